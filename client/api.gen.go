@@ -11,6 +11,11 @@ import (
 	"strconv"
 )
 
+// Defines values for BatchRequestAllOrNone.
+const (
+	BatchRequestAllOrNoneTrue BatchRequestAllOrNone = true
+)
+
 // Defines values for BoundTermsKind.
 const (
 	BoundTermsKindPayTable   BoundTermsKind = "pay_table"
@@ -27,6 +32,7 @@ const (
 const (
 	CodeAct                   Code = "act"
 	CodeAdministrators        Code = "administrators"
+	CodeAllOrNone             Code = "all_or_none"
 	CodeBeacon                Code = "beacon"
 	CodeBeaconEarly           Code = "beacon_early"
 	CodeBodyTooLarge          Code = "body_too_large"
@@ -416,6 +422,33 @@ type Appended struct {
 
 	// Receipt Its receipt.
 	Receipt Receipt `json:"receipt"`
+}
+
+// Batch defines model for Batch.
+type Batch struct {
+	// Results The answer to each operation, in their order.
+	Results []BatchResult `json:"results"`
+}
+
+// BatchRequest defines model for BatchRequest.
+type BatchRequest struct {
+	// AllOrNone Append every operation, or none. Absent means each for itself.
+	AllOrNone *BatchRequestAllOrNone `json:"all_or_none,omitempty"`
+
+	// Operations What is asked for, in order.
+	Operations []Operation `json:"operations"`
+}
+
+// BatchRequestAllOrNone Append every operation, or none. Absent means each for itself.
+type BatchRequestAllOrNone bool
+
+// BatchResult defines model for BatchResult.
+type BatchResult struct {
+	// Body The body of the single request's answer, or its problem document.
+	Body OperationAnswer `json:"body"`
+
+	// Status The status that the single request would have been answered with.
+	Status int `json:"status"`
 }
 
 // BeaconPlan A round of drand's quicknet chain that lies in the future.
@@ -945,6 +978,24 @@ type Numbers struct {
 	Take int `json:"take"`
 }
 
+// Operation defines model for Operation.
+type Operation struct {
+	// Body The body of the single request.
+	Body OperationBody `json:"body"`
+
+	// Key The idempotency key of a shuffle or draw, which need one, as in the header of the single
+	// request.
+	Key *string `json:"key,omitempty"`
+
+	// Op What the single request of this operation does: shuffle, draw, mix, deal or close.
+	// Another word refuses this operation alone.
+	Op string `json:"op"`
+
+	// Shuffle The shuffle that is mixed, dealt or closed: its id, or the number of an earlier operation of
+	// the batch, from 0, whose shuffle it is.
+	Shuffle *OperationShuffle `json:"shuffle,omitempty"`
+}
+
 // Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
 // expired are written by the daemon.
 type Outcome string
@@ -1101,12 +1152,6 @@ type Shuffle struct {
 // ShuffleRepeated This request was answered before. Every other member is as it was then.
 type ShuffleRepeated bool
 
-// ShuffleBatch defines model for ShuffleBatch.
-type ShuffleBatch struct {
-	// Shuffles As many as were asked for, by id and serial, which both count by one.
-	Shuffles []Shuffle `json:"shuffles"`
-}
-
 // ShuffleList defines model for ShuffleList.
 type ShuffleList struct {
 	// Next The cursor of the next page. Absent on the last. A page may have fewer shuffles than asked for, or none, where many had to be left out.
@@ -1127,10 +1172,6 @@ type ShuffleRequest struct {
 	//
 	// Examples: 2026-03-14T15:09:26.535Z
 	CloseBy *Timestamp `json:"close_by,omitempty"`
-
-	// Count So many shuffles like this, in one answer. Count times the cards of the deck is at most
-	// 65,536. Not with parent, nor with slots in mix. Absent means one.
-	Count *int `json:"count,omitempty"`
 
 	// Deck A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, or
 	// shoe-1 to shoe-16.
@@ -1614,6 +1655,9 @@ type ListTablesParams struct {
 // SubmitActJSONRequestBody defines body for SubmitAct for application/json ContentType.
 type SubmitActJSONRequestBody = ActRequest
 
+// CreateBatchJSONRequestBody defines body for CreateBatch for application/json ContentType.
+type CreateBatchJSONRequestBody = BatchRequest
+
 // ChangeCredentialJSONRequestBody defines body for ChangeCredential for application/json ContentType.
 type ChangeCredentialJSONRequestBody = CredentialRequest
 
@@ -1762,6 +1806,16 @@ func (c *Client) submitAct(ctx context.Context, body SubmitActJSONRequestBody) (
 	r := request{
 		method: http.MethodPost,
 		path:   fmt.Sprintf("/v1/%s/acts", url.PathEscape(c.ledger)),
+		body:   body,
+	}
+	return c.send(ctx, r)
+}
+
+// createBatch sends POST /v1/{ledger}/batch and returns the answer's body.
+func (c *Client) createBatch(ctx context.Context, body CreateBatchJSONRequestBody) ([]byte, error) {
+	r := request{
+		method: http.MethodPost,
+		path:   fmt.Sprintf("/v1/%s/batch", url.PathEscape(c.ledger)),
 		body:   body,
 	}
 	return c.send(ctx, r)

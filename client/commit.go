@@ -68,9 +68,6 @@ func (c *Client) Child(ctx context.Context, key string, parent *Committed, req S
 }
 
 func (c *Client) commitTo(ctx context.Context, key string, req *ShuffleRequest, parent *Committed) (*Committed, error) {
-	if req.Count != nil {
-		return nil, errors.New("the request has a count: Commits asks for many")
-	}
 	if err := c.checkSometimes(ctx); err != nil {
 		return nil, err
 	}
@@ -80,7 +77,7 @@ func (c *Client) commitTo(ctx context.Context, key string, req *ShuffleRequest, 
 	if err != nil {
 		return nil, err
 	}
-	t := req.terms(key, 0)
+	t := req.terms(key)
 	wants := func(got *audit.Context) *audit.Context { return req.wants(t, got, parent) }
 	s, err := c.proveAsked(ctx, *told, t, wants, when, answer)
 	if err != nil {

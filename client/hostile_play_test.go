@@ -312,7 +312,7 @@ func TestHostileChild(t *testing.T) {
 	differs := func(c *audit.Commit, parent *Committed, asked []int) string {
 		id, terms := uint64(1), &terms{table: "t", key: "k"}
 		commit := *c
-		commit.KeyTag = audit.KeyTagOf(h.signer.Name(), "", "t", "k", 0)
+		commit.KeyTag = audit.KeyTag(h.signer.Name(), "", "t", "k")
 		child := &Committed{Shuffle: Shuffle{ID: id}, commit: &commit}
 		req := ShuffleRequest{Table: "t", Parent: &Parent{ID: parent.ID, Positions: asked}}
 		return child.differs(terms, req.wants(terms, commit.Context, parent))

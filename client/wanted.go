@@ -10,7 +10,6 @@ import (
 // terms are what both kinds of request say besides their cards or values.
 type terms struct {
 	table, key string
-	i          int // which commit under the key, from 0
 	mix        *MixPlan
 	disclosure *Disclosure
 	closeBy    *Timestamp
@@ -18,12 +17,12 @@ type terms struct {
 	bound      *BoundTerms
 }
 
-func (r *ShuffleRequest) terms(key string, i int) *terms {
-	return &terms{r.Table, key, i, r.Mix, r.Disclosure, r.CloseBy, r.GameRef, r.Terms}
+func (r *ShuffleRequest) terms(key string) *terms {
+	return &terms{r.Table, key, r.Mix, r.Disclosure, r.CloseBy, r.GameRef, r.Terms}
 }
 
 func (r *DrawsRequest) terms(key string) *terms {
-	return &terms{r.Table, key, 0, r.Mix, r.Disclosure, r.CloseBy, r.GameRef, r.Terms}
+	return &terms{r.Table, key, r.Mix, r.Disclosure, r.CloseBy, r.GameRef, r.Terms}
 }
 
 // context begins the context of the commit that was asked for. What the request leaves
@@ -125,7 +124,7 @@ func (r *DrawsRequest) wants(t *terms, got *audit.Context, labels []string) *aud
 
 // differs says where the commit is not what was asked for, or "".
 func (s *Committed) differs(t *terms, want *audit.Context) string {
-	got, tag := s.commit.Context, audit.KeyTagOf(s.commit.Context.Origin, s.by.Identity, t.table, t.key, t.i)
+	got, tag := s.commit.Context, audit.KeyTag(s.commit.Context.Origin, s.by.Identity, t.table, t.key)
 	r, w := got.Recipe, want.Recipe
 	switch {
 	case got.Table != want.Table:

@@ -64,10 +64,10 @@ export function context(o) {
 export const commit = (o) => join(header(2, o), blob16(o.context), o.commitment, o.root, u64(o.serial ?? 1), u64(o.previous ?? 0),
   u64(o.closeBy ?? T + 60000), str8(""), ZEROS, ZEROS, u64(o.instance ?? 1), extensions(o.commitExtensions));
 
-export const mix = (o) => join(header(3, o), u64(o.shuffle), u64(o.cosigned ?? 0), u8(o.values.length),
+export const mix = (o) => join(header(3, o), u64(o.shuffle), u64(o.checkpoint ?? o.shuffle + 1), u8(o.values.length),
   ...o.values.map((v) => join(u8(v.source), v.source === 3 ? u16(v.cut) : v.value)));
 
-export const deal = (o) => join(header(4, o), u64(o.shuffle), u16(o.first), u64(o.cosigned ?? 0), u8(o.final ?? 0), u16(1),
+export const deal = (o) => join(header(4, o), u64(o.shuffle), u16(o.first), u64(o.checkpoint ?? o.shuffle + 1), u8(o.final ?? 0), u16(1),
   u16(o.cards), u8(o.purpose ?? 1), str8(o.recipient ?? "seat-1"), u8(o.public ?? 1), extensions(o.extensions));
 
 export const close = (o) => join(header(5, o), u64(o.shuffle), u8(o.outcome ?? 1, o.reason ?? 0, o.form ?? 1),

@@ -109,7 +109,7 @@ func (g *generated) body(i uint64) audit.Body {
 			GameRef: "game", KeyTag: noise, Request: noise, Instance: 0,
 		}
 	case 1:
-		return &audit.Deal{Shuffle: id, Runs: []audit.Run{
+		return &audit.Deal{Shuffle: id, Checkpoint: id + 1, Runs: []audit.Run{
 			{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"},
 			{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-2"}}}
 	}

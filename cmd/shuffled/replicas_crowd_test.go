@@ -139,7 +139,6 @@ type crowd struct {
 	clients  []int  // of each daemon
 	attempts int    // for each request, at the daemons in turn
 	commits  bool   // nothing but commits
-	count    int    // so many with each request; 0: one
 
 	stop    atomic.Bool
 	entries atomic.Int64 // acknowledged
@@ -198,9 +197,6 @@ type gambler struct {
 func (c *gambler) hand() bool {
 	c.n++
 	c.at = c.home
-	if c.count > 0 {
-		return c.many()
-	}
 	table, key := c.name, fmt.Sprintf("%s-%d", c.name, c.n)
 	if c.n%8 == 0 {
 		table = "shared"
@@ -230,30 +226,6 @@ func (c *gambler) hand() bool {
 	path := fmt.Sprintf("/v1/main/shuffles/%d/deal", s.ID)
 	body := `{"first":0,"runs":[{"count":5,"purpose":"board","public":true}],"close":{"outcome":"completed"}}`
 	return c.call(path, "", body, &d) && c.prove(d.Receipt, acked{}) && c.prove(d.Close.Receipt, acked{})
-}
-
-// many commits to count shuffles under one key.
-func (c *gambler) many() bool {
-	key := fmt.Sprintf("%s-%d", c.name, c.n)
-	var all struct {
-		Shuffles []struct {
-			ID      uint64
-			Receipt string
-		}
-	}
-	body := fmt.Sprintf(`{"table":%q,"deck":"standard-52","count":%d}`, c.name, c.count)
-	if !c.call("/v1/main/shuffles", key, body, &all) {
-		return false
-	}
-	if len(all.Shuffles) != c.count {
-		return c.failed("%s: %d shuffles", key, len(all.Shuffles))
-	}
-	for i, s := range all.Shuffles {
-		if !c.prove(s.Receipt, acked{key: fmt.Sprintf("%s#%d", key, i), index: s.ID}) {
-			return false
-		}
-	}
-	return true
 }
 
 func (c *gambler) failed(format string, args ...any) bool {

@@ -12,9 +12,7 @@ import (
 var (
 	replicasAppends = flag.Int64("replicas.appends", 3000, "how many entries several daemons append to one ledger")
 	replicasDaemons = flag.Int("replicas.daemons", 0, "how many daemons; 0: 2, then 4")
-	replicasCount   = flag.Int("replicas.count", 0,
-		"how many commits are asked for with each request; 0: hands, one by one")
-	replicasPauses = flag.Int("replicas.pauses", 15, "how often daemons are stopped for a moment")
+	replicasPauses  = flag.Int("replicas.pauses", 15, "how often daemons are stopped for a moment")
 )
 
 // TestReplicas has several daemons append to one ledger under full load, also for
@@ -40,7 +38,7 @@ func TestReplicas(t *testing.T) {
 func replicasTest(t *testing.T, databases []string) {
 	n := len(databases)
 	r := newReplicas(t, databases...)
-	c := &crowd{replicas: r, name: "c", clients: shares(n, 64, false), attempts: 3, count: *replicasCount}
+	c := &crowd{replicas: r, name: "c", clients: shares(n, 64, false), attempts: 3}
 	c.run(*replicasAppends)
 	c.ok()
 	work, lost, landed, most := make([]int, n), 0.0, 0.0, 0.0

@@ -142,7 +142,7 @@ func (g *game) deal(runs ...audit.Run) {
 	for _, r := range g.dealt {
 		first += r.Count
 	}
-	g.places = append(g.places, g.s.append(&audit.Deal{Shuffle: g.id, First: first, Runs: runs}))
+	g.places = append(g.places, g.s.append(&audit.Deal{Shuffle: g.id, Checkpoint: g.id + 1, First: first, Runs: runs}))
 	g.dealt = append(g.dealt, runs...)
 }
 

@@ -34,7 +34,7 @@ var areas = []area{
 		"internal/seal",
 		"internal/disclosure", "internal/terms", "internal/verify",
 	}},
-	{"daemon", 23_300, 16_000, []string{
+	{"daemon", 23_900, 16_000, []string{
 		"internal/ledger", "internal/witness", "internal/dealer", "internal/store", "internal/httpapi",
 		"internal/recall", "internal/follow", "internal/webhook",
 		"internal/keys", "internal/config", "internal/monitor", "internal/process", "internal/outbound",

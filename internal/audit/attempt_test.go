@@ -327,8 +327,8 @@ func (a attempts) plan(ctx *Context) {
 	}
 }
 
-// cosigned is a size that covers the shuffle, or not quite.
-func (a attempts) cosigned(id uint64) uint64 {
+// checkpoint is a size that covers the shuffle, or not quite.
+func (a attempts) checkpoint(id uint64) uint64 {
 	n := a.index()
 	sizes := []uint64{n, n, min(id+1, n), min(id+1, n), id, 0, n + 1}
 	if a.odd() {
@@ -345,7 +345,7 @@ func (a attempts) deal(now int64) Body {
 	if c := a.m.openCommit(id); c != nil && now >= c.CloseBy && a.pick(0, 3) > 0 {
 		return a.close(id, now)
 	}
-	d := &Deal{Shuffle: id, Cosigned: a.cosigned(id), Final: a.pick(0, 5) == 5}
+	d := &Deal{Shuffle: id, Checkpoint: a.checkpoint(id), Final: a.pick(0, 5) == 5}
 	places, public := 3, false
 	if c := a.m.openCommit(id); c != nil {
 		places, public = c.Context.Recipe.Positions(), c.Context.IsNumbers()
@@ -408,7 +408,7 @@ func (a attempts) mix() *Mix {
 			any1(a.m, func(m *Mix) bool { return m.Shuffle == id })
 	})
 	x := &Mix{Shuffle: a.of(planned)}
-	x.Cosigned = a.cosigned(x.Shuffle)
+	x.Checkpoint = a.checkpoint(x.Shuffle)
 	c := a.m.openCommit(x.Shuffle)
 	if c == nil || len(c.Context.Plan) == 0 {
 		x.Values = []MixValue{{Source: SourceSlot}}

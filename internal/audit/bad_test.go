@@ -327,7 +327,7 @@ func (b *badEntries) addMixesAndDeals() {
 	b.add("mix: source 0", malformed, "mix source", mix.patch("mix source", false, 1, 0))
 	b.add("mix: source 4", unknown, "mix source", mix.patch("mix source", false, 1, 4))
 	b.add("mix: shuffle 2^53", malformed, "shuffle", mix.patch("shuffle", false, 0, bad53...))
-	b.add("mix: cosigned size 2^53", malformed, "cosigned size", mix.patch("cosigned size", false, 0, bad53...))
+	b.add("mix: checkpoint 2^53", malformed, "checkpoint", mix.patch("checkpoint", false, 0, bad53...))
 	b.add("mix: a value fewer than counted", malformed, "mix source", mix.patch("mix values", true, 0, 5))
 	b.add("mix: a value more than counted", malformed, "mix", mix.patch("mix values", true, 0, 3))
 	add := func(name, want, field string, changes ...func(*refDeal)) {

@@ -20,7 +20,7 @@ type Run struct {
 type Deal struct {
 	Shuffle    uint64
 	First      int    // first place, counted from 0
-	Cosigned   uint64 // size of the newest cosigned checkpoint held, 0 for none
+	Checkpoint uint64 // size of the newest checkpoint held, cosigned where the genesis says so
 	Final      bool   // the shuffle's close is the next entry
 	Runs       []Run
 	Extensions []Extension
@@ -40,7 +40,7 @@ func (*Deal) Type() Type { return TypeDeal }
 func (d *Deal) fields(k *coder) {
 	k.u64("shuffle", &d.Shuffle)
 	k.num("first place", &d.First)
-	k.u64("cosigned size", &d.Cosigned)
+	k.u64("checkpoint", &d.Checkpoint)
 	k.flag("final", &d.Final)
 	n := k.count16("runs", len(d.Runs))
 	if n < 1 || n > MaxRuns {

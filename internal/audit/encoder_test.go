@@ -224,7 +224,7 @@ func (c *refCommit) write(w *refWriter) {
 
 func (m *refMix) write(w *refWriter) {
 	w.num("shuffle", m.Shuffle, 8)
-	w.num("cosigned size", m.Cosigned, 8)
+	w.num("checkpoint", m.Checkpoint, 8)
 	w.count("mix values", len(m.Values), 1)
 	for _, v := range m.Values {
 		w.num("mix source", uint64(v.Source), 1)
@@ -242,7 +242,7 @@ func (m *refMix) write(w *refWriter) {
 func (d *refDeal) write(w *refWriter) {
 	w.num("shuffle", d.Shuffle, 8)
 	w.num("first place", d.First, 2)
-	w.num("cosigned size", d.Cosigned, 8)
+	w.num("checkpoint", d.Checkpoint, 8)
 	w.flag("final", d.Final)
 	w.count("runs", len(d.Runs), 2)
 	for _, r := range d.Runs {

@@ -122,9 +122,9 @@ type refCommit struct {
 }
 
 type refMix struct {
-	Shuffle  uint64     `json:"shuffle"`
-	Cosigned uint64     `json:"cosigned_size"`
-	Values   []refValue `json:"values"`
+	Shuffle    uint64     `json:"shuffle"`
+	Checkpoint uint64     `json:"checkpoint"`
+	Values     []refValue `json:"values"`
 }
 
 type refValue = valueVector
@@ -132,7 +132,7 @@ type refValue = valueVector
 type refDeal struct {
 	Shuffle    uint64         `json:"shuffle"`
 	First      uint64         `json:"first_place"`
-	Cosigned   uint64         `json:"cosigned_size"`
+	Checkpoint uint64         `json:"checkpoint"`
 	Final      bool           `json:"final,omitempty"`
 	Runs       []refRun       `json:"runs"`
 	Extensions []refExtension `json:"extensions,omitempty"`

@@ -299,13 +299,13 @@ func genMix(t *rapid.T) *refMix {
 		}
 		return v
 	})
-	return &refMix{Shuffle: genIndex(0).Draw(t, "shuffle"), Cosigned: genIndex(0).Draw(t, "cosigned"),
+	return &refMix{Shuffle: genIndex(0).Draw(t, "shuffle"), Checkpoint: genIndex(0).Draw(t, "checkpoint"),
 		Values: rapid.SliceOfN(value, 1, 32).Draw(t, "values")}
 }
 
 func genDeal(t *rapid.T) *refDeal {
 	d := &refDeal{Shuffle: genIndex(0).Draw(t, "shuffle"), First: rapid.Uint64Range(0, 4095).Draw(t, "first"),
-		Cosigned: genIndex(0).Draw(t, "cosigned"), Final: rapid.Bool().Draw(t, "final")}
+		Checkpoint: genIndex(0).Draw(t, "checkpoint"), Final: rapid.Bool().Draw(t, "final")}
 	for left := 4096 - d.First; left > 0 && len(d.Runs) < 20; {
 		cards := rapid.Uint64Range(1, left).Draw(t, "cards")
 		d.Runs = append(d.Runs, refRun{Cards: cards, Purpose: genOpen(6).Draw(t, "purpose"),

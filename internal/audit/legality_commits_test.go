@@ -21,7 +21,7 @@ func (c legalityCases) all() {
 	c.earlierSerial()
 	c.mixes()
 	c.places()
-	c.cosigned()
+	c.checkpoints()
 	c.outcomes()
 	c.forms()
 	c.numbers()

@@ -253,7 +253,7 @@ func (c legalityCases) twoRules() {
 	id = q.then(q.commit("t", planned(plan)))
 	overdue := func(e refEntry) refEntry { e.Time = q.now + 60_000; return e }
 	bad := q.mix(id, refValue{Source: 1, Value: bytesOf("x", 32)})
-	bad.Mix.Cosigned = 99
+	bad.Mix.Checkpoint = 99
 	deal := q.deal(id, 7, 9)
 	c.add("not_open", "two rules: a deal of nothing, late", "not_open", q, overdue(q.deal(9, 7, 9)))
 	c.add("deadline", "two rules: a deal late and out of turn", "deadline", q, overdue(deal))
@@ -263,11 +263,11 @@ func (c legalityCases) twoRules() {
 	c.add("mix", "two rules: a deal before the mix and at a wrong place", "mix", q, deal)
 	c.add("mix", "two rules: a mix with a wrong value and a wrong size", "mix", q, bad)
 	good := q.mix(id, slot)
-	good.Mix.Cosigned = id + 1
+	good.Mix.Checkpoint = id + 1
 	q.then(good)
 	c.add("place", "two rules: a deal at a wrong place, with too many cards", "place", q, deal)
-	c.add("places", "two rules: a deal with too many cards and no cosigned checkpoint", "places", q, q.deal(id, 0, 9))
-	c.add("cosigned", "two rules: only the cosigned checkpoint is missing", "cosigned", q, q.deal(id, 0, 4))
+	c.add("places", "two rules: a deal with too many cards and no checkpoint", "places", q, q.deal(id, 0, 9, under(0)))
+	c.add("checkpoint", "two rules: only the checkpoint is missing", "checkpoint", q, q.deal(id, 0, 4, under(0)))
 	c.add("not_open", "two rules: a close of nothing, continued", "not_open", q, q.close(9, 3))
 	c.add("deadline", "two rules: continued, late", "deadline", q, overdue(q.close(id, 3)))
 	c.add("outcome", "two rules: continued, sealed", "outcome", q, q.close(id, 3, sealed(2)))

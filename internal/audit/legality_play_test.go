@@ -130,33 +130,31 @@ func (c legalityCases) places() {
 	c.add("places", "past the cut card: it forbids nothing", holds, fresh, fresh.deal(shoe, 0, 4))
 }
 
-func (c legalityCases) cosigned() {
-	s := newStory()
-	id := s.then(s.commit("t")) // entry 2
-	c.add("cosigned", "signed: no cosigned checkpoint", holds, s, s.deal(id, 0, 1))
-	c.add("cosigned", "signed: a size of all entries below", holds, s, s.deal(id, 0, 1, cosigned(3)))
-	c.add("cosigned", "signed: a size above all entries below", "cosigned", s, s.deal(id, 0, 1, cosigned(4)))
-	q := newStory(cosignedDeals)
-	id = q.then(q.commit("t"))
+// checkpoints: the rule is the same whichever checkpoint the genesis asks for.
+func (c legalityCases) checkpoints() {
 	slot, plan := storySlot("u", 0)
-	mixed := q.then(q.commit("u", planned(plan)))
-	c.add("cosigned", "cosigned: a size that covers the commit", holds, q, q.deal(id, 0, 1, cosigned(id+1)))
-	c.add("cosigned", "cosigned: a size that ends at the commit", "cosigned", q, q.deal(id, 0, 1, cosigned(id)))
-	c.add("cosigned", "cosigned: none", "cosigned", q, q.deal(id, 0, 1))
-	c.add("cosigned", "cosigned: a size of all entries below", holds, q, q.deal(id, 0, 1, cosigned(4)))
-	c.add("cosigned", "cosigned: a size above all entries below", "cosigned", q, q.deal(id, 0, 1, cosigned(5)))
-	q.then(q.deal(id, 0, 1, cosigned(3)))
-	c.add("cosigned", "cosigned: every deal needs one", "cosigned", q, q.deal(id, 1, 1))
-	mix := func(size uint64) refEntry { e := q.mix(mixed, slot); e.Mix.Cosigned = size; return e }
-	c.add("cosigned", "cosigned: a mix names none", "cosigned", q, mix(0))
-	c.add("cosigned", "cosigned: a mix names a size that ends at the commit", "cosigned", q, mix(mixed))
-	c.add("cosigned", "cosigned: a mix names a size that covers the commit", holds, q, mix(mixed+1))
-	c.add("cosigned", "cosigned: a mix names all entries below", holds, q, mix(5))
-	c.add("cosigned", "cosigned: a mix names more", "cosigned", q, mix(6))
-	mixed = s.then(s.commit("u", planned(plan))) // entry 3
-	c.add("cosigned", "signed: a mix names none", holds, s, mix(0))
-	c.add("cosigned", "signed: a mix names all entries below", holds, s, mix(4))
-	c.add("cosigned", "signed: a mix names more", "cosigned", s, mix(5))
+	for _, s := range []*story{newStory(), newStory(cosignedDeals)} {
+		add := func(name, want string, e refEntry) {
+			of := []string{"", "signed: ", "cosigned: "}[s.genesis().Deals]
+			c.add("checkpoint", of+name, want, s, e)
+		}
+		id := s.then(s.commit("t"))                   // entry 2
+		mixed := s.then(s.commit("u", planned(plan))) // entry 3
+		add("a deal names none", "checkpoint", s.deal(id, 0, 1, under(0)))
+		add("a size that ends at the commit", "checkpoint", s.deal(id, 0, 1, under(id)))
+		add("a size that covers the commit", holds, s.deal(id, 0, 1, under(id+1)))
+		add("a size of all entries below", holds, s.deal(id, 0, 1, under(4)))
+		add("a size above all entries below", "checkpoint", s.deal(id, 0, 1, under(5)))
+		s.then(s.deal(id, 0, 1, under(3)))
+		add("every deal needs one", "checkpoint", s.deal(id, 1, 1, under(0)))
+		add("an older one than the deal before", holds, s.deal(id, 1, 1, under(3)))
+		mix := func(size uint64) refEntry { e := s.mix(mixed, slot); e.Mix.Checkpoint = size; return e }
+		add("a mix names none", "checkpoint", mix(0))
+		add("a mix names a size that ends at the commit", "checkpoint", mix(mixed))
+		add("a mix names a size that covers the commit", holds, mix(mixed+1))
+		add("a mix names all entries below", holds, mix(5))
+		add("a mix names more", "checkpoint", mix(6))
+	}
 }
 
 func (c legalityCases) outcomes() {

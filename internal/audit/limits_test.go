@@ -291,11 +291,11 @@ func limitsOfPlay() []limit {
 			r.Extensions = []refExtension{{uint8(n), nil}}
 		})),
 		integer("shuffle of a mix", 0, mix(func(m *refMix, n uint64) { m.Shuffle = n })),
-		integer("cosigned size of a mix", 0, mix(func(m *refMix, n uint64) { m.Cosigned = n })),
+		integer("checkpoint of a mix", 0, mix(func(m *refMix, n uint64) { m.Checkpoint = n })),
 		{"values", 1, 32, malformed, malformed,
 			mix(func(m *refMix, n uint64) { m.Values = slices.Repeat(m.Values, int(n)) })},
 		integer("shuffle of a deal", 0, deal(func(d *refDeal, n uint64) { d.Shuffle = n })),
-		integer("cosigned size of a deal", 0, deal(func(d *refDeal, n uint64) { d.Cosigned = n })),
+		integer("checkpoint of a deal", 0, deal(func(d *refDeal, n uint64) { d.Checkpoint = n })),
 		{"runs", 1, 512, malformed, malformed,
 			deal(func(d *refDeal, n uint64) { d.Runs = slices.Repeat(d.Runs, int(n)) })},
 		{"cards of a run", 1, 4096, malformed, malformed, deal(func(d *refDeal, n uint64) { d.Runs[0].Cards = n })},

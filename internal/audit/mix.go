@@ -8,9 +8,9 @@ import (
 
 // Mix reveals every value of a plan (docs/SPEC.md section 5.4).
 type Mix struct {
-	Shuffle  uint64
-	Cosigned uint64 // size of the newest cosigned checkpoint held, 0 for none
-	Values   []MixValue
+	Shuffle    uint64
+	Checkpoint uint64 // size of the newest checkpoint held, cosigned where the genesis says so
+	Values     []MixValue
 }
 
 // MixValue is the value of one source.
@@ -26,7 +26,7 @@ func (*Mix) Type() Type { return TypeMix }
 
 func (m *Mix) fields(k *coder) {
 	k.u64("shuffle", &m.Shuffle)
-	k.u64("cosigned size", &m.Cosigned)
+	k.u64("checkpoint", &m.Checkpoint)
 	n := k.count8("mix values", len(m.Values))
 	if n < 1 || n > MaxSources {
 		k.fail("mix values", "1 to 32 values")

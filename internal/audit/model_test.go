@@ -335,8 +335,8 @@ func (m model) mixRule(x *Mix, e Entry) string {
 		"owner", func() bool { return !m.plays(x.Shuffle, e.Actor.Identity) },
 		"earlier_serial", func() bool { return m.earlier(x.Shuffle) },
 		"mix", func() bool { return m.badMix(c, x) },
-		"cosigned", func() bool {
-			return x.Cosigned > uint64(len(m)) || m.genesis().Deals == DealsCosigned && !(x.Cosigned > x.Shuffle)
+		"checkpoint", func() bool {
+			return x.Checkpoint > uint64(len(m)) || !(x.Checkpoint > x.Shuffle)
 		},
 	)
 }
@@ -394,8 +394,8 @@ func (m model) dealRule(d *Deal, e Entry) string {
 			hidden := slices.ContainsFunc(d.Runs, func(r Run) bool { return !r.Public })
 			return last > places-1 || c.Context.IsNumbers() && hidden
 		},
-		"cosigned", func() bool {
-			return d.Cosigned > uint64(len(m)) || m.genesis().Deals == DealsCosigned && !(d.Cosigned > d.Shuffle)
+		"checkpoint", func() bool {
+			return d.Checkpoint > uint64(len(m)) || !(d.Checkpoint > d.Shuffle)
 		},
 	)
 }

@@ -92,19 +92,9 @@ func CheckIdempotencyKey(key string) error {
 // key, zero for any other: keys of the same minute stand together in an index,
 // so that a lookup does not touch a cold page.
 func KeyTag(origin, identity, table, key string) (tag [32]byte) {
-	return KeyTagOf(origin, identity, table, key, 0)
-}
-
-// KeyTagOf returns what commit i under one key says of it: KeyTag for the first,
-// which is 0, and for those after it, up to 65,535, the like with the u16 i behind
-// the key. No two of different origins, identities, tables, keys or numbers hash the same bytes.
-func KeyTagOf(origin, identity, table, key string, i int) (tag [32]byte) {
 	b := append(make([]byte, 0, 640), labelKeyTag...) // on the stack: 537 bytes at most
 	for _, s := range []string{origin, identity, table, key} {
 		b = str8(b, s)
-	}
-	if i > 0 {
-		b = binary.BigEndian.AppendUint16(b, uint16(i))
 	}
 	h := sha256.Sum256(b)
 	t := timeOfUUIDv7(key)

@@ -170,19 +170,10 @@ func refReference(salt []byte, value string) string {
 var refUUIDv7 = regexp.MustCompile(`^([0-9a-fA-F]{8})-([0-9a-fA-F]{4})-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
 
 func refKeyTag(origin, identity, table, key string) []byte {
-	return refKeyTagOf(origin, identity, table, key, 0)
-}
-
-// refKeyTagOf is the tag of commit i under a key; the first is 0.
-func refKeyTagOf(origin, identity, table, key string, i int) []byte {
 	var t uint64
 	if m := refUUIDv7.FindStringSubmatch(key); m != nil {
 		t, _ = strconv.ParseUint(m[1]+m[2], 16, 64)
 	}
-	var further []byte
-	if i > 0 {
-		further = refJoin(uint16(i))
-	}
-	h := refSum("shuffled/v1/key-tag\000", refStr8(origin), refStr8(identity), refStr8(table), refStr8(key), further)
+	h := refSum("shuffled/v1/key-tag\000", refStr8(origin), refStr8(identity), refStr8(table), refStr8(key))
 	return append(refJoin(t)[2:], h[:26]...)
 }

@@ -31,7 +31,7 @@ const (
 	RuleMix           = "mix"            // a plan is revealed once, whole, before the first deal
 	RulePlace         = "place"          // a deal starts at the next place
 	RulePlaces        = "places"         // a deal ends at the last place at the latest, an order there
-	RuleCosigned      = "cosigned"       // where asked for, a cosigned checkpoint covers the commit
+	RuleCheckpoint    = "checkpoint"     // a checkpoint, cosigned where asked for, covers the commit
 	RuleReveal        = "reveal"         // what is revealed was dealt and is not public
 	RuleOutcome       = "outcome"        // continued follows the child's commit, and only that
 	RuleForm          = "form"           // the close discloses as the commit declared

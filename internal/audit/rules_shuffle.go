@@ -139,18 +139,18 @@ func (s *State) checkMix(m *Mix, e Entry) error {
 			return illegal(RuleMix, "the cut is 0 to %d", o.m-1)
 		}
 	}
-	return s.checkCosigned(m.Shuffle, m.Cosigned)
+	return s.checkCheckpoint(m.Shuffle, m.Checkpoint)
 }
 
-// checkCosigned: the checkpoint that a mix or deal names lies below it and,
-// where the genesis asks for that, shows the commit to the witnesses before a
-// value or a card is shown to anybody.
-func (s *State) checkCosigned(id, size uint64) error {
+// checkCheckpoint: the checkpoint that a mix or deal names lies below it and covers the
+// commit, which was fixed before a value or a card was shown to anybody. So a commit and
+// its first deal are never appended together.
+func (s *State) checkCheckpoint(id, size uint64) error {
 	switch {
 	case size > s.size:
-		return illegal(RuleCosigned, "a cosigned checkpoint of size %d at entry %d", size, s.size)
-	case s.genesis.Deals == DealsCosigned && size <= id:
-		return illegal(RuleCosigned, "no cosigned checkpoint covers shuffle %d", id)
+		return illegal(RuleCheckpoint, "a checkpoint of size %d at entry %d", size, s.size)
+	case size <= id:
+		return illegal(RuleCheckpoint, "the checkpoint of size %d does not cover shuffle %d", size, id)
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func (s *State) checkDeal(d *Deal, e Entry) error {
 			return illegal(RulePlaces, "an order is the last run, to place %d", o.m-1)
 		}
 	}
-	return s.checkCosigned(d.Shuffle, d.Cosigned)
+	return s.checkCheckpoint(d.Shuffle, d.Checkpoint)
 }
 
 func (s *State) applyDeal(d *Deal) {

@@ -244,7 +244,7 @@ func (s *samples) addNumbers() {
 
 func (s *samples) addMixes() {
 	add := func(name string, cosigned uint64, values ...refValue) {
-		s.add("mix: "+name, refEntry{Mix: &refMix{Shuffle: 2, Cosigned: cosigned, Values: values}})
+		s.add("mix: "+name, refEntry{Mix: &refMix{Shuffle: 2, Checkpoint: cosigned, Values: values}})
 	}
 	slot := refValue{Source: 1, Value: bytesOf("slot 0", 32)}
 	add("one slot", 0, slot)
@@ -265,7 +265,7 @@ func (s *samples) addMixes() {
 func (s *samples) addDeals() {
 	add := func(name string, d refDeal) { s.add("deal: "+name, refEntry{Deal: &d}) }
 	add("one card to a seat", refDeal{Shuffle: 2, Runs: []refRun{{Cards: 1, Purpose: 1, Recipient: "seat-1"}}})
-	add("every purpose", refDeal{Shuffle: 2, First: 4, Cosigned: 9, Runs: []refRun{
+	add("every purpose", refDeal{Shuffle: 2, First: 4, Checkpoint: 9, Runs: []refRun{
 		{Cards: 2, Purpose: 1, Recipient: "seat-1"}, {Cards: 3, Purpose: 2, Public: true}, {Cards: 1, Purpose: 3},
 		{Cards: 1, Purpose: 4, Recipient: "muck"}, {Cards: 1, Purpose: 5, Public: true},
 		{Cards: 40, Purpose: 6, Recipient: "back-end"}}})

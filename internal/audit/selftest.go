@@ -106,7 +106,6 @@ type keyTagVector struct {
 	Identity string      `json:"identity"`
 	Table    string      `json:"table"`
 	Key      string      `json:"key"`
-	I        int         `json:"i,omitempty"` // of a further commit under the key
 	Tag      known.Bytes `json:"key_tag"`
 }
 

@@ -119,7 +119,7 @@ func commitEntry() made {
 }
 
 func mixEntry() made {
-	return madeEntry("mix: every source", 35, madeDealer, &Mix{Shuffle: 2, Cosigned: MaxInteger, Values: []MixValue{
+	return madeEntry("mix: every source", 35, madeDealer, &Mix{Shuffle: 2, Checkpoint: MaxInteger, Values: []MixValue{
 		{Source: SourceSlot, Slot: known.Hash("b5a28ae4a230faa10511425bb6e1633d8593a93121f6ee643c7eefe0cc687fcb")},
 		{Source: SourceSlot, Slot: known.Hash("ce0c1dc6a90e83f8e282dff2806b2803b3a13dfc9ce6b22e487917497478d6c7")},
 		{Source: SourceBeacon,
@@ -128,7 +128,7 @@ func mixEntry() made {
 }
 
 func dealEntry() made {
-	return madeEntry("deal: every purpose", 39, madeDealer, &Deal{Shuffle: 2, First: 4, Cosigned: 9, Runs: []Run{
+	return madeEntry("deal: every purpose", 39, madeDealer, &Deal{Shuffle: 2, First: 4, Checkpoint: 9, Runs: []Run{
 		{Count: 2, Purpose: PurposeSeat, Recipient: "seat-1"},
 		{Count: 3, Purpose: PurposeBoard, Public: true},
 		{Count: 1, Purpose: PurposeBurn},

@@ -111,7 +111,7 @@ func contextTest(a *known.Answers, v *vectors) {
 
 func keyTagTest(a *known.Answers, v *vectors) {
 	for _, c := range v.KeyTags {
-		tag := KeyTagOf(c.Origin, c.Identity, c.Table, c.Key, c.I)
+		tag := KeyTag(c.Origin, c.Identity, c.Table, c.Key)
 		a.Bytes(c.Name, tag[:], nil, c.Tag.String())
 	}
 }

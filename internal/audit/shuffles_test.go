@@ -34,7 +34,7 @@ func TestThousandsOfOpenShuffles(t *testing.T) {
 	}
 	s.Commit()
 	burn := func(id uint64) *Deal {
-		return &Deal{Shuffle: id, Runs: []Run{{Count: 2, Purpose: PurposeBurn}}}
+		return &Deal{Shuffle: id, Checkpoint: id + 1, Runs: []Run{{Count: 2, Purpose: PurposeBurn}}}
 	}
 	for len(waiting) > 0 {
 		i := r.IntN(len(waiting))
@@ -68,7 +68,8 @@ func TestThousandsOfOpenShuffles(t *testing.T) {
 	}
 	for _, o := range s.OpenShuffles() {
 		if o.Commit().Context.Table == "busy" {
-			apply("places", &Deal{Shuffle: o.ID, First: 2, Runs: []Run{{Count: 1, Purpose: PurposeBurn}}})
+			apply("places", &Deal{Shuffle: o.ID, Checkpoint: o.ID + 1, First: 2,
+				Runs: []Run{{Count: 1, Purpose: PurposeBurn}}})
 		}
 	}
 }

@@ -108,7 +108,9 @@ func TestOpenShuffleIsSmall(t *testing.T) {
 			commits := benchCommits(t, s, "held")
 			benchApply(t, s, commits)
 			if runs != nil {
-				benchApply(t, s, benchPlays(s, commits, func(id uint64) Body { return &Deal{Shuffle: id, Runs: runs} }))
+				benchApply(t, s, benchPlays(s, commits, func(id uint64) Body {
+					return &Deal{Shuffle: id, Checkpoint: id + 1, Runs: runs}
+				}))
 			}
 			s.Commit()
 		}
@@ -142,7 +144,8 @@ func BenchmarkOpenShuffles(b *testing.B) {
 func BenchmarkApply(b *testing.B) {
 	s := crowded(b)
 	deal := func(id uint64) Body {
-		return &Deal{Shuffle: id, Runs: []Run{{Count: 2, Purpose: PurposeSeat, Recipient: "seat-1"}}}
+		return &Deal{Shuffle: id, Checkpoint: id + 1,
+			Runs: []Run{{Count: 2, Purpose: PurposeSeat, Recipient: "seat-1"}}}
 	}
 	end := func(id uint64) Body {
 		return &Close{Shuffle: id, Outcome: OutcomeEndedEarly, Form: FormTape, Tape: make([]byte, find(s, id).tapeLen)}

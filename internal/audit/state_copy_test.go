@@ -63,7 +63,7 @@ func TestCopyStands(t *testing.T) {
 				id := all[rapid.IntRange(0, len(all)-1).Draw(rt, "shuffle")].ID
 				switch o := find(s, id); act {
 				case 5, 6:
-					apply(someone, &Deal{Shuffle: id, First: int(o.next),
+					apply(someone, &Deal{Shuffle: id, Checkpoint: id + 1, First: int(o.next),
 						Runs: []Run{{Count: 1, Purpose: PurposeBurn}}})
 				case 7, 8:
 					s.applyTakeover(&Takeover{Shuffle: id, Extent: ExtentPlay}, Actor{Identity: "another"})

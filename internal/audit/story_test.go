@@ -120,7 +120,8 @@ func storySlot(table string, i int) (refValue, refSource) {
 
 // deal burns cards of a shuffle from place first on.
 func (s *story) deal(id, firstPlace, cards uint64, changes ...func(*refDeal)) refEntry {
-	d := with(refDeal{Shuffle: id, First: firstPlace, Runs: []refRun{{Cards: cards, Purpose: 3}}}, changes...)
+	d := with(refDeal{Shuffle: id, First: firstPlace, Checkpoint: id + 1,
+		Runs: []refRun{{Cards: cards, Purpose: 3}}}, changes...)
 	return refEntry{Deal: &d}
 }
 
@@ -139,10 +140,10 @@ func runs(list ...refRun) func(*refDeal) { return func(d *refDeal) { d.Runs = li
 
 func final(d *refDeal) { d.Final = true }
 
-func cosigned(n uint64) func(*refDeal) { return func(d *refDeal) { d.Cosigned = n } }
+func under(n uint64) func(*refDeal) { return func(d *refDeal) { d.Checkpoint = n } }
 
 func (s *story) mix(id uint64, values ...refValue) refEntry {
-	return refEntry{Mix: &refMix{Shuffle: id, Values: values}}
+	return refEntry{Mix: &refMix{Shuffle: id, Checkpoint: id + 1, Values: values}}
 }
 
 // close ends a shuffle with its tape, in the clear.

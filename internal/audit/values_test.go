@@ -127,11 +127,11 @@ func (c *refCommit) body() *Commit {
 }
 
 func (m *refMix) body() *Mix {
-	return &Mix{Shuffle: m.Shuffle, Cosigned: m.Cosigned, Values: mixValues(m.Values)}
+	return &Mix{Shuffle: m.Shuffle, Checkpoint: m.Checkpoint, Values: mixValues(m.Values)}
 }
 
 func (d *refDeal) body() *Deal {
-	out := &Deal{Shuffle: d.Shuffle, First: int(d.First), Cosigned: d.Cosigned, Final: d.Final,
+	out := &Deal{Shuffle: d.Shuffle, First: int(d.First), Checkpoint: d.Checkpoint, Final: d.Final,
 		Extensions: extensions(d.Extensions)}
 	for _, r := range d.Runs {
 		out.Runs = append(out.Runs, Run{Count: int(r.Cards), Purpose: Purpose(r.Purpose), Recipient: r.Recipient,

@@ -112,7 +112,7 @@ func TestRulesAreListed(t *testing.T) {
 		RuleSerial,
 		RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline, RuleEarlier,
 		RuleMix, RulePlace,
-		RulePlaces, RuleCosigned, RuleOutcome, RuleForm, RuleKey, RuleOwner, RuleTwoPersons, RuleAct, RuleAdmins,
+		RulePlaces, RuleCheckpoint, RuleOutcome, RuleForm, RuleKey, RuleOwner, RuleTwoPersons, RuleAct, RuleAdmins,
 		RuleCredential, RuleTerms, RuleReveal}
 	slices.Sort(ours)
 	want := slices.Sorted(slices.Values(rules))

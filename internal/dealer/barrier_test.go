@@ -52,9 +52,6 @@ func TestAnswersAreDurable(t *testing.T) {
 	final := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}, Close: &end}
 	parent := tb.commit("parent", at("t")).ID
 	hand, ended := tb.commit("planned", planned).ID, tb.commit("ended", at("ended")).ID
-	if _, err := tb.Shuffles(ctx, as("tester"), "batch", at("batch"), 2); err != nil {
-		t.Fatal(err)
-	}
 
 	s := &unreplicated{Store: tb.cfg.Store}
 	cfg := tb.cfg
@@ -66,7 +63,6 @@ func TestAnswersAreDurable(t *testing.T) {
 		"close":      func() (any, error) { return d.Close(ctx, as("tester"), hand, end) },
 		"final deal": func() (any, error) { return d.Deal(ctx, as("tester"), ended, final) },
 		"commit":     func() (any, error) { return d.Shuffle(ctx, as("tester"), "ended", at("ended")) },
-		"batch":      func() (any, error) { return d.Shuffles(ctx, as("tester"), "batch", at("batch"), 2) },
 		"state":      func() (any, error) { return d.Status(ctx, hand) },
 		"transcript": func() (any, error) { return d.Transcript(ctx, hand, dealer.View{}) },
 		"child":      func() (any, error) { return d.Shuffle(ctx, as("tester"), "child", child(parent)) },

@@ -8,84 +8,182 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Limits of a batch. The cards, count times those of the deck, bound the work of
-// one request: of standard-52 there are 256 in it, of shoe-8 157, of 4,096 cards 16.
-const (
-	MinCount      = 2
-	MaxCount      = 256
-	MaxBatchCards = 65_536
-)
+// Operation is one request of a batch. One of its requests is set, or Err.
+type Operation struct {
+	Table   string // of the commit, or of the shuffle
+	Shuffle uint64 // that it is of; not of a commit, nor if Of says it
+	Of      int    // the earlier operation whose shuffle it is of; -1: none
 
-// maxInBatches is how many commits of batches are drawn and appended at a time. It
-// bounds their memory, and how many of them a single commit finds in front of it.
-const maxInBatches = 2048
+	Key   string // of a commit or draw
+	Cards *ShuffleRequest
+	Draws *DrawsRequest
+	Mix   *MixRequest
+	Deal  *DealRequest
+	Close *CloseRequest
 
-// Shuffles commits to count shuffles as [Dealer.Shuffle] does to one, each to a
-// tape of its own. Their commits are adjacent entries of one batch, all of them or
-// none, in the order of their serials. The key repeats the whole answer.
-func (d *Dealer) Shuffles(ctx context.Context, actor audit.Actor, key string, req ShuffleRequest, count int) ([]Shuffle,
-	error) {
-	c, deck, err := req.context(d.cfg.Ledger.Genesis())
-	if err == nil {
-		err = req.batch(count, deck.Len())
-	}
-	return d.serve(ctx, actor, key, &asked{
-		context: c, deck: deck, hash: func() [32]byte { return req.hashOf(count) },
-		closeBy: req.CloseBy, gameRef: req.GameRef, count: count,
-	}, err)
+	Err error // why it was refused before it came here
 }
 
-// enterBatches waits until n commits may be worked on; one needs no place. The caller
-// calls leave.
-func (d *Dealer) enterBatches(ctx context.Context, n int) (leave func(), err error) {
-	if n == 1 {
-		return func() {}, nil
-	}
-	waiting, cancel := ledger.Patience(ctx)
-	defer cancel()
-	if err := d.batches.Acquire(waiting, int64(n)); err != nil {
-		return nil, fmt.Errorf("%w: waiting for other batches: %w", ledger.ErrOverloaded, err)
-	}
-	return func() { d.batches.Release(int64(n)) }, nil
+// commits reports whether the operation makes a shuffle.
+func (o *Operation) commits() bool { return o.Cards != nil || o.Draws != nil }
+
+// Result is the answer to an operation: a Shuffle, Mix, Deal or Close; or an error.
+type Result struct {
+	Answer any
+	Err    error
 }
 
-// batch reports why count shuffles of n cards cannot be asked for at once.
-func (r *ShuffleRequest) batch(count, n int) error {
+// RoundsError refuses a batch for all or none: an operation needs what an earlier one
+// appends.
+type RoundsError struct{ Operation int }
+
+func (e *RoundsError) Error() string {
+	return fmt.Sprintf("operation %d needs what an earlier operation of the batch appends, and all or none is for "+
+		"what is appended at once", e.Operation)
+}
+
+// Batch answers each operation as the request that it is, in their order, and appends
+// together what may stand in one append. What needs an earlier one's entry goes in the
+// next round. Await waits for the witnesses of a commit. With together, all operations
+// are answered or none is, and one that needs a second round refuses the batch.
+func (d *Dealer) Batch(ctx context.Context, actor audit.Actor, ops []Operation, together bool,
+	await func(id uint64) error) ([]Result, error) {
+	b := &batch{Dealer: d, actor: actor, ops: ops, results: make([]Result, len(ops)), done: make([]bool, len(ops)),
+		ids: make([]uint64, len(ops))}
+	left := make([]int, len(ops))
+	for i := range left {
+		left[i] = i
+	}
+	for len(left) > 0 {
+		if ctx.Err() != nil {
+			b.refuse(left, fmt.Errorf("%w: the time of the batch was over before it began", ledger.ErrOverloaded))
+			break
+		}
+		p := b.plan(left)
+		switch {
+		case len(p.early) > 0 && (together || len(p.now) == 0):
+			if err := await(b.newest(p.early)); err != nil {
+				b.refuse(p.early, err)
+				if together {
+					b.refuse(without(left, p.early), ErrTogether)
+					return b.results, nil
+				}
+			}
+		case together && len(p.later) > 0:
+			return nil, &RoundsError{p.later[0]}
+		default:
+			r := &round{ctx: ctx, ledger: d.cfg.Ledger, together: together}
+			r.run(len(p.now), func(ctx context.Context, at int) error { return b.do(ctx, p.now[at]) })
+		}
+		left = b.undone(left)
+	}
+	return b.results, nil
+}
+
+// batch is a batch under way.
+type batch struct {
+	*Dealer
+	actor   audit.Actor
+	ops     []Operation
+	results []Result
+	done    []bool
+	ids     []uint64 // of the shuffles that operations are of, as far as they are known
+}
+
+// do answers operation i.
+func (b *batch) do(ctx context.Context, i int) error {
+	op, id := &b.ops[i], b.ids[i]
+	var answer any
+	var err error
 	switch {
-	case count < MinCount || count > MaxCount:
-		return &RequestError{"count", fmt.Sprintf("is %d to %d; one shuffle goes without it", MinCount, MaxCount)}
-	case r.Parent != nil:
-		return &RequestError{"count", "goes without parent, which continues once"}
-	case r.Plan != nil && len(r.Plan.Slots) > 0:
-		return &RequestError{"count", "goes without mix.slots, each of which is good for one commit"}
-	case count*n > MaxBatchCards:
-		return &RequestError{"count", fmt.Sprintf("times the cards of the deck is at most %d: %d for these %d cards",
-			MaxBatchCards, MaxBatchCards/n, n)}
+	case op.Err != nil:
+		err = op.Err
+	case op.Cards != nil:
+		answer, err = b.made(i)(b.Shuffle(ctx, b.actor, op.Key, *op.Cards))
+	case op.Draws != nil:
+		answer, err = b.made(i)(b.Dealer.Draws(ctx, b.actor, op.Key, *op.Draws))
+	case id == 0:
+		err = &RequestError{"shuffle", fmt.Sprintf("names operation %d, which has no shuffle", op.Of)}
+	case op.Mix != nil:
+		answer, err = b.Dealer.Mix(ctx, b.actor, id, *op.Mix)
+	case op.Deal != nil:
+		answer, err = b.Dealer.Deal(ctx, b.actor, id, *op.Deal)
+	default:
+		answer, err = b.Dealer.Close(ctx, b.actor, id, *op.Close)
 	}
-	return nil
+	b.done[i] = true
+	if err != nil {
+		b.results[i] = Result{Err: err}
+	} else {
+		b.results[i] = Result{Answer: answer}
+	}
+	return err
 }
 
-// committed reads the adjacent commits with these tags.
-func (d *Dealer) committed(ctx context.Context, from uint64, tags [][32]byte) (rows []ledger.Row,
-	commits []*audit.Commit, err error) {
-	for row, err := range d.cfg.Store.Rows(ctx, d.cfg.Ledger.ID(), from, from+uint64(len(tags))) {
-		if err != nil {
-			return nil, nil, fmt.Errorf("reading entries from %d: %w", from, ledger.Unavailable(err))
+// made notes the id of the shuffle that operation i made.
+func (b *batch) made(i int) func(Shuffle, error) (any, error) {
+	return func(s Shuffle, err error) (any, error) {
+		if err == nil {
+			b.ids[i] = s.ID
 		}
-		rows = append(rows, row)
+		return s, err
 	}
-	if len(rows) != len(tags) {
-		return nil, nil, fmt.Errorf("%w: %d of the %d entries from %d are there", ledger.ErrFrozen, len(rows),
-			len(tags), from)
+}
+
+func (b *batch) refuse(list []int, err error) {
+	for _, i := range list {
+		b.results[i], b.done[i] = Result{Err: err}, true
 	}
-	if err := d.cfg.Ledger.Authentic(ctx, rows); err != nil {
-		return nil, nil, err
-	}
-	commits = make([]*audit.Commit, len(rows))
-	for i, row := range rows {
-		if commits[i], _, err = committedUnder(row, tags[i]); err != nil {
-			return nil, nil, err
+}
+
+func (b *batch) undone(list []int) (left []int) {
+	for _, i := range list {
+		if !b.done[i] {
+			left = append(left, i)
 		}
 	}
-	return rows, commits, nil
+	return left
+}
+
+// newest returns the largest id that the operations are of.
+func (b *batch) newest(list []int) (id uint64) {
+	for _, i := range list {
+		id = max(id, b.ids[i])
+	}
+	return id
+}
+
+// without returns list without what is in out, both ascending.
+func without(list, out []int) (rest []int) {
+	for _, i := range list {
+		if len(out) > 0 && out[0] == i {
+			out = out[1:]
+			continue
+		}
+		rest = append(rest, i)
+	}
+	return rest
+}
+
+// Places returns how many places the operation commits or deals, as far as the request
+// says it.
+func (o *Operation) Places() (n int) {
+	switch {
+	case o.Cards != nil && o.Cards.Parent != nil:
+		return len(o.Cards.Parent.Positions)
+	case o.Cards != nil:
+		if deck, err := o.Cards.deck(); err == nil {
+			return deck.Len()
+		}
+	case o.Draws != nil:
+		n = len(o.Draws.Ranges)
+		if o.Draws.Numbers != nil {
+			n += max(o.Draws.Numbers.Take, 0)
+		}
+	case o.Deal != nil:
+		for _, r := range o.Deal.Runs {
+			n += max(r.Count, 0)
+		}
+	}
+	return n
 }

@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"runtime"
-	"strings"
-	"sync"
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,488 +14,351 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
-	"shuffled/internal/shuffle"
 )
 
-func (tb *table) commits(key string, req dealer.ShuffleRequest, count int) []dealer.Shuffle {
-	tb.t.Helper()
-	s, err := tb.Shuffles(tb.t.Context(), as("tester"), key, req, count)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
-	return s
+// batch sends operations, which wait for witnesses as a single deal does.
+func (tb *table) batch(ctx context.Context, ops []dealer.Operation, together bool) ([]dealer.Result, error) {
+	return tb.Batch(ctx, as("tester"), ops, together, func(id uint64) error { return tb.AwaitWitnesses(ctx, id) })
 }
 
-// TestBatch: one key, adjacent commits to tapes of their own, which are dealt and
-// proved like any other. The whole answer is repeated for ever.
-func TestBatch(t *testing.T) {
-	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
-		const count = 40
-		before := tb.commit("before", dealer.ShuffleRequest{Table: "t", Deck: "short-36"})
-		closeBy := tb.now().UnixMilli() + 1_000_000
-		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52", GameRef: "g", CloseBy: &closeBy}
-		drawn := tb.cfg.Entropy.Stats().Tapes
-		all := tb.commits("k", req, count)
-		if n := tb.cfg.Entropy.Stats().Tapes - drawn; n != count || len(all) != count {
-			t.Fatalf("%d shuffles of %d tapes", len(all), n)
+// singly sends the operations as single requests, one after another.
+func (tb *table) singly(ops []dealer.Operation) []dealer.Result {
+	results, ids := make([]dealer.Result, len(ops)), make([]uint64, len(ops))
+	ctx, by := tb.t.Context(), as("tester")
+	for i, op := range ops {
+		id := op.Shuffle
+		if op.Of >= 0 {
+			id = ids[op.Of]
 		}
-		tb.checkBatch("k", before, all, closeBy)
-
-		// An earlier one is dealt first, as ever.
-		hand := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
-		for _, s := range append([]dealer.Shuffle{before}, all[:3]...) {
-			tb.deal(s.ID, hand)
+		ids[i] = id
+		var answer any
+		var err error
+		switch {
+		case op.Cards != nil:
+			var s dealer.Shuffle
+			s, err = tb.Shuffle(ctx, by, op.Key, *op.Cards)
+			answer, ids[i] = s, s.ID
+		case op.Draws != nil:
+			var s dealer.Shuffle
+			s, err = tb.Draws(ctx, by, op.Key, *op.Draws)
+			answer, ids[i] = s, s.ID
+		case id == 0:
+			err = &dealer.RequestError{Field: "shuffle"}
+		case op.Mix != nil:
+			answer, err = tb.Mix(ctx, by, id, *op.Mix)
+		case op.Deal != nil:
+			answer, err = tb.Deal(ctx, by, id, *op.Deal)
+		case op.Close != nil:
+			answer, err = tb.Close(ctx, by, id, *op.Close)
 		}
-		_, err := tb.Deal(t.Context(), as("tester"), all[4].ID, hand)
-		wantRefusal(t, "the fifth before the fourth", err, "", audit.RuleEarlier)
-		_, err = tb.Close(t.Context(), as("tester"), all[0].ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
+		results[i] = dealer.Result{Answer: answer, Err: err}
 		if err != nil {
-			t.Error(err)
-		}
-		tb.transcript(all[0].ID, dealer.View{})
-		if _, err := tb.SetTable(t.Context(), as("tester"), "t", false); err != nil {
-			t.Error(err)
-		}
-		// Enough behind it that the entries are read from full tiles of the store.
-		for i := range 300 {
-			tb.commit(fmt.Sprint("more-", i), dealer.ShuffleRequest{Table: "u", Deck: "short-36"})
-		}
-		tb.restart()
-		rival := tb.rival(tb.cfg.Store)
-		if err := tb.Ledger().Refresh(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		tb.unwritten(func() {
-			for _, d := range []*table{tb, rival} {
-				if diff := cmp.Diff(all, d.commits("k", req, count), sameAnswer); diff != "" {
-					t.Error("again:", diff)
-				}
-			}
-		})
-		if r := tb.inspected(nil); r.FaultCount > 0 || r.Verdict != inspect.Consistent && r.Verdict != inspect.Proved {
-			t.Errorf("the audit says %s: %+v", r.Verdict, r.Faults)
-		}
-	})
-}
-
-// checkBatch holds an answer against the ledger: entries, tags, tapes, receipts.
-func (tb *table) checkBatch(key string, before dealer.Shuffle, all []dealer.Shuffle, closeBy int64) {
-	t := tb.t
-	t.Helper()
-	entries := tb.entries()
-	seen := make(map[[32]byte]bool)
-	var first *audit.Commit
-	checkpoint := ""
-	for i, s := range all {
-		c, ok := entries[s.ID].Body.(*audit.Commit)
-		if !ok || s.ID != all[0].ID+uint64(i) || s.Serial != before.Serial+1+uint64(i) || c.Serial != s.Serial {
-			t.Fatalf("shuffle %d of the batch is %+v", i, s)
-		}
-		if i == 0 {
-			first = c
-		}
-		previous := before.ID
-		if i > 0 {
-			previous = all[i-1].ID
-		}
-		if c.KeyTag != audit.KeyTagOf(origin, "tester", "t", key, i) || c.Request != first.Request ||
-			c.Previous != previous ||
-			c.CloseBy != closeBy || c.GameRef != "g" || c.Context.Recipe.Cards != 52 {
-			t.Errorf("commit %d of the batch is %+v", i, c)
-		}
-		if c.Commitment != s.Commitment || c.DeckRoot != s.DeckRoot || seen[c.Commitment] || seen[c.DeckRoot] ||
-			seen[c.KeyTag] {
-			t.Errorf("commit %d of the batch is another one, or one of two", i)
-		}
-		seen[c.Commitment], seen[c.DeckRoot], seen[c.KeyTag] = true, true, true
-		r, err := audit.ParseReceipt(s.Receipt)
-		if err != nil || r.Index != s.ID {
-			t.Fatalf("the receipt of commit %d: %v", i, err)
-		}
-		if i == 0 {
-			checkpoint = string(r.Checkpoint)
-		}
-		if string(r.Checkpoint) != checkpoint {
-			t.Errorf("commit %d stands under another checkpoint", i)
+			results[i].Answer = nil
 		}
 	}
+	return results
 }
 
-// TestBatchUnderAKey: a key is of one request, of a batch or of one shuffle.
-func TestBatchUnderAKey(t *testing.T) {
-	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
-		ctx := t.Context()
-		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
-		tb.commits("batch", req, 3)
-		tb.commit("one", req)
-		if _, err := tb.Draws(ctx, as("tester"), "draws",
-			dealer.DrawsRequest{Table: "t", Ranges: []uint32{6}}); err != nil {
-			t.Fatal(err)
+// told is what an answer says that does not hang on the tape, the clock or the place of an
+// entry.
+func told(r dealer.Result) string {
+	var illegal *audit.Illegal
+	var wrong *dealer.RequestError
+	switch {
+	case errors.As(r.Err, &illegal):
+		return "rule " + illegal.Code
+	case errors.As(r.Err, &wrong):
+		return "field " + wrong.Field
+	case r.Err != nil:
+		inner := r.Err
+		for e := inner; e != nil; e = errors.Unwrap(e) {
+			inner = e
 		}
-		other := req
-		other.GameRef = "g"
-		tb.unwritten(func() {
-			for name, ask := range map[string]func() error{
-				"another count": func() error {
-					_,
-						err := tb.Shuffles(ctx, as("tester"), "batch", req, 2)
-					return err
-				},
-				"a greater count": func() error {
-					_,
-						err := tb.Shuffles(ctx, as("tester"), "batch", req, 4)
-					return err
-				},
-				"another body": func() error {
-					_,
-						err := tb.Shuffles(ctx, as("tester"), "batch", other, 3)
-					return err
-				},
-				"one for a batch": func() error { _, err := tb.Shuffle(ctx, as("tester"), "batch", req); return err },
-				"a batch for one": func() error {
-					_,
-						err := tb.Shuffles(ctx, as("tester"), "one", req, 2)
-					return err
-				},
-				"a batch for draws": func() error {
-					_,
-						err := tb.Shuffles(ctx, as("tester"), "draws", req, 2)
-					return err
-				},
-				"draws for a batch": func() error {
-					_, err := tb.Draws(ctx, as("tester"), "batch", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6}})
-					return err
-				},
-				"another batch of two": func() error {
-					_,
-						err := tb.Shuffles(ctx, as("tester"), "one", other, 2)
-					return err
-				},
-			} {
-				wantIs(t, name, ask(), dealer.ErrKeyReused)
-			}
-		})
-		// What ends in the bytes of a number is another key, and at another table too.
-		for _, key := range []string{"batch1", "batch2", "batc", "k"} {
-			tb.commit(key, req)
-		}
-		at := req
-		at.Table = "u"
-		tb.commits("batch", at, 3)
-		if r := tb.inspected(nil); r.FaultCount > 0 {
-			t.Errorf("the audit finds %+v", r.Faults)
-		}
-	})
+		return "error " + inner.Error()
+	}
+	switch a := r.Answer.(type) {
+	case dealer.Shuffle:
+		return fmt.Sprint("shuffle ", a.Table, a.Serial, a.Repeated)
+	case dealer.Deal:
+		return fmt.Sprint("deal ", a.Next, len(a.Cards), a.Close != nil, a.Repeated)
+	case dealer.Close:
+		return fmt.Sprint("close ", len(a.Tape), a.Repeated)
+	case dealer.Mix:
+		return fmt.Sprint("mix ", a.Repeated)
+	}
+	return fmt.Sprintf("%T", r.Answer)
 }
 
-// TestBatchRefused: what forbids one commit forbids all, and writes none. What is
-// wrong with the request itself draws no tape.
-func TestBatchRefused(t *testing.T) {
-	_, publics := newAuditors(t, 1)
-	onEachStore(t, setting{modes: allModes, auditors: publics}, func(t *testing.T, tb *table) {
-		ctx := t.Context()
-		parent := tb.commit("parent", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
-		names := make([]string, shuffle.MaxCards)
-		for i := range names {
-			names[i] = fmt.Sprint(i)
+// someOperations are n operations of a few tables and keys, most of them right. Each table
+// has an open shuffle.
+func someOperations(r *rand.Rand, n int, tables []string, open []uint64) (ops []dealer.Operation) {
+	end := func() dealer.CloseRequest {
+		return []dealer.CloseRequest{{Outcome: audit.OutcomeCompleted}, {Outcome: audit.OutcomeEndedEarly},
+			{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal}, {Outcome: audit.OutcomeVoid}}[r.IntN(4)]
+	}
+	_, hashes := slots("batch", 2)
+	for i := range n {
+		at := r.IntN(len(tables))
+		op := dealer.Operation{Table: tables[at], Of: -1, Shuffle: open[at]}
+		if i > 0 && r.IntN(4) > 0 {
+			op.Of = r.IntN(i)
+			op.Table, op.Shuffle = ops[op.Of].Table, 0
 		}
-		_, hashes := slots("batch", 1)
-		passed := tb.now().UnixMilli() - 1
-		drawn := tb.cfg.Entropy.Stats().Tapes
-		for _, c := range []struct {
-			name        string
-			count       int
-			change      func(r *dealer.ShuffleRequest)
-			field, rule string
-		}{
-			{"none", 0, nil, "count", ""},
-			{"one", 1, nil, "count", ""},
-			{"fewer than none", -1, nil, "count", ""},
-			{"more than a batch", 257, nil, "count", ""},
-			{"a milliard", 1_000_000_000, nil, "count", ""},
-			{"too many shoes", 158, func(r *dealer.ShuffleRequest) { r.Deck = "shoe-8" }, "count", ""},
-			{"too many of the largest decks", 17, func(r *dealer.ShuffleRequest) { r.Deck, r.Cards = "", names },
-				"count", ""},
-			{"of which few are taken", 17,
-				func(r *dealer.ShuffleRequest) { r.Deck, r.Cards, r.Take = "", names, num(5) }, "count", ""},
-			{"children", 2, func(r *dealer.ShuffleRequest) { r.Deck, r.Parent = "", &dealer.Parent{ID: parent.ID} },
-				"count", ""},
-			{"slots", 2, func(r *dealer.ShuffleRequest) { r.Plan = &dealer.MixPlan{Slots: hashes, Cut: true} }, "count",
-				""},
-			{"no deck", 2, func(r *dealer.ShuffleRequest) { r.Deck = "" }, "deck", ""},
-			{"a mix of one card", 2, func(r *dealer.ShuffleRequest) {
-				r.Take, r.Plan = num(1),
-					&dealer.MixPlan{Cut: true}
-			}, "mix", ""},
-			{"after their end", 2, func(r *dealer.ShuffleRequest) { r.CloseBy = &passed }, "", audit.RuleCloseBy},
-		} {
-			req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
-			if c.change != nil {
-				c.change(&req)
+		kind := r.IntN(10)
+		if i < n/6 {
+			kind = 0
+		}
+		switch {
+		case kind < 2:
+			op.Of, op.Shuffle, op.Key = -1, 0, fmt.Sprint(op.Table, "-", r.IntN(4))
+			op.Cards = &dealer.ShuffleRequest{Table: op.Table, Deck: []string{"standard-52", "short-36"}[r.IntN(2)]}
+			switch r.IntN(8) {
+			case 0, 1:
+				op.Cards.Plan = &dealer.MixPlan{Cut: true}
+			case 2:
+				op.Cards.Plan = &dealer.MixPlan{Slots: hashes[:1+r.IntN(2)]}
+			case 3:
+				op.Cards.Deck, op.Cards.Parent = "", &dealer.Parent{ID: open[at]}
+				op.Cards.Table = tables[at]
+				op.Table = tables[at]
+			case 4:
+				op.Cards.Deck = "no such deck"
 			}
-			tb.unwritten(func() {
-				_, err := tb.Shuffles(ctx, as("tester"), "k", req, c.count)
-				wantRefusal(t, c.name, err, c.field, c.rule)
-			})
-			if n := tb.cfg.Entropy.Stats().Tapes - drawn; c.field != "" && n != 0 {
-				t.Errorf("%s: %d tapes were drawn", c.name, n)
+		case kind == 2:
+			op.Of, op.Shuffle, op.Key = -1, 0, fmt.Sprint(op.Table, "-", r.IntN(4))
+			op.Draws = &dealer.DrawsRequest{Table: op.Table, Ranges: []uint32{6, 6, 37}}
+		case kind == 3:
+			op.Mix = &dealer.MixRequest{Cut: num(r.IntN(3) * 20)}
+		case kind < 9:
+			op.Deal = &dealer.DealRequest{First: []int{0, 0, 1, 2, 2, 4}[r.IntN(6)],
+				Runs: []audit.Run{{Count: 1 + r.IntN(2), Purpose: audit.PurposeBoard, Public: true}}}
+			if r.IntN(5) == 0 {
+				e := end()
+				op.Deal.Close = &e
 			}
+		default:
+			e := end()
+			op.Close = &e
 		}
-		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
-		blocked := func(rule string, set, clear func() error) {
-			t.Helper()
-			if err := set(); err != nil {
-				t.Fatal(err)
-			}
-			tb.unwritten(func() {
-				_, err := tb.Shuffles(ctx, as("tester"), "k", req, 3)
-				wantRefusal(t, rule, err, "", rule)
-			})
-			if err := clear(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		table := func(open bool) func() error {
-			return func() error { _, err := tb.SetTable(ctx, as("tester"), "t", open); return err }
-		}
-		kill := func(set bool) func() error {
-			return func() error {
-				_, err := tb.SetSwitch(ctx, as("tester"),
-					dealer.SwitchRequest{Scope: audit.ScopeDeck, Deck: "standard-52", Set: set, Reason: "r"})
-				return err
-			}
-		}
-		blocked(audit.RuleTable, table(false), table(true))
-		blocked(audit.RuleKill, kill(true), kill(false))
-		if _, err := tb.Shuffles(ctx, as("tester"), "two words", req, 2); err == nil ||
-			!strings.Contains(err.Error(), "Idempotency-Key") {
-			t.Errorf("a key with a space: %v", err)
-		}
-		gone, cancel := context.WithCancel(ctx)
-		cancel()
-		tb.unwritten(func() {
-			_, err := tb.Shuffles(gone, as("tester"), "k", req, 256)
-			wantIs(t, "nobody waits", err, context.Canceled)
-		})
-		// The key is free still, for the largest there are.
-		if n := len(tb.commits("k", dealer.ShuffleRequest{Table: "t", Cards: names,
-			Disclosure: audit.DisclosureAuditor}, 16)); n != 16 {
-			t.Errorf("%d shuffles", n)
-		}
-		if n := len(tb.commits("shoes", dealer.ShuffleRequest{Table: "t", Deck: "shoe-8"}, 157)); n != 157 {
-			t.Errorf("%d shoes", n)
-		}
-		if n := len(tb.commits("decks", req, 256)); n != 256 {
-			t.Errorf("%d decks", n)
-		}
-	})
+		ops = append(ops, op)
+	}
+	return ops
 }
 
-// TestBatchCopies sends copies of a batch together to two daemons, with requests
-// that differ under the same key. One request has the key; its copies all get the
-// same answer, the others are told.
-func TestBatchCopies(t *testing.T) {
-	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
-		daemons := []*table{tb, tb.rival(tb.cfg.Store)}
-		rounds, commits := 12, 0
-		if testing.Short() {
-			rounds = 4
-		}
-		won := make(map[int]int)
-		for n := range rounds {
-			key := fmt.Sprint("key-", n)
-			req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
-			var wg sync.WaitGroup
-			answers, errs := make([][]dealer.Shuffle, 24), make([]error, 24)
-			for i := range answers {
-				d, count := daemons[i%2], []int{3, 5, 1}[i%3]
-				wg.Go(func() {
-					if count == 1 {
-						s, err := d.Shuffle(context.Background(), as("tester"), key, req)
-						answers[i], errs[i] = []dealer.Shuffle{s}, err
-						return
-					}
-					answers[i], errs[i] = d.Shuffles(context.Background(), as("tester"), key, req, count)
-				})
+// TestBatchIsItsRequests: a batch answers as the same single requests in their order,
+// whatever the mix of tables, keys and errors; a repeated one repeats what was appended,
+// byte for byte; and the ledger passes its audit.
+func TestBatchIsItsRequests(t *testing.T) {
+	t.Parallel()
+	for _, postgres := range []bool{false, true} {
+		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
+			t.Parallel()
+			one := newTableWith(t, setting{modes: allModes, postgres: postgres})
+			other := newTableWith(t, setting{modes: allModes, postgres: postgres})
+			rounds := 60
+			if testing.Short() {
+				rounds = 20
 			}
-			wg.Wait()
-			kind := -1
-			var first []dealer.Shuffle
-			for i, err := range errs {
-				switch {
-				case errors.Is(err, dealer.ErrKeyReused):
-				case err != nil:
-					t.Errorf("%s: %v", key, err)
-				case kind >= 0 && kind != i%3:
-					t.Errorf("%s: two requests were answered", key)
-				case kind < 0:
-					kind, first = i%3, answers[i]
-				default:
-					if diff := cmp.Diff(first, answers[i], sameAnswer); diff != "" {
-						t.Errorf("%s: copies get different answers: %s", key, diff)
+			seed := rand.Uint64()
+			r := rand.New(rand.NewPCG(seed, 0))
+			for n := range rounds {
+				var tables []string
+				var open []uint64
+				for i := range 3 {
+					name := fmt.Sprintf("t%d-%d", n, i)
+					req := dealer.ShuffleRequest{Table: name, Deck: "standard-52"}
+					tables, open = append(tables, name), append(open, one.commit(name, req).ID)
+					if id := other.commit(name, req).ID; id != open[i] {
+						t.Fatalf("seed %d: the ledgers have grown apart: %d and %d", seed, open[i], id)
 					}
 				}
-			}
-			if kind < 0 {
-				t.Fatalf("%s: nobody was answered", key)
-			}
-			for i, err := range errs {
-				if i%3 == kind && err != nil {
-					t.Errorf("%s: a copy of what was answered got %v", key, err)
+				ops := someOperations(r, 1+r.IntN(40), tables, open)
+				want := one.singly(ops)
+				got, err := other.batch(t.Context(), ops, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range ops {
+					if told(got[i]) != told(want[i]) {
+						t.Errorf("seed %d, batch %d, operation %d of %d is %s, and alone it is %s: %+v", seed, n, i,
+							len(ops), told(got[i]), told(want[i]), ops[i])
+					}
+				}
+				again, err := other.batch(t.Context(), ops, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range got {
+					if got[i].Err == nil && !cmp.Equal(got[i].Answer, again[i].Answer, sameAnswer) {
+						t.Errorf("seed %d, batch %d, operation %d again: %s", seed, n, i,
+							cmp.Diff(got[i].Answer, again[i].Answer, sameAnswer))
+					}
+				}
+				one.singly(ops) // so that both ledgers have the same length
+				if t.Failed() {
+					return
 				}
 			}
-			won[len(first)]++
-			commits += len(first)
-		}
-		t.Log(won)
-		found := 0
-		for _, e := range tb.entries() {
-			if _, ok := e.Body.(*audit.Commit); ok {
-				found++
+			a, b := one.Ledger().Live(), other.Ledger().Live()
+			if a.Size != b.Size || b.Appends.Landed >= a.Appends.Landed {
+				t.Errorf("%d entries in %d appends, and singly %d in %d", b.Size, b.Appends.Landed, a.Size,
+					a.Appends.Landed)
 			}
-		}
-		if found != commits {
-			t.Errorf("%d commits for %d shuffles that were answered", found, commits)
-		}
-		if r := tb.inspected(nil); r.FaultCount > 0 {
-			t.Errorf("the audit finds %+v", r.Faults)
-		}
-	})
-}
-
-// lyingRows is a store that lies about rows.
-type lyingRows struct {
-	ledger.Store
-	lie func(rows []ledger.Row) []ledger.Row
-}
-
-func (s *lyingRows) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
-	if s.lie == nil {
-		return s.Store.Rows(ctx, id, from, to)
-	}
-	return func(yield func(ledger.Row, error) bool) {
-		var rows []ledger.Row
-		for row, err := range s.Store.Rows(ctx, id, from, to) {
-			if err != nil {
-				yield(row, err)
-				return
+			if report := other.inspected(nil); report.FaultCount > 0 || report.Verdict != inspect.Consistent &&
+				report.Verdict != inspect.Proved {
+				t.Errorf("the audit says %s: %+v", report.Verdict, report.Faults)
 			}
-			rows = append(rows, row)
-		}
-		for _, row := range s.lie(rows) {
-			if !yield(row, nil) {
-				return
-			}
-		}
+		})
 	}
 }
 
-// row reads one row from the store.
-func (tb *table) row(index uint64) ledger.Row {
-	tb.t.Helper()
-	for row, err := range tb.cfg.Store.Rows(tb.t.Context(), tb.Ledger().ID(), index, index+1) {
+// handOf are the operations of a whole hand at a table, behind n others.
+func handOf(table string, n int) []dealer.Operation {
+	end := dealer.CloseRequest{Outcome: audit.OutcomeCompleted}
+	op := func(o dealer.Operation) dealer.Operation { o.Table, o.Of = table, n; return o }
+	commit := op(dealer.Operation{Key: table, Cards: &dealer.ShuffleRequest{Table: table, Deck: "standard-52"}})
+	commit.Of = -1
+	return []dealer.Operation{commit,
+		op(dealer.Operation{Deal: &dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), seat(2, "b")}}}),
+		op(dealer.Operation{Deal: &dealer.DealRequest{First: 4, Runs: []audit.Run{board(3)}}}),
+		op(dealer.Operation{Close: &end})}
+}
+
+// TestBatchInTwoRounds: hands of many tables are two appends, their commits and the rest,
+// also under witnesses.
+func TestBatchInTwoRounds(t *testing.T) {
+	t.Parallel()
+	for _, witnesses := range []int{0, 2} {
+		tb := newTableWith(t, setting{witnesses: witnesses})
+		var ops []dealer.Operation
+		for i := range 50 {
+			ops = append(ops, handOf(fmt.Sprint("t", i), len(ops))...)
+		}
+		before := tb.Ledger().Live().Appends.Landed
+		results, err := tb.batch(t.Context(), ops, false)
 		if err != nil {
-			tb.t.Fatal(err)
+			t.Fatal(err)
 		}
-		return row
+		for i, r := range results {
+			if r.Err != nil {
+				t.Fatalf("operation %d: %v", i, r.Err)
+			}
+		}
+		if n := tb.Ledger().Live().Appends.Landed - before; n != 2 {
+			t.Errorf("with %d witnesses %d appends", witnesses, n)
+		}
+		tb.transcript(results[0].Answer.(dealer.Shuffle).ID, dealer.View{})
 	}
-	tb.t.Fatalf("no entry %d", index)
-	return ledger.Row{}
 }
 
-// TestBatchFromALyingStore: the rows of a batch are believed only as what they are.
-func TestBatchFromALyingStore(t *testing.T) {
+// TestBatchAllOrNone: nothing is appended if one operation is refused, which is told from
+// the others; and a batch that needs two rounds is refused whole.
+func TestBatchAllOrNone(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
-	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
-	tb.commits("k", req, 3)
-	other := tb.commits("other", req, 3)
-	store := &lyingRows{Store: tb.cfg.Store}
-	liar := tb.rival(store)
-	if got := liar.commits("k", req, 3); len(got) != 3 {
-		t.Fatalf("%d shuffles without a lie", len(got))
+	var good []dealer.Operation
+	for i := range 3 {
+		good = append(good, handOf(fmt.Sprint("t", i), 0)[0])
 	}
-	for name, lie := range map[string]func(rows []ledger.Row) []ledger.Row{
-		"one is missing": func(rows []ledger.Row) []ledger.Row { return rows[:2] },
-		"one of another batch": func(rows []ledger.Row) []ledger.Row {
-			rows[2] = tb.row(other[2].ID)
-			return rows
-		},
-		"in its place": func(rows []ledger.Row) []ledger.Row {
-			at := rows[2].Index
-			rows[2] = tb.row(other[2].ID)
-			rows[2].Index = at
-			return rows
-		},
-		"another order": func(rows []ledger.Row) []ledger.Row { return []ledger.Row{rows[0], rows[2], rows[1]} },
+	open := tb.commit("open", dealer.ShuffleRequest{Table: "u", Deck: "standard-52"})
+	deal := func(first int, runs ...audit.Run) dealer.Operation {
+		return dealer.Operation{Table: "u", Of: -1, Shuffle: open.ID,
+			Deal: &dealer.DealRequest{First: first, Runs: runs}}
+	}
+	for name, bad := range map[string]dealer.Operation{
+		"of a rule": deal(9, board(1)), "of its own": deal(0),
 	} {
-		store.lie = lie
-		_, err := liar.Shuffles(t.Context(), as("tester"), "k", req, 3)
-		wantIs(t, name, err, ledger.ErrFrozen)
-	}
-}
-
-// heldStore holds up every append once held is set, until it is closed.
-type heldStore struct {
-	ledger.Store
-	held atomic.Pointer[chan struct{}]
-}
-
-func (s *heldStore) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch) error {
-	if held := s.held.Load(); held != nil {
-		<-*held
-	}
-	return s.Store.Append(ctx, id, old, b)
-}
-
-// TestBatchesInTurn: no more than so many commits of batches are worked on at a
-// time. Those that come then draw no tape, and find out in time.
-func TestBatchesInTurn(t *testing.T) {
-	t.Parallel()
-	const atOnce = 8 // of 256
-	tb := newTable(t, nil)
-	store := &heldStore{Store: tb.cfg.Store}
-	held := tb.rival(store)
-	free := make(chan struct{})
-	store.held.Store(&free)
-	req := dealer.ShuffleRequest{Table: "t", Deck: "short-36"}
-	drawn := func() uint64 { return held.cfg.Entropy.Stats().Tapes }
-	before := drawn()
-	var wg sync.WaitGroup
-	for i := range atOnce {
-		wg.Go(func() {
-			if all, err := held.Shuffles(context.Background(), as("tester"), fmt.Sprint("k", i), req,
-				256); err != nil || len(all) != 256 {
-				t.Errorf("batch %d: %d shuffles, %v", i, len(all), err)
+		tb.unwritten(func() {
+			results, err := tb.batch(t.Context(), append(good[:2:2], bad, good[2]), true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, r := range results {
+				if (i == 2) == errors.Is(r.Err, dealer.ErrTogether) || r.Err == nil {
+					t.Errorf("%s: operation %d: %v", name, i, r.Err)
+				}
 			}
 		})
 	}
-	for drawn()-before < atOnce*256 {
-		runtime.Gosched()
-	}
-	for _, count := range []int{2, 256} {
-		err := error(ledger.ErrUnavailable)
-		// Long enough for the look-up of the key, which comes before.
-		for patience := time.Millisecond; errors.Is(err, ledger.ErrUnavailable); patience *= 2 {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			_, err = held.Shuffles(ctx, as("tester"), fmt.Sprint("late-", count), req, count)
-			cancel()
+	tb.unwritten(func() {
+		_, err := tb.batch(t.Context(), handOf("v", 0), true)
+		var rounds *dealer.RoundsError
+		if !errors.As(err, &rounds) || rounds.Operation != 1 {
+			t.Errorf("a hand, all or none: %v", err)
 		}
-		wantIs(t, "a batch too many", err, ledger.ErrOverloaded)
+	})
+	before := tb.Ledger().Live().Appends.Landed
+	all := append(good[:3:3], deal(0, board(1)), deal(1, board(2)))
+	first, err := tb.batch(t.Context(), all, true)
+	if err != nil {
+		t.Fatal(err)
 	}
-	// Nor do those that come with a patience which ends before their time does.
-	err := error(nil)
-	for patience := time.Millisecond; err == nil || !strings.Contains(err.Error(), "other batches"); patience *= 2 {
-		_, err = held.Shuffles(ledger.WithPatience(t.Context(), time.Now().Add(patience)), as("tester"), "impatient",
-			req, 2)
-		wantIs(t, "an impatient batch", err, ledger.ErrOverloaded)
+	again, err := tb.batch(t.Context(), all, true)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if n := drawn() - before; n != atOnce*256 {
-		t.Errorf("%d tapes were drawn", n)
+	for i := range all {
+		if first[i].Err != nil || !cmp.Equal(first[i], again[i], sameAnswer) {
+			t.Errorf("operation %d: %v, %v", i, first[i].Err, again[i].Err)
+		}
 	}
-	close(free)
-	wg.Wait()
-	if n := len(held.commits("late-2", req, 2)); n != 2 {
-		t.Errorf("%d shuffles", n)
+	if n := tb.Ledger().Live().Appends.Landed - before; n != 1 {
+		t.Errorf("%d appends", n)
+	}
+}
+
+// endingStore ends a context when so many appends have landed.
+type endingStore struct {
+	ledger.Store
+	left atomic.Int64
+	cut  context.CancelFunc
+}
+
+func (s *endingStore) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledger.Batch) error {
+	err := s.Store.Append(ctx, id, old, b)
+	if err == nil && s.left.Add(-1) == 0 {
+		s.cut()
+	}
+	return err
+}
+
+// TestBatchCutBetweenRounds: what was appended is there after a restart, and the repeated
+// batch goes on from it.
+func TestBatchCutBetweenRounds(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	var ops []dealer.Operation
+	for i := range 8 {
+		ops = append(ops, handOf(fmt.Sprint("t", i), len(ops))...)
+	}
+	ctx, cut := context.WithCancel(t.Context())
+	store := &endingStore{Store: tb.cfg.Store, cut: cut}
+	tb.Ledger().Close()
+	tb.serve(store, tb.open.Mark)
+	store.left.Store(1)
+	first, err := tb.batch(ctx, ops, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range first {
+		if i%4 > 0 && r.Err == nil {
+			t.Errorf("operation %d was answered after the cut", i)
+		}
+	}
+	tb.restart()
+	again, err := tb.batch(t.Context(), ops, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range again {
+		if r.Err != nil {
+			t.Fatalf("operation %d: %v", i, r.Err)
+		}
+		if s, ok := r.Answer.(dealer.Shuffle); ok && !s.Repeated {
+			t.Errorf("operation %d commits a second time", i)
+		}
+	}
+	if report := tb.inspected(nil); report.FaultCount > 0 {
+		t.Errorf("the audit says %s: %+v", report.Verdict, report.Faults)
 	}
 }

@@ -255,17 +255,11 @@ func TestLeftBehind(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
 		s := tb.commit("k", req)
-		if _, err := tb.Shuffles(t.Context(), as("tester"), "b", req, 3); err != nil {
-			t.Fatal(err)
-		}
 		cfg := tb.cfg
 		cfg.Store = behind{Store: tb.cfg.Store, commits: true}
 		d := dealer.New(cfg)
 		if _, err := d.Shuffle(t.Context(), as("tester"), "k", req); !errors.Is(err, ledger.ErrUnavailable) {
 			t.Errorf("a commit under a key that is not shown: %v", err)
-		}
-		if _, err := d.Shuffles(t.Context(), as("tester"), "b", req, 3); !errors.Is(err, ledger.ErrUnavailable) {
-			t.Errorf("a batch under a key that is not shown: %v", err)
 		}
 		if name, err := d.Table(t.Context(), s.ID); err != nil || name != "t" {
 			t.Errorf("the table: %q, %v", name, err)

@@ -96,7 +96,7 @@ func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t
 	if req.Close != nil {
 		return d.appendClose(ctx, actor, r, t.tape, *req.Close, deal)
 	}
-	return d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{deal}})
+	return d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{deal}})
 }
 
 // dealAnswer is what a deal's answer has alongside its cards and receipts.
@@ -246,7 +246,7 @@ func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req Clos
 	}
 	d.cfg.Log.Error("closing a shuffle without its tape", "shuffle", r.id, "identity", actor.Identity, "credential",
 		actor.Credential)
-	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{
+	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{
 		&audit.Close{Shuffle: r.id, Outcome: req.Outcome, Reason: req.Reason}}})
 	return appended, nil, err
 }

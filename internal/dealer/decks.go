@@ -10,10 +10,10 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// newDeck returns the deck to be written with the first commit that names it, for
-// receipts name its hash; nil for one that the store holds, for a draw list and for the
+// newDecks returns the deck to be written with the first commit that names it, for
+// receipts name its hash; none for one that the store holds, for a draw list and for the
 // cards of a parent.
-func (d *Dealer) newDeck(a *asked) *ledger.Deck {
+func (d *Dealer) newDecks(a *asked) []ledger.Deck {
 	if a.deck.Len() == 0 {
 		return nil
 	}
@@ -21,7 +21,7 @@ func (d *Dealer) newDeck(a *asked) *ledger.Deck {
 	if _, ok := d.decks.Load(hash); ok {
 		return nil
 	}
-	return &ledger.Deck{Hash: hash, Cards: a.deck.Cards()}
+	return []ledger.Deck{{Hash: hash, Cards: a.deck.Cards()}}
 }
 
 // PublishedDecks returns the decks that a request may name.
@@ -33,14 +33,13 @@ func PublishedDecks() (all []shuffle.Deck) {
 	return all
 }
 
-// keptDeck notes that the store holds a published deck: a closed list, that cannot
+// keptDecks notes that the store holds published decks: a closed list, that cannot
 // grow without bound.
-func (d *Dealer) keptDeck(deck *ledger.Deck) {
-	if deck == nil {
-		return
-	}
-	if _, ok := shuffle.Published(deck.Hash); ok {
-		d.decks.Store(deck.Hash, true)
+func (d *Dealer) keptDecks(decks []ledger.Deck) {
+	for _, deck := range decks {
+		if _, ok := shuffle.Published(deck.Hash); ok {
+			d.decks.Store(deck.Hash, true)
+		}
 	}
 }
 

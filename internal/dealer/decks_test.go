@@ -51,9 +51,6 @@ func decksOfCommits(t *testing.T, tb *table) {
 	for n := range 30 {
 		req, deck := request(n)
 		_, err := tb.Shuffle(ctx, as("tester"), fmt.Sprint("k", n), req)
-		if n%3 == 0 {
-			_, err = tb.Shuffles(ctx, as("tester"), fmt.Sprint("b", n), req, 2)
-		}
 		var illegal *audit.Illegal
 		if !errors.As(err, &illegal) || illegal.Code != audit.RuleKill {
 			t.Errorf("a commit under a kill switch: %v", err)
@@ -74,8 +71,8 @@ func decksOfCommits(t *testing.T, tb *table) {
 				dealer.DealRequest{Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBoard}}}); err != nil {
 				t.Error(err)
 			}
-			if _, err := tb.Shuffles(ctx, as("tester"), fmt.Sprint("b", n), req, 3); err != nil {
-				t.Errorf("a batch with the same deck: %v", err)
+			if _, err := tb.Shuffle(ctx, as("tester"), fmt.Sprint("b", n), req); err != nil {
+				t.Errorf("a second commit with the same deck: %v", err)
 			}
 		}
 	}

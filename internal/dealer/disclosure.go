@@ -101,7 +101,7 @@ func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure
 		if err != nil {
 			return nil, err
 		}
-		appended, err = d.cfg.Ledger.Append(ctx, p)
+		appended, err = d.propose(ctx, p)
 		if !breaks(err, audit.RuleDisclosureKey) {
 			return appended, err
 		}
@@ -111,16 +111,16 @@ func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure
 		Detail: "disclosure keys change faster than a tape can be sealed to one"}
 }
 
-// appendCommits appends commits to this context, which are the proposal's bodies; with
+// appendCommit appends a commit to this context, which is the proposal's body; with
 // disclosure to auditors under a disclosure key; a child's with its parent's close behind
 // it.
-func (d *Dealer) appendCommits(ctx context.Context, c *audit.Context, p ledger.Proposal,
+func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Proposal,
 	from *parent) ([]ledger.Appended, error) {
 	if from != nil {
 		return d.appendChild(ctx, c, p, from)
 	}
 	if c.Disclosure == audit.DisclosurePublic {
-		return d.cfg.Ledger.Append(ctx, p)
+		return d.propose(ctx, p)
 	}
 	return d.appendUnder(ctx, usable, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })
 }
@@ -143,7 +143,7 @@ func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, 
 		return ledger.Proposal{Actor: actor, Bodies: append(before[:len(before):len(before)], c)}
 	}
 	if r.commit.Context.Disclosure == audit.DisclosurePublic {
-		return d.cfg.Ledger.Append(ctx, propose(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(tape)}))
+		return d.propose(ctx, propose(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(tape)}))
 	}
 	return d.appendUnder(ctx, usable, func(k *ledger.Disclosure) (ledger.Proposal, error) {
 		c, err := d.sealedClose(r, k, tape)

@@ -11,9 +11,9 @@ import (
 // Draws commits to drawn values, like [Dealer.Shuffle] to cards.
 func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req DrawsRequest) (Shuffle, error) {
 	c, deck, err := req.context(d.cfg.Ledger.Genesis())
-	return one(d.serve(ctx, actor, key, &asked{
-		context: c, deck: deck, hash: req.hash, closeBy: req.CloseBy, gameRef: req.GameRef, count: 1,
-	}, err))
+	return d.serve(ctx, actor, key, &asked{
+		context: c, deck: deck, hash: req.hash, closeBy: req.CloseBy, gameRef: req.GameRef,
+	}, err)
 }
 
 // context validates r and returns what a commitment to it covers, and the deck of a

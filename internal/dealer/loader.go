@@ -49,22 +49,6 @@ type load[K comparable, V any] struct {
 	err   error
 }
 
-// commitLoader finds commits by key tag.
-func commitLoader(store ledger.Store, id ledger.ID) *loader[[32]byte, ledger.Row] {
-	return &loader[[32]byte, ledger.Row]{most: maxKeyTags,
-		ask: func(ctx context.Context, tags [][32]byte) (map[[32]byte]ledger.Row, error) {
-			rows, err := store.ByKeyTags(ctx, id, tags...)
-			if err != nil || len(rows) == 0 {
-				return nil, err
-			}
-			found := make(map[[32]byte]ledger.Row, len(rows))
-			for _, row := range rows {
-				found[row.KeyTag] = row
-			}
-			return found, nil
-		}}
-}
-
 // shuffleLoader finds the rows of shuffles by id.
 func shuffleLoader(store ledger.Store, id ledger.ID, s ledger.Standing) *loader[uint64, []ledger.Row] {
 	return &loader[uint64, []ledger.Row]{most: maxShuffles,

@@ -102,7 +102,7 @@ func (d *Dealer) Mix(ctx context.Context, actor audit.Actor, id uint64, req MixR
 		return Mix{}, err
 	}
 	mix := &audit.Mix{Shuffle: id, Values: req.values(signature)}
-	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{mix}})
+	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{mix}})
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) {
 		// A copy of this request may have been first.

@@ -152,8 +152,8 @@ func TestMixWaitsForWitnesses(t *testing.T) {
 		}
 		entries := tb.entries()
 		mix := entries[len(entries)-1].Body.(*audit.Mix)
-		if mix.Cosigned <= s.ID {
-			t.Errorf("the mix names a cosigned checkpoint of %d entries, the commit is entry %d", mix.Cosigned, s.ID)
+		if mix.Checkpoint <= s.ID {
+			t.Errorf("the mix names a cosigned checkpoint of %d entries, the commit is entry %d", mix.Checkpoint, s.ID)
 		}
 		tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
 		tb.transcript(s.ID, dealer.View{})

@@ -82,42 +82,6 @@ func (m *model) commit(r *rapid.T) {
 	}
 }
 
-func (m *model) batch(r *rapid.T) {
-	if rapid.IntRange(0, 2).Draw(r, "rarely") > 0 {
-		r.Skip("each holds up those behind it")
-	}
-	at, key, who, closeBy := m.terms(r)
-	req := dealer.ShuffleRequest{Table: at, Deck: "short-36", Disclosure: who, CloseBy: closeBy}
-	if rapid.Bool().Draw(r, "cut") {
-		req.Plan = &dealer.MixPlan{Cut: true}
-	}
-	count := rapid.IntRange(1, 3).Draw(r, "count")
-	want := m.blocked(at, req.Deck)
-	if want == "" && closeBy != nil && *closeBy <= m.now() {
-		want = audit.RuleCloseBy
-	}
-	if count == 1 {
-		want = "field count"
-	}
-	all, err := m.pick(r).Shuffles(context.Background(), as("tester"), key, req, count)
-	if !m.expect(r, "batch", want, err) {
-		return
-	}
-	if len(all) != count {
-		r.Fatalf("%d shuffles for %d", len(all), count)
-	}
-	for i, s := range all {
-		if s.ID != all[0].ID+uint64(i) {
-			r.Fatalf("shuffle %d of a batch from %d is %d", i, all[0].ID, s.ID)
-		}
-		m.begun(r, s, &play{table: at, m: 36, plan: req.Plan})
-	}
-	m.answer("batch", all, func(d *table) (any,
-		error) {
-		return d.Shuffles(context.Background(), as("tester"), key, req, count)
-	})
-}
-
 func (m *model) draw(r *rapid.T) {
 	at, key, who, closeBy := m.terms(r)
 	req := dealer.DrawsRequest{Table: at, Disclosure: who, CloseBy: closeBy}

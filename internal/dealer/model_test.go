@@ -44,7 +44,7 @@ func TestModel(t *testing.T) {
 			rapid.Check(t, func(r *rapid.T) {
 				m := newModel(t, r, inPostgres)
 				r.Repeat(map[string]func(*rapid.T){
-					"commit": m.commit, "commit more": m.commit, "batch": m.batch, "draw": m.draw, "child": m.child,
+					"commit": m.commit, "commit more": m.commit, "draw": m.draw, "child": m.child,
 					"mix": m.mix, "mix more": m.mix,
 					"deal": m.deal, "deal more": m.deal, "deal still more": m.deal, "deal on": m.deal,
 					"close": m.close, "time": m.passTime, "expire": m.expire, "switch": m.throwSwitch,

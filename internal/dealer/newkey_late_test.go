@@ -43,39 +43,32 @@ func (h *held) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledg
 // outcome is not known.
 func TestNewKeyLeaves(t *testing.T) {
 	t.Parallel()
-	for _, several := range []bool{false, true} {
-		tb := newTable(t, nil)
-		tb.pass(time.Minute)
-		h := &held{Store: tb.cfg.Store, hold: make(chan struct{}), entered: make(chan struct{}),
-			written: make(chan error, 1)}
-		ctx, leave := context.WithCancel(t.Context())
-		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
-		tb.commit("first", req) // from here on it is alone
-		tb.Ledger().Close()
-		hold := h.hold
-		h.hold = nil
-		tb.serve(h, tb.open.Mark)
-		h.hold = hold
-		told := make(chan error, 1)
-		go func() {
-			var err error
-			if key := keyAt(tb.now(), 1); several {
-				_, err = tb.Shuffles(ctx, as("tester"), key, req, 2)
-			} else {
-				_, err = tb.Shuffle(ctx, as("tester"), key, req)
-			}
-			told <- err
-		}()
-		<-h.entered
-		leave()
-		err := <-told
-		close(hold)
-		if w := <-h.written; w != nil {
-			t.Fatal(w)
-		}
-		if !errors.Is(err, ledger.ErrUnknownOutcome) || errors.Is(err, ledger.ErrUnavailable) {
-			t.Errorf("several %v: a written commit is told as %v", several, err)
-		}
+	tb := newTable(t, nil)
+	tb.pass(time.Minute)
+	h := &held{Store: tb.cfg.Store, hold: make(chan struct{}), entered: make(chan struct{}),
+		written: make(chan error, 1)}
+	ctx, leave := context.WithCancel(t.Context())
+	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
+	tb.commit("first", req) // from here on it is alone
+	tb.Ledger().Close()
+	hold := h.hold
+	h.hold = nil
+	tb.serve(h, tb.open.Mark)
+	h.hold = hold
+	told := make(chan error, 1)
+	go func() {
+		_, err := tb.Shuffle(ctx, as("tester"), keyAt(tb.now(), 1), req)
+		told <- err
+	}()
+	<-h.entered
+	leave()
+	err := <-told
+	close(hold)
+	if w := <-h.written; w != nil {
+		t.Fatal(w)
+	}
+	if !errors.Is(err, ledger.ErrUnknownOutcome) || errors.Is(err, ledger.ErrUnavailable) {
+		t.Errorf("a written commit is told as %v", err)
 	}
 }
 

@@ -23,12 +23,8 @@ func keyAt(at time.Time, n int) string {
 func TestLyingKeys(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
-		single, several := keyAt(tb.now().Add(time.Hour), 1), keyAt(tb.now().Add(time.Hour), 2)
+		single := keyAt(tb.now().Add(time.Hour), 1)
 		first := tb.commit(single, req)
-		batch, err := tb.Shuffles(t.Context(), as("tester"), several, req, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
 		tb.restart()
 		tb.pass(time.Hour)
 		same := func(name string) {
@@ -37,10 +33,6 @@ func TestLyingKeys(t *testing.T) {
 			tb.unwritten(func() {
 				if diff := cmp.Diff(first, tb.commit(single, req), sameAnswer); diff != "" {
 					t.Errorf("%s: %s", name, diff)
-				}
-				again, err := tb.Shuffles(t.Context(), as("tester"), several, req, 3)
-				if diff := cmp.Diff(batch, again, sameAnswer); diff != "" || err != nil {
-					t.Errorf("%s, a batch: %v %s", name, err, diff)
 				}
 			})
 			if n := tb.Ledger().Live().Appends.Duplicate; n != 0 {

@@ -149,7 +149,7 @@ func (d *Dealer) appendChild(ctx context.Context, c *audit.Context, p ledger.Pro
 	error) {
 	commit := p.Bodies[0]
 	if from.moving {
-		p.Rests = &ledger.Rest{Shuffle: from.record.id, Next: from.record.next(), Moved: errParentMoved}
+		p.Rests = []ledger.Rest{{Shuffle: from.record.id, Next: from.record.next(), Moved: errParentMoved}}
 	}
 	ended := func(e *audit.Close) ledger.Proposal {
 		e.Shuffle, e.Outcome = from.record.id, audit.OutcomeContinued
@@ -158,7 +158,7 @@ func (d *Dealer) appendChild(ctx context.Context, c *audit.Context, p ledger.Pro
 	}
 	toAuditors := from.record.commit.Context.Disclosure == audit.DisclosureAuditor
 	if !toAuditors && c.Disclosure == audit.DisclosurePublic {
-		return d.cfg.Ledger.Append(ctx, ended(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(from.opened.tape)}))
+		return d.propose(ctx, ended(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(from.opened.tape)}))
 	}
 	return d.appendUnder(ctx, usable, func(k *ledger.Disclosure) (ledger.Proposal, error) {
 		if !toAuditors {

@@ -91,16 +91,6 @@ func TestEveryMemberCounts(t *testing.T) {
 		cards(func(r *dealer.ShuffleRequest) { r.Deck, r.Cards = "", []string{"1", "2"} })
 		draws(dealer.DrawsRequest{Numbers: &dealer.Numbers{Of: 2, Take: 2}})
 
-		for _, count := range []int{2, 3} {
-			for _, ref := range []string{"", "a"} {
-				req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52", GameRef: ref}
-				asks = append(asks, func(key string) (dealer.Shuffle, error) {
-					all, err := tb.Shuffles(t.Context(), as("tester"), key, req, count)
-					return append(all, dealer.Shuffle{})[0], err
-				})
-			}
-		}
-
 		answers := make([]dealer.Shuffle, len(asks))
 		for i, one := range asks {
 			var err error

@@ -56,7 +56,7 @@ func (d *Dealer) Reveal(ctx context.Context, actor audit.Actor, id uint64, req R
 	if err != nil {
 		return Reveal{}, err
 	}
-	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{body}})
+	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{body}})
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) {
 		// A copy of this request may have been first.

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
@@ -52,7 +50,6 @@ type Dealer struct {
 	public           *loader[uint64, []ledger.Row] // durable, of what is asked under ledger.AsReader
 	decks            sync.Map                      // hashes of published decks that the store holds
 
-	batches *semaphore.Weighted // of maxInBatches: commits of batches that are worked on
 }
 
 // New returns a dealer.
@@ -62,7 +59,7 @@ func New(cfg Config) *Dealer {
 	}
 	store, id := cfg.Store, cfg.Ledger.ID()
 	return &Dealer{
-		cfg: cfg, keys: newKeyring(), batches: semaphore.NewWeighted(maxInBatches), byKey: commitLoader(store, id),
+		cfg: cfg, keys: newKeyring(), byKey: commitLoader(store, id),
 		durable: shuffleLoader(store, id, ledger.Durable), visible: shuffleLoader(store, id, ledger.Visible),
 		public: publicLoader(store, id),
 	}
@@ -78,20 +75,12 @@ func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
 // as its own commit declared.
 func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req ShuffleRequest) (Shuffle, error) {
 	c, deck, err := req.context(d.cfg.Ledger.Genesis())
-	return one(d.serve(ctx, actor, key, &asked{
-		context: c, deck: deck, hash: req.hash, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req, count: 1,
-	}, err))
+	return d.serve(ctx, actor, key, &asked{
+		context: c, deck: deck, hash: req.hash, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
+	}, err)
 }
 
-// one returns the only shuffle of an answer.
-func one(all []Shuffle, err error) (s Shuffle, _ error) {
-	if err == nil {
-		s = all[0]
-	}
-	return s, err
-}
-
-// asked is a request for commits, of cards or draws, under one key.
+// asked is a request for a commit, of cards or draws.
 type asked struct {
 	context *audit.Context
 	deck    shuffle.Deck    // zero for a draw list and a child
@@ -99,110 +88,50 @@ type asked struct {
 	closeBy *int64
 	gameRef string
 	child   *ShuffleRequest // when its Parent is set
-	count   int             // of commits
 
-	request [32]byte   // hash()
-	tags    [][32]byte // of the commits, in order
+	request [32]byte // hash()
+	tag     [32]byte // of the commit
 }
 
-// serve answers a request for commits; invalid is what is wrong with it. It looks the
-// key up, draws the tapes, appends the commits and answers. The key is looked up before
-// any entropy is drawn: a retry draws no tape.
-//
-// If a rule or a key that stands in the ledger refuses the commits, a copy of the request
-// may have been first, through another daemon, and the key is looked up again. A child
-// whose parent was dealt from is tried again.
-func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) ([]Shuffle, error) {
+// serve answers a request for a commit; invalid is what is wrong with it.
+func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) (Shuffle, error) {
 	if err := audit.CheckIdempotencyKey(key); err != nil {
-		return nil, &RequestError{"Idempotency-Key", err.Error()}
+		return Shuffle{}, &RequestError{"Idempotency-Key", err.Error()}
 	}
 	if invalid != nil {
-		return nil, invalid
+		return Shuffle{}, invalid
 	}
 	a.request = a.hash()
-	for i := range a.count {
-		a.tags = append(a.tags, audit.KeyTagOf(a.context.Origin, actor.Identity, a.context.Table, key, i))
-	}
-	end, err := d.underway.begin(ctx, a.tags[0])
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	var refused error // why the try before wrote nothing
-	for try := 0; ; try++ {
-		if s, err := d.repeated(ctx, a); !errors.Is(err, ledger.ErrNotFound) {
-			return s, err
-		}
-		if refused != nil && !errors.Is(refused, errParentMoved) {
-			return nil, notRepeated(refused)
-		}
-		if try == childTries {
-			return nil, &audit.Illegal{Code: audit.RuleParent, Detail: "the parent is being dealt from"}
-		}
-		s, err := d.commits(ctx, actor, a)
-		if err == nil || !mayRepeat(err) {
-			return s, err
-		}
-		refused = err
-	}
+	a.tag = audit.KeyTag(a.context.Origin, actor.Identity, a.context.Table, key)
+	return d.once(ctx, a, func() (Shuffle, error) { return d.committed(ctx, actor, a) })
 }
 
-// mayRepeat reports whether a request that was refused may be one that was answered
-// before: a copy of it was first.
-func mayRepeat(err error) bool {
-	var illegal *audit.Illegal
-	var duplicate *ledger.DuplicateError
-	return errors.As(err, &illegal) || errors.As(err, &duplicate) || errors.Is(err, errParentMoved)
-}
-
-// notRepeated is the answer to a request that was refused and is not under its key. If
-// that is what it was refused for, a server that was left behind in a failover was asked.
-func notRepeated(refused error) error {
-	var duplicate *ledger.DuplicateError
-	if errors.As(refused, &duplicate) {
-		return fmt.Errorf("%w: the database does not show a key that it has", ledger.ErrUnavailable)
-	}
-	return refused
-}
-
-// commits draws the tapes and appends the commits to them.
-func (d *Dealer) commits(ctx context.Context, actor audit.Actor, a *asked) ([]Shuffle, error) {
-	leave, err := d.enterBatches(ctx, len(a.tags))
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
+// committed draws a tape and appends the commit to it.
+func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Shuffle, error) {
 	c, from, err := d.settle(ctx, actor, a)
 	if err != nil {
-		return nil, err
+		return Shuffle{}, err
 	}
 	defer from.wipe()
-	n := len(a.tags)
-	p := ledger.Proposal{Actor: actor, Bodies: make([]audit.Body, n), Sealed: make([][]byte, n), Deck: d.newDeck(a)}
-	for i, tag := range a.tags {
-		if err := ctx.Err(); err != nil {
-			return nil, err // nobody waits for it, and nothing was written
-		}
-		commit, sealed, err := d.commit(c, from)
-		if err != nil {
-			return nil, err
-		}
-		commit.KeyTag, commit.Request, commit.GameRef = tag, a.request, a.gameRef
-		if a.closeBy != nil {
-			commit.CloseBy = *a.closeBy
-		}
-		p.Bodies[i], p.Sealed[i] = commit, sealed
+	if err := ctx.Err(); err != nil {
+		return Shuffle{}, err // nobody waits for it, and nothing was written
 	}
-	appended, err := d.appendCommits(ctx, c, p, from)
+	commit, sealed, err := d.commit(c, from)
 	if err != nil {
-		return nil, err
+		return Shuffle{}, err
 	}
-	d.keptDeck(p.Deck)
-	answers := make([]Shuffle, n) // a parent's close may stand behind the commit
-	for i, e := range appended[:n] {
-		answers[i] = shuffleAnswer(e.Index, e.Entry.Body.(*audit.Commit), e.Entry.Time, e.Receipt.Text())
+	commit.KeyTag, commit.Request, commit.GameRef = a.tag, a.request, a.gameRef
+	if a.closeBy != nil {
+		commit.CloseBy = *a.closeBy
 	}
-	return answers, nil
+	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit}, Sealed: [][]byte{sealed}, Decks: d.newDecks(a)}
+	appended, err := d.appendCommit(ctx, c, p, from)
+	if err != nil {
+		return Shuffle{}, err
+	}
+	d.keptDecks(p.Decks)
+	e := appended[0] // a parent's close may stand behind it
+	return shuffleAnswer(e.Index, e.Entry.Body.(*audit.Commit), e.Entry.Time, e.Receipt.Text()), nil
 }
 
 // settle does what must be done before a tape is drawn, and returns the context
@@ -274,60 +203,6 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 		return nil, nil, fmt.Errorf("sealing a tape: %w", err)
 	}
 	return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: root}, sealed, nil
-}
-
-// repeated answers a key that is in the ledger; ledger.ErrNotFound when it is not. The
-// commits stand or fall together, so the first one speaks for all.
-func (d *Dealer) repeated(ctx context.Context, a *asked) ([]Shuffle, error) {
-	row, commit, at, err := d.keyed(ctx, a.tags[0], a.request)
-	if err != nil {
-		return nil, err
-	}
-	rows, commits := []ledger.Row{row}, []*audit.Commit{commit}
-	if len(a.tags) > 1 {
-		if rows, commits, err = d.committed(ctx, row.Index, a.tags); err != nil {
-			return nil, err
-		}
-	}
-	receipts, err := d.cfg.Ledger.FirstReceipts(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	answers := make([]Shuffle, len(rows))
-	for i := range rows {
-		answers[i] = shuffleAnswer(rows[i].Index, commits[i], at, receipts[i])
-		answers[i].Repeated = true
-	}
-	return answers, nil
-}
-
-// keyed returns the stored commit under a key, if it was made for the request with
-// this hash; ErrKeyReused for another one.
-func (d *Dealer) keyed(ctx context.Context, tag, hash [32]byte) (row ledger.Row, c *audit.Commit, at int64, err error) {
-	if row, err = d.byKey.find(ctx, tag); err != nil {
-		return row, nil, 0, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
-	}
-	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
-		return row, nil, 0, err
-	}
-	c, at, err = committedUnder(row, tag)
-	if err == nil && c.Request != hash {
-		err = ErrKeyReused
-	}
-	return row, c, at, err
-}
-
-// committedUnder reads the commit under a tag, and its time, from its row's entry.
-func committedUnder(row ledger.Row, tag [32]byte) (*audit.Commit, int64, error) {
-	e, err := audit.ParseEntry(row.Entry)
-	if err != nil {
-		return nil, 0, fmt.Errorf("reading entry %d: %w", row.Index, err)
-	}
-	c, ok := e.Body.(*audit.Commit)
-	if !ok || c.KeyTag != tag {
-		return nil, 0, fmt.Errorf("%w: entry %d is no commit under this key", ledger.ErrFrozen, row.Index)
-	}
-	return c, e.Time, nil
 }
 
 func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string) Shuffle {

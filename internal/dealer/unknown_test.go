@@ -59,9 +59,6 @@ func requests() map[string]request {
 		"commit": {1, func(_ *testing.T, tb *table) asks {
 			return func(ctx context.Context) (any, error) { return tb.Shuffle(ctx, as("tester"), "k", req) }
 		}},
-		"batch": {3, func(_ *testing.T, tb *table) asks {
-			return func(ctx context.Context) (any, error) { return tb.Shuffles(ctx, as("tester"), "k", req, 3) }
-		}},
 		"draws": {1, func(_ *testing.T, tb *table) asks {
 			return func(ctx context.Context) (any, error) {
 				return tb.Draws(ctx, as("tester"), "k", dealer.DrawsRequest{Table: "t", Ranges: []uint32{1000, 1000}})

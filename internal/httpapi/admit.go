@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
 	"shuffled/internal/ledger"
 )
 
@@ -64,6 +65,16 @@ func (c *call) mayTable(table string) error {
 		return nil
 	}
 	return c.otherTables()
+}
+
+// mayOperate is mayTable for an operation of a batch, and tells it the table of its shuffle.
+func (c *call) mayOperate(op *dealer.Operation) (err error) {
+	if op.Shuffle != 0 {
+		if op.Table, err = c.ledger.table(c.r.Context(), op.Shuffle); err != nil {
+			return err
+		}
+	}
+	return c.mayTable(op.Table)
 }
 
 // otherTables is the refusal of a token for some tables.

@@ -2,23 +2,238 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
 )
 
-// createBatch commits to count shuffles under one key.
-func (s *Server) createBatch(c *call, key string, asked dealer.ShuffleRequest, count int) error {
-	shuffles, err := c.ledger.Dealer.Shuffles(c.r.Context(), c.caller.actor, key, asked, count)
-	var wrong *dealer.RequestError
-	if errors.As(err, &wrong) && wrong.Field == "count" {
-		return refuseValue(wrong.Field, wrong.Rule) // the contract says what count may be
+// Bounds of a batch. The places that it commits and deals bound its work and its answer.
+const (
+	maxOperations  = 1024
+	maxBatchPlaces = 65_536
+	atOnce         = 4 * maxOperations // operations of batches that a ledger works on
+)
+
+// The parts of a batch that are JSON of a single request.
+type (
+	OperationBody   = jsontext.Value
+	OperationAnswer = jsontext.Value
+)
+
+// OperationShuffle is the shuffle that an operation is of: an id, or an earlier operation.
+type OperationShuffle struct {
+	ID uint64
+	Op *int
+}
+
+// operationRef is OperationShuffle where it is an object.
+type operationRef struct {
+	Op *int `json:"op"`
+}
+
+// UnmarshalJSONFrom reads one of the two.
+func (o *OperationShuffle) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() != '{' {
+		return json.UnmarshalDecode(dec, &o.ID)
+	}
+	var ref operationRef
+	if err := json.UnmarshalDecode(dec, &ref, json.RejectUnknownMembers(true)); err != nil {
+		return err
+	}
+	if ref.Op == nil {
+		return rule("is an id, or the number of an earlier operation as op")
+	}
+	o.Op = ref.Op
+	return nil
+}
+
+// batchOps are what a batch can hold: for each word what reads the body of its single
+// request.
+var batchOps = map[string]func(*call, *Operation, *dealer.Operation) error{
+	"shuffle": func(c *call, of *Operation, op *dealer.Operation) error {
+		return commits(c, of, op, func(req *ShuffleRequest) (string, error) {
+			asked, err := shuffleRequest(req)
+			op.Cards = &asked
+			return req.Table, err
+		})
+	},
+	"draw": func(c *call, of *Operation, op *dealer.Operation) error {
+		return commits(c, of, op, func(req *DrawsRequest) (string, error) {
+			asked, err := drawsRequest(req)
+			op.Draws = &asked
+			return req.Table, err
+		})
+	},
+	"mix": func(c *call, of *Operation, op *dealer.Operation) error {
+		return plays(of, MixRequest{}, &op.Mix, mixRequest)
+	},
+	"deal": func(c *call, of *Operation, op *dealer.Operation) error {
+		return plays(of, noDeal, &op.Deal, dealRequest)
+	},
+	"close": func(c *call, of *Operation, op *dealer.Operation) error {
+		return plays(of, CloseRequest{}, &op.Close, func(req *CloseRequest) (dealer.CloseRequest, error) {
+			asked, err := closeRequest(*req, "")
+			if err == nil && asked.Reason == audit.ReasonTapeLost {
+				err = &refusal{code: CodeForbidden, field: "reason", detail: "tape_lost takes the role admin"}
+			}
+			return asked, err
+		})
+	},
+}
+
+// commits reads a commit, which has a key and names its table.
+func commits[T any](c *call, of *Operation, op *dealer.Operation, read func(*T) (string, error)) error {
+	switch {
+	case of.Shuffle != nil:
+		return refuseValue("shuffle", "is for operations on a shuffle that stands")
+	case of.Key == nil:
+		return &refusal{code: CodeIdempotencyKeyMissing, field: "key"}
+	}
+	if err := audit.CheckIdempotencyKey(*of.Key); err != nil {
+		return refuseValue("key", err.Error())
+	}
+	op.Key = *of.Key
+	var req T
+	if err := decodeBytes(of.Body, &req); err != nil {
+		return err
+	}
+	table, err := read(&req)
+	if err != nil {
+		return err
+	}
+	op.Table = table
+	return c.mayOperate(op)
+}
+
+// plays reads an operation on a shuffle.
+func plays[T, D any](of *Operation, req T, into **D, read func(*T) (D, error)) error {
+	switch {
+	case of.Key != nil:
+		return refuseValue("key", "is for operations that commit")
+	case of.Shuffle == nil:
+		return refuseValue("shuffle", "is needed: an id, or the number of an earlier operation as op")
+	}
+	if err := decodeBytes(of.Body, &req); err != nil {
+		return err
+	}
+	asked, err := read(&req)
+	*into = &asked
+	return err
+}
+
+// CreateBatch answers many operations.
+func (s *Server) CreateBatch(c *call) error {
+	var req BatchRequest
+	if err := decode(c.r, &req); err != nil {
+		return err
+	}
+	if n := len(req.Operations); n < 1 || n > maxOperations {
+		return refuseValue("operations", fmt.Sprintf("has 1 to %d operations", maxOperations))
+	}
+	if req.AllOrNone != nil && !*req.AllOrNone {
+		return refuseValue("all_or_none", "is true or absent")
+	}
+	n := len(req.Operations)
+	if !c.ledger.batches.enterN(c.caller.actor.Identity, n) {
+		s.metrics.refuse(c.ledger, refusedQueue)
+		return refuse(CodeOverloaded)
+	}
+	defer c.ledger.batches.leaveN(c.caller.actor.Identity, n)
+	if c.caller.known() {
+		s.tokenRates.spend(tokenKey{c.ledger.id, c.caller.actor.Credential}, n-1, s.cfg.Now())
+	}
+	ops := make([]dealer.Operation, n)
+	for i := range ops {
+		ops[i] = dealer.Operation{Of: -1}
+		if err := c.operation(ops[:i+1], &req.Operations[i]); err != nil {
+			ops[i].Err = err
+		}
+	}
+	if err := checkPlaces(ops); err != nil {
+		return err
+	}
+	results, err := c.ledger.Dealer.Batch(c.r.Context(), c.caller.actor, ops, req.AllOrNone != nil,
+		func(id uint64) error { return s.awaitWitnesses(c, id) })
+	var rounds *dealer.RoundsError
+	if errors.As(err, &rounds) {
+		return &refusal{code: CodeAllOrNone, field: fmt.Sprintf("operations[%d]", rounds.Operation),
+			detail: rounds.Error()}
 	}
 	if err != nil {
 		return err
 	}
-	batch := ShuffleBatch{Shuffles: make([]Shuffle, len(shuffles))}
-	for i, shuffle := range shuffles {
-		batch.Shuffles[i] = shuffleAnswer(shuffle)
+	answer := Batch{Results: make([]BatchResult, n)}
+	for i, r := range results {
+		if answer.Results[i], err = s.result(c, r); err != nil {
+			return err
+		}
 	}
-	return c.json(batch)
+	return c.json(answer)
+}
+
+// operation reads the last of ops.
+func (c *call) operation(ops []dealer.Operation, of *Operation) error {
+	i := len(ops) - 1
+	op := &ops[i]
+	read, ok := batchOps[of.Op]
+	if !ok {
+		return refuseValue("op", "is shuffle, draw, mix, deal or close")
+	}
+	if err := read(c, of, op); err != nil || of.Shuffle == nil {
+		return err
+	}
+	if ref := of.Shuffle.Op; ref != nil {
+		if *ref < 0 || *ref >= i {
+			return refuseValue("shuffle.op", fmt.Sprintf("is the number of an operation before this one, %d", i))
+		}
+		op.Of, op.Table = *ref, ops[*ref].Table
+		return nil
+	}
+	if of.Shuffle.ID == 0 || of.Shuffle.ID > maxInteger {
+		return refuseValue("shuffle", "is an id")
+	}
+	op.Shuffle = of.Shuffle.ID
+	return c.mayOperate(op)
+}
+
+// checkPlaces bounds what a batch commits and deals.
+func checkPlaces(ops []dealer.Operation) error {
+	places := 0
+	for i, op := range ops {
+		places += op.Places()
+		if places > maxBatchPlaces {
+			return refuseValue(fmt.Sprintf("operations[%d]", i), fmt.Sprintf(
+				"is one too many: a batch commits and deals at most %d places", maxBatchPlaces))
+		}
+	}
+	return nil
+}
+
+// result is the answer to one operation, as its single request has it.
+func (s *Server) result(c *call, r dealer.Result) (BatchResult, error) {
+	if r.Err != nil {
+		e := translate(c.r.Method, r.Err)
+		s.logCause(c.w, c.r, e)
+		return BatchResult{Status: problems[e.code].status, Body: problemBody(e)}, nil
+	}
+	var v any
+	switch a := r.Answer.(type) {
+	case dealer.Shuffle:
+		v = shuffleAnswer(a)
+	case dealer.Mix:
+		v = mixAnswer(a)
+	case dealer.Deal:
+		v = dealAnswer(a)
+	case dealer.Close:
+		v = closeAnswer(a)
+	}
+	body, err := json.Marshal(v)
+	if err != nil {
+		return BatchResult{}, fmt.Errorf("writing the answer: %w", err)
+	}
+	return BatchResult{Status: 200, Body: body}, nil
 }

@@ -6,89 +6,107 @@ import (
 	"strings"
 	"testing"
 
-	"shuffled/internal/shuffle"
-	"shuffled/internal/verify"
+	"github.com/go-json-experiment/json"
 )
 
-// TestBatchThroughTheAPI: a list of answers, each with a receipt of its own, which
-// comes again, and says so; and the largest there is.
+// sendBatch sends operations and returns the answers to them.
+func (s *stack) sendBatch(t *testing.T, ops ...string) []BatchResult {
+	t.Helper()
+	got := s.post("/v1/main/batch", "", `{"operations":[`+strings.Join(ops, ",")+`]}`)
+	results := read[Batch](t, got).Results
+	if len(results) != len(ops) {
+		t.Fatalf("%d answers to %d operations", len(results), len(ops))
+	}
+	return results
+}
+
+// TestBatchThroughTheAPI: a hand in one request, whose answers are those of the single
+// requests, and come again.
 func TestBatchThroughTheAPI(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
-	body := `{"table":"t","deck":"standard-52","count":3,"mix":{"cut":true},"game_ref":"g"}`
-	first := s.post("/v1/main/shuffles", "k", body)
-	batch := read[ShuffleBatch](t, first)
-	if len(batch.Shuffles) != 3 {
-		t.Fatalf("%d shuffles", len(batch.Shuffles))
+	hand := []string{
+		`{"op":"shuffle","key":"k","body":{"table":"t","deck":"standard-52"}}`,
+		`{"op":"deal","shuffle":{"op":0},"body":` + twoHands + `}`,
+		`{"op":"close","shuffle":{"op":1},"body":{"outcome":"completed"}}`,
+		`{"op":"deal","shuffle":{"op":0},"body":{"first":9,"runs":[{"count":1,"purpose":"seat"}]}}`,
+		`{"op":"draw","key":"d","body":{"table":"u","ranges":[6,6]}}`,
 	}
-	for i, one := range batch.Shuffles {
-		if one.Serial != uint64(i+1) || one.ID != batch.Shuffles[0].ID+uint64(i) ||
-			len(committed(t, one.Receipt).Context.Plan) != 1 || one.Table != "t" {
-			t.Errorf("shuffle %d is %+v", i, one)
-		}
-		if v := verify.Receipt([]byte(one.Receipt), verify.Trust{VKey: s.vkey}); v.Verdict != verify.Consistent &&
-			v.Verdict != verify.Proved {
-			t.Errorf("the receipt of shuffle %d: %s at %s", i, v.Verdict, v.Failed)
-		}
-		path := fmt.Sprintf("/v1/main/shuffles/%d", one.ID)
-		read[Mix](t, s.post(path+"/mix", "", `{"cut":5}`))
-		read[Deal](t, s.post(path+"/deal", "", twoHands))
-		read[Close](t, s.post(path+"/close", "", `{"outcome":"completed"}`))
-		if v := verify.Transcript(s.get(path+"/transcript", "").body,
-			verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved {
-			t.Errorf("the transcript of shuffle %d: %s at %s", i, v.Verdict, v.Failed)
+	first := s.sendBatch(t, hand...)
+	for i, want := range []int{200, 200, 200, 409, 200} {
+		if first[i].Status != want {
+			t.Fatalf("operation %d: %d %s", i, first[i].Status, first[i].Body)
 		}
 	}
-	// The same members in another order are the same request.
-	other := `{"count":3,"game_ref":"g","mix":{"cut":true},"deck":"standard-52","table":"t"}`
-	for _, b := range []string{body, other} {
-		wantRepeat(t, first, s.post("/v1/main/shuffles", "k", b))
+	var made Shuffle
+	if err := json.Unmarshal(first[0].Body, &made); err != nil || made.Table != "t" {
+		t.Fatalf("%v: %+v", err, made)
 	}
-	for _, b := range []string{strings.Replace(body, ":3", ":4", 1), strings.Replace(body, `"count":3,`, "", 1),
-		strings.Replace(body, `"g"`, `"h"`, 1)} {
-		s.post("/v1/main/shuffles", "k", b).want(t, CodeIdempotencyKeyReused, "")
-	}
-	// Each of the round's shuffles has it in its plan.
-	beacon := read[ShuffleBatch](t, s.post("/v1/main/shuffles", "b",
-		`{"table":"b","deck":"short-36","count":2,"mix":{"beacon":{}}}`))
-	a, _ := committed(t, beacon.Shuffles[0].Receipt).Context.Beacon()
-	if b, ok := committed(t, beacon.Shuffles[1].Receipt).Context.Beacon(); !ok || a != b {
-		t.Errorf("the rounds are %+v and %+v", a, b)
-	}
-	// A token for some tables is for no batch at another.
-	got := s.do(ask{method: http.MethodPost, path: "/v1/main/shuffles", token: s.tableToken, key: "x", body: body})
-	got.want(t, CodeForbidden, "")
-	size := s.ledger.Live().Size
-	s.post("/v1/main/shuffles", "two words", body).want(t, CodeInvalidValue, "Idempotency-Key")
-	s.post("/v1/main/shuffles", "p", `{"table":"t","count":2,"parent":{"id":2}}`).want(t, CodeInvalidValue, "count")
-	if got := s.ledger.Live().Size; got != size {
-		t.Errorf("%d entries were written for nothing", got-size)
+	path := fmt.Sprintf("/v1/main/shuffles/%d", made.ID)
+	for i, alone := range []answer{s.post("/v1/main/shuffles", "k", `{"table":"t","deck":"standard-52"}`),
+		s.post(path+"/deal", "", twoHands), s.post(path+"/close", "", `{"outcome":"completed"}`)} {
+		again := s.sendBatch(t, hand...)[i].Body
+		if string(again) != string(alone.body) || again.Kind() != '{' {
+			t.Errorf("operation %d again: %s, and alone: %s", i, again, alone.body)
+		}
 	}
 }
 
-// TestLargestBatches asks for the most there can be, in shuffles and in cards: the
-// request fits into a body, and the answer into a mebibyte.
-func TestLargestBatches(t *testing.T) {
+// TestBadOperations: each refuses itself, with the field and rule of its single request.
+func TestBadOperations(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
-	names := make([]string, shuffle.MaxCards)
-	for i := range names {
-		names[i] = fmt.Sprintf("%q", fmt.Sprintf("%064d", i))
-	}
-	long := strings.Repeat("t", 64)
-	for name, body := range map[string]string{
-		"shuffles": fmt.Sprintf(`{"table":%q,"deck":"standard-54","count":256,"end_at":{"lo":1,"hi":54},"game_ref":%q,"mix":{"beacon":{},"cut":true}}`, long, long),
-		"cards": fmt.Sprintf(`{"table":%q,"cards":[%s],"count":16,"game_ref":%q}`, long, strings.Join(names, ","),
-			long),
+	good := `{"op":"shuffle","key":"%s","body":{"table":"t","deck":"standard-52"}}`
+	for i, c := range []struct{ op, code, field string }{
+		{`{"op":"shuffle","body":{"table":"t","deck":"standard-52"}}`, "idempotency_key_missing", "key"},
+		{`{"op":"shuffle","key":"two words","body":{"table":"t","deck":"standard-52"}}`, "invalid_value", "key"},
+		{`{"op":"shuffle","key":"x","shuffle":2,"body":{"table":"t","deck":"standard-52"}}`, "invalid_value", "shuffle"},
+		{`{"op":"shuffle","key":"x","body":{"table":"t","deck":"no"}}`, "invalid_request", "deck"},
+		{`{"op":"shuffle","key":"x","body":{"table":"t","dock":"no"}}`, "unknown_member", "dock"},
+		{`{"op":"reshuffle","key":"x","body":{}}`, "invalid_value", "op"},
+		{`{"op":"deal","body":` + twoHands + `}`, "invalid_value", "shuffle"},
+		{`{"op":"deal","key":"k","shuffle":2,"body":` + twoHands + `}`, "invalid_value", "key"},
+		{`{"op":"deal","shuffle":{"op":1},"body":` + twoHands + `}`, "invalid_value", "shuffle.op"},
+		{`{"op":"deal","shuffle":{"op":0},"body":{"runs":[]}}`, "invalid_value", "first"},
+		{`{"op":"deal","shuffle":999999,"body":` + twoHands + `}`, "not_found", ""},
+		{`{"op":"close","shuffle":{"op":0},"body":{"outcome":"void","reason":"tape_lost"}}`, "forbidden", "reason"},
 	} {
-		got := s.post("/v1/main/shuffles", name, body)
-		if n := len(read[ShuffleBatch](t, got).Shuffles); n != map[string]int{"shuffles": 256, "cards": 16}[name] {
-			t.Errorf("%s: %d", name, n)
+		results := s.sendBatch(t, fmt.Sprintf(good, fmt.Sprint("k", i)), c.op, fmt.Sprintf(good, fmt.Sprint("l", i)))
+		var p Problem
+		if err := json.Unmarshal(results[1].Body, &p); err != nil || string(p.Code) != c.code ||
+			value(p.Field) != c.field || p.Status != results[1].Status {
+			t.Errorf("%s: %d %s", c.op, results[1].Status, results[1].Body)
 		}
-		if len(got.body) > 1<<20 {
-			t.Errorf("%s: an answer of %d bytes", name, len(got.body))
+		if results[0].Status != 200 || results[2].Status != 200 {
+			t.Errorf("%s: its neighbours are %d and %d", c.op, results[0].Status, results[2].Status)
 		}
-		t.Logf("%s: %d bytes asked, %d answered", name, len(body), len(got.body))
-		wantRepeat(t, got, s.post("/v1/main/shuffles", name, body))
+	}
+	size := s.ledger.Live().Size
+	one := fmt.Sprintf(good, "whole")
+	for body, field := range map[string]string{
+		`{"operations":[]}`: "operations", `{"operations":[` + one + `],"all_or_none":false}`: "all_or_none",
+		`{"operations":[` + one + strings.Repeat(","+one, 1024) + `]}`: "operations",
+		`{"operations":[{"op":"deal","shuffle":{"of":0},"body":{}}]}`:  "operations[0].shuffle.of",
+	} {
+		if got := s.post("/v1/main/batch", "", body); got.status != http.StatusBadRequest ||
+			!strings.Contains(string(got.body), `"field":"`+field+`"`) {
+			t.Errorf("%.80s: %d %s", body, got.status, got.body)
+		}
+	}
+	hand := one + `,{"op":"deal","shuffle":{"op":0},"body":` + twoHands + `}`
+	s.post("/v1/main/batch", "", `{"operations":[`+hand+`],"all_or_none":true}`).want(t, CodeAllOrNone, "operations[1]")
+	results := read[Batch](t, s.post("/v1/main/batch", "",
+		`{"operations":[`+one+`,{"op":"draw","key":"d","body":{"table":"u","ranges":[]}}],"all_or_none":true}`)).Results
+	if results[0].Status != 409 || results[1].Status/100 != 4 {
+		t.Errorf("all or none: %d and %d", results[0].Status, results[1].Status)
+	}
+	if got := s.ledger.Live().Size; got != size {
+		t.Errorf("%d entries were written for nothing", got-size)
+	}
+	// A token for some tables is for no operation at another.
+	got := s.do(ask{method: http.MethodPost, path: "/v1/main/batch", token: s.tableToken,
+		body: `{"operations":[` + one + `]}`})
+	if r := read[Batch](t, got).Results; r[0].Status != http.StatusForbidden {
+		t.Errorf("another table: %d %s", r[0].Status, r[0].Body)
 	}
 }

@@ -21,9 +21,6 @@ func (s *Server) CreateShuffle(c *call, params CreateShuffleParams) error {
 	if err := c.mayTable(req.Table); err != nil {
 		return err
 	}
-	if req.Count != nil {
-		return s.createBatch(c, params.IdempotencyKey, asked, *req.Count)
-	}
 	shuffle, err := c.ledger.Dealer.Shuffle(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked)
 	if err != nil {
 		return err
@@ -166,16 +163,9 @@ func (s *Server) MixShuffle(c *call, id ID) error {
 	if err := decode(c.r, &req); err != nil {
 		return err
 	}
-	asked := dealer.MixRequest{Cut: req.Cut}
-	var err error
-	if asked.Slots, err = decodeHashes("slots", req.Slots); err != nil {
+	asked, err := mixRequest(&req)
+	if err != nil {
 		return err
-	}
-	if req.Beacon != nil {
-		if len(req.Beacon) != 48 {
-			return refuseValue("beacon", "is 48 bytes in padded base64")
-		}
-		asked.Beacon = (*[48]byte)(req.Beacon)
 	}
 	if err := s.awaitWitnesses(c, id); err != nil {
 		return err
@@ -184,7 +174,25 @@ func (s *Server) MixShuffle(c *call, id ID) error {
 	if err != nil {
 		return err
 	}
-	return c.json(Mix{Time: Timestamp(mix.Time), Repeated: repeated[MixRepeated](mix.Answered), Receipt: mix.Receipt})
+	return c.json(mixAnswer(mix))
+}
+
+func mixRequest(req *MixRequest) (asked dealer.MixRequest, err error) {
+	asked.Cut = req.Cut
+	if asked.Slots, err = decodeHashes("slots", req.Slots); err != nil {
+		return asked, err
+	}
+	if req.Beacon != nil {
+		if len(req.Beacon) != 48 {
+			return asked, refuseValue("beacon", "is 48 bytes in padded base64")
+		}
+		asked.Beacon = (*[48]byte)(req.Beacon)
+	}
+	return asked, nil
+}
+
+func mixAnswer(m dealer.Mix) Mix {
+	return Mix{Time: Timestamp(m.Time), Repeated: repeated[MixRepeated](m.Answered), Receipt: m.Receipt}
 }
 
 // repeated is the member of that name: true, or absent.

@@ -159,7 +159,8 @@ var internalRules = []string{
 
 // renamedRules are those whose code has another name. A request that breaks the rule pair
 // holds an act and something else than it approves.
-var renamedRules = map[string]Code{audit.RuleOwner: CodeNotYours, audit.RulePair: CodeAct}
+var renamedRules = map[string]Code{audit.RuleOwner: CodeNotYours, audit.RulePair: CodeAct,
+	audit.RuleCheckpoint: CodeCosigned}
 
 // TestEveryRuleHasACode reads the rules from the source of package audit.
 func TestEveryRuleHasACode(t *testing.T) {
@@ -201,7 +202,8 @@ func TestEverySentinelHasACode(t *testing.T) {
 		"ledger.ErrClosed":     ledger.ErrClosed, "ledger.ErrUnavailable": ledger.ErrUnavailable,
 		"ledger.ErrNotFound": ledger.ErrNotFound, "ledger.ErrUnknownOutcome": ledger.ErrUnknownOutcome,
 		"ledger.ErrNotWitnessed": ledger.ErrNotWitnessed, "ledger.ErrNoKey": ledger.ErrNoKey,
-		"ledger.ErrPolicy": ledger.ErrPolicy,
+		"ledger.ErrPolicy": ledger.ErrPolicy, "ledger.ErrTooLarge": ledger.ErrTooLarge,
+		"dealer.ErrTogether": dealer.ErrTogether,
 	}
 	found := 0
 	for _, pkg := range []string{"dealer", "ledger"} {

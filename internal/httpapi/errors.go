@@ -39,6 +39,7 @@ var problems = map[Code]kind{
 	CodeCredential:            {409, "A credential of this id stands so already, or may not do this", false},
 	CodeAdministrators:        {409, "The administrators cannot be changed like this", false},
 	CodeWhichShuffle:          {409, "Several shuffles are open at the table", false},
+	CodeAllOrNone:             {409, "The batch asks for all or none", false},
 	CodeNotOpen:               {409, "The shuffle is not open", false},
 	CodeDeadline:              {409, "The time to close the shuffle has passed", false},
 	CodePlace:                 {409, "A deal starts at the next place", false},
@@ -104,7 +105,7 @@ var illegals = map[string]Code{
 	audit.RulePlace:         CodePlace,
 	audit.RulePlaces:        CodePlaces,
 	audit.RuleReveal:        CodeReveal,
-	audit.RuleCosigned:      CodeCosigned,
+	audit.RuleCheckpoint:    CodeCosigned,
 	audit.RuleOutcome:       CodeOutcome,
 }
 
@@ -116,6 +117,8 @@ var sentinels = []struct {
 }{
 	{dealer.ErrKeyReused, CodeIdempotencyKeyReused},
 	{dealer.ErrRepeated, CodeRepeated},
+	{dealer.ErrTogether, CodeAllOrNone},
+	{ledger.ErrTooLarge, CodeAllOrNone},
 	{dealer.ErrBeaconEarly, CodeBeaconEarly},
 	{dealer.ErrEntropy, CodeLatch},
 	{dealer.ErrSealed, CodeSealed},

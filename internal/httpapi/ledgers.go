@@ -20,13 +20,13 @@ import (
 // Dealer is what the API needs of a ledger's dealer; *dealer.Dealer is one.
 type Dealer interface {
 	Shuffle(ctx context.Context, actor audit.Actor, key string, req dealer.ShuffleRequest) (dealer.Shuffle, error)
-	Shuffles(ctx context.Context, actor audit.Actor, key string, req dealer.ShuffleRequest,
-		count int) ([]dealer.Shuffle, error)
 	Draws(ctx context.Context, actor audit.Actor, key string, req dealer.DrawsRequest) (dealer.Shuffle, error)
 	Mix(ctx context.Context, actor audit.Actor, id uint64, req dealer.MixRequest) (dealer.Mix, error)
 	Deal(ctx context.Context, actor audit.Actor, id uint64, req dealer.DealRequest) (dealer.Deal, error)
 	Reveal(ctx context.Context, actor audit.Actor, id uint64, req dealer.RevealRequest) (dealer.Reveal, error)
 	Close(ctx context.Context, actor audit.Actor, id uint64, req dealer.CloseRequest) (dealer.Close, error)
+	Batch(ctx context.Context, actor audit.Actor, ops []dealer.Operation, together bool,
+		await func(id uint64) error) ([]dealer.Result, error)
 	Takeover(ctx context.Context, actor audit.Actor, id uint64, req dealer.TakeoverRequest) (dealer.Takeover, error)
 	Status(ctx context.Context, id uint64) (dealer.Status, error)
 	Table(ctx context.Context, id uint64) (string, error)
@@ -103,7 +103,8 @@ type served struct {
 	id     ledger.ID
 	public bool // whether its genesis lets everybody read
 
-	tables *lru.Cache[uint64, string] // of shuffles by id
+	tables  *lru.Cache[uint64, string] // of shuffles by id
+	batches *fairSemaphore[string]     // operations of batches, by identity
 }
 
 // table returns the table of a shuffle, which never changes.
@@ -140,10 +141,11 @@ func (r *registry) add(l Ledger) error {
 		r.byName = make(map[string]*served)
 	}
 	r.byName[info.Name] = &served{
-		Ledger: l,
-		id:     ledger.IDOf(info.Origin),
-		public: l.Log.Genesis().Access == audit.AccessPublic,
-		tables: newCache[uint64, string](),
+		Ledger:  l,
+		id:      ledger.IDOf(info.Origin),
+		public:  l.Log.Genesis().Access == audit.AccessPublic,
+		tables:  newCache[uint64, string](),
+		batches: newFairSemaphore[string](atOnce),
 	}
 	return nil
 }

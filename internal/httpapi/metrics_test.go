@@ -23,7 +23,6 @@ func TestMetricsNameNobody(t *testing.T) {
 	created := read[Shuffle](t, s.post("/v1/main/shuffles", plant("key"), body(`"deck":"short-36"`)))
 	path := fmt.Sprintf("/v1/main/shuffles/%d", created.ID)
 	s.post("/v1/main/draws", plant("key of draws"), body(`"ranges":[6,6]`))
-	s.post("/v1/main/shuffles", plant("key of a batch"), body(`"deck":"short-36","count":2`))
 	s.post("/v1/main/shuffles", plant("key of cards"), body(fmt.Sprintf(`"cards":[%q,"b"]`, plant("card"))))
 	deal := fmt.Sprintf(`{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":%q}]}`, plant("recipient"))
 	s.post(path+"/deal", "", deal)

@@ -65,6 +65,12 @@ func (s *Server) record(w http.ResponseWriter, r *http.Request) *recorder {
 // fail answers with the problem document of err and logs what caused it.
 func (s *Server) fail(rec *recorder, r *http.Request, err error) {
 	e := translate(r.Method, err)
+	s.logCause(rec, r, e)
+	writeProblem(rec, e)
+}
+
+// logCause logs why a request, or an operation of it, failed here.
+func (s *Server) logCause(rec *recorder, r *http.Request, e *refusal) {
 	if e.cause != nil && problems[e.code].status >= http.StatusInternalServerError {
 		level := slog.LevelWarn
 		switch e.code {
@@ -77,7 +83,6 @@ func (s *Server) fail(rec *recorder, r *http.Request, err error) {
 			slog.String("request", rec.id), slog.String("route", rec.route),
 			slog.String("code", string(e.code)), slog.String("error", e.cause.Error()))
 	}
-	writeProblem(rec, e)
 }
 
 // finish ends a request: it turns a panic into an answer, counts, and writes the

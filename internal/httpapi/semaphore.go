@@ -15,19 +15,24 @@ func newPermits[K comparable](places int) permits[K] {
 }
 
 // take takes a place for key, if there is one for it.
-func (s *permits[K]) take(key K) bool {
-	if s.held[key] >= s.free {
+func (s *permits[K]) take(key K) bool { return s.takeN(key, 1) }
+
+// takeN takes n places for key, if there are so many for it.
+func (s *permits[K]) takeN(key K, n int) bool {
+	if s.held[key]+n > s.free {
 		return false
 	}
-	s.free--
-	s.held[key]++
+	s.free -= n
+	s.held[key] += n
 	return true
 }
 
 // give gives a place of key back.
-func (s *permits[K]) give(key K) {
-	s.free++
-	if s.held[key]--; s.held[key] == 0 {
+func (s *permits[K]) give(key K) { s.giveN(key, 1) }
+
+func (s *permits[K]) giveN(key K, n int) {
+	s.free += n
+	if s.held[key] -= n; s.held[key] == 0 {
 		delete(s.held, key)
 	}
 }
@@ -50,14 +55,19 @@ func (c *fairSemaphore[K]) inside(places int) int {
 	return places - c.places.free
 }
 
-func (c *fairSemaphore[K]) enter(key K) bool {
+func (c *fairSemaphore[K]) enter(key K) bool { return c.enterN(key, 1) }
+
+func (c *fairSemaphore[K]) leave(key K) { c.leaveN(key, 1) }
+
+// enterN lets in what takes n places.
+func (c *fairSemaphore[K]) enterN(key K, n int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.places.take(key)
+	return c.places.takeN(key, n)
 }
 
-func (c *fairSemaphore[K]) leave(key K) {
+func (c *fairSemaphore[K]) leaveN(key K, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.places.give(key)
+	c.places.giveN(key, n)
 }

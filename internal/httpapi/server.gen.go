@@ -8,6 +8,11 @@ import (
 	"net/http"
 )
 
+// Defines values for BatchRequestAllOrNone.
+const (
+	BatchRequestAllOrNoneTrue BatchRequestAllOrNone = true
+)
+
 // Defines values for BoundTermsKind.
 const (
 	BoundTermsKindPayTable   BoundTermsKind = "pay_table"
@@ -24,6 +29,7 @@ const (
 const (
 	CodeAct                   Code = "act"
 	CodeAdministrators        Code = "administrators"
+	CodeAllOrNone             Code = "all_or_none"
 	CodeBeacon                Code = "beacon"
 	CodeBeaconEarly           Code = "beacon_early"
 	CodeBodyTooLarge          Code = "body_too_large"
@@ -448,6 +454,33 @@ type Appended struct {
 
 	// Receipt Its receipt.
 	Receipt Receipt `json:"receipt"`
+}
+
+// Batch defines model for Batch.
+type Batch struct {
+	// Results The answer to each operation, in their order.
+	Results []BatchResult `json:"results"`
+}
+
+// BatchRequest defines model for BatchRequest.
+type BatchRequest struct {
+	// AllOrNone Append every operation, or none. Absent means each for itself.
+	AllOrNone *BatchRequestAllOrNone `json:"all_or_none,omitempty"`
+
+	// Operations What is asked for, in order.
+	Operations []Operation `json:"operations"`
+}
+
+// BatchRequestAllOrNone Append every operation, or none. Absent means each for itself.
+type BatchRequestAllOrNone bool
+
+// BatchResult defines model for BatchResult.
+type BatchResult struct {
+	// Body The body of the single request's answer, or its problem document.
+	Body OperationAnswer `json:"body"`
+
+	// Status The status that the single request would have been answered with.
+	Status int `json:"status"`
 }
 
 // BeaconPlan A round of drand's quicknet chain that lies in the future.
@@ -1010,6 +1043,24 @@ type Numbers struct {
 	Take int `json:"take"`
 }
 
+// Operation defines model for Operation.
+type Operation struct {
+	// Body The body of the single request.
+	Body OperationBody `json:"body"`
+
+	// Key The idempotency key of a shuffle or draw, which need one, as in the header of the single
+	// request.
+	Key *string `json:"key,omitempty"`
+
+	// Op What the single request of this operation does: shuffle, draw, mix, deal or close.
+	// Another word refuses this operation alone.
+	Op string `json:"op"`
+
+	// Shuffle The shuffle that is mixed, dealt or closed: its id, or the number of an earlier operation of
+	// the batch, from 0, whose shuffle it is.
+	Shuffle *OperationShuffle `json:"shuffle,omitempty"`
+}
+
 // Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
 // expired are written by the daemon.
 type Outcome string
@@ -1178,12 +1229,6 @@ type Shuffle struct {
 // ShuffleRepeated This request was answered before. Every other member is as it was then.
 type ShuffleRepeated bool
 
-// ShuffleBatch defines model for ShuffleBatch.
-type ShuffleBatch struct {
-	// Shuffles As many as were asked for, by id and serial, which both count by one.
-	Shuffles []Shuffle `json:"shuffles"`
-}
-
 // ShuffleList defines model for ShuffleList.
 type ShuffleList struct {
 	// Next The cursor of the next page. Absent on the last. A page may have fewer shuffles than asked for, or none, where many had to be left out.
@@ -1204,10 +1249,6 @@ type ShuffleRequest struct {
 	//
 	// Examples: 2026-03-14T15:09:26.535Z
 	CloseBy *Timestamp `json:"close_by,omitempty"`
-
-	// Count So many shuffles like this, in one answer. Count times the cards of the deck is at most
-	// 65,536. Not with parent, nor with slots in mix. Absent means one.
-	Count *int `json:"count,omitempty"`
 
 	// Deck A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, or
 	// shoe-1 to shoe-16.
@@ -1995,6 +2036,9 @@ type VerifyTextRequestBody = VerifyTextBody
 // SubmitActJSONRequestBody defines body for SubmitAct for application/json ContentType.
 type SubmitActJSONRequestBody = ActRequest
 
+// CreateBatchJSONRequestBody defines body for CreateBatch for application/json ContentType.
+type CreateBatchJSONRequestBody = BatchRequest
+
 // ChangeCredentialJSONRequestBody defines body for ChangeCredential for application/json ContentType.
 type ChangeCredentialJSONRequestBody = CredentialRequest
 
@@ -2146,6 +2190,9 @@ type operations interface {
 
 	// SubmitAct is POST /v1/{ledger}/acts
 	SubmitAct(c *call) error
+
+	// CreateBatch is POST /v1/{ledger}/batch
+	CreateBatch(c *call) error
 
 	// ListCredentials is GET /v1/{ledger}/credentials
 	ListCredentials(c *call) error
@@ -2305,6 +2352,14 @@ func (b binder) SubmitAct(c *call) error {
 		return err
 	}
 	return b.ops.SubmitAct(c)
+}
+
+func (b binder) CreateBatch(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.CreateBatch(c)
 }
 
 func (b binder) ListCredentials(c *call) error {
@@ -2552,6 +2607,7 @@ func routes(ops operations) []route {
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/takeover", []string{"dealer"}, "table", b.TakeOverShuffle},
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/statements", []string{"auditor", "regulator"}, "table", b.AddStatement},
 		{http.MethodGet, "/v1/{ledger}/shuffles/{id}/transcript", []string{}, "table", b.GetTranscript},
+		{http.MethodPost, "/v1/{ledger}/batch", []string{"dealer"}, "table", b.CreateBatch},
 		{http.MethodPost, "/v1/{ledger}/draws", []string{"dealer"}, "table", b.CreateDraws},
 		{http.MethodGet, "/v1/{ledger}/entries/{index}/receipt", []string{}, "ledger", b.GetReceipt},
 		{http.MethodGet, "/v1/{ledger}/keys", []string{}, "none", b.GetKeys},

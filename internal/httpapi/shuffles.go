@@ -55,30 +55,13 @@ func reasonAnswer(r audit.Reason) *Reason {
 
 // DealCards deals the next places.
 func (s *Server) DealCards(c *call, id ID) error {
-	// Absent members keep these values, which no request may have.
-	req := DealRequest{First: -1}
+	req := noDeal
 	if err := decode(c.r, &req); err != nil {
 		return err
 	}
-	if req.First < 0 {
-		return refuseValue("first", "is needed: a place, from 0")
-	}
-	asked := dealer.DealRequest{First: req.First, Runs: make([]audit.Run, len(req.Runs))}
-	for i, run := range req.Runs {
-		// A word or number that is none is 0 here; the dealer names the field.
-		asked.Runs[i] = audit.Run{Count: run.Count, Purpose: audit.ParsePurpose(string(run.Purpose)),
-			Public: value(run.Public)}
-		if run.Recipient != nil && *run.Recipient == "" {
-			return refuseValue(fmt.Sprintf("runs[%d].recipient", i), "is not empty")
-		}
-		asked.Runs[i].Recipient = value(run.Recipient)
-	}
-	if req.Close != nil {
-		ending, err := closeRequest(*req.Close, "close.")
-		if err != nil {
-			return err
-		}
-		asked.Close = &ending
+	asked, err := dealRequest(&req)
+	if err != nil {
+		return err
 	}
 	if err := s.awaitWitnesses(c, id); err != nil {
 		return err
@@ -88,6 +71,33 @@ func (s *Server) DealCards(c *call, id ID) error {
 		return err
 	}
 	return c.json(dealAnswer(deal))
+}
+
+// noDeal has the values of absent members, which no request may have.
+var noDeal = DealRequest{First: -1}
+
+func dealRequest(req *DealRequest) (dealer.DealRequest, error) {
+	if req.First < 0 {
+		return dealer.DealRequest{}, refuseValue("first", "is needed: a place, from 0")
+	}
+	asked := dealer.DealRequest{First: req.First, Runs: make([]audit.Run, len(req.Runs))}
+	for i, run := range req.Runs {
+		// A word or number that is none is 0 here; the dealer names the field.
+		asked.Runs[i] = audit.Run{Count: run.Count, Purpose: audit.ParsePurpose(string(run.Purpose)),
+			Public: value(run.Public)}
+		if run.Recipient != nil && *run.Recipient == "" {
+			return asked, refuseValue(fmt.Sprintf("runs[%d].recipient", i), "is not empty")
+		}
+		asked.Runs[i].Recipient = value(run.Recipient)
+	}
+	if req.Close != nil {
+		ending, err := closeRequest(*req.Close, "close.")
+		if err != nil {
+			return asked, err
+		}
+		asked.Close = &ending
+	}
+	return asked, nil
 }
 
 func dealAnswer(d dealer.Deal) Deal {

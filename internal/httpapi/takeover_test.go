@@ -41,7 +41,7 @@ const (
 )
 
 var (
-	public = []int{5, 6, 7} // of twoHands
+	public = []int{5, 6, 7}             // of twoHands
 	dealt  = []int{0, 1, 2, 3, 5, 6, 7} // without the burn
 )
 

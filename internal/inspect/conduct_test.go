@@ -51,7 +51,8 @@ func (h *house) ahead(table string, thief audit.Actor) {
 	next := streets[0]
 	for _, n := range streets[1:] {
 		h.Now += h.pace / 20
-		h.By(thief, &audit.Deal{Shuffle: s.ID, First: next, Runs: []audit.Run{{Count: n, Purpose: audit.PurposeBoard}}})
+		h.By(thief, &audit.Deal{Shuffle: s.ID, Checkpoint: s.ID + 1, First: next,
+			Runs: []audit.Run{{Count: n, Purpose: audit.PurposeBoard}}})
 		next += n
 	}
 	for range 2 * len(streets) {
@@ -100,7 +101,7 @@ func TestExposed(t *testing.T) {
 	h := newHouse(t, 6_000)
 	for _, table := range []string{"t1", "t2"} {
 		s := h.Commit(table)
-		h.Append(&audit.Deal{Shuffle: s.ID, Runs: []audit.Run{
+		h.Append(&audit.Deal{Shuffle: s.ID, Checkpoint: s.ID + 1, Runs: []audit.Run{
 			{Count: 4, Purpose: audit.PurposeSeat, Recipient: "seat-1"}, {Count: 1, Purpose: audit.PurposeBurn}}})
 		h.Append(&audit.Reveal{Shuffle: s.ID, Exposed: table == "t2", Places: []uint16{1}})
 		h.Append(&audit.Reveal{Shuffle: s.ID, Final: true, Places: []uint16{0, 4}})
@@ -267,7 +268,7 @@ func (h *house) taken(table string, by audit.Actor, extent audit.Extent) {
 		h.wait()
 	}
 	if extent == audit.ExtentPlay {
-		h.By(by, &audit.Deal{Shuffle: s.ID, First: streets[0],
+		h.By(by, &audit.Deal{Shuffle: s.ID, Checkpoint: s.ID + 1, First: streets[0],
 			Runs: []audit.Run{{Count: 3, Purpose: audit.PurposeBoard}}})
 		h.wait()
 	}

@@ -269,10 +269,10 @@ func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	case *audit.Commit:
 		f.committed(b, p, index)
 	case *audit.Mix:
-		f.played(b.Shuffle, index, b.Cosigned, p.e.Time)
+		f.played(b.Shuffle, index, b.Checkpoint, p.e.Time)
 		f.mixed(b, index, opened, legal)
 	case *audit.Deal:
-		f.played(b.Shuffle, index, b.Cosigned, p.e.Time)
+		f.played(b.Shuffle, index, b.Checkpoint, p.e.Time)
 		if l := f.live[b.Shuffle]; l != nil {
 			l.Dealt = true
 		}

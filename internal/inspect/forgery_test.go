@@ -42,14 +42,14 @@ var forgeries = []struct {
 	}, []string{"rule_serial"}},
 	{"a place skipped", func(l *ledger) {
 		s := l.commit("t1")
-		l.Append(&audit.Deal{Shuffle: s.ID, First: 3, Cosigned: l.seen, Runs: burn(2)})
-		l.Append(&audit.Deal{Shuffle: s.ID, First: 5, Cosigned: l.seen, Runs: burn(2)})
+		l.Append(&audit.Deal{Shuffle: s.ID, First: 3, Checkpoint: l.seen, Runs: burn(2)})
+		l.Append(&audit.Deal{Shuffle: s.ID, First: 5, Checkpoint: l.seen, Runs: burn(2)})
 		s.Close(completed, none)
 	}, []string{"rule_place"}},
 	{"a place dealt twice", func(l *ledger) {
 		s := l.commit("t1")
 		s.Deal(4, l.seen)
-		l.Append(&audit.Deal{Shuffle: s.ID, First: 2, Cosigned: l.seen, Runs: burn(2)})
+		l.Append(&audit.Deal{Shuffle: s.ID, First: 2, Checkpoint: l.seen, Runs: burn(2)})
 		s.Deal(1, l.seen)
 		s.Close(completed, none)
 	}, []string{"rule_place"}},
@@ -106,7 +106,7 @@ var forgeries = []struct {
 	}, []string{"rule_origin"}},
 	{"a final deal without its close", func(l *ledger) {
 		s := l.commit("t1")
-		l.Append(&audit.Deal{Shuffle: s.ID, Cosigned: l.seen, Final: true, Runs: burn(2)})
+		l.Append(&audit.Deal{Shuffle: s.ID, Checkpoint: l.seen, Final: true, Runs: burn(2)})
 		l.hand("t2")
 		s.Close(completed, none)
 	}, []string{"rule_pair"}},
@@ -130,7 +130,7 @@ var forgeries = []struct {
 		s := l.Commit("t1")
 		s.Deal(2, before)
 		s.Close(completed, none)
-	}, []string{"rule_cosigned"}},
+	}, []string{"rule_checkpoint"}},
 	{"a cosigned checkpoint made up", func(l *ledger) {
 		s := l.Commit("t1")
 		l.Start()
@@ -300,7 +300,7 @@ var forgeries = []struct {
 		[]string{"malformed"}},
 	{"two faults in one shuffle", func(l *ledger) {
 		s := l.commit("t1")
-		l.Append(&audit.Deal{Shuffle: s.ID, First: 3, Cosigned: l.seen, Runs: burn(2)})
+		l.Append(&audit.Deal{Shuffle: s.ID, First: 3, Checkpoint: l.seen, Runs: burn(2)})
 		s.Tape = l.Bytes(len(s.Tape))
 		s.Close(completed, none)
 	}, []string{"rule_place", "tape"}},

@@ -91,9 +91,10 @@ func (f *fold) table(name string) *Counts {
 }
 
 // played takes note of a mix or deal.
-func (f *fold) played(id, index, cosigned uint64, now int64) {
-	if cosigned > 0 && cosigned <= index && !f.cosigned.has(cosigned) {
-		f.cosigned.missing(f, cosigned, index, id)
+func (f *fold) played(id, index, checkpoint uint64, now int64) {
+	if f.state.Genesis().Deals == audit.DealsCosigned && checkpoint > id && checkpoint <= index &&
+		!f.cosigned.has(checkpoint) {
+		f.cosigned.missing(f, checkpoint, index, id) // with another size the rule is broken, and says so
 	}
 	l := f.live[id]
 	if l == nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"shuffled/internal/audit"
@@ -296,47 +295,4 @@ func (l *Ledger) recheck() {
 		return
 	}
 	l.to(phaseWriting, nil)
-}
-
-// duplicated answers those requests of a refused draft whose key or slot is in the
-// ledger, and returns the others.
-func (l *Ledger) duplicated(d *draft, duplicate *DuplicateError) (again []*request) {
-	l.appends.duplicate.Add(1)
-	return append(d.refusedRequests(), answerDuplicates(d.requests, duplicate)...)
-}
-
-// answerDuplicates answers the requests whose key or slot is in the ledger already
-// and returns the others.
-func answerDuplicates(requests []*request, duplicate *DuplicateError) (again []*request) {
-	for _, r := range requests {
-		var tags [][32]byte
-		for _, b := range r.Bodies {
-			if c, ok := b.(*audit.Commit); ok && slices.Contains(duplicate.Tags, c.KeyTag) {
-				tags = append(tags, c.KeyTag)
-			}
-		}
-		switch taken := takenSlot(r, duplicate); {
-		case len(tags) > 0:
-			r.answer(answer{err: &DuplicateError{Tags: tags}})
-		case taken:
-			r.answer(answer{err: SlotTaken()})
-		default:
-			again = append(again, r)
-		}
-	}
-	return again
-}
-
-// SlotTaken is the refusal of a slot that stands in another commit.
-func SlotTaken() error {
-	return &audit.Illegal{Code: audit.RuleSlot, Detail: "a slot hash stands in another commit of the ledger"}
-}
-
-// takenSlot reports whether a slot of r stands in another commit.
-func takenSlot(r *request, duplicate *DuplicateError) bool {
-	return slices.ContainsFunc(r.Bodies, func(b audit.Body) bool {
-		c, ok := b.(*audit.Commit)
-		return ok && slices.ContainsFunc(c.Context.Slots(),
-			func(s [32]byte) bool { return slices.Contains(duplicate.Slots, s) })
-	})
 }

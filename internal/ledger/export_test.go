@@ -15,7 +15,7 @@ func MarkSize(path string, keys ...note.Verifier) (uint64, error) {
 // wait takes it.
 func (l *Ledger) Send(p Proposal) (answered func() bool, wait func() error) {
 	r := &request{Proposal: p, reply: make(chan answer, 1)}
-	l.queue <- r
+	l.queue <- []*request{r}
 	return func() bool { return len(r.reply) > 0 }, func() error { return (<-r.reply).err }
 }
 

@@ -32,6 +32,8 @@ var (
 	ErrClock = errors.New("the clock stepped")
 	// ErrOverloaded: too many wait, or for too long. Nothing was written.
 	ErrOverloaded = errors.New("the queue is full")
+	// ErrTooLarge: more was to be appended together than one batch holds.
+	ErrTooLarge = errors.New("one append holds at most 1,024 entries and 8 MiB")
 	// ErrClosed: the ledger is shutting down.
 	ErrClosed = errors.New("the ledger is closed")
 	// ErrUnavailable: the store did not answer; nothing was written.
@@ -191,11 +193,11 @@ type shown struct {
 
 // life is what the goroutines of a ledger begin and end with.
 type life struct {
-	queue chan *request
-	asks  chan func()   // to run on the sequencer's goroutine
-	stop  chan struct{} // closed by Close
-	done  chan struct{} // closed by the sequencer when it has stopped
-	once  sync.Once     // of Close
+	queue chan []*request // each in order, behind one another
+	asks  chan func()     // to run on the sequencer's goroutine
+	stop  chan struct{}   // closed by Close
+	done  chan struct{}   // closed by the sequencer when it has stopped
+	once  sync.Once       // of Close
 
 	running context.Context    // ends with Close
 	cancel  context.CancelFunc // of running
@@ -229,7 +231,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		cfg:    cfg,
 		id:     IDOf(cfg.Info.Origin),
 		memory: memory{state: audit.NewState(), clock: clock{read: cfg.Clock, limit: cfg.ClockStep}},
-		life: life{queue: make(chan *request, cfg.Queue), asks: make(chan func()), stop: make(chan struct{}),
+		life: life{queue: make(chan []*request, cfg.Queue), asks: make(chan func()), stop: make(chan struct{}),
 			done: make(chan struct{})},
 		open:   openList{turn: make(chan struct{}, 1)},
 		tables: tableNames{turn: make(chan struct{}, 1)},

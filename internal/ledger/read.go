@@ -133,29 +133,22 @@ func (l *Ledger) HeadFor(index uint64) Head {
 // FirstReceipt returns the receipt that an entry got when it was written, byte
 // for byte. The checkpoint comes from the store, so its signature is checked.
 func (l *Ledger) FirstReceipt(ctx context.Context, row Row) (string, error) {
-	receipts, err := l.FirstReceipts(ctx, []Row{row})
+	head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, row.Index)
+	if err != nil {
+		return "", Unavailable(fmt.Errorf("reading the checkpoint after entry %d: %w", row.Index, err))
+	}
+	c, err := audit.OpenCheckpoint(head.Checkpoint, l.keys.Load().at(head.Size))
+	if err != nil {
+		return "", fmt.Errorf("%w: the checkpoint after entry %d: %w", ErrFrozen, row.Index, err)
+	}
+	if c.Size != head.Size || c.Root != head.Root || head.Size <= row.Index {
+		return "", fmt.Errorf("%w: the checkpoint after entry %d is of another head", ErrFrozen, row.Index)
+	}
+	receipts, err := l.ReceiptsUnder(ctx, []Row{row}, head)
 	if err != nil {
 		return "", err
 	}
 	return receipts[0], nil
-}
-
-// FirstReceipts is FirstReceipt for entries that were written in one batch: at
-// least one, ascending.
-func (l *Ledger) FirstReceipts(ctx context.Context, rows []Row) ([]string, error) {
-	first, last := rows[0].Index, rows[len(rows)-1].Index
-	head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, first)
-	if err != nil {
-		return nil, Unavailable(fmt.Errorf("reading the checkpoint after entry %d: %w", first, err))
-	}
-	c, err := audit.OpenCheckpoint(head.Checkpoint, l.keys.Load().at(head.Size))
-	if err != nil {
-		return nil, fmt.Errorf("%w: the checkpoint after entry %d: %w", ErrFrozen, first, err)
-	}
-	if c.Size != head.Size || c.Root != head.Root || head.Size <= last {
-		return nil, fmt.Errorf("%w: the checkpoint after entry %d is of another head", ErrFrozen, first)
-	}
-	return l.ReceiptsUnder(ctx, rows, head)
 }
 
 // Authentic reports whether stored rows are entries of this ledger, each at its

@@ -21,13 +21,13 @@ const (
 
 // Proposal asks for entries that stand together in one batch, all or none. The
 // sequencer fills what depends on their place: time; a commit's serial, previous
-// index, instance and (where it is 0) close-by; a deal's and mix's cosigned size.
+// index, instance and (where it is 0) close-by; a deal's and mix's checkpoint.
 type Proposal struct {
 	Actor  audit.Actor
 	Bodies []audit.Body // not changed
 	Sealed [][]byte     // for each body its sealed tape, or nil; may be shorter
-	Deck   *Deck        // that its commits name, where the store may not hold it; nil: none
-	Rests  *Rest        // what it rests on alongside the rules; nil: nothing
+	Decks  []Deck       // that its commits name, where the store may not hold them
+	Rests  []Rest       // what it rests on alongside the rules
 
 	starts bool // the first body is our instance_start
 }
@@ -80,8 +80,8 @@ func (r *request) size() (n int) {
 			n += len(c.Tape)
 		}
 	}
-	if r.Deck != nil {
-		for _, name := range r.Deck.Cards {
+	for _, deck := range r.Decks {
+		for _, name := range deck.Cards {
 			n += 1 + len(name)
 		}
 	}
@@ -97,13 +97,27 @@ func (r *request) size() (n int) {
 // result is ErrUnknownOutcome.
 func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 	r := &request{Proposal: p, reply: make(chan answer, 1)}
+	if err := l.enqueue(r); err != nil {
+		return nil, err
+	}
+	return l.await(ctx, r)
+}
+
+// enqueue hands requests to the sequencer, which takes them in this order and nothing
+// between them.
+func (l *Ledger) enqueue(requests ...*request) error {
 	select {
 	case <-l.stop:
-		return nil, ErrClosed
-	case l.queue <- r:
+		return ErrClosed
+	case l.queue <- requests:
+		return nil
 	default:
-		return nil, ErrOverloaded
+		return ErrOverloaded
 	}
+}
+
+// await returns the answer to a request in the queue, as Append does.
+func (l *Ledger) await(ctx context.Context, r *request) ([]Appended, error) {
 	impatience, stop := Impatience(ctx)
 	defer stop()
 	for waits := true; waits; {
@@ -170,20 +184,22 @@ func (l *Ledger) ask(ctx context.Context, what func()) error {
 }
 
 // gather takes what waits, up to the limits of one batch.
-func (l *Ledger) gather(first *request) []*request {
+func (l *Ledger) gather(first []*request) []*request {
 	var batch []*request
 	entries, bytes := 0, 0
-	for r := first; ; {
-		if r.claim.CompareAndSwap(waiting, claimed) {
-			batch = append(batch, r)
-			entries += len(r.Bodies)
-			bytes += r.size()
+	for requests := first; ; {
+		for _, r := range requests {
+			if r.claim.CompareAndSwap(waiting, claimed) {
+				batch = append(batch, r)
+				entries += len(r.Bodies)
+				bytes += r.size()
+			}
 		}
 		if entries >= maxBatchEntries || bytes >= maxBatchBytes {
 			return batch
 		}
 		select {
-		case r = <-l.queue:
+		case requests = <-l.queue:
 		default:
 			return batch
 		}
@@ -313,25 +329,6 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 	return d, nil
 }
 
-// repeats reports whether a key tag or slot hash of r was noted for a request
-// before it, and notes them otherwise. A tag and a slot are both hashes, and cannot
-// meet.
-func repeats(noted map[[32]byte]bool, r *request) bool {
-	var hashes [][32]byte
-	for _, b := range r.Bodies {
-		if c, ok := b.(*audit.Commit); ok {
-			hashes = append(append(hashes, c.Context.Slots()...), c.KeyTag)
-		}
-	}
-	if slices.ContainsFunc(hashes, func(h [32]byte) bool { return noted[h] }) {
-		return true
-	}
-	for _, h := range hashes {
-		noted[h] = true
-	}
-	return false
-}
-
 // place applies the entries of r after those of d, or none of them.
 func (l *Ledger) place(d *draft, r *request, now int64) error {
 	mark, rows := l.state.Mark(), len(d.batch.Rows)
@@ -343,7 +340,7 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 	if err := l.checkRotation(&r.Proposal); err != nil {
 		return err
 	}
-	if rest := r.Rests; rest != nil {
+	for _, rest := range r.Rests {
 		if o, ok := l.state.Shuffle(rest.Shuffle); ok && o.Next != rest.Next {
 			return rest.Moved
 		}
@@ -360,7 +357,7 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		}
 		row.Columns(e)
 		if err := l.state.Apply(e); err != nil {
-			return refuse(err)
+			return refuse(&BodyError{i, err})
 		}
 		d.batch.Rows, d.entries = append(d.batch.Rows, row), append(d.entries, e)
 	}
@@ -368,9 +365,10 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		return refuse(&audit.Illegal{Code: audit.RulePair,
 			Detail: "the close, or the entry that the act approves, does not follow"})
 	}
-	if deck := r.Deck; deck != nil && !slices.ContainsFunc(d.batch.Decks,
-		func(o Deck) bool { return o.Hash == deck.Hash }) {
-		d.batch.Decks = append(d.batch.Decks, *deck)
+	for _, deck := range r.Decks {
+		if !slices.ContainsFunc(d.batch.Decks, func(o Deck) bool { return o.Hash == deck.Hash }) {
+			d.batch.Decks = append(d.batch.Decks, deck)
+		}
 	}
 	return nil
 }
@@ -388,11 +386,11 @@ func (l *Ledger) fill(b audit.Body, now int64) audit.Body {
 		return &c
 	case *audit.Mix:
 		m := *b
-		m.Cosigned = l.cosignedSize()
+		m.Checkpoint = l.checkpointSize()
 		return &m
 	case *audit.Deal:
 		d := *b
-		d.Cosigned = l.cosignedSize()
+		d.Checkpoint = l.checkpointSize()
 		return &d
 	case *audit.Event:
 		if b.Kind == audit.EventLatchSet {
@@ -402,6 +400,16 @@ func (l *Ledger) fill(b audit.Body, now int64) audit.Body {
 		}
 	}
 	return b
+}
+
+// checkpointSize is the size of the newest checkpoint that a deal may name: one that
+// witnesses cosigned where the genesis says so, and else the head behind which the draft
+// is written.
+func (l *Ledger) checkpointSize() uint64 {
+	if l.state.Genesis().Deals == audit.DealsCosigned {
+		return l.cosignedSize()
+	}
+	return l.head.Size
 }
 
 // seal computes the tree of d and signs its head.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"iter"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -235,15 +234,3 @@ var (
 	ErrStale          = errors.New("the head moved")
 	ErrUnknownOutcome = errors.New("the outcome of the commit is unknown")
 )
-
-// DuplicateError lists what of a batch stands in the ledger already: key tags and
-// slots, each in the batch's order. At least one of the lists has a member. A
-// commit that is sent a second time is in both.
-type DuplicateError struct {
-	Tags  [][32]byte
-	Slots [][32]byte
-}
-
-func (e *DuplicateError) Error() string {
-	return fmt.Sprintf("%d idempotency keys and %d slots of the batch are in the ledger", len(e.Tags), len(e.Slots))
-}

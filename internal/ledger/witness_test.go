@@ -98,7 +98,7 @@ func TestWitnessed(t *testing.T) {
 		}
 		d := w.must(l, propose(&audit.Deal{Shuffle: c.Index,
 			Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat}}}))[0]
-		if got := d.Entry.Body.(*audit.Deal).Cosigned; got != h.Size {
+		if got := d.Entry.Body.(*audit.Deal).Checkpoint; got != h.Size {
 			t.Errorf("the deal names the cosigned size %d, not %d", got, h.Size)
 		}
 		r, err := l.Receipt(t.Context(), c.Index)
@@ -136,7 +136,7 @@ func TestQuorum(t *testing.T) {
 			l.Witnesses()[0].Err != nil && l.Witnesses()[1].Err != nil
 	})
 	var illegal *audit.Illegal
-	if _, err := on(l).Append(t.Context(), deal); !errors.As(err, &illegal) || illegal.Code != audit.RuleCosigned {
+	if _, err := on(l).Append(t.Context(), deal); !errors.As(err, &illegal) || illegal.Code != audit.RuleCheckpoint {
 		t.Errorf("a deal that one witness of three has seen: %v", err)
 	}
 	short, cancel := context.WithCancel(t.Context())

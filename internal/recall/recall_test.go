@@ -87,7 +87,8 @@ func busy(t *testing.T, s database) *book {
 		id := b.head.Size
 		b.append(c)
 		for range i % 4 {
-			b.append(&audit.Deal{Shuffle: id, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBoard}}})
+			b.append(&audit.Deal{Shuffle: id, Checkpoint: id + 1,
+				Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBoard}}})
 		}
 		if i%5 != 0 {
 			b.append(closes(id, audit.OutcomeCompleted, 0))

@@ -214,25 +214,25 @@ func drawsInstead(c *audit.Context) *audit.Context {
 
 func mixFields() map[string]func(*audit.Mix) {
 	return map[string]func(*audit.Mix){
-		"cosigned": func(m *audit.Mix) { m.Cosigned++ },
-		"slot":     func(m *audit.Mix) { m.Values[0].Slot[0] ^= 1 },
-		"beacon":   func(m *audit.Mix) { m.Values[2].Beacon[47] ^= 1 },
-		"cut":      func(m *audit.Mix) { m.Values[3].Cut-- },
-		"order":    func(m *audit.Mix) { m.Values[0], m.Values[1] = m.Values[1], m.Values[0] },
-		"fewer":    func(m *audit.Mix) { m.Values = m.Values[:3] },
+		"checkpoint": func(m *audit.Mix) { m.Checkpoint++ },
+		"slot":       func(m *audit.Mix) { m.Values[0].Slot[0] ^= 1 },
+		"beacon":     func(m *audit.Mix) { m.Values[2].Beacon[47] ^= 1 },
+		"cut":        func(m *audit.Mix) { m.Values[3].Cut-- },
+		"order":      func(m *audit.Mix) { m.Values[0], m.Values[1] = m.Values[1], m.Values[0] },
+		"fewer":      func(m *audit.Mix) { m.Values = m.Values[:3] },
 	}
 }
 
 func dealFields() map[string]func(*audit.Deal) {
 	return map[string]func(*audit.Deal){
-		"first":     func(d *audit.Deal) { d.First++ },
-		"cosigned":  func(d *audit.Deal) { d.Cosigned++ },
-		"final":     func(d *audit.Deal) { d.Final = true },
-		"count":     func(d *audit.Deal) { d.Runs[0].Count-- },
-		"purpose":   func(d *audit.Deal) { d.Runs[0].Purpose = audit.PurposeRabbit },
-		"recipient": func(d *audit.Deal) { d.Runs[0].Recipient = "seat-2" },
-		"public":    func(d *audit.Deal) { d.Runs[1].Public = false },
-		"runs":      func(d *audit.Deal) { d.Runs = append(d.Runs, board(1)) },
+		"first":      func(d *audit.Deal) { d.First++ },
+		"checkpoint": func(d *audit.Deal) { d.Checkpoint++ },
+		"final":      func(d *audit.Deal) { d.Final = true },
+		"count":      func(d *audit.Deal) { d.Runs[0].Count-- },
+		"purpose":    func(d *audit.Deal) { d.Runs[0].Purpose = audit.PurposeRabbit },
+		"recipient":  func(d *audit.Deal) { d.Runs[0].Recipient = "seat-2" },
+		"public":     func(d *audit.Deal) { d.Runs[1].Public = false },
+		"runs":       func(d *audit.Deal) { d.Runs = append(d.Runs, board(1)) },
 	}
 }
 

@@ -453,7 +453,11 @@ func cheatingGeneses(b *badAdder) {
 	ctx := h.cards(sixCards)
 	ctx.Plan = []audit.Planned{{Source: audit.SourceCut}}
 	b.file(stepLegality, "cheat-mix-not-cosigned", "a mix before a cosigned checkpoint covers the commit",
-		h.commitTo(ctx, sixCards).mix(audit.MixValue{Source: audit.SourceCut, Cut: 1}).file(""))
+		func() []byte {
+			g := h.commitTo(ctx, sixCards)
+			return g.mixAs(&audit.Mix{Shuffle: g.id, Checkpoint: g.id,
+				Values: []audit.MixValue{{Source: audit.SourceCut, Cut: 1}}}).file("")
+		}())
 }
 
 // cosignedFiles makes files with one checkpoint that lacks the quorum: newest says

@@ -90,9 +90,13 @@ func cheatingPlay(b *badAdder) {
 		g.add(&audit.Deal{Shuffle: g.id, First: 1, Runs: []audit.Run{board(1)}})
 		return g
 	})
-	play("cosigned-future", "a cosigned checkpoint larger than the ledger", func(g *game) *game {
-		return g.dealAs(&audit.Deal{Shuffle: g.id, Cosigned: 100, Runs: []audit.Run{board(1)}})
+	play("checkpoint-future", "a checkpoint larger than the ledger", func(g *game) *game {
+		return g.dealAs(&audit.Deal{Shuffle: g.id, Checkpoint: 100, Runs: []audit.Run{board(1)}})
 	})
+	play("checkpoint-of-the-append", "a deal of the same append as its commit: its checkpoint ends there",
+		func(g *game) *game {
+			return g.dealAs(&audit.Deal{Shuffle: g.id, Checkpoint: g.id, Runs: []audit.Run{board(1)}})
+		})
 	play("mix-without-plan", "a mix where the commit has no plan", func(g *game) *game {
 		g.add(&audit.Mix{Shuffle: g.id, Values: []audit.MixValue{{Source: audit.SourceCut}}})
 		return g
@@ -111,7 +115,8 @@ func cheatingPlay(b *badAdder) {
 	})
 	b.file(stepLegality, "cheat-not-cosigned", "a deal before a cosigned checkpoint covers the commit", func() []byte {
 		h := open(b.T, cosignedDeals).cheating()
-		return h.commitTo(h.cards(sixCards), sixCards).deal(board(1)).file("")
+		g := h.commitTo(h.cards(sixCards), sixCards)
+		return g.dealAs(&audit.Deal{Shuffle: g.id, Checkpoint: g.id, Runs: []audit.Run{board(1)}}).file("")
 	}())
 
 	mix := func(step, name, about string, do func(g *game)) {
@@ -140,8 +145,12 @@ func cheatingPlay(b *badAdder) {
 		v[3].Cut = 6
 		return v
 	}))
-	mix(stepLegality, "mix-cosigned", "a mix with a cosigned checkpoint larger than the ledger", func(g *game) {
-		g.add(&audit.Mix{Shuffle: g.id, Cosigned: 100, Values: mixValues()})
+	mix(stepLegality, "mix-same-append", "a mix of the same append as its commit: its checkpoint ends there",
+		func(g *game) {
+			g.add(&audit.Mix{Shuffle: g.id, Checkpoint: g.id, Values: mixValues()})
+		})
+	mix(stepLegality, "mix-checkpoint", "a mix with a checkpoint larger than the ledger", func(g *game) {
+		g.add(&audit.Mix{Shuffle: g.id, Checkpoint: 100, Values: mixValues()})
 	})
 	mix(stepEntries, "mix-twice", "two mixes", func(g *game) { g.mix(mixValues()...).mix(mixValues()...) })
 	mix(stepEntries, "mix-after-deal", "dealt first and mixed afterwards",

@@ -232,7 +232,7 @@ func endings(t testing.TB, add adder) {
 
 	h := open(t, cosignedDeals)
 	g = h.commitTo(h.cards(sixCards), sixCards)
-	g.dealAs(&audit.Deal{Shuffle: g.id, Cosigned: g.id + 1, Runs: []audit.Run{board(2)}})
+	g.dealAs(&audit.Deal{Shuffle: g.id, Checkpoint: g.id + 1, Runs: []audit.Run{board(2)}})
 	add("deals-cosigned", "the ledger's deals name a cosigned checkpoint that covers the commit", g.file(""))
 
 	h = open(t, func(g *audit.Genesis) { g.Production = false })

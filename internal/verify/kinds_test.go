@@ -845,7 +845,7 @@ var forgedLedgers = []kind{
 	{"deal-final", "a final deal before another", stepLegality,
 		func(v victim) []byte { return v.deal(func(_ *audit.Entry, d *audit.Deal) { d.Final = true }) }, nil},
 	{"deal-cosigned-above", "a deal that saw a checkpoint from later", stepLegality,
-		func(v victim) []byte { return v.deal(func(_ *audit.Entry, d *audit.Deal) { d.Cosigned = 1000 }) }, nil},
+		func(v victim) []byte { return v.deal(func(_ *audit.Entry, d *audit.Deal) { d.Checkpoint = 1000 }) }, nil},
 	{"expired-early", "expired before its time", stepLegality,
 		func(v victim) []byte { return v.close(func(c *audit.Close) { c.Outcome = audit.OutcomeExpired }) }, nil},
 	{"continued-alone", "continued in nothing", stepLegality,

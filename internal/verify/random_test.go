@@ -57,11 +57,11 @@ func (p *player) game() *game {
 	}
 	plays, ready := p.takeOver(g), len(g.commit.Context.Plan) == 0
 	if plays && !ready && p.chance(90) {
-		p.reveal(g, cosigned)
+		p.reveal(g)
 		plays, ready = p.takeOver(g), true
 	}
 	if plays && ready {
-		p.deal(g, cosigned)
+		p.deal(g)
 	}
 	if g.early != "" && p.chance(15) {
 		g.witness() // too late, if anything was dealt
@@ -128,12 +128,9 @@ func (p *player) context(h *house) *audit.Context {
 	return ctx
 }
 
-// size is a cosigned size that the rules allow at the next entry.
-func (p *player) size(g *game, cosigned bool) uint64 {
-	if cosigned {
-		return g.id + 1
-	}
-	return p.Uint64N(uint64(len(g.h.entries)) + 1)
+// size is one of a checkpoint that the rules allow at the next entry.
+func (p *player) size(g *game) uint64 {
+	return g.id + 1 + p.Uint64N(uint64(len(g.h.entries))-g.id)
 }
 
 // takeOver has another identity take the shuffle over, now and then, and says whether its
@@ -155,7 +152,7 @@ func (p *player) takeOver(g *game) (plays bool) {
 	return true
 }
 
-func (p *player) reveal(g *game, cosigned bool) {
+func (p *player) reveal(g *game) {
 	values := make([]audit.MixValue, len(g.commit.Context.Plan))
 	for i, s := range g.commit.Context.Plan {
 		values[i] = audit.MixValue{Source: s.Source}
@@ -168,12 +165,12 @@ func (p *player) reveal(g *game, cosigned bool) {
 			values[i].Cut = uint16(p.IntN(g.commit.Context.Recipe.Positions()))
 		}
 	}
-	g.mixAs(&audit.Mix{Shuffle: g.id, Cosigned: p.size(g, cosigned), Values: values})
+	g.mixAs(&audit.Mix{Shuffle: g.id, Checkpoint: p.size(g), Values: values})
 }
 
-func (p *player) deal(g *game, cosigned bool) {
+func (p *player) deal(g *game) {
 	for left := g.commit.Context.Recipe.Positions(); left > 0 && p.chance(80) && g.closed == nil; {
-		d := &audit.Deal{Shuffle: g.id, First: g.next(), Cosigned: p.size(g, cosigned)}
+		d := &audit.Deal{Shuffle: g.id, First: g.next(), Checkpoint: p.size(g)}
 		for left > 0 && len(d.Runs) < 3 {
 			n := 1 + p.IntN(min(left, 4))
 			d.Runs = append(d.Runs, pick(p, seat("seat-1", n), seat("seat-2", n), board(n),
@@ -303,12 +300,12 @@ func (p *player) recoded(entry []byte) []byte {
 				b.Context.Parent = &audit.Parent{ID: small(b.Instance), Positions: positions(b.Context.Recipe.Cards)}
 			})()
 	case *audit.Mix:
-		pick(p, func() { b.Cosigned = small(b.Shuffle) }, func() { b.Values = b.Values[1:] },
+		pick(p, func() { b.Checkpoint = small(b.Shuffle) }, func() { b.Values = b.Values[1:] },
 			func() { b.Shuffle = small(b.Shuffle) },
 			func() { b.Values[len(b.Values)-1].Cut += 60 }, func() { slices.Reverse(b.Values) },
 			func() { e.Time += 3600_000 })()
 	case *audit.Deal:
-		pick(p, func() { b.Cosigned = small(b.Shuffle) }, func() { b.First = p.IntN(9) },
+		pick(p, func() { b.Checkpoint = small(b.Shuffle) }, func() { b.First = p.IntN(9) },
 			func() { b.Shuffle = small(b.Shuffle) },
 			func() { b.Final = !b.Final }, func() { b.Runs[0].Count = p.IntN(5) },
 			func() { b.Runs = append(b.Runs, board(p.IntN(50))) },

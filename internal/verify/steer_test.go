@@ -106,8 +106,9 @@ type aMove struct {
 func otherValues(t *testing.T) (moves []aMove) {
 	mix := func(name, rule, step string, values ...audit.MixValue) {
 		moves = append(moves, aMove{name: name, rule: rule, step: step, entries: func(g *game) []audit.Body {
-			return []audit.Body{&audit.Mix{Shuffle: g.id, Values: values},
-				&audit.Deal{Shuffle: g.id, Runs: []audit.Run{board(6)}}, closing(g, audit.OutcomeCompleted, 0)}
+			return []audit.Body{&audit.Mix{Shuffle: g.id, Checkpoint: g.id + 1, Values: values},
+				&audit.Deal{Shuffle: g.id, Checkpoint: g.id + 1, Runs: []audit.Run{board(6)}},
+				closing(g, audit.OutcomeCompleted, 0)}
 		}})
 	}
 	another := audit.MixValue{Source: audit.SourceSlot, Slot: hash32("another")}
@@ -154,9 +155,12 @@ func respelled(t *testing.T, sig [48]byte) [48]byte {
 // otherEntries are a life of the shuffle without its mix, or with two.
 func otherEntries() []aMove {
 	mix := func(g *game) *audit.Mix {
-		return &audit.Mix{Shuffle: g.id, Values: []audit.MixValue{valueSlot1, valueSlot2, valueBeacon}}
+		return &audit.Mix{Shuffle: g.id, Checkpoint: g.id + 1,
+			Values: []audit.MixValue{valueSlot1, valueSlot2, valueBeacon}}
 	}
-	deal := func(g *game) *audit.Deal { return &audit.Deal{Shuffle: g.id, Runs: []audit.Run{board(1)}} }
+	deal := func(g *game) *audit.Deal {
+		return &audit.Deal{Shuffle: g.id, Checkpoint: g.id + 1, Runs: []audit.Run{board(1)}}
+	}
 	return []aMove{
 		{name: "dealt without the mix", rule: audit.RuleMix, step: stepEntries,
 			entries: func(g *game) []audit.Body { return []audit.Body{deal(g)} }},
@@ -166,7 +170,8 @@ func otherEntries() []aMove {
 			entries: func(g *game) []audit.Body { return []audit.Body{mix(g), mix(g), deal(g)} }},
 		{name: "a place skipped", rule: audit.RulePlace, step: stepLegality,
 			entries: func(g *game) []audit.Body {
-				return []audit.Body{mix(g), &audit.Deal{Shuffle: g.id, First: 1, Runs: []audit.Run{board(1)}}}
+				return []audit.Body{mix(g), &audit.Deal{Shuffle: g.id, Checkpoint: g.id + 1, First: 1,
+					Runs: []audit.Run{board(1)}}}
 			}},
 		{name: "void before the mix", ends: "void", entries: func(g *game) []audit.Body {
 			return []audit.Body{closing(g, audit.OutcomeVoid, audit.ReasonMixFailed)}

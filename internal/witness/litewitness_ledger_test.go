@@ -77,7 +77,8 @@ func TestLitewitnessOfALedger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		add(live, &audit.Deal{Shuffle: id, Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat}}})
+		add(live, &audit.Deal{Shuffle: id, Checkpoint: id + 1,
+			Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat}}})
 		if n == 1 {
 			if err := errors.Join(live.Close(), store.Close()); err != nil {
 				t.Fatal(err)

@@ -23,28 +23,35 @@ func compareHands(t *testing.T, all *table, s *server, binary string) {
 			return r
 		}
 	}
-	best := again([]func() result{commits(64, 1), commits(8, 16), commits(8, 64), commits(8, 256)})
+	best := again([]func() result{commits(64, 1), commits(8, 16), commits(8, 64), commits(8, 128)})
 	var rows []row
-	for i, name := range []string{"one commit each", "count 16", "count 64", "count 256"} {
+	for i, name := range []string{"one commit each", "16 in a batch", "64 in a batch", "128 in a batch"} {
 		r := best[i].row(name, "shuffles/s", []int{64, 8, 8, 8}[i])
 		if i > 0 {
 			r.Ratio, r.To = best[i].PerSecond/best[0].PerSecond, "one commit each"
 		}
 		rows = append(rows, r)
 	}
-	all.add("Batches: N shuffles under one key", "latency is of the request", rows...)
+	all.add("Batches of N commits", "latency is of the request", rows...)
 
 	d := startDaemon(t, s, binary)
 	defer d.stop()
 	before := s.size(t, d.database)
-	play := func(n int) func() result {
-		return func() result { return d.load(t, n, load.Mix{load.Hand: 1}, 1) }
+	play := func(n, batch int) func() result {
+		return func() result { return d.load(t, n, load.Mix{load.Hand: 1}, batch) }
 	}
-	best = again([]func() result{play(1), play(64), play(256)})
-	all.add("Hands: commit, four deals of 20 cards, close", "latency is of the whole hand",
+	best = again([]func() result{play(1, 1), play(64, 1), play(256, 1), play(8, 16), play(8, 128)})
+	in := func(i int, name string, connections int) row {
+		r := best[i].row(name, "hands/s", connections)
+		r.Ratio, r.To = best[i].PerSecond/best[2].PerSecond, "256 connections, one request each"
+		return r
+	}
+	all.add("Hands: commit, four deals of 20 cards, close", "latency is of the whole hand, or of the whole batch",
 		best[0].row("six requests one after another", "hands/s", 1),
 		best[1].row("six requests one after another", "hands/s", 64),
-		best[2].row("six requests one after another", "hands/s", 256))
+		best[2].row("six requests one after another", "hands/s", 256),
+		in(3, "16 hands in a batch", 8),
+		in(4, "128 hands in a batch", 8))
 	all.store("whole hands: commit, four deals, close", d.since(t, before))
 }
 

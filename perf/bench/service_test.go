@@ -194,7 +194,10 @@ func (d *service) loadAt(t *testing.T, connections int, mix load.Mix, batch, spr
 	}
 	kind, per := "commit", float64(batch)
 	if mix[load.Hand] > 0 {
-		kind, per = "hand", 1.0/6 // requests
+		kind = "hand"
+		if batch == 1 {
+			per = 1.0 / 6 // requests
+		}
 	}
 	l, units := r.LatencyMS[kind], float64(r.Acknowledged)*per
 	return result{

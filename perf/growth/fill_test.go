@@ -69,7 +69,7 @@ func (f *filler) proposal(size uint64) ledger.Proposal {
 		})
 		p.Sealed = append(p.Sealed, f.bytes(f.recipe.TapeLen()+seal.Overhead))
 		id := size + uint64(i)
-		deals = append(deals, &audit.Deal{Shuffle: id,
+		deals = append(deals, &audit.Deal{Shuffle: id, Checkpoint: id + 1,
 			Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}})
 		closes = append(closes, &audit.Close{Shuffle: id, Outcome: audit.OutcomeEndedEarly, Form: audit.FormTape,
 			Tape: f.bytes(f.recipe.TapeLen())})

@@ -47,13 +47,19 @@ type answer struct {
 	DeckRoot   []byte       `json:"deck_root"`
 	Receipt    string       `json:"receipt"`
 	Cards      []audit.Card `json:"cards"`
-	Shuffles   []answer     `json:"shuffles"`
+	Results    []result     `json:"results"` // of a batch
+}
+
+// result is the answer to one operation of a batch.
+type result struct {
+	Status int    `json:"status"`
+	Body   answer `json:"body"`
 }
 
 // one returns the answer itself, or the first of a batch.
 func (a *answer) one() *answer {
-	if len(a.Shuffles) > 0 {
-		return &a.Shuffles[0]
+	if len(a.Results) > 0 {
+		return &a.Results[0].Body
 	}
 	return a
 }
@@ -135,9 +141,17 @@ func (c *checker) check(k *claim) error {
 	if err := json.Unmarshal(k.answer, &a); err != nil {
 		return fmt.Errorf("it is not what the contract says: %w", err)
 	}
-	if k.kind == Commit {
-		return c.commits(k, &a)
+	switch {
+	case k.keys != nil:
+		return c.batch(k, &a)
+	case k.kind == Commit:
+		return c.made(k, &a)
 	}
+	return c.played(k, &a)
+}
+
+// played checks the answer to a deal or close.
+func (c *checker) played(k *claim, a *answer) error {
 	e, _, _, err := c.receipt(a.Receipt)
 	if err != nil {
 		return err
@@ -155,37 +169,27 @@ func (c *checker) check(k *claim) error {
 	return fmt.Errorf("the entry is a %s that was not asked for", e.Body.Type())
 }
 
-// commits checks the commits of one request: adjacent entries.
-func (c *checker) commits(k *claim, a *answer) error {
-	all := []answer{*a}
-	if k.count > 1 {
-		all = a.Shuffles
+// made checks the answer to a commit.
+func (c *checker) made(k *claim, a *answer) error {
+	e, index, origin, err := c.receipt(a.Receipt)
+	if err != nil {
+		return err
 	}
-	if len(all) != k.count {
-		return fmt.Errorf("%d shuffles were asked for, and %d are in the answer", k.count, len(all))
+	b, ok := e.Body.(*audit.Commit)
+	switch {
+	case !ok || b.Context.Table != k.table || b.KeyTag != audit.KeyTag(origin, e.Actor.Identity, k.table, k.key):
+		return fmt.Errorf("entry %d is a %s that was not asked for", index, e.Body.Type())
+	case a.ID != index:
+		return fmt.Errorf("it is of shuffle %d, and its receipt of entry %d", a.ID, index)
+	case !slices.Equal(a.Commitment, b.Commitment[:]) || !slices.Equal(a.DeckRoot, b.DeckRoot[:]):
+		return fmt.Errorf("entry %d has another commitment or deck root", index)
 	}
-	for i, one := range all {
-		e, index, origin, err := c.receipt(one.Receipt)
-		if err != nil {
-			return err
-		}
-		b, ok := e.Body.(*audit.Commit)
-		switch {
-		case !ok || b.Context.Table != k.table ||
-			b.KeyTag != audit.KeyTagOf(origin, e.Actor.Identity, k.table, k.key, i):
-			return fmt.Errorf("entry %d is a %s that was not asked for", index, e.Body.Type())
-		case one.ID != index || index != all[0].ID+uint64(i):
-			return fmt.Errorf("it is of shuffle %d, and its receipt of entry %d", one.ID, index)
-		case !slices.Equal(one.Commitment, b.Commitment[:]) || !slices.Equal(one.DeckRoot, b.DeckRoot[:]):
-			return fmt.Errorf("entry %d has another commitment or deck root", index)
-		}
-		if err := plain(b, c.deck); err != nil {
-			return fmt.Errorf("entry %d %w", index, err)
-		}
-		c.mu.Lock()
-		c.shuffles[index] = &committed{commit: b}
-		c.mu.Unlock()
+	if err := plain(b, c.deck); err != nil {
+		return fmt.Errorf("entry %d %w", index, err)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shuffles[index] = &committed{commit: b}
 	return nil
 }
 

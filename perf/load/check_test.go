@@ -112,7 +112,7 @@ func TestCheck(t *testing.T) {
 			len(out.Values)))
 		return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: tree.Root(), Serial: uint64(i + 1),
 			Previous: uint64(i), CloseBy: 1,
-			KeyTag: audit.KeyTagOf(origin, "dealer", "t-1", "k", i)}, tree
+			KeyTag: audit.KeyTag(origin, "dealer", "t-1", fmt.Sprint("k", i))}, tree
 	}
 	first, tree := commit(context, 0)
 	second, _ := commit(context, 1)
@@ -142,17 +142,23 @@ func TestCheck(t *testing.T) {
 	}
 	of := func(c *audit.Context) claim { // a ledger of one commit
 		b, _ := commit(c, 0)
-		return claim{kind: Commit, count: 1, key: "k", table: "t-1",
+		return claim{kind: Commit, key: "k0", table: "t-1",
 			answer: text(t, under(sign(t, key, deal, b), 1, b))}
 	}
-	batch := func(a ...answer) any { return map[string]any{"shuffles": a} }
+	batch := func(all ...answer) any {
+		var results []result
+		for _, a := range all {
+			results = append(results, result{200, a})
+		}
+		return map[string]any{"results": results}
+	}
 	both := func(l signed, first *audit.Commit) claim {
-		return claim{kind: Commit, count: 2, key: "k", table: "t-1",
+		return claim{kind: Commit, keys: []string{"k0", "k1"}, table: "t-1",
 			answer: text(t, batch(under(l, 1, first), under(l, 2, second)))}
 	}
 	receipt := func(r string) any { return map[string]any{"receipt": r} }
 	dealing := func(r string, cards ...audit.Card) any { return map[string]any{"receipt": r, "cards": cards} }
-	single := claim{kind: Commit, count: 1, key: "k", table: "t-1", answer: text(t, under(l, 1, first))}
+	single := claim{kind: Commit, key: "k0", table: "t-1", answer: text(t, under(l, 1, first))}
 	pair := both(l, first)
 	dealt := claim{kind: Deal, shuffle: 1, first: 4, count: 2,
 		answer: text(t, dealing(l.receipts[3], card(tree, 4), card(tree, 5)))}
@@ -199,7 +205,7 @@ func TestCheck(t *testing.T) {
 		"a single commit": {[]claim{single}, ""},
 		"an entry twice":  {[]claim{dealt, dealt}, "entry 3 answers two requests"},
 		"a commit twice":  {[]claim{single, pair}, "entry 1 answers two requests"},
-		"another key":     {[]claim{lying(single, func(c *claim) { c.key = "k2" })}, "not asked for"},
+		"another key":     {[]claim{lying(single, func(c *claim) { c.key = "k1" })}, "not asked for"},
 		"another table":   {[]claim{lying(single, func(c *claim) { c.table = "t-2" })}, "not asked for"},
 		"a deal for one": {[]claim{lying(single, say(answer{ID: 3, Receipt: l.receipts[3]}))},
 			"a deal that was not asked for"},
@@ -216,7 +222,7 @@ func TestCheck(t *testing.T) {
 		"half a deck":  {[]claim{of(&half)}, "entry 1 is not of a whole deck"},
 		"a mix":        {[]claim{of(&planned)}, "entry 1 is not of a whole deck"},
 		"one too few": {[]claim{lying(pair, say(batch(under(l, 1, first))))},
-			"2 shuffles were asked for, and 1"},
+			"2 operations were asked for, and 1"},
 		"in another order": {[]claim{lying(pair, say(batch(under(l, 2, second), under(l, 1, first))))},
 			"not asked for"},
 		"the second's key": {[]claim{lying(single, say(under(l, 2, second)))}, "not asked for"},

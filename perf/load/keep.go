@@ -5,11 +5,12 @@ import "github.com/go-json-experiment/json"
 // claim is what an acknowledged request was about, with the answer to it.
 type claim struct {
 	kind    Kind
-	group   uint64 // the commit that it belongs to
-	shuffle uint64 // its id; not set for a commit
-	first   int    // of a deal: the place
-	count   int    // of a deal: cards; of a commit: shuffles
-	key     string // of a commit
+	group   uint64   // the commit that it belongs to
+	shuffle uint64   // its id; not set for a commit
+	first   int      // of a deal: the place
+	count   int      // of a deal: cards
+	key     string   // of a commit
+	keys    []string // of a batch: of its commits
 	table   string
 	answer  []byte
 }
@@ -41,7 +42,7 @@ func (k *kept) add(c claim) {
 	if k.stride == 0 {
 		k.stride = 1
 	}
-	if c.kind == Commit {
+	if c.kind == Commit || c.kind == Hand { // a hand is one claim in a batch only
 		k.commits++
 		c.group = k.commits
 	}

@@ -38,7 +38,8 @@ type Config struct {
 	// Warmup goes before Duration and is not measured.
 	Warmup, Duration time.Duration
 	Mix              Mix
-	// Batch is how many shuffles a commit asks for: 1, or 2 to 256 with `count`.
+	// Batch is how many commits, or whole hands, one request asks for: above 1 they are
+	// the operations of a batch.
 	Batch int
 	// Deck is a published one of at least 20 cards.
 	Deck string
@@ -67,7 +68,7 @@ type Config struct {
 // Bounds of a Config.
 const (
 	MaxConnections = 10_000
-	MaxBatch       = 256
+	MaxBatch       = 128
 	MaxRate        = 1_000_000
 )
 
@@ -94,6 +95,8 @@ func (c *Config) Check() error {
 		return &FieldError{"warm-up", "is from 0s to 1h"}
 	case c.Batch < 1 || c.Batch > MaxBatch:
 		return &FieldError{"batch", fmt.Sprintf("is from 1 to %d", MaxBatch)}
+	case c.Batch > 1 && !c.onlyCommits() && c.Mix != Mix{Hand: c.Mix[Hand]}:
+		return &FieldError{"batch", "is above 1 with a mix of commits only, or of hands only"}
 	case c.Mix == Mix{}:
 		return &FieldError{"mix", "has one kind at the least"}
 	case c.Spread < 0 || c.Spread > 1 && !c.onlyCommits():

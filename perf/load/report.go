@@ -20,8 +20,8 @@ type Report struct {
 	Batch       int     `json:"batch"`
 	Started     string  `json:"started"` // UTC
 
-	// PerSecond counts requests acknowledged within the measured time, Shuffles the
-	// commits in them, each shuffle of a batch as one.
+	// PerSecond counts requests acknowledged within the measured time, a batch as one,
+	// Shuffles the commits in them.
 	PerSecond float64 `json:"per_second"`
 	Shuffles  float64 `json:"shuffles_per_second"`
 	// LatencyMS is by kind, from when a request was due to its answer, repeats and

@@ -71,6 +71,10 @@ func (w *worker) work(ctx context.Context) error {
 // do does what the mix asks for, or a commit where nothing is open that could be
 // dealt, closed or verified.
 func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
+	if w.cfg.Batch > 1 {
+		w.turnTable()
+		return w.batch(ctx, kind, due)
+	}
 	switch kind {
 	case Hand:
 		return w.hand(ctx, due)
@@ -95,11 +99,9 @@ func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
 			return w.judge(ctx, due)
 		}
 	}
-	id, err := w.commit(ctx, due, w.cfg.Batch)
+	id, err := w.commit(ctx, due)
 	if w.cfg.Mix.plays() && id != 0 {
-		for i := range w.cfg.Batch {
-			w.open = append(w.open, play{id: id + uint64(i), group: w.kept.commits})
-		}
+		w.open = append(w.open, play{id: id, group: w.kept.commits})
 	}
 	return err
 }
@@ -111,28 +113,28 @@ const (
 	deckCards = 20
 )
 
-// commit asks for so many shuffles and returns the id of the first; the others are
-// adjacent. It is 0 where there is none, or none can be read, of which
-// verification will say what it is.
-func (w *worker) commit(ctx context.Context, due time.Time, count int) (id uint64, err error) {
-	key := client.NewKey()
-	w.path = append(w.path[:0], "/shuffles"...)
+// turnTable goes on to the next table of the connection.
+func (w *worker) turnTable() {
 	if w.cfg.Spread > 1 {
 		w.table = w.cfg.table(w.number, w.turn)
 		w.turn++
 	}
-	w.body = fmt.Appendf(w.body[:0], `{"table":"%s","deck":"%s"`, w.table, w.cfg.Deck)
-	if count > 1 {
-		w.body = fmt.Appendf(w.body, `,"count":%d`, count)
-	}
-	w.body = append(w.body, '}')
+}
+
+// commit asks for a shuffle and returns its id: 0 where there is none, or it cannot be
+// read, of which verification will say what it is.
+func (w *worker) commit(ctx context.Context, due time.Time) (id uint64, err error) {
+	key := client.NewKey()
+	w.path = append(w.path[:0], "/shuffles"...)
+	w.turnTable()
+	w.body = fmt.Appendf(w.body[:0], `{"table":"%s","deck":"%s"}`, w.table, w.cfg.Deck)
 	answer, at, err := w.ask(ctx, Commit, key, due)
 	if answer == nil {
 		return 0, err
 	}
-	w.kept.add(claim{kind: Commit, count: count, key: key, table: w.table, answer: answer})
+	w.kept.add(claim{kind: Commit, key: key, table: w.table, answer: answer})
 	if w.measured(at) {
-		w.shuffles.Add(uint64(count))
+		w.shuffles.Add(1)
 	}
 	if w.cfg.onlyCommits() {
 		return 0, nil // nobody asks
@@ -173,22 +175,18 @@ func (w *worker) shufflePath(id uint64, what string) {
 // hand plays six requests. The first is due when the hand is, each of the others
 // when the one before was answered.
 func (w *worker) hand(ctx context.Context, due time.Time) error {
-	id, err := w.commit(ctx, due, 1)
+	id, err := w.commit(ctx, due)
 	if id == 0 {
 		return err
 	}
 	p := play{id: id, group: w.kept.commits}
-	steps := []func() (bool, error){
-		func() (bool, error) { return w.deal(ctx, &p, time.Now(), 2*seats, func() { w.seats(seats) }) },
-		func() (bool, error) { return w.deal(ctx, &p, time.Now(), 4, func() { w.street(3) }) },
-		func() (bool, error) { return w.deal(ctx, &p, time.Now(), 2, func() { w.street(1) }) },
-		func() (bool, error) { return w.deal(ctx, &p, time.Now(), 2, func() { w.street(1) }) },
-		func() (bool, error) { return w.finish(ctx, &p, time.Now()) },
-	}
-	for _, step := range steps {
-		if ok, err := step(); !ok {
+	for _, s := range streets {
+		if ok, err := w.deal(ctx, &p, time.Now(), s.cards, func() { s.runs(w) }); !ok {
 			return err
 		}
+	}
+	if ok, err := w.finish(ctx, &p, time.Now()); !ok {
+		return err
 	}
 	if w.measured(due) {
 		w.latency[Hand].add(time.Since(due))

@@ -54,13 +54,11 @@ func TestBundleWithoutDatabase(t *testing.T) {
 // tape of its shuffle.
 func (h *house) fill() {
 	h.t.Helper()
-	for i := range 9 {
-		body := `{"table":"fill","cards":[` + deck(4096) + `],"count":15}`
-		batch := h.ok(h.do(http.MethodPost, "/v1/main/shuffles", h.house, fmt.Sprint("fill-", i), body)).object(h.t)
-		for _, one := range batch["shuffles"].([]any) {
-			path := fmt.Sprintf("/v1/main/shuffles/%.0f/close", one.(map[string]any)["id"])
-			h.ok(h.post(path, h.house, `{"outcome":"void","reason":"misdeal"}`))
-		}
+	body := `{"table":"fill","cards":[` + deck(4096) + `]}`
+	for i := range 135 {
+		made := h.ok(h.do(http.MethodPost, "/v1/main/shuffles", h.house, fmt.Sprint("fill-", i), body)).object(h.t)
+		path := fmt.Sprintf("/v1/main/shuffles/%.0f/close", made["id"])
+		h.ok(h.post(path, h.house, `{"outcome":"void","reason":"misdeal"}`))
 	}
 	bundle := h.ok(h.get("/log/main/tile/entries/000", ""))
 	h.t.Logf("the bundle has %d bytes", len(bundle.body))

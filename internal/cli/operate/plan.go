@@ -135,7 +135,7 @@ func (t *terms) announce(s term.Streams, made *client.Committed, what, runs stri
 	s.Title("%s %d: number %d of table %s, committed and signed", what, made.ID, made.Serial, made.Table)
 	s.Fact("commitment", "%s", made.Commitment)
 	s.Fact("deck root", "%s", made.DeckRoot)
-	t.facts(s, made, "%d")
+	t.facts(s, made)
 	if p := made.Plan; p != nil {
 		fmt.Fprintf(s.Out, "\nNothing is dealt before the mix. Players reveal once they hold this commit's receipt:\n  %s\n", mixCommand(made.ID, p))
 		return
@@ -144,8 +144,8 @@ func (t *terms) announce(s term.Streams, made *client.Committed, what, runs stri
 }
 
 // facts says what all shuffles of a commit have in common.
-func (t *terms) facts(s term.Streams, made *client.Committed, places string) {
-	s.Fact("places", places, made.Places())
+func (t *terms) facts(s term.Streams, made *client.Committed) {
+	s.Fact("places", "%d", made.Places())
 	sayPlan(s, made.Plan)
 	s.Fact("close by", "%s", clock(made.CloseBy))
 	s.Fact("key", "%s", t.Idempotent)

@@ -4,7 +4,6 @@ package operate
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +23,6 @@ type ShuffleCmd struct {
 	Take      int    `placeholder:"N" help:"Commit to the first N cards of the order only. Default: all."`
 	EndAt     string `placeholder:"PLACE" help:"Place of the cut card, or LO-HI to have it drawn."`
 	Cut       bool   `help:"Plan a player's cut."`
-	Count     *int   `placeholder:"N" help:"So many shuffles under one key, 2 to 256, committed together or not at all. Without --parent and --slot."`
 }
 
 func (ShuffleCmd) Help() string {
@@ -34,17 +32,13 @@ func (ShuffleCmd) Help() string {
     shuffled shuffle --table bac-1 --deck shoe-8 --end-at 380-400 --close-by 2h
     shuffled shuffle --table poker-8 --deck standard-52 --slot HASH --slot HASH --cut
     shuffled shuffle --table poker-8 --deck standard-52 --beacon
-    shuffled shuffle --table bac-1 --parent 41
-    shuffled shuffle --table poker-7 --deck standard-52 --count 64`
+    shuffled shuffle --table bac-1 --parent 41`
 }
 
 func (c *ShuffleCmd) Run(ctx context.Context, s term.Streams) error {
 	req, err := c.request(time.Now())
 	if err != nil {
 		return err
-	}
-	if c.Count != nil {
-		return c.batch(ctx, s, req)
 	}
 	return c.commit(ctx, &c.Flags, s, func(ctx context.Context, d *client.Client) (*client.Committed, error) {
 		return d.Commit(ctx, c.key(), req)
@@ -116,45 +110,3 @@ func parseCloseBy(text string, now time.Time) (time.Time, error) {
 
 // clock writes a time of the daemon's.
 func clock(t client.Timestamp) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
-
-// committedBatch is what --json prints of a batch.
-type committedBatch struct {
-	Shuffles []committed `json:"shuffles"`
-	Key      string      `json:"idempotency_key"`
-}
-
-// batch commits to many shuffles under one key.
-func (c *ShuffleCmd) batch(ctx context.Context, s term.Streams, req client.ShuffleRequest) error {
-	var all []*client.Committed
-	return remote.Ask(ctx, &c.Flags, s, func(d *client.Client) (batch committedBatch, err error) {
-		if all, err = d.Commits(c.Tried(ctx), c.key(), req, *c.Count); err != nil {
-			c.unknown(s, err)
-		}
-		for _, made := range all {
-			batch.Shuffles = append(batch.Shuffles, committed{made.Shuffle, made.Terms, ""})
-		}
-		batch.Key = c.Idempotent
-		return batch, err
-	}, func(committedBatch) error {
-		c.announceAll(s, all)
-		return nil
-	})
-}
-
-// announceAll says what was committed, and how it goes on.
-func (c *ShuffleCmd) announceAll(s term.Streams, all []*client.Committed) {
-	first, last := all[0], all[len(all)-1]
-	s.Title("Shuffles %d to %d: numbers %d to %d of table %s, committed and signed", first.ID, last.ID,
-		first.Serial, last.Serial, first.Table)
-	c.facts(s, first, "%d each")
-	fmt.Fprintln(s.Out)
-	for _, made := range all {
-		s.Fact(fmt.Sprint(made.ID), "commitment %s", made.Commitment)
-	}
-	if first.Plan != nil {
-		fmt.Fprintf(s.Out, "\nNothing is dealt before its mix, and none before the one above it: %s\n",
-			mixCommand(first.ID, first.Plan))
-		return
-	}
-	fmt.Fprintf(s.Out, "\nDeal from them in this order: shuffled deal %d --first 0 --run 2:seat:seat-1\n", first.ID)
-}

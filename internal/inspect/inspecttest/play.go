@@ -175,9 +175,9 @@ func ChildOf(parent *Shuffle, positions ...uint16) Wish {
 	}
 }
 
-// Mix reveals the plan. cosigned is the size of the newest cosigned checkpoint.
-func (s *Shuffle) Mix(cosigned uint64) {
-	m := &audit.Mix{Shuffle: s.ID, Cosigned: cosigned}
+// Mix reveals the plan. size is the newest checkpoint's, 0 for that behind the commit.
+func (s *Shuffle) Mix(size uint64) {
+	m := &audit.Mix{Shuffle: s.ID, Checkpoint: s.under(size)}
 	for i, p := range s.Commit.Context.Plan {
 		v := audit.MixValue{Source: p.Source}
 		switch p.Source {
@@ -195,19 +195,27 @@ func (s *Shuffle) Mix(cosigned uint64) {
 	s.l.Append(m)
 }
 
-// Deal deals n cards to seat-1 under the newest cosigned size, 0 for none.
-func (s *Shuffle) Deal(n int, cosigned uint64) {
-	s.l.Append(s.dealt(n, cosigned, false))
+// under is the size of a checkpoint, by default of the first that covers the commit.
+func (s *Shuffle) under(size uint64) uint64 {
+	if size == 0 {
+		return s.ID + 1
+	}
+	return size
+}
+
+// Deal deals n cards to seat-1 under a checkpoint of this size, 0 for that behind the commit.
+func (s *Shuffle) Deal(n int, size uint64) {
+	s.l.Append(s.dealt(n, size, false))
 }
 
 // Last deals n cards and closes.
-func (s *Shuffle) Last(n int, cosigned uint64) {
-	s.l.Append(s.dealt(n, cosigned, true))
+func (s *Shuffle) Last(n int, size uint64) {
+	s.l.Append(s.dealt(n, size, true))
 	s.Close(audit.OutcomeCompleted, audit.ReasonNone)
 }
 
-func (s *Shuffle) dealt(n int, cosigned uint64, final bool) *audit.Deal {
-	d := &audit.Deal{Shuffle: s.ID, First: s.next, Cosigned: cosigned, Final: final,
+func (s *Shuffle) dealt(n int, size uint64, final bool) *audit.Deal {
+	d := &audit.Deal{Shuffle: s.ID, First: s.next, Checkpoint: s.under(size), Final: final,
 		Runs: []audit.Run{{Count: n, Purpose: audit.PurposeSeat, Recipient: "seat-1",
 			Public: s.Commit.Context.IsNumbers()}}}
 	s.next += n

@@ -114,11 +114,6 @@ func notFound(err error) error {
 	return clean(err)
 }
 
-// ByKeyTags implements [ledger.Finder].
-func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) ([]ledger.Row, error) {
-	return store.All(ctx, s.query, store.ScanRow, sqlByKeyTags, int64(id), store.Hashes(tags))
-}
-
 // ByShuffles implements [ledger.Finder].
 func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) (
 	[][]ledger.Row, error) {

@@ -118,25 +118,6 @@ func (s *Store) conflict(ctx context.Context, id ledger.ID, b ledger.Batch, refu
 	return fmt.Errorf("the batch contradicts rows that are stored, or itself: %w", refused)
 }
 
-// TakenSlots implements [ledger.Finder].
-func (s *Store) TakenSlots(ctx context.Context, id ledger.ID, slots ...[32]byte) ([][32]byte, error) {
-	return s.stored(ctx, sqlHasSlot, id, store.Hashes(slots))
-}
-
-// stored returns those hashes that the statement finds, in their order.
-func (s *Store) stored(ctx context.Context, text string, id ledger.ID, hashes [][]byte) (found [][32]byte, err error) {
-	for _, hash := range hashes {
-		_, err := store.One(ctx, s.query, store.Only[int64], text, int64(id), hash)
-		switch {
-		case err == nil:
-			found = append(found, [32]byte(hash))
-		case !errors.Is(err, ledger.ErrNotFound):
-			return nil, err
-		}
-	}
-	return found, nil
-}
-
 // Head implements [ledger.Store]. It takes the write lock and so waits for
 // appends that are under way, in this process or another.
 func (s *Store) Head(ctx context.Context, id ledger.ID) (h ledger.Head, err error) {

@@ -92,21 +92,6 @@ func notFound(err error) error {
 	return err
 }
 
-// ByKeyTags implements [ledger.Finder].
-func (s *Store) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byte) (list []ledger.Row, err error) {
-	if err := s.sound(); err != nil {
-		return nil, err
-	}
-	for _, tag := range tags {
-		found, err := store.All(ctx, s.query, store.ScanRow, sqlByKeyTag, int64(id), tag[:])
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, found...)
-	}
-	return list, nil
-}
-
 // ByShuffles implements [ledger.Finder]. What it sees is durable.
 func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, _ ledger.Standing, shuffles ...uint64) (
 	[][]ledger.Row, error) {

@@ -29,7 +29,7 @@ type benchCmd struct {
 	Duration    time.Duration `default:"10s" help:"How long is measured."`
 	WarmUp      time.Duration `name:"warm-up" default:"2s" help:"How long the load runs before."`
 	Mix         string        `default:"commit=1" help:"Weights of commit, deal, close, verify and hand, as commit=1,deal=4,close=1."`
-	Batch       int           `default:"1" help:"Shuffles that each commit asks for, 1 to 256."`
+	Batch       int           `default:"1" help:"Commits, or whole hands, in one request, 1 to 128: above 1 in a batch."`
 	Deck        string        `default:"standard-52" help:"A published deck."`
 	Tables      string        `placeholder:"NAME" help:"Tables are called NAME-1, NAME-2, … and have to be new. Default: a new name."`
 	Keep        int           `default:"256" placeholder:"MIB" help:"Memory for answers that are verified afterwards. Where it is full, whole shuffles are left out evenly."`

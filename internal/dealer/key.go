@@ -1,0 +1,264 @@
+package dealer
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/crypto/cryptobyte"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// What is answered under an idempotency key: the same request gets the same answer for
+// ever, and draws no second tape. The answer is in the ledger alone.
+
+// once answers the request by what stands under its key, or else by what it is given to
+// do. The key is looked up before any entropy is drawn: a retry draws no tape.
+//
+// If a rule or a key that stands in the ledger refuses the commit, a copy of the request
+// may have been first, through another daemon, and the key is looked up again. A child
+// whose parent was dealt from is tried again.
+func (d *Dealer) once(ctx context.Context, a *asked, do func() (Shuffle, error)) (Shuffle, error) {
+	end, err := d.underway.begin(ctx, a.tag)
+	if err != nil {
+		return Shuffle{}, err
+	}
+	defer end()
+	var refused error // why the try before wrote nothing
+	for try := 0; ; try++ {
+		if s, err := d.repeated(ctx, a); !errors.Is(err, ledger.ErrNotFound) {
+			return s, err
+		}
+		if refused != nil && !errors.Is(refused, errParentMoved) {
+			return Shuffle{}, notRepeated(refused)
+		}
+		if try == childTries {
+			return Shuffle{}, &audit.Illegal{Code: audit.RuleParent, Detail: "the parent is being dealt from"}
+		}
+		s, err := do()
+		if err == nil || !mayRepeat(err) {
+			return s, err
+		}
+		refused = err
+	}
+}
+
+// mayRepeat reports whether a request that was refused may be one that was answered
+// before: a copy of it was first.
+func mayRepeat(err error) bool {
+	var illegal *audit.Illegal
+	var duplicate *ledger.DuplicateError
+	return errors.As(err, &illegal) || errors.As(err, &duplicate) || errors.Is(err, errParentMoved)
+}
+
+// notRepeated is the answer to a request that was refused and is not under its key. If
+// that is what it was refused for, a server that was left behind in a failover was asked.
+func notRepeated(refused error) error {
+	var duplicate *ledger.DuplicateError
+	if errors.As(refused, &duplicate) {
+		return fmt.Errorf("%w: the database does not show a key that it has", ledger.ErrUnavailable)
+	}
+	return refused
+}
+
+// repeated answers a key that is in the ledger, if its commit was made for this request:
+// ErrKeyReused for another one, ledger.ErrNotFound when there is none.
+func (d *Dealer) repeated(ctx context.Context, a *asked) (Shuffle, error) {
+	row, err := d.byKey.find(ctx, a.tag)
+	if err != nil {
+		return Shuffle{}, fmt.Errorf("looking up the idempotency key: %w", ledger.Unavailable(err))
+	}
+	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
+		return Shuffle{}, err
+	}
+	e, err := audit.ParseEntry(row.Entry)
+	if err != nil {
+		return Shuffle{}, fmt.Errorf("reading entry %d: %w", row.Index, err)
+	}
+	c, ok := e.Body.(*audit.Commit)
+	switch {
+	case !ok || c.KeyTag != a.tag:
+		return Shuffle{}, fmt.Errorf("%w: entry %d is no commit under this key", ledger.ErrFrozen, row.Index)
+	case c.Request != a.request:
+		return Shuffle{}, ErrKeyReused
+	}
+	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, row)
+	if err != nil {
+		return Shuffle{}, err
+	}
+	answer := shuffleAnswer(row.Index, c, e.Time, receipt)
+	answer.Repeated = true
+	return answer, nil
+}
+
+// commitLoader finds commits by key tag.
+func commitLoader(store ledger.Store, id ledger.ID) *loader[[32]byte, ledger.Row] {
+	return &loader[[32]byte, ledger.Row]{most: maxKeyTags,
+		ask: func(ctx context.Context, tags [][32]byte) (map[[32]byte]ledger.Row, error) {
+			rows, err := store.ByKeyTags(ctx, id, tags...)
+			if err != nil || len(rows) == 0 {
+				return nil, err
+			}
+			found := make(map[[32]byte]ledger.Row, len(rows))
+			for _, row := range rows {
+				found[row.KeyTag] = row
+			}
+			return found, nil
+		}}
+}
+
+// singleflight lets one request under a key go at a time. A copy that comes in that time
+// waits, and then finds the answer in the ledger instead of drawing a tape of its own. It
+// shares no result, as the package of x/sync of that name does: a copy may be another
+// request under the same key, its caller may leave, and its answer says that it is a
+// repeat. Copies at another daemon do not wait; the ledger keeps them apart.
+type singleflight struct {
+	mu  sync.Mutex
+	all map[[32]byte]chan struct{} // by key tag; closed and gone when the request is answered
+}
+
+// begin waits for its turn under the tag, until the queue deadline of ctx. The caller
+// must call end.
+func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err error) {
+	turn, cancel := ctx, func() {} // most find nobody ahead, and need no deadline
+	defer func() { cancel() }()
+	for {
+		f.mu.Lock()
+		ahead := f.all[tag]
+		if ahead == nil {
+			done := make(chan struct{})
+			if f.all == nil {
+				f.all = make(map[[32]byte]chan struct{})
+			}
+			f.all[tag] = done
+			f.mu.Unlock()
+			return func() {
+				f.mu.Lock()
+				delete(f.all, tag)
+				f.mu.Unlock()
+				close(done)
+			}, nil
+		}
+		f.mu.Unlock()
+		if turn == ctx {
+			turn, cancel = ledger.Patience(ctx)
+		}
+		select {
+		case <-ahead:
+		case <-turn.Done():
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			return nil, fmt.Errorf("%w: the same request is under way", ledger.ErrOverloaded)
+		}
+	}
+}
+
+// requestLabel starts the hash of a request (docs/SPEC.md section 5.3).
+const requestLabel = "shuffled/v1/request\x00"
+
+// A request's hash names it as it was parsed: absent members are marked absent and
+// defaults are not filled in, so that the same request gives the same hash though
+// a ledger's defaults change.
+
+func (r *ShuffleRequest) hash() [32]byte {
+	h := newHasher("shuffle")
+	h.text(r.Table)
+	h.text(r.Deck)
+	h.number(len(r.Cards))
+	for _, c := range r.Cards {
+		h.text(c)
+	}
+	if h.present(r.Take != nil) {
+		h.number(*r.Take)
+	}
+	if h.present(r.EndAt != nil) {
+		h.number(r.EndAt.Lo)
+		h.number(r.EndAt.Hi)
+	}
+	if h.present(r.Parent != nil) {
+		h.number(int(r.Parent.ID))
+		if h.present(r.Parent.Positions != nil) {
+			h.number(len(r.Parent.Positions))
+			for _, p := range r.Parent.Positions {
+				h.number(int(p))
+			}
+		}
+	}
+	h.common(common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms})
+	return h.sum()
+}
+
+func (r *DrawsRequest) hash() [32]byte {
+	h := newHasher("draws")
+	h.text(r.Table)
+	h.number(len(r.Ranges))
+	for _, k := range r.Ranges {
+		h.number(int(k))
+	}
+	if h.present(r.Numbers != nil) {
+		h.number(r.Numbers.Of)
+		h.number(r.Numbers.Take)
+	}
+	h.number(len(r.Wheel))
+	for _, s := range r.Wheel {
+		h.text(s.Label)
+		h.number(s.Weight)
+	}
+	h.common(common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms})
+	return h.sum()
+}
+
+// hasher collects the members of a request, each in a form with one reading.
+type hasher struct{ b *cryptobyte.Builder }
+
+func newHasher(kind string) hasher {
+	h := hasher{cryptobyte.NewBuilder([]byte(requestLabel))}
+	h.text(kind)
+	return h
+}
+
+func (h hasher) text(s string) {
+	h.b.AddUint16LengthPrefixed(func(b *cryptobyte.Builder) { b.AddBytes([]byte(s)) })
+}
+
+func (h hasher) number(n int) { h.b.AddUint64(uint64(n)) }
+
+// present marks a member as there or absent, and returns which.
+func (h hasher) present(there bool) bool {
+	if there {
+		h.b.AddUint8(1)
+	} else {
+		h.b.AddUint8(0)
+	}
+	return there
+}
+
+func (h hasher) common(t common) {
+	if h.present(t.plan != nil) {
+		h.number(len(t.plan.Slots))
+		for _, s := range t.plan.Slots {
+			h.b.AddBytes(s[:])
+		}
+		if h.present(t.plan.Beacon) {
+			h.number(int(t.plan.Round))
+		}
+		h.present(t.plan.Cut)
+	}
+	h.b.AddUint8(uint8(t.disclosure))
+	if h.present(t.closeBy != nil) {
+		h.number(int(*t.closeBy))
+	}
+	h.text(t.gameRef)
+	if h.present(t.terms != nil) {
+		h.b.AddUint8(uint8(t.terms.Kind))
+		h.number(int(t.terms.Count))
+		h.b.AddBytes(t.terms.Hash[:])
+	}
+}
+
+func (h hasher) sum() [32]byte { return sha256.Sum256(h.b.BytesOrPanic()) }

@@ -1,0 +1,82 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+
+	"shuffled/internal/audit"
+)
+
+// DuplicateError lists what of a batch stands in the ledger already: key tags and
+// slots, each in the batch's order. At least one of the lists has a member. A
+// commit that is sent a second time is in both.
+type DuplicateError struct {
+	Tags  [][32]byte
+	Slots [][32]byte
+}
+
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("%d idempotency keys and %d slots of the batch are in the ledger", len(e.Tags), len(e.Slots))
+}
+
+// repeats reports whether a key tag or slot hash of r was noted for a request
+// before it, and notes them otherwise. A tag and a slot are both hashes, and cannot
+// meet.
+func repeats(noted map[[32]byte]bool, r *request) bool {
+	var hashes [][32]byte
+	for _, b := range r.Bodies {
+		if c, ok := b.(*audit.Commit); ok {
+			hashes = append(append(hashes, c.Context.Slots()...), c.KeyTag)
+		}
+	}
+	if slices.ContainsFunc(hashes, func(h [32]byte) bool { return noted[h] }) {
+		return true
+	}
+	for _, h := range hashes {
+		noted[h] = true
+	}
+	return false
+}
+
+// duplicated answers those requests of a refused draft whose key or slot is in the
+// ledger, and returns the others.
+func (l *Ledger) duplicated(d *draft, duplicate *DuplicateError) (again []*request) {
+	l.appends.duplicate.Add(1)
+	return append(d.refusedRequests(), answerDuplicates(d.requests, duplicate)...)
+}
+
+// answerDuplicates answers the requests whose key or slot is in the ledger already
+// and returns the others.
+func answerDuplicates(requests []*request, duplicate *DuplicateError) (again []*request) {
+	for _, r := range requests {
+		var tags [][32]byte
+		for _, b := range r.Bodies {
+			if c, ok := b.(*audit.Commit); ok && slices.Contains(duplicate.Tags, c.KeyTag) {
+				tags = append(tags, c.KeyTag)
+			}
+		}
+		switch taken := takenSlot(r, duplicate); {
+		case len(tags) > 0:
+			r.answer(answer{err: &DuplicateError{Tags: tags}})
+		case taken:
+			r.answer(answer{err: SlotTaken()})
+		default:
+			again = append(again, r)
+		}
+	}
+	return again
+}
+
+// SlotTaken is the refusal of a slot that stands in another commit.
+func SlotTaken() error {
+	return &audit.Illegal{Code: audit.RuleSlot, Detail: "a slot hash stands in another commit of the ledger"}
+}
+
+// takenSlot reports whether a slot of r stands in another commit.
+func takenSlot(r *request, duplicate *DuplicateError) bool {
+	return slices.ContainsFunc(r.Bodies, func(b audit.Body) bool {
+		c, ok := b.(*audit.Commit)
+		return ok && slices.ContainsFunc(c.Context.Slots(),
+			func(s [32]byte) bool { return slices.Contains(duplicate.Slots, s) })
+	})
+}
