@@ -80,6 +80,7 @@ const (
 	CodeSlot                  Code = "slot"
 	CodeStatement             Code = "statement"
 	CodeTable                 Code = "table"
+	CodeTerms                 Code = "terms"
 	CodeTwoPersons            Code = "two_persons"
 	CodeUnauthorized          Code = "unauthorized"
 	CodeUnavailable           Code = "unavailable"

@@ -38,7 +38,7 @@ func (t *transcript) openings() (string, error) {
 	if err := t.allShown(); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("shown: %d of %d dealt; %d opened here, and lead to the deck root", t.v.Shown, len(t.runs),
+	return fmt.Sprintf("shown: %d of %d dealt; %d opened here, and lead to the deck root", t.v.Shown, len(t.dealt),
 		len(t.opened)), nil
 }
 
@@ -48,17 +48,17 @@ func (t *transcript) allShown() error {
 	if t.closed == nil || t.closed.Reason == audit.ReasonTapeLost {
 		return nil
 	}
-	opened := make([]bool, len(t.runs))
+	opened := make([]bool, len(t.dealt))
 	for _, c := range t.file.Cards {
 		opened[c.Place] = true
 	}
-	for place, run := range t.runs {
+	for place, d := range t.dealt {
 		switch {
-		case opened[place] || !t.public(place):
-		case t.revealed[place]:
+		case opened[place] || !d.open():
+		case d.revealed:
 			return fmt.Errorf("place %d was revealed, and is not opened", place)
 		default:
-			return fmt.Errorf("place %d was dealt public, as %s, and is not opened", place, run.Purpose)
+			return fmt.Errorf("place %d was dealt public, as %s, and is not opened", place, d.Purpose)
 		}
 	}
 	return nil
@@ -67,15 +67,15 @@ func (t *transcript) allShown() error {
 // openPlace checks one card: dealt, for this file, at its position, named as its
 // value, and in the tree. A place was dealt only if the mix is known (entries).
 func (t *transcript) openPlace(c audit.Card, o audit.Opening) error {
-	if c.Place >= len(t.runs) {
-		return fmt.Errorf("was not dealt, only %d places were", len(t.runs))
+	if c.Place >= len(t.dealt) {
+		return fmt.Errorf("was not dealt, only %d places were", len(t.dealt))
 	}
-	run := t.runs[c.Place]
-	if to := t.file.Recipient; to != "" && !t.public(c.Place) && run.Recipient != to {
+	d := t.dealt[c.Place]
+	if to := t.file.Recipient; to != "" && !d.open() && d.Recipient != to {
 		return fmt.Errorf("is neither public nor for %s", to)
 	}
-	if run.Aside() && !t.public(c.Place) && (t.closed == nil || t.closed.Form == audit.FormNone) {
-		return fmt.Errorf("is a %s that nobody is to see before the tape is disclosed", run.Purpose)
+	if d.Aside() && !d.open() && (t.closed == nil || t.closed.Form == audit.FormNone) {
+		return fmt.Errorf("is a %s that nobody is to see before the tape is disclosed", d.Purpose)
 	}
 	if p := t.places.Position(c.Place); p != c.Position {
 		return fmt.Errorf("shows position %d, not %d", p, c.Position)
@@ -165,13 +165,13 @@ func (t *transcript) shown() []CardShown {
 	var shown []CardShown
 	shows := t.drawn()
 	for _, c := range t.file.Cards {
-		run := t.runs[c.Place]
+		d := t.dealt[c.Place]
 		s := CardShown{Place: c.Place, Position: c.Position, Value: c.Value, Name: c.Card,
-			Purpose: run.Purpose.String(), Recipient: run.Recipient, Public: run.Public, Revealed: t.revealed[c.Place]}
+			Purpose: d.Purpose.String(), Recipient: d.Recipient, Public: d.Public, Revealed: d.revealed}
 		if shows != nil {
 			s.Shows = shows[c.Position]
-			if t.meaning != nil {
-				s.Label = t.meaning.Label(s.Shows)
+			if t.means.held != nil {
+				s.Label = t.means.held.Label(s.Shows)
 			}
 		}
 		shown = append(shown, s)

@@ -18,7 +18,7 @@ func (t *transcript) parseTerms() error {
 	if err != nil || len(b) > terms.MaxDocument || base64.StdEncoding.EncodeToString(b) != t.file.Terms {
 		return malformed("terms: not padded base64 of at most %d bytes", terms.MaxDocument)
 	}
-	t.document = b
+	t.means.document = b
 	return nil
 }
 
@@ -30,29 +30,29 @@ func (t *transcript) terms() (string, error) {
 	t.v.Terms = showTerms(bound)
 	switch {
 	case bound == nil || bound.Kind == audit.TermsTicketList:
-		if t.document != nil {
+		if t.means.document != nil {
 			return "", errors.New("the file holds a document, and the commit binds none")
 		}
 		if bound == nil {
 			return "", notChecked("the commit binds none: it does not say what its values mean")
 		}
 		return "", notChecked(fmt.Sprintf("a list of %d tickets, which this file does not hold", bound.Count))
-	case t.document == nil:
+	case t.means.document == nil:
 		return "", notChecked(fmt.Sprintf("the %s is not in the file: what the values mean is not known", bound.Kind))
 	}
-	d, err := terms.Parse(bound.Kind, t.document)
+	d, err := terms.Parse(bound.Kind, t.means.document)
 	if err != nil {
 		return "", err
 	}
 	if err := d.Of(ctx); err != nil {
 		return "", err
 	}
-	t.meaning = d
+	t.means.held = d
 	t.v.Terms.Labels, t.v.Terms.Text = d.Wheel, d.Text
 	if d.Kind == audit.TermsWheel {
 		return fmt.Sprintf("a wheel of %d labels, whose weights add up to %d", len(d.Wheel), d.Total()), nil
 	}
-	return fmt.Sprintf("a pay table of %d bytes", len(t.document)), nil
+	return fmt.Sprintf("a pay table of %d bytes", len(t.means.document)), nil
 }
 
 func showTerms(bound *audit.Terms) *Terms {

@@ -42,16 +42,28 @@ type transcript struct {
 	round uint64 // of the beacon, whose signature holds; 0: there is none, or it was not checked
 	mine  []int  // slots of the plan whose values were given, ascending
 
-	document []byte          // in file.Terms; nil: there is none
-	meaning  *terms.Document // that the step terms holds; nil: none
-
-	reveals  []*audit.Reveal
-	runs     []audit.Run // by place dealt
-	revealed []bool      // by place dealt: a reveal made it public
-	names    shuffle.Deck
-	places   audit.Order // what each place shows
-	values   []uint32    // the recomputed order; nil: it cannot be recomputed
+	means   meaning
+	reveals []*audit.Reveal
+	dealt   []dealt // by place
+	names   shuffle.Deck
+	places  audit.Order // what each place shows
+	values  []uint32    // the recomputed order; nil: it cannot be recomputed
 }
+
+// meaning is what the file says its values mean.
+type meaning struct {
+	document []byte          // in file.Terms; nil: there is none
+	held     *terms.Document // that the step terms holds; nil: none
+}
+
+// dealt is a place that was dealt.
+type dealt struct {
+	audit.Run      // that it was dealt in
+	revealed  bool // a reveal made it public
+}
+
+// open reports whether everybody may see the place.
+func (d dealt) open() bool { return d.Public || d.revealed }
 
 // format takes the file apart: the JSON first, then the texts in it, in their order
 // (docs/SPEC.md section 8). Sizes and counts come before what they bound.
@@ -299,26 +311,23 @@ func (t *transcript) legality() (string, error) {
 	for _, d := range t.deals {
 		for _, r := range d.Runs {
 			for range r.Count {
-				t.runs = append(t.runs, r)
+				t.dealt = append(t.dealt, dealt{Run: r})
 			}
 		}
 	}
-	t.v.Next, t.revealed = len(t.runs), make([]bool, len(t.runs))
+	t.v.Next = len(t.dealt)
 	for _, r := range t.reveals {
 		for _, place := range r.Places {
-			t.revealed[place] = true
+			t.dealt[place].revealed = true
 		}
 	}
-	for place := range t.runs {
-		if t.public(place) {
+	for _, d := range t.dealt {
+		if d.open() {
 			t.v.Shown++
 		}
 	}
 	return "as far as this shuffle's own entries show", nil
 }
-
-// public reports whether everybody may see what a place that was dealt shows.
-func (t *transcript) public(place int) bool { return t.runs[place].Public || t.revealed[place] }
 
 func (t *transcript) deck() (string, error) {
 	ctx := t.commit.Context

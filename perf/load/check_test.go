@@ -122,7 +122,7 @@ func TestCheck(t *testing.T) {
 	}
 	deal := &audit.Deal{Shuffle: 1, First: 4,
 		Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}}
-	later := &audit.Deal{Shuffle: 1, First: 6, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}}}
+	later := &audit.Deal{Shuffle: 1, First: 6, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBoard}}}
 	closing := func(o audit.Outcome, tape []byte) *audit.Close {
 		return &audit.Close{Shuffle: 1, Outcome: o, Form: audit.FormTape, Tape: tape}
 	}
@@ -162,7 +162,7 @@ func TestCheck(t *testing.T) {
 	pair := both(l, first)
 	dealt := claim{kind: Deal, shuffle: 1, first: 4, count: 2,
 		answer: text(t, dealing(l.receipts[3], card(tree, 4), card(tree, 5)))}
-	burnt := claim{kind: Deal, shuffle: 1, first: 6, count: 1, answer: text(t, dealing(l.receipts[5], card(tree, 6)))}
+	turned := claim{kind: Deal, shuffle: 1, first: 6, count: 1, answer: text(t, dealing(l.receipts[5], card(tree, 6)))}
 	closed := claim{kind: Close, shuffle: 1, answer: text(t, receipt(l.receipts[4]))}
 
 	lying := func(c claim, change func(*claim)) claim {
@@ -201,7 +201,7 @@ func TestCheck(t *testing.T) {
 		claims []claim // without a commit first: after both
 		says   string  // of the last claim; empty: all hold
 	}{
-		"all five":        {[]claim{pair, dealt, burnt, closed}, ""},
+		"all five":        {[]claim{pair, dealt, turned, closed}, ""},
 		"a single commit": {[]claim{single}, ""},
 		"an entry twice":  {[]claim{dealt, dealt}, "entry 3 answers two requests"},
 		"a commit twice":  {[]claim{single, pair}, "entry 1 answers two requests"},
@@ -247,30 +247,30 @@ func TestCheck(t *testing.T) {
 		"no JSON": {[]claim{lying(dealt, func(c *claim) { c.answer = c.answer[1:] })},
 			"not what the contract says"},
 
-		"no cards":       {[]claim{deals(dealt)}, "2 cards were asked for, and 0"},
-		"a card too few": {[]claim{deals(dealt, card(tree, 4))}, "2 cards were asked for, and 1"},
+		"no cards":       {[]claim{deals(dealt)}, "place 4 of shuffle 1 is not opened"},
+		"a card too few": {[]claim{deals(dealt, card(tree, 4))}, "place 5 of shuffle 1 is not opened"},
 		"a card too many": {[]claim{deals(dealt, card(tree, 4), card(tree, 5), card(tree, 6))},
-			"2 cards were asked for, and 3"},
+			"1 cards more than were dealt"},
 		"cards the other way": {[]claim{deals(dealt, card(tree, 5), card(tree, 4))},
 			"place 4 of shuffle 1: the card is of place 5"},
-		"a card moved": {[]claim{deals(burnt, spoilt(7, func(c *audit.Card) { c.Place = 6 }))},
+		"a card moved": {[]claim{deals(turned, spoilt(7, func(c *audit.Card) { c.Place = 6 }))},
 			"the card is of place 6 and position 7"},
-		"a card of another place": {[]claim{deals(burnt, spoilt(6, func(c *audit.Card) { c.Place = 7 }))},
+		"a card of another place": {[]claim{deals(turned, spoilt(6, func(c *audit.Card) { c.Place = 7 }))},
 			"the card is of place 7 and position 6"},
-		"a card renumbered": {[]claim{deals(burnt,
+		"a card renumbered": {[]claim{deals(turned,
 			spoilt(7, func(c *audit.Card) { c.Place, c.Position = 6, 6 }))}, "does not lead to the deck root"},
-		"another card": {[]claim{deals(burnt,
+		"another card": {[]claim{deals(turned,
 			spoilt(6, func(c *audit.Card) { c.Value = (c.Value + 1) % 52; c.Card = standard.Card(c.Value) }))},
 			"does not lead to the deck root"},
-		"another name": {[]claim{deals(burnt,
+		"another name": {[]claim{deals(turned,
 			spoilt(6, func(c *audit.Card) { c.Card = standard.Card((c.Value + 1) % 52) }))}, "of the deck"},
-		"a card of no deck": {[]claim{deals(burnt, spoilt(6, func(c *audit.Card) { c.Value = 52 }))},
+		"a card of no deck": {[]claim{deals(turned, spoilt(6, func(c *audit.Card) { c.Value = 52 }))},
 			"is not card 52 of the deck"},
-		"another salt": {[]claim{deals(burnt,
+		"another salt": {[]claim{deals(turned,
 			spoilt(6, func(c *audit.Card) { c.Salt = card(tree, 7).Salt }))}, "does not lead to the deck root"},
-		"half a salt": {[]claim{deals(burnt, spoilt(6, func(c *audit.Card) { c.Salt = c.Salt[:22] }))},
+		"half a salt": {[]claim{deals(turned, spoilt(6, func(c *audit.Card) { c.Salt = c.Salt[:22] }))},
 			"salt"},
-		"a hash of a proof": {[]claim{deals(burnt, spoilt(6, func(c *audit.Card) { c.Proof[2] = c.Proof[1] }))},
+		"a hash of a proof": {[]claim{deals(turned, spoilt(6, func(c *audit.Card) { c.Proof[2] = c.Proof[1] }))},
 			"does not lead to the deck root"},
 		"another tape": {[]claim{both(otherTape, first),
 			lying(closed, say(receipt(otherTape.receipts[4])))}, "the tape of shuffle 1 does not open its commitment"},
