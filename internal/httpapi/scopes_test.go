@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
+	"shuffled/internal/terms"
 )
 
 // right is one operation as the contract declares it: who may call it, and what a
@@ -35,6 +37,8 @@ type work struct {
 var bodies = map[string]string{
 	"createShuffle":    `{"table":"TABLE","deck":"short-36"}`,
 	"createDraws":      `{"table":"TABLE","ranges":[6]}`,
+	"createBatch":      `{"operations":[{"op":"shuffle","key":"in-a-batch","body":{"table":"TABLE","deck":"short-36"}}]}`,
+	"putTerms":         `{"kind":"pay_table","text":"` + payTable + `"}`,
 	"mixShuffle":       `{"cut":1}`,
 	"dealCards":        twoHands,
 	"closeShuffle":     `{"outcome":"completed"}`,
@@ -48,6 +52,9 @@ var bodies = map[string]string{
 	"setTable":         `{"action":"close","table":"TABLE"}`,
 	"setSwitch":        `{"action":"set","scope":"table","table":"TABLE","reason":"a test"}`,
 }
+
+// payTable is the document of terms that the ledger keeps.
+const payTable = "a flush: 5"
 
 // anAct is the body of an act that nobody signed.
 var anAct = base64.StdEncoding.EncodeToString(audit.EncodeBody(&audit.ActEntry{Act: audit.ActTakeover, Expires: 1,
@@ -86,7 +93,7 @@ func rights(t *testing.T) []right {
 			} else if !inLedger {
 				continue
 			}
-			if r.scope == "none" && method != http.MethodGet {
+			if r.scope == "none" && method != http.MethodGet && r.id != "putTerms" { // a document is of no table
 				t.Errorf("%s acts, and its x-scope is none", r.id)
 			}
 			if op.RequestBody != nil && bodies[r.id] == "" {
@@ -111,8 +118,15 @@ func rights(t *testing.T) []right {
 // ask is a call of the operation about the work.
 func (r right) ask(s *stack, of work) ask {
 	tile := map[string]string{"getTile": "0/000.p/1", "getEntries": fmt.Sprintf("000.p/%d", s.ledger.Live().Size)}[r.id]
+	document := &terms.Document{Kind: audit.TermsPayTable, Text: payTable}
+	if r.id == "getTerms" {
+		if err := s.dealer.PutTerms(s.t.Context(), document); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	hash := document.Hash()
 	path := strings.NewReplacer("/v1/{ledger}/shuffles/{id}", of.path, "{ledger}", "main", "{index}",
-		fmt.Sprint(of.close), "{tile}", tile).Replace(r.path)
+		fmt.Sprint(of.close), "{tile}", tile, "{hash}", hex.EncodeToString(hash[:])).Replace(r.path)
 	if r.filtered {
 		path += "?table=" + of.table
 	}

@@ -2608,7 +2608,7 @@ func routes(ops operations) []route {
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/takeover", []string{"dealer"}, "table", b.TakeOverShuffle},
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/statements", []string{"auditor", "regulator"}, "table", b.AddStatement},
 		{http.MethodGet, "/v1/{ledger}/shuffles/{id}/transcript", []string{}, "table", b.GetTranscript},
-		{http.MethodPost, "/v1/{ledger}/batch", []string{"dealer"}, "table", b.CreateBatch},
+		{http.MethodPost, "/v1/{ledger}/batch", []string{"dealer"}, "own", b.CreateBatch},
 		{http.MethodPost, "/v1/{ledger}/draws", []string{"dealer"}, "table", b.CreateDraws},
 		{http.MethodGet, "/v1/{ledger}/entries/{index}/receipt", []string{}, "ledger", b.GetReceipt},
 		{http.MethodGet, "/v1/{ledger}/keys", []string{}, "none", b.GetKeys},
