@@ -30,14 +30,14 @@ var granted = map[string]map[string][]string{
 	writer: {
 		"ledgers": {"SELECT", "INSERT"}, "entries": {"SELECT", "INSERT"}, "tiles": {"SELECT", "INSERT"},
 		"checkpoints": {"SELECT", "INSERT"}, "cosigned": {"SELECT", "INSERT"}, "decks": {"SELECT", "INSERT"},
-		"slots": {"SELECT", "INSERT"}, "statements": {"SELECT", "INSERT"},
+		"terms": {"SELECT", "INSERT"}, "slots": {"SELECT", "INSERT"}, "statements": {"SELECT", "INSERT"},
 		"heads":          {"SELECT", "UPDATE"},
 		"access_records": {"SELECT", "INSERT"},
 	},
 	reader: {
 		"ledgers": {"SELECT"}, "entries": {"SELECT"}, "tiles": {"SELECT"},
 		"checkpoints": {"SELECT"}, "cosigned": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"},
-		"slots": {"SELECT"}, "access_records": {"SELECT"}, "statements": {"SELECT"},
+		"terms": {"SELECT"}, "slots": {"SELECT"}, "access_records": {"SELECT"}, "statements": {"SELECT"},
 	},
 }
 
@@ -177,7 +177,10 @@ INSERT INTO checkpoints (ledger, size, root, checkpoint) SELECT ledger, size, ro
 	do(t, w, `INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) VALUES (1, 2, 'r', 't', 'GET', '/', 1, sha256(''))`)
 	refused(t, w, `DELETE FROM access_records`)
 	refused(t, w, `UPDATE access_records SET time = 1`)
-	for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots"} {
+	do(t, w, `INSERT INTO terms (ledger, hash, kind, bytes) VALUES (1, decode(repeat('04', 32), 'hex'), 1, '1')`)
+	do(t, w, `INSERT INTO statements (ledger, shuffle, n, note) VALUES (1, 1, 0, '')`)
+	for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks", "terms", "slots",
+		"statements"} {
 		refused(t, w, "UPDATE "+table+" SET ledger = 2")
 		refused(t, w, "DELETE FROM "+table)
 		refused(t, w, "TRUNCATE "+table)
@@ -190,7 +193,7 @@ INSERT INTO checkpoints (ledger, size, root, checkpoint) SELECT ledger, size, ro
 	refused(t, w, `CREATE TEMP TABLE mine ()`)
 
 	r := as(reader)
-	do(t, r, `SELECT * FROM checkpoints, cosigned, heads, ledgers, entries, tiles, decks, slots`)
+	do(t, r, `SELECT * FROM checkpoints, cosigned, heads, ledgers, entries, tiles, decks, terms, slots, statements`)
 	do(t, r, `SELECT * FROM access_records`)
 	refused(t, r, `DELETE FROM access_records`)
 	refused(t, r, `INSERT INTO checkpoints DEFAULT VALUES`)

@@ -26,18 +26,24 @@ const accessHeadBack = 256
 func (h *house) keepAccessHeads() {
 	tick := time.NewTicker(accessHeadEvery)
 	defer tick.Stop()
-	h.writeAccessHeads(tick.C)
+	h.writeAccessHeads(func() (stopping bool) {
+		select {
+		case <-h.last:
+			return true
+		case <-tick.C:
+			return false
+		}
+	})
 }
 
-// writeAccessHeads is keepAccessHeads by the clock tick.
-func (h *house) writeAccessHeads(tick <-chan time.Time) {
+// writeAccessHeads is keepAccessHeads by a clock that waits for the next time, the last of
+// which is when the daemon stops.
+func (h *house) writeAccessHeads(wait func() (stopping bool)) {
 	written := make(map[*ledger.Ledger]ledger.AccessHead)
 	for stopping := false; !stopping; {
 		patience := time.Minute
-		select {
-		case <-h.last:
-			stopping, patience = true, accessHeadLast
-		case <-tick:
+		if stopping = wait(); stopping {
+			patience = accessHeadLast
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		for _, d := range h.dealers {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/config"
@@ -39,34 +38,35 @@ func TestAccessHeads(t *testing.T) {
 			t.Errorf("%s: heads of %d records, want %d", what, got, records)
 		}
 	}
-	// daemon ticks: with the n-th tick taken, what the one before asked for is done.
-	daemon := func(steps func(tick func())) {
-		h := &house{log: s.log, dealers: s.dealers, store: s.store, last: make(chan struct{})}
-		clock, done := make(chan time.Time), make(chan struct{})
-		go func() { defer close(done); h.writeAccessHeads(clock) }()
-		steps(func() { clock <- time.Time{}; clock <- time.Time{} })
-		close(h.last)
-		<-done
+	// daemon takes each step before a time of its clock, and the last one before its stop.
+	daemon := func(steps ...func()) {
+		h := &house{log: s.log, dealers: s.dealers, store: s.store}
+		h.writeAccessHeads(func() (stopping bool) {
+			steps[0]()
+			steps = steps[1:]
+			return len(steps) == 0
+		})
 	}
-	daemon(func(tick func()) {
-		tick()
+	nothing := func() {}
+	daemon(nothing, func() {
 		wants("nothing was asked for")
 		ask()
 		ask()
-		tick()
+	}, func() {
 		wants("two requests", 2)
-		tick()
+	}, func() {
 		wants("no new one", 2)
 		ask()
 	})
 	wants("a stop", 2, 3)
-	daemon(func(tick func()) { tick() })
+	daemon(nothing, nothing)
 	wants("a daemon that starts again, and stops", 2, 3)
-	daemon(func(func()) { ask() })
+	daemon(ask)
 	wants("another request", 2, 3, 4)
 	s.house.close()
 	s.open()
+	ask()
 	s.house.close()
 	s.open()
-	wants("the house itself, closed and opened twice", 2, 3, 4)
+	wants("the house itself, closed and opened twice", 2, 3, 4, 5)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
@@ -59,6 +60,7 @@ func TestGames(t *testing.T) {
 }
 
 // send makes the requests of a block: a line with the address, a line with the body.
+// An answer to a batch has an answer to each operation.
 func (d *daemon) send(t *testing.T, block string) {
 	lines := strings.Split(strings.TrimSpace(block), "\n")
 	for i := 0; i+1 < len(lines); i += 2 {
@@ -69,6 +71,15 @@ func (d *daemon) send(t *testing.T, block string) {
 		status, answer, err := d.do(http.MethodPost, path, d.token("dealer.token"), client.NewKey(), []byte(lines[i+1]))
 		if err != nil || status != http.StatusOK {
 			t.Fatalf("%s\n%s\n%d, %v: %s", lines[i], lines[i+1], status, err, answer)
+		}
+		var batch client.Batch
+		if err := json.Unmarshal(answer, &batch); err != nil {
+			t.Fatal(err)
+		}
+		for j, r := range batch.Results {
+			if r.Status != http.StatusOK {
+				t.Errorf("%s\n%s\noperation %d: %d: %s", lines[i], lines[i+1], j, r.Status, r.Body)
+			}
 		}
 	}
 }

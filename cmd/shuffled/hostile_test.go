@@ -223,7 +223,7 @@ func TestCheatingHouse(t *testing.T) {
 
 	held := see()
 	early := l.Commit("early")
-	want["rule_cosigned early"] = l.Size
+	want["rule_checkpoint early"] = l.Size
 	early.Last(5, held)
 
 	mixed := l.Commit("mixed", inspecttest.Mixed(2, 0, true))
@@ -268,7 +268,7 @@ func TestCheatingHouse(t *testing.T) {
 		t.Errorf("void: %d deeds", len(want))
 	}
 	text, _, _ := command(t, "audit", "verify", dir, "--key", inspecttest.VKey())
-	for _, w := range []string{"FAILED: 5 faults", "rule_serial", "rule_cosigned", "rule_mix", "slot_twice"} {
+	for _, w := range []string{"FAILED: 5 faults", "rule_serial", "rule_checkpoint", "rule_mix", "slot_twice"} {
 		if !strings.Contains(text, w) {
 			t.Errorf("no %q in\n%s", w, text)
 		}

@@ -27,8 +27,8 @@ func TestProduction(t *testing.T) {
 	p.psql()
 	p.must("owner", "migrate", "up", "--database", p.as("shuffled_owner"))
 	p.psql()
-	create := []string{"ledger", "create", "--house", "casino", "--database", p.as("shuffled_owner"), "--data", p.dir,
-		"--name", "main", "--origin", "cards.example.com/main", "--production"}
+	create := []string{"ledger", "create", "--name", "main", "--origin", "cards.example.com/main", "--house", "casino",
+		"--database", p.as("shuffled_owner"), "--data", p.dir, "--production"}
 	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != term.ExitUsage ||
 		!strings.Contains(out, "at least two administrators") {
 		t.Errorf("a production ledger without administrators: %d: %s", code, out)
@@ -52,7 +52,7 @@ func TestProduction(t *testing.T) {
 		t.Errorf("ledgers: %s", list)
 	}
 	second := append([]string(nil), create...)
-	second[7], second[9] = "poker", "cards.example.com/poker"
+	second[3], second[5] = "poker", "cards.example.com/poker"
 	p.must("owner", append(second, "--deals", "signed", "--access", "token")...)
 	auditor := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "poker", "--role",
 		"auditor"))

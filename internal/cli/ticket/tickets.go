@@ -25,7 +25,7 @@ type Cmd struct {
 // list is a file of tickets and the secret of its salts.
 type list struct {
 	File   string `arg:"" help:"The list: a ticket number or reference in each line, ascending by bytes (LC_ALL=C sort -u)."`
-	Secret string `required:"" placeholder:"FILE" help:"The file with the secret of this list, and of no other."`
+	Secret string `name:"secret-file" required:"" placeholder:"FILE" help:"The file with the secret of this list, and of no other."`
 }
 
 type rootCmd struct {
@@ -38,7 +38,7 @@ func (rootCmd) Help() string {
 
 Example:
 
-    shuffled tickets root tickets.txt --secret tickets.secret
+    shuffled tickets root tickets.txt --secret-file tickets.secret
     shuffled draw --table raffle-1 --numbers 3/1000000 --beacon --terms ticket_list:ROOT:1000000`
 }
 
@@ -121,7 +121,7 @@ func (proveCmd) Help() string {
 
 Example:
 
-    shuffled tickets prove tickets.txt --secret tickets.secret --line T-000042 > T-000042.proof`
+    shuffled tickets prove tickets.txt --secret-file tickets.secret --line T-000042 > T-000042.proof`
 }
 
 func (c *proveCmd) Run(s term.Streams) error {
