@@ -14,12 +14,13 @@ type Operation struct {
 	Shuffle uint64 // that it is of; not of a commit, nor if Of says it
 	Of      int    // the earlier operation whose shuffle it is of; -1: none
 
-	Key   string // of a commit or draw
-	Cards *ShuffleRequest
-	Draws *DrawsRequest
-	Mix   *MixRequest
-	Deal  *DealRequest
-	Close *CloseRequest
+	Key    string // of a commit or draw
+	Cards  *ShuffleRequest
+	Draws  *DrawsRequest
+	Mix    *MixRequest
+	Deal   *DealRequest
+	Reveal *RevealRequest
+	Close  *CloseRequest
 
 	Err error // why it was refused before it came here
 }
@@ -27,7 +28,7 @@ type Operation struct {
 // commits reports whether the operation makes a shuffle.
 func (o *Operation) commits() bool { return o.Cards != nil || o.Draws != nil }
 
-// Result is the answer to an operation: a Shuffle, Mix, Deal or Close; or an error.
+// Result is the answer to an operation: a Shuffle, Mix, Deal, Reveal or Close; or an error.
 type Result struct {
 	Answer any
 	Err    error
@@ -108,6 +109,8 @@ func (b *batch) do(ctx context.Context, i int) error {
 		answer, err = b.Dealer.Mix(ctx, b.actor, id, *op.Mix)
 	case op.Deal != nil:
 		answer, err = b.Dealer.Deal(ctx, b.actor, id, *op.Deal)
+	case op.Reveal != nil:
+		answer, err = b.Dealer.Reveal(ctx, b.actor, id, *op.Reveal)
 	default:
 		answer, err = b.Dealer.Close(ctx, b.actor, id, *op.Close)
 	}

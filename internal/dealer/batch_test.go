@@ -251,6 +251,34 @@ func TestBatchInTwoRounds(t *testing.T) {
 	}
 }
 
+// TestBatchJudgesInOrder: an operation that comes too early is refused although a later one
+// of the batch makes room for it, and a reveal sees what was dealt in front of it.
+func TestBatchJudgesInOrder(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	open := tb.commit("open", dealer.ShuffleRequest{Table: "u", Deck: "standard-52"})
+	of := func(op dealer.Operation) dealer.Operation {
+		op.Table, op.Of, op.Shuffle = "u", -1, open.ID
+		return op
+	}
+	deal := func(first int) dealer.Operation {
+		return of(dealer.Operation{Deal: &dealer.DealRequest{First: first, Runs: []audit.Run{seat(2, "a")}}})
+	}
+	reveal := func(place int) dealer.Operation {
+		return of(dealer.Operation{Reveal: &dealer.RevealRequest{Places: []int{place}}})
+	}
+	results, err := tb.batch(t.Context(), []dealer.Operation{deal(2), reveal(0), deal(0), reveal(1), deal(2), reveal(3),
+		of(dealer.Operation{Close: &dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}})}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, refused := range []bool{true, true, false, false, false, false, false} {
+		if got := results[i].Err; (got != nil) != refused {
+			t.Errorf("operation %d: %v", i, got)
+		}
+	}
+}
+
 // TestBatchAllOrNone: nothing is appended if one operation is refused, which is told from
 // the others; and a batch that needs two rounds is refused whole.
 func TestBatchAllOrNone(t *testing.T) {

@@ -73,7 +73,7 @@ func (b *batch) find(i int) bool {
 
 // unseen reports whether the operation must wait for witnesses.
 func (b *batch) unseen(op *Operation, id uint64) bool {
-	if op.Close != nil || b.cfg.Ledger.Genesis().Deals != audit.DealsCosigned {
+	if op.Close != nil || op.Reveal != nil || b.cfg.Ledger.Genesis().Deals != audit.DealsCosigned {
 		return false
 	}
 	live := b.cfg.Ledger.Live()
@@ -125,6 +125,9 @@ func (p *plan) name(op *Operation) {
 
 // reveals: what is shown must be dealt first.
 func (o *Operation) reveals() bool {
+	if o.Reveal != nil {
+		return true
+	}
 	ending := o.Close
 	if o.Deal != nil {
 		ending = o.Deal.Close

@@ -42,6 +42,7 @@ type round struct {
 	working  int // operations that have neither proposed nor ended
 	proposed []*proposed
 	refused  error // all or none: nothing is appended any more
+	panicked any   // what an operation panicked with
 }
 
 // proposed is what an operation proposed, and waits for the answer to.
@@ -51,21 +52,32 @@ type proposed struct {
 	answer chan ledger.Answer
 }
 
-// run runs n operations to their end.
+// run runs n operations to their end. It panics if one of them did, when all have ended: to
+// the caller, as a single request does, and not in a goroutine that would end the daemon.
 func (r *round) run(n int, do func(ctx context.Context, at int) error) {
 	r.working = n
 	var all sync.WaitGroup
 	for at := range n {
 		all.Go(func() {
-			err := do(context.WithValue(r.ctx, turnKey{}, turn{r, at}), at)
-			r.mu.Lock()
-			if err != nil && r.together && r.refused == nil {
-				r.refused = ErrTogether
-			}
-			r.stopped()
+			var err error
+			defer func() {
+				p := recover()
+				r.mu.Lock()
+				if p != nil {
+					r.panicked = p
+				}
+				if (err != nil || p != nil) && r.together && r.refused == nil {
+					r.refused = ErrTogether
+				}
+				r.stopped()
+			}()
+			err = do(context.WithValue(r.ctx, turnKey{}, turn{r, at}), at)
 		})
 	}
 	all.Wait()
+	if r.panicked != nil {
+		panic(r.panicked)
+	}
 }
 
 func (r *round) append(at int, p ledger.Proposal) ([]ledger.Appended, error) {

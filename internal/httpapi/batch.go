@@ -74,6 +74,9 @@ var batchOps = map[string]func(*call, *Operation, *dealer.Operation) error{
 	"deal": func(c *call, of *Operation, op *dealer.Operation) error {
 		return plays(of, noDeal, &op.Deal, dealRequest)
 	},
+	"reveal": func(c *call, of *Operation, op *dealer.Operation) error {
+		return plays(of, RevealRequest{}, &op.Reveal, revealRequest)
+	},
 	"close": func(c *call, of *Operation, op *dealer.Operation) error {
 		return plays(of, CloseRequest{}, &op.Close, func(req *CloseRequest) (dealer.CloseRequest, error) {
 			asked, err := closeRequest(*req, "")
@@ -181,7 +184,7 @@ func (c *call) operation(ops []dealer.Operation, of *Operation) error {
 	op := &ops[i]
 	read, ok := batchOps[of.Op]
 	if !ok {
-		return refuseValue("op", "is shuffle, draw, mix, deal or close")
+		return refuseValue("op", "is shuffle, draw, mix, deal, reveal or close")
 	}
 	if err := read(c, of, op); err != nil || of.Shuffle == nil {
 		return err
@@ -228,6 +231,8 @@ func (s *Server) result(c *call, r dealer.Result) (BatchResult, error) {
 		v = mixAnswer(a)
 	case dealer.Deal:
 		v = dealAnswer(a)
+	case dealer.Reveal:
+		v = revealAnswer(a)
 	case dealer.Close:
 		v = closeAnswer(a)
 	}

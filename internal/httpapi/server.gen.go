@@ -1053,11 +1053,11 @@ type Operation struct {
 	// request.
 	Key *string `json:"key,omitempty"`
 
-	// Op What the single request of this operation does: shuffle, draw, mix, deal or close.
+	// Op What the single request of this operation does: shuffle, draw, mix, deal, reveal or close.
 	// Another word refuses this operation alone.
 	Op string `json:"op"`
 
-	// Shuffle The shuffle that is mixed, dealt or closed: its id, or the number of an earlier operation of
+	// Shuffle The shuffle that is mixed, dealt, revealed from or closed: its id, or the number of an earlier operation of
 	// the batch, from 0, whose shuffle it is.
 	Shuffle *OperationShuffle `json:"shuffle,omitempty"`
 }

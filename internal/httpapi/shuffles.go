@@ -131,12 +131,19 @@ func (s *Server) RevealCards(c *call, id ID) error {
 	if err := decode(c.r, &req); err != nil {
 		return err
 	}
-	shown, err := c.ledger.Dealer.Reveal(c.r.Context(), c.caller.actor, id,
-		dealer.RevealRequest{Places: req.Places, Exposed: value(req.Exposed)})
+	asked, err := revealRequest(&req)
+	if err != nil {
+		return err
+	}
+	shown, err := c.ledger.Dealer.Reveal(c.r.Context(), c.caller.actor, id, asked)
 	if err != nil {
 		return err
 	}
 	return c.json(revealAnswer(shown))
+}
+
+func revealRequest(req *RevealRequest) (dealer.RevealRequest, error) {
+	return dealer.RevealRequest{Places: req.Places, Exposed: value(req.Exposed)}, nil
 }
 
 func revealAnswer(r dealer.Reveal) Reveal {
