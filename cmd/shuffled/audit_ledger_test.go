@@ -23,7 +23,7 @@ import (
 )
 
 // generated is a ledger that is written straight into a store, faster than a
-// daemon would: 52-card shuffles of a commit, a deal and a close each, made up but
+// daemon would: 52-card shuffles of a commit, a deal and a close each, made up except
 // for their form, under signed checkpoints of 256 entries. It has no tiles.
 type generated struct {
 	t      testing.TB

@@ -39,8 +39,8 @@ func TestRecall(t *testing.T) {
 	})
 }
 
-// crooked serves the receipts of a ledger that keeps no rules and is signed all
-// the same.
+// crooked serves the receipts of a ledger that keeps no rules and is still
+// signed.
 func crooked(t *testing.T, key *keys.SigningKey, bodies []audit.Body) string {
 	t.Helper()
 	var entries [][]byte

@@ -311,7 +311,7 @@ var table = map[string]row{
 		testOnly: true},
 	"internal/arrows": {why: "this test", stdOnly: true, testOnly: true},
 	"lab/compliance": {
-		why:     "names what shows each requirement, for the document and whoever runs it",
+		why:     "names what shows each requirement, for the document and the person who runs it",
 		stdOnly: true, testOnly: true,
 	},
 	"lab/compliance/run": {

@@ -59,7 +59,7 @@ func (b *book) Entries(_ context.Context, from, to uint64) (all []audit.Placed, 
 	return all, nil
 }
 
-// TestFollowersReadAll: whoever comes late, or is slow, is told of every entry once and in
+// TestFollowersReadAll: a follower that comes late, or is slow, is told of every entry once and in
 // order, while the feed keeps a bounded number.
 func TestFollowersReadAll(t *testing.T) {
 	t.Parallel()

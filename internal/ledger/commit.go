@@ -274,7 +274,7 @@ func (l *Ledger) recheck() {
 		l.unreadable(err)
 		return
 	}
-	if _, err := l.clock.now(l.state.Time()); err != nil { // what others wrote is read all the same
+	if _, err := l.clock.now(l.state.Time()); err != nil { // what others wrote is still read
 		l.stepped = err.Error()
 		l.wait(err)
 		return

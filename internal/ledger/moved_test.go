@@ -152,8 +152,8 @@ func TestWrongAddressTried(t *testing.T) {
 	w.judged()
 }
 
-// TestWrongAddressWaits: a policy with a wrong address stands in the ledger all
-// the same, and the quorum in force needs that witness. It is still asked where it
+// TestWrongAddressWaits: a policy with a wrong address stands in the ledger,
+// and the quorum in force needs that witness. It is still asked where it
 // is, so that the policy comes into force.
 func TestWrongAddressWaits(t *testing.T) {
 	t.Parallel()

@@ -405,7 +405,7 @@ func TestJunkBetweenPolicies(t *testing.T) {
 }
 
 // TestMovedWitness: a witness has moved, and without it there is no quorum, old or
-// new. The policy with its new address comes into force all the same.
+// new. The policy with its new address still comes into force.
 func TestMovedWitness(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsCosigned)

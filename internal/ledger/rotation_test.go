@@ -272,8 +272,8 @@ func TestRotationRefused(t *testing.T) {
 	l := h.open(h.holding("mark", h.signer, next))
 	size := l.Head().Size
 	for name, p := range map[string]ledger.Proposal{
-		"a key that is not at hand": propose(newSigningKey(t).rotation()),
-		"beside another entry":      propose(commit("t", 1), next.rotation()),
+		"a key that is not available": propose(newSigningKey(t).rotation()),
+		"alongside another entry":     propose(commit("t", 1), next.rotation()),
 		"the key in force": propose(&audit.Key{Subject: audit.SubjectSigning,
 			Public: l.KeyHistory()[0].Public}),
 		"retiring the key in force": propose(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning,

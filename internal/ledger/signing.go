@@ -15,7 +15,7 @@ import (
 
 // ErrNoKey: the private half of the signing key in force is not available. Nothing
 // is signed; reads go on. A restart with the key ends it.
-var ErrNoKey = errors.New("the signing key in force is not at hand: signing stopped")
+var ErrNoKey = errors.New("the signing key in force is not available: signing stopped")
 
 // checkSigners: every private key is of this ledger, and one of them was or is
 // in force, or this is the configuration of another ledger.

@@ -416,7 +416,7 @@ func TestForkedDatabase(t *testing.T) {
 		w.down(true, 0, 1, 2)
 		l = w.open(w.config("mark"))
 		if err := l.Ready(); !errors.Is(err, ledger.ErrFrozen) || !strings.Contains(err.Error(), "another root") {
-			t.Errorf("a database beside the mark: %v", err)
+			t.Errorf("another database than the mark's: %v", err)
 		}
 	})
 }

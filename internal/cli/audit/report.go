@@ -271,10 +271,10 @@ func (s Sheet) auditConclusion(r *inspect.Report) string {
 			"\n" +
 			s.points([]string{
 				"Anybody can make such a ledger with a key of their own.",
-				"Take the ledger's verifier key from somewhere you trust (not from this directory, nor from whoever gave it to you) and run this again with --key.",
+				"Take the ledger's verifier key from somewhere you trust (not from this directory, nor from the person who gave it to you) and run this again with --key.",
 			})
 	}
-	lines := []string{"Every entry stands under the key you trust, no rule is broken, and every tape at hand gives exactly the order that was committed to."}
+	lines := []string{"Every entry stands under the key you trust, no rule is broken, and every available tape gives exactly the order that was committed to."}
 	if n := r.Totals.Tapes[inspect.TapeSealed]; n > 0 {
 		lines = append(lines, fmt.Sprintf("%s not recomputed: their tapes are sealed to auditors. --auditor-key opens them.", term.Plural(n, "shuffle")))
 	}

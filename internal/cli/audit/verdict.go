@@ -198,7 +198,7 @@ func (s Sheet) conclusion(v *verify.Verdict) string {
 		return s.headline("KEY NOT PINNED", s.P.Warn, ": the file agrees with itself, and nothing is proved.") + "\n" +
 			s.points([]string{
 				"Anybody can make such a file with a key of their own.",
-				"Take the ledger's verifier key from somewhere you trust (not from this file, nor from whoever gave it to you) and run this again with --key.",
+				"Take the ledger's verifier key from somewhere you trust (not from this file, nor from the person who gave it to you) and run this again with --key.",
 			})
 	}
 	return s.Proved(v) + "\nThis says\n" + s.points(says(v)) + "\nIt does not say\n" + s.points(silent(v))

@@ -28,7 +28,7 @@ type VerifyCmd struct {
 }
 
 func (VerifyCmd) Help() string {
-	return `Everything is recomputed here, without a network and without the house. Take the key from where you trust it, not from whoever gave you the file.
+	return `Everything is recomputed here, without a network and without the house. Take the key from where you trust it, not from the person who gave you the file.
 
 Examples:
 

@@ -31,7 +31,7 @@ type auditVerifyCmd struct {
 }
 
 func (auditVerifyCmd) Help() string {
-	return `Every entry is hashed again up to the signed root, held against every rule, and every disclosed shuffle is recomputed: offline, on all cores. Take the key from where you trust it, not from whoever gave you the bundle.
+	return `Every entry is hashed again up to the signed root, held against every rule, and every disclosed shuffle is recomputed: offline, on all cores. Take the key from where you trust it, not from the person who gave you the bundle.
 
 Examples:
 

@@ -52,7 +52,7 @@ func (d *demo) commit(ctx context.Context) error {
 		label = ""
 	}
 	d.facts(facts...)
-	d.say("The deck root covers every card behind a secret salt of its own, so that one card can be proved without the others. The checkpoint is the signed head of the ledger: whoever has it can hold the house to it.")
+	d.say("The deck root covers every card behind a secret salt of its own, so that one card can be proved without the others. The checkpoint is the signed head of the ledger: anybody who has it can hold the house to it.")
 	return nil
 }
 

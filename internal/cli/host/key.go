@@ -24,7 +24,7 @@ type KeyCmd struct {
 type keyGenerateCmd struct {
 	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor,administrator,webhook" help:"signing, sealing, witness, auditor, administrator or webhook."`
 	Auditor    bool   `help:"The same as the word auditor."`
-	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes beside it as .vkey, an auditor's public key as .pub."`
+	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes next to it as .vkey, an auditor's public key as .pub."`
 	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
 	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1. For an administrator's: the administrator's, such as alice."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`

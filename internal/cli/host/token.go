@@ -30,7 +30,7 @@ type TokenCmd struct {
 type tokenFlags struct {
 	place.Flags
 	Ledger    string `default:"main" help:"Ledger."`
-	URL       string `name:"url" placeholder:"URL" help:"Address of the daemon that serves the ledger. Without it, the ledger of --data or --config is opened, which no daemon may serve meanwhile."`
+	URL       string `name:"url" placeholder:"URL" help:"Address of the daemon that serves the ledger. Without it, the ledger of --data or --config is opened, which no daemon may serve in that time."`
 	TokenFile string `placeholder:"FILE" help:"With --url: file with an admin's token, mode 0600; else it is in SHUFFLED_TOKEN."`
 	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"With --url: the verifier key of the ledger, or the file of it."`
 }

@@ -1,6 +1,6 @@
 // Package gateway gets the cosignatures of a log's witnesses (C2SP tlog-witness). It
 // sends a head to all witnesses of a policy at once and returns when the quorum has
-// cosigned it. Slower witnesses are asked all the same: what each says, in time or late,
+// cosigned it. Slower witnesses are asked, too: what each says, in time or late,
 // is told apart, and so is the doubt of one that has seen another history.
 package gateway
 

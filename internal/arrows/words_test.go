@@ -1,0 +1,98 @@
+package arrows
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// glossaryLimit is how many words the glossary may define.
+const glossaryLimit = 40
+
+// TestGlossary counts the words of docs/GLOSSARY.md, and refuses one that stands twice.
+func TestGlossary(t *testing.T) {
+	seen := map[string]bool{}
+	rows := regexp.MustCompile(`(?m)^\| \*\*([^*]+)\*\*`)
+	for _, row := range rows.FindAllStringSubmatch(read(t, filepath.Join(root, "docs", "GLOSSARY.md")), -1) {
+		if seen[row[1]] {
+			t.Errorf("docs/GLOSSARY.md defines %q twice", row[1])
+		}
+		seen[row[1]] = true
+	}
+	if len(seen) == 0 || len(seen) > glossaryLimit {
+		t.Errorf("docs/GLOSSARY.md defines %d words: at least 1 and at most %d are wanted", len(seen), glossaryLimit)
+	}
+}
+
+// idioms are expressions that a reader has to read twice, with what replaces them.
+var idioms = map[string]string{
+	"whoever":      "name the subject, or write \"who\"",
+	"but for":      "except",
+	"meanwhile":    "in that time, or name the time",
+	"all the same": "still, or nothing",
+	"at hand":      "available, or name the place",
+	"for want of":  "because there is no …",
+	"of then":      "of that time",
+	"beside":       "alongside, next to, with",
+}
+
+// TestIdioms looks for idioms in code, documents, pages and scripts.
+func TestIdioms(t *testing.T) {
+	patterns := map[*regexp.Regexp]string{}
+	for idiom, cure := range idioms {
+		words := strings.ReplaceAll(idiom, " ", `\s+(?:(?://|#|--)\s*)?`)
+		patterns[regexp.MustCompile(`(?i)\b`+words+`\b`)] = cure
+	}
+	texts := prose(t)
+	for name, text := range texts {
+		for pattern, cure := range patterns {
+			for _, at := range pattern.FindAllStringIndex(text, -1) {
+				line := 1 + strings.Count(text[:at[0]], "\n")
+				t.Errorf("%s:%d: %q: write %s", name, line, text[at[0]:at[1]], cure)
+			}
+		}
+	}
+	if len(texts) < 500 {
+		t.Errorf("only %d files were read", len(texts))
+	}
+}
+
+// prose returns the texts that people write and read, by path. Generated code is left out.
+func prose(t *testing.T) map[string]string {
+	t.Helper()
+	kinds := map[string]bool{
+		".go": true, ".md": true, ".mjs": true, ".html": true, ".sh": true, ".sql": true, ".yaml": true, ".toml": true,
+	}
+	texts := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "node_modules"):
+			return filepath.SkipDir
+		case d.IsDir() || !kinds[filepath.Ext(path)]:
+			return nil
+		case strings.HasSuffix(path, ".gen.go") || d.Name() == "words_test.go":
+			return nil
+		}
+		name, err := filepath.Rel(root, path)
+		texts[name] = read(t, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
