@@ -142,8 +142,14 @@ func TestUnknownOutcomes(t *testing.T) {
 					t.Errorf("serial %d", c.Serial)
 				}
 				h.must(l, propose(commit("t", 3)))
-				if n := len(h.entries()); n != 5 {
-					t.Errorf("%d entries, want 5", n)
+				commits := 0 // a slow store may have an alarm alongside
+				for _, e := range h.entries() {
+					if _, ok := e.Body.(*audit.Commit); ok {
+						commits++
+					}
+				}
+				if commits != 3 {
+					t.Errorf("%d commits, want 3", commits)
 				}
 				if err := l.Ready(); err != nil {
 					t.Error(err)
