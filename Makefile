@@ -99,8 +99,8 @@ RACE_SKIP = ^(TestLegalityAgreesWithModel|TestLong|TestManyDeals|TestEncryptedFi
 race:
 	CGO_ENABLED=1 go test -race -short -skip '$(RACE_SKIP)' $(RACE:%=./internal/%)
 
-# Every package, but internal/process, which measures memory, of which the detector
-# takes several times as much. RACE_SHORT have little beside one goroutine.
+# Every package except internal/process, which measures memory: the detector takes
+# several times as much. The packages of RACE_SHORT work in few goroutines.
 RACE_SHORT = audit fsck inspect keys shuffle
 RACE_LONG = $(filter-out shuffled/internal/process $(RACE_SHORT:%=shuffled/internal/%),$(shell go list ./internal/...))
 # The answers of 4,096 deals do not fit the default deadlines under the detector.
@@ -120,7 +120,7 @@ cover:
 	go test -coverprofile=cover.prof ./...
 	go tool cover -func=cover.prof
 
-# shuffled beside what a user would pick instead: about 6 minutes on an idle
+# shuffled compared with what a user would pick instead: about 6 minutes on an idle
 # machine. ARGS="-quick" tries it, scripts/bench.sh lists the others.
 bench:
 	sh scripts/bench.sh $(ARGS)

@@ -1049,7 +1049,8 @@ type PublishedDeck struct {
 }
 
 // Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
-// deals by itself: such a run is the last and ends at the last place.
+// deals by itself: such a run is the last and ends at the last place. A run of purpose seat has
+// a recipient.
 type Purpose string
 
 // Reason Why a shuffle is void. With tape_lost no tape is disclosed, a fault in every audit.
@@ -1106,10 +1107,11 @@ type Run struct {
 	Public *bool `json:"public,omitempty"`
 
 	// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
-	// deals by itself: such a run is the last and ends at the last place.
+	// deals by itself: such a run is the last and ends at the last place. A run of purpose seat has
+	// a recipient.
 	Purpose Purpose `json:"purpose"`
 
-	// Recipient Who gets them; their own file holds them.
+	// Recipient Who gets them; their own file holds them. A run of purpose seat without a recipient is refused (422 invalid_request).
 	Recipient *Name `json:"recipient,omitempty"`
 }
 
@@ -1534,7 +1536,8 @@ type UnopenedPlace struct {
 	Place int `json:"place"`
 
 	// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
-	// deals by itself: such a run is the last and ends at the last place.
+	// deals by itself: such a run is the last and ends at the last place. A run of purpose seat has
+	// a recipient.
 	Purpose Purpose `json:"purpose"`
 
 	// Recipient Of the run.

@@ -27,7 +27,7 @@ func TestLoadAt(t *testing.T) {
 	if err != nil || s.ID != one {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	hand := client.DealRequest{Runs: []client.Run{{Count: 2, Purpose: "seat"}}}
+	hand := client.DealRequest{Runs: []client.Run{{Count: 2, Purpose: "board"}}}
 	if _, err := c.Deal(t.Context(), s, hand); err != nil {
 		t.Error(err)
 	}

@@ -137,6 +137,8 @@ func TestRefusals(t *testing.T) {
 	want(err, client.CodeInvalidRequest, "deck")
 	_, err = c.Deal(t.Context(), s, client.DealRequest{First: 1, Runs: twoSeats.Runs})
 	want(err, client.CodePlace, "")
+	_, err = c.Deal(t.Context(), s, client.DealRequest{Runs: []client.Run{{Count: 2, Purpose: client.PurposeSeat}}})
+	want(err, client.CodeInvalidRequest, "runs[0].recipient")
 	_, err = c.Transcript(t.Context(), 99, "")
 	want(err, client.CodeNotFound, "")
 	nobody := d.client(nil, func(cfg *client.Config) { cfg.Token = "" })

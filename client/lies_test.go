@@ -186,7 +186,7 @@ func TestLies(t *testing.T) {
 	s, err := c.Commit(ctx, "k", req)
 	check(err)
 	ending := client.CloseRequest{Outcome: client.OutcomeVoid, Reason: ptr(client.ReasonMisdeal)}
-	last := client.DealRequest{First: 5, Runs: []client.Run{{Count: 1, Purpose: client.PurposeSeat}}, Close: &ending}
+	last := client.DealRequest{First: 5, Runs: []client.Run{{Count: 1, Purpose: client.PurposeBoard}}, Close: &ending}
 	lieAbout(t, l, []told{
 		{"commit", "/shuffles", func() (any, error) { s, err := c.Commit(ctx, "k", req); return shuffleOf(s), err },
 			nil},

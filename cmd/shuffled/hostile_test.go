@@ -79,7 +79,7 @@ func (d *daemon) hand(n int, what deed) (table string, serial uint64) {
 	d.mustPost("/v1/main/shuffles", fmt.Sprint("hand-", n), req, &s)
 	path := fmt.Sprintf("/v1/main/shuffles/%d", s.ID)
 	d.mustPost(path+"/deal", "", map[string]any{"first": 0,
-		"runs": []any{map[string]any{"count": 1 + n%5, "purpose": "seat"}}}, nil)
+		"runs": []any{map[string]any{"count": 1 + n%5, "purpose": "seat", "recipient": "seat-1"}}}, nil)
 	if what.outcome != "" && what.outcome != "expired" {
 		end := map[string]any{"outcome": what.outcome}
 		if what.reason != "" {

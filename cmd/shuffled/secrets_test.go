@@ -163,7 +163,7 @@ func askEverything(t *testing.T, d *daemon, s sinks, path string, i int) {
 			s[fmt.Sprintf("GET %s as %.8s %d", p, token, i)] = b
 		}
 		for _, body := range []any{map[string]any{"first": 40,
-			"runs": []any{map[string]any{"count": 20, "purpose": "seat"}}},
+			"runs": []any{map[string]any{"count": 20, "purpose": "seat", "recipient": "seat-1"}}},
 			map[string]any{"outcome": "void"}, map[string]any{"nonsense": strings.Repeat("x", 100)}} {
 			for _, p := range []string{path + "/deal", path + "/close"} {
 				status, b, err := d.post(p, token, "", body)

@@ -65,6 +65,10 @@ func prose(t *testing.T) map[string]string {
 	t.Helper()
 	kinds := map[string]bool{
 		".go": true, ".md": true, ".mjs": true, ".html": true, ".sh": true, ".sql": true, ".yaml": true, ".toml": true,
+		".yml": true, ".service": true, ".tmpl": true,
+	}
+	plain := map[string]bool{
+		"Makefile": true, filepath.Join("deploy", "Containerfile"): true, filepath.Join(".ci", "run"): true,
 	}
 	texts := map[string]string{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -73,17 +77,21 @@ func prose(t *testing.T) map[string]string {
 			return err
 		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "node_modules"):
 			return filepath.SkipDir
-		case d.IsDir() || !kinds[filepath.Ext(path)]:
-			return nil
-		case strings.HasSuffix(path, ".gen.go") || d.Name() == "words_test.go":
+		case d.IsDir() || strings.HasSuffix(path, ".gen.go") || d.Name() == "words_test.go":
 			return nil
 		}
 		name, err := filepath.Rel(root, path)
-		texts[name] = read(t, path)
+		if kinds[filepath.Ext(path)] || plain[name] {
+			texts[name] = read(t, path)
+			delete(plain, name)
+		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for name := range plain {
+		t.Errorf("%s was not read: is it elsewhere?", name)
 	}
 	return texts
 }

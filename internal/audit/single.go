@@ -20,7 +20,7 @@ type Placed struct {
 // known and counts in the operator's favour: an instance, an earlier serial, a
 // parent, a disclosure key is taken to stand where an entry says so, if that is
 // a place where it can stand; the latch and the switches are taken to be clear,
-// and earlier serials to be dealt. An audit of the whole ledger checks those.
+// and earlier serials to have begun. An audit of the whole ledger checks those.
 func CheckShuffle(entries []Placed) error {
 	if len(entries) < 2 || entries[0].Index != 0 {
 		return fmt.Errorf("%w shuffle: begins with the genesis and its commit", ErrMalformed)

@@ -258,6 +258,8 @@ func TestRefusals(t *testing.T) {
 		"no purpose": {s.ID, "runs[0].purpose", "", dealer.DealRequest{First: 2, Runs: []audit.Run{{Count: 1}}}},
 		"a bad recipient": {s.ID, "runs[1].recipient", "",
 			dealer.DealRequest{First: 2, Runs: []audit.Run{seat(1, "a"), seat(1, "a@b")}}},
+		"a seat of nobody": {s.ID, "runs[1].recipient", "",
+			dealer.DealRequest{First: 2, Runs: []audit.Run{board(1), seat(1, "")}}},
 		"a gap":         {s.ID, "", audit.RulePlace, dealer.DealRequest{First: 3, Runs: []audit.Run{seat(1, "a")}}},
 		"inside a deal": {s.ID, "", audit.RulePlace, dealer.DealRequest{First: 1, Runs: []audit.Run{seat(1, "a")}}},
 		"past the end":  {s.ID, "", audit.RulePlaces, dealer.DealRequest{First: 2, Runs: []audit.Run{seat(51, "a")}}},

@@ -19,7 +19,8 @@ func TestRecipientsAlike(t *testing.T) {
 	for _, name := range names {
 		runs = append(runs, seat(1, name))
 	}
-	tb.deal(s.ID, dealer.DealRequest{Runs: append(runs, seat(1, ""), board(1), seat(1, "seat-1"))})
+	tb.deal(s.ID, dealer.DealRequest{Runs: append(runs, audit.Run{Count: 1, Purpose: audit.PurposeRabbit}, board(1),
+		seat(1, "seat-1"))})
 	check := func(when string) {
 		t.Helper()
 		for i, name := range names {

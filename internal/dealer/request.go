@@ -122,6 +122,10 @@ func (r *DealRequest) validate() error {
 		if run.Purpose < audit.PurposeSeat || run.Purpose > audit.PurposeOrder {
 			return &RequestError{field("purpose"), "is seat, board, burn, discard, rabbit or order"}
 		}
+		if run.Purpose == audit.PurposeSeat && run.Recipient == "" {
+			return &RequestError{field("recipient"),
+				"is absent, and a run of purpose seat names who gets its cards: name the seat, such as seat-1"}
+		}
 		if run.Recipient != "" {
 			if err := audit.CheckName(run.Recipient); err != nil {
 				return &RequestError{field("recipient"), err.Error()}

@@ -29,7 +29,7 @@ func TestBatchThroughTheAPI(t *testing.T) {
 		`{"op":"shuffle","key":"k","body":{"table":"t","deck":"standard-52"}}`,
 		`{"op":"deal","shuffle":{"op":0},"body":` + twoHands + `}`,
 		`{"op":"close","shuffle":{"op":1},"body":{"outcome":"completed"}}`,
-		`{"op":"deal","shuffle":{"op":0},"body":{"first":9,"runs":[{"count":1,"purpose":"seat"}]}}`,
+		`{"op":"deal","shuffle":{"op":0},"body":{"first":9,"runs":[{"count":1,"purpose":"seat","recipient":"seat-1"}]}}`,
 		`{"op":"draw","key":"d","body":{"table":"u","ranges":[6,6]}}`,
 	}
 	first := s.sendBatch(t, hand...)
@@ -68,6 +68,8 @@ func TestBadOperations(t *testing.T) {
 		{`{"op":"deal","key":"k","shuffle":2,"body":` + twoHands + `}`, "invalid_value", "key"},
 		{`{"op":"deal","shuffle":{"op":1},"body":` + twoHands + `}`, "invalid_value", "shuffle.op"},
 		{`{"op":"deal","shuffle":{"op":0},"body":{"runs":[]}}`, "invalid_value", "first"},
+		{`{"op":"deal","shuffle":{"op":0},"body":{"first":0,"runs":[{"count":2,"purpose":"seat"}]}}`, "invalid_request",
+			"runs[0].recipient"},
 		{`{"op":"deal","shuffle":999999,"body":` + twoHands + `}`, "not_found", ""},
 		{`{"op":"close","shuffle":{"op":0},"body":{"outcome":"void","reason":"tape_lost"}}`, "forbidden", "reason"},
 	} {

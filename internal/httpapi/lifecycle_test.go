@@ -84,7 +84,7 @@ func TestHand(t *testing.T) {
 		t.Errorf("%+v", state)
 	}
 	s.post(path+"/close", "", `{"outcome":"completed"}`).want(t, CodeRepeated, "")
-	s.post(path+"/deal", "", `{"first":9,"runs":[{"count":1,"purpose":"seat"}]}`).want(t, CodeNotOpen, "")
+	s.post(path+"/deal", "", `{"first":9,"runs":[{"count":1,"purpose":"seat","recipient":"seat-1"}]}`).want(t, CodeNotOpen, "")
 }
 
 // TestRepeatedRequests wants the same answer for the same request, which says that it
@@ -112,10 +112,10 @@ func TestRepeatedRequests(t *testing.T) {
 	same("/v1/main/shuffles", "k", body)
 	s.post("/v1/main/shuffles", "k", strings.Replace(body, `"f"`, `"g"`, 1)).want(t, CodeIdempotencyKeyReused, "")
 	path := fmt.Sprintf("/v1/main/shuffles/%d", read[Shuffle](t, s.post("/v1/main/shuffles", "k", body)).ID)
-	same(path+"/deal", "", `{"first":0,"runs":[{"count":3,"purpose":"seat"}]}`)
-	s.post(path+"/deal", "", `{"first":0,"runs":[{"count":2,"purpose":"seat"}]}`).want(t, CodeRepeated, "")
-	s.post(path+"/deal", "", `{"first":4,"runs":[{"count":1,"purpose":"seat"}]}`).want(t, CodePlace, "")
-	s.post(path+"/deal", "", `{"first":3,"runs":[{"count":4,"purpose":"seat"}]}`).want(t, CodePlaces, "")
+	same(path+"/deal", "", `{"first":0,"runs":[{"count":3,"purpose":"seat","recipient":"seat-1"}]}`)
+	s.post(path+"/deal", "", `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"}]}`).want(t, CodeRepeated, "")
+	s.post(path+"/deal", "", `{"first":4,"runs":[{"count":1,"purpose":"seat","recipient":"seat-1"}]}`).want(t, CodePlace, "")
+	s.post(path+"/deal", "", `{"first":3,"runs":[{"count":4,"purpose":"seat","recipient":"seat-1"}]}`).want(t, CodePlaces, "")
 	same(path+"/close", "", `{"outcome":"ended_early"}`)
 	s.post(path+"/close", "", `{"outcome":"void","reason":"regulator"}`).want(t, CodeRepeated, "")
 }
@@ -130,7 +130,7 @@ func TestConcurrentDeals(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 16 {
 		wg.Go(func() {
-			got := s.post(path+"/deal", "", fmt.Sprintf(`{"first":0,"runs":[{"count":%d,"purpose":"seat"}]}`, i+1))
+			got := s.post(path+"/deal", "", fmt.Sprintf(`{"first":0,"runs":[{"count":%d,"purpose":"seat","recipient":"seat-1"}]}`, i+1))
 			if got.status != 200 {
 				got.want(t, CodeRepeated, "")
 				return
@@ -158,7 +158,7 @@ func TestOrderOfSerials(t *testing.T) {
 	s := newStack(t, stackOptions{})
 	_, first := s.commit("t", "1")
 	_, second := s.commit("t", "2")
-	one := `{"first":0,"runs":[{"count":1,"purpose":"seat"}]}`
+	one := `{"first":0,"runs":[{"count":1,"purpose":"seat","recipient":"seat-1"}]}`
 	s.post(second+"/deal", "", one).want(t, CodeEarlierSerial, "")
 	if got := s.post(first+"/close", "", `{"outcome":"void","reason":"game_cancelled"}`); got.status != 200 {
 		t.Errorf("%d", got.status)

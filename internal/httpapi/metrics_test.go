@@ -27,7 +27,7 @@ func TestMetricsNameNobody(t *testing.T) {
 	deal := fmt.Sprintf(`{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":%q}]}`, plant("recipient"))
 	s.post(path+"/deal", "", deal)
 	s.post(path+"/deal", "", deal)
-	s.post(path+"/deal", "", `{"first":9,"runs":[{"count":2,"purpose":"seat"}]}`)
+	s.post(path+"/deal", "", `{"first":9,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"}]}`)
 	s.get(path+"/transcript?recipient="+planted["recipient"], s.dealerToken)
 	s.get(path+"/transcript?recipient="+plant("another recipient"), s.dealerToken)
 	s.get("/v1/main/shuffles?game_ref="+planted["game reference"], s.dealerToken)

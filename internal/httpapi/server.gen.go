@@ -1114,7 +1114,8 @@ type PublishedDeck struct {
 }
 
 // Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
-// deals by itself: such a run is the last and ends at the last place.
+// deals by itself: such a run is the last and ends at the last place. A run of purpose seat has
+// a recipient.
 type Purpose string
 
 // Readiness defines model for Readiness.
@@ -1183,10 +1184,11 @@ type Run struct {
 	Public *bool `json:"public,omitempty"`
 
 	// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
-	// deals by itself: such a run is the last and ends at the last place.
+	// deals by itself: such a run is the last and ends at the last place. A run of purpose seat has
+	// a recipient.
 	Purpose Purpose `json:"purpose"`
 
-	// Recipient Who gets them; their own file holds them.
+	// Recipient Who gets them; their own file holds them. A run of purpose seat without a recipient is refused (422 invalid_request).
 	Recipient *Name `json:"recipient,omitempty"`
 }
 
@@ -1611,7 +1613,8 @@ type UnopenedPlace struct {
 	Place int `json:"place"`
 
 	// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
-	// deals by itself: such a run is the last and ends at the last place.
+	// deals by itself: such a run is the last and ends at the last place. A run of purpose seat has
+	// a recipient.
 	Purpose Purpose `json:"purpose"`
 
 	// Recipient Of the run.
@@ -1765,7 +1768,8 @@ type VerdictCard struct {
 	Public bool `json:"public"`
 
 	// Purpose What the cards of a run are for. An order is the whole rest, handed to a back end that
-	// deals by itself: such a run is the last and ends at the last place.
+	// deals by itself: such a run is the last and ends at the last place. A run of purpose seat has
+	// a recipient.
 	Purpose Purpose `json:"purpose"`
 
 	// Recipient Of the run.

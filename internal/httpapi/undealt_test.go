@@ -172,13 +172,13 @@ func (h *hunt) callAll(state string, of work) {
 		}
 	}
 	id := of.path[strings.LastIndex(of.path, "/")+1:]
-	bad(of.path+"/deal", `{"first":40,"runs":[{"count":1,"purpose":"seat"}]}`,
-		`{"first":5,"runs":[{"count":48,"purpose":"seat"}]}`,
-		`{"first":0,"runs":[{"count":5,"purpose":"seat"}]}`, `{"first":1,"runs":[{"count":1,"purpose":"seat"}]}`,
+	bad(of.path+"/deal", `{"first":40,"runs":[{"count":1,"purpose":"seat","recipient":"seat-1"}]}`,
+		`{"first":5,"runs":[{"count":48,"purpose":"seat","recipient":"seat-1"}]}`,
+		`{"first":0,"runs":[{"count":5,"purpose":"seat","recipient":"seat-1"}]}`, `{"first":1,"runs":[{"count":1,"purpose":"seat","recipient":"seat-1"}]}`,
 		`{"first":-1,"runs":[]}`,
 		`{"first":5,"runs":[{"count":1,"purpose":"order"}]}`,
 		`{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"},{"count":3,"purpose":"board","public":true}]}`,
-		`{"first":5,"runs":[{"count":1,"purpose":"seat"}]}`, `nonsense`)
+		`{"first":5,"runs":[{"count":1,"purpose":"seat","recipient":"seat-1"}]}`, `nonsense`)
 	bad(of.path+"/mix", `{}`, `{"cut":99}`, `{"cut":1}`, `{"slots":["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]}`)
 	bad(of.path+"/close", `{"outcome":"void"}`, `{"outcome":"expired"}`, `{"outcome":"void","reason":"tape_lost"}`)
 	bad("/v1/main/shuffles", `{"table":"`+of.table+`","parent":{"id":`+id+`,"positions":[1,2,60]}}`,

@@ -134,6 +134,10 @@ func parseRun(text string) (client.Run, error) {
 		return wrong()
 	}
 	run := client.Run{Count: count, Purpose: client.Purpose(parts[1])}
+	if run.Purpose == client.PurposeSeat && (len(parts) < 3 || parts[2] == "") {
+		return client.Run{}, term.Usage("--run %s names nobody, and a run of purpose seat names who gets its cards: "+
+			"name the seat, as %d:seat:seat-1", text, count)
+	}
 	if len(parts) > 2 && parts[2] != "" {
 		if audit.CheckName(parts[2]) != nil {
 			return wrong()

@@ -28,7 +28,8 @@ func TestParseRun(t *testing.T) {
 		}
 	}
 	for _, in := range []string{"", "2", "0:seat", "-1:seat", "x:seat", "2:", "2:chair", "2:seat:two words",
-		"2:seat:a:private", "2:seat:a:", "2:seat:a:public:b", "2:seat:\x1b[2J"} {
+		"2:seat:a:private", "2:seat:a:", "2:seat:a:public:b", "2:seat:\x1b[2J",
+		"2:seat", "2:seat:", "2:seat::public"} {
 		var wrong *term.UsageError
 		if got, err := parseRun(in); !errors.As(err, &wrong) {
 			t.Errorf("%q: %v, %v", in, got, err)
