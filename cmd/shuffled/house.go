@@ -163,7 +163,7 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Inf
 		return ledger.Open(ctx, opening)
 	})
 	if err != nil {
-		return nil, place.ExplainOpen(err, info)
+		return nil, place.ExplainOpen(ctx, h.store, err, info)
 	}
 	d := dealer.New(dealer.Config{
 		Ledger: l, Store: h.store, Entropy: h.entropy, Keys: h.ring, Log: h.log,

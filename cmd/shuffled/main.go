@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"shuffled/internal/build"
@@ -23,40 +24,47 @@ import (
 )
 
 type cli struct {
-	Demo      demo.Cmd            `cmd:"" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
-	Serve     serveCmd            `cmd:"" help:"Run the daemon."`
-	Ledger    host.LedgerCmd      `cmd:"" help:"Create and list ledgers."`
-	Migrate   host.MigrateCmd     `cmd:"" help:"Create or change the tables of a database."`
-	Token     host.TokenCmd       `cmd:"" help:"Create, list and revoke API tokens."`
-	Act       host.ActCmd         `cmd:"" help:"Propose, sign and submit acts of administrators."`
-	Key       host.KeyCmd         `cmd:"" help:"Generate and show keys."`
-	Shuffle   operate.ShuffleCmd  `cmd:"" help:"Ask a running daemon for a shuffle."`
-	Draw      operate.DrawCmd     `cmd:"" help:"Ask a running daemon for dice, numbers or a wheel's spin."`
-	Mix       operate.MixCmd      `cmd:"" help:"Reveal the outside randomness that a shuffle planned."`
-	Deal      operate.DealCmd     `cmd:"" help:"Deal the next cards of a shuffle."`
-	Takeover  operate.TakeoverCmd `cmd:"" help:"Become the owner of another identity's shuffle."`
-	Reveal    operate.RevealCmd   `cmd:"" help:"Make dealt cards public: a showdown, or a card that was seen."`
-	Close     operate.CloseCmd    `cmd:"" help:"Close a shuffle and disclose its tape."`
-	Show      operate.ShowCmd     `cmd:"" help:"Show a shuffle, or write its transcript to a file."`
-	Recall    operate.RecallCmd   `cmd:"" help:"Find shuffles by table, time, game or state."`
-	History   operate.HistoryCmd  `cmd:"" help:"Walk a table back from its newest commit, each proved by its receipt."`
-	Events    operate.EventsCmd   `cmd:"" help:"Follow what happens in the ledger of a running daemon."`
-	Kill      operate.KillCmd     `cmd:"" help:"Set, clear and list kill switches of a running daemon."`
-	Table     operate.TableCmd    `cmd:"" help:"Open, close and list tables of a running daemon."`
-	Decks     operate.DecksCmd    `cmd:"" help:"List the decks that a running daemon knows by name."`
-	Terms     operate.TermsCmd    `cmd:"" help:"Put and show documents that say what values mean: wheels and pay tables."`
-	Tickets   ticket.Cmd          `cmd:"" help:"Hash a list of tickets, prove a ticket, check a proof."`
-	Latch     operate.LatchCmd    `cmd:"" help:"Clear the entropy latch of a running daemon."`
-	Access    operate.AccessCmd   `cmd:"" help:"Show what regulators asked a running daemon for."`
-	Audit     auditcli.AuditCmd   `cmd:"" help:"Export and check whole ledgers."`
-	Verify    auditcli.VerifyCmd  `cmd:"" help:"Verify a transcript or receipt, offline."`
-	Slot      player.SlotCmd      `cmd:"" help:"Make a player's own randomness for a shuffle."`
-	Witness   host.WitnessCmd     `cmd:"" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
-	Bench     benchCmd            `cmd:"" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
-	Lab       labCmd              `cmd:"" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
-	Retention host.RetentionCmd   `cmd:"" help:"Drop what is past its retention."`
-	Selftest  selftestCmd         `cmd:"" help:"Run the known-answer tests of every primitive and format, and show them."`
-	Version   versionCmd          `cmd:"" help:"Show build, algorithm and FIPS state."`
+	Demo demo.Cmd `cmd:"" group:"Begin" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
+
+	Ledger    host.LedgerCmd    `cmd:"" group:"Set up and run" help:"Create and list ledgers."`
+	Migrate   host.MigrateCmd   `cmd:"" group:"Set up and run" help:"Create or change the tables of a database."`
+	Serve     serveCmd          `cmd:"" group:"Set up and run" help:"Run the daemon."`
+	Token     host.TokenCmd     `cmd:"" group:"Set up and run" help:"Create, list and revoke API tokens."`
+	Act       host.ActCmd       `cmd:"" group:"Set up and run" help:"Propose, sign and submit acts of administrators."`
+	Key       host.KeyCmd       `cmd:"" group:"Set up and run" help:"Generate and show keys."`
+	Witness   host.WitnessCmd   `cmd:"" group:"Set up and run" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
+	Retention host.RetentionCmd `cmd:"" group:"Set up and run" help:"Drop what is past its retention."`
+
+	Shuffle  operate.ShuffleCmd  `cmd:"" group:"Play" help:"Ask a running daemon for a shuffle."`
+	Draw     operate.DrawCmd     `cmd:"" group:"Play" help:"Ask a running daemon for dice, numbers or a wheel's spin."`
+	Mix      operate.MixCmd      `cmd:"" group:"Play" help:"Reveal the outside randomness that a shuffle planned."`
+	Deal     operate.DealCmd     `cmd:"" group:"Play" help:"Deal the next cards of a shuffle."`
+	Reveal   operate.RevealCmd   `cmd:"" group:"Play" help:"Make dealt cards public: a showdown, or a card that was seen."`
+	Close    operate.CloseCmd    `cmd:"" group:"Play" help:"Close a shuffle and disclose its tape."`
+	Show     operate.ShowCmd     `cmd:"" group:"Play" help:"Show a shuffle, or write its transcript to a file."`
+	Takeover operate.TakeoverCmd `cmd:"" group:"Play" help:"Become the owner of another identity's shuffle."`
+	Decks    operate.DecksCmd    `cmd:"" group:"Play" help:"List the decks that a running daemon knows by name."`
+	Terms    operate.TermsCmd    `cmd:"" group:"Play" help:"Put and show documents that say what values mean: wheels and pay tables."`
+	Tickets  ticket.Cmd          `cmd:"" group:"Play" help:"Hash a list of tickets, prove a ticket, check a proof."`
+
+	Recall  operate.RecallCmd  `cmd:"" group:"Look and intervene" help:"Find shuffles by table, time, game or state."`
+	History operate.HistoryCmd `cmd:"" group:"Look and intervene" help:"Walk a table back from its newest commit, each proved by its receipt."`
+	Events  operate.EventsCmd  `cmd:"" group:"Look and intervene" help:"Follow what happens in the ledger of a running daemon."`
+	Table   operate.TableCmd   `cmd:"" group:"Look and intervene" help:"Open, close and list tables of a running daemon."`
+	Kill    operate.KillCmd    `cmd:"" group:"Look and intervene" help:"Set, clear and list kill switches of a running daemon."`
+	Latch   operate.LatchCmd   `cmd:"" group:"Look and intervene" help:"Clear the entropy latch of a running daemon."`
+	Access  operate.AccessCmd  `cmd:"" group:"Look and intervene" help:"Show what regulators asked a running daemon for."`
+
+	Verify auditcli.VerifyCmd `cmd:"" group:"Verify" help:"Verify a transcript or receipt, offline."`
+	Audit  auditcli.AuditCmd  `cmd:"" group:"Verify" help:"Export and check whole ledgers."`
+	Slot   player.SlotCmd     `cmd:"" group:"Verify" help:"Make a player's own randomness for a shuffle."`
+
+	Selftest selftestCmd `cmd:"" group:"Measure" help:"Run the known-answer tests of every primitive and format, and show them."`
+	Lab      labCmd      `cmd:"" group:"Measure" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
+	Bench    benchCmd    `cmd:"" group:"Measure" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
+
+	Version    versionCmd         `cmd:"" group:"This program" help:"Show build, algorithm and FIPS state."`
+	Completion term.CompletionCmd `cmd:"" group:"This program" help:"Print what makes a shell complete commands and flags."`
 }
 
 func main() {
@@ -72,8 +80,13 @@ func main() {
 
 // run is the whole command: arguments in, exit code out.
 func run(ctx context.Context, args []string, s term.Streams) int {
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"}
+	case args[0] == "help":
+		args = append(slices.Clone(args[1:]), "--help")
+	case args[0] == "--version":
+		args = append([]string{"version"}, args[1:]...)
 	}
 	program := term.Program{
 		Name:        "shuffled",

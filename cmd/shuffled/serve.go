@@ -59,9 +59,9 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 	limitMemory(cfg, log)
 	go paceCollector(ctx) // ends with ctx
 	// A taken address is told before anything is written.
-	listener, err := net.Listen("tcp", cfg.Listen)
+	listener, err := serving.Listen(cfg.Listen, "--listen, or listen in the configuration,")
 	if err != nil {
-		return fmt.Errorf("listening: %w", err)
+		return err
 	}
 	defer listener.Close()
 	if err := place.MakeData(cfg.Data); err != nil {
@@ -167,7 +167,9 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	if c.Dev {
 		greet(s, url, cfg)
 	}
-	return errors.Join(group.Wait(), h.close())
+	err = errors.Join(group.Wait(), h.close())
+	log.Info("stopped")
+	return err
 }
 
 // serveBy hands every ledger to the API, and makes the tokens of the sandbox.
@@ -190,9 +192,9 @@ func (c serveCmd) serveBy(ctx context.Context, api *httpapi.Server, h *house) er
 
 func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg *config.Config, api *httpapi.Server,
 	log *slog.Logger) error {
-	l, err := net.Listen("tcp", cfg.OperatorListen)
+	l, err := serving.Listen(cfg.OperatorListen, "--operator-listen, or operator_listen in the configuration,")
 	if err != nil {
-		return fmt.Errorf("listening for operators: %w", err)
+		return err
 	}
 	log.Info("serving operators", "address", l.Addr().String())
 	serving.ServeUntil(ctx, group, l, httpapi.NewHTTPServer(api.Operator(), apiLimits(cfg, false), log), api.Drain)

@@ -224,7 +224,7 @@ var table = map[string]row{
 	},
 	"internal/cli/serving": {
 		why:  "what the commands share that listen; knows no request",
-		ours: []string{"internal/config", "internal/keys", "internal/process"},
+		ours: []string{"internal/config", "internal/keys", "internal/process", "internal/term"},
 	},
 	"internal/cli/host": {
 		why: "keys, ledgers, tokens and acts, in the stored state or through a daemon; deals nothing",

@@ -90,6 +90,10 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	defer store.Close()
+	if err := place.Taken(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}); err != nil { // before a key is made
+		return term.WithHint(fmt.Errorf("creating ledger %s: %w", c.Name, err),
+			"choose another --name and another --origin; no key was made")
+	}
 	f := place.FilesOf(cfg.Data, c.Name)
 	if c.Key != "" {
 		f.Key, f.VKey = c.Key, vkeyPath(c.Key)

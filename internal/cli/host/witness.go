@@ -76,9 +76,9 @@ func (c witnessServeCmd) Run(ctx context.Context, s term.Streams) error {
 	log := c.log(s)
 	serving.StartProcess(log)
 	// A taken address is told before anything is written.
-	listener, err := net.Listen("tcp", c.Listen)
+	listener, err := serving.Listen(c.Listen, "--listen")
 	if err != nil {
-		return fmt.Errorf("listening: %w", err)
+		return err
 	}
 	defer listener.Close()
 	w, err := witness.Open(witness.Config{
@@ -155,9 +155,9 @@ func (c witnessServeCmd) serve(ctx context.Context, w *witness.Witness, server *
 	defer stop()
 	group, run := errgroup.WithContext(run)
 	if c.Operator != "" {
-		operator, err := net.Listen("tcp", c.Operator)
+		operator, err := serving.Listen(c.Operator, "--operator-listen")
 		if err != nil {
-			return fmt.Errorf("listening for operators: %w", err)
+			return err
 		}
 		log.Info("serving operators", "address", operator.Addr().String())
 		mux := http.NewServeMux()

@@ -48,7 +48,7 @@ func openOffline(ctx context.Context, cfg *config.Config, store store.Database, 
 	case errors.Is(err, ledger.ErrMarkLocked):
 		return nil, term.WithHint(err, "a daemon serves this ledger: say its address with --url and an admin's token with --token-file")
 	case err != nil:
-		return nil, ExplainOpen(err, opening.Info)
+		return nil, ExplainOpen(ctx, store, err, opening.Info)
 	}
 	if err := l.Ready(); err != nil {
 		return nil, errors.Join(fmt.Errorf("ledger %s cannot be written: %w", name, err), l.Close())

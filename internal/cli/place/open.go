@@ -1,6 +1,7 @@
 package place
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -44,9 +45,13 @@ func LedgerConfig(cfg *config.Config, mark string, info ledger.Info, signers []n
 }
 
 // ExplainOpen says what to do about an error of opening a ledger, where that is known.
-func ExplainOpen(err error, info ledger.Info) error {
+func ExplainOpen(ctx context.Context, store ledger.Store, err error, info ledger.Info) error {
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
+		if taken := Taken(ctx, store, info); taken != nil {
+			return term.WithHint(fmt.Errorf("the database has no ledger %s of %s: %w", info.Name, info.Origin, taken),
+				"give the configuration the name and the signing key of that ledger, or another database")
+		}
 		return term.WithHint(fmt.Errorf("there is no ledger %s of %s in the database", info.Name, info.Origin),
 			"create it: shuffled ledger create --house poker|casino|lottery --name %s --origin %s", info.Name, info.Origin)
 	case errors.Is(err, ledger.ErrNoMark):
@@ -59,6 +64,20 @@ func ExplainOpen(err error, info ledger.Info) error {
 		return term.WithHint(err, "a head is adopted by an act that two administrators signed for this head, where the ledger asks for two: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
 	}
 	return err
+}
+
+// Taken says which ledger of the database has this name or origin already, or nothing.
+func Taken(ctx context.Context, store ledger.Store, info ledger.Info) error {
+	infos, err := store.Ledgers(ctx)
+	if err != nil {
+		return fmt.Errorf("listing ledgers: %w", err)
+	}
+	for _, there := range infos {
+		if there.Name == info.Name || there.Origin == info.Origin {
+			return fmt.Errorf("there is a ledger %s, with the origin %s", there.Name, there.Origin)
+		}
+	}
+	return nil
 }
 
 // Describe says what this daemon is, for its instance_start events: digests of

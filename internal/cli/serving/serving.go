@@ -22,6 +22,7 @@ import (
 	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/process"
+	"shuffled/internal/term"
 )
 
 // shutdownTime is how long requests under way may take once the daemon is told
@@ -56,6 +57,19 @@ func Outlive(ctx context.Context, delay time.Duration, leave func()) (context.Co
 		}
 	}()
 	return later, stop
+}
+
+// Listen listens at an address, which the setting gives.
+func Listen(address, setting string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, term.WithHint(fmt.Errorf("listening: another program has the address %s", address),
+			"%s names another one; shuffled doctor says whether it is a daemon of this configuration", setting)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listening: %w", err)
+	}
+	return l, nil
 }
 
 // ServeUntil serves on l until ctx ends, calls drain, if there is one, and lets

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -160,7 +161,14 @@ func stripped(err error) error {
 			return known
 		}
 	}
-	return errors.New(err.Error())
+	// The driver asks an address twice, with TLS and without, and says so twice.
+	var lines []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return errors.New(strings.Join(lines, " "))
 }
 
 // errUnreplicated reports a commit whose wait for a standby was cut short: it is
