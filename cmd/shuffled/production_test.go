@@ -39,7 +39,7 @@ func TestProduction(t *testing.T) {
 	}
 	p.must("owner", append(create, "--deals", "signed")...)
 	if code, out := p.run("owner", append(create, "--deals", "signed")...); code != term.ExitCannot ||
-		!strings.Contains(out, "exists") {
+		!strings.Contains(out, "no key was made") {
 		t.Errorf("the same ledger twice: %d: %s", code, out)
 	}
 	token := strings.TrimSpace(p.must("", "token", "create", "--config", p.config, "--ledger", "main", "--role",

@@ -54,7 +54,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 			l.state.Rollback(d.mark)
 			l.resumed = true // once an append works again
 			l.wait(Unavailable(err))
-			answerAll(d.all(), l.Ready())
+			answerAll(d.all, l.Ready())
 			return nil
 		}
 		if l.stopping(l.cfg.Probe) {
@@ -68,7 +68,9 @@ func (l *Ledger) write(d *draft) (again []*request) {
 func (l *Ledger) giveUp(d *draft) {
 	l.state.Rollback(d.mark)
 	answerAll(d.requests, ErrUnknownOutcome)
-	answerAll(d.refusedRequests(), ErrClosed)
+	for _, r := range d.refused {
+		r.request.answer(answer{err: ErrClosed})
+	}
 }
 
 // stopping waits for d and reports whether the ledger is being closed.
@@ -177,16 +179,16 @@ func (l *Ledger) behind(d *draft, duplicate *DuplicateError) (again []*request) 
 			return l.duplicated(d, duplicate)
 		}
 		if !d.balked() {
-			return d.all()
+			return d.all
 		}
 		err = fmt.Errorf("%w: entry %d is taken, and no head covers it", ErrFrozen, known)
 	}
 	if err != nil {
 		l.unreadable(err)
-		answerAll(d.all(), l.Ready())
+		answerAll(d.all, l.Ready())
 		return nil
 	}
-	return l.overtook(d.all())
+	return l.overtook(d.all)
 }
 
 // isStored reports whether the draft's batch stands in the store, behind the

@@ -42,7 +42,7 @@ func repeats(noted map[[32]byte]bool, r *request) bool {
 // ledger, and returns the others.
 func (l *Ledger) duplicated(d *draft, duplicate *DuplicateError) (again []*request) {
 	l.appends.duplicate.Add(1)
-	return append(d.refusedRequests(), answerDuplicates(d.requests, duplicate)...)
+	return answerDuplicates(d.all, duplicate)
 }
 
 // answerDuplicates answers the requests whose key or slot is in the ledger already

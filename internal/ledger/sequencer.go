@@ -236,11 +236,11 @@ func (l *Ledger) confirm(d *draft) (again []*request) {
 	known := l.head.Size
 	if err := l.catchUp(ctx); err != nil {
 		l.unreadable(err)
-		answerAll(d.refusedRequests(), l.Ready())
+		answerAll(d.all, l.Ready())
 		return nil
 	}
 	if l.head.Size != known {
-		return d.refusedRequests()
+		return d.all
 	}
 	d.answerRefused()
 	return nil
@@ -255,6 +255,7 @@ func answerAll(requests []*request, err error) {
 // draft is a batch before it is written: entries at their indexes, the head
 // that would cover them, and what memory becomes when it is durable.
 type draft struct {
+	all      []*request // that it answers if it is written, in the order in which they came
 	requests []*request // that have entries in it
 	refused  []refusal  // that have none, because of a rule; told once memory is known to be right
 	later    []*request // that wait for the next batch, because they repeat a key or slot of this one
@@ -275,13 +276,6 @@ func (d *draft) answerRefused() {
 	}
 }
 
-func (d *draft) refusedRequests() (requests []*request) {
-	for _, r := range d.refused {
-		requests = append(requests, r.request)
-	}
-	return requests
-}
-
 // balked notes that the store refused the draft and that the head had not moved, and
 // reports whether that happened to each of its requests the time before.
 func (d *draft) balked() (twice bool) {
@@ -291,9 +285,6 @@ func (d *draft) balked() (twice bool) {
 	}
 	return twice
 }
-
-// all returns the requests that the draft answers if it is written.
-func (d *draft) all() []*request { return append(d.refusedRequests(), d.requests...) }
 
 // prepare gives the requests their places: legality is decided here, in queue
 // order. A refusal rests on memory that may be stale and on neighbours that may
@@ -313,7 +304,10 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 		alone := len(d.requests) > 0 && (r.rotates() || d.requests[0].rotates())
 		if alone || repeats(noted, r) {
 			d.later = append(d.later, r)
-		} else if err := l.place(d, r, now); err != nil {
+			continue
+		}
+		d.all = append(d.all, r)
+		if err := l.place(d, r, now); err != nil {
 			d.refused = append(d.refused, refusal{r, err})
 		} else {
 			d.requests = append(d.requests, r)

@@ -444,6 +444,26 @@ func TestOneKeyTwiceInABatch(t *testing.T) {
 }
 
 // TestForgedHead: a stored head that is not what its own entries and our key say
+// TestRefusedInOrder: proposals that go together are judged in their order, also when
+// the store refuses one between them for its key.
+func TestRefusedInOrder(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		l := h.open(h.config("mark"))
+		id := h.must(l, propose(commit("t", 1)))[0].Receipt.Index
+		over := &audit.Close{Shuffle: id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape()}
+		deal := &audit.Deal{Shuffle: id, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBoard, Public: true}}}
+		again := on(l).of(propose(commit("t", 1)))
+		answers := l.AppendAll(t.Context(), []ledger.Proposal{propose(over), again, propose(deal)})
+		var duplicate *ledger.DuplicateError
+		var illegal *audit.Illegal
+		if answers[0].Err != nil || !errors.As(answers[1].Err, &duplicate) || !errors.As(answers[2].Err, &illegal) ||
+			illegal.Code != audit.RuleNotOpen {
+			t.Errorf("a close, a used key and a deal are answered %v, %v and %v", answers[0].Err, answers[1].Err,
+				answers[2].Err)
+		}
+	})
+}
+
 // TestOneKeyTwiceInAProposal: it is refused, and what comes after it is not.
 func TestOneKeyTwiceInAProposal(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
