@@ -425,7 +425,7 @@ func sizeOf(dir string) uint64 {
 		return hashes, nil
 	})
 	n := int64(0)
-	for i := range r.Bundles() {
+	for i := range (c.Size + bundle.Width - 1) / bundle.Width {
 		entries, err := r.Entries(i)
 		if err != nil {
 			return ^uint64(0)

@@ -92,7 +92,7 @@ var table = map[string]row{
 	},
 	"internal/webhook": {
 		why:  "sends events to servers of others, of which nothing is believed",
-		ours: []string{"internal/follow", "internal/outbound"},
+		ours: []string{"internal/follow", "internal/outbound", "internal/process"},
 	},
 	"internal/follow": {
 		why:  "tells what the entries say, after they are durable; writes none",
@@ -104,7 +104,7 @@ var table = map[string]row{
 	},
 	"internal/keys": {
 		why:  "key files and their kinds",
-		ours: []string{"internal/audit"},
+		ours: []string{"internal/audit", "internal/process"},
 	},
 	"internal/config": {
 		why:  "one struct and its checks",
@@ -178,7 +178,7 @@ var table = map[string]row{
 	},
 	"internal/store/sqlite": {
 		why:  "keeps what the ledger hands over, and does not read it",
-		ours: []string{"internal/ledger", "internal/store", "migrations"},
+		ours: []string{"internal/ledger", "internal/process", "internal/store", "migrations"},
 	},
 	"internal/fsck": {
 		why: "holds the rows of a store against the evidence in them",
@@ -229,8 +229,8 @@ var table = map[string]row{
 	"internal/cli/host": {
 		why: "keys, ledgers, tokens and acts, in the stored state or through a daemon; deals nothing",
 		ours: []string{"client", "internal/audit", "internal/cli/place", "internal/cli/remote", "internal/cli/serving",
-			"internal/config", "internal/keys", "internal/ledger", "internal/outbound", "internal/recall",
-			"internal/seal", "internal/store", "internal/term", "internal/witness", "migrations"},
+			"internal/config", "internal/keys", "internal/ledger", "internal/outbound", "internal/process",
+			"internal/recall", "internal/seal", "internal/store", "internal/term", "internal/witness", "migrations"},
 	},
 	"internal/cli/audit": {
 		why: "reads files and stores, and shows what verify, inspect and fsck find in them; writes no entry",

@@ -190,7 +190,8 @@ func readTile(fsys fs.FS, level int, index uint64, width int) ([]byte, error) {
 		}
 	}
 	if err == nil && len(b) != width*tlog.HashSize {
-		err = fmt.Errorf("reading %s: %w: %d bytes, not %d", name, audit.ErrMalformed, len(b), width*tlog.HashSize)
+		return nil, fmt.Errorf("reading %s: %w: %d bytes, not %d", name, audit.ErrMalformed, len(b),
+			width*tlog.HashSize)
 	}
 	return b, err
 }

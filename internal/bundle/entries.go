@@ -2,9 +2,7 @@ package bundle
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -159,14 +157,24 @@ func (x *export) read(ctx context.Context, index uint64, entry []byte) error {
 			return nil
 		}
 		if commit, ok := e.Body.(*audit.Commit); ok {
-			if err := x.terms(ctx, commit.Context.Terms); err != nil {
-				return err
-			}
-			return x.deck(ctx, commit.Context)
+			return x.names(ctx, commit.Context)
 		}
 		x.signingKey(index, e)
 	}
 	return nil
+}
+
+// names puts what a commit names by a hash into the bundle. A list of tickets is its owner's.
+func (x *export) names(ctx context.Context, c *audit.Context) error {
+	if t := c.Terms; t != nil && t.Kind != audit.TermsTicketList {
+		if err := x.need(ctx, termsFiles, t.Hash); err != nil {
+			return err
+		}
+	}
+	if c.IsDraw() {
+		return nil
+	}
+	return x.need(ctx, deckFiles, c.DeckHash)
 }
 
 // signingKey notes the signing key that an entry brings.
@@ -185,80 +193,4 @@ func (x *export) progress() {
 	if x.o.Progress != nil {
 		x.o.Progress(x.edge.size-min(x.edge.size, x.old.Size), x.head.Size-x.old.Size)
 	}
-}
-
-// maxSeen bounds the memory of decks; one that was forgotten is looked up again.
-const maxSeen = 1 << 16
-
-// deck puts the deck that a commit names into the bundle.
-func (x *export) deck(ctx context.Context, c *audit.Context) error {
-	if c.IsDraw() || x.decks[c.DeckHash] {
-		return nil
-	}
-	if len(x.decks) >= maxSeen {
-		clear(x.decks)
-	}
-	x.decks[c.DeckHash] = true
-	if _, err := readDeck(x.fsys, c.DeckHash); err == nil {
-		return x.dir.makeDir(dirDecks)
-	} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, audit.ErrMalformed) {
-		return err
-	}
-	return x.writeDeck(ctx, c.DeckHash)
-}
-
-// writeDeck puts a deck into the bundle, as an empty file if the store does not have
-// it. A list of another hash is not that deck, wherever it is found.
-func (x *export) writeDeck(ctx context.Context, hash [32]byte) error {
-	cards, err := x.src.Deck(ctx, hash)
-	if err != nil && !errors.Is(err, ErrNoDeck) {
-		return fmt.Errorf("reading the deck %x: %w", hash, err)
-	}
-	var text []byte
-	if err == nil {
-		text, _ = formatDeck(hash, cards)
-	}
-	return x.dir.put(deckPath(hash), text)
-}
-
-// mend asks the store once more for the decks and terms that it did not have.
-func (x *export) mend(ctx context.Context) error {
-	decks, terms, err := x.missing()
-	for _, hash := range decks {
-		if err == nil {
-			err = x.writeDeck(ctx, hash)
-		}
-	}
-	for _, hash := range terms {
-		if err == nil {
-			err = x.writeTerms(ctx, hash)
-		}
-	}
-	return err
-}
-
-// missing returns the decks and terms whose files are empty.
-func (x *export) missing() (decks, terms [][32]byte, err error) {
-	if decks, err = x.empty(dirDecks, parseDeckName); err == nil {
-		terms, err = x.empty(dirTerms, parseHash)
-	}
-	return decks, terms, err
-}
-
-// empty returns the hashes in the names of the empty files of a directory.
-func (x *export) empty(dir string, parse func(string) ([32]byte, bool)) (hashes [][32]byte, err error) {
-	files, err := fs.ReadDir(x.fsys, dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading %s: %w", dir, err)
-	}
-	for _, f := range files {
-		info, err := f.Info()
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", dir, err)
-		}
-		if hash, ok := parse(f.Name()); ok && info.Size() == 0 {
-			hashes = append(hashes, hash)
-		}
-	}
-	return hashes, nil
 }

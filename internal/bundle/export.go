@@ -64,8 +64,7 @@ type export struct {
 	edge      *Edge
 	key       []byte            // the signing key in force
 	rotations []uint64          // indexes of the new entries of signing keys
-	decks     map[[32]byte]bool // that were put or found
-	termsSeen map[[32]byte]bool // that were put or found
+	seen      map[[32]byte]bool // named by commits, and put or found
 	tail      []byte            // the entry bundle that is not full
 	resumed   uint64            // entries found in the directory
 }
@@ -177,5 +176,5 @@ func (x *export) restart() {
 		e.tiles[level] = slices.Clone(x.oldEdge.tiles[level])
 	}
 	x.edge, x.key, x.rotations, x.tail, x.resumed = &e, x.oldKey, nil, nil, 0
-	x.decks, x.termsSeen = make(map[[32]byte]bool), make(map[[32]byte]bool)
+	x.seen = make(map[[32]byte]bool)
 }

@@ -9,14 +9,13 @@ package bundle
 
 import (
 	"encoding/hex"
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/shuffle"
 )
 
 // Width is how many entries, hashes or checkpoints a full file holds.
@@ -44,7 +43,6 @@ const (
 const (
 	maxEntries     = Width * (2 + 65_535)
 	maxCheckpoints = Width * (2 + audit.MaxCheckpoint)
-	maxDeck        = shuffle.MaxCards * (shuffle.MaxCardName + 1)
 	maxManifest    = 64 << 10
 )
 
@@ -66,12 +64,6 @@ func framedPath(dir string, index uint64, width int) string {
 	return dir + strings.TrimPrefix(TilePath(LevelEntries, index, width), dirTiles+"/entries")
 }
 
-// deckPath returns the path of the deck with this hash.
-func deckPath(hash [32]byte) string { return fmt.Sprintf("%s/%x.txt", dirDecks, hash) }
-
-// termsPath returns the path of the document of terms with this hash.
-func termsPath(hash [32]byte) string { return fmt.Sprintf("%s/%x", dirTerms, hash) }
-
 // Known reports whether path, with slashes and relative to the directory, is
 // that of a file that a bundle may hold. It is the allow-list of an export.
 func Known(path string) bool {
@@ -90,14 +82,11 @@ func Known(path string) bool {
 		return err == nil && l >= 0 && l < maxLevels && strconv.Itoa(l) == level && knownNumber(number)
 	case dirCosigned, dirSigned:
 		return knownNumber(rest)
-	case dirDecks:
-		_, ok := parseDeckName(rest)
-		return ok
-	case dirTerms:
-		_, ok := parseHash(rest)
-		return ok
 	}
-	return false
+	return slices.ContainsFunc(namedFiles, func(n *named) bool {
+		_, ok := n.parse(rest)
+		return ok && n.dir == dir
+	})
 }
 
 // knownNumber reports whether s is the number of a file, with its width if that
@@ -105,15 +94,6 @@ func Known(path string) bool {
 func knownNumber(s string) bool {
 	_, err := tlog.ParseTilePath("tile/8/0/" + s)
 	return err == nil
-}
-
-// parseDeckName returns the hash in the name of a deck's file.
-func parseDeckName(s string) (hash [32]byte, ok bool) {
-	digits, ok := strings.CutSuffix(s, ".txt")
-	if !ok {
-		return hash, false
-	}
-	return parseHash(digits)
 }
 
 // parseHash returns the hash of so many lower-case hexadecimal digits.

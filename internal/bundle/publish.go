@@ -36,12 +36,12 @@ func (x *export) publish(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 	}
-	decks, terms, err := x.missing()
+	missing, err := x.missing(func(*named, [32]byte) error { return nil })
 	if err != nil {
 		return nil, err
 	}
 	return &Result{Size: x.head.Size, Added: x.head.Size - x.old.Size, Resumed: x.resumed,
-		Cosigned: x.cosigned.count, MissingDecks: uint64(len(decks) + len(terms)), Manifest: m}, nil
+		Cosigned: x.cosigned.count, MissingDecks: missing, Manifest: m}, nil
 }
 
 // partials writes the files at the right edge.

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"strings"
 	"sync"
 
 	"shuffled/internal/audit"
@@ -83,12 +84,6 @@ func (r *Reader) Manifest() (*Manifest, error) {
 // Checkpoint returns the signed checkpoint of the bundle.
 func (r *Reader) Checkpoint() []byte { return bytes.Clone(r.checkpoint) }
 
-// Size returns the size that the checkpoint says.
-func (r *Reader) Size() uint64 { return r.head.Size }
-
-// Bundles returns how many entry bundles the size makes.
-func (r *Reader) Bundles() uint64 { return (r.head.Size + Width - 1) / Width }
-
 // Entries returns the entries of one entry bundle: from bundle·Width on, Width of
 // them or what is left below the size.
 func (r *Reader) Entries(bundle uint64) ([][]byte, error) {
@@ -159,30 +154,16 @@ func (r *Reader) checkpoints(dir string, counted func() (uint64, error)) iter.Se
 }
 
 // Deck returns the card names of the deck with this hash, which is checked.
-func (r *Reader) Deck(hash [32]byte) ([]string, error) { return readDeck(r.fsys, hash) }
+func (r *Reader) Deck(hash [32]byte) ([]string, error) {
+	b, err := deckFiles.read(r.fsys, hash)
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n"), nil
+}
 
 // Terms returns the document of terms with this hash, which is checked.
-func (r *Reader) Terms(hash [32]byte) ([]byte, error) { return readTerms(r.fsys, hash) }
-
-// Decks returns the hashes of the decks that the bundle holds, ascending.
-func (r *Reader) Decks() ([][32]byte, error) {
-	files, err := fs.ReadDir(r.fsys, dirDecks)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", dirDecks, err)
-	}
-	var hashes [][32]byte
-	for _, f := range files {
-		hash, ok := parseDeckName(f.Name())
-		if !ok {
-			return nil, fmt.Errorf("reading %s: %w: %s is no deck", dirDecks, audit.ErrMalformed, quoted(f.Name()))
-		}
-		hashes = append(hashes, hash)
-	}
-	return hashes, nil
-}
+func (r *Reader) Terms(hash [32]byte) ([]byte, error) { return termsFiles.read(r.fsys, hash) }
 
 // Strays calls each for the files of the directory that no bundle holds.
 func (r *Reader) Strays(each func(path string)) error {

@@ -497,7 +497,7 @@ func (s *stuck) Read(b []byte) (int, error) {
 func TestDoubtfulEntropy(t *testing.T) {
 	t.Parallel()
 	good := &counter{}
-	source, err := entropy.NewFrom(&stuck{good: good, left: 4096}, time.Second, entropy.Config{})
+	source, err := entropy.NewFrom(&stuck{good: good, left: 4096}, entropy.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

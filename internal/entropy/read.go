@@ -3,16 +3,11 @@ package entropy
 import (
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"reflect"
-	"time"
 )
 
-var (
-	errReplaced = errors.New("crypto/rand.Reader is not the platform generator")
-	errSlow     = errors.New("the read took too long")
-)
+var errReplaced = errors.New("crypto/rand.Reader is not the platform generator")
 
 // platform is crypto/rand.Reader as it was when this package was initialised.
 // Any linked package may assign crypto/rand.Reader, in FIPS mode too, and
@@ -40,31 +35,4 @@ var genuine = isGenuine(platform)
 func isGenuine(r io.Reader) bool {
 	t := reflect.TypeOf(r)
 	return t != nil && t.PkgPath() == "crypto/internal/rand" && t.Name() == "reader"
-}
-
-// readWithin reads from r with one call that must end within timeout. The
-// goroutine writes to a buffer of its own, which is dropped if it comes late.
-func readWithin(r io.Reader, timeout time.Duration) func([]byte) (int, error) {
-	type result struct {
-		n   int
-		err error
-	}
-	return func(b []byte) (int, error) {
-		own := make([]byte, len(b))
-		done := make(chan result, 1) // the goroutine never blocks on it
-		go func() {
-			n, err := r.Read(own)
-			done <- result{n, err}
-		}()
-		timer := time.NewTimer(timeout)
-		defer timer.Stop()
-		select {
-		case got := <-done:
-			copy(b, own)
-			clear(own)
-			return got.n, got.err
-		case <-timer.C:
-			return 0, fmt.Errorf("%w: no end after %v", errSlow, timeout)
-		}
-	}
 }

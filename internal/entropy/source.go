@@ -55,12 +55,8 @@ type worker struct {
 func New(c Config) (*Source, error) { return newSource(readPlatform, c) }
 
 // NewFrom returns a Source that reads from r, for tests of failing generators.
-// The production binary never calls it. Each tape is one call of r.Read, in a
-// goroutine of its own so that a stuck reader shows after timeout; a goroutine
-// stuck in r.Read ends only with that call.
-func NewFrom(r io.Reader, timeout time.Duration, c Config) (*Source, error) {
-	return newSource(readWithin(r, timeout), c)
-}
+// The production binary never calls it. Each tape is one call of r.Read.
+func NewFrom(r io.Reader, c Config) (*Source, error) { return newSource(r.Read, c) }
 
 func newSource(read func([]byte) (int, error), c Config) (*Source, error) {
 	s := &Source{read: read, workers: make([]worker, runtime.GOMAXPROCS(0))}
@@ -117,8 +113,6 @@ func (s *Source) fill(b []byte) error {
 	switch {
 	case errors.Is(err, errReplaced):
 		return s.latch.trip(ReasonReplaced, err.Error())
-	case errors.Is(err, errSlow):
-		return s.latch.trip(ReasonSlow, err.Error())
 	case err != nil:
 		return s.latch.trip(ReasonReadError, fmt.Sprintf("after %d of %d bytes: %v", n, len(b), err))
 	default:

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -78,7 +77,7 @@ var faults = []struct {
 func from(t *testing.T, r io.Reader) (*Source, *[]Cause) {
 	t.Helper()
 	causes := &[]Cause{}
-	s, err := NewFrom(r, time.Minute, Config{OnLatch: func(c Cause) { *causes = append(*causes, c) }})
+	s, err := NewFrom(r, Config{OnLatch: func(c Cause) { *causes = append(*causes, c) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +198,7 @@ func TestFaultAtStart(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
 			var causes []Cause
-			s, err := NewFrom(scripted(f.read, good), time.Minute,
+			s, err := NewFrom(scripted(f.read, good),
 				Config{OnLatch: func(c Cause) { causes = append(causes, c) }})
 			if !errors.Is(err, ErrLatched) || !strings.Contains(err.Error(), f.atNew.String()) {
 				t.Fatalf("error %v, want ErrLatched naming %v", err, f.atNew)
@@ -215,55 +214,6 @@ func TestFaultAtStart(t *testing.T) {
 				t.Fatal(err)
 			}
 			mustTape(t, s, tape52)
-		})
-	}
-}
-
-// TestSlowLatches runs in a bubble whose clock jumps when all wait; leaving the
-// bubble proves that no goroutine is left once the reader returns.
-func TestSlowLatches(t *testing.T) {
-	for _, atStart := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			release := make(chan struct{})
-			late := func(b []byte) (int, error) {
-				<-release
-				for i := range b {
-					b[i] = 0xff // must reach no tape
-				}
-				return len(b), nil
-			}
-			calls := []func([]byte) (int, error){good, late, good}
-			if atStart {
-				calls = calls[1:]
-			}
-			start := time.Now()
-			var causes []Cause
-			s, err := NewFrom(scripted(calls...), 3*time.Second,
-				Config{OnLatch: func(c Cause) { causes = append(causes, c) }})
-			if !atStart {
-				if err != nil {
-					t.Fatal(err)
-				}
-				err = mustRefuse(t, s)
-			}
-			if !errors.Is(err, ErrLatched) || !strings.Contains(err.Error(), "slow") ||
-				!strings.Contains(err.Error(), "3s") {
-				t.Errorf("error %v", err)
-			}
-			if waited := time.Since(start); waited != 3*time.Second {
-				t.Errorf("waited %v", waited)
-			}
-			if len(causes) != 1 || causes[0].Reason != ReasonSlow {
-				t.Errorf("reported %+v", causes)
-			}
-			close(release)
-			synctest.Wait() // the late bytes came
-			if err := s.Clear("the device was busy"); err != nil {
-				t.Fatal(err)
-			}
-			if tape := mustTape(t, s, tape52); bytes.Equal(tape, bytes.Repeat([]byte{0xff}, tape52)) {
-				t.Error("the late bytes became a tape")
-			}
 		})
 	}
 }

@@ -9,14 +9,13 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
-	"shuffled/internal/shuffle"
 	"shuffled/internal/store"
 )
 
 // Finish implements inspect.Source: it looks at everything that no entry led to.
 func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fault, []string, error) {
 	s.finished = true
-	for _, step := range []func(context.Context) error{s.compareHead, s.compareSeen, s.names, s.decks, s.terms,
+	for _, step := range []func(context.Context) error{s.compareHead, s.compareSeen, s.names, s.namedRows,
 		s.countRows, s.accesses, s.odd} {
 		if err := step(ctx); err != nil {
 			return nil, nil, err
@@ -98,51 +97,36 @@ func (s *source) names(ctx context.Context) error {
 	return nil
 }
 
-// decks checks every list of cards against its hash, and counts those that no
-// commit names.
-func (s *source) decks(ctx context.Context) error {
-	return s.rows.EachDeck(ctx, s.id, func(r store.Raw) error {
-		s.counts.Decks++
-		hash, ok := r.Bytes("hash")
-		if !ok || len(hash) != 32 {
-			s.add(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes", kind(r.Value("hash")))
+// namedRows checks every deck and every document of terms against its hash, and counts the
+// decks that no commit names.
+func (s *source) namedRows(ctx context.Context) error {
+	check := func(n *uint64, read func(store.Raw) error) func(store.Raw) error {
+		return func(r store.Raw) error {
+			*n++
+			if hash, ok := r.Bytes("hash"); !ok || len(hash) != 32 {
+				s.add(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes", kind(r.Value("hash")))
+				return nil
+			}
+			var d *inspect.Damage
+			if errors.As(read(r), &d) {
+				s.keep(d.Fault)
+			}
 			return nil
 		}
-		if !s.asked[[32]byte(hash)] {
+	}
+	decks := check(&s.counts.Decks, func(r store.Raw) error {
+		if hash, _ := r.Bytes("hash"); !s.asked[[32]byte(hash)] {
 			s.counts.UnusedDecks++
 		}
-		cards, err := decode(r)
-		var d *inspect.Damage
-		if errors.As(err, &d) {
-			s.keep(d.Fault)
-			return nil
-		}
-		deck, err := shuffle.NewDeck(cards)
-		if err == nil && deck.Hash() != [32]byte(hash) {
-			err = errors.New("the list of cards has another hash")
-		}
-		if err != nil {
-			s.add(inspect.CodeDeck, placeOf(r, "cards"), "%v", err)
-		}
-		return nil
+		_, err := cardsOf(r)
+		return err
 	})
-}
-
-// terms checks every document of terms against its hash.
-func (s *source) terms(ctx context.Context) error {
-	return s.rows.EachTerms(ctx, s.id, func(r store.Raw) error {
-		s.counts.Terms++
-		if hash, ok := r.Bytes("hash"); !ok || len(hash) != 32 {
-			s.add(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes", kind(r.Value("hash")))
-			return nil
-		}
+	terms := check(&s.counts.Terms, func(r store.Raw) error {
 		_, err := documentOf(r)
-		var d *inspect.Damage
-		if errors.As(err, &d) {
-			s.keep(d.Fault)
-		}
-		return nil
+		return err
 	})
+	return errors.Join(s.rows.EachNamed(ctx, store.DeckRows, s.id, decks),
+		s.rows.EachNamed(ctx, store.TermsRows, s.id, terms))
 }
 
 // odd names the rows that nothing has a use for. Those that are above the first

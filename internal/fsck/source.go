@@ -1,7 +1,6 @@
 package fsck
 
 import (
-	"bytes"
 	"context"
 	"sync"
 
@@ -11,6 +10,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
 	"shuffled/internal/store"
 )
 
@@ -98,50 +98,64 @@ func (s *source) Tile(ctx context.Context, level int, index uint64, width int) (
 }
 
 // Deck implements inspect.Source.
-func (s *source) Deck(ctx context.Context, hash [32]byte) (cards []string, where string, err error) {
-	key := "hash=" + show(hash[:])
-	s.mu.Lock()
-	s.asked[hash] = true
-	s.mu.Unlock()
-	rows, err := s.rows.Deck(ctx, s.id, hash)
-	if err == nil {
-		err = s.one(rows, place(store.DeckRows, "", key), "deck", "a commit names this deck, and its list is not there")
-	}
-	if err == nil {
-		cards, err = decode(rows[0])
-	}
-	return cards, place(store.DeckRows, "cards", key), err
+func (s *source) Deck(ctx context.Context, hash [32]byte) ([]string, string, error) {
+	return named(ctx, s, store.DeckRows, "cards", hash, cardsOf)
 }
 
 // Terms implements inspect.Source.
-func (s *source) Terms(ctx context.Context, hash [32]byte) (document []byte, where string, err error) {
+func (s *source) Terms(ctx context.Context, hash [32]byte) ([]byte, string, error) {
+	return named(ctx, s, store.TermsRows, "bytes", hash, documentOf)
+}
+
+// named reads what a commit names by its hash.
+func named[T any](ctx context.Context, s *source, t *store.Relation, column string, hash [32]byte,
+	read func(store.Raw) (T, error)) (v T, where string, err error) {
 	key := "hash=" + show(hash[:])
 	s.mu.Lock()
 	s.asked[hash] = true
 	s.mu.Unlock()
-	rows, err := s.rows.Terms(ctx, s.id, hash)
+	rows, err := s.rows.Named(ctx, t, s.id, hash)
 	if err == nil {
-		err = s.one(rows, place(store.TermsRows, "", key), "document", "a commit names these terms, and they are not there")
+		err = s.one(rows, place(t, "", key), "hash", "a commit names this hash, and what has it is not there")
 	}
 	if err == nil {
-		document, err = documentOf(rows[0])
+		v, err = read(rows[0])
 	}
-	return document, place(store.TermsRows, "bytes", key), err
+	return v, place(t, column, key), err
 }
 
-// documentOf reads the row of a document of terms, and holds it against its own hash.
-// Its error is an inspect.Damage.
+// cardsOf reads the row of a deck, and holds it against its own hash. Its error is an
+// inspect.Damage.
+func cardsOf(r store.Raw) ([]string, error) {
+	b, ok := r.Bytes("cards")
+	if !ok {
+		return nil, damage(CodeColumn, placeOf(r, "cards"), "it is %s, not bytes", kind(r.Value("cards")))
+	}
+	cards, err := store.DecodeDeck(b)
+	if err != nil {
+		return nil, damage(CodeColumn, placeOf(r, "cards"), "%v", err)
+	}
+	deck, err := shuffle.NewDeck(cards)
+	if err != nil {
+		return nil, damage(inspect.CodeDeck, placeOf(r, "cards"), "%v", err)
+	}
+	if hash := deck.Hash(); !same(r, "hash", hash[:]) {
+		return nil, damage(inspect.CodeDeck, placeOf(r, "cards"), "the list of cards has another hash")
+	}
+	return cards, nil
+}
+
+// documentOf reads the row of a document of terms, as cardsOf does that of a deck.
 func documentOf(r store.Raw) ([]byte, error) {
 	b, ok := r.Bytes("bytes")
 	if !ok {
 		return nil, damage(CodeColumn, placeOf(r, "bytes"), "it is %s, not bytes", kind(r.Value("bytes")))
 	}
-	hash, _ := r.Bytes("hash")
 	n, ok := r.Int("kind")
 	if !ok || n < 1 || n > 2 {
 		return nil, damage(CodeColumn, placeOf(r, "kind"), "it is no kind of terms")
 	}
-	if h := audit.TermsHash(audit.TermsKind(n), b); !bytes.Equal(h[:], hash) {
+	if hash := audit.TermsHash(audit.TermsKind(n), b); !same(r, "hash", hash[:]) {
 		return nil, damage(inspect.CodeTerms, placeOf(r, "bytes"), "the document has another hash")
 	}
 	return b, nil
@@ -164,19 +178,6 @@ func (s *source) integer(r store.Raw, column string) (n int64, ok bool) {
 		s.add(CodeColumn, placeOf(r, column), "it is %s, not an integer", kind(r.Value(column)))
 	}
 	return n, ok
-}
-
-// decode reads a deck's row. Its error is an inspect.Damage.
-func decode(r store.Raw) ([]string, error) {
-	b, ok := r.Bytes("cards")
-	if !ok {
-		return nil, damage(CodeColumn, placeOf(r, "cards"), "it is %s, not bytes", kind(r.Value("cards")))
-	}
-	cards, err := store.DecodeDeck(b)
-	if err != nil {
-		return nil, damage(CodeColumn, placeOf(r, "cards"), "%v", err)
-	}
-	return cards, nil
 }
 
 // damage is a fault as the error of a source.

@@ -3,7 +3,10 @@ package fsck_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/hex"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -172,7 +175,7 @@ func (w *writer) finish() (*material, error) {
 	}
 	defer r.Close()
 	m := w.m
-	for n := range r.Bundles() {
+	for n := range (w.l.Size + bundle.Width - 1) / bundle.Width {
 		entries, err := r.Entries(n)
 		if err != nil {
 			return nil, err
@@ -196,12 +199,16 @@ func (w *writer) finish() (*material, error) {
 		}
 		m.cosigned = append(m.cosigned, ledger.Head{Size: c.Size, Root: c.Root, Checkpoint: bytes.Clone(signed)})
 	}
-	hashes, err := r.Decks()
+	files, err := filepath.Glob(filepath.Join(w.l.Dir, "decks", "*.txt"))
 	if err != nil {
 		return nil, err
 	}
-	for _, h := range hashes {
-		if m.decks[h], err = r.Deck(h); err != nil {
+	for _, name := range files {
+		hash, err := hex.DecodeString(strings.TrimSuffix(filepath.Base(name), ".txt"))
+		if err != nil {
+			return nil, err
+		}
+		if m.decks[[32]byte(hash)], err = r.Deck([32]byte(hash)); err != nil {
 			return nil, err
 		}
 	}

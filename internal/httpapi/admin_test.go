@@ -218,7 +218,7 @@ func (g *generator) Read(b []byte) (int, error) {
 func newGenerator(t *testing.T) (*generator, *entropy.Source) {
 	t.Helper()
 	g := new(generator)
-	source, err := entropy.NewFrom(g, time.Minute, entropy.Config{})
+	source, err := entropy.NewFrom(g, entropy.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func OpenBundle(dir string) (*Bundle, error) {
 	b := &Bundle{r: r}
 	if b.manifest, err = r.Manifest(); err != nil {
 		var d *Damage
-		if !errors.As(damaged("manifest.json", err), &d) {
+		if !errors.As(damaged(CodeFile, "manifest.json", err), &d) {
 			return nil, errors.Join(err, r.Close())
 		}
 		b.unread = &d.Fault
@@ -70,33 +70,27 @@ func (b *Bundle) Newest(context.Context) (Checkpoint, error) {
 func (b *Bundle) Chunk(_ context.Context, n uint64, width int) (Chunk, error) {
 	c := Chunk{Where: bundle.TilePath(bundle.LevelEntries, n, width)}
 	var err error
-	if c.Entries, err = b.r.Entries(n); err != nil {
-		c.Entries = nil
-		return c, damaged(c.Where, err)
-	}
-	return c, nil
+	c.Entries, err = b.r.Entries(n)
+	return c, damaged(CodeFile, c.Where, err)
 }
 
 // Tile implements Source.
 func (b *Bundle) Tile(_ context.Context, level int, index uint64, width int) ([]byte, string, error) {
 	where := bundle.TilePath(level, index, width)
 	data, err := b.r.Tile(level, index, width)
-	if err != nil {
-		return nil, where, damaged(where, err)
-	}
-	return data, where, nil
+	return data, where, damaged(CodeFile, where, err)
 }
 
 // damaged tells what is wrong with the evidence from what is wrong with the
 // machine.
-func damaged(where string, err error) error {
+func damaged(code, where string, err error) error {
 	for _, is := range []error{fs.ErrNotExist, audit.ErrMalformed, syscall.EIO} {
 		if errors.Is(err, is) {
 			why := strings.TrimPrefix(err.Error(), "reading "+where+": ")
 			if is == fs.ErrNotExist {
 				why = "it is missing"
 			}
-			return &Damage{fault(CodeFile, where, "%s", why)}
+			return &Damage{fault(code, where, "%s", why)}
 		}
 	}
 	return err
@@ -121,7 +115,7 @@ func (b *Bundle) Checkpoints(_ context.Context, kind Kind, from uint64) iter.Seq
 		i := uint64(0)
 		for signed, err := range all {
 			if err != nil {
-				yield(Checkpoint{}, damaged(placeOf(dir, err), err))
+				yield(Checkpoint{}, damaged(CodeFile, placeOf(dir, err), err))
 				return
 			}
 			file := bundle.TilePath(bundle.LevelEntries, i/Width, int(min(Width, count-i/Width*Width)))
@@ -151,30 +145,14 @@ func placeOf(otherwise string, err error) string {
 func (b *Bundle) Deck(_ context.Context, hash [32]byte) ([]string, string, error) {
 	where := fmt.Sprintf("decks/%x.txt", hash)
 	cards, err := b.r.Deck(hash)
-	if err != nil {
-		err = damaged(where, err)
-		var d *Damage
-		if errors.As(err, &d) {
-			d.Code = CodeDeck
-		}
-		return nil, where, err
-	}
-	return cards, where, nil
+	return cards, where, damaged(CodeDeck, where, err)
 }
 
 // Terms implements Source.
 func (b *Bundle) Terms(_ context.Context, hash [32]byte) ([]byte, string, error) {
 	where := fmt.Sprintf("terms/%x", hash)
 	document, err := b.r.Terms(hash)
-	if err != nil {
-		err = damaged(where, err)
-		var d *Damage
-		if errors.As(err, &d) {
-			d.Code = CodeTerms
-		}
-		return nil, where, err
-	}
-	return document, where, nil
+	return document, where, damaged(CodeTerms, where, err)
 }
 
 // Finish implements Source: it looks at the manifest, and names the files that are no

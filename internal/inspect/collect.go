@@ -12,10 +12,9 @@ import (
 // collector takes the results of recomputing, in order. It belongs to the
 // goroutine collect, and once that has ended to the fold.
 type collector struct {
-	faults   findings
-	tapes    map[string]map[string]uint64 // by table and word
-	shuffles uint64
-	out      *lines // nil: no file of shuffles was asked for
+	faults findings
+	tapes  map[string]map[string]uint64 // by table and word
+	out    *lines                       // nil: no file of shuffles was asked for
 
 	recomputed func(audit.Statement) // of Options
 
@@ -43,7 +42,6 @@ func (c *collector) take(b *batch) error {
 				x.line.Level = LevelMixed
 			}
 		}
-		c.shuffles++
 		if x.tape == TapeRecomputed && x.stated != nil {
 			c.recomputed(*x.stated)
 		}

@@ -29,7 +29,7 @@ type deck struct {
 
 // check holds the deck of a commit of cards against what the source keeps.
 func (d *decks) check(ctx context.Context, src Source, c *audit.Context, p *parsed) error {
-	got, err := d.get(ctx, src, c.DeckHash)
+	got, err := d.remembered(c.DeckHash, func() (deck, error) { return readDeck(ctx, src, c.DeckHash) })
 	if err != nil {
 		return err
 	}
@@ -48,20 +48,16 @@ func (d *decks) checkTerms(ctx context.Context, src Source, c *audit.Context, p 
 	if c.Terms == nil || c.Terms.Kind == audit.TermsTicketList {
 		return nil
 	}
-	got, err := d.remembered(c.Terms.Hash, func() (got deck, err error) {
+	got, err := d.remembered(c.Terms.Hash, func() (deck, error) {
 		document, where, err := src.Terms(ctx, c.Terms.Hash)
-		var damage *Damage
-		if errors.As(err, &damage) {
-			return deck{fault: &damage.Fault}, nil
-		}
 		if err != nil {
-			return got, err
+			return deck{}, err
 		}
-		if got.document, err = terms.Parse(c.Terms.Kind, document); err != nil {
-			f := fault(CodeTerms, where, "%v", err)
-			got.fault = &f
+		read, err := terms.Parse(c.Terms.Kind, document)
+		if err != nil {
+			err = &Damage{fault(CodeTerms, where, "%v", err)}
 		}
-		return got, nil
+		return deck{document: read}, err
 	})
 	if err != nil {
 		return err
@@ -76,11 +72,7 @@ func (d *decks) checkTerms(ctx context.Context, src Source, c *audit.Context, p 
 	return nil
 }
 
-func (d *decks) get(ctx context.Context, src Source, hash [32]byte) (deck, error) {
-	return d.remembered(hash, func() (deck, error) { return readDeck(ctx, src, hash) })
-}
-
-// remembered returns what is known under a hash, or reads it.
+// remembered returns what is known under a hash, or reads it. A *Damage is what is wrong with it.
 func (d *decks) remembered(hash [32]byte, read func() (deck, error)) (deck, error) {
 	d.mu.Lock()
 	got, ok := d.known[hash]
@@ -89,7 +81,10 @@ func (d *decks) remembered(hash [32]byte, read func() (deck, error)) (deck, erro
 		return got, nil
 	}
 	got, err := read()
-	if err != nil {
+	var damage *Damage
+	if errors.As(err, &damage) {
+		got.fault = &damage.Fault
+	} else if err != nil {
 		return got, err
 	}
 	d.mu.Lock()
@@ -101,24 +96,17 @@ func (d *decks) remembered(hash [32]byte, read func() (deck, error)) (deck, erro
 	return got, nil
 }
 
-func readDeck(ctx context.Context, src Source, hash [32]byte) (got deck, _ error) {
+func readDeck(ctx context.Context, src Source, hash [32]byte) (deck, error) {
 	cards, where, err := src.Deck(ctx, hash)
-	var damage *Damage
-	switch {
-	case errors.As(err, &damage):
-		got.fault = &damage.Fault
-	case err != nil:
-		return got, err
-	default:
-		read, err := shuffle.NewDeck(cards)
-		if err != nil {
-			f := fault(CodeDeck, where, "%v", err)
-			got.fault = &f
-		} else if read.Hash() != hash {
-			f := fault(CodeDeck, where, "the list of cards has another hash")
-			got.fault = &f
-		}
-		got.cards = len(cards)
+	if err != nil {
+		return deck{}, err
 	}
-	return got, nil
+	read, err := shuffle.NewDeck(cards)
+	if err == nil && read.Hash() != hash {
+		err = errors.New("the list of cards has another hash")
+	}
+	if err != nil {
+		err = &Damage{fault(CodeDeck, where, "%v", err)}
+	}
+	return deck{cards: len(cards)}, err
 }

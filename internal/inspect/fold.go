@@ -107,7 +107,7 @@ func (f *fold) chunk(c *chunk) error {
 			h := c.tree.top()
 			top = &h
 		}
-		if err := f.edge.AddTop(*top, f.compareTile); err != nil {
+		if err := f.edge.addTop(*top, f.compareTile); err != nil {
 			return err
 		}
 	}
@@ -137,8 +137,8 @@ func (f *fold) choose(c *chunk) {
 	c.faults = nil
 	c.reconcile(newTreeHasher(), func(t *subtree) bool {
 		f.edge.now = t
-		root, err := f.edge.root(size)
-		return err == nil && root == want
+		root, ok := f.edge.root(size)
+		return ok && root == want
 	})
 	f.edge.now = &c.tree
 	f.faults.add(c.faults...)
@@ -289,6 +289,5 @@ func (f *fold) root(size uint64) (tlog.Hash, bool) {
 	if f.broken {
 		return tlog.Hash{}, false
 	}
-	h, err := f.edge.root(size)
-	return h, err == nil
+	return f.edge.root(size)
 }

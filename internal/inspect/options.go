@@ -30,10 +30,3 @@ type Progress struct {
 	Shuffles    uint64 // closed ones that were judged
 	Faults      uint64
 }
-
-// Check reports what is wrong with the options themselves, so that a caller can
-// tell a mistake in a key or policy from evidence that fails.
-func (o Options) Check() error {
-	_, err := audit.ParseTrust(o.VKey, o.Policy)
-	return err
-}

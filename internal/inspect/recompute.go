@@ -26,11 +26,10 @@ type closing struct {
 	opened    audit.Opened // before its close
 	close     *audit.Close
 	opener    *disclosure.Opener // nil: no key was given that opens it
-	parent    *lineage           // nil: no parent, or unknown (skip)
+	parent    *lineage           // nil: no parent, or unknown
 	self      *lineage           // a child waits for the values
-	skip      bool
-	legal     bool // the close broke no rule
-	counted   bool // the report's figures are about it
+	legal     bool               // the close broke no rule
+	counted   bool               // the report's figures are about it
 	table     string
 	line      *ShuffleLine     // nil: no file of shuffles was asked for
 	stated    *audit.Statement // what an auditor may sign if the tape is recomputed; nil: nobody asks for it

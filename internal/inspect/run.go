@@ -69,7 +69,7 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 
 // begin opens the files of a check.
 func (r *run) begin() (*fold, error) {
-	f := &fold{run: r, state: audit.NewState(), edge: newEdge(), collector: newCollector(),
+	f := &fold{run: r, state: audit.NewState(), edge: new(edge), collector: newCollector(),
 		play: play{live: make(map[uint64]*live), rounds: make(map[uint64]int64), checks: make(map[light]*roundCheck),
 			noDeck: make(map[[32]byte]bool)},
 		figures: figures{tables: make(map[string]*Counts), types: make(map[string]uint64),

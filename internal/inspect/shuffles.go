@@ -17,7 +17,6 @@ type live struct {
 	Witnessed bool // by then, or now
 	InTime    bool // by the trusted quorum before the round of its beacon came out
 	Beacon    *roundCheck
-	Skip      bool // an entry of it is lost or not as it should be: not recomputed
 	tempo
 	parent *lineage
 	self   *lineage   // when a child needs its values
@@ -44,8 +43,7 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 	if id := parentOf(c); id != nil {
 		parent := f.live[*id]
 		if parent == nil {
-			l.Skip = true // of no parent that is known: a fault, or follows from one
-			return
+			return // of no parent that is known: a fault, or follows from one
 		}
 		if parent.self == nil {
 			parent.self = newLineage()
@@ -118,7 +116,7 @@ func (f *fold) closed(c *audit.Close, p *parsed, index uint64, o audit.Opened, l
 	if f.counts(l) {
 		f.countClose(f.table(l.Table), c, level)
 	}
-	x := closing{id: c.Shuffle, index: index, close: c, opened: o, parent: l.parent, self: l.self, skip: l.Skip,
+	x := closing{id: c.Shuffle, index: index, close: c, opened: o, parent: l.parent, self: l.self,
 		counted: f.counts(l), table: l.Table}
 	if level == LevelWitnessed && l.mixedForAll(o) {
 		x.beacon = l.Beacon
@@ -130,7 +128,7 @@ func (f *fold) closed(c *audit.Close, p *parsed, index uint64, o audit.Opened, l
 		x.stated = &audit.Statement{Origin: f.newest.Origin, ID: c.Shuffle, Commit: *l.leaf, Disclosed: *p.leaf}
 	}
 	if x.parent != nil && !x.parent.sent {
-		x.parent, x.skip = nil, true // a parent that was not closed before: a fault of its own
+		x.parent = nil // a parent that was not closed before: a fault of its own
 	}
 	if x.self != nil {
 		x.self.sent = true

@@ -1,7 +1,7 @@
 package inspect
 
 import (
-	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -37,60 +37,42 @@ func (s *subtree) top() tlog.Hash { return s[chunkLevels-1][0] }
 // come still need. It belongs to the fold.
 type edge struct {
 	bundle.Edge
-	now   *subtree            // of the chunk that is being folded
-	known map[int64]tlog.Hash // nodes above the chunks that were asked for, by tlog's storage index
+	peaks []tlog.Hash // of the largest full trees that the chunks before now make, from the left
+	now   *subtree    // of the chunk that is being folded
 }
 
-// knownNodes bounds the memory of nodes. One that was forgotten is computed again.
-const knownNodes = 1 << 10
-
-func newEdge() *edge { return &edge{known: make(map[int64]tlog.Hash)} }
-
-// root returns the root of the first size entries, which end in the chunk that
-// is being folded.
-func (e *edge) root(size uint64) (tlog.Hash, error) { return tlog.TreeHash(int64(size), e) }
-
-// ReadHashes implements tlog.HashReader.
-func (e *edge) ReadHashes(indexes []int64) (hashes []tlog.Hash, err error) {
-	hashes = make([]tlog.Hash, len(indexes))
-	for i, x := range indexes {
-		if hashes[i], err = e.node(tlog.SplitStoredHashIndex(x)); err != nil {
-			return nil, err
-		}
+// addTop appends a full chunk of which only the node over all of it is known.
+func (e *edge) addTop(top tlog.Hash, full bundle.Full) error {
+	e.peaks = append(e.peaks, top)
+	for chunks := e.Size() / Width; chunks%2 == 1; chunks /= 2 { // as many pairs as the new chunk completes
+		n := len(e.peaks) - 2
+		e.peaks = append(e.peaks[:n], tlog.NodeHash(e.peaks[n], e.peaks[n+1]))
 	}
-	return hashes, nil
+	return e.AddTop(top, full)
 }
 
-// node returns a node at the edge or in the chunk that is being folded, or one
-// that this chunk completes.
-func (e *edge) node(level int, n int64) (h tlog.Hash, err error) {
-	chunks := int64(e.Size() / Width)
-	if level < chunkLevels {
-		if k := n - chunks<<(chunkLevels-1-level); k >= 0 {
-			if e.now == nil || k >= int64(len(e.now[level])) {
-				return h, fmt.Errorf("node %d of level %d is not kept", n, level)
-			}
-			return e.now[level][k], nil
+// root returns the root of the first size entries, which end in the chunk that is
+// being folded.
+func (e *edge) root(size uint64) (root tlog.Hash, ok bool) {
+	if e.now == nil || size < e.Size()+1 || size > e.Size()+uint64(len(e.now[0])) {
+		return root, false
+	}
+	in := size - e.Size() // entries of the chunk
+	for level := range e.now {
+		if in>>level&1 == 1 {
+			root, ok = join(e.now[level][in>>level-1], root, ok), true
 		}
-	} else if (n+1)<<(level-chunkLevels+1) > chunks {
-		left, err := e.node(level-1, 2*n)
-		if err != nil {
-			return h, err
-		}
-		right, err := e.node(level-1, 2*n+1)
-		return tlog.NodeHash(left, right), err
 	}
-	x := tlog.StoredHashIndex(level, n)
-	if h, ok := e.known[x]; ok {
-		return h, nil
+	for _, peak := range slices.Backward(e.peaks) {
+		root = join(peak, root, true)
 	}
-	hashes, err := e.Edge.ReadHashes([]int64{x})
-	if err != nil {
-		return h, err
+	return root, true
+}
+
+// join returns the node over a full tree and what follows it, if something does.
+func join(left, right tlog.Hash, follows bool) tlog.Hash {
+	if !follows {
+		return left
 	}
-	if len(e.known) == knownNodes {
-		clear(e.known)
-	}
-	e.known[x] = hashes[0]
-	return hashes[0], nil
+	return tlog.NodeHash(left, right)
 }

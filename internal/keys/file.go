@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"shuffled/internal/process"
 )
 
 // maxFile is the largest key file that is read, in bytes: no file written here
@@ -127,17 +129,7 @@ func createFile(path string, content []byte, mode os.FileMode) (err error) {
 	if err = f.Close(); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes the names in a directory durable.
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return process.SyncDir(filepath.Dir(path))
 }
 
 // trimNewline drops one line end.

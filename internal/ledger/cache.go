@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/hkdf"
 	"crypto/hmac"
@@ -12,12 +11,12 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"os"
 	"path/filepath"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/process"
 	"shuffled/internal/witness/gateway"
 )
 
@@ -168,7 +167,7 @@ func (l *Ledger) signerInForce() string { return gateway.Signer(l.history.inForc
 
 // write copies the state and puts it in place of the cache.
 func (c *caching) write() error {
-	l, path := c.l, cachePath(c.l.cfg.Mark)
+	l := c.l
 	var from *audit.Copy
 	var header cacheHeader
 	var saved *audit.Saved
@@ -176,7 +175,7 @@ func (c *caching) write() error {
 	err := l.ask(l.running, func() {
 		c.size, c.key = l.head.Size, l.signerInForce()
 		if s = l.signer(l.history.inForce().key); s != nil {
-			header.Size, header.Root = l.head.Size, l.head.Root
+			header = cacheHeader{l.genesisHash, l.head.Size, l.head.Root}
 			from, saved = l.state.Copy()
 		}
 	})
@@ -188,49 +187,33 @@ func (c *caching) write() error {
 	if err != nil {
 		return err
 	}
-	genesis, err := l.genesis.Encode()
-	if err != nil {
-		return err
-	}
-	header.Genesis = sha256.Sum256(genesis)
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	out, to := bufio.NewWriterSize(file, 1<<16), newFrames(key)
-	var frame bytes.Buffer
-	stream := gob.NewEncoder(&frame)
-	put := func(piece any) error {
-		frame.Reset()
-		return errors.Join(stream.Encode(piece), to.write(out, frame.Bytes()))
-	}
-	encoded, _ := binary.Append(nil, binary.BigEndian, header)
-	if err = to.write(out, encoded); err == nil {
-		err = put(saved)
-	}
-	for more := true; more && err == nil; {
-		var piece []audit.SavedShuffle
-		asked := l.ask(l.running, func() { piece, err = from.More(cachePieces) })
-		if err = errors.Join(asked, err); err != nil {
-			break
+	return process.ReplaceFile(cachePath(l.cfg.Mark), 0o600, func(out io.Writer) error {
+		to := newFrames(key)
+		var frame bytes.Buffer
+		stream := gob.NewEncoder(&frame)
+		put := func(piece any) error {
+			frame.Reset()
+			return errors.Join(stream.Encode(piece), to.write(out, frame.Bytes()))
 		}
-		if more = len(piece) > 0; more {
-			err = put(piece)
-		} else {
-			err = to.write(out, nil)
+		encoded, _ := binary.Append(nil, binary.BigEndian, header)
+		if err := errors.Join(to.write(out, encoded), put(saved)); err != nil {
+			return err
 		}
-	}
-	if err == nil {
-		err = out.Flush()
-	}
-	if err == nil {
-		err = file.Sync()
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	return err
+		for {
+			var piece []audit.SavedShuffle
+			var err error
+			asked := l.ask(l.running, func() { piece, err = from.More(cachePieces) })
+			if err = errors.Join(asked, err); err != nil {
+				return err
+			}
+			if len(piece) == 0 {
+				return to.write(out, nil)
+			}
+			if err := put(piece); err != nil {
+				return err
+			}
+		}
+	})
 }
 
 func cachePath(mark string) string { return filepath.Clean(mark) + ".cache" }

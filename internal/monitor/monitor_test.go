@@ -315,7 +315,7 @@ func (s *stuckBit) Read(b []byte) (int, error) {
 // from tape to latch, as the daemon is wired.
 func TestGenerator(t *testing.T) {
 	var causes []entropy.Cause
-	source, err := entropy.NewFrom(&stuckBit{stream: rand.NewChaCha8([32]byte{6})}, time.Minute,
+	source, err := entropy.NewFrom(&stuckBit{stream: rand.NewChaCha8([32]byte{6})},
 		entropy.Config{OnLatch: func(c entropy.Cause) { causes = append(causes, c) }})
 	if err != nil {
 		t.Fatal(err)

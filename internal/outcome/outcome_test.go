@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"shuffled/internal/entropy"
 	"shuffled/internal/shuffle"
@@ -34,7 +33,7 @@ func (g *then) Read(b []byte) (int, error) {
 
 func source(t *testing.T, r io.Reader) *entropy.Source {
 	t.Helper()
-	src, err := entropy.NewFrom(r, time.Minute, entropy.Config{})
+	src, err := entropy.NewFrom(r, entropy.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

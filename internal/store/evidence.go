@@ -185,24 +185,14 @@ func (e *Evidence) Tile(ctx context.Context, id ledger.ID, level int, index uint
 	return e.read(ctx, TileRows, where, int64(id), int64(level), number(index))
 }
 
-// Deck returns the rows of one deck; there should be one.
-func (e *Evidence) Deck(ctx context.Context, id ledger.ID, hash [32]byte) ([]Raw, error) {
-	return e.read(ctx, DeckRows, "ledger = CAST($1 AS bigint) AND hash = $2", int64(id), hash[:])
+// Named returns the rows of one deck, or of one document of terms; there should be one.
+func (e *Evidence) Named(ctx context.Context, t *Relation, id ledger.ID, hash [32]byte) ([]Raw, error) {
+	return e.read(ctx, t, "ledger = CAST($1 AS bigint) AND hash = $2", int64(id), hash[:])
 }
 
-// EachDeck hands over all decks of a ledger, in no order.
-func (e *Evidence) EachDeck(ctx context.Context, id ledger.ID, do func(Raw) error) error {
-	return e.each(ctx, DeckRows, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
-}
-
-// Terms returns the rows of one document of terms; there should be one.
-func (e *Evidence) Terms(ctx context.Context, id ledger.ID, hash [32]byte) ([]Raw, error) {
-	return e.read(ctx, TermsRows, "ledger = CAST($1 AS bigint) AND hash = $2", int64(id), hash[:])
-}
-
-// EachTerms hands over all documents of terms of a ledger, in no order.
-func (e *Evidence) EachTerms(ctx context.Context, id ledger.ID, do func(Raw) error) error {
-	return e.each(ctx, TermsRows, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
+// EachNamed hands over all decks, or all documents of terms, of a ledger, in no order.
+func (e *Evidence) EachNamed(ctx context.Context, t *Relation, id ledger.ID, do func(Raw) error) error {
+	return e.each(ctx, t, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
 }
 
 // EachAccess hands over the chained access records of a ledger by number. It uses one statement and so shows one

@@ -26,6 +26,7 @@ import (
 
 	"shuffled/internal/follow"
 	"shuffled/internal/outbound"
+	"shuffled/internal/process"
 )
 
 const (
@@ -98,17 +99,10 @@ func New(cfg Config) (*Sender, error) {
 
 // save keeps where the sender is, on disk before it returns.
 func (s *Sender) save() error {
-	f, err := os.Create(s.cfg.File + ".new")
-	if err != nil {
-		return fmt.Errorf("keeping the place of a webhook: %w", err)
-	}
-	_, err = fmt.Fprintln(f, s.next)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(s.cfg.File+".new", s.cfg.File)
-	}
+	err := process.ReplaceFile(s.cfg.File, 0o600, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, s.next)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("keeping the place of a webhook: %w", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -37,7 +36,7 @@ func (s *seeded) Read(b []byte) (int, error) {
 func newSeeded(t *testing.T, fault func([]byte)) *entropy.Source {
 	t.Helper()
 	r := &seeded{src: rand.NewChaCha8([32]byte([]byte("health tests are counted on this"))), fault: fault}
-	src, err := entropy.NewFrom(r, time.Minute, entropy.Config{})
+	src, err := entropy.NewFrom(r, entropy.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +199,7 @@ func runOf(c int) float64 {
 // interruption.
 func TestFailingSource(t *testing.T) {
 	t.Parallel()
-	src, err := entropy.NewFrom(bytes.NewReader(make([]byte, 8)), time.Minute, entropy.Config{})
+	src, err := entropy.NewFrom(bytes.NewReader(make([]byte, 8)), entropy.Config{})
 	if err == nil {
 		t.Fatal("eight bytes were enough")
 	}

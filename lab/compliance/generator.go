@@ -72,8 +72,8 @@ var generator = []Row{
 		Clauses:     "[AGCO 21.1.9, 5.1.7, 4.26(5)]; GLI-19 §3.3.3",
 		Requirement: "When selection fails, no outcome is made until it is repaired, and the failure is on record.",
 		Evidence: []Evidence{
-			tests("internal/entropy", "a fault, a slow or a replaced generator latches; a failed tape is wiped",
-				"TestFaultLatches", "TestSlowLatches", "TestReplacedReader", "TestFailedTapeIsWiped"),
+			tests("internal/entropy", "a fault or a replaced generator latches; a failed tape is wiped",
+				"TestFaultLatches", "TestReplacedReader", "TestFailedTapeIsWiped"),
 			tests("internal/dealer", "the ledger stays latched where clearing it cannot be written",
 				"TestDoubtfulEntropy", "TestClearLatchNotKept", "TestClearLatchUnwritten"),
 			tests("internal/httpapi", "an administrator clears it, and the start-up test must pass first",

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"shuffled/internal/entropy"
 	"shuffled/internal/outcome"
@@ -16,7 +15,7 @@ import (
 // nothing here depends on chance.
 func stream(t *testing.T, seed byte) *entropy.Source {
 	t.Helper()
-	src, err := entropy.NewFrom(rand.NewChaCha8([32]byte{seed}), time.Minute, entropy.Config{})
+	src, err := entropy.NewFrom(rand.NewChaCha8([32]byte{seed}), entropy.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"shuffled/internal/entropy"
 	"shuffled/lab"
@@ -142,7 +141,7 @@ func TestTrueCalledFaulty(t *testing.T) {
 // TestNoVerdict: a source that fails gives an error and no verdict, from every
 // maker.
 func TestNoVerdict(t *testing.T) {
-	src, err := entropy.NewFrom(&dying{}, time.Minute, entropy.Config{})
+	src, err := entropy.NewFrom(&dying{}, entropy.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"time"
 
@@ -14,6 +14,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
+	"shuffled/internal/process"
 	"shuffled/internal/term"
 )
 
@@ -115,10 +116,11 @@ func (a *loadedAct) save(path string) error {
 	if err != nil {
 		return fmt.Errorf("writing the act: %w", err)
 	}
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("writing the act: %w", err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	err = process.ReplaceFile(path, 0o644, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("writing the act: %w", err)
 	}
 	return nil

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"modernc.org/sqlite"
+
+	"shuffled/internal/process"
 )
 
 // setting is a PRAGMA, and what it must answer once it is set.
@@ -95,15 +97,7 @@ func makeFile(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close(), syncDir(dir), syncDir(filepath.Dir(dir)))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(f.Sync(), f.Close(), process.SyncDir(dir), process.SyncDir(filepath.Dir(dir)))
 }
 
 func schemaVersion(ctx context.Context, db *sql.DB) (version int, err error) {

@@ -1,0 +1,142 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// What commits name by a hash is in files that are named after it. An empty file is one
+// that a commit names and that the store did not have.
+type named struct {
+	what        string
+	dir, suffix string
+	limit       int64                                    // in bytes
+	check       func(hash [32]byte, content []byte) bool // the file is that of the hash
+	of          func(context.Context, Source, [32]byte) ([]byte, error)
+}
+
+var (
+	// A deck is its card names, each with a line end. No card name has a line end in it.
+	deckFiles = &named{"deck", dirDecks, ".txt", shuffle.MaxCards * (shuffle.MaxCardName + 1), isDeck,
+		func(ctx context.Context, src Source, hash [32]byte) ([]byte, error) {
+			cards, err := src.Deck(ctx, hash)
+			return []byte(strings.Join(cards, "\n") + "\n"), err
+		}}
+	// A document of terms is itself (docs/SPEC.md section 16.1).
+	termsFiles = &named{"terms", dirTerms, "", 65_536, isTerms,
+		func(ctx context.Context, src Source, hash [32]byte) ([]byte, error) { return src.Terms(ctx, hash) }}
+
+	namedFiles = []*named{deckFiles, termsFiles}
+)
+
+func isDeck(hash [32]byte, content []byte) bool {
+	text, ended := strings.CutSuffix(string(content), "\n")
+	if !ended || strings.Count(text, "\n") >= shuffle.MaxCards {
+		return false
+	}
+	deck, err := shuffle.NewDeck(strings.Split(text, "\n"))
+	return err == nil && deck.Hash() == hash
+}
+
+// isTerms reports whether a document has the hash, as a wheel or as a pay table.
+func isTerms(hash [32]byte, document []byte) bool {
+	return audit.TermsHash(audit.TermsWheel, document) == hash || audit.TermsHash(audit.TermsPayTable, document) == hash
+}
+
+func (n *named) path(hash [32]byte) string { return fmt.Sprintf("%s/%x%s", n.dir, hash, n.suffix) }
+
+// parse returns the hash in the name of a file.
+func (n *named) parse(name string) (hash [32]byte, ok bool) {
+	digits, ok := strings.CutSuffix(name, n.suffix)
+	if !ok {
+		return hash, false
+	}
+	return parseHash(digits)
+}
+
+// read reads the file of a hash, which is checked.
+func (n *named) read(fsys fs.FS, hash [32]byte) ([]byte, error) {
+	name := n.path(hash)
+	b, err := readFile(fsys, name, n.limit)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) == 0:
+		return nil, fmt.Errorf("reading %s: %w: it is empty, the store did not have it", name, audit.ErrMalformed)
+	case !n.check(hash, b):
+		return nil, fmt.Errorf("reading %s: %w: its hash is another", name, audit.ErrMalformed)
+	}
+	return b, nil
+}
+
+// maxSeen bounds the memory of hashes; what was forgotten is looked up again.
+const maxSeen = 1 << 16
+
+// need puts what a commit names into the bundle.
+func (x *export) need(ctx context.Context, n *named, hash [32]byte) error {
+	if x.seen[hash] {
+		return nil
+	}
+	if len(x.seen) >= maxSeen {
+		clear(x.seen)
+	}
+	x.seen[hash] = true
+	_, err := n.read(x.fsys, hash)
+	switch {
+	case err == nil:
+		return x.dir.makeDir(n.dir)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, audit.ErrMalformed):
+		return x.bring(ctx, n, hash)
+	}
+	return err
+}
+
+// bring writes a file from the store, empty if the store does not have it. Bytes of another
+// hash are not it, wherever they are found.
+func (x *export) bring(ctx context.Context, n *named, hash [32]byte) error {
+	content, err := n.of(ctx, x.src, hash)
+	if err != nil && !errors.Is(err, ErrNoDeck) {
+		return fmt.Errorf("reading the %s %x: %w", n.what, hash, err)
+	}
+	if err != nil || int64(len(content)) > n.limit || !n.check(hash, content) {
+		content = nil
+	}
+	return x.dir.put(n.path(hash), content)
+}
+
+// mend asks the store once more for what it did not have.
+func (x *export) mend(ctx context.Context) error {
+	_, err := x.missing(func(n *named, hash [32]byte) error { return x.bring(ctx, n, hash) })
+	return err
+}
+
+// missing counts the files that are empty, and calls each for them.
+func (x *export) missing(each func(*named, [32]byte) error) (count uint64, err error) {
+	for _, n := range namedFiles {
+		files, err := fs.ReadDir(x.fsys, n.dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, fmt.Errorf("reading %s: %w", n.dir, err)
+		}
+		for _, f := range files {
+			info, err := f.Info()
+			if err != nil {
+				return 0, fmt.Errorf("reading %s: %w", n.dir, err)
+			}
+			hash, ok := n.parse(f.Name())
+			if !ok || info.Size() > 0 {
+				continue
+			}
+			count++
+			if err := each(n, hash); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return count, nil
+}
