@@ -145,6 +145,7 @@ const (
 	EventTypeClosingSoon EventType = "closing_soon"
 	EventTypeCommitted   EventType = "committed"
 	EventTypeDealt       EventType = "dealt"
+	EventTypeDisclosed   EventType = "disclosed"
 	EventTypeExpired     EventType = "expired"
 	EventTypeKill        EventType = "kill"
 	EventTypeLatch       EventType = "latch"
@@ -261,9 +262,10 @@ const (
 
 // Defines values for ShuffleStateState.
 const (
-	ShuffleStateStateClosed  ShuffleStateState = "closed"
-	ShuffleStateStateOpen    ShuffleStateState = "open"
-	ShuffleStateStateOverdue ShuffleStateState = "overdue"
+	ShuffleStateStateClosed    ShuffleStateState = "closed"
+	ShuffleStateStateContinued ShuffleStateState = "continued"
+	ShuffleStateStateOpen      ShuffleStateState = "open"
+	ShuffleStateStateOverdue   ShuffleStateState = "overdue"
 )
 
 // Defines values for ShuffleSummaryKind.
@@ -784,7 +786,8 @@ type Event struct {
 	// Examples: 2026-03-14T15:09:26.535Z
 	Time Timestamp `json:"time"`
 
-	// Type What happened. Expired is a close by the daemon, since nobody closed in time. Closing_soon
+	// Type What happened. Expired is a close by the daemon, since nobody closed in time. Disclosed is the
+	// tape of a shuffle that was continued, after the last shuffle of its cards was closed. Closing_soon
 	// comes a minute before close_by. A later version may have more types: pass over what you do
 	// not know.
 	Type EventType `json:"type"`
@@ -799,7 +802,8 @@ type EventDraws bool
 // EventScope With kill, what it covers.
 type EventScope string
 
-// EventType What happened. Expired is a close by the daemon, since nobody closed in time. Closing_soon
+// EventType What happened. Expired is a close by the daemon, since nobody closed in time. Disclosed is the
+// tape of a shuffle that was continued, after the last shuffle of its cards was closed. Closing_soon
 // comes a minute before close_by. A later version may have more types: pass over what you do
 // not know.
 type EventType string
@@ -1002,7 +1006,8 @@ type Operation struct {
 type Outcome string
 
 // Parent Cards of an open shuffle of this table that are shuffled again. It ends as continued, in
-// the same batch. Deck and cards are the parent's and not given.
+// the same batch, and its tape is disclosed after the close of the last shuffle of its cards. A
+// chain has at most 8 shuffles. Deck and cards are the parent's and not given.
 type Parent struct {
 	// ID The parent.
 	ID Index `json:"id"`
@@ -1198,7 +1203,8 @@ type ShuffleRequest struct {
 	Mix *MixPlan `json:"mix,omitempty"`
 
 	// Parent Cards of an open shuffle of this table that are shuffled again. It ends as continued, in
-	// the same batch. Deck and cards are the parent's and not given.
+	// the same batch, and its tape is disclosed after the close of the last shuffle of its cards. A
+	// chain has at most 8 shuffles. Deck and cards are the parent's and not given.
 	Parent *Parent `json:"parent,omitempty"`
 
 	// Table The table. Its shuffles are numbered 1, 2, 3 and so on, without gaps.
@@ -1220,7 +1226,7 @@ type ShuffleState struct {
 	// Examples: 2026-03-14T15:09:26.535Z
 	CloseBy Timestamp `json:"close_by"`
 
-	// ClosedAt Of a closed shuffle.
+	// ClosedAt Of a closed or continued shuffle.
 	//
 	// Examples: 2026-03-14T15:09:26.535Z
 	ClosedAt *Timestamp `json:"closed_at,omitempty"`
@@ -1246,7 +1252,7 @@ type ShuffleState struct {
 	// Next The next place to deal, so the number dealt.
 	Next int `json:"next"`
 
-	// Outcome Of a closed shuffle.
+	// Outcome Of a closed or continued shuffle.
 	Outcome *Outcome `json:"outcome,omitempty"`
 
 	// Owner The identity that mixes, deals and closes it.
@@ -1261,7 +1267,9 @@ type ShuffleState struct {
 	// Serial The shuffle's number at its table.
 	Serial uint64 `json:"serial"`
 
-	// State Overdue is open after close_by, until the daemon has closed it.
+	// State Overdue is open after close_by, until the daemon has closed it. Continued is closed with
+	// the outcome continued, until its tape is disclosed: after the close of the last shuffle of
+	// its cards.
 	State ShuffleStateState `json:"state"`
 
 	// Table Letters, digits, dots, underscores and hyphens, the first a letter or digit. Never
@@ -1269,7 +1277,9 @@ type ShuffleState struct {
 	Table Name `json:"table"`
 }
 
-// ShuffleStateState Overdue is open after close_by, until the daemon has closed it.
+// ShuffleStateState Overdue is open after close_by, until the daemon has closed it. Continued is closed with
+// the outcome continued, until its tape is disclosed: after the close of the last shuffle of
+// its cards.
 type ShuffleStateState string
 
 // ShuffleSummary defines model for ShuffleSummary.
@@ -1310,7 +1320,8 @@ type ShuffleSummary struct {
 	// Serial The shuffle's number at its table.
 	Serial uint64 `json:"serial"`
 
-	// State Overdue is open after close_by.
+	// State Overdue is open after close_by. One with the outcome continued is closed; whether its tape
+	// is disclosed is told by its own state.
 	State ShuffleSummaryState `json:"state"`
 
 	// Table The table.
@@ -1320,7 +1331,8 @@ type ShuffleSummary struct {
 // ShuffleSummaryKind What is drawn.
 type ShuffleSummaryKind string
 
-// ShuffleSummaryState Overdue is open after close_by.
+// ShuffleSummaryState Overdue is open after close_by. One with the outcome continued is closed; whether its tape
+// is disclosed is told by its own state.
 type ShuffleSummaryState string
 
 // StatementRequest defines model for StatementRequest.

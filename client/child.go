@@ -7,9 +7,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// inherit proves that the parent of a child was closed with its commit, and takes
-// what is known of the parent's cards: all of them, where its tape is for
-// everybody.
+// inherit proves that the parent of a child was closed with its commit, and takes what is
+// known of the parent's cards: those that were dealt, and all of them once its tape was
+// disclosed to everybody, after the end of the chain.
 func (c *Client) inherit(ctx context.Context, s, parent *Committed) error {
 	answer, e, err := c.receipt(ctx, s.ID+1)
 	if err != nil {
@@ -23,9 +23,6 @@ func (s *Committed) inherit(parent *Committed, e proved, answer string) error {
 	body, ok := e.Body.(*audit.Close)
 	if !ok || body.Shuffle != parent.ID || body.Outcome != audit.OutcomeContinued {
 		return &Fault{What: "the parent was not closed with the child's commit", Answer: []byte(answer)}
-	}
-	if err := parent.proveTape(body, []byte(answer)); err != nil {
-		return err
 	}
 	parent.mu.Lock()
 	all, dealt := parent.all, maps.Clone(parent.play.values)

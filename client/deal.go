@@ -301,11 +301,12 @@ func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest
 	if err := c.proveFinalReveal(ctx, s, req, ending, e.index, when, answer); err != nil {
 		return err
 	}
-	return s.proveTape(body, answer)
+	told, _ := audit.DisclosedBy(body)
+	return s.proveTape(told, answer)
 }
 
-// proveTape holds what a close discloses against the commitment.
-func (s *Committed) proveTape(body *audit.Close, answer []byte) error {
+// proveTape holds what a close or disclosure discloses against the commitment.
+func (s *Committed) proveTape(body audit.Disclosed, answer []byte) error {
 	form := audit.FormTape
 	if s.commit.Context.Disclosure != audit.DisclosurePublic {
 		form = audit.FormSealed

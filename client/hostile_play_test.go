@@ -2,7 +2,6 @@ package client
 
 import (
 	"crypto/rand"
-	"slices"
 	"testing"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -328,21 +327,14 @@ func TestHostileChild(t *testing.T) {
 		end   *audit.Close
 		wrong bool
 	}{
-		"the parent's end": {&audit.Close{Outcome: audit.OutcomeContinued, Form: audit.FormTape, Tape: parent.tape},
-			false},
-		"another shuffle's": {&audit.Close{Shuffle: 7, Outcome: audit.OutcomeContinued, Form: audit.FormTape,
+		"the parent's end":  {&audit.Close{Outcome: audit.OutcomeContinued}, false},
+		"another shuffle's": {&audit.Close{Shuffle: 7, Outcome: audit.OutcomeContinued}, true},
+		"an end as completed": {&audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape,
 			Tape: parent.tape}, true},
-		"an end as completed": {&audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: parent.tape},
-			true},
-		"another tape": {&audit.Close{Outcome: audit.OutcomeContinued, Form: audit.FormTape, Tape: forged.tape},
-			true},
 	} {
 		child := honest.committed()
 		err := child.inherit(parent.committed(), proved{Entry: audit.Entry{Body: c.end}}, "")
 		expect(t, what, err, c.wrong)
-		if err == nil && !slices.Equal(child.parent, values[2:]) {
-			t.Errorf("%s: the child has %v of %v", what, child.parent, values)
-		}
 	}
 	s = parent.committed()
 	expect(t, "a deal of the parent", parent.dealt(s, nil, 0, 0, 1), false)

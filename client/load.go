@@ -72,7 +72,7 @@ func (c *Client) load(ctx context.Context, at string, is func(*ShuffleState) boo
 	}
 	s.Time = s.CommittedAt
 	v := &verify.Verdict{Owner: s.by.Identity, State: string(ShuffleStateStateOpen)}
-	untouched := told.Next == 0 && !deref(told.Mixed) && told.State != ShuffleStateStateClosed
+	untouched := told.Next == 0 && !deref(told.Mixed) && told.ClosedAt == nil
 	if !untouched || told.Owner != v.Owner || told.Extent != nil {
 		if v, err = c.restore(ctx, s); err != nil {
 			return nil, nil, err
@@ -110,7 +110,7 @@ func (s *Committed) status(told *ShuffleState, v *verify.Verdict) (status *Statu
 	if out := v.Next >= s.play.after; s.EndAt != nil && (out || v.Next <= s.play.before) {
 		st.LastHand = &out
 	}
-	if st.State != ShuffleStateStateClosed {
+	if v.ClosedAt == "" {
 		if time.Now().After(s.CloseBy.Time) {
 			st.State = ShuffleStateStateOverdue
 		}

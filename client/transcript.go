@@ -94,7 +94,7 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 	if v.Commitment != s.Commitment.String() {
 		return fault("the transcript is of another commit", nil)
 	}
-	var closed *audit.Close
+	var told audit.Disclosed
 	for _, text := range file.Receipts[2:] {
 		r, err := audit.ParseReceipt(text)
 		if err != nil {
@@ -109,8 +109,9 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 			if err := s.mixed(b); err != nil {
 				return fault("the mix", err)
 			}
-		case *audit.Close:
-			closed = b
+		}
+		if d, ok := audit.DisclosedBy(e.Body); ok {
+			told = d
 		}
 	}
 	for _, card := range file.Cards {
@@ -128,8 +129,8 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 	if deck, err := shuffle.NewDeck(file.Deck); err == nil {
 		c.learn(deck)
 	}
-	if closed != nil && closed.Form == audit.FormTape {
-		return v, s.proveTape(closed, answer)
+	if told.Form == audit.FormTape {
+		return v, s.proveTape(told, answer)
 	}
 	return v, nil
 }

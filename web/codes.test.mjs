@@ -48,6 +48,7 @@ const PLACES = {
   context_extension: (code) => commit({ extensions: [[code, filled(9)]] }),
   commit_extension: (code) => commit({}, { commitExtensions: [[code, filled(9)]] }),
   deal_extension: (code) => house.deal({ shuffle: 2, first: 0, cards: 1, extensions: [[code, filled(9)]] }),
+  disclosure_extension: (code) => house.disclosure({ shuffle: 2, extensions: [[code, filled(9)]] }),
   reveal_extension: (code) => house.reveal({ shuffle: 2, places: [0], extensions: [[code, filled(9)]] }),
   close_extension: (code) => house.close({ shuffle: 2, tape: filled(9), extensions: [[code, filled(9)]] }),
 };

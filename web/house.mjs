@@ -70,9 +70,13 @@ export const mix = (o) => join(header(3, o), u64(o.shuffle), u64(o.checkpoint ??
 export const deal = (o) => join(header(4, o), u64(o.shuffle), u16(o.first), u64(o.checkpoint ?? o.shuffle + 1), u8(o.final ?? 0), u16(1),
   u16(o.cards), u8(o.purpose ?? 1), str8(o.recipient ?? "seat-1"), u8(o.public ?? 1), extensions(o.extensions));
 
-export const close = (o) => join(header(5, o), u64(o.shuffle), u8(o.outcome ?? 1, o.reason ?? 0, o.form ?? 1),
-  o.form === 2 ? u64(o.key) : u8(), o.form === 0 ? u8() : blob16(o.tape), extensions(o.extensions));
+export const close = (o) => {
+  const form = o.form ?? (o.outcome === 3 ? 0 : 1); // a close as continued discloses no tape
+  return join(header(5, o), u64(o.shuffle), u8(o.outcome ?? 1, o.reason ?? 0, form),
+    form === 2 ? u64(o.key) : u8(), form === 0 ? u8() : blob16(o.tape), extensions(o.extensions));
+};
 
+export const disclosure = (o) => join(header(12, o), u64(o.shuffle), u8(0), extensions(o.extensions));
 export const reveal = (o) => join(header(11, o), u64(o.shuffle), u8(o.final ?? 0, o.exposed ?? 0), u16(o.places.length), ...o.places.map(u16), extensions(o.extensions));
 
 export const takeover = (o) => join(header(o.type ?? 8, { by: "casino-2", ...o }), u64(o.shuffle), u8(o.extent ?? 2), str8(o.reason ?? "casino-1 does not answer"));

@@ -80,6 +80,18 @@ func (a attempts) actor(b Body, now int64) Actor {
 		id = b.Shuffle
 	case *Reveal:
 		id = b.Shuffle
+		if a.m.begun(id) {
+			id = a.m.newest(id)
+		}
+	case *DisclosureEntry:
+		if _, identity := a.m.toDisclose(); identity != "" && !a.odd() {
+			by.Identity = identity
+			for _, i := range all(a.m, func(*Close) bool { return true }) {
+				by.Credential = a.m[i].Actor.Credential
+			}
+			return by
+		}
+		plays = false
 	case *Close:
 		id = b.Shuffle
 		if b.Outcome == OutcomeExpired && a.pick(0, 1) == 0 {

@@ -104,13 +104,16 @@ func (a attempts) body(now int64) Body {
 	case n < 40:
 		return a.event()
 	case n < 44:
+		if n == 43 && a.odd() {
+			return a.disclosure(a.of(a.m.live()))
+		}
 		return a.takeover()
 	case n < 46:
 		return a.credential(now)
 	case n < 47:
 		return a.cancel(now)
 	case n < 53:
-		return a.reveal(a.of(a.m.open()))
+		return a.reveal(a.of(a.m.live()))
 	case n < 54:
 		return &Opaque{Code: 200, Data: []byte{7}}
 	}
@@ -140,11 +143,11 @@ func (a attempts) due(now int64) Body {
 	case *Commit:
 		if b.Context.Parent != nil {
 			c := a.close(b.Context.Parent.ID, now)
-			if c.Outcome, c.Reason = OutcomeContinued, ReasonNone; c.Form == FormNone {
-				c.Form, c.Tape = FormTape, []byte{1}
-			}
-			return c
+			return &Close{Shuffle: c.Shuffle, Outcome: OutcomeContinued}
 		}
+	}
+	if next, _ := a.m.toDisclose(); next != 0 {
+		return a.disclosure(next)
 	}
 	return nil
 }
@@ -282,10 +285,16 @@ func (a attempts) recipe(ctx *Context) {
 		}
 		return
 	}
-	if len(a.m.open()) == 0 || a.pick(0, 4) < 4 {
+	if len(a.m.open()) == 0 || a.pick(0, 4) < 2 {
 		return
 	}
 	ctx.Parent = &Parent{ID: a.of(a.m.open())}
+	if children := slices.DeleteFunc(a.m.open(), func(id uint64) bool {
+		_, ok := a.m.parentOf(id)
+		return !ok
+	}); len(children) > 0 && a.pick(0, 3) > 0 {
+		ctx.Parent.ID = a.of(children)
+	}
 	m := 5
 	if p := a.m.openCommit(ctx.Parent.ID); p != nil {
 		m = p.Context.Recipe.Take
@@ -302,7 +311,8 @@ func (a attempts) recipe(ctx *Context) {
 	if a.odd() {
 		ctx.Parent.Positions[0] = uint16(max(2, m))
 	}
-	ctx.Recipe = shuffle.Recipe{Cards: len(ctx.Parent.Positions), Take: 1}
+	n = len(ctx.Parent.Positions)
+	ctx.Recipe = shuffle.Recipe{Cards: n, Take: max(a.pick(1, n), a.pick(1, n))}
 }
 
 // slotValue is the value of slot i of a plan.
@@ -381,7 +391,7 @@ func (a attempts) hidden(id uint64) (places []uint16) {
 }
 
 func (a attempts) reveal(id uint64) *Reveal {
-	for _, other := range a.m.open() {
+	for _, other := range a.m.live() {
 		if len(a.hidden(id)) == 0 && !a.odd() {
 			id = other
 		}
@@ -481,13 +491,44 @@ func (a attempts) close(id uint64, now int64) *Close {
 		c.Reason = Reason(a.pick(1, 10))
 	}
 	c.Tape = make([]byte, length)
-	if c.Reason == ReasonTapeLost {
+	if c.Reason == ReasonTapeLost || c.Outcome == OutcomeContinued {
 		c.Form, c.Tape = FormNone, nil
 	}
 	if c.Form != FormSealed {
 		c.Key = 0
 	}
 	return c
+}
+
+// disclosure is one of an ancestor, as its close would be.
+func (a attempts) disclosure(id uint64) *DisclosureEntry {
+	d := &DisclosureEntry{Shuffle: id, Form: FormTape}
+	length := 54
+	if a.odd() {
+		d.Shuffle = uint64(a.pick(0, len(a.m)))
+	}
+	if a.m.begun(d.Shuffle) {
+		ctx := a.m[d.Shuffle].Body.(*Commit).Context
+		length = ctx.Recipe.TapeLen()
+		if ctx.Disclosure == DisclosureAuditor {
+			_, d.Key, _ = a.m.keysInForce()
+			d.Form, length = FormSealed, length+81
+		}
+	}
+	if a.odd() {
+		length += a.pick(-1, 1)
+	}
+	if a.odd() {
+		d.Form = FormTape + FormSealed - d.Form
+	}
+	d.Tape = make([]byte, length)
+	if a.odd() {
+		d.Form, d.Tape = FormNone, nil
+	}
+	if d.Form != FormSealed {
+		d.Key = 0
+	}
+	return d
 }
 
 func (a attempts) key() *Key {

@@ -38,6 +38,7 @@ func makeBadEntries() []badEntry {
 	b.addHolders()
 	b.addActs()
 	b.addReveals()
+	b.addDisclosures()
 	return b.list
 }
 
@@ -373,6 +374,8 @@ func (b *badEntries) addCloses() {
 	add("void without a reason", malformed, "reason", refClose{Shuffle: 2, Outcome: 4, Form: 1, Tape: tape})
 	add("expired for tape_lost", malformed, "reason", refClose{Shuffle: 2, Outcome: 5, Reason: 10})
 	add("tape_lost with a tape", malformed, "form", refClose{Shuffle: 2, Outcome: 4, Reason: 10, Form: 1, Tape: tape})
+	add("continued with a tape", malformed, "form", refClose{Shuffle: 2, Outcome: 3, Form: 1, Tape: tape})
+	add("continued, sealed", malformed, "form", refClose{Shuffle: 2, Outcome: 3, Form: 2, Key: 5, Tape: tape})
 	add("no tape and not tape_lost", malformed, "form", refClose{Shuffle: 2, Outcome: 4, Reason: 6})
 	add("completed without a tape", malformed, "form", refClose{Shuffle: 2, Outcome: 1})
 	add("an empty tape", malformed, "tape", refClose{Shuffle: 2, Outcome: 1, Form: 1})
@@ -553,6 +556,28 @@ func (b *badEntries) addReveals() {
 		Credential: "token-1", Reveal: &refReveal{Shuffle: 2, Places: []uint64{0},
 			Extensions: []refExtension{{1, nil}}}}.bytes())
 	b.add("reveal: a byte after the end", malformed, "reveal", append(e.bytes(), 0))
+}
+
+func (b *badEntries) addDisclosures() {
+	tape := bytesOf("tape", 54)
+	add := func(name, want, field string, d refDisclose) {
+		b.add("disclosure: "+name, want, field,
+			refEntry{Time: sampleTime, Identity: "dealer-1", Credential: "token-1", Disclose: &d}.bytes())
+	}
+	add("shuffle 2^53", malformed, "shuffle", refDisclose{Shuffle: 1 << 53, Form: 1, Tape: tape})
+	add("form 3", unknown, "form", refDisclose{Shuffle: 2, Form: 3})
+	add("form 128: the list is closed", unknown, "form", refDisclose{Shuffle: 2, Form: 128})
+	add("an empty tape", malformed, "tape", refDisclose{Shuffle: 2, Form: 1})
+	add("a tape of 32,769 bytes", malformed, "tape", refDisclose{Shuffle: 2, Form: 1, Tape: bytesOf("t", 32_769)})
+	add("an empty sealed tape", malformed, "tape", refDisclose{Shuffle: 2, Form: 2, Key: 5})
+	add("a sealed tape of 32,850 bytes", malformed, "tape",
+		refDisclose{Shuffle: 2, Form: 2, Key: 5, Tape: bytesOf("t", 32_850)})
+	add("disclosure key 2^53", malformed, "disclosure key", refDisclose{Shuffle: 2, Form: 2, Key: 1 << 53, Tape: tape})
+	add("extension 1", unknown, "extension", refDisclose{Shuffle: 2, Extensions: []refExtension{{1, nil}}})
+	add("extensions in descending order", malformed, "extensions", refDisclose{Shuffle: 2,
+		Extensions: []refExtension{{201, nil}, {200, nil}}})
+	e := b.of("disclosure: public")
+	b.add("disclosure: a byte after the end", malformed, "disclosure", append(e.bytes(), 0))
 }
 
 func (b *badEntries) addHolders() {

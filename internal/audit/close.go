@@ -27,21 +27,49 @@ func (c *Close) fields(k *coder) {
 	} else if k.u8("reason", (*uint8)(&c.Reason)); c.Reason != ReasonNone {
 		k.fail("reason", "given for the outcome void and only then")
 	}
-	code(k, "form", &c.Form, &codesOfForm)
-	longest := shuffle.MaxTape
-	switch c.Form {
-	case FormTape:
-		k.blob("tape", &c.Tape)
-	case FormSealed:
-		k.u64("disclosure key", &c.Key)
-		k.blob("sealed tape", &c.Tape)
-		longest += SealOverhead
-	}
-	if (c.Reason == ReasonTapeLost) != (c.Form == FormNone) {
-		k.fail("form", "without a tape for the reason tape_lost and only then")
-	}
-	if c.Form != FormNone && (len(c.Tape) == 0 || len(c.Tape) > longest) {
-		k.fail("tape", "empty or too long")
+	k.disclosed(&c.Form, &c.Tape, &c.Key)
+	if (c.Reason == ReasonTapeLost || c.Outcome == OutcomeContinued) != (c.Form == FormNone) {
+		k.fail("form", "without a tape for the outcome continued and the reason tape_lost, and only then")
 	}
 	k.extensions(&c.Extensions, &codesOfCloseExtension, nil)
+}
+
+// disclosed goes through what a close or disclosure says of the tape.
+func (k *coder) disclosed(form *Form, tape *[]byte, key *uint64) {
+	code(k, "form", form, &codesOfForm)
+	longest := shuffle.MaxTape
+	switch *form {
+	case FormNone:
+		return
+	case FormTape:
+		k.blob("tape", tape)
+	case FormSealed:
+		k.u64("disclosure key", key)
+		k.blob("sealed tape", tape)
+		longest += SealOverhead
+	}
+	if len(*tape) == 0 || len(*tape) > longest {
+		k.fail("tape", "empty or too long")
+	}
+}
+
+// Disclosed is what an entry says of the tape of a shuffle that ended with it: its close,
+// or the disclosure of one that was continued.
+type Disclosed struct {
+	Shuffle uint64
+	Form    Form   // FormNone: the tape is lost, which is a fault in every audit
+	Tape    []byte // FormTape: the tape; FormSealed: encapsulated key ‖ ciphertext
+	Key     uint64 // FormSealed: index of the key entry of the disclosure key
+}
+
+// DisclosedBy returns what the entry with this body says of a tape; ok is false for one
+// that ends no shuffle: a close as continued is followed by a disclosure.
+func DisclosedBy(b Body) (d Disclosed, ok bool) {
+	switch b := b.(type) {
+	case *Close:
+		return Disclosed{b.Shuffle, b.Form, b.Tape, b.Key}, b.Outcome != OutcomeContinued
+	case *DisclosureEntry:
+		return Disclosed{b.Shuffle, b.Form, b.Tape, b.Key}, true
+	}
+	return Disclosed{}, false
 }

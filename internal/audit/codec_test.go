@@ -237,7 +237,7 @@ var registry = func() map[string]*codeList {
 		&codesOfScope, &codesOfLatch, &codesOfAlarm, &codesOfExtent, &codesOfCredentialKind,
 		&codesOfCredentialForm, &codesOfRole, &codesOfAct, &codesOfChange, &codesOfTerms,
 		&codesOfGenesisExtension, &codesOfContextExtension, &codesOfCommitExtension, &codesOfDealExtension,
-		&codesOfCloseExtension, &codesOfRevealExtension,
+		&codesOfCloseExtension, &codesOfRevealExtension, &codesOfDisclosureExtension,
 	} {
 		all[l.name] = l
 	}
@@ -307,7 +307,8 @@ func TestWords(t *testing.T) {
 // TestRegistry holds the lists against what docs/SPEC.md section 1.4 says of any list.
 func TestRegistry(t *testing.T) {
 	for _, list := range []string{"entry", "purpose", "reason", "event", "latch", "alarm", "genesis_extension",
-		"context_extension", "commit_extension", "deal_extension", "close_extension", "reveal_extension"} {
+		"context_extension", "commit_extension", "deal_extension", "close_extension", "reveal_extension",
+		"disclosure_extension"} {
 		if !registry[list].open {
 			t.Errorf("%s is closed", list)
 		}

@@ -24,6 +24,7 @@ const (
 	TypeCredential Type = 9  // a token or certificate is created or revoked
 	TypeAct        Type = 10 // what administrators signed
 	TypeReveal     Type = 11 // dealt places become public
+	TypeDisclosure Type = 12 // the tape of a shuffle that was continued
 )
 
 // Source is a source of a mix plan (docs/SPEC.md section 4).
@@ -99,7 +100,7 @@ const (
 	ReasonPlayerDispute Reason = 7  // a player disputes the game
 	ReasonMixFailed     Reason = 8  // a value of the plan did not come
 	ReasonRegulator     Reason = 9  // a regulator asked for it
-	ReasonTapeLost      Reason = 10 // the one close without a tape: a fault in every audit
+	ReasonTapeLost      Reason = 10 // its tape is lost: a fault in every audit
 )
 
 // Form says how a close discloses the tape (docs/SPEC.md section 5.6).
@@ -113,7 +114,7 @@ func ParseForm(s string) Form { return Form(codesOfForm.parse(s)) }
 
 // Codes of the list form.
 const (
-	FormNone   Form = 0 // not at all: tape_lost only
+	FormNone   Form = 0 // not at all: continued, or the tape is lost
 	FormTape   Form = 1 // in the clear, for everybody
 	FormSealed Form = 2 // to the disclosure key, for auditors
 )
@@ -405,32 +406,33 @@ const (
 
 // The registry: every list of codes.
 var (
-	codesOfEntry            = codeList{name: "entry", open: true, names: [256]string{1: "genesis", 2: "commit", 3: "mix", 4: "deal", 5: "close", 6: "key", 7: "event", 8: "takeover", 9: "credential", 10: "act", 11: "reveal"}}
-	codesOfSource           = codeList{name: "source", open: false, names: [256]string{1: "slot", 2: "beacon", 3: "cut"}}
-	codesOfPurpose          = codeList{name: "purpose", open: true, names: [256]string{1: "seat", 2: "board", 3: "burn", 4: "discard", 5: "rabbit", 6: "order"}}
-	codesOfOutcome          = codeList{name: "outcome", open: false, names: [256]string{1: "completed", 2: "ended_early", 3: "continued", 4: "void", 5: "expired"}}
-	codesOfReason           = codeList{name: "reason", open: true, names: [256]string{1: "misdeal", 2: "exposed_card", 3: "foul_deck", 4: "game_cancelled", 5: "operator_error", 6: "system_fault", 7: "player_dispute", 8: "mix_failed", 9: "regulator", 10: "tape_lost"}}
-	codesOfForm             = codeList{name: "form", open: false, names: [256]string{0: "none", 1: "tape", 2: "sealed"}}
-	codesOfDisclosure       = codeList{name: "disclosure", open: false, names: [256]string{1: "public", 2: "auditor"}}
-	codesOfDeals            = codeList{name: "deals", open: false, names: [256]string{1: "signed", 2: "cosigned"}}
-	codesOfAccess           = codeList{name: "access", open: false, names: [256]string{1: "public", 2: "token"}}
-	codesOfSubject          = codeList{name: "subject", open: false, names: [256]string{1: "signing", 2: "disclosure", 3: "auditor", 4: "policy", 5: "retirement", 6: "administrator", 7: "two_persons"}}
-	codesOfEvent            = codeList{name: "event", open: true, names: [256]string{1: "instance_start", 2: "table_open", 3: "table_close", 4: "kill_set", 5: "kill_clear", 6: "latch_set", 7: "latch_clear", 10: "head_adopted", 129: "alarm", 130: "access_head"}}
-	codesOfVdso             = codeList{name: "vdso", open: false, names: [256]string{0: "not_known", 1: "no", 2: "yes"}}
-	codesOfScope            = codeList{name: "scope", open: false, names: [256]string{1: "ledger", 2: "table", 3: "deck"}}
-	codesOfLatch            = codeList{name: "latch", open: true, names: [256]string{1: "repetition", 2: "proportion", 3: "short_read", 4: "read_error", 5: "slow", 6: "replaced", 7: "startup", 8: "tape_exhausted", 9: "foul_deck", 10: "operator", 11: "statistics"}}
-	codesOfAlarm            = codeList{name: "alarm", open: true, names: [256]string{129: "mark_adopted", 130: "signing_resumed", 131: "clock_step", 132: "witnesses", 133: "statistics"}}
-	codesOfExtent           = codeList{name: "extent", open: false, names: [256]string{1: "close", 2: "play"}}
-	codesOfCredentialKind   = codeList{name: "credential_kind", open: false, names: [256]string{1: "created", 2: "revoked"}}
-	codesOfCredentialForm   = codeList{name: "credential_form", open: false, names: [256]string{1: "token", 2: "certificate"}}
-	codesOfRole             = codeList{name: "role", open: false, names: [256]string{1: "dealer", 2: "auditor", 3: "admin", 4: "regulator"}}
-	codesOfAct              = codeList{name: "act", open: false, names: [256]string{1: "policy", 2: "auditor", 3: "signing", 4: "retirement", 5: "adopt_head", 6: "latch_clear", 7: "kill_clear", 8: "administrator", 9: "admin_credential", 10: "takeover", 11: "two_persons", 12: "cancel"}}
-	codesOfChange           = codeList{name: "change", open: false, names: [256]string{1: "add", 2: "remove", 3: "replace"}}
-	codesOfTerms            = codeList{name: "terms", open: false, names: [256]string{1: "wheel", 2: "pay_table", 3: "ticket_list"}}
-	codesOfGenesisExtension = codeList{name: "genesis_extension", open: true, names: [256]string{}}
-	codesOfContextExtension = codeList{name: "context_extension", open: true, names: [256]string{1: "terms"}}
-	codesOfCommitExtension  = codeList{name: "commit_extension", open: true, names: [256]string{}}
-	codesOfDealExtension    = codeList{name: "deal_extension", open: true, names: [256]string{}}
-	codesOfCloseExtension   = codeList{name: "close_extension", open: true, names: [256]string{}}
-	codesOfRevealExtension  = codeList{name: "reveal_extension", open: true, names: [256]string{}}
+	codesOfEntry               = codeList{name: "entry", open: true, names: [256]string{1: "genesis", 2: "commit", 3: "mix", 4: "deal", 5: "close", 6: "key", 7: "event", 8: "takeover", 9: "credential", 10: "act", 11: "reveal", 12: "disclosure"}}
+	codesOfSource              = codeList{name: "source", open: false, names: [256]string{1: "slot", 2: "beacon", 3: "cut"}}
+	codesOfPurpose             = codeList{name: "purpose", open: true, names: [256]string{1: "seat", 2: "board", 3: "burn", 4: "discard", 5: "rabbit", 6: "order"}}
+	codesOfOutcome             = codeList{name: "outcome", open: false, names: [256]string{1: "completed", 2: "ended_early", 3: "continued", 4: "void", 5: "expired"}}
+	codesOfReason              = codeList{name: "reason", open: true, names: [256]string{1: "misdeal", 2: "exposed_card", 3: "foul_deck", 4: "game_cancelled", 5: "operator_error", 6: "system_fault", 7: "player_dispute", 8: "mix_failed", 9: "regulator", 10: "tape_lost"}}
+	codesOfForm                = codeList{name: "form", open: false, names: [256]string{0: "none", 1: "tape", 2: "sealed"}}
+	codesOfDisclosure          = codeList{name: "disclosure", open: false, names: [256]string{1: "public", 2: "auditor"}}
+	codesOfDeals               = codeList{name: "deals", open: false, names: [256]string{1: "signed", 2: "cosigned"}}
+	codesOfAccess              = codeList{name: "access", open: false, names: [256]string{1: "public", 2: "token"}}
+	codesOfSubject             = codeList{name: "subject", open: false, names: [256]string{1: "signing", 2: "disclosure", 3: "auditor", 4: "policy", 5: "retirement", 6: "administrator", 7: "two_persons"}}
+	codesOfEvent               = codeList{name: "event", open: true, names: [256]string{1: "instance_start", 2: "table_open", 3: "table_close", 4: "kill_set", 5: "kill_clear", 6: "latch_set", 7: "latch_clear", 10: "head_adopted", 129: "alarm", 130: "access_head"}}
+	codesOfVdso                = codeList{name: "vdso", open: false, names: [256]string{0: "not_known", 1: "no", 2: "yes"}}
+	codesOfScope               = codeList{name: "scope", open: false, names: [256]string{1: "ledger", 2: "table", 3: "deck"}}
+	codesOfLatch               = codeList{name: "latch", open: true, names: [256]string{1: "repetition", 2: "proportion", 3: "short_read", 4: "read_error", 5: "slow", 6: "replaced", 7: "startup", 8: "tape_exhausted", 9: "foul_deck", 10: "operator", 11: "statistics"}}
+	codesOfAlarm               = codeList{name: "alarm", open: true, names: [256]string{129: "mark_adopted", 130: "signing_resumed", 131: "clock_step", 132: "witnesses", 133: "statistics"}}
+	codesOfExtent              = codeList{name: "extent", open: false, names: [256]string{1: "close", 2: "play"}}
+	codesOfCredentialKind      = codeList{name: "credential_kind", open: false, names: [256]string{1: "created", 2: "revoked"}}
+	codesOfCredentialForm      = codeList{name: "credential_form", open: false, names: [256]string{1: "token", 2: "certificate"}}
+	codesOfRole                = codeList{name: "role", open: false, names: [256]string{1: "dealer", 2: "auditor", 3: "admin", 4: "regulator"}}
+	codesOfAct                 = codeList{name: "act", open: false, names: [256]string{1: "policy", 2: "auditor", 3: "signing", 4: "retirement", 5: "adopt_head", 6: "latch_clear", 7: "kill_clear", 8: "administrator", 9: "admin_credential", 10: "takeover", 11: "two_persons", 12: "cancel"}}
+	codesOfChange              = codeList{name: "change", open: false, names: [256]string{1: "add", 2: "remove", 3: "replace"}}
+	codesOfTerms               = codeList{name: "terms", open: false, names: [256]string{1: "wheel", 2: "pay_table", 3: "ticket_list"}}
+	codesOfGenesisExtension    = codeList{name: "genesis_extension", open: true, names: [256]string{}}
+	codesOfContextExtension    = codeList{name: "context_extension", open: true, names: [256]string{1: "terms"}}
+	codesOfCommitExtension     = codeList{name: "commit_extension", open: true, names: [256]string{}}
+	codesOfDealExtension       = codeList{name: "deal_extension", open: true, names: [256]string{}}
+	codesOfCloseExtension      = codeList{name: "close_extension", open: true, names: [256]string{}}
+	codesOfRevealExtension     = codeList{name: "reveal_extension", open: true, names: [256]string{}}
+	codesOfDisclosureExtension = codeList{name: "disclosure_extension", open: true, names: [256]string{}}
 )

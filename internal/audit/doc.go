@@ -43,6 +43,7 @@ const (
 	MaxSignatures = 64        // signature lines of a signed checkpoint
 	MaxProof      = 63        // hashes of an inclusion proof
 	MaxTakeovers  = 16        // takeovers of one shuffle
+	MaxChain      = 8         // shuffles of a chain: a root, its child, its child's child
 	MaxReveals    = 4096      // places of one reveal, and reveals of one shuffle
 	MaxAdmins     = 16        // administrators in force
 	MaxTables     = 256       // tables of one credential

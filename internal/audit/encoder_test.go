@@ -81,6 +81,8 @@ func (e refEntry) write() *refWriter {
 		body, write = 10, func() { e.Act.write(w) }
 	case e.Reveal != nil:
 		body, write = 11, func() { e.Reveal.write(w) }
+	case e.Disclose != nil:
+		body, write = 12, func() { e.Disclose.write(w) }
 	case e.Opaque != nil:
 		body, write = uint64(e.Opaque.Type), func() { w.fixed("body", e.Opaque.Body) }
 	}
@@ -315,6 +317,19 @@ func (r *refReveal) write(w *refWriter) {
 		w.num("place", p, 2)
 	}
 	w.extensions(r.Extensions)
+}
+
+func (d *refDisclose) write(w *refWriter) {
+	w.num("shuffle", d.Shuffle, 8)
+	w.num("form", uint64(d.Form), 1)
+	switch d.Form {
+	case 1:
+		w.blob16("tape", d.Tape)
+	case 2:
+		w.num("disclosure key", d.Key, 8)
+		w.blob16("sealed tape", d.Tape)
+	}
+	w.extensions(d.Extensions)
 }
 
 func (h *refHolder) write(w *refWriter) {

@@ -31,7 +31,7 @@ type Entry struct {
 }
 
 // Body is *Genesis, *Commit, *Mix, *Deal, *Close, *Key, *Event, *Takeover, *Credential,
-// *ActEntry, *Reveal or, of an entry that was passed over, *Opaque.
+// *ActEntry, *Reveal, *DisclosureEntry or, of an entry that was passed over, *Opaque.
 type Body interface {
 	Type() Type
 	fields(k *coder) // goes through the body's fields, in their order
@@ -145,6 +145,8 @@ func newBody(t Type) Body {
 		return new(ActEntry)
 	case TypeReveal:
 		return new(Reveal)
+	case TypeDisclosure:
+		return new(DisclosureEntry)
 	}
 	return &Opaque{Code: t}
 }

@@ -24,6 +24,7 @@ type refEntry struct {
 	Holder     *refHolder   `json:"credential_entry,omitempty"`
 	Act        *refAct      `json:"act,omitempty"`
 	Reveal     *refReveal   `json:"reveal,omitempty"`
+	Disclose   *refDisclose `json:"disclosure,omitempty"`
 	Opaque     *refOpaque   `json:"opaque,omitempty"` // of a type that is not known
 }
 
@@ -209,6 +210,14 @@ type refReveal struct {
 	Final      bool           `json:"final,omitempty"`
 	Exposed    bool           `json:"exposed,omitempty"`
 	Places     []uint64       `json:"places"`
+	Extensions []refExtension `json:"extensions,omitempty"`
+}
+
+type refDisclose struct {
+	Shuffle    uint64         `json:"shuffle"`
+	Form       uint8          `json:"form"`
+	Tape       hexed          `json:"tape,omitempty"`
+	Key        uint64         `json:"disclosure_key,omitempty"`
 	Extensions []refExtension `json:"extensions,omitempty"`
 }
 

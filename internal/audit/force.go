@@ -12,6 +12,7 @@ package audit
 func (s *State) Force(e Entry) {
 	index := s.size
 	s.faulty = true
+	expected := s.pair
 	s.size, s.pair = index+1, nil
 	if e.Body != nil {
 		s.spend(e)
@@ -19,12 +20,12 @@ func (s *State) Force(e Entry) {
 	s.persons.approved = nil
 	if e.Body != nil {
 		s.time = e.Time
-		s.force(e, index)
+		s.force(e, index, expected)
 	}
 	s.Commit()
 }
 
-func (s *State) force(e Entry, index uint64) {
+func (s *State) force(e Entry, index uint64, expected *pair) {
 	if g, ok := e.Body.(*Genesis); ok && s.genesis == nil {
 		s.applyGenesis(g)
 		s.persons.genesis = e.hash()
@@ -34,22 +35,24 @@ func (s *State) force(e Entry, index uint64) {
 	}
 	switch b := e.Body.(type) {
 	case *Commit:
-		s.applyCommit(b, index, e.Actor)
-		if s.pair != nil && !s.open.has(s.pair.shuffle) {
-			s.pair = nil // the parent cannot be closed
+		s.applyCommit(b, index, e)
+		if s.pair != nil {
+			if _, err := s.running(s.pair.shuffle); err != nil {
+				s.pair = nil // the parent cannot be closed
+			}
 		}
 	case *Mix:
-		if o, ok := s.open.find(b.Shuffle); ok && o.planned {
+		if o, err := s.running(b.Shuffle); err == nil && o.planned {
 			s.keep(o)
 			o.mixed = true
 		}
 	case *Deal:
-		if o, ok := s.open.find(b.Shuffle); ok {
+		if o, err := s.running(b.Shuffle); err == nil {
 			s.dealTo(o, b)
 		}
 	case *Close:
-		if s.open.has(b.Shuffle) {
-			s.applyClose(b)
+		if _, err := s.running(b.Shuffle); err == nil {
+			s.applyClose(b, expected, e.Actor)
 		}
 	case *Key:
 		if s.matters(b) {
@@ -62,8 +65,12 @@ func (s *State) force(e Entry, index uint64) {
 			s.applyReveal(b)
 		}
 	case *Takeover:
-		if s.open.has(b.Shuffle) {
+		if _, err := s.running(b.Shuffle); err == nil {
 			s.applyTakeover(b, e.Actor)
+		}
+	case *DisclosureEntry:
+		if o, ok := s.open.find(b.Shuffle); ok && o.stage == due {
+			s.applyDisclosure(b, expected)
 		}
 	case *ActEntry:
 		s.applyAct(b, index, e.Time)

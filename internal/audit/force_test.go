@@ -476,7 +476,8 @@ func holdForced(t interface{ Fatalf(string, ...any) }, s *State, size int) {
 		t.Fatalf("%d entries of %d, %d auditors", s.Size(), size, len(s.keys.auditors))
 	}
 	for o := range s.open.all() {
-		if _, waits := slices.BinarySearch(o.table.waiting, o.id); waits != (o.next == 0) || int(o.next) > o.m ||
+		if _, waits := slices.BinarySearch(o.table.waiting, o.id); waits != (o.next == 0 && o.stage == playing) ||
+			int(o.next) > o.m ||
 			o.table != s.tables[o.commit().Context.Table] {
 			t.Fatalf("shuffle %d: next %d of %d, waiting %t", o.id, o.next, o.m, waits)
 		}

@@ -89,7 +89,7 @@ func genEntry() *rapid.Generator[refEntry] {
 	return rapid.Custom(func(t *rapid.T) refEntry {
 		e := refEntry{Time: genIndex(0).Draw(t, "time")}
 		e.Identity, e.Credential = genActor(t)
-		switch rapid.IntRange(1, 12).Draw(t, "type") {
+		switch rapid.IntRange(1, 13).Draw(t, "type") {
 		case 1:
 			e.Genesis = genGenesis(t)
 		case 2:
@@ -114,6 +114,8 @@ func genEntry() *rapid.Generator[refEntry] {
 		case 11:
 			e.Reveal = genReveal(t)
 		case 12:
+			e.Disclose = genDisclose(t)
+		case 13:
 			e.Opaque = &refOpaque{Type: genPassed().Draw(t, "type"), Body: genBytes(0, 1024).Draw(t, "body")}
 		}
 		return e
@@ -325,12 +327,24 @@ func genReveal(t *rapid.T) *refReveal {
 		Exposed: rapid.Bool().Draw(t, "exposed"), Places: places, Extensions: genExtensions(t)}
 }
 
+func genDisclose(t *rapid.T) *refDisclose {
+	d := &refDisclose{Shuffle: genIndex(0).Draw(t, "shuffle"), Form: rapid.Uint8Range(0, 2).Draw(t, "form")}
+	if d.Form > 0 {
+		d.Tape = genBytes(1, 2000).Draw(t, "tape")
+	}
+	if d.Form == 2 {
+		d.Key = genIndex(0).Draw(t, "key")
+	}
+	d.Extensions = genExtensions(t)
+	return d
+}
+
 func genClose(t *rapid.T) *refClose {
 	c := &refClose{Shuffle: genIndex(0).Draw(t, "shuffle"), Outcome: genCode(5).Draw(t, "outcome")}
 	if c.Outcome == 4 {
 		c.Reason = genOpen(10).Draw(t, "reason")
 	}
-	if c.Reason != 10 {
+	if c.Reason != 10 && c.Outcome != 3 {
 		c.Form, c.Tape = genCode(2).Draw(t, "form"), genBytes(1, 2000).Draw(t, "tape")
 	}
 	if c.Form == 2 {

@@ -41,6 +41,7 @@ func (c legalityCases) all() {
 	c.waiting()
 	c.administrators()
 	c.reveals()
+	c.chains()
 }
 
 // dealt is a story with one shuffle of four cards of which one is dealt.
@@ -331,5 +332,6 @@ func (c legalityCases) parents() {
 	add("a parent that was continued", "parent", s.commit("t", child(id, 0, 1)))
 	add("a child of a child, with the root's deck hash", holds, s.commit("t", child(kid, 2, 0)))
 	s.then(s.close(kid, 1))
+	s.then(s.disclose(id))
 	add("a parent that was completed", "parent", s.commit("t", child(kid, 0, 1)))
 }

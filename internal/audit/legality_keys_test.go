@@ -270,6 +270,5 @@ func (c legalityCases) twoRules() {
 	c.add("checkpoint", "two rules: only the checkpoint is missing", "checkpoint", q, q.deal(id, 0, 4, under(0)))
 	c.add("not_open", "two rules: a close of nothing, continued", "not_open", q, q.close(9, 3))
 	c.add("deadline", "two rules: continued, late", "deadline", q, overdue(q.close(id, 3)))
-	c.add("outcome", "two rules: continued, sealed", "outcome", q, q.close(id, 3, sealed(2)))
 	c.add("form", "two rules: sealed, to no disclosure key", "form", q, q.close(id, 1, sealed(2)))
 }

@@ -77,6 +77,7 @@ func (c legalityCases) reveals() {
 	odd.then(odd.deal(id, 5, 0, runs(refRun{Cards: 1, Purpose: 200})))
 	add("a place of a purpose that is passed over", holds, odd, odd.reveal(id, places(5)))
 	c.finalReveals()
+	c.revealsOfAncestors()
 }
 
 func (c legalityCases) finalReveals() {

@@ -278,7 +278,26 @@ func limitsOfPlay() []limit {
 			return refEntry{Identity: "a", Credential: "a", Reveal: &r}
 		}
 	}
+	disclosed := func(change func(d *refDisclose, n uint64)) func(uint64) refEntry {
+		return func(n uint64) refEntry {
+			d := refDisclose{Form: 1, Tape: hexed{9}}
+			change(&d, n)
+			return refEntry{Identity: "a", Credential: "a", Disclose: &d}
+		}
+	}
 	return []limit{
+		integer("shuffle of a disclosure", 0, disclosed(func(d *refDisclose, n uint64) { d.Shuffle = n })),
+		{"tape of a disclosure", 1, 32_768, malformed, malformed,
+			disclosed(func(d *refDisclose, n uint64) { d.Tape = make(hexed, n) })},
+		{"sealed tape of a disclosure", 1, 32_849, malformed, malformed,
+			disclosed(func(d *refDisclose, n uint64) { d.Form, d.Tape = 2, make(hexed, n) })},
+		integer("key of a disclosure", 0, disclosed(func(d *refDisclose, n uint64) { d.Form, d.Key = 2, n })),
+		extensionBytes("disclosure", disclosed(func(d *refDisclose, n uint64) {
+			d.Extensions = []refExtension{{200, make(hexed, n)}}
+		})),
+		passed("extension of a disclosure", disclosed(func(d *refDisclose, n uint64) {
+			d.Extensions = []refExtension{{uint8(n), nil}}
+		})),
 		integer("shuffle of a reveal", 0, revealed(func(r *refReveal, n uint64) { r.Shuffle = n })),
 		{"places of a reveal", 1, 4096, malformed, malformed,
 			revealed(func(r *refReveal, n uint64) { r.Places = placesBelow(n) })},
@@ -316,7 +335,11 @@ func limitsOfPlay() []limit {
 			deal(func(d *refDeal, n uint64) { d.Runs[0].Recipient = letters(n) })},
 		integer("shuffle of a close", 0, closed(func(c *refClose, n uint64) { c.Shuffle = n })),
 		{"outcome that needs no reason", 1, 3, malformed, malformed,
-			closed(func(c *refClose, n uint64) { c.Outcome = uint8(n) })},
+			closed(func(c *refClose, n uint64) {
+				if c.Outcome = uint8(n); n == 3 {
+					c.Form, c.Tape = 0, nil
+				}
+			})},
 		{"outcome with a reason", 4, 4, malformed, malformed,
 			closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = uint8(n), 1 })},
 		{"outcome", 5, 5, malformed, unknown, closed(func(c *refClose, n uint64) { c.Outcome = uint8(n) })},

@@ -100,6 +100,8 @@ func rolesFor(b Body) []Role {
 		if b.Outcome == OutcomeVoid && b.Reason == ReasonTapeLost {
 			return []Role{RoleAdmin}
 		}
+	case *DisclosureEntry:
+		return []Role{RoleDealer, RoleAdmin}
 	}
 	return []Role{RoleDealer}
 }
@@ -126,9 +128,11 @@ func (m model) tableFor(b Body) (table string, some bool) {
 		id = b.Shuffle
 	case *Reveal:
 		id = b.Shuffle
+	case *DisclosureEntry:
+		id = b.Shuffle
 	}
-	if c := m.openCommit(id); c != nil {
-		return c.Context.Table, true
+	if m.begun(id) {
+		return m[id].Body.(*Commit).Context.Table, true
 	}
 	return "", false
 }

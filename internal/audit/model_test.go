@@ -51,6 +51,8 @@ func (m model) rule(e Entry) string {
 		return m.actRule(b, e.Time)
 	case *Reveal:
 		return m.revealRule(b, e)
+	case *DisclosureEntry:
+		return m.disclosureRule(b)
 	case *Key:
 		return m.keyRule(b)
 	case *Event:
@@ -102,7 +104,9 @@ func (m model) breaksPair(e Entry) bool {
 		return last.Context.Parent != nil &&
 			!(isClose && c.Shuffle == last.Context.Parent.ID && c.Outcome == OutcomeContinued)
 	}
-	return false
+	next, by := m.toDisclose()
+	d, isDisclosure := e.Body.(*DisclosureEntry)
+	return next != 0 && !(isDisclosure && d.Shuffle == next && e.Actor.Identity == by)
 }
 
 func (m model) started(index uint64) bool {
@@ -225,7 +229,11 @@ func (m model) commitRule(c *Commit, e Entry) string {
 			}
 			return c.Serial != uint64(len(below))+1 || c.Previous != below[len(below)-1]
 		},
-		"close_by", func() bool { return c.CloseBy <= now || c.CloseBy-now > 1000*int64(g.MaxCloseBy) },
+		"close_by", func() bool {
+			limit := 1000 * int64(g.MaxCloseBy)
+			return c.CloseBy <= now || c.CloseBy-now > limit ||
+				ctx.Parent != nil && m.begun(ctx.Parent.ID) && c.CloseBy > m.rootOf(ctx.Parent.ID).Time+limit
+		},
 		"mix_modes", func() bool {
 			return slices.ContainsFunc(ctx.Plan, func(p Planned) bool {
 				return !map[Source]bool{SourceSlot: g.MixModes&1 != 0, SourceBeacon: g.MixModes&2 != 0,
@@ -247,7 +255,8 @@ func (m model) commitRule(c *Commit, e Entry) string {
 				return false
 			}
 			p := m.openCommit(ctx.Parent.ID)
-			return p == nil || now >= p.CloseBy || p.Context.IsDraw() || p.Context.Table != ctx.Table ||
+			return p == nil || len(m.ancestors(ctx.Parent.ID)) == 7 || now >= p.CloseBy || p.Context.IsDraw() ||
+				p.Context.Table != ctx.Table ||
 				p.Context.DeckHash != ctx.DeckHash ||
 				slices.ContainsFunc(ctx.Parent.Positions,
 					func(pos uint16) bool { return int(pos) >= p.Context.Recipe.Take })
@@ -309,7 +318,8 @@ func (m model) pending() bool {
 	case *ActEntry:
 		return b.Act != ActCancel && !m.below().waits(b)
 	}
-	return false
+	next, _ := m.toDisclose()
+	return next != 0
 }
 
 func (m model) dealsOf(id uint64) []uint64 {
@@ -426,12 +436,14 @@ func (m model) shows(id uint64) (places []byte) {
 }
 
 func (m model) revealRule(r *Reveal, e Entry) string {
-	c := m.openCommit(r.Shuffle)
 	return first(
-		"not_open", func() bool { return c == nil },
-		"deadline", func() bool { return e.Time >= c.CloseBy },
-		"owner", func() bool { return !m.plays(r.Shuffle, e.Actor.Identity) },
+		"not_open", func() bool { return !m.begun(r.Shuffle) },
+		"deadline", func() bool { return e.Time >= m.openCommit(m.newest(r.Shuffle)).CloseBy },
+		"owner", func() bool { return !m.plays(m.newest(r.Shuffle), e.Actor.Identity) },
 		"reveal", func() bool {
+			if r.Final && m.openCommit(r.Shuffle) == nil {
+				return true
+			}
 			places := m.shows(r.Shuffle)
 			return slices.ContainsFunc(r.Places, func(p uint16) bool {
 				return int(p) >= len(places) || places[p] == 'p' || places[p] == 'b' && !r.Final && !r.Exposed
@@ -458,7 +470,8 @@ func (m model) closeRule(c *Close, e Entry) string {
 		},
 		"form", func() bool {
 			length := opened.Context.Recipe.TapeLen()
-			return !lost && (!auditor() && (c.Form != FormTape || len(c.Tape) != length) ||
+			told := !lost && c.Outcome != OutcomeContinued
+			return told && (!auditor() && (c.Form != FormTape || len(c.Tape) != length) ||
 				auditor() && (c.Form != FormSealed || len(c.Tape) != length+81))
 		},
 		"disclosure_key", func() bool {

@@ -35,27 +35,70 @@ type openShuffles struct {
 const (
 	chunkSlots = 256
 	// tailSize has room for a commit with a game reference of 36 bytes, and makes a
-	// slot 240 bytes.
+	// slot 256 bytes.
 	tailSize = 200
 )
 
 // open is a shuffle between its commit and its close: what differs from one
 // shuffle to the next.
 type open struct {
-	id          uint64 // 0: the slot is free
-	closeBy     int64
+	id uint64 // 0: the slot is free
+	chained
 	terms       uint32
 	next        uint16 // next place to deal
 	mixed       bool
 	shownNumber uint32 // which dealt places are public, by its number in shownPool
-	owner       uint32 // identity, by its number in holders
-	extent      Extent // what the owner may do
 	takeovers   uint8
 	used        uint8          // bytes of tail
 	copied      uint8          // the copy that has it (State.Copy)
 	prev, succ  uint32         // the slots around this one in its table's list; noSlot at an end
 	tail        [tailSize]byte // the commit's body (docs/SPEC.md section 5.3) after its context
 }
+
+// chained is what the shuffles of a chain have in common, and where each stands in it. An
+// ancestor has close-by and owner of the chain's open shuffle.
+type chained struct {
+	closeBy int64
+	latest  int64  // no close-by of the chain is later
+	owner   uint32 // identity, by its number in holders
+	extent  Extent // what the owner may do
+	depth   uint8  // 1 of a root, and one more of each child
+	stage   stage
+}
+
+// share takes over what an ancestor has of the open shuffle of its chain.
+func (c *chained) share(from chained) {
+	c.closeBy, c.owner, c.extent = from.closeBy, from.owner, from.extent
+}
+
+// SavedChain is what a SavedShuffle holds of its chain.
+type SavedChain struct {
+	CloseBy   int64 // of the chain
+	Latest    int64 // no close-by of the chain is later
+	Extent    Extent
+	Depth     uint8 // in the chain: 1 of a root
+	Continued bool  // its cards are in a child
+}
+
+func (c *chained) save() SavedChain {
+	return SavedChain{c.closeBy, c.latest, c.extent, c.depth, c.stage == continued}
+}
+
+func (c *chained) restore(saved SavedChain) {
+	c.closeBy, c.latest, c.extent, c.depth = saved.CloseBy, saved.Latest, saved.Extent, saved.Depth
+	if saved.Continued {
+		c.stage = continued
+	}
+}
+
+// stage is where an open shuffle stands between its commit and what discloses its tape.
+type stage uint8
+
+const (
+	playing   stage = iota
+	continued       // its cards are in a child
+	due             // the chain is closed: the tape is to be disclosed
+)
 
 const noSlot = math.MaxUint32
 
@@ -128,7 +171,7 @@ func (s *openShuffles) all() iter.Seq[opened] {
 // the commit. The result keeps no part of either, and is not among the others yet.
 func (s *openShuffles) describe(id uint64, c *Commit, body []byte, t *table) opened {
 	begin := 2 + int(binary.BigEndian.Uint16(body))
-	o := opened{open: &open{id: id, closeBy: c.CloseBy}}
+	o := opened{open: &open{id: id, chained: chained{closeBy: c.CloseBy, depth: 1}}}
 	n := copy(o.tail[:], body[begin:])
 	o.used, o.long = uint8(n), string(body[begin+n:])
 	if number, ok := s.numbers[string(body[:begin])]; ok {

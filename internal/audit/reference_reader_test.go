@@ -24,7 +24,7 @@ func refReads(entry []byte) (ok bool, passed []Code) {
 	r := &refReader{b: entry}
 	r.must(len(entry) <= 48_000)
 	r.code(1)
-	body := r.open("entry", 11)
+	body := r.open("entry", 12)
 	r.integer()
 	identity, credential := r.name(), r.name()
 	for _, word := range []string{"daemon", "operator"} {
@@ -35,7 +35,7 @@ func refReads(entry []byte) (ok bool, passed []Code) {
 	} else {
 		[]func(){1: r.genesis, 2: r.commit, 3: r.mix, 4: r.deal, 5: r.close, 6: r.key, 7: r.event,
 			8: r.takeover, 9: r.credential, 10: r.act,
-			11: r.reveal}[body]()
+			11: r.reveal, 12: r.disclosure}[body]()
 	}
 	r.must(len(r.b) == 0)
 	return true, r.passed
@@ -405,15 +405,27 @@ func (r *refReader) close() {
 	} else {
 		r.must(r.num(1) == 0)
 	}
-	form := r.num(1)
-	r.must(form <= 2 && (form == 0) == (reason == 10))
+	form := r.tape()
+	r.must((form == 0) == (reason == 10 || outcome == 3))
+	r.extensions("close_extension")
+}
+
+func (r *refReader) tape() (form uint64) {
+	form = r.num(1)
+	r.must(form <= 2)
 	if form == 2 {
 		r.integer()
 	}
 	if form > 0 {
-		r.blob16(1, map[uint64]int{1: 32_768, 2: 32_849}[uint64(form)])
+		r.blob16(1, map[uint64]int{1: 32_768, 2: 32_849}[form])
 	}
-	r.extensions("close_extension")
+	return form
+}
+
+func (r *refReader) disclosure() {
+	r.integer()
+	r.tape()
+	r.extensions("disclosure_extension")
 }
 
 func (r *refReader) key() {

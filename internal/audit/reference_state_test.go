@@ -80,6 +80,9 @@ func (m model) refPair() []byte {
 			return refJoin(uint8(2), b.Context.Parent.ID)
 		}
 	}
+	if next, by := m.toDisclose(); next != 0 {
+		return refJoin(uint8(5), next, refStr8(by))
+	}
 	return []byte{0}
 }
 
@@ -128,14 +131,14 @@ func (m model) tables() (tables []string) {
 }
 
 func (m model) played() (shuffles []string) {
-	for _, id := range m.open() {
+	for _, id := range m.live() {
 		next := 0
 		for _, i := range m.dealsOf(id) {
 			next += m[i].Body.(*Deal).Count()
 		}
 		mixed := any1(m, func(x *Mix) bool { return x.Shuffle == id })
 		shuffles = append(shuffles, string(refJoin(id, refBlob(refBody(m[id])), uint16(next), mixed, m.refOwner(id),
-			refBlob(m.refShown(id)))))
+			refBlob(m.refShown(id)), m.refChained(id))))
 	}
 	return shuffles
 }
@@ -155,8 +158,22 @@ func (m model) refShown(id uint64) (out []byte) {
 	return out
 }
 
+// refChained is close-by and latest close-by of the chain, depth, and where the shuffle
+// stands: 0 open, 1 continued, 2 to be disclosed.
+func (m model) refChained(id uint64) []byte {
+	last, stage := m.newest(id), uint8(1)
+	switch {
+	case last == id:
+		stage = 0
+	case !m.begun(last):
+		stage = 2
+	}
+	return refJoin(m[last].Body.(*Commit).CloseBy, m.rootOf(id).Time+1000*int64(m.genesis().MaxCloseBy),
+		uint8(1+len(m.ancestors(id))), stage)
+}
+
 func (m model) refOwner(id uint64) []byte {
-	owner, limited := m.owner(id)
+	owner, limited := m.owner(m.newest(id))
 	extent := uint8(2)
 	if limited {
 		extent = 1

@@ -7,14 +7,14 @@ import "slices"
 const (
 	RuleGenesisFirst  = "genesis_first"  // entry 0 is the genesis, no other is
 	RuleTime          = "time"           // time never decreases
-	RulePair          = "pair"           // a final deal or reveal and a child's commit are followed by their close
+	RulePair          = "pair"           // what belongs to the entry below follows it
 	RuleOrigin        = "origin"         // a commit's context is of this ledger: origin, genesis, production bit
 	RuleInstance      = "instance"       // it names a daemon that started below
 	RuleLatch         = "latch"          // no commit while the entropy latch is set; a set latch is cleared once
 	RuleKill          = "kill"           // no commit while a kill switch covers it
 	RuleTable         = "table"          // no commit at a closed table; tables open and close in turn
 	RuleSerial        = "serial"         // serials count by one and name the previous commit
-	RuleCloseBy       = "close_by"       // close-by is after the commit, at most the ledger's cap later
+	RuleCloseBy       = "close_by"       // close-by is after the commit, within the cap after the root's commit
 	RuleMixModes      = "mix_modes"      // only sources that the genesis declares
 	RuleBeacon        = "beacon"         // the beacon's round comes out after the commit
 	RuleOwner         = "owner"          // only its owner mixes, deals, continues and closes a shuffle
@@ -54,8 +54,8 @@ func (s *State) check(e Entry) error {
 		return checkGenesis(e.Body.(*Genesis))
 	case e.Time < s.time:
 		return illegal(RuleTime, "time %d after %d", e.Time, s.time)
-	case s.pair != nil && !s.pair.takes(e.Body):
-		return illegal(RulePair, "the close of shuffle %d must follow", s.pair.shuffle)
+	case s.pair != nil && !s.pair.takes(e):
+		return s.pair.broken()
 	}
 	if err := s.checkApproved(e); err != nil {
 		return err
@@ -80,6 +80,8 @@ func (s *State) check(e Entry) error {
 		return s.checkAct(b, e.Time)
 	case *Reveal:
 		return s.checkReveal(b, e)
+	case *DisclosureEntry:
+		return s.checkDisclosure(b)
 	case *Key:
 		return s.checkKey(b)
 	case *Event:

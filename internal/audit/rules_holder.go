@@ -73,6 +73,8 @@ func writes(r Role, b Body) bool {
 		return r == RoleAdmin
 	case *Close:
 		return (r == RoleAdmin) == (b.Reason == ReasonTapeLost) && (r == RoleAdmin || r == RoleDealer)
+	case *DisclosureEntry: // by the identity of the chain's close
+		return r == RoleAdmin || r == RoleDealer
 	}
 	return r == RoleDealer
 }
@@ -93,6 +95,8 @@ func (s *State) tableOf(b Body) (string, bool) {
 	case *Takeover:
 		id = b.Shuffle
 	case *Reveal:
+		id = b.Shuffle
+	case *DisclosureEntry:
 		id = b.Shuffle
 	case *Event:
 		return b.Name, b.Kind == EventTableOpen || b.Kind == EventTableClose || b.Scope == ScopeTable

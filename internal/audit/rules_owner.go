@@ -31,6 +31,8 @@ func (s *State) checkCommitter(c *Context, by Actor) error {
 // plays reports whether the actor may mix, deal and continue the shuffle.
 func (s *State) plays(o opened, by Actor) error {
 	switch {
+	case s.elsewhere(o):
+		return nil
 	case !s.owns(o, by):
 		return illegal(RuleOwner, "shuffle %d is of %s, not of %s", o.id, s.holders.identities[o.owner], by.Identity)
 	case o.extent != ExtentPlay:
@@ -49,10 +51,10 @@ func (s *State) closes(o opened, c *Close, by Actor) error {
 }
 
 func (s *State) checkTakeover(t *Takeover, by Actor) error {
-	o, ok := s.open.find(t.Shuffle)
+	o, err := s.running(t.Shuffle)
 	switch {
-	case !ok:
-		return illegal(RuleNotOpen, "shuffle %d is not open", t.Shuffle)
+	case err != nil:
+		return err
 	case by.Reserved():
 		return illegal(RuleOwner, "%s takes no shuffle over", by.Identity)
 	case s.owns(o, by) && o.extent >= t.Extent:
@@ -66,10 +68,12 @@ func (s *State) checkTakeover(t *Takeover, by Actor) error {
 func (s *State) applyTakeover(t *Takeover, by Actor) {
 	o, _ := s.open.find(t.Shuffle)
 	s.keep(o)
-	owner, extent, takeovers := o.owner, o.extent, o.takeovers
+	takeovers := o.takeovers
 	s.push(func() {
 		o, _ := s.open.find(t.Shuffle)
-		o.owner, o.extent, o.takeovers = owner, extent, takeovers
+		o.takeovers = takeovers
 	})
-	o.owner, o.extent, o.takeovers = s.identity(by), t.Extent, min(o.takeovers, MaxTakeovers-1)+1
+	o.takeovers = min(o.takeovers, MaxTakeovers-1) + 1
+	s.chain(t.Shuffle, func(c *chained) { c.owner, c.extent = s.identity(by), t.Extent })
+	s.share(t.Shuffle)
 }

@@ -23,8 +23,8 @@ func (s *State) checkCommit(c *Commit, e Entry) error {
 		return illegal(RuleSerial, "serial %d after %d where table %s is at %d after %d",
 			c.Serial, c.Previous, ctx.Table, serial, previous)
 	}
-	if life := c.CloseBy - now; life <= 0 || life > int64(s.genesis.MaxCloseBy)*1000 {
-		return illegal(RuleCloseBy, "close-by is %d ms after the commit, at most %d s", life, s.genesis.MaxCloseBy)
+	if err := s.checkCloseBy(c, now); err != nil {
+		return err
 	}
 	for _, p := range ctx.Plan {
 		if s.genesis.MixModes>>(p.Source-1)&1 == 0 {
@@ -49,14 +49,30 @@ func (s *State) checkCommit(c *Commit, e Entry) error {
 	return s.checkCommitter(ctx, e.Actor)
 }
 
+func (s *State) checkCloseBy(c *Commit, now int64) error {
+	if life := c.CloseBy - now; life <= 0 || life > int64(s.genesis.MaxCloseBy)*1000 {
+		return illegal(RuleCloseBy, "close-by is %d ms after the commit, at most %d s", life, s.genesis.MaxCloseBy)
+	}
+	if c.Context.Parent == nil {
+		return nil
+	}
+	if p, ok := s.open.find(c.Context.Parent.ID); ok && c.CloseBy > p.latest {
+		return illegal(RuleCloseBy, "close-by is %d, and %d is the latest of the chain, %d s after its root",
+			c.CloseBy, p.latest, s.genesis.MaxCloseBy)
+	}
+	return nil
+}
+
 func (s *State) checkParent(ctx *Context, now int64) error {
 	if ctx.Parent == nil {
 		return nil
 	}
 	p, ok := s.open.find(ctx.Parent.ID)
 	switch {
-	case !ok:
-		return illegal(RuleParent, "shuffle %d is not open", ctx.Parent.ID)
+	case !ok || p.stage != playing:
+		return illegal(RuleParent, "shuffle %d is not open, or was continued", ctx.Parent.ID)
+	case p.depth >= MaxChain:
+		return illegal(RuleParent, "shuffle %d is the last of a chain of %d", ctx.Parent.ID, MaxChain)
 	case now >= p.closeBy:
 		return illegal(RuleParent, "shuffle %d had to close by %d, and can only expire", ctx.Parent.ID, p.closeBy)
 	}
@@ -76,34 +92,34 @@ func (s *State) checkParent(ctx *Context, now int64) error {
 	return nil
 }
 
-func (s *State) applyCommit(c *Commit, id uint64, by Actor) {
+func (s *State) applyCommit(c *Commit, id uint64, e Entry) {
 	t := s.table(c.Context.Table)
 	before := *t
 	s.push(func() {
 		s.open.remove(id)
 		*t = before
 	})
-	s.open.insert(s.opening(id, c, t, by))
+	s.open.insert(s.opening(id, c, t, e))
 	t.serial, t.last, t.waiting = c.Serial, id, append(t.waiting, id)
 	if c.Context.Parent != nil {
-		s.pair = &pair{shuffle: c.Context.Parent.ID, continued: true}
+		s.pair = &pair{shuffle: c.Context.Parent.ID, continued: true, child: id}
 	}
 }
 
 // opening is the shuffle that c opens as entry id, of which it keeps no part.
-func (s *State) opening(id uint64, c *Commit, t *table, by Actor) opened {
+func (s *State) opening(id uint64, c *Commit, t *table, e Entry) opened {
 	s.scratch.b = s.scratch.b[:0]
 	c.fields(&s.scratch)
 	o := s.open.describe(id, c, s.scratch.b, t)
-	o.owner, o.extent = s.identity(by), ExtentPlay
+	o.owner, o.extent, o.latest = s.identity(e.Actor), ExtentPlay, e.Time+int64(s.genesis.MaxCloseBy)*1000
 	return o
 }
 
 // playable returns the open shuffle if the actor of e may mix or deal it now.
 func (s *State) playable(id uint64, e Entry) (o opened, err error) {
-	o, ok := s.open.find(id)
-	if !ok {
-		return o, illegal(RuleNotOpen, "shuffle %d is not open", id)
+	o, err = s.running(id)
+	if err != nil {
+		return o, err
 	}
 	if e.Time >= o.closeBy {
 		return o, illegal(RuleDeadline, "shuffle %d had to close by %d", id, o.closeBy)
@@ -216,13 +232,16 @@ func (s *State) dealTo(o opened, d *Deal) {
 func (s *State) checkReveal(r *Reveal, e Entry) error {
 	o, ok := s.open.find(r.Shuffle)
 	switch {
-	case !ok:
+	case !ok || o.stage == due:
 		return illegal(RuleNotOpen, "shuffle %d is not open", r.Shuffle)
-	case e.Time >= o.closeBy:
+	case e.Time >= o.closeBy && !s.elsewhere(o):
 		return illegal(RuleDeadline, "shuffle %d had to close by %d", r.Shuffle, o.closeBy)
 	}
 	if err := s.plays(o, e.Actor); err != nil {
 		return err
+	}
+	if r.Final && o.stage == continued {
+		return illegal(RuleReveal, "shuffle %d was continued: no close of it follows a final reveal", r.Shuffle)
 	}
 	places := o.shown.places(int(o.next))
 	for _, p := range r.Places {
@@ -255,48 +274,57 @@ func (s *State) applyReveal(r *Reveal) {
 
 func (s *State) checkClose(c *Close, e Entry) error {
 	now := e.Time
-	o, ok := s.open.find(c.Shuffle)
-	if !ok {
-		return illegal(RuleNotOpen, "shuffle %d is not open", c.Shuffle)
+	o, err := s.running(c.Shuffle)
+	if err != nil {
+		return err
 	}
 	if err := s.closes(o, c, e.Actor); err != nil {
 		return err
 	}
 	// At or after close-by only expired, and expired only then. A shuffle without
 	// its tape cannot expire: what was lost is told at any time.
-	if overdue := now >= o.closeBy; overdue != (c.Outcome == OutcomeExpired) && c.Form != FormNone {
+	if overdue := now >= o.closeBy; overdue != (c.Outcome == OutcomeExpired) && c.Reason != ReasonTapeLost {
 		return illegal(RuleDeadline, "%s at %d where shuffle %d closes by %d", c.Outcome, now, c.Shuffle, o.closeBy)
 	}
 	if c.Outcome == OutcomeContinued && s.pair == nil {
 		return illegal(RuleOutcome, "continued follows the commit of a child")
 	}
-	if c.Form == FormNone {
-		return nil // tape_lost: legal to write, a fault in every audit
+	disclosed, _ := DisclosedBy(c)
+	return s.checkDisclosed(disclosed)
+}
+
+// checkDisclosed: a tape goes to whom the commit says.
+func (s *State) checkDisclosed(d Disclosed) error {
+	if d.Form == FormNone {
+		return nil // continued, or lost: legal to write, and what is lost a fault in every audit
 	}
+	o, _ := s.open.find(d.Shuffle)
 	switch o.disclosure {
 	case DisclosurePublic:
-		if c.Form != FormTape || len(c.Tape) != o.tapeLen {
-			return illegal(RuleForm, "shuffle %d discloses %d bytes of tape to everybody", c.Shuffle, o.tapeLen)
+		if d.Form != FormTape || len(d.Tape) != o.tapeLen {
+			return illegal(RuleForm, "shuffle %d discloses %d bytes of tape to everybody", d.Shuffle, o.tapeLen)
 		}
 	case DisclosureAuditor:
-		if c.Form != FormSealed || len(c.Tape) != o.tapeLen+SealOverhead {
-			return illegal(RuleForm, "shuffle %d discloses its tape to auditors", c.Shuffle)
+		if d.Form != FormSealed || len(d.Tape) != o.tapeLen+SealOverhead {
+			return illegal(RuleForm, "shuffle %d discloses its tape to auditors", d.Shuffle)
 		}
-		if !s.sealable() || c.Key != s.keys.disclosure.index {
+		if !s.sealable() || d.Key != s.keys.disclosure.index {
 			return illegal(RuleDisclosureKey, "the newest disclosure key is entry %d", s.keys.disclosure.index)
 		}
 	}
 	return nil
 }
 
-func (s *State) applyClose(c *Close) {
+// applyClose ends the shuffle, or where expected is the pair of a child, continues it.
+func (s *State) applyClose(c *Close, expected *pair, by Actor) {
 	o, _ := s.open.find(c.Shuffle)
-	s.keep(o)
-	o = s.open.remove(c.Shuffle)
-	waiting := o.table.waiting
-	s.push(func() {
-		s.open.insert(o)
-		o.table.waiting = waiting
-	})
-	o.table.unwait(c.Shuffle)
+	t, waiting := o.table, o.table.waiting
+	s.push(func() { t.waiting = waiting })
+	t.unwait(c.Shuffle)
+	if c.Outcome == OutcomeContinued && expected != nil && expected.continued && expected.shuffle == c.Shuffle {
+		s.link(c.Shuffle, expected.child)
+		return
+	}
+	s.unchain(c.Shuffle, by)
+	s.end(c.Shuffle)
 }

@@ -31,7 +31,8 @@ func (s *samples) add(name string, e refEntry) {
 // writer is whose entry e is most often.
 func (e refEntry) writer() (identity, credential string) {
 	switch {
-	case e.Commit != nil || e.Mix != nil || e.Deal != nil || e.Close != nil || e.Takeover != nil || e.Reveal != nil:
+	case e.Commit != nil || e.Mix != nil || e.Deal != nil || e.Close != nil || e.Takeover != nil || e.Reveal != nil ||
+		e.Disclose != nil:
 		return "dealer-1", "token-1"
 	case e.Key != nil || e.Holder != nil || e.Act != nil:
 		return "operator", "operator"
@@ -53,6 +54,7 @@ func goodEntries() (s samples) {
 	s.addPassed()
 	s.addTerms()
 	s.addReveals()
+	s.addDisclosures()
 	s.addNumbers()
 	return s
 }
@@ -283,11 +285,12 @@ func (s *samples) addDeals() {
 
 func (s *samples) addCloses() {
 	add := func(name string, c refClose) { s.add("close: "+name, refEntry{Close: &c}) }
-	for i, outcome := range []string{"completed", "ended_early", "continued", "", "expired"} {
+	for i, outcome := range []string{"completed", "ended_early", "", "", "expired"} {
 		if outcome != "" {
 			add(outcome+", public", refClose{Shuffle: 2, Outcome: uint8(i + 1), Form: 1, Tape: bytesOf("tape", 129)})
 		}
 	}
+	add("continued, without a tape", refClose{Shuffle: 2, Outcome: 3})
 	for i, reason := range []string{"misdeal", "exposed_card", "foul_deck", "game_cancelled", "operator_error",
 		"system_fault",
 		"player_dispute", "mix_failed", "regulator"} {
@@ -401,6 +404,22 @@ func (s *samples) addReveals() {
 	s.add("passed over: extensions of a reveal", refEntry{Reveal: &refReveal{Shuffle: 2, Places: []uint64{1},
 		Extensions: []refExtension{{128, nil}, {255, hexed{1}}}}})
 	(*s)[len(*s)-1].Passed = []string{"reveal_extension 128", "reveal_extension 255"}
+}
+
+func (s *samples) addDisclosures() {
+	add := func(name string, d refDisclose) { s.add("disclosure: "+name, refEntry{Disclose: &d}) }
+	add("public", refDisclose{Shuffle: 2, Form: 1, Tape: bytesOf("tape", 129)})
+	add("sealed to auditors", refDisclose{Shuffle: 2, Form: 2, Key: 5, Tape: bytesOf("sealed", 129+81)})
+	add("the tape is lost", refDisclose{Shuffle: 2})
+	add("the largest id and key, the shortest tape", refDisclose{Shuffle: maxInteger, Form: 2, Key: maxInteger,
+		Tape: hexed{0}})
+	add("the longest tape", refDisclose{Shuffle: 2, Form: 1, Tape: bytesOf("tape", 32_768)})
+	add("the longest sealed tape", refDisclose{Shuffle: 2, Form: 2, Key: 5, Tape: bytesOf("sealed", 32_849)})
+	s.add("disclosure: by the daemon, of a chain that expired", refEntry{Time: sampleTime, Identity: "daemon",
+		Credential: "daemon", Disclose: &refDisclose{Shuffle: 2, Form: 1, Tape: bytesOf("tape", 54)}})
+	s.add("passed over: extensions of a disclosure", refEntry{Disclose: &refDisclose{Shuffle: 2,
+		Extensions: []refExtension{{128, nil}, {255, hexed{1}}}}})
+	(*s)[len(*s)-1].Passed = []string{"disclosure_extension 128", "disclosure_extension 255"}
 }
 
 func placesBelow(n uint64) (places []uint64) {

@@ -56,7 +56,7 @@ func CheckShuffleUnder(genesis Entry, entries []Placed) error {
 	// A child's commit is last where the file ends with it; its parent's close
 	// is in another file. A final deal's close is in this one.
 	if s.pair != nil && !s.pair.continued {
-		return illegal(RulePair, "the close of shuffle %d must follow", s.pair.shuffle)
+		return s.pair.broken()
 	}
 	return nil
 }
@@ -76,19 +76,19 @@ func (s *State) suppose(c *Commit, id uint64, by Actor) {
 		for _, pos := range p.Positions {
 			m = max(m, int(pos)+1)
 		}
-		s.open.insert(s.supposedParent(c, m, by))
+		s.open.insert(s.supposedParent(c, m, Entry{Actor: by}))
 	}
 	s.keys.disclosure.index = id // some entry below the close, for auditors in force
 }
 
 // supposedParent is a shuffle of m places, all dealt, that the child c may be of.
-func (s *State) supposedParent(c *Commit, m int, by Actor) opened {
+func (s *State) supposedParent(c *Commit, m int, by Entry) opened {
 	context := &Context{Origin: c.Context.Origin, Genesis: c.Context.Genesis, Table: c.Context.Table,
 		DeckHash: c.Context.DeckHash, Terms: c.Context.Terms, Disclosure: DisclosurePublic,
 		Recipe: shuffle.Recipe{Cards: shuffle.MinCards, Take: shuffle.MinCards}}
 	parent := &Commit{Context: context, Serial: 1, CloseBy: MaxInteger}
 	o := s.opening(c.Context.Parent.ID, parent, s.table(c.Context.Table), by)
-	o.m, o.next = m, uint16(m)
+	o.m, o.next, o.latest = m, uint16(m), MaxInteger
 	return o
 }
 
@@ -100,7 +100,7 @@ func (s *State) pass(e Placed) error {
 	c, isClose := e.Entry.Body.(*Close)
 	if e.Index > s.size {
 		if s.pair != nil && !s.pair.continued {
-			return illegal(RulePair, "the close of shuffle %d must follow", s.pair.shuffle)
+			return s.pair.broken()
 		}
 		// The first of them may have closed this child's parent, and the last
 		// may have committed a child of this shuffle.
@@ -108,12 +108,23 @@ func (s *State) pass(e Placed) error {
 		if isClose && c.Outcome == OutcomeContinued {
 			s.pair = &pair{shuffle: c.Shuffle, continued: true}
 		}
-	}
-	if isClose && c.Form == FormSealed {
-		if c.Key >= e.Index {
-			return illegal(RuleDisclosureKey, "no disclosure key can be entry %d", c.Key)
+		if d, ok := e.Entry.Body.(*DisclosureEntry); ok {
+			s.supposeDue(d.Shuffle)
 		}
-		s.keys.disclosure.index = c.Key
+	}
+	if d, ok := DisclosedBy(e.Entry.Body); ok && d.Form == FormSealed {
+		if d.Key >= e.Index {
+			return illegal(RuleDisclosureKey, "no disclosure key can be entry %d", d.Key)
+		}
+		s.keys.disclosure.index = d.Key
 	}
 	return nil
+}
+
+// supposeDue: the last shuffle of the chain was closed right below, if this one was
+// continued.
+func (s *State) supposeDue(id uint64) {
+	if o, ok := s.open.find(id); ok && o.stage == continued {
+		o.stage = due
+	}
 }

@@ -68,6 +68,9 @@ func TestCheckShuffle(t *testing.T) {
 	commit := func(e []audit.Placed) *audit.Commit { return e[1].Entry.Body.(*audit.Commit) }
 	deal := func(e []audit.Placed) *audit.Deal { return e[2].Entry.Body.(*audit.Deal) }
 	closing := func(e []audit.Placed) *audit.Close { return e[3].Entry.Body.(*audit.Close) }
+	continued := func(e []audit.Placed) {
+		*closing(e) = audit.Close{Shuffle: aloneID, Outcome: audit.OutcomeContinued}
+	}
 	child := func(e []audit.Placed) {
 		commit(e).Context.Parent = &audit.Parent{ID: 40, Positions: []uint16{5, 4, 3, 2, 1, 0}}
 	}
@@ -96,10 +99,39 @@ func TestCheckShuffle(t *testing.T) {
 			return e
 		}
 	}
+	// then puts entries behind a close as continued, from index 130 on.
+	then := func(bodies ...audit.Body) func([]audit.Placed) []audit.Placed {
+		return func(e []audit.Placed) []audit.Placed {
+			continued(e)
+			for i, b := range bodies {
+				e = append(e, audit.Placed{Index: 130 + 10*uint64(i),
+					Entry: audit.Entry{Time: 90_000, Actor: dealer2, Body: b}})
+			}
+			return e
+		}
+	}
+	disclosed := &audit.DisclosureEntry{Shuffle: aloneID, Form: audit.FormTape, Tape: closing(alone()).Tape}
+	reveal := &audit.Reveal{Shuffle: aloneID, Places: []uint16{0}}
 	for name, test := range map[string]struct {
 		rule   string
 		change []func([]audit.Placed) []audit.Placed
 	}{
+		"continued, and revealed by a later owner": {"", list(then(reveal))},
+		"continued, and disclosed":                 {"", list(then(disclosed))},
+		"continued, revealed and disclosed":        {"", list(then(reveal, disclosed))},
+		"continued, its tape lost":                 {"", list(then(&audit.DisclosureEntry{Shuffle: aloneID}))},
+		"continued, and dealt":                     {audit.RuleNotOpen, list(then(deal(alone())))},
+		"continued, and closed":                    {audit.RuleNotOpen, list(then(closing(alone())))},
+		"continued, a final reveal": {audit.RuleReveal,
+			list(then(&audit.Reveal{Shuffle: aloneID, Final: true, Places: []uint16{0}}))},
+		"continued, disclosed twice":        {audit.RuleNotOpen, list(then(disclosed, disclosed))},
+		"continued, disclosed and revealed": {audit.RuleNotOpen, list(then(disclosed, reveal))},
+		"continued, and disclosed in short": {audit.RuleForm,
+			list(then(&audit.DisclosureEntry{Shuffle: aloneID, Form: audit.FormTape, Tape: []byte{1}}))},
+		"disclosed, and not continued": {audit.RuleNotOpen, list(func(e []audit.Placed) []audit.Placed {
+			return append(e, audit.Placed{Index: 121,
+				Entry: audit.Entry{Time: 90_000, Actor: dealer2, Body: disclosed}})
+		})},
 		"a commit by the daemon":             {audit.RuleOwner, list(by(audit.Daemon, 1))},
 		"a deal by another":                  {audit.RuleOwner, list(by(dealer2, 2))},
 		"a close by another":                 {audit.RuleOwner, list(by(dealer2, 3))},
@@ -167,7 +199,7 @@ func TestCheckShuffle(t *testing.T) {
 		"first serial":                    {"", func(e []audit.Placed) { commit(e).Serial, commit(e).Previous = 1, 0 }},
 		"final with its close":            {"", func(e []audit.Placed) { deal(e).Final, e[3].Index = true, 111 }},
 		"a child":                         {"", child},
-		"continued":                       {"", func(e []audit.Placed) { closing(e).Outcome = audit.OutcomeContinued }},
+		"continued":                       {"", func(e []audit.Placed) { continued(e) }},
 		"sealed to a key below":           {"", func(e []audit.Placed) { seal(e, 60) }},
 		"sealed to a key that came after": {"", func(e []audit.Placed) { seal(e, 119) }},
 		"tape lost": {"", func(e []audit.Placed) {
@@ -225,7 +257,7 @@ func TestCheckShuffle(t *testing.T) {
 		"checkpoint below":         {audit.RuleCheckpoint, func(e []audit.Placed) { deal(e).Checkpoint = aloneID }},
 		"final, and later a close": {audit.RulePair, func(e []audit.Placed) { deal(e).Final = true }},
 		"no room for a child": {audit.RuleOutcome,
-			func(e []audit.Placed) { closing(e).Outcome, e[3].Index = audit.OutcomeContinued, 111 }},
+			func(e []audit.Placed) { continued(e); e[3].Index = 111 }},
 		"form":                  {audit.RuleForm, func(e []audit.Placed) { closing(e).Tape = closing(e).Tape[1:] }},
 		"sealed to a key above": {audit.RuleDisclosureKey, func(e []audit.Placed) { seal(e, 120) }},
 		"sealed to entry 0":     {audit.RuleDisclosureKey, func(e []audit.Placed) { seal(e, 0) }},

@@ -27,7 +27,7 @@ type State struct {
 	holders   holders
 	persons   persons
 
-	// pair is set when the next entry must be the close of one shuffle.
+	// pair is set when the next entry must be one that belongs to the newest.
 	pair *pair
 
 	undo []func() // how to take back what was applied since the last Commit
@@ -46,22 +46,38 @@ type table struct {
 	waiting []uint64 // ids of open shuffles that were not dealt from, ascending
 }
 
+// pair is what must follow: the close of a shuffle, or the disclosures of a chain.
 type pair struct {
-	shuffle   uint64
-	continued bool // the outcome must be continued; otherwise it must not
-	revealed  bool // a final reveal stands below, and no other may follow
+	shuffle   uint64 // 0: disclosures
+	continued bool   // the outcome must be continued; otherwise it must not
+	child     uint64 // continued: whose commit stands below; 0 where that is not known
+	revealed  bool   // a final reveal stands below, and no other may follow
+
+	disclose []uint64 // ancestors, root first
+	by       string   // identity of the chain's close
 }
 
-// takes reports whether an entry with this body may follow: the close, or after a final
-// deal one final reveal in front of it.
-func (p *pair) takes(b Body) bool {
-	switch b := b.(type) {
+// takes reports whether an entry may follow: the close, after a final deal one final
+// reveal in front of it, or the next disclosure by the identity of the close.
+func (p *pair) takes(e Entry) bool {
+	if len(p.disclose) > 0 {
+		d, ok := e.Body.(*DisclosureEntry)
+		return ok && d.Shuffle == p.disclose[0] && e.Actor.Identity == p.by
+	}
+	switch b := e.Body.(type) {
 	case *Close:
 		return b.Shuffle == p.shuffle && (b.Outcome == OutcomeContinued) == p.continued
 	case *Reveal:
 		return b.Shuffle == p.shuffle && b.Final && !p.continued && !p.revealed
 	}
 	return false
+}
+
+func (p *pair) broken() error {
+	if len(p.disclose) > 0 {
+		return illegal(RulePair, "the disclosure of shuffle %d by %s must follow", p.disclose[0], p.by)
+	}
+	return illegal(RulePair, "the close of shuffle %d must follow", p.shuffle)
 }
 
 // NewState returns the state before entry 0.
@@ -99,13 +115,13 @@ func (s *State) fold(e Entry) {
 		s.applyGenesis(b)
 		s.persons.genesis = e.hash()
 	case *Commit:
-		s.applyCommit(b, size, e.Actor)
+		s.applyCommit(b, size, e)
 	case *Mix:
 		s.applyMix(b)
 	case *Deal:
 		s.applyDeal(b)
 	case *Close:
-		s.applyClose(b)
+		s.applyClose(b, expected, e.Actor)
 	case *Key:
 		s.applyKey(b, size, e.Time)
 	case *Event:
@@ -118,6 +134,8 @@ func (s *State) fold(e Entry) {
 		s.applyAct(b, size, e.Time)
 	case *Reveal:
 		s.applyReveal(b)
+	case *DisclosureEntry:
+		s.applyDisclosure(b, expected)
 	}
 }
 
@@ -143,8 +161,8 @@ func (s *State) Commit() {
 func (s *State) push(undo func()) { s.undo = append(s.undo, undo) }
 
 // Complete reports whether an entry may be the last of a batch: not a final
-// deal or reveal without its close, a child's commit without its parent's, nor an act without the
-// entry that it approves.
+// deal or reveal without its close, a child's commit without its parent's, the close of a
+// chain without its disclosures, nor an act without the entry that it approves.
 func (s *State) Complete() bool { return s.pair == nil && s.persons.approved == nil }
 
 // Size returns the number of entries folded.

@@ -9,7 +9,7 @@ import (
 
 // savedVersion is the version of Saved and SavedShuffle. It changes with what they
 // hold, and with what State makes of it.
-const savedVersion = 3
+const savedVersion = 4
 
 // Saved is what a state keeps, except its open shuffles, as values that the caller may
 // write down. It is no evidence: the caller has to know where one comes from.
@@ -43,9 +43,9 @@ type SavedShuffle struct {
 	ID        uint64
 	Commit    []byte // its body
 	Next      uint16 // next place to deal
+	Chain     SavedChain
 	Mixed     bool
 	Owner     string
-	Extent    Extent
 	Takeovers uint8
 	Shown     []byte // which of the dealt places are public, as State keeps it
 }
@@ -113,8 +113,8 @@ func (c *Copy) take(o opened) SavedShuffle {
 	o.copied = c.turn
 	c.left--
 	return SavedShuffle{ID: o.id, Commit: o.appendBody(make([]byte, 0, o.bodyLen())), Next: o.next, Mixed: o.mixed,
-		Owner: c.s.holders.identities[o.owner], Extent: o.extent, Takeovers: o.takeovers,
-		Shown: []byte(o.shown)}
+		Owner: c.s.holders.identities[o.owner], Takeovers: o.takeovers, Shown: []byte(o.shown),
+		Chain: o.save()}
 }
 
 // keep copies a shuffle that is about to change, if a copy is yet to have it.
@@ -174,7 +174,11 @@ func (s *State) Reopen(saved SavedShuffle) error {
 	if o.shown = shown(saved.Shown); !o.shown.sound(int(saved.Next)) {
 		return fmt.Errorf("%w state: shuffle %d shows what places it has not", ErrMalformed, saved.ID)
 	}
-	o.next, o.mixed, o.extent, o.takeovers = saved.Next, saved.Mixed, saved.Extent, saved.Takeovers
+	if depth := saved.Chain.Depth; depth < 1 || depth > MaxChain || depth > 1 && c.Context.Parent == nil {
+		return fmt.Errorf("%w state: shuffle %d has depth %d in its chain", ErrMalformed, saved.ID, depth)
+	}
+	o.next, o.mixed, o.takeovers = saved.Next, saved.Mixed, saved.Takeovers
+	o.restore(saved.Chain)
 	o.owner = s.identity(Actor{Identity: saved.Owner})
 	s.open.insert(o)
 	return nil

@@ -69,7 +69,7 @@ func TestCopyStands(t *testing.T) {
 					s.applyTakeover(&Takeover{Shuffle: id, Extent: ExtentPlay}, Actor{Identity: "another"})
 					s.setMixed(id, o.planned)
 				default:
-					s.applyClose(&Close{Shuffle: id})
+					s.applyClose(&Close{Shuffle: id}, nil, Actor{})
 				}
 			}
 			if rapid.IntRange(0, 3).Draw(rt, "back") == 0 {

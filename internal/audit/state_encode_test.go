@@ -52,6 +52,10 @@ func (s *State) encodeOpen(w *writer, o opened) {
 	w.u8(o.takeovers)
 	w.n16(len(o.shown))
 	w.raw([]byte(o.shown))
+	w.u64(uint64(o.closeBy))
+	w.u64(uint64(o.latest))
+	w.u8(o.depth)
+	w.u8(uint8(o.stage))
 }
 
 // What an entry must be when the one below left a pair open.
@@ -61,6 +65,7 @@ const (
 	pairContinued = 2 // the close of a child's parent
 	pairApproved  = 3 // the entry that an act approves
 	pairRevealed  = 4 // the close of a final reveal's shuffle
+	pairDisclosed = 5 // the disclosure of an ancestor
 )
 
 func (s *State) encodePair(w *writer) {
@@ -72,6 +77,11 @@ func (s *State) encodePair(w *writer) {
 		return
 	case s.pair == nil:
 		w.u8(pairNone)
+		return
+	case len(s.pair.disclose) > 0:
+		w.u8(pairDisclosed)
+		w.u64(s.pair.disclose[0])
+		w.str(s.pair.by)
 		return
 	case s.pair.continued:
 		w.u8(pairContinued)

@@ -17,6 +17,10 @@ type Opened struct {
 	Owner   string // identity
 	Extent  Extent // what the owner may do
 
+	Continued bool  // its cards are in a child: it waits for the end of the chain, whose close-by and owner these are
+	Latest    int64 // no close-by of its chain is later, UTC milliseconds
+	Depth     int   // of its chain: 1 of a root
+
 	slot  open // a copy
 	terms *terms
 	long  string
@@ -40,6 +44,7 @@ func (s *State) Shuffle(id uint64) (Opened, bool) {
 func (s *State) view(o opened) Opened {
 	return Opened{ID: o.id, Table: o.table.name, CloseBy: o.closeBy, Places: o.m, Next: int(o.next), Mixed: o.mixed,
 		Owner: s.holders.identities[o.owner], Extent: o.extent,
+		Continued: o.stage != playing, Latest: o.latest, Depth: int(o.depth),
 		slot: *o.open, terms: o.terms, long: o.long, shown: o.shown}
 }
 
@@ -53,12 +58,14 @@ type OpenRef struct {
 	CloseBy int64 // UTC milliseconds
 }
 
-// OpenRefs returns all open shuffles, in no order: who sorts them need not keep the
+// OpenRefs returns all open shuffles that were not continued, in no order: who sorts them need not keep the
 // state from changing in that time.
 func (s *State) OpenRefs() []OpenRef {
 	all := make([]OpenRef, 0, s.open.len())
 	for o := range s.open.all() {
-		all = append(all, OpenRef{o.id, o.table.name, o.closeBy})
+		if o.stage == playing {
+			all = append(all, OpenRef{o.id, o.table.name, o.closeBy})
+		}
 	}
 	return all
 }
@@ -69,7 +76,7 @@ type TableRef struct {
 	Closed bool     // it takes no new shuffle
 	Serial uint64   // of its newest commit, 0 for none
 	Newest uint64   // index of its newest commit, 0 for none
-	Open   []uint64 // ids, ascending
+	Open   []uint64 // ids, ascending; of a chain that of its open shuffle
 	More   bool     // there are open ones alongside Open
 }
 
@@ -82,6 +89,9 @@ func (s *State) AtTable(name string, most int) (ref TableRef, ok bool) {
 	}
 	ref = TableRef{Table: name, Closed: t.closed, Serial: t.serial, Newest: t.last}
 	for o := range s.open.atTable(t) {
+		if o.stage != playing {
+			continue
+		}
 		if len(ref.Open) == most {
 			ref.More = true
 			break
@@ -99,7 +109,8 @@ func (s *State) TableCount() int { return len(s.tables) }
 func (s *State) Tables() []string { return slices.Collect(maps.Keys(s.tables)) }
 
 // Overdue returns the open shuffles whose close-by has passed at now, in UTC
-// milliseconds, by id. It costs nothing where there cannot be any.
+// milliseconds, by id; of a chain its open shuffle, with which the others end. It costs
+// nothing where there cannot be any.
 func (s *State) Overdue(now int64) (ids []uint64) {
 	if now < s.open.earliest {
 		return nil
@@ -107,7 +118,7 @@ func (s *State) Overdue(now int64) (ids []uint64) {
 	s.open.earliest = math.MaxInt64
 	for o := range s.open.all() {
 		s.open.earliest = min(s.open.earliest, o.closeBy)
-		if now >= o.closeBy {
+		if now >= o.closeBy && o.stage == playing {
 			ids = append(ids, o.id)
 		}
 	}

@@ -149,10 +149,23 @@ func (s *story) mix(id uint64, values ...refValue) refEntry {
 // close ends a shuffle with its tape, in the clear.
 func (s *story) close(id uint64, outcome uint8, changes ...func(*refClose)) refEntry {
 	c := with(refClose{Shuffle: id, Outcome: outcome, Form: 1, Tape: s.tapes[id]}, changes...)
+	if outcome == 3 && c.Form == 1 {
+		c.Form, c.Tape = 0, nil
+	}
 	if c.Tape == nil && c.Form != 0 {
 		c.Tape = bytesOf("no tape", 57)
 	}
 	return refEntry{Close: &c}
+}
+
+// disclose discloses an ancestor, with its tape in the clear.
+func (s *story) disclose(id uint64, changes ...func(*refDisclose)) refEntry {
+	d := refDisclose{Shuffle: id, Form: 1, Tape: s.tapes[id]}
+	if d.Tape == nil {
+		d.Tape = bytesOf("no tape", 57)
+	}
+	d = with(d, changes...)
+	return refEntry{Disclose: &d}
 }
 
 // sealed makes a close one for auditors: 65 bytes of encapsulated key, the

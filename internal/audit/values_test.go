@@ -43,6 +43,10 @@ func (e refEntry) entry() Entry {
 			r.Places = append(r.Places, uint16(p))
 		}
 		out.Body = r
+	case e.Disclose != nil:
+		d := e.Disclose
+		out.Body = &DisclosureEntry{Shuffle: d.Shuffle, Form: Form(d.Form), Tape: d.Tape, Key: d.Key,
+			Extensions: extensions(d.Extensions)}
 	case e.Opaque != nil:
 		out.Body = &Opaque{Code: Type(e.Opaque.Type), Data: e.Opaque.Body}
 	}

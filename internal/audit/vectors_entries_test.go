@@ -61,7 +61,7 @@ func TestGoodEntries(t *testing.T) {
 		}
 		types[got.Body.Type()]++
 	}
-	for typ := TypeGenesis; typ <= TypeReveal; typ++ {
+	for typ := TypeGenesis; typ <= TypeDisclosure; typ++ {
 		if types[typ] < 5 {
 			t.Errorf("only %d entries of type %s", types[typ], typ)
 		}

@@ -203,13 +203,13 @@ func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req Cl
 	return closed(appended, shown), nil
 }
 
-// closed answers a close that was appended, the last, with what was revealed in front of
-// it, if anything was.
+// closed answers a close that was appended, with what was revealed in front of it, if
+// anything was.
 func closed(appended []ledger.Appended, shown *Reveal) Close {
-	last := appended[len(appended)-1]
-	answer := closeAnswer(last.Entry.Body.(*audit.Close), last.Entry.Time, last.Receipt.Text())
+	at := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
+	answer := closeAnswer(appended[at].Entry.Body.(*audit.Close), appended[at].Entry.Time, appended[at].Receipt.Text())
 	if shown != nil {
-		before := appended[len(appended)-2]
+		before := appended[at-1]
 		shown.Time, shown.Receipt = before.Entry.Time, before.Receipt.Text()
 		answer.Reveal = shown
 	}
@@ -238,16 +238,19 @@ func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req Clos
 	}
 	// A close without a tape is a fault in every audit, and the only way on for a
 	// table whose shuffle nobody can open any more.
+	above, lost, unread := d.ancestors(ctx, r)
+	defer wipeAll(above)
 	switch {
-	case err == nil:
+	case unread != nil:
+		return nil, nil, unread
+	case err == nil && lost == nil:
 		return nil, nil, &RequestError{"reason", "is tape_lost only when the tape cannot be opened, and this one can"}
-	case !errors.Is(err, ErrSealed):
+	case err != nil && !errors.Is(err, ErrSealed):
 		return nil, nil, err
 	}
 	d.cfg.Log.Error("closing a shuffle without its tape", "shuffle", r.id, "identity", actor.Identity, "credential",
 		actor.Credential)
-	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{
-		&audit.Close{Shuffle: r.id, Outcome: req.Outcome, Reason: req.Reason}}})
+	appended, err := d.appendEnd(ctx, actor, tapeOf{record: r}, above, req)
 	return appended, nil, err
 }
 

@@ -170,9 +170,11 @@ type Status struct {
 	Next     int          // next place to deal
 	Overdue  bool         // close-by passed and it is open
 	Closed   bool
-	ClosedAt int64 // when Closed
-	Outcome  audit.Outcome
-	Reason   audit.Reason
+	// Continued: closed as continued, and its tape is not disclosed yet.
+	Continued bool
+	ClosedAt  int64 // when Closed
+	Outcome   audit.Outcome
+	Reason    audit.Reason
 }
 
 // RequestError is a request that breaks a rule of its own, whatever the state:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"shuffled/internal/audit"
@@ -125,10 +126,10 @@ func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Pr
 	return d.appendUnder(ctx, usable, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })
 }
 
-// appendClose appends the close of a shuffle behind other bodies, in one batch.
-// It discloses the tape as the commit declared: in the clear only to everybody,
-// else sealed to the auditors before it comes near the sequencer. The tape stays the
-// caller's: the sequencer may still hold what it was given when the caller has left.
+// appendClose appends the close of a shuffle behind other bodies, and behind the close the
+// disclosures of its ancestors, in one batch. It is refused if the tape of an ancestor
+// cannot be opened. The tape stays the caller's: the sequencer may still hold what it was
+// given when the caller has left.
 func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, tape []byte, req CloseRequest,
 	before ...audit.Body) ([]ledger.Appended, error) {
 	final, err := req.finalReveal("", r.id)
@@ -138,29 +139,108 @@ func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, 
 	if final != nil {
 		before = append(before[:len(before):len(before)], final)
 	}
-	propose := func(c *audit.Close) ledger.Proposal {
-		c.Shuffle, c.Outcome, c.Reason = r.id, req.Outcome, req.Reason
-		return ledger.Proposal{Actor: actor, Bodies: append(before[:len(before):len(before)], c)}
+	above, lost, err := d.ancestors(ctx, r)
+	defer wipeAll(above)
+	if err == nil {
+		err = lost
 	}
-	if r.commit.Context.Disclosure == audit.DisclosurePublic {
-		return d.propose(ctx, propose(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(tape)}))
+	if err != nil {
+		return nil, err
 	}
-	return d.appendUnder(ctx, usable, func(k *ledger.Disclosure) (ledger.Proposal, error) {
-		c, err := d.sealedClose(r, k, tape)
-		if err != nil {
-			return ledger.Proposal{}, err
-		}
-		return propose(c), nil
-	})
+	return d.appendEnd(ctx, actor, tapeOf{r, tape}, above, req, before...)
 }
 
-// sealedClose is a close that tells the tape to auditors.
-func (d *Dealer) sealedClose(r *record, k *ledger.Disclosure, tape []byte) (*audit.Close, error) {
-	sealed, err := disclosure.Seal(k.Public, d.cfg.Ledger.Info().Origin, r.id, r.commit.Commitment, tape)
-	if err != nil {
-		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
+// tapeOf is the tape of a shuffle; nil: it is lost.
+type tapeOf struct {
+	record *record
+	tape   []byte
+}
+
+func wipeAll(tapes []tapeOf) {
+	for _, t := range tapes {
+		clear(t.tape)
 	}
-	return &audit.Close{Form: audit.FormSealed, Key: k.Key, Tape: sealed}, nil
+}
+
+// ancestors returns the tapes that the end of a shuffle discloses alongside its own, root
+// first. Lost is why one of them cannot be opened, nil when all can.
+func (d *Dealer) ancestors(ctx context.Context, r *record) (above []tapeOf, lost, err error) {
+	for p := r.commit.Context.Parent; p != nil; {
+		parent, err := d.glance(ctx, p.ID)
+		if err != nil {
+			return above, nil, err
+		}
+		if !parent.continued() {
+			break
+		}
+		tape, inputs, err := d.tape(ctx, parent, maxAncestors)
+		clear(inputs)
+		switch {
+		case errors.Is(err, ErrSealed):
+			lost = err
+		case err != nil:
+			return above, nil, err
+		}
+		above = slices.Insert(above, 0, tapeOf{parent, tape})
+		p = parent.commit.Context.Parent
+	}
+	return above, lost, nil
+}
+
+// appendEnd appends a close with the disclosures that follow it. Each discloses its tape as
+// its commit declared: in the clear only to everybody, else sealed to the auditors before it
+// comes near the sequencer.
+func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, above []tapeOf, req CloseRequest,
+	before ...audit.Body) ([]ledger.Appended, error) {
+	propose := func(k *ledger.Disclosure) (ledger.Proposal, error) {
+		p := ledger.Proposal{Actor: actor, Bodies: slices.Clone(before)}
+		t, err := d.disclose(last, k)
+		if err != nil {
+			return p, err
+		}
+		p.Bodies = append(p.Bodies, &audit.Close{Shuffle: t.Shuffle, Outcome: req.Outcome, Reason: req.Reason,
+			Form: t.Form, Tape: t.Tape, Key: t.Key})
+		for _, a := range above {
+			if t, err = d.disclose(a, k); err != nil {
+				return p, err
+			}
+			p.Bodies = append(p.Bodies,
+				&audit.DisclosureEntry{Shuffle: t.Shuffle, Form: t.Form, Tape: t.Tape, Key: t.Key})
+		}
+		return p, nil
+	}
+	if !slices.ContainsFunc(append(above[:len(above):len(above)], last), tapeOf.forAuditors) {
+		p, err := propose(nil)
+		if err != nil {
+			return nil, err
+		}
+		return d.propose(ctx, p)
+	}
+	return d.appendUnder(ctx, usable, propose)
+}
+
+// forAuditors reports whether the tape is sealed to a disclosure key.
+func (t tapeOf) forAuditors() bool {
+	return t.tape != nil && t.record.commit.Context.Disclosure == audit.DisclosureAuditor
+}
+
+// disclose is what the entry that ends the shuffle says of its tape.
+func (d *Dealer) disclose(t tapeOf, k *ledger.Disclosure) (audit.Disclosed, error) {
+	out := audit.Disclosed{Shuffle: t.record.id}
+	switch {
+	case t.tape == nil:
+		return out, nil
+	case !t.forAuditors():
+		out.Form, out.Tape = audit.FormTape, bytes.Clone(t.tape)
+		return out, nil
+	}
+	sealed, err := disclosure.Seal(k.Public, d.cfg.Ledger.Info().Origin, t.record.id, t.record.commit.Commitment,
+		t.tape)
+	if err != nil {
+		return out, fmt.Errorf("shuffle %d: %w", t.record.id, err)
+	}
+	out.Form, out.Key, out.Tape = audit.FormSealed, k.Key, sealed
+	return out, nil
 }
 
 // breaks reports whether err is the refusal by a rule.

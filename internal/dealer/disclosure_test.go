@@ -90,7 +90,7 @@ func (tb *table) opened(a *disclosure.Auditor) map[uint64][]byte {
 	entries := tb.entries()
 	tapes := make(map[uint64][]byte)
 	for i, e := range entries {
-		c, ok := e.Body.(*audit.Close)
+		c, ok := audit.DisclosedBy(e.Body)
 		if !ok || c.Form != audit.FormSealed {
 			continue
 		}

@@ -1,7 +1,6 @@
 package dealer
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -144,30 +143,17 @@ func (r *record) undealt(t *opened) ([]uint16, error) {
 	return left, nil
 }
 
-// appendChild appends a child's commit and the close of its parent in one batch.
+// appendChild appends a child's commit and the close of its parent in one batch. The
+// parent's tape stays secret: it still holds what was dealt.
 func (d *Dealer) appendChild(ctx context.Context, c *audit.Context, p ledger.Proposal, from *parent) ([]ledger.Appended,
 	error) {
 	commit := p.Bodies[0]
 	if from.moving {
 		p.Rests = []ledger.Rest{{Shuffle: from.record.id, Next: from.record.next(), Moved: errParentMoved}}
 	}
-	ended := func(e *audit.Close) ledger.Proposal {
-		e.Shuffle, e.Outcome = from.record.id, audit.OutcomeContinued
-		p.Bodies = []audit.Body{commit, e}
-		return p
+	p.Bodies = []audit.Body{commit, &audit.Close{Shuffle: from.record.id, Outcome: audit.OutcomeContinued}}
+	if c.Disclosure == audit.DisclosurePublic {
+		return d.propose(ctx, p)
 	}
-	toAuditors := from.record.commit.Context.Disclosure == audit.DisclosureAuditor
-	if !toAuditors && c.Disclosure == audit.DisclosurePublic {
-		return d.propose(ctx, ended(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(from.opened.tape)}))
-	}
-	return d.appendUnder(ctx, usable, func(k *ledger.Disclosure) (ledger.Proposal, error) {
-		if !toAuditors {
-			return ended(&audit.Close{Form: audit.FormTape, Tape: bytes.Clone(from.opened.tape)}), nil
-		}
-		e, err := d.sealedClose(from.record, k, from.opened.tape)
-		if err != nil {
-			return ledger.Proposal{}, err
-		}
-		return ended(e), nil
-	})
+	return d.appendUnder(ctx, usable, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })
 }

@@ -26,7 +26,9 @@ type record struct {
 	mix     *audit.Mix
 	deals   []dealt
 	closed  *audit.Close
+	ended   *audit.Disclosed // what the ledger says of the tape; nil: open, or continued
 	closeAt int64
+	closeBy int64        // of a continued one that of its chain
 	owner   string       // identity
 	extent  audit.Extent // what the owner may do
 	taken   []taken      // takeovers
@@ -99,7 +101,7 @@ func (d *Dealer) read(ctx context.Context, from *loader[uint64, []ledger.Row], i
 		switch b := e.Body.(type) {
 		case *audit.Commit:
 			r.commit, r.at = b, e.Time
-			r.owner, r.extent = e.Actor.Identity, audit.ExtentPlay
+			r.owner, r.extent, r.closeBy = e.Actor.Identity, audit.ExtentPlay, b.CloseBy
 		case *audit.Mix:
 			r.mix, r.mixAt = b, e.Time
 		case *audit.Deal:
@@ -112,6 +114,9 @@ func (d *Dealer) read(ctx context.Context, from *loader[uint64, []ledger.Row], i
 		case *audit.Reveal:
 			r.reveals = append(r.reveals, revealed{row, b, e.Actor.Identity, e.Time})
 		}
+		if told, ok := audit.DisclosedBy(e.Body); ok {
+			r.ended = &told
+		}
 	}
 	if r.commit == nil {
 		return nil, fmt.Errorf("shuffle %d: %w", id, ErrNotFound)
@@ -120,8 +125,20 @@ func (d *Dealer) read(ctx context.Context, from *loader[uint64, []ledger.Row], i
 	if err := audit.CheckShuffleUnder(d.cfg.Ledger.GenesisEntry(), placed); err != nil {
 		return nil, fmt.Errorf("%w: the rows of shuffle %d: %w", ledger.ErrFrozen, id, err)
 	}
+	if !r.continued() {
+		return r, nil
+	}
+	// The child's commit is the entry in front of the close.
+	child, err := d.read(ctx, from, r.closeRow().Index-1)
+	if err != nil {
+		return nil, err
+	}
+	r.owner, r.extent, r.closeBy = child.owner, child.extent, child.closeBy
 	return r, nil
 }
+
+// continued reports whether the cards are in a child, and the tape is not disclosed.
+func (r *record) continued() bool { return r.closed != nil && r.ended == nil }
 
 // rows reads the rows of a shuffle, that of its commit first.
 func (d *Dealer) rows(ctx context.Context, from *loader[uint64, []ledger.Row], id uint64) ([]ledger.Row, error) {
@@ -209,7 +226,9 @@ func (r *record) dealAt(first int) (dealt, bool) {
 }
 
 // closeRow returns the row of the close.
-func (r *record) closeRow() ledger.Row { return r.rows[len(r.rows)-1] }
+func (r *record) closeRow() ledger.Row {
+	return r.rows[slices.IndexFunc(r.rows, func(row ledger.Row) bool { return row.Type == audit.TypeClose })]
+}
 
 // mixRow returns the row of the mix. Takeovers may stand in front of it.
 func (r *record) mixRow() ledger.Row {
@@ -275,7 +294,7 @@ func (t *opened) wipe() {
 
 // maxAncestors is how many parents are opened for a child whose own sealed inputs
 // cannot be.
-const maxAncestors = 64
+const maxAncestors = audit.MaxChain
 
 // open recovers the tape of a recorded shuffle, from its close or by the sealing
 // key, and computes everything from it. A tape that does not open the commitment
@@ -372,16 +391,16 @@ func (d *Dealer) tape(ctx context.Context, r *record, ancestors int) (tape []byt
 	return tape, inputs, err
 }
 
-// unseal reads them from the close or opens them with the sealing key.
+// unseal reads them from the close or disclosure or opens them with the sealing key.
 func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
 	c := r.commit.Context
 	n := 0
 	if c.Parent != nil {
 		n = c.Recipe.Cards
 	}
-	told := r.closed != nil && r.closed.Form == audit.FormTape
+	told := r.ended != nil && r.ended.Form == audit.FormTape
 	if told && n == 0 {
-		return bytes.Clone(r.closed.Tape), nil, nil
+		return bytes.Clone(r.ended.Tape), nil, nil
 	}
 	sealed, err := d.cfg.Keys.Open(c.Origin, r.commit.Commitment, r.row.Sealed)
 	if err == nil {
@@ -393,7 +412,7 @@ func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []b
 		return tape, inputs, nil
 	case told:
 		inputs, err = d.inherited(ctx, c, ancestors)
-		return bytes.Clone(r.closed.Tape), inputs, err
+		return bytes.Clone(r.ended.Tape), inputs, err
 	}
 	d.cfg.Log.Error("opening a sealed tape", "shuffle", r.id, "error", err)
 	return nil, nil, fmt.Errorf("shuffle %d: %w", r.id, ErrSealed)

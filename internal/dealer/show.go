@@ -28,9 +28,10 @@ func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
 		return Status{}, err
 	}
 	if r.closed == nil {
-		s.Overdue = d.cfg.Now() >= r.commit.CloseBy
+		s.Overdue = d.cfg.Now() >= r.closeBy
 	} else {
 		s.Closed, s.ClosedAt, s.Outcome, s.Reason = true, r.closeAt, r.closed.Outcome, r.closed.Reason
+		s.Continued = r.continued()
 	}
 	return s, nil
 }
@@ -150,7 +151,7 @@ type span struct{ first, count int }
 // those to whom the close disclosed the tape; with a recipient only what is public, and the
 // recipient's.
 func (r *record) shown(v View) (spans []span) {
-	disclosed := r.closed != nil && (r.closed.Form == audit.FormTape || r.closed.Form == audit.FormSealed && v.Auditor)
+	disclosed := r.ended != nil && (r.ended.Form == audit.FormTape || r.ended.Form == audit.FormSealed && v.Auditor)
 	owner := v.Identity != "" && v.Identity == r.owner && r.extent == audit.ExtentPlay
 	for _, dl := range r.deals {
 		place := dl.deal.First

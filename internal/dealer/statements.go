@@ -32,7 +32,7 @@ func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n in
 	}
 	want, ok := d.statementOf(r)
 	if !ok {
-		return 0, &StatementError{"the shuffle discloses no tape: it is open, or its tape was lost"}
+		return 0, &StatementError{"the shuffle discloses no tape: it is open or was continued, or its tape was lost"}
 	}
 	if s.Statement != want {
 		return 0, &RequestError{"statement", fmt.Sprintf(
@@ -84,7 +84,7 @@ func admits(s audit.SignedStatement, all [][]byte) error {
 // statementOf returns what a statement about a shuffle says; ok is false if its tape is
 // not disclosed.
 func (d *Dealer) statementOf(r *record) (s audit.Statement, ok bool) {
-	if r.closed == nil || r.closed.Form == audit.FormNone {
+	if r.ended == nil || r.ended.Form == audit.FormNone {
 		return s, false
 	}
 	return audit.Statement{Origin: r.commit.Context.Origin, ID: r.id, Commit: tlog.RecordHash(r.row.Entry),

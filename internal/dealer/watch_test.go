@@ -62,14 +62,16 @@ func TestWatch(t *testing.T) {
 		ids = append(ids, parent.ID, child.ID)
 		seen("draws, a parent and its child", len(ids))
 
-		for i, id := range ids {
+		for _, id := range ids {
 			if id != parent.ID { // which the child ended
 				if _, err := tb.Close(t.Context(), as("tester"), id,
 					dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			want, err := w.recipes[i].Run(tb.closeOf(id).Tape)
+		}
+		for i, id := range ids {
+			want, err := w.recipes[i].Run(tb.endOf(id).Tape)
 			if err != nil || !slices.Equal(want.Values, w.outcomes[i].Values) || want.EndAt != w.outcomes[i].EndAt {
 				t.Errorf("shuffle %d: seen %v, its tape gives %v (%v)", id, w.outcomes[i], want, err)
 			}

@@ -22,6 +22,7 @@ const (
 	Mixed       = "mixed"
 	Dealt       = "dealt"
 	Revealed    = "revealed"
+	Disclosed   = "disclosed"
 	Closed      = "closed"
 	Expired     = "expired" // closed by the daemon, since nobody did
 	Takeover    = "takeover"
@@ -94,6 +95,8 @@ func of(p audit.Placed, tables func(id uint64) (string, error)) (e Event, ok boo
 		if b.Reason != audit.ReasonNone {
 			e.Reason = b.Reason.String()
 		}
+	case *audit.DisclosureEntry:
+		shuffle(Disclosed, b.Shuffle)
 	case *audit.Takeover:
 		shuffle(Takeover, b.Shuffle)
 		e.Extent = b.Extent.String()

@@ -163,6 +163,7 @@ func (w *writer) child(s *inspecttest.Shuffle, table string) {
 	w.batch()
 	w.l.Cosigned("w2", "w3")
 	child.Last(3, w.l.Size)
+	s.Disclose()
 	w.batch()
 }
 

@@ -202,7 +202,7 @@ func TestChildrenThroughTheAPI(t *testing.T) {
 	first := s.post("/v1/main/shuffles", "child", body)
 	child := read[Shuffle](t, first)
 	wantRepeat(t, first, s.post("/v1/main/shuffles", "child", body))
-	if state := read[ShuffleState](t, s.get(path, "")); state.State != ShuffleStateStateClosed ||
+	if state := read[ShuffleState](t, s.get(path, "")); state.State != ShuffleStateStateContinued ||
 		*state.Outcome != OutcomeContinued {
 		t.Errorf("the parent: %+v", state)
 	}
@@ -213,6 +213,10 @@ func TestChildrenThroughTheAPI(t *testing.T) {
 		t.Errorf("the child: %+v", c)
 	}
 	deal := read[Deal](t, s.post(childPath+"/deal", "", `{"first":0,"runs":[{"count":44,"purpose":"order"}]}`))
+	read[Close](t, s.post(childPath+"/close", "", `{"outcome":"completed"}`))
+	if state := read[ShuffleState](t, s.get(path, "")); state.State != ShuffleStateStateClosed {
+		t.Errorf("the parent after the close of its child: %+v", state)
+	}
 	parent := s.get(path+"/transcript", "")
 	dealt := verify.Transcript(parent.body, verify.Trust{VKey: s.vkey})
 	if dealt.Verdict != verify.Proved {
@@ -231,7 +235,6 @@ func TestChildrenThroughTheAPI(t *testing.T) {
 	if len(all) != 52 {
 		t.Errorf("%d cards in all", len(all))
 	}
-	read[Close](t, s.post(childPath+"/close", "", `{"outcome":"completed"}`))
 	if v := verify.Transcript(s.get(childPath+"/transcript", "").body,
 		verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved {
 		t.Errorf("the child's transcript: %s at %s", v.Verdict, v.Failed)

@@ -37,6 +37,9 @@ func stateAnswer(s dealer.Status) ShuffleState {
 		a.State = ShuffleStateStateClosed
 		at, outcome := Timestamp(s.ClosedAt), Outcome(s.Outcome.String())
 		a.ClosedAt, a.Outcome, a.Reason = &at, &outcome, reasonAnswer(s.Reason)
+		if s.Continued {
+			a.State = ShuffleStateStateContinued
+		}
 	case s.Overdue:
 		a.State = ShuffleStateStateOverdue
 	}

@@ -66,8 +66,7 @@ var damages = []struct {
 		[]string{"entry", "tile"}},
 	{"an entry and a tile at the edge", func(b *broken) {
 		b.flip(b.tail("tile/entries"), 300)
-		b.flip(b.tail("tile/0"),
-			99)
+		b.flip(b.tail("tile/0"), 199)
 	}, []string{"entry", "tile"}},
 
 	// Checkpoints.

@@ -176,13 +176,13 @@ func (f *fold) listOpen(r *Report) error {
 		if !ok {
 			continue
 		}
-		overdue := f.opts.At >= l.CloseBy
+		overdue := f.opts.At >= o.CloseBy
 		level := f.level(l, id)
 		if level == LevelWitnessed && l.mixedForAll(o) && l.Beacon.Holds {
 			level = LevelMixed
 		}
 		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: bundle.FormatTime(l.Committed),
-			CloseBy: bundle.FormatTime(l.CloseBy),
+			CloseBy: bundle.FormatTime(o.CloseBy),
 			State:   "open", Places: o.Places, Dealt: o.Next, Level: level}
 		if overdue {
 			line.State = "overdue"
@@ -208,10 +208,11 @@ func (f *fold) listOpen(r *Report) error {
 }
 
 // line is what the file of shuffles says of a closed one, except its tape.
-func (f *fold) line(l *live, c *audit.Close, now int64, index uint64, o audit.Opened, level string) *ShuffleLine {
-	return &ShuffleLine{ID: c.Shuffle, Table: l.Table, Serial: l.Serial, Committed: bundle.FormatTime(l.Committed),
-		CloseBy: bundle.FormatTime(l.CloseBy), State: "closed", Closed: bundle.FormatTime(now), Entry: index,
-		Outcome: c.Outcome.String(), Reason: c.Reason.String(), Places: o.Places, Dealt: o.Next, Level: level}
+func (f *fold) line(l *live, outcome audit.Outcome, reason audit.Reason, index uint64, o audit.Opened,
+	level string) *ShuffleLine {
+	return &ShuffleLine{ID: o.ID, Table: l.Table, Serial: l.Serial, Committed: bundle.FormatTime(l.Committed),
+		CloseBy: bundle.FormatTime(l.CloseBy), State: "closed", Closed: bundle.FormatTime(l.Closed), Entry: index,
+		Outcome: outcome.String(), Reason: reason.String(), Places: o.Places, Dealt: o.Next, Level: level}
 }
 
 func (c *Counts) share() {

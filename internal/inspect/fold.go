@@ -35,6 +35,7 @@ type fold struct {
 // play is what the fold knows of shuffles.
 type play struct {
 	live   map[uint64]*live // open ones by id
+	held   *closing         // the last of a chain, until its ancestors are disclosed
 	rounds map[uint64]int64 // by id, of those that are not played and not yet seen in time: when their round comes out
 	checks map[light]*roundCheck
 	noDeck map[[32]byte]bool // decks that were named as faults
@@ -99,6 +100,9 @@ func (f *fold) chunk(c *chunk) error {
 	}
 	for i := range c.beyond {
 		f.beyond(&c.beyond[i])
+	}
+	if f.state.Size() == f.size {
+		f.release()
 	}
 	f.atEnd(c)
 	if c.width == Width && !f.broken {
@@ -241,6 +245,8 @@ func shuffleOf(e audit.Entry) uint64 {
 		return b.Shuffle
 	case *audit.Reveal:
 		return b.Shuffle
+	case *audit.DisclosureEntry:
+		return b.Shuffle
 	}
 	return 0
 }
@@ -263,6 +269,9 @@ func (f *fold) count(e audit.Entry) {
 // follow keeps what the entry means for the audit, alongside the state.
 func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	p, index := &c.entries[i], c.first+uint64(i)
+	if _, more := p.e.Body.(*audit.DisclosureEntry); !more {
+		f.release()
+	}
 	switch b := p.e.Body.(type) {
 	case *audit.Genesis:
 		f.genesis(b, p.e, index)
@@ -278,6 +287,8 @@ func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 		}
 	case *audit.Close:
 		f.closed(b, p, index, opened, legal)
+	case *audit.DisclosureEntry:
+		f.ended(b, audit.OutcomeContinued, audit.ReasonNone, p, index, opened, legal)
 	case *audit.Key:
 		f.key(b, p.e, index, legal)
 	}

@@ -207,6 +207,8 @@ var forgeries = []struct {
 		child.Close(audit.OutcomeContinued, none)
 		l.see()
 		grandchild.Last(2, l.seen)
+		s.Disclose()
+		child.Disclose()
 	}, []string{"deck_root"}},
 	{"a child without its parent's close", func(l *ledger) {
 		s := l.commit("t1")

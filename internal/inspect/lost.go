@@ -48,7 +48,8 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 		return l.has(0) && index > 0
 	}
 	if rule.Code == audit.RulePair {
-		return l.has(index - 1)
+		_, disclosure := e.Body.(*audit.DisclosureEntry) // its chain may have been linked there
+		return l.has(index-1) || disclosure && l.between(shuffleOf(e), index)
 	}
 	switch b := e.Body.(type) {
 	case *audit.Commit:
@@ -69,6 +70,9 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 			return l.between(b.Key, index)
 		}
 		return false
+	case *audit.DisclosureEntry:
+		return rule.Code == audit.RuleNotOpen && l.between(b.Shuffle, index) ||
+			rule.Code == audit.RuleDisclosureKey && l.between(b.Key, index)
 	}
 	// Keys, switches, tables, the latch: what is lost may have changed them.
 	return rule.Code != audit.RuleTime

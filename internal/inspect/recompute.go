@@ -22,13 +22,13 @@ type batch struct {
 
 // closing is a closed shuffle to recompute, and what that came to.
 type closing struct {
-	id, index uint64       // of the commit, of the close
-	opened    audit.Opened // before its close
-	close     *audit.Close
+	id, index uint64       // of the commit, of the close or disclosure
+	opened    audit.Opened // before its end
+	disclosed audit.Disclosed
 	opener    *disclosure.Opener // nil: no key was given that opens it
 	parent    *lineage           // nil: no parent, or unknown
 	self      *lineage           // a child waits for the values
-	legal     bool               // the close broke no rule
+	legal     bool               // the close or disclosure broke no rule
 	counted   bool               // the report's figures are about it
 	table     string
 	line      *ShuffleLine     // nil: no file of shuffles was asked for
@@ -66,7 +66,7 @@ func (w *worker) recompute(ctx context.Context, b *batch) {
 			close(c.self.done)
 		}
 		// What was found is all that is needed from here on.
-		c.opened, c.close, c.parent, c.self = audit.Opened{}, nil, nil, nil
+		c.opened, c.disclosed, c.parent, c.self = audit.Opened{}, audit.Disclosed{}, nil, nil
 	}
 	close(b.done)
 }
@@ -74,8 +74,8 @@ func (w *worker) recompute(ctx context.Context, b *batch) {
 // judge recomputes one shuffle from its tape and returns its values by position,
 // nil where they are not known.
 func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
-	commit, tape := c.opened.Commit(), c.close.Tape
-	switch c.close.Form {
+	commit, tape := c.opened.Commit(), c.disclosed.Tape
+	switch c.disclosed.Form {
 	case audit.FormNone:
 		c.tape = TapeFailed // named by the fold
 		return nil, nil

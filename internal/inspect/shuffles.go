@@ -12,7 +12,8 @@ type live struct {
 	Serial    uint64
 	Committed int64
 	CloseBy   int64
-	Played    bool // mixed or dealt
+	Closed    int64 // of one that is closed, or was continued
+	Played    bool  // mixed or dealt
 	Dealt     bool
 	Witnessed bool // by then, or now
 	InTime    bool // by the trusted quorum before the round of its beacon came out
@@ -104,43 +105,73 @@ func (f *fold) played(id, index, checkpoint uint64, now int64) {
 	}
 }
 
-// closed counts a shuffle and sends it to be recomputed.
+// closed takes note of a close. One as continued says nothing of a tape: the disclosure
+// of the shuffle will.
 func (f *fold) closed(c *audit.Close, p *parsed, index uint64, o audit.Opened, legal bool) {
-	l := f.live[c.Shuffle]
-	if l == nil || o.ID == 0 {
-		return // not open: named by the rule
+	if l := f.live[c.Shuffle]; l != nil {
+		l.Closed = p.e.Time
 	}
-	delete(f.live, c.Shuffle)
-	delete(f.rounds, c.Shuffle)
-	level := f.level(l, c.Shuffle)
+	f.ended(c, c.Outcome, c.Reason, p, index, o, legal)
+}
+
+// ended counts a shuffle and sends it to be recomputed.
+func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p *parsed, index uint64,
+	o audit.Opened, legal bool) {
+	l := f.live[o.ID]
+	if _, open := f.state.Shuffle(o.ID); open || l == nil || o.ID == 0 {
+		return // continued; or not open, or not due: named by the rule
+	}
+	delete(f.live, o.ID)
+	delete(f.rounds, o.ID)
+	level := f.level(l, o.ID)
 	if f.counts(l) {
-		f.countClose(f.table(l.Table), c, level)
+		countClose(f.table(l.Table), outcome, reason, level)
 	}
-	x := closing{id: c.Shuffle, index: index, close: c, opened: o, parent: l.parent, self: l.self,
-		counted: f.counts(l), table: l.Table}
+	d, _ := audit.DisclosedBy(b)
+	x := closing{id: o.ID, index: index, disclosed: d, opened: o, parent: l.parent, self: l.self,
+		counted: f.counts(l), table: l.Table, legal: legal}
 	if level == LevelWitnessed && l.mixedForAll(o) {
 		x.beacon = l.Beacon
 	}
 	if f.opts.Shuffles != "" {
-		x.line = f.line(l, c, p.e.Time, index, o, level)
+		x.line = f.line(l, outcome, reason, index, o, level)
 	}
 	if x.counted && l.leaf != nil && p.leaf != nil {
-		x.stated = &audit.Statement{Origin: f.newest.Origin, ID: c.Shuffle, Commit: *l.leaf, Disclosed: *p.leaf}
-	}
-	if x.parent != nil && !x.parent.sent {
-		x.parent = nil // a parent that was not closed before: a fault of its own
+		x.stated = &audit.Statement{Origin: f.newest.Origin, ID: o.ID, Commit: *l.leaf, Disclosed: *p.leaf}
 	}
 	if x.self != nil {
 		x.self.sent = true
 	}
-	if c.Form == audit.FormSealed {
-		x.opener = f.openers[c.Key]
+	if d.Form == audit.FormSealed {
+		x.opener = f.openers[d.Key]
 	}
-	if c.Form == audit.FormNone {
-		f.faults.add(fault(CodeTapeLost, "", "the close of shuffle %d discloses no tape: the operator lost it",
-			c.Shuffle).at(index).of(c.Shuffle))
+	_, isClose := b.(*audit.Close)
+	if d.Form == audit.FormNone && (!isClose || reason == audit.ReasonTapeLost) {
+		f.faults.add(fault(CodeTapeLost, "", "shuffle %d discloses no tape: the operator lost it",
+			o.ID).at(index).of(o.ID))
 	}
-	x.legal = legal
+	if isClose && x.parent != nil && !x.parent.sent && o.Depth > 1 {
+		f.held = &x // its values are those of ancestors whose tapes are about to come
+		return
+	}
+	f.queue(x)
+	if f.held != nil && f.held.parent == x.self {
+		f.release()
+	}
+}
+
+// release sends the last shuffle of a chain, whether its ancestors were disclosed or not.
+func (f *fold) release() {
+	if f.held != nil {
+		f.queue(*f.held)
+		f.held = nil
+	}
+}
+
+func (f *fold) queue(x closing) {
+	if x.parent != nil && !x.parent.sent {
+		x.parent = nil // a parent whose tape was not disclosed before: a fault of its own
+	}
 	f.batch.closings = append(f.batch.closings, x)
 }
 
@@ -160,8 +191,8 @@ func newCounts() *Counts {
 	return &Counts{VoidBy: make(map[string]uint64), Levels: make(map[string]uint64), Tapes: make(map[string]uint64)}
 }
 
-func (f *fold) countClose(t *Counts, c *audit.Close, level string) {
-	switch c.Outcome {
+func countClose(t *Counts, outcome audit.Outcome, reason audit.Reason, level string) {
+	switch outcome {
 	case audit.OutcomeCompleted:
 		t.Completed++
 	case audit.OutcomeEndedEarly:
@@ -170,7 +201,7 @@ func (f *fold) countClose(t *Counts, c *audit.Close, level string) {
 		t.Continued++
 	case audit.OutcomeVoid:
 		t.Void++
-		t.VoidBy[c.Reason.String()]++
+		t.VoidBy[reason.String()]++
 	case audit.OutcomeExpired:
 		t.Expired++
 	}

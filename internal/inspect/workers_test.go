@@ -31,6 +31,8 @@ func TestWorkers(t *testing.T) {
 	}
 	size := l.Cosigned("w2", "w3")
 	grandchild.Last(2, size)
+	parent.Disclose()
+	child.Disclose()
 	s := l.Commit("t1")
 	l.Cosigned("w2", "w3")
 	s.Tape = l.Bytes(len(s.Tape))

@@ -76,8 +76,8 @@ func (r *request) size() (n int) {
 		n += len(s)
 	}
 	for _, b := range r.Bodies {
-		if c, ok := b.(*audit.Close); ok {
-			n += len(c.Tape)
+		if d, ok := audit.DisclosedBy(b); ok {
+			n += len(d.Tape)
 		}
 	}
 	for _, deck := range r.Decks {
@@ -376,6 +376,11 @@ func (l *Ledger) fill(b audit.Body, now int64) audit.Body {
 		c.Instance = l.instance
 		if c.CloseBy == 0 {
 			c.CloseBy = now + int64(l.state.Genesis().DefaultCloseBy)*1000
+			if p := c.Context.Parent; p != nil {
+				if parent, ok := l.state.Shuffle(p.ID); ok {
+					c.CloseBy = min(c.CloseBy, parent.Latest)
+				}
+			}
 		}
 		return &c
 	case *audit.Mix:

@@ -73,6 +73,8 @@ func (r *Row) Columns(e audit.Entry) {
 		r.Shuffle = b.Shuffle
 	case *audit.Reveal:
 		r.Shuffle = b.Shuffle
+	case *audit.DisclosureEntry:
+		r.Shuffle = b.Shuffle
 	}
 }
 

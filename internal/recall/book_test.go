@@ -196,6 +196,9 @@ func child(c *audit.Commit, parent uint64) *audit.Commit {
 }
 
 func closes(id uint64, o audit.Outcome, r audit.Reason) *audit.Close {
+	if o == audit.OutcomeContinued {
+		return &audit.Close{Shuffle: id, Outcome: o}
+	}
 	return &audit.Close{Shuffle: id, Outcome: o, Reason: r, Form: audit.FormTape, Tape: make([]byte, 129)}
 }
 

@@ -209,8 +209,10 @@ func (f *Finder) open(ctx context.Context, q question, to uint64) (list []ledger
 				return nil, fmt.Errorf("shuffle %d is open, and has no commit in the store", ids[i])
 			}
 			e := ledger.CommitEntry{Index: ids[i], Commit: rows[0].Entry}
-			if last := rows[len(rows)-1]; last.Type == audit.TypeClose {
-				e.Close = last.Entry
+			for _, row := range rows {
+				if row.Type == audit.TypeClose { // of one that was continued, reveals and its disclosure may follow
+					e.Close = row.Entry
+				}
 			}
 			r, err := read(e)
 			if err != nil {

@@ -42,10 +42,10 @@ func (t *transcript) openings() (string, error) {
 		len(t.opened)), nil
 }
 
-// allShown: a file with a close opens every place that is public, so that nobody shows
+// allShown: a file of a shuffle that ended opens every place that is public, so that nobody shows
 // the cards of a showdown that suit them. Without its tape a shuffle opens nothing.
 func (t *transcript) allShown() error {
-	if t.closed == nil || t.closed.Reason == audit.ReasonTapeLost {
+	if t.ended == nil || t.lost() {
 		return nil
 	}
 	opened := make([]bool, len(t.dealt))
@@ -74,7 +74,7 @@ func (t *transcript) openPlace(c audit.Card, o audit.Opening) error {
 	if to := t.file.Recipient; to != "" && !d.open() && d.Recipient != to {
 		return fmt.Errorf("is neither public nor for %s", to)
 	}
-	if d.Aside() && !d.open() && (t.closed == nil || t.closed.Form == audit.FormNone) {
+	if d.Aside() && !d.open() && (t.ended == nil || t.lost()) {
 		return fmt.Errorf("is a %s that nobody is to see before the tape is disclosed", d.Purpose)
 	}
 	if p := t.places.Position(c.Place); p != c.Position {
@@ -107,13 +107,15 @@ func (t *transcript) tape() (string, error) {
 	switch {
 	case t.closed == nil:
 		return "", notChecked("the shuffle is open: its tape comes with the close")
-	case t.closed.Form == audit.FormNone:
-		return "", fmt.Errorf("%s: the close discloses no tape", audit.ReasonTapeLost)
-	case t.closed.Form == audit.FormSealed:
+	case t.ended == nil:
+		return "", notChecked("the shuffle was continued: its tape comes when the last shuffle of its chain is closed")
+	case t.lost():
+		return "", fmt.Errorf("%s: no tape is disclosed", audit.ReasonTapeLost)
+	case t.ended.Form == audit.FormSealed:
 		return "", notChecked("the tape is sealed to auditors: that the deck held each card once is for them to " +
 			"see, and this file does not show it")
 	}
-	c, tape := t.commit, t.closed.Tape
+	c, tape := t.commit, t.ended.Tape
 	if want := c.Context.Recipe.TapeLen(); len(tape) != want {
 		return "", fmt.Errorf("the tape has %d bytes, not %d", len(tape), want)
 	}
@@ -125,11 +127,11 @@ func (t *transcript) tape() (string, error) {
 
 // order recomputes the shuffle from the tape, and all salts with it.
 func (t *transcript) order() (string, error) {
-	if t.closed == nil || t.closed.Form != audit.FormTape {
+	if t.ended == nil || t.ended.Form != audit.FormTape {
 		return "", notChecked("no tape to recompute it from")
 	}
 	c := t.commit
-	out, err := c.Context.Recipe.Run(t.closed.Tape)
+	out, err := c.Context.Recipe.Run(t.ended.Tape)
 	if err != nil {
 		return "", err
 	}
@@ -139,7 +141,7 @@ func (t *transcript) order() (string, error) {
 	if p := c.Context.Parent; p != nil {
 		return "", notChecked(fmt.Sprintf("its cards are those of shuffle %d, which has a file of its own", p.ID))
 	}
-	if audit.DeckRoot(c.Commitment, c.Context.Encode(), t.closed.Tape, out.Values) != tlog.Hash(c.DeckRoot) {
+	if audit.DeckRoot(c.Commitment, c.Context.Encode(), t.ended.Tape, out.Values) != tlog.Hash(c.DeckRoot) {
 		return "", errors.New("the recomputed order does not lead to the deck root")
 	}
 	t.values = out.Values

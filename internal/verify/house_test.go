@@ -292,19 +292,20 @@ func mainKey(t testing.TB) keyPair { return newKey(t, "example.com/main", "ledge
 
 // game is one shuffle of a house, with everything it keeps secret.
 type game struct {
-	h       *house
-	id      uint64
-	commit  *audit.Commit
-	deck    []string
-	tape    []byte
-	values  []uint32
-	tree    *audit.DeckTree
-	order   audit.Order
-	indexes []uint64 // its entries
-	deals   []*audit.Deal
-	closed  *audit.Close
-	early   string // member witnessed of its files
-	stated  []string
+	h         *house
+	id        uint64
+	commit    *audit.Commit
+	deck      []string
+	tape      []byte
+	values    []uint32
+	tree      *audit.DeckTree
+	order     audit.Order
+	indexes   []uint64 // its entries
+	deals     []*audit.Deal
+	closed    *audit.Close
+	disclosed bool   // after it was continued
+	early     string // member witnessed of its files
+	stated    []string
 
 	revealed []int // places
 }
@@ -451,10 +452,22 @@ func (g *game) close(outcome audit.Outcome, reason audit.Reason) *game {
 	if g.commit.Context.Disclosure == audit.DisclosureAuditor {
 		c.Form, c.Key, c.Tape = audit.FormSealed, 2, seeded("sealed", len(g.tape)+81)
 	}
-	if reason == audit.ReasonTapeLost {
+	if reason == audit.ReasonTapeLost || outcome == audit.OutcomeContinued {
 		c.Form, c.Key, c.Tape = audit.FormNone, 0, nil
 	}
 	return g.closeAs(c)
+}
+
+// disclose discloses the tape of a shuffle that was continued.
+func (g *game) disclose() *game {
+	g.h.t.Helper()
+	d := &audit.DisclosureEntry{Shuffle: g.id, Form: audit.FormTape, Tape: g.tape}
+	if g.commit.Context.Disclosure == audit.DisclosureAuditor {
+		d.Form, d.Key, d.Tape = audit.FormSealed, 2, seeded("sealed", len(g.tape)+81)
+	}
+	g.add(d)
+	g.disclosed = true
+	return g
 }
 
 func (g *game) closeAs(c *audit.Close) *game {
@@ -501,7 +514,9 @@ func (g *game) card(place int) audit.Card {
 }
 
 // taped reports whether the close discloses the tape to somebody.
-func (g *game) taped() bool { return g.closed != nil && g.closed.Form != audit.FormNone }
+func (g *game) taped() bool {
+	return g.disclosed || g.closed != nil && g.closed.Form != audit.FormNone
+}
 
 func (g *game) file(recipient string) []byte {
 	g.h.t.Helper()
@@ -560,7 +575,7 @@ func (h *house) actorOf(body audit.Body) audit.Actor {
 			return admin
 		}
 		return h.dealer
-	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Takeover, *audit.Reveal:
+	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Takeover, *audit.Reveal, *audit.DisclosureEntry:
 		return h.dealer
 	}
 	return audit.Daemon

@@ -849,7 +849,11 @@ var forgedLedgers = []kind{
 	{"expired-early", "expired before its time", stepLegality,
 		func(v victim) []byte { return v.close(func(c *audit.Close) { c.Outcome = audit.OutcomeExpired }) }, nil},
 	{"continued-alone", "continued in nothing", stepLegality,
-		func(v victim) []byte { return v.close(func(c *audit.Close) { c.Outcome = audit.OutcomeContinued }) }, nil},
+		func(v victim) []byte {
+			return v.close(func(c *audit.Close) {
+				c.Outcome, c.Form, c.Tape, c.Key = audit.OutcomeContinued, audit.FormNone, nil, 0
+			})
+		}, nil},
 	{"sealed-for-public", "a sealed tape where it goes to everybody", stepLegality, func(v victim) []byte {
 		return v.close(func(c *audit.Close) {
 			c.Form, c.Key, c.Tape = audit.FormSealed, 2,

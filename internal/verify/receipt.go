@@ -49,6 +49,8 @@ func (r *receipt) entries() (string, error) {
 		r.v.ID = b.Shuffle
 	case *audit.Reveal:
 		r.v.ID = b.Shuffle
+	case *audit.DisclosureEntry:
+		r.v.ID = b.Shuffle
 	}
 	return fmt.Sprintf("entry %d is a %s", index, e.Body.Type()), nil
 }
@@ -113,5 +115,8 @@ func (v *Verdict) showCommit(id uint64, c *audit.Commit, at int64) {
 // showClose fills in what a close says.
 func (v *Verdict) showClose(c *audit.Close, at int64) {
 	v.State, v.ClosedAt = "closed", timestamp(at)
+	if c.Outcome == audit.OutcomeContinued {
+		v.State = "continued" // until its disclosure
+	}
 	v.Outcome, v.Reason = c.Outcome.String(), c.Reason.String()
 }

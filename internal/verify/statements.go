@@ -69,7 +69,7 @@ func (t *transcript) statements() (string, error) {
 // tapeEntry returns the leaf hash of the entry that discloses the tape, if the file
 // holds one.
 func (t *transcript) tapeEntry() (tlog.Hash, bool) {
-	if t.closed == nil || t.closed.Form == audit.FormNone {
+	if t.ended == nil || t.lost() {
 		return tlog.Hash{}, false
 	}
 	return tlog.RecordHash(t.receipts[len(t.receipts)-1].Entry), true

@@ -16,8 +16,8 @@ import (
 
 // Limits of a transcript, alongside its size.
 const (
-	// genesis, commit, mix, a deal and a reveal for each place, takeovers, close
-	maxReceipts = shuffle.MaxCards + audit.MaxReveals + 4 + audit.MaxTakeovers
+	// genesis, commit, mix, a deal and a reveal for each place, takeovers, close, disclosure
+	maxReceipts = shuffle.MaxCards + audit.MaxReveals + 5 + audit.MaxTakeovers
 	maxOpening  = 12   // hashes of a path in a tree of 4,096 leaves
 	maxKeys     = 1024 // signing keys after the genesis's
 )
@@ -36,8 +36,8 @@ type transcript struct {
 	tag    audit.Tag  // of the commit's leaves
 	mix    *audit.Mix // nil: none
 	deals  []*audit.Deal
-	closed *audit.Close // nil: none
-	owner  string       // identity, by the entries so far
+	ending        // close and disclosure
+	owner  string // identity, by the entries so far
 
 	round uint64 // of the beacon, whose signature holds; 0: there is none, or it was not checked
 	mine  []int  // slots of the plan whose values were given, ascending
@@ -49,6 +49,22 @@ type transcript struct {
 	places  audit.Order // what each place shows
 	values  []uint32    // the recomputed order; nil: it cannot be recomputed
 }
+
+// ending is how the shuffle ended, as far as the file shows it.
+type ending struct {
+	closed *audit.Close     // nil: none
+	ended  *audit.Disclosed // what the file says of the tape; nil: the shuffle is open, or was continued
+}
+
+// take keeps what a close or disclosure says of the tape, if it ends the shuffle.
+func (e *ending) take(b audit.Body) {
+	if d, ok := audit.DisclosedBy(b); ok {
+		e.ended = &d
+	}
+}
+
+// lost reports whether the file says that the tape is lost.
+func (e *ending) lost() bool { return e.ended != nil && e.ended.Form == audit.FormNone }
 
 // meaning is what the file says its values mean.
 type meaning struct {
@@ -156,7 +172,7 @@ func (t *transcript) entries() (string, error) {
 }
 
 // take puts the i-th entry in its place: genesis, commit, at most one mix, deals and
-// takeovers, at most one close.
+// takeovers, at most one close, of one that was continued at most one disclosure.
 func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 	switch b := e.Body.(type) {
 	case *audit.Genesis:
@@ -203,7 +219,7 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		if err := t.follows(i, index, b.Shuffle); err != nil {
 			return err
 		}
-		if t.closed != nil {
+		if t.closed != nil && t.closed.Outcome != audit.OutcomeContinued || t.ended != nil {
 			return fmt.Errorf("entry %d is a reveal after the close", index)
 		}
 		t.reveals = append(t.reveals, b)
@@ -212,7 +228,15 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 			return fmt.Errorf("entry %d is a second close", index)
 		}
 		t.closed = b
+		t.ending.take(b)
 		t.v.showClose(b, e.Time)
+		return t.follows(i, index, b.Shuffle)
+	case *audit.DisclosureEntry:
+		if t.closed == nil || t.ended != nil {
+			return fmt.Errorf("entry %d is a disclosure, and no close as continued waits for one", index)
+		}
+		t.ending.take(b)
+		t.v.State = "closed"
 		return t.follows(i, index, b.Shuffle)
 	default:
 		return fmt.Errorf("entry %d, of type %s, is part of no shuffle", index, b.Type())

@@ -86,7 +86,7 @@ type Verdict struct {
 	Next        int    `json:"next,omitempty"`      // places dealt, as far as the file shows
 	Shown       int    `json:"shown,omitempty"`     // of these, those that everybody may see: dealt public, or revealed
 	EndAt       int    `json:"end_at,omitempty"`    // place of the cut card; a drawn one once the tape is known
-	State       string `json:"state,omitempty"`     // "closed", or "open": the file holds no close
+	State       string `json:"state,omitempty"`     // "closed"; "open": no close; "continued": no disclosure
 	ClosedAt    string `json:"closed_at,omitempty"` //
 	Outcome     string `json:"outcome,omitempty"`   // of a closed shuffle, as in docs/SPEC.md section 5.6
 	Reason      string `json:"reason,omitempty"`    // of a void one

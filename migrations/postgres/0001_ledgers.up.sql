@@ -41,7 +41,7 @@ CREATE TABLE entries (
     sealed  bytea,
     PRIMARY KEY (ledger, idx),
     CHECK (num_nonnulls(tbl, serial, key_tag) = CASE type WHEN 2 THEN 3 ELSE 0 END), -- commit
-    CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5, 8, 11))), -- mix, deal, close, takeover, reveal
+    CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5, 8, 11, 12))), -- mix, deal, close, takeover, reveal, disclosure
     CHECK (sealed IS NULL OR type = 2)
 );
 -- Sealed tapes are ciphertext and entries mostly hashes: compressing them is

@@ -30,7 +30,7 @@ CREATE TABLE entries (
     sealed  BLOB,
     PRIMARY KEY (ledger, idx),
     CHECK ((tbl IS NOT NULL) + (serial IS NOT NULL) + (key_tag IS NOT NULL) = CASE type WHEN 2 THEN 3 ELSE 0 END), -- commit
-    CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5, 8, 11))), -- mix, deal, close, takeover, reveal
+    CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5, 8, 11, 12))), -- mix, deal, close, takeover, reveal, disclosure
     CHECK (sealed IS NULL OR type = 2)
 ) STRICT;
 

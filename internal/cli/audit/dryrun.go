@@ -101,10 +101,9 @@ func onPaper(data []byte) (recipe shuffle.Recipe, tape []byte, names []string, e
 			if b.Context.Parent == nil && len(t.Deck) == recipe.Cards && recipe.Ranges == nil {
 				names = t.Deck
 			}
-		case *audit.Close:
-			if b.Form == audit.FormTape {
-				tape = b.Tape
-			}
+		}
+		if d, ok := audit.DisclosedBy(e.Body); ok && d.Form == audit.FormTape {
+			tape = d.Tape
 		}
 	}
 	switch {

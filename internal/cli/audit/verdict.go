@@ -128,6 +128,8 @@ func (s Sheet) about(v *verify.Verdict) string {
 	switch {
 	case v.State == "closed" && v.Reason != "":
 		fact("closed", "%s, as %s: %s", v.ClosedAt, v.Outcome, v.Reason)
+	case v.State == "continued":
+		fact("continued", "%s: its cards are in a child, and its tape comes after the last one's close", v.ClosedAt)
 	case v.State == "closed":
 		fact("closed", "%s, as %s", v.ClosedAt, v.Outcome)
 	default:

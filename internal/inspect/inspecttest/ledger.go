@@ -429,7 +429,7 @@ func actorOf(body audit.Body) audit.Actor {
 			return Admin
 		}
 		return Dealer
-	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Takeover, *audit.Reveal:
+	case *audit.Commit, *audit.Mix, *audit.Deal, *audit.Takeover, *audit.Reveal, *audit.DisclosureEntry:
 		return Dealer
 	}
 	return audit.Daemon

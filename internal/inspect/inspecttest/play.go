@@ -225,10 +225,16 @@ func (s *Shuffle) dealt(n int, size uint64, final bool) *audit.Deal {
 // Close ends the shuffle and discloses its tape as the commit declared.
 func (s *Shuffle) Close(o audit.Outcome, r audit.Reason) uint64 { return s.l.Append(s.Closing(o, r)) }
 
+// Disclose discloses the tape of a shuffle that was continued, as its commit declared.
+func (s *Shuffle) Disclose() uint64 {
+	c := s.Closing(audit.OutcomeCompleted, audit.ReasonNone)
+	return s.l.Append(&audit.DisclosureEntry{Shuffle: s.ID, Form: c.Form, Tape: c.Tape, Key: c.Key})
+}
+
 // Closing is the body of the close, to be changed.
 func (s *Shuffle) Closing(o audit.Outcome, r audit.Reason) *audit.Close {
 	c := &audit.Close{Shuffle: s.ID, Outcome: o, Reason: r, Form: audit.FormTape, Tape: s.Tape}
-	if r == audit.ReasonTapeLost {
+	if r == audit.ReasonTapeLost || o == audit.OutcomeContinued {
 		c.Form, c.Tape = audit.FormNone, nil
 	} else if s.Commit.Context.Disclosure == audit.DisclosureAuditor {
 		index, public, _, _ := s.l.State.DisclosureKey()

@@ -112,6 +112,8 @@ func (l *Ledger) family(s *Shuffle, table string) {
 	child.Close(audit.OutcomeContinued, audit.ReasonNone)
 	size = l.Cosigned("w2", "w3")
 	grandchild.Last(3, size)
+	s.Disclose()
+	child.Disclose()
 }
 
 // Fast writes n shuffles of 52 cards, each with a commit, four deals and a close,

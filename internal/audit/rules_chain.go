@@ -1,0 +1,101 @@
+package audit
+
+import "slices"
+
+// A chain is a root, its child, its child's child, and so on (docs/SPEC.md section 5.13).
+// All of it except the last shuffle was continued, and waits for its disclosure.
+
+// running returns the shuffle of an id if it is open and was not continued.
+func (s *State) running(id uint64) (opened, error) {
+	o, ok := s.open.find(id)
+	switch {
+	case !ok:
+		return o, illegal(RuleNotOpen, "shuffle %d is not open", id)
+	case o.stage != playing:
+		return o, illegal(RuleNotOpen, "shuffle %d was continued", id)
+	}
+	return o, nil
+}
+
+// Ancestors returns the continued shuffles below an open one, root first.
+func (s *State) Ancestors(id uint64) (ids []uint64) {
+	for o, ok := s.open.find(id); ok && o.depth > 1; {
+		parent := o.commit().Context.Parent.ID
+		if o, ok = s.open.find(parent); ok {
+			ids = append(ids, parent)
+		}
+	}
+	slices.Reverse(ids)
+	return ids
+}
+
+// chain changes where an open shuffle stands in its chain.
+func (s *State) chain(id uint64, change func(*chained)) {
+	o, _ := s.open.find(id)
+	s.keep(o)
+	before := o.chained
+	s.push(func() {
+		o, _ := s.open.find(id) // not in the same slot, if it was closed and put back
+		o.chained = before
+	})
+	change(&o.chained)
+}
+
+// share gives the ancestors of an open shuffle its close-by and owner.
+func (s *State) share(id uint64) {
+	o, _ := s.open.find(id)
+	from := o.chained
+	for _, ancestor := range s.Ancestors(id) {
+		s.chain(ancestor, func(c *chained) { c.share(from) })
+	}
+}
+
+// elsewhere reports whether the open shuffle of the chain, whose close-by and owner hold for
+// o, is in the file of another shuffle.
+func (s *State) elsewhere(o opened) bool { return s.holders.supposed && o.stage == continued }
+
+// link makes an open shuffle the parent of its child. Of a child in another file nothing is
+// known.
+func (s *State) link(parent, child uint64) {
+	o, _ := s.open.find(parent)
+	above := o.chained
+	s.chain(parent, func(c *chained) { c.stage = continued })
+	if s.open.has(child) {
+		s.chain(child, func(c *chained) { c.latest, c.depth = above.latest, above.depth+1 })
+		s.share(child)
+	}
+}
+
+// unchain ends the chain of a shuffle that was not continued: its ancestors are due.
+func (s *State) unchain(id uint64, by Actor) {
+	ancestors := s.Ancestors(id)
+	for _, ancestor := range ancestors {
+		s.chain(ancestor, func(c *chained) { c.stage = due })
+	}
+	if len(ancestors) > 0 {
+		s.pair = &pair{disclose: ancestors, by: by.Identity}
+	}
+}
+
+func (s *State) checkDisclosure(d *DisclosureEntry) error {
+	if o, ok := s.open.find(d.Shuffle); !ok || o.stage != due {
+		return illegal(RuleNotOpen, "shuffle %d was not continued, is disclosed, or has an open descendant", d.Shuffle)
+	}
+	disclosed, _ := DisclosedBy(d)
+	return s.checkDisclosed(disclosed)
+}
+
+func (s *State) applyDisclosure(d *DisclosureEntry, expected *pair) {
+	s.end(d.Shuffle)
+	if expected != nil && len(expected.disclose) > 1 {
+		s.pair = &pair{disclose: expected.disclose[1:], by: expected.by}
+	}
+}
+
+// end takes out a shuffle that ends.
+func (s *State) end(id uint64) {
+	o, _ := s.open.find(id)
+	s.keep(o)
+	o = s.open.remove(id)
+	s.push(func() { s.open.insert(o) })
+}

@@ -1,0 +1,84 @@
+package dealer_test
+
+import (
+	"testing"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+)
+
+// TestReshuffledStub: the stub is shuffled again in the middle of a hand, and nobody sees
+// the hole cards before the hand is over, except those that are shown down.
+func TestReshuffledStub(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		hand := tb.commit("hand", deckOf(audit.DisclosurePublic))
+		tb.deal(hand.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "seat-1"), seat(2, "seat-2"), board(3)}})
+		stub := tb.commit("stub", child(hand.ID))
+		sees := func(id uint64, v dealer.View, want int) {
+			t.Helper()
+			if got := len(tb.transcript(id, v).Cards); got != want {
+				t.Errorf("%+v sees %d cards of shuffle %d, want %d", v, got, id, want)
+			}
+		}
+		seen := func(stranger, owner int) {
+			t.Helper()
+			sees(hand.ID, dealer.View{}, stranger)
+			sees(hand.ID, dealer.View{Auditor: true}, stranger)
+			sees(hand.ID, dealer.View{Identity: "tester"}, owner)
+		}
+		seen(3, 7)
+		tb.deal(stub.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}})
+		shown, err := tb.Reveal(t.Context(), as("tester"), hand.ID, dealer.RevealRequest{Places: []int{2, 3}})
+		if err != nil || len(shown.Cards) != 2 {
+			t.Fatalf("%+v, %v", shown, err)
+		}
+		seen(5, 7)
+		for _, e := range tb.entries() {
+			if d, ok := audit.DisclosedBy(e.Body); ok {
+				t.Errorf("a tape is disclosed: %+v", d)
+			}
+		}
+		// Who takes the stub over has the hand as well.
+		_, err = tb.Takeover(t.Context(), as("another"), stub.ID,
+			dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: "does not answer"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen(5, 5)
+		sees(hand.ID, dealer.View{Identity: "another"}, 7)
+		_, err = tb.Reveal(t.Context(), as("tester"), hand.ID, dealer.RevealRequest{Places: []int{0}})
+		wantRefusal(t, "a reveal by the earlier owner", err, "", audit.RuleOwner)
+		if _, err := tb.Close(t.Context(), as("another"), stub.ID,
+			dealer.CloseRequest{Outcome: audit.OutcomeCompleted}); err != nil {
+			t.Fatal(err)
+		}
+		seen(7, 7)
+		if d := tb.endOf(hand.ID); d.Form != audit.FormTape {
+			t.Errorf("the hand is disclosed as %+v", d)
+		}
+		if r := tb.inspected(nil); r.FaultCount > 0 {
+			t.Errorf("the audit finds %+v", r.Faults)
+		}
+	})
+}
+
+// TestForgottenChain: the daemon closes the last shuffle of a chain, and discloses all.
+func TestForgottenChain(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		root := tb.commit("root", deckOf(audit.DisclosurePublic))
+		kid := tb.commit("kid", child(root.ID))
+		last := tb.commit("last", child(kid.ID))
+		tb.pass(3 * 3600 * 1e9)
+		if n, err := tb.Expire(t.Context()); n != 1 || err != nil {
+			t.Errorf("%d expired, %v", n, err)
+		}
+		for _, id := range []uint64{root.ID, kid.ID, last.ID} {
+			if d := tb.endOf(id); d.Form != audit.FormTape {
+				t.Errorf("shuffle %d is disclosed as %+v", id, d)
+			}
+		}
+		if r := tb.inspected(nil); r.FaultCount > 0 {
+			t.Errorf("the audit finds %+v", r.Faults)
+		}
+	})
+}
