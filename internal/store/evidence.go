@@ -147,20 +147,20 @@ ORDER BY %[1]s`
 // Range returns the rows of entries, checkpoints, cosigned or slots whose key, or the first part of it, is
 // from ≤ key < to, by key: all with the same key, and with any key between two numbers.
 func (e *Evidence) Range(ctx context.Context, t *Relation, id ledger.ID, from, to uint64) ([]Raw, error) {
-	return e.read(ctx, t, fmt.Sprintf(inRange, t.Columns[1]), int64(id), number(from), number(to))
+	return e.read(ctx, t, fmt.Sprintf(inRange, t.Columns[1]), int64(id), Number(from), Number(to))
 }
 
 // Newest returns the n rows of entries, checkpoints or cosigned with the largest keys below, largest first.
 func (e *Evidence) Newest(ctx context.Context, t *Relation, id ledger.ID, below uint64, n int) ([]Raw, error) {
 	const where = "ledger = CAST($1 AS bigint) AND %[1]s < CAST($2 AS bigint) ORDER BY %[1]s DESC LIMIT CAST($3 AS bigint)"
-	return e.read(ctx, t, fmt.Sprintf(where, t.Columns[1]), int64(id), number(below), int64(n))
+	return e.read(ctx, t, fmt.Sprintf(where, t.Columns[1]), int64(id), Number(below), int64(n))
 }
 
 // Sizes calls do with the sizes of the checkpoints from ≤ size < to.
 func (e *Evidence) Sizes(ctx context.Context, id ledger.ID, from, to uint64, do func(size uint64)) error {
 	const sql = `SELECT size FROM checkpoints
 WHERE ledger = CAST($1 AS bigint) AND size >= CAST($2 AS bigint) AND size < CAST($3 AS bigint)`
-	err := e.Query(ctx, sql, []any{int64(id), number(from), number(to)}, func(values []any) error {
+	err := e.Query(ctx, sql, []any{int64(id), Number(from), Number(to)}, func(values []any) error {
 		if n, ok := values[0].(int64); ok {
 			do(uint64(n))
 		}
@@ -182,7 +182,7 @@ func (e *Evidence) OfType(ctx context.Context, id ledger.ID, kind int) ([]Raw, e
 // Tile returns the rows of one tile; there should be one.
 func (e *Evidence) Tile(ctx context.Context, id ledger.ID, level int, index uint64) ([]Raw, error) {
 	const where = "ledger = CAST($1 AS bigint) AND level = CAST($2 AS bigint) AND idx = CAST($3 AS bigint)"
-	return e.read(ctx, TileRows, where, int64(id), int64(level), number(index))
+	return e.read(ctx, TileRows, where, int64(id), int64(level), Number(index))
 }
 
 // Named returns the rows of one deck, or of one document of terms; there should be one.
@@ -208,13 +208,13 @@ func own(t *Relation, id ledger.ID, size uint64) (where string, args []any) {
 	where, args = "ledger = CAST($1 AS bigint)", []any{int64(id)}
 	switch t {
 	case EntryRows, SlotRows:
-		where, args = where+" AND idx >= 0 AND idx < CAST($2 AS bigint)", append(args, number(size))
+		where, args = where+" AND idx >= 0 AND idx < CAST($2 AS bigint)", append(args, Number(size))
 	case CheckpointRows, CosignedRows:
-		where, args = where+" AND size > 0 AND size <= CAST($2 AS bigint)", append(args, number(size))
+		where, args = where+" AND size > 0 AND size <= CAST($2 AS bigint)", append(args, Number(size))
 	case TileRows:
 		where += ` AND level >= 0 AND level < 7 AND idx >= 0
 AND idx < CAST($2 AS bigint) >> CAST(8 * (level + 1) AS integer)`
-		args = append(args, number(size))
+		args = append(args, Number(size))
 	case DeckRows, TermsRows:
 		where += " AND hash IS NOT NULL"
 	}
@@ -246,5 +246,5 @@ func (e *Evidence) Odd(ctx context.Context, t *Relation, id ledger.ID, size uint
 	return e.read(ctx, t, fmt.Sprintf("(%s) IS NOT TRUE AND (%s) IS NOT TRUE LIMIT %d", own, known, maxOdd), args...)
 }
 
-// number returns n as a statement takes it. No stored number is larger than those of 63 bits.
-func number(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
+// Number returns n as a statement takes it. No stored number is larger than those of 63 bits.
+func Number(n uint64) int64 { return int64(min(n, math.MaxInt64)) }

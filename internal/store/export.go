@@ -68,7 +68,7 @@ func (x Export) Head(ctx context.Context) ([]byte, error) {
 
 // CheckpointAfter returns the first checkpoint whose size is above index.
 func (x Export) CheckpointAfter(ctx context.Context, index uint64) ([]byte, error) {
-	return x.one(ctx, sqlExportCheckpoint, int64(x.ID), number(index))
+	return x.one(ctx, sqlExportCheckpoint, int64(x.ID), Number(index))
 }
 
 // Deck returns the cards of a deck. A list that cannot be read is none.
@@ -130,10 +130,10 @@ func (x Export) Entries(ctx context.Context, from, to uint64) iter.Seq2[[]byte, 
 
 func (x Export) entries(ctx context.Context, from, to uint64) (part [][]byte, next uint64, err error) {
 	part, next = make([][]byte, 0, to-from), from
-	err = x.query(ctx, sqlExportEntries, []any{int64(x.ID), number(from), number(to)}, func(values []any) error {
+	err = x.query(ctx, sqlExportEntries, []any{int64(x.ID), Number(from), Number(to)}, func(values []any) error {
 		index, ok1 := values[0].(int64)
 		entry, ok2 := values[1].([]byte)
-		if !ok1 || !ok2 || index != number(next) {
+		if !ok1 || !ok2 || index != Number(next) {
 			return fmt.Errorf("%w: entry %d is missing or no bytes", errOdd, next)
 		}
 		part, next = append(part, entry), next+1
@@ -149,10 +149,10 @@ func (x Export) entries(ctx context.Context, from, to uint64) (part [][]byte, ne
 func (x Export) Cosigned(ctx context.Context, size uint64) iter.Seq2[[]byte, error] {
 	return parts(size, func(at uint64) (part [][]byte, next uint64, err error) {
 		next = at
-		err = x.query(ctx, sqlExportCosigned, []any{int64(x.ID), number(at)}, func(values []any) error {
+		err = x.query(ctx, sqlExportCosigned, []any{int64(x.ID), Number(at)}, func(values []any) error {
 			found, ok1 := values[0].(int64)
 			checkpoint, ok2 := values[1].([]byte)
-			if !ok1 || !ok2 || found < number(next) {
+			if !ok1 || !ok2 || found < Number(next) {
 				return fmt.Errorf("%w: a cosigned checkpoint that is no bytes", errOdd)
 			}
 			part, next = append(part, checkpoint), uint64(found)+1

@@ -45,7 +45,7 @@ func (r Reads) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq
 
 // CheckpointAfter implements [ledger.Finder].
 func (r Reads) CheckpointAfter(ctx context.Context, id ledger.ID, index uint64) (ledger.Head, error) {
-	return One(ctx, r.query, ScanHead, SQLCheckpointAfter, int64(id), number(index))
+	return One(ctx, r.query, ScanHead, SQLCheckpointAfter, int64(id), Number(index))
 }
 
 // Tile implements [ledger.Finder].
@@ -76,7 +76,7 @@ func (r Reads) Terms(ctx context.Context, id ledger.ID, hash [32]byte) (ledger.T
 
 // Statements implements [ledger.Statements].
 func (r Reads) Statements(ctx context.Context, id ledger.ID, shuffle uint64) ([][]byte, error) {
-	return All(ctx, r.query, Only[[]byte], SQLStatements, int64(id), number(shuffle))
+	return All(ctx, r.query, Only[[]byte], SQLStatements, int64(id), Number(shuffle))
 }
 
 // CosignedFrom implements [ledger.Cosigned].

@@ -50,10 +50,10 @@ ORDER BY e.serial LIMIT CAST($3 AS bigint)`
 // commitsOf returns the statement that answers a query, and its parameters. The commits that it reads by serial may
 // lie outside the range of indexes.
 func commitsOf(id ledger.ID, q ledger.CommitQuery) (sql string, args []any) {
-	from, to := number(q.From), number(q.To)
+	from, to := Number(q.From), Number(q.To)
 	switch {
 	case q.Serial > 0:
-		serial := number(q.Serial)
+		serial := Number(q.Serial)
 		return RecallByTable, []any{int64(id), q.Table, q.Limit, from, serial - 1, 0, serial}
 	case q.Table != "": // below From stand at most as many commits as entries
 		return RecallByTable, []any{int64(id), q.Table, q.Limit, from, 0, firstStep(q.From), math.MaxInt64}

@@ -6,20 +6,11 @@ package store
 
 import "shuffled/internal/ledger"
 
-// Ledgers keeps the evidence, which is appended to and read.
-type Ledgers interface {
+// Database is an open store: the evidence, which is appended to and read, and the accesses
+// alongside it, on which no proof rests.
+type Database interface {
 	ledger.Store
 	ledger.CommitFinder
-}
-
-// SideData is kept alongside the evidence. No proof rests on it.
-type SideData interface {
 	ledger.AccessStore
-}
-
-// Database is an open store.
-type Database interface {
-	Ledgers
-	SideData
 	Close() error
 }

@@ -113,6 +113,20 @@ WITH new_cosigned AS (
 )
 SELECT count(*) FROM new_cosigned`
 
+// sqlPutTerms counts what it writes, for Store.write. sqlHasTerms has the barrier.
+const (
+	sqlPutTerms = `
+WITH new_terms AS (
+    INSERT INTO terms (ledger, hash, kind, bytes) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (ledger, hash) DO NOTHING
+    RETURNING ledger
+)
+SELECT count(*) FROM new_terms`
+
+	sqlHasTerms = `SELECT t.kind FROM heads h JOIN terms t ON t.ledger = h.ledger
+WHERE h.ledger = $1 AND t.hash = $2 FOR KEY SHARE OF h`
+)
+
 // sqlPutHandover is sqlPutCosigned where nothing of size $5 or above stands. It runs
 // behind sqlHandovers in one transaction: alone, it would not see what another
 // connection has not committed yet.

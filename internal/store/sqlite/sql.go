@@ -57,7 +57,6 @@ VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?, nullif(?, ''), ?, ?, ?, nullif(?
 	sqlNewTile       = `INSERT INTO tiles (ledger, level, idx, data) VALUES (?, ?, ?, ?)`
 	sqlNewCheckpoint = `INSERT INTO checkpoints (ledger, size, root, checkpoint) VALUES (?, ?, ?, ?)`
 
-	sqlHasCosigned = `SELECT size FROM cosigned WHERE ledger = ? AND size = ?`
 	sqlNewCosigned = `INSERT INTO cosigned (ledger, size, root, checkpoint) VALUES (?, ?, ?, ?)`
 
 	sqlNewDeck = `INSERT INTO decks (ledger, hash, cards) SELECT ?1, ?2, ?3
@@ -86,7 +85,7 @@ WHERE ledger = ? AND size <= ? ORDER BY size DESC LIMIT 1`
 
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
-		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlHasCosigned, sqlNewestCosigned, sqlNewCosigned,
+		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlNewestCosigned, sqlNewCosigned,
 		sqlNewDeck, sqlNewTerms,
 		store.SQLNewAccess, store.SQLNewStatement, store.SQLLastAccess, sqlDropAccess}
 	sqlReads = append([]string{sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle, sqlCosignedAtMost},
