@@ -12,12 +12,7 @@ import (
 // that stands so already is refused with CodeKill, as after an answer that was
 // lost.
 func (c *Client) SetSwitch(ctx context.Context, req SwitchRequest) (*Appended, error) {
-	when := c.command(ctx)
-	answer, err := c.setSwitch(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	return c.proveEvent(ctx, when, answer, "the switch is not the one that was asked for", func(e *audit.Event) bool {
+	return appended(ctx, c, c.setSwitch, req, "the switch is not the one that was asked for", func(e *audit.Event) bool {
 		kind := audit.EventKillClear
 		if req.Action == SwitchRequestActionSet {
 			kind = audit.EventKillSet
@@ -37,12 +32,7 @@ func (c *Client) Switches(ctx context.Context) (*SwitchList, error) {
 // SetTable opens or closes a table and returns the proved entry. One that stands
 // so already is refused with CodeTable.
 func (c *Client) SetTable(ctx context.Context, req TableRequest) (*Appended, error) {
-	when := c.command(ctx)
-	answer, err := c.setTable(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	return c.proveEvent(ctx, when, answer, "the table is not the one that was asked for", func(e *audit.Event) bool {
+	return appended(ctx, c, c.setTable, req, "the table is not the one that was asked for", func(e *audit.Event) bool {
 		kind := audit.EventTableClose
 		if req.Action == TableRequestActionOpen {
 			kind = audit.EventTableOpen
@@ -54,14 +44,8 @@ func (c *Client) SetTable(ctx context.Context, req TableRequest) (*Appended, err
 // ClearLatch clears the entropy latch of the daemon and of its ledger, after the
 // generator's start-up test, and returns the proved entry.
 func (c *Client) ClearLatch(ctx context.Context, reason string) (*Appended, error) {
-	when := c.command(ctx)
-	answer, err := c.clearLatch(ctx, LatchRequest{Reason: reason})
-	if err != nil {
-		return nil, err
-	}
-	return c.proveEvent(ctx, when, answer, "the latch is not cleared", func(e *audit.Event) bool {
-		return e.Kind == audit.EventLatchClear && e.Reason == reason
-	})
+	is := func(e *audit.Event) bool { return e.Kind == audit.EventLatchClear && e.Reason == reason }
+	return appended(ctx, c, c.clearLatch, LatchRequest{Reason: reason}, "the latch is not cleared", is)
 }
 
 // Access returns a page of what regulators asked for, as the daemon tells it. A
@@ -70,31 +54,24 @@ func (c *Client) Access(ctx context.Context, params ListAccessParams) (*AccessLi
 	return decoded[AccessList](c.listAccess(ctx, params))
 }
 
-// proveEvent returns the answer to a call that wrote an event: its entry is
-// proved, and is what was asked for.
-func (c *Client) proveEvent(ctx context.Context, when asked, answer []byte, what string,
-	fits func(*audit.Event) bool) (*Appended, error) {
-	return c.proveEntry(ctx, when, answer, what, func(b audit.Body) bool {
-		event, ok := b.(*audit.Event)
-		return ok && fits(event)
-	})
-}
-
-// proveEntry is proveEvent for an entry of any type.
-func (c *Client) proveEntry(ctx context.Context, when asked, answer []byte, what string,
-	fits func(audit.Body) bool) (*Appended, error) {
-	appended, err := decoded[Appended](answer, nil)
+// appended makes a call that appends an entry, and returns its answer: the entry is proved,
+// of type B, and what was asked for.
+func appended[B audit.Body, R any](ctx context.Context, c *Client, call func(context.Context, R) ([]byte, error), req R,
+	what string, fits func(B) bool) (*Appended, error) {
+	when := c.command(ctx)
+	answer, err := call(ctx, req)
+	told, err := decoded[Appended](answer, err)
 	if err != nil {
 		return nil, err
 	}
-	entry, err := c.prove(ctx, appended.Receipt, appended.Index, when, answer)
+	entry, err := c.prove(ctx, told.Receipt, told.Index, when, answer)
 	if err != nil {
 		return nil, err
 	}
-	if !fits(entry.Body) {
+	if body, ok := entry.Body.(B); !ok || !fits(body) {
 		return nil, &Fault{What: what, Answer: answer}
 	}
-	return appended, nil
+	return told, nil
 }
 
 // decoded reads the answer to a call.
@@ -112,23 +89,18 @@ func decoded[T any](answer []byte, err error) (*T, error) {
 // ChangeCredential creates or revokes a token or certificate and returns the proved entry.
 // One that stands so already is refused with CodeCredential.
 func (c *Client) ChangeCredential(ctx context.Context, req CredentialRequest) (*Appended, error) {
-	when := c.command(ctx)
-	answer, err := c.changeCredential(ctx, req)
-	if err != nil {
-		return nil, err
-	}
 	var expires int64
 	if req.Expires != nil {
 		expires = req.Expires.UnixMilli()
 	}
-	return c.proveEntry(ctx, when, answer, "the credential is not the one that was asked for", func(b audit.Body) bool {
-		e, ok := b.(*audit.Credential)
-		created := req.Action == CredentialRequestActionCreate
-		return ok && e.ID == req.Credential && (e.Kind == audit.CredentialCreated) == created &&
+	created := req.Action == CredentialRequestActionCreate
+	is := func(e *audit.Credential) bool {
+		return e.ID == req.Credential && (e.Kind == audit.CredentialCreated) == created &&
 			(!created || e.Role.String() == string(deref(req.Role)) && e.Identity == deref(req.Identity) &&
 				slices.Equal(e.Tables, slices.Sorted(slices.Values(req.Tables))) && e.Expires == expires &&
 				e.Digest == e.Opens(deref(req.Hash)))
-	})
+	}
+	return appended(ctx, c, c.changeCredential, req, "the credential is not the one that was asked for", is)
 }
 
 // Credentials returns every credential that was created, as the daemon tells them.
@@ -142,16 +114,10 @@ func (c *Client) Acts(ctx context.Context) (*Acts, error) { return decoded[Acts]
 // SubmitAct appends an act of administrators with the entry that it approves, and returns
 // the proved last of the two.
 func (c *Client) SubmitAct(ctx context.Context, req ActRequest) (*Appended, error) {
-	when := c.command(ctx)
-	answer, err := c.submitAct(ctx, req)
-	if err != nil {
-		return nil, err
-	}
 	wanted, body := audit.TypeAct, req.Act
 	if req.Type != nil {
 		wanted, body = audit.Type(*req.Type), req.Body
 	}
-	return c.proveEntry(ctx, when, answer, "the entry is not the one that was approved", func(b audit.Body) bool {
-		return b.Type() == wanted && bytes.Equal(audit.EncodeBody(b), body)
-	})
+	is := func(b audit.Body) bool { return b.Type() == wanted && bytes.Equal(audit.EncodeBody(b), body) }
+	return appended(ctx, c, c.submitAct, req, "the entry is not the one that was approved", is)
 }

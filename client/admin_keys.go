@@ -13,23 +13,8 @@ import (
 // signing key signs from here on: the pinned one, or a policy with both in its
 // log lines, still proves this answer, and no later one.
 func (c *Client) AddKey(ctx context.Context, req KeyRequest) (*Appended, error) {
-	when := c.command(ctx)
-	answer, err := c.addKey(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	appended, err := decoded[Appended](answer, nil)
-	if err != nil {
-		return nil, err
-	}
-	entry, err := c.prove(ctx, appended.Receipt, appended.Index, when, answer)
-	if err != nil {
-		return nil, err
-	}
-	if k, ok := entry.Body.(*audit.Key); !ok || !isAsked(k, &req) {
-		return nil, &Fault{What: "the key entry is not the one that was asked for", Answer: answer}
-	}
-	return appended, nil
+	is := func(k *audit.Key) bool { return isAsked(k, &req) }
+	return appended(ctx, c, c.addKey, req, "the key entry is not the one that was asked for", is)
 }
 
 // isAsked reports whether the entry says what the request asked for.

@@ -450,6 +450,10 @@ type BatchResult struct {
 	// Body The body of the single request's answer, or its problem document.
 	Body OperationAnswer `json:"body"`
 
+	// RetryAfter Seconds after which the batch may be sent again, for this operation may then be done.
+	// Absent where that does not help.
+	RetryAfter *int `json:"retry_after,omitempty"`
+
 	// Status The status that the single request would have been answered with.
 	Status int `json:"status"`
 }

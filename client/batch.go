@@ -1,30 +1,326 @@
 package client
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"context"
+	"fmt"
+	"time"
 
-// The parts of a batch that are JSON of a single request.
-type (
-	OperationBody   = jsontext.Value
-	OperationAnswer = jsontext.Value
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/wire"
 )
 
-// OperationShuffle is the shuffle that an operation of a batch is of: ID, or that of the
-// earlier operation Op, if it is not nil.
-type OperationShuffle struct {
-	ID uint64
-	Op *int
+// The parts of a batch that are JSON of a single request, and what one is of.
+type (
+	OperationBody    = jsontext.Value
+	OperationAnswer  = jsontext.Value
+	OperationShuffle = wire.OperationShuffle
+)
+
+// A Step is one command of a batch.
+type Step struct {
+	Request Request
+	Key     string // idempotency key of a commit or draw
+
+	// Of is the shuffle that is mixed, dealt, revealed from or closed; nil means that of
+	// step From of the batch, an earlier one. Of a commit with a parent, Of is the parent;
+	// nil means that it is loaded.
+	Of   *Committed
+	From int
 }
 
-// MarshalJSONTo writes a number, or an object with op.
-func (o OperationShuffle) MarshalJSONTo(enc *jsontext.Encoder) error {
-	if o.Op == nil {
-		return enc.WriteToken(jsontext.Uint(o.ID))
+// A Request of a step is a ShuffleRequest, DrawsRequest, MixRequest, DealRequest,
+// RevealRequest or CloseRequest.
+type Request interface{ op() string }
+
+func (ShuffleRequest) op() string { return "shuffle" }
+func (DrawsRequest) op() string   { return "draw" }
+func (MixRequest) op() string     { return "mix" }
+func (DealRequest) op() string    { return "deal" }
+func (RevealRequest) op() string  { return "reveal" }
+func (CloseRequest) op() string   { return "close" }
+
+// Done is the answer to a step, proved as that to a single call: Shuffle to a commit or
+// draw, Deal to a deal, and so on. Shuffle is also what any other step is of.
+type Done struct {
+	Shuffle *Committed
+	Mix     *Mix
+	Deal    *Deal
+	Reveal  *Reveal
+	Close   *Close
+	Err     error // why the step was refused, an *Error; then the others are nil
+}
+
+// commits reports whether the step makes a shuffle.
+func (s *Step) commits() bool { return s.Request.op() == "shuffle" || s.Request.op() == "draw" }
+
+// do makes the call of a step alone.
+func (c *Client) do(ctx context.Context, step Step) (Done, error) {
+	if err := c.checkSometimes(ctx); err != nil {
+		return Done{}, err
 	}
-	for _, t := range []jsontext.Token{jsontext.BeginObject, jsontext.String("op"), jsontext.Int(int64(*o.Op)),
-		jsontext.EndObject} {
-		if err := enc.WriteToken(t); err != nil {
-			return err
+	if err := c.ready(ctx, &step); err != nil {
+		return Done{}, err
+	}
+	when := c.command(ctx).under(step.Key)
+	answer, err := c.sendAlone(when.in(ctx), &step)
+	if err != nil {
+		return Done{}, err
+	}
+	return c.proveStep(ctx, &step, step.Of, when, answer)
+}
+
+// ready prepares a step, as far as its shuffle is known.
+func (c *Client) ready(ctx context.Context, step *Step) (err error) {
+	learn := false
+	switch req := step.Request.(type) {
+	case ShuffleRequest:
+		if req.Parent != nil && step.Of == nil {
+			if step.Of, err = c.Load(ctx, req.Parent.ID); err != nil {
+				return fmt.Errorf("loading the parent: %w", err)
+			}
+		}
+	case CloseRequest:
+		learn = len(req.Reveal) > 0
+	case MixRequest, DealRequest, RevealRequest:
+		_, mixes := req.(MixRequest)
+		learn = !mixes
+		if step.Of != nil {
+			err = c.Await(ctx, step.Of)
 		}
 	}
-	return nil
+	if err != nil || !learn || step.Of == nil {
+		return err
+	}
+	return c.learnMix(ctx, step.Of)
+}
+
+func (c *Client) sendAlone(ctx context.Context, step *Step) ([]byte, error) {
+	switch req := step.Request.(type) {
+	case ShuffleRequest:
+		return c.createShuffle(ctx, CreateShuffleParams{IdempotencyKey: step.Key}, req)
+	case DrawsRequest:
+		return c.createDraws(ctx, CreateDrawsParams{IdempotencyKey: step.Key}, req)
+	case MixRequest:
+		return c.mixShuffle(ctx, step.Of.ID, req)
+	case DealRequest:
+		return c.dealCards(ctx, step.Of.ID, req)
+	case RevealRequest:
+		return c.revealCards(ctx, step.Of.ID, req)
+	default:
+		return c.closeShuffle(ctx, step.Of.ID, req.(CloseRequest))
+	}
+}
+
+// proveStep proves the answer to a step, which is of the shuffle s; of a commit, s is the
+// parent.
+func (c *Client) proveStep(ctx context.Context, step *Step, s *Committed, when asked, answer []byte) (d Done,
+	err error) {
+	d.Shuffle = s
+	index, first := uint64(0), true // of an entry that plays
+	switch req := step.Request.(type) {
+	case ShuffleRequest, DrawsRequest:
+		d.Shuffle, err = c.proveAsked(ctx, step, s, when, answer)
+	case MixRequest:
+		d.Mix, err = held(answer, func(m *Mix) (err error) {
+			index, err = c.proveMix(ctx, s, &req, m, when, answer)
+			return err
+		})
+	case DealRequest:
+		first = req.First == 0 && len(s.commit.Context.Plan) == 0
+		d.Deal, err = held(answer, func(m *Deal) (err error) {
+			if index, err = c.proveDeal(ctx, s, &req, m, when, answer); err != nil {
+				return err
+			}
+			return c.proveNames(ctx, s, m.Cards, answer)
+		})
+	case RevealRequest:
+		want := &audit.Reveal{Shuffle: s.ID, Exposed: deref(req.Exposed), Places: places(req.Places)}
+		d.Reveal, err = held(answer, func(r *Reveal) error {
+			return c.proveReveal(ctx, s, want, r, anyIndex, when, answer)
+		})
+	case CloseRequest:
+		d.Close, err = held(answer, func(ending *Close) error {
+			return c.proveClose(ctx, s, &req, ending, anyIndex, when, answer)
+		})
+	}
+	if err != nil || index == 0 {
+		return d, err
+	}
+	return d, c.proveEarly(ctx, s, index, first)
+}
+
+// held reads an answer, and returns it if it is proved.
+func held[T any](answer []byte, prove func(*T) error) (*T, error) {
+	told, err := decoded[T](answer, nil)
+	if err == nil {
+		err = prove(told)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return told, nil
+}
+
+// Batch asks for many steps in one request, of any tables, and proves the answer to each
+// as the single call does. A step that is refused stops no other. With allOrNone either
+// all of them are done or none: not for steps of a shuffle that the batch itself commits.
+//
+// A step that is refused for now is asked for again with the whole batch, as often as a
+// call is tried: what was done is answered as before. The error is a *Fault, or one of the
+// network or context, or ErrNotWitnessed; then the steps before that one are in what
+// is returned, and the same steps may be asked for again, under FirstTried.
+func (c *Client) Batch(ctx context.Context, steps []Step, allOrNone bool) ([]Done, error) {
+	req, err := c.batchOf(ctx, steps, allOrNone)
+	if err != nil {
+		return nil, err
+	}
+	n := len(steps)
+	b := &batch{Client: c, steps: steps, all: allOrNone, done: make([]Done, n), whens: make([]asked, n)}
+	for i := range steps {
+		b.whens[i] = c.command(ctx).under(steps[i].Key)
+	}
+	for attempt := 1; ; attempt++ {
+		whole := c.command(ctx)
+		answer, err := c.createBatch(whole.in(ctx), *req)
+		if whole.open.Load() {
+			for _, when := range b.whens {
+				when.open.Store(true)
+			}
+		}
+		if err != nil {
+			return b.done, err
+		}
+		after, err := b.prove(ctx, answer)
+		if err != nil || after == never || attempt == c.cfg.Attempts {
+			return b.done, err
+		}
+		if err := sleep(ctx, max(after, c.pause(attempt))); err != nil {
+			return b.done, fmt.Errorf("%w, while steps of a batch were refused for now", err)
+		}
+	}
+}
+
+// batchOf prepares the steps and writes the request for them.
+func (c *Client) batchOf(ctx context.Context, steps []Step, allOrNone bool) (*BatchRequest, error) {
+	if err := c.checkSometimes(ctx); err != nil {
+		return nil, err
+	}
+	req := new(BatchRequest)
+	if allOrNone {
+		all := BatchRequestAllOrNone(true)
+		req.AllOrNone = &all
+	}
+	for i := range steps {
+		step := &steps[i]
+		if step.Request == nil {
+			return nil, fmt.Errorf("step %d of the batch has no request", i)
+		}
+		op := Operation{Op: step.Request.op()}
+		switch {
+		case step.commits():
+			op.Key = &step.Key
+		case step.Of != nil:
+			op.Shuffle = &OperationShuffle{ID: step.Of.ID}
+		case step.From < 0 || step.From >= i:
+			return nil, fmt.Errorf("step %d of the batch is of a shuffle, or of that of an earlier step, and not of step %d",
+				i, step.From)
+		default:
+			op.Shuffle = &OperationShuffle{Op: &step.From}
+		}
+		err := c.ready(ctx, step)
+		if err == nil {
+			op.Body, err = json.Marshal(step.Request)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("step %d of the batch: %w", i, err)
+		}
+		req.Operations = append(req.Operations, op)
+	}
+	return req, nil
+}
+
+// batch is a batch under way.
+type batch struct {
+	*Client
+	steps []Step
+	all   bool // or none
+	done  []Done
+	whens []asked
+}
+
+// prove takes in an answer, as far as it is news, and returns after how long the batch may
+// be asked for again; never, if nothing is open.
+func (b *batch) prove(ctx context.Context, answer []byte) (after time.Duration, err error) {
+	told, err := decoded[Batch](answer, nil)
+	if err != nil {
+		return never, err
+	}
+	if len(told.Results) != len(b.steps) {
+		return never, &Fault{What: fmt.Sprintf("%d steps were asked for, and %d are in the answer", len(b.steps),
+			len(told.Results)), Answer: answer}
+	}
+	after, refused := never, 0
+	for i, r := range told.Results {
+		if r.Status == 200 {
+			if err := b.proveOne(ctx, i, r.Body); err != nil {
+				return never, err
+			}
+			continue
+		}
+		refused++
+		if b.answered(i) {
+			continue
+		}
+		if b.done[i].Err, err = b.refusal(i, r); err != nil {
+			return never, err
+		}
+		if r.RetryAfter != nil {
+			after = max(after, min(time.Duration(*r.RetryAfter)*time.Second, maxRetryAfter))
+		}
+	}
+	if b.all && refused > 0 && refused < len(b.steps) {
+		return never, &Fault{What: "some of the steps were done, and all or none was asked for", Answer: answer}
+	}
+	return after, nil
+}
+
+// answered reports whether the answer to step i was proved.
+func (b *batch) answered(i int) bool { return b.done[i].Err == nil && b.done[i] != Done{} }
+
+// proveOne proves the answer to step i, unless it is told again.
+func (b *batch) proveOne(ctx context.Context, i int, answer []byte) error {
+	if b.answered(i) {
+		return nil
+	}
+	step := &b.steps[i]
+	of := step.Of
+	if of == nil && !step.commits() {
+		if of = b.done[step.From].Shuffle; of == nil {
+			return &Fault{What: fmt.Sprintf("step %d is answered, and the commit that it is of was refused", i),
+				Answer: answer}
+		}
+	}
+	done, err := b.proveStep(ctx, step, of, b.whens[i], answer)
+	if err == nil {
+		b.done[i] = done
+	}
+	return err
+}
+
+// refusal reads why step i was refused.
+func (b *batch) refusal(i int, r BatchResult) (error, error) {
+	e := new(Error)
+	if err := json.Unmarshal(r.Body, &e.Problem); err != nil || e.Status != r.Status || e.Code == "" {
+		return nil, &Fault{What: fmt.Sprintf("step %d is neither answered nor refused", i), Answer: r.Body, Err: err}
+	}
+	if open(e) {
+		b.whens[i].open.Store(true)
+	}
+	if b.whens[i].open.Load() {
+		return &unresolved{e}, nil
+	}
+	return e, nil
 }

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -43,14 +42,8 @@ func (s *Committed) Places() int { return s.commit.Context.Recipe.Positions() }
 //
 // A request with a Parent loads that first; a caller that still has it calls Child.
 func (c *Client) Commit(ctx context.Context, key string, req ShuffleRequest) (*Committed, error) {
-	if req.Parent == nil {
-		return c.commitTo(ctx, key, &req, nil)
-	}
-	parent, err := c.Load(ctx, req.Parent.ID)
-	if err != nil {
-		return nil, fmt.Errorf("loading the parent: %w", err)
-	}
-	return c.commitTo(ctx, key, &req, parent)
+	done, err := c.do(ctx, Step{Key: key, Request: req})
+	return done.Shuffle, err
 }
 
 // Child shuffles cards of an open shuffle again, which ends as continued in the
@@ -64,72 +57,56 @@ func (c *Client) Child(ctx context.Context, key string, parent *Committed, req S
 	if req.Parent.ID != parent.ID {
 		return nil, errors.New("the request names another parent")
 	}
-	return c.commitTo(ctx, key, &req, parent)
-}
-
-func (c *Client) commitTo(ctx context.Context, key string, req *ShuffleRequest, parent *Committed) (*Committed, error) {
-	if err := c.checkSometimes(ctx); err != nil {
-		return nil, err
-	}
-	when := c.command(ctx).under(key)
-	answer, err := c.createShuffle(when.in(ctx), CreateShuffleParams{IdempotencyKey: key}, *req)
-	told, err := decoded[Shuffle](answer, err)
-	if err != nil {
-		return nil, err
-	}
-	t := req.terms(key)
-	wants := func(got *audit.Context) *audit.Context { return req.wants(t, got, parent) }
-	s, err := c.proveAsked(ctx, *told, t, wants, when, answer)
-	if err != nil {
-		return nil, err
-	}
-	if parent != nil {
-		if err := c.inherit(ctx, s, parent); err != nil {
-			return nil, err
-		}
-	}
-	if deck, ok := requested(req.Deck, req.Cards); ok {
-		c.learn(deck)
-	}
-	return s, nil
+	done, err := c.do(ctx, Step{Key: key, Request: req, Of: parent})
+	return done.Shuffle, err
 }
 
 // Draws asks for drawn values, like Commit for cards.
 func (c *Client) Draws(ctx context.Context, key string, req DrawsRequest) (*Committed, error) {
-	if err := c.checkSometimes(ctx); err != nil {
-		return nil, err
-	}
-	when := c.command(ctx).under(key)
-	answer, err := c.createDraws(when.in(ctx), CreateDrawsParams{IdempotencyKey: key}, req)
-	told, err := decoded[Shuffle](answer, err)
-	if err != nil {
-		return nil, err
-	}
-	t, labels := req.terms(key), req.labels()
-	wants := func(got *audit.Context) *audit.Context { return req.wants(t, got, labels) }
-	s, err := c.proveAsked(ctx, *told, t, wants, when, answer)
-	if err != nil {
-		return nil, err
-	}
-	if deck, err := shuffle.NewDeck(labels); err == nil {
-		c.learn(deck)
-	}
-	return s, nil
+	done, err := c.do(ctx, Step{Key: key, Request: req})
+	return done.Shuffle, err
 }
 
-// proveAsked is proveCommit of a commit that this client asked for.
-func (c *Client) proveAsked(ctx context.Context, told Shuffle, t *terms,
-	wants func(got *audit.Context) *audit.Context, when asked, answer []byte) (*Committed, error) {
-	s, err := c.proveCommit(ctx, told, when, answer)
+// proveAsked is proveCommit of a commit that this client asked for; of a child, parent is
+// what it continues, of which it takes what is known.
+func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, when asked, answer []byte) (*Committed,
+	error) {
+	told, err := decoded[Shuffle](answer, nil)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.proveCommit(ctx, *told, when, answer)
 	if err != nil {
 		return nil, err
 	}
 	e := proved{Entry: audit.Entry{Time: s.at, Actor: s.by}, index: s.ID}
-	if err := c.own(e, said{s.Time, bool(deref(s.Repeated))}, when, answer); err != nil {
+	if err := c.own(e, said{time: s.Time, repeated: bool(deref(s.Repeated))}, when, answer); err != nil {
 		return nil, err
 	}
-	if what := s.differs(t, wants(s.commit.Context)); what != "" {
+	var t *terms
+	var want *audit.Context
+	var deck shuffle.Deck // whose names were asked for
+	named := false
+	switch req := step.Request.(type) {
+	case ShuffleRequest:
+		t = req.terms(step.Key)
+		want = req.wants(t, s.commit.Context, parent)
+		deck, named = requested(req.Deck, req.Cards)
+	case DrawsRequest:
+		labels := req.labels()
+		t = req.terms(step.Key)
+		want = req.wants(t, s.commit.Context, labels)
+		deck, err = shuffle.NewDeck(labels)
+		named = err == nil
+	}
+	if what := s.differs(t, want); what != "" {
 		return nil, &Fault{What: what, Answer: answer}
+	}
+	if named {
+		c.learn(deck)
+	}
+	if parent != nil {
+		return s, c.inherit(ctx, s, parent)
 	}
 	return s, nil
 }

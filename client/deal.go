@@ -16,38 +16,17 @@ import (
 // in the ledger with these values, and the beacon's signature to be the round's.
 // From then on the client knows which position each place shows.
 func (c *Client) Mix(ctx context.Context, s *Committed, req MixRequest) (*Mix, error) {
-	if err := c.ready(ctx, s); err != nil {
-		return nil, err
-	}
-	when := c.command(ctx)
-	answer, err := c.mixShuffle(when.in(ctx), s.ID, req)
-	if err != nil {
-		return nil, err
-	}
-	m, err := decoded[Mix](answer, nil)
-	if err != nil {
-		return nil, err
-	}
-	index, err := c.proveMix(ctx, s, &req, m, when, answer)
-	if err != nil {
-		return nil, err
-	}
-	return m, c.proveEarly(ctx, s, index, true)
+	done, err := c.do(ctx, Step{Of: s, Request: req})
+	return done.Mix, err
 }
 
 // proveMix holds a mix against its request, the plan and its entry.
 func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m *Mix, when asked,
 	answer []byte) (uint64, error) {
-	e, err := c.prove(ctx, m.Receipt, anyIndex, when, answer)
-	if err != nil {
-		return 0, err
-	}
 	fault := func(what string, err error) (uint64, error) { return 0, &Fault{What: what, Answer: answer, Err: err} }
-	mix, ok := e.Body.(*audit.Mix)
-	if !ok || mix.Shuffle != s.ID || !s.during(e) {
-		return fault("the mix in the ledger is another one", nil)
-	}
-	if err := c.own(e, said{m.Time, bool(deref(m.Repeated))}, when, answer); err != nil {
+	e, mix, err := acted(ctx, c, s, said{m.Receipt, anyIndex, m.Time, bool(deref(m.Repeated))}, when, answer,
+		func(b *audit.Mix) bool { return b.Shuffle == s.ID })
+	if err != nil {
 		return 0, err
 	}
 	signature := req.Beacon
@@ -100,47 +79,22 @@ func answersPlan(values []audit.MixValue, plan []audit.Planned) bool {
 // stand in the ledger and every card to be the one committed to, at the place that
 // the mix moved it to, and none that was dealt before.
 func (c *Client) Deal(ctx context.Context, s *Committed, req DealRequest) (*Deal, error) {
-	if err := c.ready(ctx, s); err != nil {
-		return nil, err
-	}
-	if err := c.learnMix(ctx, s); err != nil {
-		return nil, err
-	}
-	when := c.command(ctx)
-	answer, err := c.dealCards(when.in(ctx), s.ID, req)
-	if err != nil {
-		return nil, err
-	}
-	d, err := decoded[Deal](answer, nil)
-	if err != nil {
-		return nil, err
-	}
-	index, err := c.proveDeal(ctx, s, &req, d, when, answer)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.proveNames(ctx, s, d.Cards, answer); err != nil {
-		return nil, err
-	}
-	return d, c.proveEarly(ctx, s, index, req.First == 0 && len(s.commit.Context.Plan) == 0)
+	done, err := c.do(ctx, Step{Of: s, Request: req})
+	return done.Deal, err
 }
 
 // proveDeal holds a deal against its request, its entry and the deck root.
 func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, d *Deal, when asked,
 	answer []byte) (uint64, error) {
-	e, err := c.prove(ctx, d.Receipt, anyIndex, when, answer)
-	if err != nil {
-		return 0, err
-	}
 	fault := func(format string, args ...any) (uint64, error) {
 		return 0, &Fault{What: fmt.Sprintf(format, args...), Answer: answer}
 	}
-	deal, ok := e.Body.(*audit.Deal)
-	if !ok || deal.Shuffle != s.ID || !s.during(e) || deal.First != req.First || deal.Final != (req.Close != nil) ||
-		!slices.Equal(deal.Runs, runs(req)) {
-		return fault("the deal in the ledger is another one")
-	}
-	if err := c.own(e, said{d.Time, bool(deref(d.Repeated))}, when, answer); err != nil {
+	e, deal, err := acted(ctx, c, s, said{d.Receipt, anyIndex, d.Time, bool(deref(d.Repeated))}, when, answer,
+		func(b *audit.Deal) bool {
+			return b.Shuffle == s.ID && b.First == req.First && b.Final == (req.Close != nil) &&
+				slices.Equal(b.Runs, runs(req))
+		})
+	if err != nil {
 		return 0, err
 	}
 	next := req.First + deal.Count()
@@ -256,42 +210,19 @@ func opening(card Card) audit.Opening {
 // close is proved to stand in the ledger, and the tape to be the one committed to
 // and to give every card that was dealt.
 func (c *Client) Close(ctx context.Context, s *Committed, req CloseRequest) (*Close, error) {
-	if err := c.checkSometimes(ctx); err != nil {
-		return nil, err
-	}
-	if len(req.Reveal) > 0 {
-		if err := c.learnMix(ctx, s); err != nil {
-			return nil, err
-		}
-	}
-	when := c.command(ctx)
-	answer, err := c.closeShuffle(when.in(ctx), s.ID, req)
-	if err != nil {
-		return nil, err
-	}
-	ending, err := decoded[Close](answer, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.proveClose(ctx, s, &req, ending, anyIndex, when, answer); err != nil {
-		return nil, err
-	}
-	return ending, nil
+	done, err := c.do(ctx, Step{Of: s, Request: req})
+	return done.Close, err
 }
 
 // proveClose holds a close against its request, its entry and the commitment.
 func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest, ending *Close, index uint64,
 	when asked, answer []byte) error {
-	e, err := c.prove(ctx, ending.Receipt, index, when, answer)
+	e, body, err := acted(ctx, c, s, said{ending.Receipt, index, ending.Time, bool(deref(ending.Repeated))}, when,
+		answer, func(b *audit.Close) bool {
+			return b.Shuffle == s.ID && b.Outcome.String() == string(req.Outcome) &&
+				b.Reason.String() == string(deref(req.Reason))
+		})
 	if err != nil {
-		return err
-	}
-	body, ok := e.Body.(*audit.Close)
-	if !ok || body.Shuffle != s.ID || !s.during(e) || body.Outcome.String() != string(req.Outcome) ||
-		body.Reason.String() != string(deref(req.Reason)) {
-		return &Fault{What: "the close in the ledger is another one", Answer: answer}
-	}
-	if err := c.own(e, said{ending.Time, bool(deref(ending.Repeated))}, when, answer); err != nil {
 		return err
 	}
 	if body.Form == audit.FormTape != (ending.Tape != nil) || ending.Tape != nil &&

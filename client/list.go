@@ -11,47 +11,50 @@ import (
 // It proves nothing: Load proves a commit, Transcript the rest. A list whose Next is
 // set, be it without shuffles, goes on with that as Cursor.
 func (c *Client) List(ctx context.Context, params ListShufflesParams) (*ShuffleList, error) {
-	answer, err := c.listShuffles(ctx, params)
-	if err != nil {
-		return nil, err
+	return decoded[ShuffleList](c.listShuffles(ctx, params))
+}
+
+// walk yields what is in the pages of a list, in order, from the one that begins at start.
+// Parts are the items of a page and where the next begins.
+func walk[L, T any](start *string, ask func(at *string) ([]byte, error), parts func(*L) ([]T, *string),
+	follows func(last, one *T) bool) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		var last *T
+		for at := start; ; {
+			answer, err := ask(at)
+			list, err := decoded[L](answer, err)
+			if err != nil {
+				yield(none, err)
+				return
+			}
+			items, next := parts(list)
+			if next != nil && at != nil && *next == *at {
+				yield(none, &Fault{What: "the page after a page is the same page", Answer: answer})
+				return
+			}
+			for i := range items {
+				if !follows(last, &items[i]) {
+					yield(none, &Fault{What: "it is out of order, or was not asked for", Answer: answer})
+					return
+				}
+				if last = &items[i]; !yield(items[i], nil) {
+					return
+				}
+			}
+			if at = next; at == nil {
+				return
+			}
+		}
 	}
-	var list ShuffleList
-	if err := decode(answer, &list); err != nil {
-		return nil, err
-	}
-	return &list, nil
 }
 
 // Tables finds the tables that the token is for, by name, with their open shuffles,
 // asking for a page at a time as it goes. It is the daemon's word.
 func (c *Client) Tables(ctx context.Context) iter.Seq2[TableState, error] {
-	return func(yield func(TableState, error) bool) {
-		params := ListTablesParams{}
-		for last := ""; ; {
-			answer, err := c.listTables(ctx, params)
-			list, err := decoded[TableList](answer, err)
-			if err == nil && list.Next != nil && params.After != nil && *list.Next <= *params.After {
-				err = &Fault{What: "the page after a page is the same page", Answer: answer}
-			}
-			if err != nil {
-				yield(TableState{}, err)
-				return
-			}
-			for _, t := range list.Tables {
-				if t.Table <= last {
-					yield(TableState{}, &Fault{What: "the tables are out of order", Answer: answer})
-					return
-				}
-				if last = t.Table; !yield(t, nil) {
-					return
-				}
-			}
-			if list.Next == nil {
-				return
-			}
-			params.After = list.Next
-		}
-	}
+	return walk(nil, func(at *string) ([]byte, error) { return c.listTables(ctx, ListTablesParams{After: at}) },
+		func(l *TableList) ([]TableState, *string) { return l.Tables, l.Next },
+		func(last, one *TableState) bool { return one.Table > "" && (last == nil || one.Table > last.Table) })
 }
 
 // Decks returns the decks that may be asked for by name. Their hashes are checked.

@@ -66,3 +66,18 @@ func TestList(t *testing.T) {
 		t.Error("a serial of no table was looked for")
 	}
 }
+
+// TestSamePage: a list whose next page is the page itself ends as a fault.
+func TestSamePage(t *testing.T) {
+	t.Parallel()
+	d, l := newDaemon(t), &liar{forge: true}
+	c := d.client(l.between, nil)
+	l.tell("/shuffles", func([]byte) []byte { return []byte(`{"shuffles":[],"next":"x"}`) })
+	for _, err := range c.Shuffles(t.Context(), client.ListShufflesParams{}) {
+		isFault(t, "shuffles", err, "the same page")
+	}
+	l.tell("/tables", func([]byte) []byte { return []byte(`{"tables":[],"next":"x"}`) })
+	for _, err := range c.Tables(t.Context()) {
+		isFault(t, "tables", err, "the same page")
+	}
+}

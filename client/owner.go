@@ -85,8 +85,25 @@ func (i *identity) foreign(by audit.Actor, at int64, first time.Time) string {
 
 // said is what an answer says of its entry.
 type said struct {
+	receipt  string
+	index    uint64 // anyIndex if only the receipt says it
 	time     Timestamp
 	repeated bool
+}
+
+// acted returns the entry of a command about a shuffle: proved, of this client, within the
+// shuffle's life, and of the body that was asked for, which is tells.
+func acted[B audit.Body](ctx context.Context, c *Client, s *Committed, says said, when asked, answer []byte,
+	is func(B) bool) (e proved, body B, err error) {
+	if e, err = c.prove(ctx, says.receipt, says.index, when, answer); err != nil {
+		return e, body, err
+	}
+	body, ok := e.Body.(B)
+	if !ok || !s.during(e) || !is(body) {
+		what := fmt.Sprintf("the %s in the ledger is another one", body.Type())
+		return e, body, &Fault{What: what, Answer: answer}
+	}
+	return e, body, c.own(e, says, when, answer)
 }
 
 // own returns a *Fault for an answer that misstates its entry, or whose entry is foreign.
@@ -123,23 +140,18 @@ func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest
 	if err != nil {
 		return nil, err
 	}
-	e, err := c.prove(ctx, taken.Receipt, anyIndex, when, answer)
-	if err != nil {
-		return nil, err
-	}
 	extent, repeated := ExtentClose, bool(deref(taken.Repeated))
 	if req.Extent != nil {
 		extent = *req.Extent
 	}
-	body, ok := e.Body.(*audit.Takeover)
-	if !ok || body.Shuffle != s.ID || !s.during(e) || body.Extent.String() != string(extent) ||
-		body.Reason != req.Reason && !repeated {
-		return nil, &Fault{What: "the takeover in the ledger is another one", Answer: answer}
-	}
 	if repeated { // it is told again for as long as it holds, whatever the reason now
-		when.first, when.again = time.UnixMilli(e.Time), true
+		when.first, when.again = taken.Time.Time, true
 	}
-	if err := c.own(e, said{taken.Time, repeated}, when, answer); err != nil {
+	_, _, err = acted(ctx, c, s, said{taken.Receipt, anyIndex, taken.Time, repeated}, when, answer,
+		func(b *audit.Takeover) bool {
+			return b.Shuffle == s.ID && b.Extent.String() == string(extent) && (b.Reason == req.Reason || repeated)
+		})
+	if err != nil {
 		return nil, err
 	}
 	return taken, nil

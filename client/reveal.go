@@ -11,26 +11,8 @@ import (
 // mistake, and returns when the reveal is proved to stand in the ledger and every card to
 // be the one committed to. The same places give the same answer again.
 func (c *Client) Reveal(ctx context.Context, s *Committed, req RevealRequest) (*Reveal, error) {
-	if err := c.ready(ctx, s); err != nil {
-		return nil, err
-	}
-	if err := c.learnMix(ctx, s); err != nil {
-		return nil, err
-	}
-	when := c.command(ctx)
-	answer, err := c.revealCards(when.in(ctx), s.ID, req)
-	if err != nil {
-		return nil, err
-	}
-	r, err := decoded[Reveal](answer, nil)
-	if err != nil {
-		return nil, err
-	}
-	want := &audit.Reveal{Shuffle: s.ID, Exposed: deref(req.Exposed), Places: places(req.Places)}
-	if err := c.proveReveal(ctx, s, want, r, anyIndex, when, answer); err != nil {
-		return nil, err
-	}
-	return r, c.proveNames(ctx, s, r.Cards, answer)
+	done, err := c.do(ctx, Step{Of: s, Request: req})
+	return done.Reveal, err
 }
 
 // places are those of a request as an entry has them.
@@ -45,17 +27,13 @@ func places(asked []int) (all []uint16) {
 // proveReveal holds a reveal against what was asked for, its entry and the deck root.
 func (c *Client) proveReveal(ctx context.Context, s *Committed, want *audit.Reveal, r *Reveal, index uint64,
 	when asked, answer []byte) error {
-	e, err := c.prove(ctx, r.Receipt, index, when, answer)
-	if err != nil {
-		return err
-	}
 	fault := func(what string, err error) error { return &Fault{What: what, Answer: answer, Err: err} }
-	body, ok := e.Body.(*audit.Reveal)
-	if !ok || body.Shuffle != s.ID || !s.during(e) || body.Final != want.Final || body.Exposed != want.Exposed ||
-		!slices.Equal(body.Places, want.Places) {
-		return fault("the reveal in the ledger is another one", nil)
-	}
-	if err := c.own(e, said{r.Time, bool(deref(r.Repeated))}, when, answer); err != nil {
+	_, _, err := acted(ctx, c, s, said{r.Receipt, index, r.Time, bool(deref(r.Repeated))}, when, answer,
+		func(b *audit.Reveal) bool {
+			return b.Shuffle == s.ID && b.Final == want.Final && b.Exposed == want.Exposed &&
+				slices.Equal(b.Places, want.Places)
+		})
+	if err != nil {
 		return err
 	}
 	var opened []audit.Opening
@@ -76,7 +54,7 @@ func (c *Client) proveReveal(ctx context.Context, s *Committed, want *audit.Reve
 		!s.commit.Context.IsDraw() && r.Shows != nil {
 		return fault("the values show other numbers", err)
 	}
-	return nil
+	return c.proveNames(ctx, s, r.Cards, answer)
 }
 
 // proveFinalReveal holds what a close revealed against its request: it is the entry in
@@ -90,8 +68,5 @@ func (c *Client) proveFinalReveal(ctx context.Context, s *Committed, req *CloseR
 		return &Fault{What: "one of close and reveal is missing", Answer: answer}
 	}
 	want := &audit.Reveal{Shuffle: s.ID, Final: true, Places: places(req.Reveal)}
-	if err := c.proveReveal(ctx, s, want, ending.Reveal, closed-1, when, answer); err != nil {
-		return err
-	}
-	return c.proveNames(ctx, s, ending.Reveal.Cards, answer)
+	return c.proveReveal(ctx, s, want, ending.Reveal, closed-1, when, answer)
 }

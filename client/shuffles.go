@@ -11,33 +11,13 @@ import (
 // it goes. It is List without an end; what List says of its worth holds. That they
 // fit what was asked for and ascend is checked, whether one is left out is not.
 func (c *Client) Shuffles(ctx context.Context, params ListShufflesParams) iter.Seq2[ShuffleSummary, error] {
-	return func(yield func(ShuffleSummary, error) bool) {
-		last := uint64(0)
-		for {
-			answer, err := c.listShuffles(ctx, params)
-			list, err := decoded[ShuffleList](answer, err)
-			if err == nil && list.Next != nil && params.Cursor != nil && *list.Next == *params.Cursor {
-				err = &Fault{What: "the page after a page is the same page", Answer: answer}
-			}
-			if err != nil {
-				yield(ShuffleSummary{}, err)
-				return
-			}
-			for _, s := range list.Shuffles {
-				if s.ID <= last || !params.fits(&s) {
-					yield(ShuffleSummary{}, &Fault{What: "it is out of order, or was not asked for", Answer: answer})
-					return
-				}
-				if last = s.ID; !yield(s, nil) {
-					return
-				}
-			}
-			if list.Next == nil {
-				return
-			}
-			params.Cursor = list.Next
-		}
-	}
+	return walk(params.Cursor, func(at *string) ([]byte, error) {
+		params.Cursor = at
+		return c.listShuffles(ctx, params)
+	}, func(l *ShuffleList) ([]ShuffleSummary, *string) { return l.Shuffles, l.Next },
+		func(last, one *ShuffleSummary) bool {
+			return one.ID > 0 && (last == nil || one.ID > last.ID) && params.fits(one)
+		})
 }
 
 // fits reports whether a shuffle is one that was asked for.

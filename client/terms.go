@@ -64,9 +64,9 @@ func termsOf(c *audit.Commit, at int64) Terms {
 	}
 	switch {
 	case ctx.Recipe.EndHi != 0:
-		t.EndAt = &EndAt{ctx.Recipe.EndLo, ctx.Recipe.EndHi}
+		t.EndAt = &EndAt{Lo: ctx.Recipe.EndLo, Hi: ctx.Recipe.EndHi}
 	case ctx.EndAt != 0:
-		t.EndAt = &EndAt{ctx.EndAt, ctx.EndAt}
+		t.EndAt = &EndAt{Lo: ctx.EndAt, Hi: ctx.EndAt}
 	}
 	return t
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"shuffled/internal/wire"
 )
 
 // Hash is 32 bytes: a commitment, a root, a salt, a node of a proof.
@@ -64,24 +64,5 @@ func (t *Timestamp) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// EndAt is the place of the cut card: Lo where both are the same, otherwise
-// drawn from Lo to Hi after the shuffle.
-type EndAt struct{ Lo, Hi int }
-
-// MarshalJSONTo writes a number, or an object with lo and hi.
-func (e EndAt) MarshalJSONTo(enc *jsontext.Encoder) error {
-	if e.Lo == e.Hi {
-		return enc.WriteToken(jsontext.Int(int64(e.Lo)))
-	}
-	for _, t := range []jsontext.Token{
-		jsontext.BeginObject,
-		jsontext.String("lo"), jsontext.Int(int64(e.Lo)),
-		jsontext.String("hi"), jsontext.Int(int64(e.Hi)),
-		jsontext.EndObject,
-	} {
-		if err := enc.WriteToken(t); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// EndAt is the place of the cut card.
+type EndAt = wire.EndAt

@@ -46,12 +46,12 @@ func TestTimestamp(t *testing.T) {
 
 func TestRequestsAsJSON(t *testing.T) {
 	t.Parallel()
-	deck, end := "short-36", EndAt{3, 3}
+	deck, end := "short-36", EndAt{Lo: 3, Hi: 3}
 	for want, req := range map[string]any{
 		`{"deck":"short-36","end_at":3,"table":"t"}`: ShuffleRequest{Table: "t", Deck: &deck,
 			EndAt: &end},
 		`{"cards":["a","b"],"end_at":{"lo":1,"hi":2},"table":"t"}`: ShuffleRequest{Table: "t",
-			Cards: []string{"a", "b"}, EndAt: &EndAt{1, 2}},
+			Cards: []string{"a", "b"}, EndAt: &EndAt{Lo: 1, Hi: 2}},
 		`{"first":0,"runs":[{"count":1,"purpose":"burn"}]}`: DealRequest{Runs: []Run{{Count: 1,
 			Purpose: PurposeBurn}}},
 		`{"outcome":"completed"}`: CloseRequest{Outcome: OutcomeCompleted},

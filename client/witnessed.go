@@ -52,21 +52,13 @@ func (c *Client) Await(ctx context.Context, s *Committed) error {
 	}
 }
 
-// ready prepares a mix or deal.
-func (c *Client) ready(ctx context.Context, s *Committed) error {
-	if err := c.checkSometimes(ctx); err != nil {
-		return err
-	}
-	return c.Await(ctx, s)
-}
-
 // proveEarly wants the quorum to have cosigned the commit before the first mix or
 // deal, given the entry of one; first says that it is the first. Where others
 // began, a transcript tells.
 func (c *Client) proveEarly(ctx context.Context, s *Committed, index uint64, first bool) error {
 	s.mu.Lock()
 	early, seen := s.play.early, s.play.seen
-	if first && seen <= index {
+	if first && seen > 0 && seen <= index {
 		s.play.early, early = true, true
 	}
 	s.mu.Unlock()

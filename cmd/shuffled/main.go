@@ -41,6 +41,7 @@ type cli struct {
 	Deal     operate.DealCmd     `cmd:"" group:"Play" help:"Deal the next cards of a shuffle."`
 	Reveal   operate.RevealCmd   `cmd:"" group:"Play" help:"Make dealt cards public: a showdown, or a card that was seen."`
 	Close    operate.CloseCmd    `cmd:"" group:"Play" help:"Close a shuffle and disclose its tape."`
+	Batch    operate.BatchCmd    `cmd:"" group:"Play" help:"Ask for many of these in one request."`
 	Show     operate.ShowCmd     `cmd:"" group:"Play" help:"Show a shuffle, or write its transcript to a file."`
 	Takeover operate.TakeoverCmd `cmd:"" group:"Play" help:"Become the owner of another identity's shuffle."`
 	Decks    operate.DecksCmd    `cmd:"" group:"Play" help:"List the decks that a running daemon knows by name."`

@@ -36,7 +36,7 @@ var areas = []area{
 	}},
 	{"daemon", 24_150, 16_000, []string{
 		"internal/ledger", "internal/witness", "internal/dealer", "internal/store", "internal/httpapi",
-		"internal/recall", "internal/follow", "internal/webhook",
+		"internal/recall", "internal/follow", "internal/webhook", "internal/wire",
 		"internal/keys", "internal/config", "internal/monitor", "internal/process", "internal/outbound",
 		"internal/build", "internal/beacon/relay", "migrations", "configs", "web",
 	}},

@@ -188,13 +188,15 @@ var table = map[string]row{
 	"internal/httpapi": {
 		why: "requests in, answers out; neither stores nor keys",
 		ours: []string{"internal/dealer", "internal/follow", "internal/ledger", "internal/verify",
-			"internal/terms", "internal/audit",
+			"internal/terms", "internal/audit", "internal/wire",
 			"web"},
 	},
+	"internal/wire": {why: "values that JSON writes in more than one way", pure: true},
 	"client": {
 		why: "for game back ends, which check what they are told",
 		// Decks by name, and rounds of a beacon: what was asked for is checked here.
-		ours: []string{"internal/audit", "internal/verify", "internal/terms", "internal/shuffle", "internal/beacon"},
+		ours: []string{"internal/audit", "internal/verify", "internal/terms", "internal/shuffle", "internal/beacon",
+			"internal/wire"},
 	},
 	"internal/term": {
 		why:  "what command lines share; knows the names of published cards, and no evidence",

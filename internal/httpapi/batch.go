@@ -24,33 +24,6 @@ type (
 	OperationAnswer = jsontext.Value
 )
 
-// OperationShuffle is the shuffle that an operation is of: an id, or an earlier operation.
-type OperationShuffle struct {
-	ID uint64
-	Op *int
-}
-
-// operationRef is OperationShuffle where it is an object.
-type operationRef struct {
-	Op *int `json:"op"`
-}
-
-// UnmarshalJSONFrom reads one of the two.
-func (o *OperationShuffle) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() != '{' {
-		return json.UnmarshalDecode(dec, &o.ID)
-	}
-	var ref operationRef
-	if err := json.UnmarshalDecode(dec, &ref, json.RejectUnknownMembers(true)); err != nil {
-		return err
-	}
-	if ref.Op == nil {
-		return rule("is an id, or the number of an earlier operation as op")
-	}
-	o.Op = ref.Op
-	return nil
-}
-
 // batchOps are what a batch can hold: for each word what reads the body of its single
 // request.
 var batchOps = map[string]func(*call, *Operation, *dealer.Operation) error{
@@ -221,7 +194,11 @@ func (s *Server) result(c *call, r dealer.Result) (BatchResult, error) {
 	if r.Err != nil {
 		e := translate(c.r.Method, r.Err)
 		s.logCause(c.w, c.r, e)
-		return BatchResult{Status: problems[e.code].status, Body: problemBody(e)}, nil
+		result := BatchResult{Status: problems[e.code].status, Body: problemBody(e)}
+		if problems[e.code].retry {
+			result.RetryAfter = new(retryAfter)
+		}
+		return result, nil
 	}
 	var v any
 	switch a := r.Answer.(type) {

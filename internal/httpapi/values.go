@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"shuffled/internal/wire"
 )
 
 // Hash is 32 bytes in padded base64, only ever written.
@@ -15,10 +14,12 @@ type Hash = string
 
 func encodeHash(h [32]byte) Hash { return base64.StdEncoding.EncodeToString(h[:]) }
 
-// rule is what a value must be, in words for the caller.
-type rule string
-
-func (r rule) Error() string { return string(r) }
+// The values that JSON writes in more than one way, and what is wrong with one of them.
+type (
+	rule             = wire.Rule
+	EndAt            = wire.EndAt
+	OperationShuffle = wire.OperationShuffle
+)
 
 const (
 	errNull      rule = "is not null: leave the member out"
@@ -51,39 +52,6 @@ func (t *Timestamp) UnmarshalText(text []byte) error {
 		}
 	}
 	return rule("is a time in UTC since 1970, such as 2026-03-14T15:09:26.535Z")
-}
-
-// EndAt is a cut-card place: a number n, which is n to n, or a range.
-type EndAt struct{ Lo, Hi int }
-
-// endAtRange is EndAt where it is an object; 0 stands for absent.
-type endAtRange struct {
-	Lo int `json:"lo"`
-	Hi int `json:"hi"`
-}
-
-// UnmarshalJSONFrom reads a number or an object with lo and hi.
-func (e *EndAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	switch dec.PeekKind() {
-	case '0':
-		var n int
-		if err := json.UnmarshalDecode(dec, &n); err != nil {
-			return err
-		}
-		e.Lo, e.Hi = n, n
-	case '{':
-		var r endAtRange
-		if err := json.UnmarshalDecode(dec, &r); err != nil {
-			return err
-		}
-		e.Lo, e.Hi = r.Lo, r.Hi
-	default:
-		return errWrongType
-	}
-	if e.Lo < 1 || e.Hi < e.Lo {
-		return rule("is a place from 1, or lo and hi with 1 ≤ lo ≤ hi")
-	}
-	return nil
 }
 
 // parseIndex reads an index or id in its one spelling.

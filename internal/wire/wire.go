@@ -1,0 +1,85 @@
+// Package wire has the values of the HTTP API that JSON writes in more than one way, for the
+// daemon and its clients alike.
+package wire
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Rule is what a value must be, in words for the caller.
+type Rule string
+
+func (r Rule) Error() string { return string(r) }
+
+// EndAt is the place of the cut card: Lo if both are the same, otherwise drawn from Lo to Hi
+// after the shuffle.
+type EndAt struct{ Lo, Hi int }
+
+// places is EndAt as an object; 0 stands for absent.
+type places struct {
+	Lo int `json:"lo"`
+	Hi int `json:"hi"`
+}
+
+// MarshalJSONTo writes a number, or an object with lo and hi.
+func (e EndAt) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if e.Lo == e.Hi {
+		return json.MarshalEncode(enc, e.Lo)
+	}
+	return json.MarshalEncode(enc, places(e))
+}
+
+// UnmarshalJSONFrom reads one of the two.
+func (e *EndAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	var err error
+	switch dec.PeekKind() {
+	case '0':
+		err = json.UnmarshalDecode(dec, &e.Lo)
+		e.Hi = e.Lo
+	case '{':
+		err = json.UnmarshalDecode(dec, (*places)(e))
+	default:
+		return Rule("is of the wrong type")
+	}
+	if err == nil && (e.Lo < 1 || e.Hi < e.Lo) {
+		return Rule("is a place from 1, or lo and hi with 1 ≤ lo ≤ hi")
+	}
+	return err
+}
+
+// OperationShuffle is the shuffle that an operation of a batch is of: ID, or that of the
+// earlier operation Op, if it is not nil.
+type OperationShuffle struct {
+	ID uint64
+	Op *int
+}
+
+// operation is OperationShuffle as an object.
+type operation struct {
+	Op *int `json:"op"`
+}
+
+// MarshalJSONTo writes a number, or an object with op.
+func (o OperationShuffle) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if o.Op == nil {
+		return json.MarshalEncode(enc, o.ID)
+	}
+	return json.MarshalEncode(enc, operation{o.Op})
+}
+
+// UnmarshalJSONFrom reads one of the two.
+func (o *OperationShuffle) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() != '{' {
+		return json.UnmarshalDecode(dec, &o.ID)
+	}
+	var ref operation
+	if err := json.UnmarshalDecode(dec, &ref, json.RejectUnknownMembers(true)); err != nil {
+		return err
+	}
+	if ref.Op == nil {
+		return Rule("is an id, or the number of an earlier operation as op")
+	}
+	o.Op = ref.Op
+	return nil
+}
