@@ -1,5 +1,3 @@
-// Package deploy is the tests of the deployment files alongside it. It has no
-// other code.
 package deploy
 
 import (

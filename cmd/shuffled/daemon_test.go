@@ -35,6 +35,7 @@ type daemon struct {
 	addr     string
 	data     string
 	database string // empty: the embedded store
+	dir      string // where it runs; empty: here
 	log      string // file that takes its standard error
 	cmd      *exec.Cmd
 	done     chan struct{} // closed when the process has ended
@@ -69,6 +70,13 @@ func (d *daemon) launch(operator string, args []string) {
 	d.launchUntil(operator+"/readyz", func(resp *http.Response) bool { return resp.StatusCode == http.StatusOK }, args)
 }
 
+// launchIn is launch in a directory, for an address that is there when the process is.
+func (d *daemon) launchIn(dir, url string, args []string) {
+	d.t.Helper()
+	d.dir = dir
+	d.launchUntil(url, func(resp *http.Response) bool { return resp.StatusCode == http.StatusOK }, args)
+}
+
 // launchUntil runs the command until an answer of the address is as wanted.
 func (d *daemon) launchUntil(url string, wanted func(*http.Response) bool, args []string) {
 	d.t.Helper()
@@ -82,7 +90,7 @@ func (d *daemon) launchUntil(url string, wanted func(*http.Response) bool, args 
 	}
 	defer log.Close()
 	d.cmd = exec.Command(path, args...)
-	d.cmd.Stdout, d.cmd.Stderr = log, log
+	d.cmd.Stdout, d.cmd.Stderr, d.cmd.Dir = log, log, d.dir
 	if err := d.cmd.Start(); err != nil {
 		d.t.Fatal(err)
 	}

@@ -24,7 +24,9 @@ import (
 )
 
 type cli struct {
-	Demo demo.Cmd `cmd:"" group:"Begin" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
+	Demo   demo.Cmd       `cmd:"" group:"Begin" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
+	Init   host.InitCmd   `cmd:"" group:"Set up and run" help:"Set up a production house: configuration, keys, roles, policy, unit, and the commands that follow."`
+	Doctor host.DoctorCmd `cmd:"" group:"Set up and run" help:"Check host, files, database, witnesses and listeners of a configuration, and say what to do."`
 
 	Ledger    host.LedgerCmd    `cmd:"" group:"Set up and run" help:"Create and list ledgers."`
 	Migrate   host.MigrateCmd   `cmd:"" group:"Set up and run" help:"Create or change the tables of a database."`

@@ -30,6 +30,7 @@ type serveCmd struct {
 	Listen     string `placeholder:"ADDR" help:"Address of the API (default 127.0.0.1:8080)."`
 	Operator   string `name:"operator-listen" placeholder:"ADDR" help:"Address of /healthz, /readyz and /metrics (default 127.0.0.1:9090; with --dev, that of the API)."`
 	LogLevel   string `enum:"debug,info,warn,error,default" default:"default" help:"debug, info, warn or error."`
+	Secrets    string `name:"credentials" placeholder:"DIR" help:"Take every secret file of the configuration from this directory, by its name: where systemd hands copies to the daemon (%d in a unit)."`
 	AdoptHead  string `placeholder:"REASON" help:"Accept the stored head of a ledger that has no high-water mark here. The reason is written to the ledger, and every token and certificate is revoked."`
 	AdoptAct   string `type:"existingfile" placeholder:"FILE" help:"The same, for a ledger that asks for two administrators: the act of shuffled act propose adopt_head, signed by both. It has the reason."`
 	ClearLatch string `placeholder:"REASON" help:"Clear the entropy latch, after the generator's start-up test passed. The reason is written to the ledger."`
@@ -52,6 +53,9 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 	}
 	if c.LogLevel != "default" {
 		cfg.Log.Level = c.LogLevel
+	}
+	if c.Secrets != "" {
+		cfg.Credentials(c.Secrets)
 	}
 	log := serving.NewLog(s.Err, cfg)
 	log.Info("known-answer tests passed", "tests", passed.Tests, "answers", passed.Answers)

@@ -166,7 +166,8 @@ var table = map[string]row{
 			"internal/disclosure", "internal/beacon"}, pure: true,
 	},
 	"migrations": {why: "embeds SQL", stdOnly: true},
-	"configs":    {why: "embeds the example, if anything", stdOnly: true},
+	"configs":    {why: "embeds the example", stdOnly: true},
+	"deploy":     {why: "embeds the roles and the unit", stdOnly: true},
 	"web":        {why: "embeds the second implementation, which shares no code with the first", stdOnly: true},
 	"internal/store": {
 		why:  "what the stores share, migrating included, and a ledger of theirs as the source of a bundle",
@@ -229,10 +230,11 @@ var table = map[string]row{
 		ours: []string{"internal/config", "internal/keys", "internal/process", "internal/term"},
 	},
 	"internal/cli/host": {
-		why: "keys, ledgers, tokens and acts, in the stored state or through a daemon; deals nothing",
+		why: "keys, ledgers, tokens and acts, in the stored state or through a daemon, and checks of a host; deals nothing",
 		ours: []string{"client", "internal/audit", "internal/cli/place", "internal/cli/remote", "internal/cli/serving",
-			"internal/config", "internal/keys", "internal/ledger", "internal/outbound", "internal/process",
-			"internal/recall", "internal/seal", "internal/store", "internal/term", "internal/witness", "migrations"},
+			"configs", "deploy", "internal/config", "internal/entropy", "internal/keys", "internal/ledger",
+			"internal/outbound", "internal/process", "internal/recall", "internal/seal", "internal/store",
+			"internal/term", "internal/witness", "internal/witness/gateway", "migrations"},
 	},
 	"internal/cli/audit": {
 		why: "reads files and stores, and shows what verify, inspect and fsck find in them; writes no entry",
@@ -320,7 +322,6 @@ var table = map[string]row{
 		why:  "runs what the table names",
 		ours: []string{"lab/compliance"}, stdOnly: true, testOnly: true,
 	},
-	"deploy": {why: "tests of the deployment files", testOnly: true},
 }
 
 // impure are imports that a pure package does without: it has no clock, no

@@ -246,6 +246,28 @@ func (c *Config) Resolve() {
 	}
 }
 
+// Credentials takes every secret file from one directory, by its name there: a supervisor
+// such as systemd hands the daemon private copies in a directory of its own. Call it after
+// Resolve.
+func (c *Config) Credentials(dir string) {
+	secrets := []*string{&c.DatabasePasswordFile, &c.PassphraseFile, &c.TLS.Key, &c.Webhook.Key}
+	for i := range c.SealingKeys {
+		secrets = append(secrets, &c.SealingKeys[i])
+	}
+	for i := range c.Ledgers {
+		l := &c.Ledgers[i]
+		secrets = append(secrets, &l.SigningKey)
+		for k := range l.SigningKeys {
+			secrets = append(secrets, &l.SigningKeys[k])
+		}
+	}
+	for _, path := range secrets {
+		if *path != "" {
+			*path = filepath.Join(dir, filepath.Base(*path))
+		}
+	}
+}
+
 // Digest returns the SHA-256 of all settings in force, as TOML. A password that
 // came with a database address on the command line is not part of it.
 func (c *Config) Digest() [32]byte {

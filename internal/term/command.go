@@ -13,7 +13,7 @@ import (
 // Exit codes. They are part of the interface: scripts depend on them.
 const (
 	ExitOK     = 0 // done; for verify: proved
-	ExitFails  = 1 // the evidence fails
+	ExitFails  = 1 // the evidence fails, or a check of shuffled doctor
 	ExitUsage  = 2 // the command line is wrong
 	ExitCannot = 3 // could not run, or could not judge
 )
@@ -121,6 +121,14 @@ func WithHint(err error, format string, args ...any) error {
 	return &hinted{err, fmt.Sprintf(format, args...)}
 }
 
+// Hint returns the advice that an error has, or nothing.
+func Hint(err error) string {
+	if h, ok := errors.AsType[*hinted](err); ok {
+		return h.hint
+	}
+	return ""
+}
+
 // Distrust says what to do with a program that computes something else than was
 // published: err is of its known-answer tests.
 func Distrust(err error) error {
@@ -130,7 +138,7 @@ func Distrust(err error) error {
 	return WithHint(err, "this program computes something else than was published, here and now: use it for nothing, see docs/OPERATIONS.md, known-answer tests")
 }
 
-// ErrFails reports evidence that fails. The command has printed why.
+// ErrFails reports evidence that fails, or a check of shuffled doctor. The command has printed why.
 var ErrFails = errors.New("the evidence fails")
 
 // Report prints the error to w, if there is one to print, and returns the exit
@@ -144,8 +152,8 @@ func Report(w io.Writer, err error) int {
 		return ExitFails
 	}
 	fmt.Fprintf(w, "shuffled: error: %s\n", err)
-	if h, ok := errors.AsType[*hinted](err); ok {
-		fmt.Fprintf(w, "shuffled: hint: %s\n", h.hint)
+	if hint := Hint(err); hint != "" {
+		fmt.Fprintf(w, "shuffled: hint: %s\n", hint)
 	}
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		return ExitUsage

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -83,6 +84,15 @@ func (c *Client) Latest(ctx context.Context, origin string) ([]byte, error) {
 	return resp.body, nil
 }
 
+// Clock returns the time that the witness's server says, to the second.
+func (c *Client) Clock(ctx context.Context) (time.Time, error) {
+	resp, err := c.do(ctx, http.MethodGet, "/", nil)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("asking a witness for the time: %w", err)
+	}
+	return http.ParseTime(resp.date)
+}
+
 // refused turns a status into an error; nil is 200.
 func refused(resp *response, old int64) error {
 	switch resp.status {
@@ -121,6 +131,7 @@ func (c *Client) cosignatures(text, lines []byte) ([]byte, error) {
 type response struct {
 	status      int
 	contentType string
+	date        string
 	body        []byte
 }
 
@@ -149,5 +160,5 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (*res
 	if len(b) > maxAnswer {
 		return nil, fmt.Errorf("an answer of more than %d bytes", maxAnswer)
 	}
-	return &response{resp.StatusCode, resp.Header.Get("Content-Type"), b}, nil
+	return &response{resp.StatusCode, resp.Header.Get("Content-Type"), resp.Header.Get("Date"), b}, nil
 }

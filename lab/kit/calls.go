@@ -35,6 +35,7 @@ func Calls() []Call {
 		{"internal/keys", "NewSlot", "rand.Read", "a player's own value, by the command slot new", false},
 		{"internal/keys", "NewToken", "rand.Read", "an API token", false},
 		{"internal/keys", "GenerateSealing", "rand.Read", "a sealing key", false},
+		{"internal/keys", "NewPassword", "rand.Read", "the password of a role of the database, and its salt", false},
 		{"internal/keys", "GenerateWebhook", "rand.Read", "the key that signs webhooks", false},
 		{"internal/keys", "NewTicketSecret", "rand.Read", "the secret of the salts of a list of tickets", false},
 		{"internal/keys", "GenerateSigning", "note.GenerateKey", "a signing key", false},

@@ -39,7 +39,7 @@ type ledgerCreateCmd struct {
 	MaxCloseBy time.Duration `default:"744h" help:"Longest life of a shuffle."`
 	Admins     []string      `name:"administrator" placeholder:"NAME=FILE.vkey" sep:"none" help:"An administrator and the verifier key of that administrator, as shuffled key generate administrator makes it. Production asks for two, and for acts that two of them sign. Repeat it for each."`
 	Delay      time.Duration `default:"1h" help:"How long an act waits that one administrator signed where two are asked for: clearing a latch or switch."`
-	Key        string        `placeholder:"FILE" help:"Signing key file; made when it does not exist (default DATA/NAME.key)."`
+	Key        string        `placeholder:"FILE" help:"Signing key file; made when it does not exist (default: that of the configuration, or DATA/NAME.key)."`
 	Policy     string        `placeholder:"FILE" help:"C2SP tlog-policy with the witnesses, their addresses and the quorum: it goes into the first entry."`
 	Succeeds   string        `placeholder:"FILE" help:"Newest checkpoint of the ledger that this one continues, as its witnesses hold it: it goes into the first entry."`
 	SucceedsBy string        `name:"succeeds-key" placeholder:"VKEY" help:"Verifier key of that ledger."`
@@ -53,30 +53,13 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	if err := c.settleDisclosure(s); err != nil {
 		return err
 	}
-	deals, err := c.deals()
-	if err != nil {
-		return err
-	}
-	auditors, err := c.auditors()
-	if err != nil {
-		return err
-	}
-	administrators, err := c.administrators()
+	chosen, err := c.chosen()
 	if err != nil {
 		return err
 	}
 	predecessor, err := c.predecessor()
 	if err != nil {
 		return err
-	}
-	if err := audit.CheckOrigin(c.Origin); err != nil {
-		return term.Usage("--origin %s", err)
-	}
-	if err := audit.CheckName(c.Name); err != nil {
-		return term.Usage("--name %s", err)
-	}
-	if c.CloseBy < time.Second || c.CloseBy > c.MaxCloseBy || c.MaxCloseBy > 10*366*24*time.Hour {
-		return term.Usage("--close-by is from a second to --max-close-by, which is at most ten years")
 	}
 	cfg, err := c.Load()
 	if err != nil {
@@ -94,10 +77,9 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		return term.WithHint(fmt.Errorf("creating ledger %s: %w", c.Name, err),
 			"choose another --name and another --origin; no key was made")
 	}
-	f := place.FilesOf(cfg.Data, c.Name)
-	if c.Key != "" {
-		f.Key, f.VKey = c.Key, vkeyPath(c.Key)
-	}
+	of := place.LedgerOf(cfg, c.Name)
+	f := place.Files{Key: cmp.Or(c.Key, of.SigningKey), Mark: of.Mark}
+	f.VKey = vkeyPath(f.Key)
 	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
 	if err != nil {
 		return err
@@ -110,19 +92,47 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	err = ledger.Create(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}, &audit.Genesis{
-		Revision: audit.Revision, Administrators: administrators, TwoPersons: TwoPersons(administrators),
-		Delay:  uint32(c.Delay / time.Second),
-		Origin: c.Origin, Production: c.Production, SigningKey: key.Public(), AuditorKeys: auditors, Deals: deals,
-		MixModes: c.mixModes(), Disclosure: audit.ParseDisclosure(c.Disclosure),
-		DefaultCloseBy: uint32(c.CloseBy / time.Second), MaxCloseBy: uint32(c.MaxCloseBy / time.Second),
-		Access: audit.ParseAccess(c.Access), Policy: policy, Predecessor: predecessor,
-	}, key.Signer(), f.Mark, time.Now())
+	chosen.SigningKey, chosen.Policy, chosen.Predecessor = key.Public(), policy, predecessor
+	err = ledger.Create(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}, chosen, key.Signer(), f.Mark,
+		time.Now())
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(s.Out, "created ledger %s\n%s\n", c.Name, key.VKey())
 	return nil
+}
+
+// chosen is the first entry as far as the command line says it: without key, policy and
+// predecessor.
+func (c *ledgerCreateCmd) chosen() (*audit.Genesis, error) {
+	deals, err := c.deals()
+	if err != nil {
+		return nil, err
+	}
+	auditors, err := c.auditors()
+	if err != nil {
+		return nil, err
+	}
+	administrators, err := c.administrators()
+	if err != nil {
+		return nil, err
+	}
+	if err := audit.CheckOrigin(c.Origin); err != nil {
+		return nil, term.Usage("--origin %s", err)
+	}
+	if err := audit.CheckName(c.Name); err != nil {
+		return nil, term.Usage("--name %s", err)
+	}
+	if c.CloseBy < time.Second || c.CloseBy > c.MaxCloseBy || c.MaxCloseBy > 10*366*24*time.Hour {
+		return nil, term.Usage("--close-by is from a second to --max-close-by, which is at most ten years")
+	}
+	return &audit.Genesis{
+		Revision: audit.Revision, Administrators: administrators, TwoPersons: TwoPersons(administrators),
+		Delay: uint32(c.Delay / time.Second), Origin: c.Origin, Production: c.Production, AuditorKeys: auditors,
+		Deals: deals, MixModes: c.mixModes(), Disclosure: audit.ParseDisclosure(c.Disclosure),
+		DefaultCloseBy: uint32(c.CloseBy / time.Second), MaxCloseBy: uint32(c.MaxCloseBy / time.Second),
+		Access: audit.ParseAccess(c.Access),
+	}, nil
 }
 
 // houses are the kinds of house, and to whom their tapes go.
@@ -212,38 +222,43 @@ func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return text, c.checkPolicy(text, vkey)
+}
+
+// checkPolicy holds the text of a policy against what a ledger with this key may have.
+func (c ledgerCreateCmd) checkPolicy(text []byte, vkey string) error {
 	p, err := audit.ParsePolicy(text)
 	if err != nil {
-		return nil, term.Usage("--policy %s: %s", c.Policy, err)
+		return term.Usage("--policy %s: %s", c.Policy, err)
 	}
 	if !p.Asks() {
-		return nil, term.Usage("--policy %s: its quorum asks for no witness", c.Policy)
+		return term.Usage("--policy %s: its quorum asks for no witness", c.Policy)
 	}
 	if err := p.CheckOverlap(); err != nil && c.Production {
-		return nil, term.Usage("--policy %s: %s. A production ledger wants a quorum that shares a witness with any other: more than half of each group", c.Policy, err)
+		return term.Usage("--policy %s: %s. A production ledger wants a quorum that shares a witness with any other: more than half of each group", c.Policy, err)
 	}
 	for _, w := range p.Witnesses {
 		if _, err := outbound.ParseURL(w.URL); err != nil {
-			return nil, term.Usage("--policy %s: the address of witness %s %s", c.Policy, w.Name, err)
+			return term.Usage("--policy %s: the address of witness %s %s", c.Policy, w.Name, err)
 		}
 	}
 	key, err := audit.ParseVKey(vkey)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	own := func(public []byte) bool {
 		k, err := audit.SigningKey(vkey)
 		return err == nil && bytes.Equal(k, public)
 	}
 	if err := p.CheckWitnesses(key.Name(), own); err != nil {
-		return nil, term.Usage("--policy %s: %s", c.Policy, err)
+		return term.Usage("--policy %s: %s", c.Policy, err)
 	}
 	for _, l := range p.Logs {
 		if l.Name() != key.Name() || l.KeyHash() != key.KeyHash() {
-			return nil, term.Usage("--policy %s: log %s is not this ledger, whose key is %s", c.Policy, l.Name(), vkey)
+			return term.Usage("--policy %s: log %s is not this ledger, whose key is %s", c.Policy, l.Name(), vkey)
 		}
 	}
-	return text, nil
+	return nil
 }
 
 // predecessor reads the last checkpoint of the ledger that this one continues.

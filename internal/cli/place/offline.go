@@ -29,7 +29,7 @@ func (p Flags) WithLedger(ctx context.Context, name string, do func(*ledger.Ledg
 
 // openOffline opens the ledger of this name. The caller must close it.
 func openOffline(ctx context.Context, cfg *config.Config, store store.Database, name string) (*ledger.Ledger, error) {
-	c := ledgerOf(cfg, name)
+	c := LedgerOf(cfg, name)
 	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
 	if err != nil {
 		return nil, err
@@ -56,9 +56,9 @@ func openOffline(ctx context.Context, cfg *config.Config, store store.Database, 
 	return l, nil
 }
 
-// ledgerOf returns the files of a ledger, configured or by their names in the data
+// LedgerOf returns the files of a ledger, configured or by their names in the data
 // directory.
-func ledgerOf(cfg *config.Config, name string) config.Ledger {
+func LedgerOf(cfg *config.Config, name string) config.Ledger {
 	for _, l := range cfg.Ledgers {
 		if l.Name == name {
 			return l

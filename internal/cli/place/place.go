@@ -61,6 +61,16 @@ func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (st
 	})
 }
 
+// Examine asks the configured database what the start of a daemon does not insist on;
+// nothing of an embedded one.
+func Examine(ctx context.Context, cfg *config.Config) (postgres.Examined, error) {
+	if _, ok := sqlitePath(cfg); ok {
+		return postgres.Examined{}, nil
+	}
+	return postgres.Examine(ctx, cfg.Database,
+		postgres.Options{PasswordFile: cfg.DatabasePasswordFile, Pooler: cfg.DatabasePooler})
+}
+
 // OpenEvidence opens the configured database for reading only: a standby, a copy
 // and a role that may do nothing else will do.
 func OpenEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, error) {

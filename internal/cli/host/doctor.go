@@ -1,0 +1,131 @@
+package host
+
+import (
+	"context"
+	"fmt"
+
+	"shuffled/internal/cli/place"
+	"shuffled/internal/config"
+	"shuffled/internal/ledger"
+	"shuffled/internal/term"
+)
+
+// DoctorCmd is shuffled doctor.
+type DoctorCmd struct {
+	place.Flags
+	Policy string `placeholder:"FILE" help:"Ask the witnesses of this C2SP tlog-policy, in place of those that the ledger names: also before the ledger is created."`
+	JSON   bool   `name:"json" help:"Print JSON."`
+}
+
+// Help returns what it is for, and an example.
+func (DoctorCmd) Help() string {
+	return `Checks the host, the files, the database, the witnesses and the listeners of a configuration, and says what to do.
+It writes nothing here; a witness that knows nothing of the ledger yet is shown an empty one, signed by the ledger's key.
+
+Exit codes: 0 nothing failed, 1 something did, 2 usage, 3 could not run.
+
+Example:
+
+    shuffled doctor --config /etc/shuffled/shuffled.toml`
+}
+
+// What a check found.
+const (
+	checkOK   = "ok"
+	checkWarn = "warn"
+	checkFail = "fail"
+)
+
+// finding is a line of doctor.
+type finding struct {
+	Check  string `json:"check"`
+	Result string `json:"result"` // ok, warn or fail
+	Found  string `json:"found"`
+	Cure   string `json:"cure,omitempty"`
+}
+
+// doctor collects what is found.
+type doctor struct {
+	cfg      *config.Config
+	findings []finding
+}
+
+func (d *doctor) ok(check, format string, args ...any) {
+	d.findings = append(d.findings, finding{check, checkOK, fmt.Sprintf(format, args...), ""})
+}
+
+func (d *doctor) warn(check, cure, format string, args ...any) {
+	d.findings = append(d.findings, finding{check, checkWarn, fmt.Sprintf(format, args...), cure})
+}
+
+func (d *doctor) fail(check, cure, format string, args ...any) {
+	d.findings = append(d.findings, finding{check, checkFail, fmt.Sprintf(format, args...), cure})
+}
+
+// failed reports whether there is an error, and takes it down with its hint, if it has one,
+// as the cure.
+func (d *doctor) failed(check, cure string, err error) bool {
+	if err == nil {
+		return false
+	}
+	if hint := term.Hint(err); hint != "" {
+		cure = hint
+	}
+	d.fail(check, cure, "%s", err)
+	return true
+}
+
+// Run looks at everything, and returns term.ErrFails if something failed.
+func (c DoctorCmd) Run(ctx context.Context, s term.Streams) error {
+	d := &doctor{}
+	c.look(ctx, d)
+	failed := false
+	rows := make([][]any, 0, len(d.findings))
+	for _, f := range d.findings {
+		failed = failed || f.Result == checkFail
+		rows = append(rows, []any{f.Result, f.Check, term.Visible(f.Found)})
+		if f.Cure != "" {
+			rows = append(rows, []any{"", "", "→ " + term.Visible(f.Cure)})
+		}
+	}
+	print := func() error { return s.List(rows) }
+	if c.JSON {
+		print = func() error { return term.PrintJSON(s.Out, d.findings) }
+	}
+	if err := print(); err != nil {
+		return err
+	}
+	if failed {
+		return term.ErrFails
+	}
+	return nil
+}
+
+func (c DoctorCmd) look(ctx context.Context, d *doctor) {
+	d.host()
+	cfg, err := c.Load()
+	if err == nil {
+		err = cfg.Validate()
+	}
+	if d.failed("configuration", "see configs/shuffled.example.toml, which has every setting with its default", err) {
+		return
+	}
+	d.cfg = cfg
+	d.limits()
+	d.files(c.Config)
+	houses := d.keys()
+	d.certificate()
+	d.listeners(ctx)
+	store, err := place.OpenStore(ctx, cfg, false)
+	if d.failed("database", databaseCures[ledger.CauseOf(err)], err) {
+		return
+	}
+	defer store.Close()
+	d.database(ctx)
+	for _, h := range houses {
+		d.ledger(ctx, store, h, c.Policy)
+	}
+	if len(cfg.Ledgers) == 0 {
+		d.warn("ledgers", "add a [[ledger]] block", "the configuration serves no ledger")
+	}
+}

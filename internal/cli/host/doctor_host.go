@@ -1,0 +1,236 @@
+package host
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"shuffled/internal/cli/place"
+	"shuffled/internal/cli/serving"
+	"shuffled/internal/entropy"
+	"shuffled/internal/keys"
+	"shuffled/internal/process"
+	"shuffled/internal/term"
+)
+
+// host looks at what every daemon needs: random bytes, and memory that stays out of swap.
+func (d *doctor) host() {
+	_, err := entropy.New(entropy.Config{})
+	if !d.failed("entropy", "take this host out of service: its generator or its memory is at fault", err) {
+		d.ok("entropy", "the platform's generator passed the start-up test; kernel %s", process.Platform().Kernel)
+	}
+	locked := process.Lock()
+	switch {
+	case locked.All:
+		d.ok("memory", "all of it is locked: %s", locked.Note)
+	case !process.HasSwap():
+		d.ok("memory", "the host has no swap")
+	default:
+		d.warn("memory", "let the host have no swap, or start the daemon with LimitMEMLOCK=infinity, as the unit does",
+			"keys and tapes may reach swap: %s", locked.Note)
+	}
+}
+
+// Free space below which the high-water mark and the caches are in danger, in bytes.
+const (
+	littleSpace = 1 << 30
+	noSpace     = 64 << 20
+)
+
+// limits looks at what the configuration asks of the host.
+func (d *doctor) limits() {
+	switch files, err := process.OpenFiles(); {
+	case err != nil:
+		d.warn("open files", "", "%s", err)
+	case files < uint64(d.cfg.Limits.Connections)+256:
+		d.warn("open files", "set LimitNOFILE in the unit, or lower limits.connections",
+			"%d may be open, and limits.connections is %d, with the database and the witnesses alongside", files, d.cfg.Limits.Connections)
+	default:
+		d.ok("open files", "%d may be open, for limits.connections of %d", files, d.cfg.Limits.Connections)
+	}
+	const cure = "make room: a daemon that cannot write its high-water mark stops"
+	switch free, err := process.FreeSpace(d.cfg.Data); {
+	case errors.Is(err, fs.ErrNotExist):
+		d.warn("free space", "ledger create makes it; mistyped, it is another house's", "there is no data directory %s", d.cfg.Data)
+	case err != nil:
+		d.warn("free space", "", "%s", err)
+	case free < noSpace:
+		d.fail("free space", cure, "%d MiB below %s", free>>20, d.cfg.Data)
+	case free < littleSpace:
+		d.warn("free space", cure, "%d MiB below %s", free>>20, d.cfg.Data)
+	default:
+		d.ok("free space", "%d MiB below %s", free>>20, d.cfg.Data)
+	}
+}
+
+// files looks at who may write the configuration, and who may look into the directories of
+// the marks and of the keys. The key files themselves are read by keys.
+func (d *doctor) files(configuration string) {
+	if configuration != "" {
+		d.mode("configuration", configuration, 0o022)
+	}
+	d.mode("data directory", d.cfg.Data, 0o077)
+	seen := map[string]bool{d.cfg.Data: true}
+	secrets := append([]string{d.cfg.DatabasePasswordFile}, d.cfg.SealingKeys...)
+	for _, l := range d.cfg.Ledgers {
+		secrets = append(secrets, l.SigningKey)
+	}
+	for _, path := range secrets {
+		if dir := filepath.Dir(path); path != "" && !seen[dir] {
+			seen[dir] = true
+			d.mode("key directory", dir, 0o022)
+		}
+	}
+}
+
+// mode holds the permissions of a path against those that it must not have.
+func (d *doctor) mode(check, path string, not fs.FileMode) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && path == d.cfg.Data:
+		return // limits says so
+	case d.failed(check, "check the path in the configuration", err):
+	case info.Mode().Perm()&not != 0:
+		d.fail(check, fmt.Sprintf("chmod %04o %s", info.Mode().Perm()&^not, path),
+			"%s has mode %04o: others than its owner may use it", path, info.Mode().Perm())
+	default:
+		d.ok(check, "%s has mode %04o", path, info.Mode().Perm())
+	}
+}
+
+// keys reads what a start reads, and returns the ledgers whose keys could be read.
+func (d *doctor) keys() (houses []openedKeys) {
+	const cure = "restore the file from the place where it is kept safe, with mode 0600, or correct its path"
+	passphrase, err := keys.ReadPassphrase(d.cfg.PassphraseFile)
+	if d.failed("passphrase", cure, err) {
+		return nil
+	}
+	if d.cfg.DatabasePasswordFile != "" {
+		if _, err := keys.ReadSecret(d.cfg.DatabasePasswordFile); !d.failed("database password", cure, err) {
+			d.ok("database password", "%s can be read by its owner alone", d.cfg.DatabasePasswordFile)
+		}
+	}
+	if _, err := place.ReadKeyring(d.cfg.SealingKeys, passphrase); !d.failed("sealing keys", cure, err) {
+		d.ok("sealing keys", "%d can be read", len(d.cfg.SealingKeys))
+	}
+	for _, l := range d.cfg.Ledgers {
+		origin, signers, err := place.ReadSigners(l, passphrase)
+		if d.failed("signing key of "+l.Name, cure, err) {
+			continue
+		}
+		d.ok("signing key of "+l.Name, "%s, %d can be read", origin, len(signers))
+		houses = append(houses, openedKeys{l, origin, signers})
+	}
+	return houses
+}
+
+// renewBefore is how long before its end a certificate is worth a word.
+const renewBefore = 21 * 24 * time.Hour
+
+// certificate looks at the listener's TLS.
+func (d *doctor) certificate() {
+	const cure = "renew the certificate, write chain and key to the files of [tls], and start the daemon again"
+	t, err := serving.LoadTLS(d.cfg.TLS)
+	if d.failed("certificate", "correct the files of [tls]", err) {
+		return
+	}
+	if t == nil {
+		if host, _, err := net.SplitHostPort(d.cfg.Listen); err == nil && host != "localhost" &&
+			!net.ParseIP(host).IsLoopback() {
+			d.warn("certificate", "set [tls], or listen on 127.0.0.1 behind a proxy that ends TLS",
+				"tokens and cards cross %s in the clear, unless a proxy ends TLS in front of it", d.cfg.Listen)
+		}
+		return
+	}
+	leaf := t.Certificates[0].Leaf
+	left := time.Until(leaf.NotAfter)
+	chain := x509.NewCertPool()
+	for _, der := range t.Certificates[0].Certificate[1:] {
+		if c, err := x509.ParseCertificate(der); err == nil {
+			chain.AddCert(c)
+		}
+	}
+	_, err = leaf.Verify(x509.VerifyOptions{Intermediates: chain})
+	switch {
+	case left < 0:
+		d.fail("certificate", cure, "it ended %s", leaf.NotAfter.UTC().Format(time.RFC3339))
+	case time.Until(leaf.NotBefore) > 0:
+		d.fail("certificate", "correct the clock, or wait", "it begins %s", leaf.NotBefore.UTC().Format(time.RFC3339))
+	case len(leaf.DNSNames)+len(leaf.IPAddresses) == 0:
+		d.fail("certificate", cure, "it has no name of a host: clients refuse it")
+	case left < renewBefore:
+		d.warn("certificate", cure, "it ends in %d days", int(left.Hours()/24))
+	case err != nil:
+		d.warn("certificate", "put the certificates between it and its authority behind it in tls.cert; clients of an authority of your own need its certificate",
+			"this host's authorities do not vouch for it: %s", err)
+	default:
+		d.ok("certificate", "for %v %v, %d days left", leaf.DNSNames, leaf.IPAddresses, int(left.Hours()/24))
+	}
+}
+
+// listeners sees that the addresses are free, or that the daemon of this configuration
+// answers there.
+func (d *doctor) listeners(ctx context.Context) {
+	running := d.running(ctx)
+	for _, address := range []string{d.cfg.Listen, d.cfg.OperatorListen} {
+		l, err := net.Listen("tcp", address)
+		switch {
+		case address == "":
+		case err == nil:
+			l.Close()
+			d.ok("listener", "%s is free", address)
+		case errors.Is(err, syscall.EADDRINUSE) && running:
+			d.ok("listener", "%s: the daemon answers", address)
+		default:
+			d.failed("listener", "stop the program that has the address, or set listen and operator_listen to others", err)
+		}
+	}
+}
+
+// running asks at the operator's address for the ledgers of this configuration.
+func (d *doctor) running(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.cfg.OperatorListen+"/readyz", nil)
+	if d.cfg.OperatorListen == "" || err != nil {
+		return false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Ready   bool
+		Reason  string
+		Ledgers []struct{ Name string }
+	}
+	if json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&answer) != nil {
+		return false
+	}
+	served := map[string]bool{}
+	for _, l := range answer.Ledgers {
+		served[l.Name] = true
+	}
+	for _, l := range d.cfg.Ledgers {
+		if !served[l.Name] && answer.Ready {
+			return false
+		}
+	}
+	if answer.Ready {
+		d.ok("daemon", "it serves, and is ready")
+	} else {
+		d.fail("daemon", "docs/operations/alerts.md has what to do", "it is not ready: %s", term.Visible(answer.Reason))
+	}
+	return true
+}

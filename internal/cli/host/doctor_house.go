@@ -1,0 +1,173 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
+	"shuffled/internal/config"
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+	"shuffled/internal/term"
+	"shuffled/internal/witness"
+	"shuffled/internal/witness/gateway"
+)
+
+// openedKeys are a ledger of the configuration and its signing keys.
+type openedKeys struct {
+	config  config.Ledger
+	origin  string
+	signers []note.Signer
+}
+
+// databaseCures say what to do where the error itself does not.
+var databaseCures = map[ledger.Cause]string{
+	ledger.CauseUnreachable: "start the server, or correct host and port in database; the daemon waits for it",
+	ledger.CauseSilent:      "look at the server and at the network in between",
+	ledger.CauseStarting:    "wait, or raise max_connections",
+	ledger.CauseReadOnly:    "name the primary in database, or promote this server",
+	ledger.CauseRefused:     "run passwords.sql as the database's administrator, or correct role and database_password_file",
+	ledger.CauseCertificate: "correct sslmode and sslrootcert in database, or renew the server's certificate",
+	"":                      "the sentence says what is wrong",
+}
+
+// database looks at what the start does not insist on: rights, guards, version and clock.
+func (d *doctor) database(ctx context.Context) {
+	e, err := place.Examine(ctx, d.cfg)
+	if d.failed("database", "run roles.sql as the database's administrator, after every migration", err) {
+		return
+	}
+	const roles = "connect as shuffled_writer, and run roles.sql as the database's administrator, after every migration"
+	before := len(d.findings)
+	for _, fault := range []struct{ tables, found, cure string }{
+		{e.Owns, "the role owns %s: it could take the guards away", roles},
+		{e.Changes, "the role may change or remove rows of %s", roles},
+		{e.Lacks, "the role cannot use %s", roles},
+		{e.Gone, "guards of the evidence are not in force: %s",
+			"find out who took them away, run audit fsck, and make them again as in migrations/postgres"},
+	} {
+		if fault.tables != "" {
+			d.fail("database", fault.cure, fault.found, fault.tables)
+		}
+	}
+	if e.Number > 0 && e.Number < 130000 {
+		d.fail("database", "use PostgreSQL 13 or newer", "the server is PostgreSQL %s", e.Version)
+	}
+	if len(d.findings) == before {
+		d.ok("database", "%s %s: schema, rights, guards and durability are as they must be", place.Database(d.cfg), e.Version)
+	}
+	if !e.Clock.IsZero() {
+		d.clock("clock of the database", e.Clock, 0)
+	}
+}
+
+// clock holds this host's clock against another one, which tells its time to within some error.
+func (d *doctor) clock(check string, other time.Time, within time.Duration) {
+	apart := time.Since(other).Round(time.Millisecond)
+	if apart.Abs() > d.cfg.ClockStep.Duration()+within {
+		d.fail(check, "let one time service feed all hosts; entries and cosignatures carry these times",
+			"this host's clock is %s away from it, and clock_step is %s", apart, d.cfg.ClockStep.Duration())
+		return
+	}
+	d.ok(check, "%s away from this host's", apart)
+}
+
+// foldAtMost is how many entries doctor folds to find the witnesses: some seconds' worth.
+const foldAtMost = 200_000
+
+// ledger looks at one ledger: its head, its mark, its witnesses.
+func (d *doctor) ledger(ctx context.Context, store store.Database, h openedKeys, policy string) {
+	check, info := "ledger "+h.config.Name, ledger.Info{Name: h.config.Name, Origin: h.origin}
+	var text []byte
+	production := true
+	head, err := store.Head(ctx, ledger.IDOf(h.origin))
+	switch {
+	case errors.Is(err, ledger.ErrNotFound) && policy != "" && place.Taken(ctx, store, info) == nil:
+		d.ok(check, "it is not created yet, and nothing has its name")
+	case err != nil:
+		d.failed(check, "", place.ExplainOpen(ctx, store, err, info))
+		return
+	default:
+		d.ok(check, "%d entries", head.Size)
+		if !place.Exists(h.config.Mark) {
+			d.warn("mark of "+h.config.Name, "on a new host copy the mark of the host before, or start the witnesses: their quorum vouches for the head",
+				"there is no high-water mark %s", h.config.Mark)
+		}
+		if head.Size > foldAtMost && policy == "" {
+			d.warn("witnesses of "+h.config.Name, "name the newest policy with --policy; shuffled ledger policy show prints it",
+				"%d entries were not read for it", head.Size)
+			return
+		}
+		if head.Size <= foldAtMost {
+			state, _, err := ledger.ReadState(ctx, store, h.config.Name)
+			if d.failed(check, "shuffled audit fsck says where the evidence fails", err) {
+				return
+			}
+			text, production = state.Policy(), state.Genesis().Production
+		}
+	}
+	if policy != "" {
+		if text, err = term.ReadBounded(policy, audit.MaxPolicy); d.failed("policy", "correct --policy", err) {
+			return
+		}
+	}
+	p, err := audit.ParsePolicy(text)
+	switch {
+	case len(text) == 0 && production:
+		d.warn("witnesses of "+h.config.Name, "a ledger that names witnesses from its first entry on, if somebody is to see that it was rewritten",
+			"there are none: only its own key vouches for the history")
+	case len(text) == 0:
+	case d.failed("policy of "+h.config.Name, "correct the file, a C2SP tlog-policy", err):
+	default:
+		if err := p.CheckOverlap(); err != nil {
+			d.fail("policy of "+h.config.Name, "let more than half of each group make the quorum", "%s", err)
+		} else {
+			d.ok("policy of "+h.config.Name, "any two quorums share a witness")
+		}
+		for _, w := range p.Witnesses {
+			d.witness(ctx, h, w)
+		}
+	}
+}
+
+// witness asks one witness about the empty ledger, which every history extends: it tells
+// what it knows of this one only for a request that the ledger's key signed.
+func (d *doctor) witness(ctx context.Context, h openedKeys, w audit.Witness) {
+	ctx, cancel := context.WithTimeout(ctx, 6*time.Second)
+	defer cancel()
+	check, client := "witness "+w.Name, &witness.Client{URL: w.URL, Key: w.Key}
+	empty, err := ledger.SignHead(h.signers[0], 0, sha256.Sum256(nil))
+	if d.failed(check, "", err) {
+		return
+	}
+	_, err = client.AddCheckpoint(ctx, 0, nil, empty.Checkpoint)
+	var knows *gateway.Conflict
+	found := "it cosigned under the key of the policy"
+	if errors.As(err, &knows) {
+		found = fmt.Sprintf("it has cosigned %d entries under the key of the policy", knows.Size)
+		_, err = client.Latest(ctx, h.origin)
+	}
+	switch {
+	case errors.Is(err, gateway.ErrRefused):
+		d.fail(check, "its operator starts it with this ledger's verifier key: shuffled witness serve --log",
+			"%s does not know this ledger or its key: %s", w.URL, err)
+	case errors.Is(err, gateway.ErrNone):
+		d.warn(check, "shuffled verify of a witnessed hand shows its key", "it shows no checkpoint, so its key was not checked")
+	case err != nil && errors.As(err, new(*note.UnverifiedNoteError)):
+		d.fail(check, "take key and address from its operator again, and change the policy: shuffled ledger policy set",
+			"%s signs with another key than %s", w.URL, w.VKey)
+	case err != nil:
+		d.fail(check, "start it, or correct its address in the policy and the network in between", "%s: %s", w.URL, err)
+	default:
+		d.ok(check, "%s", found)
+		if now, err := client.Clock(ctx); err == nil {
+			d.clock("clock of "+w.Name, now, time.Second)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package host
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"shuffled/configs"
+	"shuffled/deploy"
+	"shuffled/internal/keys"
+	"shuffled/internal/term"
+)
+
+// initFile is a file that init makes, which must not exist.
+type initFile struct {
+	path  string
+	write func(path string) error
+}
+
+// files are those of a house, in the order in which they are written. What writes them may
+// be called only if the arguments are those of an init that goes on.
+func (c *InitCmd) files(key *keys.SigningKey, policy string, server *url.URL) []initFile {
+	var statements strings.Builder
+	password := func(role string) func(string) error {
+		return func(path string) error {
+			secret, verifier, err := keys.NewPassword()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&statements, "ALTER ROLE %s PASSWORD '%s';\n", role, verifier)
+			return keys.WriteSecret(path, secret)
+		}
+	}
+	text := func(mode os.FileMode, content func() string) func(string) error {
+		return func(path string) error { return writeNew(path, mode, content()) }
+	}
+	files := []initFile{
+		{c.credential(c.Name + ".key"), func(path string) error { return key.WriteFile(path, keys.Secret{}) }},
+		{c.at(c.Name + ".vkey"), func(path string) error { return key.WriteVKey(path) }},
+		{c.credential("sealing.key"), func(path string) error {
+			return keys.WriteSealing(path, keys.GenerateSealing(), keys.Secret{})
+		}},
+		{c.credential("database_password"), password("shuffled_writer")},
+		{c.at("owner/database_password"), password("shuffled_owner")},
+		{c.at("roles.sql"), text(0o644, func() string { return deploy.Roles })},
+		{c.at("passwords.sql"), text(0o600, func() string {
+			return "-- Run once, after roles.sql. The server gets what checks a password, and no password.\n" + statements.String()
+		})},
+		{c.at("shuffled.toml"), text(0o644, func() string { return c.configuration(server) })},
+		{c.at("owner/owner.toml"), text(0o600, func() string { return c.ownerConfiguration(server) })},
+		{c.at("shuffled.service"), text(0o644, c.unit)},
+	}
+	if !c.NoWitness {
+		files = append(files, initFile{c.at("witnesses.policy"), text(0o644, func() string { return policy })})
+	}
+	return files
+}
+
+func (c *InitCmd) credential(name string) string { return filepath.Join(c.Dir, "credentials", name) }
+
+// writeNew creates a file that must not exist, whatever the umask says of its mode.
+func writeNew(path string, mode os.FileMode, content string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := io.WriteString(f, content); err != nil {
+		return err
+	}
+	if err := f.Chmod(mode); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// as is the address of the database for a role.
+func as(server *url.URL, role string) string {
+	u := *server
+	u.User = url.User(role)
+	return u.String()
+}
+
+// configuration is the example with what was chosen: every setting stays in sight, with
+// its default and its danger.
+func (c *InitCmd) configuration(server *url.URL) string {
+	text := configs.Example
+	for key, value := range map[string]string{
+		"listen": strconv.Quote(c.Listen), "operator_listen": strconv.Quote(c.Operator), "data": strconv.Quote(c.Data),
+		"database":               strconv.Quote(as(server, "shuffled_writer")),
+		"database_password_file": strconv.Quote(c.credential("database_password")),
+		"sealing_keys":           "[" + strconv.Quote(c.credential("sealing.key")) + "]",
+		"name":                   strconv.Quote(c.Name), "signing_key": strconv.Quote(c.credential(c.Name + ".key")),
+	} {
+		before, rest, found := strings.Cut(text, "\n"+key+" = ")
+		_, after, ended := strings.Cut(rest, "\n")
+		if !found || !ended {
+			panic("init: the example configuration has no line of " + key)
+		}
+		text = before + "\n" + key + " = " + value + "\n" + after
+	}
+	return text
+}
+
+func (c *InitCmd) ownerConfiguration(server *url.URL) string {
+	return fmt.Sprintf(`# The owner of the tables: migrate, ledger create, retention run. Keep this directory off
+# the daemon's host once the ledger is there: the daemon must not own its tables.
+data = %q
+database = %q
+database_password_file = %q
+
+[[ledger]]
+name = %q
+signing_key = %q
+`, c.Data, as(server, "shuffled_owner"), c.at("owner/database_password"), c.Name, c.credential(c.Name+".key"))
+}
+
+// unit is the unit of deploy/ with the paths of this house.
+func (c *InitCmd) unit() string {
+	text := strings.NewReplacer("/etc/shuffled/", c.Dir+"/", "=main.key:", "="+c.Name+".key:",
+		"/main.key\n", "/"+c.Name+".key\n").Replace(deploy.Unit)
+	if c.Data != "/var/lib/shuffled" {
+		text = strings.Replace(text, "StateDirectory=shuffled\nStateDirectoryMode=0700\n", "ReadWritePaths="+c.Data+"\n", 1)
+	}
+	return text
+}
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// steps prints what follows, in order.
+func (c *InitCmd) steps(s term.Streams, vkey string, server *url.URL, create *ledgerCreateCmd) error {
+	super, maintenance := *server, *server
+	super.User, maintenance.User = url.User(c.Superuser), url.User(c.Superuser)
+	maintenance.Path = "/postgres"
+	psql := "psql " + quoted(super.String()) + " -q -v ON_ERROR_STOP=1"
+	making := []string{"shuffled ledger create --production --config " + quoted(c.at("owner/owner.toml")),
+		"--name " + c.Name, "--origin " + quoted(c.Origin), "--house " + c.House}
+	flag := func(name string, values ...string) {
+		for _, value := range values {
+			making = append(making, name+" "+quoted(value))
+		}
+	}
+	flag("--administrator", create.Admins...)
+	flag("--auditor", create.Auditor...)
+	flag("--mix", create.Mix...)
+	if c.NoWitness {
+		flag("--deals", "signed")
+	} else {
+		flag("--policy", create.Policy)
+	}
+	config, token := quoted(c.at("shuffled.toml")), quoted(c.at("dealer.token"))
+	steps := []struct{ why, do string }{
+		{"Make the database and its roles, as its administrator.",
+			"createdb --maintenance-db=" + quoted(maintenance.String()) + " " + quoted(strings.Trim(server.Path, "/")) +
+				"\n" + psql + " -f " + quoted(c.at("roles.sql")) + " -f " + quoted(c.at("passwords.sql"))},
+		{"Make the tables, and grant what the roles need.", "shuffled migrate up --config " +
+			quoted(c.at("owner/owner.toml")) + "\n" + psql + " -f " + quoted(c.at("roles.sql"))},
+		{"Check the host, the database and the witnesses before anything is for ever.",
+			"shuffled doctor --config " + config + policyFlag(create.Policy)},
+		{"Create the ledger.", strings.Join(making, " ")},
+		{"Make a dealer's token; its identity is the service that owns what it commits.",
+			"(umask 077; shuffled token create --config " + config + " --ledger " + c.Name +
+				" --role dealer --identity back-end > " + token + ")"},
+		{"Start the daemon. With systemd: install the unit " + c.at("shuffled.service") + ", and systemctl enable --now shuffled.",
+			"shuffled serve --config " + config},
+		{"Check everything again, the running daemon included.", "shuffled doctor --config " + config},
+		{"Play the first hand, and prove it.", c.firstHand(create.Policy)},
+	}
+	fmt.Fprintf(s.Out, "written to %s\nverifier key %s\n", c.Dir, vkey)
+	if !c.NoWitness {
+		fmt.Fprintf(s.Out, "\nTo each witness, who starts with it before the ledger is there:\n\n"+
+			"  shuffled witness serve --key witness.key --state /var/lib/shuffled-witness --log %s --url URL\n", vkey)
+	}
+	for i, step := range steps {
+		fmt.Fprintf(s.Out, "\n%d. %s\n\n  %s\n", i+1, step.why, strings.ReplaceAll(step.do, "\n", "\n  "))
+	}
+	_, err := fmt.Fprintf(s.Out, "\nThen move %s to the owner of the tables, and keep a copy of %s as safe as this host.\n",
+		c.at("owner"), c.at("credentials"))
+	return err
+}
+
+func policyFlag(policy string) string {
+	if policy == "" {
+		return ""
+	}
+	return " --policy " + quoted(policy)
+}
+
+func (c *InitCmd) firstHand(policy string) string {
+	trust := policyFlag(policy)
+	if trust == "" {
+		trust = " --key " + quoted(c.at(c.Name+".vkey"))
+	}
+	to := " --url http://" + c.Listen + " --ledger " + c.Name + " --key " + quoted(c.at(c.Name+".vkey")) +
+		" --token-file " + quoted(c.at("dealer.token"))
+	return "shuffled shuffle --table table-1 --deck standard-52" + to +
+		"\nshuffled deal @table-1 --first 0 --run 2:seat:seat-1 --run 3:board::public" + to +
+		"\nshuffled close @table-1 --outcome completed" + to +
+		"\nshuffled show @table-1 --transcript first-hand.json" + to +
+		"\nshuffled verify first-hand.json" + trust
+}

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package process
+
+import "errors"
+
+// OpenFiles returns how many files and connections this process may have open.
+func OpenFiles() (uint64, error) { return 0, errors.ErrUnsupported }
+
+// FreeSpace returns how many bytes may be written below a directory.
+func FreeSpace(string) (uint64, error) { return 0, errors.ErrUnsupported }
+
+// HasSwap reports whether the host may write memory to a disk.
+func HasSwap() bool { return true }
