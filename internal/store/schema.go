@@ -1,10 +1,12 @@
 package store
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
+
+	"github.com/golang-migrate/migrate/v4"
+	"github.com/golang-migrate/migrate/v4/database"
+	"github.com/golang-migrate/migrate/v4/source/iofs"
 
 	"shuffled/migrations"
 )
@@ -12,64 +14,129 @@ import (
 // ErrNotEmpty reports an attempt to migrate evidence away.
 var ErrNotEmpty = errors.New("the database holds entries: it is not migrated down")
 
-// A Schema is the schema of one database. The number that a migration leaves as its last
-// act is all that is known of it.
+// A Schema is the schema of one database. The caller that makes one closes Driver.
+//
+// golang-migrate notes a version before it runs a file and marks it as whole after it, each in a transaction of its
+// own. A crash in between leaves a version that may or may not be there. The number that the migration itself left
+// decides, and an interrupted migration is repaired from it. Two migrations at once are safe: what the second one
+// repeats fails as a whole.
 type Schema struct {
-	Store   string                 // the directory: "postgres" or "sqlite"
-	Version func() (int, error)    // the number that the last migration left, 0 for none
-	Entries func() (bool, error)   // whether there are any
-	Exec    func(sql string) error // runs statements as one transaction
+	Store   string              // the directory: "postgres" or "sqlite"
+	Driver  database.Driver     // over a connection of its own
+	Version func() (int, error) // the number that the last migration left, 0 for none
+	Entries func() (bool, error)
 }
 
 // Up brings the schema to that of this program. A failed migration changes
-// nothing. Two migrations at once are safe: what the second one repeats fails as a whole.
+// nothing.
 func (s Schema) Up() error {
-	at, err := s.Version()
-	for err == nil && at < migrations.Latest {
-		before := at
-		failed := s.run(at+1, "up")
-		if at, err = s.Version(); err == nil && at == before {
-			return fmt.Errorf("migrating up: %w", cmp.Or(failed, errors.New("the migration left no number")))
+	err := s.run(s.up)
+	if err != nil {
+		if at, verr := s.Version(); verr == nil && at == migrations.Latest {
+			return nil // another migration was faster
 		}
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// upTries is how often a migration is tried that fails while others run.
+const upTries = 10
+
+// up runs one migration at a time: golang-migrate reads ahead, and when a migration fails the goroutine that reads the
+// next one never ends.
+//
+// Another process that migrates may be faster, or may have noted a version that the database is past or not yet at. So
+// what fails is put in order and tried again.
+func (s Schema) up(m *migrate.Migrate) error {
+	for tries := 1; ; {
+		at, err := s.Version()
+		if err != nil {
+			return err
+		}
+		if at >= migrations.Latest {
+			return CheckSchema(at)
+		}
+		err = m.Steps(1)
+		switch {
+		case err == nil:
+			tries = 1
+			continue
+		case tries == upTries:
+			return fmt.Errorf("migrating up: %w", plain(err))
+		}
+		tries++
+		if err := s.repair(m); err != nil {
+			return err
+		}
 	}
-	return CheckSchema(at)
 }
 
 // Down undoes the newest migration. It returns ErrNotEmpty while there are
 // entries; the migration itself would refuse as well.
 func (s Schema) Down() error {
-	at, err := s.Version()
+	return s.run(func(m *migrate.Migrate) error {
+		at, err := s.Version()
+		if err != nil {
+			return err
+		}
+		if at == 0 {
+			return errors.New("migrating down: there is no schema")
+		}
+		if some, err := s.Entries(); err != nil {
+			return err
+		} else if some {
+			return ErrNotEmpty
+		}
+		if err := m.Steps(-1); err != nil {
+			return fmt.Errorf("migrating down: %w", plain(err))
+		}
+		return nil
+	})
+}
+
+// run calls do with golang-migrate's notes in order, and puts them in order
+// again if do fails.
+func (s Schema) run(do func(*migrate.Migrate) error) error {
+	source, err := iofs.New(migrations.Files, s.Store)
 	if err != nil {
+		return fmt.Errorf("reading the migrations: %w", err)
+	}
+	defer source.Close()
+	m, err := migrate.NewWithInstance("iofs", source, s.Store, s.Driver)
+	if err != nil {
+		return fmt.Errorf("preparing to migrate: %w", plain(err))
+	}
+	if err := s.repair(m); err != nil {
 		return err
 	}
-	if at == 0 {
-		return errors.New("migrating down: there is no schema")
-	}
-	if some, err := s.Entries(); err != nil {
-		return err
-	} else if some {
-		return ErrNotEmpty
-	}
-	if err := s.run(at, "down"); err != nil {
-		return fmt.Errorf("migrating down: %w", err)
+	if err := do(m); err != nil {
+		return errors.Join(err, s.repair(m))
 	}
 	return nil
 }
 
-// run runs one migration.
-func (s Schema) run(number int, way string) error {
-	names, err := fs.Glob(migrations.Files, fmt.Sprintf("%s/%04d_*.%s.sql", s.Store, number, way))
-	if err != nil || len(names) != 1 {
-		return fmt.Errorf("this program has %d files for schema %d", len(names), number)
-	}
-	text, err := migrations.Files.ReadFile(names[0])
+// repair makes golang-migrate's version that of the database.
+func (s Schema) repair(m *migrate.Migrate) error {
+	at, err := s.Version()
 	if err != nil {
 		return err
 	}
-	return s.Exec(string(text))
+	// Not of m, which does not report a mark on no version at all.
+	noted, dirty, err := s.Driver.Version()
+	if err != nil {
+		return fmt.Errorf("reading the noted schema version: %w", plain(err))
+	}
+	force := at
+	if at == 0 {
+		force = database.NilVersion
+	}
+	if noted == force && !dirty {
+		return nil
+	}
+	if err := m.Force(force); err != nil {
+		return fmt.Errorf("repairing the noted schema version: %w", plain(err))
+	}
+	return nil
 }
 
 // CheckSchema returns an error unless version is that of this program.
@@ -83,4 +150,18 @@ func CheckSchema(version int) error {
 	}
 	return fmt.Errorf("the database has schema %d and this program needs %d: run \"shuffled migrate up\"",
 		version, migrations.Latest)
+}
+
+// plain takes off the text of the migration that golang-migrate puts into its
+// errors.
+func plain(err error) error {
+	var value database.Error
+	if errors.As(err, &value) && value.OrigErr != nil {
+		return value.OrigErr
+	}
+	var pointer *database.Error
+	if errors.As(err, &pointer) && pointer.OrigErr != nil {
+		return pointer.OrigErr
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	driver "github.com/golang-migrate/migrate/v4/database/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
@@ -35,12 +36,14 @@ func SchemaVersion(ctx context.Context, dsn string, o Options) (int, error) {
 	return schemaVersion(ctx, db)
 }
 
-// migrationLock keeps two migrations of one database apart. An advisory lock is for direct
+// migrationLock keeps two migrations of one database apart. golang-migrate has a
+// lock too, but gives it back between its steps. An advisory lock is for direct
 // connections only, which a migration's is.
 const migrationLock = 0x73687566666c6564 // "shuffled"
 
 // direct opens connections that are not the daemon's. Waiting for a lock, the
-// advisory ones included, ends with lock_timeout.
+// advisory ones included, ends with lock_timeout; golang-migrate itself would
+// wait for ever.
 func (o Options) direct(ctx context.Context, dsn string) (*sql.DB, error) {
 	o = o.withDefaults()
 	pool, err := o.parse(dsn)
@@ -81,18 +84,20 @@ func (o Options) migrate(ctx context.Context, dsn string, do func(store.Schema) 
 	if _, err := lock.ExecContext(waiting, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
 		return fmt.Errorf("waiting for another migration to end: %w", clean(err))
 	}
+	d, err := driver.WithInstance(db, &driver.Config{})
+	if err != nil {
+		return fmt.Errorf("preparing to migrate: %w", clean(err))
+	}
+	defer d.Close()
 	return do(store.Schema{
 		Store:   "postgres",
+		Driver:  d,
 		Version: func() (int, error) { return schemaVersion(ctx, db) },
 		Entries: func() (some bool, err error) {
 			if err := db.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM entries)").Scan(&some); err != nil {
 				return false, fmt.Errorf("looking for entries: %w", clean(err))
 			}
 			return some, nil
-		},
-		Exec: func(text string) error { // statements without parameters that are sent together are one transaction
-			_, err := db.ExecContext(ctx, text)
-			return clean(err)
 		},
 	})
 }

@@ -14,7 +14,7 @@ import (
 var dialect = storetest.Dialect{
 	Files: "postgres",
 	Objects: `SELECT coalesce(string_agg(relname, ' ' ORDER BY relname), '') FROM (SELECT relname FROM pg_class
-WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'schema_migrations'
 UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace) AS objects`,
 	Entries: `SELECT coalesce(string_agg(concat_ws(' ', ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, sealed),
 '|' ORDER BY idx), '') FROM entries`,
@@ -50,7 +50,8 @@ func TestVersionOfNothing(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.DSN(t)
 	wantVersion(t, dsn, 0)
-	if got := query[string](t, connect(t, dsn), dialect.Objects); got != "" {
+	if got := query[string](t, connect(t, dsn),
+		"SELECT coalesce(to_regclass('schema_migrations')::text, '')"); got != "" {
 		t.Error("reading the version made a table")
 	}
 }

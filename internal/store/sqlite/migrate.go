@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	driver "github.com/golang-migrate/migrate/v4/database/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"shuffled/internal/store"
@@ -53,24 +54,19 @@ func (o Options) migrate(ctx context.Context, path string, do func(store.Schema)
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
+	d, err := driver.WithInstance(db, &driver.Config{})
+	if err != nil {
+		return fmt.Errorf("preparing to migrate: %w", err)
+	}
 	return do(store.Schema{
 		Store:   "sqlite",
+		Driver:  d,
 		Version: func() (int, error) { return schemaVersion(ctx, db) },
 		Entries: func() (some bool, err error) {
 			if err := db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM entries)").Scan(&some); err != nil {
 				return false, fmt.Errorf("looking for entries: %w", err)
 			}
 			return some, nil
-		},
-		Exec: func(text string) error {
-			tx, err := db.BeginTx(ctx, nil)
-			if err != nil {
-				return err
-			}
-			if _, err = tx.ExecContext(ctx, text); err != nil {
-				return errors.Join(err, tx.Rollback())
-			}
-			return tx.Commit()
 		},
 	})
 }

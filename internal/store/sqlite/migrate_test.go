@@ -12,8 +12,9 @@ import (
 )
 
 var dialect = storetest.Dialect{
-	Files:   "sqlite",
-	Objects: `SELECT coalesce(group_concat(name, ' '), '') FROM sqlite_schema`,
+	Files: "sqlite",
+	Objects: `SELECT coalesce(group_concat(name, ' '), '') FROM sqlite_schema
+WHERE name NOT IN ('schema_migrations', 'version_unique')`,
 	Entries: `SELECT coalesce(group_concat(concat_ws(' ', ledger, idx, time, serial, shuffle, type, tbl, hex(key_tag), hex(entry),
 hex(sealed)), '|'), '') FROM (SELECT * FROM entries ORDER BY idx)`,
 	Guards: `SELECT group_concat(sql, ';') FROM (

@@ -28,7 +28,7 @@ type Place struct {
 // Dialect is what the migrations of one store are told by.
 type Dialect struct {
 	Files   string // the directory of the migrations
-	Objects string // statement: what is in the schema
+	Objects string // statement: what is in the schema, except for golang-migrate's own
 	Entries string // statement: all entries with their columns of schema 4
 	Guards  string // statement: what guards the entries from changes, as they are enabled
 	Empty   string // statement that removes all entries; "" if there is none
@@ -39,6 +39,7 @@ func Migrations(t *testing.T, d Dialect, at func(t *testing.T) Place) {
 	for name, run := range map[string]func(*testing.T, Dialect, func(t *testing.T) Place){
 		"UpAndDown":   testUpAndDown,
 		"DownRefused": testDownRefused,
+		"Repaired":    testRepaired,
 		"WithEntries": testWithEntries,
 		"Failed":      testFailedMigration,
 		"AtOnce":      testMigrationsAtOnce,
@@ -137,6 +138,41 @@ func testDownRefused(t *testing.T, d Dialect, at func(t *testing.T) Place) {
 	}
 	c.mustAppend(c.batch(eventRow(t)))
 	p.up(t)
+}
+
+// testRepaired starts from what a crash between golang-migrate's transactions leaves.
+func testRepaired(t *testing.T, _ Dialect, at func(t *testing.T) Place) {
+	for _, test := range []struct {
+		name string
+		at   int // the schema that is there
+		note string
+	}{
+		{"first up, before the migration", 0, "INSERT INTO schema_migrations VALUES (1, true)"},
+		{"first up, after the migration", 1, "UPDATE schema_migrations SET dirty = true"},
+		{"up, before the migration", 1, "UPDATE schema_migrations SET version = 2, dirty = true"},
+		{"up, after the migration", 2, "UPDATE schema_migrations SET dirty = true"},
+		{"down, before the migration", 2, "UPDATE schema_migrations SET version = 1, dirty = true"},
+		{"down, after the migration", 1, "UPDATE schema_migrations SET dirty = true"},
+		{"last down, before the migration", 1, "UPDATE schema_migrations SET version = -1, dirty = true"},
+		{"last down, after the migration", 0, "INSERT INTO schema_migrations VALUES (-1, true)"},
+		{"notes lost", 2, "DROP TABLE schema_migrations"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := at(t)
+			p.up(t)
+			p.down(t, test.at)
+			p.exec(t, "%s", test.note)
+			p.up(t)
+			p.down(t, migrations.Latest-1)
+			p.up(t)
+			noted := p.Text(t, "SELECT CAST(version AS text) FROM schema_migrations WHERE NOT dirty")
+			if noted != fmt.Sprint(migrations.Latest) {
+				t.Errorf("noted %s", noted)
+			}
+			newChain(t, p.open(t), "main")
+		})
+	}
 }
 
 // testWithEntries brings a ledger of the first schema to the newest: nothing of it changes, and it goes on.
