@@ -16,6 +16,7 @@ import (
 type installation struct {
 	*daemon
 	dir, data, operator, at string // at is the witness's address
+	superuser, password     string
 	work                    string // where the commands are typed
 	env                     []string
 	replace                 *strings.Replacer // of the document's names by those of this test
@@ -37,10 +38,11 @@ func newInstallation(t *testing.T) *installation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	password, _ := super.User.Password()
 	i := &installation{daemon: newDaemon(t, ""), dir: filepath.Join(t.TempDir(), "etc"), work: t.TempDir(),
-		data: filepath.Join(t.TempDir(), "state"), operator: freeAddress(t), at: freeAddress(t)}
-	i.env = append(os.Environ(), "PGPASSWORD="+password,
+		data: filepath.Join(t.TempDir(), "state"), operator: freeAddress(t), at: freeAddress(t),
+		superuser: super.User.Username()}
+	i.password, _ = super.User.Password()
+	i.env = append(os.Environ(), "PGPASSWORD="+i.password,
 		"PATH="+strings.Join([]string{filepath.Dir(path), filepath.Dir(psql), os.Getenv("PATH")}, ":"))
 	server := func(role, database string) string {
 		u := url.URL{Scheme: "postgres", Host: super.Host, Path: "/" + database, RawQuery: super.RawQuery}
@@ -51,14 +53,14 @@ func newInstallation(t *testing.T) *installation {
 	}
 	i.replace = strings.NewReplacer(
 		"init /etc/shuffled", "init "+i.dir+" --data "+i.data+" --listen "+i.addr+" --operator-listen "+i.operator+
-			" --superuser "+super.User.Username(),
+			" --superuser "+i.superuser,
 		"/var/lib/shuffled-witness", filepath.Join(i.work, "witness-state"),
 		"--url https://w1.regulator.example.org", "--listen "+i.at+" --url http://"+i.at,
 		"https://w1.regulator.example.org", "http://"+i.at, "/etc/shuffled", i.dir, "http://127.0.0.1:8080", i.url,
 		"alice=alice.vkey", "alice="+filepath.Join(i.work, "alice.vkey"),
 		"bob=bob.vkey", "bob="+filepath.Join(i.work, "bob.vkey"),
-		"postgres://postgres@db.example.com/postgres", server(super.User.Username(), "postgres"),
-		"postgres://postgres@db.example.com/shuffled", server(super.User.Username(), "shuffled"),
+		"postgres://postgres@db.example.com/postgres", server(i.superuser, "postgres"),
+		"postgres://postgres@db.example.com/shuffled", server(i.superuser, "shuffled"),
 		"postgres://db.example.com/shuffled", server("", "shuffled"))
 	return i
 }

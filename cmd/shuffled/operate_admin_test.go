@@ -61,12 +61,14 @@ type certificates struct {
 	dir       string
 	cert      *x509.Certificate
 	private   *ecdsa.PrivateKey
-	following int64 // serial number
+	following int64         // serial number
+	life      time.Duration // of what is issued next
+	of        []net.IP      // addresses that it is for
 }
 
 func newCertificates(t *testing.T) *certificates {
 	t.Helper()
-	c := &certificates{t: t, dir: t.TempDir(), following: 1}
+	c := &certificates{t: t, dir: t.TempDir(), following: 1, life: time.Hour, of: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	c.private = c.key("authority")
 	path := c.issue("authority", c.private, true)
 	b, err := os.ReadFile(path)
@@ -111,8 +113,8 @@ func (c *certificates) issue(name string, key *ecdsa.PrivateKey, authority bool)
 	c.following++
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(c.following), Subject: pkix.Name{CommonName: name},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true,
+		IPAddresses: c.of,
+		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(c.life), BasicConstraintsValid: true,
 		IsCA:        authority,
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},

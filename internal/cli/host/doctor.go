@@ -115,7 +115,7 @@ func (c DoctorCmd) look(ctx context.Context, d *doctor) {
 	d.files(c.Config)
 	houses := d.keys()
 	d.certificate()
-	d.listeners(ctx)
+	d.listeners(ctx, houses)
 	store, err := place.OpenStore(ctx, cfg, false)
 	if d.failed("database", databaseCures[ledger.CauseOf(err)], err) {
 		return

@@ -12,9 +12,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/cli/serving"
 	"shuffled/internal/entropy"
@@ -180,32 +182,57 @@ func (d *doctor) certificate() {
 
 // listeners sees that the addresses are free, or that the daemon of this configuration
 // answers there.
-func (d *doctor) listeners(ctx context.Context) {
+func (d *doctor) listeners(ctx context.Context, houses []openedKeys) {
 	running := d.running(ctx)
-	for _, address := range []string{d.cfg.Listen, d.cfg.OperatorListen} {
-		l, err := net.Listen("tcp", address)
+	for _, at := range []struct {
+		address string
+		own     bool
+	}{{d.cfg.Listen, d.serves(ctx, running, houses)}, {d.cfg.OperatorListen, running}} {
+		if at.address == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", at.address)
 		switch {
-		case address == "":
 		case err == nil:
 			l.Close()
-			d.ok("listener", "%s is free", address)
-		case errors.Is(err, syscall.EADDRINUSE) && running:
-			d.ok("listener", "%s: the daemon answers", address)
+			d.ok("listener", "%s is free", at.address)
+		case errors.Is(err, syscall.EADDRINUSE) && at.own:
+			d.ok("listener", "%s: the daemon answers", at.address)
 		default:
 			d.failed("listener", "stop the program that has the address, or set listen and operator_listen to others", err)
 		}
 	}
 }
 
-// running asks at the operator's address for the ledgers of this configuration.
-func (d *doctor) running(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.cfg.OperatorListen+"/readyz", nil)
-	if d.cfg.OperatorListen == "" || err != nil {
+// serves asks at the API's address for the checkpoint of a ledger, and takes a refusal of
+// the daemon for an answer too. With TLS it does not ask, as names are the clients' to check:
+// then the operator's listener tells, if there is one.
+func (d *doctor) serves(ctx context.Context, running bool, houses []openedKeys) bool {
+	if d.cfg.TLS.Cert != "" || len(houses) == 0 {
+		return running || d.cfg.OperatorListen == ""
+	}
+	resp, err := get(ctx, "http://"+d.cfg.Listen+"/log/"+houses[0].config.Name+"/checkpoint")
+	if err != nil {
 		return false
 	}
-	resp, err := http.DefaultClient.Do(req)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, audit.MaxCheckpoint))
+	return err == nil && (strings.HasPrefix(string(text), houses[0].origin+"\n") ||
+		resp.Header.Get("Content-Type") == "application/problem+json")
+}
+
+// get asks a listener of this host.
+func get(ctx context.Context, address string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	return (&http.Client{Timeout: 5 * time.Second}).Do(req)
+}
+
+// running asks at the operator's address for the ledgers of this configuration.
+func (d *doctor) running(ctx context.Context) bool {
+	resp, err := get(ctx, "http://"+d.cfg.OperatorListen+"/readyz")
 	if err != nil {
 		return false
 	}

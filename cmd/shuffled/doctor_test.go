@@ -1,0 +1,240 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fault is one that doctor must find, and whose cure it must name.
+type fault struct {
+	name        string
+	plant, mend string      // commands
+	swap        [][2]string // in a copy of the configuration, which doctor then gets
+	flags       string
+	result      string // fail, if empty
+	check       string
+	found, cure string // expressions
+}
+
+// TestDoctor plants one fault after the other into a house that is well.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	i := newInstallation(t)
+	i.until(installBlocks(t), "shuffled serve")
+	i.prepareFaults()
+	host := regexp.MustCompile(`postgres://shuffled_writer@([^/]+)/`).FindStringSubmatch(i.read("etc/shuffled.toml"))[1]
+	psql := func(sql string) string {
+		return "psql " + i.replace.Replace("postgres://postgres@db.example.com/shuffled") + ` -q -c "` + sql + `"`
+	}
+	data := func(path string) string { return filepath.Join(i.dir, path) }
+	local := net.IPv4(127, 0, 0, 1)
+	for _, f := range []fault{
+		{name: "signing key mode", plant: "chmod 0644 " + data("credentials/main.key"),
+			mend: "chmod 0600 " + data("credentials/main.key"), check: "signing key of main", found: "mode 0644",
+			cure: "mode 0600"},
+		{name: "sealing key gone", plant: "mv " + data("credentials/sealing.key") + " kept",
+			mend: "mv kept " + data("credentials/sealing.key"), check: "sealing keys", found: "no such file",
+			cure: "restore the file"},
+		{name: "password mode", plant: "chmod 0640 " + data("credentials/database_password"),
+			mend:  "chmod 0600 " + data("credentials/database_password"),
+			check: "database password", found: "mode 0640", cure: "mode 0600"},
+		{name: "configuration mode",
+			plant: "chmod 0666 " + data("shuffled.toml"), mend: "chmod 0644 " + data("shuffled.toml"),
+			check: "configuration", found: "mode 0666", cure: "chmod 0644 "},
+		{name: "data mode", plant: "chmod 0755 " + i.data, mend: "chmod 0700 " + i.data,
+			check: "data directory", found: "mode 0755", cure: "chmod 0700 "},
+		{name: "key directory mode",
+			plant: "chmod 0777 " + data("credentials"), mend: "chmod 0700 " + data("credentials"),
+			check: "key directory", found: "mode 0777", cure: "chmod 0755 "},
+		{name: "unknown setting", swap: [][2]string{{"\nlisten = ", "\nlisetn = "}},
+			check: "configuration", found: "lisetn", cure: "shuffled.example.toml"},
+		{name: "superuser",
+			swap:  [][2]string{{"shuffled_writer@", i.superuser + "@"}, {"credentials/database_password", "super"}},
+			check: "database", found: "superuser", cure: ""},
+		{name: "owner", swap: [][2]string{{"shuffled_writer@", "shuffled_owner@"},
+			{"credentials/database_password", "owner/database_password"}},
+			check: "database", found: "the role owns .*entries", cure: "connect as shuffled_writer"},
+		{name: "too many rights", plant: psql("GRANT DELETE ON entries TO shuffled_writer"),
+			mend:  psql("REVOKE DELETE ON entries FROM shuffled_writer"),
+			check: "database", found: "remove rows of entries$", cure: "run roles.sql"},
+		{name: "too few rights", plant: psql("REVOKE INSERT ON tiles FROM shuffled_writer"),
+			mend:  psql("GRANT INSERT ON tiles TO shuffled_writer"),
+			check: "database", found: "cannot use tiles$", cure: "run roles.sql"},
+		{name: "guard", plant: psql("ALTER TABLE entries DISABLE TRIGGER insert_only"),
+			mend:  psql("ALTER TABLE entries ENABLE ALWAYS TRIGGER insert_only"),
+			check: "database", found: "not in force: insert_only of entries$", cure: "audit fsck"},
+		{name: "durability", plant: psql("ALTER ROLE shuffled_writer SET synchronous_commit = off"),
+			mend:  psql("ALTER ROLE shuffled_writer RESET synchronous_commit"),
+			check: "database", found: "synchronous_commit is off.*set it to on"},
+		{name: "missing migration", plant: psql("COMMENT ON TABLE heads IS 'shuffled schema 4'"),
+			mend:  psql("COMMENT ON TABLE heads IS '" + i.schema() + "'"),
+			check: "database", found: `has schema 4 .*shuffled migrate up`},
+		{name: "wrong password", swap: [][2]string{{"credentials/database_password", "super"}},
+			check: "database", found: "refuses the role", cure: "passwords.sql"},
+		{name: "no server", swap: [][2]string{{host, "127.0.0.1:1"}},
+			check: "database", found: "cannot be reached", cure: "start the server"},
+		{name: "expired certificate", swap: i.tls(-time.Minute, local),
+			check: "certificate", found: "it ended ", cure: "renew the certificate"},
+		{name: "certificate near its end", swap: i.tls(73*time.Hour, local), result: "warn",
+			check: "certificate", found: "ends in 3 days", cure: "renew the certificate"},
+		{name: "certificate without a name", swap: i.tls(90 * 24 * time.Hour),
+			check: "certificate", found: "no name of a host", cure: "renew the certificate"},
+		{name: "open address without TLS",
+			swap: [][2]string{{`listen = "` + i.addr, `listen = "0.0.0.0:0`}}, result: "warn",
+			check: "certificate", found: "in the clear", cure: `set \[tls\]`},
+		{name: "port in use", swap: [][2]string{{`listen = "` + i.addr, `listen = "` + i.at}},
+			check: "listener", found: "address already in use|another program", cure: "stop the program"},
+		{name: "witness of another key", flags: "--policy other-key.policy",
+			check: "witness w1", found: "signs with another key", cure: "policy set"},
+		{name: "witness away", flags: "--policy away.policy",
+			check: "witness w1", found: "127.0.0.1:1", cure: "start it"},
+		{name: "witness of another ledger", flags: "--policy stranger.policy",
+			check: "witness w2", found: "does not know this ledger", cure: "witness serve --log"},
+		{name: "witness of another time", flags: "--policy late.policy",
+			check: "clock of w1", found: "59m59", cure: "one time service"},
+		{name: "quorums apart", flags: "--policy apart.policy",
+			check: "policy of main", found: "share no witness", cure: "half"},
+		{name: "another origin", swap: [][2]string{{"credentials/main.key", "other.key"}},
+			check: "ledger main", found: "there is a ledger main, with the origin cards.example.com/main",
+			cure: "signing key of that ledger"},
+		{name: "no mark", swap: [][2]string{{`mark = ""`, `mark = "gone.mark"`}}, result: "warn",
+			check: "mark of main", found: "gone.mark", cure: "copy the mark"},
+		{name: "few files", plant: "ulimit -n 100", result: "warn",
+			check: "open files", found: "100 may be open", cure: "LimitNOFILE"},
+	} {
+		t.Run(f.name, func(t *testing.T) { i.finds(t, f) })
+	}
+	if out, err := i.try("shuffled doctor --config " + data("shuffled.toml")); err != nil {
+		t.Errorf("after all was mended: %v\n%s", err, out)
+	}
+}
+
+// finds plants a fault, and wants doctor to find it.
+func (i *installation) finds(t *testing.T, f fault) {
+	config := filepath.Join(i.dir, "shuffled.toml")
+	if f.swap != nil {
+		text := i.read("etc/shuffled.toml")
+		for _, s := range f.swap {
+			if !strings.Contains(text, s[0]) {
+				t.Fatalf("the configuration has no %q", s[0])
+			}
+			text = strings.ReplaceAll(text, s[0], s[1])
+		}
+		config = filepath.Join(i.dir, "variant.toml")
+		i.writeFile(config, text)
+	}
+	if f.plant == "" {
+		f.plant = ":"
+	}
+	out, err := i.try(fmt.Sprintf("{ %s; } >&2; shuffled doctor --json --config %s %s 2>err", f.plant, config, f.flags))
+	if f.mend != "" {
+		if out, err := i.try(f.mend); err != nil {
+			t.Fatalf("mending: %v\n%s", err, out)
+		}
+	}
+	if f.result == "" {
+		f.result = "fail"
+	}
+	if (err != nil) != (f.result == "fail") {
+		t.Errorf("it ended with %v, and found is to be a %s", err, f.result)
+	}
+	var findings []struct{ Check, Result, Found, Cure string }
+	if err := json.Unmarshal([]byte(out), &findings); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, got := range findings {
+		if got.Check == f.check && got.Result == f.result && regexp.MustCompile(f.found).MatchString(got.Found) &&
+			regexp.MustCompile(f.cure).MatchString(got.Cure) && got.Cure != "" {
+			return
+		}
+	}
+	t.Errorf("no %s of %s with %q and %q:\n%s", f.result, f.check, f.found, f.cure, out)
+}
+
+// prepareFaults writes what faults need: another key, policies, a witness that knows another
+// ledger only, and one whose clock is an hour ahead.
+func (i *installation) prepareFaults() {
+	i.t.Helper()
+	out, err := i.try(`shuffled key generate signing --origin cards.example.com/other --out ` + i.dir + `/other.key
+		shuffled key generate witness --name w1.regulator.example.org/main --out false.key
+		shuffled key generate witness --name w2.example.org/main --out second.key`)
+	if err != nil {
+		i.t.Fatalf("%v\n%s", err, out)
+	}
+	i.writeFile(filepath.Join(i.dir, "super"), i.password+"\n")
+	at := freeAddress(i.t)
+	second := &daemon{t: i.t, log: filepath.Join(i.t.TempDir(), "log")}
+	second.launchIn(i.work, "http://"+at+"/healthz",
+		[]string{"witness", "serve", "--key", "second.key", "--state", "second",
+			"--log", i.read("etc/other.vkey"), "--listen", at})
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: i.at})
+	proxy.ModifyResponse = func(r *http.Response) error {
+		r.Header.Set("Date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+		return nil
+	}
+	late := httptest.NewServer(proxy)
+	i.t.Cleanup(late.Close)
+	one := func(vkey, url string) string { return "witness w1 " + vkey + " " + url + "\nquorum w1\n" }
+	vkey, good := i.read("witness.vkey"), "http://"+i.at
+	two := "witness w1 " + vkey + " " + good + "\nwitness w2 " + i.read("second.vkey") + " http://" + at + "\n"
+	for name, text := range map[string]string{
+		"other-key.policy": one(i.read("false.vkey"), good), "away.policy": one(vkey, "http://127.0.0.1:1"),
+		"late.policy": one(vkey, late.URL), "stranger.policy": two + "group both 2 w1 w2\nquorum both\n",
+		"apart.policy": two + "group either 1 w1 w2\nquorum either\n",
+	} {
+		i.writeFile(filepath.Join(i.work, name), text)
+	}
+}
+
+// tls writes a certificate, and returns what puts it into the configuration.
+func (i *installation) tls(life time.Duration, of ...net.IP) [][2]string {
+	i.t.Helper()
+	c := newCertificates(i.t)
+	c.life, c.of = life, of
+	c.issue("server", c.key("server"), false)
+	return [][2]string{{`cert = ""`, fmt.Sprintf("cert = %q", c.path("server.pem"))},
+		{"\nkey = \"\"\n\n# Authorities", fmt.Sprintf("\nkey = %q\n\n# Authorities", c.path("server.key"))}}
+}
+
+// schema is what the tables say of themselves.
+func (i *installation) schema() string {
+	i.t.Helper()
+	out, err := i.try("psql " + i.replace.Replace("postgres://postgres@db.example.com/shuffled") +
+		` -qtA -c "SELECT obj_description('heads'::regclass)"`)
+	if err != nil {
+		i.t.Fatal(out)
+	}
+	return strings.TrimSpace(out)
+}
+
+// read reads a file of the house, etc/NAME, or of the directory where commands are typed.
+func (i *installation) read(name string) string {
+	i.t.Helper()
+	path := filepath.Join(i.work, name)
+	if of, ok := strings.CutPrefix(name, "etc/"); ok {
+		path = filepath.Join(i.dir, of)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return strings.TrimSuffix(string(text), "\n")
+}
+
+func (i *installation) writeFile(path, text string) {
+	i.t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		i.t.Fatal(err)
+	}
+}
