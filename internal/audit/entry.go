@@ -37,6 +37,26 @@ type Body interface {
 	fields(k *coder) // goes through the body's fields, in their order
 }
 
+// ShuffleOf returns the id of the shuffle that an entry behind its commit is about; 0 for
+// any other body.
+func ShuffleOf(b Body) uint64 {
+	switch b := b.(type) {
+	case *Mix:
+		return b.Shuffle
+	case *Deal:
+		return b.Shuffle
+	case *Close:
+		return b.Shuffle
+	case *Takeover:
+		return b.Shuffle
+	case *Reveal:
+		return b.Shuffle
+	case *DisclosureEntry:
+		return b.Shuffle
+	}
+	return 0
+}
+
 // Encode returns the one encoding of e, or an error that names the field that
 // has none.
 func (e Entry) Encode() ([]byte, error) {

@@ -82,26 +82,13 @@ func writes(r Role, b Body) bool {
 // tableOf returns the table that a body is about; ok is false when it is about none, or
 // about a shuffle that is not open, which is another rule.
 func (s *State) tableOf(b Body) (string, bool) {
-	var id uint64
 	switch b := b.(type) {
 	case *Commit:
 		return b.Context.Table, true
-	case *Mix:
-		id = b.Shuffle
-	case *Deal:
-		id = b.Shuffle
-	case *Close:
-		id = b.Shuffle
-	case *Takeover:
-		id = b.Shuffle
-	case *Reveal:
-		id = b.Shuffle
-	case *DisclosureEntry:
-		id = b.Shuffle
 	case *Event:
 		return b.Name, b.Kind == EventTableOpen || b.Kind == EventTableClose || b.Scope == ScopeTable
 	}
-	if o, ok := s.open.find(id); ok {
+	if o, ok := s.open.find(ShuffleOf(b)); ok {
 		return o.table.name, true
 	}
 	return "", false

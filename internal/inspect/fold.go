@@ -92,11 +92,7 @@ func (f *fold) chunk(c *chunk) error {
 	points := c.points
 	for i := range c.entries {
 		f.entry(c, i)
-		for len(points) > 0 && points[0].head.Size == f.state.Size() {
-			f.point(&points[0], c.top == nil)
-			points = points[1:]
-		}
-		f.rotate()
+		points = f.judge(points, c.top == nil)
 	}
 	for i := range c.beyond {
 		f.beyond(&c.beyond[i])
@@ -191,7 +187,7 @@ func (f *fold) entry(c *chunk, i int) {
 		f.lose(index)
 		return
 	}
-	opened, _ := f.state.Shuffle(shuffleOf(p.e))
+	opened, _ := f.state.Shuffle(audit.ShuffleOf(p.e.Body))
 	waiting := f.state.WaitingActs()
 	legal := f.apply(p.e, index)
 	if f.state.Genesis() == nil {
@@ -223,32 +219,13 @@ func (f *fold) apply(e audit.Entry, index uint64) (legal bool) {
 	}
 	if !f.explain(rule, e, index) {
 		x := fault(RulePrefix+rule.Code, "", "%s", rule.Detail).at(index)
-		if id := shuffleOf(e); id != 0 {
+		if id := audit.ShuffleOf(e.Body); id != 0 {
 			x = x.of(id)
 		}
 		f.faults.add(x)
 	}
 	f.state.Force(e)
 	return false
-}
-
-// shuffleOf returns the id of the shuffle that an entry after the commit names.
-func shuffleOf(e audit.Entry) uint64 {
-	switch b := e.Body.(type) {
-	case *audit.Mix:
-		return b.Shuffle
-	case *audit.Deal:
-		return b.Shuffle
-	case *audit.Close:
-		return b.Shuffle
-	case *audit.Takeover:
-		return b.Shuffle
-	case *audit.Reveal:
-		return b.Shuffle
-	case *audit.DisclosureEntry:
-		return b.Shuffle
-	}
-	return 0
 }
 
 // lose passes an entry whose bytes are not known.

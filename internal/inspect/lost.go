@@ -40,26 +40,22 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 	case rule.Code == audit.RuleCredential: // it may have been created there
 		return true
 	case rule.Code == audit.RuleOwner: // it may have been taken over there
-		return l.between(shuffleOf(e), index)
+		return l.between(audit.ShuffleOf(e.Body), index)
 	case rule.Code == audit.RuleEarlier:
-		return l.between(f.firstWaiting(shuffleOf(e)), index)
+		return l.between(f.firstWaiting(audit.ShuffleOf(e.Body)), index)
 	}
 	if rule.Code == audit.RuleGenesisFirst {
 		return l.has(0) && index > 0
 	}
 	if rule.Code == audit.RulePair {
 		_, disclosure := e.Body.(*audit.DisclosureEntry) // its chain may have been linked there
-		return l.has(index-1) || disclosure && l.between(shuffleOf(e), index)
+		return l.has(index-1) || disclosure && l.between(audit.ShuffleOf(e.Body), index)
 	}
 	switch b := e.Body.(type) {
 	case *audit.Commit:
 		return l.explainCommit(rule.Code, b, index)
-	case *audit.Mix:
-		return l.explainPlay(rule.Code, b.Shuffle, index)
-	case *audit.Deal:
-		return l.explainPlay(rule.Code, b.Shuffle, index)
-	case *audit.Reveal:
-		return l.explainPlay(rule.Code, b.Shuffle, index)
+	case *audit.Mix, *audit.Deal, *audit.Reveal:
+		return l.explainPlay(rule.Code, audit.ShuffleOf(b), index)
 	case *audit.Close:
 		switch rule.Code {
 		case audit.RuleNotOpen:

@@ -102,7 +102,7 @@ func (g gaps) between(from, to int) (n uint64) {
 // deal counts what entry e says of who dealt from its shuffle, and when. It is called
 // before the entry's own consequences.
 func (f *fold) deal(e audit.Entry, opened audit.Opened) {
-	l := f.live[shuffleOf(e)]
+	l := f.live[audit.ShuffleOf(e.Body)]
 	if l == nil || !f.counts(l) {
 		return
 	}

@@ -26,6 +26,16 @@ type divergence struct {
 	More  uint64 // checkpoints after the first
 }
 
+// judge judges the checkpoints whose size is that of the state, and returns the rest.
+func (f *fold) judge(points []point, known bool) []point {
+	for len(points) > 0 && points[0].head.Size == f.state.Size() {
+		f.point(&points[0], known)
+		points = points[1:]
+	}
+	f.rotate()
+	return points
+}
+
 // point judges a checkpoint whose size is that of the state.
 func (f *fold) point(p *point, known bool) {
 	if by := f.signers.Load(); p.by != by {

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
 
 	"shuffled/internal/audit"
 )
@@ -45,27 +44,21 @@ func newAuditor(k *ecdh.PrivateKey) *AuditorKey {
 // ReadAuditor reads a private auditor key file, perhaps encrypted under
 // passphrase.
 func ReadAuditor(path string, passphrase Secret) (*AuditorKey, error) {
-	b, err := readPrivate(path, passphrase)
+	raw, err := readLine(path, passphrase, "an auditor key", auditorPrefix, 32)
 	if err != nil {
-		return nil, fmt.Errorf("reading an auditor key: %w", err)
+		return nil, err
 	}
-	raw, err := decodeLine(b, auditorPrefix)
-	if err == nil {
-		var k *ecdh.PrivateKey
-		if k, err = ecdh.P256().NewPrivateKey(raw); err == nil {
-			return newAuditor(k), nil
-		}
+	k, err := ecdh.P256().NewPrivateKey(raw)
+	if err != nil { // nothing of the text: it may be a damaged key
+		return nil, fmt.Errorf("reading an auditor key: %s holds no private key of P-256", path)
 	}
-	// Nothing of the text: it may be a damaged key.
-	return nil, fmt.Errorf("reading an auditor key: %s holds no %q and a private key of P-256 in base64", path,
-		auditorPrefix)
+	return newAuditor(k), nil
 }
 
 // WriteFile creates a private file with mode 0600, encrypted unless passphrase
 // is empty. An existing file is an error that matches fs.ErrExist.
 func (k *AuditorKey) WriteFile(path string, passphrase Secret) error {
-	line := auditorPrefix + base64.StdEncoding.EncodeToString(k.private.Bytes()) + "\n"
-	return writePrivate(path, []byte(line), passphrase)
+	return writeLine(path, passphrase, auditorPrefix, k.private.Bytes())
 }
 
 // Private returns the 32 bytes of the private key.
@@ -121,18 +114,4 @@ func checkAuditorPublic(public []byte) error {
 		return errors.New("no public auditor key: no uncompressed point of P-256")
 	}
 	return nil
-}
-
-var errLine = errors.New("not the line of a key file")
-
-// decodeLine returns what follows prefix on the only line of a file, decoded
-// from base64 in its one encoding. The error holds nothing of the text.
-func decodeLine(b []byte, prefix string) ([]byte, error) {
-	text, ok := strings.CutPrefix(string(trimNewline(b)), prefix)
-	raw, err := base64.StdEncoding.DecodeString(text)
-	// Encoding again refuses spare bits and the line ends that the decoder skips.
-	if !ok || err != nil || base64.StdEncoding.EncodeToString(raw) != text {
-		return nil, errLine
-	}
-	return raw, nil
 }

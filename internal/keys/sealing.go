@@ -2,9 +2,7 @@ package keys
 
 import (
 	"crypto/rand"
-	"encoding/base64"
 	"errors"
-	"fmt"
 )
 
 // sealingSize is the size of a sealing key in bytes.
@@ -24,15 +22,9 @@ func GenerateSealing() Secret {
 // ReadSealing reads a sealing key file, perhaps encrypted under passphrase, and
 // returns the 32 bytes of the key.
 func ReadSealing(path string, passphrase Secret) (Secret, error) {
-	b, err := readPrivate(path, passphrase)
+	key, err := readLine(path, passphrase, "a sealing key", sealingPrefix, sealingSize)
 	if err != nil {
-		return Secret{}, fmt.Errorf("reading a sealing key: %w", err)
-	}
-	key, err := decodeLine(b, sealingPrefix)
-	if err != nil || len(key) != sealingSize {
-		// Nothing of the text: it may be a damaged key.
-		return Secret{}, fmt.Errorf("reading a sealing key: %s holds no %q and %d bytes in base64", path, sealingPrefix,
-			sealingSize)
+		return Secret{}, err
 	}
 	return NewSecret(key), nil
 }
@@ -43,6 +35,5 @@ func WriteSealing(path string, key, passphrase Secret) error {
 	if len(key.Bytes()) != sealingSize {
 		return errors.New("a sealing key has 32 bytes")
 	}
-	line := sealingPrefix + base64.StdEncoding.EncodeToString(key.Bytes()) + "\n"
-	return writePrivate(path, []byte(line), passphrase)
+	return writeLine(path, passphrase, sealingPrefix, key.Bytes())
 }

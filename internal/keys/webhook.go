@@ -4,7 +4,6 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
-	"fmt"
 )
 
 // webhookPrefix starts the one line of a webhook key file; base64 of the seed follows.
@@ -22,14 +21,9 @@ func GenerateWebhook() WebhookKey {
 
 // ReadWebhook reads a webhook key file, perhaps encrypted under passphrase.
 func ReadWebhook(path string, passphrase Secret) (WebhookKey, error) {
-	b, err := readPrivate(path, passphrase)
+	seed, err := readLine(path, passphrase, "the webhook key", webhookPrefix, ed25519.SeedSize)
 	if err != nil {
-		return WebhookKey{}, fmt.Errorf("reading the webhook key: %w", err)
-	}
-	seed, err := decodeLine(b, webhookPrefix)
-	if err != nil || len(seed) != ed25519.SeedSize {
-		return WebhookKey{}, fmt.Errorf("reading the webhook key: %s holds no %q and %d bytes in base64", path,
-			webhookPrefix, ed25519.SeedSize) // nothing of the text: it may be a damaged key
+		return WebhookKey{}, err
 	}
 	return WebhookKey{ed25519.NewKeyFromSeed(seed)}, nil
 }
@@ -37,8 +31,7 @@ func ReadWebhook(path string, passphrase Secret) (WebhookKey, error) {
 // WriteFile creates the key's file with mode 0600, encrypted unless passphrase is empty. An
 // existing file is an error that matches fs.ErrExist.
 func (k WebhookKey) WriteFile(path string, passphrase Secret) error {
-	line := webhookPrefix + base64.StdEncoding.EncodeToString(k.private.Seed()) + "\n"
-	return writePrivate(path, []byte(line), passphrase)
+	return writeLine(path, passphrase, webhookPrefix, k.private.Seed())
 }
 
 // Public returns the public key in the form of Standard Webhooks.

@@ -69,7 +69,7 @@ func (l *Ledger) giveUp(d *draft) {
 	l.state.Rollback(d.mark)
 	answerAll(d.requests, ErrUnknownOutcome)
 	for _, r := range d.refused {
-		r.request.answer(answer{err: ErrClosed})
+		r.request.answer(Answer{Err: ErrClosed})
 	}
 }
 
@@ -116,9 +116,9 @@ func (l *Ledger) landed(d *draft) {
 	d.answerRefused()
 	i := 0
 	for _, r := range d.requests {
-		a := answer{appended: make([]Appended, len(r.Bodies))}
-		for j := range a.appended {
-			a.appended[j] = Appended{Index: proofs[i].Index, Entry: d.entries[i], Receipt: proofs[i]}
+		a := Answer{Appended: make([]Appended, len(r.Bodies))}
+		for j := range a.Appended {
+			a.Appended[j] = Appended{Index: proofs[i].Index, Entry: d.entries[i], Receipt: proofs[i]}
 			i++
 		}
 		r.answer(a)

@@ -57,9 +57,9 @@ func answerDuplicates(requests []*request, duplicate *DuplicateError) (again []*
 		}
 		switch taken := takenSlot(r, duplicate); {
 		case len(tags) > 0:
-			r.answer(answer{err: &DuplicateError{Tags: tags}})
+			r.answer(Answer{Err: &DuplicateError{Tags: tags}})
 		case taken:
-			r.answer(answer{err: SlotTaken()})
+			r.answer(Answer{Err: SlotTaken()})
 		default:
 			again = append(again, r)
 		}

@@ -14,9 +14,9 @@ func MarkSize(path string, keys ...note.Verifier) (uint64, error) {
 // Send proposes without waiting. answered reports whether the answer is there, and
 // wait takes it.
 func (l *Ledger) Send(p Proposal) (answered func() bool, wait func() error) {
-	r := &request{Proposal: p, reply: make(chan answer, 1)}
+	r := newRequest(p)
 	l.queue <- []*request{r}
-	return func() bool { return len(r.reply) > 0 }, func() error { return (<-r.reply).err }
+	return func() bool { return len(r.reply) > 0 }, func() error { return (<-r.reply).Err }
 }
 
 // MostTries is how often a request is prepared.

@@ -54,7 +54,7 @@ type request struct {
 	claim atomic.Int32 // waiting, then claimed by the sequencer or withdrawn by its caller
 	tries uint64       // that lost the compare-and-swap; the sequencer's
 	stale bool         // its newest append was refused, and the head had not moved; the sequencer's
-	reply chan answer  // of capacity 1
+	reply chan Answer  // of capacity 1
 }
 
 const (
@@ -63,12 +63,9 @@ const (
 	withdrawn
 )
 
-type answer struct {
-	appended []Appended
-	err      error
-}
+func newRequest(p Proposal) *request { return &request{Proposal: p, reply: make(chan Answer, 1)} }
 
-func (r *request) answer(a answer) { r.reply <- a }
+func (r *request) answer(a Answer) { r.reply <- a }
 
 // size is about how many bytes the request adds to a batch.
 func (r *request) size() (n int) {
@@ -96,7 +93,7 @@ func (r *request) size() (n int) {
 // with nothing written. When ctx ends while the proposal is being written, the
 // result is ErrUnknownOutcome.
 func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
-	r := &request{Proposal: p, reply: make(chan answer, 1)}
+	r := newRequest(p)
 	if err := l.enqueue(r); err != nil {
 		return nil, err
 	}
@@ -123,7 +120,7 @@ func (l *Ledger) await(ctx context.Context, r *request) ([]Appended, error) {
 	for waits := true; waits; {
 		select {
 		case a := <-r.reply:
-			return a.appended, a.err
+			return a.Appended, a.Err
 		case <-impatience: // once
 			if r.claim.CompareAndSwap(waiting, withdrawn) {
 				return nil, fmt.Errorf("%w: it does not move", ErrOverloaded)
@@ -142,7 +139,7 @@ func (l *Ledger) await(ctx context.Context, r *request) ([]Appended, error) {
 	}
 	select {
 	case a := <-r.reply:
-		return a.appended, a.err
+		return a.Appended, a.Err
 	default:
 		return nil, withCause(fmt.Errorf("%w: gave up waiting for it", ErrUnknownOutcome), CauseOf(l.Ready()))
 	}
@@ -248,7 +245,7 @@ func (l *Ledger) confirm(d *draft) (again []*request) {
 
 func answerAll(requests []*request, err error) {
 	for _, r := range requests {
-		r.answer(answer{err: err})
+		r.answer(Answer{Err: err})
 	}
 }
 
@@ -272,7 +269,7 @@ type refusal struct {
 
 func (d *draft) answerRefused() {
 	for _, r := range d.refused {
-		r.request.answer(answer{err: r.err})
+		r.request.answer(Answer{Err: r.err})
 	}
 }
 

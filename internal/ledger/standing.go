@@ -120,9 +120,9 @@ func (l *Ledger) pay() {
 	if !l.begun() {
 		p = l.announcement()
 	}
-	r := &request{Proposal: p, reply: make(chan answer, 1)}
+	r := newRequest(p)
 	l.process([]*request{r})
-	if a := <-r.reply; a.err != nil {
+	if a := <-r.reply; a.Err != nil {
 		return
 	}
 	l.resumed = false

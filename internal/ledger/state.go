@@ -71,7 +71,6 @@ func ReadState(ctx context.Context, store Store, name string) (*audit.State, Hea
 
 // Disclosure is what a ledger's entries say of disclosure to auditors.
 type Disclosure struct {
-	Size     uint64   // entries that this is the fold of
 	Auditors [][]byte // auditor keys in force, type byte first, in order of KeyID
 
 	// The newest disclosure key; 0 and nil when there is none.
@@ -85,7 +84,7 @@ type Disclosure struct {
 // Another daemon may have written more.
 func (l *Ledger) Disclosure(ctx context.Context) (d Disclosure, err error) {
 	err = l.ask(ctx, func() {
-		d.Size, d.Auditors = l.state.Size(), l.state.AuditorKeys()
+		d.Auditors = l.state.AuditorKeys()
 		d.Key, d.Public, d.At, d.Usable = l.state.DisclosureKey()
 	})
 	return d, err

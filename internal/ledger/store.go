@@ -58,23 +58,10 @@ type Row struct {
 
 // Columns fills the fields of r that are computed from e, the parsed r.Entry.
 func (r *Row) Columns(e audit.Entry) {
-	r.Time, r.Type = e.Time, e.Body.Type()
-	switch b := e.Body.(type) {
-	case *audit.Commit:
-		r.Table, r.Serial, r.KeyTag, r.Slots = b.Context.Table, b.Serial, b.KeyTag, b.Context.Slots()
-		r.GameRef = b.GameRef
-	case *audit.Mix:
-		r.Shuffle = b.Shuffle
-	case *audit.Deal:
-		r.Shuffle = b.Shuffle
-	case *audit.Close:
-		r.Shuffle = b.Shuffle
-	case *audit.Takeover:
-		r.Shuffle = b.Shuffle
-	case *audit.Reveal:
-		r.Shuffle = b.Shuffle
-	case *audit.DisclosureEntry:
-		r.Shuffle = b.Shuffle
+	r.Time, r.Type, r.Shuffle = e.Time, e.Body.Type(), audit.ShuffleOf(e.Body)
+	if c, ok := e.Body.(*audit.Commit); ok {
+		r.Table, r.Serial, r.KeyTag, r.Slots = c.Context.Table, c.Serial, c.KeyTag, c.Context.Slots()
+		r.GameRef = c.GameRef
 	}
 }
 

@@ -40,7 +40,7 @@ func (l *Ledger) overtook(requests []*request) (again []*request) {
 			l.appends.most.Store(r.tries)
 		}
 		if r.tries == mostTries {
-			r.answer(answer{err: fmt.Errorf("%w: other daemons were first %d times in a row", ErrUnavailable,
+			r.answer(Answer{Err: fmt.Errorf("%w: other daemons were first %d times in a row", ErrUnavailable,
 				mostTries)})
 		} else {
 			again = append(again, r)

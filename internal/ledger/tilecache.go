@@ -1,10 +1,11 @@
 package ledger
 
 import (
-	"container/list"
 	"fmt"
+	"math"
 	"sync"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -17,8 +18,7 @@ type TileCache struct {
 
 	mu    sync.Mutex
 	bytes int64
-	order list.List // of *cachedTile, the one that was used last in front
-	byKey map[tileKey]*list.Element
+	tiles *simplelru.LRU[tileKey, *cachedTile]
 }
 
 // tileKey names a full tile; at level -1 an entry bundle.
@@ -39,50 +39,42 @@ type cachedTile struct {
 // tileOverhead is about what a kept tile takes alongside its data, in bytes.
 const tileOverhead = 256
 
+func (t *cachedTile) bytes() int64 { return int64(cap(t.data)) + tileOverhead }
+
 // NewTileCache returns a cache that keeps at most so many bytes.
 func NewTileCache(bytes int64) *TileCache {
-	return &TileCache{most: bytes, byKey: make(map[tileKey]*list.Element)}
+	c := &TileCache{most: bytes}
+	c.tiles, _ = simplelru.NewLRU(math.MaxInt, func(_ tileKey, t *cachedTile) { c.bytes -= t.bytes() })
+	return c
 }
 
 // get returns what is kept of a tile, or data nil.
 func (c *TileCache) get(key tileKey) (data []byte, width int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.byKey[key]
-	if e == nil {
+	t, ok := c.tiles.Get(key)
+	if !ok {
 		return nil, 0
 	}
-	c.order.MoveToFront(e)
-	t := e.Value.(*cachedTile)
 	return t.data, t.width
 }
 
 // put keeps a tile, unless more of it is kept or it is larger than the cache, and
 // drops those that were not used for the longest time to make room.
-func (c *TileCache) put(key tileKey, data []byte, width int) {
-	size := int64(cap(data)) + tileOverhead
-	if size > c.most {
+func (c *TileCache) put(t *cachedTile) {
+	if t.bytes() > c.most {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.byKey[key]; e != nil {
-		if e.Value.(*cachedTile).width >= width {
-			return
-		}
-		c.drop(e)
+	if kept, ok := c.tiles.Peek(t.key); ok && kept.width >= t.width {
+		return
 	}
-	c.byKey[key] = c.order.PushFront(&cachedTile{key, data, width})
-	for c.bytes += size; c.bytes > c.most; {
-		c.drop(c.order.Back())
+	c.tiles.Remove(t.key)
+	c.tiles.Add(t.key, t)
+	for c.bytes += t.bytes(); c.bytes > c.most; {
+		c.tiles.RemoveOldest()
 	}
-}
-
-// drop forgets a tile.
-func (c *TileCache) drop(e *list.Element) {
-	t := c.order.Remove(e).(*cachedTile)
-	delete(c.byKey, t.key)
-	c.bytes -= int64(cap(t.data)) + tileOverhead
 }
 
 // flight names the reading of a tile. Readers do not join a dealer's, nor dealers a

@@ -14,12 +14,12 @@ func TestTileCache(t *testing.T) {
 	key := func(n int64) tileKey { return tileKey{ledger: 1, level: 0, index: n} }
 	tile := func(n int64) []byte { return bytes.Repeat([]byte{byte(n)}, size) }
 	for n := range int64(3) {
-		c.put(key(n), tile(n), tileWidth)
+		c.put(&cachedTile{key(n), tile(n), tileWidth})
 	}
 	if data, _ := c.get(key(0)); data == nil { // now 1 is the oldest
 		t.Fatal("nothing is kept")
 	}
-	c.put(key(3), tile(3), tileWidth)
+	c.put(&cachedTile{key(3), tile(3), tileWidth})
 	for n, want := range map[int64]bool{0: true, 1: false, 2: true, 3: true} {
 		data, width := c.get(key(n))
 		if kept := data != nil; kept != want || kept && (width != tileWidth || !bytes.Equal(data, tile(n))) {
@@ -27,22 +27,22 @@ func TestTileCache(t *testing.T) {
 		}
 	}
 	for n := range int64(100) {
-		c.put(key(n), tile(n), tileWidth)
-		if c.bytes > c.most || len(c.byKey) != c.order.Len() || len(c.byKey) > 3 {
-			t.Fatalf("%d bytes of %d in %d tiles, %d in order", c.bytes, c.most, len(c.byKey), c.order.Len())
+		c.put(&cachedTile{key(n), tile(n), tileWidth})
+		if c.bytes > c.most || c.tiles.Len() > 3 {
+			t.Fatalf("%d bytes of %d in %d tiles", c.bytes, c.most, c.tiles.Len())
 		}
 	}
 	large := tileKey{ledger: 2, level: -1}
-	c.put(large, make([]byte, 4*size), 7)
-	if data, _ := c.get(large); data != nil || len(c.byKey) != 3 {
+	c.put(&cachedTile{large, make([]byte, 4*size), 7})
+	if data, _ := c.get(large); data != nil || c.tiles.Len() != 3 {
 		t.Error("a bundle larger than the cache is kept, or others made room for it")
 	}
-	c.put(large, make([]byte, 10), 7)
-	c.put(large, make([]byte, 5), 3)
+	c.put(&cachedTile{large, make([]byte, 10), 7})
+	c.put(&cachedTile{large, make([]byte, 5), 3})
 	if data, width := c.get(large); width != 7 || len(data) != 10 {
 		t.Errorf("of a bundle %d entries are kept in %d bytes", width, len(data))
 	}
-	c.put(large, make([]byte, 20), 9)
+	c.put(&cachedTile{large, make([]byte, 20), 9})
 	if data, width := c.get(large); width != 9 || len(data) != 20 {
 		t.Errorf("of a bundle that grew %d entries are kept in %d bytes", width, len(data))
 	}

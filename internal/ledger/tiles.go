@@ -76,7 +76,7 @@ func (l *Ledger) kept(ctx context.Context, key tileKey, width int,
 			if err != nil {
 				return nil, err
 			}
-			l.cfg.Tiles.put(key, t.data, t.width)
+			l.cfg.Tiles.put(t)
 			return t, nil
 		})
 		select {
@@ -115,7 +115,7 @@ func (l *Ledger) loadTile(ctx context.Context, key tileKey) (*cachedTile, error)
 			found.data = data
 		}
 		if t.W == tileWidth {
-			l.cfg.Tiles.put(at, data, tileWidth)
+			l.cfg.Tiles.put(&cachedTile{at, data, tileWidth})
 		}
 	}
 	_, err := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, reader).

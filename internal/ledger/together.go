@@ -29,7 +29,7 @@ func (e *BodyError) Unwrap() error { return e.Err }
 func (l *Ledger) AppendAll(ctx context.Context, all []Proposal) []Answer {
 	answers, requests := make([]Answer, len(all)), make([]*request, len(all))
 	for i, p := range all {
-		requests[i] = &request{Proposal: p, reply: make(chan answer, 1)}
+		requests[i] = newRequest(p)
 	}
 	sent := 0
 	var refused error
@@ -76,14 +76,10 @@ func (l *Ledger) AppendTogether(ctx context.Context, all []Proposal) (answers []
 		}
 		whole.Decks, whole.Rests = append(whole.Decks, p.Decks...), append(whole.Rests, p.Rests...)
 	}
-	r := &request{Proposal: whole, reply: make(chan answer, 1)}
-	if len(whole.Bodies) > maxBatchEntries || r.size() > maxBatchBytes {
+	if len(whole.Bodies) > maxBatchEntries || newRequest(whole).size() > maxBatchBytes {
 		return nil, -1, ErrTooLarge
 	}
-	if err := l.enqueue(r); err != nil {
-		return nil, -1, err
-	}
-	appended, err := l.await(ctx, r)
+	appended, err := l.Append(ctx, whole)
 	if err != nil {
 		return nil, blamed(all, err), err
 	}

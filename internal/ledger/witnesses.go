@@ -53,10 +53,9 @@ type witnesses struct {
 // round is one head on its way to a quorum. What it needs for that is of when it began: if
 // another daemon lets a policy take over under way, the store refuses what it brings.
 type round struct {
-	head            Head
-	governing, next *audit.Policy
-	from            uint64 // of the handover, 0 if it is none (policyHistory.unseen)
-	came            gateway.Round
+	governing *audit.Policy
+	from      uint64 // of the handover, 0 if it is none (policyHistory.unseen)
+	came      gateway.Round
 }
 
 // newWitnesses returns what asks the witnesses of the ledger's policies, whether it has
@@ -169,11 +168,10 @@ func (w *witnesses) due(head Head) bool {
 // to be met before it governs. All that wait are asked, so that they are at the head when
 // their turn comes.
 func (w *witnesses) open(head Head) {
-	r := &round{head: head, governing: w.policies.in.Governing(head.Size), next: w.policies.in.Next(head.Size),
-		from: w.policies.unseen(head.Size)}
+	r := &round{governing: w.policies.in.Governing(head.Size), from: w.policies.unseen(head.Size)}
 	var quorums []*audit.Policy
 	if r.governing.Asks() {
-		quorums = []*audit.Policy{r.governing, r.next}
+		quorums = []*audit.Policy{r.governing, w.policies.in.Next(head.Size)}
 	}
 	ask := w.policies.witnesses()
 	w.asking = true

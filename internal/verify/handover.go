@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -37,6 +38,60 @@ func (e *evidence) handoverEntries() error {
 		h.key = key
 	}
 	return nil
+}
+
+// signature checks each checkpoint of the file once.
+func (e *evidence) signature() (string, error) {
+	keys, whose := e.trust.Keys, "the trusted key"
+	if len(keys) == 0 {
+		if e.genesis == nil {
+			return "", notChecked("nothing is trusted, and the file has no genesis with a key")
+		}
+		key, err := audit.Verifier(e.genesis.Origin, e.genesis.SigningKey)
+		if err != nil {
+			return "", err
+		}
+		keys, whose = []note.Verifier{key}, "the key of the file's own genesis, which nothing vouches for"
+	}
+	keys, err := e.handedOn(keys)
+	if err != nil {
+		return "", err
+	}
+	if _, err := audit.OpenCheckpoint(e.receipts[0].Checkpoint, keys...); err != nil {
+		return "", err
+	}
+	if e.early != nil && !bytes.Equal(e.early.Checkpoint, e.receipts[0].Checkpoint) {
+		if _, err := audit.OpenCheckpoint(e.early.Checkpoint, keys...); err != nil {
+			return "", fmt.Errorf("the early checkpoint: %w", err)
+		}
+	}
+	if len(e.keys) > 0 {
+		whose += ", or by one that it handed on to"
+	}
+	return fmt.Sprintf("%d entries of %s, signed by %s", e.head.Size, e.head.Origin, whose), nil
+}
+
+func (e *evidence) inclusion() (string, error) {
+	for _, r := range e.receipts {
+		if err := r.CheckInclusion(e.head); err != nil {
+			return "", fmt.Errorf("entry %d: %w", r.Index, err)
+		}
+	}
+	if e.early != nil {
+		if err := e.early.CheckInclusion(e.early.head); err != nil {
+			return "", fmt.Errorf("the early checkpoint: %w", err)
+		}
+		if e.early.head.Size == e.head.Size && e.early.head.Root != e.head.Root {
+			return "", fmt.Errorf("two signed checkpoints of %d entries have different roots: the ledger was forked",
+				e.head.Size)
+		}
+	}
+	for _, h := range e.keys {
+		if err := h.included(e); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d entries lead to the checkpoint's root", len(e.receipts)), nil
 }
 
 // handedOn returns the trusted keys with those that they handed on to. The member

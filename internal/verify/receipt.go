@@ -30,6 +30,7 @@ func (r *receipt) entries() (string, error) {
 		return "", fmt.Errorf("entry %d is a %s, where a genesis is entry 0 and no other", index, e.Body.Type())
 	}
 	r.body = e.Body
+	r.v.ID = audit.ShuffleOf(e.Body)
 	r.v.Entry = &Entry{Index: index, Type: e.Body.Type().String(), Time: timestamp(e.Time),
 		Identity: e.Actor.Identity, Credential: e.Actor.Credential}
 	switch b := e.Body.(type) {
@@ -38,19 +39,8 @@ func (r *receipt) entries() (string, error) {
 		r.v.Production = b.Production
 	case *audit.Commit:
 		r.v.showCommit(index, b, e.Time)
-	case *audit.Mix:
-		r.v.ID = b.Shuffle
-	case *audit.Deal:
-		r.v.ID = b.Shuffle
 	case *audit.Close:
-		r.v.ID = b.Shuffle
 		r.v.showClose(b, e.Time)
-	case *audit.Takeover:
-		r.v.ID = b.Shuffle
-	case *audit.Reveal:
-		r.v.ID = b.Shuffle
-	case *audit.DisclosureEntry:
-		r.v.ID = b.Shuffle
 	}
 	return fmt.Sprintf("entry %d is a %s", index, e.Body.Type()), nil
 }

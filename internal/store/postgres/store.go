@@ -33,6 +33,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -77,9 +78,10 @@ const appenders = 4
 type Store struct {
 	store.Reads
 
-	appends *pgxpool.Pool // Append, Create, Head
-	reads   *pgxpool.Pool // all other, except for
-	public  *pgxpool.Pool // what is asked under ledger.AsReader
+	appends *pgxpool.Pool   // Append, Create, Head
+	reads   *pgxpool.Pool   // all other, except for
+	public  *pgxpool.Pool   // what is asked under ledger.AsReader
+	pools   []*pgxpool.Pool // all of them
 	timeout time.Duration
 	blocked atomic.Pointer[ledger.Cause] // what a write waits for; nil: nothing that is known
 	access  chan struct{}                // capacity 1: the turn to add to the chain of accesses
@@ -97,32 +99,21 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s := &Store{timeout: o.Timeout, access: make(chan struct{}, 1)}
 	s.Reads = store.NewReads(s.query)
-	appends, err := o.pool(dsn, appenders, s.moved)
-	if err != nil {
-		return nil, err
-	}
-	if !o.Pooler {
-		appends.ConnConfig.RuntimeParams["statement_timeout"] = milliseconds(o.Timeout * 3 / 4)
-	}
-	reads, err := o.pool(dsn, o.Readers, s.moved)
-	if err != nil {
-		return nil, err
-	}
-	public, err := o.pool(dsn, o.Audience, s.moved)
-	if err != nil {
-		return nil, err
-	}
-	if s.appends, err = pgxpool.NewWithConfig(ctx, appends); err != nil {
-		return nil, fmt.Errorf("opening the database: %w", clean(err))
-	}
-	if s.reads, err = pgxpool.NewWithConfig(ctx, reads); err != nil {
-		s.appends.Close()
-		return nil, fmt.Errorf("opening the database: %w", clean(err))
-	}
-	if s.public, err = pgxpool.NewWithConfig(ctx, public); err != nil {
-		s.appends.Close()
-		s.reads.Close()
-		return nil, fmt.Errorf("opening the database: %w", clean(err))
+	for _, p := range []struct {
+		to    **pgxpool.Pool
+		conns int
+	}{{&s.appends, appenders}, {&s.reads, o.Readers}, {&s.public, o.Audience}} {
+		cfg, err := o.pool(dsn, p.conns, s.moved)
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		if p.to == &s.appends && !o.Pooler {
+			cfg.ConnConfig.RuntimeParams["statement_timeout"] = milliseconds(o.Timeout * 3 / 4)
+		}
+		if *p.to, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+			return nil, errors.Join(fmt.Errorf("opening the database: %w", clean(err)), s.Close())
+		}
+		s.pools = append(s.pools, *p.to)
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
@@ -135,15 +126,15 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 
 // moved closes the connections, those in use when they are given back: their server is no longer the one to use.
 func (s *Store) moved() {
-	s.appends.Reset()
-	s.reads.Reset()
-	s.public.Reset()
+	for _, p := range s.pools {
+		p.Reset()
+	}
 }
 
 // Close closes all connections. It waits for what is under way.
 func (s *Store) Close() error {
-	s.appends.Close()
-	s.reads.Close()
-	s.public.Close()
+	for _, p := range s.pools {
+		p.Close()
+	}
 	return nil
 }

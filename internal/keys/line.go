@@ -1,0 +1,43 @@
+package keys
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// readLine reads a private file, perhaps encrypted under passphrase, of one line: a prefix
+// and a key of so many bytes. what names the key in errors, which hold nothing of the text:
+// it may be a damaged key.
+func readLine(path string, passphrase Secret, what, prefix string, size int) ([]byte, error) {
+	b, err := readPrivate(path, passphrase)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", what, err)
+	}
+	key, err := decodeLine(b, prefix)
+	if err != nil || len(key) != size {
+		return nil, fmt.Errorf("reading %s: %s holds no %q and %d bytes in base64", what, path, prefix, size)
+	}
+	return key, nil
+}
+
+// writeLine creates a file that readLine reads, with mode 0600, encrypted unless passphrase
+// is empty. An existing file is an error that matches fs.ErrExist.
+func writeLine(path string, passphrase Secret, prefix string, key []byte) error {
+	return writePrivate(path, []byte(prefix+base64.StdEncoding.EncodeToString(key)+"\n"), passphrase)
+}
+
+var errLine = errors.New("not the line of a key file")
+
+// decodeLine returns what follows prefix on the only line of a file, decoded
+// from base64 in its one encoding. The error holds nothing of the text.
+func decodeLine(b []byte, prefix string) ([]byte, error) {
+	text, ok := strings.CutPrefix(string(trimNewline(b)), prefix)
+	raw, err := base64.StdEncoding.DecodeString(text)
+	// Encoding again refuses spare bits and the line ends that the decoder skips.
+	if !ok || err != nil || base64.StdEncoding.EncodeToString(raw) != text {
+		return nil, errLine
+	}
+	return raw, nil
+}
