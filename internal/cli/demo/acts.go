@@ -95,22 +95,16 @@ func runHands(first int, runs []audit.Run, cards []audit.Card) []term.Hand {
 }
 
 // facesOf draws the places of the runs; one without a face lies face down.
-func facesOf(runs []audit.Run, faces map[int]term.Face) []term.Hand {
-	return handsOf(runs, func(place int) term.Face {
-		if f, ok := faces[place]; ok {
-			return f
-		}
-		return term.Back
-	})
-}
-
-// handsOf draws the places of the runs.
-func handsOf(runs []audit.Run, face func(place int) term.Face) (hands []term.Hand) {
+func facesOf(runs []audit.Run, faces map[int]term.Face) (hands []term.Hand) {
 	place := 0
 	for _, r := range runs {
 		h := term.Hand{Label: cmp.Or(r.Recipient, r.Purpose.String())}
 		for range r.Count {
-			h.Cards = append(h.Cards, face(place))
+			f, ok := faces[place]
+			if !ok {
+				f = term.Back
+			}
+			h.Cards = append(h.Cards, f)
 			place++
 		}
 		hands = append(hands, h)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,13 +116,8 @@ func (d *demo) end(kept string) {
 		dir = "hand"
 		fmt.Fprintf(d.out, "\nNothing was kept. To hold the files in your own hands:\n  shuffled demo --keep %s\n", dir)
 	} else {
-		names := make([]string, 0, len(d.files))
-		for name := range d.files {
-			names = append(names, name)
-		}
-		slices.Sort(names)
 		fmt.Fprintf(d.out, "\nThe files are in %s:\n", term.Visible(dir))
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(d.files)) {
 			fmt.Fprintf(d.out, "  %s\n", name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"shuffled/client"
 	"shuffled/internal/audit"
@@ -70,18 +71,12 @@ func (d *demo) holdsFor(name string, data []byte, slot client.Slot) error {
 	return nil
 }
 
-// positionsOf lists the committed positions of cards.
+// positionsOf lists the committed positions of two cards or more.
 func positionsOf(cards []audit.Card) string {
-	text := ""
-	for i, c := range cards {
-		switch {
-		case i == 0:
-		case i == len(cards)-1:
-			text += " and "
-		default:
-			text += ", "
-		}
-		text += fmt.Sprint(c.Position)
+	var all []string
+	for _, c := range cards {
+		all = append(all, fmt.Sprint(c.Position))
 	}
-	return text
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " and " + all[last]
 }

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -129,7 +128,7 @@ func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte,
 }
 
 // alterRow changes the recipient of dealt cards in the database file itself, as
-// the owner of the database can, after dropping the triggers that forbid it.
+// the owner of the database can, after dropping the trigger that forbids it.
 // The house must be closed.
 func (h *demoHouse) alterRow(ctx context.Context, from, to string) (err error) {
 	db, err := sql.Open("sqlite", h.database())
@@ -137,37 +136,17 @@ func (h *demoHouse) alterRow(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var drops []string
-	rows, err := db.QueryContext(ctx, `SELECT 'DROP TRIGGER "' || name || '"' FROM sqlite_schema WHERE type = 'trigger'`)
+	if _, err := db.ExecContext(ctx, "DROP TRIGGER entries_no_update"); err != nil {
+		return err
+	}
+	altered, err := db.ExecContext(ctx, `UPDATE entries SET entry = unhex(replace(hex(entry), hex($1), hex($2)))
+WHERE type = $3 AND instr(entry, CAST($1 AS blob)) > 0`, from, to, audit.TypeDeal)
 	if err != nil {
 		return err
 	}
-	for rows.Next() {
-		var drop string
-		if err := rows.Scan(&drop); err != nil {
-			return errors.Join(err, rows.Close())
-		}
-		drops = append(drops, drop)
+	n, err := altered.RowsAffected()
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%d deals name %s, where one must", n, from)
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	for _, drop := range drops {
-		if _, err := db.ExecContext(ctx, drop); err != nil {
-			return err
-		}
-	}
-	var index int64
-	var entry []byte
-	err = db.QueryRowContext(ctx, "SELECT idx, entry FROM entries WHERE type = ? ORDER BY idx",
-		audit.TypeDeal).Scan(&index, &entry)
-	if err != nil {
-		return err
-	}
-	altered := bytes.ReplaceAll(entry, []byte(from), []byte(to))
-	if bytes.Equal(entry, altered) {
-		return fmt.Errorf("the deal of entry %d does not name %s", index, from)
-	}
-	_, err = db.ExecContext(ctx, "UPDATE entries SET entry = ? WHERE idx = ?", altered, index)
 	return err
 }
