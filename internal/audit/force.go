@@ -13,6 +13,9 @@ func (s *State) Force(e Entry) {
 	index := s.size
 	s.faulty = true
 	expected := s.pair
+	if expected != nil && !expected.takes(e) {
+		expected = nil // it is over
+	}
 	s.size, s.pair = index+1, nil
 	if e.Body != nil {
 		s.spend(e)

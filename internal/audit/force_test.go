@@ -52,11 +52,7 @@ func legalLedger(t *rapid.T, atMost int) model {
 func TestForceGoesOn(t *testing.T) {
 	t.Parallel()
 	slot, plan := storySlot("t", 0)
-	for name, c := range map[string]struct {
-		rule  string
-		after int // entries after the fault; the rest is before it
-		tell  func() *story
-	}{
+	goesOn(t, map[string]forced{
 		"a place left out": {"place", 3, func() *story {
 			s, id := dealt()
 			s.then(s.deal(id, 2, 1))
@@ -381,7 +377,18 @@ func TestForceGoesOn(t *testing.T) {
 			s.then(s.commit("t"))
 			return s
 		}},
-	} {
+	})
+}
+
+// forced is a ledger with one fault.
+type forced struct {
+	rule  string
+	after int // entries after the fault; the rest is before it
+	tell  func() *story
+}
+
+func goesOn(t *testing.T, cases map[string]forced) {
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var entries []Entry

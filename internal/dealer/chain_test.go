@@ -5,6 +5,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
+	"shuffled/internal/seal"
 )
 
 // TestReshuffledStub: the stub is shuffled again in the middle of a hand, and nobody sees
@@ -78,6 +79,59 @@ func TestForgottenChain(t *testing.T) {
 			}
 		}
 		if r := tb.inspected(nil); r.FaultCount > 0 {
+			t.Errorf("the audit finds %+v", r.Faults)
+		}
+	})
+}
+
+// TestLostAncestor: the tape of a chain's root is lost. The chain cannot end as if it were
+// there; an administrator ends it, and what can still be opened is disclosed.
+func TestLostAncestor(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		first, second := sealingKey(t, 1), sealingKey(t, 2)
+		under := func(newest *seal.Key, older ...*seal.Key) {
+			ring, err := seal.NewKeyring(newest, older...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tb.cfg.Keys = ring
+			tb.Dealer = dealer.New(tb.cfg)
+		}
+		under(first)
+		root := tb.commit("root", deckOf(audit.DisclosurePublic))
+		tb.deal(root.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "seat-1"), board(1)}})
+		under(second, first)
+		kid := tb.commit("kid", child(root.ID))
+		last := tb.commit("last", child(kid.ID))
+		lost := dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost}
+		tb.unwritten(func() {
+			_, err := tb.Close(t.Context(), as("admin"), last.ID, lost)
+			wantRefusal(t, "tape_lost of a chain that is there", err, "reason", "")
+		})
+		under(second)
+		tb.deal(last.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}}) // its own cards are there
+		tb.unwritten(func() {
+			for name, close := range map[string]dealer.CloseRequest{"completed": {Outcome: audit.OutcomeCompleted},
+				"void": {Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal}} {
+				_, err := tb.Close(t.Context(), as("tester"), last.ID, close)
+				wantIs(t, name, err, dealer.ErrSealed)
+			}
+		})
+		closed, err := tb.Close(t.Context(), as("admin"), last.ID, lost)
+		if err != nil || closed.Tape != nil {
+			t.Fatalf("%+v, %v", closed, err)
+		}
+		again, err := tb.Close(t.Context(), as("admin"), last.ID, lost)
+		if err != nil || !again.Repeated || again.Receipt != closed.Receipt {
+			t.Errorf("again: %+v, %v", again, err)
+		}
+		for id, form := range map[uint64]audit.Form{root.ID: audit.FormNone, kid.ID: audit.FormTape,
+			last.ID: audit.FormNone} {
+			if d := tb.endOf(id); d.Form != form {
+				t.Errorf("shuffle %d is disclosed as %+v, want form %d", id, d, form)
+			}
+		}
+		if r := tb.inspected(nil); r.FaultCount != 2 || r.FaultCodes["tape_lost"] != 2 {
 			t.Errorf("the audit finds %+v", r.Faults)
 		}
 	})

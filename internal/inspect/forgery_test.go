@@ -210,6 +210,56 @@ var forgeries = []struct {
 		s.Disclose()
 		child.Disclose()
 	}, []string{"deck_root"}},
+	{"a chain, disclosed", func(l *ledger) {
+		l.chain(false, func(root, child *inspecttest.Shuffle) { disclosing(root, child) })
+	}, nil},
+	{"a chain without its disclosures", func(l *ledger) { l.chain(false, func(_, _ *inspecttest.Shuffle) {}) },
+		[]string{"rule_pair"}},
+	{"a chain, disclosed out of turn", func(l *ledger) {
+		l.chain(false, func(root, child *inspecttest.Shuffle) { disclosing(child, root) })
+	}, []string{"rule_pair"}},
+	{"a chain, its root's tape lost", func(l *ledger) {
+		l.chain(false, func(root, child *inspecttest.Shuffle) {
+			l.Append(&audit.DisclosureEntry{Shuffle: root.ID})
+			child.Disclose()
+		})
+	}, []string{"tape_lost"}},
+	{"a chain, its root disclosed by another tape", func(l *ledger) {
+		l.chain(false, func(root, child *inspecttest.Shuffle) {
+			root.Tape = l.Bytes(len(root.Tape))
+			disclosing(root, child)
+		})
+	}, []string{"tape"}},
+	{"a chain for auditors, disclosed by another tape", func(l *ledger) {
+		l.chain(true, func(root, child *inspecttest.Shuffle) {
+			child.Tape = l.Bytes(len(child.Tape))
+			disclosing(root, child)
+		})
+	}, []string{"tape"}},
+	{"a chain, its sealed tape does not open", func(l *ledger) {
+		l.chain(true, func(root, child *inspecttest.Shuffle) {
+			c := root.Closing(completed, none)
+			c.Tape[100] ^= 1
+			l.Append(&audit.DisclosureEntry{Shuffle: root.ID, Form: c.Form, Key: c.Key, Tape: c.Tape})
+			child.Disclose()
+		})
+	}, []string{"sealed"}},
+	{"a chain for auditors, disclosed to everybody", func(l *ledger) {
+		l.chain(true, func(root, child *inspecttest.Shuffle) {
+			l.Append(&audit.DisclosureEntry{Shuffle: root.ID, Form: audit.FormTape, Tape: root.Tape})
+			child.Disclose()
+		})
+	}, []string{"rule_form"}},
+	{"a disclosure of what is open", func(l *ledger) { l.commit("t1").Disclose() }, []string{"rule_not_open"}},
+	{"a disclosure of a chain that goes on", func(l *ledger) {
+		root := l.commit("t1")
+		child := l.Commit("t1", inspecttest.ChildOf(root, 4, 7, 9))
+		root.Close(audit.OutcomeContinued, none)
+		root.Disclose()
+		l.see()
+		child.Last(3, l.seen)
+		root.Disclose()
+	}, []string{"rule_not_open"}},
 	{"a child without its parent's close", func(l *ledger) {
 		s := l.commit("t1")
 		child := l.Commit("t1", inspecttest.ChildOf(s, 4, 7, 9))
@@ -356,6 +406,29 @@ func (l *ledger) hand(table string) *inspecttest.Shuffle {
 	s := l.commit(table)
 	l.play(s)
 	return s
+}
+
+// chain is a root, its child and the child of that, which ends; end discloses.
+func (l *ledger) chain(toAuditors bool, end func(root, child *inspecttest.Shuffle)) {
+	wish := func(*inspecttest.Shuffle) {}
+	if toAuditors {
+		wish = inspecttest.ForAuditors
+	}
+	root := l.commit("t1", wish)
+	root.Deal(2, l.seen)
+	child := l.Commit("t1", wish, inspecttest.ChildOf(root, 4, 7, 9))
+	root.Close(audit.OutcomeContinued, none)
+	last := l.Commit("t1", wish, inspecttest.ChildOf(child, 0, 2))
+	child.Close(audit.OutcomeContinued, none)
+	l.see()
+	last.Last(2, l.seen)
+	end(root, child)
+}
+
+func disclosing(shuffles ...*inspecttest.Shuffle) {
+	for _, s := range shuffles {
+		s.Disclose()
+	}
 }
 
 func burn(n int) []audit.Run { return []audit.Run{{Count: n, Purpose: audit.PurposeBurn}} }

@@ -40,6 +40,7 @@ func badCases(t testing.TB) []vector {
 	takenOver(b)
 	wrongStatements(b)
 	wrongReveals(b)
+	wrongChains(b)
 	return cases
 }
 

@@ -35,6 +35,7 @@ func goodCases(t testing.TB) []vector {
 	termsFiles(t, add)
 	statedFiles(t, add)
 	revealedFiles(t, add)
+	chainFiles(t, add)
 	return cases
 }
 
@@ -92,26 +93,7 @@ func shuffles(t testing.TB, add adder) {
 
 	parent, child := family(t, 2)
 	add("parent", "a shuffle whose cards went into a child, disclosed after that was closed", parent.file(""))
-	running := continued(t)
-	add("continued", "a shuffle whose cards went into a child that is open: its tape stays secret", running.file(""))
-	add("continued-revealed", "and a card of it revealed since", running.reveal(false, false, 1).file(""))
 	add("child", "cards shuffled again: order is not checked without the parent", child.file(""))
-}
-
-// continued is a shuffle with a seat's cards and a burn, which was continued.
-func continued(t testing.TB) *game {
-	h := open(t)
-	g := h.commitTo(h.cards(sixCards), sixCards)
-	g.deal(seat("seat-1", 2), audit.Run{Count: 1, Purpose: audit.PurposeBurn})
-	ctx := h.cards(sixCards)
-	ctx.Recipe = shuffle.Recipe{Cards: 3, Take: 3}
-	ctx.Parent = &audit.Parent{ID: g.id, Positions: []uint16{3, 4, 5}}
-	h.commitTo(ctx, sixCards, func(c *audit.Commit, child *game) {
-		values, err := audit.ChildValues(g.values, ctx.Parent.Positions, child.values)
-		must(t, err)
-		child.plant(c, values)
-	})
-	return g.close(audit.OutcomeContinued, 0)
 }
 
 // without returns the closed game's transcript with n cards fewer.
