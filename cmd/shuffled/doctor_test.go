@@ -31,7 +31,7 @@ type fault struct {
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	i := newInstallation(t)
-	i.until(installBlocks(t), "shuffled serve")
+	i.until(blocksOf(t, "install.md"), "shuffled serve")
 	i.prepareFaults()
 	host := regexp.MustCompile(`postgres://shuffled_writer@([^/]+)/`).FindStringSubmatch(i.read("etc/shuffled.toml"))[1]
 	psql := func(sql string) string {

@@ -61,14 +61,15 @@ func newInstallation(t *testing.T) *installation {
 		"bob=bob.vkey", "bob="+filepath.Join(i.work, "bob.vkey"),
 		"postgres://postgres@db.example.com/postgres", server(i.superuser, "postgres"),
 		"postgres://postgres@db.example.com/shuffled", server(i.superuser, "shuffled"),
+		"postgres://postgres@db.example.com/drill", server(i.superuser, "drill"),
 		"postgres://db.example.com/shuffled", server("", "shuffled"))
 	return i
 }
 
-// installBlocks are the document's blocks of commands.
-func installBlocks(t *testing.T) (blocks []string) {
+// blocksOf are the blocks of commands of a chapter of docs/operations.
+func blocksOf(t *testing.T, chapter string) (blocks []string) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/operations/install.md")
+	text, err := os.ReadFile(filepath.Join("../../docs/operations", chapter))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,9 +88,9 @@ func (i *installation) try(commands string) (string, error) {
 }
 
 // until types the blocks from the next one on, up to the one that begins with a word.
-func (i *installation) until(blocks []string, word string) (rest []string) {
+func (i *installation) until(blocks []string, word string) {
 	i.t.Helper()
-	for n, block := range blocks {
+	for _, block := range blocks {
 		block = i.replace.Replace(block)
 		switch {
 		case strings.HasPrefix(block, "shuffled witness serve"):
@@ -108,10 +109,9 @@ func (i *installation) until(blocks []string, word string) (rest []string) {
 			i.judge(block, out)
 		}
 		if word != "" && strings.HasPrefix(block, word) {
-			return blocks[n+1:]
+			return
 		}
 	}
-	return nil
 }
 
 // arguments are the words of one command, as the shell has them.
@@ -160,6 +160,9 @@ func (i *installation) judge(block, out string) {
 			}
 		}
 	}
+	if strings.Contains(block, "audit fsck") && !strings.Contains(out, "PROVED") {
+		i.t.Errorf("%s\n%s", block, out)
+	}
 	if strings.Contains(block, "shuffled verify") && !strings.Contains(out, "witnessed") ||
 		strings.Contains(block, "shuffled audit verify") && !strings.Contains(out, "PROVED") {
 		i.t.Errorf("%s\n%s", block, out)
@@ -171,8 +174,9 @@ func (i *installation) judge(block, out string) {
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	i := newInstallation(t)
-	blocks := installBlocks(t)
+	blocks := blocksOf(t, "install.md")
 	i.until(blocks, "")
+	i.until(blocksOf(t, "backup.md")[:1], "") // the drill
 	document := i.replace.Replace(strings.Join(blocks, ""))
 	commands := 0
 	for line := range strings.Lines(i.printed) {

@@ -37,7 +37,7 @@ type serveCmd struct {
 }
 
 func (serveCmd) Help() string {
-	return "Example:\n  shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080\n  shuffled serve --config /etc/shuffled.toml"
+	return "Example:\n  shuffled serve --dev --data ./shuffled-data --listen 127.0.0.1:8080\n  shuffled serve --config /etc/shuffled/shuffled.toml"
 }
 
 func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passed) error {

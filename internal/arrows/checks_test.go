@@ -141,7 +141,7 @@ var testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// TestLinks: what a document of the tree links to in the tree is there.
+// TestLinks: what a document of the tree links to in the tree is there, headings included.
 func TestLinks(t *testing.T) {
 	links := 0
 	eachFile(t, func(file string, text []byte) {
@@ -149,13 +149,20 @@ func TestLinks(t *testing.T) {
 			return
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			to, _, _ := strings.Cut(m[1], "#")
-			if to == "" || strings.Contains(to, ":") {
+			to, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(to, ":") {
 				continue
 			}
 			links++
-			if _, err := os.Stat(filepath.Join(root, filepath.Dir(file), to)); err != nil {
+			to = filepath.Join(filepath.Dir(file), to)
+			if strings.HasPrefix(m[1], "#") {
+				to = file
+			}
+			if _, err := os.Stat(filepath.Join(root, to)); err != nil {
 				t.Errorf("%s links to %s: %v", file, m[1], err)
+			} else if strings.HasSuffix(to, ".md") && anchor != "" &&
+				!slices.Contains(anchors(readFile(t, to)), anchor) {
+				t.Errorf("%s links to %s, and %s has no such heading", file, m[1], to)
 			}
 		}
 	})

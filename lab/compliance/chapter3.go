@@ -92,7 +92,7 @@ var chapter3 = []Row{
 				"TestReplacedReader", "TestReplacedBeforeInit", "TestTapeFromPlatform"),
 			tests("lab/kit", "no flag, setting or environment variable of the daemon leads to the generator",
 				"TestNoSeed"),
-			document("docs/OPERATIONS.md", "Entropy", "where tapes come from, and what stops them"),
+			document("docs/operations/alerts.md", "Entropy", "where tapes come from, and what stops them"),
 		},
 		NotShown: "How often the kernel reseeds: Linux does so about once a minute, and Go's module mixes 128 bits of the kernel into every read; where the kernel offers getrandom in its vDSO, those come from a key in memory of the process, too. All of it is in their sources, not here.",
 	},

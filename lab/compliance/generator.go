@@ -101,7 +101,7 @@ var generator = []Row{
 			tests("internal/seal", "AES-256-GCM per commitment: nothing altered or moved opens", "TestLayout",
 				"TestOpenAltered", "TestOpenMoved", "TestSealFresh"),
 			long(tests("cmd/shuffled", "tapes, salts of undealt cards, keys and tokens in no log, database, metric or reply", "TestSecretsStayHidden")),
-			document("docs/OPERATIONS.md", "Keys and secrets", "which key is where"),
+			document("docs/operations/keys.md", "Keys and secrets", "which key is where"),
 		},
 		NotShown: "Memory of the live host: root can read tapes there.",
 	},

@@ -10,7 +10,7 @@ var health = []Row{
 		Evidence: []Evidence{
 			tests("internal/entropy", "C−1 equal bytes pass, C latch, at every place; cutoffs from the formula",
 				"TestRepetitionEdge", "TestCutoffsPublished", "TestCutoffsExact"),
-			document("docs/OPERATIONS.md", "Entropy", "cutoff 9 at 2^-60"),
+			document("docs/operations/alerts.md", "Entropy", "cutoff 9 at 2^-60"),
 		},
 	},
 	{

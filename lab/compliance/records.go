@@ -32,7 +32,7 @@ var records = []Row{
 		Clauses:     "GLI-19 §2.8.2, §4.14.2, §4.14.3; [AGCO 4.02]",
 		Requirement: "Each game can be found and rebuilt: ids, time, outcome, status.",
 		Evidence: []Evidence{
-			document("docs/OPERATIONS.md", "Recall", "shuffles by table, time, game or state"),
+			document("docs/operations/run.md", "Recall", "shuffles by table, time, game or state"),
 			long(tests("cmd/shuffled", "shuffles of a running daemon are found, tables walked back", "TestRecall",
 				"TestHistoryGaps")),
 			tests("internal/verify", "an order is recomputed from the disclosed tape", "TestVectors"),
@@ -45,7 +45,7 @@ var records = []Row{
 		Clauses:     "[58 Pa. Code 811a.7(d)]; GLI-19 A.4.4, B.2.6",
 		Requirement: "Records and the means to verify them last for years.",
 		Evidence: []Evidence{
-			document("docs/OPERATIONS.md", "Retention",
+			document("docs/operations/run.md", "Retention",
 				"evidence is kept for ever, records of access as long as configured"),
 			long(tests("cmd/shuffled", "receipts, transcripts and exports are the same after all was dropped that can be", "TestRetention")),
 		},
