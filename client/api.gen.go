@@ -1041,7 +1041,7 @@ type Problem struct {
 	// Title The code in words, the same for every occurrence.
 	Title string `json:"title"`
 
-	// Type Where this document explains the code.
+	// Type Where the daemon explains the code.
 	Type string `json:"type"`
 }
 

@@ -25,8 +25,17 @@ func (u *unresolved) Unwrap() error { return u.error }
 // open reports whether an attempt that ended like this may have been heard.
 func open(err error) bool {
 	var e *Error
-	return !errors.As(err, &e) || e.Code == CodeOutcomeUnknown || e.Code == "" && e.Status >= 500
+	if errors.As(err, &e) {
+		return e.Code == CodeOutcomeUnknown || e.Code == "" && e.Status >= 500
+	}
+	var u *unheard
+	return !errors.As(err, &u)
 }
+
+// unheard is the error of an attempt that had no connection.
+type unheard struct{ error }
+
+func (u *unheard) Unwrap() error { return u.error }
 
 // Error is a refusal: the daemon's problem document, or as much of one as an
 // answer from something in between has. Code is "" in the latter case.
@@ -40,12 +49,10 @@ func (e *Error) Error() string {
 	if e.Code != "" {
 		s += " " + string(e.Code)
 	}
-	for _, more := range []string{deref(e.Field), e.Title, deref(e.Detail)} {
-		if more != "" {
-			s += ": " + more
-		}
+	if e.Detail != nil { // whole sentences, which name the field
+		return s + ": " + *e.Detail
 	}
-	return s
+	return s + ": " + e.Title
 }
 
 // Fault is an answer that its own evidence does not bear out. Something between

@@ -228,6 +228,13 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	gone := d.client(func(h http.Handler) http.Handler { return h }, func(cfg *client.Config) {
+		cfg.Attempts, cfg.URL = 3, "http://127.0.0.1:1"
+	})
+	_, err := gone.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
+	if err == nil || client.Unknown(err) {
+		t.Errorf("nobody listens: %v", err)
+	}
 	if client.Unknown(nil) || client.Unknown(&client.Fault{}) {
 		t.Error("nothing, or a fault, is unknown")
 	}

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
@@ -115,8 +117,15 @@ func (c *Client) try(ctx context.Context, r request, body []byte) (answer []byte
 	if c.cfg.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.cfg.Token)
 	}
-	resp, err := c.http.Do(req)
+	connected := false
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected = true }})
+	resp, err := c.http.Do(req.WithContext(traced))
 	if err != nil {
+		var dial *net.OpError
+		if !connected && errors.As(err, &dial) && dial.Op == "dial" {
+			err = &unheard{err}
+		}
 		return nil, 0, err
 	}
 	defer resp.Body.Close()

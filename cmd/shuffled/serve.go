@@ -68,9 +68,6 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 		return err
 	}
 	defer listener.Close()
-	if err := place.MakeData(cfg.Data); err != nil {
-		return err
-	}
 	if err := cfg.Validate(); err != nil {
 		return term.Usage("%s", err)
 	}
@@ -91,8 +88,15 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ s
 	}
 	step.next("the database")
 	store, err := place.OpenStore(ctx, cfg, c.Dev)
-	if err != nil || !c.Dev {
-		return store, err
+	if err != nil {
+		return nil, err
+	}
+	if err := place.MakeData(cfg.Data); err != nil {
+		store.Close()
+		return nil, err
+	}
+	if !c.Dev {
+		return store, nil
 	}
 	step.next("the database, in which the ledger of the sandbox is made")
 	if err := host.SetUpSandbox(ctx, cfg, store); err != nil {

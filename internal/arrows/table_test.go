@@ -24,6 +24,10 @@ type row struct {
 
 // table has a row for every package, from the bottom up.
 var table = map[string]row{
+	"internal/near": {
+		why:     "the name that somebody meant, for errors of daemon and command line alike",
+		stdOnly: true, pure: true,
+	},
 	"internal/known": {
 		why:     "what known-answer tests report to; computes nothing",
 		stdOnly: true, pure: true,
@@ -108,7 +112,7 @@ var table = map[string]row{
 	},
 	"internal/config": {
 		why:  "one struct and its checks",
-		ours: []string{"internal/audit"},
+		ours: []string{"internal/audit", "internal/near"},
 	},
 	"internal/disclosure": {
 		why:  "seals tapes to auditors and opens them, for dealer and auditor alike",
@@ -117,7 +121,7 @@ var table = map[string]row{
 	"internal/dealer": {
 		why: "the lifecycle, and the only place where a tape becomes an entry",
 		ours: []string{"internal/ledger", "internal/audit", "internal/terms", "internal/outcome", "internal/shuffle",
-			"internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon"},
+			"internal/near", "internal/entropy", "internal/seal", "internal/disclosure", "internal/beacon"},
 	},
 	"internal/witness": {
 		why:  "sees checkpoints and proofs, never a shuffle",
@@ -188,7 +192,7 @@ var table = map[string]row{
 	},
 	"internal/httpapi": {
 		why: "requests in, answers out; neither stores nor keys",
-		ours: []string{"internal/dealer", "internal/follow", "internal/ledger", "internal/verify",
+		ours: []string{"internal/near", "internal/dealer", "internal/follow", "internal/ledger", "internal/verify",
 			"internal/terms", "internal/audit", "internal/wire",
 			"web"},
 	},
@@ -201,7 +205,7 @@ var table = map[string]row{
 	},
 	"internal/term": {
 		why:  "what command lines share; knows the names of published cards, and no evidence",
-		ours: []string{"internal/shuffle"},
+		ours: []string{"internal/near", "internal/shuffle"},
 	},
 	"internal/cli/remote": {
 		why:  "how a command reaches a running daemon",
@@ -222,7 +226,8 @@ var table = map[string]row{
 	"internal/cli/place": {
 		why: "where commands find configuration, key files, database and a ledger that nobody serves",
 		ours: []string{"internal/audit", "internal/build", "internal/config", "internal/keys", "internal/ledger",
-			"internal/outbound", "internal/process", "internal/seal", "internal/store", "internal/store/postgres",
+			"internal/near", "internal/outbound", "internal/process", "internal/seal", "internal/store",
+			"internal/store/postgres",
 			"internal/store/sqlite", "internal/term", "internal/witness"},
 	},
 	"internal/cli/serving": {

@@ -16,13 +16,13 @@ import (
 // could name a person goes through Reference first.
 func CheckName(s string) error {
 	if s == "" || len(s) > MaxName {
-		return fmt.Errorf("has 1 to %d characters, not %d", MaxName, len(s))
+		return fmt.Errorf("must have 1 to %d characters, not %d", MaxName, len(s))
 	}
 	for i := range len(s) {
 		c := s[i]
 		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 		if !alnum && (i == 0 || c != '.' && c != '_' && c != '-') {
-			return errors.New("has only letters, digits, '.', '_' and '-', and starts with a letter or digit")
+			return errors.New("must have only letters, digits, '.', '_' and '-', and start with a letter or digit")
 		}
 	}
 	return nil
@@ -34,13 +34,13 @@ func CheckName(s string) error {
 // C2SP's key names).
 func CheckOrigin(s string) error {
 	if s == "" || len(s) > MaxOrigin {
-		return fmt.Errorf("has 1 to %d characters, not %d", MaxOrigin, len(s))
+		return fmt.Errorf("must have 1 to %d characters, not %d", MaxOrigin, len(s))
 	}
 	for i := range len(s) {
 		c := s[i]
 		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z'
 		if !alnum && (i == 0 || i == len(s)-1 || !strings.ContainsRune("./_-", rune(c))) {
-			return errors.New("has only lower-case letters, digits, '.', '/', '_' and '-', and starts and ends with a letter or digit")
+			return errors.New("must have only lower-case letters, digits, '.', '/', '_' and '-', and start and end with a letter or digit")
 		}
 	}
 	return nil
@@ -49,13 +49,13 @@ func CheckOrigin(s string) error {
 // CheckReason reports whether s can be an operator's reason: 1 to MaxReason
 // printable ASCII characters.
 func CheckReason(s string) error {
-	return checkPrintable(s, MaxReason, ' ', "has only printable ASCII characters")
+	return checkPrintable(s, MaxReason, ' ', "must have only printable ASCII characters")
 }
 
 // checkPrintable refuses what does not have 1 to longest characters from first to '~'.
 func checkPrintable(s string, longest int, first rune, rule string) error {
 	if s == "" || len(s) > longest {
-		return fmt.Errorf("has 1 to %d characters, not %d", longest, len(s))
+		return fmt.Errorf("must have 1 to %d characters, not %d", longest, len(s))
 	}
 	if strings.ContainsFunc(s, func(r rune) bool { return r < first || r > '~' }) {
 		return errors.New(rule)
@@ -83,7 +83,7 @@ const MaxIdempotencyKey = 255
 // CheckIdempotencyKey reports whether key can be an idempotency key: 1 to
 // MaxIdempotencyKey printable ASCII characters without spaces.
 func CheckIdempotencyKey(key string) error {
-	return checkPrintable(key, MaxIdempotencyKey, '!', "has only printable ASCII characters and no spaces")
+	return checkPrintable(key, MaxIdempotencyKey, '!', "must have only printable ASCII characters and no spaces")
 }
 
 // KeyTag returns what a commit says of its idempotency key: 6 bytes that order

@@ -53,7 +53,7 @@ func (s *State) check(e Entry) error {
 	case isGenesis:
 		return checkGenesis(e.Body.(*Genesis))
 	case e.Time < s.time:
-		return illegal(RuleTime, "time %d after %d", e.Time, s.time)
+		return illegal(RuleTime, "the time %s comes after %s", Instant(e.Time), Instant(s.time))
 	case s.pair != nil && !s.pair.takes(e):
 		return s.pair.broken()
 	}
@@ -102,7 +102,7 @@ func (s *State) checkEvent(e *Event) error {
 		}
 	case EventKillSet, EventKillClear:
 		if s.killed[e.kill()] == (e.Kind == EventKillSet) {
-			return illegal(RuleKill, "the switch stands so already")
+			return illegal(RuleKill, "the switch is so already")
 		}
 	case EventLatchSet:
 		if !s.instances[e.Instance] {

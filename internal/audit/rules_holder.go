@@ -100,7 +100,7 @@ func (s *State) checkCredential(c *Credential) error {
 	case c.Kind == CredentialCreated && h != nil:
 		return illegal(RuleCredential, "credential %s was created before", c.ID)
 	case c.Kind == CredentialCreated && (reserved(c.Identity) || reserved(c.ID)):
-		return illegal(RuleCredential, "daemon and operator are reserved")
+		return illegal(RuleCredential, "the identities daemon and operator are reserved")
 	case c.Kind == CredentialRevoked && h == nil:
 		return illegal(RuleCredential, "no credential %s was created", c.ID)
 	case c.Kind == CredentialRevoked && h.Revoked != 0:

@@ -19,7 +19,7 @@ func (s *State) owns(o opened, by Actor) bool { return s.holders.identities[o.ow
 // section 9): otherwise the commit of a child would be a takeover.
 func (s *State) checkCommitter(c *Context, by Actor) error {
 	if by.Reserved() {
-		return illegal(RuleOwner, "%s commits no shuffle", by.Identity)
+		return illegal(RuleOwner, "the identity %s commits no shuffle", by.Identity)
 	}
 	if c.Parent == nil {
 		return nil
@@ -36,7 +36,7 @@ func (s *State) plays(o opened, by Actor) error {
 	case !s.owns(o, by):
 		return illegal(RuleOwner, "shuffle %d is of %s, not of %s", o.id, s.holders.identities[o.owner], by.Identity)
 	case o.extent != ExtentPlay:
-		return illegal(RuleOwner, "%s took shuffle %d over to close it, and for nothing else", by.Identity, o.id)
+		return illegal(RuleOwner, "the identity %s took shuffle %d over to close it, and for nothing else", by.Identity, o.id)
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (s *State) checkTakeover(t *Takeover, by Actor) error {
 	case err != nil:
 		return err
 	case by.Reserved():
-		return illegal(RuleOwner, "%s takes no shuffle over", by.Identity)
+		return illegal(RuleOwner, "the identity %s takes no shuffle over", by.Identity)
 	case s.owns(o, by) && o.extent >= t.Extent:
 		return illegal(RuleOwner, "shuffle %d is of %s already", t.Shuffle, by.Identity)
 	case o.takeovers >= MaxTakeovers:

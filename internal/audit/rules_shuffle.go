@@ -34,7 +34,8 @@ func (s *State) checkCommit(c *Commit, e Entry) error {
 	if p, ok := ctx.Beacon(); ok {
 		// Rounds that are out could be chosen by what they do.
 		if at, known := BeaconTime(p.Chain, p.Round); known && at <= now/1000 {
-			return illegal(RuleBeacon, "round %d came out at second %d, and the commit is of %d ms", p.Round, at, now)
+			return illegal(RuleBeacon, "round %d came out at %s, and the commit is of %s", p.Round, Instant(at*1000),
+				Instant(now))
 		}
 	}
 	if ctx.Disclosure == DisclosureAuditor && !s.sealable() {
@@ -51,14 +52,15 @@ func (s *State) checkCommit(c *Commit, e Entry) error {
 
 func (s *State) checkCloseBy(c *Commit, now int64) error {
 	if life := c.CloseBy - now; life <= 0 || life > int64(s.genesis.MaxCloseBy)*1000 {
-		return illegal(RuleCloseBy, "close-by is %d ms after the commit, at most %d s", life, s.genesis.MaxCloseBy)
+		return illegal(RuleCloseBy, "close_by must be later than %s, at the latest %s, and is %s", Instant(now),
+			Instant(now+int64(s.genesis.MaxCloseBy)*1000), Instant(c.CloseBy))
 	}
 	if c.Context.Parent == nil {
 		return nil
 	}
 	if p, ok := s.open.find(c.Context.Parent.ID); ok && c.CloseBy > p.latest {
-		return illegal(RuleCloseBy, "close-by is %d, and %d is the latest of the chain, %d s after its root",
-			c.CloseBy, p.latest, s.genesis.MaxCloseBy)
+		return illegal(RuleCloseBy, "close_by must be at the latest %s, which is the latest of the chain, and is %s",
+			Instant(p.latest), Instant(c.CloseBy))
 	}
 	return nil
 }
@@ -74,7 +76,7 @@ func (s *State) checkParent(ctx *Context, now int64) error {
 	case p.depth >= MaxChain:
 		return illegal(RuleParent, "shuffle %d is the last of a chain of %d", ctx.Parent.ID, MaxChain)
 	case now >= p.closeBy:
-		return illegal(RuleParent, "shuffle %d had to close by %d, and can only expire", ctx.Parent.ID, p.closeBy)
+		return illegal(RuleParent, "shuffle %d had to close by %s, and can only expire", ctx.Parent.ID, Instant(p.closeBy))
 	}
 	switch of := p.commit().Context; {
 	case of.IsDraw():
@@ -122,7 +124,7 @@ func (s *State) playable(id uint64, e Entry) (o opened, err error) {
 		return o, err
 	}
 	if e.Time >= o.closeBy {
-		return o, illegal(RuleDeadline, "shuffle %d had to close by %d", id, o.closeBy)
+		return o, illegal(RuleDeadline, "shuffle %d had to close by %s", id, Instant(o.closeBy))
 	}
 	if err := s.plays(o, e.Actor); err != nil {
 		return o, err
@@ -141,7 +143,7 @@ func (s *State) checkMix(m *Mix, e Entry) error {
 	ctx := o.commit().Context
 	switch {
 	case o.mixed:
-		return illegal(RuleMix, "shuffle %d is mixed", m.Shuffle)
+		return illegal(RuleMix, "shuffle %d is mixed already", m.Shuffle)
 	case len(m.Values) != len(ctx.Plan):
 		return illegal(RuleMix, "%d values for a plan of %d", len(m.Values), len(ctx.Plan))
 	}
@@ -152,7 +154,7 @@ func (s *State) checkMix(m *Mix, e Entry) error {
 		case v.Source == SourceSlot && SlotHash(ctx.Origin, ctx.Table, v.Slot) != p.Slot:
 			return illegal(RuleMix, "value %d does not open its slot", i)
 		case v.Source == SourceCut && int(v.Cut) >= o.m:
-			return illegal(RuleMix, "the cut is 0 to %d", o.m-1)
+			return illegal(RuleMix, "the cut must be 0 to %d", o.m-1)
 		}
 	}
 	return s.checkCheckpoint(m.Shuffle, m.Checkpoint)
@@ -200,7 +202,7 @@ func (s *State) checkDeal(d *Deal, e Entry) error {
 			return illegal(RulePlaces, "numbers are dealt for everybody to see: run %d is not public", i)
 		}
 		if r.Purpose == PurposeOrder && (i < len(d.Runs)-1 || d.First+d.Count() < o.m) {
-			return illegal(RulePlaces, "an order is the last run, to place %d", o.m-1)
+			return illegal(RulePlaces, "an order must be the last run, and end at place %d", o.m-1)
 		}
 	}
 	return s.checkCheckpoint(d.Shuffle, d.Checkpoint)
@@ -235,7 +237,7 @@ func (s *State) checkReveal(r *Reveal, e Entry) error {
 	case !ok || o.stage == due:
 		return illegal(RuleNotOpen, "shuffle %d is not open", r.Shuffle)
 	case e.Time >= o.closeBy && !s.elsewhere(o):
-		return illegal(RuleDeadline, "shuffle %d had to close by %d", r.Shuffle, o.closeBy)
+		return illegal(RuleDeadline, "shuffle %d had to close by %s", r.Shuffle, Instant(o.closeBy))
 	}
 	if err := s.plays(o, e.Actor); err != nil {
 		return err
@@ -284,10 +286,11 @@ func (s *State) checkClose(c *Close, e Entry) error {
 	// At or after close-by only expired, and expired only then. A shuffle without
 	// its tape cannot expire: what was lost is told at any time.
 	if overdue := now >= o.closeBy; overdue != (c.Outcome == OutcomeExpired) && c.Reason != ReasonTapeLost {
-		return illegal(RuleDeadline, "%s at %d where shuffle %d closes by %d", c.Outcome, now, c.Shuffle, o.closeBy)
+		return illegal(RuleDeadline, "the outcome %s comes at %s, and shuffle %d closes by %s", c.Outcome, Instant(now),
+			c.Shuffle, Instant(o.closeBy))
 	}
 	if c.Outcome == OutcomeContinued && s.pair == nil {
-		return illegal(RuleOutcome, "continued follows the commit of a child")
+		return illegal(RuleOutcome, "the outcome continued follows the commit of a child")
 	}
 	disclosed, _ := DisclosedBy(c)
 	return s.checkDisclosed(disclosed)

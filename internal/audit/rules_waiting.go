@@ -38,9 +38,9 @@ func (s *State) waits(a *ActEntry) bool {
 func (s *State) checkWaits(a *ActEntry, now int64) error {
 	switch due := now + s.persons.delayed(); {
 	case a.Act == ActAdoptHead:
-		return illegal(RuleAct, "adopt_head needs two administrators: it cannot wait, because the act's own entry would move the head")
+		return illegal(RuleAct, "the act adopt_head needs two administrators: it cannot wait, because the act's own entry would move the head")
 	case !s.mayWait(a.Act):
-		return illegal(RuleAct, "%s needs two administrators", a.Act)
+		return illegal(RuleAct, "the act %s needs two administrators", a.Act)
 	case a.Expires <= due:
 		return illegal(RuleAct, "an act of one administrator takes effect at %s, and this one expires at %s: the expiry is later",
 			Instant(due+999), Instant(a.Expires))
@@ -54,7 +54,7 @@ func (s *State) checkWaited(a approval, now int64) error {
 	p := &s.persons
 	i := s.waitingFor(a, now)
 	if i < 0 {
-		return illegal(RuleTwoPersons, "%s needs an act of two administrators", a.act)
+		return illegal(RuleTwoPersons, "the act %s needs the signatures of two administrators", a.act)
 	}
 	if due := p.waiting[i].At + p.delayed(); now < due {
 		return illegal(RuleTwoPersons, "act %d of one administrator takes effect at %s, and expires at %s",

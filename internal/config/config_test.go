@@ -127,7 +127,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("a good value is refused: %v", err)
 		case c.key != "" && err == nil:
 			t.Errorf("%s: accepted", c.key)
-		case c.key != "" && (!strings.HasPrefix(err.Error(), c.key+": ") || strings.Contains(err.Error(), "\n")):
+		case c.key != "" && (!strings.HasPrefix(err.Error(), `"`+c.key+`" `) || strings.Contains(err.Error(), "\n")):
 			t.Errorf("%s: want one problem there, got %q", c.key, err)
 		}
 	}
@@ -142,7 +142,7 @@ func TestValidateAll(t *testing.T) {
 	}
 	var got []string
 	for _, line := range strings.Split(err.Error(), "\n") {
-		key, _, ok := strings.Cut(line, ": ")
+		key, _, ok := strings.Cut(strings.TrimPrefix(line, `"`), `" must `)
 		if !ok {
 			t.Errorf("no key in %q", line)
 		}
@@ -155,7 +155,7 @@ func TestValidateAll(t *testing.T) {
 		"limits.queue",
 		"limits.token_burst", "limits.unknown_burst", "limits.read_burst",
 		"limits.verify_burst", "limits.patience", "limits.request_timeout", "limits.read_header_timeout",
-		"limits.read_timeout", "limits.write_timeout", "limits.idle_timeout", "ledger 1"}
+		"limits.read_timeout", "limits.write_timeout", "limits.idle_timeout", "ledger 1: name"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

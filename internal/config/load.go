@@ -2,13 +2,17 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"shuffled/internal/near"
 )
 
 // maxFile is the largest configuration file in bytes.
@@ -40,11 +44,11 @@ func Parse(name string, text []byte) (*Config, error) {
 	c := Default()
 	d := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields()
 	if err := d.Decode(c); err != nil {
-		return nil, located(name, err)
+		return nil, located(name, text, err)
 	}
 	problems := c.problems()
 	if c.Database != withoutPassword(c.Database) {
-		problems = append(problems, errors.New("database: a password does not belong in this file; put it in database_password_file"))
+		problems = append(problems, errPassword)
 	}
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("%s: %w", name, errors.Join(problems...))
@@ -52,24 +56,56 @@ func Parse(name string, text []byte) (*Config, error) {
 	return c, nil
 }
 
+// errPassword says nothing of the address, which holds the password.
+var errPassword = fmt.Errorf("%s", `"database" must have no password: database_password_file names the file for it.`)
+
 // located puts file and line before each error of the decoder.
-func located(name string, err error) error {
+func located(name string, text []byte, err error) error {
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) {
 		var all []error
 		for _, e := range unknown.Errors {
 			line, _ := e.Position()
-			all = append(all, fmt.Errorf("%s:%d: unknown key %s", name, line, strings.Join(e.Key(), ".")))
+			key := strings.Join(e.Key(), ".")
+			all = append(all, fmt.Errorf("%s:%d: There is no setting %q.%s", name, line, key,
+				near.Hint(key, names(reflect.TypeFor[Config](), ""))))
 		}
 		return errors.Join(all...)
 	}
-	message := strings.TrimPrefix(err.Error(), "toml: ")
+	message := strings.TrimSuffix(strings.TrimPrefix(err.Error(), "toml: "), ".") + "."
+	message = strings.ToUpper(message[:1]) + message[1:]
 	var wrong *toml.DecodeError
-	if errors.As(err, &wrong) {
-		line, _ := wrong.Position()
-		return fmt.Errorf("%s:%d: %s", name, line, message)
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("%s: %s", name, message)
 	}
-	return fmt.Errorf("%s: %s", name, message)
+	line, _ := wrong.Position()
+	if found, ok := strings.CutPrefix(message, "Cannot decode TOML "); ok { // the rest names types of Go
+		key, _, _ := strings.Cut(strings.Split(string(text), "\n")[line-1], "=")
+		kind := found[strings.LastIndex(found, " ")+1:]
+		found, _, _ = strings.Cut(found, " into ")
+		message = fmt.Sprintf("%q must be %s, not TOML %s.", strings.TrimSpace(key),
+			cmp.Or(typeWords[kind], "a table"), found)
+	}
+	return fmt.Errorf("%s:%d: %s", name, line, message)
+}
+
+// typeWords are the types of settings as they end a message of the decoder.
+var typeWords = map[string]string{"string.": "a text in quotes", "int.": "a whole number", "float64.": "a number",
+	"bool.": "true or false", "[]string.": "a list of texts in quotes"}
+
+// names returns the names of all settings and tables below t.
+func names(t reflect.Type, prefix string) (all []string) {
+	if t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name := prefix + f.Tag.Get("toml")
+		all = append(append(all, name), names(f.Type, name+".")...)
+	}
+	return all
 }
 
 // checkKeys refuses keys with other characters than those of our own: the
@@ -80,8 +116,8 @@ func checkKeys(name string, text []byte) error {
 	var all []error
 	for p.NextExpression() {
 		checkNode(&p, p.Expression(), func(n *unstable.Node) {
-			all = append(all, fmt.Errorf("%s:%d: unknown key %s: keys are lower-case",
-				name, p.Shape(n.Raw).Start.Line, n.Data))
+			all = append(all, fmt.Errorf("%s:%d: %s", name, p.Shape(n.Raw).Start.Line,
+				fmt.Sprintf("There is no setting %q: the names are lower-case.", n.Data)))
 		})
 	}
 	// Text that does not parse is the decoder's to report.

@@ -5,9 +5,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
+
+// sentence is one that says where it is about.
+var sentence = regexp.MustCompile(`^(f\.toml(:\d+)?: )?["A-Z].*\.$`)
 
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct {
@@ -15,35 +19,35 @@ func TestParseRefuses(t *testing.T) {
 		want       []string // in the error
 	}{
 		{"unknown key", "listen = \"127.0.0.1:1\"\n\nlisten_adress = \"x\"\n",
-			[]string{"f.toml:3: unknown key listen_adress"}},
+			[]string{"f.toml:3: There is no setting \"listen_adress\"."}},
 		{"unknown in a table", "[limits]\n# a comment\nmax_bdoy = \"1MiB\"",
-			[]string{"f.toml:3: unknown key limits.max_bdoy"}},
-		{"unknown dotted", "limits.max_bdoy = \"1MiB\"", []string{"f.toml:1: unknown key limits.max_bdoy"}},
-		{"unknown inline", "\nlog = { level = \"info\", colour = true }", []string{"f.toml:2: unknown key log.colour"}},
-		{"unknown table", "\n\n[limit]\nmax_body = \"1MiB\"", []string{"f.toml:3: unknown key limit"}},
+			[]string{`f.toml:3: There is no setting "limits.max_bdoy". The nearest is "limits.max_body".`}},
+		{"unknown dotted", "limits.max_bdoy = \"1MiB\"", []string{"f.toml:1: There is no setting \"limits.max_bdoy\""}},
+		{"unknown inline", "\nlog = { level = \"info\", colour = true }", []string{"f.toml:2: There is no setting \"log.colour\""}},
+		{"unknown table", "\n\n[limit]\nmax_body = \"1MiB\"", []string{"f.toml:3: There is no setting \"limit\""}},
 		{"unknown in a ledger", "[[ledger]]\nname = \"a\"\n[[ledger]]\nname = \"b\"\norigin = \"x\"",
-			[]string{"f.toml:5: unknown key ledger.origin"}},
+			[]string{"f.toml:5: There is no setting \"ledger.origin\""}},
 		{"several", "a = 1\nb = 2\n[limits]\nc = 3\n",
-			[]string{"f.toml:1: unknown key a", "f.toml:2: unknown key b", "f.toml:4: unknown key limits.c"}},
-		{"a password as key", "database_password = \"x\"", []string{"f.toml:1: unknown key database_password"}},
+			[]string{"f.toml:1: There is no setting \"a\"", "f.toml:2: There is no setting \"b\"", "f.toml:4: There is no setting \"limits.c\""}},
+		{"a password as key", "database_password = \"x\"", []string{"f.toml:1: There is no setting \"database_password\""}},
 
 		{"capital", "data = \"x\"\nListen = \"127.0.0.1:1\"",
-			[]string{"f.toml:2: unknown key Listen: keys are lower-case"}},
+			[]string{"f.toml:2: There is no setting \"Listen\": the names are lower-case."}},
 		{"capital twice", "listen = \"127.0.0.1:1\"\nLISTEN = \"127.0.0.1:2\"",
-			[]string{"f.toml:2: unknown key LISTEN"}},
-		{"capital in a table", "[Limits]\nmax_body = \"1MiB\"", []string{"f.toml:1: unknown key Limits"}},
-		{"capital inline", "ledger = [{ name = \"a\", Mark = \"b\" }]", []string{"f.toml:1: unknown key Mark"}},
-		{"capital dotted", "limits.Queue = 2048", []string{"f.toml:1: unknown key Queue"}},
-		{"folds to k", "\"mar\u212a_sync\" = \"1s\"", []string{"f.toml:1: unknown key mar\u212a_sync"}},
-		{"empty key", "\n\"\" = 1", []string{"unknown key"}},
+			[]string{"f.toml:2: There is no setting \"LISTEN\""}},
+		{"capital in a table", "[Limits]\nmax_body = \"1MiB\"", []string{"f.toml:1: There is no setting \"Limits\""}},
+		{"capital inline", "ledger = [{ name = \"a\", Mark = \"b\" }]", []string{"f.toml:1: There is no setting \"Mark\""}},
+		{"capital dotted", "limits.Queue = 2048", []string{"f.toml:1: There is no setting \"Queue\""}},
+		{"folds to k", "\"mar\u212a_sync\" = \"1s\"", []string{"f.toml:1: There is no setting \"mar\u212a_sync\""}},
+		{"empty key", "\n\"\" = 1", []string{"There is no setting"}},
 
 		{"same key twice", "listen = \"127.0.0.1:1\"\nlisten = \"127.0.0.1:2\"", []string{"f.toml", "listen"}},
 		{"same table twice", "[limits]\n[limits]", []string{"f.toml", "limits"}},
 		{"no TOML", "listen = \n", []string{"f.toml:1: "}},
 		{"no TOML later", "data = \"x\"\n\nlisten = 'x\n", []string{"f.toml:3: "}},
 		{"not UTF-8", "data = \"\xff\"", []string{"f.toml:1: "}},
-		{"wrong type", "\nlisten = 8080", []string{"f.toml:2: "}},
-		{"wrong type of list", "sealing_keys = \"a\"", []string{"f.toml:1: "}},
+		{"wrong type", "\nlisten = 8080", []string{`f.toml:2: "listen" must be a text in quotes, not TOML integer.`}},
+		{"wrong type of list", "sealing_keys = \"a\"", []string{`f.toml:1: "sealing_keys" must be a list of texts`}},
 		{"number too large", "[limits]\nqueue = 99999999999999999999", []string{"f.toml:2: "}},
 		{"fraction of a request", "[limits]\nqueue = 2048.5", []string{"f.toml:2: "}},
 		{"no unit", "clock_step = \"5\"", []string{"f.toml:1: ", "unit"}},
@@ -53,19 +57,19 @@ func TestParseRefuses(t *testing.T) {
 		{"table for a value", "[listen]\nport = 1\n", []string{"f.toml:"}},
 		{"value for a table", "limits = 5", []string{"f.toml"}},
 
-		{"out of range", "mark_sync = \"1m\"", []string{"f.toml: mark_sync: from 1ms to 1s, not 1m0s"}},
+		{"out of range", "mark_sync = \"1m\"", []string{"f.toml: \"mark_sync\" must be from 1ms to 1s, not 1m."}},
 		{"not a number", "[limits]\ntoken_rate = nan", []string{"limits.token_rate"}},
 		{"a relay without scheme", "[beacon]\nrelays = [\"api.drand.sh\"]",
-			[]string{"beacon.relays: an http or https address"}},
-		{"a relay with a query", "[beacon]\nrelays = [\"https://api.drand.sh/?a=b\"]", []string{"beacon.relays: "}},
+			[]string{"\"beacon.relays\" must hold http or https address"}},
+		{"a relay with a query", "[beacon]\nrelays = [\"https://api.drand.sh/?a=b\"]", []string{"\"beacon.relays\" must"}},
 		{"a relay twice", "[beacon]\nrelays = [\"https://api.drand.sh\", \"https://api.drand.sh\"]",
-			[]string{"beacon.relays: ", "twice"}},
+			[]string{"\"beacon.relays\" must", "twice"}},
 		{"a witness's host with a scheme", "[witness]\nhosts = [\"https://w.example.org\"]",
-			[]string{"witness.hosts: host or host:port"}},
-		{"a witness's host with a path", "[witness]\nhosts = [\"w.example.org/w1\"]", []string{"witness.hosts: "}},
-		{"a witness's host with a name", "[witness]\nhosts = [\"me@w.example.org\"]", []string{"witness.hosts: "}},
-		{"a witness's host twice", "[witness]\nhosts = [\"w\", \"w\"]", []string{"witness.hosts: ", "twice"}},
-		{"an empty relay", "[beacon]\nrelays = [\"\"]", []string{"beacon.relays: an empty value"}},
+			[]string{"\"witness.hosts\" must hold hosts or host:port"}},
+		{"a witness's host with a path", "[witness]\nhosts = [\"w.example.org/w1\"]", []string{"\"witness.hosts\" must"}},
+		{"a witness's host with a name", "[witness]\nhosts = [\"me@w.example.org\"]", []string{"\"witness.hosts\" must"}},
+		{"a witness's host twice", "[witness]\nhosts = [\"w\", \"w\"]", []string{"\"witness.hosts\" must", "twice"}},
+		{"an empty relay", "[beacon]\nrelays = [\"\"]", []string{"\"beacon.relays\" must not hold an empty value."}},
 		{"infinite", "[limits]\nverify_rate = inf", []string{"limits.verify_rate"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -76,6 +80,12 @@ func TestParseRefuses(t *testing.T) {
 			for _, want := range c.want {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("the error %q lacks %q", err, want)
+				}
+			}
+			for line := range strings.Lines(err.Error()) {
+				line = strings.TrimSuffix(line, "\n")
+				if !sentence.MatchString(line) || strings.Contains(line, "config.") {
+					t.Errorf("no whole sentence for people: %s", line)
 				}
 			}
 		})
@@ -96,7 +106,7 @@ func TestParsePassword(t *testing.T) {
 			t.Errorf("%s: accepted", address)
 			continue
 		}
-		if !strings.Contains(err.Error(), "database: ") || strings.Contains(err.Error(), "hunter2") {
+		if !strings.Contains(err.Error(), `"database" must`) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

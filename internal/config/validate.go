@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/near"
 )
 
 // schemeSQLite starts the address of an embedded database; a path follows.
@@ -28,11 +29,11 @@ func (c *Config) problems() []error {
 	if c.OperatorListen != "" {
 		p.address("operator_listen", c.OperatorListen)
 		if c.OperatorListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
-			p.add("operator_listen", "it is the address of the API")
+			p.add("operator_listen", "must be another address than that of the API")
 		}
 	}
 	if c.Data == "" {
-		p.add("data", "it names no directory")
+		p.add("data", "must name a directory")
 	}
 	c.checkDatabase(p)
 	p.distinct("sealing_keys", c.SealingKeys)
@@ -49,10 +50,10 @@ func (c *Config) problems() []error {
 	p.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	p.oneOf("log.format", c.Log.Format, "text", "json")
 	if (c.TLS.Cert == "") != (c.TLS.Key == "") {
-		p.add("tls", "cert and key go together")
+		p.add("tls", "must have both cert and key, or neither")
 	}
 	if c.TLS.ClientCA != "" && c.TLS.Cert == "" {
-		p.add("tls.client_ca", "client certificates need cert and key")
+		p.add("tls.client_ca", "must come with cert and key")
 	}
 	c.Beacon.check(p)
 	c.Witness.check(p)
@@ -67,20 +68,20 @@ func (c *Config) checkDatabase(p *problems) {
 	case c.Database == "": // the default
 	case sqlite:
 		if path == "" {
-			p.add("database", "sqlite: takes a path")
+			p.add("database", "must have a path after sqlite:")
 		}
 	default:
 		// The error of url.Parse holds the address, and that may hold a password.
 		u, err := url.Parse(c.Database)
 		if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-			p.add("database", "neither postgres://… nor sqlite:PATH")
+			p.add("database", "must be postgres://… or sqlite:PATH")
 		}
 	}
 	if c.DatabasePasswordFile != "" && (c.Database == "" || sqlite) {
-		p.add("database_password_file", "only a postgres:// database has a password")
+		p.add("database_password_file", "must be left out: only a postgres:// database has a password")
 	}
 	if c.DatabasePooler && (c.Database == "" || sqlite) {
-		p.add("database_pooler", "only a postgres:// database has a pooler")
+		p.add("database_pooler", "must be left out: only a postgres:// database has a pooler")
 	}
 }
 
@@ -93,7 +94,7 @@ func (p *problems) servers(key string, list []string) {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
 			u.RawQuery != "" || u.Fragment != "" {
-			p.add(key, "an http or https address without a password or a query") // which it may hold
+			p.add(key, "must hold http or https addresses without a password or a query") // which it may hold
 		}
 	}
 }
@@ -103,7 +104,7 @@ func (w *Witness) check(p *problems) {
 	for _, host := range w.Hosts {
 		u, err := url.Parse("//" + host)
 		if err != nil || u.Host != host || u.Hostname() == "" || strings.HasSuffix(host, ":") {
-			p.add("witness.hosts", "host or host:port, as w.example.org or 192.0.2.7:8080, without a scheme or a path")
+			p.add("witness.hosts", "must hold hosts or host:port, as w.example.org or 192.0.2.7:8080, without a scheme or a path")
 		}
 	}
 }
@@ -150,7 +151,7 @@ func (c *Config) checkLedgers(p *problems) {
 	for i, l := range c.Ledgers {
 		if audit.CheckName(l.Name) != nil {
 			p.add(fmt.Sprintf("ledger %d: name", i+1),
-				"%q is not 1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit", l.Name)
+				"must be 1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit, not %q", l.Name)
 		} else {
 			names = append(names, l.Name)
 		}
@@ -190,17 +191,21 @@ func withoutPassword(database string) string {
 	return u.String()
 }
 
-// problems collects faults, each under the key that is at fault.
+// problems collects faults, each as a sentence about the setting that is at fault.
 type problems struct{ all []error }
 
 func (p *problems) add(key, format string, args ...any) {
-	p.all = append(p.all, fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf("%q "+format, append([]any{key}, args...)...)
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	p.all = append(p.all, errors.New(text))
 }
 
 func (p *problems) address(key, s string) {
 	_, port, err := net.SplitHostPort(s)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || strconv.FormatUint(n, 10) != port {
-		p.add(key, "%q is not HOST:PORT", s)
+		p.add(key, "must be HOST:PORT, not %q", s)
 	}
 }
 
@@ -213,25 +218,31 @@ func (p *problems) retention(key string, d Duration) {
 
 func (p *problems) duration(key string, d Duration, low, high time.Duration) {
 	if d.Duration() < low || d.Duration() > high {
-		p.add(key, "from %v to %v, not %v", low, high, d)
+		p.add(key, "must be from %v to %v, not %v", plain(low), plain(high), plain(d.Duration()))
 	}
+}
+
+// plain is d without parts that are zero: 1h, not 1h0m0s.
+func plain(d time.Duration) string {
+	s := strings.Replace(d.String(), "m0s", "m", 1)
+	return strings.Replace(s, "h0m", "h", 1)
 }
 
 func (p *problems) size(key string, s, low, high Size) {
 	if s < low || s > high {
-		p.add(key, "from %v to %v, not %v", low, high, s)
+		p.add(key, "must be from %v to %v, not %v", low, high, s)
 	}
 }
 
 func (p *problems) atLeast(key string, n, low int) {
 	if n < low {
-		p.add(key, "at least %d, not %d", low, n)
+		p.add(key, "must be at least %d, not %d", low, n)
 	}
 }
 
 func (p *problems) rate(key string, r float64) {
 	if !(r >= 0 && r <= math.MaxInt32) { // NaN fails both
-		p.add(key, "a number per second, 0 for no limit, not %v", r)
+		p.add(key, "must be a number per second, or 0 for no limit, not %v", r)
 	}
 }
 
@@ -241,7 +252,7 @@ func (p *problems) oneOf(key, s string, words ...string) {
 			return
 		}
 	}
-	p.add(key, "one of %s, not %q", strings.Join(words, ", "), s)
+	p.add(key, "must be one of %s, not %q.%s", strings.Join(words, ", "), s, near.Hint(s, words))
 }
 
 // distinct reports values that come twice or are empty.
@@ -250,9 +261,9 @@ func (p *problems) distinct(key string, values []string) {
 	for _, v := range values {
 		switch {
 		case v == "":
-			p.add(key, "an empty value")
+			p.add(key, "must not hold an empty value")
 		case seen[v]:
-			p.add(key, "%q is there twice", v)
+			p.add(key, "must not hold %q twice", v)
 		}
 		seen[v] = true
 	}

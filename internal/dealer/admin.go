@@ -51,13 +51,13 @@ func (r *SwitchRequest) event() (*audit.Event, error) {
 	byTable, byDeck := r.Scope == audit.ScopeTable, r.Scope == audit.ScopeDeck
 	switch {
 	case r.Scope < audit.ScopeLedger || r.Scope > audit.ScopeDeck:
-		return nil, &RequestError{"scope", "is ledger, table or deck"}
+		return nil, &RequestError{"scope", "must be ledger, table or deck"}
 	case !byTable && r.Table != "":
-		return nil, &RequestError{"table", "goes with the scope table"}
+		return nil, &RequestError{"table", "must be left out, except with the scope table"}
 	case !byDeck && r.Deck != "":
-		return nil, &RequestError{"deck", "goes with the scope deck"}
+		return nil, &RequestError{"deck", "must be left out, except with the scope deck"}
 	case !byDeck && r.DeckHash != nil:
-		return nil, &RequestError{"deck_hash", "goes with the scope deck"}
+		return nil, &RequestError{"deck_hash", "must be left out, except with the scope deck"}
 	case byTable:
 		if err := audit.CheckName(r.Table); err != nil {
 			return nil, &RequestError{"table", err.Error()}
@@ -73,14 +73,14 @@ func (r *SwitchRequest) event() (*audit.Event, error) {
 func (r *SwitchRequest) deck(e *audit.Event) error {
 	switch {
 	case (r.Deck == "") == (r.DeckHash == nil):
-		return &RequestError{"deck", "or deck_hash is given, and not both"}
+		return &RequestError{"deck", "or \"deck_hash\" must be given, and not both"}
 	case r.DeckHash != nil:
 		e.Deck = *r.DeckHash
 		return nil
 	}
 	deck, ok := shuffle.Named(r.Deck)
 	if !ok {
-		return &RequestError{"deck", "is one of the published names, such as standard-52 or shoe-8"}
+		return &RequestError{"deck", unpublished(r.Deck)}
 	}
 	e.Deck = deck.Hash()
 	return nil
@@ -191,7 +191,7 @@ func checkReason(reason string) error {
 		return &RequestError{"reason", err.Error()}
 	}
 	if strings.TrimSpace(reason) == "" {
-		return &RequestError{"reason", "says why"}
+		return &RequestError{"reason", "must say why"}
 	}
 	return nil
 }

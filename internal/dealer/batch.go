@@ -104,7 +104,7 @@ func (b *batch) do(ctx context.Context, i int) error {
 	case op.Draws != nil:
 		answer, err = b.made(i)(b.Dealer.Draws(ctx, b.actor, op.Key, *op.Draws))
 	case id == 0:
-		err = &RequestError{"shuffle", fmt.Sprintf("names operation %d, which has no shuffle", op.Of)}
+		err = &RequestError{"shuffle", fmt.Sprintf("must be an operation that made a shuffle, and operation %d did not", op.Of)}
 	case op.Mix != nil:
 		answer, err = b.Dealer.Mix(ctx, b.actor, id, *op.Mix)
 	case op.Deal != nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -121,14 +122,27 @@ func dealAnswer(t *opened, deal *audit.Deal, at int64) Deal {
 func fits(deal *audit.Deal, c *audit.Commit) error {
 	for i, run := range deal.Runs {
 		if c.Context.IsNumbers() && !run.Public {
-			return &RequestError{fmt.Sprintf("runs[%d].public", i), "is true: numbers are dealt for everybody to see"}
+			return &RequestError{fmt.Sprintf("runs[%d].public", i), "must be true, because numbers are dealt for everybody to see"}
 		}
 	}
 	if m := c.Context.Recipe.Positions(); deal.First+deal.Count() > m {
 		return &audit.Illegal{Code: audit.RulePlaces,
-			Detail: fmt.Sprintf("places %d to %d of %d", deal.First, deal.First+deal.Count()-1, m)}
+			Detail: fmt.Sprintf("%d places are left, not %d", max(0, m-deal.First), deal.Count())}
 	}
 	return nil
+}
+
+// words are the runs of a deal.
+func (at dealt) words() string {
+	var runs []string
+	for _, run := range at.deal.Runs {
+		words := fmt.Sprintf("%d %s", run.Count, run.Purpose)
+		if run.Recipient != "" {
+			words += " to " + run.Recipient
+		}
+		runs = append(runs, words)
+	}
+	return strings.Join(runs, ", ")
 }
 
 // errVanished: what could be seen was not durable, and is gone after a failover.
@@ -142,7 +156,7 @@ func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, a
 	}
 	if !slices.Equal(at.deal.Runs, req.Runs) || at.deal.Final != (req.Close != nil) ||
 		req.Close != nil && !r.closedAs(req.Close) {
-		return Deal{}, fmt.Errorf("places from %d of shuffle %d: %w", req.First, r.id, ErrRepeated)
+		return Deal{}, fmt.Errorf("%w: shuffle %d dealt from place %d %s", ErrRepeated, r.id, req.First, at.words())
 	}
 	t, err := d.open(ctx, r)
 	if err != nil {
@@ -244,7 +258,7 @@ func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req Clos
 	case unread != nil:
 		return nil, nil, unread
 	case err == nil && lost == nil:
-		return nil, nil, &RequestError{"reason", "is tape_lost only when the tape cannot be opened, and this one can"}
+		return nil, nil, &RequestError{"reason", "must not be tape_lost: the tape of this shuffle can be opened"}
 	case err != nil && !errors.Is(err, ErrSealed):
 		return nil, nil, err
 	}
@@ -267,7 +281,7 @@ func (d *Dealer) repeatClose(ctx context.Context, actor audit.Actor, r *record, 
 		return Close{}, err
 	}
 	if !r.closedAs(&req) {
-		return Close{}, fmt.Errorf("shuffle %d was closed as %s: %w", r.id, r.closed.Outcome, ErrRepeated)
+		return Close{}, fmt.Errorf("%w: shuffle %d was closed as %s", ErrRepeated, r.id, r.closed.Outcome)
 	}
 	return d.closeAgain(ctx, r)
 }

@@ -7,6 +7,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/near"
 	"shuffled/internal/shuffle"
 )
 
@@ -31,6 +32,11 @@ func PublishedDecks() (all []shuffle.Deck) {
 		all = append(all, deck)
 	}
 	return all
+}
+
+// unpublished is the rule that a name of no published deck breaks.
+func unpublished(name string) string {
+	return "must be one of the published decks, such as standard-52 or shoe-8." + near.Hint(name, shuffle.Names())
 }
 
 // keptDecks notes that the store holds published decks: a closed list, that cannot

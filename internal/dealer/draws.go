@@ -31,7 +31,7 @@ func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, 
 		}
 	}
 	if given != 1 {
-		return nil, none, &RequestError{"ranges", "or numbers or wheel is given, and one of them only"}
+		return nil, none, &RequestError{"ranges", "or \"numbers\" or \"wheel\" must be given, and only one of them"}
 	}
 	if r.Wheel == nil {
 		return c, none, r.draws(c)
@@ -42,7 +42,7 @@ func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, 
 	}
 	deck, err := shuffle.NewDeck(names)
 	if err != nil {
-		return nil, none, &RequestError{"wheel", "breaks a rule of decks: " + err.Error()}
+		return nil, none, &RequestError{"wheel", "must make a deck: " + err.Error()}
 	}
 	c.DeckHash, c.Recipe = deck.Hash(), shuffle.Recipe{Cards: deck.Len(), Take: 1}
 	return c, deck, nil
@@ -51,29 +51,29 @@ func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, 
 // draws makes c one of ranges or numbers.
 func (r *DrawsRequest) draws(c *audit.Context) error {
 	if r.Plan != nil && r.Plan.Cut {
-		return &RequestError{"mix.cut", "is for cards: drawn values keep their places"}
+		return &RequestError{"mix.cut", "must be left out, because drawn values keep their places"}
 	}
 	if n := r.Numbers; n != nil {
 		if n.Of < shuffle.MinCards || n.Of > shuffle.MaxRange {
-			return &RequestError{"numbers.of", fmt.Sprintf("is %d to %d", shuffle.MinCards, shuffle.MaxRange)}
+			return &RequestError{"numbers.of", fmt.Sprintf("must be %d to %d", shuffle.MinCards, shuffle.MaxRange)}
 		}
 		if err := c.TakeNumbers(n.Of, n.Take); err != nil {
-			return &RequestError{"numbers.take", fmt.Sprintf("is 1 to %d of %d numbers, and %d were asked for",
-				min(n.Of, shuffle.MaxNumbers), n.Of, n.Take)}
+			return &RequestError{"numbers.take", fmt.Sprintf("must be 1 to %d, from a total of %d numbers",
+				min(n.Of, shuffle.MaxNumbers), n.Of)}
 		}
 		return nil
 	}
 	if len(r.Ranges) < 1 || len(r.Ranges) > shuffle.MaxCards {
-		return &RequestError{"ranges", fmt.Sprintf("has 1 to %d ranges", shuffle.MaxCards)}
+		return &RequestError{"ranges", fmt.Sprintf("must have 1 to %d ranges", shuffle.MaxCards)}
 	}
 	for i, k := range r.Ranges {
 		if k < 1 || k > shuffle.MaxRange {
-			return &RequestError{fmt.Sprintf("ranges[%d]", i), fmt.Sprintf("is 1 to %d", shuffle.MaxRange)}
+			return &RequestError{fmt.Sprintf("ranges[%d]", i), fmt.Sprintf("must be 1 to %d", shuffle.MaxRange)}
 		}
 	}
 	c.Recipe = shuffle.Recipe{Ranges: r.Ranges}
 	if err := c.Recipe.Validate(); err != nil {
-		return &RequestError{"ranges", "need more than one draw can give, so make several: " + err.Error()}
+		return &RequestError{"ranges", "must need no more than one draw can give, so make several draws: " + err.Error()}
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (r *DrawsRequest) stops() (names []string, err error) {
 	for i, s := range r.Wheel {
 		if s.Weight < 1 || s.Weight > shuffle.MaxCards-len(names) {
 			return nil, &RequestError{fmt.Sprintf("wheel[%d].weight", i),
-				fmt.Sprintf("is at least 1, and all weights are at most %d together", shuffle.MaxCards)}
+				fmt.Sprintf("must be at least 1, and the sum of all weights at most %d", shuffle.MaxCards)}
 		}
 		for range s.Weight {
 			names = append(names, s.Label)

@@ -24,12 +24,12 @@ func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 	}
 	for i, slot := range p.Slots {
 		if slices.Contains(p.Slots[:i], slot) {
-			return nil, &RequestError{fmt.Sprintf("mix.slots[%d]", i), "is a slot hash that stands in front of it"}
+			return nil, &RequestError{fmt.Sprintf("mix.slots[%d]", i), "must not repeat a slot hash that stands in front of it"}
 		}
 		plan = append(plan, audit.Planned{Source: audit.SourceSlot, Slot: slot})
 	}
 	if p.Round > audit.MaxInteger {
-		return nil, &RequestError{"mix.beacon.round", "is a round from 1"}
+		return nil, &RequestError{"mix.beacon.round", "must be a round from 1"}
 	}
 	if p.Beacon {
 		plan = append(plan, audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: p.Round})
@@ -39,9 +39,9 @@ func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 	}
 	switch {
 	case len(plan) == 0:
-		return nil, &RequestError{"mix", "names at least one of slots, beacon and cut"}
+		return nil, &RequestError{"mix", "must name at least one of slots, beacon and cut"}
 	case len(plan) > audit.MaxSources:
-		return nil, &RequestError{"mix", fmt.Sprintf("has at most %d sources", audit.MaxSources)}
+		return nil, &RequestError{"mix", fmt.Sprintf("must have at most %d sources", audit.MaxSources)}
 	}
 	return plan, nil
 }
@@ -67,7 +67,7 @@ func (d *Dealer) checkRound(c *audit.Context, closeBy *int64) error {
 		by = *closeBy
 	}
 	if at, known := audit.BeaconTime(p.Chain, p.Round); known && at >= by/1000 {
-		return &RequestError{"mix.beacon.round", "comes out before close_by"}
+		return &RequestError{"mix.beacon.round", "must come out before close_by"}
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (d *Dealer) repeatMix(ctx context.Context, actor audit.Actor, r *record, re
 		signature = signatureIn(r.mix)
 	}
 	if !slices.Equal(req.values(signature), r.mix.Values) {
-		return Mix{}, fmt.Errorf("the mix of shuffle %d: %w", r.id, ErrRepeated)
+		return Mix{}, fmt.Errorf("%w: shuffle %d is mixed, with other values", ErrRepeated, r.id)
 	}
 	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.mixRow())
 	if err != nil {
@@ -157,13 +157,13 @@ func (r *MixRequest) answers(plan []audit.Planned) error {
 	case len(plan) == 0:
 		return &audit.Illegal{Code: audit.RuleMix, Detail: "the shuffle has no mix plan"}
 	case len(r.Slots) != slots:
-		return &RequestError{"slots", fmt.Sprintf("has a value for each of the %d slots of the plan", slots)}
+		return &RequestError{"slots", fmt.Sprintf("must have one value for each of the %d slots of the plan", slots)}
 	case r.Beacon != nil && !beacon:
-		return &RequestError{"beacon", "is for a plan with a beacon"}
+		return &RequestError{"beacon", "must be left out, because the plan has no beacon"}
 	case (r.Cut != nil) != cut:
-		return &RequestError{"cut", "is given when the plan has a cut, and only then"}
+		return &RequestError{"cut", "must be given when the plan has a cut, and only then"}
 	case cut && (*r.Cut < 0 || *r.Cut > 1<<16-1):
-		return &RequestError{"cut", "is a number of places"}
+		return &RequestError{"cut", "must be a number of places"}
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (d *Dealer) round(ctx context.Context, c *audit.Context, given *[48]byte) (
 
 func (d *Dealer) fetch(ctx context.Context, chain *beacon.Chain, round uint64) (signature [48]byte, err error) {
 	if d.cfg.Round == nil {
-		return signature, &RequestError{"beacon", "is needed: this daemon fetches no rounds"}
+		return signature, &RequestError{"beacon", "must be given: this daemon fetches no rounds"}
 	}
 	if out := chain.TimeOf(round) * 1000; d.cfg.Now() < out {
 		return signature, fmt.Errorf("%w: round %d comes out in %d ms", ErrBeaconEarly, round, out-d.cfg.Now())

@@ -38,19 +38,19 @@ func (p *parent) wipe() {
 func (p *Parent) validate(r *ShuffleRequest) error {
 	switch {
 	case r.Terms != nil:
-		return &RequestError{"terms", "of a child are its parent's, and are not given"}
+		return &RequestError{"terms", "must be left out: a child has the terms of its parent"}
 	case r.Deck != "" || r.Cards != nil:
-		return &RequestError{"parent", "brings its deck: deck and cards are not given"}
+		return &RequestError{"parent", "must stand without deck and cards: the parent brings its deck"}
 	case p.ID < 1 || p.ID > audit.MaxInteger:
-		return &RequestError{"parent.id", "is the id of an open shuffle"}
+		return &RequestError{"parent.id", "must be the id of an open shuffle"}
 	case p.Positions != nil && (len(p.Positions) < shuffle.MinCards || len(p.Positions) > shuffle.MaxCards):
 		return &RequestError{"parent.positions",
-			fmt.Sprintf("has %d to %d positions", shuffle.MinCards, shuffle.MaxCards)}
+			fmt.Sprintf("must have %d to %d positions", shuffle.MinCards, shuffle.MaxCards)}
 	}
 	seen := make(map[uint16]bool, len(p.Positions))
 	for i, at := range p.Positions {
 		if seen[at] || int(at) >= shuffle.MaxCards {
-			return &RequestError{fmt.Sprintf("parent.positions[%d]", i), "is a position of the parent, none twice"}
+			return &RequestError{fmt.Sprintf("parent.positions[%d]", i), "must be a position of the parent that is not named twice"}
 		}
 		seen[at] = true
 	}

@@ -119,7 +119,7 @@ func (d *Dealer) read(ctx context.Context, from *loader[uint64, []ledger.Row], i
 		}
 	}
 	if r.commit == nil {
-		return nil, fmt.Errorf("shuffle %d: %w", id, ErrNotFound)
+		return nil, fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
 	}
 	// The ledger was opened with this genesis.
 	if err := audit.CheckShuffleUnder(d.cfg.Ledger.GenesisEntry(), placed); err != nil {
@@ -148,7 +148,7 @@ func (d *Dealer) rows(ctx context.Context, from *loader[uint64, []ledger.Row], i
 	rows, err := from.find(ctx, id)
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
-		return nil, fmt.Errorf("shuffle %d: %w", id, d.absent(ctx, id))
+		return nil, d.absent(ctx, id)
 	case err != nil:
 		return nil, fmt.Errorf("reading shuffle %d: %w", id, ledger.Unavailable(err))
 	case rows[0].Index != id:
@@ -161,8 +161,9 @@ func (d *Dealer) rows(ctx context.Context, from *loader[uint64, []ledger.Row], i
 // is another one, or none yet. A server that does not have an entry that we know
 // of is one that was left behind in a failover.
 func (d *Dealer) absent(ctx context.Context, id uint64) error {
+	none := fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
 	if id >= d.cfg.Ledger.Head().Size {
-		return ErrNotFound
+		return none
 	}
 	row, err := d.entryAt(ctx, id)
 	if err != nil {
@@ -177,7 +178,7 @@ func (d *Dealer) absent(ctx context.Context, id uint64) error {
 		return fmt.Errorf("reading entry %d: %w", id, err)
 	}
 	if _, ok := e.Body.(*audit.Commit); !ok {
-		return ErrNotFound
+		return none
 	}
 	if row.Type != audit.TypeCommit {
 		return fmt.Errorf("%w: the row of entry %d does not say that it is a commit", ledger.ErrFrozen, id)
@@ -254,7 +255,7 @@ func (r *record) plays(actor audit.Actor) error {
 		return notYours("shuffle %d is of %s, and the request of %s: %s can take it over", r.id, r.owner,
 			actor.Identity, actor.Identity)
 	case r.extent != audit.ExtentPlay:
-		return notYours("%s took shuffle %d over to close it, and for nothing else", r.owner, r.id)
+		return notYours("the identity %s took shuffle %d over to close it, and for nothing else", r.owner, r.id)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (r *ShuffleRequest) take(c *audit.Context, n int) error {
 	c.Recipe = shuffle.Recipe{Cards: n, Take: n}
 	if r.Take != nil {
 		if c.Recipe.Take = *r.Take; *r.Take < 1 || *r.Take > n {
-			return &RequestError{"take", fmt.Sprintf("is 1 to the %d cards there are", n)}
+			return &RequestError{"take", fmt.Sprintf("must be 1 to %d, the number of cards", n)}
 		}
 	}
 	return r.endAt(c)
@@ -40,17 +40,17 @@ func (r *ShuffleRequest) take(c *audit.Context, n int) error {
 func (r *ShuffleRequest) deck() (shuffle.Deck, error) {
 	switch {
 	case (r.Deck == "") == (r.Cards == nil):
-		return shuffle.Deck{}, &RequestError{"deck", "or cards is given, and not both"}
+		return shuffle.Deck{}, &RequestError{"deck", "or \"cards\" must be given, and not both"}
 	case r.Cards != nil:
 		d, err := shuffle.NewDeck(r.Cards)
 		if err != nil {
-			return d, &RequestError{"cards", "breaks a rule: " + err.Error()}
+			return d, &RequestError{"cards", "must keep this rule: " + err.Error()}
 		}
 		return d, nil
 	}
 	d, ok := shuffle.Named(r.Deck)
 	if !ok {
-		return d, &RequestError{"deck", "is one of the published names, such as standard-52 or shoe-8"}
+		return d, &RequestError{"deck", unpublished(r.Deck)}
 	}
 	return d, nil
 }
@@ -61,7 +61,7 @@ func (r *ShuffleRequest) endAt(c *audit.Context) error {
 	}
 	lo, hi := r.EndAt.Lo, r.EndAt.Hi
 	if lo < 1 || hi < lo || hi > c.Recipe.Take {
-		return &RequestError{"end_at", fmt.Sprintf("is a place from 1 to the %d cards taken, or lo < hi of these",
+		return &RequestError{"end_at", fmt.Sprintf("must be a place from 1 to %d, the number of cards taken, or lo and hi with lo < hi",
 			c.Recipe.Take)}
 	}
 	if lo == hi {
@@ -93,7 +93,7 @@ func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 		}
 	}
 	if t.closeBy != nil && (*t.closeBy < 1 || *t.closeBy > audit.MaxInteger) {
-		return nil, &RequestError{"close_by", "is a time after the request"}
+		return nil, &RequestError{"close_by", "must be a time after the request"}
 	}
 	c := &audit.Context{Origin: g.Origin, Production: g.Production, Table: t.table, Disclosure: t.disclosure,
 		Terms: t.terms}
@@ -108,23 +108,23 @@ func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 // validate reports the first rule that the deal breaks by itself.
 func (r *DealRequest) validate() error {
 	if r.First < 0 || r.First > shuffle.MaxCards {
-		return &RequestError{"first", fmt.Sprintf("is a place, 0 to %d", shuffle.MaxCards)}
+		return &RequestError{"first", fmt.Sprintf("must be a place, 0 to %d", shuffle.MaxCards)}
 	}
 	if len(r.Runs) < 1 || len(r.Runs) > audit.MaxRuns {
-		return &RequestError{"runs", fmt.Sprintf("has 1 to %d runs", audit.MaxRuns)}
+		return &RequestError{"runs", fmt.Sprintf("must have 1 to %d runs", audit.MaxRuns)}
 	}
 	total := 0
 	for i, run := range r.Runs {
 		field := func(name string) string { return fmt.Sprintf("runs[%d].%s", i, name) }
 		if run.Count < 1 || run.Count > shuffle.MaxCards {
-			return &RequestError{field("count"), fmt.Sprintf("is 1 to %d", shuffle.MaxCards)}
+			return &RequestError{field("count"), fmt.Sprintf("must be 1 to %d", shuffle.MaxCards)}
 		}
 		if run.Purpose < audit.PurposeSeat || run.Purpose > audit.PurposeOrder {
-			return &RequestError{field("purpose"), "is seat, board, burn, discard, rabbit or order"}
+			return &RequestError{field("purpose"), "must be seat, board, burn, discard, rabbit or order"}
 		}
 		if run.Purpose == audit.PurposeSeat && run.Recipient == "" {
 			return &RequestError{field("recipient"),
-				"is absent, and a run of purpose seat names who gets its cards: name the seat, such as seat-1"}
+				"must name who gets the cards of a run with the purpose seat, such as seat-1"}
 		}
 		if run.Recipient != "" {
 			if err := audit.CheckName(run.Recipient); err != nil {
@@ -132,14 +132,14 @@ func (r *DealRequest) validate() error {
 			}
 		}
 		if total += run.Count; total > shuffle.MaxCards {
-			return &RequestError{"runs", fmt.Sprintf("deal at most %d places", shuffle.MaxCards)}
+			return &RequestError{"runs", fmt.Sprintf("must deal at most %d places", shuffle.MaxCards)}
 		}
 	}
 	switch {
 	case r.Close == nil:
 		return nil
 	case r.Close.Reason == audit.ReasonTapeLost:
-		return &RequestError{"close.reason", "is not tape_lost: these cards are dealt from the tape"}
+		return &RequestError{"close.reason", "must not be tape_lost: these cards are dealt from the tape"}
 	}
 	return r.Close.validate("close.")
 }
@@ -150,14 +150,14 @@ func (r *CloseRequest) validate(prefix string) error {
 	switch r.Outcome {
 	case audit.OutcomeCompleted, audit.OutcomeEndedEarly:
 		if r.Reason != audit.ReasonNone {
-			return &RequestError{prefix + "reason", "is given with the outcome void only"}
+			return &RequestError{prefix + "reason", "must be given with the outcome void only"}
 		}
 	case audit.OutcomeVoid:
 		if r.Reason == audit.ReasonNone || r.Reason > audit.ReasonTapeLost {
-			return &RequestError{prefix + "reason", "is one of the published reasons for the outcome void"}
+			return &RequestError{prefix + "reason", "must be a reason of the outcome void, such as misdeal, system_fault or game_cancelled"}
 		}
 	default:
-		return &RequestError{prefix + "outcome", "is completed, ended_early or void"}
+		return &RequestError{prefix + "outcome", "must be completed, ended_early or void"}
 	}
 	_, err := r.finalReveal(prefix, 0)
 	return err

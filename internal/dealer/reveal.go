@@ -127,20 +127,20 @@ func (d *Dealer) showing(ctx context.Context, r *record, t *opened, body *audit.
 // body is the entry that the request asks for; field is the name of its places.
 func (r *RevealRequest) body(field string, id uint64) (*audit.Reveal, error) {
 	if len(r.Places) < 1 || len(r.Places) > audit.MaxReveals {
-		return nil, &RequestError{field, fmt.Sprintf("names 1 to %d places that were dealt", audit.MaxReveals)}
+		return nil, &RequestError{field, fmt.Sprintf("must name 1 to %d places that were dealt", audit.MaxReveals)}
 	}
 	b := &audit.Reveal{Shuffle: id, Exposed: r.Exposed}
 	for i, place := range r.Places {
 		if place < 0 || place >= audit.MaxReveals {
 			return nil, &RequestError{fmt.Sprintf("%s[%d]", field, i),
-				fmt.Sprintf("is %d, and a place is 0 to %d", place, audit.MaxReveals-1)}
+				fmt.Sprintf("must be a place from 0 to %d", audit.MaxReveals-1)}
 		}
 		b.Places = append(b.Places, uint16(place))
 	}
 	slices.Sort(b.Places)
 	for i := range b.Places[1:] {
 		if b.Places[i] == b.Places[i+1] {
-			return nil, &RequestError{field, fmt.Sprintf("names place %d twice: name each place once", b.Places[i])}
+			return nil, &RequestError{field, fmt.Sprintf("must name each place once, and names place %d twice", b.Places[i])}
 		}
 	}
 	return b, nil
@@ -172,7 +172,7 @@ func (c *CloseRequest) finalReveal(prefix string, id uint64) (*audit.Reveal, err
 		return nil, nil
 	}
 	if c.Reason == audit.ReasonTapeLost {
-		return nil, &RequestError{prefix + "reveal", "is not given with tape_lost: no card can be opened"}
+		return nil, &RequestError{prefix + "reveal", "must not be given with tape_lost: no card can be opened"}
 	}
 	req := RevealRequest{Places: c.Reveal}
 	body, err := req.body(prefix+"reveal", id)

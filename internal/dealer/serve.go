@@ -160,7 +160,7 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 	}
 	if len(c.Plan) > 0 && !c.IsDraw() && c.Recipe.Take == 1 {
 		return nil, nil, &RequestError{"mix",
-			"moves cards among those that are taken, and one has nowhere to go: take more, and deal one"}
+			"must have room to move cards among those that are taken: take more, and deal one"}
 	}
 	c.Plan = slices.Clone(c.Plan)
 	d.chooseRound(&c)

@@ -103,7 +103,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	}
 	shown := r.shown(v)
 	if v.Recipient != "" && !r.names(v.Recipient) {
-		return nil, &RequestError{"recipient", "is not named in any deal of this shuffle"}
+		return nil, &RequestError{"recipient", "must be named in a deal of this shuffle"}
 	}
 	if len(shown) == 0 {
 		return t.Marshal()

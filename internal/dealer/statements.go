@@ -24,7 +24,7 @@ func (e *StatementError) Error() string { return "the statement: " + e.Rule }
 func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n int, err error) {
 	s, err := audit.ParseStatement([]byte(text))
 	if err != nil {
-		return 0, &RequestError{"statement", fmt.Sprintf("is a signed statement as shuffled audit attest writes it: %s", err)}
+		return 0, &RequestError{"statement", fmt.Sprintf("must be a signed statement as shuffled audit attest writes it: %s", err)}
 	}
 	r, err := d.record(ctx, id)
 	if err != nil {
@@ -36,7 +36,7 @@ func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n in
 	}
 	if s.Statement != want {
 		return 0, &RequestError{"statement", fmt.Sprintf(
-			"is about shuffle %d of %s, with the leaf hashes of its commit and of the entry that discloses its tape",
+			"must be about shuffle %d of %s, with the leaf hashes of its commit and of the entry that discloses its tape",
 			id, want.Origin)}
 	}
 	store, lid := d.cfg.Store, d.cfg.Ledger.ID()

@@ -25,7 +25,7 @@ func (d *Dealer) Table(ctx context.Context, id uint64) (string, error) {
 	}
 	c, ok := e.Body.(*audit.Commit)
 	if !ok {
-		return "", fmt.Errorf("shuffle %d: %w", id, ErrNotFound)
+		return "", fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
 	}
 	return c.Context.Table, nil
 }

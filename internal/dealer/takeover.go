@@ -14,7 +14,7 @@ import (
 // already is answered with the entry that gave it.
 func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req TakeoverRequest) (Takeover, error) {
 	if req.Extent != audit.ExtentClose && req.Extent != audit.ExtentPlay {
-		return Takeover{}, &RequestError{"extent", "is close or play"}
+		return Takeover{}, &RequestError{"extent", "must be close or play"}
 	}
 	if err := checkReason(req.Reason); err != nil {
 		return Takeover{}, err

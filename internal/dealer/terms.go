@@ -46,32 +46,32 @@ func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 	}
 	if t.Kind == audit.TermsTicketList {
 		if !c.IsNumbers() || t.Count != uint64(c.Of) {
-			return &RequestError{"terms.count", "is that of the numbers: a list of tickets is for as many numbers"}
+			return &RequestError{"terms.count", "must be the same as numbers.of: each ticket has one number"}
 		}
 		if c.Production && c.Find(audit.SourceBeacon) < 0 {
-			return &RequestError{"mix", "has a beacon where tickets are drawn in production: without it the house, " +
+			return &RequestError{"mix", "must have a beacon when tickets are drawn in production: without it the house, " +
 				"which knows the list, could choose the winner"}
 		}
 		return nil
 	}
 	document, err := d.Terms(ctx, t.Hash)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return &RequestError{"terms.hash", "names a document that this ledger does not have: PUT it to terms first"}
+		return &RequestError{"terms.hash", "must be the hash of a document that this ledger has: PUT it to terms first"}
 	}
 	if err != nil {
 		return err
 	}
 	if t.Kind == audit.TermsWheel && (!c.IsDraw() || c.IsNumbers()) {
-		return &RequestError{"terms", "are a wheel for ranges only"}
+		return &RequestError{"terms", "must be a wheel for ranges only"}
 	}
 	for i, k := range c.Recipe.Ranges {
 		if t.Kind == audit.TermsWheel && k != document.Total() {
 			return &RequestError{fmt.Sprintf("ranges[%d]", i),
-				fmt.Sprintf("is %d, and the weights of the wheel add up to %d", k, document.Total())}
+				fmt.Sprintf("must be %d, and the weights of the wheel add up to %d", k, document.Total())}
 		}
 	}
 	if err := document.Of(c); err != nil {
-		return &RequestError{"terms", "do not fit: " + err.Error()}
+		return &RequestError{"terms", "must fit what is committed: " + err.Error()}
 	}
 	return nil
 }

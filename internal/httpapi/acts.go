@@ -33,20 +33,20 @@ func (s *Server) GetActs(c *call) error {
 // SubmitAct does what administrators signed.
 func (s *Server) SubmitAct(c *call) error {
 	var req ActRequest
-	if err := decode(c.r, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return err
 	}
 	signed, err := audit.ParseBody(audit.TypeAct, req.Act)
 	if err != nil {
-		return refuseValue("act", "is the body of an act, as shuffled act writes it: "+err.Error())
+		return refuseValue("act", "must be the body of an act, as shuffled act writes it: "+err.Error())
 	}
 	var body audit.Body
 	if (req.Type == nil) != (req.Body == nil) {
-		return refuseValue("body", "comes with its type, and the type with its body")
+		return refuseValue("body", "must come with type, and type with body")
 	}
 	if req.Type != nil {
 		if body, err = audit.ParseBody(audit.Type(*req.Type), req.Body); err != nil {
-			return refuseValue("body", "is the body of the entry that the act approves: "+err.Error())
+			return refuseValue("body", "must be the body of the entry that the act approves: "+err.Error())
 		}
 	}
 	takeover, ok := body.(*audit.Takeover)
@@ -63,9 +63,5 @@ func (s *Server) SubmitAct(c *call) error {
 			return err
 		}
 	}
-	recorded, err := c.ledger.Dealer.SubmitAct(c.r.Context(), c.caller.actor, signed.(*audit.ActEntry), body)
-	if err != nil {
-		return err
-	}
-	return c.json(appendedAnswer(recorded))
+	return answers(c, appendedAnswer)(c.ledger.Dealer.SubmitAct(c.r.Context(), c.caller.actor, signed.(*audit.ActEntry), body))
 }

@@ -139,13 +139,13 @@ func TestPolicyByTwo(t *testing.T) {
 	}{
 		"one signature": {s.submit(s.adminToken, s.sign(proposed, ann), policy), "policy needs two administrators"},
 		"one who is none": {s.submit(s.adminToken, s.sign(proposed, ann, eve), policy),
-			"no administrator eve is in force"},
-		"another's words": {s.submit(s.adminToken, forged, policy), "the signature is not of administrator ann"},
-		"an expired act":  {s.submit(s.adminToken, s.sign(&ended, ann, ben), policy), "the act expires at"},
+			"No administrator eve is in force"},
+		"another's words": {s.submit(s.adminToken, forged, policy), "The signature is not of administrator ann"},
+		"an expired act":  {s.submit(s.adminToken, s.sign(&ended, ann, ben), policy), "The act expires at"},
 		"too long":        {s.submit(s.adminToken, s.sign(&early, ann, ben), policy), "by at most 24 hours"},
-		"a head to come":  {s.submit(s.adminToken, s.sign(&ahead, ann, ben), policy), "a head of"},
+		"a head to come":  {s.submit(s.adminToken, s.sign(&ahead, ann, ben), policy), "A head of"},
 		"not the newest": {s.submit(s.adminToken, s.sign(&stale, ann, ben), policy),
-			"the newest act is entry 0, not 1"},
+			"The newest act is entry 0, not 1"},
 		"another policy":   {s.submit(s.adminToken, both, other), "must follow"},
 		"nothing behind":   {s.submit(s.adminToken, both, nil), "does not follow"},
 		"twice one person": {s.by(s.adminToken, "/v1/main/acts", "", twice(both)), ""},
@@ -170,7 +170,7 @@ func TestPolicyByTwo(t *testing.T) {
 	if done.Index != s.size+1 {
 		t.Errorf("%+v", done)
 	}
-	s.wantAct(s.submit(s.adminToken, both, policy), "the newest act is entry")
+	s.wantAct(s.submit(s.adminToken, both, policy), "The newest act is entry")
 	said = read[Acts](t, s.get("/v1/main/acts", s.regulatorToken))
 	if said.Newest != s.size || said.Size != s.size+2 {
 		t.Errorf("%+v", said)
@@ -236,7 +236,7 @@ func TestTakeoverByTwo(t *testing.T) {
 		t.Errorf("%+v", state)
 	}
 	read[Deal](t, s.by(s.otherToken, path+"/deal", "", next))
-	s.wantAct(s.submit(s.otherToken, act, takeover), "the newest act")
+	s.wantAct(s.submit(s.otherToken, act, takeover), "The newest act")
 }
 
 // TestTakeoverByTwoForTables: a dealer's token for some tables reads what an act needs, and
@@ -284,7 +284,7 @@ func TestActWaits(t *testing.T) {
 	read[Appended](t, s.admin("/v1/main/switches", set))
 	got := s.admin("/v1/main/switches", clear)
 	if got.want(t, CodeTwoPersons, ""); !strings.Contains(value(got.problem(t).Detail),
-		"kill_clear needs an act of two administrators") {
+		"The act kill_clear needs the signatures of two administrators.") {
 		t.Errorf("%s", got.body)
 	}
 	digest := audit.Approved("admin", &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger,
@@ -319,7 +319,7 @@ func TestActWaits(t *testing.T) {
 
 	// The other administrator takes it back.
 	s.wantAct(s.submit(s.adminToken, s.sign(s.propose(audit.ActCancel, [32]byte{1}), ann), nil),
-		"no act with this digest waits")
+		"No act with this digest waits")
 	read[Appended](t, s.submit(s.adminToken, s.sign(s.propose(audit.ActCancel, digest), ann), nil))
 	waiting(0)
 	s.clock.add(actsDelay)
@@ -341,7 +341,7 @@ func TestActWaits(t *testing.T) {
 	s.admin("/v1/main/switches", clear).want(t, CodeTwoPersons, "")
 	early := s.propose(audit.ActKillClear, digest)
 	early.Expires -= (10 * time.Minute).Milliseconds()
-	s.wantAct(s.submit(s.adminToken, s.sign(early, ben), nil), "an act of one administrator takes effect at ")
+	s.wantAct(s.submit(s.adminToken, s.sign(early, ben), nil), "An act of one administrator takes effect at ")
 
 	// Two need not wait.
 	both := s.sign(s.propose(audit.ActKillClear, digest), ann, ben)
@@ -367,7 +367,7 @@ func TestAdministratorsByAct(t *testing.T) {
 		Public: ben.administrator().Key}, audit.ActAdministrator, ann, eve).
 		want(t, CodeAdministrators, "")
 	s.wantAct(change(&audit.Key{Subject: audit.SubjectPolicy, Policy: []byte("quorum none\n")}, audit.ActPolicy, ann,
-		ben), "no administrator ben is in force")
+		ben), "No administrator ben is in force")
 	read[Appended](t, change(&audit.Key{Subject: audit.SubjectTwoPersons, Acts: []audit.Act{audit.ActPolicy},
 		Delay: 60},
 		audit.ActTwoPersons, ann, eve))

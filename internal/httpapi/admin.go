@@ -10,19 +10,11 @@ import (
 
 // SetSwitch sets or clears a kill switch.
 func (s *Server) SetSwitch(c *call) error {
-	var req SwitchRequest
-	if err := decode(c.r, &req); err != nil {
-		return err
-	}
-	asked, err := switchRequest(&req)
+	asked, err := reads(c, switchRequest)
 	if err != nil {
 		return err
 	}
-	recorded, err := c.ledger.Dealer.SetSwitch(c.r.Context(), c.caller.actor, asked)
-	if err != nil {
-		return err
-	}
-	return c.json(appendedAnswer(recorded))
+	return answers(c, appendedAnswer)(c.ledger.Dealer.SetSwitch(c.r.Context(), c.caller.actor, asked))
 }
 
 // switchRequest is req as the dealer takes it, for which "" is absent: a member
@@ -34,21 +26,21 @@ func switchRequest(req *SwitchRequest) (dealer.SwitchRequest, error) {
 		out.Set = true
 	case SwitchRequestActionClear:
 	default:
-		return out, refuseValue("action", "is set or clear")
+		return out, refuseWord("action", string(req.Action), "set", "clear")
 	}
 	switch {
 	case out.Scope == 0:
-		return out, refuseValue("scope", "is ledger, table or deck")
+		return out, refuseWord("scope", string(req.Scope), "ledger", "table", "deck")
 	case req.Table != nil && *req.Table == "":
-		return out, refuseValue("table", "is not empty")
+		return out, refuseValue("table", "must not be empty")
 	case req.Deck != nil && *req.Deck == "":
-		return out, refuseValue("deck", "is not empty")
+		return out, refuseValue("deck", "must not be empty")
 	}
 	out.Table, out.Deck = value(req.Table), value(req.Deck)
 	if req.DeckHash != nil {
 		b, err := base64.StdEncoding.Strict().DecodeString(*req.DeckHash)
 		if err != nil || len(b) != 32 {
-			return out, refuseValue("deck_hash", "is 32 bytes in base64")
+			return out, refuseValue("deck_hash", "must be 32 bytes in padded base64")
 		}
 		out.DeckHash = (*[32]byte)(b)
 	}
@@ -74,27 +66,23 @@ func (s *Server) ListSwitches(c *call) error {
 // SetTable opens or closes a table.
 func (s *Server) SetTable(c *call) error {
 	var req TableRequest
-	if err := decode(c.r, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return err
 	}
 	if req.Action != TableRequestActionOpen && req.Action != TableRequestActionClose {
-		return refuseValue("action", "is open or close")
+		return refuseWord("action", string(req.Action), "open", "close")
 	}
 	if err := c.mayTable(req.Table); err != nil {
 		return err
 	}
-	recorded, err := c.ledger.Dealer.SetTable(c.r.Context(), c.caller.actor, req.Table,
-		req.Action == TableRequestActionOpen)
-	if err != nil {
-		return err
-	}
-	return c.json(appendedAnswer(recorded))
+	return answers(c, appendedAnswer)(c.ledger.Dealer.SetTable(c.r.Context(), c.caller.actor, req.Table,
+		req.Action == TableRequestActionOpen))
 }
 
 // ClearLatch clears the entropy latch, after the generator's start-up test.
 func (s *Server) ClearLatch(c *call) error {
 	var req LatchRequest
-	if err := decode(c.r, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return err
 	}
 	recorded, err := c.ledger.Dealer.ClearLatch(c.r.Context(), c.caller.actor, req.Reason, nil)
@@ -103,10 +91,7 @@ func (s *Server) ClearLatch(c *call) error {
 		// The code latch says that it is set.
 		return &refusal{code: CodeInvalidRequest, detail: illegal.Detail}
 	}
-	if err != nil {
-		return err
-	}
-	return c.json(appendedAnswer(recorded))
+	return answers(c, appendedAnswer)(recorded, err)
 }
 
 func appendedAnswer(r dealer.Recorded) Appended { return Appended{Index: r.Index, Receipt: r.Receipt} }

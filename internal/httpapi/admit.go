@@ -39,7 +39,7 @@ func (s *Server) admit(c *call) (err error) {
 		return refuse(CodeRateLimited)
 	}
 	if c.caller.role == audit.RoleAdmin && c.caller.tables != nil {
-		return &refusal{code: CodeForbidden, detail: "what an admin does is for all tables, and the token is not"}
+		return &refusal{code: CodeForbidden, detail: "what an admin does is for all tables, and the credential is not"}
 	}
 	return c.mayScope()
 }
@@ -49,11 +49,12 @@ func (c *call) may(roles ...string) error {
 	anybody := len(roles) == 0 && c.ledger.public
 	switch {
 	case !c.caller.known() && !anybody:
-		return refuse(CodeUnauthorized)
+		return unauthorized("the request has no credential")
 	case c.caller.known() && c.caller.role == 0:
 		return c.otherTables()
 	case len(roles) > 0 && !slices.Contains(roles, c.caller.role.String()):
-		return &refusal{code: CodeForbidden, detail: "it takes the role " + strings.Join(roles, " or ")}
+		return &refusal{code: CodeForbidden, detail: "this takes the role " + strings.Join(roles, " or ") + ", and " +
+			c.caller.actor.Credential + " has the role " + c.caller.role.String()}
 	}
 	return nil
 }
@@ -79,7 +80,7 @@ func (c *call) mayOperate(op *dealer.Operation) (err error) {
 
 // otherTables is the refusal of a token for some tables.
 func (c *call) otherTables() error {
-	return &refusal{code: CodeForbidden, detail: "the token is for these tables only: " +
+	return &refusal{code: CodeForbidden, detail: "the credential is for these tables only: " +
 		strings.Join(c.caller.tables, ", ")}
 }
 

@@ -140,6 +140,21 @@ func checkProblem(t testing.TB, doc *openapi3.T, a ask, got answer) {
 	checkHeaders(t, a, got)
 }
 
+// sentence is one that stands by itself: a capital or a name in quotes, and a full stop.
+var (
+	sentences = regexp.MustCompile(`^["A-Z0-9].*\.$`)
+	machine   = regexp.MustCompile(`\d ?ms\b|\d{13}|\b(u?int\d*|float64|bool|struct|httpapi)\b|\.\.$`)
+)
+
+// checkSentences checks the words of a problem, of every one that any test of the API meets.
+func checkSentences(t testing.TB, detail string) {
+	t.Helper()
+	detail, _, _ = strings.Cut(detail, " The value sent is ")
+	if !sentences.MatchString(detail) || machine.MatchString(detail) {
+		t.Errorf("no whole sentence for people: %s", detail)
+	}
+}
+
 // checkHeaders checks what every answer has, and every problem.
 func checkHeaders(t testing.TB, a ask, got answer) {
 	t.Helper()
@@ -154,10 +169,11 @@ func checkHeaders(t testing.TB, a ask, got answer) {
 		return
 	}
 	p := got.problem(t)
-	if p.Status != got.status || problems[p.Code].status != got.status || problems[p.Code].title != p.Title {
+	if p.Status != got.status || problems[p.Code].Status != got.status || problems[p.Code].Title != p.Title {
 		t.Errorf("%s %s: %d with %+v", a.method, a.path, got.status, p)
 	}
-	if retry := got.header.Get("Retry-After") != ""; retry != problems[p.Code].retry {
+	checkSentences(t, value(p.Detail))
+	if retry := got.header.Get("Retry-After") != ""; retry != problems[p.Code].Retry {
 		t.Errorf("%s %s: %s with Retry-After %t", a.method, a.path, p.Code, retry)
 	}
 	if strings.Contains(string(got.body), a.token) && a.token != "" {

@@ -20,6 +20,16 @@ func (c *call) json(v any) error {
 	return c.write("application/json", noStore, body)
 }
 
+// answers is how a call ends with what v is shown as, or with err.
+func answers[T, A any](c *call, show func(T) A) func(T, error) error {
+	return func(v T, err error) error {
+		if err != nil {
+			return err
+		}
+		return c.json(show(v))
+	}
+}
+
 // write answers with the body. A caller that does not wait for it is its own
 // affair, and one that reads it slowly holds no reader's place in that time.
 func (c *call) write(mediaType, cache string, body []byte) error {

@@ -54,7 +54,8 @@ var batchOps = map[string]func(*call, *Operation, *dealer.Operation) error{
 		return plays(of, CloseRequest{}, &op.Close, func(req *CloseRequest) (dealer.CloseRequest, error) {
 			asked, err := closeRequest(*req, "")
 			if err == nil && asked.Reason == audit.ReasonTapeLost {
-				err = &refusal{code: CodeForbidden, field: "reason", detail: "tape_lost takes the role admin"}
+				err = &refusal{code: CodeForbidden, field: "reason",
+					detail: "The reason tape_lost takes the role admin"}
 			}
 			return asked, err
 		})
@@ -65,7 +66,7 @@ var batchOps = map[string]func(*call, *Operation, *dealer.Operation) error{
 func commits[T any](c *call, of *Operation, op *dealer.Operation, read func(*T) (string, error)) error {
 	switch {
 	case of.Shuffle != nil:
-		return refuseValue("shuffle", "is for operations on a shuffle that stands")
+		return refuseValue("shuffle", "must be left out of an operation that commits")
 	case of.Key == nil:
 		return &refusal{code: CodeIdempotencyKeyMissing, field: "key"}
 	}
@@ -89,9 +90,9 @@ func commits[T any](c *call, of *Operation, op *dealer.Operation, read func(*T) 
 func plays[T, D any](of *Operation, req T, into **D, read func(*T) (D, error)) error {
 	switch {
 	case of.Key != nil:
-		return refuseValue("key", "is for operations that commit")
+		return refuseValue("key", "must be left out, except in an operation that commits")
 	case of.Shuffle == nil:
-		return refuseValue("shuffle", "is needed: an id, or the number of an earlier operation as op")
+		return refuseValue("shuffle", "must be given: an id, or the number of an earlier operation as op")
 	}
 	if err := decodeBytes(of.Body, &req); err != nil {
 		return err
@@ -104,14 +105,14 @@ func plays[T, D any](of *Operation, req T, into **D, read func(*T) (D, error)) e
 // CreateBatch answers many operations.
 func (s *Server) CreateBatch(c *call) error {
 	var req BatchRequest
-	if err := decode(c.r, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return err
 	}
 	if n := len(req.Operations); n < 1 || n > maxOperations {
-		return refuseValue("operations", fmt.Sprintf("has 1 to %d operations", maxOperations))
+		return refuseValue("operations", fmt.Sprintf("must have 1 to %d operations", maxOperations))
 	}
 	if req.AllOrNone != nil && !*req.AllOrNone {
-		return refuseValue("all_or_none", "is true or absent")
+		return refuseValue("all_or_none", "must be true or absent")
 	}
 	n := len(req.Operations)
 	if !c.ledger.batches.enterN(c.caller.actor.Identity, n) {
@@ -144,7 +145,7 @@ func (s *Server) CreateBatch(c *call) error {
 	}
 	answer := Batch{Results: make([]BatchResult, n)}
 	for i, r := range results {
-		if answer.Results[i], err = s.result(c, r); err != nil {
+		if answer.Results[i], err = s.result(c, r, req.Operations[i].Body); err != nil {
 			return err
 		}
 	}
@@ -157,20 +158,20 @@ func (c *call) operation(ops []dealer.Operation, of *Operation) error {
 	op := &ops[i]
 	read, ok := batchOps[of.Op]
 	if !ok {
-		return refuseValue("op", "is shuffle, draw, mix, deal, reveal or close")
+		return refuseWord("op", of.Op, "shuffle", "draw", "mix", "deal", "reveal", "close")
 	}
 	if err := read(c, of, op); err != nil || of.Shuffle == nil {
 		return err
 	}
 	if ref := of.Shuffle.Op; ref != nil {
 		if *ref < 0 || *ref >= i {
-			return refuseValue("shuffle.op", fmt.Sprintf("is the number of an operation before this one, %d", i))
+			return refuseValue("shuffle.op", fmt.Sprintf("must be the number of an operation before this one, which is %d", i))
 		}
 		op.Of, op.Table = *ref, ops[*ref].Table
 		return nil
 	}
 	if of.Shuffle.ID == 0 || of.Shuffle.ID > maxInteger {
-		return refuseValue("shuffle", "is an id")
+		return refuseValue("shuffle", "must be an id")
 	}
 	op.Shuffle = of.Shuffle.ID
 	return c.mayOperate(op)
@@ -183,19 +184,20 @@ func checkPlaces(ops []dealer.Operation) error {
 		places += op.Places()
 		if places > maxBatchPlaces {
 			return refuseValue(fmt.Sprintf("operations[%d]", i), fmt.Sprintf(
-				"is one too many: a batch commits and deals at most %d places", maxBatchPlaces))
+				"must not take the batch above %d places that it commits and deals", maxBatchPlaces))
 		}
 	}
 	return nil
 }
 
 // result is the answer to one operation, as its single request has it.
-func (s *Server) result(c *call, r dealer.Result) (BatchResult, error) {
+func (s *Server) result(c *call, r dealer.Result, asked []byte) (BatchResult, error) {
 	if r.Err != nil {
 		e := translate(c.r.Method, r.Err)
 		s.logCause(c.w, c.r, e)
-		result := BatchResult{Status: problems[e.code].status, Body: problemBody(e)}
-		if problems[e.code].retry {
+		e.body = asked
+		result := BatchResult{Status: problems[e.code].Status, Body: problemBody(e)}
+		if problems[e.code].Retry {
 			result.RetryAfter = new(retryAfter)
 		}
 		return result, nil

@@ -10,42 +10,26 @@ import (
 
 // CreateShuffle commits to a new shuffle.
 func (s *Server) CreateShuffle(c *call, params CreateShuffleParams) error {
-	var req ShuffleRequest
-	if err := decode(c.r, &req); err != nil {
-		return err
-	}
-	asked, err := shuffleRequest(&req)
+	asked, err := reads(c, shuffleRequest)
 	if err != nil {
 		return err
 	}
-	if err := c.mayTable(req.Table); err != nil {
+	if err := c.mayTable(asked.Table); err != nil {
 		return err
 	}
-	shuffle, err := c.ledger.Dealer.Shuffle(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked)
-	if err != nil {
-		return err
-	}
-	return c.json(shuffleAnswer(shuffle))
+	return answers(c, shuffleAnswer)(c.ledger.Dealer.Shuffle(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked))
 }
 
 // CreateDraws commits to drawn values.
 func (s *Server) CreateDraws(c *call, params CreateDrawsParams) error {
-	var req DrawsRequest
-	if err := decode(c.r, &req); err != nil {
-		return err
-	}
-	asked, err := drawsRequest(&req)
+	asked, err := reads(c, drawsRequest)
 	if err != nil {
 		return err
 	}
-	if err := c.mayTable(req.Table); err != nil {
+	if err := c.mayTable(asked.Table); err != nil {
 		return err
 	}
-	draws, err := c.ledger.Dealer.Draws(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked)
-	if err != nil {
-		return err
-	}
-	return c.json(shuffleAnswer(draws))
+	return answers(c, shuffleAnswer)(c.ledger.Dealer.Draws(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked))
 }
 
 // shuffleRequest is req as the dealer takes it, for which zero is absent: a
@@ -53,7 +37,7 @@ func (s *Server) CreateDraws(c *call, params CreateDrawsParams) error {
 func shuffleRequest(req *ShuffleRequest) (dealer.ShuffleRequest, error) {
 	out := dealer.ShuffleRequest{Table: req.Table, Cards: req.Cards, Take: req.Take}
 	if req.Deck != nil && *req.Deck == "" {
-		return out, refuseValue("deck", "is not empty")
+		return out, refuseValue("deck", "must not be empty")
 	}
 	out.Deck = value(req.Deck)
 	if req.EndAt != nil {
@@ -66,7 +50,7 @@ func shuffleRequest(req *ShuffleRequest) (dealer.ShuffleRequest, error) {
 		}
 		for i, at := range p.Positions {
 			if at < 0 || at > 1<<16-1 {
-				return out, refuseValue(fmt.Sprintf("parent.positions[%d]", i), "is a position")
+				return out, refuseValue(fmt.Sprintf("parent.positions[%d]", i), "must be a position")
 			}
 			out.Parent.Positions[i] = uint16(at)
 		}
@@ -105,9 +89,9 @@ func commonTerms(table string, mix *MixPlan, disclosure *Disclosure, closeBy *Ti
 	plan *dealer.MixPlan, disclose audit.Disclosure, by *int64, ref string, err error) {
 	switch {
 	case table == "":
-		err = refuseValue("table", "is needed")
+		err = refuseValue("table", "must be given")
 	case gameRef != nil && *gameRef == "":
-		err = refuseValue("game_ref", "is not empty")
+		err = refuseValue("game_ref", "must not be empty")
 	case mix != nil:
 		plan, err = mixPlan(mix)
 	}
@@ -116,7 +100,7 @@ func commonTerms(table string, mix *MixPlan, disclosure *Disclosure, closeBy *Ti
 	}
 	if disclosure != nil {
 		if disclose = audit.ParseDisclosure(string(*disclosure)); disclose == 0 {
-			return nil, 0, nil, "", refuseValue("disclosure", "is public or auditor")
+			return nil, 0, nil, "", refuseWord("disclosure", string(*disclosure), "public", "auditor")
 		}
 	}
 	if closeBy != nil {
@@ -128,11 +112,11 @@ func commonTerms(table string, mix *MixPlan, disclosure *Disclosure, closeBy *Ti
 
 func mixPlan(p *MixPlan) (*dealer.MixPlan, error) {
 	if p.Cut != nil && !*p.Cut {
-		return nil, refuseValue("mix.cut", "is true or absent")
+		return nil, refuseValue("mix.cut", "must be true or absent")
 	}
 	out := &dealer.MixPlan{Beacon: p.Beacon != nil, Cut: p.Cut != nil}
 	if p.Slots != nil && len(p.Slots) == 0 {
-		return nil, refuseValue("mix.slots", "is not empty")
+		return nil, refuseValue("mix.slots", "must not be empty")
 	}
 	var err error
 	if out.Slots, err = decodeHashes("mix.slots", p.Slots); err != nil {
@@ -140,7 +124,7 @@ func mixPlan(p *MixPlan) (*dealer.MixPlan, error) {
 	}
 	if p.Beacon != nil && p.Beacon.Round != nil {
 		if out.Round = *p.Beacon.Round; out.Round == 0 {
-			return nil, refuseValue("mix.beacon.round", "is a round from 1")
+			return nil, refuseValue("mix.beacon.round", "must be a round from 1")
 		}
 	}
 	return out, nil
@@ -150,7 +134,7 @@ func decodeHashes(field string, list []Hash) (hashes [][32]byte, err error) {
 	for i, text := range list {
 		h, err := base64.StdEncoding.Strict().DecodeString(text)
 		if err != nil || len(h) != 32 || base64.StdEncoding.EncodeToString(h) != text {
-			return nil, refuseValue(fmt.Sprintf("%s[%d]", field, i), "is 32 bytes in padded base64")
+			return nil, refuseValue(fmt.Sprintf("%s[%d]", field, i), "must be 32 bytes in padded base64")
 		}
 		hashes = append(hashes, [32]byte(h))
 	}
@@ -159,22 +143,14 @@ func decodeHashes(field string, list []Hash) (hashes [][32]byte, err error) {
 
 // MixShuffle reveals the values of a plan.
 func (s *Server) MixShuffle(c *call, id ID) error {
-	var req MixRequest
-	if err := decode(c.r, &req); err != nil {
-		return err
-	}
-	asked, err := mixRequest(&req)
+	asked, err := reads(c, mixRequest)
 	if err != nil {
 		return err
 	}
 	if err := s.awaitWitnesses(c, id); err != nil {
 		return err
 	}
-	mix, err := c.ledger.Dealer.Mix(c.r.Context(), c.caller.actor, id, asked)
-	if err != nil {
-		return err
-	}
-	return c.json(mixAnswer(mix))
+	return answers(c, mixAnswer)(c.ledger.Dealer.Mix(c.r.Context(), c.caller.actor, id, asked))
 }
 
 func mixRequest(req *MixRequest) (asked dealer.MixRequest, err error) {
@@ -184,7 +160,7 @@ func mixRequest(req *MixRequest) (asked dealer.MixRequest, err error) {
 	}
 	if req.Beacon != nil {
 		if len(req.Beacon) != 48 {
-			return asked, refuseValue("beacon", "is 48 bytes in padded base64")
+			return asked, refuseValue("beacon", "must be 48 bytes in padded base64")
 		}
 		asked.Beacon = (*[48]byte)(req.Beacon)
 	}

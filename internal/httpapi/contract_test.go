@@ -117,37 +117,24 @@ func security(doc *openapi3.T, op *openapi3.Operation) openapi3.SecurityRequirem
 	return doc.Security
 }
 
-// TestProblemsAreTheContracts holds the table of errors against x-problems and
-// the enumeration of codes.
+// TestProblemsAreTheContracts holds the table of errors, which is made from the contract,
+// against the enumeration of codes.
 func TestProblemsAreTheContracts(t *testing.T) {
 	t.Parallel()
-	doc := loadContract(t)
-	listed := doc.Extensions["x-problems"].(map[string]any)
-	for code, k := range problems {
-		said, ok := listed[string(code)].(map[string]any)
-		if !ok {
-			t.Errorf("%s is not in x-problems", code)
-			continue
+	enum := loadContract(t).Components.Schemas["Code"].Value.Enum
+	for _, v := range enum {
+		k, ok := problems[Code(v.(string))]
+		if !ok || k.Title == "" || strings.HasSuffix(k.Title, ".") {
+			t.Errorf("%s: %+v", v, k)
 		}
-		if fmt.Sprint(said["status"]) != strconv.Itoa(k.status) || said["title"] != k.title ||
-			said["retry"] != k.retry {
-			t.Errorf("%s: the table says %+v, the contract %v", code, k, said)
-		}
-		if k.retry && k.status != 429 && k.status != 503 {
-			t.Errorf("%s asks for another try with status %d", code, k.status)
+		checkSentences(t, k.Cause)
+		checkSentences(t, k.Cure)
+		if k.Retry && k.Status != 429 && k.Status != 503 {
+			t.Errorf("%s asks for another try with status %d", v, k.Status)
 		}
 	}
-	var enum []string
-	for _, v := range doc.Components.Schemas["Code"].Value.Enum {
-		enum = append(enum, v.(string))
-	}
-	for code := range listed {
-		if _, ok := problems[Code(code)]; !ok || !slices.Contains(enum, code) {
-			t.Errorf("%s is in x-problems only", code)
-		}
-	}
-	if len(enum) != len(problems) || len(listed) != len(problems) {
-		t.Errorf("%d codes, %d in x-problems, %d in the table", len(enum), len(listed), len(problems))
+	if len(enum) != len(problems) || len(enum) < 50 {
+		t.Errorf("%d codes, %d in the table", len(enum), len(problems))
 	}
 }
 

@@ -42,19 +42,11 @@ func credentialAnswer(h audit.Holder, now int64) Credential {
 
 // ChangeCredential creates or revokes a token or certificate.
 func (s *Server) ChangeCredential(c *call) error {
-	var req CredentialRequest
-	if err := decode(c.r, &req); err != nil {
-		return err
-	}
-	body, err := credentialBody(&req)
+	body, err := reads(c, credentialBody)
 	if err != nil {
 		return err
 	}
-	recorded, err := c.ledger.Dealer.ChangeCredential(c.r.Context(), c.caller.actor, body)
-	if err != nil {
-		return err
-	}
-	return c.json(appendedAnswer(recorded))
+	return answers(c, appendedAnswer)(c.ledger.Dealer.ChangeCredential(c.r.Context(), c.caller.actor, body))
 }
 
 // credentialBody is the entry that is asked for.
@@ -65,20 +57,20 @@ func credentialBody(req *CredentialRequest) (*audit.Credential, error) {
 	created := req.Role != nil || req.Identity != nil || req.Tables != nil || req.Expires != nil || req.Hash != nil
 	switch {
 	case req.Action == CredentialRequestActionRevoke && created:
-		return nil, refuseValue("action", "is create with role, identity, tables, expires or hash")
+		return nil, refuseValue("action", "must be create when role, identity, tables, expires or hash is given")
 	case req.Action == CredentialRequestActionRevoke:
 		return &audit.Credential{Kind: audit.CredentialRevoked, ID: req.Credential, Reason: value(req.Reason)}, nil
 	case req.Action != CredentialRequestActionCreate:
-		return nil, refuseValue("action", "is create or revoke")
+		return nil, refuseWord("action", string(req.Action), "create", "revoke")
 	case req.Reason != nil:
-		return nil, refuseValue("reason", "goes with the action revoke")
+		return nil, refuseValue("reason", "must be left out, except with the action revoke")
 	case req.Role == nil:
-		return nil, refuseValue("role", "is needed with create: dealer, auditor, admin or regulator")
+		return nil, refuseValue("role", "must be given with the action create: dealer, auditor, admin or regulator")
 	case req.Identity == nil || audit.CheckName(*req.Identity) != nil:
 		return nil, refuseValue("identity",
-			"is needed with create: a name of 1 to 64 letters, digits, '.', '_' and '-'")
+			"must be given with the action create: a name of 1 to 64 letters, digits, '.', '_' and '-'")
 	case req.Hash == nil:
-		return nil, refuseValue("hash", "is needed with create: SHA-256 of the secret")
+		return nil, refuseValue("hash", "must be given with the action create: SHA-256 of the secret")
 	}
 	return createdBody(req)
 }
@@ -93,26 +85,26 @@ func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 		c.Expires = int64(*req.Expires)
 	}
 	if c.Role == 0 {
-		return nil, refuseValue("role", "is dealer, auditor, admin or regulator")
+		return nil, refuseWord("role", string(*req.Role), "dealer", "auditor", "admin", "regulator")
 	}
 	slices.Sort(c.Tables)
 	for i, table := range c.Tables {
 		if err := audit.CheckName(table); err != nil {
-			return nil, refuseValue("tables", "holds a table that "+err.Error())
+			return nil, refuseValue("tables", "must hold names, and one of them "+err.Error())
 		}
 		if i > 0 && c.Tables[i-1] == table {
-			return nil, refuseValue("tables", "holds "+table+" twice: name each table once")
+			return nil, refuseValue("tables", "must name each table once, and names "+table+" twice")
 		}
 	}
 	if req.Tables != nil && (len(c.Tables) == 0 || len(c.Tables) > audit.MaxTables) {
-		return nil, refuseValue("tables", "has 1 to 256 tables; leave it out for all of them")
+		return nil, refuseValue("tables", "must have 1 to 256 tables; leave it out for all of them")
 	}
 	if c.Role == audit.RoleAdmin && c.Tables != nil {
-		return nil, refuseValue("tables", "goes with the other roles: what an admin does is for all tables")
+		return nil, refuseValue("tables", "must be left out with the role admin: what an admin does is for all tables")
 	}
 	hash, err := base64.StdEncoding.Strict().DecodeString(*req.Hash)
 	if err != nil || len(hash) != 32 {
-		return nil, refuseValue("hash", "is 32 bytes in padded base64")
+		return nil, refuseValue("hash", "must be 32 bytes in padded base64")
 	}
 	c.Digest = c.Opens([32]byte(hash))
 	return c, nil
@@ -121,13 +113,13 @@ func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 // TakeOverShuffle gives a shuffle another owner.
 func (s *Server) TakeOverShuffle(c *call, id ID) error {
 	var req TakeoverRequest
-	if err := decode(c.r, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return err
 	}
 	asked := dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: req.Reason}
 	if req.Extent != nil {
 		if asked.Extent = audit.ParseExtent(string(*req.Extent)); asked.Extent == 0 {
-			return refuseValue("extent", "is close or play")
+			return refuseWord("extent", string(*req.Extent), "close", "play")
 		}
 	}
 	t, err := c.ledger.Dealer.Takeover(c.r.Context(), c.caller.actor, id, asked)

@@ -106,31 +106,31 @@ func TestCredentialRefusals(t *testing.T) {
 		field    string
 		says     string
 	}{
-		{`"create"`, `"make"`, CodeInvalidValue, "action", "is create or revoke"},
-		{`"action":"create",`, ``, CodeInvalidValue, "action", "is create or revoke"},
-		{`"create"`, `"revoke"`, CodeInvalidValue, "action", "is create with role, identity, tables, expires or hash"},
+		{`"create"`, `"make"`, CodeInvalidValue, "action", "must be create or revoke"},
+		{`"action":"create",`, ``, CodeInvalidValue, "action", "must be create or revoke"},
+		{`"create"`, `"revoke"`, CodeInvalidValue, "action", "must be create when role, identity, tables, expires or hash is given"},
 		{`"credential":"tok_`, `"credential":"a b`, CodeInvalidValue, "credential", "letters, digits"},
 		{`"credential":"tok_`, `"token":"tok_`, CodeUnknownMember, "token", ""},
 		{`"role":"dealer",`, ``, CodeInvalidValue, "role",
-			"is needed with create: dealer, auditor, admin or regulator"},
-		{`"role":"dealer"`, `"role":"house"`, CodeInvalidValue, "role", "is dealer, auditor, admin or regulator"},
-		{`"identity":"i",`, ``, CodeInvalidValue, "identity", "is needed with create: a name of 1 to 64 letters"},
+			"must be given with the action create: dealer, auditor, admin or regulator"},
+		{`"role":"dealer"`, `"role":"house"`, CodeInvalidValue, "role", "must be dealer, auditor, admin or regulator"},
+		{`"identity":"i",`, ``, CodeInvalidValue, "identity", "must be given with the action create: a name of 1 to 64 letters"},
 		{`"identity":"i"`, `"identity":""`, CodeInvalidValue, "identity", "a name of 1 to 64 letters"},
 		{`"identity":"i"`, `"identity":"Jane Doe"`, CodeInvalidValue, "identity", "a name of 1 to 64 letters"},
 		{`"identity":"i"`, `"identity":"daemon"`, CodeCredential, "", "reserved"},
 		{`"identity":"i"`, `"identity":"operator"`, CodeCredential, "", "reserved"},
 		{`"tables":["a","b"]`, `"tables":[]`, CodeInvalidValue, "tables",
-			"has 1 to 256 tables; leave it out for all of them"},
-		{`"tables":["a","b"]`, `"tables":[` + many + `]`, CodeInvalidValue, "tables", "has 1 to 256 tables"},
-		{`"tables":["a","b"]`, `"tables":["a b"]`, CodeInvalidValue, "tables", "holds a table that"},
+			"must have 1 to 256 tables; leave it out for all of them"},
+		{`"tables":["a","b"]`, `"tables":[` + many + `]`, CodeInvalidValue, "tables", "must have 1 to 256 tables"},
+		{`"tables":["a","b"]`, `"tables":["a b"]`, CodeInvalidValue, "tables", "must hold names, and one of them must have only"},
 		{`"tables":["a","b"]`, `"tables":["b","a","b"]`, CodeInvalidValue, "tables",
-			"holds b twice: name each table once"},
-		{`"role":"dealer"`, `"role":"admin"`, CodeInvalidValue, "tables", "goes with the other roles"},
+			"must name each table once, and names b twice"},
+		{`"role":"dealer"`, `"role":"admin"`, CodeInvalidValue, "tables", "must be left out with the role admin"},
 		{`"2030-01-02T03:04:05Z"`, `"tomorrow"`, CodeInvalidValue, "expires", ""},
-		{`,"hash":"` + hash + `"`, ``, CodeInvalidValue, "hash", "is needed with create: SHA-256 of the secret"},
-		{hash, "AAAA", CodeInvalidValue, "hash", "is 32 bytes in padded base64"},
-		{hash, "x", CodeInvalidValue, "hash", "is 32 bytes in padded base64"},
-		{`"action"`, `"reason":"r","action"`, CodeInvalidValue, "reason", "goes with the action revoke"},
+		{`,"hash":"` + hash + `"`, ``, CodeInvalidValue, "hash", "must be given with the action create: SHA-256 of the secret"},
+		{hash, "AAAA", CodeInvalidValue, "hash", "must be 32 bytes in padded base64"},
+		{hash, "x", CodeInvalidValue, "hash", "must be 32 bytes in padded base64"},
+		{`"action"`, `"reason":"r","action"`, CodeInvalidValue, "reason", "must be left out, except with the action revoke"},
 	} {
 		body := good()
 		bad := strings.Replace(body, c.from, c.to, 1)
@@ -151,10 +151,10 @@ func TestCredentialRefusals(t *testing.T) {
 	}
 	mine := fmt.Sprintf(`"credential":%q`, s.dealerID)
 	revoked(mine, "", CodeInvalidRequest, "reason")
-	revoked(mine+`,"reason":" "`, "says why", CodeInvalidRequest, "reason")
+	revoked(mine+`,"reason":" "`, "must say why", CodeInvalidRequest, "reason")
 	revoked(mine+`,"reason":"two\nlines"`, "", CodeInvalidRequest, "reason")
-	revoked(mine+`,"reason":"r","hash":"`+hash+`"`, "is create with", CodeInvalidValue, "action")
-	revoked(`"credential":"tok_nobody","reason":"r"`, "no credential tok_nobody was created", CodeCredential, "")
+	revoked(mine+`,"reason":"r","hash":"`+hash+`"`, "must be create when", CodeInvalidValue, "action")
+	revoked(`"credential":"tok_nobody","reason":"r"`, "No credential tok_nobody was created", CodeCredential, "")
 	revoked(fmt.Sprintf(`"credential":%q,"reason":"r"`, idOf(s.revoked)), "was revoked before", CodeCredential, "")
 	if got := s.ledger.Live().Size; got != size {
 		t.Errorf("%d entries were written", got-size)

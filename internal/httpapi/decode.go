@@ -19,18 +19,26 @@ import (
 
 const maxInteger = audit.MaxInteger
 
-// decode reads the body as one JSON value into v. The library's defaults refuse
-// duplicate members, members in another case, bad UTF-8, trailing data and deep
-// nesting; unknown members and null are refused here.
-func decode(r *http.Request, v any) error {
-	if err := checkMedia(r, "application/json"); err != nil {
+// decode reads the body as one JSON value into v, and keeps it for the words of a refusal.
+// The library's defaults refuse duplicate members, members in another case, bad UTF-8,
+// trailing data and deep nesting; unknown members and null are refused here.
+func (c *call) decode(v any) (err error) {
+	if err := checkMedia(c.r, "application/json"); err != nil {
 		return err
 	}
-	body, err := readBody(r)
-	if err != nil {
+	if c.w.body, err = readBody(c.r); err != nil {
 		return err
 	}
-	return decodeBytes(body, v)
+	return decodeBytes(c.w.body, v)
+}
+
+// reads returns what the body of a call asks for.
+func reads[T, D any](c *call, read func(*T) (D, error)) (asked D, err error) {
+	var req T
+	if err := c.decode(&req); err != nil {
+		return asked, err
+	}
+	return read(&req)
 }
 
 func decodeBytes(body []byte, v any) error {
@@ -44,13 +52,13 @@ func decodeBytes(body []byte, v any) error {
 	case errors.As(err, &semantic):
 		field := fieldName(semantic.JSONPointer)
 		if errors.Is(semantic.Err, json.ErrUnknownName) {
-			return &refusal{code: CodeUnknownMember, field: field}
+			return unknownMember(field, semantic)
 		}
 		return refuseValue(field, valueDetail(semantic))
 	case errors.As(err, &syntactic):
 		field := fieldName(syntactic.JSONPointer)
 		if errors.Is(syntactic.Err, jsontext.ErrDuplicateName) {
-			return &refusal{code: CodeDuplicateMember, field: field}
+			return &refusal{code: CodeDuplicateMember, field: field, detail: named(field) + " stands twice"}
 		}
 		return &refusal{code: CodeInvalidJSON, field: field, detail: syntaxDetail(syntactic)}
 	}
@@ -82,16 +90,16 @@ func valueDetail(e *json.SemanticError) string {
 	case errors.As(e.Err, &broken):
 		return string(broken)
 	case errors.Is(e.Err, strconv.ErrSyntax) || errors.Is(e.Err, strconv.ErrRange):
-		return "is an integer in its range"
+		return "must be a whole number in its range"
 	}
-	return string(errWrongType)
+	return wanted(e.GoType)
 }
 
 func syntaxDetail(e *jsontext.SyntacticError) string {
 	if errors.Is(e.Err, io.ErrUnexpectedEOF) {
-		return "the value is cut short"
+		return "The JSON value is cut short"
 	}
-	return fmt.Sprintf("at byte %d", e.ByteOffset)
+	return fmt.Sprintf("The JSON is malformed at byte %d", e.ByteOffset)
 }
 
 // fieldName turns a JSON pointer into the spelling of problem documents:
@@ -119,10 +127,12 @@ func fieldName(p jsontext.Pointer) string {
 // compressed: nothing is ever inflated here.
 func checkMedia(r *http.Request, want string) error {
 	if len(r.Header.Values("Content-Encoding")) > 0 {
-		return &refusal{code: CodeUnsupportedMediaType, field: "Content-Encoding", detail: "bodies are not compressed"}
+		return &refusal{code: CodeUnsupportedMediaType, field: "Content-Encoding",
+			rule: "must be left out: bodies are not compressed"}
 	}
 	if mediaType(r) != want {
-		return &refusal{code: CodeUnsupportedMediaType, field: "Content-Type", detail: "is " + want}
+		return &refusal{code: CodeUnsupportedMediaType, field: "Content-Type", rule: "must be " + want,
+			sent: r.Header.Get("Content-Type")}
 	}
 	return nil
 }
@@ -160,5 +170,5 @@ func readBody(r *http.Request) ([]byte, error) {
 	case errors.As(err, &network) && network.Timeout():
 		return nil, &refusal{code: CodeRequestTimeout, cause: err}
 	}
-	return nil, &refusal{code: CodeInvalidJSON, detail: "the body is cut short", cause: err}
+	return nil, &refusal{code: CodeInvalidJSON, detail: "The body is cut short", cause: err}
 }

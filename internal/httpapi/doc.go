@@ -15,3 +15,4 @@
 package httpapi
 
 //go:generate go tool oapi-codegen -config oapi-codegen.yaml openapi.yaml
+//go:generate env UPDATE_GOLDEN=1 go test -count=1 -run ^TestErrorsPage$ .

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
@@ -13,71 +14,9 @@ import (
 
 // kind is what all problem documents of one code have in common.
 type kind struct {
-	status int
-	title  string
-	retry  bool // the same request may be sent again, and that may help
-}
-
-// problems is the one table from codes to answers. It stands in the contract
-// too, as x-problems; a test holds the two together.
-var problems = map[Code]kind{
-	CodeInvalidJSON:           {400, "The body is not one JSON value in UTF-8", false},
-	CodeUnknownMember:         {400, "The contract has no such member", false},
-	CodeDuplicateMember:       {400, "A member stands twice", false},
-	CodeInvalidValue:          {400, "A value is not what the contract allows", false},
-	CodeIdempotencyKeyMissing: {400, "This request needs one Idempotency-Key header", false},
-	CodeUnauthorized:          {401, "This needs a token that is in force", false},
-	CodeForbidden:             {403, "The token is of another role, or for other tables", false},
-	CodeNoSuchRoute:           {404, "Nothing has this address", false},
-	CodeNoSuchLedger:          {404, "No ledger has this name", false},
-	CodeNotFound:              {404, "The ledger has no such shuffle, entry or tile", false},
-	CodeMethodNotAllowed:      {405, "This address does not take this method", false},
-	CodeRequestTimeout:        {408, "The body did not arrive in time", false},
-	CodeNotYours:              {409, "The shuffle is of another identity", false},
-	CodeTwoPersons:            {409, "This needs an act that two administrators signed", false},
-	CodeAct:                   {422, "The act of the administrators does not hold", false},
-	CodeCredential:            {409, "A credential of this id stands so already, or may not do this", false},
-	CodeAdministrators:        {409, "The administrators cannot be changed like this", false},
-	CodeWhichShuffle:          {409, "Several shuffles are open at the table", false},
-	CodeAllOrNone:             {409, "The batch asks for all or none", false},
-	CodeNotOpen:               {409, "The shuffle is not open", false},
-	CodeDeadline:              {409, "The time to close the shuffle has passed", false},
-	CodePlace:                 {409, "A deal starts at the next place", false},
-	CodePlaces:                {409, "A deal ends at the last place at the latest", false},
-	CodeReveal:                {409, "What is revealed was dealt and is not public, and a burn or discard only as exposed or with the close", false},
-	CodeEarlierSerial:         {409, "An earlier shuffle of the table has not begun, and must be dealt from or closed first", false},
-	CodeMix:                   {409, "The mix plan is revealed once, whole, before the first deal", false},
-	CodeOutcome:               {409, "The shuffle cannot end like this", false},
-	CodeParent:                {409, "The parent cannot give these cards", false},
-	CodeTable:                 {409, "The table is closed, or stands so already", false},
-	CodeKill:                  {409, "A kill switch stops new shuffles here, or stands so already", false},
-	CodeSlot:                  {409, "A slot hash stands in another commit", false},
-	CodeDisclosureKey:         {409, "The ledger has no disclosure key for the auditors in force", false},
-	CodeStatement:             {409, "The shuffle cannot take this statement", false},
-	CodeRepeated:              {409, "This was answered before, for another request", false},
-	CodeBodyTooLarge:          {413, "The body is too large", false},
-	CodeUnsupportedMediaType:  {415, "The body's type or encoding is not one that this address takes", false},
-	CodeInvalidRequest:        {422, "The request breaks a rule", false},
-	CodeIdempotencyKeyReused:  {422, "The idempotency key was used for another request", false},
-	CodeCloseBy:               {422, "close_by lies after the commit and within the ledger's cap", false},
-	CodeTerms:                 {422, "The terms do not fit what is committed", false},
-	CodeMixModes:              {422, "The ledger does not allow this source in a mix plan", false},
-	CodeBeacon:                {422, "The beacon's round or its signature does not hold", false},
-	CodeKey:                   {422, "The ledger cannot take this key", false},
-	CodePolicy:                {422, "The policy's witnesses did not cosign the newest checkpoint", false},
-	CodeRateLimited:           {429, "Too many requests", true},
-	CodeInternal:              {500, "Something is wrong here", false},
-	CodeNotReady:              {503, "The daemon is starting or stopping", true},
-	CodeBeaconEarly:           {503, "The beacon's round is not out yet", true},
-	CodeSigningKey:            {503, "The daemon does not have the signing key in force", false},
-	CodeOverloaded:            {503, "Too many requests are waiting", true},
-	CodeOutcomeUnknown:        {503, "Whether it was done is not known yet", true},
-	CodeCosigned:              {503, "The witnesses have not cosigned the commit yet", true},
-	CodeUnavailable:           {503, "The store does not answer", true},
-	CodeFrozen:                {503, "Signing is stopped, reads go on", false},
-	CodeClock:                 {503, "The daemon's clock cannot be trusted", false},
-	CodeLatch:                 {503, "The entropy latch is set, an operator must clear it", false},
-	CodeSealed:                {503, "The sealing key of this tape is not available", false},
+	Status             int
+	Title, Cause, Cure string
+	Retry              bool // the same request may be sent again, and that may help
 }
 
 // illegals are the rules of legality that a request can break, with their
@@ -137,6 +76,9 @@ var sentinels = []struct {
 	{ledger.ErrNotFound, CodeNotFound},
 }
 
+// occurrences are codes of the dealer's own errors, of which callers read all.
+var occurrences = map[Code]bool{CodeRepeated: true, CodeNotFound: true}
+
 // translate turns any error into a refusal. What it does not know is internal:
 // the caller learns that, the log learns the rest.
 func translate(method string, err error) *refusal {
@@ -149,7 +91,7 @@ func translate(method string, err error) *refusal {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &request):
-		return &refusal{code: CodeInvalidRequest, field: request.Field, detail: request.Rule}
+		return &refusal{code: CodeInvalidRequest, field: request.Field, rule: request.Rule}
 	case errors.As(err, &statement):
 		return &refusal{code: CodeStatement, detail: statement.Rule}
 	case errors.As(err, &illegal):
@@ -158,6 +100,9 @@ func translate(method string, err error) *refusal {
 		}
 	}
 	for _, s := range sentinels {
+		if said, ok := strings.CutPrefix(err.Error(), s.err.Error()+": "); ok && occurrences[s.code] {
+			return &refusal{code: s.code, detail: said, cause: err}
+		}
 		if errors.Is(err, s.err) {
 			return &refusal{code: s.code, detail: string(ledger.CauseOf(err)), cause: err}
 		}

@@ -66,7 +66,7 @@ func (c *call) follows(after *Index) (uint64, error) {
 		field = "Last-Event-ID"
 		index, err := parseIndex(values[0])
 		if err != nil || len(values) > 1 {
-			return 0, refuseValue(field, "is the id of an event: an index in decimal digits")
+			return 0, refuseValue(field, "must be the id of an event: an index in decimal digits")
 		}
 		after = &index
 	}
@@ -79,7 +79,7 @@ func (c *call) follows(after *Index) (uint64, error) {
 	}
 	// Another daemon may have written it a moment ago.
 	if _, err := c.ledger.Log.Receipt(c.r.Context(), *after); err != nil {
-		return 0, refuseValue(field, fmt.Sprintf("is the index of an entry, and the ledger has %d entries", size))
+		return 0, refuseValue(field, fmt.Sprintf("must be the index of an entry, and the ledger has %d entries", size))
 	}
 	return *after + 1, nil
 }

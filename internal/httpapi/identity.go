@@ -48,13 +48,13 @@ func presents(r *http.Request) bool {
 
 // identify returns who makes the request: by its token, or where it sends none
 // by the client certificate of its connection. No credential is the zero caller;
-// one that is malformed, unknown, wrong, expired or revoked is refused, all of
-// them alike.
+// one that is malformed, unknown, wrong, expired or revoked is refused. Only one
+// that shows the secret learns that it expired.
 func (i *identities) identify(ctx context.Context, l *served, r *http.Request) (caller, error) {
 	if values := r.Header.Values("Authorization"); len(values) > 0 {
 		id, secret, ok := parseCredential(values)
 		if !ok {
-			return caller{}, refuse(CodeUnauthorized)
+			return caller{}, unauthorized("the header Authorization is not one \"Bearer tok_ID.SECRET\"")
 		}
 		return i.check(ctx, l, remote(r), id, sha256.Sum256([]byte(secret)))
 	}
@@ -63,7 +63,7 @@ func (i *identities) identify(ctx context.Context, l *served, r *http.Request) (
 		return caller{}, nil
 	}
 	if !valid(chains, i.now()) {
-		return caller{}, refuse(CodeUnauthorized)
+		return caller{}, unauthorized("the client certificate is before or after its time")
 	}
 	id, hash := ledger.CertificateID(chains[0][0].RawSubjectPublicKeyInfo)
 	return i.check(ctx, l, remote(r), id, hash)
@@ -105,15 +105,20 @@ func (i *identities) check(ctx context.Context, l *served, from netip.Prefix, id
 		}
 	}
 	switch {
-	case holds && (c.Expires == 0 || i.now().UnixMilli() < c.Expires):
+	case holds && c.Expires != 0 && i.now().UnixMilli() >= c.Expires:
+		return caller{}, unauthorized("the credential " + id + " expired at " + audit.Instant(c.Expires))
+	case holds:
 		return caller{audit.Actor{Identity: c.Identity, Credential: c.ID}, c.Role, c.Tables}, nil
 	case err == nil || errors.Is(err, ledger.ErrNotFound):
-		return caller{}, refuse(CodeUnauthorized)
+		return caller{}, unauthorized("the credential " + id + " is not known to ledger " + l.Log.Info().Name +
+			", was revoked, or has another secret")
 	case errors.Is(err, ledger.ErrOverloaded):
 		return caller{}, err
 	}
 	return caller{}, &refusal{code: CodeUnavailable, cause: err} // in doubt nobody gets in
 }
+
+func unauthorized(why string) error { return &refusal{code: CodeUnauthorized, detail: why} }
 
 // opens reports whether what was shown is of the credential (docs/SPEC.md section 5.10).
 func opens(c audit.Credential, hash [32]byte) bool {

@@ -164,7 +164,9 @@ func TestUnknownCredentials(t *testing.T) {
 		unknown, stranger := s.get("/v1/main/keys", bogus()), s.get("/v1/main/keys", wrong())
 		unknown.want(t, CodeUnauthorized, "")
 		stranger.want(t, CodeUnauthorized, "")
-		bodies = append(bodies, string(unknown.body), string(stranger.body))
+		for _, got := range []answer{unknown, stranger} { // what it sent, it knows
+			bodies = append(bodies, regexp.MustCompile(`tok_\w+ `).ReplaceAllString(string(got.body), ""))
+		}
 		looks(i+1, "within the burst")
 	}
 	for range 10 {

@@ -53,7 +53,7 @@ func keyAnswer(origin string, r audit.KeyRecord) (k Key, err error) {
 // AddKey writes a key entry.
 func (s *Server) AddKey(c *call) error {
 	var req KeyRequest
-	if err := decode(c.r, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return err
 	}
 	body, err := keyBody(c.ledger.Log.Info().Origin, &req)
@@ -87,11 +87,11 @@ func keyBody(origin string, req *KeyRequest) (*audit.Key, error) {
 	}
 	for _, m := range members {
 		if m.there && m.of != req.Subject {
-			return nil, &refusal{code: CodeInvalidRequest, field: m.name, detail: "goes with the subject " +
+			return nil, &refusal{code: CodeInvalidRequest, field: m.name, rule: "must be left out, except with the subject " +
 				string(m.of)}
 		}
 		if !m.there && m.of == req.Subject && m.needs {
-			return nil, &refusal{code: CodeInvalidRequest, field: m.name, detail: "is needed with this subject"}
+			return nil, &refusal{code: CodeInvalidRequest, field: m.name, rule: "must be given with this subject"}
 		}
 	}
 	switch req.Subject {
@@ -101,7 +101,7 @@ func keyBody(origin string, req *KeyRequest) (*audit.Key, error) {
 			return nil, refuseValue("vkey", err.Error())
 		}
 		if key.Name() != origin {
-			return nil, &refusal{code: CodeInvalidRequest, field: "vkey", detail: "is a key of another ledger"}
+			return nil, &refusal{code: CodeInvalidRequest, field: "vkey", rule: "must be a key of this ledger"}
 		}
 		public, err := audit.SigningKey(*req.Vkey)
 		return &audit.Key{Subject: audit.SubjectSigning, Public: public}, err
@@ -112,14 +112,14 @@ func keyBody(origin string, req *KeyRequest) (*audit.Key, error) {
 	case KeyRequestSubjectRetirement:
 		return retirement(req)
 	}
-	return nil, refuseValue("subject", "is signing, auditor, policy or retirement")
+	return nil, refuseWord("subject", string(req.Subject), "signing", "auditor", "policy", "retirement")
 }
 
 func retirement(req *KeyRequest) (*audit.Key, error) {
 	k := &audit.Key{Subject: audit.SubjectRetirement, From: time.Now().UnixMilli()}
 	id, err := base64.StdEncoding.Strict().DecodeString(*req.ID)
 	if err != nil || len(id) != len(k.ID) {
-		return nil, refuseValue("id", "is 32 bytes in base64")
+		return nil, refuseValue("id", "must be 32 bytes in padded base64")
 	}
 	k.ID = [32]byte(id)
 	if req.From != nil {
@@ -133,7 +133,7 @@ func retirement(req *KeyRequest) (*audit.Key, error) {
 	case KeyRequestRetiredAuditor:
 		k.Retired = audit.SubjectAuditor
 	default:
-		return nil, refuseValue("retired", "is signing, disclosure or auditor")
+		return nil, refuseWord("retired", string(*req.Retired), "signing", "disclosure", "auditor")
 	}
 	return k, nil
 }

@@ -14,6 +14,7 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/follow"
 	"shuffled/internal/ledger"
+	"shuffled/internal/near"
 	"shuffled/internal/terms"
 )
 
@@ -158,7 +159,8 @@ func (r *registry) find(name string) (*served, error) {
 	case r.draining || l == nil && !r.complete:
 		return nil, refuse(CodeNotReady)
 	case l == nil:
-		return nil, refuse(CodeNoSuchLedger)
+		return nil, &refusal{code: CodeNoSuchLedger, detail: shown(name, "name") + " is no ledger of this daemon." +
+			near.Hint(name, slices.Sorted(maps.Keys(r.byName)))}
 	default:
 		return l, nil
 	}

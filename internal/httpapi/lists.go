@@ -20,7 +20,7 @@ func pageLimit(asked *Index) (int, error) {
 	case asked == nil:
 		return pageDefault, nil
 	case *asked < 1 || *asked > pageMost:
-		return 0, refuseValue("limit", fmt.Sprintf("is 1 to %d", pageMost))
+		return 0, refuseValue("limit", fmt.Sprintf("must be 1 to %d", pageMost))
 	}
 	return int(*asked), nil
 }
@@ -68,11 +68,11 @@ func (c *call) recallQuery(p *ListShufflesParams) (ledger.RecallQuery, error) {
 	}
 	switch {
 	case q.State != "" && q.State != ledger.RecallOpen && q.State != ledger.RecallClosed:
-		return q, refuseValue("state", "is open or closed")
+		return q, refuseWord("state", q.State, "open", "closed")
 	case p.Serial != nil && q.Serial == 0:
-		return q, refuseValue("serial", "counts from 1")
+		return q, refuseValue("serial", "must be 1 or more")
 	case p.Serial != nil && p.Table == nil:
-		return q, refuseValue("serial", "goes with a table")
+		return q, refuseValue("serial", "must come with table")
 	}
 	if p.Table != nil {
 		if err := c.mayTable(q.Table); err != nil {
@@ -82,7 +82,7 @@ func (c *call) recallQuery(p *ListShufflesParams) (ledger.RecallQuery, error) {
 	if p.Cursor != nil {
 		after, err := parseIndex(*p.Cursor)
 		if err != nil {
-			return q, refuseValue("cursor", "is the next of a page before")
+			return q, refuseValue("cursor", "must be the member next of an earlier page")
 		}
 		q.After = after
 	}
@@ -146,7 +146,7 @@ func parseAccessCursor(s string) (ledger.AccessCursor, error) {
 	at, request, ok := strings.Cut(s, "-")
 	time, err := parseIndex(at)
 	if !ok || err != nil || request == "" {
-		return ledger.AccessCursor{}, refuseValue("cursor", "is the next of a page before")
+		return ledger.AccessCursor{}, refuseValue("cursor", "must be the member next of an earlier page")
 	}
 	return ledger.AccessCursor{Time: int64(time), Request: request}, nil
 }

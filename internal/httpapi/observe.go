@@ -18,6 +18,7 @@ type recorder struct {
 	route  string // method and pattern; "" for an unknown address
 	actor  string // public id of the token, or ""
 	status int    // written, 0 before
+	body   []byte // of the request, when it was read as JSON
 	away   bool   // turned away for lack of a place, of which there may be very many
 }
 
@@ -66,12 +67,13 @@ func (s *Server) record(w http.ResponseWriter, r *http.Request) *recorder {
 func (s *Server) fail(rec *recorder, r *http.Request, err error) {
 	e := translate(r.Method, err)
 	s.logCause(rec, r, e)
+	e.body = rec.body
 	writeProblem(rec, e)
 }
 
 // logCause logs why a request, or an operation of it, failed here.
 func (s *Server) logCause(rec *recorder, r *http.Request, e *refusal) {
-	if e.cause != nil && problems[e.code].status >= http.StatusInternalServerError {
+	if e.cause != nil && problems[e.code].Status >= http.StatusInternalServerError {
 		level := slog.LevelWarn
 		switch e.code {
 		case CodeInternal:

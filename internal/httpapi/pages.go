@@ -1,14 +1,35 @@
 package httpapi
 
 import (
+	"bytes"
 	_ "embed"
+	"html/template"
 	"net/http"
+	"sync"
 
 	"shuffled/web"
 )
 
 //go:embed openapi.yaml
 var contract []byte
+
+//go:embed errors.html
+var errorsTemplate string
+
+// errorsPage is the page that the type of every problem is an address on.
+var errorsPage = sync.OnceValue(func() []byte {
+	var page bytes.Buffer
+	if err := template.Must(template.New("").Parse(errorsTemplate)).Execute(&page, problems); err != nil {
+		panic(err) // a template of our own, in memory
+	}
+	return page.Bytes()
+})
+
+// GetErrors answers with the page that explains the codes.
+func (s *Server) GetErrors(c *call) error {
+	c.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	return c.write("text/html; charset=utf-8", "public, max-age=60", errorsPage())
+}
 
 // permissions turns off what the page never uses and a browser would otherwise offer
 // to its scripts.

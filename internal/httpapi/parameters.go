@@ -3,9 +3,11 @@ package httpapi
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/near"
 )
 
 // parameters reads what stands in the path, the query and the headers of a
@@ -22,11 +24,16 @@ func (p *parameters) fail(err error) {
 	}
 }
 
+// refuse fails because of what was sent for a parameter.
+func (p *parameters) refuse(name, sent string, err error) {
+	p.fail(&refusal{code: CodeInvalidValue, field: name, rule: err.Error(), sent: sent})
+}
+
 // pathIndex reads an index or id.
 func (p *parameters) pathIndex(name string) Index {
 	n, err := parseIndex(p.request.PathValue(name))
 	if err != nil {
-		p.fail(refuseValue(name, err.Error()))
+		p.refuse(name, p.request.PathValue(name), err)
 	}
 	return n
 }
@@ -36,7 +43,7 @@ func (p *parameters) pathShuffle(c *call, name string) Index {
 	at, ok, err := parseAt(p.request.PathValue(name))
 	switch {
 	case err != nil:
-		p.fail(refuseValue(name, err.Error()))
+		p.refuse(name, p.request.PathValue(name), err)
 		return 0
 	case !ok:
 		return p.pathIndex(name)
@@ -58,7 +65,7 @@ func (p *parameters) query(name string) *string {
 		return nil
 	}
 	if err := audit.CheckName(*s); err != nil {
-		p.fail(refuseValue(name, err.Error()))
+		p.refuse(name, *s, err)
 		return nil
 	}
 	return s
@@ -72,7 +79,7 @@ func (p *parameters) queryIndex(name string) *Index {
 	}
 	n, err := parseIndex(*s)
 	if err != nil {
-		p.fail(refuseValue(name, err.Error()))
+		p.refuse(name, *s, err)
 		return nil
 	}
 	return &n
@@ -86,7 +93,7 @@ func (p *parameters) queryTime(name string) *Timestamp {
 	}
 	t := new(Timestamp)
 	if err := t.UnmarshalText([]byte(*s)); err != nil {
-		p.fail(refuseValue(name, err.Error()))
+		p.refuse(name, *s, err)
 		return nil
 	}
 	return t
@@ -97,7 +104,7 @@ func (p *parameters) queryText(name string) *string {
 	p.asked = append(p.asked, name)
 	values, err := url.ParseQuery(p.request.URL.RawQuery)
 	if err != nil || len(values[name]) > 1 {
-		p.fail(refuseValue(name, "stands once, well formed"))
+		p.fail(refuseValue(name, "must stand once, well formed"))
 		return nil
 	}
 	if len(values[name]) == 0 {
@@ -114,7 +121,7 @@ func (p *parameters) header(name string) string {
 		return ""
 	}
 	if err := audit.CheckIdempotencyKey(values[0]); err != nil {
-		p.fail(refuseValue(name, err.Error()))
+		p.refuse(name, values[0], err)
 	}
 	return values[0]
 }
@@ -131,18 +138,16 @@ func (p *parameters) check() error {
 	}
 	values, err := url.ParseQuery(p.request.URL.RawQuery)
 	if err != nil || len(values) == 0 {
-		return refuseValue("query", "is well formed, or absent")
+		return refuseValue("query", "must be well formed, or absent")
 	}
 	for name := range values {
-		known := false
-		for _, asked := range p.asked {
-			known = known || name == asked
-		}
-		if !known {
+		if !slices.Contains(p.asked, name) {
+			hint := near.Hint(name, p.asked)
 			if len(name) > maxParameter {
 				name = "query" // it may be a token that got in there
 			}
-			return refuseValue(strings.ToValidUTF8(name, "?"), "is not a parameter of this address")
+			return &refusal{code: CodeInvalidValue, field: strings.ToValidUTF8(name, "?"),
+				detail: named(name) + " is no parameter of this address." + hint}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -13,29 +14,31 @@ import (
 type refusal struct {
 	code   Code
 	field  string   // member, parameter or header at fault, or empty
-	detail string   // for people, or empty; never a secret
+	rule   string   // that the field breaks, "must be …"; or empty
+	sent   string   // what the field was; empty for what the body has
+	words  []string // that it may be, or nil
+	detail string   // of this occurrence when no rule is said, or empty; never a secret
 	allow  string   // CodeMethodNotAllowed: the methods
 	ids    []uint64 // CodeWhichShuffle: of open shuffles
 	cause  error    // for the log only, or nil
+	body   []byte   // of the request, or nil
 }
 
-func (e *refusal) Error() string {
-	s := string(e.code)
-	if e.field != "" {
-		s += " " + e.field
-	}
-	if e.detail != "" {
-		s += ": " + e.detail
-	}
-	return s
-}
+func (e *refusal) Error() string { return string(e.code) + ": " + e.sentences() }
 
 func (e *refusal) Unwrap() error { return e.cause }
 
 func refuse(code Code) error { return &refusal{code: code} }
 
-func refuseValue(field, detail string) error {
-	return &refusal{code: CodeInvalidValue, field: field, detail: detail}
+func refuseValue(field, rule string) error {
+	return &refusal{code: CodeInvalidValue, field: field, rule: rule}
+}
+
+// refuseWord refuses what was sent for the field, which is one of words.
+func refuseWord(field, sent string, words ...string) error {
+	last := len(words) - 1
+	return &refusal{code: CodeInvalidValue, field: field, sent: sent, words: words,
+		rule: "must be " + strings.Join(words[:last], ", ") + " or " + words[last]}
 }
 
 // retryAfter is the number of seconds after which a request that may be sent
@@ -52,7 +55,7 @@ func writeProblem(w http.ResponseWriter, e *refusal) {
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
-	if kind.retry {
+	if kind.Retry {
 		h.Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	if e.allow != "" {
@@ -61,7 +64,7 @@ func writeProblem(w http.ResponseWriter, e *refusal) {
 	if e.code == CodeUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer") // RFC 9110 section 11.6.1
 	}
-	w.WriteHeader(kind.status)
+	w.WriteHeader(kind.Status)
 	w.Write(body)
 }
 
@@ -78,11 +81,11 @@ var plainProblems = func() map[Code][]byte {
 func problemBody(e *refusal) []byte {
 	kind := problems[e.code]
 	body, err := json.Marshal(Problem{
-		Type:   "/openapi.yaml#/x-problems/" + string(e.code),
-		Title:  kind.title,
-		Status: kind.status,
+		Type:   "/errors#" + string(e.code),
+		Title:  kind.Title,
+		Status: kind.Status,
 		Code:   e.code,
-		Detail: optional(clip(e.detail, 500)),
+		Detail: optional(clip(e.sentences(), 600)),
 		Field:  optional(clip(e.field, 200)),
 
 		Shuffles: e.ids,

@@ -1106,7 +1106,7 @@ type Problem struct {
 	// Title The code in words, the same for every occurrence.
 	Title string `json:"title"`
 
-	// Type Where this document explains the code.
+	// Type Where the daemon explains the code.
 	Type string `json:"type"`
 }
 
@@ -2188,6 +2188,9 @@ type operations interface {
 	// GetHome is GET /
 	GetHome(c *call) error
 
+	// GetErrors is GET /errors
+	GetErrors(c *call) error
+
 	// GetCheckpoint is GET /log/{ledger}/checkpoint
 	GetCheckpoint(c *call) error
 
@@ -2291,6 +2294,67 @@ type operations interface {
 	GetTerms(c *call, hash string) error
 }
 
+// problems is what the documents of each code have in common.
+var problems = map[Code]kind{
+	"act":                     {422, "The act of the administrators does not hold", "The act is of another ledger, too old, signed by too few, or approves something else.", "Propose the act anew on the newest state of the ledger, and have it signed again.", false},
+	"administrators":          {409, "The administrators cannot be changed like this", "The change would leave too few administrators, or too many, or name one twice.", "List the administrators of the ledger, and change what was asked for.", false},
+	"all_or_none":             {409, "The batch asks for all or none", "A batch with all_or_none needs more than one step of the ledger, or is too large for one.", "Split the batch, or leave all_or_none out.", false},
+	"beacon":                  {422, "The beacon's round or its signature does not hold", "The signature of the beacon's round does not hold, or the round came out before the commit.", "Fetch the round again, and plan a round that comes out after the commit.", false},
+	"beacon_early":            {503, "The beacon's round is not out yet", "The round that the plan names is not out yet.", "Send the same request again when the round is out, or close the shuffle as void with the reason mix_failed.", true},
+	"body_too_large":          {413, "The body is too large", "The body has more bytes than the daemon takes.", "Send a smaller body, or a batch in parts; limits.max_body is the setting.", false},
+	"clock":                   {503, "The daemon's clock cannot be trusted", "The clock of the host jumped, or is behind the newest entry.", "An operator sets the clock of the host right; the daemon goes on by itself.", false},
+	"close_by":                {422, "close_by lies after the commit and within the ledger's cap", "The time lies before the commit, or later than the ledger's cap allows.", "Choose a later or an earlier close_by, or leave it out for the default.", false},
+	"cosigned":                {503, "The witnesses have not cosigned the commit yet", "The ledger deals only when witnesses have cosigned the commit, and they have not answered yet.", "Send the same request again after the seconds of Retry-After; an operator looks at the witnesses if it lasts.", true},
+	"credential":              {409, "A credential has this id already, or may not do this", "A token or certificate is created twice, revoked twice, or was never created.", "List the credentials of the ledger, and use an id that fits.", false},
+	"deadline":                {409, "The time to close the shuffle has passed", "The time close_by of the shuffle has passed. It can only expire now.", "Commit to a new shuffle, with a later close_by if the game takes longer.", false},
+	"disclosure_key":          {409, "The ledger has no disclosure key in force", "The ledger discloses to auditors, and has no disclosure key that is for all auditors in force.", "An administrator adds an auditor key; the daemon then makes the disclosure key.", false},
+	"duplicate_member":        {400, "A member stands twice", "The same member stands twice in one object.", "Send each member once.", false},
+	"earlier_serial":          {409, "An earlier shuffle of the table has had no deal", "Each table deals its shuffles in their order, and an earlier one has had no deal.", "Deal from the earlier shuffle, or close it.", false},
+	"forbidden":               {403, "The token is of another role, or for other tables", "The credential holds, and its role or its tables do not cover the request.", "Use a credential that covers it; \"shuffled token list\" shows the role and the tables of each.", false},
+	"frozen":                  {503, "Signing is stopped, reads go on", "What is stored is not what was signed, or the mark next to it is ahead. The daemon signs nothing until an operator has looked.", "Tell the operator: \"Rollback and split brain\" in docs/OPERATIONS.md says what to do. Reads go on.", false},
+	"idempotency_key_missing": {400, "This request needs one Idempotency-Key header", "A commit came without the header Idempotency-Key, or with two of them. In a batch, an operation that commits has no key.", "Choose one key for each commit, keep it, and send it again with every repeat of the same request.", false},
+	"idempotency_key_reused":  {422, "The idempotency key was used for another request", "The same key came with another request before.", "Repeat the first request byte for byte, or choose a new key for a new request.", false},
+	"internal":                {500, "Something is wrong here", "The daemon met something that it does not expect. Its log has the cause under the id in Request-Id.", "Tell the operator, with the Request-Id. A repeat with the same key does nothing twice.", false},
+	"invalid_json":            {400, "The body is not one JSON value in UTF-8", "The body is not JSON, is cut short, holds a second value, or is not UTF-8.", "Send exactly one JSON value in UTF-8.", false},
+	"invalid_request":         {422, "The request breaks a rule", "The members are well formed, and break a rule of the game or contradict each other.", "Send values that keep the rule.", false},
+	"invalid_value":           {400, "A value is not what the contract allows", "A member, parameter or header has another type, is out of range, or is not one of the words that stand for it.", "Send a value that keeps the rule; /openapi.yaml has the rule of every member.", false},
+	"key":                     {422, "The ledger cannot take this key", "The key stood in the ledger before, is of another kind, or the ledger would be left without one.", "List the keys of the ledger, and add a new one.", false},
+	"kill":                    {409, "A kill switch stops new shuffles here, or is so already", "A kill switch for the ledger, the table or the deck stops new shuffles, or is asked to be what it is already.", "An administrator clears the switch: \"shuffled kill list\" shows those that are set. Open shuffles can be dealt and closed.", false},
+	"latch":                   {503, "The entropy latch is set, an operator must clear it", "The random generator failed a test. No commit is made until an operator has cleared the latch.", "An administrator clears it after a look at the cause: \"shuffled latch clear\".", false},
+	"method_not_allowed":      {405, "This address does not take this method", "The address exists and takes other methods.", "Use a method that the header Allow names.", false},
+	"mix":                     {409, "The mix plan is revealed once, whole, before the first deal", "The plan of the shuffle was not revealed yet, is revealed already, or the values are not those of the plan.", "Reveal the values of the plan once, all of them and in its order, before the first deal.", false},
+	"mix_modes":               {422, "The ledger does not allow this source in a mix plan", "The ledger was created without this source of outside randomness.", "Leave the source out of the plan.", false},
+	"no_such_ledger":          {404, "No ledger has this name", "The name of the ledger in the address is misspelt, or this daemon does not serve it.", "Use the name of a ledger that the daemon serves; \"shuffled ledger list\" shows them.", false},
+	"no_such_route":           {404, "Nothing has this address", "The address is misspelt, or has another spelling such as a slash at the end.", "The contract at /openapi.yaml lists every address.", false},
+	"not_found":               {404, "The ledger has no such shuffle, entry or tile", "No shuffle, entry, tile or document has this id, index or hash. An id is the index of a commit, and other entries have no shuffle.", "Use the id that the commit was answered with.", false},
+	"not_open":                {409, "The shuffle is not open", "The shuffle was closed, has expired, or was continued by another one.", "Commit to a new shuffle.", false},
+	"not_ready":               {503, "The daemon is starting or stopping", "The daemon is starting, stopping, or waits for its database.", "Send the same request again after the seconds of Retry-After.", true},
+	"not_yours":               {409, "The shuffle is of another identity", "A shuffle has one owner, the identity that committed it. Another identity asked to mix, deal, reveal or close it.", "Use a credential of the owner, or take the shuffle over first.", false},
+	"outcome":                 {409, "The shuffle cannot end like this", "The outcome does not fit the shuffle, as completed before the cards were dealt.", "Close with an outcome that fits; void takes a reason.", false},
+	"outcome_unknown":         {503, "Whether it was done is not known yet", "The database did not say whether the entry was written.", "Send the same request again, key included: nothing is done twice, and the answer says what was done.", true},
+	"overloaded":              {503, "Too many requests are waiting", "More requests wait than the daemon lets wait.", "Send the same request again after the seconds of Retry-After.", true},
+	"parent":                  {409, "The parent cannot give these cards", "The parent is closed, of another table or deck, of drawn values, or has too few undealt cards.", "Read the parent, and continue an open shuffle of cards at the same table.", false},
+	"place":                   {409, "A deal starts at the next place", "A deal names another first place than the next one: a deal was lost, repeated with other runs, or made at the same time elsewhere.", "Read the member next of the shuffle, and deal from there.", false},
+	"places":                  {409, "A deal ends at the last place at the latest", "The deal asks for more places than are left, or an order that does not end at the last place.", "Deal fewer places, or close the shuffle and commit to another.", false},
+	"policy":                  {422, "The policy's witnesses did not cosign the newest checkpoint", "A witness of the new policy did not cosign the newest checkpoint, so deals could come to a stop.", "See that each witness of the policy can be reached and follows this ledger, and send the policy again.", false},
+	"rate_limited":            {429, "Too many requests", "The credential or the address has used up its rate.", "Send the same request again after the seconds of Retry-After, and fewer of them.", true},
+	"repeated":                {409, "This was answered before, for another request", "The same step was done before, with other runs, values or another outcome. What was done stays.", "Read the shuffle, and go on from what it says. A repeat sends the very same request.", false},
+	"request_timeout":         {408, "The body did not arrive in time", "The body came too slowly, or stopped.", "Send the whole body at once.", false},
+	"reveal":                  {409, "The places cannot be revealed like this", "A place was not dealt yet, is public already, or is a burn or discard that was not exposed.", "Name places that were dealt face down; a burn or discard takes exposed, or the reveal of the close.", false},
+	"sealed":                  {503, "The sealing key of this tape is not available", "The key that the tape of this shuffle was sealed with is not among the daemon's sealing keys.", "An operator starts the daemon with the key among sealing_keys, or an admin closes the shuffle as void with the reason tape_lost.", false},
+	"signing_key":             {503, "The daemon does not have the signing key in force", "The ledger has gone on to a signing key that this daemon was not given.", "An operator starts the daemon with the key among its signing_keys.", false},
+	"slot":                    {409, "A slot hash stands in another commit", "A slot hash of the plan stands in an earlier commit.", "Have the player make a new value for each commit: \"shuffled slot new\".", false},
+	"statement":               {409, "The shuffle cannot take this statement", "The shuffle discloses no tape, has as many statements as it may, or has one of this key.", "A statement is about a closed shuffle that discloses its tape, and each key signs one.", false},
+	"table":                   {409, "The table is closed, or is so already", "The table is closed to new shuffles, or is asked to be what it is already.", "Open the table first, or leave it as it is.", false},
+	"terms":                   {422, "The terms do not fit what is committed", "The document of terms is of another kind, or its count or its total is not that of the draw.", "Bind terms that fit what is drawn.", false},
+	"two_persons":             {409, "This needs an act that two administrators signed", "The ledger asks for two administrators for this, and the request is of one.", "Have two administrators sign an act: \"shuffled act propose\" begins one.", false},
+	"unauthorized":            {401, "The request has no credential that holds", "The operation needs a credential and none was sent, or the one that was sent is malformed, unknown, expired or revoked.", "Send the header \"Authorization: Bearer tok_ID.SECRET\" with a token of this ledger, or show a client certificate that it knows.", false},
+	"unavailable":             {503, "The store does not answer", "The database cannot be reached, or does not write.", "Send the same request again after the seconds of Retry-After; an operator looks at the database if it lasts.", true},
+	"unknown_member":          {400, "The contract has no such member", "A member is misspelt, or is of another operation. Names are lower-case with underscores.", "Use the members of the contract at /openapi.yaml, in their spelling.", false},
+	"unsupported_media_type":  {415, "The body's type or encoding is not one that this address takes", "The header Content-Type is missing or another, or the body is compressed.", "Send application/json in UTF-8, not compressed.", false},
+	"which_shuffle":           {409, "Several shuffles are open at the table", "The address names a table in place of an id, and several of its shuffles are open. The member shuffles has their ids.", "Name one by its id, or as @TABLE:SERIAL.", false},
+}
+
 // binder reads the parameters of a call and hands it to the operation. Every
 // parameter has one spelling; any other, and a parameter that the contract does
 // not have, is an error. The ledger is in the call.
@@ -2302,6 +2366,14 @@ func (b binder) GetHome(c *call) error {
 		return err
 	}
 	return b.ops.GetHome(c)
+}
+
+func (b binder) GetErrors(c *call) error {
+	p := parameters{request: c.r}
+	if err := p.check(); err != nil {
+		return err
+	}
+	return b.ops.GetErrors(c)
 }
 
 func (b binder) GetCheckpoint(c *call) error {
@@ -2651,6 +2723,7 @@ func routes(ops operations) []route {
 		{http.MethodGet, "/log/{ledger}/checkpoint", []string{}, "none", b.GetCheckpoint},
 		{http.MethodGet, "/log/{ledger}/tile/{tile}", []string{}, "none", b.GetTile},
 		{http.MethodGet, "/log/{ledger}/tile/entries/{tile}", []string{}, "ledger", b.GetEntries},
+		{http.MethodGet, "/errors", []string{}, "", b.GetErrors},
 		{http.MethodGet, "/openapi.yaml", []string{}, "", b.GetContract},
 		{http.MethodGet, "/", []string{}, "", b.GetHome},
 	}

@@ -192,7 +192,8 @@ func noRoute(mux *http.ServeMux, r *http.Request) error {
 	if len(allow) == 0 {
 		return refuse(CodeNoSuchRoute)
 	}
-	return &refusal{code: CodeMethodNotAllowed, allow: strings.Join(allow, ", ")}
+	return &refusal{code: CodeMethodNotAllowed, allow: strings.Join(allow, ", "),
+		detail: "this address takes " + strings.Join(allow, ", ") + ", not " + shown(r.Method, "method")}
 }
 
 func (s *Server) serve(rec *recorder, r *http.Request, rt route) {

@@ -9,11 +9,7 @@ import (
 
 // GetShuffle answers with the state of a shuffle.
 func (s *Server) GetShuffle(c *call, id ID) error {
-	status, err := c.ledger.Dealer.Status(c.r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return c.json(stateAnswer(status))
+	return answers(c, stateAnswer)(c.ledger.Dealer.Status(c.r.Context(), id))
 }
 
 func stateAnswer(s dealer.Status) ShuffleState {
@@ -59,7 +55,7 @@ func reasonAnswer(r audit.Reason) *Reason {
 // DealCards deals the next places.
 func (s *Server) DealCards(c *call, id ID) error {
 	req := noDeal
-	if err := decode(c.r, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return err
 	}
 	asked, err := dealRequest(&req)
@@ -69,11 +65,7 @@ func (s *Server) DealCards(c *call, id ID) error {
 	if err := s.awaitWitnesses(c, id); err != nil {
 		return err
 	}
-	deal, err := c.ledger.Dealer.Deal(c.r.Context(), c.caller.actor, id, asked)
-	if err != nil {
-		return err
-	}
-	return c.json(dealAnswer(deal))
+	return answers(c, dealAnswer)(c.ledger.Dealer.Deal(c.r.Context(), c.caller.actor, id, asked))
 }
 
 // noDeal has the values of absent members, which no request may have.
@@ -81,15 +73,18 @@ var noDeal = DealRequest{First: -1}
 
 func dealRequest(req *DealRequest) (dealer.DealRequest, error) {
 	if req.First < 0 {
-		return dealer.DealRequest{}, refuseValue("first", "is needed: a place, from 0")
+		return dealer.DealRequest{}, refuseValue("first", "must be given: a place, from 0")
 	}
 	asked := dealer.DealRequest{First: req.First, Runs: make([]audit.Run, len(req.Runs))}
 	for i, run := range req.Runs {
-		// A word or number that is none is 0 here; the dealer names the field.
 		asked.Runs[i] = audit.Run{Count: run.Count, Purpose: audit.ParsePurpose(string(run.Purpose)),
 			Public: value(run.Public)}
+		if asked.Runs[i].Purpose == 0 {
+			return asked, refuseWord(fmt.Sprintf("runs[%d].purpose", i), string(run.Purpose), "seat", "board", "burn",
+				"discard", "rabbit", "order")
+		}
 		if run.Recipient != nil && *run.Recipient == "" {
-			return asked, refuseValue(fmt.Sprintf("runs[%d].recipient", i), "is not empty")
+			return asked, refuseValue(fmt.Sprintf("runs[%d].recipient", i), "must not be empty")
 		}
 		asked.Runs[i].Recipient = value(run.Recipient)
 	}
@@ -130,19 +125,11 @@ func cardAnswer(card audit.Card) Card {
 
 // RevealCards makes dealt places public.
 func (s *Server) RevealCards(c *call, id ID) error {
-	var req RevealRequest
-	if err := decode(c.r, &req); err != nil {
-		return err
-	}
-	asked, err := revealRequest(&req)
+	asked, err := reads(c, revealRequest)
 	if err != nil {
 		return err
 	}
-	shown, err := c.ledger.Dealer.Reveal(c.r.Context(), c.caller.actor, id, asked)
-	if err != nil {
-		return err
-	}
-	return c.json(revealAnswer(shown))
+	return answers(c, revealAnswer)(c.ledger.Dealer.Reveal(c.r.Context(), c.caller.actor, id, asked))
 }
 
 func revealRequest(req *RevealRequest) (dealer.RevealRequest, error) {
@@ -161,7 +148,7 @@ func revealAnswer(r dealer.Reveal) Reveal {
 // CloseShuffle ends a shuffle.
 func (s *Server) CloseShuffle(c *call, id ID) error {
 	var req CloseRequest
-	if err := decode(c.r, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return err
 	}
 	asked, err := closeRequest(req, "")
@@ -170,23 +157,21 @@ func (s *Server) CloseShuffle(c *call, id ID) error {
 	}
 	if lost := asked.Reason == audit.ReasonTapeLost; lost != (c.caller.role == audit.RoleAdmin) {
 		return &refusal{code: CodeForbidden, field: "reason",
-			detail: "tape_lost takes the role admin, and an admin closes for nothing else"}
+			detail: "The reason tape_lost takes the role admin, and an admin closes for no other reason"}
 	}
-	ending, err := c.ledger.Dealer.Close(c.r.Context(), c.caller.actor, id, asked)
-	if err != nil {
-		return err
-	}
-	return c.json(closeAnswer(ending))
+	return answers(c, closeAnswer)(c.ledger.Dealer.Close(c.r.Context(), c.caller.actor, id, asked))
 }
 
 func closeRequest(req CloseRequest, prefix string) (dealer.CloseRequest, error) {
 	out := dealer.CloseRequest{Outcome: audit.ParseOutcome(string(req.Outcome)), Reveal: req.Reveal}
 	if out.Outcome == 0 {
-		return out, refuseValue(prefix+"outcome", "is completed, ended_early or void")
+		return out, refuseWord(prefix+"outcome", string(req.Outcome), "completed", "ended_early", "void")
 	}
 	if req.Reason != nil {
 		if out.Reason = audit.ParseReason(string(*req.Reason)); out.Reason == audit.ReasonNone {
-			return out, refuseValue(prefix+"reason", "is one of the published reasons")
+			return out, refuseWord(prefix+"reason", string(*req.Reason), "misdeal", "exposed_card", "foul_deck",
+				"game_cancelled", "operator_error", "system_fault", "player_dispute", "mix_failed", "regulator",
+				"tape_lost")
 		}
 	}
 	return out, nil
@@ -204,7 +189,7 @@ func closeAnswer(c dealer.Close) Close {
 // AddStatement keeps what an auditor signed about a shuffle.
 func (s *Server) AddStatement(c *call, id ID) error {
 	var req StatementRequest
-	if err := decode(c.r, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return err
 	}
 	n, err := c.ledger.Dealer.AddStatement(c.r.Context(), id, req.Statement)

@@ -7,6 +7,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
 	"shuffled/internal/ledger"
+	"shuffled/internal/near"
 )
 
 // maxOpenListed is how many open shuffles of a table an answer holds.
@@ -26,12 +27,12 @@ func parseAt(text string) (at tableAt, ok bool, err error) {
 	}
 	name, serial, numbered := strings.Cut(text, ":")
 	if err := audit.CheckName(name); err != nil {
-		return at, true, fmt.Errorf("names a table after the @: it %w", err)
+		return at, true, fmt.Errorf("must name a table after the @, and that name %w", err)
 	}
 	at.table = name
 	if numbered {
 		if at.serial, err = parseIndex(serial); err != nil || at.serial == 0 {
-			return at, true, fmt.Errorf("has a serial after the colon, which counts from 1 in decimal digits")
+			return at, true, fmt.Errorf("must have a serial after the colon, which is a number from 1")
 		}
 	}
 	return at, true, nil
@@ -40,7 +41,7 @@ func parseAt(text string) (at tableAt, ok bool, err error) {
 // shuffleAt returns the id of the shuffle that a table stands for: the one with the
 // serial, else the one that is open, else the newest.
 func (c *call) shuffleAt(at tableAt) (uint64, error) {
-	none := &refusal{code: CodeNotFound, field: "id", detail: "table " + at.table + " has no shuffle"}
+	none := &refusal{code: CodeNotFound, field: "id", detail: "the table " + at.table + " has no shuffle"}
 	if at.serial != 0 {
 		page, err := c.ledger.Recall.Find(c.r.Context(),
 			ledger.RecallQuery{Table: at.table, Serial: at.serial, Limit: 1})
@@ -58,6 +59,16 @@ func (c *call) shuffleAt(at tableAt) (uint64, error) {
 	switch {
 	case err != nil:
 		return 0, err
+	case (len(tables) == 0 || tables[0].Serial == 0) && c.caller.role != 0:
+		all, _, err := c.ledger.Recall.Tables(c.r.Context(), ledger.TableQuery{Only: c.caller.tables, Limit: pageMost})
+		var names []string
+		for _, t := range all {
+			names = append(names, t.Table)
+		}
+		if err == nil {
+			none.detail += "." + near.Hint(at.table, names)
+		}
+		return 0, none
 	case len(tables) == 0 || tables[0].Serial == 0:
 		return 0, none
 	case len(tables[0].Open) == 0:

@@ -9,11 +9,7 @@ import (
 
 // PutTerms keeps a document that says what values mean.
 func (s *Server) PutTerms(c *call) error {
-	var req TermsDocument
-	if err := decode(c.r, &req); err != nil {
-		return err
-	}
-	document, err := termsDocument(&req)
+	document, err := reads(c, termsDocument)
 	if err != nil {
 		return err
 	}
@@ -27,7 +23,7 @@ func (s *Server) PutTerms(c *call) error {
 func (s *Server) GetTerms(c *call, hash string) error {
 	b, err := hex.DecodeString(hash)
 	if err != nil || len(b) != 32 || hex.EncodeToString(b) != hash {
-		return refuseValue("hash", "is 64 lower-case hexadecimal digits")
+		return refuseValue("hash", "must be 64 lower-case hexadecimal digits")
 	}
 	document, err := c.ledger.Dealer.Terms(c.r.Context(), [32]byte(b))
 	if err != nil {
@@ -44,7 +40,7 @@ func termsDocument(req *TermsDocument) (*terms.Document, error) {
 	switch audit.ParseTermsKind(string(req.Kind)) {
 	case audit.TermsWheel:
 		if req.Text != nil {
-			return nil, refuseValue("text", "is of a pay_table, and a wheel has labels")
+			return nil, refuseValue("text", "must be left out: a wheel has labels")
 		}
 		var labels []terms.Label
 		for _, l := range req.Labels {
@@ -52,20 +48,20 @@ func termsDocument(req *TermsDocument) (*terms.Document, error) {
 		}
 		document, err := terms.NewWheel(labels)
 		if err != nil {
-			return nil, refuseValue("labels", "break a rule: "+err.Error())
+			return nil, refuseValue("labels", "must keep this rule: "+err.Error())
 		}
 		return document, nil
 	case audit.TermsPayTable:
 		if req.Labels != nil {
-			return nil, refuseValue("labels", "are of a wheel, and a pay_table has a text")
+			return nil, refuseValue("labels", "must be left out: a pay_table has a text")
 		}
 		document, err := terms.NewPayTable(value(req.Text))
 		if err != nil {
-			return nil, refuseValue("text", "breaks a rule: "+err.Error())
+			return nil, refuseValue("text", "must keep this rule: "+err.Error())
 		}
 		return document, nil
 	}
-	return nil, refuseValue("kind", "is wheel or pay_table")
+	return nil, refuseWord("kind", string(req.Kind), "wheel", "pay_table")
 }
 
 // boundTerms reads what a request for a commit binds; nil is nothing.
@@ -75,17 +71,17 @@ func boundTerms(t *BoundTerms) (*audit.Terms, error) {
 	}
 	kind := audit.ParseTermsKind(string(t.Kind))
 	if kind == 0 {
-		return nil, refuseValue("terms.kind", "is wheel, pay_table or ticket_list")
+		return nil, refuseWord("terms.kind", string(t.Kind), "wheel", "pay_table", "ticket_list")
 	}
 	hashes, err := decodeHashes("terms.hash", []Hash{t.Hash})
 	if err != nil {
-		return nil, refuseValue("terms.hash", "is 32 bytes in padded base64")
+		return nil, refuseValue("terms.hash", "must be 32 bytes in padded base64")
 	}
 	switch count := value(t.Count); {
 	case kind != audit.TermsTicketList && t.Count != nil:
-		return nil, refuseValue("terms.count", "is of a ticket_list")
+		return nil, refuseValue("terms.count", "must be left out, except of a ticket_list")
 	case kind == audit.TermsTicketList && (count < terms.MinTickets || count > terms.MaxTickets):
-		return nil, refuseValue("terms.count", "is the number of tickets, 2 to 1073741824")
+		return nil, refuseValue("terms.count", "must be the number of tickets, 2 to 1,073,741,824")
 	default:
 		return &audit.Terms{Kind: kind, Count: count, Hash: hashes[0]}, nil
 	}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"encoding/base64"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -22,8 +21,8 @@ type (
 )
 
 const (
-	errNull      rule = "is not null: leave the member out"
-	errWrongType rule = "is of the wrong type"
+	errNull      rule = "must not be null: leave the member out"
+	errWrongType rule = "must be of another type"
 )
 
 // Timestamp is a time in UTC milliseconds since 1970. It is written with
@@ -51,14 +50,14 @@ func (t *Timestamp) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return rule("is a time in UTC since 1970, such as 2026-03-14T15:09:26.535Z")
+	return rule("must be a time in UTC since 1970, such as 2026-03-14T15:09:26.535Z")
 }
 
 // parseIndex reads an index or id in its one spelling.
 func parseIndex(s string) (Index, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || n > maxInteger || strconv.FormatUint(n, 10) != s {
-		return 0, fmt.Errorf("is a number from 0 to %d without leading zeros", uint64(maxInteger))
+		return 0, rule("must be a number without leading zeros, at most 9,007,199,254,740,991")
 	}
 	return n, nil
 }

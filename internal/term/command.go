@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
+
+	"shuffled/internal/near"
 )
 
 // Exit codes. They are part of the interface: scripts depend on them.
@@ -90,13 +94,36 @@ func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any)
 		return code
 	}
 	if err != nil {
-		return Report(s.Err, Usage("%s", err))
+		return Report(s.Err, Usage("%s", plain(err.Error())))
 	}
 	before, err := p.Before(parsed.Command())
 	if err != nil {
 		return Report(s.Err, err)
 	}
 	return Report(s.Err, parsed.Run(before))
+}
+
+// parserWords are what the parser says of a value, and what people read.
+var parserWords = []struct {
+	of *regexp.Regexp
+	as string
+}{
+	{regexp.MustCompile(`: expected a valid \d+ bit u?int but got `), " must be a whole number, not "},
+	{regexp.MustCompile(`: expected duration but got ("[^"]*").*`), " must be a duration such as 90s, 20m or 4h, not $1"},
+	{regexp.MustCompile(`: expected \w+ value but got "EOL".*`), " must have a value"},
+	{regexp.MustCompile(`must be one of ("",)?(.*) but got (".*")$`), "must be one of $2, not $3"},
+}
+
+// plain puts the parser's words into a sentence, with the nearest word if there is one.
+func plain(message string) string {
+	for _, w := range parserWords {
+		message = w.of.ReplaceAllString(message, w.as)
+	}
+	if _, list, ok := strings.Cut(message, " must be one of "); ok {
+		list, sent, _ := strings.Cut(list, ", not ")
+		message += "." + near.Hint(strings.Trim(sent, `"`), strings.Split(strings.ReplaceAll(list, `"`, ""), ","))
+	}
+	return message
 }
 
 // UsageError is a mistake in the command line.

@@ -40,10 +40,10 @@ func (e *EndAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	case '{':
 		err = json.UnmarshalDecode(dec, (*places)(e))
 	default:
-		return Rule("is of the wrong type")
+		return Rule("must be of another type")
 	}
 	if err == nil && (e.Lo < 1 || e.Hi < e.Lo) {
-		return Rule("is a place from 1, or lo and hi with 1 ≤ lo ≤ hi")
+		return Rule("must be a place from 1, or lo and hi with lo at least 1 and hi at least lo")
 	}
 	return err
 }
@@ -78,7 +78,7 @@ func (o *OperationShuffle) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return err
 	}
 	if ref.Op == nil {
-		return Rule("is an id, or the number of an earlier operation as op")
+		return Rule("must be an id, or the number of an earlier operation as op")
 	}
 	o.Op = ref.Op
 	return nil

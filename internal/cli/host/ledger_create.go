@@ -65,9 +65,6 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	if err := place.MakeData(cfg.Data); err != nil {
-		return err
-	}
 	store, err := place.OpenStore(ctx, cfg, true)
 	if err != nil {
 		return err
@@ -76,6 +73,9 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	if err := place.Taken(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}); err != nil { // before a key is made
 		return term.WithHint(fmt.Errorf("creating ledger %s: %w", c.Name, err),
 			"choose another --name and another --origin; no key was made")
+	}
+	if err := place.MakeData(cfg.Data); err != nil {
+		return err
 	}
 	of := place.LedgerOf(cfg, c.Name)
 	f := place.Files{Key: cmp.Or(c.Key, of.SigningKey), Mark: of.Mark}

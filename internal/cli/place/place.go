@@ -4,11 +4,15 @@ package place
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
+	"shuffled/internal/near"
 	"shuffled/internal/store"
 	"shuffled/internal/store/postgres"
 	"shuffled/internal/store/sqlite"
@@ -53,7 +57,8 @@ func sqlitePath(cfg *config.Config) (path string, ok bool) {
 // OpenStore opens the configured database, whose tables must exist.
 func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (store.Database, error) {
 	if path, ok := sqlitePath(cfg); ok {
-		return sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
+		db, err := sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
+		return db, noDatabase(path, err)
 	}
 	return postgres.Open(ctx, cfg.Database, postgres.Options{
 		PasswordFile: cfg.DatabasePasswordFile, AllowSuperuser: allowSuperuser, Pooler: cfg.DatabasePooler,
@@ -75,10 +80,30 @@ func Examine(ctx context.Context, cfg *config.Config) (postgres.Examined, error)
 // and a role that may do nothing else will do.
 func OpenEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, error) {
 	if path, ok := sqlitePath(cfg); ok {
-		return sqlite.OpenEvidence(path, sqlite.Options{})
+		e, err := sqlite.OpenEvidence(path, sqlite.Options{})
+		return e, noDatabase(path, err)
 	}
 	return postgres.OpenEvidence(ctx, cfg.Database,
 		postgres.Options{PasswordFile: cfg.DatabasePasswordFile, Pooler: cfg.DatabasePooler})
+}
+
+// noDatabase says what to do when no database is at the path. A directory that is not there
+// may be a name with a letter wrong: nothing is proposed to be made in it.
+func noDatabase(path string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dir, _ := filepath.Abs(filepath.Dir(path))
+	if Exists(dir) {
+		return term.WithHint(err, "--data DIR names the directory that has one. For a new house, and only then, "+
+			"\"shuffled migrate up\" makes one in %s. For a try: \"shuffled serve --dev\"", dir)
+	}
+	others, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", filepath.Base(path)))
+	for i := range others {
+		others[i] = filepath.Base(filepath.Dir(others[i]))
+	}
+	return term.WithHint(err, "there is no directory %s; --data DIR, or data in the configuration, names the one that "+
+		"has the database.%s For a try: \"shuffled serve --dev\"", dir, near.Hint(filepath.Base(dir), others))
 }
 
 // withStore opens the store, as its owner if need be.

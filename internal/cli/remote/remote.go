@@ -106,6 +106,11 @@ func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, 
 	return cfg, nil
 }
 
+// credential reports whether the command was given one.
+func (r *Flags) credential() bool {
+	return r.TokenFile != "" || r.ClientCert != "" || os.Getenv(tokenVariable) != ""
+}
+
 // certified returns an HTTP client that shows the certificate.
 func (r *Flags) certified() (*http.Client, error) {
 	chain, err := os.ReadFile(r.ClientCert)
@@ -178,23 +183,12 @@ func Value[T any](p *T) (v T) {
 	return v
 }
 
-// Advice goes with the daemon's refusals, by their code.
+// Advice are flags and commands that go with the daemon's words, by the code of a refusal.
 var Advice = map[client.Code]string{
-	client.CodeUnauthorized:         "--token-file FILE or SHUFFLED_TOKEN gives the token",
-	client.CodeForbidden:            "`shuffled token list` shows what the token may do",
-	client.CodeNoSuchLedger:         "--ledger NAME says which one",
-	client.CodeIdempotencyKeyReused: "the same key with the same request repeats an answer; a new request takes a new key",
-	client.CodePlace:                "`shuffled show ID` tells the next place",
-	client.CodePlaces:               "`shuffled show ID` tells how many places are left",
-	client.CodeMix:                  "`shuffled mix ID` reveals the plan's values, all of them and in its order; `shuffled show ID` lists it",
-	client.CodeParent:               "`shuffled show ID` tells whether it is open, at which table, and how many cards are left",
-	client.CodeSlot:                 "a player makes a new value for each commit: `shuffled slot new`",
-	client.CodeBeaconEarly:          "repeat the command when the round is out, or `shuffled close ID --outcome void --reason mix_failed`",
-	client.CodeEarlierSerial:        "deal from the table's earlier shuffle, or close it",
-	client.CodeNotOpen:              "`shuffled show ID` tells how it ended",
-	client.CodeRepeated:             "what was done before stays: `shuffled show ID --transcript -` has it",
-	client.CodeSigningKey:           "the daemon is started with the key in force among its signing_keys; `shuffled key list` names it",
-	client.CodeOutcomeUnknown:       "repeat the command as it was: nothing is done twice",
+	client.CodeUnauthorized: "--token-file FILE or SHUFFLED_TOKEN gives the token",
+	client.CodeNoSuchLedger: "--ledger NAME says which one",
+	client.CodePlace:        "`shuffled show ID` tells the next place",
+	client.CodeMix:          "`shuffled mix ID` reveals the plan's values, all of them and in its order; `shuffled show ID` lists it",
 }
 
 // Explain makes an error of the client one for people. Text from the daemon is
@@ -218,7 +212,7 @@ func (r *Flags) Explain(err error) error {
 		if refused.Code == client.CodeInvalidValue || refused.Code == client.CodeInvalidRequest {
 			return term.Usage("%s", shown)
 		}
-		if hint := Advice[refused.Code]; hint != "" {
+		if hint := Advice[refused.Code]; hint != "" && (refused.Code != client.CodeUnauthorized || !r.credential()) {
 			return term.WithHint(shown, "%s", hint)
 		}
 	case errors.As(err, &dial):

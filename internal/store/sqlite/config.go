@@ -40,8 +40,7 @@ func isFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no database %s: check the path (--data, --database or the configuration); "+
-			"\"shuffled migrate up\" makes a new one, and \"shuffled serve --dev\" a sandbox", path)
+		return fmt.Errorf("there is no database %s: %w", path, fs.ErrNotExist)
 	case err != nil:
 		return fmt.Errorf("opening the database: %w", err)
 	case !info.Mode().IsRegular():
