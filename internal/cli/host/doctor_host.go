@@ -151,6 +151,8 @@ func (d *doctor) certificate() {
 			!net.ParseIP(host).IsLoopback() {
 			d.warn("certificate", "set [tls], or listen on 127.0.0.1 behind a proxy that ends TLS",
 				"tokens and cards cross %s in the clear, unless a proxy ends TLS in front of it", d.cfg.Listen)
+		} else {
+			d.ok("certificate", "none, and %s is of this host alone", d.cfg.Listen)
 		}
 		return
 	}

@@ -51,7 +51,7 @@ func (c *InitCmd) Run(s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	c.Dir = dir
+	c.Dir, c.Data = dir, absolute(c.Data)
 	if there := c.there(); len(there) > 0 {
 		for _, file := range there {
 			fmt.Fprintf(s.Out, "there is  %s\n", file)
