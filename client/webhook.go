@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,18 +15,23 @@ import (
 // maxWebhookAge is how old a delivery may be, and how far ahead its clock.
 const maxWebhookAge = 5 * time.Minute
 
-// Delivery is the body that a webhook is sent. Events come in the order of the ledger and
-// at least once: an index that was seen before is a repeat.
+// Delivery is the body that a webhook is sent: all events of the entries from From on and
+// below Next. Deliveries come in the order of the ledger and at least once. A receiver keeps
+// the Next of what it has taken: events of entries below it are repeats, and a From above it
+// means that something is missing.
 type Delivery struct {
 	Ledger string  `json:"ledger"`
 	Origin string  `json:"origin"`
+	From   uint64  `json:"from"`
+	Next   uint64  `json:"next"`
 	Events []Event `json:"events"`
 }
 
-// ReadWebhook returns what a daemon sent to a webhook, if one of the keys signed it within
-// five minutes of now. The keys are the member webhook of Keys of each daemon, got from
-// somewhere you trust.
-func ReadWebhook(header http.Header, body []byte, now time.Time, keys ...string) (*Delivery, error) {
+// ReadWebhook returns what a daemon sent to a webhook about the ledger of this origin, if one
+// of the keys signed it within five minutes of now. The keys are the member webhook of Keys of
+// each daemon, got from somewhere you trust. A daemon signs for all its ledgers with one key,
+// so that a delivery about another ledger is refused.
+func ReadWebhook(origin string, header http.Header, body []byte, now time.Time, keys ...string) (*Delivery, error) {
 	at, err := strconv.ParseInt(header.Get("Webhook-Timestamp"), 10, 64)
 	if age := now.Sub(time.Unix(at, 0)).Abs(); err != nil || age > maxWebhookAge {
 		return nil, errors.New("the delivery is not of now")
@@ -38,7 +44,11 @@ func ReadWebhook(header http.Header, body []byte, now time.Time, keys ...string)
 			public, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(key, "whpk_"))
 			return err == nil && len(public) == ed25519.PublicKeySize && ed25519.Verify(public, signed, signature)
 		}) {
-			return decoded[Delivery](body, nil)
+			d, err := decoded[Delivery](body, nil)
+			if err == nil && d.Origin != origin {
+				return nil, fmt.Errorf("the delivery is about the ledger %q, not %q", d.Origin, origin)
+			}
+			return d, err
 		}
 	}
 	return nil, errors.New("none of the keys has signed the delivery")

@@ -132,3 +132,25 @@ func testUnit(t *testing.T, name string) {
 		t.Errorf("systemd-analyze security: %v\n%s", err, out)
 	}
 }
+
+// TestAlertsNameFigures: each figure of the alerting rules is one that the daemon shows.
+func TestAlertsNameFigures(t *testing.T) {
+	sources, err := filepath.Glob("../cmd/shuffled/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := read(t, "../internal/httpapi/metrics.go")
+	for _, path := range sources {
+		shown += read(t, path)
+	}
+	names := regexp.MustCompile(`\bshuffled_[a-z_]+`).FindAllString(read(t, "alerts.yaml"), -1)
+	for _, name := range names {
+		figure, ofLedger := strings.CutPrefix(name, "shuffled_ledger_")
+		if !strings.Contains(shown, `"`+name+`"`) && !(ofLedger && strings.Contains(shown, `figure("`+figure+`"`)) {
+			t.Errorf("%s is no figure of the daemon", name)
+		}
+	}
+	if len(names) < 10 {
+		t.Errorf("%d figures were found in the rules", len(names))
+	}
+}

@@ -35,19 +35,9 @@ func (d *daemon) entry(index uint64) audit.Entry {
 	return e
 }
 
-// sealedTape opens the tape of a shuffle that was closed for auditors: with the
-// sandbox's auditor key and public entries, and no help from the house.
-func (d *daemon) sealedTape(id uint64) []byte {
+// closeOf returns the close of a shuffle, from its transcript.
+func (d *daemon) closeOf(id uint64) *audit.Close {
 	d.t.Helper()
-	k, err := keys.ReadAuditor(filepath.Join(d.data, "auditor.key"), keys.Secret{})
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	a, err := disclosure.NewAuditor(k.Private().Bytes())
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	commit := d.entry(id).Body.(*audit.Commit)
 	_, text, err := d.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", id), "")
 	if err != nil {
 		d.t.Fatal(err)
@@ -65,8 +55,36 @@ func (d *daemon) sealedTape(id uint64) []byte {
 		d.t.Fatal(err)
 	}
 	c, ok := e.Body.(*audit.Close)
-	if !ok || c.Form != audit.FormSealed {
+	if !ok {
 		d.t.Fatalf("shuffle %d ends with %+v", id, e.Body)
+	}
+	return c
+}
+
+// disclosedTape returns the tape of a closed shuffle, to whomever it was disclosed.
+func (d *daemon) disclosedTape(id uint64) []byte {
+	d.t.Helper()
+	if c := d.closeOf(id); c.Form == audit.FormTape {
+		return c.Tape
+	}
+	return d.sealedTape(id)
+}
+
+// sealedTape opens the tape of a shuffle that was closed for auditors: with the
+// sandbox's auditor key and public entries, and no help from the house.
+func (d *daemon) sealedTape(id uint64) []byte {
+	d.t.Helper()
+	k, err := keys.ReadAuditor(filepath.Join(d.data, "auditor.key"), keys.Secret{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	a, err := disclosure.NewAuditor(k.Private().Bytes())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	commit, c := d.entry(id).Body.(*audit.Commit), d.closeOf(id)
+	if c.Form != audit.FormSealed {
+		d.t.Fatalf("shuffle %d ends with %+v", id, c)
 	}
 	origin := commit.Context.Origin
 	o, err := a.Unwrap(origin, d.entry(c.Key).Body.(*audit.Key))

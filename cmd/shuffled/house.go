@@ -25,6 +25,7 @@ import (
 	"shuffled/internal/seal"
 	"shuffled/internal/store"
 	"shuffled/internal/term"
+	"shuffled/internal/webhook"
 )
 
 // house is a running daemon without its listeners: one store, one generator, one
@@ -38,6 +39,7 @@ type house struct {
 	dealers []*dealer.Dealer
 	feeds   []*follow.Feed    // of the dealers' ledgers, in their order
 	hooks   map[string]string // public keys that sign what is sent to webhooks, by ledger
+	senders []*webhook.Sender // to webhooks
 	tiles   *ledger.TileCache // of all ledgers
 
 	monitor *monitor.Monitor
@@ -97,8 +99,7 @@ func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w 
 	for _, d := range h.dealers {
 		h.feeds = append(h.feeds, follow.New(follow.Config{Ledger: d.Ledger(), Dealer: d, Now: time.Now, Log: log}))
 	}
-	senders, err := h.openWebhooks(passphrase)
-	if err != nil {
+	if err := h.openWebhooks(passphrase); err != nil {
 		return nil, errors.Join(err, h.closeLedgers())
 	}
 	h.writers.Go(h.watchLatch)
@@ -111,7 +112,7 @@ func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w 
 	for _, feed := range h.feeds {
 		h.watches.Go(func() { feed.Run(run) })
 	}
-	for _, s := range senders {
+	for _, s := range h.senders {
 		h.watches.Go(func() { s.Run(run) })
 	}
 	return h, nil

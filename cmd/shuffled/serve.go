@@ -115,9 +115,9 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ s
 // readiness and, after the delay, no new requests, listeners, ledgers, store.
 func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config, listener net.Listener, w words,
 	passed selftest.Passed, log *slog.Logger) error {
-	figures := new(generator)
+	figures, hooks := new(generator), new(webhookFigures)
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: build.This().Name(), Log: log,
-		Collectors: append(figures.collectors(), selfTested(passed)...)})
+		Collectors: append(append(figures.collectors(), selfTested(passed)...), hooks)})
 	if err != nil {
 		return err
 	}
@@ -165,6 +165,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	}
 	figures.source.Store(h.entropy)
 	figures.monitor.Store(h.monitor)
+	hooks.senders.Store(&h.senders)
 	if err := c.serveBy(ctx, api, h); err != nil {
 		stop()
 		return errors.Join(err, group.Wait(), h.close())

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"shuffled/client"
+	"shuffled/internal/cli/host"
 	"shuffled/internal/testdb"
 )
 
@@ -22,8 +23,11 @@ type receiver struct {
 	mu       sync.Mutex
 	refusing bool
 	refused  int
+	held     chan struct{} // the next delivery is answered when it is closed
+	holding  int           // that wait for it
 	came     []string      // type and shuffle of events that were taken, without repeats
 	last     uint64        // newest index
+	next     uint64        // entries below it were told
 	keys     []string      // that must have signed
 	wrong    []error       // what was wrong with a delivery
 	header   http.Header   // of the newest
@@ -33,25 +37,37 @@ type receiver struct {
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, err := io.ReadAll(q.Body)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer func() {
+	tell := func() {
 		select {
 		case r.more <- struct{}{}:
 		default:
 		}
-	}()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer tell()
+	if held := r.held; held != nil {
+		r.holding++
+		tell()
+		r.mu.Unlock()
+		<-held
+		r.mu.Lock()
+	}
 	if r.refusing {
 		r.refused++
 		http.Redirect(w, q, "http://elsewhere.invalid/", http.StatusTemporaryRedirect) // which is not followed
 		return
 	}
-	d, wrong := client.ReadWebhook(q.Header, body, time.Now(), r.keys...)
+	d, wrong := client.ReadWebhook(host.SandboxOrigin, q.Header, body, time.Now(), r.keys...)
 	if err != nil || wrong != nil || d.Ledger != "main" {
 		r.wrong = append(r.wrong, fmt.Errorf("%v, %w: %s", err, wrong, body))
 		return
 	}
 	r.header, r.body = q.Header, body
+	if r.next != 0 && d.From != r.next && d.Next > r.next {
+		r.wrong = append(r.wrong, fmt.Errorf("a delivery from %d, behind %d", d.From, r.next))
+	}
+	r.next = max(r.next, d.Next)
 	for _, e := range d.Events {
 		if e.Index != nil && e.Shuffle != nil && *e.Index > r.last {
 			r.last = *e.Index
@@ -132,7 +148,17 @@ func TestWebhooks(t *testing.T) {
 				}
 			}
 			all := func() bool { return slices.Equal(r.came, want) }
+			held := make(chan struct{})
+			r.mu.Lock()
+			r.held = held
+			r.mu.Unlock()
+			play("slow") // while the receiver does not answer
+			r.waitFor(t, "held", func() bool { return r.holding > 0 })
 			play("one")
+			r.mu.Lock()
+			r.held = nil
+			r.mu.Unlock()
+			close(held)
 			r.waitFor(t, "at first", all)
 			r.mu.Lock()
 			r.refusing = true
@@ -141,33 +167,61 @@ func TestWebhooks(t *testing.T) {
 			play("two")
 			r.waitFor(t, "refused", func() bool { return r.refused > 1 })
 			play("three")
+			figures := d.figures("shuffled_")
+			labels := fmt.Sprintf(`{host=%q,ledger="main",webhook="1"}`, strings.TrimPrefix(server.URL, "http://"))
+			for _, figure := range []string{"shuffled_webhook_failing_seconds" + labels,
+				"shuffled_webhook_behind_entries" + labels, "shuffled_webhook_failed_total" + labels,
+				`shuffled_ledger_followers{ledger="main"}`} {
+				if figures[figure] <= 0 {
+					t.Errorf("%s is %v", figure, figures[figure])
+				}
+			}
 			d.stop()
+			// The key changes: the receiver takes both until no daemon has the old one.
+			if err := os.Remove(filepath.Join(d.data, "webhook.key")); err != nil {
+				t.Fatal(err)
+			}
+			newKey, stderr, code := command(t, "key", "generate", "webhook", "--out",
+				filepath.Join(d.data, "webhook.key"))
+			if code != 0 {
+				t.Fatal(stderr)
+			}
 			r.mu.Lock()
 			r.refusing = false
+			r.keys = append(r.keys, strings.TrimSpace(newKey))
 			r.mu.Unlock()
 			d.start("--config", config)
+			if status, b, err := d.get("/v1/main/keys", ""); status != 200 || !strings.Contains(string(b), r.keys[1]) ||
+				strings.Contains(string(b), r.keys[0]) {
+				t.Errorf("%d, %v: %s", status, err, b)
+			}
 			play("four")
 			r.waitFor(t, "after a restart", all)
 
 			now := time.Now()
-			if _, err := client.ReadWebhook(header, body, now, "whpk_nothing", r.keys[0]); err != nil {
+			read := func(origin string, header http.Header, body []byte, at time.Time, keys ...string) error {
+				_, err := client.ReadWebhook(origin, header, body, at, keys...)
+				return err
+			}
+			const main = host.SandboxOrigin
+			if err := read(main, header, body, now, "whpk_nothing", r.keys[0]); err != nil {
 				t.Error(err)
 			}
-			for what, err := range map[string]func() error{
-				"another body": func() error {
-					_, err := client.ReadWebhook(header, append([]byte(" "), body...), now, r.keys...)
-					return err
-				},
-				"another key": func() error {
-					_, err := client.ReadWebhook(header, body, now, "whpk_MCowBQYDK2VwAyEAMCowBQYDK2VwAyEAMCowBQYDK2U=")
-					return err
-				},
-				"an old one": func() error {
-					_, err := client.ReadWebhook(header, body, now.Add(time.Hour), r.keys...)
-					return err
-				},
+			later := with(header, "Webhook-Timestamp", fmt.Sprint(now.Unix()+1))
+			for what, err := range map[string]error{
+				"another body":         read(main, header, append([]byte(" "), body...), now, r.keys...),
+				"another key":          read(main, header, body, now, r.keys[1]),
+				"no key":               read(main, header, body, now),
+				"an old one":           read(main, header, body, now.Add(time.Hour), r.keys...),
+				"one of later":         read(main, header, body, now.Add(-time.Hour), r.keys...),
+				"another ledger's":     read("cards.example.org/main", header, body, now, r.keys...),
+				"with another time":    read(main, later, body, now, r.keys...),
+				"under another name":   read(main, with(header, "Webhook-Id", "x"), body, now, r.keys...),
+				"without a signature":  read(main, with(header, "Webhook-Signature", ""), body, now, r.keys...),
+				"by a shared secret":   read(main, with(header, "Webhook-Signature", "v1,AAAA"), body, now, r.keys...),
+				"without its own time": read(main, with(header, "Webhook-Timestamp", ""), body, now, r.keys...),
 			} {
-				if err() == nil {
+				if err == nil {
 					t.Errorf("%s is believed", what)
 				}
 			}
@@ -176,13 +230,22 @@ func TestWebhooks(t *testing.T) {
 			if err != nil || len(files) != 1 {
 				t.Fatal(files, err)
 			}
-			if err := os.WriteFile(files[0], nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if _, stderr, code := command(t, args...); code == 0 ||
-				!strings.Contains(stderr, "holds the index of an entry") {
-				t.Errorf("with a file that says nothing: %d, %s", code, stderr)
+			for _, text := range []string{"", "100000\n"} {
+				if err := os.WriteFile(files[0], []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if _, stderr, code := command(t, args...); code == 0 ||
+					!strings.Contains(stderr, "does not hold an index") {
+					t.Errorf("with a file that says %q: %d, %s", text, code, stderr)
+				}
 			}
 		})
 	}
+}
+
+// with returns a header with another value.
+func with(h http.Header, name, value string) http.Header {
+	h = h.Clone()
+	h.Set(name, value)
+	return h
 }

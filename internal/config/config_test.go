@@ -69,6 +69,10 @@ func TestValidate(t *testing.T) {
 		{"retention", func(c *Config) { c.Retention = Duration(876_000*time.Hour + 1) }},
 		{"", func(c *Config) { c.Retention, c.AccessRetention = Duration(time.Hour), Duration(876_000*time.Hour) }},
 		{"access_retention", func(c *Config) { c.AccessRetention = 1 }},
+		{"", func(c *Config) {
+			c.Ledgers = []Ledger{{Name: "a", Webhooks: []string{"http://localhost:9000/hook", "http://127.8.0.1",
+				"http://[::1]:9", "https://10.0.0.7/hook"}}}
+		}},
 		{"log.level", func(c *Config) { c.Log.Level = "trace" }},
 		{"log.level", func(c *Config) { c.Log.Level = "" }},
 		{"log.format", func(c *Config) { c.Log.Format = "JSON" }},

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -69,6 +70,18 @@ func TestParseRefuses(t *testing.T) {
 		{"a witness's host with a path", "[witness]\nhosts = [\"w.example.org/w1\"]", []string{"\"witness.hosts\" must"}},
 		{"a witness's host with a name", "[witness]\nhosts = [\"me@w.example.org\"]", []string{"\"witness.hosts\" must"}},
 		{"a witness's host twice", "[witness]\nhosts = [\"w\", \"w\"]", []string{"\"witness.hosts\" must", "twice"}},
+		{"a webhook of another host without TLS", hooks("http://back-end.example.org/hook"),
+			[]string{`"ledger: webhooks" must hold https addresses: http`}},
+		{"a webhook of an address without TLS", hooks("http://10.0.0.7:9000/hook"),
+			[]string{`"ledger: webhooks" must hold https addresses: http`}},
+		{"a webhook of a host that looks like this one", hooks("http://localhost.example.org"),
+			[]string{`"ledger: webhooks" must hold https addresses: http`}},
+		{"a webhook of all addresses", hooks("http://0.0.0.0:9000"),
+			[]string{`"ledger: webhooks" must hold https addresses: http`}},
+		{"a webhook with a password", hooks("https://u:secret@back-end.example.org"),
+			[]string{`"ledger: webhooks" must hold http or https`}},
+		{"a webhook of another kind", hooks("file:///etc/passwd"), []string{`"ledger: webhooks" must hold http or https`}},
+		{"a webhook twice", hooks("https://a.example", "https://a.example"), []string{`"ledger: webhooks" must`, "twice"}},
 		{"an empty relay", "[beacon]\nrelays = [\"\"]", []string{"\"beacon.relays\" must not hold an empty value."}},
 		{"infinite", "[limits]\nverify_rate = inf", []string{"limits.verify_rate"}},
 	} {
@@ -116,6 +129,11 @@ func TestParsePassword(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Error(err)
 	}
+}
+
+// hooks is a ledger with webhooks.
+func hooks(addresses ...string) string {
+	return fmt.Sprintf("[[ledger]]\nname = \"main\"\nwebhooks = [\"%s\"]", strings.Join(addresses, `", "`))
 }
 
 func TestLoad(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -87,14 +88,30 @@ func (c *Config) checkDatabase(p *problems) {
 
 func (b *Beacon) check(p *problems) { p.servers("beacon.relays", b.Relays) }
 
-// servers checks addresses of servers of others.
-func (p *problems) servers(key string, list []string) {
+// servers checks addresses of servers of others, and returns those that are well formed.
+func (p *problems) servers(key string, list []string) (good []*url.URL) {
 	p.distinct(key, list)
 	for _, address := range list {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
-			u.RawQuery != "" || u.Fragment != "" {
+			u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 			p.add(key, "must hold http or https addresses without a password or a query") // which it may hold
+			continue
+		}
+		good = append(good, u)
+	}
+	return good
+}
+
+// webhooks checks addresses whose answer decides what counts as told. Nobody on the way may
+// give it, so that http goes to this host only.
+func (p *problems) webhooks(key string, list []string) {
+	for _, u := range p.servers(key, list) {
+		if u.Scheme == "https" || u.Hostname() == "localhost" {
+			continue
+		}
+		if ip, err := netip.ParseAddr(u.Hostname()); err != nil || !ip.IsLoopback() {
+			p.add(key, "must hold https addresses: http goes to this host only, as http://127.0.0.1:9000, not to %s", u.Host)
 		}
 	}
 }
@@ -162,7 +179,7 @@ func (c *Config) checkLedgers(p *problems) {
 		if l.Mark != "" {
 			marks = append(marks, l.Mark)
 		}
-		p.servers("ledger: webhooks", l.Webhooks)
+		p.webhooks("ledger: webhooks", l.Webhooks)
 	}
 	p.distinct("ledger: name", names)
 	p.distinct("ledger: signing_key, signing_keys", signing) // a key's name is one ledger's origin

@@ -73,12 +73,13 @@ type Feed struct {
 	from, to  uint64  // the entries whose events are in newest
 	newest    []Event // of entries, by index; at most kept
 	cosigned  uint64
-	soon      []soon // open shuffles that close at until or before, by number
-	until     int64  // UTC milliseconds
-	number    uint64 // of the newest of soon
+	soon      []soon              // shuffles that close at until or before, by number
+	open      map[uint64]struct{} // those of soon that are open, by id
+	until     int64               // UTC milliseconds
+	number    uint64              // of the newest of soon
 }
 
-// soon is an open shuffle that closes soon.
+// soon is a shuffle that closes soon, if it was not closed since.
 type soon struct {
 	audit.OpenRef
 	number uint64 // in the order in which the feed learnt of them, from 1
@@ -90,7 +91,8 @@ func New(cfg Config) *Feed {
 	if err != nil {
 		panic(err) // not reached: the size is above 0
 	}
-	return &Feed{cfg: cfg, tables: tables, came: make(chan struct{}), changed: make(chan struct{})}
+	return &Feed{cfg: cfg, tables: tables, came: make(chan struct{}), changed: make(chan struct{}),
+		open: make(map[uint64]struct{})}
 }
 
 // Run reads what is new until ctx is over; then Next of every follower returns ErrEnded.
@@ -158,6 +160,7 @@ func (f *Feed) skip() {
 	defer f.mu.Unlock()
 	if size := f.cfg.Ledger.Head().Size; size > f.to+kept {
 		f.from, f.to, f.newest, f.soon, f.until = size, size, nil, nil, 0
+		clear(f.open)
 		f.tell()
 	}
 }
@@ -195,7 +198,7 @@ func (f *Feed) add(events []Event, upto uint64) {
 				f.closesSoon(audit.OpenRef{ID: *e.Shuffle, Table: e.Table, CloseBy: e.closeBy})
 			}
 		case Closed, Expired:
-			f.soon = slices.DeleteFunc(f.soon, func(s soon) bool { return s.ID == *e.Shuffle })
+			delete(f.open, *e.Shuffle)
 		}
 	}
 	f.tell()
@@ -203,10 +206,17 @@ func (f *Feed) add(events []Event, upto uint64) {
 
 // closesSoon takes up a shuffle, if it is not known yet. The caller holds the lock.
 func (f *Feed) closesSoon(o audit.OpenRef) {
-	if !slices.ContainsFunc(f.soon, func(s soon) bool { return s.ID == o.ID }) {
+	if _, known := f.open[o.ID]; !known {
 		f.number++
 		f.soon = append(f.soon, soon{o, f.number})
+		f.open[o.ID] = struct{}{}
 	}
+}
+
+// isOpen reports whether one of soon is open, before its close-by. The caller holds the lock.
+func (f *Feed) isOpen(s soon, now int64) bool {
+	_, open := f.open[s.ID]
+	return open && s.CloseBy > now
 }
 
 // lookAhead learns what the witnesses have cosigned, and which shuffles close soon.
@@ -224,7 +234,13 @@ func (f *Feed) lookAhead(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if due {
-		f.soon = slices.DeleteFunc(f.soon, func(s soon) bool { return s.CloseBy <= now.UnixMilli() })
+		f.soon = slices.DeleteFunc(f.soon, func(s soon) bool {
+			if f.isOpen(s, now.UnixMilli()) {
+				return false
+			}
+			delete(f.open, s.ID)
+			return true
+		})
 		for _, o := range refs {
 			if o.CloseBy > max(f.until, now.UnixMilli()) {
 				f.closesSoon(o)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -22,6 +23,7 @@ type book struct {
 	size    uint64
 	changed chan struct{}
 	most    uint64 // entries of one reading, at most
+	soon    []audit.OpenRef
 }
 
 func (b *book) grow(n uint64) {
@@ -44,7 +46,16 @@ func (b *book) Changed() <-chan struct{} {
 	defer b.mu.Unlock()
 	return b.changed
 }
-func (b *book) ClosingBy(context.Context, int64) ([]audit.OpenRef, error) { return nil, nil }
+func (b *book) ClosingBy(_ context.Context, at int64) (refs []audit.OpenRef, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, o := range b.soon {
+		if o.CloseBy <= at {
+			refs = append(refs, o)
+		}
+	}
+	return refs, nil
+}
 func (b *book) Entries(_ context.Context, from, to uint64) (all []audit.Placed, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -143,4 +154,63 @@ func reaches(f *Feed, size uint64) {
 		}
 		<-changed
 	}
+}
+
+// TestManyCloseSoon: a crowd of shuffles that close at one time is told in pieces, each of them
+// once and only while it is open, also to one who comes later, and for some tables.
+func TestManyCloseSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &book{size: 1, changed: make(chan struct{})}
+		const n = 10 * page
+		for id := range uint64(n) {
+			b.soon = append(b.soon, audit.OpenRef{ID: id, Table: []string{"a", "b"}[id%2],
+				CloseBy: time.Now().Add(2 * Soon).UnixMilli()})
+		}
+		f := New(Config{Ledger: b, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { f.Run(ctx) })
+		told := func(from int, step uint64, tables ...string) {
+			t.Helper()
+			w := f.Follow(1, tables)
+			defer w.Close()
+			for want := uint64(from); want < n; {
+				events, err := w.Next(ctx)
+				if err != nil || len(events) > page {
+					t.Fatalf("%d events, %v", len(events), err)
+				}
+				for _, e := range events {
+					if e.Type != ClosingSoon || *e.Shuffle != want {
+						t.Fatalf("%s %d, want %d", e.Type, *e.Shuffle, want)
+					}
+					want += step
+				}
+			}
+			waiting, leave := context.WithTimeout(ctx, 3*look)
+			defer leave()
+			if events, err := w.Next(waiting); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%d more, %v", len(events), err)
+			}
+		}
+		told(0, 1)
+		told(1, 2, "b")
+		f.mu.Lock()
+		for id := range uint64(100) {
+			delete(f.open, id) // as a close does
+		}
+		f.mu.Unlock()
+		told(100, 1)
+		time.Sleep(2 * Soon)
+		w := f.Follow(1, nil)
+		time.Sleep(2 * look)
+		f.mu.Lock()
+		if len(f.soon) > 0 || len(f.open) > 0 {
+			t.Errorf("%d of %d are kept behind their close-by", len(f.soon), len(f.open))
+		}
+		f.mu.Unlock()
+		w.Close()
+		stop()
+		running.Wait()
+	})
 }

@@ -1,17 +1,21 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
 )
 
-// Follower is a place in the events of a ledger. It belongs to one goroutine.
+// Follower is a place in the events of a ledger. It belongs to one goroutine, except for
+// Place.
 type Follower struct {
 	feed     *Feed
 	tables   []string // that it may know of; nil: all
-	next     uint64   // index of the entry that it is told next
 	cosigned uint64   // that it was told
 	told     uint64   // the number of the newest shuffle that it was told to close soon
+
+	next atomic.Uint64 // index of the entry that it is told next
 }
 
 // Follow returns a follower of what comes from the entry next on, of these tables and of
@@ -22,7 +26,9 @@ func (f *Feed) Follow(next uint64, tables []string) *Follower {
 	if f.followers++; f.followers == 1 {
 		close(f.came)
 	}
-	return &Follower{feed: f, tables: tables, next: next}
+	w := &Follower{feed: f, tables: tables}
+	w.next.Store(next)
+	return w
 }
 
 // Close ends it.
@@ -41,9 +47,26 @@ func (f *Feed) Followers() int {
 	return f.followers
 }
 
+// Behind returns how many entries of the ledger come from an index on.
+func (f *Feed) Behind(index uint64) uint64 {
+	size := f.cfg.Ledger.Head().Size
+	return size - min(index, size)
+}
+
+// Unread returns how many entries the feed has not read yet for those who follow.
+func (f *Feed) Unread() uint64 {
+	f.mu.Lock()
+	followers, to := f.followers, f.to
+	f.mu.Unlock()
+	if followers == 0 {
+		return 0
+	}
+	return f.Behind(to)
+}
+
 // Place returns the index of the entry that it is told next: all before it were told, or
-// are not for it.
-func (w *Follower) Place() uint64 { return w.next }
+// are not for it. Safe for concurrent use.
+func (w *Follower) Place() uint64 { return w.next.Load() }
 
 // Next returns the next events, at least one and at most some hundreds. It waits for them
 // until ctx ends, and returns its error then; ErrEnded when the daemon stops.
@@ -52,22 +75,23 @@ func (w *Follower) Next(ctx context.Context) ([]Event, error) {
 		f := w.feed
 		f.mu.Lock()
 		ended, changed, from := f.ended, f.changed, f.from
+		next := w.next.Load()
 		var events []Event
 		caught := false
-		if !ended && w.next >= from {
+		if !ended && next >= from {
 			events, caught = w.take()
 		}
 		f.mu.Unlock()
 		switch {
 		case ended:
 			return nil, ErrEnded
-		case w.next < from && events == nil:
-			upto := min(w.next+page, from)
-			read, err := f.read(ctx, w.next, upto)
+		case next < from:
+			upto := min(next+page, from)
+			read, err := f.read(ctx, next, upto)
 			if err != nil {
 				return nil, err
 			}
-			w.next = upto
+			w.next.Store(upto)
 			events = w.mine(read)
 		}
 		if len(events) > 0 {
@@ -90,36 +114,50 @@ func (w *Follower) Next(ctx context.Context) ([]Event, error) {
 // take returns what the feed has for it, and whether that is all. The caller holds the
 // feed's lock.
 func (w *Follower) take() (events []Event, caught bool) {
-	f := w.feed
-	at, _ := slices.BinarySearchFunc(f.newest, w.next, func(e Event, next uint64) int {
-		return int(int64(*e.Index) - int64(next))
+	f, next := w.feed, w.next.Load()
+	at, _ := slices.BinarySearchFunc(f.newest, next, func(e Event, next uint64) int {
+		return cmp.Compare(*e.Index, next)
 	})
 	some := f.newest[at:]
 	if caught = len(some) <= page; caught {
-		w.next = max(w.next, f.to)
+		next = max(next, f.to)
 	} else {
 		some = some[:page]
-		w.next = *some[page-1].Index + 1
+		next = *some[page-1].Index + 1
 	}
+	w.next.Store(next)
 	events = w.mine(some)
 	if !caught {
 		return events, false
 	}
 	now := f.cfg.Now().UnixMilli()
-	var near []Event
-	for _, s := range f.soon {
-		if s.number > w.told && s.CloseBy > now {
-			near = append(near, Event{Type: ClosingSoon, Time: Timestamp(now), Shuffle: &s.ID, Table: s.Table,
-				CloseBy: Timestamp(s.CloseBy)})
-		}
-	}
-	w.told = f.number
-	events = slices.Concat(events, w.mine(near))
-	if f.cosigned > w.cosigned && f.cosigned <= w.next {
+	near, caught := w.closing(now)
+	events = slices.Concat(events, near)
+	if f.cosigned > w.cosigned && f.cosigned <= next {
 		w.cosigned = f.cosigned
 		events = append(events, Event{Type: Witnessed, Time: Timestamp(now), Size: f.cosigned})
 	}
-	return events, true
+	return events, caught
+}
+
+// closing returns the next shuffles that it is told to close soon, at most page, and
+// whether these are all. The caller holds the feed's lock.
+func (w *Follower) closing(now int64) (events []Event, all bool) {
+	f := w.feed
+	at, _ := slices.BinarySearchFunc(f.soon, w.told+1, func(s soon, number uint64) int {
+		return cmp.Compare(s.number, number)
+	})
+	for i, s := range f.soon[at:] {
+		if i == page {
+			return w.mine(events), false
+		}
+		w.told = s.number
+		if f.isOpen(s, now) {
+			events = append(events, Event{Type: ClosingSoon, Time: Timestamp(now), Shuffle: &s.ID, Table: s.Table,
+				CloseBy: Timestamp(s.CloseBy)})
+		}
+	}
+	return w.mine(events), true
 }
 
 // mine returns those that the follower may know of.

@@ -85,6 +85,7 @@ type Recall interface {
 type Events interface {
 	Follow(next uint64, tables []string) *follow.Follower
 	Followers() int
+	Unread() uint64
 }
 
 // Ledger is one ledger as the API serves it. All of it is required except Webhook.

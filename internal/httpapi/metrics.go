@@ -136,6 +136,10 @@ var figures = []ledgerFigure{
 		func(l *served) float64 { return float64(l.Log.QueueLen()) }),
 	figure("cosigned_entries", "Entries that a cosigned checkpoint covers; 0 without witnesses.",
 		func(l *served) float64 { return float64(l.Log.Live().Cosigned) }),
+	figure("followers", "Streams of events and webhooks that follow the ledger.",
+		func(l *served) float64 { return float64(l.Events.Followers()) }),
+	figure("unread_entries", "Entries that are not read yet for those who follow; 0 if nobody does.",
+		func(l *served) float64 { return float64(l.Events.Unread()) }),
 	figure("writable", "1 while entries can be written.",
 		func(l *served) float64 { return boolFigure(l.Log.Ready() == nil) }),
 }

@@ -10,16 +10,17 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -48,7 +49,7 @@ type Config struct {
 	URL    string
 	Ledger string // its name in addresses
 	Origin string // its origin
-	Next   uint64 // where to begin if File does not exist
+	Size   uint64 // entries of the ledger; behind them it begins if File does not exist
 	File   string // keeps the index of the entry that comes next
 	Feed   *follow.Feed
 	Key    Signer
@@ -69,31 +70,81 @@ type Sender struct {
 	http *http.Client
 	host string // for the log: a path may be a secret of the receiver
 	next uint64
+
+	mu      sync.Mutex
+	place   func() uint64 // all entries before it were sent, or are no events
+	failing time.Time     // since when no try succeeded; zero if the newest one did
+	failed  uint64
 }
 
-// New reads where the sender is. A file that says nothing is an error: nothing is left out
-// without a word.
+// Status is how far a sender is.
+type Status struct {
+	Ledger  string
+	Host    string
+	Behind  uint64        // entries that are not sent, or not looked at, yet
+	Failing time.Duration // for how long no try succeeded; 0 if the newest one did
+	Failed  uint64        // tries that did not succeed, since the daemon started
+}
+
+// Status returns how far it is. Safe for concurrent use.
+func (s *Sender) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := Status{Ledger: s.cfg.Ledger, Host: s.host, Behind: s.cfg.Feed.Behind(s.place()), Failed: s.failed}
+	if !s.failing.IsZero() {
+		status.Failing = time.Since(s.failing)
+	}
+	return status
+}
+
+// at sets what Status tells as the place.
+func (s *Sender) at(place func() uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.place = place
+}
+
+// tried notes a try.
+func (s *Sender) tried(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err == nil:
+		s.failing = time.Time{}
+		return
+	case s.failing.IsZero():
+		s.failing = time.Now()
+	}
+	s.failed++
+}
+
+// New reads where the sender is. A file that says nothing, or an entry that the ledger does
+// not have, is an error: nothing is left out without a word.
 func New(cfg Config) (*Sender, error) {
 	if cfg.Pause == 0 {
 		cfg.Pause = firstPause
 	}
-	u, err := url.Parse(cfg.URL)
+	u, err := outbound.ParseURL(cfg.URL)
 	if err != nil {
-		return nil, errors.New("opening a webhook: its address is no http or https address")
+		return nil, fmt.Errorf("opening a webhook: its address %w", err)
 	}
-	s := &Sender{cfg: cfg, host: u.Host, http: outbound.Client(&http.Client{Timeout: answerTime})}
+	s := &Sender{cfg: cfg, host: u.Host, http: outbound.Client(&http.Client{Timeout: answerTime}), next: cfg.Size}
 	b, err := os.ReadFile(cfg.File)
-	if errors.Is(err, fs.ErrNotExist) {
-		s.next = cfg.Next
-		return s, s.save()
-	}
-	if err == nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = s.save()
+	case err == nil:
 		s.next, err = strconv.ParseUint(strings.TrimSpace(string(b)), 10, 63)
+		if err != nil || s.next > cfg.Size {
+			err = fmt.Errorf("%s does not hold an index from 0 to %d, the number of entries of the ledger: write "+
+				"the index of the first entry to send into it, or delete it to begin with the next one",
+				cfg.File, cfg.Size)
+		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("opening the webhook to %s: %s holds the index of an entry, or does not exist: %w", u.Host,
-			cfg.File, err)
+		return nil, fmt.Errorf("opening the webhook to %s: %w", u.Host, err)
 	}
+	s.place = func() uint64 { return s.next }
 	return s, nil
 }
 
@@ -115,11 +166,14 @@ func (s *Sender) Run(ctx context.Context) {
 	defer w.Close()
 	pause := s.cfg.Pause
 	for ctx.Err() == nil {
+		s.at(w.Place)
 		events, err := w.Next(ctx)
 		if errors.Is(err, follow.ErrEnded) {
 			return
 		}
 		if err == nil {
+			from := s.next
+			s.at(func() uint64 { return from })
 			err = s.deliver(ctx, events, w.Place())
 		}
 		if err == nil {
@@ -129,7 +183,7 @@ func (s *Sender) Run(ctx context.Context) {
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		s.cfg.Log.Warn("a webhook: reading its events", "ledger", s.cfg.Ledger, "host", s.host, "error", err)
+		s.cfg.Log.Warn("a webhook goes on after a pause", "ledger", s.cfg.Ledger, "host", s.host, "error", err)
 		pause = wait(ctx, pause)
 	}
 }
@@ -145,25 +199,30 @@ func wait(ctx context.Context, pause time.Duration) time.Duration {
 	return min(2*pause, longestPause)
 }
 
-// delivery is the body that is sent.
+// delivery is the body that is sent: all events of the entries from ≤ index < next.
 type delivery struct {
 	Ledger string         `json:"ledger"`
 	Origin string         `json:"origin"`
+	From   uint64         `json:"from"`
+	Next   uint64         `json:"next"`
 	Events []follow.Event `json:"events"`
 }
 
 // deliver sends events until the receiver has taken them, or ctx is over.
 func (s *Sender) deliver(ctx context.Context, events []follow.Event, next uint64) error {
-	body, err := json.Marshal(delivery{s.cfg.Ledger, s.cfg.Origin, events})
+	body, err := json.Marshal(delivery{s.cfg.Ledger, s.cfg.Origin, s.next, next, events})
 	if err != nil {
 		return fmt.Errorf("writing a delivery: %w", err)
 	}
 	sum := sha256.Sum256(body)
-	id := fmt.Sprintf("%s-%d-%d-%x", s.cfg.Ledger, s.next, next, sum[:8])
+	id := hex.EncodeToString(sum[:16]) // without a full stop, which separates what is signed
 	for pause, tries := s.cfg.Pause, 1; ; tries++ {
 		err := s.post(ctx, id, body)
-		if err == nil || ctx.Err() != nil {
+		if err != nil && ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if s.tried(err); err == nil {
+			return nil
 		}
 		s.cfg.Log.Warn("a webhook was not delivered", "ledger", s.cfg.Ledger, "host", s.host, "from", s.next,
 			"tries", tries, "error", err)
