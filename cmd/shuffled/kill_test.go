@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -13,14 +14,16 @@ import (
 	"testing"
 	"time"
 
+	"shuffled/client"
 	"shuffled/internal/testdb"
 )
 
 var kills = flag.Int("kills", 30, "how often the kill test kills the daemon, on each store")
 
-// TestKill kills the daemon with SIGKILL at random moments under 8 remote.
-// Whatever was acknowledged must be there with the same bytes, every request
-// that was cut off must resolve when it is repeated, and serials have no gap.
+// TestKill kills the daemon with SIGKILL at random moments under 8 remote, half of which
+// send batches. Whatever was acknowledged must be there with the same bytes, every request
+// that was cut off must resolve when it is repeated, and serials have no gap. A batch that
+// was cut off between its rounds answers for the first as before.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -39,7 +42,7 @@ func TestKill(t *testing.T) {
 func killTest(t *testing.T, d *daemon) {
 	clients := make([]*killClient, 8)
 	for i := range clients {
-		clients[i] = &killClient{d: d, name: fmt.Sprintf("c%d", i)}
+		clients[i] = &killClient{d: d, name: fmt.Sprintf("c%d", i), batches: i%2 == 1}
 	}
 	cut := 0
 	for range *kills {
@@ -64,7 +67,7 @@ func killTest(t *testing.T, d *daemon) {
 		}
 	}
 	d.start()
-	acknowledged := 0
+	acknowledged, parted := 0, 0
 	for _, c := range clients {
 		for c.pending != nil {
 			if !c.step() {
@@ -72,6 +75,11 @@ func killTest(t *testing.T, d *daemon) {
 			}
 		}
 		acknowledged += len(c.done)
+		for _, call := range c.done {
+			if n := bytes.Count(call.answer, []byte(`"repeated":true`)); n > 0 && n < len(results(call.answer)) {
+				parted++
+			}
+		}
 	}
 	if acknowledged < 5**kills || cut == 0 {
 		t.Fatalf("void: %d acknowledged requests, %d cut off", acknowledged, cut)
@@ -79,7 +87,8 @@ func killTest(t *testing.T, d *daemon) {
 	checkRepeats(t, d, clients)
 	checkSerials(t, clients)
 	d.stop()
-	t.Logf("%d requests acknowledged, %d cut off by %d kills", acknowledged, cut, *kills)
+	t.Logf("%d requests acknowledged, %d cut off by %d kills, %d batches between their rounds", acknowledged, cut, *kills,
+		parted)
 }
 
 // call is a request and, once it was acknowledged, its answer.
@@ -91,10 +100,12 @@ type call struct {
 
 // killClient plays hand after hand at a table of its own, and commits to a table
 // that all share. One request is pending at a time, and is repeated as it stands
-// until it is answered.
+// until it is answered. One of batches plays many hands in a request, at tables of its own
+// alongside the shared one.
 type killClient struct {
 	d       *daemon
 	name    string
+	batches bool
 	token   string
 	n       int // requests begun
 	id      uint64
@@ -120,9 +131,15 @@ func (c *killClient) step() bool {
 		c.failure = fmt.Sprintf("%s: %d, %v, %s", c.pending.path, status, err, answer)
 		return false
 	}
+	for _, r := range results(answer) {
+		if r.Status != http.StatusOK {
+			c.failure = fmt.Sprintf("%s: %d, %s", c.pending.path, r.Status, r.Body)
+			return false
+		}
+	}
 	c.pending.answer = answer
 	c.done = append(c.done, *c.pending)
-	if c.n%4 == 1 {
+	if c.n%4 == 1 && !c.batches {
 		var s struct{ ID uint64 }
 		if err := json.Unmarshal(answer, &s); err != nil {
 			c.failure = err.Error()
@@ -140,6 +157,9 @@ func (c *killClient) next() *call {
 		return &call{path: "/v1/main/shuffles", key: fmt.Sprintf("%s-%d", c.name, c.n),
 			body: map[string]any{"table": table, "deck": "standard-52", "disclosure": who}}
 	}
+	if c.batches {
+		return c.batch()
+	}
 	switch c.n % 4 {
 	case 1:
 		// Every other hand is closed for auditors, whose close never comes out the
@@ -155,6 +175,36 @@ func (c *killClient) next() *call {
 			body: map[string]any{"outcome": "completed"}}
 	}
 	return shuffle("shared", "public")
+}
+
+// batchHands is how many hands a batch of the kill test has, each at a table of its own.
+const batchHands = 12
+
+// batch is a request for hands that are closed, and for a commit to the shared table.
+func (c *killClient) batch() *call {
+	var ops []any
+	for i := range batchHands {
+		commit := map[string]int{"op": len(ops)}
+		ops = append(ops,
+			map[string]any{"op": "shuffle", "key": fmt.Sprintf("%s-%d-%d", c.name, c.n, i), "body": map[string]any{
+				"table": fmt.Sprintf("%s-%d", c.name, i), "deck": "standard-52",
+				"disclosure": []string{"public", "auditor"}[i%2]}},
+			map[string]any{"op": "deal", "shuffle": commit, "body": map[string]any{"first": 0, "runs": []any{
+				map[string]any{"count": 2, "purpose": "seat", "recipient": "seat-1"}}}},
+			map[string]any{"op": "close", "shuffle": commit, "body": map[string]any{"outcome": "completed"}})
+	}
+	ops = append(ops, map[string]any{"op": "shuffle", "key": fmt.Sprintf("%s-%d", c.name, c.n),
+		"body": map[string]any{"table": "shared", "deck": "standard-52"}})
+	return &call{path: "/v1/main/batch", body: map[string]any{"operations": ops}}
+}
+
+// results are the answers to the operations of a batch; none of any other answer.
+func results(answer []byte) []client.BatchResult {
+	var b client.Batch
+	if json.Unmarshal(answer, &b) != nil {
+		return nil
+	}
+	return b.Results
 }
 
 // checkRepeats sends every acknowledged request again.
@@ -174,10 +224,12 @@ func checkRepeats(t *testing.T, d *daemon, clients []*killClient) {
 // sameAnswer reports whether the later answer says that it is repeated, and is the first
 // one in everything else, which may itself be of a request that was sent twice.
 func sameAnswer(later, first []byte) bool {
-	plain := func(b []byte) string {
-		return strings.NewReplacer(`"repeated":true,`, "", `,"repeated":true`, "").Replace(string(b))
-	}
 	return isRepeated(later) && plain(later) == plain(first)
+}
+
+// plain is an answer without whether it is repeated.
+func plain(answer []byte) string {
+	return strings.NewReplacer(`"repeated":true,`, "", `,"repeated":true`, "").Replace(string(answer))
 }
 
 func isRepeated(answer []byte) bool { return bytes.Contains(answer, []byte(`"repeated":true`)) }
@@ -189,32 +241,25 @@ func checkSerials(t *testing.T, clients []*killClient) {
 	serials := make(map[string][]uint64)
 	for _, c := range clients {
 		for _, call := range c.done {
-			type one struct {
-				Table  string
-				Serial uint64
+			bodies := [][]byte{call.answer}
+			for _, r := range results(call.answer) {
+				bodies = append(bodies, r.Body)
 			}
-			var s struct {
-				one
-				Shuffles []one // of a batch
-			}
-			if call.key == "" {
-				continue
-			}
-			if err := json.Unmarshal(call.answer, &s); err != nil {
-				t.Fatal(err)
-			}
-			if s.Shuffles == nil {
-				s.Shuffles = []one{s.one}
-			}
-			for i, one := range s.Shuffles {
-				serials[one.Table] = append(serials[one.Table], one.Serial)
-				if one.Serial != s.Shuffles[0].Serial+uint64(i) {
-					t.Errorf("batch %s is serials %v", call.key, s.Shuffles)
+			for _, body := range bodies {
+				var s struct {
+					Table  string
+					Serial uint64
+				}
+				if err := json.Unmarshal(body, &s); err != nil {
+					t.Fatal(err)
+				}
+				if s.Table != "" {
+					serials[s.Table] = append(serials[s.Table], s.Serial)
 				}
 			}
 		}
 	}
-	if len(serials) != len(clients)+1 {
+	if len(serials) != len(clients)/2*(1+batchHands)+1 {
 		t.Errorf("%d tables", len(serials))
 	}
 	for table, got := range serials {

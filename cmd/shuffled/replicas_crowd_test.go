@@ -130,9 +130,9 @@ type acked struct {
 	daemon int // that answered
 }
 
-// crowd plays hands at the daemons: a commit, then a deal that closes; every eighth
-// is no more than a commit to a table that all share, and every sixteenth sends
-// that to two daemons at once.
+// crowd plays hands at the daemons: a commit, then a deal that closes; every fourth is two
+// hands in a batch, and every eighth no more than a commit to a table that all share. Each
+// second of these is sent to two daemons at once.
 type crowd struct {
 	*replicas
 	name     string // of this crowd: keys begin with it
@@ -207,8 +207,11 @@ func (c *gambler) hand() bool {
 		Receipt string
 	}
 	send := c.call
-	if c.n%16 == 0 && len(c.daemons) > 1 {
-		send = c.twice
+	if c.n%16 < 8 && c.n%4 == 0 && len(c.daemons) > 1 {
+		send = func(path, key, body string, answer any) bool { return c.twice(1, path, key, body, answer) }
+	}
+	if c.n%8 == 4 && !c.commits {
+		return c.inBatch(key)
 	}
 	if !send("/v1/main/shuffles", key, `{"table":"`+table+`","deck":"standard-52"}`, &s) {
 		return false
@@ -226,6 +229,31 @@ func (c *gambler) hand() bool {
 	path := fmt.Sprintf("/v1/main/shuffles/%d/deal", s.ID)
 	body := `{"first":0,"runs":[{"count":5,"purpose":"board","public":true}],"close":{"outcome":"completed"}}`
 	return c.call(path, "", body, &d) && c.prove(d.Receipt, acked{}) && c.prove(d.Close.Receipt, acked{})
+}
+
+// inBatch plays two hands at tables of its own in one request.
+func (c *gambler) inBatch(key string) bool {
+	var ops []string
+	for i := range 2 {
+		ops = append(ops, fmt.Sprintf(`{"op":"shuffle","key":"%s-%d","body":{"table":"%s-%d","deck":"standard-52"}}`, key, i,
+			c.name, i), fmt.Sprintf(`{"op":"deal","shuffle":{"op":%d},"body":{"first":0,"runs":[{"count":5,`+
+			`"purpose":"board","public":true}],"close":{"outcome":"completed"}}}`, 2*i))
+	}
+	body := `{"operations":[` + strings.Join(ops, ",") + `]}`
+	type proof struct {
+		ID      uint64
+		Receipt string
+		Close   struct{ Receipt string }
+	}
+	var b struct{ Results []struct{ Body proof } }
+	ok := c.n%16 < 8 && len(c.daemons) > 1 && c.twice(6, "/v1/main/batch", "", body, &b) ||
+		c.call("/v1/main/batch", "", body, &b)
+	for i := 0; ok && i < 4; i += 2 {
+		commit, deal := b.Results[i].Body, b.Results[i+1].Body
+		ok = c.prove(commit.Receipt, acked{key: fmt.Sprintf("%s-%d", key, i/2), index: commit.ID}) &&
+			c.prove(deal.Receipt, acked{}) && c.prove(deal.Close.Receipt, acked{})
+	}
+	return ok
 }
 
 func (c *gambler) failed(format string, args ...any) bool {
@@ -259,9 +287,9 @@ func (c *gambler) call(path, key, body string, answer any) bool {
 	return c.failed("%s %s failed %d times:%s", path, key, c.attempts, last)
 }
 
-// twice sends one request to two daemons at once: one of them answers it, the other
-// one the same again.
-func (c *gambler) twice(path, key, body string, answer any) bool {
+// twice sends one request for n answers to two daemons at once: one of them gives each
+// answer, the other one the same again.
+func (c *gambler) twice(n int, path, key, body string, answer any) bool {
 	if c.commits {
 		return c.call(path, key, body, answer)
 	}
@@ -282,11 +310,8 @@ func (c *gambler) twice(path, key, body string, answer any) bool {
 		return false
 	}
 	// Both are repeated only if the first answer was lost and asked for again.
-	first, later := both[0], both[1]
-	if isRepeated(first) {
-		first, later = later, first
-	}
-	if !sameAnswer(later, first) || isRepeated(first) && took[0]+took[1] == 2 {
+	again := bytes.Count(both[0], []byte(`"repeated":true`)) + bytes.Count(both[1], []byte(`"repeated":true`))
+	if plain(both[0]) != plain(both[1]) || again < n || again > n && took[0]+took[1] == 2 {
 		return c.failed("%s: two daemons answered\n%s\nand\n%s", key, both[0], both[1])
 	}
 	if err := json.Unmarshal(both[0], answer); err != nil {
@@ -313,6 +338,11 @@ func (c *gambler) try(url, key, body string) ([]byte, error) {
 	b, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%d %s", resp.StatusCode, b)
+	}
+	for _, r := range results(b) {
+		if r.Status != http.StatusOK {
+			err = fmt.Errorf("an operation: %d %s", r.Status, r.Body)
+		}
 	}
 	return b, err
 }

@@ -16,7 +16,7 @@ import (
 func (m *model) judge() {
 	r := m.r
 	for _, a := range m.answered {
-		m.repeated(r, a, m.tb)
+		m.repeated(r, a, player{table: m.tb})
 	}
 	for _, p := range m.plays {
 		b, err := m.tb.Transcript(context.Background(), p.id, dealer.View{Identity: "tester"})
@@ -55,7 +55,7 @@ func (m *model) judge() {
 	for _, p := range m.plays {
 		l := lines[p.id]
 		if l.Table != p.table || l.Serial != p.serial || l.Dealt != p.next || l.Places != p.m ||
-			(l.State == "closed") != (p.ended != nil) {
+			(l.State == "closed") != (p.last().ended != nil) {
 			r.Fatalf("the audit says %+v, the model %+v", l, p)
 		}
 	}
@@ -87,6 +87,14 @@ func figuresOf(c inspect.Counts) figures {
 	return f
 }
 
+// last is the last shuffle of a chain: what was continued is open while that is.
+func (p *play) last() *play {
+	for p.child != nil {
+		p = p.child
+	}
+	return p
+}
+
 func (m *model) figures() (total figures, tables map[string]figures) {
 	total, tables = make(figures), make(map[string]figures)
 	for _, p := range m.plays {
@@ -95,10 +103,11 @@ func (m *model) figures() (total figures, tables map[string]figures) {
 		}
 		for _, f := range []figures{total, tables[p.table]} {
 			f.add("all", 1)
+			last := p.last()
 			switch {
-			case p.ended == nil:
+			case last.ended == nil:
 				f.add("open", 1)
-				if m.now() >= p.closeBy {
+				if m.now() >= last.closeBy {
 					f.add("overdue", 1)
 				}
 			default:

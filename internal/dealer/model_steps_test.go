@@ -74,7 +74,7 @@ func (m *model) commit(r *rapid.T) {
 	if plan != nil && p.m == 1 {
 		want = "field mix" // it could move nothing
 	}
-	again := func(d *table) (any, error) { return d.Shuffle(context.Background(), as("tester"), key, req) }
+	again := func(d player) (any, error) { return d.Shuffle(context.Background(), as("tester"), key, req) }
 	s, err := m.pick(r).Shuffle(context.Background(), as("tester"), key, req)
 	if m.expect(r, "commit", want, err) {
 		m.begun(r, s, p)
@@ -94,6 +94,7 @@ func (m *model) draw(r *rapid.T) {
 	case 1:
 		p.m = rapid.IntRange(1, 5).Draw(r, "take")
 		req.Numbers = &dealer.Numbers{Of: 20, Take: p.m}
+		p.draw, p.numbers = true, true
 	default:
 		req.Wheel = []dealer.Stop{{Label: "a", Weight: 3}, {Label: "b", Weight: 1}}
 		p.m = 1
@@ -114,7 +115,7 @@ func (m *model) draw(r *rapid.T) {
 	s, err := m.pick(r).Draws(context.Background(), as("tester"), key, req)
 	if m.expect(r, "draw", want, err) {
 		m.begun(r, s, p)
-		m.answer("draw", s, func(d *table) (any,
+		m.answer("draw", s, func(d player) (any,
 			error) {
 			return d.Draws(context.Background(), as("tester"), key, req)
 		})
@@ -153,9 +154,9 @@ func (m *model) child(r *rapid.T) {
 	}
 	if m.expect(r, "child", want, err) {
 		of.ended = &dealer.CloseRequest{Outcome: audit.OutcomeContinued}
-		of.children++
-		m.begun(r, s, &play{table: of.table, m: cards})
-		m.answer("child", s, func(d *table) (any,
+		of.child = &play{table: of.table, m: cards}
+		m.begun(r, s, of.child)
+		m.answer("child", s, func(d player) (any,
 			error) {
 			return d.Shuffle(context.Background(), as("tester"), key, req)
 		})
@@ -192,7 +193,7 @@ func (m *model) mix(r *rapid.T) {
 	a, err := m.pick(r).Mix(context.Background(), as("tester"), p.id, req)
 	if m.expect(r, "mix", want, err) {
 		p.mixed = &req
-		m.answer("mix", a, func(d *table) (any, error) { return d.Mix(context.Background(), as("tester"), p.id, req) })
+		m.answer("mix", a, func(d player) (any, error) { return d.Mix(context.Background(), as("tester"), p.id, req) })
 	}
 }
 
@@ -211,8 +212,9 @@ func (m *model) deal(r *rapid.T) {
 			audit.OutcomeEndedEarly}).Draw(r, "outcome")}
 	}
 	count := 0
-	for _, run := range req.Runs {
-		count += run.Count
+	for i := range req.Runs {
+		req.Runs[i].Public = req.Runs[i].Public || p.numbers
+		count += req.Runs[i].Count
 	}
 	want := ""
 	_, there := p.deals[req.First]
@@ -245,7 +247,7 @@ func (m *model) deal(r *rapid.T) {
 	if d.Next != p.next || len(d.Cards) != count || (d.Close == nil) != (req.Close == nil) {
 		r.Fatalf("the deal of %d from %d is %+v", count, req.First, d)
 	}
-	m.answer("deal", d, func(d *table) (any, error) { return d.Deal(context.Background(), as("tester"), p.id, req) })
+	m.answer("deal", d, func(d player) (any, error) { return d.Deal(context.Background(), as("tester"), p.id, req) })
 }
 
 func (m *model) close(r *rapid.T) {
@@ -266,7 +268,7 @@ func (m *model) close(r *rapid.T) {
 	c, err := m.pick(r).Close(context.Background(), as("tester"), p.id, req)
 	if m.expect(r, "close", want, err) {
 		p.ended = &req
-		m.answer("close", c, func(d *table) (any,
+		m.answer("close", c, func(d player) (any,
 			error) {
 			return d.Close(context.Background(), as("tester"), p.id, req)
 		})

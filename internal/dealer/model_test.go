@@ -68,19 +68,20 @@ func TestModel(t *testing.T) {
 
 // play is what the model knows of one shuffle.
 type play struct {
-	id       uint64
-	table    string
-	serial   uint64
-	m, next  int
-	draw     bool
-	plan     *dealer.MixPlan
-	values   [][32]byte // of its slots
-	mixed    *dealer.MixRequest
-	deals    map[int]dealer.DealRequest // by first place
-	cards    []audit.Card
-	closeBy  int64
-	ended    *dealer.CloseRequest // nil: it is open
-	children int
+	id      uint64
+	table   string
+	serial  uint64
+	m, next int
+	draw    bool
+	numbers bool // which are dealt public
+	plan    *dealer.MixPlan
+	values  [][32]byte // of its slots
+	mixed   *dealer.MixRequest
+	deals   map[int]dealer.DealRequest // by first place
+	cards   []audit.Card
+	closeBy int64
+	ended   *dealer.CloseRequest // nil: it is open
+	child   *play                // that continues it
 }
 
 // model knows the rules, written down again.
@@ -105,7 +106,7 @@ type model struct {
 type answered struct {
 	what   string
 	answer any
-	again  func(d *table) (any, error)
+	again  func(d player) (any, error)
 }
 
 func newModel(t *testing.T, r *rapid.T, inPostgres bool) *model {
@@ -129,8 +130,8 @@ func (m *model) end() {
 
 func (m *model) now() int64 { return m.tb.now().UnixMilli() }
 
-func (m *model) pick(r *rapid.T) *table {
-	return m.daemons[rapid.IntRange(0, len(m.daemons)-1).Draw(r, "daemon")]
+func (m *model) pick(r *rapid.T) player {
+	return player{m.daemons[rapid.IntRange(0, len(m.daemons)-1).Draw(r, "daemon")], rapid.Bool().Draw(r, "in a batch")}
 }
 
 // by is an actor of whom there is one request only. Two daemons that write the
@@ -182,7 +183,7 @@ func (m *model) expect(r *rapid.T, what, want string, err error) bool {
 }
 
 // answer keeps a request that succeeded, to be made again.
-func (m *model) answer(what string, answer any, again func(d *table) (any, error)) {
+func (m *model) answer(what string, answer any, again func(d player) (any, error)) {
 	m.answered = append(m.answered, answered{what, answer, again})
 }
 
@@ -239,7 +240,7 @@ func (m *model) repeat(r *rapid.T) {
 	m.repeated(r, a, m.pick(r))
 }
 
-func (m *model) repeated(r *rapid.T, a answered, d *table) {
+func (m *model) repeated(r *rapid.T, a answered, d player) {
 	got, err := a.again(d)
 	if diff := cmp.Diff(a.answer, got, sameAnswer); diff != "" || err != nil {
 		r.Fatalf("%s repeated: %v %s", a.what, err, diff)

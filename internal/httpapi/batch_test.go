@@ -3,10 +3,14 @@ package httpapi
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
+
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
 )
 
 // sendBatch sends operations and returns the answers to them.
@@ -48,6 +52,22 @@ func TestBatchThroughTheAPI(t *testing.T) {
 		again := s.sendBatch(t, hand...)[i].Body
 		if string(again) != string(alone.body) || again.Kind() != '{' {
 			t.Errorf("operation %d again: %s, and alone: %s", i, again, alone.body)
+		}
+	}
+}
+
+// TestOperationForNow: an operation that is refused for now says when the batch may be sent
+// again, as the header of its single request does.
+func TestOperationForNow(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	r := httptest.NewRequest(http.MethodPost, "/v1/main/batch", nil)
+	c := &call{w: s.api.record(httptest.NewRecorder(), r), r: r}
+	for err, want := range map[error]int{ledger.ErrOverloaded: retryAfter, ledger.ErrUnknownOutcome: retryAfter,
+		ledger.ErrFrozen: 0, dealer.ErrRepeated: 0} {
+		got, failed := s.api.result(c, dealer.Result{Err: err}, nil)
+		if failed != nil || value(got.RetryAfter) != want || got.Status < 400 {
+			t.Errorf("%v: %d after %d, %v", err, got.Status, value(got.RetryAfter), failed)
 		}
 	}
 }

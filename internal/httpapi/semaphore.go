@@ -17,9 +17,9 @@ func newPermits[K comparable](places int) permits[K] {
 // take takes a place for key, if there is one for it.
 func (s *permits[K]) take(key K) bool { return s.takeN(key, 1) }
 
-// takeN takes n places for key, if there are so many for it.
+// takeN takes n places for key, if it could take them one by one.
 func (s *permits[K]) takeN(key K, n int) bool {
-	if s.held[key]+n > s.free {
+	if s.held[key]+n > s.free-n+1 {
 		return false
 	}
 	s.free -= n

@@ -102,6 +102,32 @@ func TestAppendTogether(t *testing.T) {
 	})
 }
 
+// TestTogetherLimits: what is all or none has at most 1,024 entries and 8 MiB; what has
+// more is refused, and nothing of it written.
+func TestTogetherLimits(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		l := h.open(h.config("mark"))
+		for what, c := range map[string]struct{ proposals, sealed int }{
+			"entries": {1024, 0}, "bytes": {2, 8 << 20}} {
+			for above := range 2 {
+				var all []ledger.Proposal
+				for i := range c.proposals + above*(1-c.sealed>>23) {
+					p := on(l).of(propose(commit(fmt.Sprintf("%s-%d-%d", what, above, i), 1)))
+					p.Sealed = [][]byte{make([]byte, c.sealed/c.proposals+above*i*(c.sealed>>23))}
+					all = append(all, p)
+				}
+				size := l.Live().Size
+				answers, _, err := l.AppendTogether(t.Context(), all)
+				written := int(l.Live().Size - size)
+				if above == 0 && (err != nil || len(answers) != len(all) || written != len(all)) ||
+					above == 1 && (!errors.Is(err, ledger.ErrTooLarge) || written != 0) {
+					t.Errorf("%s, %d above the limit: %d entries, %v", what, above, written, err)
+				}
+			}
+		}
+	})
+}
+
 // TestUnknownOutcomes is a table of what can happen to the statement that
 // commits a batch, each twice: it was written, or it was not. The answer must be
 // true and the entry must stand exactly once.
