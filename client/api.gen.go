@@ -639,6 +639,9 @@ type Deal struct {
 	// Close The close, if it was asked for.
 	Close *Close `json:"close,omitempty"`
 
+	// Labels Of a shuffle whose terms are a wheel, the label of each of shows, in their order: what the value wins.
+	Labels []string `json:"labels,omitempty"`
+
 	// LastHand The cut card has come out, so that this hand is the last. Absent before.
 	LastHand *bool `json:"last_hand,omitempty"`
 
@@ -1073,6 +1076,9 @@ type Receipt = string
 type Reveal struct {
 	// Cards What they show, in the order of the places.
 	Cards []Card `json:"cards"`
+
+	// Labels Of a shuffle whose terms are a wheel, the label of each of shows, in their order: what the value wins.
+	Labels []string `json:"labels,omitempty"`
 
 	// Places The places, ascending.
 	Places []int `json:"places"`

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	meaning "shuffled/internal/terms"
 	"shuffled/internal/verify"
 )
 
@@ -68,8 +69,9 @@ type Client struct {
 	heads    heads
 	tables   tables
 
-	mu    sync.Mutex
-	decks map[[32]byte][]string // card names by deck hash, proved
+	mu     sync.Mutex
+	decks  map[[32]byte][]string          // card names by deck hash, proved
+	wheels map[[32]byte]*meaning.Document // by hash, proved
 }
 
 // New returns a client, or an error about the configuration or of the State.

@@ -119,6 +119,9 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	if what := s.told(d, opened); what != "" {
 		return fault("%s", what)
 	}
+	if err := c.proveLabels(ctx, s, d.Shows, d.Labels, answer); err != nil {
+		return 0, err
+	}
 	switch {
 	case req.Close == nil && d.Close == nil:
 		return e.index, nil

@@ -3,7 +3,10 @@ package client
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
+	"slices"
 
+	"shuffled/internal/audit"
 	meaning "shuffled/internal/terms"
 )
 
@@ -39,12 +42,62 @@ func (c *Client) TermsDocument(ctx context.Context, hash Hash) (*TermsDocument, 
 }
 
 func readDocument(d TermsDocument) (*meaning.Document, error) {
-	if d.Kind == TermsDocumentKindPayTable {
+	switch {
+	case d.Kind == TermsDocumentKindPayTable && d.Labels == nil:
 		return meaning.NewPayTable(deref(d.Text))
+	case d.Kind != TermsDocumentKindWheel || d.Text != nil:
+		return nil, fmt.Errorf("terms are a %s with labels or a %s with a text, and these are a %q",
+			TermsDocumentKindWheel, TermsDocumentKindPayTable, d.Kind)
 	}
 	labels := make([]meaning.Label, len(d.Labels))
 	for i, l := range d.Labels {
 		labels[i] = meaning.Label{Label: l.Label, Weight: l.Weight}
 	}
 	return meaning.NewWheel(labels)
+}
+
+// proveLabels holds the labels of drawn values against the wheel that the commit names,
+// which is asked for once, by its hash.
+func (c *Client) proveLabels(ctx context.Context, s *Committed, shows []uint32, told []string, answer []byte) error {
+	var labels []string
+	if t := s.commit.Context.Terms; t != nil && t.Kind == audit.TermsWheel && len(shows) > 0 {
+		wheel, err := c.wheel(ctx, t.Hash)
+		if err != nil {
+			return err
+		}
+		for _, value := range shows {
+			labels = append(labels, wheel.Label(value))
+		}
+	}
+	if !slices.Equal(labels, told) {
+		return &Fault{What: "the labels are not those of the wheel that was committed to", Answer: answer}
+	}
+	return nil
+}
+
+// maxWheels is how many wheels a client keeps.
+const maxWheels = 64
+
+func (c *Client) wheel(ctx context.Context, hash [32]byte) (*meaning.Document, error) {
+	c.mu.Lock()
+	known := c.wheels[hash]
+	c.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	document, err := c.TermsDocument(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	read, err := readDocument(*document)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.wheels == nil || len(c.wheels) >= maxWheels {
+		c.wheels = make(map[[32]byte]*meaning.Document)
+	}
+	c.wheels[hash] = read
+	return read, nil
 }

@@ -255,7 +255,7 @@ func TestLiesOfMixes(t *testing.T) {
 	}
 }
 
-// TestLiesOfDraws has mixed ranges, numbers and a wheel, disclosed to auditors.
+// TestLiesOfDraws has mixed ranges, numbers, a wheel of cards and one of terms, disclosed to auditors.
 func TestLiesOfDraws(t *testing.T) {
 	t.Parallel()
 	d, l := newDaemonWith(t, setting{disclosure: audit.DisclosureAuditor}), new(liar)
@@ -267,7 +267,14 @@ func TestLiesOfDraws(t *testing.T) {
 		{Table: "keno", Numbers: &client.Numbers{Of: 80, Take: 4}},
 		{Table: "wheel", Wheel: []client.Stop{{Label: "1", Weight: 3}, {Label: "2", Weight: 1}}},
 	}
-	for i, count := range []int{4, 4, 1} {
+	labels := client.TermsDocument{Kind: client.TermsDocumentKindWheel, Labels: []client.TermsLabel{
+		{Label: "nothing", Weight: 5}, {Label: "a trip", Weight: 3}, {Label: "a car", Weight: 2}}}
+	bound, err := c.PutTerms(ctx, labels)
+	check(err)
+	lieAbout(t, l, []told{{"terms", fmt.Sprintf("/terms/%x", bound.Hash[:]),
+		func() (any, error) { return without(c.TermsDocument(ctx, bound.Hash)) }, nil}})
+	reqs = append(reqs, client.DrawsRequest{Table: "spin", Ranges: []uint32{10, 10, 10}, Terms: bound})
+	for i, count := range []int{4, 4, 1, 3} {
 		key := fmt.Sprint("k", i)
 		s, err := c.Draws(ctx, key, reqs[i])
 		check(err)

@@ -54,6 +54,9 @@ func (c *Client) proveReveal(ctx context.Context, s *Committed, want *audit.Reve
 		!s.commit.Context.IsDraw() && r.Shows != nil {
 		return fault("the values show other numbers", err)
 	}
+	if err := c.proveLabels(ctx, s, r.Shows, r.Labels, answer); err != nil {
+		return err
+	}
 	return c.proveNames(ctx, s, r.Cards, answer)
 }
 

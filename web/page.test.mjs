@@ -89,6 +89,34 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     await browser.shots("terms");
   });
 
+  await t.test("a ticket's proof, with the draw of its list and with others", async () => {
+    const proofs = JSON.parse(readFileSync(path.join(HERE, "..", "internal", "terms", "testdata", "terms.json"), "utf8")).tickets;
+    const c = vector("good", "terms-raffle"), ok = proofs.filter((p) => p.want === "ok" && p.text.includes("count 7\n"));
+    assert.ok(ok.length >= 3);
+    const give = async (proof, draw) => {
+      await browser.open(PAGE);
+      await browser.paste("trust", draw.trust.vkey);
+      await browser.drop("T.proof", proof.text);
+      await browser.until(`document.querySelector("#status").textContent.includes("proof of a ticket is read")`);
+      return browser.judged(() => browser.drop("raffle.json", draw.file));
+    };
+    for (const proof of ok) {
+      const number = Number(/number (\d+)/.exec(proof.text)[1]), place = c.want.shows.indexOf(number), r = await give(proof, c);
+      assert.equal(r.json.verdict, "proved");
+      assert.ok(r.text.includes(`Ticket ${/line (\S+)/.exec(proof.text)[1]} has the number ${number}. ${place < 0 ? "It is not among the 3 numbers that this file shows." : `It was drawn, at place ${place}.`}`), r.text);
+      assert.match(r.text, /The house could choose the winner/);
+    }
+    await browser.shots("ticket");
+    const alone = await judge(browser, "raffle", c);
+    assert.match(alone.text, /Give the proof of a ticket as well/);
+    assert.match((await give(ok[0], vector("good", "terms-tickets"))).text, /is no proof of a ticket of this shuffle: it is of another list of tickets/);
+    for (const name of ["another line", "another number", "a leading zero"]) {
+      const r = await give(proofs.find((p) => p.name === name), c);
+      assert.match(r.text, /T\.proof is no proof of a ticket of this shuffle/, name);
+      assert.doesNotMatch(r.text, /has the number/, name);
+    }
+  });
+
   await t.test("every kind of shuffle is shown", async () => {
     for (const name of ["draws-mixed", "child", "shoe-2", "cosigned-2-of-3", "tape-lost", "recipient", "witnessed"]) {
       const c = vector("good", name), r = await judge(browser, name, c);

@@ -161,6 +161,31 @@ test("terms.json: lists and proofs of tickets", () => {
   }
 });
 
+test("a ticket and the transcript of its draw", async () => {
+  const draw = async (name) => {
+    const c = vectors().find((c) => c.name === name), v = await shuffled.verify(fileOf(c), c.trust);
+    return { v, shows: c.want.shows };
+  };
+  const { v, shows } = await draw("terms-raffle"), others = [(await draw("terms-tickets")).v, (await draw("terms-wheel")).v, (await draw("numbers")).v];
+  let drawn = 0, taken = 0;
+  for (const c of some(TERMS.tickets)) {
+    const [, count, , number, line] = c.text.split("\n").map((s) => s.slice(s.indexOf(" ") + 1));
+    if (c.want !== "ok" || count !== "7") {
+      assert.throws(() => shuffled.ticketOf(c.text, v), c.want === "malformed" ? parts.Malformed : c.want === "unknown" ? parts.Unknown : parts.Fault, c.name);
+      continue;
+    }
+    const t = shuffled.ticketOf(c.text, v), place = shows.indexOf(Number(number));
+    assert.deepEqual([t.line, t.number, t.place], [line, Number(number), place < 0 ? undefined : place], c.name);
+    if (place >= 0) drawn++;
+    taken++;
+    for (const other of others) assert.throws(() => shuffled.ticketOf(c.text, other), parts.Fault, c.name);
+    for (const edit of [{ count: 8 }, { hash: v.terms.hash.replace(/^./, "A") }, { kind: "wheel" }]) {
+      assert.throws(() => shuffled.ticketOf(c.text, { ...v, terms: { ...v.terms, ...edit } }), parts.Fault);
+    }
+  }
+  assert.ok(taken > drawn && drawn > 0, `${taken} proofs, ${drawn} of them drawn`);
+});
+
 // ------------------------------------------------------- trees, RFC 6962
 
 // The definitions of RFC 6962, 2.1 and 2.1.1, by recursion.
@@ -361,6 +386,7 @@ test("the verdict vectors: verdict, level and failed step", async () => {
     if (v.level !== undefined) {
       assert.deepEqual(v.terms, c.want.terms, c.name);
       assert.deepEqual((v.cards ?? []).flatMap((card) => card.label ?? []), c.want.labels ?? [], c.name);
+      if (c.want.shows) assert.deepEqual(v.cards.map((card) => card.shows), c.want.shows, c.name);
     }
     checkShape(v, c.name);
   }

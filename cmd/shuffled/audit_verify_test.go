@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
 	"shuffled/internal/inspect/inspecttest"
 	"shuffled/internal/term"
@@ -78,6 +80,78 @@ func TestAuditVerify(t *testing.T) {
 	}
 	checkPage(t, page)
 	checkLines(t, shuffles)
+}
+
+// TestAuditTickets: lists of tickets that the auditor brings, in words, as JSON and on the page.
+func TestAuditTickets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	run := func(code int, args ...string) string {
+		t.Helper()
+		out, errs, got := command(t, args...)
+		if got != code {
+			t.Fatalf("%v: exit code %d, want %d\n%s%s", args, got, code, out, errs)
+		}
+		return out + errs
+	}
+	list := func(name, lines string) (root [32]byte) {
+		if err := os.WriteFile(at(name), []byte(lines), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var said struct{ Root []byte }
+		out, errs, code := command(t, "tickets", "root", at(name), "--secret-file", at(name+".secret"), "--json")
+		if err := json.Unmarshal([]byte(out), &said); err != nil || code != term.ExitOK {
+			t.Fatalf("%v: %s%s", err, out, errs)
+		}
+		return [32]byte(said.Root)
+	}
+	bound := &audit.Terms{Kind: audit.TermsTicketList, Count: 3, Hash: list("sold", "T-1\nT-2\nT-3\n")}
+	list("other", "T-1\nT-2\nT-4\n")
+	l := inspecttest.New(at("b"), "tickets", inspecttest.Plain())
+	for range 2 {
+		l.Commit("raffle-1", inspecttest.Numbers(3, 2), inspecttest.Bound(bound)).Last(2, 0)
+	}
+	l.Finish()
+	verify := []string{"audit", "verify", at("b"), "--key", inspecttest.VKey()}
+	with := func(more ...string) []string { return append(slices.Clip(verify), more...) }
+	sold := with("--tickets", at("sold"), "--tickets-secret", at("sold.secret"))
+	for _, c := range []struct {
+		args []string
+		code int
+		want []string
+	}{
+		{verify, term.ExitOK, []string{"2 shuffles drawn from lists of tickets; the list of 0 was seen, of 2 not",
+			"Of 2 shuffles the list of tickets was not seen", "the house could choose the winner"}},
+		{sold, term.ExitOK, []string{"the list of 2 was seen, of 0 not", "of 2 shuffles", "only its sales show"}},
+		{with("--json"), term.ExitOK, []string{`"seen": 0`, `"mixed": 0`, `"lists": []`}},
+		{append(slices.Clip(sold), "--json"), term.ExitOK, []string{`"seen": 2`, `"count": 3`, `"shuffles": 2`}},
+		{with("--tickets", at("other"), "--tickets-secret", at("other.secret")), term.ExitFails,
+			[]string{"FAILED: 1 fault ", "other: no shuffle of the ledger is drawn from this list"}},
+		{with("--tickets", at("sold"), "--tickets-secret", at("other.secret")), term.ExitFails,
+			[]string{"no shuffle of the ledger is drawn from this list"}},
+		{with("--tickets", at("sold")), term.ExitUsage, []string{"each list has its own secret"}},
+		{with("--tickets", at("sold.secret"), "--tickets-secret", at("sold.secret")), term.ExitCannot,
+			[]string{"line 1 is no ticket number"}},
+	} {
+		said := strings.Join(strings.Fields(run(c.code, c.args...)), " ")
+		for _, w := range c.want {
+			if !strings.Contains(said, w) {
+				t.Errorf("%v: no %q in\n%s", c.args[4:], w, said)
+			}
+		}
+	}
+	run(term.ExitOK, append(slices.Clip(sold), "--html", at("page.html"))...)
+	page, err := os.ReadFile(at("page.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []string{"the list of 2 was seen, of 0 not. Of 2 the house could choose the winner",
+		"sold: 3 tickets, of 2 shuffles, the root <code>"} {
+		if !strings.Contains(string(page), w) {
+			t.Errorf("no %q in the page", w)
+		}
+	}
 }
 
 // checkPage: the page is whole, and asks for nothing from elsewhere.

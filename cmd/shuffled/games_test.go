@@ -52,10 +52,43 @@ func TestGames(t *testing.T) {
 					t.Fatalf("%v\n%s\n%s", err, step[2], out)
 				}
 			}
+			onThePage(t, dir, filepath.Join(d.data, "main.vkey"))
 		})
 	}
 	if found < 15 {
 		t.Errorf("only %d blocks found", found)
+	}
+}
+
+// onThePage has the second implementation check the proofs of tickets of a section, with the transcript of their draw.
+func onThePage(t *testing.T, dir, key string) {
+	t.Helper()
+	proofs, err := filepath.Glob(filepath.Join(dir, "*.proof"))
+	if err != nil || len(proofs) == 0 {
+		return
+	}
+	if _, err := exec.LookPath("node"); err != nil && os.Getenv("SHUFFLED_REQUIRE_NODE") != "1" {
+		t.Log("NO NODE HERE: the second implementation was not asked. Install Node 20 (scripts/web.sh)")
+		return
+	}
+	for _, proof := range proofs {
+		cmd := exec.Command("node", "--input-type=module", "-e", `
+import { readFileSync } from "node:fs";
+const { load } = await import(process.env.PAGE);
+const shuffled = load(), [draw, proof] = [process.env.DRAW, process.env.PROOF].map((name) => new Uint8Array(readFileSync(name)));
+const v = await shuffled.verify(draw, { vkey: readFileSync(process.env.SHUFFLED_KEY, "utf8").trim() });
+const t = shuffled.ticketOf(proof, v);
+console.log(v.verdict, t.line, t.number, v.cards.length);`)
+		page, err := filepath.Abs("../../web/verify.mjs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env = append(os.Environ(), "PAGE="+page, "DRAW="+filepath.Join(dir, "raffle.json"), "PROOF="+proof,
+			"SHUFFLED_KEY="+key)
+		out, err := cmd.CombinedOutput()
+		if want := "proved T-000042 42 3\n"; err != nil || string(out) != want {
+			t.Errorf("%v: %s, want %s", err, out, want)
+		}
 	}
 }
 
@@ -64,11 +97,11 @@ func TestGames(t *testing.T) {
 func (d *daemon) send(t *testing.T, block string) {
 	lines := strings.Split(strings.TrimSpace(block), "\n")
 	for i := 0; i+1 < len(lines); i += 2 {
-		path, ok := strings.CutPrefix(lines[i], "POST ")
-		if !ok {
+		method, path, ok := strings.Cut(lines[i], " ")
+		if !ok || method != http.MethodPost && method != http.MethodPut {
 			t.Fatalf("no address: %s", lines[i])
 		}
-		status, answer, err := d.do(http.MethodPost, path, d.token("dealer.token"), client.NewKey(), []byte(lines[i+1]))
+		status, answer, err := d.do(method, path, d.token("dealer.token"), client.NewKey(), []byte(lines[i+1]))
 		if err != nil || status != http.StatusOK {
 			t.Fatalf("%s\n%s\n%d, %v: %s", lines[i], lines[i+1], status, err, answer)
 		}

@@ -213,11 +213,12 @@ var table = map[string]row{
 	},
 	"internal/cli/player": {
 		why:  "a player's own randomness, which no daemon sees before its commit",
-		ours: []string{"internal/audit", "internal/keys", "internal/term"},
+		ours: []string{"internal/audit", "internal/cli/remote", "internal/keys", "internal/term", "internal/verify"},
 	},
 	"internal/cli/ticket": {
-		why:  "lists of tickets, for the house and its entrants; asks no daemon",
-		ours: []string{"internal/audit", "internal/keys", "internal/term", "internal/terms"},
+		why: "lists of tickets, for the house, its entrants and auditors; asks no daemon",
+		ours: []string{"internal/audit", "internal/cli/player", "internal/keys", "internal/term", "internal/terms",
+			"internal/verify"},
 	},
 	"internal/cli/operate": {
 		why:  "asks a running daemon as a game's back end does, and opens no state",
@@ -244,9 +245,9 @@ var table = map[string]row{
 	"internal/cli/audit": {
 		why: "reads files and stores, and shows what verify, inspect and fsck find in them; writes no entry",
 		ours: []string{"internal/audit", "internal/bundle", "internal/cli/place", "internal/cli/player",
-			"internal/cli/remote", "internal/config", "internal/disclosure", "internal/fsck", "internal/inspect",
-			"internal/keys", "internal/ledger", "internal/seal", "internal/shuffle", "internal/store",
-			"internal/term", "internal/verify", "internal/witness"},
+			"internal/cli/remote", "internal/cli/ticket", "internal/config", "internal/disclosure", "internal/fsck",
+			"internal/inspect", "internal/keys", "internal/ledger", "internal/seal", "internal/shuffle",
+			"internal/store", "internal/term", "internal/terms", "internal/verify", "internal/witness"},
 	},
 	"internal/cli/demo": {
 		why: "a house and those who check it, in one terminal: the daemon's parts and the auditor's pages",
@@ -296,7 +297,7 @@ var table = map[string]row{
 	"internal/inspect/inspecttest": {
 		why: "writes ledgers to inspect, honest ones and others",
 		ours: []string{"internal/bundle", "internal/disclosure", "internal/beacon", "internal/beacon/beacontest",
-			"internal/audit", "internal/shuffle"}, testOnly: true,
+			"internal/audit", "internal/shuffle", "internal/terms"}, testOnly: true,
 	},
 	"internal/beacon/beacontest": {
 		why:     "rounds that a beacon published, for tests",

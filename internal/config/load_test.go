@@ -81,7 +81,8 @@ func TestParseRefuses(t *testing.T) {
 		{"a webhook with a password", hooks("https://u:secret@back-end.example.org"),
 			[]string{`"ledger: webhooks" must hold http or https`}},
 		{"a webhook of another kind", hooks("file:///etc/passwd"), []string{`"ledger: webhooks" must hold http or https`}},
-		{"a webhook twice", hooks("https://a.example", "https://a.example"), []string{`"ledger: webhooks" must`, "twice"}},
+		{"a webhook twice", hooks("https://a.example", "https://a.example"),
+			[]string{`"ledger: webhooks" must`, "twice"}},
 		{"an empty relay", "[beacon]\nrelays = [\"\"]", []string{"\"beacon.relays\" must not hold an empty value."}},
 		{"infinite", "[limits]\nverify_rate = inf", []string{"limits.verify_rate"}},
 	} {

@@ -48,6 +48,10 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	if err := fits(deal, r.commit); err != nil {
 		return Deal{}, err
 	}
+	wheel, err := d.wheel(ctx, r)
+	if err != nil {
+		return Deal{}, err
+	}
 	ordered := len(r.commit.Context.Plan) == 0 || r.mix != nil
 	var cards []audit.Card
 	var shown *Reveal
@@ -79,6 +83,7 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 		return Deal{}, fmt.Errorf("reading the deal of shuffle %d back: %w", id, ledger.ErrUnknownOutcome)
 	}
 	answer := dealAnswer(t, deal, appended[0].Entry.Time)
+	answer.Labels = labels(wheel, answer.Shows)
 	answer.Cards, answer.Receipt = cards, appended[0].Receipt.Text()
 	if req.Close != nil {
 		c := closed(appended[1:], shown)
@@ -165,6 +170,11 @@ func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, a
 	defer t.wipe()
 	answer := dealAnswer(t, at.deal, at.at)
 	answer.Repeated = true
+	wheel, err := d.wheel(ctx, r)
+	if err != nil {
+		return Deal{}, err
+	}
+	answer.Labels = labels(wheel, answer.Shows)
 	if answer.Receipt, err = d.cfg.Ledger.FirstReceipt(ctx, at.row); err != nil {
 		return Deal{}, err
 	}

@@ -117,6 +117,7 @@ type Deal struct {
 	Cards    []audit.Card // of runs that are not Aside, by place
 	Unopened []Unopened   // the other places
 	Shows    []uint32     // of draws, what the places of Cards show, moved by a mix
+	Labels   []string     // of a wheel, what Shows mean
 	Next     int          // the next place to deal
 	LastHand bool         // the cut card has come out
 	Receipt  string

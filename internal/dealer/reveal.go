@@ -22,6 +22,7 @@ type Reveal struct {
 	Places  []int // ascending
 	Cards   []audit.Card
 	Shows   []uint32 // of draws, what the places show, moved by a mix
+	Labels  []string // of a wheel, what Shows mean
 	Receipt string
 }
 
@@ -121,7 +122,9 @@ func (d *Dealer) showing(ctx context.Context, r *record, t *opened, body *audit.
 			a.Shows = append(a.Shows, t.shows[place])
 		}
 	}
-	return a, nil
+	wheel, err := d.wheel(ctx, r)
+	a.Labels = labels(wheel, a.Shows)
+	return a, err
 }
 
 // body is the entry that the request asks for; field is the name of its places.

@@ -48,7 +48,8 @@ type Dealer struct {
 	byKey            *loader[[32]byte, ledger.Row] // commits by key tag
 	durable, visible *loader[uint64, []ledger.Row] // shuffles by id
 	public           *loader[uint64, []ledger.Row] // durable, of what is asked under ledger.AsReader
-	decks            sync.Map                      // hashes of published decks that the store holds
+	wheels           wheels
+	decks            sync.Map // hashes of published decks that the store holds
 
 }
 

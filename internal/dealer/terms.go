@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"sync"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -74,6 +75,52 @@ func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 		return &RequestError{"terms", "must fit what is committed: " + err.Error()}
 	}
 	return nil
+}
+
+// maxWheels is how many wheels are kept in memory, each of at most terms.MaxDocument bytes.
+const maxWheels = 64
+
+// wheel returns the wheel that a shuffle's terms name, nil if they name none. Its values mean
+// nothing without it: a stored wheel that is missing or another one ends the deal.
+func (d *Dealer) wheel(ctx context.Context, r *record) (*terms.Document, error) {
+	t := r.commit.Context.Terms
+	if t == nil || t.Kind != audit.TermsWheel {
+		return nil, nil
+	}
+	d.wheels.Lock()
+	known := d.wheels.byHash[t.Hash]
+	d.wheels.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	document, err := d.Terms(ctx, t.Hash)
+	if err != nil {
+		return nil, fmt.Errorf("reading the wheel of shuffle %d: %w", r.id, err)
+	}
+	d.wheels.Lock()
+	defer d.wheels.Unlock()
+	if d.wheels.byHash == nil || len(d.wheels.byHash) >= maxWheels {
+		d.wheels.byHash = make(map[[32]byte]*terms.Document)
+	}
+	d.wheels.byHash[t.Hash] = document
+	return document, nil
+}
+
+// wheels are those that were read, by hash.
+type wheels struct {
+	sync.Mutex
+	byHash map[[32]byte]*terms.Document
+}
+
+// labels are what drawn values mean by a wheel; nil is none.
+func labels(wheel *terms.Document, shows []uint32) (all []string) {
+	if wheel == nil {
+		return nil
+	}
+	for _, value := range shows {
+		all = append(all, wheel.Label(value))
+	}
+	return all
 }
 
 // termsText is the document of a shuffle's terms as a transcript holds it, "" for none.

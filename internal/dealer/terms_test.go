@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"shuffled/internal/audit"
@@ -46,7 +47,13 @@ func TestTerms(t *testing.T) {
 		wantRefusal(t, "a wheel as a pay table", err, "terms", "")
 
 		s := tb.draw("spins", req)
-		tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{board(2)}})
+		spins := dealer.DealRequest{Runs: []audit.Run{board(2)}}
+		for _, what := range []string{"spun", "asked for again"} {
+			d := tb.deal(s.ID, spins)
+			if want := []string{wheel.Label(d.Shows[0]), wheel.Label(d.Shows[1])}; !slices.Equal(d.Labels, want) {
+				t.Errorf("%s, %d show %q, want %q", what, d.Shows, d.Labels, want)
+			}
+		}
 		file := tb.transcript(s.ID, dealer.View{})
 		if file.Terms != base64.StdEncoding.EncodeToString(wheel.Bytes()) {
 			t.Errorf("the transcript has the terms %q", file.Terms)
@@ -60,6 +67,34 @@ func TestTerms(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 		tb.auditTerms(wheel)
+	})
+}
+
+// TestLabels: a reveal has the labels of what it shows, and draws without a wheel have none.
+func TestLabels(t *testing.T) {
+	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
+		wheel, err := terms.NewWheel([]terms.Label{{Label: "nothing", Weight: 5}, {Label: "a car", Weight: 5}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tb.PutTerms(t.Context(), wheel); err != nil {
+			t.Fatal(err)
+		}
+		s := tb.draw("spins", dealer.DrawsRequest{Table: "t", Ranges: []uint32{10, 10, 10},
+			Terms: &audit.Terms{Kind: audit.TermsWheel, Hash: wheel.Hash()}})
+		hidden := board(3)
+		hidden.Public = false
+		d := tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{hidden}})
+		for range 2 {
+			r, err := tb.Reveal(t.Context(), as("tester"), s.ID, dealer.RevealRequest{Places: []int{2, 0}})
+			if want := []string{d.Labels[0], d.Labels[2]}; err != nil || !slices.Equal(r.Labels, want) {
+				t.Errorf("revealed %q, want %q: %v", r.Labels, want, err)
+			}
+		}
+		plain := tb.draw("plain", dealer.DrawsRequest{Table: "t", Ranges: []uint32{10}})
+		if d := tb.deal(plain.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}}); d.Labels != nil {
+			t.Errorf("without a wheel: %q", d.Labels)
+		}
 	})
 }
 

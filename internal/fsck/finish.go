@@ -16,7 +16,7 @@ import (
 func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fault, []string, error) {
 	s.finished = true
 	for _, step := range []func(context.Context) error{s.compareHead, s.compareSeen, s.names, s.namedRows,
-		s.countRows, s.accesses, s.odd} {
+		s.statements, s.countRows, s.accesses, s.odd} {
 		if err := step(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -134,8 +134,7 @@ func (s *source) namedRows(ctx context.Context) error {
 func (s *source) odd(ctx context.Context) error {
 	rows := make(map[*store.Relation][]store.Raw)
 	tables := []*store.Relation{store.HeadRows, store.EntryRows, store.TileRows, store.CheckpointRows,
-		store.CosignedRows, store.SlotRows, store.DeckRows,
-		store.TermsRows}
+		store.CosignedRows, store.SlotRows, store.DeckRows, store.TermsRows, store.StatementRows}
 	for _, t := range tables {
 		var err error
 		if rows[t], err = s.rows.Odd(ctx, t, s.id, s.size); err != nil {
@@ -179,6 +178,9 @@ func (s *source) judgeOdd(r store.Raw, size uint64) {
 		used = used && uint64(n) < size
 	case store.CheckpointRows, store.CosignedRows:
 		used = n > 0 && uint64(n) <= size
+	case store.StatementRows:
+		shuffle, _ := r.Int("shuffle")
+		used = used && n < audit.MaxStatements && shuffle > 0 && uint64(shuffle) < size
 	case store.TileRows:
 		level, _ := r.Int("level")
 		used = used && level >= 0 && level < 7 && uint64(n) < size>>(8*(level+1))

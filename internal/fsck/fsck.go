@@ -52,6 +52,7 @@ type Counts struct {
 	Decks       uint64 `json:"decks"`
 	UnusedDecks uint64 `json:"unused_decks"`
 	Terms       uint64 `json:"terms"`
+	Statements  uint64 `json:"statements"`
 	Tapes       uint64 `json:"tapes"`         // sealed tapes
 	TapesOpened uint64 `json:"tapes_opened"`  // of them, opened and compared with their commitment
 	Later       uint64 `json:"entries_later"` // appended while the check ran

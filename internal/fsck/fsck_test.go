@@ -125,7 +125,8 @@ func wantHonest(t *testing.T, m *material, e *store.Evidence) {
 		t.Fatalf("an honest ledger:\n%s", b)
 	}
 	if r.Size != uint64(len(m.entries)) || r.Store.TapesOpened != uint64(len(m.tapes)) ||
-		r.Store.Decks != uint64(len(m.decks)) ||
+		r.Store.Decks != uint64(len(m.decks)) || r.Store.Terms != uint64(len(m.terms)) ||
+		r.Store.Statements != 2*uint64(len(m.stated)) ||
 		r.Store.Checkpoints != uint64(len(m.heads)) || r.Store.Cosigned != uint64(len(m.cosigned)) ||
 		r.Store.Entries != r.Size || r.Store.Tiles != r.Size>>8+r.Size>>16 || r.Store.UnusedDecks != 0 {
 		t.Errorf("counts %+v of %d entries", r.Store, len(m.entries))

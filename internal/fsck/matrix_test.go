@@ -240,7 +240,7 @@ func victims(t *testing.T, m *material, table *store.Relation, rows []store.Raw)
 	case store.CosignedRows:
 		add("one that a deal relies on", func(r store.Raw) bool { return number(r, "size") > 30 })
 		add("the newest", func(r store.Raw) bool { return number(r, "size") == last })
-	case store.DeckRows:
+	case store.DeckRows, store.TermsRows:
 		for _, r := range rows {
 			list = append(list, victim{r, keyText(r)[:12], true})
 		}
@@ -305,7 +305,7 @@ func isNumber(v any) bool {
 }
 
 // notEvidence are the tables that fsck leaves alone.
-var notEvidence = []string{"access_records", "statements", "schema_migrations"}
+var notEvidence = []string{"access_records", "schema_migrations"}
 
 func columnCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 	t.Helper()
@@ -319,9 +319,6 @@ func columnCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 			continue
 		}
 		table := store.Relations()[i]
-		if table == store.TermsRows {
-			continue // no commit of the material has terms
-		}
 		rows := db.rows(t, table)
 		for _, column := range db.columns(t, name) {
 			if !slices.Contains(table.Columns, column) {
@@ -374,6 +371,11 @@ func wantOf(v victim, column string) []want {
 	table, key := v.Relation.Name, keyText(v.Raw)
 	wants := []want{{table: table, column: column, key: key}}
 	switch {
+	case v.Relation == store.StatementRows && column == "shuffle":
+		// A statement says of which shuffle it is, and the next one that it is not the first.
+		wants = []want{{table: table, column: column}, {table: table, key: key, code: fsck.CodeRowMissing}}
+	case v.Relation == store.StatementRows && column == "note":
+		wants = []want{{table: table, column: column}, {table: table, column: "shuffle", key: key}}
 	case v.Relation == store.LedgerRows && column == "ledger":
 		wants = []want{{table: table, column: "ledger"}, {table: table, key: key, code: fsck.CodeRowMissing}}
 	case slices.Contains(v.Relation.Columns[:1+v.Relation.Keys], column):
@@ -396,9 +398,6 @@ func missingCode(t *store.Relation) string {
 func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 	t.Helper()
 	for _, table := range store.Relations() {
-		if table == store.TermsRows {
-			continue // no commit of the material has terms
-		}
 		rows := db.rows(t, table)
 		for _, v := range victims(t, m, table, rows) {
 			key := keyText(v.Raw)
@@ -427,6 +426,9 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 			cases = append(cases, tamperCase{name("of no ledger"), []change{insert(v.Raw, none)}, stray})
 			cases = append(cases, strayCases(v, name)...)
 		}
+		if table == store.StatementRows {
+			continue // no entry says that there are any
+		}
 		cases = append(cases, tamperCase{table.Name + ": emptied", []change{{"DELETE FROM " + table.Name, nil}},
 			[]want{{table: table.Name, code: missingCode(table)}}})
 	}
@@ -435,6 +437,7 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 		[]change{{"INSERT INTO decks (ledger, hash, cards) SELECT ledger, $1, cards FROM decks LIMIT 1", []any{stray}}},
 		[]want{{table: "decks", column: "cards", key: fmt.Sprintf("hash=%x", stray), code: inspect.CodeDeck}}})
 	cases = append(cases, tailCases(m)...)
+	cases = append(cases, statementCases(t, m, db)...)
 	cases = append(cases, lineCases(t, m, db)...)
 	cases = append(cases, tamperCase{"ledgers: one that is not there",
 		[]change{{"INSERT INTO ledgers (ledger, name, origin) VALUES ($1, 'ghost', 'example.org/ghost')",
@@ -445,14 +448,18 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 
 // strayCases add rows with a key that no row of the ledger has.
 func strayCases(v victim, name func(string) string) (cases []tamperCase) {
-	if v.Relation.Keys == 0 || v.Relation == store.DeckRows {
+	if v.Relation.Keys == 0 || v.Relation == store.DeckRows || v.Relation == store.TermsRows {
 		return nil
 	}
 	at := v.Relation.Keys // the last column of the key
 	if v.Relation == store.SlotRows {
 		at = 1 // its number
 	}
-	for what, n := range map[string]any{"far beyond the head": int64(1 << 40), "below zero": int64(-1),
+	beyond := int64(1 << 40)
+	if v.Relation == store.StatementRows {
+		beyond = 8 // the column is a small one
+	}
+	for what, n := range map[string]any{"far beyond the head": beyond, "below zero": int64(-1),
 		"without a key": nil} {
 		stray := slices.Clone(v.Values)
 		stray[at] = n
@@ -488,6 +495,35 @@ func lineCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 					what), []change{update(v.Raw, "checkpoint", longer)}, wants})
 			}
 		}
+	}
+	return cases
+}
+
+// statementCases put signed statements in place of one that are about something else.
+func statementCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
+	t.Helper()
+	row := db.rows(t, store.StatementRows)[0]
+	b, _ := row.Bytes("note")
+	honest, err := audit.ParseStatement(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, edit := range map[string]func(*audit.Statement) auditor{
+		"another ledger": func(s *audit.Statement) auditor { s.Origin = "example.org/other"; return "a.example" },
+		"another shuffle, with the hashes of this one": func(s *audit.Statement) auditor { s.ID++; return "a.example" },
+		"another commit": func(s *audit.Statement) auditor { s.Commit[0] ^= 1; return "a.example" },
+		"another close":  func(s *audit.Statement) auditor { s.Disclosed[0] ^= 1; return "a.example" },
+		"the shuffle, by who signed the next one": func(*audit.Statement) auditor { return "regulator.example" },
+	} {
+		s := honest.Statement
+		by := edit(&s)
+		signed, err := s.Sign(by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, tamperCase{"statements: one about " + name, []change{update(row, "note", signed)},
+			[]want{{table: "statements", key: keyText(row), code: fsck.CodeColumn},
+				{table: "statements", column: "note", code: fsck.CodeColumn}}})
 	}
 	return cases
 }

@@ -155,6 +155,9 @@ func documentOf(r store.Raw) ([]byte, error) {
 	if !ok || n < 1 || n > 2 {
 		return nil, damage(CodeColumn, placeOf(r, "kind"), "it is no kind of terms")
 	}
+	if other := audit.TermsHash(audit.TermsWheel+audit.TermsPayTable-audit.TermsKind(n), b); same(r, "hash", other[:]) {
+		return nil, damage(CodeColumn, placeOf(r, "kind"), "it is %d, and the hash is that of the other kind", n)
+	}
 	if hash := audit.TermsHash(audit.TermsKind(n), b); !same(r, "hash", hash[:]) {
 		return nil, damage(inspect.CodeTerms, placeOf(r, "bytes"), "the document has another hash")
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/terms"
 )
 
 const name = "main"
@@ -31,6 +33,8 @@ type material struct {
 	heads    []ledger.Head // one for each batch
 	cosigned []ledger.Head
 	decks    map[[32]byte][]string
+	terms    []ledger.Terms
+	stated   []statement
 	tapes    map[uint64][]byte // by shuffle
 	keys     *seal.Keyring
 	vkey     string // the newest
@@ -102,11 +106,11 @@ func (w *writer) round(i int) {
 	}
 	wishes := [][]inspecttest.Wish{
 		nil,
-		{inspecttest.Draws(37, 6, 1_000_000)},
+		{inspecttest.Draws(10, 10, 10), inspecttest.Bound(w.document(inspecttest.Wheel()))},
 		{inspecttest.Of(shoe, 60)},
 		{inspecttest.Mixed(2, 0, true)},
 		{inspecttest.ForAuditors},
-		{inspecttest.Of(own, 3)},
+		{inspecttest.Of(own, 3), inspecttest.Bound(w.document(inspecttest.PayTable()))},
 	}
 	table := []string{"t1", "t2", "t3"}[i%3]
 	s := w.commit(table, wishes[i%len(wishes)]...)
@@ -154,7 +158,7 @@ func (w *writer) fill(size uint64) {
 }
 
 func (w *writer) child(s *inspecttest.Shuffle, table string) {
-	var same []inspecttest.Wish
+	same := []inspecttest.Wish{inspecttest.Bound(s.Commit.Context.Terms)}
 	if s.Commit.Context.Disclosure == audit.DisclosureAuditor {
 		same = append(same, inspecttest.ForAuditors)
 	}
@@ -165,6 +169,51 @@ func (w *writer) child(s *inspecttest.Shuffle, table string) {
 	child.Last(3, w.l.Size)
 	s.Disclose()
 	w.batch()
+}
+
+// document puts terms into the ledger, and keeps them for the store.
+func (w *writer) document(d *terms.Document) *audit.Terms {
+	t := ledger.Terms{Hash: d.Hash(), Kind: d.Kind, Bytes: d.Bytes()}
+	if !slices.ContainsFunc(w.m.terms, func(x ledger.Terms) bool { return x.Hash == t.Hash }) {
+		w.m.terms = append(w.m.terms, t)
+	}
+	return w.l.Terms(d)
+}
+
+// statement is what auditors say of a shuffle that the entry below size closes.
+type statement struct {
+	shuffle, size uint64
+	notes         [][]byte
+}
+
+// auditor signs statements.
+type auditor string
+
+func (a auditor) Name() string    { return string(a) }
+func (a auditor) KeyHash() uint32 { return uint32(len(a)) }
+func (a auditor) Sign(text []byte) ([]byte, error) {
+	return ed25519.Sign(inspecttest.Key(string(a)), text), nil
+}
+
+// state has two auditors sign for every shuffle whose tape was sealed to them.
+func (m *material) state() error {
+	for i, e := range m.parsed {
+		c, ok := e.Body.(*audit.Close)
+		if !ok || c.Form != audit.FormSealed {
+			continue
+		}
+		s := statement{shuffle: c.Shuffle, size: uint64(i) + 1}
+		for _, by := range []auditor{"lab.example", "regulator.example"} {
+			signed, err := audit.Statement{Origin: inspecttest.Origin, ID: c.Shuffle,
+				Commit: tlog.RecordHash(m.entries[c.Shuffle]), Disclosed: tlog.RecordHash(m.entries[i])}.Sign(by)
+			if err != nil {
+				return err
+			}
+			s.notes = append(s.notes, signed)
+		}
+		m.stated = append(m.stated, s)
+	}
+	return nil
 }
 
 // finish takes the pieces out of the bundle that was written.
@@ -221,7 +270,7 @@ func (w *writer) finish() (*material, error) {
 		return nil, err
 	}
 	m.vkey = w.l.VKey()
-	return m, nil
+	return m, m.state()
 }
 
 // load writes the first batches of the material into a store, as the daemon does.
@@ -241,6 +290,21 @@ func (m *material) load(t testing.TB, s ledger.Store, batches int) {
 			t.Fatal(err)
 		}
 		old = head
+	}
+	for _, d := range m.terms {
+		if err := s.PutTerms(t.Context(), m.id, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range m.stated {
+		for n, signed := range x.notes {
+			if x.size > old.Size {
+				break
+			}
+			if err := s.PutStatement(t.Context(), m.id, x.shuffle, n, signed); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	for _, h := range m.cosigned {
 		if h.Size > old.Size {

@@ -100,7 +100,7 @@ func dealRequest(req *DealRequest) (dealer.DealRequest, error) {
 
 func dealAnswer(d dealer.Deal) Deal {
 	a := Deal{Time: Timestamp(d.Time), Repeated: repeated[DealRepeated](d.Answered), Cards: make([]Card, len(d.Cards)),
-		Shows: d.Shows, Next: d.Next, Receipt: d.Receipt}
+		Shows: d.Shows, Labels: d.Labels, Next: d.Next, Receipt: d.Receipt}
 	if d.LastHand {
 		a.LastHand = &d.LastHand
 	}
@@ -138,7 +138,7 @@ func revealRequest(req *RevealRequest) (dealer.RevealRequest, error) {
 
 func revealAnswer(r dealer.Reveal) Reveal {
 	a := Reveal{Time: Timestamp(r.Time), Repeated: repeated[RevealRepeated](r.Answered), Places: r.Places,
-		Shows: r.Shows, Receipt: r.Receipt}
+		Shows: r.Shows, Labels: r.Labels, Receipt: r.Receipt}
 	for _, card := range r.Cards {
 		a.Cards = append(a.Cards, cardAnswer(card))
 	}

@@ -31,14 +31,16 @@ type planned struct {
 func plans() map[string]planned {
 	odd, _ := shuffle.NewDeck([]string{"Ace", "King", "Queen", "Jack"})
 	quicknet := inspecttest.Wish(inspecttest.Quicknet)
+	tickets := []inspecttest.Wish{inspecttest.Numbers(1_000_000, 3), inspecttest.Bound(listed(1_000_000))}
 	return map[string]planned{
 		"beacon":         {level: LevelMixed, wishes: []inspecttest.Wish{quicknet}},
 		"beacon-open":    {level: LevelMixed, open: true, wishes: []inspecttest.Wish{quicknet}},
 		"beacon-slots":   {level: LevelMixed, wishes: []inspecttest.Wish{inspecttest.Mixed(2, 0, false), quicknet}},
 		"beacon-auditor": {level: LevelMixed, wishes: []inspecttest.Wish{inspecttest.ForAuditors, quicknet}},
 		"beacon-draws":   {level: LevelMixed, wishes: []inspecttest.Wish{inspecttest.Draws(6, 37), quicknet}},
-		"beacon-numbers": {level: LevelMixed,
-			wishes: []inspecttest.Wish{inspecttest.Numbers(1_000_000, 3), quicknet}},
+		"beacon-numbers": {level: LevelMixed, wishes: append(tickets, quicknet)},
+		"raffle-open":    {level: LevelMixed, open: true, wishes: append(tickets, quicknet)},
+		"raffle-plain":   {level: LevelWitnessed, unmix: true, wishes: tickets},
 		"beacon-cut":     {level: LevelWitnessed, wishes: []inspecttest.Wish{inspecttest.Mixed(0, 0, true), quicknet}},
 		"beacon-take":    {level: LevelWitnessed, wishes: []inspecttest.Wish{inspecttest.Of(odd, 3), quicknet}},
 		"beacon-late":    {level: LevelWitnessed, late: true, wishes: []inspecttest.Wish{quicknet}},
@@ -141,6 +143,9 @@ func TestMixedForEverybody(t *testing.T) {
 	}
 	if diff := cmp.Diff(totals, r.Totals.Levels); diff != "" {
 		t.Errorf("totals (-want +got):\n%s", diff)
+	}
+	if got, want := r.Tickets, (Tickets{3, 0, 2, []SeenList{}}); !cmp.Equal(got, want) {
+		t.Errorf("the house could choose the winner: %+v, want %+v", got, want)
 	}
 	for _, table := range r.Tables {
 		if got := table.Levels; len(got) != 1 || got[want[table.Table]] != 1 {

@@ -19,6 +19,8 @@ type collector struct {
 	recomputed func(audit.Statement) // of Options
 
 	mixed map[string]uint64 // closed ones by table; the fold counted them as witnessed
+	// of them, drawn from lists of tickets
+	mixedTickets uint64
 }
 
 func newCollector() *collector {
@@ -37,6 +39,9 @@ func (c *collector) take(b *batch) error {
 		if x.beacon != nil && x.beacon.Holds {
 			if x.counted {
 				c.mixed[x.table]++
+				if x.tickets {
+					c.mixedTickets++
+				}
 			}
 			if x.line != nil {
 				x.line.Level = LevelMixed

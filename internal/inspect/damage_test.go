@@ -3,6 +3,7 @@ package inspect
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -100,6 +101,15 @@ var damages = []struct {
 	{"an empty deck", func(b *broken) { b.cut(b.deck(), 0) }, []string{"deck"}},
 	{"a deck missing", func(b *broken) { b.remove(b.deck()) }, []string{"deck"}},
 	{"another card in a deck", func(b *broken) { b.edit(b.deck(), "Kc\n", "Ks\n") }, []string{"deck"}},
+	{"terms missing", func(b *broken) { b.remove(b.wheel()) }, []string{"terms"}},
+	{"empty terms", func(b *broken) { b.cut(b.wheel(), 0) }, []string{"terms"}},
+	{"a weight of a wheel", func(b *broken) { b.flip(b.wheel(), 13) }, []string{"terms"}},
+	{"terms cut short", func(b *broken) { b.cut(b.wheel(), -1) }, []string{"terms"}},
+	{"terms of another kind under the hash", func(b *broken) {
+		b.write(b.wheel(), inspecttest.PayTable().Bytes())
+	}, []string{"terms"}},
+	{"terms of 1 TiB", func(b *broken) { b.grow(b.wheel(), 1<<40) }, []string{"terms"}},
+	{"terms and a deck", func(b *broken) { b.remove(b.wheel()); b.remove(b.deck()) }, []string{"deck", "terms"}},
 	{"a deck without its last line end", func(b *broken) { b.cut(b.deck(), -1) }, []string{"deck"}},
 }
 
@@ -206,6 +216,8 @@ func (b *broken) tail(dir string) string {
 	must(b.t, err)
 	return filepath.ToSlash(name)
 }
+
+func (b *broken) wheel() string { return fmt.Sprintf("terms/%x", inspecttest.Wheel().Hash()) }
 
 func (b *broken) deck() string {
 	files, err := filepath.Glob(b.path("decks") + "/*")

@@ -44,6 +44,7 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	f.converge()
 	f.judgeTrust()
 	f.retiredKeys()
+	f.unnamed()
 	if !f.broken {
 		if err := f.edge.Partial(f.compareTile); err != nil {
 			return nil, err
@@ -129,6 +130,8 @@ func (f *fold) report() (*Report, error) {
 	if err := f.listOpen(r); err != nil {
 		return nil, err
 	}
+	r.Tickets = f.lists.tickets
+	r.Tickets.Mixed += c.mixedTickets
 	for _, name := range slices.Sorted(maps.Keys(f.tables)) {
 		t := f.tables[name]
 		t.Tapes = c.tapes[name]
@@ -196,6 +199,9 @@ func (f *fold) listOpen(r *Report) error {
 		t := f.table(l.Table)
 		t.Open++
 		t.Levels[level]++
+		if l.Tickets && level == LevelMixed {
+			f.lists.tickets.Mixed++
+		}
 		if overdue {
 			t.Overdue++
 		}
@@ -272,7 +278,7 @@ func Refused(faults ...Fault) *Report {
 	r := &Report{Format: ReportFormat, Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{},
 		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{},
 		Passed: []PassedCode{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{}, Notes: []string{},
-		Keys: []KeyLine{}, Faults: []Fault{}, FaultCodes: map[string]uint64{},
+		Keys: []KeyLine{}, Tickets: Tickets{Lists: []SeenList{}}, Faults: []Fault{}, FaultCodes: map[string]uint64{},
 		Credentials: Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{},
 			Admins: []AdminCredential{}}}
 	r.Add(faults...)

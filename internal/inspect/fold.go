@@ -25,6 +25,7 @@ type fold struct {
 	figures
 	signing
 	witnessing
+	lists
 
 	faults    findings
 	unknown   []string

@@ -20,6 +20,40 @@ var forgeries = []struct {
 }{
 	{"honest", func(l *ledger) { l.hand("t1"); l.hand("t1") }, nil},
 
+	// Terms.
+	{"a wheel of another total", func(l *ledger) {
+		l.play(l.commit("t1", inspecttest.Draws(11, 11), inspecttest.Bound(l.Terms(inspecttest.Wheel()))))
+	}, []string{"terms"}},
+	{"a wheel of ranges that differ", func(l *ledger) {
+		l.play(l.commit("t1", inspecttest.Draws(10, 11), inspecttest.Bound(l.Terms(inspecttest.Wheel()))))
+	}, []string{"rule_terms"}},
+	{"a wheel of cards", func(l *ledger) {
+		l.play(l.commit("t1", inspecttest.Bound(l.Terms(inspecttest.Wheel()))))
+	}, []string{"rule_terms"}},
+	{"a wheel that was never published", func(l *ledger) {
+		l.play(l.commit("t1", inspecttest.Draws(10, 10),
+			inspecttest.Bound(&audit.Terms{Kind: audit.TermsWheel, Hash: [32]byte{1}})))
+	}, []string{"terms"}},
+	{"a pay table as a wheel", func(l *ledger) {
+		bound := l.Terms(inspecttest.PayTable())
+		bound.Kind = audit.TermsWheel
+		l.play(l.commit("t1", inspecttest.Draws(10, 10), inspecttest.Bound(bound)))
+	}, []string{"terms"}},
+	{"tickets without numbers", func(l *ledger) {
+		l.play(l.commit("t1", inspecttest.Numbers(1001, 3), inspecttest.Bound(listed(1000))))
+	}, []string{"rule_terms"}},
+	{"numbers of a list that counts another number", func(l *ledger) {
+		l.play(l.commit("t1", inspecttest.Draws(1000, 1000), inspecttest.Bound(listed(1000))))
+	}, []string{"rule_terms"}},
+	{"a child of other terms", func(l *ledger) {
+		s := l.commit("t1", inspecttest.Bound(l.Terms(inspecttest.PayTable())))
+		s.Deal(2, l.seen)
+		child := l.Commit("t1", inspecttest.ChildOf(s, 9, 3, 30))
+		s.Close(audit.OutcomeContinued, none)
+		l.play(child)
+		s.Disclose()
+	}, []string{"rule_terms"}},
+
 	// Order and lifecycle.
 	{"close twice", func(l *ledger) { s := l.hand("t1"); s.Close(completed, none); l.hand("t1") },
 		[]string{"rule_not_open"}},
@@ -407,6 +441,9 @@ func (l *ledger) hand(table string) *inspecttest.Shuffle {
 	l.play(s)
 	return s
 }
+
+// listed is a list of so many tickets.
+func listed(n uint64) *audit.Terms { return &audit.Terms{Kind: audit.TermsTicketList, Count: n} }
 
 // chain is a root, its child and the child of that, which ends; end discloses.
 func (l *ledger) chain(toAuditors bool, end func(root, child *inspecttest.Shuffle)) {

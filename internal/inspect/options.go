@@ -12,6 +12,7 @@ type Options struct {
 	Since    []byte                // an older signed checkpoint, which the ledger must extend; nil: none
 	Auditors []*disclosure.Auditor // open tapes that were sealed to them
 	At       int64                 // open shuffles are overdue by this time, UTC milliseconds
+	Tickets  []TicketList          // lists that shuffles of this ledger are drawn from
 	From, To int64                 // the report counts shuffles committed from From until before To; 0: no bound
 
 	Workers  int            // goroutines that read and recompute; 0: one for each core

@@ -31,6 +31,7 @@ type closing struct {
 	legal     bool               // the close or disclosure broke no rule
 	counted   bool               // the report's figures are about it
 	table     string
+	tickets   bool
 	line      *ShuffleLine     // nil: no file of shuffles was asked for
 	stated    *audit.Statement // what an auditor may sign if the tape is recomputed; nil: nobody asks for it
 	beacon    *roundCheck      // if it holds, the shuffle is mixed and not only witnessed; nil: no

@@ -54,6 +54,7 @@ type Report struct {
 	Credentials  Credentials       `json:"credentials"`
 	Passed       []PassedCode      `json:"passed_over"` // by the first entry
 	Witnesses    Witnesses         `json:"witnesses"`
+	Tickets      Tickets           `json:"tickets"`
 	Open         []OpenShuffle     `json:"open"`   // by id, at most MaxListed of totals.open
 	Events       []EventLine       `json:"events"` // of the period, by entry, at most MaxListed
 	Faults       []Fault           `json:"faults"` // by place, at most MaxFaults

@@ -74,7 +74,8 @@ func (r *run) begin() (*fold, error) {
 			noDeck: make(map[[32]byte]bool)},
 		figures: figures{tables: make(map[string]*Counts), types: make(map[string]uint64),
 			conduct: conduct{Paces: make(map[string]*pace)}},
-		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}}}
+		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}},
+		lists:   newLists(r.opts.Tickets)}
 	f.collector.recomputed = r.opts.Recomputed
 	f.publish()
 	var err error

@@ -18,6 +18,7 @@ type live struct {
 	Witnessed bool // by then, or now
 	InTime    bool // by the trusted quorum before the round of its beacon came out
 	Beacon    *roundCheck
+	Tickets   bool // drawn from a list of tickets
 	tempo
 	parent *lineage
 	self   *lineage   // when a child needs its values
@@ -34,6 +35,7 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 	if p.noTerms != nil {
 		f.absent(*p.noTerms, c.Context.Terms.Hash, index)
 	}
+	f.drawn(l, c.Context.Terms, index)
 	f.seen.add(kindCommitment, c.Commitment, index)
 	f.seen.add(kindKeyTag, c.KeyTag, index)
 	for _, s := range c.Context.Plan {
@@ -129,7 +131,7 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 	}
 	d, _ := audit.DisclosedBy(b)
 	x := closing{id: o.ID, index: index, disclosed: d, opened: o, parent: l.parent, self: l.self,
-		counted: f.counts(l), table: l.Table, legal: legal}
+		counted: f.counts(l), table: l.Table, legal: legal, tickets: l.Tickets}
 	if level == LevelWitnessed && l.mixedForAll(o) {
 		x.beacon = l.Beacon
 	}

@@ -29,6 +29,7 @@ var (
 	SlotRows       = &Relation{"slots", []string{"ledger", "idx", "slot"}, 2}
 	DeckRows       = &Relation{"decks", []string{"ledger", "hash", "cards"}, 1}
 	TermsRows      = &Relation{"terms", []string{"ledger", "hash", "kind", "bytes"}, 1}
+	StatementRows  = &Relation{"statements", []string{"ledger", "shuffle", "n", "note"}, 2}
 )
 
 // AccessRows is not evidence, but its chain is compared with the heads of it that are entries. Its key there is seq.
@@ -38,7 +39,7 @@ var AccessRows = &Relation{"access_records",
 // Relations lists all tables of evidence.
 func Relations() []*Relation {
 	return []*Relation{LedgerRows, HeadRows, EntryRows, TileRows, CheckpointRows, CosignedRows, SlotRows,
-		DeckRows, TermsRows}
+		DeckRows, TermsRows, StatementRows}
 }
 
 // Raw is a row as it is stored. A store need not have written it: every column may be nil or of any type that the
@@ -195,6 +196,20 @@ func (e *Evidence) EachNamed(ctx context.Context, t *Relation, id ledger.ID, do 
 	return e.each(ctx, t, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
 }
 
+// Statements returns the first n statements of auditors about shuffles from ≤ shuffle < to, by shuffle and number.
+func (e *Evidence) Statements(ctx context.Context, id ledger.ID, from, to uint64, n int) ([]Raw, error) {
+	const where = inShuffles + " ORDER BY shuffle, n LIMIT CAST($4 AS bigint)"
+	return e.read(ctx, StatementRows, where, int64(id), Number(from), Number(to), int64(n))
+}
+
+const inShuffles = `ledger = CAST($1 AS bigint) AND shuffle >= CAST($2 AS bigint) AND shuffle < CAST($3 AS bigint)`
+
+// Ends returns the entries whose columns say that they close a shuffle or disclose its tape, in order.
+func (e *Evidence) Ends(ctx context.Context, id ledger.ID, shuffle uint64) ([]Raw, error) {
+	const where = "ledger = CAST($1 AS bigint) AND shuffle = CAST($2 AS bigint) AND type IN (5, 12) ORDER BY idx"
+	return e.read(ctx, EntryRows, where, int64(id), Number(shuffle))
+}
+
 // EachAccess hands over the chained access records of a ledger by number. It uses one statement and so shows one
 // moment: records may be added, and dropped from the beginning.
 func (e *Evidence) EachAccess(ctx context.Context, id ledger.ID, do func(Raw) error) error {
@@ -214,6 +229,9 @@ func own(t *Relation, id ledger.ID, size uint64) (where string, args []any) {
 	case TileRows:
 		where += ` AND level >= 0 AND level < 7 AND idx >= 0
 AND idx < CAST($2 AS bigint) >> CAST(8 * (level + 1) AS integer)`
+		args = append(args, Number(size))
+	case StatementRows:
+		where += " AND shuffle > 0 AND shuffle < CAST($2 AS bigint) AND n >= 0 AND n < 8"
 		args = append(args, Number(size))
 	case DeckRows, TermsRows:
 		where += " AND hash IS NOT NULL"

@@ -2,7 +2,6 @@ package terms
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -11,11 +10,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
+	"sync"
 
 	"golang.org/x/mod/sumdb/tlog"
-
-	"shuffled/internal/audit"
 )
 
 // SecretLen is the length of the secret that the salts of a list come from. A secret is
@@ -39,45 +38,49 @@ type Wanted struct {
 // ErrNoTicket reports a ticket that is not in the list.
 var ErrNoTicket = errors.New("the list has no such ticket")
 
-// Walk reads a list in one pass, whose memory does not depend on the length of the list, and
-// returns its root with the proofs of those that are wanted, in order of number. progress
-// may be nil; it is told now and then how many lines were read.
-func Walk(lines io.Reader, secret []byte, wanted Wanted, progress func(lines uint64)) (List, []*Ticket, error) {
+// blockLevel says how many lines are hashed together, by one core: 2^blockLevel.
+const blockLevel = 12
+
+// Walk reads a list in one pass, on all cores, whose memory does not depend on the length of
+// the list. It returns the list's root with the proofs of those that are wanted, in order of number.
+func Walk(lines io.Reader, secret []byte, wanted Wanted) (List, []*Ticket, error) {
+	return walkBlocks(lines, secret, wanted, blockLevel)
+}
+
+func walkBlocks(lines io.Reader, secret []byte, wanted Wanted, level int) (List, []*Ticket, error) {
 	if len(secret) != SecretLen {
 		return List{}, nil, fmt.Errorf("the secret of a list has %d bytes, not %d", SecretLen, len(secret))
 	}
-	w := walk{salts: saltStream(secret), wanted: wanted}
-	in := bufio.NewReaderSize(lines, 1<<16)
-	for {
-		line, err := in.ReadSlice('\n')
-		if errors.Is(err, io.EOF) && len(line) == 0 {
-			break
+	w := walk{salts: saltCipher(secret), wanted: wanted}
+	in := reader{in: bufio.NewReaderSize(lines, 1<<16), size: 1 << level}
+	for !in.end {
+		var hashing sync.WaitGroup
+		blocks := make([]*block, 16*runtime.GOMAXPROCS(0))
+		for i := range blocks {
+			b := in.next()
+			blocks[i] = b
+			hashing.Go(func() { b.hash(&w) })
 		}
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
-			return List{}, nil, fmt.Errorf("reading line %d: %w", w.count+1, err)
-		}
-		if err := w.take(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
-			return List{}, nil, err
-		}
-		if progress != nil && w.count%(1<<18) == 0 {
-			progress(w.count)
+		hashing.Wait()
+		for _, b := range blocks {
+			if err := w.take(b); err != nil {
+				return List{}, nil, err
+			}
 		}
 	}
-	return w.end()
+	return w.finish()
 }
 
-// walk is a pass over a list.
+// walk is a pass over a list. The salts and what is wanted are for all cores.
 type walk struct {
-	salts  cipher.Stream
-	count  uint64 // lines taken
-	last   []byte // line
-	newest edge
+	salts  cipher.Block
 	wanted Wanted
+	count  uint64 // lines taken
+	newest edge
 	found  []*found
 }
 
-// edge is the newest hash of each level of the tree. Adding a leaf and hashing the whole
-// take no other.
+// edge is the newest left hash of each level of the tree. Adding a node and hashing the whole take no other.
 type edge []tlog.Hash
 
 // ReadHashes implements tlog.HashReader.
@@ -97,38 +100,31 @@ type found struct {
 	nodes map[int64]tlog.Hash
 }
 
-func (w *walk) take(line []byte) error {
-	i := w.count
-	if i == MaxTickets {
-		return fmt.Errorf("the list has more than %d lines, and there are no more numbers", MaxTickets)
+// take joins a block to those before it.
+func (w *walk) take(b *block) error {
+	if b.err != nil {
+		return b.err
 	}
-	text := string(line)
-	if err := audit.CheckName(text); err != nil {
-		return fmt.Errorf("line %d is no ticket number or reference: it %w", i+1, err)
+	for _, f := range b.found {
+		maps.Copy(f.nodes, w.whole())
 	}
-	if i > 0 && bytes.Compare(w.last, line) >= 0 {
-		return fmt.Errorf("line %d, %s, is not above the line before: lines ascend by their bytes, each once "+
-			"(sort them with LC_ALL=C sort -u)", i+1, text)
+	w.found = append(w.found, b.found...)
+	for _, t := range b.tops {
+		w.add(t)
 	}
-	w.last = append(w.last[:0], line...)
-	var salt [16]byte
-	w.salts.XORKeyStream(salt[:], salt[:])
-	if slices.Contains(w.wanted.Numbers, i+1) || slices.Contains(w.wanted.Lines, text) {
-		w.found = append(w.found, &found{Ticket{Number: i + 1, Line: text, Salt: salt}, w.whole()})
-	}
-	stored, err := tlog.StoredHashesForRecordHash(int64(i), ticketLeaf(i, salt[:], text), w.newest)
-	if err != nil {
-		return fmt.Errorf("hashing line %d: %w", i+1, err)
-	}
-	for level, hash := range stored {
-		if level == len(w.newest) {
-			w.newest = append(w.newest, hash)
-		}
-		w.newest[level] = hash
-		w.see(level, i>>level, hash)
-	}
-	w.count++
+	w.count += uint64(len(b.lines))
 	return nil
+}
+
+// add joins a node to the edge: a right one completes the node above it.
+func (w *walk) add(t node) {
+	for w.see(t); t.n%2 == 1; w.see(t) {
+		t = node{t.level + 1, t.n / 2, tlog.NodeHash(w.newest[t.level], t.hash)}
+	}
+	for len(w.newest) <= t.level {
+		w.newest = append(w.newest, tlog.Hash{})
+	}
+	w.newest[t.level] = t.hash
 }
 
 // whole is the nodes that the tree so far consists of.
@@ -143,15 +139,14 @@ func (w *walk) whole() map[int64]tlog.Hash {
 }
 
 // see keeps a node for the tickets whose paths have it on their right.
-func (w *walk) see(level int, n uint64, hash tlog.Hash) {
+func (w *walk) see(t node) {
 	for _, f := range w.found {
-		if (f.Number-1)>>level^1 == n {
-			f.nodes[tlog.StoredHashIndex(level, int64(n))] = hash
-		}
+		f.see(t)
 	}
 }
 
-func (w *walk) end() (list List, tickets []*Ticket, err error) {
+// finish returns the root, and the proofs of what was found.
+func (w *walk) finish() (list List, tickets []*Ticket, err error) {
 	list.Count = w.count
 	if list.Count < MinTickets {
 		return List{}, nil, fmt.Errorf("the list has %d lines, and at least %d are needed", list.Count, MinTickets)
@@ -175,6 +170,13 @@ func (w *walk) end() (list List, tickets []*Ticket, err error) {
 		tickets = append(tickets, &f.Ticket)
 	}
 	return list, tickets, nil
+}
+
+// see keeps a node that is a sibling of one above the ticket.
+func (f *found) see(t node) {
+	if (f.Number-1)>>t.level^1 == t.n {
+		f.nodes[tlog.StoredHashIndex(t.level, int64(t.n))] = t.hash
+	}
 }
 
 // read is a tlog.HashReader for the path of f.
@@ -205,16 +207,16 @@ func (w *walk) missing() error {
 	return errors.New("a ticket is asked for twice: name each once")
 }
 
-// saltStream is the keystream whose bytes 16i … 16i+15 are the salt of line i.
-func saltStream(secret []byte) cipher.Stream {
+// saltCipher makes the keystream whose bytes 16i … 16i+15 are the salt of line i: it encrypts i.
+func saltCipher(secret []byte) cipher.Block {
 	key, err := hkdf.Key(sha256.New, secret, nil, saltLabel, 32)
 	if err != nil {
 		panic("terms: HKDF-SHA-256 refused a 32-byte output: " + err.Error())
 	}
 	defer clear(key)
-	block, err := aes.NewCipher(key)
+	b, err := aes.NewCipher(key)
 	if err != nil {
 		panic("terms: AES-256 refused a 32-byte key: " + err.Error())
 	}
-	return cipher.NewCTR(block, make([]byte, aes.BlockSize))
+	return b
 }

@@ -1,9 +1,12 @@
 package terms
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +19,7 @@ func TestWalkAgreesWithTheReference(t *testing.T) {
 	for n := 2; n <= 70; n++ {
 		lines := refLines(n)
 		_, leaves := refList(secret, lines)
-		list, tickets, err := Walk(strings.NewReader(strings.Join(lines, "\n")), secret, Wanted{Lines: lines}, nil)
+		list, tickets, err := Walk(strings.NewReader(strings.Join(lines, "\n")), secret, Wanted{Lines: lines})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,20 +58,20 @@ func TestWalkRefuses(t *testing.T) {
 		"a very long line":       {"a\n" + strings.Repeat("b", 1<<20), "line 2 is no ticket number"},
 		"a person's name":        {"Ada Lovelace\nb\n", "line 1 is no ticket number"},
 	} {
-		if _, _, err := Walk(strings.NewReader(c.text), secret, Wanted{}, nil); err == nil ||
+		if _, _, err := Walk(strings.NewReader(c.text), secret, Wanted{}); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 	broken := io.MultiReader(strings.NewReader("a\nb\n"), errReader{})
-	if _, _, err := Walk(broken, secret, Wanted{}, nil); !errors.Is(err, errBroken) {
+	if _, _, err := Walk(broken, secret, Wanted{}); !errors.Is(err, errBroken) {
 		t.Errorf("a file that breaks off: %v", err)
 	}
-	if _, _, err := Walk(strings.NewReader("a\nb\n"), secret[1:], Wanted{}, nil); err == nil {
+	if _, _, err := Walk(strings.NewReader("a\nb\n"), secret[1:], Wanted{}); err == nil {
 		t.Error("a secret of 31 bytes is taken")
 	}
 	for _, w := range []Wanted{{Lines: []string{"c"}}, {Numbers: []uint64{3}}, {Numbers: []uint64{0}}} {
-		if _, _, err := Walk(strings.NewReader("a\nb\n"), secret, w, nil); !errors.Is(err, ErrNoTicket) {
+		if _, _, err := Walk(strings.NewReader("a\nb\n"), secret, w); !errors.Is(err, ErrNoTicket) {
 			t.Errorf("%+v of two tickets: %v", w, err)
 		}
 	}
@@ -82,14 +85,67 @@ func (errReader) Read([]byte) (int, error) { return 0, errBroken }
 
 // TestWalkIsBounded: what a pass keeps does not grow with the list.
 func TestWalkIsBounded(t *testing.T) {
-	w := walk{salts: saltStream(refSecret("bounded")), wanted: Wanted{Numbers: []uint64{100}}}
-	for _, line := range refLines(20_000) {
-		if err := w.take([]byte(line)); err != nil {
+	w := walk{salts: saltCipher(refSecret("bounded")), wanted: Wanted{Numbers: []uint64{100}}}
+	in := reader{in: bufio.NewReader(strings.NewReader(strings.Join(refLines(20_000), "\n"))), size: 1 << 6}
+	for !in.end {
+		b := in.next()
+		b.hash(&w)
+		if err := w.take(b); err != nil {
 			t.Fatal(err)
 		}
+		if len(b.lines) > 64 || len(b.tops) > 6 {
+			t.Fatalf("a block of %d lines with %d tops", len(b.lines), len(b.tops))
+		}
 	}
-	if len(w.newest) != 15 || len(w.found) != 1 || len(w.found[0].nodes) > 30 {
-		t.Errorf("%d hashes, %d nodes", len(w.newest), len(w.found[0].nodes))
+	if w.count != 20_000 || len(w.newest) != 15 || len(w.found) != 1 || len(w.found[0].nodes) > 30 {
+		t.Errorf("%d lines, %d hashes, %d nodes", w.count, len(w.newest), len(w.found[0].nodes))
+	}
+}
+
+// TestBlocks: how the lines are cut into blocks changes neither root nor proofs.
+func TestBlocks(t *testing.T) {
+	secret, lines := refSecret("blocks"), refLines(3<<blockLevel+5)
+	_, leaves := refList(secret, lines)
+	text, root := strings.Join(lines, "\n"), refMTH(leaves)
+	wanted := Wanted{Numbers: []uint64{1, 1 << blockLevel, 1<<blockLevel + 1, 3<<blockLevel + 5},
+		Lines: lines[9000:9002]}
+	for level := range blockLevel + 3 {
+		list, tickets, err := walkBlocks(strings.NewReader(text), secret, wanted, level)
+		if err != nil || list.Count != uint64(len(lines)) || !bytes.Equal(list.Root[:], root) || len(tickets) != 6 {
+			t.Fatalf("blocks of %d: %+v, %d tickets: %v", 1<<level, list, len(tickets), err)
+		}
+		for _, ticket := range tickets {
+			if err := ticket.Check(); err != nil || ticket.Line != lines[ticket.Number-1] {
+				t.Errorf("blocks of %d: ticket %d, %s: %v", 1<<level, ticket.Number, ticket.Line, err)
+			}
+		}
+		// The last line of a block is in front of the first of the next.
+		for _, i := range []int{1 << level, 2 << level} {
+			if i >= len(lines) {
+				continue
+			}
+			bad := slices.Clone(lines)
+			bad[i] = bad[i-1]
+			_, _, err := walkBlocks(strings.NewReader(strings.Join(bad, "\n")), secret, Wanted{}, level)
+			want := fmt.Sprintf("line %d, %s, is not above", i+1, bad[i])
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("blocks of %d, line %d twice: %v", 1<<level, i+1, err)
+			}
+		}
+	}
+}
+
+// TestFirstFault: of several lines that cannot stand the first is named, and what broke off after it is not.
+func TestFirstFault(t *testing.T) {
+	lines := refLines(100)
+	lines[40], lines[70] = "*", "*"
+	broken := io.MultiReader(strings.NewReader(strings.Join(lines, "\n")), errReader{})
+	for level := range 8 {
+		_, _, err := walkBlocks(broken, refSecret("first"), Wanted{}, level)
+		if err == nil || !strings.Contains(err.Error(), "line 41 is no ticket") {
+			t.Errorf("blocks of %d: %v", 1<<level, err)
+		}
+		broken = io.MultiReader(strings.NewReader(strings.Join(lines, "\n")), errReader{})
 	}
 }
 

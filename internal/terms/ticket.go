@@ -1,6 +1,7 @@
 package terms
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -36,9 +37,9 @@ type Ticket struct {
 
 // ticketLeaf is the leaf hash of line i, from 0.
 func ticketLeaf(i uint64, salt []byte, line string) tlog.Hash {
-	b := append(make([]byte, 0, 128), ticketLabel...)
+	b := append(make([]byte, 1, 128), ticketLabel...) // 0x00: a leaf
 	b = binary.BigEndian.AppendUint64(b, i)
-	return tlog.RecordHash(append(append(b, salt...), line...))
+	return sha256.Sum256(append(append(b, salt...), line...))
 }
 
 // Check reports whether the line has its number in the list of this root.

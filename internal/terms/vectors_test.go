@@ -134,7 +134,7 @@ func TestListVectors(t *testing.T) {
 		secret := must[[]byte](t)(hex.DecodeString(c.Secret))
 		text := strings.Join(c.Lines, "\n")
 		for _, text := range []string{text, text + "\n"} {
-			list, tickets, err := Walk(strings.NewReader(text), secret, Wanted{Lines: c.Lines}, nil)
+			list, tickets, err := Walk(strings.NewReader(text), secret, Wanted{Lines: c.Lines})
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}

@@ -3,6 +3,9 @@ package verify
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -95,9 +98,22 @@ func termsFiles(t testing.TB, add adder) {
 	h = open(t)
 	ctx := h.numbers(80, 2)
 	ctx.Terms = tickets
+	eighty := h.commitTo(ctx, nil).deal(board(2))
 	add("terms-tickets", "a list of tickets, and nothing mixed: the house could choose the winner",
-		h.commitTo(ctx, nil).deal(board(2)).file(""), func(v *vector) {
+		eighty.file(""), func(v *vector) {
+			v.Want.Shows = taken(80, eighty.values)
 			v.Want.Terms = &Terms{Kind: "ticket_list", Hash: hash64(tickets.Hash), Count: 80, HouseCouldChoose: true}
+		})
+	raffle := raffleList(t)
+	h = open(t)
+	ctx = h.numbers(int(raffle.Count), 3)
+	ctx.Terms = raffle
+	seven := h.commitTo(ctx, nil).deal(board(3)).close(audit.OutcomeCompleted, 0)
+	add("terms-raffle", "three of the seven tickets of a list of the vectors of terms",
+		seven.file(""), func(v *vector) {
+			v.Want.Shows = taken(7, seven.values)
+			v.Want.Terms = &Terms{Kind: "ticket_list", Hash: hash64(raffle.Hash), Count: raffle.Count,
+				HouseCouldChoose: true}
 		})
 	largest := []byte(strings.Repeat("a", terms.MaxDocument))
 	h = open(t)
@@ -107,6 +123,38 @@ func termsFiles(t testing.TB, add adder) {
 			v.Want.Terms = &Terms{Kind: "pay_table", Text: string(largest),
 				Hash: hash64(audit.TermsHash(audit.TermsPayTable, largest))}
 		})
+}
+
+// taken are the numbers that draws take of 1 to n (docs/SPEC.md section 2.5).
+func taken(n int, draws []uint32) (numbers []uint32) {
+	a := make([]uint32, n)
+	for i := range a {
+		a[i] = uint32(i + 1)
+	}
+	for i, d := range draws {
+		j := i + int(d) - 1
+		a[i], a[j] = a[j], a[i]
+		numbers = append(numbers, a[i])
+	}
+	return numbers
+}
+
+// raffleList is a list of which the vectors of terms hold proofs.
+func raffleList(t testing.TB) *audit.Terms {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "terms", "testdata", "terms.json"))
+	must(t, err)
+	var v struct{ Tickets []struct{ Name, Text string } }
+	must(t, json.Unmarshal(b, &v))
+	for _, c := range v.Tickets {
+		if c.Name == "number 1 of 7" {
+			ticket, err := terms.ParseTicket([]byte(c.Text))
+			must(t, err)
+			return &audit.Terms{Kind: audit.TermsTicketList, Count: ticket.Count, Hash: ticket.Root}
+		}
+	}
+	t.Fatal("no proof of a list of seven tickets")
+	return nil
 }
 
 func hash64(h [32]byte) string { return base64.StdEncoding.EncodeToString(h[:]) }

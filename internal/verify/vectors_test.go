@@ -46,6 +46,7 @@ type want struct {
 	Mixed      []Mixed    `json:"mixed,omitempty"`
 	Terms      *Terms     `json:"terms,omitempty"`
 	Labels     []string   `json:"labels,omitempty"` // of the cards, in their order
+	Shows      []uint32   `json:"shows,omitempty"`  // of the cards of a list of tickets: the numbers
 	Statements []Stated   `json:"statements,omitempty"`
 	WithoutBLS *want      `json:"without_bls,omitempty"`
 }
@@ -60,6 +61,9 @@ func found(v *Verdict) want {
 	for _, c := range v.Cards {
 		if c.Label != "" {
 			w.Labels = append(w.Labels, c.Label)
+		}
+		if w.Terms != nil && w.Terms.Kind == "ticket_list" {
+			w.Shows = append(w.Shows, c.Shows)
 		}
 	}
 	return w

@@ -21,6 +21,8 @@ var auditPage = template.Must(template.New("audit").Funcs(template.FuncMap{
 	"place":   placeOfFault,
 	"key":     keyOf,
 	"bar":     barOf,
+	"tickets": ticketsOf,
+	"less":    func(a, b uint64) uint64 { return a - b },
 	"closed":  func(c inspect.Counts) uint64 { return c.Closed() },
 }).Parse(auditPageText))
 

@@ -73,10 +73,23 @@ func (s Sheet) auditFacts(r *inspect.Report) string {
 		fact("witnesses", "%s cosigned checkpoints, the newest of size %s; %s with the quorum of the trusted policy",
 			term.Counted(x.Cosigned), term.Counted(x.Newest), term.Counted(x.Pinned))
 	}
+	if t := r.Tickets; t.Shuffles > 0 {
+		fact("tickets", "%s", ticketsOf(t))
+	}
+	for _, l := range r.Tickets.Lists {
+		fact("list", "%s: %s tickets, the root %s, of %s", l.Name, term.Counted(l.Count), l.Root,
+			term.Plural(l.Shuffles, "shuffle"))
+	}
 	for _, n := range r.Notes {
 		fact("note", "%s", n)
 	}
 	return b.String()
+}
+
+// ticketsOf says how the shuffles that are drawn from lists of tickets stand.
+func ticketsOf(t inspect.Tickets) string {
+	return fmt.Sprintf("%s drawn from lists of tickets; the list of %s was seen, of %s not",
+		term.Plural(t.Shuffles, "shuffle"), term.Counted(t.Seen), term.Counted(t.Shuffles-t.Seen))
 }
 
 // auditTable lists the figures of all tables in columns.
@@ -281,6 +294,15 @@ func (s Sheet) auditConclusion(r *inspect.Report) string {
 	if n := r.Totals.Levels[inspect.LevelMixed]; n > 0 {
 		lines = append(lines,
 			fmt.Sprintf("Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word.", term.Plural(n, "shuffle")))
+	}
+	if n := r.Tickets.Seen; n > 0 {
+		lines = append(lines, fmt.Sprintf("Of %s the list of tickets is one that you gave. That every ticket that was sold stands in it, and nothing else, only its sales show.", term.Plural(n, "shuffle")))
+	}
+	if n := r.Tickets.Shuffles - r.Tickets.Seen; n > 0 {
+		lines = append(lines, fmt.Sprintf("Of %s the list of tickets was not seen: --tickets takes it.", term.Plural(n, "shuffle")))
+	}
+	if n := r.Tickets.Shuffles - r.Tickets.Mixed; n > 0 {
+		lines = append(lines, fmt.Sprintf("Of %s with a list of tickets the house could choose the winner: it knows the list, and the level is not mixed.", term.Plural(n, "shuffle")))
 	}
 	if r.Totals.Witnessed() > 0 {
 		lines = append(lines, fmt.Sprintf("A second history with witnessed shuffles takes %s. Which operators run the witnesses is not known here, and readers with another policy are not covered.", liars(r.Witnesses.Overlap)))

@@ -135,6 +135,7 @@ func (s Sheet) about(v *verify.Verdict) string {
 	default:
 		fact("closed", "not yet, as far as the file shows")
 	}
+	s.terms(v, fact)
 	if v.EndAt != 0 {
 		fact("cut card", "in front of place %d", v.EndAt)
 	}
@@ -263,6 +264,7 @@ var Meaning = map[string]string{
 	"legality":  "the operator broke the rules of a shuffle's life",
 	"beacon":    "what was put in for the public beacon is not the beacon's value",
 	"deck":      "the deck in the file is not the one committed to",
+	"terms":     "the file gives the values another meaning than was committed to",
 	"openings":  "a card in the file is not the one committed to",
 	"tape":      "the random bytes in the file are not those committed to",
 	"order":     "the random bytes do not give the order committed to",
@@ -283,6 +285,12 @@ func says(v *verify.Verdict) (lines []string) {
 	lines = append(lines, "In the ledger, signed by the key you trust, the whole order stands fixed before the first deal.")
 	if len(v.Cards) > 0 {
 		lines = append(lines, "Each "+noun(v)+" shown is the one that was fixed for its place.")
+	}
+	if t := v.Terms; t != nil && len(t.Labels) > 0 {
+		lines = append(lines, "What each value wins is what the wheel says that stands in the commitment: each label has as many values as its weight.")
+	}
+	if t := v.Terms; t != nil && t.Text != "" {
+		lines = append(lines, "The pay table in the file is the one that stands in the commitment. No program reads it: compare what was paid.")
 	}
 	if checked(v, "tape") && checked(v, "order") {
 		lines = append(lines, "The published rule, run again here over the disclosed random bytes, gives exactly this order.")
@@ -345,6 +353,7 @@ func silent(v *verify.Verdict) (lines []string) {
 	if unmade(v) && len(believed(v)) == 0 {
 		lines = append(lines, "That "+fairly(v)+", which this file does not show. An auditor can state it: see --auditor.")
 	}
+	lines = append(lines, untold(v)...)
 	if v.Kind == verify.KindTranscript {
 		if isFor(v, verify.ForEverybody) {
 			lines = append(lines, "That the clocks of your witnesses were right, and that too few of drand's operators work with the house to know a round before it comes out.")

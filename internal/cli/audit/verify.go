@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/player"
-	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
@@ -43,7 +41,7 @@ Exit codes: 0 proved, 1 the evidence fails or is below --require, 2 usage, 3 cou
 }
 
 func (c *VerifyCmd) Run(s term.Streams) error {
-	trust, err := c.trust()
+	trust, err := player.ReadTrust(c.Key, c.Policy, c.Auditor)
 	var mistake *term.UsageError
 	if c.JSON && errors.As(err, &mistake) {
 		// The verdict is the same for any file (docs/SPEC.md section 10).
@@ -103,37 +101,6 @@ func (c *VerifyCmd) judge(s term.Streams, v *verify.Verdict) error {
 func reaches(got, want verify.Level) bool {
 	levels := []verify.Level{verify.LevelKeyNotPinned, verify.LevelRecorded, verify.LevelWitnessed, verify.LevelMixed}
 	return slices.Index(levels, got) >= slices.Index(levels, want)
-}
-
-// trust reads what the caller pins. What cannot be read is a failure to run;
-// what can be read and is no key or policy is a mistake in the command line.
-func (c *VerifyCmd) trust() (verify.Trust, error) {
-	var t verify.Trust
-	switch {
-	case c.Key != "":
-		vkey, err := remote.ReadKey("--key", c.Key)
-		if err != nil {
-			return t, err
-		}
-		t.VKey = vkey
-	case c.Policy != "":
-		policy, err := os.ReadFile(c.Policy)
-		if err != nil {
-			return t, fmt.Errorf("reading the policy: %w", err)
-		}
-		t.Policy = policy
-	}
-	for _, name := range c.Auditor {
-		vkey, err := remote.ReadKey("--auditor", name)
-		if err != nil {
-			return t, err
-		}
-		t.Auditors = append(t.Auditors, vkey)
-	}
-	if err := t.Check(); err != nil {
-		return t, term.Usage("%s", term.Visible(err.Error()))
-	}
-	return t, nil
 }
 
 // readEvidence reads the file, or standard input for "-"; a longer one than a

@@ -9,10 +9,13 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/cli/player"
+	"shuffled/internal/cli/ticket"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/inspect"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
+	"shuffled/internal/terms"
 )
 
 type auditVerifyCmd struct {
@@ -25,6 +28,8 @@ type auditVerifyCmd struct {
 	At         string   `placeholder:"TIME" help:"By when open shuffles are overdue (RFC 3339; default: now, by this machine's clock)."`
 	From       string   `placeholder:"TIME" help:"Beginning of the period that the figures are about: a month, a day (UTC) or RFC 3339 (default: everything)."`
 	To         string   `placeholder:"TIME" help:"End of it: a month and a day are in the period."`
+	Tickets    []string `placeholder:"FILE" sep:"none" help:"A list of tickets that a shuffle of this ledger is drawn from, as shuffled tickets root takes it: its count and root are recomputed. May be repeated."`
+	Secrets    []string `name:"tickets-secret" placeholder:"FILE" sep:"none" help:"The secret of that list; as often as --tickets, in the same order."`
 	Shuffles   string   `placeholder:"FILE" help:"Write a line of JSON for each shuffle to FILE."`
 	HTML       string   `name:"html" placeholder:"FILE" help:"Write the report to FILE as a page to read and to print."`
 	JSON       bool     `name:"json" help:"Print JSON."`
@@ -38,6 +43,9 @@ Examples:
     shuffled audit verify ./main-bundle --key main.vkey
     shuffled audit verify ./main-bundle --policy policy.txt --since last-year/checkpoint
     shuffled audit verify ./main-bundle --key main.vkey --auditor-key auditor.key --json
+    shuffled audit verify ./main-bundle --key main.vkey --tickets tickets.txt --tickets-secret tickets.secret
+
+A list of tickets is in no ledger. Without it, the report says of how many shuffles the list was not seen.
 
 All faults are reported, each once. A check always begins at entry 0. It needs some 32 bytes for each shuffle where the system keeps temporary files: TMPDIR names another place.
 
@@ -47,6 +55,9 @@ Exit codes: 0 all holds, 1 a fault, 2 usage, 3 could not run or cannot judge. Wi
 func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 	opts, err := c.options()
 	if err != nil {
+		return err
+	}
+	if opts.Tickets, err = c.lists(s); err != nil {
 		return err
 	}
 	r, err := inspectBundle(ctx, s, c.Dir, opts)
@@ -124,7 +135,7 @@ func cannotJudge(err error) error {
 // what can be read and is not what it should be is a mistake in the command line.
 func (c auditVerifyCmd) options() (inspect.Options, error) {
 	o := inspect.Options{Shuffles: c.Shuffles}
-	trust, err := (&VerifyCmd{Key: c.Key, Policy: c.Policy}).trust()
+	trust, err := player.ReadTrust(c.Key, c.Policy, nil)
 	if err != nil {
 		return o, err
 	}
@@ -154,6 +165,22 @@ func (c auditVerifyCmd) options() (inspect.Options, error) {
 		}
 	}
 	return o, c.auditors(&o)
+}
+
+// lists hashes the lists of tickets. One that no list can be is a failure to run: it is no part of the evidence.
+func (c auditVerifyCmd) lists(s term.Streams) (all []inspect.TicketList, err error) {
+	if len(c.Tickets) != len(c.Secrets) {
+		return nil, term.Usage("--tickets stands %d times and --tickets-secret %d times: each list has its own secret",
+			len(c.Tickets), len(c.Secrets))
+	}
+	for i, file := range c.Tickets {
+		found, _, err := (&ticket.List{File: file, Secret: c.Secrets[i]}).Walk(s, terms.Wanted{})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, inspect.TicketList{Name: file, List: found})
+	}
+	return all, nil
 }
 
 func (c auditVerifyCmd) auditors(o *inspect.Options) error {

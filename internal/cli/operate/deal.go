@@ -71,6 +71,7 @@ func (c *DealCmd) print(s term.Streams, req client.DealRequest, shuffle *client.
 	sheet := s.Sheet()
 	s.Title("Shuffle %d: %s dealt, recorded and signed", c.ID.Number, places)
 	fmt.Fprintln(s.Out, term.DrawHands(sheet.P, dealtHands(req.Runs, dealt, look), sheet.W))
+	sayLabels(s, dealt.Shows, dealt.Labels)
 	if remote.Value(dealt.LastHand) {
 		s.Title("The cut card has come out: this hand is the last.")
 	}
@@ -80,6 +81,20 @@ func (c *DealCmd) print(s term.Streams, req client.DealRequest, shuffle *client.
 	_, err := fmt.Fprintf(s.Out, "Every %s opens the deck root. The next place is %d of %d.\n", what, dealt.Next,
 		shuffle.Places())
 	return err
+}
+
+// saidLabels is how many labels the terminal gets; --json has all.
+const saidLabels = 20
+
+// sayLabels says what drawn values mean by the wheel that was committed to.
+func sayLabels(s term.Streams, shows []uint32, labels []string) {
+	for i, label := range labels {
+		if i == saidLabels {
+			fmt.Fprintf(s.Out, "  and %d more: --json lists them\n", len(labels)-saidLabels)
+			break
+		}
+		fmt.Fprintf(s.Out, "  %s: %s\n", term.Counted(uint64(shows[i])), term.Visible(label))
+	}
 }
 
 // dealtHands puts the cards of each run to its recipient or purpose.

@@ -58,6 +58,7 @@ func sayRevealed(s term.Streams, shuffle *client.Committed, shown *client.Reveal
 	}
 	sheet := s.Sheet()
 	_, err := fmt.Fprintln(s.Out, term.DrawHands(sheet.P, []term.Hand{h}, sheet.W))
+	sayLabels(s, shown.Shows, shown.Labels)
 	return err
 }
 

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 
-	"shuffled/internal/audit"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
 	"shuffled/internal/terms"
@@ -22,14 +21,14 @@ type Cmd struct {
 	Check checkCmd `cmd:"" help:"Check the proof of a ticket, offline."`
 }
 
-// list is a file of tickets and the secret of its salts.
-type list struct {
+// List is a file of tickets and the secret of its salts.
+type List struct {
 	File   string `arg:"" help:"The list: a ticket number or reference in each line, ascending by bytes (LC_ALL=C sort -u)."`
 	Secret string `name:"secret-file" required:"" placeholder:"FILE" help:"The file with the secret of this list, and of no other."`
 }
 
 type rootCmd struct {
-	list
+	List
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
@@ -51,7 +50,7 @@ func (c *rootCmd) Run(s term.Streams) error {
 		}
 		fmt.Fprintf(s.Err, "Wrote the secret of this list to %s.\n", c.Secret)
 	}
-	found, _, err := c.walk(s, terms.Wanted{})
+	found, _, err := c.Walk(s, terms.Wanted{})
 	if err != nil {
 		return err
 	}
@@ -66,8 +65,8 @@ func (c *rootCmd) Run(s term.Streams) error {
 	return err
 }
 
-// walk reads the list.
-func (l *list) walk(s term.Streams, wanted terms.Wanted) (terms.List, []*terms.Ticket, error) {
+// Walk hashes the list, and shows how far it has come.
+func (l *List) Walk(s term.Streams, wanted terms.Wanted) (terms.List, []*terms.Ticket, error) {
 	text, err := keys.ReadSecret(l.Secret)
 	if err != nil {
 		return terms.List{}, nil, fmt.Errorf("reading the secret: %w", err)
@@ -89,7 +88,7 @@ func (l *list) walk(s term.Streams, wanted terms.Wanted) (terms.List, []*terms.T
 	progress := term.NewProgress(s.Err, "bytes of the list")
 	defer progress.End()
 	in := &counted{f: f, at: func(n uint64) { progress.At(n, uint64(info.Size())) }}
-	found, tickets, err := terms.Walk(in, secret, wanted, nil)
+	found, tickets, err := terms.Walk(in, secret, wanted)
 	if err != nil {
 		return found, nil, fmt.Errorf("%s: %w", l.File, err)
 	}
@@ -111,7 +110,7 @@ func (c *counted) Read(b []byte) (int, error) {
 }
 
 type proveCmd struct {
-	list
+	List
 	Line   string `xor:"which" placeholder:"LINE" help:"The ticket, as its line stands in the list."`
 	Number uint64 `xor:"which" placeholder:"N" help:"The ticket by its number, from 1."`
 }
@@ -134,51 +133,10 @@ func (c *proveCmd) Run(s term.Streams) error {
 	default:
 		return term.Usage("--line or --number says which ticket is proved")
 	}
-	_, tickets, err := c.walk(s, wanted)
+	_, tickets, err := c.Walk(s, wanted)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprint(s.Out, tickets[0].Text())
-	return err
-}
-
-type checkCmd struct {
-	File  string `arg:"" help:"The proof; - reads standard input."`
-	Root  string `required:"" placeholder:"ROOT" help:"The root in the commit of the draw, as a verified transcript shows it."`
-	Count uint64 `required:"" placeholder:"N" help:"The count there: a root alone does not fix it."`
-}
-
-func (checkCmd) Help() string {
-	return `Says which number the ticket has in the list. Take root and count from the verdict on the transcript of the draw (shuffled verify), not from the proof. Whether the number was drawn stands there, too.
-
-Example:
-
-    shuffled tickets check T-000042.proof --root ROOT --count 1000000`
-}
-
-func (c *checkCmd) Run(s term.Streams) error {
-	root, err := base64.StdEncoding.Strict().DecodeString(c.Root)
-	if err != nil || len(root) != 32 {
-		return term.Usage("--root is 32 bytes in base64, not %q", term.Visible(c.Root))
-	}
-	b, err := term.ReadStart(c.File, s.In, terms.MaxTicketProof)
-	if err != nil {
-		return fmt.Errorf("reading the proof: %w", err)
-	}
-	t, err := terms.ParseTicket(b)
-	if errors.Is(err, audit.ErrUnknown) {
-		return fmt.Errorf("cannot judge: %w", err)
-	}
-	if err == nil {
-		err = t.Check()
-	}
-	if err == nil {
-		err = t.Of(&audit.Terms{Kind: audit.TermsTicketList, Count: c.Count, Hash: [32]byte(root)})
-	}
-	if err != nil {
-		fmt.Fprintf(s.Out, "FAILED: %s\n", term.Visible(err.Error()))
-		return term.ErrFails
-	}
-	_, err = fmt.Fprintf(s.Out, "Ticket %s has the number %d of %d.\n", t.Line, t.Number, t.Count)
 	return err
 }

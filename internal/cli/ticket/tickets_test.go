@@ -26,23 +26,23 @@ func TestCommands(t *testing.T) {
 		err := c.Run(s)
 		return out.String(), err
 	}
-	from := list{file, secret}
-	first, err := run(&rootCmd{list: from})
+	from := List{file, secret}
+	first, err := run(&rootCmd{List: from})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := regexp.MustCompile(`^count 3\nroot (\S{44})\n$`).FindStringSubmatch(first)
-	if again, err := run(&rootCmd{list: from}); err != nil || again != first || m == nil {
+	if again, err := run(&rootCmd{List: from}); err != nil || again != first || m == nil {
 		t.Fatalf("the root is %q, and then %q: %v", first, again, err)
 	}
 	if info, err := os.Stat(secret); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the secret: %v, %v", info, err)
 	}
-	proof, err := run(&proveCmd{list: from, Line: "T-2"})
+	proof, err := run(&proveCmd{List: from, Line: "T-2"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if by, err := run(&proveCmd{list: from, Number: 2}); err != nil || by != proof {
+	if by, err := run(&proveCmd{List: from, Number: 2}); err != nil || by != proof {
 		t.Errorf("the proof by number is %q: %v", by, err)
 	}
 	path := filepath.Join(dir, "proof")
@@ -50,7 +50,7 @@ func TestCommands(t *testing.T) {
 		if err := os.WriteFile(path, []byte(proof), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return run(&checkCmd{path, root, count})
+		return run(&checkCmd{File: path, Root: root, Count: count})
 	}
 	if said, err := check(proof, m[1], 3); err != nil || said != "Ticket T-2 has the number 2 of 3.\n" {
 		t.Errorf("the proof: %q, %v", said, err)
@@ -69,7 +69,7 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, said, err)
 		}
 	}
-	_, err = run(&proveCmd{list: from, Line: "T-9"})
+	_, err = run(&proveCmd{List: from, Line: "T-9"})
 	if err == nil || !strings.Contains(err.Error(), "no such ticket") {
 		t.Errorf("a ticket that is not there: %v", err)
 	}

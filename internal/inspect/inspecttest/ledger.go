@@ -22,6 +22,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/terms"
 )
 
 // Origin is that of all ledgers here.
@@ -344,6 +345,12 @@ func (l *Ledger) Deck(d shuffle.Deck) [32]byte {
 		l.write(fmt.Sprintf("decks/%x.txt", hash), []byte(strings.Join(d.Cards(), "\n")+"\n"))
 	}
 	return hash
+}
+
+// Terms puts a document into the bundle and returns what binds a shuffle to it.
+func (l *Ledger) Terms(d *terms.Document) *audit.Terms {
+	l.write(fmt.Sprintf("terms/%x", d.Hash()), d.Bytes())
+	return &audit.Terms{Kind: d.Kind, Hash: d.Hash()}
 }
 
 // Finish writes everything but the full tiles and entry bundles, which are there: after it the bundle is whole. The

@@ -125,6 +125,9 @@ func Numbers(n, m int) Wish {
 	}
 }
 
+// Bound binds it to terms.
+func Bound(to *audit.Terms) Wish { return func(s *Shuffle) { s.Commit.Context.Terms = to } }
+
 // ForAuditors discloses the tape to auditors only.
 func ForAuditors(s *Shuffle) { s.Commit.Context.Disclosure = audit.DisclosureAuditor }
 

@@ -3,6 +3,7 @@ package inspecttest
 import (
 	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/terms"
 )
 
 // Honest writes an honest ledger with about n shuffles of all kinds: cards,
@@ -44,6 +45,20 @@ func Honest(dir string, n int) *Ledger {
 	return l
 }
 
+// Wheel is a wheel of ten values.
+func Wheel() *terms.Document {
+	d, err := terms.NewWheel([]terms.Label{{Label: "nothing", Weight: 9}, {Label: "a car", Weight: 1}})
+	must(err)
+	return d
+}
+
+// PayTable is a pay table.
+func PayTable() *terms.Document {
+	d, err := terms.NewPayTable("four of a kind: 25\nfull house: 9\n")
+	must(err)
+	return d
+}
+
 // round is shuffle i of an honest ledger.
 func (l *Ledger) round(i int) {
 	tables := []string{"t1", "t2", "t3", "t4"}
@@ -58,11 +73,15 @@ func (l *Ledger) round(i int) {
 	case 3:
 		wishes = append(wishes, Mixed(2, 0, true))
 	case 4:
-		wishes = append(wishes, Draws(10, 10), Mixed(1, uint64(i+1), false))
+		wishes = append(wishes, Draws(10, 10), Bound(l.Terms(Wheel())), Mixed(1, uint64(i+1), false))
 	case 5:
 		wishes = append(wishes, Mixed(0, uint64(i+1), true))
 	case 6, 7:
 		wishes = append(wishes, ForAuditors)
+	case 8:
+		wishes = append(wishes, Numbers(1000, 3), Bound(&audit.Terms{Kind: audit.TermsTicketList, Count: 1000}))
+	case 9:
+		wishes = append(wishes, Bound(l.Terms(PayTable())))
 	}
 	s := l.Commit(table, wishes...)
 	size := l.Cosigned("w2", "w3")
@@ -100,7 +119,7 @@ func (l *Ledger) round(i int) {
 
 // family shuffles the stub of s again, and a part of that once more.
 func (l *Ledger) family(s *Shuffle, table string) {
-	var same []Wish
+	same := []Wish{Bound(s.Commit.Context.Terms)}
 	if s.Commit.Context.Disclosure == audit.DisclosureAuditor {
 		same = append(same, ForAuditors)
 	}

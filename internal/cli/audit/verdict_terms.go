@@ -1,0 +1,64 @@
+package audit
+
+import (
+	"strings"
+
+	"shuffled/internal/term"
+	"shuffled/internal/verify"
+)
+
+// listedDraws is how many drawn values the terminal gets with their labels; --json has more.
+const listedDraws = 20
+
+// terms writes what says what the values mean: the wheel, and of each drawn value its label and how many values have
+// it; the pay table by its first line; the list of tickets.
+func (s Sheet) terms(v *verify.Verdict, fact func(label, format string, args ...any)) {
+	t := v.Terms
+	switch {
+	case t == nil:
+	case len(t.Labels) > 0:
+		weights, total := make(map[string]uint32), uint64(0)
+		for _, l := range t.Labels {
+			weights[l.Label] = l.Weight
+			total += uint64(l.Weight)
+		}
+		fact("wheel", "%s, %s, with the hash %s", term.Plural(uint64(len(t.Labels)), "label"),
+			term.Plural(total, "value"), t.Hash)
+		for i, c := range v.Cards {
+			if i == listedDraws {
+				fact("", "and %d more: --json lists them", len(v.Cards)-listedDraws)
+				break
+			}
+			fact("", "place %d shows %s: %s, %s of %s", c.Place, term.Counted(uint64(c.Shows)), c.Label,
+				term.Counted(uint64(weights[c.Label])), term.Counted(total))
+		}
+	case t.Text != "":
+		first, _, more := strings.Cut(t.Text, "\n")
+		if more {
+			first += " …"
+		}
+		fact("pay table", "%s, with the hash %s", first, t.Hash)
+	case t.Count > 0:
+		fact("tickets", "%s in a list with the root %s, which was not seen here", term.Counted(t.Count), t.Hash)
+	default:
+		fact("terms", "a %s with the hash %s, which is not in the file", strings.ReplaceAll(t.Kind, "_", " "), t.Hash)
+	}
+}
+
+// untold is what terms leave open.
+func untold(v *verify.Verdict) (lines []string) {
+	t := v.Terms
+	if t == nil {
+		return nil
+	}
+	if t.Count == 0 && len(t.Labels) == 0 && t.Text == "" {
+		lines = append(lines, "What the values mean: the document that the commit names is not in the file.")
+	}
+	if t.Count > 0 {
+		lines = append(lines, "That every ticket that was sold stands in the list, and nothing else: the list was not seen. An auditor who has it gives it to audit verify, with --tickets.")
+	}
+	if t.HouseCouldChoose {
+		lines = append(lines, "That the house did not choose the winner. The house could choose the winner: it knew the list when it drew the random bytes, and the level is not mixed for everybody.")
+	}
+	return lines
+}

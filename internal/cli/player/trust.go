@@ -1,0 +1,36 @@
+package player
+
+import (
+	"fmt"
+	"os"
+
+	"shuffled/internal/cli/remote"
+	"shuffled/internal/term"
+	"shuffled/internal/verify"
+)
+
+// ReadTrust reads what --key, --policy and --auditor pin. What cannot be read is a failure
+// to run; what can be read and is no key or policy is a mistake in the command line.
+func ReadTrust(key, policy string, auditors []string) (t verify.Trust, err error) {
+	switch {
+	case key != "":
+		if t.VKey, err = remote.ReadKey("--key", key); err != nil {
+			return t, err
+		}
+	case policy != "":
+		if t.Policy, err = os.ReadFile(policy); err != nil {
+			return t, fmt.Errorf("reading the policy: %w", err)
+		}
+	}
+	for _, name := range auditors {
+		vkey, err := remote.ReadKey("--auditor", name)
+		if err != nil {
+			return t, err
+		}
+		t.Auditors = append(t.Auditors, vkey)
+	}
+	if err := t.Check(); err != nil {
+		return t, term.Usage("%s", term.Visible(err.Error()))
+	}
+	return t, nil
+}

@@ -1,0 +1,152 @@
+package ticket
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/cli/player"
+	"shuffled/internal/term"
+	"shuffled/internal/terms"
+	"shuffled/internal/verify"
+)
+
+type checkCmd struct {
+	File       string `arg:"" help:"The proof; - reads standard input."`
+	Transcript string `xor:"draw" placeholder:"FILE" help:"The transcript of the draw: it is verified, and says whether the ticket was drawn."`
+	Key        string `placeholder:"VKEY" xor:"trust" help:"With --transcript: trust this verifier key of the ledger, or the one in the file of this name."`
+	Policy     string `placeholder:"FILE" xor:"trust" help:"With --transcript: trust the keys of this C2SP witness policy, and ask for its quorum."`
+	Root       string `xor:"draw" placeholder:"ROOT" help:"Without a transcript: the root in the commit of the draw."`
+	Count      uint64 `placeholder:"N" help:"The count there: a root alone does not fix it."`
+}
+
+func (checkCmd) Help() string {
+	return `Says which number the ticket has in the list, and with --transcript whether it was drawn. Take root and count from a verdict on the transcript, not from the proof, and the key from where you trust it.
+
+Examples:
+
+    shuffled tickets check T-000042.proof --transcript raffle.json --key main.vkey
+    shuffled tickets check T-000042.proof --root ROOT --count 1000000
+
+Exit codes: 0 the ticket is in the list of this draw, 1 proof or transcript fails, 2 usage, 3 could not run or cannot judge. Without --key and --policy a transcript that agrees with itself proves nothing.`
+}
+
+func (c *checkCmd) Run(s term.Streams) error {
+	var bound *audit.Terms
+	var v *verify.Verdict
+	var err error
+	switch {
+	case c.Transcript != "" && c.Count == 0:
+		if v, err = c.verdict(s); err == nil {
+			bound, err = listOf(v)
+		}
+	case c.Root != "" && c.Count != 0 && c.Key == "" && c.Policy == "":
+		var root [32]byte
+		if root, err = hashOf(c.Root); err != nil {
+			return term.Usage("--root is 32 bytes in base64, not %q", term.Visible(c.Root))
+		}
+		bound = &audit.Terms{Kind: audit.TermsTicketList, Count: c.Count, Hash: root}
+	default:
+		return term.Usage("--transcript says what the ticket is checked against, with --key or --policy; or --root and --count do")
+	}
+	if err != nil {
+		return fails(s, err)
+	}
+	b, err := term.ReadStart(c.File, s.In, terms.MaxTicketProof)
+	if err != nil {
+		return fmt.Errorf("reading the proof: %w", err)
+	}
+	t, err := terms.ParseTicket(b)
+	if err == nil {
+		err = t.Check()
+	}
+	if err == nil {
+		err = t.Of(bound)
+	}
+	if err != nil {
+		return fails(s, err)
+	}
+	_, err = fmt.Fprintf(s.Out, "Ticket %s has the number %d of %d.\n%s", t.Line, t.Number, t.Count, drawn(v, t.Number))
+	return err
+}
+
+// errCannotRun is a failure that says nothing about the evidence.
+type errCannotRun struct{ error }
+
+// fails turns what is wrong into the end of the command.
+func fails(s term.Streams, err error) error {
+	var cannot errCannotRun
+	switch {
+	case errors.As(err, &cannot):
+		return cannot.error
+	case errors.Is(err, audit.ErrUnknown):
+		return term.WithHint(errors.New("cannot judge: "+term.Visible(err.Error())),
+			"this is no fault of the evidence; a newer version of shuffled may know it")
+	}
+	fmt.Fprintf(s.Out, "FAILED: %s\n", term.Visible(err.Error()))
+	return term.ErrFails
+}
+
+// verdict verifies the transcript.
+func (c *checkCmd) verdict(s term.Streams) (*verify.Verdict, error) {
+	trust, err := player.ReadTrust(c.Key, c.Policy, nil)
+	if err != nil {
+		return nil, errCannotRun{err}
+	}
+	if c.Transcript == "-" && c.File == "-" {
+		return nil, errCannotRun{term.Usage("standard input is the proof or the transcript, not both")}
+	}
+	data, err := term.ReadStart(c.Transcript, s.In, audit.MaxTranscript)
+	if err != nil {
+		return nil, errCannotRun{fmt.Errorf("reading the transcript: %w", err)}
+	}
+	v := verify.File(data, trust)
+	switch v.Verdict {
+	case verify.Failed:
+		return nil, fmt.Errorf("the transcript fails at the step %s: shuffled verify says more", v.Failed)
+	case verify.CannotJudge:
+		return nil, fmt.Errorf("the transcript: %s: %w", v.Unknown, audit.ErrUnknown)
+	}
+	return v, nil
+}
+
+// listOf is the list of tickets that a transcript that holds was drawn from.
+func listOf(v *verify.Verdict) (*audit.Terms, error) {
+	if v.Terms == nil || v.Terms.Kind != audit.TermsTicketList.String() {
+		return nil, errors.New("the shuffle of the transcript is not drawn from a list of tickets")
+	}
+	root, err := hashOf(v.Terms.Hash)
+	return &audit.Terms{Kind: audit.TermsTicketList, Count: v.Terms.Count, Hash: root}, err
+}
+
+func hashOf(s string) (h [32]byte, err error) {
+	b, err := base64.StdEncoding.Strict().DecodeString(s)
+	if err == nil && len(b) != len(h) {
+		err = fmt.Errorf("%d bytes, not %d", len(b), len(h))
+	}
+	copy(h[:], b)
+	return h, err
+}
+
+// drawn says whether a number was drawn, as far as the transcript shows, and what that is worth.
+func drawn(v *verify.Verdict, number uint64) string {
+	if v == nil {
+		return ""
+	}
+	text := fmt.Sprintf("It is not among the %s that the file shows, of %d that were committed to.\n",
+		term.Plural(uint64(len(v.Cards)), "number"), v.Places)
+	for _, card := range v.Cards {
+		if uint64(card.Shows) == number {
+			text = fmt.Sprintf("It was drawn, at place %d.\n", card.Place)
+		}
+	}
+	if v.Verdict == verify.Consistent {
+		return text + "KEY NOT PINNED: anybody can make such a file. Name the ledger's key with --key.\n"
+	}
+	text += fmt.Sprintf("The draw is proved, at the level %q.\n", v.Level)
+	if v.Terms.HouseCouldChoose {
+		text += "The house could choose the winner: it knows the list, and the order hangs on nothing that was unknown to it.\n"
+	}
+	return text
+}

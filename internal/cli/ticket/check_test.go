@@ -1,0 +1,136 @@
+package ticket
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"shuffled/internal/term"
+)
+
+// vectorOf reads a vector of another package.
+func vectorOf(t *testing.T, v any, path ...string) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, path...)...))
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// transcript is a vector of a whole file.
+type transcript struct {
+	File  string
+	Trust struct{ VKey string }
+	Want  struct {
+		Places int
+		Shows  []uint64
+	}
+}
+
+// checker runs the command on a proof and the transcript of a draw.
+func checker(t *testing.T, file, key string) func(proof string) (string, error) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	draw := write("draw.json", file)
+	return func(proof string) (string, error) {
+		var out bytes.Buffer
+		err := (&checkCmd{File: write("proof", proof), Transcript: draw, Key: key}).Run(
+			term.Streams{In: strings.NewReader(""), Out: &out, Err: &out})
+		return out.String(), err
+	}
+}
+
+// TestCheckDrawn: every proof of the vectors against the transcript of a draw. Those of its list are said to be drawn
+// or not, as the vector of the transcript says, and no other is taken.
+func TestCheckDrawn(t *testing.T) {
+	var draw transcript
+	vectorOf(t, &draw, "verify", "testdata", "vectors", "good", "terms-raffle.json")
+	var proofs struct {
+		Tickets []struct{ Name, Text, Want string }
+	}
+	vectorOf(t, &proofs, "terms", "testdata", "terms.json")
+	check := checker(t, draw.File, draw.Trust.VKey)
+	places := make(map[string]int)
+	for place, number := range draw.Want.Shows {
+		places[strconv.FormatUint(number, 10)] = place
+	}
+	taken, won := 0, 0
+	for _, c := range proofs.Tickets {
+		said, err := check(c.Text)
+		lines := strings.Split(c.Text, "\n")
+		switch {
+		case c.Want == "unknown":
+			if err == nil || !strings.Contains(err.Error(), "cannot judge") || said != "" {
+				t.Errorf("%s: %q, %v", c.Name, said, err)
+			}
+		case c.Want == "ok" && lines[1] == "count 7":
+			number := strings.TrimPrefix(lines[3], "number ")
+			want := "Ticket " + strings.TrimPrefix(lines[4], "line ") + " has the number " + number + " of 7.\n"
+			if place, ok := places[number]; ok {
+				want += "It was drawn, at place " + strconv.Itoa(place) + ".\n"
+				won++
+			} else {
+				want += "It is not among the 3 numbers that the file shows, of 3 that were committed to.\n"
+			}
+			want += "The draw is proved, at the level \"recorded\".\nThe house could choose the winner: it knows the " +
+				"list, and the order hangs on nothing that was unknown to it.\n"
+			if taken++; err != nil || said != want {
+				t.Errorf("%s: %q, %v, want %q", c.Name, said, err, want)
+			}
+		default:
+			if !errors.Is(err, term.ErrFails) || !strings.HasPrefix(said, "FAILED: ") {
+				t.Errorf("%s: %q, %v", c.Name, said, err)
+			}
+		}
+	}
+	if taken < 3 || won == 0 || won == taken {
+		t.Errorf("%d proofs, %d of them drawn", taken, won)
+	}
+}
+
+// TestCheckTranscripts: what the transcript is, and what it proves.
+func TestCheckTranscripts(t *testing.T) {
+	var proofs struct{ Tickets []struct{ Text string } }
+	vectorOf(t, &proofs, "terms", "testdata", "terms.json")
+	for _, c := range []struct{ dir, name, want string }{
+		{"good", "terms-tickets", "FAILED: the shuffle is drawn from another list of tickets"},
+		{"good", "terms-wheel", "FAILED: the shuffle of the transcript is not drawn from a list"},
+		{"good", "numbers", "FAILED: the shuffle of the transcript is not drawn from a list"},
+		{"bad", "terms-tickets-fewer", "FAILED: the transcript fails at the step legality"},
+	} {
+		var draw transcript
+		vectorOf(t, &draw, "verify", "testdata", "vectors", c.dir, c.name+".json")
+		said, err := checker(t, draw.File, draw.Trust.VKey)(proofs.Tickets[2].Text)
+		if !errors.Is(err, term.ErrFails) || !strings.HasPrefix(said, c.want) {
+			t.Errorf("%s: %q, %v", c.name, said, err)
+		}
+	}
+	var draw transcript
+	vectorOf(t, &draw, "verify", "testdata", "vectors", "good", "terms-raffle.json")
+	said, err := checker(t, draw.File, "")(proofs.Tickets[2].Text)
+	if err != nil || !strings.Contains(said, "KEY NOT PINNED") || strings.Contains(said, "proved") {
+		t.Errorf("without a key: %q, %v", said, err)
+	}
+	var usage *term.UsageError
+	for _, cmd := range []checkCmd{{}, {Transcript: "x", Count: 3}, {Root: "AAAA"}, {Count: 3},
+		{Root: "AAAA", Count: 3},
+		{Root: strings.Repeat("A", 43) + "=", Count: 3, Key: "k"}, {File: "-", Transcript: "-"}} {
+		if err := cmd.Run(term.Streams{}); !errors.As(err, &usage) {
+			t.Errorf("%+v: %v", cmd, err)
+		}
+	}
+}

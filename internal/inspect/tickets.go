@@ -1,0 +1,87 @@
+package inspect
+
+import (
+	"encoding/base64"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/terms"
+)
+
+// TicketList is a list of tickets that the caller has, hashed.
+type TicketList struct {
+	Name string // for the report
+	terms.List
+}
+
+// Tickets say how many shuffles are drawn from lists of tickets, and whether the lists were seen.
+type Tickets struct {
+	Shuffles uint64     `json:"shuffles"` // of the period, that name a list
+	Seen     uint64     `json:"seen"`     // of them, whose list the caller has
+	Mixed    uint64     `json:"mixed"`    // of them, at the level mixed: of others the house could choose the winner
+	Lists    []SeenList `json:"lists"`    // that the caller has
+}
+
+// SeenList is a list that the caller has.
+type SeenList struct {
+	Name     string `json:"name"`
+	Count    uint64 `json:"count"`
+	Root     string `json:"root"`     // base64
+	Shuffles uint64 `json:"shuffles"` // of any time, that are drawn from it
+}
+
+// lists are the lists of tickets of a check.
+type lists struct {
+	tickets Tickets
+	named   []bool // by Options.Tickets: a commit names the root
+}
+
+func newLists(given []TicketList) lists {
+	l := lists{Tickets{Lists: make([]SeenList, len(given))}, make([]bool, len(given))}
+	for i, g := range given {
+		l.tickets.Lists[i] = SeenList{Name: audit.Printable(g.Name), Count: g.Count,
+			Root: base64.StdEncoding.EncodeToString(g.Root[:])}
+	}
+	return l
+}
+
+// drawn holds the list of tickets that a commit names against those that were given.
+func (f *fold) drawn(l *live, t *audit.Terms, index uint64) {
+	if t == nil || t.Kind != audit.TermsTicketList {
+		return
+	}
+	l.Tickets = true
+	seen := false
+	for i, g := range f.opts.Tickets {
+		if g.Root != t.Hash {
+			continue
+		}
+		f.lists.named[i] = true
+		if g.Count != t.Count { // a root alone does not fix the count
+			f.faults.add(fault(CodeTerms, "", "the shuffle is of %d tickets, and the list of this root, %s, has %d",
+				t.Count, g.Name, g.Count).at(index).of(index))
+			continue
+		}
+		f.lists.tickets.Lists[i].Shuffles++
+		seen = true
+	}
+	if !f.counts(l) {
+		return
+	}
+	f.lists.tickets.Shuffles++
+	if seen {
+		f.lists.tickets.Seen++
+	}
+}
+
+// unnamed names the lists that were given and that no commit names. An entry that is lost may be one that does.
+func (f *fold) unnamed() {
+	if len(f.lost.Spans) > 0 || f.broken {
+		return
+	}
+	for i, named := range f.lists.named {
+		if g := f.lists.tickets.Lists[i]; !named {
+			f.faults.add(fault(CodeTerms, g.Name, "no shuffle of the ledger is drawn from this list of %d tickets with the root %s",
+				g.Count, g.Root))
+		}
+	}
+}
