@@ -1,7 +1,7 @@
 # Thin names for plain commands; make prints each one before it runs it. The table in
 # .github/CONTRIBUTING.md says which check holds what, and which .ci/run makes.
 .PHONY: demo run programs check test test-all attacks lint fips fips-all web race race-all reproduce
-.PHONY: cover bench lab compliance
+.PHONY: cover bench lab compliance proof proof-all
 
 # The modules below that of the product: what measures it and what attacks it.
 NESTED = lab perf test
@@ -90,6 +90,17 @@ FIPS_ALL = verify ledger dealer inspect
 # Chromium where there is one. scripts/web.sh finds or installs both.
 web:
 	node --test web/*.test.mjs
+
+# The machine-checked proof, by Coq: found or installed where that is allowed. The
+# program that is extracted from it, on all vectors and on random tapes alongside Go.
+TAPES = 4000
+proof:
+	sh scripts/proof.sh $(BIN)/recipe
+	SHUFFLED_RECIPE=$(abspath $(BIN))/recipe go test -C test -count=1 -v -timeout 30m ./proof -tapes $(TAPES)
+
+# The same on a million tapes.
+proof-all: TAPES = 1000000
+proof-all: proof
 
 # The race detector needs a C compiler. The core: packages that start goroutines of
 # their own or are called from many, -short and without what one goroutine computes

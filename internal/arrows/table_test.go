@@ -316,6 +316,7 @@ var table = map[string]row{
 		why:     "tries what an attacker would, from outside",
 		stdOnly: true, testOnly: true,
 	},
+	"test/proof": {why: "runs the program of the machine-checked proof alongside the product", testOnly: true},
 	"perf/bench": {why: "measures the whole", ours: []string{"*"}, testOnly: true},
 	"perf/growth": {why: "writes large ledgers and measures what their size costs", ours: []string{"*"},
 		testOnly: true},

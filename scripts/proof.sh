@@ -1,0 +1,68 @@
+#!/bin/sh
+# Checks the proof in proof/ by machine, and builds the program that is extracted from
+# it: sh scripts/proof.sh FILE, where FILE is the program to write.
+#
+# Needs coqc, the compiler of Coq 8.16 or newer, and ocamlopt. If they are missing,
+# installs Debian's package coq where that is possible without asking (root, apt-get);
+# otherwise says what to install and fails. SHUFFLED_INSTALL=no: never install.
+set -eu
+
+program=${1:?usage: sh scripts/proof.sh FILE}
+source=$(dirname "$0")/../proof
+
+# The files in the order in which each needs those before it.
+files='Lanes Orders Exact Sparse Mix Legal Tape RunOut Assumptions Extract'
+
+fail() {
+	echo "proof: $*" >&2
+	exit 1
+}
+
+have() {
+	command -v coqc >/dev/null && command -v ocamlopt >/dev/null
+}
+
+if ! have && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && [ "${SHUFFLED_INSTALL-yes}" != no ]; then
+	echo "proof: no coqc or no ocamlopt found; installing Debian's package coq"
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get update -q </dev/null || echo "proof: apt-get update failed; trying with the lists available" >&2
+	apt-get install -q -y --no-install-recommends coq ocaml-nox </dev/null || echo "proof: the installation failed" >&2
+fi
+have || fail "coqc and ocamlopt are needed. Install: sudo apt-get install coq (or brew install coq, dnf install coq)"
+coqc --version | head -n 1
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp "$source"/*.v "$source"/*.ml "$work"
+cd "$work"
+
+# Every file of the proof is compiled, and none takes anything for granted.
+for file in *.v; do
+	case " $files " in
+	*" ${file%.v} "*) ;;
+	*) fail "$file is not in the list of scripts/proof.sh, so that nobody would check it" ;;
+	esac
+done
+taken='Admitted|admit|give_up|Axioms?|Parameters?|Conjectures?|bypass_check|Unset +[A-Za-z ]*Checking|Type-in-Type'
+if grep -nwE "$taken" ./*.v; then
+	fail "a file has an admitted goal, an axiom or a check that is switched off"
+fi
+for file in $files; do
+	coqc -q "$file.v" >"$file.out" || fail "$file.v does not compile"
+done
+
+# Coq says of each theorem what it rests on, and each theorem is asked about.
+grep -hoE '^Theorem \w+' $(for f in $files; do echo "$f.v"; done) | sed 's/Theorem //' | sort >stated
+sed -nE 's/^Print Assumptions (\w+\.)?(\w+)\.$/\2/p' Assumptions.v | sort >asked
+[ -s stated ] || fail "no theorem was found"
+diff stated asked || fail "the theorems of the files and of Assumptions.v differ"
+if grep -vx 'Closed under the global context' Assumptions.out; then
+	fail "a theorem rests on an assumption"
+fi
+[ "$(wc -l <Assumptions.out)" -eq "$(wc -l <stated)" ] || fail "Coq did not answer for every theorem"
+echo "proof: $(wc -l <stated) theorems, each closed under the global context"
+
+ocamlopt -w -a -o recipe recipe.mli recipe.ml recipe_main.ml
+cd - >/dev/null
+mkdir -p "$(dirname "$program")"
+cp "$work/recipe" "$program"
