@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	driver "github.com/golang-migrate/migrate/v4/database/pgx/v5"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
@@ -53,6 +54,9 @@ func (o Options) direct(ctx context.Context, dsn string) (*sql.DB, error) {
 	cfg := pool.ConnConfig
 	if cfg.ValidateConnect == nil {
 		cfg.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	if o.Pooler { // for Examine: a migration's connection goes past it
+		cfg.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
 	var before []stdlib.OptionOpenDB
 	if pool.BeforeConnect != nil {

@@ -1,0 +1,42 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"shuffled/internal/testdb"
+)
+
+// TestExamine: the owner of the tables is found out, and a guard that is gone is named, also
+// with statements as a pooler takes them.
+func TestExamine(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.DSN(t)
+	migrate(t, dsn)
+	for _, o := range []Options{{}, {Pooler: true}} {
+		e, err := Examine(t.Context(), dsn, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(e.Owns, "entries") || !strings.Contains(e.Changes, "entries") ||
+			e.Lacks != "" || e.Gone != "" || e.Version == "" ||
+			e.Number < 130000 || time.Since(e.Clock).Abs() > time.Minute {
+			t.Errorf("%+v: %+v", o, e)
+		}
+	}
+	exec(t, dsn, "DROP TRIGGER kept ON heads")
+	if e, err := Examine(t.Context(), dsn, Options{}); err != nil || e.Gone != "kept of heads" {
+		t.Errorf("without a guard: %+v, %v", e, err)
+	}
+}
+
+// TestRefusedOnce: a server that is not there is said once and in one line, though the driver
+// asks with TLS and without.
+func TestRefusedOnce(t *testing.T) {
+	t.Parallel()
+	_, err := Examine(t.Context(), "postgres://nobody@127.0.0.1:1/x", Options{})
+	if err == nil || strings.Contains(err.Error(), "\n") || strings.Count(err.Error(), "127.0.0.1:1 ") != 1 {
+		t.Errorf("%v", err)
+	}
+}
