@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -55,26 +56,30 @@ type heldOpen struct {
 	shown shown
 }
 
+// addsUp panics unless a pool has these holders of each key, and no other.
+func addsUp[V any](p pool[V], want map[string]int) {
+	held := make(map[string]int)
+	for key, number := range p.numbers {
+		held[key] = p.holders[number]
+	}
+	if !maps.Equal(held, want) || len(p.numbers)+len(p.unused) != len(p.values) || len(p.values) != len(p.holders) {
+		panic(fmt.Sprintf("what open shuffles have in common does not add up: %v, not %v", held, want))
+	}
+}
+
 func heldOf(s openShuffles) map[uint64]heldOpen {
-	held, hidden := make(map[uint64]heldOpen), make(map[shown]int)
+	held, shares, patterns := make(map[uint64]heldOpen), make(map[string]int), map[string]int{"": 1}
 	for o := range s.all() {
 		slot := *o.open
 		slot.terms, slot.owner, slot.shownNumber = 0, 0, 0 // numbers, which differ with the order they were given in
 		slot.prev, slot.succ = 0, 0                        // so do the slots
 		held[o.id] = heldOpen{slot, *o.terms, o.long, o.shown}
-		hidden[o.shown]++
+		shares[o.encoded]++
+		patterns[string(o.shown)]++
 	}
-	delete(hidden, "")
-	for i, text := range s.shown.texts {
-		if i > 0 && (s.shown.shuffles[i] != hidden[text] || (text == "") != (s.shown.shuffles[i] == 0)) {
-			panic(fmt.Sprintf("%q of %d shuffles is held for %d", text, hidden[text], s.shown.shuffles[i]))
-		}
-	}
-	if len(hidden) != len(s.shown.numbers) || len(s.shown.numbers)+len(s.shown.unused)+1 != len(s.shown.texts) {
-		panic("what of open shuffles is shown does not add up")
-	}
-	if len(held) != s.len() || len(s.numbers)+len(s.unused) != len(s.terms) ||
-		len(s.slots)+len(s.free) != len(s.chunks)*chunkSlots {
+	addsUp(s.terms, shares)
+	addsUp(s.shown, patterns)
+	if len(held) != s.len() || len(s.slots)+len(s.free) != len(s.chunks)*chunkSlots {
 		panic("the slots of open shuffles do not add up")
 	}
 	listed := 0

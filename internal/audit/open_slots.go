@@ -18,13 +18,10 @@ type openShuffles struct {
 	chunks []*[chunkSlots]open
 	free   []uint32 // slots that hold no shuffle
 
-	terms   []*terms          // by number; nil: the number is free
-	numbers map[string]uint32 // of terms, by their encoding
-	unused  []uint32          // free numbers
+	terms pool[*terms] // by their encoding
+	shown pool[shown]
 
 	earliest int64 // no shuffle closes by an earlier time; a lower bound, as removals leave it
-
-	shown shownPool
 
 	long map[uint64]string // by id: the part of a commit's tail that its slot has no room for
 
@@ -47,7 +44,7 @@ type open struct {
 	terms       uint32
 	next        uint16 // next place to deal
 	mixed       bool
-	shownNumber uint32 // which dealt places are public, by its number in shownPool
+	shownNumber uint32 // which dealt places are public, by its number
 	takeovers   uint8
 	used        uint8          // bytes of tail
 	copied      uint8          // the copy that has it (State.Copy)
@@ -112,7 +109,6 @@ type terms struct {
 	disclosure Disclosure
 	planned    bool // there is a mix plan
 	numbers    bool // numbers without repeats
-	shuffles   int  // open ones under these terms
 }
 
 // opened is an open shuffle in its slot: valid until that shuffle is removed.
@@ -124,9 +120,10 @@ type opened struct {
 }
 
 func newOpenShuffles() openShuffles {
-	return openShuffles{earliest: math.MaxInt64, slots: make(map[uint64]uint32),
-		numbers: make(map[string]uint32), long: make(map[uint64]string), first: make(map[*table]uint32),
-		shown: newShownPool()}
+	s := openShuffles{earliest: math.MaxInt64, slots: make(map[uint64]uint32), terms: newPool[*terms](),
+		shown: newPool[shown](), long: make(map[uint64]string), first: make(map[*table]uint32)}
+	s.shown.hold("", "") // so that 0 is its number
+	return s
 }
 
 func (s *openShuffles) len() int { return len(s.slots) }
@@ -147,7 +144,7 @@ func (s *openShuffles) find(id uint64) (o opened, ok bool) {
 
 func (s *openShuffles) at(slot uint32) opened {
 	o := &s.chunks[slot/chunkSlots][slot%chunkSlots]
-	out := opened{open: o, terms: s.terms[o.terms], shown: s.shown.texts[o.shownNumber]}
+	out := opened{open: o, terms: s.terms.values[o.terms], shown: s.shown.values[o.shownNumber]}
 	if len(s.long) > 0 {
 		out.long = s.long[o.id]
 	}
@@ -174,8 +171,8 @@ func (s *openShuffles) describe(id uint64, c *Commit, body []byte, t *table) ope
 	o := opened{open: &open{id: id, chained: chained{closeBy: c.CloseBy, depth: 1}}}
 	n := copy(o.tail[:], body[begin:])
 	o.used, o.long = uint8(n), string(body[begin+n:])
-	if number, ok := s.numbers[string(body[:begin])]; ok {
-		o.terms = s.terms[number]
+	if number, ok := s.terms.numbers[string(body[:begin])]; ok {
+		o.terms = s.terms.values[number]
 		return o
 	}
 	recipe := &c.Context.Recipe
@@ -198,7 +195,7 @@ func (s *openShuffles) insert(o opened) {
 	s.free = s.free[:len(s.free)-1]
 	held := &s.chunks[slot/chunkSlots][slot%chunkSlots]
 	*held = *o.open
-	held.terms, held.shownNumber = s.hold(o.terms), s.shown.hold(o.shown)
+	held.terms, held.shownNumber = s.terms.hold(o.encoded, o.terms), s.shown.hold(string(o.shown), o.shown)
 	s.link(slot)
 	s.earliest = min(s.earliest, o.closeBy)
 	s.slots[o.id] = slot
@@ -246,40 +243,19 @@ func (s *openShuffles) atTable(t *table) iter.Seq[opened] {
 	}
 }
 
-// hold counts one more shuffle under t and returns the number of t.
-func (s *openShuffles) hold(t *terms) uint32 {
-	number, ok := s.numbers[t.encoded]
-	if !ok {
-		if last := len(s.unused) - 1; last >= 0 {
-			number, s.unused = s.unused[last], s.unused[:last]
-			s.terms[number] = t
-		} else {
-			number = uint32(len(s.terms))
-			s.terms = append(s.terms, t)
-		}
-		s.numbers[t.encoded] = number
-	}
-	s.terms[number].shuffles++
-	return number
-}
-
 // remove takes out the open shuffle of an id, and returns what insert puts back.
 func (s *openShuffles) remove(id uint64) opened {
 	slot := s.slots[id]
 	held := s.at(slot)
-	was, number := *held.open, held.open.terms
+	was := *held.open
 	removed := opened{open: &was, terms: held.terms, long: held.long, shown: held.shown}
-	s.shown.release(was.shownNumber)
+	s.terms.release(was.terms, held.encoded)
+	s.shown.release(was.shownNumber, string(held.shown))
 	s.unlink(held)
 	*held.open = open{}
 	s.free = append(s.free, slot)
 	delete(s.slots, id)
 	delete(s.long, id)
-	if removed.shuffles--; removed.shuffles == 0 {
-		delete(s.numbers, removed.encoded)
-		s.terms[number] = nil
-		s.unused = append(s.unused, number)
-	}
 	if len(s.slots) == 0 && len(s.chunks) > 1 {
 		*s = newOpenShuffles() // a map never shrinks by itself
 	}

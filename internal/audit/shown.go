@@ -90,51 +90,9 @@ func (s shown) revealed(next int, of []uint16) shown {
 	return shownOf(places)
 }
 
-// shownPool holds each value of shown once, under a number, and how many shuffles have
-// it: hands of one game are dealt alike. The number 0 is that of the empty one.
-type shownPool struct {
-	numbers  map[shown]uint32
-	texts    []shown // by number
-	shuffles []int   // by number
-	unused   []uint32
-}
-
-func newShownPool() shownPool {
-	return shownPool{numbers: make(map[shown]uint32), texts: make([]shown, 1), shuffles: make([]int, 1)}
-}
-
-// hold counts one more shuffle under s and returns the number of s.
-func (p *shownPool) hold(s shown) uint32 {
-	if s == "" {
-		return 0
-	}
-	number, ok := p.numbers[s]
-	if !ok {
-		if last := len(p.unused) - 1; last >= 0 {
-			number, p.unused = p.unused[last], p.unused[:last]
-		} else {
-			number = uint32(len(p.texts))
-			p.texts, p.shuffles = append(p.texts, ""), append(p.shuffles, 0)
-		}
-		p.texts[number], p.numbers[s] = s, number
-	}
-	p.shuffles[number]++
-	return number
-}
-
-func (p *shownPool) release(number uint32) {
-	if number == 0 {
-		return
-	}
-	if p.shuffles[number]--; p.shuffles[number] == 0 {
-		delete(p.numbers, p.texts[number])
-		p.texts[number], p.unused = "", append(p.unused, number)
-	}
-}
-
 // show sets what of the places of an open shuffle is public.
 func (s *openShuffles) show(o opened, places shown) {
 	was := o.open.shownNumber
-	o.open.shownNumber = s.shown.hold(places)
-	s.shown.release(was)
+	o.open.shownNumber = s.shown.hold(string(places), places)
+	s.shown.release(was, string(s.shown.values[was]))
 }

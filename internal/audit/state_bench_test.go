@@ -120,8 +120,8 @@ func TestOpenShuffleIsSmall(t *testing.T) {
 		} else {
 			t.Logf("%s: %d bytes", name, each)
 		}
-		if len(s.open.shown.numbers) > 1 {
-			t.Errorf("%s: %d patterns for one", name, len(s.open.shown.numbers))
+		if len(s.open.shown.numbers) > 2 { // one is of those that show all
+			t.Errorf("%s: %d patterns for one", name, len(s.open.shown.numbers)-1)
 		}
 	}
 }

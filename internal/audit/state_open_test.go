@@ -146,21 +146,21 @@ func TestOpenSlots(t *testing.T) {
 	for _, id := range ids {
 		end(id)
 	}
-	if s.open.len() != 0 || len(s.open.chunks) > 1 || len(s.open.numbers)+len(s.open.long) != 0 {
+	if s.open.len() != 0 || len(s.open.chunks) > 1 || len(s.open.terms.numbers)+len(s.open.long) != 0 {
 		t.Error("the memory of shuffles that are closed is kept")
 	}
 	for range 2 * chunkSlots {
 		open("other", long)
 	}
 	s.Rollback(mark)
-	if got := heldOf(s.open); !bytes.Equal(s.Encode(), want) || len(got) != len(held) || len(s.open.numbers) != 3 {
-		t.Errorf("after a rollback: %d shuffles of %d, %d terms", len(got), len(held), len(s.open.numbers))
+	if got := heldOf(s.open); !bytes.Equal(s.Encode(), want) || len(got) != len(held) || len(s.open.terms.numbers) != 3 {
+		t.Errorf("after a rollback: %d shuffles of %d, %d terms", len(got), len(held), len(s.open.terms.numbers))
 	}
 	for _, id := range ids[1:] {
 		end(id)
 	}
-	if len(s.open.numbers) != 1 || len(s.open.long) != 0 {
-		t.Errorf("one shuffle is open, and %d terms and %d long commits are held", len(s.open.numbers),
+	if len(s.open.terms.numbers) != 1 || len(s.open.long) != 0 {
+		t.Errorf("one shuffle is open, and %d terms and %d long commits are held", len(s.open.terms.numbers),
 			len(s.open.long))
 	}
 	if got := find(s, ids[0]).commit().GameRef; got != "" {
