@@ -153,8 +153,9 @@ func TestOpenSlots(t *testing.T) {
 		open("other", long)
 	}
 	s.Rollback(mark)
-	if got := heldOf(s.open); !bytes.Equal(s.Encode(), want) || len(got) != len(held) || len(s.open.terms.numbers) != 3 {
-		t.Errorf("after a rollback: %d shuffles of %d, %d terms", len(got), len(held), len(s.open.terms.numbers))
+	got, terms := heldOf(s.open), len(s.open.terms.numbers)
+	if !bytes.Equal(s.Encode(), want) || len(got) != len(held) || terms != 3 {
+		t.Errorf("after a rollback: %d shuffles of %d, %d terms", len(got), len(held), terms)
 	}
 	for _, id := range ids[1:] {
 		end(id)
