@@ -107,9 +107,10 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	}
 	var opened []audit.Opening
 	for i, card := range d.Cards {
-		if card.Place != places[i] {
-			return fault("place %d stands where %d should", card.Place, places[i])
+		if card.Place != places[i].Place {
+			return fault("place %d stands where %d should", card.Place, places[i].Place)
 		}
+		places[i].Position, places[i].Value, places[i].Name = card.Position, card.Value, deref(card.Card)
 		o := opening(card)
 		if what, err := s.open(card.Place, o); what != "" {
 			return 0, &Fault{What: what, Answer: answer, Err: err}
@@ -122,6 +123,7 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	if err := c.proveLabels(ctx, s, d.Shows, d.Labels, answer); err != nil {
 		return 0, err
 	}
+	s.keep(places, d.Shows, next)
 	switch {
 	case req.Close == nil && d.Close == nil:
 		return e.index, nil
@@ -136,12 +138,13 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 }
 
 // openedPlaces are the places of a deal that its answer opens: all that are not aside.
-func openedPlaces(deal *audit.Deal) (places []int) {
+func openedPlaces(deal *audit.Deal) (places []CardShown) {
 	place := deal.First
 	for _, r := range deal.Runs {
 		for end := place + r.Count; place < end; place++ {
 			if !r.Aside() {
-				places = append(places, place)
+				places = append(places, CardShown{Place: place, Purpose: r.Purpose.String(), Recipient: r.Recipient,
+					Public: r.Public})
 			}
 		}
 	}

@@ -79,6 +79,38 @@ func Example() {
 	// Output: 4 hole cards, 5 for the board, a transcript: true
 }
 
+// A back end that starts anew in the middle of a hand: what was dealt, and where the hand
+// goes on, is read from the proved transcript, and not from notes of its own.
+func Example_restart() {
+	c, done := sandbox(0)
+	defer done()
+	ctx := context.Background()
+
+	hand, err := c.Commit(ctx, client.NewKey(), client.ShuffleRequest{Table: "poker-7", Deck: new("standard-52")})
+	check(err)
+	_, err = c.Deal(ctx, hand, client.DealRequest{Runs: []client.Run{
+		{Count: 2, Purpose: client.PurposeSeat, Recipient: new("seat-1")},
+		{Count: 1, Purpose: client.PurposeBurn},
+	}})
+	check(err)
+
+	// The program was killed here. It starts, and asks for what is open at the table.
+	hand, err = c.LoadAt(ctx, "poker-7", 0)
+	check(err)
+	for _, card := range hand.Dealt() {
+		fmt.Println("place", card.Place, "of", card.Recipient, "has a name:", card.Name != "")
+	}
+	board, err := c.Deal(ctx, hand, client.DealRequest{First: hand.Next(), Runs: []client.Run{
+		{Count: 3, Purpose: client.PurposeBoard, Public: new(true)},
+	}})
+	check(err)
+	fmt.Println("the board is places", board.Cards[0].Place, "to", hand.Next()-1, "of", len(hand.Dealt()), "seen")
+	// Output:
+	// place 0 of seat-1 has a name: true
+	// place 1 of seat-1 has a name: true
+	// the board is places 3 to 5 of 5 seen
+}
+
 // A baccarat shoe whose cut card is drawn with it. The hand in which it comes out
 // is the last; then there is a new shoe.
 func Example_baccarat() {

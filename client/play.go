@@ -2,10 +2,13 @@ package client
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/verify"
 )
 
 // play is what a client saw of a shuffle since its commit. It is under the
@@ -17,6 +20,7 @@ type play struct {
 	next    int            // places up to here were dealt, at the least
 	values  map[int]uint32 // by committed position
 	shown   map[uint32]int // of cards: the position of each value
+	dealt   map[int]CardShown
 
 	// The cut card lies behind place before and not behind place after: a next
 	// place of before is told without it, one of after with it.
@@ -28,7 +32,8 @@ type play struct {
 
 func newPlay(s *Committed) play {
 	ctx := s.commit.Context
-	p := play{values: make(map[int]uint32), shown: make(map[uint32]int)}
+	p := play{values: make(map[int]uint32), shown: make(map[uint32]int),
+		dealt: make(map[int]CardShown)}
 	if len(ctx.Plan) == 0 {
 		p.order, _ = audit.NewOrder(s.leaf, s.commit, nil) // fails for a plan only
 		p.ordered = true
@@ -58,6 +63,41 @@ func (p *play) cut(next int, out bool) bool {
 	}
 	p.before, p.after = before, after
 	return true
+}
+
+// CardShown is a dealt card, or a drawn value, with the run that it was dealt in.
+type CardShown = verify.CardShown
+
+// Dealt returns what this client saw dealt and opened, by place: all that was there when the
+// shuffle was loaded, and every deal since. Burns and discards that open nothing are not in it.
+func (s *Committed) Dealt() (cards []CardShown) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, place := range slices.Sorted(maps.Keys(s.play.dealt)) {
+		cards = append(cards, s.play.dealt[place])
+	}
+	return cards
+}
+
+// Next returns the next place to deal, as far as this client saw: the First of a deal that
+// goes on after a restart and Load.
+func (s *Committed) Next() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.play.next
+}
+
+// keep takes in the cards of a deal, which hold, and what they show as draws.
+func (s *Committed) keep(cards []CardShown, shows []uint32, next int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, card := range cards {
+		if i < len(shows) {
+			card.Shows = shows[i]
+		}
+		s.play.dealt[card.Place] = card
+	}
+	s.play.next = max(s.play.next, next)
 }
 
 // mixed takes in the mix.

@@ -125,6 +125,9 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 	}
 	s.mu.Lock()
 	s.play.next = max(s.play.next, v.Next)
+	for _, card := range v.Cards {
+		s.play.dealt[card.Place] = card
+	}
 	s.mu.Unlock()
 	if deck, err := shuffle.NewDeck(file.Deck); err == nil {
 		c.learn(deck)

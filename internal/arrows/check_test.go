@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-const module = "shuffled"
+const module = "shuffled" // the module's path
 
 // A graph maps import paths to what they import, without tests.
 type graph map[string]node

@@ -17,6 +17,9 @@ import (
 	"shuffled/internal/term"
 )
 
+// module is where the directories lie.
+const module = "shuffled" // the module's path
+
 // modules are the directories of the modules that have programs, below the root.
 var modules = map[string]string{"shuffled": ".", "shuffled-lab": "lab", "shuffled-bench": "perf"}
 
@@ -52,7 +55,7 @@ func Build(dir string, programs ...string) error {
 		}
 		return nil
 	}
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "shuffled").Output()
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 	if err != nil {
 		return fmt.Errorf("finding the source of the programs: %w", err)
 	}
