@@ -1,8 +1,9 @@
-(** The program that is run against the vectors: Tape.v, and a cut and a shift of Mix.v, as OCaml. Numbers become machine
-    integers of 63 bits, which hold every lane and every product that occurs: a lane is below 2^32. *)
+(** The program that is run against the vectors: Tape.v, and a cut and a shift of Mix.v, and a step of Legal.v,
+    as OCaml. Numbers become machine integers of 63 bits, which hold every lane and every product that occurs: a lane is
+    below 2^32. *)
 
 Require Import Lanes Sparse Mix Tape.
-Require PeanoNat Extraction.
+Require Legal PeanoNat Extraction.
 Require Import ExtrOcamlBasic ExtrOcamlNatInt.
 
 Extraction Language OCaml.
@@ -18,3 +19,4 @@ Extract Inlined Constant Init.Nat.modulo => "(fun n m -> if m = 0 then n else n 
 Extract Inlined Constant PeanoNat.Nat.modulo => "(fun n m -> if m = 0 then n else n mod m)".
 Set Warnings "-extraction-default-directory".
 Extraction "recipe.ml" cards draws numbers tape_length cut shift.
+Extraction "legal.ml" Legal.step.

@@ -52,8 +52,10 @@ for file in $files; do
 done
 
 # Coq says of each theorem what it rests on, and each theorem is asked about.
-grep -hoE '^Theorem \w+' $(for f in $files; do echo "$f.v"; done) | sed 's/Theorem //' | sort >stated
-sed -nE 's/^Print Assumptions (\w+\.)?(\w+)\.$/\2/p' Assumptions.v | sort >asked
+for file in $files; do
+	sed -nE "s/^Theorem ([A-Za-z0-9_']+).*/$file.\1/p" "$file.v"
+done | sort >stated
+sed -nE 's/^Print Assumptions (.*)\.$/\1/p' Assumptions.v | sort >asked
 [ -s stated ] || fail "no theorem was found"
 diff stated asked || fail "the theorems of the files and of Assumptions.v differ"
 if grep -vx 'Closed under the global context' Assumptions.out; then
@@ -62,7 +64,7 @@ fi
 [ "$(wc -l <Assumptions.out)" -eq "$(wc -l <stated)" ] || fail "Coq did not answer for every theorem"
 echo "proof: $(wc -l <stated) theorems, each closed under the global context"
 
-ocamlopt -w -a -o recipe recipe.mli recipe.ml recipe_main.ml
+ocamlopt -w -a -o recipe recipe.mli recipe.ml legal.mli legal.ml recipe_main.ml
 cd - >/dev/null
 mkdir -p "$(dirname "$program")"
 cp "$work/recipe" "$program"

@@ -12,7 +12,7 @@ import (
 
 var (
 	tapes = flag.Int("tapes", 4000, "random tapes that TestTapes gives to both programs")
-	seed  = flag.Uint64("seed", 1, "seed of TestTapes")
+	seed  = flag.Uint64("seed", 1, "seed of TestTapes and TestRules")
 )
 
 // TestTapes: on random recipes and tapes, many of them with more rejections than chance
