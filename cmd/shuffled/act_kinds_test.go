@@ -66,7 +66,7 @@ func (r *rotating) kinds() {
 		says(term.ExitCannot, submit, "needs two administrators")
 		r.must("", "act", "sign", r.path("kind.act"), "--key", r.path(second))
 		says(term.ExitOK, submit, "It is done: "+done)
-		says(term.ExitCannot, submit, "the newest act is entry")
+		says(term.ExitCannot, submit, "newest act is entry")
 	}
 	refused := func(why, act string, args ...string) {
 		r.t.Helper()
@@ -86,7 +86,7 @@ func (r *rotating) kinds() {
 	byTwo("remove_administrator", "bob-2.key", "remove administrator carol", "--admin", "carol")
 	says(term.ExitOK, propose("remove_administrator", "--admin", "bob"))
 	r.must("", "act", "sign", r.path("kind.act"), "--key", r.path("bob-2.key"))
-	says(term.ExitCannot, submit, "two administrators are asked for, and 1 would be in force")
+	says(term.ExitCannot, submit, "administrators are asked for, and 1 would be in force")
 	byTwo("two_persons", "bob-2.key", "ask two administrators for", "--delay", "2h",
 		"--acts", "signing,retirement,kill_clear,administrator,admin_credential,takeover,two_persons")
 	says(term.ExitOK, []string{"act", "list"}, "two persons    kill_clear", "delay          2h0m0s")
