@@ -6,7 +6,7 @@
 #   -period 10s      how long each load is measured in a round
 #   -rounds 5        how often the rivals take turns
 #   -open 1000000    how many shuffles are open in the row that never closes them
-#   -only NAME       only one section: strangers (dealing while strangers read), open or ledgers
+#   -only NAME       only one section: hands, strangers (dealing while strangers read), open or ledgers
 #   -json FILE       the table as JSON, alongside the text
 set -eu
 sh scripts/postgres.sh

@@ -61,8 +61,15 @@ func (d *Dealer) record(ctx context.Context, id uint64) (*record, error) {
 // glance is record without the barrier: for an append that rests on what it
 // shows, which is durable only together with it. Nothing is answered from it, and
 // so no error either: a row that a failover has lost looks like one that nobody
-// may believe.
+// may believe. The operations of a round share it.
 func (d *Dealer) glance(ctx context.Context, id uint64) (*record, error) {
+	if in, ok := ctx.Value(turnKey{}).(turn); ok {
+		return in.round.glance(id, func() (*record, error) { return d.glanceOf(ctx, id) })
+	}
+	return d.glanceOf(ctx, id)
+}
+
+func (d *Dealer) glanceOf(ctx context.Context, id uint64) (*record, error) {
 	if r, err := d.read(ctx, d.visible, id); err == nil {
 		return r, nil
 	}

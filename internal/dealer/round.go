@@ -43,6 +43,8 @@ type round struct {
 	proposed []*proposed
 	refused  error // all or none: nothing is appended any more
 	panicked any   // what an operation panicked with
+	// glances are the records of shuffles as they are before the round appends.
+	glances map[uint64]func() (*record, error)
 }
 
 // proposed is what an operation proposed, and waits for the answer to.
@@ -80,6 +82,22 @@ func (r *round) run(n int, do func(ctx context.Context, at int) error) {
 	}
 }
 
+// glance returns the record of a shuffle, which is read once until something is appended.
+// Nobody changes a record.
+func (r *round) glance(id uint64, read func() (*record, error)) (*record, error) {
+	r.mu.Lock()
+	once := r.glances[id]
+	if once == nil {
+		if r.glances == nil {
+			r.glances = make(map[uint64]func() (*record, error))
+		}
+		once = sync.OnceValues(read)
+		r.glances[id] = once
+	}
+	r.mu.Unlock()
+	return once()
+}
+
 func (r *round) append(at int, p ledger.Proposal) ([]ledger.Appended, error) {
 	one := &proposed{at, p, make(chan ledger.Answer, 1)}
 	r.mu.Lock()
@@ -99,7 +117,7 @@ func (r *round) stopped() {
 		return
 	}
 	all := r.proposed
-	r.proposed, r.working = nil, len(all)
+	r.proposed, r.working, r.glances = nil, len(all), nil
 	refused := r.refused
 	r.mu.Unlock()
 	slices.SortFunc(all, func(a, b *proposed) int { return cmp.Compare(a.at, b.at) })

@@ -13,7 +13,7 @@ import (
 var (
 	compare  = flag.Bool("compare", false, "run the comparison (make bench)")
 	quick    = flag.Bool("quick", false, "with -compare: one short round, to see that it works")
-	only     = flag.String("only", "", "with -compare: only the section named: strangers, open or ledgers")
+	only     = flag.String("only", "", "with -compare: only the section named: hands, strangers, open or ledgers")
 	period   = flag.Duration("period", 5*time.Second, "how long each load is measured in a round")
 	rounds   = flag.Int("rounds", 3, "how often the rivals take turns")
 	open     = flag.Int("open", 1_000_000, "how many shuffles are open in the row that never closes what it opens")
@@ -54,6 +54,8 @@ func TestCompare(t *testing.T) {
 		measureAudit(t, all, binary)
 		compareOpen(t, all, s, binary)
 		compareLedgers(t, all, s, binary)
+	case "hands":
+		compareHands(t, all, s, binary)
 	case "strangers":
 		compareStrangers(t, all, s, binary)
 	case "open":
@@ -61,7 +63,7 @@ func TestCompare(t *testing.T) {
 	case "ledgers":
 		compareLedgers(t, all, s, binary)
 	default:
-		t.Fatalf("-only %s: strangers, open or ledgers", *only)
+		t.Fatalf("-only %s: hands, strangers, open or ledgers", *only)
 	}
 	if *jsonFile != "" {
 		all.write(t, *jsonFile)

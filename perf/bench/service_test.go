@@ -196,7 +196,7 @@ func (d *service) loadAt(t *testing.T, connections int, mix load.Mix, batch, spr
 	if mix[load.Hand] > 0 {
 		kind = "hand"
 		if batch == 1 {
-			per = 1.0 / 6 // requests
+			per = 1.0 / requestsPerHand
 		}
 	}
 	l, units := r.LatencyMS[kind], float64(r.Acknowledged)*per
