@@ -187,6 +187,7 @@ func TestLies(t *testing.T) {
 	check(err)
 	ending := client.CloseRequest{Outcome: client.OutcomeVoid, Reason: ptr(client.ReasonMisdeal)}
 	last := client.DealRequest{First: 5, Runs: []client.Run{{Count: 1, Purpose: client.PurposeBoard}}, Close: &ending}
+	shown := client.RevealRequest{Places: []int{1, 2}}
 	lieAbout(t, l, []told{
 		{"commit", "/shuffles", func() (any, error) { s, err := c.Commit(ctx, "k", req); return shuffleOf(s), err },
 			nil},
@@ -194,6 +195,7 @@ func TestLies(t *testing.T) {
 			untold},
 		{"deal", "/deal", func() (any, error) { return without(c.Deal(ctx, s, twoSeats)) }, nil},
 		{"load", fmt.Sprint("/shuffles/", s.ID), func() (any, error) { return without(c.State(ctx, s.ID)) }, untold},
+		{"reveal", "/reveal", func() (any, error) { return without(c.Reveal(ctx, s, shown)) }, nil},
 		{"deal and close", "/deal", func() (any, error) { return without(c.Deal(ctx, s, last)) }, nil},
 		{"close", "/close", func() (any, error) { return without(c.Close(ctx, s, ending)) }, nil},
 		{"load, closed", fmt.Sprint("/shuffles/", s.ID), func() (any, error) { return without(c.State(ctx, s.ID)) },

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/mod/sumdb/tlog"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/term"
@@ -22,6 +24,16 @@ type DryRun struct {
 	Rejected int         `json:"rejected_lanes"` //
 	Draws    []paperDraw `json:"draws"`
 	Order    []string    `json:"order,omitempty"` // card names by position
+	Of       uint32      `json:"of,omitempty"`    // of numbers: n
+	Taken    []paperSwap `json:"taken,omitempty"` // of numbers: what each draw takes
+}
+
+// paperSwap is one step of docs/SPEC.md section 2.5, over an array that holds 1..n at first.
+type paperSwap struct {
+	Draw   uint32 `json:"draw"` // moved by the mix, where there is one
+	J      uint32 `json:"j"`    // I and J change places
+	Number uint32 `json:"number"`
+	Holds  uint32 `json:"j_holds"` // from then on
 }
 
 // paperDraw is one draw 1..K. Limit is 0 and Lane empty for K = 1, which reads
@@ -41,12 +53,13 @@ type paperDraw struct {
 
 // NewDryRun runs the tape in the file, if there is one.
 func NewDryRun(data []byte) *DryRun {
-	recipe, tape, names, err := onPaper(data)
+	file, err := onPaper(data)
 	if err != nil {
 		return &DryRun{Why: err.Error()}
 	}
+	recipe, names := file.commit.Context.Recipe, file.names
 	r := &DryRun{Tape: recipe.TapeLen(), List: recipe.Ranges != nil}
-	_, err = recipe.Explain(tape, func(s shuffle.Step) {
+	out, err := recipe.Explain(file.tape, func(s shuffle.Step) {
 		w := shuffle.LaneWidth(s.K)
 		d := paperDraw{At: s.At, Lane: hex.EncodeToString(s.Lane), K: s.K, Value: s.Value, I: s.I}
 		if w > 0 {
@@ -71,48 +84,92 @@ func NewDryRun(data []byte) *DryRun {
 		r.Rejected += len(d.Rejected)
 		r.Draws = append(r.Draws, d)
 	})
+	if err == nil && file.commit.Context.IsNumbers() {
+		err = r.take(file, out.Values)
+	}
 	if err != nil {
 		return &DryRun{Why: err.Error()}
 	}
 	return r
 }
 
-// onPaper returns what a dry run takes of a transcript: its recipe, its public tape, and
-// the names of the cards. There are no names for a draw list, for a deck of another size,
-// and for a child, whose input is in its parent's file. It judges nothing.
-func onPaper(data []byte) (recipe shuffle.Recipe, tape []byte, names []string, err error) {
+// take shows which numbers the draws take, of an array of which only what was swapped is
+// kept. A plan without its mix takes none.
+func (r *DryRun) take(file paperFile, draws []uint32) (err error) {
+	c := file.commit.Context
+	r.Of = c.Of
+	switch {
+	case len(c.Plan) == 0:
+	case file.mix == nil:
+		return nil
+	default:
+		if draws, err = shuffle.Shift(audit.MixSeed(file.leaf, file.mix.Values), c.Recipe.Ranges, draws); err != nil {
+			return err
+		}
+	}
+	swapped := make(map[uint32]uint32, len(draws))
+	holds := func(at uint32) uint32 {
+		if number, ok := swapped[at]; ok {
+			return number
+		}
+		return 1 + at
+	}
+	for p, d := range draws {
+		i := uint32(p)
+		s := paperSwap{Draw: d, J: i + d - 1}
+		s.Number, s.Holds = holds(s.J), holds(i)
+		swapped[s.J] = s.Holds
+		r.Taken = append(r.Taken, s)
+	}
+	return nil
+}
+
+// paperFile is what a dry run takes of a transcript.
+type paperFile struct {
+	commit *audit.Commit
+	leaf   tlog.Hash  // of the commit
+	mix    *audit.Mix // nil if there is none
+	tape   []byte
+	names  []string // of the cards
+}
+
+// onPaper reads a transcript with a public tape. There are no names for a draw list, for a
+// deck of another size, and for a child, whose input is in its parent's file. It judges
+// nothing.
+func onPaper(data []byte) (f paperFile, err error) {
 	t, err := audit.ParseTranscript(data)
 	if err != nil {
-		return recipe, nil, nil, errors.New("the file is no transcript")
+		return f, errors.New("the file is no transcript")
 	}
-	committed := false
 	for _, text := range t.Receipts {
 		r, err := audit.ParseReceipt(text)
 		if err != nil {
-			return recipe, nil, nil, err
+			return f, err
 		}
 		e, err := audit.ParseEntry(r.Entry)
 		if err != nil {
-			return recipe, nil, nil, err
+			return f, err
 		}
 		switch b := e.Body.(type) {
 		case *audit.Commit:
-			committed, recipe = true, b.Context.Recipe
-			if b.Context.Parent == nil && len(t.Deck) == recipe.Cards && recipe.Ranges == nil {
-				names = t.Deck
+			f.commit, f.leaf = b, tlog.RecordHash(r.Entry)
+			if b.Context.Parent == nil && len(t.Deck) == b.Context.Recipe.Cards && b.Context.Recipe.Ranges == nil {
+				f.names = t.Deck
 			}
+		case *audit.Mix:
+			f.mix = b
 		}
 		if d, ok := audit.DisclosedBy(e.Body); ok && d.Form == audit.FormTape {
-			tape = d.Tape
+			f.tape = d.Tape
 		}
 	}
 	switch {
-	case !committed:
+	case f.commit == nil:
 		err = errors.New("the file has no commit")
-	case tape == nil:
+	case f.tape == nil:
 		err = errors.New("the transcript has no public tape")
 	}
-	return recipe, tape, names, err
+	return f, err
 }
 
 // Text is the dry run for people; nothing for a nil one.
@@ -137,8 +194,27 @@ func (r *DryRun) Text(s Sheet) string {
 	b.WriteString("\n" + term.Hanging("  ", "A draw 1..k reads a lane x of w bytes. "+
 		"limit is the largest multiple of k up to 256^w: an x from limit on is rejected, and the next lane is read. "+
 		"The value is 1 + x mod k."+swaps, s.W))
-	b.WriteString("\n" + term.Table(rows) + r.order(s))
+	b.WriteString("\n" + term.Table(rows) + r.taken(s) + r.order(s))
 	return b.String()
+}
+
+// taken shows how the draws of numbers take them.
+func (r *DryRun) taken(s Sheet) string {
+	if r.Taken == nil {
+		return ""
+	}
+	rows := [][]string{{"i", "draw", "j", "number", "then j holds"}}
+	moved := ""
+	for i, t := range r.Taken {
+		if t.Draw != r.Draws[i].Value {
+			moved = " The mix has moved the draws: to 1 + (value - 1 + u - 1) mod k, " +
+				"with u drawn 1..k from the mix's keystream."
+		}
+		rows = append(rows, []string{fmt.Sprint(i), fmt.Sprint(t.Draw), fmt.Sprint(t.J), fmt.Sprint(t.Number),
+			fmt.Sprint(t.Holds)})
+	}
+	return "\n" + term.Hanging("  ", fmt.Sprintf("The numbers 1 to %d lie at 0 to %d. Draw i takes what lies at "+
+		"j = i + draw - 1, and what lies at i goes to j.%s", r.Of, r.Of-1, moved), s.W) + "\n" + term.Table(rows)
 }
 
 // Rows has one row for each lane, as cells of a table.

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/term"
+	"shuffled/internal/verify"
 )
 
 // vector is the file of a vector of the specification.
@@ -84,5 +87,44 @@ func TestDryRunEnds(t *testing.T) {
 	}
 	for _, path := range paths {
 		NewDryRun(vector(t, path))
+	}
+}
+
+// TestDryRunOfNumbers: the swaps on paper take the numbers that the file shows, with and without
+// a mix. A plan that was never revealed takes none.
+func TestDryRunOfNumbers(t *testing.T) {
+	for name, want := range map[string]struct {
+		of    uint32
+		moved bool
+	}{
+		"numbers": {80, false}, "numbers-seats": {9, false}, "numbers-widest": {1 << 30, false},
+		"numbers-mixed": {49, true},
+		"draws":         {0, false}, "custom-deck": {0, false},
+	} {
+		data := vector(t, filepath.Join(vectors, "good", name+".json"))
+		r := NewDryRun(data)
+		if r.Why != "" || r.Of != want.of || (len(r.Taken) > 0) != (want.of > 0) {
+			t.Errorf("%s: %q, of %d, %d taken", name, r.Why, r.Of, len(r.Taken))
+			continue
+		}
+		cards := verify.File(data, verify.Trust{}).Cards
+		if want.of > 0 && len(cards) == 0 {
+			t.Errorf("%s: void", name)
+		}
+		for _, c := range cards {
+			if want.of > 0 && (r.Taken[c.Place].Number != c.Shows) {
+				t.Errorf("%s: place %d shows %d, on paper %+v", name, c.Place, c.Shows, r.Taken[c.Place])
+			}
+		}
+		text := r.Text(Sheet{term.Sheet{W: 80}})
+		if strings.Contains(text, "then j holds") != (want.of > 0) ||
+			strings.Contains(text, "The mix has moved the draws") != want.moved {
+			t.Errorf("%s:\n%s", name, text)
+		}
+		for line := range strings.Lines(text) {
+			if n := term.Cells(strings.TrimRight(line, "\n")); n > 80 {
+				t.Errorf("%s: %d columns: %s", name, n, line)
+			}
+		}
 	}
 }
