@@ -198,8 +198,8 @@ func (a auditor) Sign(text []byte) ([]byte, error) {
 // state has two auditors sign for every shuffle whose tape was sealed to them.
 func (m *material) state() error {
 	for i, e := range m.parsed {
-		c, ok := e.Body.(*audit.Close)
-		if !ok || c.Form != audit.FormSealed {
+		c, ok := audit.DisclosedBy(e.Body)
+		if !ok || c.Form == audit.FormNone {
 			continue
 		}
 		s := statement{shuffle: c.Shuffle, size: uint64(i) + 1}
