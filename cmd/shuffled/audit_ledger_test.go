@@ -127,7 +127,7 @@ func (g *generated) row(i uint64, body audit.Body) ledger.Row {
 	r := ledger.Row{Index: i, Entry: b}
 	r.Columns(e)
 	if r.Type == audit.TypeCommit {
-		r.Sealed = append(r.KeyTag[:], make([]byte, 133)...)
+		r.Kept = append(r.KeyTag[:], make([]byte, 133)...)
 	}
 	return r
 }

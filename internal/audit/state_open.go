@@ -48,6 +48,16 @@ func (s *State) view(o opened) Opened {
 		slot: *o.open, terms: o.terms, long: o.long, shown: o.shown}
 }
 
+// Public returns how many of the dealt places are public.
+func (o Opened) Public() (n int) {
+	for _, what := range o.shown.places(o.Next) {
+		if what == placePublic {
+			n++
+		}
+	}
+	return n
+}
+
 // OpenCount returns the number of open shuffles.
 func (s *State) OpenCount() int { return s.open.len() }
 

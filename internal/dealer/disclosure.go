@@ -118,7 +118,7 @@ func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure
 func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Proposal,
 	from *parent) ([]ledger.Appended, error) {
 	if from != nil {
-		return d.appendChild(ctx, c, p, from)
+		from.continued(&p)
 	}
 	if c.Disclosure == audit.DisclosurePublic {
 		return d.propose(ctx, p)
@@ -187,36 +187,68 @@ func (d *Dealer) ancestors(ctx context.Context, r *record) (above []tapeOf, lost
 	return above, lost, nil
 }
 
-// appendEnd appends a close with the disclosures that follow it. Each discloses its tape as
-// its commit declared: in the clear only to everybody, else sealed to the auditors before it
-// comes near the sequencer.
+// appendEnd appends a close, of the last shuffle, behind other bodies, and behind it the
+// disclosures of its ancestors. If more of them became public in that time, it is made anew.
 func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, above []tapeOf, req CloseRequest,
-	before ...audit.Body) ([]ledger.Appended, error) {
+	before ...audit.Body) (appended []ledger.Appended, err error) {
+	all := append([]tapeOf{last}, above...)
 	propose := func(k *ledger.Disclosure) (ledger.Proposal, error) {
-		p := ledger.Proposal{Actor: actor, Bodies: slices.Clone(before)}
-		t, err := d.disclose(last, k)
+		return d.ending(ctx, actor, all, req, k, before)
+	}
+	for range endTries {
+		if slices.ContainsFunc(all, tapeOf.forAuditors) {
+			appended, err = d.appendUnder(ctx, usable, propose)
+		} else if p, unmade := propose(nil); unmade == nil {
+			appended, err = d.propose(ctx, p)
+		} else {
+			err = unmade
+		}
+		if !errors.Is(err, errMoved) {
+			return appended, err
+		}
+		if in, ok := ctx.Value(turnKey{}).(turn); ok && in.round.together {
+			return nil, &RequestError{"operations", fmt.Sprintf("deal or reveal of shuffle %d in front of its close, "+
+				"whose tape is for auditors: in a batch for all or none, give the close with the deal", last.record.id)}
+		}
+		for i := range all {
+			if all[i].record, err = d.record(ctx, all[i].record.id); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, fmt.Errorf("%w: shuffle %d is dealt from or revealed all the time", ledger.ErrOverloaded,
+		last.record.id)
+}
+
+// endTries bounds how often a close makes way for deals and reveals.
+const endTries = 8
+
+// ending is the proposal of appendEnd. Each entry discloses its tape as the commit declared:
+// in the clear only to everybody, else sealed to the auditors before it comes near the
+// sequencer, with the openings of public places alongside.
+func (d *Dealer) ending(ctx context.Context, actor audit.Actor, all []tapeOf, req CloseRequest,
+	k *ledger.Disclosure, before []audit.Body) (ledger.Proposal, error) {
+	p := ledger.Proposal{Actor: actor, Bodies: slices.Clone(before), Kept: make([][]byte, len(before))}
+	for i, t := range all {
+		told, err := d.disclose(t, k)
+		var kept []byte
+		if err == nil && t.forAuditors() {
+			p.Rests = append(p.Rests, t.record.rest())
+			kept, err = d.openings(ctx, t.record, before)
+		}
 		if err != nil {
 			return p, err
 		}
-		p.Bodies = append(p.Bodies, &audit.Close{Shuffle: t.Shuffle, Outcome: req.Outcome, Reason: req.Reason,
-			Form: t.Form, Tape: t.Tape, Key: t.Key})
-		for _, a := range above {
-			if t, err = d.disclose(a, k); err != nil {
-				return p, err
-			}
-			p.Bodies = append(p.Bodies,
-				&audit.DisclosureEntry{Shuffle: t.Shuffle, Form: t.Form, Tape: t.Tape, Key: t.Key})
+		var body audit.Body = &audit.DisclosureEntry{Shuffle: told.Shuffle, Form: told.Form, Tape: told.Tape,
+			Key: told.Key}
+		if i == 0 {
+			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.Outcome, Reason: req.Reason, Form: told.Form,
+				Tape: told.Tape, Key: told.Key}
+			before = nil // it is of the last shuffle
 		}
-		return p, nil
+		p.Bodies, p.Kept = append(p.Bodies, body), append(p.Kept, kept)
 	}
-	if !slices.ContainsFunc(append(above[:len(above):len(above)], last), tapeOf.forAuditors) {
-		p, err := propose(nil)
-		if err != nil {
-			return nil, err
-		}
-		return d.propose(ctx, p)
-	}
-	return d.appendUnder(ctx, usable, propose)
+	return p, nil
 }
 
 // forAuditors reports whether the tape is sealed to a disclosure key.

@@ -81,7 +81,7 @@ func TestMovedRows(t *testing.T) {
 	t.Parallel()
 	for what, statement := range map[string]string{
 		"a public deal of another shuffle": `UPDATE entries SET shuffle = 2 WHERE type = 4`,
-		"another commit with its tape":     `UPDATE entries SET (entry, sealed) = (SELECT entry, sealed FROM entries WHERE idx = 3) WHERE idx = 2`,
+		"another commit with its tape":     `UPDATE entries SET (entry, kept) = (SELECT entry, kept FROM entries WHERE idx = 3) WHERE idx = 2`,
 	} {
 		tb := newTable(t, nil)
 		victim := tb.commit("v", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})

@@ -44,7 +44,7 @@ func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(
 	commit := &audit.Commit{Context: &c, Commitment: commitment, DeckRoot: tree.Root(),
 		KeyTag: audit.KeyTag(origin, "tester", c.Table, key)}
 	appended, err := tb.Ledger().Append(t.Context(),
-		ledger.Proposal{Actor: as("tester"), Bodies: append([]audit.Body{commit}, more...), Sealed: [][]byte{sealed}})
+		ledger.Proposal{Actor: as("tester"), Bodies: append([]audit.Body{commit}, more...), Kept: [][]byte{sealed}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func (tb *table) tapeOf(id uint64) ([]byte, error) {
 		return nil, err
 	}
 	c := e.Body.(*audit.Commit)
-	b, err := tb.cfg.Keys.Open(origin, c.Commitment, rows[0].Sealed)
+	b, err := tb.cfg.Keys.Open(origin, c.Commitment, rows[0].Kept)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (d *Dealer) once(ctx context.Context, a *asked, do func() (Shuffle, error))
 		if s, err := d.repeated(ctx, a); !errors.Is(err, ledger.ErrNotFound) {
 			return s, err
 		}
-		if refused != nil && !errors.Is(refused, errParentMoved) {
+		if refused != nil && !errors.Is(refused, errMoved) {
 			return Shuffle{}, notRepeated(refused)
 		}
 		if try == childTries {
@@ -52,7 +52,7 @@ func (d *Dealer) once(ctx context.Context, a *asked, do func() (Shuffle, error))
 func mayRepeat(err error) bool {
 	var illegal *audit.Illegal
 	var duplicate *ledger.DuplicateError
-	return errors.As(err, &illegal) || errors.As(err, &duplicate) || errors.Is(err, errParentMoved)
+	return errors.As(err, &illegal) || errors.As(err, &duplicate) || errors.Is(err, errMoved)
 }
 
 // notRepeated is the answer to a request that was refused and is not under its key. If

@@ -79,11 +79,11 @@ func TestMemoryDaemon(t *testing.T) {
 			t.Fatal(err)
 		}
 		if how == "keeps" && i == 3 {
-			if kept, err = memoryRing(t).Open(origin, made.Commitment, rows[0][0].Sealed); err != nil {
+			if kept, err = memoryRing(t).Open(origin, made.Commitment, rows[0][0].Kept); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := out.Encode(sealedTape{made.Commitment, rows[0][0].Sealed}); err != nil {
+		if err := out.Encode(sealedTape{made.Commitment, rows[0][0].Kept}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // its parent.
 const childTries = 4
 
-// errParentMoved: the parent was dealt from since its undealt cards were read.
-var errParentMoved = errors.New("the parent was dealt from in that time")
+// errMoved: a shuffle was played since the dealer read what a proposal rests on.
+var errMoved = errors.New("the shuffle was dealt from or revealed in that time")
 
 // parent is a shuffle that a child continues.
 type parent struct {
@@ -127,9 +127,8 @@ func (d *Dealer) checkSlots(ctx context.Context, c *audit.Context) error {
 // undealt returns the positions that no place dealt so far shows, ascending. Which
 // order they stand in does not matter: the child's tape gives each order alike.
 func (r *record) undealt(t *opened) ([]uint16, error) {
-	if len(r.commit.Context.Plan) > 0 && r.mix == nil {
-		return nil, &audit.Illegal{Code: audit.RuleMix,
-			Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
+	if err := r.ordered(); err != nil {
+		return nil, err
 	}
 	var left []uint16
 	for place := r.next(); place < len(t.values); place++ {
@@ -143,17 +142,11 @@ func (r *record) undealt(t *opened) ([]uint16, error) {
 	return left, nil
 }
 
-// appendChild appends a child's commit and the close of its parent in one batch. The
-// parent's tape stays secret: it still holds what was dealt.
-func (d *Dealer) appendChild(ctx context.Context, c *audit.Context, p ledger.Proposal, from *parent) ([]ledger.Appended,
-	error) {
-	commit := p.Bodies[0]
-	if from.moving {
-		p.Rests = []ledger.Rest{{Shuffle: from.record.id, Next: from.record.next(), Moved: errParentMoved}}
+// continued puts the close of the parent behind the commit of its child. The parent's tape
+// stays secret: it still holds what was dealt.
+func (p *parent) continued(child *ledger.Proposal) {
+	if p.moving {
+		child.Rests = []ledger.Rest{p.record.rest()}
 	}
-	p.Bodies = []audit.Body{commit, &audit.Close{Shuffle: from.record.id, Outcome: audit.OutcomeContinued}}
-	if c.Disclosure == audit.DisclosurePublic {
-		return d.propose(ctx, p)
-	}
-	return d.appendUnder(ctx, usable, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })
+	child.Bodies = append(child.Bodies, &audit.Close{Shuffle: p.record.id, Outcome: audit.OutcomeContinued})
 }

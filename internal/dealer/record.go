@@ -410,7 +410,7 @@ func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []b
 	if told && n == 0 {
 		return bytes.Clone(r.ended.Tape), nil, nil
 	}
-	sealed, err := d.cfg.Keys.Open(c.Origin, r.commit.Commitment, r.row.Sealed)
+	sealed, err := d.cfg.Keys.Open(c.Origin, r.commit.Commitment, r.row.Kept)
 	if err == nil {
 		tape, inputs, err = seal.Split(sealed, c.Recipe.TapeLen(), n)
 		clear(sealed[len(tape):]) // all of it when it does not split
@@ -451,32 +451,36 @@ func (d *Dealer) inherited(ctx context.Context, c *audit.Context, ancestors int)
 // dealtCards returns the openings of a deal. Cards that are for nobody to see stay unseen
 // by the dealer, too: what was never told cannot be told on.
 func (d *Dealer) dealtCards(ctx context.Context, r *record, t *opened, deal *audit.Deal) (all []audit.Card, _ error) {
+	names, err := d.names(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	place := deal.First
 	for _, run := range deal.Runs {
 		if !run.Aside() {
-			cards, err := d.cards(ctx, r, t, place, run.Count)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, cards...)
+			all = append(all, t.cards(names, place, run.Count)...)
 		}
 		place += run.Count
 	}
 	return all, nil
 }
 
-// cards returns the openings of the places first … first+count−1.
-func (d *Dealer) cards(ctx context.Context, r *record, t *opened, first, count int) ([]audit.Card, error) {
+// ordered refuses a shuffle that has no order yet, also when a mix is written in that time:
+// r does not know it.
+func (r *record) ordered() error {
 	if len(r.commit.Context.Plan) > 0 && r.mix == nil {
-		// No order yet, also when a mix is written in that time: r does not know it.
-		return nil, &audit.Illegal{Code: audit.RuleMix,
+		return &audit.Illegal{Code: audit.RuleMix,
 			Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
 	}
-	names, err := d.deckNames(ctx, r.commit.Context)
-	if err != nil {
+	return nil
+}
+
+// names returns the names of the cards of a shuffle that has an order, nil for a draw list.
+func (d *Dealer) names(ctx context.Context, r *record) ([]string, error) {
+	if err := r.ordered(); err != nil {
 		return nil, err
 	}
-	return t.cards(names, first, count), nil
+	return d.deckNames(ctx, r.commit.Context)
 }
 
 // cards returns the openings of places whose order is known. Names are those of the

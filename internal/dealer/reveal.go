@@ -108,16 +108,16 @@ func (d *Dealer) revealAgain(ctx context.Context, r *record, at revealed) (Revea
 // next place when it stands in the ledger.
 func (d *Dealer) showing(ctx context.Context, r *record, t *opened, body *audit.Reveal, next int) (a Reveal,
 	err error) {
+	if i := slices.IndexFunc(body.Places, func(place uint16) bool { return int(place) >= next }); i >= 0 {
+		return a, &audit.Illegal{Code: audit.RuleReveal,
+			Detail: fmt.Sprintf("place %d of shuffle %d was not dealt: the next is %d", body.Places[i], r.id, next)}
+	}
+	names, err := d.names(ctx, r)
+	if err != nil {
+		return a, err
+	}
 	for _, place := range body.Places {
-		if int(place) >= next {
-			return a, &audit.Illegal{Code: audit.RuleReveal,
-				Detail: fmt.Sprintf("place %d of shuffle %d was not dealt: the next is %d", place, r.id, next)}
-		}
-		cards, err := d.cards(ctx, r, t, int(place), 1)
-		if err != nil {
-			return a, err
-		}
-		a.Places, a.Cards = append(a.Places, int(place)), append(a.Cards, cards...)
+		a.Places, a.Cards = append(a.Places, int(place)), append(a.Cards, t.cards(names, int(place), 1)...)
 		if t.shows != nil {
 			a.Shows = append(a.Shows, t.shows[place])
 		}

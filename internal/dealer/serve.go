@@ -125,7 +125,7 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 	if a.closeBy != nil {
 		commit.CloseBy = *a.closeBy
 	}
-	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit}, Sealed: [][]byte{sealed}, Decks: d.newDecks(a)}
+	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit}, Kept: [][]byte{sealed}, Decks: d.newDecks(a)}
 	appended, err := d.appendCommit(ctx, c, p, from)
 	if err != nil {
 		return Shuffle{}, err

@@ -108,15 +108,29 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if len(shown) == 0 {
 		return t.Marshal()
 	}
+	if t.Cards, err = d.shownCards(ctx, r, t.Deck, shown); err != nil {
+		return nil, err
+	}
+	return t.Marshal()
+}
+
+// shownCards opens places. Of what is disclosed to auditors, and whose sealing key is gone,
+// it opens those that everybody may see.
+func (d *Dealer) shownCards(ctx context.Context, r *record, names []string, shown []span) ([]audit.Card, error) {
 	open, err := d.open(ctx, r)
+	if errors.Is(err, ErrSealed) && r.ended != nil && r.ended.Form == audit.FormSealed {
+		cards, err := r.keptCards(names, shown)
+		return append([]audit.Card{}, cards...), err
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer open.wipe()
+	cards := []audit.Card{}
 	for _, s := range shown {
-		t.Cards = append(t.Cards, open.cards(t.Deck, s.first, s.count)...)
+		cards = append(cards, open.cards(names, s.first, s.count)...)
 	}
-	return t.Marshal()
+	return cards, nil
 }
 
 // witnessed proves the commit under a checkpoint that the witnesses cosigned
@@ -174,6 +188,10 @@ func (r *record) shown(v View) (spans []span) {
 	}
 	return spans
 }
+
+// public returns the dealt places that everybody may see while the tape is not disclosed
+// to everybody.
+func (r *record) public() []span { return r.shown(View{}) }
 
 // names reports whether any run is for the recipient.
 func (r *record) names(recipient string) bool {

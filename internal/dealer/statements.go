@@ -30,7 +30,7 @@ func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n in
 	if err != nil {
 		return 0, err
 	}
-	want, ok := d.statementOf(r)
+	want, ok := r.statement()
 	if !ok {
 		return 0, &StatementError{"the shuffle discloses no tape: it is open or was continued, or its tape was lost"}
 	}
@@ -81,9 +81,9 @@ func admits(s audit.SignedStatement, all [][]byte) error {
 	return nil
 }
 
-// statementOf returns what a statement about a shuffle says; ok is false if its tape is
+// statement returns what a statement about a shuffle says; ok is false if its tape is
 // not disclosed.
-func (d *Dealer) statementOf(r *record) (s audit.Statement, ok bool) {
+func (r *record) statement() (s audit.Statement, ok bool) {
 	if r.ended == nil || r.ended.Form == audit.FormNone {
 		return s, false
 	}
@@ -94,7 +94,7 @@ func (d *Dealer) statementOf(r *record) (s audit.Statement, ok bool) {
 // statements returns those that a transcript carries. A row that no one could have put
 // there by AddStatement is left out, and logged: it would spoil the file.
 func (d *Dealer) statements(ctx context.Context, r *record) (texts []string, err error) {
-	want, ok := d.statementOf(r)
+	want, ok := r.statement()
 	if !ok {
 		return nil, nil
 	}

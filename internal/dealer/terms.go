@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"shuffled/internal/audit"
@@ -62,13 +63,15 @@ func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.Kind == audit.TermsWheel && (!c.IsDraw() || c.IsNumbers()) {
-		return &RequestError{"terms", "must be a wheel for ranges only"}
-	}
-	for i, k := range c.Recipe.Ranges {
-		if t.Kind == audit.TermsWheel && k != document.Total() {
+	if t.Kind == audit.TermsWheel {
+		if !c.IsDraw() || c.IsNumbers() {
+			return &RequestError{"terms", "must be a wheel for ranges only"}
+		}
+		total := document.Total()
+		if i := slices.IndexFunc(c.Recipe.Ranges, func(k uint32) bool { return k != total }); i >= 0 {
 			return &RequestError{fmt.Sprintf("ranges[%d]", i),
-				fmt.Sprintf("must be %d, and the weights of the wheel add up to %d", k, document.Total())}
+				fmt.Sprintf("must be %d, which the weights of the wheel add up to, and is %d", total,
+					c.Recipe.Ranges[i])}
 		}
 	}
 	if err := document.Of(c); err != nil {

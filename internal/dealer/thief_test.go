@@ -51,7 +51,7 @@ func TestThiefOfSealingKey(t *testing.T) {
 
 	thief := alone
 	row := tb.sealedRow(before.ID)
-	payload, err := thief.Open(origin, before.Commitment, row.Sealed)
+	payload, err := thief.Open(origin, before.Commitment, row.Kept)
 	if err != nil {
 		t.Fatalf("the test's thief has the wrong key: %v", err)
 	}
@@ -63,7 +63,7 @@ func TestThiefOfSealingKey(t *testing.T) {
 	if audit.Commitment(c.Context.Encode(), payload) != c.Commitment {
 		t.Error("what the thief reads is not the tape")
 	}
-	if _, err := thief.Open(origin, after.Commitment, tb.sealedRow(after.ID).Sealed); err == nil {
+	if _, err := thief.Open(origin, after.Commitment, tb.sealedRow(after.ID).Kept); err == nil {
 		t.Error("the thief reads a tape that was sealed after the rotation")
 	}
 	for _, id := range []uint64{before.ID, after.ID} {
@@ -141,7 +141,7 @@ func TestSealedOfAnotherLength(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tb.administer(fmt.Sprintf("UPDATE entries SET sealed = x'%x' WHERE idx = %d", sealed, s.ID))
+		tb.administer(fmt.Sprintf("UPDATE entries SET kept = x'%x' WHERE idx = %d", sealed, s.ID))
 		tb.unwritten(func() {
 			_, err := tb.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
 			wantIs(t, fmt.Sprint("a deal from a tape and ", more, " bytes"), err, dealer.ErrSealed)

@@ -3,6 +3,7 @@ package fsck
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -130,8 +131,8 @@ func (c *chunk) parsed(index uint64, e audit.Entry) []inspect.Fault {
 		f.Entry = &index
 		c.found = append(c.found, f)
 	}
-	if row.Type != audit.TypeCommit && r.Value("sealed") != nil {
-		c.name(index, CodeColumn, placeOf(*r, "sealed"), "only a commit has a sealed tape")
+	if row.Type != audit.TypeCommit && r.Value("kept") != nil {
+		c.openings(*r, index, e)
 	}
 	c.compareSlots(index, row.Slots)
 	switch b := e.Body.(type) {
@@ -199,19 +200,38 @@ func (c *chunk) compareSlots(index uint64, want [][32]byte) {
 	}
 }
 
+// openings looks at what is kept with an entry that is no commit: openings of public places,
+// where a tape is sealed to auditors. Who reads them holds each against the deck root.
+func (c *chunk) openings(r store.Raw, index uint64, e audit.Entry) {
+	if d, ok := audit.DisclosedBy(e.Body); !ok || d.Form != audit.FormSealed {
+		c.name(index, CodeColumn, placeOf(r, "kept"),
+			"only a commit has a sealed tape, and only a tape for auditors openings alongside it")
+		return
+	}
+	var cards []audit.Card
+	text, _ := r.Bytes("kept")
+	err := json.Unmarshal(text, &cards)
+	for i := 0; err == nil && i < len(cards); i++ {
+		_, err = cards[i].Opening()
+	}
+	if err != nil {
+		c.name(index, CodeColumn, placeOf(r, "kept"), "it holds no openings of cards: %v", err)
+	}
+}
+
 // tape compares a sealed tape with its commitment and deck root, as far as a key
 // is there to open it.
 func (c *chunk) tape(r store.Raw, index uint64, commit *audit.Commit) {
 	if err := c.checkTape(r, commit); err != nil {
-		c.name(index, CodeSealedTape, placeOf(r, "sealed"), "%v", err)
+		c.name(index, CodeSealedTape, placeOf(r, "kept"), "%v", err)
 		c.found[len(c.found)-1].Shuffle = &index
 	}
 }
 
 func (c *chunk) checkTape(r store.Raw, commit *audit.Commit) error {
-	sealed, ok := r.Bytes("sealed")
+	sealed, ok := r.Bytes("kept")
 	if !ok {
-		return fmt.Errorf("the sealed tape of a commit is %s", kind(r.Value("sealed")))
+		return fmt.Errorf("the sealed tape of a commit is %s", kind(r.Value("kept")))
 	}
 	c.count(&c.counts.Tapes)
 	recipe, inputs := commit.Context.Recipe, 0

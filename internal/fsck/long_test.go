@@ -41,8 +41,8 @@ func TestLong(t *testing.T) {
 			number(int64(m.heads[512].Size)), fsck.CodeRowTwice, "checkpoints[" + size(512) + "]"},
 		{"a checkpoint", "DELETE FROM checkpoints WHERE size = " + number(int64(m.heads[700].Size)),
 			fsck.CodeRowMissing, "checkpoints[" + size(700) + "]"},
-		{"the tapes of the last", "UPDATE entries SET sealed = NULL WHERE idx > 65000", fsck.CodeSealedTape,
-			"entries.sealed[idx=" + number(int64(lastCommit(m))) + "]"},
+		{"the tapes of the last", "UPDATE entries SET kept = NULL WHERE idx > 65000", fsck.CodeSealedTape,
+			"entries.kept[idx=" + number(int64(lastCommit(m))) + "]"},
 		{"most entries", "DELETE FROM entries WHERE idx > 1000", fsck.CodeRowMissing, "entries[idx=1001..1023]"},
 	} {
 		db.with(t, []change{{c.sql, nil}}, func(e *store.Evidence) {

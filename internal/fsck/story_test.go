@@ -353,7 +353,7 @@ func (m *material) batch(t testing.TB, old, head ledger.Head, above *[]byte) led
 		if c, ok := m.parsed[i].Body.(*audit.Commit); ok {
 			_, inputs := m.values(t, i)
 			var err error
-			if row.Sealed, err = m.keys.Seal(inspecttest.Origin, c.Commitment,
+			if row.Kept, err = m.keys.Seal(inspecttest.Origin, c.Commitment,
 				seal.Join(m.tapes[i], inputs)); err != nil {
 				t.Fatal(err)
 			}

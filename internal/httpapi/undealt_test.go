@@ -311,7 +311,7 @@ type opened struct {
 func (h *hunt) open(row ledger.Row, c *audit.Commit) opened {
 	t := h.t
 	t.Helper()
-	b, err := h.s.ring.Open(h.s.origin, c.Commitment, row.Sealed)
+	b, err := h.s.ring.Open(h.s.origin, c.Commitment, row.Kept)
 	if err != nil {
 		t.Fatal(err)
 	}

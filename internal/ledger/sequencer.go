@@ -25,7 +25,7 @@ const (
 type Proposal struct {
 	Actor  audit.Actor
 	Bodies []audit.Body // not changed
-	Sealed [][]byte     // for each body its sealed tape, or nil; may be shorter
+	Kept   [][]byte     // for each body what its Row keeps alongside it, or nil; may be shorter
 	Decks  []Deck       // that its commits name, where the store may not hold them
 	Rests  []Rest       // what it rests on alongside the rules
 
@@ -33,13 +33,17 @@ type Proposal struct {
 }
 
 // Rest is what a proposal read of a shuffle before it was made: that the next
-// place to deal is Next. Where it is another by then, nothing is written, and the
-// error is Moved.
+// place to deal is Next, and so many of the dealt places are public. If it is not so
+// by then, nothing is written, and the error is Moved.
 type Rest struct {
 	Shuffle uint64
 	Next    int
+	Public  int
+	Body    int // index of the body in front of which it holds
 	Moved   error
 }
+
+func (r Rest) holds(o audit.Opened) bool { return o.Next == r.Next && o.Public() == r.Public }
 
 // Appended is one entry that is durable.
 type Appended struct {
@@ -69,7 +73,7 @@ func (r *request) answer(a Answer) { r.reply <- a }
 
 // size is about how many bytes the request adds to a batch.
 func (r *request) size() (n int) {
-	for _, s := range r.Sealed {
+	for _, s := range r.Kept {
 		n += len(s)
 	}
 	for _, b := range r.Bodies {
@@ -331,20 +335,20 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 	if err := l.checkRotation(&r.Proposal); err != nil {
 		return err
 	}
-	for _, rest := range r.Rests {
-		if o, ok := l.state.Shuffle(rest.Shuffle); ok && o.Next != rest.Next {
-			return rest.Moved
-		}
-	}
 	for i, b := range r.Bodies {
+		for _, rest := range r.Rests {
+			if o, ok := l.state.Shuffle(rest.Shuffle); ok && rest.Body == i && !rest.holds(o) {
+				return refuse(&BodyError{i, rest.Moved})
+			}
+		}
 		e := audit.Entry{Time: now, Actor: r.Actor, Body: l.fill(b, now)}
 		encoded, err := e.Encode()
 		if err != nil {
 			return refuse(err)
 		}
 		row := Row{Index: l.state.Size(), Entry: encoded}
-		if i < len(r.Sealed) {
-			row.Sealed = r.Sealed[i]
+		if i < len(r.Kept) {
+			row.Kept = r.Kept[i]
 		}
 		row.Columns(e)
 		if err := l.state.Apply(e); err != nil {

@@ -113,7 +113,7 @@ func TestTogetherLimits(t *testing.T) {
 				var all []ledger.Proposal
 				for i := range c.proposals + above*(1-c.sealed>>23) {
 					p := on(l).of(propose(commit(fmt.Sprintf("%s-%d-%d", what, above, i), 1)))
-					p.Sealed = [][]byte{make([]byte, c.sealed/c.proposals+above*i*(c.sealed>>23))}
+					p.Kept = [][]byte{make([]byte, c.sealed/c.proposals+above*i*(c.sealed>>23))}
 					all = append(all, p)
 				}
 				size := l.Live().Size

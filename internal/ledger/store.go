@@ -36,12 +36,14 @@ type Head struct {
 	Checkpoint []byte // signed note
 }
 
-// Row is one entry as a store keeps it. The fields after Sealed are computed
+// Row is one entry as a store keeps it. The fields after Kept are computed
 // from Entry, for the store's indexes; Columns fills them.
 type Row struct {
-	Index  uint64
-	Entry  []byte // exact bytes, stored once, never re-encoded
-	Sealed []byte // commit: the sealed tape; nil for every other type
+	Index uint64
+	Entry []byte // exact bytes, stored once, never re-encoded
+	// Kept is, of a commit, the sealed tape, and of a close or disclosure to auditors the
+	// openings of places that are public; nil for every other type.
+	Kept []byte
 
 	Time    int64 // UTC milliseconds
 	Type    audit.Type

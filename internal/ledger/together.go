@@ -67,14 +67,18 @@ func portion(requests []*request) (n int) {
 func (l *Ledger) AppendTogether(ctx context.Context, all []Proposal) (answers [][]Appended, of int, err error) {
 	whole := Proposal{Actor: all[0].Actor}
 	for _, p := range all {
-		for i, b := range p.Bodies {
-			var sealed []byte
-			if i < len(p.Sealed) {
-				sealed = p.Sealed[i]
-			}
-			whole.Bodies, whole.Sealed = append(whole.Bodies, b), append(whole.Sealed, sealed)
+		for _, rest := range p.Rests {
+			rest.Body += len(whole.Bodies)
+			whole.Rests = append(whole.Rests, rest)
 		}
-		whole.Decks, whole.Rests = append(whole.Decks, p.Decks...), append(whole.Rests, p.Rests...)
+		for i, b := range p.Bodies {
+			var kept []byte
+			if i < len(p.Kept) {
+				kept = p.Kept[i]
+			}
+			whole.Bodies, whole.Kept = append(whole.Bodies, b), append(whole.Kept, kept)
+		}
+		whole.Decks = append(whole.Decks, p.Decks...)
 	}
 	if len(whole.Bodies) > maxBatchEntries || newRequest(whole).size() > maxBatchBytes {
 		return nil, -1, ErrTooLarge

@@ -22,7 +22,7 @@ var (
 	LedgerRows = &Relation{"ledgers", []string{"ledger", "name", "origin"}, 0}
 	HeadRows   = &Relation{"heads", []string{"ledger", "size", "root", "checkpoint"}, 0}
 	EntryRows  = &Relation{"entries", []string{"ledger", "idx", "time", "serial", "shuffle", "type", "tbl", "key_tag",
-		"entry", "sealed", "game_ref"}, 1}
+		"entry", "kept", "game_ref"}, 1}
 	TileRows       = &Relation{"tiles", []string{"ledger", "level", "idx", "data"}, 2}
 	CheckpointRows = &Relation{"checkpoints", []string{"ledger", "size", "root", "checkpoint"}, 1}
 	CosignedRows   = &Relation{"cosigned", []string{"ledger", "size", "root", "checkpoint"}, 1}

@@ -52,7 +52,7 @@ func Only[T any](row Scanner) (v T, err error) {
 // ScanRow reads the columns of an entry.
 func ScanRow(row Scanner) (r ledger.Row, err error) {
 	var tag []byte
-	err = row.Scan(&r.Index, &r.Time, (*uint8)(&r.Type), &r.Serial, &r.Shuffle, &r.Table, &tag, &r.Entry, &r.Sealed,
+	err = row.Scan(&r.Index, &r.Time, (*uint8)(&r.Type), &r.Serial, &r.Shuffle, &r.Table, &tag, &r.Entry, &r.Kept,
 		&r.GameRef)
 	copy(r.KeyTag[:], tag)
 	return r, err

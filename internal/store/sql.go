@@ -5,7 +5,7 @@ package store
 
 // RowColumns are the columns that ScanRow reads, of entries e.
 const RowColumns = `e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffle, 0), coalesce(e.tbl, ''),
-e.key_tag, e.entry, e.sealed, coalesce(e.game_ref, '')`
+e.key_tag, e.entry, e.kept, coalesce(e.game_ref, '')`
 
 // Of the evidence.
 const (

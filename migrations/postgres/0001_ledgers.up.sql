@@ -38,16 +38,16 @@ CREATE TABLE entries (
     tbl     text COLLATE "C",
     key_tag bytea CHECK (octet_length(key_tag) = 32),
     entry   bytea NOT NULL,
-    sealed  bytea,
+    kept    bytea, -- of a commit its sealed tape; of a close or disclosure for auditors the openings of public places
     PRIMARY KEY (ledger, idx),
     CHECK (num_nonnulls(tbl, serial, key_tag) = CASE type WHEN 2 THEN 3 ELSE 0 END), -- commit
     CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5, 8, 11, 12))), -- mix, deal, close, takeover, reveal, disclosure
-    CHECK (sealed IS NULL OR type = 2)
+    CHECK (kept IS NULL OR type IN (2, 5, 12))
 );
 -- Sealed tapes are ciphertext and entries mostly hashes: compressing them is
 -- work for nothing. EXTERNAL never tries, and still moves values out of the row
 -- where it would not fit its page; a row of 52 cards always fits.
-ALTER TABLE entries ALTER entry SET STORAGE EXTERNAL, ALTER sealed SET STORAGE EXTERNAL;
+ALTER TABLE entries ALTER entry SET STORAGE EXTERNAL, ALTER kept SET STORAGE EXTERNAL;
 
 CREATE UNIQUE INDEX entries_key_tag ON entries (ledger, key_tag) WHERE key_tag IS NOT NULL;
 CREATE UNIQUE INDEX entries_serial ON entries (ledger, tbl, serial) WHERE serial IS NOT NULL;

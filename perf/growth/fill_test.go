@@ -67,7 +67,7 @@ func (f *filler) proposal(size uint64) ledger.Proposal {
 			Commitment: f.hash(), DeckRoot: f.hash(), KeyTag: audit.KeyTag(f.origin, "tok_growth", table, f.key()),
 			Request: f.hash(),
 		})
-		p.Sealed = append(p.Sealed, f.bytes(f.recipe.TapeLen()+seal.Overhead))
+		p.Kept = append(p.Kept, f.bytes(f.recipe.TapeLen()+seal.Overhead))
 		id := size + uint64(i)
 		deals = append(deals, &audit.Deal{Shuffle: id, Checkpoint: id + 1,
 			Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"}}})

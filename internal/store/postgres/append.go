@@ -59,18 +59,18 @@ func entryArgs(id ledger.ID, old uint64, b ledger.Batch) []any {
 	n := len(b.Rows)
 	times, serials, shuffles := make([]int64, n), make([]int64, n), make([]int64, n)
 	types, tables, games := make([]int16, n), make([]string, n), make([]string, n)
-	tags, entries, sealed := make([][]byte, n), make([][]byte, n), make([][]byte, n)
+	tags, entries, kept := make([][]byte, n), make([][]byte, n), make([][]byte, n)
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		times[i], serials[i], shuffles[i] = r.Time, int64(r.Serial), int64(r.Shuffle)
 		types[i], tables[i], games[i] = int16(r.Type), r.Table, r.GameRef
-		entries[i], sealed[i] = r.Entry, r.Sealed
+		entries[i], kept[i] = r.Entry, r.Kept
 		if r.Serial != 0 { // a commit
 			tags[i] = r.KeyTag[:]
 		}
 	}
 	return []any{int64(id), int64(old), int64(b.Head.Size), b.Head.Root[:], b.Head.Checkpoint,
-		times, serials, shuffles, types, tables, tags, entries, sealed, games}
+		times, serials, shuffles, types, tables, tags, entries, kept, games}
 }
 
 // otherArgs returns the parameters of sqlNewOthers: tiles, slots with the indexes of

@@ -16,7 +16,7 @@ var dialect = storetest.Dialect{
 	Objects: `SELECT coalesce(string_agg(relname, ' ' ORDER BY relname), '') FROM (SELECT relname FROM pg_class
 WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'schema_migrations'
 UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace) AS objects`,
-	Entries: `SELECT coalesce(string_agg(concat_ws(' ', ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, sealed),
+	Entries: `SELECT coalesce(string_agg(concat_ws(' ', ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, kept),
 '|' ORDER BY idx), '') FROM entries`,
 	Guards: `SELECT pg_get_triggerdef(oid) FROM pg_trigger
 WHERE tgrelid = 'entries'::regclass AND tgname = 'insert_only' AND tgenabled = 'A'`,

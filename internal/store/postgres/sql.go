@@ -12,12 +12,12 @@ import "shuffled/internal/store"
 //	$1 ledger, $2 old size, $3 size, $4 root, $5 checkpoint, $6 … $14 the entries' columns
 const sqlNewEntries = `
 ), new_entries AS (
-    INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, sealed, game_ref)
+    INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, kept, game_ref)
     SELECT head.ledger, $2::bigint + e.nth - 1, e.time, nullif(e.serial, 0), nullif(e.shuffle, 0), e.type,
-           nullif(e.tbl, ''), e.key_tag, e.entry, e.sealed, nullif(e.game_ref, '')
+           nullif(e.tbl, ''), e.key_tag, e.entry, e.kept, nullif(e.game_ref, '')
     FROM head, unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::smallint[], $10::text[], $11::bytea[],
          $12::bytea[], $13::bytea[], $14::text[])
-         WITH ORDINALITY AS e (time, serial, shuffle, type, tbl, key_tag, entry, sealed, game_ref, nth)`
+         WITH ORDINALITY AS e (time, serial, shuffle, type, tbl, key_tag, entry, kept, game_ref, nth)`
 
 // sqlNewOthers adds tiles, whose columns are $16 … $18, slots, $19 and $20, and decks,
 // $21 and $22, those that are not there.

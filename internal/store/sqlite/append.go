@@ -68,7 +68,7 @@ func (w *writer) insert(id ledger.ID, b ledger.Batch) error {
 			tag = r.KeyTag[:]
 		}
 		if _, err := w.exec(sqlNewEntry, int64(id), int64(r.Index), r.Time, int64(r.Serial), int64(r.Shuffle),
-			int64(r.Type), r.Table, tag, r.Entry, r.Sealed, r.GameRef); err != nil {
+			int64(r.Type), r.Table, tag, r.Entry, r.Kept, r.GameRef); err != nil {
 			return fmt.Errorf("writing entry %d: %w", r.Index, err)
 		}
 	}

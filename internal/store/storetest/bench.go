@@ -26,7 +26,7 @@ func Benchmark(b *testing.B, open func(b *testing.B) store.Database) {
 				for i := range rows {
 					serial++
 					rows[i] = commitRow(b, "table-1", serial, tag(int(serial)), 0)
-					rows[i].Entry, rows[i].Sealed = noise(serial, 500), noise(serial+1<<32, 200)
+					rows[i].Entry, rows[i].Kept = noise(serial, 500), noise(serial+1<<32, 200)
 				}
 				batch := c.batch(rows...)
 				batch.Tiles = tilesOf(batch)

@@ -121,7 +121,7 @@ func commitRow(t testing.TB, table string, serial uint64, key [32]byte, tape int
 		Commitment: tag(-1), DeckRoot: tag(-2), Serial: serial, Previous: serial - 1,
 		CloseBy: 1_700_000_600_000, GameRef: "game-1", KeyTag: key, Request: tag(-3),
 	})
-	r.Sealed = bytes.Repeat([]byte{byte(serial), 0, 0xff}, (tape+36)/3)
+	r.Kept = bytes.Repeat([]byte{byte(serial), 0, 0xff}, (tape+36)/3)
 	return r
 }
 

@@ -41,7 +41,7 @@ func testMigrateGameRefs(t *testing.T, d Dialect, at func(t *testing.T) Place) {
 			p.exec(t, "INSERT INTO entries (ledger, idx, time, type, entry) VALUES (%d, 0, 0, 1, %s)", id, entry)
 			for n := 1; n <= 4; n++ {
 				key := tag(n)
-				p.exec(t, `INSERT INTO entries (ledger, idx, time, type, tbl, serial, key_tag, entry, sealed)
+				p.exec(t, `INSERT INTO entries (ledger, idx, time, type, tbl, serial, key_tag, entry, kept)
 					VALUES (%d, %d, %d, 2, 't', %d, %s, %s, %s)`,
 					id, n, 10*n, n, p.Bytes(key[:]), entry, p.Bytes(noise(uint64(n), 9000)))
 				game := "NULL"

@@ -1,0 +1,115 @@
+package dealer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// What everybody may see of a shuffle must be opened for as long as the ledger stands.
+// Under disclosure to auditors only the sealing key opens it in the house, and that key is
+// replaced: so the openings of public places are kept in the row of the entry that
+// discloses the tape, written with it.
+
+// after is the record as it stands behind these entries, as far as it says what is public.
+func (r *record) after(bodies []audit.Body) *record {
+	then := *r
+	then.deals, then.reveals = r.deals[:len(r.deals):len(r.deals)], r.reveals[:len(r.reveals):len(r.reveals)]
+	for _, b := range bodies {
+		switch b := b.(type) {
+		case *audit.Deal:
+			then.deals = append(then.deals, dealt{deal: b})
+		case *audit.Reveal:
+			then.reveals = append(then.reveals, revealed{reveal: b})
+		}
+	}
+	return &then
+}
+
+// openings returns what is kept of a shuffle that ends behind these entries, nil if no
+// place is public.
+func (d *Dealer) openings(ctx context.Context, r *record, before []audit.Body) ([]byte, error) {
+	public := r.after(before).public()
+	if len(public) == 0 {
+		return nil, nil
+	}
+	if err := r.ordered(); err != nil {
+		return nil, err
+	}
+	t, err := d.open(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer t.wipe()
+	var cards []audit.Card
+	for _, s := range public {
+		cards = append(cards, t.cards(nil, s.first, s.count)...)
+	}
+	return json.Marshal(cards)
+}
+
+// rest is what openings were computed from.
+func (r *record) rest() ledger.Rest {
+	rest := ledger.Rest{Shuffle: r.id, Next: r.next(), Moved: errMoved}
+	for _, s := range r.public() {
+		rest.Public += s.count
+	}
+	return rest
+}
+
+// keptCards returns the openings that are kept of those places that a viewer may see.
+func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, err error) {
+	wrong := func(err error) ([]audit.Card, error) {
+		return nil, fmt.Errorf("%w: the openings kept of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
+	}
+	var kept []audit.Card
+	if text := r.rows[len(r.rows)-1].Kept; text != nil {
+		if err := json.Unmarshal(text, &kept); err != nil {
+			return wrong(err)
+		}
+	}
+	byPlace := make(map[int]audit.Card, len(kept))
+	for _, card := range kept {
+		byPlace[card.Place] = card
+	}
+	for _, s := range r.public() {
+		for place := s.first; place < s.first+s.count; place++ {
+			if _, ok := byPlace[place]; !ok {
+				return wrong(fmt.Errorf("place %d is public, and is not opened", place))
+			}
+		}
+	}
+	order, err := audit.NewOrder(tlog.RecordHash(r.row.Entry), r.commit, r.mix)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range shown {
+		for place := s.first; place < s.first+s.count; place++ {
+			card, ok := byPlace[place]
+			if !ok {
+				continue // it is not public, and nothing here opens it any more
+			}
+			o, err := card.Opening()
+			if err == nil {
+				err = o.Check(r.commit.Tag(), tlog.Hash(r.commit.DeckRoot), r.commit.Context.Recipe.Positions())
+			}
+			if err == nil && (o.Position != order.Position(place) || names != nil && int(o.Value) >= len(names)) {
+				err = errors.New("another card")
+			}
+			if err != nil {
+				return wrong(fmt.Errorf("place %d: %w", place, err))
+			}
+			if names != nil {
+				card.Card = names[o.Value]
+			}
+			cards = append(cards, card)
+		}
+	}
+	return cards, nil
+}
