@@ -269,7 +269,7 @@ var (
 	}
 	plantedColumns = map[string]string{ // and their kinds
 		"entries.time": "number", "entries.serial": "number", "entries.shuffle": "number", "entries.tbl": "text",
-		"entries.key_tag": "hash", "entries.sealed": "bytes", "entries.game_ref": "text", "checkpoints.root": "hash",
+		"entries.key_tag": "hash", "entries.kept": "bytes", "entries.game_ref": "text", "checkpoints.root": "hash",
 		"cosigned.root": "hash",
 		"heads.root":    "hash", "heads.checkpoint": "bytes", "tiles.data": "tile",
 		"slots.slot": "hash", "slots.idx": "number",

@@ -115,7 +115,7 @@ func TestAuditTickets(t *testing.T) {
 	l.Finish()
 	verify := []string{"audit", "verify", at("b"), "--key", inspecttest.VKey()}
 	with := func(more ...string) []string { return append(slices.Clip(verify), more...) }
-	sold := with("--tickets", at("sold"), "--tickets-secret", at("sold.secret"))
+	sold := with("--tickets", at("sold"), "--tickets-secret-file", at("sold.secret"))
 	for _, c := range []struct {
 		args []string
 		code int
@@ -126,12 +126,12 @@ func TestAuditTickets(t *testing.T) {
 		{sold, term.ExitOK, []string{"the list of 2 was seen, of 0 not", "of 2 shuffles", "only its sales show"}},
 		{with("--json"), term.ExitOK, []string{`"seen": 0`, `"mixed": 0`, `"lists": []`}},
 		{append(slices.Clip(sold), "--json"), term.ExitOK, []string{`"seen": 2`, `"count": 3`, `"shuffles": 2`}},
-		{with("--tickets", at("other"), "--tickets-secret", at("other.secret")), term.ExitFails,
+		{with("--tickets", at("other"), "--tickets-secret-file", at("other.secret")), term.ExitFails,
 			[]string{"FAILED: 1 fault ", "other: no shuffle of the ledger is drawn from this list"}},
-		{with("--tickets", at("sold"), "--tickets-secret", at("other.secret")), term.ExitFails,
+		{with("--tickets", at("sold"), "--tickets-secret-file", at("other.secret")), term.ExitFails,
 			[]string{"no shuffle of the ledger is drawn from this list"}},
 		{with("--tickets", at("sold")), term.ExitUsage, []string{"each list has its own secret"}},
-		{with("--tickets", at("sold.secret"), "--tickets-secret", at("sold.secret")), term.ExitCannot,
+		{with("--tickets", at("sold.secret"), "--tickets-secret-file", at("sold.secret")), term.ExitCannot,
 			[]string{"line 1 is no ticket number"}},
 	} {
 		said := strings.Join(strings.Fields(run(c.code, c.args...)), " ")

@@ -279,7 +279,7 @@ func TestAuditorsAndPolicy(t *testing.T) {
 	r.says(term.ExitOK, "admin", "main.vkey", policy("set", dead, "--dry-run"),
 		"Would have these witnesses cosign", ": w")
 	r.says(term.ExitCannot, "admin", "main.vkey", policy("set", dead),
-		"witness w: 127.0.0.1:1 is neither in the policy",
+		"itness w: 127.0.0.1:1 is neither in the policy",
 		"witness.hosts")
 	named := write("named.policy", "witness w "+witness+" http://me:password@127.0.0.1:1\nquorum w\n")
 	if out := r.says(term.ExitCannot, "admin", "main.vkey", policy("set", named),

@@ -29,7 +29,7 @@ type auditVerifyCmd struct {
 	From       string   `placeholder:"TIME" help:"Beginning of the period that the figures are about: a month, a day (UTC) or RFC 3339 (default: everything)."`
 	To         string   `placeholder:"TIME" help:"End of it: a month and a day are in the period."`
 	Tickets    []string `placeholder:"FILE" sep:"none" help:"A list of tickets that a shuffle of this ledger is drawn from, as shuffled tickets root takes it: its count and root are recomputed. May be repeated."`
-	Secrets    []string `name:"tickets-secret" placeholder:"FILE" sep:"none" help:"The secret of that list; as often as --tickets, in the same order."`
+	Secrets    []string `name:"tickets-secret-file" placeholder:"FILE" sep:"none" help:"The secret of that list; as often as --tickets, in the same order."`
 	Shuffles   string   `placeholder:"FILE" help:"Write a line of JSON for each shuffle to FILE."`
 	HTML       string   `name:"html" placeholder:"FILE" help:"Write the report to FILE as a page to read and to print."`
 	JSON       bool     `name:"json" help:"Print JSON."`
@@ -43,7 +43,7 @@ Examples:
     shuffled audit verify ./main-bundle --key main.vkey
     shuffled audit verify ./main-bundle --policy policy.txt --since last-year/checkpoint
     shuffled audit verify ./main-bundle --key main.vkey --auditor-key auditor.key --json
-    shuffled audit verify ./main-bundle --key main.vkey --tickets tickets.txt --tickets-secret tickets.secret
+    shuffled audit verify ./main-bundle --key main.vkey --tickets tickets.txt --tickets-secret-file tickets.secret
 
 A list of tickets is in no ledger. Without it, the report says of how many shuffles the list was not seen.
 
@@ -170,7 +170,7 @@ func (c auditVerifyCmd) options() (inspect.Options, error) {
 // lists hashes the lists of tickets. One that no list can be is a failure to run: it is no part of the evidence.
 func (c auditVerifyCmd) lists(s term.Streams) (all []inspect.TicketList, err error) {
 	if len(c.Tickets) != len(c.Secrets) {
-		return nil, term.Usage("--tickets stands %d times and --tickets-secret %d times: each list has its own secret",
+		return nil, term.Usage("--tickets stands %d times and --tickets-secret-file %d times: each list has its own secret",
 			len(c.Tickets), len(c.Secrets))
 	}
 	for i, file := range c.Tickets {
