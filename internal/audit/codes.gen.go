@@ -103,7 +103,7 @@ const (
 	ReasonTapeLost      Reason = 10 // its tape is lost: a fault in every audit
 )
 
-// Form says how a close discloses the tape (docs/SPEC.md section 5.6).
+// Form says how a close or disclosure gives the tape (docs/SPEC.md section 5.6).
 type Form uint8
 
 // String returns the name of the code.
@@ -119,7 +119,7 @@ const (
 	FormSealed Form = 2 // to the disclosure key, for auditors
 )
 
-// Disclosure says who gets the tape at the close (docs/SPEC.md section 5.1).
+// Disclosure says who gets the tape once it is disclosed (docs/SPEC.md section 5.1).
 type Disclosure uint8
 
 // String returns the name of the code.
@@ -130,7 +130,7 @@ func ParseDisclosure(s string) Disclosure { return Disclosure(codesOfDisclosure.
 
 // Codes of the list disclosure.
 const (
-	DisclosurePublic  Disclosure = 1 // everybody: the tape stands in the close
+	DisclosurePublic  Disclosure = 1 // everybody: the tape stands in the close or disclosure
 	DisclosureAuditor Disclosure = 2 // auditors: sealed to the disclosure key
 )
 

@@ -2,7 +2,7 @@ package audit
 
 import "slices"
 
-// A chain is a root, its child, its child's child, and so on (docs/SPEC.md section 5.13).
+// A chain is a root, its child, its child's child, and so on (docs/SPEC.md sections 3.3 and 5.13).
 // All of it except the last shuffle was continued, and waits for its disclosure.
 
 // running returns the shuffle of an id if it is open and was not continued.
