@@ -1544,6 +1544,9 @@ type Transcript struct {
 	// are none.
 	Statements []string `json:"statements,omitempty"`
 
+	// Terms The document of the terms. Absent where the commit binds no wheel and no pay table.
+	Terms []byte `json:"terms,omitempty"`
+
 	// Witnessed Of the commit, under the oldest cosigned checkpoint that covers it, from before the first mix or deal.
 	// Absent when there is none.
 	Witnessed *Receipt `json:"witnessed,omitempty"`

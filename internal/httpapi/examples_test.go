@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/verify"
 )
 
 // TestExamples holds each example of a request or an answer against its schema. A success
@@ -77,10 +79,10 @@ func TestTranscriptExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, verify := newStack(t, stackOptions{}), paths.Find("/v1/verify").Post
+	s, judge := newStack(t, stackOptions{}), paths.Find("/v1/verify").Post
 	for name, body := range map[string][]byte{"consistent": b, "failed": []byte("neither")} {
 		got := s.do(ask{method: "POST", path: "/v1/verify", body: body}).body
-		want := success(verify, "application/json", name)
+		want := success(judge, "application/json", name)
 		if !reflect.DeepEqual(decodeAny(t, got), decodeAny(t, want)) {
 			t.Errorf("%s is judged\n%s\nand in the example\n%s", name, got, want)
 		}
@@ -88,5 +90,63 @@ func TestTranscriptExample(t *testing.T) {
 	receipt := success(paths.Find("/v1/{ledger}/entries/{index}/receipt").Get, "text/plain", "commit")
 	if got := decodeAny(t, receipt); got != strings.Join(file.Receipts[1:2], "") {
 		t.Errorf("the receipt is not the transcript's: %s", got)
+	}
+}
+
+// TestTermsInEvidence: the contract has all that a transcript with terms and its verdict say.
+func TestTermsInEvidence(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	kept := read[KeptTerms](t, s.do(ask{method: "PUT", path: "/v1/main/terms", token: s.dealerToken,
+		body: `{"kind":"wheel","labels":[{"label":"nothing","weight":35},{"label":"a car","weight":2}]}`}))
+	body, err := json.Marshal(map[string]any{"table": "a", "ranges": []int{37}, "terms": kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := fmt.Sprintf("/v1/main/shuffles/%d", read[Shuffle](t, s.post("/v1/main/draws", "k", string(body))).ID)
+	s.post(path+"/deal", "", `{"first":0,"runs":[{"count":1,"purpose":"board","public":true}],
+		"close":{"outcome":"completed"}}`)
+	file := s.get(path+"/transcript", "").body
+	got := s.do(ask{method: "POST", path: "/v1/verify", body: file}).body
+	if !strings.Contains(string(file), `"terms"`) || !strings.Contains(string(got), `"labels"`) {
+		t.Errorf("no terms in\n%s\nor\n%s", file, got)
+	}
+}
+
+// TestEvidenceIsTheContracts: the contract has the members of a transcript and of a verdict,
+// which other packages write, and no more.
+func TestEvidenceIsTheContracts(t *testing.T) {
+	t.Parallel()
+	schemas := loadContract(t).Components.Schemas
+	checkMembers(t, "Transcript", schemas["Transcript"].Value, reflect.TypeFor[audit.Transcript]())
+	checkMembers(t, "Verdict", schemas["Verdict"].Value, reflect.TypeFor[verify.Verdict]())
+}
+
+func checkMembers(t *testing.T, at string, schema *openapi3.Schema, of reflect.Type) {
+	t.Helper()
+	for schema.Items != nil {
+		schema = schema.Items.Value
+	}
+	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct {
+		return
+	}
+	seen := 0
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		if schema.Properties[name] == nil {
+			t.Errorf("%s has no member %s", at, name)
+			continue
+		}
+		seen++
+		checkMembers(t, at+"."+name, schema.Properties[name].Value, of.Field(i).Type)
+	}
+	if seen != len(schema.Properties) {
+		t.Errorf("%s has %d members more", at, len(schema.Properties)-seen)
 	}
 }

@@ -347,8 +347,9 @@ const (
 
 // Defines values for VerdictState.
 const (
-	VerdictStateClosed VerdictState = "closed"
-	VerdictStateOpen   VerdictState = "open"
+	VerdictStateClosed    VerdictState = "closed"
+	VerdictStateContinued VerdictState = "continued"
+	VerdictStateOpen      VerdictState = "open"
 )
 
 // Defines values for VerdictVerdict.
@@ -359,11 +360,29 @@ const (
 	VerdictVerdictProved      VerdictVerdict = "proved"
 )
 
+// Defines values for VerdictMixedFor.
+const (
+	VerdictMixedForEverybody VerdictMixedFor = "everybody"
+	VerdictMixedForSlot      VerdictMixedFor = "slot"
+)
+
 // Defines values for VerdictStepResult.
 const (
 	VerdictStepResultFailed     VerdictStepResult = "failed"
 	VerdictStepResultNotChecked VerdictStepResult = "not checked"
 	VerdictStepResultOk         VerdictStepResult = "ok"
+)
+
+// Defines values for VerdictTermsHouseCouldChoose.
+const (
+	VerdictTermsHouseCouldChooseTrue VerdictTermsHouseCouldChoose = true
+)
+
+// Defines values for VerdictTermsKind.
+const (
+	VerdictTermsKindPayTable   VerdictTermsKind = "pay_table"
+	VerdictTermsKindTicketList VerdictTermsKind = "ticket_list"
+	VerdictTermsKindWheel      VerdictTermsKind = "wheel"
 )
 
 // Defines values for ListShufflesParamsState.
@@ -1621,6 +1640,9 @@ type Transcript struct {
 	// are none.
 	Statements []string `json:"statements,omitempty"`
 
+	// Terms The document of the terms. Absent where the commit binds no wheel and no pay table.
+	Terms []byte `json:"terms,omitempty"`
+
 	// Witnessed Of the commit, under the oldest cosigned checkpoint that covers it, from before the first mix or deal.
 	// Absent when there is none.
 	Witnessed *Receipt `json:"witnessed,omitempty"`
@@ -1704,12 +1726,18 @@ type Verdict struct {
 	// Level How much is proved, with proved and consistent.
 	Level *VerdictLevel `json:"level,omitempty"`
 
+	// Mixed At the level mixed, for whom, everybody first.
+	Mixed []VerdictMixed `json:"mixed,omitempty"`
+
 	// Next Places dealt, as far as the file shows. Absent for none.
 	Next *int `json:"next,omitempty"`
 
 	// Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
 	// expired are written by the daemon.
 	Outcome *Outcome `json:"outcome,omitempty"`
+
+	// Overlap At the level witnessed, the witnesses that would have to lie for two histories at this level.
+	Overlap *int `json:"overlap,omitempty"`
 
 	// Owner The identity that committed to the shuffle.
 	Owner *Name `json:"owner,omitempty"`
@@ -1735,7 +1763,8 @@ type Verdict struct {
 	// Shown Of the places dealt, those that everybody may see (dealt public, or revealed). Absent for none.
 	Shown *int `json:"shown,omitempty"`
 
-	// State Open means that the file holds no close.
+	// State Open means that the file holds no close. Continued means that the cards were shuffled again, and the
+	// file holds no disclosure.
 	State *VerdictState `json:"state,omitempty"`
 
 	// Statements Who signed a statement that the tape was opened and leads to the deck root. This service trusts no
@@ -1750,6 +1779,9 @@ type Verdict struct {
 
 	// Takeovers Changes of the owner, in order.
 	Takeovers []VerdictTakeover `json:"takeovers,omitempty"`
+
+	// Terms What says what the values mean. Absent when the commit binds none.
+	Terms *VerdictTerms `json:"terms,omitempty"`
 
 	// Unknown What cannot be judged.
 	Unknown *string `json:"unknown,omitempty"`
@@ -1768,7 +1800,8 @@ type VerdictKind string
 // VerdictLevel How much is proved, with proved and consistent.
 type VerdictLevel string
 
-// VerdictState Open means that the file holds no close.
+// VerdictState Open means that the file holds no close. Continued means that the cards were shuffled again, and the
+// file holds no disclosure.
 type VerdictState string
 
 // VerdictVerdict Proved is under a key of this daemon's ledgers; consistent is a file of another ledger
@@ -1779,6 +1812,9 @@ type VerdictVerdict string
 type VerdictCard struct {
 	// Card The card's name.
 	Card *string `json:"card,omitempty"`
+
+	// Label What `shows` means, by the wheel in the file.
+	Label *string `json:"label,omitempty"`
 
 	// Place Its number among the dealt cards.
 	Place int `json:"place"`
@@ -1852,6 +1888,31 @@ type VerdictEntry struct {
 	Type string `json:"type"`
 }
 
+// VerdictMixed For whom the level mixed is given, and what it rests on.
+type VerdictMixed struct {
+	// For Everybody by a beacon; slot for the player alone who chose the slot's value.
+	For VerdictMixedFor `json:"for"`
+
+	// Round For everybody, the beacon's round.
+	Round *uint64 `json:"round,omitempty"`
+
+	// Slot For a slot, its hash.
+	Slot *Hash `json:"slot,omitempty"`
+
+	// Time For everybody, when the round came out.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time *Timestamp `json:"time,omitempty"`
+
+	// Witnessed By then the quorum had cosigned the commit, by its own clocks.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Witnessed Timestamp `json:"witnessed"`
+}
+
+// VerdictMixedFor Everybody by a beacon; slot for the player alone who chose the slot's value.
+type VerdictMixedFor string
+
 // VerdictStatement defines model for VerdictStatement.
 type VerdictStatement struct {
 	// Name The auditor's, as the signature line names it.
@@ -1909,6 +1970,33 @@ type VerdictTakeover struct {
 	// Examples: 2026-03-14T15:09:26.535Z
 	Time *Timestamp `json:"time,omitempty"`
 }
+
+// VerdictTerms What the commit binds, and the document in the file. Labels and text are to be shown as text.
+type VerdictTerms struct {
+	// Count Tickets, of a ticket_list only.
+	Count *uint64 `json:"count,omitempty"`
+
+	// Hash Of the document; of a ticket_list its root.
+	Hash Hash `json:"hash"`
+
+	// HouseCouldChoose Of a ticket_list that is not mixed for everybody, that the house could choose the winner.
+	HouseCouldChoose *VerdictTermsHouseCouldChoose `json:"house_could_choose,omitempty"`
+
+	// Kind What says what the values mean.
+	Kind VerdictTermsKind `json:"kind"`
+
+	// Labels Of the wheel in the file, in the order of the values.
+	Labels []TermsLabel `json:"labels,omitempty"`
+
+	// Text The pay table in the file.
+	Text *string `json:"text,omitempty"`
+}
+
+// VerdictTermsHouseCouldChoose Of a ticket_list that is not mixed for everybody, that the house could choose the winner.
+type VerdictTermsHouseCouldChoose bool
+
+// VerdictTermsKind What says what the values mean.
+type VerdictTermsKind string
 
 // VerdictWitness defines model for VerdictWitness.
 type VerdictWitness struct {
