@@ -49,7 +49,8 @@ func (c *Client) Commit(ctx context.Context, key string, req ShuffleRequest) (*C
 // Child shuffles cards of an open shuffle again, which ends as continued in the
 // same batch. Without req.Parent it takes those that were not dealt; a continuous
 // shuffler gives all back: Positions. Cards that the client saw at other positions
-// of the parent cannot come out of the child.
+// of the parent cannot come out of the child. The parent's tape is disclosed after the close
+// of the last child: Transcript with the parent's id proves it then.
 func (c *Client) Child(ctx context.Context, key string, parent *Committed, req ShuffleRequest) (*Committed, error) {
 	if req.Parent == nil {
 		req.Parent = &Parent{ID: parent.ID}

@@ -22,13 +22,15 @@ func (c *Client) Shuffles(ctx context.Context, params ListShufflesParams) iter.S
 
 // fits reports whether a shuffle is one that was asked for.
 func (p *ListShufflesParams) fits(s *ShuffleSummary) bool {
-	closed := s.State == ShuffleSummaryStateClosed
+	continued := s.State == ShuffleSummaryStateContinued
+	closed := continued || s.State == ShuffleSummaryStateClosed
 	switch {
 	case p.Table != nil && s.Table != *p.Table, p.Serial != nil && s.Serial != *p.Serial,
 		p.GameRef != nil && deref(s.GameRef) != *p.GameRef,
 		p.From != nil && s.CommittedAt.Before(p.From.Time), p.To != nil && !s.CommittedAt.Before(p.To.Time),
 		p.State != nil && closed != (*p.State == ListShufflesParamsStateClosed),
 		closed != (s.ClosedAt != nil) || closed != (s.Outcome != nil),
+		continued && deref(s.Outcome) != OutcomeContinued,
 		(s.Reason != nil) != (deref(s.Outcome) == OutcomeVoid):
 		return false
 	}

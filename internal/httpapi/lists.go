@@ -103,6 +103,9 @@ func summaryAnswer(r ledger.Recalled, now int64) ShuffleSummary {
 	switch {
 	case r.Outcome != 0:
 		a.State = ShuffleSummaryStateClosed
+		if r.Continued {
+			a.State = ShuffleSummaryStateContinued
+		}
 		at, outcome := Timestamp(r.Closed), Outcome(r.Outcome.String())
 		a.ClosedAt, a.Outcome, a.Reason = &at, &outcome, reasonAnswer(r.Reason)
 	case now >= r.CloseBy:

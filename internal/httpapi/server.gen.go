@@ -273,9 +273,10 @@ const (
 
 // Defines values for ShuffleSummaryState.
 const (
-	ShuffleSummaryStateClosed  ShuffleSummaryState = "closed"
-	ShuffleSummaryStateOpen    ShuffleSummaryState = "open"
-	ShuffleSummaryStateOverdue ShuffleSummaryState = "overdue"
+	ShuffleSummaryStateClosed    ShuffleSummaryState = "closed"
+	ShuffleSummaryStateContinued ShuffleSummaryState = "continued"
+	ShuffleSummaryStateOpen      ShuffleSummaryState = "open"
+	ShuffleSummaryStateOverdue   ShuffleSummaryState = "overdue"
 )
 
 // Defines values for SwitchScope.
@@ -1395,7 +1396,7 @@ type ShuffleSummary struct {
 	// Examples: 2026-03-14T15:09:26.535Z
 	CloseBy Timestamp `json:"close_by"`
 
-	// ClosedAt Of a closed shuffle.
+	// ClosedAt Of a closed or continued shuffle.
 	//
 	// Examples: 2026-03-14T15:09:26.535Z
 	ClosedAt *Timestamp `json:"closed_at,omitempty"`
@@ -1414,7 +1415,7 @@ type ShuffleSummary struct {
 	// Kind What is drawn.
 	Kind ShuffleSummaryKind `json:"kind"`
 
-	// Outcome Of a closed shuffle.
+	// Outcome Of a closed or continued shuffle.
 	Outcome *Outcome `json:"outcome,omitempty"`
 
 	// Parent The shuffle whose cards these are.
@@ -1426,8 +1427,8 @@ type ShuffleSummary struct {
 	// Serial The shuffle's number at its table.
 	Serial uint64 `json:"serial"`
 
-	// State Overdue is open after close_by. One with the outcome continued is closed; whether its tape
-	// is disclosed is told by its own state.
+	// State Overdue is open after close_by. Continued is closed with the outcome continued, until its
+	// tape is disclosed: after the close of the last shuffle of its cards.
 	State ShuffleSummaryState `json:"state"`
 
 	// Table The table.
@@ -1437,8 +1438,8 @@ type ShuffleSummary struct {
 // ShuffleSummaryKind What is drawn.
 type ShuffleSummaryKind string
 
-// ShuffleSummaryState Overdue is open after close_by. One with the outcome continued is closed; whether its tape
-// is disclosed is told by its own state.
+// ShuffleSummaryState Overdue is open after close_by. Continued is closed with the outcome continued, until its
+// tape is disclosed: after the close of the last shuffle of its cards.
 type ShuffleSummaryState string
 
 // StatementRequest defines model for StatementRequest.
@@ -2101,7 +2102,7 @@ type ListShufflesParams struct {
 	// GameRef With this game reference.
 	GameRef *Name `form:"game_ref,omitempty" json:"game_ref,omitempty"`
 
-	// State Only open or only closed ones.
+	// State Only open or only closed ones, continued ones with the closed.
 	State *ListShufflesParamsState `form:"state,omitempty" json:"state,omitempty"`
 
 	// From Committed at this time or later.

@@ -25,6 +25,7 @@ type Recalled struct {
 	Closed    int64         // time of the close, UTC milliseconds; 0 while it is open
 	Outcome   audit.Outcome // 0 while it is open
 	Reason    audit.Reason  // of a void one
+	Continued bool          // closed as continued, and its tape is not disclosed yet
 }
 
 // The states for which recall can be asked.

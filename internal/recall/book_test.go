@@ -165,6 +165,13 @@ func (b *book) note(index uint64, time int64, body audit.Body) {
 		for i := range b.all {
 			if r := &b.all[i]; r.ID == body.Shuffle {
 				r.Closed, r.Outcome, r.Reason = time, body.Outcome, body.Reason
+				r.Continued = body.Outcome == audit.OutcomeContinued
+			}
+		}
+	case *audit.DisclosureEntry:
+		for i := range b.all {
+			if r := &b.all[i]; r.ID == body.Shuffle {
+				r.Continued = false
 			}
 		}
 	}

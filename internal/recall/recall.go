@@ -95,7 +95,34 @@ func (f *Finder) Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallP
 		p.Shuffles = p.Shuffles[:limit]
 		p.Next = p.Shuffles[limit-1].ID
 	}
+	if err := f.continued(ctx, p.Shuffles); err != nil {
+		return ledger.RecallPage{}, fmt.Errorf("recall: %w", ledger.Unavailable(err))
+	}
 	return p, nil
+}
+
+// continued marks those of a page that were continued and are not disclosed.
+func (f *Finder) continued(ctx context.Context, page []ledger.Recalled) error {
+	var of []*ledger.Recalled
+	var ids []uint64
+	for i := range page {
+		if page[i].Outcome == audit.OutcomeContinued {
+			of, ids = append(of, &page[i]), append(ids, page[i].ID)
+		}
+	}
+	for len(ids) > 0 {
+		n := min(len(ids), f.commits)
+		shuffles, err := f.store.ByShuffles(ctx, f.ledger.ID(), ledger.Visible, ids[:n]...)
+		if err != nil {
+			return err
+		}
+		discloses := func(r ledger.Row) bool { return r.Type == audit.TypeDisclosure }
+		for i, rows := range shuffles {
+			of[i].Continued = !slices.ContainsFunc(rows, discloses)
+		}
+		of, ids = of[n:], ids[n:]
+	}
+	return nil
 }
 
 // Tables returns tables by name with their open shuffles, as of what the ledger held

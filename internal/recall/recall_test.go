@@ -29,6 +29,9 @@ func TestFind(t *testing.T) {
 		b.append(b.commit("t-1", "game-1"), draw(b.commit("t-2", "")), b.commit("t-1", "game-2"))
 		b.append(closes(1, audit.OutcomeVoid, audit.ReasonMisdeal))
 		b.append(child(b.commit("t-1", "game-1"), 3), closes(3, audit.OutcomeContinued, 0))
+		if all := find(t, x, ledger.RecallQuery{Limit: 9}); !all[2].Continued {
+			t.Errorf("before the disclosure: %+v", all[2])
+		}
 		for name, test := range map[string]struct {
 			q    ledger.RecallQuery
 			want []int
@@ -56,6 +59,10 @@ func TestFind(t *testing.T) {
 					t.Errorf("%s, %d at a time:\n%s", name, limit, diff)
 				}
 			}
+		}
+		b.append(closes(5, audit.OutcomeCompleted, 0), &audit.DisclosureEntry{Shuffle: 3})
+		if diff := cmp.Diff(b.all, find(t, x, ledger.RecallQuery{Limit: 9})); diff != "" || b.all[2].Continued {
+			t.Errorf("after the disclosure:\n%s", diff)
 		}
 		for _, limit := range []int{-1, 0, MaxPage + 1} {
 			if list, err := x.Find(t.Context(), ledger.RecallQuery{Limit: limit}); err == nil {
