@@ -95,10 +95,10 @@ func parseStatement(text string) (Statement, error) {
 	if s.ID, err = strconv.ParseUint(lines[2], 10, 64); err != nil || s.ID == 0 || s.ID > MaxInteger {
 		return Statement{}, fmt.Errorf("%w statement: its third line is no id of a shuffle", ErrMalformed)
 	}
-	if s.Commit, err = decodeHash(lines[3]); err != nil {
+	if s.Commit, err = ParseHash(lines[3]); err != nil {
 		return Statement{}, fmt.Errorf("%w statement: leaf hash of the commit: %w", ErrMalformed, err)
 	}
-	if s.Disclosed, err = decodeHash(lines[4]); err != nil {
+	if s.Disclosed, err = ParseHash(lines[4]); err != nil {
 		return Statement{}, fmt.Errorf("%w statement: leaf hash of the entry with the tape: %w", ErrMalformed, err)
 	}
 	if s.Text() != text {

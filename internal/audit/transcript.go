@@ -56,7 +56,7 @@ func NewCard(place int, o Opening, cardName string) Card {
 // Opening returns the opening that c holds, or an ErrMalformed.
 func (c Card) Opening() (Opening, error) {
 	o := Opening{Position: c.Position, Value: c.Value}
-	salt, err := decodeHash(c.Salt)
+	salt, err := ParseHash(c.Salt)
 	if err != nil {
 		return Opening{}, fmt.Errorf("%w salt at place %d: %w", ErrMalformed, c.Place, err)
 	}
@@ -65,7 +65,7 @@ func (c Card) Opening() (Opening, error) {
 		return Opening{}, fmt.Errorf("%w proof at place %d: too long", ErrMalformed, c.Place)
 	}
 	for _, p := range c.Proof {
-		h, err := decodeHash(p)
+		h, err := ParseHash(p)
 		if err != nil {
 			return Opening{}, fmt.Errorf("%w proof at place %d: %w", ErrMalformed, c.Place, err)
 		}
@@ -74,7 +74,8 @@ func (c Card) Opening() (Opening, error) {
 	return o, nil
 }
 
-func decodeHash(s string) (h tlog.Hash, err error) {
+// ParseHash reads 32 bytes of padded base64 in their one form.
+func ParseHash(s string) (h tlog.Hash, err error) {
 	b, err := base64.StdEncoding.Strict().DecodeString(s)
 	if err != nil || len(b) != len(h) || len(s) != 44 {
 		return h, fmt.Errorf("not 32 bytes of padded base64")

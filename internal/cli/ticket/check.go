@@ -1,7 +1,6 @@
 package ticket
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 
@@ -42,8 +41,8 @@ func (c *checkCmd) Run(s term.Streams) error {
 			bound, err = listOf(v)
 		}
 	case c.Root != "" && c.Count != 0 && c.Key == "" && c.Policy == "":
-		var root [32]byte
-		if root, err = hashOf(c.Root); err != nil {
+		root, err := audit.ParseHash(c.Root)
+		if err != nil {
 			return term.Usage("--root is 32 bytes in base64, not %q", term.Visible(c.Root))
 		}
 		bound = &audit.Terms{Kind: audit.TermsTicketList, Count: c.Count, Hash: root}
@@ -116,17 +115,8 @@ func listOf(v *verify.Verdict) (*audit.Terms, error) {
 	if v.Terms == nil || v.Terms.Kind != audit.TermsTicketList.String() {
 		return nil, errors.New("the shuffle of the transcript is not drawn from a list of tickets")
 	}
-	root, err := hashOf(v.Terms.Hash)
+	root, err := audit.ParseHash(v.Terms.Hash)
 	return &audit.Terms{Kind: audit.TermsTicketList, Count: v.Terms.Count, Hash: root}, err
-}
-
-func hashOf(s string) (h [32]byte, err error) {
-	b, err := base64.StdEncoding.Strict().DecodeString(s)
-	if err == nil && len(b) != len(h) {
-		err = fmt.Errorf("%d bytes, not %d", len(b), len(h))
-	}
-	copy(h[:], b)
-	return h, err
 }
 
 // drawn says whether a number was drawn, as far as the transcript shows, and what that is worth.
