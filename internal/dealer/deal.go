@@ -19,6 +19,10 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	if err := req.validate(); err != nil {
 		return Deal{}, err
 	}
+	return fresh(d, id, func() (Deal, error) { return d.deal(ctx, actor, id, req) })
+}
+
+func (d *Dealer) deal(ctx context.Context, actor audit.Actor, id uint64, req DealRequest) (Deal, error) {
 	r, err := d.playedBy(ctx, actor, id)
 	if err != nil {
 		return Deal{}, err
@@ -196,6 +200,10 @@ func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req Cl
 	if err := req.validate(""); err != nil {
 		return Close{}, err
 	}
+	return fresh(d, id, func() (Close, error) { return d.close(ctx, actor, id, req) })
+}
+
+func (d *Dealer) close(ctx context.Context, actor audit.Actor, id uint64, req CloseRequest) (Close, error) {
 	r, err := d.owned(ctx, id, func(r *record) error { return mayClose(r, actor, req) })
 	if err != nil {
 		return Close{}, err

@@ -166,7 +166,7 @@ func wipeAll(tapes []tapeOf) {
 // first. Lost is why one of them cannot be opened, nil when all can.
 func (d *Dealer) ancestors(ctx context.Context, r *record) (above []tapeOf, lost, err error) {
 	for p := r.commit.Context.Parent; p != nil; {
-		parent, err := d.glance(ctx, p.ID)
+		parent, err := d.look(ctx, p.ID)
 		if err != nil {
 			return above, nil, err
 		}

@@ -58,18 +58,19 @@ func (d *Dealer) record(ctx context.Context, id uint64) (*record, error) {
 	return d.read(ctx, d.durable, id)
 }
 
-// glance is record without the barrier: for an append that rests on what it
-// shows, which is durable only together with it. Nothing is answered from it, and
-// so no error either: a row that a failover has lost looks like one that nobody
-// may believe. The operations of a round share it.
+// glance is record without the barrier: for an append that rests on what it shows, which
+// is durable only together with it. What this daemon wrote itself is not read again.
+// Nothing is answered from it, and so no error either: a row that a failover has lost
+// looks like one that nobody may believe.
 func (d *Dealer) glance(ctx context.Context, id uint64) (*record, error) {
-	if in, ok := ctx.Value(turnKey{}).(turn); ok {
-		return in.round.glance(id, func() (*record, error) { return d.glanceOf(ctx, id) })
+	if r, ok := d.recent.get(id); ok {
+		return r, nil
 	}
-	return d.glanceOf(ctx, id)
+	return d.look(ctx, id)
 }
 
-func (d *Dealer) glanceOf(ctx context.Context, id uint64) (*record, error) {
+// look is glance of what any daemon wrote.
+func (d *Dealer) look(ctx context.Context, id uint64) (*record, error) {
 	if r, err := d.read(ctx, d.visible, id); err == nil {
 		return r, nil
 	}
@@ -97,7 +98,7 @@ func (d *Dealer) read(ctx context.Context, from *loader[uint64, []ledger.Row], i
 	if err := d.cfg.Ledger.Authentic(ctx, rows); err != nil {
 		return nil, fmt.Errorf("reading shuffle %d: %w", id, err)
 	}
-	r := &record{id: id, row: rows[0], rows: rows}
+	r := &record{id: id}
 	var placed []audit.Placed
 	for _, row := range rows {
 		e, err := audit.ParseEntry(row.Entry)
@@ -105,25 +106,7 @@ func (d *Dealer) read(ctx context.Context, from *loader[uint64, []ledger.Row], i
 			return nil, fmt.Errorf("reading entry %d: %w", row.Index, err)
 		}
 		placed = append(placed, audit.Placed{Index: row.Index, Entry: e})
-		switch b := e.Body.(type) {
-		case *audit.Commit:
-			r.commit, r.at = b, e.Time
-			r.owner, r.extent, r.closeBy = e.Actor.Identity, audit.ExtentPlay, b.CloseBy
-		case *audit.Mix:
-			r.mix, r.mixAt = b, e.Time
-		case *audit.Deal:
-			r.deals = append(r.deals, dealt{row, b, e.Time})
-		case *audit.Close:
-			r.closed, r.closeAt = b, e.Time
-		case *audit.Takeover:
-			r.taken = append(r.taken, taken{row, r.owner})
-			r.owner, r.extent = e.Actor.Identity, b.Extent
-		case *audit.Reveal:
-			r.reveals = append(r.reveals, revealed{row, b, e.Actor.Identity, e.Time})
-		}
-		if told, ok := audit.DisclosedBy(e.Body); ok {
-			r.ended = &told
-		}
+		r.add(row, e)
 	}
 	if r.commit == nil {
 		return nil, fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
@@ -142,6 +125,30 @@ func (d *Dealer) read(ctx context.Context, from *loader[uint64, []ledger.Row], i
 	}
 	r.owner, r.extent, r.closeBy = child.owner, child.extent, child.closeBy
 	return r, nil
+}
+
+// add puts an entry of the shuffle behind those that r has.
+func (r *record) add(row ledger.Row, e audit.Entry) {
+	r.rows = append(r.rows, row)
+	switch b := e.Body.(type) {
+	case *audit.Commit:
+		r.row, r.commit, r.at = row, b, e.Time
+		r.owner, r.extent, r.closeBy = e.Actor.Identity, audit.ExtentPlay, b.CloseBy
+	case *audit.Mix:
+		r.mix, r.mixAt = b, e.Time
+	case *audit.Deal:
+		r.deals = append(r.deals, dealt{row, b, e.Time})
+	case *audit.Close:
+		r.closed, r.closeAt = b, e.Time
+	case *audit.Takeover:
+		r.taken = append(r.taken, taken{row, r.owner})
+		r.owner, r.extent = e.Actor.Identity, b.Extent
+	case *audit.Reveal:
+		r.reveals = append(r.reveals, revealed{row, b, e.Actor.Identity, e.Time})
+	}
+	if told, ok := audit.DisclosedBy(e.Body); ok {
+		r.ended = &told
+	}
 }
 
 // continued reports whether the cards are in a child, and the tape is not disclosed.

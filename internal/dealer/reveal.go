@@ -41,6 +41,10 @@ func (d *Dealer) Reveal(ctx context.Context, actor audit.Actor, id uint64, req R
 	if err != nil {
 		return Reveal{}, err
 	}
+	return fresh(d, id, func() (Reveal, error) { return d.reveal(ctx, actor, id, body) })
+}
+
+func (d *Dealer) reveal(ctx context.Context, actor audit.Actor, id uint64, body *audit.Reveal) (Reveal, error) {
 	r, err := d.playedBy(ctx, actor, id)
 	if err != nil {
 		return Reveal{}, err

@@ -14,11 +14,16 @@ import (
 var ErrTogether = errors.New("another operation of the batch was refused, and all or none was asked for")
 
 // propose appends a proposal: at once, or with those of the other operations of a batch.
-func (d *Dealer) propose(ctx context.Context, p ledger.Proposal) ([]ledger.Appended, error) {
+func (d *Dealer) propose(ctx context.Context, p ledger.Proposal) (appended []ledger.Appended, err error) {
 	if in, ok := ctx.Value(turnKey{}).(turn); ok {
-		return in.round.append(in.at, p)
+		appended, err = in.round.append(in.at, p)
+	} else {
+		appended, err = d.cfg.Ledger.Append(ctx, p)
 	}
-	return d.cfg.Ledger.Append(ctx, p)
+	if err == nil {
+		d.recent.grew(&p, appended)
+	}
+	return appended, err
 }
 
 // turnKey finds a turn in a context.
@@ -43,8 +48,6 @@ type round struct {
 	proposed []*proposed
 	refused  error // all or none: nothing is appended any more
 	panicked any   // what an operation panicked with
-	// glances are the records of shuffles as they are before the round appends.
-	glances map[uint64]func() (*record, error)
 }
 
 // proposed is what an operation proposed, and waits for the answer to.
@@ -82,22 +85,6 @@ func (r *round) run(n int, do func(ctx context.Context, at int) error) {
 	}
 }
 
-// glance returns the record of a shuffle, which is read once until something is appended.
-// Nobody changes a record.
-func (r *round) glance(id uint64, read func() (*record, error)) (*record, error) {
-	r.mu.Lock()
-	once := r.glances[id]
-	if once == nil {
-		if r.glances == nil {
-			r.glances = make(map[uint64]func() (*record, error))
-		}
-		once = sync.OnceValues(read)
-		r.glances[id] = once
-	}
-	r.mu.Unlock()
-	return once()
-}
-
 func (r *round) append(at int, p ledger.Proposal) ([]ledger.Appended, error) {
 	one := &proposed{at, p, make(chan ledger.Answer, 1)}
 	r.mu.Lock()
@@ -117,7 +104,7 @@ func (r *round) stopped() {
 		return
 	}
 	all := r.proposed
-	r.proposed, r.working, r.glances = nil, len(all), nil
+	r.proposed, r.working = nil, len(all)
 	refused := r.refused
 	r.mu.Unlock()
 	slices.SortFunc(all, func(a, b *proposed) int { return cmp.Compare(a.at, b.at) })

@@ -39,8 +39,8 @@ type Config struct {
 	Rotation time.Duration
 }
 
-// Dealer serves one ledger. It is safe for concurrent use; it holds no state of
-// any shuffle.
+// Dealer serves one ledger. It is safe for concurrent use. What it knows of shuffles
+// alongside the ledger is a cache.
 type Dealer struct {
 	cfg              Config
 	keys             *keyring
@@ -48,9 +48,9 @@ type Dealer struct {
 	byKey            *loader[[32]byte, ledger.Row] // commits by key tag
 	durable, visible *loader[uint64, []ledger.Row] // shuffles by id
 	public           *loader[uint64, []ledger.Row] // durable, of what is asked under ledger.AsReader
+	recent           *recent
 	wheels           wheels
 	decks            sync.Map // hashes of published decks that the store holds
-
 }
 
 // New returns a dealer.
@@ -62,7 +62,7 @@ func New(cfg Config) *Dealer {
 	return &Dealer{
 		cfg: cfg, keys: newKeyring(), byKey: commitLoader(store, id),
 		durable: shuffleLoader(store, id, ledger.Durable), visible: shuffleLoader(store, id, ledger.Visible),
-		public: publicLoader(store, id),
+		public: publicLoader(store, id), recent: newRecent(),
 	}
 }
 

@@ -30,7 +30,7 @@ func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req
 		return Takeover{}, &audit.Illegal{Code: audit.RuleNotOpen, Detail: fmt.Sprintf("shuffle %d is not open", id)}
 	}
 	body := &audit.Takeover{Shuffle: id, Extent: req.Extent, Reason: req.Reason}
-	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{body}})
+	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{body}})
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) && illegal.Code == audit.RuleOwner {
 		// A copy of this request may have been first.

@@ -143,9 +143,10 @@ func TestSealedOfAnotherLength(t *testing.T) {
 		}
 		tb.administer(fmt.Sprintf("UPDATE entries SET kept = x'%x' WHERE idx = %d", sealed, s.ID))
 		tb.unwritten(func() {
-			_, err := tb.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
+			d := dealer.New(tb.cfg) // which did not make the commit, and so reads it
+			_, err := d.Deal(t.Context(), as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
 			wantIs(t, fmt.Sprint("a deal from a tape and ", more, " bytes"), err, dealer.ErrSealed)
-			_, err = tb.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+			_, err = d.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
 			wantIs(t, fmt.Sprint("a close with a tape and ", more, " bytes"), err, dealer.ErrSealed)
 		})
 	}
