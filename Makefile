@@ -66,7 +66,7 @@ lint:
 	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
 	set -e; staticcheck=$$(go tool -n staticcheck); for m in . $(NESTED); do (cd $$m && go vet ./... && \
 		$$staticcheck -checks=inherit,ST1000 ./... && go mod tidy -diff && go generate ./...); done
-	git diff --exit-code -- '*.gen.go' docs/COMPLIANCE.md docs/SPEC.md web/verify.html
+	git diff --exit-code -- '*.gen.go' '*.gen.ts' docs/COMPLIANCE.md docs/SPEC.md
 	if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*.sh; \
 		else echo '*** no shellcheck here: scripts are not checked ***' >&2; fi
 
@@ -86,9 +86,12 @@ fips-all: fips
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test -short $(FIPS_ALL:%=./internal/%)
 FIPS_ALL = verify ledger dealer inspect
 
-# The second implementation, in JavaScript: on all vectors with Node 20, and in
-# Chromium where there is one. scripts/web.sh finds or installs both.
+# The second implementation, in TypeScript: the page is made from its sources, and run
+# on all vectors with Node 20, and in Chromium where there is one. scripts/web.sh finds
+# or installs both.
 web:
+	npm --prefix client/typescript ci --ignore-scripts --no-audit --no-fund
+	npm --prefix client/typescript test
 	node --test web/*.test.mjs
 
 # The machine-checked proof, by Coq: found or installed where that is allowed. The

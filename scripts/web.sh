@@ -1,5 +1,5 @@
 #!/bin/sh
-# Finds what the second implementation is tested with: Node 20 or newer, and
+# Finds what the second implementation is tested with: Node 20 or newer, npm, and
 # Chromium. What is missing is installed from Debian's packages where that is
 # possible without asking (root, apt-get); otherwise the script says what to
 # install and fails. SHUFFLED_INSTALL=no: never install.
@@ -27,9 +27,11 @@ install() {
 }
 
 node || install nodejs || true
+command -v npm >/dev/null || install npm || true
 browser >/dev/null || install chromium || true
 missing=
 node || missing="$missing Node 20 or newer (nodejs),"
+command -v npm >/dev/null || missing="$missing npm,"
 browser >/dev/null || missing="$missing Chromium (chromium or google-chrome in PATH),"
 if [ -n "$missing" ]; then
 	echo "second implementation: its tests need$missing and did not find it." >&2

@@ -1,7 +1,7 @@
 // Package web holds the second implementation of the verifier: one page,
 // written from docs/SPEC.md alone, that the daemon serves at / and that works
-// from disk as well. It shares no code with the rest of this module; verify.mjs
-// is its command line.
+// from disk as well. It is made from client/typescript by npm run page, shares no
+// code with the rest of this module, and verify.mjs is its command line.
 package web
 
 import (

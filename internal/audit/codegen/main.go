@@ -1,16 +1,13 @@
-// Command codegen prints the registry of codes, internal/audit/codes.txt, into Go, into the page's JavaScript and into
-// docs/SPEC.md, so that a code stands in one place. Run it by go generate ./internal/audit.
+// Command codegen prints the registry of codes, internal/audit/codes.txt, into Go, into the TypeScript verifier and
+// into docs/SPEC.md, so that a code stands in one place. Run it by go generate ./internal/audit.
 package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"go/format"
 	"log"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -51,9 +48,7 @@ func main() {
 	}
 	check(replace("../../docs/SPEC.md", "<!-- codes: made by go generate ./internal/audit -->\n", "<!-- codes end -->",
 		table(lists)))
-	check(replace("../../web/verify.html", "// codes: made by go generate ./internal/audit\n", "// codes end",
-		script(lists)))
-	check(rehash("../../web/verify.html"))
+	check(os.WriteFile("../../client/typescript/src/verify/codes.gen.ts", script(lists), 0o644))
 }
 
 func check(err error) {
@@ -180,10 +175,10 @@ func table(lists []list) string {
 	return b.String()
 }
 
-// script prints the lists as an object of JavaScript: names by code.
-func script(lists []list) string {
-	b := new(strings.Builder)
-	b.WriteString("const CODES = {\n")
+// script prints the lists as an object of TypeScript: names by code.
+func script(lists []list) []byte {
+	b := bytes.NewBufferString(strings.TrimSuffix(header, "\n"))
+	b.WriteString("export const CODES = {\n")
 	for _, l := range lists {
 		fmt.Fprintf(b, "  %s: { open: %t, names: {", l.name, l.open)
 		for i, c := range l.codes {
@@ -198,7 +193,7 @@ func script(lists []list) string {
 		b.WriteString(" } },\n")
 	}
 	b.WriteString("};\n")
-	return b.String()
+	return b.Bytes()
 }
 
 // replace puts text between the two marks of a file, each of which stands there once.
@@ -216,29 +211,4 @@ func replace(path, begin, end, text string) error {
 		return os.WriteFile(path, []byte(updated), 0o644)
 	}
 	return nil
-}
-
-// scriptBlock is a block of the page that its Content-Security-Policy names by a hash.
-var scriptBlock = regexp.MustCompile(`(?s)<(script|style)[^>]*>(.*?)</(?:script|style)>`)
-
-// rehash writes the hashes of the page's blocks into its Content-Security-Policy (CSP level 3, section 2.3.1).
-func rehash(path string) error {
-	page, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	hashes := map[string]string{}
-	for _, m := range scriptBlock.FindAllSubmatch(page, -1) {
-		sum := sha256.Sum256(m[2])
-		hashes[string(m[1])] += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	}
-	updated := string(page)
-	for kind, list := range hashes {
-		directive := regexp.MustCompile(kind + `-src( 'sha256-[^']*')+`)
-		updated = directive.ReplaceAllString(updated, kind+"-src"+list)
-	}
-	if updated == string(page) {
-		return nil
-	}
-	return os.WriteFile(path, []byte(updated), 0o644)
 }

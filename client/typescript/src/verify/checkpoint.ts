@@ -1,0 +1,49 @@
+// Signed notes and checkpoints, 7.1.
+import { MAX_INT, ascii, fromBase64, fromUTF8, hex, utf8 } from "./bytes.ts";
+import { Malformed } from "./errors.ts";
+import { ORIGIN } from "./reader.ts";
+
+export const INTEGER = /^(?:0|[1-9][0-9]{0,15})$/;
+
+// readInteger takes the bytes of the text, or the text.
+export function readInteger(input, what) {
+  const text = typeof input === "string" ? input : input.length > 16 ? "" : ascii(input);
+  if (!INTEGER.test(text) || Number(text) > MAX_INT) throw new Malformed(`${what}: not an integer up to 2^53 − 1`);
+  return Number(text);
+}
+
+// readHash takes the bytes of the text, or the text.
+export function readHash(text, what) {
+  const bytes = text.length === 44 ? fromBase64(text) : null;
+  if (bytes === null || bytes.length !== 32) throw new Malformed(`${what}: not 32 bytes in base64`);
+  return bytes;
+}
+
+// readNote takes a signed note apart whose text has as many lines.
+export function readNote(bytes, count, what) {
+  if (bytes.length > 16384) throw new Malformed(`${what}: above 16,384 bytes`);
+  const text = fromUTF8(bytes), lines = text.split("\n");
+  if (lines.length > count + 1 + 64 + 1) throw new Malformed(`${what}: more than 64 signature lines`);
+  if (lines.length < count + 3 || lines.pop() !== "" || lines[count] !== "" || /[\u0000-\u0009\u000b-\u001f]/.test(text))
+    throw new Malformed(`${what}: not of its form`);
+  const signatures = lines.slice(count + 1).map((line) => readSignature(line, what));
+  const keys = new Set(signatures.map((s) => `${s.name} ${s.id}`));
+  if (keys.size !== signatures.length) throw new Malformed(`${what}: a key signs twice`);
+  return { lines: lines.slice(0, count), body: utf8.encode(lines.slice(0, count).join("\n") + "\n"), signatures };
+}
+
+// A tlog-checkpoint without extension lines, in a signed note.
+export function readCheckpoint(bytes) {
+  const { lines: [origin, size, root], ...note } = readNote(bytes, 3, "checkpoint");
+  const c = { origin, size: readInteger(size, "checkpoint size"), root: readHash(root, "checkpoint root"), ...note };
+  if (!ORIGIN.test(c.origin)) throw new Malformed("checkpoint: its origin is none");
+  if (c.signatures[0].name !== c.origin) throw new Malformed("checkpoint: its first signature has another name");
+  return c;
+}
+
+export function readSignature(line, what) {
+  const parts = /^\u2014 ([^+\p{White_Space}]+) ([A-Za-z0-9+/=]+)$/u.exec(line);
+  const bytes = parts && fromBase64(parts[2]);
+  if (!bytes || bytes.length < 5) throw new Malformed(`${what}: a signature line that is none`);
+  return { name: parts[1], id: hex(bytes.subarray(0, 4)), bytes: bytes.subarray(4) };
+}

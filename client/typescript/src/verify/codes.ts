@@ -1,0 +1,35 @@
+// The codes of section 15 by their names, and the limits of sections 1.2 and 1.5.
+import { CODES } from "./codes.gen.ts";
+
+export { CODES };
+
+// nameOf gives the name of a code, undefined for one that was passed over; told
+// writes it as a verdict does (10.4); codeOf gives the code of a name.
+export const nameOf = (list, code) => CODES[list].names[code];
+export const told = (list, code) => nameOf(list, code) ?? `unknown(${code})`;
+
+export function codeOf(list, name) {
+  const found = Object.keys(CODES[list].names).find((code) => nameOf(list, code) === name);
+  if (found === undefined) throw new Error(`no code of ${list} is called ${name}`);
+  return Number(found);
+}
+
+export const CARDS = 1, DRAWS = 2, NUMBERS = 3; // kinds
+
+export const PUBLIC = codeOf("disclosure", "public");
+export const COSIGNED = codeOf("deals", "cosigned");
+export const SLOT = codeOf("source", "slot"), BEACON = codeOf("source", "beacon"), CUT = codeOf("source", "cut");
+export const TERMS = codeOf("context_extension", "terms");
+export const WHEEL = codeOf("terms", "wheel"), TICKET_LIST = codeOf("terms", "ticket_list");
+export const ORDER = codeOf("purpose", "order"), ASIDE = ["burn", "discard"].map((name) => codeOf("purpose", name));
+export const CONTINUED = codeOf("outcome", "continued"), VOID = codeOf("outcome", "void"), EXPIRED = codeOf("outcome", "expired");
+export const TAPE_LOST = codeOf("reason", "tape_lost");
+export const NO_TAPE = codeOf("form", "none"), TAPE = codeOf("form", "tape"), SEALED = codeOf("form", "sealed");
+export const SIGNING = codeOf("subject", "signing");
+export const PLAY = codeOf("extent", "play");
+
+export const QUICKNET = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"; // a beacon chain, 4.4
+
+export const RESERVED = ["daemon", "operator"]; // identities, 1.5
+
+export const MAX_CARDS = 4096, MAX_ENTRY = 48000, MAX_PASSED = 1024, MAX_TAKEOVERS = 16, MAX_ADMINISTRATORS = 16, REVISION = 1;

@@ -1,0 +1,108 @@
+// Entries, section 5.
+import { CONTINUED, CUT, MAX_CARDS, MAX_ENTRY, NO_TAPE, RESERVED, SEALED, SLOT, TAPE, TAPE_LOST, VOID, nameOf } from "./codes.ts";
+import { parseCommit } from "./commit.ts";
+import { Malformed, Unknown } from "./errors.ts";
+import { reason } from "./fields.ts";
+import { parseAct, parseCredential, parseEvent, parseGenesis, parseKey } from "./genesis.ts";
+import { NAME, NAME_OR_EMPTY, Reader } from "./reader.ts";
+
+// parseEntry gives an entry with its body under the name of its type, except that
+// of a credential, which is credential_entry, for the header has a credential, too.
+// The body of a type that was passed over is opaque. passed lists what was passed
+// over in the entry, each {list, code}.
+export function parseEntry(bytes) {
+  if (bytes.length > MAX_ENTRY) throw new Malformed("entry: above 48,000 bytes");
+  const r = new Reader(bytes);
+  const version = r.u8("version");
+  if (version !== 1) throw new Unknown(`entry version ${version}`);
+  const code = r.code("entry", "entry type"), type = nameOf("entry", code) ?? "opaque";
+  const entry = { type, time: r.u64("time"), identity: r.text("identity", NAME), credential: r.text("credential", NAME) };
+  for (const word of RESERVED)
+    if ((entry.identity === word) !== (entry.credential === word)) throw new Malformed(`credential: ${word} in one field alone`);
+  entry[type === "credential" ? "credential_entry" : type] = type === "opaque" ? { type: code, body: r.rest("body") } : BODIES[type](r);
+  r.end(type);
+  Object.defineProperty(entry, "passed", { value: r.passed });
+  return entry;
+}
+
+export function parseMix(r) {
+  const m = { shuffle: r.u64("shuffle"), checkpoint: r.u64("checkpoint"), values: [] };
+  const count = r.u8("mix values");
+  if (count < 1 || count > 32) throw new Malformed(`mix values: ${count}`);
+  for (let i = 0; i < count; i++) {
+    const source = r.code("source", "mix source");
+    if (source === CUT) m.values.push({ source, cut: r.u16("cut") });
+    else m.values.push({ source, value: r.take(source === SLOT ? 32 : 48, "mix value") });
+  }
+  return m;
+}
+
+export function parseDeal(r) {
+  const d = {
+    shuffle: r.u64("shuffle"),
+    first_place: r.u16("first place"),
+    checkpoint: r.u64("checkpoint"),
+    final: r.flag("final"),
+    runs: [],
+  };
+  const count = r.u16("runs");
+  if (count < 1 || count > 512) throw new Malformed(`runs: ${count}`);
+  let end = d.first_place;
+  for (let i = 0; i < count; i++) {
+    const cards = r.u16("run count");
+    if (cards < 1) throw new Malformed("run count: 0");
+    end += cards;
+    if (end > MAX_CARDS) throw new Malformed("runs: past place 4,095");
+    d.runs.push({ cards, purpose: r.code("purpose"), recipient: r.text("recipient", NAME_OR_EMPTY), public: r.flag("public") });
+  }
+  d.extensions = r.extensions("deal_extension");
+  return d;
+}
+
+export function parseClose(r) {
+  const c = { shuffle: r.u64("shuffle"), outcome: r.code("outcome") };
+  c.reason = c.outcome === VOID ? r.code("reason") : r.u8("reason");
+  if (c.outcome !== VOID && c.reason !== 0) throw new Malformed("reason: with void and only then");
+  parseTape(r, c);
+  if ((c.form === NO_TAPE) !== (c.reason === TAPE_LOST || c.outcome === CONTINUED)) throw new Malformed("form: nothing with continued and tape_lost, and only then");
+  c.extensions = r.extensions("close_extension");
+  return c;
+}
+
+export function parseTape(r, c) {
+  c.form = r.code("form");
+  if (c.form === TAPE) c.tape = r.blob("tape", 1, 32768);
+  if (c.form === SEALED) {
+    c.disclosure_key = r.u64("disclosure key");
+    c.tape = r.blob("sealed tape", 1, 32849); // encapsulated key ‖ ciphertext
+  }
+}
+
+export function parseDisclosure(r) {
+  const d = { shuffle: r.u64("shuffle") };
+  parseTape(r, d);
+  d.extensions = r.extensions("disclosure_extension");
+  return d;
+}
+
+export function parseReveal(r) {
+  const out = { shuffle: r.u64("shuffle"), final: r.flag("final"), exposed: r.flag("exposed"), places: [] };
+  const count = r.u16("places");
+  if (count < 1 || count > MAX_CARDS) throw new Malformed(`places: ${count}`);
+  for (let i = 0; i < count; i++) {
+    const place = r.u16("place");
+    if (place >= MAX_CARDS) throw new Malformed("place: past the last place there can be");
+    if (i > 0 && out.places[i - 1] >= place) throw new Malformed("places: they do not ascend");
+    out.places.push(place);
+  }
+  out.extensions = r.extensions("reveal_extension");
+  return out;
+}
+
+export function parseTakeover(r) {
+  return { shuffle: r.u64("shuffle"), extent: r.code("extent"), ...reason(r) };
+}
+
+export const BODIES = { genesis: parseGenesis, commit: parseCommit, mix: parseMix, deal: parseDeal, close: parseClose,
+  key: parseKey, event: parseEvent, takeover: parseTakeover, credential: parseCredential, act: parseAct,
+  reveal: parseReveal, disclosure: parseDisclosure };

@@ -1,0 +1,141 @@
+// The entries of those who run the ledger: the genesis, keys, events, credentials and acts, section 5.
+import { ascii, equal } from "./bytes.ts";
+import { CODES, COSIGNED, MAX_ADMINISTRATORS, REVISION, codeOf, nameOf } from "./codes.ts";
+import { Malformed, Unknown } from "./errors.ts";
+import { ascending, nextName, policyText, reason, sealingKey, signingKey, table } from "./fields.ts";
+import { KERNEL, NAME, ORIGIN } from "./reader.ts";
+
+export function parseGenesis(r) {
+  const revision = r.u16("revision");
+  if (revision === 0) throw new Malformed("revision: 0");
+  if (revision > REVISION) throw new Unknown(`revision ${revision} of the rules`);
+  const g = {
+    revision,
+    origin: r.text("origin", ORIGIN),
+    production: r.flag("production"),
+    signing_key: signingKey(r, "signing key"),
+    policy: policyText(r),
+    auditors: [],
+  };
+  const auditors = r.u8("auditor keys");
+  if (auditors > 64) throw new Malformed("auditor keys: more than 64");
+  for (let i = 0; i < auditors; i++) {
+    const key = sealingKey(r, "auditor key");
+    if (g.auditors.some((k) => equal(k, key))) throw new Malformed("auditor keys: a key twice");
+    g.auditors.push(key);
+  }
+  g.deals = r.code("deals");
+  if (g.deals === COSIGNED && g.policy === "") throw new Malformed("deals: cosigned, without a policy");
+  g.mix_modes = r.u8("mix modes");
+  if (g.mix_modes >> Object.keys(CODES.source.names).length !== 0) throw new Unknown(`mix modes ${g.mix_modes}`);
+  g.disclosure = r.code("disclosure");
+  g.default_close_by = r.u32("default close-by");
+  g.cap_on_close_by = r.u32("cap on close-by");
+  if (g.default_close_by < 1 || g.default_close_by > g.cap_on_close_by)
+    throw new Malformed("default close-by: not from 1 to the cap");
+  g.access = r.code("access");
+  g.predecessor = r.blob("predecessor", 0, 16384);
+  g.administrators = parseAdministrators(r);
+  g.two_persons = ascending(r, "act", "two persons");
+  g.delay = r.u32("delay");
+  g.extensions = r.extensions("genesis_extension");
+  return g;
+}
+
+export function parseAdministrators(r) {
+  const out = [], count = r.u8("administrators");
+  if (count > MAX_ADMINISTRATORS) throw new Malformed("administrators: more than 16");
+  for (let i = 0; i < count; i++) {
+    const name = nextName(r, "administrator", out.at(-1)?.name), key = signingKey(r, "administrator key");
+    if (out.some((a) => equal(a.key, key))) throw new Malformed("administrators: a key twice");
+    out.push({ name, key });
+  }
+  return out;
+}
+
+// Whom a key entry may retire: the subjects that have keys with ids.
+export const RETIRED = ["signing", "disclosure", "auditor"].map((name) => codeOf("subject", name));
+
+export const SUBJECTS = {
+  signing: (r) => ({ key: signingKey(r, "signing key") }),
+  disclosure: (r) => ({ key: sealingKey(r, "disclosure key"), wraps: parseWraps(r) }),
+  auditor: (r) => ({ key: sealingKey(r, "auditor key") }),
+  policy: (r) => ({ policy: policyText(r) }),
+  retirement(r) {
+    const subject = r.code("subject", "retired subject");
+    if (!RETIRED.includes(subject)) throw new Unknown(`retired subject ${subject}`);
+    return { retired_subject: subject, retired_key_id: r.hash("retired key"), retired_from: r.u64("retired from") };
+  },
+  administrator(r) {
+    const change = r.code("change"), administrator = r.text("administrator", NAME);
+    return nameOf("change", change) === "remove" ? { change, administrator } : { change, administrator, key: signingKey(r, "administrator key") };
+  },
+  two_persons: (r) => ({ acts: ascending(r, "act", "two persons"), delay: r.u32("delay") }),
+};
+
+export function parseKey(r) {
+  const subject = r.code("subject");
+  return { subject, ...SUBJECTS[nameOf("subject", subject)](r) };
+}
+
+export function parseWraps(r) {
+  const count = r.u8("wraps");
+  if (count < 1 || count > 64) throw new Malformed(`wraps: ${count}`);
+  const wraps = [];
+  for (let i = 0; i < count; i++) {
+    const id = r.hash("auditor key id");
+    if (i > 0 && ascii(wraps[i - 1].auditor_key_id) >= ascii(id)) throw new Malformed("wraps: ids do not ascend");
+    wraps.push({ auditor_key_id: id, wrapped_key: r.blob("wrapped key", 113, 113) });
+  }
+  return wraps;
+}
+
+export function killSwitch(r) {
+  const scope = r.code("scope"), what = { scope };
+  if (nameOf("scope", scope) === "table") what.table = r.text("table", NAME);
+  if (nameOf("scope", scope) === "deck") what.deck_hash = r.hash("deck hash");
+  return { ...what, ...reason(r) };
+}
+
+export const EVENTS = {
+  instance_start: (r) => ({ executable: r.hash("executable"), configuration: r.hash("configuration"), fips: r.flag("FIPS state"),
+    software_version: r.text("version", NAME), kernel_release: r.text("kernel release", KERNEL), vdso: r.code("vdso") }),
+  table_open: table,
+  table_close: table,
+  kill_set: killSwitch,
+  kill_clear: killSwitch,
+  latch_set: (r) => ({ cause: r.code("latch"), instance: r.u64("instance") }),
+  latch_clear: reason,
+  head_adopted(r) {
+    const e = { adopted_size: r.u64("adopted head"), adopted_root: r.hash("adopted head"), lost_size: r.u64("head before"), lost_root: r.hash("head before") };
+    if (e.lost_size === 0 && e.lost_root.some((b) => b !== 0)) throw new Malformed("head before: a root of nothing");
+    return { ...e, ...reason(r) };
+  },
+  alarm: (r) => ({ alarm: r.code("alarm"), ...reason(r) }),
+  access_head: (r) => ({ records: r.u64("records"), newest_record: r.hash("newest record") }),
+};
+
+export function parseEvent(r) {
+  const kind = r.code("event"), name = nameOf("event", kind);
+  return name === undefined ? { kind, opaque: r.rest("event") } : { kind, ...EVENTS[name](r) };
+}
+
+export function parseCredential(r) {
+  const kind = r.code("credential_kind", "credential kind"), credential = r.text("credential", NAME);
+  if (nameOf("credential_kind", kind) === "revoked") return { kind, credential, ...reason(r) };
+  const c = { kind, credential, form: r.code("credential_form", "credential form"), role: r.code("role"), identity: r.text("identity", NAME), tables: [] };
+  const count = r.u16("tables");
+  if (count > 256) throw new Malformed("tables: more than 256");
+  for (let i = 0; i < count; i++) c.tables.push(nextName(r, "table", c.tables.at(-1)));
+  return { ...c, expires: r.u64("expiry"), digest: r.hash("digest") };
+}
+
+export function parseAct(r) {
+  const a = { act: r.code("act"), digest: r.hash("digest"), previous: r.u64("previous act"),
+    head_size: r.u64("head size"), head_root: r.hash("head root"), expires: r.u64("expires"), signatures: [] };
+  const count = r.u8("signatures");
+  if (count < 1 || count > 2) throw new Malformed(`signatures: ${count}`);
+  for (let i = 0; i < count; i++)
+    a.signatures.push({ administrator: nextName(r, "administrator", a.signatures.at(-1)?.administrator), signature: r.take(64, "signature") });
+  return a;
+}

@@ -1,0 +1,13 @@
+// The verifier of shuffled/v1, written from docs/SPEC.md and the C2SP texts alone; it
+// shares no code with the daemon. Section numbers are SPEC's.
+//
+// A file is read as bytes, once and in order, and every size and count of 1.2 is checked
+// before the work that it bounds.
+import { STEPS } from "./steps.ts";
+
+export { judge, verify } from "./verdict.ts";
+export { readTicket, ticketOf } from "./tickets.ts";
+export { readSlots } from "./keys.ts";
+
+// steps names the steps of 10.1, in order.
+export const steps = Object.keys(STEPS);

@@ -1,0 +1,29 @@
+// The mix, section 4.
+import { label, str8 } from "./bytes.ts";
+import { CUT } from "./codes.ts";
+import { draw, shuffle, shuffleRanges, tapeLength } from "./draws.ts";
+import { keystream } from "./openings.ts";
+import { sha256 } from "./sha256.ts";
+import { leafOf } from "./tree.ts";
+
+export const slotHash = (origin, table, secret) => sha256(label("slot"), str8(origin), str8(table), secret);
+
+export const mixSeed = (commitEntry, values) =>
+  sha256(label("mix"), leafOf(commitEntry), ...values.filter((v) => v.source !== CUT).map((v) => v.value));
+
+// The stream of a mix does not run out: take more of it until it suffices.
+export async function drawFromSeed(seed, ks) {
+  for (let length = 2 * tapeLength(ks); ; length *= 2) {
+    const draws = draw(await keystream(seed, length), ks);
+    if (draws !== null) return draws;
+  }
+}
+
+// mixedPlaces gives, by place, the position that it shows (4.3).
+export async function mixedPlaces(seed, m, cut) {
+  const p = shuffle(m, m, await drawFromSeed(seed, shuffleRanges(m, m)));
+  return p.map((_, i) => p[(i + cut) % m]);
+}
+
+// shifts gives, by position, u − 1 for draws.
+export const shifts = async (seed, ks) => (await drawFromSeed(seed, ks)).map((u) => u - 1);

@@ -1,0 +1,26 @@
+// What the vectors of docs/SPEC.md test one by one.
+import { blob16, join, label, str8, u32 } from "./bytes.ts";
+import { Canonical } from "./canonical.ts";
+import { readCheckpoint } from "./checkpoint.ts";
+import { CODES } from "./codes.ts";
+import { parseContext } from "./commit.ts";
+import { ed25519, strongKey } from "./curves.ts";
+import { draw, numbers, ranges, recompute, shuffle, tapeLength } from "./draws.ts";
+import { parseEntry } from "./entries.ts";
+import { Fault, Malformed, Unknown } from "./errors.ts";
+import { readVerifierKey } from "./keys.ts";
+import { signed } from "./ledgersteps.ts";
+import { mixSeed, mixedPlaces, shifts, slotHash } from "./mix.ts";
+import { commitment, deckRoot, leafHash, leafTag, opens, salts } from "./openings.ts";
+import { readPolicy } from "./policy.ts";
+import { sha256 } from "./sha256.ts";
+import { readStatement } from "./statement.ts";
+import { badCardName, deckHash, readTerms, termsHash } from "./terms.ts";
+import { readTicket, ticketLeaf } from "./tickets.ts";
+import { readForm } from "./transcript.ts";
+import { climb, leafOf, nodeOf, rootOf } from "./tree.ts";
+
+// parts are what the vectors of docs/SPEC.md test one by one.
+export const parts = { CODES, Malformed, Unknown, Fault, Canonical, leafOf, nodeOf, climb, rootOf, parseEntry, ranges, tapeLength, draw, shuffle, numbers, recompute, parseContext,
+  badCardName, deckHash, termsHash, readTerms, readTicket, ticketLeaf, commitment, salts, leafTag, leafHash, deckRoot, opens, slotHash, mixSeed, mixedPlaces, shifts,
+  strongKey, readPolicy, readVerifierKey, readForm, readCheckpoint, readStatement, signed, ed25519, label, sha256, join, str8, blob16, u32 };

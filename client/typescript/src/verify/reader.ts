@@ -1,0 +1,89 @@
+// The fields of an entry, 1.1 to 1.5.
+import { ascii } from "./bytes.ts";
+import { CODES, MAX_PASSED } from "./codes.ts";
+import { Malformed, Unknown } from "./errors.ts";
+
+// Reader takes the fields of an entry one after the other.
+export class Reader {
+  constructor(bytes, passed = []) { this.bytes = bytes; this.at = 0; this.passed = passed; }
+  take(n, field) {
+    if (this.bytes.length - this.at < n) throw new Malformed(`${field}: the bytes end too early`);
+    this.at += n;
+    return this.bytes.subarray(this.at - n, this.at);
+  }
+  uint(size, field) {
+    let n = 0;
+    for (const b of this.take(size, field)) n = n * 256 + b;
+    return n;
+  }
+  u8(field) { return this.uint(1, field); }
+  u16(field) { return this.uint(2, field); }
+  u32(field) { return this.uint(4, field); }
+  u64(field) {
+    const high = this.u32(field), low = this.u32(field);
+    if (high > 0x1fffff) throw new Malformed(`${field}: above 2^53 − 1`);
+    return high * 2 ** 32 + low;
+  }
+  hash(field) { return this.take(32, field); }
+  flag(field) {
+    const v = this.u8(field);
+    if (v > 1) throw new Malformed(`${field}: a flag is 0 or 1, not ${v}`);
+    return v === 1;
+  }
+  // among reads a number from 1 to last that is of no list of section 15.
+  among(last, field) {
+    const v = this.u8(field);
+    if (v === 0) throw new Malformed(`${field}: 0`);
+    if (v > last) throw new Unknown(`${field} ${v}`);
+    return v;
+  }
+  // code reads a code of a list. One that is not listed is unknown where it is
+  // critical; else it is noted in passed, and what it stands for changes nothing (1.4).
+  code(list, field = list) {
+    const { open, names } = CODES[list], v = this.u8(field);
+    if (Object.hasOwn(names, v)) return v;
+    if (v === 0) throw new Malformed(`${field}: the code 0`);
+    if (!open || v < 128) throw new Unknown(`${field} ${v}`);
+    this.passed.push({ list, code: v });
+    return v;
+  }
+  // rest takes the bytes behind a code that was passed over.
+  rest(field) {
+    const n = this.bytes.length - this.at;
+    if (n > MAX_PASSED) throw new Malformed(`${field}: ${n} bytes that nobody knows, above 1,024`);
+    return this.take(n, field);
+  }
+  // extensions reads the list that a structure ends in: known has a reader of the value
+  // by code. What it does not know is returned.
+  extensions(list, known = {}) {
+    const out = [], count = this.u8("extensions");
+    for (let i = 0, last = 0; i < count; i++) {
+      const code = this.code(list, "extension");
+      if (last >= code) throw new Malformed("extensions: the codes do not ascend");
+      last = code;
+      if (Object.hasOwn(known, code)) known[code](this.blob("extension", 0, 0xffff));
+      else out.push({ code, value: this.blob("extension", 0, MAX_PASSED) });
+    }
+    return out;
+  }
+  text(field, grammar) {
+    const s = ascii(this.take(this.u8(field), field));
+    if (!grammar.test(s)) throw new Malformed(`${field}: not of its grammar`);
+    return s;
+  }
+  blob(field, min, max) {
+    const n = this.u16(field);
+    if (n < min || n > max) throw new Malformed(`${field}: ${n} bytes, not ${min} to ${max}`);
+    return this.take(n, field);
+  }
+  end(what) {
+    if (this.at !== this.bytes.length) throw new Malformed(`${what}: bytes are left over`);
+  }
+}
+
+// 1.5
+export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+export const NAME_OR_EMPTY = /^(?:[A-Za-z0-9][A-Za-z0-9._-]{0,63})?$/;
+export const ORIGIN = /^[a-z0-9](?:[a-z0-9./_-]{0,126}[a-z0-9])?$/;
+export const REASON = /^[\x20-\x7e]{1,200}$/;
+export const KERNEL = /^[\x21-\x7e]{0,64}$/;

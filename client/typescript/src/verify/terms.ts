@@ -1,0 +1,60 @@
+// Decks, 3.1, and terms, section 16.
+import { equal, fromUTF8, label, str8, u16, utf8 } from "./bytes.ts";
+import { WHEEL } from "./codes.ts";
+import { Malformed } from "./errors.ts";
+import { Reader } from "./reader.ts";
+import { sha256 } from "./sha256.ts";
+
+export const LOOKS_ALIKE =
+  /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/;
+
+export function badCardName(name) {
+  const n = utf8.encode(name).length;
+  return n < 1 || n > 64 || name.startsWith(" ") || name.endsWith(" ") || LOOKS_ALIKE.test(name);
+}
+
+export const deckHash = (deck) => sha256(label("deck"), u16(deck.length), ...deck.map(str8));
+export const MAX_DOCUMENT = 65536, MAX_RANGE = 2 ** 30, MAX_TICKET = 2048;
+export const termsHash = (kind, written) => sha256(label("terms"), Uint8Array.of(kind), written);
+
+// readTerms reads the bytes of terms: {labels, total} of a wheel, {text} of a pay table.
+export function readTerms(kind, written) {
+  if (written.length < 1 || written.length > MAX_DOCUMENT) throw new Malformed("terms: not 1 to 65,536 bytes");
+  return kind === WHEEL ? readWheel(written) : { text: readPayTable(written) };
+}
+
+export function readWheel(written) {
+  const r = new Reader(written), labels = [], names = new Set(), count = r.u16("labels");
+  if (count === 0) throw new Malformed("wheel: no label");
+  let total = 0;
+  for (let i = 0; i < count; i++) {
+    const name = properText(r.take(r.u8("label"), "label"), "wheel"), weight = r.u32("weight");
+    if (badCardName(name)) throw new Malformed(`wheel: label ${i} is no name`);
+    if (names.has(name)) throw new Malformed(`wheel: label ${i} stands twice`);
+    if (weight === 0) throw new Malformed(`wheel: label ${i} has no weight`);
+    names.add(name);
+    labels.push({ label: name, weight });
+    total += weight;
+  }
+  r.end("wheel");
+  if (total > MAX_RANGE) throw new Malformed("wheel: the weights add up to more than 2^30");
+  return { labels, total };
+}
+
+export function readPayTable(written) {
+  const text = properText(written, "pay table");
+  if (LOOKS_ALIKE.test(text.replaceAll("\n", ""))) throw new Malformed("pay table: characters that do not show");
+  return text;
+}
+
+export function properText(bytes, what) {
+  const text = fromUTF8(bytes);
+  if (!equal(utf8.encode(text), bytes)) throw new Malformed(`${what}: not UTF-8`);
+  return text;
+}
+
+// labelOf gives the label that a drawn value shows.
+export function labelOf({ labels }, value) {
+  let up = 0;
+  return labels.find(({ weight }) => value <= (up += weight))?.label;
+}

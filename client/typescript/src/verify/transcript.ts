@@ -1,0 +1,135 @@
+// Transcripts, section 8, and what a file is.
+import { MAX_INT, equal, fromBase64, join, starts, utf8 } from "./bytes.ts";
+import { Canonical } from "./canonical.ts";
+import { readCheckpoint } from "./checkpoint.ts";
+import { MAX_CARDS } from "./codes.ts";
+import { Malformed, Unknown } from "./errors.ts";
+import { NAME } from "./reader.ts";
+import { BRACE, MAX_FILE, MAX_RECEIPT, RECEIPT_VERSION, TRANSCRIPT_VERSION, isOtherVersion, readReceipt } from "./receipt.ts";
+import { readStatement } from "./statement.ts";
+import { MAX_DOCUMENT } from "./terms.ts";
+
+export const FORMAT = "shuffled/v1/transcript";
+
+// readForm reads the object, and leaves its receipts as spans.
+export function readForm(j) {
+  j.expect(`{"format":"${FORMAT}"`);
+  const t = { kind: "transcript" };
+  j.expect(',"id":');
+  t.id = j.integer(1, MAX_INT);
+  if (j.next(',"recipient":')) {
+    t.recipient = j.string();
+    if (!NAME.test(t.recipient)) j.refuse("the recipient is not a name");
+  }
+  if (j.next(',"deck":')) {
+    t.deck = j.list(() => j.string(), MAX_CARDS, "names of cards");
+    if (t.deck.length === 0) j.refuse("a deck without cards is left out");
+  }
+  if (j.next(',"terms":')) {
+    const text = j.string();
+    t.terms = text === "" || text.length > Math.ceil(MAX_DOCUMENT / 3) * 4 ? null : fromBase64(text);
+    if (t.terms === null || t.terms.length > MAX_DOCUMENT) j.refuse("the terms are not padded base64 of 1 to 65,536 bytes");
+  }
+  j.expect(',"receipts":');
+  t.receipts = j.list(() => j.span(), 8213, "receipts");
+  if (t.receipts.length < 2) j.refuse("fewer than 2 receipts");
+  if (j.next(',"witnessed":')) {
+    t.witnessed = j.span();
+    if (t.witnessed[0] === t.witnessed[1]) j.refuse("what the witnesses saw is empty");
+  }
+  t.keys = [];
+  if (j.next(',"keys":')) {
+    t.keys = j.list(() => j.span(), 1024, "signing keys");
+    if (t.keys.length === 0) j.refuse("keys without any are left out");
+  }
+  t.statements = [];
+  if (j.next(',"statements":')) {
+    t.statements = j.list(() => j.span(), 8, "statements");
+    if (t.statements.length === 0) j.refuse("statements without any are left out");
+  }
+  j.expect(',"cards":');
+  t.cards = j.list(() => readCard(j), MAX_CARDS, "cards");
+  j.expect("}");
+  if (j.at !== j.bytes.length) j.refuse("text after the transcript");
+  return t;
+}
+
+// readTranscript reads the form of the whole, then one receipt after the other,
+// and keeps one checkpoint for all, and that of witnessed.
+export function readTranscript(bytes) {
+  const j = new Canonical(bytes), t = readForm(j);
+  let text;
+  t.receipts = t.receipts.map((span) => {
+    const { signed: own, ...r } = readReceipt(j.content(span));
+    if (text === undefined) t.checkpoint = readCheckpoint(text = own);
+    if (!equal(own, text)) throw new Malformed("the receipts carry different checkpoints");
+    return { ...r, checkpoint: t.checkpoint };
+  });
+  const underItsOwn = (span) => {
+    const { signed: own, ...r } = readReceipt(j.content(span)), checkpoint = readCheckpoint(own);
+    if (checkpoint.origin !== t.checkpoint.origin) throw new Malformed("the checkpoints have different origins");
+    return { ...r, checkpoint };
+  };
+  if (t.witnessed) t.witnessed = underItsOwn(t.witnessed);
+  t.keys = t.keys.map(underItsOwn);
+  const by = new Set();
+  t.statements = t.statements.map((span) => {
+    const s = readStatement(j.content(span));
+    for (const { name, id } of s.signatures) {
+      if (by.has(`${name} ${id}`)) throw new Malformed(`a second statement of ${name}`);
+      by.add(`${name} ${id}`);
+    }
+    return s;
+  });
+  return t;
+}
+
+export function readCard(j) {
+  const c = {};
+  j.expect('{"place":');
+  c.place = j.integer(0, MAX_CARDS - 1);
+  j.expect(',"position":');
+  c.position = j.integer(0, MAX_CARDS - 1);
+  j.expect(',"value":');
+  c.value = j.integer(0, 2 ** 32 - 1); // 6.3: a u32
+  if (j.next(',"card":')) {
+    c.card = j.string();
+    if (c.card === "") j.refuse("a card without a name leaves it out");
+  }
+  j.expect(',"salt":');
+  c.salt = j.hash("a salt");
+  j.expect(',"proof":');
+  c.proof = join(...j.list(() => j.hash("a hash of an opening"), 12, "hashes in an opening"));
+  j.expect("}");
+  return c;
+}
+
+export function readFile(input) {
+  const bytes = readBytes(input);
+  if (bytes[0] === BRACE) return readTranscript(bytes);
+  if (!starts(bytes, "c2sp.org/tlog-proof@")) throw new Malformed("neither a transcript nor a receipt");
+  const receipt = readReceipt(bytes);
+  const checkpoint = readCheckpoint(receipt.signed);
+  return { kind: "receipt", receipts: [{ ...receipt, checkpoint }], checkpoint };
+}
+
+// readBytes checks what is true of the whole file: its size, and that it is UTF-8.
+export function readBytes(input) {
+  if (input.length > MAX_FILE) throw new Malformed("above 32 MiB");
+  const bytes = typeof input === "string" ? utf8.encode(input) : input;
+  if (bytes.length > MAX_FILE) throw new Malformed("above 32 MiB");
+  if (isOtherVersion(bytes, ...TRANSCRIPT_VERSION)) throw new Unknown("transcript format, of another version");
+  if (bytes.length <= MAX_RECEIPT && isOtherVersion(bytes, ...RECEIPT_VERSION)) throw new Unknown("receipt format, of another version");
+  if (typeof input === "string") {
+    if (/\p{Surrogate}/u.test(input)) throw new Malformed("not Unicode");
+    return bytes;
+  }
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  try { // in pieces, so that the text is never there as a whole
+    for (let at = 0; at < bytes.length; at += 65536) decoder.decode(bytes.subarray(at, at + 65536), { stream: true });
+    decoder.decode();
+  } catch {
+    throw new Malformed("not UTF-8");
+  }
+  return bytes;
+}

@@ -1,0 +1,44 @@
+// Merkle trees, RFC 6962 section 2.1.
+import { equal } from "./bytes.ts";
+import { sha256 } from "./sha256.ts";
+
+export const leafOf = (bytes) => sha256(Uint8Array.of(0), bytes);
+export const nodeOf = (left, right) => sha256(Uint8Array.of(1), left, right);
+
+// climb gives the root that a path of hashes, one after the other, leads to;
+// null if it has not exactly the length that index and size demand. Proofs of
+// neighbours end alike: above keeps the last node made at each height.
+export function climb(leaf, index, size, path, above = []) {
+  if (index >= size) return null;
+  let hash = leaf, at = index, last = size - 1;
+  const node = (height, left, right) => {
+    const n = above[height];
+    if (n === undefined || !equal(n.left, left) || !equal(n.right, right)) above[height] = { left, right, hash: nodeOf(left, right) };
+    return above[height].hash;
+  };
+  for (let i = 0; i < path.length; i += 32) {
+    const sibling = path.subarray(i, i + 32);
+    if (last === 0) return null;
+    if (at % 2 === 1 || at === last) {
+      hash = node(i / 32, sibling, hash);
+      while (at % 2 === 0 && at !== 0) { at /= 2; last = Math.floor(last / 2); }
+    } else {
+      hash = node(i / 32, hash, sibling);
+    }
+    at = Math.floor(at / 2);
+    last = Math.floor(last / 2);
+  }
+  return last === 0 ? hash : null;
+}
+
+// rootOf leaf hashes: a node without a sibling goes up as it is, which is the
+// split at the largest power of two.
+export function rootOf(hashes) {
+  let level = hashes;
+  while (level.length > 1) {
+    const above = [];
+    for (let i = 0; i < level.length; i += 2) above.push(i + 1 < level.length ? nodeOf(level[i], level[i + 1]) : level[i]);
+    level = above;
+  }
+  return level[0];
+}
