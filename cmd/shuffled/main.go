@@ -18,6 +18,7 @@ import (
 	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/operate"
 	"shuffled/internal/cli/player"
+	"shuffled/internal/cli/serving"
 	"shuffled/internal/cli/ticket"
 	"shuffled/internal/process"
 	"shuffled/internal/term"
@@ -95,7 +96,12 @@ func run(ctx context.Context, args []string, s term.Streams) int {
 		Name:        "shuffled",
 		Description: "Card shuffling that can be checked by anyone. Start with: shuffled demo",
 		Grammar:     new(cli),
-		Before:      func(command string) (any, error) { return testSelf(command) },
+		Before: func(command string) (any, error) {
+			if command == "serve" || command == "witness serve" {
+				serving.IgnoreHangups()
+			}
+			return testSelf(command)
+		},
 	}
 	return program.Run(ctx, args, s, s)
 }

@@ -16,30 +16,39 @@ import (
 // limitMemory tells the collector what the process may take, and says so. The
 // configured limit comes first, then GOMEMLIMIT, then 9/10 of what the cgroup
 // allows, or of what the machine has. It is a soft limit: a state that needs more
-// takes more, and the collector then works more often.
-func limitMemory(cfg *config.Config, log *slog.Logger) {
+// takes more, and the collector then works more often. It returns what the cgroup allows,
+// or the machine has, in bytes; 0 if that is unknown.
+func limitMemory(cfg *config.Config, log *slog.Logger) (available uint64) {
 	limit, from := cfg.MemoryLimit, "memory_limit"
+	available, source, err := availableMemory()
 	switch {
 	case limit != 0:
 		debug.SetMemoryLimit(int64(limit))
 	case os.Getenv("GOMEMLIMIT") != "":
 		limit, from = config.Size(debug.SetMemoryLimit(-1)), "GOMEMLIMIT"
 	default:
-		available, err := memlimit.FromSystem()
-		from = "machine"
-		// An error is no limit, or none that can be read.
-		if allowed, none := memlimit.FromCgroup(); none == nil && (err != nil || allowed < available) {
-			available, from, err = allowed, "cgroup", nil
-		}
 		if err != nil {
 			log.Warn("the memory of this machine is unknown: no memory limit is set, memory_limit would set one",
 				"error", err)
-			return
+			return 0
 		}
+		from = source
 		limit = config.Size(available / 10 * 9 >> 20 << 20)
 		debug.SetMemoryLimit(int64(limit))
 	}
 	log.Info("memory limit", "limit", limit.String(), "from", from)
+	return available
+}
+
+// availableMemory returns what the cgroup allows, or the machine has if that is less.
+func availableMemory() (available uint64, from string, err error) {
+	available, err = memlimit.FromSystem()
+	from = "machine"
+	// An error is no limit, or none that can be read.
+	if allowed, none := memlimit.FromCgroup(); none == nil && (err != nil || allowed < available) {
+		available, from, err = allowed, "cgroup", nil
+	}
+	return available, from, err
 }
 
 // The collector trades memory for time. What the daemon holds is small most often,

@@ -60,7 +60,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 	log := serving.NewLog(s.Err, cfg)
 	log.Info("known-answer tests passed", "tests", passed.Tests, "answers", passed.Answers)
 	serving.StartProcess(log)
-	limitMemory(cfg, log)
+	available := limitMemory(cfg, log)
 	go paceCollector(ctx) // ends with ctx
 	// A taken address is told before anything is written.
 	listener, err := serving.Listen(cfg.Listen, "--listen, or listen in the configuration,")
@@ -71,11 +71,16 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 	if err := cfg.Validate(); err != nil {
 		return term.Usage("%s", err)
 	}
+	certificates, err := serving.OpenCertificates(cfg.TLS, log)
+	if err != nil {
+		return err
+	}
+	m := newMachine(cfg, certificates, available, log)
 	w := words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}
 	if w.adoptAct, err = host.LoadAdoptedHead(c.AdoptAct); err != nil {
 		return err
 	}
-	return c.serve(ctx, s, cfg, listener, w, passed, log)
+	return c.serve(ctx, s, cfg, listener, m, w, passed, log)
 }
 
 // open opens the store; with --dev it makes the tables and what a first run lacks.
@@ -113,18 +118,16 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ s
 
 // serve answers not_ready until the ledgers are loaded, and stops in this order:
 // readiness and, after the delay, no new requests, listeners, ledgers, store.
-func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config, listener net.Listener, w words,
-	passed selftest.Passed, log *slog.Logger) error {
+func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config, listener net.Listener,
+	m *machine, w words, passed selftest.Passed, log *slog.Logger) error {
 	figures, hooks := new(generator), new(webhookFigures)
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: build.This().Name(), Log: log,
-		Collectors: append(append(figures.collectors(), selfTested(passed)...), hooks)})
+		Collectors: append(append(figures.collectors(), selfTested(passed)...), hooks, m), Health: m.Health})
 	if err != nil {
 		return err
 	}
-	tlsConfig, err := serving.LoadTLS(cfg.TLS)
-	if err != nil {
-		return err
-	}
+	tlsConfig := m.TLS()
+	go m.Watch(ctx) // ends with ctx
 	run, stop := serving.Outlive(ctx, cfg.ShutdownDelay.Duration(), func() {
 		log.Info("stopping: requests are served for a while yet", "delay", cfg.ShutdownDelay.Duration())
 		api.Leave()

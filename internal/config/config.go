@@ -247,10 +247,11 @@ func (c *Config) Resolve() {
 }
 
 // Credentials takes every secret file from one directory, by its name there: a supervisor
-// such as systemd hands the daemon private copies in a directory of its own. Call it after
-// Resolve.
+// such as systemd hands the daemon private copies in a directory of its own. The key of the
+// TLS certificate stays where it is: it is renewed while the daemon runs, and the copy is of
+// its start. Call it after Resolve.
 func (c *Config) Credentials(dir string) {
-	secrets := []*string{&c.DatabasePasswordFile, &c.PassphraseFile, &c.TLS.Key, &c.Webhook.Key}
+	secrets := []*string{&c.DatabasePasswordFile, &c.PassphraseFile, &c.Webhook.Key}
 	for i := range c.SealingKeys {
 		secrets = append(secrets, &c.SealingKeys[i])
 	}

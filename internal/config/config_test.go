@@ -294,7 +294,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestCredentials: every secret file, and nothing else, is taken from the directory.
+// TestCredentials: every secret file is taken from the directory, except the key of the TLS
+// certificate, which is read again when it changes.
 func TestCredentials(t *testing.T) {
 	c := Default()
 	c.DatabasePasswordFile, c.TLS.Cert, c.TLS.Key = "/etc/a/password", "/etc/a/cert.pem", "/etc/a/key.pem"
@@ -305,7 +306,7 @@ func TestCredentials(t *testing.T) {
 	c.Credentials("/run/c")
 	got := []string{c.DatabasePasswordFile, c.TLS.Key, c.Webhook.Key, c.SealingKeys[0], c.Ledgers[0].SigningKey,
 		c.Ledgers[0].SigningKeys[0], c.TLS.Cert, c.Ledgers[0].Mark, c.PassphraseFile}
-	want := []string{"/run/c/password", "/run/c/key.pem", "/run/c/webhook.key", "/run/c/sealing.key", "/run/c/main.key",
+	want := []string{"/run/c/password", "/etc/a/key.pem", "/run/c/webhook.key", "/run/c/sealing.key", "/run/c/main.key",
 		"/run/c/main-2.key", "/etc/a/cert.pem", "/var/lib/x/main.mark", ""}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

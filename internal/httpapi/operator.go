@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 
@@ -52,11 +53,14 @@ func (s *Server) Combined() http.Handler {
 // errLatched is why a ledger that can be written takes no commits.
 var errLatched = errors.New("the entropy latch is set: no commits until an operator clears it")
 
-// readyz says whether every ledger takes commits, and what keeps those that do
-// not.
+// readyz says whether every ledger takes commits, what keeps those that do not, and what of
+// the host needs attention.
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	ledgers, notReady := s.ledgers.all()
-	answer := Readiness{Ready: notReady == "", Reason: optional(notReady), Ledgers: []LedgerReadiness{}}
+	health := s.cfg.Health()
+	notReady = cmp.Or(notReady, health.Reason)
+	answer := Readiness{Ready: notReady == "", Reason: optional(notReady), Warnings: health.Warnings,
+		Ledgers: []LedgerReadiness{}}
 	for _, l := range ledgers {
 		live, err := l.Log.Live(), l.Log.Ready()
 		one := LedgerReadiness{

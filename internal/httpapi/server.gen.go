@@ -1160,6 +1160,9 @@ type Readiness struct {
 
 	// Reason Why not, where it is not one ledger's fault.
 	Reason *string `json:"reason,omitempty"`
+
+	// Warnings What of the host or its files needs attention soon. Absent if nothing does.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Reason Why a shuffle is void. With tape_lost no tape is disclosed, a fault in every audit.

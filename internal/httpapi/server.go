@@ -26,8 +26,16 @@ type Config struct {
 	Collectors []prometheus.Collector
 	// Log gets one line per request, and the cause of every failure. Required.
 	Log *slog.Logger
+	// Health says how the daemon's host is; nil: well.
+	Health func() Health
 	// Now is the wall clock, for tokens and rates; nil is time.Now.
 	Now func() time.Time
+}
+
+// Health is how the daemon's host and its files are.
+type Health struct {
+	Reason   string   // why the daemon must not be asked any more; "" if it may be
+	Warnings []string // what an operator should do soon
 }
 
 // Server answers requests for the ledgers that are added to it. Safe for
@@ -65,6 +73,9 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("making the API: no log")
 	}
 	cfg.Limits.setDefaults()
+	if cfg.Health == nil {
+		cfg.Health = func() Health { return Health{} }
+	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 
@@ -15,6 +16,43 @@ func OpenFiles() (uint64, error) {
 		return 0, fmt.Errorf("reading RLIMIT_NOFILE: %w", err)
 	}
 	return limit.Max, nil // Go raises the soft limit to it
+}
+
+// UsedFiles returns how many files and connections this process has open. Of a process that
+// is not dumpable only root may know it, before Linux 6.2.
+func UsedFiles() (uint64, error) {
+	info, err := os.Stat("/proc/self/fd")
+	if err != nil {
+		return 0, fmt.Errorf("counting open files: %w", err)
+	}
+	if info.Size() == 0 {
+		return 0, fmt.Errorf("counting open files: %w", errors.ErrUnsupported)
+	}
+	return uint64(info.Size()), nil
+}
+
+// ClockSynchronised reports whether the kernel was told that a time service keeps the clock.
+// A filter of system calls may forbid to ask.
+func ClockSynchronised() (bool, error) {
+	var t unix.Timex // modes 0: changes nothing
+	state, err := unix.Adjtimex(&t)
+	if err != nil {
+		return false, fmt.Errorf("reading the state of the clock: %w", err)
+	}
+	return state != unix.TIME_ERROR && t.Status&unix.STA_UNSYNC == 0, nil
+}
+
+// ResidentBytes returns how much memory of the machine this process has.
+func ResidentBytes() (uint64, error) {
+	text, err := os.ReadFile("/proc/self/statm") // in pages, the second number (proc_pid_statm(5))
+	if err != nil {
+		return 0, fmt.Errorf("reading the memory in use: %w", err)
+	}
+	var mapped, resident uint64
+	if _, err := fmt.Sscan(string(text), &mapped, &resident); err != nil {
+		return 0, fmt.Errorf("reading the memory in use: %w", err)
+	}
+	return resident * uint64(os.Getpagesize()), nil
 }
 
 // FreeSpace returns how many bytes may be written below a directory.

@@ -7,6 +7,15 @@ import "errors"
 // OpenFiles returns how many files and connections this process may have open.
 func OpenFiles() (uint64, error) { return 0, errors.ErrUnsupported }
 
+// UsedFiles returns how many files and connections this process has open.
+func UsedFiles() (uint64, error) { return 0, errors.ErrUnsupported }
+
+// ClockSynchronised reports whether a time service keeps the clock.
+func ClockSynchronised() (bool, error) { return false, errors.ErrUnsupported }
+
+// ResidentBytes returns how much memory of the machine this process has.
+func ResidentBytes() (uint64, error) { return 0, errors.ErrUnsupported }
+
 // FreeSpace returns how many bytes may be written below a directory.
 func FreeSpace(string) (uint64, error) { return 0, errors.ErrUnsupported }
 

@@ -43,18 +43,12 @@ func (d *doctor) host() {
 	}
 }
 
-// Free space below which the high-water mark and the caches are in danger, in bytes.
-const (
-	littleSpace = 1 << 30
-	noSpace     = 64 << 20
-)
-
 // limits looks at what the configuration asks of the host.
 func (d *doctor) limits() {
 	switch files, err := process.OpenFiles(); {
 	case err != nil:
 		d.warn("open files", "", "%s", err)
-	case files < uint64(d.cfg.Limits.Connections)+256:
+	case files < serving.FilesFor(d.cfg):
 		d.warn("open files", "set LimitNOFILE in the unit, or lower limits.connections",
 			"%d may be open, and limits.connections is %d, with the database and the witnesses alongside", files, d.cfg.Limits.Connections)
 	default:
@@ -66,9 +60,9 @@ func (d *doctor) limits() {
 		d.warn("free space", "ledger create makes it; mistyped, it is another house's", "there is no data directory %s", d.cfg.Data)
 	case err != nil:
 		d.warn("free space", "", "%s", err)
-	case free < noSpace:
+	case free < serving.NoSpace:
 		d.fail("free space", cure, "%d MiB below %s", free>>20, d.cfg.Data)
-	case free < littleSpace:
+	case free < serving.LittleSpace:
 		d.warn("free space", cure, "%d MiB below %s", free>>20, d.cfg.Data)
 	default:
 		d.ok("free space", "%d MiB below %s", free>>20, d.cfg.Data)
@@ -141,7 +135,7 @@ const renewBefore = 21 * 24 * time.Hour
 
 // certificate looks at the listener's TLS.
 func (d *doctor) certificate() {
-	const cure = "renew the certificate, write chain and key to the files of [tls], and start the daemon again"
+	const cure = "renew the certificate, write chain and key to the files of [tls]: a daemon that runs takes them within 10 s, or on SIGHUP"
 	t, err := serving.LoadTLS(d.cfg.TLS)
 	if d.failed("certificate", "correct the files of [tls]", err) {
 		return

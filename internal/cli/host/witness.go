@@ -69,11 +69,11 @@ func (c witnessServeCmd) Run(ctx context.Context, s term.Streams) error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return term.Usage("--tls-cert and --tls-key belong together")
 	}
-	tlsConfig, err := serving.LoadTLS(config.TLS{Cert: c.TLSCert, Key: c.TLSKey})
+	log := c.log(s)
+	certificates, err := serving.OpenCertificates(config.TLS{Cert: c.TLSCert, Key: c.TLSKey}, log)
 	if err != nil {
 		return err
 	}
-	log := c.log(s)
 	serving.StartProcess(log)
 	// A taken address is told before anything is written.
 	listener, err := serving.Listen(c.Listen, "--listen")
@@ -88,7 +88,8 @@ func (c witnessServeCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	server := witnessServer(w, log)
-	server.TLSConfig = tlsConfig
+	server.TLSConfig = certificates.TLS()
+	go certificates.Watch(ctx) // ends with ctx
 	if err := c.greet(s, w, logs, listener.Addr()); err != nil {
 		return errors.Join(err, w.Close())
 	}

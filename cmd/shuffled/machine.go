@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"shuffled/internal/cli/serving"
+	"shuffled/internal/config"
+	"shuffled/internal/httpapi"
+	"shuffled/internal/process"
+)
+
+// machine watches what a daemon needs of its host: its certificates, descriptors, memory,
+// disk and clock. It collects figures of them, and says on readiness what needs attention.
+type machine struct {
+	*serving.Certificates // nil without
+	cfg                   *config.Config
+	memory                uint64 // that this process may take; 0 if it is unknown
+	log                   *slog.Logger
+	seen                  atomic.Pointer[sight]
+}
+
+// sight is what was seen at one look: what could not be found out is absent.
+type sight struct {
+	figures map[*prometheus.Desc]float64
+	health  httpapi.Health
+}
+
+func hostFigure(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("shuffled_host_"+name, help, nil, nil)
+}
+
+var (
+	filesOpen   = hostFigure("open_files", "Files and connections that this process has open.")
+	filesLimit  = hostFigure("open_files_limit", "Files and connections that it may have open.")
+	memoryUsed  = hostFigure("memory_bytes", "Memory of the machine that this process has.")
+	memoryLimit = hostFigure("memory_limit_bytes", "Memory that the cgroup allows, or that the machine has.")
+	diskFree    = hostFigure("data_free_bytes", "Bytes that may be written below the data directory.")
+	clockKept   = hostFigure("clock_synchronised", "1 while the kernel knows that a time service keeps the clock.")
+
+	tlsEnds = prometheus.NewDesc("shuffled_tls_not_after_timestamp_seconds",
+		"Earliest end of a certificate of the listener's chain, or of the authorities of clients.", []string{"of"}, nil)
+	tlsRefused = prometheus.NewDesc("shuffled_tls_refused_total",
+		"How often TLS files were read that do not hold, so that those before stay in use.", nil, nil)
+)
+
+// newMachine looks at the host for the first time, and logs what is not as it should be.
+// memory is what the process may take in bytes, 0 if that is unknown.
+func newMachine(cfg *config.Config, c *serving.Certificates, memory uint64, log *slog.Logger) *machine {
+	m := &machine{Certificates: c, cfg: cfg, memory: memory, log: log}
+	m.look()
+	return m
+}
+
+// Watch looks again and again, and has the certificates read again, until ctx ends.
+func (m *machine) Watch(ctx context.Context) {
+	go m.Certificates.Watch(ctx) // ends with ctx
+	tick := time.NewTicker(serving.LookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			m.look()
+		}
+	}
+}
+
+// Health is what was seen at the last look, and what the certificates are now.
+func (m *machine) Health() httpapi.Health {
+	seen := m.seen.Load().health
+	what, leave := m.Concern(time.Now())
+	switch {
+	case what == "":
+		return seen
+	case leave:
+		seen.Reason = what
+	}
+	seen.Warnings = append(slices.Clone(seen.Warnings), what)
+	return seen
+}
+
+// look sees how the host is. A disk that does not answer keeps it, and nobody else, waiting.
+func (m *machine) look() {
+	s := &sight{figures: map[*prometheus.Desc]float64{}}
+	warn := func(format string, args ...any) {
+		s.health.Warnings = append(s.health.Warnings, fmt.Sprintf(format, args...))
+	}
+	limit, limitErr := process.OpenFiles()
+	if limitErr == nil {
+		s.figures[filesLimit] = float64(limit)
+	}
+	used, err := process.UsedFiles()
+	if err == nil {
+		s.figures[filesOpen] = float64(used)
+	}
+	switch {
+	case limitErr == nil && limit < serving.FilesFor(m.cfg):
+		warn("%d files may be open, and limits.connections is %d, with the database and the witnesses alongside: "+
+			"set LimitNOFILE in the unit, or lower limits.connections", limit, m.cfg.Limits.Connections)
+	case limitErr == nil && err == nil && used > limit/10*9:
+		warn("more than 9/10 of the files that may be open are: set LimitNOFILE in the unit higher")
+	}
+	if free, err := process.FreeSpace(m.cfg.Data); err == nil {
+		s.figures[diskFree] = float64(free)
+		if free < serving.LittleSpace {
+			warn("less than %d MiB are free below the data directory: make room", serving.LittleSpace>>20)
+		}
+	}
+	if m.memory != 0 {
+		s.figures[memoryLimit] = float64(m.memory)
+	}
+	if resident, err := process.ResidentBytes(); err == nil {
+		s.figures[memoryUsed] = float64(resident)
+		if m.memory != 0 && resident > m.memory/20*19 {
+			warn("more than 95 %% of the memory that there is are in use: give the daemon more, or lower limits")
+		}
+	}
+	if kept, err := process.ClockSynchronised(); err == nil {
+		s.figures[clockKept] = 0
+		if kept {
+			s.figures[clockKept] = 1
+		} else {
+			warn("no time service keeps the clock, as far as the kernel knows: entries carry its time")
+		}
+	}
+	before := m.seen.Swap(s)
+	for _, w := range s.health.Warnings {
+		if before == nil || !slices.Contains(before.health.Warnings, w) {
+			m.log.Warn("the host needs attention", "because", w)
+		}
+	}
+}
+
+// Describe names the figures.
+func (m *machine) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{filesOpen, filesLimit, memoryUsed, memoryLimit, diskFree, clockKept, tlsEnds,
+		tlsRefused} {
+		to <- d
+	}
+}
+
+// Collect tells the figures of the last look.
+func (m *machine) Collect(to chan<- prometheus.Metric) {
+	for d, v := range m.seen.Load().figures {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
+	}
+	for of, end := range m.Ends() {
+		to <- prometheus.MustNewConstMetric(tlsEnds, prometheus.GaugeValue, float64(end.Unix()), of)
+	}
+	to <- prometheus.MustNewConstMetric(tlsRefused, prometheus.CounterValue, float64(m.Refused()))
+}

@@ -1,0 +1,272 @@
+package serving
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"shuffled/internal/config"
+	"shuffled/internal/keys"
+)
+
+// LookEvery is how often files and host are looked at.
+const LookEvery = 10 * time.Second
+
+// tellEvery is how often the end of a certificate that is near is logged.
+const tellEvery = 24 * time.Hour
+
+// LeaveBefore is how long before the end of a certificate a daemon is not ready any more, so
+// that load balancers have left it when clients begin to refuse it.
+const LeaveBefore = 10 * time.Minute
+
+// warnAtMost is the longest time before the end of a certificate that is worth a word; of
+// short-lived ones it is a third of their life.
+const warnAtMost = 21 * 24 * time.Hour
+
+// IgnoreHangups keeps SIGHUP from ending the process. It is for the beginning of commands
+// that serve.
+func IgnoreHangups() { signal.Ignore(syscall.SIGHUP) }
+
+// Certificates are a listener's certificate, its key, and the authorities of clients. They
+// are read again when their files change, and on SIGHUP. What does not hold is not taken:
+// the listener goes on with what it has. Safe for concurrent use.
+type Certificates struct {
+	files   config.TLS
+	log     *slog.Logger
+	current atomic.Pointer[loaded]
+	refused atomic.Uint64
+}
+
+// loaded is what the files held.
+type loaded struct {
+	config *tls.Config
+	ends   map[string]time.Time // the earliest end of each file's certificates
+	warn   time.Time            // from when on the end is near
+	files  []fs.FileInfo
+}
+
+// OpenCertificates reads the files; without a certificate it returns nil. A certificate that
+// has ended, or has not begun, is refused.
+func OpenCertificates(files config.TLS, log *slog.Logger) (*Certificates, error) {
+	if files.Cert == "" {
+		return nil, nil
+	}
+	c := &Certificates{files: files, log: log}
+	first, err := c.load(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	c.current.Store(first)
+	return c, nil
+}
+
+// TLS returns the configuration of a server, nil without a certificate. Each connection has
+// what was read last when it began.
+func (c *Certificates) TLS() *tls.Config {
+	if c == nil {
+		return nil
+	}
+	t := c.current.Load().config.Clone()
+	t.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return c.current.Load().config, nil }
+	return t
+}
+
+// Ends returns the earliest end of the certificates of each file: of the listener's chain as
+// listener, of the authorities of clients as client_ca.
+func (c *Certificates) Ends() map[string]time.Time {
+	if c == nil {
+		return nil
+	}
+	return c.current.Load().ends
+}
+
+// Refused returns how often files were read that do not hold.
+func (c *Certificates) Refused() uint64 {
+	if c == nil {
+		return 0
+	}
+	return c.refused.Load()
+}
+
+// Concern says what is wrong with the certificate at a time, "" for nothing, and whether the
+// daemon must not take connections any more.
+func (c *Certificates) Concern(now time.Time) (what string, leave bool) {
+	if c == nil {
+		return "", false
+	}
+	l := c.current.Load()
+	for _, file := range []string{"listener", "client_ca"} {
+		end, ok := l.ends[file]
+		switch {
+		case !ok || now.Before(l.warn) && file == "listener" || end.Sub(now) > warnAtMost:
+		case file == "client_ca":
+			return fmt.Sprintf("an authority of client certificates ends %s: put the next one alongside it into tls.client_ca",
+				end.UTC().Format(time.RFC3339)), false
+		default:
+			return fmt.Sprintf("the TLS certificate ends %s: write the next one to the files of [tls]",
+				end.UTC().Format(time.RFC3339)), end.Sub(now) < LeaveBefore
+		}
+	}
+	return "", false
+}
+
+// Watch reads the files again when they change, and on SIGHUP, until ctx ends.
+func (c *Certificates) Watch(ctx context.Context) {
+	if c == nil {
+		return // hangups are ignored
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // and is not stopped: the signal would end the process again
+	look := time.NewTicker(LookEvery)
+	defer look.Stop()
+	var told time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangups:
+			c.reload(time.Now())
+		case now := <-look.C:
+			if c.changed() {
+				c.reload(now)
+			}
+			if what, _ := c.Concern(now); what != "" && now.Sub(told) >= tellEvery {
+				told = now
+				c.log.Warn("a certificate ends soon", "because", what)
+			}
+		}
+	}
+}
+
+// changed reports whether a file is another one than that which was looked at last.
+func (c *Certificates) changed() bool {
+	before := c.current.Load().files
+	for i, now := range c.stat() {
+		was := before[i]
+		if (now == nil) != (was == nil) {
+			return true
+		}
+		if now != nil && !(os.SameFile(now, was) && now.ModTime().Equal(was.ModTime()) && now.Size() == was.Size()) {
+			return true
+		}
+	}
+	return false
+}
+
+// stat returns what the file system says of the files, nil for one that is not there.
+func (c *Certificates) stat() []fs.FileInfo {
+	all := make([]fs.FileInfo, 3)
+	for i, path := range []string{c.files.Cert, c.files.Key, c.files.ClientCA} {
+		if info, err := os.Stat(path); err == nil {
+			all[i] = info
+		}
+	}
+	return all
+}
+
+// reload takes what the files hold, if it holds. What does not is told once for each change:
+// of two files that belong together one is always written first.
+func (c *Certificates) reload(now time.Time) {
+	next, err := c.load(now)
+	if err != nil {
+		c.refused.Add(1)
+		c.log.Warn("the TLS files are not taken: the listener goes on with those before", "error", err)
+		kept := *c.current.Load()
+		kept.files = c.stat()
+		c.current.Store(&kept)
+		return
+	}
+	c.current.Store(next)
+	c.log.Info("the TLS files were read", "until", next.ends["listener"].UTC().Format(time.RFC3339))
+}
+
+// load reads the files as they are now.
+func (c *Certificates) load(now time.Time) (*loaded, error) {
+	l := &loaded{files: c.stat(), ends: map[string]time.Time{}} // before they are read
+	var err error
+	if l.config, err = LoadTLS(c.files); err != nil {
+		return nil, err
+	}
+	chain := l.config.Certificates[0]
+	leaf := chain.Leaf
+	switch {
+	case now.After(leaf.NotAfter):
+		return nil, fmt.Errorf("the TLS certificate %s ended %s: clients refuse it; renew it", c.files.Cert,
+			leaf.NotAfter.UTC().Format(time.RFC3339))
+	case now.Before(leaf.NotBefore):
+		return nil, fmt.Errorf("the TLS certificate %s begins %s: clients refuse it until then; correct the clock, or wait",
+			c.files.Cert, leaf.NotBefore.UTC().Format(time.RFC3339))
+	}
+	l.ends["listener"] = leaf.NotAfter
+	for _, der := range chain.Certificate[1:] {
+		if above, err := x509.ParseCertificate(der); err == nil {
+			l.earliest("listener", above.NotAfter)
+		}
+	}
+	l.warn = leaf.NotAfter.Add(-min(warnAtMost, leaf.NotAfter.Sub(leaf.NotBefore)/3))
+	if c.files.ClientCA != "" {
+		text, err := os.ReadFile(c.files.ClientCA)
+		if err != nil {
+			return nil, fmt.Errorf("reading the client authorities: %w", err)
+		}
+		for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+			if authority, err := x509.ParseCertificate(block.Bytes); err == nil {
+				l.earliest("client_ca", authority.NotAfter)
+			}
+		}
+	}
+	return l, nil
+}
+
+func (l *loaded) earliest(file string, end time.Time) {
+	if before, ok := l.ends[file]; !ok || end.Before(before) {
+		l.ends[file] = end
+	}
+}
+
+// LoadTLS returns the listener's TLS configuration, nil without a certificate.
+// Only TLS 1.3 is spoken. Where authorities are named clients are asked for a
+// certificate; one that these did not issue fails the handshake, and none is as
+// good as no token. The private key is a secret like any other: a file that group or
+// others can use is refused.
+func LoadTLS(c config.TLS) (*tls.Config, error) {
+	if c.Cert == "" {
+		return nil, nil
+	}
+	chain, err := os.ReadFile(c.Cert)
+	if err != nil {
+		return nil, fmt.Errorf("reading the TLS certificate: %w", err)
+	}
+	key, err := keys.ReadSecret(c.Key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the private key of the TLS certificate: %w", err)
+	}
+	cert, err := tls.X509KeyPair(chain, key.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("reading the TLS certificate %s and its private key: %w", c.Cert, err)
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert},
+		NextProtos: []string{"h2", "http/1.1"}}
+	if c.ClientCA == "" {
+		return t, nil
+	}
+	authorities, err := os.ReadFile(c.ClientCA)
+	if err != nil {
+		return nil, fmt.Errorf("reading the client authorities: %w", err)
+	}
+	t.ClientCAs, t.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
+	if !t.ClientCAs.AppendCertsFromPEM(authorities) {
+		return nil, errors.New("the file of client authorities holds no certificate")
+	}
+	return t, nil
+}
