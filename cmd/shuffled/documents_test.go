@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,8 +18,8 @@ func TestDocumentedCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	var documents []string
-	for _, pattern := range []string{"../../README.md", "../../docs/*.md", "../../docs/operations/*.md"} {
-		found, err := filepath.Glob(pattern)
+	for _, pattern := range []string{"README.md", "docs/*.md", "docs/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join("../..", pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,15 +27,14 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	commands := 0
 	for _, path := range documents {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, block := range regexp.MustCompile("(?ms)^ *```sh\n(.*?)^ *```$").FindAllStringSubmatch(string(text), -1) {
-			for _, command := range commandsOf(block[1]) {
+		for _, block := range fences(t, strings.TrimPrefix(path, "../../")) {
+			if block.kind != "sh" {
+				continue
+			}
+			for _, command := range commandsOf(block.text) {
 				commands++
 				if fault := unknownIn(parser.Model.Node, command); fault != "" {
-					t.Errorf("%s: %s: %s", path, strings.Join(command, " "), fault)
+					t.Errorf("%s:%d: %s: %s", path, block.line, strings.Join(command, " "), fault)
 				}
 			}
 		}

@@ -69,12 +69,10 @@ func newInstallation(t *testing.T) *installation {
 // blocksOf are the blocks of commands of a chapter of docs/operations.
 func blocksOf(t *testing.T, chapter string) (blocks []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../docs/operations", chapter))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
-		blocks = append(blocks, m[1])
+	for _, b := range fences(t, filepath.Join("docs/operations", chapter)) {
+		if b.kind == "sh" {
+			blocks = append(blocks, b.text)
+		}
 	}
 	return blocks
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -14,10 +13,6 @@ func TestReadme(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("the README uses curl, which is not here")
 	}
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	path, err := builtBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -25,19 +20,22 @@ func TestReadme(t *testing.T) {
 	d := newDaemon(t, "")
 	d.start()
 	dir := t.TempDir()
-	for _, first := range []string{"TOKEN=", "go run ./cmd/shuffled audit export"} {
-		_, block, found := strings.Cut(string(readme), "```sh\n"+first)
-		block, _, closed := strings.Cut(block, "```")
-		if !found || !closed {
-			t.Fatalf("the README has no block of commands that begins with %s", first)
+	typed := 0
+	for _, b := range fences(t, "README.md") {
+		if !strings.HasPrefix(b.text, "TOKEN=") && !strings.HasPrefix(b.text, "go run ./cmd/shuffled audit export") {
+			continue
 		}
-		script := strings.NewReplacer("http://127.0.0.1:8080", d.url, "go run ./cmd/shuffled", path, "shuffled-data",
-			d.data).Replace(first + block)
+		typed++
+		script := strings.NewReplacer(address, d.url, "go run ./cmd/shuffled", path, "shuffled-data",
+			d.data).Replace(b.text)
 		cmd := exec.Command("sh", "-eu", "-c", script)
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "PROVED") {
 			t.Errorf("the README's commands: %v\n%s", err, out)
 		}
+	}
+	if typed != 2 {
+		t.Errorf("%d blocks of the README's walk were found", typed)
 	}
 }

@@ -96,7 +96,7 @@ var health = []Row{
 			tests("internal/dealer", "random stories against a model: no place twice, no gap", "TestModel",
 				"TestRivalDeals", "TestRaces"),
 			tests("internal/dealer", "a stub shuffled again is a new commit that names the old; every card is in one of them, once", "TestStub", "TestListedPositions"),
-			document("docs/GAMES.md", "Shuffled again: stubs, returned cards, continuous shufflers", "how"),
+			document("docs/games/shoes.md", "Shuffled again: stubs, returned cards, continuous shufflers", "how"),
 		},
 		Duty: "To tell players the number of decks and when they are shuffled.",
 	},

@@ -27,6 +27,7 @@ type terms struct {
 	Disclosure string    `placeholder:"WHO" enum:",public,auditor" default:"" help:"Who gets the tape at the close: public or auditor. Default: the ledger's."`
 	Terms      string    `placeholder:"KIND:HASH" help:"What says what the values mean: wheel:HASH or pay_table:HASH, as shuffled terms put prints it, or ticket_list:ROOT:COUNT."`
 	Idempotent string    `name:"idempotency-key" placeholder:"KEY" help:"The same key and request give the same answer. Default: a new UUIDv7."`
+	Quiet      bool      `short:"q" help:"Print the id, for a script, and nothing else."`
 }
 
 // roundFlag is a flag that may stand alone or have a round as its value.
@@ -125,6 +126,10 @@ func (t *terms) commit(ctx context.Context, r *remote.Flags, s term.Streams,
 		}
 		return committed{made.Shuffle, made.Terms, t.Idempotent}, nil
 	}, func(committed) error {
+		if t.Quiet {
+			_, err := fmt.Fprintln(s.Out, made.ID)
+			return err
+		}
 		t.announce(s, made, what, runs)
 		return nil
 	})
