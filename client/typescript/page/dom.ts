@@ -1,11 +1,17 @@
 // Elements. All that comes from a file is set as text, never as markup.
 
-export const $ = (id) => document.getElementById(id);
+export const $ = <T extends HTMLElement = HTMLElement>(id: string) => document.getElementById(id) as T;
 
-export function el(tag, attributes, ...children) {
+// A Child is left out if it is nothing.
+export type Child = string | Node | undefined | null | false;
+
+// input is a field of the form by its id.
+export const input = (id: string) => $<HTMLInputElement>(id);
+
+export function el(tag: string, attributes?: Record<string, string | false | undefined>, ...children: Child[]): HTMLElement {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes ?? {}))
     if (value !== undefined && value !== false) node.setAttribute(name, value);
-  node.append(...children.filter((c) => c !== undefined && c !== null && c !== false));
+  node.append(...children.filter((c): c is string | Node => c !== undefined && c !== null && c !== false));
   return node;
 }

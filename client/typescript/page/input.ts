@@ -1,5 +1,5 @@
 // What the reader gives: files, pasted text, keys and values.
-import { $ } from "./dom.ts";
+import { $, input } from "./dom.ts";
 import { besides } from "./link.ts";
 import { show } from "./result.ts";
 import { state } from "./state.ts";
@@ -7,33 +7,33 @@ import { state } from "./state.ts";
 export const MOST_BYTES = 32 * 2 ** 20 + 1; // one more than the verifier takes
 
 // A verifier key is one word; a policy has lines of its words.
-export const isKey = (text) => /^\S+\+[0-9a-fA-F]{8}\+\S+$/.test(text);
-export const isPolicy = (text) => /^[ \t]*(?:log|witness|group|quorum)[ \t]/m.test(text);
+export const isKey = (text: string) => /^\S+\+[0-9a-fA-F]{8}\+\S+$/.test(text);
+const isPolicy = (text: string) => /^[ \t]*(?:log|witness|group|quorum)[ \t]/m.test(text);
 
-export function trusted() {
-  const text = $("trust").value.trim();
+function trusted(): { policy?: string; vkey?: string } {
+  const text = input("trust").value.trim();
   if (text === "") return {};
   return isPolicy(text) ? { policy: text } : { vkey: text };
 }
 
-export const believed = () => $("auditors").value.split(/\s+/).filter((word) => word !== "");
+const believed = () => input("auditors").value.split(/\s+/).filter((word) => word !== "");
 
 // A clipboard adds and drops white space around a text; a file does not.
-export function pasted() {
-  const text = $("text").value.trim();
+function pasted(): string {
+  const text = input("text").value.trim();
   return text.startsWith("c2sp.org/") ? `${text}\n` : text;
 }
 
-export async function check() {
+export async function check(): Promise<void> {
   const run = ++state.runs;
-  const input = state.chosen ? state.chosen.bytes : pasted();
+  const given = state.chosen ? state.chosen.bytes : pasted();
   const name = state.chosen ? `${state.chosen.name}, ${state.chosen.bytes.length.toLocaleString("en")} bytes` : "pasted text";
-  if (input.length === 0 && !state.chosen) {
+  if (given.length === 0 && !state.chosen) {
     say("Choose a file or paste one first.");
     return;
   }
-  const slots = shuffled.readSlots($("slot").value);
-  $("slot").setAttribute("aria-invalid", slots === null);
+  const slots = shuffled.readSlots(input("slot").value);
+  $("slot").setAttribute("aria-invalid", String(slots === null));
   if (slots === null) {
     $("result").hidden = true;
     say("What stands as your secret value is none: it has 32 bytes, as 64 hexadecimal digits or 44 characters of base64.");
@@ -42,24 +42,24 @@ export async function check() {
   }
   say("Checking …");
   try {
-    const judged = await shuffled.judge(input, { ...trusted(), slots, auditors: believed() });
+    const judged = await shuffled.judge(given, { ...trusted(), slots, auditors: believed() });
     if (run !== state.runs) return;
     say("");
     show(judged, name, state.chosen?.link, state.chosen?.link && besides(state.chosen.link, state.chosen.bytes));
   } catch (e) {
     if (run !== state.runs) return;
     $("result").hidden = true;
-    say(`The check could not run: ${e.message}`);
+    say(`The check could not run: ${(e as Error).message}`);
   }
 }
 
-export function say(text) { $("status").textContent = text; }
+export function say(text: string): void { $("status").textContent = text; }
 
 // take reads files: what looks like a key or policy is trusted, the rest judged.
-export async function take(files) {
+export async function take(files: File[]): Promise<void> {
   let evidence = false;
   for (const file of files) {
-    let bytes;
+    let bytes: Uint8Array<ArrayBuffer>;
     try {
       bytes = new Uint8Array(await file.slice(0, MOST_BYTES).arrayBuffer());
     } catch {
@@ -68,7 +68,7 @@ export async function take(files) {
     }
     const text = bytes.length <= 131072 ? new TextDecoder().decode(bytes).trim() : "";
     if (!text.startsWith("{") && !text.startsWith("c2sp.org/") && (isKey(text) || isPolicy(text))) {
-      $("trust").value = text;
+      input("trust").value = text;
       state.keyOfLink = false;
     } else if (text.startsWith("shuffled/v") ) {
       state.ticket = { name: file.name, bytes };
@@ -76,7 +76,7 @@ export async function take(files) {
       state.chosen = { name: file.name, bytes };
       $("link").hidden = true;
       evidence = true;
-      $("text").value = "";
+      input("text").value = "";
     }
   }
   $("name").textContent = state.chosen ? `${state.chosen.name}, ${state.chosen.bytes.length.toLocaleString("en")} bytes, is what is checked.` : "";

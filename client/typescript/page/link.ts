@@ -1,23 +1,23 @@
 // Links to a shuffle of the server that the page came from.
-import { $, el } from "./dom.ts";
+import { $, el, input } from "./dom.ts";
 import { MOST_BYTES, check, isKey, say } from "./input.ts";
-import { state } from "./state.ts";
+import { state, type Link } from "./state.ts";
 
 // #main/1234 names a shuffle of the server that the page came from. It is all
 // that the page ever asks the network for. #main/1234&key=…&slot=… brings a key
 // and a player's secret value, too, which anyone who made the link has chosen: they
 // are used only when told to. What follows # is sent to nobody.
 
-export const LINK = /^#([A-Za-z0-9][A-Za-z0-9._-]{0,63})\/([1-9][0-9]{0,15})((?:&[^&]*)*)$/;
+const LINK = /^#([A-Za-z0-9][A-Za-z0-9._-]{0,63})\/([1-9][0-9]{0,15})((?:&[^&]*)*)$/;
 export const served = location.protocol === "https:" || location.protocol === "http:";
 
-export function readLink() {
+export function readLink(): Link | null {
   const found = LINK.exec(location.hash);
   if (found === null) return null;
-  const link = { ledger: found[1], id: Number(found[2]) };
+  const link: Link = { ledger: found[1]!, id: Number(found[2]) };
   try {
-    for (const part of found[3].split("&").slice(1)) {
-      const [, name, value] = /^(key|slot)=(.*)$/.exec(part) ?? [];
+    for (const part of found[3]!.split("&").slice(1)) {
+      const [, word, value = ""] = /^(key|slot)=(.*)$/.exec(part) ?? [], name = word as "key" | "slot" | undefined;
       if (name === undefined || link[name] !== undefined) return null;
       link[name] = decodeURIComponent(value);
     }
@@ -29,7 +29,7 @@ export function readLink() {
   return link;
 }
 
-export const REFUSALS = {
+const REFUSALS: Record<number, string> = {
   401: "This ledger is not open to everybody. Ask the house for the file, and give it below.",
   403: "This ledger is not open to everybody. Ask the house for the file, and give it below.",
   404: "This server has no such shuffle.",
@@ -37,7 +37,7 @@ export const REFUSALS = {
   503: "This server cannot answer just now. Try again in a moment.",
 };
 
-export async function follow(link) {
+export async function follow(link: Link | null): Promise<void> {
   const run = ++state.runs;
   $("link").hidden = location.hash === "";
   if (location.hash === "") return;
@@ -52,11 +52,11 @@ export async function follow(link) {
   const title = `Shuffle ${link.id} of ${link.ledger}, from ${location.host}`;
   showLink(title, "Fetching its transcript …");
   say("");
-  let bytes;
+  let bytes: Uint8Array<ArrayBuffer>;
   try {
     bytes = await download(new URL(`v1/${link.ledger}/shuffles/${link.id}/transcript`, document.baseURI));
   } catch (e) {
-    if (run === state.runs) showLink(title, e.message, again(link));
+    if (run === state.runs) showLink(title, (e as Error).message, again(link));
     return;
   }
   if (run !== state.runs) return;
@@ -71,22 +71,22 @@ export async function follow(link) {
 }
 
 // download reads no more than the verifier takes.
-export async function download(url) {
-  let answer;
+async function download(url: URL | string): Promise<Uint8Array<ArrayBuffer>> {
+  let answer: Response;
   try {
     answer = await fetch(url, { cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
   } catch {
     throw new Error("The server does not answer.");
   }
   if (!answer.ok) throw new Error(REFUSALS[answer.status] ?? `The server answers ${answer.status}.`);
-  const pieces = [], reader = answer.body.getReader();
+  const pieces: Uint8Array<ArrayBuffer>[] = [], reader = answer.body!.getReader();
   let size = 0;
   for (let r; size < MOST_BYTES && !(r = await reader.read().catch(() => { throw new Error("The server’s answer broke off."); })).done; size += r.value.length) pieces.push(r.value);
   reader.cancel().catch(() => {});
   return new Uint8Array(await new Blob(pieces).slice(0, MOST_BYTES).arrayBuffer());
 }
 
-export function idOf(bytes) {
+function idOf(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes)).id;
   } catch {
@@ -94,28 +94,28 @@ export function idOf(bytes) {
   }
 }
 
-export function showLink(title, text, ...more) {
+function showLink(title: string, text: string, ...more: HTMLElement[]): void {
   $("link").replaceChildren(el("h2", { id: "link-title" }, title), el("p", { role: "status" }, text), ...more);
   $("link").hidden = false;
 }
 
 // besides is what is said next to the verdict on a linked shuffle.
-export function besides(link, bytes) {
+export function besides(link: Link, bytes: Uint8Array<ArrayBuffer>): HTMLElement {
   return el("div", { class: "of-link" },
     el("p", {}, `The file and this page came from ${location.host}: a server that lies can send both. The verdict is worth as much as the key that you give, and the place that you have it from.`),
     ...keyOffer(link.key), ...slotOffer(link.slot), keep(bytes, `${link.ledger}-${link.id}.json`));
 }
 
-export function button(text, kind, action) {
+function button(text: string, kind: string, action: () => void): HTMLElement {
   const b = el("button", { type: "button", class: kind }, text);
   b.addEventListener("click", action);
   return b;
 }
 
-export const again = (link) => button("Try again", "plain", () => follow(link));
+const again = (link: Link) => button("Try again", "plain", () => follow(link));
 
 // keep saves the very bytes that were judged.
-export function keep(bytes, name) {
+function keep(bytes: Uint8Array<ArrayBuffer>, name: string): HTMLElement {
   return button("Save the file", "plain", () => {
     const url = URL.createObjectURL(new Blob([bytes], { type: "application/json" }));
     el("a", { href: url, download: name }).click();
@@ -123,23 +123,23 @@ export function keep(bytes, name) {
   });
 }
 
-export function keyOffer(key) {
-  if (key === undefined || state.keyOfLink && $("trust").value === key) return [];
+function keyOffer(key: string | undefined): HTMLElement[] {
+  if (key === undefined || state.keyOfLink && input("trust").value === key) return [];
   if (!isKey(key)) return [el("p", {}, "The link also brings something that is no verifier key. It is not used.")];
   return [el("p", {}, "The link also brings a key: ", el("code", {}, key), ". It is not used: anyone who made the link chose it, and a false ledger has a false key. Compare it with the one that the regulator or the licence names."),
     button("I have compared it: use this key", "plain", () => {
-      $("trust").value = key;
+      input("trust").value = key;
       state.keyOfLink = true;
       check();
     })];
 }
 
-export function slotOffer(slot) {
-  if (slot === undefined || state.slotOfLink && $("slot").value === slot) return [];
+function slotOffer(slot: string | undefined): HTMLElement[] {
+  if (slot === undefined || state.slotOfLink && input("slot").value === slot) return [];
   if (!shuffled.readSlots(slot)?.length) return [el("p", {}, "The link also brings something that is no secret value. It is not used.")];
   return [el("p", {}, "The link also brings a secret value: ", el("code", {}, slot), ". It is not used: it says something only to the player who chose it. Compare it with the one that you kept."),
     button("I chose this value: use it", "plain", () => {
-      $("slot").value = slot;
+      input("slot").value = slot;
       state.slotOfLink = true;
       check();
     })];

@@ -1,31 +1,32 @@
 // The page around the verifier.
-import { $, el } from "./dom.ts";
+import { $, el, input } from "./dom.ts";
 import { check, take } from "./input.ts";
 import { follow, readLink, served } from "./link.ts";
 import { state } from "./state.ts";
 
 $("form").addEventListener("submit", (e) => { e.preventDefault(); check(); });
-$("file").addEventListener("click", (e) => { e.target.value = ""; }); // so that the same file may be chosen again
-$("file").addEventListener("change", (e) => take([...e.target.files]));
+$("file").addEventListener("click", () => { input("file").value = ""; }); // so that the same file may be chosen again
+$("file").addEventListener("change", () => take([...input("file").files ?? []]));
 $("trust").addEventListener("input", () => { state.keyOfLink = false; });
 $("slot").addEventListener("input", () => { state.slotOfLink = false; $("slot").removeAttribute("aria-invalid"); });
-$("text").addEventListener("input", () => { if ($("text").value !== "") { state.chosen = null; $("file").value = ""; $("name").textContent = ""; $("link").hidden = true; } });
+$("text").addEventListener("input", () => { if (input("text").value !== "") { state.chosen = null; input("file").value = ""; $("name").textContent = ""; $("link").hidden = true; } });
 $("text").addEventListener("paste", () => setTimeout(check));
 window.addEventListener("hashchange", () => {
-  $("slot").value = ""; // it is for one shuffle
+  input("slot").value = ""; // it is for one shuffle
   state.slotOfLink = false;
   follow(readLink());
 });
 $("served").hidden = !served;
-if (served) $("contract").replaceChildren(el("a", { href: new URL("openapi.yaml", document.baseURI) }, "contract"));
+if (served) $("contract").replaceChildren(el("a", { href: String(new URL("openapi.yaml", document.baseURI)) }, "contract"));
 follow(readLink());
 
 for (const type of ["dragenter", "dragover"]) document.addEventListener(type, (e) => { e.preventDefault(); $("drop").classList.add("over"); });
 for (const type of ["dragleave", "drop"]) document.addEventListener(type, () => $("drop").classList.remove("over"));
 document.addEventListener("drop", (e) => {
-  if (e.target instanceof HTMLTextAreaElement && e.dataTransfer.files.length === 0) return;
+  const files = e.dataTransfer?.files;
+  if (e.target instanceof HTMLTextAreaElement && !files?.length) return;
   e.preventDefault();
-  if (e.dataTransfer.files.length === 0) return;
-  $("file").files = e.dataTransfer.files;
-  take([...e.dataTransfer.files]);
+  if (!files?.length) return;
+  input("file").files = files;
+  take([...files]);
 });

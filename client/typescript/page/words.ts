@@ -1,7 +1,8 @@
 // Plain words for steps, levels and verdicts.
 import { state } from "./state.ts";
+import type { Level, Result, Verdict } from "../src/verify/types.ts";
 
-export const STEPS = {
+export const STEPS: Record<string, [holds: string, fails: string]> = {
   format: ["The file is whole", "This is no intact transcript or receipt."],
   entries: ["Its ledger entries belong together", "The ledger entries in this file do not belong together."],
   signature: ["The ledger is signed by the right key", "The ledger is not signed by the right key."],
@@ -20,23 +21,23 @@ export const STEPS = {
   statements: ["An auditor you trust opened the random bytes, and they hold", "A statement in this file is not an auditor’s about this shuffle."],
 };
 
-export const LEVELS = {
+export const LEVELS: Record<Level, string> = {
   "key not pinned": "The file agrees with itself. Nothing says who made it.",
   "recorded": "Signed, and in the ledger of the key you trust. Later edits show. A house that holds its key could still rebuild the whole ledger.",
   "witnessed": "Outside witnesses saw the ledger with this shuffle in it before the first card was dealt.",
   "mixed": "The order also hangs on a value that the house could not know when it committed. Who got which of the next places was still the house’s word.",
 };
 
-export const VERDICTS = {
+export const VERDICTS: Record<Verdict["verdict"], [mark: string, title: string]> = {
   "proved": ["✓", "Proved"],
   "consistent": ["≈", "Consistent, but not proved"],
   "failed": ["✗", "This does not hold"],
   "cannot judge": ["?", "This page cannot judge it"],
 };
 
-export const RESULTS = { "ok": ["✓", "holds"], "failed": ["✗", "fails"], "not checked": ["–", "not checked"] };
+export const RESULTS: Record<Result, [mark: string, word: string]> = { "ok": ["✓", "holds"], "failed": ["✗", "fails"], "not checked": ["–", "not checked"] };
 
-export function summary(v) {
+export function summary(v: Verdict): string {
   if (v.verdict === "proved") {
     if (v.kind === "receipt" && v.level === "witnessed") return "This entry stands in the ledger of the key you trust, and the witnesses you trust saw it there.";
     if (v.level === "witnessed") return "Everything that this file shows holds, under the key and the witnesses you trust. They saw the shuffle fixed before the first card was dealt.";
@@ -46,15 +47,15 @@ export function summary(v) {
   }
   if (v.verdict === "consistent")
     return "The file agrees with itself, but you named no key, and anybody can make such a file. Ask a regulator or the house for the ledger’s verifier key, and give it above.";
-  if (v.verdict === "failed") return STEPS[v.failed][1];
+  if (v.verdict === "failed") return STEPS[v.failed!]![1];
   return `Something here is unknown to this version, which is no accusation: ${v.unknown}.`;
 }
 
 // unchecked says so where the shuffle itself could not be worked out again.
-export function unchecked(v) {
+export function unchecked(v: Verdict): string {
   const order = v.steps.find((s) => s.name === "order");
   const holds = v.verdict === "proved" || v.verdict === "consistent";
-  if (!holds || v.kind !== "transcript" || order.result !== "not checked") return "";
+  if (!holds || v.kind !== "transcript" || order?.result !== "not checked") return "";
   const again = ` The shuffle was not worked out again: ${order.detail}.`, each = v.cards?.some((c) => c.shows !== undefined) ? "every value was drawn by the rule" : "the deck held each card once";
   if (v.state !== "closed") return again;
   const named = v.statements?.filter((s) => s.trusted).map((s) => s.name) ?? [];
@@ -63,11 +64,11 @@ export function unchecked(v) {
 }
 
 // passedOver says how much of the file this page does not know.
-export function passedOver(v) {
+export function passedOver(v: Verdict): string | null {
   if (v.level === undefined || v.passed_over === undefined) return null;
   const n = v.passed_over.reduce((sum, p) => sum + p.count, 0), kinds = v.passed_over.length;
   return `This file holds ${n.toLocaleString("en")} ${n === 1 ? "entry or value" : "entries or values"} of ${kinds.toLocaleString("en")} ${kinds === 1 ? "kind" : "kinds"} that this page does not know. ${n === 1 ? "It changes" : "They change"} nothing that it checks.`;
 }
 
-export const when = (time) => time && `${time.slice(0, 10)}, ${time.slice(11, 19)} UTC`;
-export const listed = (words) => words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+export const when = (time: string) => `${time.slice(0, 10)}, ${time.slice(11, 19)} UTC`;
+export const listed = (words: string[]) => words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;

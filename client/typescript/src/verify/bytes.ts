@@ -1,32 +1,33 @@
 // Bytes and texts, 1.1.
+import type { Bytes } from "./types.ts";
 
 export const MAX_INT = 2 ** 53 - 1;
 export const utf8 = new TextEncoder();
-export const ascii = (bytes) => String.fromCharCode(...bytes);
-export const label = (name) => utf8.encode(`shuffled/v1/${name}\0`);
-export const u16 = (n) => Uint8Array.of(n >> 8, n);
-export const u32 = (n) => Uint8Array.of(n >>> 24, n >>> 16, n >>> 8, n);
-export const str8 = (text) => { const b = utf8.encode(text); return join(Uint8Array.of(b.length), b); };
-export const blob16 = (bytes) => join(u16(bytes.length), bytes);
+export const ascii = (bytes: Uint8Array) => String.fromCharCode(...bytes);
+export const label = (name: string): Bytes => utf8.encode(`shuffled/v1/${name}\0`);
+export const u16 = (n: number) => Uint8Array.of(n >> 8, n);
+export const u32 = (n: number) => Uint8Array.of(n >>> 24, n >>> 16, n >>> 8, n);
+export const str8 = (text: string) => { const b = utf8.encode(text); return join(Uint8Array.of(b.length), b); };
+export const blob16 = (bytes: Bytes) => join(u16(bytes.length), bytes);
 
 // starts: whether a word of ASCII stands in the bytes, from at.
-export function starts(bytes, word, at = 0) {
+export function starts(bytes: Uint8Array, word: string, at = 0): boolean {
   for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word.charCodeAt(i)) return false;
   return true;
 }
 
 // fromUTF8 is for bytes that were found to be UTF-8.
-export const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-export const fromUTF8 = (bytes) => decoder.decode(bytes);
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+export const fromUTF8 = (bytes: Uint8Array) => decoder.decode(bytes);
 
-export function join(...parts) {
+export function join(...parts: Uint8Array[]): Bytes {
   const out = new Uint8Array(parts.reduce((n, p) => n + p.length, 0));
   let at = 0;
   for (const p of parts) { out.set(p, at); at += p.length; }
   return out;
 }
 
-export function equal(a, b) {
+export function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
@@ -34,13 +35,13 @@ export function equal(a, b) {
 
 // RFC 4648 section 4, padded, nothing else: null for any other text. It takes
 // the bytes of the text, or the text.
-export const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-export const SIXTET = new Int8Array(256).fill(-1);
+const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const SIXTET = new Int8Array(256).fill(-1);
 
 for (let i = 0; i < 64; i++) SIXTET[BASE64.charCodeAt(i)] = i;
-export const PAD = 0x3d; // =
+const PAD = 0x3d; // =
 
-export function fromBase64(input) {
+export function fromBase64(input: string | Uint8Array): Bytes | null {
   const text = typeof input === "string" ? utf8.encode(input) : input, n = text.length;
   if (n % 4 !== 0) return null;
   const pad = text[n - 1] !== PAD ? 0 : text[n - 2] !== PAD ? 1 : 2;
@@ -56,10 +57,10 @@ export function fromBase64(input) {
   return (bits & (1 << held) - 1) === 0 ? out : null; // stray bits are 0
 }
 
-export function toBase64(bytes) {
+export function toBase64(bytes: Uint8Array): string {
   let s = "";
   for (const b of bytes) s += String.fromCharCode(b);
   return btoa(s);
 }
 
-export const hex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+export const hex = (bytes: Uint8Array) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");

@@ -1,15 +1,17 @@
 // The steps deck, terms and openings.
 import { equal, toBase64 } from "./bytes.ts";
-import { CARDS, CUT, NO_TAPE, NUMBERS, TICKET_LIST, WHEEL, codeOf, nameOf, told } from "./codes.ts";
+import { CARDS, CUT, NO_TAPE, NUMBERS, TICKET_LIST, WHEEL, codeOf, told } from "./codes.ts";
 import { numbers, positions, ranges } from "./draws.ts";
 import { Fault } from "./errors.ts";
 import { isPublic } from "./legality.ts";
 import { mixSeed, mixedPlaces, shifts } from "./mix.ts";
 import { opens } from "./openings.ts";
-import { many, skip } from "./step.ts";
+import { many, skip, type Outcome } from "./step.ts";
+import type { Made } from "./tree.ts";
 import { badCardName, deckHash, readTerms, termsHash } from "./terms.ts";
+import type { Run, Whole } from "./types.ts";
 
-export function stepDeck(s) {
+export function stepDeck(s: Whole): Outcome {
   const { deck } = s.file, c = s.context;
   if (c.kind !== CARDS) {
     if (deck) throw new Fault("draws have no deck, and the file has one");
@@ -19,30 +21,30 @@ export function stepDeck(s) {
   const bad = deck.findIndex(badCardName);
   if (bad >= 0) throw new Fault(`card ${bad} has a name that no deck may have`);
   if (deck.length < 2 || (!c.parent && deck.length !== c.n)) throw new Fault(`${many(deck.length, "card")}, and the commit says ${c.n}`);
-  if (!equal(deckHash(deck), c.deck_hash)) throw new Fault("the deck's hash is not the one in the commit");
+  if (!equal(deckHash(deck), c.deck_hash!)) throw new Fault("the deck's hash is not the one in the commit");
   return many(deck.length, "card");
 }
 
 // stepTerms holds the terms in the file against what the commit binds and what was drawn from.
-export function stepTerms(s) {
+export function stepTerms(s: Whole): Outcome {
   const { terms } = s.context, written = s.file.terms;
-  if (terms) s.terms = { kind: nameOf("terms", terms.kind), hash: toBase64(terms.hash), count: terms.count };
+  if (terms) s.terms = { kind: told("terms", terms.kind), hash: toBase64(terms.hash), ...(terms.count !== undefined && { count: terms.count }) };
   if (!terms || terms.kind === TICKET_LIST) {
     if (written) throw new Fault("the file holds terms, and the commit binds none");
-    return skip(terms ? `a list of ${many(terms.count, "ticket")}, which this file does not hold` : "the commit binds none: it does not say what its values mean");
+    return skip(terms ? `a list of ${many(terms.count!, "ticket")}, which this file does not hold` : "the commit binds none: it does not say what its values mean");
   }
   if (!written) return skip("the terms are not in the file: what the values mean is not known");
   if (!equal(termsHash(terms.kind, written), terms.hash)) throw new Fault("the hash of the terms is not the one in the commit");
   const read = readTerms(terms.kind, written);
   if (terms.kind === WHEEL && read.total !== s.context.ranges[0])
     throw new Fault(`the weights add up to ${read.total}, and the draws are from 1 to ${s.context.ranges[0]}`);
-  Object.assign(s.terms, { labels: read.labels, text: read.text });
-  return terms.kind === WHEEL ? `a wheel of ${many(read.labels.length, "label")}, whose weights add up to ${read.total}` : `a pay table of ${many(written.length, "byte")}`;
+  Object.assign(s.terms!, read.labels ? { labels: read.labels } : { text: read.text });
+  return read.labels ? `a wheel of ${many(read.labels.length, "label")}, whose weights add up to ${read.total}` : `a pay table of ${many(written.length, "byte")}`;
 }
 
 // dealt lists the places as the deals say it, up to the first gap.
-export function dealt(s) {
-  const places = [];
+export function dealt(s: Whole): Run[] {
+  const places: Run[] = [];
   for (const { entry: { deal } } of s.deals) {
     if (deal.first_place !== places.length) break;
     for (const run of deal.runs) for (let i = 0; i < run.cards; i++) places.push(run);
@@ -51,30 +53,30 @@ export function dealt(s) {
 }
 
 // aside says whether a run is for nobody to see: it opens nothing before the tape is disclosed.
-export const aside = (run) => !run.public && (run.purpose === codeOf("purpose", "burn") || run.purpose === codeOf("purpose", "discard"));
+const aside = (run: Run) => !run.public && (run.purpose === codeOf("purpose", "burn") || run.purpose === codeOf("purpose", "discard"));
 
-export async function stepOpenings(s) {
-  const c = s.context, m = positions(c), { deck_root: root, tag } = s.commit.entry.commit, above = [], ks = ranges(c);
+export async function stepOpenings(s: Whole): Promise<Outcome> {
+  const c = s.context, m = positions(c), { deck_root: root, tag } = s.commit.entry.commit, above: Made[] = [], ks = ranges(c);
   const runs = dealt(s);
   await findPlaces(s);
-  const seen = new Set();
+  const seen = new Set<number>();
   let last = -1;
   for (const card of s.file.cards) {
-    const must = (holds, what) => { if (!holds) throw new Fault(`place ${card.place}: ${what}`); };
+    const must = (holds: boolean, what: string) => { if (!holds) throw new Fault(`place ${card.place}: ${what}`); };
     must(card.place > last, "the places do not ascend");
     must(c.kind !== NUMBERS || card.place === last + 1, `which number it shows hangs on place ${last + 1}, which is not shown`);
     last = card.place;
     must(card.place < runs.length, "it was not dealt");
     must(card.position === s.positionAt(card.place), `it shows position ${s.positionAt(card.place)}, not ${card.position}`);
-    const run = runs[card.place];
-    must(!aside(run) || isPublic(s, runs, card.place) || s.disclosed && s.disclosed.form !== NO_TAPE, `it is a ${told("purpose", run.purpose)} that nobody is to see before the tape is disclosed`);
+    const run = runs[card.place]!;
+    must(!aside(run) || isPublic(s, runs, card.place) || s.disclosed !== null && s.disclosed.form !== NO_TAPE, `it is a ${told("purpose", run.purpose)} that nobody is to see before the tape is disclosed`);
     must(s.file.recipient === undefined || isPublic(s, runs, card.place) || run.recipient === s.file.recipient, `it is not ${s.file.recipient}'s to see`);
     if (c.kind !== CARDS) {
-      must(card.value >= 1 && card.value <= ks[card.position], "its value is not in its range");
+      must(card.value >= 1 && card.value <= ks[card.position]!, "its value is not in its range");
       must(card.card === undefined, "a draw has no card");
     } else {
-      must(card.value < s.file.deck.length, "its value is no card of the deck");
-      must(card.card === s.file.deck[card.value], "its name is not that card's");
+      must(card.value < s.file.deck!.length, "its value is no card of the deck");
+      must(card.card === s.file.deck![card.value], "its name is not that card's");
       must(!seen.has(card.value), "this card is shown twice");
       seen.add(card.value);
     }
@@ -87,25 +89,25 @@ export async function stepOpenings(s) {
 }
 
 // findPlaces works out which position a place shows, and what it shows (4.3).
-export async function findPlaces(s) {
+async function findPlaces(s: Whole): Promise<void> {
   s.positionAt = (place) => place;
   s.shown = (card) => card.value;
   if (s.mix) await movePlaces(s);
   if (s.context.kind !== NUMBERS) return;
   // The step asks for the places in order without a gap, each with a value in its range.
   const taken = numbers(s.file.cards.map(s.shown));
-  s.shown = (card) => taken[card.place];
+  s.shown = (card) => taken[card.place]!;
 }
 
-export async function movePlaces(s) {
-  const { values } = s.mix.entry.mix;
+async function movePlaces(s: Whole): Promise<void> {
+  const { values } = s.mix!.entry.mix;
   const seed = mixSeed(s.commit.bytes, values);
   if (s.context.kind !== CARDS) {
     const ks = ranges(s.context), shift = await shifts(seed, ks);
-    s.shown = (card) => 1 + (card.value - 1 + shift[card.position]) % ks[card.position];
+    s.shown = (card) => 1 + (card.value - 1 + shift[card.position]!) % ks[card.position]!;
   } else {
     const cut = values.find((v) => v.source === CUT)?.cut ?? 0;
     const order = await mixedPlaces(seed, s.context.m, cut);
-    s.positionAt = (place) => order[place];
+    s.positionAt = (place) => order[place]!;
   }
 }

@@ -2,25 +2,26 @@
 import { MAX_INT, ascii, fromBase64, fromUTF8, hex, utf8 } from "./bytes.ts";
 import { Malformed } from "./errors.ts";
 import { ORIGIN } from "./reader.ts";
+import type { Bytes, Checkpoint, Note, Signature } from "./types.ts";
 
 export const INTEGER = /^(?:0|[1-9][0-9]{0,15})$/;
 
 // readInteger takes the bytes of the text, or the text.
-export function readInteger(input, what) {
+export function readInteger(input: string | Uint8Array, what: string): number {
   const text = typeof input === "string" ? input : input.length > 16 ? "" : ascii(input);
   if (!INTEGER.test(text) || Number(text) > MAX_INT) throw new Malformed(`${what}: not an integer up to 2^53 − 1`);
   return Number(text);
 }
 
 // readHash takes the bytes of the text, or the text.
-export function readHash(text, what) {
+export function readHash(text: string | Uint8Array, what: string): Bytes {
   const bytes = text.length === 44 ? fromBase64(text) : null;
   if (bytes === null || bytes.length !== 32) throw new Malformed(`${what}: not 32 bytes in base64`);
   return bytes;
 }
 
 // readNote takes a signed note apart whose text has as many lines.
-export function readNote(bytes, count, what) {
+export function readNote(bytes: Bytes, count: number, what: string): Note & { lines: string[] } {
   if (bytes.length > 16384) throw new Malformed(`${what}: above 16,384 bytes`);
   const text = fromUTF8(bytes), lines = text.split("\n");
   if (lines.length > count + 1 + 64 + 1) throw new Malformed(`${what}: more than 64 signature lines`);
@@ -33,17 +34,17 @@ export function readNote(bytes, count, what) {
 }
 
 // A tlog-checkpoint without extension lines, in a signed note.
-export function readCheckpoint(bytes) {
-  const { lines: [origin, size, root], ...note } = readNote(bytes, 3, "checkpoint");
+export function readCheckpoint(bytes: Bytes): Checkpoint {
+  const { lines, ...note } = readNote(bytes, 3, "checkpoint"), [origin, size, root] = lines as [string, string, string];
   const c = { origin, size: readInteger(size, "checkpoint size"), root: readHash(root, "checkpoint root"), ...note };
   if (!ORIGIN.test(c.origin)) throw new Malformed("checkpoint: its origin is none");
-  if (c.signatures[0].name !== c.origin) throw new Malformed("checkpoint: its first signature has another name");
+  if (c.signatures[0]!.name !== c.origin) throw new Malformed("checkpoint: its first signature has another name");
   return c;
 }
 
-export function readSignature(line, what) {
+function readSignature(line: string, what: string): Signature {
   const parts = /^\u2014 ([^+\p{White_Space}]+) ([A-Za-z0-9+/=]+)$/u.exec(line);
-  const bytes = parts && fromBase64(parts[2]);
+  const bytes = parts && fromBase64(parts[2]!);
   if (!bytes || bytes.length < 5) throw new Malformed(`${what}: a signature line that is none`);
-  return { name: parts[1], id: hex(bytes.subarray(0, 4)), bytes: bytes.subarray(4) };
+  return { name: parts[1]!, id: hex(bytes.subarray(0, 4)), bytes: bytes.subarray(4) };
 }

@@ -3,13 +3,21 @@ import { CODES } from "./codes.gen.ts";
 
 export { CODES };
 
+export type ListName = keyof typeof CODES;
+const LISTS: Record<ListName, { open: boolean; names: Record<number, string> }> = CODES;
+
+// known tells whether a code is of a list; isOpen whether the list has codes that are
+// not critical.
+export const known = (list: ListName, code: number) => Object.hasOwn(LISTS[list].names, code);
+export const isOpen = (list: ListName) => LISTS[list].open;
+
 // nameOf gives the name of a code, undefined for one that was passed over; told
 // writes it as a verdict does (10.4); codeOf gives the code of a name.
-export const nameOf = (list, code) => CODES[list].names[code];
-export const told = (list, code) => nameOf(list, code) ?? `unknown(${code})`;
+export const nameOf = (list: ListName, code: number): string | undefined => LISTS[list].names[code];
+export const told = (list: ListName, code: number) => nameOf(list, code) ?? `unknown(${code})`;
 
-export function codeOf(list, name) {
-  const found = Object.keys(CODES[list].names).find((code) => nameOf(list, code) === name);
+export function codeOf(list: ListName, name: string): number {
+  const found = Object.keys(LISTS[list].names).find((code) => nameOf(list, Number(code)) === name);
   if (found === undefined) throw new Error(`no code of ${list} is called ${name}`);
   return Number(found);
 }

@@ -4,8 +4,9 @@ import { BEACON, CARDS, DRAWS, MAX_CARDS, SLOT, TERMS, TICKET_LIST } from "./cod
 import { Malformed, Unknown } from "./errors.ts";
 import { leafTag } from "./openings.ts";
 import { NAME, NAME_OR_EMPTY, ORIGIN, Reader } from "./reader.ts";
+import type { Bytes, Commit, Context, EndAt, Parent, Passed, Source, Terms } from "./types.ts";
 
-export function parseCommit(r) {
+export function parseCommit(r: Reader): Commit {
   const contextBytes = r.blob("context", 0, 65535);
   const c = {
     context: parseContext(contextBytes, r.passed),
@@ -18,7 +19,7 @@ export function parseCommit(r) {
     key_tag: r.hash("key tag"),
     request_hash: r.hash("request hash"),
     instance: r.u64("instance"),
-  };
+  } as Commit;
   if (c.serial < 1) throw new Malformed("serial: 0");
   if ((c.serial === 1) !== (c.previous === 0)) throw new Malformed("previous: 0 for serial 1 and only then");
   c.extensions = r.extensions("commit_extension");
@@ -27,7 +28,7 @@ export function parseCommit(r) {
   return c;
 }
 
-export function parseContext(bytes, passed) {
+export function parseContext(bytes: Bytes, passed?: Passed[]): Context {
   const r = new Reader(bytes, passed);
   const c = {
     origin: r.text("origin", ORIGIN),
@@ -36,7 +37,7 @@ export function parseContext(bytes, passed) {
     table: r.text("table", NAME),
     algorithm: r.among(1, "algorithm"),
     kind: r.among(3, "kind"),
-  };
+  } as Context;
   if (c.kind === CARDS) {
     c.deck_hash = r.hash("deck hash");
     c.n = r.u16("cards");
@@ -61,18 +62,18 @@ export function parseContext(bytes, passed) {
 }
 
 // parseTerms reads what binds the shuffle to what its values mean.
-export function parseTerms(bytes) {
-  const r = new Reader(bytes), t = { kind: r.code("terms") };
+function parseTerms(bytes: Bytes): Terms {
+  const r = new Reader(bytes), t = { kind: r.code("terms") } as Terms;
   if (t.kind === TICKET_LIST) t.count = r.u64("tickets");
   t.hash = r.hash("hash of the terms");
   r.end("terms");
   return t;
 }
 
-export function parseRanges(r) {
+function parseRanges(r: Reader): number[] {
   const count = r.u16("ranges");
   if (count < 1 || count > MAX_CARDS) throw new Malformed(`recipe: ${count} ranges`);
-  const ranges = [];
+  const ranges: number[] = [];
   for (let i = 0; i < count; i++) {
     const k = r.u32("range");
     if (k < 1 || k > 2 ** 30) throw new Malformed(`recipe: a draw 1..${k}`);
@@ -81,10 +82,10 @@ export function parseRanges(r) {
   return ranges;
 }
 
-export function parseParent(r, c) {
+function parseParent(r: Reader, c: Context): Parent | null {
   if (!r.flag("parent")) return null;
   if (c.kind !== CARDS) throw new Malformed("parent: draws have none");
-  const parent = { id: r.u64("parent"), positions: [] };
+  const parent: Parent = { id: r.u64("parent"), positions: [] };
   const count = r.u16("parent positions");
   if (count !== c.n) throw new Malformed("parent positions: not one for each card");
   for (let i = 0; i < count; i++) parent.positions.push(r.u16("parent position"));
@@ -93,17 +94,17 @@ export function parseParent(r, c) {
 }
 
 // A plan is slots, then at most one beacon, then at most one cut (4).
-export function parsePlan(r, c) {
+function parsePlan(r: Reader, c: Context): Source[] {
   const count = r.u8("mix plan");
   if (count > 32) throw new Malformed("mix plan: more than 32 sources");
-  const plan = [];
-  const slots = new Set();
+  const plan: Source[] = [];
+  const slots = new Set<string>();
   let last = SLOT;
   for (let i = 0; i < count; i++) {
     const source = r.code("source", "mix source");
     if (source < last || (source === last && source !== SLOT)) throw new Malformed("mix plan: out of order");
     last = source;
-    const s = { source };
+    const s: Source = { source };
     if (source === SLOT) {
       s.slot_hash = r.hash("slot hash");
       if (slots.has(ascii(s.slot_hash))) throw new Malformed("mix plan: a slot twice");
@@ -120,7 +121,7 @@ export function parsePlan(r, c) {
   return plan;
 }
 
-export function parseEndAt(r, c) {
+function parseEndAt(r: Reader, c: Context): EndAt {
   const form = r.u8("end_at form");
   if (form > 2) throw new Unknown(`end_at form ${form}`);
   if (form === 0) return { form };

@@ -1,16 +1,17 @@
 // Ed25519 and the points of P-256, 7.1 and 5.7.
 import { fromBase64 } from "./bytes.ts";
+import type { Bytes } from "./types.ts";
 
 // Points are told by their encodings (RFC 8032, 5.1.3). The eight of small order
 // have y = 0, y = ±1 or d·y⁴ + 2y² = 1; a key among them signs everything.
-export const P = 2n ** 255n - 19n;
-export const L = 2n ** 252n + 27742317777372353535851937790883648493n;
-export const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
-export const mod = (x) => ((x % P) + P) % P;
-export const bigEndian = (bytes) => bytes.reduce((n, b) => n << 8n | BigInt(b), 0n);
-export const littleEndian = (bytes) => bigEndian(bytes.slice().reverse());
+const P = 2n ** 255n - 19n;
+const L = 2n ** 252n + 27742317777372353535851937790883648493n;
+const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
+const mod = (x: bigint) => ((x % P) + P) % P;
+export const bigEndian = (bytes: Uint8Array) => bytes.reduce((n, b) => n << 8n | BigInt(b), 0n);
+const littleEndian = (bytes: Uint8Array) => bigEndian(bytes.slice().reverse());
 
-export function power(base, exponent) {
+function power(base: bigint, exponent: bigint): bigint {
   let out = 1n;
   for (let b = mod(base), e = exponent; e > 0n; e >>= 1n, b = b * b % P) if (e & 1n) out = out * b % P;
   return out;
@@ -18,13 +19,13 @@ export function power(base, exponent) {
 
 // largeY gives the y of 32 bytes that are in their canonical encoding and of
 // large order, if they are a point at all; null for others.
-export function largeY(bytes) {
+function largeY(bytes: Uint8Array): bigint | null {
   if (bytes.length !== 32) return null;
   const y = littleEndian(bytes) & 2n ** 255n - 1n, y2 = y * y;
   return y >= P || mod(y * (y2 - 1n) * (D * y2 * y2 + 2n * y2 - 1n)) === 0n ? null : y;
 }
 
-export function strongKey(bytes) {
+export function strongKey(bytes: Uint8Array): boolean {
   const y = largeY(bytes);
   if (y === null) return false;
   const x2 = (y * y - 1n) * power(D * y * y + 1n, P - 2n);
@@ -32,7 +33,7 @@ export function strongKey(bytes) {
 }
 
 // onP256: whether a type byte, 0x04, x and y are a point of P-256 (FIPS 186-5).
-export function onP256(key) {
+export function onP256(key: Uint8Array): boolean {
   const p = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n;
   const b = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
   const x = bigEndian(key.subarray(2, 34)), y = bigEndian(key.subarray(34));
@@ -42,7 +43,7 @@ export function onP256(key) {
 // ed25519 checks a signature as 7.1 says. WebCrypto's equation is the one
 // without the cofactor; what it may let pass besides is refused here. A key or
 // signature that cannot be one is wrong.
-export async function ed25519(key, signature, message) {
+export async function ed25519(key: Bytes, signature: Bytes, message: Bytes): Promise<boolean> {
   if (signature.length !== 64 || largeY(signature.subarray(0, 32)) === null || littleEndian(signature.subarray(32)) >= L) return false;
   try {
     const k = await crypto.subtle.importKey("raw", key, { name: "Ed25519" }, false, ["verify"]);
@@ -53,11 +54,11 @@ export async function ed25519(key, signature, message) {
 }
 
 // Older browsers have no Ed25519: try the second signature of RFC 8032, 7.1.
-let ed25519Here;
+let ed25519Here: Promise<boolean> | undefined;
 
-export function canEd25519() {
-  const key = fromBase64("PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=");
-  const good = fromBase64("kqAJqfDUyrhyDoILX2QlQKKye1QWUD+Ps3YiI+vbadoIWsHkPhWZbkWPNhPQ8R2MOHsurrQwKu6wDSkWErsMAA==");
+export function canEd25519(): Promise<boolean> {
+  const key = fromBase64("PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=")!;
+  const good = fromBase64("kqAJqfDUyrhyDoILX2QlQKKye1QWUD+Ps3YiI+vbadoIWsHkPhWZbkWPNhPQ8R2MOHsurrQwKu6wDSkWErsMAA==")!;
   ed25519Here ??= ed25519(key, good, Uint8Array.of(0x72));
   return ed25519Here;
 }

@@ -7,46 +7,48 @@ import { checkpoints } from "./ledgersteps.ts";
 import { isPublic } from "./legality.ts";
 import { choiceLeft, time } from "./level.ts";
 import { labelOf } from "./terms.ts";
+import type { Card, Close, Entry, EvidenceFile, Of, PassedOver, Run, ShownCard, Story, ToldTakeover, Verdict, Whole } from "./types.ts";
 
 // describe gives the members of 10.4 that only repeat what the file says; the
 // cards are those of a file that holds.
-export function describe(s, v) {
-  const out = { production: false };
-  if (s.file === null) return out;
+export function describe(s: Whole, v: Verdict): Partial<Verdict> {
+  const out: Partial<Verdict> = { production: false };
+  if (s.file === undefined) return out;
   const { checkpoint, kind, receipts } = s.file;
   Object.assign(out, { kind, ledger: checkpoint.origin, checkpoint: { origin: checkpoint.origin, size: checkpoint.size } });
-  if (v.steps[1].result !== "ok") return out;
+  if (v.steps[1]?.result !== "ok") return out;
   out.passed_over = passedOver(s.file);
   if (v.level === "witnessed" || v.level === "mixed") {
-    const { cosigned } = checkpoints(s.file).at(-1);
-    out.witnesses = [...cosigned].map(([w, seconds]) => ({ name: w.called, time: time(seconds * 1000) }));
+    const { cosigned } = checkpoints(s.file).at(-1)!;
+    out.witnesses = [...cosigned!].map(([w, seconds]) => ({ name: w.called, time: time(seconds * 1000) }));
   }
   out.production = (s.genesis?.entry.genesis ?? s.commit?.entry.commit.context)?.production ?? false;
   if (kind === "receipt") {
-    const { index, entry } = receipts[0];
+    const { index, entry } = receipts[0]!;
     out.entry = { index, type: entry.opaque ? told("entry", entry.opaque.type) : entry.type, time: time(entry.time), identity: entry.identity, credential: entry.credential };
-    const { shuffle } = entry.mix ?? entry.deal ?? entry.close ?? entry.takeover ?? entry.reveal ?? entry.disclosure ?? {};
-    return Object.assign(out, { id: shuffle }, s.commit && describeCommit(s.commit), entry.close && { state: entry.close.outcome === CONTINUED ? "continued" : "closed", ...describeClose(entry) });
+    const body = entry.mix ?? entry.deal ?? entry.close ?? entry.takeover ?? entry.reveal ?? entry.disclosure;
+    return Object.assign(out, { id: body?.shuffle }, s.commit && describeCommit(s.commit),
+      entry.close && { state: entry.close.outcome === CONTINUED ? "continued" : "closed", ...describeClose(entry, entry.close) });
   }
   const runs = dealt(s);
   Object.assign(out, { recipient: s.file.recipient, owner: s.commit.entry.identity }, describeCommit(s.commit));
   out.terms = s.terms;
   // Nobody here checked a beacon, so it is mixed for everybody in no verdict.
-  if (v.level !== undefined && s.context.terms?.kind === TICKET_LIST) out.terms.house_could_choose = true;
+  if (v.level !== undefined && s.context.terms?.kind === TICKET_LIST) out.terms!.house_could_choose = true;
   if (s.takeovers.length > 0) out.takeovers = describeTakeovers(s);
-  const shown = s.revealed && runs.filter((run, place) => isPublic(s, runs, place)).length;
+  const shown = (s.revealed as Set<number> | undefined) && runs.filter((run, place) => isPublic(s, runs, place)).length;
   Object.assign(out, { next: runs.length || undefined, shown: shown || undefined, state: s.disclosed ? "closed" : s.close ? "continued" : "open" });
   if (s.context.end_at.form === 2) out.end_at = s.endAt;
-  if (s.close) Object.assign(out, describeClose(s.close.entry));
+  if (s.close) Object.assign(out, describeClose(s.close.entry, s.close.entry.close));
   out.statements = s.stated;
-  if (v.level !== undefined && s.file.cards.length > 0) out.cards = s.file.cards.map((card) => describeCard(s, card, runs[card.place]));
+  if (v.level !== undefined && s.file.cards.length > 0) out.cards = s.file.cards.map((card) => describeCard(s, card, runs[card.place]!));
   return out;
 }
 
 // passedOver counts the codes that are not critical and not known, by list and
 // code; undefined if there are none.
-export function passedOver({ receipts }) {
-  const found = new Map();
+function passedOver({ receipts }: EvidenceFile): PassedOver[] | undefined {
+  const found = new Map<string, PassedOver>();
   for (const { index, entry } of receipts) {
     for (const { list, code } of entry.passed) {
       const seen = found.get(`${list} ${code}`) ?? { list, code, count: 0, first: index };
@@ -56,38 +58,38 @@ export function passedOver({ receipts }) {
   return found.size === 0 ? undefined : [...found.values()].sort((a, b) => a.list === b.list ? a.code - b.code : a.list < b.list ? -1 : 1);
 }
 
-export function describeTakeovers(s) {
+function describeTakeovers(s: Whole): ToldTakeover[] {
   let from = s.commit.entry.identity, place = 0;
-  const out = [];
+  const out: ToldTakeover[] = [];
   for (const { index, entry } of s.file.receipts) {
     if (entry.deal) place += entry.deal.runs.reduce((n, run) => n + run.cards, 0);
     if (!entry.takeover) continue;
     const { extent, reason: why } = entry.takeover, { identity, credential } = entry;
-    out.push({ index, time: time(entry.time), identity, credential, from, place, extent: nameOf("extent", extent), reason: why });
+    out.push({ index, time: time(entry.time), identity, credential, from, place, extent: told("extent", extent), reason: why });
     from = identity;
   }
   return out;
 }
 
 // dealers gives, in order, the identities that dealt, each with its first and last place.
-export function dealers(s) {
-  const out = [];
+function dealers(s: Whole): Story["dealers"] {
+  const out: Story["dealers"] = [];
   let place = 0;
   for (const { entry: { identity, deal } } of s.deals) {
-    if (out.at(-1)?.identity !== identity) out.push({ identity, first: place });
+    if (out.at(-1)?.identity !== identity) out.push({ identity, first: place, last: place });
     place += deal.runs.reduce((n, run) => n + run.cards, 0);
-    out.at(-1).last = place - 1;
+    out.at(-1)!.last = place - 1;
   }
   return out;
 }
 
 // tell gives what the page says of a shuffle that holds, and a verdict does not.
-export function tell(s) {
+export function tell(s: Whole): Story {
   const { kind, plan, parent, end_at, n, m } = s.context, values = s.mix?.entry.mix.values, runs = dealt(s);
   const order = runs.findIndex((run) => run.purpose === ORDER);
   return {
     deck: s.file.deck, ranges: kind === CARDS ? null : ranges(s.context), of: s.context.of ?? null, cards: n, taken: m,
-    plan: plan.map((p, i) => ({ source: nameOf("source", p.source), mine: s.mine?.has(i) ?? false, round: p.round, cut: values?.[i].cut })),
+    plan: plan.map((p, i) => ({ source: told("source", p.source), mine: s.mine?.has(i) ?? false, round: p.round, cut: values?.[i]?.cut })),
     mixed: Boolean(s.mix), dealers: dealers(s), choice: plan.length > 0 ? choiceLeft(s.context) : null,
     parent: parent && { id: parent.id, cards: parent.positions.length },
     cutCard: end_at.form === 0 ? null : { place: end_at.place ?? s.endAt, lo: end_at.lo, hi: end_at.hi },
@@ -96,9 +98,9 @@ export function tell(s) {
   };
 }
 
-export const describeClose = ({ time: at, close: { outcome, reason: why } }) => ({ closed_at: time(at), outcome: told("outcome", outcome), reason: why === 0 ? undefined : told("reason", why) });
+const describeClose = ({ time: at }: Entry, { outcome, reason: why }: Close) => ({ closed_at: time(at), outcome: told("outcome", outcome), reason: why === 0 ? undefined : told("reason", why) });
 
-export function describeCommit({ index, entry }) {
+function describeCommit({ index, entry }: Of<"commit">): Partial<Verdict> {
   const c = entry.commit;
   return {
     id: index, table: c.context.table, serial: c.serial, game_ref: c.game_reference || undefined,
@@ -109,11 +111,11 @@ export function describeCommit({ index, entry }) {
   };
 }
 
-export function describeCard(s, card, run) {
+function describeCard(s: Whole, card: Card, run: Run): ShownCard {
   const { place, position, value } = card;
   return {
     place, position, value, shows: s.context.kind === CARDS ? undefined : s.shown(card), card: card.card,
-    label: s.terms?.labels && labelOf(s.terms, s.shown(card)),
+    label: s.terms?.labels && labelOf(s.terms.labels, s.shown(card)),
     purpose: told("purpose", run.purpose), recipient: run.recipient || undefined, public: run.public,
     revealed: s.revealed.has(place) || undefined,
   };

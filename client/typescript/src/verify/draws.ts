@@ -1,29 +1,30 @@
 // Draws and shuffles, section 2.
 import { CARDS, DRAWS, NUMBERS } from "./codes.ts";
+import type { Context } from "./types.ts";
 
-export const lane = (k) => k === 1 ? 0 : k <= 2 ** 6 ? 1 : k <= 2 ** 14 ? 2 : 4;
+const lane = (k: number) => k === 1 ? 0 : k <= 2 ** 6 ? 1 : k <= 2 ** 14 ? 2 : 4;
 
 // ranges lists the k of every draw that a context makes, in order (2.2, 2.5).
-export function ranges(c) {
+export function ranges(c: Context): number[] {
   if (c.kind === DRAWS) return c.ranges;
-  if (c.kind === NUMBERS) return shuffleRanges(c.of, c.m);
+  if (c.kind === NUMBERS) return shuffleRanges(c.of!, c.m);
   const ks = shuffleRanges(c.n, c.m);
-  if (c.end_at.form === 2) ks.push(c.end_at.hi - c.end_at.lo + 1);
+  if (c.end_at.form === 2) ks.push(c.end_at.hi! - c.end_at.lo! + 1);
   return ks;
 }
 
-export const shuffleRanges = (n, m) => Array.from({ length: m }, (_, i) => n - i);
+export const shuffleRanges = (n: number, m: number) => Array.from({ length: m }, (_, i) => n - i);
 
-export function tapeLength(ks) {
+export function tapeLength(ks: number[]): number {
   let sum = 0, widest = 0;
   for (const k of ks) { sum += lane(k); widest = Math.max(widest, lane(k)); }
   return sum + Math.ceil(sum / 2) + 52 * Math.max(1, widest);
 }
 
 // draw spends bytes on the ranges (2.1): null if they run out.
-export function draw(bytes, ks) {
+export function draw(bytes: Uint8Array, ks: number[]): number[] | null {
   let at = 0;
-  const out = [];
+  const out: number[] = [];
   for (const k of ks) {
     const w = lane(k);
     if (w === 0) { out.push(1); continue; }
@@ -32,7 +33,7 @@ export function draw(bytes, ks) {
     do {
       if (bytes.length - at < w) return null;
       x = 0;
-      for (let i = 0; i < w; i++) x = x * 256 + bytes[at++];
+      for (let i = 0; i < w; i++) x = x * 256 + bytes[at++]!;
     } while (x >= limit);
     out.push(1 + x % k);
   }
@@ -40,19 +41,19 @@ export function draw(bytes, ks) {
 }
 
 // shuffle takes m of n cards (2.2); a drawn end_at may follow in the draws.
-export function shuffle(n, m, draws) {
+export function shuffle(n: number, m: number, draws: number[]): number[] {
   const a = Array.from({ length: n }, (_, i) => i);
   for (let i = 0; i < m; i++) {
-    const j = i + draws[i] - 1;
-    [a[i], a[j]] = [a[j], a[i]];
+    const j = i + draws[i]! - 1;
+    [a[i], a[j]] = [a[j]!, a[i]!];
   }
   return a.slice(0, m);
 }
 
 // numbers gives the numbers of 1..n that draws take (2.5): shuffle, with only what was
 // swapped in memory.
-export function numbers(draws) {
-  const moved = new Map(), at = (place) => moved.get(place) ?? place;
+export function numbers(draws: number[]): number[] {
+  const moved = new Map<number, number>(), at = (place: number) => moved.get(place) ?? place;
   return draws.map((v, i) => {
     const j = i + v - 1, card = at(j);
     moved.set(j, at(i));
@@ -61,12 +62,12 @@ export function numbers(draws) {
 }
 
 // recompute spends a tape: the value of each position, and a drawn end_at.
-export function recompute(c, tape) {
+export function recompute(c: Context, tape: Uint8Array): { values: number[]; endAt?: number } | null {
   const draws = draw(tape, ranges(c));
   if (draws === null) return null;
   if (c.kind !== CARDS) return { values: draws };
   const values = shuffle(c.n, c.m, draws);
-  return c.end_at.form === 2 ? { values, endAt: c.end_at.lo + draws[c.m] - 1 } : { values };
+  return c.end_at.form === 2 ? { values, endAt: c.end_at.lo! + draws[c.m]! - 1 } : { values };
 }
 
-export const positions = (c) => c.kind === DRAWS ? c.ranges.length : c.m;
+export const positions = (c: Context) => c.kind === DRAWS ? c.ranges.length : c.m;

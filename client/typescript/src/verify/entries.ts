@@ -5,28 +5,30 @@ import { Malformed, Unknown } from "./errors.ts";
 import { reason } from "./fields.ts";
 import { parseAct, parseCredential, parseEvent, parseGenesis, parseKey } from "./genesis.ts";
 import { NAME, NAME_OR_EMPTY, Reader } from "./reader.ts";
+import type { Bytes, Close, Deal, Disclosure, Entry, Mix, Reveal, Takeover, Tape } from "./types.ts";
 
 // parseEntry gives an entry with its body under the name of its type, except that
 // of a credential, which is credential_entry, for the header has a credential, too.
 // The body of a type that was passed over is opaque. passed lists what was passed
 // over in the entry, each {list, code}.
-export function parseEntry(bytes) {
+export function parseEntry(bytes: Bytes): Entry {
   if (bytes.length > MAX_ENTRY) throw new Malformed("entry: above 48,000 bytes");
   const r = new Reader(bytes);
   const version = r.u8("version");
   if (version !== 1) throw new Unknown(`entry version ${version}`);
   const code = r.code("entry", "entry type"), type = nameOf("entry", code) ?? "opaque";
-  const entry = { type, time: r.u64("time"), identity: r.text("identity", NAME), credential: r.text("credential", NAME) };
+  const entry = { type, time: r.u64("time"), identity: r.text("identity", NAME), credential: r.text("credential", NAME) } as Entry;
   for (const word of RESERVED)
     if ((entry.identity === word) !== (entry.credential === word)) throw new Malformed(`credential: ${word} in one field alone`);
-  entry[type === "credential" ? "credential_entry" : type] = type === "opaque" ? { type: code, body: r.rest("body") } : BODIES[type](r);
+  const body = type === "opaque" ? { type: code, body: r.rest("body") } : BODIES[type]!(r);
+  Object.assign(entry, { [type === "credential" ? "credential_entry" : type]: body });
   r.end(type);
   Object.defineProperty(entry, "passed", { value: r.passed });
   return entry;
 }
 
-export function parseMix(r) {
-  const m = { shuffle: r.u64("shuffle"), checkpoint: r.u64("checkpoint"), values: [] };
+function parseMix(r: Reader): Mix {
+  const m: Mix = { shuffle: r.u64("shuffle"), checkpoint: r.u64("checkpoint"), values: [] };
   const count = r.u8("mix values");
   if (count < 1 || count > 32) throw new Malformed(`mix values: ${count}`);
   for (let i = 0; i < count; i++) {
@@ -37,8 +39,8 @@ export function parseMix(r) {
   return m;
 }
 
-export function parseDeal(r) {
-  const d = {
+function parseDeal(r: Reader): Deal {
+  const d: Omit<Deal, "extensions"> = {
     shuffle: r.u64("shuffle"),
     first_place: r.u16("first place"),
     checkpoint: r.u64("checkpoint"),
@@ -55,54 +57,46 @@ export function parseDeal(r) {
     if (end > MAX_CARDS) throw new Malformed("runs: past place 4,095");
     d.runs.push({ cards, purpose: r.code("purpose"), recipient: r.text("recipient", NAME_OR_EMPTY), public: r.flag("public") });
   }
-  d.extensions = r.extensions("deal_extension");
-  return d;
+  return { ...d, extensions: r.extensions("deal_extension") };
 }
 
-export function parseClose(r) {
-  const c = { shuffle: r.u64("shuffle"), outcome: r.code("outcome") };
-  c.reason = c.outcome === VOID ? r.code("reason") : r.u8("reason");
-  if (c.outcome !== VOID && c.reason !== 0) throw new Malformed("reason: with void and only then");
-  parseTape(r, c);
-  if ((c.form === NO_TAPE) !== (c.reason === TAPE_LOST || c.outcome === CONTINUED)) throw new Malformed("form: nothing with continued and tape_lost, and only then");
-  c.extensions = r.extensions("close_extension");
-  return c;
+function parseClose(r: Reader): Close {
+  const shuffle = r.u64("shuffle"), outcome = r.code("outcome"), why = outcome === VOID ? r.code("reason") : r.u8("reason");
+  if (outcome !== VOID && why !== 0) throw new Malformed("reason: with void and only then");
+  const tape = parseTape(r);
+  if ((tape.form === NO_TAPE) !== (why === TAPE_LOST || outcome === CONTINUED)) throw new Malformed("form: nothing with continued and tape_lost, and only then");
+  return { shuffle, outcome, reason: why, ...tape, extensions: r.extensions("close_extension") };
 }
 
-export function parseTape(r, c) {
-  c.form = r.code("form");
-  if (c.form === TAPE) c.tape = r.blob("tape", 1, 32768);
-  if (c.form === SEALED) {
-    c.disclosure_key = r.u64("disclosure key");
-    c.tape = r.blob("sealed tape", 1, 32849); // encapsulated key ‖ ciphertext
-  }
+function parseTape(r: Reader): Tape {
+  const form = r.code("form");
+  if (form === TAPE) return { form, tape: r.blob("tape", 1, 32768) };
+  if (form !== SEALED) return { form };
+  return { form, disclosure_key: r.u64("disclosure key"), tape: r.blob("sealed tape", 1, 32849) }; // encapsulated key ‖ ciphertext
 }
 
-export function parseDisclosure(r) {
-  const d = { shuffle: r.u64("shuffle") };
-  parseTape(r, d);
-  d.extensions = r.extensions("disclosure_extension");
-  return d;
+function parseDisclosure(r: Reader): Disclosure {
+  return { shuffle: r.u64("shuffle"), ...parseTape(r), extensions: r.extensions("disclosure_extension") };
 }
 
-export function parseReveal(r) {
-  const out = { shuffle: r.u64("shuffle"), final: r.flag("final"), exposed: r.flag("exposed"), places: [] };
+function parseReveal(r: Reader): Reveal {
+  const shuffle = r.u64("shuffle"), final = r.flag("final"), exposed = r.flag("exposed"), places: number[] = [];
   const count = r.u16("places");
   if (count < 1 || count > MAX_CARDS) throw new Malformed(`places: ${count}`);
   for (let i = 0; i < count; i++) {
     const place = r.u16("place");
     if (place >= MAX_CARDS) throw new Malformed("place: past the last place there can be");
-    if (i > 0 && out.places[i - 1] >= place) throw new Malformed("places: they do not ascend");
-    out.places.push(place);
+    if (i > 0 && places[i - 1]! >= place) throw new Malformed("places: they do not ascend");
+    places.push(place);
   }
-  out.extensions = r.extensions("reveal_extension");
-  return out;
+  return { shuffle, final, exposed, places, extensions: r.extensions("reveal_extension") };
 }
 
-export function parseTakeover(r) {
+function parseTakeover(r: Reader): Takeover {
   return { shuffle: r.u64("shuffle"), extent: r.code("extent"), ...reason(r) };
 }
 
-export const BODIES = { genesis: parseGenesis, commit: parseCommit, mix: parseMix, deal: parseDeal, close: parseClose,
+// BODIES has the reader of a body by the name of its type.
+const BODIES: Record<string, (r: Reader) => unknown> = { genesis: parseGenesis, commit: parseCommit, mix: parseMix, deal: parseDeal, close: parseClose,
   key: parseKey, event: parseEvent, takeover: parseTakeover, credential: parseCredential, act: parseAct,
   reveal: parseReveal, disclosure: parseDisclosure };

@@ -5,5 +5,6 @@ export class Malformed extends Error {}
 export class Unknown extends Error {}
 
 export class Fault extends Error {
-  constructor(detail, cause) { super(detail); this.likely = cause; }
+  readonly likely: string | undefined;
+  constructor(detail: string, cause?: string) { super(detail); this.likely = cause; }
 }

@@ -1,47 +1,49 @@
 // Fields that several entries have, section 5.
 import { ascii } from "./bytes.ts";
 import { Malformed, Unknown } from "./errors.ts";
-import { NAME, REASON } from "./reader.ts";
+import { NAME, REASON, type Reader } from "./reader.ts";
+import type { ListName } from "./codes.ts";
+import type { Bytes } from "./types.ts";
 
 // 5.7: a type byte and the key. Whether it is a point is a rule of section 9.
-export function publicKey(r, field, length) {
+function publicKey(r: Reader, field: string, length: number): Bytes {
   const key = r.blob(field, 2, 2048);
   if (key[0] !== 1) throw new Unknown(`${field}, type ${key[0]}`);
   if (key.length !== length) throw new Malformed(`${field}: ${key.length} bytes, not ${length}`);
   return key;
 }
 
-export const signingKey = (r, field) => publicKey(r, field, 33);
+export const signingKey = (r: Reader, field: string) => publicKey(r, field, 33);
 
-export function sealingKey(r, field) {
+export function sealingKey(r: Reader, field: string): Bytes {
   const key = publicKey(r, field, 66);
   if (key[1] !== 0x04) throw new Malformed(`${field}: no point, uncompressed`);
   return key;
 }
 
-export function policyText(r) {
+export function policyText(r: Reader): string {
   const text = ascii(r.blob("witness policy", 0, 8192));
   if (!/^[\x20-\x7e\n]*$/.test(text)) throw new Malformed("witness policy: not printable ASCII");
   return text;
 }
 
 // ascending reads a list of codes of a list, of which none stands twice.
-export function ascending(r, list, field) {
-  const out = [], count = r.u8(field);
+export function ascending(r: Reader, list: ListName, field: string): number[] {
+  const out: number[] = [], count = r.u8(field);
   for (let i = 0; i < count; i++) {
     const code = r.code(list, field);
-    if (i > 0 && out[i - 1] >= code) throw new Malformed(`${field}: the codes do not ascend`);
+    if (i > 0 && out[i - 1]! >= code) throw new Malformed(`${field}: the codes do not ascend`);
     out.push(code);
   }
   return out;
 }
 
 // A name is ASCII, so that its order as a string is that of its bytes.
-export function nextName(r, field, last) {
+export function nextName(r: Reader, field: string, last: string | undefined): string {
   const name = r.text(field, NAME);
   if (last !== undefined && last >= name) throw new Malformed(`${field}: the names do not ascend`);
   return name;
 }
 
-export const table = (r) => ({ table: r.text("table", NAME) });
-export const reason = (r) => ({ reason: r.text("reason", REASON) });
+export const table = (r: Reader) => ({ table: r.text("table", NAME) });
+export const reason = (r: Reader) => ({ reason: r.text("reason", REASON) });

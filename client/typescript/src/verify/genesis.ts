@@ -3,47 +3,51 @@ import { ascii, equal } from "./bytes.ts";
 import { CODES, COSIGNED, MAX_ADMINISTRATORS, REVISION, codeOf, nameOf } from "./codes.ts";
 import { Malformed, Unknown } from "./errors.ts";
 import { ascending, nextName, policyText, reason, sealingKey, signingKey, table } from "./fields.ts";
-import { KERNEL, NAME, ORIGIN } from "./reader.ts";
+import { KERNEL, NAME, ORIGIN, type Reader } from "./reader.ts";
+import type { Act, Administrator, Bytes, Genesis, KeyEntry } from "./types.ts";
 
-export function parseGenesis(r) {
+export function parseGenesis(r: Reader): Genesis {
   const revision = r.u16("revision");
   if (revision === 0) throw new Malformed("revision: 0");
   if (revision > REVISION) throw new Unknown(`revision ${revision} of the rules`);
+  const auditors: Bytes[] = [];
   const g = {
     revision,
     origin: r.text("origin", ORIGIN),
     production: r.flag("production"),
     signing_key: signingKey(r, "signing key"),
     policy: policyText(r),
-    auditors: [],
+    auditors,
   };
-  const auditors = r.u8("auditor keys");
-  if (auditors > 64) throw new Malformed("auditor keys: more than 64");
-  for (let i = 0; i < auditors; i++) {
+  const count = r.u8("auditor keys");
+  if (count > 64) throw new Malformed("auditor keys: more than 64");
+  for (let i = 0; i < count; i++) {
     const key = sealingKey(r, "auditor key");
-    if (g.auditors.some((k) => equal(k, key))) throw new Malformed("auditor keys: a key twice");
-    g.auditors.push(key);
+    if (auditors.some((k) => equal(k, key))) throw new Malformed("auditor keys: a key twice");
+    auditors.push(key);
   }
-  g.deals = r.code("deals");
-  if (g.deals === COSIGNED && g.policy === "") throw new Malformed("deals: cosigned, without a policy");
-  g.mix_modes = r.u8("mix modes");
-  if (g.mix_modes >> Object.keys(CODES.source.names).length !== 0) throw new Unknown(`mix modes ${g.mix_modes}`);
-  g.disclosure = r.code("disclosure");
-  g.default_close_by = r.u32("default close-by");
-  g.cap_on_close_by = r.u32("cap on close-by");
-  if (g.default_close_by < 1 || g.default_close_by > g.cap_on_close_by)
+  const deals = r.code("deals");
+  if (deals === COSIGNED && g.policy === "") throw new Malformed("deals: cosigned, without a policy");
+  const mix_modes = r.u8("mix modes");
+  if (mix_modes >> Object.keys(CODES.source.names).length !== 0) throw new Unknown(`mix modes ${mix_modes}`);
+  const disclosure = r.code("disclosure");
+  const default_close_by = r.u32("default close-by");
+  const cap_on_close_by = r.u32("cap on close-by");
+  if (default_close_by < 1 || default_close_by > cap_on_close_by)
     throw new Malformed("default close-by: not from 1 to the cap");
-  g.access = r.code("access");
-  g.predecessor = r.blob("predecessor", 0, 16384);
-  g.administrators = parseAdministrators(r);
-  g.two_persons = ascending(r, "act", "two persons");
-  g.delay = r.u32("delay");
-  g.extensions = r.extensions("genesis_extension");
-  return g;
+  return {
+    ...g, deals, mix_modes, disclosure, default_close_by, cap_on_close_by,
+    access: r.code("access"),
+    predecessor: r.blob("predecessor", 0, 16384),
+    administrators: parseAdministrators(r),
+    two_persons: ascending(r, "act", "two persons"),
+    delay: r.u32("delay"),
+    extensions: r.extensions("genesis_extension"),
+  };
 }
 
-export function parseAdministrators(r) {
-  const out = [], count = r.u8("administrators");
+function parseAdministrators(r: Reader): Administrator[] {
+  const out: Administrator[] = [], count = r.u8("administrators");
   if (count > MAX_ADMINISTRATORS) throw new Malformed("administrators: more than 16");
   for (let i = 0; i < count; i++) {
     const name = nextName(r, "administrator", out.at(-1)?.name), key = signingKey(r, "administrator key");
@@ -54,50 +58,52 @@ export function parseAdministrators(r) {
 }
 
 // Whom a key entry may retire: the subjects that have keys with ids.
-export const RETIRED = ["signing", "disclosure", "auditor"].map((name) => codeOf("subject", name));
+const RETIRED = ["signing", "disclosure", "auditor"].map((name) => codeOf("subject", name));
 
-export const SUBJECTS = {
+const SUBJECTS: Record<string, (r: Reader) => object> = {
   signing: (r) => ({ key: signingKey(r, "signing key") }),
   disclosure: (r) => ({ key: sealingKey(r, "disclosure key"), wraps: parseWraps(r) }),
   auditor: (r) => ({ key: sealingKey(r, "auditor key") }),
   policy: (r) => ({ policy: policyText(r) }),
-  retirement(r) {
+  retirement(r: Reader) {
     const subject = r.code("subject", "retired subject");
     if (!RETIRED.includes(subject)) throw new Unknown(`retired subject ${subject}`);
     return { retired_subject: subject, retired_key_id: r.hash("retired key"), retired_from: r.u64("retired from") };
   },
-  administrator(r) {
+  administrator(r: Reader) {
     const change = r.code("change"), administrator = r.text("administrator", NAME);
     return nameOf("change", change) === "remove" ? { change, administrator } : { change, administrator, key: signingKey(r, "administrator key") };
   },
   two_persons: (r) => ({ acts: ascending(r, "act", "two persons"), delay: r.u32("delay") }),
 };
 
-export function parseKey(r) {
+export function parseKey(r: Reader): KeyEntry {
   const subject = r.code("subject");
-  return { subject, ...SUBJECTS[nameOf("subject", subject)](r) };
+  return { subject, ...SUBJECTS[nameOf("subject", subject)!]!(r) };
 }
 
-export function parseWraps(r) {
+interface Wrap { auditor_key_id: Bytes; wrapped_key: Bytes }
+
+function parseWraps(r: Reader): Wrap[] {
   const count = r.u8("wraps");
   if (count < 1 || count > 64) throw new Malformed(`wraps: ${count}`);
-  const wraps = [];
+  const wraps: Wrap[] = [];
   for (let i = 0; i < count; i++) {
     const id = r.hash("auditor key id");
-    if (i > 0 && ascii(wraps[i - 1].auditor_key_id) >= ascii(id)) throw new Malformed("wraps: ids do not ascend");
+    if (i > 0 && ascii(wraps[i - 1]!.auditor_key_id) >= ascii(id)) throw new Malformed("wraps: ids do not ascend");
     wraps.push({ auditor_key_id: id, wrapped_key: r.blob("wrapped key", 113, 113) });
   }
   return wraps;
 }
 
-export function killSwitch(r) {
-  const scope = r.code("scope"), what = { scope };
+function killSwitch(r: Reader): object {
+  const scope = r.code("scope"), what: { scope: number; table?: string; deck_hash?: Bytes } = { scope };
   if (nameOf("scope", scope) === "table") what.table = r.text("table", NAME);
   if (nameOf("scope", scope) === "deck") what.deck_hash = r.hash("deck hash");
   return { ...what, ...reason(r) };
 }
 
-export const EVENTS = {
+const EVENTS: Record<string, (r: Reader) => object> = {
   instance_start: (r) => ({ executable: r.hash("executable"), configuration: r.hash("configuration"), fips: r.flag("FIPS state"),
     software_version: r.text("version", NAME), kernel_release: r.text("kernel release", KERNEL), vdso: r.code("vdso") }),
   table_open: table,
@@ -106,7 +112,7 @@ export const EVENTS = {
   kill_clear: killSwitch,
   latch_set: (r) => ({ cause: r.code("latch"), instance: r.u64("instance") }),
   latch_clear: reason,
-  head_adopted(r) {
+  head_adopted(r: Reader) {
     const e = { adopted_size: r.u64("adopted head"), adopted_root: r.hash("adopted head"), lost_size: r.u64("head before"), lost_root: r.hash("head before") };
     if (e.lost_size === 0 && e.lost_root.some((b) => b !== 0)) throw new Malformed("head before: a root of nothing");
     return { ...e, ...reason(r) };
@@ -115,23 +121,24 @@ export const EVENTS = {
   access_head: (r) => ({ records: r.u64("records"), newest_record: r.hash("newest record") }),
 };
 
-export function parseEvent(r) {
+export function parseEvent(r: Reader): { kind: number } {
   const kind = r.code("event"), name = nameOf("event", kind);
-  return name === undefined ? { kind, opaque: r.rest("event") } : { kind, ...EVENTS[name](r) };
+  if (name === undefined) return Object.assign({ kind }, { opaque: r.rest("event") });
+  return { kind, ...EVENTS[name]!(r) };
 }
 
-export function parseCredential(r) {
+export function parseCredential(r: Reader): { kind: number; credential: string } {
   const kind = r.code("credential_kind", "credential kind"), credential = r.text("credential", NAME);
   if (nameOf("credential_kind", kind) === "revoked") return { kind, credential, ...reason(r) };
-  const c = { kind, credential, form: r.code("credential_form", "credential form"), role: r.code("role"), identity: r.text("identity", NAME), tables: [] };
+  const c = { kind, credential, form: r.code("credential_form", "credential form"), role: r.code("role"), identity: r.text("identity", NAME) }, tables: string[] = [];
   const count = r.u16("tables");
   if (count > 256) throw new Malformed("tables: more than 256");
-  for (let i = 0; i < count; i++) c.tables.push(nextName(r, "table", c.tables.at(-1)));
-  return { ...c, expires: r.u64("expiry"), digest: r.hash("digest") };
+  for (let i = 0; i < count; i++) tables.push(nextName(r, "table", tables.at(-1)));
+  return Object.assign(c, { tables, expires: r.u64("expiry"), digest: r.hash("digest") });
 }
 
-export function parseAct(r) {
-  const a = { act: r.code("act"), digest: r.hash("digest"), previous: r.u64("previous act"),
+export function parseAct(r: Reader): Act {
+  const a: Act = { act: r.code("act"), digest: r.hash("digest"), previous: r.u64("previous act"),
     head_size: r.u64("head size"), head_root: r.hash("head root"), expires: r.u64("expires"), signatures: [] };
   const count = r.u8("signatures");
   if (count < 1 || count > 2) throw new Malformed(`signatures: ${count}`);

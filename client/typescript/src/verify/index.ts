@@ -9,5 +9,7 @@ export { judge, verify } from "./verdict.ts";
 export { readTicket, ticketOf } from "./tickets.ts";
 export { readSlots } from "./keys.ts";
 
+export type { Level, ShownCard, StepResult, Story, Trust, Verdict } from "./types.ts";
+
 // steps names the steps of 10.1, in order.
 export const steps = Object.keys(STEPS);

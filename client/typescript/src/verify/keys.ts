@@ -5,41 +5,42 @@ import { Malformed, Unknown } from "./errors.ts";
 import { MAX_LINES, readPolicy } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
 import { SIGNER } from "./statement.ts";
+import type { Bytes, NoteKey, ReadTrust, Trust } from "./types.ts";
 
 export const ED25519 = 0x01, COSIGNATURE = 0x04;
 
 // readVerifierKey reads a vkey, name+id+key (7.3), of one type.
-export function readVerifierKey(text, type) {
+export function readVerifierKey(text: string, type: number): NoteKey {
   const parts = /^([^+\p{White_Space}]+)\+([0-9a-f]{8})\+(.+)$/u.exec(text);
-  const bytes = parts && fromBase64(parts[3]);
+  const bytes = parts && fromBase64(parts[3]!);
   if (!bytes || bytes.length === 0) throw new Malformed("a verifier key that cannot be read");
-  const key = noteKey(parts[1], bytes);
+  const key = noteKey(parts[1]!, bytes);
   if (key.id !== parts[2]) throw new Malformed("a verifier key whose id does not belong to it");
   if (bytes[0] !== type && type === COSIGNATURE) throw new Unknown(`witness key type ${bytes[0]}`);
   if (bytes[0] !== type || !strongKey(bytes.subarray(1))) throw new Malformed("a verifier key that is none of Ed25519, or a weak one");
   return key;
 }
 
-export function noteKey(name, typed) {
+export function noteKey(name: string, typed: Bytes): NoteKey {
   const hash = sha256(utf8.encode(`${name}\n`), typed);
   return { name, id: hex(hash.subarray(0, 4)), key: typed.subarray(1) };
 }
 
 // readTrust: nothing, a verifier key, or a policy; and keys of auditors. What cannot
 // be read is no fault of the file.
-export function readTrust({ vkey, policy, auditors = [], slots = [] }) {
+export function readTrust({ vkey, policy, auditors = [], slots = [] }: Trust): ReadTrust {
   if (vkey !== undefined && policy !== undefined) throw new TypeError("a key or a policy, not both");
   try {
     if (auditors.length > MAX_LINES) throw new Malformed("more than 64 keys of auditors");
-    const logs = vkey !== undefined ? { logs: [readVerifierKey(vkey, ED25519)] } : policy !== undefined ? readPolicy(policy) : { logs: [] };
-    return { ...logs, slots, auditors: auditors.map(readAuditor) };
+    const logs = policy !== undefined ? readPolicy(policy) : { logs: vkey !== undefined ? [readVerifierKey(vkey, ED25519)] : [], witnesses: [] };
+    return { ...logs, slots: slots as Bytes[], auditors: auditors.map(readAuditor) };
   } catch (e) {
     if (e instanceof Malformed || e instanceof Unknown) throw new Unknown(`what is trusted: ${e.message}`);
     throw e;
   }
 }
 
-export function readAuditor(text) {
+function readAuditor(text: string): NoteKey {
   const key = readVerifierKey(text, ED25519);
   if (!SIGNER.test(key.name)) throw new Malformed("a name that no auditor’s key may have");
   return key;
@@ -48,8 +49,8 @@ export function readAuditor(text) {
 // readSlots reads the values of slots as people have them: 32 bytes each, in
 // padded base64 or hexadecimal, between white space or as "value" lines of
 // `shuffled slot new`. It gives null for anything else.
-export function readSlots(text) {
-  const lines = /^value[ \t]/m.test(text) ? [...text.matchAll(/^value[ \t]+(\S+)/gm)].map((m) => m[1]) : text.split(/\s+/).filter((w) => w !== "");
-  const values = lines.map((word) => /^[0-9a-fA-F]{64}$/.test(word) ? Uint8Array.from(word.match(/../g), (b) => parseInt(b, 16)) : fromBase64(word));
-  return values.every((v) => v?.length === 32) ? values : null;
+export function readSlots(text: string): Bytes[] | null {
+  const lines = /^value[ \t]/m.test(text) ? [...text.matchAll(/^value[ \t]+(\S+)/gm)].map((m) => m[1]!) : text.split(/\s+/).filter((w) => w !== "");
+  const values = lines.map((word) => /^[0-9a-fA-F]{64}$/.test(word) ? Uint8Array.from(word.match(/../g)!, (b) => parseInt(b, 16)) : fromBase64(word));
+  return values.every((v): v is Bytes => v?.length === 32) ? values : null;
 }

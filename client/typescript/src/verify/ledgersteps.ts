@@ -7,38 +7,39 @@ import { noteKey } from "./keys.ts";
 import { slotHash } from "./mix.ts";
 import { isMet } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
-import { many, skip } from "./step.ts";
-import { climb, leafOf } from "./tree.ts";
+import { many, skip, type Outcome } from "./step.ts";
+import { climb, leafOf, type Made } from "./tree.ts";
+import type { Checkpoint, EvidenceFile, Genesis, Node, Note, NoteKey, State, Whole, Witness } from "./types.ts";
 
 // checkpoints are those of the file: of its receipts, and of witnessed.
-export const checkpoints = ({ checkpoint, witnessed }) => witnessed ? [checkpoint, witnessed.checkpoint] : [checkpoint];
+export const checkpoints = ({ checkpoint, witnessed }: EvidenceFile) => witnessed ? [checkpoint, witnessed.checkpoint] : [checkpoint];
 
-export async function stepSignature(s) {
+export async function stepSignature(s: State): Promise<Outcome> {
   const pinned = s.trust.logs.length > 0;
   if (!pinned && !s.genesis) return skip("no key is trusted, and this entry brings none");
-  let keys = pinned ? s.trust.logs : [genesisKey(s.genesis.entry.genesis)];
+  let keys = pinned ? s.trust.logs : [genesisKey(s.genesis!.entry.genesis)];
   if (!await canEd25519()) { s.cannot = "Ed25519"; return skip("this browser cannot check Ed25519 signatures"); }
   keys = await handedOn(s, keys);
-  const by = [];
+  const by: NoteKey[] = [];
   for (const c of checkpoints(s.file)) {
     const key = await signer(c, keys);
     if (!key) throw new Fault(`${many(c.size, "entry", "entries")}: no signature by ${pinned ? "a key that is trusted" : "the key of the genesis"}`);
     by.push(key);
   }
   const c = s.file.checkpoint;
-  return `${c.origin} with ${many(c.size, "entry", "entries")}, signed by the key ${by[0].id}${pinned ? "" : " that the file itself brings"}`;
+  return `${c.origin} with ${many(c.size, "entry", "entries")}, signed by the key ${by[0]!.id}${pinned ? "" : " that the file itself brings"}`;
 }
 
 // handedOn adds to the keys those that they handed on to: the member keys is one
 // chain from the genesis's key, in which both keys sign each checkpoint, so that
 // trust goes on from the first that one of the keys signed, and not backwards.
-export async function handedOn({ genesis, file }, keys) {
+async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<NoteKey[]> {
   if (file.kind !== "transcript" || file.keys.length === 0) return keys;
   const all = [...keys];
-  let before = genesisKey(genesis.entry.genesis), follows = false;
+  let before = genesisKey(genesis!.entry.genesis), follows = false;
   for (const r of file.keys) {
-    if (!strongKey(r.entry.key.key.subarray(1))) throw new Fault(`entry ${r.index}: no Ed25519 key, or a weak one`);
-    const next = noteKey(before.name, r.entry.key.key);
+    if (!strongKey(r.entry.key.key!.subarray(1))) throw new Fault(`entry ${r.index}: no Ed25519 key, or a weak one`);
+    const next = noteKey(before.name, r.entry.key.key!);
     for (const key of [before, next])
       if (!await signer(r.checkpoint, [key])) throw new Fault(`entry ${r.index}: the signing key was not handed on by both keys`);
     follows ||= await signer(r.checkpoint, keys) !== null;
@@ -48,42 +49,43 @@ export async function handedOn({ genesis, file }, keys) {
   return all;
 }
 
-export async function signer(c, keys) {
+async function signer(c: Checkpoint, keys: NoteKey[]): Promise<NoteKey | null> {
   for (const key of keys) if (key.name === c.origin && await signed(c, key)) return key;
   return null;
 }
 
 // Where nothing is trusted the genesis names its key; a weak one proves nothing.
-export function genesisKey(g) {
+function genesisKey(g: Genesis): NoteKey {
   if (!strongKey(g.signing_key.subarray(1))) throw new Fault("the key of the genesis is no Ed25519 key, or a weak one");
   return noteKey(g.origin, g.signing_key);
 }
 
-export async function signed(c, key) {
+export async function signed(c: Note, key: NoteKey): Promise<boolean> {
   const s = c.signatures.find((x) => x.name === key.name && x.id === key.id);
   return s !== undefined && ed25519(key.key, s.bytes, c.body);
 }
 
-export function stepInclusion(s) {
-  const { receipts, witnessed } = s.file, above = [];
-  const handovers = s.file.keys ?? [];
+export function stepInclusion(s: State): Outcome {
+  const { receipts, witnessed } = s.file, above: Made[] = [];
+  const handovers = s.file.keys;
   for (const r of [...receipts, ...(witnessed ? [witnessed] : []), ...handovers]) {
     const root = climb(leafOf(r.bytes), r.index, r.checkpoint.size, r.proof, above);
     if (root === null || !equal(root, r.checkpoint.root))
       throw new Fault(`entry ${r.index}: its proof does not lead to the root of the checkpoint`);
   }
   const [a, b] = checkpoints(s.file);
-  const pairs = [[a, b], ...handovers.flatMap((r) => [[a, r.checkpoint], [b, r.checkpoint]])];
+  const pairs: [Checkpoint?, Checkpoint?][] = [[a, b]];
+  for (const r of handovers) pairs.push([a, r.checkpoint], [b, r.checkpoint]);
   for (const [x, y] of pairs)
     if (x && y && x.size === y.size && !equal(x.root, y.root)) throw new Fault(`${many(x.size, "entry", "entries")} with two roots: the ledger was forked`);
   return `${many(receipts.length, "proof")} to the root of the checkpoint${b ? `, and one to that of the ${many(b.size, "entry", "entries")} that witnesses saw` : ""}`;
 }
 
-export async function stepWitnesses(s) {
+export async function stepWitnesses(s: State): Promise<Outcome> {
   if (s.trust.quorum === undefined) return skip("no policy is given");
   if (s.trust.quorum === null) return skip("the policy asks for no witness");
   if (!await canEd25519()) { s.cannot = "Ed25519"; return skip("this browser cannot check Ed25519 signatures"); }
-  let found;
+  let found = "";
   for (const c of checkpoints(s.file)) {
     c.cosigned = new Map();
     for (const w of s.trust.witnesses) {
@@ -93,7 +95,7 @@ export async function stepWitnesses(s) {
     c.complete = completeAt(s.trust.quorum, c.cosigned);
     const met = c.complete !== undefined;
     if (!met && c !== s.file.checkpoint) {
-      s.file.witnessed.unmet = true; // witnesses change, and readers differ
+      s.file.witnessed!.unmet = true; // witnesses change, and readers differ
       return `${found}; the early one lacks the quorum, so the level stays recorded`;
     }
     found = `${c.cosigned.size} of ${many(s.trust.witnesses.length, "witness", "witnesses")} cosigned the checkpoint of ${many(c.size, "entry", "entries")}`;
@@ -103,13 +105,13 @@ export async function stepWitnesses(s) {
 }
 
 // completeAt gives the first second at which a quorum was complete (7.3).
-export const completeAt = (quorum, cosigned) => [...cosigned.values()].sort((a, b) => a - b)
+const completeAt = (quorum: Node, cosigned: Map<Witness, number>) => [...cosigned.values()].sort((a, b) => a - b)
   .find((t) => isMet(quorum, new Set([...cosigned].filter(([, at]) => at <= t).map(([w]) => w.node))));
 
 // cosignedAt gives the seconds of a witness's cosignature/v1 (7.3), or null.
-export const LAST_SECOND = 253402300799n;
+const LAST_SECOND = 253402300799n;
 
-export async function cosignedAt(c, witness) {
+async function cosignedAt(c: Checkpoint, witness: Witness): Promise<number | null> {
   const s = c.signatures.find((x) => x.name === witness.name && x.id === witness.id);
   if (s === undefined || s.bytes.length !== 72) return null;
   const time = bigEndian(s.bytes.subarray(0, 8));
@@ -118,28 +120,28 @@ export async function cosignedAt(c, witness) {
   return await ed25519(witness.key, s.bytes.subarray(8), message) ? Number(time) : null;
 }
 
-export function stepOrigin(s) {
+export function stepOrigin(s: State): Outcome {
   const ledger = s.file.checkpoint.origin;
   const genesis = s.genesis?.entry.genesis, context = s.commit?.entry.commit.context;
   if (!genesis && !context) return skip("this entry names no ledger");
   if (genesis && genesis.origin !== ledger) throw new Fault(`the genesis names ${genesis.origin}, the checkpoint ${ledger}`);
   if (context && context.origin !== ledger) throw new Fault(`the commit names ${context.origin}, the checkpoint ${ledger}`);
-  if (genesis && context && !equal(context.genesis, sha256(s.genesis.bytes))) throw new Fault("the commit names another genesis: it is of another ledger of this origin");
+  if (genesis && context && !equal(context.genesis, sha256(s.genesis!.bytes))) throw new Fault("the commit names another genesis: it is of another ledger of this origin");
   if (genesis && context && genesis.production !== context.production)
     throw new Fault(genesis.production ? "a commit of a sandbox in a production ledger" : "a commit of a production ledger in a sandbox");
-  return `${ledger}, ${(genesis ?? context).production ? "production" : "a sandbox"}`;
+  return `${ledger}, ${(genesis ?? context)!.production ? "production" : "a sandbox"}`;
 }
 
 // stepSlots finds the slots whose values the reader gave in the plan. The values
 // may still be secret, and are not shown.
-export function stepSlots(s) {
+export function stepSlots(s: State): Outcome {
   const context = s.commit?.entry.commit.context;
   if (s.trust.slots.length === 0) return skip("no value of a slot was given");
   if (!context) return skip("only a commit has a mix plan");
   s.mine = new Set();
   for (const value of s.trust.slots) {
     const hash = slotHash(context.origin, context.table, value);
-    const i = context.plan.findIndex((p) => p.source === SLOT && equal(p.slot_hash, hash));
+    const i = context.plan.findIndex((p) => p.source === SLOT && equal(p.slot_hash!, hash));
     if (i < 0) throw new Fault(`the slot of hash ${toBase64(hash)}, at table ${context.table} of ${context.origin}, is not in the plan`);
     s.mine.add(i);
   }
@@ -147,6 +149,6 @@ export function stepSlots(s) {
 }
 
 // No browser has the curve of the beacon's signatures.
-export function stepBeacon(s) {
+export function stepBeacon(s: Whole): Outcome {
   return skip(s.context.plan.some((p) => p.source === BEACON) ? "browsers cannot check a beacon's signature: shuffled verify can" : "no beacon in the plan");
 }

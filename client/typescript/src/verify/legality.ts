@@ -7,37 +7,44 @@ import { positions, ranges, tapeLength } from "./draws.ts";
 import { Fault, Malformed } from "./errors.ts";
 import { slotHash } from "./mix.ts";
 import { ownWitness, readPolicy } from "./policy.ts";
+import type { Outcome } from "./step.ts";
+import type { Bodies, Context, Entry, Genesis, Policy, Receipt, Run, Tape, Whole } from "./types.ts";
 
-export function stepLegality(s) {
+// A Must refuses what does not hold, by a rule of section 9.
+type Must = (holds: boolean, rule: string, what: string) => void;
+// Has is an entry of which each rule reads the body of its own type.
+type Has = Entry & Required<Bodies>;
+
+export function stepLegality(s: Whole): Outcome {
   const { receipts } = s.file;
   s.next = 0;
   s.revealed = new Set();
   for (let i = 0; i < receipts.length; i++) {
-    const { index, entry } = receipts[i];
-    const must = (holds, rule, what) => { if (!holds) throw new Fault(`${rule}: entry ${index}, a ${entry.type}, ${what}`); };
-    must(i === 0 || entry.time >= receipts[i - 1].entry.time, "time", "is older than the entry before it");
-    if (i > 0) mustPair(receipts[i - 1], receipts[i], must);
-    RULES[entry.type](s, entry, index, must);
+    const { index, entry } = receipts[i]!;
+    const must: Must = (holds, rule, what) => { if (!holds) throw new Fault(`${rule}: entry ${index}, a ${entry.type}, ${what}`); };
+    must(i === 0 || entry.time >= receipts[i - 1]!.entry.time, "time", "is older than the entry before it");
+    if (i > 0) mustPair(receipts[i - 1]!, receipts[i]!, must);
+    RULES[entry.type]!(s, entry as Has, index, must);
   }
-  const last = receipts[receipts.length - 1];
+  const last = receipts.at(-1)!;
   if (isFinal(last.entry)) throw new Fault(`pair: entry ${last.index}, a final ${last.entry.type}, has no close behind it`);
   return "the rules hold, as far as this shuffle's own entries show";
 }
 
-export const isFinal = ({ deal, reveal }) => deal?.final || reveal?.final;
+const isFinal = ({ deal, reveal }: Entry) => (deal?.final || reveal?.final) === true;
 
-export function mustPair(before, { index, entry }, must) {
+function mustPair(before: Receipt, { index, entry }: Receipt, must: Must): void {
   const next = index === before.index + 1;
-  const revealed = before.entry.deal && entry.reveal?.final; // one final reveal may stand in front of the close
+  const revealed = before.entry.deal !== undefined && entry.reveal?.final === true; // one final reveal may stand in front of the close
   if (isFinal(before.entry)) must((entry.type === "close" || revealed) && next, "pair", `follows a final ${before.entry.type} and is not its close, at the next index`);
   if (before.entry.commit?.context.parent) must(!next, "pair", "stands where the close of the parent must");
   must(entry.close?.outcome !== CONTINUED || !next, "pair", "is continued, and no child stands before it");
   must(!entry.disclosure || !next, "not_open", "stands where the close of the last shuffle of its chain must");
 }
 
-export const RULES = { genesis: ruleGenesis, commit: ruleCommit, mix: ruleMix, deal: ruleDeal, close: ruleClose, takeover: ruleTakeover, reveal: ruleReveal, disclosure: ruleDisclosure };
+const RULES: Record<string, (s: Whole, entry: Has, index: number, must: Must) => void> = { genesis: ruleGenesis, commit: ruleCommit, mix: ruleMix, deal: ruleDeal, close: ruleClose, takeover: ruleTakeover, reveal: ruleReveal, disclosure: ruleDisclosure };
 
-export function ruleGenesis(s, entry, index, must) {
+function ruleGenesis(s: Whole, entry: Has, index: number, must: Must): void {
   const g = entry.genesis;
   must(strongKey(g.signing_key.subarray(1)), "key", "has a signing key that is no point of edwards25519, or a weak one");
   must(g.auditors.every(onP256), "key", "has an auditor key that is no point of P-256");
@@ -48,31 +55,31 @@ export function ruleGenesis(s, entry, index, must) {
   must(!g.production || ALWAYS_TWO.every((act) => g.two_persons.includes(act)), "administrators", "is of a production ledger, and lets one person do what takes two");
 }
 
-export const ALWAYS_TWO = ["administrator", "admin_credential", "takeover", "two_persons"].map((name) => codeOf("act", name));
+const ALWAYS_TWO = ["administrator", "admin_credential", "takeover", "two_persons"].map((name) => codeOf("act", name));
 
-export function ruleFirstPolicy(g, must) {
+function ruleFirstPolicy(g: Genesis, must: Must): void {
   if (g.policy === "") return;
-  let policy;
+  let policy: Policy;
   try {
     policy = readPolicy(g.policy);
   } catch (e) {
     if (!(e instanceof Malformed)) throw e;
-    must(false, "key", `has a policy that cannot be read: ${e.message}`);
+    return must(false, "key", `has a policy that cannot be read: ${e.message}`);
   }
   must(g.deals !== COSIGNED || policy.quorum !== null, "key", "makes deals wait for witnesses, and its policy asks for none");
   const own = ownWitness(policy.witnesses, g.origin, [g.signing_key.subarray(1)]);
   must(!own, "key", `has a policy in which ${own}`);
 }
 
-export function ruleCommit(s, entry, index, must) {
+function ruleCommit(s: Whole, entry: Has, index: number, must: Must): void {
   const c = entry.commit, g = s.genesis.entry.genesis;
-  const below = (i) => i > 0 && i < index;
+  const below = (i: number) => i > 0 && i < index;
   must(below(c.instance), "instance", `names ${c.instance} as the start of its daemon`);
   must(c.serial === 1 || below(c.previous), "serial", `names ${c.previous} as the commit before`);
   must(c.close_by > entry.time && c.close_by - entry.time <= g.cap_on_close_by * 1000, "close_by", "closes too late, or before it begins");
   must(c.context.plan.every((p) => g.mix_modes & 1 << p.source - 1), "mix_modes", "plans a source that the ledger does not declare");
   for (const p of c.context.plan)
-    must(p.source !== BEACON || hex(p.chain_hash) !== QUICKNET || (1692803367 + 3 * (p.round - 1)) * 1000 > entry.time, "beacon", "plans a round that is out");
+    must(p.source !== BEACON || hex(p.chain_hash!) !== QUICKNET || (1692803367 + 3 * (p.round! - 1)) * 1000 > entry.time, "beacon", "plans a round that is out");
   must(!c.context.parent || below(c.context.parent.id), "parent", `names ${c.context.parent?.id} as its parent`);
   ruleTerms(c.context, must);
   must(!RESERVED.includes(entry.identity), "owner", `is of ${entry.identity}, which owns no shuffle`);
@@ -80,21 +87,21 @@ export function ruleCommit(s, entry, index, must) {
 }
 
 // A child's terms are its parent's, which this file does not hold.
-export function ruleTerms({ terms, parent, kind, ranges, of }, must) {
+function ruleTerms({ terms, parent, kind, ranges, of }: Context, must: Must): void {
   if (!terms || parent) return;
   must(terms.kind !== WHEEL || kind === DRAWS && ranges.every((k) => k === ranges[0]), "terms", "has a wheel, and is no draw list of equal ranges");
   must(terms.kind !== TICKET_LIST || terms.count === of, "terms", "has a list of tickets, and is not of as many numbers");
 }
 
 // An owner's entries are its own, and a mix or deal takes an owner that may play.
-export const mustOwn = (s, { identity }, must) => must(identity === s.owner.identity, "owner", `is of ${identity}, and the owner of the shuffle is ${s.owner.identity}`);
+const mustOwn = (s: Whole, { identity }: Entry, must: Must) => must(identity === s.owner.identity, "owner", `is of ${identity}, and the owner of the shuffle is ${s.owner.identity}`);
 
-export function mustPlay(s, entry, must) {
+function mustPlay(s: Whole, entry: Entry, must: Must): void {
   mustOwn(s, entry, must);
   must(s.owner.plays, "owner", `is of ${entry.identity}, which took the shuffle over to close it, and nothing else`);
 }
 
-export function ruleTakeover(s, { identity, takeover }, index, must) {
+function ruleTakeover(s: Whole, { identity, takeover }: Has, index: number, must: Must): void {
   const plays = takeover.extent === PLAY;
   must(!RESERVED.includes(identity), "owner", `is of ${identity}, which owns no shuffle`);
   must(identity !== s.owner.identity || plays && !s.owner.plays, "owner", `is of ${identity}, the owner already`);
@@ -102,26 +109,26 @@ export function ruleTakeover(s, { identity, takeover }, index, must) {
   s.owner = { identity, plays, takeovers: s.owner.takeovers + 1 };
 }
 
-export function ruleMix(s, entry, index, must) {
+function ruleMix(s: Whole, entry: Has, index: number, must: Must): void {
   const { mix } = entry, { plan } = s.context;
   must(entry.time < s.commit.entry.commit.close_by, "deadline", "comes after the time to close");
   mustPlay(s, entry, must);
   must(mix.values.length === plan.length, "mix", "has not one value for each source of the plan");
   for (const [i, v] of mix.values.entries()) {
-    must(v.source === plan[i].source, "mix", "has values in another order than the plan");
+    must(v.source === plan[i]!.source, "mix", "has values in another order than the plan");
     if (v.source === SLOT)
-      must(equal(slotHash(s.context.origin, s.context.table, v.value), plan[i].slot_hash), "mix", "has a slot's value that was not promised");
-    if (v.source === CUT) must(v.cut < s.context.m, "mix", "cuts beyond the last card");
+      must(equal(slotHash(s.context.origin, s.context.table, v.value!), plan[i]!.slot_hash!), "mix", "has a slot's value that was not promised");
+    if (v.source === CUT) must(v.cut! < s.context.m, "mix", "cuts beyond the last card");
   }
   mustFollow(s, mix, index, must);
 }
 
-export function mustFollow(s, { checkpoint }, index, must) {
+function mustFollow(s: Whole, { checkpoint }: { checkpoint: number }, index: number, must: Must): void {
   must(checkpoint <= index, "checkpoint", "names a checkpoint larger than the ledger");
   must(checkpoint > s.commit.index, "checkpoint", "names a checkpoint that does not cover the commit");
 }
 
-export function ruleDeal(s, entry, index, must) {
+function ruleDeal(s: Whole, entry: Has, index: number, must: Must): void {
   const d = entry.deal;
   must(entry.time < s.commit.entry.commit.close_by, "deadline", "comes after the time to close");
   mustPlay(s, entry, must);
@@ -135,7 +142,7 @@ export function ruleDeal(s, entry, index, must) {
   mustFollow(s, d, index, must);
 }
 
-export function ruleReveal(s, entry, index, must) {
+function ruleReveal(s: Whole, entry: Has, index: number, must: Must): void {
   const { places, final, exposed } = entry.reveal;
   if (s.continued) must(!final, "reveal", "is final, and the shuffle was continued");
   else { // of one that was continued both are those of a shuffle that this file does not hold
@@ -146,15 +153,15 @@ export function ruleReveal(s, entry, index, must) {
   for (const place of places) {
     must(place < s.next, "reveal", `names place ${place}, which was not dealt`);
     must(!isPublic(s, runs, place), "reveal", `names place ${place}, which is public already`);
-    must(final || exposed || !ASIDE.includes(runs[place].purpose), "reveal", `names place ${place}, a burn or discard, and is neither final nor as exposed`);
+    must(final || exposed || !ASIDE.includes(runs[place]!.purpose), "reveal", `names place ${place}, a burn or discard, and is neither final nor as exposed`);
     s.revealed.add(place);
   }
 }
 
 // isPublic tells whether everybody may see what a place shows (5.12).
-export const isPublic = (s, runs, place) => runs[place].public || s.revealed.has(place);
+export const isPublic = (s: Whole, runs: Run[], place: number) => runs[place]!.public || s.revealed.has(place);
 
-export function ruleClose(s, entry, index, must) {
+function ruleClose(s: Whole, entry: Has, index: number, must: Must): void {
   const c = entry.close;
   const late = entry.time >= s.commit.entry.commit.close_by;
   const anybodys = c.reason === TAPE_LOST || c.outcome === EXPIRED && RESERVED.includes(entry.identity);
@@ -164,14 +171,14 @@ export function ruleClose(s, entry, index, must) {
   if (!s.continued) ruleTape(s, c, index, must);
 }
 
-export function ruleDisclosure(s, entry, index, must) {
+function ruleDisclosure(s: Whole, entry: Has, index: number, must: Must): void {
   ruleTape(s, entry.disclosure, index, must);
 }
 
-export function ruleTape(s, c, index, must) {
+function ruleTape(s: Whole, c: Tape, index: number, must: Must): void {
   if (c.form === NO_TAPE) return;
   const length = tapeLength(ranges(s.context)), publicly = s.context.disclosure === PUBLIC;
   must(c.form === (publicly ? TAPE : SEALED), "form", publicly ? "does not give the tape to everybody" : "does not seal the tape to auditors");
-  must(c.tape.length === (publicly ? length : length + 81), "form", `has a tape of ${c.tape.length} bytes`);
-  if (c.form === SEALED) must(c.disclosure_key > 0 && c.disclosure_key < index, "disclosure_key", `names ${c.disclosure_key} as its key`);
+  must(c.tape!.length === (publicly ? length : length + 81), "form", `has a tape of ${c.tape!.length} bytes`);
+  if (c.form === SEALED) must(c.disclosure_key! > 0 && c.disclosure_key! < index, "disclosure_key", `names ${c.disclosure_key} as its key`);
 }

@@ -3,27 +3,28 @@ import { toBase64 } from "./bytes.ts";
 import { BEACON, CARDS, CUT } from "./codes.ts";
 import { checkpoints } from "./ledgersteps.ts";
 import { noLevel } from "./policy.ts";
+import type { Context, Level, State, Verdict, Whole } from "./types.ts";
 
 // levelOf is 10.2, of a run in which every step held, with why it is not higher.
-export function levelOf(s) {
+export function levelOf(s: State): [Level, string?] {
   if (s.trust.logs.length === 0) return ["key not pinned"];
   if (!s.trust.quorum) return ["recorded"];
   const none = noLevel(s);
   if (s.file.kind === "receipt") return none ? ["recorded", none] : ["witnessed"];
-  const first = s.mix ?? s.deals[0], { witnessed } = s.file;
+  const { mix, deals } = s as Whole, first = mix ?? deals[0], { witnessed } = s.file;
   if (!witnessed || witnessed.unmet || first !== undefined && witnessed.checkpoint.size > first.index) return ["recorded"];
-  const late = first === undefined ? 0 : witnessed.checkpoint.complete * 1000 - first.entry.time;
+  const late = first === undefined ? 0 : witnessed.checkpoint.complete! * 1000 - first.entry.time;
   if (late > WITNESS_GRACE) return ["recorded", `the witnesses saw it ${Math.ceil(late / 1000)} s after the ${first.entry.type}`];
   return none ? ["recorded", none] : ["witnessed"];
 }
 
 // Clocks differ: a quorum may be complete by as many milliseconds after the first
 // mix or deal (10.2).
-export const WITNESS_GRACE = 10000;
+const WITNESS_GRACE = 10000;
 
 // choiceLeft says what a house could choose of a mixed shuffle although it could
 // not know a slot's or beacon's value when it committed (10.5).
-export function choiceLeft({ plan, parent, kind, n, m }) {
+export function choiceLeft({ plan, parent, kind, n, m }: Context): string | null {
   if (plan.some((p) => p.source === CUT)) return "the cut could be chosen when everything else was known";
   if (parent) return "the cards of a child were chosen by somebody who may have known its parent’s order";
   if (kind === CARDS && m < n) return `which ${m} of the ${n} cards are in it is left to the tape alone: a mix only moves them`;
@@ -32,17 +33,17 @@ export function choiceLeft({ plan, parent, kind, n, m }) {
 
 // raise gives the level mixed, to holders of slots alone: nobody checked a
 // beacon, and a plan with one gives nothing here (10.5).
-export function raise(s, v) {
+export function raise(s: Whole, v: Verdict): void {
   if (!s.mix) return;
   const { plan } = s.context, choice = choiceLeft(s.context)
     ?? (v.level !== "witnessed" ? "no quorum that is trusted saw the commit in time" : null)
     ?? (plan.some((p) => p.source === BEACON) ? "the beacon’s value was not checked, and could be chosen when the slots were known" : null);
-  if (choice && s.mine) v.steps.find((x) => x.name === "slots").detail += `; that gives nobody the level mixed: ${choice}`;
+  if (choice && s.mine) v.steps.find((x) => x.name === "slots")!.detail += `; that gives nobody the level mixed: ${choice}`;
   if (choice || !s.mine) return;
-  const { complete: seen } = checkpoints(s.file).at(-1);
+  const { complete: seen } = checkpoints(s.file).at(-1)!;
   v.level = "mixed";
-  v.mixed = [...s.mine].sort((a, b) => a - b).map((i) => ({ for: "slot", witnessed: time(seen * 1000), slot: toBase64(plan[i].slot_hash) }));
+  v.mixed = [...s.mine].sort((a, b) => a - b).map((i) => ({ for: "slot" as const, witnessed: time(seen! * 1000), slot: toBase64(plan[i]!.slot_hash!) }));
 }
 
 // RFC 3339 has years of four digits: a later time is left out.
-export const time = (ms) => ms <= 253402300799999 ? new Date(ms).toISOString() : undefined;
+export const time = (ms: number) => ms <= 253402300799999 ? new Date(ms).toISOString() : undefined;

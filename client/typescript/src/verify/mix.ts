@@ -5,14 +5,15 @@ import { draw, shuffle, shuffleRanges, tapeLength } from "./draws.ts";
 import { keystream } from "./openings.ts";
 import { sha256 } from "./sha256.ts";
 import { leafOf } from "./tree.ts";
+import type { Bytes, MixValue } from "./types.ts";
 
-export const slotHash = (origin, table, secret) => sha256(label("slot"), str8(origin), str8(table), secret);
+export const slotHash = (origin: string, table: string, secret: Bytes) => sha256(label("slot"), str8(origin), str8(table), secret);
 
-export const mixSeed = (commitEntry, values) =>
-  sha256(label("mix"), leafOf(commitEntry), ...values.filter((v) => v.source !== CUT).map((v) => v.value));
+export const mixSeed = (commitEntry: Bytes, values: MixValue[]) =>
+  sha256(label("mix"), leafOf(commitEntry), ...values.filter((v) => v.source !== CUT).map((v) => v.value!));
 
 // The stream of a mix does not run out: take more of it until it suffices.
-export async function drawFromSeed(seed, ks) {
+async function drawFromSeed(seed: Bytes, ks: number[]): Promise<number[]> {
   for (let length = 2 * tapeLength(ks); ; length *= 2) {
     const draws = draw(await keystream(seed, length), ks);
     if (draws !== null) return draws;
@@ -20,10 +21,10 @@ export async function drawFromSeed(seed, ks) {
 }
 
 // mixedPlaces gives, by place, the position that it shows (4.3).
-export async function mixedPlaces(seed, m, cut) {
+export async function mixedPlaces(seed: Bytes, m: number, cut: number): Promise<number[]> {
   const p = shuffle(m, m, await drawFromSeed(seed, shuffleRanges(m, m)));
-  return p.map((_, i) => p[(i + cut) % m]);
+  return p.map((_, i) => p[(i + cut) % m]!);
 }
 
 // shifts gives, by position, u − 1 for draws.
-export const shifts = async (seed, ks) => (await drawFromSeed(seed, ks)).map((u) => u - 1);
+export const shifts = async (seed: Bytes, ks: number[]) => (await drawFromSeed(seed, ks)).map((u) => u - 1);

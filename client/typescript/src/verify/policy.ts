@@ -2,61 +2,63 @@
 import { equal, fromUTF8, utf8 } from "./bytes.ts";
 import { Malformed } from "./errors.ts";
 import { COSIGNATURE, ED25519, readVerifierKey } from "./keys.ts";
+import type { Group, Node, NoteKey, Policy, State, Witness } from "./types.ts";
 
-export const WORDS = new Set(["log", "witness", "group", "quorum", "any", "all", "none"]);
+const WORDS = new Set(["log", "witness", "group", "quorum", "any", "all", "none"]);
 export const MAX_POLICY = 131072, MAX_LINE = 8192, MAX_LINES = 64;
 
 // readPolicy reads the bytes of a policy (7.3), or its text.
-export function readPolicy(input) {
-  const refuse = (why) => { throw new Malformed(`policy: ${why}`); };
+export function readPolicy(input: string | Uint8Array): Policy {
+  const refuse = (why: string): never => { throw new Malformed(`policy: ${why}`); };
   if (input.length > MAX_POLICY) refuse("above 131,072 bytes");
   const bytes = typeof input === "string" ? utf8.encode(input) : input;
   if (bytes.length > MAX_POLICY) refuse("above 131,072 bytes");
   const text = fromUTF8(bytes);
   if (!equal(utf8.encode(text), bytes)) refuse("not UTF-8");
-  const p = { logs: [], witnesses: [], groups: [], quorum: undefined };
-  const named = new Map(), byKey = new Map(), grouped = new Set(); // a name, or a key's name → witness or group; those that are members
-  const add = (list, item, word) => { if (list.push(item) > MAX_LINES) refuse(`more than 64 lines of ${word}`); };
-  const define = (name, node) => {
+  const p: Policy = { logs: [], witnesses: [], groups: [], quorum: null };
+  let quorum: string | undefined;
+  const named = new Map<string, Node>(), byKey = new Map<string, Node>(), grouped = new Set<Node>(); // a name, or a key's name → witness or group; those that are members
+  const add = <T>(list: T[], item: T, word: string) => { if (list.push(item) > MAX_LINES) refuse(`more than 64 lines of ${word}`); };
+  const define = (name: string, node: Node) => {
     if (WORDS.has(name) || named.has(name)) refuse(`the name ${name} is taken`);
     named.set(name, node);
   };
-  const fresh = (list, key) => { if (list.some((k) => equal(k.key, key.key))) refuse("a key twice"); return key; };
-  const LINES = {
+  const fresh = <T extends NoteKey>(list: NoteKey[], key: T): T => { if (list.some((k) => equal(k.key, key.key))) refuse("a key twice"); return key; };
+  const LINES: Record<string, (words: string[]) => void> = {
     log([vkey, ...url]) {
-      if (vkey === undefined || url.length > 1) refuse("a log line that is none");
+      if (vkey === undefined || url.length > 1) return refuse("a log line that is none");
       const key = readVerifierKey(vkey, ED25519);
       if (key.name.length > 128) refuse("the name of a log is too long");
       add(p.logs, fresh(p.logs, key), "log");
     },
     witness([name, vkey, ...url]) {
-      if (vkey === undefined || url.length > 1) refuse("a witness line that is none");
-      const line = { ...readVerifierKey(vkey, COSIGNATURE), called: name };
+      if (name === undefined || vkey === undefined || url.length > 1) return refuse("a witness line that is none");
+      const key = readVerifierKey(vkey, COSIGNATURE), node = byKey.get(key.name) ?? { called: name, d: 1 }; // lines of one name are one witness
+      const line: Witness = { ...key, called: name, node };
       add(p.witnesses, fresh(p.witnesses, line), "witness");
-      line.node = byKey.get(line.name) ?? { called: name, d: 1 }; // lines of one name are one witness
-      byKey.set(line.name, line.node);
-      define(name, line.node);
+      byKey.set(line.name, node);
+      define(name, node);
     },
     group([name, threshold, ...members]) {
-      if (members.length === 0) refuse("a group line that is none");
-      const nodes = new Set();
+      if (name === undefined || members.length === 0) return refuse("a group line that is none");
+      const nodes = new Set<Node>();
       for (const [i, m] of members.entries()) {
         const node = named.get(m);
-        if (node === undefined) refuse(`${m} is not defined above`);
+        if (node === undefined) return refuse(`${m} is not defined above`);
         if (members.indexOf(m) < i || grouped.has(node) && !nodes.has(node)) refuse(`${m} is a member twice`);
         grouped.add(node);
         nodes.add(node);
       }
-      const need = threshold === "any" ? 1 : threshold === "all" ? nodes.size : /^[1-9][0-9]*$/.test(threshold) ? Number(threshold) : 0;
+      const need = threshold === "any" ? 1 : threshold === "all" ? nodes.size : /^[1-9][0-9]*$/.test(threshold!) ? Number(threshold) : 0;
       if (need < 1 || need > nodes.size) refuse(`the threshold of group ${name}`);
-      const group = { called: name, need, members: [...nodes].sort((a, b) => a.d - b.d) };
+      const group: Group = { called: name, d: 0, need, members: [...nodes].sort((a, b) => a.d - b.d) };
       group.d = group.members.slice(0, shared(group)).reduce((sum, m) => sum + m.d, 0);
       add(p.groups, group, "group");
       define(name, group);
     },
     quorum([name, ...more]) {
-      if (name === undefined || more.length > 0 || p.quorum !== undefined) refuse("a quorum line that is none, or the second");
-      p.quorum = name;
+      if (name === undefined || more.length > 0 || quorum !== undefined) refuse("a quorum line that is none, or the second");
+      quorum = name;
     },
   };
   for (const line of text.split("\n")) {
@@ -66,11 +68,12 @@ export function readPolicy(input) {
     if (word === undefined || word.startsWith("#")) continue;
     if (!/^[\t\x20-\x7e]*$/.test(line) || line.includes("#")) refuse("a line that is not plain ASCII");
     if (!Object.hasOwn(LINES, word)) refuse("a line that is none of log, witness, group and quorum");
-    LINES[word](rest);
+    LINES[word]!(rest);
   }
-  if (p.quorum === undefined) refuse("no quorum");
-  if (p.quorum !== "none" && !named.has(p.quorum)) refuse(`${p.quorum} is not defined`);
-  p.quorum = p.quorum === "none" ? null : named.get(p.quorum);
+  if (quorum === undefined) return refuse("no quorum");
+  const node = named.get(quorum);
+  if (quorum !== "none" && node === undefined) refuse(`${quorum} is not defined`);
+  p.quorum = node ?? null;
   for (const log of p.logs) {
     const own = ownWitness(p.witnesses, log.name, [log.key, ...p.logs.map((l) => l.key)]);
     if (own) refuse(own);
@@ -80,18 +83,20 @@ export function readPolicy(input) {
 
 // ownWitness says that a witness is the ledger itself (7.3): it has its name or a
 // key that signs it. null: none is.
-export function ownWitness(witnesses, origin, keys) {
+export function ownWitness(witnesses: Witness[], origin: string, keys: Uint8Array[]): string | null {
   const own = witnesses.find((w) => w.name === origin || keys.some((k) => equal(k, w.key)));
   return own ? `witness ${own.called} has the ${own.name === origin ? "name" : "signing key"} of the ledger` : null;
 }
 
+const isGroup = (node: Node): node is Group => node.members !== undefined;
+
 // shared is how many members two sets that meet a group have in common at least.
-export const shared = ({ need, members }) => Math.max(0, 2 * need - members.length);
+const shared = ({ need, members }: Group) => Math.max(0, 2 * need - members.length);
 
 // split gives two sets of witnesses that meet a node and share d of them.
-export function split(node) {
-  if (node.members === undefined) return [[node.called], [node.called]];
-  const both = shared(node), alone = node.need - both, sets = [[], []];
+function split(node: Node): [string[], string[]] {
+  if (!isGroup(node)) return [[node.called], [node.called]];
+  const both = shared(node), alone = node.need - both, sets: [string[], string[]] = [[], []];
   for (const [i, m] of node.members.slice(0, both + 2 * alone).entries()) {
     const [a, b] = split(m);
     if (i < both + alone) sets[0].push(...a);
@@ -102,16 +107,16 @@ export function split(node) {
 
 // noLevel says why a policy gives no level: two of its quorums share no witness, or
 // a witness is the ledger itself. null: it gives one.
-export function noLevel({ file, trust, genesis }) {
-  if (trust.quorum.d === 0) {
+export function noLevel({ file, trust, genesis }: State): string | null {
+  if (trust.quorum && trust.quorum.d === 0) {
     const [a, b] = split(trust.quorum);
     return `the quorum of ${a.join(", ")} and the quorum of ${b.join(", ")} share no witness, so that each can cosign a history of its own and none of them lies`;
   }
-  const keys = (file.keys ?? []).map((r) => r.entry.key.key);
+  const keys = file.keys.map((r) => r.entry.key.key!);
   return ownWitness(trust.witnesses, file.checkpoint.origin, [...(genesis ? [genesis.entry.genesis.signing_key] : []), ...keys].map((k) => k.subarray(1)));
 }
 
 // isMet: whether the witnesses, a set, meet a node.
-export const isMet = (node, cosigned) => node.members === undefined
+export const isMet = (node: Node, cosigned: Set<Node>): boolean => !isGroup(node)
   ? cosigned.has(node)
   : node.members.filter((m) => isMet(m, cosigned)).length >= node.need;

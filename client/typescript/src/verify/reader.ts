@@ -1,37 +1,39 @@
 // The fields of an entry, 1.1 to 1.5.
 import { ascii } from "./bytes.ts";
-import { CODES, MAX_PASSED } from "./codes.ts";
+import { MAX_PASSED, isOpen, known, type ListName } from "./codes.ts";
 import { Malformed, Unknown } from "./errors.ts";
+import type { Bytes, Extension, Passed } from "./types.ts";
 
 // Reader takes the fields of an entry one after the other.
 export class Reader {
-  constructor(bytes, passed = []) { this.bytes = bytes; this.at = 0; this.passed = passed; }
-  take(n, field) {
+  at = 0;
+  constructor(readonly bytes: Bytes, readonly passed: Passed[] = []) {}
+  take(n: number, field: string): Bytes {
     if (this.bytes.length - this.at < n) throw new Malformed(`${field}: the bytes end too early`);
     this.at += n;
     return this.bytes.subarray(this.at - n, this.at);
   }
-  uint(size, field) {
+  uint(size: number, field: string): number {
     let n = 0;
     for (const b of this.take(size, field)) n = n * 256 + b;
     return n;
   }
-  u8(field) { return this.uint(1, field); }
-  u16(field) { return this.uint(2, field); }
-  u32(field) { return this.uint(4, field); }
-  u64(field) {
+  u8(field: string) { return this.uint(1, field); }
+  u16(field: string) { return this.uint(2, field); }
+  u32(field: string) { return this.uint(4, field); }
+  u64(field: string): number {
     const high = this.u32(field), low = this.u32(field);
     if (high > 0x1fffff) throw new Malformed(`${field}: above 2^53 − 1`);
     return high * 2 ** 32 + low;
   }
-  hash(field) { return this.take(32, field); }
-  flag(field) {
+  hash(field: string) { return this.take(32, field); }
+  flag(field: string): boolean {
     const v = this.u8(field);
     if (v > 1) throw new Malformed(`${field}: a flag is 0 or 1, not ${v}`);
     return v === 1;
   }
   // among reads a number from 1 to last that is of no list of section 15.
-  among(last, field) {
+  among(last: number, field: string): number {
     const v = this.u8(field);
     if (v === 0) throw new Malformed(`${field}: 0`);
     if (v > last) throw new Unknown(`${field} ${v}`);
@@ -39,44 +41,45 @@ export class Reader {
   }
   // code reads a code of a list. One that is not listed is unknown where it is
   // critical; else it is noted in passed, and what it stands for changes nothing (1.4).
-  code(list, field = list) {
-    const { open, names } = CODES[list], v = this.u8(field);
-    if (Object.hasOwn(names, v)) return v;
+  code(list: ListName, field: string = list): number {
+    const v = this.u8(field);
+    if (known(list, v)) return v;
     if (v === 0) throw new Malformed(`${field}: the code 0`);
-    if (!open || v < 128) throw new Unknown(`${field} ${v}`);
+    if (!isOpen(list) || v < 128) throw new Unknown(`${field} ${v}`);
     this.passed.push({ list, code: v });
     return v;
   }
   // rest takes the bytes behind a code that was passed over.
-  rest(field) {
+  rest(field: string): Bytes {
     const n = this.bytes.length - this.at;
     if (n > MAX_PASSED) throw new Malformed(`${field}: ${n} bytes that nobody knows, above 1,024`);
     return this.take(n, field);
   }
-  // extensions reads the list that a structure ends in: known has a reader of the value
+  // extensions reads the list that a structure ends in: readers has a reader of the value
   // by code. What it does not know is returned.
-  extensions(list, known = {}) {
-    const out = [], count = this.u8("extensions");
+  extensions(list: ListName, readers: Record<number, (value: Bytes) => void> = {}): Extension[] {
+    const out: Extension[] = [], count = this.u8("extensions");
     for (let i = 0, last = 0; i < count; i++) {
       const code = this.code(list, "extension");
       if (last >= code) throw new Malformed("extensions: the codes do not ascend");
       last = code;
-      if (Object.hasOwn(known, code)) known[code](this.blob("extension", 0, 0xffff));
+      const read = readers[code];
+      if (read) read(this.blob("extension", 0, 0xffff));
       else out.push({ code, value: this.blob("extension", 0, MAX_PASSED) });
     }
     return out;
   }
-  text(field, grammar) {
+  text(field: string, grammar: RegExp): string {
     const s = ascii(this.take(this.u8(field), field));
     if (!grammar.test(s)) throw new Malformed(`${field}: not of its grammar`);
     return s;
   }
-  blob(field, min, max) {
+  blob(field: string, min: number, max: number): Bytes {
     const n = this.u16(field);
     if (n < min || n > max) throw new Malformed(`${field}: ${n} bytes, not ${min} to ${max}`);
     return this.take(n, field);
   }
-  end(what) {
+  end(what: string): void {
     if (this.at !== this.bytes.length) throw new Malformed(`${what}: bytes are left over`);
   }
 }

@@ -3,22 +3,23 @@ import { ascii, fromBase64, fromUTF8, join, starts } from "./bytes.ts";
 import { readHash, readInteger } from "./checkpoint.ts";
 import { MAX_ENTRY } from "./codes.ts";
 import { Malformed, Unknown } from "./errors.ts";
+import type { Bytes, Receipt } from "./types.ts";
 
 export const NEWLINE = 0x0a, QUOTE = 0x22, BACKSLASH = 0x5c, BRACE = 0x7b;
 
 // 1.4: a file of another version is known by how it begins, whatever follows: N
 // is a decimal of at most ten digits, and not 1.
-export const TRANSCRIPT_VERSION = ['{"format":"shuffled/v', '/transcript"'], RECEIPT_VERSION = ["c2sp.org/tlog-proof@v", "\n"];
-export const STATEMENT_VERSION = ["shuffled/v", "/statement\n"];
+export const TRANSCRIPT_VERSION: [string, string] = ['{"format":"shuffled/v', '/transcript"'], RECEIPT_VERSION: [string, string] = ["c2sp.org/tlog-proof@v", "\n"];
+export const STATEMENT_VERSION: [string, string] = ["shuffled/v", "/statement\n"];
 
-export function isOtherVersion(bytes, before, behind) {
+export function isOtherVersion(bytes: Uint8Array, before: string, behind: string): boolean {
   if (!starts(bytes, before)) return false;
   const digits = /^[1-9][0-9]{0,9}/.exec(ascii(bytes.subarray(before.length, before.length + 11)))?.[0];
   return digits !== undefined && digits !== "1" && starts(bytes, behind, before.length + digits.length);
 }
 
 // readReceipt takes the bytes of a receipt apart, all but its checkpoint.
-export function readReceipt(bytes) {
+export function readReceipt(bytes: Bytes): Omit<Receipt, "checkpoint" | "entry"> & { signed: Bytes } {
   if (bytes.length > MAX_RECEIPT) throw new Malformed("receipt: above 83,475 bytes");
   let at = 0;
   const line = () => {
@@ -27,7 +28,7 @@ export function readReceipt(bytes) {
     at = end + 1;
     return bytes.subarray(from, end);
   };
-  const after = (word) => {
+  const after = (word: string) => {
     const l = line();
     if (!starts(l, word)) throw new Malformed(`receipt: no ${word.trim()} line`);
     return l.subarray(word.length);
@@ -39,7 +40,7 @@ export function readReceipt(bytes) {
   const entry = fromBase64(extra);
   if (entry === null || entry.length === 0) throw new Malformed("receipt: the entry is not in base64");
   const index = readInteger(after("index "), "receipt: index");
-  const proof = [];
+  const proof: Bytes[] = [];
   for (let l = line(); l.length > 0; l = line()) {
     if (proof.push(readHash(l, "receipt: a hash of the proof")) > 63) throw new Malformed("receipt: more than 63 hashes");
   }

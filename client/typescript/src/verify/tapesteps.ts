@@ -6,28 +6,30 @@ import { positions, recompute } from "./draws.ts";
 import { Fault } from "./errors.ts";
 import { signed } from "./ledgersteps.ts";
 import { commitment, deckRoot, salts } from "./openings.ts";
-import { many, skip } from "./step.ts";
+import { many, skip, type Outcome } from "./step.ts";
 import { leafOf } from "./tree.ts";
+import type { Stated, Whole } from "./types.ts";
 
-export const noTape = (s) => !s.close ? "the shuffle is open, its tape still secret"
+const noTape = (s: Whole): string | null => !s.close ? "the shuffle is open, its tape still secret"
   : !s.disclosed ? "the game went on with its cards, and its tape stays secret until the last shuffle of them is closed"
   : s.disclosed.form === SEALED ? "the tape is sealed to the auditors: that the deck held each card once is for them to see, and this file does not show it" : null;
 
-export function stepTape(s) {
-  if (noTape(s)) return skip(noTape(s));
-  const c = s.disclosed;
-  if (c.form === NO_TAPE) throw new Fault("the operator has lost the tape", "the operator lost or hides the tape: this shuffle can never be recomputed");
+export function stepTape(s: Whole): Outcome {
+  const why = noTape(s), c = s.disclosed;
+  if (why !== null) return skip(why);
+  if (!c?.tape) throw new Fault("the operator has lost the tape", "the operator lost or hides the tape: this shuffle can never be recomputed");
   const made = commitment(s.commit.entry.commit.contextBytes, c.tape);
   if (!equal(made, s.commit.entry.commit.commitment)) throw new Fault("the tape does not open the commitment");
   return `${many(c.tape.length, "byte")} open the commitment`;
 }
 
-export async function stepOrder(s) {
-  if (noTape(s)) return skip(noTape(s));
-  const { commitment: made, deck_root, tag } = s.commit.entry.commit, { tape } = s.disclosed;
+export async function stepOrder(s: Whole): Promise<Outcome> {
+  const why = noTape(s);
+  if (why !== null) return skip(why);
+  const { commitment: made, deck_root, tag } = s.commit.entry.commit, tape = s.disclosed!.tape!;
   const again = recompute(s.context, tape);
   if (again === null) throw new Fault("the tape runs out", "the generator is broken, or the tape was made up");
-  s.endAt = again.endAt;
+  if (again.endAt !== undefined) s.endAt = again.endAt;
   if (s.context.parent) return skip("a child's cards are its parent's, which this file does not hold");
   const m = positions(s.context);
   if (!equal(deckRoot(tag, again.values, await salts(made, tape, m)), deck_root))
@@ -36,8 +38,9 @@ export async function stepOrder(s) {
   return `${many(m, s.context.kind === CARDS ? "card" : "draw")} from the tape lead to the deck root`;
 }
 
-export function stepCards(s) {
-  if (noTape(s)) return skip(noTape(s));
+export function stepCards(s: Whole): Outcome {
+  const why = noTape(s);
+  if (why !== null) return skip(why);
   if (!s.values) return skip("a child's cards are its parent's, which this file does not hold");
   for (const card of s.file.cards) {
     if (card.value !== s.values[card.position]) throw new Fault(`place ${card.place}: the tape gives another card`);
@@ -47,12 +50,12 @@ export function stepCards(s) {
 
 // stepStatements holds what auditors signed against this file. What an auditor says who
 // is not trusted gives nothing, but must be of this shuffle.
-export async function stepStatements(s) {
+export async function stepStatements(s: Whole): Promise<Outcome> {
   const { statements, checkpoint, id } = s.file;
   if (statements.length === 0) return skip("the file holds no statement of an auditor");
   if (!s.disclosed || s.disclosed.form === NO_TAPE) throw new Fault("a statement, and no entry of the file holds a tape that it could be about");
-  const commit = leafOf(s.commit.bytes), tape = leafOf(s.file.receipts.at(-1).bytes);
-  const stated = [];
+  const commit = leafOf(s.commit.bytes), tape = leafOf(s.file.receipts.at(-1)!.bytes);
+  const stated: Stated[] = [];
   for (const [i, x] of statements.entries()) {
     if (x.origin !== checkpoint.origin || x.id !== id || !equal(x.commit, commit) || !equal(x.tape, tape))
       throw new Fault(`statement ${i} is about shuffle ${x.id} of ${x.origin}, and not about this commit and tape`);

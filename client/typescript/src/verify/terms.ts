@@ -4,27 +4,30 @@ import { WHEEL } from "./codes.ts";
 import { Malformed } from "./errors.ts";
 import { Reader } from "./reader.ts";
 import { sha256 } from "./sha256.ts";
+import type { Bytes, Label } from "./types.ts";
 
-export const LOOKS_ALIKE =
+const LOOKS_ALIKE =
   /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/;
 
-export function badCardName(name) {
+export function badCardName(name: string): boolean {
   const n = utf8.encode(name).length;
   return n < 1 || n > 64 || name.startsWith(" ") || name.endsWith(" ") || LOOKS_ALIKE.test(name);
 }
 
-export const deckHash = (deck) => sha256(label("deck"), u16(deck.length), ...deck.map(str8));
+export const deckHash = (deck: string[]) => sha256(label("deck"), u16(deck.length), ...deck.map(str8));
 export const MAX_DOCUMENT = 65536, MAX_RANGE = 2 ** 30, MAX_TICKET = 2048;
-export const termsHash = (kind, written) => sha256(label("terms"), Uint8Array.of(kind), written);
+export const termsHash = (kind: number, written: Bytes) => sha256(label("terms"), Uint8Array.of(kind), written);
+
+interface ReadTerms { labels?: Label[]; total?: number; text?: string }
 
 // readTerms reads the bytes of terms: {labels, total} of a wheel, {text} of a pay table.
-export function readTerms(kind, written) {
+export function readTerms(kind: number, written: Bytes): ReadTerms {
   if (written.length < 1 || written.length > MAX_DOCUMENT) throw new Malformed("terms: not 1 to 65,536 bytes");
   return kind === WHEEL ? readWheel(written) : { text: readPayTable(written) };
 }
 
-export function readWheel(written) {
-  const r = new Reader(written), labels = [], names = new Set(), count = r.u16("labels");
+function readWheel(written: Bytes): ReadTerms {
+  const r = new Reader(written), labels: Label[] = [], names = new Set<string>(), count = r.u16("labels");
   if (count === 0) throw new Malformed("wheel: no label");
   let total = 0;
   for (let i = 0; i < count; i++) {
@@ -41,20 +44,20 @@ export function readWheel(written) {
   return { labels, total };
 }
 
-export function readPayTable(written) {
+function readPayTable(written: Bytes): string {
   const text = properText(written, "pay table");
   if (LOOKS_ALIKE.test(text.replaceAll("\n", ""))) throw new Malformed("pay table: characters that do not show");
   return text;
 }
 
-export function properText(bytes, what) {
+function properText(bytes: Bytes, what: string): string {
   const text = fromUTF8(bytes);
   if (!equal(utf8.encode(text), bytes)) throw new Malformed(`${what}: not UTF-8`);
   return text;
 }
 
 // labelOf gives the label that a drawn value shows.
-export function labelOf({ labels }, value) {
+export function labelOf(labels: Label[], value: number): string | undefined {
   let up = 0;
   return labels.find(({ weight }) => value <= (up += weight))?.label;
 }

@@ -1,6 +1,6 @@
 // Transcripts, section 8, and what a file is.
 import { MAX_INT, equal, fromBase64, join, starts, utf8 } from "./bytes.ts";
-import { Canonical } from "./canonical.ts";
+import { Canonical, type Span } from "./canonical.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { MAX_CARDS } from "./codes.ts";
 import { Malformed, Unknown } from "./errors.ts";
@@ -8,13 +8,19 @@ import { NAME } from "./reader.ts";
 import { BRACE, MAX_FILE, MAX_RECEIPT, RECEIPT_VERSION, TRANSCRIPT_VERSION, isOtherVersion, readReceipt } from "./receipt.ts";
 import { readStatement } from "./statement.ts";
 import { MAX_DOCUMENT } from "./terms.ts";
+import type { Bytes, Card, Checkpoint, EvidenceFile, Of, Receipt } from "./types.ts";
 
-export const FORMAT = "shuffled/v1/transcript";
+const FORMAT = "shuffled/v1/transcript";
+
+// Form is a transcript whose receipts are not read yet.
+interface Form extends Pick<EvidenceFile, "kind" | "id" | "recipient" | "deck" | "terms" | "cards"> {
+  receipts: Span[]; witnessed?: Span; keys: Span[]; statements: Span[];
+}
 
 // readForm reads the object, and leaves its receipts as spans.
-export function readForm(j) {
+export function readForm(j: Canonical): Form {
   j.expect(`{"format":"${FORMAT}"`);
-  const t = { kind: "transcript" };
+  const t = { kind: "transcript" } as Form;
   j.expect(',"id":');
   t.id = j.integer(1, MAX_INT);
   if (j.next(',"recipient":')) {
@@ -27,8 +33,9 @@ export function readForm(j) {
   }
   if (j.next(',"terms":')) {
     const text = j.string();
-    t.terms = text === "" || text.length > Math.ceil(MAX_DOCUMENT / 3) * 4 ? null : fromBase64(text);
-    if (t.terms === null || t.terms.length > MAX_DOCUMENT) j.refuse("the terms are not padded base64 of 1 to 65,536 bytes");
+    const terms = text === "" || text.length > Math.ceil(MAX_DOCUMENT / 3) * 4 ? null : fromBase64(text);
+    if (terms === null || terms.length > MAX_DOCUMENT) j.refuse("the terms are not padded base64 of 1 to 65,536 bytes");
+    t.terms = terms;
   }
   j.expect(',"receipts":');
   t.receipts = j.list(() => j.span(), 8213, "receipts");
@@ -56,24 +63,23 @@ export function readForm(j) {
 
 // readTranscript reads the form of the whole, then one receipt after the other,
 // and keeps one checkpoint for all, and that of witnessed.
-export function readTranscript(bytes) {
-  const j = new Canonical(bytes), t = readForm(j);
-  let text;
-  t.receipts = t.receipts.map((span) => {
+function readTranscript(bytes: Bytes): EvidenceFile {
+  const j = new Canonical(bytes), form = readForm(j);
+  let text: Bytes | undefined, checkpoint: Checkpoint;
+  const receipts = form.receipts.map((span) => {
     const { signed: own, ...r } = readReceipt(j.content(span));
-    if (text === undefined) t.checkpoint = readCheckpoint(text = own);
+    if (text === undefined) checkpoint = readCheckpoint(text = own);
     if (!equal(own, text)) throw new Malformed("the receipts carry different checkpoints");
-    return { ...r, checkpoint: t.checkpoint };
+    return { ...r, checkpoint } as Receipt;
   });
-  const underItsOwn = (span) => {
-    const { signed: own, ...r } = readReceipt(j.content(span)), checkpoint = readCheckpoint(own);
-    if (checkpoint.origin !== t.checkpoint.origin) throw new Malformed("the checkpoints have different origins");
-    return { ...r, checkpoint };
+  const underItsOwn = (span: Span) => {
+    const { signed: own, ...r } = readReceipt(j.content(span)), of = readCheckpoint(own);
+    if (of.origin !== checkpoint.origin) throw new Malformed("the checkpoints have different origins");
+    return { ...r, checkpoint: of } as Of<"key">;
   };
-  if (t.witnessed) t.witnessed = underItsOwn(t.witnessed);
-  t.keys = t.keys.map(underItsOwn);
-  const by = new Set();
-  t.statements = t.statements.map((span) => {
+  const { witnessed: early, ...t } = form, witnessed = early && { witnessed: underItsOwn(early) };
+  const keys = t.keys.map(underItsOwn), by = new Set<string>();
+  const statements = t.statements.map((span) => {
     const s = readStatement(j.content(span));
     for (const { name, id } of s.signatures) {
       if (by.has(`${name} ${id}`)) throw new Malformed(`a second statement of ${name}`);
@@ -81,11 +87,11 @@ export function readTranscript(bytes) {
     }
     return s;
   });
-  return t;
+  return { ...t, receipts, checkpoint: checkpoint!, ...witnessed, keys, statements };
 }
 
-export function readCard(j) {
-  const c = {};
+function readCard(j: Canonical): Card {
+  const c = {} as Card;
   j.expect('{"place":');
   c.place = j.integer(0, MAX_CARDS - 1);
   j.expect(',"position":');
@@ -104,17 +110,16 @@ export function readCard(j) {
   return c;
 }
 
-export function readFile(input) {
+export function readFile(input: string | Bytes): EvidenceFile {
   const bytes = readBytes(input);
   if (bytes[0] === BRACE) return readTranscript(bytes);
   if (!starts(bytes, "c2sp.org/tlog-proof@")) throw new Malformed("neither a transcript nor a receipt");
-  const receipt = readReceipt(bytes);
-  const checkpoint = readCheckpoint(receipt.signed);
-  return { kind: "receipt", receipts: [{ ...receipt, checkpoint }], checkpoint };
+  const { signed, ...receipt } = readReceipt(bytes), checkpoint = readCheckpoint(signed);
+  return { kind: "receipt", receipts: [{ ...receipt, checkpoint } as Receipt], checkpoint, id: 0, keys: [], statements: [], cards: [] };
 }
 
 // readBytes checks what is true of the whole file: its size, and that it is UTF-8.
-export function readBytes(input) {
+function readBytes(input: string | Bytes): Bytes {
   if (input.length > MAX_FILE) throw new Malformed("above 32 MiB");
   const bytes = typeof input === "string" ? utf8.encode(input) : input;
   if (bytes.length > MAX_FILE) throw new Malformed("above 32 MiB");

@@ -1,20 +1,24 @@
 // Merkle trees, RFC 6962 section 2.1.
 import { equal } from "./bytes.ts";
 import { sha256 } from "./sha256.ts";
+import type { Bytes } from "./types.ts";
 
-export const leafOf = (bytes) => sha256(Uint8Array.of(0), bytes);
-export const nodeOf = (left, right) => sha256(Uint8Array.of(1), left, right);
+export const leafOf = (bytes: Uint8Array) => sha256(Uint8Array.of(0), bytes);
+export const nodeOf = (left: Uint8Array, right: Uint8Array) => sha256(Uint8Array.of(1), left, right);
+
+// Made is a node with what it was made of.
+export interface Made { left: Bytes; right: Bytes; hash: Bytes }
 
 // climb gives the root that a path of hashes, one after the other, leads to;
 // null if it has not exactly the length that index and size demand. Proofs of
 // neighbours end alike: above keeps the last node made at each height.
-export function climb(leaf, index, size, path, above = []) {
+export function climb(leaf: Bytes, index: number, size: number, path: Bytes, above: Made[] = []): Bytes | null {
   if (index >= size) return null;
   let hash = leaf, at = index, last = size - 1;
-  const node = (height, left, right) => {
+  const node = (height: number, left: Bytes, right: Bytes) => {
     const n = above[height];
-    if (n === undefined || !equal(n.left, left) || !equal(n.right, right)) above[height] = { left, right, hash: nodeOf(left, right) };
-    return above[height].hash;
+    if (n !== undefined && equal(n.left, left) && equal(n.right, right)) return n.hash;
+    return (above[height] = { left, right, hash: nodeOf(left, right) }).hash;
   };
   for (let i = 0; i < path.length; i += 32) {
     const sibling = path.subarray(i, i + 32);
@@ -33,12 +37,12 @@ export function climb(leaf, index, size, path, above = []) {
 
 // rootOf leaf hashes: a node without a sibling goes up as it is, which is the
 // split at the largest power of two.
-export function rootOf(hashes) {
+export function rootOf(hashes: Bytes[]): Bytes {
   let level = hashes;
   while (level.length > 1) {
-    const above = [];
-    for (let i = 0; i < level.length; i += 2) above.push(i + 1 < level.length ? nodeOf(level[i], level[i + 1]) : level[i]);
+    const above: Bytes[] = [];
+    for (let i = 0; i < level.length; i += 2) above.push(i + 1 < level.length ? nodeOf(level[i]!, level[i + 1]!) : level[i]!);
     level = above;
   }
-  return level[0];
+  return level[0]!;
 }

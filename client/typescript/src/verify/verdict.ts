@@ -6,26 +6,27 @@ import { levelOf, raise } from "./level.ts";
 import { checkHashes } from "./sha256.ts";
 import { Skip } from "./step.ts";
 import { STEPS, stepsOf } from "./steps.ts";
+import type { Bytes, State, StepResult, Story, Trust, Verdict, Whole } from "./types.ts";
 
 // verify gives the verdict of 10.4 on the bytes, or the text, of a transcript or receipt:
 // trust has {vkey} or {policy}. With slots: [value, …], of 32 bytes each, it judges for the
 // holder of these slots, and with auditors: [vkey, …] it believes their statements. It
 // reads nothing else, keeps nothing, and needs only WebCrypto. It throws for a caller's
 // mistake, or where there is no WebCrypto, and never for what is in a file.
-export const verify = async (input, trust) => (await judge(input, trust)).verdict;
+export const verify = async (input: string | Uint8Array, trust?: Trust): Promise<Verdict> => (await judge(input, trust)).verdict;
 
-let hashesRight;
+let hashesRight: Promise<void> | undefined;
 
 // judge does the same, and gives {verdict, story}: the story is what the page tells of a
 // shuffle alongside its verdict.
-export async function judge(input, trust = {}) {
+export async function judge(input: string | Uint8Array, trust: Trust = {}): Promise<{ verdict: Verdict; story: Story | null }> {
   if (!globalThis.crypto?.subtle) throw new Error("no WebCrypto here: open the page from disk, or over HTTPS");
   if (typeof input !== "string" && !(input instanceof Uint8Array)) throw new TypeError("a file is bytes or text");
   if (trust.slots?.some((v) => !(v instanceof Uint8Array) || v.length !== 32)) throw new TypeError("a slot's value is 32 bytes");
   await (hashesRight ??= checkHashes());
-  const s = { input, trust: null, file: null, deals: [], takeovers: [] };
-  const v = { verdict: "proved", steps: [] };
-  let step;
+  const s = { input: input as string | Bytes, deals: [], takeovers: [] } as Partial<Whole> as Whole; // the steps fill it
+  const v: Verdict = { verdict: "proved", steps: [], production: false };
+  let step: StepResult | undefined;
   try {
     s.trust = readTrust(trust);
     v.steps = stepsOf(input).map((name) => ({ name, result: "not checked", detail: "an earlier step ended the run" }));
@@ -33,27 +34,27 @@ export async function judge(input, trust = {}) {
     if (s.cannot) throw new Unknown(`${s.cannot}, which this browser lacks`);
     const [level, why] = levelOf(s);
     v.level = level;
-    if (why) v.steps.find((x) => x.name === "witnesses").detail += `; the level stays recorded: ${why}`;
-    if (level === "witnessed") v.overlap = s.trust.quorum.d;
+    if (why) v.steps.find((x) => x.name === "witnesses")!.detail += `; the level stays recorded: ${why}`;
+    if (level === "witnessed") v.overlap = s.trust.quorum!.d;
     raise(s, v);
     v.verdict = v.level === "key not pinned" ? "consistent" : "proved";
   } catch (e) {
-    if (e instanceof Unknown) {
+    if (e instanceof Unknown) { // of what is trusted, too, before the first step
       Object.assign(v, { verdict: "cannot judge", unknown: e.message });
       if (step && step.result !== "ok") step.detail = `cannot be judged: ${e.message}`;
-    } else if (e instanceof Fault || e instanceof Malformed) {
+    } else if (step && (e instanceof Fault || e instanceof Malformed)) {
       Object.assign(v, { verdict: "failed", failed: step.name });
-      Object.assign(step, { result: "failed", detail: e.message, cause: e.likely ?? STEPS[step.name][1] });
+      Object.assign(step, { result: "failed", detail: e.message, cause: e instanceof Fault && e.likely || STEPS[step.name]!.cause });
     } else {
       throw e;
     }
   }
-  const verdict = JSON.parse(JSON.stringify({ ...v, ...describe(s, v) })); // without what is undefined
+  const verdict: Verdict = JSON.parse(JSON.stringify({ ...v, ...describe(s, v) })); // without what is undefined
   return { verdict, story: v.level !== undefined && s.context ? tell(s) : null };
 }
 
-export async function runStep(s, step) {
-  const outcome = await STEPS[step.name][0](s);
+async function runStep(s: State, step: StepResult): Promise<void> {
+  const outcome = await STEPS[step.name]!.run(s);
   if (outcome instanceof Skip) step.detail = outcome.why;
   else Object.assign(step, { result: "ok", detail: outcome });
 }

@@ -1,0 +1,188 @@
+// The types of what a file holds, as SPEC's structures are, and of a run over it.
+import type { ListName } from "./codes.ts";
+
+// Bytes are what WebCrypto takes.
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+// A code that is not critical and not known, which was passed over (1.4).
+export interface Passed { list: ListName; code: number }
+export interface Extension { code: number; value: Bytes }
+
+// ------------------------------------------------------------- entries, 5
+
+export interface Source { source: number; slot_hash?: Bytes; chain_hash?: Bytes; round?: number }
+export interface EndAt { form: number; place?: number; lo?: number; hi?: number }
+export interface Terms { kind: number; count?: number; hash: Bytes }
+export interface Parent { id: number; positions: number[] }
+
+export interface Context {
+  origin: string; genesis: Bytes; production: boolean; table: string; algorithm: number; kind: number;
+  deck_hash?: Bytes; n: number; m: number; of?: number; ranges: number[]; // n, m, of, ranges: by kind
+  parent: Parent | null; plan: Source[]; end_at: EndAt; disclosure: number; terms: Terms | null; extensions: Extension[];
+}
+
+export interface Commit {
+  context: Context; contextBytes: Bytes; tag: Bytes; commitment: Bytes; deck_root: Bytes; serial: number;
+  previous: number; close_by: number; game_reference: string; key_tag: Bytes; request_hash: Bytes; instance: number;
+  extensions: Extension[];
+}
+
+export interface MixValue { source: number; cut?: number; value?: Bytes }
+export interface Mix { shuffle: number; checkpoint: number; values: MixValue[] }
+
+export interface Run { cards: number; purpose: number; recipient: string; public: boolean }
+export interface Deal {
+  shuffle: number; first_place: number; checkpoint: number; final: boolean; runs: Run[]; extensions: Extension[];
+}
+
+export interface Tape { form: number; tape?: Bytes; disclosure_key?: number }
+export interface Close extends Tape { shuffle: number; outcome: number; reason: number; extensions: Extension[] }
+export interface Disclosure extends Tape { shuffle: number; extensions: Extension[] }
+export interface Reveal {
+  shuffle: number; final: boolean; exposed: boolean; places: number[]; extensions: Extension[];
+}
+export interface Takeover { shuffle: number; extent: number; reason: string }
+
+export interface Administrator { name: string; key: Bytes }
+export interface Genesis {
+  revision: number; origin: string; production: boolean; signing_key: Bytes; policy: string; auditors: Bytes[];
+  deals: number; mix_modes: number; disclosure: number; default_close_by: number; cap_on_close_by: number;
+  access: number; predecessor: Bytes; administrators: Administrator[]; two_persons: number[]; delay: number;
+  extensions: Extension[];
+}
+
+export interface KeyEntry { subject: number; key?: Bytes }
+export interface Act {
+  act: number; digest: Bytes; previous: number; head_size: number; head_root: Bytes; expires: number;
+  signatures: { administrator: string; signature: Bytes }[];
+}
+
+// Bodies has a body by the name of its type.
+export interface Bodies {
+  genesis: Genesis; commit: Commit; mix: Mix; deal: Deal; close: Close; key: KeyEntry; event: { kind: number };
+  takeover: Takeover; credential_entry: { kind: number; credential: string }; act: Act; reveal: Reveal;
+  disclosure: Disclosure; opaque: { type: number; body: Bytes };
+}
+
+export interface Entry extends Partial<Bodies> {
+  type: string; time: number; identity: string; credential: string; passed: Passed[];
+}
+
+// ------------------------------------------- receipts and transcripts, 7 and 8
+
+export interface Signature { name: string; id: string; bytes: Bytes }
+export interface Note { body: Bytes; signatures: Signature[] }
+export interface Checkpoint extends Note {
+  origin: string; size: number; root: Bytes;
+  cosigned?: Map<Witness, number>; // once the step witnesses looked
+  complete?: number | undefined;
+}
+export interface Statement extends Note { origin: string; id: number; commit: Bytes; tape: Bytes }
+
+// A Receipt's entry is there once the step entries read it.
+export interface Receipt { bytes: Bytes; index: number; proof: Bytes; checkpoint: Checkpoint; entry: Entry }
+export type Of<K extends keyof Bodies> = Receipt & { entry: Entry & Required<Pick<Entry, K>> };
+
+export interface Opening { position: number; value: number; salt: Bytes; proof: Bytes }
+export interface Card extends Opening { place: number; card?: string }
+
+export interface EvidenceFile {
+  kind: "receipt" | "transcript"; receipts: Receipt[]; checkpoint: Checkpoint;
+  id: number; recipient?: string; deck?: string[]; terms?: Bytes; // these and below: of a transcript
+  witnessed?: Receipt & { unmet?: boolean }; keys: Of<"key">[]; statements: Statement[]; cards: Card[];
+}
+
+// --------------------------------------------------------------- whom to trust
+
+export interface NoteKey { name: string; id: string; key: Bytes }
+// A Group of a policy, or a witness, which has no members. d is how many witnesses two
+// sets that meet it share at least.
+export interface Node { called: string; d: number; need?: number; members?: Node[] }
+export interface Group extends Node { need: number; members: Node[] }
+export interface Witness extends NoteKey { called: string; node: Node }
+export interface Policy { logs: NoteKey[]; witnesses: Witness[]; groups: Group[]; quorum: Node | null }
+
+// Trust says whom a reader trusts: a verifier key or a policy, and auditors; and which
+// slots are his own.
+export interface Trust {
+  vkey?: string | undefined;
+  policy?: string | Uint8Array | undefined;
+  auditors?: string[] | undefined;
+  slots?: Uint8Array[] | undefined;
+}
+
+export interface ReadTrust {
+  logs: NoteKey[]; witnesses: Witness[]; quorum?: Node | null; slots: Bytes[]; auditors: NoteKey[];
+}
+
+// ------------------------------------------------------------------------ a run
+
+export interface KnownTerms {
+  kind: string; hash: string; count?: number; labels?: Label[]; text?: string; house_could_choose?: true;
+}
+export interface Label { label: string; weight: number }
+
+// State is what a run knows. Of a receipt, genesis or commit is there if it is of one.
+export interface State {
+  input: string | Bytes; trust: ReadTrust; file: EvidenceFile;
+  genesis?: Of<"genesis">; commit?: Of<"commit">; cannot?: string; mine?: Set<number>;
+}
+
+// Whole is the State of a transcript behind the step entries.
+export interface Whole extends State {
+  genesis: Of<"genesis">; commit: Of<"commit">; context: Context;
+  mix: Of<"mix"> | null; deals: Of<"deal">[]; reveals: Of<"reveal">[]; takeovers: Of<"takeover">[];
+  close: Of<"close"> | null; disclosure: Of<"disclosure"> | null;
+  disclosed: Tape | null; // by whichever entry discloses the tape
+  next: number; revealed: Set<number>; owner: { identity: string; plays: boolean; takeovers: number }; // legality
+  runs?: Run[]; continued?: boolean;
+  terms?: KnownTerms;
+  positionAt: (place: number) => number; shown: (card: Card) => number; // openings
+  endAt?: number; values?: number[]; // order
+  stated?: Stated[];
+}
+
+export interface Stated { name: string; trusted: boolean }
+
+// ---------------------------------------------------------- the verdict, 10.4
+
+export type Result = "ok" | "failed" | "not checked";
+export interface StepResult { name: string; result: Result; detail: string; cause?: string }
+export type Level = "key not pinned" | "recorded" | "witnessed" | "mixed";
+
+export interface ShownCard {
+  place: number; position: number; value: number; shows?: number; card?: string; label?: string;
+  purpose: string; recipient?: string; public: boolean; revealed?: true;
+}
+export interface ToldTakeover {
+  index: number; time?: string; identity: string; credential: string; from: string; place: number; extent: string;
+  reason: string;
+}
+export interface PassedOver { list: string; code: number; count: number; first: number }
+
+export interface Verdict {
+  verdict: "proved" | "consistent" | "failed" | "cannot judge";
+  steps: StepResult[];
+  level?: Level; failed?: string; unknown?: string; overlap?: number;
+  mixed?: { for: "slot"; witnessed?: string; slot: string }[];
+  kind?: "receipt" | "transcript"; ledger?: string; production: boolean;
+  checkpoint?: { origin: string; size: number };
+  passed_over?: PassedOver[]; witnesses?: { name: string; time?: string }[];
+  entry?: { index: number; type: string; time?: string; identity: string; credential: string };
+  id?: number; recipient?: string; owner?: string; table?: string; serial?: number; game_ref?: string;
+  commitment?: string; deck_root?: string; disclosure?: string; committed_at?: string; close_by?: string;
+  places?: number; end_at?: number; terms?: KnownTerms; takeovers?: ToldTakeover[];
+  next?: number; shown?: number; state?: "open" | "continued" | "closed";
+  closed_at?: string; outcome?: string; reason?: string; statements?: Stated[]; cards?: ShownCard[];
+}
+
+// Story is what the page tells of a shuffle alongside its verdict.
+export interface Story {
+  deck?: string[]; ranges: number[] | null; of: number | null; cards: number; taken: number;
+  plan: { source: string; mine: boolean; round?: number; cut?: number }[];
+  mixed: boolean; dealers: { identity: string; first: number; last: number }[]; choice: string | null;
+  parent: { id: number; cards: number } | null;
+  cutCard: { place?: number; lo?: number; hi?: number } | null;
+  order: { first: number; cards: number } | null;
+  tape: "secret" | "public" | "sealed";
+}
