@@ -1,7 +1,7 @@
-// Package web holds the second implementation of the verifier: one page,
-// written from docs/SPEC.md alone, that the daemon serves at / and that works
-// from disk as well. It is made from client/typescript by npm run page, shares no
-// code with the rest of this module, and verify.mjs is its command line.
+// Package web holds the pages that the daemon serves. One is the second implementation
+// of the verifier, written from docs/SPEC.md alone, which works from disk as well: it is
+// made from client/typescript by npm run page, shares no code with the rest of this
+// module, and verify.mjs is its command line. The other is the operators' console.
 package web
 
 import (
@@ -24,6 +24,28 @@ var Policy = pagePolicy() + "; frame-ancestors 'none'"
 
 // ETag is the entity tag of Page (RFC 9110 section 8.8.3).
 var ETag = pageTag()
+
+// Console is console.html, in UTF-8, for the operators' listener.
+//
+//go:embed console.html
+var Console []byte
+
+// ConsolePolicy is the Content-Security-Policy to serve Console under: it runs its own
+// script and no other, and asks the server that it came from and no other. Its bars have
+// heights that the script sets, which no hash covers and no policy forbids.
+var ConsolePolicy = "default-src 'none'; connect-src 'self'; script-src " + blockHash("script") + "; style-src " +
+	blockHash("style") + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// blockHash is the source expression that allows the one block of Console in a tag.
+func blockHash(tag string) string {
+	_, rest, _ := bytes.Cut(Console, []byte("<"+tag+">"))
+	block, _, ok := bytes.Cut(rest, []byte("</"+tag+">"))
+	if !ok {
+		panic("web: console.html has no " + tag)
+	}
+	sum := sha256.Sum256(block)
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
 
 func pagePolicy() string {
 	_, rest, _ := bytes.Cut(Page, []byte(`<meta http-equiv="Content-Security-Policy" content="`))

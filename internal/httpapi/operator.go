@@ -8,12 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"shuffled/internal/ledger"
+	"shuffled/web"
 )
 
-// Operator returns the handler of the operator's own listener: /healthz,
-// /readyz and /metrics. It has no identity and belongs on an address that only
-// operators reach. It does not count against the limits, so that it answers
-// when the public listener is full.
+// Operator returns the handler of the operator's own listener: /healthz, /readyz, /metrics
+// and /console, with what the console reads. It belongs on an address that only operators
+// reach. Without an identity it tells no table and no shuffle: the console's reads are those
+// of the API, for the same tokens. Everything else does not count against the limits, so
+// that it answers when the public listener is full.
 func (s *Server) Operator() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -22,10 +24,19 @@ func (s *Server) Operator() http.Handler {
 	})
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{DisableCompression: true}))
+	mux.HandleFunc("GET /console", console)
+	reads := http.NewServeMux()
+	for _, what := range []string{"tables", "shuffles", "events", "switches", "acts"} {
+		reads.Handle("GET /v1/{ledger}/"+what, s)
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, translate(r.Method, noRoute(mux, r)))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h, pattern := reads.Handler(r); pattern != "" && plainPath(r) {
+			h.ServeHTTP(w, r)
+			return
+		}
 		rec := s.record(w, r)
 		w.Header().Set("Cache-Control", "no-store")
 		if !plainPath(r) {
@@ -42,12 +53,24 @@ func (s *Server) Combined() http.Handler {
 	operator := s.Operator()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/healthz", "/readyz", "/metrics":
+		case "/healthz", "/readyz", "/metrics", "/console":
 			operator.ServeHTTP(w, r)
 		default:
 			s.ServeHTTP(w, r)
 		}
 	})
+}
+
+// console answers with the page that shows what happens, for people.
+func console(w http.ResponseWriter, _ *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", web.ConsolePolicy)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", permissions)
+	h.Set("Referrer-Policy", "no-referrer")
+	w.Write(web.Console)
 }
 
 // errLatched is why a ledger that can be written takes no commits.

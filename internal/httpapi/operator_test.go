@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,39 @@ func through(t testing.TB, h http.Handler, a ask) answer {
 	got := answer{w.Code, w.Result().Header, body}
 	checkContract(t, a, got)
 	return got
+}
+
+// TestConsole: the operators' listener answers what its page reads, to who may read it on
+// the public one, and records who did; and no other operation.
+func TestConsole(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	if got := operator(t, s, "/console"); got.status != 200 || !bytes.Equal(got.body, web.Console) {
+		t.Errorf("the page: %d", got.status)
+	}
+	ask := func(method, path, token string) answer {
+		return through(t, s.api.Operator(), ask{method: method, path: path, token: token})
+	}
+	for _, path := range []string{"tables", "switches", "acts"} {
+		path = "/v1/main/" + path
+		if got := ask("GET", path, s.adminToken); got.status != 200 {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+		ask("GET", path, "").want(t, CodeUnauthorized, "")
+	}
+	if got := ask("GET", "/v1/main/shuffles?state=open", s.auditorToken); got.status != 200 {
+		t.Errorf("shuffles: %d %s", got.status, got.body)
+	}
+	for path, method := range map[string]string{"/v1/main/shuffles": "POST", "/v1/main/keys": "GET",
+		"/v1/main/shuffles/2": "GET", "/v1/main/credentials": "GET", "/log/main/checkpoint": "GET"} {
+		if got := ask(method, path, s.adminToken); got.status != 404 {
+			t.Errorf("%s %s: %d", method, path, got.status)
+		}
+	}
+	list := read[AccessList](t, s.get("/v1/main/access", s.adminToken))
+	if len(list.Records) != 4 { // three reads, and this one
+		t.Errorf("%+v", list)
+	}
 }
 
 func TestOperator(t *testing.T) {

@@ -1,0 +1,76 @@
+// The operators' console, on a daemon: node --test web/console.test.mjs
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { HERE, inBrowser } from "./browser.mjs";
+
+// daemon starts a sandbox, and promises its address, tokens and a way to ask it.
+async function daemon(t, dir) {
+  const binary = path.join(dir, "shuffled"), data = path.join(dir, "data");
+  execFileSync("go", ["build", "-o", binary, "./cmd/shuffled"], { cwd: path.join(HERE, "..") });
+  const process = spawn(binary, ["serve", "--dev", "--data", data, "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "ignore"] });
+  const exited = new Promise((resolve) => process.on("exit", resolve));
+  t.after(async () => { process.kill(); await exited; });
+  let said = "";
+  const base = await new Promise((resolve, reject) => {
+    exited.then(() => reject(new Error(`the daemon ended: ${said}`)));
+    process.stdout.on("data", (chunk) => {
+      const at = /serves the sandbox ledger .* at (http\S+)/.exec(said += chunk);
+      if (at) resolve(at[1]);
+    });
+  });
+  const token = (role) => readFileSync(path.join(data, `${role}.token`), "utf8").trim();
+  const ask = async (role, where, body) => {
+    const answer = await fetch(`${base}/v1/main/${where}`, { method: "POST", body: JSON.stringify(body),
+      headers: { Authorization: `Bearer ${token(role)}`, "Content-Type": "application/json", "Idempotency-Key": randomUUID() } });
+    assert.equal(answer.status, 200, await answer.clone().text());
+    return answer.json();
+  };
+  return { base, token, ask };
+}
+
+inBrowser("the console", async (t, browser, dir) => {
+  const d = await daemon(t, dir);
+  const first = await d.ask("dealer", "shuffles", { table: "table-1", deck: "standard-52" });
+  await d.ask("dealer", `shuffles/${first.id}/deal`, { first: 0, runs: [{ count: 2, purpose: "seat", recipient: "seat-1" }] });
+  await browser.open(`${d.base}/console`);
+  await browser.until(`document.querySelector("#health").innerText.includes("Ledger main: ready")`);
+  const connect = (token) => browser.run(`{ document.querySelector("#token").value = ${JSON.stringify(token)}; document.querySelector("#form").requestSubmit(); } 0`);
+  const text = (id) => browser.run(`document.getElementById(${JSON.stringify(id)}).innerText`);
+  const shows = (id, words) => browser.until(`document.getElementById(${JSON.stringify(id)}).innerText.includes(${JSON.stringify(words)})`);
+
+  await t.test("a token that is wrong", async () => {
+    await connect("tok_aaaaaaaaaaaaaaaa.wrong");
+    await shows("status", "The daemon refuses");
+    assert.equal(await browser.run(`document.querySelector("#live").hidden`), true);
+  });
+  for (const role of ["auditor", "regulator", "admin"]) {
+    await t.test(`what stands, for the role ${role}`, async () => {
+      await connect(d.token(role));
+      await shows("status", "Connected to main");
+      await shows("open", "table-1");
+      await shows("events", "dealt");
+      assert.match(await text("open-note"), /^1 open, 0 overdue\.$/);
+      assert.match(await text("open"), new RegExp(`table-1\\s+${first.id}\\s+1\\s+2\\s`));
+      assert.match(await text("stops"), /No switch is set/);
+    });
+  }
+  await t.test("what happens, as it happens", async () => {
+    const second = await d.ask("dealer", "shuffles", { table: "table-2", deck: "standard-52" });
+    await shows("open", "table-2");
+    await d.ask("admin", "switches", { action: "set", scope: "table", table: "table-9", reason: "camera fault" });
+    await shows("stops", "table-9");
+    await browser.shots("console");
+    await d.ask("dealer", `shuffles/${first.id}/close`, { outcome: "ended_early" });
+    await d.ask("dealer", `shuffles/${second.id}/deal`, { first: 0, runs: [{ count: 3, purpose: "board", public: true }], close: { outcome: "completed" } });
+    await shows("open-note", "0 open");
+    assert.match(await text("tables"), /table-1\s+open\s+1\s+0\s+\S+( [AP]M)?\s+0\s+1\s+0\s+0/);
+    assert.match(await text("rates"), /^[1-9]\d* entries/);
+  });
+  await t.test("no token is kept, and nothing else is asked for", async () => {
+    assert.deepEqual(await browser.run("[localStorage.length, sessionStorage.length, document.cookie]"), [0, 0, ""]);
+    for (const line of browser.log) assert.match(line, new RegExp(`^asked for ${d.base}/(readyz|v1/main/(tables|shuffles|switches|acts|events)\\b)|favicon|Failed to load resource`), line);
+  });
+});
