@@ -38,6 +38,7 @@ const (
 	CodeBodyTooLarge          Code = "body_too_large"
 	CodeClock                 Code = "clock"
 	CodeCloseBy               Code = "close_by"
+	CodeCoDealer              Code = "co_dealer"
 	CodeCosigned              Code = "cosigned"
 	CodeCredential            Code = "credential"
 	CodeDeadline              Code = "deadline"
@@ -230,6 +231,7 @@ const (
 
 // Defines values for Reason.
 const (
+	ReasonCoDealer      Reason = "co_dealer"
 	ReasonExposedCard   Reason = "exposed_card"
 	ReasonFoulDeck      Reason = "foul_deck"
 	ReasonGameCancelled Reason = "game_cancelled"
@@ -483,6 +485,9 @@ type BoundTermsKind string
 
 // Card One dealt card with its opening, which proves it against the deck root.
 type Card struct {
+	// By The co-dealer's opening of the same place. Absent without a co-dealer.
+	By *CoDealerOpening `json:"by,omitempty"`
+
 	// Card The card's name. Absent for a list of draws.
 	Card *string `json:"card,omitempty"`
 
@@ -537,6 +542,18 @@ type CloseRequest struct {
 	// Reveal Dealt places that become public in front of the close and together with it; burns and
 	// discards, too. Each once.
 	Reveal []int `json:"reveal,omitempty"`
+}
+
+// CoDealerOpening An opening of the order that a co-dealer gave.
+type CoDealerOpening struct {
+	// Proof The RFC 6962 audit path, from the leaf up.
+	Proof []Hash `json:"proof"`
+
+	// Salt The salt of its leaf.
+	Salt Hash `json:"salt"`
+
+	// Value The position; of draws the co-dealer's draw.
+	Value uint32 `json:"value"`
 }
 
 // Code What went wrong. The codes are stable.
@@ -1521,6 +1538,15 @@ type TermsLabel struct {
 type Transcript struct {
 	// Cards Openings, by place.
 	Cards []Card `json:"cards"`
+
+	// CoDealer What the co-dealer's ledger holds of the order. Absent without a co-dealer.
+	CoDealer *struct {
+		// Keys Of the entries of its signing keys, as the member keys. Absent when there are none.
+		Keys []Receipt `json:"keys,omitempty"`
+
+		// Receipts Of its commit, deals, and close if there is one, each under a checkpoint of its own.
+		Receipts []Receipt `json:"receipts"`
+	} `json:"co_dealer,omitempty"`
 
 	// Deck The deck's card names in order. Absent for a list of draws.
 	Deck []string `json:"deck,omitempty"`

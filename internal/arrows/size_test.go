@@ -29,7 +29,7 @@ const knownAnswers = "known answers"
 const product = "product"
 
 var areas = []area{
-	{"certified path", 10_500, 8_000, []string{
+	{"certified path", 11_400, 8_000, []string{
 		"internal/shuffle", "internal/entropy", "internal/outcome", "internal/audit", "internal/beacon",
 		"internal/seal",
 		"internal/disclosure", "internal/terms", "internal/verify",
@@ -45,7 +45,7 @@ var areas = []area{
 	{"command line", 12_830, 9_600, []string{"cmd", "internal/cli", "internal/term"}},
 	{"client", 3_880, 2_400, []string{"client"}},
 	{"generators of code", 250, 250, []string{"internal/audit/codegen"}},
-	{product, 61_880, 43_000, nil},
+	{product, 62_810, 43_000, nil},
 	{"lab", 11_250, 11_000, []string{"lab"}},
 	{"perf", 2_250, 2_100, []string{"perf"}},
 	{"test", 250, 250, []string{"test"}},

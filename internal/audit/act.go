@@ -100,7 +100,8 @@ func ActFor(b Body) (Act, bool) {
 
 // actOfSubject has no act for a disclosure key, which is the daemon's own.
 var actOfSubject = map[Subject]Act{SubjectPolicy: ActPolicy, SubjectAuditor: ActAuditor, SubjectSigning: ActSigning,
-	SubjectRetirement: ActRetirement, SubjectAdministrator: ActAdministrator, SubjectTwoPersons: ActTwoPersons}
+	SubjectRetirement: ActRetirement, SubjectAdministrator: ActAdministrator, SubjectTwoPersons: ActTwoPersons,
+	SubjectCoDealer: ActCoDealer}
 
 func (k *coder) administrators(v *[]Administrator) {
 	n := k.count8("administrators", len(*v))

@@ -140,7 +140,7 @@ func (b *badEntries) addGenesis() {
 	add("deals 0", malformed, "deals", func(g *refGenesis) { g.Deals = 0 })
 	add("deals 3", unknown, "deals", func(g *refGenesis) { g.Deals = 3 })
 	add("cosigned deals without a policy", malformed, "deals", func(g *refGenesis) { g.Deals = 2 })
-	add("a fourth mix mode", unknown, "mix modes", func(g *refGenesis) { g.MixModes = 8 })
+	add("a fifth mix mode", unknown, "mix modes", func(g *refGenesis) { g.MixModes = 16 })
 	add("disclosure 3", unknown, "disclosure", func(g *refGenesis) { g.Disclosure = 3 })
 	add("access 0", malformed, "access", func(g *refGenesis) { g.Access = 0 })
 	add("a default close-by of 0", malformed, "default close-by", func(g *refGenesis) { g.DefaultCloseBy = 0 })
@@ -169,7 +169,7 @@ func (b *badEntries) addGenesis() {
 	add("a point for an administrator's key", malformed, "administrator's key",
 		func(g *refGenesis) { g.Admins = []refAdmin{{"a", auditorKey("1")}} })
 	add("act 0 among two persons", malformed, "act", func(g *refGenesis) { g.TwoPersons = []uint16{0} })
-	add("act 13 among two persons", unknown, "act", func(g *refGenesis) { g.TwoPersons = []uint16{1, 13} })
+	add("act 14 among two persons", unknown, "act", func(g *refGenesis) { g.TwoPersons = []uint16{1, 14} })
 	add("act 128 among two persons: the list is closed", unknown, "act",
 		func(g *refGenesis) { g.TwoPersons = []uint16{128} })
 	add("two persons in descending order", malformed, "acts", func(g *refGenesis) { g.TwoPersons = []uint16{9, 8} })
@@ -201,7 +201,7 @@ func (b *badEntries) addCommits() {
 			refEntry{Time: sampleTime, Identity: "dealer-1", Credential: "token-1", Commit: &c}.bytes())
 	}
 	c := with(sampleCommit(sampleContext()),
-		func(c *refCommit) { c.Extensions = []refExtension{{1, bytesOf("seats", 32)}} })
+		func(c *refCommit) { c.Extensions = []refExtension{{2, bytesOf("seats", 32)}} })
 	b.add("commit: the extension seat_root, which is reserved", unknown, "extension",
 		refEntry{Time: sampleTime, Identity: "dealer-1", Credential: "token-1", Commit: &c}.bytes())
 	e := b.of("commit: 52 cards, the first of its table")
@@ -286,9 +286,9 @@ func (b *badEntries) addContexts() {
 	for _, x := range badExtensions() {
 		add(x.name, x.want, "extension", cards, func(c *refContext) { c.Extensions = x.list })
 	}
-	for i, name := range []string{"co_dealer", "deal_plan"} {
+	for i, name := range []string{"deal_plan"} {
 		add("the extension "+name+", which is reserved", unknown, "extension", draw,
-			func(c *refContext) { c.Extensions = []refExtension{{uint8(i + 2), nil}} })
+			func(c *refContext) { c.Extensions = []refExtension{{uint8(i + 3), nil}} })
 	}
 	b.addTerms()
 	e := b.of("commit: 52 cards, the first of its table")
@@ -304,7 +304,7 @@ func (b *badEntries) addPlans() {
 	}
 	cards, slot, cut := sampleContext, slots(1)[0], refSource{Source: 3}
 	add("source 0", malformed, "mix source", cards, refSource{})
-	add("source 4", unknown, "mix source", cards, refSource{Source: 4})
+	add("source 5", unknown, "mix source", cards, refSource{Source: 5})
 	add("33 slots", malformed, "mix plan", cards, slots(33)...)
 	add("a slot twice", malformed, "mix plan", cards, slot, slots(2)[1], slot)
 	add("a slot after a beacon", malformed, "mix plan", cards, beacon(1), slot)
@@ -326,7 +326,8 @@ func (b *badEntries) addMixesAndDeals() {
 		e.Mix = &refMix{Shuffle: 2, Values: slices.Repeat([]refValue{{Source: 3}}, 33)}
 	}).bytes())
 	b.add("mix: source 0", malformed, "mix source", mix.patch("mix source", false, 1, 0))
-	b.add("mix: source 4", unknown, "mix source", mix.patch("mix source", false, 1, 4))
+	b.add("mix: source 5", unknown, "mix source", mix.patch("mix source", false, 1, 5))
+	b.add("mix: source 4, which has no value", malformed, "mix source", mix.patch("mix source", false, 1, 4))
 	b.add("mix: shuffle 2^53", malformed, "shuffle", mix.patch("shuffle", false, 0, bad53...))
 	b.add("mix: checkpoint 2^53", malformed, "checkpoint", mix.patch("checkpoint", false, 0, bad53...))
 	b.add("mix: a value fewer than counted", malformed, "mix source", mix.patch("mix values", true, 0, 5))
@@ -367,7 +368,7 @@ func (b *badEntries) addCloses() {
 	tape := bytesOf("tape", 129)
 	add("outcome 0", malformed, "outcome", refClose{Shuffle: 2, Form: 1, Tape: tape})
 	add("outcome 6", unknown, "outcome", refClose{Shuffle: 2, Outcome: 6, Form: 1, Tape: tape})
-	add("reason 11", unknown, "reason", refClose{Shuffle: 2, Outcome: 4, Reason: 11, Form: 1, Tape: tape})
+	add("reason 12", unknown, "reason", refClose{Shuffle: 2, Outcome: 4, Reason: 12, Form: 1, Tape: tape})
 	add("form 3", unknown, "form", refClose{Shuffle: 2, Outcome: 1, Form: 3})
 	add("completed with a reason", malformed, "reason",
 		refClose{Shuffle: 2, Outcome: 1, Reason: 1, Form: 1, Tape: tape})
@@ -410,7 +411,7 @@ func (b *badEntries) addKeys() {
 	wrap := func(id string) refWrap { return refWrap{hexed(strings.Repeat(id, 32)), bytesOf("wrap", 113)} }
 	key := auditorKey("disclosure")
 	add("subject 0", malformed, "subject", refKey{})
-	add("subject 8", unknown, "subject", refKey{Subject: 8})
+	add("subject 9", unknown, "subject", refKey{Subject: 9})
 	add("subject 128: the list is closed", unknown, "subject", refKey{Subject: 128})
 	add("change 0", malformed, "change", refKey{Subject: 6, Name: "a", Public: adminKey("a")})
 	add("change 4", unknown, "change", refKey{Subject: 6, Change: 4, Name: "a", Public: adminKey("a")})
@@ -426,7 +427,7 @@ func (b *badEntries) addKeys() {
 	b.add("key: an administrator goes, with a key", malformed, "key",
 		append(goes.bytes(), refJoin(uint16(33), []byte(adminKey("a")))...))
 	add("two_persons with act 0", malformed, "act", refKey{Subject: 7, Acts: []uint16{0, 1}})
-	add("two_persons with act 13", unknown, "act", refKey{Subject: 7, Acts: []uint16{13}})
+	add("two_persons with act 14", unknown, "act", refKey{Subject: 7, Acts: []uint16{14}})
 	add("two_persons in descending order", malformed, "acts", refKey{Subject: 7, Acts: []uint16{2, 1}})
 	add("two_persons with an act twice", malformed, "acts", refKey{Subject: 7, Acts: []uint16{2, 2}})
 	add("a signing key of one byte", malformed, "signing key", refKey{Subject: 1, Public: hexed{1}})
@@ -591,7 +592,7 @@ func (b *badEntries) addHolders() {
 	add("form 0", malformed, "form", func(h *refHolder) { h.Form = 0 })
 	add("form 3", unknown, "form", func(h *refHolder) { h.Form = 3 })
 	add("role 0", malformed, "role", func(h *refHolder) { h.Role = 0 })
-	add("role 5", unknown, "role", func(h *refHolder) { h.Role = 5 })
+	add("role 6", unknown, "role", func(h *refHolder) { h.Role = 6 })
 	add("role 128: the list is closed", unknown, "role", func(h *refHolder) { h.Role = 128 })
 	add("an identity with a space", malformed, "identity", func(h *refHolder) { h.Identity = "a b" })
 	add("tables in descending order", malformed, "tables", func(h *refHolder) { h.Tables = []string{"b", "a"} })
@@ -626,7 +627,7 @@ func (b *badEntries) addActs() {
 		}
 	}
 	add("act 0", malformed, "act", func(a *refAct) { a.Act = 0 })
-	add("act 13", unknown, "act", func(a *refAct) { a.Act = 13 })
+	add("act 14", unknown, "act", func(a *refAct) { a.Act = 14 })
 	add("act 128: the list is closed", unknown, "act", func(a *refAct) { a.Act = 128 })
 	add("the previous one at 2^53", malformed, "previous act", func(a *refAct) { a.Previous = 1 << 53 })
 	add("a head of 2^53 entries", malformed, "size of the head", func(a *refAct) { a.HeadSize = 1 << 53 })

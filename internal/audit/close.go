@@ -11,8 +11,10 @@ type Close struct {
 	Outcome    Outcome // a dealer asks for completed, ended_early and void; only the daemon writes the others
 	Reason     Reason  // with OutcomeVoid only
 	Form       Form
-	Tape       []byte // FormTape: the tape; FormSealed: encapsulated key ‖ ciphertext
-	Key        uint64 // FormSealed: index of the key entry of the disclosure key
+	Tape       []byte   // FormTape: the tape; FormSealed: encapsulated key ‖ ciphertext
+	Key        uint64   // FormSealed: index of the key entry of the disclosure key
+	Unplayed   *Blind   // of a shuffle with a co-dealer: what was opened and not dealt
+	Follows    *Foreign // of an order for another ledger: the close of the shuffle that it was for
 	Extensions []Extension
 }
 
@@ -31,7 +33,8 @@ func (c *Close) fields(k *coder) {
 	if (c.Reason == ReasonTapeLost || c.Outcome == OutcomeContinued) != (c.Form == FormNone) {
 		k.fail("form", "without a tape for the outcome continued and the reason tape_lost, and only then")
 	}
-	k.extensions(&c.Extensions, &codesOfCloseExtension, nil)
+	k.extended(&c.Extensions, &codesOfCloseExtension, field(closeUnplayed, "unplayed", &c.Unplayed),
+		field(closeFollows, "follows", &c.Follows))
 }
 
 // disclosed goes through what a close or disclosure says of the tape.

@@ -38,9 +38,10 @@ func ParseSource(s string) Source { return Source(codesOfSource.parse(s)) }
 
 // Codes of the list source.
 const (
-	SourceSlot   Source = 1 // a player's 32 bytes, promised by their hash
-	SourceBeacon Source = 2 // a drand round that lies in the future
-	SourceCut    Source = 3 // a player's cut, an offset
+	SourceSlot     Source = 1 // a player's 32 bytes, promised by their hash
+	SourceBeacon   Source = 2 // a drand round that lies in the future
+	SourceCut      Source = 3 // a player's cut, an offset
+	SourceCoDealer Source = 4 // another organisation's shuffle, which gives the order of positions
 )
 
 // Purpose says what the cards of a run are for (docs/SPEC.md section 5.5).
@@ -101,6 +102,7 @@ const (
 	ReasonMixFailed     Reason = 8  // a value of the plan did not come
 	ReasonRegulator     Reason = 9  // a regulator asked for it
 	ReasonTapeLost      Reason = 10 // its tape is lost: a fault in every audit
+	ReasonCoDealer      Reason = 11 // the co-dealer did not answer
 )
 
 // Form says how a close or disclosure gives the tape (docs/SPEC.md section 5.6).
@@ -182,6 +184,7 @@ const (
 	SubjectRetirement    Subject = 5 // the end of a key
 	SubjectAdministrator Subject = 6 // an administrator comes, goes, or has another key
 	SubjectTwoPersons    Subject = 7 // the acts that need two administrators
+	SubjectCoDealer      Subject = 8 // the ledger that commits may name as co-dealer
 )
 
 // EventKind says what happened (docs/SPEC.md section 5.8).
@@ -345,6 +348,7 @@ const (
 	RoleAuditor   Role = 2 // reads what is disclosed to auditors
 	RoleAdmin     Role = 3 // keys, switches, tables, credentials
 	RoleRegulator Role = 4 // reads what an auditor reads, on record
+	RoleBlind     Role = 5 // another ledger's house: commits and deals orders for it
 )
 
 // Act says what administrators approve (docs/SPEC.md section 5.11).
@@ -370,6 +374,7 @@ const (
 	ActTakeover        Act = 10 // a takeover to play
 	ActTwoPersons      Act = 11 // the acts that need two administrators
 	ActCancel          Act = 12 // an act of one administrator is cancelled
+	ActCoDealer        Act = 13 // another co-dealer
 )
 
 // Change says what happens to an administrator (docs/SPEC.md section 5.7).
@@ -407,15 +412,15 @@ const (
 // The registry: every list of codes.
 var (
 	codesOfEntry               = codeList{name: "entry", open: true, names: [256]string{1: "genesis", 2: "commit", 3: "mix", 4: "deal", 5: "close", 6: "key", 7: "event", 8: "takeover", 9: "credential", 10: "act", 11: "reveal", 12: "disclosure"}}
-	codesOfSource              = codeList{name: "source", open: false, names: [256]string{1: "slot", 2: "beacon", 3: "cut"}}
+	codesOfSource              = codeList{name: "source", open: false, names: [256]string{1: "slot", 2: "beacon", 3: "cut", 4: "co_dealer"}}
 	codesOfPurpose             = codeList{name: "purpose", open: true, names: [256]string{1: "seat", 2: "board", 3: "burn", 4: "discard", 5: "rabbit", 6: "order"}}
 	codesOfOutcome             = codeList{name: "outcome", open: false, names: [256]string{1: "completed", 2: "ended_early", 3: "continued", 4: "void", 5: "expired"}}
-	codesOfReason              = codeList{name: "reason", open: true, names: [256]string{1: "misdeal", 2: "exposed_card", 3: "foul_deck", 4: "game_cancelled", 5: "operator_error", 6: "system_fault", 7: "player_dispute", 8: "mix_failed", 9: "regulator", 10: "tape_lost"}}
+	codesOfReason              = codeList{name: "reason", open: true, names: [256]string{1: "misdeal", 2: "exposed_card", 3: "foul_deck", 4: "game_cancelled", 5: "operator_error", 6: "system_fault", 7: "player_dispute", 8: "mix_failed", 9: "regulator", 10: "tape_lost", 11: "co_dealer"}}
 	codesOfForm                = codeList{name: "form", open: false, names: [256]string{0: "none", 1: "tape", 2: "sealed"}}
 	codesOfDisclosure          = codeList{name: "disclosure", open: false, names: [256]string{1: "public", 2: "auditor"}}
 	codesOfDeals               = codeList{name: "deals", open: false, names: [256]string{1: "signed", 2: "cosigned"}}
 	codesOfAccess              = codeList{name: "access", open: false, names: [256]string{1: "public", 2: "token"}}
-	codesOfSubject             = codeList{name: "subject", open: false, names: [256]string{1: "signing", 2: "disclosure", 3: "auditor", 4: "policy", 5: "retirement", 6: "administrator", 7: "two_persons"}}
+	codesOfSubject             = codeList{name: "subject", open: false, names: [256]string{1: "signing", 2: "disclosure", 3: "auditor", 4: "policy", 5: "retirement", 6: "administrator", 7: "two_persons", 8: "co_dealer"}}
 	codesOfEvent               = codeList{name: "event", open: true, names: [256]string{1: "instance_start", 2: "table_open", 3: "table_close", 4: "kill_set", 5: "kill_clear", 6: "latch_set", 7: "latch_clear", 10: "head_adopted", 129: "alarm", 130: "access_head"}}
 	codesOfVdso                = codeList{name: "vdso", open: false, names: [256]string{0: "not_known", 1: "no", 2: "yes"}}
 	codesOfScope               = codeList{name: "scope", open: false, names: [256]string{1: "ledger", 2: "table", 3: "deck"}}
@@ -424,15 +429,15 @@ var (
 	codesOfExtent              = codeList{name: "extent", open: false, names: [256]string{1: "close", 2: "play"}}
 	codesOfCredentialKind      = codeList{name: "credential_kind", open: false, names: [256]string{1: "created", 2: "revoked"}}
 	codesOfCredentialForm      = codeList{name: "credential_form", open: false, names: [256]string{1: "token", 2: "certificate"}}
-	codesOfRole                = codeList{name: "role", open: false, names: [256]string{1: "dealer", 2: "auditor", 3: "admin", 4: "regulator"}}
-	codesOfAct                 = codeList{name: "act", open: false, names: [256]string{1: "policy", 2: "auditor", 3: "signing", 4: "retirement", 5: "adopt_head", 6: "latch_clear", 7: "kill_clear", 8: "administrator", 9: "admin_credential", 10: "takeover", 11: "two_persons", 12: "cancel"}}
+	codesOfRole                = codeList{name: "role", open: false, names: [256]string{1: "dealer", 2: "auditor", 3: "admin", 4: "regulator", 5: "blind"}}
+	codesOfAct                 = codeList{name: "act", open: false, names: [256]string{1: "policy", 2: "auditor", 3: "signing", 4: "retirement", 5: "adopt_head", 6: "latch_clear", 7: "kill_clear", 8: "administrator", 9: "admin_credential", 10: "takeover", 11: "two_persons", 12: "cancel", 13: "co_dealer"}}
 	codesOfChange              = codeList{name: "change", open: false, names: [256]string{1: "add", 2: "remove", 3: "replace"}}
 	codesOfTerms               = codeList{name: "terms", open: false, names: [256]string{1: "wheel", 2: "pay_table", 3: "ticket_list"}}
 	codesOfGenesisExtension    = codeList{name: "genesis_extension", open: true, names: [256]string{}}
-	codesOfContextExtension    = codeList{name: "context_extension", open: true, names: [256]string{1: "terms"}}
-	codesOfCommitExtension     = codeList{name: "commit_extension", open: true, names: [256]string{}}
-	codesOfDealExtension       = codeList{name: "deal_extension", open: true, names: [256]string{}}
-	codesOfCloseExtension      = codeList{name: "close_extension", open: true, names: [256]string{}}
+	codesOfContextExtension    = codeList{name: "context_extension", open: true, names: [256]string{1: "terms", 2: "for_ledger"}}
+	codesOfCommitExtension     = codeList{name: "commit_extension", open: true, names: [256]string{1: "ask_key"}}
+	codesOfDealExtension       = codeList{name: "deal_extension", open: true, names: [256]string{1: "asked", 2: "blind"}}
+	codesOfCloseExtension      = codeList{name: "close_extension", open: true, names: [256]string{1: "unplayed", 2: "follows"}}
 	codesOfRevealExtension     = codeList{name: "reveal_extension", open: true, names: [256]string{}}
 	codesOfDisclosureExtension = codeList{name: "disclosure_extension", open: true, names: [256]string{}}
 )

@@ -1,5 +1,7 @@
 package audit
 
+import "crypto/ed25519"
+
 // Commit opens a shuffle or draw: its index becomes the id (docs/SPEC.md
 // section 5.3).
 type Commit struct {
@@ -13,6 +15,7 @@ type Commit struct {
 	KeyTag     [32]byte // KeyTag of origin, identity, table and idempotency key
 	Request    [32]byte // hash of the request, to know a repeated one
 	Instance   uint64   // index of the instance_start event of the daemon that drew the tape
+	AskKey     []byte   // with a co-dealer: the Ed25519 key under which it is asked; nil without one
 	Extensions []Extension
 }
 
@@ -37,5 +40,11 @@ func (c *Commit) fields(k *coder) {
 	k.hash("key tag", &c.KeyTag)
 	k.hash("request hash", &c.Request)
 	k.u64("instance", &c.Instance)
-	k.extensions(&c.Extensions, &codesOfCommitExtension, nil)
+	k.extended(&c.Extensions, &codesOfCommitExtension,
+		extension{commitAskKey, "ask key", c.AskKey != nil, func(k *coder) {
+			if !k.writing {
+				c.AskKey = make([]byte, ed25519.PublicKeySize)
+			}
+			k.raw("ask key", c.AskKey)
+		}})
 }

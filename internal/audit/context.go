@@ -10,8 +10,8 @@ import (
 // algorithm is "shuffled/v1" of package shuffle, in every context.
 const algorithm = 1
 
-// sourceLast is the last source that may stand in a plan; they stand in the order of their codes.
-const sourceLast = SourceCut
+// sourceLast is the last source that may stand in a plan.
+const sourceLast = SourceCoDealer
 
 // Planned is one source of a mix plan.
 type Planned struct {
@@ -19,6 +19,8 @@ type Planned struct {
 	Slot   [32]byte // SourceSlot: SlotHash of the value
 	Chain  [32]byte // SourceBeacon: drand chain hash
 	Round  uint64   // SourceBeacon: the round, ≥ 1
+	Index  uint64   // SourceCoDealer: of the co-dealer's commit, in its ledger
+	Leaf   [32]byte // SourceCoDealer: leaf hash of that entry
 }
 
 // Parent says which positions of an earlier shuffle are shuffled again.
@@ -39,10 +41,11 @@ type Context struct {
 	Recipe     shuffle.Recipe // cards and take, or ranges; its EndLo, EndHi are those of EndAt
 	Of         uint32         // n, of numbers without repeats: the ranges are n, n−1 …; 0 for anything else
 	Parent     *Parent        // nil: a fresh deck
-	Plan       []Planned      // slots, then at most one beacon, then at most one cut
+	Plan       []Planned      // at most one co-dealer, then slots, at most one beacon, at most one cut
 	EndAt      int            // fixed cut-card place 1..take, 0 for none; a drawn one is in Recipe
 	Disclosure Disclosure
 	Terms      *Terms // nil: nothing says what the values mean
+	ForLedger  string // the order is for a shuffle of this ledger, whose house deals blind; empty: for nobody else
 	Extensions []Extension
 }
 
@@ -95,6 +98,22 @@ func (c *Context) Beacon() (p Planned, ok bool) {
 	return c.Plan[i], true
 }
 
+// CoDealer returns the co-dealer's commit that the plan names; ok is false when it names none.
+func (c *Context) CoDealer() (p Planned, ok bool) {
+	if len(c.Plan) > 0 && c.Plan[0].Source == SourceCoDealer {
+		return c.Plan[0], true
+	}
+	return Planned{}, false
+}
+
+// Mixed returns the sources of the plan that have a value in the mix: all but a co-dealer.
+func (c *Context) Mixed() []Planned {
+	if _, ok := c.CoDealer(); ok {
+		return c.Plan[1:]
+	}
+	return c.Plan
+}
+
 // Encode returns the field that the commitment hashes, as it stands in the entry.
 func (c *Context) Encode() []byte {
 	k := coder{writing: true, b: make([]byte, 0, 256)}
@@ -131,6 +150,19 @@ func (c *Context) fields(k *coder) {
 	c.endAt(k)
 	code(k, "disclosure", &c.Disclosure, &codesOfDisclosure)
 	c.extensions(k)
+}
+
+// The extensions of a context.
+const (
+	contextTerms     = 1
+	contextForLedger = 2
+)
+
+func (c *Context) extensions(k *coder) {
+	k.extended(&c.Extensions, &codesOfContextExtension, field(contextTerms, "terms", &c.Terms),
+		extension{contextForLedger, "ledger that the order is for", c.ForLedger != "", func(k *coder) {
+			k.text("ledger that the order is for", &c.ForLedger, CheckOrigin)
+		}})
 }
 
 func (c *Context) recipe(k *coder) {
@@ -222,12 +254,30 @@ func (c *Context) plan(k *coder) {
 			if c.IsDraw() {
 				k.fail("mix plan", "draws have no cut")
 			}
+		case SourceCoDealer:
+			c.coDealer(k, p)
 		}
-		// Slots, then one beacon, then one cut: one order, one encoding.
-		if before != nil && (p.Source < before.Source || p.Source == before.Source && p.Source != SourceSlot) {
-			k.fail("mix plan", "slots come first, then at most one beacon, then at most one cut")
+		// A co-dealer, slots, a beacon, a cut: one order, one encoding.
+		if before != nil && (p.rank() < before.rank() || p.Source == before.Source && p.Source != SourceSlot) {
+			k.fail("mix plan", "at most one co-dealer comes first, then slots, at most one beacon, at most one cut")
 		}
 	})
+}
+
+// coDealer is the source of a blind shuffle. Its count has room for more than one co-dealer.
+func (c *Context) coDealer(k *coder, p *Planned) {
+	count := uint8(1)
+	k.known("co-dealers", &count, 1)
+	k.u64("co-dealer's commit", &p.Index)
+	k.hash("leaf hash of the co-dealer's commit", &p.Leaf)
+}
+
+// rank is where the source stands in a plan.
+func (p *Planned) rank() Source {
+	if p.Source == SourceCoDealer {
+		return 0
+	}
+	return p.Source
 }
 
 func (c *Context) endAt(k *coder) {

@@ -23,6 +23,8 @@ type Deal struct {
 	Checkpoint uint64 // size of the newest checkpoint held, cosigned where the genesis says so
 	Final      bool   // the shuffle's close is the next entry
 	Runs       []Run
+	Asked      *Asked // of an order for another ledger: what its house asked for
+	Blind      *Blind // of a shuffle with a co-dealer: what the co-dealer gave
 	Extensions []Extension
 }
 
@@ -42,6 +44,12 @@ func (d *Deal) fields(k *coder) {
 	k.num("first place", &d.First)
 	k.u64("checkpoint", &d.Checkpoint)
 	k.flag("final", &d.Final)
+	d.runs(k)
+	k.extended(&d.Extensions, &codesOfDealExtension, field(dealAsked, "asked", &d.Asked),
+		field(dealBlind, "blind", &d.Blind))
+}
+
+func (d *Deal) runs(k *coder) {
 	n := k.count16("runs", len(d.Runs))
 	if n < 1 || n > MaxRuns {
 		k.fail("runs", fmt.Sprintf("1 to %d runs", MaxRuns))
@@ -60,5 +68,4 @@ func (d *Deal) fields(k *coder) {
 		k.nameOrNone("recipient", &run.Recipient)
 		k.flag("public", &run.Public)
 	})
-	k.extensions(&d.Extensions, &codesOfDealExtension, nil)
 }

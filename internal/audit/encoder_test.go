@@ -181,6 +181,9 @@ func (c *refContext) write(w *refWriter) {
 		case 2:
 			w.fixed("beacon chain", p.Chain)
 			w.num("beacon round", p.Round, 8)
+		case 4:
+			w.num("co-dealers", 1, 1)
+			w.foreign(*p.Commit)
 		}
 	}
 	w.num("end_at", uint64(c.EndAt.Form), 1)
@@ -192,7 +195,49 @@ func (c *refContext) write(w *refWriter) {
 		w.num("end_at hi", c.EndAt.Hi, 2)
 	}
 	w.num("disclosure", uint64(c.Disclosure), 1)
-	w.extensions(slices.Concat(c.Terms.extension(), c.Extensions))
+	var forLedger []refExtension
+	if c.ForLedger != "" {
+		forLedger = extensionOf(2, func(w *refWriter) { w.str8("ledger that the order is for", c.ForLedger) })
+	}
+	w.extensions(slices.Concat(c.Terms.extension(), forLedger, c.Extensions))
+}
+
+func (w *refWriter) foreign(f refForeign) {
+	w.num("index in the other ledger", f.Index, 8)
+	w.fixed("leaf hash in the other ledger", f.Leaf)
+}
+
+func extensionOf(code uint8, write func(*refWriter)) []refExtension {
+	w := new(refWriter)
+	write(w)
+	return []refExtension{{code, w.b}}
+}
+
+func (a *refAsked) extension() []refExtension {
+	if a == nil {
+		return nil
+	}
+	return extensionOf(1, func(w *refWriter) {
+		w.foreign(a.Commit)
+		w.fixed("entry before", a.After)
+		w.foreign(a.Head)
+		w.fixed("state", a.State)
+		w.fixed("ask", a.Ask)
+	})
+}
+
+func (b *refBlind) extension(code uint8) []refExtension {
+	if b == nil {
+		return nil
+	}
+	return extensionOf(code, func(w *refWriter) {
+		w.foreign(b.Deal)
+		w.foreign(b.Head)
+		w.count("values", len(b.Values), 2)
+		for _, v := range b.Values {
+			w.num("value", uint64(v), 4)
+		}
+	})
 }
 
 // extension is the terms as an extension of a context, none for nil.
@@ -221,7 +266,11 @@ func (c *refCommit) write(w *refWriter) {
 	w.fixed("key tag", c.KeyTag)
 	w.fixed("request hash", c.Request)
 	w.num("instance", c.Instance, 8)
-	w.extensions(c.Extensions)
+	var key []refExtension
+	if c.AskKey != nil {
+		key = extensionOf(1, func(w *refWriter) { w.fixed("ask key", c.AskKey) })
+	}
+	w.extensions(slices.Concat(key, c.Extensions))
 }
 
 func (m *refMix) write(w *refWriter) {
@@ -253,7 +302,7 @@ func (d *refDeal) write(w *refWriter) {
 		w.str8("recipient", r.Recipient)
 		w.flag("public", r.Public)
 	}
-	w.extensions(d.Extensions)
+	w.extensions(slices.Concat(d.Asked.extension(), d.Blind.extension(2), d.Extensions))
 }
 
 func (c *refClose) write(w *refWriter) {
@@ -268,7 +317,11 @@ func (c *refClose) write(w *refWriter) {
 		w.num("disclosure key", c.Key, 8)
 		w.blob16("tape", c.Tape)
 	}
-	w.extensions(c.Extensions)
+	var follows []refExtension
+	if c.Follows != nil {
+		follows = extensionOf(2, func(w *refWriter) { w.foreign(*c.Follows) })
+	}
+	w.extensions(slices.Concat(c.Unplayed.extension(1), follows, c.Extensions))
 }
 
 func (k *refKey) write(w *refWriter) {
@@ -299,6 +352,13 @@ func (k *refKey) write(w *refWriter) {
 		}
 	case 7:
 		w.acts(k.Acts, k.Delay)
+	case 8:
+		if w.flag("co-dealer", k.Origin != ""); k.Origin != "" {
+			w.flag("every commit", k.Every)
+			w.str8("co-dealer", k.Origin)
+			w.blob16("co-dealer's key", k.Public)
+			w.blob16("witness policy", []byte(k.Policy))
+		}
 	}
 }
 

@@ -80,6 +80,7 @@ type refContext struct {
 	EndAt      refEndAt       `json:"end_at"`
 	Disclosure uint8          `json:"disclosure"`
 	Terms      *refTerms      `json:"terms,omitempty"`
+	ForLedger  string         `json:"for_ledger,omitempty"`
 	Extensions []refExtension `json:"extensions,omitempty"`
 }
 
@@ -95,10 +96,31 @@ type refParent struct {
 }
 
 type refSource struct {
-	Source uint8  `json:"source"`
-	Slot   hexed  `json:"slot_hash,omitempty"`
-	Chain  hexed  `json:"chain_hash,omitempty"`
-	Round  uint64 `json:"round,omitempty"`
+	Source uint8       `json:"source"`
+	Slot   hexed       `json:"slot_hash,omitempty"`
+	Chain  hexed       `json:"chain_hash,omitempty"`
+	Round  uint64      `json:"round,omitempty"`
+	Commit *refForeign `json:"commit,omitempty"`
+}
+
+// refForeign is an entry or a head of another ledger: of a head the index is its size, and the leaf its root.
+type refForeign struct {
+	Index uint64 `json:"index"`
+	Leaf  hexed  `json:"leaf"`
+}
+
+type refAsked struct {
+	Commit refForeign `json:"commit"`
+	After  hexed      `json:"after"`
+	Head   refForeign `json:"head"`
+	State  hexed      `json:"state"`
+	Ask    hexed      `json:"ask"`
+}
+
+type refBlind struct {
+	Deal   refForeign `json:"deal"`
+	Head   refForeign `json:"head"`
+	Values []uint32   `json:"values"`
 }
 
 type refEndAt struct {
@@ -119,6 +141,7 @@ type refCommit struct {
 	KeyTag     hexed          `json:"key_tag"`
 	Request    hexed          `json:"request_hash"`
 	Instance   uint64         `json:"instance"`
+	AskKey     hexed          `json:"ask_key,omitempty"`
 	Extensions []refExtension `json:"extensions,omitempty"`
 }
 
@@ -136,6 +159,8 @@ type refDeal struct {
 	Checkpoint uint64         `json:"checkpoint"`
 	Final      bool           `json:"final,omitempty"`
 	Runs       []refRun       `json:"runs"`
+	Asked      *refAsked      `json:"asked,omitempty"`
+	Blind      *refBlind      `json:"blind,omitempty"`
 	Extensions []refExtension `json:"extensions,omitempty"`
 }
 
@@ -153,6 +178,8 @@ type refClose struct {
 	Form       uint8          `json:"form"`
 	Key        uint64         `json:"disclosure_key,omitempty"`
 	Tape       hexed          `json:"tape,omitempty"` // form 2: encapsulated key ‖ ciphertext
+	Unplayed   *refBlind      `json:"unplayed,omitempty"`
+	Follows    *refForeign    `json:"follows,omitempty"`
 	Extensions []refExtension `json:"extensions,omitempty"`
 }
 
@@ -168,6 +195,8 @@ type refKey struct {
 	Name    string    `json:"administrator,omitempty"`
 	Acts    []uint16  `json:"acts,omitempty"`
 	Delay   uint32    `json:"delay,omitempty"`
+	Origin  string    `json:"co_dealer,omitempty"`
+	Every   bool      `json:"every,omitempty"`
 }
 
 type refWrap struct {

@@ -40,8 +40,8 @@ func (s *State) force(e Entry, index uint64, expected *pair) {
 	case *Commit:
 		s.applyCommit(b, index, e)
 		if s.pair != nil {
-			if _, err := s.running(s.pair.shuffle); err != nil {
-				s.pair = nil // the parent cannot be closed
+			if _, err := s.running(s.pair.shuffle); err != nil || s.pair.shuffle == index {
+				s.pair = nil // the parent cannot be closed, or is the child itself
 			}
 		}
 	case *Mix:

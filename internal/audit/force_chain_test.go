@@ -1,6 +1,10 @@
 package audit
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 // TestForceChains: one fault of a chain is one fault, and the chain ends as its writer
 // meant it.
@@ -149,4 +153,23 @@ func TestForceChains(t *testing.T) {
 			return s
 		}},
 	})
+}
+
+// TestForceChildOfItself: a commit that names itself as its parent makes no chain, which an
+// audit would follow for ever.
+func TestForceChildOfItself(t *testing.T) {
+	t.Parallel()
+	s := newStory()
+	id := uint64(len(s.entries))
+	s.then(s.commit("t", child(id, 0, 1)))
+	s.then(s.close(id, 3))
+	s.then(s.start())
+	var entries []Entry
+	for _, e := range s.entries {
+		entries = append(entries, e.entry())
+	}
+	want := map[int]string{int(id): RuleParent, int(id) + 1: RuleOutcome}
+	if diff := cmp.Diff(want, audited(NewState(), entries)); diff != "" {
+		t.Error(diff)
+	}
 }

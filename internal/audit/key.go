@@ -14,7 +14,9 @@ type Key struct {
 	Retired Subject  // retirement: SubjectSigning, SubjectDisclosure or SubjectAuditor
 	ID      [32]byte // retirement: KeyID of the retired key
 	Admin   Change   // administrator: what happens to Name
-	Name    string   // administrator; Public is the key that is added or replaces the one before
+	Name    string   // administrator, of whom Public is the key that is added or replaces the one before
+	Origin  string   // co_dealer: of the ledger, whose key and policy are Public and Policy; empty: commits name none
+	Every   bool     // co_dealer: every commit names it
 	Acts    []Act    // two_persons: acts that need two administrators, ascending
 	Delay   uint32   // two_persons: seconds until an act of one administrator takes effect
 	// retirement: UTC milliseconds from which nothing under it counts; the entry itself takes effect at once
@@ -58,7 +60,20 @@ func (e *Key) fields(k *coder) {
 		}
 	case SubjectTwoPersons:
 		k.acts(&e.Acts, &e.Delay)
+	case SubjectCoDealer:
+		e.coDealer(k)
 	}
+}
+
+func (e *Key) coDealer(k *coder) {
+	some := e.Origin != ""
+	if k.flag("co-dealer", &some); !some {
+		return
+	}
+	k.flag("every commit", &e.Every)
+	k.text("co-dealer", &e.Origin, CheckOrigin)
+	k.publicKey("co-dealer's key", &e.Public, signingKeySize)
+	k.policy(&e.Policy)
 }
 
 func (e *Key) wraps(k *coder) {

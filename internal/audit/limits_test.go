@@ -136,7 +136,7 @@ func limitsOfGenesis() []limit {
 			}
 		})},
 		codes("deals", 2, of(func(g *refGenesis, n uint64) { g.Deals, g.Policy = uint8(n), "p" })),
-		{"mix modes", 0, 7, "", unknown, of(func(g *refGenesis, n uint64) { g.MixModes = uint8(n) })},
+		{"mix modes", 0, 15, "", unknown, of(func(g *refGenesis, n uint64) { g.MixModes = uint8(n) })},
 		codes("disclosure", 2, of(func(g *refGenesis, n uint64) { g.Disclosure = uint8(n) })),
 		codes("access", 2, of(func(g *refGenesis, n uint64) { g.Access = uint8(n) })),
 		{"default close-by", 1, 86_400, malformed, malformed,
@@ -152,7 +152,7 @@ func limitsOfGenesis() []limit {
 			of(func(g *refGenesis, n uint64) { g.Admins = []refAdmin{{letters(n), keyLike(33)}} })},
 		{"bytes of an administrator's key", 33, 33, malformed, malformed,
 			of(func(g *refGenesis, n uint64) { g.Admins = []refAdmin{{"a", keyLike(n)}} })},
-		codes("act of two persons", 12, of(func(g *refGenesis, n uint64) { g.TwoPersons = []uint16{uint16(n)} })),
+		codes("act of two persons", 13, of(func(g *refGenesis, n uint64) { g.TwoPersons = []uint16{uint16(n)} })),
 		{"delay", 0, 1<<32 - 1, "", "", of(func(g *refGenesis, n uint64) { g.Delay = uint32(n) })},
 		extensionBytes("genesis", of(func(g *refGenesis,
 			n uint64) {
@@ -345,7 +345,7 @@ func limitsOfPlay() []limit {
 		{"outcome", 5, 5, malformed, unknown, closed(func(c *refClose, n uint64) { c.Outcome = uint8(n) })},
 		{"reason with a tape", 1, 9, malformed, malformed,
 			closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = 4, uint8(n) })},
-		{"reason without a tape", 10, 10, malformed, unknown,
+		{"reason without a tape", 10, 10, malformed, malformed,
 			closed(func(c *refClose, n uint64) { c.Outcome, c.Reason, c.Form = 4, uint8(n), 0 })},
 		passed("reason passed over", closed(func(c *refClose, n uint64) { c.Outcome, c.Reason = 4, uint8(n) })),
 		extensionBytes("close", closed(func(c *refClose,
@@ -412,7 +412,7 @@ func limitsOfKeys() []limit {
 			of(refKey{Subject: 6, Change: 1, Name: "a"}, public)},
 		{"type of an administrator's key", 1, 1, unknown, unknown,
 			of(refKey{Subject: 6, Change: 3, Name: "a", Public: keyLike(33)}, typed)},
-		codes("act that needs two", 12, of(refKey{Subject: 7},
+		codes("act that needs two", 13, of(refKey{Subject: 7},
 			func(k *refKey, n uint64) { k.Acts = []uint16{uint16(n)} })),
 	}
 }
@@ -433,7 +433,7 @@ func limitsOfHolders() []limit {
 		{"bytes of a credential's id", 1, 64, malformed, malformed,
 			of(func(h *refHolder, n uint64) { h.ID = letters(n) })},
 		codes("form of a credential", 2, of(func(h *refHolder, n uint64) { h.Form = uint8(n) })),
-		codes("role", 4, of(func(h *refHolder, n uint64) { h.Role = uint8(n) })),
+		codes("role", 5, of(func(h *refHolder, n uint64) { h.Role = uint8(n) })),
 		{"bytes of a credential's identity", 1, 64, malformed, malformed,
 			of(func(h *refHolder, n uint64) { h.Identity = letters(n) })},
 		{"tables", 0, 256, "", malformed, of(func(h *refHolder, n uint64) {
@@ -459,7 +459,7 @@ func limitsOfActs() []limit {
 		}
 	}
 	return []limit{
-		codes("act", 12, of(func(a *refAct, n uint64) { a.Act = uint8(n) })),
+		codes("act", 13, of(func(a *refAct, n uint64) { a.Act = uint8(n) })),
 		integer("previous act", 0, of(func(a *refAct, n uint64) { a.Previous = n })),
 		integer("size of a head", 0, of(func(a *refAct, n uint64) { a.HeadSize = n })),
 		integer("expiry of an act", 0, of(func(a *refAct, n uint64) { a.Expires = n })),

@@ -40,6 +40,8 @@ func (m *Mix) fields(k *coder) {
 			k.raw("beacon value", v.Beacon[:])
 		case SourceCut:
 			k.u16("cut", &v.Cut)
+		case SourceCoDealer:
+			k.fail("mix source", "a co-dealer has no value")
 		}
 	})
 }

@@ -25,6 +25,8 @@ type openShuffles struct {
 
 	long map[uint64]string // by id: the part of a commit's tail that its slot has no room for
 
+	given map[uint64][]uint32 // by id, of cards with a co-dealer: the values that it gave
+
 	// at a table: its open shuffles are a list, of which this is the first slot
 	first map[*table]uint32
 }
@@ -109,6 +111,8 @@ type terms struct {
 	disclosure Disclosure
 	planned    bool // there is a mix plan
 	numbers    bool // numbers without repeats
+	blind      bool // the plan names a co-dealer
+	forLedger  bool // an order for another ledger
 }
 
 // opened is an open shuffle in its slot: valid until that shuffle is removed.
@@ -116,12 +120,14 @@ type opened struct {
 	*open
 	*terms
 	long  string
-	shown shown // when it was found
+	shown shown    // when it was found
+	given []uint32 // when it was found
 }
 
 func newOpenShuffles() openShuffles {
 	s := openShuffles{earliest: math.MaxInt64, slots: make(map[uint64]uint32), terms: newPool[*terms](),
-		shown: newPool[shown](), long: make(map[uint64]string), first: make(map[*table]uint32)}
+		shown: newPool[shown](), long: make(map[uint64]string), first: make(map[*table]uint32),
+		given: make(map[uint64][]uint32)}
 	s.shown.hold("", "") // so that 0 is its number
 	return s
 }
@@ -147,6 +153,9 @@ func (s *openShuffles) at(slot uint32) opened {
 	out := opened{open: o, terms: s.terms.values[o.terms], shown: s.shown.values[o.shownNumber]}
 	if len(s.long) > 0 {
 		out.long = s.long[o.id]
+	}
+	if len(s.given) > 0 {
+		out.given = s.given[o.id]
 	}
 	return out
 }
@@ -177,8 +186,9 @@ func (s *openShuffles) describe(id uint64, c *Commit, body []byte, t *table) ope
 	}
 	recipe := &c.Context.Recipe
 	o.terms = &terms{encoded: string(body[:begin]), table: t, m: recipe.Positions(), tapeLen: recipe.TapeLen(),
-		disclosure: c.Context.Disclosure, planned: len(c.Context.Plan) > 0,
-		numbers: c.Context.IsNumbers()}
+		disclosure: c.Context.Disclosure, planned: len(c.Context.Mixed()) > 0,
+		numbers: c.Context.IsNumbers(), forLedger: c.Context.ForLedger != ""}
+	_, o.blind = c.Context.CoDealer()
 	return o
 }
 
@@ -201,6 +211,9 @@ func (s *openShuffles) insert(o opened) {
 	s.slots[o.id] = slot
 	if o.long != "" {
 		s.long[o.id] = o.long
+	}
+	if o.given != nil {
+		s.given[o.id] = o.given
 	}
 }
 
@@ -248,7 +261,7 @@ func (s *openShuffles) remove(id uint64) opened {
 	slot := s.slots[id]
 	held := s.at(slot)
 	was := *held.open
-	removed := opened{open: &was, terms: held.terms, long: held.long, shown: held.shown}
+	removed := opened{open: &was, terms: held.terms, long: held.long, shown: held.shown, given: held.given}
 	s.terms.release(was.terms, held.encoded)
 	s.shown.release(was.shownNumber, string(held.shown))
 	s.unlink(held)
@@ -256,6 +269,7 @@ func (s *openShuffles) remove(id uint64) opened {
 	s.free = append(s.free, slot)
 	delete(s.slots, id)
 	delete(s.long, id)
+	delete(s.given, id)
 	if len(s.slots) == 0 && len(s.chunks) > 1 {
 		*s = newOpenShuffles() // a map never shrinks by itself
 	}

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -15,23 +16,29 @@ type Order struct {
 	shifted   bool     // draws move by the seed
 	ranges    []uint32
 	of        uint32 // of numbers: n; 0 for anything else
+
+	blind bool           // there is a co-dealer
+	given map[int]uint32 // by place: what it gave
 }
 
 // NewOrder returns the order of places under a commit and its mix (docs/SPEC.md
 // section 4.3). leaf is the RFC 6962 leaf hash of the commit entry. mix is nil
-// exactly when the commit has no plan.
+// exactly when the plan has no source with a value.
 func NewOrder(leaf tlog.Hash, c *Commit, mix *Mix) (Order, error) {
-	if (len(c.Context.Plan) == 0) != (mix == nil) {
+	if (len(c.Context.Mixed()) == 0) != (mix == nil) {
 		return Order{}, fmt.Errorf("%w order: a plan without its mix, or a mix without a plan", ErrMalformed)
 	}
-	of := c.Context.Of
+	_, blind := c.Context.CoDealer()
+	o := Order{of: c.Context.Of, ranges: c.Context.Recipe.Ranges, blind: blind}
 	if mix == nil {
-		return Order{of: of}, nil
+		return o, nil
 	}
-	seed := MixSeed(leaf, mix.Values)
+	o.seed = MixSeed(leaf, mix.Values)
 	if c.Context.IsDraw() {
-		return Order{seed: seed, shifted: true, ranges: c.Context.Recipe.Ranges, of: of}, nil
+		o.shifted = true
+		return o, nil
 	}
+	seed := o.seed
 	p, err := shuffle.Mix(seed, c.Context.Recipe.Take)
 	if err != nil {
 		return Order{}, err
@@ -41,11 +48,39 @@ func NewOrder(leaf tlog.Hash, c *Commit, mix *Mix) (Order, error) {
 			return Order{}, err
 		}
 	}
-	return Order{positions: p}, nil
+	o.positions = p
+	return o, nil
 }
 
-// Position returns the committed position that place shows.
+// Give notes what the co-dealer gave for the places of a deal (docs/SPEC.md section 4.5).
+func (o *Order) Give(d *Deal) {
+	if d.Blind == nil {
+		return
+	}
+	if o.given == nil {
+		o.given = make(map[int]uint32)
+	}
+	at, place := 0, d.First
+	for _, r := range d.Runs {
+		for end := place + r.Count; place < end; place++ {
+			if !r.Aside() && at < len(d.Blind.Values) {
+				o.given[place] = d.Blind.Values[at]
+				at++
+			}
+		}
+	}
+}
+
+// Position returns the committed position that place shows, -1 for one of which the co-dealer
+// gave nothing.
 func (o Order) Position(place int) int {
+	if o.blind && o.ranges == nil {
+		v, ok := o.given[place]
+		if !ok {
+			return -1
+		}
+		place = int(v)
+	}
 	if o.positions == nil {
 		return place
 	}
@@ -60,6 +95,14 @@ func (o Order) Shows(values []uint32) (shown []uint32, err error) {
 	if o.shifted && len(values) > 0 {
 		if shown, err = shuffle.Shift(o.seed, o.ranges[:min(len(values), len(o.ranges))], values); err != nil {
 			return nil, err
+		}
+	}
+	if o.blind && o.ranges != nil {
+		shown = slices.Clone(shown)
+		for i, x := range shown {
+			if v, ok := o.given[i]; ok {
+				shown[i] = 1 + uint32((uint64(x)-1+uint64(v)-1)%uint64(o.ranges[i]))
+			}
 		}
 	}
 	if o.of != 0 {
@@ -81,4 +124,10 @@ func ChildValues(parent []uint32, positions []uint16, indexes []uint32) ([]uint3
 		values[i] = parent[positions[x]]
 	}
 	return values, nil
+}
+
+// Given returns what the co-dealer gave for a place; ok is false for nothing.
+func (o Order) Given(place int) (v uint32, ok bool) {
+	v, ok = o.given[place]
+	return v, ok
 }

@@ -32,6 +32,7 @@ type Policy struct {
 	Logs      []note.Verifier // keys of log lines, perhaps none
 	Witnesses []Witness       // in the policy's order, whether the quorum needs them or not
 	Text      string          // as it was read
+	LogKeys   [][]byte        // public keys of log lines, type byte first
 	quorum    *node           // nil for quorum none
 }
 
@@ -91,6 +92,7 @@ func (p *policyReader) finish() error {
 			return fmt.Errorf("the quorum %q is no witness and no group", p.quorum)
 		}
 	}
+	p.policy.LogKeys = p.logs
 	return p.policy.ownWitness(p.logs)
 }
 

@@ -109,13 +109,23 @@ func (r *refReader) opaque() {
 
 func (r *refReader) extensions(list string) {
 	last := uint64(0)
+	known := map[string][]func(*refReader){
+		"context_extension": {(*refReader).terms, (*refReader).forLedger},
+		"commit_extension":  {func(r *refReader) { r.take(32) }},
+		"deal_extension":    {(*refReader).asked, (*refReader).blind},
+		"close_extension":   {(*refReader).blind, (*refReader).foreign},
+	}[list]
 	for range r.num(1) {
-		code := r.open(list, map[string]uint64{"context_extension": 1}[list])
+		code := r.open(list, uint64(len(known)))
 		r.must(code > last)
 		last = code
-		if value := r.blob16(0, 1024); code == 1 {
-			(&refReader{b: value}).terms()
+		if code >= 128 {
+			r.blob16(0, 1024)
+			continue
 		}
+		value := &refReader{b: r.blob16(0, 65_535)}
+		known[code-1](value)
+		r.must(len(value.b) == 0)
 	}
 }
 
@@ -125,7 +135,28 @@ func (r *refReader) terms() {
 		r.integer()
 	}
 	r.take(32)
-	r.must(len(r.b) == 0)
+}
+
+func (r *refReader) forLedger() { r.matches(refOrigin, r.str8()) }
+
+func (r *refReader) foreign() {
+	r.integer()
+	r.take(32)
+}
+
+func (r *refReader) asked() {
+	r.foreign()
+	r.take(32)
+	r.foreign()
+	r.take(32 + 64)
+}
+
+func (r *refReader) blind() {
+	r.foreign()
+	r.foreign()
+	n := r.num(2)
+	r.must(n <= 64)
+	r.take(4 * int(n))
 }
 
 func (r *refReader) name() string {
@@ -181,7 +212,7 @@ func (r *refReader) genesis() {
 	slices.Sort(auditors)
 	r.must(len(slices.Compact(slices.Clone(auditors))) == len(auditors))
 	r.must(r.code(2) == 1 || len(policy) > 0)
-	r.must(r.num(1) < 8)
+	r.must(r.num(1) < 16)
 	r.code(2)
 	first := r.num(4)
 	last := r.num(4)
@@ -205,7 +236,7 @@ func (r *refReader) genesis() {
 func (r *refReader) acts() {
 	last := uint64(0)
 	for range r.num(1) {
-		act := r.code(12)
+		act := r.code(13)
 		r.must(act > last)
 		last = act
 	}
@@ -240,7 +271,7 @@ func (r *refReader) credential() {
 		return
 	}
 	r.code(2)
-	r.code(4)
+	r.code(5)
 	r.name()
 	last, count := "", r.num(2)
 	r.must(count <= 256)
@@ -252,7 +283,7 @@ func (r *refReader) credential() {
 }
 
 func (r *refReader) act() {
-	r.code(12)
+	r.code(13)
 	r.take(32)
 	r.integer()
 	r.integer()
@@ -329,13 +360,13 @@ func (r *refReader) parent(cards bool, n uint64) {
 	r.must(count == n && uint64(len(seen)) == count)
 }
 
-// plan: slots, then at most one beacon, then at most one cut.
+// plan: at most one co-dealer, then slots, at most one beacon, at most one cut.
 func (r *refReader) plan(cards bool) {
 	count, shape := r.num(1), ""
 	slots := make(map[string]bool)
 	r.must(count <= 32)
 	for range count {
-		switch source := r.code(3); source {
+		switch source := r.code(4); source {
 		case 1:
 			shape += "s"
 			slots[string(r.take(32))] = true
@@ -346,9 +377,13 @@ func (r *refReader) plan(cards bool) {
 		case 3:
 			shape += "c"
 			r.must(cards)
+		case 4:
+			shape += "d"
+			r.code(1)
+			r.foreign()
 		}
 	}
-	r.must(regexp.MustCompile(`\As*b?c?\z`).MatchString(shape))
+	r.must(regexp.MustCompile(`\Ad?s*b?c?\z`).MatchString(shape))
 	r.must(len(slots) == len(regexp.MustCompile(`s`).FindAllString(shape, -1)))
 }
 
@@ -401,7 +436,7 @@ func (r *refReader) close() {
 	outcome := r.code(5)
 	var reason uint64
 	if outcome == 4 {
-		reason = r.open("reason", 10)
+		reason = r.open("reason", 11)
 	} else {
 		r.must(r.num(1) == 0)
 	}
@@ -429,7 +464,14 @@ func (r *refReader) disclosure() {
 }
 
 func (r *refReader) key() {
-	switch r.code(7) {
+	switch r.code(8) {
+	case 8:
+		if r.flag() {
+			r.flag()
+			r.matches(refOrigin, r.str8())
+			r.begins(r.blob16(33, 33), 1)
+			r.matches(refPolicy, r.blob16(0, 8192))
+		}
 	case 1:
 		r.begins(r.blob16(33, 33), 1)
 	case 6:

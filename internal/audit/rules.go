@@ -35,6 +35,7 @@ const (
 	RuleReveal        = "reveal"         // what is revealed was dealt and is not public
 	RuleOutcome       = "outcome"        // continued follows the child's commit, and only that
 	RuleForm          = "form"           // the close discloses as the commit declared
+	RuleCoDealer      = "co_dealer"      // what ties a shuffle to that of another ledger stands where it must
 	// keys are sound, new, wrapped to all auditors, retired once; policies can be read
 	RuleKey = "key"
 )

@@ -71,8 +71,12 @@ func writes(r Role, b Body) bool {
 		return r == RoleAdmin || r == RoleDealer && (b.Kind == EventTableOpen || b.Kind == EventTableClose)
 	case *Key, *Credential:
 		return r == RoleAdmin
+	case *Commit: // an order for another ledger is made by that ledger's house, and by nobody else
+		return r == RoleDealer && b.Context.ForLedger == "" || r == RoleBlind && b.Context.ForLedger != ""
+	case *Deal:
+		return r == RoleDealer && b.Asked == nil || r == RoleBlind && b.Asked != nil
 	case *Close:
-		return (r == RoleAdmin) == (b.Reason == ReasonTapeLost) && (r == RoleAdmin || r == RoleDealer)
+		return (r == RoleAdmin) == (b.Reason == ReasonTapeLost) && (r == RoleAdmin || r == RoleDealer || r == RoleBlind)
 	case *DisclosureEntry: // by the identity of the chain's close
 		return r == RoleAdmin || r == RoleDealer
 	}

@@ -14,6 +14,7 @@ type keys struct {
 	auditors   map[[32]byte][]byte   // in force, by KeyID
 	disclosure disclosure            // the newest
 	policy     []byte
+	coDealer   *Key       // the newest that named one, or named none
 	entries    []KeyEntry // that took effect, by index
 }
 
@@ -188,6 +189,8 @@ func (s *State) checkKey(k *Key) error {
 		return s.checkAdministrator(k)
 	case SubjectTwoPersons:
 		return checkTwoPersons(s.genesis.Production, len(s.persons.inForce), k.Acts)
+	case SubjectCoDealer:
+		return s.checkCoDealer(k)
 	}
 	return nil
 }
@@ -254,6 +257,8 @@ func (s *State) applyKey(k *Key, index uint64, now int64) {
 		s.setAuditor(KeyID(k.Public), k.Public)
 	case SubjectPolicy:
 		s.keys.policy = k.Policy
+	case SubjectCoDealer:
+		s.keys.coDealer = &kept
 	case SubjectRetirement:
 		s.applyRetirement(k)
 	case SubjectAdministrator:

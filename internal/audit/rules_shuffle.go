@@ -47,6 +47,9 @@ func (s *State) checkCommit(c *Commit, e Entry) error {
 	if err := s.checkTerms(ctx); err != nil {
 		return err
 	}
+	if err := s.checkBlindCommit(c); err != nil {
+		return err
+	}
 	return s.checkCommitter(ctx, e.Actor)
 }
 
@@ -85,6 +88,8 @@ func (s *State) checkParent(ctx *Context, now int64) error {
 		return illegal(RuleParent, "shuffle %d is at table %s", ctx.Parent.ID, of.Table)
 	case of.DeckHash != ctx.DeckHash:
 		return illegal(RuleParent, "shuffle %d is of another deck", ctx.Parent.ID)
+	case p.blind || p.forLedger:
+		return illegal(RuleParent, "shuffle %d is tied to one of another ledger, and has no child", ctx.Parent.ID)
 	}
 	for _, pos := range ctx.Parent.Positions {
 		if int(pos) >= p.m {
@@ -141,14 +146,15 @@ func (s *State) checkMix(m *Mix, e Entry) error {
 		return err
 	}
 	ctx := o.commit().Context
+	plan := ctx.Mixed()
 	switch {
 	case o.mixed:
 		return illegal(RuleMix, "shuffle %d is mixed already", m.Shuffle)
-	case len(m.Values) != len(ctx.Plan):
-		return illegal(RuleMix, "%d values for a plan of %d", len(m.Values), len(ctx.Plan))
+	case len(m.Values) != len(plan):
+		return illegal(RuleMix, "%d values for a plan of %d", len(m.Values), len(plan))
 	}
 	for i, v := range m.Values {
-		switch p := ctx.Plan[i]; {
+		switch p := plan[i]; {
 		case v.Source != p.Source:
 			return illegal(RuleMix, "value %d is a %s where the plan has a %s", i, v.Source, p.Source)
 		case v.Source == SourceSlot && SlotHash(ctx.Origin, ctx.Table, v.Slot) != p.Slot:
@@ -205,6 +211,9 @@ func (s *State) checkDeal(d *Deal, e Entry) error {
 			return illegal(RulePlaces, "an order must be the last run, and end at place %d", o.m-1)
 		}
 	}
+	if err := checkBlindDeal(o, d); err != nil {
+		return err
+	}
 	return s.checkCheckpoint(d.Shuffle, d.Checkpoint)
 }
 
@@ -216,12 +225,14 @@ func (s *State) applyDeal(d *Deal) {
 // dealTo makes the place after the deal the next of o, at most m and never back.
 func (s *State) dealTo(o opened, d *Deal) {
 	s.keep(o)
-	before, shown, waiting := o.next, o.shown, o.table.waiting
+	before, shown, waiting, given := o.next, o.shown, o.table.waiting, o.given
 	s.push(func() {
 		o, _ := s.open.find(d.Shuffle) // not in the same slot, if it was closed and put back
 		o.next, o.table.waiting = before, waiting
 		s.open.show(o, shown)
+		s.open.give(o.id, given)
 	})
+	s.give(o, d)
 	next := min(o.m, max(int(o.next), d.First+d.Count()))
 	s.open.show(o, shown.dealt(int(o.next), next, d))
 	o.next = uint16(next)
@@ -245,6 +256,9 @@ func (s *State) checkReveal(r *Reveal, e Entry) error {
 	if r.Final && o.stage == continued {
 		return illegal(RuleReveal, "shuffle %d was continued: no close of it follows a final reveal", r.Shuffle)
 	}
+	if o.forLedger {
+		return illegal(RuleReveal, "shuffle %d is an order for another ledger, and shows nothing by itself", r.Shuffle)
+	}
 	places := o.shown.places(int(o.next))
 	for _, p := range r.Places {
 		switch {
@@ -252,6 +266,9 @@ func (s *State) checkReveal(r *Reveal, e Entry) error {
 			return illegal(RuleReveal, "place %d of shuffle %d was not dealt: the next is %d", p, r.Shuffle, o.next)
 		case places[p] == placePublic:
 			return illegal(RuleReveal, "place %d of shuffle %d is public already", p, r.Shuffle)
+		case places[p] == placeAside && o.blind:
+			return illegal(RuleReveal, "place %d of shuffle %d is a burn or discard, which the co-dealer did not open", p,
+				r.Shuffle)
 		case places[p] == placeAside && !r.Final && !r.Exposed:
 			return illegal(RuleReveal, "place %d of shuffle %d is a burn or discard: it is revealed as exposed, or "+
 				"in front of the close", p, r.Shuffle)
@@ -291,6 +308,9 @@ func (s *State) checkClose(c *Close, e Entry) error {
 	}
 	if c.Outcome == OutcomeContinued && s.pair == nil {
 		return illegal(RuleOutcome, "the outcome continued follows the commit of a child")
+	}
+	if err := checkBlindClose(o, c); err != nil {
+		return err
 	}
 	disclosed, _ := DisclosedBy(c)
 	return s.checkDisclosed(disclosed)

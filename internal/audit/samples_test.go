@@ -56,6 +56,7 @@ func goodEntries() (s samples) {
 	s.addReveals()
 	s.addDisclosures()
 	s.addNumbers()
+	s.addBlind()
 	return s
 }
 

@@ -9,7 +9,7 @@ import (
 
 // savedVersion is the version of Saved and SavedShuffle. It changes with what they
 // hold, and with what State makes of it.
-const savedVersion = 4
+const savedVersion = 5
 
 // Saved is what a state keeps, except its open shuffles, as values that the caller may
 // write down. It is no evidence: the caller has to know where one comes from.
@@ -47,7 +47,8 @@ type SavedShuffle struct {
 	Mixed     bool
 	Owner     string
 	Takeovers uint8
-	Shown     []byte // which of the dealt places are public, as State keeps it
+	Shown     []byte   // which of the dealt places are public, as State keeps it
+	Given     []uint32 // the values that a co-dealer gave
 }
 
 // Copy copies a state in pieces, between which the state goes on: what they hold is
@@ -114,7 +115,7 @@ func (c *Copy) take(o opened) SavedShuffle {
 	c.left--
 	return SavedShuffle{ID: o.id, Commit: o.appendBody(make([]byte, 0, o.bodyLen())), Next: o.next, Mixed: o.mixed,
 		Owner: c.s.holders.identities[o.owner], Takeovers: o.takeovers, Shown: []byte(o.shown),
-		Chain: o.save()}
+		Chain: o.save(), Given: o.given}
 }
 
 // keep copies a shuffle that is about to change, if a copy is yet to have it.
@@ -178,6 +179,7 @@ func (s *State) Reopen(saved SavedShuffle) error {
 		return fmt.Errorf("%w state: shuffle %d has depth %d in its chain", ErrMalformed, saved.ID, depth)
 	}
 	o.next, o.mixed, o.takeovers = saved.Next, saved.Mixed, saved.Takeovers
+	o.given = slices.Clone(saved.Given)
 	o.restore(saved.Chain)
 	o.owner = s.identity(Actor{Identity: saved.Owner})
 	s.open.insert(o)

@@ -29,7 +29,7 @@ type Opened struct {
 
 // Commit parses the commit, at each call anew.
 func (o Opened) Commit() *Commit {
-	return opened{&o.slot, o.terms, o.long, o.shown}.commit()
+	return opened{open: &o.slot, terms: o.terms, long: o.long}.commit()
 }
 
 // Shuffle returns an open shuffle; ok is false when id is not open.

@@ -5,9 +5,6 @@ import (
 	"slices"
 )
 
-// contextTerms is the extension of a context that holds its terms.
-const contextTerms = 1
-
 // Terms bind a shuffle to what says what its values mean: the hash of a published
 // document, or the root of a list of tickets (docs/SPEC.md section 5.2).
 type Terms struct {
@@ -28,32 +25,6 @@ func (t *Terms) fields(k *coder) {
 		k.hash("root of the tickets", &t.Hash)
 	default:
 		k.hash("hash of the terms", &t.Hash)
-	}
-}
-
-// extensions are those of a context: the terms and what was passed over.
-func (c *Context) extensions(k *coder) {
-	all := c.Extensions
-	if k.writing && c.Terms != nil {
-		value := coder{writing: true}
-		c.Terms.fields(&value)
-		all = slices.Concat([]Extension{{contextTerms, value.b}}, all)
-	}
-	k.extensions(&all, &codesOfContextExtension, func(k *coder, e Extension) {
-		value := coder{b: e.Value}
-		c.Terms = new(Terms)
-		c.Terms.fields(&value)
-		k.err = value.end("terms")
-	})
-	if k.writing {
-		return
-	}
-	if c.Terms != nil {
-		all = all[1:]
-	}
-	c.Extensions = nil
-	if len(all) > 0 {
-		c.Extensions = all
 	}
 }
 

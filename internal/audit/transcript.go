@@ -28,9 +28,17 @@ type Transcript struct {
 	Receipts  []string `json:"receipts"`            // genesis, commit, mix if any, deals and takeovers, close if closed
 	Witnessed string   `json:"witnessed,omitempty"` // receipt of the commit under an early cosigned checkpoint, or ""
 	// receipts of signing keys, each where the one before handed on to it
-	Keys       []string `json:"keys,omitempty"`
-	Statements []string `json:"statements,omitempty"` // signed notes of auditors
-	Cards      []Card   `json:"cards"`                // openings, by place
+	Keys       []string  `json:"keys,omitempty"`
+	Statements []string  `json:"statements,omitempty"` // signed notes of auditors
+	CoDealer   *CoDealer `json:"co_dealer,omitempty"`  // with a co-dealer, and only then
+	Cards      []Card    `json:"cards"`                // openings, by place
+}
+
+// CoDealer is the evidence of the co-dealer's ledger: receipts, each under a checkpoint of its
+// own.
+type CoDealer struct {
+	Receipts []string `json:"receipts"`       // of the order's commit, its deals and its close
+	Keys     []string `json:"keys,omitempty"` // of signing keys, each where the one before handed on to it
 }
 
 // Card is an opening as JSON: what a deal answers and a transcript holds.
@@ -41,6 +49,19 @@ type Card struct {
 	Card     string   `json:"card,omitempty"` // its name; absent for a draw list
 	Salt     string   `json:"salt"`           // base64, 32 bytes
 	Proof    []string `json:"proof"`          // base64, 32 bytes each
+	By       *By      `json:"by,omitempty"`   // with a co-dealer: its opening of the same place
+}
+
+// By is a co-dealer's opening of a place as JSON.
+type By struct {
+	Value uint32   `json:"value"`
+	Salt  string   `json:"salt"`  // base64, 32 bytes
+	Proof []string `json:"proof"` // base64, 32 bytes each
+}
+
+// Opening returns the opening that the co-dealer gave of a place, or an ErrMalformed.
+func (b *By) Opening(place int) (Opening, error) {
+	return Card{Place: place, Position: place, Value: b.Value, Salt: b.Salt, Proof: b.Proof}.Opening()
 }
 
 // NewCard returns o as the card at place, with the card's name or "".
@@ -92,10 +113,10 @@ func (t *Transcript) Marshal() ([]byte, error) {
 	return b, nil
 }
 
-// maxParts bounds the commas outside strings: at most 4,096 cards with 17 each,
+// maxParts bounds the commas outside strings: at most 4,096 cards with 32 each,
 // as many names and receipts, 1,024 keys, and 8 statements. It is checked before the parser
 // allocates for each part.
-const maxParts = 1 << 17
+const maxParts = 1 << 18
 
 // otherTranscript is how a transcript of another version begins; what follows is
 // its own (docs/SPEC.md section 1.4).

@@ -22,7 +22,8 @@ func (e refEntry) entry() Entry {
 	case e.Close != nil:
 		c := e.Close
 		out.Body = &Close{Shuffle: c.Shuffle, Outcome: Outcome(c.Outcome), Reason: Reason(c.Reason), Form: Form(c.Form),
-			Tape: c.Tape, Key: c.Key, Extensions: extensions(c.Extensions)}
+			Tape: c.Tape, Key: c.Key, Unplayed: c.Unplayed.value(), Follows: c.Follows.pointer(),
+			Extensions: extensions(c.Extensions)}
 	case e.Key != nil:
 		out.Body = e.Key.body()
 	case e.Event != nil:
@@ -118,16 +119,21 @@ func (c *refContext) value() *Context {
 		out.Parent = &Parent{ID: c.Parent.ID, Positions: c.Parent.Positions}
 	}
 	for _, p := range c.Plan {
-		out.Plan = append(out.Plan, Planned{Source: Source(p.Source), Slot: array(p.Slot), Chain: array(p.Chain),
-			Round: p.Round})
+		planned := Planned{Source: Source(p.Source), Slot: array(p.Slot), Chain: array(p.Chain), Round: p.Round}
+		if p.Commit != nil {
+			planned.Index, planned.Leaf = p.Commit.Index, array(p.Commit.Leaf)
+		}
+		out.Plan = append(out.Plan, planned)
 	}
+	out.ForLedger = c.ForLedger
 	return out
 }
 
 func (c *refCommit) body() *Commit {
 	return &Commit{Context: c.Context.value(), Commitment: array(c.Commitment), DeckRoot: array(c.DeckRoot),
 		Serial: c.Serial, Previous: c.Previous, CloseBy: int64(c.CloseBy), GameRef: c.GameRef,
-		KeyTag: array(c.KeyTag), Request: array(c.Request), Instance: c.Instance, Extensions: extensions(c.Extensions)}
+		KeyTag: array(c.KeyTag), Request: array(c.Request), Instance: c.Instance, AskKey: c.AskKey,
+		Extensions: extensions(c.Extensions)}
 }
 
 func (m *refMix) body() *Mix {
@@ -136,7 +142,7 @@ func (m *refMix) body() *Mix {
 
 func (d *refDeal) body() *Deal {
 	out := &Deal{Shuffle: d.Shuffle, First: int(d.First), Checkpoint: d.Checkpoint, Final: d.Final,
-		Extensions: extensions(d.Extensions)}
+		Asked: d.Asked.value(), Blind: d.Blind.value(), Extensions: extensions(d.Extensions)}
 	for _, r := range d.Runs {
 		out.Runs = append(out.Runs, Run{Count: int(r.Cards), Purpose: Purpose(r.Purpose), Recipient: r.Recipient,
 			Public: r.Public})
@@ -144,10 +150,36 @@ func (d *refDeal) body() *Deal {
 	return out
 }
 
+func (f refForeign) value() Foreign { return Foreign{f.Index, array(f.Leaf)} }
+
+func (f *refForeign) pointer() *Foreign {
+	if f == nil {
+		return nil
+	}
+	out := f.value()
+	return &out
+}
+
+func (a *refAsked) value() *Asked {
+	if a == nil {
+		return nil
+	}
+	return &Asked{Commit: a.Commit.value(), After: array(a.After), Head: Head{a.Head.Index, array(a.Head.Leaf)},
+		State: array(a.State), Ask: [64]byte(a.Ask)}
+}
+
+func (b *refBlind) value() *Blind {
+	if b == nil {
+		return nil
+	}
+	return &Blind{Deal: b.Deal.value(), Head: Head{b.Head.Index, array(b.Head.Leaf)}, Values: b.Values}
+}
+
 func (k *refKey) body() *Key {
 	out := &Key{Subject: Subject(k.Subject), Public: k.Public, Policy: []byte(k.Policy),
 		Retired: Subject(k.Retired), ID: array(k.ID), From: int64(k.From),
-		Admin: Change(k.Change), Name: k.Name, Acts: actList(k.Acts), Delay: k.Delay}
+		Admin: Change(k.Change), Name: k.Name, Acts: actList(k.Acts), Delay: k.Delay,
+		Origin: k.Origin, Every: k.Every}
 	for _, w := range k.Wraps {
 		out.Wraps = append(out.Wraps, Wrap{Auditor: array(w.Auditor), Sealed: w.Sealed})
 	}

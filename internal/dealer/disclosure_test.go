@@ -188,7 +188,7 @@ func TestForAuditorsOnly(t *testing.T) {
 		}
 		for _, s := range verify.Transcript(b, verify.Trust{VKey: tb.vkey}).Steps {
 			if unchecked := s.Result == "not checked"; unchecked != slices.Contains([]string{"witnesses", "slots",
-				"beacon", "terms", "tape", "order", "cards", "statements"}, s.Name) {
+				"beacon", "terms", "asked", "tape", "order", "cards", "co_dealer", "statements"}, s.Name) {
 				t.Errorf("step %s: %s", s.Name, s.Result)
 			}
 		}

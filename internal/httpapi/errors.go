@@ -42,6 +42,7 @@ var illegals = map[string]Code{
 	audit.RuleNotOpen:       CodeNotOpen,
 	audit.RuleDeadline:      CodeDeadline,
 	audit.RuleEarlier:       CodeEarlierSerial,
+	audit.RuleCoDealer:      CodeCoDealer,
 	audit.RuleMix:           CodeMix,
 	audit.RulePlace:         CodePlace,
 	audit.RulePlaces:        CodePlaces,

@@ -35,6 +35,7 @@ const (
 	CodeBodyTooLarge          Code = "body_too_large"
 	CodeClock                 Code = "clock"
 	CodeCloseBy               Code = "close_by"
+	CodeCoDealer              Code = "co_dealer"
 	CodeCosigned              Code = "cosigned"
 	CodeCredential            Code = "credential"
 	CodeDeadline              Code = "deadline"
@@ -227,6 +228,7 @@ const (
 
 // Defines values for Reason.
 const (
+	ReasonCoDealer      Reason = "co_dealer"
 	ReasonExposedCard   Reason = "exposed_card"
 	ReasonFoulDeck      Reason = "foul_deck"
 	ReasonGameCancelled Reason = "game_cancelled"
@@ -534,6 +536,9 @@ type BoundTermsKind string
 
 // Card One dealt card with its opening, which proves it against the deck root.
 type Card struct {
+	// By The co-dealer's opening of the same place. Absent without a co-dealer.
+	By *CoDealerOpening `json:"by,omitempty"`
+
 	// Card The card's name. Absent for a list of draws.
 	Card *string `json:"card,omitempty"`
 
@@ -588,6 +593,18 @@ type CloseRequest struct {
 	// Reveal Dealt places that become public in front of the close and together with it; burns and
 	// discards, too. Each once.
 	Reveal []int `json:"reveal,omitempty"`
+}
+
+// CoDealerOpening An opening of the order that a co-dealer gave.
+type CoDealerOpening struct {
+	// Proof The RFC 6962 audit path, from the leaf up.
+	Proof []Hash `json:"proof"`
+
+	// Salt The salt of its leaf.
+	Salt Hash `json:"salt"`
+
+	// Value The position; of draws the co-dealer's draw.
+	Value uint32 `json:"value"`
 }
 
 // Code What went wrong. The codes are stable.
@@ -1621,6 +1638,15 @@ type Transcript struct {
 	// Cards Openings, by place.
 	Cards []Card `json:"cards"`
 
+	// CoDealer What the co-dealer's ledger holds of the order. Absent without a co-dealer.
+	CoDealer *struct {
+		// Keys Of the entries of its signing keys, as the member keys. Absent when there are none.
+		Keys []Receipt `json:"keys,omitempty"`
+
+		// Receipts Of its commit, deals, and close if there is one, each under a checkpoint of its own.
+		Receipts []Receipt `json:"receipts"`
+	} `json:"co_dealer,omitempty"`
+
 	// Deck The deck's card names in order. Absent for a list of draws.
 	Deck []string `json:"deck,omitempty"`
 
@@ -1673,6 +1699,10 @@ type UnopenedPlace struct {
 // the file says, which is worth what the verdict is worth: of a file that failed nothing of
 // it is to be believed.
 type Verdict struct {
+	// Blind Another organisation gave the order, place by place. Stands under a policy for its ledger alone, which
+	// `shuffled verify --co-dealer` takes; this service has none.
+	Blind *VerdictBlind `json:"blind,omitempty"`
+
 	// Cards Opened cards, by place.
 	Cards []VerdictCard `json:"cards,omitempty"`
 
@@ -1812,6 +1842,19 @@ type VerdictState string
 // that agrees with itself; cannot judge is one of a later version.
 type VerdictVerdict string
 
+// VerdictBlind Another organisation gave the order, place by place. Stands under a policy for its ledger alone, which
+// `shuffled verify --co-dealer` takes; this service has none.
+type VerdictBlind struct {
+	// Closed The close of its order is in the file.
+	Closed *bool `json:"closed,omitempty"`
+
+	// CoDealer The origin of its ledger.
+	CoDealer string `json:"co_dealer"`
+
+	// Requests The deals of its ledger, by place.
+	Requests []VerdictRequest `json:"requests"`
+}
+
 // VerdictCard One opened card.
 type VerdictCard struct {
 	// Card The card's name.
@@ -1916,6 +1959,26 @@ type VerdictMixed struct {
 
 // VerdictMixedFor Everybody by a beacon; slot for the player alone who chose the slot's value.
 type VerdictMixedFor string
+
+// VerdictRequest One deal of a co-dealer.
+type VerdictRequest struct {
+	// Place The first place.
+	Place int `json:"place"`
+
+	// Places How many.
+	Places int `json:"places"`
+
+	// Runs How many runs they have.
+	Runs int `json:"runs"`
+
+	// State Of the game's history, which the request is bound to. Absent where it is bound to none.
+	State *Hash `json:"state,omitempty"`
+
+	// Time Of the entry, by the co-dealer's clock.
+	//
+	// Examples: 2026-03-14T15:09:26.535Z
+	Time *Timestamp `json:"time,omitempty"`
+}
 
 // VerdictStatement defines model for VerdictStatement.
 type VerdictStatement struct {
@@ -2402,6 +2465,7 @@ var problems = map[Code]kind{
 	"body_too_large":          {413, "The body is too large", "The body has more bytes than the daemon takes.", "Send a smaller body, or a batch in parts; limits.max_body is the setting.", false},
 	"clock":                   {503, "The daemon's clock cannot be trusted", "The clock of the host jumped, or is behind the newest entry.", "An operator sets the clock of the host right; the daemon goes on by itself.", false},
 	"close_by":                {422, "close_by lies after the commit and within the ledger's cap", "The time lies before the commit, or later than the ledger's cap allows.", "Choose a later or an earlier close_by, or leave it out for the default.", false},
+	"co_dealer":               {409, "The shuffle and the order that a co-dealer gives do not fit together", "A commit, deal or close of a shuffle with a co-dealer, or of an order for another ledger, is not as their rules want it.", "Read the detail, and the rule co_dealer in section 9 of the specification.", false},
 	"cosigned":                {503, "The witnesses have not cosigned the commit yet", "The ledger deals only when witnesses have cosigned the commit, and they have not answered yet.", "Send the same request again after the seconds of Retry-After; an operator looks at the witnesses if it lasts.", true},
 	"credential":              {409, "A credential has this id already, or may not do this", "A token or certificate is created twice, revoked twice, or was never created.", "List the credentials of the ledger, and use an id that fits.", false},
 	"deadline":                {409, "The time to close the shuffle has passed", "The time close_by of the shuffle has passed. It can only expire now.", "Commit to a new shuffle, with a later close_by if the game takes longer.", false},

@@ -69,7 +69,7 @@ var auditPicks = []pick{
 	{"damaged_entries", entriesData, "bad",
 		[]string{"genesis: deals 3", "genesis: production 2", "commit: serial 1 with a previous commit",
 			"commit: a context that ends a byte late",
-			"mix: source 4", "mix: a value fewer than counted", "deal: past the last place of any shuffle",
+			"mix: source 5", "mix: a value fewer than counted", "deal: past the last place of any shuffle",
 			"deal: purpose 7",
 			"close: form 3", "close: tape_lost with a tape", "key: a signing key of 32 bytes",
 			"key: wraps in descending order", "event: kind 11", "event: FIPS flag 2",

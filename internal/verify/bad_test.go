@@ -281,16 +281,16 @@ func unknownCodes(b *badAdder) {
 	code(atDeal, "type", fixed(1), 15)
 	code(atCommit, "algorithm", fixed(algorithm), 2)
 	code(atCommit, "kind", fixed(recipe), 4)
-	code(atCommit, "source", fixed(planned), 4)
+	code(atCommit, "source", fixed(planned), 5)
 	code(atCommit, "end-at-form", endAt, 3)
 	code(atCommit, "disclosure", func(e []byte) int { return endAt(e) + 1 }, 3)
-	code(atMix, "mix-source", fixed(inBody+17), 4)
+	code(atMix, "mix-source", fixed(inBody+17), 5)
 	code(atDeal, "purpose", fixed(inBody+23), 7)
 	code(atClose, "outcome", fixed(inBody+8), 6)
 	b.edited(unjudged, "unknown-reason", "a code that this version does not know", rich(b.T),
 		func(f *audit.Transcript) {
 			reentry(b.T, f, atClose, func(entry []byte) []byte {
-				entry[inBody+8], entry[inBody+9] = byte(audit.OutcomeVoid), 11
+				entry[inBody+8], entry[inBody+9] = byte(audit.OutcomeVoid), 12
 				return entry
 			})
 		})
@@ -342,7 +342,7 @@ func malformedEntries(b *badAdder) {
 		return slices.Insert(slices.Delete(e, cut, cut+1), planned, 3)
 	})
 	entry(atClose, "reason-without-void", set(inBody+9, 1))
-	entry(atClose, "unknown-reason-without-void", set(inBody+9, 11))
+	entry(atClose, "unknown-reason-without-void", set(inBody+9, 12))
 	entry(atClose, "no-form-with-tape", set(inBody+10, 0))
 	entry(atMix, "no-values", set(inBody+16, 0))
 	b.edited(stepFormat, "malformed-too-long", "an entry beyond the limit", rich(b.T), func(f *audit.Transcript) {

@@ -313,7 +313,7 @@ func twoFaults(b *badAdder) {
 	edited(stepFormat, "step-format", "a damaged receipt, and an unknown code in an entry", damaged(atClose),
 		set(atCommit, algorithm, 2))
 	edited(unjudged, "entry-unknown", "an unknown code in an entry, and a malformed entry behind it",
-		set(atMix, inBody+17, 4), set(atClose, inBody+10, 0))
+		set(atMix, inBody+17, 5), set(atClose, inBody+10, 0))
 	edited(stepEntries, "entry-malformed", "a malformed entry, and an unknown code behind it", set(atMix, inBody+16, 0),
 		set(atClose, inBody+8, 6))
 	edited(stepEntries, "field-malformed", "an origin that is none, and an unknown algorithm behind it",

@@ -12,10 +12,13 @@ import (
 // openings holds every card of the file against the deck root. There are at most
 // as many as places were dealt: they ascend.
 func (t *transcript) openings() (string, error) {
-	if len(t.commit.Context.Plan) == 0 || t.mix != nil {
+	if len(t.commit.Context.Mixed()) == 0 || t.mix != nil {
 		var err error
 		if t.places, err = audit.NewOrder(t.commitLeaf(), t.commit, t.mix); err != nil {
 			return "", err
+		}
+		for _, d := range t.deals {
+			t.places.Give(d)
 		}
 	}
 	seen := make(map[uint32]bool)
@@ -81,6 +84,9 @@ func (t *transcript) openPlace(c audit.Card, o audit.Opening) error {
 		return fmt.Errorf("shows position %d, not %d", p, c.Position)
 	}
 	if err := t.checkValue(c); err != nil {
+		return err
+	}
+	if err := t.openedBy(c); err != nil {
 		return err
 	}
 	return o.Check(t.tag, t.commit.DeckRoot, t.commit.Context.Recipe.Positions())

@@ -17,11 +17,11 @@ type handover struct {
 	key *audit.Key // from entries on
 }
 
-// handoverEntries: each is of a signing key, the last entry of its checkpoint,
-// and they ascend.
-func (e *evidence) handoverEntries() error {
-	for i := range e.keys {
-		h := &e.keys[i]
+// handoverEntries: each is of a signing key, the last entry of its checkpoint, of at most
+// size entries, and they ascend.
+func handoverEntries(keys []handover, size uint64) error {
+	for i := range keys {
+		h := &keys[i]
 		entry, err := audit.ParseEntry(h.Entry)
 		if err != nil {
 			return fmt.Errorf("the key of entry %d: %w", h.Index, err)
@@ -30,9 +30,9 @@ func (e *evidence) handoverEntries() error {
 		switch {
 		case !ok || key.Subject != audit.SubjectSigning:
 			return fmt.Errorf("entry %d, among the keys, is of no signing key", h.Index)
-		case i > 0 && h.Index <= e.keys[i-1].Index:
-			return fmt.Errorf("the key of entry %d stands behind that of entry %d", h.Index, e.keys[i-1].Index)
-		case h.head.Size != h.Index+1 || h.head.Size > e.head.Size:
+		case i > 0 && h.Index <= keys[i-1].Index:
+			return fmt.Errorf("the key of entry %d stands behind that of entry %d", h.Index, keys[i-1].Index)
+		case h.head.Size != h.Index+1 || h.head.Size > size:
 			return fmt.Errorf("the key of entry %d is proved under a checkpoint of %d entries", h.Index, h.head.Size)
 		}
 		h.key = key

@@ -493,7 +493,7 @@ func (g *game) transcript(recipient string) *audit.Transcript {
 			for range r.Count {
 				revealed := slices.Contains(g.revealed, place)
 				mine := recipient == "" || r.Public || r.Recipient == recipient
-				if revealed || mine && (!r.Aside() || g.taped()) {
+				if (revealed || mine && (!r.Aside() || g.taped())) && g.order.Position(place) >= 0 {
 					f.Cards = append(f.Cards, g.card(place))
 				}
 				place++

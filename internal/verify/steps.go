@@ -21,10 +21,12 @@ const (
 	stepDeck      = "deck"
 	stepTerms     = "terms"
 	stepOpenings  = "openings"
+	stepAsked     = "asked"
 	stepTape      = "tape"
 	stepOrder     = "order"
 	stepCards     = "cards"
 
+	stepCoDealer   = "co_dealer"
 	stepStatements = "statements"
 )
 
@@ -43,10 +45,12 @@ var causes = map[string]string{
 	stepDeck:      "another deck than the one committed to",
 	stepTerms:     "other terms than those committed to",
 	stepOpenings:  "a card was altered, is not this recipient's, or was shown in the game and is left out",
+	stepAsked:     "the house or the co-dealer dealt what was not asked for",
 	stepTape:      "the tape is not the one committed to, or was lost by the operator",
 	stepOrder:     "shuffled by another rule than the published one",
 	stepCards:     "a card was altered",
 
+	stepCoDealer:   "the co-dealer's evidence is of another ledger, or its witnesses did not see it",
 	stepStatements: "a statement about another shuffle, or one that the auditor did not sign",
 }
 

@@ -46,8 +46,14 @@ type transcript struct {
 	reveals []*audit.Reveal
 	dealt   []dealt // by place
 	names   shuffle.Deck
-	places  audit.Order // what each place shows
-	values  []uint32    // the recomputed order; nil: it cannot be recomputed
+	ordered
+}
+
+// ordered is what the places show, and who gave the order.
+type ordered struct {
+	places audit.Order // what each place shows
+	values []uint32    // the recomputed order; nil: it cannot be recomputed
+	second *order      // of the co-dealer; nil: the file has none
 }
 
 // ending is how the shuffle ended, as far as the file shows it.
@@ -127,6 +133,9 @@ func (t *transcript) format() (string, error) {
 	if err := t.parseStatements(); err != nil {
 		return "", err
 	}
+	if err := t.parseCoDealer(); err != nil {
+		return "", err
+	}
 	return fmt.Sprintf("%d receipts, %d cards", len(f.Receipts), len(f.Cards)), nil
 }
 
@@ -168,7 +177,11 @@ func (t *transcript) entries() (string, error) {
 		(t.early.Index != commit.Index || !bytes.Equal(t.early.Entry, commit.Entry)) {
 		return "", fmt.Errorf("the early checkpoint's receipt is of entry %d, and not of this commit", t.early.Index)
 	}
-	return fmt.Sprintf("shuffle %d: %d deals, %s", t.file.ID, len(t.deals), t.v.State), t.handoverEntries()
+	if err := t.orderEntries(); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("shuffle %d: %d deals, %s", t.file.ID, len(t.deals), t.v.State),
+		handoverEntries(t.keys, t.head.Size)
 }
 
 // take puts the i-th entry in its place: genesis, commit, at most one mix, deals and
@@ -203,7 +216,7 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		}
 		// Without its mix a deal cannot be judged; whether one was written is not
 		// for this file to say.
-		if len(t.commit.Context.Plan) > 0 && t.mix == nil {
+		if len(t.commit.Context.Mixed()) > 0 && t.mix == nil {
 			return fmt.Errorf("entry %d is a deal, the commit has a mix plan, and the mix is missing", index)
 		}
 		t.deals = append(t.deals, b)
@@ -380,6 +393,9 @@ func (t *transcript) commitLeaf() tlog.Hash { return tlog.RecordHash(t.receipts[
 // conclude gives the verdict, and the cards if they hold.
 func (t *transcript) conclude(held bool) {
 	t.evidence.conclude(held)
+	if held && t.v.Verdict == Proved {
+		t.v.Blind = t.second.blind()
+	}
 	if held {
 		t.v.Cards = t.shown()
 		t.raise()

@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"fmt"
+
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
@@ -20,6 +22,10 @@ type Trust struct {
 	// Auditors are verifier keys of auditors whose statements about a shuffle are
 	// believed (docs/SPEC.md section 8.1).
 	Auditors []string
+
+	// CoDealer is the policy for the ledger of a co-dealer (docs/SPEC.md section 4.5): its log
+	// lines pin the co-dealer's keys. Without it no file is blind.
+	CoDealer []byte
 }
 
 // Check reports what is wrong with t itself, so that a caller can tell a mistake
@@ -34,6 +40,7 @@ type trusted struct {
 	audit.Trusted
 	slots    [][32]byte
 	auditors []note.Verifier
+	second   *audit.Policy // for the co-dealer's ledger; nil: none
 }
 
 func (t Trust) parse() (*trusted, error) {
@@ -45,7 +52,13 @@ func (t Trust) parse() (*trusted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &trusted{parsed, t.Slots, auditors}, nil
+	all := &trusted{parsed, t.Slots, auditors, nil}
+	if len(t.CoDealer) > 0 {
+		if all.second, err = audit.ParsePolicy(t.CoDealer); err != nil {
+			return nil, fmt.Errorf("the co-dealer's policy: %w", err)
+		}
+	}
+	return all, nil
 }
 
 // level returns the verdict and level of a file whose every step holds.

@@ -97,7 +97,26 @@ type Verdict struct {
 
 	Cards []CardShown `json:"cards,omitempty"` // opened cards, by place
 
+	Blind *Blind `json:"blind,omitempty"` // another organisation gave the order, place by place
+
 	Statements []Stated `json:"statements,omitempty"` // of auditors, in order, a line of a signature each
+}
+
+// Blind says that a co-dealer gave the order of the places, each when it was asked for, and that the
+// house could not know what they show before (docs/SPEC.md section 10.6).
+type Blind struct {
+	CoDealer string    `json:"co_dealer"`        // origin of its ledger
+	Requests []Request `json:"requests"`         // by place
+	Closed   bool      `json:"closed,omitempty"` // the order's close is in the file
+}
+
+// Request is one deal of a co-dealer.
+type Request struct {
+	Place  int    `json:"place"`           // the first
+	Places int    `json:"places"`          //
+	Runs   int    `json:"runs"`            //
+	Time   string `json:"time,omitempty"`  // by the co-dealer's clock
+	State  string `json:"state,omitempty"` // base64 of the hash of the game's history; absent: it is not bound
 }
 
 // Stated is who signed a statement that the tape was opened and leads to the deck root

@@ -66,9 +66,11 @@ func judgeTranscript(data []byte, trust *trusted) *Verdict {
 		{stepDeck, t.deck},
 		{stepTerms, t.terms},
 		{stepOpenings, t.openings},
+		{stepAsked, t.asked},
 		{stepTape, t.tape},
 		{stepOrder, t.order},
 		{stepCards, t.cards},
+		{stepCoDealer, t.coDealer},
 		{stepStatements, t.statements},
 	})
 	t.conclude(held)

@@ -71,9 +71,11 @@ STEPS
 }`)
 	var steps []string
 	for _, name := range []string{"format", "entries", "signature", "inclusion", "witnesses", "origin",
-		"slots", "legality", "beacon", "deck", "terms", "openings", "tape", "order", "cards", "statements"} {
+		"slots", "legality", "beacon", "deck", "terms", "openings", "asked", "tape", "order", "cards", "co_dealer",
+		"statements"} {
 		result := "ok"
-		if slices.Contains([]string{"witnesses", "slots", "beacon", "terms", "statements"}, name) {
+		if slices.Contains([]string{"witnesses", "slots", "beacon", "terms", "asked", "co_dealer", "statements"},
+			name) {
 			result = "not checked"
 		}
 		steps = append(steps, `  {
@@ -148,29 +150,30 @@ func TestEarlyWork(t *testing.T) {
 // TestResults holds each kind of file against the steps that ought to run.
 func TestResults(t *testing.T) {
 	t.Parallel()
-	const all = "format entries signature inclusion witnesses origin slots legality beacon deck terms openings tape order cards statements"
+	const all = "format entries signature inclusion witnesses origin slots legality beacon deck terms openings asked " +
+		"tape order cards co_dealer statements"
 	for name, notChecked := range map[string]string{
-		"closed":                      "witnesses slots beacon terms statements",
-		"open":                        "witnesses slots beacon terms tape order cards statements",
-		"auditor-disclosed":           "witnesses slots beacon terms tape order cards statements",
-		"child":                       "witnesses slots beacon terms order cards statements",
-		"cosigned-2-of-3":             "slots beacon terms statements",
-		"policy-without-witnesses":    "witnesses slots beacon terms statements",
-		"witnessed":                   "slots beacon terms statements",
-		"witnessed-too-late":          "slots beacon terms statements",
-		"witnessed-key-only":          "witnesses slots beacon terms statements",
+		"closed":                      "witnesses slots beacon terms asked co_dealer statements",
+		"open":                        "witnesses slots beacon terms asked tape order cards co_dealer statements",
+		"auditor-disclosed":           "witnesses slots beacon terms asked tape order cards co_dealer statements",
+		"child":                       "witnesses slots beacon terms asked order cards co_dealer statements",
+		"cosigned-2-of-3":             "slots beacon terms asked co_dealer statements",
+		"policy-without-witnesses":    "witnesses slots beacon terms asked co_dealer statements",
+		"witnessed":                   "slots beacon terms asked co_dealer statements",
+		"witnessed-too-late":          "slots beacon terms asked co_dealer statements",
+		"witnessed-key-only":          "witnesses slots beacon terms asked co_dealer statements",
 		"receipt-witnessed":           "slots",
 		"receipt-deal-6":              "witnesses origin slots",
 		"receipt-commit-4":            "witnesses slots",
 		"receipt-commit-my-slot":      "witnesses",
-		"level-mixed":                 "slots terms statements",
-		"level-mixed-both":            "terms statements",
-		"slot":                        "beacon terms statements",
-		"stated":                      "witnesses slots beacon terms tape order cards",
-		"stated-nobody-trusted":       "witnesses slots beacon terms tape order cards statements",
-		"stated-public":               "witnesses slots beacon terms",
-		"terms-wheel":                 "witnesses slots beacon statements",
-		"terms-wheel-absent":          "witnesses slots beacon terms statements",
+		"level-mixed":                 "slots terms asked co_dealer statements",
+		"level-mixed-both":            "terms asked co_dealer statements",
+		"slot":                        "beacon terms asked co_dealer statements",
+		"stated":                      "witnesses slots beacon terms asked tape order cards co_dealer",
+		"stated-nobody-trusted":       "witnesses slots beacon terms asked tape order cards co_dealer statements",
+		"stated-public":               "witnesses slots beacon terms asked co_dealer",
+		"terms-wheel":                 "witnesses slots beacon asked co_dealer statements",
+		"terms-wheel-absent":          "witnesses slots beacon terms asked co_dealer statements",
 		"receipt-deal-nothing-pinned": "signature witnesses origin slots",
 	} {
 		i := slices.IndexFunc(load(t, "good"), func(v vector) bool { return v.Name == name })
@@ -333,7 +336,7 @@ func TestBounds(t *testing.T) {
 func TestCardsStep(t *testing.T) {
 	t.Parallel()
 	g := plain(t)
-	tr := &transcript{file: g.transcript(""), values: slices.Clone(g.values)}
+	tr := &transcript{file: g.transcript(""), ordered: ordered{values: slices.Clone(g.values)}}
 	if _, err := tr.cards(); err != nil {
 		t.Error(err)
 	}

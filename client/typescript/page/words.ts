@@ -15,9 +15,11 @@ export const STEPS: Record<string, [holds: string, fails: string]> = {
   deck: ["It is the deck that was promised", "This is not the deck that was promised."],
   terms: ["The values mean what was promised", "The file gives the values another meaning than was promised."],
   openings: ["The cards are the ones locked in before the deal", "A card is not the one locked in before the deal."],
+  asked: ["The house asked another organisation for each place when it dealt it", "A card was dealt without the other organisation’s part."],
   tape: ["The random bytes are the ones locked in, too", "The random bytes are missing, or not the ones locked in."],
   order: ["Shuffled again, they give the same order", "Shuffled again, they do not give that order."],
   cards: ["The cards shown come out of that shuffle", "A card shown does not come out of that shuffle."],
+  co_dealer: ["The other organisation’s ledger is the one you trust", "The other organisation’s ledger does not hold."],
   statements: ["An auditor you trust opened the random bytes, and they hold", "A statement in this file is not an auditor’s about this shuffle."],
 };
 

@@ -1,6 +1,7 @@
 // The commit and its context, 5.2 and section 3.
 import { ascii } from "./bytes.ts";
-import { BEACON, CARDS, DRAWS, MAX_CARDS, SLOT, TERMS, TICKET_LIST } from "./codes.ts";
+import { foreign, parseAskKey, parseForLedger } from "./blind.ts";
+import { ASK_KEY, BEACON, CARDS, CO_DEALER, CUT, DRAWS, FOR_LEDGER, MAX_CARDS, SLOT, TERMS, TICKET_LIST } from "./codes.ts";
 import { Malformed, Unknown } from "./errors.ts";
 import { leafTag } from "./openings.ts";
 import { NAME, NAME_OR_EMPTY, ORIGIN, Reader } from "./reader.ts";
@@ -22,7 +23,7 @@ export function parseCommit(r: Reader): Commit {
   } as Commit;
   if (c.serial < 1) throw new Malformed("serial: 0");
   if ((c.serial === 1) !== (c.previous === 0)) throw new Malformed("previous: 0 for serial 1 and only then");
-  c.extensions = r.extensions("commit_extension");
+  c.extensions = r.extensions("commit_extension", { [ASK_KEY]: (value) => { c.ask_key = parseAskKey(value); } });
   Object.defineProperty(c, "contextBytes", { value: contextBytes });
   Object.defineProperty(c, "tag", { value: leafTag(c.commitment, contextBytes) });
   return c;
@@ -56,7 +57,8 @@ export function parseContext(bytes: Bytes, passed?: Passed[]): Context {
   c.end_at = parseEndAt(r, c);
   c.disclosure = r.code("disclosure");
   c.terms = null;
-  c.extensions = r.extensions("context_extension", { [TERMS]: (value) => { c.terms = parseTerms(value); } });
+  c.extensions = r.extensions("context_extension", { [TERMS]: (value) => { c.terms = parseTerms(value); },
+    [FOR_LEDGER]: (value) => { c.for_ledger = parseForLedger(value); } });
   r.end("context");
   return c;
 }
@@ -93,17 +95,16 @@ function parseParent(r: Reader, c: Context): Parent | null {
   return parent;
 }
 
-// A plan is slots, then at most one beacon, then at most one cut (4).
+// A plan is at most one co-dealer, then slots, at most one beacon, at most one cut (4).
 function parsePlan(r: Reader, c: Context): Source[] {
   const count = r.u8("mix plan");
   if (count > 32) throw new Malformed("mix plan: more than 32 sources");
   const plan: Source[] = [];
   const slots = new Set<string>();
-  let last = SLOT;
+  const order = [CO_DEALER, SLOT, BEACON, CUT];
+  let last = -1;
   for (let i = 0; i < count; i++) {
-    const source = r.code("source", "mix source");
-    if (source < last || (source === last && source !== SLOT)) throw new Malformed("mix plan: out of order");
-    last = source;
+    const source = r.code("source", "mix source"), at = order.indexOf(source);
     const s: Source = { source };
     if (source === SLOT) {
       s.slot_hash = r.hash("slot hash");
@@ -113,9 +114,14 @@ function parsePlan(r: Reader, c: Context): Source[] {
       s.chain_hash = r.hash("beacon chain");
       s.round = r.u64("beacon round");
       if (s.round < 1) throw new Malformed("beacon round: 0");
+    } else if (source === CO_DEALER) {
+      r.among(1, "co-dealers");
+      s.commit = foreign(r);
     } else if (c.kind !== CARDS) {
       throw new Malformed("mix plan: a cut of draws");
     }
+    if (at < last || (at === last && source !== SLOT)) throw new Malformed("mix plan: out of order");
+    last = at;
     plan.push(s);
   }
   return plan;

@@ -1,5 +1,6 @@
 // Entries, section 5.
-import { CONTINUED, CUT, MAX_CARDS, MAX_ENTRY, NO_TAPE, RESERVED, SEALED, SLOT, TAPE, TAPE_LOST, VOID, nameOf } from "./codes.ts";
+import { parseAsked, parseBlind, parseFollows } from "./blind.ts";
+import { ASKED, BLIND, CONTINUED, CO_DEALER, CUT, FOLLOWS, MAX_CARDS, MAX_ENTRY, NO_TAPE, RESERVED, SEALED, SLOT, TAPE, TAPE_LOST, UNPLAYED, VOID, nameOf } from "./codes.ts";
 import { parseCommit } from "./commit.ts";
 import { Malformed, Unknown } from "./errors.ts";
 import { reason } from "./fields.ts";
@@ -33,6 +34,7 @@ function parseMix(r: Reader): Mix {
   if (count < 1 || count > 32) throw new Malformed(`mix values: ${count}`);
   for (let i = 0; i < count; i++) {
     const source = r.code("source", "mix source");
+    if (source === CO_DEALER) throw new Malformed("mix source: a co-dealer has no value");
     if (source === CUT) m.values.push({ source, cut: r.u16("cut") });
     else m.values.push({ source, value: r.take(source === SLOT ? 32 : 48, "mix value") });
   }
@@ -57,7 +59,9 @@ function parseDeal(r: Reader): Deal {
     if (end > MAX_CARDS) throw new Malformed("runs: past place 4,095");
     d.runs.push({ cards, purpose: r.code("purpose"), recipient: r.text("recipient", NAME_OR_EMPTY), public: r.flag("public") });
   }
-  return { ...d, extensions: r.extensions("deal_extension") };
+  const more: Pick<Deal, "asked" | "blind"> = {}, extensions = r.extensions("deal_extension", {
+    [ASKED]: (value) => { more.asked = parseAsked(value); }, [BLIND]: (value) => { more.blind = parseBlind(value); } });
+  return { ...d, ...more, extensions };
 }
 
 function parseClose(r: Reader): Close {
@@ -65,7 +69,9 @@ function parseClose(r: Reader): Close {
   if (outcome !== VOID && why !== 0) throw new Malformed("reason: with void and only then");
   const tape = parseTape(r);
   if ((tape.form === NO_TAPE) !== (why === TAPE_LOST || outcome === CONTINUED)) throw new Malformed("form: nothing with continued and tape_lost, and only then");
-  return { shuffle, outcome, reason: why, ...tape, extensions: r.extensions("close_extension") };
+  const more: Pick<Close, "unplayed" | "follows"> = {}, extensions = r.extensions("close_extension", {
+    [UNPLAYED]: (value) => { more.unplayed = parseBlind(value); }, [FOLLOWS]: (value) => { more.follows = parseFollows(value); } });
+  return { shuffle, outcome, reason: why, ...tape, ...more, extensions };
 }
 
 function parseTape(r: Reader): Tape {

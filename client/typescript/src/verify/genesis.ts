@@ -75,6 +75,8 @@ const SUBJECTS: Record<string, (r: Reader) => object> = {
     return nameOf("change", change) === "remove" ? { change, administrator } : { change, administrator, key: signingKey(r, "administrator key") };
   },
   two_persons: (r) => ({ acts: ascending(r, "act", "two persons"), delay: r.u32("delay") }),
+  co_dealer: (r) => !r.flag("co-dealer") ? {} : { every: r.flag("every commit"), co_dealer: r.text("co-dealer", ORIGIN),
+    key: signingKey(r, "co-dealer's key"), policy: policyText(r) },
 };
 
 export function parseKey(r: Reader): KeyEntry {

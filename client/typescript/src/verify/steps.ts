@@ -1,5 +1,6 @@
 // The steps of 10.1.
 import { starts } from "./bytes.ts";
+import { stepAsked, stepCoDealer } from "./blindsteps.ts";
 import { stepDeck, stepOpenings, stepTerms } from "./cardsteps.ts";
 import { stepEntries, stepFormat } from "./entrysteps.ts";
 import { stepBeacon, stepInclusion, stepOrigin, stepSignature, stepSlots, stepWitnesses } from "./ledgersteps.ts";
@@ -20,9 +21,11 @@ export const STEPS: Record<string, Step> = {
   deck: { run: stepDeck, cause: "another deck" },
   terms: { run: stepTerms, cause: "other terms than those committed to" },
   openings: { run: stepOpenings, cause: "a card was altered" },
+  asked: { run: stepAsked, cause: "the house or the co-dealer dealt what was not asked for" },
   tape: { run: stepTape, cause: "the tape is not the one committed to" },
   order: { run: stepOrder, cause: "the cards were shuffled by another rule" },
   cards: { run: stepCards, cause: "a card was altered" },
+  co_dealer: { run: stepCoDealer, cause: "the co-dealer's evidence is another ledger's, or its witnesses did not see it" },
   statements: { run: stepStatements, cause: "a statement about another shuffle, or one that the auditor did not sign" },
 };
 

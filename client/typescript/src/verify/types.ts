@@ -10,7 +10,10 @@ export interface Extension { code: number; value: Bytes }
 
 // ------------------------------------------------------------- entries, 5
 
-export interface Source { source: number; slot_hash?: Bytes; chain_hash?: Bytes; round?: number }
+export interface Source { source: number; slot_hash?: Bytes; chain_hash?: Bytes; round?: number; commit?: Foreign }
+export interface Foreign { index: number; leaf: Bytes } // an entry of another ledger; of a checkpoint its size and root
+export interface Asked { commit: Foreign; after: Bytes; head: Foreign; state: Bytes; ask: Bytes }
+export interface Blind { deal: Foreign; head: Foreign; values: number[] }
 export interface EndAt { form: number; place?: number; lo?: number; hi?: number }
 export interface Terms { kind: number; count?: number; hash: Bytes }
 export interface Parent { id: number; positions: number[] }
@@ -18,13 +21,13 @@ export interface Parent { id: number; positions: number[] }
 export interface Context {
   origin: string; genesis: Bytes; production: boolean; table: string; algorithm: number; kind: number;
   deck_hash?: Bytes; n: number; m: number; of?: number; ranges: number[]; // n, m, of, ranges: by kind
-  parent: Parent | null; plan: Source[]; end_at: EndAt; disclosure: number; terms: Terms | null; extensions: Extension[];
+  parent: Parent | null; plan: Source[]; end_at: EndAt; disclosure: number; terms: Terms | null; for_ledger?: string; extensions: Extension[];
 }
 
 export interface Commit {
   context: Context; contextBytes: Bytes; tag: Bytes; commitment: Bytes; deck_root: Bytes; serial: number;
   previous: number; close_by: number; game_reference: string; key_tag: Bytes; request_hash: Bytes; instance: number;
-  extensions: Extension[];
+  ask_key?: Bytes; extensions: Extension[];
 }
 
 export interface MixValue { source: number; cut?: number; value?: Bytes }
@@ -32,11 +35,14 @@ export interface Mix { shuffle: number; checkpoint: number; values: MixValue[] }
 
 export interface Run { cards: number; purpose: number; recipient: string; public: boolean }
 export interface Deal {
-  shuffle: number; first_place: number; checkpoint: number; final: boolean; runs: Run[]; extensions: Extension[];
+  shuffle: number; first_place: number; checkpoint: number; final: boolean; runs: Run[];
+  asked?: Asked; blind?: Blind; extensions: Extension[];
 }
 
 export interface Tape { form: number; tape?: Bytes; disclosure_key?: number }
-export interface Close extends Tape { shuffle: number; outcome: number; reason: number; extensions: Extension[] }
+export interface Close extends Tape {
+  shuffle: number; outcome: number; reason: number; unplayed?: Blind; follows?: Foreign; extensions: Extension[];
+}
 export interface Disclosure extends Tape { shuffle: number; extensions: Extension[] }
 export interface Reveal {
   shuffle: number; final: boolean; exposed: boolean; places: number[]; extensions: Extension[];

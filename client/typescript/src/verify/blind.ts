@@ -1,0 +1,29 @@
+// What ties shuffles of two ledgers together, 4.5 and 5.
+import { Malformed } from "./errors.ts";
+import { ORIGIN, Reader } from "./reader.ts";
+import type { Asked, Blind, Bytes, Foreign } from "./types.ts";
+
+// foreign reads an entry of the other ledger, or of a checkpoint its size and root.
+export const foreign = (r: Reader): Foreign => ({ index: r.u64("index in the other ledger"), leaf: r.hash("hash in the other ledger") });
+
+// whole reads the value of an extension to its end.
+function whole<T>(bytes: Bytes, what: string, read: (r: Reader) => T): T {
+  const r = new Reader(bytes), value = read(r);
+  r.end(what);
+  return value;
+}
+
+export const parseFollows = (bytes: Bytes): Foreign => whole(bytes, "follows", foreign);
+export const parseForLedger = (bytes: Bytes): string => whole(bytes, "for_ledger", (r) => r.text("ledger that the order is for", ORIGIN));
+export const parseAskKey = (bytes: Bytes): Bytes => whole(bytes, "ask_key", (r) => r.hash("ask key"));
+
+export const parseAsked = (bytes: Bytes): Asked => whole(bytes, "asked", (r) => ({
+  commit: foreign(r), after: r.hash("entry before"), head: foreign(r), state: r.hash("state"), ask: r.take(64, "ask"),
+}));
+
+export const parseBlind = (bytes: Bytes): Blind => whole(bytes, "blind", (r) => {
+  const b: Blind = { deal: foreign(r), head: foreign(r), values: [] }, count = r.u16("values");
+  if (count > 64) throw new Malformed(`values: ${count}, above 64`);
+  for (let i = 0; i < count; i++) b.values.push(r.u32("value"));
+  return b;
+});

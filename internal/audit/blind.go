@@ -1,0 +1,148 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// The extensions of commits, deals and closes that tie the shuffles of two ledgers together
+// (docs/BLIND.md).
+const (
+	commitAskKey  = 1
+	dealAsked     = 1
+	dealBlind     = 2
+	closeUnplayed = 1
+	closeFollows  = 2
+)
+
+// MaxBlindPlaces is how many places a deal with a co-dealer has at most.
+const MaxBlindPlaces = 64
+
+// Foreign is an entry of another ledger.
+type Foreign struct {
+	Index uint64
+	Leaf  [32]byte // its leaf hash
+}
+
+func (f *Foreign) fields(k *coder) {
+	k.u64("index in the other ledger", &f.Index)
+	k.hash("leaf hash in the other ledger", &f.Leaf)
+}
+
+// Head is the size and root of a checkpoint of another ledger.
+type Head struct {
+	Size uint64
+	Root [32]byte
+}
+
+func (h *Head) fields(k *coder) {
+	k.u64("size of the other ledger", &h.Size)
+	k.hash("root of the other ledger", &h.Root)
+}
+
+// Asked is what a house asked a co-dealer for: it stands in the co-dealer's deal, next to the
+// runs (docs/SPEC.md section 5.5).
+type Asked struct {
+	Commit Foreign  // the commit of the house's shuffle
+	After  [32]byte // leaf hash of its mix, of its deal before, or of its commit
+	Head   Head     // of the house's ledger, which covers both
+	State  [32]byte // StateHash of the game's history, or zeros
+	Ask    [ed25519.SignatureSize]byte
+}
+
+func (a *Asked) fields(k *coder) {
+	a.Commit.fields(k)
+	k.hash("entry before", &a.After)
+	a.Head.fields(k)
+	k.hash("state", &a.State)
+	k.raw("ask", a.Ask[:])
+}
+
+// Blind is what a co-dealer gave: it stands in the house's deal, or in its close if it was not
+// dealt.
+type Blind struct {
+	Deal   Foreign // the co-dealer's deal
+	Head   Head    // of the co-dealer's ledger, which covers it
+	Values []uint32
+}
+
+func (b *Blind) fields(k *coder) {
+	b.Deal.fields(k)
+	b.Head.fields(k)
+	n := k.count16("values", len(b.Values))
+	if n > MaxBlindPlaces {
+		k.fail("values", fmt.Sprintf("at most %d", MaxBlindPlaces))
+	}
+	list(k, n, &b.Values, func(v, _ *uint32) { k.u32("value", v) })
+}
+
+// Opens returns how many places of the runs are opened to the one who deals them.
+func Opens(runs []Run) (n int) {
+	for _, r := range runs {
+		if !r.Aside() {
+			n += r.Count
+		}
+	}
+	return n
+}
+
+// StateHash is what a request says of the game's history so far: lines that end in a newline.
+func StateHash(history []byte) [32]byte {
+	return sha256.Sum256(append([]byte(labelState), history...))
+}
+
+// AskKey returns the key under which a house asks for the places of a shuffle:
+// HKDF-SHA-256(salt = commitment, input = tape) with its own label. All replicas of a house have
+// the same, and who has a token of the house at the co-dealer does not.
+func AskKey(commitment [32]byte, tape []byte) ed25519.PrivateKey {
+	seed, err := hkdf.Key(sha256.New, tape, commitment[:], labelAskKey, ed25519.SeedSize)
+	if err != nil {
+		panic("audit: HKDF-SHA-256 refused a 32-byte output: " + err.Error())
+	}
+	defer clear(seed)
+	return ed25519.NewKeyFromSeed(seed)
+}
+
+// AskMessage is what is signed under the ask key: label ‖ the fields of a in front of the
+// signature, without the head ‖ first place ‖ runs.
+func AskMessage(a *Asked, first int, runs []Run) []byte {
+	k := coder{writing: true, b: []byte(labelAsk)}
+	a.Commit.fields(&k)
+	k.hash("entry before", &a.After)
+	k.hash("state", &a.State)
+	k.b = binary.BigEndian.AppendUint16(k.b, uint16(first))
+	d := Deal{Runs: runs}
+	d.runs(&k)
+	return k.b
+}
+
+// Sign fills in the signature of a request.
+func (a *Asked) Sign(key ed25519.PrivateKey, first int, runs []Run) {
+	copy(a.Ask[:], ed25519.Sign(key, AskMessage(a, first, runs)))
+}
+
+// ErrNotAsked reports a request that the holder of the house's tape did not make.
+var ErrNotAsked = errors.New("the request is not signed under the ask key of the commit that it names")
+
+// CheckAsked reports what of a co-dealer's deal does not belong behind the entry before of the house's
+// shuffle: its commit, mix or deal. commit is that of the house, as entry id with its leaf hash.
+func CheckAsked(d *Deal, commit *Commit, of Foreign, before tlog.Hash) error {
+	switch a := d.Asked; {
+	case a == nil:
+		return fmt.Errorf("%w deal: it says nothing of who asked", ErrMalformed)
+	case a.Commit != of:
+		return fmt.Errorf("the co-dealer's deal is for entry %d of the house's ledger, with another hash or index than %d",
+			a.Commit.Index, of.Index)
+	case tlog.Hash(a.After) != before:
+		return errors.New("the co-dealer's deal does not come behind the entry that stands before this deal")
+	case !verifyEd25519(commit.AskKey, AskMessage(a, d.First, d.Runs), a.Ask[:]):
+		return ErrNotAsked
+	}
+	return nil
+}

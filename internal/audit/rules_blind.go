@@ -1,0 +1,175 @@
+package audit
+
+import (
+	"slices"
+	"strconv"
+
+	"shuffled/internal/shuffle"
+)
+
+// PositionsDeck is the deck of an order for another ledger: the numbers 0 … n−1 as names
+// (docs/SPEC.md section 3.2).
+func PositionsDeck(n int) (shuffle.Deck, error) {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return shuffle.NewDeck(names)
+}
+
+// checkCoDealer: what commits may name as co-dealer is another ledger, with keys of its own.
+func (s *State) checkCoDealer(k *Key) error {
+	if k.Origin == "" {
+		return nil
+	}
+	if k.Origin == s.genesis.Origin || s.IsSigningKey(k.Public) {
+		return illegal(RuleCoDealer, "a ledger is not its own co-dealer")
+	}
+	if err := soundKey(SubjectSigning, k.Public); err != nil {
+		return err
+	}
+	p, err := ParsePolicy(k.Policy)
+	switch {
+	case err != nil:
+		return illegal(RuleCoDealer, "the co-dealer's policy: %s", err)
+	case s.genesis.Production && p.Overlap() == 0:
+		return illegal(RuleCoDealer, "no two quorums of the co-dealer's policy need share a witness")
+	}
+	return nil
+}
+
+// checkBlindCommit is the rule co_dealer of a commit.
+func (s *State) checkBlindCommit(c *Commit) error {
+	ctx := c.Context
+	_, named := ctx.CoDealer()
+	pin := s.keys.coDealer
+	switch {
+	case ctx.ForLedger != "":
+		return s.checkForLedger(c)
+	case named != (c.AskKey != nil):
+		return illegal(RuleCoDealer, "a commit has an ask key if its plan names a co-dealer, and only then")
+	case !named && pin != nil && pin.Every:
+		return illegal(RuleCoDealer, "every commit names the co-dealer %s", pin.Origin)
+	case !named:
+		return nil
+	case !s.holders.supposed && (pin == nil || pin.Origin == ""):
+		return illegal(RuleCoDealer, "the ledger names no co-dealer")
+	case ctx.Parent != nil:
+		return illegal(RuleCoDealer, "a child has no co-dealer: who made it knew the order of its parent")
+	case !ctx.IsDraw() && ctx.Recipe.Take != ctx.Recipe.Cards:
+		return illegal(RuleCoDealer, "with a co-dealer all %d cards are taken, not %d", ctx.Recipe.Cards, ctx.Recipe.Take)
+	case CheckEd25519(c.AskKey) != nil:
+		return illegal(RuleCoDealer, "the ask key is no Ed25519 key")
+	}
+	return nil
+}
+
+// checkForLedger: an order for another ledger has nothing that its house could use except the
+// order.
+func (s *State) checkForLedger(c *Commit) error {
+	ctx := c.Context
+	switch {
+	case ctx.ForLedger == s.genesis.Origin:
+		return illegal(RuleCoDealer, "an order is for another ledger than this one")
+	case ctx.Parent != nil || len(ctx.Plan) > 0 || ctx.EndAt != 0 || ctx.Recipe.EndHi != 0 || ctx.Terms != nil ||
+		c.AskKey != nil:
+		return illegal(RuleCoDealer, "an order for another ledger has no parent, plan, end_at, terms or ask key")
+	case ctx.IsNumbers():
+		return illegal(RuleCoDealer, "an order for numbers of another ledger is a draw list of their ranges")
+	case ctx.IsDraw():
+		return nil
+	case ctx.Recipe.Take != ctx.Recipe.Cards:
+		return illegal(RuleCoDealer, "an order for another ledger is of all %d positions, not of %d", ctx.Recipe.Cards,
+			ctx.Recipe.Take)
+	}
+	if deck, err := PositionsDeck(ctx.Recipe.Cards); err != nil || deck.Hash() != ctx.DeckHash {
+		return illegal(RuleCoDealer, "the deck of an order for another ledger is positions-%d", ctx.Recipe.Cards)
+	}
+	return nil
+}
+
+// checkBlindDeal is the rule co_dealer of a deal.
+func checkBlindDeal(o opened, d *Deal) error {
+	switch {
+	case o.blind != (d.Blind != nil):
+		return illegal(RuleCoDealer, "a deal holds what the co-dealer gave if the plan names one, and only then")
+	case o.forLedger != (d.Asked != nil):
+		return illegal(RuleCoDealer, "a deal holds what was asked for if it is of an order for another ledger, and only then")
+	case !o.blind && !o.forLedger:
+		return nil
+	case d.Count() > MaxBlindPlaces:
+		return illegal(RuleCoDealer, "a deal with a co-dealer has at most %d places, not %d", MaxBlindPlaces, d.Count())
+	}
+	for i, r := range d.Runs {
+		if r.Purpose == PurposeOrder || r.Purpose == PurposeSeat && r.Recipient == "" {
+			return illegal(RuleCoDealer, "run %d leaves open who gets its cards", i)
+		}
+	}
+	if o.forLedger {
+		if d.Final {
+			return illegal(RuleCoDealer, "the close of an order follows the close of the shuffle that it is for")
+		}
+		return nil
+	}
+	return checkGiven(o, d)
+}
+
+// checkGiven: one value for each place that is not aside, in its range; of cards none twice.
+func checkGiven(o opened, d *Deal) error {
+	values := d.Blind.Values
+	if len(values) != Opens(d.Runs) {
+		return illegal(RuleCoDealer, "%d values of the co-dealer for %d places", len(values), Opens(d.Runs))
+	}
+	c := o.commit().Context
+	at, place := 0, d.First
+	for _, r := range d.Runs {
+		for end := place + r.Count; place < end; place++ {
+			if r.Aside() {
+				continue
+			}
+			v := values[at]
+			switch {
+			case c.IsDraw() && (v < 1 || v > c.Recipe.Ranges[place]):
+				return illegal(RuleCoDealer, "the co-dealer's value %d for place %d is 1 to %d", v, place, c.Recipe.Ranges[place])
+			case !c.IsDraw() && v >= uint32(o.m):
+				return illegal(RuleCoDealer, "the co-dealer's position %d for place %d is 0 to %d", v, place, o.m-1)
+			case !c.IsDraw() && (slices.Contains(o.given, v) || slices.Contains(values[:at], v)):
+				return illegal(RuleCoDealer, "the co-dealer gave position %d twice", v)
+			}
+			at++
+		}
+	}
+	return nil
+}
+
+// checkBlindClose is the rule co_dealer of a close.
+func checkBlindClose(o opened, c *Close) error {
+	switch {
+	case c.Reason == ReasonCoDealer && !o.blind:
+		return illegal(RuleCoDealer, "shuffle %d has no co-dealer", o.id)
+	case c.Unplayed != nil && (!o.blind || c.Outcome != OutcomeVoid && c.Outcome != OutcomeExpired):
+		return illegal(RuleCoDealer, "a close as void or expired of a shuffle with a co-dealer names what was not played, "+
+			"and no other")
+	case c.Follows != nil && !o.forLedger:
+		return illegal(RuleCoDealer, "shuffle %d is not for another ledger", o.id)
+	case o.forLedger && c.Follows == nil && c.Outcome != OutcomeExpired && c.Reason != ReasonTapeLost &&
+		(c.Outcome != OutcomeVoid || o.next > 0):
+		return illegal(RuleCoDealer, "an order that was dealt from closes behind the shuffle that it is for, or expires")
+	}
+	return nil
+}
+
+// give notes what the co-dealer gave for cards.
+func (s *State) give(o opened, d *Deal) {
+	if d.Blind != nil && o.blind {
+		s.open.give(o.id, slices.Concat(o.given, d.Blind.Values))
+	}
+}
+
+func (s *openShuffles) give(id uint64, values []uint32) {
+	if values == nil {
+		delete(s.given, id)
+		return
+	}
+	s.given[id] = values
+}

@@ -1,0 +1,331 @@
+package verify
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// margin is how long the co-dealer's order stays open behind the shuffle, in milliseconds.
+const margin = 3_600_000
+
+// order is the co-dealer's part of a transcript: the order of places, in a ledger of its own.
+type order struct {
+	proofs []apart // of commit, deals, close
+	keys   []handover
+
+	entries []audit.Entry // of proofs
+	commit  *audit.Commit
+	tag     audit.Tag
+	deals   []*audit.Deal
+	closed  *audit.Close // nil: none
+	holds   bool         // the step co_dealer
+}
+
+// parseCoDealer is the part of format for the member co_dealer.
+func (t *transcript) parseCoDealer() error {
+	f := t.file.CoDealer
+	if f == nil {
+		return nil
+	}
+	if len(f.Receipts) < 1 || len(f.Receipts) > maxReceipts || len(f.Keys) > maxKeys {
+		return malformed("co_dealer: too few or too many receipts or keys")
+	}
+	t.second = new(order)
+	for i, text := range append(slices.Clone(f.Receipts), f.Keys...) {
+		r, err := audit.ParseReceipt(text)
+		if err != nil {
+			return fmt.Errorf("receipt %d of the co-dealer: %w", i, err)
+		}
+		head, err := checkpointForm(r.Checkpoint)
+		if err != nil {
+			return fmt.Errorf("receipt %d of the co-dealer: %w", i, err)
+		}
+		if first := t.second.proofs; len(first) > 0 && first[0].head.Origin != head.Origin {
+			return malformed("co_dealer: receipts of %s and of %s", first[0].head.Origin, head.Origin)
+		}
+		if i < len(f.Receipts) {
+			t.second.proofs = append(t.second.proofs, apart{r, head})
+		} else {
+			t.second.keys = append(t.second.keys, handover{apart: apart{r, head}})
+		}
+	}
+	return nil
+}
+
+// orderEntries is the part of entries for the co-dealer: a commit, deals and at most one close of
+// one order, ascending, and only where the plan names a co-dealer.
+func (t *transcript) orderEntries() error {
+	_, named := t.commit.Context.CoDealer()
+	if named != (t.second != nil) {
+		return errors.New("the member co_dealer stands in the file of a shuffle whose plan names one, and in no other")
+	}
+	if !named {
+		return nil
+	}
+	o := t.second
+	for i, r := range o.proofs {
+		e, _, err := audit.ParseEntryCodes(r.Entry)
+		if err != nil {
+			return fmt.Errorf("entry %d of the co-dealer: %w", r.Index, err)
+		}
+		if i > 0 && r.Index <= o.proofs[i-1].Index || o.closed != nil {
+			return fmt.Errorf("entry %d of the co-dealer stands out of order", r.Index)
+		}
+		id, ok := o.proofs[0].Index, i > 0
+		switch b := e.Body.(type) {
+		case *audit.Commit:
+			o.commit, o.tag, ok = b, b.Tag(), i == 0
+		case *audit.Deal:
+			o.deals, ok = append(o.deals, b), ok && b.Shuffle == id
+		case *audit.Close:
+			o.closed, ok = b, ok && b.Shuffle == id
+		default:
+			ok = false
+		}
+		if !ok {
+			return fmt.Errorf("entry %d of the co-dealer, of type %s, is no part of its order %d", r.Index, e.Body.Type(), id)
+		}
+		o.entries = append(o.entries, e)
+	}
+	if err := handoverEntries(o.keys, audit.MaxInteger); err != nil {
+		return fmt.Errorf("the co-dealer: %w", err)
+	}
+	return nil
+}
+
+// openedBy is the part of openings for the co-dealer: it opened the same place of its order, and
+// the deal has that value. This needs no trust in the co-dealer.
+func (t *transcript) openedBy(c audit.Card) error {
+	if (c.By != nil) != (t.second != nil) {
+		return errors.New("an opening of the co-dealer stands with each card of a shuffle that has one, and with no other")
+	}
+	if c.By == nil {
+		return nil
+	}
+	planned, _ := t.commit.Context.CoDealer()
+	if tlog.RecordHash(t.second.proofs[0].Entry) != tlog.Hash(planned.Leaf) {
+		return errors.New("the co-dealer's commit is not the one that the plan names")
+	}
+	if v, ok := t.places.Given(c.Place); !ok || v != c.By.Value {
+		return fmt.Errorf("the deal has %d of the co-dealer, and the file %d", v, c.By.Value)
+	}
+	opening, err := c.By.Opening(c.Place)
+	if err != nil {
+		return err
+	}
+	if err := opening.Check(t.second.tag, t.second.commit.DeckRoot, t.second.commit.Context.Recipe.Positions()); err != nil {
+		return fmt.Errorf("the co-dealer's opening: %w", err)
+	}
+	return nil
+}
+
+// asked holds the co-dealer's entries against those of the shuffle: each deal was asked for by
+// the holder of the tape, behind the entry that stands before it, with the very runs.
+func (t *transcript) asked() (string, error) {
+	o := t.second
+	if o == nil {
+		return "", notChecked("the shuffle has no co-dealer")
+	}
+	if err := t.orderFits(); err != nil {
+		return "", err
+	}
+	if len(o.deals) < len(t.deals) {
+		return "", fmt.Errorf("%d deals of the co-dealer for %d", len(o.deals), len(t.deals))
+	}
+	at := 0
+	of := audit.Foreign{Index: t.file.ID, Leaf: t.commitLeaf()}
+	before := t.commitLeaf()
+	for i, p := range t.placed {
+		leaf := tlog.RecordHash(t.receipts[i].Entry)
+		switch b := p.Entry.Body.(type) {
+		case *audit.Mix:
+			before = leaf
+		case *audit.Deal:
+			d, r := o.deals[at], o.proofs[at+1]
+			at++
+			if b.Blind.Deal != (audit.Foreign{Index: r.Index, Leaf: tlog.RecordHash(r.Entry)}) {
+				return "", fmt.Errorf("entry %d names another deal of the co-dealer than entry %d", p.Index, r.Index)
+			}
+			if d.First != b.First || !slices.Equal(d.Runs, b.Runs) {
+				return "", fmt.Errorf("the co-dealer was asked for other runs than entry %d has", p.Index)
+			}
+			if err := audit.CheckAsked(d, t.commit, of, before); err != nil {
+				return "", fmt.Errorf("entry %d of the co-dealer: %w", r.Index, err)
+			}
+			before = leaf
+		}
+	}
+	if err := t.unplayed(o.deals[at:], o.proofs[at+1:], of, before); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d requests, each behind the entry before it", len(t.deals)), t.orderClosed()
+}
+
+// orderFits: the order is one for this shuffle.
+func (t *transcript) orderFits() error {
+	c, of := t.commit, t.second.commit
+	a, b := c.Context, of.Context
+	switch {
+	case b.ForLedger != a.Origin:
+		return fmt.Errorf("the co-dealer's order is for %q, not for %s", b.ForLedger, a.Origin)
+	case b.Production != a.Production || b.Disclosure != a.Disclosure:
+		return errors.New("the co-dealer's order differs in production or disclosure")
+	case b.IsDraw() != a.IsDraw() || b.Recipe.Cards != a.Recipe.Cards ||
+		!slices.Equal(b.Recipe.Ranges, a.Recipe.Ranges):
+		return errors.New("the co-dealer's order is of other positions or ranges")
+	case of.CloseBy < c.CloseBy+margin:
+		return errors.New("the co-dealer's order closes less than an hour behind the shuffle")
+	}
+	return nil
+}
+
+// unplayed: behind the last deal at most one deal of the co-dealer was not dealt on, and the close
+// names it.
+func (t *transcript) unplayed(rest []*audit.Deal, proofs []apart, of audit.Foreign, before tlog.Hash) error {
+	var named *audit.Blind
+	if t.closed != nil {
+		named = t.closed.Unplayed
+	}
+	switch {
+	case named == nil && len(rest) == 0:
+		return nil
+	case named == nil || len(rest) != 1:
+		return fmt.Errorf("%d deals of the co-dealer were not dealt on, and the close names %t", len(rest), named != nil)
+	case named.Deal != audit.Foreign{Index: proofs[0].Index, Leaf: tlog.RecordHash(proofs[0].Entry)}:
+		return errors.New("the close names another deal of the co-dealer as not played")
+	}
+	return audit.CheckAsked(rest[0], t.commit, of, before)
+}
+
+// orderClosed: the order was closed behind the shuffle, or expired.
+func (t *transcript) orderClosed() error {
+	o := t.second.closed
+	switch {
+	case o == nil || o.Outcome == audit.OutcomeExpired:
+		return nil
+	case t.closed == nil || o.Follows == nil:
+		return errors.New("the co-dealer's order was closed, and not behind the close of the shuffle")
+	}
+	for i, p := range t.placed {
+		if p.Entry.Body == audit.Body(t.closed) &&
+			*o.Follows == (audit.Foreign{Index: p.Index, Leaf: tlog.RecordHash(t.receipts[i].Entry)}) {
+			return nil
+		}
+	}
+	return errors.New("the co-dealer's order was closed behind another entry than the close of the shuffle")
+}
+
+// coDealer holds the co-dealer's evidence against what the caller trusts for it.
+func (t *transcript) coDealer() (string, error) {
+	o, p := t.second, t.trust.second
+	switch {
+	case o == nil:
+		return "", notChecked("the shuffle has no co-dealer")
+	case p == nil:
+		return "", notChecked("no policy for the co-dealer is given")
+	case p.Overlap() == 0:
+		return "", notChecked("two quorums of the co-dealer's policy share no witness")
+	}
+	origin := o.proofs[0].head.Origin
+	if err := t.apartFrom(p, origin); err != nil {
+		return "", err
+	}
+	keys, err := o.handedOn(p.Logs)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range append(slices.Clone(o.proofs), o.keyProofs()...) {
+		if err := r.CheckInclusion(r.head); err != nil {
+			return "", fmt.Errorf("entry %d of the co-dealer: %w", r.Index, err)
+		}
+	}
+	for _, r := range o.proofs {
+		if _, err := audit.OpenCheckpoint(r.Checkpoint, keys...); err != nil {
+			return "", fmt.Errorf("entry %d of the co-dealer: %w", r.Index, err)
+		}
+		if !p.Satisfied(r.Checkpoint) {
+			return "", fmt.Errorf("entry %d of the co-dealer: the quorum of its policy did not cosign the checkpoint", r.Index)
+		}
+	}
+	o.holds = true
+	return fmt.Sprintf("%d entries of %s", len(o.proofs), origin), nil
+}
+
+// apartFrom: the co-dealer is no part of the house, as far as keys and names show it.
+func (t *transcript) apartFrom(p *audit.Policy, origin string) error {
+	if origin == t.head.Origin {
+		return fmt.Errorf("%s is the house's own ledger", origin)
+	}
+	second := slices.Clone(p.LogKeys)
+	for _, h := range t.second.keys {
+		second = append(second, h.key.Public)
+	}
+	own := func(public []byte) bool {
+		return bytes.Equal(public, t.genesis.SigningKey) ||
+			slices.ContainsFunc(t.keys, func(h handover) bool { return bytes.Equal(h.key.Public, public) }) ||
+			t.trust.Policy != nil && holds(t.trust.Policy.LogKeys, public)
+	}
+	if slices.ContainsFunc(second, own) {
+		return errors.New("a key of the co-dealer is the house's")
+	}
+	if err := p.CheckWitnesses(t.head.Origin, own); err != nil {
+		return fmt.Errorf("the co-dealer's policy, where the ledger is the house's: %w", err)
+	}
+	others := func(public []byte) bool { return holds(second, public) }
+	if err := t.trust.Policy.CheckWitnesses(origin, others); err != nil {
+		return fmt.Errorf("the house's policy, where the ledger is the co-dealer's: %w", err)
+	}
+	return nil
+}
+
+func holds(keys [][]byte, public []byte) bool {
+	return slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, public) })
+}
+
+func (o *order) keyProofs() (all []apart) {
+	for _, h := range o.keys {
+		all = append(all, h.apart)
+	}
+	return all
+}
+
+// handedOn returns the trusted keys with those that they handed on to, forwards only.
+func (o *order) handedOn(trusted []note.Verifier) ([]note.Verifier, error) {
+	all := slices.Clone(trusted)
+	for _, h := range o.keys {
+		next, err := audit.Verifier(h.head.Origin, h.key.Public)
+		if err != nil {
+			return nil, fmt.Errorf("the co-dealer's key of entry %d: %w", h.Index, err)
+		}
+		if _, err := audit.OpenCheckpoint(h.Checkpoint, next); err != nil {
+			return nil, fmt.Errorf("the co-dealer's key of entry %d: %w", h.Index, err)
+		}
+		if _, err := audit.OpenCheckpoint(h.Checkpoint, all...); err == nil {
+			all = append(all, next)
+		}
+	}
+	return all, nil
+}
+
+// blind is what the verdict says of a shuffle whose steps hold; nil: it is not blind.
+func (o *order) blind() *Blind {
+	if o == nil || !o.holds {
+		return nil
+	}
+	b := &Blind{CoDealer: o.proofs[0].head.Origin, Requests: []Request{}, Closed: o.closed != nil}
+	for i, d := range o.deals {
+		r := Request{Place: d.First, Places: d.Count(), Runs: len(d.Runs), Time: timestamp(o.entries[i+1].Time)}
+		if d.Asked.State != [32]byte{} {
+			r.State = encode(d.Asked.State)
+		}
+		b.Requests = append(b.Requests, r)
+	}
+	return b
+}
