@@ -17,6 +17,7 @@ type collector struct {
 	out    *lines                       // nil: no file of shuffles was asked for
 
 	recomputed func(audit.Statement) // of Options
+	orders     func(id uint64, context *audit.Context, values []uint32)
 
 	mixed map[string]uint64 // closed ones by table; the fold counted them as witnessed
 	// of them, drawn from lists of tickets
@@ -49,6 +50,10 @@ func (c *collector) take(b *batch) error {
 		}
 		if x.tape == TapeRecomputed && x.stated != nil {
 			c.recomputed(*x.stated)
+		}
+		if x.values != nil {
+			c.orders(x.id, x.context, x.values)
+			x.values, x.context = nil, nil
 		}
 		if x.fault != nil {
 			c.faults.add(*x.fault)

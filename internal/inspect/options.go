@@ -23,6 +23,10 @@ type Options struct {
 	// shuffle that the figures are about and whose tape led to its deck root: with what an
 	// auditor may sign, if the ledger holds (docs/SPEC.md section 8.1). nil: not.
 	Recomputed func(audit.Statement)
+
+	// Orders is called alongside Recomputed, however the shuffle ended, with the values
+	// that its tape gave, by position, before any mix; of no child. nil: not.
+	Orders func(id uint64, context *audit.Context, values []uint32)
 }
 
 // Progress is how far a check has come.

@@ -34,6 +34,9 @@ type closing struct {
 	tickets   bool
 	line      *ShuffleLine     // nil: no file of shuffles was asked for
 	stated    *audit.Statement // what an auditor may sign if the tape is recomputed; nil: nobody asks for it
+	ordered   bool             // the values are asked for
+	values    []uint32         // then, if the tape was recomputed and there is no parent
+	context   *audit.Context   // then, too
 	beacon    *roundCheck      // if it holds, the shuffle is mixed and not only witnessed; nil: no
 
 	tape  string // one of the Tape words
@@ -116,6 +119,9 @@ func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 		return nil, c.failed(CodeDeckRoot, "the recomputed order does not lead to the deck root")
 	}
 	c.tape = TapeRecomputed
+	if c.ordered && ctxt.Parent == nil {
+		c.values, c.context = values, ctxt
+	}
 	return values, nil
 }
 

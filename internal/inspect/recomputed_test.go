@@ -1,8 +1,10 @@
 package inspect
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,6 +44,14 @@ func TestRecomputed(t *testing.T) {
 	statement := func(s *inspecttest.Shuffle) audit.Statement {
 		return audit.Statement{Origin: inspecttest.Origin, ID: s.ID, Commit: hashes[s.ID],
 			Disclosed: hashes[closeOf[s.ID]]}
+	}
+	orders := map[uint64][]uint32{}
+	opts := trusting()
+	opts.Orders = func(id uint64, _ *audit.Context, values []uint32) { orders[id] = values }
+	inspectDir(t, l.Dir, opts)
+	if len(orders) != 2 || !slices.Equal(orders[public.ID], public.Values) ||
+		!slices.Equal(orders[sealed.ID], sealed.Values) {
+		t.Errorf("orders of shuffles %v", slices.Collect(maps.Keys(orders)))
 	}
 	ask := func(change func(*Options)) (got []audit.Statement) {
 		opts := trusting()

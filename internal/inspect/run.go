@@ -76,7 +76,7 @@ func (r *run) begin() (*fold, error) {
 			conduct: conduct{Paces: make(map[string]*pace)}},
 		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}},
 		lists:   newLists(r.opts.Tickets)}
-	f.collector.recomputed = r.opts.Recomputed
+	f.collector.recomputed, f.collector.orders = r.opts.Recomputed, r.opts.Orders
 	f.publish()
 	var err error
 	if f.cosigned.everPinned, err = r.everPinned(r.ctx); err != nil {

@@ -131,7 +131,8 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 	}
 	d, _ := audit.DisclosedBy(b)
 	x := closing{id: o.ID, index: index, disclosed: d, opened: o, parent: l.parent, self: l.self,
-		counted: f.counts(l), table: l.Table, legal: legal, tickets: l.Tickets}
+		counted: f.counts(l), ordered: f.opts.Orders != nil && f.counts(l), table: l.Table, legal: legal,
+		tickets: l.Tickets}
 	if level == LevelWitnessed && l.mixedForAll(o) {
 		x.beacon = l.Beacon
 	}

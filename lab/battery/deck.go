@@ -18,6 +18,19 @@ type dealt struct {
 	before *dealt   // the game before; nil for the first
 }
 
+// memory is how many games back the battery looks.
+const memory = 8
+
+// ago returns the game so many before d, up to memory; nil where there is none.
+func (d *dealt) ago(games int) *dealt {
+	for range games {
+		if d = d.before; d == nil {
+			return nil
+		}
+	}
+	return d
+}
+
 func newDealt(s Shape) *dealt {
 	d := &dealt{
 		card:  make([]int32, s.Cards),
@@ -68,11 +81,15 @@ type deckTally struct {
 	broken   uint64 // those of them that are not an order of the cards
 	place    *placement
 	counters []counter // place is the first
-	now, old *dealt    // the outcome that is added, and the one before
+	games    [memory + 1]*dealt
+	now      int // the one of games that the next outcome is put in
 }
 
 func newDeckTally(s Shape) *deckTally {
-	t := &deckTally{shape: s, place: newPlacement(s), now: newDealt(s), old: newDealt(s)}
+	t := &deckTally{shape: s, place: newPlacement(s)}
+	for i := range t.games {
+		t.games[i] = newDealt(s)
+	}
 	t.counters = append(t.counters, t.place)
 	t.counters = append(t.counters, pairCounters(s)...)
 	t.counters = append(t.counters, orderCounters(s)...)
@@ -86,15 +103,17 @@ func (t *deckTally) add(outcome []uint32) {
 		panic("battery: more than 2^32-1 outcomes")
 	}
 	t.outcomes++
-	if !t.now.set(outcome, int32(t.shape.types())) {
+	game := t.games[t.now]
+	if !game.set(outcome, int32(t.shape.types())) {
 		t.broken++
 		return
 	}
 	for _, c := range t.counters {
-		c.add(t.now)
+		c.add(game)
 	}
-	t.now, t.old = t.old, t.now
-	t.now.before, t.now.game = t.old, t.old.game+1
+	t.now = (t.now + 1) % len(t.games)
+	next := t.games[t.now]
+	next.before, next.game = game, game.game+1
 }
 
 func (t *deckTally) merge(other tally) {

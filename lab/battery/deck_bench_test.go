@@ -1,14 +1,24 @@
 package battery
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"syscall"
 	"testing"
 )
 
 // fairDeck returns a shuffler for tests: a fixed seed, so that no test fails by chance.
-func fairDeck(seed byte, n int) func() []uint32 {
-	r := rand.New(rand.NewChaCha8([32]byte{seed}))
+func fairDeck(seed byte, n int) func() []uint32 { return shuffler(rand.NewChaCha8([32]byte{seed}), n) }
+
+// fairDeckOf is fairDeck for many seeds.
+func fairDeckOf(seed uint64, n int) func() []uint32 {
+	var key [32]byte
+	binary.BigEndian.PutUint64(key[24:], seed)
+	return shuffler(rand.NewChaCha8(key), n)
+}
+
+func shuffler(src rand.Source, n int) func() []uint32 {
+	r := rand.New(src)
 	out := make([]uint32, n)
 	for i := range out {
 		out[i] = uint32(i)

@@ -53,6 +53,32 @@ func riffles(times int) fault {
 	}
 }
 
+// riffledFrom makes each game of four riffles of that lag games before.
+func riffledFrom(lag int) fault {
+	var past [][]uint32
+	return func(r *rand.Rand, game int, order, _ []uint32) {
+		if game >= lag {
+			riffled := make([]uint32, len(order))
+			riffles(4)(r, 0, riffled, nil)
+			for i, j := range riffled {
+				order[i] = past[game-lag][j]
+			}
+		}
+		past = append(past, slices.Clone(order))
+	}
+}
+
+// firstFrom puts the first card of lag games before first again, in one game of ten.
+func firstFrom(lag int) fault {
+	var past []uint32
+	return func(r *rand.Rand, game int, order, _ []uint32) {
+		if game >= lag && often(r, 0.1) {
+			bring(order, past[game-lag], 0)
+		}
+		past = append(past, order[0])
+	}
+}
+
 func naive(r *rand.Rand, _ int, order, _ []uint32) {
 	for i := range order {
 		order[i] = uint32(i)
@@ -134,6 +160,18 @@ func TestEveryFamilyFinds(t *testing.T) {
 				}
 			}
 		}, []string{"interplay"}},
+		{"riffles of the game five before", deck, 5000, riffledFrom(5), []string{"earlier games"}},
+		{"first card of three games before, shoe", shoe, 5000, firstFrom(3), []string{"earlier games"}},
+		{"a card that fits two others", deck, 30000, func(r *rand.Rand, _ int, order, _ []uint32) {
+			if fits := (2*52 - order[3] - order[11]) % 52; fits != order[3] && fits != order[11] && often(r, 0.3) {
+				bring(order, fits, 20)
+			}
+		}, []string{"position triples"}},
+		{"an ace to the top in one game of 200", deck, 100_000, func(r *rand.Rand, _ int, order, _ []uint32) {
+			if often(r, 0.005) {
+				bring(order, 0, 0)
+			}
+		}, []string{"largest cell"}},
 		{"no pair in the first five", deck, 10000, func(r *rand.Rand, _ int, order, _ []uint32) {
 			if often(r, 0.3) {
 				apart(r, order, 5, rank)

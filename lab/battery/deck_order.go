@@ -55,12 +55,13 @@ func orderCounters(s Shape) []counter {
 		newHistogram("adjacent cards", "cards followed by their successor", successionLaw(n), successions),
 		newHistogram("adjacent cards", "cards alongside their neighbour", neighbourLaw(n, mostNeighbours), neighbours),
 		newHistogram("guesses", "right guesses by one who sees each card", recordLaw(n), guesses),
-		newHistogram("matches", "cards in the place of the game before", fixedPointLaw(n), matches),
+		newHistogram("matches", "cards in the place of the game before", fixedPointLaw(n), matches(1)),
 	}
 	for _, hand := range handSizes(n) {
 		all = append(all, newHistogram("overlaps", fmt.Sprintf("first %d cards of two games", hand),
-			overlapLaw(n, hand), overlap(hand)))
+			overlapLaw(n, hand), overlap(hand, 1)))
 	}
+	all = append(all, earlierCounters(s)...)
 	if n <= maxOrders {
 		orders := 1
 		for i := 2; i <= n; i++ {
@@ -197,27 +198,32 @@ func guesses(d *dealt) (count int) {
 	return count
 }
 
-func matches(d *dealt) (count int) {
-	if d.before == nil {
-		return -1
-	}
-	for i, c := range d.before.card {
-		if c == d.card[i] {
-			count++
+// matches counts the cards that are in the place that they had lag games before.
+func matches(lag int) func(d *dealt) int {
+	return func(d *dealt) (count int) {
+		old := d.ago(lag)
+		if old == nil {
+			return -1
 		}
+		for i, c := range old.card {
+			if c == d.card[i] {
+				count++
+			}
+		}
+		return count
 	}
-	return count
 }
 
-// overlap counts the cards among the first h that were among them in the game
+// overlap counts the cards among the first h that were among them lag games
 // before.
-func overlap(h int) func(d *dealt) int {
+func overlap(h, lag int) func(d *dealt) int {
 	return func(d *dealt) (count int) {
-		if d.before == nil {
+		old := d.ago(lag)
+		if old == nil {
 			return -1
 		}
 		for _, c := range d.card[:h] {
-			if int(d.before.place[c]) < h {
+			if int(old.place[c]) < h {
 				count++
 			}
 		}

@@ -16,7 +16,7 @@ func TestStatisticsByHand(t *testing.T) {
 			t.Fatalf("%v is no order", order)
 		}
 	}
-	other.before = before
+	other.before, before.before = before, riffle
 	tests := []struct {
 		name  string
 		of    func(d *dealt) int
@@ -33,9 +33,15 @@ func TestStatisticsByHand(t *testing.T) {
 		{"followed by the successor", successions, other, 1}, // 0 1
 		{"alongside a neighbour", neighbours, other, 4},      // 6 5, 0 1, 4 3, 3 2
 		{"right guesses", guesses, other, 3},                 // 0 at third, 1 after it, 2 at last
-		{"matches", matches, other, 1},                       // 6
-		{"first game", matches, riffle, -1},                  // has none before
-		{"overlap of three", overlap(3), other, 2},           // 6 and 0
+		{"matches", matches(1), other, 1},                    // 6
+		{"first game", matches(1), riffle, -1},               // has none before
+		{"overlap of three", overlap(3, 1), other, 2},        // 6 and 0
+		{"two before", matches(2), other, 0},
+		{"none so far back", overlap(3, 3), other, -1},
+		{"overlap of three, two before", overlap(3, 2), other, 1}, // 5
+		{"first card, two before", firstSince(2, 7), other, 5},    // 6 − 1
+		{"rising sequences since", risesSince(1), other, 3},       // of places 0 2 3 6 5 4 1
+		{"rising sequences since two before", risesSince(2), other, 3},
 		{"lehmer of two", func(d *dealt) int { return int(lehmer(d.card, 2)) }, other, 6*6 + 5},
 		{"order of four", blockOrder(0), riffle, 3}, // 0 has three higher ones before it
 	}

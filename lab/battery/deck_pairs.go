@@ -15,7 +15,7 @@ const pairedAlone = 64
 
 // pairCounters returns the counters that look at two positions.
 func pairCounters(s Shape) []counter {
-	all := []counter{newPairwise(s), newNextGame(s), newInterplay(s), newSerial(s)}
+	all := []counter{newPairwise(s), newTriples(s), newNextGame(s), newInterplay(s), newSerial(s)}
 	if s.types() <= fullTypes {
 		all = append(all, newAdjacent(s))
 	}
@@ -78,7 +78,7 @@ func (c *pairwise) merge(other counter) {
 
 func (c *pairwise) results(f *deckFindings) {
 	const test = "position pairs"
-	least := uint64(sparse * c.types * c.stride)
+	least := sparse(c.types) * uint64(c.stride)
 	if c.decks > 1 {
 		least *= 2 // the difference 0 is rarer
 	}
@@ -162,7 +162,7 @@ func (c *adjacent) results(f *deckFindings) {
 	const test = "adjacent pairs"
 	size := c.types * c.types
 	games := total32(c.cells[:size])
-	if least := uint64(sparse * size); games < least {
+	if least := sparse(size); games < least {
 		f.skip(test, fmt.Sprintf("need %d outcomes", least))
 		return
 	}
@@ -236,7 +236,7 @@ func (c *nextGame) merge(other counter) {
 
 func (c *nextGame) results(f *deckFindings) {
 	const test = "next game"
-	if least := uint64(sparse * c.size()); c.games < least {
+	if least := sparse(c.size()); c.games < least {
 		f.skip(test, fmt.Sprintf("need %d outcomes", least+1))
 		return
 	}

@@ -3,6 +3,9 @@ package battery
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // parts is the number of interleaved subsequences of games: every 8th from the
@@ -74,7 +77,7 @@ func (c *placement) total() (games uint64) {
 
 func (c *placement) results(f *deckFindings) {
 	games := c.total()
-	least := uint64(sparse * c.types)
+	least := sparse(c.types)
 	if games < least {
 		f.skip("frequency, position × card", fmt.Sprintf("need %d outcomes", least))
 		return
@@ -84,6 +87,7 @@ func (c *placement) results(f *deckFindings) {
 		f.cells("frequency", ordinal(i), evenness(row), float64(c.types-1), games, 1)
 	}
 	f.placed("position × card", "all", rows, games)
+	f.largest(rows, games)
 	if games < parts*least {
 		f.skip("subsequences", fmt.Sprintf("need %d outcomes", parts*least))
 	} else {
@@ -98,6 +102,33 @@ func (c *placement) results(f *deckFindings) {
 func (f *deckFindings) placed(test, name string, rows [][]uint64, games uint64) {
 	x, df, _ := PositionCard(rows)
 	f.cells(test, name, x, df, games, float64(len(rows)-1))
+}
+
+// largest tests the cell that is farthest off. A card that is brought to one place is
+// one cell in thousands, and hardly moves their sum. A count is binomial, whatever the
+// others are; the smallest p-value counts as often as there are cells (Bonferroni).
+func (f *deckFindings) largest(rows [][]uint64, games uint64) {
+	t := float64(len(rows[0]))
+	cells := t * float64(len(rows))
+	law := distuv.Binomial{N: float64(games), P: 1 / t}
+	low, high := rows[0][0], rows[0][0]
+	for _, row := range rows {
+		low, high = min(low, slices.Min(row)), max(high, slices.Max(row))
+	}
+	count, p := low, law.CDF(float64(low))
+	// 1 − CDF would round a small chance to 0: the tail is that of the other cards.
+	others := distuv.Binomial{N: law.N, P: 1 - law.P}
+	if above := others.CDF(law.N - float64(high)); above < p {
+		count, p = high, above
+	}
+	sd := math.Sqrt(law.Variance())
+	f.found = append(f.found, finding{
+		Result{Test: "largest cell", Name: "of all positions and cards", Statistic: (float64(count) - law.Mean()) / sd,
+			P: min(1, 2*p*cells), N: games},
+		func(level float64) string {
+			return fmt.Sprintf("one card at one position off by %.2g %%", 100*shiftFound(level/cells)*sd/law.Mean())
+		},
+	})
 }
 
 // curve tests the mean card type of each position, which one that only leans to

@@ -1,6 +1,7 @@
 package battery
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -78,41 +79,50 @@ func (c *orderRank) results(f *deckFindings) {
 }
 
 // maxHashes is the most games of one worker, and half the most of a battery, that
-// are held against each other: 8 bytes each.
+// are held against each other: 16 bytes each.
 const maxHashes = 1 << 23
 
-// repeated counts games that are the same from the first card to the last, by a
-// 64-bit hash.
+// A print is a hash of a game, of 128 bits. Of the 2^24 games that are held two
+// different ones have the same with a chance of 2^-81, so that one repeat decides.
+type print [2]uint64
+
+// repeated counts games that are the same from the first card to the last.
 type repeated struct {
 	n      int
 	count  int
-	hashes [][]uint64 // in blocks, so that none is ever copied to grow
+	prints [][]print // in blocks, so that none is ever copied to grow
 }
 
 func newRepeated(s Shape) *repeated { return &repeated{n: s.Cards} }
+
+func printOf(card []int32) (h print) {
+	h = print{0x9e3779b97f4a7c15, 0xd1b54a32d192ed03}
+	for _, v := range card {
+		h[0] = (h[0] ^ uint64(v)) * 0xff51afd7ed558ccd
+		h[0] ^= h[0] >> 32
+		h[1] = (h[1] ^ uint64(v)) * 0xc4ceb9fe1a85ec53
+		h[1] ^= h[1] >> 29
+	}
+	return h
+}
 
 func (c *repeated) add(d *dealt) {
 	if c.count == maxHashes || c.n <= maxOrders {
 		return
 	}
-	h := uint64(0x9e3779b97f4a7c15)
-	for _, v := range d.card {
-		h = (h ^ uint64(v)) * 0xff51afd7ed558ccd
-		h ^= h >> 32
-	}
 	const block = 1 << 14
 	if c.count%block == 0 {
-		c.hashes = append(c.hashes, make([]uint64, 0, block))
+		c.prints = append(c.prints, make([]print, 0, block))
 	}
-	last := &c.hashes[len(c.hashes)-1]
-	*last = append(*last, h)
+	last := &c.prints[len(c.prints)-1]
+	*last = append(*last, printOf(d.card))
 	c.count++
 }
 
 func (c *repeated) merge(other counter) {
-	for _, block := range other.(*repeated).hashes {
+	for _, block := range other.(*repeated).prints {
 		block = block[:min(len(block), 2*maxHashes-c.count)]
-		c.hashes = append(c.hashes, block)
+		c.prints = append(c.prints, block)
 		c.count += len(block)
 	}
 }
@@ -121,27 +131,31 @@ func (c *repeated) results(f *deckFindings) {
 	if c.n <= maxOrders {
 		return // every order has its own count
 	}
-	n := float64(c.count)
-	if n < 2 {
+	if c.count < 2 {
 		f.skip("duplicates", "need 2 outcomes")
 		return
 	}
-	hashes := slices.Concat(c.hashes...)
-	slices.Sort(hashes)
+	prints := slices.Concat(c.prints...)
+	slices.SortFunc(prints, func(a, b print) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
 	pairs, run := 0, 0
-	for i := 1; i < len(hashes); i++ {
-		if run++; hashes[i] != hashes[i-1] {
+	for i := 1; i < len(prints); i++ {
+		if run++; prints[i] != prints[i-1] {
 			run = 0
 		}
 		pairs += run
 	}
-	// Two fair games are the same with 1/n!, and their hashes with 2^-64.
-	all := n * (n - 1) / 2
-	lgamma, _ := math.Lgamma(float64(c.n + 1))
-	mean := all * (math.Exp(-lgamma) + math.Exp2(-64))
+	f.duplicates(pairs, c.n, uint64(c.count))
+}
+
+// duplicates adds the test of pairs of equal games of n cards. Two fair games are the
+// same with 1/n!, and their hashes with 2^-128.
+func (f *deckFindings) duplicates(pairs, n int, games uint64) {
+	all := float64(games) * float64(games-1) / 2
+	lgamma, _ := math.Lgamma(float64(n + 1))
+	mean := all * (math.Exp(-lgamma) + math.Exp2(-128))
 	f.found = append(f.found, finding{
 		Result{Test: "duplicates", Name: "games that were dealt before", Statistic: float64(pairs),
-			P: poissonP(float64(pairs), mean), N: uint64(n)},
+			P: poissonP(float64(pairs), mean), N: games},
 		func(level float64) string {
 			more := excess(mean, level)
 			return fmt.Sprintf("%.2g more repeats than %.2g, as of a generator of 2^%.1f orders", more, mean,

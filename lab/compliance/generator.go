@@ -23,6 +23,8 @@ var generator = []Row{
 			command("every order of up to nine cards, once", "lab", "prove", "--only", "orders"),
 			tests("lab/exact", "every vector of draws of small decks: each order once",
 				"TestEveryOrderHasOneDrawVector"),
+			tests("lab/exact", "whole decks, and faults that only decks of ten cards or more have",
+				"TestDecks", "TestBrokenDecksFail"),
 			tests("internal/shuffle", "swap with any position, never in place, and other mistakes are caught",
 				"TestMutantsAreCaught"),
 			tests("internal/shuffle", "agreement with a reference on random tapes", "TestReferenceAgrees"),

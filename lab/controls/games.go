@@ -47,26 +47,49 @@ func notTwice(src *entropy.Source) lab.Maker {
 	})
 }
 
-// carried riffles the cards as the last game left them, as a table does that is
-// short of time. The first deck is perfect, and so is every later one when it is
-// looked at alone: it shows only alongside the one before it.
-func carried(rounds int) maker {
+// carried riffles the cards as an earlier game left them, as a table does that is
+// short of time; with more decks than one they come in turn. The first deck is perfect,
+// and so is every later one when it is looked at alone, and with any other than the one
+// it was made of.
+func carried(rounds, decks int) maker {
 	return func(src *entropy.Source) lab.Maker {
 		m := riffles(rounds)
 		first, draws := lab.NewMaker(src, wholeDeck), lab.NewMaker(src, shuffle.Recipe{Ranges: m.ranges(cards)})
-		var deck []uint32
+		var all [][]uint32
 		return next(func() ([]uint32, error) {
-			if deck == nil {
+			if len(all) < decks {
 				got, err := first.Next()
-				deck = slices.Clone(got)
+				all = append(all, slices.Clone(got))
 				return got, err
 			}
+			deck := all[0]
+			all = append(all[1:], deck)
 			drawn, err := draws.Next()
 			if err != nil {
 				return nil, err
 			}
 			m.move(deck, drawn)
 			return slices.Clone(deck), nil
+		})
+	}
+}
+
+// fitted brings, in every m-th game, one card to place 20: that which makes a multiple
+// of the deck with those at places 3 and 11. Each card is as likely at each place, and
+// each two at each two places; only the three together are not.
+func fitted(m int) maker {
+	return func(src *entropy.Source) lab.Maker {
+		deals, game := lab.NewMaker(src, wholeDeck), 0
+		return next(func() ([]uint32, error) {
+			deck, err := deals.Next()
+			if game++; err != nil || game%m != 0 {
+				return deck, err
+			}
+			fits := (2*cards - deck[3] - deck[11]) % cards
+			if at := slices.Index(deck, fits); at != 3 && at != 11 {
+				swap(deck, at, 20)
+			}
+			return deck, nil
 		})
 	}
 }

@@ -152,7 +152,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	t.Run("carried", func(t *testing.T) {
-		all := made(t, carried(1)(stream(t, 3)), 1000)
+		all := made(t, carried(1, 1)(stream(t, 3)), 1000)
 		for i := 1; i < len(all); i++ {
 			place := make([]uint32, cards) // of each card in the game before
 			for p, card := range all[i-1] {

@@ -43,8 +43,9 @@ func down(from, to int) (ranges []uint32) {
 }
 
 // anyPosition swaps each card with one at any position. That gives n^n equally
-// likely ways, which n! does not divide for n > 2: of the 27 ways to shuffle
-// three cards, the six orders get 4, 5, 5, 5, 4 and 4. It is the fault written
+// likely ways. Every prime factor of n^n is one of n; n! has all primes up to n, and
+// one of those of n−1 does not divide n, for n > 2. So n! does not divide n^n: of the
+// 27 ways to shuffle three cards, the six orders get 4, 5, 5, 5, 4 and 4. It is the fault written
 // most often, because the loop looks more thorough than the right one.
 var anyPosition = moves{
 	ranges: func(n int) []uint32 { return same(n, uint32(n)) },
@@ -174,6 +175,44 @@ var fewSwaps = moves{
 			swap(deck, int(drawn[0])-1, int(drawn[1])-1)
 		}
 	},
+}
+
+// cutOnly cuts a new deck at a random card. Each card is exactly as likely at each
+// place, which is often taken for the definition of a fair shuffle; 52 orders are left
+// of 52!, and one card tells all others.
+var cutOnly = moves{
+	ranges: func(n int) []uint32 { return []uint32{uint32(n)} },
+	move: func(deck, drawn []uint32) {
+		for i := range deck {
+			deck[i] = (uint32(i) + drawn[0]) % uint32(len(deck))
+		}
+	},
+}
+
+// evenOnly is the true shuffle that changes its last two cards when the order is odd: a
+// physical shuffle by a fixed even number of swaps does so. Each card is exactly as
+// likely at each place, and each fifty cards at each fifty places. Half of the orders
+// never come.
+func evenOnly(src *entropy.Source) lab.Maker {
+	deals := lab.NewMaker(src, wholeDeck)
+	return next(func() ([]uint32, error) {
+		deck, err := deals.Next()
+		if err == nil && oddOrder(deck) {
+			swap(deck, cards-2, cards-1)
+		}
+		return deck, err
+	})
+}
+
+// oddOrder reports whether an order is an odd number of swaps away from a new deck.
+func oddOrder(deck []uint32) (odd bool) {
+	seen := make([]bool, len(deck))
+	for i := range deck {
+		for j := deck[i]; !seen[i] && int(j) != i; j = deck[j] {
+			odd, seen[j] = !odd, true
+		}
+	}
+	return odd
 }
 
 // coinSort sorts the deck by a comparison that is a coin toss. Sorting needs a

@@ -42,11 +42,74 @@ func seeded(bytes int) maker {
 		block := make([]byte, 4+bytes)
 		return spoilt(src, bytes, func(tape, seed []byte) {
 			copy(block[4:], seed)
-			for i := uint32(0); len(tape) > 0; i++ {
-				binary.BigEndian.PutUint32(block, i)
-				sum := sha256.Sum256(block)
-				tape = tape[copy(tape, sum[:]):]
+			stretch(tape, block)
+		})
+	}
+}
+
+// stretch fills a tape from the seed behind the first four bytes of block, which count.
+func stretch(tape, block []byte) {
+	for i := uint32(0); len(tape) > 0; i++ {
+		binary.BigEndian.PutUint32(block, i)
+		sum := sha256.Sum256(block)
+		tape = tape[copy(tape, sum[:]):]
+	}
+}
+
+// clockSecond is srand(time(NULL)) in the shuffle: all decks of one second are the same,
+// here the seven of a busy table's server. The clock begins at a random second.
+func clockSecond(src *entropy.Source) lab.Maker {
+	const perSecond = 7
+	now, made := uint64(0), -1
+	return clocked(src, func(r *raw) uint64 {
+		if made++; made == 0 {
+			now = uint64(r.word())
+		}
+		return now + uint64(made/perSecond)
+	})
+}
+
+// clockMilli is the room of 1999: milliseconds since midnight, of which there are
+// 86,400,000, at a time of the day that the players choose.
+func clockMilli(src *entropy.Source) lab.Maker {
+	return clocked(src, func(r *raw) uint64 { return uint64(r.word()) % 86_400_000 })
+}
+
+// clocked stretches what a clock says to tapes, by SHA-256 as seeded does.
+func clocked(src *entropy.Source, clock func(r *raw) uint64) lab.Maker {
+	r, tape, block := &raw{src: src}, make([]byte, wholeDeck.TapeLen()), make([]byte, 12)
+	return next(func() ([]uint32, error) {
+		binary.BigEndian.PutUint64(block[4:], clock(r))
+		if r.err != nil {
+			return nil, r.err
+		}
+		stretch(tape, block)
+		out, err := wholeDeck.Run(tape)
+		return out.Values, err
+	})
+}
+
+// clibrary is the loop of the textbooks, swap(i, i + rand()%(n−i)), on the rand() of
+// C libraries: of 15 bits from a state of 32, or of 31 bits from a state of 31. Each
+// deck has a seed of so many bits, which another such generator would give.
+func clibrary(bits int) maker {
+	return func(src *entropy.Source) lab.Maker {
+		r, deck := &raw{src: src}, make([]uint32, cards)
+		return next(func() ([]uint32, error) {
+			state := r.word() >> (32 - bits)
+			rand := func() uint32 {
+				if bits == 15 {
+					state = state*214013 + 2531011
+					return state >> 16 & 0x7fff
+				}
+				state = (state*1103515245 + 12345) & 0x7fffffff
+				return state
 			}
+			newOrder(deck)
+			for i := range deck {
+				swap(deck, i, i+int(rand()%uint32(cards-i)))
+			}
+			return deck, r.err
 		})
 	}
 }

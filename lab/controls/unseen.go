@@ -31,6 +31,9 @@ const perSecond = 1e6
 func UnseenFaults() []Unseen {
 	prove := "shuffled lab prove"
 	list := []Unseen{
+		scaled("modulo-15", "remainder of rand()'s 15 bits by 52", 15, 52),
+		scaled("modulo-31", "remainder of rand()'s 31 bits by 52", 31, 52),
+		scaled("double-53", "(int)(Math.random()*52): 53 bits, scaled", 53, 52),
 		scaled("float-24", "a float's 24 bits, scaled to 52 and cut off", 24, 52),
 		scaled("modulo-32", "remainder of 32 bits by 52", 32, 52),
 		scaled("multiply-32", "32 bits times 52, upper half", 32, 52),

@@ -11,8 +11,11 @@ import (
 // 51 degrees of freedom of 52 values need a noncentrality of 67.06.
 func TestUnseenFigures(t *testing.T) {
 	want := map[string]float64{
-		"float-24":    67.06 / 480 * (1 << 48), // 2^24 mod 52 = 40
-		"modulo-32":   6.443e18,                // 2^32 mod 52 = 48
+		"modulo-15":   67.06 / (8 * 44) * (1 << 30),       // 2^15 mod 52 = 8
+		"modulo-31":   67.06 / (24 * 28) * math.Exp2(62),  // 2^31 mod 52 = 24
+		"double-53":   67.06 / (32 * 20) * math.Exp2(106), // 2^53 mod 52 = 32
+		"float-24":    67.06 / 480 * (1 << 48),            // 2^24 mod 52 = 40
+		"modulo-32":   6.443e18,                           // 2^32 mod 52 = 48
 		"multiply-32": 6.443e18,
 		"seed-64":     3.0349 * (1 << 32), // √(2 ln 100)
 		"seed-128":    5.598e19,

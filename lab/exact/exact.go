@@ -1,6 +1,7 @@
 // Package exact proves what can be proved about draws, orders and tapes by
-// trying every case or by counting with integers. Nothing here is sampled and
-// nothing is rounded: a claim holds or the prover names a case against it.
+// trying every case or by counting with integers, and says how far that goes: of
+// decks of more than nine cards it tries a fixed list of cases. No random byte is
+// read and nothing is rounded: a claim holds or the prover names a case against it.
 //
 // The provers take the function under test as a parameter and see it from
 // outside only, tape in and outcome out. Daemon is the one to prove; a test gives

@@ -48,6 +48,18 @@ func TestEveryOrderHasOneDrawVector(t *testing.T) {
 	}
 }
 
+// TestNamedDecks tries every published deck: half a minute of processor time.
+func TestNamedDecks(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("TestDecks has three decks with fewer orders")
+	}
+	report, err := exact.Decks(context.Background(), exact.Daemon, exact.NamedDecks(), exact.Options{})
+	if err != nil || !report.Proved {
+		t.Fatalf("%+v, %v", report, err)
+	}
+}
+
 // TestExhaustionExact counts the tapes of the named decks and of the worst lists that
 // run out, and bounds those of every list.
 func TestExhaustionExact(t *testing.T) {

@@ -53,7 +53,7 @@ func Rule() string {
 	return fmt.Sprintf("Each sample is judged by all its tests together, at a family-wise level of %g %% (Holm). "+
 		"It is rejected at once when an adjusted p is below %g, and accepted when none is below %g. In between, the tests below %g are "+
 		"judged alone on a second sample of the same size, made afterwards, at %g %% (Holm); a second sample below %g in any test is rejected too. "+
-		"A perfect generator is rejected in %.3g %% of samples at most.",
+		"A perfect generator is rejected in %.3g %% of samples at most, as far as p-values are exact: of the smallest samples they are approximations (docs/LAB.md).",
 		100*battery.Level, battery.RejectAtOnce, battery.Level, battery.Level, 100*battery.Level, battery.RejectAtOnce,
 		100*battery.FalseAlarm)
 }
@@ -62,7 +62,7 @@ func Rule() string {
 func CannotShow() []string {
 	return []string{
 		"That the generator cannot be predicted: output that looks random may be known to somebody. That rests on the generator's design and on where its entropy comes from.",
-		"A deviation smaller than the table says for each test. That all draws and orders are exactly equally likely is proved by going through every case: shuffled lab prove.",
+		"A deviation smaller than the table says for each test. That all draws and orders are exactly equally likely is no matter of statistics: shuffled lab prove tries every lane of draws up to 2^14 and every order up to nine cards, and says what it tried of larger decks; docs/PROOF.md has the argument for every size, checked by machine.",
 		"What a test does not look for. That the tests find known faults is shown with shufflers that are wrong on purpose: shuffled lab selftest.",
 	}
 }

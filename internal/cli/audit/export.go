@@ -22,6 +22,7 @@ type AuditCmd struct {
 	Export auditExportCmd `cmd:"" help:"Write a ledger to a directory that proves it on its own, and mirrors the log."`
 	Verify auditVerifyCmd `cmd:"" help:"Check such a directory, offline: every entry, every rule, every disclosed shuffle."`
 	Attest auditAttestCmd `cmd:"" help:"Check such a directory, and sign for each shuffle whose tape an auditor's key opens that its order is right."`
+	Decks  auditDecksCmd  `cmd:"" help:"Check such a directory, and write the disclosed orders of one deck for a battery of tests."`
 	Fsck   auditFsckCmd   `cmd:"" help:"Check the rows of a database, alongside a running daemon: every column of every table of evidence."`
 }
 

@@ -28,7 +28,7 @@ type labBatteryCmd struct {
 	Draws   []uint32 `placeholder:"K" help:"Judge values drawn from 1 to K, 2 to 2^30; may be repeated."`
 	Values  int      `default:"1" placeholder:"V" help:"With --draws: so many values in each outcome, 1 to 4096."`
 	Count   uint64   `default:"1000000" placeholder:"N" help:"So many outcomes of each kind, 1 to 4294967295."`
-	From    string   `placeholder:"FILE" help:"Judge this file that lab decks or lab draws wrote with --format bin. Its manifest is FILE.json."`
+	From    string   `placeholder:"FILE" help:"Judge this file that lab decks, lab draws or audit decks wrote as bin or csv, or another program as they do. Its manifest is FILE.json."`
 	Second  string   `placeholder:"FILE" help:"With --from: the second sample, for a first one that is borderline."`
 	Workers int      `placeholder:"N" help:"Work with N goroutines. Default: one for each processor."`
 	All     bool     `help:"List every result, not only the worst."`

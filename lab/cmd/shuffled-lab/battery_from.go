@@ -75,7 +75,8 @@ func (c *labBatteryCmd) foul(s term.Streams, name string, err error) error {
 	return term.ErrFails
 }
 
-// A dump is a file of outcomes as lab decks and lab draws write it.
+// A dump is a file of outcomes as lab decks and lab draws write it, or anybody else does
+// with the few members of a manifest that docs/LAB.md asks for.
 type dump struct {
 	f        *os.File
 	manifest lab.Manifest
@@ -110,15 +111,15 @@ func openDump(name string) (*dump, error) {
 
 // subjectOf says what a manifest's outcomes are.
 func subjectOf(m *lab.Manifest) (labreport.Subject, error) {
-	n := uint64(m.Positions)
+	n, csv := uint64(m.Positions), m.Format.Name == string(lab.CSV)
 	switch width := m.Format.ValueBytes; {
-	case m.Format.Name != string(lab.Binary):
-		return labreport.Subject{}, term.Usage("format is %s: only bin is judged", term.Visible(m.Format.Name))
-	case width != 1 && width != 2 && width != 4:
+	case m.Format.Name != string(lab.Binary) && !csv:
+		return labreport.Subject{}, term.Usage("format is %s: bin and csv are judged", term.Visible(m.Format.Name))
+	case !csv && width != 1 && width != 2 && width != 4:
 		return labreport.Subject{}, term.Usage("value_bytes is 1, 2 or 4, not %d", width)
 	case m.Positions < 1 || m.Positions > shuffle.MaxCards || m.Outcomes < 1 || m.Outcomes > maxJudged:
 		return labreport.Subject{}, term.Usage("%d outcomes of %d values are not judged", m.Outcomes, m.Positions)
-	case m.Format.RecordBytes != width*m.Positions || m.Bytes != m.Outcomes*n*uint64(width):
+	case !csv && (m.Format.RecordBytes != width*m.Positions || m.Bytes != m.Outcomes*n*uint64(width)):
 		return labreport.Subject{}, term.Usage("bytes, record_bytes and outcomes do not agree")
 	}
 	subject, err := kindOf(m)
@@ -185,6 +186,14 @@ func (d *dump) feed(ctx context.Context, s term.Streams, workers int, b *battery
 	p := term.NewProgress(s.Err, "outcomes")
 	defer p.End()
 	m := &d.manifest
+	if m.Format.Name == string(lab.CSV) {
+		lines, err := d.lines()
+		if err != nil {
+			return err
+		}
+		return labreport.Feed(ctx, 1, m.Outcomes, func(int) (lab.Maker, error) { return lines, nil }, b,
+			func(done uint64) { p.At(done, m.Outcomes) })
+	}
 	maker := func(worker int) (lab.Maker, error) {
 		first := uint64(0)
 		for w := range worker {

@@ -50,7 +50,7 @@ func (k *kitMaker) steps() []kitStep {
 		printed("selftest.json", "known-answer tests of every primitive and format", "selftest", "--json"),
 	}
 	if k.with("proof") {
-		proof := printed("proof.json", "the proof of uniformity, every case counted; without the time that it took",
+		proof := printed("proof.json", "draws, orders and decks, with what was tried of each; without the time that it took",
 			"lab", "prove", "--json")
 		proof.reproducible, proof.without = true, "seconds"
 		steps = append(steps, proof)

@@ -30,7 +30,7 @@ func TestProveFails(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {
 		var out bytes.Buffer
 		s := term.Streams{Out: &out, Err: new(bytes.Buffer)}
-		c := &labProveCmd{Only: []string{"lanes", "orders", "budget"}, JSON: asJSON}
+		c := &labProveCmd{Only: []string{"lanes", "orders", "decks", "budget"}, JSON: asJSON}
 		if err := c.prove(context.Background(), s, broken); !errors.Is(err, term.ErrFails) ||
 			term.Report(s.Err, err) != term.ExitFails {
 			t.Fatalf("%v", err)
@@ -39,6 +39,7 @@ func TestProveFails(t *testing.T) {
 			for _, want := range []string{
 				"NOT PROVED  draw 1..2: 1 came from 127 of 256 lanes, not 128\n",
 				"NOT PROVED  2 of 2 cards: draws [2 1] give [0 1], as other draws did\n",
+				"NOT PROVED  36 cards, lane 1 of draw 1, all others 1: place 0 holds card 0, and\n            the swaps put card 1 there\n",
 				"\nNot proved in ",
 			} {
 				if !strings.Contains(out.String(), want) {

@@ -1,0 +1,159 @@
+package audit
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+	"shuffled/internal/term"
+)
+
+type auditDecksCmd struct {
+	Dir        string   `arg:"" help:"The bundle that shuffled audit export wrote."`
+	Deck       string   `default:"standard-52" placeholder:"DECK" help:"Orders of this published deck, all of whose cards were taken."`
+	Table      string   `placeholder:"TABLE" help:"Of this table only."`
+	Key        string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
+	Policy     string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
+	AuditorKey []string `name:"auditor-key" placeholder:"FILE" help:"Open the tapes that were sealed to this auditor's key."`
+	Passphrase string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of encrypted key files."`
+	From       string   `placeholder:"TIME" help:"Of shuffles committed from here on: a month, a day (UTC) or RFC 3339 (default: everything)."`
+	To         string   `placeholder:"TIME" help:"Until here: a month and a day are in the period."`
+	Out        string   `required:"" placeholder:"FILE" help:"New file for the orders; FILE.json says how it is read."`
+}
+
+func (auditDecksCmd) Help() string {
+	return `The whole bundle is checked first, as by shuffled audit verify. With a fault nothing is written. Then each order that was recomputed from its tape is written, in the order of the commits: what was committed to, before any mix, however the shuffle ended. An order is missing when its shuffle is open, its tape was lost or is sealed to another auditor, or it is a child of another shuffle; the command says how many orders there are.
+
+Examples:
+
+    shuffled audit decks ./main-bundle --key main.vkey --auditor-key auditor.key --from 2026-11 --to 2026-11 --out november.bin
+    shuffled lab battery --from november.bin
+
+Exit codes: 0 written, 1 a fault, 2 usage, 3 could not run or cannot judge.`
+}
+
+// decksManifest is what shuffled lab battery --from reads (docs/LAB.md), and whence the
+// orders are.
+type decksManifest struct {
+	Command   string      `json:"command"`
+	Origin    string      `json:"origin"`
+	Size      uint64      `json:"size"` // of the ledger
+	Root      string      `json:"root"`
+	Bytes     uint64      `json:"bytes"`
+	SHA256    string      `json:"sha256"`
+	Outcomes  int         `json:"outcomes"`
+	Positions int         `json:"positions"`
+	Format    decksFormat `json:"format"`
+	Deck      decksDeck   `json:"deck"`
+}
+
+type decksFormat struct {
+	Name        string `json:"name"`
+	RecordBytes int    `json:"record_bytes"`
+	ValueBytes  int    `json:"value_bytes"`
+}
+
+type decksDeck struct {
+	Name  string   `json:"name"`
+	Names []string `json:"names"`
+}
+
+// ordered is one order, as it is written.
+type ordered struct {
+	id     uint64
+	record []byte
+}
+
+func (c auditDecksCmd) Run(ctx context.Context, s term.Streams) error {
+	deck, ok := shuffle.Named(c.Deck)
+	if !ok {
+		return term.Usage("--deck is one of %s, not %s", strings.Join(shuffle.Names(), ", "), term.Visible(c.Deck))
+	}
+	for _, name := range []string{c.Out, c.Out + ".json"} {
+		if _, err := os.Lstat(name); err == nil {
+			return term.Usage("--out: %s is there already, and no file is overwritten", term.Visible(name))
+		}
+	}
+	opts, err := auditVerifyCmd{Key: c.Key, Policy: c.Policy, AuditorKey: c.AuditorKey, Passphrase: c.Passphrase,
+		From: c.From, To: c.To}.options()
+	if err != nil {
+		return err
+	}
+	width := 1
+	if deck.Len() > 1<<8 {
+		width = 2
+	}
+	hash := deck.Hash()
+	var found []ordered
+	opts.Orders = func(id uint64, of *audit.Context, values []uint32) {
+		if of.DeckHash != hash || len(values) != deck.Len() || c.Table != "" && of.Table != c.Table {
+			return
+		}
+		record := make([]byte, 0, width*len(values))
+		for _, v := range values {
+			if width == 2 {
+				record = binary.BigEndian.AppendUint16(record, uint16(v))
+			} else {
+				record = append(record, byte(v))
+			}
+		}
+		found = append(found, ordered{id, record})
+	}
+	r, err := inspectBundle(ctx, s, c.Dir, opts)
+	if err != nil {
+		return err
+	}
+	if judgement(r) != nil {
+		fmt.Fprintln(s.Err, "shuffled: no order was written")
+		return concludeAudit(s, c.Dir, r, false)
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("no closed shuffle of %s has a tape that is disclosed here: nothing was written", c.Deck)
+	}
+	slices.SortFunc(found, func(a, b ordered) int { return cmp.Compare(a.id, b.id) })
+	m := decksManifest{Command: "audit decks", Origin: r.Origin, Size: r.Size, Root: r.Root,
+		Outcomes: len(found), Positions: deck.Len(),
+		Format: decksFormat{Name: "bin", RecordBytes: width * deck.Len(), ValueBytes: width},
+		Deck:   decksDeck{Name: deck.Name(), Names: deck.Cards()}}
+	if err := c.write(found, &m); err != nil {
+		return fmt.Errorf("writing orders: %w", err)
+	}
+	_, err = fmt.Fprintf(s.Out, "%s of %s in %s\n", term.Plural(uint64(len(found)), "order"), deck.Name(),
+		term.Visible(c.Out))
+	return err
+}
+
+// write writes the orders, and the manifest when they are whole.
+func (c auditDecksCmd) write(found []ordered, m *decksManifest) error {
+	f, err := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	w := bufio.NewWriter(io.MultiWriter(f, sum))
+	for _, o := range found {
+		w.Write(o.record) // an error comes again with Flush
+		m.Bytes += uint64(len(o.record))
+	}
+	if err := errors.Join(w.Flush(), f.Close()); err != nil {
+		return err
+	}
+	m.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.Out+".json", append(text, '\n'), 0o600)
+}

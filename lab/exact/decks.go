@@ -1,0 +1,242 @@
+package exact
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"shuffled/internal/shuffle"
+)
+
+// MaxPairCards is the largest deck of which every pair of draws is tried. It is a
+// matter of time, no more.
+const MaxPairCards = 54
+
+// DecksReport says that whole decks are dealt by the swaps of docs/SPEC.md section
+// 2.2, in every case that was tried.
+type DecksReport struct {
+	Verdict
+	Decks []Deck `json:"decks"`
+}
+
+// Deck is a number of cards, and what was tried of it.
+type Deck struct {
+	Cards int      `json:"cards"`
+	Names []string `json:"names"` // the published decks of so many cards
+	// Lanes are the shuffles with one draw that is not 1: of each place, every lane
+	// of one byte; of wider ones, one lane for every value, and the lanes at the
+	// edges. EveryLane says that all draws have lanes of one byte.
+	Lanes     uint64 `json:"lanes"`
+	EveryLane bool   `json:"every_lane"`
+	// Pairs are the shuffles with two places that have every pair of values, and 1
+	// at all others: none above MaxPairCards.
+	Pairs uint64 `json:"pairs"`
+	// Random are the orders of draws that a fixed sequence chose, Rejected the lanes
+	// to reject that were put in front of their draws.
+	Random   uint64 `json:"random"`
+	Rejected uint64 `json:"rejected"`
+}
+
+// NamedDecks returns the sizes of the published decks with 20,000 random orders each,
+// and 1,000,000 of 52 cards.
+func NamedDecks() (decks []Deck) {
+	for _, name := range shuffle.Names() {
+		d, _ := shuffle.Named(name)
+		i := slices.IndexFunc(decks, func(of Deck) bool { return of.Cards == d.Len() })
+		if i < 0 {
+			i = len(decks)
+			decks = append(decks, Deck{Cards: d.Len(), Random: 20_000})
+		}
+		decks[i].Names = append(decks[i].Names, name)
+		if d.Len() == 52 {
+			decks[i].Random = 1_000_000
+		}
+	}
+	slices.SortFunc(decks, func(a, b Deck) int { return a.Cards - b.Cards })
+	return decks
+}
+
+// Decks holds run against the swaps, worked out apart, for every deck of decks. Of
+// those it reads Cards, Names and Random. Progress counts shuffles.
+//
+// It tries every draw alone, every pair of draws of decks up to MaxPairCards, and
+// random draws with lanes to reject in front. A function that agrees with the swaps on
+// all draws gives each order once (AllOrders says why). That it agrees on the draws
+// that are not tried is not proved here.
+func Decks(ctx context.Context, run Run, decks []Deck, o Options) (*DecksReport, error) {
+	report := &DecksReport{Decks: slices.Clone(decks)}
+	var jobs []*deckJob
+	for i := range report.Decks {
+		jobs = append(jobs, deckJobs(&report.Decks[i])...)
+	}
+	fault, err := each(ctx, o, jobs, func(j *deckJob) uint64 { return j.shuffles }, func() func(*deckJob) error {
+		p := &deckProver{run: run, want: make([]uint32, shuffle.MaxCards), tape: make([]byte, shuffle.MaxTape)}
+		return func(j *deckJob) error { return j.prove(p, j) }
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		j.of.Rejected += j.rejected
+	}
+	report.Verdict = verdict(fault)
+	return report, nil
+}
+
+// deckJob is a part of the work on one deck.
+type deckJob struct {
+	of       *Deck
+	at       int // the place of the draw, or the number of the part of the random orders
+	shuffles uint64
+	rejected uint64 // of random orders, when it is done
+	prove    func(*deckProver, *deckJob) error
+}
+
+// randomPart is the number of random orders in a job.
+const randomPart = 10_000
+
+func deckJobs(d *Deck) (jobs []*deckJob) {
+	n := d.Cards
+	d.EveryLane = shuffle.LaneWidth(uint32(n)) == 1
+	for i := range n - 1 {
+		j := &deckJob{of: d, at: i, shuffles: uint64(len(lanesToTry(uint32(n - i)))), prove: (*deckProver).single}
+		d.Lanes += j.shuffles
+		jobs = append(jobs, j)
+	}
+	for i := 0; i < n-1 && n <= MaxPairCards; i++ {
+		later := (n - i) * (n - i - 1) / 2 // places behind i times their values
+		j := &deckJob{of: d, at: i, shuffles: uint64(later * (n - i)), prove: (*deckProver).pairs}
+		d.Pairs += j.shuffles
+		jobs = append(jobs, j)
+	}
+	for from := uint64(0); from < d.Random; from += randomPart {
+		jobs = append(jobs, &deckJob{of: d, at: int(from / randomPart), shuffles: min(randomPart, d.Random-from),
+			prove: (*deckProver).random})
+	}
+	return jobs
+}
+
+// lanesToTry are the lanes of a draw 1..k of a deck: all of one byte; of two, one for
+// each value, from every part of the range, and those at the edges.
+func lanesToTry(k uint32) (xs []uint64) {
+	lanes, limit := limitOf(k)
+	if shuffle.LaneWidth(k) == 1 {
+		for x := range lanes {
+			xs = append(xs, x)
+		}
+		return xs
+	}
+	for v := range uint64(k) {
+		xs = append(xs, v+uint64(k)*(v%(limit/uint64(k))))
+	}
+	return append(xs, edges(k)...)
+}
+
+// deckProver belongs to one goroutine.
+type deckProver struct {
+	run  Run
+	want []uint32
+	tape []byte
+}
+
+// fresh returns the tape of an order of n cards whose draws are all 1, and the order
+// that it gives.
+func (p *deckProver) fresh(n int) (r shuffle.Recipe, tape []byte, want []uint32) {
+	r = shuffle.Recipe{Cards: n, Take: n}
+	tape, want = p.tape[:r.TapeLen()], p.want[:n]
+	clear(tape) // lane 0 is draw 1, of every k
+	for i := range want {
+		want[i] = uint32(i)
+	}
+	return r, tape, want
+}
+
+// single tries the lanes of the draw at one place, all other draws being 1. The order
+// is then that of a new deck, except one swap.
+func (p *deckProver) single(j *deckJob) error {
+	n, i := j.of.Cards, j.at
+	r, tape, want := p.fresh(n)
+	k := uint64(n - i)
+	w, at := shuffle.LaneWidth(uint32(k)), offset(n, i)
+	_, limit := limitOf(uint32(k))
+	for _, x := range lanesToTry(uint32(k)) {
+		clear(tape)
+		putLane(tape[at:], w, x)
+		v := x % k
+		if x >= limit {
+			// The next lane gives another value, so that taking this one would show.
+			v = (v + 1) % k
+			putLane(tape[at+w:], w, v)
+		}
+		to := i + int(v)
+		want[i], want[to] = want[to], want[i]
+		if err := p.agrees(r, tape, want, 0); err != nil {
+			return fmt.Errorf("%d cards, lane %d of draw %d, all others 1: %w", n, x, i+1, err)
+		}
+		want[i], want[to] = want[to], want[i]
+	}
+	return nil
+}
+
+// pairs tries every pair of values of the draw at one place and at each later one.
+func (p *deckProver) pairs(j *deckJob) error {
+	n, i := j.of.Cards, j.at
+	r, tape, want := p.fresh(n)
+	a, b := swapper{n, i}, swapper{n, 0}
+	for v := range n - i {
+		a.put(tape, want, v)
+		for b.at = i + 1; b.at < n; b.at++ {
+			for u := range n - b.at {
+				b.put(tape, want, u)
+				if err := p.agrees(r, tape, want, 0); err != nil {
+					return fmt.Errorf("%d cards, draw %d of %d and draw %d of %d, all others 1: %w", n, i+1, v+1,
+						b.at+1, u+1, err)
+				}
+				b.take(tape, want, u)
+			}
+		}
+		a.take(tape, want, v)
+	}
+	return nil
+}
+
+// swapper puts one draw on a tape of one-byte lanes, and its swap into the order.
+type swapper struct{ n, at int }
+
+func (s swapper) put(tape []byte, want []uint32, v int) {
+	if k := s.n - s.at; k > 1 { // a draw 1..1 takes no lane
+		tape[s.at] = byte(v + k*((v+s.at)%(256/k)))
+	}
+	want[s.at], want[s.at+v] = want[s.at+v], want[s.at]
+}
+
+func (s swapper) take(tape []byte, want []uint32, v int) {
+	tape[s.at] = 0
+	want[s.at], want[s.at+v] = want[s.at+v], want[s.at]
+}
+
+// offset returns where the lane of draw i of n cards is when none was rejected.
+func offset(n, i int) int {
+	s, _ := shuffle.Recipe{Cards: n, Take: max(i, 1)}.Need()
+	return s * min(i, 1)
+}
+
+// agrees runs the tape and holds the outcome against the order wanted.
+func (p *deckProver) agrees(r shuffle.Recipe, tape []byte, want []uint32, endAt int) error {
+	out, err := p.run(r, tape)
+	switch {
+	case err != nil:
+		return err
+	case len(out.Values) != len(want):
+		return fmt.Errorf("%d cards came out, not %d", len(out.Values), len(want))
+	case !slices.Equal(out.Values, want):
+		i := 0
+		for out.Values[i] == want[i] {
+			i++
+		}
+		return fmt.Errorf("place %d holds card %d, and the swaps put card %d there", i, out.Values[i], want[i])
+	case out.EndAt != endAt:
+		return fmt.Errorf("end_at %d is not %d, which the draw gives", out.EndAt, endAt)
+	}
+	return nil
+}
