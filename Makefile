@@ -43,7 +43,7 @@ test:
 	SHUFFLED_REQUIRE_POSTGRES=1 go test -short -p $(AT_ONCE) -skip '$(SHORT_SKIP)' -timeout 10m ./...
 	go test -C lab -short -timeout 10m ./...
 	SHUFFLED_REQUIRE_POSTGRES=1 go test -C perf -short -timeout 10m $(PERF)
-	go test -C test -short -timeout 10m ./...
+	go test -C test -short -count=1 -timeout 10m ./...
 
 # The same with nothing left out, and against a foreign witness, whose module may have
 # to be downloaded (SHUFFLED_REQUIRE_LITEWITNESS=1: it must build).
@@ -52,7 +52,7 @@ test-all:
 	cd tools/litewitness && CGO_ENABLED=0 go build -o /dev/null filippo.io/torchwood/cmd/litewitness || \
 		echo '*** litewitness does not build here: the test against a foreign witness will be SKIPPED ***' >&2
 	SHUFFLED_REQUIRE_POSTGRES=1 go test -timeout 20m ./...
-	set -e; for m in $(NESTED); do SHUFFLED_REQUIRE_POSTGRES=1 go test -C $$m -timeout 20m ./...; done
+	set -e; for m in $(NESTED); do SHUFFLED_REQUIRE_POSTGRES=1 go test -C $$m -count=1 -timeout 20m ./...; done
 
 # What an insider, a thief, a database administrator or a stranger would try, against
 # the real binary. SHUFFLED_ATTACKS_BINARY=FILE attacks an older build, with its

@@ -217,3 +217,40 @@ func (d *daemon) mustPost(path, key string, body, answer any) []byte {
 	}
 	return b
 }
+
+// TestLogOfActs: the log says who administered what, and has the ids that a caller gave.
+func TestLogOfActs(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t, "")
+	d.start()
+	req, err := http.NewRequest(http.MethodPost, d.url+"/v1/main/switches",
+		strings.NewReader(`{"action":"set","scope":"table","table":"t-9","reason":"a private word"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Authorization": "Bearer " + d.token("admin.token"),
+		"Content-Type": "application/json", "X-Request-Id": "ours-1",
+		"Traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"} {
+		req.Header.Set(name, value)
+	}
+	resp, err := httpClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, _ := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		t.Fatalf("%s %s", resp.Status, answer)
+	}
+	d.stop()
+	log := d.logged()
+	for _, want := range []string{`msg="administrative act" ledger=main entry=`, "act=kill_set of=t-9 identity=",
+		"trace_id=4bf92f3577b34da6a3ce929d0e0e4736 parent_span_id=00f067aa0ba902b7 caller_request=ours-1"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %q:\n%s", want, log)
+		}
+	}
+	if strings.Contains(log, "a private word") {
+		t.Error("the reason is in the log")
+	}
+}

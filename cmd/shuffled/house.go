@@ -53,12 +53,14 @@ type house struct {
 	writers  sync.WaitGroup       // watchLatch, watchFindings and keepAccessHeads, ended by last
 }
 
-// words are what an operator may say at start.
+// words are what an operator may say at start, and who is told what is written.
 type words struct {
 	adoptHead  string // reason to accept a head without a high-water mark
 	clearLatch string // reason to clear an entropy latch
 
 	adoptAct *host.AdoptedHead // of administrators
+
+	appended func(took time.Duration, entries int) // told of each batch
 }
 
 // adopt says with which reason and act the head of the ledger is adopted.
@@ -160,7 +162,7 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Inf
 		opening := place.LedgerConfig(h.cfg, c.Mark, info, signers)
 		opening.Store, opening.Start, opening.Log, opening.Tiles = h.store, start, h.log, h.tiles
 		opening.AdoptHead, opening.AdoptAct = w.adopt(info.Origin)
-		opening.Step = s.next
+		opening.Step, opening.Appended = s.next, w.appended
 		return ledger.Open(ctx, opening)
 	})
 	if err != nil {

@@ -33,16 +33,16 @@ type sight struct {
 }
 
 func hostFigure(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc("shuffled_host_"+name, help, nil, nil)
+	return prometheus.NewDesc(name, help, nil, nil)
 }
 
 var (
-	filesOpen   = hostFigure("open_files", "Files and connections that this process has open.")
-	filesLimit  = hostFigure("open_files_limit", "Files and connections that it may have open.")
-	memoryUsed  = hostFigure("memory_bytes", "Memory of the machine that this process has.")
-	memoryLimit = hostFigure("memory_limit_bytes", "Memory that the cgroup allows, or that the machine has.")
-	diskFree    = hostFigure("data_free_bytes", "Bytes that may be written below the data directory.")
-	clockKept   = hostFigure("clock_synchronised", "1 while the kernel knows that a time service keeps the clock.")
+	filesOpen   = hostFigure("shuffled_host_open_files", "Files and connections that this process has open.")
+	filesLimit  = hostFigure("shuffled_host_open_files_limit", "Files and connections that it may have open.")
+	memoryUsed  = hostFigure("shuffled_host_memory_bytes", "Memory of the machine that this process has.")
+	memoryLimit = hostFigure("shuffled_host_memory_limit_bytes", "Memory that the cgroup allows, or that the machine has.")
+	diskFree    = hostFigure("shuffled_host_data_free_bytes", "Bytes that may be written below the data directory.")
+	clockKept   = hostFigure("shuffled_host_clock_synchronised", "1 while the kernel knows that a time service keeps the clock.")
 
 	tlsEnds = prometheus.NewDesc("shuffled_tls_not_after_timestamp_seconds",
 		"Earliest end of a certificate of the listener's chain, or of the authorities of clients.", []string{"of"}, nil)

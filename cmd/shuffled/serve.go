@@ -120,9 +120,9 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ s
 // readiness and, after the delay, no new requests, listeners, ledgers, store.
 func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config, listener net.Listener,
 	m *machine, w words, passed selftest.Passed, log *slog.Logger) error {
-	figures, hooks := new(generator), new(webhookFigures)
+	figures, hooks, stored := new(generator), new(webhookFigures), newStoreFigures()
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: build.This().Name(), Log: log,
-		Collectors: append(append(figures.collectors(), selfTested(passed)...), hooks, m), Health: m.Health})
+		Collectors: append(append(figures.collectors(), selfTested(passed)...), hooks, m, stored), Health: m.Health})
 	if err != nil {
 		return err
 	}
@@ -160,6 +160,8 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 		return errors.Join(err, group.Wait())
 	}
 	defer store.Close()
+	stored.store.Store(&store)
+	w.appended = stored.appended
 	h, err := openHouse(ctx, cfg, store, w, log, start)
 	start.stop()
 	if err != nil {

@@ -19,6 +19,7 @@ type recorder struct {
 	actor  string // public id of the token, or ""
 	status int    // written, 0 before
 	body   []byte // of the request, when it was read as JSON
+	trace  trace  // of the caller's, that this request is a part of
 	away   bool   // turned away for lack of a place, of which there may be very many
 }
 
@@ -54,6 +55,7 @@ func (s *Server) record(w http.ResponseWriter, r *http.Request) *recorder {
 		ResponseWriter: w,
 		id:             s.epoch + "-" + strconv.FormatUint(s.number.Add(1), 10),
 		start:          time.Now(),
+		trace:          traceOf(r),
 	}
 	w.Header().Set("Request-Id", rec.id)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -82,7 +84,7 @@ func (s *Server) logCause(rec *recorder, r *http.Request, e *refusal) {
 			level = slog.LevelDebug // there may be very many
 		}
 		s.cfg.Log.LogAttrs(r.Context(), level, "request failed",
-			slog.String("request", rec.id), slog.String("route", rec.route),
+			slog.String("request", rec.id), slog.String("route", rec.route), rec.trace.attr(),
 			slog.String("code", string(e.code)), slog.String("error", e.cause.Error()))
 	}
 }
@@ -110,6 +112,6 @@ func (s *Server) finish(rec *recorder, r *http.Request) {
 	if s.cfg.Log.Enabled(r.Context(), level) {
 		s.cfg.Log.LogAttrs(r.Context(), level, "request",
 			slog.String("request", rec.id), slog.String("route", rec.route), slog.Int("status", rec.status),
-			slog.Duration("duration", elapsed), slog.String("token", rec.actor))
+			slog.Duration("duration", elapsed), slog.String("token", rec.actor), rec.trace.attr())
 	}
 }

@@ -46,6 +46,9 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 		l.vouched = voucherWitnesses
 	case seen == nil && l.cfg.AdoptHead != "":
 		l.vouched = voucherOperator
+		l.cfg.Log.Error("the stored head is adopted on an operator's word, and every credential is revoked; "+
+			"if a newer head was ever shown to anybody, what is signed from now on is a fork",
+			"ledger", l.cfg.Info.Name, "size", l.head.Size)
 	case seen == nil && l.asksWitnesses(l.head.Size):
 		return fmt.Errorf("%w: %w (size %d, %s): waiting for a quorum of witnesses", ErrFrozen, ErrNoMark, l.head.Size,
 			l.cfg.Mark)

@@ -25,11 +25,15 @@ const (
 func (l *Ledger) write(d *draft) (again []*request) {
 	var duplicate *DuplicateError
 	for unknown := false; ; {
-		l.writing.Store(time.Now().UnixNano())
+		began := time.Now()
+		l.writing.Store(began.UnixNano())
 		err := l.cfg.Store.Append(context.Background(), l.id, l.head, d.batch)
 		l.writing.Store(0)
 		switch {
 		case err == nil:
+			if l.cfg.Appended != nil && !unknown {
+				l.cfg.Appended(time.Since(began), len(d.batch.Rows))
+			}
 			l.landed(d)
 			return nil
 		case errors.Is(err, ErrStale) && !unknown:
@@ -119,6 +123,7 @@ func (l *Ledger) landed(d *draft) {
 		a := Answer{Appended: make([]Appended, len(r.Bodies))}
 		for j := range a.Appended {
 			a.Appended[j] = Appended{Index: proofs[i].Index, Entry: d.entries[i], Receipt: proofs[i]}
+			l.logAct(proofs[i].Index, d.entries[i])
 			i++
 		}
 		r.answer(a)

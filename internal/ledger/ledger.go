@@ -91,6 +91,9 @@ type Config struct {
 	// Clock returns the wall clock and a monotonic time since some start. It is safe
 	// for concurrent use.
 	Clock func() (wall time.Time, elapsed time.Duration)
+	// Appended is told of each batch that became durable at the first attempt: how long the
+	// store took, and how many entries it has. nil: nobody is.
+	Appended func(took time.Duration, entries int)
 	// Log gets what an operator must know.
 	Log *slog.Logger
 	// Step is told what Open does next and may have to wait for; nil for nobody.

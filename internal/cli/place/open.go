@@ -56,7 +56,9 @@ func ExplainOpen(ctx context.Context, store ledger.Store, err error, info ledger
 			"create it: shuffled ledger create --house poker|casino|lottery --name %s --origin %s", info.Name, info.Origin)
 	case errors.Is(err, ledger.ErrNoMark):
 		return term.WithHint(err, "if another daemon serves this ledger, copy its mark to this place; "+
-			"if none does, and you know that the head is right: serve --adopt-head REASON, "+
+			"if this database is a restored copy, do not start a daemon on it: what it signed would be a fork, "+
+			"and shuffled audit fsck --since CHECKPOINT tries the copy without signing; "+
+			"if nobody ever saw a newer head, and you know that: serve --adopt-head REASON, "+
 			"which revokes every token and certificate")
 	}
 	var illegal *audit.Illegal

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/store"
 	"shuffled/internal/testdb"
 )
 
@@ -189,4 +190,39 @@ func TestStandbyOutOfReach(t *testing.T) {
 	if h, err := s.Head(t.Context(), l.id); err != nil || h.Size != l.head.Size {
 		t.Errorf("head of size %d, want %d; %v", h.Size, l.head.Size, err)
 	}
+}
+
+// TestFigures: pools say how they are used, and the server whether it waits for standbys,
+// which only a role that may read its statistics is told of.
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	cluster := testdb.Start(t)
+	dsn := cluster.Database(t)
+	if err := MigrateUp(t.Context(), dsn, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), dsn, Options{AllowSuperuser: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	pools := s.Pools()
+	if len(pools) != 3 || pools[0].Name != "appends" || pools[0].Limit != appenders || pools[0].Open == 0 {
+		t.Errorf("pools: %+v", pools)
+	}
+	standbys := func() store.Standbys {
+		t.Helper()
+		r, err := s.Standbys(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if got, want := standbys(), (store.Standbys{Known: true}); got != want {
+		t.Errorf("without a standby: %+v", got)
+	}
+	cluster.NewStandby(t)
+	cluster.Synchronous(t, true)
+	t.Cleanup(func() { cluster.Synchronous(t, false) })
+	until(t, "the standby", func() bool { return standbys() == store.Standbys{Wanted: true, Known: true, Synced: 1} })
 }

@@ -1,0 +1,30 @@
+package ledger
+
+import "shuffled/internal/audit"
+
+// logAct writes one line for what somebody administered, after it is durable: who, with
+// which credential, did what to what. The entry has the rest, reasons above all.
+func (l *Ledger) logAct(index uint64, e audit.Entry) {
+	var what, of string
+	switch b := e.Body.(type) {
+	case *audit.Key:
+		what, of = "key_"+b.Subject.String(), b.Name
+	case *audit.Credential:
+		what, of = "credential_"+b.Kind.String(), b.ID
+	case *audit.ActEntry:
+		what = "act_" + b.Act.String()
+	case *audit.Takeover:
+		what, of = "takeover_"+b.Extent.String(), l.cfg.Info.Name
+	case *audit.Event:
+		switch b.Kind {
+		case audit.EventTableOpen, audit.EventTableClose, audit.EventKillSet, audit.EventKillClear,
+			audit.EventLatchClear, audit.EventHeadAdopted:
+			what, of = b.Kind.String(), b.Name
+		}
+	}
+	if what == "" || e.Actor == audit.Daemon { // disclosure keys, most often
+		return
+	}
+	l.cfg.Log.Info("administrative act", "ledger", l.cfg.Info.Name, "entry", index, "act", what, "of", of,
+		"identity", e.Actor.Identity, "credential", e.Actor.Credential)
+}
