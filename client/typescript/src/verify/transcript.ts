@@ -63,7 +63,7 @@ export function readForm(j: Canonical): Form {
 
 // readTranscript reads the form of the whole, then one receipt after the other,
 // and keeps one checkpoint for all, and that of witnessed.
-function readTranscript(bytes: Bytes): EvidenceFile {
+export function readTranscript(bytes: Bytes): EvidenceFile {
   const j = new Canonical(bytes), form = readForm(j);
   let text: Bytes | undefined, checkpoint: Checkpoint;
   const receipts = form.receipts.map((span) => {

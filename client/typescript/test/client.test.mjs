@@ -1,0 +1,56 @@
+// The client against the real daemon.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { daemon } from "./daemon.mjs";
+import { Client, ShuffledError, newKey, newSlot, verify } from "../dist/index.js";
+
+const SEATS = [{ count: 2, purpose: "seat", recipient: "seat-1" }, { count: 2, purpose: "seat", recipient: "seat-2" }];
+const FLOP = [{ count: 1, purpose: "burn" }, { count: 3, purpose: "board", public: true }];
+
+test("a hand, from its commit to its transcript", async (t) => {
+  const d = await daemon(t), c = d.client();
+  const hand = await c.commit(newKey(), { table: "poker-1", deck: "standard-52" });
+  const first = await c.deal(hand, { first: 0, runs: SEATS });
+  assert.equal(first.cards.length, 4);
+  const flop = await c.deal(hand, { first: first.next, runs: FLOP });
+  assert.deepEqual([flop.cards.length, flop.unopened.length], [3, 1]);
+  assert.equal(hand.next(), 8);
+  assert.deepEqual(hand.dealt().map((x) => x.recipient ?? "board"), ["seat-1", "seat-1", "seat-2", "seat-2", "board", "board", "board"]);
+  const shown = await c.reveal(hand, { places: [0, 1] });
+  assert.deepEqual(shown.places, [0, 1]);
+  const ending = await c.close(hand, { outcome: "completed" });
+  assert.ok(ending.tape);
+  const v = await verify(await c.transcript(hand.id), { vkey: d.vkey });
+  assert.deepEqual([v.verdict, v.level, v.state], ["proved", "recorded", "closed"]);
+  assert.equal((await c.state(hand.id)).state, "closed");
+  await c.check();
+});
+
+test("a mix of slots and a cut, draws, numbers, and a child", async (t) => {
+  const d = await daemon(t), c = d.client();
+  const slot = newSlot(c.origin, "t");
+  const s = await c.commit(newKey(), { table: "t", deck: "shoe-2", mix: { slots: [slot.hash], cut: true } });
+  await c.mix(s, { slots: [slot.value], cut: 17 });
+  await c.deal(s, { first: 0, runs: SEATS });
+  const child = await c.child(newKey(), s, { table: "t", parent: { id: s.id, positions: s.positions(0, 1, 2, 3) } });
+  await c.deal(child, { first: 0, runs: SEATS });
+  await c.close(child, { outcome: "completed" });
+  const die = newSlot(c.origin, "dice"), dice = await c.draws(newKey(), { table: "dice", ranges: [6, 6, 6], mix: { slots: [die.hash] } });
+  await c.mix(dice, { slots: [die.value] });
+  const thrown = await c.deal(dice, { first: 0, runs: [{ count: 3, purpose: "board", public: true }], close: { outcome: "completed" } });
+  assert.ok(thrown.shows.every((x) => x >= 1 && x <= 6) && thrown.close.tape);
+  const wheel = await c.draws(newKey(), { table: "wheel", wheel: [{ label: "win", weight: 1 }, { label: "lose", weight: 3 }] });
+  assert.match((await c.deal(wheel, { first: 0, runs: [{ count: 1, purpose: "board", public: true }] })).cards[0].card, /^(win|lose)$/);
+  const keno = await c.draws(newKey(), { table: "keno", numbers: { of: 80, take: 20 } });
+  const drawn = await c.deal(keno, { first: 0, runs: [{ count: 20, purpose: "board", public: true }] });
+  assert.equal(new Set(drawn.shows).size, 20);
+  await c.close(keno, { outcome: "completed" });
+});
+
+test("a refusal is one class, with code, status and sentence", async (t) => {
+  const d = await daemon(t), c = d.client();
+  const e = await c.commit(newKey(), { table: "t", deck: "standard-53" }).then(() => null, (e) => e);
+  assert.ok(e instanceof ShuffledError);
+  assert.deepEqual([e.code, e.status, e.field, e.unknown], ["invalid_request", 422, "deck", false]);
+  assert.match(e.sentence, /^"deck" must be one of the published decks/);
+});

@@ -1,0 +1,16 @@
+// Generated files are what their sources give.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { api } from "../scripts/api.mjs";
+import { page } from "../scripts/page.mjs";
+
+const read = (name) => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
+
+test("web/verify.html is what its sources give: run npm run page", async () => {
+  assert.ok(read("../../web/verify.html") === await page());
+});
+
+test("api.gen.ts is what the contract gives: run npm run api", async () => {
+  assert.ok(read("src/client/api.gen.ts") === await api());
+});
