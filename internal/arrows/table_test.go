@@ -147,6 +147,10 @@ var table = map[string]row{
 		why:  "proves draws, orders and tapes of the function it is given, and needs no randomness for it",
 		ours: []string{"internal/shuffle"}, stdOnly: true, pure: true,
 	},
+	"lab/lesson": {
+		why:  "counts what a page for students says, by the proofs and the controls",
+		ours: []string{"lab/controls", "lab/exact"}, pure: true,
+	},
 	"lab/kit": {
 		why:  "archives source and describes the generator; draws nothing",
 		ours: []string{"internal/shuffle", "internal/entropy"},
@@ -271,7 +275,7 @@ var table = map[string]row{
 	"lab/cmd/shuffled-lab": {
 		why: "the commands of the lab",
 		ours: []string{
-			"lab", "lab/alarms", "lab/battery", "lab/controls", "lab/exact", "lab/kit", "lab/labreport",
+			"lab", "lab/alarms", "lab/battery", "lab/controls", "lab/exact", "lab/kit", "lab/labreport", "lab/lesson",
 			"internal/build",
 			"internal/entropy", "internal/outcome", "internal/process", "internal/selftest", "internal/shuffle",
 			"internal/term",
@@ -436,7 +440,7 @@ var monopolies = []monopoly{
 		"internal/testdb":  "the password and the port of a test server",
 	}},
 	// Shufflers that are wrong on purpose are for one command of the lab.
-	{"shuffled/lab/controls", map[string]string{"lab/cmd/shuffled-lab": "lab selftest"}},
+	{"shuffled/lab/controls", map[string]string{"lab/cmd/shuffled-lab": "lab selftest", "lab/lesson": "their fractions"}},
 	// Nothing that is dealt or kept secret may come from a generator that can be
 	// seeded. Benchmarks compare against it.
 	{"math/rand", map[string]string{"perf/bench": "the rival"}},

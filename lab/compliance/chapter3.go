@@ -71,7 +71,7 @@ var chapter3 = []Row{
 			tests("internal/shuffle", "a tape has more bits than the logarithm of the number of orders, for every number of cards and, of each, takes from one card to all", "TestTapeHasRoomForEveryOrder", "TestTapeLenOfNamedDecks"),
 			tests("lab/exact", "every order of small decks comes up", "TestEveryOrderHasOneDrawVector"),
 		},
-		NotShown: "Behind the tape the platform's generator has about 256 bits of state between reseedings: every order of one deck (225.6 bits) is within reach of one state, the 3,024.9 bits of an eight-deck shoe are not. Shoes are indistinguishable from uniform by computation, not by counting.",
+		NotShown: "Behind the tape the platform's generator has about 256 bits of state between reseedings: that is enough, by counting, for every order of one deck (225.6 bits), and not for the 3,024.9 bits of an eight-deck shoe. That each order of one deck has a state that leads to it is no theorem, but what a random function would do. Shoes are indistinguishable from uniform by computation, not by counting.",
 	},
 	{
 		ID: "3.3.1", Title: "Cryptographic strength",

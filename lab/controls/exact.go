@@ -126,6 +126,21 @@ func swapped(at []*big.Int, i, k int) []*big.Int {
 	return to
 }
 
+// SwapAnywhereChances returns the exact chance of each card (second index) at each
+// position (first index) after the naive swap of n cards, as the nearest float64. The
+// right shuffle has 1/n everywhere.
+func SwapAnywhereChances(n int) [][]float64 {
+	all := new(big.Int).Exp(big.NewInt(int64(n)), big.NewInt(int64(n)), nil)
+	chances := make([][]float64, n)
+	for p, cards := range matrix(n, n) {
+		for _, ways := range cards {
+			chance, _ := new(big.Rat).SetFrac(ways, all).Float64()
+			chances[p] = append(chances[p], chance)
+		}
+	}
+	return chances
+}
+
 // MeanCurve returns the exact mean card, 0..n−1, at each position after the naive
 // swap of n cards. The right shuffle has (n−1)/2 everywhere.
 func MeanCurve(n int) []*big.Rat {

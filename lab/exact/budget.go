@@ -14,6 +14,8 @@ var StateBits = []int{32, 48, 64, 128, 160, 256}
 type BudgetReport struct {
 	Verdict
 	Decks []Budget `json:"decks"`
+	// Largest are the largest decks that states of StateBits could order in every way.
+	Largest []int `json:"largest_decks"`
 }
 
 // Budget is one deck, in bits.
@@ -56,8 +58,32 @@ func Budgets(need func(shuffle.Recipe) (s, widest int)) *BudgetReport {
 		}
 		report.Decks = append(report.Decks, b)
 	}
+	for _, bits := range StateBits {
+		report.Largest = append(report.Largest, LargestDeck(bits))
+	}
 	report.Verdict = verdict(fault)
 	return report
+}
+
+// LargestDeck returns the largest n with n! ≤ 2^bits: a generator with so many bits of
+// state leaves some orders of a larger deck out, whatever it does.
+func LargestDeck(bits int) (n int) {
+	states := new(big.Int).Lsh(big.NewInt(1), uint(bits))
+	for n = 1; factorial(n+1).Cmp(states) <= 0; n++ {
+	}
+	return n
+}
+
+// Log2Factorial returns log2 n! to two decimals.
+func Log2Factorial(n int) string { return fmt.Sprintf("%.2f", log2(factorial(n))) }
+
+// Reaches returns, for each of StateBits, the share of the orders of n cards that it
+// could lead to at most.
+func Reaches(n int) (reaches []Reach) {
+	for _, bits := range StateBits {
+		reaches = append(reaches, reachOf(bits, factorial(n)))
+	}
+	return reaches
 }
 
 func budgetNames() []string {
@@ -87,9 +113,7 @@ func budgetOf(d shuffle.Deck, need func(shuffle.Recipe) (s, widest int)) (b Budg
 	if _, scanErr := fmt.Sscanf(d.Name(), "shoe-%d", &b.Decks); scanErr != nil {
 		b.Decks = 0
 	}
-	for _, bits := range StateBits {
-		b.Reach = append(b.Reach, reachOf(bits, orders))
-	}
+	b.Reach = Reaches(d.Len())
 	if orders.Cmp(new(big.Int).Lsh(big.NewInt(1), uint(b.NeedBits))) > 0 {
 		err = fmt.Errorf("%s: %d bits are less than log2 %d! = %.2f", b.Name, b.NeedBits, b.Cards, b.OrdersLog2)
 	}

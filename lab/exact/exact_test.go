@@ -337,6 +337,9 @@ func TestBudget(t *testing.T) {
 	if got := strings.Join(shares, " "); got != "5.3e-57 3.5e-52 2.3e-47 4.2e-28 1.8e-18 100" {
 		t.Errorf("shares of 52!: %s", got)
 	}
+	if !slices.Equal(report.Largest, []int{12, 16, 20, 34, 40, 57}) {
+		t.Errorf("largest decks %d", report.Largest)
+	}
 	pinochle := report.Decks[slices.IndexFunc(report.Decks, func(b Budget) bool { return b.Name == "pinochle-48" })]
 	if math.Abs(pinochle.OrdersLog2-pinochle.FacesLog2-24) > 1e-9 { // 24 pairs
 		t.Errorf("%+v", pinochle)

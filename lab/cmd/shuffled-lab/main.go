@@ -21,6 +21,7 @@ type labCmd struct {
 	Battery  labBatteryCmd  `cmd:"" help:"Put outcomes to every test that regulators name, and report."`
 	Selftest labSelftestCmd `cmd:"" help:"See that the battery finds shufflers that are wrong on purpose, and accepts the true one."`
 	Kit      labKitCmd      `cmd:"" help:"Make everything that is handed in, in one directory, with a manifest; or check it."`
+	Lesson   labLessonCmd   `cmd:"" help:"Write a page on shuffles and what goes wrong with them, with pictures; every figure is counted."`
 	Health   labHealthCmd   `cmd:"" help:"Count the false alarms of the health tests, and hold them against the exact distribution."`
 }
 

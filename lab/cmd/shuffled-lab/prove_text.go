@@ -80,7 +80,7 @@ func (s sheet) exhaustionProof(r *exact.ExhaustionReport) string {
 
 func (s sheet) budgetProof(r *exact.BudgetReport) string {
 	rows := [][]string{{"deck", "cards", "log2 n!", "equal cards as one", "S bits", "L bits", ""}}
-	reach := [][]string{{"share of n! in %: state of"}}
+	reach := [][]string{{"share of n! in %, at most: state of"}}
 	for _, bits := range exact.StateBits {
 		reach[0] = append(reach[0], fmt.Sprintf("%d bits", bits))
 	}
@@ -94,7 +94,12 @@ func (s sheet) budgetProof(r *exact.BudgetReport) string {
 		}
 		reach = append(reach, append(row, ""))
 	}
+	row := []string{"largest deck"}
+	for _, cards := range r.Largest {
+		row = append(row, fmt.Sprintf("%d cards", cards))
+	}
+	reach = append(reach, append(row, ""))
 	return s.proof("Budget: bits for every order", rows, r.Verdict,
-		"Every tape has, besides the bytes for rejected lanes, more bits than its deck has orders: n! ≤ 2^8S. What is behind the tape is another matter: the platform generator has about 256 bits of state between reseeds, which is enough for every order of one deck and for few of a shoe's.") +
+		"Every tape has, besides the bytes for rejected lanes, more bits than its deck has orders: n! ≤ 2^8S. What is behind the tape is another matter: the platform generator has about 256 bits of state between reseeds, which is enough, by counting, for every order of one deck and for few of a shoe's. That each order is then reached is no theorem: it is what a random function would do, except with a chance below e^-10^9. The largest deck of a state is that with n! ≤ 2^bits.") +
 		term.Table(reach) + "\n"
 }

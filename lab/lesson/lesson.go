@@ -1,0 +1,273 @@
+// Package lesson writes docs/SHUFFLING.md, a page about shuffles and what goes wrong
+// with them, and its pictures. No figure in them is typed in: each is counted here, by
+// the code that the lab's proofs and controls use, without chance.
+package lesson
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"math/big"
+	"strings"
+	"text/template"
+
+	"shuffled/lab/controls"
+	"shuffled/lab/exact"
+)
+
+//go:generate go run ../cmd/shuffled-lab lesson --out ../../docs
+
+//go:embed text/shuffling.md
+var page string
+
+// Files returns the page and its pictures by name.
+func Files() (map[string][]byte, error) {
+	f := figuresOf()
+	t, err := template.New("page").Parse(page)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, f); err != nil {
+		return nil, err
+	}
+	return map[string][]byte{
+		"SHUFFLING.md":        b.Bytes(),
+		"shuffling-steps.svg": f.stepsPicture(),
+		"shuffling-27.svg":    f.waysPicture(),
+		"shuffling-curve.svg": f.curvePicture(),
+		"shuffling-heat.svg":  heatPicture(),
+		"shuffling-decks.svg": f.decksPicture(),
+	}, nil
+}
+
+// figures is what the page says in numbers.
+type figures struct {
+	Steps   []step // of five cards
+	Ways    controls.Ways
+	Primes  []primes
+	Curve   []place
+	Half    string // (n−1)/2
+	Two     []twoDecks
+	Unseen  []controls.Unseen
+	Largest []largest
+	Forty   string // log2 40!
+	One     string // log2 41!
+	Reach   string // of 52 cards by 64 bits, in %
+	Reach48 string
+}
+
+func figuresOf() *figures {
+	const n = 9
+	f := &figures{Steps: dryRun([]int{4, 2, 2, 2, 1}), Ways: controls.SwapAnywhere(3), Unseen: controls.UnseenFaults()}
+	for cards := 2; cards <= 10; cards++ {
+		f.Primes = append(f.Primes, primesOf(cards))
+	}
+	f.Curve, f.Half = curve(n), fmt.Sprint((n-1)/2)
+	f.Two = []twoDecks{tryOrders("cut", cuts(5)), tryOrders("even", evens(5)), tryOrders("all", orders(5))}
+	for _, bits := range []int{15, 16, 31, 32, 48, 53, 64, 128, 160, 256} {
+		f.Largest = append(f.Largest, largest{bits, exact.LargestDeck(bits)})
+	}
+	f.Forty, f.One = exact.Log2Factorial(40), exact.Log2Factorial(41)
+	for _, r := range exact.Reaches(52) {
+		switch r.StateBits {
+		case 48:
+			f.Reach48 = r.SharePercent
+		case 64:
+			f.Reach = r.SharePercent
+		}
+	}
+	return f
+}
+
+// step is one swap of the dry run, places and draws counted from 1.
+type step struct {
+	I, J, Range, Draw int
+	Cards             []int // after it
+}
+
+// Row is the cards with commas, those that hold in bold.
+func (s step) Row() string {
+	var row []string
+	for i, c := range s.Cards {
+		if i < s.I {
+			row = append(row, fmt.Sprintf("**%d**", c))
+		} else {
+			row = append(row, fmt.Sprint(c))
+		}
+	}
+	return strings.Join(row, " ")
+}
+
+func dryRun(draws []int) (steps []step) {
+	cards := make([]int, len(draws))
+	for i := range cards {
+		cards[i] = i + 1
+	}
+	for i, draw := range draws {
+		j := i + draw - 1
+		cards[i], cards[j] = cards[j], cards[i]
+		steps = append(steps, step{i + 1, j + 1, len(draws) - i, draw, append([]int(nil), cards...)})
+	}
+	return steps
+}
+
+// primes says why n! does not divide n^n.
+type primes struct {
+	N      int
+	Ways   *big.Int // n^n
+	Orders *big.Int // n!
+	Rest   *big.Int // of the division
+	Prime  int      // a factor of n! and none of n^n; 0: there is none
+}
+
+func primesOf(n int) primes {
+	p := primes{N: n, Ways: new(big.Int).Exp(big.NewInt(int64(n)), big.NewInt(int64(n)), nil),
+		Orders: new(big.Int).MulRange(1, int64(n))}
+	p.Rest = new(big.Int).Mod(p.Ways, p.Orders)
+	for q := n - 1; q > 1; q-- {
+		if big.NewInt(int64(q)).ProbablyPrime(0) && n%q != 0 { // certain below 2^64
+			p.Prime = q
+			break
+		}
+	}
+	return p
+}
+
+// place is a place after the naive swap.
+type place struct {
+	At     int
+	Before *big.Rat // mean card that it holds when its turn comes
+	After  *big.Rat // in the end
+}
+
+// Turn is Before to four decimals, and End After.
+func (p place) Turn() string { return p.Before.FloatString(4) }
+
+// End is After to four decimals.
+func (p place) End() string { return p.After.FloatString(4) }
+
+// curve follows the means: at the turn of place i it takes the card of any place, so
+// that its mean is that of all; each other place takes, once in n, what i held.
+func curve(n int) []place {
+	mean, places := make([]*big.Rat, n), make([]place, n)
+	for i := range mean {
+		mean[i] = big.NewRat(int64(i), 1)
+	}
+	for i := range n {
+		held := mean[i]
+		places[i] = place{At: i, Before: held}
+		for q := range mean {
+			pull := new(big.Rat).Sub(held, mean[q])
+			mean[q] = new(big.Rat).Add(mean[q], pull.Mul(pull, big.NewRat(1, int64(n))))
+		}
+		mean[i] = big.NewRat(int64(n-1), 2)
+	}
+	for i := range places {
+		places[i].After = mean[i]
+	}
+	return places
+}
+
+// twoDecks says what a set of orders of five cards has of a fair shuffle.
+type twoDecks struct {
+	Name   string
+	Orders int
+	Cards  bool // each card as often at each place
+	Pairs  bool // each two cards as often at each two places
+	Threes bool
+}
+
+// Yes says it in a word.
+func (t twoDecks) Yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func tryOrders(name string, all [][]int) twoDecks {
+	t := twoDecks{Name: name, Orders: len(all)}
+	t.Cards, t.Pairs, t.Threes = flat(all, 1), flat(all, 2), flat(all, 3)
+	return t
+}
+
+// flat reports whether every k cards in order are equally often at every k places.
+func flat(all [][]int, k int) bool {
+	n := len(all[0])
+	places := tuples(n, k)
+	for _, at := range places {
+		counts := map[string]int{}
+		for _, order := range all {
+			var cards []int
+			for _, p := range at {
+				cards = append(cards, order[p])
+			}
+			counts[fmt.Sprint(cards)]++
+		}
+		if len(counts) != len(places) {
+			return false
+		}
+		for _, c := range counts {
+			if c*len(places) != len(all) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// tuples are the ways to take k of n, in order.
+func tuples(n, k int) (all [][]int) {
+	var add func(chosen []int)
+	add = func(chosen []int) {
+		if len(chosen) == k {
+			all = append(all, append([]int(nil), chosen...))
+			return
+		}
+	next:
+		for v := range n {
+			for _, c := range chosen {
+				if c == v {
+					continue next
+				}
+			}
+			add(append(chosen, v))
+		}
+	}
+	add(nil)
+	return all
+}
+
+func orders(n int) [][]int { return tuples(n, n) }
+
+func cuts(n int) (all [][]int) {
+	for c := range n {
+		var order []int
+		for i := range n {
+			order = append(order, (i+c)%n)
+		}
+		all = append(all, order)
+	}
+	return all
+}
+
+func evens(n int) (all [][]int) {
+	for _, order := range orders(n) {
+		inversions := 0
+		for i, a := range order {
+			for _, b := range order[i+1:] {
+				if b < a {
+					inversions++
+				}
+			}
+		}
+		if inversions%2 == 0 {
+			all = append(all, order)
+		}
+	}
+	return all
+}
+
+// largest is the largest deck that so many bits of state could order in every way.
+type largest struct{ Bits, Cards int }

@@ -1,0 +1,160 @@
+package lesson
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"shuffled/lab/controls"
+)
+
+// picture gathers the elements of an SVG.
+type picture struct{ strings.Builder }
+
+func newPicture(width, height int, title string) *picture {
+	p := new(picture)
+	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="14">`+
+		"\n<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", width, height, title)
+	return p
+}
+
+func (p *picture) end() []byte { return []byte(p.String() + "</svg>\n") }
+
+func (p *picture) text(x, y float64, anchor, s string) {
+	fmt.Fprintf(p, `<text x="%.4g" y="%.4g" text-anchor="%s">%s</text>`+"\n", x, y, anchor, s)
+}
+
+func (p *picture) rect(x, y, w, h float64, fill string) {
+	fmt.Fprintf(p, `<rect x="%.4g" y="%.4g" width="%.4g" height="%.4g" fill="%s"/>`+"\n", x, y, w, h, fill)
+}
+
+func (p *picture) line(x1, y1, x2, y2 float64, style string) {
+	fmt.Fprintf(p, `<path d="M%.4g %.4gL%.4g %.4g" %s/>`+"\n", x1, y1, x2, y2, style)
+}
+
+const (
+	done  = "#cfe8cf"
+	open  = "#e8e8e8"
+	blue  = "#3465a4"
+	red   = "#cc3311"
+	thin  = `stroke="#888" stroke-dasharray="4 3"`
+	solid = `stroke="#333"`
+)
+
+// stepsPicture shows the dry run: a row for each draw, and the swap as an arc.
+func (f *figures) stepsPicture() []byte {
+	p := newPicture(560, 60+64*len(f.Steps), "The swaps of five cards")
+	x := func(place int) float64 { return 150 + 70*float64(place) }
+	for row, s := range f.Steps {
+		y := 40 + 64*float64(row)
+		p.text(20, y+24, "start", fmt.Sprintf("draw 1..%d: %d", s.Range, s.Draw))
+		for i, c := range s.Cards {
+			fill := open
+			if i < s.I {
+				fill = done
+			}
+			p.rect(x(i), y, 56, 36, fill)
+			p.text(x(i)+28, y+24, "middle", fmt.Sprint(c))
+		}
+		if s.I != s.J {
+			from, to := x(s.I-1)+28, x(s.J-1)+28
+			fmt.Fprintf(p, `<path d="M%.4g %.4gQ%.4g %.4g %.4g %.4g" fill="none" stroke="%s" stroke-width="2"/>`+"\n", from,
+				y-2, (from+to)/2, y-26, to, y-2, blue)
+		}
+	}
+	return p.end()
+}
+
+// waysPicture shows how many of the 27 ways lead to each order of three cards.
+func (f *figures) waysPicture() []byte {
+	p := newPicture(560, 260, "27 ways to shuffle three cards with any position")
+	const floor, unit = 210.0, 30.0
+	for i, ways := range f.Ways.Counts {
+		x, h := 50+80*float64(i), unit*float64(ways)
+		fill := blue
+		if float64(ways)*6 > float64(f.Ways.All) {
+			fill = red
+		}
+		p.rect(x, floor-h, 56, h, fill)
+		p.text(x+28, floor-h-6, "middle", fmt.Sprint(ways))
+		p.text(x+28, floor+20, "middle", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.Ways.Orders[i]), " ", ""), "[]"))
+	}
+	fair := floor - unit*float64(f.Ways.All)/6
+	p.line(40, fair, 530, fair, thin)
+	p.text(530, fair-4, "end", "27/6, which no count can be")
+	return p.end()
+}
+
+// curvePicture shows the means of nine places at their turn and in the end.
+func (f *figures) curvePicture() []byte {
+	p := newPicture(640, 330, "Mean card at each of nine places after the naive swap")
+	n := len(f.Curve)
+	x := func(i int) float64 { return 60 + 60*float64(i) }
+	y := func(mean float64) float64 { return 280 - 45*mean }
+	fair := y(float64(n-1) / 2)
+	p.line(50, fair, 560, fair, thin)
+	p.text(565, fair+4, "start", "fair")
+	draw := func(color string, mean func(place) float64) {
+		var points []string
+		for i, c := range f.Curve {
+			points = append(points, fmt.Sprintf("%.4g,%.4g", x(i), y(mean(c))))
+			fmt.Fprintf(p, `<circle cx="%.4g" cy="%.4g" r="4" fill="%s"/>`+"\n", x(i), y(mean(c)), color)
+		}
+		fmt.Fprintf(p, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n",
+			strings.Join(points, " "), color)
+	}
+	draw(red, func(c place) float64 { v, _ := c.After.Float64(); return v })
+	draw(blue, func(c place) float64 { v, _ := c.Before.Float64(); return v })
+	for i := range f.Curve {
+		p.text(x(i), 305, "middle", fmt.Sprint(i))
+	}
+	fmt.Fprintf(p, `<g fill="%s">`+"\n", red)
+	p.text(70, 24, "start", "in the end")
+	fmt.Fprintf(p, "</g>\n"+`<g fill="%s">`+"\n", blue)
+	p.text(170, 24, "start", "what the place holds when its turn comes")
+	p.WriteString("</g>\n")
+	return p.end()
+}
+
+// heatPicture shows position × card of 52 after the naive swap, exactly: red is too
+// often, blue too seldom.
+func heatPicture() []byte {
+	const n, size = 52, 9
+	p := newPicture(n*size+90, n*size+50, "Chance of each card at each place after the naive swap of 52")
+	shades := []string{"#2166ac", "#67a9cf", "#d1e5f0", "#f7f7f7", "#fddbc7", "#ef8a62", "#b2182b"}
+	cells := make([]strings.Builder, len(shades))
+	low, high := 1.0, 1.0
+	for place, row := range controls.SwapAnywhereChances(n) {
+		for card, chance := range row {
+			low, high = min(low, chance*n), max(high, chance*n)
+			shade := min(max(int(math.Round((chance*n-1)*10))+3, 0), len(shades)-1)
+			fmt.Fprintf(&cells[shade], "M%d %dh%dv%dh-%dz", 60+place*size, 10+card*size, size, size, size)
+		}
+	}
+	for i, shade := range shades {
+		fmt.Fprintf(p, `<path d="%s" fill="%s"/>`+"\n", cells[i].String(), shade)
+	}
+	p.text(60, n*size+30, "start", fmt.Sprintf("place 0 … 51; between %+.0f %% and %+.0f %% of 1/52", 100*(low-1),
+		100*(high-1)))
+	p.text(57, 22, "end", "card 0")
+	p.text(57, n*size+8, "end", "card 51")
+	return p.end()
+}
+
+// decksPicture shows the largest deck of each state.
+func (f *figures) decksPicture() []byte {
+	p := newPicture(640, 40+28*len(f.Largest), "Largest deck that a state of so many bits can order in every way")
+	for i, l := range f.Largest {
+		y := 16 + 28*float64(i)
+		fill := red
+		if l.Cards >= 52 {
+			fill = blue
+		}
+		p.text(90, y+15, "end", fmt.Sprintf("%d bits", l.Bits))
+		p.rect(100, y, 8*float64(l.Cards), 20, fill)
+		p.text(106+8*float64(l.Cards), y+15, "start", fmt.Sprintf("%d cards", l.Cards))
+	}
+	p.line(100+8*52, 8, 100+8*52, 20+28*float64(len(f.Largest)), solid)
+	p.text(104+8*52, 30+28*float64(len(f.Largest)), "start", "52")
+	return p.end()
+}
