@@ -1,11 +1,13 @@
 package main
 
 import (
+	"crypto/ecdh"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -240,7 +242,7 @@ func TestAuditorCommands(t *testing.T) {
 		}
 		private := run(term.ExitOK, strings.TrimSpace(line), "key", "show", at(name+".key"),
 			"--passphrase-file", at("pass"))
-		shown := run(term.ExitOK, strings.TrimSpace(line), "key", "show", at(name+".pub"))
+		shown := run(term.ExitOK, "ML-KEM-768 with P-256\n"+strings.TrimSpace(line), "key", "show", at(name+".pub"))
 		if private != strings.TrimPrefix(shown, "public ") {
 			t.Errorf("key show says of the two files:\n%s%s", private, shown)
 		}
@@ -268,6 +270,16 @@ func TestAuditorCommands(t *testing.T) {
 	run(term.ExitUsage, "--auditor", create("--disclosure", "auditor")...)
 	run(term.ExitUsage, "same key", create("--auditor", at("a.pub"), "--auditor", at("a.pub"))...)
 	run(term.ExitUsage, "a.key", create("--auditor", at("a.key"))...)
+	old, err := ecdh.P256().GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := append([]byte{audit.KeyP256}, old.PublicKey().Bytes()...)
+	if err := keys.WriteAuditorPublic(at("old.pub"), point); err != nil {
+		t.Fatal(err)
+	}
+	run(term.ExitUsage, "a production ledger takes hybrid ones", create("--production", "--auditor", at("old.pub"))...)
+	run(term.ExitUsage, "at most 8 times", create(slices.Repeat([]string{"--auditor", at("a.pub")}, 9)...)...)
 	run(term.ExitOK, "created", create("--disclosure", "auditor", "--auditor", at("a.pub"),
 		"--auditor", at("b.pub"))...)
 }

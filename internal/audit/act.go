@@ -111,7 +111,7 @@ func (k *coder) administrators(v *[]Administrator) {
 	keys := make(map[string]bool)
 	list(k, n, v, func(a, before *Administrator) {
 		k.name("administrator", &a.Name)
-		k.publicKey("administrator's key", &a.Key, signingKeySize)
+		k.signingKey("administrator's key", &a.Key)
 		if before != nil && before.Name >= a.Name {
 			k.fail("administrators", "in ascending order of names, each once")
 		}

@@ -152,13 +152,14 @@ func (a attempts) due(now int64) Body {
 	return nil
 }
 
-// attemptKeys are public keys of 41 owners, for signing and as points; those of
+// attemptKeys are public keys of 41 owners, for signing, as points, and hybrid; those of
 // the last are sound in form only.
-var attemptKeys = sync.OnceValue(func() (keys [2][41][]byte) {
+var attemptKeys = sync.OnceValue(func() (keys [3][41][]byte) {
 	for i := range 40 {
 		keys[0][i], keys[1][i] = signingKey(fmt.Sprint(i)), auditorKey(fmt.Sprint(i))
+		keys[2][i] = auditorKey(fmt.Sprint("hybrid ", i))
 	}
-	keys[0][40], keys[1][40] = keyLike(33), keyLike(66)
+	keys[0][40], keys[1][40], keys[2][40] = keyLike(33), keyLike(66), hybridLike(1250)
 	return keys
 })
 
@@ -167,6 +168,31 @@ func attemptKey(subject Subject, i int) []byte {
 		return attemptKeys()[0][i]
 	}
 	return attemptKeys()[1][i]
+}
+
+// sealing is an owner's key that tapes are sealed to, most often of a type that may come.
+func (a attempts) sealing(g *Genesis, i int) []byte {
+	kind := 1
+	if len(g.AuditorKeys) > 0 && g.AuditorKeys[0][0] == 2 || g.Production {
+		kind = 2
+	}
+	if a.odd() {
+		kind = 3 - kind
+	}
+	return attemptKeys()[kind][i]
+}
+
+// added is how many bytes what is sealed has more under the newest disclosure key.
+func (a attempts) added() int {
+	_, at, _ := a.m.keysInForce()
+	hybrid := a.m.genesis().Production
+	if at != 0 {
+		hybrid = a.m[at].Body.(*Key).Public[0] == 2
+	}
+	if hybrid != a.odd() {
+		return 1169
+	}
+	return 81
 }
 
 func (a attempts) genesis() *Genesis {
@@ -178,13 +204,13 @@ func (a attempts) genesis() *Genesis {
 		g.MixModes = uint8(a.pick(0, 7))
 	}
 	for i := range a.pick(0, 2) {
-		g.AuditorKeys = append(g.AuditorKeys, attemptKey(SubjectAuditor, 1+i))
+		g.AuditorKeys = append(g.AuditorKeys, a.sealing(g, 1+i))
 	}
 	if a.odd() {
 		g.SigningKey = attemptKey(SubjectSigning, 40)
 	}
 	if a.odd() {
-		g.AuditorKeys = append(g.AuditorKeys, attemptKey(SubjectAuditor, 40))
+		g.AuditorKeys = append(g.AuditorKeys, a.sealing(g, 40))
 	}
 	if g.Deals == DealsSigned && a.odd() {
 		g.Policy = nil
@@ -469,7 +495,7 @@ func (a attempts) close(id uint64, now int64) *Close {
 		}
 		if o.Context.Disclosure == DisclosureAuditor {
 			_, c.Key, _ = a.m.keysInForce()
-			c.Form, length = FormSealed, length+81
+			c.Form, length = FormSealed, length+a.added()
 		}
 	}
 	if a.odd() {
@@ -512,7 +538,7 @@ func (a attempts) disclosure(id uint64) *DisclosureEntry {
 		length = ctx.Recipe.TapeLen()
 		if ctx.Disclosure == DisclosureAuditor {
 			_, d.Key, _ = a.m.keysInForce()
-			d.Form, length = FormSealed, length+81
+			d.Form, length = FormSealed, length+a.added()
 		}
 	}
 	if a.odd() {
@@ -534,6 +560,13 @@ func (a attempts) disclosure(id uint64) *DisclosureEntry {
 func (a attempts) key() *Key {
 	k := &Key{Subject: Subject(a.pick(1, 7))}
 	k.Public = attemptKey(k.Subject, a.pick(0, 40))
+	if k.Subject == SubjectAuditor || k.Subject == SubjectDisclosure {
+		k.Public = a.sealing(a.m.genesis(), a.pick(0, 40))
+	}
+	wrap := make([]byte, 1201)
+	if k.Public[0] == 1 {
+		wrap = wrap[:113]
+	}
 	switch k.Subject {
 	case SubjectSigning:
 		if a.odd() {
@@ -566,10 +599,10 @@ func (a attempts) key() *Key {
 		}
 		slices.SortFunc(auditors, func(x, y [32]byte) int { return slices.Compare(x[:], y[:]) })
 		for _, id := range auditors {
-			k.Wraps = append(k.Wraps, Wrap{Auditor: id, Sealed: make([]byte, 113)})
+			k.Wraps = append(k.Wraps, Wrap{Auditor: id, Sealed: wrap})
 		}
 		if len(k.Wraps) == 0 {
-			k.Wraps = []Wrap{{Auditor: KeyID(k.Public), Sealed: make([]byte, 113)}}
+			k.Wraps = []Wrap{{Auditor: KeyID(k.Public), Sealed: wrap}}
 		}
 	case SubjectPolicy:
 		k.Policy = a.policy()

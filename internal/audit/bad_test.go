@@ -117,20 +117,22 @@ func (b *badEntries) addGenesis() {
 		func(g *refGenesis) { g.SigningKey = append(signingKey("1"), 0) })
 	add("a signing key of type 6", unknown, "signing key", func(g *refGenesis) { g.SigningKey[0] = 6 })
 	add("a point for a signing key", malformed, "signing key", func(g *refGenesis) { g.SigningKey = auditorKey("1") })
-	add("an auditor key of type 2", unknown, "auditor key",
+	add("an auditor key of type 3", unknown, "auditor key",
+		func(g *refGenesis) { g.Auditors = []hexed{append(hexed{3}, auditorKey("1")[1:]...)} })
+	add("an auditor key of type 3 and another size", unknown, "auditor key",
+		func(g *refGenesis) { g.Auditors = []hexed{{3, 0}} })
+	add("a hybrid auditor key with a point alone", malformed, "auditor key",
 		func(g *refGenesis) { g.Auditors = []hexed{append(hexed{2}, auditorKey("1")[1:]...)} })
-	add("an auditor key of type 2 and another size", unknown, "auditor key",
-		func(g *refGenesis) { g.Auditors = []hexed{{2, 0}} })
 	add("an auditor key that is compressed", malformed, "auditor key",
 		func(g *refGenesis) { g.Auditors = []hexed{compressed("1")} })
-	add("an auditor key in hybrid form", malformed, "auditor key",
+	add("an auditor key with both forms of a point", malformed, "auditor key",
 		func(g *refGenesis) { g.Auditors = []hexed{append(hexed{1, 6}, auditorKey("1")[2:]...)} })
 	add("a policy of 8,193 bytes", malformed, "witness policy",
 		func(g *refGenesis) { g.Policy = strings.Repeat("#", 8193) })
 	add("a policy with a tab", malformed, "witness policy", func(g *refGenesis) { g.Policy = "a\tb" })
 	add("a policy with a carriage return", malformed, "witness policy", func(g *refGenesis) { g.Policy = "a\r\n" })
-	add("65 auditors", malformed, "auditor keys", func(g *refGenesis) {
-		for i := range 65 {
+	add("9 auditors", malformed, "auditor keys", func(g *refGenesis) {
+		for i := range 9 {
 			g.Auditors = append(g.Auditors, auditorKey(fmt.Sprint(i)))
 		}
 	})
@@ -383,8 +385,8 @@ func (b *badEntries) addCloses() {
 	add("a public tape of 32,769 bytes", malformed, "tape",
 		refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: bytesOf("t", 32_769)})
 	add("an empty sealed tape", malformed, "tape", refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 5})
-	add("a sealed tape of 32,850 bytes", malformed, "tape",
-		refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 5, Tape: bytesOf("t", 32_850)})
+	add("a sealed tape of 33,938 bytes", malformed, "tape",
+		refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 5, Tape: bytesOf("t", 33_938)})
 	add("disclosure key 2^53", malformed, "disclosure key",
 		refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 1 << 53, Tape: tape})
 	for _, x := range badExtensions() {
@@ -435,10 +437,10 @@ func (b *badEntries) addKeys() {
 	add("a disclosure key of no bytes", malformed, "disclosure key", refKey{Subject: 2, Wraps: []refWrap{wrap("a")}})
 	add("no wraps", malformed, "wraps", refKey{Subject: 2, Public: key})
 	var many []refWrap
-	for i := range 65 {
+	for i := range 33 {
 		many = append(many, wrap(string(rune('!'+i))))
 	}
-	add("65 wraps", malformed, "wraps", refKey{Subject: 2, Public: key, Wraps: many})
+	add("33 wraps", malformed, "wraps", refKey{Subject: 2, Public: key, Wraps: many})
 	add("wraps in descending order", malformed, "wraps",
 		refKey{Subject: 2, Public: key, Wraps: []refWrap{wrap("b"), wrap("a")}})
 	add("an auditor's wrap twice", malformed, "wraps",
@@ -449,6 +451,16 @@ func (b *badEntries) addKeys() {
 		refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, bytesOf("w", 112)}}})
 	add("a wrap of 114 bytes", malformed, "wrapped key",
 		refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, bytesOf("w", 114)}}})
+	hybrid := auditorKey("hybrid disclosure")
+	add("a hybrid key with a wrap for P-256", malformed, "wrapped key",
+		refKey{Subject: 2, Public: hybrid, Wraps: []refWrap{wrap("a")}})
+	add("a key of P-256 with a hybrid wrap", malformed, "wrapped key",
+		refKey{Subject: 2, Public: key, Wraps: []refWrap{{wrap("a").Auditor, bytesOf("w", 1201)}}})
+	add("a hybrid wrap of 1,200 bytes", malformed, "wrapped key",
+		refKey{Subject: 2, Public: hybrid, Wraps: []refWrap{{wrap("a").Auditor, bytesOf("w", 1200)}}})
+	add("a hybrid auditor key of 1,249 bytes", malformed, "auditor key", refKey{Subject: 3, Public: hybrid[:1249]})
+	add("a hybrid auditor key with its point in front", malformed, "auditor key",
+		refKey{Subject: 3, Public: slices.Concat(hexed{2}, hybrid[1185:], hybrid[1:1185])})
 	add("a signing key of 32 bytes", malformed, "signing key", refKey{Subject: 1, Public: signingKey("1")[:32]})
 	add("a signing key of type 2", unknown, "signing key",
 		refKey{Subject: 1, Public: append(hexed{2}, signingKey("1")[1:]...)})
@@ -571,8 +583,8 @@ func (b *badEntries) addDisclosures() {
 	add("an empty tape", malformed, "tape", refDisclose{Shuffle: 2, Form: 1})
 	add("a tape of 32,769 bytes", malformed, "tape", refDisclose{Shuffle: 2, Form: 1, Tape: bytesOf("t", 32_769)})
 	add("an empty sealed tape", malformed, "tape", refDisclose{Shuffle: 2, Form: 2, Key: 5})
-	add("a sealed tape of 32,850 bytes", malformed, "tape",
-		refDisclose{Shuffle: 2, Form: 2, Key: 5, Tape: bytesOf("t", 32_850)})
+	add("a sealed tape of 33,938 bytes", malformed, "tape",
+		refDisclose{Shuffle: 2, Form: 2, Key: 5, Tape: bytesOf("t", 33_938)})
 	add("disclosure key 2^53", malformed, "disclosure key", refDisclose{Shuffle: 2, Form: 2, Key: 1 << 53, Tape: tape})
 	add("extension 1", unknown, "extension", refDisclose{Shuffle: 2, Extensions: []refExtension{{1, nil}}})
 	add("extensions in descending order", malformed, "extensions", refDisclose{Shuffle: 2,

@@ -49,7 +49,7 @@ func (k *coder) disclosed(form *Form, tape *[]byte, key *uint64) {
 	case FormSealed:
 		k.u64("disclosure key", key)
 		k.blob("sealed tape", tape)
-		longest += SealOverhead
+		longest += MaxOverhead
 	}
 	if len(*tape) == 0 || len(*tape) > longest {
 		k.fail("tape", "empty or too long")

@@ -40,7 +40,7 @@ const (
 	MaxInteger    = 1<<53 - 1 // largest index, time, serial or size
 	MaxSources    = 32        // sources of a mix plan
 	MaxRuns       = 512       // runs of one deal
-	MaxAuditors   = 64        // auditor keys in force
+	MaxAuditors   = 32        // auditor keys in force: a key entry holds a wrap for each
 	MaxPolicy     = 8192      // bytes of a witness policy
 	MaxCheckpoint = 16_384    // bytes of a signed checkpoint
 	MaxSignatures = 64        // signature lines of a signed checkpoint
@@ -51,4 +51,6 @@ const (
 	MaxAdmins     = 16        // administrators in force
 	MaxTables     = 256       // tables of one credential
 	MaxOpaque     = 1024      // bytes behind a code that is not critical and not known
+
+	MaxFirstAuditors = 8 // auditor keys of a genesis
 )

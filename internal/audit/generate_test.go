@@ -77,9 +77,12 @@ func genPolicy(lo int) *rapid.Generator[string] {
 	})
 }
 
-// genSigningKey and genPoint are keys by their form.
+// genSigningKey and genSealing are keys by their form.
 func genSigningKey() *rapid.Generator[hexed] { return genPrefixed(32, 1) }
-func genPoint() *rapid.Generator[hexed]      { return genPrefixed(64, 1, 4) }
+func genSealing() *rapid.Generator[hexed] {
+	hybrid := rapid.Map(genBytes(1249, 1249), func(b hexed) hexed { b[1184] = 4; return append(hexed{2}, b...) })
+	return rapid.OneOf(genPrefixed(64, 1, 4), hybrid)
+}
 
 func genPrefixed(n int, prefix ...byte) *rapid.Generator[hexed] {
 	return rapid.Map(genBytes(n, n), func(b hexed) hexed { return append(slices.Clone(prefix), b...) })
@@ -193,7 +196,7 @@ func genGenesis(t *rapid.T) *refGenesis {
 	}
 	g.Policy = genPolicy(int(g.Deals)-1).Draw(t, "policy")
 	g.DefaultCloseBy = rapid.Uint32Range(1, g.MaxCloseBy).Draw(t, "default")
-	g.Auditors = rapid.SliceOfNDistinct(genPoint(), 0, 8, hexed.String).Draw(t, "auditors")
+	g.Auditors = rapid.SliceOfNDistinct(genSealing(), 0, 8, hexed.String).Draw(t, "auditors")
 	for i, name := range genNames(t, 0, 16) {
 		g.Admins = append(g.Admins, refAdmin{name, signingKey(fmt.Sprint(i))})
 	}
@@ -360,11 +363,12 @@ func genKey(t *rapid.T) *refKey {
 	case 1:
 		k.Public = genSigningKey().Draw(t, "key")
 	case 3:
-		k.Public = genPoint().Draw(t, "key")
+		k.Public = genSealing().Draw(t, "key")
 	case 2:
-		k.Public = genPoint().Draw(t, "key")
+		k.Public = genSealing().Draw(t, "key")
+		size := added(k.Public) + 32
 		for _, id := range rapid.SliceOfNDistinct(genHash(), 1, 20, hexed.String).Draw(t, "auditors") {
-			k.Wraps = append(k.Wraps, refWrap{Auditor: id, Sealed: genBytes(113, 113).Draw(t, "sealed")})
+			k.Wraps = append(k.Wraps, refWrap{Auditor: id, Sealed: genBytes(size, size).Draw(t, "sealed")})
 		}
 		sortWraps(k.Wraps)
 	case 4:

@@ -12,7 +12,7 @@ type Genesis struct {
 	Production     bool            // false: a sandbox, in every commit's context
 	SigningKey     []byte          // type byte and Ed25519 public key, as in a note's verifier key
 	Policy         []byte          // C2SP tlog-policy; empty: no witnesses yet
-	AuditorKeys    [][]byte        // type byte and P-256 point, at most MaxAuditors
+	AuditorKeys    [][]byte        // at most MaxFirstAuditors; more come by key entries
 	Deals          Deals           //
 	MixModes       uint8           // bit SourceX−1 set: source X may stand in a plan
 	Disclosure     Disclosure      // for commits that do not choose
@@ -41,15 +41,15 @@ func (g *Genesis) fields(k *coder) {
 	}
 	k.text("origin", &g.Origin, CheckOrigin)
 	k.flag("production", &g.Production)
-	k.publicKey("signing key", &g.SigningKey, signingKeySize)
+	k.signingKey("signing key", &g.SigningKey)
 	k.policy(&g.Policy)
 	n := k.count8("auditor keys", len(g.AuditorKeys))
-	if n > MaxAuditors {
-		k.fail("auditor keys", fmt.Sprintf("at most %d", MaxAuditors))
+	if n > MaxFirstAuditors {
+		k.fail("auditor keys", fmt.Sprintf("at most %d in a genesis", MaxFirstAuditors))
 	}
 	seen := make(map[string]bool)
 	list(k, n, &g.AuditorKeys, func(key, _ *[]byte) {
-		k.publicKey("auditor key", key, pointKeySize)
+		k.sealingKey("auditor key", key)
 		if seen[string(*key)] {
 			k.fail("auditor keys", "the same key twice")
 		}

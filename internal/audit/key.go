@@ -26,7 +26,7 @@ type Key struct {
 // Wrap is the disclosure key's private key, sealed to one auditor key.
 type Wrap struct {
 	Auditor [32]byte // KeyID of the auditor key
-	Sealed  []byte   // HPKE: encapsulated key ‖ ciphertext, 113 bytes
+	Sealed  []byte   // HPKE: encapsulated key ‖ ciphertext
 }
 
 // KeyID names a public key: SHA-256(label ‖ type byte and key).
@@ -41,11 +41,11 @@ func (e *Key) fields(k *coder) {
 	code(k, "subject", &e.Subject, &codesOfSubject)
 	switch e.Subject {
 	case SubjectSigning:
-		k.publicKey("signing key", &e.Public, signingKeySize)
+		k.signingKey("signing key", &e.Public)
 	case SubjectAuditor:
-		k.publicKey("auditor key", &e.Public, pointKeySize)
+		k.sealingKey("auditor key", &e.Public)
 	case SubjectDisclosure:
-		k.publicKey("disclosure key", &e.Public, pointKeySize)
+		k.sealingKey("disclosure key", &e.Public)
 		e.wraps(k)
 	case SubjectPolicy:
 		k.policy(&e.Policy)
@@ -56,7 +56,7 @@ func (e *Key) fields(k *coder) {
 	case SubjectAdministrator:
 		code(k, "change", &e.Admin, &codesOfChange)
 		if k.name("administrator", &e.Name); e.Admin != ChangeRemove {
-			k.publicKey("administrator's key", &e.Public, signingKeySize)
+			k.signingKey("administrator's key", &e.Public)
 		}
 	case SubjectTwoPersons:
 		k.acts(&e.Acts, &e.Delay)
@@ -72,7 +72,7 @@ func (e *Key) coDealer(k *coder) {
 	}
 	k.flag("every commit", &e.Every)
 	k.text("co-dealer", &e.Origin, CheckOrigin)
-	k.publicKey("co-dealer's key", &e.Public, signingKeySize)
+	k.signingKey("co-dealer's key", &e.Public)
 	k.policy(&e.Policy)
 }
 
@@ -81,10 +81,14 @@ func (e *Key) wraps(k *coder) {
 	if n < 1 || n > MaxAuditors {
 		k.fail("wraps", fmt.Sprintf("1 to %d auditors", MaxAuditors))
 	}
+	size := 0
+	if kem, ok := KEMOf(e.Public); ok {
+		size = kem.Wrap()
+	}
 	list(k, n, &e.Wraps, func(wrap, before *Wrap) {
 		k.hash("auditor", &wrap.Auditor)
-		if k.blob("wrapped key", &wrap.Sealed); len(wrap.Sealed) != WrapSize {
-			k.fail("wrapped key", fmt.Sprintf("%d bytes", WrapSize))
+		if k.blob("wrapped key", &wrap.Sealed); len(wrap.Sealed) != size {
+			k.fail("wrapped key", fmt.Sprintf("%d bytes under a key of this type", size))
 		}
 		if before != nil && compareIDs(before.Auditor, wrap.Auditor) >= 0 {
 			k.fail("wraps", "in ascending order of auditor, each once")

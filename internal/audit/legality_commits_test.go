@@ -27,6 +27,7 @@ func (c legalityCases) all() {
 	c.numbers()
 	c.disclosureKeys()
 	c.keys()
+	c.types()
 	c.weakKeys()
 	c.policies()
 	c.retirements()

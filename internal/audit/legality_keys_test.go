@@ -77,15 +77,57 @@ func (c legalityCases) keys() {
 	none := newStory()
 	add("wrapped to somebody where there are no auditors", "key", none, none.disclosure("1", "1"))
 	var names []string
-	for i := range 63 {
+	for i := range 8 {
 		names = append(names, fmt.Sprint("n", i))
 	}
 	many := newStory(withAuditors(names...))
-	add("the 64th auditor", holds, many, many.auditor("1"))
+	for i := range 23 {
+		many.then(many.auditor(fmt.Sprint("m", i)))
+	}
+	add("the 32nd auditor", holds, many, many.auditor("1"))
 	many.then(many.auditor("1"))
-	add("the 65th auditor", "key", many, many.auditor("2"))
+	add("the 33rd auditor", "key", many, many.auditor("2"))
 	many.then(many.retire(3, auditorKey("1")))
-	add("a 64th auditor after one retired", holds, many, many.auditor("2"))
+	add("a 32nd auditor after one retired", holds, many, many.auditor("2"))
+}
+
+// types: the keys that tapes are sealed to have one type, in production the hybrid one.
+func (c legalityCases) types() {
+	add := func(name, rule string, s *story, next refEntry) { c.add("key", "type: "+name, rule, s, next) }
+	s := newStory(withAuditors("hybrid 1"))
+	add("a second hybrid auditor", holds, s, s.auditor("hybrid 2"))
+	add("an auditor of P-256 after a hybrid one", "key", s, s.auditor("2"))
+	add("a hybrid disclosure key", holds, s, s.disclosure("hybrid 1", "hybrid 1"))
+	add("a disclosure key of P-256 for a hybrid auditor", "key", s, s.disclosure("1", "hybrid 1"))
+	key := s.then(s.disclosure("hybrid 1", "hybrid 1"))
+	id := s.then(s.commit("t", toAuditors))
+	form := func(name, rule string, s *story, next refEntry) { c.add("form", "type: "+name, rule, s, next) }
+	form("a tape sealed to a hybrid key", holds, s, s.close(id, 1, sealedHybrid(key)))
+	form("a tape sealed as to P-256", "form", s, s.close(id, 1, sealed(key)))
+
+	old := newStory(withAuditors("1"))
+	add("a hybrid auditor after one of P-256", "key", old, old.auditor("hybrid 2"))
+	add("a hybrid disclosure key for an auditor of P-256", "key", old, old.disclosure("hybrid 1", "1"))
+	key = old.then(old.disclosure("1", "1"))
+	id = old.then(old.commit("t", toAuditors))
+	form("a tape sealed to P-256 in a sandbox", holds, old, old.close(id, 1, sealed(key)))
+	form("a tape sealed as to a hybrid key", "form", old, old.close(id, 1, sealedHybrid(key)))
+
+	none := newStory()
+	add("the first auditor of a sandbox may be of P-256", holds, none, none.auditor("1"))
+	add("the first auditor of a sandbox may be hybrid", holds, none, none.auditor("hybrid 1"))
+	p := newStory(production)
+	add("an auditor of P-256 in production", "key", p, p.auditor("1"))
+	add("a hybrid auditor in production", holds, p, p.auditor("hybrid 1"))
+
+	empty := &story{now: sampleTime}
+	genesis := func(name, rule string, changes ...func(*refGenesis)) {
+		c.add("key", "genesis: "+name, rule, empty, newStory(changes...).entries[0])
+	}
+	genesis("hybrid auditors in production", holds, production, withAuditors("hybrid 1", "hybrid 2"))
+	genesis("an auditor of P-256 in production", "key", production, withAuditors("1"))
+	genesis("the second of two of P-256 in production", "key", production, withAuditors("hybrid 1", "2"))
+	genesis("auditors of both types in a sandbox", "key", withAuditors("1", "hybrid 2"))
 }
 
 // weakKeys are keys by their form under which nothing can be signed or sealed.
@@ -117,6 +159,18 @@ func (c legalityCases) weakKeys() {
 	add("an auditor key off the curve by x", "key", 3, bent("3", 33))
 	add("an auditor key of zeros", "key", 3, append(hexed{1, 4}, make(hexed, 64)...))
 	add("an auditor key with x above the field", "key", 3, over)
+	hybrid := newStory(withAuditors("hybrid 1"))
+	above := auditorKey("hybrid 3")
+	above[1], above[2] = 0x01, above[2]&0xf0|0x0d // a coefficient of 3329, which stands for 0
+	below := auditorKey("hybrid 3")
+	below[1], below[2] = 0x00, below[2]&0xf0|0x0d // of 3328
+	for _, k := range []struct {
+		name, rule string
+		key        hexed
+	}{{"off the curve", "key", bent("hybrid 3", 1249)}, {"not in its canonical encoding", "key", above},
+		{"with the largest coefficient", holds, below}} {
+		c.add("key", "sound: a hybrid auditor key "+k.name, k.rule, hybrid, s.key(refKey{Subject: 3, Public: k.key}))
+	}
 	s = newStory(withAuditors("1"))
 	add("a disclosure key", holds, 2, auditorKey("disclosure 1"))
 	add("a disclosure key off the curve", "key", 2, bent("disclosure 1", 65))
@@ -127,8 +181,8 @@ func (c legalityCases) weakKeys() {
 	}
 	genesis("a signing key of small order", "key",
 		func(g *refGenesis) { g.SigningKey = ed(func(b hexed) { b[0] = 1 }) })
-	genesis("64 auditors", holds, func(g *refGenesis) {
-		for i := range 64 {
+	genesis("8 auditors", holds, func(g *refGenesis) {
+		for i := range 8 {
 			g.Auditors = append(g.Auditors, auditorKey(fmt.Sprint("n", i)))
 		}
 	})

@@ -69,6 +69,13 @@ func TestLimits(t *testing.T) {
 // keyLike is n bytes that begin as a point does, and as a signing key.
 func keyLike(n uint64) hexed { return append(hexed{1, 4}, make(hexed, max(n, 2))...)[:n] }
 
+// hybridLike is n bytes whose last 65 begin as a point does.
+func hybridLike(n uint64) hexed {
+	k := append(hexed{2}, make(hexed, n-1)...)
+	k[n-65] = 4
+	return k
+}
+
 func letters(n uint64) string { return strings.Repeat("a", int(n)) }
 
 // integer is the limit of every u64.
@@ -127,10 +134,12 @@ func limitsOfGenesis() []limit {
 			of(func(g *refGenesis, n uint64) { g.SigningKey = keyLike(n) })},
 		{"bytes of an auditor key", 66, 66, malformed, malformed,
 			of(func(g *refGenesis, n uint64) { g.Auditors = []hexed{keyLike(n)} })},
+		{"bytes of a hybrid auditor key", 1250, 1250, malformed, malformed,
+			of(func(g *refGenesis, n uint64) { g.Auditors = []hexed{hybridLike(n)} })},
 		{"bytes of a policy", 0, 8192, "", malformed, of(func(g *refGenesis, n uint64) { g.Policy = letters(n) })},
 		{"bytes of a policy for cosigned deals", 1, 8192, malformed, malformed,
 			of(func(g *refGenesis, n uint64) { g.Deals, g.Policy = 2, letters(n) })},
-		{"auditors", 0, 64, "", malformed, of(func(g *refGenesis, n uint64) {
+		{"auditors", 0, 8, "", malformed, of(func(g *refGenesis, n uint64) {
 			for i := range n {
 				g.Auditors = append(g.Auditors, append(keyLike(65), byte(i)))
 			}
@@ -289,7 +298,7 @@ func limitsOfPlay() []limit {
 		integer("shuffle of a disclosure", 0, disclosed(func(d *refDisclose, n uint64) { d.Shuffle = n })),
 		{"tape of a disclosure", 1, 32_768, malformed, malformed,
 			disclosed(func(d *refDisclose, n uint64) { d.Tape = make(hexed, n) })},
-		{"sealed tape of a disclosure", 1, 32_849, malformed, malformed,
+		{"sealed tape of a disclosure", 1, 33_937, malformed, malformed,
 			disclosed(func(d *refDisclose, n uint64) { d.Form, d.Tape = 2, make(hexed, n) })},
 		integer("key of a disclosure", 0, disclosed(func(d *refDisclose, n uint64) { d.Form, d.Key = 2, n })),
 		extensionBytes("disclosure", disclosed(func(d *refDisclose, n uint64) {
@@ -363,7 +372,7 @@ func limitsOfPlay() []limit {
 		{"form", 1, 2, malformed, unknown, closed(func(c *refClose, n uint64) { c.Form = uint8(n) })},
 		{"bytes of a tape", 1, 32_768, malformed, malformed,
 			closed(func(c *refClose, n uint64) { c.Tape = make(hexed, n) })},
-		{"bytes of a sealed tape", 1, 32_849, malformed, malformed,
+		{"bytes of a sealed tape", 1, 33_937, malformed, malformed,
 			closed(func(c *refClose, n uint64) { c.Form, c.Tape = 2, make(hexed, n) })},
 		integer("disclosure key", 0, closed(func(c *refClose, n uint64) { c.Form, c.Key = 2, n })),
 	}
@@ -378,6 +387,7 @@ func limitsOfKeys() []limit {
 		}
 	}
 	wraps := refKey{Subject: 2, Public: keyLike(66), Wraps: []refWrap{{bytesOf("id", 32), make(hexed, 113)}}}
+	hybrids := refKey{Subject: 2, Public: hybridLike(1250), Wraps: []refWrap{{bytesOf("id", 32), make(hexed, 1201)}}}
 	retired := refKey{Subject: 5, Retired: 1, ID: bytesOf("id", 32)}
 	public := func(k *refKey, n uint64) { k.Public = keyLike(n) }
 	typed := func(k *refKey, n uint64) { k.Public = slices.Clone(k.Public); k.Public[0] = byte(n) }
@@ -385,19 +395,29 @@ func limitsOfKeys() []limit {
 		{"bytes of a signing key", 33, 33, malformed, malformed, of(refKey{Subject: 1}, public)},
 		{"bytes of a disclosure key", 66, 66, malformed, malformed, of(wraps, public)},
 		{"bytes of an auditor key", 66, 66, malformed, malformed, of(refKey{Subject: 3}, public)},
+		{"bytes of a hybrid disclosure key", 1250, 1250, malformed, malformed,
+			of(hybrids, func(k *refKey, n uint64) { k.Public = hybridLike(n) })},
+		{"bytes of a hybrid auditor key", 1250, 1250, malformed, malformed,
+			of(refKey{Subject: 3}, func(k *refKey, n uint64) { k.Public = hybridLike(n) })},
 		{"type of a signing key", 1, 1, unknown, unknown, of(refKey{Subject: 1, Public: keyLike(33)}, typed)},
-		{"type of a disclosure key", 1, 1, unknown, unknown, of(wraps, typed)},
-		{"type of an auditor key", 1, 1, unknown, unknown, of(refKey{Subject: 3, Public: keyLike(66)}, typed)},
+		{"type of a disclosure key", 2, 2, malformed, unknown, of(hybrids, typed)},
+		{"type of an auditor key", 1, 1, unknown, malformed, of(refKey{Subject: 3, Public: keyLike(66)}, typed)},
 		{"form of a point", 4, 4, malformed, malformed,
 			of(refKey{Subject: 3, Public: keyLike(66)},
 				func(k *refKey, n uint64) { k.Public = append(hexed{1, byte(n)}, k.Public[2:]...) })},
-		{"wraps", 1, 64, malformed, malformed, of(wraps, func(k *refKey, n uint64) {
+		{"form of a hybrid key's point", 4, 4, malformed, malformed,
+			of(refKey{Subject: 3},
+				func(k *refKey, n uint64) { k.Public = slices.Replace(hybridLike(1250), 1185, 1186, byte(n)) })},
+		{"wraps", 1, 32, malformed, malformed, of(wraps, func(k *refKey, n uint64) {
 			k.Wraps = nil
 			for i := range n {
 				k.Wraps = append(k.Wraps, refWrap{append(make(hexed, 31), byte(i)), make(hexed, 113)})
 			}
 		})},
 		{"bytes of a wrap", 113, 113, malformed, malformed, of(wraps, func(k *refKey, n uint64) {
+			k.Wraps = []refWrap{{k.Wraps[0].Auditor, make(hexed, n)}}
+		})},
+		{"bytes of a hybrid wrap", 1201, 1201, malformed, malformed, of(hybrids, func(k *refKey, n uint64) {
 			k.Wraps = []refWrap{{k.Wraps[0].Auditor, make(hexed, n)}}
 		})},
 		{"bytes of a policy", 0, 8192, "", malformed,
@@ -523,6 +543,40 @@ func TestLongestEntry(t *testing.T) {
 	for n, field := range map[int]string{48_000: "after the end", 48_001: "48001 bytes"} {
 		if _, err := ParseEntry(b[:n]); faultOf(err) != malformed || !strings.Contains(err.Error(), field) {
 			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+// TestFull: entries whose every list and text is at its limit, together, are entries.
+func TestFull(t *testing.T) {
+	key := refKey{Subject: 2, Public: auditorKey("hybrid disclosure")}
+	for i := range 32 {
+		key.Wraps = append(key.Wraps, refWrap{append(make(hexed, 31), byte(i)), make(hexed, 1201)})
+	}
+	full := sampleGenesis()
+	full.Origin, full.Policy, full.Predecessor = letters(128), letters(8192), make(hexed, 16_384)
+	for i := range 8 {
+		full.Auditors = append(full.Auditors, auditorKey(fmt.Sprint("hybrid ", i)))
+	}
+	for i := range 16 {
+		full.Admins = append(full.Admins, refAdmin{letters(62) + fmt.Sprintf("%02d", i), adminKey(fmt.Sprint(i))})
+	}
+	full.TwoPersons = []uint16{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+	full.Extensions = []refExtension{{200, make(hexed, 1024)}}
+	tape := refClose{Shuffle: maxInteger, Outcome: 1, Form: 2, Key: maxInteger, Tape: make(hexed, 33_937),
+		Extensions: full.Extensions}
+	for name, c := range map[string]struct {
+		e    refEntry
+		want int
+	}{
+		"a disclosure key for 32 auditors": {refEntry{Key: &key}, 40_914},
+		"a genesis":                        {refEntry{Genesis: &full}, 37_562},
+		"a close with the longest tape":    {refEntry{Close: &tape}, 35_126},
+	} {
+		c.e.Time, c.e.Identity, c.e.Credential = maxInteger, letters(64), letters(64)
+		b := c.e.bytes()
+		if _, err := ParseEntry(b); err != nil || len(b) != c.want {
+			t.Errorf("%s: %d bytes, want %d: %v", name, len(b), c.want, err)
 		}
 	}
 }

@@ -472,7 +472,7 @@ func (m model) closeRule(c *Close, e Entry) string {
 			length := opened.Context.Recipe.TapeLen()
 			told := !lost && c.Outcome != OutcomeContinued
 			return told && (!auditor() && (c.Form != FormTape || len(c.Tape) != length) ||
-				auditor() && (c.Form != FormSealed || len(c.Tape) != length+81))
+				auditor() && (c.Form != FormSealed || !m.sealedLen(length, len(c.Tape))))
 		},
 		"disclosure_key", func() bool {
 			_, disclosure, changed := m.keysInForce()
@@ -495,7 +495,8 @@ func (m model) keyRule(k *Key) string {
 			return slices.Contains(administrators, string(k.Public)) || anywhere(KeyID(k.Public)) ||
 				!soundEdwards(k.Public) || ownWitness(m.policy(), "", [][32]byte{KeyID(k.Public)})
 		case SubjectAuditor:
-			return anywhere(KeyID(k.Public)) || len(auditors) == 64 || !soundPoint(k.Public)
+			return anywhere(KeyID(k.Public)) || len(auditors) == 32 || !soundSealing(k.Public) ||
+				m.mixes(k.Public[0])
 		case SubjectPolicy:
 			return badPolicy(k.Policy, m.genesis(), signing)
 		case SubjectDisclosure:
@@ -507,7 +508,8 @@ func (m model) keyRule(k *Key) string {
 			order := func(a, b [32]byte) int { return slices.Compare(a[:], b[:]) }
 			slices.SortFunc(inForce, order)
 			slices.SortFunc(wrapped, order)
-			return anywhere(KeyID(k.Public)) || !soundPoint(k.Public) || !slices.Equal(wrapped, inForce)
+			return anywhere(KeyID(k.Public)) || !soundSealing(k.Public) || m.mixes(k.Public[0]) ||
+				!slices.Equal(wrapped, inForce)
 		case SubjectAdministrator:
 			return k.Admin != ChangeRemove && (!soundEdwards(k.Public) || slices.Contains(signing, KeyID(k.Public)))
 		case SubjectRetirement:
@@ -522,7 +524,9 @@ func (m model) keyRule(k *Key) string {
 
 func (m model) genesisRule(g *Genesis) string {
 	return first("key", func() bool {
-		weak := func(k []byte) bool { return !soundPoint(k) }
+		weak := func(k []byte) bool {
+			return !soundSealing(k) || k[0] != g.AuditorKeys[0][0] || g.Production && k[0] != 2
+		}
 		return !soundEdwards(g.SigningKey) || slices.ContainsFunc(g.AuditorKeys, weak) || len(g.Policy) > 0 &&
 			badPolicy(g.Policy, g, [][32]byte{KeyID(g.SigningKey)}) ||
 			slices.ContainsFunc(g.Administrators, func(a Administrator) bool {
@@ -535,6 +539,41 @@ func (m model) genesisRule(g *Genesis) string {
 func soundEdwards(k []byte) bool {
 	p := decode(k[1:])
 	return p != nil && !p.double().double().double().identity()
+}
+
+// mixes reports whether a key of this type may not come: production has the hybrid one, and
+// a ledger one.
+func (m model) mixes(kind byte) bool {
+	inForce, _, _ := m.keysInForce()
+	of := func(k []byte) bool { return slices.Contains(inForce, KeyID(k)) && k[0] != kind }
+	return m.genesis().Production && kind != 2 || slices.ContainsFunc(m.genesis().AuditorKeys, of) ||
+		any1(m, func(k *Key) bool { return k.Subject == SubjectAuditor && of(k.Public) })
+}
+
+// sealedLen: a sealed tape is as long as the newest disclosure key makes it, or where there
+// is none, one of a type that may come.
+func (m model) sealedLen(tape, sealed int) bool {
+	_, at, _ := m.keysInForce()
+	for kind, more := range map[byte]int{1: 81, 2: 1169} {
+		if sealed == tape+more {
+			return at != 0 && m[at].Body.(*Key).Public[0] == kind || at == 0 && !m.mixes(kind)
+		}
+	}
+	return false
+}
+
+// soundSealing: the point is one, and in front of that of a hybrid key 768 numbers of 12
+// bits, least significant first, are below 3329 (FIPS 203 section 7.2).
+func soundSealing(k []byte) bool {
+	if k[0] == 2 {
+		for b := k[1:1153]; len(b) > 0; b = b[3:] {
+			if int(b[0])|int(b[1]&15)<<8 >= 3329 || int(b[1]>>4)|int(b[2])<<4 >= 3329 {
+				return false
+			}
+		}
+		k = k[len(k)-66:]
+	}
+	return soundPoint(k)
 }
 
 // soundPoint: the coordinates solve y² = x³ − 3x + b (SP 800-186 section 3.2.1.3).

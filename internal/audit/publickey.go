@@ -3,51 +3,120 @@ package audit
 import (
 	"crypto/ecdh"
 	"crypto/ed25519"
-	"errors"
+	"crypto/hpke"
 	"fmt"
 )
 
-// keyPoint is the type of keys for DHKEM(P-256, HKDF-SHA256), the first byte of
-// an auditor or disclosure key in an entry.
-const keyPoint = 0x01
-
-// uncompressed is the first byte of a point with both coordinates (SEC 1,
-// section 2.3.3), the one form that HPKE uses (RFC 9180 section 7.1.1).
-const uncompressed = 0x04
-
-// Sizes in bytes: of public keys in entries, the type byte included, of what HPKE with
-// DHKEM(P-256) and AES-256-GCM adds, the encapsulated key and the tag, and of a wrapped
-// private key.
+// Types of the keys that tapes and disclosure keys are sealed to: the first byte of an
+// auditor or disclosure key in an entry (docs/SPEC.md section 5.7). A type names the text
+// that defines its KEM: a later text that differs gets a type of its own.
 const (
-	signingKeySize = 1 + ed25519.PublicKeySize
-	pointKeySize   = 1 + 65
-	SealOverhead   = 65 + 16
-	WrapSize       = SealOverhead + 32
+	KeyP256   = 0x01 // DHKEM(P-256, HKDF-SHA256) of RFC 9180; in sandboxes alone
+	KeyHybrid = 0x02 // MLKEM768-P256 of draft-ietf-hpke-pq-03
 )
 
-// publicKey is a type byte and a public key. Every key of this version is of
-// type 1 and has one size; other types are those of later versions (docs/SPEC.md
-// section 5.7). Whether it is a key at all is a question of legality.
-func (k *coder) publicKey(field string, v *[]byte, size int) {
-	k.blob(field, v)
-	switch b := *v; {
-	case k.err != nil || k.writing:
-	case len(b) < 2 || len(b) > 2048:
-		k.fail(field, "a type byte and a key, 2 to 2,048 bytes")
-	case b[0] != keyEd25519 && size == signingKeySize, b[0] != keyPoint && size == pointKeySize:
+// KEM is how a secret reaches the holder of a key of one type (docs/SPEC.md section 12.1).
+type KEM struct {
+	hpke.KEM
+	Type    byte
+	Public  int // bytes of a public key in an entry, the type byte included
+	Encaps  int // bytes of an encapsulated key
+	Name    string
+	problem string // of what is no public key
+}
+
+// kems are those of this version, by type.
+var kems = map[byte]*KEM{
+	KeyP256: {KEM: hpke.DHKEM(ecdh.P256()), Type: KeyP256, Public: 1 + pointSize, Encaps: pointSize,
+		Name: "P-256", problem: "no point of P-256"},
+	KeyHybrid: {KEM: hpke.MLKEM768P256(), Type: KeyHybrid, Public: 1 + 1184 + pointSize, Encaps: 1088 + pointSize,
+		Name: "ML-KEM-768 with P-256", problem: "no key of ML-KEM-768 with a point of P-256"},
+}
+
+// KEMOf returns the KEM of a key in an entry, or of its type byte alone; false for a type
+// that this version does not know.
+func KEMOf(key []byte) (*KEM, bool) {
+	if len(key) == 0 {
+		return nil, false
+	}
+	kem, ok := kems[key[0]]
+	return kem, ok
+}
+
+// Overhead is how many bytes what is sealed has more than what it holds: the encapsulated
+// key and the tag.
+func (k *KEM) Overhead() int { return k.Encaps + 16 }
+
+// Wrap is how many bytes the private half of a disclosure key has when it is sealed.
+func (k *KEM) Wrap() int { return k.Overhead() + PrivateSize }
+
+// MaxOverhead is the largest Overhead of this version.
+const MaxOverhead = 1088 + pointSize + 16
+
+// PrivateSize is the length of a private key of any KEM: a scalar of P-256, or the seed
+// of both halves of a hybrid key.
+const PrivateSize = 32
+
+// pointSize is the length of a point with both coordinates, behind the byte uncompressed
+// (SEC 1, section 2.3.3): the one form that HPKE uses (RFC 9180 section 7.1.1).
+const (
+	pointSize    = 65
+	uncompressed = 0x04
+)
+
+// signingKeySize is the length of a signing key in an entry, the type byte included.
+const signingKeySize = 1 + ed25519.PublicKeySize
+
+// signingKey is a type byte and the public key of a ledger or an administrator. Other types
+// are those of later versions (docs/SPEC.md section 5.7). Whether it is a key at all is a
+// question of legality.
+func (k *coder) signingKey(field string, v *[]byte) {
+	if k.publicKey(field, v); k.err != nil || k.writing {
+		return
+	}
+	if b := *v; b[0] != keyEd25519 {
 		k.unknown(field+" type", uint64(b[0]))
-	case len(b) != size:
-		k.fail(field, fmt.Sprintf("type 1 has %d bytes", size))
-	case size == pointKeySize && b[1] != uncompressed:
+	} else if len(b) != signingKeySize {
+		k.fail(field, fmt.Sprintf("type %d has %d bytes", b[0], signingKeySize))
+	}
+}
+
+// sealingKey is a type byte and the public key of an auditor, or one for disclosure; its
+// last bytes are a point.
+func (k *coder) sealingKey(field string, v *[]byte) {
+	if k.publicKey(field, v); k.err != nil || k.writing {
+		return
+	}
+	b := *v
+	switch kem, ok := KEMOf(b); {
+	case !ok:
+		k.unknown(field+" type", uint64(b[0]))
+	case len(b) != kem.Public:
+		k.fail(field, fmt.Sprintf("type %d has %d bytes", b[0], kem.Public))
+	case b[len(b)-pointSize] != uncompressed:
 		k.fail(field, "the point is uncompressed")
 	}
 }
 
-// checkPoint refuses what is no P-256 public key. NewPublicKey takes a point of
-// the curve other than infinity, and uncompressed: one encoding each.
-func checkPoint(public []byte) error {
-	if _, err := ecdh.P256().NewPublicKey(public); err != nil {
-		return errors.New("no point of P-256")
+func (k *coder) publicKey(field string, v *[]byte) {
+	if k.blob(field, v); !k.writing && (len(*v) < 2 || len(*v) > 2048) {
+		k.fail(field, "a type byte and a key, 2 to 2,048 bytes")
+	}
+}
+
+// CheckSealingKey refuses what is no public key that can be sealed to, type byte first: a
+// point of P-256 other than infinity, behind which a hybrid key has one of ML-KEM-768 in
+// its canonical encoding. A type that this version does not know is ErrUnknown.
+func CheckSealingKey(public []byte) error {
+	kem, ok := KEMOf(public)
+	switch {
+	case len(public) == 0:
+		return fmt.Errorf("%w key: empty", ErrMalformed)
+	case !ok:
+		return fmt.Errorf("key type %d: %w", public[0], ErrUnknown)
+	}
+	if _, err := kem.NewPublicKey(public[1:]); err != nil {
+		return fmt.Errorf("%w key: %s", ErrMalformed, kem.problem)
 	}
 	return nil
 }

@@ -195,6 +195,20 @@ func (r *refReader) optionalName() {
 	}
 }
 
+// sealing is a key of P-256, or one of ML-KEM-768 in front of a point.
+func (r *refReader) sealing() []byte {
+	key := r.blob16(66, 1250)
+	switch r.begins(key[:1], key[0]); key[0] {
+	case 1:
+		r.must(len(key) == 66 && key[1] == 4)
+	case 2:
+		r.must(len(key) == 1250 && key[1185] == 4)
+	default:
+		r.must(false)
+	}
+	return key
+}
+
 func (r *refReader) genesis() {
 	r.must(r.num(2) == 1)
 	r.matches(refOrigin, r.str8())
@@ -204,11 +218,9 @@ func (r *refReader) genesis() {
 	r.matches(refPolicy, policy)
 	var auditors []string
 	for range r.num(1) {
-		auditor := r.blob16(66, 66)
-		r.begins(auditor, 1, 4)
-		auditors = append(auditors, string(auditor))
+		auditors = append(auditors, string(r.sealing()))
 	}
-	r.must(len(auditors) <= 64)
+	r.must(len(auditors) <= 8)
 	slices.Sort(auditors)
 	r.must(len(slices.Compact(slices.Clone(auditors))) == len(auditors))
 	r.must(r.code(2) == 1 || len(policy) > 0)
@@ -452,7 +464,7 @@ func (r *refReader) tape() (form uint64) {
 		r.integer()
 	}
 	if form > 0 {
-		r.blob16(1, map[uint64]int{1: 32_768, 2: 32_849}[form])
+		r.blob16(1, map[uint64]int{1: 32_768, 2: 33_937}[form])
 	}
 	return form
 }
@@ -483,16 +495,17 @@ func (r *refReader) key() {
 	case 7:
 		r.acts()
 	case 3:
-		r.begins(r.blob16(66, 66), 1, 4)
+		r.sealing()
 	case 2:
-		r.begins(r.blob16(66, 66), 1, 4)
+		key := r.sealing()
+		size := map[byte]int{1: 113, 2: 1201}[key[0]]
 		count, last := r.num(1), ""
-		r.must(1 <= count && count <= 64)
+		r.must(1 <= count && count <= 32)
 		for i := range count {
 			id := string(r.take(32))
 			r.must(i == 0 || last < id)
 			last = id
-			r.blob16(113, 113)
+			r.blob16(size, size)
 		}
 	case 4:
 		r.matches(refPolicy, r.blob16(0, 8192))

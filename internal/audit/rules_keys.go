@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 )
@@ -99,6 +100,9 @@ func checkGenesis(g *Genesis) error {
 		if err := soundKey(SubjectAuditor, k); err != nil {
 			return err
 		}
+		if err := checkType(g, slices.Values(g.AuditorKeys), k[0]); err != nil {
+			return err
+		}
 	}
 	for _, a := range g.Administrators {
 		if err := soundKey(SubjectAdministrator, a.Key); err != nil {
@@ -125,14 +129,44 @@ func signsBoth(administrator string) error {
 
 // soundKey refuses a key that parses but cannot be trusted or used.
 func soundKey(subject Subject, public []byte) error {
-	check := checkPoint
 	if subject == SubjectSigning || subject == SubjectAdministrator {
-		check = CheckEd25519
-	}
-	if err := check(public[1:]); err != nil {
-		return illegal(RuleKey, "the %s key: %s", subject, err)
+		if err := CheckEd25519(public[1:]); err != nil {
+			return illegal(RuleKey, "the %s key: %s", subject, err)
+		}
+	} else if kem, _ := KEMOf(public); CheckSealingKey(public) != nil {
+		return illegal(RuleKey, "the %s key: %s", subject, kem.problem)
 	}
 	return nil
+}
+
+// checkType: a tape is as safe as the weakest key that opens it, so the keys that tapes and
+// disclosure keys of a ledger are sealed to have one type, in production the hybrid one.
+func checkType(g *Genesis, inForce iter.Seq[[]byte], kind byte) error {
+	if g.Production && kind != KeyHybrid {
+		return illegal(RuleKey, "auditor and disclosure keys of a production ledger have type %d, this one has %d",
+			KeyHybrid, kind)
+	}
+	for k := range inForce {
+		if k[0] != kind {
+			return illegal(RuleKey, "the auditor keys in force have type %d, this key has %d: a ledger has one type",
+				k[0], kind)
+		}
+	}
+	return nil
+}
+
+// sealedLen reports whether a sealed tape is as long as its disclosure key makes it. A file
+// of one shuffle does not show the key: there it may be any that the ledger may have.
+func (s *State) sealedLen(tape, sealed int) bool {
+	if kem, ok := KEMOf(s.keys.disclosure.public); ok {
+		return sealed == tape+kem.Overhead()
+	}
+	for kind, kem := range kems {
+		if sealed == tape+kem.Overhead() {
+			return checkType(s.genesis, maps.Values(s.keys.auditors), kind) == nil
+		}
+	}
+	return false
 }
 
 // checkPolicy: a policy can be read, asks for witnesses if deals need them, and
@@ -168,6 +202,11 @@ func (s *State) checkKey(k *Key) error {
 		}
 		if err := soundKey(k.Subject, k.Public); err != nil {
 			return err
+		}
+		if k.Subject != SubjectSigning {
+			if err := checkType(s.genesis, maps.Values(s.keys.auditors), k.Public[0]); err != nil {
+				return err
+			}
 		}
 		if k.Subject == SubjectAuditor && len(s.keys.auditors) >= MaxAuditors {
 			return illegal(RuleKey, "at most %d auditor keys are in force", MaxAuditors)

@@ -328,7 +328,7 @@ func (s *State) checkDisclosed(d Disclosed) error {
 			return illegal(RuleForm, "shuffle %d discloses %d bytes of tape to everybody", d.Shuffle, o.tapeLen)
 		}
 	case DisclosureAuditor:
-		if d.Form != FormSealed || len(d.Tape) != o.tapeLen+SealOverhead {
+		if d.Form != FormSealed || !s.sealedLen(o.tapeLen, len(d.Tape)) {
 			return illegal(RuleForm, "shuffle %d discloses its tape to auditors", d.Shuffle)
 		}
 		if !s.sealable() || d.Key != s.keys.disclosure.index {

@@ -168,10 +168,15 @@ func (s *story) disclose(id uint64, changes ...func(*refDisclose)) refEntry {
 	return refEntry{Disclose: &d}
 }
 
-// sealed makes a close one for auditors: 65 bytes of encapsulated key, the
+// sealed makes a close one for auditors, under P-256: 65 bytes of encapsulated key, the
 // tape, 16 bytes of tag. What is in them is no question of legality.
-func sealed(key uint64) func(*refClose) {
-	return func(c *refClose) { c.Form, c.Key, c.Tape = 2, key, bytesOf("sealed", len(c.Tape)+81) }
+func sealed(key uint64) func(*refClose) { return sealedUnder(key, 81) }
+
+// sealedHybrid is sealed with an encapsulated key that has 1,088 bytes of ML-KEM in front.
+func sealedHybrid(key uint64) func(*refClose) { return sealedUnder(key, 1169) }
+
+func sealedUnder(key uint64, more int) func(*refClose) {
+	return func(c *refClose) { c.Form, c.Key, c.Tape = 2, key, bytesOf("sealed", len(c.Tape)+more) }
 }
 
 func void(reason uint8) func(*refClose) { return func(c *refClose) { c.Reason = reason } }
@@ -194,7 +199,7 @@ func (s *story) key(k refKey) refEntry {
 func (s *story) disclosure(name string, auditors ...string) refEntry {
 	k := refKey{Subject: 2, Public: auditorKey("disclosure " + name)}
 	for _, a := range auditors {
-		k.Wraps = append(k.Wraps, refWrap{refKeyID(auditorKey(a)), bytesOf("wrap for "+a, 113)})
+		k.Wraps = append(k.Wraps, refWrap{refKeyID(auditorKey(a)), bytesOf("wrap for "+a, added(k.Public)+32)})
 	}
 	sortWraps(k.Wraps)
 	return s.key(k)

@@ -276,7 +276,8 @@ func (v *hashVectors) addNames() {
 	for _, k := range []struct {
 		name string
 		key  hexed
-	}{{"Ed25519", signingKey("1")}, {"P-256", auditorKey("1")}, {"two bytes", hexed{1, 2}}} {
+	}{{"Ed25519", signingKey("1")}, {"P-256", auditorKey("1")},
+		{"ML-KEM-768 with P-256", auditorKey("hybrid 1")}, {"two bytes", hexed{1, 2}}} {
 		v.KeyIDs = append(v.KeyIDs, keyIDVector{k.name, k.key, refKeyID(k.key)})
 	}
 	for _, c := range []struct {

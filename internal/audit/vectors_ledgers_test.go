@@ -23,9 +23,9 @@ func stateStories() (names []string, stories []*story) {
 	}
 	add("no entries", &story{})
 	add("a genesis and a daemon", newStory())
-	s := newStory(cosignedDeals, withAuditors("2", "1"), production)
-	s.then(s.disclosure("1", "1", "2"))
-	s.then(s.auditor("3"))
+	s := newStory(cosignedDeals, withAuditors("hybrid 2", "hybrid 1"), production)
+	s.then(s.disclosure("hybrid 1", "hybrid 1", "hybrid 2"))
+	s.then(s.auditor("hybrid 3"))
 	add("a disclosure key that is stale", s)
 
 	s = newStory(withAuditors("1", "2"))

@@ -25,7 +25,7 @@ import (
 func newAuditors(t *testing.T, n int) (auditors []*disclosure.Auditor, publics [][]byte) {
 	t.Helper()
 	for i := range n {
-		private := bytes.Repeat([]byte{byte(i + 1)}, disclosure.PrivateSize)
+		private := append([]byte{audit.KeyHybrid}, bytes.Repeat([]byte{byte(i + 1)}, audit.PrivateSize)...)
 		a, err := disclosure.NewAuditor(private)
 		if err != nil {
 			t.Fatal(err)

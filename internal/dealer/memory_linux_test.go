@@ -43,7 +43,7 @@ func TestMemoryDaemon(t *testing.T) {
 	if how == "" {
 		t.Skip("only as a child of TestNoTapeStays")
 	}
-	pair, err := disclosure.NewPair()
+	pair, err := disclosure.NewPair(audit.KeyHybrid)
 	if err != nil {
 		t.Fatal(err)
 	}

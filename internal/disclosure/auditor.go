@@ -2,7 +2,6 @@ package disclosure
 
 import (
 	"bytes"
-	"crypto/hpke"
 	"errors"
 	"fmt"
 
@@ -15,23 +14,16 @@ import (
 var ErrNoWrap = errors.New("the disclosure key is not wrapped to this auditor key")
 
 // Auditor is the private key of an auditor. It is safe for concurrent use.
-type Auditor struct {
-	private hpke.PrivateKey
-	public  []byte
-}
+type Auditor struct{ *key }
 
-// NewAuditor returns the auditor with this private key of PrivateSize bytes, a
-// P-256 scalar.
+// NewAuditor returns the auditor with this private key of PrivateSize bytes, type byte first.
 func NewAuditor(private []byte) (*Auditor, error) {
-	k, err := kem().NewPrivateKey(private)
+	k, err := newKey(private)
 	if err != nil {
-		return nil, errors.New("no private key of P-256") // nothing of the key
+		return nil, err
 	}
-	return &Auditor{private: k, public: publicOf(k)}, nil
+	return &Auditor{k}, nil
 }
-
-// Public returns the public half, type byte first.
-func (a *Auditor) Public() []byte { return bytes.Clone(a.public) }
 
 // ID returns the KeyID of the auditor key.
 func (a *Auditor) ID() [32]byte { return audit.KeyID(a.public) }
@@ -44,7 +36,7 @@ func (a *Auditor) Unwrap(origin string, k *audit.Key) (*Opener, error) {
 	if k.Subject != audit.SubjectDisclosure {
 		return nil, fmt.Errorf("%w: a key entry of subject %s", ErrNoWrap, k.Subject)
 	}
-	if err := CheckPublic(k.Public); err != nil {
+	if err := audit.CheckSealingKey(k.Public); err != nil {
 		return nil, err
 	}
 	id := a.ID()
@@ -58,13 +50,19 @@ func (a *Auditor) Unwrap(origin string, k *audit.Key) (*Opener, error) {
 }
 
 func (a *Auditor) unwrap(origin string, public, sealed []byte) (*Opener, error) {
-	private, err := open(a.private, labelWrap, origin, public, sealed)
+	if public[0] != a.kem.Type {
+		return nil, fmt.Errorf("unwrapping a disclosure key: %w: its type is %d, the auditor key's is %d", ErrOpen,
+			public[0], a.kem.Type)
+	}
+	private, err := a.open(labelWrap, origin, public, sealed)
 	if err != nil {
 		return nil, fmt.Errorf("unwrapping a disclosure key: %w", err)
 	}
 	defer clear(private)
-	k, err := kem().NewPrivateKey(private)
-	if err != nil || !bytes.Equal(publicOf(k), public) {
+	typed := append([]byte{a.kem.Type}, private...)
+	defer clear(typed)
+	k, err := newKey(typed)
+	if err != nil || !bytes.Equal(k.public, public) {
 		return nil, fmt.Errorf("unwrapping a disclosure key: %w: what is wrapped is not its private half", ErrOpen)
 	}
 	return &Opener{k}, nil
@@ -72,18 +70,16 @@ func (a *Auditor) unwrap(origin string, public, sealed []byte) (*Opener, error) 
 
 // Opener opens the tapes that were sealed to one disclosure key. It is safe for
 // concurrent use.
-type Opener struct {
-	private hpke.PrivateKey
-}
+type Opener struct{ *key }
 
 // Open returns the tape that was sealed for a shuffle of the ledger named
 // origin. The error matches ErrOpen. Whether the tape opens the commitment is
 // for the caller to check.
 func (o *Opener) Open(origin string, id uint64, commitment [32]byte, sealed []byte) ([]byte, error) {
-	if len(sealed) > shuffle.MaxTape+audit.SealOverhead {
+	if len(sealed) > shuffle.MaxTape+o.kem.Overhead() {
 		return nil, fmt.Errorf("opening the tape of shuffle %d: %w: %d bytes", id, ErrOpen, len(sealed))
 	}
-	tape, err := open(o.private, labelTape, origin, tapeData(id, commitment), sealed)
+	tape, err := o.open(labelTape, origin, tapeData(id, commitment), sealed)
 	if err != nil {
 		return nil, fmt.Errorf("opening the tape of shuffle %d: %w", id, err)
 	}

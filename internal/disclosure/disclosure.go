@@ -5,14 +5,14 @@
 // then on the house can seal to it and not open, and each auditor opens every
 // tape from the ledger alone.
 //
-// Both steps are HPKE in base mode (RFC 9180) with DHKEM(P-256, HKDF-SHA256),
-// HKDF-SHA256 and AES-256-GCM: one message to a key, an encapsulated key of its
-// own each. All of it is in Go's FIPS 140-3 module and in WebCrypto's reach.
+// Both steps are HPKE in base mode (RFC 9180) with HKDF-SHA256 and AES-256-GCM: one
+// message to a key, an encapsulated key of its own each. New keys are hybrid, ML-KEM-768
+// with P-256: what lies in a ledger for ever stays closed if one of the two is broken. Keys
+// of P-256 alone are read, and sealed to where the auditors of a sandbox have them.
 package disclosure
 
 import (
 	"bytes"
-	"crypto/ecdh"
 	"crypto/hpke"
 	"encoding/binary"
 	"errors"
@@ -23,14 +23,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Sizes in bytes.
-const (
-	PrivateSize = 32 // of a private key
-	encSize     = 65 // of an uncompressed P-256 point, the encapsulated key
-)
-
-// keyP256 is the type byte of a P-256 key (docs/SPEC.md section 5.1).
-const keyP256 = 0x01
+// PrivateSize is the length of a private key: its type byte and what audit.PrivateSize says.
+const PrivateSize = 1 + audit.PrivateSize
 
 // Labels start the info of HPKE and keep its two uses apart (docs/SPEC.md
 // section 1.3).
@@ -43,41 +37,37 @@ const (
 // altered, belongs elsewhere, or was never sealed to this key.
 var ErrOpen = errors.New("it does not open")
 
-// CheckPublic reports whether public, type byte first, is a key that can be
-// sealed to. A type that this version does not know is audit.ErrUnknown.
-func CheckPublic(public []byte) error {
-	_, err := parsePublic(public)
-	return err
+// key is a private key of one type.
+type key struct {
+	hpke.PrivateKey
+	kem    *audit.KEM
+	public []byte // type byte first
 }
 
-func parsePublic(public []byte) (hpke.PublicKey, error) {
-	if len(public) == 0 {
-		return nil, fmt.Errorf("%w key: empty", audit.ErrMalformed)
+// newKey returns the key with this private half, type byte first.
+func newKey(private []byte) (*key, error) {
+	kem, ok := audit.KEMOf(private)
+	if !ok || len(private) != PrivateSize {
+		return nil, errors.New("no private key of a known type and its length") // nothing of the key
 	}
-	if public[0] != keyP256 {
-		return nil, fmt.Errorf("key type %d: %w", public[0], audit.ErrUnknown)
-	}
-	k, err := kem().NewPublicKey(public[1:])
+	k, err := kem.NewPrivateKey(private[1:])
 	if err != nil {
-		return nil, fmt.Errorf("%w key: no uncompressed point of P-256", audit.ErrMalformed)
+		return nil, fmt.Errorf("no private key of %s", kem.Name)
 	}
-	return k, nil
-}
-
-func kem() hpke.KEM { return hpke.DHKEM(ecdh.P256()) }
-
-// publicOf returns the public half of a key as entries carry it.
-func publicOf(k hpke.PrivateKey) []byte {
-	return append([]byte{keyP256}, k.PublicKey().Bytes()...)
+	return &key{k, kem, append([]byte{kem.Type}, k.PublicKey().Bytes()...)}, nil
 }
 
 // seal returns the encapsulated key and the ciphertext together.
 func seal(public []byte, label, origin string, data, plain []byte) ([]byte, error) {
-	k, err := parsePublic(public)
+	if err := audit.CheckSealingKey(public); err != nil {
+		return nil, err
+	}
+	kem, _ := audit.KEMOf(public)
+	k, err := kem.NewPublicKey(public[1:])
 	if err != nil {
 		return nil, err
 	}
-	info, err := infoOf(label, origin)
+	info, err := infoOf(kem, label, origin)
 	if err != nil {
 		return nil, err
 	}
@@ -94,62 +84,73 @@ func seal(public []byte, label, origin string, data, plain []byte) ([]byte, erro
 
 // open reverses seal. Why it fails is not told apart: there is nothing to learn
 // from it but that the bytes are not what was sealed.
-func open(k hpke.PrivateKey, label, origin string, data, sealed []byte) ([]byte, error) {
-	info, err := infoOf(label, origin)
+func (k *key) open(label, origin string, data, sealed []byte) ([]byte, error) {
+	info, err := infoOf(k.kem, label, origin)
 	if err != nil {
 		return nil, err
 	}
-	return openInfo(k, info, data, sealed)
+	return k.openInfo(info, data, sealed)
 }
 
-func openInfo(k hpke.PrivateKey, info, data, sealed []byte) ([]byte, error) {
-	if len(sealed) <= audit.SealOverhead {
+func (k *key) openInfo(info, data, sealed []byte) ([]byte, error) {
+	if len(sealed) <= k.kem.Overhead() {
 		return nil, fmt.Errorf("%w: %d bytes", ErrOpen, len(sealed))
 	}
-	recipient, err := hpke.NewRecipient(sealed[:encSize], k, hpke.HKDFSHA256(), hpke.AES256GCM(), info)
+	recipient, err := hpke.NewRecipient(sealed[:k.kem.Encaps], k, hpke.HKDFSHA256(), hpke.AES256GCM(), info)
 	if err != nil {
 		return nil, ErrOpen
 	}
-	plain, err := recipient.Open(data, sealed[encSize:])
+	plain, err := recipient.Open(data, sealed[k.kem.Encaps:])
 	if err != nil {
 		return nil, ErrOpen
 	}
 	return plain, nil
 }
 
-// infoOf is label ‖ str8 origin.
-func infoOf(label, origin string) ([]byte, error) {
+// infoOf is label ‖ str8 origin, and from type 2 on ‖ u8 type: of two texts with one
+// identifier for their KEM the one's boxes are none of the other's.
+func infoOf(kem *audit.KEM, label, origin string) ([]byte, error) {
 	if err := audit.CheckOrigin(origin); err != nil {
 		return nil, fmt.Errorf("the origin: %w", err)
 	}
-	return append(append([]byte(label), byte(len(origin))), origin...), nil
+	info := append(append([]byte(label), byte(len(origin))), origin...)
+	if kem.Type != audit.KeyP256 {
+		info = append(info, kem.Type)
+	}
+	return info, nil
 }
 
 // Pair is a disclosure key with its private half, on its way into an entry. It
 // is kept nowhere.
-type Pair struct {
-	private hpke.PrivateKey
-	public  []byte
-}
+type Pair struct{ *key }
 
-// NewPair makes a disclosure key.
-func NewPair() (*Pair, error) {
-	k, err := kem().GenerateKey()
+// NewPair makes a disclosure key of a type, the first byte of an auditor's.
+func NewPair(kind byte) (*Pair, error) {
+	kem, ok := audit.KEMOf([]byte{kind})
+	if !ok {
+		return nil, fmt.Errorf("making a disclosure key of type %d: %w", kind, audit.ErrUnknown)
+	}
+	k, err := kem.GenerateKey()
 	if err != nil {
 		return nil, fmt.Errorf("making a disclosure key: %w", err)
 	}
-	return &Pair{private: k, public: publicOf(k)}, nil
+	return &Pair{&key{k, kem, append([]byte{kind}, k.PublicKey().Bytes()...)}}, nil
 }
 
 // Public returns the public half, type byte first.
-func (p *Pair) Public() []byte { return bytes.Clone(p.public) }
+func (k *key) Public() []byte { return bytes.Clone(k.public) }
 
 // Wrap seals the private half to an auditor key, for the ledger named origin.
 func (p *Pair) Wrap(origin string, auditor []byte) (audit.Wrap, error) {
-	private, err := p.private.Bytes()
+	if kem, known := audit.KEMOf(auditor); known && kem != p.kem {
+		return audit.Wrap{}, fmt.Errorf("wrapping a disclosure key of type %d to an auditor key of type %d: a tape is "+
+			"as safe as the weakest key that opens it, so all have one type", p.kem.Type, kem.Type)
+	}
+	private, err := p.Bytes()
 	if err != nil {
 		return audit.Wrap{}, fmt.Errorf("wrapping a disclosure key: %w", err)
 	}
+	private = bytes.Clone(private) // a hybrid key gives its own seed
 	defer clear(private)
 	sealed, err := seal(auditor, labelWrap, origin, p.public, private)
 	if err != nil {
@@ -161,12 +162,13 @@ func (p *Pair) Wrap(origin string, auditor []byte) (audit.Wrap, error) {
 
 // Body makes a disclosure key and returns the body of its key entry, wrapped to
 // each of the auditor keys. There is no other copy of the private half. A key
-// that cannot be wrapped to is an error: no auditor is left out.
+// that cannot be wrapped to is an error: no auditor is left out. It has the type of the
+// auditors' keys, which is one.
 func Body(origin string, auditors [][]byte) (*audit.Key, error) {
 	if len(auditors) == 0 {
 		return nil, fmt.Errorf("making a disclosure key: no auditor key to wrap it to")
 	}
-	pair, err := NewPair()
+	pair, err := NewPair(auditors[0][0])
 	if err != nil {
 		return nil, err
 	}

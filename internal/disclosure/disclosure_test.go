@@ -16,20 +16,35 @@ import (
 
 func newAuditor(t testing.TB, name string) *Auditor {
 	t.Helper()
-	a, err := NewAuditor(bytesOf(name, PrivateSize))
+	return auditorOf(t, audit.KeyHybrid, name)
+}
+
+func auditorOf(t testing.TB, kind byte, name string) *Auditor {
+	t.Helper()
+	a, err := NewAuditor(typed(kind, bytesOf(name, audit.PrivateSize)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
+// eachType runs a test with keys of every type.
+func eachType(t *testing.T, test func(t *testing.T, kind byte)) {
+	for _, kind := range []byte{audit.KeyP256, audit.KeyHybrid} {
+		t.Run(fmt.Sprint("type ", kind), func(t *testing.T) { test(t, kind) })
+	}
+}
+
 // TestForAuditors: a key entry serves each of its auditors and nobody else, and
 // the reference reads what we seal.
-func TestForAuditors(t *testing.T) {
+func TestForAuditors(t *testing.T) { eachType(t, testForAuditors) }
+
+func testForAuditors(t *testing.T, kind byte) {
+	overhead := map[byte]int{1: 81, 2: 1169}[kind]
 	var auditors []*Auditor
 	var publics [][]byte
 	for i := range 5 {
-		a := newAuditor(t, fmt.Sprint("auditor ", i))
+		a := auditorOf(t, kind, fmt.Sprint("auditor ", i))
 		auditors, publics = append(auditors, a), append(publics, a.Public())
 	}
 	k, err := Body(origin, publics)
@@ -45,12 +60,12 @@ func TestForAuditors(t *testing.T) {
 		t.Fatal("the entry's reader refuses it:", err)
 	}
 	k = entry.Body.(*audit.Key)
-	if len(k.Public) != 1+encSize || len(k.Wraps) != len(auditors) {
+	if len(k.Public) != map[byte]int{1: 66, 2: 1250}[kind] || len(k.Wraps) != len(auditors) {
 		t.Fatalf("a key of %d bytes with %d wraps", len(k.Public), len(k.Wraps))
 	}
 	tape, commitment := bytesOf("tape", 129), [32]byte(bytesOf("commitment", 32))
 	sealed, err := Seal(k.Public, origin, 1234, commitment, tape)
-	if err != nil || len(sealed) != len(tape)+audit.SealOverhead || audit.SealOverhead != 81 {
+	if err != nil || len(sealed) != len(tape)+overhead {
 		t.Fatalf("%d bytes sealed, %v", len(sealed), err)
 	}
 	for i, a := range auditors {
@@ -64,17 +79,17 @@ func TestForAuditors(t *testing.T) {
 		}
 		// The reference goes the same way from the same bytes.
 		at := slices.IndexFunc(k.Wraps, func(w audit.Wrap) bool { return w.Auditor == a.ID() })
-		if at < 0 || len(k.Wraps[at].Sealed) != audit.WrapSize || audit.WrapSize != 113 {
+		if at < 0 || len(k.Wraps[at].Sealed) != overhead+32 {
 			t.Fatalf("auditor %d: wrap %d", i, at)
 		}
-		private := refOpen(t, bytesOf(fmt.Sprint("auditor ", i), 32), refInfo("wrap", origin), k.Public,
-			k.Wraps[at].Sealed)
-		if got := refOpen(t, private, refInfo("disclosure", origin), refData(1234, commitment[:]),
+		private := refOpen(t, kind, bytesOf(fmt.Sprint("auditor ", i), 32), refInfo(kind, "wrap", origin),
+			k.Public, k.Wraps[at].Sealed)
+		if got := refOpen(t, kind, private, refInfo(kind, "disclosure", origin), refData(1234, commitment[:]),
 			sealed); !bytes.Equal(got, tape) {
 			t.Errorf("auditor %d: the reference reads %x", i, got)
 		}
 	}
-	if _, err := newAuditor(t, "a stranger").Unwrap(origin, k); !errors.Is(err, ErrNoWrap) {
+	if _, err := auditorOf(t, kind, "a stranger").Unwrap(origin, k); !errors.Is(err, ErrNoWrap) {
 		t.Errorf("a stranger: %v", err)
 	}
 	for _, other := range []*audit.Key{{Subject: audit.SubjectAuditor, Public: publics[0]},
@@ -110,11 +125,8 @@ func TestFresh(t *testing.T) {
 // TestLongest: the longest tape fits a close.
 func TestLongest(t *testing.T) {
 	tape := bytesOf("tape", shuffle.MaxTape)
-	k, err := kem().NewPrivateKey(bytesOf("disclosure 1", 32))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealed, err := Seal(publicOf(k), origin, audit.MaxInteger, [32]byte{}, tape)
+	k := newAuditor(t, "disclosure 1").key
+	sealed, err := Seal(k.public, origin, audit.MaxInteger, [32]byte{}, tape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +142,10 @@ func TestLongest(t *testing.T) {
 }
 
 // TestEveryByte: not one changed byte of a wrap or a sealed tape is let through.
-func TestEveryByte(t *testing.T) {
-	a := newAuditor(t, "auditor 1")
+func TestEveryByte(t *testing.T) { eachType(t, testEveryByte) }
+
+func testEveryByte(t *testing.T, kind byte) {
+	a := auditorOf(t, kind, "auditor 1")
 	k, err := Body(origin, [][]byte{a.Public()})
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +181,7 @@ func TestEveryByte(t *testing.T) {
 			t.Errorf("shuffle, bit %d: %v", i, err)
 		}
 	}
-	for i := range audit.WrapSize {
+	for i := range k.Wraps[0].Sealed {
 		bad := *k
 		bad.Wraps = []audit.Wrap{{Auditor: a.ID(), Sealed: bytes.Clone(k.Wraps[0].Sealed)}}
 		bad.Wraps[0].Sealed[i] ^= 1 << (i % 8)
@@ -175,11 +189,11 @@ func TestEveryByte(t *testing.T) {
 			t.Errorf("wrap, byte %d: %v", i, err)
 		}
 	}
-	disclosure, err := o.private.Bytes()
+	disclosure, err := o.Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := refSeal(t, bytesOf("ephemeral", 32), refPublic(t, disclosure)[1:], refInfo("disclosure", origin),
+	long := refSeal(t, bytesOf("ephemeral", 32), refPublic(t, kind, disclosure), refInfo(kind, "disclosure", origin),
 		refData(9, commitment[:]), make([]byte, shuffle.MaxTape+1))
 	if _, err := o.Open(origin, 9, commitment, long); !errors.Is(err, ErrOpen) {
 		t.Errorf("too long a tape: %v", err)
@@ -188,8 +202,11 @@ func TestEveryByte(t *testing.T) {
 
 // TestRefusedKeys: no tape and no disclosure key goes to what is no key.
 func TestRefusedKeys(t *testing.T) {
-	good := newAuditor(t, "auditor 1").Public()
+	hybrid := newAuditor(t, "auditor 1").Public()
+	good := auditorOf(t, audit.KeyP256, "auditor 1").Public()
 	point := good[1:]
+	above := bytes.Clone(hybrid) // a coefficient of 3329, the field's size, which stands for 0
+	above[1], above[2] = 0x01, above[2]&0xf0|0x0d
 	for _, c := range []struct {
 		name   string
 		public []byte
@@ -197,27 +214,42 @@ func TestRefusedKeys(t *testing.T) {
 	}{
 		{"nothing", nil, audit.ErrMalformed},
 		{"a type alone", []byte{1}, audit.ErrMalformed},
-		{"another type", append([]byte{2}, point...), audit.ErrUnknown},
+		{"another type", append([]byte{3}, point...), audit.ErrUnknown},
+		{"hybrid: the point alone", append([]byte{2}, point...), audit.ErrMalformed},
+		{"hybrid: a byte too few", hybrid[:len(hybrid)-1], audit.ErrMalformed},
+		{"hybrid: off the curve", append(bytes.Clone(hybrid[:1249]), hybrid[1249]^1), audit.ErrMalformed},
+		{"hybrid: not in its canonical encoding", above, audit.ErrMalformed},
 		{"type 0", append([]byte{0}, point...), audit.ErrUnknown},
 		{"compressed", append([]byte{1, 2 + point[64]&1}, point[1:33]...), audit.ErrMalformed},
-		{"hybrid", append([]byte{1, 6 + point[64]&1}, point[1:]...), audit.ErrMalformed},
+		{"both forms of a point", append([]byte{1, 6 + point[64]&1}, point[1:]...), audit.ErrMalformed},
 		{"off the curve", append(append([]byte{1}, point[:64]...), point[64]^1), audit.ErrMalformed},
 		{"infinity", []byte{1, 0}, audit.ErrMalformed},
 		{"zero", append([]byte{1, 4}, make([]byte, 64)...), audit.ErrMalformed},
 		{"a byte too many", append(bytes.Clone(good), 0), audit.ErrMalformed},
 	} {
-		if err := CheckPublic(c.public); !errors.Is(err, c.want) {
+		if err := audit.CheckSealingKey(c.public); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 		if _, err := Seal(c.public, origin, 1, [32]byte{}, []byte{1}); !errors.Is(err, c.want) {
 			t.Errorf("sealed to %s: %v", c.name, err)
 		}
-		if k, err := Body(origin, [][]byte{good, c.public}); k != nil || !errors.Is(err, c.want) {
+		first := good
+		if len(c.public) > 0 && c.public[0] == audit.KeyHybrid {
+			first = hybrid
+		}
+		if k, err := Body(origin, [][]byte{first, c.public}); k != nil || !errors.Is(err, c.want) {
 			t.Errorf("wrapped to %s: %v", c.name, err)
 		}
 	}
-	if err := CheckPublic(good); err != nil {
-		t.Error(err)
+	for _, k := range [][]byte{good, hybrid} {
+		if err := audit.CheckSealingKey(k); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, mixed := range [][][]byte{{good, hybrid}, {hybrid, good}} {
+		if k, err := Body(origin, mixed); k != nil || err == nil {
+			t.Error("a disclosure key for auditors with keys of two types")
+		}
 	}
 	if _, err := Body(origin, nil); err == nil {
 		t.Error("a disclosure key for nobody")
@@ -231,8 +263,10 @@ func TestRefusedKeys(t *testing.T) {
 		}
 	}
 	order := unhex(t, "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
-	for name, private := range map[string][]byte{"none": nil, "31 bytes": make([]byte, 31), "zero": make([]byte, 32),
-		"the order": order} {
+	for name, private := range map[string][]byte{"none": nil, "31 bytes": make([]byte, 31),
+		"zero": typed(1, make([]byte, 32)), "the order": typed(1, order),
+		"a seed of 31 bytes": typed(2, make([]byte, 31)),
+		"type 3":             typed(3, order)} {
 		if _, err := NewAuditor(private); err == nil {
 			t.Errorf("a private key: %s", name)
 		}
@@ -251,21 +285,21 @@ func TestNothingIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewPair()
+	p, err := NewPair(audit.KeyHybrid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	disclosure, err := o.private.Bytes()
+	disclosure, err := o.Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair, err := p.private.Bytes()
+	pair, err := p.Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, short := NewAuditor(private[:31])
+	_, short := NewAuditor(typed(2, private[:31]))
 	_, long := Seal(a.Public(), "", 1, [32]byte{}, tape)
-	said := fmt.Sprintf("%v %+v %#v %s %v %+v %#v %s %v %+v %#v %v %v", a, a, a, a, o, o, o, o, p, p, p, short, long)
+	said := fmt.Sprintf("%v %+v %#v %v %+v %#v %v %+v %#v %v %+v %#v %v %v", a, a, a, *a.key, *a.key, *a.key, o, o, o, p, p, p, short, long)
 	for what, secret := range map[string][]byte{"auditor's": private, "disclosure": disclosure, "pair's": pair,
 		"tape": tape} {
 		head := secret[:16]
@@ -295,10 +329,7 @@ func BenchmarkOpen(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	k, err := kem().NewPrivateKey(bytesOf("auditor 1", 32))
-	if err != nil {
-		b.Fatal(err)
-	}
+	k := newAuditor(b, "auditor 1").key
 	for b.Loop() {
 		if _, err := (&Opener{k}).Open(origin, 1, [32]byte{}, sealed); err != nil {
 			b.Fatal(err)

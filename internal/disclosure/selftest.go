@@ -22,6 +22,7 @@ type vectors struct {
 
 type wrapVector struct {
 	Name    string      `json:"name"`
+	Type    byte        `json:"type"` // of the auditor key
 	Origin  string      `json:"origin"`
 	Auditor known.Bytes `json:"auditor_private"`
 	ID      known.Bytes `json:"auditor_id"`
@@ -33,6 +34,7 @@ type wrapVector struct {
 
 type tapeVector struct {
 	Name       string      `json:"name"`
+	Type       byte        `json:"type"`
 	Origin     string      `json:"origin"`
 	Private    known.Bytes `json:"disclosure_private"`
 	Shuffle    uint64      `json:"shuffle"`
@@ -53,7 +55,7 @@ var selfTests = map[string]func(*known.Answers, *vectors){"disclosure-key": wrap
 
 func wrapTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Wraps {
-		auditor, err := NewAuditor(c.Auditor)
+		auditor, err := NewAuditor(typed(c.Type, c.Auditor))
 		if err != nil {
 			a.Is(c.Name+": the auditor", "", err, c.ID.String())
 			continue
@@ -69,6 +71,8 @@ func wrapTest(a *known.Answers, v *vectors) {
 	}
 }
 
+func typed(kind byte, private []byte) []byte { return append([]byte{kind}, private...) }
+
 // entry is the key entry that carries the wrap.
 func (c wrapVector) entry() *audit.Key {
 	return &audit.Key{Subject: audit.SubjectDisclosure, Public: c.Public,
@@ -78,7 +82,7 @@ func (c wrapVector) entry() *audit.Key {
 // tapeTest opens tapes with the private half of each vector.
 func tapeTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Tapes {
-		private, err := kem().NewPrivateKey(c.Private)
+		private, err := newKey(typed(c.Type, c.Private))
 		if err != nil {
 			a.Is(c.Name+": the private half", "", err, c.Private.String())
 			continue

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"shuffled/internal/audit"
 	"shuffled/internal/known"
 )
 
@@ -46,8 +45,8 @@ func keyIDOf(public []byte) []byte {
 }
 
 const (
-	origin  = "vectors.example/ledger-1"
-	another = "vectors.example/ledger-2"
+	origin      = "vectors.example/ledger-1"
+	otherOrigin = "vectors.example/ledger-2"
 )
 
 // makeVectors is the file as the reference writes it.
@@ -56,91 +55,116 @@ func makeVectors(t testing.TB) vectorFile {
 		"Sealed bytes of docs/SPEC.md section 12. Byte strings are lower-case hex.",
 		"wraps: a disclosure key's private half for one auditor. opens is false for one damaged as its name says, also where the ciphertext opens but holds another key.",
 		"tapes: a tape sealed to a disclosure key.",
-		"Keys and tapes are SHA-256(name ‖ u32 0), SHA-256(name ‖ u32 1) …, cut to length. The ephemeral key is that of the name \"ephemeral \" and the case's name."}}
-	seal := func(name string, public, info, data, plain []byte) hexBytes {
-		return refSeal(t, bytesOf("ephemeral "+name, 32), public[1:], info, data, plain)
+		"type is that of the key that is sealed to: 1 P-256, 2 ML-KEM-768 with P-256. A private key of type 2 is its seed of 32 bytes.",
+		"Keys and tapes are SHA-256(name ‖ u32 0), SHA-256(name ‖ u32 1) …, cut to length. The ephemeral key is that of the name \"ephemeral \" and the case's name, the randomness of ML-KEM its SHA-256."}}
+	for _, kind := range []byte{1, 2} {
+		v.Wraps = append(v.Wraps, wrapVectors(t, kind)...)
+		v.Tapes = append(v.Tapes, tapeVectors(t, kind)...)
 	}
+	return v
+}
+
+// named says in a case's name which type of key it is of; type 1 goes without.
+func named(kind byte, name string) string { return map[byte]string{1: "", 2: "hybrid: "}[kind] + name }
+
+func sealCase(t testing.TB, name string, public, info, data, plain []byte) hexBytes {
+	return refSeal(t, bytesOf("ephemeral "+name, 32), public, info, data, plain)
+}
+
+func wrapVectors(t testing.TB, kind byte) (all []wrapVector) {
+	disclosure, another := bytesOf("disclosure 1", 32), bytesOf("disclosure 2", 32)
+	public, info := refPublic(t, kind, disclosure), refInfo(kind, "wrap", origin)
 	for _, auditor := range []string{"auditor 1", "auditor 2"} {
-		private, disclosure := bytesOf(auditor, 32), bytesOf("disclosure 1", 32)
-		public := refPublic(t, disclosure)
-		good := wrapVector{Name: auditor, Origin: origin, Auditor: private, ID: keyIDOf(refPublic(t, private)),
-			Public: public,
-			Sealed: seal(auditor, refPublic(t, private), refInfo("wrap", origin), public, disclosure), Opens: true,
-			Private: disclosure}
-		v.Wraps = append(v.Wraps, good)
+		private := bytesOf(auditor, 32)
+		to := refPublic(t, kind, private)
+		good := wrapVector{Name: named(kind, auditor), Type: kind, Origin: origin, Auditor: private, ID: keyIDOf(to),
+			Public: public, Opens: true, Private: disclosure}
+		good.Sealed = sealCase(t, good.Name, to, info, public, disclosure)
+		all = append(all, good)
 		if auditor != "auditor 1" {
 			continue
 		}
 		bad := func(name string, change func(w *wrapVector)) {
 			w := good
-			w.Name, w.Opens, w.Private = name, false, nil
+			w.Name, w.Opens, w.Private, w.Sealed = named(kind, name), false, nil, slices.Clone(w.Sealed)
 			change(&w)
-			v.Wraps = append(v.Wraps, w)
+			all = append(all, w)
 		}
-		to := refPublic(t, private)
-		bad("of another ledger", func(w *wrapVector) { w.Origin = another })
-		bad("under another disclosure key",
-			func(w *wrapVector) { w.Public = refPublic(t, bytesOf("disclosure 2", 32)) })
-		bad("another private key, sealed as it should be", func(w *wrapVector) {
-			w.Sealed = seal(w.Name, to, refInfo("wrap", origin), public, bytesOf("disclosure 2", 32))
+		sealed := func(to, info, data, plain []byte) func(w *wrapVector) {
+			return func(w *wrapVector) { w.Sealed = sealCase(t, w.Name, to, info, data, plain) }
+		}
+		bad("of another ledger", func(w *wrapVector) { w.Origin = otherOrigin })
+		bad("under another disclosure key", func(w *wrapVector) { w.Public = refPublic(t, kind, another) })
+		bad("another private key, sealed as it should be", sealed(to, info, public, another))
+		bad("31 bytes", sealed(to, info, public, disclosure[1:]))
+		bad("with the label of a tape", sealed(to, refInfo(kind, "disclosure", origin), public, disclosure))
+		bad("sealed to another auditor", sealed(refPublic(t, kind, bytesOf("auditor 2", 32)), info, public, disclosure))
+		bad("no associated data", sealed(to, info, nil, disclosure))
+		bad("cut short by a byte", func(w *wrapVector) { w.Sealed = w.Sealed[:len(w.Sealed)-1] })
+		bad("a byte too many", func(w *wrapVector) { w.Sealed = append(w.Sealed, 0) })
+		if kind == 1 {
+			bad("no private key: zero", sealed(to, info, public, make([]byte, 32)))
+			continue
+		}
+		bad("without the type in the info", sealed(to, refInfo(1, "wrap", origin), public, disclosure))
+		bad("a bit of the ML-KEM ciphertext", func(w *wrapVector) { w.Sealed[0] ^= 1 })
+		bad("the encapsulated point mirrored", func(w *wrapVector) { mirror(w.Sealed[1088:1153]) })
+		bad("a private key of type 1 for a public key of type 2", func(w *wrapVector) {
+			point := refPublic(t, 1, private)
+			w.Type, w.ID = 1, keyIDOf(point)
+			w.Sealed = sealCase(t, w.Name, point, refInfo(1, "wrap", origin), public, disclosure)
 		})
-		bad("no private key: zero", func(w *wrapVector) {
-			w.Sealed = seal(w.Name, to, refInfo("wrap", origin), public, make([]byte, 32))
-		})
-		bad("31 bytes", func(w *wrapVector) {
-			w.Sealed = seal(w.Name, to, refInfo("wrap", origin), public, disclosure[1:])
-		})
-		bad("with the label of a tape", func(w *wrapVector) {
-			w.Sealed = seal(w.Name, to, refInfo("disclosure", origin), public, disclosure)
-		})
-		bad("sealed to another auditor", func(w *wrapVector) {
-			w.Sealed = seal(w.Name, refPublic(t, bytesOf("auditor 2", 32)), refInfo("wrap", origin), public, disclosure)
-		})
-		bad("no associated data", func(w *wrapVector) {
-			w.Sealed = seal(w.Name, to, refInfo("wrap", origin), nil,
-				disclosure)
-		})
-		bad("cut short by a byte", func(w *wrapVector) { w.Sealed = w.Sealed[:audit.WrapSize-1] })
-		bad("a byte too many", func(w *wrapVector) { w.Sealed = append(slices.Clone(w.Sealed), 0) })
 	}
+	return all
+}
+
+func tapeVectors(t testing.TB, kind byte) (all []tapeVector) {
+	private := bytesOf("disclosure 1", 32)
+	public, info := refPublic(t, kind, private), refInfo(kind, "disclosure", origin)
+	end := encOf(kind)
 	for _, n := range []int{1, 129, 1255} {
 		name := fmt.Sprintf("tape of %d bytes", n)
-		private, tape, commitment := bytesOf("disclosure 1", 32), bytesOf(name, n), bytesOf("commitment of "+name, 32)
-		public := refPublic(t, private)
-		good := tapeVector{Name: name, Origin: origin, Private: private, Shuffle: uint64(n) << 20,
-			Commitment: commitment,
-			Sealed:     seal(name, public, refInfo("disclosure", origin), refData(uint64(n)<<20, commitment), tape),
-			Opens:      true, Tape: tape}
-		v.Tapes = append(v.Tapes, good)
+		tape, commitment := bytesOf(name, n), bytesOf("commitment of "+name, 32)
+		good := tapeVector{Name: named(kind, name), Type: kind, Origin: origin, Private: private,
+			Shuffle: uint64(n) << 20, Commitment: commitment, Opens: true, Tape: tape}
+		good.Sealed = sealCase(t, good.Name, public, info, refData(good.Shuffle, commitment), tape)
+		all = append(all, good)
 		if n != 129 {
 			continue
 		}
 		bad := func(name string, change func(w *tapeVector)) {
 			w := good
-			w.Name, w.Opens, w.Tape, w.Sealed = name, false, nil, slices.Clone(w.Sealed)
+			w.Name, w.Opens, w.Tape, w.Sealed = named(kind, name), false, nil, slices.Clone(w.Sealed)
 			change(&w)
-			v.Tapes = append(v.Tapes, w)
+			all = append(all, w)
 		}
-		bad("of another ledger", func(w *tapeVector) { w.Origin = another })
+		bad("of another ledger", func(w *tapeVector) { w.Origin = otherOrigin })
 		bad("of another shuffle", func(w *tapeVector) { w.Shuffle++ })
 		bad("of another commitment", func(w *tapeVector) { w.Commitment = bytesOf("another", 32) })
 		bad("under another disclosure key", func(w *tapeVector) { w.Private = bytesOf("disclosure 2", 32) })
 		bad("with the label of a wrap", func(w *tapeVector) {
-			w.Sealed = seal(w.Name, public, refInfo("wrap", origin), refData(w.Shuffle, commitment), tape)
+			w.Sealed = sealCase(t, w.Name, public, refInfo(kind, "wrap", origin), refData(w.Shuffle, commitment), tape)
 		})
-		bad("an encapsulated key off the curve", func(w *tapeVector) { w.Sealed[64] ^= 1 })
-		bad("a compressed encapsulated key", func(w *tapeVector) { w.Sealed[0] = 2 + w.Sealed[64]&1 })
-		bad("the encapsulated key mirrored", func(w *tapeVector) { mirror(w.Sealed[:65]) })
-		bad("a bit of the ciphertext", func(w *tapeVector) { w.Sealed[65] ^= 0x80 })
+		bad("an encapsulated key off the curve", func(w *tapeVector) { w.Sealed[end-1] ^= 1 })
+		bad("a compressed encapsulated key", func(w *tapeVector) { w.Sealed[end-65] = 2 + w.Sealed[end-1]&1 })
+		bad("the encapsulated key mirrored", func(w *tapeVector) { mirror(w.Sealed[end-65 : end]) })
+		bad("a bit of the ciphertext", func(w *tapeVector) { w.Sealed[end] ^= 0x80 })
 		bad("a bit of the tag", func(w *tapeVector) { w.Sealed[len(w.Sealed)-1] ^= 1 })
 		bad("cut short by a byte", func(w *tapeVector) { w.Sealed = w.Sealed[:len(w.Sealed)-1] })
 		bad("a byte too many", func(w *tapeVector) { w.Sealed = append(w.Sealed, 0) })
-		bad("the encapsulated key alone", func(w *tapeVector) { w.Sealed = w.Sealed[:65] })
+		bad("the encapsulated key alone", func(w *tapeVector) { w.Sealed = w.Sealed[:end] })
 		bad("no tape", func(w *tapeVector) {
-			w.Sealed = seal(w.Name, public, refInfo("disclosure", origin), refData(w.Shuffle, commitment), nil)
+			w.Sealed = sealCase(t, w.Name, public, info, refData(w.Shuffle, commitment), nil)
 		})
+		if kind == 2 {
+			bad("without the type in the info", func(w *tapeVector) {
+				w.Sealed = sealCase(t, w.Name, public, refInfo(1, "disclosure", origin), refData(w.Shuffle, commitment),
+					tape)
+			})
+			bad("a bit of the ML-KEM ciphertext", func(w *tapeVector) { w.Sealed[0] ^= 1 })
+		}
 	}
-	return v
+	return all
 }
 
 // mirror takes the point (x, y) to (x, −y), which has the same Diffie-Hellman value.
@@ -207,7 +231,7 @@ func loadVectors(t testing.TB) vectorFile {
 	if err := d.Decode(&v); err != nil {
 		t.Fatal(err)
 	}
-	if len(v.Wraps) < 12 || len(v.Tapes) < 17 {
+	if len(v.Wraps) < 27 || len(v.Tapes) < 36 {
 		t.Fatalf("only %d wraps and %d tapes", len(v.Wraps), len(v.Tapes))
 	}
 	return v
@@ -224,7 +248,7 @@ func TestVectors(t *testing.T) {
 		}
 	}
 	for _, c := range v.Wraps {
-		a, err := NewAuditor(c.Auditor)
+		a, err := NewAuditor(typed(c.Type, c.Auditor))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +261,7 @@ func TestVectors(t *testing.T) {
 		}
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
-		} else if private, err := o.private.Bytes(); err != nil || !bytes.Equal(private, c.Private) {
+		} else if private, err := o.Bytes(); err != nil || !bytes.Equal(private, c.Private) {
 			t.Errorf("%s: another private key", c.Name)
 		}
 	}

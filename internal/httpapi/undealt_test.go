@@ -31,7 +31,7 @@ import (
 // was not dealt, stands in any byte that was answered, logged or measured.
 func TestUndealtCardsStayHidden(t *testing.T) {
 	t.Parallel()
-	auditor, err := disclosure.NewAuditor(bytes.Repeat([]byte{1}, disclosure.PrivateSize))
+	auditor, err := disclosure.NewAuditor(bytes.Repeat([]byte{audit.KeyHybrid}, disclosure.PrivateSize))
 	if err != nil {
 		t.Fatal(err)
 	}

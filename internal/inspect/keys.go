@@ -22,6 +22,9 @@ func (f *fold) key(k *audit.Key, e audit.Entry, index uint64, legal bool) {
 	case audit.SubjectPolicy:
 		f.policy(index, k.Policy, legal)
 	case audit.SubjectDisclosure:
+		if k.Public[0] == audit.KeyP256 {
+			f.noteOnce("disclosure keys are wrapped under P-256 alone: who keeps a copy of this ledger opens its tapes if a quantum computer breaks that")
+		}
 		for _, err := range f.unwrap(k, index) {
 			if errors.Is(err, audit.ErrUnknown) {
 				f.cannot(index, err)

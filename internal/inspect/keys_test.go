@@ -1,11 +1,13 @@
 package inspect
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/disclosure"
 	"shuffled/internal/inspect/inspecttest"
 )
 
@@ -66,5 +68,32 @@ func TestRetiredDisclosureKey(t *testing.T) {
 		"entry 1 deserves no trust from 1970-01-01T00:00:01Z on, and was in use until entry 5") ||
 		!strings.Contains(f.notes[1], "entry 5 deserves no trust from 1970-01-01T00:00:03Z on, and was in use until entry 7") {
 		t.Errorf("%q", f.notes)
+	}
+}
+
+// TestTypesOfKeys: the tapes of both types of key are opened, and a report says that those
+// of the old type wait for a quantum computer.
+func TestTypesOfKeys(t *testing.T) {
+	for kind, want := range map[byte]bool{audit.KeyP256: true, audit.KeyHybrid: false} {
+		dir := t.TempDir()
+		seed := sha256.Sum256([]byte("an auditor"))
+		auditor, err := disclosure.NewAuditor(append([]byte{kind}, seed[:]...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := inspecttest.Plain()
+		g.Production, g.Disclosure, g.AuditorKeys = false, audit.DisclosureAuditor, [][]byte{auditor.Public()}
+		l := inspecttest.New(dir, "types", g)
+		l.Disclosure()
+		l.Signed()
+		s := l.Commit("t")
+		l.Signed()
+		s.Last(5, 0)
+		l.Finish()
+		r := inspectDir(t, dir, Options{VKey: inspecttest.VKey(), Auditors: []*disclosure.Auditor{auditor}})
+		said := slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "under P-256 alone") })
+		if r.Verdict != Proved || r.Totals.Tapes[TapeRecomputed] != 1 || said != want {
+			t.Errorf("type %d: %s, tapes %v, notes %q", kind, r.Verdict, r.Totals.Tapes, r.Notes)
+		}
 	}
 }

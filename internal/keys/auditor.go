@@ -2,24 +2,19 @@ package keys
 
 import (
 	"bytes"
-	"crypto/ecdh"
 	"encoding/base64"
-	"errors"
 	"fmt"
 
 	"shuffled/internal/audit"
 )
 
-// Each auditor key file is one line: a prefix, and base64 of the 32-byte private
-// key, or of the public key as entries carry it, the type byte and a 65-byte
-// uncompressed point of P-256.
+// Each auditor key file is one line: a prefix, and base64 of a type byte and the key. The
+// private key is 32 bytes, the public one as entries carry it (docs/SPEC.md section 5.7).
+// A private key of P-256 may stand without its type byte.
 const (
 	auditorPrefix       = "shuffled-auditor-key:v1:"
 	auditorPublicPrefix = "shuffled-auditor:v1:"
 )
-
-// keyP256 is the type byte of a P-256 key (docs/SPEC.md section 5.1).
-const keyP256 = 0x01
 
 // AuditorKey is the key to which disclosure keys are wrapped for one auditor. It
 // is safe for concurrent use and prints as its public line.
@@ -28,31 +23,48 @@ type AuditorKey struct {
 	public  []byte
 }
 
-// GenerateAuditor makes a new key.
+// GenerateAuditor makes a new key, a hybrid one.
 func GenerateAuditor() (*AuditorKey, error) {
-	k, err := ecdh.P256().GenerateKey(nil) // always from the platform generator
+	kem, _ := audit.KEMOf([]byte{audit.KeyHybrid})
+	k, err := kem.GenerateKey() // always from the platform generator
 	if err != nil {
 		return nil, fmt.Errorf("generating an auditor key: %w", err)
 	}
-	return newAuditor(k), nil
+	private, err := k.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("generating an auditor key: %w", err)
+	}
+	return newAuditor(append([]byte{kem.Type}, private...))
 }
 
-func newAuditor(k *ecdh.PrivateKey) *AuditorKey {
-	return &AuditorKey{NewSecret(k.Bytes()), append([]byte{keyP256}, k.PublicKey().Bytes()...)}
+// newAuditor returns the key with this private half, type byte first.
+func newAuditor(private []byte) (*AuditorKey, error) {
+	kem, ok := audit.KEMOf(private)
+	if !ok {
+		return nil, fmt.Errorf("key type %d: %w", private[0], audit.ErrUnknown)
+	}
+	k, err := kem.NewPrivateKey(private[1:])
+	if err != nil {
+		return nil, fmt.Errorf("no private key of %s", kem.Name) // nothing of the key
+	}
+	return &AuditorKey{NewSecret(private), append([]byte{kem.Type}, k.PublicKey().Bytes()...)}, nil
 }
 
 // ReadAuditor reads a private auditor key file, perhaps encrypted under
 // passphrase.
 func ReadAuditor(path string, passphrase Secret) (*AuditorKey, error) {
-	raw, err := readLine(path, passphrase, "an auditor key", auditorPrefix, 32)
+	raw, err := readLine(path, passphrase, "an auditor key", auditorPrefix, 1+audit.PrivateSize, audit.PrivateSize)
 	if err != nil {
 		return nil, err
 	}
-	k, err := ecdh.P256().NewPrivateKey(raw)
-	if err != nil { // nothing of the text: it may be a damaged key
-		return nil, fmt.Errorf("reading an auditor key: %s holds no private key of P-256", path)
+	if len(raw) == audit.PrivateSize {
+		raw = append([]byte{audit.KeyP256}, raw...)
 	}
-	return newAuditor(k), nil
+	k, err := newAuditor(raw)
+	if err != nil { // nothing of the text: it may be a damaged key
+		return nil, fmt.Errorf("reading an auditor key: %s: %w", path, err)
+	}
+	return k, nil
 }
 
 // WriteFile creates a private file with mode 0600, encrypted unless passphrase
@@ -61,11 +73,10 @@ func (k *AuditorKey) WriteFile(path string, passphrase Secret) error {
 	return writeLine(path, passphrase, auditorPrefix, k.private.Bytes())
 }
 
-// Private returns the 32 bytes of the private key.
+// Private returns the private key, type byte first.
 func (k *AuditorKey) Private() Secret { return k.private }
 
-// Public returns the public key as genesis and key entries hold it: type byte
-// and point, 66 bytes.
+// Public returns the public key as genesis and key entries hold it, type byte first.
 func (k *AuditorKey) Public() []byte { return bytes.Clone(k.public) }
 
 // ID returns the KeyID of the public key.
@@ -83,11 +94,11 @@ func ReadAuditorPublic(path string) ([]byte, error) {
 	}
 	public, err := decodeLine(b, auditorPublicPrefix)
 	if err == nil {
-		err = checkAuditorPublic(public)
+		err = audit.CheckSealingKey(public)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading a public auditor key: %s holds no %q and a public key of P-256 in base64", path,
-			auditorPublicPrefix)
+		return nil, fmt.Errorf("reading a public auditor key: %s holds no %q and a public key in base64: %w", path,
+			auditorPublicPrefix, err)
 	}
 	return public, nil
 }
@@ -95,7 +106,7 @@ func ReadAuditorPublic(path string) ([]byte, error) {
 // WriteAuditorPublic creates a file with a public auditor key and mode 0644. An
 // existing file is an error that matches fs.ErrExist.
 func WriteAuditorPublic(path string, public []byte) error {
-	if err := checkAuditorPublic(public); err != nil {
+	if err := audit.CheckSealingKey(public); err != nil {
 		return err
 	}
 	return createFile(path, []byte(AuditorLine(public)+"\n"), modePublic)
@@ -104,14 +115,4 @@ func WriteAuditorPublic(path string, public []byte) error {
 // AuditorLine returns the line of a public file.
 func AuditorLine(public []byte) string {
 	return auditorPublicPrefix + base64.StdEncoding.EncodeToString(public)
-}
-
-func checkAuditorPublic(public []byte) error {
-	if len(public) == 0 || public[0] != keyP256 {
-		return errors.New("no public auditor key of a known type")
-	}
-	if _, err := ecdh.P256().NewPublicKey(public[1:]); err != nil {
-		return errors.New("no public auditor key: no uncompressed point of P-256")
-	}
-	return nil
 }

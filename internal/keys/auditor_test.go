@@ -54,7 +54,7 @@ func TestAuditorFiles(t *testing.T) {
 			t.Errorf("reading back: %v", err)
 		}
 		read, err := ReadAuditorPublic(public)
-		if err != nil || !bytes.Equal(read, k.Public()) || len(read) != 66 || read[0] != 1 ||
+		if err != nil || !bytes.Equal(read, k.Public()) || len(read) != 1250 || read[0] != 2 ||
 			audit.KeyID(read) != k.ID() {
 			t.Errorf("reading %x: %v", read, err)
 		}
@@ -83,7 +83,7 @@ func TestAuditorFiles(t *testing.T) {
 		}
 		clear(read)
 		clear(k.Public()) // the caller's copy
-		if k.Public()[0] != 1 {
+		if k.Public()[0] != 2 {
 			t.Error("Public gives its own bytes away")
 		}
 		if err := os.Chmod(private, 0o640); err != nil {
@@ -104,6 +104,12 @@ func TestAuditorFiles(t *testing.T) {
 
 func TestReadAuditorExample(t *testing.T) {
 	private, public := unhex(t, examplePrivate), append([]byte{1}, unhex(t, examplePublic)...)
+	seed := append([]byte{2}, private...)
+	hybrid, err := ReadAuditor(put(t, "hybrid", "shuffled-auditor-key:v1:"+base64.StdEncoding.EncodeToString(seed)+"\n",
+		0o600), Secret{})
+	if err != nil || !bytes.Equal(hybrid.Private().Bytes(), seed) || len(hybrid.Public()) != 1250 {
+		t.Errorf("%v, %v", hybrid, err)
+	}
 	k, err := ReadAuditor(put(t, "key", "shuffled-auditor-key:v1:"+base64.StdEncoding.EncodeToString(private)+"\n",
 		0o600), Secret{})
 	if err != nil || !bytes.Equal(k.Public(), public) {
@@ -140,6 +146,8 @@ func TestReadAuditorRefuses(t *testing.T) {
 		"zero":            "shuffled-auditor-key:v1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)),
 		"above the order": "shuffled-auditor-key:v1:" +
 			base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{255}, 32)),
+		"a type alone":     "shuffled-auditor-key:v1:Ag==",
+		"type 3":           "shuffled-auditor-key:v1:" + base64.StdEncoding.EncodeToString(append([]byte{3}, private...)),
 		"a space in front": " shuffled-auditor-key:v1:" + good,
 	} {
 		path := put(t, "key", text, 0o600)

@@ -4,20 +4,22 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // readLine reads a private file, perhaps encrypted under passphrase, of one line: a prefix
-// and a key of so many bytes. what names the key in errors, which hold nothing of the text:
+// and a key of one of these sizes. what names the key in errors, which hold nothing of the text:
 // it may be a damaged key.
-func readLine(path string, passphrase Secret, what, prefix string, size int) ([]byte, error) {
+func readLine(path string, passphrase Secret, what, prefix string, sizes ...int) ([]byte, error) {
 	b, err := readPrivate(path, passphrase)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", what, err)
 	}
 	key, err := decodeLine(b, prefix)
-	if err != nil || len(key) != size {
-		return nil, fmt.Errorf("reading %s: %s holds no %q and %d bytes in base64", what, path, prefix, size)
+	if err != nil || !slices.Contains(sizes, len(key)) {
+		return nil, fmt.Errorf("reading %s: %s holds no %q and %d bytes in base64", what, path, prefix,
+			sizes[0])
 	}
 	return key, nil
 }

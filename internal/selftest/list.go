@@ -29,6 +29,8 @@ var tests = []test{
 	{"aes-256-gcm", "sealed tapes, HPKE", "SPEC 12", "GCM specification (McGrew, Viega), test case 16", primitive},
 	{"ed25519", "checkpoints and cosignatures", "SPEC 7", "RFC 8032 7.1", primitive},
 	{"hpke", "disclosure to auditors", "SPEC 12.1", "RFC 9180, test vectors, suite 0x0010 0x0001 0x0002", primitive},
+	{"hpke-hybrid", "disclosure to auditors, ML-KEM-768 with P-256", "SPEC 12.1",
+		"draft-ietf-hpke-pq-03, test vectors, suite 0x0050 0x0001 0x0001", primitive},
 
 	// From bytes to cards: docs/SPEC.md sections 2 and 3.
 	{"draw-lanes", "one draw: width, limit, rejection", "SPEC 2.1", "docs/SPEC.md 2.1, by hand", shuffle.SelfTest},

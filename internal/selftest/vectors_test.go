@@ -105,9 +105,11 @@ var auditPicks = []pick{
 
 var disclosurePicks = []pick{
 	{"wraps", disclosureData, "wraps", []string{"auditor 1", "of another ledger",
-		"another private key, sealed as it should be"}, nil},
+		"another private key, sealed as it should be", "hybrid: auditor 1", "hybrid: of another ledger",
+		"hybrid: another private key, sealed as it should be", "hybrid: without the type in the info"}, nil},
 	{"tapes", disclosureData, "tapes", []string{"tape of 129 bytes", "of another ledger", "of another shuffle",
-		"of another commitment", "a bit of the tag"}, nil},
+		"of another commitment", "a bit of the tag", "hybrid: tape of 129 bytes", "hybrid: of another shuffle",
+		"hybrid: a bit of the ML-KEM ciphertext", "hybrid: a bit of the tag"}, nil},
 }
 
 func TestExcerpts(t *testing.T) {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"crypto/ecdh"
 	"crypto/ed25519"
 	"crypto/sha512"
 	"encoding/base64"
@@ -429,10 +430,20 @@ func cheatingGeneses(b *badAdder) {
 	}
 	genesis(stepLegality, "key-weak", "its signing key is of small order, and another key is trusted",
 		replaced(b.key.public(), append([]byte{1, 1}, make([]byte, 31)...)))
-	off := point("auditor key")
-	off[65] ^= 1
-	genesis(stepLegality, "auditor-off-curve", "an auditor key that is no point of the curve",
-		replaced(point("auditor key"), off))
+	off := hybrid("auditor key")
+	off[len(off)-1] ^= 1
+	genesis(stepLegality, "auditor-off-curve", "an auditor key whose point is none of the curve",
+		replaced(hybrid("auditor key"), off))
+	above := hybrid("auditor key")
+	above[1], above[2] = 0x01, above[2]&0xf0|0x0d // a coefficient of 3329
+	genesis(stepLegality, "auditor-not-canonical", "an auditor key with a number that is not below the field's size",
+		replaced(hybrid("auditor key"), above))
+	old, err := ecdh.P256().NewPrivateKey(seeded("auditor key", 32))
+	must(b.T, err)
+	was, point := hybrid("auditor key"), append([]byte{1}, old.PublicKey().Bytes()...)
+	size := func(k []byte) []byte { return append([]byte{byte(len(k) >> 8), byte(len(k))}, k...) }
+	genesis(stepLegality, "auditor-of-p256", "a production ledger with an auditor key of P-256 alone",
+		replaced(size(was), size(point)))
 	genesis(stepLegality, "administrator-signs", "an administrator who holds the signing key",
 		replaced(adminKey("bob").public(), b.key.public()))
 	genesis(stepLegality, "policy-unreadable", "a policy without a quorum", policy("# later\n"))

@@ -178,7 +178,7 @@ func (p *pair) end() *pair {
 	c := &audit.Close{Shuffle: p.by.id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: p.by.tape,
 		Follows: &audit.Foreign{Index: index, Leaf: tlog.RecordHash(p.h.entries[index])}}
 	if p.commit.Context.Disclosure == audit.DisclosureAuditor {
-		c.Form, c.Key, c.Tape = audit.FormSealed, 2, seeded("sealed", len(p.by.tape)+81)
+		c.Form, c.Key, c.Tape = audit.FormSealed, 2, seeded("sealed", len(p.by.tape)+1169)
 	}
 	p.by.closeAs(c)
 	p.prove()

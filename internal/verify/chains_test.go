@@ -136,7 +136,7 @@ func wrongChains(b *badAdder) {
 		func(hand *game) []byte { return hand.tape[:len(hand.tape)-1] })
 	form("tape-long", "a tape with a byte more", whole,
 		func(hand *game) []byte { return append(hand.tape[:len(hand.tape):len(hand.tape)], 0) })
-	sealed := func(hand *game) []byte { return seeded("sealed", len(hand.tape)+audit.SealOverhead) }
+	sealed := func(hand *game) []byte { return seeded("sealed", len(hand.tape)+1169) }
 	form("sealed-though-public", "sealed to auditors where everybody was promised the tape",
 		audit.DisclosureEntry{Form: audit.FormSealed, Key: 2}, sealed)
 	toAuditors := func(name, about string, d audit.DisclosureEntry, tape func(*game) []byte) {

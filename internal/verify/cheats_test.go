@@ -193,7 +193,7 @@ func cheatingCloses(b *badAdder) {
 		as(audit.Close{Outcome: audit.OutcomeContinued}, func(*game) []byte { return nil }))
 	closes(stepLegality, "sealed-though-public", "sealed to auditors where everybody was promised the tape",
 		as(audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormSealed, Key: 2},
-			func(g *game) []byte { return seeded("s", len(g.tape)+81) }))
+			func(g *game) []byte { return seeded("s", len(g.tape)+1169) }))
 	closes(stepLegality, "tape-short", "a tape that is one byte short",
 		as(done, func(g *game) []byte { return g.tape[:len(g.tape)-1] }))
 	closes(stepLegality, "tape-long", "a tape with a byte more",
@@ -230,10 +230,12 @@ func cheatingCloses(b *badAdder) {
 	}
 	sealed("public-though-auditor", "the tape for everybody where auditors were promised it",
 		audit.Close{Form: audit.FormTape}, 0)
-	sealed("sealed-short", "a sealed tape of another length", audit.Close{Form: audit.FormSealed, Key: 2}, 80)
-	sealed("disclosure-key-above", "sealed to a key that comes later", audit.Close{Form: audit.FormSealed, Key: 1000},
+	sealed("sealed-short", "a sealed tape of another length", audit.Close{Form: audit.FormSealed, Key: 2}, 1168)
+	sealed("sealed-p256", "in production a tape sealed to a key of P-256 alone", audit.Close{Form: audit.FormSealed, Key: 2},
 		81)
-	sealed("disclosure-key-genesis", "sealed to the genesis", audit.Close{Form: audit.FormSealed, Key: 0}, 81)
+	sealed("disclosure-key-above", "sealed to a key that comes later", audit.Close{Form: audit.FormSealed, Key: 1000},
+		1169)
+	sealed("disclosure-key-genesis", "sealed to the genesis", audit.Close{Form: audit.FormSealed, Key: 0}, 1169)
 }
 
 func cheatingOrders(b *badAdder) {

@@ -118,7 +118,7 @@ func wrongHandovers(b *badAdder) {
 	// entries
 	added := open(b.T)
 	addedTo := added.commitTo(added.cards(sixCards), sixCards)
-	index := added.add(&audit.Key{Subject: audit.SubjectAuditor, Public: point("another auditor")})
+	index := added.add(&audit.Key{Subject: audit.SubjectAuditor, Public: hybrid("another auditor")})
 	added.handed = []string{added.receipt(index).Text()}
 	b.file(stepEntries, "rotated-not-a-signing-key", "the entry of an auditor key, the last of its checkpoint",
 		addedTo.file(""))

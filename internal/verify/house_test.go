@@ -2,8 +2,8 @@ package verify
 
 import (
 	"cmp"
-	"crypto/ecdh"
 	"crypto/ed25519"
+	"crypto/hpke"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -32,13 +32,13 @@ func seeded(label string, n int) []byte {
 	return b[:n]
 }
 
-// point returns a P-256 key as entries carry it.
-func point(label string) []byte {
-	key, err := ecdh.P256().NewPrivateKey(seeded(label, 32))
+// hybrid returns a key that is sealed to, as entries carry it.
+func hybrid(label string) []byte {
+	key, err := hpke.MLKEM768P256().NewPrivateKey(seeded(label, 32))
 	if err != nil {
 		panic(err)
 	}
-	return append([]byte{0x01}, key.PublicKey().Bytes()...)
+	return append([]byte{0x02}, key.PublicKey().Bytes()...)
 }
 
 func hash32(label string) [32]byte { return [32]byte(seeded(label, 32)) }
@@ -117,7 +117,7 @@ type house struct {
 func honest(key keyPair) *audit.Genesis {
 	return &audit.Genesis{
 		Revision: audit.Revision, Origin: key.name, Production: true, SigningKey: key.public(),
-		AuditorKeys: [][]byte{point("auditor key")},
+		AuditorKeys: [][]byte{hybrid("auditor key")},
 		Deals:       audit.DealsSigned, MixModes: 7, Disclosure: audit.DisclosurePublic,
 		DefaultCloseBy: 3600, MaxCloseBy: 86400, Access: audit.AccessPublic,
 		Administrators: []audit.Administrator{{Name: "alice", Key: adminKey("alice").public()},
@@ -152,8 +152,8 @@ func openAs(t testing.TB, key keyPair, change ...func(*audit.Genesis)) *house {
 	h.instance = h.add(&audit.Event{Kind: audit.EventInstanceStart, Build: hash32("build"), Config: hash32("config"),
 		Name: "1.0.0"})
 	if len(g.AuditorKeys) > 0 {
-		h.add(&audit.Key{Subject: audit.SubjectDisclosure, Public: point("disclosure key"),
-			Wraps: []audit.Wrap{{Auditor: audit.KeyID(g.AuditorKeys[0]), Sealed: seeded("wrap", 113)}}})
+		h.add(&audit.Key{Subject: audit.SubjectDisclosure, Public: hybrid("disclosure key"),
+			Wraps: []audit.Wrap{{Auditor: audit.KeyID(g.AuditorKeys[0]), Sealed: seeded("wrap", 1201)}}})
 	}
 	h.hire(h.dealer)
 	return h
@@ -450,7 +450,7 @@ func (g *game) close(outcome audit.Outcome, reason audit.Reason) *game {
 	g.h.t.Helper()
 	c := &audit.Close{Shuffle: g.id, Outcome: outcome, Reason: reason, Form: audit.FormTape, Tape: g.tape}
 	if g.commit.Context.Disclosure == audit.DisclosureAuditor {
-		c.Form, c.Key, c.Tape = audit.FormSealed, 2, seeded("sealed", len(g.tape)+81)
+		c.Form, c.Key, c.Tape = audit.FormSealed, 2, seeded("sealed", len(g.tape)+1169)
 	}
 	if reason == audit.ReasonTapeLost || outcome == audit.OutcomeContinued {
 		c.Form, c.Key, c.Tape = audit.FormNone, 0, nil
@@ -463,7 +463,7 @@ func (g *game) disclose() *game {
 	g.h.t.Helper()
 	d := &audit.DisclosureEntry{Shuffle: g.id, Form: audit.FormTape, Tape: g.tape}
 	if g.commit.Context.Disclosure == audit.DisclosureAuditor {
-		d.Form, d.Key, d.Tape = audit.FormSealed, 2, seeded("sealed", len(g.tape)+81)
+		d.Form, d.Key, d.Tape = audit.FormSealed, 2, seeded("sealed", len(g.tape)+1169)
 	}
 	g.add(d)
 	g.disclosed = true

@@ -823,7 +823,7 @@ var forgedLedgers = []kind{
 		return v.commit(func(c *audit.Commit) { c.Context.Origin = "example.com/mine" })
 	}, nil},
 	{"auditor-no-point", "an auditor key that is no point", stepLegality, func(v victim) []byte {
-		return v.under(func(g *audit.Genesis) { g.AuditorKeys[0][65] ^= 1 })
+		return v.under(func(g *audit.Genesis) { g.AuditorKeys[0][1249] ^= 1 })
 	}, nil},
 	{"instance-above", "an instance that started later", stepLegality,
 		func(v victim) []byte { return v.commit(func(c *audit.Commit) { c.Instance = 1000 }) }, nil},

@@ -114,6 +114,10 @@ func (d *doctor) ledger(ctx context.Context, store store.Database, h openedKeys,
 				return
 			}
 			text, production = state.Policy(), state.Genesis().Production
+			if keys := state.AuditorKeys(); len(keys) > 0 && keys[0][0] != audit.KeyHybrid {
+				d.warn("auditors of "+h.config.Name, "a new ledger, for which each auditor makes a key: no ledger changes its type",
+					"their keys are of P-256 alone: a copy of the ledger opens if a quantum computer breaks that")
+			}
 		}
 	}
 	if policy != "" {

@@ -158,6 +158,7 @@ type shownKey struct {
 	Kind   string `json:"kind"`
 	VKey   string `json:"vkey,omitempty"`
 	Public string `json:"public,omitempty"` // an auditor's, as in its .pub file
+	Type   string `json:"type,omitempty"`   // of an auditor's
 	KeyID  string `json:"key_id,omitempty"`
 }
 
@@ -171,7 +172,7 @@ func (c keyShowCmd) Run(s term.Streams) error {
 	}
 	fmt.Fprintf(s.Out, "%s key %s%s\n", k.Kind, k.VKey, k.KeyID)
 	if k.Public != "" {
-		fmt.Fprintln(s.Out, k.Public)
+		fmt.Fprintf(s.Out, "%s\n%s\n", k.Type, k.Public)
 	}
 	return nil
 }
@@ -215,5 +216,7 @@ func (c keyShowCmd) read() (shownKey, error) {
 // entries and GET /v1/{ledger}/keys name it by.
 func shownAuditor(kind string, public []byte) shownKey {
 	id := audit.KeyID(public)
-	return shownKey{Kind: kind, Public: keys.AuditorLine(public), KeyID: base64.StdEncoding.EncodeToString(id[:])}
+	kem, _ := audit.KEMOf(public) // of a key that was read
+	return shownKey{Kind: kind, Public: keys.AuditorLine(public), Type: kem.Name,
+		KeyID: base64.StdEncoding.EncodeToString(id[:])}
 }

@@ -192,8 +192,9 @@ func (c ledgerCreateCmd) auditors() ([][]byte, error) {
 	switch {
 	case c.Disclosure == "auditor" && len(c.Auditor) == 0:
 		return nil, term.Usage("tapes that go to auditors (--house poker, or --disclosure auditor) need an auditor to disclose to: --auditor FILE.pub, as shuffled key generate auditor makes it")
-	case len(c.Auditor) > audit.MaxAuditors:
-		return nil, term.Usage("--auditor is given at most %d times", audit.MaxAuditors)
+	case len(c.Auditor) > audit.MaxFirstAuditors:
+		return nil, term.Usage("--auditor is given at most %d times; shuffled ledger auditor add brings the others",
+			audit.MaxFirstAuditors)
 	}
 	var publics [][]byte
 	from := make(map[[32]byte]string)
@@ -201,6 +202,10 @@ func (c ledgerCreateCmd) auditors() ([][]byte, error) {
 		public, err := keys.ReadAuditorPublic(path)
 		if err != nil {
 			return nil, term.Usage("--auditor: %s", err)
+		}
+		if c.Production && public[0] != audit.KeyHybrid {
+			return nil, term.Usage("--auditor: %s holds a key of P-256 alone, and a production ledger takes hybrid ones: the auditor makes a new key with shuffled key generate auditor",
+				path)
 		}
 		id := audit.KeyID(public)
 		if other, again := from[id]; again {

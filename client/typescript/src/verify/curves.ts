@@ -32,11 +32,20 @@ export function strongKey(bytes: Uint8Array): boolean {
   return power(x2, (P - 1n) / 2n) === 1n;
 }
 
-// onP256: whether a type byte, 0x04, x and y are a point of P-256 (FIPS 186-5).
-export function onP256(key: Uint8Array): boolean {
+// canSeal: whether a key that tapes are sealed to is one: a point of P-256 (FIPS 186-5), and
+// if it is hybrid, in front of that a key of ML-KEM-768 in its canonical encoding: 768
+// numbers of 12 bits, each below 3329 (FIPS 203, 7.2), and 32 bytes.
+export function canSeal(key: Uint8Array): boolean {
+  for (let i = 1; i < key.length - 65 - 32; i += 3)
+    if ((key[i]! | (key[i + 1]! & 15) << 8) >= 3329 || (key[i + 1]! >> 4 | key[i + 2]! << 4) >= 3329) return false;
+  return onP256(key.subarray(-65));
+}
+
+// onP256: whether 0x04, x and y are a point.
+function onP256(point: Uint8Array): boolean {
   const p = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n;
   const b = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
-  const x = bigEndian(key.subarray(2, 34)), y = bigEndian(key.subarray(34));
+  const x = bigEndian(point.subarray(1, 33)), y = bigEndian(point.subarray(33));
   return x < p && y < p && (y * y - x * x * x + 3n * x - b) % p === 0n;
 }
 

@@ -78,7 +78,7 @@ function parseTape(r: Reader): Tape {
   const form = r.code("form");
   if (form === TAPE) return { form, tape: r.blob("tape", 1, 32768) };
   if (form !== SEALED) return { form };
-  return { form, disclosure_key: r.u64("disclosure key"), tape: r.blob("sealed tape", 1, 32849) }; // encapsulated key ‖ ciphertext
+  return { form, disclosure_key: r.u64("disclosure key"), tape: r.blob("sealed tape", 1, 33937) }; // encapsulated key ‖ ciphertext
 }
 
 function parseDisclosure(r: Reader): Disclosure {

@@ -6,18 +6,23 @@ import type { ListName } from "./codes.ts";
 import type { Bytes } from "./types.ts";
 
 // 5.7: a type byte and the key. Whether it is a point is a rule of section 9.
-function publicKey(r: Reader, field: string, length: number): Bytes {
-  const key = r.blob(field, 2, 2048);
-  if (key[0] !== 1) throw new Unknown(`${field}, type ${key[0]}`);
+function publicKey(r: Reader, field: string, lengths: Record<number, number>): Bytes {
+  const key = r.blob(field, 2, 2048), length = lengths[key[0]!];
+  if (length === undefined) throw new Unknown(`${field}, type ${key[0]}`);
   if (key.length !== length) throw new Malformed(`${field}: ${key.length} bytes, not ${length}`);
   return key;
 }
 
-export const signingKey = (r: Reader, field: string) => publicKey(r, field, 33);
+export const signingKey = (r: Reader, field: string) => publicKey(r, field, { 1: 33 });
+
+// 12.1: what is sealed to a key has so many bytes more than what it holds, by the key's type:
+// 1 P-256, 2 ML-KEM-768 with P-256.
+export const ADDED: Record<number, number> = { 1: 81, 2: 1169 };
+export const HYBRID = 2;
 
 export function sealingKey(r: Reader, field: string): Bytes {
-  const key = publicKey(r, field, 66);
-  if (key[1] !== 0x04) throw new Malformed(`${field}: no point, uncompressed`);
+  const key = publicKey(r, field, { 1: 66, 2: 1250 });
+  if (key.at(-65) !== 0x04) throw new Malformed(`${field}: no point, uncompressed`);
   return key;
 }
 

@@ -2,7 +2,7 @@
 import { ascii, equal } from "./bytes.ts";
 import { CODES, COSIGNED, MAX_ADMINISTRATORS, REVISION, codeOf, nameOf } from "./codes.ts";
 import { Malformed, Unknown } from "./errors.ts";
-import { ascending, nextName, policyText, reason, sealingKey, signingKey, table } from "./fields.ts";
+import { ADDED, ascending, nextName, policyText, reason, sealingKey, signingKey, table } from "./fields.ts";
 import { KERNEL, NAME, ORIGIN, type Reader } from "./reader.ts";
 import type { Act, Administrator, Bytes, Genesis, KeyEntry } from "./types.ts";
 
@@ -20,7 +20,7 @@ export function parseGenesis(r: Reader): Genesis {
     auditors,
   };
   const count = r.u8("auditor keys");
-  if (count > 64) throw new Malformed("auditor keys: more than 64");
+  if (count > 8) throw new Malformed("auditor keys: more than 8");
   for (let i = 0; i < count; i++) {
     const key = sealingKey(r, "auditor key");
     if (auditors.some((k) => equal(k, key))) throw new Malformed("auditor keys: a key twice");
@@ -62,7 +62,10 @@ const RETIRED = ["signing", "disclosure", "auditor"].map((name) => codeOf("subje
 
 const SUBJECTS: Record<string, (r: Reader) => object> = {
   signing: (r) => ({ key: signingKey(r, "signing key") }),
-  disclosure: (r) => ({ key: sealingKey(r, "disclosure key"), wraps: parseWraps(r) }),
+  disclosure(r: Reader) {
+    const key = sealingKey(r, "disclosure key");
+    return { key, wraps: parseWraps(r, ADDED[key[0]!]! + 32) };
+  },
   auditor: (r) => ({ key: sealingKey(r, "auditor key") }),
   policy: (r) => ({ policy: policyText(r) }),
   retirement(r: Reader) {
@@ -86,14 +89,14 @@ export function parseKey(r: Reader): KeyEntry {
 
 interface Wrap { auditor_key_id: Bytes; wrapped_key: Bytes }
 
-function parseWraps(r: Reader): Wrap[] {
+function parseWraps(r: Reader, length: number): Wrap[] {
   const count = r.u8("wraps");
-  if (count < 1 || count > 64) throw new Malformed(`wraps: ${count}`);
+  if (count < 1 || count > 32) throw new Malformed(`wraps: ${count}`);
   const wraps: Wrap[] = [];
   for (let i = 0; i < count; i++) {
     const id = r.hash("auditor key id");
     if (i > 0 && ascii(wraps[i - 1]!.auditor_key_id) >= ascii(id)) throw new Malformed("wraps: ids do not ascend");
-    wraps.push({ auditor_key_id: id, wrapped_key: r.blob("wrapped key", 113, 113) });
+    wraps.push({ auditor_key_id: id, wrapped_key: r.blob("wrapped key", length, length) });
   }
   return wraps;
 }

@@ -2,7 +2,8 @@
 import { equal, hex } from "./bytes.ts";
 import { dealt } from "./cardsteps.ts";
 import { ASIDE, BEACON, CONTINUED, COSIGNED, CUT, DRAWS, EXPIRED, MAX_TAKEOVERS, NO_TAPE, NUMBERS, ORDER, PLAY, PUBLIC, QUICKNET, RESERVED, SEALED, SLOT, TAPE, TAPE_LOST, TICKET_LIST, WHEEL, codeOf } from "./codes.ts";
-import { onP256, strongKey } from "./curves.ts";
+import { canSeal, strongKey } from "./curves.ts";
+import { ADDED, HYBRID } from "./fields.ts";
 import { positions, ranges, tapeLength } from "./draws.ts";
 import { Fault, Malformed } from "./errors.ts";
 import { slotHash } from "./mix.ts";
@@ -47,13 +48,18 @@ const RULES: Record<string, (s: Whole, entry: Has, index: number, must: Must) =>
 function ruleGenesis(s: Whole, entry: Has, index: number, must: Must): void {
   const g = entry.genesis;
   must(strongKey(g.signing_key.subarray(1)), "key", "has a signing key that is no point of edwards25519, or a weak one");
-  must(g.auditors.every(onP256), "key", "has an auditor key that is no point of P-256");
+  must(g.auditors.every(canSeal), "key", "has an auditor key that nothing can be sealed to");
+  must(g.auditors.every((k) => mayHave(g, k[0]!)), "key", "has auditor keys of another type than it must, or of two");
   must(g.administrators.every((a) => strongKey(a.key.subarray(1))), "key", "has an administrator's key that is no point of edwards25519, or a weak one");
   must(g.administrators.every((a) => !equal(a.key, g.signing_key)), "key", "has an administrator who holds the signing key");
   ruleFirstPolicy(g, must);
   must(g.two_persons.length === 0 || g.administrators.length >= 2, "administrators", "asks for two persons, and has fewer administrators");
   must(!g.production || ALWAYS_TWO.every((act) => g.two_persons.includes(act)), "administrators", "is of a production ledger, and lets one person do what takes two");
 }
+
+// mayHave: whether a ledger may have keys of this type that tapes are sealed to: production
+// only hybrid ones, and no ledger two types.
+const mayHave = (g: Genesis, type: number) => (type === HYBRID || !g.production) && g.auditors.every((k) => k[0] === type);
 
 const ALWAYS_TWO = ["administrator", "admin_credential", "takeover", "two_persons"].map((name) => codeOf("act", name));
 
@@ -179,6 +185,8 @@ function ruleTape(s: Whole, c: Tape, index: number, must: Must): void {
   if (c.form === NO_TAPE) return;
   const length = tapeLength(ranges(s.context)), publicly = s.context.disclosure === PUBLIC;
   must(c.form === (publicly ? TAPE : SEALED), "form", publicly ? "does not give the tape to everybody" : "does not seal the tape to auditors");
-  must(c.tape!.length === (publicly ? length : length + 81), "form", `has a tape of ${c.tape!.length} bytes`);
+  const more = c.tape!.length - length; // the disclosure key is in no file of one shuffle
+  const fits = publicly ? more === 0 : Object.keys(ADDED).some((type) => more === ADDED[+type] && mayHave(s.genesis.entry.genesis, +type));
+  must(fits, "form", `has a tape of ${c.tape!.length} bytes`);
   if (c.form === SEALED) must(c.disclosure_key! > 0 && c.disclosure_key! < index, "disclosure_key", `names ${c.disclosure_key} as its key`);
 }
