@@ -3,8 +3,8 @@
 .PHONY: demo run programs check test test-all attacks lint fips fips-all web race race-all reproduce
 .PHONY: cover bench lab compliance proof proof-all
 
-# The modules below that of the product: what measures it and what attacks it.
-NESTED = lab perf test
+# The modules below that of the product: what measures, attacks and packs it.
+NESTED = lab perf test tools/release
 
 # A whole hand in the terminal: commit, deal, prove, close, verify, tamper.
 demo:
@@ -44,6 +44,7 @@ test:
 	go test -C lab -short -timeout 10m ./...
 	SHUFFLED_REQUIRE_POSTGRES=1 go test -C perf -short -timeout 10m $(PERF)
 	go test -C test -short -count=1 -timeout 10m ./...
+	go test -C tools/release -short -timeout 10m ./...
 
 # The same with nothing left out, and against a foreign witness, whose module may have
 # to be downloaded (SHUFFLED_REQUIRE_LITEWITNESS=1: it must build).
@@ -126,7 +127,8 @@ race-all:
 	CGO_ENABLED=1 go test -C lab -race -short -skip '$(RACE_SKIP)' $(RACE_LAB)
 	CGO_ENABLED=1 go test -C perf -race ./load ./bench ./growth ./failover
 
-# The same commit gives the same bytes: two builds with empty caches.
+# The same commit gives the same release: two of them with empty caches, compared, and one
+# checked with plain tools.
 reproduce:
 	sh scripts/reproduce.sh
 

@@ -4,6 +4,9 @@
 #
 #     sh scripts/build.sh [FILE]        default: bin/shuffled
 #
+# PROGRAMS=shuffled builds that one only; GOOS and GOARCH choose another platform. The
+# version is VERSION, else that of the first heading of CHANGELOG.md: "Unreleased" is none.
+#
 # shuffled is FILE; shuffled-lab and shuffled-bench, which it runs for its commands
 # lab and bench, lie in the same directory.
 #
@@ -35,9 +38,14 @@ done
 unset GOAMD64 GOARM64 GOEXPERIMENT GODEBUG
 export CGO_ENABLED=0 GOENV=off GOFLAGS='' GOWORK=off
 
+VERSION=${VERSION-$(sed -n 's/^## \([0-9][^ ]*\).*/\1/p; /^## /q' CHANGELOG.md)}
+of=shuffled/internal/build
+
 # build MODULE PROGRAM FILE
 build() {
-	go build -C "$1" -trimpath -buildvcs=false -ldflags "-X shuffled/internal/build.Commit=$COMMIT" -o "$3" "./cmd/$2"
+	case " ${PROGRAMS-shuffled shuffled-lab shuffled-bench} " in *" $2 "*) ;; *) return 0 ;; esac
+	go build -C "$1" -trimpath -buildvcs=false -ldflags "-X $of.Commit=$COMMIT -X $of.Release=$VERSION" \
+		-o "$3" "./cmd/$2"
 }
 build . shuffled "$out"
 build lab shuffled-lab "${out%/*}/shuffled-lab"

@@ -1,23 +1,37 @@
 #!/bin/sh
-# Shows that the build is reproducible: clones the commit twice into directories of
-# different names, builds the programs in each, and compares the bytes.
+# Shows that the release is reproducible: clones the commit twice into directories of
+# different names, makes the release in each (scripts/release.sh), and compares the bytes.
+# Then it checks one of them as a user would, with plain tools and the program itself.
 #
 #     sh scripts/reproduce.sh           with two empty caches: minutes
 #     CACHE=shared sh scripts/reproduce.sh
+#
+# PLATFORMS names those that are built: linux-amd64 and windows-amd64 if it is not set.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
+export PLATFORMS="${PLATFORMS-linux-amd64 windows-amd64}"
+openssl genpkey -algorithm ed25519 -out "$work/release.key"
+openssl pkey -in "$work/release.key" -pubout -out "$work/release.pub"
 commit=$(git rev-parse HEAD) # the same for both, even if somebody commits during this
 for dir in a "another place"; do
 	git clone --quiet --no-hardlinks . "$work/$dir"
 	git -C "$work/$dir" -c advice.detachedHead=false checkout --quiet "$commit"
 	[ "${CACHE-}" = shared ] || export GOCACHE="$work/cache of $dir"
-	sh "$work/$dir/scripts/build.sh" "$work/$dir/bin/shuffled"
-	(cd "$work/$dir/bin" && sha256sum -- *)
+	sh "$work/$dir/scripts/release.sh" "$work/$dir/dist" "$work/release.key"
 done
-for program in "$work"/a/bin/*; do
-	cmp "$program" "$work/another place/bin/${program##*/}"
-done
+diff -r "$work/a/dist" "$work/another place/dist"
+
+cd "$work/a/dist"
+openssl pkeyutl -verify -pubin -inkey "$work/release.pub" -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig
+own=$(go env GOOS)-$(go env GOARCH)
+[ ! -e "$own" ] || "$own/shuffled" version --check . --key "$work/release.pub"
+if command -v dpkg-deb >/dev/null; then
+	for package in *.deb; do
+		dpkg-deb --extract "$package" "$work/root of $package"
+		cmp "$work/root of $package/usr/bin/shuffled" "linux-$(dpkg-deb --field "$package" Architecture)/shuffled"
+	done
+fi
 echo "reproducible: $commit, $(go version), GOFIPS140=$(go env GOFIPS140)"

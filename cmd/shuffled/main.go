@@ -107,10 +107,32 @@ func run(ctx context.Context, args []string, s term.Streams) int {
 }
 
 type versionCmd struct {
-	JSON bool `name:"json" help:"Print JSON."`
+	JSON  bool   `name:"json" help:"Print JSON."`
+	Check string `placeholder:"DIR" help:"Say whether this program is of the release whose SHA256SUMS and SHA256SUMS.sig lie in DIR."`
+	Key   string `placeholder:"FILE" help:"Public key of those who release, Ed25519 in PEM; with --check. Take it from elsewhere than DIR."`
+}
+
+// check holds the program that runs against a release.
+func (c versionCmd) check(s term.Streams) error {
+	if c.Key == "" {
+		return term.Usage("--key must name the file of the release's public key, because --check is given")
+	}
+	key, err := os.ReadFile(c.Key)
+	if err != nil {
+		return fmt.Errorf("reading the release key: %w", err)
+	}
+	name, err := build.Released(c.Check, key)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Out, "This program is %s of the release in %s, under the key in %s.\n", name, c.Check, c.Key)
+	return nil
 }
 
 func (c versionCmd) Run(s term.Streams) error {
+	if c.Check != "" {
+		return c.check(s)
+	}
 	b := build.This()
 	if c.JSON {
 		return term.PrintJSON(s.Out, b)

@@ -35,8 +35,9 @@ func (b Info) Name() string {
 	return strings.Trim(v[:min(len(v), 64)], "-")
 }
 
-// Commit is set by scripts/build.sh, whose builds do not depend on the state of git.
-var Commit string
+// Commit and Release are set by scripts/build.sh, whose builds do not depend on the state of
+// git. Release is the version of a release, "" for what is between two.
+var Commit, Release string
 
 // This returns what this binary knows.
 func This() Info {
@@ -50,6 +51,9 @@ func This() Info {
 	}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		b.Version = v
+	}
+	if Release != "" {
+		b.Version = Release
 	}
 	for _, s := range info.Settings {
 		switch s.Key {

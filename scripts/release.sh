@@ -1,0 +1,41 @@
+#!/bin/sh
+# Makes a release of the commit that is checked out, the same bytes each time:
+#
+#     sh scripts/release.sh DIR [KEY]
+#
+# DIR, which must not be there, gets the programs of each platform, Debian packages, an OCI
+# image, the bill of materials (CycloneDX), the provenance (in-toto) and SHA256SUMS. KEY is an
+# Ed25519 private key in PEM ("openssl genpkey -algorithm ed25519"): it signs SHA256SUMS into
+# SHA256SUMS.sig. Without it nothing is signed. PLATFORMS="linux-amd64" makes fewer. While the
+# first heading of CHANGELOG.md names no version, the version names the commit.
+#
+# Anybody checks it with plain tools, and a program checks itself:
+#
+#     openssl pkeyutl -verify -pubin -inkey release.pub -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig
+#     sha256sum -c SHA256SUMS
+#     shuffled version --check DIR --key release.pub
+set -eu
+[ $# -ge 1 ] || { echo 'release: sh scripts/release.sh DIR [KEY]' >&2; exit 2; }
+[ ! -e "$1" ] || { echo "release: $1 is there already: name a new directory" >&2; exit 2; }
+mkdir -p "$1"
+dir=$(cd "$1" && pwd)
+key=${2-}
+case $key in '' | /*) ;; *) key=$PWD/$key ;; esac
+cd "$(dirname "$0")/.."
+[ -z "$(git status --porcelain)" ] || { echo 'release: the checkout has changes: commit them first' >&2; exit 2; }
+VERSION=$(sed -n 's/^## \([0-9][^ ]*\).*/\1/p; /^## /q' CHANGELOG.md)
+export VERSION="${VERSION:-0.0.0-dev.$(git rev-parse --short=12 HEAD)}"
+
+for platform in ${PLATFORMS-linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 windows-amd64 windows-arm64}; do
+	os=${platform%-*}
+	case $os in linux) programs='shuffled shuffled-lab shuffled-bench' ;; *) programs=shuffled ;; esac
+	case $os in windows) end=.exe ;; *) end= ;; esac
+	echo "release: $VERSION for $platform"
+	GOOS=$os GOARCH=${platform#*-} PROGRAMS=$programs sh scripts/build.sh "$dir/$platform/shuffled$end"
+done
+go run -C tools/release . -dir "$dir" -source "$PWD" -version "$VERSION" -commit "$(git rev-parse HEAD)" \
+	-time "$(git show -s --format=%ct HEAD)"
+cd "$dir"
+sha256sum --quiet -c SHA256SUMS
+[ -z "$key" ] || openssl pkeyutl -sign -inkey "$key" -rawin -in SHA256SUMS -out SHA256SUMS.sig
+cat SHA256SUMS

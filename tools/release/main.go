@@ -1,0 +1,69 @@
+// Command release packs the programs that scripts/release.sh built: Debian packages, an OCI
+// image without a container daemon, a bill of materials and a provenance, and the digests of
+// all files. The same programs and time give the same bytes.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A release is what is packed.
+type release struct {
+	dir      string // with a directory of programs for each platform, OS-ARCH
+	source   string // the root of the repository
+	version  string // without a v
+	commit   string // of git
+	time     time.Time
+	platform []string // linux-amd64, …
+}
+
+func main() {
+	r := release{}
+	flag.StringVar(&r.dir, "dir", "", "directory of the release, with the programs of each platform in OS-ARCH")
+	flag.StringVar(&r.source, "source", "", "root of the repository")
+	flag.StringVar(&r.version, "version", "", "version, such as 1.0.0-rc.1")
+	flag.StringVar(&r.commit, "commit", "", "commit of git")
+	seconds := flag.Int64("time", 0, "time of the commit, in seconds since 1970")
+	flag.Parse()
+	r.time = time.Unix(*seconds, 0).UTC()
+	if err := r.pack(); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// pack writes every file of the release that is no program, the digests last.
+func (r *release) pack() error {
+	if r.dir == "" || r.source == "" || r.version == "" || r.commit == "" || r.time.Unix() == 0 {
+		return fmt.Errorf("-dir, -source, -version, -commit and -time must be given")
+	}
+	programs, err := filepath.Glob(filepath.Join(r.dir, "*-*", "shuffled*"))
+	if err != nil || len(programs) == 0 {
+		return fmt.Errorf("finding programs in %s: there are none (%v)", r.dir, err)
+	}
+	for _, step := range []func([]string) error{r.debs, r.image, r.materials, r.provenance} {
+		if err := step(programs); err != nil {
+			return err
+		}
+	}
+	return r.sums()
+}
+
+// of returns the program of this name for each architecture of Linux.
+func (r *release) of(name string) (map[string]string, error) {
+	found := map[string]string{}
+	for _, arch := range []string{"amd64", "arm64"} {
+		path := filepath.Join(r.dir, "linux-"+arch, name)
+		if _, err := os.Stat(path); err == nil {
+			found[arch] = path
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("finding %s in %s: no platform of Linux has it", name, r.dir)
+	}
+	return found, nil
+}

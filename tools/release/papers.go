@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+)
+
+// sumsName is the file of digests, which sha256sum -c reads.
+const sumsName = "SHA256SUMS"
+
+// materials writes the modules that the programs are built from, as CycloneDX.
+func (r *release) materials(programs []string) error {
+	modules := map[string]cdx.Component{}
+	compilers := map[string]bool{}
+	for _, program := range programs {
+		info, err := buildinfo.ReadFile(program)
+		if err != nil {
+			return fmt.Errorf("reading what %s is built from: %w", program, err)
+		}
+		compilers[info.GoVersion] = true
+		for _, m := range info.Deps {
+			if m.Replace != nil {
+				m = m.Replace
+			}
+			if !strings.HasPrefix(m.Version, "v") {
+				continue // a module of this repository
+			}
+			ref := "pkg:golang/" + m.Path + "@" + m.Version
+			modules[ref] = cdx.Component{BOMRef: ref, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version,
+				PackageURL: ref}
+		}
+	}
+	for compiler := range compilers {
+		ref := "pkg:golang/std@" + compiler
+		modules[ref] = cdx.Component{BOMRef: ref, Type: cdx.ComponentTypeLibrary, Name: "std", Version: compiler,
+			PackageURL: ref}
+	}
+	bom := cdx.NewBOM()
+	bom.Metadata = &cdx.Metadata{Timestamp: r.time.Format("2006-01-02T15:04:05Z"),
+		Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: "shuffled", Version: r.version}}
+	list := make([]cdx.Component, 0, len(modules))
+	for _, ref := range slices.Sorted(maps.Keys(modules)) {
+		list = append(list, modules[ref])
+	}
+	bom.Components = &list
+	var b bytes.Buffer
+	if err := cdx.NewBOMEncoder(&b, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom); err != nil {
+		return fmt.Errorf("writing the bill of materials: %w", err)
+	}
+	return os.WriteFile(filepath.Join(r.dir, "shuffled.cdx.json"), b.Bytes(), 0o644)
+}
+
+// A statement is one of in-toto, version 1, about the programs of the release: that they
+// were built from the commit by scripts/release.sh (SLSA provenance, version 1).
+type statement struct {
+	Type          string    `json:"_type"`
+	Subject       []subject `json:"subject"`
+	PredicateType string    `json:"predicateType"`
+	Predicate     predicate `json:"predicate"`
+}
+
+type subject struct {
+	Name   string            `json:"name"`
+	Digest map[string]string `json:"digest"`
+}
+
+type predicate struct {
+	BuildDefinition struct {
+		BuildType            string            `json:"buildType"`
+		ExternalParameters   map[string]string `json:"externalParameters"`
+		ResolvedDependencies []subject         `json:"resolvedDependencies"`
+	} `json:"buildDefinition"`
+	RunDetails struct {
+		Builder struct {
+			ID string `json:"id"`
+		} `json:"builder"`
+	} `json:"runDetails"`
+}
+
+// provenance says from what, and how, the programs were built.
+func (r *release) provenance(programs []string) error {
+	s := statement{Type: "https://in-toto.io/Statement/v1", PredicateType: "https://slsa.dev/provenance/v1"}
+	for _, program := range programs {
+		name, sum, err := r.digest(program)
+		if err != nil {
+			return err
+		}
+		s.Subject = append(s.Subject, subject{name, map[string]string{"sha256": sum}})
+	}
+	info, err := buildinfo.ReadFile(programs[0])
+	if err != nil {
+		return err
+	}
+	d := &s.Predicate.BuildDefinition
+	d.BuildType = "urn:shuffled:scripts/release.sh"
+	d.ExternalParameters = map[string]string{"version": r.version, "compiler": info.GoVersion}
+	d.ResolvedDependencies = []subject{{"source", map[string]string{"gitCommit": r.commit}}}
+	s.Predicate.RunDetails.Builder.ID = "urn:shuffled:holder-of-the-release-key"
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.dir, "provenance.json"), append(b, '\n'), 0o644)
+}
+
+// digest returns a file's name in the release and its SHA-256.
+func (r *release) digest(path string) (name, sum string, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", err
+	}
+	if name, err = filepath.Rel(r.dir, path); err != nil {
+		return "", "", err
+	}
+	return filepath.ToSlash(name), fmt.Sprintf("%x", sha256.Sum256(text)), nil
+}
+
+// sums writes the digests of all files, as sha256sum does.
+func (r *release) sums() error {
+	var b strings.Builder
+	err := filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), sumsName) {
+			return err
+		}
+		name, sum, err := r.digest(path)
+		fmt.Fprintf(&b, "%s  %s\n", sum, name)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("computing digests: %w", err)
+	}
+	return os.WriteFile(filepath.Join(r.dir, sumsName), []byte(b.String()), 0o644)
+}
