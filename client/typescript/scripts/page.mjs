@@ -13,7 +13,8 @@ const comments = {
   name: "comments",
   setup({ onLoad }) {
     onLoad({ filter: /\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, "utf8").replace(/^( *)\/\/(?=[ \n])/gm, "$1//!"), loader: "ts",
+      contents: readFileSync(path, "utf8").replace(/^( *)\/\/(?=[ \n])/gm, "$1//!"),
+      loader: "ts",
     }));
   },
 };
@@ -24,9 +25,23 @@ const begins = /(?<=\n)(?<!\n *\/\/.*\n)(?=  \/\/ )/g;
 
 // script gives a script block: entry with all that it imports, each module once.
 async function script(entry, more) {
-  const { outputFiles: [file] } = await build({ entryPoints: [here(entry)], bundle: true, write: false, format: "iife",
-    target: "es2022", charset: "utf8", legalComments: "inline", plugins: [comments], ...more });
-  return `\n${file.text.replace(marked, "$1//").replace(begins, "\n").replace(/\n{3,}/g, "\n\n")}`;
+  const {
+    outputFiles: [file],
+  } = await build({
+    entryPoints: [here(entry)],
+    bundle: true,
+    write: false,
+    format: "iife",
+    target: "es2022",
+    charset: "utf8",
+    legalComments: "inline",
+    plugins: [comments],
+    ...more,
+  });
+  return `\n${file.text
+    .replace(marked, "$1//")
+    .replace(begins, "\n")
+    .replace(/\n{3,}/g, "\n\n")}`;
 }
 
 // page gives the bytes of verify.html.

@@ -4,18 +4,28 @@ import test from "node:test";
 import { daemon } from "./daemon.mjs";
 import { Client, ShuffledError, newKey, newSlot, verify } from "../dist/index.js";
 
-const SEATS = [{ count: 2, purpose: "seat", recipient: "seat-1" }, { count: 2, purpose: "seat", recipient: "seat-2" }];
-const FLOP = [{ count: 1, purpose: "burn" }, { count: 3, purpose: "board", public: true }];
+const SEATS = [
+  { count: 2, purpose: "seat", recipient: "seat-1" },
+  { count: 2, purpose: "seat", recipient: "seat-2" },
+];
+const FLOP = [
+  { count: 1, purpose: "burn" },
+  { count: 3, purpose: "board", public: true },
+];
 
 test("a hand, from its commit to its transcript", async (t) => {
-  const d = await daemon(t), c = d.client();
+  const d = await daemon(t),
+    c = d.client();
   const hand = await c.commit(newKey(), { table: "poker-1", deck: "standard-52" });
   const first = await c.deal(hand, { first: 0, runs: SEATS });
   assert.equal(first.cards.length, 4);
   const flop = await c.deal(hand, { first: first.next, runs: FLOP });
   assert.deepEqual([flop.cards.length, flop.unopened.length], [3, 1]);
   assert.equal(hand.next(), 8);
-  assert.deepEqual(hand.dealt().map((x) => x.recipient ?? "board"), ["seat-1", "seat-1", "seat-2", "seat-2", "board", "board", "board"]);
+  assert.deepEqual(
+    hand.dealt().map((x) => x.recipient ?? "board"),
+    ["seat-1", "seat-1", "seat-2", "seat-2", "board", "board", "board"],
+  );
   const shown = await c.reveal(hand, { places: [0, 1] });
   assert.deepEqual(shown.places, [0, 1]);
   const ending = await c.close(hand, { outcome: "completed" });
@@ -27,7 +37,8 @@ test("a hand, from its commit to its transcript", async (t) => {
 });
 
 test("a mix of slots and a cut, draws, numbers, and a child", async (t) => {
-  const d = await daemon(t), c = d.client();
+  const d = await daemon(t),
+    c = d.client();
   const slot = newSlot(c.origin, "t");
   const s = await c.commit(newKey(), { table: "t", deck: "shoe-2", mix: { slots: [slot.hash], cut: true } });
   await c.mix(s, { slots: [slot.value], cut: 17 });
@@ -35,12 +46,26 @@ test("a mix of slots and a cut, draws, numbers, and a child", async (t) => {
   const child = await c.child(newKey(), s, { table: "t", parent: { id: s.id, positions: s.positions(0, 1, 2, 3) } });
   await c.deal(child, { first: 0, runs: SEATS });
   await c.close(child, { outcome: "completed" });
-  const die = newSlot(c.origin, "dice"), dice = await c.draws(newKey(), { table: "dice", ranges: [6, 6, 6], mix: { slots: [die.hash] } });
+  const die = newSlot(c.origin, "dice"),
+    dice = await c.draws(newKey(), { table: "dice", ranges: [6, 6, 6], mix: { slots: [die.hash] } });
   await c.mix(dice, { slots: [die.value] });
-  const thrown = await c.deal(dice, { first: 0, runs: [{ count: 3, purpose: "board", public: true }], close: { outcome: "completed" } });
+  const thrown = await c.deal(dice, {
+    first: 0,
+    runs: [{ count: 3, purpose: "board", public: true }],
+    close: { outcome: "completed" },
+  });
   assert.ok(thrown.shows.every((x) => x >= 1 && x <= 6) && thrown.close.tape);
-  const wheel = await c.draws(newKey(), { table: "wheel", wheel: [{ label: "win", weight: 1 }, { label: "lose", weight: 3 }] });
-  assert.match((await c.deal(wheel, { first: 0, runs: [{ count: 1, purpose: "board", public: true }] })).cards[0].card, /^(win|lose)$/);
+  const wheel = await c.draws(newKey(), {
+    table: "wheel",
+    wheel: [
+      { label: "win", weight: 1 },
+      { label: "lose", weight: 3 },
+    ],
+  });
+  assert.match(
+    (await c.deal(wheel, { first: 0, runs: [{ count: 1, purpose: "board", public: true }] })).cards[0].card,
+    /^(win|lose)$/,
+  );
   const keno = await c.draws(newKey(), { table: "keno", numbers: { of: 80, take: 20 } });
   const drawn = await c.deal(keno, { first: 0, runs: [{ count: 20, purpose: "board", public: true }] });
   assert.equal(new Set(drawn.shows).size, 20);
@@ -48,9 +73,37 @@ test("a mix of slots and a cut, draws, numbers, and a child", async (t) => {
 });
 
 test("a refusal is one class, with code, status and sentence", async (t) => {
-  const d = await daemon(t), c = d.client();
-  const e = await c.commit(newKey(), { table: "t", deck: "standard-53" }).then(() => null, (e) => e);
+  const d = await daemon(t),
+    c = d.client();
+  const e = await c.commit(newKey(), { table: "t", deck: "standard-53" }).then(
+    () => null,
+    (e) => e,
+  );
   assert.ok(e instanceof ShuffledError);
   assert.deepEqual([e.code, e.status, e.field, e.unknown], ["invalid_request", 422, "deck", false]);
   assert.match(e.sentence, /^"deck" must be one of the published decks/);
+});
+
+test("a batch, the list, and the events of it", async (t) => {
+  const d = await daemon(t),
+    c = d.client();
+  const one = await c.commit(newKey(), { table: "one", deck: "standard-52" });
+  const done = await c.batch([
+    { key: newKey(), shuffle: { table: "two", deck: "short-36" } },
+    { from: 0, deal: { first: 0, runs: SEATS } },
+    { from: 0, close: { outcome: "completed" } },
+    { of: one, deal: { first: 5, runs: SEATS } },
+    { of: one, deal: { first: 0, runs: SEATS } },
+  ]);
+  assert.deepEqual([done[0].shuffle.next(), done[1].deal.cards.length, typeof done[2].close.tape], [4, 4, "string"]);
+  assert.ok(done[3].error instanceof ShuffledError && done[4].deal.next === 4);
+  const ids = [];
+  for await (const s of c.shuffles({ limit: 1 })) ids.push(s.id);
+  assert.deepEqual(ids, [one.id, done[0].shuffle.id]);
+  const told = [];
+  for await (const e of c.events({ after: one.id - 1 })) {
+    told.push(e.type);
+    if (e.type === "closed") break;
+  }
+  assert.deepEqual(told.slice(0, 2), ["committed", "committed"]);
 });

@@ -16,7 +16,7 @@ let built;
 function binary() {
   if (process.env.SHUFFLED_PROGRAMS) return Promise.resolve(path.join(process.env.SHUFFLED_PROGRAMS, "shuffled"));
   const file = path.join(dir, "shuffled");
-  return built ??= promisify(execFile)("go", ["build", "-o", file, "./cmd/shuffled"], { cwd: ROOT }).then(() => file);
+  return (built ??= promisify(execFile)("go", ["build", "-o", file, "./cmd/shuffled"], { cwd: ROOT }).then(() => file));
 }
 
 // daemon runs `shuffled serve --dev` with a new ledger until the test is over.
@@ -24,20 +24,34 @@ export const daemon = (t) => start(t, mkdtempSync(path.join(dir, "data-")));
 
 // start runs it with the ledger in a directory.
 export async function start(t, data) {
-  const child = spawn(await binary(), ["serve", "--dev", "--data", data, "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(await binary(), ["serve", "--dev", "--data", data, "--listen", "127.0.0.1:0"], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const ended = new Promise((resolve) => child.on("exit", resolve));
-  const stop = async () => { child.kill("SIGTERM"); await ended; };
+  const stop = async () => {
+    child.kill("SIGTERM");
+    await ended;
+  };
   t.after(stop);
   let said = "";
   const url = await new Promise((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => {
-      said += chunk;
-      const at = /serves the sandbox ledger "main" at (http:\S+)/.exec(said);
-      if (at) resolve(at[1]);
-    });
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => {
+        said += chunk;
+        const at = /serves the sandbox ledger "main" at (http:\S+)/.exec(said);
+        if (at) resolve(at[1]);
+      });
     ended.then(() => reject(new Error(said)));
   });
   const read = (name) => readFileSync(path.join(data, name), "utf8").trim();
-  const vkey = read("main.vkey"), token = read("dealer.token");
-  return { url, vkey, token, data, stop, client: (more = {}) => new Client({ url, ledger: "main", token, vkey, pause: 1, maxPause: 20, ...more }) };
+  const vkey = read("main.vkey"),
+    token = read("dealer.token");
+  return {
+    url,
+    vkey,
+    token,
+    data,
+    stop,
+    client: (more = {}) => new Client({ url, ledger: "main", token, vkey, pause: 1, maxPause: 20, ...more }),
+  };
 }

@@ -8,9 +8,9 @@ import { page } from "../scripts/page.mjs";
 const read = (name) => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
 
 test("web/verify.html is what its sources give: run npm run page", async () => {
-  assert.ok(read("../../web/verify.html") === await page());
+  assert.ok(read("../../web/verify.html") === (await page()));
 });
 
 test("api.gen.ts is what the contract gives: run npm run api", async () => {
-  assert.ok(read("src/client/api.gen.ts") === await api());
+  assert.ok(read("src/client/api.gen.ts") === (await api()));
 });

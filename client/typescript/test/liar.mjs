@@ -1,10 +1,18 @@
 // A liar stands between a client and the daemon: it changes, loses or delays answers.
 export class Liar {
-  constructor() { this.about = null; this.lost = 0; this.calls = []; }
+  constructor() {
+    this.about = null;
+    this.lost = 0;
+    this.calls = [];
+  }
   // tell changes the answers to requests whose path ends so.
-  tell(path, lie) { this.about = path === null ? null : { path, lie }; }
+  tell(path, lie) {
+    this.about = path === null ? null : { path, lie };
+  }
   fetch = async (url, init) => {
-    const { pathname } = new URL(url), response = await fetch(url, init), bytes = await response.arrayBuffer();
+    const { pathname } = new URL(url),
+      response = await fetch(url, init),
+      bytes = await response.arrayBuffer();
     this.calls.push({ path: pathname, key: new Headers(init.headers).get("Idempotency-Key"), body: init.body });
     if (this.lost > 0) {
       this.lost--;
@@ -23,14 +31,16 @@ function another(value, name) {
   if (value === "") return "x";
   if (/^[A-Za-z0-9+/]{43}=$/.test(value)) return `${value[0] === "A" ? "B" : "A"}${value.slice(1)}`;
   if (/^\d{4}-\d\d-\d\dT/.test(value)) return new Date(Date.parse(value) + 1).toISOString();
-  if (name === "receipt") return value.replace(/^extra (.)(.)/m, (_, a, b) => `extra ${b}${a}`).replace(/index \d+/, "index 1");
+  if (name === "receipt")
+    return value.replace(/^extra (.)(.)/m, (_, a, b) => `extra ${b}${a}`).replace(/index \d+/, "index 1");
   return `${value}x`;
 }
 
 // forgeries gives, by a name, every answer in which one member is changed, left out, null or
 // added, and one element of a list left out, told twice or moved.
 export function forgeries(text, added) {
-  const truth = JSON.parse(text), out = new Map();
+  const truth = JSON.parse(text),
+    out = new Map();
   const put = (name, change) => {
     const copy = structuredClone(truth);
     change(copy);
@@ -40,20 +50,36 @@ export function forgeries(text, added) {
   const walk = (value, path, at) => {
     if (Array.isArray(value)) {
       if (value.length > 0) put(`${path} one left out`, (c) => at(c).pop());
-      if (value.length > 0) put(`${path} one twice`, (c) => { const list = at(c); list.push(list[0]); });
+      if (value.length > 0)
+        put(`${path} one twice`, (c) => {
+          const list = at(c);
+          list.push(list[0]);
+        });
       if (value.length > 1) put(`${path} turned around`, (c) => at(c).reverse());
       put(`${path} a text`, (c) => set(c, path, "x"));
     }
     for (const [name, member] of Object.entries(value)) {
-      const below = `${path}/${name}`, of = (c) => at(c)[name];
-      put(`${below} left out`, (c) => { if (Array.isArray(value)) at(c).splice(Number(name), 1); else delete at(c)[name]; });
-      put(`${below} null`, (c) => { at(c)[name] = null; });
+      const below = `${path}/${name}`,
+        of = (c) => at(c)[name];
+      put(`${below} left out`, (c) => {
+        if (Array.isArray(value)) at(c).splice(Number(name), 1);
+        else delete at(c)[name];
+      });
+      put(`${below} null`, (c) => {
+        at(c)[name] = null;
+      });
       if (typeof member === "object") walk(member, below, of);
-      else put(`${below} another`, (c) => { at(c)[name] = another(member, name); });
+      else
+        put(`${below} another`, (c) => {
+          at(c)[name] = another(member, name);
+        });
     }
   };
   walk(truth, "", (c) => c);
-  for (const [name, value] of Object.entries(added)) put(`/${name} added`, (c) => { c[name] ??= value; });
+  for (const [name, value] of Object.entries(added))
+    put(`/${name} added`, (c) => {
+      c[name] ??= value;
+    });
   return out;
 }
 

@@ -8,7 +8,10 @@ import { Liar, forgeries } from "./liar.mjs";
 import { Client, isFault, newKey, newSlot } from "../dist/index.js";
 import { fileState } from "../dist/node.js";
 
-const SEATS = [{ count: 2, purpose: "seat", recipient: "seat-1" }, { count: 1, purpose: "burn" }];
+const SEATS = [
+  { count: 2, purpose: "seat", recipient: "seat-1" },
+  { count: 1, purpose: "burn" },
+];
 const BOARD = [{ count: 3, purpose: "board", public: true }];
 
 // The client tried before. That an answer is a repeat is refuted only if it says that it is none.
@@ -17,14 +20,17 @@ const HARMLESS = "/repeated";
 // lieAbout tells every lie about the answer to a call that was made before, and wants each to be a fault.
 async function lieAbout(t, liar, name, at, call, { harmless = {}, added = {} } = {}) {
   let truth;
-  liar.tell(at, (text) => truth = text);
+  liar.tell(at, (text) => (truth = text));
   await call();
   await call();
   const lies = forgeries(truth, added);
   assert.ok(lies.size >= 8, `${name}: ${lies.size} lies`);
   for (const [lie, forged] of lies) {
     liar.tell(at, () => forged);
-    const e = await call().then(() => null, (e) => e);
+    const e = await call().then(
+      () => null,
+      (e) => e,
+    );
     if (e === null && [HARMLESS, ...Object.keys(harmless)].some((begin) => lie.startsWith(begin))) continue;
     assert.ok(isFault(e), `${name}: ${lie} was believed: ${e}`);
   }
@@ -34,23 +40,43 @@ async function lieAbout(t, liar, name, at, call, { harmless = {}, added = {} } =
 }
 
 test("every lie about one member is a fault", { timeout: 300_000 }, async (t) => {
-  const d = await daemon(t), liar = new Liar(), c = d.client({ fetch: liar.fetch }), again = { firstTried: Date.now() };
-  const slot = newSlot(c.origin, "t"), key = newKey(), asked = { table: "t", deck: "standard-52", mix: { slots: [slot.hash], cut: true } };
+  const d = await daemon(t),
+    liar = new Liar(),
+    c = d.client({ fetch: liar.fetch }),
+    again = { firstTried: Date.now() };
+  const slot = newSlot(c.origin, "t"),
+    key = newKey(),
+    asked = { table: "t", deck: "standard-52", mix: { slots: [slot.hash], cut: true } };
   let s = await c.commit(key, asked);
   await lieAbout(t, liar, "commit", "/shuffles", () => c.commit(key, asked));
   await lieAbout(t, liar, "mix", "/mix", () => c.mix(s, { slots: [slot.value], cut: 3 }, again));
-  await lieAbout(t, liar, "deal", "/deal", () => c.deal(s, { first: 0, runs: SEATS }, again), { added: { last_hand: true, close: {}, shows: [1], labels: ["x"] } });
+  await lieAbout(t, liar, "deal", "/deal", () => c.deal(s, { first: 0, runs: SEATS }, again), {
+    added: { last_hand: true, close: {}, shows: [1], labels: ["x"] },
+  });
   await lieAbout(t, liar, "reveal", "/reveal", () => c.reveal(s, { places: [0] }, again));
-  await lieAbout(t, liar, "state", `/shuffles/${s.id}`, () => c.state(s.id),
-    { harmless: { "/state": "read from a transcript", "/owner": "too", "/mixed": "too", "/next": "an open shuffle may be dealt on" },
-      added: { last_hand: true } });
-  await lieAbout(t, liar, "close", "/close", () => c.close(s, { outcome: "completed" }, again), { added: { reveal: {} } });
-  const dice = newKey(), draws = await c.draws(dice, { table: "dice", ranges: [6, 6, 6] });
-  await lieAbout(t, liar, "draws", "/deal", () => c.deal(draws, { first: 0, runs: BOARD }, again), { added: { labels: ["x"] } });
+  await lieAbout(t, liar, "state", `/shuffles/${s.id}`, () => c.state(s.id), {
+    harmless: {
+      "/state": "read from a transcript",
+      "/owner": "too",
+      "/mixed": "too",
+      "/next": "an open shuffle may be dealt on",
+    },
+    added: { last_hand: true },
+  });
+  await lieAbout(t, liar, "close", "/close", () => c.close(s, { outcome: "completed" }, again), {
+    added: { reveal: {} },
+  });
+  const dice = newKey(),
+    draws = await c.draws(dice, { table: "dice", ranges: [6, 6, 6] });
+  await lieAbout(t, liar, "draws", "/deal", () => c.deal(draws, { first: 0, runs: BOARD }, again), {
+    added: { labels: ["x"] },
+  });
 });
 
 test("an answer that was lost is asked for again with the same key and bytes", async (t) => {
-  const d = await daemon(t), liar = new Liar(), c = d.client({ fetch: liar.fetch });
+  const d = await daemon(t),
+    liar = new Liar(),
+    c = d.client({ fetch: liar.fetch });
   liar.lost = 2;
   const s = await c.commit("a-key-of-the-game", { table: "t", deck: "standard-52" });
   assert.ok(s.repeated);
@@ -64,34 +90,62 @@ test("an answer that was lost is asked for again with the same key and bytes", a
 });
 
 test("a repeat that is not its own is refused, and so is what is older than the request", async (t) => {
-  const d = await daemon(t), thief = d.client(), c = d.client();
+  const d = await daemon(t),
+    thief = d.client(),
+    c = d.client();
   const s = await c.commit(newKey(), { table: "t", deck: "standard-52" });
   await thief.deal(await thief.load(s.id), { first: 0, runs: SEATS });
-  await assert.rejects(c.deal(s, { first: 0, runs: SEATS }), (e) => isFault(e) && /before this client asked for it|does not say so/.test(e.sentence));
-  await assert.rejects(c.deal(s, { first: 0, runs: SEATS }, { firstTried: Date.now() + 60_000 }), (e) => isFault(e) && /before this client asked/.test(e.sentence));
-  await assert.rejects(d.client({ identity: "somebody" }).commit(newKey(), { table: "u", deck: "standard-52" }), (e) => isFault(e) && /and not by somebody/.test(e.sentence));
+  await assert.rejects(
+    c.deal(s, { first: 0, runs: SEATS }),
+    (e) => isFault(e) && /before this client asked for it|does not say so/.test(e.sentence),
+  );
+  await assert.rejects(
+    c.deal(s, { first: 0, runs: SEATS }, { firstTried: Date.now() + 60_000 }),
+    (e) => isFault(e) && /before this client asked/.test(e.sentence),
+  );
+  await assert.rejects(
+    d.client({ identity: "somebody" }).commit(newKey(), { table: "u", deck: "standard-52" }),
+    (e) => isFault(e) && /and not by somebody/.test(e.sentence),
+  );
 });
 
 test("a program that starts again goes on where the hand is", async (t) => {
-  const d = await daemon(t), file = path.join(d.data, "client.state"), c = d.client({ state: fileState(file) }), key = newKey();
-  const s = await c.commit(key, { table: "t", deck: "standard-52" }), { next } = await c.deal(s, { first: 0, runs: SEATS });
-  const other = d.client({ state: fileState(file) }), again = await other.loadAt("t");
-  assert.deepEqual([again.id, again.next(), again.dealt().map((x) => x.card)], [s.id, next, s.dealt().map((x) => x.card)]);
+  const d = await daemon(t),
+    file = path.join(d.data, "client.state"),
+    c = d.client({ state: fileState(file) }),
+    key = newKey();
+  const s = await c.commit(key, { table: "t", deck: "standard-52" }),
+    { next } = await c.deal(s, { first: 0, runs: SEATS });
+  const other = d.client({ state: fileState(file) }),
+    again = await other.loadAt("t");
+  assert.deepEqual(
+    [again.id, again.next(), again.dealt().map((x) => x.card)],
+    [s.id, next, s.dealt().map((x) => x.card)],
+  );
   assert.equal((await other.commit(key, { table: "t", deck: "standard-52" })).id, s.id);
   await other.deal(again, { first: again.next(), runs: BOARD });
   await other.check();
 });
 
 test("a ledger that was put back to an older state is a fork", async (t) => {
-  const d = await daemon(t), file = path.join(d.data, "..", "kept.state");
+  const d = await daemon(t),
+    file = path.join(d.data, "..", "kept.state");
   const c = d.client({ state: fileState(file) });
   await c.commit(newKey(), { table: "t", deck: "standard-52" });
   await d.stop();
   const copy = `${d.data}-copy`;
   execFileSync("cp", ["-a", d.data, copy]);
-  const first = await start(t, d.data), late = first.client({ state: fileState(file) });
+  const first = await start(t, d.data),
+    late = first.client({ state: fileState(file) });
   for (const table of ["a", "b", "c", "d"]) await late.commit(newKey(), { table, deck: "standard-52" });
   await first.stop();
-  const back = await start(t, copy), e = await back.client({ state: fileState(file) }).commit(newKey(), { table: "e", deck: "standard-52" }).then(() => null, (e) => e);
+  const back = await start(t, copy),
+    e = await back
+      .client({ state: fileState(file) })
+      .commit(newKey(), { table: "e", deck: "standard-52" })
+      .then(
+        () => null,
+        (e) => e,
+      );
   assert.ok(isFault(e) && e.other, `a ledger that lost entries was believed: ${e}`);
 });

@@ -21,22 +21,58 @@ export const run = async (file: string, vkey: string): Promise<string> => {
 test("npm pack, and an import from an empty project", { timeout: 300_000 }, async (t) => {
   const dir = mkdtempSync(path.join(tmpdir(), "pack-"));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
-  const sh = (command, args, cwd = dir) => execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-  const [{ filename, files }] = JSON.parse(sh("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", dir], PACKAGE));
-  assert.ok(files.every(({ path: p }) => /^(dist\/.*\.(js|d\.ts)|package\.json|README\.md)$/.test(p)), "something else is in the package");
+  const sh = (command, args, cwd = dir) =>
+    execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const [{ filename, files }] = JSON.parse(
+    sh("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", dir], PACKAGE),
+  );
+  assert.ok(
+    files.every(({ path: p }) => /^(dist\/.*\.(js|d\.ts)|package\.json|README\.md)$/.test(p)),
+    "something else is in the package",
+  );
   writeFileSync(path.join(dir, "package.json"), `{ "type": "module", "private": true }`);
   sh("npm", ["install", "--offline", "--no-audit", "--no-fund", path.join(dir, filename)]);
-  const { file, trust } = JSON.parse(readFileSync(VECTOR, "utf8")), wanted = `proved ${trust.vkey.split("+")[0]} 36`;
+  const { file, trust } = JSON.parse(readFileSync(VECTOR, "utf8")),
+    wanted = `proved ${trust.vkey.split("+")[0]} 36`;
 
   writeFileSync(path.join(dir, "run.ts"), PROGRAM);
   const compilerOptions = { strict: true, target: "es2022", lib: ["es2022", "dom"], types: [], module: "nodenext" };
   writeFileSync(path.join(dir, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["run.ts"] }));
   sh(process.execPath, [path.join(PACKAGE, "node_modules/typescript/bin/tsc")]);
-  writeFileSync(path.join(dir, "main.js"), `import { run } from "./run.js";\nimport "shuffled/node";\nprocess.stdout.write(await run(${JSON.stringify(file)}, ${JSON.stringify(trust.vkey)}));\n`);
+  writeFileSync(
+    path.join(dir, "main.js"),
+    `import { run } from "./run.js";\nimport "shuffled/node";\n` +
+      `process.stdout.write(await run(${JSON.stringify(file)}, ${JSON.stringify(trust.vkey)}));\n`,
+  );
   assert.equal(sh(process.execPath, ["main.js"]), wanted);
 
-  const { outputFiles: [bundle] } = await build({ absWorkingDir: dir, entryPoints: ["run.ts"], bundle: true, write: false, format: "iife", globalName: "made", platform: "browser" });
-  const browser = vm.createContext({ crypto, TextEncoder, TextDecoder, Uint8Array, URL, fetch, atob, btoa, AbortSignal, DOMException, setTimeout, clearTimeout, Error, TypeError });
+  const {
+    outputFiles: [bundle],
+  } = await build({
+    absWorkingDir: dir,
+    entryPoints: ["run.ts"],
+    bundle: true,
+    write: false,
+    format: "iife",
+    globalName: "made",
+    platform: "browser",
+  });
+  const browser = vm.createContext({
+    crypto,
+    TextEncoder,
+    TextDecoder,
+    Uint8Array,
+    URL,
+    fetch,
+    atob,
+    btoa,
+    AbortSignal,
+    DOMException,
+    setTimeout,
+    clearTimeout,
+    Error,
+    TypeError,
+  });
   assert.equal(await vm.runInContext(`${bundle.text}\nmade.run`, browser)(file, trust.vkey), wanted);
   t.diagnostic(`${files.length} files, bundled: ${bundle.text.length} bytes`);
 });

@@ -1,11 +1,25 @@
 // Many steps in one request.
-import type { Batch as Answer, BatchResult, Close, CloseRequest, Deal, DealRequest, DrawsRequest, Mix, MixRequest, Problem, Reveal, RevealRequest, ShuffleRequest } from "./api.gen.ts";
+import type {
+  Batch as Answer,
+  BatchResult,
+  Close,
+  CloseRequest,
+  Deal,
+  DealRequest,
+  DrawsRequest,
+  Mix,
+  MixRequest,
+  Problem,
+  Reveal,
+  RevealRequest,
+  ShuffleRequest,
+} from "./api.gen.ts";
 import { opOf, type Client } from "./client.ts";
 import type { Committed } from "./committed.ts";
 import { ShuffledError, fault } from "./errors.ts";
 import { mistake, type Asked, type CallOptions } from "./ledger.ts";
-import { read } from "./proofs.ts";
 import { afterOf, pause, refusedBy, sleep } from "./send.ts";
+import { read } from "./shown.ts";
 
 // A Step is one command, with one request. of is the shuffle that it is of, or the parent of
 // a commit; from, in its place, is the number of an earlier step of the batch.
@@ -13,20 +27,40 @@ export interface Step {
   key?: string; // idempotency key of a commit or draw
   of?: Committed;
   from?: number;
-  shuffle?: ShuffleRequest; draw?: DrawsRequest; mix?: MixRequest; deal?: DealRequest; reveal?: RevealRequest; close?: CloseRequest;
+  shuffle?: ShuffleRequest;
+  draw?: DrawsRequest;
+  mix?: MixRequest;
+  deal?: DealRequest;
+  reveal?: RevealRequest;
+  close?: CloseRequest;
 }
 
 // Done is the proved answer to a step; error is why it was refused, without the others.
-export interface Done { shuffle?: Committed; mix?: Mix; deal?: Deal; reveal?: Reveal; close?: Close; error?: ShuffledError }
+export interface Done {
+  shuffle?: Committed;
+  mix?: Mix;
+  deal?: Deal;
+  reveal?: Reveal;
+  close?: Close;
+  error?: ShuffledError;
+}
 
 export class Batch {
   private readonly done: Done[] = [];
   private readonly whens: Asked[] = [];
 
-  constructor(private readonly client: Client, private readonly steps: Step[], private readonly o: CallOptions & { allOrNone?: boolean }) {}
+  constructor(
+    private readonly client: Client,
+    private readonly steps: Step[],
+    private readonly o: CallOptions & { allOrNone?: boolean },
+  ) {}
 
   async run(): Promise<Done[]> {
-    const { client: { ledger: l }, steps, o } = this;
+    const {
+      client: { ledger: l },
+      steps,
+      o,
+    } = this;
     if (l.log.waits) await this.client.check();
     const operations = [];
     for (const [i, step] of steps.entries()) operations.push(await this.operation(i, step));
@@ -53,7 +87,8 @@ export class Batch {
       await this.client.ready(step, this.o);
       return { op, shuffle: step.of.id, body };
     }
-    if (step.from === undefined || !(step.from >= 0 && step.from < i)) throw mistake(`step ${i} of the batch is of a shuffle, or of that of an earlier step`);
+    if (step.from === undefined || !(step.from >= 0 && step.from < i))
+      throw mistake(`step ${i} of the batch is of a shuffle, or of that of an earlier step`);
     return { op, shuffle: { op: step.from }, body };
   }
 
@@ -61,8 +96,10 @@ export class Batch {
   // batch may be asked for again; below 0, if nothing is open.
   private async prove(answer: string): Promise<number> {
     const { results } = read<Answer>(answer);
-    if (!Array.isArray(results) || results.length !== this.steps.length) throw fault(`${this.steps.length} steps were asked for, and others are in the answer`, answer);
-    let after = -1, refused = 0;
+    if (!Array.isArray(results) || results.length !== this.steps.length)
+      throw fault(`${this.steps.length} steps were asked for, and others are in the answer`, answer);
+    let after = -1,
+      refused = 0;
     for (const [i, r] of results.entries()) {
       const had = this.done[i];
       if (r?.status !== 200) refused++;
@@ -74,12 +111,14 @@ export class Batch {
         after = Math.max(after, afterOf(r.retry_after));
       }
     }
-    if (this.o.allOrNone && refused > 0 && refused < results.length) throw fault("some of the steps were done, and all or none was asked for", answer);
+    if (this.o.allOrNone && refused > 0 && refused < results.length)
+      throw fault("some of the steps were done, and all or none was asked for", answer);
     return after;
   }
 
   private proveOne(i: number, r: BatchResult, answer: string): Promise<Done> {
-    const step = this.steps[i]!, commits = step.shuffle !== undefined || step.draw !== undefined;
+    const step = this.steps[i]!,
+      commits = step.shuffle !== undefined || step.draw !== undefined;
     const of = step.of ?? (commits ? undefined : this.done[step.from!]?.shuffle);
     if (!of && !commits) throw fault(`step ${i} is answered, and the commit that it is of was refused`, answer);
     return this.client.prove(step, of, this.whens[i]!, JSON.stringify(r.body));
@@ -87,8 +126,10 @@ export class Batch {
 
   private refusal(i: number, r: BatchResult | undefined, answer: string): ShuffledError {
     const p = r?.body as Partial<Problem> | undefined;
-    if (typeof p?.code !== "string" || typeof p.title !== "string" || p.status !== r!.status) throw fault(`step ${i} is neither answered nor refused`, answer);
-    const error = refusedBy(p as Problem), { tries } = this.whens[i]!;
+    if (typeof p?.code !== "string" || typeof p.title !== "string" || p.status !== r!.status)
+      throw fault(`step ${i} is neither answered nor refused`, answer);
+    const error = refusedBy(p as Problem),
+      { tries } = this.whens[i]!;
     if (error.code === "outcome_unknown") tries.open = true;
     error.unknown = tries.open;
     return error;

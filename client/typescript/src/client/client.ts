@@ -4,35 +4,59 @@
 //
 // Every call is safe to repeat, so every call is repeated when the daemon or the network
 // asks for it, with a growing pause. What is proved, and what is not, is in docs/CLIENT.md.
-import { equal, toBase64 } from "../verify/bytes.ts";
-import { CONTINUED, told } from "../verify/codes.ts";
-import { deckHash } from "../verify/terms.ts";
-import { readTranscript } from "../verify/transcript.ts";
-import type { Disclosure, Tape, Verdict } from "../verify/types.ts";
-import type { Close, CloseRequest, Deal, DealRequest, DrawsRequest, Mix, MixRequest, Reveal, RevealRequest, Shuffle, ShuffleList,
-  ShuffleRequest, ShuffleState, ShuffleSummary, Takeover, TakeoverRequest, Event } from "./api.gen.ts";
+import { equal } from "../verify/bytes.ts";
+import { told } from "../verify/codes.ts";
+import type {
+  Close,
+  CloseRequest,
+  Deal,
+  DealRequest,
+  DrawsRequest,
+  Mix,
+  MixRequest,
+  Reveal,
+  RevealRequest,
+  Shuffle,
+  ShuffleList,
+  ShuffleRequest,
+  ShuffleSummary,
+  Takeover,
+  TakeoverRequest,
+  Event,
+} from "./api.gen.ts";
 import { Batch, type Done, type Step } from "./batch.ts";
-import type { Committed, Opened } from "./committed.ts";
-import { ShuffledError, fault } from "./errors.ts";
+import type { Committed } from "./committed.ts";
+import { fault } from "./errors.ts";
+import { believed, early, evidence, learn, loaded, notWitnessed, type Status } from "./evidence.ts";
 import { events } from "./events.ts";
 import { Ledger, mistake, type Asked, type CallOptions, type Config } from "./ledger.ts";
-import { acted, inherit, proveClose, proveCommit, proveDeal, proveMix, proveReveal, read, says } from "./proofs.ts";
+import { acted, inherit, proveClose, proveCommit, proveDeal, proveMix, proveReveal, says } from "./proofs.ts";
 import { pause, sleep } from "./send.ts";
+import { read } from "./shown.ts";
 import { deckOf, differs } from "./wanted.ts";
 
-// Status is the state of a shuffle. Owner, next place, mix and end are read from a proved
-// transcript; that nothing followed is the daemon's word, and so is last_hand.
-export type Status = ShuffleState;
-
-export interface ListParams { table?: string; serial?: number; game_ref?: string; from?: string; to?: string; state?: "open" | "closed"; cursor?: string; limit?: number }
+export interface ListParams {
+  table?: string;
+  serial?: number;
+  game_ref?: string;
+  from?: string;
+  to?: string;
+  state?: "open" | "closed";
+  cursor?: string;
+  limit?: number;
+}
 
 export class Client {
   readonly ledger: Ledger;
 
-  constructor(config: Config) { this.ledger = new Ledger(config); }
+  constructor(config: Config) {
+    this.ledger = new Ledger(config);
+  }
 
   // origin is the name of the ledger that the pinned keys are of.
-  get origin(): string { return this.ledger.origin; }
+  get origin(): string {
+    return this.ledger.origin;
+  }
 
   // commit asks for a shuffle. The same key and request give the same shuffle for ever.
   // A request with a parent loads that first; a caller that still has it calls child.
@@ -52,20 +76,43 @@ export class Client {
     return (await this.do({ key, draw: request }, o)).shuffle!;
   }
 
-  async mix(s: Committed, request: MixRequest, o?: CallOptions): Promise<Mix> { return (await this.do({ of: s, mix: request }, o)).mix!; }
-  async deal(s: Committed, request: DealRequest, o?: CallOptions): Promise<Deal> { return (await this.do({ of: s, deal: request }, o)).deal!; }
-  async reveal(s: Committed, request: RevealRequest, o?: CallOptions): Promise<Reveal> { return (await this.do({ of: s, reveal: request }, o)).reveal!; }
-  async close(s: Committed, request: CloseRequest, o?: CallOptions): Promise<Close> { return (await this.do({ of: s, close: request }, o)).close!; }
+  async mix(s: Committed, request: MixRequest, o?: CallOptions): Promise<Mix> {
+    return (await this.do({ of: s, mix: request }, o)).mix!;
+  }
+  async deal(s: Committed, request: DealRequest, o?: CallOptions): Promise<Deal> {
+    return (await this.do({ of: s, deal: request }, o)).deal!;
+  }
+  async reveal(s: Committed, request: RevealRequest, o?: CallOptions): Promise<Reveal> {
+    return (await this.do({ of: s, reveal: request }, o)).reveal!;
+  }
+  async close(s: Committed, request: CloseRequest, o?: CallOptions): Promise<Close> {
+    return (await this.do({ of: s, close: request }, o)).close!;
+  }
 
   // takeOver makes this client's identity the owner of a shuffle of another one.
   async takeOver(s: Committed, request: TakeoverRequest, o?: CallOptions): Promise<Takeover> {
     const when = this.ledger.command(o);
-    const answer = await this.ledger.send({ method: "POST", path: `/shuffles/${s.id}/takeover`, body: request, signal: o?.signal }, when.tries);
+    const answer = await this.ledger.send(
+      { method: "POST", path: `/shuffles/${s.id}/takeover`, body: request, signal: o?.signal },
+      when.tries,
+    );
     return believed(answer, async () => {
-      const t = read<Takeover>(answer), repeated = t.repeated === true;
-      if (repeated) Object.assign(when, { first: Date.parse(t.time), again: true }); // it is told again for as long as it holds
-      await acted(this.ledger, s, "takeover", says(t), when, answer, (b) => b.shuffle === s.id &&
-        told("extent", b.extent) === (request.extent ?? "close") && (repeated || b.reason === request.reason));
+      const t = read<Takeover>(answer),
+        repeated = t.repeated === true;
+      // It is told again for as long as it holds.
+      if (repeated) Object.assign(when, { first: Date.parse(t.time), again: true });
+      await acted(
+        this.ledger,
+        s,
+        "takeover",
+        says(t),
+        when,
+        answer,
+        (b) =>
+          b.shuffle === s.id &&
+          told("extent", b.extent) === (request.extent ?? "close") &&
+          (repeated || b.reason === request.reason),
+      );
       return t;
     });
   }
@@ -73,11 +120,14 @@ export class Client {
   // batch asks for many steps in one request, and proves the answer to each as the single
   // call does. A step that is refused stops no other; one that is refused for now is asked
   // for again with the whole batch.
-  batch(steps: Step[], o: CallOptions & { allOrNone?: boolean } = {}): Promise<Done[]> { return new Batch(this, steps, o).run(); }
+  batch(steps: Step[], o: CallOptions & { allOrNone?: boolean } = {}): Promise<Done[]> {
+    return new Batch(this, steps, o).run();
+  }
 
   // receipt gives the receipt of an entry, proved.
   async receipt(index: number, o?: CallOptions): Promise<string> {
-    const when = this.ledger.reading(o), answer = await this.ledger.send({ method: "GET", path: `/entries/${index}/receipt`, signal: o?.signal });
+    const when = this.ledger.reading(o),
+      answer = await this.ledger.send({ method: "GET", path: `/entries/${index}/receipt`, signal: o?.signal });
     await believed(answer, () => this.ledger.prove(answer, index, when, answer));
     return answer;
   }
@@ -86,32 +136,39 @@ export class Client {
   // pinned; with a recipient, that recipient's file. Pass it on byte for byte. Where a policy
   // asks for witnesses, it waits until they cosigned the newest entry in it.
   async transcript(id: number, recipient?: string, o?: CallOptions): Promise<string> {
-    return (await this.evidence(id, recipient, true, o)).text;
+    return (await evidence(this.ledger, id, recipient, true, o)).text;
   }
 
   // load gives a shuffle that was committed earlier, its commit proved again, with what was
   // played of it: dealt() has the cards, next() the place where the game goes on.
-  async load(id: number, o?: CallOptions): Promise<Committed> { return (await this.loaded(String(id), (t) => t.id === id, o))[0]; }
+  async load(id: number, o?: CallOptions): Promise<Committed> {
+    return (await loaded(this.ledger, String(id), (t) => t.id === id, o))[0];
+  }
 
   // loadAt is load of the shuffle of a table with a serial, or of the one that is open.
   async loadAt(table: string, serial = 0, o?: CallOptions): Promise<Committed> {
     const at = `@${encodeURIComponent(table)}${serial ? `:${serial}` : ""}`;
-    return (await this.loaded(at, (t) => t.table === table && (serial === 0 || t.serial === serial), o))[0];
+    return (await loaded(this.ledger, at, (t) => t.table === table && (serial === 0 || t.serial === serial), o))[0];
   }
 
-  async state(id: number, o?: CallOptions): Promise<Status> { return (await this.loaded(String(id), (t) => t.id === id, o))[1]; }
+  async state(id: number, o?: CallOptions): Promise<Status> {
+    return (await loaded(this.ledger, String(id), (t) => t.id === id, o))[1];
+  }
 
   // list gives a page of the shuffles that fit, as the daemon tells them. It proves nothing.
   async list(params: ListParams = {}, o?: CallOptions): Promise<ShuffleList> {
-    return read<ShuffleList>(await this.ledger.send({ method: "GET", path: "/shuffles", query: { ...params }, signal: o?.signal }));
+    return read<ShuffleList>(
+      await this.ledger.send({ method: "GET", path: "/shuffles", query: { ...params }, signal: o?.signal }),
+    );
   }
 
   // shuffles goes through all pages of a list.
   async *shuffles(params: ListParams = {}, o?: CallOptions): AsyncGenerator<ShuffleSummary> {
-    for (let cursor = params.cursor, last = 0; ;) {
+    for (let cursor = params.cursor, last = 0; ; ) {
       const page = await this.list({ ...params, ...(cursor !== undefined && { cursor }) }, o);
       for (const one of page.shuffles) {
-        if (one.id <= last || params.table !== undefined && one.table !== params.table) throw fault("it is out of order, or was not asked for", JSON.stringify(page));
+        if (one.id <= last || (params.table !== undefined && one.table !== params.table))
+          throw fault("it is out of order, or was not asked for", JSON.stringify(page));
         last = one.id;
         yield one;
       }
@@ -124,11 +181,15 @@ export class Client {
   // events tells what happens in the ledger, from the entry behind after on, or from now on,
   // until the signal or the caller ends it. What is interrupted goes on where it was. Events
   // are the daemon's word and prove nothing.
-  events(o: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<Event> { return events(this.ledger, o); }
+  events(o: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<Event> {
+    return events(this.ledger, o);
+  }
 
   // check proves that the ledger only grew since what was accepted. The client does it by
   // itself before a call when many checkpoints wait, and for an answer of the past.
-  check(): Promise<void> { return this.ledger.log.check(); }
+  check(): Promise<void> {
+    return this.ledger.log.check();
+  }
 
   // witnessed waits until the quorum of the policy cosigned a checkpoint that covers the
   // commit; at once for a policy that asks for nobody, and without one. mix and deal do this
@@ -137,7 +198,9 @@ export class Client {
     if (s.seen > 0 || s.early || !this.ledger.asks) return;
     for (let attempt = 1; ; attempt++) {
       const answer = await this.ledger.send({ method: "GET", path: `/entries/${s.id}/receipt`, signal: o?.signal });
-      const e = await believed(answer, () => this.ledger.prove(answer, s.id, { ...this.ledger.reading(), since: 0 }, answer));
+      const e = await believed(answer, () =>
+        this.ledger.prove(answer, s.id, { ...this.ledger.reading(), since: 0 }, answer),
+      );
       if (!equal(e.leaf, s.leaf)) throw fault("the receipt is of another commit", answer);
       if (await this.ledger.witnessed(answer)) {
         s.seen = e.size;
@@ -154,27 +217,38 @@ export class Client {
     const s = step.of;
     if (!s || step.shuffle) return;
     if (step.mix || step.deal || step.reveal) await this.witnessed(s, o);
-    if (step.deal || step.reveal || step.close?.reveal?.length) await this.learn(s, o);
+    if (step.deal || step.reveal || step.close?.reveal?.length) await learn(this.ledger, s, o);
   }
 
   // prove proves the answer to a step of a shuffle, of a commit's parent. It is the client's own.
   prove(step: Step, s: Committed | undefined, when: Asked, answer: string): Promise<Done> {
     return believed(answer, async () => {
       if (step.shuffle || step.draw) return { shuffle: await this.asked(step, s, when, answer) };
-      const shuffle = s!, l = this.ledger, done: Done = { shuffle };
-      let index = 0, first = true;
+      const shuffle = s!,
+        l = this.ledger,
+        done: Done = { shuffle };
+      let index = 0,
+        first = true;
       if (step.mix) {
-        index = await proveMix(l, shuffle, step.mix, done.mix = read<Mix>(answer), when, answer);
+        index = await proveMix(l, shuffle, step.mix, (done.mix = read<Mix>(answer)), when, answer);
       } else if (step.deal) {
         first = step.deal.first === 0 && shuffle.context.plan.length === 0;
-        if (step.from !== undefined) await this.learn(shuffle);
-        index = await proveDeal(l, shuffle, step.deal, done.deal = read<Deal>(answer), when, answer);
+        if (step.from !== undefined) await learn(this.ledger, shuffle);
+        index = await proveDeal(l, shuffle, step.deal, (done.deal = read<Deal>(answer)), when, answer);
       } else if (step.reveal) {
-        await proveReveal(l, shuffle, { places: step.reveal.places, final: false, exposed: step.reveal.exposed ?? false }, done.reveal = read<Reveal>(answer), null, when, answer);
+        await proveReveal(
+          l,
+          shuffle,
+          { places: step.reveal.places, final: false, exposed: step.reveal.exposed ?? false },
+          (done.reveal = read<Reveal>(answer)),
+          null,
+          when,
+          answer,
+        );
       } else {
-        await proveClose(l, shuffle, step.close!, done.close = read<Close>(answer), null, when, answer);
+        await proveClose(l, shuffle, step.close!, (done.close = read<Close>(answer)), null, when, answer);
       }
-      if (index > 0) await this.early(shuffle, index, first);
+      if (index > 0) await early(this.ledger, shuffle, index, first);
       return done;
     });
   }
@@ -189,110 +263,15 @@ export class Client {
 
   // asked proves the answer to a commit that this client asked for.
   private async asked(step: Step, parent: Committed | undefined, when: Asked, answer: string): Promise<Committed> {
-    const a = read<Shuffle>(answer), request = (step.shuffle ?? step.draw)!, [s, e] = await proveCommit(this.ledger, a, when, answer);
+    const a = read<Shuffle>(answer),
+      request = (step.shuffle ?? step.draw)!,
+      [s, e] = await proveCommit(this.ledger, a, when, answer);
     this.ledger.own(e, says(a, a.id), when, answer);
     const what = differs(s, step.key!, request, parent);
     if (what) throw fault(what, answer);
     s.deck = deckOf(request);
     if (parent) await inherit(this.ledger, s, parent);
     return s;
-  }
-
-  // learn takes the mix and the names of the deck from a proved transcript, if another
-  // client made them.
-  private async learn(s: Committed, o?: CallOptions): Promise<void> {
-    if (s.order !== null && (s.isDraw || s.deck)) return;
-    await this.restore(s, o);
-  }
-
-  // early wants the quorum to have cosigned the commit before the first mix or deal, given
-  // the entry of one. Where others began, a transcript tells.
-  private async early(s: Committed, index: number, first: boolean): Promise<void> {
-    if (first && s.seen > 0 && s.seen <= index) s.early = true;
-    if (s.early || !this.ledger.asks) return;
-    const { text, verdict: v } = await this.evidence(s.id, undefined, true);
-    const file = readTranscript(new TextEncoder().encode(text));
-    if (!file.receipts.some((r) => r.index === index) || v.commitment !== s.commitment) throw fault("the transcript lacks what was answered before", text);
-    if (v.level !== "witnessed" && v.level !== "mixed") throw new ShuffledError("not_witnessed", `shuffle ${s.id} was played before its witnesses saw it`);
-    s.early = true;
-  }
-
-  private async evidence(id: number, recipient: string | undefined, all: boolean, o?: CallOptions): Promise<{ text: string; verdict: Verdict }> {
-    const l = this.ledger;
-    for (let attempt = 1; ; attempt++) {
-      const when = l.reading(o), text = await l.send({ method: "GET", path: `/shuffles/${id}/transcript`, query: { recipient }, signal: o?.signal });
-      const verdict = await l.evidence(text, all);
-      if (all && l.asks && verdict.verdict === "failed" && verdict.failed === "witnesses") {
-        if (attempt === l.config.attempts) throw notWitnessed(`the transcript of shuffle ${id}`);
-        await sleep(pause(l.config, attempt), o?.signal);
-        continue;
-      }
-      if (verdict.verdict !== "proved") throw fault(`the transcript is ${verdict.verdict} at ${verdict.failed ?? verdict.unknown}`, text);
-      if (verdict.id !== id || verdict.recipient !== recipient) throw fault("the transcript is another one", text);
-      await l.holdTranscript(text, when);
-      return { text, verdict };
-    }
-  }
-
-  // restore takes what was played of a shuffle from a proved transcript.
-  private async restore(s: Committed, o?: CallOptions): Promise<Verdict> {
-    const { text, verdict: v } = await this.evidence(s.id, undefined, false, o);
-    if (v.commitment !== s.commitment) throw fault("the transcript is of another commit", text);
-    const file = readTranscript(new TextEncoder().encode(text)), mix = this.ledger.entriesOf(file).find((e) => e.mix)?.mix;
-    if (mix) await s.takeMix(mix);
-    for (const card of file.cards) {
-      const what = s.open(card as Opened);
-      if (what) throw fault(what, text);
-    }
-    s.upTo = Math.max(s.upTo, v.next ?? 0);
-    for (const card of v.cards ?? []) s.cards.set(card.place, card);
-    if (file.deck && s.context.deck_hash && equal(deckHash(file.deck), s.context.deck_hash)) s.deck = file.deck;
-    let tape: Tape | undefined;
-    for (const { close, disclosure } of this.ledger.entriesOf(file)) tape = (disclosure as Disclosure | undefined) ?? (close && close.outcome !== CONTINUED ? close : tape);
-    const what = tape?.tape ? await s.disclosed(tape) : "";
-    if (what) throw fault(what, text);
-    return v;
-  }
-
-  private async loaded(at: string, is: (t: ShuffleState) => boolean, o?: CallOptions): Promise<[Committed, Status]> {
-    const when = this.ledger.reading(o), answer = await this.ledger.send({ method: "GET", path: `/shuffles/${at}`, signal: o?.signal });
-    return believed(answer, async () => {
-      const t = read<ShuffleState>(answer);
-      if (!is(t)) throw fault("it is of another shuffle", answer);
-      const [s] = await proveCommit(this.ledger, { ...t, time: "" }, when, answer);
-      const untouched = t.next === 0 && !t.mixed && t.closed_at === undefined && t.owner === s.owner && t.extent === undefined;
-      const v = untouched ? undefined : await this.restore(s, o);
-      return [s, statusOf(s, t, v, answer)];
-    });
-  }
-}
-
-// statusOf is the state that a transcript proves, which is at least as new as what the daemon
-// told before.
-function statusOf(s: Committed, t: ShuffleState, v: Verdict | undefined, answer: string): Status {
-  const next = v?.next ?? 0, last = v?.takeovers?.at(-1);
-  if (!Number.isInteger(t.next) || t.next < 0 || t.next > next) throw fault("other places were dealt than the ledger shows", answer);
-  if (!s.cut(t.next, t.last_hand === true)) throw fault("the cut card has not come out, or has and was not told", answer);
-  const open = v?.closed_at === undefined, overdue = open && Date.now() > s.closeBy.getTime();
-  const out: Status = { id: s.id, table: s.table, serial: s.serial, commitment: s.commitment, deck_root: toBase64(s.commit.deck_root), close_by: s.closeBy.toISOString(),
-    receipt: s.receipt, owner: last?.identity ?? s.owner, next, state: overdue ? "overdue" : v?.state ?? "open" };
-  if (last?.extent === "close") out.extent = "close";
-  if (s.context.plan.length > 0) out.mixed = s.mix !== null;
-  const came = next >= s.after;
-  if (s.context.end_at.form !== 0 && (came || next <= s.before)) out.last_hand = came;
-  if (!open) Object.assign(out, { closed_at: v!.closed_at, outcome: v!.outcome, ...(v!.reason !== undefined && { reason: v!.reason }) });
-  return out;
-}
-
-const notWitnessed = (what: string) => new ShuffledError("not_witnessed", `${what}: the policy's quorum has not cosigned it`);
-
-// believed makes a fault of an answer in which a member is missing or of another type.
-async function believed<T>(answer: string, prove: () => Promise<T>): Promise<T> {
-  try {
-    return await prove();
-  } catch (e) {
-    if (e instanceof ShuffledError || e instanceof DOMException) throw e; // a DOMException is of the caller's signal
-    throw fault("it is not what the contract says", answer, { cause: e });
   }
 }
 

@@ -7,11 +7,18 @@ import { commitment, deckRoot, opens, salts } from "../verify/openings.ts";
 import type { Bytes, Commit, Context, Mix, ShownCard, Tape } from "../verify/types.ts";
 import type { Card, Shuffle } from "./api.gen.ts";
 
-export interface Opened { place: number; position: number; value: number; salt: Bytes; proof: Bytes }
+export interface Opened {
+  place: number;
+  position: number;
+  value: number;
+  salt: Bytes;
+  proof: Bytes;
+}
 
 // openingOf reads a card of an answer: null if its salt or proof is none.
 export function openingOf(card: Card): Opened | null {
-  const salt = hash(card.salt), proof = card.proof.map(hash);
+  const salt = hash(card.salt),
+    proof = card.proof.map(hash);
   if (salt === null || proof.includes(null)) return null;
   const all = new Uint8Array(32 * proof.length);
   proof.forEach((h, i) => all.set(h!, 32 * i));
@@ -55,7 +62,14 @@ export class Committed {
   parent: number[] | null = null; // of a child: what the parent had at its positions
   barred = new Set<number>(); // of a child: what the parent dealt from other positions
 
-  constructor(a: Shuffle, readonly commit: Commit, readonly entry: Bytes, readonly leaf: Bytes, readonly time: number, identity: string) {
+  constructor(
+    a: Shuffle,
+    readonly commit: Commit,
+    readonly entry: Bytes,
+    readonly leaf: Bytes,
+    readonly time: number,
+    identity: string,
+  ) {
     this.id = a.id;
     this.table = a.table;
     this.serial = a.serial;
@@ -69,28 +83,37 @@ export class Committed {
     this.repeated = a.repeated === true;
     this.context = commit.context;
     this.places = positions(commit.context);
-    const { form, place, lo, hi } = this.context.end_at, n = this.places;
+    const { form, place, lo, hi } = this.context.end_at,
+      n = this.places;
     [this.before, this.after] = form === 2 ? [lo! - 1, hi!] : form === 1 ? [place! - 1, place!] : [n, n + 1];
     if (this.context.plan.length === 0) this.order = Array.from({ length: n }, (_, i) => i);
   }
 
-  get isDraw(): boolean { return this.context.kind !== CARDS; }
+  get isDraw(): boolean {
+    return this.context.kind !== CARDS;
+  }
 
   // dealt gives what this client saw dealt and opened, by place: all that was there when the
   // shuffle was loaded, and every deal since. Burns and discards that open nothing are not in it.
-  dealt(): ShownCard[] { return [...this.cards.values()].sort((a, b) => a.place - b.place); }
+  dealt(): ShownCard[] {
+    return [...this.cards.values()].sort((a, b) => a.place - b.place);
+  }
 
   // next gives the next place to deal, as far as this client saw.
-  next(): number { return this.upTo; }
+  next(): number {
+    return this.upTo;
+  }
 
   // positions gives the committed positions without those that the given places show: what
   // goes back into a child.
   positions(...without: number[]): number[] {
-    const out = new Set(without.map((place) => {
-      const p = this.order?.[place];
-      if (p === undefined) throw new TypeError(`shuffle ${this.id} shows nothing at place ${place}`);
-      return p;
-    }));
+    const out = new Set(
+      without.map((place) => {
+        const p = this.order?.[place];
+        if (p === undefined) throw new TypeError(`shuffle ${this.id} shows nothing at place ${place}`);
+        return p;
+      }),
+    );
     return Array.from({ length: this.places }, (_, p) => p).filter((p) => !out.has(p));
   }
 
@@ -113,7 +136,8 @@ export class Committed {
   // cut takes in whether the cut card has come out when next is the next place, and tells
   // whether that can be.
   cut(next: number, out: boolean): boolean {
-    const before = out ? this.before : Math.max(this.before, next), after = out ? Math.min(this.after, next) : this.after;
+    const before = out ? this.before : Math.max(this.before, next),
+      after = out ? Math.min(this.after, next) : this.after;
     if (before >= after) return false;
     this.before = before;
     this.after = after;
@@ -125,8 +149,15 @@ export class Committed {
     const { place, position, value } = o;
     if (this.order === null) return "a card was dealt before the mix";
     if (!(place >= 0 && place < this.places)) return `there is no place ${place}`;
-    if (this.order[place] !== position) return `place ${place} shows position ${position}, and it is position ${this.order[place]}`;
-    if (!Number.isInteger(value) || value < 0 || value >= 2 ** 32 || !opens(this.commit.tag, this.commit.deck_root, this.places, o)) return `the card at place ${place} does not open the deck root`;
+    if (this.order[place] !== position)
+      return `place ${place} shows position ${position}, and it is position ${this.order[place]}`;
+    if (
+      !Number.isInteger(value) ||
+      value < 0 ||
+      value >= 2 ** 32 ||
+      !opens(this.commit.tag, this.commit.deck_root, this.places, o)
+    )
+      return `the card at place ${place} does not open the deck root`;
     if (this.isDraw) {
       const k = ranges(this.context)[position]!;
       if (value < 1 || value > k) return `place ${place} holds ${value} of 1 to ${k}`;
@@ -144,7 +175,8 @@ export class Committed {
     const at = this.at.get(value);
     if (at !== undefined && at !== position) return `the card at place ${place} was dealt before`;
     if (!this.context.parent && value >= this.context.n) return `the card at place ${place} is none of the deck`;
-    if (this.barred.has(value) || this.parent && !this.parent.includes(value)) return `the card at place ${place} is none that the parent gave`;
+    if (this.barred.has(value) || (this.parent && !this.parent.includes(value)))
+      return `the card at place ${place} is none that the parent gave`;
     this.at.set(value, position);
     return "";
   }
@@ -153,14 +185,16 @@ export class Committed {
   shows(opened: Opened[]): number[] | null {
     if (this.context.kind !== NUMBERS) {
       const ks = ranges(this.context);
-      return opened.map(({ position: p, value }) => 1 + (value - 1 + (this.shift?.[p] ?? 0)) % ks[p]!);
+      return opened.map(({ position: p, value }) => 1 + ((value - 1 + (this.shift?.[p] ?? 0)) % ks[p]!));
     }
     const given = new Map([...this.values, ...opened.map((o): [number, number] => [o.position, o.value])]);
-    const end = Math.max(0, ...opened.map((o) => o.position + 1)), ks = ranges(this.context), draws: number[] = [];
+    const end = Math.max(0, ...opened.map((o) => o.position + 1)),
+      ks = ranges(this.context),
+      draws: number[] = [];
     for (let p = 0; p < end; p++) {
       const value = given.get(p);
       if (value === undefined) return null;
-      draws.push(1 + (value - 1 + (this.shift?.[p] ?? 0)) % ks[p]!);
+      draws.push(1 + ((value - 1 + (this.shift?.[p] ?? 0)) % ks[p]!));
     }
     const taken = numbers(draws);
     return opened.map((o) => taken[o.position]!);
@@ -168,22 +202,28 @@ export class Committed {
 
   // disclosed says what is wrong with what a close or disclosure discloses, or "".
   async disclosed({ form, tape }: Tape): Promise<string> {
-    if (form !== (this.context.disclosure === PUBLIC ? TAPE : SEALED)) return "the tape is not disclosed as the commit declared";
+    if (form !== (this.context.disclosure === PUBLIC ? TAPE : SEALED))
+      return "the tape is not disclosed as the commit declared";
     return form === TAPE ? this.finish(tape!) : "";
   }
 
   // finish holds a tape against all that was committed and shown. Of a child whose parent's
   // cards are not known, the order is not recomputed.
   private async finish(tape: Bytes): Promise<string> {
-    const { context: c, commit } = this, other = "the tape is not the one committed to";
-    if (!equal(commitment(commit.contextBytes, tape), commit.commitment) || tape.length !== tapeLength(ranges(c))) return other;
+    const { context: c, commit } = this,
+      other = "the tape is not the one committed to";
+    if (!equal(commitment(commit.contextBytes, tape), commit.commitment) || tape.length !== tapeLength(ranges(c)))
+      return other;
     const again = recompute(c, tape);
     if (again === null) return other;
-    if (again.endAt !== undefined && (again.endAt <= this.before || again.endAt > this.after)) return `the cut card lay at place ${again.endAt}, and it was told otherwise`;
+    if (again.endAt !== undefined && (again.endAt <= this.before || again.endAt > this.after))
+      return `the cut card lay at place ${again.endAt}, and it was told otherwise`;
     if (c.parent && !this.parent) return "";
     const values = c.parent ? again.values.map((x) => this.parent![x]!) : again.values;
-    if (!equal(deckRoot(commit.tag, values, await salts(commit.commitment, tape, this.places)), commit.deck_root)) return "the tape leads to another order than the one committed to";
-    for (const [p, value] of this.values) if (values[p] !== value) return `the tape has another card at position ${p} than was dealt`;
+    if (!equal(deckRoot(commit.tag, values, await salts(commit.commitment, tape, this.places)), commit.deck_root))
+      return "the tape leads to another order than the one committed to";
+    for (const [p, value] of this.values)
+      if (values[p] !== value) return `the tape has another card at position ${p} than was dealt`;
     this.all = values;
     return "";
   }

@@ -7,8 +7,13 @@ import type { Code } from "./api.gen.ts";
 export type ErrorCode = Code | "fault" | "not_witnessed" | "network" | "refused_by_gateway" | "caller";
 
 export interface ErrorMore {
-  status?: number; field?: string | undefined; shuffles?: number[] | undefined; requestId?: string | undefined;
-  answer?: string | undefined; other?: string | undefined; cause?: unknown;
+  status?: number;
+  field?: string | undefined;
+  shuffles?: number[] | undefined;
+  requestId?: string | undefined;
+  answer?: string | undefined;
+  other?: string | undefined;
+  cause?: unknown;
 }
 
 // ShuffledError is every error of the client. sentence is the whole of what is wrong,
@@ -24,7 +29,11 @@ export class ShuffledError extends Error {
   // call, with the same key, tells.
   unknown = false;
 
-  constructor(readonly code: ErrorCode, readonly sentence: string, more: ErrorMore = {}) {
+  constructor(
+    readonly code: ErrorCode,
+    readonly sentence: string,
+    more: ErrorMore = {},
+  ) {
     super(sentence, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = "ShuffledError";
     this.status = more.status ?? 0;

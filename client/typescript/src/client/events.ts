@@ -8,15 +8,19 @@ const SILENCE = 20_000; // a daemon says something every five seconds
 const MAX_LINE = 65536;
 
 export async function* events(l: Ledger, o: { after?: number; signal?: AbortSignal }): AsyncGenerator<Event> {
-  let { after } = o, failed = 0;
+  let { after } = o,
+    failed = 0;
   for (;;) {
     let again = 0;
-    const stop = new AbortController(), signal = o.signal ? AbortSignal.any([o.signal, stop.signal]) : stop.signal;
+    const stop = new AbortController(),
+      signal = o.signal ? AbortSignal.any([o.signal, stop.signal]) : stop.signal;
     let watch = setTimeout(() => stop.abort(), SILENCE);
     try {
       const request = { method: "GET" as const, path: `/v1/${l.name}/events` };
-      const response = await l.config.fetch(`${l.config.base}${request.path}${after === undefined ? "" : `?after=${after}`}`,
-        { headers: headers(l.config, request, undefined), redirect: "manual", signal });
+      const response = await l.config.fetch(
+        `${l.config.base}${request.path}${after === undefined ? "" : `?after=${after}`}`,
+        { headers: headers(l.config, request, undefined), redirect: "manual", signal },
+      );
       if (response.status !== 200 || !response.body) {
         const refused = refusal(response, "GET /events", (await response.text()).slice(0, MAX_LINE));
         if (refused.again < 0) throw refused.error;
@@ -47,8 +51,11 @@ export async function* events(l: Ledger, o: { after?: number; signal?: AbortSign
 
 // parse gives what each block of a stream says; a comment alone is neither id nor event.
 async function* parse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ id?: number; event?: Event }> {
-  const decoder = new TextDecoder(), reader = body.getReader();
-  let rest = "", id: number | undefined, data = "";
+  const decoder = new TextDecoder(),
+    reader = body.getReader();
+  let rest = "",
+    id: number | undefined,
+    data = "";
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
@@ -57,7 +64,9 @@ async function* parse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ id?: n
     rest = lines.pop()!;
     if (rest.length > MAX_LINE) throw fault("a line of the events is too long", rest.slice(0, 100));
     for (const line of lines) {
-      const colon = line.indexOf(":"), field = colon < 0 ? line : line.slice(0, colon), text = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+      const colon = line.indexOf(":"),
+        field = colon < 0 ? line : line.slice(0, colon),
+        text = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
       if (field === "id") {
         if (!/^[0-9]{1,15}$/.test(text)) throw fault("the id of an event is no index", line);
         id = Number(text);

@@ -1,4 +1,5 @@
-export { Client, type ListParams, type Status } from "./client.ts";
+export { Client, type ListParams } from "./client.ts";
+export type { Status } from "./evidence.ts";
 export type { Done, Step } from "./batch.ts";
 export { Committed } from "./committed.ts";
 export { ShuffledError, isFault, type ErrorCode } from "./errors.ts";

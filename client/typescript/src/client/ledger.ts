@@ -39,16 +39,38 @@ export interface Config {
 // CallOptions are of one call. firstTried is when the request was tried first, by this
 // program before it was started again or by another with its journal. Without it, a request
 // that was answered before this client tried it is a fault: somebody else made it.
-export interface CallOptions { firstTried?: Date | number; signal?: AbortSignal }
+export interface CallOptions {
+  firstTried?: Date | number;
+  signal?: AbortSignal;
+}
 
 // Asked says when a request was made: since is the size that was known then.
-export interface Asked { since: number; read: boolean; first: number; again: boolean; tries: Tries; signal?: AbortSignal | undefined }
+export interface Asked {
+  since: number;
+  read: boolean;
+  first: number;
+  again: boolean;
+  tries: Tries;
+  signal?: AbortSignal | undefined;
+}
 
 // Proved is an entry that a receipt proves.
-export interface Proved { entry: Entry; bytes: Bytes; index: number; leaf: Bytes; size: number; receipt: string }
+export interface Proved {
+  entry: Entry;
+  bytes: Bytes;
+  index: number;
+  leaf: Bytes;
+  size: number;
+  receipt: string;
+}
 
 // Said is what an answer says of its entry; index is null if only the receipt says it.
-export interface Said { receipt: string; index: number | null; time: string; repeated: boolean }
+export interface Said {
+  receipt: string;
+  index: number | null;
+  time: string;
+  repeated: boolean;
+}
 
 const CLOCK_SKEW = 10_000; // how far the daemon's clock may be behind this host's
 
@@ -69,12 +91,23 @@ export class Ledger {
 
   constructor(c: Config) {
     const url = URL.canParse(c.url) ? new URL(c.url) : null;
-    if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password) throw mistake("the daemon's address is an http or https URL without query or fragment");
+    if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password)
+      throw mistake("the daemon's address is an http or https URL without query or fragment");
     if (!NAME.test(c.ledger)) throw mistake(`the ledger's name ${JSON.stringify(c.ledger)} is none`);
-    if ((c.vkey === undefined) === (c.policy === undefined)) throw mistake("a verifier key or a policy is pinned, and not both");
+    if ((c.vkey === undefined) === (c.policy === undefined))
+      throw mistake("a verifier key or a policy is pinned, and not both");
     const { attempts = 8, pause = 100, maxPause = 5000, timeout = 30_000 } = c;
-    if (!(attempts >= 1 && pause >= 0 && maxPause >= pause && timeout > 0)) throw mistake("attempts and pauses are positive, and the first pause is the shortest");
-    this.config = { base: url.href.replace(/\/+$/, ""), token: c.token ?? "", fetch: c.fetch ?? globalThis.fetch.bind(globalThis), attempts, pause, maxPause, timeout };
+    if (!(attempts >= 1 && pause >= 0 && maxPause >= pause && timeout > 0))
+      throw mistake("attempts and pauses are positive, and the first pause is the shortest");
+    this.config = {
+      base: url.href.replace(/\/+$/, ""),
+      token: c.token ?? "",
+      fetch: c.fetch ?? globalThis.fetch.bind(globalThis),
+      attempts,
+      pause,
+      maxPause,
+      timeout,
+    };
     this.name = c.ledger;
     this.production = c.production ?? false;
     this.identity = c.identity;
@@ -93,18 +126,29 @@ export class Ledger {
 
   // tile fetches hashes of the log.
   private async tile(path: string): Promise<Bytes> {
-    const c: SendConfig = { ...this.config, fetch: async (url, init) => {
-      const response = await this.config.fetch(url, init);
-      if (response.status !== 200) return response;
-      return new Response(btoa(String.fromCharCode(...new Uint8Array(await response.arrayBuffer()))), { status: 200 });
-    } };
+    const c: SendConfig = {
+      ...this.config,
+      fetch: async (url, init) => {
+        const response = await this.config.fetch(url, init);
+        if (response.status !== 200) return response;
+        return new Response(btoa(String.fromCharCode(...new Uint8Array(await response.arrayBuffer()))), {
+          status: 200,
+        });
+      },
+    };
     const text = await send(c, { method: "GET", path: `/log/${this.name}/tile/${path}` });
     return Uint8Array.from(atob(text), (b) => b.charCodeAt(0));
   }
 
   command(o: CallOptions = {}, key?: string): Asked {
-    const asked: Asked = { since: this.log.size, read: false, first: o.firstTried === undefined ? Date.now() : Number(o.firstTried),
-      again: o.firstTried !== undefined, tries: { open: false }, signal: o.signal };
+    const asked: Asked = {
+      since: this.log.size,
+      read: false,
+      first: o.firstTried === undefined ? Date.now() : Number(o.firstTried),
+      again: o.firstTried !== undefined,
+      tries: { open: false },
+      signal: o.signal,
+    };
     const made = key === undefined ? null : keyTime(key);
     // Nobody guesses the random bits of such a key: a commit under it is of who made the key.
     return made === null ? asked : { ...asked, again: true, first: Math.min(asked.first, made) };
@@ -119,11 +163,19 @@ export class Ledger {
   async prove(receipt: string, index: number | null, when: Asked, answer: string): Promise<Proved> {
     const v = await verify(String(receipt), this.signed);
     if (v.verdict !== "proved") throw fault(`the receipt is ${v.verdict} at ${v.failed ?? v.unknown}`, answer);
-    const r = readReceipt(utf8.encode(receipt)), checkpoint = readCheckpoint(r.signed);
+    const r = readReceipt(utf8.encode(receipt)),
+      checkpoint = readCheckpoint(r.signed);
     if (index !== null && r.index !== index) throw fault(`the receipt is of entry ${r.index}, not ${index}`, answer);
-    const past = r.index < when.since && !when.read || checkpoint.size < when.since;
+    const past = (r.index < when.since && !when.read) || checkpoint.size < when.since;
     await this.log.hold({ size: checkpoint.size, root: checkpoint.root, signed: fromUTF8(r.signed) }, past, answer);
-    return { entry: parseEntry(r.bytes), bytes: r.bytes, index: r.index, leaf: leafOf(r.bytes), size: checkpoint.size, receipt };
+    return {
+      entry: parseEntry(r.bytes),
+      bytes: r.bytes,
+      index: r.index,
+      leaf: leafOf(r.bytes),
+      size: checkpoint.size,
+      receipt,
+    };
   }
 
   // witnessed tells whether the policy's quorum cosigned the checkpoint of a receipt.
@@ -132,33 +184,48 @@ export class Ledger {
   }
 
   // evidence judges a transcript under the keys, and with all also under the quorum.
-  evidence(text: string, all: boolean) { return verify(text, all ? this.full : this.signed); }
+  evidence(text: string, all: boolean) {
+    return verify(text, all ? this.full : this.signed);
+  }
 
   // holdTranscript takes in the checkpoints of a transcript that was proved. One under a key
   // that the pinned one handed on to is not taken, as no receipt under it is.
   async holdTranscript(text: string, when: Asked): Promise<void> {
     const { checkpoint, witnessed } = readTranscript(utf8.encode(text));
-    for (const [c, early] of [[checkpoint, false], [witnessed?.checkpoint, true]] as const) {
-      if (!c || !await signedBy(c, this.keys)) continue;
-      const signed = fromUTF8(c.body) + "\n" + c.signatures.map((s) => `\u2014 ${s.name} ${toBase64(join(unhex(s.id), s.bytes))}\n`).join("");
+    for (const [c, early] of [
+      [checkpoint, false],
+      [witnessed?.checkpoint, true],
+    ] as const) {
+      if (!c || !(await signedBy(c, this.keys))) continue;
+      const signed =
+        fromUTF8(c.body) +
+        "\n" +
+        c.signatures.map((s) => `\u2014 ${s.name} ${toBase64(join(unhex(s.id), s.bytes))}\n`).join("");
       await this.log.hold({ size: c.size, root: c.root, signed }, c.size < when.since && !early, text);
     }
   }
 
   // entriesOf gives the entries of a transcript that was proved.
-  entriesOf({ receipts }: EvidenceFile): Entry[] { return receipts.map((r) => parseEntry(r.bytes)); }
+  entriesOf({ receipts }: EvidenceFile): Entry[] {
+    return receipts.map((r) => parseEntry(r.bytes));
+  }
 
   // own refuses an answer that misstates its entry, or whose entry is another's. A repeat
   // answers this client only if a try before it may have been done.
   own({ entry, index }: Proved, says: Said, when: Asked, answer: string): void {
     const done = new Date(entry.time).toISOString();
     if (says.time !== done) throw fault("its time is not the one in the ledger", answer);
-    if (!says.repeated && index < when.since) throw fault("the request was answered before, and the answer does not say so", answer);
-    if (says.repeated && !when.again && !when.tries.open) throw fault(`it was done at ${done}, before this client asked for it`, answer);
+    if (!says.repeated && index < when.since)
+      throw fault("the request was answered before, and the answer does not say so", answer);
+    if (says.repeated && !when.again && !when.tries.open)
+      throw fault(`it was done at ${done}, before this client asked for it`, answer);
     const { identity, credential } = entry;
-    if (this.identity !== undefined && identity !== this.identity) throw fault(`it was done by ${identity}, and not by ${this.identity}`, answer);
-    if (this.identity === undefined && this.credential && credential !== this.credential) throw fault(`it was done with ${credential}, and not with this client's token`, answer);
-    if (entry.time < when.first - CLOCK_SKEW) throw fault(`it was done at ${done}, before this client asked for it`, answer);
+    if (this.identity !== undefined && identity !== this.identity)
+      throw fault(`it was done by ${identity}, and not by ${this.identity}`, answer);
+    if (this.identity === undefined && this.credential && credential !== this.credential)
+      throw fault(`it was done with ${credential}, and not with this client's token`, answer);
+    if (entry.time < when.first - CLOCK_SKEW)
+      throw fault(`it was done at ${done}, before this client asked for it`, answer);
     if (this.identity === undefined && credential === this.credential) this.identity = identity;
   }
 }
@@ -172,9 +239,11 @@ class Tables {
   add(id: number, { serial, previous, context: { table } }: Commit): string {
     const known = this.newest.get(table);
     if (previous >= id) return "it names a commit before it that is none";
-    if (known && (serial === known.serial && id === known.id || serial < known.serial && id < known.id)) return "";
-    const follows = !known || serial > known.serial + 1 && id > known.id || serial === known.serial + 1 && previous === known.id;
-    if (!follows) return `it is serial ${serial} after entry ${previous}, and serial ${known.serial} of the table is entry ${known.id}`;
+    if (known && ((serial === known.serial && id === known.id) || (serial < known.serial && id < known.id))) return "";
+    const follows =
+      !known || (serial > known.serial + 1 && id > known.id) || (serial === known.serial + 1 && previous === known.id);
+    if (!follows)
+      return `it is serial ${serial} after entry ${previous}, and serial ${known.serial} is entry ${known.id}`;
     if (this.newest.size >= 4096) this.newest.clear();
     this.newest.set(table, { serial, id });
     return "";
@@ -191,7 +260,8 @@ function trusted(c: Config): [NoteKey[], boolean] {
     const p = readPolicy(c.policy!);
     if (p.logs.length === 0) throw mistake("the policy has no log line with the ledger's key");
     const other = p.logs.find((key) => key.name !== p.logs[0]!.name);
-    if (other) throw mistake(`the policy has keys of ${p.logs[0]!.name} and of ${other.name}, and a client is of one ledger`);
+    if (other)
+      throw mistake(`the policy has keys of ${p.logs[0]!.name} and of ${other.name}, and a client is of one ledger`);
     if (p.quorum?.d === 0) throw mistake("the policy proves nothing: two of its quorums share no witness");
     return [p.logs, p.quorum !== null];
   } catch (e) {
@@ -201,4 +271,7 @@ function trusted(c: Config): [NoteKey[], boolean] {
 
 // withoutQuorum keeps the log lines of a policy.
 const withoutQuorum = (policy: string) =>
-  `${policy.split("\n").filter((line) => /^[\t ]*log[\t ]/.test(line)).join("\n")}\nquorum none\n`;
+  `${policy
+    .split("\n")
+    .filter((line) => /^[\t ]*log[\t ]/.test(line))
+    .join("\n")}\nquorum none\n`;

@@ -11,11 +11,20 @@ import { ShuffledError, fault } from "./errors.ts";
 // that does not extend what it saw: signed checkpoints, and nothing secret. load gives null
 // before the first save. The client saves before it returns an answer under a newer
 // checkpoint, one save at a time.
-export interface State { load(): Promise<string | null>; save(text: string): Promise<void> }
+export interface State {
+  load(): Promise<string | null>;
+  save(text: string): Promise<void>;
+}
 
-export interface Head { size: number; root: Bytes; signed: string }
+export interface Head {
+  size: number;
+  root: Bytes;
+  signed: string;
+}
 
-const MAX_ROOTS = 4096, MAX_LOOSE = 256, MAX_TILES = 128;
+const MAX_ROOTS = 4096,
+  MAX_LOOSE = 256,
+  MAX_TILES = 128;
 
 export class Log {
   newest: Head | null = null;
@@ -26,10 +35,17 @@ export class Log {
   private saving: Promise<void> = Promise.resolve();
 
   // tile fetches the hashes of a tile: level, number and width, in the path of C2SP.
-  constructor(private readonly state: State | undefined, private readonly tile: (path: string) => Promise<Bytes>) {}
+  constructor(
+    private readonly state: State | undefined,
+    private readonly tile: (path: string) => Promise<Bytes>,
+  ) {}
 
-  get size(): number { return this.newest?.size ?? 0; }
-  get waits(): boolean { return this.loose.size >= MAX_LOOSE; }
+  get size(): number {
+    return this.newest?.size ?? 0;
+  }
+  get waits(): boolean {
+    return this.loose.size >= MAX_LOOSE;
+  }
 
   // add accepts a checkpoint whose signature holds, unless another one of its size has
   // another root. open is false for one that the newest was proved to extend.
@@ -55,7 +71,10 @@ export class Log {
   // newest is proved to extend it.
   async hold(n: Head, past: boolean, answer: string): Promise<void> {
     const { contradicts, open } = this.add(n);
-    if (contradicts) throw fault(`two checkpoints of ${n.size} entries have different roots: the ledger was forked`, answer, { other: contradicts.signed });
+    if (contradicts)
+      throw fault(`two checkpoints of ${n.size} entries have different roots: the ledger was forked`, answer, {
+        other: contradicts.signed,
+      });
     if (!open) return;
     if (past) await this.check();
     await this.save();
@@ -63,7 +82,8 @@ export class Log {
 
   // check proves that the newest checkpoint extends every other one that was accepted.
   async check(): Promise<void> {
-    const { newest } = this, loose = [...this.loose.values()];
+    const { newest } = this,
+      loose = [...this.loose.values()];
     if (!newest) return;
     for (const l of loose) {
       const proof = await this.proof(l.size, newest.size, newest);
@@ -71,7 +91,9 @@ export class Log {
       if (roots === null || !equal(roots[1], newest.root))
         throw fault(`the log's tiles are not those of its ${newest.size} entries`, newest.signed, { other: l.signed });
       if (!equal(roots[0], l.root))
-        throw fault(`the ledger of ${newest.size} entries does not extend that of ${l.size}`, newest.signed, { other: l.signed });
+        throw fault(`the ledger of ${newest.size} entries does not extend that of ${l.size}`, newest.signed, {
+          other: l.signed,
+        });
     }
     for (const l of loose) this.loose.delete(l.size);
     if (loose.length > 0) await this.save();
@@ -81,23 +103,30 @@ export class Log {
   // them is believed: the proof that they make has to lead to both roots.
   private async proof(m: number, n: number, under: Head): Promise<Bytes[]> {
     const root = async (from: number, to: number): Promise<Bytes> => {
-      const size = to - from, k = below(size);
-      if (size === 1 || size === k * 2 && Number.isInteger(Math.log2(size))) return this.node(Math.log2(size), from / size, under);
+      const size = to - from,
+        k = below(size);
+      if (size === 1 || (size === k * 2 && Number.isInteger(Math.log2(size))))
+        return this.node(Math.log2(size), from / size, under);
       return nodeOf(await root(from, from + k), await root(from + k, to));
     };
     const sub = async (m: number, from: number, to: number, whole: boolean): Promise<Bytes[]> => {
-      const size = to - from, k = below(size);
+      const size = to - from,
+        k = below(size);
       if (m === size) return whole ? [] : [await root(from, to)];
-      if (m <= k) return [...await sub(m, from, from + k, whole), await root(from + k, to)];
-      return [...await sub(m - k, from + k, to, false), await root(from, from + k)];
+      if (m <= k) return [...(await sub(m, from, from + k, whole)), await root(from + k, to)];
+      return [...(await sub(m - k, from + k, to, false)), await root(from, from + k)];
     };
     return sub(m, 0, n, true);
   }
 
   // node gives the hash of a complete subtree of 2^level leaves.
   private async node(level: number, index: number, under: Head): Promise<Bytes> {
-    const tileLevel = Math.floor(level / 8), span = 2 ** (level % 8), first = index * span, n = Math.floor(first / 256);
-    const width = Math.min(256, Math.floor(under.size / 256 ** tileLevel) - n * 256), path = tilePath(tileLevel, n, width);
+    const tileLevel = Math.floor(level / 8),
+      span = 2 ** (level % 8),
+      first = index * span,
+      n = Math.floor(first / 256);
+    const width = Math.min(256, Math.floor(under.size / 256 ** tileLevel) - n * 256),
+      path = tilePath(tileLevel, n, width);
     let tile = this.tiles.get(path);
     if (!tile) {
       tile = await this.tile(path);
@@ -115,16 +144,23 @@ export class Log {
     const { state } = this;
     if (!state) return;
     // Calls that run at once wait for each other, and the later find it saved.
-    const next = this.saving.catch(() => {}).then(async () => {
-      const text = JSON.stringify({ newest: this.newest!.signed, loose: [...this.loose.values()].sort((a, b) => a.size - b.size).map((l) => l.signed) });
-      if (text === this.saved) return;
-      try {
-        await state.save(text);
-      } catch (e) {
-        throw new ShuffledError("caller", `keeping the newest checkpoint failed: ${(e as Error).message}`, { cause: e });
-      }
-      this.saved = text;
-    });
+    const next = this.saving
+      .catch(() => {})
+      .then(async () => {
+        const text = JSON.stringify({
+          newest: this.newest!.signed,
+          loose: [...this.loose.values()].sort((a, b) => a.size - b.size).map((l) => l.signed),
+        });
+        if (text === this.saved) return;
+        try {
+          await state.save(text);
+        } catch (e) {
+          throw new ShuffledError("caller", `keeping the newest checkpoint failed: ${(e as Error).message}`, {
+            cause: e,
+          });
+        }
+        this.saved = text;
+      });
     this.saving = next;
     return next;
   }
@@ -140,10 +176,11 @@ export class Log {
     } catch {
       throw refuse("it is no JSON");
     }
-    for (const signed of [...kept.loose ?? [], kept.newest]) {
+    for (const signed of [...(kept.loose ?? []), kept.newest]) {
       const c = readCheckpoint(new TextEncoder().encode(signed));
-      if (!await signedBy(c, keys)) throw refuse("a checkpoint in it is not signed by the pinned key");
-      if (this.add({ size: c.size, root: c.root, signed }).contradicts) throw refuse(`it has two checkpoints of ${c.size} entries`);
+      if (!(await signedBy(c, keys))) throw refuse("a checkpoint in it is not signed by the pinned key");
+      if (this.add({ size: c.size, root: c.root, signed }).contradicts)
+        throw refuse(`it has two checkpoints of ${c.size} entries`);
     }
   }
 }
@@ -152,7 +189,8 @@ export class Log {
 export async function signedBy(c: Checkpoint, keys: NoteKey[]): Promise<boolean> {
   for (const key of keys)
     for (const s of c.signatures)
-      if (c.origin === key.name && s.name === key.name && s.id === key.id && await ed25519(key.key, s.bytes, c.body)) return true;
+      if (c.origin === key.name && s.name === key.name && s.id === key.id && (await ed25519(key.key, s.bytes, c.body)))
+        return true;
   return false;
 }
 
@@ -165,8 +203,11 @@ function below(n: number): number {
 
 // tilePath is the path of C2SP tlog-tiles: the number in groups of three digits.
 function tilePath(level: number, n: number, width: number): string {
-  const digits = String(n).padStart(Math.ceil(String(n).length / 3) * 3, "0").match(/.{3}/g)!;
-  return `${level}/${digits.map((d, i) => i < digits.length - 1 ? `x${d}` : d).join("/")}${width < 256 ? `.p/${width}` : ""}`;
+  const digits = String(n)
+    .padStart(Math.ceil(String(n).length / 3) * 3, "0")
+    .match(/.{3}/g)!;
+  const groups = digits.map((d, i) => (i < digits.length - 1 ? `x${d}` : d)).join("/");
+  return `${level}/${groups}${width < 256 ? `.p/${width}` : ""}`;
 }
 
 // consistent gives the two roots that a proof leads to (RFC 9162, 2.1.4.2): null for one of
@@ -174,16 +215,24 @@ function tilePath(level: number, n: number, width: number): string {
 export function consistent(m: number, n: number, proof: Bytes[], first: Bytes): [Bytes, Bytes] | null {
   const path = [...proof];
   if (Number.isInteger(Math.log2(m))) path.unshift(first);
-  let fn = m - 1, sn = n - 1;
-  while (fn % 2 === 1) { fn = Math.floor(fn / 2); sn = Math.floor(sn / 2); }
-  let fr = path.shift(), sr = fr;
+  let fn = m - 1,
+    sn = n - 1;
+  while (fn % 2 === 1) {
+    fn = Math.floor(fn / 2);
+    sn = Math.floor(sn / 2);
+  }
+  let fr = path.shift(),
+    sr = fr;
   if (!fr || !sr) return null;
   for (const c of path) {
     if (sn === 0) return null;
     if (fn % 2 === 1 || fn === sn) {
       fr = nodeOf(c, fr);
       sr = nodeOf(c, sr);
-      while (fn % 2 === 0 && fn !== 0) { fn = Math.floor(fn / 2); sn = Math.floor(sn / 2); }
+      while (fn % 2 === 0 && fn !== 0) {
+        fn = Math.floor(fn / 2);
+        sn = Math.floor(sn / 2);
+      }
     } else {
       sr = nodeOf(sr, c);
     }
@@ -192,4 +241,3 @@ export function consistent(m: number, n: number, proof: Bytes[], first: Bytes): 
   }
   return sn === 0 ? [fr, sr] : null;
 }
-

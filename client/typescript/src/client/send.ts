@@ -7,19 +7,34 @@ const MAX_RETRY_AFTER = 60_000;
 const NEVER = -1; // the pause before a call that is not to be made again
 
 export interface SendConfig {
-  base: string; token: string; fetch: typeof globalThis.fetch; attempts: number; pause: number; maxPause: number;
+  base: string;
+  token: string;
+  fetch: typeof globalThis.fetch;
+  attempts: number;
+  pause: number;
+  maxPause: number;
   timeout: number;
 }
 
 export interface Request {
-  method: "GET" | "POST" | "PUT"; path: string; query?: Record<string, string | number | undefined>;
-  key?: string | undefined; body?: unknown; signal?: AbortSignal | undefined;
+  method: "GET" | "POST" | "PUT";
+  path: string;
+  query?: Record<string, string | number | undefined>;
+  key?: string | undefined;
+  body?: unknown;
+  signal?: AbortSignal | undefined;
 }
 
-export interface Tries { open: boolean } // a try of it may have been done
+export interface Tries {
+  open: boolean;
+} // a try of it may have been done
 
 // refuses tells after how many milliseconds a call may be made again, at the least.
-interface Refused { error: ShuffledError; again: number; open: boolean }
+interface Refused {
+  error: ShuffledError;
+  again: number;
+  open: boolean;
+}
 
 // send makes the call. The body and its key are the same every time, so that nothing is
 // done twice.
@@ -45,8 +60,13 @@ async function once(c: SendConfig, r: Request, body: string | undefined): Promis
   let response: Response;
   try {
     const limit = AbortSignal.timeout(c.timeout);
-    response = await c.fetch(address(c, r), { method: r.method, headers: headers(c, r, body), body: body ?? null,
-      redirect: "manual", signal: r.signal ? AbortSignal.any([r.signal, limit]) : limit });
+    response = await c.fetch(address(c, r), {
+      method: r.method,
+      headers: headers(c, r, body),
+      body: body ?? null,
+      redirect: "manual",
+      signal: r.signal ? AbortSignal.any([r.signal, limit]) : limit,
+    });
     if (response.status === 200) return await text(response);
     return refusal(response, what, await text(response));
   } catch (e) {
@@ -74,7 +94,7 @@ export function headers(c: SendConfig, r: Request, body: string | undefined): Re
 async function text(response: Response): Promise<string> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
-  for (const reader = response.body?.getReader(); reader;) {
+  for (const reader = response.body?.getReader(); reader; ) {
     const { done, value } = await reader.read();
     if (done) break;
     size += value.length;
@@ -95,12 +115,19 @@ function isUnheard(e: unknown): boolean {
 
 // refusal reads a problem document, or makes one of what there is.
 export function refusal(response: Response, what: string, answer: string): Refused {
-  const problem = /^application\/problem\+json/.test(response.headers.get("Content-Type") ?? "") ? parsed(answer) : null;
-  const { status } = response, requestId = response.headers.get("Request-Id") ?? undefined;
-  const error = problem === null
-    ? new ShuffledError("refused_by_gateway", `${what} was answered with ${status}, and not by the daemon`, { status, requestId })
-    : refusedBy(problem, status, requestId);
-  const open = error.code === "outcome_unknown" || error.code === "refused_by_gateway" && status >= 500;
+  const problem = /^application\/problem\+json/.test(response.headers.get("Content-Type") ?? "")
+    ? parsed(answer)
+    : null;
+  const { status } = response,
+    requestId = response.headers.get("Request-Id") ?? undefined;
+  const error =
+    problem === null
+      ? new ShuffledError("refused_by_gateway", `${what} was answered with ${status}, and not by the daemon`, {
+          status,
+          requestId,
+        })
+      : refusedBy(problem, status, requestId);
+  const open = error.code === "outcome_unknown" || (error.code === "refused_by_gateway" && status >= 500);
   return { error, again: retryAfter(response), open };
 }
 
@@ -137,14 +164,20 @@ export const afterOf = (seconds: number | undefined) =>
 // is random, so that clients that failed together come back apart.
 export function pause(c: SendConfig, attempt: number): number {
   const d = Math.min(c.pause * 2 ** (attempt - 1), c.maxPause);
-  return d / 2 + crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32 * d / 2;
+  return d / 2 + ((crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32) * d) / 2;
 }
 
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const stop = () => { clearTimeout(timer); reject(signal!.reason); };
-    const timer = setTimeout(() => { signal?.removeEventListener("abort", stop); resolve(); }, ms);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal!.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
     signal?.addEventListener("abort", stop, { once: true });
   });
 }

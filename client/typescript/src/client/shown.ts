@@ -1,0 +1,73 @@
+// What the cards and values of an answer show.
+import { equal, hex, join, str8, u16, u32 } from "../verify/bytes.ts";
+import { codeOf } from "../verify/codes.ts";
+import { labelOf, termsHash } from "../verify/terms.ts";
+import type { Label } from "../verify/types.ts";
+import type { Deal } from "./api.gen.ts";
+import { openingOf, type Committed, type Opened } from "./committed.ts";
+import { fault } from "./errors.ts";
+import type { Ledger } from "./ledger.ts";
+import { same } from "./wanted.ts";
+
+// openAll opens the cards of an answer, each under its own name.
+export function openAll(s: Committed, { cards }: { cards: Deal["cards"] }, answer: string): Opened[] {
+  return cards.map((card) => {
+    const o = openingOf(card),
+      what = o === null ? `the card at place ${card.place} has no salt or proof` : s.open(o);
+    if (what || o === null) throw fault(what, answer);
+    if (card.card !== (s.isDraw ? undefined : s.deck?.[card.value]))
+      throw fault(`the card at place ${card.place} has another card's name`, answer);
+    return o;
+  });
+}
+
+// proveShown holds what values show, and their labels, against the mix and the wheel that the
+// commit names; it gives the labels.
+export async function proveShown(
+  l: Ledger,
+  s: Committed,
+  a: { shows?: number[]; labels?: string[] },
+  opened: Opened[],
+  answer: string,
+): Promise<string[] | undefined> {
+  const shows = s.isDraw ? s.shows(opened) : [];
+  if (shows === null || (s.isDraw ? !same(shows, a.shows ?? []) : a.shows !== undefined))
+    throw fault("the values show other numbers", answer);
+  const { terms } = s.context,
+    wheel = terms?.kind === codeOf("terms", "wheel") && shows.length > 0 ? await wheelOf(l, terms.hash) : null;
+  const labels = wheel ? shows.map((value) => labelOf(wheel, value) ?? "") : [];
+  if (!same(labels, a.labels ?? [])) throw fault("the labels are not those of the wheel that was committed to", answer);
+  return wheel ? labels : undefined;
+}
+
+const wheels = new WeakMap<Ledger, Map<string, Label[]>>();
+
+// wheelOf asks for the wheel with a hash, once.
+async function wheelOf(l: Ledger, hash: Uint8Array): Promise<Label[]> {
+  const name = hex(hash),
+    known = wheels.get(l) ?? new Map<string, Label[]>(),
+    had = known.get(name);
+  wheels.set(l, known);
+  if (had) return had;
+  const answer = await l.send({ method: "GET", path: `/terms/${name}` }),
+    { kind, labels } = read<{ kind: string; labels?: Label[] }>(answer);
+  const written =
+    kind === "wheel" && labels
+      ? join(u16(labels.length), ...labels.map((x) => join(str8(x.label), u32(x.weight))))
+      : null;
+  if (!written || !equal(termsHash(codeOf("terms", "wheel"), written), hash))
+    throw fault("the document is another one than was asked for", answer);
+  known.set(name, labels!);
+  return labels!;
+}
+
+// read takes the JSON of an answer; members of a later contract are skipped.
+export function read<T>(answer: string): T {
+  try {
+    const a: unknown = JSON.parse(answer);
+    if (typeof a === "object" && a !== null) return a as T;
+  } catch {
+    /* below */
+  }
+  throw fault("it is not what the contract says", answer);
+}
