@@ -1,0 +1,215 @@
+package ha
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait for something that must come; it measures nothing.
+const patience = 3 * time.Minute
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// until waits for what must come.
+func until(t testing.TB, what string, come func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !come(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// ports returns free ports of the loopback address.
+func ports(t testing.TB, n int) (free []int) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		must(t, err)
+		defer l.Close()
+		free = append(free, l.Addr().(*net.TCPAddr).Port)
+	}
+	return free
+}
+
+// serverUser is who PostgreSQL runs as, which refuses root; nil is the caller.
+func serverUser(t testing.TB) *syscall.Credential {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	u, err := user.Lookup("postgres")
+	must(t, err)
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	must(t, err)
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	must(t, err)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+// spawned is a process of the cluster.
+type spawned struct {
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+func (p *spawned) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
+
+// kill ends the process with SIGKILL, and waits for its end.
+func (p *spawned) kill() {
+	p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// spawn starts a program as the server's user. What it prints goes to DIR/NAME.log. The
+// watchdog ends it if nobody else has.
+func (c *cluster) spawn(name, path string, args ...string) *spawned {
+	c.t.Helper()
+	log, err := os.OpenFile(filepath.Join(c.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	must(c.t, err)
+	defer log.Close()
+	cmd := exec.Command(path, args...)
+	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, c.dir
+	cmd.Env = append(os.Environ(), "HOME="+c.dir, "PATH="+os.Getenv("PATH")+":/usr/sbin", "LC_ALL=C.UTF-8")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.as}
+	must(c.t, cmd.Start())
+	p := &spawned{cmd: cmd, ended: make(chan struct{})}
+	go func() { cmd.Wait(); close(p.ended) }()
+	fmt.Fprintf(c.watchdog, "%d\n", cmd.Process.Pid)
+	return p
+}
+
+// watch starts a shell that ends, when the test does, however it ends, the processes that it
+// was told of and the servers of PostgreSQL, which Patroni has detached, and removes the
+// directory. A number that another process has by now is left alone: those of this test have
+// the directory in their arguments or in their environment.
+func watch(t testing.TB, dir string) io.Writer {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", `end() { grep -qs -- "$dir" "/proc/$1/cmdline" "/proc/$1/environ" && kill -9 "$1"; }
+dir=$0 pids=; while read -r pid; do pids="$pids $pid"; done
+for round in 1 2; do
+	for pid in $pids; do end "$pid"; done
+	for f in "$0"/*/postmaster.pid; do [ -f "$f" ] && read -r pid <"$f" && end "$pid"; done
+	sleep 0.2
+done
+rm -rf "$0"`, dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	t.Cleanup(func() { in.Close(); cmd.Wait() })
+	return in
+}
+
+// server returns the processes of the node's server: the postmaster first, which all others
+// are children of.
+func (n *node) server() (pids []int) {
+	text, err := os.ReadFile(filepath.Join(n.data, "postmaster.pid"))
+	if err != nil {
+		return nil
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	postmaster, err := strconv.Atoi(first)
+	if err != nil {
+		return nil
+	}
+	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", postmaster))
+	if err != nil || !strings.Contains(string(command), n.data) {
+		return nil // another process has the number by now
+	}
+	pids = append(pids, postmaster)
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range all {
+		text, _ := os.ReadFile(path)
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == first {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// signalServer sends a signal to all processes of the node's server.
+func (n *node) signalServer(s syscall.Signal) {
+	for _, pid := range n.server() {
+		syscall.Kill(pid, s)
+	}
+}
+
+// relay passes connections on to an address, until it is cut.
+type relay struct {
+	to    string
+	mu    sync.Mutex
+	cut   bool
+	conns map[net.Conn]bool
+}
+
+// relayTo listens on a free port and passes on what comes.
+func relayTo(t testing.TB, to int) (r *relay, port int) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	r = &relay{to: fmt.Sprintf("127.0.0.1:%d", to), conns: map[net.Conn]bool{}}
+	t.Cleanup(func() { l.Close(); r.set(true) })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go r.pass(in)
+		}
+	}()
+	return r, l.Addr().(*net.TCPAddr).Port
+}
+
+func (r *relay) pass(in net.Conn) {
+	defer in.Close()
+	r.mu.Lock()
+	if r.cut {
+		r.mu.Unlock()
+		return
+	}
+	r.conns[in] = true
+	r.mu.Unlock()
+	out, err := net.DialTimeout("tcp", r.to, 5*time.Second)
+	if err == nil {
+		go func() { io.Copy(out, in); out.Close() }()
+		io.Copy(in, out)
+		out.Close()
+	}
+	r.mu.Lock()
+	delete(r.conns, in)
+	r.mu.Unlock()
+}
+
+// set cuts the relay, or lets it pass again.
+func (r *relay) set(cut bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cut = cut
+	if cut {
+		for c := range r.conns {
+			c.Close()
+		}
+	}
+}
+
+func required() bool { return os.Getenv("SHUFFLED_REQUIRE_HA") == "1" }
