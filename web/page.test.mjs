@@ -30,7 +30,7 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     assert.equal(r.title, "Proved");
     assert.equal(r.focus, "result-title");
     assert.deepEqual([r.json.verdict, r.json.level], ["proved", "recorded"]);
-    assert.equal(r.steps.length, 16);
+    assert.equal(r.steps.length, 18);
     assert.equal(r.steps.filter((s) => s === "ok").length, 11);
     assert.equal(r.cards.length, r.json.cards.length);
     assert.match(r.cards[0], /^(ace|two|three|four|five|six|seven|eight|nine|ten|jack|queen|king) of (spades|hearts|diamonds|clubs), place 0$/);
@@ -43,7 +43,7 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     await browser.paste("trust", bad.trust.vkey);
     const r = await browser.judged(() => browser.drop("tampered.json", bad.file));
     assert.equal(r.json.failed, "openings");
-    assert.match(r.text, /step 12 of 16, openings/);
+    assert.match(r.text, /step 12 of 18, openings/);
     assert.deepEqual(r.cards, []);
     assert.doesNotMatch(r.text, /Level reached/);
     await browser.shots("tampered");

@@ -477,7 +477,7 @@ test("an honest house is proved, whatever it shuffles", async () => {
     if (recipe.deck && m > 2 && next() % 2) Object.assign(recipe, { lo: 1 + next() % (m - 1), hi: m });
     const v = await shuffled.verify(await game(key, recipe), { vkey: key.vkey });
     assert.deepEqual([v.verdict, v.level], ["proved", "recorded"], JSON.stringify([recipe, v.steps.find((s) => s.result === "failed")]));
-    assert.ok(v.steps.every((s) => s.result === "ok" || ["witnesses", "slots", "beacon", "terms", "statements"].includes(s.name)));
+    assert.ok(v.steps.every((s) => s.result === "ok" || ["witnesses", "slots", "beacon", "asked", "co_dealer", "terms", "statements"].includes(s.name)));
     if (recipe.hi) assert.ok(v.end_at >= recipe.lo && v.end_at <= recipe.hi);
     const { steps, level, ...unpinned } = await shuffled.verify(await game(key, recipe));
     assert.deepEqual([unpinned.verdict, level], ["consistent", "key not pinned"]);
