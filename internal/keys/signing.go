@@ -15,7 +15,8 @@ import (
 // algEd25519 is the signature type of C2SP signed notes for plain Ed25519.
 const algEd25519 = 0x01
 
-// SigningKey is the signing key of one ledger; its name is the ledger's origin.
+// SigningKey is the signing key of one ledger; its name is the ledger's origin. Its private
+// half is in the file, or with an ssh-agent that the file names.
 // It is safe for concurrent use and prints as its verifier key.
 type SigningKey struct {
 	noteKey
@@ -60,6 +61,9 @@ var errSigning = errors.New("no Ed25519 signing key in signed-note form")
 // that were generated elsewhere).
 func parseSigning(skey []byte) (*SigningKey, error) {
 	text := string(skey)
+	if line, ok := strings.CutPrefix(text, agentPrefix); ok {
+		return parseAgent(line)
+	}
 	signer, err := note.NewSigner(text)
 	if err != nil {
 		return nil, errSigning
@@ -81,9 +85,8 @@ func parseSigning(skey []byte) (*SigningKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	message := []byte("shuffled pairwise test\n")
-	sig, err := signer.Sign(message)
-	if err != nil || verifier.KeyHash() != signer.KeyHash() || !verifier.Verify(message, sig) {
+	sig, err := signer.Sign(pairwise)
+	if err != nil || verifier.KeyHash() != signer.KeyHash() || !verifier.Verify(pairwise, sig) {
 		return nil, errors.New("the signing key does not match its verifier key")
 	}
 	return &SigningKey{noteKey{vkey, NewSecret(skey)}, signer, append([]byte{algEd25519}, public...)}, nil

@@ -286,7 +286,11 @@ func (l *Ledger) recheck() {
 		l.wait(err)
 		return
 	}
-	if err := l.canSign(); err != nil {
+	err := l.canSign()
+	if err == nil {
+		err = l.present()
+	}
+	if err != nil {
 		l.wait(err)
 		return
 	}

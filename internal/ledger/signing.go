@@ -14,7 +14,8 @@ import (
 )
 
 // ErrNoKey: the private half of the signing key in force is not available. Nothing
-// is signed; reads go on. A restart with the key ends it.
+// is signed; reads go on. A restart with the key ends it, or the return of the agent that
+// holds it.
 var ErrNoKey = errors.New("the signing key in force is not available: signing stopped")
 
 // checkSigners: every private key is of this ledger, and one of them was or is
@@ -54,6 +55,17 @@ func (l *Ledger) canSign() error {
 	return nil
 }
 
+// present returns why the holder of the signing key in force, if it is another process,
+// gives no signature. It runs on the sequencer's goroutine.
+func (l *Ledger) present() error {
+	if away, ok := l.signer(l.history.inForce().key).(interface{ Present() error }); ok {
+		if err := away.Present(); err != nil {
+			return fmt.Errorf("%w: %w", ErrNoKey, err)
+		}
+	}
+	return nil
+}
+
 // sign signs the head of a draft: with the key in force before it, and where the
 // draft brings another one with that one behind it. A checkpoint that begins a
 // key is checked before it leaves: nobody could go on from a wrong one.
@@ -84,7 +96,7 @@ func signHead(size uint64, root tlog.Hash, signers ...note.Signer) (Head, error)
 	text := audit.Checkpoint{Origin: signers[0].Name(), Size: size, Root: root}.Text()
 	signed, err := note.Sign(&note.Note{Text: text}, signers...)
 	if err != nil {
-		return Head{}, fmt.Errorf("signing the checkpoint: %w", err)
+		return Head{}, fmt.Errorf("%w: signing the checkpoint: %w", ErrNoKey, err)
 	}
 	return Head{Size: size, Root: root, Checkpoint: signed}, nil
 }
@@ -103,6 +115,9 @@ func (l *Ledger) ownKeys() (keys []note.Verifier) {
 type ownKey struct{ note.Signer }
 
 func (k ownKey) Verify(msg, sig []byte) bool {
+	if public, ok := k.Signer.(note.Verifier); ok { // the private half is not here
+		return public.Verify(msg, sig)
+	}
 	again, err := k.Sign(msg)
 	return err == nil && bytes.Equal(again, sig)
 }

@@ -27,6 +27,8 @@ type keyGenerateCmd struct {
 	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes next to it as .vkey, an auditor's public key as .pub."`
 	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
 	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1. For an administrator's: the administrator's, such as alice."`
+	Agent      string `placeholder:"SOCKET" help:"For a signing key that an ssh-agent holds: the agent's socket. The file then names the key, and nothing in it is secret."`
+	SSH        string `name:"ssh-public" placeholder:"FILE" help:"With --agent: the public half, ssh-ed25519, as ssh-keygen or ssh-add -L writes it."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
 }
 
@@ -46,6 +48,8 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 		return term.Usage("--name belongs to the key of a witness or administrator")
 	case c.Origin != "" && kind != "signing":
 		return term.Usage("--origin belongs to a signing key")
+	case (c.Agent == "") != (c.SSH == "") || c.Agent != "" && kind != "signing":
+		return term.Usage("--agent and --ssh-public belong together, and to a signing key")
 	}
 	passphrase, err := keys.ReadPassphrase(c.Passphrase)
 	if err != nil {
@@ -76,12 +80,27 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 	if err := audit.CheckOrigin(c.Origin); err != nil {
 		return term.Usage("--origin, or the --name of an administrator, %s", err)
 	}
-	k, err := writeSigning(c.Out, vkeyPath(c.Out), c.Origin, passphrase)
+	k, err := c.signing()
+	if err == nil {
+		err = writeBoth(k, c.Out, vkeyPath(c.Out), passphrase)
+	}
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(s.Out, k.VKey())
 	return nil
+}
+
+// signing makes a key, or takes the one that an ssh-agent holds.
+func (c keyGenerateCmd) signing() (*keys.SigningKey, error) {
+	if c.Agent == "" {
+		return keys.GenerateSigning(c.Origin)
+	}
+	vkey, err := keys.ReadSSHPublic(c.SSH, c.Origin)
+	if err != nil {
+		return nil, err
+	}
+	return keys.AgentSigning(c.Agent, vkey)
 }
 
 func (c keyGenerateCmd) sealing(s term.Streams, passphrase keys.Secret) error {
@@ -136,13 +155,17 @@ func writeSigning(key, vkey, origin string, passphrase keys.Secret) (*keys.Signi
 	if err != nil {
 		return nil, fmt.Errorf("making a signing key: %w", err)
 	}
+	return k, writeBoth(k, key, vkey, passphrase)
+}
+
+func writeBoth(k *keys.SigningKey, key, vkey string, passphrase keys.Secret) error {
 	if err := k.WriteFile(key, passphrase); err != nil {
-		return nil, fmt.Errorf("writing the signing key: %w", err)
+		return fmt.Errorf("writing the signing key: %w", err)
 	}
 	if err := k.WriteVKey(vkey); err != nil {
-		return nil, fmt.Errorf("writing the verifier key: %w", err)
+		return fmt.Errorf("writing the verifier key: %w", err)
 	}
-	return k, nil
+	return nil
 }
 
 type keyShowCmd struct {
