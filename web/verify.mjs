@@ -1,9 +1,10 @@
 // verify.mjs judges a transcript or receipt with the verifier of verify.html:
 //
-//	node web/verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]… [--auditor VKEY-or-file]… [--json] FILE
+//	node web/verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]… [--auditor VKEY-or-file]… [--co-dealer FILE] [--json] FILE
 //
 // --my-slot-file names a file with the value of a slot: it judges for its holder.
 // --auditor names an auditor's verifier key, whose statements it believes.
+// --co-dealer names a policy for the ledger of a co-dealer, without which nothing is blind.
 // It exits with 0 for proved or consistent, 1 for failed, 2 for a wrong command
 // line, and 3 where it cannot judge or could not run.
 import { readFileSync, realpathSync, statSync } from "node:fs";
@@ -11,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 
 const PAGE = fileURLToPath(new URL("verify.html", import.meta.url));
-const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]... [--auditor VKEY-or-file]... [--json] FILE\n";
+const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]... [--auditor VKEY-or-file]... [--co-dealer FILE] [--json] FILE\n";
 const MOST_BYTES = 32 * 2 ** 20; // docs/SPEC.md section 1.2
 
 // load runs the script block of the page that is the verifier, and no other.
@@ -27,7 +28,7 @@ function parseArgs(args) {
   const options = { slots: [], auditors: [] };
   for (let i = 0; i < args.length; i++) {
     const [flag, inline] = /^(--[a-z-]+)=([\s\S]*)$/.exec(args[i])?.slice(1) ?? [args[i]];
-    if (flag === "--key" || flag === "--policy") {
+    if (flag === "--key" || flag === "--policy" || flag === "--co-dealer") {
       const value = inline ?? args[++i];
       if (!value || options[flag] !== undefined) throw new Usage(`${flag} is given once, with a value`);
       options[flag] = value;
@@ -57,10 +58,11 @@ function parseArgs(args) {
 const readKey = (key) => /^[^+]+\+[0-9a-fA-F]{8}\+[A-Za-z0-9+/=]+$/.test(key) ? key : readFileSync(key, "utf8").trim();
 
 function trust(options) {
-  const key = options["--key"], policy = options["--policy"];
-  if (policy) return { policy: new Uint8Array(readFileSync(policy)) };
-  if (!key) return {};
-  return { vkey: readKey(key) };
+  const key = options["--key"], policy = options["--policy"], second = options["--co-dealer"];
+  const coDealer = second && new Uint8Array(readFileSync(second));
+  if (policy) return { coDealer, policy: new Uint8Array(readFileSync(policy)) };
+  if (!key) return { coDealer };
+  return { coDealer, vkey: readKey(key) };
 }
 
 // readSlots takes the values of the files; what is wrong with one is said without it.
@@ -93,9 +95,17 @@ function print(v) {
   if (v.level && v.statements) out.push("", ...v.statements.map(({ name, trusted }) => trusted ? `${name}, an auditor whom you trust, states that the order comes out of the tape` : `${name} signed a statement, and is not trusted: it gives nothing`));
   if (v.level && v.kind === "transcript" && v.state === "closed" && v.steps.some((s) => s.name === "order" && s.result !== "ok") && !v.statements?.some((s) => s.trusted)) out.push("", "not shown by this file: that the deck held each card once");
   if (v.level && v.passed_over) out.push("", ...v.passed_over.map((p) => `passed over, for it changes nothing that is checked: ${p.count} of code ${p.code} in the list ${p.list}, first in entry ${p.first}`));
+  if (v.blind) out.push("", ...blind(v.blind));
   const more = v.level ? `, at the level "${v.level}"${v.level === "mixed" ? " for the holder of the slot alone" : ""}` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
   out.push("", `${v.verdict.toUpperCase()}${more}`);
   process.stdout.write(`${out.map(safe).join("\n")}\n`);
+}
+
+// What a blind verdict says in words (docs/SPEC.md section 10.6).
+function blind({ co_dealer, requests }) {
+  return [`blind: ${co_dealer} gave the order of the places. Before it entered a request in its own ledger, nobody with only the house's machines, keys and staff could know more of what its places show than which cards were left; from then on the house could not change which of them go to which name.`,
+    ...requests.map((r) => `places ${r.place} to ${r.place + r.places - 1}: asked for in one request of ${r.runs} runs, at ${r.time} by its clock${r.state ? ", bound to the game's history" : "; the file does not show that this was not early"}`),
+    "The house sees cards once they are dealt. That the two are different parties, no file shows."];
 }
 
 const EXIT = { "proved": 0, "consistent": 0, "failed": 1, "cannot judge": 3 };

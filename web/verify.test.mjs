@@ -371,6 +371,7 @@ function vectors() {
 function vector(file) {
   const c = JSON.parse(readFileSync(file, "utf8"));
   if (c.trust.slots) c.trust.slots = c.trust.slots.map((s) => new Uint8Array(Buffer.from(s, "base64")));
+  c.trust.coDealer = c.trust.co_dealer;
   c.want = c.want.without_bls ?? c.want;
   return c;
 }
@@ -386,6 +387,7 @@ test("the verdict vectors: verdict, level and failed step", async () => {
     if (v.level !== undefined) {
       assert.deepEqual(v.terms, c.want.terms, c.name);
       assert.deepEqual((v.cards ?? []).flatMap((card) => card.label ?? []), c.want.labels ?? [], c.name);
+      assert.deepEqual(v.blind, c.want.blind, c.name);
       if (c.want.shows) assert.deepEqual(v.cards.map((card) => card.shows), c.want.shows, c.name);
     }
     checkShape(v, c.name);

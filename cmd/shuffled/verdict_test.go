@@ -59,7 +59,7 @@ func TestWitnessedText(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"witnessed", "witnessed-undealt", "witnessed-too-late", "receipt-witnessed",
 		"level-mixed", "level-mixed-both", "slot", "beacon-and-cut", "stated", "stated-nobody-trusted",
-		"terms-wheel", "terms-wheel-absent", "terms-pay-table", "terms-raffle"} {
+		"terms-wheel", "terms-wheel-absent", "terms-pay-table", "terms-raffle", "blind-closed"} {
 		b, err := os.ReadFile(filepath.Join("..", "..", "internal", "verify", "testdata", "vectors", "good",
 			name+".json"))
 		if err != nil {
@@ -69,6 +69,7 @@ func TestWitnessedText(t *testing.T) {
 			File  string
 			Trust struct {
 				VKey, Policy string
+				CoDealer     string `json:"co_dealer"`
 				Slots        [][]byte
 				Auditors     []string
 			}
@@ -79,6 +80,9 @@ func TestWitnessedText(t *testing.T) {
 		trust := verify.Trust{VKey: v.Trust.VKey, Auditors: v.Trust.Auditors}
 		if v.Trust.Policy != "" {
 			trust.Policy = []byte(v.Trust.Policy)
+		}
+		if v.Trust.CoDealer != "" {
+			trust.CoDealer = []byte(v.Trust.CoDealer)
 		}
 		for _, s := range v.Trust.Slots {
 			trust.Slots = append(trust.Slots, [32]byte(s))

@@ -41,6 +41,7 @@ func badCases(t testing.TB) []vector {
 	wrongStatements(b)
 	wrongReveals(b)
 	wrongChains(b)
+	notBlind(b)
 	return cases
 }
 

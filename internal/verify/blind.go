@@ -100,6 +100,19 @@ func (t *transcript) orderEntries() error {
 	return nil
 }
 
+// parseBy is the part of format for the co-dealer's opening of a card.
+func (t *transcript) parseBy(c audit.Card) error {
+	if c.By == nil {
+		return nil
+	}
+	if len(c.By.Proof) > maxOpening {
+		return malformed("card: %d hashes in the co-dealer's proof of place %d, at most %d", len(c.By.Proof), c.Place,
+			maxOpening)
+	}
+	_, err := c.By.Opening(c.Place)
+	return err
+}
+
 // openedBy is the part of openings for the co-dealer: it opened the same place of its order, and
 // the deal has that value. This needs no trust in the co-dealer.
 func (t *transcript) openedBy(c audit.Card) error {

@@ -36,6 +36,7 @@ func goodCases(t testing.TB) []vector {
 	statedFiles(t, add)
 	revealedFiles(t, add)
 	chainFiles(t, add)
+	blindFiles(t, add)
 	return cases
 }
 

@@ -69,6 +69,9 @@ func (js *javascript) judge(file []byte, trust Trust) map[string]any {
 	if trust.Policy != nil {
 		ask["policy"] = trust.Policy
 	}
+	if trust.CoDealer != nil {
+		ask["co_dealer"] = trust.CoDealer
+	}
 	if trust.Auditors != nil {
 		ask["auditors"] = trust.Auditors
 	}

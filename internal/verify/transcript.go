@@ -153,6 +153,9 @@ func (t *transcript) parseCards() error {
 			return err
 		}
 		t.opened = append(t.opened, o)
+		if err := t.parseBy(c); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -35,6 +35,8 @@ type vectorTrust struct {
 	Slots [][]byte `json:"slots,omitempty"` // 32 bytes each
 
 	Auditors []string `json:"auditors,omitempty"` // verifier keys
+
+	CoDealer string `json:"co_dealer,omitempty"` // a policy
 }
 
 type want struct {
@@ -48,13 +50,14 @@ type want struct {
 	Labels     []string   `json:"labels,omitempty"` // of the cards, in their order
 	Shows      []uint32   `json:"shows,omitempty"`  // of the cards of a list of tickets: the numbers
 	Statements []Stated   `json:"statements,omitempty"`
+	Blind      *Blind     `json:"blind,omitempty"`
 	WithoutBLS *want      `json:"without_bls,omitempty"`
 }
 
 // found is what a verdict says of it.
 func found(v *Verdict) want {
 	w := want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Overlap: v.Overlap,
-		Mixed: v.Mixed, Statements: v.Statements}
+		Mixed: v.Mixed, Statements: v.Statements, Blind: v.Blind}
 	if v.Verdict == Proved || v.Verdict == Consistent {
 		w.Terms = v.Terms
 	}
@@ -73,6 +76,9 @@ func (v vector) trust() Trust {
 	t := Trust{VKey: v.Trust.VKey, Auditors: v.Trust.Auditors}
 	if v.Trust.Policy != "" {
 		t.Policy = []byte(v.Trust.Policy)
+	}
+	if v.Trust.CoDealer != "" {
+		t.CoDealer = []byte(v.Trust.CoDealer)
 	}
 	for _, s := range v.Trust.Slots {
 		t.Slots = append(t.Slots, [32]byte(s))

@@ -16,6 +16,12 @@ function trusted(): { policy?: string; vkey?: string } {
   return isPolicy(text) ? { policy: text } : { vkey: text };
 }
 
+// second is the policy for a co-dealer, nothing if the field is empty.
+function second(): { coDealer?: string } {
+  const coDealer = input("co-dealer").value.trim();
+  return coDealer === "" ? {} : { coDealer };
+}
+
 const believed = () => input("auditors").value.split(/\s+/).filter((word) => word !== "");
 
 // A clipboard adds and drops white space around a text; a file does not.
@@ -42,7 +48,7 @@ export async function check(): Promise<void> {
   }
   say("Checking …");
   try {
-    const judged = await shuffled.judge(given, { ...trusted(), slots, auditors: believed() });
+    const judged = await shuffled.judge(given, { ...trusted(), ...second(), slots, auditors: believed() });
     if (run !== state.runs) return;
     say("");
     show(judged, name, state.chosen?.link, state.chosen?.link && besides(state.chosen.link, state.chosen.bytes));

@@ -1,4 +1,5 @@
 // The verdict, its steps and its facts.
+import { blindSection } from "./blind.ts";
 import { cardSection } from "./cards.ts";
 import { $, el } from "./dom.ts";
 import { levelSection } from "./level.ts";
@@ -80,7 +81,7 @@ function factSection(v: Verdict, story: Story | null): HTMLElement | null {
 }
 
 export function show({ verdict: v, story }: { verdict: Verdict; story: Story | null }, name: string, link: Link | undefined, more: HTMLElement | undefined): void {
-  $("result").replaceChildren(...[verdictSection(v, name, more), pastSection(v, story, link), levelSection(v, story), cardSection(v, story), termsSection(v), stepSection(v), factSection(v, story),
+  $("result").replaceChildren(...[verdictSection(v, name, more), pastSection(v, story, link), levelSection(v, story), cardSection(v, story), termsSection(v), blindSection(v), stepSection(v), factSection(v, story),
     el("details", {}, el("summary", {}, "The verdict as JSON"), el("pre", { tabindex: "0" }, JSON.stringify(v, null, 1)))].filter((section) => section !== null));
   $("result").hidden = false;
   $("result-title").focus();

@@ -266,10 +266,12 @@ var Meaning = map[string]string{
 	"deck":      "the deck in the file is not the one committed to",
 	"terms":     "the file gives the values another meaning than was committed to",
 	"openings":  "a card in the file is not the one committed to",
+	"asked":     "the co-dealer's part of a deal was not asked for, or not as the deal says",
 	"tape":      "the random bytes in the file are not those committed to",
 	"order":     "the random bytes do not give the order committed to",
 	"cards":     "a card in the file is not what the random bytes give",
 
+	"co_dealer":  "the co-dealer's ledger is not the one that you trust, or its witnesses did not see it",
 	"statements": "a statement in the file is not an auditor's about this shuffle",
 }
 
@@ -299,6 +301,9 @@ func says(v *verify.Verdict) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s %s, after opening the random bytes with an auditor's key, that the published rule gives exactly this order: %s, and every place shows what was committed.",
 			strings.Join(names, " and "), states(len(names)), fairly(v)))
 	}
+	if v.Blind != nil {
+		lines = append(lines, blindly(v)...)
+	}
 	switch v.Level {
 	case verify.LevelWitnessed:
 		when := "before the first deal"
@@ -309,6 +314,21 @@ func says(v *verify.Verdict) (lines []string) {
 	case verify.LevelMixed:
 		lines = append(lines, "Enough witnesses of your policy had seen the commitment by "+v.Mixed[0].Witnessed+", before anything was dealt: from then on the house could not exchange it, not even with its signing key.")
 		lines = append(lines, hangsOn(v)...)
+	}
+	return lines
+}
+
+// blindly says what a co-dealer shows (docs/SPEC.md section 10.6).
+func blindly(v *verify.Verdict) (lines []string) {
+	lines = append(lines, fmt.Sprintf("Dealt blind: %s gave the order of the places. Before it entered a request in its own ledger, nobody with only the house's machines, keys and staff, root included, could know more of what its places show than which cards were left; and from then on the house could not change which of them go to which name.",
+		v.Blind.CoDealer))
+	for _, r := range v.Blind.Requests {
+		history := "bound to no history of the game: the file does not show that this was not early"
+		if r.State != "" {
+			history = "bound to the history of the game"
+		}
+		lines = append(lines, fmt.Sprintf("Places %d to %d were asked for at %s by its clock, in one request of %s, %s.", r.Place,
+			r.Place+r.Places-1, r.Time, term.Plural(uint64(r.Runs), "run"), history))
 	}
 	return lines
 }
@@ -363,7 +383,12 @@ func silent(v *verify.Verdict) (lines []string) {
 		} else {
 			lines = append(lines, "That the house did not try several shuffles and commit to the one it liked.")
 		}
-		lines = append(lines, "That nobody at the house looked at "+noun(v)+"s before they were dealt.")
+		if v.Blind != nil {
+			lines = append(lines, "That "+v.Blind.CoDealer+" and the house are different parties: who has both knows every "+noun(v)+".",
+				"What the house does with "+noun(v)+"s once they are dealt: it sees them.")
+		} else {
+			lines = append(lines, "That nobody at the house looked at "+noun(v)+"s before they were dealt.")
+		}
 	}
 	if isSandbox(v) {
 		lines = append(lines, "Anything about a real game: this ledger is a sandbox.")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"shuffled/internal/audit"
@@ -20,6 +21,7 @@ type VerifyCmd struct {
 	MySlot   []string `name:"my-slot" placeholder:"R" sep:"none" help:"Judge for the holder of this slot, once its value is public: 32 bytes in base64 or hexadecimal. May be repeated."`
 	SlotFile []string `name:"my-slot-file" placeholder:"FILE" sep:"none" help:"The same, with the value in a file: while it is secret, for a receipt of the commit. May be repeated."`
 	Auditor  []string `placeholder:"VKEY" sep:"none" help:"Believe the statements of the auditor with this verifier key, or with the one in the file of this name. May be repeated."`
+	CoDealer string   `name:"co-dealer" placeholder:"FILE" help:"Trust this C2SP witness policy for the ledger of a co-dealer, without which nothing is blind."`
 	Explain  bool     `help:"Show every draw and swap, as on paper, once the tape is disclosed."`
 	Require  string   `placeholder:"LEVEL" enum:",recorded,witnessed,mixed" default:"" help:"Fail below this level: recorded, witnessed or mixed."`
 	JSON     bool     `name:"json" help:"Print JSON."`
@@ -34,6 +36,7 @@ Examples:
     shuffled verify transcript.json --key main.vkey --explain
     shuffled verify transcript.json --policy player.policy --require witnessed
     shuffled verify transcript.json --key main.vkey --auditor lab.vkey
+    shuffled verify transcript.json --key main.vkey --co-dealer lab.policy
     shuffled verify commit.receipt --policy player.policy --my-slot-file my-slot
     curl -s $URL/v1/main/shuffles/7/transcript | shuffled verify - --key main.vkey --json
 
@@ -50,6 +53,11 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 	}
 	if err != nil {
 		return err
+	}
+	if c.CoDealer != "" {
+		if trust.CoDealer, err = os.ReadFile(c.CoDealer); err != nil {
+			return fmt.Errorf("reading the co-dealer's policy: %w", err)
+		}
 	}
 	if c.File == "-" && slices.Contains(c.SlotFile, "-") {
 		return term.Usage("standard input is the evidence or a slot's value, not both")

@@ -1,6 +1,161 @@
-// The steps asked and co_dealer.
-import { skip, type Outcome } from "./step.ts";
+// What the co-dealer's evidence shows: its part of entries and openings, the steps asked and co_dealer.
+import { equal, join, label, str8, toBase64, u16, u64 } from "./bytes.ts";
+import { CARDS, EXPIRED, SIGNING } from "./codes.ts";
+import { canEd25519, ed25519, strongKey } from "./curves.ts";
+import { positions, ranges } from "./draws.ts";
+import { parseEntry } from "./entries.ts";
+import { Fault } from "./errors.ts";
+import { noteKey } from "./keys.ts";
+import { cosignatures, signer } from "./ledgersteps.ts";
+import { time } from "./level.ts";
+import { opens } from "./openings.ts";
+import { isMet, ownWitness } from "./policy.ts";
+import { many, skip, type Outcome } from "./step.ts";
+import { climb, leafOf } from "./tree.ts";
+import type { Blindness, Bytes, Card, Context, Deal, Foreign, Of, Order, Policy, Receipt, Whole } from "./types.ts";
 
-export function stepAsked(): Outcome { return skip("the shuffle has no co-dealer"); }
+// coDealer gives the commit of another ledger that a plan names; undefined for none.
+export const coDealer = (c: Context): Foreign | undefined => c.plan[0]?.commit;
 
-export function stepCoDealer(): Outcome { return skip("the shuffle has no co-dealer"); }
+// readHandovers: each is of a signing key, the last entry of its checkpoint, of at most size entries, and they ascend.
+export function readHandovers(keys: Of<"key">[], size: number): void {
+  let last = -1;
+  for (const r of keys) {
+    r.entry = parseEntry(r.bytes) as typeof r.entry;
+    if (r.entry.type !== "key" || r.entry.key.subject !== SIGNING) throw new Fault(`entry ${r.index}, among the keys: no signing key`);
+    if (r.index <= last) throw new Fault(`entry ${r.index}, among the keys: its index does not ascend`);
+    if (r.checkpoint.size !== r.index + 1 || r.checkpoint.size > size) throw new Fault(`entry ${r.index}, among the keys: not the last of its checkpoint, or above the file's`);
+    last = r.index;
+  }
+}
+
+// readOrder is the part of entries for the co-dealer: a commit, deals and at most one close of one order, ascending.
+export function readOrder({ file }: Pick<Whole, "file">, context: Context): Order | null {
+  const given = file.co_dealer;
+  if ((coDealer(context) !== undefined) !== (given !== undefined)) throw new Fault("evidence of a co-dealer stands in the file of a shuffle whose plan names one, and in no other");
+  if (given === undefined) return null;
+  const { receipts, keys } = given, id = receipts[0]!.index, deals: Of<"deal">[] = [];
+  let close: Of<"close"> | null = null;
+  for (const [i, r] of receipts.entries()) {
+    const { deal, close: closes, commit } = r.entry = parseEntry(r.bytes);
+    if (close || i > 0 && r.index <= receipts[i - 1]!.index) throw new Fault(`entry ${r.index} of the co-dealer: out of order`);
+    if (i === 0 ? !commit : (deal ?? closes)?.shuffle !== id) throw new Fault(`entry ${r.index} of the co-dealer: no part of its order ${id}`);
+    if (deal) deals.push(r as Of<"deal">);
+    if (closes) close = r as Of<"close">;
+  }
+  readHandovers(keys, Infinity);
+  return { origin: receipts[0]!.checkpoint.origin, receipts, keys, commit: receipts[0] as Of<"commit">, deals, close, holds: false };
+}
+
+// mustOpenBy is the part of openings for the co-dealer: it opened the same place, and the deal has that value.
+export function mustOpenBy(s: Whole, card: Card, must: (holds: boolean, what: string) => void): void {
+  const { order } = s, by = card.by;
+  must((by !== undefined) === (order !== null), "an opening of the co-dealer stands with each card of a shuffle that has one, and with no other");
+  if (!by || !order) return;
+  const { commit: { entry: { commit }, bytes } } = order;
+  must(equal(leafOf(bytes), coDealer(s.context)!.leaf), "the co-dealer's commit is not the one that the plan names");
+  must(s.given.get(card.place) === by.value, "the deal has another value of the co-dealer");
+  must(opens(commit.tag, commit.deck_root, positions(commit.context), { ...by, position: card.place }), "it does not open the co-dealer's deck root");
+}
+
+const same = (a: Foreign, index: number, leaf: Bytes) => a.index === index && equal(a.leaf, leaf);
+const isOf = (a: Foreign, r: Receipt) => same(a, r.index, leafOf(r.bytes));
+
+// runsOf writes runs as an entry has them (5.5).
+const runsOf = ({ runs }: Deal) => join(u16(runs.length),
+  ...runs.flatMap((run) => [u16(run.cards), Uint8Array.of(run.purpose), str8(run.recipient), Uint8Array.of(run.public ? 1 : 0)]));
+
+// mustAsk: the holder of the house's tape asked for a deal of the order, behind an entry of the shuffle (4.5).
+async function mustAsk(s: Whole, { entry: { deal }, index }: Of<"deal">, before: Bytes): Promise<void> {
+  const { asked } = deal, { commit } = s;
+  if (!asked || !isOf(asked.commit, commit)) throw new Fault(`entry ${index} of the co-dealer: asked for by another shuffle`);
+  if (!equal(asked.after, before)) throw new Fault(`entry ${index} of the co-dealer: not behind the entry that stands before this deal`);
+  const message = join(label("ask"), u64(asked.commit.index), asked.commit.leaf, asked.after, asked.state, u16(deal.first_place), runsOf(deal));
+  if (!await ed25519(commit.entry.commit.ask_key!, asked.ask, message)) throw new Fault(`entry ${index} of the co-dealer: the request is not signed under the ask key`);
+}
+
+export async function stepAsked(s: Whole): Promise<Outcome> {
+  const { order } = s;
+  if (!order) return skip("the shuffle has no co-dealer");
+  if (!await canEd25519()) { s.cannot = "Ed25519"; return skip("this browser cannot check Ed25519 signatures"); }
+  mustFit(s, order);
+  if (order.deals.length < s.deals.length) throw new Fault(`${many(order.deals.length, "deal")} of the co-dealer for ${s.deals.length}`);
+  let before = leafOf((s.mix ?? s.commit).bytes);
+  for (const [i, r] of s.deals.entries()) {
+    const of = order.deals[i]!, { deal } = r.entry;
+    if (!isOf(deal.blind!.deal, of)) throw new Fault(`entry ${r.index} names another deal of the co-dealer than entry ${of.index}`);
+    if (of.entry.deal.first_place !== deal.first_place || !equal(runsOf(of.entry.deal), runsOf(deal))) throw new Fault(`entry ${r.index} has other runs than the co-dealer was asked for`);
+    await mustAsk(s, of, before);
+    before = leafOf(r.bytes);
+  }
+  const rest = order.deals.slice(s.deals.length), named = s.close?.entry.close.unplayed;
+  if (rest.length !== (named ? 1 : 0)) throw new Fault(`${many(rest.length, "deal")} of the co-dealer ${rest.length === 1 ? "was" : "were"} not dealt on, and the close names ${named ? "one" : "none"}`);
+  if (named) {
+    if (!isOf(named.deal, rest[0]!)) throw new Fault("the close names another deal of the co-dealer as not played");
+    await mustAsk(s, rest[0]!, before);
+  }
+  const { outcome, follows } = order.close?.entry.close ?? { outcome: EXPIRED };
+  if (outcome !== EXPIRED && !(s.close && follows && isOf(follows, s.close))) throw new Fault("the co-dealer's order was closed, and not behind the close of the shuffle");
+  return `${many(s.deals.length, "request")}, each behind the entry before it`;
+}
+
+// mustFit: the order is one for this shuffle.
+function mustFit(s: Whole, order: Order): void {
+  const { commit } = s.commit.entry, of = order.commit.entry.commit, a = commit.context, b = of.context;
+  const list = (c: Context) => c.kind === CARDS ? [c.n] : ranges(c);
+  if (b.for_ledger !== a.origin) throw new Fault(`the co-dealer's order is for ${b.for_ledger ?? "nobody"}, not for ${a.origin}`);
+  if (b.production !== a.production || b.disclosure !== a.disclosure) throw new Fault("the co-dealer's order differs in production or disclosure");
+  if ((a.kind === CARDS) !== (b.kind === CARDS) || String(list(a)) !== String(list(b))) throw new Fault("the co-dealer's order is of other positions or ranges");
+  if (of.close_by < commit.close_by + 3_600_000) throw new Fault("the co-dealer's order closes less than an hour behind the shuffle");
+}
+
+export async function stepCoDealer(s: Whole): Promise<Outcome> {
+  const { order } = s, policy = s.trust.second;
+  if (!order) return skip("the shuffle has no co-dealer");
+  if (!policy) return skip("no policy for the co-dealer is given");
+  if (!policy.quorum || policy.quorum.d === 0) return skip("two quorums of the co-dealer's policy share no witness");
+  if (!await canEd25519()) { s.cannot = "Ed25519"; return skip("this browser cannot check Ed25519 signatures"); }
+  mustBeApart(s, order, policy);
+  const trusted = [...policy.logs];
+  for (const r of order.keys) {
+    const key = r.entry.key.key!;
+    if (!strongKey(key.subarray(1))) throw new Fault(`entry ${r.index} of the co-dealer: no Ed25519 key, or a weak one`);
+    const next = noteKey(order.origin, key);
+    if (!await signer(r.checkpoint, [next])) throw new Fault(`entry ${r.index} of the co-dealer: its signing key did not sign`);
+    if (await signer(r.checkpoint, trusted)) trusted.push(next);
+  }
+  for (const r of [...order.receipts, ...order.keys]) {
+    const root = climb(leafOf(r.bytes), r.index, r.checkpoint.size, r.proof);
+    if (root === null || !equal(root, r.checkpoint.root)) throw new Fault(`entry ${r.index} of the co-dealer: its proof does not lead to the root of the checkpoint`);
+  }
+  for (const { index, checkpoint } of order.receipts) {
+    if (!await signer(checkpoint, trusted)) throw new Fault(`entry ${index} of the co-dealer: no signature by a key that is trusted`);
+    const seen = await cosignatures(checkpoint, policy.witnesses);
+    if (!isMet(policy.quorum, new Set([...seen.keys()].map((w) => w.node)))) throw new Fault(`entry ${index} of the co-dealer: the quorum of its policy did not cosign the checkpoint`);
+  }
+  order.holds = true;
+  return `${many(order.receipts.length, "entry", "entries")} of ${order.origin}`;
+}
+
+// mustBeApart: the co-dealer is no part of the house, as far as keys and names show it.
+function mustBeApart(s: Whole, order: Order, policy: Policy): void {
+  const { file, trust } = s, origin = file.checkpoint.origin;
+  if (order.origin === origin) throw new Fault(`${origin} is the house's own ledger`);
+  const second = [...policy.logs.map((log) => log.key), ...order.keys.map((r) => r.entry.key.key!.subarray(1))];
+  const own = [s.genesis.entry.genesis.signing_key, ...file.keys.map((r) => r.entry.key.key!)].map((key) => key.subarray(1));
+  if (trust.quorum !== undefined) own.push(...trust.logs.map((log) => log.key));
+  if (second.some((key) => own.some((k) => equal(k, key)))) throw new Fault("a key of the co-dealer is the house's");
+  const bad = ownWitness(policy.witnesses, origin, own) ?? ownWitness(trust.witnesses, order.origin, second);
+  if (bad) throw new Fault(`the two policies mix house and co-dealer: ${bad}`);
+}
+
+// blindness is what the verdict says of a shuffle whose steps hold (10.6).
+export function blindness({ order }: Whole): Blindness | undefined {
+  if (!order?.holds) return undefined;
+  const requests = order.deals.map(({ entry }) => {
+    const { first_place: place, runs, asked } = entry.deal, { state } = asked!;
+    return { place, places: runs.reduce((n, run) => n + run.cards, 0), runs: runs.length, time: time(entry.time),
+      state: state.some((b) => b !== 0) ? toBase64(state) : undefined };
+  });
+  return { co_dealer: order.origin, requests, closed: order.close ? true : undefined };
+}

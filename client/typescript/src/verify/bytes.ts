@@ -7,6 +7,7 @@ export const ascii = (bytes: Uint8Array) => String.fromCharCode(...bytes);
 export const label = (name: string): Bytes => utf8.encode(`shuffled/v1/${name}\0`);
 export const u16 = (n: number) => Uint8Array.of(n >> 8, n);
 export const u32 = (n: number) => Uint8Array.of(n >>> 24, n >>> 16, n >>> 8, n);
+export const u64 = (n: number) => join(u32(Math.floor(n / 2 ** 32)), u32(n % 2 ** 32));
 export const str8 = (text: string) => { const b = utf8.encode(text); return join(Uint8Array.of(b.length), b); };
 export const blob16 = (bytes: Bytes) => join(u16(bytes.length), bytes);
 

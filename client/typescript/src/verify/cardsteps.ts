@@ -1,4 +1,5 @@
 // The steps deck, terms and openings.
+import { coDealer, mustOpenBy } from "./blindsteps.ts";
 import { equal, toBase64 } from "./bytes.ts";
 import { CARDS, CUT, NO_TAPE, NUMBERS, TICKET_LIST, WHEEL, codeOf, told } from "./codes.ts";
 import { numbers, positions, ranges } from "./draws.ts";
@@ -80,6 +81,7 @@ export async function stepOpenings(s: Whole): Promise<Outcome> {
       must(!seen.has(card.value), "this card is shown twice");
       seen.add(card.value);
     }
+    mustOpenBy(s, card, must);
     must(opens(tag, root, m, card, above), "it does not open the committed deck root");
   }
   const shown = runs.flatMap((run, place) => isPublic(s, runs, place) ? [place] : []), open = new Set(s.file.cards.map((card) => card.place));
@@ -93,10 +95,18 @@ async function findPlaces(s: Whole): Promise<void> {
   s.positionAt = (place) => place;
   s.shown = (card) => card.value;
   if (s.mix) await movePlaces(s);
+  if (coDealer(s.context)) passThrough(s);
   if (s.context.kind !== NUMBERS) return;
   // The step asks for the places in order without a gap, each with a value in its range.
   const taken = numbers(s.file.cards.map(s.shown));
   s.shown = (card) => taken[card.place]!;
+}
+
+// passThrough has the places go through the co-dealer's values (4.5); -1: it gave none.
+function passThrough(s: Whole): void {
+  const { positionAt, shown } = s, ks = ranges(s.context);
+  if (s.context.kind === CARDS) s.positionAt = (place) => s.given.has(place) ? positionAt(s.given.get(place)!) : -1;
+  else s.shown = (card) => 1 + (shown(card) - 1 + (s.given.get(card.place) ?? 1) - 1) % ks[card.place]!;
 }
 
 async function movePlaces(s: Whole): Promise<void> {

@@ -35,6 +35,7 @@ export const TERMS = codeOf("context_extension", "terms");
 export const WHEEL = codeOf("terms", "wheel"), TICKET_LIST = codeOf("terms", "ticket_list");
 export const ORDER = codeOf("purpose", "order"), ASIDE = ["burn", "discard"].map((name) => codeOf("purpose", name));
 export const CONTINUED = codeOf("outcome", "continued"), VOID = codeOf("outcome", "void"), EXPIRED = codeOf("outcome", "expired");
+export const SEAT = codeOf("purpose", "seat"), CODEALER_REASON = codeOf("reason", "co_dealer");
 export const TAPE_LOST = codeOf("reason", "tape_lost");
 export const NO_TAPE = codeOf("form", "none"), TAPE = codeOf("form", "tape"), SEALED = codeOf("form", "sealed");
 export const SIGNING = codeOf("subject", "signing");

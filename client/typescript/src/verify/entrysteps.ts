@@ -1,8 +1,10 @@
 // The steps format and entries: what the file is, and whether its entries belong together.
 import { equal } from "./bytes.ts";
-import { CONTINUED, SIGNING } from "./codes.ts";
+import { readHandovers, readOrder } from "./blindsteps.ts";
+import { CONTINUED } from "./codes.ts";
 import { parseEntry } from "./entries.ts";
 import { Fault } from "./errors.ts";
+import { mixed } from "./mix.ts";
 import { many } from "./step.ts";
 import type { Outcome } from "./step.ts";
 import { readFile } from "./transcript.ts";
@@ -43,7 +45,7 @@ export function stepEntries(s: State): Outcome {
       throw new Fault(`${where}: ${type === "disclosure" ? "no close as continued waits for it" : "it stands behind the close"}`);
     if (type === "mix" && found.mix) throw new Fault(`${where}: the second one`);
     if (type === "mix" && found.deals.length) throw new Fault(`${where}: after a deal`);
-    if (type === "deal" && commit.entry.commit.context.plan.length && !found.mix)
+    if (type === "deal" && mixed(commit.entry.commit.context).length > 0 && !found.mix)
       throw new Fault(`${where}: the commit has a plan, and its mix is missing`);
     if (entry.deal) found.deals.push(receipt as Of<"deal">);
     else if (entry.reveal) found.reveals.push(receipt as Of<"reveal">);
@@ -52,18 +54,11 @@ export function stepEntries(s: State): Outcome {
   }
   const { witnessed } = s.file;
   if (witnessed && (witnessed.index !== commit.index || !equal(witnessed.bytes, commit.bytes))) throw new Fault("what the witnesses saw is another entry than the commit");
-  let last = -1;
-  for (const r of s.file.keys) {
-    r.entry = parseEntry(r.bytes) as typeof r.entry;
-    if (r.entry.type !== "key" || r.entry.key.subject !== SIGNING) throw new Fault(`entry ${r.index}, among the keys: no signing key`);
-    if (r.index <= last) throw new Fault(`entry ${r.index}, among the keys: its index does not ascend`);
-    if (r.checkpoint.size !== r.index + 1 || r.checkpoint.size > s.file.checkpoint.size)
-      throw new Fault(`entry ${r.index}, among the keys: not the last of its checkpoint, or above the file's`);
-    last = r.index;
-  }
+  const order = readOrder(s, commit.entry.commit.context);
+  readHandovers(s.file.keys, s.file.checkpoint.size);
   const close = found.close?.entry.close;
   const disclosed = found.disclosure?.entry.disclosure ?? (close?.outcome === CONTINUED ? null : close ?? null);
-  Object.assign(s, found, { genesis, commit, context: commit.entry.commit.context, disclosed });
+  Object.assign(s, found, { order, genesis, commit, context: commit.entry.commit.context, disclosed });
   return `genesis, commit${found.mix ? ", mix" : ""}, ${many(found.deals.length, "deal")}${found.reveals.length ? `, ${many(found.reveals.length, "reveal")}` : ""}${found.takeovers.length ? `, ${many(found.takeovers.length, "takeover")}` : ""}${found.close ? ", close" : ", no close yet"}${found.disclosure ? ", disclosure" : ""}`;
 }
 

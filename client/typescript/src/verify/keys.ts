@@ -28,12 +28,13 @@ export function noteKey(name: string, typed: Bytes): NoteKey {
 
 // readTrust: nothing, a verifier key, or a policy; and keys of auditors. What cannot
 // be read is no fault of the file.
-export function readTrust({ vkey, policy, auditors = [], slots = [] }: Trust): ReadTrust {
+export function readTrust({ vkey, policy, auditors = [], slots = [], coDealer }: Trust): ReadTrust {
   if (vkey !== undefined && policy !== undefined) throw new TypeError("a key or a policy, not both");
   try {
     if (auditors.length > MAX_LINES) throw new Malformed("more than 64 keys of auditors");
     const logs = policy !== undefined ? readPolicy(policy) : { logs: vkey !== undefined ? [readVerifierKey(vkey, ED25519)] : [], witnesses: [] };
-    return { ...logs, slots: slots as Bytes[], auditors: auditors.map(readAuditor) };
+    const own = { ...logs, slots: slots as Bytes[], auditors: auditors.map(readAuditor) };
+    return coDealer === undefined ? own : { ...own, second: readPolicy(coDealer) };
   } catch (e) {
     if (e instanceof Malformed || e instanceof Unknown) throw new Unknown(`what is trusted: ${e.message}`);
     throw e;

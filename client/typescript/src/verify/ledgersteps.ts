@@ -49,7 +49,7 @@ async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<Note
   return all;
 }
 
-async function signer(c: Checkpoint, keys: NoteKey[]): Promise<NoteKey | null> {
+export async function signer(c: Checkpoint, keys: NoteKey[]): Promise<NoteKey | null> {
   for (const key of keys) if (key.name === c.origin && await signed(c, key)) return key;
   return null;
 }
@@ -87,11 +87,7 @@ export async function stepWitnesses(s: State): Promise<Outcome> {
   if (!await canEd25519()) { s.cannot = "Ed25519"; return skip("this browser cannot check Ed25519 signatures"); }
   let found = "";
   for (const c of checkpoints(s.file)) {
-    c.cosigned = new Map();
-    for (const w of s.trust.witnesses) {
-      const time = await cosignedAt(c, w);
-      if (time !== null) c.cosigned.set(w, time);
-    }
+    c.cosigned = await cosignatures(c, s.trust.witnesses);
     c.complete = completeAt(s.trust.quorum, c.cosigned);
     const met = c.complete !== undefined;
     if (!met && c !== s.file.checkpoint) {
@@ -102,6 +98,16 @@ export async function stepWitnesses(s: State): Promise<Outcome> {
     if (!met) throw new Fault(`${found}, which is no quorum`);
   }
   return found;
+}
+
+// cosignatures gives the witnesses that cosigned, each with its second.
+export async function cosignatures(c: Checkpoint, witnesses: Witness[]): Promise<Map<Witness, number>> {
+  const all = new Map<Witness, number>();
+  for (const w of witnesses) {
+    const time = await cosignedAt(c, w);
+    if (time !== null) all.set(w, time);
+  }
+  return all;
 }
 
 // completeAt gives the first second at which a quorum was complete (7.3).

@@ -1,25 +1,27 @@
 // The step legality, section 9 and 10.3.
 import { equal, hex } from "./bytes.ts";
+import { blindClose, blindCommit, blindDeal, blindReveal } from "./blindrules.ts";
 import { dealt } from "./cardsteps.ts";
 import { ASIDE, BEACON, CONTINUED, COSIGNED, CUT, DRAWS, EXPIRED, MAX_TAKEOVERS, NO_TAPE, NUMBERS, ORDER, PLAY, PUBLIC, QUICKNET, RESERVED, SEALED, SLOT, TAPE, TAPE_LOST, TICKET_LIST, WHEEL, codeOf } from "./codes.ts";
 import { canSeal, strongKey } from "./curves.ts";
 import { ADDED, HYBRID } from "./fields.ts";
 import { positions, ranges, tapeLength } from "./draws.ts";
 import { Fault, Malformed } from "./errors.ts";
-import { slotHash } from "./mix.ts";
+import { mixed, slotHash } from "./mix.ts";
 import { ownWitness, readPolicy } from "./policy.ts";
 import type { Outcome } from "./step.ts";
 import type { Bodies, Context, Entry, Genesis, Policy, Receipt, Run, Tape, Whole } from "./types.ts";
 
 // A Must refuses what does not hold, by a rule of section 9.
-type Must = (holds: boolean, rule: string, what: string) => void;
+export type Must = (holds: boolean, rule: string, what: string) => void;
 // Has is an entry of which each rule reads the body of its own type.
-type Has = Entry & Required<Bodies>;
+export type Has = Entry & Required<Bodies>;
 
 export function stepLegality(s: Whole): Outcome {
   const { receipts } = s.file;
   s.next = 0;
   s.revealed = new Set();
+  s.given = new Map();
   for (let i = 0; i < receipts.length; i++) {
     const { index, entry } = receipts[i]!;
     const must: Must = (holds, rule, what) => { if (!holds) throw new Fault(`${rule}: entry ${index}, a ${entry.type}, ${what}`); };
@@ -88,6 +90,7 @@ function ruleCommit(s: Whole, entry: Has, index: number, must: Must): void {
     must(p.source !== BEACON || hex(p.chain_hash!) !== QUICKNET || (1692803367 + 3 * (p.round! - 1)) * 1000 > entry.time, "beacon", "plans a round that is out");
   must(!c.context.parent || below(c.context.parent.id), "parent", `names ${c.context.parent?.id} as its parent`);
   ruleTerms(c.context, must);
+  blindCommit(c, must);
   must(!RESERVED.includes(entry.identity), "owner", `is of ${entry.identity}, which owns no shuffle`);
   s.owner = { identity: entry.identity, plays: true, takeovers: 0 };
 }
@@ -116,7 +119,7 @@ function ruleTakeover(s: Whole, { identity, takeover }: Has, index: number, must
 }
 
 function ruleMix(s: Whole, entry: Has, index: number, must: Must): void {
-  const { mix } = entry, { plan } = s.context;
+  const { mix } = entry, plan = mixed(s.context);
   must(entry.time < s.commit.entry.commit.close_by, "deadline", "comes after the time to close");
   mustPlay(s, entry, must);
   must(mix.values.length === plan.length, "mix", "has not one value for each source of the plan");
@@ -145,6 +148,7 @@ function ruleDeal(s: Whole, entry: Has, index: number, must: Must): void {
     must(s.context.kind !== NUMBERS || run.public, "places", "deals numbers that are not for everybody to see");
     must(run.purpose !== ORDER || i === d.runs.length - 1 && s.next === positions(s.context), "places", "hands over an order that is not the whole rest");
   }
+  blindDeal(s, d, must);
   mustFollow(s, d, index, must);
 }
 
@@ -159,6 +163,7 @@ function ruleReveal(s: Whole, entry: Has, index: number, must: Must): void {
   for (const place of places) {
     must(place < s.next, "reveal", `names place ${place}, which was not dealt`);
     must(!isPublic(s, runs, place), "reveal", `names place ${place}, which is public already`);
+    blindReveal(s, runs[place]!, place, must);
     must(final || exposed || !ASIDE.includes(runs[place]!.purpose), "reveal", `names place ${place}, a burn or discard, and is neither final nor as exposed`);
     s.revealed.add(place);
   }
@@ -173,6 +178,7 @@ function ruleClose(s: Whole, entry: Has, index: number, must: Must): void {
   const anybodys = c.reason === TAPE_LOST || c.outcome === EXPIRED && RESERVED.includes(entry.identity);
   if (!anybodys) mustOwn(s, entry, must);
   must(c.reason === TAPE_LOST || late === (c.outcome === EXPIRED), "deadline", late ? "comes after the time to close and is not expired" : "is expired before the time to close");
+  blindClose(s, c, must);
   s.continued = c.outcome === CONTINUED;
   if (!s.continued) ruleTape(s, c, index, must);
 }

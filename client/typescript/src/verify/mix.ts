@@ -1,11 +1,14 @@
 // The mix, section 4.
 import { label, str8 } from "./bytes.ts";
-import { CUT } from "./codes.ts";
+import { CO_DEALER, CUT } from "./codes.ts";
 import { draw, shuffle, shuffleRanges, tapeLength } from "./draws.ts";
 import { keystream } from "./openings.ts";
 import { sha256 } from "./sha256.ts";
 import { leafOf } from "./tree.ts";
-import type { Bytes, MixValue } from "./types.ts";
+import type { Bytes, Context, MixValue } from "./types.ts";
+
+// mixed gives the sources of a plan that have a value: all except a co-dealer.
+export const mixed = ({ plan }: Context) => plan.filter((p) => p.source !== CO_DEALER);
 
 export const slotHash = (origin: string, table: string, secret: Bytes) => sha256(label("slot"), str8(origin), str8(table), secret);
 

@@ -15,6 +15,7 @@ const FORMAT = "shuffled/v1/transcript";
 // Form is a transcript whose receipts are not read yet.
 interface Form extends Pick<EvidenceFile, "kind" | "id" | "recipient" | "deck" | "terms" | "cards"> {
   receipts: Span[]; witnessed?: Span; keys: Span[]; statements: Span[];
+  second?: { receipts: Span[]; keys: Span[] };
 }
 
 // readForm reads the object, and leaves its receipts as spans.
@@ -54,6 +55,15 @@ export function readForm(j: Canonical): Form {
     t.statements = j.list(() => j.span(), 8, "statements");
     if (t.statements.length === 0) j.refuse("statements without any are left out");
   }
+  if (j.next(',"co_dealer":{"receipts":')) {
+    t.second = { receipts: j.list(() => j.span(), 8213, "receipts"), keys: [] };
+    if (t.second.receipts.length === 0) j.refuse("a co-dealer without receipts");
+    if (j.next(',"keys":')) {
+      t.second.keys = j.list(() => j.span(), 1024, "signing keys");
+      if (t.second.keys.length === 0) j.refuse("keys without any are left out");
+    }
+    j.expect("}");
+  }
   j.expect(',"cards":');
   t.cards = j.list(() => readCard(j), MAX_CARDS, "cards");
   j.expect("}");
@@ -72,13 +82,14 @@ export function readTranscript(bytes: Bytes): EvidenceFile {
     if (!equal(own, text)) throw new Malformed("the receipts carry different checkpoints");
     return { ...r, checkpoint } as Receipt;
   });
-  const underItsOwn = (span: Span) => {
+  const underItsOwn = (span: Span, origin: string | undefined) => {
     const { signed: own, ...r } = readReceipt(j.content(span)), of = readCheckpoint(own);
-    if (of.origin !== checkpoint.origin) throw new Malformed("the checkpoints have different origins");
+    if (origin !== undefined && of.origin !== origin) throw new Malformed("the checkpoints have different origins");
     return { ...r, checkpoint: of } as Of<"key">;
   };
-  const { witnessed: early, ...t } = form, witnessed = early && { witnessed: underItsOwn(early) };
-  const keys = t.keys.map(underItsOwn), by = new Set<string>();
+  const { witnessed: early, second, ...t } = form, { origin } = checkpoint!;
+  const witnessed = early && { witnessed: underItsOwn(early, origin) };
+  const keys = t.keys.map((span) => underItsOwn(span, origin)), by = new Set<string>();
   const statements = t.statements.map((span) => {
     const s = readStatement(j.content(span));
     for (const { name, id } of s.signatures) {
@@ -87,7 +98,16 @@ export function readTranscript(bytes: Bytes): EvidenceFile {
     }
     return s;
   });
-  return { ...t, receipts, checkpoint: checkpoint!, ...witnessed, keys, statements };
+  let of: string | undefined; // the co-dealer's origin
+  const next = (span: Span) => { const r = underItsOwn(span, of); of = r.checkpoint.origin; return r; };
+  const co_dealer = second && { co_dealer: { receipts: second.receipts.map(next), keys: second.keys.map(next) } };
+  return { ...t, receipts, checkpoint: checkpoint!, ...witnessed, keys, statements, ...co_dealer };
+}
+
+function readOpening(j: Canonical): { salt: Bytes; proof: Bytes } {
+  const salt = j.hash("a salt");
+  j.expect(',"proof":');
+  return { salt, proof: join(...j.list(() => j.hash("a hash of an opening"), 12, "hashes in an opening")) };
 }
 
 function readCard(j: Canonical): Card {
@@ -103,9 +123,13 @@ function readCard(j: Canonical): Card {
     if (c.card === "") j.refuse("a card without a name leaves it out");
   }
   j.expect(',"salt":');
-  c.salt = j.hash("a salt");
-  j.expect(',"proof":');
-  c.proof = join(...j.list(() => j.hash("a hash of an opening"), 12, "hashes in an opening"));
+  Object.assign(c, readOpening(j));
+  if (j.next(',"by":{"value":')) {
+    const value = j.integer(0, 2 ** 32 - 1);
+    j.expect(',"salt":');
+    c.by = { value, ...readOpening(j) };
+    j.expect("}");
+  }
   j.expect("}");
   return c;
 }

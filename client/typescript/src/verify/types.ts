@@ -90,12 +90,13 @@ export interface Receipt { bytes: Bytes; index: number; proof: Bytes; checkpoint
 export type Of<K extends keyof Bodies> = Receipt & { entry: Entry & Required<Pick<Entry, K>> };
 
 export interface Opening { position: number; value: number; salt: Bytes; proof: Bytes }
-export interface Card extends Opening { place: number; card?: string }
+export interface Card extends Opening { place: number; card?: string; by?: Omit<Opening, "position"> }
 
 export interface EvidenceFile {
   kind: "receipt" | "transcript"; receipts: Receipt[]; checkpoint: Checkpoint;
   id: number; recipient?: string; deck?: string[]; terms?: Bytes; // these and below: of a transcript
   witnessed?: Receipt & { unmet?: boolean }; keys: Of<"key">[]; statements: Statement[]; cards: Card[];
+  co_dealer?: { receipts: Receipt[]; keys: Of<"key">[] };
 }
 
 // --------------------------------------------------------------- whom to trust
@@ -115,10 +116,12 @@ export interface Trust {
   policy?: string | Uint8Array | undefined;
   auditors?: string[] | undefined;
   slots?: Uint8Array[] | undefined;
+  coDealer?: string | Uint8Array | undefined; // a policy for the ledger of a co-dealer
 }
 
 export interface ReadTrust {
   logs: NoteKey[]; witnesses: Witness[]; quorum?: Node | null; slots: Bytes[]; auditors: NoteKey[];
+  second?: Policy; // for the ledger of a co-dealer
 }
 
 // ------------------------------------------------------------------------ a run
@@ -141,11 +144,22 @@ export interface Whole extends State {
   close: Of<"close"> | null; disclosure: Of<"disclosure"> | null;
   disclosed: Tape | null; // by whichever entry discloses the tape
   next: number; revealed: Set<number>; owner: { identity: string; plays: boolean; takeovers: number }; // legality
+  order: Order | null; given: Map<number, number>; // of the co-dealer: its ledger's entries, and its values by place
   runs?: Run[]; continued?: boolean;
   terms?: KnownTerms;
   positionAt: (place: number) => number; shown: (card: Card) => number; // openings
   endAt?: number; values?: number[]; // order
   stated?: Stated[];
+}
+
+// Order is what the co-dealer's ledger holds; holds is what the step co_dealer found.
+export interface Order {
+  origin: string; receipts: Receipt[]; keys: Of<"key">[]; commit: Of<"commit">; deals: Of<"deal">[]; close: Of<"close"> | null;
+  holds: boolean;
+}
+export interface Blindness {
+  co_dealer: string; requests: { place: number; places: number; runs: number; time?: string | undefined; state?: string | undefined }[];
+  closed?: true | undefined;
 }
 
 export interface Stated { name: string; trusted: boolean }
@@ -179,7 +193,7 @@ export interface Verdict {
   commitment?: string; deck_root?: string; disclosure?: string; committed_at?: string; close_by?: string;
   places?: number; end_at?: number; terms?: KnownTerms; takeovers?: ToldTakeover[];
   next?: number; shown?: number; state?: "open" | "continued" | "closed";
-  closed_at?: string; outcome?: string; reason?: string; statements?: Stated[]; cards?: ShownCard[];
+  closed_at?: string; outcome?: string; reason?: string; statements?: Stated[]; blind?: Blindness | undefined; cards?: ShownCard[];
 }
 
 // Story is what the page tells of a shuffle alongside its verdict.

@@ -1,4 +1,5 @@
 // The verdict, 10.1 and 10.4.
+import { blindness } from "./blindsteps.ts";
 import { describe, tell } from "./describe.ts";
 import { Fault, Malformed, Unknown } from "./errors.ts";
 import { readTrust } from "./keys.ts";
@@ -10,7 +11,8 @@ import type { Bytes, State, StepResult, Story, Trust, Verdict, Whole } from "./t
 
 // verify gives the verdict of 10.4 on the bytes, or the text, of a transcript or receipt:
 // trust has {vkey} or {policy}. With slots: [value, …], of 32 bytes each, it judges for the
-// holder of these slots, and with auditors: [vkey, …] it believes their statements. It
+// holder of these slots, and with auditors: [vkey, …] it believes their statements; coDealer
+// is a policy for the ledger of a co-dealer, without which nothing is blind. It
 // reads nothing else, keeps nothing, and needs only WebCrypto. It throws for a caller's
 // mistake, or where there is no WebCrypto, and never for what is in a file.
 export const verify = async (input: string | Uint8Array, trust?: Trust): Promise<Verdict> => (await judge(input, trust)).verdict;
@@ -38,6 +40,7 @@ export async function judge(input: string | Uint8Array, trust: Trust = {}): Prom
     if (level === "witnessed") v.overlap = s.trust.quorum!.d;
     raise(s, v);
     v.verdict = v.level === "key not pinned" ? "consistent" : "proved";
+    if (v.verdict === "proved") v.blind = blindness(s);
   } catch (e) {
     if (e instanceof Unknown) { // of what is trusted, too, before the first step
       Object.assign(v, { verdict: "cannot judge", unknown: e.message });

@@ -1,0 +1,73 @@
+// The rule co_dealer, section 9.
+import { equal } from "./bytes.ts";
+import { ASIDE, CARDS, CODEALER_REASON, EXPIRED, NUMBERS, ORDER, SEAT, TAPE_LOST, VOID } from "./codes.ts";
+import { coDealer } from "./blindsteps.ts";
+import { strongKey } from "./curves.ts";
+import { ranges } from "./draws.ts";
+import type { Must } from "./legality.ts";
+import { deckHash } from "./terms.ts";
+import type { Close, Commit, Deal, Run, Whole } from "./types.ts";
+
+export function blindCommit({ context: c, ask_key }: Commit, must: Must): void {
+  if (c.for_ledger !== undefined) return forLedger(c.for_ledger, c, ask_key !== undefined, must);
+  const named = coDealer(c) !== undefined;
+  must(named === (ask_key !== undefined), "co_dealer", "has an ask key without a co-dealer, or a co-dealer without an ask key");
+  if (!named) return;
+  must(!c.parent, "co_dealer", "is a child, and has a co-dealer");
+  must(c.kind !== CARDS || c.m === c.n, "co_dealer", "has a co-dealer, and does not take all cards");
+  must(strongKey(ask_key!), "co_dealer", "has an ask key that is no point of edwards25519, or a weak one");
+}
+
+function forLedger(ledger: string, c: Commit["context"], asks: boolean, must: Must): void {
+  must(ledger !== c.origin, "co_dealer", "is an order for its own ledger");
+  must(!c.parent && c.plan.length === 0 && c.end_at.form === 0 && !c.terms && !asks, "co_dealer", "is an order for another ledger, with a parent, plan, end_at, terms or ask key");
+  must(c.kind !== NUMBERS, "co_dealer", "is an order for another ledger, and of numbers");
+  if (c.kind !== CARDS) return;
+  must(c.m === c.n, "co_dealer", "is an order for another ledger, and not of all positions");
+  must(equal(deckHash(Array.from({ length: c.n }, (_, i) => String(i))), c.deck_hash!), "co_dealer", "is an order for another ledger, and not of positions");
+}
+
+// aside says whether the co-dealer opens nothing of a run.
+const aside = (run: Run) => !run.public && ASIDE.includes(run.purpose);
+
+export function blindDeal(s: Whole, { first_place, final, runs, blind, asked }: Deal, must: Must): void {
+  const named = coDealer(s.context) !== undefined, order = s.context.for_ledger !== undefined;
+  must(named === (blind !== undefined), "co_dealer", "holds what a co-dealer gave, without one, or does not");
+  must(order === (asked !== undefined), "co_dealer", "holds what was asked for, and is of no order for another ledger, or does not");
+  if (!named && !order) return;
+  must(runs.reduce((n, run) => n + run.cards, 0) <= 64, "co_dealer", "has more than 64 places");
+  must(runs.every((run) => run.purpose !== ORDER && (run.purpose !== SEAT || run.recipient !== "")), "co_dealer", "leaves open who gets its cards");
+  must(!order || !final, "co_dealer", "is final, and the close of an order follows the close of the shuffle that it is for");
+  if (blind) give(s, first_place, runs, blind.values, must);
+}
+
+// give notes the co-dealer's values: one for each place that is not aside.
+function give(s: Whole, first: number, runs: Run[], values: number[], must: Must): void {
+  const ks = ranges(s.context), left = [...values], cards = s.context.kind === CARDS, seen = new Set(s.given.values());
+  let place = first;
+  for (const run of runs) {
+    for (const end = place + run.cards; place < end; place++) {
+      if (aside(run)) continue;
+      const v = left.shift();
+      must(v !== undefined, "co_dealer", "has fewer values of the co-dealer than places");
+      must(cards ? v! < s.context.m : v! >= 1 && v! <= ks[place]!, "co_dealer", `has a value of the co-dealer for place ${place} that is out of range`);
+      must(!cards || !seen.has(v!), "co_dealer", `has position ${v} of the co-dealer twice`);
+      seen.add(v!);
+      s.given.set(place, v!);
+    }
+  }
+  must(left.length === 0, "co_dealer", "has more values of the co-dealer than places");
+}
+
+export function blindReveal(s: Whole, run: Run, place: number, must: Must): void {
+  must(s.context.for_ledger === undefined, "reveal", "is of an order for another ledger, which shows nothing by itself");
+  must(!coDealer(s.context) || !aside(run), "reveal", `names place ${place}, a burn or discard, which the co-dealer did not open`);
+}
+
+export function blindClose(s: Whole, { outcome, reason, unplayed, follows }: Close, must: Must): void {
+  const named = coDealer(s.context) !== undefined, order = s.context.for_ledger !== undefined;
+  must(reason !== CODEALER_REASON || named, "co_dealer", "is void for a co-dealer, and has none");
+  must(!unplayed || named && (outcome === VOID || outcome === EXPIRED), "co_dealer", "names what was not played, without a co-dealer or with another outcome than void and expired");
+  must(!follows || order, "co_dealer", "follows a shuffle of another ledger, and is of no order for it");
+  must(!order || follows !== undefined || outcome === EXPIRED || reason === TAPE_LOST || outcome === VOID && s.next === 0, "co_dealer", "is of an order that was dealt from, and does not follow the shuffle that it is for");
+}

@@ -1,0 +1,218 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"shuffled/internal/audit"
+)
+
+// blindFiles are files of shuffles with a co-dealer.
+func blindFiles(t testing.TB, add adder) {
+	slot := hash32("slot")
+	blindly := func(name, about string, p *pair, change ...func(*vector)) {
+		add(name, about, marshal(t, p.transcript()), append([]func(*vector){p.believed}, change...)...)
+	}
+	undealt := func(v *vector) { v.Trust.CoDealer, v.Want.Blind = "", nil }
+	p := hand(t)
+	blindly("blind-undealt", "a co-dealer's order, and nothing dealt", p)
+	p.play(seat("a", 1), seat("b", 1))
+	blindly("blind-open", "dealt once, still open", p)
+	p.state = audit.StateHash([]byte("seat-a call\n"))
+	p.play(burn, board(2)).end()
+	blindly("blind-closed", "closed on both sides; the burn is opened to nobody", p)
+	blindly("blind-no-trust", "nothing is trusted for the co-dealer: it holds, and is not blind", p, undealt)
+	blindly("blind-weak-policy", "two quorums of the policy for the co-dealer share no witness", p, func(v *vector) {
+		v.Trust.CoDealer, v.Want.Blind = fmt.Sprintf("log %s\nquorum none\n", p.by.h.key.vkey), nil
+	})
+	blindly("blind-nothing-pinned", "nothing is trusted for the house: it is consistent, and not blind", p,
+		func(v *vector) {
+			v.Trust.VKey, v.Want = "", want{Verdict: Consistent, Level: LevelKeyNotPinned}
+		})
+
+	a := open(t, withPin)
+	p = blind(a, coDealer(t), sixCards, func(c *audit.Context) {
+		c.Plan = []audit.Planned{{Source: audit.SourceSlot, Slot: audit.SlotHash(a.key.name, c.Table, slot)},
+			{Source: audit.SourceCut}}
+	})
+	p.mixed(audit.MixValue{Source: audit.SourceSlot, Slot: slot}, audit.MixValue{Source: audit.SourceCut, Cut: 2}).
+		play(seat("a", 2)).play(board(4)).end()
+	blindly("blind-mixed", "a slot and a cut alongside the co-dealer", p)
+
+	p = blind(open(t, withPin), coDealer(t), nil).play(board(1)).play(board(2)).end()
+	blindly("blind-draws", "draws: the sum of both", p)
+	p = blind(open(t, withPin), coDealer(t), sixCards, func(c *audit.Context) {
+		c.Disclosure = audit.DisclosureAuditor
+	}).play(seat("a", 1), board(1)).end()
+	blindly("blind-auditors", "both tapes are disclosed to auditors", p)
+
+	p = hand(t).play(seat("a", 2))
+	d := p.ask(2, []audit.Run{board(1)})
+	p.closeAs(&audit.Close{Shuffle: p.id, Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer,
+		Form: audit.FormTape, Tape: p.tape, Unplayed: p.given(d)})
+	blindly("blind-unplayed", "an opening that was not played stands in the close", p)
+}
+
+// believed is the trust in both, and what the verdict says then.
+func (p *pair) believed(v *vector) {
+	v.Trust.CoDealer = string(secondPolicy(p.by.h))
+	v.Want.Blind = Transcript([]byte(v.File), p.trust()).Blind
+}
+
+// notBlind are files of a house or co-dealer that cheats, and damaged ones. Each fails at the
+// step that is for it.
+func notBlind(b *badAdder) {
+	two := []audit.Run{seat("a", 2)}
+	blindly := func(step, name, about string, play func(*pair) *audit.Transcript) {
+		p := hand(b.T)
+		trust := string(secondPolicy(p.by.h))
+		b.file(step, "blind-"+name, about, marshal(b.T, play(p)), func(v *vector) { v.Trust.CoDealer = trust })
+	}
+	blindly(stepAsked, "other-runs", "other runs than were asked for", func(p *pair) *audit.Transcript {
+		d := p.ask(0, two)
+		return p.dealt(&audit.Deal{Shuffle: p.id, Runs: []audit.Run{seat("b", 2)}, Blind: p.given(d)}).transcript()
+	})
+	blindly(stepAsked, "not-asked", "a request without the tape", func(p *pair) *audit.Transcript {
+		d := p.ask(0, two, func(a *audit.Asked, _ *audit.Deal) { a.Ask[63] ^= 1 })
+		return p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: p.given(d)}).transcript()
+	})
+	blindly(stepAsked, "asked-early", "a request in front of the deal before", func(p *pair) *audit.Transcript {
+		commit := p.before
+		p.play(two...)
+		p.before = commit
+		d := p.ask(2, two)
+		return p.dealt(&audit.Deal{Shuffle: p.id, First: 2, Runs: two, Blind: p.given(d)}).transcript()
+	})
+	blindly(stepAsked, "asked-for-another", "a request for another shuffle", func(p *pair) *audit.Transcript {
+		d := p.ask(0, two, func(a *audit.Asked, d *audit.Deal) {
+			a.Commit.Leaf = hash32("another")
+			a.Sign(audit.AskKey(p.commit.Commitment, p.tape), 0, d.Runs)
+		})
+		return p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: p.given(d)}).transcript()
+	})
+	blindly(stepOpenings, "other-value", "another value than was opened", func(p *pair) *audit.Transcript {
+		d := p.given(p.ask(0, two))
+		d.Values[0] = (p.by.values[0] + 3) % 6
+		return p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: d}).transcript()
+	})
+	blindly(stepOpenings, "value-in-file", "another value in the file than in the deal", func(p *pair) *audit.Transcript {
+		f := p.play(two...).transcript()
+		f.Cards[0].By.Value = (f.Cards[0].By.Value + 1) % 6
+		return f
+	})
+	blindly(stepOpenings, "other-salt", "an opening that does not lead to the root", func(p *pair) *audit.Transcript {
+		f := p.play(two...).transcript()
+		f.Cards[0].By.Salt = encode(hash32("salt"))
+		return f
+	})
+	blindly(stepOpenings, "no-opening", "a card without the co-dealer's opening", func(p *pair) *audit.Transcript {
+		f := p.play(two...).transcript()
+		f.Cards[0].By = nil
+		return f
+	})
+	blindly(stepOpenings, "other-commit", "another commit of the co-dealer", func(p *pair) *audit.Transcript {
+		context := *p.by.commit.Context
+		context.Table = "table-2"
+		other := p.by.h.commitTo(&context, p.by.deck, func(c *audit.Commit, _ *game) { c.CloseBy += 7200_000 })
+		p.by, p.proofs = other, nil
+		p.prove()
+		return p.play(two...).transcript()
+	})
+	blindly(stepEntries, "no-evidence", "nothing of the co-dealer", func(p *pair) *audit.Transcript {
+		f := p.play(two...).transcript()
+		f.CoDealer = nil
+		return f
+	})
+	blindly(stepEntries, "not-ascending", "the co-dealer's receipts do not ascend", func(p *pair) *audit.Transcript {
+		p.play(two...).play(two...)
+		p.proofs[1], p.proofs[2] = p.proofs[2], p.proofs[1]
+		return p.transcript()
+	})
+	blindly(stepEntries, "no-commit", "the co-dealer's commit left out", func(p *pair) *audit.Transcript {
+		p.play(two...)
+		p.proofs = p.proofs[1:]
+		return p.transcript()
+	})
+	blindly(stepEntries, "no-key", "an entry among the co-dealer's keys that hands on to none",
+		func(p *pair) *audit.Transcript {
+			f := p.play(two...).transcript()
+			f.CoDealer.Keys = p.proofs[:1]
+			return f
+		})
+	blindly(stepAsked, "deal-left-out", "a deal of the co-dealer left out", func(p *pair) *audit.Transcript {
+		p.play(two...).play(two...)
+		p.proofs = slices.Delete(p.proofs, 1, 2)
+		return p.transcript()
+	})
+	blindly(stepAsked, "looked", "an opening that was not dealt on", func(p *pair) *audit.Transcript {
+		p.play(two...)
+		p.ask(2, two)
+		return p.transcript()
+	})
+	blindly(stepAsked, "closed-early", "an order that was closed in mid-hand", func(p *pair) *audit.Transcript {
+		p.play(two...)
+		p.by.h.cheating()
+		p.by.close(audit.OutcomeVoid, audit.ReasonMisdeal)
+		p.prove()
+		return p.transcript()
+	})
+	blindly(stepCoDealer, "not-cosigned", "a checkpoint that the co-dealer's witnesses did not see",
+		func(p *pair) *audit.Transcript {
+			p.by.h.witnesses = p.by.h.witnesses[:1]
+			return p.play(two...).transcript()
+		})
+	blindly(stepFormat, "no-receipts", "a co-dealer without receipts", func(p *pair) *audit.Transcript {
+		f := p.play(two...).transcript()
+		f.CoDealer.Receipts = []string{}
+		return f
+	})
+	blindly(stepFormat, "two-ledgers", "receipts of two ledgers for one co-dealer", func(p *pair) *audit.Transcript {
+		f := p.play(two...).transcript()
+		f.CoDealer.Receipts = append(f.CoDealer.Receipts, f.Receipts[1])
+		return f
+	})
+	blindly(stepFormat, "salt-form", "a salt of the co-dealer that is none", func(p *pair) *audit.Transcript {
+		f := p.play(two...).transcript()
+		f.Cards[0].By.Salt = "c2FsdA=="
+		return f
+	})
+	b.edited(stepEntries, "blind-nobody-named", "evidence of a co-dealer whom the plan does not name", rich(b.T),
+		func(f *audit.Transcript) { f.CoDealer = &audit.CoDealer{Receipts: hand(b.T).proofs} })
+	b.edited(stepOpenings, "blind-opening-of-nobody", "an opening of a co-dealer whom the plan does not name", rich(b.T),
+		func(f *audit.Transcript) {
+			c := f.Cards[0]
+			f.Cards[0].By = &audit.By{Value: c.Value, Salt: c.Salt, Proof: c.Proof}
+		})
+	notApart(b)
+}
+
+// notApart are files whose co-dealer is the house, by key, name or witness.
+func notApart(b *badAdder) {
+	p := hand(b.T).play(seat("a", 2))
+	file := marshal(b.T, p.transcript())
+	witness := func(name string, key keyPair) string {
+		vkey, _ := key.witnessKey()
+		return fmt.Sprintf("witness %s %s\n", name, vkey)
+	}
+	second, house := string(secondPolicy(p.by.h)), fmt.Sprintf("log %s\n", p.h.key.vkey)
+	add := func(name, about, vkey, policy, coDealer string) {
+		b.file(stepCoDealer, "blind-"+name, about, file, func(v *vector) {
+			v.Trust = vectorTrust{VKey: vkey, Policy: policy, CoDealer: coDealer}
+		})
+	}
+	add("one-key", "the house's key is the co-dealer's", p.h.key.vkey, "", house+second)
+	add("house-witness", "the house is a witness of the co-dealer", p.h.key.vkey, "", witness("house", p.h.key)+second)
+	add("co-dealer-witness", "the co-dealer is a witness of the house", "",
+		house+witness("second", p.by.h.key)+"quorum none\n", second)
+	b.file(unjudged, "blind-policy-unreadable", "what is trusted for the co-dealer cannot be read", file,
+		func(v *vector) { v.Trust.CoDealer = "quorum\n" })
+	text := string(file)
+	b.file(stepFormat, "blind-member-order", "the members of co_dealer in another order",
+		[]byte(strings.Replace(text, `"co_dealer":{"receipts":`, `"co_dealer":{"keys":[],"receipts":`, 1)))
+	b.file(unjudged, "blind-receipt-version", "a receipt of a later version of the co-dealer's", func() []byte {
+		at := strings.Index(text, `"co_dealer":`)
+		return []byte(text[:at] + strings.Replace(text[at:], "tlog-proof@v1", "tlog-proof@v2", 1))
+	}())
+}
