@@ -276,7 +276,7 @@ var table = map[string]row{
 		why: "the commands of the lab",
 		ours: []string{
 			"lab", "lab/alarms", "lab/battery", "lab/controls", "lab/exact", "lab/kit", "lab/labreport", "lab/lesson",
-			"internal/build",
+			"internal/build", "internal/keys",
 			"internal/entropy", "internal/outcome", "internal/process", "internal/selftest", "internal/shuffle",
 			"internal/term",
 		},

@@ -42,6 +42,38 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestProfiles: each clause names rows that there are, and only what was read has clauses.
+func TestProfiles(t *testing.T) {
+	rows := map[string]bool{}
+	for _, g := range Groups() {
+		for _, r := range g.Rows {
+			rows[r.ID] = true
+		}
+	}
+	read := 0
+	for _, p := range Profiles() {
+		if p.Read {
+			read++
+		}
+		if p.Read != (len(p.Clauses) > 0) || p.Source == "" {
+			t.Errorf("%s: read %v, %d clauses, source %q", p.Regulator, p.Read, len(p.Clauses), p.Source)
+		}
+		for _, c := range p.Clauses {
+			if c.Asks == "" || len(c.Rows) == 0 {
+				t.Errorf("%s, %s: %+v", p.Regulator, c.ID, c)
+			}
+			for _, id := range c.Rows {
+				if !rows[id] {
+					t.Errorf("%s, %s: there is no row %s", p.Regulator, c.ID, id)
+				}
+			}
+		}
+	}
+	if read < 3 {
+		t.Errorf("%d profiles were read first-hand", read)
+	}
+}
+
 // TestEvidence: no row points at nothing. That its commands are commands is seen
 // in lab/cmd/shuffled-lab.
 func TestEvidence(t *testing.T) {

@@ -34,6 +34,7 @@ func Markdown() string {
 			r.markdown(&b)
 		}
 	}
+	b.WriteString(profilesText())
 	return b.String()
 }
 

@@ -43,6 +43,20 @@ func Differences() ([]byte, error) { return fill("DIFFERENCES.md", nil) }
 // BuildInstructions returns how the program is built again.
 func BuildInstructions(b Build) ([]byte, error) { return fill("BUILD.md", b) }
 
+// A Letter is what is known of a submission without the submitter.
+type Letter struct {
+	Platform
+	Version, Commit, Since, Go, FIPS string
+	Compiler                         bool // compiler.json is in the kit
+}
+
+// Text returns the letter, with lines to fill in.
+func (l Letter) Text() ([]byte, error) { return fill("SUBMISSION.md", l) }
+
+// Suite returns the answers that NIST STS asks for, to judge so many bytes of raw.bin as
+// sequences of a million bits.
+func Suite(bytes uint64) ([]byte, error) { return fill("sts.txt", max(1, bytes/125_000)) }
+
 // Readme returns the table of contents of a kit.
 func Readme(m *Manifest) ([]byte, error) { return fill("README.md", m) }
 

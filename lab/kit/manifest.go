@@ -128,7 +128,7 @@ func (m *Manifest) Failed() (failed []File) {
 // file that is missing, that has other bytes, or that the manifest does not name.
 // The error is of what could not be read.
 func (m *Manifest) Check(dir string) (faults []string, err error) {
-	named := map[string]bool{ManifestName: true}
+	named := map[string]bool{ManifestName: true, NoteName: true}
 	for _, f := range m.Files {
 		if named[f.Name] {
 			faults = append(faults, f.Name+" stands twice in the manifest")

@@ -56,7 +56,7 @@ func TestBuildNamesChanges(t *testing.T) {
 		{"", "", "decade", "shuffled/internal/build.Commit=decade "},
 		{"", "", "", "build: no checkout of git here"},
 	} {
-		files := map[string]string{}
+		files := map[string]string{"CHANGELOG.md": "## Unreleased\n"}
 		if c.checkout != "" {
 			files[c.checkout] = ""
 		}

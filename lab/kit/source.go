@@ -50,7 +50,10 @@ func (s *Source) git(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 // A Digest is a file's, in the form of sha256sum.
-type Digest struct{ Name, SHA256 string }
+type Digest struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
 
 // Archive writes the committed files to w as a tar whose bytes depend on the
 // commit alone: names in order, no owner, the commit's time. It returns the

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"shuffled/internal/build"
+	"shuffled/internal/keys"
 	"shuffled/internal/term"
 	"shuffled/lab/kit"
 )
@@ -21,29 +22,33 @@ type labKitCmd struct {
 	Out      string   `placeholder:"DIR" required:"" xor:"mode" help:"Make a kit in this new directory."`
 	Source   string   `default:"." placeholder:"DIR" help:"The checkout of the source, with git; its commit is archived."`
 	RawBytes uint64   `default:"125000000" placeholder:"N" help:"So many bytes of raw output."`
-	Decks    uint64   `default:"100000" placeholder:"N" help:"So many shuffles in each sample, of 1, 2, 6 and 8 decks."`
-	Format   string   `default:"csv" enum:"csv,bin,jsonl" help:"Of the samples of shuffles: csv, bin or jsonl."`
-	Battery  uint64   `default:"1000000" placeholder:"N" help:"Put so many shuffles of each deck to the battery."`
-	LeaveOut []string `placeholder:"PART" help:"Leave out source, binary, raw, decks, proof, controls or battery."`
+	Decks    uint64   `default:"200000" placeholder:"N" help:"So many outcomes in each sample: of 1, 2, 6 and 8 decks, of dice and of a wheel."`
+	Format   string   `default:"bin" enum:"bin,csv" help:"Of the samples of outcomes, which the battery judges: bin or csv."`
+	Since    string   `placeholder:"REV" help:"List what was changed since this version: a tag or commit of the source."`
+	SignKey  string   `name:"sign-key" placeholder:"FILE" help:"Sign the manifest with this key: shuffled key generate signing --origin NAME makes one."`
+	Pass     string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of an encrypted --sign-key."`
+	LeaveOut []string `placeholder:"PART" help:"Leave out source, modules, binary, raw, decks, proof, controls, battery or compliance."`
+	Signer   string   `placeholder:"VKEY" help:"With --check: see that the holder of this verifier key signed the manifest."`
 	Check    string   `placeholder:"DIR" required:"" xor:"mode" help:"Make nothing; hold this kit against its manifest."`
 	Against  string   `placeholder:"DIR" help:"With --check: see that this other kit has the same in all that is reproducible."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 }
 
 func (labKitCmd) Help() string {
-	return `Everything that a laboratory asks to be submitted, in one directory: samples, source with digests, description of the generator with every use of randomness, differences between collecting and dealing, build instructions, version, proof, self-tests, controls, battery, and a manifest with the SHA-256 of each file. The manifest says which files another machine gets byte for byte, and which are samples.
+	return `Everything that a laboratory asks to be submitted, in one directory: a letter to fill in, samples, source with digests and the modules that it needs, changes since a version, compiler and platform, description of the generator with every use of randomness, differences between collecting and dealing, build instructions, version, proof, self-tests, controls, the battery on the samples that are there, the compliance run, and a manifest with the SHA-256 of each file, which a key can sign. The manifest says which files another machine gets byte for byte, and which are samples.
 
 Examples:
 
     shuffled lab kit --out kit --source ~/src/shuffled
-    shuffled lab kit --out kit --leave-out source,controls --raw-bytes 1000000 --decks 1000
-    shuffled lab kit --check kit --against kit-of-another-machine
+    shuffled lab kit --out kit --source ~/src/shuffled --since v1.0.0 --sign-key submitter.key
+    shuffled lab kit --out kit --leave-out source,modules,compliance,controls --raw-bytes 1000000 --decks 1000
+    shuffled lab kit --check kit --signer submitter.vkey --against kit-of-another-machine
 
 Exit codes: 0 all is well, 1 a result or a check fails, 2 usage, 3 could not run.`
 }
 
 // kitParts are the parts that can be left out.
-var kitParts = []string{"source", "binary", "raw", "decks", "proof", "controls", "battery"}
+var kitParts = []string{"source", "modules", "binary", "raw", "decks", "proof", "controls", "battery", "compliance"}
 
 func (c *labKitCmd) Run(ctx context.Context, s term.Streams) error {
 	for _, part := range c.LeaveOut {
@@ -54,10 +59,25 @@ func (c *labKitCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Check != "" {
 		return c.check(s)
 	}
-	if c.Against != "" {
+	switch {
+	case c.Against != "":
 		return term.Usage("--against goes with --check")
+	case c.Signer != "":
+		return term.Usage("--signer goes with --check")
 	}
 	k := &kitMaker{labKitCmd: c, s: s}
+	if c.Since != "" && !k.with("source") {
+		return term.Usage("--since lists changes of the source, which --leave-out leaves out")
+	}
+	if c.SignKey != "" {
+		passphrase, err := keys.ReadPassphrase(c.Pass)
+		if err != nil {
+			return err
+		}
+		if k.signer, err = keys.ReadSigning(c.SignKey, passphrase); err != nil {
+			return err
+		}
+	}
 	if err := k.make(ctx); err != nil {
 		return fmt.Errorf("making the kit: %w", err)
 	}
@@ -70,6 +90,7 @@ type kitMaker struct {
 	s        term.Streams
 	manifest kit.Manifest
 	failed   []string // files whose commands ended with exit code 1
+	signer   *keys.SigningKey
 }
 
 func (k *kitMaker) with(part string) bool { return !slices.Contains(k.LeaveOut, part) }
@@ -85,7 +106,7 @@ func (k *kitMaker) make(ctx context.Context) error {
 			return term.WithHint(err, "--source names a checkout with git; --leave-out source does without")
 		}
 	}
-	if err := k.program(); err != nil {
+	if err := errors.Join(k.program(), k.papers(ctx)); err != nil {
 		return err
 	}
 	steps := k.steps()
@@ -96,6 +117,11 @@ func (k *kitMaker) make(ctx context.Context) error {
 			return err
 		}
 	}
+	if k.with("compliance") {
+		if err := k.compliance(ctx); err != nil {
+			return err
+		}
+	}
 	readme, err := kit.Readme(&k.manifest)
 	if err == nil {
 		err = k.document("README.md", "this list", readme, false)
@@ -103,7 +129,10 @@ func (k *kitMaker) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return k.manifest.Write(k.Out)
+	if err := k.manifest.Write(k.Out); err != nil || k.signer == nil {
+		return err
+	}
+	return kit.Sign(k.Out, k.signer.Signer())
 }
 
 // document writes one file and takes it into the manifest.
@@ -124,6 +153,15 @@ func (k *kitMaker) source(ctx context.Context) error {
 		return fmt.Errorf("this binary is of commit %s, the source of %s", own, src.Commit)
 	}
 	k.manifest.Commit = src.Commit
+	if k.Since != "" {
+		changes, err := src.Changes(ctx, k.Since, certified)
+		if err == nil {
+			err = k.document("CHANGES.md", "what was changed since "+k.Since, changes, true)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	f, err := os.Create(filepath.Join(k.Out, "sources.tar"))
 	if err != nil {
 		return err

@@ -2,6 +2,10 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/term"
 	"shuffled/lab/kit"
@@ -29,6 +33,15 @@ func (c *labKitCmd) check(s term.Streams) error {
 		return fmt.Errorf("checking the kit: %w", err)
 	}
 	r.Faults = append(r.Faults, faults...)
+	if c.Signer != "" {
+		fault, err := c.checkNote()
+		if err != nil {
+			return err
+		}
+		if fault != "" {
+			r.Faults = append(r.Faults, fault)
+		}
+	}
 	for _, f := range m.Failed() {
 		r.Failed = append(r.Failed, f.Name)
 	}
@@ -58,6 +71,20 @@ func (c *labKitCmd) check(s term.Streams) error {
 		return term.ErrFails
 	}
 	return nil
+}
+
+// checkNote holds the signature over the manifest against --signer, a verifier key or a
+// file with one.
+func (c *labKitCmd) checkNote() (fault string, err error) {
+	text := c.Signer
+	if b, err := os.ReadFile(c.Signer); err == nil {
+		text = strings.TrimSpace(string(b))
+	}
+	verifier, err := note.NewVerifier(text)
+	if err != nil {
+		return "", term.Usage("--signer is a verifier key or a file with one: %s", err)
+	}
+	return kit.CheckNote(c.Check, verifier)
 }
 
 // compare adds what the other kit has otherwise. It is held against its own

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,13 +24,14 @@ type kitStep struct {
 	files        map[string]string // flag: the file that it names; "" is standard output
 	about        map[string]string // by file, also those that no flag names
 	reproducible bool
-	without      string // member of a printed JSON object that is not taken over
+	without      string    // member of a printed JSON object that is not taken over
+	again        []kitStep // what is done in its place if it could not decide
 }
 
 // args returns the command line, with the files in dir.
 func (st kitStep) args(dir string) []string {
 	args := st.words
-	for _, flag := range []string{"--out", "--html"} {
+	for _, flag := range []string{"--from", "--second", "--out", "--html"} {
 		if name, has := st.files[flag]; has {
 			args = append(args[:len(args):len(args)], flag, filepath.Join(dir, name))
 		}
@@ -59,15 +61,11 @@ func (k *kitMaker) steps() []kitStep {
 		steps = append(steps, sampled("raw.bin", "raw output, before any scaling", "lab", "raw", "--bytes",
 			text(k.RawBytes)))
 	}
-	if k.with("decks") {
-		for _, d := range kitDecks {
-			steps = append(steps, sampled(fmt.Sprintf("decks-%d.%s", d.packs, k.Format),
-				fmt.Sprintf("final outcomes: shuffles of %d × 52 cards", d.packs),
-				"lab", "decks", "--deck", d.name, "--count", text(k.Decks), "--format", k.Format))
+	for _, d := range k.samples() {
+		steps = append(steps, d.made(""))
+		if k.with("battery") {
+			steps = append(steps, d.judged())
 		}
-	}
-	if k.with("battery") {
-		steps = append(steps, k.battery())
 	}
 	if k.with("controls") {
 		steps = append(steps, printed("controls.json", "faulty shufflers, each of which the battery must find", "lab",
@@ -76,15 +74,47 @@ func (k *kitMaker) steps() []kitStep {
 	return steps
 }
 
-// battery puts shuffles of each deck to the battery.
-func (k *kitMaker) battery() kitStep {
-	st := printed("battery.json", "the battery on new shuffles of each deck: every result", "lab", "battery")
-	for _, d := range kitDecks {
-		st.words = append(st.words, "--deck", d.name)
+// A kitSample is a file of outcomes. The battery judges that very file.
+type kitSample struct {
+	name, format string // decks-1, bin
+	about        string
+	words        []string
+}
+
+func (k *kitMaker) samples() (all []kitSample) {
+	if !k.with("decks") {
+		return nil
 	}
-	st.words = append(st.words, "--count", text(k.Battery), "--json")
-	st.files["--html"] = "battery.html"
-	st.about["battery.html"] = "the same as a page with plots"
+	rest := []string{"--count", text(k.Decks), "--format", k.Format}
+	for _, d := range kitDecks {
+		all = append(all, kitSample{fmt.Sprintf("decks-%d", d.packs), k.Format,
+			fmt.Sprintf("final outcomes: shuffles of %d × 52 cards", d.packs),
+			append([]string{"lab", "decks", "--deck", d.name}, rest...)})
+	}
+	return append(all,
+		kitSample{"dice", k.Format, "final outcomes: two values of 1 to 6",
+			append([]string{"lab", "draws", "--k", "6", "--values", "2"}, rest...)},
+		kitSample{"wheel", k.Format, "final outcomes: a value of 1 to 37",
+			append([]string{"lab", "draws", "--k", "37"}, rest...)})
+}
+
+// made makes the sample, or with a suffix another one of the same kind.
+func (d kitSample) made(suffix string) kitStep {
+	return sampled(d.name+suffix+"."+d.format, d.about+map[string]string{"": "", "-2nd": ", second sample"}[suffix],
+		d.words...)
+}
+
+// judged puts the sample to the battery. If that cannot decide, a second sample is made
+// and decides, as the rule says.
+func (d kitSample) judged() kitStep {
+	st := printed("battery-"+d.name+".json", "the battery on "+d.name+": every result", "lab", "battery", "--json")
+	st.files["--from"] = d.name + "." + d.format
+	st.files["--html"] = "battery-" + d.name + ".html"
+	st.about[st.files["--html"]] = "the same as a page with plots"
+	again := st
+	again.files = maps.Clone(st.files)
+	again.files["--second"] = d.name + "-2nd." + d.format
+	st.again = []kitStep{d.made("-2nd"), again}
 	return st
 }
 
@@ -162,6 +192,19 @@ func (k *kitMaker) step(ctx context.Context, st kitStep) error {
 	}
 	if runErr != nil {
 		return runErr
+	}
+	if code == term.ExitCannot && st.again != nil {
+		for _, name := range []string{st.files[""], st.files["--html"]} {
+			if err := os.Remove(filepath.Join(k.Out, name)); err != nil {
+				return err
+			}
+		}
+		for _, next := range st.again {
+			if err := k.step(ctx, next); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	if code != term.ExitOK && code != term.ExitFails {
 		return fmt.Errorf("shuffled %s ended with exit code %d", term.Visible(strings.Join(st.args(""), " ")), code)

@@ -1,0 +1,117 @@
+package compliance
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Profile is what one regulator asks, clause by clause, and the rows that show it.
+type Profile struct {
+	Regulator string
+	Source    string // what was read, and when; or what there is to read
+	Read      bool   // first-hand
+	Clauses   []Clause
+}
+
+// A Clause is one requirement of a profile.
+type Clause struct {
+	ID   string
+	Asks string   // in our words
+	Rows []string // of the groups: their evidence and commands
+	Gap  string   // what nothing here shows
+}
+
+// notOurs is the gap of what only the game around the generator can show.
+const notOurs = "The game and its display, which are not part of this program."
+
+// Profiles returns all of them, those that were read first.
+func Profiles() []Profile {
+	return []Profile{
+		{"Ontario: AGCO, Registrar's Standards for Internet Gaming 4.26 and 4.27",
+			"agco.ca, the page Randomness of game outcomes; its text read on 2026-11-23", true, []Clause{
+				{"4.26", "A mechanism selects game elements at random.", []string{"3.2.2", "3.2.3", "3.2.4"}, ""},
+				{"4.26(1)", "Seeds and initial conditions keep outcomes random and uncorrelated with other instances.",
+					[]string{"9", "10"}, "New entropy in a virtual machine that was cloned while it ran: row 9."},
+				{"4.26(2)", "Stake and style of play do not influence what is selected.", []string{"23"}, notOurs},
+				{"4.26(3)", "No outside influence; components do not wear in a way that matters.", []string{"6", "17", "18",
+					"23"}, "Electro-magnetic influence on the machine. There is no mechanical part."},
+				{"4.26(4)", "Nothing selected is altered, dropped or redrawn by a second decision, nor changed by load.",
+					[]string{"5", "3.2.4"}, "Tapes that a changed program drew before its first commit: only level mixed excludes them."},
+				{"4.26(5)", "A failure of the mechanism is noticed and handled quickly.", []string{"6", "7"}, ""},
+				{"4.27", "The mechanism and the randomness of outcomes can be monitored and inspected.", []string{"32", "26"},
+					""},
+			}},
+		{"Ontario: AGCO, guide 5, software random number generator (2023-08-31)",
+			"agco.ca/5-random-number-generator; 5.1.1 to 5.1.9 read on 2026-11-23", true, []Clause{
+				{"5.1.1", "Independent, equally likely, unpredictable; recognised tests are passed.", []string{"3.2.2", "3.2.3",
+					"3.2.4", "3.3.1"}, ""},
+				{"5.1.2", "The range fits the game; game-specific tests lie within 99 %.", []string{"1", "11"},
+					"Mappings and weights of a game that are not in the ledger's terms."},
+				{"5.1.3", "No pattern, and no correlation with any earlier output.", []string{"11", "3.2.4"},
+					"The battery looks at the eight games before each, and finds no smaller dependence than it states."},
+				{"5.1.4", "Seeds cannot be determined.", []string{"9"}, ""},
+				{"5.1.5", "A corrupted seed is made anew.", []string{"6", "10"},
+					"There is no seed of ours. A latched generator is cleared by a person, after the start-up tests."},
+				{"5.1.6", "An interrupted selection is kept until recovery.", []string{"7"}, ""},
+				{"5.1.7", "A failed mechanism makes the function unavailable.", []string{"6"}, ""},
+				{"5.1.8", "Secure protocols protect generator and selection.", []string{"39"}, ""},
+				{"5.1.9", "Pools of selections are stored securely.", []string{"8"}, ""},
+			}},
+		{"New Jersey: N.J.A.C. 13:69E-1.28G",
+			"the text at law.cornell.edu, read whole on 2026-11-23; a copy, the official one is to be compared", true, []Clause{
+				{"(b)1", "Large enough for all outcomes.", []string{"3", "3.2.5"},
+					"Of a shoe, by computation and not by counting: row 3.2.5."},
+				{"(b)2", "Available when each game begins.", []string{"6"}, "Availability is the operator's."},
+				{"(b)3", "Independent, random, passing tests such as chi-square, mono-bit, runs.", []string{"11", "16"}, ""},
+				{"(b)4", "Cycles in the background between games.", []string{"10"},
+					"No counter of ours runs. The kernel's generator serves the whole machine between games, and reseeds; whether that is background cycling is the Division's to say."},
+				{"(b)5", "The seed comes from an uncontrolled event; no two starts are alike.", []string{"9"}, ""},
+				{"(b)6", "Scaling to a shorter range keeps values equally likely.", []string{"1"}, ""},
+				{"(c)1–3", "Only the outcome drawn is displayed, with no second selection, and not misleadingly.",
+					[]string{"5"}, notOurs},
+			}},
+		{"Great Britain: UKGC, RTS 7A and casino equipment requirements 2.1",
+			"gamblingcommission.gov.uk: requirement 7A and the beginning of its guidance, and 2.1 to the beginning of 2.3, read on 2026-11-23; the rest of the guidance and RTS 7B to 7E were not read first-hand", true, []Clause{
+				{"RTS 7A", "Random to a high degree of confidence, by accepted tests; no adaptive behaviour.",
+					[]string{"3.2.2", "11", "23"}, ""},
+				{"RTS 7A, lotteries on outside events", "Such an event is unpredictable and can be verified from outside.",
+					[]string{"26"}, "Which event is taken. A beacon that a commit plans is verified; other events are not known here."},
+				{"2.1(a)", "Uniform over the whole range.", []string{"3.2.3", "1"}, ""},
+				{"2.1(b)", "Unpredictable with full knowledge of the algorithm and of all earlier numbers.", []string{"3.3.1",
+					"4"}, "Strength of the platform's generator: its literature."},
+				{"2.1(c)", "No stream repeats, and no two instances run alike.", []string{"9", "11"}, ""},
+				{"2.1(d)", "Seeding and reseeding add no predictability.", []string{"9", "10"}, ""},
+				{"2.1(e)", "Scaling keeps all that.", []string{"1"}, ""},
+			}},
+		{"Great Britain: UKGC, RTS 17A (live dealer studios)", "gamblingcommission.gov.uk", false, nil},
+		{"Pennsylvania: 58 Pa. Code 810a.5", "pacodeandbulletin.gov; the rows cite excerpts", false, nil},
+		{"Malta: MGA technical rules", "mga.org.mt", false, nil},
+		{"Brazil: Portarias SPA/MF 722 and 1.207 of 2024", "gov.br/fazenda; their first articles were seen, their annexes not",
+			false, nil},
+		{"Curaçao: LOK and the authority's technical standards", "cga.cw", false, nil},
+		{"Denmark: SCP.01.00 (from 2025; before, SCP.01.03)", "spillemyndigheden.dk; the list of documents was seen, none of them",
+			false, nil},
+	}
+}
+
+// profilesText is the part of the document that has them.
+func profilesText() string {
+	var b strings.Builder
+	b.WriteString("\n## By regulator\n\nEach clause with the rows above that show it, whose commands are there, and the gap where there is one. Nothing in the second table was read first-hand: no clause of it is claimed.\n")
+	var unread []Profile
+	for _, p := range Profiles() {
+		if !p.Read {
+			unread = append(unread, p)
+			continue
+		}
+		fmt.Fprintf(&b, "\n### %s\n\nRead: %s.\n\n| clause | asks | rows | gap |\n|---|---|---|---|\n", p.Regulator, p.Source)
+		for _, c := range p.Clauses {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.ID, c.Asks, strings.Join(c.Rows, ", "), c.Gap)
+		}
+	}
+	b.WriteString("\n### Not read first-hand\n\n| regulator | where it is |\n|---|---|\n")
+	for _, p := range unread {
+		fmt.Fprintf(&b, "| %s | %s |\n", p.Regulator, p.Source)
+	}
+	return b.String()
+}
