@@ -69,8 +69,6 @@ type spawned struct {
 	ended chan struct{}
 }
 
-func (p *spawned) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
-
 // kill ends the process with SIGKILL, and waits for its end.
 func (p *spawned) kill() {
 	p.cmd.Process.Kill()
