@@ -689,7 +689,7 @@ test("weak and impossible keys are refused", () => {
   for (const key of some([...small, ...other, ...none, new Uint8Array(31), new Uint8Array(33)])) assert.equal(parts.strongKey(key), false, hex(key));
   const base = y(46316835694926478169428394003475163141307993866256225615783033603165251855960n);
   assert.equal(parts.strongKey(base), true);
-  for (const c of some(vectors().filter((x) => x.trust.vkey && x.want.verdict === "proved")))
+  for (const c of some(vectors().filter((x) => x.trust.vkey && x.trust.vkey.length < 300 && x.want.verdict === "proved")))
     assert.equal(parts.strongKey(new Uint8Array(Buffer.from(c.trust.vkey.split("+").slice(2).join("+"), "base64")).subarray(1)), true);
 });
 

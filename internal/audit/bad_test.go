@@ -127,8 +127,8 @@ func (b *badEntries) addGenesis() {
 		func(g *refGenesis) { g.Auditors = []hexed{compressed("1")} })
 	add("an auditor key with both forms of a point", malformed, "auditor key",
 		func(g *refGenesis) { g.Auditors = []hexed{append(hexed{1, 6}, auditorKey("1")[2:]...)} })
-	add("a policy of 8,193 bytes", malformed, "witness policy",
-		func(g *refGenesis) { g.Policy = strings.Repeat("#", 8193) })
+	add("a policy of 32,769 bytes", malformed, "witness policy",
+		func(g *refGenesis) { g.Policy = strings.Repeat("#", 32_769) })
 	add("a policy with a tab", malformed, "witness policy", func(g *refGenesis) { g.Policy = "a\tb" })
 	add("a policy with a carriage return", malformed, "witness policy", func(g *refGenesis) { g.Policy = "a\r\n" })
 	add("9 auditors", malformed, "auditor keys", func(g *refGenesis) {

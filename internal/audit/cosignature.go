@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"slices"
+
 	fnote "github.com/transparency-dev/formats/note"
 	"golang.org/x/mod/sumdb/note"
 )
@@ -17,6 +19,31 @@ type Cosignature struct {
 	by      *node
 }
 
+// Undecided reports whether a checkpoint that the quorum did not cosign could be
+// cosigned by it: lines of witness keys of unknown types stand on it, and if all of them
+// hold, the quorum is met.
+func (p *Policy) Undecided(signed []byte) bool {
+	if !p.Asks() {
+		return false
+	}
+	_, lines, err := splitNote("checkpoint", signed, MaxCheckpoint)
+	if err != nil {
+		return false
+	}
+	by := make(map[*node]bool)
+	for _, c := range p.Cosignatures(signed) {
+		by[c.by] = true
+	}
+	for _, w := range p.Witnesses {
+		if _, unknown := w.Key.(unknownKey); unknown && slices.ContainsFunc(lines, func(s note.Signature) bool {
+			return s.Name == w.Key.Name() && s.Hash == w.Key.KeyHash()
+		}) {
+			by[w.node] = true
+		}
+	}
+	return p.quorum.met(by)
+}
+
 // Cosignatures returns the valid cosignatures of a checkpoint by the policy's
 // witnesses, in the policy's order. Of two lines with one name and key id the
 // first counts.
@@ -24,7 +51,7 @@ func (p *Policy) Cosignatures(signed []byte) []Cosignature {
 	if p == nil {
 		return nil
 	}
-	if _, _, err := splitNote("checkpoint", signed); err != nil {
+	if _, _, err := splitNote("checkpoint", signed, MaxCheckpoint); err != nil {
 		return nil
 	}
 	var all []Cosignature

@@ -41,8 +41,8 @@ const (
 	MaxSources    = 32        // sources of a mix plan
 	MaxRuns       = 512       // runs of one deal
 	MaxAuditors   = 32        // auditor keys in force: a key entry holds a wrap for each
-	MaxPolicy     = 8192      // bytes of a witness policy
-	MaxCheckpoint = 16_384    // bytes of a signed checkpoint
+	MaxPolicy     = 32_768    // bytes of a witness policy
+	MaxCheckpoint = 65_535    // bytes of a signed checkpoint: files of bundles have u16 lengths
 	MaxSignatures = 64        // signature lines of a signed checkpoint
 	MaxProof      = 63        // hashes of an inclusion proof
 	MaxTakeovers  = 16        // takeovers of one shuffle

@@ -26,6 +26,10 @@ type Genesis struct {
 	Extensions     []Extension
 }
 
+// maxPredecessor is the longest predecessor in bytes: an entry has no room for the
+// longest checkpoint.
+const maxPredecessor = 16_384
+
 // Revision is that of the rules that this version judges by.
 const Revision = 1
 
@@ -67,8 +71,8 @@ func (g *Genesis) fields(k *coder) {
 		k.fail("default close-by", "between 1 second and the cap")
 	}
 	code(k, "access", &g.Access, &codesOfAccess)
-	if k.blob("predecessor", &g.Predecessor); len(g.Predecessor) > MaxCheckpoint {
-		k.fail("predecessor", fmt.Sprintf("at most %d bytes", MaxCheckpoint))
+	if k.blob("predecessor", &g.Predecessor); len(g.Predecessor) > maxPredecessor {
+		k.fail("predecessor", fmt.Sprintf("at most %d bytes", maxPredecessor))
 	}
 	k.administrators(&g.Administrators)
 	k.acts(&g.TwoPersons, &g.Delay)

@@ -41,7 +41,7 @@ func (e *Key) fields(k *coder) {
 	code(k, "subject", &e.Subject, &codesOfSubject)
 	switch e.Subject {
 	case SubjectSigning:
-		k.signingKey("signing key", &e.Public)
+		k.ledgerKey(&e.Public)
 	case SubjectAuditor:
 		k.sealingKey("auditor key", &e.Public)
 	case SubjectDisclosure:

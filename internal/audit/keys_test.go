@@ -73,7 +73,7 @@ func TestKeysInForce(t *testing.T) {
 // that this version knows. It cannot be judged, and changes nothing.
 func TestLaterWitness(t *testing.T) {
 	t.Parallel()
-	later := policyWords.Replace("witness w MLDSA\nquorum w\n")
+	later := policyWords.Replace("witness w LATER\nquorum w\n")
 	told := newStory()
 	s := fold(t, told.model())
 	before := s.Encode()

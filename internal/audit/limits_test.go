@@ -136,8 +136,8 @@ func limitsOfGenesis() []limit {
 			of(func(g *refGenesis, n uint64) { g.Auditors = []hexed{keyLike(n)} })},
 		{"bytes of a hybrid auditor key", 1250, 1250, malformed, malformed,
 			of(func(g *refGenesis, n uint64) { g.Auditors = []hexed{hybridLike(n)} })},
-		{"bytes of a policy", 0, 8192, "", malformed, of(func(g *refGenesis, n uint64) { g.Policy = letters(n) })},
-		{"bytes of a policy for cosigned deals", 1, 8192, malformed, malformed,
+		{"bytes of a policy", 0, 32_768, "", malformed, of(func(g *refGenesis, n uint64) { g.Policy = letters(n) })},
+		{"bytes of a policy for cosigned deals", 1, 32_768, malformed, malformed,
 			of(func(g *refGenesis, n uint64) { g.Deals, g.Policy = 2, letters(n) })},
 		{"auditors", 0, 8, "", malformed, of(func(g *refGenesis, n uint64) {
 			for i := range n {
@@ -420,7 +420,7 @@ func limitsOfKeys() []limit {
 		{"bytes of a hybrid wrap", 1201, 1201, malformed, malformed, of(hybrids, func(k *refKey, n uint64) {
 			k.Wraps = []refWrap{{k.Wraps[0].Auditor, make(hexed, n)}}
 		})},
-		{"bytes of a policy", 0, 8192, "", malformed,
+		{"bytes of a policy", 0, 32_768, "", malformed,
 			of(refKey{Subject: 4}, func(k *refKey, n uint64) { k.Policy = letters(n) })},
 		codes("retired subject", 3, of(retired, func(k *refKey, n uint64) { k.Retired = uint8(n) })),
 		integer("retired from", 0, of(retired, func(k *refKey, n uint64) { k.From = n })),
@@ -588,10 +588,20 @@ func TestLaterKeys(t *testing.T) {
 		2049: malformed} {
 		for _, subject := range []uint8{1, 3} {
 			e := refEntry{Identity: "a", Credential: "a",
-				Key: &refKey{Subject: subject, Public: slices.Repeat(hexed{6}, n)}}
+				Key: &refKey{Subject: subject, Public: slices.Repeat(hexed{7}, n)}}
 			if _, err := ParseEntry(e.bytes()); faultOf(err) != want {
 				t.Errorf("%d bytes, subject %d: %v, want %s", n, subject, err, want)
 			}
+		}
+	}
+}
+
+// TestLongSigningKey: a key of ML-DSA-44 has one size.
+func TestLongSigningKey(t *testing.T) {
+	for n, want := range map[int]string{2: malformed, 33: malformed, 1312: malformed, 1313: "", 1314: malformed} {
+		e := refEntry{Identity: "a", Credential: "a", Key: &refKey{Subject: 1, Public: slices.Repeat(hexed{6}, n)}}
+		if _, err := ParseEntry(e.bytes()); faultOf(err) != want {
+			t.Errorf("%d bytes: %v, want %q", n, err, want)
 		}
 	}
 }

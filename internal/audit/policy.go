@@ -22,10 +22,6 @@ const (
 	maxPolicyLines = 64        // of each kind: logs, witnesses, groups
 )
 
-// keyCosignature is the signature type of C2SP cosignature/v1 with Ed25519, the
-// first byte of a witness's key.
-const keyCosignature = 0x04
-
 // Policy is a C2SP tlog-policy: which logs are trusted, which witnesses there
 // are, and which of them make a quorum (docs/SPEC.md section 7.3).
 type Policy struct {
@@ -39,14 +35,14 @@ type Policy struct {
 // Witness is a witness line of a policy.
 type Witness struct {
 	Name string        // what groups and the quorum call it
-	Key  note.Verifier // checks cosignature/v1 lines, and is named as their signer
+	Key  note.Verifier // checks cosignatures, and is named as their signer; of an unknown type: takes none
 	VKey string        // the verifier key as text
 	URL  string        // submission prefix as it stands in the policy, unchecked; "" if none
 	node *node         // lines whose keys have one name are one witness
 }
 
-// ParsePolicy reads a C2SP tlog-policy. A witness key of another type than
-// cosignature/v1 with Ed25519 is ErrUnknown.
+// ParsePolicy reads a C2SP tlog-policy. A witness key of an unknown type cosigns
+// nothing; a quorum that cannot be met without one is ErrUnknown.
 //
 // The parser of transparency-dev/formats is laxer than the specification where it
 // matters, and does not show its tree, which Overlap needs.
@@ -58,7 +54,7 @@ func ParsePolicy(text []byte) (*Policy, error) {
 		return nil, errors.New("reading the policy: UTF-8 is wanted")
 	}
 	p := policyReader{nodes: make(map[string]*node), witnesses: make(map[string]*node), members: make(map[*node]bool),
-		keys: make(map[string]bool)}
+		known: make(map[*node]bool), keys: make(map[string]bool)}
 	for i, line := range strings.Split(string(text), "\n") {
 		if err := p.line(line); err != nil {
 			return nil, fmt.Errorf("reading the policy: line %d: %w", i+1, err)
@@ -79,6 +75,7 @@ type policyReader struct {
 	nodes           map[string]*node // by the name that a line gave
 	witnesses       map[string]*node // by the name of the key
 	members         map[*node]bool   // that are in a group: each in one
+	known           map[*node]bool   // witnesses of whom one key is of a known type
 	keys            map[string]bool  // public keys of logs and of witnesses: each once
 	logs            [][]byte         // keys of log lines, type byte first
 }
@@ -90,6 +87,9 @@ func (p *policyReader) finish() error {
 	if p.quorum != "none" {
 		if p.policy.quorum = p.nodes[p.quorum]; p.policy.quorum == nil {
 			return fmt.Errorf("the quorum %q is no witness and no group", p.quorum)
+		}
+		if !p.policy.quorum.met(p.known) {
+			return fmt.Errorf("the quorum cannot be met without a witness key of an unknown type: %w", ErrUnknown)
 		}
 	}
 	p.policy.LogKeys = p.logs
@@ -164,11 +164,15 @@ func (p *policyReader) witness(fields []string) error {
 	if len(fields) == 4 {
 		w.URL = fields[3]
 	}
-	var err error
-	if w.Key, err = ParseWitnessVKey(w.VKey); err != nil {
+	public, err := SigningKey(w.VKey)
+	if err != nil {
 		return err
 	}
-	public, err := SigningKey(w.VKey)
+	w.Key, err = ParseWitnessVKey(w.VKey)
+	unknown := errors.Is(err, ErrUnknown)
+	if unknown {
+		w.Key, err = parseUnknown(w.VKey, public)
+	}
 	if err != nil {
 		return err
 	}
@@ -176,6 +180,7 @@ func (p *policyReader) witness(fields []string) error {
 		w.node = &node{name: w.Name, d: 1}
 		p.witnesses[w.Key.Name()] = w.node
 	}
+	p.known[w.node] = p.known[w.node] || !unknown
 	p.policy.Witnesses = append(p.policy.Witnesses, w)
 	if err := p.define(w.Name, w.node); err != nil {
 		return err
@@ -194,14 +199,22 @@ func WitnessVKey(name string, public ed25519.PublicKey) (string, error) {
 }
 
 // ParseWitnessVKey reads the verifier key of a witness, as a policy lists it: name+id+key
-// with an Ed25519 key for cosignature/v1, in its one encoding. A key of another type is
-// ErrUnknown; a weak key is an error.
+// with an Ed25519 key for cosignature/v1 or an ML-DSA-44 key, in its one encoding. A key
+// of another type is ErrUnknown; a weak key is an error.
 func ParseWitnessVKey(vkey string) (note.Verifier, error) {
 	key, err := SigningKey(vkey)
 	if err != nil || len(key) == 0 {
 		return nil, errors.New("a witness key is name+id+base64")
 	}
-	if key[0] != keyCosignature {
+	switch key[0] {
+	case keyCosignature:
+	case keyMLDSA:
+		v, err := parseMLDSA(vkey, key)
+		if err != nil {
+			return nil, fmt.Errorf("reading a witness key: %w", err)
+		}
+		return v, nil
+	default:
 		return nil, fmt.Errorf("witness key of type %d: %w", key[0], ErrUnknown)
 	}
 	if err := CheckEd25519(key[1:]); err != nil {
@@ -211,10 +224,32 @@ func ParseWitnessVKey(vkey string) (note.Verifier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a witness key: %s", printable(err.Error()))
 	}
-	if vkey != fmt.Sprintf("%s+%08x+%s", v.Name(), v.KeyHash(), base64.StdEncoding.EncodeToString(key)) {
+	if vkey != vkeyText(v.Name(), key) {
 		return nil, errors.New("reading a witness key: not in its one encoding")
 	}
 	return strict{v, 8}, nil // behind the time
+}
+
+// unknownKey stands for a witness's key of an unknown type: no signature of it holds.
+type unknownKey struct {
+	name string
+	id   uint32
+}
+
+func (k unknownKey) Name() string          { return k.name }
+func (k unknownKey) KeyHash() uint32       { return k.id }
+func (unknownKey) Verify(_, _ []byte) bool { return false }
+
+// parseUnknown reads a verifier key of an unknown type. How such a type makes the id of
+// its keys is not known here.
+func parseUnknown(vkey string, key []byte) (note.Verifier, error) {
+	parts := strings.SplitN(vkey, "+", 3)
+	id, err := strconv.ParseUint(parts[1], 16, 32)
+	if err != nil || parts[0] == "" || len(key) < 2 ||
+		vkey != fmt.Sprintf("%s+%08x+%s", parts[0], id, base64.StdEncoding.EncodeToString(key)) {
+		return nil, errors.New("reading a witness key: not in its one encoding")
+	}
+	return unknownKey{parts[0], uint32(id)}, nil
 }
 
 // once refuses the same public key twice for logs or for witnesses, whatever its

@@ -27,7 +27,11 @@ var policyWords = strings.NewReplacer(
 	"WRONGID", "witness.example/w1+00000000+"+strings.SplitN(refWitnessKey("witness.example/w1", signer("w1")), "+",
 		3)[2],
 	"CAPITAL", strings.ReplaceAll(refWitnessKey("witness.example/w1", signer("w1")), idOfW1, strings.ToUpper(idOfW1)),
-	"MLDSA", "witness.example/w1+01020304+"+refBase64(append([]byte{6}, make([]byte, 1312)...)),
+	"MLDSA", refMLDSAKey("witness.example/w1", "w1"),
+	"MLWRONG", "witness.example/w1+01020304+"+refBase64(refMLDSA("w1")),
+	"LONG", refMLDSAKey(strings.Repeat("x", 256), "w1"), "SHORT", refMLDSAKey(strings.Repeat("x", 255), "w1"),
+	"LATER", "witness.example/w1+01020304+"+refBase64(append([]byte{7}, make([]byte, 1312)...)),
+	"EMPTY", "witness.example/w1+01020304+"+refBase64([]byte{7}),
 )
 
 var idOfW1 = strings.Split(refWitnessKey("witness.example/w1", signer("w1")), "+")[1]
@@ -63,41 +67,53 @@ func TestParsePolicy(t *testing.T) {
 		"log\nquorum none\n":                                           refused,
 		"log example.com/main\nquorum none\n":                          refused,
 		"log LOG\nquorum a\n":                                          refused,
-		"log LOG\nwitness a W1\nwitness b ALIAS\ngroup g 2 a b\nquorum g": refused, // one key, two votes
-		"log LOG\nwitness a W1\nwitness a W2\nquorum a\n":                 refused,
-		"log LOG\nwitness none W1\nquorum none\n":                         refused,
-		"log LOG\nwitness all W1\nquorum none\n":                          refused,
-		"log LOG\nwitness a W1\ngroup a 1 a\nquorum none\n":               refused,
-		"log LOG\nwitness a W1 https://a.example/ more\nquorum a\n":       refused,
-		"log LOG\nwitness a x+y\nquorum a\n":                              refused,
-		"log LOG\nwitness a\nquorum a\n":                                  refused,
-		"log LOG\nwitness a WRONGID\nquorum a\n":                          refused,
-		"log LOG\nwitness a CAPITAL\nquorum a\n":                          refused, // one encoding
-		"log LOG\nwitness a WEAK\nquorum a\n":                             refused, // the neutral point
-		"log LOG\nwitness a PLAIN\nquorum a\n":                            unknown, // signs notes, not cosignatures
-		"log LOG\nwitness a MLDSA\nquorum a\n":                            unknown,
-		"log LOG\nwitness a W1\ngroup g 0 a\nquorum g\n":                  refused, // would ask for nothing
-		"log LOG\nwitness a W1\ngroup g 01 a\nquorum g\n":                 refused,
-		"log LOG\nwitness a W1\ngroup g +1 a\nquorum g\n":                 refused,
-		"log LOG\nwitness a W1\ngroup g all\nquorum g\n":                  refused,
-		"log LOG\nwitness a W1\ngroup g 2 a\nquorum g\n":                  refused,
-		"log LOG\nwitness a W1\ngroup g most a\nquorum g\n":               refused,
-		"log LOG\nwitness a W1\ngroup g 2 a a\nquorum g\n":                refused,
-		"log LOG\nwitness a W1\ngroup g any a\ngroup h any a\nquorum h":   refused,
-		"log LOG\nwitness a W1\ngroup g any a g\nquorum g\n":              refused,
-		"log LOG\ngroup g any a\nwitness a W1\nquorum g\n":                refused, // a member stands above its group
-		"log LOG\nwitness a W1\nquorum a # one\n":                         refused,
-		"log LOG\nwitness a W1\ngroup g all a #b\nquorum g\n":             refused,
-		"log LOG\nwitness a W1\nquorum a#\n":                              refused,
-		"log LOG\r\nquorum none\r\n":                                      refused,
-		"# x\r\nquorum none\n":                                            refused,
-		"# \xff\nquorum none\n":                                           refused,
-		"log LOG\nquorum none\u00a0\n":                                    refused,
-		"log LOG\nsign here\nquorum none\n":                               refused,
-		"#" + strings.Repeat("x", 8191) + "\nquorum none\n":               read,
-		"#" + strings.Repeat("x", 8192) + "\nquorum none\n":               refused,
-		strings.Repeat("#\n", 1<<16-6) + "quorum none":                    read,
-		strings.Repeat("#\n", 1<<16-6) + "quorum none\n\n":                refused,
+		"log LOG\nwitness a W1\nwitness b ALIAS\ngroup g 2 a b\nquorum g":   refused, // one key, two votes
+		"log LOG\nwitness a W1\nwitness a W2\nquorum a\n":                   refused,
+		"log LOG\nwitness none W1\nquorum none\n":                           refused,
+		"log LOG\nwitness all W1\nquorum none\n":                            refused,
+		"log LOG\nwitness a W1\ngroup a 1 a\nquorum none\n":                 refused,
+		"log LOG\nwitness a W1 https://a.example/ more\nquorum a\n":         refused,
+		"log LOG\nwitness a x+y\nquorum a\n":                                refused,
+		"log LOG\nwitness a\nquorum a\n":                                    refused,
+		"log LOG\nwitness a WRONGID\nquorum a\n":                            refused,
+		"log LOG\nwitness a CAPITAL\nquorum a\n":                            refused, // one encoding
+		"log LOG\nwitness a WEAK\nquorum a\n":                               refused, // the neutral point
+		"log LOG\nwitness a PLAIN\nquorum a\n":                              unknown, // signs notes, not cosignatures
+		"log LOG\nwitness a MLDSA\nquorum a\n":                              read,
+		"log LOG\nwitness a MLWRONG\nquorum a\n":                            refused,
+		"log LOG\nwitness a SHORT\nquorum a\n":                              read,
+		"log LOG\nwitness a LONG\nquorum a\n":                               refused, // what is signed has no room
+		"log MLDSA\nquorum none\n":                                          read,
+		"log MLWRONG\nquorum none\n":                                        refused,
+		"log MLDSA\nwitness a MLDSA\nquorum a\n":                            refused, // its own witness
+		"log LOG\nwitness a LATER\nquorum a\n":                              unknown,
+		"log LOG\nwitness a EMPTY\nquorum a\n":                              refused,
+		"log LOG\nwitness a LATER\nquorum none\n":                           read,
+		"log LOG\nwitness a W1\nwitness b LATER\nquorum b\n":                read, // one witness
+		"log LOG\nwitness a W2\nwitness b LATER\ngroup g any a b\nquorum g": read,
+		"log LOG\nwitness a W2\nwitness b LATER\ngroup g all a b\nquorum g": unknown,
+		"log LOG\nwitness a W1\ngroup g 0 a\nquorum g\n":                    refused, // would ask for nothing
+		"log LOG\nwitness a W1\ngroup g 01 a\nquorum g\n":                   refused,
+		"log LOG\nwitness a W1\ngroup g +1 a\nquorum g\n":                   refused,
+		"log LOG\nwitness a W1\ngroup g all\nquorum g\n":                    refused,
+		"log LOG\nwitness a W1\ngroup g 2 a\nquorum g\n":                    refused,
+		"log LOG\nwitness a W1\ngroup g most a\nquorum g\n":                 refused,
+		"log LOG\nwitness a W1\ngroup g 2 a a\nquorum g\n":                  refused,
+		"log LOG\nwitness a W1\ngroup g any a\ngroup h any a\nquorum h":     refused,
+		"log LOG\nwitness a W1\ngroup g any a g\nquorum g\n":                refused,
+		"log LOG\ngroup g any a\nwitness a W1\nquorum g\n":                  refused, // a member stands above its group
+		"log LOG\nwitness a W1\nquorum a # one\n":                           refused,
+		"log LOG\nwitness a W1\ngroup g all a #b\nquorum g\n":               refused,
+		"log LOG\nwitness a W1\nquorum a#\n":                                refused,
+		"log LOG\r\nquorum none\r\n":                                        refused,
+		"# x\r\nquorum none\n":                                              refused,
+		"# \xff\nquorum none\n":                                             refused,
+		"log LOG\nquorum none\u00a0\n":                                      refused,
+		"log LOG\nsign here\nquorum none\n":                                 refused,
+		"#" + strings.Repeat("x", 8191) + "\nquorum none\n":                 read,
+		"#" + strings.Repeat("x", 8192) + "\nquorum none\n":                 refused,
+		strings.Repeat("#\n", 1<<16-6) + "quorum none":                      read,
+		strings.Repeat("#\n", 1<<16-6) + "quorum none\n\n":                  refused,
 	} {
 		_, err := ParsePolicy([]byte(policyWords.Replace(text)))
 		got := read

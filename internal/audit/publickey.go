@@ -98,6 +98,17 @@ func (k *coder) sealingKey(field string, v *[]byte) {
 	}
 }
 
+// ledgerKey is a signing key of the ledger in a key entry: of Ed25519 or ML-DSA-44.
+func (k *coder) ledgerKey(v *[]byte) {
+	if !k.writing && len(k.b) > 2 && k.b[2] == keyMLDSA { // behind the length
+		if k.publicKey("signing key", v); len(*v) != mldsaKeySize {
+			k.fail("signing key", fmt.Sprintf("type 6 has %d bytes", mldsaKeySize))
+		}
+		return
+	}
+	k.signingKey("signing key", v)
+}
+
 func (k *coder) publicKey(field string, v *[]byte) {
 	if k.blob(field, v); !k.writing && (len(*v) < 2 || len(*v) > 2048) {
 		k.fail(field, "a type byte and a key, 2 to 2,048 bytes")

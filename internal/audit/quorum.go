@@ -105,7 +105,7 @@ func (p *Policy) CheckWitnesses(origin string, signing func(public []byte) bool)
 		switch {
 		case w.Key.Name() == origin:
 			return fmt.Errorf("witness %s has the name of the ledger, %s", w.Name, origin)
-		case signing(append([]byte{keyEd25519}, key[1:]...)):
+		case key[0] == keyCosignature && signing(append([]byte{keyEd25519}, key[1:]...)), signing(key):
 			return fmt.Errorf("witness %s has a signing key of the ledger", w.Name)
 		}
 	}

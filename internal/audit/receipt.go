@@ -52,30 +52,53 @@ var (
 
 // OpenCheckpoint checks the signature of one of keys on a signed checkpoint, that
 // its origin is the key's name, and that the first signature is of that name
-// (docs/SPEC.md section 7.1). It returns ErrMalformed or ErrSignature.
+// (docs/SPEC.md section 7.1). If there are keys of Ed25519 and of ML-DSA-44 among
+// them, it wants one signature of each. It returns ErrMalformed or ErrSignature.
 func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
 	c, err := CheckpointText(signed)
 	if err != nil {
 		return Checkpoint{}, err
 	}
-	// One key at a time: a bad signature by one takes nothing from another's.
-	why := fmt.Errorf("no key of %s was given", c.Origin)
+	why := map[bool]error{} // by whether the key is of ML-DSA-44; nil: one signed
 	for _, key := range keys {
 		if key.Name() != c.Origin {
 			continue
 		}
-		if _, why = note.Open(signed, note.VerifierList(key)); why == nil {
+		kind := IsMLDSA(key)
+		if before, asked := why[kind]; asked && before == nil {
+			continue
+		}
+		// One key at a time: a bad signature by one takes nothing from another's.
+		_, why[kind] = note.Open(signed, note.VerifierList(key))
+	}
+	if len(why) == 0 {
+		return Checkpoint{}, fmt.Errorf("%w: no key of %s was given", ErrSignature, c.Origin)
+	}
+	for _, kind := range []bool{false, true} {
+		if why[kind] != nil {
+			return Checkpoint{}, fmt.Errorf("%w: %w", ErrSignature, why[kind])
+		}
+	}
+	return c, nil
+}
+
+// OpenByAny is OpenCheckpoint for a signature by any one of keys, of which some may be
+// older or newer than the checkpoint.
+func OpenByAny(signed []byte, keys ...note.Verifier) (c Checkpoint, err error) {
+	err = fmt.Errorf("%w: no key was given", ErrSignature)
+	for _, key := range keys {
+		if c, err = OpenCheckpoint(signed, key); err == nil {
 			return c, nil
 		}
 	}
-	return Checkpoint{}, fmt.Errorf("%w: %w", ErrSignature, why)
+	return Checkpoint{}, err
 }
 
 // CheckpointText returns a signed checkpoint in its one form (docs/SPEC.md section
 // 7.1) without a check of its signatures, for readers that hold no key yet. It
 // returns ErrMalformed.
 func CheckpointText(signed []byte) (Checkpoint, error) {
-	text, _, err := splitNote("checkpoint", signed)
+	text, _, err := splitNote("checkpoint", signed, MaxCheckpoint)
 	if err != nil {
 		return Checkpoint{}, err
 	}
@@ -93,9 +116,9 @@ func CheckpointText(signed []byte) (Checkpoint, error) {
 // splitNote returns the text of a signed note and its signature lines, once its size
 // and their number are within their limits: no signature is checked before. what names
 // the note in errors.
-func splitNote(what string, signed []byte) (text string, lines []note.Signature, err error) {
-	if len(signed) > MaxCheckpoint {
-		return "", nil, fmt.Errorf("%w %s: more than %d bytes", ErrMalformed, what, MaxCheckpoint)
+func splitNote(what string, signed []byte, most int) (text string, lines []note.Signature, err error) {
+	if len(signed) > most {
+		return "", nil, fmt.Errorf("%w %s: more than %d bytes", ErrMalformed, what, most)
 	}
 	i := bytes.LastIndex(signed, []byte("\n\n"))
 	if i < 0 {
@@ -150,7 +173,7 @@ type Receipt struct {
 // 1.4).
 var otherReceipt = regexp.MustCompile(`^c2sp\.org/tlog-proof@v([1-9][0-9]{0,9})\n`)
 
-// maxReceipt bounds the text of a receipt, 83,475 bytes: base64 of the largest
+// maxReceipt bounds the text of a receipt, 132,626 bytes: base64 of the largest
 // entry, the longest proof and the longest checkpoint.
 const maxReceipt = MaxEntry/3*4 + MaxProof*45 + MaxCheckpoint + 256
 

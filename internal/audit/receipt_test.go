@@ -206,9 +206,9 @@ func TestReceiptLimits(t *testing.T) {
 		{"a proof of 64 hashes", refReceipt([]byte{1}, 1, hashes(64), signed), malformed},
 		{"index 2^53 − 1", refReceipt([]byte{1}, maxInteger, nil, signed), ""},
 		{"index 2^53", refReceipt([]byte{1}, maxInteger+1, nil, signed), malformed},
-		{"a checkpoint of 16,384 bytes", refReceipt([]byte{1}, 1, nil, longCheckpoint(16_384)), ""},
-		{"a checkpoint of 16,385 bytes", refReceipt([]byte{1}, 1, nil, longCheckpoint(16_385)), malformed},
-		{"everything at its limit", refReceipt(make([]byte, 48_000), maxInteger, hashes(63), longCheckpoint(16_384)),
+		{"a checkpoint of 65,535 bytes", refReceipt([]byte{1}, 1, nil, longCheckpoint(65_535)), ""},
+		{"a checkpoint of 65,536 bytes", refReceipt([]byte{1}, 1, nil, longCheckpoint(65_536)), malformed},
+		{"everything at its limit", refReceipt(make([]byte, 48_000), maxInteger, hashes(63), longCheckpoint(65_535)),
 			""},
 		{"a receipt of a gigabyte's first megabytes", refReceipt([]byte{1}, 1, hashes(100_000), signed), malformed},
 	} {
@@ -235,11 +235,11 @@ func longCheckpoint(n int) string {
 	panic("no such length")
 }
 
-// TestCheckpointLimits: a signed checkpoint of 16,384 bytes is read, a longer
+// TestCheckpointLimits: a signed checkpoint of 65,535 bytes is read, a longer
 // one is malformed.
 func TestCheckpointLimits(t *testing.T) {
 	key := houseVerifier(t, refVKey(sampleOrigin, signer(houseKey)))
-	for n, want := range map[int]string{16_384: "", 16_385: malformed} {
+	for n, want := range map[int]string{65_535: "", 65_536: malformed} {
 		_, err := OpenCheckpoint([]byte(longCheckpoint(n)), key)
 		_, err2 := CheckpointText([]byte(longCheckpoint(n)))
 		if faultOf(err) != want || faultOf(err2) != want {

@@ -214,7 +214,7 @@ func (r *refReader) genesis() {
 	r.matches(refOrigin, r.str8())
 	r.flag()
 	r.begins(r.blob16(33, 33), 1)
-	policy := r.blob16(0, 8192)
+	policy := r.blob16(0, 32_768)
 	r.matches(refPolicy, policy)
 	var auditors []string
 	for range r.num(1) {
@@ -485,7 +485,8 @@ func (r *refReader) key() {
 			r.matches(refPolicy, r.blob16(0, 8192))
 		}
 	case 1:
-		r.begins(r.blob16(33, 33), 1)
+		key := r.blob16(33, 1313)
+		r.must(key[0] == 1 && len(key) == 33 || key[0] == 6 && len(key) == 1313)
 	case 6:
 		change := r.code(3)
 		r.name()
@@ -508,7 +509,7 @@ func (r *refReader) key() {
 			r.blob16(size, size)
 		}
 	case 4:
-		r.matches(refPolicy, r.blob16(0, 8192))
+		r.matches(refPolicy, r.blob16(0, 32_768))
 	case 5:
 		r.code(3)
 		r.take(32)

@@ -10,7 +10,8 @@ import (
 
 // keys are the keys and the witness policy of a ledger.
 type keys struct {
-	signing    []byte                // in force
+	signing    []byte                // in force, of Ed25519
+	mldsa      []byte                // in force, of ML-DSA-44; nil: none
 	known      map[[32]byte]standing // every signing, disclosure and auditor key, by KeyID
 	auditors   map[[32]byte][]byte   // in force, by KeyID
 	disclosure disclosure            // the newest
@@ -40,9 +41,16 @@ type disclosure struct {
 	stale  bool // the auditors in force changed after it, or it was retired
 }
 
-// SigningKey returns the signing key in force, type byte first, nil before the
+// SigningKey returns the Ed25519 signing key in force, type byte first, nil before the
 // genesis. The caller does not change it, nor the keys that follow.
 func (s *State) SigningKey() []byte { return s.keys.signing }
+
+// SigningKeys returns the signing keys in force, which all sign: that of Ed25519, then
+// that of ML-DSA-44 if there is one.
+func (s *State) SigningKeys() [][]byte {
+	all := [][]byte{s.keys.signing, s.keys.mldsa}
+	return slices.DeleteFunc(all, func(k []byte) bool { return k == nil })
+}
 
 // Policy returns the witness policy of the newest entry that set one, empty for
 // none. Which checkpoints it counts for is docs/SPEC.md section 7.3.
@@ -129,6 +137,9 @@ func signsBoth(administrator string) error {
 
 // soundKey refuses a key that parses but cannot be trusted or used.
 func soundKey(subject Subject, public []byte) error {
+	if subject == SubjectSigning && public[0] == keyMLDSA {
+		return nil // any bytes of its size are a key
+	}
 	if subject == SubjectSigning || subject == SubjectAdministrator {
 		if err := CheckEd25519(public[1:]); err != nil {
 			return illegal(RuleKey, "the %s key: %s", subject, err)
@@ -270,7 +281,8 @@ func (s *State) checkRetirement(k *Key) error {
 		return illegal(RuleKey, "no %s key with that id stands in the ledger", k.Retired)
 	case known.retired:
 		return illegal(RuleKey, "the %s key was retired before", k.Retired)
-	case k.Retired == SubjectSigning && k.ID == KeyID(s.keys.signing):
+	case k.Retired == SubjectSigning && slices.ContainsFunc(s.SigningKeys(),
+		func(public []byte) bool { return k.ID == KeyID(public) }):
 		return illegal(RuleKey, "the signing key in force is replaced before it is retired")
 	case k.Retired == SubjectAuditor && len(s.keys.auditors) == 1:
 		return illegal(RuleKey, "the last auditor key in force is not retired")
@@ -286,7 +298,11 @@ func (s *State) applyKey(k *Key, index uint64, now int64) {
 	s.keys.entries = append(s.keys.entries, KeyEntry{index, now, &kept})
 	switch k.Subject {
 	case SubjectSigning:
-		s.keys.signing = k.Public
+		if k.Public[0] == keyMLDSA {
+			s.keys.mldsa = k.Public
+		} else {
+			s.keys.signing = k.Public
+		}
 		s.know(KeyID(k.Public), standing{subject: SubjectSigning})
 	case SubjectDisclosure:
 		s.keys.disclosure = disclosure{index: index, at: now, public: k.Public}

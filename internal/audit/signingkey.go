@@ -2,22 +2,42 @@ package audit
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"filippo.io/mldsa"
+	fnote "github.com/transparency-dev/formats/note"
 	"golang.org/x/mod/sumdb/note"
 )
 
-// keyEd25519 is the signature type of C2SP signed notes for Ed25519, the first
-// byte of a signing key in an entry.
-const keyEd25519 = 0x01
+// Signature types of C2SP signed notes: the first byte of a key in an entry and in a
+// verifier key. ML-DSA-44 signs a ledger's checkpoints and cosigns those of others in one
+// form (C2SP tlog-cosignature).
+const (
+	keyEd25519     = 0x01
+	keyCosignature = 0x04 // Ed25519, with a time
+	keyMLDSA       = 0x06 // ML-DSA-44, with a time
+)
+
+// mldsaKeySize is the size of an ML-DSA-44 key in an entry, its type byte included.
+const mldsaKeySize = 1 + mldsa.MLDSA44PublicKeySize
+
+// maxMLDSAName is the longest name of an ML-DSA-44 key in bytes: what is signed holds it
+// behind a length of one byte.
+const maxMLDSAName = 255
 
 // VKey returns the verifier key text of a ledger's signing key: what a player
 // pins (C2SP signed-note). key is the type byte and the public key, as in a
 // genesis or key entry; a type that this version cannot verify is ErrUnknown.
 func VKey(origin string, key []byte) (string, error) {
+	if len(key) == mldsaKeySize && key[0] == keyMLDSA {
+		return vkeyText(origin, key), nil
+	}
 	if len(key) == 0 || key[0] != keyEd25519 {
 		return "", fmt.Errorf("signing key type: %w", ErrUnknown)
 	}
@@ -26,6 +46,18 @@ func VKey(origin string, key []byte) (string, error) {
 		return "", fmt.Errorf("%w signing key: %w", ErrMalformed, err)
 	}
 	return vkey, nil
+}
+
+// vkeyText is the one form of a verifier key of which key is the type byte and the public
+// key.
+func vkeyText(name string, key []byte) string {
+	return fmt.Sprintf("%s+%08x+%s", name, noteKeyID(name, key), base64.StdEncoding.EncodeToString(key))
+}
+
+// noteKeyID names a key in signature lines (docs/SPEC.md section 7.1).
+func noteKeyID(name string, key []byte) uint32 {
+	id := sha256.Sum256(slices.Concat([]byte(name+"\n"), key))
+	return binary.BigEndian.Uint32(id[:])
 }
 
 // Verifier returns the verifier of a ledger's signing key. A weak key is an
@@ -38,20 +70,30 @@ func Verifier(origin string, key []byte) (note.Verifier, error) {
 	return ParseVKey(vkey)
 }
 
-// ParseVKey reads the verifier key of a ledger: origin+hash+key with an Ed25519
-// key, in its one encoding (C2SP signed-note). Weak keys are refused, see
+// ParseVKey reads the verifier key of a ledger: origin+hash+key with an Ed25519 or
+// ML-DSA-44 key, in its one encoding (C2SP signed-note). Weak keys are refused, see
 // CheckEd25519.
 func ParseVKey(vkey string) (note.Verifier, error) {
-	v, err := note.NewVerifier(vkey)
-	if err != nil {
-		return nil, fmt.Errorf("reading a verifier key: %w", err)
-	}
-	if len(v.Name()) > MaxOrigin {
-		return nil, fmt.Errorf("reading a verifier key: an origin has 1 to %d bytes", MaxOrigin)
-	}
 	key, err := SigningKey(vkey)
+	if err == nil && len(key) > 0 && key[0] == keyMLDSA {
+		v, err := parseMLDSA(vkey, key)
+		if err != nil {
+			return nil, fmt.Errorf("reading a verifier key: %w", err)
+		}
+		if err := checkLogName(v.Name()); err != nil {
+			return nil, err
+		}
+		return v, nil
+	}
+	v, noteErr := note.NewVerifier(vkey)
+	if noteErr != nil {
+		return nil, fmt.Errorf("reading a verifier key: %w", noteErr)
+	}
+	if err := checkLogName(v.Name()); err != nil {
+		return nil, err
+	}
 	if err != nil || len(key) != 1+ed25519.PublicKeySize || key[0] != keyEd25519 {
-		return nil, errors.New("reading a verifier key: no Ed25519 key in its one encoding")
+		return nil, errors.New("reading a verifier key: no Ed25519 or ML-DSA-44 key in its one encoding")
 	}
 	if again, err := note.NewEd25519VerifierKey(v.Name(), key[1:]); err != nil || again != vkey {
 		return nil, errors.New("reading a verifier key: not in its one encoding")
@@ -60,6 +102,35 @@ func ParseVKey(vkey string) (note.Verifier, error) {
 		return nil, fmt.Errorf("reading a verifier key: %w", err)
 	}
 	return strict{v, 0}, nil
+}
+
+func checkLogName(name string) error {
+	if len(name) > MaxOrigin {
+		return fmt.Errorf("reading a verifier key: an origin has 1 to %d bytes", MaxOrigin)
+	}
+	return nil
+}
+
+// parseMLDSA reads the verifier key of a ledger or witness whose type byte is that of
+// ML-DSA-44.
+func parseMLDSA(vkey string, key []byte) (note.Verifier, error) {
+	v, err := fnote.NewMLDSAVerifier(vkey)
+	switch {
+	case err != nil:
+		return nil, errors.New("no ML-DSA-44 key")
+	case vkey != vkeyText(v.Name(), key):
+		return nil, errors.New("not in its one encoding")
+	case len(v.Name()) > maxMLDSAName:
+		return nil, fmt.Errorf("the name of an ML-DSA-44 key has 1 to %d bytes", maxMLDSAName)
+	}
+	return v, nil
+}
+
+// IsMLDSA reports whether a verifier that ParseVKey or ParseWitnessVKey returned is of
+// ML-DSA-44.
+func IsMLDSA(v note.Verifier) bool {
+	_, is := v.(*fnote.SubtreeVerifier)
+	return is
 }
 
 // SigningKey returns the type byte and public key of a verifier key text, as a

@@ -56,16 +56,19 @@ func CheckSigner(name string) error {
 	return nil
 }
 
+// maxStatement is the longest signed statement in bytes.
+const maxStatement = 16_384
+
 // otherStatement is how a statement of another version begins (docs/SPEC.md section 1.4).
 var otherStatement = regexp.MustCompile(`^shuffled/v([1-9][0-9]{0,9})/statement\n`)
 
 // ParseStatement reads a signed statement in its one form and checks no signature. It
 // returns ErrMalformed, or ErrUnknown for a statement of a later version.
 func ParseStatement(signed []byte) (SignedStatement, error) {
-	if m := otherStatement.FindSubmatch(signed); m != nil && string(m[1]) != "1" && len(signed) <= MaxCheckpoint {
+	if m := otherStatement.FindSubmatch(signed); m != nil && string(m[1]) != "1" && len(signed) <= maxStatement {
 		return SignedStatement{}, fmt.Errorf("statement version %s: %w", m[1], ErrUnknown)
 	}
-	text, lines, err := splitNote("statement", signed)
+	text, lines, err := splitNote("statement", signed, maxStatement)
 	if err != nil {
 		return SignedStatement{}, err
 	}

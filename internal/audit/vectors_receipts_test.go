@@ -85,7 +85,7 @@ func (c receiptCases) otherForms() {
 	replace("a later version that is not all of the line", "@v1", "@v2 ")
 	bad("a later version without the end of the line", "c2sp.org/tlog-proof@v2")
 	bad("more bytes than a receipt may have, of a later version",
-		strings.Replace(good, "@v1", "@v2", 1)+strings.Repeat("x", 83_475))
+		strings.Replace(good, "@v1", "@v2", 1)+strings.Repeat("x", 132_626))
 	replace("no extra line", lines[1]+"\n", "")
 	replace("an empty extra line", lines[1], "extra ")
 	replace("two extra lines", lines[1], lines[1]+"\n"+lines[1])
@@ -121,7 +121,7 @@ func (c receiptCases) otherForms() {
 	replace("a checkpoint with a root of 31 bytes", refBase64(refRoot(c.h.leaves)), refBase64(make([]byte, 31)))
 	replace("a checkpoint without a blank line before its signatures", "\n\n—", "\n—")
 	bad("an entry of 48,001 bytes", refReceipt(make([]byte, 48_001), 5, nil, c.h.signed(11)))
-	bad("a checkpoint of 16,385 bytes", refReceipt(c.h.entries[5], 5, refPath(5, c.h.leaves), longCheckpoint(16_385)))
+	bad("a checkpoint of 65,536 bytes", refReceipt(c.h.entries[5], 5, refPath(5, c.h.leaves), longCheckpoint(65_536)))
 	text := c.h.text(11)
 	bad("a witness's signature in front of the ledger's", c.h.receipt(5, 11, refNote(text,
 		refCosign(text, "witness.example/w1", signer("w1"), 1), refSign(text, sampleOrigin, signer(houseKey)))))
@@ -222,7 +222,7 @@ func (c receiptCases) checkpoints() {
 	add("a signature line with a hyphen", stepFormat, strings.Replace(h.signed(11), "—", "-", 1))
 	add("a signature line with two spaces", stepFormat, strings.Replace(h.signed(11), "— ", "—  ", 1))
 	add("no newline at the end", stepFormat, strings.TrimRight(h.signed(11), "\n"))
-	add("a longer one than a reader takes", stepFormat, longCheckpoint(16_385))
+	add("a longer one than a reader takes", stepFormat, longCheckpoint(65_536))
 }
 
 func TestReceiptVectorsAreTheReferences(t *testing.T) {

@@ -146,7 +146,7 @@ func (s *source) learnKeys(ctx context.Context) error {
 
 // signed reports whether one of the known keys signed the checkpoint.
 func (s *source) signed(b []byte) bool {
-	_, err := audit.OpenCheckpoint(b, s.keys...)
+	_, err := audit.OpenByAny(b, s.keys...)
 	return err == nil
 }
 
@@ -187,7 +187,7 @@ func (s *source) askWitnesses(ctx context.Context) {
 			s.said = append(s.said, fmt.Sprintf("the witness %s shows no checkpoint: %v", w.Name, err))
 			continue
 		}
-		c, err := audit.OpenCheckpoint(b, s.keys...)
+		c, err := audit.OpenByAny(b, s.keys...)
 		if err != nil {
 			s.said = append(s.said,
 				fmt.Sprintf("the witness %s shows a checkpoint that no known key of the ledger signed", w.Name))

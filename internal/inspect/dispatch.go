@@ -87,12 +87,12 @@ func (r *run) points(ctx context.Context, c *chunk, feeds []*feed) error {
 	return c.err
 }
 
-// signer returns the signing key in force as far as the fold has come, at the
+// signer returns the signing keys in force as far as the fold has come, at the
 // beginning that of the genesis; nil for none that can be used. It belongs to
 // dispatch.
-func (r *run) signer(ctx context.Context) note.Verifier {
-	if key := r.signers.Load().key; key != nil {
-		return key
+func (r *run) signer(ctx context.Context) []note.Verifier {
+	if keys := r.signers.Load().keys; keys != nil {
+		return keys
 	}
 	if r.looked {
 		return r.first
@@ -104,14 +104,16 @@ func (r *run) signer(ctx context.Context) note.Verifier {
 	}
 	e, err := audit.ParseEntry(c.Entries[0])
 	if g, ok := e.Body.(*audit.Genesis); ok && err == nil {
-		r.first, _ = audit.Verifier(g.Origin, g.SigningKey)
+		if key, err := audit.Verifier(g.Origin, g.SigningKey); err == nil {
+			r.first = []note.Verifier{key}
+		}
 	}
 	return r.first
 }
 
 // pull reads the next checkpoint that can be judged. What is wrong with others is
 // a fault of the chunk.
-func (f *feed) pull(c *chunk, key note.Verifier) bool {
+func (f *feed) pull(c *chunk, keys []note.Verifier) bool {
 	for {
 		p, ok := f.read(c)
 		if !ok {
@@ -125,9 +127,9 @@ func (f *feed) pull(c *chunk, key note.Verifier) bool {
 		// A size that is too large would put all others behind it: then the one
 		// that is not signed is wrong.
 		f.after, _ = f.read(c)
-		if q := f.after; q != nil && q.head.Size > f.last && q.head.Size <= p.head.Size && key != nil &&
-			!signedBy(p.Signed, key) {
-			f.spoil(c, fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the key in force",
+		if q := f.after; q != nil && q.head.Size > f.last && q.head.Size <= p.head.Size && keys != nil &&
+			!signedBy(p.Signed, keys) {
+			f.spoil(c, fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the keys in force",
 				p.head.Size))
 			continue
 		}

@@ -88,6 +88,8 @@ func (f *fold) judgeTrust() {
 	case f.witnesses.Newest == 0 && !f.cosigned.broken:
 		f.faults.add(fault(CodeQuorum, "",
 			"the trusted policy asks for witnesses, and there is no cosigned checkpoint"))
+	case f.cosigned.undecided == f.witnesses.Newest && !f.cosigned.named:
+		f.cannotJudge(undecided(f.witnesses.Newest))
 	case f.cosigned.pinned < f.witnesses.Newest && !f.cosigned.named:
 		f.faults.add(fault(CodeQuorum, "",
 			"the newest cosigned checkpoint, of size %d, is not cosigned by the quorum of the trusted policy",

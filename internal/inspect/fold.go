@@ -151,9 +151,7 @@ func (f *fold) choose(c *chunk) {
 // It returns 0 for none.
 func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
 	keys := slices.Clone(f.trust.Keys)
-	if k := f.signers.Load().key; k != nil {
-		keys = append(keys, k)
-	}
+	keys = append(keys, f.signers.Load().keys...)
 	last := c.first
 	for i := range c.other {
 		if c.tree[0][i] != c.other[i] {
@@ -165,7 +163,7 @@ func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
 		}
 	}
 	for i := len(c.points) - 1; i >= 0 && c.points[i].head.Size > last; i-- {
-		if _, err := audit.OpenCheckpoint(c.points[i].Signed, keys...); err == nil {
+		if _, err := audit.OpenByAny(c.points[i].Signed, keys...); err == nil {
 			return c.points[i].head.Size, c.points[i].head.Root
 		}
 	}

@@ -15,7 +15,7 @@ func (f *fold) key(k *audit.Key, e audit.Entry, index uint64, legal bool) {
 	f.keys = append(f.keys, audit.KeyRecords(index, e)...)
 	switch k.Subject {
 	case audit.SubjectSigning:
-		f.rotated = &rotation{index: index, old: f.signers.Load().key}
+		f.rotated = &rotation{index: index, old: f.signers.Load().keys}
 		f.checkSigning(k.Public, index)
 		f.judgePolicy()
 		f.publish()
@@ -45,7 +45,10 @@ func (f *fold) checkSigning(public []byte, index uint64) {
 
 // cannot keeps what an entry has that cannot be judged, once.
 func (f *fold) cannot(index uint64, err error) {
-	line := fmt.Sprintf("entry %d: %s", index, audit.Printable(err.Error()))
+	f.cannotJudge(fmt.Sprintf("entry %d: %s", index, audit.Printable(err.Error())))
+}
+
+func (f *fold) cannotJudge(line string) {
 	if n := len(f.unknown); n < MaxListed && (n == 0 || f.unknown[n-1] != line) {
 		f.unknown = append(f.unknown, line)
 	}
@@ -87,11 +90,15 @@ func (f *fold) genesis(g *audit.Genesis, e audit.Entry, index uint64) {
 	f.publish()
 }
 
-// publish tells the workers which key and policy are in force.
+// publish tells the workers which keys and policy are in force.
 func (f *fold) publish() {
 	now := &signers{policy: f.policies.Current()}
 	if g := f.state.Genesis(); g != nil {
-		now.key, _ = audit.Verifier(g.Origin, f.state.SigningKey())
+		for _, public := range f.state.SigningKeys() {
+			if key, err := audit.Verifier(g.Origin, public); err == nil {
+				now.keys = append(now.keys, key)
+			}
+		}
 	}
 	f.signers.Store(now)
 }

@@ -11,10 +11,10 @@ import (
 )
 
 // rotation is a signing key's entry whose checkpoint is due: the one of the very
-// next size, signed by both keys.
+// next size, signed by the keys before the entry and after it.
 type rotation struct {
 	index uint64
-	old   note.Verifier
+	old   []note.Verifier
 }
 
 // divergence is a run of checkpoints whose roots are not those of the entries.
@@ -84,7 +84,7 @@ func linesOf(part, whole []byte) bool {
 // signature judges who signed the checkpoint.
 func (f *fold) signature(p *point) bool {
 	if r := f.rotated; r != nil && r.index+1 == p.head.Size {
-		if p.signed && r.old != nil && signedBy(p.Signed, r.old) {
+		if p.signed && signedBy(p.Signed, r.old) {
 			f.rotated = nil
 			f.trustIn(p)
 			return true
@@ -101,7 +101,7 @@ func (f *fold) signature(p *point) bool {
 		f.noteOnce("signatures above a lost entry are not checked: it may have changed the signing key")
 		return false
 	}
-	f.faults.add(fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the key in force",
+	f.faults.add(fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the keys in force",
 		p.head.Size))
 	f.unsigned = f.unsigned || p.kind == kindNewest
 	return false
@@ -119,13 +119,13 @@ func (f *fold) trustIn(p *point) {
 // beyond judges a checkpoint that covers more than the newest. A bundle that was
 // copied or cut while it grew has such ones, signed by the house.
 func (f *fold) beyond(p *point) {
-	switch key := f.signers.Load().key; {
-	case key != nil && signedBy(p.Signed, key):
+	switch {
+	case signedBy(p.Signed, f.signers.Load().keys):
 		f.noteOnce(fmt.Sprintf("%s covers %d entries, the newest checkpoint %d: the copy is older than that, and nothing above was looked at",
 			p.Where, p.head.Size, f.size))
 	case len(f.lost.Spans) == 0:
 		f.faults.add(fault(CodeSize, p.Where,
-			"it covers %d entries, the newest only %d, and the key in force did not sign it", p.head.Size, f.size))
+			"it covers %d entries, the newest only %d, and the keys in force did not sign it", p.head.Size, f.size))
 	}
 }
 
@@ -182,7 +182,7 @@ func (f *fold) since(p *point, known bool) {
 	root, ok := f.root(p.head.Size)
 	switch {
 	case !p.signed:
-		f.faults.add(fault(CodeSince, p.Where, "the older checkpoint of size %d is not signed by the key in force then",
+		f.faults.add(fault(CodeSince, p.Where, "the older checkpoint of size %d is not signed by the keys in force then",
 			p.head.Size))
 	case !ok || !known:
 		f.noteOnce("roots above lost entries are not checked")
@@ -202,6 +202,7 @@ type cosignedSizes struct {
 	excused    []uint64 // sizes that are missing for that
 	pinned     uint64   // newest with the trusted quorum so far
 	everPinned uint64   // newest of all with it
+	undecided  uint64   // newest of which this version cannot tell
 }
 
 const sizesKept = 1 << 16

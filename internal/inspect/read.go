@@ -70,17 +70,17 @@ type point struct {
 	complete int64
 }
 
-// signers are the key and the policy that are in force, as far as the fold has
+// signers are the keys and the policy that are in force, as far as the fold has
 // come. Workers check signatures under them ahead of the fold.
 type signers struct {
-	key    note.Verifier // nil: none that can be used
+	keys   []note.Verifier // of Ed25519 and perhaps of ML-DSA-44; nil: none that can be used
 	policy *audit.Policy
 }
 
 // check fills what p says of its signatures.
 func (p *point) check(by *signers, pinned *audit.Policy) {
 	p.by = by
-	p.signed = by.key != nil && signedBy(p.Signed, by.key)
+	p.signed = signedBy(p.Signed, by.keys)
 	if p.kind == KindCosigned {
 		p.own = by.policy != nil && by.policy.Satisfied(p.Signed)
 		p.complete, p.pinned = pinned.CompleteAt(p.Signed)
@@ -88,8 +88,9 @@ func (p *point) check(by *signers, pinned *audit.Policy) {
 	}
 }
 
-func signedBy(signed []byte, key note.Verifier) bool {
-	_, err := audit.OpenCheckpoint(signed, key)
+// signedBy reports whether the keys in force signed, of each algorithm one.
+func signedBy(signed []byte, keys []note.Verifier) bool {
+	_, err := audit.OpenCheckpoint(signed, keys...)
 	return err == nil
 }
 

@@ -28,7 +28,7 @@ type run struct {
 	older   *point     // of Options.Since; nil: none
 	decks   *decks
 	signers atomic.Pointer[signers] // written by the fold
-	first   note.Verifier           // the genesis's key, once looked; both of dispatch
+	first   []note.Verifier         // the genesis's key, once looked; both of dispatch
 	looked  bool
 
 	tasks   chan *chunk // from dispatch to workers

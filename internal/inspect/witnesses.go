@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sort"
 
@@ -99,6 +100,11 @@ func (f *fold) policy(index uint64, text []byte, legal bool) {
 	f.publish()
 }
 
+// undecided says that a quorum hangs on lines of witness keys of unknown types.
+func undecided(size uint64) string {
+	return fmt.Sprintf("checkpoint of size %d: whether the quorum cosigned it hangs on lines of an unknown type", size)
+}
+
 // quorum judges the cosignatures of a checkpoint that holds otherwise.
 func (f *fold) quorum(p *point) {
 	own := p.own
@@ -112,9 +118,14 @@ func (f *fold) quorum(p *point) {
 	f.cosigned.named = !own
 	if !own && len(f.lost.Spans) > 0 {
 		f.noteOnce("quorums above a lost entry are not checked: it may have changed the policy")
+	} else if !own && f.policies.Governing(p.head.Size).Undecided(p.Signed) {
+		f.cannotJudge(undecided(p.head.Size))
 	} else if !own {
 		f.faults.add(fault(CodeQuorum, p.Where,
 			"the checkpoint of size %d is not cosigned by the quorum of the ledger's policy", p.head.Size))
+	}
+	if !p.pinned && f.trust.Policy.Undecided(p.Signed) {
+		f.cosigned.undecided = p.head.Size
 	}
 	if p.pinned {
 		f.cosigned.pinned = p.head.Size

@@ -43,6 +43,25 @@ func ReadSigning(path string, passphrase Secret) (*SigningKey, error) {
 	return readNoteKey(path, passphrase, "signing", parseSigning)
 }
 
+// ReadSigner reads a key file of a ledger, of Ed25519 or of ML-DSA-44, and returns the
+// signer of its checkpoints.
+func ReadSigner(path string, passphrase Secret) (note.Signer, error) {
+	var signer note.Signer
+	_, err := readNoteKey(path, passphrase, "signing", func(skey []byte) (*noteKey, error) {
+		if k, err := parseMLDSA(skey); err == nil {
+			signer = k.At(0)
+			return &k.noteKey, nil
+		}
+		k, err := parseSigning(skey)
+		if err != nil {
+			return nil, err
+		}
+		signer = k.Signer()
+		return &k.noteKey, nil
+	})
+	return signer, err
+}
+
 // Origin returns the ledger's name.
 func (k *SigningKey) Origin() string { return k.signer.Name() }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	fnote "github.com/transparency-dev/formats/note"
-	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
 )
@@ -43,7 +42,7 @@ func GenerateWitness(name string) (*WitnessKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generating a witness key for %q: %w", name, err)
 	}
-	return parseWitness([]byte(witnessText(vkey, key.Seed())))
+	return parseWitness([]byte(privateText(vkey, algCosignature, key.Seed())))
 }
 
 // ReadWitness reads a key file: one line of signed-note text, perhaps encrypted
@@ -61,14 +60,6 @@ func (k *WitnessKey) Signer() crypto.Signer { return k.key }
 // errWitness says nothing of the text: it may be a damaged private key.
 var errWitness = errors.New("no Ed25519 witness key in signed-note form")
 
-// witnessText returns the text of a key file: that of signed-note keys, with the
-// key hash and signature type of cosignatures.
-func witnessText(vkey string, seed []byte) string {
-	parts := strings.SplitN(vkey, "+", 3) // name, hash, public key
-	return "PRIVATE+KEY+" + parts[0] + "+" + parts[1] + "+" +
-		base64.StdEncoding.EncodeToString(append([]byte{algCosignature}, seed...))
-}
-
 // parseWitness reads signed-note text, in its one encoding (which settles type
 // and hash), and proves that the key signs what its verifier key accepts (the
 // pairwise test of FIPS 140-3).
@@ -83,7 +74,7 @@ func parseWitness(skey []byte) (*WitnessKey, error) {
 	}
 	key := ed25519.NewKeyFromSeed(raw[1:])
 	vkey, err := audit.WitnessVKey(parts[2], key.Public().(ed25519.PublicKey))
-	if err != nil || witnessText(vkey, raw[1:]) != string(skey) {
+	if err != nil || privateText(vkey, algCosignature, raw[1:]) != string(skey) {
 		return nil, errWitness
 	}
 	verifier, err := audit.ParseWitnessVKey(vkey)
@@ -94,13 +85,8 @@ func parseWitness(skey []byte) (*WitnessKey, error) {
 	if err != nil {
 		return nil, errWitness
 	}
-	signed, err := note.Sign(&note.Note{Text: "pairwise test\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"},
-		signer)
-	if err == nil {
-		_, err = note.Open(signed, note.VerifierList(verifier))
-	}
-	if err != nil {
-		return nil, errors.New("the witness key does not match its verifier key")
+	if err := proves(signer, verifier); err != nil {
+		return nil, err
 	}
 	return &WitnessKey{noteKey{vkey, NewSecret(skey)}, parts[2], key}, nil
 }

@@ -162,8 +162,8 @@ func (c *caching) wake() {
 	}
 }
 
-// signerInForce names the signing key in force.
-func (l *Ledger) signerInForce() string { return gateway.Signer(l.history.inForce().key) }
+// signerInForce names the Ed25519 signing key in force.
+func (l *Ledger) signerInForce() string { return gateway.Signer(l.history.inForce()[0].key) }
 
 // write copies the state and puts it in place of the cache.
 func (c *caching) write() error {
@@ -174,7 +174,7 @@ func (c *caching) write() error {
 	var s note.Signer
 	err := l.ask(l.running, func() {
 		c.size, c.key = l.head.Size, l.signerInForce()
-		if s = l.signer(l.history.inForce().key); s != nil {
+		if s = l.signer(l.history.inForce()[0].key); s != nil {
 			header = cacheHeader{l.genesisHash, l.head.Size, l.head.Root}
 			from, saved = l.state.Copy()
 		}

@@ -115,7 +115,7 @@ func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) 
 // that is no wonder: another daemon may have let it take over.
 func (l *Ledger) isCosigned(h Head, policies intervals) bool {
 	policy := policies.at(h.Size)
-	c, err := audit.OpenCheckpoint(h.Checkpoint, l.keys.Load().at(h.Size))
+	c, err := audit.OpenCheckpoint(h.Checkpoint, l.keys.Load().at(h.Size)...)
 	if err == nil && (c.Size != h.Size || c.Root != h.Root || !policy.Asks() || !policy.Satisfied(h.Checkpoint)) {
 		err = errors.New("it is of another head, or lacks the quorum")
 	}

@@ -181,7 +181,7 @@ func (p *policyHistory) nextHandover(from uint64) (Head, bool) {
 // holds reports whether a stored head is one that the ledger signed, of its
 // history; an error says that the store could not tell.
 func (p *policyHistory) holds(ctx context.Context, head, h Head) (bool, error) {
-	c, err := audit.OpenCheckpoint(h.Checkpoint, p.l.keys.Load().at(h.Size))
+	c, err := audit.OpenCheckpoint(h.Checkpoint, p.l.keys.Load().at(h.Size)...)
 	if err != nil || c.Size != h.Size || c.Root != h.Root {
 		return false, nil
 	}

@@ -175,7 +175,7 @@ func (l *Ledger) checkHead(g *growth, head Head, history keyHistory) error {
 	if root != head.Root {
 		return fmt.Errorf("%w: the entries do not lead to the stored root", ErrFrozen)
 	}
-	c, err := audit.OpenCheckpoint(head.Checkpoint, history.inForce().key)
+	c, err := audit.OpenCheckpoint(head.Checkpoint, verifiersOf(history.inForce())...)
 	if err != nil {
 		return fmt.Errorf("%w: the stored checkpoint: %w", ErrFrozen, err)
 	}

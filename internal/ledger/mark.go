@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,7 +52,7 @@ func readMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in i
 	for slot := range 2 {
 		from := min(len(b), slot*markSlot)
 		signed := bytes.TrimRight(b[from:min(len(b), from+markSlot)], "\x00")
-		if c, err := audit.OpenCheckpoint(signed, keys...); err == nil && c.Size >= newest.Size {
+		if c, err := audit.OpenByAny(signed, keys...); err == nil && c.Size >= newest.Size {
 			newest, in = c, slot
 		}
 	}
@@ -96,7 +97,8 @@ func openMark(path string, slot int, interval time.Duration) (*mark, error) {
 	return m, nil
 }
 
-// write puts a signed checkpoint into the next slot. An error means that the
+// write puts a signed checkpoint into the next slot, without lines of ML-DSA-44, for
+// which a slot has no room: the file is this host's own. An error means that the
 // guard is gone: the caller stops signing.
 func (m *mark) write(signed []byte) error {
 	m.mu.Lock()
@@ -104,6 +106,8 @@ func (m *mark) write(signed []byte) error {
 	if m.err != nil {
 		return m.err
 	}
+	signed = bytes.Join(slices.DeleteFunc(bytes.SplitAfter(signed, []byte("\n")),
+		func(line []byte) bool { return len(line) > markSlot }), nil)
 	if len(signed) > markSlot {
 		return fmt.Errorf("writing the high-water mark: a checkpoint of %d bytes", len(signed))
 	}

@@ -159,12 +159,13 @@ func readCopy(in *bufio.Reader, from *frames, left *int64) (*audit.State, error)
 	return nil, err
 }
 
-// signersOf returns those of this daemon's keys that signed a head. Whether they did
+// signersOf returns those of this daemon's Ed25519 keys that signed a head. Whether they did
 // is for checkHead, when the entries are folded.
 func (l *Ledger) signersOf(head Head) (signers []note.Signer) {
 	for line := range strings.Lines(string(head.Checkpoint)) {
 		for _, s := range l.cfg.Signers {
-			if gateway.SignerOf(line) == gateway.Signer(s) && !slices.Contains(signers, s) {
+			_, mldsa := s.(verifying)
+			if !mldsa && gateway.SignerOf(line) == gateway.Signer(s) && !slices.Contains(signers, s) {
 				signers = append(signers, s)
 			}
 		}

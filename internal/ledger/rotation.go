@@ -16,7 +16,7 @@ import (
 )
 
 // signingKey is a key that signs the checkpoints of every size above its entry's
-// index, until the next one.
+// index, until the next one of its algorithm.
 type signingKey struct {
 	index   uint64
 	id      [32]byte
@@ -70,17 +70,34 @@ func (h keyHistory) sign(public []byte, index uint64) (keyHistory, error) {
 	return h, nil
 }
 
-// inForce returns the newest signing key.
-func (h keyHistory) inForce() signingKey { return h.signing[len(h.signing)-1] }
+// inForce returns the newest signing keys: that of Ed25519, then that of ML-DSA-44 if
+// there is one.
+func (h keyHistory) inForce() []signingKey { return h.of(audit.MaxInteger) }
 
-// at returns the key that signs the checkpoint of a size, which is at least 1
+// at returns the keys that sign the checkpoint of a size, which is at least 1
 // and of entries that the history is of.
-func (h keyHistory) at(size uint64) note.Verifier {
-	i := len(h.signing) - 1
-	for i > 0 && h.signing[i].index >= size {
-		i--
+func (h keyHistory) at(size uint64) []note.Verifier { return verifiersOf(h.of(size)) }
+
+func (h keyHistory) of(size uint64) []signingKey {
+	keys := h.signing[:1:1] // the genesis's is of Ed25519
+	for _, k := range h.signing[1:] {
+		switch {
+		case k.index >= size:
+			return keys
+		case !audit.IsMLDSA(k.key):
+			keys = append([]signingKey{k}, keys[1:]...)
+		default:
+			keys = append(keys[:1:1], k)
+		}
 	}
-	return h.signing[i].key
+	return keys
+}
+
+func verifiersOf(all []signingKey) (keys []note.Verifier) {
+	for _, k := range all {
+		keys = append(keys, k.key)
+	}
+	return keys
 }
 
 // verifiers returns every signing key that the ledger had, or only those that
@@ -154,6 +171,9 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 	if s == nil {
 		return notTaken("this daemon does not hold the private half of the new signing key")
 	}
+	if audit.IsMLDSA(key) {
+		return nil // a witness that does not know it goes on with that of Ed25519
+	}
 	head := l.Head()
 	policy := l.witnesses.policies.shown.Load().at(head.Size)
 	if !policy.Asks() {
@@ -217,10 +237,10 @@ func (l *Ledger) checkRotation(p *Proposal) error {
 	return nil
 }
 
-// handsOn: both keys signed the checkpoint.
-func handsOn(signed []byte, old, next note.Verifier) error {
-	for _, key := range []note.Verifier{old, next} {
-		if _, err := audit.OpenCheckpoint(signed, key); err != nil {
+// handsOn: the keys before and after an entry signed the checkpoint.
+func handsOn(signed []byte, old, next []note.Verifier) error {
+	for _, keys := range [][]note.Verifier{old, next} {
+		if _, err := audit.OpenCheckpoint(signed, keys...); err != nil {
 			return fmt.Errorf("the checkpoint that hands on from one signing key to the next: %w", err)
 		}
 	}
@@ -232,7 +252,7 @@ func handsOn(signed []byte, old, next note.Verifier) error {
 type handover struct {
 	index     uint64
 	root      tlog.Hash // of the entries up to it
-	old, next note.Verifier
+	old, next []note.Verifier
 }
 
 // checkHandovers: the first checkpoint that covers a signing key's entry covers
@@ -247,7 +267,7 @@ func (l *Ledger) checkHandovers(ctx context.Context, all []handover) error {
 		if err := handsOn(head.Checkpoint, h.old, h.next); err != nil {
 			return fmt.Errorf("%w: entry %d: %w", ErrFrozen, h.index, err)
 		}
-		c, err := audit.OpenCheckpoint(head.Checkpoint, h.old)
+		c, err := audit.OpenCheckpoint(head.Checkpoint, h.old...)
 		if err != nil || c.Size != h.index+1 || c.Root != h.root {
 			return fmt.Errorf("%w: entry %d: the checkpoint that hands on the signing key is of another head",
 				ErrFrozen, h.index)
@@ -259,7 +279,7 @@ func (l *Ledger) checkHandovers(ctx context.Context, all []handover) error {
 // handover notes that the entry at index, the last of the leaves that follow on
 // the tree, brought a signing key.
 func (l *Ledger) handover(leaves []tlog.Hash, index uint64, old, next keyHistory) (handover, error) {
-	h := handover{index: index, old: old.inForce().key, next: next.inForce().key}
+	h := handover{index: index, old: verifiersOf(old.inForce()), next: verifiersOf(next.inForce())}
 	g, err := l.tree.extend(leaves)
 	if err == nil {
 		h.root, err = g.root()
@@ -290,8 +310,8 @@ func (l *Ledger) historyOf(ctx context.Context, under tlog.HashReader, genesis a
 		if err != nil {
 			return keyHistory{}, err
 		}
-		handovers = append(handovers, handover{index: k.Index, root: root, old: old.inForce().key,
-			next: history.inForce().key})
+		handovers = append(handovers, handover{index: k.Index, root: root, old: verifiersOf(old.inForce()),
+			next: verifiersOf(history.inForce())})
 	}
 	return history, l.checkHandovers(ctx, handovers)
 }

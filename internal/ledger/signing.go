@@ -45,12 +45,14 @@ func (l *Ledger) signer(key note.Verifier) note.Signer {
 	return nil
 }
 
-// canSign returns ErrNoKey unless the signing key in force is available. It runs on
+// canSign returns ErrNoKey unless the signing keys in force are available. It runs on
 // the sequencer's goroutine.
 func (l *Ledger) canSign() error {
-	if k := l.history.inForce(); l.signer(k.key) == nil {
-		return fmt.Errorf("%w: entry %d brought %s; start this daemon with its file among signing_keys", ErrNoKey,
-			k.index, k.vkey)
+	for _, k := range l.history.inForce() {
+		if l.signer(k.key) == nil {
+			return fmt.Errorf("%w: entry %d brought %s; start this daemon with its file among signing_keys", ErrNoKey,
+				k.index, k.vkey)
+		}
 	}
 	return nil
 }
@@ -58,7 +60,7 @@ func (l *Ledger) canSign() error {
 // present returns why the holder of the signing key in force, if it is another process,
 // gives no signature. It runs on the sequencer's goroutine.
 func (l *Ledger) present() error {
-	if away, ok := l.signer(l.history.inForce().key).(interface{ Present() error }); ok {
+	if away, ok := l.signer(l.history.inForce()[0].key).(interface{ Present() error }); ok {
 		if err := away.Present(); err != nil {
 			return fmt.Errorf("%w: %w", ErrNoKey, err)
 		}
@@ -66,23 +68,40 @@ func (l *Ledger) present() error {
 	return nil
 }
 
-// sign signs the head of a draft: with the key in force before it, and where the
-// draft brings another one with that one behind it. A checkpoint that begins a
-// key is checked before it leaves: nobody could go on from a wrong one.
+// sign signs the head of a draft: with the keys in force before it, and if the draft
+// brings another one with that one, too. A checkpoint that begins a key is checked
+// before it leaves: nobody could go on from a wrong one.
 func (l *Ledger) sign(d *draft, size uint64, root tlog.Hash) (Head, error) {
-	now := l.history.inForce().key
+	now := verifiersOf(l.history.inForce())
 	if !d.requests[0].rotates() {
-		return signHead(size, root, l.signer(now))
+		return signHead(size, root, l.signersFor(now)...)
 	}
-	next, err := audit.Verifier(l.cfg.Info.Origin, l.state.SigningKey())
-	if err != nil {
-		return Head{}, err
+	var next []note.Verifier
+	for _, public := range l.state.SigningKeys() {
+		key, err := audit.Verifier(l.cfg.Info.Origin, public)
+		if err != nil {
+			return Head{}, err
+		}
+		next = append(next, key)
 	}
-	head, err := signHead(size, root, l.signer(now), l.signer(next))
+	head, err := signHead(size, root, l.signersFor(slices.Concat(now, next))...)
 	if err != nil {
 		return Head{}, err
 	}
 	return head, handsOn(head.Checkpoint, now, next)
+}
+
+// signersFor returns the private halves of keys, each once: those of Ed25519 first.
+func (l *Ledger) signersFor(keys []note.Verifier) (signers []note.Signer) {
+	for _, mldsa := range []bool{false, true} {
+		for i, key := range keys {
+			twice := slices.ContainsFunc(keys[:i], func(k note.Verifier) bool { return k.KeyHash() == key.KeyHash() })
+			if audit.IsMLDSA(key) == mldsa && !twice {
+				signers = append(signers, l.signer(key))
+			}
+		}
+	}
+	return signers
 }
 
 // SignHead signs a checkpoint. Ed25519 is deterministic: the same head gives the
@@ -104,10 +123,17 @@ func signHead(size uint64, root tlog.Hash, signers ...note.Signer) (Head, error)
 // ownKeys check what the keys available signed.
 func (l *Ledger) ownKeys() (keys []note.Verifier) {
 	for _, s := range l.cfg.Signers {
-		keys = append(keys, ownKey{s})
+		if knows, ok := s.(verifying); ok {
+			keys = append(keys, knows.Verifier())
+		} else {
+			keys = append(keys, ownKey{s})
+		}
 	}
 	return keys
 }
+
+// verifying is a signer of ML-DSA-44: no two of its signatures are alike.
+type verifying interface{ Verifier() note.Verifier }
 
 // ownKey checks a signature by making it again, as Ed25519 makes the same one of
 // the same text. A database that went back does not name the keys that came
@@ -187,5 +213,5 @@ func (l *Ledger) handoverReceipt(ctx context.Context, index uint64) (string, err
 	return l.FirstReceipt(ctx, row)
 }
 
-// VKey returns the verifier key of the signing key in force, as text.
-func (l *Ledger) VKey() string { return l.keys.Load().inForce().vkey }
+// VKey returns the verifier key of the Ed25519 signing key in force, as text.
+func (l *Ledger) VKey() string { return l.keys.Load().inForce()[0].vkey }

@@ -29,6 +29,7 @@ func badCases(t testing.TB) []vector {
 	wrongTrust(b)
 	wrongWitnessed(b)
 	wrongHandovers(b)
+	wrongLongFiles(b)
 	wrongSignatures(b)
 	unreadablePolicies(b)
 	twoFaults(b)

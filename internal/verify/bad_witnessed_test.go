@@ -274,8 +274,9 @@ func unreadablePolicies(b *badAdder) {
 	edit("word", "a line that begins with another word", "quorum", "require a\nquorum")
 	edit("witness-id", "a witness key with another id", id, "00000000")
 	edit("witness-id-capital", "a witness key with its id in capitals", id, strings.ToUpper(id))
-	edit("witness-plain-key", "a witness key of type 0x01, which signs notes and no time", v1, w.a.vkey)
-	edit("witness-mldsa", "a witness key of type 0x06", v1,
+	b.file(stepWitnesses, "policy-witness-plain-key", "a witness key of type 0x01, which signs notes and no time: unknown",
+		file, trusted1(strings.Replace(w.policy(twoOfThree), v1, w.a.vkey, 1)))
+	edit("witness-mldsa-id", "a witness key of ML-DSA-44 with another id", v1,
 		w.a.name+"+01020304+"+base64.StdEncoding.EncodeToString(append([]byte{6}, make([]byte, 1312)...)))
 	weak, _ := keyPair{w.a.name, "", append(make(ed25519.PrivateKey, 32),
 		append([]byte{1}, make([]byte, 31)...)...)}.witnessKey()

@@ -250,7 +250,7 @@ func (t *transcript) coDealer() (string, error) {
 	if err := t.apartFrom(p, origin); err != nil {
 		return "", err
 	}
-	keys, err := o.handedOn(p.Logs)
+	chain, err := o.handedOn(p.Logs)
 	if err != nil {
 		return "", err
 	}
@@ -260,7 +260,7 @@ func (t *transcript) coDealer() (string, error) {
 		}
 	}
 	for _, r := range o.proofs {
-		if _, err := audit.OpenCheckpoint(r.Checkpoint, keys...); err != nil {
+		if _, err := chain.signed(r.Checkpoint, r.head.Size); err != nil {
 			return "", fmt.Errorf("entry %d of the co-dealer: %w", r.Index, err)
 		}
 		if !p.Satisfied(r.Checkpoint) {
@@ -309,9 +309,9 @@ func (o *order) keyProofs() (all []apart) {
 	return all
 }
 
-// handedOn returns the trusted keys with those that they handed on to, forwards only.
-func (o *order) handedOn(trusted []note.Verifier) ([]note.Verifier, error) {
-	all := slices.Clone(trusted)
+// handedOn follows the member keys from the trusted ones, forwards only.
+func (o *order) handedOn(trusted []note.Verifier) (*succession, error) {
+	s := &succession{trusted: trusted}
 	for _, h := range o.keys {
 		next, err := audit.Verifier(h.head.Origin, h.key.Public)
 		if err != nil {
@@ -320,11 +320,10 @@ func (o *order) handedOn(trusted []note.Verifier) ([]note.Verifier, error) {
 		if _, err := audit.OpenCheckpoint(h.Checkpoint, next); err != nil {
 			return nil, fmt.Errorf("the co-dealer's key of entry %d: %w", h.Index, err)
 		}
-		if _, err := audit.OpenCheckpoint(h.Checkpoint, all...); err == nil {
-			all = append(all, next)
-		}
+		_, err = s.signed(h.Checkpoint, h.Index)
+		s.later = append(s.later, successor{h.Index, next, err == nil})
 	}
-	return all, nil
+	return s, nil
 }
 
 // blind is what the verdict says of a shuffle whose steps hold; nil: it is not blind.

@@ -99,10 +99,14 @@ func (e *evidence) quorum() error {
 		return notChecked("no policy is given")
 	case !e.trust.Policy.Asks():
 		return notChecked("the policy asks for no witnesses")
-	case !e.trust.Policy.Satisfied(e.receipts[0].Checkpoint):
+	case e.trust.Policy.Satisfied(e.receipts[0].Checkpoint):
+		return nil
+	case e.trust.Policy.Undecided(e.receipts[0].Checkpoint):
+		return fmt.Errorf("whether the policy's quorum cosigned the checkpoint hangs on lines of an unknown type: %w",
+			audit.ErrUnknown)
+	default:
 		return errors.New("the policy's quorum did not cosign the checkpoint")
 	}
-	return nil
 }
 
 // ofLedger holds the origin that an entry names against the checkpoint's.

@@ -31,6 +31,7 @@ func goodCases(t testing.TB) []vector {
 	meetingFiles(t, add)
 	lateFiles(t, add)
 	handedFiles(t, add)
+	longFiles(t, add)
 	takenFiles(t, add)
 	termsFiles(t, add)
 	statedFiles(t, add)

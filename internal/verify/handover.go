@@ -53,22 +53,23 @@ func (e *evidence) signature() (string, error) {
 		}
 		keys, whose = []note.Verifier{key}, "the key of the file's own genesis, which nothing vouches for"
 	}
-	keys, err := e.handedOn(keys)
+	chain, err := e.handedOn(keys)
 	if err != nil {
 		return "", err
 	}
-	if _, err := audit.OpenCheckpoint(e.receipts[0].Checkpoint, keys...); err != nil {
+	signed, err := chain.signed(e.receipts[0].Checkpoint, e.head.Size)
+	if err != nil {
 		return "", err
 	}
 	if e.early != nil && !bytes.Equal(e.early.Checkpoint, e.receipts[0].Checkpoint) {
-		if _, err := audit.OpenCheckpoint(e.early.Checkpoint, keys...); err != nil {
+		if _, err := chain.signed(e.early.Checkpoint, e.early.head.Size); err != nil {
 			return "", fmt.Errorf("the early checkpoint: %w", err)
 		}
 	}
 	if len(e.keys) > 0 {
 		whose += ", or by one that it handed on to"
 	}
-	return fmt.Sprintf("%d entries of %s, signed by %s", e.head.Size, e.head.Origin, whose), nil
+	return fmt.Sprintf("%d entries of %s, signed by %s, with %s", e.head.Size, e.head.Origin, whose, signed), nil
 }
 
 func (e *evidence) inclusion() (string, error) {
@@ -94,27 +95,42 @@ func (e *evidence) inclusion() (string, error) {
 	return fmt.Sprintf("%d entries lead to the checkpoint's root", len(e.receipts)), nil
 }
 
-// handedOn returns the trusted keys with those that they handed on to. The member
-// keys is one chain from the genesis's key: each element is signed by the key
-// before it and by its own, so that from the first that a trusted key signed all
-// are handed on to. Trust goes forwards only, for a key is replaced because it may
-// be in other hands.
-func (e *evidence) handedOn(trusted []note.Verifier) ([]note.Verifier, error) {
+// succession says which keys a checkpoint of the file needs.
+type succession struct {
+	trusted []note.Verifier
+	later   []successor // by index
+}
+
+// successor is a key of the member keys.
+type successor struct {
+	index    uint64 // of its entry
+	key      note.Verifier
+	handedOn bool // a trusted key, or one that it handed on to, signed its checkpoint
+}
+
+// handedOn follows the member keys. It is one chain from the genesis's key: each element
+// is signed by the keys before it and by its own, so that from the first that a trusted
+// key signed all are handed on to. Trust goes forwards only, for a key is replaced
+// because it may be in other hands.
+func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
+	s := &succession{trusted: trusted}
 	if len(e.keys) == 0 {
-		return trusted, nil
+		return s, nil
 	}
-	before, err := audit.Verifier(e.genesis.Origin, e.genesis.SigningKey)
+	first, err := audit.Verifier(e.genesis.Origin, e.genesis.SigningKey)
 	if err != nil {
 		return nil, err
 	}
-	all, follows := slices.Clone(trusted), false
+	before, follows := []note.Verifier{first}, false
 	for _, h := range e.keys {
 		next, err := audit.Verifier(e.genesis.Origin, h.key.Public)
 		if err != nil {
 			return nil, fmt.Errorf("the key of entry %d: %w", h.Index, err)
 		}
-		for _, key := range []note.Verifier{before, next} {
-			if _, err := audit.OpenCheckpoint(h.Checkpoint, key); err != nil {
+		after := append(slices.DeleteFunc(slices.Clone(before),
+			func(k note.Verifier) bool { return audit.IsMLDSA(k) == audit.IsMLDSA(next) }), next)
+		for _, keys := range [][]note.Verifier{before, after} {
+			if _, err := audit.OpenCheckpoint(h.Checkpoint, keys...); err != nil {
 				return nil, fmt.Errorf("the key of entry %d was not handed on to: %w", h.Index, err)
 			}
 		}
@@ -122,12 +138,45 @@ func (e *evidence) handedOn(trusted []note.Verifier) ([]note.Verifier, error) {
 			_, err := audit.OpenCheckpoint(h.Checkpoint, trusted...)
 			follows = err == nil
 		}
-		if follows {
-			all = append(all, next)
-		}
-		before = next
+		s.later = append(s.later, successor{h.Index, next, follows})
+		before = after
 	}
-	return all, nil
+	return s, nil
+}
+
+// signed checks the signatures of a checkpoint, and returns with which algorithms. Keys
+// that are trusted or were handed on to sign, of each algorithm one. If the file shows a
+// key of ML-DSA-44 below the checkpoint's size, one of that algorithm signs as well,
+// whatever is trusted.
+func (s *succession) signed(checkpoint []byte, size uint64) (string, error) {
+	keys := slices.Clone(s.trusted)
+	var shown note.Verifier
+	for _, k := range s.later {
+		mldsa := audit.IsMLDSA(k.key)
+		if k.handedOn && (!mldsa || k.index < size) {
+			keys = append(keys, k.key)
+		}
+		if mldsa && k.index < size {
+			shown = k.key
+		}
+	}
+	if _, err := audit.OpenCheckpoint(checkpoint, keys...); err != nil {
+		return "", err
+	}
+	mldsa := slices.DeleteFunc(slices.Clone(keys), func(k note.Verifier) bool { return !audit.IsMLDSA(k) })
+	if len(mldsa) == 0 && shown != nil {
+		mldsa = []note.Verifier{shown}
+		if _, err := audit.OpenCheckpoint(checkpoint, shown); err != nil {
+			return "", fmt.Errorf("the ML-DSA-44 key of an entry below: %w", err)
+		}
+	}
+	switch {
+	case len(mldsa) == 0:
+		return "Ed25519 alone", nil
+	case len(mldsa) == len(keys):
+		return "ML-DSA-44 alone", nil
+	}
+	return "Ed25519 and ML-DSA-44", nil
 }
 
 // included is the part of inclusion for an element of keys.

@@ -101,7 +101,9 @@ func (k keyPair) cosignLine(seconds uint64, sig []byte) string {
 type house struct {
 	t         testing.TB
 	key       keyPair
+	long      []longKey // of ML-DSA-44 in force: one or none
 	witnesses []keyPair
+	cosigners []longKey    // witnesses that cosign with ML-DSA-44
 	state     *audit.State // refuses what is illegal; nil: a house that cheats
 	now       int64
 	entries   [][]byte
@@ -269,6 +271,12 @@ func (h *house) head() []byte {
 	h.t.Helper()
 	text := h.text()
 	head := signed(h.t, text, h.key)
+	for _, k := range h.long {
+		head = append(head, k.line(h.t, text, 0)...)
+	}
+	for _, k := range h.cosigners {
+		head = append(head, k.line(h.t, text, witnessTime)...)
+	}
 	for _, w := range h.witnesses {
 		head = append(head, w.cosign(text)...)
 	}

@@ -425,9 +425,9 @@ var tooMuch = []kind{
 	{"entry-20-mib", "an entry of 20 MiB", stepFormat, func(v victim) []byte {
 		return v.with("extra ", "extra "+strings.Repeat("AAAA", 5<<20))
 	}, nil},
-	{"checkpoint-16-kib", "a checkpoint beyond its limit", stepFormat, func(v victim) []byte {
+	{"checkpoint-64-kib", "a checkpoint beyond its limit", stepFormat, func(v victim) []byte {
 		return v.rewrittenAll(func(r *audit.Receipt) {
-			line := fmt.Sprintf("— %s AAAAAAAA\n", strings.Repeat("a", 16384))
+			line := fmt.Sprintf("— %s AAAAAAAA\n", strings.Repeat("a", audit.MaxCheckpoint))
 			r.Checkpoint = append(bytes.Clone(r.Checkpoint), line...)
 		})
 	}, nil},

@@ -104,6 +104,9 @@ func parseAuditors(vkeys []string) ([]note.Verifier, error) {
 		if err == nil {
 			err = audit.CheckSigner(key.Name())
 		}
+		if err == nil && audit.IsMLDSA(key) {
+			err = errors.New("the key of an auditor is of Ed25519")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("the key of an auditor: %w", err)
 		}

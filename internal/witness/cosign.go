@@ -14,15 +14,26 @@ import (
 	"shuffled/internal/audit"
 )
 
-// cosigner makes cosignatures of one key.
+// SecondKey is a key of ML-DSA-44 alongside that of Ed25519 (keys.MLDSAKey).
+type SecondKey interface {
+	VKey() string
+	Verifier() note.Verifier
+	At(unix int64) note.Signer // signs at a time in Unix seconds
+}
+
+// cosigner makes cosignatures of one witness.
 type cosigner struct {
 	name     string
 	vkey     string
 	key      crypto.Signer
 	verifier note.Verifier // of the same key's cosignatures
+	second   SecondKey     // nil: none
 }
 
-func newCosigner(name string, key crypto.Signer) (*cosigner, error) {
+func newCosigner(name string, key crypto.Signer, second SecondKey) (*cosigner, error) {
+	if second != nil && second.Verifier().Name() != name {
+		return nil, fmt.Errorf("the key of ML-DSA-44 is of %q, that of Ed25519 of %q", second.Verifier().Name(), name)
+	}
 	public, ok := key.Public().(ed25519.PublicKey)
 	if !ok {
 		return nil, errors.New("the key is not Ed25519")
@@ -35,7 +46,7 @@ func newCosigner(name string, key crypto.Signer) (*cosigner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cosigner{name, vkey, key, verifier}, nil
+	return &cosigner{name, vkey, key, verifier, second}, nil
 }
 
 // at returns a note.Signer whose cosignatures say that they were made at a time
@@ -65,7 +76,7 @@ type cosigned struct {
 	torchwood.Checkpoint
 	text string // what is signed
 	note []byte // with the log's signatures, then the witness's
-	line []byte // the witness's signature line
+	line []byte // the witness's signature lines
 	time int64  // of the cosignature, Unix seconds
 }
 
@@ -73,7 +84,11 @@ type cosigned struct {
 // a faulty signer is not believed. sigs are the log's.
 func (c *cosigner) cosign(cp torchwood.Checkpoint, sigs []note.Signature, unix int64) (*cosigned, error) {
 	n := &note.Note{Text: cp.String(), Sigs: sigs}
-	signed, err := note.Sign(n, c.at(unix))
+	signers := []note.Signer{c.at(unix)}
+	if c.second != nil {
+		signers = append(signers, c.second.At(unix))
+	}
+	signed, err := note.Sign(n, signers...)
 	if err != nil {
 		return nil, fmt.Errorf("cosigning: %w", err)
 	}
@@ -86,6 +101,15 @@ func (c *cosigner) open(signed []byte) (*cosigned, error) {
 	if err != nil {
 		return nil, err
 	}
+	lines := n.Sigs
+	if c.second != nil {
+		// A state from before there was a second key has no line of it.
+		both, err := note.Open(signed, note.VerifierList(c.verifier, c.second.Verifier()))
+		if err != nil {
+			return nil, err
+		}
+		lines = both.Sigs
+	}
 	cp, err := parseCheckpoint(n.Text)
 	if err != nil {
 		return nil, err
@@ -94,7 +118,7 @@ func (c *cosigner) open(signed []byte) (*cosigned, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cosigned{Checkpoint: cp, text: n.Text, note: signed, line: signatureLines(n.Sigs), time: unix}, nil
+	return &cosigned{Checkpoint: cp, text: n.Text, note: signed, line: signatureLines(lines), time: unix}, nil
 }
 
 // parseCheckpoint reads the text of a checkpoint, which may have extension

@@ -15,8 +15,8 @@ import (
 // Limits of an add-checkpoint request. C2SP tlog-witness sets the number of
 // proof lines; a checkpoint of ours has at most audit.MaxCheckpoint bytes.
 const (
-	MaxRequest = 64 << 10 // bytes of a body
-	MaxProof   = 63       // lines of a consistency proof
+	MaxRequest = audit.MaxCheckpoint + 4<<10 // bytes of a body
+	MaxProof   = 63                          // lines of a consistency proof
 )
 
 // Request is the body of add-checkpoint.

@@ -20,7 +20,7 @@ const (
 	lockFile    = "lock"
 	stateSuffix = ".checkpoint"
 	tempSuffix  = ".new"
-	maxState    = MaxRequest + 1024 // bytes: what a request can bring, and a cosignature
+	maxState    = MaxRequest + 8<<10 // bytes: what a request can bring, and two cosignatures
 )
 
 // originHash names a log in file names and addresses.

@@ -90,7 +90,7 @@ func TestStateIsRefused(t *testing.T) {
 	try("of another log", foreign, false)
 	line := "— x " + strings.Repeat("AAAA", 250) + "\n"
 	try("with lines of others", append(bytes.Clone(good), strings.Repeat(line, 60)...), true)
-	try("too many lines of others", append(bytes.Clone(good), strings.Repeat(line, 70)...), false)
+	try("too many lines of others", append(bytes.Clone(good), strings.Repeat(line, 80)...), false)
 	try("NUL bytes", make([]byte, len(good)), false)
 
 	if err := os.Remove(path); err != nil {

@@ -9,8 +9,8 @@
 //
 // Checkpoints and consistency proofs are judged by x/mod's sumdb/note and
 // sumdb/tlog and by torchwood; cosignatures are checked by transparency-dev's
-// formats. The only signature made here is that of a cosignature, because
-// neither library takes the time to sign from its caller.
+// formats. The only signature made here is that of a cosignature with Ed25519,
+// because neither library takes the time to sign from its caller.
 package witness
 
 import (
@@ -39,12 +39,13 @@ const maxStepBack = 5 * time.Second
 
 // Config is what a witness is made of.
 type Config struct {
-	Name string          // of the key, like a URL without a scheme
-	Key  crypto.Signer   // Ed25519
-	Dir  string          // of the state; made if it is not there
-	Logs []note.Verifier // keys of the logs; a log may have several (audit.ParseVKey)
-	Now  func() time.Time
-	Log  *slog.Logger
+	Name   string          // of the key, like a URL without a scheme
+	Key    crypto.Signer   // Ed25519
+	Second SecondKey       // ML-DSA-44, of the same name; nil: none
+	Dir    string          // of the state; made if it is not there
+	Logs   []note.Verifier // keys of the logs; a log may have several (audit.ParseVKey)
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // Witness cosigns checkpoints of the logs that it knows. It is safe for
@@ -80,7 +81,7 @@ var emptyRoot, _ = tlog.TreeHash(0, nil)
 // A log without a state file is new to the witness: whatever it shows first is
 // cosigned.
 func Open(cfg Config) (*Witness, error) {
-	c, err := newCosigner(cfg.Name, cfg.Key)
+	c, err := newCosigner(cfg.Name, cfg.Key, cfg.Second)
 	if err != nil {
 		return nil, fmt.Errorf("opening a witness: %w", err)
 	}
@@ -138,10 +139,14 @@ func (w *Witness) Close() error { return w.lock.Close() }
 // VKey returns the verifier key of the cosignatures.
 func (w *Witness) VKey() string { return w.cosigner.vkey }
 
-// PolicyLine returns the line that names this witness in a C2SP tlog-policy. url
-// is where add-checkpoint is found, without that last part.
+// PolicyLine returns the line that names this witness in a C2SP tlog-policy, of two keys
+// two lines. url is where add-checkpoint is found, without that last part.
 func (w *Witness) PolicyLine(url string) string {
-	return fmt.Sprintf("witness %s %s %s", w.cosigner.name, w.cosigner.vkey, url)
+	line := fmt.Sprintf("witness %s %s %s", w.cosigner.name, w.cosigner.vkey, url)
+	if s := w.cosigner.second; s != nil {
+		line += fmt.Sprintf("\nwitness %s-ml-dsa %s %s", w.cosigner.name, s.VKey(), url)
+	}
+	return line
 }
 
 // refusal is an answer other than a cosignature.
@@ -162,7 +167,7 @@ type submission struct {
 	origin     string // of a known log, else ""
 	checkpoint []byte // once a key of the log has signed it
 	old, size  int64
-	line       []byte // the cosignature
+	line       []byte // the cosignatures
 }
 
 // submit answers one add-checkpoint. Errors are a *refusal or internal. The
@@ -222,8 +227,8 @@ func (w *Witness) advance(l *witnessed, r Request, cp torchwood.Checkpoint, sigs
 	if err != nil {
 		return nil, err
 	}
-	if next.text == l.latest.text && next.time == l.latest.time {
-		return next.line, nil // the same statement: a replay costs no disk
+	if next.text == l.latest.text && next.time == l.latest.time && len(next.line) == len(l.latest.line) {
+		return l.latest.line, nil // the same statement: a replay costs no disk
 	}
 	if err := writeState(l.path, next.note, w.sync); err != nil {
 		if errors.Is(err, errDoubt) {

@@ -28,6 +28,7 @@ async function script(entry, more) {
   const {
     outputFiles: [file],
   } = await build({
+    absWorkingDir: here(""),
     entryPoints: [here(entry)],
     bundle: true,
     write: false,

@@ -22,11 +22,11 @@ type KeyCmd struct {
 }
 
 type keyGenerateCmd struct {
-	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor,administrator,webhook" help:"signing, sealing, witness, auditor, administrator or webhook."`
+	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor,administrator,webhook,ml-dsa" help:"signing, sealing, witness, auditor, administrator, webhook or ml-dsa."`
 	Auditor    bool   `help:"The same as the word auditor."`
 	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes next to it as .vkey, an auditor's public key as .pub."`
 	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
-	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1. For an administrator's: the administrator's, such as alice."`
+	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1. For an ML-DSA-44 key: that, or the ledger's origin. For an administrator's: the administrator's, such as alice."`
 	Agent      string `placeholder:"SOCKET" help:"For a signing key that an ssh-agent holds: the agent's socket. The file then names the key, and nothing in it is secret."`
 	SSH        string `name:"ssh-public" placeholder:"FILE" help:"With --agent: the public half, ssh-ed25519, as ssh-keygen or ssh-add -L writes it."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
@@ -43,9 +43,9 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 	}
 	switch {
 	case kind == "" || c.Auditor && c.Kind != "" && c.Kind != "auditor":
-		return term.Usage("say which kind of key: signing, sealing, witness, auditor, administrator or webhook")
-	case c.Name != "" && kind != "witness" && kind != "administrator":
-		return term.Usage("--name belongs to the key of a witness or administrator")
+		return term.Usage("say which kind of key: signing, sealing, witness, auditor, administrator, webhook or ml-dsa")
+	case c.Name != "" && kind != "witness" && kind != "administrator" && kind != "ml-dsa":
+		return term.Usage("--name belongs to a key of ML-DSA-44, or of a witness or administrator")
 	case c.Origin != "" && kind != "signing":
 		return term.Usage("--origin belongs to a signing key")
 	case (c.Agent == "") != (c.SSH == "") || c.Agent != "" && kind != "signing":
@@ -57,7 +57,11 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 	}
 	switch kind {
 	case "witness":
-		return c.witness(s, passphrase)
+		k, err := keys.GenerateWitness(c.Name)
+		return c.named(s, passphrase, k, err)
+	case "ml-dsa":
+		k, err := keys.GenerateMLDSA(c.Name)
+		return c.named(s, passphrase, k, err)
 	case "administrator":
 		c.Origin = c.Name // an administrator's key is a signing key of that name
 	case "sealing":
@@ -110,17 +114,23 @@ func (c keyGenerateCmd) sealing(s term.Streams, passphrase keys.Secret) error {
 	return keyShowCmd{File: c.Out, Passphrase: c.Passphrase}.Run(s)
 }
 
-// witness makes the key of a witness and writes both its files.
-func (c keyGenerateCmd) witness(s term.Streams, passphrase keys.Secret) error {
+// noteKey is a key with two files.
+type noteKey interface {
+	WriteFile(path string, passphrase keys.Secret) error
+	WriteVKey(path string) error
+	VKey() string
+}
+
+// named writes both files of a key that was made for a name.
+func (c keyGenerateCmd) named(s term.Streams, passphrase keys.Secret, k noteKey, err error) error {
 	if err := audit.CheckOrigin(c.Name); err != nil {
 		return term.Usage("--name %s", err)
 	}
-	k, err := keys.GenerateWitness(c.Name)
 	if err != nil {
 		return err
 	}
 	if err := k.WriteFile(c.Out, passphrase); err != nil {
-		return fmt.Errorf("writing the witness key: %w", err)
+		return fmt.Errorf("writing the key: %w", err)
 	}
 	if err := k.WriteVKey(vkeyPath(c.Out)); err != nil {
 		return fmt.Errorf("writing the verifier key: %w", err)

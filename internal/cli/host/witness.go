@@ -32,6 +32,7 @@ type WitnessCmd struct {
 type witnessServeCmd struct {
 	Key        string   `required:"" placeholder:"FILE" help:"Witness key, made by: shuffled key generate witness."`
 	Passphrase string   `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
+	Second     string   `name:"ml-dsa-key" placeholder:"FILE" help:"Second key, made by: shuffled key generate ml-dsa. Every checkpoint gets a line of each."`
 	State      string   `required:"" placeholder:"DIR" help:"Directory of what was cosigned. Never restore it from a backup."`
 	Log        []string `placeholder:"VKEY" sep:"none" help:"Verifier key of a log to witness; may be repeated."`
 	Policy     string   `placeholder:"FILE" help:"C2SP tlog-policy whose log lines name the logs."`
@@ -81,9 +82,13 @@ func (c witnessServeCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	defer listener.Close()
-	w, err := witness.Open(witness.Config{
-		Name: key.Name(), Key: key.Signer(), Dir: c.State, Logs: logs, Now: time.Now, Log: log,
-	})
+	cfg := witness.Config{Name: key.Name(), Key: key.Signer(), Dir: c.State, Logs: logs, Now: time.Now, Log: log}
+	if c.Second != "" {
+		if cfg.Second, err = keys.ReadMLDSA(c.Second, passphrase); err != nil {
+			return err
+		}
+	}
+	w, err := witness.Open(cfg)
 	if err != nil {
 		return err
 	}

@@ -123,17 +123,17 @@ func recordedKernel(release string) string {
 // signing_key, whose name is the ledger's origin.
 func ReadSigners(l config.Ledger, passphrase keys.Secret) (origin string, signers []note.Signer, err error) {
 	for _, path := range append([]string{l.SigningKey}, l.SigningKeys...) {
-		k, err := keys.ReadSigning(path, passphrase)
+		s, err := keys.ReadSigner(path, passphrase)
 		if err != nil {
 			return "", nil, err
 		}
 		if origin == "" {
-			origin = k.Origin()
+			origin = s.Name()
 		}
-		if k.Origin() != origin {
-			return "", nil, fmt.Errorf("%s is a key of %s, %s one of %s", l.SigningKey, origin, path, k.Origin())
+		if s.Name() != origin {
+			return "", nil, fmt.Errorf("%s is a key of %s, %s one of %s", l.SigningKey, origin, path, s.Name())
 		}
-		signers = append(signers, k.Signer())
+		signers = append(signers, s)
 	}
 	return origin, signers, nil
 }

@@ -103,7 +103,7 @@ func (g *Gateway) shown(ctx context.Context, m *member) (audit.Checkpoint, error
 	if err != nil {
 		return audit.Checkpoint{}, err
 	}
-	c, err := audit.OpenCheckpoint(signed, g.log.Keys()...)
+	c, err := audit.OpenByAny(signed, g.log.Keys()...)
 	if err != nil {
 		return c, fmt.Errorf("%w: %w", errShown, err)
 	}

@@ -60,8 +60,8 @@ func (r *Round) add(a Answer) {
 }
 
 // sign puts the cosignatures of the quorums' witnesses on the head, and tells whether
-// they are enough. Two lines of a note are for the log's own signatures, of old and new
-// key.
+// they are enough. Four lines of a note are for the log's own signatures, of old and new
+// keys.
 func (r *Round) sign(head Head, quorums []*audit.Policy) {
 	b, n := slices.Clone(head.Checkpoint), 0
 	for _, c := range r.lines {
@@ -69,7 +69,7 @@ func (r *Round) sign(head Head, quorums []*audit.Policy) {
 			return p != nil && slices.ContainsFunc(p.Witnesses,
 				func(w audit.Witness) bool { return Signer(w.Key) == c.by })
 		})
-		if named && n < audit.MaxSignatures-2 {
+		if named && n < audit.MaxSignatures-4 {
 			b = append(b, c.line...)
 			n++
 		}

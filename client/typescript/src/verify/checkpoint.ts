@@ -4,6 +4,8 @@ import { Malformed } from "./errors.ts";
 import { ORIGIN } from "./reader.ts";
 import type { Bytes, Checkpoint, Note, Signature } from "./types.ts";
 
+const MAX_CHECKPOINT = 65535;
+export const MAX_STATEMENT = 16384;
 export const INTEGER = /^(?:0|[1-9][0-9]{0,15})$/;
 
 // readInteger takes the bytes of the text, or the text.
@@ -21,8 +23,8 @@ export function readHash(text: string | Uint8Array, what: string): Bytes {
 }
 
 // readNote takes a signed note apart whose text has as many lines.
-export function readNote(bytes: Bytes, count: number, what: string): Note & { lines: string[] } {
-  if (bytes.length > 16384) throw new Malformed(`${what}: above 16,384 bytes`);
+export function readNote(bytes: Bytes, count: number, what: string, most: number): Note & { lines: string[] } {
+  if (bytes.length > most) throw new Malformed(`${what}: above ${most.toLocaleString("en")} bytes`);
   const text = fromUTF8(bytes), lines = text.split("\n");
   if (lines.length > count + 1 + 64 + 1) throw new Malformed(`${what}: more than 64 signature lines`);
   if (lines.length < count + 3 || lines.pop() !== "" || lines[count] !== "" || /[\u0000-\u0009\u000b-\u001f]/.test(text))
@@ -35,7 +37,7 @@ export function readNote(bytes: Bytes, count: number, what: string): Note & { li
 
 // A tlog-checkpoint without extension lines, in a signed note.
 export function readCheckpoint(bytes: Bytes): Checkpoint {
-  const { lines, ...note } = readNote(bytes, 3, "checkpoint"), [origin, size, root] = lines as [string, string, string];
+  const { lines, ...note } = readNote(bytes, 3, "checkpoint", MAX_CHECKPOINT), [origin, size, root] = lines as [string, string, string];
   const c = { origin, size: readInteger(size, "checkpoint size"), root: readHash(root, "checkpoint root"), ...note };
   if (!ORIGIN.test(c.origin)) throw new Malformed("checkpoint: its origin is none");
   if (c.signatures[0]!.name !== c.origin) throw new Malformed("checkpoint: its first signature has another name");

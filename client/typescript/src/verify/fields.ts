@@ -1,6 +1,7 @@
 // Fields that several entries have, section 5.
 import { ascii } from "./bytes.ts";
 import { Malformed, Unknown } from "./errors.ts";
+import { ML_DSA } from "./keys.ts";
 import { NAME, REASON, type Reader } from "./reader.ts";
 import type { ListName } from "./codes.ts";
 import type { Bytes } from "./types.ts";
@@ -15,6 +16,9 @@ function publicKey(r: Reader, field: string, lengths: Record<number, number>): B
 
 export const signingKey = (r: Reader, field: string) => publicKey(r, field, { 1: 33 });
 
+// A signing key of the ledger in a key entry is of Ed25519 or of ML-DSA-44.
+export const ledgerKey = (r: Reader, field: string) => publicKey(r, field, { 1: 33, [ML_DSA]: 1313 });
+
 // 12.1: what is sealed to a key has so many bytes more than what it holds, by the key's type:
 // 1 P-256, 2 ML-KEM-768 with P-256.
 export const ADDED: Record<number, number> = { 1: 81, 2: 1169 };
@@ -27,7 +31,7 @@ export function sealingKey(r: Reader, field: string): Bytes {
 }
 
 export function policyText(r: Reader): string {
-  const text = ascii(r.blob("witness policy", 0, 8192));
+  const text = ascii(r.blob("witness policy", 0, 32768));
   if (!/^[\x20-\x7e\n]*$/.test(text)) throw new Malformed("witness policy: not printable ASCII");
   return text;
 }

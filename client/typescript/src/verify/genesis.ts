@@ -2,7 +2,7 @@
 import { ascii, equal } from "./bytes.ts";
 import { CODES, COSIGNED, MAX_ADMINISTRATORS, REVISION, codeOf, nameOf } from "./codes.ts";
 import { Malformed, Unknown } from "./errors.ts";
-import { ADDED, ascending, nextName, policyText, reason, sealingKey, signingKey, table } from "./fields.ts";
+import { ADDED, ascending, ledgerKey, nextName, policyText, reason, sealingKey, signingKey, table } from "./fields.ts";
 import { KERNEL, NAME, ORIGIN, type Reader } from "./reader.ts";
 import type { Act, Administrator, Bytes, Genesis, KeyEntry } from "./types.ts";
 
@@ -61,7 +61,7 @@ function parseAdministrators(r: Reader): Administrator[] {
 const RETIRED = ["signing", "disclosure", "auditor"].map((name) => codeOf("subject", name));
 
 const SUBJECTS: Record<string, (r: Reader) => object> = {
-  signing: (r) => ({ key: signingKey(r, "signing key") }),
+  signing: (r) => ({ key: ledgerKey(r, "signing key") }),
   disclosure(r: Reader) {
     const key = sealingKey(r, "disclosure key");
     return { key, wraps: parseWraps(r, ADDED[key[0]!]! + 32) };

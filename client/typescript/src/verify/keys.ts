@@ -7,23 +7,34 @@ import { sha256 } from "./sha256.ts";
 import { SIGNER } from "./statement.ts";
 import type { Bytes, NoteKey, ReadTrust, Trust } from "./types.ts";
 
-export const ED25519 = 0x01, COSIGNATURE = 0x04;
+// Types of keys: Ed25519 that signs notes and that cosigns, and ML-DSA-44, which does both.
+export const ED25519 = 0x01, COSIGNATURE = 0x04, ML_DSA = 0x06;
+const ML_DSA_BYTES = 1312, ML_DSA_NAME = 255;
 
-// readVerifierKey reads a vkey, name+id+key (7.3), of one type.
-export function readVerifierKey(text: string, type: number): NoteKey {
+// readVerifierKey reads a vkey, name+id+key (7.3), of one of some types. Of a witness a
+// key of another type is unknown: it cosigns nothing, and what makes its id is not known.
+export function readVerifierKey(text: string, ...types: number[]): NoteKey {
   const parts = /^([^+\p{White_Space}]+)\+([0-9a-f]{8})\+(.+)$/u.exec(text);
   const bytes = parts && fromBase64(parts[3]!);
   if (!bytes || bytes.length === 0) throw new Malformed("a verifier key that cannot be read");
   const key = noteKey(parts[1]!, bytes);
+  if (!types.includes(key.type) && types.includes(COSIGNATURE) && bytes.length > 1) return { ...key, id: parts[2]!, unknown: true };
   if (key.id !== parts[2]) throw new Malformed("a verifier key whose id does not belong to it");
-  if (bytes[0] !== type && type === COSIGNATURE) throw new Unknown(`witness key type ${bytes[0]}`);
-  if (bytes[0] !== type || !strongKey(bytes.subarray(1))) throw new Malformed("a verifier key that is none of Ed25519, or a weak one");
+  if (!types.includes(key.type) || !(key.type === ML_DSA ? key.key.length === ML_DSA_BYTES && key.name.length <= ML_DSA_NAME : strongKey(key.key)))
+    throw new Malformed("a verifier key of no type that fits here, or a weak one");
+  return key;
+}
+
+// readLogKey reads a vkey of a ledger.
+export function readLogKey(text: string): NoteKey {
+  const key = readVerifierKey(text, ED25519, ML_DSA);
+  if (key.name.length > 128) throw new Malformed("the name of a log is too long");
   return key;
 }
 
 export function noteKey(name: string, typed: Bytes): NoteKey {
   const hash = sha256(utf8.encode(`${name}\n`), typed);
-  return { name, id: hex(hash.subarray(0, 4)), key: typed.subarray(1) };
+  return { name, id: hex(hash.subarray(0, 4)), key: typed.subarray(1), typed, type: typed[0]! };
 }
 
 // readTrust: nothing, a verifier key, or a policy; and keys of auditors. What cannot
@@ -32,7 +43,7 @@ export function readTrust({ vkey, policy, auditors = [], slots = [], coDealer }:
   if (vkey !== undefined && policy !== undefined) throw new TypeError("a key or a policy, not both");
   try {
     if (auditors.length > MAX_LINES) throw new Malformed("more than 64 keys of auditors");
-    const logs = policy !== undefined ? readPolicy(policy) : { logs: vkey !== undefined ? [readVerifierKey(vkey, ED25519)] : [], witnesses: [] };
+    const logs = policy !== undefined ? readPolicy(policy) : { logs: vkey !== undefined ? [readLogKey(vkey)] : [], witnesses: [] };
     const own = { ...logs, slots: slots as Bytes[], auditors: auditors.map(readAuditor) };
     return coDealer === undefined ? own : { ...own, second: readPolicy(coDealer) };
   } catch (e) {

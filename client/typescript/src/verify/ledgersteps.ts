@@ -2,9 +2,10 @@
 import { equal, join, toBase64, utf8 } from "./bytes.ts";
 import { BEACON, SLOT } from "./codes.ts";
 import { bigEndian, canEd25519, ed25519, strongKey } from "./curves.ts";
-import { Fault } from "./errors.ts";
-import { noteKey } from "./keys.ts";
+import { Fault, Unknown } from "./errors.ts";
+import { ML_DSA, noteKey } from "./keys.ts";
 import { slotHash } from "./mix.ts";
+import { MLDSA_SIGNATURE, cosignedMessage, mldsa } from "./mldsa.ts";
 import { isMet } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
 import { many, skip, type Outcome } from "./step.ts";
@@ -17,41 +18,57 @@ export const checkpoints = ({ checkpoint, witnessed }: EvidenceFile) => witnesse
 export async function stepSignature(s: State): Promise<Outcome> {
   const pinned = s.trust.logs.length > 0;
   if (!pinned && !s.genesis) return skip("no key is trusted, and this entry brings none");
-  let keys = pinned ? s.trust.logs : [genesisKey(s.genesis!.entry.genesis)];
+  const keys = pinned ? s.trust.logs : [genesisKey(s.genesis!.entry.genesis)];
   if (!await canEd25519()) { s.cannot = "Ed25519"; return skip("this browser cannot check Ed25519 signatures"); }
-  keys = await handedOn(s, keys);
-  const by: NoteKey[] = [];
+  const later = await handedOn(s, keys), by: NoteKey[][] = [];
   for (const c of checkpoints(s.file)) {
-    const key = await signer(c, keys);
-    if (!key) throw new Fault(`${many(c.size, "entry", "entries")}: no signature by ${pinned ? "a key that is trusted" : "the key of the genesis"}`);
-    by.push(key);
+    const handed = later.filter((k) => k.handedOn && (k.key.type !== ML_DSA || k.index < c.size)).map((k) => k.key);
+    const signed = await signers(c, [...keys, ...handed]);
+    if (!signed) throw new Fault(`${many(c.size, "entry", "entries")}: no signature by ${pinned ? "a key that is trusted" : "the key of the genesis"}, of each algorithm one`);
+    const shown = later.findLast((k) => k.key.type === ML_DSA && k.index < c.size); // whatever is trusted
+    if (shown && !signed.some((k) => k.type === ML_DSA)) {
+      if (!await signers(c, [shown.key])) throw new Fault(`${many(c.size, "entry", "entries")}: no signature by the ML-DSA-44 key of entry ${shown.index}`);
+      signed.push(shown.key);
+    }
+    by.push(signed);
   }
-  const c = s.file.checkpoint;
-  return `${c.origin} with ${many(c.size, "entry", "entries")}, signed by the key ${by[0]!.id}${pinned ? "" : " that the file itself brings"}`;
+  const c = s.file.checkpoint, first = by[0]!;
+  const algorithms = first.map((k) => k.type === ML_DSA ? "ML-DSA-44" : "Ed25519").sort().join(" and ");
+  return `${c.origin} with ${many(c.size, "entry", "entries")}, signed by the key ${first[0]!.id}${pinned ? "" : " that the file itself brings"}, with ${algorithms}${first.length > 1 ? "" : " alone"}`;
 }
 
-// handedOn adds to the keys those that they handed on to: the member keys is one
-// chain from the genesis's key, in which both keys sign each checkpoint, so that
-// trust goes on from the first that one of the keys signed, and not backwards.
-async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<NoteKey[]> {
-  if (file.kind !== "transcript" || file.keys.length === 0) return keys;
-  const all = [...keys];
-  let before = genesisKey(genesis!.entry.genesis), follows = false;
+// handedOn gives the keys of the member keys, and whether the trusted ones handed on to
+// each: it is one chain from the genesis's key, in which the keys before and after an
+// entry sign its checkpoint, so that trust goes on from the first that the trusted keys
+// signed, and not backwards.
+async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<{ index: number; key: NoteKey; handedOn: boolean }[]> {
+  if (file.kind !== "transcript" || file.keys.length === 0) return [];
+  const all: { index: number; key: NoteKey; handedOn: boolean }[] = [];
+  let before = [genesisKey(genesis!.entry.genesis)], follows = false;
   for (const r of file.keys) {
-    if (!strongKey(r.entry.key.key!.subarray(1))) throw new Fault(`entry ${r.index}: no Ed25519 key, or a weak one`);
-    const next = noteKey(before.name, r.entry.key.key!);
-    for (const key of [before, next])
-      if (!await signer(r.checkpoint, [key])) throw new Fault(`entry ${r.index}: the signing key was not handed on by both keys`);
-    follows ||= await signer(r.checkpoint, keys) !== null;
-    if (follows) all.push(next);
-    before = next;
+    const next = noteKey(before[0]!.name, r.entry.key.key!);
+    if (next.type !== ML_DSA && !strongKey(next.key)) throw new Fault(`entry ${r.index}: no Ed25519 key, or a weak one`);
+    const after = [...before.filter((k) => k.type !== next.type), next];
+    for (const both of [before, after])
+      if (!await signers(r.checkpoint, both)) throw new Fault(`entry ${r.index}: the signing key was not handed on by the keys before and after it`);
+    follows ||= await signers(r.checkpoint, keys) !== null;
+    all.push({ index: r.index, key: next, handedOn: follows });
+    before = after;
   }
   return all;
 }
 
-export async function signer(c: Checkpoint, keys: NoteKey[]): Promise<NoteKey | null> {
-  for (const key of keys) if (key.name === c.origin && await signed(c, key)) return key;
-  return null;
+// signer gives the first of them.
+export const signer = async (c: Checkpoint, keys: NoteKey[]): Promise<NoteKey | null> => (await signers(c, keys))?.[0] ?? null;
+
+// signers gives keys that signed a checkpoint, one of each algorithm that the keys of its
+// origin have; null if one is missing.
+async function signers(c: Checkpoint, keys: NoteKey[]): Promise<NoteKey[] | null> {
+  const by = new Map<number, NoteKey | null>();
+  for (const key of keys.filter((k) => k.name === c.origin))
+    if (!by.get(key.type)) by.set(key.type, await signed(c, key) ? key : null);
+  const all = [...by.values()].filter((key) => key !== null);
+  return all.length > 0 && all.length === by.size ? all : null;
 }
 
 // Where nothing is trusted the genesis names its key; a weak one proves nothing.
@@ -62,7 +79,8 @@ function genesisKey(g: Genesis): NoteKey {
 
 export async function signed(c: Note, key: NoteKey): Promise<boolean> {
   const s = c.signatures.find((x) => x.name === key.name && x.id === key.id);
-  return s !== undefined && ed25519(key.key, s.bytes, c.body);
+  if (s === undefined) return false;
+  return key.type === ML_DSA ? mldsa(key.key, s.bytes, cosignedMessage(c, key.name, s.bytes)) : ed25519(key.key, s.bytes, c.body);
 }
 
 export function stepInclusion(s: State): Outcome {
@@ -95,6 +113,9 @@ export async function stepWitnesses(s: State): Promise<Outcome> {
       return `${found}; the early one lacks the quorum, so the level stays recorded`;
     }
     found = `${c.cosigned.size} of ${many(s.trust.witnesses.length, "witness", "witnesses")} cosigned the checkpoint of ${many(c.size, "entry", "entries")}`;
+    const doubt = s.trust.witnesses.filter((w) => w.unknown && c.signatures.some((x) => x.name === w.name && x.id === w.id));
+    if (!met && isMet(s.trust.quorum, new Set([...c.cosigned.keys(), ...doubt].map((w) => w.node))))
+      throw new Unknown(`${found}; whether that is a quorum hangs on lines of an unknown type`);
     if (!met) throw new Fault(`${found}, which is no quorum`);
   }
   return found;
@@ -114,14 +135,16 @@ export async function cosignatures(c: Checkpoint, witnesses: Witness[]): Promise
 const completeAt = (quorum: Node, cosigned: Map<Witness, number>) => [...cosigned.values()].sort((a, b) => a - b)
   .find((t) => isMet(quorum, new Set([...cosigned].filter(([, at]) => at <= t).map(([w]) => w.node))));
 
-// cosignedAt gives the seconds of a witness's cosignature/v1 (7.3), or null.
+// cosignedAt gives the seconds of a witness's cosignature (7.3), or null.
 const LAST_SECOND = 253402300799n;
 
 async function cosignedAt(c: Checkpoint, witness: Witness): Promise<number | null> {
   const s = c.signatures.find((x) => x.name === witness.name && x.id === witness.id);
-  if (s === undefined || s.bytes.length !== 72) return null;
+  const long = witness.type === ML_DSA;
+  if (witness.unknown || s === undefined || s.bytes.length !== (long ? MLDSA_SIGNATURE : 72)) return null;
   const time = bigEndian(s.bytes.subarray(0, 8));
   if (time < 1n || time > LAST_SECOND) return null;
+  if (long) return mldsa(witness.key, s.bytes, cosignedMessage(c, witness.name, s.bytes)) ? Number(time) : null;
   const message = join(utf8.encode(`cosignature/v1\ntime ${time}\n`), c.body);
   return await ed25519(witness.key, s.bytes.subarray(8), message) ? Number(time) : null;
 }

@@ -75,7 +75,7 @@ function ruleFirstPolicy(g: Genesis, must: Must): void {
     return must(false, "key", `has a policy that cannot be read: ${e.message}`);
   }
   must(g.deals !== COSIGNED || policy.quorum !== null, "key", "makes deals wait for witnesses, and its policy asks for none");
-  const own = ownWitness(policy.witnesses, g.origin, [g.signing_key.subarray(1)]);
+  const own = ownWitness(policy.witnesses, g.origin, [g.signing_key]);
   must(!own, "key", `has a policy in which ${own}`);
 }
 

@@ -1,7 +1,7 @@
 // Witness policies (C2SP tlog-policy), 7.3.
-import { equal, fromUTF8, utf8 } from "./bytes.ts";
-import { Malformed } from "./errors.ts";
-import { COSIGNATURE, ED25519, readVerifierKey } from "./keys.ts";
+import { equal, fromUTF8, join, utf8 } from "./bytes.ts";
+import { Malformed, Unknown } from "./errors.ts";
+import { COSIGNATURE, ED25519, ML_DSA, readLogKey, readVerifierKey } from "./keys.ts";
 import type { Group, Node, NoteKey, Policy, State, Witness } from "./types.ts";
 
 const WORDS = new Set(["log", "witness", "group", "quorum", "any", "all", "none"]);
@@ -23,17 +23,15 @@ export function readPolicy(input: string | Uint8Array): Policy {
     if (WORDS.has(name) || named.has(name)) refuse(`the name ${name} is taken`);
     named.set(name, node);
   };
-  const fresh = <T extends NoteKey>(list: NoteKey[], key: T): T => { if (list.some((k) => equal(k.key, key.key))) refuse("a key twice"); return key; };
+  const fresh = <T extends NoteKey>(list: NoteKey[], key: T): T => { if (list.some((k) => equal(k.typed, key.typed))) refuse("a key twice"); return key; };
   const LINES: Record<string, (words: string[]) => void> = {
     log([vkey, ...url]) {
       if (vkey === undefined || url.length > 1) return refuse("a log line that is none");
-      const key = readVerifierKey(vkey, ED25519);
-      if (key.name.length > 128) refuse("the name of a log is too long");
-      add(p.logs, fresh(p.logs, key), "log");
+      add(p.logs, fresh(p.logs, readLogKey(vkey)), "log");
     },
     witness([name, vkey, ...url]) {
       if (name === undefined || vkey === undefined || url.length > 1) return refuse("a witness line that is none");
-      const key = readVerifierKey(vkey, COSIGNATURE), node = byKey.get(key.name) ?? { called: name, d: 1 }; // lines of one name are one witness
+      const key = readVerifierKey(vkey, COSIGNATURE, ML_DSA), node = byKey.get(key.name) ?? { called: name, d: 1 }; // lines of one name are one witness
       const line: Witness = { ...key, called: name, node };
       add(p.witnesses, fresh(p.witnesses, line), "witness");
       byKey.set(line.name, node);
@@ -74,17 +72,20 @@ export function readPolicy(input: string | Uint8Array): Policy {
   const node = named.get(quorum);
   if (quorum !== "none" && node === undefined) refuse(`${quorum} is not defined`);
   p.quorum = node ?? null;
+  if (p.quorum && !isMet(p.quorum, new Set(p.witnesses.filter((w) => !w.unknown).map((w) => w.node))))
+    throw new Unknown("policy: a quorum that cannot be met without a witness key of an unknown type");
   for (const log of p.logs) {
-    const own = ownWitness(p.witnesses, log.name, [log.key, ...p.logs.map((l) => l.key)]);
+    const own = ownWitness(p.witnesses, log.name, p.logs.map((l) => l.typed));
     if (own) refuse(own);
   }
   return p;
 }
 
 // ownWitness says that a witness is the ledger itself (7.3): it has its name or a
-// key that signs it. null: none is.
+// key that signs it, type byte first. null: none is.
 export function ownWitness(witnesses: Witness[], origin: string, keys: Uint8Array[]): string | null {
-  const own = witnesses.find((w) => w.name === origin || keys.some((k) => equal(k, w.key)));
+  const signs = (typed: Uint8Array) => keys.some((k) => equal(k, typed));
+  const own = witnesses.find((w) => w.name === origin || signs(w.typed) || w.type === COSIGNATURE && signs(join(Uint8Array.of(ED25519), w.key)));
   return own ? `witness ${own.called} has the ${own.name === origin ? "name" : "signing key"} of the ledger` : null;
 }
 
@@ -113,7 +114,7 @@ export function noLevel({ file, trust, genesis }: State): string | null {
     return `the quorum of ${a.join(", ")} and the quorum of ${b.join(", ")} share no witness, so that each can cosign a history of its own and none of them lies`;
   }
   const keys = file.keys.map((r) => r.entry.key.key!);
-  return ownWitness(trust.witnesses, file.checkpoint.origin, [...(genesis ? [genesis.entry.genesis.signing_key] : []), ...keys].map((k) => k.subarray(1)));
+  return ownWitness(trust.witnesses, file.checkpoint.origin, [...(genesis ? [genesis.entry.genesis.signing_key] : []), ...keys]);
 }
 
 // isMet: whether the witnesses, a set, meet a node.

@@ -20,7 +20,7 @@ export function isOtherVersion(bytes: Uint8Array, before: string, behind: string
 
 // readReceipt takes the bytes of a receipt apart, all but its checkpoint.
 export function readReceipt(bytes: Bytes): Omit<Receipt, "checkpoint" | "entry"> & { signed: Bytes } {
-  if (bytes.length > MAX_RECEIPT) throw new Malformed("receipt: above 83,475 bytes");
+  if (bytes.length > MAX_RECEIPT) throw new Malformed("receipt: above 132,626 bytes");
   let at = 0;
   const line = () => {
     const from = at, end = bytes.indexOf(NEWLINE, at);
@@ -47,4 +47,4 @@ export function readReceipt(bytes: Bytes): Omit<Receipt, "checkpoint" | "entry">
   return { bytes: entry, index, proof: join(...proof), signed: bytes.subarray(at) };
 }
 
-export const MAX_FILE = 32 * 2 ** 20, MAX_RECEIPT = 83475;
+export const MAX_FILE = 32 * 2 ** 20, MAX_RECEIPT = 132626;

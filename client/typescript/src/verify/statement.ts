@@ -1,5 +1,5 @@
 // What an auditor says of a shuffle, 8.1.
-import { readHash, readInteger, readNote } from "./checkpoint.ts";
+import { MAX_STATEMENT, readHash, readInteger, readNote } from "./checkpoint.ts";
 import { Malformed, Unknown } from "./errors.ts";
 import { ORIGIN } from "./reader.ts";
 import { STATEMENT_VERSION, isOtherVersion } from "./receipt.ts";
@@ -9,8 +9,8 @@ import type { Bytes, Statement } from "./types.ts";
 export const SIGNER = /^[\x21-\x2a\x2c-\x7e]{1,128}$/;
 
 export function readStatement(bytes: Bytes): Statement {
-  if (bytes.length <= 16384 && isOtherVersion(bytes, ...STATEMENT_VERSION)) throw new Unknown("statement, of another version");
-  const { lines, ...note } = readNote(bytes, 6, "statement");
+  if (bytes.length <= MAX_STATEMENT && isOtherVersion(bytes, ...STATEMENT_VERSION)) throw new Unknown("statement, of another version");
+  const { lines, ...note } = readNote(bytes, 6, "statement", MAX_STATEMENT);
   const [first, origin, id, commit, tape, last] = lines as [string, string, string, string, string, string];
   if (first !== "shuffled/v1/statement" || last !== "order ok") throw new Malformed("statement: not of its form");
   const s = { origin, id: readInteger(id, "statement: id"), commit: readHash(commit, "statement: leaf hash"), tape: readHash(tape, "statement: leaf hash"), ...note };

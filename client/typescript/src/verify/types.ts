@@ -101,7 +101,9 @@ export interface EvidenceFile {
 
 // --------------------------------------------------------------- whom to trust
 
-export interface NoteKey { name: string; id: string; key: Bytes }
+// A NoteKey is a verifier key; typed is the type byte and the key. Of an unknown type no
+// signature holds.
+export interface NoteKey { name: string; id: string; key: Bytes; typed: Bytes; type: number; unknown?: boolean }
 // A Group of a policy, or a witness, which has no members. d is how many witnesses two
 // sets that meet it share at least.
 export interface Node { called: string; d: number; need?: number; members?: Node[] }

@@ -1,0 +1,151 @@
+package keys
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"filippo.io/mldsa"
+	"github.com/transparency-dev/formats/log"
+	fnote "github.com/transparency-dev/formats/note"
+	"golang.org/x/mod/sumdb/note"
+
+	"shuffled/internal/audit"
+)
+
+// algMLDSA is the signature type of ML-DSA-44 (C2SP tlog-cosignature).
+const algMLDSA = 0x06
+
+// MLDSAKey is an ML-DSA-44 key: the second signing key of a ledger, or the second key of
+// a witness. It is safe for concurrent use and prints as its verifier key. Its arithmetic
+// is filippo.io/mldsa's, which lies outside the FIPS 140-3 module.
+type MLDSAKey struct {
+	noteKey
+	signer   *fnote.SubtreeSigner
+	verifier note.Verifier
+	public   []byte // type byte and public key
+}
+
+// GenerateMLDSA makes a new key of a ledger or witness of that name.
+func GenerateMLDSA(name string) (*MLDSAKey, error) {
+	if err := audit.CheckOrigin(name); err != nil {
+		return nil, fmt.Errorf("generating an ML-DSA-44 key for %q: a name %w", name, err)
+	}
+	seed := make([]byte, mldsa.PrivateKeySize)
+	rand.Read(seed) // never fails (crypto/rand)
+	return newMLDSA(name, seed)
+}
+
+// ReadMLDSA reads a key file: one line of signed-note text, perhaps encrypted under
+// passphrase.
+func ReadMLDSA(path string, passphrase Secret) (*MLDSAKey, error) {
+	return readNoteKey(path, passphrase, "ML-DSA-44", parseMLDSA)
+}
+
+// Name returns the name of the ledger or witness.
+func (k *MLDSAKey) Name() string { return k.signer.Name() }
+
+// Public returns the type byte and the public key, as key entries hold it.
+func (k *MLDSAKey) Public() []byte { return append([]byte(nil), k.public...) }
+
+// Verifier returns the verifier of the key.
+func (k *MLDSAKey) Verifier() note.Verifier { return k.verifier }
+
+// At returns a signer of checkpoints that says that it signed at a time in seconds since
+// 1970. Of a ledger that is 0, which says nothing: a ledger signs its newest head, and
+// entries have their times.
+func (k *MLDSAKey) At(unix int64) note.Signer { return MLDSASigner{k, uint64(unix)} }
+
+// MLDSASigner signs checkpoints with an ML-DSA-44 key.
+type MLDSASigner struct {
+	key  *MLDSAKey
+	unix uint64
+}
+
+// Name returns the name of the ledger or witness.
+func (s MLDSASigner) Name() string { return s.key.signer.Name() }
+
+// KeyHash returns the id of the key in signature lines.
+func (s MLDSASigner) KeyHash() uint32 { return s.key.signer.KeyHash() }
+
+// Verifier returns the verifier of the key.
+func (s MLDSASigner) Verifier() note.Verifier { return s.key.verifier }
+
+// Sign signs the text of a checkpoint. Its extension lines, if it has any, are not signed
+// (C2SP tlog-cosignature).
+func (s MLDSASigner) Sign(text []byte) ([]byte, error) {
+	var c log.Checkpoint
+	if _, err := c.Unmarshal(text); err != nil {
+		return nil, fmt.Errorf("signing with ML-DSA-44: %w", err)
+	}
+	return s.key.signer.SignSubtree(s.unix, c.Origin, 0, c.Size, c.Hash)
+}
+
+// errMLDSA says nothing of the text: it may be a damaged private key.
+var errMLDSA = errors.New("no ML-DSA-44 key in signed-note form")
+
+// parseMLDSA reads signed-note text, in its one encoding (which settles type and id).
+func parseMLDSA(skey []byte) (*MLDSAKey, error) {
+	parts := strings.SplitN(string(skey), "+", 5)
+	if len(parts) != 5 {
+		return nil, errMLDSA
+	}
+	raw, err := base64.StdEncoding.DecodeString(parts[4])
+	if err != nil || len(raw) != 1+mldsa.PrivateKeySize {
+		return nil, errMLDSA
+	}
+	k, err := newMLDSA(parts[2], raw[1:])
+	if err != nil || !bytes.Equal(k.skey.Bytes(), skey) {
+		return nil, errMLDSA
+	}
+	return k, nil
+}
+
+// newMLDSA makes the key of a seed, and proves that it signs what its verifier key accepts
+// (the pairwise test of FIPS 140-3).
+func newMLDSA(name string, seed []byte) (*MLDSAKey, error) {
+	key, err := mldsa.NewPrivateKey(mldsa.MLDSA44(), seed)
+	if err != nil {
+		return nil, errMLDSA
+	}
+	public := append([]byte{algMLDSA}, key.PublicKey().Bytes()...)
+	vkey, err := audit.VKey(name, public)
+	if err != nil {
+		return nil, err
+	}
+	verifier, err := audit.ParseVKey(vkey)
+	if err != nil {
+		return nil, err
+	}
+	text := privateText(vkey, algMLDSA, seed)
+	signer, err := fnote.NewMLDSASigner(text)
+	if err != nil {
+		return nil, errMLDSA
+	}
+	k := &MLDSAKey{noteKey{vkey, NewSecret([]byte(text))}, signer, verifier, public}
+	return k, proves(k.At(1), verifier)
+}
+
+// proves shows that a signer of checkpoints makes what a verifier accepts.
+func proves(signer note.Signer, verifier note.Verifier) error {
+	const text = "pairwise test\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"
+	signed, err := note.Sign(&note.Note{Text: text}, signer)
+	if err == nil {
+		_, err = note.Open(signed, note.VerifierList(verifier))
+	}
+	if err != nil {
+		return fmt.Errorf("the key of %s does not match its verifier key", verifier.Name())
+	}
+	return nil
+}
+
+// privateText is the text of a key file: that of signed-note keys, with the key id and
+// signature type of the verifier key.
+func privateText(vkey string, alg byte, seed []byte) string {
+	parts := strings.SplitN(vkey, "+", 3) // name, id, public key
+	return "PRIVATE+KEY+" + parts[0] + "+" + parts[1] + "+" +
+		base64.StdEncoding.EncodeToString(append([]byte{alg}, seed...))
+}
