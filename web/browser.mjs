@@ -163,7 +163,7 @@ export class Browser {
   }
   // asked wants the page to have asked for these addresses, and logged nothing.
   asked(...allowed) {
-    assert.deepEqual(this.log.filter((line) => !line.includes("favicon")), allowed.map((url) => `asked for ${url}`), "the page asked for something else, or broke its own policy");
+    assert.deepEqual(this.log, allowed.map((url) => `asked for ${url}`), "the page asked for something else, or broke its own policy");
     this.log.length = 0;
   }
   async choose(...files) {

@@ -26,49 +26,50 @@ import (
 
 type cli struct {
 	Demo   demo.Cmd       `cmd:"" group:"Begin" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
-	Init   host.InitCmd   `cmd:"" group:"Set up and run" help:"Set up a production house: configuration, keys, roles, policy, unit, and the commands that follow."`
-	Doctor host.DoctorCmd `cmd:"" group:"Set up and run" help:"Check host, files, database, witnesses and listeners of a configuration, and say what to do."`
+	Init   host.InitCmd   `cmd:"" group:"Set up and run: operator" help:"Set up a production house: configuration, keys, roles, policy, unit, and the commands that follow."`
+	Doctor host.DoctorCmd `cmd:"" group:"Set up and run: operator" help:"Check host, files, database, witnesses and listeners of a configuration, and say what to do."`
 
-	Ledger    host.LedgerCmd    `cmd:"" group:"Set up and run" help:"Create and list ledgers."`
-	Migrate   host.MigrateCmd   `cmd:"" group:"Set up and run" help:"Create or change the tables of a database."`
-	Serve     serveCmd          `cmd:"" group:"Set up and run" help:"Run the daemon."`
-	Token     host.TokenCmd     `cmd:"" group:"Set up and run" help:"Create, list and revoke API tokens."`
-	Act       host.ActCmd       `cmd:"" group:"Set up and run" help:"Propose, sign and submit acts of administrators."`
-	Key       host.KeyCmd       `cmd:"" group:"Set up and run" help:"Generate and show keys."`
-	Witness   host.WitnessCmd   `cmd:"" group:"Set up and run" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
-	Retention host.RetentionCmd `cmd:"" group:"Set up and run" help:"Drop what is past its retention."`
+	Ledger    host.LedgerCmd    `cmd:"" group:"Set up and run: operator" help:"Create and list ledgers."`
+	Migrate   host.MigrateCmd   `cmd:"" group:"Set up and run: operator" help:"Create or change the tables of a database."`
+	Serve     serveCmd          `cmd:"" group:"Set up and run: operator" help:"Run the daemon."`
+	Token     host.TokenCmd     `cmd:"" group:"Set up and run: operator" help:"Create, list and revoke API tokens."`
+	Act       host.ActCmd       `cmd:"" group:"Set up and run: operator" help:"Propose, sign and submit acts of administrators."`
+	Key       host.KeyCmd       `cmd:"" group:"Set up and run: operator" help:"Generate and show keys."`
+	Witness   host.WitnessCmd   `cmd:"" group:"Set up and run: operator" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
+	Retention host.RetentionCmd `cmd:"" group:"Set up and run: operator" help:"Drop what is past its retention."`
 
-	Shuffle  operate.ShuffleCmd  `cmd:"" group:"Play" help:"Ask a running daemon for a shuffle."`
-	Draw     operate.DrawCmd     `cmd:"" group:"Play" help:"Ask a running daemon for dice, numbers or a wheel's spin."`
-	Mix      operate.MixCmd      `cmd:"" group:"Play" help:"Reveal the outside randomness that a shuffle planned."`
-	Deal     operate.DealCmd     `cmd:"" group:"Play" help:"Deal the next cards of a shuffle."`
-	Reveal   operate.RevealCmd   `cmd:"" group:"Play" help:"Make dealt cards public: a showdown, or a card that was seen."`
-	Close    operate.CloseCmd    `cmd:"" group:"Play" help:"Close a shuffle and disclose its tape."`
-	Batch    operate.BatchCmd    `cmd:"" group:"Play" help:"Ask for many of these in one request."`
-	Show     operate.ShowCmd     `cmd:"" group:"Play" help:"Show a shuffle, or write its transcript to a file."`
-	Takeover operate.TakeoverCmd `cmd:"" group:"Play" help:"Become the owner of another identity's shuffle."`
-	Decks    operate.DecksCmd    `cmd:"" group:"Play" help:"List the decks that a running daemon knows by name."`
-	Terms    operate.TermsCmd    `cmd:"" group:"Play" help:"Put and show documents that say what values mean: wheels and pay tables."`
-	Tickets  ticket.Cmd          `cmd:"" group:"Play" help:"Hash a list of tickets, prove a ticket, check a proof."`
+	Shuffle  operate.ShuffleCmd  `cmd:"" group:"Play: back end, floor" help:"Ask a running daemon for a shuffle."`
+	Draw     operate.DrawCmd     `cmd:"" group:"Play: back end, floor" help:"Ask a running daemon for dice, numbers or a wheel's spin."`
+	Mix      operate.MixCmd      `cmd:"" group:"Play: back end, floor" help:"Reveal the outside randomness that a shuffle planned."`
+	Deal     operate.DealCmd     `cmd:"" group:"Play: back end, floor" help:"Deal the next cards of a shuffle."`
+	Reveal   operate.RevealCmd   `cmd:"" group:"Play: back end, floor" help:"Make dealt cards public: a showdown, or a card that was seen."`
+	Close    operate.CloseCmd    `cmd:"" group:"Play: back end, floor" help:"Close a shuffle and disclose its tape."`
+	Batch    operate.BatchCmd    `cmd:"" group:"Play: back end, floor" help:"Ask for many of these in one request."`
+	Show     operate.ShowCmd     `cmd:"" group:"Play: back end, floor" help:"Show a shuffle, or write its transcript to a file."`
+	Takeover operate.TakeoverCmd `cmd:"" group:"Play: back end, floor" help:"Become the owner of another identity's shuffle."`
+	Decks    operate.DecksCmd    `cmd:"" group:"Play: back end, floor" help:"List the decks that a running daemon knows by name."`
+	Terms    operate.TermsCmd    `cmd:"" group:"Play: back end, floor" help:"Put and show documents that say what values mean: wheels and pay tables."`
+	Tickets  ticket.Cmd          `cmd:"" group:"Play: back end, floor" help:"Hash a list of tickets, prove a ticket, check a proof."`
 
-	Recall  operate.RecallCmd  `cmd:"" group:"Look and intervene" help:"Find shuffles by table, time, game or state."`
-	History operate.HistoryCmd `cmd:"" group:"Look and intervene" help:"Walk a table back from its newest commit, each proved by its receipt."`
-	Events  operate.EventsCmd  `cmd:"" group:"Look and intervene" help:"Follow what happens in the ledger of a running daemon."`
-	Table   operate.TableCmd   `cmd:"" group:"Look and intervene" help:"Open, close and list tables of a running daemon."`
-	Kill    operate.KillCmd    `cmd:"" group:"Look and intervene" help:"Set, clear and list kill switches of a running daemon."`
-	Latch   operate.LatchCmd   `cmd:"" group:"Look and intervene" help:"Clear the entropy latch of a running daemon."`
-	Access  operate.AccessCmd  `cmd:"" group:"Look and intervene" help:"Show what regulators asked a running daemon for."`
+	Recall  operate.RecallCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Find shuffles by table, time, game or state."`
+	History operate.HistoryCmd `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Walk a table back from its newest commit, each proved by its receipt."`
+	Events  operate.EventsCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Follow what happens in the ledger of a running daemon."`
+	Table   operate.TableCmd   `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Open, close and list tables of a running daemon."`
+	Kill    operate.KillCmd    `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Set, clear and list kill switches of a running daemon."`
+	Latch   operate.LatchCmd   `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Clear the entropy latch of a running daemon."`
+	Access  operate.AccessCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Show what regulators asked a running daemon for."`
 
-	Verify auditcli.VerifyCmd `cmd:"" group:"Verify" help:"Verify a transcript or receipt, offline."`
-	Audit  auditcli.AuditCmd  `cmd:"" group:"Verify" help:"Export and check whole ledgers."`
-	Slot   player.SlotCmd     `cmd:"" group:"Verify" help:"Make a player's own randomness for a shuffle."`
+	Verify auditcli.VerifyCmd `cmd:"" group:"Verify: player, auditor" help:"Verify a transcript or receipt, offline."`
+	Audit  auditcli.AuditCmd  `cmd:"" group:"Verify: player, auditor" help:"Export and check whole ledgers."`
+	Slot   player.SlotCmd     `cmd:"" group:"Verify: player, auditor" help:"Make a player's own randomness for a shuffle."`
 
-	Selftest selftestCmd `cmd:"" group:"Measure" help:"Run the known-answer tests of every primitive and format, and show them."`
-	Lab      labCmd      `cmd:"" group:"Measure" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
-	Bench    benchCmd    `cmd:"" group:"Measure" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
+	Selftest selftestCmd `cmd:"" group:"Measure: test lab" help:"Run the known-answer tests of every primitive and format, and show them."`
+	Lab      labCmd      `cmd:"" group:"Measure: test lab" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
+	Bench    benchCmd    `cmd:"" group:"Measure: test lab" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
 
 	Version    versionCmd         `cmd:"" group:"This program" help:"Show build, algorithm and FIPS state."`
-	Completion term.CompletionCmd `cmd:"" group:"This program" help:"Print what makes a shell complete commands and flags."`
+	Completion term.CompletionCmd `cmd:"" group:"This program" help:"Print what makes bash, zsh or fish complete commands and flags."`
+	Man        term.ManCmd        `cmd:"" group:"This program" help:"Print the manual page of a command, or write them all."`
 }
 
 func main() {

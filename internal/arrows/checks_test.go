@@ -145,7 +145,7 @@ var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 func TestLinks(t *testing.T) {
 	links := 0
 	eachFile(t, func(file string, text []byte) {
-		if !strings.HasSuffix(file, ".md") || wide[file] == "a template: the reader of the kit sees other lines" {
+		if !strings.HasSuffix(file, ".md") || strings.HasPrefix(wide[file], "a template") {
 			return
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {

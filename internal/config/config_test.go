@@ -275,7 +275,7 @@ func TestDuration(t *testing.T) {
 
 func TestSize(t *testing.T) {
 	for text, want := range map[string]Size{"0B": 0, "1B": 1, "1023B": 1023, "1KiB": 1024, "64KiB": 65536,
-		"3MiB": 3 << 20, "2GiB": 2 << 30, "8589934591GiB": 8589934591 << 30} {
+		"3MiB": 3 << 20, "2GiB": 2 << 30, "8589934591GiB": 8589934591 << 30, "64TiB": 64 << 40} {
 		var s Size
 		if err := s.UnmarshalText([]byte(text)); err != nil || s != want || fmt.Sprint(s) != text {
 			t.Errorf("%q: %d as %v, %v", text, int64(s), s, err)
@@ -283,7 +283,7 @@ func TestSize(t *testing.T) {
 	}
 	for _, text := range []string{"", "1", "B", "1kB", "1KB", "1MB", "1Mi", "1 MiB", "-1B", "+1B", "1.5MiB", "0x10B",
 		"1_000B",
-		"8589934592GiB", "9223372036854775808B", "99999999999999999999B", "1BKiB"} {
+		"8589934592GiB", "8388608TiB", "9223372036854775808B", "99999999999999999999B", "1BKiB"} {
 		s := Size(7)
 		if err := s.UnmarshalText([]byte(text)); err == nil || s != 7 {
 			t.Errorf("%q: %v, %v", text, s, err)

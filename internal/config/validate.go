@@ -43,7 +43,7 @@ func (c *Config) problems() []error {
 	p.duration("disclosure_rotation", c.DisclosureRotation, time.Minute, 8760*time.Hour)
 	p.duration("shutdown_delay", c.ShutdownDelay, 0, time.Minute)
 	if c.MemoryLimit != 0 {
-		p.size("memory_limit", c.MemoryLimit, 64<<20, 1<<50)
+		p.size("memory_limit", c.MemoryLimit, 64<<20, 64<<40)
 	}
 	p.oneOf("statistics", c.Statistics, StatisticsWarn, StatisticsHalt)
 	p.retention("retention", c.Retention)

@@ -39,7 +39,7 @@ type Size int64
 var sizeUnits = []struct {
 	name  string
 	bytes int64
-}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
+}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
 
 // String returns s with the largest unit that leaves a whole number.
 func (s Size) String() string {
@@ -51,7 +51,7 @@ func (s Size) String() string {
 	return "0B"
 }
 
-// UnmarshalText reads a whole number followed by B, KiB, MiB or GiB.
+// UnmarshalText reads a whole number followed by B, KiB, MiB, GiB or TiB.
 func (s *Size) UnmarshalText(b []byte) error {
 	for _, u := range sizeUnits {
 		digits, ok := strings.CutSuffix(string(b), u.name)
@@ -65,7 +65,7 @@ func (s *Size) UnmarshalText(b []byte) error {
 		*s = Size(int64(n) * u.bytes)
 		return nil
 	}
-	return fmt.Errorf(`a size is a whole number and B, KiB, MiB or GiB, as in "64KiB"`)
+	return fmt.Errorf(`a size is a whole number and B, KiB, MiB, GiB or TiB, as in "64KiB"`)
 }
 
 // MarshalText writes what UnmarshalText reads.

@@ -17,7 +17,7 @@ func (c *call) json(v any) error {
 	if err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
-	return c.write("application/json", noStore, body)
+	return c.write("application/json", noStore, append(body, '\n')) // for a terminal
 }
 
 // answers is how a call ends with what v is shown as, or with err.
@@ -52,5 +52,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(body)
+	w.Write(append(body, '\n'))
 }

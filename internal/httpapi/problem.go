@@ -50,7 +50,7 @@ func writeProblem(w http.ResponseWriter, e *refusal) {
 	kind := problems[e.code]
 	body := plainProblems[e.code]
 	if e.detail != "" || e.field != "" {
-		body = problemBody(e)
+		body = append(problemBody(e), '\n')
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
@@ -73,7 +73,7 @@ func writeProblem(w http.ResponseWriter, e *refusal) {
 var plainProblems = func() map[Code][]byte {
 	all := make(map[Code][]byte, len(problems))
 	for code := range problems {
-		all[code] = problemBody(&refusal{code: code})
+		all[code] = append(problemBody(&refusal{code: code}), '\n')
 	}
 	return all
 }()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -75,7 +76,10 @@ type Program struct {
 // Run parses the arguments and runs their command. A command gets ctx and the
 // values of bind as arguments. It returns the exit code.
 func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any) int {
-	code := -1
+	code, report := -1, Report
+	if slices.Contains(args, "--json") {
+		report = reportJSON
+	}
 	parser, err := kong.New(p.Grammar,
 		kong.Name(p.Name),
 		kong.Description(p.Description),
@@ -87,20 +91,20 @@ func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any)
 		kong.Bind(bind...),
 	)
 	if err != nil {
-		return Report(s.Err, err)
+		return report(s.Err, err)
 	}
 	parsed, err := parser.Parse(args)
 	if code >= 0 { // --help was printed
 		return code
 	}
 	if err != nil {
-		return Report(s.Err, Usage("%s", plain(err.Error())))
+		return report(s.Err, Usage("%s", plain(err.Error())))
 	}
 	before, err := p.Before(parsed.Command())
 	if err != nil {
-		return Report(s.Err, err)
+		return report(s.Err, err)
 	}
-	return Report(s.Err, parsed.Run(before))
+	return report(s.Err, parsed.Run(before))
 }
 
 // parserWords are what the parser says of a value, and what people read.
@@ -156,6 +160,17 @@ func Hint(err error) string {
 	return ""
 }
 
+// refusedError is an error of a daemon, which has a code.
+type refusedError struct {
+	error
+	code string
+}
+
+func (r *refusedError) Unwrap() error { return r.error }
+
+// WithCode keeps the code that a daemon refused a request with.
+func WithCode(err error, code string) error { return &refusedError{err, code} }
+
 // Distrust says what to do with a program that computes something else than was
 // published: err is of its known-answer tests.
 func Distrust(err error) error {
@@ -172,15 +187,43 @@ var ErrFails = errors.New("the evidence fails")
 // code. Messages are lower case, without a full stop; advice follows on a line of
 // its own. Every program of the project is named shuffled here: a user types it.
 func Report(w io.Writer, err error) int {
-	if err == nil {
-		return ExitOK
-	}
-	if errors.Is(err, ErrFails) {
-		return ExitFails
+	code := exitCode(err)
+	if code <= ExitFails {
+		return code
 	}
 	fmt.Fprintf(w, "shuffled: error: %s\n", err)
 	if hint := Hint(err); hint != "" {
 		fmt.Fprintf(w, "shuffled: hint: %s\n", hint)
+	}
+	return code
+}
+
+// reportJSON is Report for a program that reads.
+func reportJSON(w io.Writer, err error) int {
+	code := exitCode(err)
+	if code <= ExitFails {
+		return code
+	}
+	refused, _ := errors.AsType[*refusedError](err)
+	if refused == nil {
+		refused = new(refusedError)
+	}
+	PrintJSON(w, struct {
+		Error string `json:"error"`
+		Hint  string `json:"hint,omitempty"`
+		Code  string `json:"code,omitempty"` // of the daemon
+		Exit  int    `json:"exit"`
+	}{err.Error(), Hint(err), refused.code, code})
+	return code
+}
+
+// exitCode is the exit code that says how a command ended.
+func exitCode(err error) int {
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.Is(err, ErrFails):
+		return ExitFails
 	}
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		return ExitUsage

@@ -1,7 +1,11 @@
 package term
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -30,5 +34,31 @@ func TestFlagErrors(t *testing.T) {
 		if code != ExitUsage || !strings.Contains(out.String(), "error: "+want+"\n") {
 			t.Errorf("%s: %d %s", args, code, out.String())
 		}
+	}
+}
+
+// TestReportJSON: with --json an error is an object, and the exit code is in it.
+func TestReportJSON(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{nil, ""}, {ErrFails, ""},
+		{errors.New("no \x1b"), `{"error":"no \u001b","exit":3}`},
+		{WithHint(Usage("wrong"), "do %s", "this"), `{"error":"wrong","hint":"do this","exit":2}`},
+		{WithHint(WithCode(errors.New("no"), "place"), "go on"), `{"error":"no","hint":"go on","code":"place","exit":3}`},
+	} {
+		var out, compact bytes.Buffer
+		code := reportJSON(&out, test.err)
+		if out.Len() > 0 && json.Compact(&compact, out.Bytes()) != nil || compact.String() != test.want ||
+			code != Report(io.Discard, test.err) {
+			t.Errorf("%v: %d %s, want %s", test.err, code, out.String(), test.want)
+		}
+	}
+	var errs strings.Builder
+	p := Program{Name: "p", Grammar: new(struct{ N int }), Before: func(string) (any, error) { return nil, nil }}
+	code := p.Run(context.Background(), []string{"--n", "x", "--json"}, Streams{Out: io.Discard, Err: &errs})
+	if code != ExitUsage || !strings.HasPrefix(errs.String(), "{") {
+		t.Errorf("%d %s", code, errs.String())
 	}
 }

@@ -9,55 +9,132 @@ import (
 
 // CompletionCmd prints what makes a shell complete the commands and flags of the program.
 type CompletionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh" help:"bash or zsh."`
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Help returns an example.
+// Help returns examples.
 func (CompletionCmd) Help() string {
-	return "Example:\n  shuffled completion bash > /etc/bash_completion.d/shuffled"
+	return `Examples:
+
+    shuffled completion bash > /etc/bash_completion.d/shuffled
+    shuffled completion zsh >> ~/.zshrc
+    shuffled completion fish > ~/.config/fish/completions/shuffled.fish`
 }
 
 // Run prints the script. zsh runs the one of bash.
 func (c CompletionCmd) Run(s Streams, program *kong.Kong) error {
+	name := program.Model.Name
+	if c.Shell == "fish" {
+		return fish(s, name, program.Model.Node)
+	}
 	if c.Shell == "zsh" {
 		fmt.Fprintln(s.Out, "autoload -U +X compinit bashcompinit && compinit && bashcompinit")
 	}
-	name := program.Model.Name
 	var paths, words strings.Builder
-	each(program.Model.Node, "", func(path string, offered []string) {
+	each(program.Model.Node, "", func(path string, n *kong.Node) {
 		if path != "" {
-			fmt.Fprintf(&paths, "\t\t%q) path=%q ;;\n", path, path)
+			fmt.Fprintf(&paths, "\t\t%q) at=%q ;;\n", path, path)
 		}
-		fmt.Fprintf(&words, "\t%q) words=%q ;;\n", path, strings.Join(offered, " "))
+		var offered []string
+		for _, o := range offers(n) {
+			offered = append(offered, o.word)
+			if o.values != nil {
+				fmt.Fprintf(&words, "\t%q) offered=%q ;;\n", path+" "+o.word, strings.Join(o.values, " "))
+			}
+		}
+		fmt.Fprintf(&words, "\t%q*) offered=%q ;;\n", path+" ", strings.Join(offered, " "))
 	})
 	_, err := fmt.Fprintf(s.Out, `_%[1]s() {
-	local word words path=""
-	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-		case "$path $word" in
+	local word offered at=""
+	for word in "${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
+		case "$at $word" in
 %[2]s		esac
 	done
-	case "$path" in
+	[ "$word" = "=" ] && word=${COMP_WORDS[COMP_CWORD-2]}
+	case "$at $word" in
 %[3]s	esac
-	COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+	word=${COMP_WORDS[COMP_CWORD]}
+	COMPREPLY=($(compgen -W "$offered" -- "${word#=}"))
 }
 complete -o default -F _%[1]s %[1]s
 `, name, paths.String(), words.String())
 	return err
 }
 
-// each calls do for a command and those below it, with what may follow each.
-func each(n *kong.Node, path string, do func(path string, offered []string)) {
-	var offered []string
+// fish prints the script for fish, which shows what each word is for.
+func fish(s Streams, name string, program *kong.Node) error {
+	var paths, words strings.Builder
+	quoted := func(text string) string {
+		return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text) + "'"
+	}
+	each(program, "", func(path string, n *kong.Node) {
+		if path != "" {
+			fmt.Fprintf(&paths, "\t\t\tcase %s\n\t\t\t\tset path %s\n", quoted(path), quoted(path))
+		}
+		list := ""
+		for _, o := range offers(n) {
+			list += " " + quoted(o.word+"\t"+o.help)
+			if o.values != nil {
+				fmt.Fprintf(&words, "\t\tcase %s\n\t\t\tprintf '%%s\\n' %s\n", quoted(path+" "+o.word),
+					strings.Join(o.values, " "))
+			}
+		}
+		fmt.Fprintf(&words, "\t\tcase %s\n\t\t\tprintf '%%s\\n'%s\n", quoted(path+" *"), list)
+		if n.Leaf() {
+			fmt.Fprintf(&words, "\t\t\t__fish_complete_path (commandline -ct)\n")
+		}
+	})
+	_, err := fmt.Fprintf(s.Out, `function __%[1]s_complete
+	set -l path ''
+	set -l word ''
+	for word in (commandline -opc)[2..-1]
+		switch "$path $word"
+%[2]s		end
+	end
+	switch "$path $word"
+%[3]s	end
+end
+complete -c %[1]s -f -a '(__%[1]s_complete)'
+`, name, paths.String(), words.String())
+	return err
+}
+
+// An offer is a word that may follow a command, and of a flag its values, if there are few.
+type offer struct {
+	word, help string
+	values     []string
+}
+
+// offers are the words that may follow a command.
+func offers(n *kong.Node) (all []offer) {
 	for _, child := range n.Children {
 		if !child.Hidden {
-			offered = append(offered, child.Name)
+			all = append(all, offer{word: child.Name, help: child.Help})
 		}
 	}
 	for _, flag := range n.Flags {
-		offered = append(offered, "--"+flag.Name)
+		all = append(all, offer{"--" + flag.Name, flag.Help, valuesOf(flag.Value)})
 	}
-	do(path, offered)
+	return all
+}
+
+// valuesOf are the values that a flag may have, if they are listed.
+func valuesOf(v *kong.Value) (values []string) {
+	for _, value := range v.EnumSlice() {
+		if value != "" {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// each calls do for a command and those below it, each after those above it, with its words.
+// A hidden one has none.
+func each(n *kong.Node, path string, do func(path string, n *kong.Node)) {
 	for _, child := range n.Children {
-		each(child, path+" "+child.Name, do)
+		if !child.Hidden {
+			each(child, path+" "+child.Name, do)
+		}
 	}
+	do(path, n)
 }

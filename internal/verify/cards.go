@@ -151,7 +151,7 @@ func (t *transcript) order() (string, error) {
 		return "", errors.New("the recomputed order does not lead to the deck root")
 	}
 	t.values = out.Values
-	return fmt.Sprintf("%d positions recomputed from the tape lead to the deck root", len(t.values)), nil
+	return many(len(t.values), "position", "positions") + " recomputed from the tape lead to the deck root", nil
 }
 
 // cards follows from openings and order, unless SHA-256 is broken. It is done
@@ -165,7 +165,7 @@ func (t *transcript) cards() (string, error) {
 			return "", fmt.Errorf("place %d: position %d has value %d, not %d", c.Place, c.Position, v, c.Value)
 		}
 	}
-	return fmt.Sprintf("%d cards as recomputed", len(t.file.Cards)), nil
+	return many(len(t.file.Cards), "card", "cards") + " as recomputed", nil
 }
 
 // shown lists the cards of a file that holds.

@@ -69,7 +69,8 @@ func (e *evidence) signature() (string, error) {
 	if len(e.keys) > 0 {
 		whose += ", or by one that it handed on to"
 	}
-	return fmt.Sprintf("%d entries of %s, signed by %s, with %s", e.head.Size, e.head.Origin, whose, signed), nil
+	return fmt.Sprintf("%s of %s, signed by %s, with %s", many(e.head.Size, "entry", "entries"), e.head.Origin, whose,
+		signed), nil
 }
 
 func (e *evidence) inclusion() (string, error) {
@@ -92,7 +93,7 @@ func (e *evidence) inclusion() (string, error) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%d entries lead to the checkpoint's root", len(e.receipts)), nil
+	return many(len(e.receipts), "entry leads", "entries lead") + " to the checkpoint's root", nil
 }
 
 // succession says which keys a checkpoint of the file needs.

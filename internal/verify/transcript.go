@@ -136,7 +136,7 @@ func (t *transcript) format() (string, error) {
 	if err := t.parseCoDealer(); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d receipts, %d cards", len(f.Receipts), len(f.Cards)), nil
+	return many(len(f.Receipts), "receipt", "receipts") + ", " + many(len(f.Cards), "card", "cards"), nil
 }
 
 func (t *transcript) parseCards() error {
@@ -183,8 +183,16 @@ func (t *transcript) entries() (string, error) {
 	if err := t.orderEntries(); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("shuffle %d: %d deals, %s", t.file.ID, len(t.deals), t.v.State),
+	return fmt.Sprintf("shuffle %d: %s, %s", t.file.ID, many(len(t.deals), "deal", "deals"), t.v.State),
 		handoverEntries(t.keys, t.head.Size)
+}
+
+// many is a number of things, of which one has another word than several.
+func many[T int | uint64](n T, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // take puts the i-th entry in its place: genesis, commit, at most one mix, deals and
@@ -387,7 +395,7 @@ func (t *transcript) deck() (string, error) {
 		return "", fmt.Errorf("a deck of %d cards where %d were shuffled", deck.Len(), ctx.Recipe.Cards)
 	}
 	t.names = deck
-	return fmt.Sprintf("%d cards", deck.Len()), nil
+	return many(deck.Len(), "card", "cards"), nil
 }
 
 // commitLeaf is the leaf hash of the commit entry, which a mix seed covers.

@@ -17,7 +17,7 @@ type Sheet struct{ term.Sheet }
 func (s Sheet) Verdict(name string, data []byte, v *verify.Verdict) string {
 	var b strings.Builder
 	b.WriteString(s.P.Bold(s.title(name, v)) + "\n\n")
-	b.WriteString(s.Steps(v.Steps))
+	b.WriteString(s.steps(v))
 	if v.Verdict == verify.Proved || v.Verdict == verify.Consistent {
 		b.WriteString("\n" + s.about(v))
 		if cards := s.cards(data, v.Cards); cards != "" {
@@ -40,6 +40,26 @@ func (s Sheet) title(name string, v *verify.Verdict) string {
 		name = "standard input"
 	}
 	return term.Fit(term.Visible(name), max(s.W-len(what)-2, 8)) + ": " + what
+}
+
+// steps lists the steps of a verdict: of one that is proved, those that had nothing to check
+// come last.
+func (s Sheet) steps(v *verify.Verdict) string {
+	if v.Verdict != verify.Proved {
+		return s.Steps(v.Steps)
+	}
+	var checked, others []verify.Step
+	for _, step := range v.Steps {
+		if step.Result == verify.StepNotChecked {
+			others = append(others, step)
+		} else {
+			checked = append(checked, step)
+		}
+	}
+	if others == nil {
+		return s.Steps(checked)
+	}
+	return s.Steps(checked) + "\nNot in the file, or not asked for:\n" + s.Steps(others)
 }
 
 // Steps lists them in columns: name, result, what was found.

@@ -43,6 +43,7 @@ type ledgerCreateCmd struct {
 	Policy     string        `placeholder:"FILE" help:"C2SP tlog-policy with the witnesses, their addresses and the quorum: it goes into the first entry."`
 	Succeeds   string        `placeholder:"FILE" help:"Newest checkpoint of the ledger that this one continues, as its witnesses hold it: it goes into the first entry."`
 	SucceedsBy string        `name:"succeeds-key" placeholder:"VKEY" help:"Verifier key of that ledger."`
+	JSON       bool          `name:"json" help:"Print JSON."`
 }
 
 func (ledgerCreateCmd) Help() string {
@@ -97,6 +98,9 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		time.Now())
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		return term.PrintJSON(s.Out, map[string]string{"name": c.Name, "origin": c.Origin, "vkey": key.VKey()})
 	}
 	fmt.Fprintf(s.Out, "created ledger %s\n%s\n", c.Name, key.VKey())
 	return nil

@@ -22,6 +22,7 @@ type tokenCreateCmd struct {
 	Identity    string        `placeholder:"NAME" help:"The service that the token is of, such as poker-backend: it owns the shuffles that it commits, whichever of its tokens it shows. A dealer's must be said; others default to their role."`
 	Table       []string      `placeholder:"NAME" sep:"none" help:"Only for this table; repeat it for each (default: all tables)."`
 	Expires     time.Duration `placeholder:"DURATION" help:"Life of the token, such as 720h (default: until it is revoked)."`
+	JSON        bool          `name:"json" help:"Print JSON: the id, and the token."`
 	Certificate string        `type:"existingfile" placeholder:"FILE" help:"No token: the client certificate in FILE (PEM) stands for one, also when it is renewed with the same key."`
 }
 
@@ -64,9 +65,15 @@ func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return fmt.Errorf("creating the token: %w", err)
 	}
-	if c.Certificate != "" {
+	switch {
+	case c.JSON:
+		return term.PrintJSON(s.Out, struct {
+			ID    string `json:"id"`
+			Token string `json:"token,omitempty"` // none for a certificate
+		}{body.ID, string(bearer.Bytes())})
+	case c.Certificate != "":
 		_, err = fmt.Fprintln(s.Out, body.ID)
-	} else {
+	default:
 		_, err = fmt.Fprintf(s.Out, "%s\n", bearer.Bytes())
 	}
 	return err

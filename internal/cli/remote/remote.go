@@ -208,9 +208,9 @@ func (r *Flags) Explain(err error) error {
 		}
 		return &lie{error: shown, hint: "deal nothing from it; is --key the ledger's own key?"}
 	case errors.As(err, &refused):
-		shown = errors.New(term.Visible(refused.Error())) // without method and path
+		shown = term.WithCode(errors.New(term.Visible(refused.Error())), string(refused.Code)) // without method and path
 		if refused.Code == client.CodeInvalidValue || refused.Code == client.CodeInvalidRequest {
-			return term.Usage("%s", shown)
+			return term.WithCode(term.Usage("%s", shown), string(refused.Code))
 		}
 		if hint := Advice[refused.Code]; hint != "" && (refused.Code != client.CodeUnauthorized || !r.credential()) {
 			return term.WithHint(shown, "%s", hint)
