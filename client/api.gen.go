@@ -39,6 +39,8 @@ const (
 	CodeClock                 Code = "clock"
 	CodeCloseBy               Code = "close_by"
 	CodeCoDealer              Code = "co_dealer"
+	CodeCoDealerForked        Code = "co_dealer_forked"
+	CodeCoDealerUnavailable   Code = "co_dealer_unavailable"
 	CodeCosigned              Code = "cosigned"
 	CodeCredential            Code = "credential"
 	CodeDeadline              Code = "deadline"
@@ -205,6 +207,11 @@ const (
 	MixRepeatedTrue MixRepeated = true
 )
 
+// Defines values for MixPlanCoDealer.
+const (
+	MixPlanCoDealerTrue MixPlanCoDealer = true
+)
+
 // Defines values for MixPlanCut.
 const (
 	MixPlanCutTrue MixPlanCut = true
@@ -253,6 +260,7 @@ const (
 const (
 	RoleAdmin     Role = "admin"
 	RoleAuditor   Role = "auditor"
+	RoleBlind     Role = "blind"
 	RoleDealer    Role = "dealer"
 	RoleRegulator Role = "regulator"
 )
@@ -430,6 +438,22 @@ type Appended struct {
 	Receipt Receipt `json:"receipt"`
 }
 
+// Asked What a house asks its co-dealer for, and that it stands in the house's ledger.
+type Asked struct {
+	// After Of the mix or deal that stands before in the house's shuffle, under the same checkpoint. Absent if that is
+	// the commit.
+	After *Receipt `json:"after,omitempty"`
+
+	// Ask The signature under the commit's ask key.
+	Ask []byte `json:"ask"`
+
+	// Commit Of the commit of the house's shuffle, under a checkpoint with the house's quorum.
+	Commit Receipt `json:"commit"`
+
+	// State As in the house's deal. Absent means zeros.
+	State *Hash `json:"state,omitempty"`
+}
+
 // Batch defines model for Batch.
 type Batch struct {
 	// Results The answer to each operation, in their order.
@@ -532,6 +556,10 @@ type CloseRepeated bool
 
 // CloseRequest defines model for CloseRequest.
 type CloseRequest struct {
+	// Follows Of an order for another ledger that was dealt from: of the close of the shuffle that it was for, under a
+	// checkpoint with the house's quorum.
+	Follows *Receipt `json:"follows,omitempty"`
+
 	// Outcome How the shuffle ends.
 	Outcome Outcome `json:"outcome"`
 
@@ -657,6 +685,9 @@ type Deal struct {
 	// Close The close, if it was asked for.
 	Close *Close `json:"close,omitempty"`
 
+	// CoDealer With a co-dealer, and only then, the receipt of its deal in its own ledger.
+	CoDealer *Receipt `json:"co_dealer,omitempty"`
+
 	// Labels Of a shuffle whose terms are a wheel, the label of each of shows, in their order: what the value wins.
 	Labels []string `json:"labels,omitempty"`
 
@@ -691,6 +722,9 @@ type DealRepeated bool
 
 // DealRequest defines model for DealRequest.
 type DealRequest struct {
+	// Asked Of an order for another ledger, and then always.
+	Asked *Asked `json:"asked,omitempty"`
+
 	// Close Close the shuffle in the same batch.
 	Close *CloseRequest `json:"close,omitempty"`
 
@@ -699,6 +733,10 @@ type DealRequest struct {
 
 	// Runs What the cards are for, in the order of their places.
 	Runs []Run `json:"runs"`
+
+	// State With a co-dealer: the hash of the game's history up to this request, of section 4.5 of the specification,
+	// which the co-dealer enters. Absent: the history is not bound.
+	State *Hash `json:"state,omitempty"`
 }
 
 // DeckList defines model for DeckList.
@@ -719,6 +757,10 @@ type DrawsRequest struct {
 
 	// Disclosure Absent means the ledger's choice.
 	Disclosure *Disclosure `json:"disclosure,omitempty"`
+
+	// ForLedger The origin of another ledger whose house deals blind with this order, of section 4.5 of the
+	// specification. It takes the role blind and ranges.
+	ForLedger *Origin `json:"for_ledger,omitempty"`
 
 	// GameRef The operator's name for the game.
 	GameRef *Name `json:"game_ref,omitempty"`
@@ -972,12 +1014,20 @@ type MixPlan struct {
 	// Beacon A round of drand's quicknet chain that lies in the future.
 	Beacon *BeaconPlan `json:"beacon,omitzero"`
 
+	// CoDealer The places go through the order of the co-dealer that the ledger names: the house sees no card before
+	// the co-dealer entered the request for it. All cards are taken, and there is no parent.
+	CoDealer *MixPlanCoDealer `json:"co_dealer,omitempty"`
+
 	// Cut A player cuts.
 	Cut *MixPlanCut `json:"cut,omitempty"`
 
 	// Slots The hashes of players' 32 secret bytes, each used once in a ledger.
 	Slots []Hash `json:"slots,omitempty"`
 }
+
+// MixPlanCoDealer The places go through the order of the co-dealer that the ledger names: the house sees no card before
+// the co-dealer entered the request for it. All cards are taken, and there is no parent.
+type MixPlanCoDealer bool
 
 // MixPlanCut A player cuts.
 type MixPlanCut bool
@@ -1025,6 +1075,9 @@ type Operation struct {
 	// the batch, from 0, whose shuffle it is.
 	Shuffle *OperationShuffle `json:"shuffle,omitempty"`
 }
+
+// Origin The name of a ledger, which is also that of its signing key.
+type Origin = string
 
 // Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
 // expired are written by the daemon.
@@ -1083,7 +1136,8 @@ type PublishedDeck struct {
 // a recipient.
 type Purpose string
 
-// Reason Why a shuffle is void. With tape_lost no tape is disclosed, a fault in every audit.
+// Reason Why a shuffle is void. With tape_lost no tape is disclosed, a fault in every audit; co_dealer is of a shuffle
+// with a co-dealer that does not answer.
 type Reason string
 
 // Receipt C2SP tlog-proof: an inclusion proof and a signed checkpoint, with the entry's bytes in the
@@ -1156,6 +1210,9 @@ type Shuffle struct {
 	// Examples: 2026-03-14T15:09:26.535Z
 	CloseBy Timestamp `json:"close_by"`
 
+	// CoDealer With a co-dealer, and only then, the receipt of its commit in its own ledger.
+	CoDealer *Receipt `json:"co_dealer,omitempty"`
+
 	// Commitment Hash of label, context and tape.
 	Commitment Hash `json:"commitment"`
 
@@ -1222,6 +1279,10 @@ type ShuffleRequest struct {
 	// EndAt The place of the cut card, which marks the last hand and forbids nothing: a number, or a
 	// range from which it is drawn after the shuffle from the same tape.
 	EndAt *EndAt `json:"end_at,omitempty"`
+
+	// ForLedger The origin of another ledger whose house deals blind with this order, of section 4.5 of the
+	// specification. It takes the role blind, and a deck positions-2 to positions-4096.
+	ForLedger *Origin `json:"for_ledger,omitempty"`
 
 	// GameRef The operator's name for the game.
 	GameRef *Name `json:"game_ref,omitempty"`

@@ -129,7 +129,7 @@ func (c *Client) proveStep(ctx context.Context, step *Step, s *Committed, when a
 			return err
 		})
 	case DealRequest:
-		first = req.First == 0 && len(s.commit.Context.Plan) == 0
+		first = req.First == 0 && len(s.commit.Context.Mixed()) == 0
 		d.Deal, err = held(answer, func(m *Deal) (err error) {
 			if index, err = c.proveDeal(ctx, s, &req, m, when, answer); err != nil {
 				return err

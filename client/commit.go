@@ -21,6 +21,7 @@ type Committed struct {
 	tag    audit.Tag // of the leaves of its positions
 	at     int64     // of the commit, UTC milliseconds
 	by     audit.Actor
+	other  *audit.Commit // with a co-dealer, its commit; of one that was loaded, once a transcript told it
 
 	mu   sync.Mutex // over all below
 	play play
@@ -140,6 +141,11 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer 
 		at: e.Time,
 		by: e.Actor}
 	committed.play = newPlay(committed)
+	if committed.blind() && s.CoDealer != nil {
+		if err := committed.ordered(*s.CoDealer); err != nil {
+			return nil, &Fault{What: "the co-dealer's commit", Answer: answer, Err: err}
+		}
+	}
 	return committed, nil
 }
 

@@ -35,7 +35,7 @@ func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m 
 			signature = v.Beacon[:] // the daemon fetched it
 		}
 	}
-	if !slices.Equal(mixValues(req, signature), mix.Values) || !answersPlan(mix.Values, s.commit.Context.Plan) {
+	if !slices.Equal(mixValues(req, signature), mix.Values) || !answersPlan(mix.Values, s.commit.Context.Mixed()) {
 		return fault("the mix in the ledger has other values", nil)
 	}
 	if p, ok := s.commit.Context.Beacon(); ok {
@@ -98,6 +98,7 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 		return 0, err
 	}
 	next := req.First + deal.Count()
+	s.give(deal)
 	places := openedPlaces(deal)
 	if len(d.Cards) != len(places) || d.Next != next {
 		return fault("%d cards up to place %d were opened for %d from %d", len(d.Cards), d.Next, len(places), req.First)
@@ -113,6 +114,10 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 		places[i].Position, places[i].Value, places[i].Name = card.Position, card.Value, deref(card.Card)
 		o := opening(card)
 		if what, err := s.open(card.Place, o); what != "" {
+			return 0, &Fault{What: what, Answer: answer, Err: err}
+		}
+		if err := s.openedBy(card.Place, card.By); err != nil {
+			what := fmt.Sprintf("the co-dealer's opening of place %d", card.Place)
 			return 0, &Fault{What: what, Answer: answer, Err: err}
 		}
 		opened = append(opened, o)

@@ -72,7 +72,8 @@ func (c *Client) load(ctx context.Context, at string, is func(*ShuffleState) boo
 	}
 	s.Time = s.CommittedAt
 	v := &verify.Verdict{Owner: s.by.Identity, State: string(ShuffleStateStateOpen)}
-	untouched := told.Next == 0 && !deref(told.Mixed) && told.ClosedAt == nil
+	// With a co-dealer its commit is in the transcript, too.
+	untouched := told.Next == 0 && !deref(told.Mixed) && told.ClosedAt == nil && !s.blind()
 	if !untouched || told.Owner != v.Owner || told.Extent != nil {
 		if v, err = c.restore(ctx, s); err != nil {
 			return nil, nil, err
@@ -104,7 +105,7 @@ func (s *Committed) status(told *ShuffleState, v *verify.Verdict) (status *Statu
 			st.Extent = &extent
 		}
 	}
-	if mixed := s.play.mix != nil; s.Plan != nil {
+	if mixed := s.play.mix != nil; len(s.commit.Context.Mixed()) > 0 {
 		st.Mixed = &mixed
 	}
 	if out := v.Next >= s.play.after; s.EndAt != nil && (out || v.Next <= s.play.before) {

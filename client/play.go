@@ -34,8 +34,8 @@ func newPlay(s *Committed) play {
 	ctx := s.commit.Context
 	p := play{values: make(map[int]uint32), shown: make(map[uint32]int),
 		dealt: make(map[int]CardShown)}
-	if len(ctx.Plan) == 0 {
-		p.order, _ = audit.NewOrder(s.leaf, s.commit, nil) // fails for a plan only
+	if len(ctx.Mixed()) == 0 {
+		p.order, _ = audit.NewOrder(s.leaf, s.commit, nil) // fails for a mix only
 		p.ordered = true
 	}
 	switch r := ctx.Recipe; {

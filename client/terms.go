@@ -27,6 +27,14 @@ type Plan struct {
 	Slots  []Hash `json:"slots,omitempty"`
 	Beacon *Round `json:"beacon,omitempty"`
 	Cut    bool   `json:"cut,omitempty"` // a player cuts
+
+	CoDealer *CoDealerPlan `json:"co_dealer,omitempty"`
+}
+
+// CoDealerPlan names the co-dealer's commit, whose order the places go through.
+type CoDealerPlan struct {
+	Index Index `json:"index"` // in the co-dealer's ledger
+	Leaf  Hash  `json:"leaf"`  // leaf hash of that entry
 }
 
 // Round is the round of a beacon.
@@ -86,6 +94,8 @@ func planOf(c *audit.Context) *Plan {
 			plan.Beacon = &Round{p.Chain, p.Round, timestamp(at * 1000)}
 		case audit.SourceCut:
 			plan.Cut = true
+		case audit.SourceCoDealer:
+			plan.CoDealer = &CoDealerPlan{p.Index, p.Leaf}
 		}
 	}
 	return plan

@@ -109,9 +109,16 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 			if err := s.mixed(b); err != nil {
 				return fault("the mix", err)
 			}
+		case *audit.Deal:
+			s.give(b)
 		}
 		if d, ok := audit.DisclosedBy(e.Body); ok {
 			told = d
+		}
+	}
+	if file.CoDealer != nil { // which a proved file of a shuffle with a co-dealer has, with its openings
+		if err := s.ordered(file.CoDealer.Receipts[0]); err != nil {
+			return fault("the co-dealer's commit", err)
 		}
 	}
 	for _, card := range file.Cards {

@@ -15,20 +15,21 @@ type terms struct {
 	closeBy    *Timestamp
 	gameRef    *Name
 	bound      *BoundTerms
+	forLedger  *Origin
 }
 
 func (r *ShuffleRequest) terms(key string) *terms {
-	return &terms{r.Table, key, r.Mix, r.Disclosure, r.CloseBy, r.GameRef, r.Terms}
+	return &terms{r.Table, key, r.Mix, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}
 }
 
 func (r *DrawsRequest) terms(key string) *terms {
-	return &terms{r.Table, key, r.Mix, r.Disclosure, r.CloseBy, r.GameRef, r.Terms}
+	return &terms{r.Table, key, r.Mix, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}
 }
 
 // context begins the context of the commit that was asked for. What the request leaves
 // to the daemon is as in got.
 func (t *terms) context(got *audit.Context) *audit.Context {
-	c := &audit.Context{Table: t.table, Disclosure: got.Disclosure}
+	c := &audit.Context{Table: t.table, Disclosure: got.Disclosure, ForLedger: deref(t.forLedger)}
 	if t.disclosure != nil {
 		c.Disclosure = audit.ParseDisclosure(string(*t.disclosure))
 	}
@@ -37,6 +38,9 @@ func (t *terms) context(got *audit.Context) *audit.Context {
 	}
 	if t.mix == nil {
 		return c
+	}
+	if named, ok := got.CoDealer(); ok && t.mix.CoDealer != nil {
+		c.Plan = append(c.Plan, named) // which order of the co-dealer it is, the daemon chooses
 	}
 	for _, h := range t.mix.Slots {
 		c.Plan = append(c.Plan, audit.Planned{Source: audit.SourceSlot, Slot: h})
@@ -133,6 +137,8 @@ func (s *Committed) differs(t *terms, want *audit.Context) string {
 		return "it is under another idempotency key"
 	case !slices.Equal(got.Plan, want.Plan):
 		return "its mix plan is another one"
+	case got.ForLedger != want.ForLedger:
+		return "it is an order for another ledger"
 	case got.Disclosure != want.Disclosure:
 		return "it is disclosed to others"
 	case t.closeBy != nil && s.commit.CloseBy != t.closeBy.UnixMilli():

@@ -15,6 +15,7 @@ import (
 	"shuffled/internal/beacon/relay"
 	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/place"
+	"shuffled/internal/codealer"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
@@ -42,6 +43,9 @@ type house struct {
 	senders []*webhook.Sender // to webhooks
 	tiles   *ledger.TileCache // of all ledgers
 
+	opening sync.Mutex                     // over ways, while ledgers are opened
+	ways    map[string]*codealer.CoDealers // to the co-dealers of ledgers, by the ledger's name
+
 	monitor *monitor.Monitor
 	start   *waiting // until the ledgers are open
 
@@ -57,6 +61,8 @@ type house struct {
 type words struct {
 	adoptHead  string // reason to accept a head without a high-water mark
 	clearLatch string // reason to clear an entropy latch
+
+	clearCoDealer string // reason to clear the latches of co-dealers
 
 	adoptAct *host.AdoptedHead // of administrators
 
@@ -76,6 +82,7 @@ func (w words) adopt(origin string) (reason string, act *audit.ActEntry) {
 func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w words, log *slog.Logger,
 	start *waiting) (*house, error) {
 	h := &house{cfg: cfg, log: log, store: store, start: start, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
+		ways:    make(map[string]*codealer.CoDealers),
 		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings),
 		last: make(chan struct{})}
 	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, Halt: cfg.Statistics == config.StatisticsHalt,
@@ -168,7 +175,22 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Inf
 	if err != nil {
 		return nil, place.ExplainOpen(ctx, h.store, err, info)
 	}
+	houses, err := readHouses(c.Houses)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	way, err := h.openCoDealers(c, l, w)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	var reach dealer.CoDealer
+	if way != nil {
+		h.opening.Lock()
+		h.ways[c.Name], reach = way, way
+		h.opening.Unlock()
+	}
 	d := dealer.New(dealer.Config{
+		Houses: houses, CoDealer: reach,
 		Ledger: l, Store: h.store, Entropy: h.entropy, Keys: h.ring, Log: h.log,
 		Now:      func() int64 { return time.Now().UnixMilli() },
 		Rotation: h.cfg.DisclosureRotation.Duration(),
@@ -247,6 +269,9 @@ func (h *house) expireIn(ctx context.Context, d *dealer.Dealer) {
 
 func (h *house) closeLedgers() error {
 	var errs []error
+	for _, way := range h.ways {
+		way.Close()
+	}
 	for _, d := range h.dealers {
 		errs = append(errs, d.Ledger().Close())
 	}

@@ -27,6 +27,7 @@ import (
 type serveCmd struct {
 	place.Flags
 	Dev        bool   `help:"A sandbox on this machine: makes keys, a ledger named main and tokens on the first run, migrates by itself, one listener, no rate limit."`
+	CoDealer   bool   `name:"co-dealer" help:"With --dev: a second ledger, named co-dealer, that deals blind hands together with main. One daemon is both, to try it: it hides no card."`
 	Listen     string `placeholder:"ADDR" help:"Address of the API (default 127.0.0.1:8080)."`
 	Operator   string `name:"operator-listen" placeholder:"ADDR" help:"Address of /healthz, /readyz and /metrics (default 127.0.0.1:9090; with --dev, that of the API)."`
 	LogLevel   string `enum:"debug,info,warn,error,default" default:"default" help:"debug, info, warn or error."`
@@ -34,6 +35,7 @@ type serveCmd struct {
 	AdoptHead  string `placeholder:"REASON" help:"Accept the stored head of a ledger that has no high-water mark here. The reason is written to the ledger, and every token and certificate is revoked."`
 	AdoptAct   string `type:"existingfile" placeholder:"FILE" help:"The same, for a ledger that asks for two administrators: the act of shuffled act propose adopt_head, signed by both. It has the reason."`
 	ClearLatch string `placeholder:"REASON" help:"Clear the entropy latch, after the generator's start-up test passed. The reason is written to the ledger."`
+	ClearFork  string `name:"clear-co-dealer" placeholder:"REASON" help:"Clear the latch of a co-dealer that showed two histories. The reason is logged, and what was seen of it kept under another name."`
 }
 
 func (serveCmd) Help() string {
@@ -68,6 +70,10 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 		return err
 	}
 	defer listener.Close()
+	c.Listen = listener.Addr().String()
+	if c.CoDealer && (!c.Dev || cfg.TLS.Cert != "") {
+		return term.Usage("--co-dealer goes with --dev, without a certificate")
+	}
 	if err := cfg.Validate(); err != nil {
 		return term.Usage("%s", err)
 	}
@@ -76,7 +82,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 		return err
 	}
 	m := newMachine(cfg, certificates, available, log)
-	w := words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch}
+	w := words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch, clearCoDealer: c.ClearFork}
 	if w.adoptAct, err = host.LoadAdoptedHead(c.AdoptAct); err != nil {
 		return err
 	}
@@ -104,7 +110,11 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ s
 		return store, nil
 	}
 	step.next("the database, in which the ledger of the sandbox is made")
-	if err := host.SetUpSandbox(ctx, cfg, store); err != nil {
+	err = host.SetUpSandbox(ctx, cfg, store)
+	if err == nil && c.CoDealer {
+		err = host.SetUpSandboxCoDealer(ctx, cfg, store, c.Listen)
+	}
+	if err != nil {
 		store.Close()
 		return nil, err
 	}
@@ -121,8 +131,10 @@ func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ s
 func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config, listener net.Listener,
 	m *machine, w words, passed selftest.Passed, log *slog.Logger) error {
 	figures, hooks, stored := new(generator), new(webhookFigures), newStoreFigures()
+	blind := new(coDealerFigures)
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: build.This().Name(), Log: log,
-		Collectors: append(append(figures.collectors(), selfTested(passed)...), hooks, m, stored), Health: m.Health})
+		Collectors: append(append(figures.collectors(), selfTested(passed)...), hooks, blind, m, stored),
+		Health:     m.Health})
 	if err != nil {
 		return err
 	}
@@ -171,6 +183,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	figures.source.Store(h.entropy)
 	figures.monitor.Store(h.monitor)
 	hooks.senders.Store(&h.senders)
+	blind.house.Store(h)
 	if err := c.serveBy(ctx, api, h); err != nil {
 		stop()
 		return errors.Join(err, group.Wait(), h.close())
@@ -191,6 +204,11 @@ func (c serveCmd) serveBy(ctx context.Context, api *httpapi.Server, h *house) er
 	for i, d := range h.dealers {
 		if c.Dev && d.Ledger().Info().Name == host.SandboxLedger && d.Ledger().Ready() == nil {
 			if err := host.MakeSandboxTokens(ctx, h.cfg, d.Ledger()); err != nil {
+				return err
+			}
+		}
+		if c.CoDealer && d.Ledger().Info().Name == host.SandboxCoDealer && d.Ledger().Ready() == nil {
+			if err := host.IntroduceSandbox(ctx, h.cfg, h.dealers[0].Ledger(), d.Ledger()); err != nil {
 				return err
 			}
 		}

@@ -207,6 +207,10 @@ var table = map[string]row{
 		ours: []string{"internal/audit", "internal/verify", "internal/terms", "internal/shuffle", "internal/beacon",
 			"internal/wire"},
 	},
+	"internal/codealer": {
+		why:  "asks the co-dealer of a house as any house would, and writes no entry",
+		ours: []string{"client", "internal/audit", "internal/dealer", "internal/ledger"},
+	},
 	"internal/term": {
 		why:  "what command lines share; knows the names of published cards, and no evidence",
 		ours: []string{"internal/near", "internal/shuffle"},

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -125,6 +126,34 @@ func AskMessage(a *Asked, first int, runs []Run) []byte {
 // Sign fills in the signature of a request.
 func (a *Asked) Sign(key ed25519.PrivateKey, first int, runs []Run) {
 	copy(a.Ask[:], ed25519.Sign(key, AskMessage(a, first, runs)))
+}
+
+// OrderMargin is how long an order for another ledger stays open behind the shuffle that it is
+// for, at the least, in milliseconds.
+const OrderMargin = 3_600_000
+
+// CheckOrder reports why order is not one for the shuffle of the commit: another ledger, other
+// positions or ranges, or not the same care.
+func CheckOrder(c, order *Commit) error {
+	a, b := c.Context, order.Context
+	switch {
+	case b.ForLedger != a.Origin:
+		return fmt.Errorf("the co-dealer's order is for %q, not for %s", b.ForLedger, a.Origin)
+	case b.Production != a.Production || b.Disclosure != a.Disclosure:
+		return errors.New("the co-dealer's order differs in production or disclosure")
+	case b.IsDraw() != a.IsDraw() || b.Recipe.Cards != a.Recipe.Cards ||
+		!slices.Equal(b.Recipe.Ranges, a.Recipe.Ranges):
+		return errors.New("the co-dealer's order is of other positions or ranges")
+	case order.CloseBy < c.CloseBy+OrderMargin:
+		return errors.New("the co-dealer's order closes less than an hour behind the shuffle")
+	}
+	return nil
+}
+
+// SameRequest reports whether both are one request: the checkpoint that it was shown under may
+// be another one.
+func (a *Asked) SameRequest(b *Asked) bool {
+	return a != nil && b != nil && a.Commit == b.Commit && a.After == b.After && a.State == b.State && a.Ask == b.Ask
 }
 
 // ErrNotAsked reports a request that the holder of the house's tape did not make.

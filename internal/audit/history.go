@@ -11,6 +11,7 @@ type KeyRecord struct {
 	Policy  []byte   // policy: C2SP tlog-policy
 	Retired Subject  // retirement: the subject of the retired key
 	From    int64    // retirement: UTC milliseconds from which the key deserves no trust
+	Origin  string   // co_dealer: of its ledger, whose key and policy are Public and Policy; "": none any more
 }
 
 // KeyRecords returns what the entry at index says of keys: a genesis of its signing key,
@@ -34,7 +35,7 @@ func KeyRecords(index uint64, e Entry) (all []KeyRecord) {
 		}
 	case *Key:
 		add(KeyRecord{Subject: b.Subject, ID: b.ID, Public: b.Public, Policy: b.Policy, Retired: b.Retired,
-			From: b.From})
+			From: b.From, Origin: b.Origin})
 	}
 	return all
 }

@@ -2,20 +2,9 @@ package audit
 
 import (
 	"slices"
-	"strconv"
 
 	"shuffled/internal/shuffle"
 )
-
-// PositionsDeck is the deck of an order for another ledger: the numbers 0 … n−1 as names
-// (docs/SPEC.md section 3.2).
-func PositionsDeck(n int) (shuffle.Deck, error) {
-	names := make([]string, n)
-	for i := range names {
-		names[i] = strconv.Itoa(i)
-	}
-	return shuffle.NewDeck(names)
-}
 
 // checkCoDealer: what commits may name as co-dealer is another ledger, with keys of its own.
 func (s *State) checkCoDealer(k *Key) error {
@@ -82,10 +71,23 @@ func (s *State) checkForLedger(c *Commit) error {
 		return illegal(RuleCoDealer, "an order for another ledger is of all %d positions, not of %d", ctx.Recipe.Cards,
 			ctx.Recipe.Take)
 	}
-	if deck, err := PositionsDeck(ctx.Recipe.Cards); err != nil || deck.Hash() != ctx.DeckHash {
+	if shuffle.Positions(ctx.Recipe.Cards).Hash() != ctx.DeckHash {
 		return illegal(RuleCoDealer, "the deck of an order for another ledger is positions-%d", ctx.Recipe.Cards)
 	}
 	return nil
+}
+
+// MayAsk returns the first rule that a deal breaks, whatever the co-dealer gives for it: what
+// a co-dealer opens is to be dealt. The entry has the deal's time and actor.
+func (s *State) MayAsk(d *Deal, e Entry) error {
+	o, err := s.dealable(d, e)
+	if err == nil {
+		err = checkAsking(o, d)
+	}
+	if err != nil {
+		return err
+	}
+	return s.checkHolder(e)
 }
 
 // checkBlindDeal is the rule co_dealer of a deal.
@@ -97,6 +99,16 @@ func checkBlindDeal(o opened, d *Deal) error {
 		return illegal(RuleCoDealer, "a deal holds what was asked for if it is of an order for another ledger, and only then")
 	case !o.blind && !o.forLedger:
 		return nil
+	}
+	if err := checkAsking(o, d); err != nil || o.forLedger {
+		return err
+	}
+	return checkGiven(o, d)
+}
+
+// checkAsking is what of checkBlindDeal the runs decide.
+func checkAsking(o opened, d *Deal) error {
+	switch {
 	case d.Count() > MaxBlindPlaces:
 		return illegal(RuleCoDealer, "a deal with a co-dealer has at most %d places, not %d", MaxBlindPlaces, d.Count())
 	}
@@ -105,13 +117,10 @@ func checkBlindDeal(o opened, d *Deal) error {
 			return illegal(RuleCoDealer, "run %d leaves open who gets its cards", i)
 		}
 	}
-	if o.forLedger {
-		if d.Final {
-			return illegal(RuleCoDealer, "the close of an order follows the close of the shuffle that it is for")
-		}
-		return nil
+	if o.forLedger && d.Final {
+		return illegal(RuleCoDealer, "the close of an order follows the close of the shuffle that it is for")
 	}
-	return checkGiven(o, d)
+	return nil
 }
 
 // checkGiven: one value for each place that is not aside, in its range; of cards none twice.

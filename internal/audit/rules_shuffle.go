@@ -134,7 +134,7 @@ func (s *State) playable(id uint64, e Entry) (o opened, err error) {
 	if err := s.plays(o, e.Actor); err != nil {
 		return o, err
 	}
-	if o.next == 0 && o.table.waiting[0] != id {
+	if o.next == 0 && o.table.waiting[0] != id && !o.forLedger { // which order is used, the commit says that names it
 		return o, illegal(RuleEarlier, "shuffle %d of table %s has not begun: deal from it or close it first", o.table.waiting[0], o.table.name)
 	}
 	return o, nil
@@ -191,30 +191,38 @@ func (s *State) setMixed(id uint64, mixed bool) {
 }
 
 func (s *State) checkDeal(d *Deal, e Entry) error {
-	o, err := s.playable(d.Shuffle, e)
+	o, err := s.dealable(d, e)
 	if err != nil {
 		return err
-	}
-	switch {
-	case o.planned && !o.mixed:
-		return illegal(RuleMix, "shuffle %d is dealt only after its mix", d.Shuffle)
-	case d.First != int(o.next):
-		return illegal(RulePlace, "the next place is %d, not %d", o.next, d.First)
-	case d.First+d.Count() > o.m:
-		return illegal(RulePlaces, "%d places are left, not %d", o.m-int(o.next), d.Count())
-	}
-	for i, r := range d.Runs {
-		if o.numbers && !r.Public {
-			return illegal(RulePlaces, "numbers are dealt for everybody to see: run %d is not public", i)
-		}
-		if r.Purpose == PurposeOrder && (i < len(d.Runs)-1 || d.First+d.Count() < o.m) {
-			return illegal(RulePlaces, "an order must be the last run, and end at place %d", o.m-1)
-		}
 	}
 	if err := checkBlindDeal(o, d); err != nil {
 		return err
 	}
 	return s.checkCheckpoint(d.Shuffle, d.Checkpoint)
+}
+
+// dealable returns the open shuffle if its next places are those of the deal.
+func (s *State) dealable(d *Deal, e Entry) (o opened, err error) {
+	if o, err = s.playable(d.Shuffle, e); err != nil {
+		return o, err
+	}
+	switch {
+	case o.planned && !o.mixed:
+		return o, illegal(RuleMix, "shuffle %d is dealt only after its mix", d.Shuffle)
+	case d.First != int(o.next):
+		return o, illegal(RulePlace, "the next place is %d, not %d", o.next, d.First)
+	case d.First+d.Count() > o.m:
+		return o, illegal(RulePlaces, "%d places are left, not %d", o.m-int(o.next), d.Count())
+	}
+	for i, r := range d.Runs {
+		if o.numbers && !r.Public {
+			return o, illegal(RulePlaces, "numbers are dealt for everybody to see: run %d is not public", i)
+		}
+		if r.Purpose == PurposeOrder && (i < len(d.Runs)-1 || d.First+d.Count() < o.m) {
+			return o, illegal(RulePlaces, "an order must be the last run, and end at place %d", o.m-1)
+		}
+	}
+	return o, nil
 }
 
 func (s *State) applyDeal(d *Deal) {

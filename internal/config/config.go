@@ -135,6 +135,10 @@ type Limits struct {
 	TileCache Size `toml:"tile_cache"` // memory for tiles and entry bundles; 1MiB to 64GiB, default 64MiB
 	// requests that wait for a ledger's writer, per ledger; at least 1024, default 4096
 	Queue int `toml:"queue"`
+	// deals that wait for one co-dealer at a time; at least 1, default 256
+	Asks int `toml:"co_dealer_asks"`
+	// orders of one kind that a co-dealer is asked for ahead; 0: none; default 16
+	Orders int `toml:"co_dealer_orders"`
 
 	TokenRate  float64 `toml:"token_rate"`  // requests per second and token; 0: no limit, the default
 	TokenBurst int     `toml:"token_burst"` // of these at once; at least 1, default 100
@@ -174,6 +178,13 @@ type Ledger struct {
 	Mark string `toml:"mark"`
 	// Webhooks are the http or https addresses that the ledger's events are sent to. Default none.
 	Webhooks []string `toml:"webhooks"`
+	// Houses are files of policies, each with the keys and witnesses of a ledger whose house deals blind
+	// with orders of this one. Default none.
+	Houses []string `toml:"houses"`
+	// CoDealers are where the co-dealers are that key entries of this ledger name, each as three words:
+	// the origin of its ledger, the ledger's address such as https://lab.example.org/v1/orders, and
+	// the file of a token of the role blind there. Default none.
+	CoDealers []string `toml:"co_dealers"`
 }
 
 // Default returns the configuration of an empty file. Paths that depend on
@@ -202,6 +213,8 @@ func Default() *Config {
 			Readers:           4,
 			TileCache:         64 << 20,
 			Queue:             4096,
+			Asks:              256,
+			Orders:            16,
 			TokenBurst:        100,
 			UnknownRate:       20,
 			UnknownBurst:      200,
@@ -260,6 +273,12 @@ func (c *Config) Credentials(dir string) {
 		secrets = append(secrets, &l.SigningKey)
 		for k := range l.SigningKeys {
 			secrets = append(secrets, &l.SigningKeys[k])
+		}
+		for k, text := range l.CoDealers {
+			if c, err := ParseCoDealer(text); err == nil {
+				c.TokenFile = filepath.Join(dir, filepath.Base(c.TokenFile))
+				l.CoDealers[k] = c.Origin + " " + c.URL + "/v1/" + c.Ledger + " " + c.TokenFile
+			}
 		}
 	}
 	for _, path := range secrets {

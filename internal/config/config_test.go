@@ -156,7 +156,7 @@ func TestValidateAll(t *testing.T) {
 		"log.level", "log.format", "tls.client_ca",
 		"limits.max_body", "limits.max_verify_body", "limits.connections", "limits.concurrency", "limits.waiting",
 		"limits.witness_waiting", "limits.followers", "limits.verifications", "limits.readers", "limits.tile_cache",
-		"limits.queue",
+		"limits.queue", "limits.co_dealer_asks",
 		"limits.token_burst", "limits.unknown_burst", "limits.read_burst",
 		"limits.verify_burst", "limits.patience", "limits.request_timeout", "limits.read_header_timeout",
 		"limits.read_timeout", "limits.write_timeout", "limits.idle_timeout", "ledger 1: name"}

@@ -33,7 +33,8 @@ func TestExampleIsDefault(t *testing.T) {
 	want := Default()
 	want.SealingKeys = []string{} // written out
 	want.Beacon.Relays, want.Witness.Hosts = []string{}, []string{}
-	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}, Webhooks: []string{}}}
+	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}, Webhooks: []string{}, Houses: []string{},
+		CoDealers: []string{}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the example is not the default (-want +got):\n%s", diff)
 	}
@@ -192,6 +193,8 @@ verifications = 2
 readers = 6
 tile_cache = "1MiB"
 queue = 1024
+co_dealer_asks = 7
+co_dealer_orders = 0
 token_rate = 1000
 token_burst = 1
 read_rate = 0.0
@@ -214,10 +217,15 @@ signing_key = "/keys/nl"
 signing_keys = ["/keys/nl-2", "/keys/nl-3"]
 mark = "/marks/nl"
 webhooks = ["https://a.example/hook", "https://b.example/hook"]
+houses = ["/houses/a.policy", "/houses/b.policy"]
+co_dealers = ["lab.example.org/orders https://lab.example.org/v1/orders /keys/lab.token",
+  "b.example.org/o http://127.0.0.1:9/v1/o /keys/b.token"]
 [[ledger]]
 name = "B-2_x"
 signing_keys = []
 webhooks = []
+houses = []
+co_dealers = []
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -244,7 +252,10 @@ func TestEverySettingIsRead(t *testing.T) {
 	walk("Config", reflect.ValueOf(*Default()), reflect.ValueOf(*c))
 	if len(c.Ledgers) != 2 || !reflect.DeepEqual(c.Ledgers[0],
 		Ledger{"roulette.nl", "/keys/nl", []string{"/keys/nl-2", "/keys/nl-3"}, "/marks/nl",
-			[]string{"https://a.example/hook", "https://b.example/hook"}}) ||
+			[]string{"https://a.example/hook", "https://b.example/hook"},
+			[]string{"/houses/a.policy", "/houses/b.policy"},
+			[]string{"lab.example.org/orders https://lab.example.org/v1/orders /keys/lab.token",
+				"b.example.org/o http://127.0.0.1:9/v1/o /keys/b.token"}}) ||
 		c.Limits.MaxBody != 65536 {
 		t.Errorf("%+v", c)
 	}

@@ -138,6 +138,8 @@ func (l *Limits) check(p *problems) {
 	p.atLeast("limits.readers", l.Readers, 1)
 	p.size("limits.tile_cache", l.TileCache, 1<<20, 64<<30)
 	p.atLeast("limits.queue", l.Queue, 1024) // design: at least so many per ledger
+	p.atLeast("limits.co_dealer_asks", l.Asks, 1)
+	p.atLeast("limits.co_dealer_orders", l.Orders, 0)
 	p.rate("limits.token_rate", l.TokenRate)
 	p.atLeast("limits.token_burst", l.TokenBurst, 1)
 	p.rate("limits.unknown_rate", l.UnknownRate)
@@ -180,10 +182,52 @@ func (c *Config) checkLedgers(p *problems) {
 			marks = append(marks, l.Mark)
 		}
 		p.webhooks("ledger: webhooks", l.Webhooks)
+		p.distinct("ledger: houses", l.Houses)
+		p.coDealers(l.CoDealers)
 	}
 	p.distinct("ledger: name", names)
 	p.distinct("ledger: signing_key, signing_keys", signing) // a key's name is one ledger's origin
 	p.distinct("ledger: mark", marks)
+}
+
+// CoDealer is where a co-dealer is reached.
+type CoDealer struct {
+	Origin    string // of its ledger
+	URL       string // of the daemon
+	Ledger    string // the name of its ledger in addresses
+	TokenFile string // of a token of the role blind
+}
+
+// ParseCoDealer reads one of Ledger.CoDealers. What a co-dealer answers is proved, and a token
+// goes with each request: http goes to this host only.
+func ParseCoDealer(text string) (c CoDealer, err error) {
+	words := strings.Fields(text)
+	if len(words) != 3 {
+		return c, errors.New("must have three words each: origin, address and token file")
+	}
+	c.Origin, c.TokenFile = words[0], words[2]
+	if err := audit.CheckOrigin(c.Origin); err != nil {
+		return c, fmt.Errorf("must begin with the origin of a ledger, which %w", err)
+	}
+	url, name, ok := strings.Cut(words[1], "/v1/")
+	if c.URL, c.Ledger = url, name; !ok || audit.CheckName(name) != nil {
+		return c, errors.New("must have the address of a ledger, such as https://lab.example.org/v1/orders")
+	}
+	return c, nil
+}
+
+func (p *problems) coDealers(list []string) {
+	var origins, addresses []string
+	for _, text := range list {
+		c, err := ParseCoDealer(text)
+		if err != nil {
+			p.add("ledger: co_dealers", "%s", err)
+			continue
+		}
+		origins, addresses = append(origins, c.Origin), append(addresses, c.URL)
+	}
+	p.distinct("ledger: co_dealers", origins)
+	p.webhooks("ledger: co_dealers", addresses)
 }
 
 // withoutPassword returns the address of a postgres:// database without the

@@ -49,8 +49,9 @@ func (e *RoundsError) Error() string {
 // are answered or none is, and one that needs a second round refuses the batch.
 func (d *Dealer) Batch(ctx context.Context, actor audit.Actor, ops []Operation, together bool,
 	await func(id uint64) error) ([]Result, error) {
-	b := &batch{Dealer: d, actor: actor, ops: ops, results: make([]Result, len(ops)), done: make([]bool, len(ops)),
-		ids: make([]uint64, len(ops))}
+	b := &batch{Dealer: d, ctx: ctx, actor: actor, ops: ops, results: make([]Result, len(ops)),
+		done: make([]bool, len(ops)),
+		ids:  make([]uint64, len(ops))}
 	left := make([]int, len(ops))
 	for i := range left {
 		left[i] = i
@@ -84,6 +85,7 @@ func (d *Dealer) Batch(ctx context.Context, actor audit.Actor, ops []Operation, 
 // batch is a batch under way.
 type batch struct {
 	*Dealer
+	ctx     context.Context // of the request
 	actor   audit.Actor
 	ops     []Operation
 	results []Result

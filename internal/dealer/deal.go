@@ -52,11 +52,22 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	if err := fits(deal, r.commit); err != nil {
 		return Deal{}, err
 	}
+	if req.Asked != nil {
+		if deal.Asked, err = d.asks(r, deal, req.Asked); err != nil {
+			return Deal{}, err
+		}
+	}
 	wheel, err := d.wheel(ctx, r)
 	if err != nil {
 		return Deal{}, err
 	}
-	ordered := len(r.commit.Context.Plan) == 0 || r.mix != nil
+	ordered := len(r.commit.Context.Mixed()) == 0 || r.mix != nil
+	var given []byte
+	if r.blind() && ordered {
+		if given, err = d.ask(ctx, actor, r, t, deal, req.State); err != nil {
+			return Deal{}, err
+		}
+	}
 	var cards []audit.Card
 	var shown *Reveal
 	if ordered {
@@ -67,7 +78,7 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 			return Deal{}, err
 		}
 	}
-	appended, err := d.appendDeal(ctx, actor, r, t, deal, req)
+	appended, err := d.appendDeal(ctx, actor, r, t, deal, given, req)
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) || err == nil && !ordered {
 		// A copy of this request may have been first.
@@ -88,8 +99,15 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	}
 	answer := dealAnswer(t, deal, appended[0].Entry.Time)
 	answer.Labels = labels(wheel, answer.Shows)
-	answer.Cards, answer.Receipt = cards, appended[0].Receipt.Text()
+	answer.Cards, answer.Receipt, answer.CoDealer = cards, appended[0].Receipt.Text(), receiptIn(given)
+	if deal.Asked != nil {
+		row := ledger.Row{Index: appended[0].Index, Entry: appended[0].Receipt.Entry}
+		if answer.Receipt, err = d.orderReceipt(ctx, row); err != nil {
+			return Deal{}, err
+		}
+	}
 	if req.Close != nil {
+		d.ended(r, appended)
 		c := closed(appended[1:], shown)
 		answer.Close = &c
 	}
@@ -102,11 +120,17 @@ func (d *Dealer) playedBy(ctx context.Context, actor audit.Actor, id uint64) (*r
 }
 
 func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal,
-	req DealRequest) ([]ledger.Appended, error) {
+	given []byte, req DealRequest) ([]ledger.Appended, error) {
 	if req.Close != nil {
-		return d.appendClose(ctx, actor, r, t.tape, *req.Close, deal)
+		ending := *req.Close
+		ending.given = given
+		return d.appendClose(ctx, actor, r, t.tape, ending, deal)
 	}
-	return d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{deal}})
+	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{deal}}
+	if given != nil {
+		p.Kept = [][]byte{given}
+	}
+	return d.propose(ctx, p)
 }
 
 // dealAnswer is what a deal's answer has alongside its cards and receipts.
@@ -163,7 +187,12 @@ func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, a
 	if err := r.plays(actor); err != nil {
 		return Deal{}, err
 	}
-	if !slices.Equal(at.deal.Runs, req.Runs) || at.deal.Final != (req.Close != nil) ||
+	if !at.askedAgain(req.Asked) {
+		d.cfg.Log.Error("a house asks for places that it was given, by another request", "shuffle", r.id, "place", req.First,
+			"identity", actor.Identity, "credential", actor.Credential)
+		d.conflicts.Add(1)
+	}
+	if !slices.Equal(at.deal.Runs, req.Runs) || at.deal.Final != (req.Close != nil) || !at.askedAgain(req.Asked) ||
 		req.Close != nil && !r.closedAs(req.Close) {
 		return Deal{}, fmt.Errorf("%w: shuffle %d dealt from place %d %s", ErrRepeated, r.id, req.First, at.words())
 	}
@@ -173,13 +202,17 @@ func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, a
 	}
 	defer t.wipe()
 	answer := dealAnswer(t, at.deal, at.at)
-	answer.Repeated = true
+	answer.Repeated, answer.CoDealer = true, receiptIn(at.row.Kept)
 	wheel, err := d.wheel(ctx, r)
 	if err != nil {
 		return Deal{}, err
 	}
 	answer.Labels = labels(wheel, answer.Shows)
-	if answer.Receipt, err = d.cfg.Ledger.FirstReceipt(ctx, at.row); err != nil {
+	prove := d.cfg.Ledger.FirstReceipt
+	if at.deal.Asked != nil {
+		prove = d.orderReceipt
+	}
+	if answer.Receipt, err = prove(ctx, at.row); err != nil {
 		return Deal{}, err
 	}
 	if req.Close != nil {
@@ -208,14 +241,23 @@ func (d *Dealer) close(ctx context.Context, actor audit.Actor, id uint64, req Cl
 	if err != nil {
 		return Close{}, err
 	}
-	if r.closed != nil {
+	was := r.closed != nil
+	if was || r.blind() { // what was not dealt, only what is durable says
 		if r, err = d.record(ctx, id); err != nil {
 			return Close{}, err
 		}
-		if r.closed == nil {
-			return Close{}, errVanished
-		}
+	}
+	switch {
+	case r.closed != nil:
 		return d.repeatClose(ctx, actor, r, req)
+	case was:
+		return Close{}, errVanished
+	}
+	if err := d.follows(r, &req); err != nil {
+		return Close{}, err
+	}
+	if err := d.unplayed(ctx, r, &req); err != nil {
+		return Close{}, err
 	}
 	appended, shown, err := d.end(ctx, actor, r, req)
 	var illegal *audit.Illegal
@@ -232,6 +274,7 @@ func (d *Dealer) close(ctx context.Context, actor audit.Actor, id uint64, req Cl
 	if err != nil {
 		return Close{}, err
 	}
+	d.ended(r, appended)
 	return closed(appended, shown), nil
 }
 

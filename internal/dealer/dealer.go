@@ -29,6 +29,7 @@ type ShuffleRequest struct {
 	CloseBy    *int64           // UTC milliseconds, absent: the ledger's default
 	GameRef    string
 	Terms      *audit.Terms // absent: none; a child has its parent's
+	ForLedger  string       // an order for the ledger of this origin; "": none
 }
 
 // Parent asks for cards of an open shuffle of the same table to be shuffled again.
@@ -39,10 +40,11 @@ type Parent struct {
 
 // MixPlan asks for outside randomness: at least one source.
 type MixPlan struct {
-	Slots  [][32]byte // hashes of players' values
-	Beacon bool
-	Round  uint64 // of the beacon; 0: the dealer chooses
-	Cut    bool
+	CoDealer bool       // the places go through the order of the ledger's co-dealer
+	Slots    [][32]byte // hashes of players' values
+	Beacon   bool
+	Round    uint64 // of the beacon; 0: the dealer chooses
+	Cut      bool
 }
 
 // DrawsRequest asks for drawn values. Exactly one of Ranges, Numbers and Wheel is
@@ -57,6 +59,7 @@ type DrawsRequest struct {
 	CloseBy    *int64           // UTC milliseconds, absent: the ledger's default
 	GameRef    string
 	Terms      *audit.Terms // absent: none
+	ForLedger  string       // an order for the ledger of this origin; "": none
 }
 
 // Numbers asks for Take of the numbers 1..Of, none twice: the beginning of a
@@ -89,6 +92,7 @@ type Shuffle struct {
 	DeckRoot   [32]byte
 	CloseBy    int64  // UTC milliseconds
 	Receipt    string // C2SP tlog-proof of the commit
+	CoDealer   string // with a co-dealer, the receipt of its commit
 }
 
 // MixRequest reveals the values of a plan.
@@ -109,6 +113,8 @@ type DealRequest struct {
 	First int
 	Runs  []audit.Run
 	Close *CloseRequest // close it in the same batch
+	State [32]byte      // with a co-dealer: hash of the game's history, or zeros
+	Asked *Asking       // of an order for another ledger
 }
 
 // Deal is the answer to a DealRequest, the same for ever, except Repeated.
@@ -121,6 +127,7 @@ type Deal struct {
 	Next     int          // the next place to deal
 	LastHand bool         // the cut card has come out
 	Receipt  string
+	CoDealer string // with a co-dealer, the receipt of its deal
 	Close    *Close // with DealRequest.Close
 }
 
@@ -136,6 +143,12 @@ type CloseRequest struct {
 	Outcome audit.Outcome // completed, ended_early or void
 	Reason  audit.Reason  // with void
 	Reveal  []int         // places that become public in front of it; nil: none
+	Follows string        // of an order for another ledger: receipt of the close of its shuffle; "": none
+
+	follows  *audit.Foreign // of Follows, checked
+	unplayed *audit.Blind   // what the co-dealer opened and was not dealt
+	end      keptEnd        // what is kept of that
+	given    []byte         // of a deal in front of it: what the co-dealer gave, to be kept
 }
 
 // Close is the answer to a CloseRequest, the same for ever, except Repeated.
@@ -199,6 +212,10 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrBeaconEarly: the beacon's round is not out, or not available yet.
 	ErrBeaconEarly = errors.New("the beacon's round is not there yet")
+	// ErrCoDealer: the co-dealer did not answer, or with what proves nothing.
+	ErrCoDealer = errors.New("the co-dealer does not answer")
+	// ErrCoDealerForked: the co-dealer's checkpoints contradict each other, and nobody cleared it.
+	ErrCoDealerForked = errors.New("the co-dealer showed two histories")
 	// ErrEntropy: the generator is in doubt, and the latch is set.
 	ErrEntropy = errors.New("the entropy latch is set")
 	// ErrSealed: the sealing key of this tape is not available.

@@ -39,13 +39,11 @@ func unpublished(name string) string {
 	return "must be one of the published decks, such as standard-52 or shoe-8." + near.Hint(name, shuffle.Names())
 }
 
-// keptDecks notes that the store holds published decks: a closed list, that cannot
-// grow without bound.
-func (d *Dealer) keptDecks(decks []ledger.Deck) {
-	for _, deck := range decks {
-		if _, ok := shuffle.Published(deck.Hash); ok {
-			d.decks.Store(deck.Hash, true)
-		}
+// keptDecks notes that the store holds a published deck: a closed list, that cannot grow
+// without bound.
+func (d *Dealer) keptDecks(a *asked) {
+	if a.deck.Name() != "" {
+		d.decks.Store(a.deck.Hash(), true)
 	}
 }
 

@@ -215,6 +215,9 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 				return nil, err
 			}
 		}
+		if err := d.unplayedBehind(ctx, all[0].record, &req, before); err != nil {
+			return nil, err
+		}
 	}
 	return nil, fmt.Errorf("%w: shuffle %d is dealt from or revealed all the time", ledger.ErrOverloaded,
 		last.record.id)
@@ -229,12 +232,18 @@ const endTries = 8
 func (d *Dealer) ending(ctx context.Context, actor audit.Actor, all []tapeOf, req CloseRequest,
 	k *ledger.Disclosure, before []audit.Body) (ledger.Proposal, error) {
 	p := ledger.Proposal{Actor: actor, Bodies: slices.Clone(before), Kept: make([][]byte, len(before))}
+	if len(before) > 0 {
+		p.Kept[0] = req.given
+	}
+	with := p.Kept
 	for i, t := range all {
 		told, err := d.disclose(t, k)
 		var kept []byte
-		if err == nil && t.forAuditors() {
+		if t.forAuditors() || t.record.blind() {
 			p.Rests = append(p.Rests, t.record.rest())
-			kept, err = d.openings(ctx, t.record, before)
+		}
+		if err == nil && t.forAuditors() {
+			kept, err = d.openings(ctx, t.record, before, with)
 		}
 		if err != nil {
 			return p, err
@@ -243,8 +252,13 @@ func (d *Dealer) ending(ctx context.Context, actor audit.Actor, all []tapeOf, re
 			Key: told.Key}
 		if i == 0 {
 			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.Outcome, Reason: req.Reason, Form: told.Form,
-				Tape: told.Tape, Key: told.Key}
-			before = nil // it is of the last shuffle
+				Tape: told.Tape, Key: told.Key, Follows: req.follows, Unplayed: req.unplayed}
+			before, with = nil, nil // they are of the last shuffle
+			if req.unplayed != nil {
+				if kept, err = req.end.with(kept); err != nil {
+					return p, err
+				}
+			}
 		}
 		p.Bodies, p.Kept = append(p.Bodies, body), append(p.Kept, kept)
 	}

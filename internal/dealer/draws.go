@@ -20,7 +20,7 @@ func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req D
 // wheel, which is a shuffle of cards.
 func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
-	c, err := common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms}.context(g)
+	c, err := common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}.context(g)
 	if err != nil {
 		return nil, none, err
 	}

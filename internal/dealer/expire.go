@@ -44,9 +44,16 @@ func (d *Dealer) expire(ctx context.Context, id uint64) (ended bool, err error) 
 	}
 	defer clear(tape)
 	defer clear(inputs)
-	_, err = d.appendClose(ctx, audit.Daemon, r, tape, CloseRequest{Outcome: audit.OutcomeExpired})
+	req := CloseRequest{Outcome: audit.OutcomeExpired}
+	if err := d.unplayed(ctx, r, &req); err != nil {
+		return false, err
+	}
+	appended, err := d.appendClose(ctx, audit.Daemon, r, tape, req)
 	if breaks(err, audit.RuleNotOpen) {
 		return false, nil
+	}
+	if err == nil {
+		d.ended(r, appended)
 	}
 	return err == nil, err
 }

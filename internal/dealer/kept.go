@@ -18,13 +18,13 @@ import (
 // discloses the tape, written with it.
 
 // after is the record as it stands behind these entries, as far as it says what is public.
-func (r *record) after(bodies []audit.Body) *record {
+func (r *record) after(bodies []audit.Body, kept [][]byte) *record {
 	then := *r
 	then.deals, then.reveals = r.deals[:len(r.deals):len(r.deals)], r.reveals[:len(r.reveals):len(r.reveals)]
-	for _, b := range bodies {
+	for i, b := range bodies {
 		switch b := b.(type) {
 		case *audit.Deal:
-			then.deals = append(then.deals, dealt{deal: b})
+			then.deals = append(then.deals, dealt{deal: b, row: ledger.Row{Kept: kept[i]}})
 		case *audit.Reveal:
 			then.reveals = append(then.reveals, revealed{reveal: b})
 		}
@@ -34,8 +34,9 @@ func (r *record) after(bodies []audit.Body) *record {
 
 // openings returns what is kept of a shuffle that ends behind these entries, nil if no
 // place is public.
-func (d *Dealer) openings(ctx context.Context, r *record, before []audit.Body) ([]byte, error) {
-	public := r.after(before).public()
+func (d *Dealer) openings(ctx context.Context, r *record, before []audit.Body, with [][]byte) ([]byte, error) {
+	r = r.after(before, with)
+	public := r.public()
 	if len(public) == 0 {
 		return nil, nil
 	}
@@ -70,8 +71,13 @@ func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, er
 	}
 	var kept []audit.Card
 	if text := r.rows[len(r.rows)-1].Kept; text != nil {
-		if err := json.Unmarshal(text, &kept); err != nil {
+		var end keptEnd
+		err := json.Unmarshal(text, &kept)
+		if err != nil && (json.Unmarshal(text, &end) != nil || end.Unplayed == nil) {
 			return wrong(err)
+		}
+		if end.Unplayed != nil {
+			kept = end.Cards
 		}
 	}
 	byPlace := make(map[int]audit.Card, len(kept))
@@ -88,6 +94,9 @@ func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, er
 	order, err := audit.NewOrder(tlog.RecordHash(r.row.Entry), r.commit, r.mix)
 	if err != nil {
 		return nil, err
+	}
+	for _, at := range r.deals {
+		order.Give(at.deal)
 	}
 	for _, s := range shown {
 		for place := s.first; place < s.first+s.count; place++ {

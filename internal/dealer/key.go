@@ -189,7 +189,7 @@ func (r *ShuffleRequest) hash() [32]byte {
 			}
 		}
 	}
-	h.common(common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms})
+	h.common(common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger})
 	return h.sum()
 }
 
@@ -209,7 +209,7 @@ func (r *DrawsRequest) hash() [32]byte {
 		h.text(s.Label)
 		h.number(s.Weight)
 	}
-	h.common(common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms})
+	h.common(common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger})
 	return h.sum()
 }
 
@@ -258,6 +258,14 @@ func (h hasher) common(t common) {
 		h.b.AddUint8(uint8(t.terms.Kind))
 		h.number(int(t.terms.Count))
 		h.b.AddBytes(t.terms.Hash[:])
+	}
+	// What came later stands at the end, and only if it is there.
+	if t.plan != nil && t.plan.CoDealer {
+		h.text("co_dealer")
+	}
+	if t.forLedger != "" {
+		h.text("for_ledger")
+		h.text(t.forLedger)
 	}
 }
 

@@ -22,6 +22,9 @@ func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 	if p == nil {
 		return nil, nil
 	}
+	if p.CoDealer {
+		plan = append(plan, audit.Planned{Source: audit.SourceCoDealer}) // takeOrder fills it in
+	}
 	for i, slot := range p.Slots {
 		if slices.Contains(p.Slots[:i], slot) {
 			return nil, &RequestError{fmt.Sprintf("mix.slots[%d]", i), "must not repeat a slot hash that stands in front of it"}
@@ -39,7 +42,7 @@ func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 	}
 	switch {
 	case len(plan) == 0:
-		return nil, &RequestError{"mix", "must name at least one of slots, beacon and cut"}
+		return nil, &RequestError{"mix", "must name at least one of co_dealer, slots, beacon and cut"}
 	case len(plan) > audit.MaxSources:
 		return nil, &RequestError{"mix", fmt.Sprintf("must have at most %d sources", audit.MaxSources)}
 	}
@@ -85,7 +88,7 @@ func (d *Dealer) Mix(ctx context.Context, actor audit.Actor, id uint64, req MixR
 	if err := r.plays(actor); err != nil {
 		return Mix{}, err
 	}
-	if err := req.answers(r.commit.Context.Plan); err != nil {
+	if err := req.answers(r.commit.Context.Mixed()); err != nil {
 		return Mix{}, err
 	}
 	if r.mix != nil {

@@ -46,7 +46,7 @@ func (b *batch) plan(left []int) *plan {
 			continue
 		case !l.blocked && known && !op.commits() && b.unseen(op, b.ids[i]):
 			p.early = append(p.early, i)
-		case !l.blocked && known && p.goes(op, l, b.ids[i]):
+		case !l.blocked && known && !b.rests(op, l, b.ids[i]) && p.goes(op, l, b.ids[i]):
 			p.now, l.used = append(p.now, i), true
 			continue
 		}
@@ -78,6 +78,16 @@ func (b *batch) unseen(op *Operation, id uint64) bool {
 	}
 	live := b.cfg.Ledger.Live()
 	return id >= live.Cosigned && id < live.Size
+}
+
+// rests reports whether the operation rests on entries that go in this round: what a co-dealer is
+// asked for does on those before it, which must stand in the ledger.
+func (b *batch) rests(op *Operation, l *lane, id uint64) bool {
+	if _, touched := l.next[id]; op.commits() || !touched {
+		return false
+	}
+	r, err := b.glance(b.ctx, id)
+	return err == nil && r.blind()
 }
 
 // goes reports whether the operation goes in this round, behind those of its lane that do,

@@ -297,6 +297,8 @@ type opened struct {
 	endAt  int      // place of the cut card, 0 for none
 	tree   *audit.DeckTree
 	order  audit.Order
+
+	by map[int]*audit.By // with a co-dealer, its openings by place
 }
 
 // wipe clears what t opened, which is not to stay in memory until that is used again.
@@ -345,11 +347,20 @@ func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (_ *op
 		return nil, fmt.Errorf("shuffle %d: %w", r.id,
 			d.foul(fmt.Errorf("%w: the tape does not lead to the deck root", outcome.ErrFoul)))
 	}
-	if len(c.Context.Plan) > 0 && r.mix == nil {
+	if len(c.Context.Mixed()) > 0 && r.mix == nil {
 		return t, nil
 	}
 	if t.order, err = audit.NewOrder(tlog.RecordHash(r.row.Entry), c, r.mix); err != nil {
 		return nil, err
+	}
+	if r.blind() {
+		for _, at := range r.deals {
+			given, err := r.given(at)
+			if err != nil {
+				return nil, err
+			}
+			t.give(at.deal, given.Cards)
+		}
 	}
 	if c.Context.IsDraw() {
 		t.shows, err = t.order.Shows(t.values)
@@ -417,7 +428,8 @@ func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []b
 	if told && n == 0 {
 		return bytes.Clone(r.ended.Tape), nil, nil
 	}
-	sealed, err := d.cfg.Keys.Open(c.Origin, r.commit.Commitment, r.row.Kept)
+	kept, _ := r.sealed()
+	sealed, err := d.cfg.Keys.Open(c.Origin, r.commit.Commitment, kept)
 	if err == nil {
 		tape, inputs, err = seal.Split(sealed, c.Recipe.TapeLen(), n)
 		clear(sealed[len(tape):]) // all of it when it does not split
@@ -475,7 +487,7 @@ func (d *Dealer) dealtCards(ctx context.Context, r *record, t *opened, deal *aud
 // ordered refuses a shuffle that has no order yet, also when a mix is written in that time:
 // r does not know it.
 func (r *record) ordered() error {
-	if len(r.commit.Context.Plan) > 0 && r.mix == nil {
+	if len(r.commit.Context.Mixed()) > 0 && r.mix == nil {
 		return &audit.Illegal{Code: audit.RuleMix,
 			Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
 	}
@@ -501,6 +513,7 @@ func (t *opened) cards(names []string, first, count int) []audit.Card {
 			name = names[o.Value]
 		}
 		cards[i] = audit.NewCard(first+i, o, name)
+		cards[i].By = t.by[first+i]
 	}
 	return cards
 }

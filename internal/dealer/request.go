@@ -11,7 +11,7 @@ import (
 // Of a child it leaves out what its parent decides: see inherit.
 func (r *ShuffleRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
-	c, err := common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms}.context(g)
+	c, err := common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}.context(g)
 	if err != nil {
 		return nil, none, err
 	}
@@ -80,6 +80,7 @@ type common struct {
 	closeBy    *int64
 	gameRef    string
 	terms      *audit.Terms
+	forLedger  string
 }
 
 // context validates it and begins the context with it.
@@ -95,8 +96,13 @@ func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 	if t.closeBy != nil && (*t.closeBy < 1 || *t.closeBy > audit.MaxInteger) {
 		return nil, &RequestError{"close_by", "must be a time after the request"}
 	}
+	if t.forLedger != "" {
+		if err := audit.CheckOrigin(t.forLedger); err != nil {
+			return nil, &RequestError{"for_ledger", err.Error()}
+		}
+	}
 	c := &audit.Context{Origin: g.Origin, Production: g.Production, Table: t.table, Disclosure: t.disclosure,
-		Terms: t.terms}
+		Terms: t.terms, ForLedger: t.forLedger}
 	if c.Disclosure == 0 {
 		c.Disclosure = g.Disclosure
 	}
@@ -153,7 +159,7 @@ func (r *CloseRequest) validate(prefix string) error {
 			return &RequestError{prefix + "reason", "must be given with the outcome void only"}
 		}
 	case audit.OutcomeVoid:
-		if r.Reason == audit.ReasonNone || r.Reason > audit.ReasonTapeLost {
+		if r.Reason == audit.ReasonNone || r.Reason > audit.ReasonCoDealer {
 			return &RequestError{prefix + "reason", "must be a reason of the outcome void, such as misdeal, system_fault or game_cancelled"}
 		}
 	default:

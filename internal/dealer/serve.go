@@ -2,11 +2,13 @@ package dealer
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"shuffled/internal/audit"
@@ -35,6 +37,11 @@ type Config struct {
 	// make a commit wait. nil: nobody watches.
 	Watch func(shuffle.Recipe, shuffle.Outcome)
 
+	// CoDealer reaches the co-dealers of the ledger; nil: none.
+	CoDealer CoDealer
+	// Houses are the ledgers that this one deals orders for, by origin; nil: none.
+	Houses map[string]House
+
 	// Rotation is the age at which a commit makes a new disclosure key; 0 for a day.
 	Rotation time.Duration
 }
@@ -51,7 +58,14 @@ type Dealer struct {
 	recent           *recent
 	wheels           wheels
 	decks            sync.Map // hashes of published decks that the store holds
+	conflicts        atomic.Uint64
 }
+
+// Orders reports whether the ledger deals orders for others.
+func (d *Dealer) Orders() bool { return len(d.cfg.Houses) > 0 }
+
+// Conflicts counts requests of houses for places of an order that another request was given.
+func (d *Dealer) Conflicts() uint64 { return d.conflicts.Load() }
 
 // New returns a dealer.
 func New(cfg Config) *Dealer {
@@ -114,6 +128,10 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 		return Shuffle{}, err
 	}
 	defer from.wipe()
+	order, err := d.takeOrder(ctx, c, a.closeBy)
+	if err != nil {
+		return Shuffle{}, err
+	}
 	if err := ctx.Err(); err != nil {
 		return Shuffle{}, err // nobody waits for it, and nothing was written
 	}
@@ -125,14 +143,22 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 	if a.closeBy != nil {
 		commit.CloseBy = *a.closeBy
 	}
+	if order != nil {
+		sealed = append(sealed, order.receipt...)
+	}
 	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit}, Kept: [][]byte{sealed}, Decks: d.newDecks(a)}
 	appended, err := d.appendCommit(ctx, c, p, from)
 	if err != nil {
+		d.unused(order, err)
 		return Shuffle{}, err
 	}
-	d.keptDecks(p.Decks)
+	d.keptDecks(a)
 	e := appended[0] // a parent's close may stand behind it
-	return shuffleAnswer(e.Index, e.Entry.Body.(*audit.Commit), e.Entry.Time, e.Receipt.Text()), nil
+	answer := shuffleAnswer(e.Index, e.Entry.Body.(*audit.Commit), e.Entry.Time, e.Receipt.Text())
+	if order != nil {
+		answer.CoDealer = order.receipt
+	}
+	return answer, nil
 }
 
 // settle does what must be done before a tape is drawn, and returns the context
@@ -153,13 +179,16 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 	if err := d.checkTerms(ctx, &c); err != nil {
 		return nil, nil, err
 	}
+	if err := d.orders(&c); err != nil {
+		return nil, nil, err
+	}
 	if c.Disclosure == audit.DisclosureAuditor {
 		// Refused, where it must be, before a tape is drawn.
 		if _, err := d.disclosureKey(ctx, d.young); err != nil {
 			return nil, nil, err
 		}
 	}
-	if len(c.Plan) > 0 && !c.IsDraw() && c.Recipe.Take == 1 {
+	if len(c.Mixed()) > 0 && !c.IsDraw() && c.Recipe.Take == 1 {
 		return nil, nil, &RequestError{"mix",
 			"must have room to move cards among those that are taken: take more, and deal one"}
 	}
@@ -203,7 +232,11 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("sealing a tape: %w", err)
 	}
-	return &audit.Commit{Context: c, Commitment: commitment, DeckRoot: root}, sealed, nil
+	made := &audit.Commit{Context: c, Commitment: commitment, DeckRoot: root}
+	if _, blind := c.CoDealer(); blind {
+		made.AskKey = audit.AskKey(commitment, tape).Public().(ed25519.PublicKey)
+	}
+	return made, sealed, nil
 }
 
 func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string) Shuffle {

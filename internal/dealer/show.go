@@ -22,7 +22,7 @@ func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
 	c := r.commit.Context
 	s := Status{
 		Shuffle: shuffleAnswer(id, r.commit, r.at, receipt), Owner: r.owner, Extent: r.extent,
-		Planned: len(c.Plan) > 0, Mixed: r.mix != nil, CutCard: c.EndAt != 0 || c.Recipe.EndHi != 0, Next: r.next(),
+		Planned: len(c.Mixed()) > 0, Mixed: r.mix != nil, CutCard: c.EndAt != 0 || c.Recipe.EndHi != 0, Next: r.next(),
 	}
 	if s.LastHand, err = d.lastHand(ctx, r); err != nil {
 		return Status{}, err
@@ -101,6 +101,9 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if t.Statements, err = d.statements(ctx, r); err != nil {
 		return nil, err
 	}
+	if t.CoDealer, err = d.coDealerEvidence(r); err != nil {
+		return nil, err
+	}
 	shown := r.shown(v)
 	if v.Recipient != "" && !r.names(v.Recipient) {
 		return nil, &RequestError{"recipient", "must be named in a deal of this shuffle"}
@@ -171,6 +174,9 @@ func (r *record) shown(v View) (spans []span) {
 		place := dl.deal.First
 		for _, run := range dl.deal.Runs {
 			all := disclosed || owner && !run.Aside()
+			if run.Aside() && r.blind() {
+				all = false // the co-dealer opened nothing of it
+			}
 			if v.Recipient != "" {
 				all = all && run.Recipient == v.Recipient
 			}

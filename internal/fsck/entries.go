@@ -203,6 +203,13 @@ func (c *chunk) compareSlots(index uint64, want [][32]byte) {
 // openings looks at what is kept with an entry that is no commit: openings of public places,
 // where a tape is sealed to auditors. Who reads them holds each against the deck root.
 func (c *chunk) openings(r store.Raw, index uint64, e audit.Entry) {
+	if isBlind(e.Body) {
+		text, _ := r.Bytes("kept")
+		if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
+			c.name(index, CodeColumn, placeOf(r, "kept"), "it holds no answer of a co-dealer: %v", err)
+		}
+		return
+	}
 	if d, ok := audit.DisclosedBy(e.Body); !ok || d.Form != audit.FormSealed {
 		c.name(index, CodeColumn, placeOf(r, "kept"),
 			"only a commit has a sealed tape, and only a tape for auditors openings alongside it")
@@ -217,6 +224,18 @@ func (c *chunk) openings(r store.Raw, index uint64, e audit.Entry) {
 	if err != nil {
 		c.name(index, CodeColumn, placeOf(r, "kept"), "it holds no openings of cards: %v", err)
 	}
+}
+
+// isBlind reports whether an answer of a co-dealer is kept with the entry. A house holds it
+// against the evidence in it before it shows a card.
+func isBlind(b audit.Body) bool {
+	switch b := b.(type) {
+	case *audit.Deal:
+		return b.Blind != nil
+	case *audit.Close:
+		return b.Unplayed != nil
+	}
+	return false
 }
 
 // tape compares a sealed tape with its commitment and deck root, as far as a key
@@ -238,7 +257,14 @@ func (c *chunk) checkTape(r store.Raw, commit *audit.Commit) error {
 	if commit.Context.Parent != nil {
 		inputs = recipe.Cards
 	}
-	if want := recipe.TapeLen() + 2*inputs + seal.Overhead; len(sealed) != want {
+	want := recipe.TapeLen() + 2*inputs + seal.Overhead
+	if _, blind := commit.Context.CoDealer(); blind && len(sealed) > want {
+		if _, err := audit.ParseReceipt(string(sealed[want:])); err != nil {
+			return fmt.Errorf("behind the sealed tape: the co-dealer's commit: %w", err)
+		}
+		sealed = sealed[:want]
+	}
+	if len(sealed) != want {
 		return fmt.Errorf("it has %d bytes, not %d", len(sealed), want)
 	}
 	if c.opts.Keys == nil {

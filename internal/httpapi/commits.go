@@ -35,7 +35,7 @@ func (s *Server) CreateDraws(c *call, params CreateDrawsParams) error {
 // shuffleRequest is req as the dealer takes it, for which zero is absent: a
 // member that is there and empty is refused here.
 func shuffleRequest(req *ShuffleRequest) (dealer.ShuffleRequest, error) {
-	out := dealer.ShuffleRequest{Table: req.Table, Cards: req.Cards, Take: req.Take}
+	out := dealer.ShuffleRequest{Table: req.Table, Cards: req.Cards, Take: req.Take, ForLedger: value(req.ForLedger)}
 	if req.Deck != nil && *req.Deck == "" {
 		return out, refuseValue("deck", "must not be empty")
 	}
@@ -65,7 +65,7 @@ func shuffleRequest(req *ShuffleRequest) (dealer.ShuffleRequest, error) {
 }
 
 func drawsRequest(req *DrawsRequest) (dealer.DrawsRequest, error) {
-	out := dealer.DrawsRequest{Table: req.Table, Ranges: req.Ranges}
+	out := dealer.DrawsRequest{Table: req.Table, Ranges: req.Ranges, ForLedger: value(req.ForLedger)}
 	if n := req.Numbers; n != nil {
 		out.Numbers = &dealer.Numbers{Of: n.Of, Take: n.Take}
 	}
@@ -114,7 +114,10 @@ func mixPlan(p *MixPlan) (*dealer.MixPlan, error) {
 	if p.Cut != nil && !*p.Cut {
 		return nil, refuseValue("mix.cut", "must be true or absent")
 	}
-	out := &dealer.MixPlan{Beacon: p.Beacon != nil, Cut: p.Cut != nil}
+	if p.CoDealer != nil && !*p.CoDealer {
+		return nil, refuseValue("mix.co_dealer", "must be true or absent")
+	}
+	out := &dealer.MixPlan{CoDealer: p.CoDealer != nil, Beacon: p.Beacon != nil, Cut: p.Cut != nil}
 	if p.Slots != nil && len(p.Slots) == 0 {
 		return nil, refuseValue("mix.slots", "must not be empty")
 	}
@@ -132,13 +135,21 @@ func mixPlan(p *MixPlan) (*dealer.MixPlan, error) {
 
 func decodeHashes(field string, list []Hash) (hashes [][32]byte, err error) {
 	for i, text := range list {
-		h, err := base64.StdEncoding.Strict().DecodeString(text)
-		if err != nil || len(h) != 32 || base64.StdEncoding.EncodeToString(h) != text {
-			return nil, refuseValue(fmt.Sprintf("%s[%d]", field, i), "must be 32 bytes in padded base64")
+		h, err := decodeHash(fmt.Sprintf("%s[%d]", field, i), text)
+		if err != nil {
+			return nil, err
 		}
-		hashes = append(hashes, [32]byte(h))
+		hashes = append(hashes, h)
 	}
 	return hashes, nil
+}
+
+func decodeHash(field string, text Hash) (h [32]byte, err error) {
+	b, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || len(b) != 32 || base64.StdEncoding.EncodeToString(b) != text {
+		return h, refuseValue(field, "must be 32 bytes in padded base64")
+	}
+	return [32]byte(b), nil
 }
 
 // MixShuffle reveals the values of a plan.
@@ -192,6 +203,6 @@ func shuffleAnswer(s dealer.Shuffle) Shuffle {
 		Time: Timestamp(s.Time), Repeated: repeated[ShuffleRepeated](s.Answered),
 		ID: s.ID, Table: s.Table, Serial: s.Serial,
 		Commitment: encodeHash(s.Commitment), DeckRoot: encodeHash(s.DeckRoot),
-		CloseBy: Timestamp(s.CloseBy), Receipt: s.Receipt,
+		CloseBy: Timestamp(s.CloseBy), Receipt: s.Receipt, CoDealer: optional(s.CoDealer),
 	}
 }

@@ -190,7 +190,8 @@ func TestEverySentinelHasACode(t *testing.T) {
 		"ledger.ErrNotFound": ledger.ErrNotFound, "ledger.ErrUnknownOutcome": ledger.ErrUnknownOutcome,
 		"ledger.ErrNotWitnessed": ledger.ErrNotWitnessed, "ledger.ErrNoKey": ledger.ErrNoKey,
 		"ledger.ErrPolicy": ledger.ErrPolicy, "ledger.ErrTooLarge": ledger.ErrTooLarge,
-		"dealer.ErrTogether": dealer.ErrTogether,
+		"dealer.ErrTogether": dealer.ErrTogether, "dealer.ErrCoDealer": dealer.ErrCoDealer,
+		"dealer.ErrCoDealerForked": dealer.ErrCoDealerForked,
 	}
 	found := 0
 	for _, pkg := range []string{"dealer", "ledger"} {

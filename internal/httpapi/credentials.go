@@ -65,7 +65,7 @@ func credentialBody(req *CredentialRequest) (*audit.Credential, error) {
 	case req.Reason != nil:
 		return nil, refuseValue("reason", "must be left out, except with the action revoke")
 	case req.Role == nil:
-		return nil, refuseValue("role", "must be given with the action create: dealer, auditor, admin or regulator")
+		return nil, refuseValue("role", "must be given with the action create: dealer, auditor, admin, regulator or blind")
 	case req.Identity == nil || audit.CheckName(*req.Identity) != nil:
 		return nil, refuseValue("identity",
 			"must be given with the action create: a name of 1 to 64 letters, digits, '.', '_' and '-'")
@@ -85,7 +85,7 @@ func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 		c.Expires = int64(*req.Expires)
 	}
 	if c.Role == 0 {
-		return nil, refuseWord("role", string(*req.Role), "dealer", "auditor", "admin", "regulator")
+		return nil, refuseWord("role", string(*req.Role), "dealer", "auditor", "admin", "regulator", "blind")
 	}
 	slices.Sort(c.Tables)
 	for i, table := range c.Tables {

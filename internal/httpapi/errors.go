@@ -42,13 +42,13 @@ var illegals = map[string]Code{
 	audit.RuleNotOpen:       CodeNotOpen,
 	audit.RuleDeadline:      CodeDeadline,
 	audit.RuleEarlier:       CodeEarlierSerial,
-	audit.RuleCoDealer:      CodeCoDealer,
 	audit.RuleMix:           CodeMix,
 	audit.RulePlace:         CodePlace,
 	audit.RulePlaces:        CodePlaces,
 	audit.RuleReveal:        CodeReveal,
 	audit.RuleCheckpoint:    CodeCosigned,
 	audit.RuleOutcome:       CodeOutcome,
+	audit.RuleCoDealer:      CodeCoDealer,
 }
 
 // sentinels are the errors of the packages below, with their codes. The first
@@ -62,6 +62,8 @@ var sentinels = []struct {
 	{dealer.ErrTogether, CodeAllOrNone},
 	{ledger.ErrTooLarge, CodeAllOrNone},
 	{dealer.ErrBeaconEarly, CodeBeaconEarly},
+	{dealer.ErrCoDealerForked, CodeCoDealerForked},
+	{dealer.ErrCoDealer, CodeCoDealerUnavailable},
 	{dealer.ErrEntropy, CodeLatch},
 	{dealer.ErrSealed, CodeSealed},
 	{ledger.ErrUnknownOutcome, CodeOutcomeUnknown},

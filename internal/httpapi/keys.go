@@ -10,12 +10,14 @@ import (
 )
 
 // GetKeys answers with what the ledger's entries say of keys, oldest first. Who
-// administrates, and what needs two administrators, is for GetActs.
+// administrates, and what needs two administrators, is for GetActs. A co-dealer has keys of its
+// own ledger.
 func (s *Server) GetKeys(c *call) error {
 	g := c.ledger.Log.Genesis()
 	answer := Keys{Origin: g.Origin, Production: g.Production, Webhook: optional(c.ledger.Webhook), Keys: []Key{}}
 	for _, r := range c.ledger.Log.KeyHistory() {
-		if r.Subject == audit.SubjectAdministrator || r.Subject == audit.SubjectTwoPersons {
+		if r.Subject == audit.SubjectAdministrator || r.Subject == audit.SubjectTwoPersons ||
+			r.Subject == audit.SubjectCoDealer {
 			continue
 		}
 		k, err := keyAnswer(g.Origin, r)

@@ -36,6 +36,8 @@ const (
 	CodeClock                 Code = "clock"
 	CodeCloseBy               Code = "close_by"
 	CodeCoDealer              Code = "co_dealer"
+	CodeCoDealerForked        Code = "co_dealer_forked"
+	CodeCoDealerUnavailable   Code = "co_dealer_unavailable"
 	CodeCosigned              Code = "cosigned"
 	CodeCredential            Code = "credential"
 	CodeDeadline              Code = "deadline"
@@ -202,6 +204,11 @@ const (
 	MixRepeatedTrue MixRepeated = true
 )
 
+// Defines values for MixPlanCoDealer.
+const (
+	MixPlanCoDealerTrue MixPlanCoDealer = true
+)
+
 // Defines values for MixPlanCut.
 const (
 	MixPlanCutTrue MixPlanCut = true
@@ -250,6 +257,7 @@ const (
 const (
 	RoleAdmin     Role = "admin"
 	RoleAuditor   Role = "auditor"
+	RoleBlind     Role = "blind"
 	RoleDealer    Role = "dealer"
 	RoleRegulator Role = "regulator"
 )
@@ -481,6 +489,22 @@ type Appended struct {
 	Receipt Receipt `json:"receipt"`
 }
 
+// Asked What a house asks its co-dealer for, and that it stands in the house's ledger.
+type Asked struct {
+	// After Of the mix or deal that stands before in the house's shuffle, under the same checkpoint. Absent if that is
+	// the commit.
+	After *Receipt `json:"after,omitempty"`
+
+	// Ask The signature under the commit's ask key.
+	Ask []byte `json:"ask"`
+
+	// Commit Of the commit of the house's shuffle, under a checkpoint with the house's quorum.
+	Commit Receipt `json:"commit"`
+
+	// State As in the house's deal. Absent means zeros.
+	State *Hash `json:"state,omitempty"`
+}
+
 // Batch defines model for Batch.
 type Batch struct {
 	// Results The answer to each operation, in their order.
@@ -583,6 +607,10 @@ type CloseRepeated bool
 
 // CloseRequest defines model for CloseRequest.
 type CloseRequest struct {
+	// Follows Of an order for another ledger that was dealt from: of the close of the shuffle that it was for, under a
+	// checkpoint with the house's quorum.
+	Follows *Receipt `json:"follows,omitempty"`
+
 	// Outcome How the shuffle ends.
 	Outcome Outcome `json:"outcome"`
 
@@ -708,6 +736,9 @@ type Deal struct {
 	// Close The close, if it was asked for.
 	Close *Close `json:"close,omitempty"`
 
+	// CoDealer With a co-dealer, and only then, the receipt of its deal in its own ledger.
+	CoDealer *Receipt `json:"co_dealer,omitempty"`
+
 	// Labels Of a shuffle whose terms are a wheel, the label of each of shows, in their order: what the value wins.
 	Labels []string `json:"labels,omitempty"`
 
@@ -742,6 +773,9 @@ type DealRepeated bool
 
 // DealRequest defines model for DealRequest.
 type DealRequest struct {
+	// Asked Of an order for another ledger, and then always.
+	Asked *Asked `json:"asked,omitempty"`
+
 	// Close Close the shuffle in the same batch.
 	Close *CloseRequest `json:"close,omitempty"`
 
@@ -750,6 +784,10 @@ type DealRequest struct {
 
 	// Runs What the cards are for, in the order of their places.
 	Runs []Run `json:"runs"`
+
+	// State With a co-dealer: the hash of the game's history up to this request, of section 4.5 of the specification,
+	// which the co-dealer enters. Absent: the history is not bound.
+	State *Hash `json:"state,omitempty"`
 }
 
 // DeckList defines model for DeckList.
@@ -770,6 +808,10 @@ type DrawsRequest struct {
 
 	// Disclosure Absent means the ledger's choice.
 	Disclosure *Disclosure `json:"disclosure,omitempty"`
+
+	// ForLedger The origin of another ledger whose house deals blind with this order, of section 4.5 of the
+	// specification. It takes the role blind and ranges.
+	ForLedger *Origin `json:"for_ledger,omitempty"`
 
 	// GameRef The operator's name for the game.
 	GameRef *Name `json:"game_ref,omitempty"`
@@ -1056,12 +1098,20 @@ type MixPlan struct {
 	// Beacon A round of drand's quicknet chain that lies in the future.
 	Beacon *BeaconPlan `json:"beacon,omitzero"`
 
+	// CoDealer The places go through the order of the co-dealer that the ledger names: the house sees no card before
+	// the co-dealer entered the request for it. All cards are taken, and there is no parent.
+	CoDealer *MixPlanCoDealer `json:"co_dealer,omitempty"`
+
 	// Cut A player cuts.
 	Cut *MixPlanCut `json:"cut,omitempty"`
 
 	// Slots The hashes of players' 32 secret bytes, each used once in a ledger.
 	Slots []Hash `json:"slots,omitempty"`
 }
+
+// MixPlanCoDealer The places go through the order of the co-dealer that the ledger names: the house sees no card before
+// the co-dealer entered the request for it. All cards are taken, and there is no parent.
+type MixPlanCoDealer bool
 
 // MixPlanCut A player cuts.
 type MixPlanCut bool
@@ -1109,6 +1159,9 @@ type Operation struct {
 	// the batch, from 0, whose shuffle it is.
 	Shuffle *OperationShuffle `json:"shuffle,omitempty"`
 }
+
+// Origin The name of a ledger, which is also that of its signing key.
+type Origin = string
 
 // Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
 // expired are written by the daemon.
@@ -1182,7 +1235,8 @@ type Readiness struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Reason Why a shuffle is void. With tape_lost no tape is disclosed, a fault in every audit.
+// Reason Why a shuffle is void. With tape_lost no tape is disclosed, a fault in every audit; co_dealer is of a shuffle
+// with a co-dealer that does not answer.
 type Reason string
 
 // Receipt C2SP tlog-proof: an inclusion proof and a signed checkpoint, with the entry's bytes in the
@@ -1255,6 +1309,9 @@ type Shuffle struct {
 	// Examples: 2026-03-14T15:09:26.535Z
 	CloseBy Timestamp `json:"close_by"`
 
+	// CoDealer With a co-dealer, and only then, the receipt of its commit in its own ledger.
+	CoDealer *Receipt `json:"co_dealer,omitempty"`
+
 	// Commitment Hash of label, context and tape.
 	Commitment Hash `json:"commitment"`
 
@@ -1321,6 +1378,10 @@ type ShuffleRequest struct {
 	// EndAt The place of the cut card, which marks the last hand and forbids nothing: a number, or a
 	// range from which it is drawn after the shuffle from the same tape.
 	EndAt *EndAt `json:"end_at,omitempty"`
+
+	// ForLedger The origin of another ledger whose house deals blind with this order, of section 4.5 of the
+	// specification. It takes the role blind, and a deck positions-2 to positions-4096.
+	ForLedger *Origin `json:"for_ledger,omitempty"`
 
 	// GameRef The operator's name for the game.
 	GameRef *Name `json:"game_ref,omitempty"`
@@ -1785,7 +1846,8 @@ type Verdict struct {
 	// Production Whether the file says that it is of a ledger for production.
 	Production bool `json:"production"`
 
-	// Reason Why a shuffle is void. With tape_lost no tape is disclosed, a fault in every audit.
+	// Reason Why a shuffle is void. With tape_lost no tape is disclosed, a fault in every audit; co_dealer is of a shuffle
+	// with a co-dealer that does not answer.
 	Reason *Reason `json:"reason,omitempty"`
 
 	// Recipient Whose file it is, if it is one recipient's.
@@ -2466,6 +2528,8 @@ var problems = map[Code]kind{
 	"clock":                   {503, "The daemon's clock cannot be trusted", "The clock of the host jumped, or is behind the newest entry.", "An operator sets the clock of the host right; the daemon goes on by itself.", false},
 	"close_by":                {422, "close_by lies after the commit and within the ledger's cap", "The time lies before the commit, or later than the ledger's cap allows.", "Choose a later or an earlier close_by, or leave it out for the default.", false},
 	"co_dealer":               {409, "The shuffle and the order that a co-dealer gives do not fit together", "A commit, deal or close of a shuffle with a co-dealer, or of an order for another ledger, is not as their rules want it.", "Read the detail, and the rule co_dealer in section 9 of the specification.", false},
+	"co_dealer_forked":        {503, "The co-dealer showed two histories", "Checkpoints of the co-dealer contradict each other, and nothing is dealt with it.", "An operator looks at what this daemon kept, and clears it.", false},
+	"co_dealer_unavailable":   {503, "The co-dealer does not answer", "The co-dealer is down, busy, or did not answer in time. Nothing was written.", "Send the very same request again after the seconds of Retry-After.", true},
 	"cosigned":                {503, "The witnesses have not cosigned the commit yet", "The ledger deals only when witnesses have cosigned the commit, and they have not answered yet.", "Send the same request again after the seconds of Retry-After; an operator looks at the witnesses if it lasts.", true},
 	"credential":              {409, "A credential has this id already, or may not do this", "A token or certificate is created twice, revoked twice, or was never created.", "List the credentials of the ledger, and use an id that fits.", false},
 	"deadline":                {409, "The time to close the shuffle has passed", "The time close_by of the shuffle has passed. It can only expire now.", "Commit to a new shuffle, with a later close_by if the game takes longer.", false},
@@ -2853,17 +2917,17 @@ func routes(ops operations) []route {
 	b := binder{ops}
 	return []route{
 		{http.MethodGet, "/v1/{ledger}/shuffles", []string{"auditor", "regulator", "dealer"}, "table", b.ListShuffles},
-		{http.MethodPost, "/v1/{ledger}/shuffles", []string{"dealer"}, "table", b.CreateShuffle},
+		{http.MethodPost, "/v1/{ledger}/shuffles", []string{"dealer", "blind"}, "table", b.CreateShuffle},
 		{http.MethodGet, "/v1/{ledger}/shuffles/{id}", []string{}, "table", b.GetShuffle},
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/mix", []string{"dealer"}, "table", b.MixShuffle},
-		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/deal", []string{"dealer"}, "table", b.DealCards},
-		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/close", []string{"dealer", "admin"}, "table", b.CloseShuffle},
+		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/deal", []string{"dealer", "blind"}, "table", b.DealCards},
+		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/close", []string{"dealer", "admin", "blind"}, "table", b.CloseShuffle},
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/reveal", []string{"dealer"}, "table", b.RevealCards},
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/takeover", []string{"dealer"}, "table", b.TakeOverShuffle},
 		{http.MethodPost, "/v1/{ledger}/shuffles/{id}/statements", []string{"auditor", "regulator"}, "table", b.AddStatement},
 		{http.MethodGet, "/v1/{ledger}/shuffles/{id}/transcript", []string{}, "table", b.GetTranscript},
 		{http.MethodPost, "/v1/{ledger}/batch", []string{"dealer"}, "own", b.CreateBatch},
-		{http.MethodPost, "/v1/{ledger}/draws", []string{"dealer"}, "table", b.CreateDraws},
+		{http.MethodPost, "/v1/{ledger}/draws", []string{"dealer", "blind"}, "table", b.CreateDraws},
 		{http.MethodGet, "/v1/{ledger}/entries/{index}/receipt", []string{}, "ledger", b.GetReceipt},
 		{http.MethodGet, "/v1/{ledger}/keys", []string{}, "none", b.GetKeys},
 		{http.MethodPost, "/v1/{ledger}/keys", []string{"admin"}, "ledger", b.AddKey},

@@ -88,6 +88,15 @@ func dealRequest(req *DealRequest) (dealer.DealRequest, error) {
 		}
 		asked.Runs[i].Recipient = value(run.Recipient)
 	}
+	var err error
+	if req.State != nil {
+		if asked.State, err = decodeHash("state", *req.State); err != nil {
+			return asked, err
+		}
+	}
+	if asked.Asked, err = askedRequest(req.Asked); err != nil {
+		return asked, err
+	}
 	if req.Close != nil {
 		ending, err := closeRequest(*req.Close, "close.")
 		if err != nil {
@@ -98,9 +107,26 @@ func dealRequest(req *DealRequest) (dealer.DealRequest, error) {
 	return asked, nil
 }
 
+func askedRequest(a *Asked) (*dealer.Asking, error) {
+	if a == nil {
+		return nil, nil
+	}
+	out := &dealer.Asking{Commit: a.Commit, After: value(a.After)}
+	if len(a.Ask) != len(out.Ask) {
+		return nil, refuseValue("asked.ask", "must be 64 bytes in padded base64")
+	}
+	out.Ask = [64]byte(a.Ask)
+	if a.State == nil {
+		return out, nil
+	}
+	var err error
+	out.State, err = decodeHash("asked.state", *a.State)
+	return out, err
+}
+
 func dealAnswer(d dealer.Deal) Deal {
 	a := Deal{Time: Timestamp(d.Time), Repeated: repeated[DealRepeated](d.Answered), Cards: make([]Card, len(d.Cards)),
-		Shows: d.Shows, Labels: d.Labels, Next: d.Next, Receipt: d.Receipt}
+		Shows: d.Shows, Labels: d.Labels, Next: d.Next, Receipt: d.Receipt, CoDealer: optional(d.CoDealer)}
 	if d.LastHand {
 		a.LastHand = &d.LastHand
 	}
@@ -119,8 +145,12 @@ func dealAnswer(d dealer.Deal) Deal {
 }
 
 func cardAnswer(card audit.Card) Card {
-	return Card{Place: card.Place, Position: card.Position, Value: card.Value, Card: optional(card.Card),
+	a := Card{Place: card.Place, Position: card.Position, Value: card.Value, Card: optional(card.Card),
 		Salt: card.Salt, Proof: card.Proof}
+	if by := card.By; by != nil {
+		a.By = &CoDealerOpening{Value: by.Value, Salt: by.Salt, Proof: by.Proof}
+	}
+	return a
 }
 
 // RevealCards makes dealt places public.
@@ -163,7 +193,8 @@ func (s *Server) CloseShuffle(c *call, id ID) error {
 }
 
 func closeRequest(req CloseRequest, prefix string) (dealer.CloseRequest, error) {
-	out := dealer.CloseRequest{Outcome: audit.ParseOutcome(string(req.Outcome)), Reveal: req.Reveal}
+	out := dealer.CloseRequest{Outcome: audit.ParseOutcome(string(req.Outcome)), Reveal: req.Reveal,
+		Follows: value(req.Follows)}
 	if out.Outcome == 0 {
 		return out, refuseWord(prefix+"outcome", string(req.Outcome), "completed", "ended_early", "void")
 	}
@@ -171,7 +202,7 @@ func closeRequest(req CloseRequest, prefix string) (dealer.CloseRequest, error) 
 		if out.Reason = audit.ParseReason(string(*req.Reason)); out.Reason == audit.ReasonNone {
 			return out, refuseWord(prefix+"reason", string(*req.Reason), "misdeal", "exposed_card", "foul_deck",
 				"game_cancelled", "operator_error", "system_fault", "player_dispute", "mix_failed", "regulator",
-				"tape_lost")
+				"tape_lost", "co_dealer")
 		}
 	}
 	return out, nil
@@ -208,7 +239,7 @@ func (s *Server) GetTranscript(c *call, id ID, params GetTranscriptParams) error
 		}
 	}
 	identity := ""
-	if c.caller.role == audit.RoleDealer {
+	if c.caller.role == audit.RoleDealer || c.caller.role == audit.RoleBlind {
 		identity = c.caller.actor.Identity
 	}
 	transcript, err := c.ledger.Dealer.Transcript(c.r.Context(), id, dealer.View{

@@ -42,7 +42,8 @@ type Row struct {
 	Index uint64
 	Entry []byte // exact bytes, stored once, never re-encoded
 	// Kept is, of a commit, the sealed tape, and of a close or disclosure to auditors the
-	// openings of places that are public; nil for every other type.
+	// openings of places that are public; what a co-dealer gave, with its commit, a deal or a
+	// close; nil for every other entry.
 	Kept []byte
 
 	Time    int64 // UTC milliseconds

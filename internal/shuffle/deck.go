@@ -97,14 +97,31 @@ const (
 )
 
 // Named returns the deck with the published name: standard-52, standard-54,
-// short-36, pinochle-48, spanish-40 or shoe-1 … shoe-16.
+// short-36, pinochle-48, spanish-40, shoe-1 … shoe-16, or positions-2 …
+// positions-4096.
 func Named(name string) (Deck, bool) {
 	for _, d := range publishedDecks() {
 		if d.name == name {
 			return d, true
 		}
 	}
-	return Deck{}, false
+	n, err := strconv.Atoi(strings.TrimPrefix(name, positionsPrefix))
+	if err != nil || n < MinCards || n > MaxCards || name != positionsPrefix+strconv.Itoa(n) {
+		return Deck{}, false
+	}
+	return Positions(n), true
+}
+
+const positionsPrefix = "positions-"
+
+// Positions returns the deck of an order for another ledger: the numbers 0 … n−1 as names, n
+// from MinCards to MaxCards (docs/SPEC.md section 3.2).
+func Positions(n int) Deck {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return makeDeck(positionsPrefix+strconv.Itoa(n), names)
 }
 
 // Published returns the named deck with this hash. Of two names of one list it is

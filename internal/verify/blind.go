@@ -12,9 +12,6 @@ import (
 	"shuffled/internal/audit"
 )
 
-// margin is how long the co-dealer's order stays open behind the shuffle, in milliseconds.
-const margin = 3_600_000
-
 // order is the co-dealer's part of a transcript: the order of places, in a ledger of its own.
 type order struct {
 	proofs []apart // of commit, deals, close
@@ -146,7 +143,7 @@ func (t *transcript) asked() (string, error) {
 	if o == nil {
 		return "", notChecked("the shuffle has no co-dealer")
 	}
-	if err := t.orderFits(); err != nil {
+	if err := audit.CheckOrder(t.commit, o.commit); err != nil {
 		return "", err
 	}
 	if len(o.deals) < len(t.deals) {
@@ -179,24 +176,6 @@ func (t *transcript) asked() (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("%d requests, each behind the entry before it", len(t.deals)), t.orderClosed()
-}
-
-// orderFits: the order is one for this shuffle.
-func (t *transcript) orderFits() error {
-	c, of := t.commit, t.second.commit
-	a, b := c.Context, of.Context
-	switch {
-	case b.ForLedger != a.Origin:
-		return fmt.Errorf("the co-dealer's order is for %q, not for %s", b.ForLedger, a.Origin)
-	case b.Production != a.Production || b.Disclosure != a.Disclosure:
-		return errors.New("the co-dealer's order differs in production or disclosure")
-	case b.IsDraw() != a.IsDraw() || b.Recipe.Cards != a.Recipe.Cards ||
-		!slices.Equal(b.Recipe.Ranges, a.Recipe.Ranges):
-		return errors.New("the co-dealer's order is of other positions or ranges")
-	case of.CloseBy < c.CloseBy+margin:
-		return errors.New("the co-dealer's order closes less than an hour behind the shuffle")
-	}
-	return nil
 }
 
 // unplayed: behind the last deal at most one deal of the co-dealer was not dealt on, and the close

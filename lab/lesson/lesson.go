@@ -17,7 +17,7 @@ import (
 
 //go:generate go run ../cmd/shuffled-lab lesson --out ../../docs
 
-//go:embed text/shuffling.md
+//go:embed text/shuffling.md.tmpl
 var page string
 
 // Files returns the page and its pictures by name.

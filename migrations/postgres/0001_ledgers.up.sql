@@ -38,11 +38,11 @@ CREATE TABLE entries (
     tbl     text COLLATE "C",
     key_tag bytea CHECK (octet_length(key_tag) = 32),
     entry   bytea NOT NULL,
-    kept    bytea, -- of a commit its sealed tape; of a close or disclosure for auditors the openings of public places
+    kept    bytea, -- sealed tape of a commit, openings for auditors at the end, what a co-dealer gave
     PRIMARY KEY (ledger, idx),
     CHECK (num_nonnulls(tbl, serial, key_tag) = CASE type WHEN 2 THEN 3 ELSE 0 END), -- commit
     CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5, 8, 11, 12))), -- mix, deal, close, takeover, reveal, disclosure
-    CHECK (kept IS NULL OR type IN (2, 5, 12))
+    CHECK (kept IS NULL OR type IN (2, 4, 5, 12))
 );
 -- Sealed tapes are ciphertext and entries mostly hashes: compressing them is
 -- work for nothing. EXTERNAL never tries, and still moves values out of the row

@@ -27,11 +27,11 @@ CREATE TABLE entries (
     tbl     TEXT,
     key_tag BLOB CHECK (length(key_tag) = 32),
     entry   BLOB NOT NULL,
-    kept    BLOB, -- of a commit its sealed tape; of a close or disclosure for auditors the openings of public places
+    kept    BLOB, -- sealed tape of a commit, openings for auditors at the end, what a co-dealer gave
     PRIMARY KEY (ledger, idx),
     CHECK ((tbl IS NOT NULL) + (serial IS NOT NULL) + (key_tag IS NOT NULL) = CASE type WHEN 2 THEN 3 ELSE 0 END), -- commit
     CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5, 8, 11, 12))), -- mix, deal, close, takeover, reveal, disclosure
-    CHECK (kept IS NULL OR type IN (2, 5, 12))
+    CHECK (kept IS NULL OR type IN (2, 4, 5, 12))
 ) STRICT;
 
 CREATE UNIQUE INDEX entries_key_tag ON entries (ledger, key_tag) WHERE key_tag IS NOT NULL;

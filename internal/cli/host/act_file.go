@@ -158,6 +158,12 @@ func approvesKey(k *audit.Key) string {
 			listed(k.From))
 	case audit.SubjectAdministrator:
 		return fmt.Sprintf("%s administrator %s, key %s", k.Admin, k.Name, base64.StdEncoding.EncodeToString(k.Public))
+	case audit.SubjectCoDealer:
+		if k.Origin == "" {
+			return "let commits name no co-dealer"
+		}
+		return fmt.Sprintf("let commits name the co-dealer %s, key %s (every commit: %t), policy: %q", k.Origin,
+			base64.StdEncoding.EncodeToString(k.Public), k.Every, k.Policy)
 	case audit.SubjectTwoPersons:
 		return fmt.Sprintf("ask two administrators for %v, and let an act of one wait %d s", k.Acts, k.Delay)
 	}

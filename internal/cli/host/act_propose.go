@@ -16,7 +16,7 @@ import (
 
 type actProposeCmd struct {
 	tokenFlags
-	What       string        `arg:"" enum:"policy,auditor,signing,retirement,latch_clear,kill_clear,add_administrator,remove_administrator,replace_administrator,admin_credential,takeover,two_persons,adopt_head,cancel" help:"policy, auditor, signing, retirement, latch_clear, kill_clear, add_administrator, remove_administrator, replace_administrator, admin_credential, takeover, two_persons, adopt_head or cancel."`
+	What       string        `arg:"" enum:"policy,auditor,signing,retirement,latch_clear,kill_clear,add_administrator,remove_administrator,replace_administrator,admin_credential,takeover,two_persons,co_dealer,adopt_head,cancel" help:"policy, auditor, signing, retirement, latch_clear, kill_clear, add_administrator, remove_administrator, replace_administrator, admin_credential, takeover, two_persons, co_dealer, adopt_head or cancel."`
 	Sign       string        `name:"sign" required:"" type:"existingfile" placeholder:"FILE" help:"Private key of the administrator who proposes it."`
 	Passphrase string        `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
 	Out        string        `required:"" placeholder:"FILE" help:"File for the act."`
@@ -24,8 +24,9 @@ type actProposeCmd struct {
 	Life       time.Duration `default:"1h" help:"How long it is good for, at most 24h; for latch_clear and kill_clear, where two administrators are asked for, after the delay."`
 	Because    string        `name:"reason" placeholder:"TEXT" help:"Why, for latch_clear, kill_clear, takeover and adopt_head. It is written to the ledger for ever."`
 
-	Policy   string        `type:"existingfile" placeholder:"FILE" help:"policy: the C2SP tlog-policy."`
-	Public   string        `type:"existingfile" placeholder:"FILE" help:"auditor: the .pub file. signing, add_administrator, replace_administrator: the .vkey file."`
+	Policy   string        `type:"existingfile" placeholder:"FILE" help:"policy: the C2SP tlog-policy. co_dealer: that of the co-dealer's ledger."`
+	Public   string        `type:"existingfile" placeholder:"FILE" help:"auditor: the .pub file. signing, add_administrator, replace_administrator: the .vkey file. co_dealer: that of its ledger; none: no co-dealer from here on."`
+	Every    bool          `help:"co_dealer: every commit must name it."`
 	Retired  string        `enum:",signing,disclosure,auditor" default:"" help:"retirement: signing, disclosure or auditor."`
 	KeyID    string        `placeholder:"ID" help:"retirement: the id of the key, in base64."`
 	From     string        `placeholder:"TIME" help:"retirement: from when on what was done under the key deserves no trust, such as 2026-03-14T15:09:26Z. The default is now."`
@@ -186,6 +187,8 @@ func (c *actProposeCmd) keyBody(origin string) (audit.Body, error) {
 		return &audit.Key{Subject: audit.SubjectSigning, Public: public}, err
 	case "retirement":
 		return c.retirement()
+	case "co_dealer":
+		return c.coDealer()
 	case "two_persons":
 		return c.twoPersons()
 	}
@@ -232,6 +235,27 @@ func (c *actProposeCmd) twoPersons() (audit.Body, error) {
 	}
 	slices.Sort(k.Acts)
 	return k, nil
+}
+
+// coDealer is the entry of another co-dealer, or of none.
+func (c *actProposeCmd) coDealer() (audit.Body, error) {
+	k := &audit.Key{Subject: audit.SubjectCoDealer, Every: c.Every}
+	if c.Public == "" {
+		if c.Every || c.Policy != "" {
+			return nil, term.Usage("--public is needed: the .vkey file of the co-dealer's ledger")
+		}
+		return k, nil
+	}
+	vkey, err := keys.ReadVKey(c.Public)
+	if err != nil {
+		return nil, err
+	}
+	k.Origin, _, _ = strings.Cut(vkey, "+")
+	if k.Public, err = audit.SigningKey(vkey); err != nil {
+		return nil, err
+	}
+	k.Policy, err = term.ReadBounded(c.Policy, audit.MaxPolicy)
+	return k, err
 }
 
 // readPublic reads the verifier key of an administrator, or of a signing key, which has the

@@ -179,7 +179,7 @@ func (c ledgerCreateCmd) deals() (audit.Deals, error) {
 
 // mixSources are the words for the sources of a mix, and allMixModes all of them.
 var mixSources = map[string]audit.Source{"slots": audit.SourceSlot, "beacon": audit.SourceBeacon,
-	"cut": audit.SourceCut}
+	"cut": audit.SourceCut, "co_dealer": audit.SourceCoDealer}
 
 const allMixModes = 1<<(audit.SourceSlot-1) | 1<<(audit.SourceBeacon-1) | 1<<(audit.SourceCut-1)
 

@@ -21,7 +21,9 @@ import (
 // The sandbox ledger of --dev.
 const (
 	SandboxLedger = "main"
-	SandboxOrigin = "sandbox.localhost/main"
+	SandboxOrigin = sandboxOrigins + SandboxLedger
+
+	sandboxOrigins = "sandbox.localhost/"
 )
 
 // sandboxRoles are the roles that the sandbox has a token of each for, in a file
@@ -41,21 +43,25 @@ func SetUpSandbox(ctx context.Context, cfg *config.Config, store store.Database)
 		}
 	}
 	cfg.Ledgers = []config.Ledger{one}
+	return makeSandbox(ctx, cfg, store, SandboxLedger, f)
+}
+
+// makeSandbox makes a ledger of the sandbox that is not there yet.
+func makeSandbox(ctx context.Context, cfg *config.Config, store store.Database, name string, f place.Files) error {
 	ledgers, err := store.Ledgers(ctx)
 	if err != nil {
 		return fmt.Errorf("listing ledgers: %w", err)
 	}
 	fresh := true
 	for _, l := range ledgers {
-		fresh = fresh && l.Name != SandboxLedger
+		fresh = fresh && l.Name != name
 	}
 	if fresh {
-		if err := createSandbox(ctx, cfg, store, f); err != nil {
+		if err := createSandbox(ctx, cfg, store, name, f); err != nil {
 			return err
 		}
 	} else if !place.Exists(f.Key) || !place.Exists(cfg.SealingKeys[0]) {
-		return term.WithHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", SandboxLedger,
-			cfg.Data),
+		return term.WithHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", name, cfg.Data),
 			"use the data directory it was made with, or another database")
 	}
 	return nil
@@ -127,7 +133,7 @@ func makeSandboxToken(ctx context.Context, l *ledger.Ledger, role audit.Role, pa
 	return nil
 }
 
-func createSandbox(ctx context.Context, cfg *config.Config, store store.Database, f place.Files) error {
+func createSandbox(ctx context.Context, cfg *config.Config, store store.Database, name string, f place.Files) error {
 	if !place.Exists(cfg.SealingKeys[0]) {
 		if err := keys.WriteSealing(cfg.SealingKeys[0], keys.GenerateSealing(), keys.Secret{}); err != nil {
 			return fmt.Errorf("writing the sealing key: %w", err)
@@ -135,7 +141,7 @@ func createSandbox(ctx context.Context, cfg *config.Config, store store.Database
 	}
 	key, err := keys.ReadSigning(f.Key, keys.Secret{})
 	if !place.Exists(f.Key) {
-		key, err = writeSigning(f.Key, f.VKey, SandboxOrigin, keys.Secret{})
+		key, err = writeSigning(f.Key, f.VKey, sandboxOrigins+name, keys.Secret{})
 	}
 	if err != nil {
 		return err
@@ -144,11 +150,12 @@ func createSandbox(ctx context.Context, cfg *config.Config, store store.Database
 	if err != nil {
 		return err
 	}
-	return ledger.Create(ctx, store, ledger.Info{Name: SandboxLedger, Origin: key.Origin()}, &audit.Genesis{
+	return ledger.Create(ctx, store, ledger.Info{Name: name, Origin: key.Origin()}, &audit.Genesis{
 		Revision: audit.Revision, Origin: key.Origin(), SigningKey: key.Public(), AuditorKeys: [][]byte{auditor},
 		Deals:    audit.DealsSigned,
-		MixModes: allMixModes, Disclosure: audit.DisclosurePublic, DefaultCloseBy: defaultCloseBy,
-		MaxCloseBy: maxCloseBy, Access: audit.AccessPublic,
+		MixModes: allMixModes | 1<<(audit.SourceCoDealer-1), Disclosure: audit.DisclosurePublic,
+		DefaultCloseBy: defaultCloseBy,
+		MaxCloseBy:     maxCloseBy, Access: audit.AccessPublic,
 	}, key.Signer(), f.Mark, time.Now())
 }
 

@@ -18,7 +18,7 @@ import (
 
 type tokenCreateCmd struct {
 	tokenFlags
-	Role        string        `required:"" enum:"dealer,auditor,regulator,admin" help:"dealer, auditor, regulator or admin."`
+	Role        string        `required:"" enum:"dealer,auditor,regulator,admin,blind" help:"dealer, auditor, regulator or admin; blind for the house of another ledger that deals with orders of this one."`
 	Identity    string        `placeholder:"NAME" help:"The service that the token is of, such as poker-backend: it owns the shuffles that it commits, whichever of its tokens it shows. A dealer's must be said; others default to their role."`
 	Table       []string      `placeholder:"NAME" sep:"none" help:"Only for this table; repeat it for each (default: all tables)."`
 	Expires     time.Duration `placeholder:"DURATION" help:"Life of the token, such as 720h (default: until it is revoked)."`

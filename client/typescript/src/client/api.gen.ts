@@ -39,7 +39,8 @@ export interface components {
          */
         Outcome: "completed" | "ended_early" | "continued" | "void" | "expired";
         /**
-         * @description Why a shuffle is void. With tape_lost no tape is disclosed, a fault in every audit.
+         * @description Why a shuffle is void. With tape_lost no tape is disclosed, a fault in every audit; co_dealer is of a shuffle
+         *     with a co-dealer that does not answer.
          * @enum {string}
          */
         Reason: "misdeal" | "exposed_card" | "foul_deck" | "game_cancelled" | "operator_error" | "system_fault" | "player_dispute" | "mix_failed" | "regulator" | "tape_lost" | "co_dealer";
@@ -90,6 +91,11 @@ export interface components {
             /** @description The operator's name for the game. */
             game_ref?: components["schemas"]["Name"];
             terms?: components["schemas"]["BoundTerms"];
+            /**
+             * @description The origin of another ledger whose house deals blind with this order, of section 4.5 of the
+             *     specification. It takes the role blind, and a deck positions-2 to positions-4096.
+             */
+            for_ledger?: components["schemas"]["Origin"];
         };
         /**
          * @description What says what the values mean. A wheel or pay table was put to terms before; a wheel is for ranges that are all
@@ -201,11 +207,19 @@ export interface components {
             slots?: components["schemas"]["Hash"][];
             beacon?: components["schemas"]["BeaconPlan"];
             /**
+             * @description The places go through the order of the co-dealer that the ledger names: the house sees no card before
+             *     the co-dealer entered the request for it. All cards are taken, and there is no parent.
+             * @constant
+             */
+            co_dealer?: true;
+            /**
              * @description A player cuts.
              * @constant
              */
             cut?: true;
         };
+        /** @description The name of a ledger, which is also that of its signing key. */
+        Origin: string;
         /** @description A round of drand's quicknet chain that lies in the future. */
         BeaconPlan: {
             /**
@@ -244,6 +258,11 @@ export interface components {
             /** @description The operator's name for the game. */
             game_ref?: components["schemas"]["Name"];
             terms?: components["schemas"]["BoundTerms"];
+            /**
+             * @description The origin of another ledger whose house deals blind with this order, of section 4.5 of the
+             *     specification. It takes the role blind and ranges.
+             */
+            for_ledger?: components["schemas"]["Origin"];
         };
         /**
          * @description `take` of the numbers 1 to `of`, none twice. They are dealt for everybody to see, in order:
@@ -549,6 +568,8 @@ export interface components {
              *     disclosure, game.
              */
             receipt: components["schemas"]["Receipt"];
+            /** @description With a co-dealer, and only then, the receipt of its commit in its own ledger. */
+            co_dealer?: components["schemas"]["Receipt"];
         };
         ActRequest: {
             /** @description The body of the act's entry, of section 5.11 of the specification. */
@@ -609,7 +630,7 @@ export interface components {
             receipt: components["schemas"]["Receipt"];
         };
         /** @enum {string} */
-        Role: "dealer" | "auditor" | "admin" | "regulator";
+        Role: "dealer" | "auditor" | "admin" | "regulator" | "blind";
         /** @enum {string} */
         CredentialForm: "token" | "certificate";
         CredentialRequest: {
@@ -717,8 +738,29 @@ export interface components {
             first: number;
             /** @description What the cards are for, in the order of their places. */
             runs: components["schemas"]["Run"][];
+            /**
+             * @description With a co-dealer: the hash of the game's history up to this request, of section 4.5 of the specification,
+             *     which the co-dealer enters. Absent: the history is not bound.
+             */
+            state?: components["schemas"]["Hash"];
+            /** @description Of an order for another ledger, and then always. */
+            asked?: components["schemas"]["Asked"];
             /** @description Close the shuffle in the same batch. */
             close?: components["schemas"]["CloseRequest"];
+        };
+        /** @description What a house asks its co-dealer for, and that it stands in the house's ledger. */
+        Asked: {
+            /** @description Of the commit of the house's shuffle, under a checkpoint with the house's quorum. */
+            commit: components["schemas"]["Receipt"];
+            /**
+             * @description Of the mix or deal that stands before in the house's shuffle, under the same checkpoint. Absent if that is
+             *     the commit.
+             */
+            after?: components["schemas"]["Receipt"];
+            /** @description As in the house's deal. Absent means zeros. */
+            state?: components["schemas"]["Hash"];
+            /** @description The signature under the commit's ask key. */
+            ask: string;
         };
         /** @description One dealt card with its opening, which proves it against the deck root. */
         Card: {
@@ -788,6 +830,8 @@ export interface components {
             last_hand?: boolean;
             /** @description The receipt of the deal. */
             receipt: components["schemas"]["Receipt"];
+            /** @description With a co-dealer, and only then, the receipt of its deal in its own ledger. */
+            co_dealer?: components["schemas"]["Receipt"];
             /** @description The close, if it was asked for. */
             close?: components["schemas"]["Close"];
         };
@@ -803,6 +847,11 @@ export interface components {
              * @enum {string}
              */
             reason?: "misdeal" | "exposed_card" | "foul_deck" | "game_cancelled" | "operator_error" | "system_fault" | "player_dispute" | "mix_failed" | "regulator" | "tape_lost" | "co_dealer";
+            /**
+             * @description Of an order for another ledger that was dealt from: of the close of the shuffle that it was for, under a
+             *     checkpoint with the house's quorum.
+             */
+            follows?: components["schemas"]["Receipt"];
             /**
              * @description Dealt places that become public in front of the close and together with it; burns and
              *     discards, too. Each once.
@@ -1272,7 +1321,7 @@ export interface components {
          * @description What went wrong. The codes are stable.
          * @enum {string}
          */
-        Code: "invalid_json" | "unknown_member" | "duplicate_member" | "invalid_value" | "idempotency_key_missing" | "unauthorized" | "forbidden" | "no_such_route" | "no_such_ledger" | "not_found" | "method_not_allowed" | "request_timeout" | "not_yours" | "two_persons" | "act" | "credential" | "administrators" | "which_shuffle" | "all_or_none" | "statement" | "not_open" | "deadline" | "place" | "places" | "reveal" | "earlier_serial" | "co_dealer" | "mix" | "outcome" | "cosigned" | "parent" | "table" | "kill" | "slot" | "beacon" | "beacon_early" | "key" | "policy" | "signing_key" | "disclosure_key" | "repeated" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "idempotency_key_reused" | "close_by" | "mix_modes" | "terms" | "rate_limited" | "internal" | "not_ready" | "overloaded" | "outcome_unknown" | "unavailable" | "frozen" | "clock" | "latch" | "sealed";
+        Code: "invalid_json" | "unknown_member" | "duplicate_member" | "invalid_value" | "idempotency_key_missing" | "unauthorized" | "forbidden" | "no_such_route" | "no_such_ledger" | "not_found" | "method_not_allowed" | "request_timeout" | "not_yours" | "two_persons" | "act" | "credential" | "administrators" | "which_shuffle" | "all_or_none" | "statement" | "not_open" | "deadline" | "place" | "places" | "reveal" | "earlier_serial" | "co_dealer" | "mix" | "outcome" | "cosigned" | "parent" | "table" | "kill" | "slot" | "beacon" | "beacon_early" | "co_dealer_unavailable" | "co_dealer_forked" | "key" | "policy" | "signing_key" | "disclosure_key" | "repeated" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "idempotency_key_reused" | "close_by" | "mix_modes" | "terms" | "rate_limited" | "internal" | "not_ready" | "overloaded" | "outcome_unknown" | "unavailable" | "frozen" | "clock" | "latch" | "sealed";
     };
     responses: {
         /** @description The request was refused, or failed. `code` says how. */
@@ -1360,6 +1409,7 @@ export type Batch = components['schemas']['Batch'];
 export type BatchResult = components['schemas']['BatchResult'];
 export type OperationAnswer = components['schemas']['OperationAnswer'];
 export type MixPlan = components['schemas']['MixPlan'];
+export type Origin = components['schemas']['Origin'];
 export type BeaconPlan = components['schemas']['BeaconPlan'];
 export type Parent = components['schemas']['Parent'];
 export type DrawsRequest = components['schemas']['DrawsRequest'];
@@ -1399,6 +1449,7 @@ export type Credential = components['schemas']['Credential'];
 export type ShuffleState = components['schemas']['ShuffleState'];
 export type Run = components['schemas']['Run'];
 export type DealRequest = components['schemas']['DealRequest'];
+export type Asked = components['schemas']['Asked'];
 export type Card = components['schemas']['Card'];
 export type CoDealerOpening = components['schemas']['CoDealerOpening'];
 export type UnopenedPlace = components['schemas']['UnopenedPlace'];

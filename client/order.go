@@ -1,0 +1,188 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+)
+
+// Dealing blind (docs/BLIND.md). The client of a house holds each card against the co-dealer's
+// commit, too; with Ask and Asked a house calls its co-dealer.
+
+// blind reports whether the plan has a co-dealer.
+func (s *Committed) blind() bool {
+	_, ok := s.commit.Context.CoDealer()
+	return ok
+}
+
+// ordered takes in the co-dealer's commit from its receipt. Which entry that is, the plan says:
+// by whom it was signed, and who saw it, only a transcript shows under a policy for the co-dealer.
+func (s *Committed) ordered(receipt string) error {
+	r, err := audit.ParseReceipt(receipt)
+	if err != nil {
+		return err
+	}
+	planned, _ := s.commit.Context.CoDealer()
+	if r.Index != planned.Index || tlog.RecordHash(r.Entry) != tlog.Hash(planned.Leaf) {
+		return errors.New("it is not the one that the plan names")
+	}
+	e, err := audit.ParseEntry(r.Entry)
+	if err != nil {
+		return err
+	}
+	order, ok := e.Body.(*audit.Commit)
+	if !ok {
+		return errors.New("the plan names an entry that is no commit")
+	}
+	if err := audit.CheckOrder(s.commit, order); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.other = order
+	return nil
+}
+
+// give takes in what the co-dealer gave for the places of a deal.
+func (s *Committed) give(d *audit.Deal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.play.order.Give(d)
+}
+
+// openedBy holds the co-dealer's opening of a place against its commit.
+func (s *Committed) openedBy(place int, by *CoDealerOpening) error {
+	if (by != nil) != s.blind() {
+		return errors.New("it stands with a card of a shuffle with a co-dealer, and with no other")
+	}
+	if by == nil {
+		return nil
+	}
+	s.mu.Lock()
+	given, ok := s.play.order.Given(place)
+	order := s.other
+	s.mu.Unlock()
+	if order == nil {
+		return errors.New("the co-dealer's commit is not known")
+	}
+	if !ok || given != by.Value {
+		return fmt.Errorf("the deal has %d of the co-dealer, and the answer %d", given, by.Value)
+	}
+	o := opening(Card{Position: place, Value: by.Value, Salt: by.Salt, Proof: by.Proof})
+	return o.Check(order.Tag(), tlog.Hash(order.DeckRoot), order.Context.Recipe.Positions())
+}
+
+// Given is a deal of an order for the caller's ledger, with the openings of its places that
+// are not aside.
+type Given struct {
+	Receipt string // of the deal, under a checkpoint that the quorum of Config.Policy cosigned
+	Cards   []audit.Card
+}
+
+// Ask deals the next places of an order that this ledger has for the caller's own, and returns
+// when the deal is proved to stand there, cosigned by the quorum of Config.Policy. That it is
+// what was asked for, and the openings, are the caller's to check against the order's commit.
+// The very same request gets the same answer; another one for these places is CodeRepeated.
+func (c *Client) Ask(ctx context.Context, order uint64, req DealRequest) (*Given, error) {
+	if err := c.checkSometimes(ctx); err != nil {
+		return nil, err
+	}
+	when := c.reading()
+	answer, err := c.dealCards(ctx, order, req)
+	told, err := decoded[Deal](answer, err)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.proveCosigned(ctx, told.Receipt, anyIndex, when, answer); err != nil {
+		return nil, err
+	}
+	g := &Given{Receipt: told.Receipt}
+	for _, card := range told.Cards {
+		g.Cards = append(g.Cards, audit.NewCard(card.Place, opening(card), deref(card.Card)))
+	}
+	return g, nil
+}
+
+// Cosigned returns the receipt of an entry under a checkpoint that the quorum of Config.Policy
+// cosigned. It asks again with growing pauses, Config.Attempts times: then ErrNotWitnessed.
+func (c *Client) Cosigned(ctx context.Context, index uint64) (string, error) {
+	for attempt := 1; ; attempt++ {
+		when := c.reading()
+		answer, err := c.getReceipt(ctx, index)
+		if err != nil {
+			return "", err
+		}
+		if err = c.proveCosigned(ctx, string(answer), index, when, answer); err == nil {
+			return string(answer), nil
+		}
+		if !errors.Is(err, ErrNotWitnessed) || attempt == c.cfg.Attempts {
+			return "", err
+		}
+		if ctxErr := sleep(ctx, c.pause(attempt)); ctxErr != nil {
+			return "", fmt.Errorf("%w, after: %w", ctxErr, err)
+		}
+	}
+}
+
+func (c *Client) proveCosigned(ctx context.Context, receipt string, index uint64, when asked, answer []byte) error {
+	e, err := c.prove(ctx, receipt, index, when, answer)
+	if err != nil {
+		return err
+	}
+	if c.policy.Asks() && !c.policy.Satisfied(e.signed) {
+		return fmt.Errorf("entry %d: %w", e.index, ErrNotWitnessed)
+	}
+	return nil
+}
+
+// Asked returns the deal of an order that begins at place first, nil if there is none: what the
+// caller asked for and did not learn, or forgot. That nothing follows is the daemon's word.
+func (c *Client) Asked(ctx context.Context, order uint64, first int) (*Given, error) {
+	answer, err := c.getShuffle(ctx, order)
+	told, err := decoded[ShuffleState](answer, err)
+	if err != nil || told.Next <= first {
+		return nil, err
+	}
+	_, _, file, err := c.transcript(ctx, order, "", c.full)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range file.Receipts {
+		r, err := audit.ParseReceipt(text)
+		if err != nil {
+			return nil, err
+		}
+		e, err := audit.ParseEntry(r.Entry)
+		if err != nil {
+			return nil, err
+		}
+		if d, ok := e.Body.(*audit.Deal); ok && d.First == first {
+			return &Given{text, slices.DeleteFunc(file.Cards, func(card audit.Card) bool {
+				return card.Place < first || card.Place >= first+d.Count()
+			})}, nil
+		}
+	}
+	return nil, &Fault{What: fmt.Sprintf("no deal of the order begins at place %d", first), Answer: answer}
+}
+
+// EndOrder closes an order: behind the close of the shuffle that it was for, of which follows is
+// the receipt, or as void one from which nothing was dealt, if follows is "". An order that is
+// closed already, or expired, is no error.
+func (c *Client) EndOrder(ctx context.Context, order uint64, follows string) error {
+	req := CloseRequest{Outcome: OutcomeCompleted, Follows: &follows}
+	if follows == "" {
+		cancelled := ReasonGameCancelled
+		req = CloseRequest{Outcome: OutcomeVoid, Reason: &cancelled}
+	}
+	_, err := c.closeShuffle(ctx, order, req)
+	var e *Error
+	if errors.As(err, &e) && (e.Code == CodeRepeated || e.Code == CodeDeadline) {
+		return nil
+	}
+	return err
+}

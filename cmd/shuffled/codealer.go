@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/codealer"
+	"shuffled/internal/config"
+	"shuffled/internal/dealer"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/term"
+)
+
+const maxHousePolicy = 128 << 10 // bytes of a policy file (docs/SPEC.md section 1.2)
+
+// readHouses reads the policies of the ledgers that this one deals orders for.
+func readHouses(files []string) (map[string]dealer.House, error) {
+	houses := make(map[string]dealer.House)
+	for _, path := range files {
+		text, err := term.ReadBounded(path, maxHousePolicy)
+		if err != nil {
+			return nil, fmt.Errorf("reading the policy of a house: %w", err)
+		}
+		trusted, err := audit.ParseTrust("", text)
+		if err != nil {
+			return nil, fmt.Errorf("reading the policy of a house: %s: %w", path, err)
+		}
+		if len(trusted.Keys) == 0 {
+			return nil, fmt.Errorf("reading the policy of a house: %s has no log line with the key of its ledger", path)
+		}
+		for _, key := range trusted.Keys {
+			h := houses[key.Name()]
+			houses[key.Name()] = dealer.House{Keys: append(h.Keys, key), Policy: trusted.Policy}
+		}
+	}
+	return houses, nil
+}
+
+// openCoDealers opens the ways to the co-dealers of a ledger; nil if it has none.
+func (h *house) openCoDealers(c config.Ledger, l *ledger.Ledger, w words) (*codealer.CoDealers, error) {
+	if len(c.CoDealers) == 0 {
+		return nil, nil
+	}
+	cfg := codealer.Config{Origin: l.Info().Origin, Pin: l.CoDealer, Pool: h.cfg.Limits.Orders, Asks: h.cfg.Limits.Asks,
+		Log: h.log, Now: time.Now}
+	for _, text := range c.CoDealers {
+		one, err := config.ParseCoDealer(text)
+		if err != nil {
+			return nil, fmt.Errorf("co_dealers of ledger %s %w", c.Name, err)
+		}
+		state := filepath.Join(h.cfg.Data, c.Name+".seen."+strings.ReplaceAll(one.Origin, "/", "_"))
+		if w.clearCoDealer != "" {
+			cleared, err := codealer.Clear(state, time.Now())
+			if err != nil {
+				return nil, err
+			}
+			if cleared {
+				h.log.Warn("the latch of a co-dealer was cleared", "co_dealer", one.Origin, "reason", w.clearCoDealer)
+			}
+		}
+		cfg.Peers = append(cfg.Peers, codealer.Peer{Origin: one.Origin, URL: one.URL, Ledger: one.Ledger, State: state,
+			Token: func() (string, error) {
+				secret, err := keys.ReadSecret(one.TokenFile)
+				return string(secret.Bytes()), err
+			}})
+	}
+	return codealer.Open(cfg)
+}
+
+// coDealerFigures shows what deals wait for, from when the ledgers are open.
+type coDealerFigures struct{ house atomic.Pointer[house] }
+
+var (
+	coDealerLabels  = []string{"ledger", "co_dealer"}
+	coDealerAsked   = coDealerDesc("asked_total", "Deals that the co-dealer was asked for.")
+	coDealerFailed  = coDealerDesc("failed_total", "Deals that the co-dealer did not answer, or by what does not hold.")
+	coDealerRefused = coDealerDesc("refused_total", "Deals that the co-dealer refused for good.")
+	coDealerWaiting = coDealerDesc("waiting", "Deals that wait for the co-dealer now.")
+	coDealerOrders  = coDealerDesc("orders", "Orders of the co-dealer that were made ahead and are not used.")
+	coDealerForked  = coDealerDesc("forked", "1 if the co-dealer showed two histories, and nobody cleared it.")
+	orderConflicts  = prometheus.NewDesc("shuffled_order_conflicts_total",
+		"Requests of houses for places of an order that another request was given.", []string{"ledger"}, nil)
+)
+
+func coDealerDesc(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("shuffled_co_dealer_"+name, help, coDealerLabels, nil)
+}
+
+// Describe tells the names.
+func (*coDealerFigures) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{coDealerAsked, coDealerFailed, coDealerRefused, coDealerWaiting,
+		coDealerOrders, coDealerForked, orderConflicts} {
+		to <- d
+	}
+}
+
+// Collect tells the figures.
+func (c *coDealerFigures) Collect(to chan<- prometheus.Metric) {
+	h := c.house.Load()
+	if h == nil {
+		return
+	}
+	for _, l := range h.cfg.Ledgers {
+		way := h.ways[l.Name]
+		if way == nil {
+			continue
+		}
+		for _, f := range way.Figures() {
+			show := func(d *prometheus.Desc, kind prometheus.ValueType, v float64) {
+				to <- prometheus.MustNewConstMetric(d, kind, v, l.Name, f.Origin)
+			}
+			show(coDealerAsked, prometheus.CounterValue, float64(f.Asked))
+			show(coDealerFailed, prometheus.CounterValue, float64(f.Failed))
+			show(coDealerRefused, prometheus.CounterValue, float64(f.Refused))
+			show(coDealerWaiting, prometheus.GaugeValue, float64(f.UnderWay))
+			show(coDealerOrders, prometheus.GaugeValue, float64(f.Orders))
+			forked := 0.0
+			if f.Forked {
+				forked = 1
+			}
+			show(coDealerForked, prometheus.GaugeValue, forked)
+		}
+	}
+	for _, d := range h.dealers {
+		if d.Orders() {
+			to <- prometheus.MustNewConstMetric(orderConflicts, prometheus.CounterValue, float64(d.Conflicts()),
+				d.Ledger().Info().Name)
+		}
+	}
+}

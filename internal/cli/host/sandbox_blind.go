@@ -1,0 +1,66 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
+	"shuffled/internal/config"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+)
+
+// SandboxCoDealer is the ledger of the co-dealer of --dev --co-dealer. It is served by the same
+// daemon, to try how blind hands are played: it hides no card from anybody.
+const SandboxCoDealer = "co-dealer"
+
+// SetUpSandboxCoDealer makes that ledger, and has each of the two know the other. The daemon is
+// at the address.
+func SetUpSandboxCoDealer(ctx context.Context, cfg *config.Config, store store.Database, address string) error {
+	f, of := place.FilesOf(cfg.Data, SandboxCoDealer), place.FilesOf(cfg.Data, SandboxLedger)
+	cfg.Ledgers[0].CoDealers = []string{fmt.Sprintf("%s http://%s/v1/%s %s", sandboxOrigins+SandboxCoDealer, address,
+		SandboxCoDealer, sandboxBlindToken(cfg))}
+	if err := makeSandbox(ctx, cfg, store, SandboxCoDealer, f); err != nil {
+		return err
+	}
+	key, err := keys.ReadSigning(of.Key, keys.Secret{})
+	if err != nil {
+		return err
+	}
+	house := filepath.Join(cfg.Data, SandboxLedger+".policy")
+	if err := os.WriteFile(house, []byte("log "+key.VKey()+"\nquorum none\n"), 0o600); err != nil {
+		return fmt.Errorf("writing the policy of the sandbox: %w", err)
+	}
+	cfg.Ledgers = append(cfg.Ledgers, config.Ledger{Name: SandboxCoDealer, SigningKey: f.Key, Mark: f.Mark,
+		Houses: []string{house}})
+	return nil
+}
+
+func sandboxBlindToken(cfg *config.Config) string {
+	return filepath.Join(cfg.Data, SandboxCoDealer+".token")
+}
+
+// IntroduceSandbox makes the house's token at the co-dealer, and pins the co-dealer in the
+// house's ledger, where that has not been done.
+func IntroduceSandbox(ctx context.Context, cfg *config.Config, house, coDealer *ledger.Ledger) error {
+	path := sandboxBlindToken(cfg)
+	good, err := tokenOpens(ctx, coDealer, path)
+	if err != nil {
+		return err
+	}
+	if !good {
+		if err := makeSandboxToken(ctx, coDealer, audit.RoleBlind, path); err != nil {
+			return fmt.Errorf("creating the token of the house at its co-dealer: %w", err)
+		}
+	}
+	g := coDealer.Genesis()
+	if pin, ok := house.CoDealer(""); ok && pin.Origin == g.Origin {
+		return nil
+	}
+	return place.Append(ctx, house, &audit.Key{Subject: audit.SubjectCoDealer, Origin: g.Origin, Public: g.SigningKey,
+		Policy: []byte("quorum none\n")}, nil)
+}

@@ -1,0 +1,355 @@
+// Package codealer is a house's way to its co-dealers: a pool of orders that are made ahead, the
+// calls that a deal waits for, and a latch that a co-dealer of two histories sets
+// (docs/BLIND.md). It writes nothing into the house's ledger.
+package codealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+)
+
+// Peer is where a co-dealer is reached, and as whom.
+type Peer struct {
+	Origin string // of its ledger
+	URL    string
+	Ledger string                 // its name in addresses
+	Token  func() (string, error) // of the role blind, read when it is needed first
+	State  string                 // file of what was seen of its ledger; the latch lies next to it
+}
+
+// Config is what the ways to the co-dealers of one ledger are made with.
+type Config struct {
+	Origin string // of the house's ledger
+	Peers  []Peer
+	// Pin returns the newest key entry of the house's ledger that names this co-dealer.
+	Pin func(origin string) (audit.KeyRecord, bool)
+	// Pool is how many orders of one kind are made ahead; 0: none.
+	Pool int
+	// Asks is how many requests of deals are under way at most, at one co-dealer; 0 for 256.
+	Asks int
+	Log  *slog.Logger
+	Now  func() time.Time
+}
+
+// Figures are what metrics show of a co-dealer.
+type Figures struct {
+	Origin   string
+	Asked    uint64 // deals that were asked for
+	Failed   uint64 // of these, without an answer that holds
+	Refused  uint64 // of these, for good
+	UnderWay int
+	Orders   int // made ahead and not used
+	Forked   bool
+}
+
+// Figures returns those of each co-dealer.
+func (c *CoDealers) Figures() (all []Figures) {
+	for _, p := range c.cfg.Peers {
+		one := c.peers[p.Origin]
+		f := Figures{Origin: p.Origin, Asked: one.asked.Load(), Failed: one.failed.Load(), Refused: one.refused.Load(),
+			UnderWay: len(one.asks), Forked: one.latch.set() != nil}
+		one.mu.Lock()
+		for _, of := range one.pools {
+			f.Orders += len(of.ready)
+		}
+		one.mu.Unlock()
+		all = append(all, f)
+	}
+	return all
+}
+
+// CoDealers are the co-dealers of one ledger. It is a dealer.CoDealer, safe for concurrent use.
+type CoDealers struct {
+	cfg   Config
+	peers map[string]*peer
+
+	running context.Context // ends with Close
+	cancel  context.CancelFunc
+	group   sync.WaitGroup
+}
+
+var _ dealer.CoDealer = (*CoDealers)(nil)
+
+// Open returns the ways to the peers. The caller must Close it.
+func Open(cfg Config) (*CoDealers, error) {
+	if cfg.Asks == 0 {
+		cfg.Asks = 256
+	}
+	c := &CoDealers{cfg: cfg, peers: make(map[string]*peer)}
+	c.running, c.cancel = context.WithCancel(context.Background())
+	for _, p := range cfg.Peers {
+		one := &peer{all: c, Peer: p, asks: make(chan struct{}, cfg.Asks), closes: make(chan ended, maxCloses),
+			pools: make(map[string]*pool), http: &http.Client{Timeout: callTimeout, Transport: transport(cfg.Asks)}}
+		if err := one.latch.load(p.State + latchSuffix); err != nil {
+			return nil, fmt.Errorf("opening the way to the co-dealer %s: %w", p.Origin, err)
+		}
+		c.peers[p.Origin] = one
+	}
+	for _, one := range c.peers {
+		for range closers {
+			c.group.Go(one.closeOrders)
+		}
+	}
+	return c, nil
+}
+
+// Close ends what is done in the background. Orders that nobody used are left to expire.
+func (c *CoDealers) Close() {
+	c.cancel()
+	c.group.Wait()
+	for _, one := range c.peers {
+		one.http.CloseIdleConnections()
+	}
+}
+
+const (
+	callTimeout = 30 * time.Second
+	maxCloses   = 4096
+	closers     = 4 // goroutines that close orders
+	attempts    = 5 // of a call; then the caller is told, who has the same request again
+)
+
+func transport(idle int) *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost, t.MaxIdleConns = idle, idle
+	return t
+}
+
+// peer is one co-dealer.
+type peer struct {
+	Peer
+	all   *CoDealers
+	http  *http.Client
+	latch latch
+	asks  chan struct{} // one for each request under way
+
+	asked, failed, refused atomic.Uint64
+
+	closes chan ended
+
+	mu     sync.Mutex
+	entry  uint64         // of the pin that client was made of
+	client *client.Client // nil: none was made yet
+	pools  map[string]*pool
+
+	check checking
+}
+
+// at returns the way to a co-dealer, and a client under the policy that is pinned now.
+func (c *CoDealers) at(origin string) (*peer, *client.Client, error) {
+	p := c.peers[origin]
+	if p == nil {
+		return nil, nil, fmt.Errorf("%w: this daemon has no address of %s", dealer.ErrCoDealer, origin)
+	}
+	if err := p.latch.set(); err != nil {
+		return nil, nil, err
+	}
+	pin, ok := c.cfg.Pin(origin)
+	if !ok {
+		return nil, nil, fmt.Errorf("%w: no key entry names %s", dealer.ErrCoDealer, origin)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.client != nil && p.entry == pin.Index {
+		return p, p.client, nil
+	}
+	token, err := p.Token()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: reading the token for it: %w", dealer.ErrCoDealer, err)
+	}
+	policy, err := policyOf(pin)
+	if err == nil {
+		p.client, err = client.New(client.Config{URL: p.URL, Ledger: p.Ledger, Token: token, Policy: policy,
+			State: client.FileState(p.State), HTTP: p.http, Attempts: attempts, Pause: 50 * time.Millisecond,
+			MaxPause: time.Second})
+	}
+	if err != nil {
+		p.client = nil
+		return nil, nil, fmt.Errorf("%w: the pin of entry %d: %w", dealer.ErrCoDealer, pin.Index, err)
+	}
+	p.entry = pin.Index
+	return p, p.client, nil
+}
+
+// policyOf is the pinned policy with the pinned key among its logs.
+func policyOf(pin audit.KeyRecord) (string, error) {
+	vkey, err := audit.VKey(pin.Origin, pin.Public)
+	if err != nil {
+		return "", err
+	}
+	policy, err := audit.ParsePolicy(pin.Policy)
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(policy.LogKeys, func(k []byte) bool { return slices.Equal(k, pin.Public) }) {
+		return string(pin.Policy), nil
+	}
+	return "log " + vkey + "\n" + string(pin.Policy), nil
+}
+
+// Ask has the next places of an order dealt.
+func (c *CoDealers) Ask(ctx context.Context, origin string, order uint64, first int, runs []audit.Run,
+	a dealer.Asking) (dealer.Given, error) {
+	p, to, err := c.at(origin)
+	if err != nil {
+		return dealer.Given{}, err
+	}
+	if err := p.turn(ctx); err != nil {
+		return dealer.Given{}, err
+	}
+	defer func() { <-p.asks }()
+	req := client.DealRequest{First: first, Asked: &client.Asked{Commit: a.Commit, Ask: a.Ask[:]}}
+	if a.After != "" {
+		req.Asked.After = &a.After
+	}
+	if a.State != [32]byte{} {
+		state := client.Hash(a.State)
+		req.Asked.State = &state
+	}
+	for _, r := range runs {
+		run := client.Run{Count: r.Count, Purpose: client.Purpose(r.Purpose.String())}
+		if r.Recipient != "" {
+			run.Recipient = &r.Recipient
+		}
+		if r.Public {
+			run.Public = &r.Public
+		}
+		req.Runs = append(req.Runs, run)
+	}
+	p.asked.Add(1)
+	g, err := to.Ask(ctx, order, req)
+	if err != nil {
+		err = p.said(err)
+		var illegal *audit.Illegal
+		if errors.As(err, &illegal) || errors.Is(err, dealer.ErrRepeated) {
+			p.refused.Add(1)
+		} else {
+			p.failed.Add(1)
+		}
+		return dealer.Given{}, err
+	}
+	p.checkSoon(to)
+	return dealer.Given{Receipt: g.Receipt, Cards: g.Cards}, nil
+}
+
+// turn waits for one of the requests that may be under way. Who may wait no longer is told that
+// nothing was written.
+func (p *peer) turn(ctx context.Context) error {
+	select {
+	case p.asks <- struct{}{}:
+		return nil
+	default:
+	}
+	waiting, cancel := ledger.Patience(ctx)
+	defer cancel()
+	select {
+	case p.asks <- struct{}{}:
+		return nil
+	case <-waiting.Done():
+		return fmt.Errorf("%w: %d deals wait for the co-dealer", ledger.ErrOverloaded, cap(p.asks))
+	}
+}
+
+// Asked returns the deal of an order from this place on.
+func (c *CoDealers) Asked(ctx context.Context, origin string, order uint64, first int) (*dealer.Given, error) {
+	p, to, err := c.at(origin)
+	if err != nil {
+		return nil, err
+	}
+	g, err := to.Asked(ctx, order, first)
+	if err != nil || g == nil {
+		return nil, p.said(err)
+	}
+	return &dealer.Given{Receipt: g.Receipt, Cards: g.Cards}, nil
+}
+
+// said is the error of a call as the dealer takes it: what the co-dealer refuses for good, what
+// proves two histories, and everything else.
+func (p *peer) said(err error) error {
+	var refused *client.Error
+	var fault *client.Fault
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusTooManyRequests &&
+		refused.Status != http.StatusUnauthorized && refused.Status != http.StatusForbidden:
+		why := strings.TrimSpace(string(refused.Code) + ": " + value(refused.Detail))
+		if refused.Code == client.CodeRepeated {
+			p.all.cfg.Log.Error("the co-dealer gave these places to another request", "co_dealer", p.Origin, "answer", why)
+			return fmt.Errorf("%w: the co-dealer opened these places, and %s", dealer.ErrRepeated, why)
+		}
+		return &audit.Illegal{Code: audit.RuleCoDealer, Detail: "the co-dealer refuses: " + why}
+	case errors.As(err, &fault) && fault.Other != nil:
+		p.latch.trip(p.all.cfg.Log, p.all.cfg.Now(), p.Origin, fault)
+		return p.latch.set()
+	}
+	return fmt.Errorf("%w: %s: %w", dealer.ErrCoDealer, p.Origin, err)
+}
+
+func value[T any](v *T) (zero T) {
+	if v == nil {
+		return zero
+	}
+	return *v
+}
+
+// ended is an order that is to be closed.
+type ended struct {
+	order   uint64
+	receipt func(context.Context) (string, error)
+}
+
+// Ended closes an order in the background. One that cannot be closed expires.
+func (c *CoDealers) Ended(origin string, order uint64, receipt func(context.Context) (string, error)) {
+	p := c.peers[origin]
+	if p == nil {
+		return
+	}
+	select {
+	case p.closes <- ended{order, receipt}:
+	default:
+		c.cfg.Log.Warn("an order is left to expire: too many wait to be closed", "co_dealer", origin, "order", order)
+	}
+}
+
+func (p *peer) closeOrders() {
+	for {
+		select {
+		case <-p.all.running.Done():
+			return
+		case e := <-p.closes:
+			if err := p.closeOrder(e); err != nil && p.all.running.Err() == nil {
+				p.all.cfg.Log.Warn("an order is left to expire", "co_dealer", p.Origin, "order", e.order, "error", err)
+			}
+		}
+	}
+}
+
+func (p *peer) closeOrder(e ended) error {
+	ctx, cancel := context.WithTimeout(p.all.running, callTimeout)
+	defer cancel()
+	_, to, err := p.all.at(p.Origin)
+	if err != nil {
+		return err
+	}
+	follows := ""
+	if e.receipt != nil {
+		if follows, err = e.receipt(ctx); err != nil {
+			return err
+		}
+	}
+	return to.EndOrder(ctx, e.order, follows)
+}

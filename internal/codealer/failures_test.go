@@ -1,0 +1,278 @@
+package codealer_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/codealer"
+	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
+)
+
+// within bounds a request, as the API does: a co-dealer that is down is asked again for as long.
+func within(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func wantRule(t *testing.T, err error, words string) {
+	t.Helper()
+	var illegal *audit.Illegal
+	if !errors.As(err, &illegal) || illegal.Code != audit.RuleCoDealer || !strings.Contains(illegal.Detail, words) {
+		t.Errorf("%v, want a refusal by co_dealer with %q", err, words)
+	}
+}
+
+var sameDeal = cmpopts.IgnoreFields(dealer.Answered{}, "Repeated")
+
+// TestDown: while the co-dealer is down nothing is written, and the same request goes on later.
+func TestDown(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	size := p.house.ledger.Head().Size
+	p.front.broken("/deal", down)
+	req := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
+	_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, req)
+	if !errors.Is(err, dealer.ErrCoDealer) {
+		t.Errorf("%v, want ErrCoDealer", err)
+	}
+	if now := p.house.ledger.Head().Size; now != size {
+		t.Errorf("%d entries were written", now-size)
+	}
+	p.front.broken("", nil)
+	p.deal(s.ID, 0, seat(2, "a"))
+	p.proved(s.ID, dealer.View{})
+}
+
+// TestLostAnswers: an answer that is lost on either side is given again.
+func TestLostAnswers(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	p.front.broken("/deal", lost)
+	req := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}, State: audit.StateHash([]byte("hand 7\n"))}
+	if _, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, req); !errors.Is(err, dealer.ErrCoDealer) {
+		t.Fatalf("%v, want ErrCoDealer", err)
+	}
+	entered := p.lab.ledger.Head().Size
+	p.front.broken("", nil)
+
+	other := req
+	other.Runs = []audit.Run{seat(2, "b")}
+	_, err := p.house.dealer.Deal(t.Context(), house, s.ID, other)
+	if !errors.Is(err, dealer.ErrRepeated) {
+		t.Errorf("other runs: %v, want ErrRepeated", err)
+	}
+	late := req
+	late.State = [32]byte{}
+	_, err = p.house.dealer.Deal(t.Context(), house, s.ID, late)
+	if !errors.Is(err, dealer.ErrRepeated) {
+		t.Errorf("another history: %v, want ErrRepeated", err)
+	}
+	if n := p.lab.dealer.Conflicts(); n != 2 {
+		t.Errorf("%d conflicts, want 2", n)
+	}
+	_, err = p.house.dealer.Close(t.Context(), house, s.ID, completed)
+	wantRule(t, err, "opened 2 places from place 0")
+
+	first, err := p.house.dealer.Deal(t.Context(), house, s.ID, req)
+	check(t, err)
+	again, err := p.house.dealer.Deal(t.Context(), house, s.ID, req)
+	check(t, err)
+	if diff := cmp.Diff(first, again, sameDeal); diff != "" || first.Repeated || !again.Repeated {
+		t.Errorf("the deal again: %s", diff)
+	}
+	if now := p.lab.ledger.Head().Size; now != entered {
+		t.Errorf("the co-dealer entered %d more", now-entered)
+	}
+	if v := p.proved(s.ID, dealer.View{}); v.Blind.Requests[0].State == "" {
+		t.Error("the state is not bound")
+	}
+}
+
+// TestUnplayed: what was opened and is never dealt stands in the close.
+func TestUnplayed(t *testing.T) {
+	for name, disclosure := range map[string]audit.Disclosure{"public": audit.DisclosurePublic,
+		"auditors": audit.DisclosureAuditor} {
+		t.Run(name, func(t *testing.T) {
+			p := newPair(t, setting{disclosure: disclosure})
+			s := p.blind("hand")
+			p.deal(s.ID, 0, seat(2, "a"), board(1))
+			p.front.broken("/deal", lost)
+			if _, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID,
+				dealer.DealRequest{First: 3, Runs: []audit.Run{board(1)}}); err == nil {
+				t.Fatal("dealt")
+			}
+			p.front.broken("", nil)
+			p.close(s.ID, gone)
+			if v := p.proved(s.ID, dealer.View{}); v.Reason != "co_dealer" || len(v.Blind.Requests) != 2 {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+}
+
+// TestSilentAtTheEnd: a shuffle does not end before the co-dealer said whether it opened
+// anything, except once its order is over.
+func TestSilentAtTheEnd(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	p.deal(s.ID, 0, board(1))
+	p.front.broken("", down)
+	_, err := p.house.dealer.Close(within(t, time.Second), house, s.ID, completed)
+	if !errors.Is(err, dealer.ErrCoDealer) {
+		t.Fatalf("%v, want ErrCoDealer", err)
+	}
+	p.house.clock.by.Store(int64(2 * time.Hour))
+	if n, err := p.house.dealer.Expire(within(t, 20*time.Second)); n != 0 || err == nil {
+		t.Errorf("%d expired, %v", n, err)
+	}
+	p.house.clock.by.Store(int64(4 * time.Hour))
+	if n, err := p.house.dealer.Expire(within(t, 20*time.Second)); n != 1 || err != nil {
+		t.Errorf("%d expired, %v", n, err)
+	}
+}
+
+// TestRestarts: either side starts again in the middle of a hand, and the hand goes on.
+func TestRestarts(t *testing.T) {
+	p := newPair(t, setting{pool: 1})
+	s := p.blind("hand")
+	p.deal(s.ID, 0, seat(2, "a"))
+	check(t, p.house.ledger.Close())
+	p.house.start()
+	p.way.Close()
+	p.way = p.open(p.house, "state", setting{})
+	p.house.cfg.CoDealer = p.way
+	p.house.serve()
+	p.deal(s.ID, 2, seat(2, "b"))
+	check(t, p.lab.ledger.Close())
+	p.lab.start()
+	p.lab.serve()
+	p.deal(s.ID, 4, burn, board(3))
+	p.close(s.ID, completed)
+	if v := p.proved(s.ID, dealer.View{}); len(v.Blind.Requests) != 3 {
+		t.Errorf("%+v", v.Blind)
+	}
+}
+
+// TestReplicas: two daemons of the house deal the same hand at the same time.
+func TestReplicas(t *testing.T) {
+	p := newPair(t, setting{postgres: true})
+	other := *p
+	second := &daemon{t: t, origin: p.house.origin, store: p.house.store, open: p.house.open, cfg: p.house.cfg,
+		clock: p.house.clock}
+	second.open.Mark, second.open.AdoptHead = filepath.Join(t.TempDir(), "mark"), "another daemon"
+	second.start()
+	other.house = second
+	second.cfg.CoDealer = other.open(second, "state of the other", setting{})
+	second.dealer = dealer.New(second.cfg)
+	s := p.blind("hand")
+	for i := range 3 {
+		var both [2]dealer.Deal
+		var errs [2]error
+		var group sync.WaitGroup
+		for j, one := range []*pair{p, &other} {
+			group.Go(func() {
+				both[j], errs[j] = one.house.dealer.Deal(t.Context(), house, s.ID,
+					dealer.DealRequest{First: 2 * i, Runs: []audit.Run{seat(2, "a")}})
+			})
+		}
+		group.Wait()
+		check(t, errors.Join(errs[:]...))
+		if diff := cmp.Diff(both[0], both[1], sameDeal); diff != "" {
+			t.Errorf("two answers: %s", diff)
+		}
+	}
+	other.close(s.ID, completed)
+	other.proved(s.ID, dealer.View{})
+}
+
+// TestRotation: the co-dealer goes on to its next signing key in the middle of a hand.
+func TestRotation(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	p.deal(s.ID, 0, seat(2, "a"))
+	_, err := p.lab.ledger.AddKey(t.Context(), audit.Operator,
+		&audit.Key{Subject: audit.SubjectSigning, Public: p.lab.signers[1].Public()}, nil)
+	check(t, err)
+	p.deal(s.ID, 2, seat(2, "b"))
+	_, err = p.house.ledger.AddKey(t.Context(), audit.Operator,
+		&audit.Key{Subject: audit.SubjectSigning, Public: p.house.signers[1].Public()}, nil)
+	check(t, err)
+	p.deal(s.ID, 4, board(3))
+	p.close(s.ID, completed)
+	p.proved(s.ID, dealer.View{})
+}
+
+// TestBounds: so many deals are asked for at a time, and one that waits for too long is told.
+func TestBounds(t *testing.T) {
+	p := newPair(t, setting{asks: 1})
+	a := p.blind("one")
+	p.deal(a.ID, 0, board(1))
+	b := p.blind("two")
+	held, release := make(chan struct{}), make(chan struct{})
+	p.front.broken("/deal", func(http.ResponseWriter, func() *httptest.ResponseRecorder) bool {
+		close(held)
+		<-release
+		return false
+	})
+	var group sync.WaitGroup
+	group.Go(func() {
+		p.house.dealer.Deal(t.Context(), house, a.ID, dealer.DealRequest{First: 1, Runs: []audit.Run{board(1)}})
+	})
+	<-held
+	ctx := ledger.WithPatience(t.Context(), time.Now().Add(50*time.Millisecond))
+	_, err := p.house.dealer.Deal(ctx, house, b.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}})
+	if !errors.Is(err, ledger.ErrOverloaded) {
+		t.Errorf("%v, want ErrOverloaded", err)
+	}
+	p.front.broken("", nil)
+	close(release)
+	group.Wait()
+	p.deal(b.ID, 0, board(1))
+}
+
+// TestForked: a co-dealer with two histories stops everything until a person clears it, over
+// restarts as well.
+func TestForked(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	p.deal(s.ID, 0, seat(2, "a"))
+	state := filepath.Join(p.dir, "state")
+	p.way.Close()
+
+	way := p.open(p.house, "state", setting{})
+	codealer.Trip(way, labOrigin)
+	p.house.cfg.CoDealer = way
+	p.house.serve()
+	for range 2 {
+		_, err := p.house.dealer.Deal(t.Context(), house, s.ID,
+			dealer.DealRequest{First: 2, Runs: []audit.Run{board(1)}})
+		if !errors.Is(err, dealer.ErrCoDealerForked) {
+			t.Errorf("%v, want ErrCoDealerForked", err)
+		}
+		way.Close()
+		way = p.open(p.house, "state", setting{})
+		p.house.cfg.CoDealer = way
+		p.house.serve()
+	}
+	way.Close()
+	if cleared, err := codealer.Clear(state, time.Now()); !cleared || err != nil {
+		t.Fatal(cleared, err)
+	}
+	p.house.cfg.CoDealer = p.open(p.house, "state", setting{})
+	p.house.serve()
+	p.deal(s.ID, 2, board(1))
+	p.proved(s.ID, dealer.View{})
+}

@@ -1,0 +1,123 @@
+package codealer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"shuffled/client"
+	"shuffled/internal/dealer"
+)
+
+// latchSuffix is that of the file that stops a house's deals with a co-dealer, next to the file
+// of what was seen of it.
+const latchSuffix = ".forked"
+
+// latch is set when checkpoints of a co-dealer contradict each other, and stays so over
+// restarts until a person clears it: Clear.
+type latch struct {
+	mu   sync.Mutex
+	path string
+	why  string // "": it is not set
+}
+
+// Contradiction is what the file of a latch holds.
+type Contradiction struct {
+	CoDealer string    `json:"co_dealer"` // origin
+	Time     time.Time `json:"time"`
+	What     string    `json:"what"`
+	One      string    `json:"one"` // signed checkpoints
+	Other    string    `json:"other"`
+}
+
+func (l *latch) load(path string) error {
+	l.path = path
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the latch: %w", err)
+	}
+	var c Contradiction
+	if err := json.Unmarshal(b, &c); err != nil || c.What == "" {
+		c.What = "the file " + path + " says so, and cannot be read" // in doubt it is set
+	}
+	l.why = c.What
+	return nil
+}
+
+// set returns dealer.ErrCoDealerForked if the latch is set.
+func (l *latch) set() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.why == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", dealer.ErrCoDealerForked, l.why)
+}
+
+// trip sets the latch. Where its file cannot be written, it is set for as long as this process
+// lives.
+func (l *latch) trip(log *slog.Logger, now time.Time, origin string, fault *client.Fault) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.why != "" {
+		return
+	}
+	l.why = fault.What
+	b, err := json.Marshal(Contradiction{origin, now.UTC(), fault.What, string(fault.Answer), string(fault.Other)})
+	if err == nil {
+		err = client.FileState(l.path).Save(b)
+	}
+	log.Error("the co-dealer showed two histories: nothing is dealt with it until this is cleared", "co_dealer", origin,
+		"what", fault.What, "file", l.path, "error", err)
+}
+
+// Clear takes a latch away that is set, with what was seen of the co-dealer: both files are kept
+// under another name. It is for a daemon that does not run.
+func Clear(state string, now time.Time) (cleared bool, err error) {
+	if _, err := os.Stat(state + latchSuffix); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	kept := now.UTC().Format(".20060102T150405Z")
+	if err := os.Rename(state, state+kept); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("putting away what was seen of the co-dealer: %w", err)
+	}
+	if err := os.Rename(state+latchSuffix, state+latchSuffix+kept); err != nil {
+		return false, fmt.Errorf("clearing the latch of the co-dealer: %w", err)
+	}
+	return true, nil
+}
+
+// checking holds every checkpoint of a co-dealer against the newest one, soon after it came.
+type checking struct{ due, busy atomic.Bool }
+
+// checkSoon has the client prove that the co-dealer's ledger only grew, alongside what is done
+// with its answer: a deal is not kept waiting for it, and no second one is asked for once two
+// checkpoints were found to contradict each other.
+func (p *peer) checkSoon(to *client.Client) {
+	p.check.due.Store(true)
+	if !p.check.busy.CompareAndSwap(false, true) {
+		return
+	}
+	p.all.group.Go(func() {
+		defer p.check.busy.Store(false)
+		for p.check.due.Swap(false) {
+			ctx, cancel := context.WithTimeout(p.all.running, callTimeout)
+			err := to.Check(ctx)
+			cancel()
+			if err = p.said(err); err != nil && p.all.running.Err() == nil {
+				p.all.cfg.Log.Warn("holding the co-dealer's checkpoints against each other", "co_dealer", p.Origin, "error", err)
+				return // the next answer asks again
+			}
+		}
+	})
+}

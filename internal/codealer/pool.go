@@ -1,0 +1,159 @@
+package codealer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"shuffled/client"
+	"shuffled/internal/audit"
+)
+
+// pool has orders of one kind that were made ahead.
+type pool struct {
+	ready  []made
+	making int // goroutines that fill it
+}
+
+// made is an order that no commit names.
+type made struct {
+	receipt string
+	closeBy int64
+}
+
+const (
+	// spare is how much longer than a shuffle needs it an order that is made ahead is open.
+	spare = 30 * time.Minute
+	// maxPools is for how many kinds of orders some are made ahead.
+	maxPools = 64
+)
+
+// kindOf names what orders of one pool have in common.
+func kindOf(like *audit.Context) string {
+	return fmt.Sprint(like.Recipe.Cards, like.Recipe.Ranges, like.Disclosure)
+}
+
+// Order returns the receipt of an order from the pool, or of one that is made now.
+func (c *CoDealers) Order(ctx context.Context, origin string, like *audit.Context, closeBy int64) (string, error) {
+	p, to, err := c.at(origin)
+	if err != nil {
+		return "", err
+	}
+	until := closeBy + spare.Milliseconds()
+	receipt, short := p.take(kindOf(like), closeBy)
+	if short > 0 {
+		like := *like
+		c.group.Go(func() { p.fill(to, &like, until, short) })
+	}
+	if receipt != "" {
+		return receipt, nil
+	}
+	one, err := p.make(ctx, to, like, until)
+	return one.receipt, err
+}
+
+// take returns an order that is open for long enough, "" for none, and how many the caller is
+// to make ahead.
+func (p *peer) take(kind string, closeBy int64) (receipt string, short int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	of := p.pools[kind]
+	if of == nil {
+		if p.all.cfg.Pool == 0 || len(p.pools) >= maxPools {
+			return "", 0
+		}
+		of = new(pool)
+		p.pools[kind] = of
+	}
+	for receipt == "" && len(of.ready) > 0 {
+		if of.ready[0].closeBy >= closeBy {
+			receipt = of.ready[0].receipt
+		}
+		of.ready = of.ready[1:] // what is over soon expires
+	}
+	// Half of it, so that few goroutines make many.
+	if low := p.all.cfg.Pool - len(of.ready) - of.making; low > p.all.cfg.Pool/2 || low > 0 && p.all.cfg.Pool == 1 {
+		of.making += low
+		short = low
+	}
+	return receipt, short
+}
+
+// fill makes n orders ahead.
+func (p *peer) fill(to *client.Client, like *audit.Context, until int64, n int) {
+	kind := kindOf(like)
+	for left := n; left > 0; left-- {
+		ctx, cancel := context.WithTimeout(p.all.running, callTimeout)
+		one, err := p.make(ctx, to, like, until)
+		cancel()
+		p.mu.Lock()
+		of := p.pools[kind]
+		if of.making--; err == nil {
+			of.ready = append(of.ready, one)
+		} else {
+			of.making -= left - 1
+		}
+		p.mu.Unlock()
+		if err != nil {
+			if p.all.running.Err() == nil {
+				p.all.cfg.Log.Warn("making orders ahead", "co_dealer", p.Origin, "error", err)
+			}
+			return
+		}
+	}
+}
+
+// Unused puts an order back into its pool.
+func (c *CoDealers) Unused(origin, receipt string) {
+	p := c.peers[origin]
+	r, err := audit.ParseReceipt(receipt)
+	if p == nil || err != nil {
+		return
+	}
+	e, err := audit.ParseEntry(r.Entry)
+	if err != nil {
+		return
+	}
+	commit, ok := e.Body.(*audit.Commit)
+	if !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if of := p.pools[kindOf(commit.Context)]; of != nil && len(of.ready) < p.all.cfg.Pool {
+		of.ready = append(of.ready, made{receipt, commit.CloseBy})
+	}
+}
+
+// make has the co-dealer commit to an order, and returns when that is cosigned.
+func (p *peer) make(ctx context.Context, to *client.Client, like *audit.Context, until int64) (made, error) {
+	house := p.all.cfg.Origin
+	table := client.Name(tableOf(house))
+	by := client.Timestamp{Time: time.UnixMilli(until).UTC()}
+	disclosure := client.Disclosure(like.Disclosure.String())
+	var s *client.Committed
+	var err error
+	if like.IsDraw() {
+		s, err = to.Draws(ctx, client.NewKey(), client.DrawsRequest{Table: table, Ranges: like.Recipe.Ranges,
+			ForLedger: &house, CloseBy: &by, Disclosure: &disclosure})
+	} else {
+		deck := fmt.Sprintf("positions-%d", like.Recipe.Cards)
+		s, err = to.Commit(ctx, client.NewKey(), client.ShuffleRequest{Table: table, Deck: &deck, ForLedger: &house,
+			CloseBy: &by, Disclosure: &disclosure})
+	}
+	if err != nil {
+		return made{}, p.said(err)
+	}
+	receipt, err := to.Cosigned(ctx, s.ID)
+	if err != nil {
+		return made{}, p.said(err)
+	}
+	return made{receipt, until}, nil
+}
+
+// tableOf is the table of a house at its co-dealer, by the house's origin.
+func tableOf(origin string) string {
+	name := strings.ReplaceAll(origin, "/", ".")
+	return name[:min(len(name), 64)]
+}

@@ -1,0 +1,436 @@
+package dealer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+	"shuffled/internal/seal"
+)
+
+// The side of a house (docs/BLIND.md): the places of a shuffle go through the order of a
+// co-dealer, which is asked before each deal is written.
+
+// CoDealer is the way to the co-dealers of a ledger, each named by the origin of its own
+// ledger. What it returns is proved to stand there, under a checkpoint that the quorum of the
+// pinned policy cosigned, and to extend what was seen of that ledger before.
+type CoDealer interface {
+	// Order returns the receipt of an order that no commit names: of all positions or of the
+	// ranges, and open until closeBy at least.
+	Order(ctx context.Context, origin string, like *audit.Context, closeBy int64) (receipt string, err error)
+	// Unused takes back an order that no commit will name.
+	Unused(origin string, receipt string)
+	// Ask has the next places of an order dealt. The very same request gets the same answer.
+	Ask(ctx context.Context, origin string, order uint64, first int, runs []audit.Run, a Asking) (Given, error)
+	// Asked returns the deal of an order from this place on, nil if there is none.
+	Asked(ctx context.Context, origin string, order uint64, first int) (*Given, error)
+	// Ended closes an order in the background. Receipt proves the close of the shuffle that
+	// it was for, nil for an order from which nothing was dealt.
+	Ended(origin string, order uint64, receipt func(context.Context) (string, error))
+}
+
+// Given is what a co-dealer gave: its deal, and the openings of places that are not aside. It
+// is kept with the house's deal.
+type Given struct {
+	Receipt string       `json:"receipt"`
+	Cards   []audit.Card `json:"cards"`
+}
+
+// order is the order of a co-dealer that a shuffle goes through.
+type order struct {
+	audit.Foreign
+	origin  string // of the co-dealer's ledger
+	receipt string
+	commit  *audit.Commit
+}
+
+// orderOf reads the receipt of an order.
+func orderOf(receipt string) (*order, error) {
+	r, err := audit.ParseReceipt(receipt)
+	if err != nil {
+		return nil, err
+	}
+	e, err := audit.ParseEntry(r.Entry)
+	if err != nil {
+		return nil, err
+	}
+	commit, ok := e.Body.(*audit.Commit)
+	if !ok {
+		return nil, fmt.Errorf("entry %d of the co-dealer is no commit", r.Index)
+	}
+	of := audit.Foreign{Index: r.Index, Leaf: tlog.RecordHash(r.Entry)}
+	return &order{of, commit.Context.Origin, receipt, commit}, nil
+}
+
+// blind reports whether the shuffle has a co-dealer.
+func (r *record) blind() bool {
+	_, ok := r.commit.Context.CoDealer()
+	return ok
+}
+
+// sealed returns the sealed tape that is kept with the commit, and what stands behind it: the
+// receipt of the co-dealer's commit.
+func (r *record) sealed() (tape []byte, receipt string) {
+	n := seal.Overhead + r.commit.Context.Recipe.TapeLen()
+	if !r.blind() || len(r.row.Kept) < n {
+		return r.row.Kept, ""
+	}
+	return r.row.Kept[:n], string(r.row.Kept[n:])
+}
+
+// order returns the co-dealer's order of a blind shuffle. What the database has for it is
+// believed only if it is what the plan names.
+func (r *record) order() (*order, error) {
+	_, receipt := r.sealed()
+	o, err := orderOf(receipt)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the order kept of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
+	}
+	planned, _ := r.commit.Context.CoDealer()
+	if o.Foreign != (audit.Foreign{Index: planned.Index, Leaf: planned.Leaf}) {
+		return nil, fmt.Errorf("%w: the order kept of shuffle %d is another one", ledger.ErrFrozen, r.id)
+	}
+	return o, nil
+}
+
+// takeOrder puts an order of the co-dealer in force into the plan of c.
+func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *int64) (*order, error) {
+	if _, ok := c.CoDealer(); !ok {
+		return nil, nil
+	}
+	pin, ok := d.cfg.Ledger.CoDealer("")
+	switch {
+	case !ok || pin.Origin == "":
+		return nil, &audit.Illegal{Code: audit.RuleCoDealer, Detail: "the ledger names no co-dealer"}
+	case d.cfg.CoDealer == nil:
+		return nil, &audit.Illegal{Code: audit.RuleCoDealer, Detail: "this daemon has no address of a co-dealer"}
+	case c.Parent != nil || !c.IsDraw() && c.Recipe.Take != c.Recipe.Cards:
+		return nil, &RequestError{"mix.co_dealer", "must be left out for a child, and where not all cards are taken"}
+	}
+	until := d.cfg.Now() + int64(d.cfg.Ledger.Genesis().DefaultCloseBy)*1000 + orderSlack
+	if closeBy != nil {
+		until = *closeBy
+	}
+	receipt, err := d.cfg.CoDealer.Order(ctx, pin.Origin, c, until+audit.OrderMargin)
+	if err != nil {
+		return nil, err
+	}
+	o, err := orderOf(receipt)
+	if err == nil {
+		err = audit.CheckOrder(&audit.Commit{Context: c, CloseBy: until}, o.commit)
+	}
+	if err != nil || o.origin != pin.Origin {
+		return nil, fmt.Errorf("%w: it gave no order that fits: %w", ErrCoDealer, err)
+	}
+	c.Plan[0].Index, c.Plan[0].Leaf = o.Index, o.Leaf
+	return o, nil
+}
+
+// orderSlack is how much later than now a commit without a close-by is written at most.
+const orderSlack = 60_000
+
+// unused gives an order back whose commit was certainly not written.
+func (d *Dealer) unused(o *order, err error) {
+	var illegal *audit.Illegal
+	var duplicate *ledger.DuplicateError
+	if o != nil && (errors.As(err, &illegal) || errors.As(err, &duplicate)) {
+		d.cfg.CoDealer.Unused(o.origin, o.receipt)
+	}
+}
+
+// ask has the co-dealer open the places of a deal, and fills in what it gave. It returns what
+// is kept with the deal.
+func (d *Dealer) ask(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal,
+	state [32]byte) (kept []byte, err error) {
+	if d.cfg.CoDealer == nil {
+		return nil, fmt.Errorf("%w: this daemon has no address of one", ErrCoDealer)
+	}
+	o, err := r.order()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.cfg.Ledger.MayAsk(ctx, actor, deal); err != nil {
+		return nil, err
+	}
+	asked, a, err := d.asking(ctx, r, t, deal, state)
+	if err != nil {
+		return nil, err
+	}
+	given, err := d.cfg.CoDealer.Ask(ctx, o.origin, o.Index, deal.First, deal.Runs, a)
+	if err != nil {
+		return nil, err
+	}
+	if deal.Blind, err = r.gave(o, given, deal.First, deal.Runs, asked); err != nil {
+		return nil, fmt.Errorf("%w: what it gave for place %d of shuffle %d does not hold: %w", ErrCoDealer, deal.First,
+			r.id, err)
+	}
+	t.give(deal, given.Cards)
+	if r.commit.Context.IsDraw() {
+		if t.shows, err = t.order.Shows(t.values); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(given)
+}
+
+// asking is the request for the places of a deal: signed under the key from the tape, with
+// receipts of the commit and of the entry before, which it waits for the witnesses to cosign.
+func (d *Dealer) asking(ctx context.Context, r *record, t *opened, deal *audit.Deal, state [32]byte) (*audit.Asked,
+	Asking, error) {
+	rows := []ledger.Row{r.row}
+	if before := r.before(); before.Index != r.row.Index {
+		rows = append(rows, before)
+	}
+	last := rows[len(rows)-1]
+	if err := d.AwaitWitnesses(ctx, last.Index); err != nil {
+		return nil, Asking{}, err
+	}
+	receipts, err := d.cfg.Ledger.ReceiptsUnder(ctx, rows, d.cfg.Ledger.HeadFor(last.Index))
+	if err != nil {
+		return nil, Asking{}, err
+	}
+	asked := &audit.Asked{Commit: audit.Foreign{Index: r.id, Leaf: tlog.RecordHash(r.row.Entry)},
+		After: tlog.RecordHash(last.Entry), State: state}
+	key := audit.AskKey(r.commit.Commitment, t.tape)
+	defer clear(key)
+	asked.Sign(key, deal.First, deal.Runs)
+	a := Asking{Commit: receipts[0], State: state, Ask: asked.Ask}
+	if len(receipts) == 2 {
+		a.After = receipts[1]
+	}
+	return asked, a, nil
+}
+
+// before returns the row that the next deal comes behind: the last deal, else the mix, else
+// the commit.
+func (r *record) before() ledger.Row {
+	switch {
+	case len(r.deals) > 0:
+		return r.deals[len(r.deals)-1].row
+	case r.mix != nil:
+		return r.mixRow()
+	}
+	return r.row
+}
+
+// gave returns what a house writes of a co-dealer's deal, if it is the one that was asked for:
+// by asked, or by the holder of the tape if that is nil.
+func (r *record) gave(o *order, g Given, first int, runs []audit.Run, asked *audit.Asked) (*audit.Blind, error) {
+	p, err := audit.ParseReceipt(g.Receipt)
+	if err != nil {
+		return nil, err
+	}
+	head, err := audit.CheckpointText(p.Checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.CheckInclusion(head); err != nil {
+		return nil, err
+	}
+	e, err := audit.ParseEntry(p.Entry)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := e.Body.(*audit.Deal)
+	if !ok || head.Origin != o.origin || d.Shuffle != o.Index || d.First != first ||
+		runs != nil && !slices.Equal(d.Runs, runs) {
+		return nil, errors.New("it is another entry than the deal that was asked for")
+	}
+	of := audit.Foreign{Index: r.id, Leaf: tlog.RecordHash(r.row.Entry)}
+	if err := audit.CheckAsked(d, r.commit, of, tlog.RecordHash(r.before().Entry)); err != nil {
+		return nil, err
+	}
+	if asked != nil && !asked.SameRequest(d.Asked) {
+		return nil, errors.New("it answers another request")
+	}
+	b := &audit.Blind{Deal: audit.Foreign{Index: p.Index, Leaf: tlog.RecordHash(p.Entry)},
+		Head: audit.Head{Size: head.Size, Root: head.Root}}
+	places := openPlaces(d)
+	if len(places) != len(g.Cards) {
+		return nil, fmt.Errorf("%d openings for %d places", len(g.Cards), len(places))
+	}
+	for i, card := range g.Cards {
+		opening, err := card.Opening()
+		if err != nil {
+			return nil, err
+		}
+		if card.Place != places[i] || opening.Position != card.Place {
+			return nil, fmt.Errorf("place %d stands where %d should", card.Place, places[i])
+		}
+		err = opening.Check(o.commit.Tag(), tlog.Hash(o.commit.DeckRoot), o.commit.Context.Recipe.Positions())
+		if err != nil {
+			return nil, fmt.Errorf("place %d: %w", card.Place, err)
+		}
+		b.Values = append(b.Values, card.Value)
+	}
+	return b, nil
+}
+
+// openPlaces are the places of a deal that are not aside.
+func openPlaces(d *audit.Deal) (places []int) {
+	place := d.First
+	for _, run := range d.Runs {
+		for end := place + run.Count; place < end; place++ {
+			if !run.Aside() {
+				places = append(places, place)
+			}
+		}
+	}
+	return places
+}
+
+// give takes in what a co-dealer gave for a deal, with its openings.
+func (t *opened) give(deal *audit.Deal, cards []audit.Card) {
+	t.order.Give(deal)
+	if t.by == nil {
+		t.by = make(map[int]*audit.By)
+	}
+	for _, c := range cards {
+		t.by[c.Place] = &audit.By{Value: c.Value, Salt: c.Salt, Proof: c.Proof}
+	}
+}
+
+// given reads what is kept with a deal of a blind shuffle.
+func (r *record) given(at dealt) (g Given, err error) {
+	if err := json.Unmarshal(at.row.Kept, &g); err != nil {
+		return g, fmt.Errorf("%w: what the co-dealer gave for place %d of shuffle %d: %w", ledger.ErrFrozen, at.deal.First,
+			r.id, err)
+	}
+	return g, nil
+}
+
+// receiptIn returns the receipt of what is kept with a deal, "" for nothing.
+func receiptIn(kept []byte) string {
+	var g Given
+	if kept == nil || json.Unmarshal(kept, &g) != nil {
+		return ""
+	}
+	return g.Receipt
+}
+
+// unplayed returns what the co-dealer opened of a shuffle and was not dealt: the house stopped
+// in between, or the game gave the deal up. Only an end as void or expired may leave it so.
+// Once the order is over, nothing more can be opened, and a co-dealer that is silent stops no
+// end any more.
+func (d *Dealer) unplayed(ctx context.Context, r *record, req *CloseRequest) error {
+	if !r.blind() || r.next() == r.commit.Context.Recipe.Positions() {
+		return nil
+	}
+	o, err := r.order()
+	if err != nil {
+		return err
+	}
+	var g *Given
+	if err = ErrCoDealer; d.cfg.CoDealer != nil {
+		g, err = d.cfg.CoDealer.Asked(ctx, o.origin, o.Index, r.next())
+	}
+	if err != nil && d.cfg.Now() >= o.commit.CloseBy {
+		d.cfg.Log.Error("a shuffle ends, and its co-dealer does not say whether it opened anything that was not dealt",
+			"shuffle", r.id, "co_dealer", o.origin, "error", err)
+		return nil
+	}
+	if err != nil || g == nil {
+		return err
+	}
+	blind, err := r.gave(o, *g, r.next(), nil, nil)
+	if errors.Is(err, audit.ErrNotAsked) {
+		d.cfg.Log.Error("the co-dealer dealt what nobody asked for", "shuffle", r.id, "co_dealer", o.origin, "error", err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: what it dealt behind shuffle %d does not hold: %w", ErrCoDealer, r.id, err)
+	}
+	if req.Outcome != audit.OutcomeVoid && req.Outcome != audit.OutcomeExpired {
+		return &audit.Illegal{Code: audit.RuleCoDealer, Detail: fmt.Sprintf("the co-dealer opened %d places from place %d, "+
+			"and they were not dealt: deal them by the very same request, or close as void with the reason co_dealer",
+			len(g.Cards), r.next())}
+	}
+	req.unplayed, req.end.Unplayed = blind, g
+	return nil
+}
+
+// unplayedBehind is unplayed once more, for a shuffle that was dealt from in that time, unless a
+// deal stands in front of the close: behind that the co-dealer was asked for nothing.
+func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *CloseRequest, before []audit.Body) error {
+	if slices.ContainsFunc(before, func(b audit.Body) bool { return b.Type() == audit.TypeDeal }) {
+		return nil
+	}
+	req.unplayed, req.end = nil, keptEnd{}
+	return d.unplayed(ctx, r, req)
+}
+
+// keptEnd is what is kept with a close that names what was not dealt.
+type keptEnd struct {
+	Cards    []audit.Card `json:"cards,omitempty"` // openings of public places, as without it
+	Unplayed *Given       `json:"unplayed"`
+}
+
+// with is what is kept of it and of the openings, which are JSON or nil.
+func (k keptEnd) with(openings []byte) ([]byte, error) {
+	if openings != nil {
+		if err := json.Unmarshal(openings, &k.Cards); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(k)
+}
+
+// ended has the order of a shuffle closed, behind the shuffle's own close.
+func (d *Dealer) ended(r *record, appended []ledger.Appended) {
+	if !r.blind() || d.cfg.CoDealer == nil {
+		return
+	}
+	o, err := r.order()
+	if err != nil {
+		return // who reads the shuffle is told
+	}
+	end := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
+	closing := appended[end]
+	dealt := len(r.deals) > 0 || closing.Entry.Body.(*audit.Close).Unplayed != nil ||
+		slices.ContainsFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeDeal })
+	if !dealt {
+		d.cfg.CoDealer.Ended(o.origin, o.Index, nil)
+		return
+	}
+	row := ledger.Row{Index: closing.Index, Entry: closing.Receipt.Entry}
+	d.cfg.CoDealer.Ended(o.origin, o.Index, func(ctx context.Context) (string, error) {
+		if err := d.AwaitWitnesses(ctx, row.Index); err != nil {
+			return "", err
+		}
+		return d.cfg.Ledger.ReceiptUnder(ctx, row, d.cfg.Ledger.HeadFor(row.Index))
+	})
+}
+
+// coDealerEvidence is what a transcript holds of the co-dealer's ledger; nil without one.
+func (d *Dealer) coDealerEvidence(r *record) (*audit.CoDealer, error) {
+	if !r.blind() {
+		return nil, nil
+	}
+	o, err := r.order()
+	if err != nil {
+		return nil, err
+	}
+	c := &audit.CoDealer{Receipts: []string{o.receipt}}
+	for _, at := range r.deals {
+		g, err := r.given(at)
+		if err != nil {
+			return nil, err
+		}
+		c.Receipts = append(c.Receipts, g.Receipt)
+	}
+	if r.closed == nil || r.closed.Unplayed == nil {
+		return c, nil
+	}
+	var end keptEnd
+	if err := json.Unmarshal(r.closeRow().Kept, &end); err != nil || end.Unplayed == nil {
+		return nil, fmt.Errorf("%w: what the close of shuffle %d names as not dealt is not kept: %w", ledger.ErrFrozen, r.id, err)
+	}
+	c.Receipts = append(c.Receipts, end.Unplayed.Receipt)
+	return c, nil
+}

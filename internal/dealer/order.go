@@ -1,0 +1,230 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// The side of a co-dealer (docs/BLIND.md): a shuffle that is an order for another ledger is
+// dealt only behind entries of that ledger, which the other house proves under a quorum of its
+// witnesses.
+
+// House is a ledger that this one deals orders for: its signing keys, and the policy under
+// which its checkpoints count.
+type House struct {
+	Keys   []note.Verifier
+	Policy *audit.Policy
+}
+
+// Asking is what a house asks its co-dealer for, besides the runs.
+type Asking struct {
+	Commit string   // receipt of the commit of the house's shuffle
+	After  string   // receipt of the mix or deal that stands before; "": that is the commit
+	State  [32]byte // hash of the game's history, or zeros
+	Ask    [64]byte // signature under the commit's ask key
+}
+
+// houseOf returns the house that an order is for.
+func (d *Dealer) houseOf(origin string) (House, error) {
+	h, ok := d.cfg.Houses[origin]
+	if !ok {
+		return h, &audit.Illegal{Code: audit.RuleCoDealer, Detail: fmt.Sprintf(
+			"this daemon gives no orders for the ledger %s: its policy is not among the houses of the configuration", origin)}
+	}
+	return h, nil
+}
+
+// foreign is an entry of a house, proved.
+type foreign struct {
+	audit.Foreign
+	body       audit.Body
+	checkpoint audit.Checkpoint
+}
+
+// proves returns the entry that a receipt of the house proves, under a checkpoint that the
+// house's quorum cosigned.
+func (h House) proves(origin, field, text string) (f foreign, err error) {
+	wrong := func(err error) (foreign, error) {
+		return foreign{}, &RequestError{field, fmt.Sprintf("must be a receipt of %s under a checkpoint that its quorum cosigned: %s",
+			origin, err)}
+	}
+	r, err := audit.ParseReceipt(text)
+	if err != nil {
+		return wrong(err)
+	}
+	if f.checkpoint, err = audit.OpenCheckpoint(r.Checkpoint, h.Keys...); err != nil {
+		return wrong(err)
+	}
+	if err := r.CheckInclusion(f.checkpoint); err != nil {
+		return wrong(err)
+	}
+	if f.checkpoint.Origin != origin || !h.Policy.Satisfied(r.Checkpoint) {
+		return wrong(errors.New("it is of another ledger, or lacks the quorum"))
+	}
+	e, err := audit.ParseEntry(r.Entry)
+	if err != nil {
+		return wrong(err)
+	}
+	f.Foreign, f.body = audit.Foreign{Index: r.Index, Leaf: tlog.RecordHash(r.Entry)}, e.Body
+	return f, nil
+}
+
+// asks holds a request for the next places of an order against the house's ledger, and returns
+// what the deal says of it.
+func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) (*audit.Asked, error) {
+	origin := r.commit.Context.ForLedger
+	h, err := d.houseOf(origin)
+	if err != nil {
+		return nil, err
+	}
+	of, err := h.proves(origin, "asked.commit", a.Commit)
+	if err != nil {
+		return nil, err
+	}
+	commit, ok := of.body.(*audit.Commit)
+	if !ok {
+		return nil, &RequestError{"asked.commit", "must be the receipt of a commit"}
+	}
+	planned, _ := commit.Context.CoDealer()
+	if planned.Index != r.id || tlog.Hash(planned.Leaf) != tlog.RecordHash(r.row.Entry) {
+		return nil, &RequestError{"asked.commit", fmt.Sprintf("must be of a shuffle whose plan names the order %d", r.id)}
+	}
+	if err := audit.CheckOrder(commit, r.commit); err != nil {
+		return nil, &audit.Illegal{Code: audit.RuleCoDealer, Detail: err.Error()}
+	}
+	if first, ok := r.usedBy(); ok && first != of.Foreign {
+		return nil, &audit.Illegal{Code: audit.RuleCoDealer,
+			Detail: fmt.Sprintf("the order is used by shuffle %d of %s, and by no other", first.Index, origin)}
+	}
+	before := of
+	if a.After != "" {
+		if before, err = h.proves(origin, "asked.after", a.After); err != nil {
+			return nil, err
+		}
+		if before.checkpoint != of.checkpoint {
+			return nil, &RequestError{"asked.after", "must be under the checkpoint of asked.commit"}
+		}
+	}
+	if err := r.comesAfter(of.Index, commit, before.body); err != nil {
+		return nil, err
+	}
+	asked := &audit.Asked{Commit: of.Foreign, After: before.Leaf,
+		Head:  audit.Head{Size: of.checkpoint.Size, Root: of.checkpoint.Root},
+		State: a.State, Ask: a.Ask}
+	then := *deal
+	then.Asked = asked
+	if err := audit.CheckAsked(&then, commit, of.Foreign, tlog.Hash(before.Leaf)); err != nil {
+		return nil, &audit.Illegal{Code: audit.RuleCoDealer, Detail: err.Error()}
+	}
+	return asked, nil
+}
+
+// usedBy returns the shuffle of the house that an order was dealt for; ok is false before.
+func (r *record) usedBy() (of audit.Foreign, ok bool) {
+	if r.commit.Context.ForLedger == "" || len(r.deals) == 0 {
+		return of, false
+	}
+	return r.deals[0].deal.Asked.Commit, true
+}
+
+// comesAfter reports why the next deal of an order does not come behind this entry of the
+// house's shuffle: its mix, or its commit if there is none, and then the deal that names the
+// order's last one.
+func (r *record) comesAfter(shuffle uint64, commit *audit.Commit, before audit.Body) error {
+	ok, want := false, "the deal that names the last deal of the order"
+	switch b := before.(type) {
+	case *audit.Commit:
+		ok = len(r.deals) == 0 && len(commit.Context.Mixed()) == 0
+	case *audit.Mix:
+		ok = len(r.deals) == 0 && b.Shuffle == shuffle
+	case *audit.Deal:
+		last := len(r.deals) - 1
+		ok = last >= 0 && b.Shuffle == shuffle && b.Blind != nil && b.Blind.Deal == audit.Foreign{
+			Index: r.deals[last].row.Index, Leaf: tlog.RecordHash(r.deals[last].row.Entry)}
+	}
+	if len(r.deals) == 0 {
+		want = "the commit, or the mix if its plan has one"
+	}
+	if !ok {
+		return &audit.Illegal{Code: audit.RuleCoDealer,
+			Detail: "asked.after must be the entry of the house's shuffle that stands before: " + want}
+	}
+	return nil
+}
+
+// askedAgain reports whether a stored deal of an order is the answer to this request.
+func (at dealt) askedAgain(a *Asking) bool {
+	stored := at.deal.Asked
+	return (stored == nil) == (a == nil) && (a == nil || stored.State == a.State && stored.Ask == a.Ask)
+}
+
+// orderReceipt proves a deal or close of an order as the house needs it: under the first
+// checkpoint over it that the witnesses of this ledger cosigned, which is the same for ever.
+func (d *Dealer) orderReceipt(ctx context.Context, row ledger.Row) (string, error) {
+	if d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned {
+		return d.cfg.Ledger.FirstReceipt(ctx, row)
+	}
+	if err := d.AwaitWitnesses(ctx, row.Index); err != nil {
+		return "", err
+	}
+	head, err := d.cfg.Ledger.FirstCosigned(ctx, row.Index)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return "", fmt.Errorf("%w: entry %d", ledger.ErrNotWitnessed, row.Index)
+	}
+	if err != nil {
+		return "", err
+	}
+	return d.cfg.Ledger.ReceiptUnder(ctx, row, head)
+}
+
+// follows checks what the close of an order follows: the close of the house's shuffle that it
+// was dealt for.
+func (d *Dealer) follows(r *record, req *CloseRequest) error {
+	origin := r.commit.Context.ForLedger
+	of, used := r.usedBy()
+	switch {
+	case req.Follows == "":
+		return nil // what needs one, the rule co_dealer says
+	case origin == "" || !used:
+		return &audit.Illegal{Code: audit.RuleCoDealer,
+			Detail: "follows must be left out, except for an order for another ledger that was dealt from"}
+	}
+	h, err := d.houseOf(origin)
+	if err != nil {
+		return err
+	}
+	f, err := h.proves(origin, "follows", req.Follows)
+	if err != nil {
+		return err
+	}
+	c, ok := f.body.(*audit.Close)
+	if !ok || c.Shuffle != of.Index || c.Outcome == audit.OutcomeContinued {
+		return &RequestError{"follows", fmt.Sprintf("must be the receipt of the close of shuffle %d of %s", of.Index, origin)}
+	}
+	req.follows = &f.Foreign
+	return nil
+}
+
+// orders refuses an order for a ledger that is no customer of this one, and one whose deals
+// nobody would see.
+func (d *Dealer) orders(c *audit.Context) error {
+	if c.ForLedger == "" {
+		return nil
+	}
+	h, err := d.houseOf(c.ForLedger)
+	if err != nil {
+		return err
+	}
+	if c.Production && (d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned || h.Policy.Overlap() == 0) {
+		return &audit.Illegal{Code: audit.RuleCoDealer, Detail: "a production ledger gives orders only if its deals wait for " +
+			"witnesses, and to houses of whose policy any two quorums share one"}
+	}
+	return nil
+}

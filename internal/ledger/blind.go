@@ -1,0 +1,43 @@
+package ledger
+
+import (
+	"context"
+
+	"shuffled/internal/audit"
+)
+
+// CoDealer returns the newest key entry that names the ledger of this origin as co-dealer, and
+// with the origin "" the newest one that names any or none; ok is false if there is none.
+func (l *Ledger) CoDealer(origin string) (pin audit.KeyRecord, ok bool) {
+	all := l.KeyHistory()
+	for i := len(all) - 1; i >= 0; i-- {
+		if r := all[i]; r.Subject == audit.SubjectCoDealer && (origin == "" || r.Origin == origin) {
+			return r, true
+		}
+	}
+	return pin, false
+}
+
+// MayAsk reports the first rule that a deal by the actor would break now, whatever its
+// co-dealer gives for it, as of the newest entry known here.
+func (l *Ledger) MayAsk(ctx context.Context, actor audit.Actor, d *audit.Deal) (err error) {
+	look := func() (refused error) {
+		err = l.ask(ctx, func() {
+			now, _ := l.cfg.Clock()
+			refused = l.state.MayAsk(d, audit.Entry{Time: max(now.UnixMilli(), l.state.Time()), Actor: actor, Body: d})
+		})
+		return refused
+	}
+	refused := look()
+	if err != nil || refused == nil {
+		return err
+	}
+	if err := l.Refresh(ctx); err != nil { // another daemon may have written what allows it
+		return err
+	}
+	refused = look()
+	if err != nil {
+		return err
+	}
+	return refused
+}
