@@ -20,7 +20,7 @@ func TestPolicy(t *testing.T) {
 	if len(hashes["script"]) != 2 || len(hashes["style"]) != 1 {
 		t.Fatalf("%d blocks in the page", len(blocks))
 	}
-	want := "default-src 'none'; connect-src 'self'; script-src " + strings.Join(hashes["script"], " ") +
+	want := "default-src 'none'; connect-src 'self'; img-src data:; script-src " + strings.Join(hashes["script"], " ") +
 		"; style-src " + hashes["style"][0] + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	if Policy != want {
 		t.Errorf("the policy is\n%s\nand should be\n%s", Policy, want)

@@ -140,11 +140,6 @@ func (r *Reader) checkpoints(dir string, counted func() (uint64, error)) iter.Se
 				return
 			}
 			for _, c := range items {
-				if len(c) > audit.MaxCheckpoint {
-					yield(nil, fmt.Errorf("reading %s: %w: a checkpoint of %d bytes", framedPath(dir, i, width),
-						audit.ErrMalformed, len(c)))
-					return
-				}
 				if !yield(c, nil) {
 					return
 				}

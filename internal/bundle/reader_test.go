@@ -156,17 +156,6 @@ func TestReaderRefuses(t *testing.T) {
 		{"cosigned checkpoints that are cut", change(cosignedPath, cut), cosigned, audit.ErrMalformed},
 		{"cosigned checkpoints above their limit", set(cosignedPath, make([]byte, 256*(2+audit.MaxCheckpoint)+1)),
 			cosigned, audit.ErrMalformed},
-		{"a cosigned checkpoint above its limit", change(cosignedPath, func([]byte) []byte {
-			var b []byte
-			for i := range count(open(t, dir)) {
-				if i == 0 {
-					b = append(append(b, 0x40, 0x01), make([]byte, 0x4001)...)
-				} else {
-					b = append(b, 0, 0)
-				}
-			}
-			return b
-		}), cosigned, audit.ErrMalformed},
 		{"a deck that is cut", change(deckPath, cut), decks, audit.ErrMalformed},
 		{"another deck", set(deckPath, []byte("a\nb\n")), decks, audit.ErrMalformed},
 		{"a deck of no cards", set(deckPath, []byte("\n")), decks, audit.ErrMalformed},

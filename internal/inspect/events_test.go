@@ -51,9 +51,9 @@ func TestEvents(t *testing.T) {
 func TestPolicyOfALaterVersion(t *testing.T) {
 	dir := t.TempDir()
 	l := inspecttest.New(dir, "later policy", inspecttest.Plain())
-	key := append([]byte{0x06}, make([]byte, 1312)...)
+	key := append([]byte{0x09}, make([]byte, 1312)...)
 	l.Append(&audit.Key{Subject: audit.SubjectPolicy,
-		Policy: fmt.Appendf(nil, "witness w1 w1+385af184+%s\nquorum w1\n", base64.StdEncoding.EncodeToString(key))})
+		Policy: fmt.Appendf(nil, "witness w1 w1+6d41cc63+%s\nquorum w1\n", base64.StdEncoding.EncodeToString(key))})
 	l.Finish()
 	r := inspectDir(t, dir, Options{VKey: inspecttest.VKey()})
 	if r.Verdict != CannotJudge || r.FaultCount != 0 || len(r.Unknown) != 1 {
