@@ -96,6 +96,7 @@ function print(v) {
   if (v.level && v.kind === "transcript" && v.state === "closed" && v.steps.some((s) => s.name === "order" && s.result !== "ok") && !v.statements?.some((s) => s.trusted)) out.push("", "not shown by this file: that the deck held each card once");
   if (v.level && v.passed_over) out.push("", ...v.passed_over.map((p) => `passed over, for it changes nothing that is checked: ${p.count} of code ${p.code} in the list ${p.list}, first in entry ${p.first}`));
   if (v.blind) out.push("", ...blind(v.blind));
+  if (v.not_blind) out.push("", NOT_BLIND[v.not_blind]);
   const more = v.level ? `, at the level "${v.level}"${v.level === "mixed" ? " for the holder of the slot alone" : ""}` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
   out.push("", `${v.verdict.toUpperCase()}${more}`);
   process.stdout.write(`${out.map(safe).join("\n")}\n`);
@@ -104,9 +105,19 @@ function print(v) {
 // What a blind verdict says in words (docs/SPEC.md section 10.6).
 function blind({ co_dealer, requests }) {
   return [`blind: ${co_dealer} gave the order of the places. Before it entered a request in its own ledger, nobody with only the house's machines, keys and staff could know more of what its places show than which cards were left; from then on the house could not change which of them go to which name.`,
-    ...requests.map((r) => `places ${r.place} to ${r.place + r.places - 1}: asked for in one request of ${r.runs} runs, at ${r.time} by its clock${r.state ? ", bound to the game's history" : "; the file does not show that this was not early"}`),
+    ...requests.map((r) => `places ${r.place} to ${r.place + r.places - 1}: asked for in one request (${r.runs.map(runOf).join("; ")}), at ${r.time} by its clock${r.state ? ", with a hash that is said to be of the game's history, which nobody checked here" : ""}; the file does not show that this was not early`),
     "The house sees cards once they are dealt. That the two are different parties, no file shows."];
 }
+
+const runOf = (run) => `${run.places} ${run.purpose}${run.recipient ? ` for ${run.recipient}` : ""}${run.public ? ", public" : ""}`;
+
+// Why a shuffle is not blind, for somebody who trusts a co-dealer.
+const NOT_BLIND = {
+  no_co_dealer: "not blind: the shuffle names no co-dealer",
+  key_not_pinned: "not shown to be blind: nothing is trusted for the house",
+  no_common_witness: "not shown to be blind: two quorums of the policy for the co-dealer need share no witness",
+  not_dealt: "an order of a co-dealer is named, and nothing was dealt from it, as far as the file shows",
+};
 
 const EXIT = { "proved": 0, "consistent": 0, "failed": 1, "cannot judge": 3 };
 

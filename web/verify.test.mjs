@@ -388,6 +388,7 @@ test("the verdict vectors: verdict, level and failed step", async () => {
       assert.deepEqual(v.terms, c.want.terms, c.name);
       assert.deepEqual((v.cards ?? []).flatMap((card) => card.label ?? []), c.want.labels ?? [], c.name);
       assert.deepEqual(v.blind, c.want.blind, c.name);
+      assert.equal(v.not_blind, c.want.not_blind, c.name);
       if (c.want.shows) assert.deepEqual(v.cards.map((card) => card.shows), c.want.shows, c.name);
     }
     checkShape(v, c.name);

@@ -113,7 +113,8 @@ func checkAsking(o opened, d *Deal) error {
 		return illegal(RuleCoDealer, "a deal with a co-dealer has at most %d places, not %d", MaxBlindPlaces, d.Count())
 	}
 	for i, r := range d.Runs {
-		if r.Purpose == PurposeOrder || r.Purpose == PurposeSeat && r.Recipient == "" {
+		nobodys := r.Recipient == "" && (r.Purpose == PurposeSeat || !r.Public && !r.Aside())
+		if r.Purpose == PurposeOrder || nobodys {
 			return illegal(RuleCoDealer, "run %d leaves open who gets its cards", i)
 		}
 	}

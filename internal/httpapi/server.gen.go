@@ -356,6 +356,14 @@ const (
 	VerdictLevelWitnessed    VerdictLevel = "witnessed"
 )
 
+// Defines values for VerdictNotBlind.
+const (
+	VerdictNotBlindKeyNotPinned    VerdictNotBlind = "key_not_pinned"
+	VerdictNotBlindNoCoDealer      VerdictNotBlind = "no_co_dealer"
+	VerdictNotBlindNoCommonWitness VerdictNotBlind = "no_common_witness"
+	VerdictNotBlindNotDealt        VerdictNotBlind = "not_dealt"
+)
+
 // Defines values for VerdictState.
 const (
 	VerdictStateClosed    VerdictState = "closed"
@@ -1827,6 +1835,9 @@ type Verdict struct {
 	// Next Places dealt, as far as the file shows. Absent for none.
 	Next *int `json:"next,omitempty"`
 
+	// NotBlind Why the shuffle is not blind. Stands under a policy for the ledger of a co-dealer alone; this service has none.
+	NotBlind *VerdictNotBlind `json:"not_blind,omitempty"`
+
 	// Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
 	// expired are written by the daemon.
 	Outcome *Outcome `json:"outcome,omitempty"`
@@ -1895,6 +1906,9 @@ type VerdictKind string
 
 // VerdictLevel How much is proved, with proved and consistent.
 type VerdictLevel string
+
+// VerdictNotBlind Why the shuffle is not blind. Stands under a policy for the ledger of a co-dealer alone; this service has none.
+type VerdictNotBlind string
 
 // VerdictState Open means that the file holds no close. Continued means that the cards were shuffled again, and the
 // file holds no disclosure.
@@ -2030,8 +2044,8 @@ type VerdictRequest struct {
 	// Places How many.
 	Places int `json:"places"`
 
-	// Runs How many runs they have.
-	Runs int `json:"runs"`
+	// Runs Which of them are for whom.
+	Runs []VerdictRun `json:"runs"`
 
 	// State Of the game's history, which the request is bound to. Absent where it is bound to none.
 	State *Hash `json:"state,omitempty"`
@@ -2040,6 +2054,21 @@ type VerdictRequest struct {
 	//
 	// Examples: 2026-03-14T15:09:26.535Z
 	Time *Timestamp `json:"time,omitempty"`
+}
+
+// VerdictRun What the co-dealer was told of some of the places.
+type VerdictRun struct {
+	// Places How many.
+	Places int `json:"places"`
+
+	// Public Everybody may see them.
+	Public *bool `json:"public,omitempty"`
+
+	// Purpose As in a deal.
+	Purpose string `json:"purpose"`
+
+	// Recipient Whom they are for. Absent for none.
+	Recipient *string `json:"recipient,omitempty"`
 }
 
 // VerdictStatement defines model for VerdictStatement.

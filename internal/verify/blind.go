@@ -119,10 +119,6 @@ func (t *transcript) openedBy(c audit.Card) error {
 	if c.By == nil {
 		return nil
 	}
-	planned, _ := t.commit.Context.CoDealer()
-	if tlog.RecordHash(t.second.proofs[0].Entry) != tlog.Hash(planned.Leaf) {
-		return errors.New("the co-dealer's commit is not the one that the plan names")
-	}
 	if v, ok := t.places.Given(c.Place); !ok || v != c.By.Value {
 		return fmt.Errorf("the deal has %d of the co-dealer, and the file %d", v, c.By.Value)
 	}
@@ -136,12 +132,17 @@ func (t *transcript) openedBy(c audit.Card) error {
 	return nil
 }
 
-// asked holds the co-dealer's entries against those of the shuffle: each deal was asked for by
-// the holder of the tape, behind the entry that stands before it, with the very runs.
+// asked holds the co-dealer's entries against those of the shuffle: its order is the one that the
+// plan names, and each deal was asked for by the holder of the ask key, behind the entry that
+// stands before it, with the very runs.
 func (t *transcript) asked() (string, error) {
 	o := t.second
 	if o == nil {
 		return "", notChecked("the shuffle has no co-dealer")
+	}
+	planned, _ := t.commit.Context.CoDealer()
+	if p := o.proofs[0]; p.Index != planned.Index || tlog.RecordHash(p.Entry) != tlog.Hash(planned.Leaf) {
+		return "", errors.New("the co-dealer's commit is not the one that the plan names")
 	}
 	if err := audit.CheckOrder(t.commit, o.commit); err != nil {
 		return "", err
@@ -238,6 +239,9 @@ func (t *transcript) coDealer() (string, error) {
 			return "", fmt.Errorf("entry %d of the co-dealer: %w", r.Index, err)
 		}
 	}
+	if err := t.oneHistory(); err != nil {
+		return "", err
+	}
 	for _, r := range o.proofs {
 		if _, err := chain.signed(r.Checkpoint, r.head.Size); err != nil {
 			return "", fmt.Errorf("entry %d of the co-dealer: %w", r.Index, err)
@@ -248,6 +252,30 @@ func (t *transcript) coDealer() (string, error) {
 	}
 	o.holds = true
 	return fmt.Sprintf("%d entries of %s", len(o.proofs), origin), nil
+}
+
+// oneHistory: at each size the co-dealer's ledger has one root, in its checkpoints and in what the
+// house wrote of them.
+func (t *transcript) oneHistory() error {
+	var heads []audit.Head
+	for _, r := range append(slices.Clone(t.second.proofs), t.second.keyProofs()...) {
+		heads = append(heads, audit.Head{Size: r.head.Size, Root: r.head.Root})
+	}
+	for _, d := range t.deals {
+		heads = append(heads, d.Blind.Head)
+	}
+	if t.closed != nil && t.closed.Unplayed != nil {
+		heads = append(heads, t.closed.Unplayed.Head)
+	}
+	roots := make(map[uint64][32]byte)
+	for _, h := range heads {
+		if root, ok := roots[h.Size]; ok && root != h.Root {
+			return fmt.Errorf("%d entries of the co-dealer have two roots: its ledger was forked, or the house wrote another "+
+				"root", h.Size)
+		}
+		roots[h.Size] = h.Root
+	}
+	return nil
 }
 
 // apartFrom: the co-dealer is no part of the house, as far as keys and names show it.
@@ -262,7 +290,7 @@ func (t *transcript) apartFrom(p *audit.Policy, origin string) error {
 	own := func(public []byte) bool {
 		return bytes.Equal(public, t.genesis.SigningKey) ||
 			slices.ContainsFunc(t.keys, func(h handover) bool { return bytes.Equal(h.key.Public, public) }) ||
-			t.trust.Policy != nil && holds(t.trust.Policy.LogKeys, public)
+			holds(t.trust.own, public)
 	}
 	if slices.ContainsFunc(second, own) {
 		return errors.New("a key of the co-dealer is the house's")
@@ -305,18 +333,33 @@ func (o *order) handedOn(trusted []note.Verifier) (*succession, error) {
 	return s, nil
 }
 
-// blind is what the verdict says of a shuffle whose steps hold; nil: it is not blind.
-func (o *order) blind() *Blind {
-	if o == nil || !o.holds {
-		return nil
+// blind is what the verdict says of a shuffle whose steps hold, to somebody who trusts a
+// co-dealer: what was asked for, or why it is not blind.
+func (t *transcript) blind() (*Blind, string) {
+	o := t.second
+	switch {
+	case t.trust.second == nil:
+		return nil, ""
+	case o == nil:
+		return nil, NotNamed
+	case t.v.Verdict != Proved:
+		return nil, NotPinned
+	case !o.holds:
+		return nil, NotShared
+	case len(o.deals) == 0:
+		return nil, NotDealt
 	}
 	b := &Blind{CoDealer: o.proofs[0].head.Origin, Requests: []Request{}, Closed: o.closed != nil}
 	for i, d := range o.deals {
-		r := Request{Place: d.First, Places: d.Count(), Runs: len(d.Runs), Time: timestamp(o.entries[i+1].Time)}
+		r := Request{Place: d.First, Places: d.Count(), Time: timestamp(o.entries[i+1].Time)}
+		for _, run := range d.Runs {
+			r.Runs = append(r.Runs, Run{Places: run.Count, Purpose: run.Purpose.String(), Recipient: run.Recipient,
+				Public: run.Public})
+		}
 		if d.Asked.State != [32]byte{} {
 			r.State = encode(d.Asked.State)
 		}
 		b.Requests = append(b.Requests, r)
 	}
-	return b
+	return b, ""
 }

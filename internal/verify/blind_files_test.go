@@ -26,11 +26,14 @@ func blindFiles(t testing.TB, add adder) {
 	blindly("blind-no-trust", "nothing is trusted for the co-dealer: it holds, and is not blind", p, undealt)
 	blindly("blind-weak-policy", "two quorums of the policy for the co-dealer share no witness", p, func(v *vector) {
 		v.Trust.CoDealer, v.Want.Blind = fmt.Sprintf("log %s\nquorum none\n", p.by.h.key.vkey), nil
+		v.Want.NotBlind = NotShared
 	})
 	blindly("blind-nothing-pinned", "nothing is trusted for the house: it is consistent, and not blind", p,
 		func(v *vector) {
-			v.Trust.VKey, v.Want = "", want{Verdict: Consistent, Level: LevelKeyNotPinned}
+			v.Trust.VKey, v.Want = "", want{Verdict: Consistent, Level: LevelKeyNotPinned, NotBlind: NotPinned}
 		})
+	add("blind-not-named", "a policy for the co-dealer, and a shuffle that names none", rich(t).file(""),
+		func(v *vector) { v.Trust.CoDealer, v.Want.NotBlind = string(secondPolicy(p.by.h)), NotNamed })
 
 	a := open(t, withPin)
 	p = blind(a, coDealer(t), sixCards, func(c *audit.Context) {
@@ -58,7 +61,8 @@ func blindFiles(t testing.TB, add adder) {
 // believed is the trust in both, and what the verdict says then.
 func (p *pair) believed(v *vector) {
 	v.Trust.CoDealer = string(secondPolicy(p.by.h))
-	v.Want.Blind = Transcript([]byte(v.File), p.trust()).Blind
+	got := Transcript([]byte(v.File), p.trust())
+	v.Want.Blind, v.Want.NotBlind = got.Blind, got.NotBlind
 }
 
 // notBlind are files of a house or co-dealer that cheats, and damaged ones. Each fails at the
@@ -112,12 +116,8 @@ func notBlind(b *badAdder) {
 		f.Cards[0].By = nil
 		return f
 	})
-	blindly(stepOpenings, "other-commit", "another commit of the co-dealer", func(p *pair) *audit.Transcript {
-		context := *p.by.commit.Context
-		context.Table = "table-2"
-		other := p.by.h.commitTo(&context, p.by.deck, func(c *audit.Commit, _ *game) { c.CloseBy += 7200_000 })
-		p.by, p.proofs = other, nil
-		p.prove()
+	blindly(stepAsked, "other-commit", "another commit of the co-dealer", func(p *pair) *audit.Transcript {
+		p.another()
 		return p.play(two...).transcript()
 	})
 	blindly(stepEntries, "no-evidence", "nothing of the co-dealer", func(p *pair) *audit.Transcript {
@@ -186,6 +186,7 @@ func notBlind(b *badAdder) {
 			f.Cards[0].By = &audit.By{Value: c.Value, Salt: c.Salt, Proof: c.Proof}
 		})
 	notApart(b)
+	otherOrders(b)
 }
 
 // notApart are files whose co-dealer is the house, by key, name or witness.

@@ -404,10 +404,8 @@ func (t *transcript) commitLeaf() tlog.Hash { return tlog.RecordHash(t.receipts[
 // conclude gives the verdict, and the cards if they hold.
 func (t *transcript) conclude(held bool) {
 	t.evidence.conclude(held)
-	if held && t.v.Verdict == Proved {
-		t.v.Blind = t.second.blind()
-	}
 	if held {
+		t.v.Blind, t.v.NotBlind = t.blind()
 		t.v.Cards = t.shown()
 		t.raise()
 		t.winner()

@@ -40,6 +40,7 @@ type trusted struct {
 	audit.Trusted
 	slots    [][32]byte
 	auditors []note.Verifier
+	own      [][]byte      // keys of the ledger that are trusted, type byte first
 	second   *audit.Policy // for the co-dealer's ledger; nil: none
 }
 
@@ -52,7 +53,17 @@ func (t Trust) parse() (*trusted, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &trusted{parsed, t.Slots, auditors, nil}
+	all := &trusted{Trusted: parsed, slots: t.Slots, auditors: auditors}
+	switch {
+	case t.VKey != "":
+		key, err := audit.SigningKey(t.VKey)
+		if err != nil {
+			return nil, fmt.Errorf("reading the trusted key: %w", err)
+		}
+		all.own = [][]byte{key}
+	case parsed.Policy != nil:
+		all.own = parsed.Policy.LogKeys
+	}
 	if len(t.CoDealer) > 0 {
 		if all.second, err = audit.ParsePolicy(t.CoDealer); err != nil {
 			return nil, fmt.Errorf("the co-dealer's policy: %w", err)

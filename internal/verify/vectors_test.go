@@ -51,13 +51,14 @@ type want struct {
 	Shows      []uint32   `json:"shows,omitempty"`  // of the cards of a list of tickets: the numbers
 	Statements []Stated   `json:"statements,omitempty"`
 	Blind      *Blind     `json:"blind,omitempty"`
+	NotBlind   string     `json:"not_blind,omitempty"`
 	WithoutBLS *want      `json:"without_bls,omitempty"`
 }
 
 // found is what a verdict says of it.
 func found(v *Verdict) want {
 	w := want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Overlap: v.Overlap,
-		Mixed: v.Mixed, Statements: v.Statements, Blind: v.Blind}
+		Mixed: v.Mixed, Statements: v.Statements, Blind: v.Blind, NotBlind: v.NotBlind}
 	if v.Verdict == Proved || v.Verdict == Consistent {
 		w.Terms = v.Terms
 	}

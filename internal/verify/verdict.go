@@ -98,6 +98,8 @@ type Verdict struct {
 	Cards []CardShown `json:"cards,omitempty"` // opened cards, by place
 
 	Blind *Blind `json:"blind,omitempty"` // another organisation gave the order, place by place
+	// why it is not blind, if a co-dealer is trusted: NotNamed, NotPinned, NotShared or NotDealt
+	NotBlind string `json:"not_blind,omitempty"`
 
 	Statements []Stated `json:"statements,omitempty"` // of auditors, in order, a line of a signature each
 }
@@ -114,10 +116,26 @@ type Blind struct {
 type Request struct {
 	Place  int    `json:"place"`           // the first
 	Places int    `json:"places"`          //
-	Runs   int    `json:"runs"`            //
+	Runs   []Run  `json:"runs"`            // which of them are for whom
 	Time   string `json:"time,omitempty"`  // by the co-dealer's clock
 	State  string `json:"state,omitempty"` // base64 of the hash of the game's history; absent: it is not bound
 }
+
+// Run is what a co-dealer was told of some of the places that it opened.
+type Run struct {
+	Places    int    `json:"places"`
+	Purpose   string `json:"purpose"`
+	Recipient string `json:"recipient,omitempty"`
+	Public    bool   `json:"public,omitempty"`
+}
+
+// Why a shuffle that holds is not blind, for somebody who trusts a co-dealer.
+const (
+	NotNamed  = "no_co_dealer"      // its plan names none
+	NotPinned = "key_not_pinned"    // nothing is trusted for the house
+	NotShared = "no_common_witness" // two quorums of the co-dealer's policy share no witness
+	NotDealt  = "not_dealt"         // its plan names one, which opened nothing in this file
+)
 
 // Stated is who signed a statement that the tape was opened and leads to the deck root
 // (docs/SPEC.md section 8.1). Of an auditor who is not trusted it says nothing.

@@ -324,6 +324,9 @@ func says(v *verify.Verdict) (lines []string) {
 	if v.Blind != nil {
 		lines = append(lines, blindly(v)...)
 	}
+	if why := notBlind[v.NotBlind]; why != "" {
+		lines = append(lines, why)
+	}
 	switch v.Level {
 	case verify.LevelWitnessed:
 		when := "before the first deal"
@@ -343,14 +346,38 @@ func blindly(v *verify.Verdict) (lines []string) {
 	lines = append(lines, fmt.Sprintf("Dealt blind: %s gave the order of the places. Before it entered a request in its own ledger, nobody with only the house's machines, keys and staff, root included, could know more of what its places show than which cards were left; and from then on the house could not change which of them go to which name.",
 		v.Blind.CoDealer))
 	for _, r := range v.Blind.Requests {
-		history := "bound to no history of the game: the file does not show that this was not early"
+		history := "without a hash of the game's history"
 		if r.State != "" {
-			history = "bound to the history of the game"
+			history = "with a hash that is said to be of the game's history, which nobody checked here"
 		}
-		lines = append(lines, fmt.Sprintf("Places %d to %d were asked for at %s by its clock, in one request of %s, %s.", r.Place,
-			r.Place+r.Places-1, r.Time, term.Plural(uint64(r.Runs), "run"), history))
+		var runs []string
+		for _, run := range r.Runs {
+			runs = append(runs, runOf(run))
+		}
+		lines = append(lines, fmt.Sprintf("Places %d to %d were asked for at %s by its clock, in one request (%s), %s. The file does not show that this was not early.",
+			r.Place, r.Place+r.Places-1, r.Time, strings.Join(runs, "; "), history))
 	}
 	return lines
+}
+
+// runOf says for whom a run of a request is.
+func runOf(r verify.Run) string {
+	text := fmt.Sprintf("%d %s", r.Places, r.Purpose)
+	if r.Recipient != "" {
+		text += " for " + r.Recipient
+	}
+	if r.Public {
+		text += ", public"
+	}
+	return text
+}
+
+// notBlind says why the shuffle is not blind, to somebody who trusts a co-dealer.
+var notBlind = map[string]string{
+	verify.NotNamed:  "This shuffle is not blind: it names no co-dealer. The policy for the co-dealer was not used.",
+	verify.NotPinned: "This shuffle is not shown to be blind: no key and no policy of the house is trusted.",
+	verify.NotShared: "This shuffle is not shown to be blind: two quorums of the policy for the co-dealer need share no witness.",
+	verify.NotDealt:  "This shuffle names an order of a co-dealer. Nothing was dealt from it, as far as the file shows.",
 }
 
 // hangsOn says what the order hangs on that the house could not know, and for whom.

@@ -982,6 +982,11 @@ export interface components {
             /** @description At the level mixed, for whom, everybody first. */
             mixed?: components["schemas"]["VerdictMixed"][];
             blind?: components["schemas"]["VerdictBlind"];
+            /**
+             * @description Why the shuffle is not blind. Stands under a policy for the ledger of a co-dealer alone; this service has none.
+             * @enum {string}
+             */
+            not_blind?: "no_co_dealer" | "key_not_pinned" | "no_common_witness" | "not_dealt";
             entry?: components["schemas"]["VerdictEntry"];
             /** @description The shuffle. */
             id?: components["schemas"]["Index"];
@@ -1151,12 +1156,23 @@ export interface components {
             place: number;
             /** @description How many. */
             places: number;
-            /** @description How many runs they have. */
-            runs: number;
+            /** @description Which of them are for whom. */
+            runs: components["schemas"]["VerdictRun"][];
             /** @description Of the entry, by the co-dealer's clock. */
             time?: components["schemas"]["Timestamp"];
             /** @description Of the game's history, which the request is bound to. Absent where it is bound to none. */
             state?: components["schemas"]["Hash"];
+        };
+        /** @description What the co-dealer was told of some of the places. */
+        VerdictRun: {
+            /** @description How many. */
+            places: number;
+            /** @description As in a deal. */
+            purpose: string;
+            /** @description Whom they are for. Absent for none. */
+            recipient?: string;
+            /** @description Everybody may see them. */
+            public?: boolean;
         };
         /** @description What the commit binds, and the document in the file. Labels and text are to be shown as text. */
         VerdictTerms: {
@@ -1472,6 +1488,7 @@ export type VerdictCode = components['schemas']['VerdictCode'];
 export type VerdictMixed = components['schemas']['VerdictMixed'];
 export type VerdictBlind = components['schemas']['VerdictBlind'];
 export type VerdictRequest = components['schemas']['VerdictRequest'];
+export type VerdictRun = components['schemas']['VerdictRun'];
 export type VerdictTerms = components['schemas']['VerdictTerms'];
 export type VerdictCard = components['schemas']['VerdictCard'];
 export type Keys = components['schemas']['Keys'];

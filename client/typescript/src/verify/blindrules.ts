@@ -36,7 +36,7 @@ export function blindDeal(s: Whole, { first_place, final, runs, blind, asked }: 
   must(order === (asked !== undefined), "co_dealer", "holds what was asked for, and is of no order for another ledger, or does not");
   if (!named && !order) return;
   must(runs.reduce((n, run) => n + run.cards, 0) <= 64, "co_dealer", "has more than 64 places");
-  must(runs.every((run) => run.purpose !== ORDER && (run.purpose !== SEAT || run.recipient !== "")), "co_dealer", "leaves open who gets its cards");
+  must(runs.every((run) => run.purpose !== ORDER && (run.recipient !== "" || run.purpose !== SEAT && (run.public || aside(run)))), "co_dealer", "leaves open who gets its cards");
   must(!order || !final, "co_dealer", "is final, and the close of an order follows the close of the shuffle that it is for");
   if (blind) give(s, first_place, runs, blind.values, must);
 }

@@ -1,6 +1,6 @@
 // What the co-dealer's evidence shows: its part of entries and openings, the steps asked and co_dealer.
 import { equal, join, label, str8, toBase64, u16, u64 } from "./bytes.ts";
-import { CARDS, EXPIRED, SIGNING } from "./codes.ts";
+import { CARDS, EXPIRED, SIGNING, told } from "./codes.ts";
 import { canEd25519, ed25519, strongKey } from "./curves.ts";
 import { positions, ranges } from "./draws.ts";
 import { parseEntry } from "./entries.ts";
@@ -52,8 +52,7 @@ export function mustOpenBy(s: Whole, card: Card, must: (holds: boolean, what: st
   const { order } = s, by = card.by;
   must((by !== undefined) === (order !== null), "an opening of the co-dealer stands with each card of a shuffle that has one, and with no other");
   if (!by || !order) return;
-  const { commit: { entry: { commit }, bytes } } = order;
-  must(equal(leafOf(bytes), coDealer(s.context)!.leaf), "the co-dealer's commit is not the one that the plan names");
+  const { commit } = order.commit.entry;
   must(s.given.get(card.place) === by.value, "the deal has another value of the co-dealer");
   must(opens(commit.tag, commit.deck_root, positions(commit.context), { ...by, position: card.place }), "it does not open the co-dealer's deck root");
 }
@@ -99,10 +98,11 @@ export async function stepAsked(s: Whole): Promise<Outcome> {
   return `${many(s.deals.length, "request")}, each behind the entry before it`;
 }
 
-// mustFit: the order is one for this shuffle.
+// mustFit: the order is the one that the plan names, and is for this shuffle.
 function mustFit(s: Whole, order: Order): void {
   const { commit } = s.commit.entry, of = order.commit.entry.commit, a = commit.context, b = of.context;
   const list = (c: Context) => c.kind === CARDS ? [c.n] : ranges(c);
+  if (!isOf(coDealer(a)!, order.commit)) throw new Fault("the co-dealer's commit is not the one that the plan names");
   if (b.for_ledger !== a.origin) throw new Fault(`the co-dealer's order is for ${b.for_ledger ?? "nobody"}, not for ${a.origin}`);
   if (b.production !== a.production || b.disclosure !== a.disclosure) throw new Fault("the co-dealer's order differs in production or disclosure");
   if ((a.kind === CARDS) !== (b.kind === CARDS) || String(list(a)) !== String(list(b))) throw new Fault("the co-dealer's order is of other positions or ranges");
@@ -128,6 +128,7 @@ export async function stepCoDealer(s: Whole): Promise<Outcome> {
     const root = climb(leafOf(r.bytes), r.index, r.checkpoint.size, r.proof);
     if (root === null || !equal(root, r.checkpoint.root)) throw new Fault(`entry ${r.index} of the co-dealer: its proof does not lead to the root of the checkpoint`);
   }
+  mustBeOneHistory(s, order);
   for (const { index, checkpoint } of order.receipts) {
     if (!await signer(checkpoint, trusted)) throw new Fault(`entry ${index} of the co-dealer: no signature by a key that is trusted`);
     const seen = await cosignatures(checkpoint, policy.witnesses);
@@ -137,25 +138,40 @@ export async function stepCoDealer(s: Whole): Promise<Outcome> {
   return `${many(order.receipts.length, "entry", "entries")} of ${order.origin}`;
 }
 
+// mustBeOneHistory: at each size the co-dealer's ledger has one root, in its checkpoints and in what the house wrote of them.
+function mustBeOneHistory({ deals, close }: Whole, order: Order): void {
+  const roots = new Map<number, Bytes>(), unplayed = close?.entry.close.unplayed;
+  const heads = [...order.receipts, ...order.keys].map(({ checkpoint: { size, root } }) => ({ index: size, leaf: root }));
+  for (const head of [...heads, ...deals.map((d) => d.entry.deal.blind!.head), ...(unplayed ? [unplayed.head] : [])]) {
+    if (!equal(roots.get(head.index) ?? head.leaf, head.leaf)) throw new Fault(`${many(head.index, "entry", "entries")} of the co-dealer have two roots: its ledger was forked, or the house wrote another root`);
+    roots.set(head.index, head.leaf);
+  }
+}
+
 // mustBeApart: the co-dealer is no part of the house, as far as keys and names show it.
 function mustBeApart(s: Whole, order: Order, policy: Policy): void {
   const { file, trust } = s, origin = file.checkpoint.origin;
   if (order.origin === origin) throw new Fault(`${origin} is the house's own ledger`);
   const second = [...policy.logs.map((log) => log.key), ...order.keys.map((r) => r.entry.key.key!.subarray(1))];
   const own = [s.genesis.entry.genesis.signing_key, ...file.keys.map((r) => r.entry.key.key!)].map((key) => key.subarray(1));
-  if (trust.quorum !== undefined) own.push(...trust.logs.map((log) => log.key));
+  own.push(...trust.logs.map((log) => log.key));
   if (second.some((key) => own.some((k) => equal(k, key)))) throw new Fault("a key of the co-dealer is the house's");
   const bad = ownWitness(policy.witnesses, origin, own) ?? ownWitness(trust.witnesses, order.origin, second);
   if (bad) throw new Fault(`the two policies mix house and co-dealer: ${bad}`);
 }
 
-// blindness is what the verdict says of a shuffle whose steps hold (10.6).
-export function blindness({ order }: Whole): Blindness | undefined {
-  if (!order?.holds) return undefined;
+// blindness is what the verdict says of a shuffle whose steps hold, to somebody who trusts a co-dealer (10.6).
+export function blindness({ order, trust, file }: Whole, proved: boolean): { blind?: Blindness; not_blind?: string } {
+  if (!trust.second || file.kind === "receipt") return {};
+  if (!order) return { not_blind: "no_co_dealer" };
+  if (!proved) return { not_blind: "key_not_pinned" };
+  if (!order.holds) return { not_blind: "no_common_witness" };
+  if (order.deals.length === 0) return { not_blind: "not_dealt" };
   const requests = order.deals.map(({ entry }) => {
     const { first_place: place, runs, asked } = entry.deal, { state } = asked!;
-    return { place, places: runs.reduce((n, run) => n + run.cards, 0), runs: runs.length, time: time(entry.time),
+    return { place, places: runs.reduce((n, run) => n + run.cards, 0), time: time(entry.time),
+      runs: runs.map((run) => ({ places: run.cards, purpose: told("purpose", run.purpose), recipient: run.recipient || undefined, public: run.public || undefined })),
       state: state.some((b) => b !== 0) ? toBase64(state) : undefined };
   });
-  return { co_dealer: order.origin, requests, closed: order.close ? true : undefined };
+  return { blind: { co_dealer: order.origin, requests, closed: order.close ? true : undefined } };
 }

@@ -159,8 +159,9 @@ export interface Order {
   origin: string; receipts: Receipt[]; keys: Of<"key">[]; commit: Of<"commit">; deals: Of<"deal">[]; close: Of<"close"> | null;
   holds: boolean;
 }
+export interface AskedRun { places: number; purpose: string; recipient?: string | undefined; public?: true | undefined }
 export interface Blindness {
-  co_dealer: string; requests: { place: number; places: number; runs: number; time?: string | undefined; state?: string | undefined }[];
+  co_dealer: string; requests: { place: number; places: number; runs: AskedRun[]; time?: string | undefined; state?: string | undefined }[];
   closed?: true | undefined;
 }
 
@@ -195,7 +196,7 @@ export interface Verdict {
   commitment?: string; deck_root?: string; disclosure?: string; committed_at?: string; close_by?: string;
   places?: number; end_at?: number; terms?: KnownTerms; takeovers?: ToldTakeover[];
   next?: number; shown?: number; state?: "open" | "continued" | "closed";
-  closed_at?: string; outcome?: string; reason?: string; statements?: Stated[]; blind?: Blindness | undefined; cards?: ShownCard[];
+  closed_at?: string; outcome?: string; reason?: string; statements?: Stated[]; blind?: Blindness | undefined; not_blind?: string; cards?: ShownCard[];
 }
 
 // Story is what the page tells of a shuffle alongside its verdict.

@@ -40,7 +40,7 @@ export async function judge(input: string | Uint8Array, trust: Trust = {}): Prom
     if (level === "witnessed") v.overlap = s.trust.quorum!.d;
     raise(s, v);
     v.verdict = v.level === "key not pinned" ? "consistent" : "proved";
-    if (v.verdict === "proved") v.blind = blindness(s);
+    Object.assign(v, blindness(s, v.verdict === "proved"));
   } catch (e) {
     if (e instanceof Unknown) { // of what is trusted, too, before the first step
       Object.assign(v, { verdict: "cannot judge", unknown: e.message });

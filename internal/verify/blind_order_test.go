@@ -1,0 +1,62 @@
+package verify
+
+import "shuffled/internal/audit"
+
+// otherOrders are files of a house that shows another order than the plan names, a ledger of the
+// co-dealer that has two histories, or runs that leave open whose cards they are.
+func otherOrders(b *badAdder) {
+	two := []audit.Run{seat("a", 2)}
+	add := func(step, name, about string, p *pair, f *audit.Transcript) {
+		b.file(step, "blind-"+name, about, marshal(b.T, f), func(v *vector) {
+			v.Trust.CoDealer = string(secondPolicy(p.by.h))
+		})
+	}
+
+	p := hand(b.T)
+	p.another()
+	add(stepAsked, "undealt-other-commit", "another commit of the co-dealer, and nothing dealt", p, p.transcript())
+
+	for name, run := range map[string]audit.Run{
+		"board-for-nobody":  {Count: 6, Purpose: audit.PurposeBoard},
+		"rabbit-for-nobody": {Count: 6, Purpose: audit.PurposeRabbit},
+	} {
+		p = hand(b.T)
+		p.h.cheating()
+		p.by.h.cheating()
+		add(stepLegality, name, "cards that are not public, and for nobody", p, p.play(run).transcript())
+	}
+
+	p = hand(b.T)
+	d := p.ask(0, two)
+	given := p.given(d)
+	given.Head.Root = hash32("root")
+	p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: given})
+	add(stepCoDealer, "other-root", "the house's deal has another root of the co-dealer's ledger at its size", p,
+		p.transcript())
+
+	p, fork := hand(b.T), hand(b.T)
+	fork.by.h.hireAs(service("house-b"), audit.RoleBlind)
+	p.proofs[0] = fork.by.h.receipt(fork.by.id).Text()
+	add(stepCoDealer, "two-roots", "the co-dealer's ledger has two roots at one size", p, p.play(two...).transcript())
+
+	a := open(b.T, withPin)
+	next := newKey(b.T, "lab.example.org/orders", "second ledger key")
+	second := openAs(b.T, next)
+	second.witnesses, second.dealer = coDealer(b.T).witnesses, service("house-a")
+	second.hireAs(second.dealer, audit.RoleBlind)
+	p = blind(a, second, sixCards)
+	a.cheating().rotate("second ledger key").handed = nil // which the file leaves out
+	b.file(stepCoDealer, "blind-trusted-key", "the house's key that is trusted is the co-dealer's",
+		marshal(b.T, p.play(two...).transcript()), func(v *vector) {
+			v.Trust = vectorTrust{VKey: newKey(b.T, a.key.name, "second ledger key").vkey,
+				CoDealer: string(secondPolicy(second))}
+		})
+}
+
+// another puts the receipt of another order of the co-dealer in the place of the plan's.
+func (p *pair) another() {
+	context := *p.by.commit.Context
+	context.Table = "table-2"
+	p.by, p.proofs = p.by.h.commitTo(&context, p.by.deck, func(c *audit.Commit, _ *game) { c.CloseBy += 7200_000 }), nil
+	p.prove()
+}
