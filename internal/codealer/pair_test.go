@@ -276,7 +276,8 @@ func (p *pair) proved(id uint64, v dealer.View) *verify.Verdict {
 	check(p.t, err)
 	verdict := verify.Transcript(b, verify.Trust{Policy: []byte(p.policy[houseOrigin]),
 		CoDealer: []byte(p.policy[labOrigin])})
-	if verdict.Verdict != verify.Proved || verdict.Blind == nil && (verdict.Next > 0 || verdict.NotBlind != verify.NotDealt) {
+	undealt := verdict.Next == 0 && verdict.NotBlind == verify.NotDealt
+	if verdict.Verdict != verify.Proved || verdict.Blind == nil && !undealt {
 		p.t.Fatalf("the verdict: %s at %s, blind %v: %+v", verdict.Verdict, verdict.Failed, verdict.Blind,
 			verdict.Steps)
 	}

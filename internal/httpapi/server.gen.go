@@ -1835,7 +1835,8 @@ type Verdict struct {
 	// Next Places dealt, as far as the file shows. Absent for none.
 	Next *int `json:"next,omitempty"`
 
-	// NotBlind Why the shuffle is not blind. Stands under a policy for the ledger of a co-dealer alone; this service has none.
+	// NotBlind Why the shuffle is not blind. Stands under a policy for the ledger of a co-dealer alone; this service has
+	// none.
 	NotBlind *VerdictNotBlind `json:"not_blind,omitempty"`
 
 	// Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
@@ -1907,7 +1908,8 @@ type VerdictKind string
 // VerdictLevel How much is proved, with proved and consistent.
 type VerdictLevel string
 
-// VerdictNotBlind Why the shuffle is not blind. Stands under a policy for the ledger of a co-dealer alone; this service has none.
+// VerdictNotBlind Why the shuffle is not blind. Stands under a policy for the ledger of a co-dealer alone; this service has
+// none.
 type VerdictNotBlind string
 
 // VerdictState Open means that the file holds no close. Continued means that the cards were shuffled again, and the

@@ -983,7 +983,8 @@ export interface components {
             mixed?: components["schemas"]["VerdictMixed"][];
             blind?: components["schemas"]["VerdictBlind"];
             /**
-             * @description Why the shuffle is not blind. Stands under a policy for the ledger of a co-dealer alone; this service has none.
+             * @description Why the shuffle is not blind. Stands under a policy for the ledger of a co-dealer alone; this service has
+             *     none.
              * @enum {string}
              */
             not_blind?: "no_co_dealer" | "key_not_pinned" | "no_common_witness" | "not_dealt";
