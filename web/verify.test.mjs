@@ -34,15 +34,49 @@ const SHUFFLE = readJSON("shuffle", "testdata", "shuffle.json");
 const ENTRIES = readJSON("audit", "testdata", "entries.json");
 const HASHES = readJSON("audit", "testdata", "hashes.json");
 const RECEIPTS = readJSON("audit", "testdata", "receipts.json");
+const LEGALITY = readJSON("audit", "testdata", "legality.json");
 const TERMS = readJSON("terms", "testdata", "terms.json");
 const TRANSCRIPTS = readJSON("audit", "testdata", "transcripts.json");
 
 test("every published vector file is read here", () => {
   const files = (...name) => readdirSync(path.join(DATA, ...name, "testdata")).filter((f) => f !== "rapid").sort(); // rapid: a failed run of a test
   assert.deepEqual(files("shuffle"), ["decks.txt", "shuffle.json"]);
-  assert.deepEqual(files("audit"), ["entries.json", "hashes.json", "ledgers.json", "legality.json", "receipts.json", "transcripts.json"]); // ledgers and legality: of whole ledgers
+  assert.deepEqual(files("audit"), ["entries.json", "hashes.json", "ledgers.json", "legality.json", "receipts.json", "transcripts.json"]); // ledgers: of whole ledgers
   assert.deepEqual(files("terms"), ["terms.json"]);
   assert.deepEqual(files("verify"), ["vectors"]);
+});
+
+// ------------------------------------------------------------ legality, 9
+
+// ruleOf is the rule that the entries of one shuffle break by themselves, of a ledger's entries.
+function ruleOf(entries) {
+  const last = entries.at(-1), bodyOf = (e) => e.mix ?? e.deal ?? e.reveal ?? e.takeover ?? e.close ?? e.disclosure;
+  const id = last.commit ? entries.length - 1 : bodyOf(last)?.shuffle;
+  if (!entries[id]?.commit) return null; // it belongs to no shuffle
+  const own = entries.map((entry, index) => ({ index, entry })).filter(({ index, entry }) => index === 0 || index === id || bodyOf(entry)?.shuffle === id);
+  const commit = { index: id, entry: entries[id] };
+  const s = { file: { receipts: own }, genesis: own[0], commit, context: commit.entry.commit.context, deals: own.filter(({ entry }) => entry.deal) };
+  try {
+    parts.stepLegality(s);
+  } catch (e) {
+    if (!(e instanceof parts.Fault)) throw e;
+    return e.message.split(":")[0];
+  }
+  return "ok";
+}
+
+test("legality.json: what the entries of one shuffle show of themselves", () => {
+  const entries = LEGALITY.entries.map((e) => { try { return parts.parseEntry(bytes(e)); } catch { return null; } });
+  const alone = ["co_dealer", "reveal", "place", "places", "checkpoint", "form"], judged = {}; // rules for which they suffice
+  for (const c of some(LEGALITY.cases)) {
+    const next = entries[c.next], got = ruleOf([...c.prefix, c.next].map((i) => entries[i]));
+    const pin = c.name.startsWith("pin: "); // a key entry, which stands in no shuffle's file
+    if (got === null || c.rule !== "ok" && (pin || !alone.includes(c.about))) continue;
+    const waits = next.deal?.final || next.reveal?.final; // for the close
+    assert.equal(got, c.rule === "ok" && waits ? "pair" : c.rule, `${c.about}: ${c.name}`);
+    judged[`${c.about}/${c.rule}`] = 1 + (judged[`${c.about}/${c.rule}`] ?? 0);
+  }
+  assert.ok(judged["co_dealer/ok"] > 30 && judged["co_dealer/co_dealer"] > 50, JSON.stringify(judged));
 });
 
 // ------------------------------------------------------------------ the page
@@ -54,9 +88,10 @@ test("the page is one file that loads nothing, and its policy allows exactly its
   const styles = [...HTML.matchAll(/<style([^>]*)>([\s\S]*?)<\/style>/g)];
   assert.deepEqual(scripts.map((m) => m[1]), [' id="verifier"', ' id="page"']);
   assert.equal(styles.length, 1);
-  assert.equal(policy, `default-src 'none'; connect-src 'self'; script-src ${scripts.map((m) => hash(m[2])).join(" ")}; ` +
+  assert.equal(policy, `default-src 'none'; connect-src 'self'; img-src data:; script-src ${scripts.map((m) => hash(m[2])).join(" ")}; ` +
     `style-src ${hash(styles[0][2])}; base-uri 'none'; form-action 'none'`);
-  const markup = HTML.replace(scripts[0][2], "").replace(scripts[1][2], "").replace(styles[0][2], "");
+  const markup = HTML.replace(scripts[0][2], "").replace(scripts[1][2], "").replace(styles[0][2], "")
+    .replace(/<link rel="icon" href="data:image\/svg\+xml,[^"<>]*">/, "");
   assert.doesNotMatch(markup, /\s(?:on[a-z]+|style|src|href|srcdoc|action)\s*=/i);
   assert.doesNotMatch(HTML, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|XMLHttpRequest|WebSocket|EventSource|sendBeacon|\bimport\(|url\(|@import|localStorage|sessionStorage|indexedDB|\.cookie/);
   assert.equal(HTML.match(/\bfetch\b/g).length, 1, "one place asks the network, for the shuffle that a link names");

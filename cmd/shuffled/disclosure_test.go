@@ -278,7 +278,8 @@ func TestAuditorCommands(t *testing.T) {
 	if err := keys.WriteAuditorPublic(at("old.pub"), point); err != nil {
 		t.Fatal(err)
 	}
-	run(term.ExitUsage, "a production ledger takes hybrid ones", create("--production", "--deals", "signed", "--auditor", at("old.pub"))...)
+	run(term.ExitUsage, "a production ledger takes hybrid ones",
+		create("--production", "--deals", "signed", "--auditor", at("old.pub"))...)
 	run(term.ExitUsage, "at most 8 times", create(slices.Repeat([]string{"--auditor", at("a.pub")}, 9)...)...)
 	run(term.ExitOK, "created", create("--disclosure", "auditor", "--auditor", at("a.pub"),
 		"--auditor", at("b.pub"))...)

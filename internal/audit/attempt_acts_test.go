@@ -39,8 +39,11 @@ func (a attempts) administrators(g *Genesis) {
 
 // listed are acts that need two.
 func (a attempts) listed(production bool) (acts []Act) {
-	for act := ActPolicy; act <= ActTwoPersons; act++ {
-		if production && act >= ActAdministrator || a.pick(0, 2) == 0 {
+	for act := ActPolicy; act <= ActCoDealer; act++ {
+		if act == ActCancel {
+			continue
+		}
+		if production && act >= ActAdministrator && act <= ActTwoPersons || a.pick(0, 2) == 0 {
 			acts = append(acts, act)
 		}
 	}
@@ -140,10 +143,10 @@ func (a attempts) credential(now int64) *Credential {
 			Reason: "r"}
 	}
 	c := &Credential{Kind: CredentialCreated, ID: fmt.Sprint("c", a.pick(0, 9)), Form: FormToken,
-		Role:     Role(a.pick(1, 4)),
+		Role:     Role(a.pick(1, 5)),
 		Identity: []string{"a", "b"}[a.pick(0, 1)]}
 	if a.pick(0, 1) == 0 {
-		c.Role = []Role{RoleDealer, RoleAdmin}[a.pick(0, 1)]
+		c.Role = []Role{RoleDealer, RoleAdmin, RoleBlind}[a.pick(0, 2)]
 	}
 	if a.pick(0, 9) == 0 {
 		c.Expires = now + int64(a.pick(0, 5000))
@@ -178,7 +181,7 @@ func (a attempts) act(act Act, digest [32]byte, now int64) *ActEntry {
 	b := &ActEntry{Act: act, Digest: digest, Previous: a.m.newestAct(), HeadSize: uint64(a.pick(0, len(a.m))),
 		Expires: now + []int64{1, 1000, 1001, 2000, 86_400_000}[a.pick(0, 4)]}
 	if a.odd() {
-		b.Act = Act(a.pick(1, 12))
+		b.Act = Act(a.pick(1, 13))
 	}
 	if a.odd() {
 		b.Previous = a.index()

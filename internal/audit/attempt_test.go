@@ -198,10 +198,10 @@ func (a attempts) added() int {
 func (a attempts) genesis() *Genesis {
 	g := &Genesis{Origin: attemptOrigin, SigningKey: attemptKey(SubjectSigning, 0), Policy: a.policy(),
 		Deals:    Deals(a.pick(1, 2)),
-		MixModes: 7, Disclosure: DisclosurePublic, DefaultCloseBy: 1, MaxCloseBy: 3, Access: AccessPublic, Revision: 1}
+		MixModes: 15, Disclosure: DisclosurePublic, DefaultCloseBy: 1, MaxCloseBy: 3, Access: AccessPublic, Revision: 1}
 	a.administrators(g)
 	if a.pick(0, 4) == 0 {
-		g.MixModes = uint8(a.pick(0, 7))
+		g.MixModes = uint8(a.pick(0, 15))
 	}
 	for i := range a.pick(0, 2) {
 		g.AuditorKeys = append(g.AuditorKeys, a.sealing(g, 1+i))
@@ -254,6 +254,7 @@ func (a attempts) commit(now int64) *Commit {
 	if below := a.m.commitsAt(ctx.Table); len(below) > 0 {
 		c.Serial, c.Previous = uint64(len(below))+1, below[len(below)-1]
 	}
+	a.coDealer(c, now)
 	if a.odd() {
 		c.CloseBy = now + []int64{0, -1, 3001, 1_000_000}[a.pick(0, 3)]
 	}
@@ -403,6 +404,9 @@ func (a attempts) deal(now int64) Body {
 		d.Runs = append(d.Runs, Run{Count: 1, Purpose: Purpose(a.pick(1, 5)),
 			Public: public && !a.odd() || a.pick(0, 3) == 0})
 	}
+	if c := a.m.openCommit(id); c != nil {
+		a.give(d, c.Context)
+	}
 	return d
 }
 
@@ -440,17 +444,17 @@ func (a attempts) reveal(id uint64) *Reveal {
 
 func (a attempts) mix() *Mix {
 	planned := slices.DeleteFunc(a.m.open(), func(id uint64) bool {
-		return len(a.m.openCommit(id).Context.Plan) == 0 || a.m.earlier(id) ||
+		return len(valued(a.m.openCommit(id).Context)) == 0 || a.m.earlier(id) ||
 			any1(a.m, func(m *Mix) bool { return m.Shuffle == id })
 	})
 	x := &Mix{Shuffle: a.of(planned)}
 	x.Checkpoint = a.checkpoint(x.Shuffle)
 	c := a.m.openCommit(x.Shuffle)
-	if c == nil || len(c.Context.Plan) == 0 {
+	if c == nil || len(valued(c.Context)) == 0 {
 		x.Values = []MixValue{{Source: SourceSlot}}
 		return x
 	}
-	for i, p := range c.Context.Plan {
+	for i, p := range valued(c.Context) {
 		v := MixValue{Source: p.Source}
 		switch p.Source {
 		case SourceSlot:
@@ -514,7 +518,10 @@ func (a attempts) close(id uint64, now int64) *Close {
 		c.Key = uint64(a.pick(0, len(a.m)))
 	}
 	if c.Outcome == OutcomeVoid {
-		c.Reason = Reason(a.pick(1, 10))
+		c.Reason = Reason(a.pick(1, 11))
+	}
+	if o := a.m.openCommit(id); o != nil {
+		a.follow(c, o.Context)
 	}
 	c.Tape = make([]byte, length)
 	if c.Reason == ReasonTapeLost || c.Outcome == OutcomeContinued {
@@ -558,6 +565,9 @@ func (a attempts) disclosure(id uint64) *DisclosureEntry {
 }
 
 func (a attempts) key() *Key {
+	if a.m.pinned() == nil && a.pick(0, 1) == 0 || a.pick(0, 7) == 0 {
+		return a.pin()
+	}
 	k := &Key{Subject: Subject(a.pick(1, 7))}
 	k.Public = attemptKey(k.Subject, a.pick(0, 40))
 	if k.Subject == SubjectAuditor || k.Subject == SubjectDisclosure {

@@ -141,8 +141,7 @@ func CheckOrder(c, order *Commit) error {
 		return fmt.Errorf("the co-dealer's order is for %q, not for %s", b.ForLedger, a.Origin)
 	case b.Production != a.Production || b.Disclosure != a.Disclosure:
 		return errors.New("the co-dealer's order differs in production or disclosure")
-	case b.IsDraw() != a.IsDraw() || b.Recipe.Cards != a.Recipe.Cards ||
-		!slices.Equal(b.Recipe.Ranges, a.Recipe.Ranges):
+	case b.Recipe.Cards != a.Recipe.Cards || !slices.Equal(b.Recipe.Ranges, a.Recipe.Ranges): // 0 cards of draws
 		return errors.New("the co-dealer's order is of other positions or ranges")
 	case order.CloseBy < c.CloseBy+OrderMargin:
 		return errors.New("the co-dealer's order closes less than an hour behind the shuffle")

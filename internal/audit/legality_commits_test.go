@@ -43,6 +43,7 @@ func (c legalityCases) all() {
 	c.administrators()
 	c.reveals()
 	c.chains()
+	c.coDealers()
 }
 
 // dealt is a story with one shuffle of four cards of which one is dealt.

@@ -54,6 +54,7 @@ type heldOpen struct {
 	terms terms
 	long  string
 	shown shown
+	given []uint32
 }
 
 // addsUp panics unless a pool has these holders of each key, and no other.
@@ -73,7 +74,7 @@ func heldOf(s openShuffles) map[uint64]heldOpen {
 		slot := *o.open
 		slot.terms, slot.owner, slot.shownNumber = 0, 0, 0 // numbers, which differ with the order they were given in
 		slot.prev, slot.succ = 0, 0                        // so do the slots
-		held[o.id] = heldOpen{slot, *o.terms, o.long, o.shown}
+		held[o.id] = heldOpen{slot, *o.terms, o.long, o.shown, o.given}
 		shares[o.encoded]++
 		patterns[string(o.shown)]++
 	}
@@ -126,7 +127,7 @@ var rules = []string{"genesis_first", "time", "pair", "origin", "instance", "lat
 	"disclosure_key", "parent", "terms", "not_open", "deadline", "earlier_serial", "mix", "place", "places",
 	"checkpoint",
 	"outcome", "form", "key",
-	"owner", "credential", "two_persons", "act", "administrators", "reveal"}
+	"owner", "credential", "two_persons", "act", "administrators", "reveal", "co_dealer"}
 
 // TestLegalityAgreesWithModel: whatever comes next, the state and the model say
 // the same, down to the rule; an illegal entry changes nothing; a rollback to
@@ -137,7 +138,8 @@ func TestLegalityAgreesWithModel(t *testing.T) {
 	seen := make(map[string]int)
 	missing := func() []string {
 		return slices.DeleteFunc(append(slices.Clone(rules), holds, "resumed", "waiting", "taken over", "credentials",
-			"revealed", "continued", "disclosed", "chain of three"), func(what string) bool { return seen[what] > 0 })
+			"revealed", "continued", "disclosed", "chain of three", "given twice",
+			"dealt for another ledger"), func(what string) bool { return seen[what] > 0 })
 	}
 	// rapid's default of 100 ledgers is small for so many rules, and that of -short leaves some out by chance
 	for round := 0; round < 6 || round < 60 && len(missing()) > 0; round++ {
@@ -162,6 +164,11 @@ func TestLegalityAgreesWithModel(t *testing.T) {
 					seen["chain of three"] += min(1, len(all(w.m, func(c *Commit) bool {
 						return c.Context.Parent != nil && len(w.m.ancestors(c.Context.Parent.ID)) > 0
 					})))
+					for id := range w.s.open.given {
+						seen["given twice"] += len(w.m.dealsOf(id)) / 2
+					}
+					seen["dealt for another ledger"] += min(1,
+						len(all(w.m, func(d *Deal) bool { return d.Asked != nil })))
 					seen["credentials"] += min(1, len(w.s.holders.known))
 				default:
 					seen[w.attempt(t)]++

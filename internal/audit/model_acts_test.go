@@ -100,6 +100,15 @@ func rolesFor(b Body) []Role {
 		if b.Outcome == OutcomeVoid && b.Reason == ReasonTapeLost {
 			return []Role{RoleAdmin}
 		}
+		return []Role{RoleDealer, RoleBlind}
+	case *Commit:
+		if b.Context.ForLedger != "" {
+			return []Role{RoleBlind}
+		}
+	case *Deal:
+		if b.Asked != nil {
+			return []Role{RoleBlind}
+		}
 	case *DisclosureEntry:
 		return []Role{RoleDealer, RoleAdmin}
 	}
@@ -211,7 +220,7 @@ func (m model) badAdministrators(k *Key) bool {
 func actOf(b Body) Act {
 	switch b := b.(type) {
 	case *Key:
-		return map[Subject]Act{1: 3, 3: 2, 4: 1, 5: 4, 6: 8, 7: 11}[b.Subject]
+		return map[Subject]Act{1: 3, 3: 2, 4: 1, 5: 4, 6: 8, 7: 11, 8: 13}[b.Subject]
 	case *Event:
 		return map[EventKind]Act{10: 5, 7: 6, 5: 7}[b.Kind]
 	case *Credential:

@@ -85,7 +85,7 @@ func (m model) disclosureRule(d *DisclosureEntry) string {
 			length := c().Recipe.TapeLen()
 			public := c().Disclosure == DisclosurePublic
 			return d.Form != FormNone && (public && (d.Form != FormTape || len(d.Tape) != length) ||
-				c().Disclosure == DisclosureAuditor && (d.Form != FormSealed || len(d.Tape) != length+81))
+				c().Disclosure == DisclosureAuditor && (d.Form != FormSealed || !m.sealedLen(length, len(d.Tape))))
 		},
 		"disclosure_key", func() bool {
 			_, disclosure, changed := m.keysInForce()

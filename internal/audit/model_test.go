@@ -237,7 +237,7 @@ func (m model) commitRule(c *Commit, e Entry) string {
 		"mix_modes", func() bool {
 			return slices.ContainsFunc(ctx.Plan, func(p Planned) bool {
 				return !map[Source]bool{SourceSlot: g.MixModes&1 != 0, SourceBeacon: g.MixModes&2 != 0,
-					SourceCut: g.MixModes&4 != 0}[p.Source]
+					SourceCut: g.MixModes&4 != 0, SourceCoDealer: g.MixModes&8 != 0}[p.Source]
 			})
 		},
 		"beacon", func() bool {
@@ -257,11 +257,12 @@ func (m model) commitRule(c *Commit, e Entry) string {
 			p := m.openCommit(ctx.Parent.ID)
 			return p == nil || len(m.ancestors(ctx.Parent.ID)) == 7 || now >= p.CloseBy || p.Context.IsDraw() ||
 				p.Context.Table != ctx.Table ||
-				p.Context.DeckHash != ctx.DeckHash ||
+				p.Context.DeckHash != ctx.DeckHash || blind(p.Context) || p.Context.ForLedger != "" ||
 				slices.ContainsFunc(ctx.Parent.Positions,
 					func(pos uint16) bool { return int(pos) >= p.Context.Recipe.Take })
 		},
 		"terms", func() bool { return m.termsDiffer(ctx) },
+		"co_dealer", func() bool { return m.badBlindCommit(c) },
 		"owner", func() bool {
 			return word(e.Actor.Identity) || ctx.Parent != nil && !m.plays(ctx.Parent.ID, e.Actor.Identity)
 		},
@@ -352,17 +353,16 @@ func (m model) mixRule(x *Mix, e Entry) string {
 }
 
 func (m model) badMix(c *Commit, x *Mix) bool {
-	ctx := c.Context
+	ctx, plan := c.Context, valued(c.Context)
 	if any1(m, func(other *Mix) bool { return other.Shuffle == x.Shuffle }) || len(m.dealsOf(x.Shuffle)) > 0 ||
-		len(x.Values) != len(ctx.Plan) {
+		len(x.Values) != len(plan) {
 		return true
 	}
 	for i, v := range x.Values {
 		switch {
-		case v.Source != ctx.Plan[i].Source:
+		case v.Source != plan[i].Source:
 			return true
-		case v.Source == SourceSlot && string(refSlotHash(ctx.Origin, ctx.Table,
-			v.Slot[:])) != string(ctx.Plan[i].Slot[:]):
+		case v.Source == SourceSlot && string(refSlotHash(ctx.Origin, ctx.Table, v.Slot[:])) != string(plan[i].Slot[:]):
 			return true
 		case v.Source == SourceCut && int(v.Cut) >= ctx.Recipe.Take:
 			return true
@@ -387,7 +387,7 @@ func (m model) dealRule(d *Deal, e Entry) string {
 		"owner", func() bool { return !m.plays(d.Shuffle, e.Actor.Identity) },
 		"earlier_serial", func() bool { return m.earlier(d.Shuffle) },
 		"mix", func() bool {
-			return len(c.Context.Plan) > 0 && !any1(m, func(x *Mix) bool { return x.Shuffle == d.Shuffle })
+			return len(valued(c.Context)) > 0 && !any1(m, func(x *Mix) bool { return x.Shuffle == d.Shuffle })
 		},
 		"place", func() bool { return d.First != next() },
 		"places", func() bool {
@@ -404,6 +404,7 @@ func (m model) dealRule(d *Deal, e Entry) string {
 			hidden := slices.ContainsFunc(d.Runs, func(r Run) bool { return !r.Public })
 			return last > places-1 || c.Context.IsNumbers() && hidden
 		},
+		"co_dealer", func() bool { return m.badBlindDeal(c.Context, d) },
 		"checkpoint", func() bool {
 			return d.Checkpoint > uint64(len(m)) || !(d.Checkpoint > d.Shuffle)
 		},
@@ -444,9 +445,10 @@ func (m model) revealRule(r *Reveal, e Entry) string {
 			if r.Final && m.openCommit(r.Shuffle) == nil {
 				return true
 			}
-			places := m.shows(r.Shuffle)
-			return slices.ContainsFunc(r.Places, func(p uint16) bool {
-				return int(p) >= len(places) || places[p] == 'p' || places[p] == 'b' && !r.Final && !r.Exposed
+			ctx, places := m[r.Shuffle].Body.(*Commit).Context, m.shows(r.Shuffle)
+			return ctx.ForLedger != "" || slices.ContainsFunc(r.Places, func(p uint16) bool {
+				return int(p) >= len(places) || places[p] == 'p' ||
+					places[p] == 'b' && (blind(ctx) || !r.Final && !r.Exposed)
 			})
 		},
 	)
@@ -468,6 +470,7 @@ func (m model) closeRule(c *Close, e Entry) string {
 			return c.Outcome == OutcomeContinued &&
 				!(ok && below.Context.Parent != nil && below.Context.Parent.ID == c.Shuffle)
 		},
+		"co_dealer", func() bool { return m.badBlindClose(opened.Context, c) },
 		"form", func() bool {
 			length := opened.Context.Recipe.TapeLen()
 			told := !lost && c.Outcome != OutcomeContinued
@@ -512,6 +515,8 @@ func (m model) keyRule(k *Key) string {
 				!slices.Equal(wrapped, inForce)
 		case SubjectAdministrator:
 			return k.Admin != ChangeRemove && (!soundEdwards(k.Public) || slices.Contains(signing, KeyID(k.Public)))
+		case SubjectCoDealer:
+			return k.Origin != "" && !soundEdwards(k.Public)
 		case SubjectRetirement:
 			return !slices.Contains(m.known(k.Retired), k.ID) ||
 				any1(m, func(r *Key) bool { return r.Subject == SubjectRetirement && r.ID == k.ID }) ||
@@ -519,7 +524,8 @@ func (m model) keyRule(k *Key) string {
 				k.Retired == SubjectAuditor && len(auditors) == 1
 		}
 		return false
-	}, "administrators", func() bool { return m.badAdministrators(k) })
+	}, "co_dealer", func() bool { return k.Subject == SubjectCoDealer && m.badPin(k) },
+		"administrators", func() bool { return m.badAdministrators(k) })
 }
 
 func (m model) genesisRule(g *Genesis) string {

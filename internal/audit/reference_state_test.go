@@ -138,7 +138,7 @@ func (m model) played() (shuffles []string) {
 		}
 		mixed := any1(m, func(x *Mix) bool { return x.Shuffle == id })
 		shuffles = append(shuffles, string(refJoin(id, refBlob(refBody(m[id])), uint16(next), mixed, m.refOwner(id),
-			refBlob(m.refShown(id)), m.refChained(id))))
+			refBlob(m.refShown(id)), m.refChained(id), uint16(len(m.gave(id))), m.gave(id))))
 	}
 	return shuffles
 }
@@ -196,7 +196,7 @@ func (m model) keyring() []byte {
 			list = refJoin(list, refBlob(k.Policy))
 		case SubjectRetirement:
 			list = refJoin(list, uint8(k.Retired), k.ID[:], k.From)
-		case SubjectAdministrator, SubjectTwoPersons:
+		case SubjectAdministrator, SubjectTwoPersons, SubjectCoDealer:
 			list = refJoin(list, refBody(e)[1:])
 		default:
 			list = refJoin(list, refBlob(k.Public))

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"errors"
 	"slices"
 
 	"shuffled/internal/shuffle"
@@ -11,14 +12,16 @@ func (s *State) checkCoDealer(k *Key) error {
 	if k.Origin == "" {
 		return nil
 	}
-	if k.Origin == s.genesis.Origin || s.IsSigningKey(k.Public) {
-		return illegal(RuleCoDealer, "a ledger is not its own co-dealer")
-	}
 	if err := soundKey(SubjectSigning, k.Public); err != nil {
 		return err
 	}
+	if k.Origin == s.genesis.Origin || s.IsSigningKey(k.Public) {
+		return illegal(RuleCoDealer, "a ledger is not its own co-dealer")
+	}
 	p, err := ParsePolicy(k.Policy)
 	switch {
+	case errors.Is(err, ErrUnknown):
+		return err
 	case err != nil:
 		return illegal(RuleCoDealer, "the co-dealer's policy: %s", err)
 	case s.genesis.Production && p.Overlap() == 0:

@@ -56,6 +56,10 @@ func (s *State) encodeOpen(w *writer, o opened) {
 	w.u64(uint64(o.latest))
 	w.u8(o.depth)
 	w.u8(uint8(o.stage))
+	w.n16(len(o.given))
+	for _, v := range o.given {
+		w.u32(v)
+	}
 }
 
 // What an entry must be when the one below left a pair open.

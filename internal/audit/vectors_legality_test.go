@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -113,7 +114,7 @@ func TestRulesAreListed(t *testing.T) {
 		RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline, RuleEarlier,
 		RuleMix, RulePlace,
 		RulePlaces, RuleCheckpoint, RuleOutcome, RuleForm, RuleKey, RuleOwner, RuleTwoPersons, RuleAct, RuleAdmins,
-		RuleCredential, RuleTerms, RuleReveal}
+		RuleCredential, RuleTerms, RuleReveal, RuleCoDealer}
 	slices.Sort(ours)
 	want := slices.Sorted(slices.Values(rules))
 	if !slices.Equal(ours, want) || len(slices.Compact(want)) != len(rules) {
@@ -122,5 +123,16 @@ func TestRulesAreListed(t *testing.T) {
 	err := illegal(RuleForm, "%d bytes", 7)
 	if fmt.Sprint(err) != "form: 7 bytes" || !strings.HasPrefix(codeOf(err), "form") {
 		t.Errorf("an illegal entry says %q", err)
+	}
+}
+
+// TestPinOfLaterWitness: a co-dealer's policy with a witness key of a later type cannot be judged.
+func TestPinOfLaterWitness(t *testing.T) {
+	s := newStory(allSources)
+	next := s.pin(func(k *refKey) {
+		k.Policy = "witness w " + refVKey("witness.example/w", signer("w")) + "\nquorum w\n"
+	})
+	if err := fold(t, s.model()).Apply(s.dated(next).entry()); !errors.Is(err, ErrUnknown) {
+		t.Errorf("%v, want %v", err, ErrUnknown)
 	}
 }

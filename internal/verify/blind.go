@@ -203,7 +203,7 @@ func (t *transcript) orderClosed() error {
 	switch {
 	case o == nil || o.Outcome == audit.OutcomeExpired:
 		return nil
-	case t.closed == nil || o.Follows == nil:
+	case o.Follows == nil:
 		return errors.New("the co-dealer's order was closed, and not behind the close of the shuffle")
 	}
 	for i, p := range t.placed {

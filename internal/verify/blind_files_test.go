@@ -56,6 +56,22 @@ func blindFiles(t testing.TB, add adder) {
 	p.closeAs(&audit.Close{Shuffle: p.id, Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer,
 		Form: audit.FormTape, Tape: p.tape, Unplayed: p.given(d)})
 	blindly("blind-unplayed", "an opening that was not played stands in the close", p)
+
+	p = misfit{closes: func(c, order *audit.Commit) { c.CloseBy = order.CloseBy - 3600_000 }}.pair(open(t, withPin),
+		coDealer(t), sixCards)
+	blindly("blind-an-hour", "the order closes an hour behind the shuffle", p)
+	p = hand(t).play(seat("a", 2))
+	p.by.h.now = p.by.commit.CloseBy
+	p.by.close(audit.OutcomeExpired, audit.ReasonNone)
+	p.prove()
+	blindly("blind-expired", "the order expired in mid-hand", p)
+	b := coDealer(t)
+	p = blind(open(t, withPin), b, sixCards)
+	first := b.key
+	b.rotate("second co-dealer key").rotate("third co-dealer key")
+	p.play(seat("a", 2))
+	b.key = first
+	blindly("blind-handed-on", "the co-dealer handed its ledger on twice, and the policy has its first key", p)
 }
 
 // believed is the trust in both, and what the verdict says then.
@@ -185,6 +201,9 @@ func notBlind(b *badAdder) {
 			c := f.Cards[0]
 			f.Cards[0].By = &audit.By{Value: c.Value, Salt: c.Salt, Proof: c.Proof}
 		})
+	misfits(b)
+	notAsked(b)
+	notSeen(b)
 	notApart(b)
 	otherOrders(b)
 }
@@ -207,6 +226,7 @@ func notApart(b *badAdder) {
 	add("house-witness", "the house is a witness of the co-dealer", p.h.key.vkey, "", witness("house", p.h.key)+second)
 	add("co-dealer-witness", "the co-dealer is a witness of the house", "",
 		house+witness("second", p.by.h.key)+"quorum none\n", second)
+	mixedPolicies(b.T, p, add)
 	b.file(unjudged, "blind-policy-unreadable", "what is trusted for the co-dealer cannot be read", file,
 		func(v *vector) { v.Trust.CoDealer = "quorum\n" })
 	text := string(file)

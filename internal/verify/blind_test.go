@@ -54,6 +54,18 @@ func secondPolicy(h *house) []byte {
 // blind commits to a shuffle of the deck with a co-dealer, whose order is made before.
 func blind(a, b *house, deck []string, change ...func(*audit.Context)) *pair {
 	a.t.Helper()
+	return misfit{}.pair(a, b, deck, change...)
+}
+
+// misfit is what a shuffle and its order have other than blind makes it; nil: nothing.
+type misfit struct {
+	order   func(*audit.Context)         // before it is committed to
+	planned func(*audit.Planned)         // the co-dealer in the plan
+	closes  func(a, order *audit.Commit) // by when
+}
+
+func (m misfit) pair(a, b *house, deck []string, change ...func(*audit.Context)) *pair {
+	a.t.Helper()
 	if a.state != nil {
 		a.add(&audit.Key{Subject: audit.SubjectCoDealer, Origin: b.key.name, Public: b.key.public(),
 			Policy: secondPolicy(b)})
@@ -71,11 +83,21 @@ func blind(a, b *house, deck []string, change ...func(*audit.Context)) *pair {
 		f(of)
 	}
 	order.Disclosure = of.Disclosure
+	if m.order != nil {
+		m.order(order)
+		b.cheating()
+	}
 	p := &pair{by: b.commitTo(order, positions, func(c *audit.Commit, _ *game) { c.CloseBy += 7200_000 })}
 	p.prove()
-	of.Plan = slices.Concat([]audit.Planned{{Source: audit.SourceCoDealer, Index: p.by.id,
-		Leaf: tlog.RecordHash(b.entries[p.by.id])}}, of.Plan)
+	planned := audit.Planned{Source: audit.SourceCoDealer, Index: p.by.id, Leaf: tlog.RecordHash(b.entries[p.by.id])}
+	if m.planned != nil {
+		m.planned(&planned)
+	}
+	of.Plan = slices.Concat([]audit.Planned{planned}, of.Plan)
 	p.game = a.commitTo(of, deck, func(c *audit.Commit, g *game) {
+		if m.closes != nil {
+			m.closes(c, p.by.commit)
+		}
 		c.AskKey = audit.AskKey(c.Commitment, g.tape).Public().(ed25519.PublicKey)
 	})
 	p.before = tlog.RecordHash(a.entries[p.id])
@@ -170,13 +192,17 @@ func (p *pair) dealt(d *audit.Deal) *pair {
 	return p
 }
 
+// at names an entry of the house.
+func (p *pair) at(index int) *audit.Foreign {
+	return &audit.Foreign{Index: uint64(index), Leaf: tlog.RecordHash(p.h.entries[index])}
+}
+
 // end closes both, the order behind the shuffle.
 func (p *pair) end() *pair {
 	p.h.t.Helper()
 	p.close(audit.OutcomeCompleted, audit.ReasonNone)
-	index := uint64(len(p.h.entries) - 1)
 	c := &audit.Close{Shuffle: p.by.id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: p.by.tape,
-		Follows: &audit.Foreign{Index: index, Leaf: tlog.RecordHash(p.h.entries[index])}}
+		Follows: p.at(len(p.h.entries) - 1)}
 	if p.commit.Context.Disclosure == audit.DisclosureAuditor {
 		c.Form, c.Key, c.Tape = audit.FormSealed, 2, seeded("sealed", len(p.by.tape)+1169)
 	}
@@ -189,7 +215,7 @@ func (p *pair) end() *pair {
 func (p *pair) transcript() *audit.Transcript {
 	f := p.game.transcript("")
 	f.Cards = slices.Clone(p.cards)
-	f.CoDealer = &audit.CoDealer{Receipts: p.proofs}
+	f.CoDealer = &audit.CoDealer{Receipts: p.proofs, Keys: p.by.h.handed}
 	return f
 }
 

@@ -152,9 +152,9 @@ function mustBeOneHistory({ deals, close }: Whole, order: Order): void {
 function mustBeApart(s: Whole, order: Order, policy: Policy): void {
   const { file, trust } = s, origin = file.checkpoint.origin;
   if (order.origin === origin) throw new Fault(`${origin} is the house's own ledger`);
-  const second = [...policy.logs.map((log) => log.key), ...order.keys.map((r) => r.entry.key.key!.subarray(1))];
-  const own = [s.genesis.entry.genesis.signing_key, ...file.keys.map((r) => r.entry.key.key!)].map((key) => key.subarray(1));
-  own.push(...trust.logs.map((log) => log.key));
+  const second = [...policy.logs.map((log) => log.typed), ...order.keys.map((r) => r.entry.key.key!)];
+  const own = [s.genesis.entry.genesis.signing_key, ...file.keys.map((r) => r.entry.key.key!)];
+  own.push(...trust.logs.map((log) => log.typed));
   if (second.some((key) => own.some((k) => equal(k, key)))) throw new Fault("a key of the co-dealer is the house's");
   const bad = ownWitness(policy.witnesses, origin, own) ?? ownWitness(trust.witnesses, order.origin, second);
   if (bad) throw new Fault(`the two policies mix house and co-dealer: ${bad}`);

@@ -10,6 +10,7 @@ import { parseEntry } from "./entries.ts";
 import { Fault, Malformed, Unknown } from "./errors.ts";
 import { readVerifierKey } from "./keys.ts";
 import { signed } from "./ledgersteps.ts";
+import { stepLegality } from "./legality.ts";
 import { mixSeed, mixedPlaces, shifts, slotHash } from "./mix.ts";
 import { commitment, deckRoot, leafHash, leafTag, opens, salts } from "./openings.ts";
 import { readPolicy } from "./policy.ts";
@@ -21,6 +22,6 @@ import { readForm } from "./transcript.ts";
 import { climb, leafOf, nodeOf, rootOf } from "./tree.ts";
 
 // parts are what the vectors of docs/SPEC.md test one by one.
-export const parts = { CODES, Malformed, Unknown, Fault, Canonical, leafOf, nodeOf, climb, rootOf, parseEntry, ranges, tapeLength, draw, shuffle, numbers, recompute, parseContext,
+export const parts = { CODES, Malformed, Unknown, Fault, Canonical, leafOf, nodeOf, climb, rootOf, parseEntry, stepLegality, ranges, tapeLength, draw, shuffle, numbers, recompute, parseContext,
   badCardName, deckHash, termsHash, readTerms, readTicket, ticketLeaf, commitment, salts, leafTag, leafHash, deckRoot, opens, slotHash, mixSeed, mixedPlaces, shifts,
   strongKey, readPolicy, readVerifierKey, readForm, readCheckpoint, readStatement, signed, ed25519, label, sha256, join, str8, blob16, u32 };

@@ -1,0 +1,122 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+)
+
+// The rule co_dealer, asked of the whole list of entries.
+
+// pinned returns the newest key entry that names a co-dealer or none, nil before one.
+func (m model) pinned() (pin *Key) {
+	for _, e := range m {
+		if k, ok := e.Body.(*Key); ok && k.Subject == SubjectCoDealer {
+			pin = k
+		}
+	}
+	return pin
+}
+
+// blind tells whether a plan has a co-dealer.
+func blind(ctx *Context) bool {
+	return slices.ContainsFunc(ctx.Plan, func(p Planned) bool { return p.Source == 4 })
+}
+
+// valued are the sources of a plan that have a value.
+func valued(ctx *Context) []Planned {
+	return slices.DeleteFunc(slices.Clone(ctx.Plan), func(p Planned) bool { return p.Source == 4 })
+}
+
+// refPositionsDeck is the hash of the deck of n positions, sections 3.1 and 3.2.
+func refPositionsDeck(n int) []byte {
+	deck := refJoin("shuffled/v1/deck\000", uint16(n))
+	for i := range n {
+		deck = append(deck, refStr8(fmt.Sprint(i))...)
+	}
+	return refSum(deck)
+}
+
+func (m model) badPin(k *Key) bool {
+	if k.Origin == "" {
+		return false
+	}
+	p, err := ParsePolicy(k.Policy)
+	return k.Origin == m.genesis().Origin || slices.Contains(m.known(SubjectSigning), KeyID(k.Public)) || err != nil ||
+		m.genesis().Production && p.Overlap() < 1
+}
+
+func (m model) badBlindCommit(c *Commit) bool {
+	ctx, pin := c.Context, m.pinned()
+	all := ctx.IsDraw() || ctx.Recipe.Take == ctx.Recipe.Cards
+	switch {
+	case ctx.ForLedger != "":
+		deck := ctx.IsDraw() || string(ctx.DeckHash[:]) == string(refPositionsDeck(ctx.Recipe.Cards))
+		return ctx.ForLedger == m.genesis().Origin || ctx.Parent != nil || len(ctx.Plan) > 0 || ctx.EndAt != 0 ||
+			ctx.Recipe.EndHi != 0 || ctx.Terms != nil || c.AskKey != nil || !all || !deck || ctx.Of != 0
+	case !blind(ctx):
+		return c.AskKey != nil || pin != nil && pin.Every
+	}
+	return c.AskKey == nil || !soundEdwards(append([]byte{1}, c.AskKey...)) || pin == nil || pin.Origin == "" ||
+		ctx.Parent != nil || !all
+}
+
+// gave are the values that the co-dealer gave for a shuffle.
+func (m model) gave(id uint64) (values []uint32) {
+	for _, i := range m.dealsOf(id) {
+		if b := m[i].Body.(*Deal).Blind; b != nil {
+			values = append(values, b.Values...)
+		}
+	}
+	return values
+}
+
+func (m model) badBlindDeal(ctx *Context, d *Deal) bool {
+	order, has := ctx.ForLedger != "", blind(ctx)
+	if has != (d.Blind != nil) || order != (d.Asked != nil) {
+		return true
+	}
+	var open []int // places that are not aside
+	place := d.First
+	for _, r := range d.Runs {
+		aside := r.Purpose == PurposeBurn || r.Purpose == PurposeDiscard
+		nobodys := r.Recipient == "" && (r.Purpose == PurposeSeat || !r.Public && !aside)
+		if (has || order) && (r.Purpose == PurposeOrder || nobodys) {
+			return true
+		}
+		for range r.Count {
+			if r.Public || r.Purpose != PurposeBurn && r.Purpose != PurposeDiscard {
+				open = append(open, place)
+			}
+			place++
+		}
+	}
+	if (has || order) && place-d.First > 64 || order && d.Final || has && len(open) != len(d.Blind.Values) {
+		return true
+	}
+	if !has {
+		return false
+	}
+	seen := m.gave(d.Shuffle)
+	for i, v := range d.Blind.Values {
+		if ctx.IsDraw() {
+			if v == 0 || v > ctx.Recipe.Ranges[open[i]] {
+				return true
+			}
+			continue
+		}
+		if int(v) >= ctx.Recipe.Take || slices.Contains(seen, v) {
+			return true
+		}
+		seen = append(seen, v)
+	}
+	return false
+}
+
+func (m model) badBlindClose(ctx *Context, c *Close) bool {
+	order, has := ctx.ForLedger != "", blind(ctx)
+	over := c.Outcome == OutcomeVoid || c.Outcome == OutcomeExpired
+	alone := c.Outcome == OutcomeExpired || c.Reason == ReasonTapeLost ||
+		c.Outcome == OutcomeVoid && len(m.dealsOf(c.Shuffle)) == 0
+	return !has && (c.Reason == ReasonCoDealer || c.Unplayed != nil) || c.Unplayed != nil && !over ||
+		c.Follows != nil && !order || order && c.Follows == nil && !alone
+}

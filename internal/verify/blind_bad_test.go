@@ -1,0 +1,183 @@
+package verify
+
+import (
+	"fmt"
+	"testing"
+
+	"shuffled/internal/audit"
+)
+
+// blindCase adds the file of a pair that fails at a step, in spite of trust in both.
+func blindCase(b *badAdder, step, name, about string, p *pair, change ...func(*audit.Transcript)) {
+	f := p.transcript()
+	for _, with := range change {
+		with(f)
+	}
+	second := string(secondPolicy(p.by.h))
+	b.file(step, "blind-"+name, about, marshal(b.T, f), func(v *vector) { v.Trust.CoDealer = second })
+}
+
+// misfits are orders that are not for their shuffle, of which nothing was dealt.
+func misfits(b *badAdder) {
+	add := func(name, about string, m misfit, deck []string) {
+		blindCase(b, stepAsked, name, about, m.pair(open(b.T, withPin), coDealer(b.T), deck))
+	}
+	context := func(change func(*audit.Context)) misfit { return misfit{order: change} }
+	add("other-index", "the plan names another index of the co-dealer's ledger",
+		misfit{planned: func(p *audit.Planned) { p.Index++ }}, sixCards)
+	add("other-leaf", "the plan names another commit of the co-dealer, and no card is shown",
+		misfit{planned: func(p *audit.Planned) { p.Leaf[0] ^= 1 }}, sixCards)
+	add("for-another", "an order for another house",
+		context(func(c *audit.Context) { c.ForLedger = "other.example" }), sixCards)
+	add("for-nobody", "an order for nobody", context(func(c *audit.Context) { c.ForLedger = "" }), sixCards)
+	add("other-production", "an order of a sandbox", context(func(c *audit.Context) { c.Production = false }), sixCards)
+	add("other-disclosure", "an order whose tape goes to auditors",
+		context(func(c *audit.Context) { c.Disclosure = audit.DisclosureAuditor }), sixCards)
+	add("other-size", "an order of five positions for six cards", context(func(c *audit.Context) {
+		c.Recipe.Cards, c.Recipe.Take = 5, 5
+	}), sixCards)
+	add("other-ranges", "an order of draws of which one has another range",
+		context(func(c *audit.Context) { c.Recipe.Ranges = []uint32{6, 37, 99} }), nil)
+	add("fewer-ranges", "an order of a draw less",
+		context(func(c *audit.Context) { c.Recipe.Ranges = []uint32{6, 37} }), nil)
+	add("other-kind", "an order of draws for cards", context(func(c *audit.Context) {
+		c.Recipe.Cards, c.Recipe.Take, c.Recipe.Ranges, c.DeckHash = 0, 0, []uint32{6}, [32]byte{}
+	}), sixCards)
+	add("closes-early", "an order that closes a millisecond less than an hour behind the shuffle",
+		misfit{closes: func(c, order *audit.Commit) { c.CloseBy = order.CloseBy - 3600_000 + 1 }}, sixCards)
+}
+
+// notAsked are deals and closes that are not those of the order.
+func notAsked(b *badAdder) {
+	two := []audit.Run{seat("a", 2)}
+	add := func(name, about string, play func(*pair)) {
+		p := hand(b.T)
+		play(p)
+		blindCase(b, stepAsked, name, about, p)
+	}
+	play := func(p *pair, change func(*audit.Blind)) {
+		blind := p.given(p.ask(0, two))
+		change(blind)
+		p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: blind})
+	}
+	add("deal-index", "a deal that names another index of the order's ledger", func(p *pair) {
+		play(p, func(b *audit.Blind) { b.Deal.Index-- })
+	})
+	add("deal-leaf", "a deal that names another hash of the order's deal", func(p *pair) {
+		play(p, func(b *audit.Blind) { b.Deal.Leaf[0] ^= 1 })
+	})
+	add("last-deal-left-out", "the last deal of the co-dealer left out", func(p *pair) {
+		p.play(two...).play(two...)
+		p.proofs = p.proofs[:2]
+	})
+	add("other-place", "the same runs, asked for at another place", func(p *pair) {
+		p.by.h.cheating()
+		blind := p.given(p.ask(0, two, func(a *audit.Asked, d *audit.Deal) {
+			d.First = 1
+			a.Sign(audit.AskKey(p.commit.Commitment, p.tape), 1, two)
+		}))
+		blind.Values = p.by.values[:2]
+		p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: blind})
+	})
+	unplayed := func(p *pair, d *audit.Deal, change func(*audit.Blind)) {
+		blind := p.given(d)
+		change(blind)
+		p.closeAs(&audit.Close{Shuffle: p.id, Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer,
+			Form: audit.FormTape, Tape: p.tape, Unplayed: blind})
+	}
+	as := func(*audit.Blind) {}
+	add("unplayed-left-out", "the close names a deal of the co-dealer that the file has not", func(p *pair) {
+		unplayed(p, p.ask(0, two), as)
+		p.proofs = p.proofs[:1]
+	})
+	add("unplayed-twice", "two openings that were not dealt on", func(p *pair) {
+		p.ask(0, two)
+		unplayed(p, p.ask(2, two), as)
+	})
+	add("unplayed-another", "the close names another hash of what was not played", func(p *pair) {
+		unplayed(p, p.ask(0, two), func(b *audit.Blind) { b.Deal.Leaf[0] ^= 1 })
+	})
+	add("unplayed-not-asked", "what was not played was asked for without the tape", func(p *pair) {
+		unplayed(p, p.ask(0, two, func(a *audit.Asked, _ *audit.Deal) { a.Ask[63] ^= 1 }), as)
+	})
+	closed := func(name, about string, follows func(p *pair, f *audit.Foreign) *audit.Foreign) {
+		add(name, about, func(p *pair) {
+			p.play(two...).close(audit.OutcomeCompleted, audit.ReasonNone)
+			p.by.h.cheating()
+			p.by.closeAs(&audit.Close{Shuffle: p.by.id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape,
+				Tape: p.by.tape, Follows: follows(p, p.at(len(p.h.entries)-1))})
+			p.prove()
+		})
+	}
+	closed("closed-behind-nothing", "the order was closed, and follows nothing",
+		func(*pair, *audit.Foreign) *audit.Foreign { return nil })
+	closed("closed-at-another-index", "the order was closed behind another index than the shuffle's close",
+		func(_ *pair, f *audit.Foreign) *audit.Foreign { f.Index--; return f })
+	closed("closed-behind-another", "the order was closed behind another hash than the shuffle's close",
+		func(_ *pair, f *audit.Foreign) *audit.Foreign { f.Leaf[0] ^= 1; return f })
+	closed("closed-behind-deal", "the order was closed behind a deal of the shuffle",
+		func(p *pair, f *audit.Foreign) *audit.Foreign { return p.at(len(p.h.entries) - 2) })
+}
+
+// notSeen are files whose evidence of the co-dealer is not that of its log and witnesses.
+func notSeen(b *badAdder) {
+	two := seat("a", 2)
+	handed := func(next keyPair, by ...keyPair) *pair {
+		lab := coDealer(b.T)
+		p := blind(open(b.T, withPin), lab, sixCards)
+		trusted := lab.key
+		lab.rotateAs(next, by...)
+		p.play(two)
+		lab.key = trusted // in the policy
+		return p
+	}
+	first, next := coDealer(b.T).key, newKey(b.T, "lab.example.org/orders", "second co-dealer key")
+	blindCase(b, stepCoDealer, "unknown-key", "a key of the co-dealer that nothing hands on to", handed(next, first, next),
+		func(f *audit.Transcript) { f.CoDealer.Keys = nil })
+	blindCase(b, stepCoDealer, "not-handed-on", "a key of the co-dealer that its first key did not sign",
+		handed(next, next))
+	blindCase(b, stepCoDealer, "not-taken-over", "a key of the co-dealer that did not sign", handed(next, first))
+	blindCase(b, stepCoDealer, "handed-to-house", "the co-dealer handed its ledger on to the house's key",
+		handed(newKey(b.T, "lab.example.org/orders", "ledger key"), first,
+			newKey(b.T, "lab.example.org/orders", "ledger key")))
+	astray := func(text string) string {
+		r, err := audit.ParseReceipt(text)
+		must(b.T, err)
+		r.Proof[0][0] ^= 1
+		return r.Text()
+	}
+	blindCase(b, stepCoDealer, "not-included", "a proof of the co-dealer's that leads elsewhere", hand(b.T).play(two),
+		func(f *audit.Transcript) { f.CoDealer.Receipts[1] = astray(f.CoDealer.Receipts[1]) })
+	blindCase(b, stepCoDealer, "key-not-included", "a proof of the co-dealer's key that leads elsewhere",
+		handed(next, first, next), func(f *audit.Transcript) { f.CoDealer.Keys[0] = astray(f.CoDealer.Keys[0]) })
+	p := hand(b.T)
+	common := newKey(b.T, p.h.key.name, "co-dealer key")
+	p.h.rotateAs(common, p.h.key, common)
+	blindCase(b, stepCoDealer, "handed-to-co-dealer", "the house handed its ledger on to the co-dealer's key",
+		p.play(two))
+	house := openAs(b.T, newKey(b.T, "example.com/main", "co-dealer key"))
+	house.witnesses = coDealer(b.T).witnesses
+	house.cheating()
+	blindCase(b, stepCoDealer, "one-origin", "the co-dealer has the house's origin",
+		misfit{}.pair(open(b.T, withPin).cheating(), house, sixCards))
+}
+
+// mixedPolicies are policies by one of which house or co-dealer is the other's witness or log.
+func mixedPolicies(t testing.TB, p *pair, add func(name, about, vkey, policy, coDealer string)) {
+	witness := func(key keyPair) string {
+		vkey, _ := key.witnessKey()
+		return fmt.Sprintf("witness more %s\n", vkey)
+	}
+	second, house := string(secondPolicy(p.by.h)), fmt.Sprintf("log %s\n", p.h.key.vkey)
+	named := func(key keyPair, seed string) string { return witness(newKey(t, key.name, seed)) }
+	with := func(key keyPair) string { key.name = "w3.example.org"; return witness(key) }
+	add("house-names-witness", "a witness of the co-dealer has the house's name", p.h.key.vkey, "",
+		named(p.h.key, "another")+second)
+	add("house-key-witness", "a witness of the co-dealer has the house's key", p.h.key.vkey, "", with(p.h.key)+second)
+	add("co-dealer-names-witness", "a witness of the house has the co-dealer's name", "",
+		house+named(p.by.h.key, "another")+"quorum none\n", second)
+	add("co-dealer-key-witness", "a witness of the house has the co-dealer's key", "",
+		house+with(p.by.h.key)+"quorum none\n", second)
+	add("co-dealer-log", "a log line for the house has the co-dealer's key", "",
+		house+fmt.Sprintf("log %s\nquorum none\n", p.by.h.key.vkey), second)
+}
