@@ -91,6 +91,7 @@ fips-all: fips
 	set -e; for m in $(NESTED); do for v in v1.0.0 v1.26.0; do \
 		CGO_ENABLED=0 GOFIPS140=$$v go build -C $$m ./...; done; done
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test -short $(FIPS_ALL:%=./internal/%)
+	CGO_ENABLED=0 GOFIPS140=v1.26.0 go test -short $(FIPS:%=./internal/%)
 FIPS_ALL = verify ledger dealer inspect
 
 # The second implementation, in TypeScript: the page is made from its sources, and run

@@ -33,12 +33,13 @@ func newRecent() *recent {
 	return k
 }
 
-// get returns what is kept of a shuffle, unless its order may be known to another daemon only.
+// get returns what is kept of a shuffle, unless its order may be known to another daemon only,
+// and unless a co-dealer is asked for each deal, which binds what it opens to the entry before.
 func (k *recent) get(id uint64) (*record, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r, ok := k.records.Get(id)
-	return r, ok && r.ordered() == nil
+	return r, ok && r.ordered() == nil && !r.blind()
 }
 
 // forget drops a shuffle, and reports whether it was kept.

@@ -3,7 +3,7 @@ package keys
 import (
 	"bufio"
 	"crypto/ed25519"
-	"errors"
+	"encoding/binary"
 	"fmt"
 	"net"
 	"os"
@@ -40,8 +40,8 @@ func sshAgent(t *testing.T, dir string) (socket string, p *os.Process) {
 	return socket, cmd.Process
 }
 
-// ssh runs a program of OpenSSH with this agent.
-func ssh(t *testing.T, socket, name string, args ...string) {
+// sshTool runs a program of OpenSSH with this agent.
+func sshTool(t *testing.T, socket, name string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), "SSH_AUTH_SOCK="+socket)
@@ -57,15 +57,15 @@ func TestAgent(t *testing.T) {
 	dir := t.TempDir()
 	socket, process := sshAgent(t, dir)
 	private := filepath.Join(dir, "id")
-	ssh(t, socket, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", private)
+	sshTool(t, socket, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", private)
 	vkey, err := ReadSSHPublic(private+".pub", agentOrigin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k, err := AgentSigning(socket, vkey); k != nil || err == nil || !strings.Contains(err.Error(), "it refuses") {
+	if k, err := AgentSigning(socket, vkey); k != nil || err == nil || !strings.Contains(err.Error(), "failed to sign") {
 		t.Errorf("an agent without the key: %v", err)
 	}
-	ssh(t, socket, "ssh-add", "-q", private)
+	sshTool(t, socket, "ssh-add", "-q", private)
 	k, err := AgentSigning(socket, vkey)
 	if err != nil {
 		t.Fatal(err)
@@ -95,14 +95,14 @@ func TestAgent(t *testing.T) {
 		name     string
 		away, up func()
 	}{
-		{"taken out", func() { ssh(t, socket, "ssh-add", "-q", "-D") },
-			func() { ssh(t, socket, "ssh-add", "-q", private) }},
+		{"taken out", func() { sshTool(t, socket, "ssh-add", "-q", "-D") },
+			func() { sshTool(t, socket, "ssh-add", "-q", private) }},
 		{"stopped", func() { process.Signal(syscall.SIGSTOP) }, func() { process.Signal(syscall.SIGCONT) }},
 	} {
 		state.away()
 		if err := sign(); err == nil || !strings.Contains(err.Error(), socket) {
 			t.Errorf("%s: %v", state.name, err)
-		} else if state.name == "stopped" && !errors.Is(err, os.ErrDeadlineExceeded) {
+		} else if state.name == "stopped" && !strings.Contains(err.Error(), "i/o timeout") {
 			t.Errorf("%s: %v", state.name, err)
 		}
 		state.up()
@@ -118,7 +118,7 @@ func TestAgent(t *testing.T) {
 	if _, err := ReadSigning(file, Secret{}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("a start without the agent: %v", err)
 	}
-	ssh(t, socket, "ssh-keygen", "-q", "-t", "ecdsa", "-N", "", "-f", private+"2")
+	sshTool(t, socket, "ssh-keygen", "-q", "-t", "ecdsa", "-N", "", "-f", private+"2")
 	_, err = ReadSSHPublic(private+"2.pub", agentOrigin)
 	if err == nil || !strings.Contains(err.Error(), "Ed25519 alone") {
 		t.Errorf("a key of ECDSA: %v", err)
@@ -136,6 +136,8 @@ func TestAgentAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const agentSigned = 14 // a message of draft-ietf-sshm-ssh-agent
+	sshString := func(to, b []byte) []byte { return append(binary.BigEndian.AppendUint32(to, uint32(len(b))), b...) }
 	signed := func(alg string, sig, more []byte) []byte {
 		inner := append(sshString(sshString(nil, []byte(alg)), sig), more...)
 		return sshString(nil, sshString([]byte{agentSigned}, inner))

@@ -232,15 +232,6 @@ func withPin(g *audit.Genesis) { g.MixModes = 15 }
 
 var burn = audit.Run{Count: 1, Purpose: audit.PurposeBurn}
 
-func resultOf(v *Verdict, name string) string {
-	for _, s := range v.Steps {
-		if s.Name == name {
-			return s.Result
-		}
-	}
-	return "no such step"
-}
-
 // TestBlindShows: what blind places show is the house's order through the co-dealer's.
 func TestBlindShows(t *testing.T) {
 	p := hand(t).play(board(6))

@@ -47,6 +47,7 @@ func TestLawsAreExact(t *testing.T) {
 			tests++
 			before := newDealt(s)
 			before.set(fairDeck(9, s.Cards)(), int32(s.types()))
+			before.before = before // so were all games before that one
 			orders := 0.0
 			d := newDealt(s)
 			everyOrder(s.Cards, func(order []uint32) {

@@ -76,7 +76,7 @@ func (p *deckProver) random(j *deckJob) error {
 // front and any bytes behind, and the outcome that they lead to.
 func (p *deckProver) drawn(r shuffle.Recipe, s *sequence, rejects []int) (tape []byte, want []uint32, endAt,
 	rejected int) {
-	_, tape, want = p.fresh(r.Cards)
+	_, _, want = p.fresh(r.Cards)
 	tape = p.tape[:r.TapeLen()]
 	s.fill(tape)
 	draws, k := r.Take, func(i int) uint64 { return uint64(r.Cards - i) }

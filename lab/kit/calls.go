@@ -39,6 +39,7 @@ func Calls() []Call {
 		{"internal/keys", "GenerateWebhook", "rand.Read", "the key that signs webhooks", false},
 		{"internal/keys", "NewTicketSecret", "rand.Read", "the secret of the salts of a list of tickets", false},
 		{"internal/keys", "GenerateSigning", "note.GenerateKey", "a signing key", false},
+		{"internal/keys", "GenerateMLDSA", "rand.Read", "a key of ML-DSA-44, of a ledger or a witness", false},
 		{"internal/keys", "GenerateWitness", "ed25519.GenerateKey", "a witness's key", false},
 		{"internal/keys", "GenerateAuditor", "GenerateKey", "an auditor's key", false},
 		{"internal/keys", "encrypt", "age.Encrypt", "salt, nonce and file key of an encrypted key file", false},

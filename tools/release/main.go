@@ -13,12 +13,11 @@ import (
 
 // A release is what is packed.
 type release struct {
-	dir      string // with a directory of programs for each platform, OS-ARCH
-	source   string // the root of the repository
-	version  string // without a v
-	commit   string // of git
-	time     time.Time
-	platform []string // linux-amd64, …
+	dir     string // with a directory of programs for each platform, OS-ARCH
+	source  string // the root of the repository
+	version string // without a v
+	commit  string // of git
+	time    time.Time
 }
 
 func main() {
