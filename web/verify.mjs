@@ -105,7 +105,7 @@ function print(v) {
 // What a blind verdict says in words (docs/SPEC.md section 10.6).
 function blind({ co_dealer, requests }) {
   return [`blind: ${co_dealer} gave the order of the places. Before it entered a request in its own ledger, nobody with only the house's machines, keys and staff could know more of what its places show than which cards were left; from then on the house could not change which of them go to which name.`,
-    ...requests.map((r) => `places ${r.place} to ${r.place + r.places - 1}: asked for in one request (${r.runs.map(runOf).join("; ")}), at ${r.time} by its clock${r.state ? ", with a hash that is said to be of the game's history, which nobody checked here" : ""}; the file does not show that this was not early`),
+    ...requests.map((r) => `places ${r.place} to ${r.place + r.places - 1}: asked for in one request (${r.runs.map(runOf).join("; ")}), at ${r.time} by its clock${r.state ? ", with a hash that is said to be of the game's history, which nobody checked here" : ""}; the file does not show that this was not early${r.unplayed ? "; opened to the house, and the shuffle ended without a deal of them" : ""}`),
     "The house sees cards once they are dealt. That the two are different parties, no file shows."];
 }
 

@@ -169,6 +169,27 @@ func checkBlindClose(o opened, c *Close) error {
 		(c.Outcome != OutcomeVoid || o.next > 0):
 		return illegal(RuleCoDealer, "an order that was dealt from closes behind the shuffle that it is for, or expires")
 	}
+	return checkUnplayed(o, c.Unplayed)
+}
+
+// checkUnplayed is checkGiven as far as a close shows it, which does not hold the runs.
+func checkUnplayed(o opened, b *Blind) error {
+	if b == nil {
+		return nil
+	}
+	c := o.commit().Context
+	if left := c.Recipe.Positions() - int(o.next); len(b.Values) > left {
+		return illegal(RuleCoDealer, "%d values of the co-dealer were not played, where %d places are left", len(b.Values), left)
+	}
+	for i, v := range b.Values {
+		switch {
+		case c.IsDraw():
+		case v >= uint32(o.m):
+			return illegal(RuleCoDealer, "the co-dealer's position %d was not played, and is 0 to %d", v, o.m-1)
+		case slices.Contains(o.given, v) || slices.Contains(b.Values[:i], v):
+			return illegal(RuleCoDealer, "the co-dealer gave position %d twice", v)
+		}
+	}
 	return nil
 }
 

@@ -2049,13 +2049,16 @@ type VerdictRequest struct {
 	// Runs Which of them are for whom.
 	Runs []VerdictRun `json:"runs"`
 
-	// State Of the game's history, which the request is bound to. Absent where it is bound to none.
+	// State Said to be of the game's history, which nobody checked here. Absent where there is none.
 	State *Hash `json:"state,omitempty"`
 
 	// Time Of the entry, by the co-dealer's clock.
 	//
 	// Examples: 2026-03-14T15:09:26.535Z
 	Time *Timestamp `json:"time,omitempty"`
+
+	// Unplayed The shuffle ended without a deal of these places.
+	Unplayed *bool `json:"unplayed,omitempty"`
 }
 
 // VerdictRun What the co-dealer was told of some of the places.

@@ -194,7 +194,34 @@ func (t *transcript) unplayed(rest []*audit.Deal, proofs []apart, of audit.Forei
 	case named.Deal != audit.Foreign{Index: proofs[0].Index, Leaf: tlog.RecordHash(proofs[0].Entry)}:
 		return errors.New("the close names another deal of the co-dealer as not played")
 	}
+	if want := audit.Opens(rest[0].Runs); len(named.Values) != want {
+		return fmt.Errorf("the close names %d values of the co-dealer that were not played, and %d were asked for",
+			len(named.Values), want)
+	}
+	if err := t.unplayedDraws(rest[0], named.Values); err != nil {
+		return err
+	}
 	return audit.CheckAsked(rest[0], t.commit, of, before)
+}
+
+// unplayedDraws: draws that were not played are in the ranges of their places.
+func (t *transcript) unplayedDraws(d *audit.Deal, values []uint32) error {
+	if !t.commit.Context.IsDraw() {
+		return nil
+	}
+	ranges, place, at := t.commit.Context.Recipe.Ranges, d.First, 0
+	for _, r := range d.Runs {
+		for end := place + r.Count; place < end; place++ {
+			if r.Aside() {
+				continue
+			}
+			if v := values[at]; place >= len(ranges) || v < 1 || v > ranges[place] {
+				return fmt.Errorf("the close names %d of the co-dealer for place %d, which is out of range", v, place)
+			}
+			at++
+		}
+	}
+	return nil
 }
 
 // orderClosed: the order was closed behind the shuffle, or expired.
@@ -351,7 +378,8 @@ func (t *transcript) blind() (*Blind, string) {
 	}
 	b := &Blind{CoDealer: o.proofs[0].head.Origin, Requests: []Request{}, Closed: o.closed != nil}
 	for i, d := range o.deals {
-		r := Request{Place: d.First, Places: d.Count(), Time: timestamp(o.entries[i+1].Time)}
+		r := Request{Place: d.First, Places: d.Count(), Time: timestamp(o.entries[i+1].Time),
+			Unplayed: i >= len(t.deals)}
 		for _, run := range d.Runs {
 			r.Runs = append(r.Runs, Run{Places: run.Count, Purpose: run.Purpose.String(), Recipient: run.Recipient,
 				Public: run.Public})

@@ -39,6 +39,33 @@ func otherOrders(b *badAdder) {
 	p.proofs[0] = fork.by.h.receipt(fork.by.id).Text()
 	add(stepCoDealer, "two-roots", "the co-dealer's ledger has two roots at one size", p, p.play(two...).transcript())
 
+	unplayed := func(step, name, about string, change func(*pair, *audit.Blind)) {
+		p := hand(b.T).play(two...)
+		opened := p.given(p.ask(2, []audit.Run{board(2)}))
+		change(p, opened)
+		p.h.cheating()
+		p.closeAs(&audit.Close{Shuffle: p.id, Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer,
+			Form: audit.FormTape, Tape: p.tape, Unplayed: opened})
+		add(step, "unplayed-"+name, about, p, p.transcript())
+	}
+	unplayed(stepLegality, "out-of-range", "an opening that was not played, out of range",
+		func(_ *pair, o *audit.Blind) { o.Values[1] = 6 })
+	unplayed(stepLegality, "same-position", "an opening that was not played has one position twice",
+		func(_ *pair, o *audit.Blind) { o.Values[1] = o.Values[0] })
+	unplayed(stepLegality, "dealt-before", "an opening that was not played has a position that was dealt",
+		func(p *pair, o *audit.Blind) { o.Values[1] = p.by.values[0] })
+	unplayed(stepAsked, "too-few", "an opening that was not played, and one value left out",
+		func(_ *pair, o *audit.Blind) { o.Values = o.Values[:1] })
+	unplayed(stepAsked, "none", "an opening that was not played, without its values",
+		func(_ *pair, o *audit.Blind) { o.Values = nil })
+
+	p = blind(open(b.T, withPin), coDealer(b.T), nil).play(board(1))
+	given = p.given(p.ask(1, []audit.Run{board(1)}))
+	given.Values[0] = 38
+	p.closeAs(&audit.Close{Shuffle: p.id, Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer,
+		Form: audit.FormTape, Tape: p.tape, Unplayed: given})
+	add(stepAsked, "unplayed-draw-out-of-range", "a draw that was not played, out of its range", p, p.transcript())
+
 	a := open(b.T, withPin)
 	next := newKey(b.T, "lab.example.org/orders", "second ledger key")
 	second := openAs(b.T, next)

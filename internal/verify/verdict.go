@@ -119,6 +119,8 @@ type Request struct {
 	Runs   []Run  `json:"runs"`            // which of them are for whom
 	Time   string `json:"time,omitempty"`  // by the co-dealer's clock
 	State  string `json:"state,omitempty"` // base64 of the hash of the game's history; absent: it is not bound
+
+	Unplayed bool `json:"unplayed,omitempty"` // the shuffle ended without a deal of these places
 }
 
 // Run is what a co-dealer was told of some of the places that it opened.

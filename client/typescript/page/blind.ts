@@ -18,7 +18,7 @@ export function blindSection({ blind: b, not_blind: why }: Verdict): HTMLElement
   if (why) return el("section", {}, el("h3", {}, "Not dealt blind"), el("p", {}, NOT_BLIND[why]!));
   if (!b) return null;
   const asked = b.requests.map((r) => el("li", {}, `${r.places === 1 ? `Place ${r.place}` : `Places ${r.place} to ${r.place + r.places - 1}`}: asked for ${r.time === undefined ? "" : `at ${when(r.time)} by its clock, `}`
-    + `in one request (${r.runs.map(runOf).join("; ")})${r.state ? ", with a hash that is said to be of the game’s history, which nobody checked here" : ""}. The file does not show that this was not early.`));
+    + `in one request (${r.runs.map(runOf).join("; ")})${r.state ? ", with a hash that is said to be of the game’s history, which nobody checked here" : ""}. The file does not show that this was not early.${r.unplayed ? " These places were opened to the house, and the shuffle ended without a deal of them." : ""}`));
   return el("section", {}, el("h3", {}, "Dealt blind"),
     el("p", {}, `Another organisation, ${b.co_dealer}, gave the order of the places. Before it entered a request in its own ledger, nobody with only the house’s machines, keys and staff could know more of what its places show than which cards were left. From then on the house could not change which of them go to which name.`),
     el("ol", {}, ...asked),

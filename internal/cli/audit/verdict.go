@@ -356,6 +356,9 @@ func blindly(v *verify.Verdict) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("Places %d to %d were asked for at %s by its clock, in one request (%s), %s. The file does not show that this was not early.",
 			r.Place, r.Place+r.Places-1, r.Time, strings.Join(runs, "; "), history))
+		if r.Unplayed {
+			lines = append(lines, "These places were opened to the house, and the shuffle ended without a deal of them.")
+		}
 	}
 	return lines
 }

@@ -1161,8 +1161,10 @@ export interface components {
             runs: components["schemas"]["VerdictRun"][];
             /** @description Of the entry, by the co-dealer's clock. */
             time?: components["schemas"]["Timestamp"];
-            /** @description Of the game's history, which the request is bound to. Absent where it is bound to none. */
+            /** @description Said to be of the game's history, which nobody checked here. Absent where there is none. */
             state?: components["schemas"]["Hash"];
+            /** @description The shuffle ended without a deal of these places. */
+            unplayed?: boolean;
         };
         /** @description What the co-dealer was told of some of the places. */
         VerdictRun: {

@@ -3,7 +3,7 @@ import { equal } from "./bytes.ts";
 import { ASIDE, CARDS, CODEALER_REASON, EXPIRED, NUMBERS, ORDER, SEAT, TAPE_LOST, VOID } from "./codes.ts";
 import { coDealer } from "./blindsteps.ts";
 import { strongKey } from "./curves.ts";
-import { ranges } from "./draws.ts";
+import { positions, ranges } from "./draws.ts";
 import type { Must } from "./legality.ts";
 import { deckHash } from "./terms.ts";
 import type { Close, Commit, Deal, Run, Whole } from "./types.ts";
@@ -70,4 +70,13 @@ export function blindClose(s: Whole, { outcome, reason, unplayed, follows }: Clo
   must(!unplayed || named && (outcome === VOID || outcome === EXPIRED), "co_dealer", "names what was not played, without a co-dealer or with another outcome than void and expired");
   must(!follows || order, "co_dealer", "follows a shuffle of another ledger, and is of no order for it");
   must(!order || follows !== undefined || outcome === EXPIRED || reason === TAPE_LOST || outcome === VOID && s.next === 0, "co_dealer", "is of an order that was dealt from, and does not follow the shuffle that it is for");
+  if (unplayed) mustFitUnplayed(s, unplayed.values, must);
+}
+
+// mustFitUnplayed is give as far as a close shows it, which does not hold the runs.
+function mustFitUnplayed({ context, given, next }: Whole, values: number[], must: Must): void {
+  must(values.length <= positions(context) - next, "co_dealer", "names more values that were not played than places are left");
+  if (context.kind !== CARDS) return;
+  must(values.every((v) => v < context.m), "co_dealer", "names a value that was not played, and is out of range");
+  must(new Set([...given.values(), ...values]).size === given.size + values.length, "co_dealer", "names a position of the co-dealer twice");
 }

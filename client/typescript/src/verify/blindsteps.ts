@@ -1,6 +1,6 @@
 // What the co-dealer's evidence shows: its part of entries and openings, the steps asked and co_dealer.
 import { equal, join, label, str8, toBase64, u16, u64 } from "./bytes.ts";
-import { CARDS, EXPIRED, SIGNING, told } from "./codes.ts";
+import { ASIDE, CARDS, EXPIRED, SIGNING, told } from "./codes.ts";
 import { canEd25519, ed25519, strongKey } from "./curves.ts";
 import { positions, ranges } from "./draws.ts";
 import { parseEntry } from "./entries.ts";
@@ -91,11 +91,22 @@ export async function stepAsked(s: Whole): Promise<Outcome> {
   if (rest.length !== (named ? 1 : 0)) throw new Fault(`${many(rest.length, "deal")} of the co-dealer ${rest.length === 1 ? "was" : "were"} not dealt on, and the close names ${named ? "one" : "none"}`);
   if (named) {
     if (!isOf(named.deal, rest[0]!)) throw new Fault("the close names another deal of the co-dealer as not played");
+    mustBeUnplayed(s, rest[0]!.entry.deal, named.values);
     await mustAsk(s, rest[0]!, before);
   }
   const { outcome, follows } = order.close?.entry.close ?? { outcome: EXPIRED };
   if (outcome !== EXPIRED && !(s.close && follows && isOf(follows, s.close))) throw new Fault("the co-dealer's order was closed, and not behind the close of the shuffle");
   return `${many(s.deals.length, "request")}, each behind the entry before it`;
+}
+
+// mustBeUnplayed: the close has one value for each place that was opened and not dealt; of draws in its range.
+function mustBeUnplayed({ context }: Whole, { first_place, runs }: Deal, values: number[]): void {
+  const open = runs.flatMap((run) => Array.from({ length: run.cards }, () => !run.public && ASIDE.includes(run.purpose)))
+    .flatMap((aside, i) => aside ? [] : [first_place + i]);
+  if (open.length !== values.length) throw new Fault(`the close names ${many(values.length, "value")} that were not played, and ${open.length} were asked for`);
+  if (context.kind === CARDS) return;
+  const ks = ranges(context), bad = open.find((place, i) => values[i]! < 1 || !(values[i]! <= ks[place]!));
+  if (bad !== undefined) throw new Fault(`the close names a value for place ${bad} that is out of range`);
 }
 
 // mustFit: the order is the one that the plan names, and is for this shuffle.
@@ -161,17 +172,17 @@ function mustBeApart(s: Whole, order: Order, policy: Policy): void {
 }
 
 // blindness is what the verdict says of a shuffle whose steps hold, to somebody who trusts a co-dealer (10.6).
-export function blindness({ order, trust, file }: Whole, proved: boolean): { blind?: Blindness; not_blind?: string } {
+export function blindness({ order, trust, file, deals }: Whole, proved: boolean): { blind?: Blindness; not_blind?: string } {
   if (!trust.second || file.kind === "receipt") return {};
   if (!order) return { not_blind: "no_co_dealer" };
   if (!proved) return { not_blind: "key_not_pinned" };
   if (!order.holds) return { not_blind: "no_common_witness" };
   if (order.deals.length === 0) return { not_blind: "not_dealt" };
-  const requests = order.deals.map(({ entry }) => {
+  const requests = order.deals.map(({ entry }, i) => {
     const { first_place: place, runs, asked } = entry.deal, { state } = asked!;
     return { place, places: runs.reduce((n, run) => n + run.cards, 0), time: time(entry.time),
       runs: runs.map((run) => ({ places: run.cards, purpose: told("purpose", run.purpose), recipient: run.recipient || undefined, public: run.public || undefined })),
-      state: state.some((b) => b !== 0) ? toBase64(state) : undefined };
+      state: state.some((b) => b !== 0) ? toBase64(state) : undefined, unplayed: i >= deals.length || undefined };
   });
   return { blind: { co_dealer: order.origin, requests, closed: order.close ? true : undefined } };
 }

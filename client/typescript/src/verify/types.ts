@@ -161,7 +161,7 @@ export interface Order {
 }
 export interface AskedRun { places: number; purpose: string; recipient?: string | undefined; public?: true | undefined }
 export interface Blindness {
-  co_dealer: string; requests: { place: number; places: number; runs: AskedRun[]; time?: string | undefined; state?: string | undefined }[];
+  co_dealer: string; requests: { place: number; places: number; runs: AskedRun[]; time?: string | undefined; state?: string | undefined; unplayed?: true | undefined }[];
   closed?: true | undefined;
 }
 
