@@ -30,13 +30,13 @@ func (a attempts) coDealer(c *Commit, now int64) {
 	named := pin != nil && pin.Origin != "" && a.m.genesis().MixModes&8 != 0
 	orders := !a.guarded() || len(a.held("a", RoleBlind, now)) > 0
 	switch {
-	case named && (pin.Every || a.pick(0, 2) == 0) || a.odd() && a.odd():
+	case named && (pin.Every || a.pick(0, 2) == 0) || a.pick(1, 625) == 1:
 		ctx.Plan = slices.Concat([]Planned{{Source: SourceCoDealer, Index: 7}}, ctx.Plan)
 		c.AskKey = attemptKey(SubjectSigning, 38)[1:]
 		if a.odd() {
 			c.AskKey = attemptKey(SubjectSigning, 40)[1:]
 		}
-	case orders && a.pick(0, 5) == 0 || a.odd() && a.odd():
+	case orders && a.pick(0, 5) == 0 || a.pick(1, 625) == 1:
 		ctx.ForLedger = "house"
 		if a.odd() {
 			ctx.ForLedger = attemptOrigin

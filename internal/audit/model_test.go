@@ -330,7 +330,11 @@ func (m model) dealsOf(id uint64) []uint64 {
 // earlier tells whether a shuffle of the table before id still waits: it has no
 // deal and is not closed.
 func (m model) earlier(id uint64) bool {
-	for _, other := range m.commitsAt(m[id].Body.(*Commit).Context.Table) {
+	ctx := m[id].Body.(*Commit).Context
+	if ctx.ForLedger != "" {
+		return false
+	}
+	for _, other := range m.commitsAt(ctx.Table) {
 		if other < id && len(m.dealsOf(other)) == 0 && m.openCommit(other) != nil {
 			return true
 		}

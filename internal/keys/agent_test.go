@@ -62,7 +62,8 @@ func TestAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k, err := AgentSigning(socket, vkey); k != nil || err == nil || !strings.Contains(err.Error(), "failed to sign") {
+	if k, err := AgentSigning(socket, vkey); k != nil || err == nil ||
+		!strings.Contains(err.Error(), "failed to sign") {
 		t.Errorf("an agent without the key: %v", err)
 	}
 	sshTool(t, socket, "ssh-add", "-q", private)
