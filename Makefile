@@ -116,7 +116,7 @@ proof-all: proof
 # The race detector needs a C compiler. The core: packages that start goroutines of
 # their own or are called from many, -short and without what one goroutine computes
 # alone, where the detector takes minutes and has nothing to find.
-RACE = bundle dealer entropy follow httpapi ledger monitor witness
+RACE = bundle codealer dealer entropy follow httpapi ledger monitor witness
 RACE_SKIP = ^(TestLegalityAgreesWithModel|TestLong|TestManyDeals|TestEncryptedFiles|TestWitnessFiles|TestAuditorFiles)$$
 race:
 	CGO_ENABLED=1 go test -race -short -skip '$(RACE_SKIP)' $(RACE:%=./internal/%)
