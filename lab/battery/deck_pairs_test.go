@@ -5,7 +5,7 @@ import "testing"
 // In a shoe each pair of positions is looked at in some games, all by themselves
 // in turn, and one result stands for a position and all later ones.
 func TestShoePairsTakeTurns(t *testing.T) {
-	const games = 4*turn*30 + 2*turn + 1 // the third of four turns is cut off
+	const games = 4*turn*60 + 2*turn + 1 // the third of four turns is cut off
 	s := Shape{Cards: 104, Decks: 2}
 	c, d, next := newPairwise(s), newDealt(s), fairDeck(2, s.Cards)
 	for game := range uint64(games) {
@@ -22,7 +22,7 @@ func TestShoePairsTakeTurns(t *testing.T) {
 		smallest := 1.0
 		for j := i + 1; j < s.Cards; j++ {
 			pair := c.pair(i, j)
-			want := uint64([]int{31 * turn, 31 * turn, 30*turn + 1, 30 * turn}[(j-i-1)%4])
+			want := uint64([]int{61 * turn, 61 * turn, 60*turn + 1, 60 * turn}[(j-i-1)%4])
 			if counted := total32(c.cells[j-i][i*c.types:][:c.types]); counted != want || pair.games != want {
 				t.Fatalf("pair %d,%d: %d games counted, %d said, want %d", i, j, counted, pair.games, want)
 			}
