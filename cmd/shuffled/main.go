@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -118,11 +119,19 @@ func (c versionCmd) check(s term.Streams) error {
 	if c.Key == "" {
 		return term.Usage("--key must name the file of the release's public key, because --check is given")
 	}
-	key, err := os.ReadFile(c.Key)
-	if err != nil {
-		return fmt.Errorf("reading the release key: %w", err)
+	var files [3][]byte
+	sums, signature := filepath.Join(c.Check, build.SumsName), filepath.Join(c.Check, build.SignatureName)
+	for i, path := range []string{sums, signature, c.Key} {
+		var err error
+		if files[i], err = term.ReadBounded(path, build.MaxSums); err != nil {
+			return fmt.Errorf("reading the release: %w", err)
+		}
 	}
-	name, err := build.Released(c.Check, key)
+	own, err := build.Digest()
+	if err != nil {
+		return err
+	}
+	name, err := build.Released(own, files[0], files[1], files[2])
 	if err != nil {
 		return err
 	}

@@ -11,61 +11,61 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
 // The files of a release that say what belongs to it: digests, as sha256sum writes them,
-// and the Ed25519 signature (RFC 8032) of that file's bytes.
+// and the Ed25519 signature (RFC 8032) of that file's bytes. Neither has more than MaxSums
+// bytes.
 const (
-	sumsName      = "SHA256SUMS"
-	signatureName = "SHA256SUMS.sig"
-	maxSums       = 1 << 20 // bytes
+	SumsName      = "SHA256SUMS"
+	SignatureName = "SHA256SUMS.sig"
+	MaxSums       = 1 << 20
 )
 
 // errUnsigned: the digests are not what the key signed.
-var errUnsigned = errors.New("the signature of " + sumsName + " does not hold under this key")
+var errUnsigned = errors.New("the signature of " + SumsName + " does not hold under this key")
 
-// Released returns which file of the release in dir the program that runs is. The release
-// is that of the holder of the key: an Ed25519 public key, in PEM (RFC 8410).
-func Released(dir string, key []byte) (name string, err error) {
-	self, err := os.Executable()
+// Digest returns the SHA-256 of the program that runs.
+func Digest() (sum [32]byte, err error) {
+	path, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("finding the file of this program: %w", err)
+		return sum, fmt.Errorf("finding the executable: %w", err)
 	}
-	return releasedFile(self, dir, key)
+	f, err := os.Open(path)
+	if err != nil {
+		return sum, fmt.Errorf("reading the executable: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return sum, fmt.Errorf("reading the executable: %w", err)
+	}
+	h.Sum(sum[:0])
+	return sum, nil
 }
 
-func releasedFile(program, dir string, key []byte) (name string, err error) {
+// Released returns which file of a release the program with this digest is. The release is
+// that of the holder of the key: an Ed25519 public key, in PEM (RFC 8410).
+func Released(program [32]byte, sums, signature, key []byte) (name string, err error) {
 	public, err := publicKey(key)
-	if err != nil {
-		return "", err
-	}
-	sums, err := readSmall(filepath.Join(dir, sumsName))
-	if err != nil {
-		return "", err
-	}
-	signature, err := readSmall(filepath.Join(dir, signatureName))
 	if err != nil {
 		return "", err
 	}
 	if !ed25519.Verify(public, sums, signature) {
 		return "", errUnsigned
 	}
-	own, err := digest(program)
-	if err != nil {
-		return "", err
-	}
+	own := hex.EncodeToString(program[:])
 	for line := range strings.Lines(string(sums)) {
 		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if !ok {
-			return "", fmt.Errorf("reading %s: the line %q is no digest and name", sumsName, line)
+			return "", fmt.Errorf("reading %s: the line %q is no digest and name", SumsName, line)
 		}
 		if sum == own {
 			return name, nil
 		}
 	}
-	return "", fmt.Errorf("the digest of %s is %s, and %s has no such file: it is another build", program, own, sumsName)
+	return "", fmt.Errorf("the digest of this program is %s, and %s has no such file: it is another build", own, SumsName)
 }
 
 func publicKey(text []byte) (ed25519.PublicKey, error) {
@@ -82,30 +82,4 @@ func publicKey(text []byte) (ed25519.PublicKey, error) {
 		return nil, fmt.Errorf("the release key must be of Ed25519, and is a %T", parsed)
 	}
 	return public, nil
-}
-
-func readSmall(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSums+1))
-	if err == nil && len(text) > maxSums {
-		err = fmt.Errorf("%s has more than %d bytes", path, maxSums)
-	}
-	return text, err
-}
-
-func digest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("reading %s: %w", path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -3,11 +3,12 @@ package build
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -15,19 +16,7 @@ import (
 // TestReleased: a program is of a release when its digest stands in a file that the key
 // signed, and not otherwise.
 func TestReleased(t *testing.T) {
-	dir := t.TempDir()
-	program := filepath.Join(dir, "shuffled")
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("shuffled", "a program")
-	sum, err := digest(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := sha256.Sum256([]byte("a program"))
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -37,39 +26,48 @@ func TestReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	sign := func(sums string) {
-		write(sumsName, sums)
-		write(signatureName, string(ed25519.Sign(private, []byte(sums))))
+	other := strings.Repeat("0", 64) + "  other\n"
+	sums := fmt.Sprintf("%s%x  linux-amd64/shuffled\n", other, program)
+	released := func(program [32]byte, sums, signed string, key []byte) (string, error) {
+		return Released(program, []byte(sums), ed25519.Sign(private, []byte(signed)), key)
 	}
-	sums := strings.Repeat("0", 64) + "  other\n" + sum + "  linux-amd64/shuffled\n"
-	sign(sums)
-	if name, err := releasedFile(program, dir, key); err != nil || name != "linux-amd64/shuffled" {
+	if name, err := released(program, sums, sums, key); err != nil || name != "linux-amd64/shuffled" {
 		t.Errorf("%q, %v", name, err)
 	}
-	for name, damage := range map[string]func(){
-		"another program":  func() { write("shuffled", "another program") },
-		"a changed digest": func() { write(sumsName, strings.Replace(sums, "0", "1", 1)) },
-		"no digest of it":  func() { sign(strings.Repeat("0", 64) + "  other\n") },
-		"a cut line":       func() { sign(sum + "\n") },
-		"no signature":     func() { os.Remove(filepath.Join(dir, signatureName)) },
-		"a long file":      func() { sign(strings.Repeat(sums, 1<<20/len(sums)+1)) },
-	} {
-		write("shuffled", "a program")
-		sign(sums)
-		damage()
-		got, err := releasedFile(program, dir, key)
-		if err == nil {
-			t.Errorf("%s: it is %s", name, got)
-		}
-		if name == "a changed digest" && !errors.Is(err, errUnsigned) {
-			t.Errorf("%s: %v", name, err)
-		}
+	if name, err := released(sha256.Sum256([]byte("another program")), sums, sums, key); err == nil {
+		t.Errorf("another program is %s", name)
 	}
-	write("shuffled", "a program")
-	sign(sums)
+	if _, err := released(program, strings.Replace(sums, "0", "1", 1), sums, key); !errors.Is(err, errUnsigned) {
+		t.Errorf("a changed digest: %v", err)
+	}
+	if name, err := released(program, other, other, key); err == nil {
+		t.Errorf("without its digest it is %s", name)
+	}
+	cut := fmt.Sprintf("%x\n", program)
+	if name, err := released(program, cut, cut, key); err == nil {
+		t.Errorf("by a cut line it is %s", name)
+	}
+	if _, err := Released(program, []byte(sums), nil, key); !errors.Is(err, errUnsigned) {
+		t.Errorf("no signature: %v", err)
+	}
 	for name, bad := range map[string][]byte{"none": nil, "two": append(key, key...), "no PEM": der} {
-		if _, err := releasedFile(program, dir, bad); err == nil {
+		if _, err := released(program, sums, sums, bad); err == nil {
 			t.Errorf("%s: a key was taken", name)
 		}
+	}
+}
+
+// TestDigest: the digest is that of the file that runs.
+func TestDigest(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Digest(); err != nil || got != sha256.Sum256(text) {
+		t.Errorf("%x, %v", got, err)
 	}
 }

@@ -2,13 +2,10 @@ package place
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
@@ -88,21 +85,9 @@ func Describe(cfg *config.Config) (audit.Event, error) {
 	below := process.Platform()
 	e := audit.Event{FIPS: below.FIPS, Name: build.This().Name(), Config: cfg.Digest(),
 		Kernel: recordedKernel(below.Kernel), VDSO: recordedVDSO[below.VDSO]}
-	path, err := os.Executable()
-	if err != nil {
-		return e, fmt.Errorf("finding the executable: %w", err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return e, fmt.Errorf("reading the executable: %w", err)
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return e, fmt.Errorf("reading the executable: %w", err)
-	}
-	sum.Sum(e.Build[:0])
-	return e, nil
+	var err error
+	e.Build, err = build.Digest()
+	return e, err
 }
 
 // recordedVDSO are the codes of what the platform says (docs/SPEC.md section 5.8).
