@@ -23,17 +23,13 @@ func (s *Committed) blind() bool {
 // ordered takes in the co-dealer's commit from its receipt. Which entry that is, the plan says:
 // by whom it was signed, and who saw it, only a transcript shows under a policy for the co-dealer.
 func (s *Committed) ordered(receipt string) error {
-	r, err := audit.ParseReceipt(receipt)
+	r, e, err := audit.ReceiptEntry(receipt)
 	if err != nil {
 		return err
 	}
 	planned, _ := s.commit.Context.CoDealer()
 	if r.Index != planned.Index || tlog.RecordHash(r.Entry) != tlog.Hash(planned.Leaf) {
 		return errors.New("it is not the one that the plan names")
-	}
-	e, err := audit.ParseEntry(r.Entry)
-	if err != nil {
-		return err
 	}
 	order, ok := e.Body.(*audit.Commit)
 	if !ok {
@@ -153,11 +149,7 @@ func (c *Client) Asked(ctx context.Context, order uint64, first int) (*Given, er
 		return nil, err
 	}
 	for _, text := range file.Receipts {
-		r, err := audit.ParseReceipt(text)
-		if err != nil {
-			return nil, err
-		}
-		e, err := audit.ParseEntry(r.Entry)
+		_, e, err := audit.ReceiptEntry(text)
 		if err != nil {
 			return nil, err
 		}

@@ -96,11 +96,7 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 	}
 	var told audit.Disclosed
 	for _, text := range file.Receipts[2:] {
-		r, err := audit.ParseReceipt(text)
-		if err != nil {
-			return fault("the transcript", err)
-		}
-		e, err := audit.ParseEntry(r.Entry)
+		_, e, err := audit.ReceiptEntry(text)
 		if err != nil {
 			return fault("the transcript", err)
 		}

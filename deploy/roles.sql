@@ -86,4 +86,13 @@ BEGIN
 END
 $$;
 
+-- How many standbys the server waits for. PostgreSQL shows them to pg_read_all_stats only,
+-- which shows the statements of all sessions, too: the daemon gets this number instead.
+CREATE OR REPLACE FUNCTION public.synchronous_standbys() RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')$$;
+ALTER FUNCTION public.synchronous_standbys() OWNER TO CURRENT_USER;
+REVOKE ALL ON FUNCTION public.synchronous_standbys() FROM PUBLIC, shuffled_owner, shuffled_reader;
+GRANT EXECUTE ON FUNCTION public.synchronous_standbys() TO shuffled_writer;
+
 COMMIT;

@@ -185,6 +185,7 @@ INSERT INTO checkpoints (ledger, size, root, checkpoint) SELECT ledger, size, ro
 		refused(t, w, "DELETE FROM "+table)
 		refused(t, w, "TRUNCATE "+table)
 	}
+	do(t, w, `SELECT synchronous_standbys()`)
 	refused(t, w, `INSERT INTO heads (ledger, size, root, checkpoint) VALUES (2, 1, '', '')`)
 	refused(t, w, `DELETE FROM heads`)
 	refused(t, w, `DELETE FROM cosigned`)
@@ -195,6 +196,7 @@ INSERT INTO checkpoints (ledger, size, root, checkpoint) SELECT ledger, size, ro
 	r := as(reader)
 	do(t, r, `SELECT * FROM checkpoints, cosigned, heads, ledgers, entries, tiles, decks, terms, slots, statements`)
 	do(t, r, `SELECT * FROM access_records`)
+	refused(t, r, `SELECT synchronous_standbys()`)
 	refused(t, r, `DELETE FROM access_records`)
 	refused(t, r, `INSERT INTO checkpoints DEFAULT VALUES`)
 	refused(t, r, `SELECT 1 FROM heads FOR KEY SHARE`)

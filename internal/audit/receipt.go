@@ -192,6 +192,16 @@ func (r Receipt) Text() string {
 	return string(append(append(b, '\n'), r.Checkpoint...))
 }
 
+// ReceiptEntry reads a receipt, and the entry in it.
+func ReceiptEntry(text string) (Receipt, Entry, error) {
+	r, err := ParseReceipt(text)
+	if err != nil {
+		return Receipt{}, Entry{}, err
+	}
+	e, err := ParseEntry(r.Entry)
+	return r, e, err
+}
+
 // ParseReceipt reads a receipt. Limits come before work, and a text that is not
 // exactly what Text would give is refused, so that a receipt has one form.
 func ParseReceipt(text string) (Receipt, error) {

@@ -107,12 +107,8 @@ func (p *peer) fill(to *client.Client, like *audit.Context, until int64, n int) 
 // Unused puts an order back into its pool.
 func (c *CoDealers) Unused(origin, receipt string) {
 	p := c.peers[origin]
-	r, err := audit.ParseReceipt(receipt)
+	_, e, err := audit.ReceiptEntry(receipt)
 	if p == nil || err != nil {
-		return
-	}
-	e, err := audit.ParseEntry(r.Entry)
-	if err != nil {
 		return
 	}
 	commit, ok := e.Body.(*audit.Commit)

@@ -52,11 +52,7 @@ type order struct {
 
 // orderOf reads the receipt of an order.
 func orderOf(receipt string) (*order, error) {
-	r, err := audit.ParseReceipt(receipt)
-	if err != nil {
-		return nil, err
-	}
-	e, err := audit.ParseEntry(r.Entry)
+	r, e, err := audit.ReceiptEntry(receipt)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,6 @@ type Pool struct {
 // Standbys is what the server says of its synchronous replication.
 type Standbys struct {
 	Wanted bool // it has names of synchronous standbys
-	Known  bool // the role may see them (pg_read_all_stats)
+	Known  bool // the role may count them (deploy/roles.sql)
 	Synced int  // that are connected as sync or quorum
 }

@@ -142,11 +142,7 @@ func onPaper(data []byte) (f paperFile, err error) {
 		return f, errors.New("the file is no transcript")
 	}
 	for _, text := range t.Receipts {
-		r, err := audit.ParseReceipt(text)
-		if err != nil {
-			return f, err
-		}
-		e, err := audit.ParseEntry(r.Entry)
+		r, e, err := audit.ReceiptEntry(text)
 		if err != nil {
 			return f, err
 		}

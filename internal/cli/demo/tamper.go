@@ -64,11 +64,7 @@ func alterReceipts(transcript []byte, change func(*audit.Receipt, audit.Type) er
 		return nil, err
 	}
 	for i, text := range t.Receipts {
-		r, err := audit.ParseReceipt(text)
-		if err != nil {
-			return nil, err
-		}
-		e, err := audit.ParseEntry(r.Entry)
+		r, e, err := audit.ReceiptEntry(text)
 		if err != nil {
 			return nil, err
 		}

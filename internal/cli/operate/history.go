@@ -109,11 +109,7 @@ func (c *HistoryCmd) step(ctx context.Context, d *client.Client, id uint64, walk
 	if err != nil {
 		return historyStep{}, "", err
 	}
-	r, err := audit.ParseReceipt(text)
-	if err != nil {
-		return historyStep{}, "", err
-	}
-	e, err := audit.ParseEntry(r.Entry)
+	_, e, err := audit.ReceiptEntry(text)
 	if err != nil {
 		return historyStep{}, "", err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"shuffled/deploy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 	"shuffled/internal/testdb"
@@ -193,7 +194,7 @@ func TestStandbyOutOfReach(t *testing.T) {
 }
 
 // TestFigures: pools say how they are used, and the server whether it waits for standbys,
-// which only a role that may read its statistics is told of.
+// which it tells a role that may read its statistics, and the writer of deploy/roles.sql.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	cluster := testdb.Start(t)
@@ -224,5 +225,23 @@ func TestFigures(t *testing.T) {
 	cluster.NewStandby(t)
 	cluster.Synchronous(t, true)
 	t.Cleanup(func() { cluster.Synchronous(t, false) })
-	until(t, "the standby", func() bool { return standbys() == store.Standbys{Wanted: true, Known: true, Synced: 1} })
+	one := store.Standbys{Wanted: true, Known: true, Synced: 1}
+	until(t, "the standby", func() bool { return standbys() == one })
+
+	exec(t, dsn, deploy.Roles)
+	as := func(role string) store.Standbys {
+		t.Helper()
+		exec(t, dsn, "ALTER ROLE "+role+" PASSWORD 'known'")
+		r, err := openAs(t, withUser(t, dsn, role, "known"), Options{}).Standbys(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if got := as("shuffled_writer"); got != one {
+		t.Errorf("the writer is told %+v", got)
+	}
+	if got := as("shuffled_reader"); got.Known || got.Synced != 0 {
+		t.Errorf("the reader is told %+v", got)
+	}
 }

@@ -18,12 +18,21 @@ func (s *Store) Pools() (all []store.Pool) {
 	return all
 }
 
-// Standbys asks the server for its synchronous standbys.
+// Standbys asks the server for its synchronous standbys: by the function of deploy/roles.sql,
+// or, without it, as a role that may read the server's statistics.
 func (s *Store) Standbys(ctx context.Context) (r store.Standbys, err error) {
+	var function bool
 	err = s.reads.QueryRow(ctx, `SELECT current_setting('synchronous_standby_names') <> '',
 		pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'),
-		(SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))`).
-		Scan(&r.Wanted, &r.Known, &r.Synced)
+		coalesce(has_function_privilege(to_regprocedure('public.synchronous_standbys()'), 'EXECUTE'), false)`).
+		Scan(&r.Wanted, &r.Known, &function)
+	count := `SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')`
+	if function {
+		r.Known, count = true, `SELECT public.synchronous_standbys()`
+	}
+	if err == nil {
+		err = s.reads.QueryRow(ctx, count).Scan(&r.Synced)
+	}
 	if err != nil {
 		return r, fmt.Errorf("reading the standbys: %w", clean(err))
 	}
