@@ -1,19 +1,23 @@
 -- Roles of shuffled, each with the least it needs. PostgreSQL 13 or newer.
 --
--- Run it as superuser in the database of the ledgers: once before the first
--- migration, which makes the roles, and again after every migration, which
--- grants what the new tables need. It is of this version's schema, may be repeated,
--- also alongside a running daemon, and takes effect as a whole or not at all.
+-- Run it in the database of the ledgers: once before the first migration, which makes
+-- the roles, and again after every migration, which grants what the new tables need.
+-- It is of this version's schema, may be repeated, also alongside a running daemon, and
+-- takes effect as a whole or not at all.
 --
 --     psql -v ON_ERROR_STOP=1 -d shuffled -f roles.sql
 --
+-- Run it as superuser. Where a provider gives none, run it as a role with CREATEROLE that
+-- owns the database and its schema public, always the same: it becomes a member of
+-- shuffled_owner. If that role is of pg_monitor, too, the daemon is told of standbys.
+--
 -- shuffled_owner   owns the tables: migrations, and `shuffled ledger create`,
 --                  which makes a head. Its password is not on the daemon's host.
--- shuffled_writer  the daemon. Adds evidence, and can neither change nor remove
---                  any. It updates heads: the
---                  compare-and-swap of an append, and the lock (FOR KEY SHARE)
---                  without which nothing stored is acknowledged. PostgreSQL lets only a role that may update a
---                  table lock its rows, so heads are all it can lock.
+-- shuffled_writer  the daemon. Adds evidence, and can neither change nor remove any.
+--                  It updates heads: the compare-and-swap of an append, and the lock
+--                  (FOR KEY SHARE) without which nothing stored is acknowledged.
+--                  PostgreSQL lets only a role that may update a table lock its rows,
+--                  so heads are all it can lock.
 -- shuffled_reader  audits and exports. Reads evidence and heads; nothing else.
 --
 -- No role gets a password here. Set one with \password in psql, or let the roles
@@ -29,11 +33,19 @@ BEGIN
         IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = r) THEN
             EXECUTE format('CREATE ROLE %I', r);
         END IF;
-        EXECUTE format('ALTER ROLE %I LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS', r);
+        EXECUTE format('ALTER ROLE %I LOGIN NOCREATEDB NOCREATEROLE NOINHERIT', r);
+        -- Only a superuser may say this, also where it changes nothing.
+        IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = r AND (rolsuper OR rolreplication OR rolbypassrls)) THEN
+            EXECUTE format('ALTER ROLE %I NOSUPERUSER NOREPLICATION NOBYPASSRLS', r);
+        END IF;
         EXECUTE format('REVOKE ALL ON DATABASE %I FROM %I', current_database(), r);
         EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), r);
     END LOOP;
     EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
+    -- Without a superuser's rights, what belongs to the owner is granted as one of its members.
+    IF NOT pg_catalog.pg_has_role(current_user, 'shuffled_owner', 'USAGE') THEN
+        EXECUTE format('GRANT shuffled_owner TO %I', current_user);
+    END IF;
 END
 $$;
 
@@ -86,11 +98,13 @@ BEGIN
 END
 $$;
 
--- How many standbys the server waits for. PostgreSQL shows them to pg_read_all_stats only,
--- which shows the statements of all sessions, too: the daemon gets this number instead.
+-- How many standbys the server waits for, NULL if it does not say so. PostgreSQL shows them
+-- to pg_read_all_stats only, which shows the statements of all sessions, too: the daemon gets
+-- this number instead.
 CREATE OR REPLACE FUNCTION public.synchronous_standbys() RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-    AS $$SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')$$;
+    AS $$SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')
+         HAVING pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')$$;
 ALTER FUNCTION public.synchronous_standbys() OWNER TO CURRENT_USER;
 REVOKE ALL ON FUNCTION public.synchronous_standbys() FROM PUBLIC, shuffled_owner, shuffled_reader;
 GRANT EXECUTE ON FUNCTION public.synchronous_standbys() TO shuffled_writer;

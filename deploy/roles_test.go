@@ -65,21 +65,28 @@ func script(t *testing.T, conn *pgx.Conn, path string) error {
 // install follows the head of roles.sql: roles, migrations as the owner, grants.
 func install(t *testing.T) (admin *pgx.Conn, as func(role string) *pgx.Conn) {
 	t.Helper()
-	dsn := testdb.DSN(t)
-	admin = open(t, dsn)
-	if err := script(t, admin, "roles.sql"); err != nil {
-		t.Fatalf("before the migrations: %v", err)
-	}
-	for _, role := range []string{owner, writer, reader} {
-		do(t, admin, fmt.Sprintf("ALTER ROLE %s PASSWORD 'known'", role))
-	}
+	return installBy(t, testdb.DSN(t), "")
+}
+
+// installBy does it as a role, or as superuser if that is "".
+func installBy(t *testing.T, dsn, by string) (admin *pgx.Conn, as func(role string) *pgx.Conn) {
+	t.Helper()
 	as = func(role string) *pgx.Conn {
 		u, err := url.Parse(dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		u.User = url.UserPassword(role, "known")
+		if role != "" {
+			u.User = url.UserPassword(role, "known")
+		}
 		return open(t, u.String())
+	}
+	admin = as(by)
+	if err := script(t, admin, "roles.sql"); err != nil {
+		t.Fatalf("before the migrations: %v", err)
+	}
+	for _, role := range []string{owner, writer, reader} {
+		do(t, admin, fmt.Sprintf("ALTER ROLE %s PASSWORD 'known'", role))
 	}
 	files, err := filepath.Glob("../migrations/postgres/*.up.sql")
 	if err != nil || len(files) == 0 {
@@ -155,6 +162,35 @@ func TestGrants(t *testing.T) {
 // TestRolesAtWork does as each role what it is for, and what it must not.
 func TestRolesAtWork(t *testing.T) {
 	admin, as := install(t)
+	atWork(t, admin, as)
+}
+
+// TestRolesWithoutSuperuser: a provider's administrator, who makes roles and owns the database,
+// comes to the same. The daemon is not told of standbys then, unless the administrator sees them.
+func TestRolesWithoutSuperuser(t *testing.T) {
+	dsn := testdb.Start(t).Database(t)
+	super := open(t, dsn)
+	do(t, super, `CREATE ROLE managed LOGIN CREATEROLE PASSWORD 'known'`)
+	var database string
+	if err := super.QueryRow(t.Context(), `SELECT current_database()`).Scan(&database); err != nil {
+		t.Fatal(err)
+	}
+	do(t, super, `ALTER DATABASE `+database+` OWNER TO managed`)
+	do(t, super, `ALTER SCHEMA public OWNER TO managed`) // pg_database_owner has it since PostgreSQL 15
+	admin, as := installBy(t, dsn, "managed")
+	for known, grant := range []string{``, `GRANT pg_monitor TO managed`} {
+		do(t, super, grant)
+		var standbys *int
+		err := as(writer).QueryRow(t.Context(), `SELECT synchronous_standbys()`).Scan(&standbys)
+		if err != nil || (standbys != nil) != (known == 1) {
+			t.Errorf("after %q the writer is told of standbys: %v, %v", grant, standbys != nil, err)
+		}
+	}
+	atWork(t, admin, as)
+}
+
+func atWork(t *testing.T, admin *pgx.Conn, as func(role string) *pgx.Conn) {
+	t.Helper()
 	o := as(owner)
 	do(t, o, `INSERT INTO ledgers (ledger, name, origin) VALUES (1, 'main', 'example.org/main')`)
 	do(t, o, `INSERT INTO heads (ledger, size, root, checkpoint) VALUES (1, 1, decode(repeat('00', 32), 'hex'), '')`)

@@ -16,4 +16,8 @@ var Files embed.FS
 
 // Latest is the number of the newest schema, the one that this program reads
 // and writes.
-const Latest = 6
+const Latest = 2
+
+// Guards is the number of the migration that only guards what is there. A database whose engine
+// cannot take the guards goes without them: package postgres, Options.NoGuards.
+const Guards = 2

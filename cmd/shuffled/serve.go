@@ -93,7 +93,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ store.Database, err error) {
 	if c.Dev {
 		step.next("the database, whose tables are made or brought to the newest form, or another daemon that does so")
-		if err := place.TablesOf(cfg).Up(ctx); err != nil {
+		if err := place.TablesOf(cfg, false).Up(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -183,7 +183,7 @@ var table = map[string]row{
 	},
 	"internal/store/postgres": {
 		why:  "keeps what the ledger hands over, and does not read it",
-		ours: []string{"internal/ledger", "internal/store"},
+		ours: []string{"internal/ledger", "internal/store", "migrations"},
 	},
 	"internal/store/sqlite": {
 		why:  "keeps what the ledger hands over, and does not read it",

@@ -213,7 +213,7 @@ func (e *Evidence) Ends(ctx context.Context, id ledger.ID, shuffle uint64) ([]Ra
 // EachAccess hands over the chained access records of a ledger by number. It uses one statement and so shows one
 // moment: records may be added, and dropped from the beginning.
 func (e *Evidence) EachAccess(ctx context.Context, id ledger.ID, do func(Raw) error) error {
-	const where = "ledger = CAST($1 AS bigint) AND seq IS NOT NULL ORDER BY seq"
+	const where = "ledger = CAST($1 AS bigint) ORDER BY seq"
 	return e.each(ctx, AccessRows, where, []any{int64(id)}, do)
 }
 

@@ -39,17 +39,17 @@ const (
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
 	SQLLastAccess = `SELECT seq, prev, time, request, token, method, path FROM access_records
-WHERE ledger = $1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 1`
+WHERE ledger = $1 ORDER BY seq DESC LIMIT 1`
 
 	SQLAccess = `SELECT time, request, token, method, path FROM access_records
 WHERE ledger = $1 AND time >= $2 AND time < $3 AND (time, request) > (CAST($4 AS bigint), CAST($5 AS text))
 ORDER BY time, request LIMIT $6`
 
-	// OverdueAccess are the access records of ledger $1 that are older than the chain, and the beginning of the chain
-	// up to the first that is of the time $2 or later. The newest stays.
-	OverdueAccess = `FROM access_records WHERE ledger = $1 AND time < $2 AND (seq IS NULL
-    OR seq < coalesce((SELECT min(seq) FROM access_records WHERE ledger = $1 AND time >= $2), 9223372036854775807)
-    AND seq < (SELECT max(seq) FROM access_records WHERE ledger = $1))`
+	// OverdueAccess are the access records of ledger $1 from the beginning of the chain up to the first that is of the
+	// time $2 or later. The newest stays.
+	OverdueAccess = `FROM access_records WHERE ledger = $1 AND time < $2
+    AND seq < coalesce((SELECT min(seq) FROM access_records WHERE ledger = $1 AND time >= $2), 9223372036854775807)
+    AND seq < (SELECT max(seq) FROM access_records WHERE ledger = $1)`
 
 	SQLCountAccess = `SELECT count(*) ` + OverdueAccess
 )

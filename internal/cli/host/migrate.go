@@ -16,14 +16,17 @@ type MigrateCmd struct {
 	Status migrateStatusCmd `cmd:"" help:"Show which form the tables have."`
 }
 
-type migrateUpCmd struct{ place.Flags }
+type migrateUpCmd struct {
+	place.Flags
+	NoGuards bool `help:"Make the tables without the triggers that guard them, for an engine that has no such triggers."`
+}
 
 func (migrateUpCmd) Help() string {
 	return "Example:\n  shuffled migrate up --database postgres://owner@db/shuffled"
 }
 
 func (c migrateUpCmd) Run(ctx context.Context, s term.Streams) error {
-	return migrate(ctx, s, c.Flags, false, func(t place.Tables) error { return t.Up(ctx) })
+	return migrate(ctx, s, c.Flags, c.NoGuards, false, func(t place.Tables) error { return t.Up(ctx) })
 }
 
 type migrateDownCmd struct{ place.Flags }
@@ -33,7 +36,7 @@ func (migrateDownCmd) Help() string {
 }
 
 func (c migrateDownCmd) Run(ctx context.Context, s term.Streams) error {
-	return migrate(ctx, s, c.Flags, false, func(t place.Tables) error { return t.Down(ctx) })
+	return migrate(ctx, s, c.Flags, false, false, func(t place.Tables) error { return t.Down(ctx) })
 }
 
 type migrateStatusCmd struct {
@@ -46,7 +49,7 @@ func (migrateStatusCmd) Help() string {
 }
 
 func (c migrateStatusCmd) Run(ctx context.Context, s term.Streams) error {
-	return migrate(ctx, s, c.Flags, c.JSON, func(place.Tables) error { return nil })
+	return migrate(ctx, s, c.Flags, false, c.JSON, func(place.Tables) error { return nil })
 }
 
 // schema is what `migrate status` says.
@@ -56,13 +59,13 @@ type schema struct {
 }
 
 // migrate changes the tables and says which form they have then.
-func migrate(ctx context.Context, s term.Streams, where place.Flags, asJSON bool,
+func migrate(ctx context.Context, s term.Streams, where place.Flags, noGuards, asJSON bool,
 	change func(place.Tables) error) error {
 	cfg, err := where.Load()
 	if err != nil {
 		return err
 	}
-	tables := place.TablesOf(cfg)
+	tables := place.TablesOf(cfg, noGuards)
 	if err := change(tables); err != nil {
 		return err
 	}

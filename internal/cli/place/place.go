@@ -145,12 +145,16 @@ type Tables struct {
 	Version  func(context.Context) (int, error)
 }
 
-// TablesOf returns the tables that the configuration names, which need not exist.
-func TablesOf(cfg *config.Config) Tables {
+// TablesOf returns the tables that the configuration names, which need not exist. If noGuards
+// is set Up leaves out what guards them, in PostgreSQL.
+func TablesOf(cfg *config.Config, noGuards bool) Tables {
 	if path, ok := sqlitePath(cfg); ok {
 		var o sqlite.Options
 		return Tables{
 			Up: func(ctx context.Context) error {
+				if noGuards {
+					return errors.New("--no-guards must be left out: SQLite has the triggers that guard the tables")
+				}
 				if err := MakeData(cfg.Data); err != nil {
 					return err
 				}
@@ -160,7 +164,7 @@ func TablesOf(cfg *config.Config) Tables {
 			Version: func(ctx context.Context) (int, error) { return sqlite.SchemaVersion(ctx, path, o) },
 		}
 	}
-	o := postgres.Options{PasswordFile: cfg.DatabasePasswordFile}
+	o := postgres.Options{PasswordFile: cfg.DatabasePasswordFile, NoGuards: noGuards}
 	return Tables{
 		Up:      func(ctx context.Context) error { return postgres.MigrateUp(ctx, cfg.Database, o) },
 		Down:    func(ctx context.Context) error { return postgres.MigrateDown(ctx, cfg.Database, o) },

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -92,6 +93,12 @@ type earlier struct {
 	args []any
 }
 
+// A write that the server rolled back for the sake of others is sent again.
+const (
+	writeTries = 5
+	retryPause = time.Millisecond // before it is sent again, twice as long each time
+)
+
 // write runs a statement that counts what it writes, a whole transaction with those
 // ahead of it, and reports whether that is one. Its error is that of outcome, or
 // nothing was sent.
@@ -107,7 +114,16 @@ func (s *Store) write(ctx context.Context, sql string, args []any, ahead ...earl
 	defer cancel()
 	var heads int
 	watched := s.watch(conn)
-	if err := watched.ended(count(sent, conn.Conn(), sql, args, ahead, &heads)); err != nil {
+	for tries := 1; ; tries++ {
+		if err = count(sent, conn.Conn(), sql, args, ahead, &heads); !rolledBack(err) || tries == writeTries {
+			break
+		}
+		select {
+		case <-time.After(retryPause << tries):
+		case <-sent.Done():
+		}
+	}
+	if err := watched.ended(err); err != nil {
 		return false, outcome(err)
 	}
 	if err := replicated(conn.Conn().PgConn()); err != nil {

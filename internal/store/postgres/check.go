@@ -65,7 +65,7 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 		return &refusal{err: errors.New("the role is a superuser, which nothing in the database can stop: " +
 			"use the writer of deploy/roles.sql")}
 	}
-	version, err := parseVersion(v[5])
+	version, _, err := parseVersion(v[5])
 	if err == nil {
 		err = store.CheckSchema(version)
 	}
@@ -108,19 +108,24 @@ func keepsConnection(fatal pgconn.PgErrorHandler, moved func()) pgconn.PgErrorHa
 	}
 }
 
-// versionPrefix starts the comment of table heads (migrations/postgres).
-const versionPrefix = "shuffled schema "
+// versionPrefix starts the comment of table heads (migrations/postgres), and versionUnguarded
+// ends it if the guards were left out.
+const (
+	versionPrefix    = "shuffled schema "
+	versionUnguarded = " without guards"
+)
 
 // parseVersion reads the schema's number from the comment of table heads, 0 from
 // none at all.
-func parseVersion(comment string) (int, error) {
+func parseVersion(comment string) (version int, guarded bool, err error) {
 	if comment == "" {
-		return 0, nil
+		return 0, false, nil
 	}
-	number, ok := strings.CutPrefix(comment, versionPrefix)
-	version, err := strconv.Atoi(number)
-	if !ok || err != nil || version < 1 {
-		return 0, errors.New("the table heads is not of shuffled")
+	number, ours := strings.CutPrefix(comment, versionPrefix)
+	number, unguarded := strings.CutSuffix(number, versionUnguarded)
+	version, err = strconv.Atoi(number)
+	if !ours || err != nil || version < 1 {
+		return 0, false, errors.New("the table heads is not of shuffled")
 	}
-	return version, nil
+	return version, !unguarded, nil
 }

@@ -26,6 +26,8 @@ const (
 	codePrivilege        = "42501"
 	codeCancelled        = "57014"
 	classAuthorization   = "28"
+	codeSerialization    = "40001" // of distributed engines, which have no other way
+	codeDeadlock         = "40P01"
 	codeOutcomeUnknown   = "40003" // statement_completion_unknown, of distributed engines
 	classConnection      = "08"
 	codeAdminShutdown    = "57P01"
@@ -66,6 +68,10 @@ func definite(pg *pgconn.PgError) bool {
 	}
 	return true
 }
+
+// rolledBack reports whether the server ended the transaction for the sake of another one, so
+// that it may succeed if it is sent again as it is.
+func rolledBack(err error) bool { return isCode(err, codeSerialization) || isCode(err, codeDeadlock) }
 
 // isCode reports whether err is the server's, with the code.
 func isCode(err error, code string) bool {

@@ -107,7 +107,7 @@ func TestPlans(t *testing.T) {
 		`INSERT INTO entries (ledger, idx, time, type, shuffle, entry) SELECT 1, n, 0, 4, n % 5000, '' FROM generate_series(5001, 10000) n`,
 		"INSERT INTO ledgers VALUES (1, 'main', 'example.org/main')",
 		`INSERT INTO slots (ledger, slot, idx) SELECT 1, sha256(n::text::bytea), n FROM generate_series(1, 5000) n`,
-		`INSERT INTO access_records SELECT 1, n, n::text, 'regulator', 'GET', '/' FROM generate_series(1, 5000) n`,
+		`INSERT INTO access_records SELECT 1, n, n, sha256(''), n::text, 'regulator', 'GET', '/' FROM generate_series(1, 5000) n`,
 		"INSERT INTO heads VALUES (1, 10000, sha256(''), '')",
 		`INSERT INTO tiles SELECT 1, 0, n, decode(repeat('00', 8192), 'hex') FROM generate_series(0, 400) n`,
 		`INSERT INTO checkpoints SELECT 1, n, sha256(''), repeat('a', 200)::bytea FROM generate_series(1, 5000) n`,

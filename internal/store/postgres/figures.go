@@ -28,10 +28,14 @@ func (s *Store) Standbys(ctx context.Context) (r store.Standbys, err error) {
 		Scan(&r.Wanted, &r.Known, &function)
 	count := `SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')`
 	if function {
-		r.Known, count = true, `SELECT public.synchronous_standbys()`
+		count = `SELECT public.synchronous_standbys()`
 	}
+	var synced *int
 	if err == nil {
-		err = s.reads.QueryRow(ctx, count).Scan(&r.Synced)
+		err = s.reads.QueryRow(ctx, count).Scan(&synced)
+	}
+	if r.Known = synced != nil && (function || r.Known); r.Known {
+		r.Synced = *synced
 	}
 	if err != nil {
 		return r, fmt.Errorf("reading the standbys: %w", clean(err))

@@ -57,7 +57,7 @@ func OpenEvidence(ctx context.Context, dsn string, o Options) (*store.Evidence, 
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
 	text, _ := comment.(string)
-	version, _ := parseVersion(text) // what cannot be read is none
+	version, _, _ := parseVersion(text) // what cannot be read is none
 	e := &store.Evidence{Query: query, Close: func() error { pool.Close(); return nil }}
 	if err := e.CheckSchema(ctx, version); err != nil {
 		pool.Close()

@@ -11,11 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"shuffled/internal/store"
+	"shuffled/migrations"
 )
 
 // MigrateUp brings the database at dsn to the newest schema. The role must own
 // the schema (deploy/roles.sql), which the daemon's role does not. Of o it uses
-// PasswordFile and Timeout.
+// PasswordFile, Timeout and NoGuards.
 func MigrateUp(ctx context.Context, dsn string, o Options) error {
 	return o.migrate(ctx, dsn, store.Schema.Up)
 }
@@ -34,7 +35,8 @@ func SchemaVersion(ctx context.Context, dsn string, o Options) (int, error) {
 		return 0, err
 	}
 	defer db.Close()
-	return schemaVersion(ctx, db)
+	version, _, err := schemaVersion(ctx, db)
+	return version, err
 }
 
 // migrationLock keeps two migrations of one database apart. golang-migrate has a
@@ -93,25 +95,42 @@ func (o Options) migrate(ctx context.Context, dsn string, do func(store.Schema) 
 		return fmt.Errorf("preparing to migrate: %w", clean(err))
 	}
 	defer d.Close()
-	return do(store.Schema{
-		Store:   "postgres",
-		Driver:  d,
-		Version: func() (int, error) { return schemaVersion(ctx, db) },
+	schema := store.Schema{
+		Store:  "postgres",
+		Driver: d,
+		Version: func() (int, error) {
+			version, guarded, err := schemaVersion(ctx, db)
+			if version == migrations.Guards && !guarded && !o.NoGuards {
+				version-- // the guards are wanted now
+			}
+			return version, err
+		},
 		Entries: func() (some bool, err error) {
 			if err := db.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM entries)").Scan(&some); err != nil {
 				return false, fmt.Errorf("looking for entries: %w", clean(err))
 			}
 			return some, nil
 		},
-	})
+	}
+	if o.NoGuards {
+		schema.Unguarded = func() error {
+			_, err := db.ExecContext(ctx, fmt.Sprintf("COMMENT ON TABLE heads IS '%s%d%s'",
+				versionPrefix, migrations.Guards, versionUnguarded))
+			if err != nil {
+				return fmt.Errorf("leaving out the guards: %w", clean(err))
+			}
+			return nil
+		}
+	}
+	return do(schema)
 }
 
 const sqlVersion = `SELECT coalesce(obj_description(to_regclass('heads'), 'pg_class'), '')`
 
-func schemaVersion(ctx context.Context, db *sql.DB) (int, error) {
+func schemaVersion(ctx context.Context, db *sql.DB) (version int, guarded bool, err error) {
 	var c string
 	if err := db.QueryRowContext(ctx, sqlVersion).Scan(&c); err != nil {
-		return 0, fmt.Errorf("reading the schema version: %w", clean(err))
+		return 0, false, fmt.Errorf("reading the schema version: %w", clean(err))
 	}
 	return parseVersion(c)
 }

@@ -3,12 +3,14 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"shuffled/internal/store"
 	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
+	"shuffled/migrations"
 )
 
 var dialect = storetest.Dialect{
@@ -16,12 +18,6 @@ var dialect = storetest.Dialect{
 	Objects: `SELECT coalesce(string_agg(relname, ' ' ORDER BY relname), '') FROM (SELECT relname FROM pg_class
 WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'schema_migrations'
 UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace) AS objects`,
-	Entries: `SELECT coalesce(string_agg(concat_ws(' ', ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, kept),
-'|' ORDER BY idx), '') FROM entries`,
-	Guards: `SELECT pg_get_triggerdef(oid) FROM pg_trigger
-WHERE tgrelid = 'entries'::regclass AND tgname = 'insert_only' AND tgenabled = 'A'`,
-	Empty: `DELETE FROM recall; DELETE FROM recall_marks; ALTER TABLE entries DISABLE TRIGGER insert_only;
-DELETE FROM entries; ALTER TABLE entries ENABLE ALWAYS TRIGGER insert_only`,
 }
 
 func TestMigrations(t *testing.T) {
@@ -96,5 +92,43 @@ func TestMigrationLock(t *testing.T) {
 	}
 	if err := MigrateDown(t.Context(), dsn, o); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNoGuards: an engine without triggers gets the tables, which then nothing guards and doctor
+// says so; the guards come later, alongside appends, of which none is lost.
+func TestNoGuards(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.DSN(t)
+	bare := Options{NoGuards: true}
+	for range 2 {
+		if err := MigrateUp(t.Context(), dsn, bare); err != nil {
+			t.Fatal(err)
+		}
+		wantVersion(t, dsn, migrations.Latest)
+	}
+	examined := func() Examined {
+		t.Helper()
+		e, err := Examine(t.Context(), dsn, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	if got := examined().Gone; strings.Count(got, " of ") != 17 {
+		t.Errorf("guards that are gone: %s", got)
+	}
+	stop := storetest.Appending(t, open(t, dsn, Options{}), "main", "other")
+	exec(t, dsn, "DELETE FROM heads WHERE false") // which is what a guard would refuse
+	if err := MigrateUp(t.Context(), dsn, Options{Timeout: time.Minute}); err != nil {
+		t.Error(err)
+	}
+	stop()
+	wantVersion(t, dsn, migrations.Latest)
+	if got := examined().Gone; got != "" {
+		t.Errorf("guards that are gone: %s", got)
+	}
+	if _, err := connect(t, dsn).Exec(t.Context(), "DELETE FROM heads WHERE false"); !isCode(err, "42501") {
+		t.Errorf("deleting heads: %v", err)
 	}
 }

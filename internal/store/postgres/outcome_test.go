@@ -168,6 +168,25 @@ func TestDefiniteErrors(t *testing.T) {
 	}
 }
 
+// TestRolledBack: a write that the server rolled back for the sake of others is sent again.
+func TestRolledBack(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{codeSerialization, codeDeadlock} {
+		dsn := migrated(t)
+		s := open(t, dsn, Options{})
+		l := create(t, s)
+		exec(t, dsn, `CREATE SEQUENCE tries; CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			IF nextval('tries') < 4 THEN RAISE 'again' USING ERRCODE = '`+code+`'; END IF; RETURN NEW; END $$;
+			CREATE TRIGGER fails AFTER UPDATE ON heads FOR EACH ROW EXECUTE FUNCTION fails()`)
+		if err := s.Append(t.Context(), l.id, l.head, l.next(3)); err != nil {
+			t.Errorf("after three times %s: %v", code, err)
+		}
+		if n := query[int](t, connect(t, dsn), "SELECT count(*) FROM entries"); n != 4 {
+			t.Errorf("%d entries", n)
+		}
+	}
+}
+
 // TestForeignNotice: not every warning is that of a cancelled wait.
 func TestForeignNotice(t *testing.T) {
 	t.Parallel()

@@ -152,4 +152,4 @@ WHERE h.ledger = $1 AND c.size <= $2 ORDER BY c.size DESC LIMIT 1 FOR KEY SHARE 
 )
 
 const sqlDropAccess = `DELETE FROM access_records WHERE ctid = ANY (ARRAY(
-    SELECT ctid ` + store.OverdueAccess + ` ORDER BY seq NULLS FIRST, time, request LIMIT $3))`
+    SELECT ctid ` + store.OverdueAccess + ` ORDER BY seq LIMIT $3))`

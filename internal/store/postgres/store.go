@@ -66,6 +66,10 @@ type Options struct {
 	// statements are not prepared and no settings are sent with connections, which then
 	// belong to the role (docs/OPERATIONS.md).
 	Pooler bool
+	// NoGuards has MigrateUp leave out the migration that only guards the tables
+	// (migrations.Guards), for an engine that has no such triggers. A later MigrateUp
+	// without it brings the guards.
+	NoGuards bool
 
 	recheck time.Duration // how long a check of a connection's server counts; 30 s if it is 0
 }

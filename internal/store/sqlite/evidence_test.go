@@ -97,7 +97,7 @@ func TestInsertOnly(t *testing.T) {
 	refused("INSERT OR REPLACE INTO ledgers SELECT ledger + 1, name, 'example.org/new' FROM ledgers")
 	refused("INSERT OR REPLACE INTO ledgers SELECT ledger + 1, 'new', origin FROM ledgers")
 	refused("UPDATE access_records SET time = 0")
-	refused("INSERT OR REPLACE INTO access_records SELECT ledger, time, request, 'another', method, path, seq, prev FROM access_records")
+	refused("INSERT OR REPLACE INTO access_records SELECT ledger, seq, time, prev, request, 'another', method, path FROM access_records")
 	refused("UPDATE heads SET size = size - 1")
 	refused("UPDATE heads SET root = zeroblob(32)")
 	for _, sql := range []string{

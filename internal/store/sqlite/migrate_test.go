@@ -15,10 +15,6 @@ var dialect = storetest.Dialect{
 	Files: "sqlite",
 	Objects: `SELECT coalesce(group_concat(name, ' '), '') FROM sqlite_schema
 WHERE name NOT IN ('schema_migrations', 'version_unique')`,
-	Entries: `SELECT coalesce(group_concat(concat_ws(' ', ledger, idx, time, serial, shuffle, type, tbl, hex(key_tag), hex(entry),
-hex(kept)), '|'), '') FROM (SELECT * FROM entries ORDER BY idx)`,
-	Guards: `SELECT group_concat(sql, ';') FROM (
-SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'entries' ORDER BY name) HAVING count(*) = 3`,
 }
 
 func TestMigrations(t *testing.T) {

@@ -66,7 +66,7 @@ WHERE NOT EXISTS (SELECT 1 FROM decks WHERE ledger = ?1 AND hash = ?2)`
 WHERE NOT EXISTS (SELECT 1 FROM terms WHERE ledger = ?1 AND hash = ?2)`
 
 	sqlDropAccess = `DELETE FROM access_records WHERE ledger = $1 AND (time, request) IN
-(SELECT time, request ` + store.OverdueAccess + ` ORDER BY seq NULLS FIRST, time, request LIMIT $3)`
+(SELECT time, request ` + store.OverdueAccess + ` ORDER BY seq LIMIT $3)`
 )
 
 // What readers run, alongside store.Statements.

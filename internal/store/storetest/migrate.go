@@ -29,9 +29,6 @@ type Place struct {
 type Dialect struct {
 	Files   string // the directory of the migrations
 	Objects string // statement: what is in the schema, except for golang-migrate's own
-	Entries string // statement: all entries with their columns of schema 4
-	Guards  string // statement: what guards the entries from changes, as they are enabled
-	Empty   string // statement that removes all entries; "" if there is none
 }
 
 // Migrations runs the tests of a store's migrations; at returns a new Place.
@@ -43,7 +40,6 @@ func Migrations(t *testing.T, d Dialect, at func(t *testing.T) Place) {
 		"WithEntries": testWithEntries,
 		"Failed":      testFailedMigration,
 		"AtOnce":      testMigrationsAtOnce,
-		"GameRefs":    testMigrateGameRefs,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,75 +1,4 @@
--- The first schema: that of migrations/postgres, in SQLite's words. It runs as
--- one transaction, as every migration does, and leaves its number in
--- user_version: see package migrations.
-
-CREATE TABLE ledgers (
-    ledger INTEGER PRIMARY KEY CHECK (ledger >= 0),
-    name   TEXT NOT NULL UNIQUE,
-    origin TEXT NOT NULL UNIQUE
-) STRICT;
-
-CREATE TABLE heads (
-    ledger     INTEGER PRIMARY KEY REFERENCES ledgers,
-    size       INTEGER NOT NULL CHECK (size > 0),
-    root       BLOB NOT NULL CHECK (length(root) = 32),
-    checkpoint BLOB NOT NULL
-) STRICT;
-
--- The long values stand last: a reader of the others need not pass them. Rows of
--- this length are better kept by rowid than in the tree of their key.
-CREATE TABLE entries (
-    ledger  INTEGER NOT NULL,
-    idx     INTEGER NOT NULL CHECK (idx >= 0),
-    time    INTEGER NOT NULL,
-    serial  INTEGER,
-    shuffle INTEGER,
-    type    INTEGER NOT NULL,
-    tbl     TEXT,
-    key_tag BLOB CHECK (length(key_tag) = 32),
-    entry   BLOB NOT NULL,
-    kept    BLOB, -- sealed tape of a commit, openings for auditors at the end, what a co-dealer gave
-    PRIMARY KEY (ledger, idx),
-    CHECK ((tbl IS NOT NULL) + (serial IS NOT NULL) + (key_tag IS NOT NULL) = CASE type WHEN 2 THEN 3 ELSE 0 END), -- commit
-    CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5, 8, 11, 12))), -- mix, deal, close, takeover, reveal, disclosure
-    CHECK (kept IS NULL OR type IN (2, 4, 5, 12))
-) STRICT;
-
-CREATE UNIQUE INDEX entries_key_tag ON entries (ledger, key_tag) WHERE key_tag IS NOT NULL;
-CREATE UNIQUE INDEX entries_serial ON entries (ledger, tbl, serial) WHERE serial IS NOT NULL;
-CREATE UNIQUE INDEX entries_close ON entries (ledger, shuffle) WHERE type = 5;
-CREATE INDEX entries_shuffle ON entries (ledger, shuffle, idx) WHERE shuffle IS NOT NULL;
-
-CREATE TABLE tiles (
-    ledger INTEGER NOT NULL,
-    level  INTEGER NOT NULL CHECK (level >= 0),
-    idx    INTEGER NOT NULL CHECK (idx >= 0),
-    data   BLOB NOT NULL CHECK (length(data) = 8192),
-    PRIMARY KEY (ledger, level, idx)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE checkpoints (
-    ledger     INTEGER NOT NULL,
-    size       INTEGER NOT NULL,
-    root       BLOB NOT NULL CHECK (length(root) = 32),
-    checkpoint BLOB NOT NULL,
-    PRIMARY KEY (ledger, size)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE decks (
-    ledger INTEGER NOT NULL REFERENCES ledgers,
-    hash   BLOB NOT NULL CHECK (length(hash) = 32),
-    cards  BLOB NOT NULL,
-    PRIMARY KEY (ledger, hash)
-) STRICT, WITHOUT ROWID;
-
--- Documents that say what values mean, under their hashes: 1 wheel, 2 pay table.
-CREATE TABLE terms (
-    ledger INTEGER NOT NULL REFERENCES ledgers,
-    hash   BLOB NOT NULL CHECK (length(hash) = 32),
-    kind   INTEGER NOT NULL CHECK (kind IN (1, 2)),
-    bytes  BLOB NOT NULL CHECK (length(bytes) BETWEEN 1 AND 65536),
-    PRIMARY KEY (ledger, hash)
-) STRICT, WITHOUT ROWID;
+-- What guards the tables, as in migrations/postgres.
 
 -- Evidence is insert-only. INSERT OR REPLACE is a deletion that fires no trigger
 -- of DELETE: it is refused before it begins, like every row whose key is taken,
@@ -135,4 +64,37 @@ CREATE TRIGGER terms_no_replace BEFORE INSERT ON terms
 WHEN EXISTS (SELECT 1 FROM terms WHERE ledger = NEW.ledger AND hash = NEW.hash)
 BEGIN SELECT RAISE(ABORT, 'INSERT into terms is refused: the key is taken'); END;
 
-PRAGMA user_version = 1;
+CREATE TRIGGER cosigned_no_update BEFORE UPDATE ON cosigned
+BEGIN SELECT RAISE(ABORT, 'UPDATE of cosigned is refused: evidence is insert-only'); END;
+CREATE TRIGGER cosigned_no_delete BEFORE DELETE ON cosigned
+BEGIN SELECT RAISE(ABORT, 'DELETE of cosigned is refused: evidence is insert-only'); END;
+CREATE TRIGGER cosigned_no_replace BEFORE INSERT ON cosigned
+WHEN EXISTS (SELECT 1 FROM cosigned WHERE ledger = NEW.ledger AND size = NEW.size)
+BEGIN SELECT RAISE(ABORT, 'INSERT into cosigned is refused: the key is taken'); END;
+
+CREATE TRIGGER statements_no_update BEFORE UPDATE ON statements
+BEGIN SELECT RAISE(ABORT, 'UPDATE of statements is refused: evidence is insert-only'); END;
+CREATE TRIGGER statements_no_delete BEFORE DELETE ON statements
+BEGIN SELECT RAISE(ABORT, 'DELETE of statements is refused: evidence is insert-only'); END;
+CREATE TRIGGER statements_no_replace BEFORE INSERT ON statements
+WHEN EXISTS (SELECT 1 FROM statements WHERE ledger = NEW.ledger AND shuffle = NEW.shuffle AND n = NEW.n)
+BEGIN SELECT RAISE(ABORT, 'INSERT into statements is refused: the key is taken'); END;
+
+CREATE TRIGGER slots_no_update BEFORE UPDATE ON slots
+BEGIN SELECT RAISE(ABORT, 'UPDATE of slots is refused: evidence is insert-only'); END;
+CREATE TRIGGER slots_no_delete BEFORE DELETE ON slots
+BEGIN SELECT RAISE(ABORT, 'DELETE of slots is refused: evidence is insert-only'); END;
+CREATE TRIGGER slots_no_replace BEFORE INSERT ON slots
+WHEN EXISTS (SELECT 1 FROM slots WHERE ledger = NEW.ledger AND slot = NEW.slot)
+BEGIN SELECT RAISE(ABORT, 'INSERT into slots is refused: the key is taken'); END;
+
+CREATE TRIGGER access_records_no_update BEFORE UPDATE ON access_records
+BEGIN SELECT RAISE(ABORT, 'UPDATE of access_records is refused: a record is kept or dropped, not changed'); END;
+CREATE TRIGGER access_records_no_replace BEFORE INSERT ON access_records
+WHEN EXISTS (SELECT 1 FROM access_records WHERE ledger = NEW.ledger AND time = NEW.time AND request = NEW.request)
+BEGIN SELECT RAISE(ABORT, 'INSERT into access_records is refused: the key is taken'); END;
+CREATE TRIGGER access_records_chain BEFORE INSERT ON access_records
+WHEN NEW.seq IS NOT coalesce((SELECT max(seq) FROM access_records WHERE ledger = NEW.ledger), 0) + 1
+BEGIN SELECT RAISE(ABORT, 'INSERT into access_records is refused: it is not the next number'); END;
+
+PRAGMA user_version = 2;

@@ -1,5 +1,6 @@
--- The first schema. It runs as one transaction, as every migration does, and
--- leaves its number in the comment of table heads: see package migrations.
+-- The tables. A migration runs as one transaction, and leaves its number in the
+-- comment of table heads: see package migrations. What guards the tables, and what
+-- not every engine has, is the next migration.
 --
 -- Every key starts with the ledger, so that a ledger can be moved, partitioned or
 -- distributed by that column alone. ledgers is the catalogue of them all and a
@@ -16,14 +17,13 @@ CREATE TABLE ledgers (
 );
 
 -- One row per ledger, changed by every append. It has no index but its key, and
--- its checkpoint stays in the row, so that the change touches one page.
+-- its checkpoint stays in the row (0002), so that the change touches one page.
 CREATE TABLE heads (
     ledger     bigint PRIMARY KEY REFERENCES ledgers,
     size       bigint NOT NULL CHECK (size > 0),
     root       bytea NOT NULL CHECK (octet_length(root) = 32),
     checkpoint bytea NOT NULL
 );
-ALTER TABLE heads ALTER checkpoint SET STORAGE MAIN;
 
 -- No foreign key: an append takes the ledger from the head that it moves, and a
 -- check per row would cost more than the row. Numbers stand first, where they
@@ -37,22 +37,20 @@ CREATE TABLE entries (
     type    smallint NOT NULL,
     tbl     text COLLATE "C",
     key_tag bytea CHECK (octet_length(key_tag) = 32),
+    game_ref text COLLATE "C",
     entry   bytea NOT NULL,
     kept    bytea, -- sealed tape of a commit, openings for auditors at the end, what a co-dealer gave
     PRIMARY KEY (ledger, idx),
     CHECK (num_nonnulls(tbl, serial, key_tag) = CASE type WHEN 2 THEN 3 ELSE 0 END), -- commit
     CHECK ((shuffle IS NOT NULL) = (type IN (3, 4, 5, 8, 11, 12))), -- mix, deal, close, takeover, reveal, disclosure
+    CHECK (game_ref IS NULL OR type = 2),
     CHECK (kept IS NULL OR type IN (2, 4, 5, 12))
 );
--- Sealed tapes are ciphertext and entries mostly hashes: compressing them is
--- work for nothing. EXTERNAL never tries, and still moves values out of the row
--- where it would not fit its page; a row of 52 cards always fits.
-ALTER TABLE entries ALTER entry SET STORAGE EXTERNAL, ALTER kept SET STORAGE EXTERNAL;
-
 CREATE UNIQUE INDEX entries_key_tag ON entries (ledger, key_tag) WHERE key_tag IS NOT NULL;
 CREATE UNIQUE INDEX entries_serial ON entries (ledger, tbl, serial) WHERE serial IS NOT NULL;
 CREATE UNIQUE INDEX entries_close ON entries (ledger, shuffle) WHERE type = 5;
 CREATE INDEX entries_shuffle ON entries (ledger, shuffle, idx) WHERE shuffle IS NOT NULL;
+CREATE INDEX entries_game_ref ON entries (ledger, game_ref, idx) WHERE game_ref IS NOT NULL;
 
 -- Full tiles of the tree: 256 hashes of 32 bytes.
 CREATE TABLE tiles (
@@ -62,7 +60,6 @@ CREATE TABLE tiles (
     data   bytea NOT NULL CHECK (octet_length(data) = 8192),
     PRIMARY KEY (ledger, level, idx)
 );
-ALTER TABLE tiles ALTER data SET STORAGE EXTERNAL;
 
 -- Every head there was.
 CREATE TABLE checkpoints (
@@ -89,40 +86,52 @@ CREATE TABLE terms (
     PRIMARY KEY (ledger, hash)
 );
 
--- Evidence is insert-only. Statement triggers refuse the attempt even where no
--- row would match, and ALWAYS keeps them in force for replication roles. A role
--- that owns the tables can still drop them: the proofs are the real wall.
-CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION '% of % is refused: %', TG_OP, TG_TABLE_NAME, TG_ARGV[0]
-        USING ERRCODE = 'insufficient_privilege';
-END
-$$;
+-- Cosigned checkpoints: those heads for which a quorum of witnesses answered, with
+-- the cosignatures.
+CREATE TABLE cosigned (
+    ledger     bigint NOT NULL REFERENCES ledgers,
+    size       bigint NOT NULL CHECK (size > 0),
+    root       bytea NOT NULL CHECK (octet_length(root) = 32),
+    checkpoint bytea NOT NULL,
+    PRIMARY KEY (ledger, size)
+);
 
-CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledgers
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
-CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON entries
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
-CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON tiles
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
-CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON checkpoints
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
-CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON decks
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
-CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON terms
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
-CREATE TRIGGER kept BEFORE DELETE OR TRUNCATE ON heads
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a head stays as long as its ledger');
-CREATE TRIGGER grows BEFORE UPDATE ON heads FOR EACH ROW
-    WHEN (NEW.ledger <> OLD.ledger OR NEW.size < OLD.size OR NEW.size = OLD.size AND NEW.root <> OLD.root)
-    EXECUTE FUNCTION refuse_change('a head only grows');
+-- Signed statements of auditors about shuffles whose tapes they opened (docs/SPEC.md
+-- section 8.1), by shuffle in the order in which they came.
+CREATE TABLE statements (
+    ledger  bigint NOT NULL REFERENCES ledgers,
+    shuffle bigint NOT NULL CHECK (shuffle > 0),
+    n       smallint NOT NULL CHECK (n BETWEEN 0 AND 7),
+    note    bytea NOT NULL CHECK (octet_length(note) <= 16384),
+    PRIMARY KEY (ledger, shuffle, n)
+);
 
-ALTER TABLE ledgers ENABLE ALWAYS TRIGGER insert_only;
-ALTER TABLE entries ENABLE ALWAYS TRIGGER insert_only;
-ALTER TABLE tiles ENABLE ALWAYS TRIGGER insert_only;
-ALTER TABLE checkpoints ENABLE ALWAYS TRIGGER insert_only;
-ALTER TABLE decks ENABLE ALWAYS TRIGGER insert_only;
-ALTER TABLE terms ENABLE ALWAYS TRIGGER insert_only;
-ALTER TABLE heads ENABLE ALWAYS TRIGGER kept, ENABLE ALWAYS TRIGGER grows;
+-- Every slot hash that stands in a commit, which it may only once in a ledger. idx
+-- is the commit. No foreign key, as in entries. Insert-only like the evidence from
+-- which they are computed: a slot that is removed could be used again.
+CREATE TABLE slots (
+    ledger bigint NOT NULL,
+    slot   bytea NOT NULL CHECK (octet_length(slot) = 32),
+    idx    bigint NOT NULL CHECK (idx > 0),
+    PRIMARY KEY (ledger, slot)
+);
+
+CREATE INDEX slots_idx ON slots (ledger, idx); -- for those who hold them against the entries
+
+-- What regulators asked for, kept before they are answered: a chain, in which each
+-- record has the next number and the hash of the one before (docs/operations, Access
+-- records). No evidence: records are removed when their time is over, but none is changed.
+CREATE TABLE access_records (
+    ledger  bigint NOT NULL REFERENCES ledgers,
+    seq     bigint NOT NULL CHECK (seq > 0),
+    time    bigint NOT NULL,
+    prev    bytea NOT NULL CHECK (octet_length(prev) = 32),
+    request text COLLATE "C" NOT NULL,
+    token   text COLLATE "C" NOT NULL,
+    method  text COLLATE "C" NOT NULL,
+    path    text COLLATE "C" NOT NULL CHECK (octet_length(path) <= 500),
+    PRIMARY KEY (ledger, time, request)
+);
+CREATE UNIQUE INDEX access_records_seq ON access_records (ledger, seq);
 
 COMMENT ON TABLE heads IS 'shuffled schema 1';

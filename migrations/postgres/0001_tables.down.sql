@@ -1,4 +1,5 @@
--- Refused while there are entries, as in 0001.
+-- Refused while there are entries. The lock keeps any from coming between the
+-- look and the end of this transaction.
 LOCK TABLE entries IN ACCESS EXCLUSIVE MODE;
 DO $$
 BEGIN
@@ -9,6 +10,4 @@ BEGIN
 END
 $$;
 
-DROP TABLE recall_marks, recall, access_records, slots;
-
-COMMENT ON TABLE heads IS 'shuffled schema 2';
+DROP TABLE access_records, slots, statements, cosigned, terms, decks, checkpoints, tiles, entries, heads, ledgers;
