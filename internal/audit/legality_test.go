@@ -164,14 +164,16 @@ func TestLegalityAgreesWithModel(t *testing.T) {
 					seen["chain of three"] += min(1, len(all(w.m, func(c *Commit) bool {
 						return c.Context.Parent != nil && len(w.m.ancestors(c.Context.Parent.ID)) > 0
 					})))
-					for id := range w.s.open.given {
-						seen["given twice"] += len(w.m.dealsOf(id)) / 2
-					}
 					seen["dealt for another ledger"] += min(1,
 						len(all(w.m, func(d *Deal) bool { return d.Asked != nil })))
 					seen["credentials"] += min(1, len(w.s.holders.known))
 				default:
-					seen[w.attempt(t)]++
+					verdict := w.attempt(t)
+					seen[verdict]++
+					if verdict == holds && w.givenTwice() { // which is rare: the state is encoded and parsed at once
+						w.resume(t)
+						seen["given twice"]++
+					}
 					seen["waiting"] += min(1, len(w.s.persons.waiting))
 				}
 			}
@@ -192,6 +194,16 @@ type world struct {
 	marks []point
 
 	pending map[[32]byte]Entry // see attempts
+}
+
+// givenTwice tells whether two deals gave positions of one shuffle with a co-dealer.
+func (w *world) givenTwice() bool {
+	for id := range w.s.open.given {
+		if len(w.m.dealsOf(id)) > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 func newWorld() *world { return &world{s: NewState(), pending: make(map[[32]byte]Entry)} }
