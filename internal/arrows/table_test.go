@@ -311,6 +311,10 @@ var table = map[string]row{
 		why:     "rounds that a beacon published, for tests",
 		stdOnly: true, testOnly: true,
 	},
+	"internal/keys/keystest": {
+		why:     "runs a real HSM for tests",
+		stdOnly: true, testOnly: true,
+	},
 	"internal/term/termtest": {
 		why:  "builds the programs for tests, and has commands for their scripts",
 		ours: []string{"internal/term"}, testOnly: true,
@@ -418,7 +422,7 @@ var bans = []ban{
 			"shuffled/internal/beacon/beacontest",
 			"shuffled/internal/witness/witnesstest", "shuffled/internal/arrows",
 			"shuffled/internal/inspect/inspecttest",
-			"shuffled/internal/term/termtest", "shuffled/lab", "gonum.org/v1/gonum",
+			"shuffled/internal/term/termtest", "shuffled/internal/keys/keystest", "shuffled/lab", "gonum.org/v1/gonum",
 			"github.com/getkin/kin-openapi", "github.com/google/go-cmp",
 			"github.com/rogpeppe/go-internal", "github.com/transparency-dev/merkle",
 			"github.com/transparency-dev/tessera", "go.uber.org/goleak", "pgregory.net/rapid",
@@ -453,6 +457,7 @@ var monopolies = []monopoly{
 	{"testing", map[string]string{
 		"internal/testdb":              "hands out databases to tests",
 		"internal/store/storetest":     "is a test suite",
+		"internal/keys/keystest":       "runs an HSM for tests",
 		"internal/term/termtest":       "finds programs for tests",
 		"internal/witness/witnesstest": "hands out witnesses to tests",
 		"perf/bench":                   "measures with it",

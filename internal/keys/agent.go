@@ -24,6 +24,10 @@ const agentPrefix = "shuffled-agent-key:v1:"
 // longer is as bad as none.
 const agentPatience = 5 * time.Second
 
+// ErrAgent is matched when an agent does not do what a key file needs. The error names its
+// socket.
+var ErrAgent = errors.New("asking the ssh-agent")
+
 // pairwise is what a key signs to show that it is there: no checkpoint, and no act.
 var pairwise = []byte("shuffled pairwise test\n")
 
@@ -76,32 +80,40 @@ func (s *agentSigner) Sign(msg []byte) ([]byte, error) {
 		err = errors.New("it gave a signature that the public key refuses")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking the ssh-agent at %s for a signature of %s: %w", s.socket, s.Name(), err)
+		return nil, fmt.Errorf("%w at %s for a signature of %s: %w", ErrAgent, s.socket, s.Name(), err)
 	}
 	return sig, nil
 }
 
 func (s *agentSigner) ask(msg []byte) ([]byte, error) {
-	conn, err := net.DialTimeout("unix", s.socket, agentPatience)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(agentPatience)); err != nil {
-		return nil, err
-	}
 	key, err := ssh.NewPublicKey(s.public)
 	if err != nil {
 		return nil, err
 	}
-	sig, err := agent.NewClient(conn).Sign(key, msg)
-	if err != nil {
+	var sig *ssh.Signature
+	if err := withAgent(s.socket, func(a agent.ExtendedAgent) error {
+		sig, err = a.Sign(key, msg)
+		return err
+	}); err != nil {
 		return nil, fmt.Errorf("%w (ssh-add -L says whether it has the key, ssh-add -X unlocks it)", err)
 	}
 	if sig.Format != ssh.KeyAlgoED25519 || len(sig.Blob) != ed25519.SignatureSize || len(sig.Rest) > 0 {
 		return nil, errors.New("its answer is no signature of Ed25519")
 	}
 	return sig.Blob, nil
+}
+
+// withAgent asks the agent at socket, on a connection that lasts agentPatience at most.
+func withAgent(socket string, ask func(agent.ExtendedAgent) error) error {
+	conn, err := net.DialTimeout("unix", socket, agentPatience)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(agentPatience)); err != nil {
+		return err
+	}
+	return ask(agent.NewClient(conn))
 }
 
 // ReadSSHPublic reads the public half of a key as ssh-keygen and ssh-add -L write it, one

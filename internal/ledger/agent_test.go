@@ -10,6 +10,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
+	"shuffled/internal/keys/keystest"
 	"shuffled/internal/ledger"
 )
 
@@ -56,13 +57,43 @@ func agentKey(t *testing.T) (k *keys.SigningKey, out, in func()) {
 	return k, out, in
 }
 
+// hsmKey is agentKey with a key in a token of PKCS#11.
+func hsmKey(t *testing.T) (k *keys.SigningKey, out, in func()) {
+	h := keystest.HSM(t)
+	vkey, err := keys.ReadSSHPublic(h.Public(t, "main"), origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k, err = keys.AgentSigning(h.Socket, vkey); err != nil {
+		t.Fatal(err)
+	}
+	move := func(from, to string) func() {
+		return func() {
+			if err := os.Rename(from, to); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return k, move(h.Tokens, h.Tokens+".away"), move(h.Tokens+".away", h.Tokens)
+}
+
 // TestKeyInAnAgent: a ledger is handed from a key in memory to one in an ssh-agent. When the
 // agent loses it, nothing is written and the daemon is not ready, although it holds the key
 // before; when the agent has it again, the ledger goes on.
 func TestKeyInAnAgent(t *testing.T) {
 	t.Parallel()
+	for name, key := range map[string]func(*testing.T) (*keys.SigningKey, func(), func()){
+		"ssh-agent": agentKey, "PKCS#11": hsmKey} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, out, in := key(t)
+			keyComesAndGoes(t, k, out, in)
+		})
+	}
+}
+
+func keyComesAndGoes(t *testing.T, k *keys.SigningKey, out, in func()) {
 	h := newHouse(t, openSQLite(t))
-	k, out, in := agentKey(t)
 	verifier, err := audit.ParseVKey(k.VKey())
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ type keyGenerateCmd struct {
 	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes next to it as .vkey, an auditor's public key as .pub."`
 	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
 	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1. For an ML-DSA-44 key: that, or the ledger's origin. For an administrator's: the administrator's, such as alice."`
-	Agent      string `placeholder:"SOCKET" help:"For a signing key that an ssh-agent holds: the agent's socket. The file then names the key, and nothing in it is secret."`
+	Agent      string `placeholder:"SOCKET" help:"For a signing key that an ssh-agent holds: the agent's socket. The file then names the key, and nothing in it is secret. For a sealing key: the socket of shuffled-agent, under whose -wrap key the file is sealed."`
 	SSH        string `name:"ssh-public" placeholder:"FILE" help:"With --agent: the public half, ssh-ed25519, as ssh-keygen or ssh-add -L writes it."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
 }
@@ -48,8 +48,9 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 		return term.Usage("--name belongs to a key of ML-DSA-44, or of a witness or administrator")
 	case c.Origin != "" && kind != "signing":
 		return term.Usage("--origin belongs to a signing key")
-	case (c.Agent == "") != (c.SSH == "") || c.Agent != "" && kind != "signing":
-		return term.Usage("--agent and --ssh-public belong together, and to a signing key")
+	case c.SSH != "" && kind != "signing" || c.Agent != "" && kind != "signing" && kind != "sealing" ||
+		kind == "signing" && (c.Agent == "") != (c.SSH == ""):
+		return term.Usage("--agent belongs to a sealing key, and with --ssh-public to a signing key")
 	}
 	passphrase, err := keys.ReadPassphrase(c.Passphrase)
 	if err != nil {
@@ -108,10 +109,29 @@ func (c keyGenerateCmd) signing() (*keys.SigningKey, error) {
 }
 
 func (c keyGenerateCmd) sealing(s term.Streams, passphrase keys.Secret) error {
-	if err := keys.WriteSealing(c.Out, keys.GenerateSealing(), passphrase); err != nil {
-		return fmt.Errorf("writing the sealing key: %w", err)
+	if _, err := writeSealing(c.Out, c.Agent, passphrase); err != nil {
+		return err
 	}
 	return keyShowCmd{File: c.Out, Passphrase: c.Passphrase}.Run(s)
+}
+
+// writeSealing makes a sealing key and its file, wrapped by the agent at socket if there is
+// one.
+func writeSealing(path, socket string, passphrase keys.Secret) (*seal.Key, error) {
+	if socket != "" && !passphrase.Empty() {
+		return nil, term.Usage("--agent wraps the key: --passphrase-file belongs to a key that lies in its file")
+	}
+	secret := keys.GenerateSealing()
+	var err error
+	if socket != "" {
+		err = keys.WriteWrappedSealing(path, socket, secret)
+	} else {
+		err = keys.WriteSealing(path, secret, passphrase)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("writing the sealing key: %w", err)
+	}
+	return seal.NewKey(secret.Bytes())
 }
 
 // noteKey is a key with two files.

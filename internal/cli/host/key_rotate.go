@@ -10,7 +10,6 @@ import (
 	"shuffled/internal/cli/place"
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/keys"
-	"shuffled/internal/seal"
 	"shuffled/internal/term"
 )
 
@@ -120,6 +119,7 @@ The key is made; the ledger does not know it yet. Now:
 
 type keyRotateSealingCmd struct {
 	New        string `required:"" placeholder:"FILE" help:"File of the new key, which must not exist."`
+	Agent      string `placeholder:"SOCKET" help:"Seal the file under the -wrap key of the shuffled-agent at SOCKET."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
 	DryRun     bool   `help:"Say what would be done, and do nothing."`
 }
@@ -144,11 +144,7 @@ func (c keyRotateSealingCmd) Run(s term.Streams) error {
 		_, err := fmt.Fprintf(s.Out, "Would make a sealing key in %s. Nothing was written.\n", c.New)
 		return err
 	}
-	secret := keys.GenerateSealing()
-	if err := keys.WriteSealing(c.New, secret, passphrase); err != nil {
-		return fmt.Errorf("writing the sealing key: %w", err)
-	}
-	k, err := seal.NewKey(secret.Bytes())
+	k, err := writeSealing(c.New, c.Agent, passphrase)
 	if err != nil {
 		return err
 	}

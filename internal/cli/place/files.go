@@ -9,6 +9,7 @@ import (
 
 	"shuffled/internal/keys"
 	"shuffled/internal/seal"
+	"shuffled/internal/term"
 )
 
 // Files are the files that belong to one ledger.
@@ -42,7 +43,7 @@ func ReadKeyring(paths []string, passphrase keys.Secret) (*seal.Keyring, error) 
 	for _, path := range paths {
 		secret, err := keys.ReadSealing(path, passphrase)
 		if err != nil {
-			return nil, err
+			return nil, agentHint(err)
 		}
 		k, err := seal.NewKey(secret.Bytes())
 		if err != nil {
@@ -54,4 +55,13 @@ func ReadKeyring(paths []string, passphrase keys.Secret) (*seal.Keyring, error) 
 		return nil, errors.New("no sealing key is configured")
 	}
 	return seal.NewKeyring(ring[0], ring[1:]...)
+}
+
+// agentHint says what to do when a key is outside and its agent does not answer: there is
+// no other key to take.
+func agentHint(err error) error {
+	if errors.Is(err, keys.ErrAgent) {
+		return term.WithHint(err, "start the agent that the key file names, give it the key, and let this user reach its socket")
+	}
+	return err
 }

@@ -110,7 +110,7 @@ func ReadSigners(l config.Ledger, passphrase keys.Secret) (origin string, signer
 	for _, path := range append([]string{l.SigningKey}, l.SigningKeys...) {
 		s, err := keys.ReadSigner(path, passphrase)
 		if err != nil {
-			return "", nil, err
+			return "", nil, agentHint(err)
 		}
 		if origin == "" {
 			origin = s.Name()

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"shuffled/internal/keys/keystest"
+	"shuffled/internal/term"
+)
+
+// TestKeysOutside: signing and sealing key of a daemon go over to an HSM, by rotation. While
+// the HSM is away a running daemon writes nothing and another one does not start; when it
+// is back, what is open is dealt.
+func TestKeysOutside(t *testing.T) {
+	t.Parallel()
+	keysOutside(t, keystest.HSM(t))
+}
+
+// keysOutside rotates to the keys main and sealing of a store.
+func keysOutside(t *testing.T, h *keystest.Helper) {
+	r := newRotating(t)
+	generate := []string{"key", "generate", "signing", "--origin", "cards.example.com/main",
+		"--out", r.path("main-2.key"), "--agent", h.Socket}
+	if code, out := r.run("", generate...); code != term.ExitUsage || !strings.Contains(out, "--ssh-public") {
+		t.Errorf("no public key: %d, %s", code, out)
+	}
+	r.must("", append(generate, "--ssh-public", h.Public(t, "main"))...)
+	seals := []string{"--agent", h.Socket}
+	if err := os.WriteFile(r.path("phrase"), []byte("a phrase"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := r.run("", append([]string{"key", "generate", "sealing", "--out", r.path("none"),
+		"--passphrase-file", r.path("phrase")}, seals...)...); code != term.ExitUsage {
+		t.Errorf("wrapped and under a passphrase: %d, %s", code, out)
+	}
+	r.must("", append([]string{"key", "rotate", "sealing", "--new", r.path("sealing-2.key")}, seals...)...)
+	shown := r.must("", "key", "show", r.path("sealing-2.key"))
+
+	r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
+	r.sealing = fmt.Sprintf("[%q, %q]", r.path("sealing-2.key"), r.path("sealing.key"))
+	r.restart()
+	r.says(term.ExitOK, "admin", "main.vkey", []string{"key", "rotate", "signing", "--new", r.path("main-2.key")},
+		"signed with the new key")
+	hand := []string{"shuffle", "--table", "t1", "--deck", "standard-52"}
+	r.says(term.ExitOK, "dealer", "main-2.vkey", hand) // entry 7
+	deal := []string{"deal", "7", "--first", "0", "--run", "2:seat:seat-1"}
+
+	h.Stop()
+	r.waitFor(r.operator+"/readyz",
+		func(resp *http.Response) bool { return resp.StatusCode == http.StatusServiceUnavailable })
+	r.says(term.ExitCannot, "dealer", "main-2.vkey", deal, "503 signing_key")
+	const cure = "start the agent that the key file names"
+	if code, out := r.run("", "doctor", "--config", r.config); code != term.ExitFails ||
+		strings.Count(out, cure) != 2 || !strings.Contains(out, h.Socket) {
+		t.Errorf("doctor: %d\n%s", code, out)
+	}
+	r.stop()
+	r.settings = fmt.Sprintf("signing_key = %q\n", r.path("main-2.key"))
+	r.sealing = fmt.Sprintf("[%q]", r.path("sealing-2.key"))
+	r.configure()
+	if code, out := r.run("", "serve", "--config", r.config); code != term.ExitCannot || !strings.Contains(out, cure) {
+		t.Errorf("a start without the HSM: %d\n%s", code, out)
+	}
+	h.Start(t)
+	if again := r.must("", "key", "show", r.path("sealing-2.key")); again != shown {
+		t.Errorf("the sealing key was %s, and is %s", shown, again)
+	}
+	r.restart()
+	r.says(term.ExitOK, "dealer", "main-2.vkey", deal)
+	r.stop()
+}

@@ -1,0 +1,134 @@
+// Command shuffled-agent lets a daemon use keys that an HSM holds. It speaks the
+// protocol of ssh-agent on a Unix socket: it lists keys of Ed25519 and signs with them. By
+// an extension it also seals and opens small secrets under a key of that store. It holds no
+// private key, and cannot be given one.
+//
+// The daemon reaches it as any other ssh-agent. What needs C (PKCS#11) is in this process,
+// and not in the daemon.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/crypto/ssh/agent"
+)
+
+// connection is how long a connection may last. The daemon makes one for each request.
+const connection = time.Minute
+
+// settings are what the command line says.
+type settings struct {
+	socket, wrap, library, token, pin string
+	sign                              []string
+	generate                          bool
+}
+
+const usage = `shuffled-agent pkcs11 -socket PATH -library FILE -token LABEL -pin-file FILE -sign LABEL [-wrap LABEL]`
+
+func main() {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, log, os.Args[1:]); err != nil {
+		log.Error("shuffled-agent stops", "err", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, log *slog.Logger, args []string) error {
+	// What the store opens passes through this process.
+	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
+		return fmt.Errorf("forbidding core dumps: %w", err)
+	}
+	if len(args) == 0 || args[0] != "pkcs11" {
+		return errors.New("the first argument is pkcs11: " + usage)
+	}
+	var s settings
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	flags.Usage = func() { fmt.Fprintln(flags.Output(), usage); flags.PrintDefaults() }
+	flags.StringVar(&s.socket, "socket", "", "path of the socket, made with mode 0660")
+	flags.Func("sign", "label of a key of Ed25519 that signs; may be repeated",
+		func(name string) error { s.sign = append(s.sign, name); return nil })
+	flags.StringVar(&s.wrap, "wrap", "", "label of a key of AES-256 that seals small secrets")
+	flags.StringVar(&s.library, "library", "", "the PKCS#11 library, such as /usr/lib/softhsm/libsofthsm2.so")
+	flags.StringVar(&s.token, "token", "", "label of the token")
+	flags.StringVar(&s.pin, "pin-file", "", "file with the user's PIN")
+	flags.BoolVar(&s.generate, "generate", false, "make the keys of -sign and -wrap in the token, and end")
+	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 || len(s.sign) == 0 && s.wrap == "" || s.socket == "" && !s.generate {
+		return errors.New("the arguments are not complete: " + usage)
+	}
+	keys, err := openToken(&s)
+	if err != nil || s.generate {
+		return err
+	}
+	h, err := newHelper(keys, log)
+	if err != nil {
+		return err
+	}
+	listener, err := listen(s.socket)
+	if err != nil {
+		return err
+	}
+	context.AfterFunc(ctx, func() { listener.Close() })
+	log.Info("ready", "socket", s.socket, "keys", len(h.keys), "wrap", s.wrap)
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("accepting on %s: %w", s.socket, err)
+		}
+		go func() {
+			defer conn.Close()
+			if conn.SetDeadline(time.Now().Add(connection)) == nil {
+				agent.ServeAgent(h, conn) // ends with an error always: the client hung up
+			}
+		}()
+	}
+}
+
+// listen makes the socket with mode 0660: the group of its directory may ask. A socket
+// that nobody serves any more is replaced.
+func listen(path string) (net.Listener, error) {
+	if conn, err := net.Dial("unix", path); err == nil {
+		conn.Close()
+		return nil, fmt.Errorf("something serves %s already", path)
+	} else if errors.Is(err, syscall.ECONNREFUSED) {
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	defer syscall.Umask(syscall.Umask(0o117))
+	return net.Listen("unix", path)
+}
+
+// secret reads a file that only its owner, or root and a group, may read.
+func secret(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if bad := info.Mode().Perm() & 0o037; bad != 0 || !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s has mode %s, so others can read the secret in it: make it 0600", path, info.Mode())
+	}
+	b, err := os.ReadFile(path)
+	text := strings.TrimRight(string(b), "\r\n")
+	if err == nil && text == "" {
+		err = fmt.Errorf("%s is empty", path)
+	}
+	return text, err
+}
