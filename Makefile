@@ -1,7 +1,7 @@
 # Thin names for plain commands; make prints each one before it runs it. The table in
 # .github/CONTRIBUTING.md says which check holds what, and which .ci/run makes.
 .PHONY: demo run programs check test test-all attacks lint fips fips-all web race race-all reproduce
-.PHONY: ha cover bench lab compliance proof proof-all
+.PHONY: ha foreign cover bench lab compliance proof proof-all
 
 # The modules below that of the product: what measures, attacks and packs it.
 NESTED = lab perf test tools/agent tools/release
@@ -69,6 +69,11 @@ attacks:
 ha:
 	sh scripts/ha.sh
 	SHUFFLED_REQUIRE_HA=1 go test -C test -count=1 -v -timeout 24h ./ha -drills . $(ARGS)
+
+# The newest witness and readers of others, with a daemon of ours. They need a newer Go than
+# the product, which the go command downloads.
+foreign:
+	GOTOOLCHAIN=auto go test -C test/foreign -count=1 -timeout 10m .
 
 lint:
 	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
