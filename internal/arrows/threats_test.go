@@ -27,16 +27,23 @@ var (
 // TestThreats: each row of docs/THREATS.md names the tests that try its attack, and the
 // tree has them. Only a row that says that it does not show may do without.
 func TestThreats(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "THREATS.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, faults := threats(string(text), hasTest)
+	rowsNameTests(t, "docs/THREATS.md", 50)
+}
+
+// TestC2SP: each row of docs/C2SP.md names the tests of its requirement, and the tree has
+// them.
+func TestC2SP(t *testing.T) { rowsNameTests(t, "docs/C2SP.md", 40) }
+
+// rowsNameTests holds the tables of a page, of which there are so many rows at least,
+// against the tree.
+func rowsNameTests(t *testing.T, page string, least int) {
+	t.Helper()
+	rows, faults := threats(page, readFile(t, page), hasTest)
 	for _, fault := range faults {
 		t.Error(fault)
 	}
-	if rows < 50 {
-		t.Errorf("only %d rows were found", rows)
+	if rows < least {
+		t.Errorf("only %d rows of %s were found", rows, page)
 	}
 }
 
@@ -61,21 +68,21 @@ func TestThreatsFaults(t *testing.T) {
 		"| x | **does not show** | `a.TestC` |":     true,
 		"| x | **does not show** |":                 true,
 	} {
-		if rows, faults := threats(head+row+"\n", has); rows != 1 || len(faults) > 0 != fault {
+		if rows, faults := threats("page", head+row+"\n", has); rows != 1 || len(faults) > 0 != fault {
 			t.Errorf("%s: %d rows, %v", row, rows, faults)
 		}
 	}
-	if _, faults := threats("| attack | what happens |\n|---|---|\n| x | **cannot** |\n", has); len(faults) == 0 {
+	if _, faults := threats("page", "| attack | what happens |\n|---|---|\n| x | **cannot** |\n", has); len(faults) == 0 {
 		t.Error("a table without a column of tests is let through")
 	}
 }
 
 // threats reads the tables of the page, except that of its words, and returns how many
 // rows there are and what is wrong with them.
-func threats(text string, has func(name string) error) (rows int, faults []string) {
+func threats(page, text string, has func(name string) error) (rows int, faults []string) {
 	var head []string
 	for number, line := range strings.Split(text, "\n") {
-		fault := func(what string) { faults = append(faults, fmt.Sprintf("docs/THREATS.md:%d: %s", number+1, what)) }
+		fault := func(what string) { faults = append(faults, fmt.Sprintf("%s:%d: %s", page, number+1, what)) }
 		cells := strings.Split(strings.Trim(line, "|"), "|")
 		switch {
 		case !strings.HasPrefix(line, "|"):

@@ -144,6 +144,16 @@ func TestParsePolicy(t *testing.T) {
 	if many(65) == nil {
 		t.Error("65 witnesses are read")
 	}
+	// As many logs and groups as C2SP tlog-policy recommends.
+	text, last := "witness w W1\n", "w"
+	for i := range 32 {
+		key := refVKey("casino.example/x", signer(fmt.Sprint("log", i)))
+		text += fmt.Sprintf("log %s\ngroup g%d all %s\n", key, i, last)
+		last = fmt.Sprint("g", i)
+	}
+	if p := policyOf(t, text+"quorum "+last+"\n"); len(p.Logs) != 32 {
+		t.Errorf("%d logs are read", len(p.Logs))
+	}
 }
 
 func TestPolicyFields(t *testing.T) {

@@ -302,6 +302,9 @@ func TestLog(t *testing.T) {
 		t.Errorf("%d entries of %d, the last commit is %d: %v", n, c.N, last.ID, err)
 	}
 
+	if got := s.get("/log/main/tile/0/000", ""); len(got.body) != 256*32 {
+		t.Errorf("a full tile has %d bytes", len(got.body))
+	}
 	for path, caching := range map[string]string{
 		"checkpoint":           "public, max-age=1",
 		"tile/0/000":           "public, max-age=31536000, immutable",
@@ -311,7 +314,12 @@ func TestLog(t *testing.T) {
 		"tile/entries/001.p/3": "public, max-age=60",
 	} {
 		got := s.get("/log/main/"+path, "")
-		if got.status != 200 || got.header.Get("Cache-Control") != caching || got.header.Get("Content-Length") == "" {
+		kind := "application/octet-stream"
+		if path == "checkpoint" {
+			kind = "text/plain; charset=utf-8"
+		}
+		if got.status != 200 || got.header.Get("Cache-Control") != caching || got.header.Get("Content-Length") == "" ||
+			got.header.Get("Content-Type") != kind {
 			t.Errorf("%s: %d %v", path, got.status, got.header)
 		}
 	}
