@@ -4,7 +4,7 @@
 .PHONY: ha foreign cover bench lab compliance proof proof-all
 
 # The modules below that of the product: what measures, attacks and packs it.
-NESTED = lab perf test tools/agent tools/release
+NESTED = lab perf test tools/agent tools/cose tools/release
 
 # A whole hand in the terminal: commit, deal, prove, close, verify, tamper.
 demo:
@@ -45,6 +45,7 @@ test:
 	SHUFFLED_REQUIRE_POSTGRES=1 go test -C perf -short -timeout 10m $(PERF)
 	go test -C test -short -count=1 -timeout 10m ./...
 	go test -C tools/agent -short -timeout 10m ./...
+	go test -C tools/cose -short -timeout 10m ./...
 	go test -C tools/release -short -timeout 10m ./...
 
 # The same with nothing left out, and against a foreign witness, whose module may have
