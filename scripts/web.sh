@@ -2,7 +2,8 @@
 # Finds what the second implementation is tested with: Node 20 or newer, npm, and
 # Chromium. What is missing is installed from Debian's packages where that is
 # possible without asking (root, apt-get); otherwise the script says what to
-# install and fails. SHUFFLED_INSTALL=no: never install.
+# install and fails. SHUFFLED_INSTALL=no: never install. What the npm package needs
+# comes from the registry, into its own directory.
 set -eu
 
 node() {
@@ -37,4 +38,5 @@ if [ -n "$missing" ]; then
 	echo "second implementation: its tests need$missing and did not find it." >&2
 	exit 1
 fi
+npm --prefix "$(dirname "$0")/../client/typescript" ci --ignore-scripts --no-audit --no-fund
 echo "second implementation: Node $(command node --version), $(browser)"

@@ -151,7 +151,7 @@ test("verify.mjs prints takeovers, and what it passed over", async (t) => {
 test("a genesis's administrators", async () => {
   const [ann, bob] = await Promise.all(["ann", "bob"].map(house.newKey));
   const weak = { name: "cat", typed: new Uint8Array(33).fill(1, 0, 2) };
-  const two = { administrators: [ann, bob], twoPersons: [8, 9, 10, 11] }, production = { production: 1 };
+  const two = { administrators: [ann, bob], twoPersons: [8, 9, 10, 11, 13] }, production = { production: 1 };
   for (const [what, rule, genesis] of [
     ["none, and nothing for two", undefined, {}],
     ["two, and everything for two", undefined, two],
@@ -159,9 +159,9 @@ test("a genesis's administrators", async () => {
     ["none, and something for two", "administrators", { twoPersons: [12] }],
     ["one, and nothing for two", undefined, { administrators: [ann] }],
     ["production, and two for all it must", undefined, { ...production, ...two }],
-    ["production, and two for more", undefined, { ...production, ...two, twoPersons: [5, 6, 7, 8, 9, 10, 11, 12] }],
+    ["production, and two for more", undefined, { ...production, ...two, twoPersons: [5, 6, 7, 8, 9, 10, 11, 12, 13] }],
     ["production, and nothing for two", "administrators", { ...production, administrators: [ann, bob] }],
-    ["production, and two for less", "administrators", { ...production, ...two, twoPersons: [8, 9, 10, 12] }],
+    ["production, and two for less", "administrators", { ...production, ...two, twoPersons: [8, 9, 10, 11, 12] }],
     ["a weak key of an administrator", "key", { administrators: [ann, weak] }],
     ["a weak key, and one administrator", "key", { administrators: [weak], twoPersons: [6] }],
   ]) assert.equal(await broken(cards, { genesis, context: { production: genesis.production ?? 0 } }), rule, what);

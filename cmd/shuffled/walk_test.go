@@ -45,21 +45,31 @@ func fences(t *testing.T, document string) (all []fence) {
 	return all
 }
 
-// goMark stands in a program where the Go blocks of a section are meant to stand.
-const goMark = "\t// The Go of a section stands here.\n"
+// A language is one that documents show the steps of a game in.
+type language struct {
+	kind    string // of its blocks
+	program string // how a block begins that is a program
+	mark    string // stands in a program where the blocks of a section are meant to stand
+}
+
+var languages = map[string]language{
+	"go": {"go", "package ", "\t// The Go of a section stands here.\n"},
+	"ts": {"ts", "import ", "// The TypeScript of a section stands here.\n"},
+}
 
 // A walk types the blocks of documents in their order against one sandbox: commands in one
 // shell for each document, which begins with the blocks of the walk's own beginning. The Go
-// blocks of a section are one function, run where its last block stands; one that is a
-// program is ./hand from there on. A block of json or text shows what the block before it
-// prints. A block of another kind fails: what a document shows is tried. The TypeScript of
-// docs/CLIENT.md, and what it prints, are of client/typescript/test/docs.test.mjs.
+// blocks of a section are one function, run where its last block stands, and so are those of
+// TypeScript; one that is a program is ./hand or hand.js from there on. A block of json or
+// text shows what the block before it prints. A block of another kind fails: what a document
+// shows is tried. Without Node, TypeScript is left out, and the sections of its programs.
 type walk struct {
 	t      *testing.T
 	d      *daemon
 	dir    string
+	node   bool
 	begin  []fence
-	frame  string // a program with goMark
+	frames map[string]string // by kind, programs with a language's mark
 	blocks map[string][]fence
 }
 
@@ -69,21 +79,28 @@ const address = "http://127.0.0.1:8080"
 // newWalk starts a sandbox in a directory of its own, with its data where documents have it.
 func newWalk(t *testing.T, documents ...string) *walk {
 	t.Helper()
-	w := &walk{t: t, d: newDaemon(t, ""), dir: t.TempDir(), blocks: map[string][]fence{}}
+	w := &walk{t: t, d: newDaemon(t, ""), dir: t.TempDir(), node: nodePackages(t), frames: map[string]string{},
+		blocks: map[string][]fence{}}
 	w.d.data = filepath.Join(w.dir, "shuffled-data")
 	w.d.start()
 	for _, document := range documents {
 		w.blocks[document] = fences(t, document)
+		if !w.node {
+			w.blocks[document] = withoutTypeScript(w.blocks[document])
+		}
 	}
 	return w
 }
 
-// sections groups the Go blocks that are no programs, by the place of the last one.
-func sections(document string, blocks []fence) map[int]string {
+// sections groups the blocks of a language that are no programs, by the place of the last one.
+func sections(document, kind string, blocks []fence) map[int]string {
 	bodies, last := map[string]string{}, map[string]int{}
 	for i, b := range blocks {
-		if b.kind == "go" && !strings.HasPrefix(b.text, "package ") {
-			bodies[b.section] += fmt.Sprintf("//line %s:%d\n%s", document, b.line, b.text)
+		if b.kind == kind && !strings.HasPrefix(b.text, languages[kind].program) {
+			if kind == "go" {
+				bodies[b.section] += fmt.Sprintf("//line %s:%d\n", document, b.line)
+			}
+			bodies[b.section] += b.text
 			last[b.section] = i
 		}
 	}
@@ -108,52 +125,73 @@ func (w *walk) build(name, source string) string {
 	return program
 }
 
-// compile makes one program of all sections' Go, each under a name of its own.
-func (w *walk) compile() string {
-	cases := ""
+// framed puts what stands at the mark of a language's program there.
+func (w *walk) framed(kind, body string) string {
+	w.t.Helper()
+	if !strings.Contains(w.frames[kind], languages[kind].mark) {
+		w.t.Fatalf("no program has the line %q", languages[kind].mark)
+	}
+	return strings.Replace(w.frames[kind], languages[kind].mark, body, 1)
+}
+
+// compile makes programs of the blocks of code and gives their commands, each by document
+// and the place of a block.
+func (w *walk) compile() map[string]string {
+	commands, cases, scripts := map[string]string{}, "", map[string]string{}
 	for document, blocks := range w.blocks {
-		for at, body := range sections(document, blocks) {
-			cases += fmt.Sprintf("case \"%s:%d\":\n%s", document, at, body)
+		key := func(at int) string { return fmt.Sprintf("%s:%d", document, at) }
+		for at, body := range sections(document, "go", blocks) {
+			cases += fmt.Sprintf("case %q:\n%s", key(at), body)
+			commands[key(at)] = fmt.Sprintf("%s %s\n", filepath.Join(w.dir, "sections"), key(at))
+		}
+		for at, body := range sections(document, "ts", blocks) {
+			scripts[scriptName(key(at))] = w.framed("ts", body)
+			commands[key(at)] = fmt.Sprintf("node %s.js\n", scriptName(key(at)))
+		}
+		for at, b := range blocks {
+			switch program := strings.HasPrefix(b.text, languages[b.kind].program); {
+			case program && b.kind == "go":
+				commands[key(at)] = fmt.Sprintf("cp %s hand\n", w.build("hand", b.text))
+			case program && b.kind == "ts":
+				scripts[scriptName(key(at))] = b.text
+				commands[key(at)] = fmt.Sprintf("cp %s.js hand.js\n", scriptName(key(at)))
+			}
 		}
 	}
-	if cases == "" {
-		return ""
+	if cases != "" {
+		program := w.build("sections", w.framed("go", "switch os.Args[1] {\n"+cases+"}\n"))
+		if err := os.Rename(program, filepath.Join(w.dir, "sections")); err != nil {
+			w.t.Fatal(err)
+		}
 	}
-	if !strings.Contains(w.frame, goMark) {
-		w.t.Fatalf("no program has the line %q", goMark)
+	if len(scripts) > 0 {
+		w.transpile(scripts)
 	}
-	return w.build("sections", strings.Replace(w.frame, goMark, "switch os.Args[1] {\n"+cases+"}\n", 1))
+	return commands
 }
 
 // run types the documents.
 func (w *walk) run(documents ...string) {
 	w.t.Helper()
-	program := w.compile()
+	commands := w.compile()
 	for _, document := range documents {
-		w.t.Run(document, func(t *testing.T) { w.document(t, document, program) })
+		w.t.Run(document, func(t *testing.T) { w.document(t, document, commands) })
 	}
 }
 
 // document types the blocks of one document.
-func (w *walk) document(t *testing.T, document, program string) {
-	blocks := w.blocks[document]
-	all, bodies := append(w.begin[:len(w.begin):len(w.begin)], blocks...), sections(document, blocks)
+func (w *walk) document(t *testing.T, document string, commands map[string]string) {
+	all := append(w.begin[:len(w.begin):len(w.begin)], w.blocks[document]...)
 	out := func(i int) string { return filepath.Join(w.dir, fmt.Sprintf("%d.out", i)) }
 	var script strings.Builder
 	for i, b := range all {
-		command := ""
+		command, code := commands[fmt.Sprintf("%s:%d", document, i-len(w.begin))], languages[b.kind].kind != ""
 		switch {
-		case ofTypeScript(document, all, i):
-			continue
 		case b.kind == "sh":
 			command = b.text
-		case b.kind == "go" && strings.HasPrefix(b.text, "package ") && !strings.Contains(b.text, goMark):
-			command = "cp " + w.build("hand", b.text) + " hand\n"
-		case bodies[i-len(w.begin)] != "":
-			command = fmt.Sprintf("%s %s:%d\n", program, document, i-len(w.begin))
-		case b.kind != "go" && b.kind != "json" && b.kind != "text" || i == 0:
+		case !code && b.kind != "json" && b.kind != "text" || i == 0:
 			t.Fatalf("%s:%d: no test runs a block of %q here", document, b.line, b.kind)
-		default:
+		case command == "":
 			continue
 		}
 		fmt.Fprintf(&script, "{\n%s} >%s 2>&1\n", command, out(i))
@@ -173,7 +211,7 @@ func (w *walk) document(t *testing.T, document, program string) {
 		case err == nil:
 			printed, last = string(text), i
 			os.Remove(out(i))
-		case failure == nil && !ofTypeScript(document, all, i) && (b.kind == "json" || b.kind == "text"):
+		case failure == nil && (b.kind == "json" || b.kind == "text"):
 			if fault := shown(b, printed); fault != "" {
 				t.Errorf("%s:%d: %s\nin what the block before prints:\n%s", document, b.line, fault, printed)
 			}
@@ -182,13 +220,6 @@ func (w *walk) document(t *testing.T, document, program string) {
 	if failure != nil {
 		t.Fatalf("%s:%d: %v\n%s%s%s", document, all[last].line, failure, all[last].text, printed, failed)
 	}
-}
-
-// ofTypeScript reports whether a block is TypeScript that another test types, or what that
-// prints.
-func ofTypeScript(document string, all []fence, i int) bool {
-	return document == "docs/CLIENT.md" &&
-		(all[i].kind == "ts" || i > 0 && all[i].kind == "text" && all[i-1].kind == "ts")
 }
 
 // shown says what a block shows that was not printed. Its lines, or the members of its

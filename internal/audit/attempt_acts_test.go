@@ -43,7 +43,7 @@ func (a attempts) listed(production bool) (acts []Act) {
 		if act == ActCancel {
 			continue
 		}
-		if production && act >= ActAdministrator && act <= ActTwoPersons || a.pick(0, 2) == 0 {
+		if production && act >= ActAdministrator || a.pick(0, 2) == 0 {
 			acts = append(acts, act)
 		}
 	}

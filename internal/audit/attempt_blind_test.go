@@ -31,10 +31,13 @@ func (a attempts) coDealer(c *Commit, now int64) {
 	orders := !a.guarded() || len(a.held("a", RoleBlind, now)) > 0
 	switch {
 	case named && (pin.Every || a.pick(0, 2) == 0) || a.pick(1, 625) == 1:
-		ctx.Plan = slices.Concat([]Planned{{Source: SourceCoDealer, Index: 7}}, ctx.Plan)
+		ctx.Plan = slices.Concat([]Planned{{Source: SourceCoDealer, Origin: "lab", Index: 7}}, ctx.Plan)
 		c.AskKey = attemptKey(SubjectSigning, 38)[1:]
 		if a.odd() {
 			c.AskKey = attemptKey(SubjectSigning, 40)[1:]
+		}
+		if a.odd() {
+			ctx.Plan[0].Origin = "another"
 		}
 	case orders && a.pick(0, 5) == 0 || a.pick(1, 625) == 1:
 		ctx.ForLedger = "house"
@@ -76,12 +79,12 @@ func (a attempts) give(d *Deal, ctx *Context) {
 		}
 	}
 	if (ctx.ForLedger != "") != a.odd() {
-		d.Asked = new(Asked)
+		d.Asked = &Asked{Commit: Foreign{Index: 7}, Head: Head{Size: 8 - uint64(a.one())}}
 	}
 	if blind(ctx) == a.odd() {
 		return
 	}
-	d.Blind = new(Blind)
+	d.Blind = a.blind(true)
 	gave, place := a.m.gave(d.Shuffle), d.First
 	for _, r := range d.Runs {
 		for range r.Count {
@@ -92,6 +95,18 @@ func (a attempts) give(d *Deal, ctx *Context) {
 			place++
 		}
 	}
+}
+
+// blind is what a close says of a co-dealer's order, or a deal with its values to come.
+func (a attempts) blind(named bool) *Blind {
+	b := &Blind{Head: Head{Size: 9}}
+	if named {
+		b.Deal.Index = 8 - uint64(a.one())
+	}
+	if a.odd() {
+		b.Head.Size = uint64(a.pick(6, 9))
+	}
+	return b
 }
 
 // value is one that a co-dealer may give for a place, most often.
@@ -122,8 +137,12 @@ func (a attempts) follow(c *Close, ctx *Context) {
 		c.Reason = ReasonMisdeal
 	}
 	over := c.Outcome == OutcomeVoid || c.Outcome == OutcomeExpired
-	if blind(ctx) && over && a.pick(0, 2) == 0 || a.odd() {
-		c.Unplayed = new(Blind)
+	if blind(ctx) != a.odd() {
+		c.Blind = a.blind(over && a.pick(0, 2) == 0 || a.odd())
+		for gave := a.m.gave(c.Shuffle); c.Blind.Deal.Index > 0 && a.pick(0, 2) == 0; {
+			v := a.value(ctx, 0, gave)
+			gave, c.Blind.Values = append(gave, v), append(c.Blind.Values, v)
+		}
 	}
 	if ctx.ForLedger != "" && a.pick(0, 5) > 0 || a.odd() {
 		c.Follows = new(Foreign)

@@ -318,6 +318,13 @@ func (b *badEntries) addPlans() {
 	add("beacon round 2^53", malformed, "beacon round", cards, beacon(1<<53))
 	add("a cut of a draw list", malformed, "mix plan", sampleDraw, slot, cut)
 	add("a cut of numbers", malformed, "mix plan", sampleNumbers, slot, cut)
+	lab := refSource{Source: 4, Origin: "lab.example/orders", Commit: &foreign}
+	add("two co-dealers", malformed, "mix plan", cards, lab, lab)
+	add("a co-dealer after a slot", malformed, "mix plan", cards, slot, lab)
+	add("a co-dealer without an origin", malformed, "co-dealer's origin", cards, refSource{Source: 4, Commit: &foreign})
+	blind := b.of("commit: cards with a co-dealer")
+	b.add("plan: a count of 0 co-dealers", malformed, "co-dealers", blind.patch("co-dealers", false, 0, 0))
+	b.add("plan: a count of 2 co-dealers", unknown, "co-dealers", blind.patch("co-dealers", false, 0, 2))
 }
 
 func (b *badEntries) addMixesAndDeals() {
@@ -389,6 +396,11 @@ func (b *badEntries) addCloses() {
 		refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 5, Tape: bytesOf("t", 33_938)})
 	add("disclosure key 2^53", malformed, "disclosure key",
 		refClose{Shuffle: 2, Outcome: 1, Form: 2, Key: 1 << 53, Tape: tape})
+	add("entry 0 of a co-dealer, with a hash", malformed, "leaf hash in the other ledger",
+		refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: tape,
+			Blind: &refBlind{refForeign{0, foreign.Leaf}, foreignHead, nil}})
+	add("entry 0 of a co-dealer, with a value", malformed, "leaf hash in the other ledger",
+		refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: tape, Blind: &refBlind{noDeal, foreignHead, []uint32{1}}})
 	for _, x := range badExtensions() {
 		add(x.name, x.want, "extension", refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: tape, Extensions: x.list})
 	}

@@ -15,11 +15,11 @@ import (
 // The extensions of commits, deals and closes that tie the shuffles of two ledgers together
 // (docs/BLIND.md).
 const (
-	commitAskKey  = 1
-	dealAsked     = 1
-	dealBlind     = 2
-	closeUnplayed = 1
-	closeFollows  = 2
+	commitAskKey = 1
+	dealAsked    = 1
+	dealBlind    = 2
+	closeBlind   = 1
+	closeFollows = 2
 )
 
 // MaxBlindPlaces is how many places a deal with a co-dealer has at most.
@@ -65,12 +65,11 @@ func (a *Asked) fields(k *coder) {
 	k.raw("ask", a.Ask[:])
 }
 
-// Blind is what a co-dealer gave: it stands in the house's deal, or in its close if it was not
-// dealt.
+// Blind is what a co-dealer gave: it stands in the house's deal, and in its close.
 type Blind struct {
-	Deal   Foreign // the co-dealer's deal
-	Head   Head    // of the co-dealer's ledger, which covers it
-	Values []uint32
+	Deal   Foreign  // the co-dealer's deal; in a close the one that was not played, zeros for none
+	Head   Head     // of the co-dealer's ledger, which covers the deal; in a close the newest that the house saw
+	Values []uint32 // of the places that are not aside; in a close all of them or none
 }
 
 func (b *Blind) fields(k *coder) {
@@ -79,6 +78,9 @@ func (b *Blind) fields(k *coder) {
 	n := k.count16("values", len(b.Values))
 	if n > MaxBlindPlaces {
 		k.fail("values", fmt.Sprintf("at most %d", MaxBlindPlaces))
+	}
+	if b.Deal.Index == 0 && (b.Deal.Leaf != [32]byte{} || n > 0) {
+		k.fail("leaf hash in the other ledger", "entry 0 stands for no deal, with zeros and without values")
 	}
 	list(k, n, &b.Values, func(v, _ *uint32) { k.u32("value", v) })
 }

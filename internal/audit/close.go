@@ -13,7 +13,7 @@ type Close struct {
 	Form       Form
 	Tape       []byte   // FormTape: the tape; FormSealed: encapsulated key ‖ ciphertext
 	Key        uint64   // FormSealed: index of the key entry of the disclosure key
-	Unplayed   *Blind   // of a shuffle with a co-dealer: what was opened and not dealt
+	Blind      *Blind   // of a shuffle with a co-dealer: what the house knew of the order
 	Follows    *Foreign // of an order for another ledger: the close of the shuffle that it was for
 	Extensions []Extension
 }
@@ -33,8 +33,16 @@ func (c *Close) fields(k *coder) {
 	if (c.Reason == ReasonTapeLost || c.Outcome == OutcomeContinued) != (c.Form == FormNone) {
 		k.fail("form", "without a tape for the outcome continued and the reason tape_lost, and only then")
 	}
-	k.extended(&c.Extensions, &codesOfCloseExtension, field(closeUnplayed, "unplayed", &c.Unplayed),
+	k.extended(&c.Extensions, &codesOfCloseExtension, field(closeBlind, "blind", &c.Blind),
 		field(closeFollows, "follows", &c.Follows))
+}
+
+// Unplayed returns what a co-dealer opened and the shuffle ended without; nil for nothing.
+func (c *Close) Unplayed() *Blind {
+	if c.Blind == nil || c.Blind.Deal == (Foreign{}) {
+		return nil
+	}
+	return c.Blind
 }
 
 // disclosed goes through what a close or disclosure says of the tape.

@@ -437,7 +437,7 @@ var (
 	codesOfContextExtension    = codeList{name: "context_extension", open: true, names: [256]string{1: "terms", 2: "for_ledger"}}
 	codesOfCommitExtension     = codeList{name: "commit_extension", open: true, names: [256]string{1: "ask_key"}}
 	codesOfDealExtension       = codeList{name: "deal_extension", open: true, names: [256]string{1: "asked", 2: "blind"}}
-	codesOfCloseExtension      = codeList{name: "close_extension", open: true, names: [256]string{1: "unplayed", 2: "follows"}}
+	codesOfCloseExtension      = codeList{name: "close_extension", open: true, names: [256]string{1: "blind", 2: "follows"}}
 	codesOfRevealExtension     = codeList{name: "reveal_extension", open: true, names: [256]string{}}
 	codesOfDisclosureExtension = codeList{name: "disclosure_extension", open: true, names: [256]string{}}
 )

@@ -19,7 +19,8 @@ type Planned struct {
 	Slot   [32]byte // SourceSlot: SlotHash of the value
 	Chain  [32]byte // SourceBeacon: drand chain hash
 	Round  uint64   // SourceBeacon: the round, ≥ 1
-	Index  uint64   // SourceCoDealer: of the co-dealer's commit, in its ledger
+	Origin string   // SourceCoDealer: of the co-dealer's ledger
+	Index  uint64   // SourceCoDealer: of the co-dealer's commit, in that ledger
 	Leaf   [32]byte // SourceCoDealer: leaf hash of that entry
 }
 
@@ -268,6 +269,7 @@ func (c *Context) plan(k *coder) {
 func (c *Context) coDealer(k *coder, p *Planned) {
 	count := uint8(1)
 	k.known("co-dealers", &count, 1)
+	k.text("co-dealer's origin", &p.Origin, CheckOrigin)
 	k.u64("co-dealer's commit", &p.Index)
 	k.hash("leaf hash of the co-dealer's commit", &p.Leaf)
 }

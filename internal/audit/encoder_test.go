@@ -183,6 +183,7 @@ func (c *refContext) write(w *refWriter) {
 			w.num("beacon round", p.Round, 8)
 		case 4:
 			w.num("co-dealers", 1, 1)
+			w.str8("co-dealer's origin", p.Origin)
 			w.foreign(*p.Commit)
 		}
 	}
@@ -321,7 +322,7 @@ func (c *refClose) write(w *refWriter) {
 	if c.Follows != nil {
 		follows = extensionOf(2, func(w *refWriter) { w.foreign(*c.Follows) })
 	}
-	w.extensions(slices.Concat(c.Unplayed.extension(1), follows, c.Extensions))
+	w.extensions(slices.Concat(c.Blind.extension(1), follows, c.Extensions))
 }
 
 func (k *refKey) write(w *refWriter) {

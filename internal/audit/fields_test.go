@@ -100,6 +100,7 @@ type refSource struct {
 	Slot   hexed       `json:"slot_hash,omitempty"`
 	Chain  hexed       `json:"chain_hash,omitempty"`
 	Round  uint64      `json:"round,omitempty"`
+	Origin string      `json:"origin,omitempty"`
 	Commit *refForeign `json:"commit,omitempty"`
 }
 
@@ -178,7 +179,7 @@ type refClose struct {
 	Form       uint8          `json:"form"`
 	Key        uint64         `json:"disclosure_key,omitempty"`
 	Tape       hexed          `json:"tape,omitempty"` // form 2: encapsulated key ‖ ciphertext
-	Unplayed   *refBlind      `json:"unplayed,omitempty"`
+	Blind      *refBlind      `json:"blind,omitempty"`
 	Follows    *refForeign    `json:"follows,omitempty"`
 	Extensions []refExtension `json:"extensions,omitempty"`
 }

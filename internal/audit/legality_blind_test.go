@@ -20,7 +20,11 @@ func (c legalityCases) coDealers() {
 	c.blindRoles()
 }
 
-var foreign, foreignHead = refForeign{7, bytesOf("leaf", 32)}, refForeign{9, bytesOf("root", 32)}
+// foreign is the commit in the other ledger, foreignDeal a deal there.
+var foreign, foreignDeal = refForeign{7, bytesOf("leaf", 32)}, refForeign{8, bytesOf("deal", 32)}
+
+// foreignHead is a checkpoint of the other ledger, and noDeal stands for no deal there.
+var foreignHead, noDeal = refForeign{9, bytesOf("root", 32)}, refForeign{0, make(hexed, 32)}
 
 // allSources declares co-dealers among the sources of mixes.
 func allSources(g *refGenesis) { g.MixModes = 15 }
@@ -37,7 +41,7 @@ func unpinned(k *refKey) { *k = refKey{Subject: 8} }
 
 // coDealt puts a co-dealer in front of the plan.
 func coDealt(c *refContext) {
-	c.Plan = slices.Concat([]refSource{{Source: 4, Commit: &foreign}}, c.Plan)
+	c.Plan = slices.Concat([]refSource{{Source: 4, Origin: "lab.example/orders", Commit: &foreign}}, c.Plan)
 }
 
 // forLedger makes a context an order of four positions for another ledger.
@@ -53,7 +57,7 @@ func asking(e refEntry) refEntry {
 
 // given is what a co-dealer gave for a deal.
 func given(values ...uint32) func(*refDeal) {
-	return func(d *refDeal) { d.Blind = &refBlind{foreign, foreignHead, values} }
+	return func(d *refDeal) { d.Blind = &refBlind{foreignDeal, foreignHead, values} }
 }
 
 // askedFor is what another ledger's house asked for.
@@ -105,6 +109,14 @@ func (c legalityCases) pins() {
 	add("pin: an empty policy", "co_dealer", s.pin(text("")))
 	add("pin: a policy that asks for no witness", holds, s.pin(text(apart)))
 	add("pin: two quorums that share no witness", holds, s.pin())
+	own := func(name, key string) func(*refKey) {
+		return text("witness own " + refWitnessKey(name, signer(key)) + "\n" + witnessPolicy("w1"))
+	}
+	add("pin: a witness has the ledger's name", "co_dealer", s.pin(own(sampleOrigin, "w3")))
+	add("pin: a witness has the ledger's key", "co_dealer", s.pin(own("w3.example", "1")))
+	add("pin: a witness has a key of nobody", holds, s.pin(own("w3.example", "w3")))
+	add("pin: a log line has the ledger's key", "co_dealer",
+		s.pin(text("log "+refVKey("lab.example/orders", signer("1"))+"\n"+witnessPolicy("w1"))))
 	c.add("key", "pin: a weak signing key", "key", s, s.pin(public(append(hexed{1, 1}, make(hexed, 31)...))))
 	c.add("key", "two rules: pin of this ledger with a weak signing key", "key", s,
 		s.pin(here, public(append(hexed{1, 1}, make(hexed, 31)...))))
@@ -113,14 +125,27 @@ func (c legalityCases) pins() {
 	add("pin: the next signing key", "co_dealer", s.pin(public(signingKey("2"))))
 	s.then(s.pin())
 	add("pin: the same ledger again", holds, s.pin())
+	c.add("co_dealer", "the co-dealer's key as the next signing key", "co_dealer", s,
+		s.key(refKey{Subject: 1, Public: signingKey("lab")}))
+	c.add("co_dealer", "the key of a co-dealer's witness as the next signing key", "co_dealer", s,
+		s.key(refKey{Subject: 1, Public: signingKey("w1")}))
+	c.add("co_dealer", "a next signing key that is nobody's", holds, s,
+		s.key(refKey{Subject: 1, Public: signingKey("3")}))
 	add("pin: a third ledger", holds, s.pin(func(k *refKey) { k.Origin = "third.example/orders" }))
 
 	p := newStory(allSources, production)
+	pin := func(name, rule string, changes ...func(*refKey)) {
+		q := newStory(allSources, production)
+		k := q.pin(changes...)
+		q.then(q.act(13, k, "alice", "bob"))
+		c.add("co_dealer", "pin in production: "+name, rule, q, k)
+	}
+	c.add("two_persons", "pin in production: without an act", "two_persons", p, p.pin(unpinned))
 	shared := strings.ReplaceAll(witnessPolicy("w1", "w2"), "any-of-them any", "any-of-them all")
-	c.add("co_dealer", "pin in production: two quorums that share no witness", "co_dealer", p, p.pin())
-	c.add("co_dealer", "pin in production: no quorum", "co_dealer", p, p.pin(text(apart)))
-	c.add("co_dealer", "pin in production: two quorums that share a witness", holds, p, p.pin(text(shared)))
-	c.add("co_dealer", "pin in production: no ledger", holds, p, p.pin(unpinned))
+	pin("two quorums that share no witness", "co_dealer")
+	pin("no quorum", "co_dealer", text(apart))
+	pin("two quorums that share a witness", holds, text(shared))
+	pin("no ledger", holds, unpinned)
 
 	two := newStory(allSources, withTwo(13))
 	for _, k := range []struct {
@@ -156,6 +181,9 @@ func (c legalityCases) blindCommits() {
 	add("a co-dealer", holds, blind(s))
 	add("a co-dealer, a slot, a beacon and a cut", holds, blind(s, planned(slot, beacon(7), refSource{Source: 3})))
 	add("a commit without a co-dealer", holds, s.commit("t"))
+	another := blind(s)
+	another.Commit.Context.Plan[0].Origin = "third.example/orders"
+	add("pin: a co-dealer that is not the ledger's", "co_dealer", another)
 	add("an ask key without a co-dealer", "co_dealer", asking(s.commit("t")))
 	add("an ask key with a slot alone", "co_dealer", asking(s.commit("t", planned(slot))))
 	add("a co-dealer without an ask key", "co_dealer", s.commit("t", coDealt))
@@ -230,6 +258,12 @@ func (c legalityCases) blindDeals() {
 	deal := func(first uint64, changes ...func(*refDeal)) refEntry { return s.deal(id, first, 1, changes...) }
 	add("a deal of two places", holds, deal(0, two, given(5, 0)))
 	add("a deal without what the co-dealer gave", "co_dealer", deal(0, two))
+	at := func(index, size uint64) func(*refDeal) {
+		return func(d *refDeal) { d.Blind.Deal.Index, d.Blind.Head.Index = index, size }
+	}
+	add("the co-dealer's deal is its commit", "co_dealer", deal(0, two, given(5, 0), at(7, 9)))
+	add("the co-dealer's deal stands below its commit", "co_dealer", deal(0, two, given(5, 0), at(6, 9)))
+	add("a checkpoint that does not cover the co-dealer's deal", "co_dealer", deal(0, two, given(5, 0), at(8, 8)))
 	add("a deal with what was asked for alone", "co_dealer", deal(0, two, askedFor))
 	add("a deal with what was asked for, too", "co_dealer", deal(0, two, given(5, 0), askedFor))
 	add("a value too few", "co_dealer", deal(0, two, given(5)))
@@ -341,6 +375,9 @@ func (c legalityCases) orderDeals() {
 	two := runs(seats(2))
 	add("a deal that was asked for", holds, deal(0, two, askedFor))
 	add("a deal that nobody asked for", "co_dealer", deal(0, two))
+	size := func(n uint64) func(*refDeal) { return func(d *refDeal) { d.Asked.Head.Index = n } }
+	add("a checkpoint that covers the commit of the house", holds, deal(0, two, askedFor, size(8)))
+	add("a checkpoint that does not cover the commit of the house", "co_dealer", deal(0, two, askedFor, size(7)))
 	add("a deal with what a co-dealer gave", "co_dealer", deal(0, two, given(0, 1)))
 	add("a deal with both", "co_dealer", deal(0, two, askedFor, given(0, 1)))
 	add("a final deal", "co_dealer", deal(0, two, askedFor, final))
@@ -357,7 +394,7 @@ func (c legalityCases) orderDeals() {
 func (c legalityCases) blindCloses() {
 	s, id := blindHand()
 	add := c.add8(s, "co_dealer")
-	unplayed := func(c *refClose) { c.Unplayed = &refBlind{foreign, foreignHead, []uint32{1}} }
+	unplayed := func(c *refClose) { c.Blind = &refBlind{foreignDeal, foreignHead, []uint32{1}} }
 	follows := func(c *refClose) { c.Follows = &foreign }
 	late := func(s *story, id uint64, e refEntry) refEntry { e.Time = s.entries[id].Commit.CloseBy; return e }
 	add("void for co_dealer", holds, s.close(id, 4, void(11)))
@@ -368,6 +405,26 @@ func (c legalityCases) blindCloses() {
 	add("completed, with what was not played", "co_dealer", s.close(id, 1, unplayed))
 	add("ended_early, with what was not played", "co_dealer", s.close(id, 2, unplayed))
 	add("completed", holds, s.close(id, 1))
+	without := func(c *refClose) { c.Blind = nil }
+	at := func(deal, size uint64) func(*refClose) {
+		return func(c *refClose) { c.Blind.Deal.Index, c.Blind.Head.Index = deal, size }
+	}
+	values := func(values ...uint32) func(*refClose) { return func(c *refClose) { c.Blind.Values = values } }
+	add("completed, without a checkpoint of the co-dealer", "co_dealer", s.close(id, 1, without))
+	add("void, without a checkpoint of the co-dealer", "co_dealer", s.close(id, 4, void(11), without))
+	add("expired, without a checkpoint of the co-dealer", "co_dealer", late(s, id, s.close(id, 5, without)))
+	add("tape_lost, without a checkpoint of the co-dealer", holds, s.close(id, 4, tapeLost, without))
+	add("a checkpoint of the co-dealer that covers its commit", holds, s.close(id, 1, at(0, 8)))
+	add("a checkpoint of the co-dealer that does not cover its commit", "co_dealer", s.close(id, 1, at(0, 7)))
+	add("what was not played, under a checkpoint that does not cover it", "co_dealer",
+		s.close(id, 4, void(11), unplayed, at(8, 8)))
+	add("what was not played is the commit", "co_dealer", s.close(id, 4, void(11), unplayed, at(7, 9)))
+	add("what was not played, without values", holds, s.close(id, 4, void(11), unplayed, values()))
+	add("what was not played, a value for each place", holds, s.close(id, 4, void(11), unplayed, values(0, 1, 2, 3, 4, 5)))
+	add("what was not played, a value too many", "co_dealer",
+		s.close(id, 4, void(11), unplayed, values(0, 1, 2, 3, 4, 5, 6)))
+	add("what was not played, out of range", "co_dealer", s.close(id, 4, void(11), unplayed, values(6)))
+	add("what was not played, one position twice", "co_dealer", s.close(id, 4, void(11), unplayed, values(1, 1)))
 	add("a close with a co-dealer that follows another", "co_dealer", s.close(id, 1, follows))
 	c.add("deadline", "two rules: expired in time, with what was not played, and follows", "deadline", s,
 		s.close(id, 5, unplayed, follows))
@@ -383,6 +440,8 @@ func (c legalityCases) blindCloses() {
 	c.add("co_dealer", "expired with what was not played, where there is no co-dealer", "co_dealer", p,
 		late(p, plain, p.close(plain, 5, unplayed)))
 	c.add("co_dealer", "a close that follows another, of no order", "co_dealer", p, p.close(plain, 1, follows))
+	c.add("co_dealer", "a checkpoint of a co-dealer, where there is none", "co_dealer", p, p.close(plain, 1,
+		func(c *refClose) { c.Blind = &refBlind{noDeal, foreignHead, nil} }))
 	p.then(p.commit("t", child(plain, 3, 2)))
 	c.add("co_dealer", "continued, with what was not played", "co_dealer", p, p.close(plain, 3, unplayed))
 }
@@ -404,7 +463,7 @@ func (c legalityCases) orderCloses() {
 		add("tape_lost, behind nothing", holds, s.close(id, 4, tapeLost))
 		add("void for co_dealer", "co_dealer", s.close(id, 4, void(11), follows))
 		add("void, with what was not played", "co_dealer", s.close(id, 4, void(4), follows,
-			func(c *refClose) { c.Unplayed = &refBlind{foreign, foreignHead, []uint32{1}} }))
+			func(c *refClose) { c.Blind = &refBlind{foreignDeal, foreignHead, []uint32{1}} }))
 		s.then(s.deal(id, 0, 0, runs(seats(2)), askedFor))
 	}
 }

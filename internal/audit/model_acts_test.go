@@ -190,7 +190,7 @@ func (m model) twoPersons() (acts []Act, delay int64) {
 }
 
 func tooFew(production bool, n int, acts []Act) bool {
-	for _, a := range []Act{8, 9, 10, 11} {
+	for _, a := range []Act{8, 9, 10, 11, 13} {
 		if production && !slices.Contains(acts, a) {
 			return true
 		}

@@ -1,8 +1,10 @@
 package audit
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // The rule co_dealer, asked of the whole list of entries.
@@ -41,8 +43,26 @@ func (m model) badPin(k *Key) bool {
 		return false
 	}
 	p, err := ParsePolicy(k.Policy)
-	return k.Origin == m.genesis().Origin || slices.Contains(m.known(SubjectSigning), KeyID(k.Public)) || err != nil ||
-		m.genesis().Production && p.Overlap() < 1
+	return k.Origin == m.genesis().Origin || err != nil || m.genesis().Production && p.Overlap() < 1 ||
+		m.mingled(k, m.known(SubjectSigning))
+}
+
+// mingled: one of these signing keys is the co-dealer's, or that of a witness of its policy.
+func (m model) mingled(pin *Key, signing [][32]byte) bool {
+	if pin == nil || pin.Origin == "" {
+		return false
+	}
+	for _, line := range strings.Split(string(pin.Policy), "\n") {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] != "log" {
+			continue
+		}
+		public, err := base64.StdEncoding.DecodeString(strings.SplitN(words[1], "+", 3)[2])
+		if err != nil || slices.Contains(signing, KeyID(public)) {
+			return true
+		}
+	}
+	return slices.Contains(signing, KeyID(pin.Public)) || ownWitness(pin.Policy, m.genesis().Origin, signing)
 }
 
 func (m model) badBlindCommit(c *Commit) bool {
@@ -57,7 +77,7 @@ func (m model) badBlindCommit(c *Commit) bool {
 		return c.AskKey != nil || pin != nil && pin.Every
 	}
 	return c.AskKey == nil || !soundEdwards(append([]byte{1}, c.AskKey...)) || pin == nil || pin.Origin == "" ||
-		ctx.Parent != nil || !all
+		pin.Origin != ctx.Plan[0].Origin || ctx.Parent != nil || !all
 }
 
 // gave are the values that the co-dealer gave for a shuffle.
@@ -90,7 +110,8 @@ func (m model) badBlindDeal(ctx *Context, d *Deal) bool {
 			place++
 		}
 	}
-	if (has || order) && place-d.First > 64 || order && d.Final || has && len(open) != len(d.Blind.Values) {
+	if (has || order) && place-d.First > 64 || order && d.Final || has && len(open) != len(d.Blind.Values) ||
+		has && badHead(ctx, d.Blind, true) || order && d.Asked.Commit.Index >= d.Asked.Head.Size {
 		return true
 	}
 	if !has {
@@ -112,11 +133,50 @@ func (m model) badBlindDeal(ctx *Context, d *Deal) bool {
 	return false
 }
 
+// badHead: a checkpoint of the co-dealer covers its commit, and its deal if one is named.
+func badHead(ctx *Context, b *Blind, named bool) bool {
+	commit := ctx.Plan[slices.IndexFunc(ctx.Plan, func(p Planned) bool { return p.Source == 4 })].Index
+	if named && b.Deal.Index <= commit {
+		return true
+	}
+	return b.Head.Size <= max(commit, b.Deal.Index)
+}
+
 func (m model) badBlindClose(ctx *Context, c *Close) bool {
 	order, has := ctx.ForLedger != "", blind(ctx)
 	over := c.Outcome == OutcomeVoid || c.Outcome == OutcomeExpired
 	alone := c.Outcome == OutcomeExpired || c.Reason == ReasonTapeLost ||
 		c.Outcome == OutcomeVoid && len(m.dealsOf(c.Shuffle)) == 0
-	return !has && (c.Reason == ReasonCoDealer || c.Unplayed != nil) || c.Unplayed != nil && !over ||
-		c.Follows != nil && !order || order && c.Follows == nil && !alone
+	if !has && (c.Reason == ReasonCoDealer || c.Blind != nil) || has && c.Blind == nil && c.Reason != ReasonTapeLost {
+		return true
+	}
+	if c.Follows != nil && !order || order && c.Follows == nil && !alone {
+		return true
+	}
+	if c.Blind == nil {
+		return false
+	}
+	named := c.Blind.Deal.Index > 0
+	if named && !over || badHead(ctx, c.Blind, named) {
+		return true
+	}
+	return named && m.badUnplayed(ctx, c)
+}
+
+// badUnplayed: values that were not played are as many as places are left at most, and of cards none twice.
+func (m model) badUnplayed(ctx *Context, c *Close) bool {
+	dealt, values := 0, m.gave(c.Shuffle)
+	for _, i := range m.dealsOf(c.Shuffle) {
+		dealt += m[i].Body.(*Deal).Count()
+	}
+	if ctx.IsDraw() {
+		return len(c.Blind.Values) > len(ctx.Recipe.Ranges)-dealt
+	}
+	for _, v := range c.Blind.Values {
+		if int(v) >= ctx.Recipe.Take || slices.Contains(values, v) {
+			return true
+		}
+		values = append(values, v)
+	}
+	return len(c.Blind.Values) > ctx.Recipe.Take-dealt
 }

@@ -528,7 +528,10 @@ func (m model) keyRule(k *Key) string {
 				k.Retired == SubjectAuditor && len(auditors) == 1
 		}
 		return false
-	}, "co_dealer", func() bool { return k.Subject == SubjectCoDealer && m.badPin(k) },
+	}, "co_dealer", func() bool {
+		return k.Subject == SubjectCoDealer && m.badPin(k) ||
+			k.Subject == SubjectSigning && m.mingled(m.pinned(), [][32]byte{KeyID(k.Public)})
+	},
 		"administrators", func() bool { return m.badAdministrators(k) })
 }
 

@@ -152,11 +152,12 @@ func (r *refReader) asked() {
 }
 
 func (r *refReader) blind() {
-	r.foreign()
+	index, leaf := r.integer(), r.take(32)
 	r.foreign()
 	n := r.num(2)
 	r.must(n <= 64)
 	r.take(4 * int(n))
+	r.must(index > 0 || n == 0 && string(leaf) == string(make([]byte, 32)))
 }
 
 func (r *refReader) name() string {
@@ -392,6 +393,7 @@ func (r *refReader) plan(cards bool) {
 		case 4:
 			shape += "d"
 			r.code(1)
+			r.matches(refOrigin, r.str8())
 			r.foreign()
 		}
 	}

@@ -27,9 +27,9 @@ type approval struct {
 	digest [32]byte
 }
 
-// alwaysTwo are the acts that need two administrators in every production ledger: with
-// them, one person could become two.
-var alwaysTwo = []Act{ActAdministrator, ActAdminCredential, ActTakeover, ActTwoPersons}
+// alwaysTwo are the acts that need two administrators in every production ledger: with them, one
+// person could become two, or deal with a co-dealer of the own choice.
+var alwaysTwo = []Act{ActAdministrator, ActAdminCredential, ActTakeover, ActTwoPersons, ActCoDealer}
 
 // actLife is how long an act may be good for, in milliseconds; of one that may wait, for
 // how long after the delay.

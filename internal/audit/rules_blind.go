@@ -15,7 +15,7 @@ func (s *State) checkCoDealer(k *Key) error {
 	if err := soundKey(SubjectSigning, k.Public); err != nil {
 		return err
 	}
-	if k.Origin == s.genesis.Origin || s.IsSigningKey(k.Public) {
+	if k.Origin == s.genesis.Origin {
 		return illegal(RuleCoDealer, "a ledger is not its own co-dealer")
 	}
 	p, err := ParsePolicy(k.Policy)
@@ -27,13 +27,37 @@ func (s *State) checkCoDealer(k *Key) error {
 	case s.genesis.Production && p.Overlap() == 0:
 		return illegal(RuleCoDealer, "no two quorums of the co-dealer's policy need share a witness")
 	}
+	return apartFrom(k, p, s.genesis.Origin, s.IsSigningKey)
+}
+
+// apartFrom: no key of a co-dealer is the ledger's own, and none of its witnesses is the ledger.
+func apartFrom(pin *Key, p *Policy, origin string, own func(public []byte) bool) error {
+	if own(pin.Public) || slices.ContainsFunc(p.LogKeys, own) {
+		return illegal(RuleCoDealer, "a signing key of the ledger is the co-dealer's")
+	}
+	if err := p.CheckWitnesses(origin, own); err != nil {
+		return illegal(RuleCoDealer, "the co-dealer's policy: %s", err)
+	}
 	return nil
+}
+
+// checkApart is apartFrom of the co-dealer in force, for a new signing key.
+func (s *State) checkApart(public []byte) error {
+	pin := s.keys.coDealer
+	if pin == nil || pin.Origin == "" {
+		return nil
+	}
+	p, err := ParsePolicy(pin.Policy)
+	if err != nil {
+		return nil // checked when it was named; then of a later type
+	}
+	return apartFrom(pin, p, s.genesis.Origin, func(k []byte) bool { return slices.Equal(k, public) })
 }
 
 // checkBlindCommit is the rule co_dealer of a commit.
 func (s *State) checkBlindCommit(c *Commit) error {
 	ctx := c.Context
-	_, named := ctx.CoDealer()
+	of, named := ctx.CoDealer()
 	pin := s.keys.coDealer
 	switch {
 	case ctx.ForLedger != "":
@@ -46,6 +70,8 @@ func (s *State) checkBlindCommit(c *Commit) error {
 		return nil
 	case !s.holders.supposed && (pin == nil || pin.Origin == ""):
 		return illegal(RuleCoDealer, "the ledger names no co-dealer")
+	case !s.holders.supposed && pin.Origin != of.Origin:
+		return illegal(RuleCoDealer, "the ledger's co-dealer is %s, and not %s", pin.Origin, of.Origin)
 	case ctx.Parent != nil:
 		return illegal(RuleCoDealer, "a child has no co-dealer: who made it knew the order of its parent")
 	case !ctx.IsDraw() && ctx.Recipe.Take != ctx.Recipe.Cards:
@@ -103,10 +129,33 @@ func checkBlindDeal(o opened, d *Deal) error {
 	case !o.blind && !o.forLedger:
 		return nil
 	}
-	if err := checkAsking(o, d); err != nil || o.forLedger {
+	if err := checkAsking(o, d); err != nil {
+		return err
+	}
+	if o.forLedger {
+		return checkHead(d.Asked.Commit, d.Asked.Head)
+	}
+	if err := behindOrder(o, d.Blind); err != nil {
 		return err
 	}
 	return checkGiven(o, d)
+}
+
+// checkHead: a checkpoint covers the entry that it is named for.
+func checkHead(of Foreign, head Head) error {
+	if of.Index >= head.Size {
+		return illegal(RuleCoDealer, "a checkpoint of %d entries does not cover entry %d of the other ledger", head.Size,
+			of.Index)
+	}
+	return nil
+}
+
+// behindOrder: the deal of a co-dealer stands behind its commit, and its checkpoint covers it.
+func behindOrder(o opened, b *Blind) error {
+	if planned, _ := o.commit().Context.CoDealer(); b.Deal.Index <= planned.Index {
+		return illegal(RuleCoDealer, "the co-dealer's deal is entry %d, and its commit entry %d", b.Deal.Index, planned.Index)
+	}
+	return checkHead(b.Deal, b.Head)
 }
 
 // checkAsking is what of checkBlindDeal the runs decide.
@@ -157,25 +206,33 @@ func checkGiven(o opened, d *Deal) error {
 
 // checkBlindClose is the rule co_dealer of a close.
 func checkBlindClose(o opened, c *Close) error {
+	unplayed := c.Unplayed()
 	switch {
 	case c.Reason == ReasonCoDealer && !o.blind:
 		return illegal(RuleCoDealer, "shuffle %d has no co-dealer", o.id)
-	case c.Unplayed != nil && (!o.blind || c.Outcome != OutcomeVoid && c.Outcome != OutcomeExpired):
-		return illegal(RuleCoDealer, "a close as void or expired of a shuffle with a co-dealer names what was not played, "+
-			"and no other")
+	case c.Blind != nil && !o.blind, c.Blind == nil && o.blind && c.Reason != ReasonTapeLost:
+		return illegal(RuleCoDealer, "a close holds what the house knew of the co-dealer's order if the plan names one, "+
+			"and only then")
+	case unplayed != nil && c.Outcome != OutcomeVoid && c.Outcome != OutcomeExpired:
+		return illegal(RuleCoDealer, "a close as void or expired names what was not played, and no other")
 	case c.Follows != nil && !o.forLedger:
 		return illegal(RuleCoDealer, "shuffle %d is not for another ledger", o.id)
 	case o.forLedger && c.Follows == nil && c.Outcome != OutcomeExpired && c.Reason != ReasonTapeLost &&
 		(c.Outcome != OutcomeVoid || o.next > 0):
 		return illegal(RuleCoDealer, "an order that was dealt from closes behind the shuffle that it is for, or expires")
+	case unplayed != nil:
+		return checkUnplayed(o, unplayed)
+	case c.Blind != nil:
+		planned, _ := o.commit().Context.CoDealer()
+		return checkHead(Foreign{Index: planned.Index}, c.Blind.Head)
 	}
-	return checkUnplayed(o, c.Unplayed)
+	return nil
 }
 
 // checkUnplayed is checkGiven as far as a close shows it, which does not hold the runs.
 func checkUnplayed(o opened, b *Blind) error {
-	if b == nil {
-		return nil
+	if err := behindOrder(o, b); err != nil {
+		return err
 	}
 	c := o.commit().Context
 	if left := c.Recipe.Positions() - int(o.next); len(b.Values) > left {

@@ -229,7 +229,10 @@ func (s *State) checkKey(k *Key) error {
 			if s.persons.stood[string(k.Public)] {
 				return illegal(RuleKey, "the signing key stood in the ledger as the key of an administrator")
 			}
-			return s.checkNotWitness(k.Public)
+			if err := s.checkNotWitness(k.Public); err != nil {
+				return err
+			}
+			return s.checkApart(k.Public)
 		}
 	case SubjectPolicy:
 		return checkPolicy(k.Policy, s.genesis, s.IsSigningKey)

@@ -4,7 +4,7 @@ package audit
 func (s *samples) addBlind() {
 	foreign := refForeign{Index: 7, Leaf: bytesOf("leaf", 32)}
 	head := refForeign{Index: maxInteger, Leaf: bytesOf("root", 32)}
-	plan := []refSource{{Source: 4, Commit: &foreign}}
+	plan := []refSource{{Source: 4, Origin: "lab.example/orders", Commit: &foreign}}
 	commit := func(name string, ctx refContext, askKey hexed) {
 		c := sampleCommit(ctx)
 		c.AskKey = askKey
@@ -29,7 +29,9 @@ func (s *samples) addBlind() {
 		Blind: &refBlind{Deal: foreign, Head: head, Values: []uint32{}}}})
 	tape := bytesOf("tape", 129)
 	s.add("close: void, the co-dealer did not answer", refEntry{Close: &refClose{Shuffle: 2, Outcome: 4, Reason: 11, Form: 1,
-		Tape: tape, Unplayed: &refBlind{Deal: foreign, Head: head, Values: make([]uint32, 64)}}})
+		Tape: tape, Blind: &refBlind{Deal: foreign, Head: head, Values: make([]uint32, 64)}}})
+	s.add("close: with a co-dealer, and nothing that was not played", refEntry{Close: &refClose{Shuffle: 2, Outcome: 1,
+		Form: 1, Tape: tape, Blind: &refBlind{Deal: noDeal, Head: head}}})
 	s.add("close: of an order, behind the shuffle", refEntry{Close: &refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: tape,
 		Follows: &foreign}})
 	s.add("key: a co-dealer", refEntry{Key: &refKey{Subject: 8, Origin: "lab.example/orders", Public: keyLike(33),

@@ -408,7 +408,7 @@ func admins(names ...string) (list []refAdmin) {
 
 // twoAdmins is what a production ledger needs of administrators.
 func twoAdmins(g *refGenesis) {
-	g.Admins, g.TwoPersons, g.Delay = admins("alice", "bob"), []uint16{8, 9, 10, 11}, 10
+	g.Admins, g.TwoPersons, g.Delay = admins("alice", "bob"), []uint16{8, 9, 10, 11, 13}, 10
 }
 
 func (s *samples) addTakeovers() {

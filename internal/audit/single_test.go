@@ -161,7 +161,7 @@ func TestCheckShuffle(t *testing.T) {
 					g.Production, commit(e).Context.Production = true, true
 					g.Administrators = []audit.Administrator{{Name: "a", Key: seedKey}, {Name: "b", Key: otherKey}}
 					g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover,
-						audit.ActTwoPersons}
+						audit.ActTwoPersons, audit.ActCoDealer}
 					return e
 				})},
 		"an administrator with the signing key": {audit.RuleKey, list(func(e []audit.Placed) []audit.Placed {

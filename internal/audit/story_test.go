@@ -148,7 +148,12 @@ func (s *story) mix(id uint64, values ...refValue) refEntry {
 
 // close ends a shuffle with its tape, in the clear.
 func (s *story) close(id uint64, outcome uint8, changes ...func(*refClose)) refEntry {
-	c := with(refClose{Shuffle: id, Outcome: outcome, Form: 1, Tape: s.tapes[id]}, changes...)
+	c := refClose{Shuffle: id, Outcome: outcome, Form: 1, Tape: s.tapes[id]}
+	if of := s.entries[min(id, uint64(len(s.entries))-1)].Commit; of != nil && len(of.Context.Plan) > 0 &&
+		of.Context.Plan[0].Source == 4 {
+		c.Blind = &refBlind{noDeal, foreignHead, nil}
+	}
+	c = with(c, changes...)
 	if outcome == 3 && c.Form == 1 {
 		c.Form, c.Tape = 0, nil
 	}

@@ -22,7 +22,7 @@ func (e refEntry) entry() Entry {
 	case e.Close != nil:
 		c := e.Close
 		out.Body = &Close{Shuffle: c.Shuffle, Outcome: Outcome(c.Outcome), Reason: Reason(c.Reason), Form: Form(c.Form),
-			Tape: c.Tape, Key: c.Key, Unplayed: c.Unplayed.value(), Follows: c.Follows.pointer(),
+			Tape: c.Tape, Key: c.Key, Blind: c.Blind.value(), Follows: c.Follows.pointer(),
 			Extensions: extensions(c.Extensions)}
 	case e.Key != nil:
 		out.Body = e.Key.body()
@@ -119,7 +119,8 @@ func (c *refContext) value() *Context {
 		out.Parent = &Parent{ID: c.Parent.ID, Positions: c.Parent.Positions}
 	}
 	for _, p := range c.Plan {
-		planned := Planned{Source: Source(p.Source), Slot: array(p.Slot), Chain: array(p.Chain), Round: p.Round}
+		planned := Planned{Source: Source(p.Source), Slot: array(p.Slot), Chain: array(p.Chain), Round: p.Round,
+			Origin: p.Origin}
 		if p.Commit != nil {
 			planned.Index, planned.Leaf = p.Commit.Index, array(p.Commit.Leaf)
 		}

@@ -276,6 +276,20 @@ func (c *CoDealers) Asked(ctx context.Context, origin string, order uint64, firs
 	return &dealer.Given{Receipt: g.Receipt, Cards: g.Cards}, nil
 }
 
+// Seen returns the newest checkpoint of its ledger that was seen.
+func (c *CoDealers) Seen(origin string) (head audit.Head) {
+	p := c.peers[origin]
+	if p == nil {
+		return head
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.client != nil {
+		head.Size, head.Root = p.client.Seen()
+	}
+	return head
+}
+
 // said is the error of a call as the dealer takes it: what the co-dealer refuses for good, what
 // proves two histories, and everything else.
 func (p *peer) said(err error) error {

@@ -3,6 +3,7 @@ package codealer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -123,25 +124,38 @@ func TestUnplayed(t *testing.T) {
 	}
 }
 
-// TestSilentAtTheEnd: a shuffle does not end before the co-dealer said whether it opened
-// anything, except once its order is over.
+// TestSilentAtTheEnd: while the co-dealer is silent, a shuffle ends as void for it or expires, with
+// the newest checkpoint that was seen, and in no other way.
 func TestSilentAtTheEnd(t *testing.T) {
 	p := newPair(t, setting{})
-	s := p.blind("hand")
-	p.deal(s.ID, 0, board(1))
-	p.front.broken("", down)
-	_, err := p.house.dealer.Close(within(t, time.Second), house, s.ID, completed)
-	if !errors.Is(err, dealer.ErrCoDealer) {
-		t.Fatalf("%v, want ErrCoDealer", err)
+	ends := func(end func(id uint64)) {
+		t.Helper()
+		s := p.blind("hand" + fmt.Sprint(p.house.ledger.Head().Size))
+		p.deal(s.ID, 0, board(1))
+		p.blind("newer"+fmt.Sprint(s.ID), func(r *dealer.ShuffleRequest) { r.Table = "u" })
+		seen := p.way.Seen(labOrigin)
+		p.front.broken("", down)
+		for _, other := range []dealer.CloseRequest{completed,
+			{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal}} {
+			_, err := p.house.dealer.Close(within(t, time.Second), house, s.ID, other)
+			if !errors.Is(err, dealer.ErrCoDealer) {
+				t.Errorf("%v: %v, want ErrCoDealer", other, err)
+			}
+		}
+		end(s.ID)
+		p.front.broken("", nil)
+		if b := p.closed(s.ID).Blind; b == nil || b.Deal.Index != 0 || b.Head != seen || seen.Size == 0 {
+			t.Errorf("the close has %+v of the co-dealer, and %+v was seen", b, seen)
+		}
+		p.proved(s.ID, dealer.View{})
 	}
-	p.house.clock.by.Store(int64(2 * time.Hour))
-	if n, err := p.house.dealer.Expire(within(t, 20*time.Second)); n != 0 || err == nil {
-		t.Errorf("%d expired, %v", n, err)
-	}
-	p.house.clock.by.Store(int64(4 * time.Hour))
-	if n, err := p.house.dealer.Expire(within(t, 20*time.Second)); n != 1 || err != nil {
-		t.Errorf("%d expired, %v", n, err)
-	}
+	ends(func(id uint64) { p.close(id, gone) })
+	ends(func(uint64) {
+		p.house.clock.by.Store(int64(2 * time.Hour))
+		if n, err := p.house.dealer.Expire(within(t, 20*time.Second)); n == 0 || err != nil {
+			t.Errorf("%d expired, %v", n, err)
+		}
+	})
 }
 
 // TestRestarts: either side starts again in the middle of a hand, and the hand goes on.

@@ -267,6 +267,20 @@ func (p *pair) close(id uint64, req dealer.CloseRequest) dealer.Close {
 	return c
 }
 
+// closed returns the close of a shuffle of the house.
+func (p *pair) closed(id uint64) *audit.Close {
+	p.t.Helper()
+	b, err := p.house.dealer.Transcript(p.t.Context(), id, dealer.View{})
+	check(p.t, err)
+	f, err := audit.ParseTranscript(b)
+	check(p.t, err)
+	r, err := audit.ParseReceipt(f.Receipts[len(f.Receipts)-1])
+	check(p.t, err)
+	e, err := audit.ParseEntry(r.Entry)
+	check(p.t, err)
+	return e.Body.(*audit.Close)
+}
+
 // proved returns the verdict on the shuffle's transcript for everybody, once the witnesses saw
 // all of it, under a policy for the co-dealer.
 func (p *pair) proved(id uint64, v dealer.View) *verify.Verdict {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -30,6 +31,8 @@ type CoDealer interface {
 	Ask(ctx context.Context, origin string, order uint64, first int, runs []audit.Run, a Asking) (Given, error)
 	// Asked returns the deal of an order from this place on, nil if there is none.
 	Asked(ctx context.Context, origin string, order uint64, first int) (*Given, error)
+	// Seen returns the newest checkpoint of its ledger that was seen, zeros for none.
+	Seen(origin string) audit.Head
 	// Ended closes an order in the background. Receipt proves the close of the shuffle that
 	// it was for, nil for an order from which nothing was dealt.
 	Ended(origin string, order uint64, receipt func(context.Context) (string, error))
@@ -48,6 +51,7 @@ type order struct {
 	origin  string // of the co-dealer's ledger
 	receipt string
 	commit  *audit.Commit
+	head    audit.Head // of the receipt
 }
 
 // orderOf reads the receipt of an order.
@@ -60,8 +64,12 @@ func orderOf(receipt string) (*order, error) {
 	if !ok {
 		return nil, fmt.Errorf("entry %d of the co-dealer is no commit", r.Index)
 	}
+	head, err := audit.CheckpointText(r.Checkpoint)
+	if err != nil {
+		return nil, err
+	}
 	of := audit.Foreign{Index: r.Index, Leaf: tlog.RecordHash(r.Entry)}
-	return &order{of, commit.Context.Origin, receipt, commit}, nil
+	return &order{of, commit.Context.Origin, receipt, commit, audit.Head{Size: head.Size, Root: head.Root}}, nil
 }
 
 // blind reports whether the shuffle has a co-dealer.
@@ -89,7 +97,7 @@ func (r *record) order() (*order, error) {
 		return nil, fmt.Errorf("%w: the order kept of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
 	}
 	planned, _ := r.commit.Context.CoDealer()
-	if o.Foreign != (audit.Foreign{Index: planned.Index, Leaf: planned.Leaf}) {
+	if o.Foreign != (audit.Foreign{Index: planned.Index, Leaf: planned.Leaf}) || o.origin != planned.Origin {
 		return nil, fmt.Errorf("%w: the order kept of shuffle %d is another one", ledger.ErrFrozen, r.id)
 	}
 	return o, nil
@@ -124,7 +132,7 @@ func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *int64
 	if err != nil || o.origin != pin.Origin {
 		return nil, fmt.Errorf("%w: it gave no order that fits: %w", ErrCoDealer, err)
 	}
-	c.Plan[0].Index, c.Plan[0].Leaf = o.Index, o.Leaf
+	c.Plan[0].Origin, c.Plan[0].Index, c.Plan[0].Leaf = o.origin, o.Index, o.Leaf
 	return o, nil
 }
 
@@ -215,43 +223,57 @@ func (r *record) before() ledger.Row {
 	return r.row
 }
 
-// gave returns what a house writes of a co-dealer's deal, if it is the one that was asked for:
-// by asked, or by the holder of the tape if that is nil.
+// gave returns what a house writes of a co-dealer's deal that it asked for.
 func (r *record) gave(o *order, g Given, first int, runs []audit.Run, asked *audit.Asked) (*audit.Blind, error) {
-	p, err := audit.ParseReceipt(g.Receipt)
+	b, d, err := r.entered(o, g.Receipt, first)
 	if err != nil {
 		return nil, err
+	}
+	if !slices.Equal(d.Runs, runs) || !asked.SameRequest(d.Asked) {
+		return nil, errors.New("it answers another request")
+	}
+	b.Values, err = o.opens(d, g.Cards)
+	return b, err
+}
+
+// entered returns what a house writes of a co-dealer's deal, without its values, if the holder of
+// the tape asked for it behind the newest entry of the shuffle.
+func (r *record) entered(o *order, receipt string, first int) (*audit.Blind, *audit.Deal, error) {
+	p, err := audit.ParseReceipt(receipt)
+	if err != nil {
+		return nil, nil, err
 	}
 	head, err := audit.CheckpointText(p.Checkpoint)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := p.CheckInclusion(head); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	e, err := audit.ParseEntry(p.Entry)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d, ok := e.Body.(*audit.Deal)
-	if !ok || head.Origin != o.origin || d.Shuffle != o.Index || d.First != first ||
-		runs != nil && !slices.Equal(d.Runs, runs) {
-		return nil, errors.New("it is another entry than the deal that was asked for")
+	if !ok || head.Origin != o.origin || d.Shuffle != o.Index || d.First != first {
+		return nil, nil, errors.New("it is another entry than the deal that was asked for")
 	}
 	of := audit.Foreign{Index: r.id, Leaf: tlog.RecordHash(r.row.Entry)}
 	if err := audit.CheckAsked(d, r.commit, of, tlog.RecordHash(r.before().Entry)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if asked != nil && !asked.SameRequest(d.Asked) {
-		return nil, errors.New("it answers another request")
-	}
-	b := &audit.Blind{Deal: audit.Foreign{Index: p.Index, Leaf: tlog.RecordHash(p.Entry)},
-		Head: audit.Head{Size: head.Size, Root: head.Root}}
+	return &audit.Blind{Deal: audit.Foreign{Index: p.Index, Leaf: tlog.RecordHash(p.Entry)},
+		Head: audit.Head{Size: head.Size, Root: head.Root}}, d, nil
+}
+
+// opens returns the values of a deal's places that are not aside, if the openings lead to the
+// order's deck root.
+func (o *order) opens(d *audit.Deal, cards []audit.Card) (values []uint32, err error) {
 	places := openPlaces(d)
-	if len(places) != len(g.Cards) {
-		return nil, fmt.Errorf("%d openings for %d places", len(g.Cards), len(places))
+	if len(places) != len(cards) {
+		return nil, fmt.Errorf("%d openings for %d places", len(cards), len(places))
 	}
-	for i, card := range g.Cards {
+	for i, card := range cards {
 		opening, err := card.Opening()
 		if err != nil {
 			return nil, err
@@ -263,9 +285,9 @@ func (r *record) gave(o *order, g Given, first int, runs []audit.Run, asked *aud
 		if err != nil {
 			return nil, fmt.Errorf("place %d: %w", card.Place, err)
 		}
-		b.Values = append(b.Values, card.Value)
+		values = append(values, card.Value)
 	}
-	return b, nil
+	return values, nil
 }
 
 // openPlaces are the places of a deal that are not aside.
@@ -310,45 +332,87 @@ func receiptIn(kept []byte) string {
 	return g.Receipt
 }
 
-// unplayed returns what the co-dealer opened of a shuffle and was not dealt: the house stopped
-// in between, or the game gave the deal up. Only an end as void or expired may leave it so.
-// Once the order is over, nothing more can be opened, and a co-dealer that is silent stops no
-// end any more.
+// unplayed fills in what a close says of the co-dealer's order: the newest checkpoint that was
+// seen, and what the co-dealer opened and was not dealt, because the house stopped in between or
+// the game gave the deal up. Only an end as void or expired may leave it so. One that expired, lost
+// its tape, or is void for the co-dealer waits for no answer.
 func (d *Dealer) unplayed(ctx context.Context, r *record, req *CloseRequest) error {
-	if !r.blind() || r.next() == r.commit.Context.Recipe.Positions() {
+	if !r.blind() {
 		return nil
 	}
+	waits := req.Outcome != audit.OutcomeExpired && req.Reason != audit.ReasonCoDealer &&
+		req.Reason != audit.ReasonTapeLost
 	o, err := r.order()
+	if err != nil && req.Reason == audit.ReasonTapeLost {
+		return nil // the receipt of the order is lost with the tape
+	}
 	if err != nil {
 		return err
 	}
-	var g *Given
-	if err = ErrCoDealer; d.cfg.CoDealer != nil {
-		g, err = d.cfg.CoDealer.Asked(ctx, o.origin, o.Index, r.next())
-	}
-	if err != nil && d.cfg.Now() >= o.commit.CloseBy {
-		d.cfg.Log.Error("a shuffle ends, and its co-dealer does not say whether it opened anything that was not dealt",
-			"shuffle", r.id, "co_dealer", o.origin, "error", err)
+	req.blind = &audit.Blind{Head: r.seen(o)}
+	if r.next() == r.commit.Context.Recipe.Positions() {
 		return nil
 	}
+	if !waits {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, lastAnswer)
+		defer cancel()
+	}
+	err = d.openedLast(ctx, r, o, req)
+	if d.cfg.CoDealer != nil {
+		if head := d.cfg.CoDealer.Seen(o.origin); head.Size > req.blind.Head.Size {
+			req.blind.Head = head
+		}
+	}
+	if err != nil && !waits {
+		d.cfg.Log.Error("a shuffle ends, and its co-dealer does not say what it opened that was not dealt", "shuffle", r.id,
+			"co_dealer", o.origin, "error", err)
+		return nil
+	}
+	return err
+}
+
+// lastAnswer is for how long a close that needs no answer of the co-dealer waits for one.
+const lastAnswer = 5 * time.Second
+
+// seen returns the newest checkpoint of the order's ledger in what is kept of the shuffle.
+func (r *record) seen(o *order) audit.Head {
+	if last := len(r.deals) - 1; last >= 0 {
+		return r.deals[last].deal.Blind.Head
+	}
+	return o.head
+}
+
+// openedLast fills in the deal behind the last one of the shuffle, if the co-dealer has one.
+func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *CloseRequest) error {
+	if d.cfg.CoDealer == nil {
+		return ErrCoDealer
+	}
+	g, err := d.cfg.CoDealer.Asked(ctx, o.origin, o.Index, r.next())
 	if err != nil || g == nil {
 		return err
 	}
-	blind, err := r.gave(o, *g, r.next(), nil, nil)
+	wrong := func(err error) error {
+		return fmt.Errorf("%w: what it dealt behind shuffle %d does not hold: %w", ErrCoDealer, r.id, err)
+	}
+	blind, deal, err := r.entered(o, g.Receipt, r.next())
 	if errors.Is(err, audit.ErrNotAsked) {
 		d.cfg.Log.Error("the co-dealer dealt what nobody asked for", "shuffle", r.id, "co_dealer", o.origin, "error", err)
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%w: what it dealt behind shuffle %d does not hold: %w", ErrCoDealer, r.id, err)
+		return wrong(err)
 	}
 	if req.Outcome != audit.OutcomeVoid && req.Outcome != audit.OutcomeExpired {
 		return &audit.Illegal{Code: audit.RuleCoDealer, Detail: fmt.Sprintf("the co-dealer opened %d places from place %d, "+
 			"and they were not dealt: deal them by the very same request, or close as void with the reason co_dealer",
-			len(g.Cards), r.next())}
+			len(openPlaces(deal)), r.next())}
 	}
-	req.unplayed, req.end.Unplayed = blind, g
-	return nil
+	if blind.Values, err = o.opens(deal, g.Cards); err != nil {
+		g.Cards, err = nil, wrong(err) // it was entered, and not answered
+	}
+	req.blind, req.end.Unplayed = blind, g
+	return err
 }
 
 // unplayedBehind is unplayed once more, for a shuffle that was dealt from in that time, unless a
@@ -357,7 +421,7 @@ func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *CloseReques
 	if slices.ContainsFunc(before, func(b audit.Body) bool { return b.Type() == audit.TypeDeal }) {
 		return nil
 	}
-	req.unplayed, req.end = nil, keptEnd{}
+	req.blind, req.end = nil, keptEnd{}
 	return d.unplayed(ctx, r, req)
 }
 
@@ -388,7 +452,7 @@ func (d *Dealer) ended(r *record, appended []ledger.Appended) {
 	}
 	end := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
 	closing := appended[end]
-	dealt := len(r.deals) > 0 || closing.Entry.Body.(*audit.Close).Unplayed != nil ||
+	dealt := len(r.deals) > 0 || closing.Entry.Body.(*audit.Close).Unplayed() != nil ||
 		slices.ContainsFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeDeal })
 	if !dealt {
 		d.cfg.CoDealer.Ended(o.origin, o.Index, nil)
@@ -420,7 +484,7 @@ func (d *Dealer) coDealerEvidence(r *record) (*audit.CoDealer, error) {
 		}
 		c.Receipts = append(c.Receipts, g.Receipt)
 	}
-	if r.closed == nil || r.closed.Unplayed == nil {
+	if r.closed == nil || r.closed.Unplayed() == nil {
 		return c, nil
 	}
 	var end keptEnd

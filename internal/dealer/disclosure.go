@@ -235,6 +235,11 @@ func (d *Dealer) ending(ctx context.Context, actor audit.Actor, all []tapeOf, re
 	if len(before) > 0 {
 		p.Kept[0] = req.given
 	}
+	for _, b := range before {
+		if dealt, ok := b.(*audit.Deal); ok && dealt.Blind != nil {
+			req.blind = &audit.Blind{Head: dealt.Blind.Head}
+		}
+	}
 	with := p.Kept
 	for i, t := range all {
 		told, err := d.disclose(t, k)
@@ -252,9 +257,9 @@ func (d *Dealer) ending(ctx context.Context, actor audit.Actor, all []tapeOf, re
 			Key: told.Key}
 		if i == 0 {
 			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.Outcome, Reason: req.Reason, Form: told.Form,
-				Tape: told.Tape, Key: told.Key, Follows: req.follows, Unplayed: req.unplayed}
+				Tape: told.Tape, Key: told.Key, Follows: req.follows, Blind: req.blind}
 			before, with = nil, nil // they are of the last shuffle
-			if req.unplayed != nil {
+			if req.end.Unplayed != nil {
 				if kept, err = req.end.with(kept); err != nil {
 					return p, err
 				}

@@ -233,7 +233,7 @@ func isBlind(b audit.Body) bool {
 	case *audit.Deal:
 		return b.Blind != nil
 	case *audit.Close:
-		return b.Unplayed != nil
+		return b.Unplayed() != nil
 	}
 	return false
 }

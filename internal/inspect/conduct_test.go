@@ -226,7 +226,7 @@ func story(t *testing.T) *house {
 	t.Helper()
 	g := inspecttest.Plain()
 	g.TwoPersons = []audit.Act{audit.ActAdoptHead, audit.ActKillClear, audit.ActAdministrator, audit.ActAdminCredential,
-		audit.ActTakeover, audit.ActTwoPersons}
+		audit.ActTakeover, audit.ActTwoPersons, audit.ActCoDealer}
 	g.Delay = 60
 	h := &house{inspecttest.New(t.TempDir(), "story", g), 6_000}
 	rescue := audit.Actor{Identity: "rescue", Credential: "rescue-1"}

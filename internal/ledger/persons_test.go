@@ -81,7 +81,8 @@ func TestProductionQuorumsMeet(t *testing.T) {
 	g := genesis(t, vkey)
 	g.Production, g.Administrators = true,
 		[]audit.Administrator{newPerson(t, "alice").Administrator, newPerson(t, "bob").Administrator}
-	g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
+	g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons,
+		audit.ActCoDealer}
 	h.create(g)
 	l := h.open(h.config("mark"))
 	_, a, err := note.GenerateKey(nil, "w1")
@@ -243,7 +244,8 @@ func TestProductionGenesis(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store ledger.Store) {
 		h, vkey := newKeys(t, store)
 		alice, bob := newPerson(t, "alice").Administrator, newPerson(t, "bob").Administrator
-		needed := []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
+		needed := []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons,
+			audit.ActCoDealer}
 		g := genesis(t, vkey)
 		g.Production, g.Delay = true, 60
 		for name, c := range map[string]struct {

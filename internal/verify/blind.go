@@ -141,7 +141,8 @@ func (t *transcript) asked() (string, error) {
 		return "", notChecked("the shuffle has no co-dealer")
 	}
 	planned, _ := t.commit.Context.CoDealer()
-	if p := o.proofs[0]; p.Index != planned.Index || tlog.RecordHash(p.Entry) != tlog.Hash(planned.Leaf) {
+	if p := o.proofs[0]; p.head.Origin != planned.Origin || p.Index != planned.Index ||
+		tlog.RecordHash(p.Entry) != tlog.Hash(planned.Leaf) {
 		return "", errors.New("the co-dealer's commit is not the one that the plan names")
 	}
 	if err := audit.CheckOrder(t.commit, o.commit); err != nil {
@@ -184,7 +185,7 @@ func (t *transcript) asked() (string, error) {
 func (t *transcript) unplayed(rest []*audit.Deal, proofs []apart, of audit.Foreign, before tlog.Hash) error {
 	var named *audit.Blind
 	if t.closed != nil {
-		named = t.closed.Unplayed
+		named = t.closed.Unplayed()
 	}
 	switch {
 	case named == nil && len(rest) == 0:
@@ -194,7 +195,7 @@ func (t *transcript) unplayed(rest []*audit.Deal, proofs []apart, of audit.Forei
 	case named.Deal != audit.Foreign{Index: proofs[0].Index, Leaf: tlog.RecordHash(proofs[0].Entry)}:
 		return errors.New("the close names another deal of the co-dealer as not played")
 	}
-	if want := audit.Opens(rest[0].Runs); len(named.Values) != want {
+	if want := audit.Opens(rest[0].Runs); len(named.Values) != want && len(named.Values) > 0 {
 		return fmt.Errorf("the close names %d values of the co-dealer that were not played, and %d were asked for",
 			len(named.Values), want)
 	}
@@ -206,7 +207,7 @@ func (t *transcript) unplayed(rest []*audit.Deal, proofs []apart, of audit.Forei
 
 // unplayedDraws: draws that were not played are in the ranges of their places.
 func (t *transcript) unplayedDraws(d *audit.Deal, values []uint32) error {
-	if !t.commit.Context.IsDraw() {
+	if !t.commit.Context.IsDraw() || len(values) == 0 {
 		return nil
 	}
 	ranges, place, at := t.commit.Context.Recipe.Ranges, d.First, 0
@@ -291,8 +292,8 @@ func (t *transcript) oneHistory() error {
 	for _, d := range t.deals {
 		heads = append(heads, d.Blind.Head)
 	}
-	if t.closed != nil && t.closed.Unplayed != nil {
-		heads = append(heads, t.closed.Unplayed.Head)
+	if t.closed != nil && t.closed.Blind != nil {
+		heads = append(heads, t.closed.Blind.Head)
 	}
 	roots := make(map[uint64][32]byte)
 	for _, h := range heads {

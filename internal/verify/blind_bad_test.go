@@ -61,7 +61,7 @@ func notAsked(b *badAdder) {
 		p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: blind})
 	}
 	add("deal-index", "a deal that names another index of the order's ledger", func(p *pair) {
-		play(p, func(b *audit.Blind) { b.Deal.Index-- })
+		play(p, func(b *audit.Blind) { b.Deal.Index, b.Head.Size = b.Deal.Index+1, b.Head.Size+1 })
 	})
 	add("deal-leaf", "a deal that names another hash of the order's deal", func(p *pair) {
 		play(p, func(b *audit.Blind) { b.Deal.Leaf[0] ^= 1 })
@@ -82,8 +82,7 @@ func notAsked(b *badAdder) {
 	unplayed := func(p *pair, d *audit.Deal, change func(*audit.Blind)) {
 		blind := p.given(d)
 		change(blind)
-		p.closeAs(&audit.Close{Shuffle: p.id, Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer,
-			Form: audit.FormTape, Tape: p.tape, Unplayed: blind})
+		p.gone(blind)
 	}
 	as := func(*audit.Blind) {}
 	add("unplayed-left-out", "the close names a deal of the co-dealer that the file has not", func(p *pair) {
@@ -152,7 +151,7 @@ func notSeen(b *badAdder) {
 		handed(next, first, next), func(f *audit.Transcript) { f.CoDealer.Keys[0] = astray(f.CoDealer.Keys[0]) })
 	p := hand(b.T)
 	common := newKey(b.T, p.h.key.name, "co-dealer key")
-	p.h.rotateAs(common, p.h.key, common)
+	p.h.cheating().rotateAs(common, p.h.key, common)
 	blindCase(b, stepCoDealer, "handed-to-co-dealer", "the house handed its ledger on to the co-dealer's key",
 		p.play(two))
 	house := openAs(b.T, newKey(b.T, "example.com/main", "co-dealer key"))

@@ -53,9 +53,15 @@ func blindFiles(t testing.TB, add adder) {
 
 	p = hand(t).play(seat("a", 2))
 	d := p.ask(2, []audit.Run{board(1)})
-	p.closeAs(&audit.Close{Shuffle: p.id, Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer,
-		Form: audit.FormTape, Tape: p.tape, Unplayed: p.given(d)})
+	p.gone(p.given(d))
 	blindly("blind-unplayed", "an opening that was not played stands in the close", p)
+	p = hand(t).play(seat("a", 2))
+	entered := p.given(p.ask(2, []audit.Run{board(1)}))
+	entered.Values = nil
+	p.gone(entered)
+	blindly("blind-unanswered", "a deal of the co-dealer that was entered, and not answered", p)
+	p = hand(t).play(seat("a", 2)).gone(nil)
+	blindly("blind-silent", "void for a co-dealer that was silent: the close has its newest checkpoint", p)
 
 	p = misfit{closes: func(c, order *audit.Commit) { c.CloseBy = order.CloseBy - 3600_000 }}.pair(open(t, withPin),
 		coDealer(t), sixCards)
@@ -72,6 +78,14 @@ func blindFiles(t testing.TB, add adder) {
 	p.play(seat("a", 2))
 	b.key = first
 	blindly("blind-handed-on", "the co-dealer handed its ledger on twice, and the policy has its first key", p)
+}
+
+// gone closes the shuffle as void for its co-dealer, with what was not played.
+func (p *pair) gone(b *audit.Blind) *pair {
+	p.h.t.Helper()
+	p.closeAs(&audit.Close{Shuffle: p.id, Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer,
+		Form: audit.FormTape, Tape: p.tape, Blind: b})
+	return p
 }
 
 // believed is the trust in both, and what the verdict says then.

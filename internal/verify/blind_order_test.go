@@ -44,8 +44,7 @@ func otherOrders(b *badAdder) {
 		opened := p.given(p.ask(2, []audit.Run{board(2)}))
 		change(p, opened)
 		p.h.cheating()
-		p.closeAs(&audit.Close{Shuffle: p.id, Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer,
-			Form: audit.FormTape, Tape: p.tape, Unplayed: opened})
+		p.gone(opened)
 		add(step, "unplayed-"+name, about, p, p.transcript())
 	}
 	unplayed(stepLegality, "out-of-range", "an opening that was not played, out of range",
@@ -56,14 +55,11 @@ func otherOrders(b *badAdder) {
 		func(p *pair, o *audit.Blind) { o.Values[1] = p.by.values[0] })
 	unplayed(stepAsked, "too-few", "an opening that was not played, and one value left out",
 		func(_ *pair, o *audit.Blind) { o.Values = o.Values[:1] })
-	unplayed(stepAsked, "none", "an opening that was not played, without its values",
-		func(_ *pair, o *audit.Blind) { o.Values = nil })
 
 	p = blind(open(b.T, withPin), coDealer(b.T), nil).play(board(1))
 	given = p.given(p.ask(1, []audit.Run{board(1)}))
 	given.Values[0] = 38
-	p.closeAs(&audit.Close{Shuffle: p.id, Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer,
-		Form: audit.FormTape, Tape: p.tape, Unplayed: given})
+	p.gone(given)
 	add(stepAsked, "unplayed-draw-out-of-range", "a draw that was not played, out of its range", p, p.transcript())
 
 	a := open(b.T, withPin)

@@ -67,8 +67,10 @@ type misfit struct {
 func (m misfit) pair(a, b *house, deck []string, change ...func(*audit.Context)) *pair {
 	a.t.Helper()
 	if a.state != nil {
-		a.add(&audit.Key{Subject: audit.SubjectCoDealer, Origin: b.key.name, Public: b.key.public(),
-			Policy: secondPolicy(b)})
+		pin := &audit.Key{Subject: audit.SubjectCoDealer, Origin: b.key.name, Public: b.key.public(),
+			Policy: secondPolicy(b)}
+		a.approve(audit.ActCoDealer, audit.Daemon, pin)
+		a.add(pin)
 	}
 	var positions []string
 	for i := range deck {
@@ -89,7 +91,8 @@ func (m misfit) pair(a, b *house, deck []string, change ...func(*audit.Context))
 	}
 	p := &pair{by: b.commitTo(order, positions, func(c *audit.Commit, _ *game) { c.CloseBy += 7200_000 })}
 	p.prove()
-	planned := audit.Planned{Source: audit.SourceCoDealer, Index: p.by.id, Leaf: tlog.RecordHash(b.entries[p.by.id])}
+	planned := audit.Planned{Source: audit.SourceCoDealer, Origin: b.key.name, Index: p.by.id,
+		Leaf: tlog.RecordHash(b.entries[p.by.id])}
 	if m.planned != nil {
 		m.planned(&planned)
 	}
@@ -100,11 +103,19 @@ func (m misfit) pair(a, b *house, deck []string, change ...func(*audit.Context))
 		}
 		c.AskKey = audit.AskKey(c.Commitment, g.tape).Public().(ed25519.PublicKey)
 	})
+	p.other = b.top
 	p.before = tlog.RecordHash(a.entries[p.id])
 	if len(of.Mixed()) == 0 {
 		p.reorder(nil)
 	}
 	return p
+}
+
+// top is size and root of the ledger.
+func (h *house) top() audit.Head {
+	root, err := tlog.TreeHash(int64(len(h.entries)), h.reader())
+	must(h.t, err)
+	return audit.Head{Size: uint64(len(h.entries)), Root: root}
 }
 
 // prove keeps the receipt of the co-dealer's newest entry.
@@ -128,10 +139,8 @@ func (p *pair) mixed(values ...audit.MixValue) *pair {
 // ask has the co-dealer deal the next places; change may make the request dishonest.
 func (p *pair) ask(first int, runs []audit.Run, change ...func(*audit.Asked, *audit.Deal)) *audit.Deal {
 	p.h.t.Helper()
-	root, err := tlog.TreeHash(int64(len(p.h.entries)), p.h.reader())
-	must(p.h.t, err)
 	a := &audit.Asked{Commit: audit.Foreign{Index: p.id, Leaf: tlog.RecordHash(p.h.entries[p.id])}, After: p.before,
-		Head: audit.Head{Size: uint64(len(p.h.entries)), Root: root}, State: p.state}
+		Head: p.h.top(), State: p.state}
 	a.Sign(audit.AskKey(p.commit.Commitment, p.tape), first, runs)
 	d := &audit.Deal{Shuffle: p.by.id, First: first, Runs: runs, Asked: a}
 	for _, f := range change {
@@ -146,11 +155,8 @@ func (p *pair) ask(first int, runs []audit.Run, change ...func(*audit.Asked, *au
 func (p *pair) given(d *audit.Deal) *audit.Blind {
 	p.h.t.Helper()
 	h := p.by.h
-	root, err := tlog.TreeHash(int64(len(h.entries)), h.reader())
-	must(p.h.t, err)
 	index := uint64(len(h.entries) - 1)
-	b := &audit.Blind{Deal: audit.Foreign{Index: index, Leaf: tlog.RecordHash(h.entries[index])},
-		Head: audit.Head{Size: uint64(len(h.entries)), Root: root}}
+	b := &audit.Blind{Deal: audit.Foreign{Index: index, Leaf: tlog.RecordHash(h.entries[index])}, Head: h.top()}
 	place := d.First
 	for _, r := range d.Runs {
 		for range r.Count {

@@ -125,7 +125,7 @@ func honest(key keyPair) *audit.Genesis {
 		Administrators: []audit.Administrator{{Name: "alice", Key: adminKey("alice").public()},
 			{Name: "bob", Key: adminKey("bob").public()}},
 		TwoPersons: []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover,
-			audit.ActTwoPersons},
+			audit.ActTwoPersons, audit.ActCoDealer},
 		Delay: 86400,
 	}
 }
@@ -316,6 +316,8 @@ type game struct {
 	stated    []string
 
 	revealed []int // places
+
+	other func() audit.Head // of a co-dealer, for the close
 }
 
 var sixCards = []string{"Ace", "King", "Queen", "Jack", "Ten", "Nine"}
@@ -480,6 +482,9 @@ func (g *game) disclose() *game {
 
 func (g *game) closeAs(c *audit.Close) *game {
 	g.h.t.Helper()
+	if g.other != nil && c.Blind == nil {
+		c.Blind = &audit.Blind{Head: g.other()}
+	}
 	g.add(c)
 	g.closed = c
 	return g

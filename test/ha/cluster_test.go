@@ -172,6 +172,7 @@ postgresql:
   data_dir: %[6]s
   bin_dir: %[7]s
   pgpass: %[6]s.pgpass
+  basebackup: [checkpoint: fast] # or a copy waits for minutes, while hands are played
   authentication:
     superuser: {username: postgres, password: %[8]s}
     replication: {username: replicator, password: %[8]s}
@@ -258,6 +259,23 @@ func (c *cluster) synchronous() (n int) {
 	}
 	defer conn.Close(context.Background())
 	conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')").Scan(&n)
+	return n
+}
+
+// size returns that of the ledger's database in bytes, 0 while no node leads.
+func (c *cluster) size() (n int64) {
+	l := c.leader()
+	if l == nil {
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, fmt.Sprintf("postgres://postgres:%s@127.0.0.1:%d/shuffled", password, l.port))
+	if err != nil {
+		return 0
+	}
+	defer conn.Close(context.Background())
+	conn.QueryRow(ctx, "SELECT pg_database_size(current_database())").Scan(&n)
 	return n
 }
 

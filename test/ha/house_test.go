@@ -2,6 +2,7 @@ package ha
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -170,10 +170,10 @@ func (h *house) ready() {
 	}
 }
 
-// request is what a client sends until it is acknowledged, and its answer then.
+// request is what a client sends until it is acknowledged, and the digest of its answer then.
 type request struct {
 	path, key, body string
-	answer          map[string]any
+	answer          [sha256.Size]byte
 }
 
 // load plays hands at both daemons by turns.
@@ -185,9 +185,13 @@ type load struct {
 	mu    sync.Mutex
 	acked []*request
 	count atomic.Int64
+	took  []time.Duration // of each request from its first try, since the last look
 }
 
 const players = 4
+
+// pause is how long a player waits between two hands.
+var pause time.Duration
 
 var client = &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: players}}
 
@@ -211,33 +215,43 @@ func (l *load) hand(player, n int) bool {
 	}
 	c := &request{path: "/v1/main/shuffles", key: fmt.Sprintf("%s-%d-%d", epoch, player, n),
 		body: fmt.Sprintf(`{"table":"table-%d","deck":"short-36"}`, player)}
-	if !l.send(c, player+n) {
-		return false
+	var id uint64
+	ok := l.send(c, player+n, &id)
+	if ok = ok && l.send(&request{path: fmt.Sprintf("/v1/main/shuffles/%d/close", id), body: `{"outcome":"completed"}`},
+		player+n, nil); ok && pause > 0 {
+		select {
+		case <-l.stop:
+		case <-time.After(pause):
+		}
 	}
-	id, _ := c.answer["id"].(float64)
-	return l.send(&request{path: fmt.Sprintf("/v1/main/shuffles/%d/close", int64(id)), body: `{"outcome":"completed"}`},
-		player+n)
+	return ok
 }
 
 // epoch makes keys of one run of the tests unlike those of another load in it.
 var epoch = fmt.Sprint(time.Now().UnixNano())
 
-// send sends a request to the daemons by turns until it is acknowledged, and keeps it.
-func (l *load) send(r *request, turn int) bool {
+// send sends a request to the daemons by turns until it is acknowledged, and keeps it. id may
+// be nil.
+func (l *load) send(r *request, turn int, id *uint64) bool {
+	began := time.Now()
 	for {
 		d := l.h.daemons[turn%len(l.h.daemons)]
 		turn++
-		status, answer, _ := d.ask(r, l.h.token)
-		if status/100 == 2 {
-			r.answer = answer
+		status, answer, err := d.ask(r, l.h.token)
+		if err == nil && status/100 == 2 {
+			r.answer = answer.digest
+			if id != nil {
+				*id = answer.id
+			}
 			l.mu.Lock()
 			l.acked = append(l.acked, r)
+			l.took = append(l.took, time.Since(began))
 			l.mu.Unlock()
 			l.count.Add(1)
 			return true
 		}
-		if status/100 == 4 && status != http.StatusTooManyRequests {
-			l.h.t.Errorf("%s %s: %d %v", r.path, r.key, status, answer)
+		if err == nil && status/100 == 4 && status != http.StatusTooManyRequests {
+			l.h.t.Errorf("%s %s: %d %s", r.path, r.key, status, answer.text)
 			return false
 		}
 		select {
@@ -248,11 +262,18 @@ func (l *load) send(r *request, turn int) bool {
 	}
 }
 
-// ask sends a request once, and returns the answer without what tells a repeat.
-func (d *daemon) ask(r *request, token string) (status int, answer map[string]any, err error) {
+// answer is what a daemon says, without what tells a repeat.
+type answer struct {
+	id     uint64
+	text   []byte
+	digest [sha256.Size]byte
+}
+
+// ask sends a request once.
+func (d *daemon) ask(r *request, token string) (status int, a answer, err error) {
 	req, err := http.NewRequest(http.MethodPost, d.url+r.path, strings.NewReader(r.body))
 	if err != nil {
-		return 0, nil, err
+		return 0, a, err
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
@@ -261,14 +282,20 @@ func (d *daemon) ask(r *request, token string) (status int, answer map[string]an
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return 0, nil, err
+		return 0, a, err
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return 0, nil, err
+	var all map[string]any
+	if err := json.NewDecoder(resp.Body).Decode(&all); err != nil {
+		return 0, a, err
 	}
-	delete(answer, "repeated")
-	return resp.StatusCode, answer, nil
+	delete(all, "repeated")
+	id, _ := all["id"].(float64)
+	if a.text, err = json.Marshal(all); err != nil { // its members in order
+		return 0, a, err
+	}
+	a.id, a.digest = uint64(id), sha256.Sum256(a.text)
+	return resp.StatusCode, a, nil
 }
 
 // serves waits until requests are acknowledged again, and returns how long that took.
@@ -306,7 +333,7 @@ func (l *load) again() (lost int) {
 			for r := range work {
 				for _, d := range l.h.daemons {
 					if !d.same(r, l.h.token) && n.Add(1) <= 3 {
-						l.h.t.Logf("lost: %s %s, acknowledged as %v", r.path, r.key, r.answer)
+						l.h.t.Logf("lost: %s %s, of which the acknowledgement has the digest %x", r.path, r.key, r.answer)
 					}
 				}
 			}
@@ -325,7 +352,7 @@ func (d *daemon) same(r *request, token string) bool {
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
 		status, answer, err := d.ask(r, token)
 		if err == nil && status/100 == 2 {
-			return reflect.DeepEqual(answer, r.answer)
+			return answer.digest == r.answer
 		}
 		if err == nil && status < 500 && status != http.StatusTooManyRequests || time.Now().After(end) {
 			return false

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { daemon } from "./daemon.mjs";
-import { Client, ShuffledError, newKey, newSlot, verify } from "../dist/index.js";
+import { Liar } from "./liar.mjs";
+import { Client, ShuffledError, isFault, newKey, newSlot, verify } from "../dist/index.js";
 
 const SEATS = [
   { count: 2, purpose: "seat", recipient: "seat-1" },
@@ -106,4 +107,20 @@ test("a batch, the list, and the events of it", async (t) => {
     if (e.type === "closed") break;
   }
   assert.deepEqual(told.slice(0, 2), ["committed", "committed"]);
+});
+
+test("terms, of which the client makes the hash itself", async (t) => {
+  const d = await daemon(t),
+    liar = new Liar(),
+    c = d.client({ fetch: liar.fetch });
+  const wheel = { kind: "wheel", labels: ["a", "b"].map((label) => ({ label, weight: 2 })) };
+  const terms = await c.putTerms(wheel),
+    spin = await c.draws(newKey(), { table: "wheel", ranges: [4], terms });
+  const won = await c.deal(spin, { first: 0, runs: [{ count: 1, purpose: "board", public: true }] });
+  assert.deepEqual(won.labels, [won.shows[0] <= 2 ? "a" : "b"]);
+  const other = await c.putTerms({ kind: "pay_table", text: "two of a kind: 1\n" });
+  liar.tell("/terms", () => JSON.stringify(other));
+  await assert.rejects(c.putTerms(wheel), isFault);
+  liar.tell("/terms", () => JSON.stringify({ ...terms, hash: other.hash }));
+  await assert.rejects(c.putTerms(wheel), isFault);
 });

@@ -96,7 +96,8 @@ func Administrators(g *audit.Genesis) {
 		g.Administrators = append(g.Administrators,
 			audit.Administrator{Name: name, Key: Public(Key("administrator " + name))})
 	}
-	g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons}
+	g.TwoPersons = []audit.Act{audit.ActAdministrator, audit.ActAdminCredential, audit.ActTakeover, audit.ActTwoPersons,
+		audit.ActCoDealer}
 	g.Delay = 86_400
 }
 

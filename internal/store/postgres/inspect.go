@@ -24,7 +24,11 @@ func OpenEvidence(ctx context.Context, dsn string, o Options) (*store.Evidence, 
 	if o.Pooler {
 		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	} else {
-		cfg.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
+		// Not with the connection: an address with target_session_attrs=read-write would find no server then.
+		cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, "SET default_transaction_read_only = on")
+			return err
+		}
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {

@@ -134,3 +134,24 @@ func TestShares(t *testing.T) {
 	}
 	release()
 }
+
+// TestEvidenceOfPrimary: an address that asks for the server that takes writes serves those who
+// only read, too.
+func TestEvidenceOfPrimary(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.DSN(t)
+	migrate(t, dsn)
+	l := create(t, open(t, dsn, Options{}))
+	at := "?"
+	if strings.Contains(dsn, "?") {
+		at = "&"
+	}
+	e, err := OpenEvidence(t.Context(), dsn+at+"target_session_attrs=read-write", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if names, err := e.Names(t.Context()); err != nil || len(names) != 1 || ledger.IDOf(names[0].Origin) != l.id {
+		t.Errorf("ledgers: %v, %v", names, err)
+	}
+}

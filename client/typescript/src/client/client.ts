@@ -7,6 +7,7 @@
 import { equal } from "../verify/bytes.ts";
 import { told } from "../verify/codes.ts";
 import type {
+  BoundTerms,
   Close,
   CloseRequest,
   Deal,
@@ -22,6 +23,7 @@ import type {
   ShuffleSummary,
   Takeover,
   TakeoverRequest,
+  TermsDocument,
   Event,
 } from "./api.gen.ts";
 import { Batch, type Done, type Step } from "./batch.ts";
@@ -32,7 +34,7 @@ import { events } from "./events.ts";
 import { Ledger, mistake, type Asked, type CallOptions, type Config } from "./ledger.ts";
 import { acted, inherit, proveClose, proveCommit, proveDeal, proveMix, proveReveal, says } from "./proofs.ts";
 import { pause, sleep } from "./send.ts";
-import { read } from "./shown.ts";
+import { putTerms, read } from "./shown.ts";
 import { deckOf, differs } from "./wanted.ts";
 
 export interface ListParams {
@@ -74,6 +76,11 @@ export class Client {
   // draws asks for drawn values, like commit for cards.
   async draws(key: string, request: DrawsRequest, o?: CallOptions): Promise<Committed> {
     return (await this.do({ key, draw: request }, o)).shuffle!;
+  }
+
+  // putTerms keeps a document that says what values mean; draws bind what it gives.
+  putTerms(document: TermsDocument, o?: CallOptions): Promise<BoundTerms> {
+    return putTerms(this.ledger, document, o);
   }
 
   async mix(s: Committed, request: MixRequest, o?: CallOptions): Promise<Mix> {

@@ -1,12 +1,12 @@
 // What the cards and values of an answer show.
-import { equal, hex, join, str8, u16, u32 } from "../verify/bytes.ts";
+import { equal, hex, join, str8, toBase64, u16, u32, utf8 } from "../verify/bytes.ts";
 import { codeOf } from "../verify/codes.ts";
 import { labelOf, termsHash } from "../verify/terms.ts";
 import type { Label } from "../verify/types.ts";
-import type { Deal } from "./api.gen.ts";
+import type { BoundTerms, Deal, KeptTerms, TermsDocument } from "./api.gen.ts";
 import { openingOf, type Committed, type Opened } from "./committed.ts";
 import { fault } from "./errors.ts";
-import type { Ledger } from "./ledger.ts";
+import type { CallOptions, Ledger } from "./ledger.ts";
 import { same } from "./wanted.ts";
 
 // openAll opens the cards of an answer, each under its own name.
@@ -50,15 +50,29 @@ async function wheelOf(l: Ledger, hash: Uint8Array): Promise<Label[]> {
   wheels.set(l, known);
   if (had) return had;
   const answer = await l.send({ method: "GET", path: `/terms/${name}` }),
-    { kind, labels } = read<{ kind: string; labels?: Label[] }>(answer);
-  const written =
-    kind === "wheel" && labels
-      ? join(u16(labels.length), ...labels.map((x) => join(str8(x.label), u32(x.weight))))
-      : null;
-  if (!written || !equal(termsHash(codeOf("terms", "wheel"), written), hash))
+    document = read<TermsDocument>(answer);
+  if (document.kind !== "wheel" || !document.labels || !equal(documentHash(document), hash))
     throw fault("the document is another one than was asked for", answer);
-  known.set(name, labels!);
-  return labels!;
+  known.set(name, document.labels);
+  return document.labels;
+}
+
+// putTerms has the daemon keep a document, and gives what commits bind it by: the hash that
+// this client makes of it.
+export async function putTerms(l: Ledger, body: TermsDocument, o?: CallOptions): Promise<BoundTerms> {
+  const answer = await l.send({ method: "PUT", path: "/terms", body, signal: o?.signal }),
+    { kind, hash } = read<KeptTerms>(answer);
+  if (kind !== body.kind || hash !== toBase64(documentHash(body)))
+    throw fault("the terms that it kept are others than those that were put", answer);
+  return { kind, hash };
+}
+
+function documentHash({ kind, labels = [], text = "" }: TermsDocument): Uint8Array {
+  const written =
+    kind === "wheel"
+      ? join(u16(labels.length), ...labels.map((x) => join(str8(x.label), u32(x.weight))))
+      : utf8.encode(text);
+  return termsHash(codeOf("terms", kind), written);
 }
 
 // read takes the JSON of an answer; members of a later contract are skipped.

@@ -24,6 +24,7 @@ export const parseAsked = (bytes: Bytes): Asked => whole(bytes, "asked", (r) => 
 export const parseBlind = (bytes: Bytes): Blind => whole(bytes, "blind", (r) => {
   const b: Blind = { deal: foreign(r), head: foreign(r), values: [] }, count = r.u16("values");
   if (count > 64) throw new Malformed(`values: ${count}, above 64`);
+  if (b.deal.index === 0 && (count > 0 || b.deal.leaf.some((byte) => byte !== 0))) throw new Malformed("leaf hash in the other ledger: entry 0 stands for no deal, with zeros and without values");
   for (let i = 0; i < count; i++) b.values.push(r.u32("value"));
   return b;
 });

@@ -1,12 +1,12 @@
 // The rule co_dealer, section 9.
 import { equal } from "./bytes.ts";
 import { ASIDE, CARDS, CODEALER_REASON, EXPIRED, NUMBERS, ORDER, SEAT, TAPE_LOST, VOID } from "./codes.ts";
-import { coDealer } from "./blindsteps.ts";
+import { coDealer, unplayed } from "./blindsteps.ts";
 import { strongKey } from "./curves.ts";
 import { positions, ranges } from "./draws.ts";
 import type { Must } from "./legality.ts";
 import { deckHash } from "./terms.ts";
-import type { Close, Commit, Deal, Run, Whole } from "./types.ts";
+import type { Blind, Close, Commit, Deal, Foreign, Run, Whole } from "./types.ts";
 
 export function blindCommit({ context: c, ask_key }: Commit, must: Must): void {
   if (c.for_ledger !== undefined) return forLedger(c.for_ledger, c, ask_key !== undefined, must);
@@ -38,7 +38,21 @@ export function blindDeal(s: Whole, { first_place, final, runs, blind, asked }: 
   must(runs.reduce((n, run) => n + run.cards, 0) <= 64, "co_dealer", "has more than 64 places");
   must(runs.every((run) => run.purpose !== ORDER && (run.recipient !== "" || run.purpose !== SEAT && (run.public || aside(run)))), "co_dealer", "leaves open who gets its cards");
   must(!order || !final, "co_dealer", "is final, and the close of an order follows the close of the shuffle that it is for");
-  if (blind) give(s, first_place, runs, blind.values, must);
+  if (asked) mustCover(asked.commit, asked.head, must);
+  if (!blind) return;
+  mustFollow(s, blind, must);
+  give(s, first_place, runs, blind.values, must);
+}
+
+// mustCover: a checkpoint of the other ledger covers the entry that it is named for.
+function mustCover({ index }: Foreign, head: Foreign, must: Must): void {
+  must(index < head.index, "co_dealer", `names a checkpoint of ${head.index} entries for entry ${index} of the other ledger`);
+}
+
+// mustFollow: the co-dealer's deal stands behind its commit, and its checkpoint covers it.
+function mustFollow({ context }: Whole, { deal, head }: Blind, must: Must): void {
+  must(deal.index > coDealer(context)!.index, "co_dealer", "names a deal of the co-dealer that does not stand behind its commit");
+  mustCover(deal, head, must);
 }
 
 // give notes the co-dealer's values: one for each place that is not aside.
@@ -64,13 +78,14 @@ export function blindReveal(s: Whole, run: Run, place: number, must: Must): void
   must(!coDealer(s.context) || !aside(run), "reveal", `names place ${place}, a burn or discard, which the co-dealer did not open`);
 }
 
-export function blindClose(s: Whole, { outcome, reason, unplayed, follows }: Close, must: Must): void {
-  const named = coDealer(s.context) !== undefined, order = s.context.for_ledger !== undefined;
-  must(reason !== CODEALER_REASON || named, "co_dealer", "is void for a co-dealer, and has none");
-  must(!unplayed || named && (outcome === VOID || outcome === EXPIRED), "co_dealer", "names what was not played, without a co-dealer or with another outcome than void and expired");
+export function blindClose(s: Whole, close: Close, must: Must): void {
+  const { outcome, reason, blind, follows } = close, opened = unplayed(close), of = coDealer(s.context), order = s.context.for_ledger !== undefined;
+  must(reason !== CODEALER_REASON || of !== undefined, "co_dealer", "is void for a co-dealer, and has none");
+  must(of ? blind !== undefined || reason === TAPE_LOST : !blind, "co_dealer", "holds what the house knew of a co-dealer's order, without one, or does not");
+  must(!opened || outcome === VOID || outcome === EXPIRED, "co_dealer", "names what was not played, with another outcome than void and expired");
   must(!follows || order, "co_dealer", "follows a shuffle of another ledger, and is of no order for it");
   must(!order || follows !== undefined || outcome === EXPIRED || reason === TAPE_LOST || outcome === VOID && s.next === 0, "co_dealer", "is of an order that was dealt from, and does not follow the shuffle that it is for");
-  if (unplayed) mustFitUnplayed(s, unplayed.values, must);
+  if (opened) { mustFollow(s, opened, must); mustFitUnplayed(s, opened.values, must); } else if (blind) mustCover(of!, blind.head, must);
 }
 
 // mustFitUnplayed is give as far as a close shows it, which does not hold the runs.

@@ -12,10 +12,13 @@ import { opens } from "./openings.ts";
 import { isMet, ownWitness } from "./policy.ts";
 import { many, skip, type Outcome } from "./step.ts";
 import { climb, leafOf } from "./tree.ts";
-import type { Blindness, Bytes, Card, Context, Deal, Foreign, Of, Order, Policy, Receipt, Whole } from "./types.ts";
+import type { Blind, Blindness, Bytes, Card, Close, Context, Deal, Foreign, Of, Order, Policy, Receipt, Whole } from "./types.ts";
 
 // coDealer gives the commit of another ledger that a plan names; undefined for none.
 export const coDealer = (c: Context): Foreign | undefined => c.plan[0]?.commit;
+
+// unplayed gives what a co-dealer opened and the shuffle ended without.
+export const unplayed = (c: Close): Blind | undefined => c.blind && c.blind.deal.index > 0 ? c.blind : undefined;
 
 // readHandovers: each is of a signing key, the last entry of its checkpoint, of at most size entries, and they ascend.
 export function readHandovers(keys: Of<"key">[], size: number): void {
@@ -87,7 +90,7 @@ export async function stepAsked(s: Whole): Promise<Outcome> {
     await mustAsk(s, of, before);
     before = leafOf(r.bytes);
   }
-  const rest = order.deals.slice(s.deals.length), named = s.close?.entry.close.unplayed;
+  const rest = order.deals.slice(s.deals.length), named = s.close && unplayed(s.close.entry.close);
   if (rest.length !== (named ? 1 : 0)) throw new Fault(`${many(rest.length, "deal")} of the co-dealer ${rest.length === 1 ? "was" : "were"} not dealt on, and the close names ${named ? "one" : "none"}`);
   if (named) {
     if (!isOf(named.deal, rest[0]!)) throw new Fault("the close names another deal of the co-dealer as not played");
@@ -99,10 +102,11 @@ export async function stepAsked(s: Whole): Promise<Outcome> {
   return `${many(s.deals.length, "request")}, each behind the entry before it`;
 }
 
-// mustBeUnplayed: the close has one value for each place that was opened and not dealt; of draws in its range.
+// mustBeUnplayed: the close has one value for each place that was opened and not dealt, of draws in its range, or none.
 function mustBeUnplayed({ context }: Whole, { first_place, runs }: Deal, values: number[]): void {
   const open = runs.flatMap((run) => Array.from({ length: run.cards }, () => !run.public && ASIDE.includes(run.purpose)))
     .flatMap((aside, i) => aside ? [] : [first_place + i]);
+  if (values.length === 0) return;
   if (open.length !== values.length) throw new Fault(`the close names ${many(values.length, "value")} that were not played, and ${open.length} were asked for`);
   if (context.kind === CARDS) return;
   const ks = ranges(context), bad = open.find((place, i) => values[i]! < 1 || !(values[i]! <= ks[place]!));
@@ -113,7 +117,7 @@ function mustBeUnplayed({ context }: Whole, { first_place, runs }: Deal, values:
 function mustFit(s: Whole, order: Order): void {
   const { commit } = s.commit.entry, of = order.commit.entry.commit, a = commit.context, b = of.context;
   const list = (c: Context) => c.kind === CARDS ? [c.n] : ranges(c);
-  if (!isOf(coDealer(a)!, order.commit)) throw new Fault("the co-dealer's commit is not the one that the plan names");
+  if (order.origin !== a.plan[0]!.origin || !isOf(coDealer(a)!, order.commit)) throw new Fault("the co-dealer's commit is not the one that the plan names");
   if (b.for_ledger !== a.origin) throw new Fault(`the co-dealer's order is for ${b.for_ledger ?? "nobody"}, not for ${a.origin}`);
   if (b.production !== a.production || b.disclosure !== a.disclosure) throw new Fault("the co-dealer's order differs in production or disclosure");
   if ((a.kind === CARDS) !== (b.kind === CARDS) || String(list(a)) !== String(list(b))) throw new Fault("the co-dealer's order is of other positions or ranges");
@@ -151,9 +155,9 @@ export async function stepCoDealer(s: Whole): Promise<Outcome> {
 
 // mustBeOneHistory: at each size the co-dealer's ledger has one root, in its checkpoints and in what the house wrote of them.
 function mustBeOneHistory({ deals, close }: Whole, order: Order): void {
-  const roots = new Map<number, Bytes>(), unplayed = close?.entry.close.unplayed;
+  const roots = new Map<number, Bytes>(), last = close?.entry.close.blind;
   const heads = [...order.receipts, ...order.keys].map(({ checkpoint: { size, root } }) => ({ index: size, leaf: root }));
-  for (const head of [...heads, ...deals.map((d) => d.entry.deal.blind!.head), ...(unplayed ? [unplayed.head] : [])]) {
+  for (const head of [...heads, ...deals.map((d) => d.entry.deal.blind!.head), ...(last ? [last.head] : [])]) {
     if (!equal(roots.get(head.index) ?? head.leaf, head.leaf)) throw new Fault(`${many(head.index, "entry", "entries")} of the co-dealer have two roots: its ledger was forked, or the house wrote another root`);
     roots.set(head.index, head.leaf);
   }

@@ -26,7 +26,7 @@ export const CODES = {
   context_extension: { open: true, names: { 1: "terms", 2: "for_ledger" } },
   commit_extension: { open: true, names: { 1: "ask_key" } },
   deal_extension: { open: true, names: { 1: "asked", 2: "blind" } },
-  close_extension: { open: true, names: { 1: "unplayed", 2: "follows" } },
+  close_extension: { open: true, names: { 1: "blind", 2: "follows" } },
   reveal_extension: { open: true, names: { } },
   disclosure_extension: { open: true, names: { } },
 };

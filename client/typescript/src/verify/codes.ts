@@ -30,7 +30,7 @@ export const SLOT = codeOf("source", "slot"), BEACON = codeOf("source", "beacon"
 export const CO_DEALER = codeOf("source", "co_dealer");
 export const FOR_LEDGER = codeOf("context_extension", "for_ledger"), ASK_KEY = codeOf("commit_extension", "ask_key");
 export const ASKED = codeOf("deal_extension", "asked"), BLIND = codeOf("deal_extension", "blind");
-export const UNPLAYED = codeOf("close_extension", "unplayed"), FOLLOWS = codeOf("close_extension", "follows");
+export const BLIND_CLOSE = codeOf("close_extension", "blind"), FOLLOWS = codeOf("close_extension", "follows");
 export const TERMS = codeOf("context_extension", "terms");
 export const WHEEL = codeOf("terms", "wheel"), TICKET_LIST = codeOf("terms", "ticket_list");
 export const ORDER = codeOf("purpose", "order"), ASIDE = ["burn", "discard"].map((name) => codeOf("purpose", name));

@@ -116,6 +116,7 @@ function parsePlan(r: Reader, c: Context): Source[] {
       if (s.round < 1) throw new Malformed("beacon round: 0");
     } else if (source === CO_DEALER) {
       r.among(1, "co-dealers");
+      s.origin = r.text("co-dealer's origin", ORIGIN);
       s.commit = foreign(r);
     } else if (c.kind !== CARDS) {
       throw new Malformed("mix plan: a cut of draws");

@@ -1,6 +1,6 @@
 // Entries, section 5.
 import { parseAsked, parseBlind, parseFollows } from "./blind.ts";
-import { ASKED, BLIND, CONTINUED, CO_DEALER, CUT, FOLLOWS, MAX_CARDS, MAX_ENTRY, NO_TAPE, RESERVED, SEALED, SLOT, TAPE, TAPE_LOST, UNPLAYED, VOID, nameOf } from "./codes.ts";
+import { ASKED, BLIND, BLIND_CLOSE, CONTINUED, CO_DEALER, CUT, FOLLOWS, MAX_CARDS, MAX_ENTRY, NO_TAPE, RESERVED, SEALED, SLOT, TAPE, TAPE_LOST, VOID, nameOf } from "./codes.ts";
 import { parseCommit } from "./commit.ts";
 import { Malformed, Unknown } from "./errors.ts";
 import { reason } from "./fields.ts";
@@ -69,8 +69,8 @@ function parseClose(r: Reader): Close {
   if (outcome !== VOID && why !== 0) throw new Malformed("reason: with void and only then");
   const tape = parseTape(r);
   if ((tape.form === NO_TAPE) !== (why === TAPE_LOST || outcome === CONTINUED)) throw new Malformed("form: nothing with continued and tape_lost, and only then");
-  const more: Pick<Close, "unplayed" | "follows"> = {}, extensions = r.extensions("close_extension", {
-    [UNPLAYED]: (value) => { more.unplayed = parseBlind(value); }, [FOLLOWS]: (value) => { more.follows = parseFollows(value); } });
+  const more: Pick<Close, "blind" | "follows"> = {}, extensions = r.extensions("close_extension", {
+    [BLIND_CLOSE]: (value) => { more.blind = parseBlind(value); }, [FOLLOWS]: (value) => { more.follows = parseFollows(value); } });
   return { shuffle, outcome, reason: why, ...tape, ...more, extensions };
 }
 

@@ -63,7 +63,7 @@ function ruleGenesis(s: Whole, entry: Has, index: number, must: Must): void {
 // only hybrid ones, and no ledger two types.
 const mayHave = (g: Genesis, type: number) => (type === HYBRID || !g.production) && g.auditors.every((k) => k[0] === type);
 
-const ALWAYS_TWO = ["administrator", "admin_credential", "takeover", "two_persons"].map((name) => codeOf("act", name));
+const ALWAYS_TWO = ["administrator", "admin_credential", "takeover", "two_persons", "co_dealer"].map((name) => codeOf("act", name));
 
 function ruleFirstPolicy(g: Genesis, must: Must): void {
   if (g.policy === "") return;

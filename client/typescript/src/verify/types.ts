@@ -10,7 +10,7 @@ export interface Extension { code: number; value: Bytes }
 
 // ------------------------------------------------------------- entries, 5
 
-export interface Source { source: number; slot_hash?: Bytes; chain_hash?: Bytes; round?: number; commit?: Foreign }
+export interface Source { source: number; slot_hash?: Bytes; chain_hash?: Bytes; round?: number; origin?: string; commit?: Foreign }
 export interface Foreign { index: number; leaf: Bytes } // an entry of another ledger; of a checkpoint its size and root
 export interface Asked { commit: Foreign; after: Bytes; head: Foreign; state: Bytes; ask: Bytes }
 export interface Blind { deal: Foreign; head: Foreign; values: number[] }
@@ -41,7 +41,7 @@ export interface Deal {
 
 export interface Tape { form: number; tape?: Bytes; disclosure_key?: number }
 export interface Close extends Tape {
-  shuffle: number; outcome: number; reason: number; unplayed?: Blind; follows?: Foreign; extensions: Extension[];
+  shuffle: number; outcome: number; reason: number; blind?: Blind; follows?: Foreign; extensions: Extension[];
 }
 export interface Disclosure extends Tape { shuffle: number; extensions: Extension[] }
 export interface Reveal {
