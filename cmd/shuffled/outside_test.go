@@ -11,15 +11,19 @@ import (
 	"shuffled/internal/term"
 )
 
-// TestKeysOutside: signing and sealing key of a daemon go over to an HSM, by rotation. While
-// the HSM is away a running daemon writes nothing and another one does not start; when it
-// is back, what is open is dealt.
+// TestKeysOutside: signing and sealing key of a daemon go over to an HSM or a KMS, by
+// rotation. While it is away a running daemon writes nothing and another one does not start;
+// when it is back, what is open is dealt.
 func TestKeysOutside(t *testing.T) {
 	t.Parallel()
-	keysOutside(t, keystest.HSM(t))
+	for name, start := range map[string]func(*testing.T) *keystest.Helper{"HSM": keystest.HSM, "KMS": keystest.KMS} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			keysOutside(t, start(t))
+		})
+	}
 }
 
-// keysOutside rotates to the keys main and sealing of a store.
 func keysOutside(t *testing.T, h *keystest.Helper) {
 	r := newRotating(t)
 	generate := []string{"key", "generate", "signing", "--origin", "cards.example.com/main",
@@ -27,7 +31,7 @@ func keysOutside(t *testing.T, h *keystest.Helper) {
 	if code, out := r.run("", generate...); code != term.ExitUsage || !strings.Contains(out, "--ssh-public") {
 		t.Errorf("no public key: %d, %s", code, out)
 	}
-	r.must("", append(generate, "--ssh-public", h.Public(t, "main"))...)
+	r.must("", append(generate, "--ssh-public", h.Public(t, h.Key))...)
 	seals := []string{"--agent", h.Socket}
 	if err := os.WriteFile(r.path("phrase"), []byte("a phrase"), 0o600); err != nil {
 		t.Fatal(err)
@@ -62,7 +66,7 @@ func keysOutside(t *testing.T, h *keystest.Helper) {
 	r.sealing = fmt.Sprintf("[%q]", r.path("sealing-2.key"))
 	r.configure()
 	if code, out := r.run("", "serve", "--config", r.config); code != term.ExitCannot || !strings.Contains(out, cure) {
-		t.Errorf("a start without the HSM: %d\n%s", code, out)
+		t.Errorf("a start without it: %d\n%s", code, out)
 	}
 	h.Start(t)
 	if again := r.must("", "key", "show", r.path("sealing-2.key")); again != shown {

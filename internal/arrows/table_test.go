@@ -312,7 +312,7 @@ var table = map[string]row{
 		stdOnly: true, testOnly: true,
 	},
 	"internal/keys/keystest": {
-		why:     "runs a real HSM for tests",
+		why:     "runs a real HSM and a real KMS for tests",
 		stdOnly: true, testOnly: true,
 	},
 	"internal/term/termtest": {
@@ -457,7 +457,7 @@ var monopolies = []monopoly{
 	{"testing", map[string]string{
 		"internal/testdb":              "hands out databases to tests",
 		"internal/store/storetest":     "is a test suite",
-		"internal/keys/keystest":       "runs an HSM for tests",
+		"internal/keys/keystest":       "runs an HSM and a KMS for tests",
 		"internal/term/termtest":       "finds programs for tests",
 		"internal/witness/witnesstest": "hands out witnesses to tests",
 		"perf/bench":                   "measures with it",

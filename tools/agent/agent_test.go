@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -119,8 +120,8 @@ func TestArguments(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, of := range map[string]struct{ line, want string }{
-		"nothing":       {"", "the first argument is pkcs11"},
-		"a kind":        {"tpm -socket s -sign a", "the first argument is pkcs11"},
+		"nothing":       {"", "pkcs11 or transit"},
+		"a kind":        {"tpm -socket s -sign a", "pkcs11 or transit"},
 		"no key":        {"pkcs11 -socket s -library l -token t -pin-file p", "not complete"},
 		"no socket":     {"pkcs11 -sign a -library l -token t -pin-file p", "not complete"},
 		"a word more":   {"pkcs11 -socket s -sign a -library l -token t -pin-file p x", "not complete"},
@@ -152,4 +153,11 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }

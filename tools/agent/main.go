@@ -1,10 +1,10 @@
-// Command shuffled-agent lets a daemon use keys that an HSM holds. It speaks the
+// Command shuffled-agent lets a daemon use keys that an HSM or a KMS holds. It speaks the
 // protocol of ssh-agent on a Unix socket: it lists keys of Ed25519 and signs with them. By
 // an extension it also seals and opens small secrets under a key of that store. It holds no
 // private key, and cannot be given one.
 //
-// The daemon reaches it as any other ssh-agent. What needs C (PKCS#11) is in this process,
-// and not in the daemon.
+// The daemon reaches it as any other ssh-agent. What needs C (PKCS#11), or the credential of
+// a KMS, is in this process, and not in the daemon.
 package main
 
 import (
@@ -28,12 +28,15 @@ const connection = time.Minute
 
 // settings are what the command line says.
 type settings struct {
-	socket, wrap, library, token, pin string
-	sign                              []string
-	generate                          bool
+	socket, wrap           string
+	sign                   []string
+	library, token, pin    string // of PKCS#11
+	generate               bool
+	url, mount, credential string // of a transit engine
 }
 
-const usage = `shuffled-agent pkcs11 -socket PATH -library FILE -token LABEL -pin-file FILE -sign LABEL [-wrap LABEL]`
+const usage = `shuffled-agent pkcs11 -socket PATH -library FILE -token LABEL -pin-file FILE -sign LABEL [-wrap LABEL]
+or shuffled-agent transit -socket PATH -url URL -token-file FILE -sign NAME [-wrap NAME]`
 
 func main() {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
@@ -50,8 +53,9 @@ func run(ctx context.Context, log *slog.Logger, args []string) error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return fmt.Errorf("forbidding core dumps: %w", err)
 	}
-	if len(args) == 0 || args[0] != "pkcs11" {
-		return errors.New("the first argument is pkcs11: " + usage)
+	stores := map[string]func(*settings) (store, error){"pkcs11": openToken, "transit": openTransit}
+	if len(args) == 0 || stores[args[0]] == nil {
+		return errors.New("the first argument is pkcs11 or transit: " + usage)
 	}
 	var s settings
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
@@ -60,17 +64,23 @@ func run(ctx context.Context, log *slog.Logger, args []string) error {
 	flags.Func("sign", "label of a key of Ed25519 that signs; may be repeated",
 		func(name string) error { s.sign = append(s.sign, name); return nil })
 	flags.StringVar(&s.wrap, "wrap", "", "label of a key of AES-256 that seals small secrets")
-	flags.StringVar(&s.library, "library", "", "the PKCS#11 library, such as /usr/lib/softhsm/libsofthsm2.so")
-	flags.StringVar(&s.token, "token", "", "label of the token")
-	flags.StringVar(&s.pin, "pin-file", "", "file with the user's PIN")
-	flags.BoolVar(&s.generate, "generate", false, "make the keys of -sign and -wrap in the token, and end")
+	if args[0] == "pkcs11" {
+		flags.StringVar(&s.library, "library", "", "the PKCS#11 library, such as /usr/lib/softhsm/libsofthsm2.so")
+		flags.StringVar(&s.token, "token", "", "label of the token")
+		flags.StringVar(&s.pin, "pin-file", "", "file with the user's PIN")
+		flags.BoolVar(&s.generate, "generate", false, "make the keys of -sign and -wrap in the token, and end")
+	} else {
+		flags.StringVar(&s.url, "url", "", "address of Vault or OpenBao")
+		flags.StringVar(&s.mount, "mount", "transit", "path of the transit engine")
+		flags.StringVar(&s.credential, "token-file", "", "file with its token, which is read for each request")
+	}
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 || len(s.sign) == 0 && s.wrap == "" || s.socket == "" && !s.generate {
 		return errors.New("the arguments are not complete: " + usage)
 	}
-	keys, err := openToken(&s)
+	keys, err := stores[args[0]](&s)
 	if err != nil || s.generate {
 		return err
 	}

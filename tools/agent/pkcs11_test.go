@@ -37,13 +37,6 @@ func softToken(t *testing.T) *settings {
 	return s
 }
 
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // opened returns the token, or the first error of a start.
 func opened(s *settings) (*token, error) {
 	all, err := openToken(s)

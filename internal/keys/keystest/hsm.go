@@ -21,6 +21,7 @@ type Helper struct {
 	Socket  string
 	Process *os.Process
 	Tokens  string // of an HSM: the directory with its tokens
+	Key     string // the name of the key of Ed25519 that Public knows and that was made first
 	binary  string
 	args    []string
 	env     []string
@@ -36,7 +37,7 @@ func HSM(t *testing.T) *Helper {
 		missing(t, "SHUFFLED_REQUIRE_SOFTHSM", "no SoftHSM (apt-get install softhsm2): %v", err)
 	}
 	dir := short(t)
-	h := &Helper{Socket: filepath.Join(dir, "s"), Tokens: filepath.Join(dir, "tokens"),
+	h := &Helper{Socket: filepath.Join(dir, "s"), Tokens: filepath.Join(dir, "tokens"), Key: "main",
 		binary: filepath.Join(dir, "agent")}
 	h.env = append(os.Environ(), "SOFTHSM2_CONF="+filepath.Join(dir, "conf"))
 	build(t, h.binary, "CGO_ENABLED=1", "SHUFFLED_REQUIRE_SOFTHSM")
