@@ -21,7 +21,7 @@ func softToken(t *testing.T) *settings {
 		if os.Getenv("SHUFFLED_REQUIRE_SOFTHSM") == "1" {
 			t.Fatal(err)
 		}
-		t.Skipf("SKIPPED, a test of keys in an HSM: no SoftHSM (apt-get install softhsm2): %v", err)
+		t.Skipf("SKIPPED, a test of keys in an HSM: no SoftHSM: run scripts/softhsm.sh: %v", err)
 	}
 	dir := t.TempDir()
 	s := &settings{library: library, token: "house", pin: filepath.Join(dir, "pin"), sign: []string{"main"},

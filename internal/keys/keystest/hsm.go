@@ -34,7 +34,7 @@ type Helper struct {
 func HSM(t *testing.T) *Helper {
 	t.Helper()
 	if _, err := os.Stat(softHSM); err != nil {
-		missing(t, "SHUFFLED_REQUIRE_SOFTHSM", "no SoftHSM (apt-get install softhsm2): %v", err)
+		missing(t, "SHUFFLED_REQUIRE_SOFTHSM", "no SoftHSM: run scripts/softhsm.sh: %v", err)
 	}
 	dir := short(t)
 	h := &Helper{Socket: filepath.Join(dir, "s"), Tokens: filepath.Join(dir, "tokens"), Key: "main",

@@ -43,7 +43,8 @@ func KMS(t *testing.T) *Helper {
 	admin("POST", mount+"/keys/sealing", `{"type":"aes256-gcm96"}`)
 
 	dir := short(t)
-	h := &Helper{Socket: filepath.Join(dir, "s"), Key: "main-v1", binary: filepath.Join(dir, "agent"), env: os.Environ()}
+	h := &Helper{Socket: filepath.Join(dir, "s"), Key: "main-v1", binary: filepath.Join(dir, "agent"),
+		env: os.Environ()}
 	build(t, h.binary, "CGO_ENABLED=0", "SHUFFLED_REQUIRE_TRANSIT")
 	put(t, filepath.Join(dir, "token"), token+"\n")
 	h.args = []string{"transit", "-url", url, "-mount", mount, "-token-file", filepath.Join(dir, "token"),
