@@ -123,7 +123,8 @@ func (t *token) connect() (err error) {
 
 // login opens a session of the user. A PIN that was refused is not tried again.
 func (t *token) login() error {
-	if err := t.ctx.Initialize(); err != nil {
+	// A library that could not be stopped, since its token is gone, is still started.
+	if err := t.ctx.Initialize(); err != nil && err != pkcs11.Error(pkcs11.CKR_CRYPTOKI_ALREADY_INITIALIZED) {
 		return fmt.Errorf("starting %s: %w", t.library, err)
 	}
 	err := t.enter()
@@ -157,7 +158,8 @@ func (t *token) enter() error {
 	if t.session, err = t.ctx.OpenSession(with[0], flags); err != nil {
 		return fmt.Errorf("opening a session: %w", err)
 	}
-	if err := t.ctx.Login(t.session, pkcs11.CKU_USER, t.pin); err != nil {
+	err = t.ctx.Login(t.session, pkcs11.CKU_USER, t.pin)
+	if err != nil && err != pkcs11.Error(pkcs11.CKR_USER_ALREADY_LOGGED_IN) {
 		return fmt.Errorf("logging in: %w", err)
 	}
 	return nil

@@ -99,6 +99,10 @@ func TestToken(t *testing.T) {
 	if _, err := k.signed("main", []byte("a text")); err != nil {
 		t.Errorf("a session that the HSM closed: %v", err)
 	}
+	k.handles = nil // as after a stop that the library refused
+	if _, err := k.signed("main", []byte("a text")); err != nil {
+		t.Errorf("a library that is started already: %v", err)
+	}
 	k.turn <- struct{}{}
 	if _, err := k.signed("main", nil); err == nil || !strings.Contains(err.Error(), "busy") {
 		t.Errorf("a token that hangs: %v", err)
