@@ -335,8 +335,10 @@ func TwoPersons(administrators []audit.Administrator) (acts []audit.Act) {
 	if len(administrators) < 2 {
 		return nil
 	}
-	for a := audit.ActPolicy; a < audit.ActCancel; a++ {
-		acts = append(acts, a)
+	for a := audit.ActPolicy; a <= audit.ActCoDealer; a++ {
+		if a != audit.ActCancel { // which one administrator may do
+			acts = append(acts, a)
+		}
 	}
 	return acts
 }
