@@ -21,8 +21,8 @@ import (
 // maxAnswer is the longest answer that is read, in bytes.
 const maxAnswer = 1 << 20
 
-// transit is the transit engine of Vault or OpenBao, over HTTP. Nothing of it is kept but
-// the public keys: each request reads the token anew, which another program may renew.
+// transit is the transit engine of Vault or OpenBao, over HTTP. It keeps the
+// public keys alone: each request reads the token anew, which another program may renew.
 type transit struct {
 	*settings
 	client *http.Client
