@@ -2,7 +2,7 @@
 //
 //	{"file": base64, "vkey": text} or {"file": …, "policy": base64} or {"file": …}
 //
-// and perhaps {…, "slots": [base64, …], "auditors": [text, …], "co_dealer": base64}, each on a line of standard input; on standard output one verdict for each
+// and perhaps {…, "slots": [base64, …], "auditors": [text, …], "co_dealer": base64, "history": base64}, each on a line of standard input; on standard output one verdict for each
 // (docs/SPEC.md section 10.4), with the milliseconds that it took.
 import { createInterface } from "node:readline";
 import { load } from "./verify.mjs";
@@ -11,7 +11,7 @@ const { verify } = load();
 const bytes = (base64) => base64 === undefined ? undefined : new Uint8Array(Buffer.from(base64, "base64"));
 
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
-  const { file, vkey, policy, slots, auditors, co_dealer } = JSON.parse(line), start = performance.now();
-  const verdict = await verify(bytes(file ?? ""), { vkey, policy: bytes(policy), slots: slots?.map(bytes), auditors, coDealer: bytes(co_dealer) });
+  const { file, vkey, policy, slots, auditors, co_dealer, history } = JSON.parse(line), start = performance.now();
+  const verdict = await verify(bytes(file ?? ""), { vkey, policy: bytes(policy), slots: slots?.map(bytes), auditors, coDealer: bytes(co_dealer), history: bytes(history) });
   process.stdout.write(`${JSON.stringify({ verdict, ms: performance.now() - start })}\n`);
 }

@@ -1,10 +1,11 @@
 // verify.mjs judges a transcript or receipt with the verifier of verify.html:
 //
-//	node web/verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]… [--auditor VKEY-or-file]… [--co-dealer FILE] [--json] FILE
+//	node web/verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]… [--auditor VKEY-or-file]… [--co-dealer FILE] [--history FILE] [--json] FILE
 //
 // --my-slot-file names a file with the value of a slot: it judges for its holder.
 // --auditor names an auditor's verifier key, whose statements it believes.
-// --co-dealer names a policy for the ledger of a co-dealer, without which nothing is blind.
+// --co-dealer names a policy for the ledger of a co-dealer, without which nothing is blind; --history the text of the
+// game's history, which its requests are held against.
 // It exits with 0 for proved or consistent, 1 for failed, 2 for a wrong command
 // line, and 3 where it cannot judge or could not run.
 import { readFileSync, realpathSync, statSync } from "node:fs";
@@ -12,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 
 const PAGE = fileURLToPath(new URL("verify.html", import.meta.url));
-const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]... [--auditor VKEY-or-file]... [--co-dealer FILE] [--json] FILE\n";
+const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]... [--auditor VKEY-or-file]... [--co-dealer FILE] [--history FILE] [--json] FILE\n";
 const MOST_BYTES = 32 * 2 ** 20; // docs/SPEC.md section 1.2
 
 // load runs the script block of the page that is the verifier, and no other.
@@ -28,7 +29,7 @@ function parseArgs(args) {
   const options = { slots: [], auditors: [] };
   for (let i = 0; i < args.length; i++) {
     const [flag, inline] = /^(--[a-z-]+)=([\s\S]*)$/.exec(args[i])?.slice(1) ?? [args[i]];
-    if (flag === "--key" || flag === "--policy" || flag === "--co-dealer") {
+    if (flag === "--key" || flag === "--policy" || flag === "--co-dealer" || flag === "--history") {
       const value = inline ?? args[++i];
       if (!value || options[flag] !== undefined) throw new Usage(`${flag} is given once, with a value`);
       options[flag] = value;
@@ -58,11 +59,11 @@ function parseArgs(args) {
 const readKey = (key) => /^[^+]+\+[0-9a-fA-F]{8}\+[A-Za-z0-9+/=]+$/.test(key) ? key : readFileSync(key, "utf8").trim();
 
 function trust(options) {
-  const key = options["--key"], policy = options["--policy"], second = options["--co-dealer"];
-  const coDealer = second && new Uint8Array(readFileSync(second));
-  if (policy) return { coDealer, policy: new Uint8Array(readFileSync(policy)) };
-  if (!key) return { coDealer };
-  return { coDealer, vkey: readKey(key) };
+  const key = options["--key"], policy = options["--policy"], second = options["--co-dealer"], told = options["--history"];
+  const coDealer = second && new Uint8Array(readFileSync(second)), history = told && new Uint8Array(readFileSync(told));
+  if (policy) return { coDealer, history, policy: new Uint8Array(readFileSync(policy)) };
+  if (!key) return { coDealer, history };
+  return { coDealer, history, vkey: readKey(key) };
 }
 
 // readSlots takes the values of the files; what is wrong with one is said without it.
@@ -103,11 +104,21 @@ function print(v) {
 }
 
 // What a blind verdict says in words (docs/SPEC.md section 10.6).
-function blind({ co_dealer, requests }) {
+function blind({ co_dealer, requests, order_checked }) {
   return [`blind: ${co_dealer} gave the order of the places. Before it entered a request in its own ledger, nobody with only the house's machines, keys and staff could know more of what its places show than which cards were left; from then on the house could not change which of them go to which name.`,
-    ...requests.map((r) => `places ${r.place} to ${r.place + r.places - 1}: asked for in one request (${r.runs.map(runOf).join("; ")}), at ${r.time} by its clock${r.state ? ", with a hash that is said to be of the game's history, which nobody checked here" : ""}; the file does not show that this was not early${r.unplayed ? "; opened to the house, and the shuffle ended without a deal of them" : ""}`),
+    ...requests.map((r) => `places ${r.place} to ${r.place + r.places - 1}: asked for in one request (${r.runs.map(runOf).join("; ")}), at ${r.time} by its clock${historyOf(r)}; the file does not show that this was not early${r.unplayed ? `; ${unplayedOf(r)}` : ""}`),
+    `That the house's deck held each card once is ${order_checked ? "checked" : "not checked here"}.`,
     "The house sees cards once they are dealt. That the two are different parties, no file shows."];
 }
+
+function historyOf({ state, history, line }) {
+  if (!state) return ", without a hash of the game's history";
+  if (!history) return ", with a hash of a history that nobody checked here";
+  return history === "checked" ? `, behind line ${line} of the history that you gave` : ", with a hash of another history than you gave";
+}
+
+const unplayedOf = ({ cards }) => cards ? `the shuffle ended without a deal of these places, which would have shown ${cards.map((c) => c.card ?? c.shows ?? c.value).join(" ")}`
+  : "the co-dealer entered this, the house had no answer to open, and the shuffle ended without a deal of these places";
 
 const runOf = (run) => `${run.places} ${run.purpose}${run.recipient ? ` for ${run.recipient}` : ""}${run.public ? ", public" : ""}`;
 

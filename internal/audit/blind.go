@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/sha256"
@@ -8,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -95,7 +98,45 @@ func Opens(runs []Run) (n int) {
 	return n
 }
 
-// StateHash is what a request says of the game's history so far: lines that end in a newline.
+// Limits of a game's history.
+const (
+	MaxHistory      = 65_536
+	maxHistoryLines = 1_024
+	maxHistoryLine  = 1_024
+)
+
+// CheckHistory reports why a text is no history of a game (docs/SPEC.md section 4.5).
+func CheckHistory(text []byte) error {
+	if len(text) > MaxHistory || bytes.Count(text, []byte("\n")) > maxHistoryLines {
+		return fmt.Errorf("a history has at most %d bytes and %d lines", MaxHistory, maxHistoryLines)
+	}
+	if len(text) > 0 && text[len(text)-1] != '\n' || !utf8.Valid(text) {
+		return errors.New("a history is UTF-8, and ends in a newline")
+	}
+	for line := range bytes.Lines(text) {
+		if n := len(line) - 1; n < 1 || n > maxHistoryLine || bytes.ContainsFunc(line[:n], unicode.IsControl) {
+			return fmt.Errorf("a line of a history has 1 to %d bytes, and no control characters", maxHistoryLine)
+		}
+	}
+	return nil
+}
+
+// BehindLine returns behind how many lines of a history a request was made, by its state; ok is
+// false if it has no such beginning.
+func BehindLine(history []byte, state [32]byte) (lines int, ok bool) {
+	for end := 0; ; lines++ {
+		if StateHash(history[:end]) == state {
+			return lines, true
+		}
+		next := bytes.IndexByte(history[end:], '\n') + 1
+		if next == 0 {
+			return 0, false
+		}
+		end += next
+	}
+}
+
+// StateHash is what a request says of the game's history so far.
 func StateHash(history []byte) [32]byte {
 	return sha256.Sum256(append([]byte(labelState), history...))
 }
@@ -171,7 +212,7 @@ func CheckAsked(d *Deal, commit *Commit, of Foreign, before tlog.Hash) error {
 			a.Commit.Index, of.Index)
 	case tlog.Hash(a.After) != before:
 		return errors.New("the co-dealer's deal does not come behind the entry that stands before this deal")
-	case !verifyEd25519(commit.AskKey, AskMessage(a, d.First, d.Runs), a.Ask[:]):
+	case CheckEd25519(commit.AskKey) != nil, !verifyEd25519(commit.AskKey, AskMessage(a, d.First, d.Runs), a.Ask[:]):
 		return ErrNotAsked
 	}
 	return nil

@@ -39,6 +39,8 @@ type Transcript struct {
 type CoDealer struct {
 	Receipts []string `json:"receipts"`       // of the order's commit, its deals and its close
 	Keys     []string `json:"keys,omitempty"` // of signing keys, each where the one before handed on to it
+	// openings of the places of a deal that the close names as not played, by place
+	Unplayed []Card `json:"unplayed,omitempty"`
 }
 
 // Card is an opening as JSON: what a deal answers and a transcript holds.

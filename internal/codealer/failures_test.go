@@ -117,8 +117,15 @@ func TestUnplayed(t *testing.T) {
 			}
 			p.front.broken("", nil)
 			p.close(s.ID, gone)
-			if v := p.proved(s.ID, dealer.View{}); v.Reason != "co_dealer" || len(v.Blind.Requests) != 2 {
-				t.Errorf("%+v", v)
+			v := p.proved(s.ID, dealer.View{})
+			if v.Reason != "co_dealer" || len(v.Blind.Requests) != 2 {
+				t.Fatalf("%+v", v)
+			}
+			if cards := v.Blind.Requests[1].Cards; len(cards) != 1 || cards[0].Place != 3 || cards[0].Name == "" {
+				t.Errorf("what was not played: %+v", cards)
+			}
+			if v.Blind.OrderChecked != (disclosure == audit.DisclosurePublic) {
+				t.Errorf("order_checked is %t", v.Blind.OrderChecked)
 			}
 		})
 	}

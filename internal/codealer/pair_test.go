@@ -90,6 +90,7 @@ type pair struct {
 	dir        string
 	way        *codealer.CoDealers // of the house
 	front      *front              // between them
+	witness    *witnesstest.Witness
 }
 
 type setting struct {
@@ -111,6 +112,7 @@ func newPair(t testing.TB, set setting) *pair {
 		}
 	}
 	w := witnesstest.Start(t, vkeys...)
+	p.witness = w
 	witnesses := fmt.Sprintf("%s\nquorum %s\n", w.PolicyLine, w.Name)
 	p.policy[houseOrigin] = fmt.Sprintf("log %s\nlog %s\n%s", vkeys[0], vkeys[1], witnesses)
 	p.policy[labOrigin] = fmt.Sprintf("log %s\nlog %s\n%s", vkeys[2], vkeys[3], witnesses)

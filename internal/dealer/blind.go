@@ -410,9 +410,33 @@ func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *Close
 	}
 	if blind.Values, err = o.opens(deal, g.Cards); err != nil {
 		g.Cards, err = nil, wrong(err) // it was entered, and not answered
+	} else if opened, lost := d.wouldShow(ctx, r, deal, blind, g.Cards); lost != nil {
+		d.cfg.Log.Error("a shuffle ends, and what was not played cannot be opened", "shuffle", r.id, "error", lost)
+		blind.Values, g.Cards = nil, nil
+	} else {
+		req.end.Opened = opened
 	}
 	req.blind, req.end.Unplayed = blind, g
 	return err
+}
+
+// wouldShow opens the places of a co-dealer's deal as if they had been dealt.
+func (d *Dealer) wouldShow(ctx context.Context, r *record, of *audit.Deal, b *audit.Blind,
+	by []audit.Card) (cards []audit.Card, err error) {
+	names, err := d.deckNames(ctx, r.commit.Context)
+	if err != nil {
+		return nil, err
+	}
+	t, err := d.open(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer t.wipe()
+	t.give(&audit.Deal{First: of.First, Runs: of.Runs, Blind: b}, by)
+	for _, place := range openPlaces(of) {
+		cards = append(cards, t.cards(names, place, 1)...)
+	}
+	return cards, nil
 }
 
 // unplayedBehind is unplayed once more, for a shuffle that was dealt from in that time, unless a
@@ -429,6 +453,7 @@ func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *CloseReques
 type keptEnd struct {
 	Cards    []audit.Card `json:"cards,omitempty"` // openings of public places, as without it
 	Unplayed *Given       `json:"unplayed"`
+	Opened   []audit.Card `json:"opened,omitempty"` // what its places would have shown
 }
 
 // with is what is kept of it and of the openings, which are JSON or nil.
@@ -491,6 +516,6 @@ func (d *Dealer) coDealerEvidence(r *record) (*audit.CoDealer, error) {
 	if err := json.Unmarshal(r.closeRow().Kept, &end); err != nil || end.Unplayed == nil {
 		return nil, fmt.Errorf("%w: what the close of shuffle %d names as not dealt is not kept: %w", ledger.ErrFrozen, r.id, err)
 	}
-	c.Receipts = append(c.Receipts, end.Unplayed.Receipt)
+	c.Receipts, c.Unplayed = append(c.Receipts, end.Unplayed.Receipt), end.Opened
 	return c, nil
 }

@@ -79,6 +79,11 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
+	if r.commit.Context.ForLedger != "" { // nobody sees an opening before the witnesses saw its deal
+		if err := d.AwaitWitnesses(ctx, r.rows[len(r.rows)-1].Index); err != nil {
+			return nil, err
+		}
+	}
 	t := audit.Transcript{Format: audit.TranscriptFormat, ID: id, Recipient: v.Recipient,
 		Receipts: []string{}, Cards: []audit.Card{}}
 	if t.Deck, err = d.deckNames(ctx, r.commit.Context); err != nil {

@@ -385,6 +385,12 @@ const (
 	VerdictMixedForSlot      VerdictMixedFor = "slot"
 )
 
+// Defines values for VerdictRequestHistory.
+const (
+	VerdictRequestHistoryChecked VerdictRequestHistory = "checked"
+	VerdictRequestHistoryDiffers VerdictRequestHistory = "differs"
+)
+
 // Defines values for VerdictStepResult.
 const (
 	VerdictStepResultFailed     VerdictStepResult = "failed"
@@ -1929,6 +1935,9 @@ type VerdictBlind struct {
 	// CoDealer The origin of its ledger.
 	CoDealer string `json:"co_dealer"`
 
+	// OrderChecked The tape in the file shows that the house's deck held each card once.
+	OrderChecked bool `json:"order_checked"`
+
 	// Requests The deals of its ledger, by place.
 	Requests []VerdictRequest `json:"requests"`
 }
@@ -2040,6 +2049,16 @@ type VerdictMixedFor string
 
 // VerdictRequest One deal of a co-dealer.
 type VerdictRequest struct {
+	// Cards What these places would have shown. Absent if the co-dealer gave no answer.
+	Cards []VerdictCard `json:"cards,omitempty"`
+
+	// History Of a verifier that was given a history: the hash is of a beginning of it, or of none. This address takes
+	// none.
+	History *VerdictRequestHistory `json:"history,omitempty"`
+
+	// Line Behind how many lines of that history the request was made.
+	Line *int `json:"line,omitempty"`
+
 	// Place The first place.
 	Place int `json:"place"`
 
@@ -2049,7 +2068,7 @@ type VerdictRequest struct {
 	// Runs Which of them are for whom.
 	Runs []VerdictRun `json:"runs"`
 
-	// State Said to be of the game's history, which nobody checked here. Absent where there is none.
+	// State Said to be of the game's history. Absent where there is none.
 	State *Hash `json:"state,omitempty"`
 
 	// Time Of the entry, by the co-dealer's clock.
@@ -2060,6 +2079,10 @@ type VerdictRequest struct {
 	// Unplayed The shuffle ended without a deal of these places.
 	Unplayed *bool `json:"unplayed,omitempty"`
 }
+
+// VerdictRequestHistory Of a verifier that was given a history: the hash is of a beginning of it, or of none. This address takes
+// none.
+type VerdictRequestHistory string
 
 // VerdictRun What the co-dealer was told of some of the places.
 type VerdictRun struct {

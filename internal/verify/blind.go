@@ -188,8 +188,12 @@ func (t *transcript) unplayed(rest []*audit.Deal, proofs []apart, of audit.Forei
 		named = t.closed.Unplayed()
 	}
 	switch {
+	case named == nil && len(t.file.CoDealer.Unplayed) > 0:
+		return errors.New("the file opens what was not played, and the close names none")
 	case named == nil && len(rest) == 0:
 		return nil
+	case t.mix == nil && len(t.commit.Context.Mixed()) > 0:
+		return errors.New("what was not played was asked for, and the mix is missing")
 	case named == nil || len(rest) != 1:
 		return fmt.Errorf("%d deals of the co-dealer were not dealt on, and the close names %t", len(rest), named != nil)
 	case named.Deal != audit.Foreign{Index: proofs[0].Index, Leaf: tlog.RecordHash(proofs[0].Entry)}:
@@ -199,26 +203,47 @@ func (t *transcript) unplayed(rest []*audit.Deal, proofs []apart, of audit.Forei
 		return fmt.Errorf("the close names %d values of the co-dealer that were not played, and %d were asked for",
 			len(named.Values), want)
 	}
-	if err := t.unplayedDraws(rest[0], named.Values); err != nil {
+	if err := audit.CheckAsked(rest[0], t.commit, of, before); err != nil {
 		return err
 	}
-	return audit.CheckAsked(rest[0], t.commit, of, before)
+	return t.openUnplayed(rest[0], named)
 }
 
-// unplayedDraws: draws that were not played are in the ranges of their places.
-func (t *transcript) unplayedDraws(d *audit.Deal, values []uint32) error {
-	if !t.commit.Context.IsDraw() || len(values) == 0 {
-		return nil
+// openUnplayed: the file opens each place that the close has a value for, as if it had been dealt.
+func (t *transcript) openUnplayed(d *audit.Deal, named *audit.Blind) error {
+	cards := t.file.CoDealer.Unplayed
+	if len(cards) != len(named.Values) {
+		return fmt.Errorf("the close names %d values that were not played, and the file opens %d", len(named.Values),
+			len(cards))
 	}
-	ranges, place, at := t.commit.Context.Recipe.Ranges, d.First, 0
-	for _, r := range d.Runs {
-		for end := place + r.Count; place < end; place++ {
-			if r.Aside() {
+	t.places.Give(&audit.Deal{First: d.First, Runs: d.Runs, Blind: named})
+	seen := make(map[uint32]bool)
+	for _, c := range t.file.Cards {
+		seen[c.Value] = true
+	}
+	at, place := 0, d.First
+	for _, run := range d.Runs {
+		for end := place + run.Count; place < end; place++ {
+			if run.Aside() || at == len(cards) {
 				continue
 			}
-			if v := values[at]; place >= len(ranges) || v < 1 || v > ranges[place] {
+			c, ranges := cards[at], t.commit.Context.Recipe.Ranges
+			if v := named.Values[at]; ranges != nil && (place >= len(ranges) || v < 1 || v > ranges[place]) {
 				return fmt.Errorf("the close names %d of the co-dealer for place %d, which is out of range", v, place)
 			}
+			if t.commit.Context.IsNumbers() && place != len(t.file.Cards)+at {
+				return fmt.Errorf("place %d was not played: which number it shows hangs on places that are not shown", place)
+			}
+			if c.Place != place || t.places.Position(place) != c.Position {
+				return fmt.Errorf("place %d was not played, and the file opens place %d at position %d", place, c.Place, c.Position)
+			}
+			if !t.commit.Context.IsDraw() && seen[c.Value] {
+				return fmt.Errorf("place %d, which was not played: card %d was shown before", place, c.Value)
+			}
+			if err := t.openCard(c, t.opened[len(t.file.Cards)+at]); err != nil {
+				return fmt.Errorf("place %d, which was not played: %w", place, err)
+			}
+			seen[c.Value] = true
 			at++
 		}
 	}
@@ -251,6 +276,8 @@ func (t *transcript) coDealer() (string, error) {
 		return "", notChecked("the shuffle has no co-dealer")
 	case p == nil:
 		return "", notChecked("no policy for the co-dealer is given")
+	case len(p.Logs) == 0:
+		return "", notChecked("the co-dealer's policy pins no key")
 	case p.Overlap() == 0:
 		return "", notChecked("two quorums of the co-dealer's policy share no witness")
 	}
@@ -370,14 +397,16 @@ func (t *transcript) blind() (*Blind, string) {
 		return nil, ""
 	case o == nil:
 		return nil, NotNamed
-	case t.v.Verdict != Proved:
+	case t.v.Verdict != Proved, len(t.trust.second.Logs) == 0:
 		return nil, NotPinned
 	case !o.holds:
 		return nil, NotShared
 	case len(o.deals) == 0:
 		return nil, NotDealt
 	}
-	b := &Blind{CoDealer: o.proofs[0].head.Origin, Requests: []Request{}, Closed: o.closed != nil}
+	b := &Blind{CoDealer: o.proofs[0].head.Origin, Requests: []Request{}, Closed: o.closed != nil,
+		OrderChecked: slices.ContainsFunc(t.v.Steps,
+			func(s Step) bool { return s.Name == stepOrder && s.Result == StepOK })}
 	for i, d := range o.deals {
 		r := Request{Place: d.First, Places: d.Count(), Time: timestamp(o.entries[i+1].Time),
 			Unplayed: i >= len(t.deals)}
@@ -387,8 +416,23 @@ func (t *transcript) blind() (*Blind, string) {
 		}
 		if d.Asked.State != [32]byte{} {
 			r.State = encode(d.Asked.State)
+			r.held(t.trust.history, d.Asked.State)
+		}
+		if r.Unplayed {
+			r.Cards = t.unplayedCards(d)
 		}
 		b.Requests = append(b.Requests, r)
 	}
 	return b, ""
+}
+
+// held notes behind which line of the history that the caller gave a request was made.
+func (r *Request) held(history []byte, state [32]byte) {
+	if history == nil {
+		return
+	}
+	r.History = HistoryDiffers
+	if line, ok := audit.BehindLine(history, state); ok {
+		r.History, r.Line = HistoryChecked, &line
+	}
 }

@@ -25,6 +25,9 @@ func misfits(b *badAdder) {
 	context := func(change func(*audit.Context)) misfit { return misfit{order: change} }
 	add("other-index", "the plan names another index of the co-dealer's ledger",
 		misfit{planned: func(p *audit.Planned) { p.Index++ }}, sixCards)
+	blindCase(b, stepAsked, "other-plan-origin", "the plan names another ledger than the co-dealer's",
+		misfit{planned: func(p *audit.Planned) { p.Origin = "other.example" }}.pair(open(b.T, withPin).cheating(),
+			coDealer(b.T), sixCards))
 	add("other-leaf", "the plan names another commit of the co-dealer, and no card is shown",
 		misfit{planned: func(p *audit.Planned) { p.Leaf[0] ^= 1 }}, sixCards)
 	add("for-another", "an order for another house",
@@ -139,6 +142,13 @@ func notSeen(b *badAdder) {
 	blindCase(b, stepCoDealer, "handed-to-house", "the co-dealer handed its ledger on to the house's key",
 		handed(newKey(b.T, "lab.example.org/orders", "ledger key"), first,
 			newKey(b.T, "lab.example.org/orders", "ledger key")))
+	co := coDealer(b.T)
+	gone := blind(open(b.T, withPin), co, sixCards)
+	long := newLongKey(b.T, co.key.name, "long key of the co-dealer")
+	long.add(co, long)
+	co.long = nil
+	blindCase(b, stepCoDealer, "mldsa-gone", "the co-dealer's key of ML-DSA-44 does not sign what it covers",
+		gone.play(two))
 	astray := func(text string) string {
 		r, err := audit.ParseReceipt(text)
 		must(b.T, err)

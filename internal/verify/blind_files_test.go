@@ -28,6 +28,10 @@ func blindFiles(t testing.TB, add adder) {
 		v.Trust.CoDealer, v.Want.Blind = fmt.Sprintf("log %s\nquorum none\n", p.by.h.key.vkey), nil
 		v.Want.NotBlind = NotShared
 	})
+	blindly("blind-no-log", "the policy for the co-dealer has no log line", p, func(v *vector) {
+		_, v.Trust.CoDealer, _ = strings.Cut(v.Trust.CoDealer, "\n")
+		v.Want.Blind, v.Want.NotBlind = nil, NotPinned
+	})
 	blindly("blind-nothing-pinned", "nothing is trusted for the house: it is consistent, and not blind", p,
 		func(v *vector) {
 			v.Trust.VKey, v.Want = "", want{Verdict: Consistent, Level: LevelKeyNotPinned, NotBlind: NotPinned}
@@ -55,6 +59,9 @@ func blindFiles(t testing.TB, add adder) {
 	d := p.ask(2, []audit.Run{board(1)})
 	p.gone(p.given(d))
 	blindly("blind-unplayed", "an opening that was not played stands in the close", p)
+	p = blind(open(t, withPin), coDealer(t), nil).play(board(1))
+	p.gone(p.given(p.ask(1, []audit.Run{board(2)})))
+	blindly("blind-unplayed-draws", "draws that were not played", p)
 	p = hand(t).play(seat("a", 2))
 	entered := p.given(p.ask(2, []audit.Run{board(1)}))
 	entered.Values = nil
@@ -62,6 +69,25 @@ func blindFiles(t testing.TB, add adder) {
 	blindly("blind-unanswered", "a deal of the co-dealer that was entered, and not answered", p)
 	p = hand(t).play(seat("a", 2)).gone(nil)
 	blindly("blind-silent", "void for a co-dealer that was silent: the close has its newest checkpoint", p)
+
+	p = hand(t)
+	p.state = audit.StateHash(nil)
+	p.play(seat("a", 1))
+	p.state = audit.StateHash([]byte("seat-a post 1 00112233445566778899aabbccddeeff\nflop\n"))
+	p.play(board(1))
+	p.state = audit.StateHash([]byte("another\n"))
+	p.play(board(1)).end()
+	blindly("blind-history", "requests behind lines of the game's history, and one with another hash", p,
+		func(v *vector) {
+			v.Trust.History = "seat-a post 1 00112233445566778899aabbccddeeff\nflop\nturn\n"
+			v.Want.Blind = Transcript([]byte(v.File), v.trust()).Blind
+		})
+	co := coDealer(t)
+	p = blind(open(t, withPin), co, sixCards)
+	long := newLongKey(t, co.key.name, "long key of the co-dealer")
+	long.add(co, long)
+	p.play(seat("a", 2))
+	blindly("blind-mldsa", "the co-dealer signs with a key of ML-DSA-44 as well, which its first key handed on to", p)
 
 	p = misfit{closes: func(c, order *audit.Commit) { c.CloseBy = order.CloseBy - 3600_000 }}.pair(open(t, withPin),
 		coDealer(t), sixCards)
@@ -83,6 +109,19 @@ func blindFiles(t testing.TB, add adder) {
 // gone closes the shuffle as void for its co-dealer, with what was not played.
 func (p *pair) gone(b *audit.Blind) *pair {
 	p.h.t.Helper()
+	if b != nil {
+		d, place := p.by.deals[len(p.by.deals)-1], 0
+		p.order.Give(&audit.Deal{First: d.First, Runs: d.Runs, Blind: b})
+		place = d.First
+		for _, r := range d.Runs {
+			for range r.Count {
+				if !r.Aside() && len(p.after) < len(b.Values) && p.order.Position(place) < len(p.values) {
+					p.after = append(p.after, p.both(place))
+				}
+				place++
+			}
+		}
+	}
 	p.closeAs(&audit.Close{Shuffle: p.id, Outcome: audit.OutcomeVoid, Reason: audit.ReasonCoDealer,
 		Form: audit.FormTape, Tape: p.tape, Blind: b})
 	return p

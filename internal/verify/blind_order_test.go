@@ -1,6 +1,10 @@
 package verify
 
-import "shuffled/internal/audit"
+import (
+	"slices"
+
+	"shuffled/internal/audit"
+)
 
 // otherOrders are files of a house that shows another order than the plan names, a ledger of the
 // co-dealer that has two histories, or runs that leave open whose cards they are.
@@ -55,6 +59,47 @@ func otherOrders(b *badAdder) {
 		func(p *pair, o *audit.Blind) { o.Values[1] = p.by.values[0] })
 	unplayed(stepAsked, "too-few", "an opening that was not played, and one value left out",
 		func(_ *pair, o *audit.Blind) { o.Values = o.Values[:1] })
+
+	opened := func(name, about string, change func(f *audit.Transcript)) {
+		p := hand(b.T).play(two...)
+		p.gone(p.given(p.ask(2, []audit.Run{burn, board(2)})))
+		f := p.transcript()
+		f.CoDealer.Unplayed = slices.Clone(f.CoDealer.Unplayed)
+		change(f)
+		add(stepAsked, "unplayed-"+name, about, p, f)
+	}
+	opened("not-opened", "what was not played is not opened", func(f *audit.Transcript) { f.CoDealer.Unplayed = nil })
+	opened("one-opened", "one of two places that were not played is not opened",
+		func(f *audit.Transcript) { f.CoDealer.Unplayed = f.CoDealer.Unplayed[:1] })
+	opened("other-place", "a place that was not played is the burn in front of it",
+		func(f *audit.Transcript) { f.CoDealer.Unplayed[0].Place-- })
+	opened("other-card", "a place that was not played has another card",
+		func(f *audit.Transcript) { f.CoDealer.Unplayed[0].Card = "Joker" })
+	opened("without-co-dealer", "a place that was not played without the co-dealer's opening",
+		func(f *audit.Transcript) { f.CoDealer.Unplayed[1].By = nil })
+	opened("other-salt", "a place that was not played is opened by another salt",
+		func(f *audit.Transcript) { f.CoDealer.Unplayed[1].Salt = encode(hash32("salt")) })
+	p = hand(b.T).play(two...)
+	p.gone(p.given(p.ask(2, []audit.Run{board(1)})))
+	f := p.transcript()
+	for position := range p.values { // the card of a place that nobody saw
+		at := func(c audit.Card) bool { return c.Position == position }
+		if !slices.ContainsFunc(slices.Concat(p.cards, p.after), at) {
+			other := audit.NewCard(2, p.tree.Open(position), p.deck[p.values[position]])
+			other.By = p.after[0].By
+			f.CoDealer.Unplayed = []audit.Card{other}
+			break
+		}
+	}
+	add(stepAsked, "unplayed-other-position", "a place that was not played is opened at another position", p, f)
+	p = hand(b.T).play(two...)
+	f = p.gone(nil).transcript()
+	f.CoDealer.Unplayed = p.cards
+	add(stepAsked, "nothing-unplayed", "openings of what was not played, where the close names nothing", p, f)
+	p = hand(b.T).play(two...)
+	f = p.gone(p.given(p.ask(2, []audit.Run{board(2)}))).transcript()
+	f.CoDealer.Unplayed = slices.Repeat(f.CoDealer.Unplayed, 33)
+	add(stepFormat, "unplayed-65", "openings of more places than a deal has", p, f)
 
 	p = blind(open(b.T, withPin), coDealer(b.T), nil).play(board(1))
 	given = p.given(p.ask(1, []audit.Run{board(1)}))

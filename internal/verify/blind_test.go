@@ -20,6 +20,7 @@ type pair struct {
 	state  [32]byte
 	before tlog.Hash
 	cards  []audit.Card
+	after  []audit.Card // of what was not played
 }
 
 // coDealer opens the co-dealer's ledger: its witnesses are common ones.
@@ -186,16 +187,20 @@ func (p *pair) dealt(d *audit.Deal) *pair {
 	for _, r := range d.Runs {
 		for range r.Count {
 			if !r.Aside() {
-				c := p.card(place)
-				o := p.by.tree.Open(place)
-				by := audit.NewCard(place, o, "")
-				c.By = &audit.By{Value: o.Value, Salt: by.Salt, Proof: by.Proof}
-				p.cards = append(p.cards, c)
+				p.cards = append(p.cards, p.both(place))
 			}
 			place++
 		}
 	}
 	return p
+}
+
+// both are the openings of a place by both ledgers.
+func (p *pair) both(place int) audit.Card {
+	c, o := p.card(place), p.by.tree.Open(place)
+	by := audit.NewCard(place, o, "")
+	c.By = &audit.By{Value: o.Value, Salt: by.Salt, Proof: by.Proof}
+	return c
 }
 
 // at names an entry of the house.
@@ -221,7 +226,7 @@ func (p *pair) end() *pair {
 func (p *pair) transcript() *audit.Transcript {
 	f := p.game.transcript("")
 	f.Cards = slices.Clone(p.cards)
-	f.CoDealer = &audit.CoDealer{Receipts: p.proofs, Keys: p.by.h.handed}
+	f.CoDealer = &audit.CoDealer{Receipts: p.proofs, Keys: p.by.h.handed, Unplayed: p.after}
 	return f
 }
 

@@ -3,6 +3,7 @@ package verify
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -83,6 +84,11 @@ func (t *transcript) openPlace(c audit.Card, o audit.Opening) error {
 	if p := t.places.Position(c.Place); p != c.Position {
 		return fmt.Errorf("shows position %d, not %d", p, c.Position)
 	}
+	return t.openCard(c, o)
+}
+
+// openCard holds a card at its position against its name, the co-dealer and the tree.
+func (t *transcript) openCard(c audit.Card, o audit.Opening) error {
 	if err := t.checkValue(c); err != nil {
 		return err
 	}
@@ -171,39 +177,62 @@ func (t *transcript) cards() (string, error) {
 // shown lists the cards of a file that holds.
 func (t *transcript) shown() []CardShown {
 	var shown []CardShown
-	shows := t.drawn()
+	shows := t.drawn(t.file.Cards)
 	for _, c := range t.file.Cards {
 		d := t.dealt[c.Place]
-		s := CardShown{Place: c.Place, Position: c.Position, Value: c.Value, Name: c.Card,
-			Purpose: d.Purpose.String(), Recipient: d.Recipient, Public: d.Public, Revealed: d.revealed}
-		if shows != nil {
-			s.Shows = shows[c.Position]
-			if t.means.held != nil {
-				s.Label = t.means.held.Label(s.Shows)
-			}
-		}
+		s := t.show(c, d.Run, shows)
+		s.Revealed = d.revealed
 		shown = append(shown, s)
 	}
 	return shown
 }
 
+// show is a card of a run; shows is what drawn returns of it.
+func (t *transcript) show(c audit.Card, run audit.Run, shows []uint32) CardShown {
+	s := CardShown{Place: c.Place, Position: c.Position, Value: c.Value, Name: c.Card,
+		Purpose: run.Purpose.String(), Recipient: run.Recipient, Public: run.Public}
+	if shows != nil {
+		s.Shows = shows[c.Position]
+		if t.means.held != nil {
+			s.Label = t.means.held.Label(s.Shows)
+		}
+	}
+	return s
+}
+
+// unplayedCards is what the places of a deal of the co-dealer that was not played would have shown.
+func (t *transcript) unplayedCards(d *audit.Deal) (cards []CardShown) {
+	all := slices.Concat(t.file.Cards, t.file.CoDealer.Unplayed)
+	shows := t.drawn(all)
+	for _, c := range t.file.CoDealer.Unplayed {
+		place := d.First
+		for _, run := range d.Runs {
+			if place += run.Count; c.Place < place {
+				cards = append(cards, t.show(c, run, shows))
+				break
+			}
+		}
+	}
+	return cards
+}
+
 // drawn returns, by position, what the opened places of draws show, after the mix.
 // Of a draw list, what is not opened stands as 1 before it and is not used; numbers
 // are opened from the first on.
-func (t *transcript) drawn() []uint32 {
+func (t *transcript) drawn(cards []audit.Card) []uint32 {
 	ctx := t.commit.Context
 	if !ctx.IsDraw() {
 		return nil
 	}
 	n := ctx.Recipe.Positions()
 	if ctx.IsNumbers() {
-		n = len(t.file.Cards)
+		n = len(cards)
 	}
 	values := make([]uint32, n)
 	for p := range values {
 		values[p] = 1
 	}
-	for _, c := range t.file.Cards {
+	for _, c := range cards {
 		values[c.Position] = c.Value
 	}
 	shows, err := t.places.Shows(values)

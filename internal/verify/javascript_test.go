@@ -72,6 +72,9 @@ func (js *javascript) judge(file []byte, trust Trust) map[string]any {
 	if trust.CoDealer != nil {
 		ask["co_dealer"] = trust.CoDealer
 	}
+	if trust.History != nil {
+		ask["history"] = trust.History
+	}
 	if trust.Auditors != nil {
 		ask["auditors"] = trust.Auditors
 	}

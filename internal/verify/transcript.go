@@ -28,7 +28,7 @@ type transcript struct {
 	evidence
 	data   []byte
 	file   *audit.Transcript
-	opened []audit.Opening // of file.Cards
+	opened []audit.Opening // of file.Cards, and of what was not played behind them
 	placed []audit.Placed
 	stated []audit.SignedStatement // of file.Statements
 
@@ -140,7 +140,15 @@ func (t *transcript) format() (string, error) {
 }
 
 func (t *transcript) parseCards() error {
-	for _, c := range t.file.Cards {
+	cards := t.file.Cards
+	if t.file.CoDealer != nil {
+		if len(t.file.CoDealer.Unplayed) > audit.MaxBlindPlaces {
+			return malformed("co_dealer: %d places were not played, at most %d", len(t.file.CoDealer.Unplayed),
+				audit.MaxBlindPlaces)
+		}
+		cards = slices.Concat(cards, t.file.CoDealer.Unplayed)
+	}
+	for _, c := range cards {
 		if c.Place < 0 || c.Place >= shuffle.MaxCards || c.Position < 0 || c.Position >= shuffle.MaxCards {
 			return malformed("card: place %d shows position %d, where both are 0 to %d", c.Place, c.Position,
 				shuffle.MaxCards-1)

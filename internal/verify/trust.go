@@ -26,6 +26,10 @@ type Trust struct {
 	// CoDealer is the policy for the ledger of a co-dealer (docs/SPEC.md section 4.5): its log
 	// lines pin the co-dealer's keys. Without it no file is blind.
 	CoDealer []byte
+
+	// History is the text of the game's history, that requests of a shuffle with a co-dealer are
+	// held against (docs/SPEC.md section 4.5); nil: none.
+	History []byte
 }
 
 // Check reports what is wrong with t itself, so that a caller can tell a mistake
@@ -42,6 +46,7 @@ type trusted struct {
 	auditors []note.Verifier
 	own      [][]byte      // keys of the ledger that are trusted, type byte first
 	second   *audit.Policy // for the co-dealer's ledger; nil: none
+	history  []byte        // of the game; nil: none
 }
 
 func (t Trust) parse() (*trusted, error) {
@@ -53,7 +58,10 @@ func (t Trust) parse() (*trusted, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &trusted{Trusted: parsed, slots: t.Slots, auditors: auditors}
+	all := &trusted{Trusted: parsed, slots: t.Slots, auditors: auditors, history: t.History}
+	if err := audit.CheckHistory(t.History); err != nil {
+		return nil, err
+	}
 	switch {
 	case t.VKey != "":
 		key, err := audit.SigningKey(t.VKey)
@@ -64,7 +72,7 @@ func (t Trust) parse() (*trusted, error) {
 	case parsed.Policy != nil:
 		all.own = parsed.Policy.LogKeys
 	}
-	if len(t.CoDealer) > 0 {
+	if t.CoDealer != nil {
 		if all.second, err = audit.ParsePolicy(t.CoDealer); err != nil {
 			return nil, fmt.Errorf("the co-dealer's policy: %w", err)
 		}

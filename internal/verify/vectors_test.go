@@ -37,6 +37,7 @@ type vectorTrust struct {
 	Auditors []string `json:"auditors,omitempty"` // verifier keys
 
 	CoDealer string `json:"co_dealer,omitempty"` // a policy
+	History  string `json:"history,omitempty"`   // of the game
 }
 
 type want struct {
@@ -80,6 +81,9 @@ func (v vector) trust() Trust {
 	}
 	if v.Trust.CoDealer != "" {
 		t.CoDealer = []byte(v.Trust.CoDealer)
+	}
+	if v.Trust.History != "" {
+		t.History = []byte(v.Trust.History)
 	}
 	for _, s := range v.Trust.Slots {
 		t.Slots = append(t.Slots, [32]byte(s))

@@ -110,6 +110,8 @@ type Blind struct {
 	CoDealer string    `json:"co_dealer"`        // origin of its ledger
 	Requests []Request `json:"requests"`         // by place
 	Closed   bool      `json:"closed,omitempty"` // the order's close is in the file
+	// the tape in the file shows that the house's deck held each card once
+	OrderChecked bool `json:"order_checked"`
 }
 
 // Request is one deal of a co-dealer.
@@ -118,10 +120,22 @@ type Request struct {
 	Places int    `json:"places"`          //
 	Runs   []Run  `json:"runs"`            // which of them are for whom
 	Time   string `json:"time,omitempty"`  // by the co-dealer's clock
-	State  string `json:"state,omitempty"` // base64 of the hash of the game's history; absent: it is not bound
+	State  string `json:"state,omitempty"` // base64 of a hash that is said to be of the game's history; absent: none
+	// if the caller gave a history: HistoryChecked or HistoryDiffers, and behind how many of its
+	// lines the request was made
+	History string `json:"history,omitempty"`
+	Line    *int   `json:"line,omitempty"`
 
 	Unplayed bool `json:"unplayed,omitempty"` // the shuffle ended without a deal of these places
+	// of these, what those that are not aside would have shown; absent if the co-dealer gave no answer
+	Cards []CardShown `json:"cards,omitempty"`
 }
+
+// What became of the hash in a request, held against the history that the caller gave.
+const (
+	HistoryChecked = "checked" // it is of a beginning of that history
+	HistoryDiffers = "differs" // it is of no beginning
+)
 
 // Run is what a co-dealer was told of some of the places that it opened.
 type Run struct {
@@ -134,7 +148,7 @@ type Run struct {
 // Why a shuffle that holds is not blind, for somebody who trusts a co-dealer.
 const (
 	NotNamed  = "no_co_dealer"      // its plan names none
-	NotPinned = "key_not_pinned"    // nothing is trusted for the house
+	NotPinned = "key_not_pinned"    // nothing is trusted for the house, or no key for the co-dealer
 	NotShared = "no_common_witness" // two quorums of the co-dealer's policy share no witness
 	NotDealt  = "not_dealt"         // its plan names one, which opened nothing in this file
 )

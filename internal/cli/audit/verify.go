@@ -22,6 +22,7 @@ type VerifyCmd struct {
 	SlotFile []string `name:"my-slot-file" placeholder:"FILE" sep:"none" help:"The same, with the value in a file: while it is secret, for a receipt of the commit. May be repeated."`
 	Auditor  []string `placeholder:"VKEY" sep:"none" help:"Believe the statements of the auditor with this verifier key, or with the one in the file of this name. May be repeated."`
 	CoDealer string   `name:"co-dealer" placeholder:"FILE" help:"Trust this C2SP witness policy for the ledger of a co-dealer, without which nothing is blind."`
+	History  string   `placeholder:"FILE" help:"Hold the requests of a blind shuffle against this text of the game's history."`
 	Explain  bool     `help:"Show every draw and swap, as on paper, once the tape is disclosed."`
 	Require  string   `placeholder:"LEVEL" enum:",recorded,witnessed,mixed" default:"" help:"Fail below this level: recorded, witnessed or mixed."`
 	JSON     bool     `name:"json" help:"Print JSON."`
@@ -53,6 +54,11 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 	}
 	if err != nil {
 		return err
+	}
+	if c.History != "" {
+		if trust.History, err = os.ReadFile(c.History); err != nil {
+			return fmt.Errorf("reading the history: %w", err)
+		}
 	}
 	if c.CoDealer != "" {
 		if trust.CoDealer, err = os.ReadFile(c.CoDealer); err != nil {

@@ -1150,6 +1150,8 @@ export interface components {
             requests: components["schemas"]["VerdictRequest"][];
             /** @description The close of its order is in the file. */
             closed?: boolean;
+            /** @description The tape in the file shows that the house's deck held each card once. */
+            order_checked: boolean;
         };
         /** @description One deal of a co-dealer. */
         VerdictRequest: {
@@ -1161,10 +1163,20 @@ export interface components {
             runs: components["schemas"]["VerdictRun"][];
             /** @description Of the entry, by the co-dealer's clock. */
             time?: components["schemas"]["Timestamp"];
-            /** @description Said to be of the game's history, which nobody checked here. Absent where there is none. */
+            /** @description Said to be of the game's history. Absent where there is none. */
             state?: components["schemas"]["Hash"];
+            /**
+             * @description Of a verifier that was given a history: the hash is of a beginning of it, or of none. This address takes
+             *     none.
+             * @enum {string}
+             */
+            history?: "checked" | "differs";
+            /** @description Behind how many lines of that history the request was made. */
+            line?: number;
             /** @description The shuffle ended without a deal of these places. */
             unplayed?: boolean;
+            /** @description What these places would have shown. Absent if the co-dealer gave no answer. */
+            cards?: components["schemas"]["VerdictCard"][];
         };
         /** @description What the co-dealer was told of some of the places. */
         VerdictRun: {

@@ -1,18 +1,21 @@
 // What the co-dealer's evidence shows: its part of entries and openings, the steps asked and co_dealer.
 import { equal, join, label, str8, toBase64, u16, u64 } from "./bytes.ts";
-import { ASIDE, CARDS, EXPIRED, SIGNING, told } from "./codes.ts";
+import { ASIDE, CARDS, EXPIRED, NUMBERS, SIGNING, told } from "./codes.ts";
+import { mustOpen } from "./cardsteps.ts";
 import { canEd25519, ed25519, strongKey } from "./curves.ts";
 import { positions, ranges } from "./draws.ts";
+import { describeCard } from "./describe.ts";
 import { parseEntry } from "./entries.ts";
 import { Fault } from "./errors.ts";
-import { noteKey } from "./keys.ts";
-import { cosignatures, signer } from "./ledgersteps.ts";
+import { ML_DSA, noteKey } from "./keys.ts";
+import { cosignatures, signedBy, signer, type Handed } from "./ledgersteps.ts";
 import { time } from "./level.ts";
 import { opens } from "./openings.ts";
 import { isMet, ownWitness } from "./policy.ts";
+import { sha256 } from "./sha256.ts";
 import { many, skip, type Outcome } from "./step.ts";
 import { climb, leafOf } from "./tree.ts";
-import type { Blind, Blindness, Bytes, Card, Close, Context, Deal, Foreign, Of, Order, Policy, Receipt, Whole } from "./types.ts";
+import type { Blind, Blindness, Bytes, Card, Close, Context, Deal, Foreign, Of, Order, Policy, Receipt, Run, Whole } from "./types.ts";
 
 // coDealer gives the commit of another ledger that a plan names; undefined for none.
 export const coDealer = (c: Context): Foreign | undefined => c.plan[0]?.commit;
@@ -94,24 +97,21 @@ export async function stepAsked(s: Whole): Promise<Outcome> {
   if (rest.length !== (named ? 1 : 0)) throw new Fault(`${many(rest.length, "deal")} of the co-dealer ${rest.length === 1 ? "was" : "were"} not dealt on, and the close names ${named ? "one" : "none"}`);
   if (named) {
     if (!isOf(named.deal, rest[0]!)) throw new Fault("the close names another deal of the co-dealer as not played");
-    mustBeUnplayed(s, rest[0]!.entry.deal, named.values);
+    if (!s.mix && s.context.plan.length > 1) throw new Fault("what was not played was asked for, and the mix is missing");
     await mustAsk(s, rest[0]!, before);
+    mustShowUnplayed(s, rest[0]!.entry.deal, named.values);
+  } else if (s.file.co_dealer!.unplayed.length > 0) {
+    throw new Fault("the file opens what was not played, and the close names none");
   }
   const { outcome, follows } = order.close?.entry.close ?? { outcome: EXPIRED };
   if (outcome !== EXPIRED && !(s.close && follows && isOf(follows, s.close))) throw new Fault("the co-dealer's order was closed, and not behind the close of the shuffle");
   return `${many(s.deals.length, "request")}, each behind the entry before it`;
 }
 
-// mustBeUnplayed: the close has one value for each place that was opened and not dealt, of draws in its range, or none.
-function mustBeUnplayed({ context }: Whole, { first_place, runs }: Deal, values: number[]): void {
-  const open = runs.flatMap((run) => Array.from({ length: run.cards }, () => !run.public && ASIDE.includes(run.purpose)))
-    .flatMap((aside, i) => aside ? [] : [first_place + i]);
-  if (values.length === 0) return;
-  if (open.length !== values.length) throw new Fault(`the close names ${many(values.length, "value")} that were not played, and ${open.length} were asked for`);
-  if (context.kind === CARDS) return;
-  const ks = ranges(context), bad = open.find((place, i) => values[i]! < 1 || !(values[i]! <= ks[place]!));
-  if (bad !== undefined) throw new Fault(`the close names a value for place ${bad} that is out of range`);
-}
+// opened lists the places of a deal that are not aside.
+const opened = ({ first_place, runs }: Deal): number[] => runs
+  .flatMap((run) => Array<boolean>(run.cards).fill(!run.public && ASIDE.includes(run.purpose)))
+  .flatMap((aside, i) => aside ? [] : [first_place + i]);
 
 // mustFit: the order is the one that the plan names, and is for this shuffle.
 function mustFit(s: Whole, order: Order): void {
@@ -124,20 +124,40 @@ function mustFit(s: Whole, order: Order): void {
   if (of.close_by < commit.close_by + 3_600_000) throw new Fault("the co-dealer's order closes less than an hour behind the shuffle");
 }
 
+// mustShowUnplayed: the close has one value for each place of the deal that was opened, or none, and the file opens
+// these places as if they had been dealt.
+function mustShowUnplayed(s: Whole, deal: Deal, values: number[]): void {
+  const { context: c, file } = s, places = opened(deal), cards = file.co_dealer!.unplayed, ks = ranges(c);
+  if (values.length > 0 && places.length !== values.length) throw new Fault(`the close names ${many(values.length, "value")} that were not played, and ${places.length} were asked for`);
+  if (cards.length !== values.length) throw new Fault(`the close names ${many(values.length, "value")} that were not played, and the file opens ${cards.length}`);
+  const seen = new Set(file.cards.map((card) => card.value));
+  for (const [i, card] of cards.entries()) {
+    const place = places[i]!;
+    const must = (holds: boolean, what: string) => { if (!holds) throw new Fault(`place ${place}, which was not played: ${what}`); };
+    must(c.kind === CARDS || values[i]! >= 1 && values[i]! <= ks[place]!, "the co-dealer's value is out of range");
+    must(c.kind !== NUMBERS || place === file.cards.length + i, "which number it shows hangs on places that are not shown");
+    s.given.set(place, values[i]!);
+    must(card.place === place && card.position === s.positionAt(place), `the file opens place ${card.place} at position ${card.position}`);
+    must(c.kind !== CARDS || !seen.has(card.value), "this card is shown twice");
+    seen.add(card.value);
+    mustOpen(s, card, must);
+  }
+}
+
 export async function stepCoDealer(s: Whole): Promise<Outcome> {
   const { order } = s, policy = s.trust.second;
   if (!order) return skip("the shuffle has no co-dealer");
   if (!policy) return skip("no policy for the co-dealer is given");
+  if (policy.logs.length === 0) return skip("the co-dealer's policy pins no key");
   if (!policy.quorum || policy.quorum.d === 0) return skip("two quorums of the co-dealer's policy share no witness");
   if (!await canEd25519()) { s.cannot = "Ed25519"; return skip("this browser cannot check Ed25519 signatures"); }
   mustBeApart(s, order, policy);
-  const trusted = [...policy.logs];
+  const later: Handed[] = [];
   for (const r of order.keys) {
-    const key = r.entry.key.key!;
-    if (!strongKey(key.subarray(1))) throw new Fault(`entry ${r.index} of the co-dealer: no Ed25519 key, or a weak one`);
-    const next = noteKey(order.origin, key);
-    if (!await signer(r.checkpoint, [next])) throw new Fault(`entry ${r.index} of the co-dealer: its signing key did not sign`);
-    if (await signer(r.checkpoint, trusted)) trusted.push(next);
+    const key = noteKey(order.origin, r.entry.key.key!);
+    if (key.type !== ML_DSA && !strongKey(key.key)) throw new Fault(`entry ${r.index} of the co-dealer: no Ed25519 key, or a weak one`);
+    if (!await signer(r.checkpoint, [key])) throw new Fault(`entry ${r.index} of the co-dealer: its signing key did not sign`);
+    later.push({ index: r.index, key, handedOn: await signedBy(r.checkpoint, r.index, policy.logs, later) !== null });
   }
   for (const r of [...order.receipts, ...order.keys]) {
     const root = climb(leafOf(r.bytes), r.index, r.checkpoint.size, r.proof);
@@ -145,7 +165,7 @@ export async function stepCoDealer(s: Whole): Promise<Outcome> {
   }
   mustBeOneHistory(s, order);
   for (const { index, checkpoint } of order.receipts) {
-    if (!await signer(checkpoint, trusted)) throw new Fault(`entry ${index} of the co-dealer: no signature by a key that is trusted`);
+    if (!await signedBy(checkpoint, checkpoint.size, policy.logs, later)) throw new Fault(`entry ${index} of the co-dealer: no signature by a key that is trusted`);
     const seen = await cosignatures(checkpoint, policy.witnesses);
     if (!isMet(policy.quorum, new Set([...seen.keys()].map((w) => w.node)))) throw new Fault(`entry ${index} of the co-dealer: the quorum of its policy did not cosign the checkpoint`);
   }
@@ -175,18 +195,31 @@ function mustBeApart(s: Whole, order: Order, policy: Policy): void {
   if (bad) throw new Fault(`the two policies mix house and co-dealer: ${bad}`);
 }
 
+// behind says behind how many lines of the game's history that the verifier was given a request was made (4.5).
+function behind(history: Bytes | undefined, state: Bytes): { history?: "checked" | "differs"; line?: number } {
+  if (history === undefined || state.every((b) => b === 0)) return {};
+  let line = 0;
+  for (let end = 0; ; end = history.indexOf(10, end) + 1, line++) {
+    if (equal(sha256(label("state"), history.subarray(0, end)), state)) return { history: "checked", line };
+    if (end === history.length) return { history: "differs" };
+  }
+}
+
 // blindness is what the verdict says of a shuffle whose steps hold, to somebody who trusts a co-dealer (10.6).
-export function blindness({ order, trust, file, deals }: Whole, proved: boolean): { blind?: Blindness; not_blind?: string } {
+export function blindness(s: Whole, proved: boolean): { blind?: Blindness; not_blind?: string } {
+  const { order, trust, file, deals } = s;
   if (!trust.second || file.kind === "receipt") return {};
   if (!order) return { not_blind: "no_co_dealer" };
-  if (!proved) return { not_blind: "key_not_pinned" };
+  if (!proved || trust.second.logs.length === 0) return { not_blind: "key_not_pinned" };
   if (!order.holds) return { not_blind: "no_common_witness" };
   if (order.deals.length === 0) return { not_blind: "not_dealt" };
+  const cards = file.co_dealer!.unplayed, runOf = (deal: Deal, place: number) => deal.runs.flatMap((run) => Array<Run>(run.cards).fill(run))[place - deal.first_place]!;
   const requests = order.deals.map(({ entry }, i) => {
     const { first_place: place, runs, asked } = entry.deal, { state } = asked!;
     return { place, places: runs.reduce((n, run) => n + run.cards, 0), time: time(entry.time),
       runs: runs.map((run) => ({ places: run.cards, purpose: told("purpose", run.purpose), recipient: run.recipient || undefined, public: run.public || undefined })),
-      state: state.some((b) => b !== 0) ? toBase64(state) : undefined, unplayed: i >= deals.length || undefined };
+      state: state.some((b) => b !== 0) ? toBase64(state) : undefined, ...behind(trust.history, state), unplayed: i >= deals.length || undefined,
+      cards: i < deals.length || cards.length === 0 ? undefined : cards.map((card) => describeCard(s, card, runOf(entry.deal, card.place))) };
   });
-  return { blind: { co_dealer: order.origin, requests, closed: order.close ? true : undefined } };
+  return { blind: { co_dealer: order.origin, requests, closed: order.close ? true : undefined, order_checked: s.values !== undefined } };
 }

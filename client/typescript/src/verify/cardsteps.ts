@@ -10,7 +10,7 @@ import { opens } from "./openings.ts";
 import { many, skip, type Outcome } from "./step.ts";
 import type { Made } from "./tree.ts";
 import { badCardName, deckHash, readTerms, termsHash } from "./terms.ts";
-import type { Run, Whole } from "./types.ts";
+import type { Card, Run, Whole } from "./types.ts";
 
 export function stepDeck(s: Whole): Outcome {
   const { deck } = s.file, c = s.context;
@@ -57,7 +57,7 @@ export function dealt(s: Whole): Run[] {
 const aside = (run: Run) => !run.public && (run.purpose === codeOf("purpose", "burn") || run.purpose === codeOf("purpose", "discard"));
 
 export async function stepOpenings(s: Whole): Promise<Outcome> {
-  const c = s.context, m = positions(c), { deck_root: root, tag } = s.commit.entry.commit, above: Made[] = [], ks = ranges(c);
+  const c = s.context, above: Made[] = [];
   const runs = dealt(s);
   await findPlaces(s);
   const seen = new Set<number>();
@@ -72,22 +72,28 @@ export async function stepOpenings(s: Whole): Promise<Outcome> {
     const run = runs[card.place]!;
     must(!aside(run) || isPublic(s, runs, card.place) || s.disclosed !== null && s.disclosed.form !== NO_TAPE, `it is a ${told("purpose", run.purpose)} that nobody is to see before the tape is disclosed`);
     must(s.file.recipient === undefined || isPublic(s, runs, card.place) || run.recipient === s.file.recipient, `it is not ${s.file.recipient}'s to see`);
-    if (c.kind !== CARDS) {
-      must(card.value >= 1 && card.value <= ks[card.position]!, "its value is not in its range");
-      must(card.card === undefined, "a draw has no card");
-    } else {
-      must(card.value < s.file.deck!.length, "its value is no card of the deck");
-      must(card.card === s.file.deck![card.value], "its name is not that card's");
-      must(!seen.has(card.value), "this card is shown twice");
-      seen.add(card.value);
-    }
-    mustOpenBy(s, card, must);
-    must(opens(tag, root, m, card, above), "it does not open the committed deck root");
+    must(c.kind !== CARDS || !seen.has(card.value), "this card is shown twice");
+    seen.add(card.value);
+    mustOpen(s, card, must, above);
   }
   const shown = runs.flatMap((run, place) => isPublic(s, runs, place) ? [place] : []), open = new Set(s.file.cards.map((card) => card.place));
   const missing = shown.find((place) => !open.has(place));
   if (s.disclosed && s.disclosed.form !== NO_TAPE && missing !== undefined) throw new Fault(`place ${missing}: it is public, and the file does not open it`);
   return `shown: ${shown.length} of ${runs.length} dealt; ${open.size} opened here, and open the deck root`;
+}
+
+// mustOpen holds a card against the range or deck, the co-dealer and the tree.
+export function mustOpen(s: Whole, card: Card, must: (holds: boolean, what: string) => void, above?: Made[]): void {
+  const c = s.context, { deck_root: root, tag } = s.commit.entry.commit;
+  if (c.kind !== CARDS) {
+    must(card.value >= 1 && card.value <= ranges(c)[card.position]!, "its value is not in its range");
+    must(card.card === undefined, "a draw has no card");
+  } else {
+    must(card.value < s.file.deck!.length, "its value is no card of the deck");
+    must(card.card === s.file.deck![card.value], "its name is not that card's");
+  }
+  mustOpenBy(s, card, must);
+  must(opens(tag, root, positions(c), card, above), "it does not open the committed deck root");
 }
 
 // findPlaces works out which position a place shows, and what it shows (4.3).
@@ -98,8 +104,8 @@ async function findPlaces(s: Whole): Promise<void> {
   if (coDealer(s.context)) passThrough(s);
   if (s.context.kind !== NUMBERS) return;
   // The step asks for the places in order without a gap, each with a value in its range.
-  const taken = numbers(s.file.cards.map(s.shown));
-  s.shown = (card) => taken[card.place]!;
+  const drawn = s.shown, taken = numbers(s.file.cards.map(drawn));
+  s.shown = (card) => taken[card.place] ?? numbers([...s.file.cards, ...s.file.co_dealer!.unplayed].map(drawn))[card.place]!;
 }
 
 // passThrough has the places go through the co-dealer's values (4.5); -1: it gave none.

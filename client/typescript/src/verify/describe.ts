@@ -111,7 +111,7 @@ function describeCommit({ index, entry }: Of<"commit">): Partial<Verdict> {
   };
 }
 
-function describeCard(s: Whole, card: Card, run: Run): ShownCard {
+export function describeCard(s: Whole, card: Card, run: Run): ShownCard {
   const { place, position, value } = card;
   return {
     place, position, value, shows: s.context.kind === CARDS ? undefined : s.shown(card), card: card.card,

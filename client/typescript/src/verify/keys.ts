@@ -37,15 +37,31 @@ export function noteKey(name: string, typed: Bytes): NoteKey {
   return { name, id: hex(hash.subarray(0, 4)), key: typed.subarray(1), typed, type: typed[0]! };
 }
 
+// readHistory reads the text of a game's history (4.5).
+function readHistory(text: string | Uint8Array): Bytes {
+  const bytes = (typeof text === "string" ? new TextEncoder().encode(text) : text) as Bytes;
+  let whole: string;
+  try {
+    whole = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Malformed("the history is not UTF-8");
+  }
+  const lines = whole.split("\n"), encoder = new TextEncoder();
+  if (bytes.length > 65536 || lines.length > 1025) throw new Malformed("the history has more than 65,536 bytes or 1,024 lines");
+  if (lines.pop() !== "") throw new Malformed("the history does not end in a newline");
+  if (lines.some((l) => l === "" || encoder.encode(l).length > 1024 || /[\u0000-\u001f\u007f-\u009f]/.test(l))) throw new Malformed("a line of the history is empty, above 1,024 bytes, or has a control character");
+  return bytes;
+}
+
 // readTrust: nothing, a verifier key, or a policy; and keys of auditors. What cannot
 // be read is no fault of the file.
-export function readTrust({ vkey, policy, auditors = [], slots = [], coDealer }: Trust): ReadTrust {
+export function readTrust({ vkey, policy, auditors = [], slots = [], coDealer, history }: Trust): ReadTrust {
   if (vkey !== undefined && policy !== undefined) throw new TypeError("a key or a policy, not both");
   try {
     if (auditors.length > MAX_LINES) throw new Malformed("more than 64 keys of auditors");
     const logs = policy !== undefined ? readPolicy(policy) : { logs: vkey !== undefined ? [readLogKey(vkey)] : [], witnesses: [] };
     const own = { ...logs, slots: slots as Bytes[], auditors: auditors.map(readAuditor) };
-    return coDealer === undefined ? own : { ...own, second: readPolicy(coDealer) };
+    return { ...own, ...(coDealer !== undefined && { second: readPolicy(coDealer) }), ...(history !== undefined && { history: readHistory(history) }) };
   } catch (e) {
     if (e instanceof Malformed || e instanceof Unknown) throw new Unknown(`what is trusted: ${e.message}`);
     throw e;

@@ -22,14 +22,8 @@ export async function stepSignature(s: State): Promise<Outcome> {
   if (!await canEd25519()) { s.cannot = "Ed25519"; return skip("this browser cannot check Ed25519 signatures"); }
   const later = await handedOn(s, keys), by: NoteKey[][] = [];
   for (const c of checkpoints(s.file)) {
-    const handed = later.filter((k) => k.handedOn && (k.key.type !== ML_DSA || k.index < c.size)).map((k) => k.key);
-    const signed = await signers(c, [...keys, ...handed]);
-    if (!signed) throw new Fault(`${many(c.size, "entry", "entries")}: no signature by ${pinned ? "a key that is trusted" : "the key of the genesis"}, of each algorithm one`);
-    const shown = later.findLast((k) => k.key.type === ML_DSA && k.index < c.size); // whatever is trusted
-    if (shown && !signed.some((k) => k.type === ML_DSA)) {
-      if (!await signers(c, [shown.key])) throw new Fault(`${many(c.size, "entry", "entries")}: no signature by the ML-DSA-44 key of entry ${shown.index}`);
-      signed.push(shown.key);
-    }
+    const signed = await signedBy(c, c.size, keys, later);
+    if (signed === null) throw new Fault(`${many(c.size, "entry", "entries")}: no signature by ${pinned ? "a key that is trusted" : "the key of the genesis"}, of each algorithm one, or by a key of ML-DSA-44 that the file shows`);
     by.push(signed);
   }
   const c = s.file.checkpoint, first = by[0]!;
@@ -41,9 +35,9 @@ export async function stepSignature(s: State): Promise<Outcome> {
 // each: it is one chain from the genesis's key, in which the keys before and after an
 // entry sign its checkpoint, so that trust goes on from the first that the trusted keys
 // signed, and not backwards.
-async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<{ index: number; key: NoteKey; handedOn: boolean }[]> {
+async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<Handed[]> {
   if (file.kind !== "transcript" || file.keys.length === 0) return [];
-  const all: { index: number; key: NoteKey; handedOn: boolean }[] = [];
+  const all: Handed[] = [];
   let before = [genesisKey(genesis!.entry.genesis)], follows = false;
   for (const r of file.keys) {
     const next = noteKey(before[0]!.name, r.entry.key.key!);
@@ -56,6 +50,17 @@ async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<{ in
     before = after;
   }
   return all;
+}
+
+export interface Handed { index: number; key: NoteKey; handedOn: boolean }
+
+// signedBy gives the keys that signed a checkpoint of a ledger that has size entries: of each algorithm one that is
+// trusted or handed on to, and of ML-DSA-44 one that the file shows below that size, whatever is trusted; null if not.
+export async function signedBy(c: Checkpoint, size: number, keys: NoteKey[], later: Handed[]): Promise<NoteKey[] | null> {
+  const handed = later.filter((k) => k.handedOn && (k.key.type !== ML_DSA || k.index < size)).map((k) => k.key);
+  const found = await signers(c, [...keys, ...handed]), shown = later.findLast((k) => k.key.type === ML_DSA && k.index < size);
+  if (!found || !shown || found.some((k) => k.type === ML_DSA)) return found;
+  return await signers(c, [shown.key]) && [...found, shown.key];
 }
 
 // signer gives the first of them.

@@ -15,7 +15,7 @@ const FORMAT = "shuffled/v1/transcript";
 // Form is a transcript whose receipts are not read yet.
 interface Form extends Pick<EvidenceFile, "kind" | "id" | "recipient" | "deck" | "terms" | "cards"> {
   receipts: Span[]; witnessed?: Span; keys: Span[]; statements: Span[];
-  second?: { receipts: Span[]; keys: Span[] };
+  second?: { receipts: Span[]; keys: Span[]; unplayed: Card[] };
 }
 
 // readForm reads the object, and leaves its receipts as spans.
@@ -56,11 +56,15 @@ export function readForm(j: Canonical): Form {
     if (t.statements.length === 0) j.refuse("statements without any are left out");
   }
   if (j.next(',"co_dealer":{"receipts":')) {
-    t.second = { receipts: j.list(() => j.span(), 8213, "receipts"), keys: [] };
+    t.second = { receipts: j.list(() => j.span(), 8213, "receipts"), keys: [], unplayed: [] };
     if (t.second.receipts.length === 0) j.refuse("a co-dealer without receipts");
     if (j.next(',"keys":')) {
       t.second.keys = j.list(() => j.span(), 1024, "signing keys");
       if (t.second.keys.length === 0) j.refuse("keys without any are left out");
+    }
+    if (j.next(',"unplayed":')) {
+      t.second.unplayed = j.list(() => readCard(j), 64, "places that were not played");
+      if (t.second.unplayed.length === 0) j.refuse("what was not played is left out where it is nothing");
     }
     j.expect("}");
   }
@@ -100,7 +104,7 @@ export function readTranscript(bytes: Bytes): EvidenceFile {
   });
   let of: string | undefined; // the co-dealer's origin
   const next = (span: Span) => { const r = underItsOwn(span, of); of = r.checkpoint.origin; return r; };
-  const co_dealer = second && { co_dealer: { receipts: second.receipts.map(next), keys: second.keys.map(next) } };
+  const co_dealer = second && { co_dealer: { receipts: second.receipts.map(next), keys: second.keys.map(next), unplayed: second.unplayed } };
   return { ...t, receipts, checkpoint: checkpoint!, ...witnessed, keys, statements, ...co_dealer };
 }
 

@@ -96,7 +96,7 @@ export interface EvidenceFile {
   kind: "receipt" | "transcript"; receipts: Receipt[]; checkpoint: Checkpoint;
   id: number; recipient?: string; deck?: string[]; terms?: Bytes; // these and below: of a transcript
   witnessed?: Receipt & { unmet?: boolean }; keys: Of<"key">[]; statements: Statement[]; cards: Card[];
-  co_dealer?: { receipts: Receipt[]; keys: Of<"key">[] };
+  co_dealer?: { receipts: Receipt[]; keys: Of<"key">[]; unplayed: Card[] };
 }
 
 // --------------------------------------------------------------- whom to trust
@@ -119,11 +119,13 @@ export interface Trust {
   auditors?: string[] | undefined;
   slots?: Uint8Array[] | undefined;
   coDealer?: string | Uint8Array | undefined; // a policy for the ledger of a co-dealer
+  history?: string | Uint8Array | undefined; // text of the game's history (4.5)
 }
 
 export interface ReadTrust {
   logs: NoteKey[]; witnesses: Witness[]; quorum?: Node | null; slots: Bytes[]; auditors: NoteKey[];
   second?: Policy; // for the ledger of a co-dealer
+  history?: Bytes; // of the game
 }
 
 // ------------------------------------------------------------------------ a run
@@ -161,8 +163,9 @@ export interface Order {
 }
 export interface AskedRun { places: number; purpose: string; recipient?: string | undefined; public?: true | undefined }
 export interface Blindness {
-  co_dealer: string; requests: { place: number; places: number; runs: AskedRun[]; time?: string | undefined; state?: string | undefined; unplayed?: true | undefined }[];
-  closed?: true | undefined;
+  co_dealer: string; requests: { place: number; places: number; runs: AskedRun[]; time?: string | undefined; state?: string | undefined; history?: "checked" | "differs"; line?: number;
+    unplayed?: true | undefined; cards?: ShownCard[] | undefined }[];
+  closed?: true | undefined; order_checked: boolean;
 }
 
 export interface Stated { name: string; trusted: boolean }

@@ -1,0 +1,41 @@
+package audit
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+)
+
+// TestHistory: the example of docs/SPEC.md section 4.5, and texts that are no history.
+func TestHistory(t *testing.T) {
+	text := "seat-a post 1 00112233445566778899aabbccddeeff\nflop\n"
+	state := StateHash([]byte(text))
+	if got := hex.EncodeToString(state[:]); got != "ad4c5701947db51d60b098c007e4c188431e3e04d2e23e4c0f954ef87c087457" {
+		t.Errorf("the state is %s", got)
+	}
+	for history, want := range map[string]int{text: 2, text + "turn\n": 2, "": -1, text[:len(text)-5]: -1} {
+		if got, ok := BehindLine([]byte(history), state); ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q: behind line %d, %t", history, got, ok)
+		}
+	}
+	if n, ok := BehindLine([]byte(text), StateHash(nil)); n != 0 || !ok {
+		t.Errorf("before the first line: %d, %t", n, ok)
+	}
+	for name, c := range map[string]struct {
+		text string
+		ok   bool
+	}{
+		"nothing": {"", true}, "two lines": {text, true}, "no newline": {"flop", false}, "an empty line": {"a\n\n", false},
+		"a tab": {"a\tb\n", false}, "a carriage return": {"a\r\n", false}, "a C1 character": {"a\u0085\n", false},
+		"no UTF-8": {"\xff\n", false}, "1,024 bytes": {strings.Repeat("a", 1024) + "\n", true},
+		"1,025 bytes":  {strings.Repeat("a", 1025) + "\n", false},
+		"1,024 lines":  {strings.Repeat("a\n", 1024), true},
+		"1,025 lines":  {strings.Repeat("a\n", 1025), false},
+		"65,537 bytes": {strings.Repeat(strings.Repeat("a", 1023)+"\n", 64) + "\n", false},
+		"umlauts":      {"Gräfin passt\n", true},
+	} {
+		if err := CheckHistory([]byte(c.text)); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
