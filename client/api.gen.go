@@ -1607,6 +1607,10 @@ type Transcript struct {
 
 		// Receipts Of its commit, deals, and close if there is one, each under a checkpoint of its own.
 		Receipts []Receipt `json:"receipts"`
+
+		// Unplayed Openings of the places that it opened and the shuffle ended without, by place. Absent when there are
+		// none.
+		Unplayed []Card `json:"unplayed,omitempty"`
 	} `json:"co_dealer,omitempty"`
 
 	// Deck The deck's card names in order. Absent for a list of draws.

@@ -933,6 +933,11 @@ export interface components {
                 receipts: components["schemas"]["Receipt"][];
                 /** @description Of the entries of its signing keys, as the member keys. Absent when there are none. */
                 keys?: components["schemas"]["Receipt"][];
+                /**
+                 * @description Openings of the places that it opened and the shuffle ended without, by place. Absent when there are
+                 *     none.
+                 */
+                unplayed?: components["schemas"]["Card"][];
             };
             /**
              * @description Signed statements of auditors who opened the tape, as addStatement took them. Absent when there
