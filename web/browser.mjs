@@ -24,11 +24,12 @@ const PATIENCE = 60 * 1000, HANGS = 15 * 60 * 1000;
 
 // inBrowser is a test with a browser and a directory of its own. Without a
 // browser it is skipped, or fails if SHUFFLED_REQUIRE_BROWSER=1, as in CI.
-export function inBrowser(name, run) {
+// flags gives more of them for the browser.
+export function inBrowser(name, run, flags = () => []) {
   const required = process.env.SHUFFLED_REQUIRE_BROWSER === "1";
   test(name, { skip: CHROMIUM || required ? false : "NO CHROMIUM HERE: the page was not driven. Install chromium (scripts/web.sh)", timeout: HANGS }, async (t) => {
     assert.ok(CHROMIUM, "no chromium, chromium-browser or google-chrome in PATH, and SHUFFLED_REQUIRE_BROWSER=1");
-    const dir = mkdtempSync(path.join(tmpdir(), "page-")), browser = new Browser(path.join(dir, "profile"));
+    const dir = mkdtempSync(path.join(tmpdir(), "page-")), browser = new Browser(path.join(dir, "profile"), flags(dir));
     t.after(async () => { await browser.stop(); rmSync(dir, { recursive: true, force: true, maxRetries: 3 }); });
     await browser.attach();
     await run(t, browser, dir);
@@ -65,11 +66,11 @@ function faint() {
 
 // Browser speaks the DevTools protocol over the pipe: JSON ended by NUL.
 export class Browser {
-  constructor(profile) {
+  constructor(profile, flags) {
     this.waiting = new Map();
     this.last = 0;
     this.log = [];
-    this.process = spawn(CHROMIUM, [...FLAGS, `--user-data-dir=${profile}`, "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+    this.process = spawn(CHROMIUM, [...FLAGS, ...flags, `--user-data-dir=${profile}`, "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
     this.exited = new Promise((resolve) => this.process.on("exit", resolve).on("error", resolve));
     this.exited.then(() => this.broke("the browser ended"));
     this.process.stdio[3].on("error", () => {}); // it ended: see above
@@ -159,7 +160,8 @@ export class Browser {
   verdict() {
     return this.run(`({ title: document.querySelector("#result-title").textContent, text: document.querySelector("#result").innerText,
       focus: document.activeElement.id, json: JSON.parse(document.querySelector("details pre").textContent),
-      steps: [...document.querySelectorAll(".steps li")].map((li) => li.className), cards: [...document.querySelectorAll(".cards .unseen")].map((s) => s.textContent) })`);
+      steps: [...document.querySelectorAll(".steps li")].map((li) => li.className), cards: [...document.querySelectorAll(".cards li:not(.back) .unseen")].map((s) => s.textContent),
+      hands: [...document.querySelectorAll(".hand")].map((h) => [h.querySelector("h4").textContent, [...h.querySelectorAll(".unseen")].map((s) => s.textContent)]) })`);
   }
   // asked wants the page to have asked for these addresses, and logged nothing.
   asked(...allowed) {
@@ -203,8 +205,8 @@ export class Browser {
   async piece(name, from, to) {
     if (!process.env.SHOTS) return;
     await this.size(760);
-    const clip = await this.run(`{ document.activeElement.blur(); const a = document.querySelector(${JSON.stringify(from)}).getBoundingClientRect(), b = document.querySelector(${JSON.stringify(to)}).getBoundingClientRect();
-      ({ x: 0, y: scrollY + a.top - 16, width: innerWidth, height: b.bottom - a.top + 24, scale: 1 }) }`);
+    const clip = await this.run(`{ document.activeElement.blur(); scrollTo(0, 0); const a = document.querySelector(${JSON.stringify(from)}).getBoundingClientRect(), b = document.querySelector(${JSON.stringify(to)}).getBoundingClientRect();
+      ({ x: 0, y: scrollY + a.top - 40, width: innerWidth, height: b.bottom - a.top + 56, scale: 1 }) }`);
     const { data } = await this.send("Page.captureScreenshot", { captureBeyondViewport: true, format: "png", clip });
     writeFileSync(path.join(process.env.SHOTS, `${name}.png`), Buffer.from(data, "base64"));
     await this.size(1200);

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"strings"
 )
 
 // Page is verify.html, in UTF-8.
@@ -16,11 +17,14 @@ import (
 //go:embed verify.html
 var Page []byte
 
-// Policy is the Content-Security-Policy to serve Page under: its own, which
-// allows its own blocks by their hashes, no other script or style, and requests
-// to the server that it came from; and no frame around it, which a page cannot
-// ask for itself.
-var Policy = pagePolicy() + "; frame-ancestors 'none'"
+// Policy is the Content-Security-Policy to serve Page under: its own, which allows its own
+// blocks by their hashes, and no other script or style; but requests to the server that it came
+// from only, where a copy from elsewhere may ask the server that a link names; and no frame
+// around it, which a page cannot ask for itself.
+var Policy = strings.Replace(pagePolicy(), elsewhere, "", 1) + "; frame-ancestors 'none'"
+
+// elsewhere are the servers that a copy of Page may ask alongside its own.
+const elsewhere = " https: http://localhost:* http://127.0.0.1:*"
 
 // ETag is the entity tag of Page (RFC 9110 section 8.8.3).
 var ETag = pageTag()

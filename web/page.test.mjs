@@ -35,7 +35,7 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     assert.equal(r.cards.length, r.json.cards.length);
     assert.match(r.cards[0], /^(ace|two|three|four|five|six|seven|eight|nine|ten|jack|queen|king) of (spades|hearts|diamonds|clubs), place 0$/);
     await browser.shots("good");
-    await browser.piece("verify-page", ".verdict", ".cards"); // docs/verify-page.png
+    await browser.piece("verify-page", ".verdict", ".levels"); // docs/verify-page.png
   });
 
   await t.test("a tampered file, dropped", async () => {
@@ -44,6 +44,8 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     const r = await browser.judged(() => browser.drop("tampered.json", bad.file));
     assert.equal(r.json.failed, "openings");
     assert.match(r.text, /step 12 of 18, openings/);
+    assert.match(r.text, /Rely on nothing that this file says\. Keep this file as it is\. Get the evidence once more/);
+    assert.match(r.text, /What the file says: do not rely on it/);
     assert.deepEqual(r.cards, []);
     assert.doesNotMatch(r.text, /Level reached/);
     await browser.shots("tampered");
@@ -51,7 +53,7 @@ inBrowser("the page from disk", async (t, browser, dir) => {
 
   await t.test("an unreadable file", async () => {
     await browser.open(PAGE);
-    const r = await browser.judged(() => browser.choose(write("holiday.png", Uint8Array.from({ length: 5000 }, (_, i) => i * 7 + (i >> 3)))));
+    const r = await browser.judged(() => browser.choose(write("holiday.bin", Uint8Array.from({ length: 5000 }, (_, i) => i * 7 + (i >> 3)))));
     assert.equal(r.json.failed, "format");
     assert.match(r.text, /no intact transcript or receipt/);
     await browser.shots("unreadable");
@@ -130,11 +132,11 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     const focus = () => browser.run("document.activeElement.id || document.activeElement.type || document.activeElement.tagName");
     const press = async (k, code) => { for (const type of ["keyDown", "keyUp"]) await browser.send("Input.dispatchKeyEvent", { type, key: k, code: k, windowsVirtualKeyCode: code, text: type === "keyDown" && k === "Enter" ? "\r" : undefined }); };
     const seen = [];
-    for (let i = 0; i < 7; i++) { await press("Tab", 9); seen.push(await focus()); }
-    assert.deepEqual(seen, ["file", "text", "trust", "auditors", "co-dealer", "slot", "submit"]);
+    for (let i = 0; i < 9; i++) { await press("Tab", 9); seen.push(await focus()); }
+    assert.deepEqual(seen, ["file", "text", "trust", "scan", "remember", "auditors", "co-dealer", "slot", "submit"]);
     await press("Enter", 13);
     assert.match(await status(browser), /Choose a file/);
-    await browser.run(`document.getElementById("text").value = ${JSON.stringify(good.file)}; document.querySelector("button").focus(); 0`);
+    await browser.run(`document.getElementById("text").value = ${JSON.stringify(good.file)}; document.querySelector("button[type=submit]").focus(); 0`);
     const r = await browser.judged(() => press("Enter", 13));
     assert.equal(r.json.verdict, "consistent");
     assert.equal(r.focus, "result-title");
@@ -297,12 +299,39 @@ inBrowser("the page and what is shuffled", async (t, browser) => {
     assert.match((await judge(browser, "undealt", open)).text, /The order was moved after it was locked in/);
   });
 
+  await t.test("cards by seat, with backs for what is hidden", async () => {
+    const deals = [{ cards: 2, recipient: "seat-1", public: 0 }, { cards: 2, recipient: "seat-2", public: 0 }, { cards: 1, purpose: 3, recipient: "", public: 0 },
+      { cards: 3, purpose: 2, recipient: "" }, { cards: 1, recipient: "seat-2", public: 0 }];
+    const all = JSON.parse(await game(key, { deck: deckOf(12), m: 12, deals }, { open: true }));
+    const of = (recipient, ...places) => JSON.stringify({ format: all.format, id: all.id, recipient, deck: all.deck, receipts: all.receipts, cards: all.cards.filter((c) => places.includes(c.place)) });
+    const hidden = (place) => `face down, place ${place}`;
+    const show = async (name, file) => {
+      const r = await judge(browser, name, { file, trust: { vkey } });
+      assert.equal(r.json.verdict, "proved", JSON.stringify(r.json.steps));
+      assert.equal(r.cards.length, JSON.parse(file).cards.length);
+      return r.hands.map(([title, its]) => [title, its.map((one) => one.startsWith("face down") ? one : one.replace(/^.*, place/, "place"))]);
+    };
+    const board = ["The board", ["place 5", "place 6", "place 7"]], burned = ["Burned", [hidden(4)]];
+    assert.deepEqual(await show("everybody", of(undefined, 5, 6, 7)), [["seat-1", [hidden(0), hidden(1)]], ["seat-2", [hidden(2), hidden(3), hidden(8)]], burned, board]);
+    await browser.shots("seats");
+    assert.deepEqual(await show("seat-2", of("seat-2", 2, 3, 5, 6, 7, 8)), [["seat-2: this file is for you", ["place 2", "place 3", "place 8"]], ["seat-1", [hidden(0), hidden(1)]], burned, board]);
+    await browser.shots("my-seat");
+    assert.deepEqual(await show("nothing", of(undefined)), [["seat-1", [hidden(0), hidden(1)]], ["seat-2", [hidden(2), hidden(3), hidden(8)]], burned, ["The board", [hidden(5), hidden(6), hidden(7)]]]);
+  });
+
+  await t.test("times by the reader's clock", async () => {
+    await browser.send("Emulation.setTimezoneOverride", { timezoneId: "Asia/Kolkata" });
+    const r = await played("clock", { deck: deckOf(6), m: 6 });
+    assert.match(r.text, /Committed\n21 Sept 2026, [0-9:]+ \(2026-09-21, [0-9:]+ UTC\), by casino-1\n/);
+    await browser.send("Emulation.setTimezoneOverride", { timezoneId: "UTC" });
+  });
+
   await t.test("an order handed over, and the last hand", async () => {
     const r = await played("order", { deck: deckOf(12), m: 12, lo: 4, hi: 9, deals: [{ cards: 2 }, { cards: 10, purpose: 6, recipient: "", public: 0 }] });
     assert.match(r.text, /All 10 cards from place 2 on were handed to the house’s back end in this order, which deals by itself/);
-    assert.equal(r.text.match(/\bback end\n/g).length, 10);
+    assert.deepEqual(r.hands.map(([name, its]) => [name, its.length]), [["seat-1", 2], ["Handed to the back end", 10]]);
     assert.match(r.text, new RegExp(`The cut card has come out, in front of place ${r.json.end_at}: `));
-    assert.equal(await browser.run(`[...document.querySelectorAll(".cards li")].findIndex((li) => li.className === "cut")`), r.json.end_at);
+    assert.equal(await browser.run(`[...document.querySelectorAll(".cards li")].findIndex((li) => li.className === "cut")`), r.json.end_at); // the lists stand in the order of the places
     await browser.shots("order");
     const open = await played("open", { deck: deckOf(12), m: 12, lo: 4, hi: 9, deals: [{ cards: 2 }] }, { open: true });
     assert.match(open.text, /The cut card lies in front of one of the places 4 to 9: which one shows when the random bytes are disclosed/);
@@ -312,7 +341,7 @@ inBrowser("the page and what is shuffled", async (t, browser) => {
 
   await t.test("who committed and dealt, and who took it over", async () => {
     const first = await played("one owner", { deck: deckOf(6), m: 6 });
-    assert.match(first.text, /Committed\n\S+, by casino-1\n/);
+    assert.match(first.text, /Committed\n2026-09-21, [0-9:]+ UTC, by casino-1\n/);
     assert.match(first.text, /Dealt by\ncasino-1, places 0 to 5\n/);
     assert.doesNotMatch(first.text, /took this shuffle over|does not know/);
     const by = "casino-2", deals = [{ cards: 2 }, { takeover: { reason: "<b>gone</b>" } }, { cards: 1, by }, { takeover: { by: "casino-3", extent: 1 } }];

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
 import { promisify } from "node:util";
-import { HERE, inBrowser, vector } from "./browser.mjs";
+import { HERE, PAGE, inBrowser, vector } from "./browser.mjs";
 
 // daemon runs `shuffled serve --dev` and plays a hand: seat-1 gets two cards,
 // the board three. It returns its address, its key, and the shuffle's id.
@@ -85,6 +85,23 @@ inBrowser("the page from a daemon", async (t, browser, dir) => {
       await browser.until(`document.querySelector("#link").innerText.includes(${JSON.stringify(says)})`);
       assert.equal(await browser.run("document.querySelector('#result').hidden"), true, hash);
     }
+  });
+
+  await t.test("a regulator's copy of the page, and one on disk, ask the house that the link names", async () => {
+    const copy = createServer((_, response) => response.setHeader("Content-Type", "text/html; charset=utf-8").end(readFileSync(path.join(HERE, "verify.html"))));
+    await new Promise((resolve) => copy.listen(0, "127.0.0.1", resolve));
+    t.after(() => { copy.closeAllConnections(); copy.close(); });
+    for (const page of [`http://127.0.0.1:${copy.address().port}/`, PAGE]) {
+      const r = await browser.visit(`${page}#${new URL(base).host}/main/${id}`, transcript);
+      assert.deepEqual([r.json.verdict, r.json.state, r.json.id], ["consistent", "closed", id]);
+      assert.match(r.text, /The file came from 127\.0\.0\.1:[0-9]+, and this page did not\./);
+      await browser.run(`document.querySelector("#trust").value = ${JSON.stringify(key)}, 0`);
+      const again = await browser.judged(() => browser.run("document.querySelector('button[type=submit]').click(), 0"));
+      assert.deepEqual([again.json.verdict, again.json.level], ["proved", "recorded"]);
+    }
+    await browser.open(PAGE);
+    await browser.run(`location.hash = "#main/${id}", 0`);
+    assert.match(await browser.run("document.querySelector('#link').innerText"), /has to name the house’s server, too/);
   });
 
   await t.test("no other script runs, no other server is asked", async () => {

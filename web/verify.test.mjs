@@ -88,12 +88,14 @@ test("the page is one file that loads nothing, and its policy allows exactly its
   const styles = [...HTML.matchAll(/<style([^>]*)>([\s\S]*?)<\/style>/g)];
   assert.deepEqual(scripts.map((m) => m[1]), [' id="verifier"', ' id="page"']);
   assert.equal(styles.length, 1);
-  assert.equal(policy, `default-src 'none'; connect-src 'self'; img-src data:; script-src ${scripts.map((m) => hash(m[2])).join(" ")}; ` +
+  assert.equal(policy, `default-src 'none'; connect-src 'self' https: http://localhost:* http://127.0.0.1:*; img-src data:; script-src ${scripts.map((m) => hash(m[2])).join(" ")}; ` +
     `style-src ${hash(styles[0][2])}; base-uri 'none'; form-action 'none'`);
   const markup = HTML.replace(scripts[0][2], "").replace(scripts[1][2], "").replace(styles[0][2], "")
     .replace(/<link rel="icon" href="data:image\/svg\+xml,[^"<>]*">/, "");
   assert.doesNotMatch(markup, /\s(?:on[a-z]+|style|src|href|srcdoc|action)\s*=/i);
-  assert.doesNotMatch(HTML, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|XMLHttpRequest|WebSocket|EventSource|sendBeacon|\bimport\(|url\(|@import|localStorage|sessionStorage|indexedDB|\.cookie/);
+  assert.doesNotMatch(HTML, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|XMLHttpRequest|WebSocket|EventSource|sendBeacon|\bimport\(|url\(|@import|sessionStorage|indexedDB|\.cookie/);
+  assert.deepEqual(HTML.match(/\blocalStorage\b.*/g).map((use) => use.replace(/\(.*/, "")), ["localStorage.setItem", "localStorage.removeItem", "localStorage.getItem"],
+    "one key is kept, when it is asked for");
   assert.equal(HTML.match(/\bfetch\b/g).length, 1, "one place asks the network, for the shuffle that a link names");
   assert.doesNotMatch(scripts[0][2], /\bfetch\b/);
   assert.doesNotMatch(scripts[0][2], /\b(?:document|window|navigator|localStorage|location)\b/, "the verifier looks at the page");
@@ -662,8 +664,10 @@ test("the story is told of a shuffle that holds, and of no other", async () => {
     return story;
   };
   for (const name of ["card-value", "unknown-format", "receipt-commit-4"]) assert.equal(await story(name), null, name);
-  const { deck, ...both } = await story("slots");
+  const { deck, dealt, ...both } = await story("slots");
   assert.equal(deck.length, 6);
+  assert.equal(dealt.length, 3);
+  assert.deepEqual(dealt[0], { purpose: "seat", recipient: "seat-1", public: false });
   assert.deepEqual(both, { ranges: null, of: null, cards: 6, taken: 6, mixed: true, choice: null, parent: null, cutCard: null, order: null, tape: "public",
     dealers: [{ identity: "dealer", first: 0, last: 2 }],
     plan: [{ source: "slot", mine: true, round: undefined, cut: undefined }, { source: "slot", mine: true, round: undefined, cut: undefined }] });

@@ -2,11 +2,8 @@ package audit
 
 import (
 	"encoding/hex"
-	"errors"
 	"strings"
 	"testing"
-
-	"golang.org/x/mod/sumdb/tlog"
 )
 
 // TestHistory: the example of docs/SPEC.md section 4.5, and texts that are no history.
@@ -28,11 +25,10 @@ func TestHistory(t *testing.T) {
 		text string
 		ok   bool
 	}{
-		"nothing": {"", true}, "two lines": {text, true}, "no newline": {"flop", false},
-		"an empty line": {"a\n\n", false},
-		"a tab":         {"a\tb\n", false}, "a carriage return": {"a\r\n", false},
-		"a C1 character": {"a\u0085\n", false},
-		"no UTF-8":       {"\xff\n", false}, "1,024 bytes": {strings.Repeat("a", 1024) + "\n", true},
+		"nothing": {"", true}, "two lines": {text, true},
+		"no newline": {"flop", false}, "an empty line": {"a\n\n", false},
+		"a tab": {"a\tb\n", false}, "a carriage return": {"a\r\n", false}, "a C1 character": {"a\u0085\n", false},
+		"no UTF-8": {"\xff\n", false}, "1,024 bytes": {strings.Repeat("a", 1024) + "\n", true},
 		"1,025 bytes":  {strings.Repeat("a", 1025) + "\n", false},
 		"1,024 lines":  {strings.Repeat("a\n", 1024), true},
 		"1,025 lines":  {strings.Repeat("a\n", 1025), false},
@@ -41,16 +37,6 @@ func TestHistory(t *testing.T) {
 	} {
 		if err := CheckHistory([]byte(c.text)); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// TestNoAskKey: a commit without a usable ask key asked for nothing.
-func TestNoAskKey(t *testing.T) {
-	for _, key := range [][]byte{nil, make([]byte, 32)} {
-		err := CheckAsked(&Deal{Asked: new(Asked)}, &Commit{AskKey: key}, Foreign{}, tlog.Hash{})
-		if !errors.Is(err, ErrNotAsked) {
-			t.Errorf("%d bytes: %v, want ErrNotAsked", len(key), err)
 		}
 	}
 }

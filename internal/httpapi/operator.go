@@ -68,7 +68,7 @@ func console(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Security-Policy", web.ConsolePolicy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Permissions-Policy", permissions)
+	h.Set("Permissions-Policy", "camera=(), "+permissions)
 	h.Set("Referrer-Policy", "no-referrer")
 	w.Write(web.Console)
 }

@@ -227,7 +227,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("%v\n%.200s", home.header, home.body)
 	}
 	if h := home.header; h.Get("Cross-Origin-Resource-Policy") != "same-origin" ||
-		!strings.Contains(h.Get("Permissions-Policy"), "camera=()") ||
+		!strings.HasPrefix(h.Get("Permissions-Policy"), "camera=(self), display-capture=()") ||
 		h.Get("Cross-Origin-Opener-Policy") != "same-origin" || h.Get("Strict-Transport-Security") != "" {
 		t.Errorf("the page over plain HTTP: %v", h)
 	}

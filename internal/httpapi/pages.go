@@ -33,7 +33,7 @@ func (s *Server) GetErrors(c *call) error {
 
 // permissions turns off what the page never uses and a browser would otherwise offer
 // to its scripts.
-const permissions = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(), usb=()"
+const permissions = "display-capture=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(), usb=()"
 
 // GetContract answers with the contract.
 func (s *Server) GetContract(c *call) error {
@@ -54,7 +54,7 @@ func (s *Server) GetHome(c *call) error {
 	h.Set("Content-Security-Policy", web.Policy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Permissions-Policy", permissions)
+	h.Set("Permissions-Policy", "camera=(self), "+permissions) // which reads the QR code of a key
 	h.Set("Referrer-Policy", "no-referrer")
 	return c.write("text/html; charset=utf-8", cache, web.Page)
 }

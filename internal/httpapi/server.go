@@ -142,10 +142,15 @@ type route struct {
 	call   func(*call) error
 }
 
+// open reports whether anyone may read what the route answers, of a ledger.
+func (r route) open() bool {
+	return r.method == http.MethodGet && len(r.roles) == 0 && strings.Contains(r.path, "{ledger}")
+}
+
 // costs reports whether the route computes its answer from the store for anyone who
 // asks. The log's tiles are kept, here and by mirrors: they are counted in bytes.
 func (r route) costs() bool {
-	return r.method == http.MethodGet && len(r.roles) == 0 &&
+	return r.open() &&
 		(strings.Contains(r.path, "/shuffles/{id}") || strings.Contains(r.path, "/entries/{index}"))
 }
 
@@ -209,6 +214,11 @@ func noRoute(mux *http.ServeMux, r *http.Request) error {
 
 func (s *Server) serve(rec *recorder, r *http.Request, rt route) {
 	rec.route = r.Pattern
+	if rt.open() && r.Header.Get("Authorization") == "" {
+		// A page that is not the house's may read evidence, too (Fetch standard, CORS protocol). Nothing
+		// else is shared: a request with a token is asked for first, and no route answers that.
+		rec.Header().Set("Access-Control-Allow-Origin", "*")
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Request)
 	defer cancel()
 	until := rec.start.Add(s.cfg.Limits.QueueDeadline)

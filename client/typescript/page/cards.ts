@@ -9,33 +9,61 @@ const movedFrom = (card: ShownCard, { of }: Story) => of ? null : card.shows !==
   ? card.shows !== card.value && `locked in as ${card.value}`
   : card.position !== card.place && `from ${card.position}`;
 
-function cardItem(card: ShownCard, look: Look, story: Story): HTMLElement {
+// cardItem draws a card; who is said under it, except where it stands under a name.
+function cardItem(card: ShownCard, look: Look, story: Story, named: boolean): HTMLElement {
   const { said, picture } = face(card, look, story.ranges?.[card.position]);
-  const who = card.recipient ?? (card.purpose === "order" ? "back end" : card.purpose), from = story.mixed && movedFrom(card, story);
+  const who = !named && (card.recipient ?? (card.purpose === "order" ? "back end" : card.purpose)), from = story.mixed && movedFrom(card, story);
   const note = [card.recipient && card.purpose, card.public && "public", card.revealed && "revealed"].filter(Boolean).join(", ");
   return el("li", {}, picture,
     el("span", { class: "unseen" }, `${said}, place ${card.place}`),
-    el("span", { class: "who" }, who),
+    who && el("span", { class: "who" }, who),
     el("span", { class: "note" }, el("span", { "aria-hidden": "true" }, `#${card.place} `), note),
     from && el("span", { class: "note" }, from));
 }
 
+const backItem = (place: number) => el("li", { class: "back" }, el("span", { class: "face down", "aria-hidden": "true" }),
+  el("span", { class: "unseen" }, `face down, place ${place}`), el("span", { class: "note", "aria-hidden": "true" }, `#${place}`));
+
 const MOST_CARDS = 1000;
+const PURPOSES: Record<string, string> = { seat: "The seats", board: "The board", burn: "Burned", discard: "Discarded", rabbit: "After the end", order: "Handed to the back end" };
+
+interface Hand { title: string; own: boolean; shared: boolean; places: number[] }
+
+// hands sorts the places that were dealt by whom they are for, the reader's own first, each in the order of the deal.
+function hands(v: Verdict, { dealt }: Story): Hand[] {
+  const all = new Map<string, Hand>();
+  for (const [place, { purpose, recipient }] of dealt.slice(0, MOST_CARDS).entries()) {
+    const key = recipient === undefined ? purpose : `for ${recipient}`, own = recipient !== undefined && recipient === v.recipient;
+    if (!all.has(key)) all.set(key, { title: own ? `${recipient}: this file is for you` : recipient ?? PURPOSES[purpose] ?? purpose, own, shared: recipient === undefined, places: [] });
+    all.get(key)!.places.push(place);
+  }
+  return [...all.values()].sort((a, b) => Number(b.own) - Number(a.own));
+}
+
+// list draws the cards of some places, with backs for those that are not shown here.
+function list(v: Verdict, look: Look, story: Story, places: number[], named: boolean): HTMLElement {
+  const byPlace = new Map(v.cards?.map((card) => [card.place, card])), items: HTMLElement[] = [], cut = story.cutCard?.place;
+  for (const [i, place] of places.entries()) {
+    if (cut !== undefined && place >= cut && !(i > 0 && places[i - 1]! >= cut)) items.push(el("li", { class: "cut" }, "cut card"));
+    const card = byPlace.get(place);
+    items.push(card ? cardItem(card, look, story, named) : backItem(place));
+  }
+  return el("ol", { role: "list", class: "cards" }, ...items);
+}
+
 const TITLES: Record<Look, string> = { drawn: "The values drawn", french: "The cards shown", ball: "The numbers drawn", field: "The result", plain: "The cards shown", long: "The cards shown" };
 
 export function cardSection(v: Verdict, story: Story | null): HTMLElement | null {
   if (v.level === undefined || v.kind !== "transcript" || story === null) return null;
   const look = lookOf(story), told = [...moved(v, story), ...fields(v, look, story), ...cutCard(v, story), ...handedOver(story)];
-  if (v.cards === undefined) return el("section", {}, el("h3", {}, story.of ? TITLES.ball : TITLES[look]), el("p", {}, "None."), ...told);
-  const items: HTMLElement[] = [], shown = v.cards.slice(0, MOST_CARDS), cut = story.cutCard?.place;
-  for (const [i, card] of shown.entries()) {
-    if (cut !== undefined && card.place >= cut && !(i > 0 && shown[i - 1]!.place >= cut)) items.push(el("li", { class: "cut" }, "cut card"));
-    items.push(cardItem(card, look, story));
-  }
-  return el("section", {}, el("h3", {}, story.of ? TITLES.ball : TITLES[look]),
-    v.places! > 1 && el("p", {}, `Shown to everybody: ${v.shown ?? 0} of ${v.next} dealt. ${v.cards.length} are opened here; ${v.places} were locked in before the deal. # counts the places dealt, from 0.`), ...told,
-    el("ol", { role: "list", class: "cards" }, ...items),
-    v.cards.length > MOST_CARDS ? el("p", {}, `… and ${v.cards.length - MOST_CARDS} more, in the JSON below.`) : null);
+  const title = el("h3", {}, story.of ? TITLES.ball : TITLES[look]), opened = v.cards?.length ?? 0;
+  if (story.dealt.length === 0) return el("section", {}, title, el("p", {}, "None."), ...told);
+  const all = story.ranges || look === "field" ? [] : hands(v, story), places = Array.from(story.dealt.slice(0, MOST_CARDS).keys());
+  const drawn = all.length < 2 ? [list(v, look, story, places, false)]
+    : [el("div", { class: "hands" }, ...all.map(({ title: name, shared, places: its }) => el("section", { class: shared ? "hand shared" : "hand" }, el("h4", {}, name), list(v, look, story, its, true))))];
+  return el("section", {}, title,
+    v.places! > 1 && el("p", {}, `Shown to everybody: ${v.shown ?? 0} of ${v.next} dealt. ${opened} are opened here; ${v.places} were locked in before the deal. # counts the places dealt, from 0.`), ...told, ...drawn,
+    story.dealt.length > MOST_CARDS ? el("p", {}, `… and ${story.dealt.length - MOST_CARDS} more, in the JSON below.`) : null);
 }
 
 export const named = (name: string, value: string) => el("dl", { class: "pairs" }, el("dt", {}, name), el("dd", {}, value));

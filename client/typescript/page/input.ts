@@ -1,6 +1,7 @@
 // What the reader gives: files, pasted text, keys and values.
 import { $, input } from "./dom.ts";
 import { besides } from "./link.ts";
+import { ofPicture, scan } from "./qr.ts";
 import { show } from "./result.ts";
 import { state } from "./state.ts";
 
@@ -61,10 +62,54 @@ export async function check(): Promise<void> {
 
 export function say(text: string): void { $("status").textContent = text; }
 
+// trust takes a key or policy that the reader brings; false for anything else.
+function trust(text: string): boolean {
+  if (text.startsWith("{") || text.startsWith("c2sp.org/") || !isKey(text) && !isPolicy(text)) return false;
+  input("trust").value = text;
+  state.keyOfLink = false;
+  remember();
+  return true;
+}
+
+const NO_KEY = "No QR code with a verifier key or a witness policy was found in it.";
+
+// scanned asks the camera for a key.
+export async function scanned(): Promise<void> {
+  say("");
+  try {
+    const text = await scan();
+    if (text !== null) say(trust(text.trim()) ? "The QR code is read, and what it holds is what you trust." : "The QR code holds no verifier key and no witness policy.");
+  } catch (e) {
+    say(`The camera cannot be used: ${(e as Error).message}`);
+  }
+}
+
+// What is to be remembered is kept by the browser for this page; one that keeps nothing is no matter.
+const KEPT = "shuffled: whom I trust";
+export function remember(): void {
+  try {
+    const text = input("trust").value.trim();
+    if (input("remember").checked && text !== "") localStorage.setItem(KEPT, text);
+    else localStorage.removeItem(KEPT);
+  } catch { /* it is not to be kept */ }
+}
+export function remembered(): void {
+  let text: string | null = null;
+  try { text = localStorage.getItem(KEPT); } catch { /* nothing was kept */ }
+  if (text === null) return;
+  input("trust").value = text;
+  input("remember").checked = true;
+}
+
 // take reads files: what looks like a key or policy is trusted, the rest judged.
 export async function take(files: File[]): Promise<void> {
   let evidence = false;
   for (const file of files) {
+    if (/^image\/(?!svg)/.test(file.type)) {
+      const text = await ofPicture(file);
+      if (text !== null && trust(text.trim())) continue;
+      if (files.length === 1 && !state.chosen) { say(`${file.name}: ${NO_KEY}`); return; }
+    }
     let bytes: Uint8Array<ArrayBuffer>;
     try {
       bytes = new Uint8Array(await file.slice(0, MOST_BYTES).arrayBuffer());
@@ -73,10 +118,8 @@ export async function take(files: File[]): Promise<void> {
       return;
     }
     const text = bytes.length <= 131072 ? new TextDecoder().decode(bytes).trim() : "";
-    if (!text.startsWith("{") && !text.startsWith("c2sp.org/") && (isKey(text) || isPolicy(text))) {
-      input("trust").value = text;
-      state.keyOfLink = false;
-    } else if (text.startsWith("shuffled/v") ) {
+    if (trust(text)) continue;
+    if (text.startsWith("shuffled/v") ) {
       state.ticket = { name: file.name, bytes };
     } else {
       state.chosen = { name: file.name, bytes };

@@ -3,20 +3,21 @@ import { $, el, input } from "./dom.ts";
 import { MOST_BYTES, check, isKey, say } from "./input.ts";
 import { state, type Link } from "./state.ts";
 
-// #main/1234 names a shuffle of the server that the page came from. It is all
+// #main/1234 names a shuffle of the server that the page came from, and #casino.example/main/1234
+// one of another server, which a copy of the page from elsewhere can ask. It is all
 // that the page ever asks the network for. #main/1234&key=…&slot=… brings a key
 // and a player's secret value, too, which anyone who made the link has chosen: they
 // are used only when told to. What follows # is sent to nobody.
 
-const LINK = /^#([A-Za-z0-9][A-Za-z0-9._-]{0,63})\/([1-9][0-9]{0,15})((?:&[^&]*)*)$/;
+const LINK = /^#(?:([A-Za-z0-9.-]+(?::[0-9]{1,5})?)\/)?([A-Za-z0-9][A-Za-z0-9._-]{0,63})\/([1-9][0-9]{0,15})((?:&[^&]*)*)$/;
 export const served = location.protocol === "https:" || location.protocol === "http:";
 
 export function readLink(): Link | null {
   const found = LINK.exec(location.hash);
   if (found === null) return null;
-  const link: Link = { ledger: found[1]!, id: Number(found[2]) };
+  const link: Link = { host: found[1], ledger: found[2]!, id: Number(found[3]) };
   try {
-    for (const part of found[3]!.split("&").slice(1)) {
+    for (const part of found[4]!.split("&").slice(1)) {
       const [, word, value = ""] = /^(key|slot)=(.*)$/.exec(part) ?? [], name = word as "key" | "slot" | undefined;
       if (name === undefined || link[name] !== undefined) return null;
       link[name] = decodeURIComponent(value);
@@ -25,9 +26,16 @@ export function readLink(): Link | null {
     return null;
   }
   // A secret value is to stand neither in the address bar nor in the history.
-  if (link.slot !== undefined) history.replaceState(null, "", `#${link.ledger}/${link.id}${link.key === undefined ? "" : `&key=${encodeURIComponent(link.key)}`}`);
+  if (link.slot !== undefined) history.replaceState(null, "", `#${nameOf(link)}${link.key === undefined ? "" : `&key=${encodeURIComponent(link.key)}`}`);
   return link;
 }
+
+// nameOf is the link without what it brings.
+export const nameOf = ({ host, ledger, id }: Link): string => `${host === undefined ? "" : `${host}/`}${ledger}/${id}`;
+
+// baseOf is where the link leads: to another host encrypted, except to this machine.
+const baseOf = ({ host }: Link): URL | string => host === undefined ? document.baseURI
+  : `${/^(?:localhost|127\.0\.0\.1)(?::|$)/.test(host) ? "http" : "https"}://${host}/`;
 
 const REFUSALS: Record<number, string> = {
   401: "This ledger is not open to everybody. Ask the house for the file, and give it below.",
@@ -44,17 +52,17 @@ export async function follow(link: Link | null): Promise<void> {
   state.chosen = null;
   $("result").hidden = true;
   $("name").textContent = "";
-  if (!link || !served) {
+  if (!link || !served && link.host === undefined) {
     showLink("A link that leads nowhere", served ? "After # this page reads a ledger and the number of a shuffle, as in #main/1234."
-      : "A link to a shuffle works where the house serves this page. This is a copy from disk, which asks no network: give it the file below.", ...slotOffer(link?.slot));
+      : "This is a copy from disk: a link to a shuffle has to name the house’s server, too, as in #casino.example/main/1234. Or give it the file below.", ...slotOffer(link?.slot));
     return;
   }
-  const title = `Shuffle ${link.id} of ${link.ledger}, from ${location.host}`;
+  const title = `Shuffle ${link.id} of ${link.ledger}, from ${link.host ?? location.host}`;
   showLink(title, "Fetching its transcript …");
   say("");
   let bytes: Uint8Array<ArrayBuffer>;
   try {
-    bytes = await download(new URL(`v1/${link.ledger}/shuffles/${link.id}/transcript`, document.baseURI));
+    bytes = await download(new URL(`v1/${link.ledger}/shuffles/${link.id}/transcript`, baseOf(link)));
   } catch (e) {
     if (run === state.runs) showLink(title, (e as Error).message, again(link));
     return;
@@ -102,7 +110,9 @@ function showLink(title: string, text: string, ...more: HTMLElement[]): void {
 // besides is what is said next to the verdict on a linked shuffle.
 export function besides(link: Link, bytes: Uint8Array<ArrayBuffer>): HTMLElement {
   return el("div", { class: "of-link" },
-    el("p", {}, `The file and this page came from ${location.host}: a server that lies can send both. The verdict is worth as much as the key that you give, and the place that you have it from.`),
+    el("p", {}, link.host === undefined || served && link.host === location.host
+      ? `The file and this page came from ${location.host}: a server that lies can send both. The verdict is worth as much as the key that you give, and the place that you have it from.`
+      : `The file came from ${link.host}, and this page did not. The verdict is worth as much as the key that you give, and the place that you have it from.`),
     ...keyOffer(link.key), ...slotOffer(link.slot), keep(bytes, `${link.ledger}-${link.id}.json`));
 }
 

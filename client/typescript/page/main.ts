@@ -1,13 +1,18 @@
 // The page around the verifier.
 import { $, el, input } from "./dom.ts";
-import { check, take } from "./input.ts";
+import { check, remember, remembered, scanned, take } from "./input.ts";
 import { follow, readLink, served } from "./link.ts";
+import { hasCamera } from "./qr.ts";
 import { state } from "./state.ts";
 
 $("form").addEventListener("submit", (e) => { e.preventDefault(); check(); });
 $("file").addEventListener("click", () => { input("file").value = ""; }); // so that the same file may be chosen again
 $("file").addEventListener("change", () => take([...input("file").files ?? []]));
-$("trust").addEventListener("input", () => { state.keyOfLink = false; });
+$("trust").addEventListener("input", () => { state.keyOfLink = false; remember(); });
+$("remember").addEventListener("change", remember);
+$("scan").hidden = !hasCamera();
+$("scan").addEventListener("click", scanned);
+remembered();
 $("slot").addEventListener("input", () => { state.slotOfLink = false; $("slot").removeAttribute("aria-invalid"); });
 $("text").addEventListener("input", () => { if (input("text").value !== "") { state.chosen = null; input("file").value = ""; $("name").textContent = ""; $("link").hidden = true; } });
 $("text").addEventListener("paste", () => setTimeout(check));

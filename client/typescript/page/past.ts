@@ -1,5 +1,6 @@
 // Where the cards come from, and how the shuffle ended.
 import { el } from "./dom.ts";
+import { nameOf } from "./link.ts";
 import { when } from "./words.ts";
 import type { Link } from "./state.ts";
 import type { Story, ToldTakeover, Verdict } from "../src/verify/types.ts";
@@ -30,7 +31,7 @@ function ending(v: Verdict): string | null {
 // origin says of a child what is checked of where its cards come from.
 function origin({ id, cards }: { id: number; cards: number }, link: Link | undefined): HTMLElement {
   const name = `shuffle ${id}`;
-  const there = link ? el("a", { href: `#${link.ledger}/${id}` }, name) : name;
+  const there = link ? el("a", { href: `#${nameOf({ ...link, id })}` }, name) : name;
   return el("p", {}, "These cards come from ", there, `: ${cards} of its cards were shuffled again. Checked here is that every card shown is the one that was locked in for its place, before the first was dealt. `,
     `Not checked here is that they are the cards of ${name}: that takes both files, or an audit of the ledger.`);
 }

@@ -5,7 +5,7 @@ import { $, el } from "./dom.ts";
 import { levelSection } from "./level.ts";
 import { pastSection } from "./past.ts";
 import { termsSection } from "./terms.ts";
-import { RESULTS, STEPS, VERDICTS, passedOver, summary, unchecked } from "./words.ts";
+import { RESULTS, STEPS, VERDICTS, advice, passedOver, summary, unchecked, when } from "./words.ts";
 import type { Link } from "./state.ts";
 import type { StepResult, Story, Verdict } from "../src/verify/types.ts";
 
@@ -19,6 +19,7 @@ function verdictSection(v: Verdict, name: string, more: HTMLElement | undefined)
     el("div", {},
       el("h2", { id: "result-title", tabindex: "-1" }, title),
       el("p", {}, summary(v), unchecked(v)),
+      failed && el("p", { class: "advice" }, advice(failed.name)),
       unknown !== null && el("p", {}, unknown),
       failed ? el("dl", { class: "pairs" },
         el("dt", {}, "Failed at"), el("dd", {}, `step ${v.steps.indexOf(failed) + 1} of ${v.steps.length}, `, el("code", {}, failed.name)),
@@ -58,30 +59,30 @@ function factSection(v: Verdict, story: Story | null): HTMLElement | null {
     ["Ledger", v.ledger && `${v.ledger}${v.steps[1]?.result === "ok" && (v.id || v.entry?.type === "genesis") ? v.production ? ", production" : ", sandbox" : ""}`],
     ["Entries in it", v.checkpoint && v.checkpoint.size.toLocaleString("en")],
     ["Entry", v.entry && `${v.entry.index}, ${v.entry.type}, by ${by(v.entry)}`],
-    ["Written", v.entry?.time],
+    ["Written", v.entry?.time && when(v.entry.time)],
     ["Shuffle", v.id],
     ["File of", v.recipient],
     ["Table", v.table && `${v.table}, number ${v.serial}`],
     ["Game", v.game_ref],
-    ["Committed", v.committed_at && `${v.committed_at}${v.owner ? `, by ${v.owner}` : ""}`],
+    ["Committed", v.committed_at && `${when(v.committed_at)}${v.owner ? `, by ${v.owner}` : ""}`],
     ["Dealt by", story?.dealers.map(dealtBy).join("; ")],
-    ["To close by", v.close_by],
-    ["Closed", v.closed_at && `${v.closed_at}, ${outcome}`],
+    ["To close by", v.close_by && when(v.close_by)],
+    ["Closed", v.closed_at && `${when(v.closed_at)}, ${outcome}`],
     ["State", v.state === "open" ? "open: the file holds no close" : v.state === "continued" ? "continued: its randomness comes after the last shuffle of these cards" : undefined],
     ["Stated by", v.statements?.map((s) => s.trusted ? s.name : `${s.name}, who is not trusted: it gives nothing`).join("; ")],
-    ["Witnesses", v.witnesses?.map((w) => `${w.name}, at ${w.time}`).join("; ")],
+    ["Witnesses", v.witnesses?.map((w) => `${w.name}, at ${w.time ? when(w.time) : "no time"}`).join("; ")],
     ["Randomness goes to", v.disclosure && (v.disclosure === "public" ? "everybody, at the close" : "the auditors, at the close")],
     ["Commitment", v.commitment],
     ["Deck root", v.deck_root],
   ];
   const facts = all.filter(([, value]) => value !== undefined && value !== "");
   if (facts.length === 0) return null;
-  return el("section", {}, el("h3", {}, "What the file says"),
+  return el("section", {}, el("h3", {}, v.verdict === "failed" ? "What the file says: do not rely on it" : "What the file says"),
     el("dl", { class: "pairs" }, ...facts.flatMap(([k, value]) => [el("dt", {}, k), el("dd", {}, String(value))])));
 }
 
 export function show({ verdict: v, story }: { verdict: Verdict; story: Story | null }, name: string, link: Link | undefined, more: HTMLElement | undefined): void {
-  $("result").replaceChildren(...[verdictSection(v, name, more), pastSection(v, story, link), levelSection(v, story), cardSection(v, story), termsSection(v), blindSection(v), stepSection(v), factSection(v, story),
+  $("result").replaceChildren(...[verdictSection(v, name, more), pastSection(v, story, link), cardSection(v, story), termsSection(v), levelSection(v, story), blindSection(v), stepSection(v), factSection(v, story),
     el("details", {}, el("summary", {}, "The verdict as JSON"), el("pre", { tabindex: "0" }, JSON.stringify(v, null, 1)))].filter((section) => section !== null));
   $("result").hidden = false;
   $("result-title").focus();

@@ -1,8 +1,8 @@
 // What the page holds between two checks.
 export interface Given { name: string; bytes: Uint8Array<ArrayBuffer>; link?: Link }
 
-// A Link names a shuffle of the server that the page came from, and may bring more.
-export interface Link { ledger: string; id: number; key?: string; slot?: string }
+// A Link names a shuffle of the server that the page came from, or of a host, and may bring more.
+export interface Link { host?: string; ledger: string; id: number; key?: string; slot?: string }
 
 export const state: { chosen: Given | null; ticket: Given | null; keyOfLink: boolean; slotOfLink: boolean; runs: number } = {
   chosen: null,      // {name, bytes} of a file, and the link that it came by

@@ -23,6 +23,20 @@ export const STEPS: Record<string, [holds: string, fails: string]> = {
   statements: ["An auditor you trust opened the random bytes, and they hold", "A statement in this file is not an auditor’s about this shuffle."],
 };
 
+const AGAIN = "Keep this file as it is. Get the evidence once more from the house; if it fails again, give both files to the regulator or to a test laboratory. They can repeat this check with a program of their own.";
+const ADVICE: Record<string, string> = {
+  format: "Get the file again from where you had it: a copy may have been cut off or changed on its way.",
+  signature: "Compare the key that you gave, letter for letter, with the one that the regulator or the licence names. If it is right, the file is of another ledger or a forgery: show it to the regulator.",
+  witnesses: "Compare the policy that you gave with the one that the regulator or the licence names. If the shuffle is some seconds old, get the file again.",
+  origin: "Compare the name of the ledger with the one on your licence or receipt. A sandbox is for trying the software, and says nothing of a game for money.",
+  slots: "Look whether the value is the one that you gave for this very shuffle. If it is, keep the file and the receipt that you got with your value, and show both to the regulator.",
+  co_dealer: "Compare the policy for the other organisation with the one that it publishes. If it is right, show the file to that organisation.",
+  statements: "Compare the auditor’s key that you gave with the one that the auditor publishes.",
+};
+
+// advice says what a reader of evidence that does not hold can do.
+export const advice = (step: string) => `Rely on nothing that this file says. ${ADVICE[step] ?? AGAIN}`;
+
 export const LEVELS: Record<Level, string> = {
   "key not pinned": "The file agrees with itself. Nothing says who made it.",
   "recorded": "Signed, and in the ledger of the key you trust. Later edits show. A house that holds its key could still rebuild the whole ledger.",
@@ -72,5 +86,9 @@ export function passedOver(v: Verdict): string | null {
   return `This file holds ${n.toLocaleString("en")} ${n === 1 ? "entry or value" : "entries or values"} of ${kinds.toLocaleString("en")} ${kinds === 1 ? "kind" : "kinds"} that this page does not know. ${n === 1 ? "It changes" : "They change"} nothing that it checks.`;
 }
 
-export const when = (time: string) => `${time.slice(0, 10)}, ${time.slice(11, 19)} UTC`;
+// when gives a time by the reader's clock, and in UTC, as it stands in the ledger.
+export function when(time: string): string {
+  const utc = `${time.slice(11, 19)} UTC`, at = new Date(time), local = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+  return at.getTimezoneOffset() === 0 ? `${time.slice(0, 10)}, ${utc}` : `${local.format(at)} (${time.slice(0, 10)}, ${utc})`;
+}
 export const listed = (words: string[]) => words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;

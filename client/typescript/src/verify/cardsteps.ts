@@ -90,7 +90,7 @@ export function mustOpen(s: Whole, card: Card, must: (holds: boolean, what: stri
     must(card.card === undefined, "a draw has no card");
   } else {
     must(card.value < s.file.deck!.length, "its value is no card of the deck");
-    must(card.card === s.file.deck![card.value], "its name is not that card's");
+    must(card.card === s.file.deck![card.value], `card ${card.value} is "${s.file.deck![card.value]}", not "${card.card}"`);
   }
   mustOpenBy(s, card, must);
   must(opens(tag, root, positions(c), card, above), "it does not open the committed deck root");

@@ -210,5 +210,6 @@ export interface Story {
   parent: { id: number; cards: number } | null;
   cutCard: { place?: number; lo?: number; hi?: number } | null;
   order: { first: number; cards: number } | null;
+  dealt: { purpose: string; recipient?: string; public: boolean }[]; // by place, shown here or not
   tape: "secret" | "public" | "sealed";
 }

@@ -1,0 +1,78 @@
+// How a key comes to the page, and whether it stays.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import path from "node:path";
+import encodeQR from "../client/typescript/node_modules/qr/index.js";
+import { PAGE, inBrowser, vector } from "./browser.mjs";
+import { fileURLToPath } from "node:url";
+
+const good = vector("good", "standard-52"), vkey = good.trust.vkey;
+
+// dots gives a QR code as rows of dark dots, with its quiet zone.
+const dots = (text) => encodeQR(text, "raw", { border: 4 });
+
+// gif is a picture of a QR code, 8 pixels a dot.
+const gif = (text) => encodeQR(text, "gif", { scale: 8, border: 4 });
+
+// film is one picture of a QR code, as a camera that Chromium makes believe in has it: YUV4MPEG2, 4:2:0.
+function film(text) {
+  const side = 480, code = dots(text), scale = Math.floor(side / code.length), from = Math.floor((side - scale * code.length) / 2);
+  const y = Buffer.alloc(side * side, 235);
+  for (const [row, line] of code.entries())
+    for (const [column, dark] of line.entries())
+      if (dark) for (let i = 0; i < scale; i++) y.fill(16, (from + row * scale + i) * side + from + column * scale, (from + row * scale + i) * side + from + (column + 1) * scale);
+  return Buffer.concat([Buffer.from(`YUV4MPEG2 W${side} H${side} F10:1 Ip A1:1 C420jpeg\n`), Buffer.from("FRAME\n"), y, Buffer.alloc(side * side / 2, 128)]);
+}
+
+const trust = (browser) => browser.run("document.getElementById('trust').value");
+const status = (browser) => browser.run("document.getElementById('status').textContent");
+
+inBrowser("a key in a picture", async (t, browser, dir) => {
+  const write = (name, data) => { const f = path.join(dir, name); writeFileSync(f, data); return f; };
+  await browser.open(PAGE);
+  const r = await browser.judged(() => browser.choose(write("card.gif", gif(vkey)), write("good.json", good.file)));
+  assert.deepEqual([r.json.verdict, r.json.level], ["proved", "recorded"]);
+  assert.equal(await trust(browser), vkey);
+  for (const [name, picture] of [["holiday", gif("https://example.com/")], ["noise", Uint8Array.from({ length: 5000 }, (_, i) => i * 7 + (i >> 3))]]) {
+    await browser.open(PAGE);
+    await browser.choose(write(`${name}.gif`, picture));
+    await browser.until(`said !== ""`);
+    assert.match(await status(browser), new RegExp(`^${name}\\.gif: No QR code with a verifier key`));
+    assert.equal(await trust(browser), "");
+  }
+});
+
+inBrowser("a key that stays when asked to", async (t, browser, dir) => {
+  // Chromium keeps what a page from disk wants kept by its file; one that is served, by its server.
+  const page = readFileSync(fileURLToPath(PAGE));
+  const server = createServer((_, answer) => answer.end(page)).listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  for (const url of [PAGE, `http://127.0.0.1:${server.address().port}/`]) {
+    await browser.open(url);
+    await browser.paste("trust", vkey);
+    await browser.open(url);
+    assert.equal(await trust(browser), "", "nobody asked");
+    await browser.paste("trust", vkey);
+    await browser.run(`document.getElementById("remember").click()`);
+    await browser.open(url);
+    assert.equal(await trust(browser), vkey);
+    assert.equal(await browser.run(`document.getElementById("remember").checked`), true);
+    await browser.run(`document.getElementById("remember").click()`);
+    await browser.open(url);
+    assert.equal(await trust(browser), "", "it was to be forgotten");
+  }
+});
+
+inBrowser("a key by the camera", async (t, browser) => {
+  await browser.open(PAGE);
+  await browser.run(`document.getElementById("scan").click()`);
+  await browser.until(`said !== ""`);
+  assert.match(await status(browser), /^The QR code is read/);
+  assert.equal(await trust(browser), vkey);
+  assert.equal(await browser.run(`document.getElementById("camera").childElementCount`), 0, "the camera is still on");
+}, (dir) => {
+  writeFileSync(path.join(dir, "card.y4m"), film(vkey));
+  return ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", `--use-file-for-fake-video-capture=${path.join(dir, "card.y4m")}`];
+});
