@@ -182,8 +182,8 @@ func actEntry() made {
 		HeadRoot: known.Hash("a86aa004e89e2ccfc71fbbf44c520f78b4364a49c360f315488ec15331944eb9"),
 		Expires:  madeTime + 3_600_000,
 		Signatures: []ActSignature{
-			sign("alice", "00c554c5d0cc933a92bb967b979706f7cbbabe19f2ec00c4cff206e32531af59"+
-				"54276c49363932320e0a214d7118a11d1f4d1be517cccd2dffce652ed35fe90c"),
-			sign("bob", "0bebab0d92d2a6b3c979dbe8927ce9735e5d65f1911da7a86c3d18a8705ba1a9"+
-				"0af296c02bc1636c0da2cdc4d10c1d908888a32ca4aa0e8fb42c19335277d404")}})
+			sign("alice", "16d6dfd5ea49213a7d6150f69d34d0bcd4cebcec4851df0f072d4f4df501f325"+
+				"6d6ac9ec68e3943393915da0be079ef22ae7d63d84de7e74f654ec2809b42800"),
+			sign("bob", "d769dc737bbaaef0eeb46fc48b1f19a5144613bb2e6d60e8dbf142a7f7fac47c"+
+				"e172ae54517bd20ee3614dd2d72fde8fa0a7f8c4afd6e460414f57964915ec08")}})
 }
