@@ -78,19 +78,22 @@ func (h *house) openCoDealers(c config.Ledger, l *ledger.Ledger, w words) (*code
 type coDealerFigures struct{ house atomic.Pointer[house] }
 
 var (
-	coDealerLabels  = []string{"ledger", "co_dealer"}
-	coDealerAsked   = coDealerDesc("asked_total", "Deals that the co-dealer was asked for.")
-	coDealerFailed  = coDealerDesc("failed_total", "Deals that the co-dealer did not answer, or by what does not hold.")
-	coDealerRefused = coDealerDesc("refused_total", "Deals that the co-dealer refused for good.")
-	coDealerWaiting = coDealerDesc("waiting", "Deals that wait for the co-dealer now.")
-	coDealerOrders  = coDealerDesc("orders", "Orders of the co-dealer that were made ahead and are not used.")
-	coDealerForked  = coDealerDesc("forked", "1 if the co-dealer showed two histories, and nobody cleared it.")
-	orderConflicts  = prometheus.NewDesc("shuffled_order_conflicts_total",
+	coDealerLabels = []string{"ledger", "co_dealer"}
+	coDealerAsked  = coDealerDesc("shuffled_co_dealer_asked_total", "Deals that the co-dealer was asked for.")
+	coDealerFailed = coDealerDesc("shuffled_co_dealer_failed_total",
+		"Deals that the co-dealer did not answer, or by what does not hold.")
+	coDealerRefused = coDealerDesc("shuffled_co_dealer_refused_total", "Deals that the co-dealer refused for good.")
+	coDealerWaiting = coDealerDesc("shuffled_co_dealer_waiting", "Deals that wait for the co-dealer now.")
+	coDealerOrders  = coDealerDesc("shuffled_co_dealer_orders",
+		"Orders of the co-dealer that were made ahead and are not used.")
+	coDealerForked = coDealerDesc("shuffled_co_dealer_forked",
+		"1 if the co-dealer showed two histories, and nobody cleared it.")
+	orderConflicts = prometheus.NewDesc("shuffled_order_conflicts_total",
 		"Requests of houses for places of an order that another request was given.", []string{"ledger"}, nil)
 )
 
 func coDealerDesc(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc("shuffled_co_dealer_"+name, help, coDealerLabels, nil)
+	return prometheus.NewDesc(name, help, coDealerLabels, nil)
 }
 
 // Describe tells the names.

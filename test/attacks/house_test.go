@@ -1,6 +1,7 @@
 package attacks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,8 @@ type terms struct {
 	witnesses  int    // that run
 	quorum     string // of the policy, such as "any w1 w2"; "" is all of them
 	auditor    bool   // the ledger names one
+	origin     string // of the ledger; "" is origin
+	mix        string // sources that a plan may have; "" is slots and a cut
 }
 
 // house is an installation: keys, database, one ledger named main, a token for
@@ -70,17 +73,7 @@ type house struct {
 // open builds a house and serves it.
 func open(t *testing.T, of terms) *house {
 	t.Helper()
-	h := &house{t: t, terms: of, dir: t.TempDir()}
-	h.check(os.Chmod(h.dir, 0o700))
-	h.url, h.operator = "http://"+freeAddress(t), "http://"+freeAddress(t)
-	if of.postgres {
-		h.cluster = testdb.Start(t) // roles are the cluster's: it cannot be shared
-		h.super = h.cluster.Database(t)
-		h.write("password", password+"\n")
-	}
-	h.must("key", "generate", "signing", "--origin", origin, "--out", h.path("main.key"))
-	h.vkey = h.read("main.vkey")
-	h.must("key", "generate", "sealing", "--out", h.path("sealing.key"))
+	h := prepare(t, of)
 	for i := range of.witnesses {
 		h.witness(fmt.Sprintf("w%d", i+1))
 	}
@@ -94,6 +87,24 @@ func open(t *testing.T, of terms) *house {
 	return h
 }
 
+// prepare makes what a house has before its ledger: a database, addresses, keys.
+func prepare(t *testing.T, of terms) *house {
+	t.Helper()
+	of.origin, of.mix = cmp.Or(of.origin, origin), cmp.Or(of.mix, "slots,cut")
+	h := &house{t: t, terms: of, dir: t.TempDir()}
+	h.check(os.Chmod(h.dir, 0o700))
+	h.url, h.operator = "http://"+freeAddress(t), "http://"+freeAddress(t)
+	if of.postgres {
+		h.cluster = testdb.Start(t) // roles are the cluster's: it cannot be shared
+		h.super = h.cluster.Database(t)
+		h.write("password", password+"\n")
+	}
+	h.must("key", "generate", "signing", "--origin", of.origin, "--out", h.path("main.key"))
+	h.vkey = h.read("main.vkey")
+	h.must("key", "generate", "sealing", "--out", h.path("sealing.key"))
+	return h
+}
+
 // create makes the tables and the ledger, as the owner of the database.
 func (h *house) create() {
 	h.t.Helper()
@@ -101,7 +112,7 @@ func (h *house) create() {
 	h.must(append([]string{"migrate", "up"}, h.place("shuffled_owner")...)...)
 	h.roles()
 	args := []string{"ledger", "create", "--house", "casino",
-		"--name", "main", "--origin", origin, "--mix", "slots,cut"}
+		"--name", "main", "--origin", h.terms.origin, "--mix", h.terms.mix}
 	args = append(args, h.place("shuffled_owner")...)
 	if h.terms.production {
 		args = append(args, "--production")

@@ -33,7 +33,7 @@ type ledgerCreateCmd struct {
 	House      string        `enum:",poker,casino,lottery" default:"" help:"The kind of house, which sets --disclosure: poker (auditor: what nobody showed stays hidden), casino or lottery (public). Asked for on a terminal; needed where there is none, unless --disclosure is given."`
 	Disclosure string        `enum:",public,auditor" default:"" help:"Who gets the tape at the close, for commits that do not choose. Default: as --house says."`
 	Auditor    []string      `placeholder:"FILE.pub" sep:"none" help:"Public key of an auditor, to whom tapes go under disclosure auditor. Repeat it for each."`
-	Mix        []string      `placeholder:"SOURCE" enum:"slots,beacon,cut" help:"Outside randomness that its commits may plan: slots, beacon, cut, or several of them with commas. Default: none."`
+	Mix        []string      `placeholder:"SOURCE" enum:"slots,beacon,cut,co_dealer" help:"What its commits may plan: slots, beacon, cut, co_dealer, or several of them with commas. Default: none."`
 	Access     string        `enum:"public,token" default:"public" help:"Who may read the log."`
 	CloseBy    time.Duration `default:"24h" help:"Life of a shuffle that does not say."`
 	MaxCloseBy time.Duration `default:"744h" help:"Longest life of a shuffle."`

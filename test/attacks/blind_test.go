@@ -1,0 +1,215 @@
+package attacks
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"shuffled/internal/witness/witnesstest"
+)
+
+var (
+	handsPlayed = flag.Int("hands", 192, "blind hands of TestNobodyHoldsTheNextCard, of each store")
+	handsSeed   = flag.Uint64("seed", 0, "of what is played; 0: another one each time")
+)
+
+// tablesAtOnce is how many hands are at the same step when everything is searched.
+const tablesAtOnce = 64
+
+// pair is a house and its co-dealer: two daemons with keys, databases and directories of their
+// own, and one witness of both.
+type pair struct {
+	*house
+	lab *house
+
+	mu    sync.Mutex
+	heard []byte // all that the house's daemon, and the co-dealer's to the house's token, answered in this round
+	token string // of the house at the co-dealer
+}
+
+func openPair(t *testing.T, postgres bool) *pair {
+	t.Helper()
+	p := &pair{house: prepare(t, terms{postgres: postgres, production: true, mix: "co_dealer,cut"}),
+		lab: prepare(t, terms{postgres: postgres, production: true, origin: "lab.example.org/orders"})}
+	w := witnesstest.Start(t, p.vkey, p.lab.vkey)
+	for _, h := range []*house{p.house, p.lab} {
+		text := fmt.Sprintf("%s\nquorum %s\n", w.PolicyLine, w.Name)
+		h.write("ledger.policy", text)
+		h.write("player.policy", "log "+h.vkey+"\n"+text)
+		h.policy = h.path("ledger.policy")
+		h.configure("")
+		h.create()
+	}
+	p.lab.write("houses.policy", p.read("player.policy"))
+	p.lab.append(fmt.Sprintf("houses = [%q]\n", p.lab.path("houses.policy")))
+	p.token = p.lab.token("blind", "casino")
+	p.write("lab.token", p.token)
+	p.append(fmt.Sprintf("co_dealers = [%q]\n", p.lab.terms.origin+" "+p.lab.url+"/v1/main "+p.path("lab.token")))
+	p.house.house = p.house.token("dealer", "backend")
+	config := p.path("shuffled.toml")
+	p.must("act", "propose", "co_dealer", "--config", config, "--public", p.lab.path("main.vkey"), "--policy",
+		p.lab.path("player.policy"), "--every", "--sign", p.path("alice.key"), "--out", p.path("pin.act"))
+	p.must("act", "sign", p.path("pin.act"), "--key", p.path("bob.key"))
+	p.must("act", "submit", p.path("pin.act"), "--config", config)
+	p.lab.serve()
+	p.serve()
+	return p
+}
+
+// append adds lines to the ledger's part of the configuration, and lets the log hide nothing.
+func (h *house) append(lines string) {
+	h.t.Helper()
+	h.write("shuffled.toml", "log.level = \"debug\"\n"+h.read("shuffled.toml")+"\n"+lines)
+}
+
+// TestNobodyHoldsTheNextCard: random hands are dealt blind, and after each step somebody with
+// root on a host looks through everything there: all memory of the daemon, every file, every
+// line of its log, every answer that it gave or can get. The house's host holds nothing of what
+// the co-dealer did not open: not its tape, no salt, and no order of places; the co-dealer's
+// holds no card and no salt of the house. What has no needle of its own is not searched for: a
+// single position is one byte. What is sealed is opened by the key of its own host, and holds
+// the tapes of that host alone.
+func TestNobodyHoldsTheNextCard(t *testing.T) {
+	attackAlone(t)
+	for _, postgres := range []bool{false, true} {
+		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
+			p := openPair(t, postgres)
+			seed := *handsSeed
+			for seed == 0 {
+				seed = rand.Uint64()
+			}
+			t.Logf("-seed %d", seed)
+			s := newSearch(p)
+			n := *handsPlayed
+			if postgres {
+				n = (n + 2) / 3
+			}
+			began := time.Now()
+			played := 0
+			for ; played < n; played += tablesAtOnce {
+				p.round(s, rand.New(rand.NewPCG(seed, uint64(played))))
+			}
+			t.Logf("%d hands in %s: %s", played, time.Since(began).Round(time.Second), s)
+			s.positive()
+		})
+	}
+}
+
+// round plays a hand at each table, and searches after each step of all.
+func (p *pair) round(s *search, random *rand.Rand) {
+	p.t.Helper()
+	p.heard = nil
+	hands, next := make([]string, tablesAtOnce), make([]int, tablesAtOnce)
+	var jobs []func() error
+	for i := range hands {
+		key, mix := fmt.Sprintf("hand-%d", random.Uint64()), `"co_dealer":true`
+		if i%2 == 1 {
+			mix += `,"cut":true`
+		}
+		body := fmt.Sprintf(`{"table":"table-%d","deck":%q,"mix":{%s}}`, i, decks[random.IntN(len(decks))], mix)
+		jobs = append(jobs, func() error {
+			a, err := p.done("/v1/main/shuffles", key, body)
+			if err == nil {
+				hands[i] = p.shuffle(a)
+			}
+			return err
+		})
+	}
+	p.all(s, jobs)
+	jobs = nil
+	for i := 1; i < len(hands); i += 2 {
+		cut := random.IntN(30)
+		jobs = append(jobs, func() error {
+			_, err := p.done(hands[i]+"/mix", "", fmt.Sprintf(`{"cut":%d}`, cut))
+			return err
+		})
+	}
+	p.all(s, jobs)
+	for range 3 {
+		jobs = nil
+		for i := range hands {
+			runs, count := randomRuns(random)
+			body := fmt.Sprintf(`{"first":%d,"runs":[%s]}`, next[i], runs)
+			next[i] += count
+			jobs = append(jobs, func() error {
+				_, err := p.done(hands[i]+"/deal", "", body)
+				return err
+			})
+		}
+		p.all(s, jobs)
+	}
+	jobs = nil
+	for i := range hands {
+		end := completed
+		if random.IntN(4) == 0 {
+			end = `{"outcome":"void","reason":"misdeal"}`
+		}
+		jobs = append(jobs, func() error {
+			_, err := p.done(hands[i]+"/close", "", end)
+			return err
+		})
+	}
+	p.all(s, jobs)
+}
+
+// randomRuns are what a game may ask for: at most eight places, so that most of a deck is never
+// dealt.
+func randomRuns(random *rand.Rand) (runs string, count int) {
+	var all []string
+	for range 1 + random.IntN(3) {
+		n := 1 + random.IntN(2)
+		count += n
+		all = append(all, fmt.Sprintf([]string{
+			`{"count":%d,"purpose":"seat","recipient":"seat-%d"}`, `{"count":%d,"purpose":"board","public":true}%.0d`,
+			`{"count":%d,"purpose":"burn"}%.0d`, `{"count":%d,"purpose":"discard"}%.0d`,
+		}[random.IntN(4)], n, 0))
+	}
+	return strings.Join(all, ","), count
+}
+
+var decks = []string{"standard-52", "standard-54", "short-36", "pinochle-48", "spanish-40"}
+
+// all does the jobs of one step at the same time, and searches when they are done.
+func (p *pair) all(s *search, jobs []func() error) {
+	p.t.Helper()
+	errs := make([]error, len(jobs))
+	var group sync.WaitGroup
+	for i, job := range jobs {
+		group.Go(func() { errs[i] = job() })
+	}
+	group.Wait()
+	for _, err := range errs {
+		p.check(err)
+	}
+	s.look()
+}
+
+// done makes a request of the house's daemon until it is answered: witnesses and the co-dealer
+// may be slow.
+func (p *pair) done(path, key, body string) (a answer, err error) {
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		a = p.do(http.MethodPost, path, p.house.house, key, body)
+		p.hear(a)
+		switch {
+		case a.status == http.StatusOK:
+			return a, nil
+		case a.code() == "cosigned", a.status == http.StatusServiceUnavailable:
+		default:
+			return a, fmt.Errorf("%s: %s", path, a)
+		}
+		if time.Now().After(end) {
+			return a, fmt.Errorf("%s is not answered: %s", path, a)
+		}
+	}
+}
+
+func (p *pair) hear(a answer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.heard = append(p.heard, a.body...)
+}
