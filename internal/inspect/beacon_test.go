@@ -48,6 +48,8 @@ func plans() map[string]planned {
 		"unknown-chain":  {level: LevelWitnessed, wishes: []inspecttest.Wish{inspecttest.Mixed(0, 7, false)}},
 		"slots":          {level: LevelWitnessed, wishes: []inspecttest.Wish{inspecttest.Mixed(2, 0, false)}},
 		"no-plan":        {level: LevelWitnessed},
+		"blind":          {level: LevelRecorded, wishes: []inspecttest.Wish{quicknet, inspecttest.Blind}},
+		"blind-open":     {level: LevelRecorded, open: true, wishes: []inspecttest.Wish{quicknet, inspecttest.Blind}},
 	}
 }
 
@@ -57,9 +59,10 @@ func withBeacons(dir string, forged func(*inspecttest.Shuffle)) *inspecttest.Led
 	out := beacon.Quicknet().TimeOf(inspecttest.Round.Round) * 1000
 	g := inspecttest.Plain()
 	g.Policy = inspecttest.Policy(false, 2, "w1", "w2", "w3")
-	g.AuditorKeys = [][]byte{inspecttest.Auditor().Public()}
+	g.AuditorKeys, g.MixModes = [][]byte{inspecttest.Auditor().Public()}, 15
 	l := inspecttest.NewAt(dir, "beacons", g, out-60_000)
 	l.Disclosure()
+	l.PinCoDealer()
 	all := make(map[string]*inspecttest.Shuffle)
 	commit := func(late bool) {
 		for _, table := range sortedKeys(plans()) {
@@ -140,6 +143,9 @@ func TestMixedForEverybody(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, levelsOf(t, shuffles)); diff != "" {
 		t.Errorf("levels (-want +got):\n%s", diff)
+	}
+	if n := r.Totals.NeedsCoDealer; n != 2 {
+		t.Errorf("%d shuffles need a co-dealer", n)
 	}
 	if diff := cmp.Diff(totals, r.Totals.Levels); diff != "" {
 		t.Errorf("totals (-want +got):\n%s", diff)

@@ -238,6 +238,7 @@ func (c *Counts) add(t *Counts) {
 	c.Expired += t.Expired
 	c.Open += t.Open
 	c.Overdue += t.Overdue
+	c.NeedsCoDealer += t.NeedsCoDealer
 	for _, m := range []struct{ to, from map[string]uint64 }{{c.VoidBy, t.VoidBy}, {c.Levels, t.Levels},
 		{c.Tapes, t.Tapes}} {
 		for k, n := range m.from {

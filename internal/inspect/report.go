@@ -89,7 +89,9 @@ type Counts struct {
 	Overdue    uint64            `json:"overdue"` // of the open ones
 	Shares     Shares            `json:"shares"`
 	Levels     map[string]uint64 `json:"levels"`
-	Tapes      map[string]uint64 `json:"tapes"` // of the closed ones
+	// of all, those whose places hang on the ledger of a co-dealer, which is not looked at
+	NeedsCoDealer uint64            `json:"needs_co_dealer"`
+	Tapes         map[string]uint64 `json:"tapes"` // of the closed ones
 }
 
 // Shares are parts of all closed shuffles, 0 to 1, to four decimals.

@@ -19,6 +19,7 @@ type live struct {
 	InTime    bool // by the trusted quorum before the round of its beacon came out
 	Beacon    *roundCheck
 	Tickets   bool // drawn from a list of tickets
+	CoDealer  bool // its places hang on the ledger of a co-dealer
 	tempo
 	parent *lineage
 	self   *lineage   // when a child needs its values
@@ -54,8 +55,13 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 		l.parent = parent.self
 	}
 	f.planned(c.Context, index)
+	_, l.CoDealer = c.Context.CoDealer()
 	if f.counts(l) {
-		f.table(l.Table).Shuffles++
+		t := f.table(l.Table)
+		t.Shuffles++
+		if l.CoDealer {
+			t.NeedsCoDealer++
+		}
 	}
 }
 
@@ -182,7 +188,7 @@ func (f *fold) level(l *live, id uint64) string {
 	switch {
 	case len(f.trust.Keys) == 0:
 		return LevelKeyNotPinned
-	case f.levelless != "":
+	case f.levelless != "", l.CoDealer: // what a co-dealer gave stands here as the house's word
 		return LevelRecorded
 	case l.Played && l.Witnessed, !l.Played && f.cosigned.everPinned > id:
 		return LevelWitnessed

@@ -295,6 +295,9 @@ func (s Sheet) auditConclusion(r *inspect.Report) string {
 		lines = append(lines,
 			fmt.Sprintf("Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word.", term.Plural(n, "shuffle")))
 	}
+	if n := r.Totals.NeedsCoDealer; n > 0 {
+		lines = append(lines, fmt.Sprintf("Of %s the places hang on the ledger of a co-dealer, which was not looked at: what the co-dealer gave is here the house's word, and the level is recorded at most.", term.Plural(n, "shuffle")))
+	}
 	if n := r.Tickets.Seen; n > 0 {
 		lines = append(lines, fmt.Sprintf("Of %s the list of tickets is one that you gave. That every ticket that was sold stands in it, and nothing else, only its sales show.", term.Plural(n, "shuffle")))
 	}

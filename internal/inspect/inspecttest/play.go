@@ -166,6 +166,25 @@ func Quicknet(s *Shuffle) {
 	s.Light = Round.Signature
 }
 
+// Blind names an order of the co-dealer that the ledger pinned.
+func Blind(s *Shuffle) {
+	ctx := s.Commit.Context
+	ctx.Plan = slices.Insert(ctx.Plan, 0, audit.Planned{Source: audit.SourceCoDealer, Origin: CoDealer, Index: 7,
+		Leaf: [32]byte(s.l.Bytes(32))})
+	s.Commit.AskKey = Public(Key("ask"))[1:]
+}
+
+// CoDealer is the origin of a co-dealer's ledger.
+const CoDealer = "lab.example/orders"
+
+// PinCoDealer lets commits name orders of CoDealer.
+func (l *Ledger) PinCoDealer() {
+	k := &audit.Key{Subject: audit.SubjectCoDealer, Origin: CoDealer, Public: Public(Key("co-dealer")),
+		Policy: Policy(false, 2, "w1", "w2", "w3")}
+	l.Approve(audit.Daemon.Identity, k)
+	l.Append(k)
+}
+
 // ChildOf makes it a child of the parent's positions, which are shuffled again.
 func ChildOf(parent *Shuffle, positions ...uint16) Wish {
 	return func(s *Shuffle) {
@@ -180,7 +199,7 @@ func ChildOf(parent *Shuffle, positions ...uint16) Wish {
 // Mix reveals the plan. size is the newest checkpoint's, 0 for that behind the commit.
 func (s *Shuffle) Mix(size uint64) {
 	m := &audit.Mix{Shuffle: s.ID, Checkpoint: s.under(size)}
-	for i, p := range s.Commit.Context.Plan {
+	for i, p := range s.Commit.Context.Mixed() {
 		v := audit.MixValue{Source: p.Source}
 		switch p.Source {
 		case audit.SourceSlot:
@@ -220,6 +239,12 @@ func (s *Shuffle) dealt(n int, size uint64, final bool) *audit.Deal {
 	d := &audit.Deal{Shuffle: s.ID, First: s.next, Checkpoint: s.under(size), Final: final,
 		Runs: []audit.Run{{Count: n, Purpose: audit.PurposeSeat, Recipient: "seat-1",
 			Public: s.Commit.Context.IsNumbers()}}}
+	if _, ok := s.Commit.Context.CoDealer(); ok {
+		d.Blind = &audit.Blind{Deal: audit.Foreign{Index: 8, Leaf: [32]byte(s.l.Bytes(32))}, Head: audit.Head{Size: 9}}
+		for i := range n {
+			d.Blind.Values = append(d.Blind.Values, uint32(s.next+i))
+		}
+	}
 	s.next += n
 	return d
 }
@@ -236,6 +261,9 @@ func (s *Shuffle) Disclose() uint64 {
 // Closing is the body of the close, to be changed.
 func (s *Shuffle) Closing(o audit.Outcome, r audit.Reason) *audit.Close {
 	c := &audit.Close{Shuffle: s.ID, Outcome: o, Reason: r, Form: audit.FormTape, Tape: s.Tape}
+	if _, ok := s.Commit.Context.CoDealer(); ok {
+		c.Blind = &audit.Blind{Head: audit.Head{Size: 9}}
+	}
 	if r == audit.ReasonTapeLost || o == audit.OutcomeContinued {
 		c.Form, c.Tape = audit.FormNone, nil
 	} else if s.Commit.Context.Disclosure == audit.DisclosureAuditor {
