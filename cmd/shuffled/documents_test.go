@@ -1,12 +1,18 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"shuffled/internal/config"
 )
 
 // TestDocumentedCommands: each command of the program in a block of the documents has a
@@ -17,17 +23,9 @@ func TestDocumentedCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var documents []string
-	for _, pattern := range []string{"README.md", "docs/*.md", "docs/*/*.md"} {
-		found, err := filepath.Glob(filepath.Join("../..", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		documents = append(documents, found...)
-	}
 	commands := 0
-	for _, path := range documents {
-		for _, block := range fences(t, strings.TrimPrefix(path, "../../")) {
+	for _, path := range documents(t) {
+		for _, block := range fences(t, path) {
 			if block.kind != "sh" {
 				continue
 			}
@@ -41,6 +39,108 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	if commands < 100 {
 		t.Errorf("only %d commands were found", commands)
+	}
+}
+
+// documents are the README and the documents below docs.
+func documents(t *testing.T) (all []string) {
+	t.Helper()
+	for _, pattern := range []string{"README.md", "docs/*.md", "docs/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join("../..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			all = append(all, strings.TrimPrefix(filepath.ToSlash(path), "../../"))
+		}
+	}
+	return all
+}
+
+// typed are the documents whose blocks a test types, by that test. Each page of a game is of
+// TestGames, which fails for one that docs/GAMES.md does not list.
+var typed = map[string]string{
+	"docs/GAMES.md": "TestGames", "docs/CLIENT.md": "TestGames", "docs/operations/install.md": "TestInstall",
+}
+
+// untyped are the other documents with blocks, and why nobody types those as they stand.
+var untyped = map[string]string{
+	"README.md":                       "TestReadme types two of four; one starts the daemon that they ask, one make",
+	"docs/AUDIT.md":                   "of a ledger of months, a lab and witnesses; TestReadme types export, verify and fsck",
+	"docs/COMPLIANCE.md":              "takes minutes; make compliance is a check of its own",
+	"docs/LAB.md":                     "makes samples for minutes to hours; the lab's tests run the programs on small ones",
+	"docs/SIZING.md":                  "measures a machine",
+	"docs/operations/availability.md": "of a cluster; make ha breaks one that is set up like it",
+	"docs/operations/backup.md":       "TestInstall types the drill; the rest is of a ledger that was lost",
+	"docs/operations/blind.md":        "starts a daemon in the background, at a fixed port",
+	"docs/operations/keys.md":         "of a token, a vault, an agent and witnesses elsewhere",
+	"docs/operations/load.md":         "of a mirror and the server in front of it",
+	"docs/operations/run.md":          "examples of commands, of ids and tables that are somebody's",
+	"docs/operations/witnesses.md":    "of witnesses in other houses; TestInstall types init's own form of it",
+}
+
+// TestDocumentedBlocks: each block of the documents with a kind is typed by a test, or the
+// document stands in untyped and the block is at least well formed: a script, JSON, or a part
+// of the configuration. SQL, nginx's configuration and text are not read by a test.
+func TestDocumentedBlocks(t *testing.T) {
+	t.Parallel()
+	reasons := maps.Clone(untyped)
+	for _, document := range documents(t) {
+		_, excused := untyped[document]
+		for _, b := range fences(t, document) {
+			switch {
+			case b.kind == "" || typed[document] != "" || strings.HasPrefix(document, "docs/games/"):
+			case !excused:
+				t.Errorf("%s:%d: no test types the block, and untyped has no reason", document, b.line)
+			default:
+				delete(reasons, document)
+				if err := wellFormed(b); err != nil {
+					t.Errorf("%s:%d: the block is no %s: %v", document, b.line, b.kind, err)
+				}
+			}
+		}
+	}
+	for document := range reasons {
+		t.Errorf("%s stands in untyped, and has no block", document)
+	}
+}
+
+// wellFormed reads a block as what it says it is.
+func wellFormed(b fence) error {
+	switch b.kind {
+	case "sh":
+		cmd := exec.Command("sh", "-n")
+		cmd.Stdin = strings.NewReader(b.text)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+	case "json":
+		var value any
+		return json.Unmarshal([]byte(b.text), &value)
+	case "toml":
+		_, err := config.Parse("block", []byte(b.text))
+		return err
+	case "sql", "nginx", "text":
+	default:
+		return fmt.Errorf("%q is no kind that a test knows", b.kind)
+	}
+	return nil
+}
+
+// TestWellFormed: blocks that TestDocumentedBlocks must not let through.
+func TestWellFormed(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		kind, text string
+		ok         bool
+	}{
+		{"sh", "for i in 1 2; do echo $i; done\n", true}, {"sh", "for i in 1 2; do\n", false},
+		{"json", `{"a": 1}`, true}, {"json", `{"a": 1`, false},
+		{"toml", "[beacon]\nrelays = []\n", true}, {"toml", "[beacon]\nrelay = []\n", false}, {"py", "", false},
+	} {
+		if err := wellFormed(fence{kind: test.kind, text: test.text}); (err == nil) != test.ok {
+			t.Errorf("%s of %q: %v", test.kind, test.text, err)
+		}
 	}
 }
 

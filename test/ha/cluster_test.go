@@ -294,21 +294,34 @@ func (c *cluster) ctl(args ...string) string {
 // apart: the page for operators says that somebody has to (patronictl reinit).
 func (c *cluster) whole() {
 	c.t.Helper()
-	began, made := time.Now(), map[*node]time.Time{}
+	m := newMending()
 	until(c.t, "a leader and two standbys that stream", func() bool {
 		l := c.leader()
-		if l == nil {
-			return false
-		}
-		streams := c.streaming(l)
-		for _, n := range c.others(l) {
-			if !streams[n.name] && time.Since(began) > 20*time.Second && time.Since(made[n]) > 30*time.Second {
-				made[n] = time.Now()
-				c.t.Logf("reinit %s: %s", n.name, strings.TrimSpace(c.ctl("reinit", "ha", n.name, "--force")))
-			}
-		}
-		return len(streams) == 2 && c.synchronous() == 1
+		return l != nil && m.mend(l) == 2 && c.synchronous() == 1
 	})
+}
+
+// mending is what an operator does who waits: a standby that does not stream for a time is made
+// anew.
+type mending struct {
+	began time.Time
+	made  map[*node]time.Time
+}
+
+func newMending() *mending { return &mending{time.Now(), map[*node]time.Time{}} }
+
+// mend makes standbys of a leader anew that do not stream, and returns how many do.
+func (m *mending) mend(l *node) int {
+	c := l.c
+	streams := c.streaming(l)
+	for _, n := range c.others(l) {
+		if !streams[n.name] && n.is("replica") && time.Since(m.began) > 20*time.Second &&
+			time.Since(m.made[n]) > 30*time.Second {
+			m.made[n] = time.Now()
+			c.t.Logf("reinit %s: %s", n.name, strings.TrimSpace(c.ctl("reinit", "ha", n.name, "--force")))
+		}
+	}
+	return len(streams)
 }
 
 // streaming returns the names of the standbys that stream from the leader.

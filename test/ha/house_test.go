@@ -302,7 +302,17 @@ func (d *daemon) ask(r *request, token string) (status int, a answer, err error)
 func (l *load) serves(what string) time.Duration {
 	l.h.t.Helper()
 	began, before := time.Now(), l.count.Load()
-	until(l.h.t, "an acknowledgement after "+what, func() bool { return l.count.Load() >= before+2*players })
+	m := newMending()
+	until(l.h.t, "an acknowledgement after "+what, func() bool {
+		if l.count.Load() >= before+2*players {
+			return true
+		}
+		// A standby that was ahead of the one that was promoted cannot follow it, and is the only one left.
+		if leader := l.h.c.leader(); leader != nil {
+			m.mend(leader)
+		}
+		return false
+	})
 	return time.Since(began)
 }
 
