@@ -1,0 +1,150 @@
+package codealer_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/dealer"
+	"shuffled/internal/keys"
+	"shuffled/internal/seal"
+)
+
+// newest is the receipt of a shuffle's newest entry.
+func (p *pair) newest(id uint64) string {
+	p.t.Helper()
+	p.proved(id, dealer.View{})
+	b, err := p.house.dealer.Transcript(p.t.Context(), id, dealer.View{})
+	check(p.t, err)
+	f, err := audit.ParseTranscript(b)
+	check(p.t, err)
+	return f.Receipts[len(f.Receipts)-1]
+}
+
+// refused has the next place of an order asked for behind a commit.
+func (p *pair) refused(order uint64, first int, commit, words string) {
+	p.t.Helper()
+	_, err := p.lab.dealer.Deal(p.t.Context(), audit.Actor{Identity: "cards", Credential: "cards"}, order,
+		dealer.DealRequest{First: first, Runs: []audit.Run{board(1)}, Asked: &dealer.Asking{Commit: commit}})
+	if err == nil || !strings.Contains(err.Error(), words) {
+		p.t.Errorf("%v, want a refusal with %q", err, words)
+	}
+}
+
+// TestAskedBehind: the co-dealer deals behind an entry of the house that the house's witnesses saw, and
+// behind the deal that names its last one.
+func TestAskedBehind(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	order, commit := p.lab.ledger.Head().Size-1, p.newest(s.ID)
+	signed := strings.Index(commit, "\n— ")
+	draft := commit[:signed+1+strings.Index(commit[signed+1:], "\n")+1] // under the house's signature alone
+	p.refused(order, 0, draft, "lacks the quorum")
+	p.deal(s.ID, 0, board(1))
+	p.refused(order, 1, commit, "the deal that names the last deal of the order")
+}
+
+// again is a house that names one order for every shuffle.
+type again struct {
+	dealer.CoDealer
+	order string
+}
+
+func (a *again) Order(ctx context.Context, origin string, like *audit.Context, by int64) (_ string, err error) {
+	if a.order == "" {
+		a.order, err = a.CoDealer.Order(ctx, origin, like, by)
+	}
+	return a.order, err
+}
+
+// TestUsedOrder: an order that was dealt from for a shuffle is dealt from for no other.
+func TestUsedOrder(t *testing.T) {
+	p := newPair(t, setting{})
+	p.house.cfg.CoDealer = &again{CoDealer: p.way}
+	p.house.serve()
+	s := p.blind("hand")
+	order := p.lab.ledger.Head().Size - 1
+	p.deal(s.ID, 0, board(1))
+	second := p.blind("another", func(r *dealer.ShuffleRequest) { r.Table = "u" })
+	p.refused(order, 1, p.newest(second.ID), "the order is used by shuffle")
+}
+
+// TestWrongOpening: an opening that does not lead to the order's deck root is not written, and the hand
+// goes on with the right one.
+func TestWrongOpening(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	size := p.house.ledger.Head().Size
+	p.front.broken("/deal", func(w http.ResponseWriter, answered func() *httptest.ResponseRecorder) bool {
+		salt := regexp.MustCompile(`"salt":"..`)
+		w.Write(salt.ReplaceAll(answered().Body.Bytes(), []byte(`"salt":"AA`)))
+		return true
+	})
+	_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}})
+	if !errors.Is(err, dealer.ErrCoDealer) || p.house.ledger.Head().Size != size {
+		t.Errorf("%v, and %d entries", err, p.house.ledger.Head().Size-size)
+	}
+	p.front.broken("", nil)
+	p.deal(s.ID, 0, board(1))
+	p.proved(s.ID, dealer.View{})
+}
+
+// TestPinChanges: a shuffle goes on with the co-dealer that it names, when the ledger names none any more.
+func TestPinChanges(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	p.deal(s.ID, 0, board(1))
+	p.house.append(&audit.Key{Subject: audit.SubjectCoDealer})
+	p.deal(s.ID, 1, board(1))
+	p.close(s.ID, completed)
+	p.proved(s.ID, dealer.View{})
+}
+
+// TestTapeLost: the co-dealer loses the tape of an order, says so, and what was dealt stays proved.
+func TestTapeLost(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	order := p.lab.ledger.Head().Size - 1
+	p.deal(s.ID, 0, board(2))
+	key, err := seal.NewKey(keys.GenerateSealing().Bytes())
+	check(t, err)
+	p.lab.cfg.Keys, err = seal.NewKeyring(key)
+	check(t, err)
+	p.lab.serve()
+	_, err = p.lab.dealer.Close(t.Context(), audit.Operator, order,
+		dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonTapeLost})
+	check(t, err)
+	p.close(s.ID, gone)
+	if v := p.proved(s.ID, dealer.View{}); len(v.Blind.Requests) != 1 {
+		t.Errorf("%+v", v.Blind)
+	}
+}
+
+// TestNothingDealt: a shuffle that ends before anything was dealt has its order ended, which follows
+// nothing.
+func TestNothingDealt(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	order := p.lab.ledger.Head().Size
+	moved := p.lab.ledger.Changed()
+	p.close(s.ID, gone)
+	for ctx := within(t, 20*time.Second); p.lab.ledger.Head().Size == order && ctx.Err() == nil; {
+		select {
+		case <-moved:
+		case <-ctx.Done():
+		}
+		moved = p.lab.ledger.Changed()
+	}
+	all, err := p.lab.ledger.Entries(t.Context(), order, order+1)
+	check(t, err)
+	c, ok := all[0].Entry.Body.(*audit.Close)
+	if !ok || c.Shuffle != order-1 || c.Follows != nil {
+		t.Errorf("%+v", all[0].Entry.Body)
+	}
+}
