@@ -33,10 +33,11 @@ BEGIN
         IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = r) THEN
             EXECUTE format('CREATE ROLE %I', r);
         END IF;
-        EXECUTE format('ALTER ROLE %I LOGIN NOCREATEDB NOCREATEROLE NOINHERIT', r);
-        -- Only a superuser may say this, also where it changes nothing.
-        IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = r AND (rolsuper OR rolreplication OR rolbypassrls)) THEN
-            EXECUTE format('ALTER ROLE %I NOSUPERUSER NOREPLICATION NOBYPASSRLS', r);
+        EXECUTE format('ALTER ROLE %I LOGIN NOCREATEROLE NOINHERIT', r);
+        -- Only who has these rights may say so, also where it changes nothing.
+        IF EXISTS (SELECT FROM pg_catalog.pg_roles
+                   WHERE rolname = r AND (rolsuper OR rolcreatedb OR rolreplication OR rolbypassrls)) THEN
+            EXECUTE format('ALTER ROLE %I NOSUPERUSER NOCREATEDB NOREPLICATION NOBYPASSRLS', r);
         END IF;
         EXECUTE format('REVOKE ALL ON DATABASE %I FROM %I', current_database(), r);
         EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), r);

@@ -34,6 +34,9 @@ inBrowser("a key in a picture", async (t, browser, dir) => {
   const r = await browser.judged(() => browser.choose(write("card.gif", gif(vkey)), write("good.json", good.file)));
   assert.deepEqual([r.json.verdict, r.json.level], ["proved", "recorded"]);
   assert.equal(await trust(browser), vkey);
+  await browser.choose(write("blurred.gif", Uint8Array.from({ length: 900 }, (_, i) => i * 7)));
+  await browser.until(`said !== ""`);
+  assert.match(await browser.run("document.getElementById('name').textContent"), /^good\.json, /, "a picture is no evidence");
   for (const [name, picture] of [["holiday", gif("https://example.com/")], ["noise", Uint8Array.from({ length: 5000 }, (_, i) => i * 7 + (i >> 3))]]) {
     await browser.open(PAGE);
     await browser.choose(write(`${name}.gif`, picture));
@@ -44,25 +47,39 @@ inBrowser("a key in a picture", async (t, browser, dir) => {
 });
 
 inBrowser("a key that stays when asked to", async (t, browser, dir) => {
-  // Chromium keeps what a page from disk wants kept by its file; one that is served, by its server.
   const page = readFileSync(fileURLToPath(PAGE));
   const server = createServer((_, answer) => answer.end(page)).listen(0, "127.0.0.1");
   t.after(() => server.close());
   await new Promise((resolve) => server.once("listening", resolve));
-  for (const url of [PAGE, `http://127.0.0.1:${server.address().port}/`]) {
-    await browser.open(url);
-    await browser.paste("trust", vkey);
-    await browser.open(url);
-    assert.equal(await trust(browser), "", "nobody asked");
-    await browser.paste("trust", vkey);
-    await browser.run(`document.getElementById("remember").click()`);
-    await browser.open(url);
-    assert.equal(await trust(browser), vkey);
-    assert.equal(await browser.run(`document.getElementById("remember").checked`), true);
-    await browser.run(`document.getElementById("remember").click()`);
-    await browser.open(url);
-    assert.equal(await trust(browser), "", "it was to be forgotten");
-  }
+  const url = `http://127.0.0.1:${server.address().port}/`, remember = () => browser.run(`document.getElementById("remember").click()`);
+  await browser.open(url);
+  await browser.paste("trust", vkey);
+  await browser.open(url);
+  assert.equal(await trust(browser), "", "nobody asked");
+  await browser.paste("trust", vkey);
+  await remember();
+  await browser.open(url);
+  assert.equal(await trust(browser), vkey);
+  assert.equal(await browser.run(`document.getElementById("remember").checked`), true);
+  // What comes in a file counts now, and does not take the place of what was to stay.
+  const other = path.join(dir, "other.vkey");
+  writeFileSync(other, vkey.replace("example.com", "other.example"));
+  await browser.choose(other);
+  await browser.until(`document.querySelector("#trust").value.startsWith("other") || said !== ""`).catch(() => {});
+  await browser.open(url);
+  assert.equal(await trust(browser), vkey);
+  await remember();
+  await browser.open(url);
+  assert.equal(await trust(browser), "", "it was to be forgotten");
+
+  // All files that are opened from disk share one store: a copy from disk neither keeps nor takes anything.
+  await browser.open(PAGE);
+  await browser.run(`localStorage.setItem("shuffled: whom I trust", ${JSON.stringify(vkey)})`);
+  await browser.open(PAGE);
+  assert.equal(await trust(browser), "", "another file could have put it there");
+  assert.equal(await browser.run(`document.getElementById("remember").checkVisibility()`), false);
+  await browser.paste("trust", "other.example/main+00000000+AAAA");
+  assert.equal(await browser.run(`localStorage.getItem("shuffled: whom I trust")`), vkey);
 });
 
 inBrowser("a key by the camera", async (t, browser) => {

@@ -118,7 +118,7 @@ function historyOf({ state, history, line }) {
 }
 
 const unplayedOf = ({ cards }) => cards ? `the shuffle ended without a deal of these places, which would have shown ${cards.map((c) => c.card ?? c.shows ?? c.value).join(" ")}`
-  : "the co-dealer entered this, the house had no answer to open, and the shuffle ended without a deal of these places";
+  : "the co-dealer entered this, no card of it was opened to the house, and the shuffle ended without a deal of these places";
 
 const runOf = (run) => `${run.places} ${run.purpose}${run.recipient ? ` for ${run.recipient}` : ""}${run.public ? ", public" : ""}`;
 

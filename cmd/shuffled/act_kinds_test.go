@@ -88,7 +88,7 @@ func (r *rotating) kinds() {
 	r.must("", "act", "sign", r.path("kind.act"), "--key", r.path("bob-2.key"))
 	says(term.ExitCannot, submit, "administrators are asked for, and 1 would be in force")
 	byTwo("two_persons", "bob-2.key", "ask two administrators for", "--delay", "2h",
-		"--acts", "signing,retirement,kill_clear,administrator,admin_credential,takeover,two_persons")
+		"--acts", "signing,retirement,kill_clear,administrator,admin_credential,takeover,two_persons,co_dealer")
 	says(term.ExitOK, []string{"act", "list"}, "two persons    kill_clear", "delay          2h0m0s")
 
 	refused("bob-2.vkey is a key of bob, not of cards.example.com/main", "signing", "--public", r.path("bob-2.vkey"))

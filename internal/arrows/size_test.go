@@ -29,7 +29,7 @@ const knownAnswers = "known answers"
 const product = "product"
 
 var areas = []area{
-	{"certified path", 12_180, 8_000, []string{
+	{"certified path", 12_190, 8_000, []string{
 		"internal/shuffle", "internal/entropy", "internal/outcome", "internal/audit", "internal/beacon",
 		"internal/seal",
 		"internal/disclosure", "internal/terms", "internal/verify",
@@ -46,7 +46,7 @@ var areas = []area{
 	{"command line", 13_910, 9_600, []string{"cmd", "internal/cli", "internal/term"}},
 	{"client", 4_090, 2_400, []string{"client"}},
 	{"generators of code", 250, 250, []string{"internal/audit/codegen"}},
-	{product, 67_560, 43_000, nil},
+	{product, 67_580, 43_000, nil},
 	{"lab", 13_250, 11_000, []string{"lab"}},
 	{"perf", 2_250, 2_100, []string{"perf"}},
 	{"test", 250, 250, []string{"test"}},

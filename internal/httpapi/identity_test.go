@@ -322,7 +322,7 @@ func TestNoRowOpens(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil || files < 10 {
+	if err != nil || files < 4 {
 		t.Fatalf("%d migrations: %v", files, err)
 	}
 }

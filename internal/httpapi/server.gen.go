@@ -2053,7 +2053,7 @@ type VerdictMixedFor string
 
 // VerdictRequest One deal of a co-dealer.
 type VerdictRequest struct {
-	// Cards What these places would have shown. Absent if the co-dealer gave no answer.
+	// Cards What these places would have shown. Absent if none of them was opened to the house.
 	Cards []VerdictCard `json:"cards,omitempty"`
 
 	// History Of a verifier that was given a history: the hash is of a beginning of it, or of none. This address takes

@@ -127,7 +127,7 @@ type Request struct {
 	Line    *int   `json:"line,omitempty"`
 
 	Unplayed bool `json:"unplayed,omitempty"` // the shuffle ended without a deal of these places
-	// of these, what those that are not aside would have shown; absent if the co-dealer gave no answer
+	// of these, what those that are not aside would have shown; absent if none of them was opened to the house
 	Cards []CardShown `json:"cards,omitempty"`
 }
 

@@ -297,7 +297,7 @@ func (c *cluster) whole() {
 	m := newMending()
 	until(c.t, "a leader and two standbys that stream", func() bool {
 		l := c.leader()
-		return l != nil && m.mend(l) == 2 && c.synchronous() == 1
+		return l != nil && m.mend(l, false) == 2 && c.synchronous() == 1
 	})
 }
 
@@ -310,12 +310,13 @@ type mending struct {
 
 func newMending() *mending { return &mending{time.Now(), map[*node]time.Time{}} }
 
-// mend makes standbys of a leader anew that do not stream, and returns how many do.
-func (m *mending) mend(l *node) int {
+// mend makes standbys of a leader anew that do not stream, or only those that run, and returns
+// how many stream.
+func (m *mending) mend(l *node, running bool) int {
 	c := l.c
 	streams := c.streaming(l)
 	for _, n := range c.others(l) {
-		if !streams[n.name] && n.is("replica") && time.Since(m.began) > 20*time.Second &&
+		if !streams[n.name] && (!running || n.is("replica")) && time.Since(m.began) > 20*time.Second &&
 			time.Since(m.made[n]) > 30*time.Second {
 			m.made[n] = time.Now()
 			c.t.Logf("reinit %s: %s", n.name, strings.TrimSpace(c.ctl("reinit", "ha", n.name, "--force")))

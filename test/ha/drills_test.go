@@ -114,13 +114,12 @@ var drills = []drill{
 			until(h.t, "the daemon", func() bool { status, _ := d.readiness(); return status == http.StatusOK })
 		}
 	}},
-	{"daemon_killed", func(h *house) {
-		for _, d := range h.daemons {
-			d.kill()
-			h.served("the death of a daemon")
-			d.start()
-			until(h.t, "the daemon", func() bool { status, _ := d.readiness(); return status == http.StatusOK })
-		}
+	{"second_daemon_killed", func(h *house) {
+		d := h.daemons[1]
+		d.kill()
+		h.served("the death of a daemon")
+		d.start()
+		until(h.t, "the daemon", func() bool { status, _ := d.readiness(); return status == http.StatusOK })
 	}},
 	// As leader_stopped_and_fenced, but the old leader goes on by itself. What the database
 	// makes of that is its own; the daemons lose nothing in silence.

@@ -37,6 +37,7 @@ type daemon struct {
 	dir           string
 	url, operator string
 	process       *exec.Cmd
+	pid           atomic.Int64 // of process, for those who only look
 	ended         chan struct{}
 }
 
@@ -132,6 +133,7 @@ func (d *daemon) start() {
 	d.process.Stdout, d.process.Stderr = log, log
 	d.process.Env = append(os.Environ(), "SHUFFLED_HA="+d.h.c.dir) // by which the watchdog knows it
 	must(t, d.process.Start())
+	d.pid.Store(int64(d.process.Process.Pid))
 	fmt.Fprintf(d.h.c.watchdog, "%d\n", d.process.Process.Pid)
 	d.ended = make(chan struct{})
 	go func(p *exec.Cmd, ended chan struct{}) { p.Wait(); close(ended) }(d.process, d.ended)
@@ -309,7 +311,7 @@ func (l *load) serves(what string) time.Duration {
 		}
 		// A standby that was ahead of the one that was promoted cannot follow it, and is the only one left.
 		if leader := l.h.c.leader(); leader != nil {
-			m.mend(leader)
+			m.mend(leader, true)
 		}
 		return false
 	})

@@ -136,7 +136,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestListen: a socket that is served is left alone; one that a crash left is replaced.
+// TestListen: a socket that is served is left alone, and so is any other file; a socket that a
+// crash left is replaced.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
@@ -153,6 +154,14 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
+	pin := filepath.Join(t.TempDir(), "pin")
+	put(t, pin, "1234\n")
+	if _, err := listen(pin); err == nil || !strings.Contains(err.Error(), "is no socket") {
+		t.Errorf("a file in place of a socket: %v", err)
+	}
+	if text, err := os.ReadFile(pin); err != nil || string(text) != "1234\n" {
+		t.Errorf("the file is %q, %v", text, err)
+	}
 }
 
 func put(t *testing.T, path, text string) {

@@ -111,13 +111,17 @@ func run(ctx context.Context, log *slog.Logger, args []string) error {
 	}
 }
 
-// listen makes the socket with mode 0660: the group of its directory may ask. A socket
+// listen makes the socket with mode 0660: its group may ask, which is that of the directory if
+// that has the set-group-ID bit. A socket
 // that nobody serves any more is replaced.
 func listen(path string) (net.Listener, error) {
 	if conn, err := net.Dial("unix", path); err == nil {
 		conn.Close()
 		return nil, fmt.Errorf("something serves %s already", path)
-	} else if errors.Is(err, syscall.ECONNREFUSED) {
+	} else if info, gone := os.Lstat(path); gone == nil && errors.Is(err, syscall.ECONNREFUSED) {
+		if info.Mode()&os.ModeSocket == 0 {
+			return nil, fmt.Errorf("%s is there, and is no socket: -socket must name another file", path)
+		}
 		if err := os.Remove(path); err != nil {
 			return nil, err
 		}

@@ -190,7 +190,7 @@ func (t *token) find(class, kind uint, label string) (pkcs11.ObjectHandle, error
 // Keys returns the keys of -sign; the public half of each is in the token as an object of
 // the same label.
 func (t *token) Keys() (keys []*key, err error) {
-	return keys, t.do(func() error {
+	err = t.do(func() error {
 		keys = nil
 		for _, label := range t.sign {
 			handle, err := t.find(pkcs11.CKO_PUBLIC_KEY, ckkEdwards, label)
@@ -216,23 +216,25 @@ func (t *token) Keys() (keys []*key, err error) {
 		}
 		return nil
 	})
+	return keys, err
 }
 
 func (t *token) signed(label string, message []byte) (sig []byte, err error) {
-	return sig, t.do(func() (err error) {
+	err = t.do(func() (err error) {
 		mechanism := []*pkcs11.Mechanism{pkcs11.NewMechanism(ckmEdDSA, nil)}
 		if err = t.ctx.SignInit(t.session, mechanism, t.handles[label]); err == nil {
 			sig, err = t.ctx.Sign(t.session, message)
 		}
 		return err
 	})
+	return sig, err
 }
 
 // Wrap seals under AES-256-GCM, behind the nonce that the token used.
 func (t *token) Wrap(plain []byte) (sealed []byte, err error) {
 	nonce := make([]byte, nonceSize)
 	rand.Read(nonce) // never fails (crypto/rand)
-	return sealed, t.gcm(nonce, func(m []*pkcs11.Mechanism, p *pkcs11.GCMParams) error {
+	err = t.gcm(nonce, func(m []*pkcs11.Mechanism, p *pkcs11.GCMParams) error {
 		err := t.ctx.EncryptInit(t.session, m, t.handles[t.wrap])
 		if err == nil {
 			sealed, err = t.ctx.Encrypt(t.session, plain)
@@ -240,6 +242,7 @@ func (t *token) Wrap(plain []byte) (sealed []byte, err error) {
 		}
 		return err
 	})
+	return sealed, err
 }
 
 // Unwrap opens what Wrap sealed.
@@ -247,13 +250,14 @@ func (t *token) Unwrap(sealed []byte) (plain []byte, err error) {
 	if len(sealed) <= nonceSize+tagBits/8 {
 		return nil, errors.New("what shall be opened is too short")
 	}
-	return plain, t.gcm(sealed[:nonceSize], func(m []*pkcs11.Mechanism, _ *pkcs11.GCMParams) error {
+	err = t.gcm(sealed[:nonceSize], func(m []*pkcs11.Mechanism, _ *pkcs11.GCMParams) error {
 		err := t.ctx.DecryptInit(t.session, m, t.handles[t.wrap])
 		if err == nil {
 			plain, err = t.ctx.Decrypt(t.session, sealed[nonceSize:])
 		}
 		return err
 	})
+	return plain, err
 }
 
 func (t *token) gcm(nonce []byte, f func([]*pkcs11.Mechanism, *pkcs11.GCMParams) error) error {

@@ -57,7 +57,7 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	policyFile := flags.String("policy", "", "C2SP tlog-policy: the ledger's keys, and the quorum that must have cosigned")
 	keyFile := flags.String("key", "", "the issuer's private key, Ed25519 in PEM (PKCS #8), mode 0600; no key of a ledger")
 	issuer := flags.String("issuer", "", "who signs, as a URL: the issuer among the claims")
-	entryFile := flags.String("entry", "", "new file for the entry, whose hash is the leaf")
+	entryFile := flags.String("entry", "", "file for the entry, whose hash is the leaf")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ const runOf = (run: AskedRun): string => `${run.places} ${run.purpose}${run.reci
 // unplayed says what places would have shown that were opened and not dealt.
 const unplayed = (cards?: ShownCard[]): string => cards
   ? ` The shuffle ended without a deal of these places. They would have shown ${cards.map((c) => c.card ?? c.shows ?? c.value).join(" ")}.`
-  : " The co-dealer entered this, the house had no answer to open, and the shuffle ended without a deal of these places.";
+  : " The co-dealer entered this, no card of it was opened to the house, and the shuffle ended without a deal of these places.";
 
 // blindSection says of a blind shuffle what it shows, and what it does not.
 export function blindSection({ blind: b, not_blind: why }: Verdict): HTMLElement | null {

@@ -67,7 +67,6 @@ function trust(text: string): boolean {
   if (text.startsWith("{") || text.startsWith("c2sp.org/") || !isKey(text) && !isPolicy(text)) return false;
   input("trust").value = text;
   state.keyOfLink = false;
-  remember();
   return true;
 }
 
@@ -76,15 +75,21 @@ const NO_KEY = "No QR code with a verifier key or a witness policy was found in 
 // scanned asks the camera for a key.
 export async function scanned(): Promise<void> {
   say("");
+  const button = $<HTMLButtonElement>("scan");
+  button.disabled = true; // one camera is enough
   try {
     const text = await scan();
     if (text !== null) say(trust(text.trim()) ? "The QR code is read, and what it holds is what you trust." : "The QR code holds no verifier key and no witness policy.");
   } catch (e) {
     say(`The camera cannot be used: ${(e as Error).message}`);
+  } finally {
+    button.disabled = false;
   }
 }
 
-// What is to be remembered is kept by the browser for this page; one that keeps nothing is no matter.
+// What is to be remembered is kept by the browser for the server that the page came from. A copy from disk keeps
+// nothing: any other file that is opened from disk could put its own key there. A key that comes in a file does not
+// take the place of the one that is remembered.
 const KEPT = "shuffled: whom I trust";
 export function remember(): void {
   try {
@@ -107,8 +112,11 @@ export async function take(files: File[]): Promise<void> {
   for (const file of files) {
     if (/^image\/(?!svg)/.test(file.type)) {
       const text = await ofPicture(file);
-      if (text !== null && trust(text.trim())) continue;
-      if (files.length === 1 && !state.chosen) { say(`${file.name}: ${NO_KEY}`); return; }
+      if (text === null || !trust(text.trim())) { // a picture is no evidence
+        say(`${file.name}: ${NO_KEY}`);
+        return;
+      }
+      continue;
     }
     let bytes: Uint8Array<ArrayBuffer>;
     try {

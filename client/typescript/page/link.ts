@@ -110,7 +110,7 @@ function showLink(title: string, text: string, ...more: HTMLElement[]): void {
 // besides is what is said next to the verdict on a linked shuffle.
 export function besides(link: Link, bytes: Uint8Array<ArrayBuffer>): HTMLElement {
   return el("div", { class: "of-link" },
-    el("p", {}, link.host === undefined || served && link.host === location.host
+    el("p", {}, new URL(baseOf(link)).origin === location.origin
       ? `The file and this page came from ${location.host}: a server that lies can send both. The verdict is worth as much as the key that you give, and the place that you have it from.`
       : `The file came from ${link.host}, and this page did not. The verdict is worth as much as the key that you give, and the place that you have it from.`),
     ...keyOffer(link.key), ...slotOffer(link.slot), keep(bytes, `${link.ledger}-${link.id}.json`));

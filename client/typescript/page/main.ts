@@ -8,11 +8,12 @@ import { state } from "./state.ts";
 $("form").addEventListener("submit", (e) => { e.preventDefault(); check(); });
 $("file").addEventListener("click", () => { input("file").value = ""; }); // so that the same file may be chosen again
 $("file").addEventListener("change", () => take([...input("file").files ?? []]));
-$("trust").addEventListener("input", () => { state.keyOfLink = false; remember(); });
+$("trust").addEventListener("input", () => { state.keyOfLink = false; if (served) remember(); });
 $("remember").addEventListener("change", remember);
+$("remember").parentElement!.hidden = !served;
 $("scan").hidden = !hasCamera();
 $("scan").addEventListener("click", scanned);
-remembered();
+if (served) remembered();
 $("slot").addEventListener("input", () => { state.slotOfLink = false; $("slot").removeAttribute("aria-invalid"); });
 $("text").addEventListener("input", () => { if (input("text").value !== "") { state.chosen = null; input("file").value = ""; $("name").textContent = ""; $("link").hidden = true; } });
 $("text").addEventListener("paste", () => setTimeout(check));

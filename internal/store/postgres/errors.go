@@ -71,7 +71,10 @@ func definite(pg *pgconn.PgError) bool {
 
 // rolledBack reports whether the server ended the transaction for the sake of another one, so
 // that it may succeed if it is sent again as it is.
-func rolledBack(err error) bool { return isCode(err, codeSerialization) || isCode(err, codeDeadlock) }
+func rolledBack(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && definite(pg) && (pg.Code == codeSerialization || pg.Code == codeDeadlock)
+}
 
 // isCode reports whether err is the server's, with the code.
 func isCode(err error, code string) bool {

@@ -1180,7 +1180,7 @@ export interface components {
             line?: number;
             /** @description The shuffle ended without a deal of these places. */
             unplayed?: boolean;
-            /** @description What these places would have shown. Absent if the co-dealer gave no answer. */
+            /** @description What these places would have shown. Absent if none of them was opened to the house. */
             cards?: components["schemas"]["VerdictCard"][];
         };
         /** @description What the co-dealer was told of some of the places. */

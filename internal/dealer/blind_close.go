@@ -1,0 +1,189 @@
+package dealer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// unplayed fills in what a close says of the co-dealer's order: the newest checkpoint that was
+// seen, and what the co-dealer opened and was not dealt, because the house stopped in between or
+// the game gave the deal up. Only an end as void or expired may leave it so. One that expired, lost
+// its tape, or is void for the co-dealer waits for no answer.
+func (d *Dealer) unplayed(ctx context.Context, r *record, req *CloseRequest) error {
+	if !r.blind() {
+		return nil
+	}
+	waits := req.Outcome != audit.OutcomeExpired && req.Reason != audit.ReasonCoDealer &&
+		req.Reason != audit.ReasonTapeLost
+	o, err := r.order()
+	if err != nil && req.Reason == audit.ReasonTapeLost {
+		return nil // the receipt of the order is lost with the tape
+	}
+	if err != nil {
+		return err
+	}
+	req.blind = &audit.Blind{Head: r.seen(o)}
+	if r.next() == r.commit.Context.Recipe.Positions() {
+		return nil
+	}
+	asking := ctx
+	if !waits {
+		var cancel context.CancelFunc
+		asking, cancel = context.WithTimeout(ctx, lastAnswer)
+		defer cancel()
+	}
+	deal, err := d.openedLast(asking, r, o, req)
+	if err == nil && deal != nil {
+		if err := d.showUnplayed(ctx, r, deal, req); err != nil {
+			return err
+		}
+	}
+	if d.cfg.CoDealer != nil {
+		if head := d.cfg.CoDealer.Seen(o.origin); head.Size > req.blind.Head.Size {
+			req.blind.Head = head
+		}
+	}
+	if err != nil && !waits {
+		d.cfg.Log.Error("a shuffle ends, and its co-dealer does not say what it opened that was not dealt", "shuffle", r.id,
+			"co_dealer", o.origin, "error", err)
+		return nil
+	}
+	return err
+}
+
+// lastAnswer is for how long a close that needs no answer of the co-dealer waits for one.
+const lastAnswer = 5 * time.Second
+
+// seen returns the newest checkpoint of the order's ledger in what is kept of the shuffle.
+func (r *record) seen(o *order) audit.Head {
+	if last := len(r.deals) - 1; last >= 0 {
+		return r.deals[last].deal.Blind.Head
+	}
+	return o.head
+}
+
+// openedLast fills in the deal behind the last one of the shuffle, and returns it; nil if the
+// co-dealer has none.
+func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *CloseRequest) (*audit.Deal, error) {
+	if d.cfg.CoDealer == nil {
+		return nil, ErrCoDealer
+	}
+	g, err := d.cfg.CoDealer.Asked(ctx, o.origin, o.Index, r.next())
+	if err != nil || g == nil {
+		return nil, err
+	}
+	wrong := func(err error) (*audit.Deal, error) {
+		return nil, fmt.Errorf("%w: what it dealt behind shuffle %d does not hold: %w", ErrCoDealer, r.id, err)
+	}
+	blind, deal, err := r.entered(o, g.Receipt, r.next())
+	if errors.Is(err, audit.ErrNotAsked) {
+		d.cfg.Log.Error("the co-dealer dealt what nobody asked for", "shuffle", r.id, "co_dealer", o.origin, "error", err)
+		return nil, nil
+	}
+	if err != nil {
+		return wrong(err)
+	}
+	if req.Outcome != audit.OutcomeVoid && req.Outcome != audit.OutcomeExpired {
+		return nil, &audit.Illegal{Code: audit.RuleCoDealer, Detail: fmt.Sprintf("the co-dealer opened %d places from place %d, "+
+			"and they were not dealt: deal them by the very same request, or close as void with the reason co_dealer",
+			len(openPlaces(deal)), r.next())}
+	}
+	req.blind, req.end.Unplayed = blind, g
+	if blind.Values, err = o.opens(deal, g.Cards); err != nil {
+		g.Cards = nil // it was entered, and not answered
+		return wrong(err)
+	}
+	return deal, nil
+}
+
+// wouldShow opens the places of a co-dealer's deal as if they had been dealt.
+func (d *Dealer) wouldShow(ctx context.Context, r *record, of *audit.Deal, b *audit.Blind,
+	by []audit.Card) (cards []audit.Card, err error) {
+	names, err := d.deckNames(ctx, r.commit.Context)
+	if err != nil {
+		return nil, err
+	}
+	t, err := d.open(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer t.wipe()
+	t.give(&audit.Deal{First: of.First, Runs: of.Runs, Blind: b}, by)
+	for _, place := range openPlaces(of) {
+		cards = append(cards, t.cards(names, place, 1)...)
+	}
+	return cards, nil
+}
+
+// showUnplayed fills in what the places that were not played would have shown. Without the tape
+// nothing can be opened, and no value is told.
+func (d *Dealer) showUnplayed(ctx context.Context, r *record, deal *audit.Deal, req *CloseRequest) (err error) {
+	g := req.end.Unplayed
+	req.end.Opened, err = d.wouldShow(ctx, r, deal, req.blind, g.Cards)
+	if err == nil || !errors.Is(err, ErrSealed) && req.Reason != audit.ReasonTapeLost {
+		return err
+	}
+	d.cfg.Log.Error("a shuffle ends, and what was not played cannot be opened", "shuffle", r.id, "error", err)
+	req.blind.Values, g.Cards = nil, nil
+	return nil
+}
+
+// unplayedBehind is unplayed once more, for a shuffle that was dealt from in that time, unless a
+// deal stands in front of the close: behind that the co-dealer was asked for nothing.
+func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *CloseRequest, before []audit.Body) error {
+	if slices.ContainsFunc(before, func(b audit.Body) bool { return b.Type() == audit.TypeDeal }) {
+		return nil
+	}
+	req.blind, req.end = nil, keptEnd{}
+	return d.unplayed(ctx, r, req)
+}
+
+// keptEnd is what is kept with a close that names what was not dealt.
+type keptEnd struct {
+	Cards    []audit.Card `json:"cards,omitempty"` // openings of public places, as without it
+	Unplayed *Given       `json:"unplayed"`
+	Opened   []audit.Card `json:"opened,omitempty"` // what its places would have shown
+}
+
+// with is what is kept of it and of the openings, which are JSON or nil.
+func (k keptEnd) with(openings []byte) ([]byte, error) {
+	if openings != nil {
+		if err := json.Unmarshal(openings, &k.Cards); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(k)
+}
+
+// ended has the order of a shuffle closed, behind the shuffle's own close.
+func (d *Dealer) ended(r *record, appended []ledger.Appended) {
+	if !r.blind() || d.cfg.CoDealer == nil {
+		return
+	}
+	o, err := r.order()
+	if err != nil {
+		return // who reads the shuffle is told
+	}
+	end := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
+	closing := appended[end]
+	dealt := len(r.deals) > 0 || closing.Entry.Body.(*audit.Close).Unplayed() != nil ||
+		slices.ContainsFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeDeal })
+	if !dealt {
+		d.cfg.CoDealer.Ended(o.origin, o.Index, nil)
+		return
+	}
+	row := ledger.Row{Index: closing.Index, Entry: closing.Receipt.Entry}
+	d.cfg.CoDealer.Ended(o.origin, o.Index, func(ctx context.Context) (string, error) {
+		if err := d.AwaitWitnesses(ctx, row.Index); err != nil {
+			return "", err
+		}
+		return d.cfg.Ledger.ReceiptUnder(ctx, row, d.cfg.Ledger.HeadFor(row.Index))
+	})
+}
