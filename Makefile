@@ -1,7 +1,7 @@
 # Thin names for plain commands; make prints each one before it runs it. The table in
 # .github/CONTRIBUTING.md says which check holds what, and which .ci/run makes.
 .PHONY: demo run programs check test test-all attacks lint fips fips-all web race race-all reproduce
-.PHONY: ha foreign cover bench lab compliance proof proof-all
+.PHONY: ha foreign cover bench lab compliance proof proof-all third third-all
 
 # The modules below that of the product: what measures, attacks and packs it.
 NESTED = lab perf test tools/agent tools/cose tools/release
@@ -119,6 +119,17 @@ proof:
 # The same on a million tapes.
 proof-all: TAPES = 1000000
 proof-all: proof
+
+# The third verifier, in Python, written from docs/SPEC.md alone: on all vectors, and on
+# mutants of them alongside shuffled verify. scripts/third.sh finds or installs what it needs;
+# without it the tests are skipped.
+MUTANTS = 500
+third:
+	go test -C test -count=1 -v -timeout 30m ./third -mutants $(MUTANTS)
+
+# The same on ten thousand mutants.
+third-all: MUTANTS = 10000
+third-all: third
 
 # The race detector needs a C compiler. The core: packages that start goroutines of
 # their own or are called from many, -short and without what one goroutine computes

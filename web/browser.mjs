@@ -1,5 +1,5 @@
 // Drives verify.html in a headless Chromium, for the tests.
-// SHOTS=dir keeps screenshots at 360 and 1200 px, light and dark.
+// SHOTS=dir keeps screenshots at 390 and 1200 px, light and dark.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,6 +12,7 @@ export const HERE = path.dirname(fileURLToPath(import.meta.url));
 export const PAGE = pathToFileURL(path.join(HERE, "verify.html")).href;
 const CHROMIUM = process.env.PATH.split(path.delimiter)
   .flatMap((dir) => ["chromium", "chromium-browser", "google-chrome"].map((name) => path.join(dir, name))).find((f) => existsSync(f));
+const AXE = readFileSync(path.join(HERE, "..", "client", "typescript", "node_modules", "axe-core", "axe.min.js"), "utf8");
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-pipe"];
 
@@ -158,10 +159,13 @@ export class Browser {
     return this.verdict();
   }
   verdict() {
-    return this.run(`({ title: document.querySelector("#result-title").textContent, text: document.querySelector("#result").innerText,
+    return this.run(`(() => { const closed = [...document.querySelectorAll("#result .behind:not([open])")]; // what stands behind the first words is read, too
+      const says = () => ({ title: document.querySelector("#result-title").textContent, text: document.querySelector("#result").innerText,
       focus: document.activeElement.id, json: JSON.parse(document.querySelector("details pre").textContent),
       steps: [...document.querySelectorAll(".steps li")].map((li) => li.className), cards: [...document.querySelectorAll(".cards li:not(.back) .unseen")].map((s) => s.textContent),
-      hands: [...document.querySelectorAll(".hand")].map((h) => [h.querySelector("h4").textContent, [...h.querySelectorAll(".unseen")].map((s) => s.textContent)]) })`);
+      hands: [...document.querySelectorAll(".hand")].map((h) => [h.querySelector("h4").textContent, [...h.querySelectorAll(".unseen")].map((s) => s.textContent)]) });
+      for (const part of closed) part.open = true;
+      try { return says(); } finally { for (const part of closed) part.open = false; } })()`);
   }
   // asked wants the page to have asked for these addresses, and logged nothing.
   asked(...allowed) {
@@ -186,13 +190,21 @@ export class Browser {
     await this.send("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: width < 500 ? 2 : 1, mobile: width < 500 });
     await this.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
   }
+  // axe wants no finding of axe-core in the page as it is.
+  async axe(name) {
+    if (await this.run("typeof axe") === "undefined") await this.run(`${AXE}; 0`);
+    const found = await this.run(`axe.run().then(({ violations }) => violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ").slice(0, 300)))`);
+    assert.deepEqual(found, [], `${name}: accessibility`);
+  }
   // shots looks at the page at two widths, light and dark: nothing is wider than
-  // the window, and all text stands out from what is behind it.
+  // the window, nor than one of 320 px, all text stands out from what is behind it, and
+  // axe finds nothing.
   async shots(name) {
-    for (const [width, dark] of [[360, false], [1200, false], [360, true], [1200, true]]) {
+    for (const [width, dark] of [[320, false], [390, false], [1200, false], [390, true], [1200, true]]) {
       await this.size(width, dark);
       const [scrolls, has] = await this.run("[document.documentElement.scrollWidth, document.documentElement.clientWidth]");
       assert.ok(scrolls <= has, `${name} at ${width} px is ${scrolls} wide`);
+      if (width === 320) continue;
       assert.deepEqual(await this.run(`(${faint})()`), [], `${name} at ${width} px, ${dark ? "dark" : "light"}: contrast`);
       if (!process.env.SHOTS) continue;
       mkdirSync(process.env.SHOTS, { recursive: true });
@@ -200,13 +212,14 @@ export class Browser {
       writeFileSync(path.join(process.env.SHOTS, `${name}-${width}${dark ? "-dark" : ""}.png`), Buffer.from(data, "base64"));
     }
     await this.size(1200);
+    await this.axe(name);
   }
   // piece keeps a picture of a part of the page, from one element to another.
   async piece(name, from, to) {
     if (!process.env.SHOTS) return;
     await this.size(760);
     const clip = await this.run(`{ document.activeElement.blur(); scrollTo(0, 0); const a = document.querySelector(${JSON.stringify(from)}).getBoundingClientRect(), b = document.querySelector(${JSON.stringify(to)}).getBoundingClientRect();
-      ({ x: 0, y: scrollY + a.top - 40, width: innerWidth, height: b.bottom - a.top + 56, scale: 1 }) }`);
+      ({ x: 0, y: scrollY + a.top - 16, width: innerWidth, height: b.bottom - a.top + 24, scale: 1 }) }`);
     const { data } = await this.send("Page.captureScreenshot", { captureBeyondViewport: true, format: "png", clip });
     writeFileSync(path.join(process.env.SHOTS, `${name}.png`), Buffer.from(data, "base64"));
     await this.size(1200);

@@ -332,6 +332,7 @@ var table = map[string]row{
 	"test/monitoring": {why: "a real Prometheus, alongside a real daemon", ours: []string{"*"}, testOnly: true},
 	"test/kubernetes": {why: "renders the chart; knows nothing of the product", testOnly: true},
 	"test/proof":      {why: "runs the program of the machine-checked proof alongside the product", testOnly: true},
+	"test/third":      {why: "a verifier that is written from SPEC alone, alongside the product", stdOnly: true, testOnly: true},
 	"perf/bench":      {why: "measures the whole", ours: []string{"*"}, testOnly: true},
 	"perf/growth": {why: "writes large ledgers and measures what their size costs", ours: []string{"*"},
 		testOnly: true},

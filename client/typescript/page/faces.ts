@@ -1,9 +1,9 @@
 // How cards, numbers and values are drawn, and said.
 import { el } from "./dom.ts";
+import { iso, num, of as found, t } from "./words.ts";
 import type { ShownCard, Story } from "../src/verify/types.ts";
 
-const RANKS: Record<string, string> = { A: "ace", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", T: "ten", J: "jack", Q: "queen", K: "king" };
-const SUITS: Record<string, [pip: string, name: string]> = { s: ["♠", "spades"], h: ["♥", "hearts"], d: ["♦", "diamonds"], c: ["♣", "clubs"] };
+const PIPS: Record<string, string> = { s: "♠", h: "♥", d: "♦", c: "♣" };
 
 export type Look = "drawn" | "french" | "ball" | "field" | "plain" | "long";
 
@@ -16,21 +16,21 @@ export function lookOf({ deck = [], ranges, of, taken }: Story): Look {
   return taken === 1 ? "field" : deck.some((name) => [...name].length > 3) ? "long" : "plain";
 }
 
-const PIPS = ["", "4", "26", "246", "0268", "02468", "023568"]; // of a die: which of nine places
+const DOTS = ["", "4", "26", "246", "0268", "02468", "023568"]; // of a die: which of nine places
 
 // face draws one card, number or value, and says it.
 export function face(card: ShownCard, look: Look, range = 0): { said: string; picture: HTMLElement } {
   const picture = (kind: string, ...parts: HTMLElement[]) => el("span", { class: `face ${kind}`, "aria-hidden": "true" }, ...parts);
   const rank = (text: string) => el("span", { class: "rank" }, text);
   if (look === "drawn") {
-    const said = `${card.label === undefined ? "" : `${card.label}: `}${card.shows}, of 1 to ${range.toLocaleString("en")}`;
+    const said = `${card.label === undefined ? "" : `${iso(card.label)}: `}${t.drawnOf(String(card.shows), num(range))}`;
     if (card.label !== undefined) return { said, picture: picture("long", rank(card.label)) };
     if (range !== 6) return { said, picture: picture("drawn", rank(String(card.shows))) };
-    return { said, picture: picture("die", ...Array.from({ length: 9 }, (_, i) => el("i", { class: PIPS[card.shows ?? 0]!.includes(String(i)) && "on" }))) };
+    return { said, picture: picture("die", ...Array.from({ length: 9 }, (_, i) => el("i", { class: DOTS[card.shows ?? 0]!.includes(String(i)) && "on" }))) };
   }
   if (card.shows !== undefined) return { said: String(card.shows), picture: picture(look, rank(String(card.shows))) };
-  const name = card.card ?? "", [value = "", suit = ""] = name;
-  if (look === "french" && name.length === 2 && Object.hasOwn(RANKS, value) && Object.hasOwn(SUITS, suit))
-    return { said: `${RANKS[value]} of ${SUITS[suit]![1]}`, picture: picture(`suit-${suit}`, rank(value === "T" ? "10" : value), el("span", { class: "pip" }, `${SUITS[suit]![0]}\ufe0e`)) };
-  return { said: name, picture: picture(look, rank(name)) };
+  const name = card.card ?? "", [value = "", suit = ""] = name, rankName = found(t.ranks, value), suitName = found(t.suits, suit);
+  if (look === "french" && name.length === 2 && rankName && suitName)
+    return { said: t.cardName(rankName, suitName), picture: picture(`suit-${suit}`, rank(value === "T" ? "10" : value), el("span", { class: "pip" }, `${PIPS[suit]}\ufe0e`)) };
+  return { said: iso(name), picture: picture(look, rank(name)) };
 }

@@ -1,9 +1,10 @@
 // What the reader gives: files, pasted text, keys and values.
 import { $, input } from "./dom.ts";
-import { besides } from "./link.ts";
+import { besides, nameIn } from "./link.ts";
 import { ofPicture, scan } from "./qr.ts";
 import { show } from "./result.ts";
-import { state } from "./state.ts";
+import { state, type Given } from "./state.ts";
+import { fill, iso, num, t, tech } from "./words.ts";
 
 export const MOST_BYTES = 32 * 2 ** 20 + 1; // one more than the verifier takes
 
@@ -34,33 +35,37 @@ function pasted(): string {
 export async function check(): Promise<void> {
   const run = ++state.runs;
   const given = state.chosen ? state.chosen.bytes : pasted();
-  const name = state.chosen ? `${state.chosen.name}, ${state.chosen.bytes.length.toLocaleString("en")} bytes` : "pasted text";
+  const chosen = state.chosen, name = () => chosen ? [called(chosen), t.bytes(num(chosen.bytes.length))].join(t.comma) : t.pasted;
   if (given.length === 0 && !state.chosen) {
-    say("Choose a file or paste one first.");
+    say(t.chooseFirst);
     return;
   }
   const slots = shuffled.readSlots(input("slot").value);
   $("slot").setAttribute("aria-invalid", String(slots === null));
   if (slots === null) {
     $("result").hidden = true;
-    say("What stands as your secret value is none: it has 32 bytes, as 64 hexadecimal digits or 44 characters of base64.");
+    say(t.noSlot);
+    ($("more") as HTMLDetailsElement).open = true;
     $("slot").focus();
     return;
   }
-  say("Checking …");
+  say(t.checking);
   try {
     const judged = await shuffled.judge(given, { ...trusted(), ...second(), slots, auditors: believed() });
     if (run !== state.runs) return;
     say("");
-    show(judged, name, state.chosen?.link, state.chosen?.link && besides(state.chosen.link, state.chosen.bytes));
+    show(judged, name, chosen?.link, () => chosen?.link && besides(chosen.link, chosen.bytes));
   } catch (e) {
     if (run !== state.runs) return;
     $("result").hidden = true;
-    say(`The check could not run: ${(e as Error).message}`);
+    say(...fill(t.couldNotRun, { why: tech((e as Error).message) }));
   }
 }
 
-export function say(text: string): void { $("status").textContent = text; }
+export function say(...parts: (string | Node)[]): void { $("status").replaceChildren(...parts); }
+
+// called names a file, or the shuffle that a link leads to.
+const called = (given: Given): string => given.link ? nameIn(given.link) : iso(given.name);
 
 // trust takes a key or policy that the reader brings; false for anything else.
 function trust(text: string): boolean {
@@ -70,8 +75,6 @@ function trust(text: string): boolean {
   return true;
 }
 
-const NO_KEY = "No QR code with a verifier key or a witness policy was found in it.";
-
 // scanned asks the camera for a key.
 export async function scanned(): Promise<void> {
   say("");
@@ -79,9 +82,9 @@ export async function scanned(): Promise<void> {
   button.disabled = true; // one camera is enough
   try {
     const text = await scan();
-    if (text !== null) say(trust(text.trim()) ? "The QR code is read, and what it holds is what you trust." : "The QR code holds no verifier key and no witness policy.");
+    if (text !== null) say(trust(text.trim()) ? t.scanned : t.scannedNone);
   } catch (e) {
-    say(`The camera cannot be used: ${(e as Error).message}`);
+    say(...fill(t.noCamera, { why: tech((e as Error).message) }));
   } finally {
     button.disabled = false;
   }
@@ -113,7 +116,7 @@ export async function take(files: File[]): Promise<void> {
     if (/^image\/(?!svg)/.test(file.type)) {
       const text = await ofPicture(file);
       if (text === null || !trust(text.trim())) { // a picture is no evidence
-        say(`${file.name}: ${NO_KEY}`);
+        say(t.noKey(iso(file.name)));
         return;
       }
       continue;
@@ -122,7 +125,7 @@ export async function take(files: File[]): Promise<void> {
     try {
       bytes = new Uint8Array(await file.slice(0, MOST_BYTES).arrayBuffer());
     } catch {
-      say(`${file.name} cannot be read.`);
+      say(t.unreadable(iso(file.name)));
       return;
     }
     const text = bytes.length <= 131072 ? new TextDecoder().decode(bytes).trim() : "";
@@ -136,7 +139,12 @@ export async function take(files: File[]): Promise<void> {
       input("text").value = "";
     }
   }
-  $("name").textContent = state.chosen ? `${state.chosen.name}, ${state.chosen.bytes.length.toLocaleString("en")} bytes, is what is checked.` : "";
+  named();
   if (evidence || state.chosen) await check();
-  else say(`${state.ticket ? "The proof of a ticket is read with the transcript of its shuffle" : "The key is filled in"}. Now give the transcript or receipt.`);
+  else say(state.ticket ? t.ticketFirst : t.keyFirst);
+}
+
+// named says which file is checked.
+export function named(): void {
+  $("name").textContent = state.chosen && !state.chosen.link ? t.checked(iso(state.chosen.name), t.bytes(num(state.chosen.bytes.length))) : "";
 }

@@ -2,6 +2,7 @@
 import { $, el, input } from "./dom.ts";
 import { MOST_BYTES, check, isKey, say } from "./input.ts";
 import { state, type Link } from "./state.ts";
+import { fill, iso, t } from "./words.ts";
 
 // #main/1234 names a shuffle of the server that the page came from, and #casino.example/main/1234
 // one of another server, which a copy of the page from elsewhere can ask. It is all
@@ -37,13 +38,11 @@ export const nameOf = ({ host, ledger, id }: Link): string => `${host === undefi
 const baseOf = ({ host }: Link): URL | string => host === undefined ? document.baseURI
   : `${/^(?:localhost|127\.0\.0\.1)(?::|$)/.test(host) ? "http" : "https"}://${host}/`;
 
-const REFUSALS: Record<number, string> = {
-  401: "This ledger is not open to everybody. Ask the house for the file, and give it below.",
-  403: "This ledger is not open to everybody. Ask the house for the file, and give it below.",
-  404: "This server has no such shuffle.",
-  429: "This server has too many questions just now. Try again in a moment.",
-  503: "This server cannot answer just now. Try again in a moment.",
-};
+// refusal says what an answer means that is no evidence.
+const refusal = (status: number): string => status === 401 || status === 403 ? t.closed : status === 404 ? t.noShuffle : status === 429 ? t.tooMany : status === 503 ? t.busy : t.status(status);
+
+// nameIn says which shuffle a link leads to, and where.
+export const nameIn = ({ id, ledger, host }: Link): string => t.ofLink(String(id), iso(ledger), iso(host ?? location.host));
 
 export async function follow(link: Link | null): Promise<void> {
   const run = ++state.runs;
@@ -53,30 +52,31 @@ export async function follow(link: Link | null): Promise<void> {
   $("result").hidden = true;
   $("name").textContent = "";
   if (!link || !served && link.host === undefined) {
-    showLink("A link that leads nowhere", served ? "After # this page reads a ledger and the number of a shuffle, as in #main/1234."
-      : "This is a copy from disk: a link to a shuffle has to name the house’s server, too, as in #casino.example/main/1234. Or give it the file below.", ...slotOffer(link?.slot));
+    showLink(() => [t.nowhere, fill(served ? t.nowhereServed : t.nowhereDisk, { link: el("code", { dir: "ltr" }, served ? "#main/1234" : "#casino.example/main/1234") }), ...slotOffer(link?.slot)]);
     return;
   }
-  const title = `Shuffle ${link.id} of ${link.ledger}, from ${link.host ?? location.host}`;
-  showLink(title, "Fetching its transcript …");
+  showLink(() => [nameIn(link), t.fetching]);
   say("");
   let bytes: Uint8Array<ArrayBuffer>;
   try {
     bytes = await download(new URL(`v1/${link.ledger}/shuffles/${link.id}/transcript`, baseOf(link)));
   } catch (e) {
-    if (run === state.runs) showLink(title, (e as Error).message, again(link));
+    if (run === state.runs) showLink(() => [nameIn(link), (e as Refused).why(), again(link)]);
     return;
   }
   if (run !== state.runs) return;
   const sent = idOf(bytes);
   if (sent !== undefined && sent !== link.id) {
-    showLink(title, `The server answered with another shuffle, number ${sent}. That is no evidence for this one.`, again(link));
+    showLink(() => [nameIn(link), t.another(iso(String(sent))), again(link)]);
     return;
   }
-  showLink(title, "The transcript is here; the verdict stands below. It shows what everybody may see. Your own cards, while the game is on, are in the file that your table gives you: choose or drop that one.");
-  state.chosen = { name: title, bytes, link };
+  showLink(() => [nameIn(link), t.fetched]);
+  state.chosen = { name: "", bytes, link };
   await check();
 }
+
+// Refused is why there is no evidence, in whichever language the page has when it says so.
+class Refused extends Error { constructor(readonly why: () => string) { super(); } }
 
 // download reads no more than the verifier takes.
 async function download(url: URL | string): Promise<Uint8Array<ArrayBuffer>> {
@@ -84,12 +84,12 @@ async function download(url: URL | string): Promise<Uint8Array<ArrayBuffer>> {
   try {
     answer = await fetch(url, { cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
   } catch {
-    throw new Error("The server does not answer.");
+    throw new Refused(() => t.silent);
   }
-  if (!answer.ok) throw new Error(REFUSALS[answer.status] ?? `The server answers ${answer.status}.`);
+  if (!answer.ok) throw new Refused(() => refusal(answer.status));
   const pieces: Uint8Array<ArrayBuffer>[] = [], reader = answer.body!.getReader();
   let size = 0;
-  for (let r; size < MOST_BYTES && !(r = await reader.read().catch(() => { throw new Error("The server’s answer broke off."); })).done; size += r.value.length) pieces.push(r.value);
+  for (let r; size < MOST_BYTES && !(r = await reader.read().catch(() => { throw new Refused(() => t.brokeOff); })).done; size += r.value.length) pieces.push(r.value);
   reader.cancel().catch(() => {});
   return new Uint8Array(await new Blob(pieces).slice(0, MOST_BYTES).arrayBuffer());
 }
@@ -102,17 +102,19 @@ function idOf(bytes: Uint8Array): unknown {
   }
 }
 
-function showLink(title: string, text: string, ...more: HTMLElement[]): void {
-  $("link").replaceChildren(el("h2", { id: "link-title" }, title), el("p", { role: "status" }, text), ...more);
+function showLink(says: () => [title: string, text: string | (string | Node)[], ...more: HTMLElement[]]): void {
+  state.link = () => {
+    const [title, text, ...more] = says();
+    $("link").replaceChildren(el("h2", { id: "link-title" }, title), el("p", { role: "status" }, ...[text].flat()), ...more);
+  };
+  state.link();
   $("link").hidden = false;
 }
 
 // besides is what is said next to the verdict on a linked shuffle.
 export function besides(link: Link, bytes: Uint8Array<ArrayBuffer>): HTMLElement {
   return el("div", { class: "of-link" },
-    el("p", {}, new URL(baseOf(link)).origin === location.origin
-      ? `The file and this page came from ${location.host}: a server that lies can send both. The verdict is worth as much as the key that you give, and the place that you have it from.`
-      : `The file came from ${link.host}, and this page did not. The verdict is worth as much as the key that you give, and the place that you have it from.`),
+    el("p", {}, new URL(baseOf(link)).origin === location.origin ? t.sameServer(iso(location.host)) : t.otherServer(iso(link.host!))),
     ...keyOffer(link.key), ...slotOffer(link.slot), keep(bytes, `${link.ledger}-${link.id}.json`));
 }
 
@@ -122,11 +124,11 @@ function button(text: string, kind: string, action: () => void): HTMLElement {
   return b;
 }
 
-const again = (link: Link) => button("Try again", "plain", () => follow(link));
+const again = (link: Link) => button(t.again, "plain", () => follow(link));
 
 // keep saves the very bytes that were judged.
 function keep(bytes: Uint8Array<ArrayBuffer>, name: string): HTMLElement {
-  return button("Save the file", "plain", () => {
+  return button(t.save, "plain", () => {
     const url = URL.createObjectURL(new Blob([bytes], { type: "application/json" }));
     el("a", { href: url, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(url), 10000);
@@ -135,9 +137,9 @@ function keep(bytes: Uint8Array<ArrayBuffer>, name: string): HTMLElement {
 
 function keyOffer(key: string | undefined): HTMLElement[] {
   if (key === undefined || state.keyOfLink && input("trust").value === key) return [];
-  if (!isKey(key)) return [el("p", {}, "The link also brings something that is no verifier key. It is not used.")];
-  return [el("p", {}, "The link also brings a key: ", el("code", {}, key), ". It is not used: anyone who made the link chose it, and a false ledger has a false key. Compare it with the one that the regulator or the licence names."),
-    button("I have compared it: use this key", "plain", () => {
+  if (!isKey(key)) return [el("p", {}, t.linkNoKey)];
+  return [el("p", {}, ...fill(t.linkKey, { key: el("code", { dir: "ltr" }, key) })),
+    button(t.useKey, "plain", () => {
       input("trust").value = key;
       state.keyOfLink = true;
       check();
@@ -146,9 +148,9 @@ function keyOffer(key: string | undefined): HTMLElement[] {
 
 function slotOffer(slot: string | undefined): HTMLElement[] {
   if (slot === undefined || state.slotOfLink && input("slot").value === slot) return [];
-  if (!shuffled.readSlots(slot)?.length) return [el("p", {}, "The link also brings something that is no secret value. It is not used.")];
-  return [el("p", {}, "The link also brings a secret value: ", el("code", {}, slot), ". It is not used: it says something only to the player who chose it. Compare it with the one that you kept."),
-    button("I chose this value: use it", "plain", () => {
+  if (!shuffled.readSlots(slot)?.length) return [el("p", {}, t.linkNoSlot)];
+  return [el("p", {}, ...fill(t.linkSlot, { slot: el("code", { dir: "ltr" }, slot) })),
+    button(t.useSlot, "plain", () => {
       input("slot").value = slot;
       state.slotOfLink = true;
       check();

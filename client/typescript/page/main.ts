@@ -1,10 +1,20 @@
 // The page around the verifier.
 import { $, el, input } from "./dom.ts";
-import { check, remember, remembered, scanned, take } from "./input.ts";
+import { check, named, remember, remembered, say, scanned, take } from "./input.ts";
 import { follow, readLink, served } from "./link.ts";
 import { hasCamera } from "./qr.ts";
 import { state } from "./state.ts";
+import { LANGUAGES, preferred, speak } from "./words.ts";
 
+$("language").append(...Object.entries(LANGUAGES).map(([code, { name }]) => el("option", { value: code, lang: code }, name)));
+speak(preferred());
+$("language").addEventListener("change", () => {
+  speak(input("language").value);
+  say("");
+  named();
+  state.link?.();
+  state.result?.();
+});
 $("form").addEventListener("submit", (e) => { e.preventDefault(); check(); });
 $("file").addEventListener("click", () => { input("file").value = ""; }); // so that the same file may be chosen again
 $("file").addEventListener("change", () => take([...input("file").files ?? []]));
@@ -23,7 +33,6 @@ window.addEventListener("hashchange", () => {
   follow(readLink());
 });
 $("served").hidden = !served;
-if (served) $("contract").replaceChildren(el("a", { href: String(new URL("openapi.yaml", document.baseURI)) }, "contract"));
 follow(readLink());
 
 for (const type of ["dragenter", "dragover"]) document.addEventListener(type, (e) => { e.preventDefault(); $("drop").classList.add("over"); });

@@ -1,6 +1,7 @@
 // Reads a QR code, as on a printed card with a key, from a picture or by the camera. Nothing is sent anywhere.
 import decode from "qr/decode.js";
 import { $, el } from "./dom.ts";
+import { t } from "./words.ts";
 
 const SIDE = 1280; // pixels of the longer side that are looked at
 
@@ -33,7 +34,7 @@ export const hasCamera = () => navigator.mediaDevices?.getUserMedia !== undefine
 // scan shows what the camera sees until it sees a code, or the reader has enough; null for none.
 export async function scan(): Promise<string | null> {
   const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment" } });
-  const video = el("video", { playsinline: "", muted: "" }) as HTMLVideoElement, stop = el("button", { type: "button", class: "plain" }, "Stop");
+  const video = el("video", { playsinline: "", muted: "" }) as HTMLVideoElement, stop = el("button", { type: "button", class: "plain" }, t.stop);
   let over = false;
   stop.addEventListener("click", () => { over = true; });
   $("camera").replaceChildren(video, stop);

@@ -1,89 +1,124 @@
 // The verdict, its steps and its facts.
 import { blindSection } from "./blind.ts";
 import { cardSection } from "./cards.ts";
-import { $, el } from "./dom.ts";
+import { $, el, type Child } from "./dom.ts";
 import { levelSection } from "./level.ts";
 import { pastSection } from "./past.ts";
+import { state } from "./state.ts";
 import { termsSection } from "./terms.ts";
-import { RESULTS, STEPS, VERDICTS, advice, passedOver, summary, unchecked, when } from "./words.ts";
+import { fill, iso, listed, num, of, t, tech, when } from "./words.ts";
 import type { Link } from "./state.ts";
-import type { StepResult, Story, Verdict } from "../src/verify/types.ts";
+import type { Result, StepResult, Story, Verdict } from "../src/verify/types.ts";
+
+const MARKS: Record<Verdict["verdict"] | Result, string> = { "proved": "✓", "consistent": "≈", "failed": "✗", "cannot judge": "?", "ok": "✓", "not checked": "–" };
+
+// says is the sentence of a step that holds, or of one that fails.
+const says = (step: string, failed: boolean): string => of(t.stepSays, step)![failed ? 1 : 0];
+
+function summary(v: Verdict): Child[] {
+  if (v.verdict === "failed") return [says(v.failed!, true)];
+  if (v.verdict === "consistent") return [t.consistent];
+  if (v.verdict === "cannot judge") return fill(t.unknown, { what: tech(v.unknown!) });
+  if (v.level === "witnessed") return [v.kind === "receipt" ? t.receiptWitnessed : t.witnessed];
+  if (v.level === "mixed") return [t.mixed];
+  if (v.kind === "receipt") return [state.keyOfLink ? t.receiptOfLink : t.receipt];
+  return [state.keyOfLink ? t.provedOfLink : t.proved];
+}
+
+// unchecked says so where the shuffle itself could not be worked out again.
+function unchecked(v: Verdict): Child[] {
+  const order = v.steps.find((s) => s.name === "order");
+  if (v.level === undefined || v.kind !== "transcript" || order?.result !== "not checked") return [];
+  const again = [" ", ...fill(t.notAgain, { why: tech(order.detail) })], values = v.cards?.some((c) => c.shows !== undefined);
+  if (v.state !== "closed") return again;
+  const names = v.statements?.filter((s) => s.trusted).map((s) => iso(s.name)) ?? [], who = listed(names);
+  if (names.length === 0) return [...again, " ", values ? t.unshownValues : t.unshownDeck];
+  return [...again, " ", (values ? t.statedValues : t.statedDeck)(who, names.length === 1)];
+}
+
+// passedOver says how much of the file this page does not know.
+function passedOver(v: Verdict): string | null {
+  if (v.level === undefined || v.passed_over === undefined) return null;
+  const n = v.passed_over.reduce((sum, p) => sum + p.count, 0), kinds = v.passed_over.length;
+  return t.passedOver(num(n), n === 1, num(kinds), kinds === 1);
+}
 
 function verdictSection(v: Verdict, name: string, more: HTMLElement | undefined): HTMLElement {
-  const [mark, holds] = VERDICTS[v.verdict];
-  const title = v.failed === "format" ? "Damaged, or no evidence at all" : holds;
-  const failed = v.steps.find((s) => s.result === "failed");
-  const unknown = passedOver(v);
+  const failed = v.steps.find((s) => s.result === "failed"), unknown = passedOver(v);
+  const giveKey = v.verdict === "consistent" && el("button", { type: "button", class: "plain" }, t.giveKey);
+  if (giveKey) giveKey.addEventListener("click", () => $("trust").focus());
   return el("section", { class: `verdict ${v.verdict.replace(" ", "-")}` },
-    el("span", { class: "mark", "aria-hidden": "true" }, mark),
+    el("span", { class: "mark", "aria-hidden": "true" }, MARKS[v.verdict]),
     el("div", {},
-      el("h2", { id: "result-title", tabindex: "-1" }, title),
-      el("p", {}, summary(v), unchecked(v)),
-      failed && el("p", { class: "advice" }, advice(failed.name)),
+      el("h2", { id: "result-title", tabindex: "-1" }, v.failed === "format" ? t.noEvidence : t.verdicts[v.verdict]),
+      el("p", {}, ...summary(v), ...unchecked(v)),
+      failed && el("p", { class: "advice" }, el("strong", {}, t.relyOnNothing), " ", of(t.advice, failed.name) ?? t.getAgain),
       unknown !== null && el("p", {}, unknown),
       failed ? el("dl", { class: "pairs" },
-        el("dt", {}, "Failed at"), el("dd", {}, `step ${v.steps.indexOf(failed) + 1} of ${v.steps.length}, `, el("code", {}, failed.name)),
-        el("dt", {}, "Found"), el("dd", {}, failed.detail),
-        el("dt", {}, "Likely cause"), el("dd", {}, failed.cause)) : null,
+        el("dt", {}, t.failedAt), el("dd", {}, t.step(v.steps.indexOf(failed) + 1, v.steps.length), el("code", { dir: "ltr" }, failed.name)),
+        el("dt", {}, t.found), el("dd", {}, tech(failed.detail)),
+        el("dt", {}, t.cause), el("dd", {}, tech(failed.cause!))) : null,
       v.kind && v.steps[1]?.result === "ok" && (v.entry === undefined || v.entry.type === "genesis" || v.entry.type === "commit") && !v.production
-        ? el("p", { class: "sandbox" }, "A sandbox: a game for testing, not for money.") : null,
+        ? el("p", { class: "sandbox" }, t.sandbox) : null,
+      giveKey && el("p", {}, giveKey),
       el("p", { class: "source" }, name), more));
 }
 
 // A key that the file itself brings is not known to be the right one.
-function stepTitle(s: StepResult, v: Verdict): string {
-  if (s.name === "signature" && s.result === "ok" && v.level === "key not pinned") return "The ledger is signed by the key in this file";
-  return STEPS[s.name]![s.result === "failed" ? 1 : 0];
-}
+const stepTitle = (s: StepResult, v: Verdict): string =>
+  s.name === "signature" && s.result === "ok" && v.level === "key not pinned" ? t.keyInFile : says(s.name, s.result === "failed");
 
 function stepSection(v: Verdict): HTMLElement {
-  return el("section", {}, el("h3", {}, "Step by step"),
-    el("ol", { role: "list", class: "steps" }, ...v.steps.map((s) => {
-      const [mark, word] = RESULTS[s.result];
-      return el("li", { class: s.result.replace(" ", "-") },
-        el("span", { class: "mark", "aria-hidden": "true" }, mark),
-        el("div", {},
-          el("p", { class: "title" }, stepTitle(s, v), " ",
-            el("span", { class: "state" }, word), " ", el("code", {}, s.name)),
-          el("p", { class: "detail" }, s.detail, s.cause ? ` – likely cause: ${s.cause}` : "")));
-    })));
+  const words: Record<Result, string> = { "ok": t.holds, "failed": t.fails, "not checked": t.notChecked }, count = (result: Result) => v.steps.filter((s) => s.result === result).length;
+  return el("details", { class: "behind", open: v.verdict === "failed" && "" },
+    el("summary", {}, el("h3", {}, t.steps), v.level !== undefined && el("span", { class: "help" }, t.stepsOf(count("ok"), count("not checked")))),
+    el("ol", { role: "list", class: "steps" }, ...v.steps.map((s) => el("li", { class: s.result.replace(" ", "-") },
+      el("span", { class: "mark", "aria-hidden": "true" }, MARKS[s.result]),
+      el("div", {},
+        el("p", { class: "title" }, stepTitle(s, v), " ",
+          el("span", { class: "state" }, words[s.result]), " ", el("code", { dir: "ltr" }, s.name)),
+        el("p", { class: "detail" }, tech(s.detail), ...(s.cause ? fill(t.likely, { cause: tech(s.cause) }) : [])))))));
 }
 
 // by names who caused an entry: an identity, and the credential that it showed.
-const by = ({ identity, credential }: { identity: string; credential: string }) => identity === credential ? identity : `${identity}, with the credential ${credential}`;
-const dealtBy = ({ identity, first, last }: Story["dealers"][number]) => first === last ? `${identity}, place ${first}` : `${identity}, places ${first} to ${last}`;
+const by = ({ identity, credential }: { identity: string; credential: string }) => identity === credential ? iso(identity) : t.withCredential(iso(identity), iso(credential));
 
 function factSection(v: Verdict, story: Story | null): HTMLElement | null {
-  const outcome = v.outcome && (v.reason ? `${v.outcome}, ${v.reason}` : v.outcome).replaceAll("_", " ");
-  const all: [string, string | number | undefined][] = [
-    ["Ledger", v.ledger && `${v.ledger}${v.steps[1]?.result === "ok" && (v.id || v.entry?.type === "genesis") ? v.production ? ", production" : ", sandbox" : ""}`],
-    ["Entries in it", v.checkpoint && v.checkpoint.size.toLocaleString("en")],
-    ["Entry", v.entry && `${v.entry.index}, ${v.entry.type}, by ${by(v.entry)}`],
-    ["Written", v.entry?.time && when(v.entry.time)],
-    ["Shuffle", v.id],
-    ["File of", v.recipient],
-    ["Table", v.table && `${v.table}, number ${v.serial}`],
-    ["Game", v.game_ref],
-    ["Committed", v.committed_at && `${when(v.committed_at)}${v.owner ? `, by ${v.owner}` : ""}`],
-    ["Dealt by", story?.dealers.map(dealtBy).join("; ")],
-    ["To close by", v.close_by && when(v.close_by)],
-    ["Closed", v.closed_at && `${when(v.closed_at)}, ${outcome}`],
-    ["State", v.state === "open" ? "open: the file holds no close" : v.state === "continued" ? "continued: its randomness comes after the last shuffle of these cards" : undefined],
-    ["Stated by", v.statements?.map((s) => s.trusted ? s.name : `${s.name}, who is not trusted: it gives nothing`).join("; ")],
-    ["Witnesses", v.witnesses?.map((w) => `${w.name}, at ${w.time ? when(w.time) : "no time"}`).join("; ")],
-    ["Randomness goes to", v.disclosure && (v.disclosure === "public" ? "everybody, at the close" : "the auditors, at the close")],
-    ["Commitment", v.commitment],
-    ["Deck root", v.deck_root],
+  const outcome = v.outcome && [of(t.outcomes, v.outcome) ?? iso(v.outcome), v.reason && iso(v.reason.replaceAll("_", " "))].filter(Boolean).join(t.comma);
+  const told = v.ledger && [iso(v.ledger), ...(v.steps[1]?.result === "ok" && (v.id || v.entry?.type === "genesis") ? [v.production ? t.production : t.testing] : [])].join(t.comma);
+  const all: [string, string | undefined | false, bytes?: true][] = [
+    [t.ledger, told],
+    [t.size, v.checkpoint && num(v.checkpoint.size)],
+    [t.entry, v.entry && t.entryBy(v.entry.index, iso(v.entry.type), by(v.entry))],
+    [t.written, v.entry?.time && when(v.entry.time)],
+    [t.shuffleNumber, v.id === undefined ? undefined : String(v.id)],
+    [t.fileOf, v.recipient && iso(v.recipient)],
+    [t.table, v.table && t.serial(iso(v.table), v.serial!)],
+    [t.game, v.game_ref && iso(v.game_ref)],
+    [t.committed, v.committed_at && (v.owner ? t.by(when(v.committed_at), iso(v.owner)) : when(v.committed_at))],
+    [t.dealtBy, story?.dealers.map((d) => t.dealt(iso(d.identity), d.first, d.last)).join("; ")],
+    [t.closeBy, v.close_by && when(v.close_by)],
+    [t.closedAt, v.closed_at && [when(v.closed_at), outcome].join(t.comma)],
+    [t.state, v.state === "open" ? t.open : v.state === "continued" && t.goesOn],
+    [t.statedBy, v.statements?.map((s) => s.trusted ? iso(s.name) : t.notTrusted(iso(s.name))).join("; ")],
+    [t.witnessesAt, v.witnesses?.map((w) => t.at(iso(w.name), w.time ? when(w.time) : t.noTime)).join("; ")],
+    [t.disclosure, v.disclosure && (v.disclosure === "public" ? t.everybody : t.toAuditors)],
+    [t.commitment, v.commitment, true],
+    [t.deckRoot, v.deck_root, true],
   ];
-  const facts = all.filter(([, value]) => value !== undefined && value !== "");
+  const facts = all.filter(([, value]) => value);
   if (facts.length === 0) return null;
-  return el("section", {}, el("h3", {}, v.verdict === "failed" ? "What the file says: do not rely on it" : "What the file says"),
-    el("dl", { class: "pairs" }, ...facts.flatMap(([k, value]) => [el("dt", {}, k), el("dd", {}, String(value))])));
+  return el("details", { class: "behind" }, el("summary", {}, el("h3", {}, v.verdict === "failed" ? t.factsFailed : t.facts)),
+    el("dl", { class: "pairs" }, ...facts.flatMap(([k, value, bytes]) => [el("dt", {}, k), el("dd", { dir: bytes && "ltr" }, value as string)])));
 }
 
-export function show({ verdict: v, story }: { verdict: Verdict; story: Story | null }, name: string, link: Link | undefined, more: HTMLElement | undefined): void {
-  $("result").replaceChildren(...[verdictSection(v, name, more), pastSection(v, story, link), cardSection(v, story), termsSection(v), levelSection(v, story), blindSection(v), stepSection(v), factSection(v, story),
-    el("details", {}, el("summary", {}, "The verdict as JSON"), el("pre", { tabindex: "0" }, JSON.stringify(v, null, 1)))].filter((section) => section !== null));
+// show says what was found, and again when the language changes; then the reader stays where they are.
+export function show({ verdict: v, story }: { verdict: Verdict; story: Story | null }, name: () => string, link: Link | undefined, more: () => HTMLElement | undefined): void {
+  state.result = () => {
+    $("result").replaceChildren(...[verdictSection(v, name(), more()), pastSection(v, story, link), cardSection(v, story), termsSection(v), levelSection(v, story), blindSection(v), stepSection(v), factSection(v, story),
+      el("details", { class: "json" }, el("summary", {}, t.json), el("pre", { tabindex: "0", dir: "ltr", lang: "en" }, JSON.stringify(v, null, 1)))].filter((section) => section !== null));
+  };
+  state.result();
   $("result").hidden = false;
   $("result-title").focus();
 }

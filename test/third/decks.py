@@ -1,0 +1,59 @@
+"""Decks: SPEC 3."""
+
+import hashlib
+
+from errors import Malformed
+from wire import str8, u16
+
+SUITS = "shdc"
+RANKS = "A23456789TJQK"
+
+
+def forbidden(character):
+    """Characters that would let two decks look alike (SPEC 3.1)."""
+    code = ord(character)
+    ranges = ((0, 0x1f), (0x7f, 0xa0), (0xad, 0xad), (0x61c, 0x61c), (0x200b, 0x200f),
+              (0x2028, 0x202f), (0x2060, 0x206f), (0xfeff, 0xfeff), (0xd800, 0xdfff))
+    return any(low <= code <= high for low, high in ranges)
+
+
+def check_name(name):
+    """A card's name, or a label of a wheel."""
+    raw = name.encode("utf-8", "surrogatepass")
+    if not 1 <= len(raw) <= 64 or name.startswith(" ") or name.endswith(" "):
+        raise Malformed("card name")
+    if any(forbidden(character) for character in name):
+        raise Malformed("card name")
+
+
+def deck_hash(names):
+    """The hash of a list of card names."""
+    hashed = hashlib.sha256(b"shuffled/v1/deck\0" + u16(len(names)))
+    for name in names:
+        hashed.update(str8(name))
+    return hashed.digest()
+
+
+def cards(suits, ranks):
+    """Suits follow each other, each with all its ranks."""
+    return [rank + suit for suit in suits for rank in ranks]
+
+
+def published(name):
+    """The cards of a published deck (SPEC 3.2), or None."""
+    standard = cards(SUITS, RANKS)
+    fixed = {
+        "standard-52": standard,
+        "standard-54": standard + ["Jr", "Jb"],
+        "short-36": cards(SUITS, "A6789TJQK"),
+        "pinochle-48": cards(SUITS, "A9TJQK") * 2,
+        "spanish-40": cards("obec", "1234567SCR"),
+    }
+    if name in fixed:
+        return fixed[name]
+    head, _, tail = name.partition("-")
+    if head == "shoe" and 1 <= int(tail) <= 16:
+        return standard * int(tail)
+    if head == "positions" and 2 <= int(tail) <= 4096:
+        return [str(i) for i in range(int(tail))]
+    return None

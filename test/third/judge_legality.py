@@ -1,0 +1,49 @@
+"""Vectors of legality (internal/audit/testdata)."""
+
+import rules
+from entries import Entry
+from errors import Broken, Malformed, Unknown
+from state import State
+
+
+def fold(entries):
+    """The state after entries that are all legal."""
+    state = State()
+    for entry in entries:
+        rules.check(state, entry)
+        state.apply(entry)
+    return state
+
+
+def rule_of(prefix, entry):
+    """ok, or the code of the first rule that an entry breaks."""
+    try:
+        state = fold(prefix)
+    except (Broken, Unknown) as error:
+        return f"prefix breaks {error}"
+    try:
+        rules.check(state, entry)
+        return "ok"
+    except Broken as error:
+        return error.rule
+    except Unknown:
+        return "unknown"
+
+
+def legality(vectors, report):
+    """legality.json."""
+    entries = [Entry(bytes.fromhex(raw)) for raw in vectors["entries"]]
+    for case in vectors["cases"]:
+        report(case["name"], case["rule"],
+               rule_of([entries[i] for i in case["prefix"]], entries[case["next"]]))
+
+
+def ledgers(vectors, report):
+    """ledgers.json: whole ledgers that are legal."""
+    for case in vectors["cases"]:
+        try:
+            fold([Entry(bytes.fromhex(raw)) for raw in case["entries"]])
+            got = "ok"
+        except (Broken, Unknown, Malformed) as error:
+            got = repr(error)
+        report(case["name"], "ok", got)

@@ -1,0 +1,166 @@
+"""Files whose entries are changed, under trees and signatures that fit again.
+
+A mutant whose entries are changed fails at `inclusion`, if nothing else is done. Here the trees
+are made anew and signed by a key of this program, which the mutant's reader trusts, so that the
+steps behind it are reached: entries, origin, legality, openings and the rest.
+"""
+
+import hashlib
+import json
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from entries import Entry
+from errors import Malformed, Unknown
+from merkle import leaf_hash, root_of
+from notes import Key, Receipt
+from wire import to_base64
+
+SIGNER = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"third verifier").digest())
+PUBLIC = SIGNER.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+MAX_SIZE = 400
+
+
+def vkey(origin):
+    """The verifier key of this program for an origin."""
+    key = Key(origin, 1, PUBLIC)
+    return f"{origin}+{key.id.hex()}+{to_base64(bytes([1]) + PUBLIC)}"
+
+
+def signed_checkpoint(origin, size, root):
+    """A checkpoint that this program signed."""
+    text = f"{origin}\n{size}\n{to_base64(root)}\n"
+    signature = Key(origin, 1, PUBLIC).id + SIGNER.sign(text.encode())
+    return f"{text}\n\u2014 {origin} {to_base64(signature)}\n"
+
+
+def audit_path(index, leaves):
+    """The audit path of a leaf (RFC 6962, section 2.1.1)."""
+    if len(leaves) == 1:
+        return []
+    split = 1 << (len(leaves) - 1).bit_length() - 1
+    if index < split:
+        return audit_path(index, leaves[:split]) + [root_of(leaves[split:])]
+    return audit_path(index - split, leaves[split:]) + [root_of(leaves[:split])]
+
+
+def leaves_of(size, entries):
+    """The leaves of a tree that has entries at indexes, and others elsewhere."""
+    leaves = [leaf_hash(f"filler {i}".encode()) for i in range(size)]
+    for index, raw in entries:
+        if index < size:
+            leaves[index] = leaf_hash(raw)
+    return leaves
+
+
+def receipt_text(origin, index, raw, leaves):
+    """A receipt of an entry under a tree."""
+    path = audit_path(index, leaves) if index < len(leaves) else []
+    lines = ["c2sp.org/tlog-proof@v1", "extra " + to_base64(raw), f"index {index}",
+             *map(to_base64, path), "", ""]
+    return "\n".join(lines) + signed_checkpoint(origin, len(leaves), root_of(leaves))
+
+
+def lone_receipt(chance, raw):
+    """A receipt of any bytes, signed by this program."""
+    origin = "casino.example/main"
+    size = chance.randrange(1, 40)
+    index = chance.randrange(size) if chance.random() < 0.7 else 0
+    leaves = leaves_of(size, [(index, raw)])
+    trust = {"vkey": vkey(origin)} if chance.random() < 0.9 else {}
+    return receipt_text(origin, index, raw, leaves).encode(), trust
+
+
+class Resigner:
+    """A transcript, taken apart."""
+
+    def __init__(self, chance, raw, trust):
+        self.chance, self.raw, self.trust = chance, raw, trust
+
+    def mutant(self):
+        """Changed, put together again and signed: bytes and trust. None if it cannot be."""
+        try:
+            file = json.loads(self.raw)
+            receipts = [Receipt(text) for text in file["receipts"]]
+        except (ValueError, KeyError, TypeError, Malformed, Unknown):
+            return None
+        checkpoint = receipts[0].checkpoint
+        if "keys" in file or checkpoint.size > MAX_SIZE:
+            return None
+        listed = [[receipt.index, receipt.entry] for receipt in receipts]
+        file.pop("witnessed", None)
+        size = max(checkpoint.size, 2)
+        for _ in range(self.chance.choice((1, 1, 1, 2))):
+            size = self.change(file, listed, size)
+        size = max([size] + [index + 1 for index, _ in listed if index < MAX_SIZE])
+        leaves = leaves_of(size, listed)
+        origin = checkpoint.origin
+        file["receipts"] = [receipt_text(origin, index, raw, leaves) for index, raw in listed]
+        trust = {"vkey": vkey(origin)}
+        for name in ("co_dealer", "auditors", "slots", "history"):
+            if name in self.trust:
+                trust[name] = self.trust[name]
+        text = json.dumps(file, ensure_ascii=False, separators=(",", ":"))
+        return text.encode("utf-8", "surrogatepass"), trust
+
+    def change(self, file, listed, size):
+        """One change to the entries, their places, or the cards; gives the tree's size."""
+        how = self.chance.randrange(8)
+        at = self.chance.randrange(len(listed))
+        if how == 0 and len(listed) > 1:
+            del listed[at]
+        elif how == 1:
+            listed.insert(self.chance.randrange(len(listed) + 1), list(listed[at]))
+        elif how == 2:
+            other = self.chance.randrange(len(listed))
+            listed[at][1], listed[other][1] = listed[other][1], listed[at][1]
+        elif how == 3:
+            step = self.chance.choice((-2, -1, 1, 2))
+            for item in listed[at:]:
+                item[0] = max(0, item[0] + step)
+        elif how == 4 and file.get("cards"):
+            cards = file["cards"]
+            i = self.chance.randrange(len(cards))
+            if self.chance.random() < 0.5:
+                del cards[i]
+            else:
+                name = self.chance.choice(("place", "position", "value"))
+                cards[i][name] = max(0, cards[i][name] + self.chance.choice((-1, 1)))
+        elif how == 5:
+            return max(2, size + self.chance.choice((-1, 1, 7)))
+        else:
+            listed[at][1] = self.changed_entry(listed[at][1])
+        return size
+
+    def changed_entry(self, raw):
+        """An entry with another time, identity or field, or a byte that is another."""
+        data = bytearray(raw)
+        how = self.chance.randrange(5)
+        if how == 0:
+            time = int.from_bytes(data[2:10], "big")
+            step = self.chance.choice((-3_600_000, -1, 1, 1_000, 3_600_000, 100_000_000))
+            data[2:10] = max(0, time + step).to_bytes(8, "big")
+        elif how == 1:
+            return self.other_identity(raw)
+        else:
+            start = self.body_start(raw)
+            end = len(data) if how == 2 else min(len(data), start + 40)
+            at = self.chance.randrange(min(start, end - 1), end)
+            data[at] = (data[at] + self.chance.choice((1, 255, 128))) % 256
+        return bytes(data)
+
+    def other_identity(self, raw):
+        """The entry by another identity."""
+        start = self.body_start(raw)
+        name = self.chance.choice((b"dealer-1", b"dealer-2", b"daemon", b"operator", b"x"))
+        both = bytes([len(name)]) + name
+        return raw[:10] + both + both + raw[start:]
+
+    @staticmethod
+    def body_start(raw):
+        """Where the body of an entry begins."""
+        try:
+            return Entry(raw).body_start
+        except (Malformed, Unknown):
+            return min(10, len(raw) - 1)

@@ -1,0 +1,83 @@
+"""Judge all vectors: python3 run.py [folder with internal/]. Fails on a mismatch or no case."""
+
+import json
+import sys
+from pathlib import Path
+
+import judge_disclosure
+import judge_entries
+import judge_files
+import judge_hashes
+import judge_legality
+import judge_texts
+
+FILES = [
+    ("shuffle/testdata/shuffle.json", judge_hashes.shuffle),
+    ("shuffle/testdata/decks.txt", judge_hashes.deck_list),
+    ("audit/testdata/hashes.json", judge_hashes.hashes_file),
+    ("audit/testdata/entries.json", judge_entries.entries),
+    ("audit/testdata/receipts.json", judge_texts.receipts),
+    ("audit/testdata/transcripts.json", judge_texts.transcripts),
+    ("audit/testdata/legality.json", judge_legality.legality),
+    ("audit/testdata/ledgers.json", judge_legality.ledgers),
+    ("terms/testdata/terms.json", judge_texts.terms_file),
+    ("disclosure/testdata/disclosure.json", judge_disclosure.judge),
+]
+SKIPPED = {
+    "inspect/testdata/conduct.json": "a report without its ledger: there is nothing to judge",
+}
+WHOLE_FILES = "verify/testdata/vectors"
+
+
+class Counter:
+    """Counts cases and mismatches of one file."""
+
+    def __init__(self, name):
+        self.name = name
+        self.cases = self.mismatches = 0
+
+    def report(self, case, want, got):
+        """Compare one case."""
+        self.cases += 1
+        if want != got:
+            self.mismatches += 1
+            print(f"MISMATCH {self.name}: {case}\n  want {want!s:.400}\n  got  {got!s:.400}")
+
+    def done(self):
+        """Print the counts; a file without cases is a failure."""
+        print(f"{self.name}: {self.cases} cases, {self.mismatches} mismatches")
+        return self.cases > 0 and self.mismatches == 0
+
+
+def load(path):
+    """A file of vectors: JSON, or lines of text."""
+    text = path.read_text("utf-8")
+    return json.loads(text) if path.suffix == ".json" else text
+
+
+def judge_all(root):
+    """Judge every file below a folder; tells whether all are good."""
+    known = {name for name, _ in FILES} | set(SKIPPED)
+    found = {str(path.relative_to(root)) for path in root.glob("*/testdata/*")
+             if path.suffix in (".json", ".txt")}
+    good = True
+    for name in sorted(found - known):
+        print(f"UNKNOWN {name}: no reader for these vectors")
+        good = False
+    for name, reason in SKIPPED.items():
+        print(f"SKIPPED {name}: {reason}")
+    for name, judge in FILES:
+        counter = Counter(name)
+        judge(load(root / name), counter.report)
+        good = counter.done() and good
+    for folder in ("good", "bad"):
+        counter = Counter(f"{WHOLE_FILES}/{folder}")
+        for path in sorted((root / WHOLE_FILES / folder).glob("*.json")):
+            judge_files.judge(load(path), counter.report, False)
+        good = counter.done() and good
+    return good
+
+
+if __name__ == "__main__":
+    here = Path(sys.argv[1] if len(sys.argv) > 1 else "/tmp/third")
+    sys.exit(0 if judge_all(here / "internal") else 1)

@@ -1,0 +1,102 @@
+"""A shuffle and a table in the state that legality depends on: SPEC 9, 9.1."""
+
+import draws
+
+BURN, DISCARD, ORDER_PURPOSE = 3, 4, 6
+COMPLETED, ENDED_EARLY, CONTINUED, VOID, EXPIRED = 1, 2, 3, 4, 5
+TAPE_LOST, REASON_CO_DEALER = 10, 11
+TO_CLOSE, TO_PLAY = 1, 2
+CANCEL = 12
+
+
+def is_tape_lost(body):
+    """A close as void for tape_lost."""
+    return body.get("outcome") == VOID and body.get("reason") == TAPE_LOST
+
+
+class Shuffle:
+    """An open or ended shuffle."""
+
+    def __init__(self, index, entry):
+        body = entry.body
+        self.id = index
+        self.time = entry.time
+        self.body = body
+        self.context = body["context"]
+        self.m = draws.size(self.context)
+        self.owner = entry.identity
+        self.may_play = True
+        self.takeovers = 0
+        self.open = True
+        self.continued = False
+        self.disclosed = False
+        self.mixed = False
+        self.next = 0
+        self.deals = 0
+        self.public = set()
+        self.purposes = {}      # place -> purpose
+        self.runs = {}          # place -> run
+        self.co_values = []     # positions or draws that the co-dealer gave
+        self.root = self
+        self.parent = None
+        self.child = None
+        self.depth = 1
+
+    @property
+    def plan(self):
+        """The sources that have a value: all but a co-dealer."""
+        return [source for source in self.context["plan"] if source["source"] != 4]
+
+    @property
+    def co_dealer(self):
+        """The co-dealer of the plan, {origin, commit}, or None."""
+        for source in self.context["plan"]:
+            if source["source"] == 4:
+                return source
+        return None
+
+    @property
+    def is_order(self):
+        """Whether it is an order for another ledger."""
+        return "for_ledger" in self.context
+
+    @property
+    def last(self):
+        """The last shuffle of its chain."""
+        shuffle = self
+        while shuffle.continued and shuffle.child is not None:
+            shuffle = shuffle.child
+        return shuffle
+
+    def aside(self, place):
+        """Whether a dealt place opens nothing (SPEC 8)."""
+        return self.purposes.get(place) in (BURN, DISCARD) and place not in self.public
+
+    def apply_deal(self, body):
+        """Move the next place to the end of a deal, never back, at most to m."""
+        place = body["first_place"]
+        for run in body["runs"]:
+            for _ in range(run["cards"]):
+                if self.next <= place < self.m:
+                    self.purposes[place] = run["purpose"]
+                    self.runs[place] = run
+                    if run["public"]:
+                        self.public.add(place)
+                place += 1
+        self.next = max(self.next, min(place, self.m))
+        self.deals += 1
+        self.co_values += body.get("blind", {}).get("values", [])
+
+    def apply_reveal(self, body):
+        """Make dealt places public."""
+        self.public |= {place for place in body["places"] if place in self.purposes}
+
+
+class Table:
+    """A table: whether it is open, its last serial, and that commit's index."""
+
+    def __init__(self):
+        self.open = False
+        self.serial = 0
+        self.last = 0
+        self.waiting = {}       # serial -> shuffle, of those that have not begun

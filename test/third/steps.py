@@ -1,0 +1,191 @@
+"""The steps of SPEC 10.1 for a transcript, up to `beacon`."""
+
+import hashlib
+
+import hashes
+import rules_commit
+from entries import Entry
+from errors import Broken, Malformed, StepFailed, Unknown
+from file_state import fold_file
+from merkle import leaf_hash
+from shuffle_state import CONTINUED
+from trust import KeyChain
+
+NOT_CHECKED, OK = "not checked", "ok"
+
+
+def need(good, step, detail):
+    """A step fails unless something is good."""
+    if not good:
+        raise StepFailed(step, detail)
+
+
+def parse(receipt):
+    """The entry of a receipt, in the step `entries`."""
+    try:
+        return Entry(receipt.entry)
+    except Malformed as error:
+        raise StepFailed("entries", f"malformed: {error}") from error
+
+
+def entries(case):
+    """Every entry parses, and they are the file's in their order."""
+    file = case.file
+    case.entries = []
+    phase = {"mix": False, "deal": False, "close": None, "disclosure": False}
+    for number, receipt in enumerate(file.receipts):
+        entry = parse(receipt)
+        place_in_file(case, number, receipt, entry, phase)
+        case.entries.append((receipt.index, entry))
+    case.genesis, case.commit = case.entries[0][1], case.entries[1][1]
+    case.played = case.entries[2:]
+    if file.witnessed is not None:
+        entry = parse(file.witnessed)
+        need(file.witnessed.index == file.id and entry.raw == case.commit.raw, "entries",
+             "witnessed is not of the commit")
+    case.key_entries = signing_entries(file.keys, file.checkpoint.size)
+    co_dealer_entries(case)
+    return OK
+
+
+def place_in_file(case, number, receipt, entry, phase):
+    """Whether an entry may stand where it stands."""
+    kind, body = entry.kind, entry.body
+    if number == 0:
+        need(kind == "genesis" and receipt.index == 0, "entries", "the genesis")
+        return
+    need(receipt.index > case.entries[-1][0], "entries", "indexes do not ascend")
+    if number == 1:
+        need(kind == "commit" and receipt.index == case.file.id, "entries", "the commit")
+        return
+    allowed = ("mix", "deal", "reveal", "takeover", "close")
+    if phase["close"] == CONTINUED:
+        allowed = () if phase["disclosure"] else ("reveal", "disclosure")
+    elif phase["close"] is not None:
+        allowed = ()
+    need(kind in allowed and body["shuffle"] == case.file.id, "entries", f"a {kind}")
+    if kind == "mix":
+        need(not phase["mix"] and not phase["deal"], "entries", "a mix")
+    plan = case.entries[1][1].body["context"]["plan"]
+    if kind == "deal" and any(source["source"] != 4 for source in plan):
+        need(phase["mix"], "entries", "a deal without the mix")
+    phase[kind] = body["outcome"] if kind == "close" else True
+
+
+def signing_entries(receipts, largest):
+    """The entries of `keys`: (index, key, checkpoint)."""
+    listed = []
+    for receipt in receipts:
+        entry = parse(receipt)
+        need(entry.kind == "key" and entry.body["subject"] == 1, "entries", "not a signing key")
+        need(not listed or receipt.index > listed[-1][0], "entries", "keys do not ascend")
+        need(receipt.index + 1 == receipt.checkpoint.size, "entries", "not the last entry")
+        need(largest is None or receipt.checkpoint.size <= largest, "entries", "above the file")
+        listed.append((receipt.index, entry.body["key"], receipt.checkpoint))
+    return listed
+
+
+def co_dealer_entries(case):
+    """The entries of `co_dealer`: the commit, then deals of that shuffle, at most one close."""
+    file = case.file
+    plan = case.commit.body["context"]["plan"]
+    case.named = next((s for s in plan if s["source"] == 4), None)
+    need(file.has_co_dealer == (case.named is not None), "entries", "co_dealer")
+    case.order, case.co_entries = None, []
+    for number, receipt in enumerate(file.co_receipts):
+        entry = parse(receipt)
+        if number == 0:
+            need(entry.kind == "commit", "entries", "the co-dealer's commit")
+            case.order = entry
+        else:
+            last_index, last = case.co_entries[-1]
+            need(receipt.index > last_index and last.kind != "close", "entries", "co_dealer")
+            need(entry.kind in ("deal", "close"), "entries", "co_dealer")
+            need(entry.body["shuffle"] == case.co_entries[0][0], "entries", "co_dealer")
+        case.co_entries.append((receipt.index, entry))
+    case.co_keys = signing_entries(file.co_keys, None)
+
+
+def signature(case):
+    """The chain of keys, and who signed the checkpoints."""
+    file = case.file
+    trusted = list(case.trust.pinned)
+    genesis_key = case.genesis.body["signing_key"]
+    chain = KeyChain(file.checkpoint.origin, genesis_key, case.key_entries, trusted)
+    if case.key_entries or not trusted:
+        if not trusted:
+            chain.trusted = [chain.first]
+        wrong = chain.check()
+        need(wrong is None, "signature", wrong)
+    for checkpoint in case.checkpoints:
+        need(chain.signed(checkpoint), "signature", "not signed by a trusted key")
+    return OK
+
+
+def inclusion(case):
+    """Every proof, and one root for each size."""
+    file = case.file
+    listed = file.receipts + file.keys + ([file.witnessed] if file.witnessed else [])
+    roots = {}
+    for receipt in listed:
+        need(receipt.included(), "inclusion", f"entry {receipt.index}")
+        checkpoint = receipt.checkpoint
+        need(roots.setdefault(checkpoint.size, checkpoint.root) == checkpoint.root, "inclusion",
+             "two roots of one size")
+    return OK
+
+
+def witnesses(case):
+    """The quorum cosigned the file's checkpoint."""
+    policy = case.trust.policy
+    if policy is None or policy.quorum == "none":
+        return NOT_CHECKED
+    if policy.complete(case.file.checkpoint) is None:
+        if policy.cannot_judge(case.file.checkpoint):
+            raise Unknown("a witness key of a later type decides")
+        raise StepFailed("witnesses", "too few")
+    return OK
+
+
+def origin(case):
+    """Genesis, context and checkpoint are of one ledger."""
+    context, genesis = case.commit.body["context"], case.genesis.body
+    need(genesis["origin"] == context["origin"] == case.file.checkpoint.origin, "origin", "name")
+    need(context["genesis"] == hashlib.sha256(case.genesis.raw).digest(), "origin", "genesis")
+    need(context["production"] == genesis["production"], "origin", "production")
+    return OK
+
+
+def slots(case):
+    """Every slot that the verifier was given is in the plan."""
+    if not case.trust.slots:
+        return NOT_CHECKED
+    context = case.commit.body["context"]
+    planned = [s["slot_hash"] for s in context["plan"] if s["source"] == 1]
+    given = {hashes.slot_hash(context["origin"], context["table"], r) for r in case.trust.slots}
+    need(given <= set(planned), "slots", "a slot is not in the plan")
+    case.held = [slot for slot in planned if slot in given]
+    return OK
+
+
+def legality(case):
+    """SPEC 10.3."""
+    try:
+        case.state = fold_file(case.entries)
+    except Broken as error:
+        raise StepFailed("legality", str(error)) from error
+    case.shuffle = case.state.shuffles[case.file.id]
+    return OK
+
+
+def beacon(case):
+    """The mix's value of the beacon. This verifier has no BLS: not checked."""
+    source = rules_commit.plan_source(case.commit.body["context"], 2)
+    if source is None or source["chain_hash"] != rules_commit.QUICKNET or case.mix is None:
+        return NOT_CHECKED
+    return case.check_beacon(source["round"])
+
+
+def entry_leaf(entry):
+    """The leaf hash of an entry (SPEC 4.2)."""
+    return leaf_hash(entry.raw)

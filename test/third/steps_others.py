@@ -1,0 +1,172 @@
+"""The steps `asked`, `co_dealer` and `statements` of SPEC 10.1."""
+
+import decks
+import draws
+import ed25519
+import hashes
+import steps_cards
+from errors import StepFailed, Unknown
+from rules_shuffle import opened_places, unplayed as unplayed_of
+from shuffle_state import EXPIRED
+from steps import NOT_CHECKED, OK, entry_leaf, need
+from trust import KeyChain
+from wire import u16, u64
+
+HOUR = 3600 * 1000
+
+
+def asked(case):
+    """The house dealt what it asked for, and the co-dealer what it was asked."""
+    if case.named is None:
+        return NOT_CHECKED
+    (index, commit), rest = case.co_entries[0], case.co_entries[1:]
+    need(case.named["origin"] == case.file.co_receipts[0].checkpoint.origin
+         and case.named["commit"] == {"index": index, "leaf": entry_leaf(commit)}, "asked",
+         "another commit")
+    need(order_fits(case, commit.body), "asked", "another order")
+    own = [entry for _, entry in case.played if entry.kind == "deal"]
+    theirs = [(i, entry) for i, entry in rest if entry.kind == "deal"]
+    close = next((entry for _, entry in case.played if entry.kind == "close"), None)
+    unplayed = unplayed_of(close.body) if close is not None else None
+    need(unplayed or not case.file.unplayed, "asked", "unplayed")
+    need(not unplayed or case.mix or not case.shuffle.plan, "asked", "the mix is missing")
+    need(len(theirs) == len(own) + (1 if unplayed else 0), "asked", "deals")
+    place, before = 0, case.mix or case.commit
+    case.requests = []
+    for number, (i, deal) in enumerate(theirs):
+        named = own[number].body["blind"] if number < len(own) else unplayed
+        need(named["deal"] == {"index": i, "leaf": entry_leaf(deal)}, "asked", "another deal")
+        need(deal.body["first_place"] == place, "asked", "a gap")
+        place += sum(run["cards"] for run in deal.body["runs"])
+        if number < len(own):
+            need(own[number].body["first_place"] == deal.body["first_place"]
+                 and own[number].body["runs_bytes"] == deal.body["runs_bytes"], "asked", "runs")
+        else:
+            check_unplayed(case, deal, unplayed, place)
+        check_request(case, deal.body, before)
+        case.requests.append((deal, number >= len(own)))
+        before = own[number] if number < len(own) else None
+    for _, entry in rest:
+        if entry.kind == "close" and entry.body["outcome"] != EXPIRED:
+            check_follows(case, entry.body)
+    return OK
+
+
+def order_fits(case, body):
+    """The order is for this origin, and of this shuffle's kind, size and disclosure."""
+    mine, theirs = case.context, body["context"]
+    if theirs.get("for_ledger") != mine["origin"] or "parent" in theirs or theirs["plan"]:
+        return False
+    if (theirs["production"], theirs["disclosure"]) != (mine["production"], mine["disclosure"]):
+        return False
+    if body["close_by"] < case.commit.body["close_by"] + HOUR:
+        return False
+    if mine["kind"] != 1:
+        return theirs["kind"] == 2 and theirs["ranges"] == draws.value_ranges(mine)
+    if theirs["kind"] != 1 or not theirs["n"] == theirs["m"] == mine["m"]:
+        return False
+    return theirs["deck_hash"] == decks.deck_hash(decks.published(f"positions-{mine['m']}"))
+
+
+def check_request(case, deal, before):
+    """The request for a deal: by this shuffle, behind E, under the ask key."""
+    request = deal["asked"]
+    leaf = entry_leaf(case.commit)
+    need(request["commit"] == {"index": case.file.id, "leaf": leaf}, "asked", "another shuffle")
+    need(request["after"] == entry_leaf(before), "asked", "behind another entry")
+    message = (hashes.label("ask") + u64(case.file.id) + leaf + request["after"]
+               + request["state"] + u16(deal["first_place"]) + deal["runs_bytes"])
+    need(ed25519.verify(case.commit.body["ask_key"], message, request["ask"]), "asked",
+         "not signed by the ask key")
+
+
+def check_unplayed(case, deal, unplayed, end):
+    """The close has one value for each place of what was not played that is not aside."""
+    places, values = opened_places(deal.body), unplayed["values"]
+    need(end <= case.shuffle.m and len(values) in (0, len(places)), "asked", "values")
+    if case.context["kind"] != 1:
+        ranges = draws.value_ranges(case.context)
+        need(all(1 <= v <= ranges[p] for v, p in zip(values, places)), "asked",
+             "a value out of its range")
+    opened = case.file.unplayed
+    need([card["place"] for card in opened] == (places if values else []), "asked", "unplayed")
+    if case.context["kind"] == 3 and opened:
+        need(places[0] == len(case.file.cards), "asked", "a place of numbers is left out")
+    case.by_place.update(zip(places, values))
+    shown = {card["value"] for card in case.file.cards}
+    for card in opened:
+        need(card["by"] is not None, "asked", "by")
+        steps_cards.open_card(case, card, "asked")
+        need(case.context["kind"] != 1 or card["value"] not in shown, "asked", "a card twice")
+        shown.add(card["value"])
+
+
+def check_follows(case, body):
+    """The order's close follows this shuffle's."""
+    closed = next(((i, e) for i, e in case.played if e.kind == "close"), None)
+    need(closed is not None and body.get("follows") ==
+         {"index": closed[0], "leaf": entry_leaf(closed[1])}, "asked", "follows another")
+
+
+def co_dealer(case):
+    """The co-dealer's evidence under its own policy."""
+    policy = case.trust.co_dealer
+    if case.named is None or policy is None or policy.overlap() == 0 or not policy.logs:
+        return NOT_CHECKED
+    file = case.file
+    origin = file.co_receipts[0].checkpoint.origin
+    need(origin != file.checkpoint.origin, "co_dealer", "one origin")
+    apart(case, policy, origin)
+    listed = file.co_receipts + file.co_keys
+    roots = {}
+    blinds = [e.body["blind"] for _, e in case.played if "blind" in e.body]
+    heads = [(b["head"]["index"], b["head"]["leaf"]) for b in blinds]
+    heads += [(r.checkpoint.size, r.checkpoint.root) for r in listed]
+    for size, root in heads:
+        need(roots.setdefault(size, root) == root, "co_dealer", "two roots")
+    chain = KeyChain(origin, None, case.co_keys, policy.logs)
+    need(chain.check_forwards() is None, "co_dealer", "keys")
+    for receipt in listed:
+        need(receipt.included(), "co_dealer", "inclusion")
+    for receipt in file.co_receipts:
+        need(chain.signed(receipt.checkpoint), "co_dealer", "signature")
+        if policy.complete(receipt.checkpoint) is None:
+            if policy.cannot_judge(receipt.checkpoint):
+                raise Unknown("a witness key of a later type decides")
+            raise StepFailed("co_dealer", "too few witnesses")
+    return OK
+
+
+def apart(case, policy, origin):
+    """No origin and no key of one stands for the other."""
+    house = {key.public for key in case.trust.pinned}
+    house |= {case.genesis.body["signing_key"][1:]} | {key[1:] for _, key, _ in case.key_entries}
+    theirs = {key.public for key in policy.logs} | {key[1:] for _, key, _ in case.co_keys}
+    house_lines = case.trust.policy.lines if case.trust.policy else []
+    need(not house & theirs, "co_dealer", "one key")
+    for _, key in house_lines:
+        need(key.public not in theirs and key.name != origin, "co_dealer", "the house's witness")
+    for _, key in policy.lines:
+        need(key.public not in house and key.name != case.file.checkpoint.origin, "co_dealer",
+             "the co-dealer's witness")
+
+
+def statements(case):
+    """Every statement is about this shuffle, and a trusted auditor's line is good."""
+    listed = case.file.statements
+    if not listed:
+        return NOT_CHECKED
+    last_leaf = entry_leaf(case.entries[-1][1])
+    need(case.tape_disclosed, "statements", "no tape is disclosed")
+    case.stated = []
+    for statement in listed:
+        need(statement.origin == case.file.checkpoint.origin and statement.id == case.file.id
+             and statement.commit_leaf == entry_leaf(case.commit)
+             and statement.last_leaf == last_leaf, "statements", "about another shuffle")
+        for name, key_id, signature in statement.note.lines:
+            keys = [k for k in case.trust.auditors if k.name == name and k.id == key_id]
+            good = [ed25519.verify(k.public, statement.note.text.encode(), signature)
+                    for k in keys]
+            need(all(good), "statements", "not the auditor's signature")
+            case.stated.append({"name": name, "trusted": bool(good)})
+    return OK if any(line["trusted"] for line in case.stated) else NOT_CHECKED

@@ -1,0 +1,230 @@
+package third
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var (
+	mutants = flag.Int("mutants", 0, "how many mutants both verifiers judge")
+	seed    = flag.Int("seed", 1, "which mutants")
+)
+
+const tree = "../.."
+
+// python is an interpreter that has the module cryptography, which scripts/third.sh finds or
+// installs. Without one the test is skipped, and fails where SHUFFLED_REQUIRE_PYTHON is set.
+func python(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(name, "-c", "import cryptography").Run() == nil {
+			return name
+		}
+	}
+	const missing = "no python3 with the module cryptography here: scripts/third.sh installs Debian's python3-cryptography"
+	if os.Getenv("SHUFFLED_REQUIRE_PYTHON") != "" {
+		t.Fatal(missing)
+	}
+	t.Skip("*** " + missing + ": the third verifier is SKIPPED ***")
+	return ""
+}
+
+// The third verifier reaches the verdict of each vector.
+func TestVectors(t *testing.T) {
+	out, err := exec.Command(python(t), "-B", "run.py", tree).CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A judged is a mutant with what the third verifier makes of it.
+type judged struct {
+	Name    string         `json:"name"`
+	File    []byte         `json:"file"`
+	Trust   trust          `json:"trust"`
+	Verdict map[string]any `json:"verdict"`
+}
+
+type trust struct {
+	Key      *string  `json:"vkey"`
+	Policy   *string  `json:"policy"`
+	Slots    []string `json:"slots"`
+	Auditors []string `json:"auditors"`
+	CoDealer *string  `json:"co_dealer"`
+	History  *string  `json:"history"`
+}
+
+// Both verifiers reach the same verdict on mutants: of bytes, of JSON, of what is trusted, and of
+// entries under trees and signatures that are made anew.
+func TestMutants(t *testing.T) {
+	if *mutants == 0 {
+		t.Skip("-mutants is 0: make third judges some")
+	}
+	program := shuffled(t)
+	cmd := exec.Command(python(t), "-B", "mutants.py", tree, strconv.Itoa(*mutants), strconv.Itoa(*seed))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	dir, count, differ, unchecked := t.TempDir(), 0, 0, 0
+	verdicts := map[string]int{}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var m judged
+		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
+			t.Fatal(err)
+		}
+		ours := verify(t, program, dir, m)
+		count++
+		verdicts[ours["verdict"].(string)]++
+		if beacon(ours) {
+			unchecked++
+			continue
+		}
+		if difference := compare(ours, m.Verdict); difference != "" {
+			if differ++; differ <= 20 {
+				t.Errorf("%s: %s", m.Name, difference)
+				keep(t, m)
+			}
+		}
+	}
+	if err := errors.Join(lines.Err(), cmd.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d mutants of seed %d, verdicts %v: %d differ, %d rest on a beacon, which the third verifier does not check",
+		count, *seed, verdicts, differ, unchecked)
+	if count != *mutants || differ > 0 {
+		t.Fatalf("%d of %d mutants were judged, and %d verdicts differ", count, *mutants, differ)
+	}
+}
+
+// shuffled builds the program, or is that of SHUFFLED_PROGRAMS.
+func shuffled(t *testing.T) string {
+	t.Helper()
+	if dir := os.Getenv("SHUFFLED_PROGRAMS"); dir != "" {
+		return filepath.Join(dir, "shuffled")
+	}
+	program := filepath.Join(t.TempDir(), "shuffled")
+	cmd := exec.Command("go", "build", "-o", program, "./cmd/shuffled")
+	cmd.Dir = tree
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building shuffled: %v\n%s", err, out)
+	}
+	return program
+}
+
+// verify is what shuffled verify --json says of a mutant.
+func verify(t *testing.T, program, dir string, m judged) map[string]any {
+	t.Helper()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	args := []string{"verify", write("file", string(m.File)), "--json"}
+	if m.Trust.Key != nil {
+		args = append(args, "--key="+write("key", *m.Trust.Key+"\n"))
+	}
+	if m.Trust.Policy != nil {
+		args = append(args, "--policy="+write("policy", *m.Trust.Policy))
+	}
+	if m.Trust.CoDealer != nil {
+		args = append(args, "--co-dealer="+write("co_dealer", *m.Trust.CoDealer))
+	}
+	if m.Trust.History != nil {
+		args = append(args, "--history="+write("history", *m.Trust.History))
+	}
+	for i, s := range m.Trust.Slots {
+		args = append(args, "--my-slot-file="+write("slot"+strconv.Itoa(i), s+"\n"))
+	}
+	for i, a := range m.Trust.Auditors {
+		args = append(args, "--auditor="+write("auditor"+strconv.Itoa(i), a+"\n"))
+	}
+	out, err := exec.Command(program, args...).Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	var verdict map[string]any
+	if err := json.Unmarshal(out, &verdict); err != nil || verdict["verdict"] == nil {
+		t.Fatalf("%s: shuffled verify printed %q: %v", m.Name, out, err)
+	}
+	return verdict
+}
+
+// beacon tells whether a verdict rests on the value of a beacon: the third verifier has no BLS.
+func beacon(verdict map[string]any) bool {
+	steps, _ := verdict["steps"].([]any)
+	for _, s := range steps {
+		s := s.(map[string]any)
+		if s["name"] == "beacon" && s["result"] != "not checked" {
+			return true
+		}
+	}
+	return false
+}
+
+// What a verdict says of a file beyond steps and level, of one that is good.
+const members = "level witnesses overlap mixed blind not_blind statements terms cards id recipient table serial " +
+	"game_ref commitment deck_root disclosure committed_at close_by places next shown end_at state closed_at outcome " +
+	"reason owner takeovers passed_over production ledger checkpoint entry kind"
+
+// compare says where two verdicts differ, or nothing.
+func compare(ours, third map[string]any) string {
+	differs := func(name string) string {
+		if reflect.DeepEqual(ours[name], third[name]) {
+			return ""
+		}
+		a, _ := json.Marshal(ours[name])
+		b, _ := json.Marshal(third[name])
+		return name + " is " + string(a) + ", of the third verifier " + string(b)
+	}
+	for _, name := range []string{"verdict", "failed"} {
+		if d := differs(name); d != "" {
+			return d
+		}
+	}
+	if ours["verdict"] != "proved" && ours["verdict"] != "consistent" {
+		return ""
+	}
+	for _, name := range strings.Fields(members) {
+		if d := differs(name); d != "" {
+			return d
+		}
+	}
+	return ""
+}
+
+// keep writes a mutant to the directory SHUFFLED_MUTANTS, if there is one.
+func keep(t *testing.T, m judged) {
+	t.Helper()
+	dir := os.Getenv("SHUFFLED_MUTANTS")
+	if dir == "" {
+		return
+	}
+	data, err := json.Marshal(m)
+	if err == nil {
+		name := strings.NewReplacer("/", "-", " ", "_").Replace(m.Name) + ".json"
+		err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}

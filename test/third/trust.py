@@ -1,0 +1,130 @@
+"""What a verifier trusts, and who signed: SPEC 10 and 10.1, step signature."""
+
+import re
+
+import ed25519
+from errors import Malformed, Unknown
+from notes import ED25519, ML_DSA, parse_vkey, vkey_of
+from policy import Policy
+from transcript import is_auditor_name
+from wire import from_base64
+
+MAX_AUDITORS = 64
+
+
+class Trust:
+    """Read what is trusted: a key, a policy or nothing, slots, auditors, a co-dealer's policy."""
+
+    def __init__(self, vkey=None, policy=None, slots=(), auditors=(), co_dealer=None,
+                 history=None):
+        self.key = None
+        if vkey is not None:
+            self.key = parse_vkey(vkey, (ED25519, ML_DSA), 128)
+            if self.key.kind not in (ED25519, ML_DSA):
+                raise Unknown("the trusted key's type")
+        self.policy = Policy(policy) if policy is not None else None
+        self.slots = [from_base64(slot, "slot", 32) for slot in slots]
+        self.auditors = []
+        if len(auditors) > MAX_AUDITORS:
+            raise Malformed("auditors")
+        for text in auditors:
+            key = parse_vkey(text, (ED25519,), 128)
+            if key.kind != ED25519 or not is_auditor_name(key.name):
+                raise Unknown("an auditor's key")
+            self.auditors.append(key)
+        self.co_dealer = Policy(co_dealer) if co_dealer is not None else None
+
+        self.history = read_history(history) if history is not None else None
+
+    @property
+    def pinned(self):
+        """The keys of the ledger that are trusted."""
+        if self.key is not None:
+            return [self.key]
+        return self.policy.logs if self.policy is not None else []
+
+
+def read_history(text):
+    """The lines of a game's history (SPEC 4.5), each with its newline."""
+    if len(text.encode("utf-8", "surrogatepass")) > 65_536 or (text and not text.endswith("\n")):
+        raise Malformed("history")
+    lines = text.split("\n")[:-1]
+    if len(lines) > 1_024:
+        raise Malformed("history")
+    for line in lines:
+        if not 1 <= len(line.encode("utf-8", "surrogatepass")) <= 1_024 \
+                or re.search("[\x00-\x1f\x7f-\x9f\ud800-\udfff]", line):
+            raise Malformed("history")
+    return [line + "\n" for line in lines]
+
+
+class KeyChain:
+    """The keys of a ledger that a file shows, and those that are trusted for it."""
+
+    def __init__(self, origin, first_key, entries, trusted):
+        """entries: (index, key bytes, checkpoint) of each signing key's entry."""
+        self.origin = origin
+        self.entries = [(index, vkey_of(origin, key), checkpoint)
+                        for index, key, checkpoint in entries]
+        self.first = vkey_of(origin, first_key) if first_key else None
+        self.trusted = [key for key in trusted if key.name == origin]
+        self.handed_on = []
+
+    def check(self):
+        """The chain holds: None, or what is wrong."""
+        in_force = {self.first.kind: self.first} if self.first else {}
+        if self.first and not proper(self.first):
+            return "the genesis's key"
+        for _, key, checkpoint in self.entries:
+            if not proper(key):
+                return "a key that is none"
+            before = list(in_force.values())
+            in_force[key.kind] = key
+            for signer in before + list(in_force.values()):
+                if not checkpoint.signed_by(signer):
+                    return "a key's checkpoint"
+        self.hand_on()
+        return None
+
+    def check_forwards(self):
+        """The chain of a co-dealer, whose genesis no file holds: it begins at what is trusted."""
+        for index, key, checkpoint in self.entries:
+            if not proper(key) or not checkpoint.signed_by(key):
+                return "a key's checkpoint"
+            if self.signed(checkpoint, index):
+                self.handed_on.append((index, key))
+        return None
+
+    def hand_on(self):
+        """Which keys are handed on to: by those that are trusted, and then by each other."""
+        reached = False
+        for index, key, checkpoint in self.entries:
+            reached = reached or signed_by_each(checkpoint, self.trusted)
+            if reached:
+                self.handed_on.append((index, key))
+
+    def signed(self, checkpoint, size=None):
+        """Whether trusted keys, or those that they handed on to, signed a checkpoint."""
+        size = checkpoint.size if size is None else size
+        keys = list(self.trusted)
+        keys += [key for index, key in self.handed_on
+                 if key.kind == ED25519 or index < size]
+        if not keys or not signed_by_each(checkpoint, keys):
+            return False
+        newest = [key for index, key, _ in self.entries
+                  if key.kind == ML_DSA and index < size]
+        if newest and not any(key.kind == ML_DSA for key in keys):
+            return checkpoint.signed_by(newest[-1])
+        return True
+
+
+def proper(key):
+    """A key of Ed25519 is a proper point."""
+    return key.kind == ML_DSA or ed25519.is_key(key.public)
+
+
+def signed_by_each(checkpoint, keys):
+    """Of each algorithm that there are keys of, one signed (SPEC 7.1)."""
+    kinds = {key.kind for key in keys}
+    return bool(kinds) and all(
+        any(checkpoint.signed_by(key) for key in keys if key.kind == kind) for kind in kinds)
