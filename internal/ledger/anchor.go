@@ -69,6 +69,10 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	return nil
 }
 
+// errBegun refuses a second instance_start of one daemon: begin and recheck may both ask
+// for it.
+var errBegun = errors.New("this daemon's instance_start stands")
+
 // begin asks the witnesses, if there are any, and writes this daemon's
 // instance_start. A ledger that contradicts what was seen, or whose signing key
 // is not available, is opened nevertheless: it is read, its readiness says why it is
@@ -108,7 +112,7 @@ func (l *Ledger) begin(ctx context.Context) error {
 		l.cfg.Step("the database, which writes that this daemon starts")
 		_, objection = l.Append(ctx, l.announcement())
 	}
-	if errors.Is(objection, ErrFrozen) || errors.Is(objection, ErrNoKey) {
+	if errors.Is(objection, ErrFrozen) || errors.Is(objection, ErrNoKey) || errors.Is(objection, errBegun) {
 		return nil
 	}
 	return objection

@@ -332,6 +332,9 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 		d.batch.Rows, d.entries = d.batch.Rows[:rows], d.entries[:rows]
 		return err
 	}
+	if r.starts && l.begun() {
+		return errBegun
+	}
 	if err := l.checkRotation(&r.Proposal); err != nil {
 		return err
 	}
