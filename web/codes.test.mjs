@@ -249,6 +249,24 @@ test("hashes.json: what administrators sign", async () => {
   }
 });
 
+test("hashes.json: requests to a co-dealer, states and records", async () => {
+  for (const c of some(HASHES.asks)) {
+    const key = await crypto.subtle.importKey("raw", bytes(c.tape), "HKDF", false, ["deriveBits"]);
+    const info = { name: "HKDF", hash: "SHA-256", salt: bytes(c.commitment), info: label("ask-key") };
+    assert.equal(hex(await crypto.subtle.deriveBits(info, key, 256)), c.seed, c.name);
+    const runs = c.runs.map((r) => join(u16(r.cards), u8(r.purpose), str8(r.recipient ?? ""), u8(r.public ? 1 : 0)));
+    const signed = join(label("ask"), u64(c.shuffle), bytes(c.commit_leaf), bytes(c.after), bytes(c.state), u16(c.first), u16(runs.length), ...runs);
+    assert.equal(hex(signed), c.signed, c.name);
+    assert.ok(await parts.ed25519(bytes(c.ask_key), bytes(c.signature), signed), c.name);
+  }
+  const utf8 = (s) => new TextEncoder().encode(s);
+  for (const c of some(HASHES.states)) assert.equal(hex(sha256(label("state"), utf8(c.history))), c.state, c.name);
+  for (const c of some(HASHES.records)) {
+    const texts = [c.request_id, c.credential, c.method, c.path].map((s) => blob16(utf8(s)));
+    assert.equal(hex(sha256(label("access"), bytes(c.before), u64(c.number), u64(c.time), ...texts)), c.hash, c.name);
+  }
+});
+
 // --------------------------------------------------- receipts of these, 10.4
 
 test("a receipt says who caused its entry, and what was passed over", async () => {

@@ -30,6 +30,9 @@ type hashVectors struct {
 	Approvals   []approvalVector   `json:"approvals"`
 	Acts        []actVector        `json:"acts"`
 	Children    []childVector      `json:"children"`
+	Asks        []askVector        `json:"asks"`
+	States      []stateVector      `json:"states"`
+	Records     []recordVector     `json:"records"`
 }
 
 type commitmentVector struct {
@@ -88,13 +91,13 @@ type actVector struct {
 }
 
 var hashHead = newHead("hashes",
-	"Pure hashes of docs/SPEC.md sections 1.5, 2 to 4, 5.3, 5.7 and 6.",
+	"Pure hashes of docs/SPEC.md sections 1.5, 2 to 6.",
 	"shuffles: a context and a tape in full, to commitment, tag of the leaves, values by position, a drawn end_at, and the deck root. The salts follow from commitment and tape.",
 	"openings: opens says whether position, value, salt and path prove the value against deck_root under tag among m positions. An opening that does not open is damaged as its name says.",
 	"seeds: values in plan order; a cut (source 3) is no part of the seed. places: by place, the position that it shows. shifts: by position, what the place shows; with of, the numbers of 1..of that the moved draws take (2.5).",
 	"credentials: hash is SHA-256 of the secret, digest what the entry of the credential holds (5.10). approvals: digest is that of an act which approves entry (5.11).",
 	"acts: signed is what the administrators sign in the ledger of genesis_entry; good says whether the first signature is of key under the rules of 7.1.",
-	"key_tags: i, where it stands, is that of the i-th commit after the first under the key.")
+	"asks: seed is that of the ask key, signed what is signed under it (4.5). records: a chain of records of requests (5.8).")
 
 func makeHashVectors() hashVectors {
 	v := hashVectors{vectorHead: hashHead}
@@ -104,6 +107,7 @@ func makeHashVectors() hashVectors {
 	v.addMixes()
 	v.addNames()
 	v.addActs()
+	v.addAsks()
 	return v
 }
 
@@ -354,7 +358,7 @@ func (v *hashVectors) members() []any {
 		"slots", v.Slots, "seeds", v.Seeds, "places", v.Places, "shifts", v.Shifts, "key_tags", v.KeyTags, "key_ids",
 		v.KeyIDs,
 		"references", v.References, "children", v.Children, "credentials", v.Credentials, "approvals", v.Approvals,
-		"acts", v.Acts}
+		"acts", v.Acts, "asks", v.Asks, "states", v.States, "records", v.Records}
 }
 
 func TestHashVectorsAreTheReferences(t *testing.T) {
@@ -380,6 +384,9 @@ func loadHashes(t testing.TB) (v hashVectors) {
 	wantCases(t, "credentials", 3, v.Credentials, func(c credentialVector) string { return c.Name })
 	wantCases(t, "approvals", 4, v.Approvals, func(c approvalVector) string { return c.Name })
 	wantCases(t, "acts", 9, v.Acts, func(c actVector) string { return c.Name })
+	wantCases(t, "asks", 2, v.Asks, func(c askVector) string { return c.Name })
+	wantCases(t, "states", 2, v.States, func(c stateVector) string { return c.Name })
+	wantCases(t, "records", 2, v.Records, func(c recordVector) string { return c.Name })
 	wantCases(t, "children", 3, v.Children, func(c childVector) string { return c.Name })
 	return v
 }

@@ -2,10 +2,11 @@
 
 import decks
 import draws
+import ed25519
 import hashes
 import shuffles
 from entries import Entry
-from wire import Reader
+from wire import Reader, blob16, str8, u8, u16, u64
 
 
 def recipe_of(case):
@@ -135,6 +136,31 @@ def more_hashes(vectors, report):
         message = hashes.act_message(raw(case["genesis_entry"]), entry.body)
         good = hashes.signed_by(entry.body["signatures"][0], raw(case["key"]), message)
         report(case["name"], (case["signed"], case["good"]), (message.hex(), good))
+    for case in vectors["asks"]:
+        report(case["name"], (case["seed"], case["signed"], True), asked(case))
+    for case in vectors["states"]:
+        got = hashes.sha256(hashes.label("state"), case["history"].encode())
+        report(case["name"], case["state"], got.hex())
+    for case in vectors["records"]:
+        texts = [blob16(case[name].encode())
+                 for name in ("request_id", "credential", "method", "path")]
+        got = hashes.sha256(hashes.label("access"), raw(case["before"]), u64(case["number"]),
+                            u64(case["time"]), *texts)
+        report(case["name"], case["hash"], got.hex())
+
+
+def asked(case):
+    """The seed of the ask key, what is signed, and whether the signature holds."""
+    raw = bytes.fromhex
+    seed = hashes.hkdf(raw(case["commitment"]), raw(case["tape"]), hashes.label("ask-key"), 32)
+    message = (hashes.label("ask") + u64(case["shuffle"]) + raw(case["commit_leaf"])
+               + raw(case["after"]) + raw(case["state"]) + u16(case["first"])
+               + u16(len(case["runs"])))
+    for run in case["runs"]:
+        message += (u16(run["cards"]) + u8(run["purpose"]) + str8(run.get("recipient", ""))
+                    + u8(run.get("public", False)))
+    good = ed25519.verify(raw(case["ask_key"]), message, raw(case["signature"]))
+    return seed.hex(), message.hex(), good
 
 
 def whole_shuffle(case):

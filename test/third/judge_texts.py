@@ -1,4 +1,8 @@
-"""Vectors of receipts, checkpoints, transcripts' form, terms and tickets."""
+"""Vectors of receipts, checkpoints, transcripts' form, manifests, terms and tickets."""
+
+import json
+import re
+from datetime import datetime
 
 import terms
 from entries import Entry
@@ -89,3 +93,34 @@ def terms_file(vectors, report):
                ([s.hex() for s in salts], [leaf.hex() for leaf in leaves], root.hex()))
     for case in vectors["tickets"]:
         report(case["name"], case["want"], outcome(terms.judge_proof, case["text"], None))
+
+
+def once(pairs):
+    """An object of JSON without a repeated member."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a member twice")
+    return dict(pairs)
+
+
+def manifest(text):
+    """SPEC 13.3: ok, malformed or unknown."""
+    try:
+        value = json.loads(text, object_pairs_hook=once)
+        later = re.fullmatch("shuffled/v([1-9][0-9]{0,9})/bundle", value["format"])
+        if later and later[1] != "1":
+            return "unknown"
+        period = {name: value["period"][name] for name in ("from", "to") if name in value["period"]}
+        same = {"format": "shuffled/v1/bundle", "period": period, "exported_at": value["exported_at"]}
+        times = [*period.values(), value["exported_at"]]
+        for time in times:
+            datetime.strptime(time, "%Y-%m-%dT%H:%M:%S.%fZ")
+        good = all(len(time) == 24 for time in times) and json.dumps(same, separators=(",", ":")) == text
+        return "ok" if good and (len(period) < 2 or period["from"] < period["to"]) else "malformed"
+    except (ValueError, TypeError, KeyError):
+        return "malformed"
+
+
+def manifests(vectors, report):
+    """manifests.json."""
+    for case in vectors["cases"]:
+        report(case["name"], case["want"], manifest(case["text"]))

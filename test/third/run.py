@@ -20,6 +20,7 @@ FILES = [
     ("audit/testdata/transcripts.json", judge_texts.transcripts),
     ("audit/testdata/legality.json", judge_legality.legality),
     ("audit/testdata/ledgers.json", judge_legality.ledgers),
+    ("bundle/testdata/manifests.json", judge_texts.manifests),
     ("terms/testdata/terms.json", judge_texts.terms_file),
     ("disclosure/testdata/disclosure.json", judge_disclosure.judge),
 ]

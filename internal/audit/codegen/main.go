@@ -48,6 +48,11 @@ func main() {
 	}
 	check(replace("../../docs/SPEC.md", "<!-- codes: made by go generate ./internal/audit -->\n", "<!-- codes end -->",
 		table(lists)))
+	spec, err := os.ReadFile("../../docs/SPEC.md")
+	check(err)
+	filled, err := fillWorked("../..", string(spec))
+	check(err)
+	check(os.WriteFile("../../docs/SPEC.md", []byte(filled), 0o644))
 	check(os.WriteFile("../../client/typescript/src/verify/codes.gen.ts", script(lists), 0o644))
 }
 

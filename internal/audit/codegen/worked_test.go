@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func spec(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../docs/SPEC.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestWorkedValues: the blocks of docs/SPEC.md are those of the vectors; every label that readers need and every type
+// of entries has one.
+func TestWorkedValues(t *testing.T) {
+	text := spec(t)
+	made, err := fillWorked("../../..", text)
+	if err != nil || made != text {
+		t.Errorf("docs/SPEC.md is not what go generate ./internal/audit makes: %v", err)
+	}
+	labels := make(map[string]bool)
+	types := make(map[byte]bool)
+	for name, w := range workedValues {
+		labels[w.label] = true
+		if w.file != entriesFile {
+			continue
+		}
+		block, err := w.block("../../..")
+		var code byte
+		_, entry, _ := strings.Cut(block, "bytes   01")
+		if _, scanErr := fmt.Sscanf(entry, "%02x", &code); err != nil || scanErr != nil {
+			t.Fatalf("%s: %v, %v", name, err, scanErr)
+		}
+		types[code] = true
+	}
+	rows := regexp.MustCompile("(?m)^\\| `shuffled/v1/([a-z-]+)\\\\0` \\| (.*)$").FindAllStringSubmatch(text, -1)
+	for _, row := range rows {
+		if own := strings.Contains(row[2], "only the writer"); labels[row[1]] == own {
+			t.Errorf("label %s: a worked value %t, only the writer knows its input %t", row[1], labels[row[1]], own)
+		}
+	}
+	if len(rows) < 20 || len(types) != 12 {
+		t.Errorf("%d labels, %d types of entries", len(rows), len(types))
+	}
+}
