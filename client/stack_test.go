@@ -128,11 +128,9 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	}, signing.Signer(), mark, now()))
 	l, err := ledger.Open(t.Context(), ledger.Config{
 		Store: store, Info: info, Signers: []note.Signer{signing.Signer()}, Mark: mark,
-		Start: audit.Event{Name: "test"},
-		Clock: func() (time.Time, time.Duration) { return now(), time.Since(start) },
-		Witness: func(w audit.Witness) (ledger.Witness, error) {
-			return &witness.Client{URL: w.URL, Key: w.Key}, nil
-		},
+		Start:   audit.Event{Name: "test"},
+		Clock:   func() (time.Time, time.Duration) { return now(), time.Since(start) },
+		Witness: witness.Reach,
 	})
 	check(err)
 	t.Cleanup(func() { l.Close() })

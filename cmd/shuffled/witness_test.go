@@ -119,7 +119,7 @@ func (p *runningWitness) client() *witness.Client {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return &witness.Client{URL: p.told.URL, Key: key}
+	return &witness.Client{URL: p.told.URL, Keys: []note.Verifier{key}}
 }
 
 // end sends a signal and returns the exit code.

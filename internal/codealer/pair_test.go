@@ -183,7 +183,7 @@ func (p *pair) begin(origin string, signers []*keys.SigningKey, witnesses string
 	d.open = ledger.Config{Store: d.store, Info: info, Mark: mark, Start: audit.Event{Name: "test"},
 		Clock:   d.clock.read,
 		Signers: []note.Signer{signers[0].Signer(), signers[1].Signer()},
-		Witness: func(w audit.Witness) (ledger.Witness, error) { return &witness.Client{URL: w.URL, Key: w.Key}, nil }}
+		Witness: witness.Reach}
 	source, err := entropy.New(entropy.Config{})
 	check(t, err)
 	key, err := seal.NewKey(keys.GenerateSealing().Bytes())

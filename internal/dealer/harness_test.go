@@ -114,7 +114,7 @@ func newTableWith(t *testing.T, set setting) *table {
 	}
 	tb.open = ledger.Config{Store: store, Info: info, Signers: []note.Signer{signer}, Mark: mark,
 		Start:   audit.Event{Name: "test"},
-		Witness: func(w audit.Witness) (ledger.Witness, error) { return &witness.Client{URL: w.URL, Key: w.Key}, nil },
+		Witness: witness.Reach,
 		Clock:   func() (time.Time, time.Duration) { return tb.shared.read(tb.start) }}
 	if set.source == nil {
 		if set.source, err = entropy.New(entropy.Config{}); err != nil {

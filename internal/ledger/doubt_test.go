@@ -40,8 +40,9 @@ func TestDoubtsOfOthers(t *testing.T) {
 	for _, one := range w.witnesses {
 		asked[one.Name], lies[one.Name] = new(atomic.Int64), new(atomic.Bool)
 	}
-	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
-		client, err := honest(one)
+	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+		one := lines[0]
+		client, err := honest(lines)
 		client = sometimes{client, silent{liar{client, 1 << 40}}, lies[one.Name]}
 		return counting{client, asked[one.Name]}, err
 	}
@@ -144,8 +145,9 @@ func TestDoubtsEndOneByOne(t *testing.T) {
 	honest := c.Witness
 	var lies atomic.Bool
 	lies.Store(true)
-	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
-		client, err := honest(one)
+	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+		one := lines[0]
+		client, err := honest(lines)
 		if one.Name == stays {
 			return sometimes{client, silent{liar{client, 1 << 40}}, &lies}, err
 		}

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness"
@@ -47,8 +49,9 @@ func (g gatedWitness) AddCheckpoint(ctx context.Context, old uint64, proof []tlo
 // behind puts the daemon's witnesses behind gates.
 func behind(c *ledger.Config) *gates {
 	g := &gates{shut: make(map[string]chan struct{}), cut: make(map[string]bool)}
-	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
-		return gatedWitness{&witness.Client{URL: one.URL, Key: one.Key}, g, one.Name}, nil
+	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+		one := lines[0]
+		return gatedWitness{&witness.Client{URL: one.URL, Keys: []note.Verifier{one.Key}}, g, one.Name}, nil
 	}
 	return g
 }

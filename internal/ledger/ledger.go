@@ -63,9 +63,9 @@ type Config struct {
 	// AdoptAct is the act of administrators that approves it, nil for none.
 	AdoptAct *audit.ActEntry
 
-	// Witness reaches a witness of the ledger's policies. Required where one of them
-	// asks for any.
-	Witness func(audit.Witness) (Witness, error)
+	// Witness reaches a witness of the ledger's policies, which has these lines of one name
+	// and one URL in them. Required where one of them asks for any.
+	Witness func([]audit.Witness) (Witness, error)
 	// MayAsk says why the witness may not be asked at the address that a policy gives
 	// it; nil: it may. An address comes from someone who may write a policy, and this daemon
 	// would send requests to it. Without MayAsk any may be asked.

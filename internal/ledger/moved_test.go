@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness"
@@ -68,12 +70,13 @@ func (w *witnessed) all(first string) []byte {
 // nobody at /wrong.
 func (w *witnessed) addresses(wrong *nobody, old *atomic.Int64) ledger.Config {
 	c := w.config("mark")
-	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
+	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+		one := lines[0]
 		if strings.HasSuffix(one.URL, "/wrong") {
 			return wrong, nil
 		}
 		url, moved := strings.CutSuffix(one.URL, "/moved")
-		asked := counting{&witness.Client{URL: url, Key: one.Key}, new(atomic.Int64)}
+		asked := counting{&witness.Client{URL: url, Keys: []note.Verifier{one.Key}}, new(atomic.Int64)}
 		if one.Name == w.witnesses[0].Name && !moved {
 			asked.times = old
 		}

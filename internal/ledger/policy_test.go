@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 	"shuffled/internal/witness"
@@ -413,9 +415,10 @@ func TestMovedWitness(t *testing.T) {
 	next.text = []byte(strings.ReplaceAll(string(next.text), w.witnesses[0].URL, w.witnesses[0].URL+"/moved"))
 	var gone atomic.Bool
 	c := w.config("mark")
-	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
+	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+		one := lines[0]
 		url, moved := strings.CutSuffix(one.URL, "/moved")
-		asked := &witness.Client{URL: url, Key: one.Key}
+		asked := &witness.Client{URL: url, Keys: []note.Verifier{one.Key}}
 		if one.Name == w.witnesses[0].Name && !moved {
 			return leaving{asked, &gone}, nil
 		}
@@ -494,7 +497,7 @@ func TestPolicyOfOthers(t *testing.T) {
 	w.copyMark("mark", "second")
 	c := w.config("second")
 	c.Store, c.Probe = f, time.Hour
-	c.Witness = func(audit.Witness) (ledger.Witness, error) { return nil, errors.New("no way out") }
+	c.Witness = func([]audit.Witness) (ledger.Witness, error) { return nil, errors.New("no way out") }
 	b := w.open(c)
 	w.must(a, propose(next.entry()))
 	if err := b.Refresh(t.Context()); err != nil {
@@ -537,8 +540,9 @@ func TestTriedWitnessIsNoDoubt(t *testing.T) {
 	lying := newQuorum(t, w.vkey)
 	c := w.config("mark")
 	honest := c.Witness
-	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
-		asked, err := honest(one)
+	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+		one := lines[0]
+		asked, err := honest(lines)
 		if slices.Contains(lying.names(), one.Name) {
 			return silent{liar{asked, 1 << 40}}, err
 		}

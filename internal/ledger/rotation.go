@@ -189,7 +189,7 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 	var group sync.WaitGroup
 	for i, one := range policy.Witnesses {
 		group.Go(func() {
-			asked, err := l.reachWitness(one)
+			asked, err := l.reachWitness([]audit.Witness{one})
 			if err == nil {
 				_, err = asked.AddCheckpoint(ctx, 0, nil, head.Checkpoint)
 			}

@@ -58,8 +58,8 @@ func TestConfirmedByOthers(t *testing.T) {
 	honest := c.Witness
 	var turn sync.Mutex
 	n := uint64(0)
-	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
-		asked, err := honest(one)
+	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+		asked, err := honest(lines)
 		return overtaken{asked, func(ctx context.Context) {
 			turn.Lock()
 			defer turn.Unlock()
@@ -140,8 +140,9 @@ func TestEveryWitnessIsHeard(t *testing.T) {
 	w.down(false, 1, 2)
 	c := w.config("old")
 	honest := c.Witness
-	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
-		asked, err := honest(one)
+	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+		one := lines[0]
+		asked, err := honest(lines)
 		if one.Name == w.witnesses[0].Name {
 			return gated{asked, f.probed}, err
 		}

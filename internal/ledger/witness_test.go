@@ -49,9 +49,7 @@ func newWitnessed(t *testing.T, store ledger.Store, deals audit.Deals) *witnesse
 // config adds the way to the witnesses.
 func (w *witnessed) config(mark string) ledger.Config {
 	c := w.house.config(mark)
-	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
-		return &witness.Client{URL: one.URL, Key: one.Key}, nil
-	}
+	c.Witness = witness.Reach
 	return c
 }
 
@@ -531,8 +529,9 @@ func TestLyingWitness(t *testing.T) {
 			w.everyWitness(l) // each has a checkpoint to show
 			l.Close()
 			honest := c.Witness
-			c.Witness = func(one audit.Witness) (ledger.Witness, error) {
-				asked, err := honest(one)
+			c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+				one := lines[0]
+				asked, err := honest(lines)
 				if one.Name != w.witnesses[0].Name {
 					return asked, err
 				}
@@ -576,8 +575,9 @@ func TestStubbornWitness(t *testing.T) {
 	w.everyWitness(l)
 	l.Close()
 	honest := c.Witness
-	c.Witness = func(one audit.Witness) (ledger.Witness, error) {
-		asked, err := honest(one)
+	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
+		one := lines[0]
+		asked, err := honest(lines)
 		if one.Name == w.witnesses[0].Name {
 			return stubborn{asked}, err
 		}

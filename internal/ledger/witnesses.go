@@ -232,16 +232,16 @@ func (w *witnesses) heard(a gateway.Answer) {
 }
 
 // reachWitness returns the way to a witness.
-func (l *Ledger) reachWitness(one audit.Witness) (Witness, error) {
+func (l *Ledger) reachWitness(lines []audit.Witness) (Witness, error) {
 	if l.cfg.Witness == nil {
 		return nil, errors.New("there is no way to reach witnesses")
 	}
-	asked, err := l.cfg.Witness(one)
+	asked, err := l.cfg.Witness(lines)
 	if err == nil {
-		err = l.mayAsk(one)
+		err = l.mayAsk(lines[0])
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reaching witness %s: %w", one.Name, err)
+		return nil, fmt.Errorf("reaching witness %s: %w", lines[0].Name, err)
 	}
 	return asked, nil
 }

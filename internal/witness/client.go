@@ -2,6 +2,7 @@ package witness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,14 +25,24 @@ const maxAnswer = 64 << 10
 // Client asks one witness. It is safe for concurrent use, keeps connections
 // open and follows no redirects. How long a call takes is up to its context.
 type Client struct {
-	URL  string        // submission and monitoring prefix, http or https
-	Key  note.Verifier // of its cosignatures (audit.ParseWitnessVKey)
-	HTTP *http.Client  // nil: http.DefaultTransport
+	URL  string          // submission and monitoring prefix, http or https
+	Keys []note.Verifier // of its cosignatures (audit.ParseWitnessVKey), at least one
+	HTTP *http.Client    // nil: http.DefaultTransport
+}
+
+// Reach returns the client of a witness that a policy has these lines for, of one name and
+// one URL.
+func Reach(lines []audit.Witness) (gateway.Witness, error) {
+	c := &Client{URL: lines[0].URL}
+	for _, one := range lines {
+		c.Keys = append(c.Keys, one.Key)
+	}
+	return c, nil
 }
 
 // AddCheckpoint asks for cosignatures on a signed checkpoint, given a proof of
 // consistency from size old, and returns them as note signature lines: those of
-// the client's key, verified; what else the witness sent is left out.
+// the client's keys, verified; what else the witness sent is left out.
 //
 // It fails with a *gateway.Conflict when old is not the size that the
 // witness cosigned last, with gateway.ErrRefused when it will not cosign
@@ -73,7 +84,12 @@ func (c *Client) Latest(ctx context.Context, origin string) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("asking a witness for its checkpoint: %s", resp)
 	}
-	n, err := note.Open(resp.body, note.VerifierList(c.Key))
+	var n *note.Note
+	for _, key := range c.Keys {
+		if n, err = note.Open(resp.body, note.VerifierList(key)); err == nil {
+			break
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("asking a witness for its checkpoint: %w", err)
 	}
@@ -115,16 +131,26 @@ func refused(resp *response, old int64) error {
 	return errors.New(resp.String())
 }
 
-// cosignatures returns the lines of an answer that are of the client's key.
+// cosignatures returns the lines of an answer that are of the client's keys. Each key stands
+// for itself: a line that does not hold takes nothing from the others.
 func (c *Client) cosignatures(text, lines []byte) ([]byte, error) {
-	n, err := note.Open(bytes.Join([][]byte{text, lines}, []byte("\n")), note.VerifierList(c.Key))
-	if err != nil {
-		return nil, fmt.Errorf("the answer is no cosignature of %s: %w", c.Key.Name(), err)
+	var held []byte
+	var failed error
+	for _, key := range c.Keys {
+		n, err := note.Open(bytes.Join([][]byte{text, lines}, []byte("\n")), note.VerifierList(key))
+		switch {
+		case err != nil:
+			failed = cmp.Or(failed, fmt.Errorf("the answer is no cosignature of %s: %w", key.Name(), err))
+		case n.Text != string(text):
+			return nil, errors.New("the answer is no signature lines")
+		default:
+			held = append(held, signatureLines(n.Sigs)...)
+		}
 	}
-	if n.Text != string(text) {
-		return nil, errors.New("the answer is no signature lines")
+	if held == nil {
+		return nil, failed
 	}
-	return signatureLines(n.Sigs), nil
+	return held, nil
 }
 
 // response is an answer read to its end.

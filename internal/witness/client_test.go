@@ -103,7 +103,7 @@ func against(t *testing.T, f http.HandlerFunc) *witness.Client {
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	return &witness.Client{URL: server.URL,
-		Key: openWitness(t, t.TempDir(), nil, newTestLog(t, "example.org/x", "x").vkey).key}
+		Keys: []note.Verifier{openWitness(t, t.TempDir(), nil, newTestLog(t, "example.org/x", "x").vkey).key}}
 }
 
 // TestClientReadsAnswers puts every kind of answer before the client.
@@ -320,7 +320,7 @@ func TestClientRequests(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	follows := &http.Client{Transport: transport}
 	for _, prefix := range []string{"/w", "/w/"} {
-		c := &witness.Client{URL: server.URL + prefix, Key: w.key, HTTP: follows}
+		c := &witness.Client{URL: server.URL + prefix, Keys: []note.Verifier{w.key}, HTTP: follows}
 		if _, err := c.AddCheckpoint(t.Context(), 0, nil, l.signed(3)); err != nil && prefix == "/w" {
 			t.Fatal(err)
 		}
@@ -328,7 +328,7 @@ func TestClientRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	moved := &witness.Client{URL: server.URL + "/moved", Key: w.key, HTTP: follows}
+	moved := &witness.Client{URL: server.URL + "/moved", Keys: []note.Verifier{w.key}, HTTP: follows}
 	if _, err := moved.AddCheckpoint(t.Context(), 3, nil, l.signed(3)); err == nil {
 		t.Error("a redirect is followed")
 	}
@@ -354,7 +354,7 @@ func TestClientRefusesToAsk(t *testing.T) {
 	}
 	for _, url := range []string{"", "file:///etc/passwd", "witness.example.org", "://", "ftp://x",
 		"https://me:word@w.example.org"} {
-		c := &witness.Client{URL: url, Key: c.Key}
+		c := &witness.Client{URL: url, Keys: c.Keys}
 		if _, err := c.AddCheckpoint(t.Context(), 0, nil, l.signed(1)); err == nil ||
 			errors.Is(err, gateway.ErrRefused) {
 			t.Errorf("%q: %v", url, err)

@@ -38,7 +38,7 @@ func TestLitewitnessOfALedger(t *testing.T) {
 	info := ledger.Info{Name: "live", Origin: l.origin}
 	config := ledger.Config{Info: info, Signers: []note.Signer{l.signer}, Mark: mark, Start: audit.Event{Name: "test"},
 		Probe:   5 * time.Millisecond,
-		Witness: func(audit.Witness) (ledger.Witness, error) { return w, nil }}
+		Witness: func([]audit.Witness) (ledger.Witness, error) { return w, nil }}
 	if err := sqlite.MigrateUp(t.Context(), db, sqlite.Options{}); err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func TestLitewitness(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%d to %d: %v", step[0], step[1], err)
 		}
-		if _, err := note.Open(join(l.signed(step[1]), lines), note.VerifierList(w.Key)); err != nil {
+		if _, err := note.Open(join(l.signed(step[1]), lines), note.VerifierList(w.Keys[0])); err != nil {
 			t.Fatalf("%d to %d: %v", step[0], step[1], err)
 		}
 	}
@@ -139,7 +139,7 @@ func startLitewitness(t *testing.T, binary string, l *testLog) *witness.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &witness.Client{URL: "http://" + addr, Key: verifier}
+	return &witness.Client{URL: "http://" + addr, Keys: []note.Verifier{verifier}}
 }
 
 // serveAgent serves an agent with one key on a Unix socket.

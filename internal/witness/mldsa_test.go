@@ -47,7 +47,7 @@ func TestSecondKey(t *testing.T) {
 		signed := log.signed(size)
 		all := string(signed)
 		for _, one := range policy.Witnesses {
-			client := witness.Client{URL: server.URL, Key: one.Key}
+			client := witness.Client{URL: server.URL, Keys: []note.Verifier{one.Key}}
 			lines, err := client.AddCheckpoint(t.Context(), uint64(old), log.proof(old, size), signed)
 			if err != nil {
 				t.Fatal(err)

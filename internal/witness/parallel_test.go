@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"shuffled/internal/witness"
 	"shuffled/internal/witness/gateway"
 )
@@ -39,7 +41,7 @@ func TestParallel(t *testing.T) {
 	defer server.Close()
 	transport := &http.Transport{MaxConnsPerHost: clients}
 	defer transport.CloseIdleConnections()
-	client := &witness.Client{URL: server.URL, Key: w.key, HTTP: &http.Client{Transport: transport}}
+	client := &witness.Client{URL: server.URL, Keys: []note.Verifier{w.key}, HTTP: &http.Client{Transport: transport}}
 
 	var mu sync.Mutex
 	var done []string // moves that were cosigned

@@ -142,7 +142,7 @@ func (h *house) open(name, dsn string, o postgres.Options) (*daemon, error) {
 	log := slog.New(slog.NewTextHandler(d.log, nil))
 	l, err := ledger.Open(h.t.Context(), ledger.Config{
 		Store: store, Info: info, Signers: []note.Signer{h.signer}, Mark: h.mark(name), AdoptHead: h.word,
-		Witness: func(w audit.Witness) (ledger.Witness, error) { return &witness.Client{URL: w.URL, Key: w.Key}, nil },
+		Witness: witness.Reach,
 		Start:   audit.Event{Name: "test"}, Probe: 20 * time.Millisecond, Log: log,
 	})
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
@@ -116,7 +118,7 @@ func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
 			if w.URL == "" {
 				return nil
 			}
-			return patient{&witness.Client{URL: w.URL, Key: w.Key}}
+			return patient{&witness.Client{URL: w.URL, Keys: []note.Verifier{w.Key}}}
 		}
 	}
 	o.Keys, err = c.sealing(cfg, verify.Passphrase)

@@ -149,7 +149,7 @@ func (d *doctor) ledger(ctx context.Context, store store.Database, h openedKeys,
 func (d *doctor) witness(ctx context.Context, h openedKeys, w audit.Witness) {
 	ctx, cancel := context.WithTimeout(ctx, 6*time.Second)
 	defer cancel()
-	check, client := "witness "+w.Name, &witness.Client{URL: w.URL, Key: w.Key}
+	check, client := "witness "+w.Name, &witness.Client{URL: w.URL, Keys: []note.Verifier{w.Key}}
 	var err error
 	for _, signer := range h.signers { // after a rotation the witness knows the newest key
 		var empty ledger.Head

@@ -29,9 +29,7 @@ func LedgerConfig(cfg *config.Config, mark string, info ledger.Info, signers []n
 		Info:    info,
 		Signers: signers,
 		Mark:    mark,
-		Witness: func(w audit.Witness) (ledger.Witness, error) {
-			return &witness.Client{URL: w.URL, Key: w.Key}, nil
-		},
+		Witness: witness.Reach,
 		MayAsk: func(g *audit.Genesis, w audit.Witness) error {
 			return mayAsk(cfg.Witness.Hosts, g, w)
 		},

@@ -18,10 +18,11 @@ const weighTimeout = 10 * time.Second
 
 // ask gets the witness's cosignatures on head. The first answer of a witness that the
 // gateway does not know, or that another writer was with, is the size to prove from.
-func (g *Gateway) ask(ctx context.Context, m *member, head Head) ([]string, error) {
-	if m.err != nil {
-		return nil, m.err
+func (g *Gateway) ask(ctx context.Context, m *member, q question) ([]string, error) {
+	if q.err != nil {
+		return nil, q.err
 	}
+	head := q.head
 	for range 3 {
 		old := min(m.size, head.Size)
 		var proof []tlog.Hash
@@ -31,7 +32,7 @@ func (g *Gateway) ask(ctx context.Context, m *member, head Head) ([]string, erro
 				return nil, err
 			}
 		}
-		text, err := m.witness.AddCheckpoint(ctx, old, proof, head.Checkpoint)
+		text, err := q.witness.AddCheckpoint(ctx, old, proof, head.Checkpoint)
 		var conflict *Conflict
 		switch {
 		case err == nil:
@@ -40,9 +41,9 @@ func (g *Gateway) ask(ctx context.Context, m *member, head Head) ([]string, erro
 		case errors.As(err, &conflict) && conflict.Size <= head.Size && conflict.Size != old:
 			m.size = conflict.Size
 		case errors.As(err, &conflict) && conflict.Size > head.Size:
-			return nil, g.ahead(ctx, m, conflict.Size)
+			return nil, g.ahead(ctx, q, conflict.Size)
 		case errors.Is(err, ErrContradicts):
-			return nil, g.refuses(ctx, m, old, head)
+			return nil, g.refuses(ctx, q, old)
 		default:
 			return nil, err
 		}
@@ -54,7 +55,7 @@ func (g *Gateway) ask(ctx context.Context, m *member, head Head) ([]string, erro
 // asked for: another writer of this log was there first, or the stored log lost its
 // end. A checkpoint under the log's own key settles it. If a witness does not show one,
 // its word is doubt enough to stop.
-func (g *Gateway) ahead(ctx context.Context, m *member, size uint64) error {
+func (g *Gateway) ahead(ctx context.Context, q question, size uint64) error {
 	has, err := g.log.Reach(ctx, size)
 	if err != nil {
 		return err
@@ -62,17 +63,17 @@ func (g *Gateway) ahead(ctx context.Context, m *member, size uint64) error {
 	if has >= size {
 		return &Moved{size}
 	}
-	c, err := g.shown(ctx, m)
+	c, err := g.shown(ctx, q)
 	switch {
 	case errors.Is(err, ErrNone):
-		return &Contradiction{Name: m.at.Name,
+		return &Contradiction{Name: q.lines[0].Name,
 			Why: fmt.Sprintf("it says size %d, the stored ledger has %d entries", size, has)}
 	case errors.Is(err, errShown) || err == nil && c.Size < size:
 		return fmt.Errorf("it says size %d and shows no checkpoint of it under this ledger's key", size)
 	case err != nil:
 		return fmt.Errorf("it says size %d, and does not show it: %w", size, err)
 	}
-	if doubt := g.weigh(m, c); doubt != nil {
+	if doubt := g.weigh(q, c); doubt != nil {
 		return doubt
 	}
 	return &Moved{c.Size} // it went on since it said its size, and so did the log
@@ -80,16 +81,17 @@ func (g *Gateway) ahead(ctx context.Context, m *member, size uint64) error {
 
 // refuses decides what it means that a witness at size old refuses head: it has seen
 // another history, unless it shows a checkpoint that the log does extend.
-func (g *Gateway) refuses(ctx context.Context, m *member, old uint64, head Head) error {
-	c, err := g.shown(ctx, m)
+func (g *Gateway) refuses(ctx context.Context, q question, old uint64) error {
+	head := q.head
+	c, err := g.shown(ctx, q)
 	switch {
 	case errors.Is(err, ErrNone):
-		return &Contradiction{Name: m.at.Name,
+		return &Contradiction{Name: q.lines[0].Name,
 			Why: fmt.Sprintf("it refuses the head of size %d after one of size %d", head.Size, old)}
 	case err != nil:
 		return fmt.Errorf("it refuses the head of size %d, and does not show why: %w", head.Size, err)
 	}
-	if doubt := g.weigh(m, c); doubt != nil {
+	if doubt := g.weigh(q, c); doubt != nil {
 		return doubt
 	}
 	return fmt.Errorf("it refuses the head of size %d, and shows one of size %d that it extends", head.Size, c.Size)
@@ -98,8 +100,8 @@ func (g *Gateway) refuses(ctx context.Context, m *member, old uint64, head Head)
 var errShown = errors.New("it shows nothing under this ledger's key")
 
 // shown returns the newest checkpoint that a witness shows, which the log signed.
-func (g *Gateway) shown(ctx context.Context, m *member) (audit.Checkpoint, error) {
-	signed, err := m.witness.Latest(ctx, g.log.Origin())
+func (g *Gateway) shown(ctx context.Context, q question) (audit.Checkpoint, error) {
+	signed, err := q.witness.Latest(ctx, g.log.Origin())
 	if err != nil {
 		return audit.Checkpoint{}, err
 	}
@@ -113,7 +115,7 @@ func (g *Gateway) shown(ctx context.Context, m *member) (audit.Checkpoint, error
 // weigh holds the stored log against what a witness shows in place of a cosignature; nil
 // when the log extends it. It takes its own time, for the witness may have used up that
 // of the question.
-func (g *Gateway) weigh(m *member, c audit.Checkpoint) error {
+func (g *Gateway) weigh(q question, c audit.Checkpoint) error {
 	ctx, cancel := context.WithTimeout(g.running, weighTimeout)
 	defer cancel()
 	held := false
@@ -132,5 +134,5 @@ func (g *Gateway) weigh(m *member, c audit.Checkpoint) error {
 	default:
 		why += "has another root there"
 	}
-	return &Contradiction{m.at.Name, why, &c}
+	return &Contradiction{q.lines[0].Name, why, &c}
 }

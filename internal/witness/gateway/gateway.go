@@ -76,28 +76,34 @@ type Answer struct {
 	Size    uint64 // of the head
 	Err     error  // why it did not cosign: a *Contradiction, a *Moved or another; nil: it did
 
-	lines []string // signature lines, each with its newline
+	lines []string // signature lines of its key, each with its newline
 }
 
 // Gateway asks the witnesses of one log. It is safe for concurrent use. A witness is
 // asked one question at a time at each of its addresses, no matter who asks.
 type Gateway struct {
 	log   Log
-	reach func(audit.Witness) (Witness, error)
+	reach func([]audit.Witness) (Witness, error)
 	heard func(Answer)
 
 	running context.Context // ends all questions
 	group   sync.WaitGroup
 
-	mu      sync.Mutex // guards members, and queue and busy of each
-	members map[Address]*member
+	mu      sync.Mutex // guards members, and what each has except size
+	members map[place]*member
 }
 
+// place is where one witness is asked: lines of a policy with one key name and one URL are
+// one witness, whose answer has the cosignatures of all its keys.
+type place struct{ name, url string }
+
 // New returns a gateway that works until running ends. reach returns the way to a
-// witness. heard is told every answer, also one that comes when Cosign has returned; the
-// answers of one address come one after another, each before Cosign counts it.
-func New(running context.Context, log Log, reach func(audit.Witness) (Witness, error), heard func(Answer)) *Gateway {
-	return &Gateway{log: log, reach: reach, heard: heard, running: running, members: make(map[Address]*member)}
+// witness, of which it is given the lines that policies have for it at one URL. heard is told
+// every answer, one for each line, also one that comes when Cosign has returned; the answers
+// of one address come one after another, each before Cosign counts it.
+func New(running context.Context, log Log, reach func([]audit.Witness) (Witness, error),
+	heard func(Answer)) *Gateway {
+	return &Gateway{log: log, reach: reach, heard: heard, running: running, members: make(map[place]*member)}
 }
 
 // Wait waits until nothing is asked any more, after running has ended.
@@ -110,23 +116,26 @@ func (g *Gateway) Wait() {
 
 // member is a witness at an address. The goroutine of serve owns size.
 type member struct {
-	at      audit.Witness
-	witness Witness
-	err     error  // why there is no way to it
-	size    uint64 // that the witness has cosigned, as far as known
-	busy    bool   // serve runs
+	lines   []audit.Witness // all that it was asked for
+	witness Witness         // to all of lines
+	err     error           // why there is no way to it
+	size    uint64          // that the witness has cosigned, as far as known
+	busy    bool            // serve runs
 	queue   []question
 }
 
 // question is one head for one member.
 type question struct {
-	head Head
-	call *call
+	head    Head
+	call    *call
+	lines   []audit.Witness // each gets an answer
+	witness Witness
+	err     error
 }
 
 // call is one call of Cosign. Its questions outlive it: a slow witness is asked too.
 type call struct {
-	answers chan Answer   // room for all
+	answers chan []Answer // of one witness each, room for all
 	over    bool          // nobody waits for answers
 	asks    int           // questions without an answer
 	heard   chan struct{} // closed when there is none
@@ -151,7 +160,7 @@ type Round struct {
 // Cosign asks the witnesses for a head, and returns when each of the quorums has cosigned
 // it, when everybody has answered, or when ctx ends. Without quorums it waits for all.
 func (g *Gateway) Cosign(ctx context.Context, head Head, ask []audit.Witness, quorums ...*audit.Policy) Round {
-	c := &call{answers: make(chan Answer, len(ask)), heard: make(chan struct{})}
+	c := &call{answers: make(chan []Answer, len(ask)), heard: make(chan struct{})}
 	waits := g.send(head, ask, c)
 	defer func() {
 		g.mu.Lock()
@@ -161,8 +170,10 @@ func (g *Gateway) Cosign(ctx context.Context, head Head, ask []audit.Witness, qu
 	r := Round{Head: head, Heard: c.heard, At: make(map[string]uint64)}
 	for ; waits > 0 && !r.Met; waits-- {
 		select {
-		case a := <-c.answers:
-			r.add(a)
+		case all := <-c.answers:
+			for _, a := range all {
+				r.add(a)
+			}
 			r.sign(head, quorums)
 		case <-ctx.Done():
 			return r
@@ -173,24 +184,26 @@ func (g *Gateway) Cosign(ctx context.Context, head Head, ask []audit.Witness, qu
 	return r
 }
 
-// send gives each witness the question, once at each address, and returns how many. A
-// question that nobody waits for any more is left out when a newer head follows it.
+// send asks for each line once, and each witness once at each URL. It returns the number of
+// witnesses to wait for. A question that nobody waits for any more is left out when a newer head
+// follows it.
 func (g *Gateway) send(head Head, ask []audit.Witness, c *call) (sent int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	asked := make(map[Address]bool)
+	lines := make(map[place][]audit.Witness)
 	for _, one := range ask {
-		at := AddressOf(one)
-		if asked[at] {
-			continue
+		if at := AddressOf(one); !asked[at] {
+			asked[at] = true
+			p := place{one.Key.Name(), one.URL}
+			lines[p] = append(lines[p], one)
 		}
-		asked[at] = true
-		m := g.members[at]
-		if m == nil {
-			m = &member{at: one}
-			m.witness, m.err = g.reach(one)
-			g.members[at] = m
-		}
+	}
+	if c.asks = len(lines); c.asks == 0 {
+		close(c.heard)
+	}
+	for p, of := range lines {
+		m := g.member(p, of)
 		m.queue = slices.DeleteFunc(m.queue, func(q question) bool {
 			late := q.call.over && q.head.Size <= head.Size
 			if late {
@@ -198,16 +211,33 @@ func (g *Gateway) send(head Head, ask []audit.Witness, c *call) (sent int) {
 			}
 			return late
 		})
-		m.queue = append(m.queue, question{head, c})
+		m.queue = append(m.queue, question{head, c, of, m.witness, m.err})
 		if !m.busy && g.running.Err() == nil {
 			m.busy = true
 			g.group.Go(func() { g.serve(m) })
 		}
 	}
-	if c.asks = len(asked); c.asks == 0 {
-		close(c.heard)
+	return len(lines)
+}
+
+// member returns the witness at a place, which is asked for these lines. It needs the
+// gateway's mu.
+func (g *Gateway) member(p place, lines []audit.Witness) *member {
+	m := g.members[p]
+	if m == nil {
+		m = new(member)
+		g.members[p] = m
 	}
-	return c.asks
+	known := len(m.lines)
+	for _, one := range lines {
+		if !slices.ContainsFunc(m.lines, func(w audit.Witness) bool { return w.VKey == one.VKey }) {
+			m.lines = append(m.lines, one)
+		}
+	}
+	if len(m.lines) > known {
+		m.witness, m.err = g.reach(m.lines)
+	}
+	return m
 }
 
 // answered counts an answer, or a question that is left out. It needs the gateway's mu.
@@ -237,18 +267,39 @@ func (g *Gateway) serve(m *member) {
 			return
 		}
 		ctx, cancel := context.WithTimeout(g.running, Timeout)
-		a := Answer{Witness: m.at, Size: q.head.Size}
-		a.lines, a.Err = g.ask(ctx, m, q.head)
+		lines, err := g.ask(ctx, m, q)
 		cancel()
 		if g.running.Err() != nil {
 			continue // the answer may be of the closing's making
 		}
-		g.heard(a)
-		q.call.answers <- a
+		answers := make([]Answer, 0, len(q.lines))
+		for _, one := range q.lines {
+			a := newAnswer(one, q.head.Size, lines, err)
+			g.heard(a)
+			answers = append(answers, a)
+		}
+		q.call.answers <- answers
 		g.mu.Lock()
 		q.call.answered()
 		g.mu.Unlock()
 	}
+}
+
+// newAnswer is what a witness said for one of its lines.
+func newAnswer(one audit.Witness, size uint64, lines []string, err error) Answer {
+	a := Answer{Witness: one, Size: size, Err: err}
+	if err != nil {
+		return a
+	}
+	for _, line := range lines {
+		if SignerOf(line) == Signer(one.Key) {
+			a.lines = append(a.lines, line)
+		}
+	}
+	if a.lines == nil {
+		a.Err = fmt.Errorf("the answer has no cosignature of the key %s", Signer(one.Key))
+	}
+	return a
 }
 
 // Moved: another writer of the log is with the witness, which was at this size when it

@@ -19,6 +19,7 @@ import (
 type board struct {
 	t         *testing.T
 	signer    note.Signer
+	key       note.Verifier
 	witnesses []*witnesstest.Witness
 	policy    *audit.Policy
 }
@@ -31,6 +32,9 @@ func newBoard(t *testing.T) *board {
 	}
 	b := &board{t: t}
 	if b.signer, err = note.NewSigner(skey); err != nil {
+		t.Fatal(err)
+	}
+	if b.key, err = audit.ParseVKey(vkey); err != nil {
 		t.Fatal(err)
 	}
 	var lines, names []string

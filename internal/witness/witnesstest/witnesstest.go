@@ -79,7 +79,9 @@ func Start(t testing.TB, logVKeys ...string) *Witness {
 }
 
 // Client returns a client of the witness.
-func (w *Witness) Client() *witness.Client { return &witness.Client{URL: w.URL, Key: w.Key} }
+func (w *Witness) Client() *witness.Client {
+	return &witness.Client{URL: w.URL, Keys: []note.Verifier{w.Key}}
+}
 
 // Down makes the witness answer 503 to everything, or ends that.
 func (w *Witness) Down(down bool) { w.down.Store(down) }
