@@ -28,6 +28,10 @@ var table = map[string]row{
 		why:     "the name that somebody meant, for errors of daemon and command line alike",
 		stdOnly: true, pure: true,
 	},
+	"internal/needle": {
+		why:     "looks for secrets in memory and files as root would, for the demonstration and the attacks",
+		stdOnly: true,
+	},
 	"internal/known": {
 		why:     "what known-answer tests report to; computes nothing",
 		stdOnly: true, pure: true,

@@ -165,6 +165,10 @@ func (t *transcript) asked() (string, error) {
 			if b.Blind.Deal != (audit.Foreign{Index: r.Index, Leaf: tlog.RecordHash(r.Entry)}) {
 				return "", fmt.Errorf("entry %d names another deal of the co-dealer than entry %d", p.Index, r.Index)
 			}
+			if b.Blind.Head != (audit.Head{Size: r.head.Size, Root: r.head.Root}) {
+				return "", fmt.Errorf("entry %d names another checkpoint of the co-dealer than the one over its entry %d",
+					p.Index, r.Index)
+			}
 			if d.First != b.First || !slices.Equal(d.Runs, b.Runs) {
 				return "", fmt.Errorf("the co-dealer was asked for other runs than entry %d has", p.Index)
 			}
@@ -250,11 +254,12 @@ func (t *transcript) openUnplayed(d *audit.Deal, named *audit.Blind) error {
 	return nil
 }
 
-// orderClosed: the order was closed behind the shuffle, or expired.
+// orderClosed: the order was closed behind the shuffle, or in a way that needs no shuffle to follow.
 func (t *transcript) orderClosed() error {
 	o := t.second.closed
 	switch {
-	case o == nil || o.Outcome == audit.OutcomeExpired:
+	case o == nil || o.Outcome == audit.OutcomeExpired || o.Reason == audit.ReasonTapeLost ||
+		o.Outcome == audit.OutcomeVoid && o.Follows == nil && len(t.second.deals) == 0:
 		return nil
 	case o.Follows == nil:
 		return errors.New("the co-dealer's order was closed, and not behind the close of the shuffle")
@@ -309,15 +314,12 @@ func (t *transcript) coDealer() (string, error) {
 	return fmt.Sprintf("%d entries of %s", len(o.proofs), origin), nil
 }
 
-// oneHistory: at each size the co-dealer's ledger has one root, in its checkpoints and in what the
-// house wrote of them.
+// oneHistory: at each size the co-dealer's ledger has one root, in its checkpoints, which the house's deals name, and
+// in what its close has of them.
 func (t *transcript) oneHistory() error {
 	var heads []audit.Head
 	for _, r := range append(slices.Clone(t.second.proofs), t.second.keyProofs()...) {
 		heads = append(heads, audit.Head{Size: r.head.Size, Root: r.head.Root})
-	}
-	for _, d := range t.deals {
-		heads = append(heads, d.Blind.Head)
 	}
 	if t.closed != nil && t.closed.Blind != nil {
 		heads = append(heads, t.closed.Blind.Head)

@@ -30,12 +30,22 @@ func otherOrders(b *badAdder) {
 		add(stepLegality, name, "cards that are not public, and for nobody", p, p.play(run).transcript())
 	}
 
-	p = hand(b.T)
-	d := p.ask(0, two)
-	given := p.given(d)
-	given.Head.Root = hash32("root")
-	p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: given})
-	add(stepCoDealer, "other-root", "the house's deal has another root of the co-dealer's ledger at its size", p,
+	var given *audit.Blind
+	head := func(step, name, about string, change func(*audit.Head)) {
+		p = hand(b.T)
+		given = p.given(p.ask(0, two))
+		change(&given.Head)
+		p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: given})
+		add(step, name, about, p, p.transcript())
+	}
+	head(stepAsked, "other-root", "the house's deal has another root of the co-dealer's ledger at its size",
+		func(h *audit.Head) { h.Root = hash32("root") })
+	head(stepAsked, "other-head", "the house's deal has a size of the co-dealer's ledger of which the file has no checkpoint",
+		func(h *audit.Head) { *h = audit.Head{Size: h.Size + 1, Root: hash32("root")} })
+	p = hand(b.T).play(two...)
+	p.closeAs(&audit.Close{Shuffle: p.id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: p.tape,
+		Blind: &audit.Blind{Head: audit.Head{Size: p.by.h.top().Size, Root: hash32("root")}}})
+	add(stepCoDealer, "close-other-root", "the house's close has another root of the co-dealer's ledger at its size", p,
 		p.transcript())
 
 	p, fork := hand(b.T), hand(b.T)

@@ -5,14 +5,20 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
+	"shuffled/internal/needle"
 	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/testdb"
@@ -96,36 +102,36 @@ func (s *secrets) update() {
 }
 
 // tapeNeedles are for the tape and the keys that come from it.
-func (s *secret) tapeNeedles(n *needles, whose string) {
-	n.bytes(whose+" tape", s.tape)
+func (s *secret) tapeNeedles(n *needle.Needles, whose string) {
+	n.Bytes(whose+" tape", s.tape)
 	for _, label := range []string{"salt", "ask-key"} {
 		key, err := hkdf.Key(sha256.New, s.tape, s.commit.Commitment[:], "shuffled/v1/"+label+"\x00", 32)
 		if err != nil {
 			panic(err)
 		}
-		n.bytes(whose+" "+label, key)
+		n.Bytes(whose+" "+label, key)
 	}
 }
 
 // order adds a list that says what comes next, from a place on, by itself and next to the places.
-func (n *needles) order(what string, values []uint32, from int) {
-	n.values(what, values[from:], rowLen)
+func order(n *needle.Needles, what string, values []uint32, from int) {
+	n.Values(what, values[from:], rowLen)
 	var pairs []uint32
 	for i := from; i < len(values); i++ {
 		pairs = append(pairs, uint32(i), values[i])
 	}
-	n.values(what+" by place", pairs, 2*rowLen)
+	n.Values(what+" by place", pairs, 2*rowLen)
 }
 
 // coDealers adds what only the co-dealer may hold of an order.
-func (s *secret) coDealers(n *needles) {
+func (s *secret) coDealers(n *needle.Needles) {
 	s.tapeNeedles(n, "co-dealer's")
 	for i := range s.values {
 		if !s.opened[i] {
-			n.piece("co-dealer's salt", s.salts[32*i:][:pieceLen])
+			n.Piece("co-dealer's salt", s.salts[32*i:][:needle.PieceLen])
 		}
 	}
-	n.order("co-dealer's order", s.values, s.dealt)
+	order(n, "co-dealer's order", s.values, s.dealt)
 	places := make([]uint32, len(s.values)) // by position
 	for place, position := range s.values {
 		places[position] = uint32(place)
@@ -138,40 +144,40 @@ func (s *secret) coDealers(n *needles) {
 			}
 		}
 		if closed >= 8 { // else it may be what was dealt
-			n.values("co-dealer's order by position", places[at:at+rowLen], rowLen)
+			n.Values("co-dealer's order by position", places[at:at+rowLen], rowLen)
 		}
 	}
 }
 
 // houses adds what only the house may hold of a shuffle.
-func (s *secret) houses(n *needles) {
+func (s *secret) houses(n *needle.Needles) {
 	s.tapeNeedles(n, "house's")
 	for i := range s.values {
-		n.piece("house's salt", s.salts[32*i:][:pieceLen])
+		n.Piece("house's salt", s.salts[32*i:][:needle.PieceLen])
 	}
-	n.order("house's cards", s.values, 0)
+	order(n, "house's cards", s.values, 0)
 }
 
 // together adds what neither may hold: the cards of the places that come next.
-func (s *secret) together(n *needles, b *secret) error {
+func (s *secret) together(n *needle.Needles, b *secret) error {
 	if s.mix == nil && len(s.commit.Context.Mixed()) > 0 {
 		return nil // nobody knows them yet
 	}
-	order, err := audit.NewOrder(s.leaf, s.commit, s.mix)
+	places, err := audit.NewOrder(s.leaf, s.commit, s.mix)
 	if err != nil {
 		return err
 	}
-	order.Give(&audit.Deal{Runs: []audit.Run{{Count: len(b.values), Purpose: audit.PurposeBoard, Public: true}},
+	places.Give(&audit.Deal{Runs: []audit.Run{{Count: len(b.values), Purpose: audit.PurposeBoard, Public: true}},
 		Blind: &audit.Blind{Values: b.values}})
 	deck, _ := shuffle.Published(s.commit.Context.DeckHash)
 	var cards []uint32
 	var names []string
 	for i := range b.values {
-		cards = append(cards, s.values[order.Position(i)])
+		cards = append(cards, s.values[places.Position(i)])
 		names = append(names, deck.Card(cards[i]))
 	}
-	n.order("cards to come", cards, b.dealt)
-	n.words("cards to come", names[b.dealt:], rowLen)
+	order(n, "cards to come", cards, b.dealt)
+	n.Words("cards to come", names[b.dealt:], rowLen)
 	return nil
 }
 
@@ -198,7 +204,7 @@ func (s *search) look() {
 	s.labs.update() // first: each order of a commit that the house's database has is in it then
 	s.houses.update()
 	s.labs.update()
-	inHouse, inLab := newNeedles(), newNeedles()
+	inHouse, inLab := needle.New(), needle.New()
 	named := make(map[uint64]bool)
 	for _, a := range s.houses.open {
 		of, ok := a.commit.Context.CoDealer()
@@ -217,28 +223,21 @@ func (s *search) look() {
 			b.coDealers(inHouse)
 		}
 	}
-	s.needles += inHouse.count() + inLab.count()
+	s.needles += inHouse.Len() + inLab.Len()
 	s.host("house", s.house, inHouse)
 	s.host("co-dealer", s.lab, inLab)
 	s.answers(inHouse)
 	s.looks++
 }
 
-func (n *needles) count() (all int) {
-	for _, of := range n.by {
-		all += len(of)
-	}
-	return all
-}
-
 // host looks through one of the two. Its own sealing key shows that the search finds what is there.
-func (s *search) host(name string, h *house, n *needles) {
+func (s *search) host(name string, h *house, n *needle.Needles) {
 	s.t.Helper()
 	own, err := keys.ReadSealing(h.path("sealing.key"), keys.Secret{})
 	s.check(err)
-	n.bytes("own key", own.Bytes())
-	found := func(one needle, where string) {
-		if one.what == "own key" {
+	n.Bytes("own key", own.Bytes())
+	found := func(one needle.Needle, where string) {
+		if one.What == "own key" {
 			kind, _, _ := strings.Cut(where, " ")
 			if strings.HasPrefix(kind, "/") {
 				kind = "files"
@@ -246,35 +245,43 @@ func (s *search) host(name string, h *house, n *needles) {
 			s.own[name+" "+kind]++
 			return
 		}
-		s.t.Errorf("root at the %s finds the %s, as %s, in %s", name, one.what, one.kind, where)
+		s.t.Errorf("root at the %s finds the %s, as %s, in %s", name, one.What, one.Kind, where)
 	}
-	s.looked += n.memory(s.t, h.daemon.cmd.Process.Pid, found)
-	s.looked += n.files(s.t, h.dir, found)
-	n.in([]byte(h.daemon.printed()), func(one needle, _ int) { found(one, "log") })
+	s.count(n.Memory(h.daemon.cmd.Process.Pid, found))
+	s.count(n.Files(h.dir, found))
+	n.In([]byte(h.daemon.printed()), func(one needle.Needle, _ int) { found(one, "log") })
 	if h.cluster == nil {
 		return
 	}
-	s.looked += n.files(s.t, h.cluster.DataDir(), found)
+	s.count(n.Files(h.cluster.DataDir(), found))
 	dump, err := testdb.Bin("pg_dump") // long values lie compressed in its files
 	s.check(err)
 	out, err := exec.Command(dump, "--dbname", h.super, "--data-only").Output()
 	s.check(err)
-	read, err := n.read(bytes.NewReader(out), func(one needle, _ int) { found(one, "database") })
+	s.count(n.Read(bytes.NewReader(out), func(one needle.Needle, _ int) { found(one, "database") }))
+}
+
+// count adds what was looked at.
+func (s *search) count(bytes int64, err error) {
+	s.t.Helper()
+	if errors.Is(err, os.ErrPermission) {
+		s.t.Skipf("the memory of another process takes root: %v", err)
+	}
 	s.check(err)
-	s.looked += read
+	s.looked += bytes
 }
 
 // answers looks through what both daemons answered to the house: what it was given, and what it
 // can ask the co-dealer for.
-func (s *search) answers(n *needles) {
+func (s *search) answers(n *needle.Needles) {
 	s.t.Helper()
 	for id := range s.labs.open {
 		for _, what := range []string{"", "/transcript"} {
 			s.hear(s.lab.get(fmt.Sprintf("/v1/main/shuffles/%d%s", id, what), s.token))
 		}
 	}
-	n.in(s.heard, func(one needle, at int) {
-		s.t.Errorf("an answer to the house holds the %s, as %s: %.80q", one.what, one.kind, s.heard[max(0, at-40):])
+	n.In(s.heard, func(one needle.Needle, at int) {
+		s.t.Errorf("an answer to the house holds the %s, as %s: %.80q", one.What, one.Kind, s.heard[max(0, at-40):])
 	})
 }
 
@@ -285,5 +292,30 @@ func (s *search) positive() {
 		if s.own[where] < s.looks {
 			s.t.Errorf("%d looks found a host's own key %d times in: %s", s.looks, s.own[where], where)
 		}
+	}
+}
+
+// planted wants the search to find an order that lies in the daemon's memory alone: it is written into
+// a request that does not end.
+func (s *search) planted() {
+	s.t.Helper()
+	leak := rand.Perm(52)
+	var values []uint32
+	for _, v := range leak {
+		values = append(values, uint32(v))
+	}
+	n := needle.New()
+	order(n, "planted order", values, 0)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.house.url, "http://"))
+	s.check(err)
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "GET / HTTP/1.1\r\nLeak: %v\r\n", leak)
+	s.check(err)
+	found := false
+	for end := time.Now().Add(patience); !found && time.Now().Before(end); {
+		s.count(n.Memory(s.house.daemon.cmd.Process.Pid, func(needle.Needle, string) { found = true }))
+	}
+	if !found {
+		s.t.Error("an order in the daemon's memory is not found")
 	}
 }

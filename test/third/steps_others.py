@@ -7,7 +7,7 @@ import hashes
 import steps_cards
 from errors import StepFailed, Unknown
 from rules_shuffle import opened_places, unplayed as unplayed_of
-from shuffle_state import EXPIRED
+from shuffle_state import EXPIRED, VOID, is_tape_lost
 from steps import NOT_CHECKED, OK, entry_leaf, need
 from trust import KeyChain
 from wire import u16, u64
@@ -39,6 +39,7 @@ def asked(case):
         need(deal.body["first_place"] == place, "asked", "a gap")
         place += sum(run["cards"] for run in deal.body["runs"])
         if number < len(own):
+            need(named["head"] == receipt_head(case, i), "asked", "another checkpoint")
             need(own[number].body["first_place"] == deal.body["first_place"]
                  and own[number].body["runs_bytes"] == deal.body["runs_bytes"], "asked", "runs")
         else:
@@ -47,9 +48,21 @@ def asked(case):
         case.requests.append((deal, number >= len(own)))
         before = own[number] if number < len(own) else None
     for _, entry in rest:
-        if entry.kind == "close" and entry.body["outcome"] != EXPIRED:
+        if entry.kind == "close" and not ends_alone(entry.body, theirs):
             check_follows(case, entry.body)
     return OK
+
+
+def receipt_head(case, index):
+    """Size and root of the checkpoint in the receipt of the co-dealer's entry."""
+    checkpoint = next(r.checkpoint for r in case.file.co_receipts if r.index == index)
+    return {"index": checkpoint.size, "leaf": checkpoint.root}
+
+
+def ends_alone(body, deals):
+    """A close of an order that needs no shuffle to follow."""
+    return (body["outcome"] == EXPIRED or is_tape_lost(body)
+            or (body["outcome"] == VOID and "follows" not in body and not deals))
 
 
 def order_fits(case, body):
@@ -119,8 +132,8 @@ def co_dealer(case):
     apart(case, policy, origin)
     listed = file.co_receipts + file.co_keys
     roots = {}
-    blinds = [e.body["blind"] for _, e in case.played if "blind" in e.body]
-    heads = [(b["head"]["index"], b["head"]["leaf"]) for b in blinds]
+    closes = [e.body["blind"] for _, e in case.played if e.kind == "close" and "blind" in e.body]
+    heads = [(b["head"]["index"], b["head"]["leaf"]) for b in closes]
     heads += [(r.checkpoint.size, r.checkpoint.root) for r in listed]
     for size, root in heads:
         need(roots.setdefault(size, root) == root, "co_dealer", "two roots")

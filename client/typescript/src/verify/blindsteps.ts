@@ -1,6 +1,6 @@
 // What the co-dealer's evidence shows: its part of entries and openings, the steps asked and co_dealer.
 import { equal, join, label, str8, toBase64, u16, u64 } from "./bytes.ts";
-import { ASIDE, CARDS, EXPIRED, NUMBERS, SIGNING, told } from "./codes.ts";
+import { ASIDE, CARDS, EXPIRED, NUMBERS, SIGNING, TAPE_LOST, VOID, told } from "./codes.ts";
 import { mustOpen } from "./cardsteps.ts";
 import { canEd25519, ed25519, strongKey } from "./curves.ts";
 import { positions, ranges } from "./draws.ts";
@@ -89,6 +89,7 @@ export async function stepAsked(s: Whole): Promise<Outcome> {
   for (const [i, r] of s.deals.entries()) {
     const of = order.deals[i]!, { deal } = r.entry;
     if (!isOf(deal.blind!.deal, of)) throw new Fault(`entry ${r.index} names another deal of the co-dealer than entry ${of.index}`);
+    if (!same(deal.blind!.head, of.checkpoint.size, of.checkpoint.root)) throw new Fault(`entry ${r.index} names another checkpoint of the co-dealer than the one over its entry ${of.index}`);
     if (of.entry.deal.first_place !== deal.first_place || !equal(runsOf(of.entry.deal), runsOf(deal))) throw new Fault(`entry ${r.index} has other runs than the co-dealer was asked for`);
     await mustAsk(s, of, before);
     before = leafOf(r.bytes);
@@ -103,8 +104,9 @@ export async function stepAsked(s: Whole): Promise<Outcome> {
   } else if (s.file.co_dealer!.unplayed.length > 0) {
     throw new Fault("the file opens what was not played, and the close names none");
   }
-  const { outcome, follows } = order.close?.entry.close ?? { outcome: EXPIRED };
-  if (outcome !== EXPIRED && !(s.close && follows && isOf(follows, s.close))) throw new Fault("the co-dealer's order was closed, and not behind the close of the shuffle");
+  const { outcome, reason, follows } = order.close?.entry.close ?? { outcome: EXPIRED };
+  const alone = outcome === EXPIRED || reason === TAPE_LOST || outcome === VOID && !follows && order.deals.length === 0;
+  if (!alone && !(s.close && follows && isOf(follows, s.close))) throw new Fault("the co-dealer's order was closed, and not behind the close of the shuffle");
   return `${many(s.deals.length, "request")}, each behind the entry before it`;
 }
 
@@ -173,11 +175,12 @@ export async function stepCoDealer(s: Whole): Promise<Outcome> {
   return `${many(order.receipts.length, "entry", "entries")} of ${order.origin}`;
 }
 
-// mustBeOneHistory: at each size the co-dealer's ledger has one root, in its checkpoints and in what the house wrote of them.
-function mustBeOneHistory({ deals, close }: Whole, order: Order): void {
+// mustBeOneHistory: at each size the co-dealer's ledger has one root, in its checkpoints, which the house's deals name,
+// and in what its close has of them.
+function mustBeOneHistory({ close }: Whole, order: Order): void {
   const roots = new Map<number, Bytes>(), last = close?.entry.close.blind;
   const heads = [...order.receipts, ...order.keys].map(({ checkpoint: { size, root } }) => ({ index: size, leaf: root }));
-  for (const head of [...heads, ...deals.map((d) => d.entry.deal.blind!.head), ...(last ? [last.head] : [])]) {
+  for (const head of [...heads, ...(last ? [last.head] : [])]) {
     if (!equal(roots.get(head.index) ?? head.leaf, head.leaf)) throw new Fault(`${many(head.index, "entry", "entries")} of the co-dealer have two roots: its ledger was forked, or the house wrote another root`);
     roots.set(head.index, head.leaf);
   }

@@ -1,0 +1,42 @@
+package needle
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// Regions gives all that a process may write or has mapped without a file, while it stands still.
+// What it only reads of files, such as its program, is of no hand. The daemon's memory takes root.
+func Regions(pid int, each func(name string, r io.Reader) error) error {
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return fmt.Errorf("reading the memory of a process: %w", err)
+	}
+	defer mem.Close()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("stopping process %d: %w", pid, err)
+	}
+	defer syscall.Kill(pid, syscall.SIGCONT)
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return fmt.Errorf("reading the memory of a process: %w", err)
+	}
+	for line := range strings.Lines(string(maps)) {
+		fields := append(strings.Fields(line), "")
+		name := fields[5]
+		if fields[1][0] != 'r' || fields[1][1] != 'w' && strings.HasPrefix(name, "/") || strings.HasPrefix(name, "[v") {
+			continue
+		}
+		var from, to int64
+		if _, err := fmt.Sscanf(fields[0], "%x-%x", &from, &to); err != nil {
+			return fmt.Errorf("reading the memory of a process: %w", err)
+		}
+		if err := each("memory "+fields[0]+" "+name, io.NewSectionReader(mem, from, to-from)); err != nil {
+			return fmt.Errorf("reading memory at %s: %w", strings.TrimSpace(line), err)
+		}
+	}
+	return nil
+}

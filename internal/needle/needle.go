@@ -1,0 +1,243 @@
+// Package needle looks for secrets of a shuffle wherever somebody with root on a host can look: in
+// the memory of a process, in files, in what was printed. A secret is looked for in every form that
+// a program writes it in.
+package needle
+
+import (
+	"bytes"
+	"encoding/base64"
+	encode "encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A Needle is a form of a piece of a secret. A piece has 16 bytes, or so many values in a row that
+// it does not occur by chance: a single position is one byte, and has no needle.
+type Needle struct {
+	form       []byte
+	What, Kind string // what it is of, and which form
+}
+
+// PieceLen is how many bytes of a secret are looked for.
+const PieceLen = 16
+
+const (
+	keyLen     = 8 // of the bytes that the index has of each needle: all forms are longer
+	filterBits = 25
+	mixer      = 0x9e3779b97f4a7c15
+)
+
+// Needles are looked for all at once.
+type Needles struct {
+	by      map[uint64][]Needle // by the hash of 8 bytes, which lie a stride of 1, 2, 4 or 8 apart
+	filter  []uint64            // hashes that are there
+	longest int
+}
+
+// New returns none.
+func New() *Needles {
+	return &Needles{by: make(map[uint64][]Needle), filter: make([]uint64, 1<<filterBits/64)}
+}
+
+// keyOf is what the index has of a form that b begins with.
+func keyOf(b []byte, stride int) (key uint64) {
+	if stride == 1 {
+		return encode.LittleEndian.Uint64(b)
+	}
+	for i := range keyLen {
+		key = key<<8 | uint64(b[i*stride])
+	}
+	return key ^ uint64(stride)<<60
+}
+
+func (n *Needles) add(what, kind string, form []byte) { n.addWide(what, kind, form, 1) }
+
+func (n *Needles) addWide(what, kind string, form []byte, stride int) {
+	key := keyOf(form, stride)
+	for _, old := range n.by[key] {
+		if bytes.Equal(old.form, form) {
+			return
+		}
+	}
+	n.by[key] = append(n.by[key], Needle{form, what, kind})
+	h := key * mixer >> (64 - filterBits)
+	n.filter[h/64] |= 1 << (h % 64)
+	n.longest = max(n.longest, len(form))
+}
+
+// Bytes adds every full piece of a secret in every form, and its last 16 bytes.
+func (n *Needles) Bytes(what string, secret []byte) {
+	for at := 0; at < len(secret); at += PieceLen {
+		n.Piece(what, secret[min(at, len(secret)-PieceLen):][:PieceLen])
+	}
+}
+
+// Piece adds 16 bytes in every form.
+func (n *Needles) Piece(what string, piece []byte) {
+	n.add(what, "bytes", bytes.Clone(piece))
+	n.add(what, "hex", []byte(hex.EncodeToString(piece)))
+	n.add(what, "HEX", []byte(strings.ToUpper(hex.EncodeToString(piece))))
+	for front := range 3 { // how the piece lies in the groups of three
+		shifted := append(make([]byte, front), piece...)
+		from, to := (front*8+5)/6, len(shifted)*8/6 // characters that hang on the piece alone
+		n.add(what, "base64", []byte(base64.RawStdEncoding.EncodeToString(shifted)[from:to]))
+		n.add(what, "base64url", []byte(base64.RawURLEncoding.EncodeToString(shifted)[from:to]))
+	}
+	values := make([]uint32, len(piece))
+	for i, b := range piece {
+		values[i] = uint32(b)
+	}
+	for _, between := range []string{",", ", ", " "} {
+		n.add(what, "decimals", []byte(joined(values, between)))
+	}
+}
+
+// Values adds each window of so many values below 128 in a row, in every form of a list; as varints
+// they are bytes.
+func (n *Needles) Values(what string, values []uint32, window int) {
+	for ; len(values) >= window; values = values[1:] {
+		w := values[:window]
+		var u8 []byte
+		for _, v := range w {
+			u8 = append(u8, byte(v))
+		}
+		n.add(what, "bytes", u8)
+		n.add(what, "hex", []byte(hex.EncodeToString(u8)))
+		for _, width := range []int{2, 4, 8} { // from the first low byte to the last one, in both byte orders
+			form := make([]byte, (window-1)*width+1)
+			for i, b := range u8 {
+				form[i*width] = b
+			}
+			n.addWide(what, fmt.Sprintf("u%d", 8*width), form, width)
+		}
+		for _, between := range []string{",", ", ", " ", "\n"} {
+			n.add(what, "decimals", []byte(joined(w, between)))
+		}
+	}
+}
+
+// Words adds each window of names in a row.
+func (n *Needles) Words(what string, names []string, window int) {
+	for ; len(names) >= window; names = names[1:] {
+		for _, between := range []string{"", " ", ",", ", ", "\n", `","`, `", "`} {
+			n.add(what, "names", []byte(strings.Join(names[:window], between)))
+		}
+	}
+}
+
+func joined(values []uint32, between string) string {
+	var b []byte
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, between...)
+		}
+		b = strconv.AppendUint(b, uint64(v), 10)
+	}
+	return string(b)
+}
+
+// In returns the needles that b holds.
+func (n *Needles) In(b []byte, found func(Needle, int)) {
+	for i := 0; i+keyLen <= len(b); i++ {
+		word := encode.LittleEndian.Uint64(b[i:])
+		if word == 0 && i+24 <= len(b) && encode.LittleEndian.Uint64(b[i+8:]) == 0 &&
+			encode.LittleEndian.Uint64(b[i+16:]) == 0 {
+			continue // no form has so many zeros
+		}
+		n.at(b, i, 1, found)
+		for stride, above := 2, word>>8; stride <= 8; stride *= 2 {
+			if above<<(72-8*stride) == 0 && i+keyLen*stride <= len(b) {
+				n.at(b, i, stride, found)
+			}
+		}
+	}
+}
+
+// at returns the needles of a stride that b has at i.
+func (n *Needles) at(b []byte, i, stride int, found func(Needle, int)) {
+	key := keyOf(b[i:], stride)
+	h := key * mixer >> (64 - filterBits)
+	if n.filter[h/64]&(1<<(h%64)) == 0 {
+		return
+	}
+	for _, one := range n.by[key] {
+		if bytes.HasPrefix(b[i:], one.form) {
+			found(one, i)
+		}
+	}
+}
+
+const blockLen = 1 << 20
+
+// Read looks through a stream, block by block: what lies across two blocks is found, too.
+func (n *Needles) Read(r io.Reader, found func(Needle, int)) (total int64, err error) {
+	block, kept := make([]byte, blockLen), 0
+	for {
+		got, err := io.ReadFull(r, block[kept:])
+		total += int64(got)
+		if part := block[:kept+got]; !blank(part) {
+			n.In(part, found)
+		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return total, nil
+		}
+		if err != nil {
+			return total, err
+		}
+		kept = copy(block, block[len(block)-n.longest+1:])
+	}
+}
+
+// Len returns how many there are.
+func (n *Needles) Len() (all int) {
+	for _, of := range n.by {
+		all += len(of)
+	}
+	return all
+}
+
+// blank reports whether nothing was ever written there: most of what a process has mapped.
+func blank(b []byte) bool { return len(b) == 0 || b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1]) }
+
+// Files looks through every file below a directory.
+func (n *Needles) Files(dir string, found func(Needle, string)) (total int64, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if os.IsNotExist(err) || err == nil && !d.Type().IsRegular() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f, err := os.Open(path)
+		if os.IsNotExist(err) {
+			return nil // it went, as files do that stand in for others
+		}
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		got, err := n.Read(f, func(one Needle, _ int) { found(one, path) })
+		total += got
+		return err
+	})
+	if err != nil {
+		return total, fmt.Errorf("looking through %s: %w", dir, err)
+	}
+	return total, nil
+}
+
+// Memory looks through the memory of a process (Regions).
+func (n *Needles) Memory(pid int, found func(Needle, string)) (total int64, err error) {
+	err = Regions(pid, func(name string, r io.Reader) error {
+		got, err := n.Read(r, func(one Needle, _ int) { found(one, name) })
+		total += got
+		return err
+	})
+	return total, err
+}
