@@ -332,6 +332,7 @@ var table = map[string]row{
 		why:     "tries what an attacker would, from outside",
 		stdOnly: true, testOnly: true,
 	},
+	"test/golden":     {why: "what version 1 wrote, played with the whole product", ours: []string{"*"}, testOnly: true},
 	"test/ha":         {why: "breaks a real cluster below the product", ours: []string{"*"}, testOnly: true},
 	"test/monitoring": {why: "a real Prometheus, alongside a real daemon", ours: []string{"*"}, testOnly: true},
 	"test/kubernetes": {why: "renders the chart; knows nothing of the product", testOnly: true},

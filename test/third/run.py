@@ -1,4 +1,4 @@
-"""Judge all vectors: python3 run.py [folder with internal/]. Fails on a mismatch or no case."""
+"""Judge all vectors: python3 run.py [folder with internal/ and testdata/]. Fails on a mismatch or no case."""
 
 import json
 import sys
@@ -10,6 +10,7 @@ import judge_files
 import judge_hashes
 import judge_legality
 import judge_texts
+import terms
 
 FILES = [
     ("shuffle/testdata/shuffle.json", judge_hashes.shuffle),
@@ -28,6 +29,7 @@ SKIPPED = {
     "inspect/testdata/conduct.json": "a report without its ledger: there is nothing to judge",
 }
 WHOLE_FILES = "verify/testdata/vectors"
+GOLDEN = "../testdata/v1"
 
 
 class Counter:
@@ -76,7 +78,31 @@ def judge_all(root):
         for path in sorted((root / WHOLE_FILES / folder).glob("*.json")):
             judge_files.judge(load(path), counter.report, False)
         good = counter.done() and good
-    return good
+    golden = root / GOLDEN  # that it is there is what test/golden holds
+    return (not golden.exists() or judge_golden(golden)) and good
+
+
+def judge_golden(root):
+    """What version 1 wrote: files, proofs of tickets, and the entries of whole ledgers."""
+    counter = Counter("testdata/v1")
+    for path in sorted((root / "files").glob("*.json")):
+        judge_files.judge(load(path), counter.report, False)
+    for case in load(root / "tickets.json")["tickets"]:
+        counter.report(case["name"], case["want"], judge_texts.outcome(terms.judge_proof, case["text"], None))
+    for folder in sorted((root / "ledgers").iterdir()):
+        judge_legality.ledgers({"cases": [{"name": folder.name, "entries": framed(folder)}]}, counter.report)
+    return counter.done()
+
+
+def framed(folder):
+    """The entries of a ledger of fewer than 256, in hexadecimal."""
+    (path,) = (folder / "bundle" / "tile" / "entries").glob("000.p/*")
+    raw, entries = path.read_bytes(), []
+    while raw:
+        size = 2 + int.from_bytes(raw[:2], "big")
+        entries.append(raw[2:size].hex())
+        raw = raw[size:]
+    return entries
 
 
 if __name__ == "__main__":

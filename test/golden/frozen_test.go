@@ -1,0 +1,177 @@
+package golden
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"shuffled/internal/disclosure"
+	"shuffled/internal/inspect"
+	"shuffled/internal/terms"
+)
+
+// root has what version 1 wrote.
+const root = "../../testdata/v1"
+
+// frozen is the SHA-256 of SHA256SUMS, which has that of every other file. It never changes once
+// version 1 is released (docs/STABILITY.md). Until then it is empty, and nothing is held against it.
+const frozen = ""
+
+// released skips what needs the files of a version that is not released.
+func released(t *testing.T) {
+	t.Helper()
+	if frozen == "" {
+		t.Skip("version 1 is not released: its files are written by TestPlay")
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	must(t, err)
+	return b
+}
+
+// sums is what SHA256SUMS holds: a line for every other file, as sha256sum writes it.
+func sums(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	must(t, fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || name == "SHA256SUMS" {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(root, name))
+		fmt.Fprintf(&b, "%x  ./%s\n", sha256.Sum256(data), name)
+		return err
+	}))
+	return b.Bytes()
+}
+
+func digest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
+
+// TestFrozen: no file of version 1 is changed, added or removed.
+func TestFrozen(t *testing.T) {
+	released(t)
+	listed := read(t, filepath.Join(root, "SHA256SUMS"))
+	if !bytes.Equal(listed, sums(t)) {
+		t.Errorf("%s does not hold what its SHA256SUMS lists: sha256sum -c says which file", root)
+	}
+	if got := digest(listed); got != frozen {
+		t.Errorf("the digest of SHA256SUMS is %s and not %s: docs/STABILITY.md rules out a change of what version 1 wrote",
+			got, frozen)
+	}
+}
+
+// TestLedgers: the audit of each ledger finds what it found when it was written. A report may have
+// members that it did not have then.
+func TestLedgers(t *testing.T) {
+	released(t)
+	for _, name := range []string{"house", "lab", "sandbox"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(root, "ledgers", name)
+			var want, got any
+			must(t, json.Unmarshal(read(t, filepath.Join(dir, "report.json")), &want))
+			raw, err := json.Marshal(report(t, dir))
+			must(t, err)
+			must(t, json.Unmarshal(raw, &got))
+			if where := missing(want, got); where != "" {
+				t.Errorf("the report differs at %s", where)
+			}
+		})
+	}
+}
+
+// report is the audit of a ledger.
+func report(t *testing.T, dir string) *inspect.Report {
+	t.Helper()
+	source, err := inspect.OpenBundle(filepath.Join(dir, "bundle"))
+	must(t, err)
+	defer source.Close()
+	r, err := inspect.Run(t.Context(), source, inspect.Options{Policy: read(t, filepath.Join(dir, "policy")),
+		Auditors: []*disclosure.Auditor{auditor(t, string(read(t, filepath.Join(dir, "auditor"))))}})
+	must(t, err)
+	return r
+}
+
+// auditorPrefix begins the line of an auditor's private key, as its file has it.
+const auditorPrefix = "shuffled-auditor-key:v1:"
+
+// auditor is the one with this line, whose file everybody may read here.
+func auditor(t *testing.T, line string) *disclosure.Auditor {
+	t.Helper()
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(strings.TrimPrefix(line, auditorPrefix)))
+	must(t, err)
+	a, err := disclosure.NewAuditor(key)
+	must(t, err)
+	return a
+}
+
+// missing is where the second value lacks something of the first, "" for nowhere.
+func missing(want, got any) string {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return "/"
+		}
+		for name, v := range w {
+			if where := missing(v, g[name]); where != "" {
+				return "/" + name + strings.TrimSuffix(where, "/")
+			}
+		}
+		return ""
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(w) {
+			return "/"
+		}
+		for i := range w {
+			if where := missing(w[i], g[i]); where != "" {
+				return fmt.Sprintf("/%d%s", i, strings.TrimSuffix(where, "/"))
+			}
+		}
+		return ""
+	}
+	if !reflect.DeepEqual(want, got) {
+		return "/"
+	}
+	return ""
+}
+
+// TestTickets: each proof of a ticket leads to the root that the commit names.
+func TestTickets(t *testing.T) {
+	released(t)
+	var proofs struct{ Tickets []struct{ Text string } }
+	must(t, json.Unmarshal(read(t, filepath.Join(root, "tickets.json")), &proofs))
+	var draw struct {
+		Want struct{ Terms struct{ Hash []byte } }
+	}
+	must(t, json.Unmarshal(read(t, filepath.Join(root, "files", "house-tickets.json")), &draw))
+	if len(proofs.Tickets) == 0 {
+		t.Fatal("no tickets")
+	}
+	for _, p := range proofs.Tickets {
+		ticket, err := terms.ParseTicket([]byte(p.Text))
+		must(t, err)
+		must(t, ticket.Check())
+		if !bytes.Equal(ticket.Root[:], draw.Want.Terms.Hash) {
+			t.Errorf("ticket %d is of another list", ticket.Number)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package golden
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/codealer"
+	"shuffled/internal/dealer"
+)
+
+// pair lets the lab deal orders for the house, which plays blind hands.
+func (s *story) pair(house, lab *daemon) {
+	t := s.t
+	trusted, err := audit.ParseTrust("", []byte(house.trusted()))
+	must(t, err)
+	lab.cfg.Houses = map[string]dealer.House{houseOrigin: {Keys: trusted.Keys, Policy: trusted.Policy}}
+	lab.Dealer = dealer.New(lab.cfg)
+	token := lab.hire(audit.Actor{Identity: "cards"}, audit.RoleBlind)
+	s.coDealer = lab.trusted()
+	house.approved(operator, &audit.Key{Subject: audit.SubjectCoDealer, Origin: labOrigin,
+		Public: lab.signers[0].Public(), Policy: []byte(s.coDealer)}, "alice", "bob")
+	way := newWay(t.TempDir(), lab.serve())
+	front := httptest.NewServer(way)
+	defer front.Close()
+	way.dealers, err = codealer.Open(codealer.Config{Origin: houseOrigin, Pin: house.ledger.CoDealer,
+		Peers: []codealer.Peer{{Origin: labOrigin, URL: front.URL, Ledger: "main",
+			Token: func() (string, error) { return token, nil }, State: filepath.Join(way.dir, "state")}},
+		Log: slog.New(slog.DiscardHandler), Now: s.clock.now})
+	must(t, err)
+	defer way.dealers.Close()
+	house.cfg.CoDealer = way.dealers
+	house.Dealer = dealer.New(house.cfg)
+
+	blind := func(r *dealer.ShuffleRequest) { r.Plan = &dealer.MixPlan{CoDealer: true} }
+	one := house.hand("blind", blind)
+	s.ended(lab)
+	s.file(house, one, "blind", "a hand in the order of a co-dealer", dealer.View{},
+		dealer.View{Identity: cards.Identity, Recipient: "seat-2"})
+	one = house.hand("blind", blind, auditors)
+	s.ended(lab)
+	s.file(house, one, "blind-auditors", "the same, disclosed to auditors", dealer.View{})
+
+	dice := house.draw(dealer.DrawsRequest{Table: "blind", Ranges: []uint32{6, 6, 37},
+		Plan: &dealer.MixPlan{CoDealer: true}})
+	house.deal(dice, board(3))
+	house.end(dice, completed)
+	s.ended(lab)
+	s.file(house, dice, "blind-draws", "draws in the order of a co-dealer", dealer.View{})
+
+	req := deck("blind")
+	blind(&req)
+	open := house.commit(req)
+	house.deal(open, seat(2, "seat-1"))
+	way.lost.Store(true)
+	ctx, cancel := context.WithTimeout(house.ctx(), time.Second)
+	defer cancel()
+	_, err = house.Deal(ctx, cards, open, dealer.DealRequest{First: 2, Runs: []audit.Run{board(1)}})
+	if err == nil {
+		t.Fatal("dealt without an answer")
+	}
+	way.lost.Store(false)
+	lab.settle()
+	house.settle()
+	house.end(open, void(audit.ReasonCoDealer))
+	s.ended(lab)
+	s.file(house, open, "blind-void", "the co-dealer's answer was lost: void, and what was not played is named",
+		dealer.View{})
+	house.cfg.CoDealer = nil
+	house.Dealer = dealer.New(house.cfg)
+}
+
+// ended waits until the lab has closed all orders.
+func (s *story) ended(lab *daemon) {
+	s.t.Helper()
+	for moved := lab.ledger.Changed(); lab.ledger.Live().Open > 0; moved = lab.ledger.Changed() {
+		if lab.ledger.Live().Open == 0 {
+			break
+		}
+		select {
+		case <-moved:
+		case <-time.After(time.Minute):
+			s.t.Fatal("the lab has open orders")
+		}
+	}
+	lab.settle()
+}
+
+// way is between house and lab, and loses the answers of deals when it is told to.
+type way struct {
+	dir     string
+	proxy   *httputil.ReverseProxy
+	dealers *codealer.CoDealers
+	lost    atomic.Bool
+}
+
+func newWay(dir, to string) *way {
+	address, err := url.Parse(to)
+	if err != nil {
+		panic(err)
+	}
+	return &way{dir: dir, proxy: httputil.NewSingleHostReverseProxy(address)}
+}
+
+func (w *way) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	if w.lost.Load() && strings.HasSuffix(r.URL.Path, "/deal") {
+		w.proxy.ServeHTTP(httptest.NewRecorder(), r)
+		rw.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	w.proxy.ServeHTTP(rw, r)
+}
