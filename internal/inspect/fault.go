@@ -18,7 +18,6 @@ const (
 	CodeRotation    = "rotation"         // no checkpoint carries the signatures of old and new key
 	CodePinned      = "key_not_in_force" // the key that is trusted is none of this ledger
 	CodeQuorum      = "quorum"           // a checkpoint was cosigned by too few
-	CodePolicy      = "policy"           // a witness policy that cannot be read
 	CodeCosigned    = "cosigned_missing" // a deal or mix names a cosigned checkpoint that is not there
 	CodeSince       = "since"            // the ledger does not extend the older checkpoint
 	CodeEntry       = "entry"            // bytes that are not those in the tree
@@ -27,7 +26,6 @@ const (
 	CodeFile        = "file"             // a file that cannot be read as what it should be
 	CodeTile        = "tile"             // a tile that is not that of the entries
 	CodeOrigin      = "origin"           // the checkpoint is of another origin than the genesis
-	CodeKey         = "key"              // a key in an entry that is none
 	CodeWrap        = "wrap"             // a disclosure key that the auditor's key does not open
 	CodePredecessor = "predecessor"      // the genesis names a predecessor, but no checkpoint of one
 	CodeBeacon      = "beacon"           // a mix with another value than the beacon's

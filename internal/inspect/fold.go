@@ -266,7 +266,7 @@ func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	case *audit.DisclosureEntry:
 		f.ended(b, audit.OutcomeContinued, audit.ReasonNone, p, index, opened, legal)
 	case *audit.Key:
-		f.key(b, p.e, index, legal)
+		f.key(b, p.e, index)
 	}
 }
 

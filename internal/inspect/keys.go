@@ -11,16 +11,15 @@ import (
 )
 
 // key follows what a key entry changes.
-func (f *fold) key(k *audit.Key, e audit.Entry, index uint64, legal bool) {
+func (f *fold) key(k *audit.Key, e audit.Entry, index uint64) {
 	f.keys = append(f.keys, audit.KeyRecords(index, e)...)
 	switch k.Subject {
 	case audit.SubjectSigning:
 		f.rotated = &rotation{index: index, old: f.signers.Load().keys}
-		f.checkSigning(k.Public, index)
 		f.judgePolicy()
 		f.publish()
 	case audit.SubjectPolicy:
-		f.policy(index, k.Policy, legal)
+		f.policy(index, k.Policy)
 	case audit.SubjectDisclosure:
 		if k.Public[0] == audit.KeyP256 {
 			f.noteOnce("disclosure keys are wrapped under P-256 alone: who keeps a copy of this ledger opens its tapes if a quantum computer breaks that")
@@ -32,14 +31,6 @@ func (f *fold) key(k *audit.Key, e audit.Entry, index uint64, legal bool) {
 				f.faults.add(fault(CodeWrap, "", "%v", err).at(index))
 			}
 		}
-	}
-}
-
-func (f *fold) checkSigning(public []byte, index uint64) {
-	if _, err := audit.Verifier(f.state.Genesis().Origin, public); errors.Is(err, audit.ErrUnknown) {
-		f.cannot(index, err)
-	} else if err != nil {
-		f.faults.add(fault(CodeKey, "", "%v", err).at(index))
 	}
 }
 
@@ -75,7 +66,6 @@ func (f *fold) genesis(g *audit.Genesis, e audit.Entry, index uint64) {
 	if f.keys = append(f.keys, audit.KeyRecords(index, e)...); second {
 		return // named by its rule
 	}
-	f.checkSigning(g.SigningKey, index)
 	if g.Origin != f.newest.Origin {
 		f.faults.add(fault(CodeOrigin, "", "the ledger is %s, its newest checkpoint is of %s", g.Origin,
 			f.newest.Origin).at(index))

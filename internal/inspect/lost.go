@@ -98,7 +98,7 @@ func (l *lostEntries) explainCommit(code string, c *audit.Commit, index uint64) 
 		return l.has(c.Previous)
 	case audit.RuleParent:
 		return c.Context.Parent != nil && l.has(c.Context.Parent.ID)
-	case audit.RuleLatch, audit.RuleKill, audit.RuleTable, audit.RuleDisclosureKey:
+	case audit.RuleLatch, audit.RuleKill, audit.RuleTable, audit.RuleDisclosureKey, audit.RuleCoDealer:
 		return true
 	}
 	return false

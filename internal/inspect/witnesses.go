@@ -75,25 +75,20 @@ func (f *fold) beginPolicies(g *audit.Genesis, index uint64) {
 	policies, err := audit.NewPolicies(g.Policy)
 	if errors.Is(err, audit.ErrUnknown) {
 		f.cannot(index, err)
-	} else if err != nil {
-		f.faults.add(fault(CodePolicy, "", "%v", err).at(index))
 	}
-	if err == nil {
+	if err == nil { // otherwise the rule key said so
 		f.policies = policies
 	}
 }
 
 // policy takes the policy of a key entry, which waits.
-func (f *fold) policy(index uint64, text []byte, legal bool) {
+func (f *fold) policy(index uint64, text []byte) {
 	f.witnesses.Policies++
 	switch err := f.policies.Change(index, text); {
 	case errors.Is(err, audit.ErrUnknown):
 		f.cannot(index, err)
 		return
-	case err != nil:
-		if legal { // otherwise the rule said so
-			f.faults.add(fault(CodePolicy, "", "%v", err).at(index))
-		}
+	case err != nil: // the rule key said so
 		return
 	}
 	f.pending = true
