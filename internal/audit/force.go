@@ -56,6 +56,9 @@ func (s *State) force(e Entry, index uint64, expected *pair) {
 	case *Close:
 		if _, err := s.running(b.Shuffle); err == nil {
 			s.applyClose(b, expected, e.Actor)
+			if b.Outcome == OutcomeContinued {
+				s.pair = nil // disclosures follow the end of its chain, which is in a child
+			}
 		}
 	case *Key:
 		if s.matters(b) {

@@ -128,6 +128,14 @@ func TestForceChains(t *testing.T) {
 			s.then(s.start())
 			return s
 		}},
+		"a child closed as continued without a child of its own": {"outcome", 2, func() *story {
+			s, root := handDealt()
+			kid := s.continued(root, 0, 1)
+			s.then(s.close(kid, 3))
+			s.then(s.start())
+			s.then(s.disclose(root))
+			return s
+		}},
 		"a child of a shuffle that was continued": {"parent", 4, func() *story {
 			s, root := handDealt()
 			kid := s.continued(root, 0, 1)

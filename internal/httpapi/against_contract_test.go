@@ -143,7 +143,7 @@ func checkProblem(t testing.TB, doc *openapi3.T, a ask, got answer) {
 // sentence is one that stands by itself: a capital or a name in quotes, and a full stop.
 var (
 	sentences = regexp.MustCompile(`^["A-Z0-9].*\.$`)
-	machine   = regexp.MustCompile(`\d ?ms\b|\d{13}|\b(u?int\d*|float64|bool|struct|httpapi)\b|\.\.$`)
+	machine   = regexp.MustCompile(`\b\d+ ?ms\b|\d{13}|\b(u?int\d*|float64|bool|struct|httpapi)\b|\.\.$`)
 )
 
 // checkSentences checks the words of a problem, of every one that any test of the API meets.

@@ -17,7 +17,7 @@ type Profile struct {
 type Clause struct {
 	ID   string
 	Asks string   // in our words
-	Rows []string // of the groups: their evidence and commands
+	Rows []string // of the groups: their evidence and commands; without any there is a gap
 	Gap  string   // what nothing here shows
 }
 
@@ -83,12 +83,40 @@ func Profiles() []Profile {
 				{"2.1(d)", "Seeding and reseeding add no predictability.", []string{"9", "10"}, ""},
 				{"2.1(e)", "Scaling keeps all that.", []string{"1"}, ""},
 			}},
-		{"Great Britain: UKGC, RTS 17A (live dealer studios)", "gamblingcommission.gov.uk", false, nil},
-		{"Pennsylvania: 58 Pa. Code 810a.5", "pacodeandbulletin.gov; the rows cite excerpts", false, nil},
-		{"Malta: MGA technical rules", "mga.org.mt", false, nil},
-		{"Brazil: Portarias SPA/MF 722 and 1.207 of 2024", "gov.br/fazenda; their first articles were seen, their annexes not",
+		{"Great Britain: UKGC, RTS 17A (live dealer studios)",
+			"gamblingcommission.gov.uk, aim, requirement and guidance of RTS 17, read whole on 2026-11-23", true, []Clause{
+				{"17A", "Live dealing is fair, and others can audit it.", []string{"26", "27"},
+					"Cards, shoes and wheels in a studio: only draws that this program made can be audited by it."},
+				{"17A, guidance on game logs", "Games are logged, and the logs are made into statistics by game, staff and place.",
+					[]string{"27", "32", "36"}, "Statistics by dealer or studio: the ledger names tables and the services that ask for draws."},
+				{"17A, guidance on equipment, training, supervision and access", "Equipment of casino quality that somebody watches; trained dealers; supervisors and video; locked areas.",
+					nil, "All of it is of the studio, and nothing here shows it."},
+			}},
+		{"Pennsylvania: 58 Pa. Code 810a.5, 811a.7(a), (b), (d) and 461a.4(a)",
+			"pacodeandbulletin.gov as of 2024-08-31: 810a.5(a) to (c) and the first two sentences of (d), and 461a.4(a); 811a.7 in a copy at regulations.justia.com; all on 2026-11-23. The rest of 810a.5(d), and 461a.7, to which 810a.5(b) refers, were not read first-hand", true, []Clause{
+				{"810a.5(a)", "Cryptographically strong when submitted; each generator, and each implementation of one, is evaluated by itself.",
+					[]string{"3.3.1", "4", "22"}, "Strength of the platform's generator: its literature."},
+				{"810a.5(a)(1)", "Outcomes are statistically independent.", []string{"3.2.4"}, ""},
+				{"810a.5(a)(2)", "Outcomes are fairly distributed over their range.", []string{"3.2.3", "2"}, ""},
+				{"810a.5(a)(3), (c)", "Recognised tests are passed at 95 %; fifteen are named.", []string{"3.2.2", "11", "12"},
+					"The battery has all fifteen, judged together at 99 %: one who judges each alone at 95 % rejects one fair result in twenty."},
+				{"810a.5(d), first sentences", "Scaling keeps strength and distribution.", []string{"1", "3.2.3"}, ""},
+				{"811a.7(a)", "Logs have a separate copy, kept by somebody with no conflicting duty, or lie in a secure transaction file.",
+					[]string{"29"}, "Who keeps the copy."},
+				{"811a.7(b)", "The Board can query and export all data, in a form that it asks for.", []string{"36"},
+					"The Board's form. Data of player accounts, which are not in this program."},
+				{"811a.7(d)", "What is needed to recreate play is kept for ten years.", []string{"28", "27"},
+					"Account activity and locations of players, which are not in this program."},
+				{"461a.4(a)", "A prototype identical in all respects was tested and approved.", []string{"41", "26"},
+					"Approval is the Board's."},
+			}},
+		{"Malta: MGA technical rules", "mga.org.mt; of Directive 3 of 2018 the definitions were seen in a copy", false, nil},
+		{"Brazil: Portarias SPA/MF 722 and 1.207 of 2024",
+			"gov.br/fazenda; their first articles were seen in copies, their annexes not",
 			false, nil},
-		{"Curaçao: LOK and the authority's technical standards", "cga.cw", false, nil},
+		{"Curaçao: LOK and the authority's technical standards",
+			"portal.gamingcontrolcuracao.org: of the licence conditions the definitions were seen. Others write that laboratories may test by the standards of New Jersey, Pennsylvania, Ontario, British Columbia, Great Britain or Malta",
+			false, nil},
 		{"Denmark: SCP.01.00 (from 2025; before, SCP.01.03)", "spillemyndigheden.dk; the list of documents was seen, none of them",
 			false, nil},
 	}

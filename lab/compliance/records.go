@@ -20,7 +20,8 @@ var records = []Row{
 		Requirement: "Others verify program and records without the system's own code.",
 		Evidence: []Evidence{
 			long(tests("lab/kit", "the same source gives the same bytes in two directories; compiled packages may come from the shared cache", "TestReproducible")),
-			document("docs/LAB.md", "The kit", "how to build the same bytes; scripts/reproduce.sh takes empty caches"),
+			long(tests("lab/cmd/shuffled-lab", "a kit's programs come out again from the kit alone, with empty caches and without a registry, byte for byte", "TestKitRebuildsItself")),
+			document("docs/LAB.md", "The kit", "how to build the same bytes"),
 			tests("internal/verify", "a second verifier, in another language, on all vectors and on random files",
 				"TestVectorsElsewhere", "TestBothImplementations"),
 			long(tests("cmd/shuffled", "foreign software reads the live log and its exports", "TestForeignReaders",

@@ -15,8 +15,11 @@ var texts embed.FS
 
 // Build is what the documents say of the program that made the kit.
 type Build struct {
-	Commit, Go, FIPS string
-	Reproducible     bool
+	Commit, Version, Go  string
+	System, Arch, Module string // GOOS, GOARCH and GOFIPS140 of the build
+	FIPS                 string
+	Reproducible         bool
+	Rebuilds             bool // Rebuild's script is in the kit
 }
 
 // Description returns the description of the generator.
@@ -42,6 +45,9 @@ func Differences() ([]byte, error) { return fill("DIFFERENCES.md", nil) }
 
 // BuildInstructions returns how the program is built again.
 func BuildInstructions(b Build) ([]byte, error) { return fill("BUILD.md", b) }
+
+// Rebuild returns a script that builds the programs from a kit alone, and compares them.
+func Rebuild(b Build) ([]byte, error) { return fill("rebuild.sh", b) }
 
 // A Letter is what is known of a submission without the submitter.
 type Letter struct {

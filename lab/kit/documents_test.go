@@ -39,8 +39,9 @@ func TestDocuments(t *testing.T) {
 	}{
 		{"differences", Differences, "outcome.Make"},
 		{"build", func() ([]byte, error) {
-			return BuildInstructions(Build{Commit: "c0ffee", Go: "go1.26.8", FIPS: "off", Reproducible: true})
-		}, "GOTOOLCHAIN=go1.26.8 COMMIT=c0ffee sh scripts/build.sh"},
+			return BuildInstructions(Build{Commit: "c0ffee", Go: "go1.26.8", Module: "off", FIPS: "off",
+				Reproducible: true})
+		}, "GOTOOLCHAIN=go1.26.8 GOFIPS140=off VERSION= COMMIT=c0ffee sh scripts/build.sh"},
 		{"readme", func() ([]byte, error) { return Readme(m) }, "| battery.json | the battery — **exit code 1** |"},
 	} {
 		b, err := c.text()

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -185,8 +187,10 @@ func (k *kitMaker) source(ctx context.Context) error {
 // program writes the documents about the program, and the program.
 func (k *kitMaker) program() error {
 	b := build.This()
-	about := kit.Build{Commit: k.manifest.Commit, Go: b.Go, FIPS: "off", Reproducible: build.Commit != "" &&
-		build.Commit == k.manifest.Commit}
+	about := kit.Build{Commit: k.manifest.Commit, Version: build.Release, Go: b.Go, System: runtime.GOOS,
+		Arch: runtime.GOARCH, Module: fipsModule(), FIPS: "off",
+		Reproducible: build.Commit != "" && build.Commit == k.manifest.Commit}
+	about.Rebuilds = about.Reproducible && k.with("modules") && k.with("binary")
 	if about.Commit == "" {
 		about.Commit = "(not known: no source in this kit)"
 	}
@@ -212,10 +216,30 @@ func (k *kitMaker) program() error {
 			return err
 		}
 	}
+	if about.Rebuilds {
+		text, err := kit.Rebuild(about)
+		if err == nil {
+			err = k.document("rebuild.sh", "builds the programs from this kit alone, and compares the bytes", text, true)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if !k.with("binary") {
 		return nil
 	}
 	return errors.Join(k.binary(product, about.Reproducible), k.binary("shuffled-lab", about.Reproducible))
+}
+
+// fipsModule is the GOFIPS140 that this program was built with.
+func fipsModule() string {
+	info, _ := debug.ReadBuildInfo()
+	for _, s := range info.Settings {
+		if s.Key == "GOFIPS140" {
+			return s.Value
+		}
+	}
+	return "off"
 }
 
 // product is the program that a kit is about. It lies in the directory of this one.
