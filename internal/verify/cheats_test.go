@@ -36,10 +36,11 @@ func cheatingCommits(b *badAdder) {
 		h := open(b.T, func(g *audit.Genesis) { g.Production = false }).cheating()
 		return h.commitTo(h.cards(sixCards), sixCards).file("")
 	}())
-	b.file(stepOrigin, "cheat-genesis-origin", "a genesis that names another ledger", func() []byte {
-		h := open(b.T, func(g *audit.Genesis) { g.Origin = "example.com/other" }).cheating()
-		return h.commitTo(h.cards(sixCards), sixCards).file("")
-	}())
+	other := open(b.T, func(g *audit.Genesis) { g.Origin = "example.com/other" }).cheating()
+	named := other.commitTo(other.cards(sixCards), sixCards).file("")
+	b.file(stepOrigin, "cheat-genesis-origin", "a genesis that names another ledger", named)
+	b.file(stepSignature, "cheat-genesis-origin-nothing-pinned", "the key of a genesis has the genesis's origin as its name",
+		named, func(v *vector) { v.Trust = vectorTrust{} })
 	commit(stepLegality, "close-by-cap", "a close-by beyond the ledger's cap",
 		func(c *audit.Commit, g *game) { c.CloseBy += 86_400_000 })
 	commit(stepLegality, "close-by-past", "a close-by before the commit",

@@ -111,7 +111,8 @@ def signature(case):
     file = case.file
     trusted = list(case.trust.pinned)
     genesis_key = case.genesis.body["signing_key"]
-    chain = KeyChain(file.checkpoint.origin, genesis_key, case.key_entries, trusted)
+    chain = KeyChain(file.checkpoint.origin, genesis_key, case.key_entries, trusted,
+                     case.genesis.body["origin"])
     if case.key_entries or not trusted:
         if not trusted:
             chain.trusted = [chain.first]

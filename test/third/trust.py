@@ -61,12 +61,13 @@ def read_history(text):
 class KeyChain:
     """The keys of a ledger that a file shows, and those that are trusted for it."""
 
-    def __init__(self, origin, first_key, entries, trusted):
-        """entries: (index, key bytes, checkpoint) of each signing key's entry."""
-        self.origin = origin
-        self.entries = [(index, vkey_of(origin, key), checkpoint)
+    def __init__(self, origin, first_key, entries, trusted, named=None):
+        """entries: (index, key bytes, checkpoint) of each signing key's entry; named: the
+        genesis's origin, which is the name of its keys."""
+        named = origin if named is None else named
+        self.entries = [(index, vkey_of(named, key), checkpoint)
                         for index, key, checkpoint in entries]
-        self.first = vkey_of(origin, first_key) if first_key else None
+        self.first = vkey_of(named, first_key) if first_key else None
         self.trusted = [key for key in trusted if key.name == origin]
         self.handed_on = []
 

@@ -127,7 +127,8 @@ def receipt_signature(receipt, entry, trust):
     if not trusted and entry.kind != "genesis":
         return steps.NOT_CHECKED
     key = entry.body["signing_key"] if entry.kind == "genesis" else None
-    chain = KeyChain(receipt.checkpoint.origin, key, [], trusted)
+    chain = KeyChain(receipt.checkpoint.origin, key, [], trusted,
+                     entry.body["origin"] if key else None)
     if not trusted:
         chain.trusted = [chain.first]
         steps.need(chain.check() is None, "signature", "the genesis's key")
