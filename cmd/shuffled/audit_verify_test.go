@@ -199,3 +199,69 @@ func checkLines(t *testing.T, name string) {
 		t.Errorf("states %v", states)
 	}
 }
+
+// TestAuditPair runs the command on the ledgers of a house and of its co-dealer, on ones with a fault between them,
+// and on what is no pair.
+func TestAuditPair(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	good := inspecttest.NewPair(at("house"), at("lab"))
+	good.Play("t1")
+	h := good.Begin("t2")
+	h.Ask(nil, 2)
+	good.Wait(1)
+	good.See()
+	h.End(audit.OutcomeVoid, audit.ReasonCoDealer, nil)
+	h.Follow(nil)
+	good.Wait(1)
+	good.See()
+	good.Finish()
+	bad := inspecttest.NewPair(at("looks"), at("lab-2"))
+	h = bad.Begin("t2")
+	h.Ask(nil, 2)
+	h.End(audit.OutcomeVoid, audit.ReasonCoDealer,
+		func(c *audit.Close) { c.Blind = &audit.Blind{Head: c.Blind.Head} })
+	bad.See()
+	bad.Finish()
+	for name, origin := range map[string]string{"house.policy": inspecttest.Origin,
+		"lab.policy": inspecttest.CoDealer} {
+		if err := os.WriteFile(at(name), inspecttest.PolicyOf(origin, 2, "w1", "w2", "w3"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trust := []string{"--policy", at("house.policy"), "--co-dealer", at("lab.policy")}
+	for _, test := range []struct {
+		name string
+		args []string
+		code int
+		want []string
+	}{
+		{"a pair", append(trust, at("house"), at("lab")), term.ExitOK, []string{
+			"inspect.example/ledger and its co-dealer lab.example/orders", "1 is blind: before lab.example/orders entered",
+			"unplayed: shuffle 11 of table t2, 2 places from 0 on", "Daemons of the house"}},
+		{"json", append(trust, "--json", at("house"), at("lab")), term.ExitOK, []string{`"format": "shuffled/v1/pair"`,
+			`"blind": 1`, `"unplayed": 1`, `"needs_co_dealer": 0`, `"kind": "unplayed"`}},
+		{"no trust", []string{at("house"), at("lab")}, term.ExitOK,
+			[]string{"CONSISTENT", "No shuffle is shown to be blind"}},
+		{"a look", append(trust, at("looks"), at("lab-2")), term.ExitFails,
+			[]string{"looked", "FAILED: 1 fault between"}},
+		{"the wrong way round", []string{at("lab"), at("house")}, term.ExitCannot,
+			[]string{"never named inspect.example/ledger as its co-dealer"}},
+		{"a page", []string{at("house"), at("lab"), "--html", at("page")}, term.ExitUsage, nil},
+		{"a policy for nobody", append(trust, at("house")), term.ExitUsage, nil},
+		{"no bundle", []string{at("house"), at("nothing")}, term.ExitCannot, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			out, errOut, code := command(t, append([]string{"audit", "verify"}, test.args...)...)
+			if code != test.code {
+				t.Errorf("exit code %d, want %d: %s%s", code, test.code, out, errOut)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(strings.Join(strings.Fields(out+errOut), " "), want) {
+					t.Errorf("no %q: %s%s", want, out, errOut)
+				}
+			}
+		})
+	}
+}

@@ -41,6 +41,19 @@ const (
 	CodeSlot        = "slot_twice"       // one slot hash in two commits
 	CodeManifest    = "manifest"         // the manifest is malformed, or older than what was exported
 
+	// Of a pair of ledgers (docs/SPEC.md section 14.5).
+	CodeLooked          = "looked"           // the house had places opened, and the shuffle ended without them
+	CodeLookedElsewhere = "looked_elsewhere" // and for an entry that is not in its ledger
+	CodeUnasked         = "unasked"          // the co-dealer's deal is not what the holder of the tape asked for
+	CodeOtherRuns       = "other_runs"       // the house dealt its places in other runs
+	CodeOtherValue      = "co_dealer_value"  // and with another value than the order's tape gives
+	CodeOrderCommit     = "co_dealer_commit" // the order is not one for the shuffle, or of two
+	CodeCoDealerForked  = "co_dealer_forked" // what the house holds of the co-dealer's ledger is not in it
+	CodeHouseForked     = "house_forked"     // and the other way round
+	CodeDisclosedEarly  = "disclosed_early"  // the order was closed in front of the shuffle
+	CodeNotInTime       = "not_in_time"      // a shuffle is open long after its close-by, with places opened
+	CodeNotApart        = "not_apart"        // a key of the one ledger is the other's, or its witness's
+
 	RulePrefix = "rule_"
 )
 

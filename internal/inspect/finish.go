@@ -113,7 +113,7 @@ func (f *fold) report() (*Report, error) {
 	r := &Report{Format: ReportFormat, Origin: f.newest.Origin, Size: f.size, Pinned: len(f.trust.Keys) > 0,
 		Entries: f.types, Totals: *newCounts(), Tables: []TableCounts{}, Witnesses: f.witnesses, Open: []OpenShuffle{},
 		Events: append([]EventLine{}, f.events...), Unknown: append([]string{}, f.unknown...),
-		Notes: append([]string{}, f.notes...)}
+		Notes: append([]string{}, f.notes...), keys: f.keys}
 	if g := f.state.Genesis(); g != nil {
 		r.Production, r.Revision = g.Production, g.Revision
 		r.VKey, _ = audit.VKey(g.Origin, f.state.SigningKey())

@@ -245,6 +245,9 @@ func (f *fold) count(e audit.Entry) {
 // follow keeps what the entry means for the audit, alongside the state.
 func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	p, index := &c.entries[i], c.first+uint64(i)
+	if f.opts.side != nil {
+		f.noteForPair(p, index)
+	}
 	if _, more := p.e.Body.(*audit.DisclosureEntry); !more {
 		f.release()
 	}

@@ -27,6 +27,8 @@ type Options struct {
 	// Orders is called alongside Recomputed, however the shuffle ended, with the values
 	// that its tape gave, by position, before any mix; of no child. nil: not.
 	Orders func(id uint64, context *audit.Context, values []uint32)
+
+	side *side // of the audit of a pair; nil: the ledger is judged alone
 }
 
 // Progress is how far a check has come.

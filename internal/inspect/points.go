@@ -39,7 +39,7 @@ func (f *fold) judge(points []point, known bool) []point {
 // point judges a checkpoint whose size is that of the state.
 func (f *fold) point(p *point, known bool) {
 	if by := f.signers.Load(); p.by != by {
-		p.check(by, f.trust.Policy)
+		p.check(by, f.run)
 	}
 	if p.kind == kindSince {
 		f.since(p, known)

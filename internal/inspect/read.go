@@ -68,6 +68,8 @@ type point struct {
 	pinned bool // the trusted policy's
 	// complete is the second at which the trusted policy's quorum was complete, if pinned.
 	complete int64
+	// common is the second at which a witness of both ledgers of a pair had cosigned, 0 for none.
+	common int64
 }
 
 // signers are the keys and the policy that are in force, as far as the fold has
@@ -78,13 +80,14 @@ type signers struct {
 }
 
 // check fills what p says of its signatures.
-func (p *point) check(by *signers, pinned *audit.Policy) {
+func (p *point) check(by *signers, r *run) {
 	p.by = by
 	p.signed = signedBy(p.Signed, by.keys)
 	if p.kind == KindCosigned {
 		p.own = by.policy != nil && by.policy.Satisfied(p.Signed)
-		p.complete, p.pinned = pinned.CompleteAt(p.Signed)
+		p.complete, p.pinned = r.trust.Policy.CompleteAt(p.Signed)
 		p.pinned = p.pinned && p.signed
+		p.common = r.opts.side.commonAt(p)
 	}
 }
 
@@ -105,7 +108,7 @@ type worker struct {
 func (w *worker) read(ctx context.Context, c *chunk) {
 	by := w.signers.Load()
 	for i := range c.points {
-		c.points[i].check(by, w.trust.Policy)
+		c.points[i].check(by, w.run)
 	}
 	raw, err := w.src.Chunk(ctx, c.n, c.width)
 	if !c.damage(err) {
@@ -301,7 +304,7 @@ func (w *worker) parse(ctx context.Context, c *chunk, i int, b []byte, then func
 	if p.e, p.passed, p.bad = audit.ParseEntryCodes(b); p.bad != nil {
 		return
 	}
-	if w.opts.Recomputed != nil {
+	if w.opts.Recomputed != nil || w.opts.side != nil {
 		leaf := tlog.RecordHash(b)
 		p.leaf = &leaf
 	}

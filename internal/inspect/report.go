@@ -1,6 +1,10 @@
 package inspect
 
-import "math"
+import (
+	"math"
+
+	"shuffled/internal/audit"
+)
 
 // Verdicts on a ledger, in the words of docs/SPEC.md section 10.2.
 const (
@@ -62,6 +66,8 @@ type Report struct {
 	FaultCodes   map[string]uint64 `json:"fault_codes"`
 	Unknown      []string          `json:"unknown"` // what cannot be judged, at most MaxListed
 	Notes        []string          `json:"notes"`   // what was not checked, and why
+
+	keys []audit.KeyRecord // for the audit of a pair
 }
 
 // MaxListed bounds the lists of a report that are no faults.
@@ -89,7 +95,7 @@ type Counts struct {
 	Overdue    uint64            `json:"overdue"` // of the open ones
 	Shares     Shares            `json:"shares"`
 	Levels     map[string]uint64 `json:"levels"`
-	// of all, those whose places hang on the ledger of a co-dealer, which is not looked at
+	// of all, those whose places hang on the ledger of a co-dealer and are not shown by it
 	NeedsCoDealer uint64            `json:"needs_co_dealer"`
 	Tapes         map[string]uint64 `json:"tapes"` // of the closed ones
 }

@@ -4,12 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 
 	"shuffled/internal/audit"
 )
@@ -22,67 +18,15 @@ const (
 )
 
 // seen finds what stands in two commits. The fold puts a record of 16 bytes for each
-// value into one of many parts, by the value: the last 8 bytes of the value and, in 8
-// more, kind and index. A part goes on in a file when it is large. At the end each is
-// sorted in memory. Two records alike are a suspicion, which the entries decide.
-type seen struct {
-	dir   string // of the files, which close removes; "": there are none
-	err   error  // the first failure to write
-	parts [seenParts]seenPart
-}
+// value into a part, by the value: the last 8 bytes of the value and, in 8 more, kind and
+// index. At the end each part is sorted in memory. Two records alike are a suspicion, which
+// the entries decide.
+type seen struct{ workFiles }
 
-// seenPart is the records of some values: first those of its file.
-type seenPart struct {
-	filed int64 // bytes
-	tail  []byte
-}
-
-const (
-	seenRecord = 16
-	seenParts  = 1 << 10 // of a ledger of 10⁸ shuffles each has some 5 MB
-)
-
-// seenTail is how many bytes of a part stay in memory: 4 MiB of all. Tests lower it.
-var seenTail = 1 << 12
+const seenRecord = 16
 
 func (s *seen) add(kind uint64, value [32]byte, index uint64) {
-	i := binary.BigEndian.Uint16(value[24:]) % seenParts
-	p := &s.parts[i]
-	if s.err != nil {
-		return
-	}
-	p.tail = append(p.tail, value[24:]...)
-	p.tail = binary.BigEndian.AppendUint64(p.tail, kind<<56|index)
-	if len(p.tail) >= seenTail {
-		s.err = s.file(int(i))
-	}
-}
-
-// file moves the tail of a part to its file. The directory is made where the system
-// keeps temporary files: TMPDIR names another place.
-func (s *seen) file(i int) (err error) {
-	if s.dir == "" {
-		if s.dir, err = os.MkdirTemp("", "shuffled-audit-"); err != nil {
-			return err
-		}
-	}
-	f, err := os.OpenFile(s.name(i), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	p := &s.parts[i]
-	n, err := f.Write(p.tail)
-	p.filed, p.tail = p.filed+int64(n), p.tail[:0]
-	return errors.Join(err, f.Close())
-}
-
-func (s *seen) name(i int) string { return filepath.Join(s.dir, strconv.Itoa(i)) }
-
-func (s *seen) close() error {
-	if s.dir == "" {
-		return nil
-	}
-	return os.RemoveAll(s.dir)
+	s.put(uint64(binary.BigEndian.Uint16(value[24:])), binary.BigEndian.AppendUint64(value[24:32:32], kind<<56|index))
 }
 
 // record is one that was read back.
@@ -94,13 +38,14 @@ func (r record) index() uint64 { return r.place & (1<<56 - 1) }
 // twice calls each for a record with the value and kind of an earlier one, first,
 // by ascending index for each value.
 func (s *seen) twice(each func(first, again record) error) error {
-	if s.err != nil {
-		return fmt.Errorf("writing a work file: %w", s.err)
-	}
 	for i := range s.parts {
-		records, err := s.read(i)
+		part, err := s.read(i)
 		if err != nil {
-			return fmt.Errorf("reading a work file: %w", err)
+			return err
+		}
+		records := make([]record, 0, len(part)/seenRecord)
+		for b := part; len(b) > 0; b = b[seenRecord:] {
+			records = append(records, record{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])})
 		}
 		slices.SortFunc(records, func(a, b record) int {
 			return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.place, b.place))
@@ -115,28 +60,6 @@ func (s *seen) twice(each func(first, again record) error) error {
 		}
 	}
 	return nil
-}
-
-// read returns the records of a part.
-func (s *seen) read(i int) ([]record, error) {
-	p := &s.parts[i]
-	var filed []byte
-	if p.filed > 0 {
-		var err error
-		if filed, err = os.ReadFile(s.name(i)); err != nil {
-			return nil, err
-		}
-		if int64(len(filed)) != p.filed {
-			return nil, fmt.Errorf("it has %d bytes, and %d were written", len(filed), p.filed)
-		}
-	}
-	records := make([]record, 0, (len(filed)+len(p.tail))/seenRecord)
-	for _, b := range [][]byte{filed, p.tail} {
-		for ; len(b) > 0; b = b[seenRecord:] {
-			records = append(records, record{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])})
-		}
-	}
-	return records, nil
 }
 
 // unique names what stands in two commits.

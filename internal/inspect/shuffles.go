@@ -145,7 +145,7 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 	if f.opts.Shuffles != "" {
 		x.line = f.line(l, outcome, reason, index, o, level)
 	}
-	if x.counted && l.leaf != nil && p.leaf != nil {
+	if x.counted && f.opts.Recomputed != nil && l.leaf != nil && p.leaf != nil {
 		x.stated = &audit.Statement{Origin: f.newest.Origin, ID: o.ID, Commit: *l.leaf, Disclosed: *p.leaf}
 	}
 	if x.self != nil {

@@ -127,5 +127,6 @@ func (f *fold) quorum(p *point) {
 		f.witnesses.Pinned++
 		f.saw(p.head.Size, p.complete)
 		f.inTime(p)
+		f.opts.side.saw(p)
 	}
 }

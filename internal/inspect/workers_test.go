@@ -66,8 +66,8 @@ func TestWorkers(t *testing.T) {
 // TestWorkFile: a check leaves nothing where the system keeps temporary files, whether
 // it ends or is cut.
 func TestWorkFile(t *testing.T) {
-	defer func(n int) { seenTail = n }(seenTail)
-	seenTail = 2 * seenRecord
+	defer func(n int) { workTail = n }(workTail)
+	workTail = 2 * seenRecord
 	dir, temp := t.TempDir(), t.TempDir()
 	inspecttest.Fast(dir, 3000)
 	t.Setenv("TMPDIR", temp)

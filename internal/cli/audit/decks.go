@@ -115,7 +115,7 @@ func (c auditDecksCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	if judgement(r) != nil {
+	if judgement(r.Verdict, r.Unknown) != nil {
 		fmt.Fprintln(s.Err, "shuffled: no order was written")
 		return concludeAudit(s, c.Dir, r, false)
 	}

@@ -77,7 +77,7 @@ func (c auditFsckCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return fmt.Errorf("printing the report: %w", err)
 	}
-	return judgement(r.Report)
+	return judgement(r.Verdict, r.Unknown)
 }
 
 func (c auditFsckCmd) print(s term.Streams, cfg *config.Config, r *fsck.Report) error {

@@ -22,17 +22,21 @@ const (
 
 // printAudit writes the report on a whole ledger for people.
 func printAudit(w io.Writer, name string, r *inspect.Report) error {
-	s := Sheet{term.Streams{Out: w}.Sheet()}
+	_, err := io.WriteString(w, Sheet{term.Streams{Out: w}.Sheet()}.audit(name, r))
+	return err
+}
+
+// audit is the report on one ledger.
+func (s Sheet) audit(name string, r *inspect.Report) string {
 	var b strings.Builder
 	b.WriteString(s.P.Bold(term.Fit(term.Visible(name), max(s.W-20, 8))+": a whole ledger") + "\n\n")
 	b.WriteString(s.auditFacts(r))
 	if len(r.Tables) > 0 {
 		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r))
 	}
-	b.WriteString(s.auditKeys(r) + s.auditConduct(r) + s.auditEvents(r) + s.auditOpen(r) + s.auditFaults(r) + "\n" +
-		s.auditConclusion(r))
-	_, err := io.WriteString(w, b.String())
-	return err
+	b.WriteString(s.auditKeys(r) + s.auditConduct(r) + s.auditEvents(r) + s.auditOpen(r) +
+		s.auditFaults(r.Faults, r.FaultCount, r.FaultCodes) + "\n" + s.auditConclusion(r))
+	return b.String()
 }
 
 func (s Sheet) auditFacts(r *inspect.Report) string {
@@ -232,22 +236,22 @@ func (s Sheet) auditOpen(r *inspect.Report) string {
 	return b.String()
 }
 
-func (s Sheet) auditFaults(r *inspect.Report) string {
-	if r.FaultCount == 0 {
+func (s Sheet) auditFaults(faults []inspect.Fault, all uint64, codes map[string]uint64) string {
+	if all == 0 {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nFaults: %s\n", s.P.Bad(term.Counted(r.FaultCount)))
-	for i, f := range r.Faults {
+	fmt.Fprintf(&b, "\nFaults: %s\n", s.P.Bad(term.Counted(all)))
+	for i, f := range faults {
 		if i == shownFaults {
-			fmt.Fprintf(&b, "  and %s more: --json lists them\n", term.Counted(r.FaultCount-shownFaults))
+			fmt.Fprintf(&b, "  and %s more: --json lists them\n", term.Counted(all-shownFaults))
 			break
 		}
 		b.WriteString(term.Hanging("  "+s.P.Bad(f.Code)+"  ", placeOfFault(f)+": "+term.Visible(f.Detail), s.W))
 	}
-	if r.FaultCount > shownFaults {
-		for _, code := range slices.Sorted(maps.Keys(r.FaultCodes)) {
-			fmt.Fprintf(&b, "  %s in all: %s\n", code, term.Counted(r.FaultCodes[code]))
+	if all > shownFaults {
+		for _, code := range slices.Sorted(maps.Keys(codes)) {
+			fmt.Fprintf(&b, "  %s in all: %s\n", code, term.Counted(codes[code]))
 		}
 	}
 	return b.String()
@@ -296,7 +300,7 @@ func (s Sheet) auditConclusion(r *inspect.Report) string {
 			fmt.Sprintf("Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word.", term.Plural(n, "shuffle")))
 	}
 	if n := r.Totals.NeedsCoDealer; n > 0 {
-		lines = append(lines, fmt.Sprintf("Of %s the places hang on the ledger of a co-dealer, which was not looked at: what the co-dealer gave is here the house's word, and the level is recorded at most.", term.Plural(n, "shuffle")))
+		lines = append(lines, fmt.Sprintf("Of %s the places hang on the ledger of a co-dealer, which was not looked at or does not show them: what the co-dealer gave is here the house's word, and the level is recorded at most.", term.Plural(n, "shuffle")))
 	}
 	if n := r.Tickets.Seen; n > 0 {
 		lines = append(lines, fmt.Sprintf("Of %s the list of tickets is one that you gave. That every ticket that was sold stands in it, and nothing else, only its sales show.", term.Plural(n, "shuffle")))

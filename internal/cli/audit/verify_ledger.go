@@ -19,20 +19,23 @@ import (
 )
 
 type auditVerifyCmd struct {
-	Dir        string   `arg:"" help:"The bundle that shuffled audit export wrote."`
-	Key        string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
-	Policy     string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
-	Since      string   `placeholder:"FILE" help:"An older checkpoint of the ledger, which this one must extend."`
-	AuditorKey []string `name:"auditor-key" placeholder:"FILE" help:"Open the tapes that were sealed to this auditor's key."`
-	Passphrase string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of encrypted key files."`
-	At         string   `placeholder:"TIME" help:"By when open shuffles are overdue (RFC 3339; default: now, by this machine's clock)."`
-	From       string   `placeholder:"TIME" help:"Beginning of the period that the figures are about: a month, a day (UTC) or RFC 3339 (default: everything)."`
-	To         string   `placeholder:"TIME" help:"End of it: a month and a day are in the period."`
-	Tickets    []string `placeholder:"FILE" sep:"none" help:"A list of tickets that a shuffle of this ledger is drawn from, as shuffled tickets root takes it: its count and root are recomputed. May be repeated."`
-	Secrets    []string `name:"tickets-secret-file" placeholder:"FILE" sep:"none" help:"The secret of that list; as often as --tickets, in the same order."`
-	Shuffles   string   `placeholder:"FILE" help:"Write a line of JSON for each shuffle to FILE."`
-	HTML       string   `name:"html" placeholder:"FILE" help:"Write the report to FILE as a page to read and to print."`
-	JSON       bool     `name:"json" help:"Print JSON."`
+	Dir        string        `arg:"" help:"The bundle that shuffled audit export wrote."`
+	Second     string        `arg:"" optional:"" name:"co-dealer-dir" help:"The bundle of the ledger of its co-dealer: both are checked, and held against each other."`
+	Key        string        `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
+	Policy     string        `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
+	CoDealer   string        `name:"co-dealer" placeholder:"FILE" help:"Of a pair: trust this C2SP witness policy for the co-dealer's ledger."`
+	Limit      time.Duration `default:"1h" help:"Of a pair: how long behind its close-by a shuffle may stand open with places that the co-dealer opened."`
+	Since      string        `placeholder:"FILE" help:"An older checkpoint of the ledger, which this one must extend."`
+	AuditorKey []string      `name:"auditor-key" placeholder:"FILE" help:"Open the tapes that were sealed to this auditor's key."`
+	Passphrase string        `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of encrypted key files."`
+	At         string        `placeholder:"TIME" help:"By when open shuffles are overdue (RFC 3339; default: now, by this machine's clock)."`
+	From       string        `placeholder:"TIME" help:"Beginning of the period that the figures are about: a month, a day (UTC) or RFC 3339 (default: everything)."`
+	To         string        `placeholder:"TIME" help:"End of it: a month and a day are in the period."`
+	Tickets    []string      `placeholder:"FILE" sep:"none" help:"A list of tickets that a shuffle of this ledger is drawn from, as shuffled tickets root takes it: its count and root are recomputed. May be repeated."`
+	Secrets    []string      `name:"tickets-secret-file" placeholder:"FILE" sep:"none" help:"The secret of that list; as often as --tickets, in the same order."`
+	Shuffles   string        `placeholder:"FILE" help:"Write a line of JSON for each shuffle to FILE."`
+	HTML       string        `name:"html" placeholder:"FILE" help:"Write the report to FILE as a page to read and to print."`
+	JSON       bool          `name:"json" help:"Print JSON."`
 }
 
 func (auditVerifyCmd) Help() string {
@@ -44,10 +47,13 @@ Examples:
     shuffled audit verify ./main-bundle --policy policy.txt --since last-year/checkpoint
     shuffled audit verify ./main-bundle --key main.vkey --auditor-key auditor.key --json
     shuffled audit verify ./main-bundle --key main.vkey --tickets tickets.txt --tickets-secret-file tickets.secret
+    shuffled audit verify ./main-bundle ./lab-bundle --policy main.policy --co-dealer lab.policy
 
 A list of tickets is in no ledger. Without it, the report says of how many shuffles the list was not seen.
 
-All faults are reported, each once. A check always begins at entry 0. It needs some 32 bytes for each shuffle where the system keeps temporary files: TMPDIR names another place.
+All faults are reported, each once. A check always begins at entry 0. It needs some 32 bytes for each shuffle where the system keeps temporary files, of a pair some 5 kB for each blind one: TMPDIR names another place.
+
+Of a pair, every deal of the co-dealer is held against the house's ledger: dealt on, or named by a close as not played, or a fault. All flags except --co-dealer, --at, --auditor-key and --json are of the house's ledger; --html is of one ledger only.
 
 Exit codes: 0 all holds, 1 a fault, 2 usage, 3 could not run or cannot judge. Without --key and --policy a ledger that agrees with itself exits 0, as "key not pinned".`
 }
@@ -59,6 +65,12 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	if opts.Tickets, err = c.lists(s); err != nil {
 		return err
+	}
+	if c.Second != "" {
+		return c.runPair(ctx, s, opts)
+	}
+	if c.CoDealer != "" {
+		return term.Usage("--co-dealer is for a pair: the co-dealer's bundle stands behind the house's")
 	}
 	r, err := inspectBundle(ctx, s, c.Dir, opts)
 	if err != nil {
@@ -74,25 +86,37 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 
 // inspectBundle checks a bundle, and shows how far it has come.
 func inspectBundle(ctx context.Context, s term.Streams, dir string, opts inspect.Options) (*inspect.Report, error) {
+	b, err := openBundle(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	return inspecting(ctx, func() (*inspect.Report, error) {
+		p := term.NewProgress(s.Err, "entries")
+		defer p.End()
+		opts.Progress = func(n inspect.Progress) { p.At(n.Entries, n.Of) }
+		return inspect.Run(ctx, b, opts)
+	})
+}
+
+func openBundle(dir string) (*inspect.Bundle, error) {
 	b, err := inspect.OpenBundle(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, term.WithHint(err, "a bundle is a directory that shuffled audit export wrote")
 	}
-	if err != nil {
-		return nil, cannotJudge(err)
-	}
-	defer b.Close()
+	return b, cannotJudge(err)
+}
+
+// inspecting runs a check.
+func inspecting[R any](ctx context.Context, check func() (R, error)) (R, error) {
 	// Next to nothing of what is read stays: collecting less often costs some
 	// MiB and saves a tenth of the time.
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(800))
 	}
-	p := term.NewProgress(s.Err, "entries")
-	opts.Progress = func(n inspect.Progress) { p.At(n.Entries, n.Of) }
-	r, err := inspect.Run(ctx, b, opts)
-	p.End()
+	r, err := check()
 	if err != nil && ctx.Err() != nil {
-		return nil, errors.New("interrupted")
+		err = errors.New("interrupted")
 	}
 	return r, cannotJudge(err)
 }
@@ -108,16 +132,16 @@ func concludeAudit(s term.Streams, name string, r *inspect.Report, asJSON bool) 
 	if err != nil {
 		return fmt.Errorf("printing the report: %w", err)
 	}
-	return judgement(r)
+	return judgement(r.Verdict, r.Unknown)
 }
 
 // judgement is the verdict of a report as the end of a command.
-func judgement(r *inspect.Report) error {
-	switch {
-	case r.Verdict == inspect.Failed:
+func judgement(verdict string, unknown []string) error {
+	switch verdict {
+	case inspect.Failed:
 		return term.ErrFails
-	case r.Verdict == inspect.CannotJudge:
-		return cannotJudge(fmt.Errorf("%s: %w", r.Unknown[0], audit.ErrUnknown))
+	case inspect.CannotJudge:
+		return cannotJudge(fmt.Errorf("%s: %w", unknown[0], audit.ErrUnknown))
 	}
 	return nil
 }

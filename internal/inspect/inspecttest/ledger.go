@@ -25,7 +25,7 @@ import (
 	"shuffled/internal/terms"
 )
 
-// Origin is that of all ledgers here.
+// Origin is that of ledgers here whose genesis has none.
 const Origin = "inspect.example/ledger"
 
 // Start is the time of entry 0, UTC milliseconds.
@@ -38,10 +38,12 @@ type Ledger struct {
 	Now   int64        // time of the next entry
 	State *audit.State // of the entries so far, the illegal ones forced in
 	Size  uint64
+	Leaf  tlog.Hash // of the newest entry
 
 	Illegal []string // rules that entries broke, in order
 
-	seed     string
+	origin   string
+	dealer   audit.Actor // who writes what is of shuffles
 	signing  ed25519.PrivateKey
 	frontier []*tlog.Hash // by level: the newest full subtree without a sibling
 	tiles    [8][]byte
@@ -68,7 +70,7 @@ func Public(k ed25519.PrivateKey) []byte {
 }
 
 // New begins a ledger in dir with this genesis, whose origin and signing key are
-// filled in, with the start of a daemon, entry 1, and with the credential of Dealer,
+// filled in if it has none, with the start of a daemon, entry 1, and with the credential of Dealer,
 // entry 2. The seed makes tapes.
 func New(dir, seed string, g audit.Genesis) *Ledger { return NewAt(dir, seed, g, Start) }
 
@@ -77,10 +79,13 @@ func NewAt(dir, seed string, g audit.Genesis, at int64) *Ledger {
 	key := sha256.Sum256([]byte("inspecttest tapes " + seed))
 	block, err := aes.NewCipher(key[:])
 	must(err)
-	l := &Ledger{Dir: dir, Now: at, State: audit.NewState(), seed: seed, signing: Key("signing 0"),
-		decks: make(map[[32]byte]bool), serials: make(map[string][2]uint64),
+	if g.Origin == "" {
+		g.Origin = Origin
+	}
+	l := &Ledger{Dir: dir, Now: at, State: audit.NewState(), origin: g.Origin, dealer: Dealer,
+		signing: firstKey(g.Origin),
+		decks:   make(map[[32]byte]bool), serials: make(map[string][2]uint64),
 		stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))}
-	g.Origin = Origin
 	if g.SigningKey == nil {
 		g.SigningKey = Public(l.signing)
 	}
@@ -154,7 +159,11 @@ func (l *Ledger) Bytes(n int) []byte {
 
 // Append writes an entry of the ledger's time, legal or not, and returns its index.
 func (l *Ledger) Append(body audit.Body) uint64 {
-	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: actorOf(body), Body: body})
+	who := actorOf(body)
+	if who == Dealer {
+		who = l.dealer
+	}
+	return l.AppendEntry(audit.Entry{Time: l.Now, Actor: who, Body: body})
 }
 
 // AppendEntry writes an entry.
@@ -175,7 +184,8 @@ func (l *Ledger) AppendEntry(e audit.Entry) uint64 {
 // AppendBytes writes bytes as an entry, whatever they are.
 func (l *Ledger) AppendBytes(b []byte) uint64 {
 	l.entries = append(binary.BigEndian.AppendUint16(l.entries, uint16(len(b))), b...)
-	l.add(tlog.RecordHash(b))
+	l.Leaf = tlog.RecordHash(b)
+	l.add(l.Leaf)
 	l.Size++
 	if l.Size%bundle.Width == 0 {
 		l.write(path(-1, l.Size/bundle.Width-1, bundle.Width), l.entries)
@@ -241,7 +251,7 @@ func path(level int, index uint64, width int) string {
 
 // Text returns the text of the checkpoint of all entries so far.
 func (l *Ledger) Text() string {
-	return audit.Checkpoint{Origin: Origin, Size: l.Size, Root: l.Root()}.Text()
+	return audit.Checkpoint{Origin: l.origin, Size: l.Size, Root: l.Root()}.Text()
 }
 
 // Signed returns the checkpoint signed by these keys, by the one in force if
@@ -253,11 +263,12 @@ func (l *Ledger) Signed(keys ...ed25519.PrivateKey) []byte {
 	return Sign(l.Text(), keys...)
 }
 
-// Sign signs the text of a checkpoint under the ledger's name.
+// Sign signs the text of a checkpoint under the ledger's name, its first line.
 func Sign(text string, keys ...ed25519.PrivateKey) []byte {
+	origin, _, _ := strings.Cut(text, "\n")
 	b := []byte(text + "\n")
 	for _, k := range keys {
-		b = append(b, line(Origin, 1, k, ed25519.Sign(k, []byte(text)))...)
+		b = append(b, line(origin, 1, k, ed25519.Sign(k, []byte(text)))...)
 	}
 	return b
 }
@@ -295,9 +306,17 @@ func WitnessName(w string) string { return "witness.example/" + w }
 // Policy is a tlog-policy of witnesses by name, of whom quorum must cosign. With
 // log it pins the ledger's first key.
 func Policy(log bool, quorum int, witnesses ...string) []byte {
-	var b strings.Builder
 	if log {
-		fmt.Fprintf(&b, "log %s\n", VKey())
+		return PolicyOf(Origin, quorum, witnesses...)
+	}
+	return PolicyOf("", quorum, witnesses...)
+}
+
+// PolicyOf is Policy with the first key of the ledger with this origin; "": of none.
+func PolicyOf(origin string, quorum int, witnesses ...string) []byte {
+	var b strings.Builder
+	if origin != "" {
+		fmt.Fprintf(&b, "log %s\n", VKeyOf(origin))
 	}
 	for _, w := range witnesses {
 		fmt.Fprintf(&b, "witness %s %s\n", w, vkey(WitnessName(w), 4, Key("witness "+w)))
@@ -307,10 +326,21 @@ func Policy(log bool, quorum int, witnesses ...string) []byte {
 }
 
 // VKey is the verifier key of a ledger that was not rotated.
-func VKey() string { return vkey(Origin, 1, Key("signing 0")) }
+func VKey() string { return VKeyOf(Origin) }
+
+// VKeyOf is VKey of the ledger with this origin.
+func VKeyOf(origin string) string { return vkey(origin, 1, firstKey(origin)) }
+
+// firstKey is the first signing key of the ledger with this origin.
+func firstKey(origin string) ed25519.PrivateKey {
+	if origin == Origin {
+		return Key("signing 0")
+	}
+	return Key("signing 0 of " + origin)
+}
 
 // VKey returns the verifier key in force.
-func (l *Ledger) VKey() string { return vkey(Origin, 1, l.signing) }
+func (l *Ledger) VKey() string { return vkey(l.origin, 1, l.signing) }
 
 // Cosigned keeps the checkpoint of all entries so far with the cosignatures of
 // witnesses, and returns its size.

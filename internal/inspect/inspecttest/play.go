@@ -49,7 +49,7 @@ func (l *Ledger) Forge(table string, forge Wish, wishes ...Wish) *Shuffle {
 }
 
 func (l *Ledger) draft(table string, wishes []Wish) *Shuffle {
-	c := &audit.Commit{Context: &audit.Context{Origin: Origin, Genesis: l.State.GenesisHash(),
+	c := &audit.Commit{Context: &audit.Context{Origin: l.origin, Genesis: l.State.GenesisHash(),
 		Production: l.State.Genesis().Production, Table: table,
 		DeckHash: standardHash, Recipe: shuffle.Recipe{Cards: 52, Take: 52}, Disclosure: l.State.Genesis().Disclosure},
 		CloseBy: l.Now + 3_600_000, GameRef: "game-1", Request: [32]byte(l.Bytes(32)), Instance: 1}
@@ -138,7 +138,7 @@ func Mixed(slots int, round uint64, cut bool) Wish {
 			r := [32]byte(s.l.Bytes(32))
 			s.Slots = append(s.Slots, r)
 			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceSlot,
-				Slot: audit.SlotHash(Origin, ctx.Table, r)})
+				Slot: audit.SlotHash(s.l.origin, ctx.Table, r)})
 		}
 		if round > 0 {
 			ctx.Plan = append(ctx.Plan, audit.Planned{Source: audit.SourceBeacon, Chain: sha256.Sum256([]byte("chain")),
@@ -268,7 +268,7 @@ func (s *Shuffle) Closing(o audit.Outcome, r audit.Reason) *audit.Close {
 		c.Form, c.Tape = audit.FormNone, nil
 	} else if s.Commit.Context.Disclosure == audit.DisclosureAuditor {
 		index, public, _, _ := s.l.State.DisclosureKey()
-		sealed, err := disclosure.Seal(public, Origin, s.ID, s.Commit.Commitment, s.Tape)
+		sealed, err := disclosure.Seal(public, s.l.origin, s.ID, s.Commit.Commitment, s.Tape)
 		must(err)
 		c.Form, c.Key, c.Tape = audit.FormSealed, index, sealed
 	}
@@ -290,7 +290,7 @@ func AuditorNamed(name string) *disclosure.Auditor {
 
 // Disclosure writes a disclosure key for the auditors in force.
 func (l *Ledger) Disclosure() uint64 {
-	k, err := disclosure.Body(Origin, l.State.AuditorKeys())
+	k, err := disclosure.Body(l.origin, l.State.AuditorKeys())
 	must(err)
 	return l.Append(k)
 }

@@ -1,0 +1,161 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"shuffled/internal/inspect"
+	"shuffled/internal/term"
+	"shuffled/internal/verify"
+)
+
+// runPair checks the bundles of a house and of its co-dealer.
+func (c auditVerifyCmd) runPair(ctx context.Context, s term.Streams, house inspect.Options) error {
+	if c.HTML != "" {
+		return term.Usage("--html is for one ledger, and two bundles were given")
+	}
+	o := inspect.PairOptions{House: house, Limit: c.Limit,
+		CoDealer: inspect.Options{At: house.At, Auditors: house.Auditors}}
+	if c.CoDealer != "" {
+		var err error
+		if o.CoDealer.Policy, err = os.ReadFile(c.CoDealer); err != nil {
+			return fmt.Errorf("reading the co-dealer's policy: %w", err)
+		}
+	}
+	a, err := openBundle(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	b, err := openBundle(c.Second)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	r, err := inspecting(ctx, func() (*inspect.PairReport, error) {
+		p := term.NewProgress(s.Err, "entries")
+		defer p.End()
+		o.House.Progress = func(n inspect.Progress) { p.At(n.Entries, n.Of) }
+		o.CoDealer.Progress = o.House.Progress
+		return inspect.Pair(ctx, a, b, o)
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = term.PrintJSON(s.Out, r)
+	} else {
+		sheet := Sheet{s.Sheet()}
+		_, err = io.WriteString(s.Out, sheet.audit(c.Dir, r.House)+"\n"+sheet.audit(c.Second, r.CoDealer)+"\n"+
+			sheet.pair(r))
+	}
+	if err != nil {
+		return fmt.Errorf("printing the report: %w", err)
+	}
+	return judgement(r.Verdict, append(slices.Clone(r.House.Unknown), r.CoDealer.Unknown...))
+}
+
+// pair is the report on what two ledgers show of each other.
+func (s Sheet) pair(r *inspect.PairReport) string {
+	var b strings.Builder
+	b.WriteString(s.P.Bold(term.Fit(term.Visible(r.House.Origin)+" and its co-dealer "+term.Visible(r.CoDealer.Origin),
+		s.W)) + "\n\n")
+	fact := s.facts(&b)
+	if r.Seen[0] != "" && r.Seen[1] != "" {
+		fact("seen", "by a witness of both: the house's ledger until %s, the co-dealer's until %s", r.Seen[0], r.Seen[1])
+	}
+	for _, n := range r.Notes {
+		fact("note", "%s", n)
+	}
+	if r.Judged {
+		b.WriteString("\n" + pairTable(r) + s.notPlayed(r))
+	}
+	b.WriteString(s.auditFaults(r.Faults, r.FaultCount, r.FaultCodes) + "\n" + s.pairConclusion(r))
+	return b.String()
+}
+
+// pairTable lists the figures of the house's tables in columns.
+func pairTable(r *inspect.PairReport) string {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\ttable\tshuffles\tblind\trequests\tdealt on\tunplayed\tunanswered\twithheld\trestarted\tpending\tbeyond\tmedian gap\tlongest\t")
+	row := func(name string, c *inspect.PairCounts, gap string) {
+		fmt.Fprintf(w, "\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t\n", term.Visible(name), c.Shuffles, c.Blind,
+			c.Requests, c.Matched, c.Unplayed, c.Unanswered, c.Withheld, c.Restarted, c.Pending, c.Beyond, gap)
+	}
+	for i := range r.Tables {
+		t, gap := &r.Tables[i], "\t"
+		if t.Median != nil {
+			gap = fmt.Sprintf("< %s\t%d s", pause(t.Median[1]), t.Longest)
+		}
+		row(t.Table, &t.PairCounts, gap)
+	}
+	row("all", &r.Totals, "\t")
+	w.Flush()
+	return b.String()
+}
+
+// notPlayed lists what the co-dealer opened, and the house did not deal on.
+func (s Sheet) notPlayed(r *inspect.PairReport) string {
+	var daemons, lines []string
+	for _, d := range r.Daemons {
+		daemons = append(daemons, fmt.Sprintf("started by entry %d: of %s %d unplayed, %d unanswered, %d withheld; in %d of these a daemon began between commit and close",
+			d.Start, term.Plural(d.Requests, "request"), d.Unplayed, d.Unanswered, d.Withheld, d.Restarted))
+	}
+	for _, l := range r.Unplayed {
+		seen := "no witness of both saw the co-dealer's deal"
+		if l.Seen != "" {
+			seen = "witnesses saw the co-dealer's deal at " + l.Seen
+		}
+		lines = append(lines, fmt.Sprintf("%s: shuffle %d of table %s, %s from %d on; %s, the close is of %s", l.Kind, l.Shuffle,
+			l.Table, term.Plural(uint64(l.Places), "place"), l.Place, seen, l.Closed))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return s.listed("Daemons of the house whose shuffles ended behind places that were not dealt:", daemons,
+		uint64(len(daemons))) + s.listed("Places that the co-dealer opened and the house did not deal; none of it is a fault, and the shuffle's transcript shows the cards:",
+		lines, r.Totals.Unplayed+r.Totals.Unanswered+r.Totals.Withheld)
+}
+
+// whyNotBlind says why no shuffle of a pair is blind.
+var whyNotBlind = map[string]string{
+	verify.NotPinned: "No shuffle is shown to be blind: of one of the ledgers no key is trusted. --key or --policy is for the house's, --co-dealer for the co-dealer's.",
+	verify.NotShared: "No shuffle is shown to be blind: no witness of both trusted policies cosigned both ledgers, or two quorums of the policy for the co-dealer share none.",
+}
+
+func (s Sheet) pairConclusion(r *inspect.PairReport) string {
+	switch {
+	case r.FaultCount > 0:
+		return s.headline("FAILED", s.P.Bad, fmt.Sprintf(": %s between the two ledgers. Ask both parties about each.",
+			term.Plural(r.FaultCount, "fault")))
+	case !r.Judged:
+		return s.headline("NOT JUDGED", s.P.Warn, ": what the two ledgers show of each other was not looked at.")
+	case r.Verdict == inspect.Failed:
+		return s.headline("FAILED", s.P.Bad, ": one of the ledgers has a fault; between the two there is none.")
+	case r.NotBlind != "":
+		return s.headline("CONSISTENT", s.P.Warn, ": the two ledgers agree with each other.") + "\n" +
+			s.points([]string{whyNotBlind[r.NotBlind]})
+	}
+	lines := []string{fmt.Sprintf("Of %s that name the co-dealer %s blind: before %s entered a request, nobody with only the house's machines, keys and staff, root included, could know more of what its places show than which cards were left; and from then on the house could not change which of them go to which name.",
+		term.Plural(r.Totals.Shuffles, "shuffle"), term.Counted(r.Totals.Blind)+are(r.Totals.Blind), r.CoDealer.Origin),
+		"That the two are different parties, and that a request was not early, no ledger shows."}
+	if n := r.Totals.Shuffles - r.Totals.OrdersChecked; n > 0 {
+		lines = append(lines, fmt.Sprintf("Of %s the co-dealer's order was not recomputed: its tape is not disclosed, or no key was given that opens it.",
+			term.Plural(n, "shuffle")))
+	}
+	return s.headline("PROVED", s.P.Good, ": the two ledgers hold against each other.") + "\n" + s.points(lines)
+}
+
+func are(n uint64) string {
+	if n == 1 {
+		return " is"
+	}
+	return " are"
+}

@@ -1,0 +1,415 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"shuffled/internal/audit"
+)
+
+// PairFormat is the format member of a report on a pair.
+const PairFormat = "shuffled/v1/pair"
+
+// PairReport is what an audit of a house's ledger and of its co-dealer's found
+// (docs/SPEC.md section 14.5).
+type PairReport struct {
+	Format   string  `json:"format"`
+	Verdict  string  `json:"verdict"`
+	House    *Report `json:"house"`
+	CoDealer *Report `json:"co_dealer"`
+	Judged   bool    `json:"judged"`              // the ledgers were held against each other
+	NotBlind string  `json:"not_blind,omitempty"` // why no shuffle is blind: one of the words
+	// newest seconds at which a witness of both had cosigned, of the house and of the co-dealer
+	Seen   [2]string   `json:"seen"`
+	Totals PairCounts  `json:"totals"`
+	Tables []PairTable `json:"tables"` // by name
+	// of the house, by the entry of their start, if something was not dealt on
+	Daemons    []PairDaemon      `json:"daemons"`
+	Unplayed   []PairLine        `json:"unplayed"`
+	Faults     []Fault           `json:"faults"` // by place, at most MaxFaults; where is an origin
+	FaultCount uint64            `json:"fault_count"`
+	FaultCodes map[string]uint64 `json:"fault_codes"`
+	Notes      []string          `json:"notes"`
+}
+
+// Why no shuffle of a pair is blind (docs/SPEC.md section 10.6).
+const (
+	notPinned = "key_not_pinned"
+	notShared = "no_common_witness"
+)
+
+// PairCounts are figures about the house's shuffles whose plan names an order of this
+// co-dealer, and about the deals of these orders.
+type PairCounts struct {
+	Shuffles      uint64 `json:"shuffles"`
+	Blind         uint64 `json:"blind"`          // closed, dealt from, and all of it holds in both ledgers
+	OrdersChecked uint64 `json:"orders_checked"` // of them, those whose order's tape was recomputed
+	Requests      uint64 `json:"requests"`       // deals of the co-dealer
+	Matched       uint64 `json:"matched"`        // of these: dealt on by the house
+	Unplayed      uint64 `json:"unplayed"`       // named by a close, with the values
+	Unanswered    uint64 `json:"unanswered"`     // named by a close that says that the house got no answer
+	Withheld      uint64 `json:"withheld"`       // named by none, and not to be known when the close was written
+	// of unplayed, unanswered and withheld: a daemon of the house began between commit and close
+	Restarted uint64 `json:"restarted"`
+	Pending   uint64 `json:"pending"` // the shuffle is open, or the house's bundle ends in front of it
+	Beyond    uint64 `json:"beyond"`  // entries of the house that name what the co-dealer's bundle ends in front of
+}
+
+// PairTable are the figures of one table of the house.
+type PairTable struct {
+	Table string `json:"table"`
+	PairCounts
+	// Median is between which milliseconds the median time lies from the second at which a witness of
+	// both had seen the co-dealer's deal to that of the house's deal; nil if there is none.
+	Median  *[2]uint64 `json:"median_gap_ms,omitempty"`
+	Longest int64      `json:"longest_gap_s"`
+	gaps    gaps
+	held    uint64 // shuffles whose places do not hang on the house's word any more
+	raised  uint64 // of these: to the level witnessed
+}
+
+// PairDaemon is a daemon of the house, by the entry of its start, and what was not dealt on
+// of the shuffles that it committed to.
+type PairDaemon struct {
+	Start uint64 `json:"start"`
+	PairCounts
+}
+
+// PairLine is a deal of the co-dealer that the house did not deal on.
+type PairLine struct {
+	Kind      string `json:"kind"` // unplayed, unanswered or withheld
+	Table     string `json:"table"`
+	Shuffle   uint64 `json:"shuffle"` // of the house
+	Close     uint64 `json:"close"`   // entry of the house
+	Request   uint64 `json:"request"` // entry of the co-dealer
+	Place     int    `json:"place"`
+	Places    int    `json:"places"`
+	Seen      string `json:"seen,omitempty"` // when a witness of both had seen the co-dealer's deal
+	Closed    string `json:"closed"`         // time of the close
+	Daemon    uint64 `json:"daemon"`         // entry of the start of the daemon that committed
+	Restarted bool   `json:"restarted"`
+}
+
+// PairOptions say what to trust in the two ledgers of a pair, and how to work. Orders and
+// Recomputed of the two are not used.
+type PairOptions struct {
+	House, CoDealer Options
+	// Limit is how long behind its close-by a shuffle with a request may stand open when a witness of both
+	// saw the house's ledger.
+	Limit time.Duration
+}
+
+// notWhole are the faults of evidence with which a ledger is not held against another.
+var notWhole = []string{CodeCheckpoint, CodeSize, CodeSignature, CodeRoot, CodeRotation, CodePinned, CodeSince,
+	CodeEntry, CodeMissing, CodeMalformed, CodeFile, CodeTile, CodeOrigin}
+
+// whole reports whether all entries of a ledger are known to be its.
+func (r *Report) whole() bool {
+	return r.Root != "" && len(r.Unknown) == 0 &&
+		!slices.ContainsFunc(notWhole, func(code string) bool { return r.FaultCodes[code] > 0 })
+}
+
+// Pair checks the ledgers of a house and of its co-dealer, each as Run does, and holds them
+// against each other.
+func Pair(ctx context.Context, house, coDealer Source, o PairOptions) (report *PairReport, err error) {
+	w := new(pairWork)
+	defer func() {
+		err = errors.Join(err, w.records.close(), w.claims[0].close(), w.claims[1].close())
+	}()
+	p := &pair{ctx: ctx, work: w, src: [2]Source{house, coDealer}, limit: o.Limit.Milliseconds()}
+	if err := p.open(&o); err != nil {
+		return nil, err
+	}
+	r := &PairReport{Format: PairFormat, Tables: []PairTable{}, Daemons: []PairDaemon{}, Unplayed: []PairLine{},
+		Faults: []Fault{}, FaultCodes: map[string]uint64{}, Notes: []string{}}
+	o.House.side, o.CoDealer.side = p.sides[0], p.sides[1]
+	o.House.Orders, o.House.Recomputed, o.CoDealer.Recomputed = nil, nil, nil
+	o.CoDealer.Orders = p.sides[1].values
+	o.CoDealer.From, o.CoDealer.To = 0, 0
+	if r.House, err = Run(ctx, house, o.House); err != nil {
+		return nil, fmt.Errorf("checking the house's ledger: %w", err)
+	}
+	if r.House.whole() && !p.names(r.House) {
+		return nil, fmt.Errorf("the ledger %s never named %s as its co-dealer: the two bundles are no pair; the house's comes first, and its co-dealer's second",
+			p.origins[0], p.origins[1])
+	}
+	if r.CoDealer, err = Run(ctx, coDealer, o.CoDealer); err != nil {
+		return nil, fmt.Errorf("checking the co-dealer's ledger: %w", err)
+	}
+	if r.House.whole() && r.CoDealer.whole() {
+		if err := p.judge(r, o.House.From, o.House.To); err != nil {
+			return nil, err
+		}
+	} else {
+		r.Notes = append(r.Notes, "the ledgers were not held against each other: evidence of one is damaged, missing, not known to this version, or not under the trusted key")
+	}
+	r.conclude()
+	return r, nil
+}
+
+// pair is an audit of two ledgers. Its arrays hold what is of the house, and then what is of
+// the co-dealer.
+type pair struct {
+	ctx      context.Context
+	work     *pairWork
+	src      [2]Source
+	origins  [2]string
+	trust    [2]audit.Trusted
+	sides    [2]*side
+	limit    int64 // milliseconds
+	from, to int64
+	able     bool // shuffles can be blind
+}
+
+// open reads what the two checks need to know of each other.
+func (p *pair) open(o *PairOptions) (err error) {
+	for i, opts := range []Options{o.House, o.CoDealer} {
+		if p.trust[i], err = audit.ParseTrust(opts.VKey, opts.Policy); err != nil {
+			return err
+		}
+		p.sides[i] = &side{which: i, work: p.work, orders: make(map[uint64]uint64)}
+		last, err := p.src[i].Newest(p.ctx)
+		var d *Damage
+		if err != nil && !errors.As(err, &d) {
+			return err
+		}
+		if head, err := audit.CheckpointText(last.Signed); err == nil { // otherwise Run names it
+			p.origins[i], p.work.sizes[i] = head.Origin, head.Size
+		}
+	}
+	if p.origins[0] == p.origins[1] && p.origins[0] != "" {
+		return fmt.Errorf("both bundles are of the ledger %s: the second one is to be of its co-dealer's ledger", p.origins[0])
+	}
+	for i, s := range p.sides {
+		s.other = p.origins[1-i]
+		if s.common, err = commonWitnesses(p.trust[0].Policy, p.trust[1].Policy); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commonWitnesses returns the policy that asks for one of the witnesses of both policies; nil for none.
+func commonWitnesses(a, b *audit.Policy) (*audit.Policy, error) {
+	if a == nil || b == nil {
+		return nil, nil
+	}
+	var lines, names []string
+	for _, w := range a.Witnesses {
+		if slices.ContainsFunc(b.Witnesses, func(x audit.Witness) bool { return x.VKey == w.VKey }) {
+			names = append(names, w.Name)
+			lines = append(lines, fmt.Sprintf("witness %s %s\n", w.Name, w.VKey))
+		}
+	}
+	if names == nil {
+		return nil, nil
+	}
+	quorum := names[0]
+	if len(names) > 1 {
+		quorum = "of-both-ledgers"
+		lines = append(lines, fmt.Sprintf("group %s any %s\n", quorum, strings.Join(names, " ")))
+	}
+	return audit.ParsePolicy([]byte(strings.Join(lines, "") + "quorum " + quorum + "\n"))
+}
+
+// names reports whether the house's ledger ever pinned this co-dealer.
+func (p *pair) names(house *Report) bool {
+	return slices.ContainsFunc(house.keys, func(k audit.KeyRecord) bool {
+		return k.Subject == audit.SubjectCoDealer && k.Origin == p.origins[1]
+	})
+}
+
+// judge holds two whole ledgers against each other.
+func (p *pair) judge(r *PairReport, from, to int64) error {
+	r.Judged, p.from, p.to = true, from, to
+	for i, s := range p.sides {
+		if s.newest != 0 {
+			r.Seen[i] = formatSecond(s.newest)
+		}
+	}
+	var faults findings
+	p.apart(r, &faults)
+	switch {
+	case !r.House.Pinned || !r.CoDealer.Pinned:
+		r.NotBlind = notPinned
+	case p.sides[0].newest == 0 || p.sides[1].newest == 0 || p.trust[1].Policy.Overlap() == 0:
+		r.NotBlind = notShared
+	}
+	for i, code := range []string{CodeHouseForked, CodeCoDealerForked} {
+		f, err := heads(p.ctx, p.src[i], p.work.sizes[i], &p.work.claims[i])
+		if err != nil {
+			return err
+		}
+		if f.count > 0 {
+			faults.add(fault(code, p.origins[1-i],
+				"it holds another root for %d entries of %s than that ledger has; so do %d entries in all", f.first.size,
+				p.origins[i], f.count).at(f.first.entry))
+		}
+	}
+	p.able = r.NotBlind == "" && faults.total() == 0
+	tallies, err := p.hands()
+	if err != nil {
+		return err
+	}
+	p.sum(r, tallies, &faults)
+	return nil
+}
+
+// apart names a key that both parties have.
+func (p *pair) apart(r *PairReport, faults *findings) {
+	keys := [2][][]byte{}
+	for i, report := range []*Report{r.House, r.CoDealer} {
+		for _, k := range report.keys {
+			if k.Subject == audit.SubjectSigning {
+				keys[i] = append(keys[i], k.Public)
+			}
+		}
+		if policy := p.trust[i].Policy; policy != nil {
+			keys[i] = append(keys[i], policy.LogKeys...)
+		}
+	}
+	of := func(i int) func([]byte) bool {
+		return func(public []byte) bool {
+			return slices.ContainsFunc(keys[i], func(k []byte) bool { return string(k) == string(public) })
+		}
+	}
+	if slices.ContainsFunc(keys[0], of(1)) {
+		faults.add(fault(CodeNotApart, p.origins[0], "a signing key of this ledger is one of %s", p.origins[1]))
+	}
+	for i := range keys {
+		if err := p.trust[i].Policy.CheckWitnesses(p.origins[1-i], of(1-i)); err != nil {
+			faults.add(fault(CodeNotApart, p.origins[i], "of its policy, where the ledger is %s: %v", p.origins[1-i], err))
+		}
+	}
+}
+
+// hands judges all orders, some parts of the work files at a time.
+func (p *pair) hands() (tallies [workParts]*tally, err error) {
+	group, ctx := errgroup.WithContext(p.ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range tallies {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			part, err := p.work.records.read(i)
+			if err != nil {
+				return err
+			}
+			tallies[i], err = p.part(part)
+			return err
+		})
+	}
+	return tallies, group.Wait()
+}
+
+// sum adds up what the parts showed, and raises what the house's ledger alone could not show.
+func (p *pair) sum(r *PairReport, tallies [workParts]*tally, faults *findings) {
+	tables, daemons, stages := map[string]*PairTable{}, map[uint64]*PairCounts{}, []*findings{faults}
+	for _, t := range tallies {
+		r.Totals.add(&t.counts)
+		for name, x := range t.tables {
+			if all := tables[name]; all != nil {
+				all.merge(x)
+			} else {
+				tables[name] = x
+			}
+		}
+		for start, c := range t.daemons {
+			if daemons[start] == nil {
+				daemons[start] = &PairCounts{}
+			}
+			daemons[start].add(c)
+		}
+		r.Unplayed = append(r.Unplayed, t.lines...)
+		stages = append(stages, &t.faults)
+	}
+	slices.SortFunc(r.Unplayed, func(a, b PairLine) int { return int(a.Request) - int(b.Request) })
+	r.Unplayed = r.Unplayed[:min(len(r.Unplayed), MaxListed)]
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		t := tables[name]
+		if m, ok := t.gaps.median(); ok {
+			t.Median = &[2]uint64{(uint64(1) << m) >> 1, uint64(1) << m}
+		}
+		r.Tables = append(r.Tables, *t)
+		r.House.raise(name, t)
+	}
+	for _, start := range slices.Sorted(maps.Keys(daemons)) {
+		if c := daemons[start]; c.Unplayed+c.Unanswered+c.Withheld > 0 && len(r.Daemons) < MaxListed {
+			r.Daemons = append(r.Daemons, PairDaemon{start, *c})
+		}
+	}
+	if kept, count := merge(stages...); len(kept) > 0 {
+		r.Faults, r.FaultCodes = kept, count
+	}
+}
+
+// raise takes the shuffles of a table that hold out of those that need a co-dealer.
+func (r *Report) raise(table string, t *PairTable) {
+	i := slices.IndexFunc(r.Tables, func(c TableCounts) bool { return c.Table == table })
+	if i < 0 {
+		return
+	}
+	for _, c := range []*Counts{&r.Tables[i].Counts, &r.Totals} {
+		c.NeedsCoDealer -= t.held
+		if t.raised == 0 {
+			continue
+		}
+		c.Levels[LevelWitnessed] += t.raised
+		if c.Levels[LevelRecorded] -= t.raised; c.Levels[LevelRecorded] == 0 {
+			delete(c.Levels, LevelRecorded)
+		}
+	}
+}
+
+func (t *PairTable) merge(x *PairTable) {
+	t.add(&x.PairCounts)
+	for class, n := range x.gaps {
+		for len(t.gaps) <= class {
+			t.gaps = append(t.gaps, 0)
+		}
+		t.gaps[class] += n
+	}
+	t.Longest, t.held, t.raised = max(t.Longest, x.Longest), t.held+x.held, t.raised+x.raised
+}
+
+func (c *PairCounts) add(x *PairCounts) {
+	c.Shuffles += x.Shuffles
+	c.Blind += x.Blind
+	c.OrdersChecked += x.OrdersChecked
+	c.Requests += x.Requests
+	c.Matched += x.Matched
+	c.Unplayed += x.Unplayed
+	c.Unanswered += x.Unanswered
+	c.Withheld += x.Withheld
+	c.Restarted += x.Restarted
+	c.Pending += x.Pending
+	c.Beyond += x.Beyond
+}
+
+// conclude counts the faults and gives the verdict.
+func (r *PairReport) conclude() {
+	r.FaultCount = 0
+	for _, n := range r.FaultCodes {
+		r.FaultCount += n
+	}
+	one := func(verdict string) bool { return r.House.Verdict == verdict || r.CoDealer.Verdict == verdict }
+	switch {
+	case r.FaultCount > 0 || one(Failed):
+		r.Verdict = Failed
+	case one(CannotJudge):
+		r.Verdict = CannotJudge
+	case one(Consistent):
+		r.Verdict = Consistent
+	default:
+		r.Verdict = Proved
+	}
+}

@@ -1,0 +1,83 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// claim is what an entry of one ledger says of the other's tree.
+type claim struct {
+	size, entry uint64
+	root        tlog.Hash
+}
+
+const claimLen = 8 + 32 + 8
+
+// falseClaims are the claims with another root than the tree has.
+type falseClaims struct {
+	first claim // of the smallest size
+	count uint64
+}
+
+// heads holds claims against the tree of the ledger that src holds, in one pass over the
+// hashes of its entries.
+func heads(ctx context.Context, src Source, size uint64, claims *workFiles) (f falseClaims, err error) {
+	e, hasher := new(edge), newTreeHasher()
+	var due []claim
+	part := 0
+	for n := uint64(0); n*Width < size; n++ {
+		if err := ctx.Err(); err != nil {
+			return f, err
+		}
+		width := int(min(Width, size-n*Width))
+		data, where, err := src.Tile(ctx, 0, n, width)
+		if err == nil && data == nil {
+			err = errors.New("it is not there any more")
+		}
+		if err != nil {
+			return f, fmt.Errorf("reading %s again: %w", where, err)
+		}
+		tree := newSubtree(hasher, hashes(data))
+		e.now = &tree
+		for {
+			for ; len(due) == 0 && part < workParts; part++ {
+				if due, err = claimsOf(claims, part); err != nil {
+					return f, err
+				}
+			}
+			if len(due) == 0 || due[0].size > n*Width+uint64(width) {
+				break
+			}
+			if root, ok := e.root(due[0].size); !ok || root != due[0].root {
+				if f.count++; f.count == 1 {
+					f.first = due[0]
+				}
+			}
+			due = due[1:]
+		}
+		if width == Width {
+			if err := e.addTop(tree.top(), func(int, uint64, []byte) error { return nil }); err != nil {
+				return f, err
+			}
+		}
+	}
+	return f, nil
+}
+
+// claimsOf reads a part, by size.
+func claimsOf(claims *workFiles, part int) (all []claim, err error) {
+	b, err := claims.read(part)
+	for ; len(b) > 0; b = b[claimLen:] {
+		all = append(all, claim{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[40:]), tlog.Hash(b[8:40])})
+	}
+	slices.SortFunc(all, func(a, b claim) int {
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.entry, b.entry))
+	})
+	return all, err
+}

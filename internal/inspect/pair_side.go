@@ -1,0 +1,198 @@
+package inspect
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"shuffled/internal/audit"
+)
+
+// The two ledgers of a pair.
+const (
+	sideHouse = iota
+	sideCoDealer
+)
+
+// side is what the check of one ledger of a pair writes down for the audit of both. A nil
+// side writes nothing.
+type side struct {
+	which    int
+	work     *pairWork
+	other    string            // origin of the other ledger
+	common   *audit.Policy     // of the witnesses that both trusted policies have, one of whom is enough; nil: none
+	orders   map[uint64]uint64 // by id of an open shuffle of the pair: the index of its order
+	waiting  []entryOf         // deals that no witness of both saw so far, at most mostWaiting
+	newest   int64             // second at which a witness of both had cosigned
+	instance uint64            // index of the newest start of a daemon
+}
+
+// mostWaiting bounds what waits for a witness of both. What waits beyond it counts as not
+// seen by one.
+const mostWaiting = 1 << 20
+
+type entryOf struct{ index, order uint64 }
+
+// pairWork are the work files of an audit of a pair: what the entries say, by order, and
+// what each ledger holds of the other's checkpoints, by size.
+type pairWork struct {
+	mu      sync.Mutex
+	records workFiles
+	claims  [2]workFiles // about the house's ledger, about the co-dealer's
+	sizes   [2]uint64
+}
+
+// Kinds of records.
+const (
+	recordHouse    = iota // an entry of the house
+	recordCoDealer        // an entry of the co-dealer
+	recordSeen            // plus the side: when a witness of both saw the deal
+	_
+	recordValues // what the order's tape gave
+)
+
+// pairRecord is one of them.
+type pairRecord struct {
+	kind         byte
+	order, index uint64
+	leaf         [32]byte
+	second       int64 // seen: when; an entry: newest second of a witness of both in front of it
+	instance     uint64
+	witnessed    bool // a close of the house: the level would be witnessed without a co-dealer
+	body         []byte
+}
+
+const pairHeader = 1 + 8 + 8 + 32 + 8 + 8 + 1 + 4
+
+func (w *pairWork) put(r pairRecord) {
+	b := make([]byte, 0, pairHeader+len(r.body))
+	b = binary.BigEndian.AppendUint64(append(b, r.kind), r.order)
+	b = append(binary.BigEndian.AppendUint64(b, r.index), r.leaf[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(r.second))
+	b = binary.BigEndian.AppendUint64(b, r.instance)
+	if r.witnessed {
+		b = append(b, 1)
+	} else {
+		b = append(b, 0)
+	}
+	b = append(binary.BigEndian.AppendUint32(b, uint32(len(r.body))), r.body...)
+	w.mu.Lock()
+	w.records.put(r.order, b)
+	w.mu.Unlock()
+}
+
+// next takes a record off the front of a part.
+func next(b []byte) (r pairRecord, rest []byte) {
+	r = pairRecord{kind: b[0], order: binary.BigEndian.Uint64(b[1:]), index: binary.BigEndian.Uint64(b[9:]),
+		leaf: [32]byte(b[17:]), second: int64(binary.BigEndian.Uint64(b[49:])),
+		instance: binary.BigEndian.Uint64(b[57:]), witnessed: b[65] == 1}
+	end := pairHeader + int(binary.BigEndian.Uint32(b[66:]))
+	r.body = b[pairHeader:end]
+	return r, b[end:]
+}
+
+// commonAt returns the second at which a witness of both ledgers had cosigned a checkpoint,
+// of the co-dealer's the whole quorum: it gives no answer before. 0: none did.
+func (s *side) commonAt(p *point) int64 {
+	if s == nil || !p.pinned {
+		return 0
+	}
+	second, _ := s.common.CompleteAt(p.Signed)
+	if second != 0 && s.which == sideCoDealer {
+		second = max(second, p.complete)
+	}
+	return second
+}
+
+// saw takes a cosigned checkpoint that holds, with the trusted quorum.
+func (s *side) saw(p *point) {
+	if s == nil || p.common == 0 {
+		return
+	}
+	s.newest = max(s.newest, p.common)
+	for _, e := range s.waiting {
+		s.work.put(pairRecord{kind: byte(recordSeen + s.which), order: e.order, index: e.index, second: p.common})
+	}
+	s.waiting = s.waiting[:0]
+}
+
+// noteForPair writes down an entry that the other ledger has to do with.
+func (f *fold) noteForPair(p *parsed, index uint64) {
+	s, e := f.opts.side, p.e
+	id := audit.ShuffleOf(e.Body)
+	order, known := s.orders[id]
+	r := pairRecord{kind: byte(s.which), index: index, leaf: *p.leaf, second: s.newest, instance: s.instance}
+	switch b := e.Body.(type) {
+	case *audit.Event:
+		if b.Kind == audit.EventInstanceStart {
+			s.instance = index
+		}
+		return
+	case *audit.Commit:
+		if planned, ok := b.Context.CoDealer(); s.which == sideHouse {
+			order, known = planned.Index, ok && planned.Origin == s.other
+		} else {
+			order, known = index, b.Context.ForLedger == s.other
+		}
+		if known {
+			s.orders[index] = order
+		}
+	case *audit.Mix:
+	case *audit.Deal:
+		if !known {
+			return
+		}
+		if b.Blind != nil {
+			s.claim(b.Blind.Head, index)
+		}
+		if b.Asked != nil {
+			s.claim(b.Asked.Head, index)
+		}
+		if len(s.waiting) < mostWaiting {
+			s.waiting = append(s.waiting, entryOf{index, order})
+		}
+	case *audit.Close:
+		if l := f.live[id]; l != nil {
+			r.witnessed = f.levelless == "" && l.Played && l.Witnessed
+		}
+		if known && b.Blind != nil {
+			s.claim(b.Blind.Head, index)
+		}
+		delete(s.orders, id)
+		if short := *b; len(b.Tape) > 0 { // which is the most of it
+			short.Tape = []byte{0}
+			e.Body = &short
+		}
+	default:
+		return
+	}
+	if !known {
+		return
+	}
+	var err error
+	if r.body, err = e.Encode(); err != nil {
+		panic("inspect: an entry that was parsed has no encoding: " + err.Error())
+	}
+	r.order = order
+	s.work.put(r)
+}
+
+// claim writes down what an entry says of the other ledger's tree, if its bundle goes so far.
+func (s *side) claim(h audit.Head, index uint64) {
+	about := 1 - s.which
+	if size := s.work.sizes[about]; h.Size >= 1 && h.Size <= size {
+		c := append(binary.BigEndian.AppendUint64(nil, h.Size), h.Root[:]...)
+		s.work.claims[about].put(h.Size*(workParts-1)/size, binary.BigEndian.AppendUint64(c, index))
+	}
+}
+
+// values writes down what the tape of an order gave.
+func (s *side) values(id uint64, context *audit.Context, values []uint32) {
+	if context.ForLedger != s.other {
+		return
+	}
+	r := pairRecord{kind: recordValues, order: id}
+	for _, v := range values {
+		r.body = binary.BigEndian.AppendUint32(r.body, v)
+	}
+	s.work.put(r)
+}

@@ -1,0 +1,359 @@
+package inspect
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/inspect/inspecttest"
+)
+
+// inspectPair judges two bundles, to a reader who trusts both ledgers.
+func inspectPair(t testing.TB, house, lab string, change ...func(*PairOptions)) (*PairReport, error) {
+	t.Helper()
+	a, err := OpenBundle(house)
+	must(t, err)
+	defer a.Close()
+	b, err := OpenBundle(lab)
+	must(t, err)
+	defer b.Close()
+	_, _, at := a.Period()
+	o := PairOptions{Limit: time.Hour,
+		House:    Options{Policy: inspecttest.PolicyOf(inspecttest.Origin, 2, "w1", "w2", "w3"), At: at},
+		CoDealer: Options{Policy: inspecttest.PolicyOf(inspecttest.CoDealer, 2, "w1", "w2", "w3"), At: at}}
+	for _, f := range change {
+		f(&o)
+	}
+	return Pair(t.Context(), a, b, o)
+}
+
+// tellPair writes a pair between two good hands, and judges it.
+func tellPair(t *testing.T, tell func(*inspecttest.Pair)) (*PairReport, *inspecttest.Pair) {
+	t.Helper()
+	p := inspecttest.NewPair(t.TempDir(), t.TempDir())
+	p.Play("t1")
+	tell(p)
+	p.Wait(60)
+	p.Play("t1", inspecttest.Mixed(1, 0, true))
+	p.Wait(60)
+	p.See()
+	p.Finish()
+	r, err := inspectPair(t, p.House.Dir, p.Lab.Dir)
+	must(t, err)
+	return r, p
+}
+
+var void = audit.ReasonCoDealer
+
+// TestPair: an honest pair holds; what the house's ledger alone cannot show, both show.
+func TestPair(t *testing.T) {
+	r, p := tellPair(t, func(*inspecttest.Pair) {})
+	if len(p.House.Illegal)+len(p.Lab.Illegal) > 0 {
+		t.Fatalf("the generator broke rules: %v, %v", p.House.Illegal, p.Lab.Illegal)
+	}
+	want := PairCounts{Shuffles: 2, Blind: 2, OrdersChecked: 2, Requests: 8, Matched: 8}
+	if r.Verdict != Proved || !r.Judged || r.NotBlind != "" || r.Totals != want ||
+		r.House.Totals.NeedsCoDealer != 0 || r.House.Totals.Levels[LevelWitnessed] != 2 {
+		t.Errorf("%s", asJSON(t, r))
+	}
+}
+
+// asked begins a hand whose first two places the co-dealer deals, change being of the request.
+func asked(p *inspecttest.Pair, change func(*audit.Deal)) *inspecttest.Hand {
+	h := p.Begin("t2")
+	p.See()
+	h.Ask(change, 2)
+	return h
+}
+
+// unseen leaves out of a close what was not played, and what the house saw of the co-dealer's
+// ledger since the order.
+func unseen(h *inspecttest.Hand) func(*audit.Close) {
+	return func(c *audit.Close) { c.Blind = &audit.Blind{Head: h.Order} }
+}
+
+var pairFaults = map[string]struct {
+	tell   func(*inspecttest.Pair)
+	faults string     // of the pair, by code
+	want   PairCounts // alongside the two hands of tellPair
+}{
+	"unplayed": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		p.Wait(1)
+		p.See()
+		p.House.Start()
+		h.End(audit.OutcomeVoid, void, nil)
+		h.Follow(nil)
+	}, "", PairCounts{Shuffles: 1, Requests: 1, Unplayed: 1, Restarted: 1, OrdersChecked: 1}},
+	"unanswered": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		p.Wait(1)
+		p.See()
+		h.End(audit.OutcomeVoid, void, func(c *audit.Close) { c.Blind.Values = nil })
+		h.Follow(nil)
+	}, "", PairCounts{Shuffles: 1, Requests: 1, Unanswered: 1, OrdersChecked: 1}},
+	"the co-dealer is late": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.End(audit.OutcomeVoid, void, unseen(h))
+		p.Wait(1)
+		p.See()
+	}, "", PairCounts{Shuffles: 1, Requests: 1, Withheld: 1}},
+	"the order expired": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		p.Wait(1)
+		p.See()
+		h.Play(nil)
+		h.End(audit.OutcomeCompleted, audit.ReasonNone, nil)
+		p.Wait(3 * 3600)
+		h.Follow(func(c *audit.Close) { c.Outcome, c.Follows = audit.OutcomeExpired, nil })
+	}, "", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, Blind: 1, OrdersChecked: 1}},
+	"open": {func(p *inspecttest.Pair) { asked(p, nil) }, "", PairCounts{Shuffles: 1, Requests: 1, Pending: 1}},
+	"open for long": {func(p *inspecttest.Pair) {
+		asked(p, nil)
+		p.Wait(3600 + 3600)
+	}, "not_in_time", PairCounts{Shuffles: 1, Requests: 1, Pending: 1}},
+	"a close that does not name what the house saw": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.End(audit.OutcomeVoid, void, func(c *audit.Close) { c.Blind = &audit.Blind{Head: c.Blind.Head} })
+		p.Wait(1)
+		p.See()
+	}, "looked", PairCounts{Shuffles: 1, Requests: 1}},
+	"a close behind what the witnesses saw": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		p.See()
+		p.Wait(1)
+		h.End(audit.OutcomeVoid, void, unseen(h))
+	}, "looked", PairCounts{Shuffles: 1, Requests: 1}},
+	"a close that is dated back": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		now := p.House.Now
+		p.Wait(1)
+		p.See()
+		p.Wait(11)
+		at := p.House.Now
+		p.House.Now = now
+		p.House.Start()
+		p.House.Now = at
+		p.See()
+		p.House.Now = now
+		h.End(audit.OutcomeVoid, void, unseen(h))
+		p.House.Now = at
+	}, "looked", PairCounts{Shuffles: 1, Requests: 1}},
+	"two requests ahead": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Ask(nil, 2)
+		p.Wait(1)
+		p.See()
+		h.End(audit.OutcomeVoid, void, nil)
+	}, "looked", PairCounts{Shuffles: 1, Requests: 2, Unplayed: 1}},
+	"a draft of the commit": {func(p *inspecttest.Pair) {
+		asked(p, func(d *audit.Deal) { d.Asked.Commit.Leaf[0]++ })
+	}, "looked_elsewhere", PairCounts{Shuffles: 1, Requests: 1}},
+	"a draft of the mix": {func(p *inspecttest.Pair) {
+		asked(p, func(d *audit.Deal) { d.Asked.After[0]++ })
+	}, "looked_elsewhere", PairCounts{Shuffles: 1, Requests: 1}},
+	"asked in front of the mix": {func(p *inspecttest.Pair) {
+		h := p.Begin("t2", inspecttest.Mixed(1, 0, true))
+		p.See()
+		h.Ask(nil, 2)
+		h.Mix()
+		h.Play(nil)
+	}, "looked_elsewhere", PairCounts{Shuffles: 1, Requests: 1, Matched: 1}},
+	"nobody asked": {func(p *inspecttest.Pair) {
+		asked(p, func(d *audit.Deal) { d.Asked.Ask[0] = 1 })
+	}, "unasked", PairCounts{Shuffles: 1, Requests: 1}},
+	"other runs": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Play(func(d *audit.Deal) { d.Runs[0].Recipient = "seat-2" })
+	}, "other_runs", PairCounts{Shuffles: 1, Requests: 1, Matched: 1}},
+	"another value": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Play(func(d *audit.Deal) { d.Blind.Values[1] = h.B.Values[5] })
+		p.See()
+		h.End(audit.OutcomeCompleted, audit.ReasonNone, nil)
+		h.Follow(nil)
+	}, "co_dealer_value", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, OrdersChecked: 1}},
+	"another value that was not played": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.End(audit.OutcomeVoid, void, func(c *audit.Close) { c.Blind.Values[1] = h.B.Values[5] })
+		h.Follow(nil)
+	}, "co_dealer_value", PairCounts{Shuffles: 1, Requests: 1, Unplayed: 1, OrdersChecked: 1}},
+	"fewer values that were not played": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.End(audit.OutcomeVoid, void, func(c *audit.Close) { c.Blind.Values = c.Blind.Values[:1] })
+	}, "other_runs", PairCounts{Shuffles: 1, Requests: 1, Unplayed: 1}},
+	"one order for two": {func(p *inspecttest.Pair) {
+		h := p.Begin("t2")
+		h.Name("t2", h.A.Commit.Context.Plan[0])
+	}, "co_dealer_commit", PairCounts{Shuffles: 2}},
+	"no order": {func(p *inspecttest.Pair) {
+		h := p.Begin("t2")
+		order := h.A.Commit.Context.Plan[0]
+		order.Leaf[0]++
+		h.Name("t3", order)
+	}, "co_dealer_commit", PairCounts{Shuffles: 2}},
+	"an order that closes first": {func(p *inspecttest.Pair) {
+		p.Begin("t2", func(s *inspecttest.Shuffle) { s.Commit.CloseBy += 3 * audit.OrderMargin })
+	}, "co_dealer_commit", PairCounts{Shuffles: 1}},
+	"another deal of the co-dealer": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Play(func(d *audit.Deal) { d.Blind.Deal.Leaf[0]++ })
+	}, "co_dealer_forked", PairCounts{Shuffles: 1, Requests: 1, Pending: 1}},
+	"another root of the co-dealer": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Play(func(d *audit.Deal) { d.Blind.Head.Root[0]++ })
+	}, "co_dealer_forked", PairCounts{Shuffles: 1, Requests: 1, Matched: 1}},
+	"another root of the house": {func(p *inspecttest.Pair) {
+		h := asked(p, func(d *audit.Deal) { d.Asked.Head.Root[0]++ })
+		h.Play(nil)
+	}, "house_forked", PairCounts{Shuffles: 1, Requests: 1, Matched: 1}},
+	"an order that is disclosed first": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Play(nil)
+		h.Follow(nil)
+	}, "disclosed_early", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, OrdersChecked: 1}},
+}
+
+// TestPairFaults: each lie of a house or of a co-dealer is the fault that it is, and honest failures
+// are none.
+func TestPairFaults(t *testing.T) {
+	for name, x := range pairFaults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, _ := tellPair(t, x.tell)
+			if r.House.FaultCount+r.CoDealer.FaultCount > 0 {
+				t.Errorf("a ledger alone has faults: %s, %s", asJSON(t, r.House.Faults), asJSON(t, r.CoDealer.Faults))
+			}
+			codes := slices.Sorted(maps.Keys(r.FaultCodes))
+			if strings.Join(codes, " ") != x.faults || (x.faults == "") != (r.Verdict == Proved) {
+				t.Errorf("%s, faults %v, want %q: %s", r.Verdict, codes, x.faults, asJSON(t, r.Faults))
+			}
+			want := x.want
+			good := PairCounts{Shuffles: 2, Blind: 2, OrdersChecked: 2, Requests: 8, Matched: 8}
+			if strings.HasSuffix(x.faults, "_forked") && strings.Contains(name, "root") {
+				good.Blind = 0
+			}
+			if want.add(&good); r.Totals != want {
+				t.Errorf("%+v, want %+v", r.Totals, want)
+			}
+		})
+	}
+}
+
+// TestPairTrust: without a witness of both, or without trust, nothing is blind; parties that share a
+// key are not two.
+func TestPairTrust(t *testing.T) {
+	p := inspecttest.NewPair(t.TempDir(), t.TempDir())
+	p.Play("t1")
+	p.Wait(1)
+	p.See()
+	p.Finish()
+	for name, x := range map[string]struct {
+		change   func(*PairOptions)
+		notBlind string
+		blind    uint64
+		fault    string
+	}{
+		"both": {func(*PairOptions) {}, "", 1, ""},
+		"keys only": {func(o *PairOptions) {
+			o.House = Options{VKey: inspecttest.VKey()}
+			o.CoDealer = Options{VKey: inspecttest.VKeyOf(inspecttest.CoDealer)}
+		}, notShared, 0, ""},
+		"no trust in the co-dealer": {func(o *PairOptions) { o.CoDealer.Policy = nil }, notPinned, 0, ""},
+		"other witnesses": {func(o *PairOptions) {
+			o.House.Policy = inspecttest.PolicyOf(inspecttest.Origin, 1, "w1")
+			o.CoDealer.Policy = inspecttest.PolicyOf(inspecttest.CoDealer, 1, "w2")
+		}, notShared, 0, ""},
+		"one witness is enough for two histories": {func(o *PairOptions) {
+			o.CoDealer.Policy = inspecttest.PolicyOf(inspecttest.CoDealer, 1, "w1", "w2", "w3")
+		}, notShared, 0, ""},
+		"a key of both": {func(o *PairOptions) {
+			o.CoDealer.Policy = append([]byte("log "+inspecttest.VKey()+"\n"), o.CoDealer.Policy...)
+		}, "", 0, CodeNotApart},
+	} {
+		r, err := inspectPair(t, p.House.Dir, p.Lab.Dir, x.change)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if r.NotBlind != x.notBlind || r.Totals.Blind != x.blind || r.House.Totals.NeedsCoDealer != 1-x.blind ||
+			len(r.FaultCodes) > 0 != (x.fault != "") || x.fault != "" && r.FaultCodes[x.fault] == 0 {
+			t.Errorf("%s: %q, %d blind, %d need a co-dealer: %v", name, r.NotBlind, r.Totals.Blind,
+				r.House.Totals.NeedsCoDealer, r.FaultCodes)
+		}
+	}
+}
+
+// TestPairCut: whatever of the two bundles is older, nobody is accused, and what the older one ends in front of is
+// not said to hold.
+func TestPairCut(t *testing.T) {
+	dirs := [2][2]string{}
+	for i, hands := range []int{1, 2} {
+		dirs[i] = [2]string{t.TempDir(), t.TempDir()}
+		p := inspecttest.NewPair(dirs[i][0], dirs[i][1])
+		for range hands {
+			p.Play("t1")
+		}
+		p.Finish()
+	}
+	for name, x := range map[string]struct {
+		house, lab int
+		want       PairCounts
+	}{
+		"the house's is older": {0, 1,
+			PairCounts{Shuffles: 1, Blind: 1, OrdersChecked: 1, Requests: 8, Matched: 4, Pending: 4}},
+		"the co-dealer's is older": {1, 0,
+			PairCounts{Shuffles: 2, Blind: 1, OrdersChecked: 1, Requests: 4, Matched: 4, Beyond: 5}},
+	} {
+		r, err := inspectPair(t, dirs[x.house][0], dirs[x.lab][1])
+		must(t, err)
+		if r.Verdict != Proved || r.Totals != x.want || r.House.Totals.NeedsCoDealer != x.want.Shuffles-1 {
+			t.Errorf("%s: %s, %+v, %s", name, r.Verdict, r.Totals, asJSON(t, r.Faults))
+		}
+	}
+}
+
+// TestPairDamaged: with evidence lost, the two ledgers are not held against each other.
+func TestPairDamaged(t *testing.T) {
+	for side := range 2 {
+		p := inspecttest.NewPair(t.TempDir(), t.TempDir())
+		h := asked(p, nil)
+		h.End(audit.OutcomeVoid, void, unseen(h))
+		p.Wait(1)
+		p.See()
+		p.Finish()
+		dir := []string{p.House.Dir, p.Lab.Dir}[side]
+		files, err := filepath.Glob(filepath.Join(dir, "tile/entries/*/*"))
+		must(t, err)
+		b, err := os.ReadFile(files[0])
+		must(t, err)
+		b[len(b)/2]++
+		must(t, os.WriteFile(files[0], b, 0o644))
+		r, err := inspectPair(t, p.House.Dir, p.Lab.Dir)
+		must(t, err)
+		if r.Verdict != Failed || r.Judged || r.FaultCount > 0 || len(r.Notes) != 1 {
+			t.Errorf("%s, judged %t, %d faults, %q", r.Verdict, r.Judged, r.FaultCount, r.Notes)
+		}
+	}
+}
+
+// TestNoPair: bundles that are no pair are refused in a sentence that says why.
+func TestNoPair(t *testing.T) {
+	p := inspecttest.NewPair(t.TempDir(), t.TempDir())
+	p.Play("t1")
+	p.Finish()
+	for _, x := range []struct{ house, lab, want string }{
+		{p.House.Dir, p.House.Dir, "both bundles are of the ledger " + inspecttest.Origin},
+		{p.Lab.Dir, p.House.Dir, "the ledger " + inspecttest.CoDealer + " never named " + inspecttest.Origin},
+	} {
+		r, err := inspectPair(t, x.house, x.lab, func(o *PairOptions) { *o = PairOptions{} })
+		if r != nil || err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%v, want %q", err, x.want)
+		}
+	}
+}
