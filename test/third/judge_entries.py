@@ -1,5 +1,6 @@
 """Vectors of entries and hashes (internal/audit/testdata)."""
 
+import lost
 from entries import Entry
 from errors import Malformed, Unknown
 
@@ -46,3 +47,16 @@ def outcome_of(raw):
         return "malformed"
     except Unknown:
         return "unknown"
+
+
+def lost_entries(vectors, report):
+    """lost.json."""
+    for case in vectors["runs"]:
+        hashes, tile = ([bytes.fromhex(item) or None for item in case[name]]
+                        for name in ("hashes", "tile"))
+        got = lost.lost_of_run(hashes, tile, bytes.fromhex(case["above"]))
+        report(case["name"], (case["lost"], case["faults"]), got)
+    for case in vectors["excuses"]:
+        entry = Entry(bytes.fromhex(case["entry"]))
+        got = lost.excused(case["rule"], entry, case["index"], case["lost"], case["undealt"])
+        report(case["name"], case["excused"], got)

@@ -22,6 +22,7 @@ FILES = [
     ("audit/testdata/legality.json", judge_legality.legality),
     ("audit/testdata/ledgers.json", judge_legality.ledgers),
     ("bundle/testdata/manifests.json", judge_texts.manifests),
+    ("inspect/testdata/lost.json", judge_entries.lost_entries),
     ("terms/testdata/terms.json", judge_texts.terms_file),
     ("disclosure/testdata/disclosure.json", judge_disclosure.judge),
 ]
