@@ -41,6 +41,7 @@ var reserved = map[string]map[string]string{
 		"internal/shuffle":             "tapes of known answers",
 		"internal/audit":               "tapes of known answers",
 		"internal/fsck":                "recomputes from a stored tape",
+		"internal/cli/demo":            "opens stored tapes, as root on a host can",
 		"internal/inspect":             "recomputes from a disclosed tape",
 		"internal/verify":              "recomputes from a disclosed tape",
 		"client":                       "recomputes from a disclosed tape",

@@ -20,8 +20,9 @@ import (
 
 // Cmd is shuffled demo.
 type Cmd struct {
-	Keep string `placeholder:"DIR" help:"Leave the transcripts, the forgeries and the verifier key in this new directory."`
-	JSON bool   `name:"json" help:"Print JSON: what was proved and what was caught."`
+	Keep  string `placeholder:"DIR" help:"Leave the transcripts, the forgeries and the verifier key in this new directory."`
+	Blind bool   `help:"Play another story: two daemons deal, and root at the house looks for the next card."`
+	JSON  bool   `name:"json" help:"Print JSON: what was proved and what was caught."`
 }
 
 func (Cmd) Help() string {
@@ -30,6 +31,7 @@ func (Cmd) Help() string {
 Examples:
 
     shuffled demo
+    shuffled demo --blind
     shuffled demo --keep hand && shuffled verify hand/transcript.json --key hand/demo.vkey --explain`
 }
 
@@ -46,14 +48,12 @@ func (c *Cmd) Run(ctx context.Context, s term.Streams) (err error) {
 	if c.JSON {
 		d.out = io.Discard
 	}
-	if d.house, err = openDemoHouse(ctx, dir); err != nil {
-		return err
+	play := d.play
+	if c.Blind {
+		play = d.playBlind
 	}
-	defer func() { err = errors.Join(err, d.house.close()) }()
-	d.trust = verify.Trust{VKey: d.house.key.VKey()}
-	d.files["demo.vkey"] = []byte(d.house.key.VKey() + "\n")
-	if err := d.play(ctx); err != nil {
-		return err
+	if err := play(ctx, dir); err != nil {
+		return fmt.Errorf("playing the demonstration: %w", err)
 	}
 	if c.Keep != "" {
 		if err := keepFiles(c.Keep, d.files); err != nil {
@@ -61,7 +61,7 @@ func (c *Cmd) Run(ctx context.Context, s term.Streams) (err error) {
 		}
 	}
 	if c.JSON {
-		return term.PrintJSON(s.Out, map[string]any{"key": d.house.key.VKey(), "proved": d.held, "caught": d.caught})
+		return term.PrintJSON(s.Out, map[string]any{"key": d.trust.VKey, "proved": d.held, "caught": d.caught})
 	}
 	d.end(c.Keep)
 	return nil
@@ -93,7 +93,13 @@ type caughtForgery struct {
 }
 
 // play runs the acts; each returns an error when something did not go as told.
-func (d *demo) play(ctx context.Context) error {
+func (d *demo) play(ctx context.Context, dir string) (err error) {
+	if d.house, err = openDemoHouse(ctx, dir); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.house.close()) }()
+	d.trust = verify.Trust{VKey: d.house.key.VKey()}
+	d.files["demo.vkey"] = []byte(d.house.key.VKey() + "\n")
 	fmt.Fprintln(d.out, d.P.Bold("shuffled demo: one hand, from its shuffle to a stranger's verdict"))
 	d.say("A house deals a hand, a player checks it without trusting the house, and then there is some cheating. All of it happens here: an embedded ledger in a temporary directory, and keys made for this run.")
 	d.facts("ledger", demoOrigin+", a sandbox", "key", d.house.key.VKey())
@@ -101,7 +107,7 @@ func (d *demo) play(ctx context.Context) error {
 		d.commit, d.deal, d.onePlayer, d.closeHand, d.stranger, d.mix, d.cheat,
 	} {
 		if err := act(ctx); err != nil {
-			return fmt.Errorf("playing the demonstration: %w", err)
+			return err
 		}
 	}
 	return nil
@@ -109,12 +115,19 @@ func (d *demo) play(ctx context.Context) error {
 
 // end says what to try next.
 func (d *demo) end(kept string) {
-	fmt.Fprintf(d.out, "\n%s %d files proved, %d forgeries caught.\n", d.P.Good("Everything went as told:"),
-		len(d.held), len(d.caught))
+	caught := ""
+	if len(d.caught) > 0 {
+		caught = fmt.Sprintf(", %d forgeries caught", len(d.caught))
+	}
+	fmt.Fprintf(d.out, "\n%s %d files proved%s.\n", d.P.Good("Everything went as told:"), len(d.held), caught)
 	dir := kept
 	if kept == "" {
 		dir = "hand"
-		fmt.Fprintf(d.out, "\nNothing was kept. To hold the files in your own hands:\n  shuffled demo --keep %s\n", dir)
+		again := "shuffled demo --keep " + dir
+		if d.house == nil {
+			again = "shuffled demo --blind --keep " + dir
+		}
+		fmt.Fprintf(d.out, "\nNothing was kept. To hold the files in your own hands:\n  %s\n", again)
 	} else {
 		fmt.Fprintf(d.out, "\nThe files are in %s:\n", term.Visible(dir))
 		for _, name := range slices.Sorted(maps.Keys(d.files)) {
@@ -122,8 +135,13 @@ func (d *demo) end(kept string) {
 		}
 	}
 	at := func(name string) string { return term.Visible(filepath.Join(dir, name)) }
-	fmt.Fprintf(d.out, "\nCheck them yourself:\n  shuffled verify %s --key %s --explain\n  shuffled verify %s --key %s\n",
-		at(transcriptFile), at("demo.vkey"), at("forged-card.json"), at("demo.vkey"))
+	trust, files := "--key "+at("demo.vkey"), [...]string{transcriptFile, "forged-card.json"}
+	if d.house == nil {
+		trust = "--policy " + at("house.policy") + " --co-dealer " + at("lab.policy")
+		files = [...]string{blindFile, lookedFile}
+	}
+	fmt.Fprintf(d.out, "\nCheck them yourself:\n  shuffled verify %s %s --explain\n  shuffled verify %s %s\n",
+		at(files[0]), trust, at(files[1]), trust)
 }
 
 // act begins an act. Everything in it begins with an empty line.
