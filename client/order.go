@@ -148,13 +148,13 @@ func (c *Client) Asked(ctx context.Context, order uint64, first int) (*Given, er
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range file.Receipts {
+	for i, text := range file.Receipts {
 		_, e, err := audit.ReceiptEntry(text)
 		if err != nil {
 			return nil, err
 		}
 		if d, ok := e.Body.(*audit.Deal); ok && d.First == first {
-			return &Given{text, slices.DeleteFunc(file.Cards, func(card audit.Card) bool {
+			return &Given{file.Receipt(i), slices.DeleteFunc(file.Cards, func(card audit.Card) bool {
 				return card.Place < first || card.Place >= first+d.Count()
 			})}, nil
 		}

@@ -59,22 +59,21 @@ func (c *Client) holdTranscript(ctx context.Context, answer []byte, when asked) 
 	if err != nil {
 		return nil, &Fault{What: "the transcript", Answer: answer, Err: err}
 	}
-	receipts := file.Receipts[:1]
+	heads := [][]byte{[]byte(file.Checkpoint)}
 	if file.Witnessed != "" {
-		// An early one is below what is known, and belongs there.
-		receipts = append(receipts, file.Witnessed)
-	}
-	for _, text := range receipts {
-		r, err := audit.ParseReceipt(text)
+		r, err := audit.ParseReceipt(file.Witnessed)
 		if err != nil {
 			return nil, &Fault{What: "the transcript", Answer: answer, Err: err}
 		}
-		checkpoint, err := audit.OpenCheckpoint(r.Checkpoint, c.keys...)
+		heads = append(heads, r.Checkpoint)
+	}
+	for i, signed := range heads {
+		checkpoint, err := audit.OpenCheckpoint(signed, c.keys...)
 		if err != nil {
 			continue // proved under a key that the pinned one handed on to, by which no receipt is taken
 		}
-		past := checkpoint.Size < when.since && text != file.Witnessed
-		if err := c.hold(ctx, head{checkpoint, r.Checkpoint}, past, answer); err != nil {
+		past := i == 0 && checkpoint.Size < when.since // an early one is below what is known, and belongs there
+		if err := c.hold(ctx, head{checkpoint, signed}, past, answer); err != nil {
 			return nil, err
 		}
 	}

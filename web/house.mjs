@@ -118,7 +118,11 @@ export async function shuffleOf(contextBytes, random) {
   return { context: contextBytes, tape, commitment, root: all.at(-1)[0], open };
 }
 
-export const transcript = (id, deck, list, cards) => JSON.stringify({ format: "shuffled/v1/transcript", id, deck, receipts: list, cards });
+// apart is what of a receipt stands in front of its checkpoint, and that.
+export const apart = (receipt) => { const at = receipt.indexOf("\n\n") + 2; return [receipt.slice(0, at), receipt.slice(at)]; };
+
+export const transcript = (id, deck, list, cards) =>
+  JSON.stringify({ format: "shuffled/v1/transcript", id, deck, checkpoint: apart(list[0])[1], receipts: list.map((r) => apart(r)[0]), cards });
 
 // A small generator (mulberry32): the same mutants in every run.
 export function random(seed) {

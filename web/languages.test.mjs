@@ -30,7 +30,7 @@ inBrowser("the page in other languages", async (t, browser) => {
   const seats = async () => {
     const deals = [{ cards: 2, recipient: "seat-1", public: 0 }, { cards: 2, recipient: "seat-2", public: 0 }, { cards: 1, purpose: 3, recipient: "", public: 0 }, { cards: 3, purpose: 2, recipient: "" }];
     const all = JSON.parse(await game(key, { deck: deckOf(52).map((_, i) => "23456789TJQKA"[i % 13] + "shdc"[i / 13 | 0]), m: 52, deals }, { open: true }));
-    return JSON.stringify({ format: all.format, id: all.id, recipient: "seat-2", deck: all.deck, receipts: all.receipts, cards: all.cards.filter(({ place }) => [2, 3, 5, 6, 7].includes(place)) });
+    return JSON.stringify({ format: all.format, id: all.id, recipient: "seat-2", deck: all.deck, checkpoint: all.checkpoint, receipts: all.receipts, cards: all.cards.filter(({ place }) => [2, 3, 5, 6, 7].includes(place)) });
   };
   // Every state of the page, each with a key or policy and a file.
   const states = {

@@ -99,7 +99,7 @@ test("takeovers stand among the receipts, in front of the close, and name this s
 
 test("a transcript has at most 8,213 receipts", () => {
   const { Canonical, Malformed, readForm } = shuffled.parts;
-  const read = (n) => readForm(new Canonical(new TextEncoder().encode(JSON.stringify({ format: "shuffled/v1/transcript", id: 2, receipts: Array(n).fill("a"), cards: [] }))));
+  const read = (n) => readForm(new Canonical(new TextEncoder().encode(JSON.stringify({ format: "shuffled/v1/transcript", id: 2, checkpoint: "c", receipts: Array(n).fill("a"), cards: [] }))));
   assert.equal(read(8213).receipts.length, 8213);
   assert.throws(() => read(8214), Malformed);
 });

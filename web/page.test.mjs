@@ -303,7 +303,7 @@ inBrowser("the page and what is shuffled", async (t, browser) => {
     const deals = [{ cards: 2, recipient: "seat-1", public: 0 }, { cards: 2, recipient: "seat-2", public: 0 }, { cards: 1, purpose: 3, recipient: "", public: 0 },
       { cards: 3, purpose: 2, recipient: "" }, { cards: 1, recipient: "seat-2", public: 0 }];
     const all = JSON.parse(await game(key, { deck: deckOf(12), m: 12, deals }, { open: true }));
-    const of = (recipient, ...places) => JSON.stringify({ format: all.format, id: all.id, recipient, deck: all.deck, receipts: all.receipts, cards: all.cards.filter((c) => places.includes(c.place)) });
+    const of = (recipient, ...places) => JSON.stringify({ format: all.format, id: all.id, recipient, deck: all.deck, checkpoint: all.checkpoint, receipts: all.receipts, cards: all.cards.filter((c) => places.includes(c.place)) });
     const hidden = (place) => `face down, place ${place}`;
     const show = async (name, file) => {
       const r = await judge(browser, name, { file, trust: { vkey } });

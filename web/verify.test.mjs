@@ -388,8 +388,8 @@ test("transcripts.json: the one form", async () => {
     assert.equal(JSON.stringify(plainly), c.text, c.name);
     const cards = read.cards.map((x) => ({ ...x, salt: Buffer.from(x.salt).toString("base64"), proof: Array.from({ length: x.proof.length / 32 }, (_, i) => Buffer.from(x.proof.subarray(32 * i, 32 * i + 32)).toString("base64")) }));
     const { kind, keys, statements, ...members } = read, text = (span) => span && new TextDecoder().decode(j.content(span));
-    const receipts = read.receipts.map(text), witnessed = text(read.witnessed);
-    assert.deepEqual(JSON.parse(JSON.stringify({ format: "shuffled/v1/transcript", ...members, receipts, witnessed, keys: keys.length > 0 ? keys.map(text) : undefined, statements: statements.length > 0 ? statements.map(text) : undefined, cards })), plainly, c.name);
+    const checkpoint = text(read.checkpoint), receipts = read.receipts.map(text), witnessed = text(read.witnessed);
+    assert.deepEqual(JSON.parse(JSON.stringify({ format: "shuffled/v1/transcript", ...members, checkpoint, receipts, witnessed, keys: keys.length > 0 ? keys.map(text) : undefined, statements: statements.length > 0 ? statements.map(text) : undefined, cards })), plainly, c.name);
   }
   for (const c of some(TRANSCRIPTS.bad)) {
     const v = await shuffled.verify(c.text);
@@ -463,7 +463,7 @@ test("the verdict says what a closed transcript says", async () => {
   const base64 = (b) => Buffer.from(b).toString("base64");
   assert.deepEqual(rest, {
     verdict: "proved", level: "recorded", production: true, kind: "transcript", ledger: "example.com/main",
-    checkpoint: { origin: "example.com/main", size: Number(file.receipts[0].split("\n\n")[1].split("\n")[1]) }, id: file.id, table: "table-1", serial: 1, game_ref: "hand-1",
+    checkpoint: { origin: "example.com/main", size: Number(file.checkpoint.split("\n")[1]) }, id: file.id, table: "table-1", serial: 1, game_ref: "hand-1",
     owner: identity, commitment: base64(commit.commitment), deck_root: base64(commit.deck_root),
     disclosure: "public", committed_at: "2026-03-14T15:09:30.535Z", close_by: "2026-03-14T16:09:30.535Z",
     places: 6, next: 6, shown: 2, state: "closed", closed_at: "2026-03-14T15:09:33.535Z", outcome: "completed",

@@ -198,7 +198,11 @@ func (s *sampler) tree() (tlog.HashReader, int64) {
 func (g *game) transcript(recipient string) *audit.Transcript {
 	g.s.t.Helper()
 	f := &audit.Transcript{Format: audit.TranscriptFormat, ID: g.id, Recipient: recipient, Deck: g.deck,
-		Receipts: g.s.receipts(g.places...), Cards: []audit.Card{}}
+		Cards: []audit.Card{}}
+	for _, text := range g.s.receipts(g.places...) {
+		receipt, checkpoint, _ := strings.Cut(text, "\n\n")
+		f.Checkpoint, f.Receipts = checkpoint, append(f.Receipts, receipt+"\n\n")
+	}
 	place := 0
 	for _, r := range g.dealt {
 		for range r.Count {

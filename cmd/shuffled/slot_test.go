@@ -104,7 +104,7 @@ func TestVerifyMySlot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit := write("commit", []byte(parsed.Receipts[1]))
+	commit := write("commit", []byte(parsed.Receipt(1)))
 	value := base64.StdEncoding.EncodeToString(v.Trust.Slots[0])
 	inHex := hex.EncodeToString(v.Trust.Slots[0])
 	slot := write("slot", []byte(value+"\n"))

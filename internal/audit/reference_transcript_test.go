@@ -45,6 +45,7 @@ func refTranscript(t *Transcript) string {
 	if len(t.Deck) > 0 {
 		out += `,"deck":` + refStrings(t.Deck)
 	}
+	out += `,"checkpoint":` + refString(t.Checkpoint)
 	out += `,"receipts":` + refStrings(t.Receipts)
 	if t.Witnessed != "" {
 		out += `,"witnessed":` + refString(t.Witnessed)

@@ -25,8 +25,11 @@ type Transcript struct {
 	Recipient string   `json:"recipient,omitempty"` // the file of one recipient
 	Deck      []string `json:"deck,omitempty"`      // card names; absent for a draw list
 	Terms     string   `json:"terms,omitempty"`     // base64 of the document of the terms, or ""
-	Receipts  []string `json:"receipts"`            // genesis, commit, mix if any, deals and takeovers, close if closed
-	Witnessed string   `json:"witnessed,omitempty"` // receipt of the commit under an early cosigned checkpoint, or ""
+	// the signed checkpoint of all receipts, each of which is a text up to and with its empty line:
+	// genesis, commit, mix if any, deals and takeovers, close if closed
+	Checkpoint string   `json:"checkpoint"`
+	Receipts   []string `json:"receipts"`
+	Witnessed  string   `json:"witnessed,omitempty"` // receipt of the commit under an early cosigned checkpoint, or ""
 	// receipts of signing keys, each where the one before handed on to it
 	Keys       []string  `json:"keys,omitempty"`
 	Statements []string  `json:"statements,omitempty"` // signed notes of auditors
@@ -53,6 +56,9 @@ type Card struct {
 	Proof    []string `json:"proof"`          // base64, 32 bytes each
 	By       *By      `json:"by,omitempty"`   // with a co-dealer: its opening of the same place
 }
+
+// Receipt returns the i-th of Receipts as a receipt that stands alone.
+func (t *Transcript) Receipt(i int) string { return t.Receipts[i] + t.Checkpoint }
 
 // By is a co-dealer's opening of a place as JSON.
 type By struct {

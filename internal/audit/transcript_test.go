@@ -15,9 +15,9 @@ import (
 func sampleTranscript() *Transcript {
 	h := newHouse()
 	return &Transcript{Format: TranscriptFormat, ID: 2, Recipient: "seat-1",
-		Deck:     []string{"As", "2s", "Jr <&>", "Dame \"é\" \\ 🂭"},
-		Receipts: []string{h.receipt(0, 3, h.signed(3)), h.receipt(2, 3, h.signed(3))},
-		Cards:    []Card{sampleCard(0, 3, "As"), sampleCard(4095, 4, "")}}
+		Deck:       []string{"As", "2s", "Jr <&>", "Dame \"é\" \\ 🂭"},
+		Checkpoint: h.signed(3), Receipts: []string{h.receipt(0, 3, ""), h.receipt(2, 3, "")},
+		Cards: []Card{sampleCard(0, 3, "As"), sampleCard(4095, 4, "")}}
 }
 
 // sampleCard is a card of five, by the reference.
@@ -61,7 +61,8 @@ func TestTranscriptAgreesWithReference(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		tr := &Transcript{Format: TranscriptFormat, ID: genIndex(0).Draw(t, "id"), Recipient: text.Draw(t, "recipient"),
-			Deck: rapid.SliceOfN(text, 0, 5).Draw(t, "deck"), Receipts: rapid.SliceOfN(text, 0, 5).Draw(t, "receipts"),
+			Deck: rapid.SliceOfN(text, 0, 5).Draw(t, "deck"), Checkpoint: text.Draw(t, "checkpoint"),
+			Receipts:  rapid.SliceOfN(text, 0, 5).Draw(t, "receipts"),
 			Witnessed: text.Draw(t, "witnessed"), Keys: rapid.SliceOfN(text, 0, 3).Draw(t, "keys"),
 			Statements: rapid.SliceOfN(text, 0, 3).Draw(t, "statements"),
 			Cards:      rapid.SliceOfN(card, 0, 5).Draw(t, "cards")}
@@ -184,11 +185,12 @@ func TestTranscriptMembers(t *testing.T) {
 	card := tr.Cards[0]
 	top := []string{`"format":` + refString(tr.Format), `"id":2`, `"recipient":"seat-1"`, `"deck":` +
 		refStrings(tr.Deck),
+		`"checkpoint":` + refString(tr.Checkpoint),
 		`"receipts":` + refStrings(tr.Receipts), `"cards":[` + cardOf(card) + `]`}
 	cardMembers := []string{`"place":0`, `"position":3`, fmt.Sprintf(`"value":%d`, card.Value), `"card":"As"`,
 		`"salt":` + refString(card.Salt), `"proof":` + refStrings(card.Proof)}
 	inCard := func(members []string) string {
-		return "{" + strings.Join(append(slices.Clone(top[:5]), `"cards":[{`+strings.Join(members, ",")+`}]`), ",") +
+		return "{" + strings.Join(append(slices.Clone(top[:6]), `"cards":[{`+strings.Join(members, ",")+`}]`), ",") +
 			"}"
 	}
 	holdMembers(t, top, []int{2, 3}, func(members []string) string { return "{" + strings.Join(members, ",") + "}" })

@@ -29,8 +29,8 @@ func makeTranscripts() transcriptVectors {
 		{"a draw list: no deck, no names", func(t *Transcript) {
 			t.Recipient, t.Deck, t.Cards = "", nil, []Card{sampleCard(0, 0, "")}
 		}},
-		{"with an early checkpoint", func(t *Transcript) { t.Witnessed = t.Receipts[1] }},
-		{"with the hand-over of a signing key", func(t *Transcript) { t.Keys = t.Receipts[1:2] }},
+		{"with an early checkpoint", func(t *Transcript) { t.Witnessed = t.Receipt(1) }},
+		{"with the hand-over of a signing key", func(t *Transcript) { t.Keys = []string{t.Receipt(1)} }},
 		{"with an auditor's statement", func(t *Transcript) { t.Statements = []string{sampleStatement()} }},
 		{"takeovers among the receipts", func(t *Transcript) {
 			s := newStory()
@@ -45,10 +45,10 @@ func makeTranscripts() transcriptVectors {
 				h.entries = append(h.entries, e.bytes())
 				h.leaves = append(h.leaves, refEntryLeaf(e.bytes()))
 			}
-			t.Receipts = nil
+			t.Checkpoint, t.Receipts = h.signed(len(s.entries)), nil
 			for i := range s.entries {
 				if i != 1 { // the start of the daemon
-					t.Receipts = append(t.Receipts, h.receipt(i, len(s.entries), h.signed(len(s.entries))))
+					t.Receipts = append(t.Receipts, h.receipt(i, len(s.entries), ""))
 				}
 			}
 		}},
@@ -67,7 +67,7 @@ func makeTranscripts() transcriptVectors {
 		v.Good = append(v.Good, transcriptVector{Name: c.name, Text: refTranscript(&t)})
 	}
 	small := &Transcript{Format: TranscriptFormat, ID: 2, Deck: []string{"As", "Kd"},
-		Receipts: []string{"r0\n", "r1\n"}, Cards: []Card{tr.Cards[0]}}
+		Checkpoint: "c\n", Receipts: []string{"r0\n", "r1\n"}, Cards: []Card{tr.Cards[0]}}
 	good := refTranscript(small)
 	add := func(name, want, text string) { v.Bad = append(v.Bad, transcriptVector{name, text, want}) }
 	edit := func(name, old, with string) {
@@ -91,6 +91,13 @@ func makeTranscripts() transcriptVectors {
 	edit("an empty deck", `"deck":["As","Kd"]`, `"deck":[]`)
 	edit("null for the deck", `"deck":["As","Kd"]`, `"deck":null`)
 	edit("null for the receipts", `"receipts":["r0\n","r1\n"]`, `"receipts":null`)
+	checkpoint := `"checkpoint":"c\n",`
+	edit("no checkpoint", checkpoint, ``)
+	edit("the checkpoint twice", checkpoint, checkpoint+checkpoint)
+	edit("the checkpoint behind the receipts", checkpoint+`"receipts":["r0\n","r1\n"],`,
+		`"receipts":["r0\n","r1\n"],`+checkpoint)
+	edit("null for the checkpoint", checkpoint, `"checkpoint":null,`)
+	edit("a list of checkpoints", checkpoint, `"checkpoint":["c\n"],`)
 	edit("null for an id", `"id":2`, `"id":null`)
 	edit("no id", `"id":2,`, ``)
 	edit("no receipts", `"receipts":["r0\n","r1\n"],`, ``)

@@ -24,7 +24,7 @@ func (p *pair) newest(id uint64) string {
 	check(p.t, err)
 	f, err := audit.ParseTranscript(b)
 	check(p.t, err)
-	return f.Receipts[len(f.Receipts)-1]
+	return f.Receipt(len(f.Receipts) - 1)
 }
 
 // refused has the next place of an order asked for behind a commit.

@@ -203,9 +203,9 @@ func (d *Dealer) asking(ctx context.Context, r *record, t *opened, deal *audit.D
 	key := audit.AskKey(r.commit.Commitment, t.tape)
 	defer clear(key)
 	asked.Sign(key, deal.First, deal.Runs)
-	a := Asking{Commit: receipts[0], State: state, Ask: asked.Ask}
+	a := Asking{Commit: receipts[0].Text(), State: state, Ask: asked.Ask}
 	if len(receipts) == 2 {
-		a.After = receipts[1]
+		a.After = receipts[1].Text()
 	}
 	return asked, a, nil
 }

@@ -94,6 +94,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	}
 	// One head covers them all: record made sure that the newest does.
 	head := d.cfg.Ledger.HeadFor(r.rows[len(r.rows)-1].Index)
+	t.Checkpoint = string(head.Checkpoint)
 	if t.Receipts, err = d.receipts(ctx, r, head); err != nil {
 		return nil, err
 	}
@@ -156,13 +157,20 @@ func (d *Dealer) witnessed(ctx context.Context, r *record) (string, error) {
 	return d.cfg.Ledger.ReceiptUnder(ctx, r.row, head)
 }
 
-// receipts proves the genesis and every entry of the shuffle under head.
+// receipts proves the genesis and every entry of the shuffle under head, whose checkpoint
+// is not in them.
 func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]string, error) {
 	genesis, err := d.entryAt(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
-	return d.cfg.Ledger.ReceiptsUnder(ctx, append([]ledger.Row{genesis}, r.rows...), head)
+	head.Checkpoint = nil
+	receipts, err := d.cfg.Ledger.ReceiptsUnder(ctx, append([]ledger.Row{genesis}, r.rows...), head)
+	texts := make([]string, len(receipts))
+	for i, r := range receipts {
+		texts[i] = r.Text()
+	}
+	return texts, err
 }
 
 // span is a stretch of dealt places.

@@ -1713,6 +1713,9 @@ type Transcript struct {
 	// Cards Openings, by place.
 	Cards []Card `json:"cards"`
 
+	// Checkpoint The signed checkpoint of all receipts.
+	Checkpoint string `json:"checkpoint"`
+
 	// CoDealer What the co-dealer's ledger holds of the order. Absent without a co-dealer.
 	CoDealer *struct {
 		// Keys Of the entries of its signing keys, as the member keys. Absent when there are none.
@@ -1739,8 +1742,9 @@ type Transcript struct {
 	// in which the key before it handed on. Absent when there are none.
 	Keys []Receipt `json:"keys,omitempty"`
 
-	// Receipts Of genesis, commit, mix if any, deals, and close if there is one.
-	Receipts []Receipt `json:"receipts"`
+	// Receipts Of genesis, commit, mix if any, deals, reveals and takeovers, and close if there is one. Each ends with
+	// the empty line in front of its checkpoint, which the transcript holds once.
+	Receipts []string `json:"receipts"`
 
 	// Recipient Whose file it is, if it is one recipient's.
 	Recipient *Name `json:"recipient,omitempty"`

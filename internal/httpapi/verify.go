@@ -102,7 +102,12 @@ func originOfReceipt(text string) string {
 	if err != nil {
 		return ""
 	}
-	checkpoint, err := audit.CheckpointText(receipt.Checkpoint)
+	return originOfCheckpoint(receipt.Checkpoint)
+}
+
+// originOfCheckpoint returns the origin of a signed checkpoint, "" for none.
+func originOfCheckpoint(signed []byte) string {
+	checkpoint, err := audit.CheckpointText(signed)
 	if err != nil {
 		return ""
 	}
@@ -112,8 +117,8 @@ func originOfReceipt(text string) string {
 // originOfTranscript returns the origin that a transcript claims, "" for none.
 func originOfTranscript(evidence []byte) string {
 	t, err := audit.ParseTranscript(evidence)
-	if err != nil || len(t.Receipts) == 0 {
+	if err != nil {
 		return ""
 	}
-	return originOfReceipt(t.Receipts[0])
+	return originOfCheckpoint([]byte(t.Checkpoint))
 }

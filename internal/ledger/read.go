@@ -45,14 +45,14 @@ func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, 
 	if err != nil {
 		return "", err
 	}
-	return receipts[0], nil
+	return receipts[0].Text(), nil
 }
 
 // ReceiptsUnder is ReceiptUnder for many entries, for which it reads and
 // authenticates a tile once.
-func (l *Ledger) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]string, error) {
+func (l *Ledger) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]audit.Receipt, error) {
 	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.sharedTiles(ctx))
-	receipts := make([]string, 0, len(rows))
+	receipts := make([]audit.Receipt, 0, len(rows))
 	for some := range slices.Chunk(rows, provedAtOnce) {
 		proofs, err := prove(some, head.Size, reader)
 		if errors.Is(err, ErrNotFound) {
@@ -68,7 +68,7 @@ func (l *Ledger) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]st
 			if err := r.CheckInclusion(audit.Checkpoint{Size: head.Size, Root: head.Root}); err != nil {
 				return nil, fmt.Errorf("%w: stored entry %d: %w", ErrFrozen, row.Index, err)
 			}
-			receipts = append(receipts, r.Text())
+			receipts = append(receipts, r)
 		}
 	}
 	return receipts, nil
@@ -148,7 +148,7 @@ func (l *Ledger) FirstReceipt(ctx context.Context, row Row) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return receipts[0], nil
+	return receipts[0].Text(), nil
 }
 
 // Authentic reports whether stored rows are entries of this ledger, each at its

@@ -277,7 +277,7 @@ func TestManyProofs(t *testing.T) {
 	}
 	for _, n := range []int{0, 1, 127, 128, 255, 256, 1023, 1024, 1099} {
 		one, err := l.ReceiptsUnder(t.Context(), rows[n:n+1], head)
-		if err != nil || !slices.Equal(one, all[n:n+1]) {
+		if err != nil || one[0].Text() != all[n].Text() {
 			t.Errorf("the receipt of entry %d: %v", n, err)
 		}
 	}

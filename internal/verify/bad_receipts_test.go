@@ -36,7 +36,7 @@ func editedReceipts(b *badAdder) {
 	receipts(stepEntries, "close-twice", "the same close twice",
 		func(r []string) []string { return append(r, r[atClose]) })
 	receipts(stepEntries, "event", "an entry that belongs to no shuffle", func(r []string) []string {
-		return slices.Insert(r, 1, rich(b.T).h.receipt(1).Text())
+		return slices.Insert(r, 1, bare(rich(b.T).h.receipt(1)))
 	})
 	receipts(stepFormat, "too-few", "a genesis alone", func(r []string) []string { return r[:1] })
 	receipts(stepFormat, "none", "no receipt at all", func([]string) []string { return []string{} })
@@ -99,17 +99,11 @@ func tlogHash(h *house, leaf int64) []byte {
 	return x[:]
 }
 
-// editedCheckpoints changes the signed checkpoint, in all receipts alike.
+// editedCheckpoints changes the signed checkpoint of all receipts.
 func editedCheckpoints(b *badAdder) {
 	all := func(step, name, about string, change func(signed string) string) {
-		b.edited(step, "checkpoint-"+name, about, plain(b.T), func(f *audit.Transcript) {
-			for i, text := range f.Receipts {
-				r, err := audit.ParseReceipt(text)
-				must(b.T, err)
-				r.Checkpoint = []byte(change(string(r.Checkpoint)))
-				f.Receipts[i] = r.Text()
-			}
-		})
+		b.edited(step, "checkpoint-"+name, about, plain(b.T),
+			func(f *audit.Transcript) { f.Checkpoint = change(f.Checkpoint) })
 	}
 	line := func(n int, change func(string) string) func(string) string {
 		return func(s string) string {
@@ -177,11 +171,35 @@ func editedCheckpoints(b *badAdder) {
 	small := plain(b.T)
 	small.h.entries, small.h.hashes = small.h.entries[:4], small.h.hashes[:tlog.StoredHashCount(4)]
 	all(stepInclusion, "older", "an older checkpoint of this ledger", to(string(small.h.head())))
-	b.edited(stepFormat, "checkpoint-one-differs", "one receipt under another checkpoint", plain(b.T),
-		func(f *audit.Transcript) {
-			r, err := audit.ParseReceipt(f.Receipts[2])
-			must(b.T, err)
-			r.Checkpoint = small.h.head()
-			f.Receipts[2] = r.Text()
-		})
+	edited := func(name, about string, change func(*audit.Transcript)) {
+		b.edited(stepFormat, "checkpoint-"+name, about, plain(b.T), change)
+	}
+	edited("one-differs", "a receipt with another checkpoint, behind that of all",
+		func(f *audit.Transcript) { f.Receipts[2] += string(small.h.head()) })
+	edited("repeated", "a receipt with the checkpoint of all once more", func(f *audit.Transcript) {
+		f.Receipts[2] = f.Receipt(2)
+	})
+	edited("repeated-in-all", "every receipt with the checkpoint, and that of all", func(f *audit.Transcript) {
+		for i := range f.Receipts {
+			f.Receipts[i] = f.Receipt(i)
+		}
+	})
+	edited("empty", "an empty checkpoint", func(f *audit.Transcript) { f.Checkpoint = "" })
+	edited("empty-in-receipts", "an empty checkpoint, and the receipts have it", func(f *audit.Transcript) {
+		for i := range f.Receipts {
+			f.Receipts[i] = f.Receipt(i)
+		}
+		f.Checkpoint = ""
+	})
+	edited("no-empty-line", "a receipt that ends in front of its empty line", func(f *audit.Transcript) {
+		f.Receipts[2] = strings.TrimSuffix(f.Receipts[2], "\n")
+	})
+	file := string(plain(b.T).file(""))
+	from, until := strings.Index(file, `"checkpoint":`), strings.Index(file, `"receipts":`)
+	end := strings.Index(file, `"cards":`)
+	before, member, receipts, cards := file[:from], file[from:until], file[until:end], file[end:]
+	b.file(stepFormat, "checkpoint-missing", "no checkpoint", []byte(before+receipts+cards))
+	b.file(stepFormat, "checkpoint-twice", "the member twice", []byte(before+member+member+receipts+cards))
+	b.file(stepFormat, "checkpoint-behind", "the checkpoint behind the receipts",
+		[]byte(before+receipts+member+cards))
 }

@@ -247,7 +247,7 @@ func notBlind(b *badAdder) {
 	})
 	blindly(stepFormat, "two-ledgers", "receipts of two ledgers for one co-dealer", func(p *pair) *audit.Transcript {
 		f := p.play(two...).transcript()
-		f.CoDealer.Receipts = append(f.CoDealer.Receipts, f.Receipts[1])
+		f.CoDealer.Receipts = append(f.CoDealer.Receipts, f.Receipt(1))
 		return f
 	})
 	blindly(stepFormat, "salt-form", "a salt of the co-dealer that is none", func(p *pair) *audit.Transcript {

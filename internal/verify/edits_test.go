@@ -78,6 +78,7 @@ func edit(t *rapid.T, f *audit.Transcript, honest []*audit.Transcript, receipts 
 		func() { f.Deck = other.Deck },
 		func() { f.Cards = other.Cards },
 		func() { f.Receipts = slices.Clone(other.Receipts) },
+		func() { f.Checkpoint = other.Checkpoint },
 		func() { f.Witnessed = rapid.SampledFrom(receipts).Draw(t, "early") },
 		func() { f.Witnessed = "" },
 		func() {

@@ -23,7 +23,8 @@ type evidence struct {
 	v        *Verdict
 	trust    *trusted
 	receipts []audit.Receipt
-	head     audit.Checkpoint // from format on, signed from signature on
+	signed   []byte           // the checkpoint of all receipts
+	head     audit.Checkpoint // it, from format on; it is signed from signature on
 	genesis  *audit.Genesis   // nil: the file has none
 	early    *apart           // nil: the file has none
 	keys     []handover       // of a transcript, by index
@@ -41,23 +42,14 @@ func newEvidence(kind string, trust *trusted) evidence {
 	return evidence{v: &Verdict{Kind: kind}, trust: trust}
 }
 
-// addReceipt is the part of format that every receipt goes through. All receipts
-// of a file carry the same signed checkpoint (docs/SPEC.md section 8).
-func (e *evidence) addReceipt(text string) error {
-	r, err := audit.ParseReceipt(text)
-	if err != nil {
+// under is the part of format for the checkpoint of all receipts.
+func (e *evidence) under(signed []byte) (err error) {
+	if e.head, err = checkpointForm(signed); err != nil {
 		return err
 	}
-	if len(e.receipts) == 0 {
-		if e.head, err = checkpointForm(r.Checkpoint); err != nil {
-			return err
-		}
-		e.v.Ledger = e.head.Origin
-		e.v.Checkpoint = &Checkpoint{Origin: e.head.Origin, Size: e.head.Size}
-	} else if !bytes.Equal(r.Checkpoint, e.receipts[0].Checkpoint) {
-		return malformed("receipt: another signed checkpoint than in the first")
-	}
-	e.receipts = append(e.receipts, r)
+	e.signed = signed
+	e.v.Ledger = e.head.Origin
+	e.v.Checkpoint = &Checkpoint{Origin: e.head.Origin, Size: e.head.Size}
 	return nil
 }
 
@@ -99,9 +91,9 @@ func (e *evidence) quorum() error {
 		return notChecked("no policy is given")
 	case !e.trust.Policy.Asks():
 		return notChecked("the policy asks for no witnesses")
-	case e.trust.Policy.Satisfied(e.receipts[0].Checkpoint):
+	case e.trust.Policy.Satisfied(e.signed):
 		return nil
-	case e.trust.Policy.Undecided(e.receipts[0].Checkpoint):
+	case e.trust.Policy.Undecided(e.signed):
 		return fmt.Errorf("whether the policy's quorum cosigned the checkpoint hangs on lines of an unknown type: %w",
 			audit.ErrUnknown)
 	default:

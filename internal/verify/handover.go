@@ -57,11 +57,11 @@ func (e *evidence) signature() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	signed, err := chain.signed(e.receipts[0].Checkpoint, e.head.Size)
+	signed, err := chain.signed(e.signed, e.head.Size)
 	if err != nil {
 		return "", err
 	}
-	if e.early != nil && !bytes.Equal(e.early.Checkpoint, e.receipts[0].Checkpoint) {
+	if e.early != nil && !bytes.Equal(e.early.Checkpoint, e.signed) {
 		if _, err := chain.signed(e.early.Checkpoint, e.early.head.Size); err != nil {
 			return "", fmt.Errorf("the early checkpoint: %w", err)
 		}

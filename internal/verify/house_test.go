@@ -495,10 +495,11 @@ func (g *game) closeAs(c *audit.Close) *game {
 func (g *game) transcript(recipient string) *audit.Transcript {
 	g.h.t.Helper()
 	f := &audit.Transcript{Format: audit.TranscriptFormat, ID: g.id, Recipient: recipient, Deck: g.deck,
-		Receipts: []string{g.h.receipt(0).Text()}, Witnessed: g.early, Keys: g.h.handed, Statements: g.stated,
+		Checkpoint: string(g.h.head()), Receipts: []string{bare(g.h.receipt(0))},
+		Witnessed: g.early, Keys: g.h.handed, Statements: g.stated,
 		Cards: []audit.Card{}}
 	for _, i := range g.indexes {
-		f.Receipts = append(f.Receipts, g.h.receipt(i).Text())
+		f.Receipts = append(f.Receipts, bare(g.h.receipt(i)))
 	}
 	place := 0
 	for _, d := range g.deals {
@@ -514,6 +515,12 @@ func (g *game) transcript(recipient string) *audit.Transcript {
 		}
 	}
 	return f
+}
+
+// bare is a receipt as a transcript has it, without the checkpoint of all.
+func bare(r audit.Receipt) string {
+	r.Checkpoint = nil
+	return r.Text()
 }
 
 // card opens what a place shows.

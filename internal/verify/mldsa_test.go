@@ -123,12 +123,10 @@ func later(name string) (vkey, line string) {
 		"— " + name + " " + base64.StdEncoding.EncodeToString([]byte{1, 2, 3, 4, 5, 6}) + "\n"
 }
 
-// withLine adds a signature line to the checkpoint of all receipts.
+// withLine adds a signature line to the file's checkpoints.
 func withLine(t testing.TB, f *audit.Transcript, line string) *audit.Transcript {
 	t.Helper()
-	for i, text := range f.Receipts {
-		f.Receipts[i] = text + line
-	}
+	f.Checkpoint += line
 	if f.Witnessed != "" {
 		f.Witnessed += line
 	}
@@ -184,10 +182,7 @@ func wrongLongFiles(b *badAdder) {
 	own := g.h.key.vkey
 	strip := func(by longKey) func(*audit.Transcript) {
 		return func(f *audit.Transcript) {
-			line := by.line(b.T, g.h.text(), 0)
-			for i := range f.Receipts {
-				f.Receipts[i] = strings.Replace(f.Receipts[i], line, "", 1)
-			}
+			f.Checkpoint = strings.Replace(f.Checkpoint, by.line(b.T, g.h.text(), 0), "", 1)
 		}
 	}
 	file := func(step, name, about string, change func(*audit.Transcript), more ...func(*vector)) {
@@ -205,22 +200,15 @@ func wrongLongFiles(b *badAdder) {
 		f.Keys = nil
 	}, logs(own, second.vkey))
 	file(stepSignature, "older-signs", "the key before signs in place of the newest", func(f *audit.Transcript) {
-		for i := range f.Receipts {
-			f.Receipts[i] = strings.Replace(f.Receipts[i], second.line(b.T, g.h.text(), 0),
-				first.line(b.T, g.h.text(), 0), 1)
-		}
+		f.Checkpoint = strings.Replace(f.Checkpoint, second.line(b.T, g.h.text(), 0), first.line(b.T, g.h.text(), 0), 1)
 	}, pinned(second.vkey))
 	file(stepSignature, "damaged", "a bit of the signature", func(f *audit.Transcript) {
 		line := second.line(b.T, g.h.text(), 0)
-		for i := range f.Receipts {
-			f.Receipts[i] = strings.Replace(f.Receipts[i], line, flip(line, 1000), 1)
-		}
+		f.Checkpoint = strings.Replace(f.Checkpoint, line, flip(line, 1000), 1)
 	})
 	file(stepSignature, "time", "another time than the one that was signed", func(f *audit.Transcript) {
 		line := second.line(b.T, g.h.text(), 0)
-		for i := range f.Receipts {
-			f.Receipts[i] = strings.Replace(f.Receipts[i], line, flip(line, len("— "+second.name+" ")+14), 1)
-		}
+		f.Checkpoint = strings.Replace(f.Checkpoint, line, flip(line, len("— "+second.name+" ")+14), 1)
 	})
 	file(stepSignature, "other-pinned", "another key of ML-DSA-44 is pinned", func(*audit.Transcript) {},
 		logs(own, newLongKey(b.T, g.h.key.name, "foreign long key").vkey))
@@ -262,15 +250,11 @@ func wrongLongFiles(b *badAdder) {
 	b.file(stepWitnesses, "mldsa-one-witness", "two keys of one witness are one witness", one.file(""), policy)
 	timed := w.long(b.T, w.am)
 	none := timed.transcript("")
-	for i, text := range none.Receipts {
-		none.Receipts[i] = text + w.cm.line(b.T, timed.h.text(), 0)
-	}
+	none.Checkpoint += w.cm.line(b.T, timed.h.text(), 0)
 	none.Witnessed = ""
 	b.file(stepWitnesses, "mldsa-cosigned-at-0", "a cosignature of time 0 counts for nothing", marshal(b.T, none), policy)
 	bent := w.long(b.T, w.am, w.cm).transcript("")
-	for i, text := range bent.Receipts {
-		bent.Receipts[i] = flip(text, len(text)-100)
-	}
+	bent.Checkpoint = flip(bent.Checkpoint, len(bent.Checkpoint)-100)
 	b.file(stepWitnesses, "mldsa-cosignature-damaged", "a bit of a cosignature", marshal(b.T, bent), policy)
 
 	vkey, line := later("witness.example/9")

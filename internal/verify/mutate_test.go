@@ -102,7 +102,10 @@ func (w truth) lies(v *Verdict, file []byte) error {
 		if err != nil {
 			return err
 		}
-		texts = f.Receipts
+		texts = nil
+		for i := range f.Receipts {
+			texts = append(texts, f.Receipt(i))
+		}
 		if f.Witnessed != "" {
 			texts = append(texts, f.Witnessed)
 		}

@@ -374,14 +374,17 @@ func (p *player) retold(g *game, other *game) []byte {
 	o := other.transcript("")
 	receipt := func() string { return pick(p, append(slices.Clone(o.Receipts), f.Receipts...)...) }
 	i := p.IntN(len(f.Receipts))
+	alone := func() string { return receipt() + pick(p, f.Checkpoint, o.Checkpoint) }
 	edits := []func(){
 		func() { f.ID = pick(p, o.ID, f.ID+1, 1) }, func() { f.Recipient = pick(p, "", "seat-1", "seat-2") },
 		func() { f.Deck = o.Deck },
 		func() { f.Receipts = slices.Delete(f.Receipts, i, i+1) }, func() { f.Receipts[i] = receipt() },
 		func() { f.Receipts = slices.Insert(f.Receipts, i, receipt()) }, func() { f.Receipts = o.Receipts },
-		func() { f.Witnessed = receipt() }, func() { f.Witnessed = o.Witnessed }, func() { f.Witnessed = "" },
+		func() { f.Checkpoint = o.Checkpoint },
+		func() { f.Witnessed = alone() }, func() { f.Witnessed = o.Witnessed }, func() { f.Witnessed = "" },
 		func() { f.Receipts[i] = p.rewritten(f.Receipts[i]) }, func() { f.Receipts[i] = p.rewritten(f.Receipts[i]) },
-		func() { f.Witnessed = p.rewritten(receipt()) },
+		func() { f.Witnessed = p.rewritten(alone()) },
+		func() { f.Checkpoint = p.rewritten(f.Checkpoint) }, func() { f.Receipts[i] += f.Checkpoint },
 		func() {
 			f.Receipts = slices.Clone(f.Receipts)
 			slices.Reverse(f.Receipts)

@@ -24,7 +24,10 @@ func TestSecondOpinion(t *testing.T) {
 			var err error
 			f, err = audit.ParseTranscript(v.bytes())
 			must(t, err)
-			texts = f.Receipts
+			texts = nil
+			for i := range f.Receipts {
+				texts = append(texts, f.Receipt(i))
+			}
 		}
 		for _, text := range texts {
 			r, err := audit.ParseReceipt(text)

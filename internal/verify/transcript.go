@@ -113,10 +113,18 @@ func (t *transcript) format() (string, error) {
 	if err := t.parseCards(); err != nil {
 		return "", err
 	}
+	if err := t.under([]byte(f.Checkpoint)); err != nil {
+		return "", err
+	}
 	for i, text := range f.Receipts {
-		if err := t.addReceipt(text); err != nil {
+		r, err := audit.ParseReceipt(text)
+		if err == nil && len(r.Checkpoint) > 0 {
+			err = malformed("receipt: with a checkpoint of its own, where the transcript holds that of all")
+		}
+		if err != nil {
 			return "", fmt.Errorf("receipt %d: %w", i, err)
 		}
+		t.receipts = append(t.receipts, r)
 	}
 	if f.Witnessed != "" {
 		if t.early, err = t.apart(f.Witnessed); err != nil {

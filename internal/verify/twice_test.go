@@ -103,8 +103,9 @@ func reread(p *player, text string, edit func(*audit.Receipt)) string {
 // wrongs are all of them, for each part of a transcript.
 func wrongs() (all []wrong) {
 	parts := map[string]func(p *player, f *audit.Transcript) *string{
-		"receipt":   func(p *player, f *audit.Transcript) *string { return &f.Receipts[p.IntN(len(f.Receipts))] },
-		"witnessed": func(_ *player, f *audit.Transcript) *string { return &f.Witnessed },
+		"receipt":    func(p *player, f *audit.Transcript) *string { return &f.Receipts[p.IntN(len(f.Receipts))] },
+		"checkpoint": func(_ *player, f *audit.Transcript) *string { return &f.Checkpoint },
+		"witnessed":  func(_ *player, f *audit.Transcript) *string { return &f.Witnessed },
 		"key": func(p *player, f *audit.Transcript) *string {
 			if len(f.Keys) == 0 {
 				return &f.Witnessed
@@ -118,14 +119,14 @@ func wrongs() (all []wrong) {
 		}
 		return &f.Statements[p.IntN(len(f.Statements))]
 	}
-	for _, name := range []string{"receipt", "witnessed", "key", "statement"} {
+	for _, name := range []string{"checkpoint", "receipt", "witnessed", "key", "statement"} {
 		part := parts[name]
 		for _, w := range inText {
 			all = append(all, wrong{name + " " + w.name,
 				func(p *player, f *audit.Transcript) { text := part(p, f); *text = w.do(p, *text) }})
 		}
 		all = append(all, wrong{name + " of another place", func(p *player, f *audit.Transcript) {
-			*part(p, f) = pick(p, slices.Concat(f.Receipts, f.Keys, []string{f.Witnessed})...)
+			*part(p, f) = pick(p, slices.Concat(f.Receipts, f.Keys, []string{f.Witnessed, f.Checkpoint})...)
 		}})
 	}
 	list := func(name string, of func(*audit.Transcript) *[]string) {

@@ -136,9 +136,12 @@ def later_version(head, prefix, end):
 
 
 class Receipt:
-    """A receipt in its one form; the entry is bytes, not parsed."""
+    """A receipt in its one form; the entry is bytes, not parsed.
 
-    def __init__(self, text):
+    Under a checkpoint that is given the text ends in front of it.
+    """
+
+    def __init__(self, text, under=None):
         if len(text.encode("utf-8", "surrogatepass")) > MAX_RECEIPT:
             raise Malformed("receipt")
         if later_version(text, "c2sp.org/tlog-proof@v", "\n"):
@@ -155,7 +158,9 @@ class Receipt:
         if len(lines) - 3 > MAX_HASHES:
             raise Malformed("inclusion proof")
         self.path = [from_base64(line, "inclusion proof", 32) for line in lines[3:]]
-        self.checkpoint = Checkpoint(signed)
+        if under and signed:
+            raise Malformed("receipt with a checkpoint of its own")
+        self.checkpoint = under or Checkpoint(signed)
 
     def included(self):
         """Whether the proof leads from the entry to the checkpoint's root."""

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from entries import Entry
 from errors import Malformed, Unknown
 from merkle import leaf_hash, root_of
-from notes import Key, Receipt
+from notes import Checkpoint, Key, Receipt
 from wire import to_base64
 
 SIGNER = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"third verifier").digest())
@@ -54,12 +54,12 @@ def leaves_of(size, entries):
     return leaves
 
 
-def receipt_text(origin, index, raw, leaves):
-    """A receipt of an entry under a tree."""
+def receipt_text(index, raw, leaves):
+    """A receipt of an entry under a tree, up to its checkpoint."""
     path = audit_path(index, leaves) if index < len(leaves) else []
     lines = ["c2sp.org/tlog-proof@v1", "extra " + to_base64(raw), f"index {index}",
              *map(to_base64, path), "", ""]
-    return "\n".join(lines) + signed_checkpoint(origin, len(leaves), root_of(leaves))
+    return "\n".join(lines)
 
 
 def lone_receipt(chance, raw):
@@ -69,7 +69,8 @@ def lone_receipt(chance, raw):
     index = chance.randrange(size) if chance.random() < 0.7 else 0
     leaves = leaves_of(size, [(index, raw)])
     trust = {"vkey": vkey(origin)} if chance.random() < 0.9 else {}
-    return receipt_text(origin, index, raw, leaves).encode(), trust
+    text = receipt_text(index, raw, leaves) + signed_checkpoint(origin, size, root_of(leaves))
+    return text.encode(), trust
 
 
 class Resigner:
@@ -82,10 +83,10 @@ class Resigner:
         """Changed, put together again and signed: bytes and trust. None if it cannot be."""
         try:
             file = json.loads(self.raw)
-            receipts = [Receipt(text) for text in file["receipts"]]
+            checkpoint = Checkpoint(file["checkpoint"])
+            receipts = [Receipt(text, checkpoint) for text in file["receipts"]]
         except (ValueError, KeyError, TypeError, Malformed, Unknown):
             return None
-        checkpoint = receipts[0].checkpoint
         if "keys" in file or checkpoint.size > MAX_SIZE:
             return None
         listed = [[receipt.index, receipt.entry] for receipt in receipts]
@@ -96,7 +97,8 @@ class Resigner:
         size = max([size] + [index + 1 for index, _ in listed if index < MAX_SIZE])
         leaves = leaves_of(size, listed)
         origin = checkpoint.origin
-        file["receipts"] = [receipt_text(origin, index, raw, leaves) for index, raw in listed]
+        file["checkpoint"] = signed_checkpoint(origin, size, root_of(leaves))
+        file["receipts"] = [receipt_text(index, raw, leaves) for index, raw in listed]
         trust = {"vkey": vkey(origin)}
         for name in ("co_dealer", "auditors", "slots", "history"):
             if name in self.trust:

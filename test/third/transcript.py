@@ -4,7 +4,7 @@ import json
 import re
 
 from errors import Malformed, Unknown
-from notes import Note, Receipt, later_version
+from notes import Checkpoint, Note, Receipt, later_version
 from wire import MAX_INTEGER, decimal, from_base64, is_name, is_origin
 
 MAX_TRANSCRIPT = 32 * 2**20
@@ -142,7 +142,8 @@ def is_auditor_name(name):
 class Transcript:
     """The members of a transcript. The texts in it are read by read_texts()."""
 
-    ORDER = ["format", "id", "recipient", "deck", "terms", "receipts", "witnessed", "keys",
+    ORDER = ["format", "id", "recipient", "deck", "terms", "checkpoint", "receipts", "witnessed",
+             "keys",
              "statements", "co_dealer", "cards"]
     OPTIONAL = ("recipient", "deck", "terms", "witnessed", "keys", "statements", "co_dealer")
 
@@ -169,6 +170,9 @@ class Transcript:
             self.terms = from_base64(text(found["terms"], "terms"), "terms")
             if len(self.terms) > MAX_DOCUMENT:
                 raise Malformed("terms")
+        self.checkpoint_text = found["checkpoint"]
+        if not isinstance(self.checkpoint_text, str):
+            raise Malformed("checkpoint")
         self.receipt_texts = texts(found["receipts"], 2, 8213, "receipts")
         self.witnessed_text = text(found["witnessed"], "witnessed") \
             if "witnessed" in found else None
@@ -197,13 +201,8 @@ class Transcript:
 
     def read_texts(self):
         """Read the texts of SPEC 7.2 and 8.1, in their order."""
-        self.receipts = []
-        for item in self.receipt_texts:
-            receipt = Receipt(item)
-            if self.receipts and receipt.checkpoint.signed != self.receipts[0].checkpoint.signed:
-                raise Malformed("receipts with several checkpoints")
-            self.receipts.append(receipt)
-        self.checkpoint = self.receipts[0].checkpoint
+        self.checkpoint = Checkpoint(self.checkpoint_text)
+        self.receipts = [Receipt(item, self.checkpoint) for item in self.receipt_texts]
         self.witnessed = None
         if self.witnessed_text is not None:
             self.witnessed = Receipt(self.witnessed_text)

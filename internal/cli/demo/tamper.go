@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -29,7 +30,7 @@ func alterCard(transcript []byte) (altered []byte, was, is string, err error) {
 // alterProof flips one bit in a hash of the proof that the commit stands in the
 // ledger.
 func alterProof(transcript []byte) ([]byte, error) {
-	return alterReceipts(transcript, func(r *audit.Receipt, of audit.Type) error {
+	return alterReceipts(transcript, "", func(r *audit.Receipt, of audit.Type) error {
 		if of == audit.TypeCommit {
 			r.Proof[0][0] ^= 1
 		}
@@ -39,7 +40,7 @@ func alterProof(transcript []byte) ([]byte, error) {
 
 // alterTape flips one bit of the disclosed tape.
 func alterTape(transcript []byte) ([]byte, error) {
-	return alterReceipts(transcript, func(r *audit.Receipt, of audit.Type) (err error) {
+	return alterReceipts(transcript, "", func(r *audit.Receipt, of audit.Type) (err error) {
 		if of == audit.TypeClose {
 			r.Entry, err = flipTape(r.Entry)
 		}
@@ -57,12 +58,15 @@ func flipTape(entry []byte) ([]byte, error) {
 	return e.Encode()
 }
 
-// alterReceipts has each receipt changed, which is told the type of its entry.
-func alterReceipts(transcript []byte, change func(*audit.Receipt, audit.Type) error) ([]byte, error) {
+// alterReceipts has each receipt changed, which is told the type of its entry, and puts
+// another checkpoint over them if one is given.
+func alterReceipts(transcript []byte, checkpoint string,
+	change func(*audit.Receipt, audit.Type) error) ([]byte, error) {
 	t, err := audit.ParseTranscript(transcript)
 	if err != nil {
 		return nil, err
 	}
+	t.Checkpoint = cmp.Or(checkpoint, t.Checkpoint)
 	for i, text := range t.Receipts {
 		r, e, err := audit.ReceiptEntry(text)
 		if err != nil {
@@ -116,8 +120,8 @@ func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	return alterReceipts(transcript, func(r *audit.Receipt, _ audit.Type) (err error) {
-		r.Entry, r.Checkpoint = entries[r.Index], head.Checkpoint
+	return alterReceipts(transcript, string(head.Checkpoint), func(r *audit.Receipt, _ audit.Type) (err error) {
+		r.Entry = entries[r.Index]
 		r.Proof, err = tlog.ProveRecord(size, int64(r.Index), reader)
 		return err
 	})

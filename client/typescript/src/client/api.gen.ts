@@ -915,8 +915,13 @@ export interface components {
             deck?: string[];
             /** @description The document of the terms. Absent where the commit binds no wheel and no pay table. */
             terms?: string;
-            /** @description Of genesis, commit, mix if any, deals, and close if there is one. */
-            receipts: components["schemas"]["Receipt"][];
+            /** @description The signed checkpoint of all receipts. */
+            checkpoint: string;
+            /**
+             * @description Of genesis, commit, mix if any, deals, reveals and takeovers, and close if there is one. Each ends with
+             *     the empty line in front of its checkpoint, which the transcript holds once.
+             */
+            receipts: string[];
             /**
              * @description Of the commit, under the oldest cosigned checkpoint that covers it, from before the first mix or deal.
              *     Absent when there is none.

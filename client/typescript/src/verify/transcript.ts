@@ -1,5 +1,5 @@
 // Transcripts, section 8, and what a file is.
-import { MAX_INT, equal, fromBase64, join, starts, utf8 } from "./bytes.ts";
+import { MAX_INT, fromBase64, join, starts, utf8 } from "./bytes.ts";
 import { Canonical, type Span } from "./canonical.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { MAX_CARDS } from "./codes.ts";
@@ -8,13 +8,13 @@ import { NAME } from "./reader.ts";
 import { BRACE, MAX_FILE, MAX_RECEIPT, RECEIPT_VERSION, TRANSCRIPT_VERSION, isOtherVersion, readReceipt } from "./receipt.ts";
 import { readStatement } from "./statement.ts";
 import { MAX_DOCUMENT } from "./terms.ts";
-import type { Bytes, Card, Checkpoint, EvidenceFile, Of, Receipt } from "./types.ts";
+import type { Bytes, Card, EvidenceFile, Of, Receipt } from "./types.ts";
 
 const FORMAT = "shuffled/v1/transcript";
 
 // Form is a transcript whose receipts are not read yet.
 interface Form extends Pick<EvidenceFile, "kind" | "id" | "recipient" | "deck" | "terms" | "cards"> {
-  receipts: Span[]; witnessed?: Span; keys: Span[]; statements: Span[];
+  checkpoint: Span; receipts: Span[]; witnessed?: Span; keys: Span[]; statements: Span[];
   second?: { receipts: Span[]; keys: Span[]; unplayed: Card[] };
 }
 
@@ -38,6 +38,8 @@ export function readForm(j: Canonical): Form {
     if (terms === null || terms.length > MAX_DOCUMENT) j.refuse("the terms are not padded base64 of 1 to 65,536 bytes");
     t.terms = terms;
   }
+  j.expect(',"checkpoint":');
+  t.checkpoint = j.span();
   j.expect(',"receipts":');
   t.receipts = j.list(() => j.span(), 8213, "receipts");
   if (t.receipts.length < 2) j.refuse("fewer than 2 receipts");
@@ -75,15 +77,14 @@ export function readForm(j: Canonical): Form {
   return t;
 }
 
-// readTranscript reads the form of the whole, then one receipt after the other,
-// and keeps one checkpoint for all, and that of witnessed.
+// readTranscript reads the form of the whole, then the checkpoint of all receipts, and
+// one receipt after the other.
 export function readTranscript(bytes: Bytes): EvidenceFile {
   const j = new Canonical(bytes), form = readForm(j);
-  let text: Bytes | undefined, checkpoint: Checkpoint;
+  const checkpoint = readCheckpoint(j.content(form.checkpoint));
   const receipts = form.receipts.map((span) => {
     const { signed: own, ...r } = readReceipt(j.content(span));
-    if (text === undefined) checkpoint = readCheckpoint(text = own);
-    if (!equal(own, text)) throw new Malformed("the receipts carry different checkpoints");
+    if (own.length > 0) throw new Malformed("a receipt has a checkpoint of its own, where the transcript holds that of all");
     return { ...r, checkpoint } as Receipt;
   });
   const underItsOwn = (span: Span, origin: string | undefined) => {
@@ -91,7 +92,7 @@ export function readTranscript(bytes: Bytes): EvidenceFile {
     if (origin !== undefined && of.origin !== origin) throw new Malformed("the checkpoints have different origins");
     return { ...r, checkpoint: of } as Of<"key">;
   };
-  const { witnessed: early, second, ...t } = form, { origin } = checkpoint!;
+  const { witnessed: early, second, ...t } = form, { origin } = checkpoint;
   const witnessed = early && { witnessed: underItsOwn(early, origin) };
   const keys = t.keys.map((span) => underItsOwn(span, origin)), by = new Set<string>();
   const statements = t.statements.map((span) => {
@@ -105,7 +106,7 @@ export function readTranscript(bytes: Bytes): EvidenceFile {
   let of: string | undefined; // the co-dealer's origin
   const next = (span: Span) => { const r = underItsOwn(span, of); of = r.checkpoint.origin; return r; };
   const co_dealer = second && { co_dealer: { receipts: second.receipts.map(next), keys: second.keys.map(next), unplayed: second.unplayed } };
-  return { ...t, receipts, checkpoint: checkpoint!, ...witnessed, keys, statements, ...co_dealer };
+  return { ...t, receipts, checkpoint, ...witnessed, keys, statements, ...co_dealer };
 }
 
 function readOpening(j: Canonical): { salt: Bytes; proof: Bytes } {
