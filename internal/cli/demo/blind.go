@@ -226,7 +226,7 @@ func (b *blindly) look(ctx context.Context, a *openedTape, id uint64, transcript
 	if err != nil {
 		return nil, err
 	}
-	after := t.Receipts[len(t.Receipts)-1]
+	after := t.Receipt(len(t.Receipts) - 1)
 	r, err := audit.ParseReceipt(after)
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (b *blindly) look(ctx context.Context, a *openedTape, id uint64, transcript
 		{Count: 3, Purpose: audit.PurposeBoard, Public: true}})
 	planned, _ := a.commit.Context.CoDealer()
 	given, err := b.way.Ask(ctx, planned.Index, client.DealRequest{First: handFlop, Runs: b.flop,
-		Asked: &client.Asked{Commit: t.Receipts[1], After: &after, Ask: asked.Ask[:]}})
+		Asked: &client.Asked{Commit: t.Receipt(1), After: &after, Ask: asked.Ask[:]}})
 	if err != nil {
 		return nil, err
 	}
