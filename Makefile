@@ -153,7 +153,8 @@ race-all:
 	CGO_ENABLED=1 go test -C perf -race ./load ./bench ./growth ./failover
 
 # The same commit gives the same release: two of them with empty caches, compared, and one
-# checked with plain tools.
+# checked with plain tools. Its package is installed in a new Debian, which takes root and
+# debootstrap, and its image is run.
 reproduce:
 	sh scripts/reproduce.sh
 

@@ -22,9 +22,15 @@ dir=$(cd "$1" && pwd)
 key=${2-}
 case $key in '' | /*) ;; *) key=$PWD/$key ;; esac
 cd "$(dirname "$0")/.."
-[ -z "$(git status --porcelain)" ] || { echo 'release: the checkout has changes: commit them first' >&2; exit 2; }
+unchanged() {
+	[ -z "$(git status --porcelain)" ] && [ "$(git rev-parse HEAD)" = "$commit" ] && return
+	echo 'release: the checkout has changes: commit them first, and make none until the release is there' >&2
+	exit 2
+}
+commit=$(git rev-parse HEAD)
+unchanged
 VERSION=$(sed -n 's/^## \([0-9][^ ]*\).*/\1/p; /^## /q' CHANGELOG.md)
-export VERSION="${VERSION:-0.0.0-dev.$(git rev-parse --short=12 HEAD)}"
+export VERSION="${VERSION:-0.0.0-dev.$(git rev-parse --short=12 "$commit")}"
 
 for platform in ${PLATFORMS-linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 windows-amd64 windows-arm64}; do
 	os=${platform%-*}
@@ -33,8 +39,9 @@ for platform in ${PLATFORMS-linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 wi
 	echo "release: $VERSION for $platform"
 	GOOS=$os GOARCH=${platform#*-} PROGRAMS=$programs sh scripts/build.sh "$dir/$platform/shuffled$end"
 done
-go run -C tools/release . -dir "$dir" -source "$PWD" -version "$VERSION" -commit "$(git rev-parse HEAD)" \
-	-time "$(git show -s --format=%ct HEAD)"
+go run -C tools/release . -dir "$dir" -source "$PWD" -version "$VERSION" -commit "$commit" \
+	-time "$(git show -s --format=%ct "$commit")"
+unchanged
 cd "$dir"
 sha256sum --quiet -c SHA256SUMS
 [ -z "$key" ] || openssl pkeyutl -sign -inkey "$key" -rawin -in SHA256SUMS -out SHA256SUMS.sig

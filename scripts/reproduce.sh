@@ -1,10 +1,11 @@
 #!/bin/sh
 # Shows that the release is reproducible: clones the commit twice into directories of
 # different names, makes the release in each (scripts/release.sh), and compares the bytes.
-# Then it checks one of them as a user would, with plain tools and the program itself.
+# Then it checks one of them as a user would, with plain tools and the program itself, installs
+# its package in a new Debian, and runs its image without an engine.
 #
-#     sh scripts/reproduce.sh           with two empty caches: minutes
-#     CACHE=shared sh scripts/reproduce.sh
+#     sh scripts/reproduce.sh                 with two empty caches: minutes
+#     CACHE=shared sh scripts/reproduce.sh    installs nothing
 #
 # PLATFORMS names those that are built: linux-amd64 and windows-amd64 if it is not set.
 set -eu
@@ -33,5 +34,10 @@ if command -v dpkg-deb >/dev/null; then
 		dpkg-deb --extract "$package" "$work/root of $package"
 		cmp "$work/root of $package/usr/bin/shuffled" "linux-$(dpkg-deb --field "$package" Architecture)/shuffled"
 	done
+fi
+if [ "${CACHE-}" != shared ]; then
+	sh "$work/a/scripts/debian.sh" "$work/debian" && export SHUFFLED_DEBIAN="$work/debian" ||
+		echo "*** no new Debian here: the package is not installed: SKIPPED ***" >&2
+	SHUFFLED_RELEASE=$PWD go test -C "$work/a/tools/release" -count=1 -v -run '^(TestInstalled|TestImageRuns)$' .
 fi
 echo "reproducible: $commit, $(go version), GOFIPS140=$(go env GOFIPS140)"

@@ -11,7 +11,8 @@ import (
 	"github.com/goreleaser/nfpm/v2/files"
 )
 
-// afterInstall makes the users of the units. It starts nothing: shuffled init sets a house up.
+// afterInstall makes the users of the units, which need procps for /bin/kill. It starts nothing:
+// shuffled init sets a house up.
 const afterInstall = `#!/bin/sh
 set -e
 for name in shuffled shuffled-witness; do
@@ -73,7 +74,7 @@ func (r *release) deb(arch, program string) error {
 		Description: "auditable shuffling daemon\n" +
 			" Shuffles cards for regulated games and leaves evidence that anybody can check.",
 		MTime: r.time,
-		Overridables: nfpm.Overridables{Contents: contents, Depends: []string{"passwd"},
+		Overridables: nfpm.Overridables{Contents: contents, Depends: []string{"passwd", "procps"},
 			Scripts: nfpm.Scripts{PostInstall: script}}})
 	if err := nfpm.PrepareForPackager(info, "deb"); err != nil {
 		return err

@@ -162,7 +162,7 @@ func TestDeb(t *testing.T) {
 	path := filepath.Join(r.dir, "shuffled_1.0.0-rc.1_amd64.deb")
 	read := []string{"--field", path, "Package", "Version", "Architecture", "Depends"}
 	fields, err := exec.Command("dpkg-deb", read...).CombinedOutput()
-	want := "Package: shuffled\nVersion: 1.0.0~rc.1\nArchitecture: amd64\nDepends: passwd\n"
+	want := "Package: shuffled\nVersion: 1.0.0~rc.1\nArchitecture: amd64\nDepends: passwd, procps\n"
 	if err != nil || string(fields) != want {
 		t.Errorf("%s, %v", fields, err)
 	}

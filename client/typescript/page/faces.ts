@@ -25,7 +25,7 @@ export function face(card: ShownCard, look: Look, range = 0): { said: string; pi
   if (look === "drawn") {
     const said = `${card.label === undefined ? "" : `${iso(card.label)}: `}${t.drawnOf(String(card.shows), num(range))}`;
     if (card.label !== undefined) return { said, picture: picture("long", rank(card.label)) };
-    if (range !== 6) return { said, picture: picture("drawn", rank(String(card.shows))) };
+    if (range !== 6) return { said, picture: picture(`drawn${range > 9999 ? " wide" : ""}`, rank(String(card.shows))) };
     return { said, picture: picture("die", ...Array.from({ length: 9 }, (_, i) => el("i", { class: DOTS[card.shows ?? 0]!.includes(String(i)) && "on" }))) };
   }
   if (card.shows !== undefined) return { said: String(card.shows), picture: picture(look, rank(String(card.shows))) };

@@ -119,12 +119,15 @@ signing_key = %q
 `, c.Data, as(server, "shuffled_owner"), c.at("owner/database_password"), c.Name, c.credential(c.Name+".key"))
 }
 
-// unit is the unit of deploy/ with the paths of this house.
+// unit is the unit of deploy/ with the paths of this house. A package has the program in /usr/bin.
 func (c *InitCmd) unit() string {
 	text := strings.NewReplacer("/etc/shuffled/", c.Dir+"/", "=main.key:", "="+c.Name+".key:",
 		"/main.key\n", "/"+c.Name+".key\n").Replace(deploy.Unit)
 	if c.Data != "/var/lib/shuffled" {
 		text = strings.Replace(text, "StateDirectory=shuffled\nStateDirectoryMode=0700\n", "ReadWritePaths="+c.Data+"\n", 1)
+	}
+	if self, err := os.Executable(); err == nil && self == "/usr/bin/shuffled" {
+		text = strings.ReplaceAll(text, "/usr/local/bin/", "/usr/bin/")
 	}
 	return text
 }
