@@ -25,7 +25,7 @@ var Formats = []Format{CSV, Binary, JSONLines}
 func (s Sample) valueBytes() int {
 	largest := uint32(max(s.Recipe.Cards-1, 0))
 	if s.Recipe.Ranges != nil {
-		largest = s.Recipe.Ranges[0] // all ranges are equal
+		largest = s.Recipe.Ranges[0] // the others are as large, or smaller
 	}
 	switch {
 	case largest < 1<<8:
@@ -50,7 +50,7 @@ func (s Sample) RecordBytes() int {
 func (s Sample) Describe() string {
 	what, each := "cards", "the name of a card, quoted as RFC 4180 has it where it holds a comma or a quotation mark"
 	if s.Recipe.Ranges != nil {
-		what, each = "values", fmt.Sprintf("a drawn value, 1 to %d", s.Recipe.Ranges[0])
+		what, each = "values", s.drawn()
 	}
 	n := s.Recipe.Positions()
 	switch s.Format {
@@ -62,10 +62,19 @@ func (s Sample) Describe() string {
 	}
 	value := "an index into deck.names, from 0"
 	if s.Recipe.Ranges != nil {
-		value = fmt.Sprintf("a drawn value, 1 to %d", s.Recipe.Ranges[0])
+		value = s.drawn()
 	}
 	return fmt.Sprintf("records of %d bytes and nothing between them; a record has %d unsigned big-endian values of %d bytes, position 0 first: each is %s",
 		s.RecordBytes(), n, s.valueBytes(), value)
+}
+
+// drawn says in words what a value is.
+func (s Sample) drawn() string {
+	value := fmt.Sprintf("a drawn value, 1 to %d", s.Recipe.Ranges[0])
+	if s.Distinct {
+		value += ", of which none comes twice in an outcome"
+	}
+	return value
 }
 
 // An encoder appends one outcome to b; index counts outcomes of the sample from 0.

@@ -34,19 +34,22 @@ func CheckWorkers(workers int) error {
 	return nil
 }
 
-// A Sample says which outcomes are written, and in which form. Decks and Draws
-// make them.
+// A Sample says which outcomes are written, and in which form. Decks, Draws and
+// Numbers make them.
 type Sample struct {
 	Recipe shuffle.Recipe
 	Deck   shuffle.Deck // zero for draws
 	Count  uint64       // outcomes
 	Format Format
+	// Distinct says that the draws take numbers without repeats, which are written in their
+	// place (docs/SPEC.md section 2.5).
+	Distinct bool
 }
 
 // Decks returns a sample of shuffled decks, of which the first take cards are
 // written, as a dealer commits to them. An error is a *FieldError.
 func Decks(deck shuffle.Deck, take int, count uint64, format Format) (Sample, error) {
-	s := Sample{shuffle.Recipe{Cards: deck.Len(), Take: take}, deck, count, format}
+	s := Sample{Recipe: shuffle.Recipe{Cards: deck.Len(), Take: take}, Deck: deck, Count: count, Format: format}
 	if take < 1 || take > deck.Len() {
 		return s, &FieldError{"take", fmt.Sprintf("is 1 to the %d cards of the deck, not %d", deck.Len(), take)}
 	}
@@ -65,6 +68,29 @@ func Draws(k uint64, values int, count uint64, format Format) (Sample, error) {
 	s := Sample{Recipe: shuffle.Recipe{Ranges: slices.Repeat([]uint32{uint32(k)}, values)}, Count: count,
 		Format: format}
 	return s, s.check()
+}
+
+// Numbers returns a sample of so many of the numbers 1..k without repeats, in the order of
+// the draws that take them. An error is a *FieldError.
+func Numbers(k uint64, values int, count uint64, format Format) (Sample, error) {
+	s, err := Draws(k, values, count, format)
+	if err != nil {
+		return s, err
+	}
+	s.Distinct = true
+	if s.Recipe.Ranges, err = shuffle.NumberRanges(int(k), values); err != nil {
+		return s, &FieldError{"values", "does not go with distinct: " + err.Error()}
+	}
+	return s, nil
+}
+
+// next makes one outcome.
+func (s Sample) next(m Maker) ([]uint32, error) {
+	values, err := m.Next()
+	if err != nil || !s.Distinct {
+		return values, err
+	}
+	return shuffle.Numbers(int(s.Recipe.Ranges[0]), values)
 }
 
 func (s Sample) check() error {
@@ -96,7 +122,7 @@ func (s Sample) Write(ctx context.Context, src *entropy.Source, workers int, w i
 		m := NewMaker(src, s.Recipe)
 		return func(b uint64, buf []byte) ([]byte, error) {
 			for i := b * block; i < min((b+1)*block, s.Count); i++ {
-				values, err := m.Next()
+				values, err := s.next(m)
 				if err != nil {
 					return nil, err
 				}

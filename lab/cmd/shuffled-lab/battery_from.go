@@ -134,6 +134,9 @@ func subjectOf(m *lab.Manifest) (labreport.Subject, error) {
 
 func kindOf(m *lab.Manifest) (labreport.Subject, error) {
 	if m.Deck == nil {
+		if m.Parameters["distinct"] == true {
+			return labreport.Subject{}, term.Usage("numbers without repeats are not judged: a deck is, which they begin")
+		}
 		k, ok := m.Parameters["k"].(float64)
 		if !ok || k < 2 || k > shuffle.MaxRange || k != float64(uint32(k)) {
 			return labreport.Subject{}, term.Usage("parameters.k is 2 to %d", shuffle.MaxRange)

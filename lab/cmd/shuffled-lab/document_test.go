@@ -46,13 +46,13 @@ func TestDocumentCommands(t *testing.T) {
 			}
 		}
 	}
-	if labs < 25 || tests < 12 {
+	if labs < 25 || tests < 15 {
 		t.Errorf("only %d commands of the lab and %d of go test were found", labs, tests)
 	}
 }
 
 var (
-	fenced = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	fenced = regexp.MustCompile("(?s)```([a-z]*)\n(.*?)```")
 	spans  = regexp.MustCompile("`([^`]+)`")
 	ends   = regexp.MustCompile(`\s(#|>|\\?\||\.\.\.)`)
 )
@@ -63,7 +63,9 @@ var (
 func commandsIn(section string) (commands [][]string) {
 	var lines []string
 	for _, block := range fenced.FindAllStringSubmatch(section, -1) {
-		lines = append(lines, strings.Split(strings.ReplaceAll(block[1], "\\\n", " "), "\n")...)
+		if block[1] == "sh" {
+			lines = append(lines, strings.Split(strings.ReplaceAll(block[2], "\\\n", " "), "\n")...)
+		}
 	}
 	for _, s := range spans.FindAllStringSubmatch(fenced.ReplaceAllString(section, ""), -1) {
 		if !strings.HasPrefix(s[1], "lab ") || strings.Contains(s[1], " --") {
@@ -134,7 +136,7 @@ func TestNothingRuns(t *testing.T) {
 			t.Errorf("%s: %q", command, found)
 		}
 	}
-	section := "```sh\nshuffled lab kit --out k \\\n    --json  # all\nmake lab\n```\n" +
+	section := "```json\n{}\n```\n```sh\nshuffled lab kit --out k \\\n    --json  # all\nmake lab\n```\n" +
 		"as `lab prove` and `lab\ndecks --deck x > y` and `shuffled selftest`"
 	if found := commandsIn(section); len(found) != 4 || strings.Join(found[0], " ") != "lab kit --out k --json" ||
 		strings.Join(found[2], " ") != "lab decks --deck x" {

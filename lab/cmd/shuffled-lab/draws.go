@@ -8,10 +8,11 @@ import (
 )
 
 type labDrawsCmd struct {
-	K      uint64 `name:"k" required:"" placeholder:"K" help:"Each value is 1 to K; K is 1 to 2^30."`
-	Values int    `default:"1" placeholder:"V" help:"So many values in each outcome, of one tape."`
-	Count  uint64 `required:"" placeholder:"N" help:"So many outcomes, 1 to 10^12."`
-	Format string `default:"csv" enum:"csv,bin,jsonl" help:"csv, bin or jsonl."`
+	K        uint64 `name:"k" required:"" placeholder:"K" help:"Each value is 1 to K; K is 1 to 2^30."`
+	Values   int    `default:"1" placeholder:"V" help:"So many values in each outcome, of one tape."`
+	Count    uint64 `required:"" placeholder:"N" help:"So many outcomes, 1 to 10^12."`
+	Distinct bool   `help:"No value comes twice in an outcome, as in a lottery."`
+	Format   string `default:"csv" enum:"csv,bin,jsonl" help:"csv, bin or jsonl."`
 	labOutput
 }
 
@@ -21,15 +22,19 @@ func (labDrawsCmd) Help() string {
 Examples:
 
     shuffled lab draws --k 37 --count 1000000 --out roulette.csv
-    shuffled lab draws --k 6 --values 2 --count 1000000 --format bin --out dice.bin`
+    shuffled lab draws --k 6 --values 2 --count 1000000 --format bin --out dice.bin
+    shuffled lab draws --k 49 --values 6 --distinct --count 1000000 --out lottery.csv`
 }
 
 func (c *labDrawsCmd) Run(ctx context.Context, s term.Streams) error {
-	sample, err := lab.Draws(c.K, c.Values, c.Count, lab.Format(c.Format))
+	draws := lab.Draws
+	parameters := map[string]any{"k": c.K, "values": c.Values, "count": c.Count, "format": c.Format}
+	if c.Distinct {
+		draws, parameters["distinct"] = lab.Numbers, true
+	}
+	sample, err := draws(c.K, c.Values, c.Count, lab.Format(c.Format))
 	if err != nil {
 		return wrongField(err)
 	}
-	return c.run(ctx, s, outcomesOf("draws", sample, map[string]any{
-		"k": c.K, "values": c.Values, "count": c.Count, "format": c.Format,
-	}))
+	return c.run(ctx, s, outcomesOf("draws", sample, parameters))
 }

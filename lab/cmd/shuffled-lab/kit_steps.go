@@ -63,7 +63,7 @@ func (k *kitMaker) steps() []kitStep {
 	}
 	for _, d := range k.samples() {
 		steps = append(steps, d.made(""))
-		if k.with("battery") {
+		if k.with("battery") && !d.unjudged {
 			steps = append(steps, d.judged())
 		}
 	}
@@ -74,11 +74,13 @@ func (k *kitMaker) steps() []kitStep {
 	return steps
 }
 
-// A kitSample is a file of outcomes. The battery judges that very file.
+// A kitSample is a file of outcomes. The battery judges that very file, except numbers
+// without repeats: they are the beginning of a shuffle, which it judges as decks.
 type kitSample struct {
 	name, format string // decks-1, bin
 	about        string
 	words        []string
+	unjudged     bool
 }
 
 func (k *kitMaker) samples() (all []kitSample) {
@@ -89,13 +91,15 @@ func (k *kitMaker) samples() (all []kitSample) {
 	for _, d := range kitDecks {
 		all = append(all, kitSample{fmt.Sprintf("decks-%d", d.packs), k.Format,
 			fmt.Sprintf("final outcomes: shuffles of %d × 52 cards", d.packs),
-			append([]string{"lab", "decks", "--deck", d.name}, rest...)})
+			append([]string{"lab", "decks", "--deck", d.name}, rest...), false})
 	}
 	return append(all,
 		kitSample{"dice", k.Format, "final outcomes: two values of 1 to 6",
-			append([]string{"lab", "draws", "--k", "6", "--values", "2"}, rest...)},
+			append([]string{"lab", "draws", "--k", "6", "--values", "2"}, rest...), false},
 		kitSample{"wheel", k.Format, "final outcomes: a value of 1 to 37",
-			append([]string{"lab", "draws", "--k", "37"}, rest...)})
+			append([]string{"lab", "draws", "--k", "37"}, rest...), false},
+		kitSample{"numbers", k.Format, "final outcomes: six numbers of 1 to 49 without repeats",
+			append([]string{"lab", "draws", "--k", "49", "--values", "6", "--distinct"}, rest...), true})
 }
 
 // made makes the sample, or with a suffix another one of the same kind.
