@@ -82,6 +82,8 @@ var (
 	coDealerAsked  = coDealerDesc("shuffled_co_dealer_asked_total", "Deals that the co-dealer was asked for.")
 	coDealerFailed = coDealerDesc("shuffled_co_dealer_failed_total",
 		"Deals that the co-dealer did not answer, or by what does not hold.")
+	coDealerWaited = coDealerDesc("shuffled_co_dealer_answer_seconds_total",
+		"How long the co-dealer's answers that hold took, from the request to the cosigned deal, all together.")
 	coDealerRefused = coDealerDesc("shuffled_co_dealer_refused_total", "Deals that the co-dealer refused for good.")
 	coDealerWaiting = coDealerDesc("shuffled_co_dealer_waiting", "Deals that wait for the co-dealer now.")
 	coDealerOrders  = coDealerDesc("shuffled_co_dealer_orders",
@@ -99,7 +101,7 @@ func coDealerDesc(name, help string) *prometheus.Desc {
 // Describe tells the names.
 func (*coDealerFigures) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{coDealerAsked, coDealerFailed, coDealerRefused, coDealerWaiting,
-		coDealerOrders, coDealerForked, orderConflicts} {
+		coDealerWaited, coDealerOrders, coDealerForked, orderConflicts} {
 		to <- d
 	}
 }
@@ -122,6 +124,7 @@ func (c *coDealerFigures) Collect(to chan<- prometheus.Metric) {
 			show(coDealerAsked, prometheus.CounterValue, float64(f.Asked))
 			show(coDealerFailed, prometheus.CounterValue, float64(f.Failed))
 			show(coDealerRefused, prometheus.CounterValue, float64(f.Refused))
+			show(coDealerWaited, prometheus.CounterValue, f.Waited.Seconds())
 			show(coDealerWaiting, prometheus.GaugeValue, float64(f.UnderWay))
 			show(coDealerOrders, prometheus.GaugeValue, float64(f.Orders))
 			forked := 0.0

@@ -47,9 +47,10 @@ type Config struct {
 // Figures are what metrics show of a co-dealer.
 type Figures struct {
 	Origin   string
-	Asked    uint64 // deals that were asked for
-	Failed   uint64 // of these, without an answer that holds
-	Refused  uint64 // of these, for good
+	Asked    uint64        // deals that were asked for
+	Failed   uint64        // of these, without an answer that holds
+	Refused  uint64        // of these, for good
+	Waited   time.Duration // for the answers that hold, all together
 	UnderWay int
 	Orders   int // made ahead and not used
 	Forked   bool
@@ -60,6 +61,7 @@ func (c *CoDealers) Figures() (all []Figures) {
 	for _, p := range c.cfg.Peers {
 		one := c.peers[p.Origin]
 		f := Figures{Origin: p.Origin, Asked: one.asked.Load(), Failed: one.failed.Load(), Refused: one.refused.Load(),
+			Waited:   time.Duration(one.waited.Load()),
 			UnderWay: len(one.asks), Forked: one.latch.set() != nil}
 		one.mu.Lock()
 		for _, of := range one.pools {
@@ -137,6 +139,7 @@ type peer struct {
 	asks  chan struct{} // one for each request under way
 
 	asked, failed, refused atomic.Uint64
+	waited                 atomic.Int64
 
 	closes chan ended
 
@@ -230,6 +233,7 @@ func (c *CoDealers) Ask(ctx context.Context, origin string, order uint64, first 
 		req.Runs = append(req.Runs, run)
 	}
 	p.asked.Add(1)
+	began := time.Now()
 	g, err := to.Ask(ctx, order, req)
 	if err != nil {
 		err = p.said(err)
@@ -241,6 +245,7 @@ func (c *CoDealers) Ask(ctx context.Context, origin string, order uint64, first 
 		}
 		return dealer.Given{}, err
 	}
+	p.waited.Add(int64(time.Since(began)))
 	p.checkSoon(to)
 	return dealer.Given{Receipt: g.Receipt, Cards: g.Cards}, nil
 }

@@ -19,6 +19,9 @@ func TestOneRoundTrip(t *testing.T) {
 	if n := p.front.deals.Load(); n != 5 {
 		t.Errorf("%d calls for 5 deals", n)
 	}
+	if f := p.way.Figures()[0]; f.Asked != 5 || f.Failed+f.Refused != 0 || f.Waited <= 0 {
+		t.Errorf("%+v", f)
+	}
 }
 
 // BenchmarkDeal measures a deal of one card without a co-dealer, and with one at some distance.

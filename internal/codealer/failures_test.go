@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"shuffled/internal/codealer"
 	"shuffled/internal/dealer"
 	"shuffled/internal/ledger"
+	"shuffled/internal/witness/witnesstest"
 )
 
 // within bounds a request, as the API does: a co-dealer that is down is asked again for as long.
@@ -262,6 +264,40 @@ func TestBounds(t *testing.T) {
 	close(release)
 	group.Wait()
 	p.deal(b.ID, 0, board(1))
+}
+
+// TestForkedLedger: a co-dealer leads the house to another history of its ledger, under its own key. The house stops,
+// and keeps both checkpoints.
+func TestForkedLedger(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	p.deal(s.ID, 0, seat(2, "a"))
+	other := witnesstest.Start(t, p.lab.vkey) // for that of both refuses the second history
+	two := p.begin(labOrigin, p.lab.signers, fmt.Sprintf("%s\nquorum %s\n", other.PolicyLine, other.Name),
+		setting{disclosure: audit.DisclosurePublic}, 7200)
+	two.cfg.Houses = map[string]dealer.House{houseOrigin: p.asHouse()}
+	two.serve()
+	token := two.newToken(audit.RoleBlind, "cards")
+	lead := func(w http.ResponseWriter, r *http.Request, _ func() *httptest.ResponseRecorder) bool {
+		r.Header.Set("Authorization", "Bearer "+token)
+		(*two.handler.Load()).ServeHTTP(w, r)
+		return true
+	}
+	p.front.fault.Store(&lead)
+	_, err := p.house.dealer.Shuffle(t.Context(), house, "next", dealer.ShuffleRequest{Table: "t", Deck: "standard-52",
+		Plan: &dealer.MixPlan{CoDealer: true}})
+	if !errors.Is(err, dealer.ErrCoDealerForked) {
+		t.Errorf("%v, want ErrCoDealerForked", err)
+	}
+	p.front.fault.Store(nil)
+	_, err = p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{First: 2, Runs: []audit.Run{board(1)}})
+	if !errors.Is(err, dealer.ErrCoDealerForked) {
+		t.Errorf("%v, want ErrCoDealerForked", err)
+	}
+	kept, err := os.ReadFile(filepath.Join(p.dir, "state.forked"))
+	if n := strings.Count(string(kept), "— "+labOrigin+" "); err != nil || n != 2 {
+		t.Errorf("%d checkpoints are kept, %v: %s", n, err, kept)
+	}
 }
 
 // TestForked: a co-dealer with two histories stops everything until a person clears it, over

@@ -216,8 +216,30 @@ func (b *blindly) early(ctx context.Context) error {
 	b.facts("asked", last.Time+", by the co-dealer's clock", "for", fmt.Sprintf("places %d to %d", last.Place,
 		last.Place+last.Places-1), "history", "none: the request names no act of the game", "played", "never",
 		"would show", strings.Join(would, " "))
-	b.say("The rules of the game settle the hand by these cards, and an audit of both ledgers counts such hands by table and daemon. One look costs a whole hand, and everybody sees it.")
+	b.say("The rules of the game settle the hand by these cards. The audit of both ledgers:")
+	said, err := b.audited(ctx)
+	if err != nil {
+		return err
+	}
+	b.show(said)
+	b.say("One look costs a whole hand, and everybody sees it.")
 	return nil
+}
+
+// audited exports both ledgers and audits them as a pair.
+func (b *blindly) audited(ctx context.Context) (string, error) {
+	for _, d := range []*daemon{b.casino, b.lab} {
+		if err := d.commands(ctx, "audit export --config shuffled.toml --out bundle"); err != nil {
+			return "", err
+		}
+	}
+	said, err := b.casino.command(ctx, "audit", "verify", "bundle", "../lab/bundle", "--policy", "player.policy",
+		"--co-dealer", "../lab/player.policy")
+	_, opened, found := strings.Cut(said, "\n\nPlaces that the co-dealer opened")
+	if err == nil && !found {
+		err = errors.New("the audit of the pair does not name what was opened and not dealt")
+	}
+	return "Places that the co-dealer opened" + opened + "\n", err
 }
 
 // look has the co-dealer open the flop, as the holder of the house's tape and token can.
