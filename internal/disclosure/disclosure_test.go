@@ -315,11 +315,16 @@ func TestNothingIsTold(t *testing.T) {
 }
 
 func BenchmarkSeal(b *testing.B) {
-	public, tape := newAuditor(b, "auditor 1").Public(), bytesOf("tape", 129)
-	for b.Loop() {
-		if _, err := Seal(public, origin, 1, [32]byte{}, tape); err != nil {
-			b.Fatal(err)
-		}
+	tape := bytesOf("tape", 129)
+	for name, kind := range map[string]byte{"P-256": audit.KeyP256, "hybrid": audit.KeyHybrid} {
+		public := auditorOf(b, kind, "auditor 1").Public()
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Seal(public, origin, 1, [32]byte{}, tape); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
