@@ -59,7 +59,7 @@ func (h *house) keepAccessHead(ctx context.Context, l *ledger.Ledger, written ma
 	if l.Ready() != nil || ctx.Err() != nil {
 		return
 	}
-	head, err := h.store.AccessHead(ctx, l.ID())
+	head, err := h.stores.of(l.Info().Name).AccessHead(ctx, l.ID())
 	before, known := written[l]
 	if err == nil && !known {
 		before, err = h.writtenAccessHead(ctx, l)
@@ -78,7 +78,7 @@ func (h *house) keepAccessHead(ctx context.Context, l *ledger.Ledger, written ma
 // writtenAccessHead returns the newest access_head among the newest entries, zero for none.
 func (h *house) writtenAccessHead(ctx context.Context, l *ledger.Ledger) (newest ledger.AccessHead, err error) {
 	size := l.Live().Size
-	for row, err := range h.store.Rows(ctx, l.ID(), size-min(size, accessHeadBack), size) {
+	for row, err := range h.stores.of(l.Info().Name).Rows(ctx, l.ID(), size-min(size, accessHeadBack), size) {
 		if err != nil {
 			return ledger.AccessHead{}, err
 		}

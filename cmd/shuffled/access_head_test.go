@@ -40,7 +40,7 @@ func TestAccessHeads(t *testing.T) {
 	}
 	// daemon takes each step before a time of its clock, and the last one before its stop.
 	daemon := func(steps ...func()) {
-		h := &house{log: s.log, dealers: s.dealers, store: s.store}
+		h := &house{log: s.log, dealers: s.dealers, stores: s.house.stores}
 		h.writeAccessHeads(func() (stopping bool) {
 			steps[0]()
 			steps = steps[1:]

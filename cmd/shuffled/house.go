@@ -24,17 +24,16 @@ import (
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
 	"shuffled/internal/seal"
-	"shuffled/internal/store"
 	"shuffled/internal/term"
 	"shuffled/internal/webhook"
 )
 
-// house is a running daemon without its listeners: one store, one generator, one
+// house is a running daemon without its listeners: its stores, one generator, one
 // monitor of what comes out, one keyring, and the ledgers that they serve.
 type house struct {
 	cfg     *config.Config
 	log     *slog.Logger
-	store   store.Database
+	stores  databases
 	entropy *entropy.Source
 	ring    *seal.Keyring
 	dealers []*dealer.Dealer
@@ -77,11 +76,11 @@ func (w words) adopt(origin string) (reason string, act *audit.ActEntry) {
 	return w.adoptAct.Reason, w.adoptAct.Act
 }
 
-// openHouse opens the store, the generator, the keys and every configured
+// openHouse opens the generator, the keys and every configured
 // ledger. The caller must close it.
-func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w words, log *slog.Logger,
+func openHouse(ctx context.Context, cfg *config.Config, stores databases, w words, log *slog.Logger,
 	start *waiting) (*house, error) {
-	h := &house{cfg: cfg, log: log, store: store, start: start, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
+	h := &house{cfg: cfg, log: log, stores: stores, start: start, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
 		ways:    make(map[string]*codealer.CoDealers),
 		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings),
 		last: make(chan struct{})}
@@ -117,7 +116,9 @@ func openHouse(ctx context.Context, cfg *config.Config, store store.Database, w 
 	run, stop := context.WithCancel(context.WithoutCancel(ctx)) // ctx ends before the requests do that are under way
 	h.stop = stop
 	h.watches.Go(func() { h.monitor.Run(run) })
-	h.watches.Go(func() { h.expire(run) })
+	for _, d := range h.dealers {
+		h.watches.Go(func() { h.expire(run, d) })
+	}
 	for _, feed := range h.feeds {
 		h.watches.Go(func() { feed.Run(run) })
 	}
@@ -165,15 +166,16 @@ func (h *house) openLedgers(ctx context.Context, start audit.Event, w words, pas
 // openLedger opens one. It may return a dealer with the error.
 func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Info, signers []note.Signer,
 	start audit.Event, w words) (*dealer.Dealer, error) {
+	store := h.stores.of(info.Name)
 	l, err := insist(ctx, h.start, info.Name, "the ledger to open", func(s *step) (*ledger.Ledger, error) {
 		opening := place.LedgerConfig(h.cfg, c.Mark, info, signers)
-		opening.Store, opening.Start, opening.Log, opening.Tiles = h.store, start, h.log, h.tiles
+		opening.Store, opening.Start, opening.Log, opening.Tiles = store, start, h.log, h.tiles
 		opening.AdoptHead, opening.AdoptAct = w.adopt(info.Origin)
 		opening.Step, opening.Appended = s.next, w.appended
 		return ledger.Open(ctx, opening)
 	})
 	if err != nil {
-		return nil, place.ExplainOpen(ctx, h.store, err, info)
+		return nil, place.ExplainOpen(ctx, store, err, info)
 	}
 	houses, err := readHouses(c.Houses)
 	if err != nil {
@@ -191,7 +193,7 @@ func (h *house) openLedger(ctx context.Context, c config.Ledger, info ledger.Inf
 	}
 	d := dealer.New(dealer.Config{
 		Houses: houses, CoDealer: reach,
-		Ledger: l, Store: h.store, Entropy: h.entropy, Keys: h.ring, Log: h.log,
+		Ledger: l, Store: store, Entropy: h.entropy, Keys: h.ring, Log: h.log,
 		Now:      func() int64 { return time.Now().UnixMilli() },
 		Rotation: h.cfg.DisclosureRotation.Duration(),
 		Round:    rounds(h.cfg.Beacon.Relays),
@@ -236,9 +238,9 @@ func (h *house) watchLatch() {
 // expireEvery is how soon after its close-by a forgotten shuffle is closed.
 const expireEvery = 5 * time.Second
 
-// expire closes overdue shuffles of all ledgers, but not of those that cannot be
-// written: readiness says why.
-func (h *house) expire(ctx context.Context) {
+// expire closes overdue shuffles of a ledger, except while it cannot be written: readiness
+// says why.
+func (h *house) expire(ctx context.Context, d *dealer.Dealer) {
 	tick := time.NewTicker(expireEvery)
 	defer tick.Stop()
 	for {
@@ -247,10 +249,8 @@ func (h *house) expire(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		for _, d := range h.dealers {
-			if d.Ledger().Ready() == nil {
-				h.expireIn(ctx, d)
-			}
+		if d.Ledger().Ready() == nil {
+			h.expireIn(ctx, d)
 		}
 	}
 }

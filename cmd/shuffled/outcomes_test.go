@@ -55,8 +55,11 @@ func (s *sandbox) open() {
 	s.t.Helper()
 	start := newWaiting(slog.New(slog.DiscardHandler), nil)
 	defer start.stop()
-	var err error
-	if s.house, err = openHouse(s.t.Context(), s.cfg, s.store, words{},
+	stores, err := openDatabases(s.t.Context(), s.cfg, s.store, start)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if s.house, err = openHouse(s.t.Context(), s.cfg, stores, words{},
 		slog.New(slog.NewTextHandler(io.Writer(&s.said), nil)), start); err != nil {
 		s.t.Fatal(err)
 	}

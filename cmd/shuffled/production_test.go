@@ -155,6 +155,7 @@ type production struct {
 	*daemon
 	dir, config, operator string
 	super                 string // the superuser's address
+	cluster               *testdb.Cluster
 }
 
 const testPassword = "test-only"
@@ -162,7 +163,8 @@ const testPassword = "test-only"
 func newProduction(t *testing.T) *production {
 	t.Helper()
 	cluster := testdb.Start(t) // roles are the cluster's: it cannot be shared
-	p := &production{daemon: newDaemon(t, ""), dir: t.TempDir(), super: cluster.Database(t)}
+	p := &production{daemon: newDaemon(t, ""), dir: t.TempDir(), super: cluster.Database(t),
+		cluster: cluster}
 	if err := os.Chmod(p.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

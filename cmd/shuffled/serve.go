@@ -171,10 +171,16 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 		stop()
 		return errors.Join(err, group.Wait())
 	}
-	defer store.Close()
-	stored.store.Store(&store)
+	stores, err := openDatabases(ctx, cfg, store, start)
+	defer stores.close()
+	if err != nil {
+		start.stop()
+		stop()
+		return errors.Join(err, group.Wait())
+	}
+	stored.stores.Store(&stores)
 	w.appended = stored.appended
-	h, err := openHouse(ctx, cfg, store, w, log, start)
+	h, err := openHouse(ctx, cfg, stores, w, log, start)
 	start.stop()
 	if err != nil {
 		stop()
@@ -212,8 +218,9 @@ func (c serveCmd) serveBy(ctx context.Context, api *httpapi.Server, h *house) er
 				return err
 			}
 		}
-		finder := recall.New(d.Ledger(), h.store, h.cfg.Retention.Duration(), time.Now)
-		err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Access: h.store, Recall: finder,
+		store := h.stores.of(d.Ledger().Info().Name)
+		finder := recall.New(d.Ledger(), store, h.cfg.Retention.Duration(), time.Now)
+		err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Access: store, Recall: finder,
 			Events: h.feeds[i], Webhook: h.hooks[d.Ledger().Info().Name]})
 		if err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 
 // storeFigures collects what the store says of itself, and how long it took for batches.
 type storeFigures struct {
-	store   atomic.Pointer[store.Database] // from when it is open
+	stores  atomic.Pointer[databases] // from when they are open
 	seconds prometheus.Histogram
 	entries prometheus.Histogram
 }
@@ -38,7 +38,7 @@ func (f *storeFigures) appended(took time.Duration, entries int) {
 }
 
 func poolFigure(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc(name, help, []string{"pool"}, nil)
+	return prometheus.NewDesc(name, help, []string{"pool", "database"}, nil)
 }
 
 var (
@@ -49,9 +49,10 @@ var (
 	poolWait  = poolFigure("shuffled_store_pool_wait_seconds_total", "For how long, all together.")
 
 	standbysWanted = prometheus.NewDesc("shuffled_store_synchronous_replication",
-		"1 while the server has names of synchronous standbys.", nil, nil)
+		"1 while the server has names of synchronous standbys.", []string{"database"}, nil)
 	standbysSynced = prometheus.NewDesc("shuffled_store_synchronous_standbys",
-		"Synchronous standbys that are connected. Absent if the role may not see them (pg_read_all_stats).", nil, nil)
+		"Synchronous standbys that are connected. Absent if the role may not see them (pg_read_all_stats).",
+		[]string{"database"}, nil)
 )
 
 // standbyTimeout is how long a reader of metrics waits for the server's word on standbys.
@@ -71,23 +72,28 @@ func (f *storeFigures) Describe(to chan<- *prometheus.Desc) {
 func (f *storeFigures) Collect(to chan<- prometheus.Metric) {
 	f.seconds.Collect(to)
 	f.entries.Collect(to)
-	opened := f.store.Load()
+	opened := f.stores.Load()
 	if opened == nil {
 		return
 	}
+	opened.each(func(name string, s store.Database) { collectStore(to, name, s) })
+}
+
+// collectStore tells what one store says of itself. The daemon's own has the name "", which is no label.
+func collectStore(to chan<- prometheus.Metric, name string, opened store.Database) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append(labels, name)...)
 	}
-	if s, ok := (*opened).(interface{ Pools() []store.Pool }); ok {
+	if s, ok := opened.(interface{ Pools() []store.Pool }); ok {
 		for _, p := range s.Pools() {
 			gauge(poolLimit, float64(p.Limit), p.Name)
 			gauge(poolOpen, float64(p.Open), p.Name)
 			gauge(poolUsed, float64(p.Used), p.Name)
-			to <- prometheus.MustNewConstMetric(poolWaits, prometheus.CounterValue, float64(p.Waits), p.Name)
-			to <- prometheus.MustNewConstMetric(poolWait, prometheus.CounterValue, p.Wait.Seconds(), p.Name)
+			to <- prometheus.MustNewConstMetric(poolWaits, prometheus.CounterValue, float64(p.Waits), p.Name, name)
+			to <- prometheus.MustNewConstMetric(poolWait, prometheus.CounterValue, p.Wait.Seconds(), p.Name, name)
 		}
 	}
-	s, ok := (*opened).(interface {
+	s, ok := opened.(interface {
 		Standbys(context.Context) (store.Standbys, error)
 	})
 	if !ok {

@@ -168,6 +168,11 @@ type Ledger struct {
 	// Name stands in addresses: /v1/NAME/…. 1 to 64 letters, digits, dots,
 	// underscores and hyphens, the first a letter or digit. Required.
 	Name string `toml:"name"`
+	// Database is one of its own, as Config.Database, with its password file and pooler. Default none:
+	// that of the daemon.
+	Database             string `toml:"database"`
+	DatabasePasswordFile string `toml:"database_password_file"`
+	DatabasePooler       bool   `toml:"database_pooler"`
 	// SigningKey is the key file; its origin is the ledger's. Default
 	// DATA/NAME.key.
 	SigningKey string `toml:"signing_key"`
@@ -259,6 +264,16 @@ func (c *Config) Resolve() {
 	}
 }
 
+// Of returns the settings as they are for one ledger: with its own database, if it has one.
+func (c *Config) Of(l Ledger) *Config {
+	if l.Database == "" {
+		return c
+	}
+	of := *c
+	of.Database, of.DatabasePasswordFile, of.DatabasePooler = l.Database, l.DatabasePasswordFile, l.DatabasePooler
+	return &of
+}
+
 // Credentials takes every secret file from one directory, by its name there: a supervisor
 // such as systemd hands the daemon private copies in a directory of its own. The key of the
 // TLS certificate stays where it is: it is renewed while the daemon runs, and the copy is of
@@ -270,7 +285,7 @@ func (c *Config) Credentials(dir string) {
 	}
 	for i := range c.Ledgers {
 		l := &c.Ledgers[i]
-		secrets = append(secrets, &l.SigningKey)
+		secrets = append(secrets, &l.SigningKey, &l.DatabasePasswordFile)
 		for k := range l.SigningKeys {
 			secrets = append(secrets, &l.SigningKeys[k])
 		}

@@ -111,6 +111,13 @@ func TestValidate(t *testing.T) {
 		{"ledger 1: name", func(c *Config) { c.Ledgers = []Ledger{{Name: "caf\u00e9"}} }},
 		{"ledger 1: name", func(c *Config) { c.Ledgers = []Ledger{{Name: strings.Repeat("a", 65)}} }},
 		{"ledger: name", func(c *Config) { c.Ledgers = []Ledger{{Name: "a"}, {Name: "b"}, {Name: "a"}} }},
+		{"ledger: database", func(c *Config) { c.Ledgers = []Ledger{{Name: "a", Database: "mysql://x"}} }},
+		{"ledger: database_password_file", func(c *Config) {
+			c.Ledgers = []Ledger{{Name: "a", DatabasePasswordFile: "p"}}
+		}},
+		{"ledger: database_pooler", func(c *Config) {
+			c.Ledgers = []Ledger{{Name: "a", Database: "sqlite:x", DatabasePooler: true}}
+		}},
 		{"ledger: signing_key, signing_keys", func(c *Config) {
 			c.Ledgers = []Ledger{{Name: "a", SigningKey: "k"}, {Name: "b", SigningKey: "k"}}
 		}},

@@ -213,6 +213,9 @@ write_timeout = "2s"
 idle_timeout = "3s"
 [[ledger]]
 name = "roulette.nl"
+database = "postgres://writer@other.example.org/shuffled"
+database_password_file = "/run/credentials/other"
+database_pooler = true
 signing_key = "/keys/nl"
 signing_keys = ["/keys/nl-2", "/keys/nl-3"]
 mark = "/marks/nl"
@@ -251,7 +254,8 @@ func TestEverySettingIsRead(t *testing.T) {
 	c := different(t)
 	walk("Config", reflect.ValueOf(*Default()), reflect.ValueOf(*c))
 	if len(c.Ledgers) != 2 || !reflect.DeepEqual(c.Ledgers[0],
-		Ledger{"roulette.nl", "/keys/nl", []string{"/keys/nl-2", "/keys/nl-3"}, "/marks/nl",
+		Ledger{"roulette.nl", "postgres://writer@other.example.org/shuffled", "/run/credentials/other", true,
+			"/keys/nl", []string{"/keys/nl-2", "/keys/nl-3"}, "/marks/nl",
 			[]string{"https://a.example/hook", "https://b.example/hook"},
 			[]string{"/houses/a.policy", "/houses/b.policy"},
 			[]string{"lab.example.org/orders https://lab.example.org/v1/orders /keys/lab.token",

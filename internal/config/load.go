@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -47,7 +48,11 @@ func Parse(name string, text []byte) (*Config, error) {
 		return nil, located(name, text, err)
 	}
 	problems := c.problems()
-	if c.Database != withoutPassword(c.Database) {
+	addresses := []string{c.Database}
+	for _, l := range c.Ledgers {
+		addresses = append(addresses, l.Database)
+	}
+	if slices.ContainsFunc(addresses, func(a string) bool { return a != withoutPassword(a) }) {
 		problems = append(problems, errPassword)
 	}
 	if len(problems) > 0 {

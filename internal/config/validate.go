@@ -36,7 +36,7 @@ func (c *Config) problems() []error {
 	if c.Data == "" {
 		p.add("data", "must name a directory")
 	}
-	c.checkDatabase(p)
+	checkDatabase(p, "", c)
 	p.distinct("sealing_keys", c.SealingKeys)
 	p.duration("clock_step", c.ClockStep, 100*time.Millisecond, time.Hour)
 	p.duration("mark_sync", c.MarkSync, time.Millisecond, time.Second)
@@ -63,26 +63,27 @@ func (c *Config) problems() []error {
 	return p.all
 }
 
-func (c *Config) checkDatabase(p *problems) {
+// checkDatabase checks the database of the settings, whose names begin with the prefix.
+func checkDatabase(p *problems, prefix string, c *Config) {
 	path, sqlite := strings.CutPrefix(c.Database, schemeSQLite)
 	switch {
 	case c.Database == "": // the default
 	case sqlite:
 		if path == "" {
-			p.add("database", "must have a path after sqlite:")
+			p.add(prefix+"database", "must have a path after sqlite:")
 		}
 	default:
 		// The error of url.Parse holds the address, and that may hold a password.
 		u, err := url.Parse(c.Database)
 		if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-			p.add("database", "must be postgres://… or sqlite:PATH")
+			p.add(prefix+"database", "must be postgres://… or sqlite:PATH")
 		}
 	}
 	if c.DatabasePasswordFile != "" && (c.Database == "" || sqlite) {
-		p.add("database_password_file", "must be left out: only a postgres:// database has a password")
+		p.add(prefix+"database_password_file", "must be left out: only a postgres:// database has a password")
 	}
 	if c.DatabasePooler && (c.Database == "" || sqlite) {
-		p.add("database_pooler", "must be left out: only a postgres:// database has a pooler")
+		p.add(prefix+"database_pooler", "must be left out: only a postgres:// database has a pooler")
 	}
 }
 
@@ -181,6 +182,8 @@ func (c *Config) checkLedgers(p *problems) {
 		if l.Mark != "" {
 			marks = append(marks, l.Mark)
 		}
+		checkDatabase(p, "ledger: ", &Config{Database: l.Database, DatabasePasswordFile: l.DatabasePasswordFile,
+			DatabasePooler: l.DatabasePooler})
 		p.webhooks("ledger: webhooks", l.Webhooks)
 		p.distinct("ledger: houses", l.Houses)
 		p.coDealers(l.CoDealers)

@@ -38,8 +38,8 @@ var databaseCures = map[ledger.Cause]string{
 }
 
 // database looks at what the start does not insist on: rights, guards, version and clock.
-func (d *doctor) database(ctx context.Context) {
-	e, err := place.Examine(ctx, d.cfg)
+func (d *doctor) database(ctx context.Context, cfg *config.Config) {
+	e, err := place.Examine(ctx, cfg)
 	if d.failed("database", "run roles.sql as the database's administrator, after every migration", err) {
 		return
 	}
@@ -59,12 +59,16 @@ func (d *doctor) database(ctx context.Context) {
 	if e.Number > 0 && e.Number < 130000 {
 		d.fail("database", "use PostgreSQL 13 or newer", "the server is PostgreSQL %s", e.Version)
 	}
+	if e.Citus {
+		d.warn("durability", "SELECT * FROM run_command_on_workers('SHOW synchronous_commit'), and the same for fsync and "+
+			"full_page_writes: each must be on", "the server has Citus: the settings of its other nodes were not checked")
+	}
 	if len(d.findings) == before {
 		what := "schema, rights, guards and durability are"
 		if e.Number == 0 {
 			what = "schema and durability are" // an embedded store knows no roles
 		}
-		d.ok("database", "%s: %s as they must be", strings.TrimSpace(place.Database(d.cfg)+" "+e.Version), what)
+		d.ok("database", "%s: %s as they must be", strings.TrimSpace(place.Database(cfg)+" "+e.Version), what)
 	}
 	if !e.Clock.IsZero() {
 		d.clock("clock of the database", e.Clock, 0)

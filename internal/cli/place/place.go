@@ -40,6 +40,12 @@ func (p Flags) Load() (*config.Config, error) {
 		cfg.Data = p.Data
 	}
 	if p.Database != "" {
+		// A ledger's own database comes with its password file.
+		for _, l := range cfg.Ledgers {
+			if l.Database == p.Database {
+				cfg = cfg.Of(l)
+			}
+		}
 		cfg.Database = p.Database
 	}
 	cfg.Resolve()

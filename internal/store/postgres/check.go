@@ -25,11 +25,26 @@ type refusal struct {
 func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
-// sqlServer asks what checkServer judges.
+// sqlServer asks what checkServer judges. An engine of the family may not know a setting.
 const sqlServer = `
-SELECT current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
-       pg_is_in_recovery(), current_setting('is_superuser'), obj_description(to_regclass('heads'), 'pg_class'),
-       current_setting('transaction_read_only')`
+SELECT current_setting('fsync', true), current_setting('full_page_writes', true),
+       current_setting('synchronous_commit', true), pg_is_in_recovery(), current_setting('is_superuser'),
+       obj_description(to_regclass('heads'), 'pg_class'), current_setting('transaction_read_only'), version()`
+
+// engineOf names the engine of a server by its answer to version(): "" for PostgreSQL itself.
+func engineOf(version string) string {
+	for _, e := range []struct{ says, name string }{{"CockroachDB", "CockroachDB"}, {"-YB-", "YugabyteDB"},
+		{"Redshift", "Redshift"}, {"Greenplum", "Greenplum"}} {
+		if strings.Contains(version, e.says) {
+			return e.name
+		}
+	}
+	if strings.HasPrefix(version, "PostgreSQL ") {
+		return ""
+	}
+	name, _, _ := strings.Cut(version, " ")
+	return name
+}
 
 // checkServer returns a *refusal of a server or role that could lose or change
 // evidence, or that has another schema.
@@ -38,12 +53,17 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 	if r.Err != nil {
 		return r.Err
 	}
-	if len(r.Rows) != 1 || len(r.Rows[0]) != 7 {
+	if len(r.Rows) != 1 || len(r.Rows[0]) != 8 {
 		return &refusal{err: errors.New("the server does not answer like PostgreSQL")}
 	}
-	var v [7]string
+	var v [8]string
 	for i, b := range r.Rows[0] {
 		v[i] = string(b)
+	}
+	if engine := engineOf(v[7]); engine != "" {
+		// Where it has the settings below, they may govern nothing.
+		return &refusal{err: fmt.Errorf("the server is %q and not PostgreSQL: whether it keeps what it acknowledged was "+
+			"not checked, for its settings are not those of PostgreSQL (docs/SCALE.md)", engine)}
 	}
 	switch {
 	case v[3] != "f":

@@ -59,6 +59,28 @@ func TestServerRefused(t *testing.T) {
 	})
 }
 
+// as returns the database with a schema in front that answers as another engine would.
+func as(t *testing.T, dsn, sql string) string {
+	t.Helper()
+	exec(t, dsn, "CREATE SCHEMA engine; "+sql)
+	return dsn + "&options=-c%20search_path%3Dengine%2Cpg_catalog%2Cpublic"
+}
+
+// TestEngineRefused: an engine whose durability nobody can ask for is named, and not started on.
+func TestEngineRefused(t *testing.T) {
+	t.Parallel()
+	for version, engine := range map[string]string{
+		"CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu, built 2023/09/27 01:53:43, go1.19.10)":        "CockroachDB",
+		"PostgreSQL 11.2-YB-2.19.3.0-b0 on x86_64-pc-linux-gnu, compiled by clang version 15, 64-bit": "YugabyteDB",
+		"AnotherDB 1.0": "AnotherDB",
+	} {
+		dsn := migrated(t)
+		refusedWith(t, as(t, dsn, "CREATE FUNCTION engine.version() RETURNS text LANGUAGE sql AS $$SELECT '"+version+
+			"'::text$$"), Options{AllowSuperuser: true}, fmt.Sprintf("the server is %q and not PostgreSQL", engine))
+		open(t, dsn, Options{})
+	}
+}
+
 func refusedWith(t *testing.T, dsn string, o Options, reason string) {
 	t.Helper()
 	s, err := Open(t.Context(), dsn, o)

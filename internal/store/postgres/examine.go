@@ -17,6 +17,7 @@ type Examined struct {
 	Changes string // tables of evidence in which it may change or remove rows
 	Lacks   string // tables that it cannot use as a daemon does
 	Gone    string // triggers that guard evidence and are not there or not enabled
+	Citus   bool   // its tables may lie on other nodes, of which nothing was asked
 }
 
 const sqlExamine = `
@@ -34,7 +35,8 @@ SELECT current_setting('server_version'), current_setting('server_version_num'):
          WHERE NOT has_table_privilege(t, 'SELECT') OR NOT has_table_privilege(t, 'INSERT')), '')
        || CASE WHEN has_table_privilege('heads', 'UPDATE') THEN '' ELSE ' heads' END,
        coalesce((SELECT string_agg(name || ' of ' || t, ', ') FROM guards g WHERE NOT EXISTS
-         (SELECT FROM pg_trigger p WHERE p.tgrelid = to_regclass(g.t) AND p.tgname = g.name AND p.tgenabled <> 'D')), '')`
+         (SELECT FROM pg_trigger p WHERE p.tgrelid = to_regclass(g.t) AND p.tgname = g.name AND p.tgenabled <> 'D')), ''),
+       EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')`
 
 // Examine asks the server at dsn. Its tables must be of this program's schema.
 func Examine(ctx context.Context, dsn string, o Options) (e Examined, err error) {
@@ -44,7 +46,8 @@ func Examine(ctx context.Context, dsn string, o Options) (e Examined, err error)
 	}
 	defer db.Close()
 	row := db.QueryRowContext(ctx, sqlExamine)
-	if err := row.Scan(&e.Version, &e.Number, &e.Clock, &e.Owns, &e.Changes, &e.Lacks, &e.Gone); err != nil {
+	if err := row.Scan(&e.Version, &e.Number, &e.Clock, &e.Owns, &e.Changes, &e.Lacks, &e.Gone,
+		&e.Citus); err != nil {
 		return e, fmt.Errorf("asking for rights and guards: %w", clean(err))
 	}
 	return e, nil

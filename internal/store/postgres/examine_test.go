@@ -20,10 +20,14 @@ func TestExamine(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.Contains(e.Owns, "entries") || !strings.Contains(e.Changes, "entries") ||
-			e.Lacks != "" || e.Gone != "" || e.Version == "" ||
+			e.Lacks != "" || e.Gone != "" || e.Citus || e.Version == "" ||
 			e.Number < 130000 || time.Since(e.Clock).Abs() > time.Minute {
 			t.Errorf("%+v: %+v", o, e)
 		}
+	}
+	if e, err := Examine(t.Context(), as(t, dsn, "CREATE VIEW engine.pg_extension AS SELECT 'citus'::name AS extname"),
+		Options{}); err != nil || !e.Citus {
+		t.Errorf("with Citus: %+v, %v", e, err)
 	}
 	exec(t, dsn, "DROP TRIGGER kept ON heads")
 	if e, err := Examine(t.Context(), dsn, Options{}); err != nil || e.Gone != "kept of heads" {
