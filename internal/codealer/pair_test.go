@@ -53,6 +53,7 @@ type daemon struct {
 	signers []*keys.SigningKey // the first is in force
 	vkey    string
 	store   store
+	db      string // file of the SQLite database
 	open    ledger.Config
 	cfg     dealer.Config
 	ledger  *ledger.Ledger
@@ -167,6 +168,7 @@ func (p *pair) begin(origin string, signers []*keys.SigningKey, witnesses string
 		d.store = s
 	} else {
 		path := filepath.Join(dir, "db")
+		d.db = path
 		check(t, sqlite.MigrateUp(t.Context(), path, sqlite.Options{}))
 		s, err := sqlite.Open(path, sqlite.Options{})
 		check(t, err)

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -58,6 +59,52 @@ func BenchmarkInspect(b *testing.B) {
 			b.ReportMetric(float64(peak(b)), "peak-MiB")
 		})
 	}
+}
+
+// BenchmarkPair checks the ledgers of a house and of its co-dealer, with four blind deals a
+// hand. SHUFFLED_INSPECT is the number of hands.
+//
+//	SHUFFLED_INSPECT=100000 go test ./internal/inspect -run '^$' -bench Pair -benchtime 1x
+func BenchmarkPair(b *testing.B) {
+	n, err := strconv.Atoi(os.Getenv("SHUFFLED_INSPECT"))
+	if err != nil {
+		n = 2_000
+	}
+	temp := b.TempDir()
+	b.Setenv("TMPDIR", temp)
+	house, lab := b.TempDir(), b.TempDir()
+	inspecttest.FastPair(house, lab, n)
+	runtime.GC()
+	before := peak(b)
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // as the command does
+	began, files := cpu(b), int64(0)
+	for b.Loop() {
+		r, err := inspectPair(b, house, lab, func(o *PairOptions) {
+			o.CoDealer.Progress = func(Progress) { files = max(files, size(b, temp)) }
+		})
+		if err != nil || r.Verdict != Proved || r.Totals.Blind != uint64(n) {
+			b.Fatalf("%v: %s, %+v", err, r.Verdict, r.Totals)
+		}
+	}
+	b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "hands/s")
+	b.ReportMetric(float64(b.N*n)/(cpu(b)-began).Seconds(), "hands/cpu-s")
+	b.ReportMetric(float64(peak(b)), "peak-MiB")
+	b.ReportMetric(float64(before), "before-MiB")
+	b.ReportMetric(float64(files)/float64(n), "file-bytes/hand")
+}
+
+// size is how many bytes the files below a directory have.
+func size(b *testing.B, dir string) (n int64) {
+	err := filepath.Walk(dir, func(_ string, f os.FileInfo, err error) error {
+		if err == nil && !f.IsDir() {
+			n += f.Size()
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return n
 }
 
 // cpu is the time that the process spent on cores, its system calls included: what

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"crypto/ed25519"
 	"maps"
 	"os"
 	"path/filepath"
@@ -275,6 +276,11 @@ func TestPairTrust(t *testing.T) {
 		"a key of both": {func(o *PairOptions) {
 			o.CoDealer.Policy = append([]byte("log "+inspecttest.VKey()+"\n"), o.CoDealer.Policy...)
 		}, "", 0, CodeNotApart},
+		"a witness with the house's name": {func(o *PairOptions) {
+			vkey, err := audit.WitnessVKey(inspecttest.Origin, ed25519.PublicKey(inspecttest.Public(inspecttest.Key("x"))[1:]))
+			must(t, err)
+			o.CoDealer.Policy = append([]byte("witness x "+vkey+"\n"), o.CoDealer.Policy...)
+		}, "", 0, CodeNotApart},
 	} {
 		r, err := inspectPair(t, p.House.Dir, p.Lab.Dir, x.change)
 		if err != nil {
@@ -314,6 +320,30 @@ func TestPairCut(t *testing.T) {
 		must(t, err)
 		if r.Verdict != Proved || r.Totals != x.want || r.House.Totals.NeedsCoDealer != x.want.Shuffles-1 {
 			t.Errorf("%s: %s, %+v, %s", name, r.Verdict, r.Totals, asJSON(t, r.Faults))
+		}
+	}
+}
+
+// TestPairEnd: of an order that is open and was not seen since the close of its shuffle, nobody knows whether more was
+// dealt.
+func TestPairEnd(t *testing.T) {
+	for seen, blind := range map[bool]uint64{true: 1, false: 0} {
+		p := inspecttest.NewPair(t.TempDir(), t.TempDir())
+		h := asked(p, nil)
+		p.See()
+		h.Play(nil)
+		p.Wait(1)
+		h.End(audit.OutcomeCompleted, audit.ReasonNone, nil)
+		p.Wait(1)
+		if seen {
+			p.Lab.Start()
+		}
+		p.See()
+		p.Finish()
+		r, err := inspectPair(t, p.House.Dir, p.Lab.Dir)
+		must(t, err)
+		if r.Verdict != Proved || r.Totals.Blind != blind || r.House.Totals.NeedsCoDealer != 1-blind {
+			t.Errorf("seen %t: %s, %+v", seen, r.Verdict, r.Totals)
 		}
 	}
 }

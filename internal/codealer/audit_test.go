@@ -1,0 +1,94 @@
+package codealer_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
+	"shuffled/internal/dealer"
+	"shuffled/internal/inspect"
+	"shuffled/internal/ledger"
+	rows "shuffled/internal/store"
+	"shuffled/internal/store/sqlite"
+)
+
+// export writes the bundle of a ledger, once the witnesses saw all of it.
+func (d *daemon) export() *inspect.Bundle {
+	d.t.Helper()
+	check(d.t, d.ledger.AwaitCosigned(d.t.Context(), d.ledger.Head().Size-1))
+	evidence, err := sqlite.OpenEvidence(d.db, sqlite.Options{})
+	check(d.t, err)
+	defer evidence.Close()
+	dir := filepath.Join(d.t.TempDir(), "bundle")
+	_, err = bundle.Export(d.t.Context(), rows.Export{Evidence: evidence, ID: ledger.IDOf(d.origin)}, dir,
+		bundle.Options{Origin: d.origin})
+	check(d.t, err)
+	b, err := inspect.OpenBundle(dir)
+	check(d.t, err)
+	d.t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// orders waits until the co-dealer closed as many orders.
+func (p *pair) orders(closed int) {
+	p.t.Helper()
+	ctx := within(p.t.(*testing.T), 20*time.Second)
+	for {
+		moved := p.lab.ledger.Changed()
+		all, err := p.lab.ledger.Entries(ctx, 0, p.lab.ledger.Head().Size)
+		check(p.t, err)
+		n := 0
+		for _, e := range all {
+			if _, ok := e.Entry.Body.(*audit.Close); ok {
+				n++
+			}
+		}
+		if n >= closed {
+			return
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			p.t.Fatalf("%d orders are closed, want %d", n, closed)
+		}
+	}
+}
+
+// TestAuditOfPair: the ledgers of two daemons, exported, hold against each other: hands that were played, one whose
+// answer was lost and that ended behind it, and one that is open.
+func TestAuditOfPair(t *testing.T) {
+	p := newPair(t, setting{})
+	for _, key := range []string{"hand-1", "hand-2"} {
+		s := p.blind(key)
+		p.deal(s.ID, 0, seat(2, "a"), seat(2, "b"))
+		p.deal(s.ID, 4, burn, board(3))
+		p.close(s.ID, completed)
+	}
+	s := p.blind("hand-3")
+	p.deal(s.ID, 0, seat(2, "a"))
+	p.front.broken("/deal", lost)
+	_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, dealer.DealRequest{First: 2,
+		Runs: []audit.Run{board(1)}})
+	if err == nil {
+		t.Fatal("dealt")
+	}
+	p.front.broken("", nil)
+	p.close(s.ID, gone)
+	p.orders(3)
+	open := p.blind("hand-4")
+	p.deal(open.ID, 0, seat(2, "a"))
+	r, err := inspect.Pair(t.Context(), p.house.export(), p.lab.export(), inspect.PairOptions{Limit: time.Hour,
+		House: inspect.Options{Policy: []byte(p.policy[houseOrigin])}, CoDealer: inspect.Options{
+			Policy: []byte(p.policy[labOrigin])}})
+	check(t, err)
+	want := inspect.PairCounts{Shuffles: 4, Blind: 3, OrdersChecked: 3, Requests: 7, Matched: 6, Unplayed: 1}
+	if r.Verdict != inspect.Proved || r.Totals != want || r.House.Totals.NeedsCoDealer != 1 {
+		t.Errorf("%s, %+v, %d need a co-dealer: %v %v %v", r.Verdict, r.Totals, r.House.Totals.NeedsCoDealer, r.Faults,
+			r.House.Faults, r.CoDealer.Faults)
+	}
+	if len(r.Unplayed) != 1 || r.Unplayed[0].Shuffle != s.ID || r.Unplayed[0].Seen == "" || r.Unplayed[0].Restarted {
+		t.Errorf("%+v", r.Unplayed)
+	}
+}
