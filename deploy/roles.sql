@@ -70,8 +70,8 @@ BEGIN
         ORDER BY c.relname
     LOOP
         CASE
-            WHEN rel.name IN ('ledgers', 'entries', 'tiles', 'checkpoints', 'cosigned', 'decks', 'terms', 'slots',
-                'statements') THEN -- evidence
+            WHEN rel.name IN ('ledgers', 'entries', 'tiles', 'checkpoints', 'cosigned', 'late', 'decks', 'terms',
+                'slots', 'statements') THEN -- evidence
                 writer := 'SELECT, INSERT';
                 reader := 'SELECT';
             WHEN rel.name = 'heads' THEN

@@ -30,13 +30,14 @@ var granted = map[string]map[string][]string{
 	writer: {
 		"ledgers": {"SELECT", "INSERT"}, "entries": {"SELECT", "INSERT"}, "tiles": {"SELECT", "INSERT"},
 		"checkpoints": {"SELECT", "INSERT"}, "cosigned": {"SELECT", "INSERT"}, "decks": {"SELECT", "INSERT"},
+		"late":  {"SELECT", "INSERT"},
 		"terms": {"SELECT", "INSERT"}, "slots": {"SELECT", "INSERT"}, "statements": {"SELECT", "INSERT"},
 		"heads":          {"SELECT", "UPDATE"},
 		"access_records": {"SELECT", "INSERT"},
 	},
 	reader: {
 		"ledgers": {"SELECT"}, "entries": {"SELECT"}, "tiles": {"SELECT"},
-		"checkpoints": {"SELECT"}, "cosigned": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"},
+		"checkpoints": {"SELECT"}, "cosigned": {"SELECT"}, "late": {"SELECT"}, "decks": {"SELECT"}, "heads": {"SELECT"},
 		"terms": {"SELECT"}, "slots": {"SELECT"}, "access_records": {"SELECT"}, "statements": {"SELECT"},
 	},
 }
@@ -215,7 +216,8 @@ INSERT INTO checkpoints (ledger, size, root, checkpoint) SELECT ledger, size, ro
 	refused(t, w, `UPDATE access_records SET time = 1`)
 	do(t, w, `INSERT INTO terms (ledger, hash, kind, bytes) VALUES (1, decode(repeat('04', 32), 'hex'), 1, '1')`)
 	do(t, w, `INSERT INTO statements (ledger, shuffle, n, note) VALUES (1, 1, 0, '')`)
-	for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks", "terms", "slots",
+	for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "late", "decks", "terms",
+		"slots",
 		"statements"} {
 		refused(t, w, "UPDATE "+table+" SET ledger = 2")
 		refused(t, w, "DELETE FROM "+table)

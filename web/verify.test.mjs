@@ -422,8 +422,8 @@ const fileOf = (c) => c.file_base64 !== undefined ? new Uint8Array(Buffer.from(c
 test("the verdict vectors: verdict, level and failed step", async () => {
   for (const c of vectors()) {
     const v = await shuffled.verify(fileOf(c), c.trust);
-    assert.deepEqual({ verdict: v.verdict, level: v.level, failed: v.failed, overlap: v.overlap, mixed: v.mixed, statements: v.level && v.statements },
-      { verdict: c.want.verdict, level: c.want.level, failed: c.want.failed, overlap: c.want.overlap, mixed: c.want.mixed, statements: c.want.statements }, `${c.name}: ${v.steps.find((s) => s.result === "failed")?.detail ?? v.unknown ?? ""}`);
+    assert.deepEqual({ verdict: v.verdict, level: v.level, failed: v.failed, late: v.late, overlap: v.overlap, mixed: v.mixed, statements: v.level && v.statements },
+      { verdict: c.want.verdict, level: c.want.level, failed: c.want.failed, late: c.want.late, overlap: c.want.overlap, mixed: c.want.mixed, statements: c.want.statements }, `${c.name}: ${v.steps.find((s) => s.result === "failed")?.detail ?? v.unknown ?? ""}`);
     if (v.level !== undefined) {
       assert.deepEqual(v.terms, c.want.terms, c.name);
       assert.deepEqual((v.cards ?? []).flatMap((card) => card.label ?? []), c.want.labels ?? [], c.name);

@@ -265,7 +265,7 @@ var (
 		"tiles.idx",
 		"schema_migrations.version", "schema_migrations.dirty",
 		"terms.ledger", "terms.hash", "terms.kind", "slots.ledger", "access_records.ledger",
-		"statements.ledger", "statements.n",
+		"statements.ledger", "statements.n", "late.ledger", "late.size",
 	}
 	plantedColumns = map[string]string{ // and their kinds
 		"entries.time": "number", "entries.serial": "number", "entries.shuffle": "number", "entries.tbl": "text",
@@ -273,7 +273,7 @@ var (
 		"cosigned.root": "hash",
 		"heads.root":    "hash", "heads.checkpoint": "bytes", "tiles.data": "tile",
 		"slots.slot": "hash", "slots.idx": "number",
-		"statements.shuffle": "number", "statements.note": "bytes",
+		"late.root": "hash", "late.checkpoint": "bytes", "statements.shuffle": "number", "statements.note": "bytes",
 		"access_records.time": "number", "access_records.request": "text", "access_records.token": "text",
 		"access_records.method": "text", "access_records.path": "text",
 		"access_records.seq": "number", "access_records.prev": "hash",
@@ -281,6 +281,7 @@ var (
 	// One row, with a value in every column, for each table alongside the evidence.
 	rowsBeside = []string{
 		"INSERT INTO slots (ledger, slot, idx) SELECT ledger, root, 1 FROM heads",
+		"INSERT INTO late (ledger, size, root, checkpoint) SELECT ledger, 1, root, root FROM heads",
 		"INSERT INTO statements (ledger, shuffle, n, note) SELECT ledger, 1, 0, root FROM heads",
 		"INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev) SELECT ledger, 1, 'r', 't', 'm', 'p', 1, root FROM heads",
 	}

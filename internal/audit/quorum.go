@@ -66,6 +66,21 @@ func (n *node) split() (a, b []string) {
 // its quorum is not none.
 func (p *Policy) Asks() bool { return p != nil && p.quorum != nil }
 
+// MetWithout reports whether the quorum can be met without the witnesses that are out. What
+// asks for nobody is met.
+func (p *Policy) MetWithout(out func(Witness) bool) bool {
+	if !p.Asks() {
+		return true
+	}
+	by := make(map[*node]bool)
+	for _, w := range p.Witnesses {
+		if _, unknown := w.Key.(unknownKey); !unknown && !out(w) {
+			by[w.node] = true
+		}
+	}
+	return p.quorum.met(by)
+}
+
 // Overlap is how many witnesses any two quorums of the policy have in common at
 // least: so many must cosign both of two histories, and lie (docs/SPEC.md section
 // 7.3, d). It is 0 if two quorums share none, and without a quorum.

@@ -108,6 +108,9 @@ type Witness struct {
 	// Hosts are host or host:port, alongside those of the policy with which a ledger was
 	// created; without a port they stand for that of http or https. Default none.
 	Hosts []string `toml:"hosts"`
+	// Intervals are witnesses that are asked at most so often, not for every checkpoint: the
+	// name of the key and 1s to 24h, as "w.example.org/w1 1m". Default none.
+	Intervals []string `toml:"intervals"`
 }
 
 // Webhook says how events are sent to the webhooks of ledgers.

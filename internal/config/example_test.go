@@ -32,7 +32,7 @@ func TestExampleIsDefault(t *testing.T) {
 	}
 	want := Default()
 	want.SealingKeys = []string{} // written out
-	want.Beacon.Relays, want.Witness.Hosts = []string{}, []string{}
+	want.Beacon.Relays, want.Witness = []string{}, Witness{Hosts: []string{}, Intervals: []string{}}
 	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}, Webhooks: []string{}, Houses: []string{},
 		CoDealers: []string{}}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -181,6 +181,7 @@ key = "/keys/hook"
 
 [witness]
 hosts = ["w.example.org", "[::1]:8443"]
+intervals = ["w.example.org/w1 1m", "w.example.org/w2 1h"]
 [limits]
 max_body = "65536B"
 max_verify_body = "64MiB"

@@ -125,6 +125,38 @@ func (w *Witness) check(p *problems) {
 			p.add("witness.hosts", "must hold hosts or host:port, as w.example.org or 192.0.2.7:8080, without a scheme or a path")
 		}
 	}
+	var names []string
+	for _, text := range w.Intervals {
+		name, every, err := ParseInterval(text)
+		if err != nil {
+			p.add("witness.intervals", "%s", err)
+			continue
+		}
+		names = append(names, name)
+		p.duration("witness.intervals", every, time.Second, 24*time.Hour)
+	}
+	p.distinct("witness.intervals", names)
+}
+
+// ParseInterval reads one of Witness.Intervals.
+func ParseInterval(text string) (name string, every Duration, err error) {
+	words := strings.Fields(text)
+	if len(words) != 2 || strings.Contains(words[0], "+") {
+		return "", 0, errors.New(`must have two words each: the name of a witness's key and a duration, as "w.example.org/w1 1m"`)
+	}
+	err = every.UnmarshalText([]byte(words[1]))
+	return words[0], every, err
+}
+
+// Every returns the intervals by name, of a configuration that was checked.
+func (w *Witness) Every() map[string]time.Duration {
+	all := make(map[string]time.Duration)
+	for _, text := range w.Intervals {
+		if name, every, err := ParseInterval(text); err == nil {
+			all[name] = every.Duration()
+		}
+	}
+	return all
 }
 
 func (l *Limits) check(p *problems) {

@@ -93,7 +93,10 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 		return nil, err
 	}
 	// One head covers them all: record made sure that the newest does.
-	head := d.cfg.Ledger.HeadFor(r.rows[len(r.rows)-1].Index)
+	head, err := d.cfg.Ledger.BestHead(ctx, r.rows[len(r.rows)-1].Index)
+	if err != nil {
+		return nil, err
+	}
 	t.Checkpoint = string(head.Checkpoint)
 	if t.Receipts, err = d.receipts(ctx, r, head); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"shuffled/internal/audit"
@@ -134,7 +135,7 @@ func (s *source) namedRows(ctx context.Context) error {
 func (s *source) odd(ctx context.Context) error {
 	rows := make(map[*store.Relation][]store.Raw)
 	tables := []*store.Relation{store.HeadRows, store.EntryRows, store.TileRows, store.CheckpointRows,
-		store.CosignedRows, store.SlotRows, store.DeckRows, store.TermsRows, store.StatementRows}
+		store.CosignedRows, store.LateRows, store.SlotRows, store.DeckRows, store.TermsRows, store.StatementRows}
 	for _, t := range tables {
 		var err error
 		if rows[t], err = s.rows.Odd(ctx, t, s.id, s.size); err != nil {
@@ -176,7 +177,7 @@ func (s *source) judgeOdd(r store.Raw, size uint64) {
 	switch r.Relation {
 	case store.EntryRows, store.SlotRows:
 		used = used && uint64(n) < size
-	case store.CheckpointRows, store.CosignedRows:
+	case store.CheckpointRows, store.CosignedRows, store.LateRows:
 		used = n > 0 && uint64(n) <= size
 	case store.StatementRows:
 		shuffle, _ := r.Int("shuffle")
@@ -196,7 +197,8 @@ func (s *source) countRows(ctx context.Context) (err error) {
 		relation *store.Relation
 		n        *uint64
 	}{{store.EntryRows, &s.counts.Entries}, {store.TileRows, &s.counts.Tiles},
-		{store.CheckpointRows, &s.counts.Checkpoints}, {store.CosignedRows, &s.counts.Cosigned}} {
+		{store.CheckpointRows, &s.counts.Checkpoints}, {store.CosignedRows, &s.counts.Cosigned},
+		{store.LateRows, &s.counts.Late}} {
 		if *c.n, err = s.rows.Count(ctx, c.relation, s.id, s.size); err != nil {
 			return err
 		}
@@ -221,46 +223,62 @@ func (s *source) signatureLines(sum inspect.Summary) {
 	}
 }
 
-// cosignatures sees that every line of a cosigned checkpoint but the ledger's own
-// is a valid cosignature of a witness that a policy of the ledger names: others
-// are not kept.
+// cosignatures sees that every line of a cosigned or late checkpoint but the ledger's own
+// is a valid cosignature of a witness that a policy of the ledger names: others are not kept.
+// A late checkpoint is a cosigned one, with more lines.
 func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 	policies := policiesOf(sum)
+	late := make(map[string]store.Raw) // by text
+	for r, err := range s.sizes(ctx, store.LateRows, 0) {
+		if err != nil {
+			return err
+		}
+		if b, _, ok := s.checkpoint(r); ok {
+			late[textOf(b)] = r
+			s.cosigned(r, b, policies)
+		}
+	}
 	for r, err := range s.sizes(ctx, store.CosignedRows, 0) {
 		if err != nil {
 			return err
 		}
-		b, ok := r.Bytes("checkpoint")
-		if !ok {
-			continue
+		b, _ := r.Bytes("checkpoint")
+		if _, err := audit.CheckpointText(b); err == nil { // another was named before
+			delete(late, textOf(b))
+			s.cosigned(r, b, policies)
 		}
-		head, err := audit.CheckpointText(b)
-		if err != nil {
-			continue // named before
-		}
-		known := 0
-		for _, k := range s.keys {
-			if _, err := audit.OpenCheckpoint(b, k); err == nil {
-				known++
-			}
-		}
-		var by []string // verifier keys: another policy may have another witness of the name
-		for _, p := range policies {
-			for _, c := range p.Cosignatures(b) {
-				i := slices.IndexFunc(p.Witnesses, func(w audit.Witness) bool { return w.Name == c.Witness })
-				if vkey := p.Witnesses[i].VKey; !slices.Contains(by, vkey) {
-					by = append(by, vkey)
-				}
-			}
-		}
-		if n := signatures(b); n != known+len(by) {
-			s.add(CodeSignatures, placeOf(r, "checkpoint"),
-				"of the %d signature lines at size %d %d are of the ledger and %d of its witnesses", n, head.Size,
-				known, len(by))
-		}
+	}
+	for _, text := range slices.Sorted(maps.Keys(late)) {
+		s.add(CodeColumn, placeOf(late[text], "checkpoint"), "no cosigned checkpoint is of this size and root")
 	}
 	return nil
 }
+
+// cosigned counts the lines of a checkpoint, and those of the ledger and of witnesses.
+func (s *source) cosigned(r store.Raw, signed []byte, policies []*audit.Policy) {
+	known := 0
+	for _, k := range s.keys {
+		if _, err := audit.OpenCheckpoint(signed, k); err == nil {
+			known++
+		}
+	}
+	var by []string // verifier keys: another policy may have another witness of the name
+	for _, p := range policies {
+		for _, c := range p.Cosignatures(signed) {
+			i := slices.IndexFunc(p.Witnesses, func(w audit.Witness) bool { return w.Name == c.Witness })
+			if vkey := p.Witnesses[i].VKey; !slices.Contains(by, vkey) {
+				by = append(by, vkey)
+			}
+		}
+	}
+	if n := signatures(signed); n != known+len(by) || known == 0 {
+		s.add(CodeSignatures, placeOf(r, "checkpoint"), "of the %d signature lines %d are of the ledger and %d of its witnesses",
+			n, known, len(by))
+	}
+}
+
+// textOf is what a signed checkpoint signs.
+func textOf(signed []byte) string { return string(signed[:len(signed)-len(linesOf(signed))]) }
 
 func policiesOf(sum inspect.Summary) (all []*audit.Policy) {
 	for _, k := range sum.Keys {

@@ -49,6 +49,7 @@ type Counts struct {
 	Tiles       uint64 `json:"tiles"`
 	Checkpoints uint64 `json:"checkpoints"`
 	Cosigned    uint64 `json:"cosigned"`
+	Late        uint64 `json:"late"`
 	Decks       uint64 `json:"decks"`
 	UnusedDecks uint64 `json:"unused_decks"`
 	Terms       uint64 `json:"terms"`

@@ -237,7 +237,7 @@ func victims(t *testing.T, m *material, table *store.Relation, rows []store.Raw)
 			return bytes.Count(b, []byte("\n— ")) == 2
 		})
 		add("the newest", func(r store.Raw) bool { return number(r, "size") == last })
-	case store.CosignedRows:
+	case store.CosignedRows, store.LateRows:
 		add("one that a deal relies on", func(r store.Raw) bool { return number(r, "size") > 30 })
 		add("the newest", func(r store.Raw) bool { return number(r, "size") == last })
 	case store.DeckRows, store.TermsRows:
@@ -376,6 +376,9 @@ func wantOf(v victim, column string) []want {
 		wants = []want{{table: table, column: column}, {table: table, key: key, code: fsck.CodeRowMissing}}
 	case v.Relation == store.StatementRows && column == "note":
 		wants = []want{{table: table, column: column}, {table: table, column: "shuffle", key: key}}
+	case v.Relation == store.LateRows && column != "checkpoint":
+		wants = []want{{table: table, column: column}, {table: table, code: fsck.CodeRowExtra},
+			{table: table, code: fsck.CodeRowTwice}}
 	case v.Relation == store.LedgerRows && column == "ledger":
 		wants = []want{{table: table, column: "ledger"}, {table: table, key: key, code: fsck.CodeRowMissing}}
 	case slices.Contains(v.Relation.Columns[:1+v.Relation.Keys], column):
@@ -402,9 +405,11 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 		for _, v := range victims(t, m, table, rows) {
 			key := keyText(v.Raw)
 			name := func(what string) string { return fmt.Sprintf("%s, %s: %s", table.Name, v.what, what) }
+			if table != store.LateRows { // nothing says that there is one
+				cases = append(cases, tamperCase{name("deleted"), []change{remove(v.Raw)},
+					[]want{{table: table.Name, key: key, code: missingCode(table)}}})
+			}
 			cases = append(cases,
-				tamperCase{name("deleted"), []change{remove(v.Raw)},
-					[]want{{table: table.Name, key: key, code: missingCode(table)}}},
 				tamperCase{name("twice"), []change{insert(v.Raw, v.Values)},
 					[]want{{table: table.Name, key: key, code: fsck.CodeRowTwice}}})
 			again := slices.Clone(v.Values)
@@ -426,7 +431,7 @@ func rowCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 			cases = append(cases, tamperCase{name("of no ledger"), []change{insert(v.Raw, none)}, stray})
 			cases = append(cases, strayCases(v, name)...)
 		}
-		if table == store.StatementRows {
+		if table == store.StatementRows || table == store.LateRows {
 			continue // no entry says that there are any
 		}
 		cases = append(cases, tamperCase{table.Name + ": emptied", []change{{"DELETE FROM " + table.Name, nil}},
@@ -481,7 +486,7 @@ func strayCases(v victim, name func(string) string) (cases []tamperCase) {
 func lineCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 	t.Helper()
 	own := m.heads[3].Checkpoint[bytes.LastIndex(m.heads[3].Checkpoint, []byte("\n\n"))+2:]
-	for _, table := range []*store.Relation{store.HeadRows, store.CheckpointRows, store.CosignedRows} {
+	for _, table := range []*store.Relation{store.HeadRows, store.CheckpointRows, store.CosignedRows, store.LateRows} {
 		for _, v := range victims(t, m, table, db.rows(t, table)) {
 			signed, _ := v.Bytes("checkpoint")
 			wants := []want{{table: table.Name, key: keyText(v.Raw)}}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -310,7 +311,7 @@ func (m *material) load(t testing.TB, s ledger.Store, batches int) {
 		if h.Size > old.Size {
 			break
 		}
-		if err := s.PutCosigned(t.Context(), m.id, h); err != nil {
+		if err := errors.Join(s.PutCosigned(t.Context(), m.id, h), s.PutLate(t.Context(), m.id, h)); err != nil {
 			t.Fatal(err)
 		}
 	}

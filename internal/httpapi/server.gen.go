@@ -1837,6 +1837,9 @@ type Verdict struct {
 	// Kind What the file is. Absent when it is neither.
 	Kind *VerdictKind `json:"kind,omitempty"`
 
+	// Late Who else of the policy's witnesses cosigned the checkpoint of the file. That gives no level.
+	Late []VerdictWitness `json:"late,omitempty"`
+
 	// Ledger The origin of the checkpoint.
 	Ledger *string `json:"ledger,omitempty"`
 

@@ -73,24 +73,26 @@ func (l *Ledger) newPolicyHistory() (*policyHistory, error) {
 	return &policyHistory{l: l, in: in, past: []policyInterval{{0, in.Governing(0)}}}, nil
 }
 
+// open returns the policy in force and those that wait.
+func (p *policyHistory) open() []*audit.Policy {
+	list := []*audit.Policy{p.in.Governing(0)}
+	for _, waiting := range p.in.Waiting() {
+		list = append(list, waiting.Policy)
+	}
+	return slices.DeleteFunc(list, func(policy *audit.Policy) bool { return !policy.Asks() })
+}
+
 // witnesses returns those of the policy in force and of the policies that wait, each once
 // at each of its addresses.
 func (p *policyHistory) witnesses() (all []audit.Witness) {
 	seen := make(map[gateway.Address]bool)
-	add := func(policy *audit.Policy) {
-		if !policy.Asks() {
-			return
-		}
+	for _, policy := range p.open() {
 		for _, one := range policy.Witnesses {
 			if at := gateway.AddressOf(one); !seen[at] {
 				seen[at] = true
 				all = append(all, one)
 			}
 		}
-	}
-	add(p.in.Governing(0))
-	for _, waiting := range p.in.Waiting() {
-		add(waiting.Policy)
 	}
 	return all
 }
@@ -226,13 +228,17 @@ func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
 	if !p.Asks() {
 		return nil // whether it may is for the rules
 	}
+	if err := l.checkIntervals(p); err != nil {
+		return notTaken("%s", err)
+	}
+	ask := slices.DeleteFunc(slices.Clone(p.Witnesses), l.hasInterval)
 	w := l.witnesses
 	if !w.trial.TryLock() {
 		return fmt.Errorf("%w: it was not tried: another one is", ErrPolicy)
 	}
 	defer w.trial.Unlock()
 	for try := 1; ; try++ {
-		r := w.gateway.Cosign(ctx, gateway.Head(l.Head()), p.Witnesses, p)
+		r := w.gateway.Cosign(ctx, gateway.Head(l.Head()), ask, p)
 		switch {
 		case r.Met:
 			return nil

@@ -66,6 +66,9 @@ type Config struct {
 	// Witness reaches a witness of the ledger's policies, which has these lines of one name
 	// and one URL in them. Required where one of them asks for any.
 	Witness func([]audit.Witness) (Witness, error)
+	// Intervals are how often a witness is asked at most, by the name of its key: one that is
+	// not in it is asked for every head. Open refuses them if a quorum needs such a witness.
+	Intervals map[string]time.Duration
 	// MayAsk says why the witness may not be asked at the address that a policy gives
 	// it; nil: it may. An address comes from someone who may write a policy, and this daemon
 	// would send requests to it. Without MayAsk any may be asked.
@@ -269,8 +272,11 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	l.publish()
 	go l.sequence()
 	go l.cache.run()
-	l.witnesses.start()
-	if err := l.begin(ctx); err != nil {
+	err = l.witnesses.start()
+	if err == nil {
+		err = l.begin(ctx)
+	}
+	if err != nil {
 		l.Close()
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}

@@ -12,13 +12,16 @@ import (
 )
 
 // Receipt returns the receipt of an entry as text, under the best checkpoint
-// there is (HeadFor); ErrNotFound for an index at or above the ledger's size. One
+// there is (BestHead); ErrNotFound for an index at or above the ledger's size. One
 // that another daemon wrote a moment ago is folded first.
 func (l *Ledger) Receipt(ctx context.Context, index uint64) (string, error) {
 	if err := l.reachEntry(ctx, index); err != nil {
 		return "", err
 	}
-	head := l.HeadFor(index)
+	head, err := l.BestHead(ctx, index)
+	if err != nil {
+		return "", err
+	}
 	row, err := l.row(ctx, index)
 	if err != nil {
 		return "", err

@@ -76,6 +76,13 @@ func (r *roll) doubted() bool {
 	return len(r.doubts) > 0
 }
 
+// doubters returns those of the witnesses that have seen another history.
+func (r *roll) doubters(of []audit.Witness) []audit.Witness {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(of, func(one audit.Witness) bool { return r.doubts[gateway.AddressOf(one)] == nil })
+}
+
 // note takes what a witness said. One that cosigns doubts no more.
 func (r *roll) note(a gateway.Answer) {
 	r.mu.Lock()

@@ -161,6 +161,18 @@ type Cosigned interface {
 	// CosignedFrom reads those of at least size in ascending order, without the
 	// barrier. It may see those that are added while it reads.
 	CosignedFrom(ctx context.Context, id ID, size uint64) iter.Seq2[Head, error]
+
+	// PutLate adds a late checkpoint: a cosigned one with the cosignatures of witnesses that
+	// are asked at an interval. It returns nil only when it is durable; ErrExists when there is
+	// one of this size, which stays; ErrNotFound for an unknown ledger.
+	PutLate(ctx context.Context, id ID, h Head) error
+
+	// LateFrom reads the first n late checkpoints of at least size, ascending, without the
+	// barrier.
+	LateFrom(ctx context.Context, id ID, size uint64, n int) ([]Head, error)
+
+	// NewestLate reads the n largest late checkpoints, largest first, without the barrier.
+	NewestLate(ctx context.Context, id ID, n int) ([]Head, error)
 }
 
 // Standing is what a reader asks of what it finds.

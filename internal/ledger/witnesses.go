@@ -38,7 +38,8 @@ type witnesses struct {
 	roll      roll
 	confirmed atomic.Bool  // a quorum cosigned a head of this daemon
 	cosigned  cosignedHead // the newest
-	trial     sync.Mutex   // held while a policy is tried
+	late      late
+	trial     sync.Mutex // held while a policy is tried
 
 	settled chan struct{} // closed when the first round is over and every witness has answered, if only with an error
 	settle  sync.Once     // closes settled
@@ -69,6 +70,7 @@ func (l *Ledger) newWitnesses() (*witnesses, error) {
 		policies: policies}
 	w.roll.l, w.roll.doubts = l, make(map[gateway.Address]*gateway.Contradiction)
 	w.cosigned.more = make(chan struct{})
+	w.late.asked = make(map[string]time.Time)
 	w.gateway = gateway.New(l.running, witnessedLog{l}, l.reachWitness, w.heard)
 	w.learn()
 	if w.policies.shown.Load().ask() && l.cfg.Witness == nil {
@@ -79,8 +81,11 @@ func (l *Ledger) newWitnesses() (*witnesses, error) {
 
 // start finds out which policy is in force, and runs the goroutine, which ends with the
 // ledger.
-func (w *witnesses) start() {
+func (w *witnesses) start() error {
 	w.follow()
+	if err := w.checkIntervals(); err != nil {
+		return err
+	}
 	w.roll.call(w.policies.witnesses())
 	if head := w.l.Head(); w.due(head) {
 		w.open(head)
@@ -88,6 +93,7 @@ func (w *witnesses) start() {
 		w.settle.Do(func() { close(w.settled) })
 	}
 	w.group.Go(w.run)
+	return nil
 }
 
 // wait waits for the end of the goroutines.
@@ -123,6 +129,7 @@ func (w *witnesses) run() {
 			w.settle.Do(func() { w.group.Go(func() { w.awaitAll(r) }) })
 		case <-retry.C:
 			w.follow()
+			w.askLate()
 		}
 		head := w.l.Head()
 		w.learn() // of the entries below head, at least
@@ -173,7 +180,8 @@ func (w *witnesses) open(head Head) {
 	if r.governing.Asks() {
 		quorums = []*audit.Policy{r.governing, w.policies.in.Next(head.Size)}
 	}
-	ask := w.policies.witnesses()
+	ask, slow := w.split()
+	ask = append(ask, w.roll.doubters(slow)...) // the ledger stands still until they are heard
 	w.asking = true
 	w.group.Go(func() {
 		r.came = w.gateway.Cosign(w.l.running, gateway.Head(head), ask, quorums...)

@@ -26,6 +26,7 @@ var (
 	TileRows       = &Relation{"tiles", []string{"ledger", "level", "idx", "data"}, 2}
 	CheckpointRows = &Relation{"checkpoints", []string{"ledger", "size", "root", "checkpoint"}, 1}
 	CosignedRows   = &Relation{"cosigned", []string{"ledger", "size", "root", "checkpoint"}, 1}
+	LateRows       = &Relation{"late", []string{"ledger", "size", "root", "checkpoint"}, 1}
 	SlotRows       = &Relation{"slots", []string{"ledger", "idx", "slot"}, 2}
 	DeckRows       = &Relation{"decks", []string{"ledger", "hash", "cards"}, 1}
 	TermsRows      = &Relation{"terms", []string{"ledger", "hash", "kind", "bytes"}, 1}
@@ -38,7 +39,7 @@ var AccessRows = &Relation{"access_records",
 
 // Relations lists all tables of evidence.
 func Relations() []*Relation {
-	return []*Relation{LedgerRows, HeadRows, EntryRows, TileRows, CheckpointRows, CosignedRows, SlotRows,
+	return []*Relation{LedgerRows, HeadRows, EntryRows, TileRows, CheckpointRows, CosignedRows, LateRows, SlotRows,
 		DeckRows, TermsRows, StatementRows}
 }
 
@@ -145,7 +146,7 @@ func (e *Evidence) Heads(ctx context.Context, id ledger.ID) ([]Raw, error) {
 const inRange = `ledger = CAST($1 AS bigint) AND %[1]s >= CAST($2 AS bigint) AND %[1]s < CAST($3 AS bigint)
 ORDER BY %[1]s`
 
-// Range returns the rows of entries, checkpoints, cosigned or slots whose key, or the first part of it, is
+// Range returns the rows of entries, checkpoints, cosigned, late or slots whose key, or the first part of it, is
 // from ≤ key < to, by key: all with the same key, and with any key between two numbers.
 func (e *Evidence) Range(ctx context.Context, t *Relation, id ledger.ID, from, to uint64) ([]Raw, error) {
 	return e.read(ctx, t, fmt.Sprintf(inRange, t.Columns[1]), int64(id), Number(from), Number(to))
@@ -224,7 +225,7 @@ func own(t *Relation, id ledger.ID, size uint64) (where string, args []any) {
 	switch t {
 	case EntryRows, SlotRows:
 		where, args = where+" AND idx >= 0 AND idx < CAST($2 AS bigint)", append(args, Number(size))
-	case CheckpointRows, CosignedRows:
+	case CheckpointRows, CosignedRows, LateRows:
 		where, args = where+" AND size > 0 AND size <= CAST($2 AS bigint)", append(args, Number(size))
 	case TileRows:
 		where += ` AND level >= 0 AND level < 7 AND idx >= 0

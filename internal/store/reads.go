@@ -93,6 +93,16 @@ func (r Reads) CosignedFrom(ctx context.Context, id ledger.ID, size uint64) iter
 	})
 }
 
+// LateFrom implements [ledger.Cosigned].
+func (r Reads) LateFrom(ctx context.Context, id ledger.ID, size uint64, n int) ([]ledger.Head, error) {
+	return All(ctx, r.query, ScanHead, SQLLateFrom, int64(id), Number(size), n)
+}
+
+// NewestLate implements [ledger.Cosigned].
+func (r Reads) NewestLate(ctx context.Context, id ledger.ID, n int) ([]ledger.Head, error) {
+	return All(ctx, r.query, ScanHead, SQLNewestLate, int64(id), n)
+}
+
 // Size implements [ledger.CommitFinder].
 func (r Reads) Size(ctx context.Context, id ledger.ID) (uint64, error) {
 	n, err := One(ctx, r.query, Only[uint64], SQLSize, int64(id))

@@ -22,6 +22,12 @@ WHERE ledger = $1 AND size > $2 ORDER BY size LIMIT 1`
 	SQLCosignedFrom = `SELECT size, root, checkpoint FROM cosigned
 WHERE ledger = $1 AND size >= $2 ORDER BY size LIMIT $3`
 
+	SQLLateFrom = `SELECT size, root, checkpoint FROM late
+WHERE ledger = $1 AND size >= $2 ORDER BY size LIMIT $3`
+
+	SQLNewestLate = `SELECT size, root, checkpoint FROM late
+WHERE ledger = $1 ORDER BY size DESC LIMIT $2`
+
 	SQLTile = `SELECT data FROM tiles WHERE ledger = $1 AND level = $2 AND idx = $3`
 
 	SQLTerms = `SELECT kind, bytes FROM terms WHERE ledger = $1 AND hash = $2`
@@ -56,7 +62,7 @@ ORDER BY time, request LIMIT $6`
 
 // Statements lists what Reads runs.
 var Statements = []string{
-	SQLLedgers, SQLSize, SQLRows, SQLCheckpointAfter, SQLCosignedFrom, SQLTile, SQLDeck, SQLTerms,
-	SQLStatements, SQLLastAccess, SQLAccess, SQLCountAccess, RecallEntryAt, RecallByID,
+	SQLLedgers, SQLSize, SQLRows, SQLCheckpointAfter, SQLCosignedFrom, SQLLateFrom, SQLNewestLate, SQLTile,
+	SQLDeck, SQLTerms, SQLStatements, SQLLastAccess, SQLAccess, SQLCountAccess, RecallEntryAt, RecallByID,
 	RecallByGameRef, RecallByTable,
 }

@@ -114,17 +114,38 @@ func (e *evidence) conclude(held bool) {
 	if !held {
 		return
 	}
-	if e.v.Verdict, e.v.Level = e.trust.level(); e.v.Verdict != Proved || e.seen == nil {
+	if e.v.Verdict, e.v.Level = e.trust.level(); e.v.Verdict != Proved {
 		return
 	}
+	if e.seen != nil {
+		e.witnessed()
+	}
+	if !e.trust.Policy.Asks() {
+		return
+	}
+	for _, c := range cosigned(e.trust.Policy, e.signed) {
+		if !slices.ContainsFunc(e.v.Witnesses, func(w Cosigned) bool { return w.Name == c.Name }) {
+			e.v.Late = append(e.v.Late, c)
+		}
+	}
+}
+
+// witnessed gives the level, unless the trusted policy gives none.
+func (e *evidence) witnessed() {
 	if err := e.witnessable(); err != nil {
 		e.v.explain(stepWitnesses, "the level stays recorded", err)
 		return
 	}
 	e.v.Level, e.v.Overlap = LevelWitnessed, e.trust.Policy.Overlap()
-	for _, c := range e.trust.Policy.Cosignatures(e.seen) {
-		e.v.Witnesses = append(e.v.Witnesses, Cosigned{Name: c.Witness, Time: timestamp(c.Time * 1000)})
+	e.v.Witnesses = cosigned(e.trust.Policy, e.seen)
+}
+
+// cosigned are the witnesses of a policy that cosigned a checkpoint.
+func cosigned(p *audit.Policy, checkpoint []byte) (by []Cosigned) {
+	for _, c := range p.Cosignatures(checkpoint) {
+		by = append(by, Cosigned{Name: c.Witness, Time: timestamp(c.Time * 1000)})
 	}
+	return by
 }
 
 // witnessable returns why the trusted policy gives no level: two quorums of it may

@@ -2,11 +2,25 @@ package verify
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
 )
+
+// seenLate says of which files witnesses cosigned the checkpoint, alongside those of the
+// level: with the level recorded all of them.
+var seenLate = map[string]string{
+	"beacon-witnessed-after-mix": "a c", "cosigned-2-of-3": "a c", "cosigned-groups": "a c", "cosigned-one": "a c",
+	"later-type-not-needed": "a c", "mldsa-witnessed-twice": "a", "receipt-witnessed-any": "a c",
+	"witnessed-11-s-after": "a b", "witnessed-absent": "b c", "witnessed-after-mix": "a b", "witnessed-any": "a c",
+	"witnessed-by-itself": "own", "witnessed-by-others": "b", "witnessed-cosigned-another": "a b",
+	"witnessed-nested-apart": "a c", "witnessed-nobody": "a b", "witnessed-policy-tabs": "b",
+	"witnessed-signed-plainly": "a b", "witnessed-time-0": "a b", "witnessed-time-10000": "a b",
+	"witnessed-time-64-bits": "a b", "witnessed-time-changed": "a b", "witnessed-times": "b",
+	"witnessed-too-few": "a b", "witnessed-too-late-too-few": "a b", "witnessed-too-late": "a c",
+}
 
 // goodCases are files that hold, with what they prove; the last few are honest
 // files that still fail, or that nothing vouches for.
@@ -17,6 +31,12 @@ func goodCases(t testing.TB) []vector {
 			Want: want{Verdict: Proved, Level: LevelRecorded}}
 		for _, f := range change {
 			f(&v)
+		}
+		for by := range strings.FieldsSeq(seenLate[name]) {
+			v.Want.Late = append(v.Want.Late, Cosigned{by, timestamp(witnessTime * 1000)})
+			if v.Want.WithoutBLS != nil {
+				v.Want.WithoutBLS.Late = v.Want.Late
+			}
 		}
 		cases = append(cases, v)
 	}

@@ -37,7 +37,7 @@ var causes = map[string]string{
 	stepEntries:   "an entry was exchanged or damaged, or a receipt is missing",
 	stepSignature: "wrong key, or the file is not of this ledger; a key from after a rotation does not vouch for what the one before signed: pin both",
 	stepInclusion: "an entry or a proof was altered, or the entry is not in the ledger",
-	stepWitnesses: "too few witnesses cosigned, or another policy is meant",
+	stepWitnesses: "too few witnesses cosigned, or not yet: a file that is asked for later may have the lines of slow ones; or another policy is meant",
 	stepOrigin:    "evidence of another ledger, or a sandbox passed off as production",
 	stepSlots:     "the house left the slot out of the plan, or the file is of another shuffle",
 	stepLegality:  "the operator broke the lifecycle, or a receipt was left out of the file",

@@ -45,6 +45,7 @@ type want struct {
 	Level      Level      `json:"level,omitempty"`
 	Failed     string     `json:"failed,omitempty"`
 	Witnesses  []Cosigned `json:"witnesses,omitempty"`
+	Late       []Cosigned `json:"late,omitempty"`
 	Overlap    int        `json:"overlap,omitempty"`
 	Mixed      []Mixed    `json:"mixed,omitempty"`
 	Terms      *Terms     `json:"terms,omitempty"`
@@ -58,8 +59,8 @@ type want struct {
 
 // found is what a verdict says of it.
 func found(v *Verdict) want {
-	w := want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Overlap: v.Overlap,
-		Mixed: v.Mixed, Statements: v.Statements, Blind: v.Blind, NotBlind: v.NotBlind}
+	w := want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Late: v.Late,
+		Overlap: v.Overlap, Mixed: v.Mixed, Statements: v.Statements, Blind: v.Blind, NotBlind: v.NotBlind}
 	if v.Verdict == Proved || v.Verdict == Consistent {
 		w.Terms = v.Terms
 	}

@@ -62,6 +62,8 @@ type Verdict struct {
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	// with LevelWitnessed: who cosigned the checkpoint it rests on, as the policy lists them
 	Witnesses []Cosigned `json:"witnesses,omitempty"`
+	// with Proved, under a policy with a quorum: who else of it cosigned the file's checkpoint; that gives no level
+	Late []Cosigned `json:"late,omitempty"`
 	// with LevelWitnessed: witnesses that two histories at this level would need to lie (docs/SPEC.md section 7.3, d)
 	Overlap int    `json:"overlap,omitempty"`
 	Entry   *Entry `json:"entry,omitempty"` // of a receipt

@@ -10,4 +10,4 @@ BEGIN
 END
 $$;
 
-DROP TABLE access_records, slots, statements, cosigned, terms, decks, checkpoints, tiles, entries, heads, ledgers;
+DROP TABLE access_records, slots, statements, late, cosigned, terms, decks, checkpoints, tiles, entries, heads, ledgers;

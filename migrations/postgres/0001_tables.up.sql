@@ -96,6 +96,16 @@ CREATE TABLE cosigned (
     PRIMARY KEY (ledger, size)
 );
 
+-- Late checkpoints: cosigned ones, with the cosignatures of witnesses that are asked at an
+-- interval.
+CREATE TABLE late (
+    ledger     bigint NOT NULL REFERENCES ledgers,
+    size       bigint NOT NULL CHECK (size > 0),
+    root       bytea NOT NULL CHECK (octet_length(root) = 32),
+    checkpoint bytea NOT NULL,
+    PRIMARY KEY (ledger, size)
+);
+
 -- Signed statements of auditors about shuffles whose tapes they opened (docs/SPEC.md
 -- section 8.1), by shuffle in the order in which they came.
 CREATE TABLE statements (

@@ -14,6 +14,7 @@ DROP TRIGGER IF EXISTS insert_only ON entries;
 DROP TRIGGER IF EXISTS insert_only ON tiles;
 DROP TRIGGER IF EXISTS insert_only ON checkpoints;
 DROP TRIGGER IF EXISTS insert_only ON cosigned;
+DROP TRIGGER IF EXISTS insert_only ON late;
 DROP TRIGGER IF EXISTS insert_only ON decks;
 DROP TRIGGER IF EXISTS insert_only ON terms;
 DROP TRIGGER IF EXISTS insert_only ON slots;

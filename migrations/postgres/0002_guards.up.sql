@@ -4,8 +4,8 @@
 -- up" brings them, also alongside daemons: their appends wait.
 
 -- The order is that in which an append takes its locks.
-LOCK TABLE heads, entries, tiles, checkpoints, decks, terms, slots, cosigned, statements, ledgers, access_records
-    IN ACCESS EXCLUSIVE MODE;
+LOCK TABLE heads, entries, tiles, checkpoints, decks, terms, slots, cosigned, late, statements, ledgers,
+    access_records IN ACCESS EXCLUSIVE MODE;
 
 -- Sealed tapes are ciphertext and entries mostly hashes: compressing them is
 -- work for nothing. EXTERNAL never tries, and still moves values out of the row
@@ -34,6 +34,8 @@ CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON checkpoints
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
 CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON cosigned
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
+CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON late
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
 CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON decks
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('evidence is insert-only');
 CREATE TRIGGER insert_only BEFORE UPDATE OR DELETE OR TRUNCATE ON terms
@@ -55,6 +57,7 @@ ALTER TABLE entries ENABLE ALWAYS TRIGGER insert_only;
 ALTER TABLE tiles ENABLE ALWAYS TRIGGER insert_only;
 ALTER TABLE checkpoints ENABLE ALWAYS TRIGGER insert_only;
 ALTER TABLE cosigned ENABLE ALWAYS TRIGGER insert_only;
+ALTER TABLE late ENABLE ALWAYS TRIGGER insert_only;
 ALTER TABLE decks ENABLE ALWAYS TRIGGER insert_only;
 ALTER TABLE terms ENABLE ALWAYS TRIGGER insert_only;
 ALTER TABLE slots ENABLE ALWAYS TRIGGER insert_only;

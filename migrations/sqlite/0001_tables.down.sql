@@ -9,6 +9,7 @@ DROP TABLE migrating_down;
 DROP TABLE access_records;
 DROP TABLE slots;
 DROP TABLE statements;
+DROP TABLE late;
 DROP TABLE cosigned;
 DROP TABLE terms;
 DROP TABLE decks;

@@ -81,6 +81,14 @@ CREATE TABLE cosigned (
     PRIMARY KEY (ledger, size)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE late (
+    ledger     INTEGER NOT NULL REFERENCES ledgers,
+    size       INTEGER NOT NULL CHECK (size > 0),
+    root       BLOB NOT NULL CHECK (length(root) = 32),
+    checkpoint BLOB NOT NULL,
+    PRIMARY KEY (ledger, size)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE statements (
     ledger  INTEGER NOT NULL REFERENCES ledgers,
     shuffle INTEGER NOT NULL CHECK (shuffle > 0),

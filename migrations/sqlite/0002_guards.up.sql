@@ -72,6 +72,14 @@ CREATE TRIGGER cosigned_no_replace BEFORE INSERT ON cosigned
 WHEN EXISTS (SELECT 1 FROM cosigned WHERE ledger = NEW.ledger AND size = NEW.size)
 BEGIN SELECT RAISE(ABORT, 'INSERT into cosigned is refused: the key is taken'); END;
 
+CREATE TRIGGER late_no_update BEFORE UPDATE ON late
+BEGIN SELECT RAISE(ABORT, 'UPDATE of late is refused: evidence is insert-only'); END;
+CREATE TRIGGER late_no_delete BEFORE DELETE ON late
+BEGIN SELECT RAISE(ABORT, 'DELETE of late is refused: evidence is insert-only'); END;
+CREATE TRIGGER late_no_replace BEFORE INSERT ON late
+WHEN EXISTS (SELECT 1 FROM late WHERE ledger = NEW.ledger AND size = NEW.size)
+BEGIN SELECT RAISE(ABORT, 'INSERT into late is refused: the key is taken'); END;
+
 CREATE TRIGGER statements_no_update BEFORE UPDATE ON statements
 BEGIN SELECT RAISE(ABORT, 'UPDATE of statements is refused: evidence is insert-only'); END;
 CREATE TRIGGER statements_no_delete BEFORE DELETE ON statements

@@ -21,7 +21,7 @@ def got_for(want, found):
             got[name] = [card.get(member) for card in found.get("cards", [])]
         else:
             got[name] = found.get(name)
-    for name in ("failed", "level", "witnesses", "overlap", "mixed", "blind", "not_blind"):
+    for name in ("failed", "level", "witnesses", "late", "overlap", "mixed", "blind", "not_blind"):
         if name in found and name not in want:
             got[name] = found[name]
     return got

@@ -32,6 +32,16 @@ def base(kind, trust, results, checkpoint):
             "checkpoint": {"origin": checkpoint.origin, "size": checkpoint.size}}
 
 
+def late_member(found, trust, checkpoint):
+    """Who else of the policy cosigned the checkpoint of a proved file."""
+    if found["verdict"] != "proved" or trust.policy is None or trust.policy.quorum == "none":
+        return
+    named = [one["name"] for one in found.get("witnesses", [])]
+    late = [one for one in witness_list(trust.policy, checkpoint) if one["name"] not in named]
+    if late:
+        found["late"] = late
+
+
 def receipt(file, entry, trust, results):
     """A receipt alone."""
     checkpoint = file.checkpoint
@@ -43,6 +53,7 @@ def receipt(file, entry, trust, results):
         found["level"] = "witnessed"
         found["witnesses"] = witness_list(trust.policy, checkpoint)
         found["overlap"] = trust.policy.overlap()
+    late_member(found, trust, checkpoint)
     body = entry.body
     source = body if entry.kind == "genesis" else body.get("context", {})
     found["production"] = bool(source.get("production", False))
@@ -115,6 +126,7 @@ def transcript(case):
         mixed = mixed_for(case, second)
         if mixed:
             found["level"], found["mixed"] = "mixed", mixed
+    late_member(found, case.trust, case.file.checkpoint)
     said.shuffle_members(case, found)
     said.terms_member(case, found, mixed)
     said.cards_member(case, found)

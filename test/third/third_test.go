@@ -182,7 +182,7 @@ func beacon(verdict map[string]any) bool {
 }
 
 // What a verdict says of a file beyond steps and level, of one that is good.
-const members = "level witnesses overlap mixed blind not_blind statements terms cards id recipient table serial " +
+const members = "level witnesses late overlap mixed blind not_blind statements terms cards id recipient table serial " +
 	"game_ref commitment deck_root disclosure committed_at close_by places next shown end_at state closed_at outcome " +
 	"reason owner takeovers passed_over production ledger checkpoint entry kind"
 

@@ -114,6 +114,13 @@ func (s Sheet) about(v *verify.Verdict) string {
 		}
 		fact(label, "%s", strings.TrimSuffix(w.Name+" at "+w.Time, " at "))
 	}
+	for i, w := range v.Late {
+		label := ""
+		if i == 0 {
+			label = "and late by"
+		}
+		fact(label, "%s", strings.TrimSuffix(w.Name+" at "+w.Time, " at "))
+	}
 	for _, u := range v.Mixed {
 		switch u.For {
 		case verify.ForEverybody:

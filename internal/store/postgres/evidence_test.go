@@ -31,7 +31,7 @@ func TestInsertOnly(t *testing.T) {
 	if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
+	if err := errors.Join(s.PutCosigned(t.Context(), l.id, l.head), s.PutLate(t.Context(), l.id, l.head)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.PutAccess(t.Context(), l.id, ledger.Access{Request: "a"}); err != nil {
@@ -59,8 +59,8 @@ func TestInsertOnly(t *testing.T) {
 		if _, err := conn.Exec(t.Context(), "SET session_replication_role = "+role); err != nil {
 			t.Fatal(err)
 		}
-		for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots",
-			"statements"} {
+		for _, table := range []string{"ledgers", "entries", "tiles", "checkpoints", "cosigned", "late", "decks",
+			"slots", "statements"} {
 			if query[int](t, conn, "SELECT count(*) FROM "+table) == 0 {
 				t.Fatalf("%s is empty", table)
 			}
@@ -112,6 +112,7 @@ func TestPlans(t *testing.T) {
 		`INSERT INTO tiles SELECT 1, 0, n, decode(repeat('00', 8192), 'hex') FROM generate_series(0, 400) n`,
 		`INSERT INTO checkpoints SELECT 1, n, sha256(''), repeat('a', 200)::bytea FROM generate_series(1, 5000) n`,
 		`INSERT INTO cosigned SELECT 1, n, sha256(''), repeat('a', 200)::bytea FROM generate_series(1, 5000) n`,
+		`INSERT INTO late SELECT 1, n, sha256(''), repeat('a', 200)::bytea FROM generate_series(1, 5000) n`,
 		`INSERT INTO decks SELECT 1, sha256(n::text::bytea), repeat('a', 500)::bytea FROM generate_series(1, 2000) n`,
 		`INSERT INTO statements SELECT 1, n, 0, repeat('a', 300)::bytea FROM generate_series(1, 5000) n`,
 	} {
@@ -131,6 +132,8 @@ func TestPlans(t *testing.T) {
 		"tile":       {"bigint, smallint, bigint", "1, 0, 2", store.SQLTile},
 		"cosigned":   {"bigint, bigint", "1, 2", sqlCosignedAtMost},
 		"and from":   {"bigint, bigint, bigint", "1, 2, 512", store.SQLCosignedFrom},
+		"late":       {"bigint, bigint, bigint", "1, 2, 8", store.SQLLateFrom},
+		"newest":     {"bigint, bigint", "1, 8", store.SQLNewestLate},
 		"has":        {"bigint, bigint", "1, 2", sqlHasCosigned},
 		"deck":       {"bigint, bytea", `1, '\\x00'`, store.SQLDeck},
 		"statements": {"bigint, bigint", "1, 2", store.SQLStatements},
@@ -222,7 +225,7 @@ func explain(t *testing.T, conn *pgx.Conn, how string, s statement) string {
 }
 
 // scans finds what reads a whole table of those that grow.
-var scans = regexp.MustCompile(`Seq Scan on (entries|slots|access_records|tiles|checkpoints|cosigned|decks|statements)\b`)
+var scans = regexp.MustCompile(`Seq Scan on (entries|slots|access_records|tiles|checkpoints|cosigned|late|decks|statements)\b`)
 
 type statement struct{ types, args, sql string }
 

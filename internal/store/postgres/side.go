@@ -36,6 +36,15 @@ func (s *Store) PutCosigned(ctx context.Context, id ledger.ID, h ledger.Head) er
 	return ledger.ErrExists
 }
 
+// PutLate implements [ledger.Cosigned].
+func (s *Store) PutLate(ctx context.Context, id ledger.ID, h ledger.Head) error {
+	added, err := s.write(ctx, sqlPutLate, []any{int64(id), store.Number(h.Size), h.Root[:], h.Checkpoint})
+	if err == nil && !added {
+		return ledger.ErrExists
+	}
+	return refused(err)
+}
+
 // PutHandover implements [ledger.Cosigned].
 func (s *Store) PutHandover(ctx context.Context, id ledger.ID, h ledger.Head, from uint64) error {
 	args := []any{int64(id), store.Number(h.Size), h.Root[:], h.Checkpoint, store.Number(from)}

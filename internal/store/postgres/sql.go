@@ -113,6 +113,15 @@ WITH new_cosigned AS (
 )
 SELECT count(*) FROM new_cosigned`
 
+// sqlPutLate counts what it writes, for Store.write.
+const sqlPutLate = `
+WITH new_late AS (
+    INSERT INTO late (ledger, size, root, checkpoint) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (ledger, size) DO NOTHING
+    RETURNING ledger
+)
+SELECT count(*) FROM new_late`
+
 // sqlPutTerms counts what it writes, for Store.write. sqlHasTerms has the barrier.
 const (
 	sqlPutTerms = `

@@ -98,7 +98,7 @@ func backend(t *testing.T, admin string, open func(t *testing.T) store.Database)
 	}
 }
 
-var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots",
+var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "late", "decks", "slots",
 	"access_records", "statements"}
 
 // schemas returns a function that makes stores within one database, each in a

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func TestInsertOnly(t *testing.T) {
 	if err := s.Append(t.Context(), l.id, l.head, b); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutCosigned(t.Context(), l.id, l.head); err != nil {
+	if err := errors.Join(s.PutCosigned(t.Context(), l.id, l.head), s.PutLate(t.Context(), l.id, l.head)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.PutAccess(t.Context(), l.id, ledger.Access{Request: "a"}); err != nil {
@@ -75,7 +76,7 @@ func TestInsertOnly(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	for _, table := range []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks",
+	for _, table := range []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "late", "decks",
 		"slots", "statements"} {
 		var n int
 		if err := db.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil || n == 0 {

@@ -30,6 +30,13 @@ func (w *writer) putCosigned(id ledger.ID, h ledger.Head) error {
 	return w.put(sqlNewCosigned, int64(id), store.Number(h.Size), h.Root[:], h.Checkpoint)
 }
 
+// PutLate implements [ledger.Cosigned].
+func (s *Store) PutLate(ctx context.Context, id ledger.ID, h ledger.Head) error {
+	return s.transact(ctx, func(w *writer) error {
+		return w.put(sqlNewLate, int64(id), store.Number(h.Size), h.Root[:], h.Checkpoint)
+	})
+}
+
 // PutHandover implements [ledger.Cosigned].
 func (s *Store) PutHandover(ctx context.Context, id ledger.ID, h ledger.Head, from uint64) error {
 	newest := int64(0)

@@ -59,6 +59,8 @@ VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?, nullif(?, ''), ?, ?, ?, nullif(?
 
 	sqlNewCosigned = `INSERT INTO cosigned (ledger, size, root, checkpoint) VALUES (?, ?, ?, ?)`
 
+	sqlNewLate = `INSERT INTO late (ledger, size, root, checkpoint) VALUES (?, ?, ?, ?)`
+
 	sqlNewDeck = `INSERT INTO decks (ledger, hash, cards) SELECT ?1, ?2, ?3
 WHERE NOT EXISTS (SELECT 1 FROM decks WHERE ledger = ?1 AND hash = ?2)`
 
@@ -85,7 +87,7 @@ WHERE ledger = ? AND size <= ? ORDER BY size DESC LIMIT 1`
 
 var (
 	sqlWrites = []string{sqlBegin, sqlCommit, sqlRollback, sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead,
-		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlNewestCosigned, sqlNewCosigned,
+		sqlNewEntry, sqlNewSlot, sqlNewTile, sqlNewCheckpoint, sqlNewestCosigned, sqlNewCosigned, sqlNewLate,
 		sqlNewDeck, sqlNewTerms,
 		store.SQLNewAccess, store.SQLNewStatement, store.SQLLastAccess, sqlDropAccess}
 	sqlReads = append([]string{sqlByKeyTag, sqlHasTag, sqlHasSlot, sqlByShuffle, sqlCosignedAtMost},

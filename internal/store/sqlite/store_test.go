@@ -36,7 +36,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "decks", "slots",
+var tables = []string{"ledgers", "heads", "entries", "tiles", "checkpoints", "cosigned", "late", "decks", "slots",
 	"access_records", "statements"}
 
 // migrated makes a database and returns its path, one that an address must quote.

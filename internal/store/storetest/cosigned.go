@@ -115,6 +115,50 @@ func testCosigned(t *testing.T, b Backend) {
 	}
 }
 
+// testLate: of each size the first late checkpoint stays, and they are read from both ends.
+func testLate(t *testing.T, b Backend) {
+	c, other := newChain(t, b.Store, "main"), newChain(t, b.Store, "other")
+	before := b.Counts(t)
+	var all []ledger.Head
+	for n := range 5 {
+		h := cosigned(uint64(3*n+1), 0)
+		if err := b.Store.PutLate(t.Context(), c.id, h); err != nil {
+			t.Fatalf("size %d: %v", h.Size, err)
+		}
+		all = append(all, h)
+	}
+	before["late"] += len(all)
+	if err := b.Store.PutLate(t.Context(), c.id, cosigned(4, 1)); !errors.Is(err, ledger.ErrExists) {
+		t.Errorf("size 4 again: %v, want ErrExists", err)
+	}
+	if err := b.Store.PutLate(t.Context(), ledger.IDOf("example.org/unknown"), all[0]); !errors.Is(err,
+		ledger.ErrNotFound) {
+		t.Errorf("a late checkpoint of an unknown ledger: %v", err)
+	}
+	if diff := cmp.Diff(before, b.Counts(t)); diff != "" {
+		t.Errorf("rows of all tables:\n%s", diff)
+	}
+	for _, one := range []struct {
+		id   ledger.ID
+		from uint64
+		n    int
+		want []ledger.Head
+	}{{c.id, 0, 9, all}, {c.id, 4, 2, all[1:3]}, {c.id, 5, 1, all[2:3]}, {c.id, 14, 9, nil}, {other.id, 0, 9, nil},
+		{c.id, math.MaxUint64, 9, nil}} {
+		got, err := b.Store.LateFrom(t.Context(), one.id, one.from, one.n)
+		if diff := cmp.Diff(one.want, got); err != nil || diff != "" {
+			t.Errorf("%d from %d: %v\n%s", one.n, one.from, err, diff)
+		}
+	}
+	got, err := b.Store.NewestLate(t.Context(), c.id, 2)
+	if diff := cmp.Diff([]ledger.Head{all[4], all[3]}, got); err != nil || diff != "" {
+		t.Errorf("the newest two: %v\n%s", err, diff)
+	}
+	if got, err := b.Store.NewestLate(t.Context(), other.id, 2); err != nil || got != nil {
+		t.Errorf("the newest where there is none: %d, %v", len(got), err)
+	}
+}
+
 // testCosignedRace has two daemons put every size at once: one of them wins
 // each, and what it wrote stays, while others append and read.
 func testCosignedRace(t *testing.T, b Backend) {

@@ -54,6 +54,7 @@ func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 		{"Tiles", testTiles},
 		{"Cosigned", testCosigned},
 		{"CosignedRace", testCosignedRace},
+		{"Late", testLate},
 		{"Handover", testHandover},
 		{"Decks", testDecks},
 		{"Terms", testTerms},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"shuffled/internal/audit"
 )
 
@@ -36,6 +38,33 @@ func SignerOf(line string) string {
 		return ""
 	}
 	return fmt.Sprintf("%s+%x", fields[1], sig[:4])
+}
+
+// LinesOf returns a signed checkpoint with the lines of these keys alone.
+func LinesOf(checkpoint []byte, keys ...note.Verifier) []byte {
+	signatures := bytes.LastIndex(checkpoint, []byte("\n\n")) + 2
+	b := slices.Clone(checkpoint[:signatures])
+	for line := range strings.Lines(string(checkpoint[signatures:])) {
+		if slices.ContainsFunc(keys, func(k note.Verifier) bool { return Signer(k) == SignerOf(line) }) {
+			b = append(b, line...)
+		}
+	}
+	return b
+}
+
+// Cosignatures returns the lines of a round that are of nobody who signed the checkpoint
+// already.
+func (r *Round) Cosignatures(checkpoint []byte) (lines []byte) {
+	var by []string
+	for line := range strings.Lines(string(checkpoint[bytes.LastIndex(checkpoint, []byte("\n\n"))+2:])) {
+		by = append(by, SignerOf(line))
+	}
+	for _, c := range r.lines {
+		if !slices.Contains(by, c.by) {
+			lines = append(lines, c.line...)
+		}
+	}
+	return lines
 }
 
 // add takes an answer into the round. A witness counts once, at however many addresses.

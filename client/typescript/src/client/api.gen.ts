@@ -987,6 +987,8 @@ export interface components {
             checkpoint?: components["schemas"]["VerdictCheckpoint"];
             /** @description At the level witnessed, who cosigned the checkpoint that it rests on. */
             witnesses?: components["schemas"]["VerdictWitness"][];
+            /** @description Who else of the policy's witnesses cosigned the checkpoint of the file. That gives no level. */
+            late?: components["schemas"]["VerdictWitness"][];
             /** @description At the level witnessed, the witnesses that would have to lie for two histories at this level. */
             overlap?: number;
             /** @description At the level mixed, for whom, everybody first. */

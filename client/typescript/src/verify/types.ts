@@ -193,7 +193,7 @@ export interface Verdict {
   mixed?: { for: "slot"; witnessed?: string; slot: string }[];
   kind?: "receipt" | "transcript"; ledger?: string; production: boolean;
   checkpoint?: { origin: string; size: number };
-  passed_over?: PassedOver[]; witnesses?: { name: string; time?: string }[];
+  passed_over?: PassedOver[]; witnesses?: { name: string; time?: string }[]; late?: { name: string; time?: string }[];
   entry?: { index: number; type: string; time?: string; identity: string; credential: string };
   id?: number; recipient?: string; owner?: string; table?: string; serial?: number; game_ref?: string;
   commitment?: string; deck_root?: string; disclosure?: string; committed_at?: string; close_by?: string;
