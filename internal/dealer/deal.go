@@ -65,7 +65,7 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	var given []byte
 	if r.blind() && ordered {
 		if given, err = d.ask(ctx, actor, r, t, deal, req.State); err != nil {
-			return Deal{}, err
+			return d.unlessCopied(ctx, actor, id, req, err)
 		}
 	}
 	var cards []audit.Card
@@ -79,23 +79,8 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 		}
 	}
 	appended, err := d.appendDeal(ctx, actor, r, t, deal, given, req)
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) || err == nil && !ordered {
-		// A copy of this request may have been first.
-		r, unread := d.record(ctx, id)
-		if unread == nil {
-			if at, ok := r.dealAt(req.First); ok {
-				return d.repeatDeal(ctx, actor, r, at, req)
-			}
-		} else if err != nil {
-			return Deal{}, unread
-		}
-	}
-	if err != nil {
-		return Deal{}, err
-	}
-	if !ordered {
-		return Deal{}, fmt.Errorf("reading the deal of shuffle %d back: %w", id, ledger.ErrUnknownOutcome)
+	if err != nil || !ordered {
+		return d.unlessCopied(ctx, actor, id, req, err)
 	}
 	answer := dealAnswer(t, deal, appended[0].Entry.Time)
 	answer.Labels = labels(wheel, answer.Shows)
@@ -112,6 +97,29 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 		answer.Close = &c
 	}
 	return answer, nil
+}
+
+// unlessCopied returns why a deal was not written, except when a rule refused it and a copy
+// of the request was first: then it answers as the copy was answered. A nil error is that of
+// a deal that was written in an order which could not be read before.
+func (d *Dealer) unlessCopied(ctx context.Context, actor audit.Actor, id uint64, req DealRequest, err error) (Deal,
+	error) {
+	var illegal *audit.Illegal
+	if err != nil && !errors.As(err, &illegal) {
+		return Deal{}, err
+	}
+	r, unread := d.record(ctx, id)
+	if unread == nil {
+		if at, ok := r.dealAt(req.First); ok {
+			return d.repeatDeal(ctx, actor, r, at, req)
+		}
+	} else if err != nil {
+		return Deal{}, unread
+	}
+	if err == nil {
+		err = fmt.Errorf("reading the deal of shuffle %d back: %w", id, ledger.ErrUnknownOutcome)
+	}
+	return Deal{}, err
 }
 
 // playedBy is glance of a shuffle that the actor may play.
