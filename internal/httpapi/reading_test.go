@@ -205,7 +205,7 @@ func TestReadBytes(t *testing.T) {
 func TestReadWeight(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{limits: Limits{ReadRate: 1, ReadBurst: 5}})
-	path := s.manyDeals(1000, 1000)
+	path := s.manyDeals(1200, 1200)
 	got := s.from("192.0.2.1", path+"/transcript")
 	reads := got.Body.Len() / bytesPerRead
 	if got.Code != http.StatusOK || reads < 10 {
