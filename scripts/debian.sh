@@ -21,5 +21,6 @@ if ! command -v debootstrap >/dev/null; then
 	echo "Debian: making one needs debootstrap; on Debian: apt-get install debootstrap" >&2
 	exit 1
 fi
-debootstrap --variant=minbase --include=systemd,procps bookworm "$1" >"$1.log" 2>&1 || { tail "$1.log" >&2; exit 1; }
+# What it mounts is seen by it alone, and gone with it.
+unshare --mount debootstrap --variant=minbase --include=systemd,procps bookworm "$1" >"$1.log" 2>&1 || { tail "$1.log" >&2; exit 1; }
 echo "Debian $(cat "$1/etc/debian_version") in $1"

@@ -11,7 +11,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+# What is mounted in the new Debian is not followed.
+trap 'rm -rf --one-file-system "$work/debian" && chmod -R u+w "$work" && rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 export PLATFORMS="${PLATFORMS-linux-amd64 windows-amd64}"
 openssl genpkey -algorithm ed25519 -out "$work/release.key"

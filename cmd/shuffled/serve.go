@@ -57,7 +57,9 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 		cfg.Log.Level = c.LogLevel
 	}
 	if c.Secrets != "" {
-		cfg.Credentials(c.Secrets)
+		if err := cfg.Credentials(c.Secrets); err != nil {
+			return term.Usage("--credentials: %s", err)
+		}
 	}
 	log := serving.NewLog(s.Err, cfg)
 	log.Info("known-answer tests passed", "tests", passed.Tests, "answers", passed.Answers)

@@ -280,8 +280,19 @@ func (c *Config) Of(l Ledger) *Config {
 // Credentials takes every secret file from one directory, by its name there: a supervisor
 // such as systemd hands the daemon private copies in a directory of its own. The key of the
 // TLS certificate stays where it is: it is renewed while the daemon runs, and the copy is of
-// its start. Call it after Resolve.
-func (c *Config) Credentials(dir string) {
+// its start. Two files of one name are refused, for one would stand for the other. Call it
+// after Resolve.
+func (c *Config) Credentials(dir string) error {
+	taken := make(map[string]string)
+	var twice error
+	take := func(path string) string {
+		name := filepath.Base(path)
+		if other, ok := taken[name]; ok && other != path {
+			twice = fmt.Errorf("%s and %s would be one file of %s: rename one of them", other, path, dir)
+		}
+		taken[name] = path
+		return filepath.Join(dir, name)
+	}
 	secrets := []*string{&c.DatabasePasswordFile, &c.PassphraseFile, &c.Webhook.Key}
 	for i := range c.SealingKeys {
 		secrets = append(secrets, &c.SealingKeys[i])
@@ -294,16 +305,17 @@ func (c *Config) Credentials(dir string) {
 		}
 		for k, text := range l.CoDealers {
 			if c, err := ParseCoDealer(text); err == nil {
-				c.TokenFile = filepath.Join(dir, filepath.Base(c.TokenFile))
+				c.TokenFile = take(c.TokenFile)
 				l.CoDealers[k] = c.Origin + " " + c.URL + "/v1/" + c.Ledger + " " + c.TokenFile
 			}
 		}
 	}
 	for _, path := range secrets {
 		if *path != "" {
-			*path = filepath.Join(dir, filepath.Base(*path))
+			*path = take(*path)
 		}
 	}
+	return twice
 }
 
 // Digest returns the SHA-256 of all settings in force, as TOML. A password that

@@ -118,6 +118,10 @@ func TestValidate(t *testing.T) {
 		{"ledger: database_pooler", func(c *Config) {
 			c.Ledgers = []Ledger{{Name: "a", Database: "sqlite:x", DatabasePooler: true}}
 		}},
+		{"ledger: database", func(c *Config) {
+			c.Ledgers = []Ledger{{Name: "a", Database: "postgres://u@h/d"},
+				{Name: "b", Database: "postgres://u@h/d", DatabasePooler: true}}
+		}},
 		{"ledger: signing_key, signing_keys", func(c *Config) {
 			c.Ledgers = []Ledger{{Name: "a", SigningKey: "k"}, {Name: "b", SigningKey: "k"}}
 		}},
@@ -310,12 +314,18 @@ func TestCredentials(t *testing.T) {
 	c.Ledgers = []Ledger{{Name: "main",
 		SigningKeys: []string{"/etc/b/main-2.key"}, Webhooks: []string{"https://example.org/"}}}
 	c.Resolve()
-	c.Credentials("/run/c")
+	if err := c.Credentials("/run/c"); err != nil {
+		t.Fatal(err)
+	}
 	got := []string{c.DatabasePasswordFile, c.TLS.Key, c.Webhook.Key, c.SealingKeys[0], c.Ledgers[0].SigningKey,
 		c.Ledgers[0].SigningKeys[0], c.TLS.Cert, c.Ledgers[0].Mark, c.PassphraseFile}
 	want := []string{"/run/c/password", "/etc/a/key.pem", "/run/c/webhook.key", "/run/c/sealing.key", "/run/c/main.key",
 		"/run/c/main-2.key", "/etc/a/cert.pem", "/var/lib/x/main.mark", ""}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	c.Ledgers[0].DatabasePasswordFile = "/etc/b/password"
+	if err := c.Credentials("/run/d"); err == nil || !strings.Contains(err.Error(), "/etc/b/password") {
+		t.Errorf("two files of one name: %v", err)
 	}
 }

@@ -216,6 +216,15 @@ func (c *Config) checkLedgers(p *problems) {
 		}
 		checkDatabase(p, "ledger: ", &Config{Database: l.Database, DatabasePasswordFile: l.DatabasePasswordFile,
 			DatabasePooler: l.DatabasePooler})
+		for _, other := range append([]Ledger{{Database: c.Database, DatabasePasswordFile: c.DatabasePasswordFile,
+			DatabasePooler: c.DatabasePooler}}, c.Ledgers[:i]...) {
+			if l.Database != "" && l.Database == other.Database &&
+				(l.DatabasePasswordFile != other.DatabasePasswordFile || l.DatabasePooler != other.DatabasePooler) {
+				// The address may hold a password.
+				p.add("ledger: database", "of %s stands twice, with another password file or pooler: give both the same",
+					l.Name)
+			}
+		}
 		p.webhooks("ledger: webhooks", l.Webhooks)
 		p.distinct("ledger: houses", l.Houses)
 		p.coDealers(l.CoDealers)

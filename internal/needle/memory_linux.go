@@ -1,6 +1,7 @@
 package needle
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +11,11 @@ import (
 
 // Regions gives all that a process may write or has mapped without a file, while it stands still.
 // What it only reads of files, such as its program, is of no hand. The daemon's memory takes root.
+// Only a process that this one has started is read.
 func Regions(pid int, each func(name string, r io.Reader) error) error {
+	if err := isChild(pid); err != nil {
+		return err
+	}
 	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 	if err != nil {
 		return fmt.Errorf("reading the memory of a process: %w", err)
@@ -37,6 +42,26 @@ func Regions(pid int, each func(name string, r io.Reader) error) error {
 		if err := each("memory "+fields[0]+" "+name, io.NewSectionReader(mem, from, to-from)); err != nil {
 			return fmt.Errorf("reading memory at %s: %w", strings.TrimSpace(line), err)
 		}
+	}
+	return nil
+}
+
+// isChild returns an error for a process whose parent is another one than this.
+func isChild(pid int) error {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return fmt.Errorf("reading the parent of a process: %w", err)
+	}
+	var state string
+	var parent int
+	// proc_pid_stat(5): the name in parentheses may have spaces, so what follows the last one counts.
+	rest := stat[bytes.LastIndexByte(stat, ')')+1:]
+	if _, err := fmt.Sscan(string(rest), &state, &parent); err != nil {
+		return fmt.Errorf("reading the parent of process %d: %w", pid, err)
+	}
+	if parent != os.Getpid() {
+		return fmt.Errorf("process %d was started by process %d, and only a process that this one has started is read",
+			pid, parent)
 	}
 	return nil
 }

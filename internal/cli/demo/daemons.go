@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,12 +35,18 @@ func (d *daemon) command(ctx context.Context, args ...string) (string, error) {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, self, args...)
-	cmd.Dir = d.dir
+	cmd.Dir, cmd.Env = d.dir, environment()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("shuffled %s: %w: %s", strings.Join(args, " "), err, out)
 	}
 	return strings.TrimSpace(string(out)), nil
+}
+
+// environment is that of this process without settings of shuffled: a database that they name
+// is no place for a demonstration.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "SHUFFLED_") })
 }
 
 // commands runs several, one behind the other.
@@ -70,7 +77,7 @@ func (d *daemon) start(ctx context.Context, log string, ready func() bool, args 
 	}
 	defer f.Close()
 	cmd := exec.Command(self, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = d.dir, f, f
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = d.dir, environment(), f, f
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func (d *doctor) files(configuration string) {
 	seen := map[string]bool{d.cfg.Data: true}
 	secrets := append([]string{d.cfg.DatabasePasswordFile}, d.cfg.SealingKeys...)
 	for _, l := range d.cfg.Ledgers {
-		secrets = append(secrets, l.SigningKey)
+		secrets = append(secrets, l.SigningKey, l.DatabasePasswordFile)
 	}
 	for _, path := range secrets {
 		if dir := filepath.Dir(path); path != "" && !seen[dir] {
@@ -111,9 +111,16 @@ func (d *doctor) keys() (houses []openedKeys) {
 	if d.failed("passphrase", cure, err) {
 		return nil
 	}
-	if d.cfg.DatabasePasswordFile != "" {
-		if _, err := keys.ReadSecret(d.cfg.DatabasePasswordFile); !d.failed("database password", cure, err) {
-			d.ok("database password", "%s can be read by its owner alone", d.cfg.DatabasePasswordFile)
+	passwords := []string{d.cfg.DatabasePasswordFile}
+	for _, l := range d.cfg.Ledgers {
+		passwords = append(passwords, l.DatabasePasswordFile)
+	}
+	for _, path := range passwords {
+		if path == "" {
+			continue
+		}
+		if _, err := keys.ReadSecret(path); !d.failed("database password", cure, err) {
+			d.ok("database password", "%s can be read by its owner alone", path)
 		}
 	}
 	if _, err := place.ReadKeyring(d.cfg.SealingKeys, passphrase); !d.failed("sealing keys", cure, err) {
