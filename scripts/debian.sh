@@ -22,5 +22,6 @@ if ! command -v debootstrap >/dev/null; then
 	exit 1
 fi
 # What it mounts is seen by it alone, and gone with it.
-unshare --mount debootstrap --variant=minbase --include=systemd,procps bookworm "$1" >"$1.log" 2>&1 || { tail "$1.log" >&2; exit 1; }
+unshare --mount debootstrap --variant=minbase --include=systemd,procps bookworm "$1" >"$1.log" 2>&1 ||
+	{ tail "$1.log" >&2; exit 1; }
 echo "Debian $(cat "$1/etc/debian_version") in $1"

@@ -48,6 +48,7 @@ const (
 	CodeOtherRuns       = "other_runs"       // the house dealt its places in other runs
 	CodeOtherValue      = "co_dealer_value"  // and with another value than the order's tape gives
 	CodeOrderCommit     = "co_dealer_commit" // the order is not one for the shuffle, or of two
+	CodeOtherDeal       = "co_dealer_deal"   // two entries of the house name one deal of it, or a deal there has none
 	CodeCoDealerForked  = "co_dealer_forked" // what the house holds of the co-dealer's ledger is not in it
 	CodeHouseForked     = "house_forked"     // and the other way round
 	CodeDisclosedEarly  = "disclosed_early"  // the order was closed in front of the shuffle

@@ -49,14 +49,17 @@ const (
 // PairCounts are figures about the house's shuffles whose plan names an order of this
 // co-dealer, and about the deals of these orders.
 type PairCounts struct {
-	Shuffles      uint64 `json:"shuffles"`
-	Blind         uint64 `json:"blind"`          // closed, dealt from, and all of it holds in both ledgers
-	OrdersChecked uint64 `json:"orders_checked"` // of them, those whose order's tape was recomputed
-	Requests      uint64 `json:"requests"`       // deals of the co-dealer
-	Matched       uint64 `json:"matched"`        // of these: dealt on by the house
-	Unplayed      uint64 `json:"unplayed"`       // named by a close, with the values
-	Unanswered    uint64 `json:"unanswered"`     // named by a close that says that the house got no answer
-	Withheld      uint64 `json:"withheld"`       // named by none, and not to be known when the close was written
+	Shuffles uint64 `json:"shuffles"`
+	Blind    uint64 `json:"blind"` // closed, dealt from, and all of it holds in both ledgers
+	// BlindUnchecked counts those that would be blind if the values that the house has are those of the order,
+	// whose tape was not recomputed.
+	BlindUnchecked uint64 `json:"blind_unchecked"`
+	OrdersChecked  uint64 `json:"orders_checked"` // shuffles whose order's tape was recomputed
+	Requests       uint64 `json:"requests"`       // deals of the co-dealer
+	Matched        uint64 `json:"matched"`        // of these: dealt on by the house
+	Unplayed       uint64 `json:"unplayed"`       // named by a close, with the values
+	Unanswered     uint64 `json:"unanswered"`     // named by a close that says that the house got no answer
+	Withheld       uint64 `json:"withheld"`       // named by none, and not to be known when the close was written
 	// of unplayed, unanswered and withheld: a daemon of the house began between commit and close
 	Restarted uint64 `json:"restarted"`
 	Pending   uint64 `json:"pending"` // the shuffle is open, or the house's bundle ends in front of it
@@ -384,6 +387,7 @@ func (t *PairTable) merge(x *PairTable) {
 func (c *PairCounts) add(x *PairCounts) {
 	c.Shuffles += x.Shuffles
 	c.Blind += x.Blind
+	c.BlindUnchecked += x.BlindUnchecked
 	c.OrdersChecked += x.OrdersChecked
 	c.Requests += x.Requests
 	c.Matched += x.Matched

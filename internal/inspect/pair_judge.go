@@ -28,12 +28,15 @@ type hand struct {
 type played struct {
 	commit, mix, closed *noted
 	deals               []*noted
+	naming              map[audit.Foreign]int // by deal of the co-dealer: the first of deals that names it
+	leaves              map[[32]byte]bool     // of deals
 }
 
 // noted is an entry.
 type noted struct {
 	pairRecord
 	audit.Entry
+	matched bool // a deal of the house: it was held against the co-dealer's
 }
 
 func (n *noted) deal() *audit.Deal      { return n.Body.(*audit.Deal) }
@@ -88,9 +91,9 @@ func (h *hand) take(r pairRecord) error {
 	if err != nil {
 		return fmt.Errorf("reading entry %d from a work file: %w", r.index, err)
 	}
-	n := &noted{r, e}
+	n := &noted{pairRecord: r, Entry: e}
 	if _, ok := e.Body.(*audit.Commit); ok && r.kind == recordHouse {
-		h.house = append(h.house, &played{commit: n})
+		h.house = append(h.house, &played{commit: n, naming: map[audit.Foreign]int{}, leaves: map[[32]byte]bool{}})
 	} else if r.kind == recordHouse {
 		h.play(n)
 		return nil
@@ -119,7 +122,12 @@ func (h *hand) play(n *noted) {
 	case *audit.Mix:
 		x.mix = n
 	case *audit.Deal:
-		x.deals = append(x.deals, n)
+		if b := n.deal().Blind; b != nil {
+			if _, again := x.naming[b.Deal]; !again { // again is a fault
+				x.naming[b.Deal] = len(x.deals)
+			}
+		}
+		x.deals, x.leaves[n.leaf] = append(x.deals, n), true
 	case *audit.Close:
 		x.closed = n
 	}
@@ -227,18 +235,9 @@ func (t *tally) request(h *hand, d *noted, last bool, table *PairTable) func(*Pa
 		t.fault(h, sideCoDealer, d, CodeUnasked, "%v", audit.ErrNotAsked)
 		return nil
 	}
-	number := slices.IndexFunc(x.deals, func(by *noted) bool {
-		return by.deal().Blind != nil && by.deal().Blind.Deal == d.foreign()
-	})
-	dealt := number >= 0
-	behind := func(i int) bool {
-		before := x.before(i)
-		return before != nil && before.leaf == asked.After
-	}
-	fits := dealt && behind(number)
-	for i := 0; i <= len(x.deals) && !dealt; i++ {
-		fits = fits || behind(i)
-	}
+	number, dealt := x.naming[d.foreign()]
+	before := x.before(number) // of the first deal, if there is none
+	fits := before != nil && before.leaf == asked.After || !dealt && x.leaves[asked.After]
 	switch {
 	case fits:
 	case !dealt && x.closed == nil && asked.Head.Size > t.work.sizes[sideHouse]:
@@ -276,6 +275,7 @@ func (h *hand) pending() func(*PairCounts) *uint64 {
 
 // matched: the house dealt the same runs, and what the order has.
 func (t *tally) matched(h *hand, d, by *noted, table *PairTable) func(*PairCounts) *uint64 {
+	by.matched = true
 	a, b := by.deal(), d.deal()
 	if a.First != b.First || !slices.Equal(a.Runs, b.Runs) {
 		t.fault(h, sideHouse, by, CodeOtherRuns, "the co-dealer was asked for other runs or places, in its entry %d", d.index)
@@ -371,11 +371,20 @@ func (t *tally) unmatched(h *hand, d *noted, x *played, last bool) func(*PairCou
 	}
 }
 
-// named: what the house names of the order is there.
+// named: what the house names of the order is there, and one entry of the house rests on it. Each of its deals was
+// held against the one that it names.
 func (t *tally) named(h *hand, count func(func(*PairCounts) *uint64)) {
+	there, by := make(map[audit.Foreign]bool, len(h.deals)), make(map[audit.Foreign]uint64, len(h.deals))
+	for _, d := range h.deals {
+		there[d.foreign()] = true
+	}
 	check := func(at *noted, named audit.Foreign) {
+		first, again := by[named]
 		switch {
-		case slices.ContainsFunc(h.deals, func(d *noted) bool { return d.foreign() == named }):
+		case again:
+			t.fault(h, sideHouse, at, CodeOtherDeal, "entry %d names the same deal of the co-dealer, entry %d of %s", first,
+				named.Index, t.origins[1])
+		case there[named]:
 		case named.Index >= t.work.sizes[sideCoDealer]:
 			h.unsettled = true
 			count(func(c *PairCounts) *uint64 { return &c.Beyond })
@@ -383,11 +392,17 @@ func (t *tally) named(h *hand, count func(func(*PairCounts) *uint64)) {
 			t.fault(h, sideHouse, at, CodeCoDealerForked, "entry %d of %s is no deal of the order with the hash that it names",
 				named.Index, t.origins[1])
 		}
+		if !again {
+			by[named] = at.index
+		}
 	}
 	for _, x := range h.house {
 		for _, d := range x.deals {
 			if b := d.deal().Blind; b != nil {
 				check(d, b.Deal)
+			}
+			if !d.matched && !h.faulty && !h.unsettled {
+				t.fault(h, sideHouse, d, CodeOtherDeal, "no deal of %s that was asked for stands behind it", t.origins[1])
 			}
 		}
 		if x.closed != nil {
@@ -426,11 +441,18 @@ func (t *tally) hold(h *hand, table *PairTable, count func(func(*PairCounts) *ui
 	if h.closed == nil && t.sides[sideCoDealer].newest*1000 <= h.house[0].closed.Time {
 		return // the co-dealer's bundle may end in front of one more deal
 	}
+	dealt := len(h.house[0].deals) > 0
+	if h.values == nil { // what the house has of the co-dealer is its word
+		if dealt {
+			count(func(c *PairCounts) *uint64 { return &c.BlindUnchecked })
+		}
+		return
+	}
 	table.held++
 	if h.house[0].closed.witnessed {
 		table.raised++
 	}
-	if len(h.house[0].deals) > 0 {
+	if dealt {
 		count(func(c *PairCounts) *uint64 { return &c.Blind })
 	}
 }

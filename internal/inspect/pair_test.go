@@ -213,6 +213,32 @@ var pairFaults = map[string]struct {
 		h := asked(p, func(d *audit.Deal) { d.Asked.Head.Root[0]++ })
 		h.Play(nil)
 	}, "house_forked", PairCounts{Shuffles: 1, Requests: 1, Matched: 1}},
+	"one deal of the co-dealer for two": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		again := &audit.Deal{Shuffle: h.A.ID, First: 2, Checkpoint: h.A.ID + 1,
+			Runs: []audit.Run{{Count: 3, Purpose: audit.PurposeBoard, Public: true}}}
+		h.Play(func(d *audit.Deal) {
+			again.Blind = &audit.Blind{Deal: d.Blind.Deal, Head: d.Blind.Head, Values: h.B.Values[7:10]}
+		})
+		p.House.Append(again)
+		h.End(audit.OutcomeCompleted, audit.ReasonNone, nil)
+		h.Follow(nil)
+	}, "co_dealer_deal", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, OrdersChecked: 1}},
+	"a close that names what was dealt": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		var blind *audit.Blind
+		h.Play(func(d *audit.Deal) { blind = &audit.Blind{Deal: d.Blind.Deal, Head: d.Blind.Head} })
+		h.End(audit.OutcomeVoid, void, func(c *audit.Close) { c.Blind = blind })
+		h.Follow(nil)
+	}, "co_dealer_deal", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, OrdersChecked: 1}},
+	"an open order": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		p.See()
+		h.Play(nil)
+		p.Wait(1)
+		h.End(audit.OutcomeCompleted, audit.ReasonNone, nil)
+		p.See()
+	}, "", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, BlindUnchecked: 1}},
 	"an order that is disclosed first": {func(p *inspecttest.Pair) {
 		h := asked(p, nil)
 		h.Play(nil)
@@ -342,7 +368,8 @@ func TestPairEnd(t *testing.T) {
 		p.Finish()
 		r, err := inspectPair(t, p.House.Dir, p.Lab.Dir)
 		must(t, err)
-		if r.Verdict != Proved || r.Totals.Blind != blind || r.House.Totals.NeedsCoDealer != 1-blind {
+		if r.Verdict != Proved || r.Totals.BlindUnchecked != blind || r.Totals.Blind != 0 ||
+			r.House.Totals.NeedsCoDealer != 1 || r.House.Totals.Levels[LevelWitnessed] != 0 {
 			t.Errorf("seen %t: %s, %+v", seen, r.Verdict, r.Totals)
 		}
 	}

@@ -84,10 +84,11 @@ func (s Sheet) pair(r *inspect.PairReport) string {
 func pairTable(r *inspect.PairReport) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\ttable\tshuffles\tblind\trequests\tdealt on\tunplayed\tunanswered\twithheld\trestarted\tpending\tbeyond\tmedian gap\tlongest\t")
+	fmt.Fprintln(w, "\ttable\tshuffles\tblind\tunchecked\trequests\tdealt on\tunplayed\tunanswered\twithheld\trestarted\tpending\tbeyond\tmedian gap\tlongest\t")
 	row := func(name string, c *inspect.PairCounts, gap string) {
-		fmt.Fprintf(w, "\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t\n", term.Visible(name), c.Shuffles, c.Blind,
-			c.Requests, c.Matched, c.Unplayed, c.Unanswered, c.Withheld, c.Restarted, c.Pending, c.Beyond, gap)
+		fmt.Fprintf(w, "\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t\n", term.Visible(name), c.Shuffles,
+			c.Blind, c.BlindUnchecked, c.Requests, c.Matched, c.Unplayed, c.Unanswered, c.Withheld, c.Restarted,
+			c.Pending, c.Beyond, gap)
 	}
 	for i := range r.Tables {
 		t, gap := &r.Tables[i], "\t"
@@ -147,8 +148,8 @@ func (s Sheet) pairConclusion(r *inspect.PairReport) string {
 		term.Plural(r.Totals.Shuffles, "shuffle"), term.Counted(r.Totals.Blind)+are(r.Totals.Blind), r.CoDealer.Origin),
 		"That the two are different parties, and that a request was not early, no ledger shows."}
 	if n := r.Totals.Shuffles - r.Totals.OrdersChecked; n > 0 {
-		lines = append(lines, fmt.Sprintf("Of %s the co-dealer's order was not recomputed: its tape is not disclosed, or no key was given that opens it.",
-			term.Plural(n, "shuffle")))
+		lines = append(lines, fmt.Sprintf("Of %s the co-dealer's order was not recomputed: its tape is not disclosed, or no key was given that opens it. %s of these would be blind if the house has the values of the order, which is its word.",
+			term.Plural(n, "shuffle"), term.Counted(r.Totals.BlindUnchecked)))
 	}
 	return s.headline("PROVED", s.P.Good, ": the two ledgers hold against each other.") + "\n" + s.points(lines)
 }
