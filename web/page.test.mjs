@@ -221,8 +221,8 @@ inBrowser("the page and a player's part", async (t, browser) => {
   await t.test("why it is not mixed here", async () => {
     for (const [name, why] of [
       ["witnessed", /the house’s random bytes alone made the order/],
-      ["level-mixed", /No browser can check its signature; shuffled verify does/],
-      ["level-mixed-draws", /The values also hang on a public beacon/],
+      ["beacon-same-second", /did not see the shuffle fixed before the beacon’s round came out/],
+      ["beacon-of-unknown-chain", /this page does not know the public beacon of the plan/],
       ["slots-of-others", /give yours below\. To everybody else these values may be the house’s own/],
       ["beacon-unmixed", /are still to come/],
       ["beacon-and-cut", /the cut could be chosen/],
@@ -233,6 +233,29 @@ inBrowser("the page and a player's part", async (t, browser) => {
       assert.equal(r.json.level, "witnessed", name);
       assert.match(r.text, why, name);
     }
+  });
+
+  await t.test("a public beacon, whose curve only a file with one evaluates", async () => {
+    await browser.send("Profiler.enable");
+    await browser.send("Profiler.startPreciseCoverage", { callCount: true });
+    const evaluated = async () => (await browser.send("Profiler.takePreciseCoverage")).result.flatMap((script) => script.functions)
+      .some((f) => f.functionName === "node_modules/@noble/curves/bls12-381.js" && f.ranges[0].count > 0);
+    const plain = await judge(browser, "slot", vector("good", "witnessed"));
+    assert.deepEqual([plain.json.level, await evaluated()], ["witnessed", false]);
+    const r = await judge(browser, "beacon", vector("good", "level-mixed"));
+    assert.deepEqual([r.json.level, await evaluated()], ["mixed", true]);
+    await browser.send("Profiler.disable");
+    assert.match(r.text, /Level reached: mixed\n/);
+    assert.match(r.text, /before the round of a public beacon came out whose value is in it/);
+    assert.match(r.text, /For everybody: round 32285086 of a public beacon went into the order/);
+    assert.doesNotMatch(r.text, /you alone/);
+    await browser.shots("beacon");
+    const both = vector("good", "level-mixed-both"), mine = await judge(browser, "both", { ...both, slot: both.trust.slots[0] });
+    assert.match(mine.text, /For everybody: [\s\S]*For you alone: your secret value went into the order/);
+    const late = await judge(browser, "late", vector("good", "beacon-same-second"));
+    assert.equal(late.steps[8], "ok");
+    const other = await judge(browser, "other", vector("bad", "beacon-order-3"));
+    assert.equal(other.json.failed, "beacon");
   });
 
   await t.test("a secret value from a link to a copy on disk", async () => {

@@ -98,7 +98,7 @@ function print(v) {
   if (v.level && v.passed_over) out.push("", ...v.passed_over.map((p) => `passed over, for it changes nothing that is checked: ${p.count} of code ${p.code} in the list ${p.list}, first in entry ${p.first}`));
   if (v.blind) out.push("", ...blind(v.blind));
   if (v.not_blind) out.push("", NOT_BLIND[v.not_blind]);
-  const more = v.level ? `, at the level "${v.level}"${v.level === "mixed" ? " for the holder of the slot alone" : ""}` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
+  const more = v.level ? `, at the level "${v.level}"${v.level === "mixed" ? ` for ${v.mixed[0].for === "everybody" ? "everybody" : "the holder of the slot alone"}` : ""}` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
   out.push("", `${v.verdict.toUpperCase()}${more}`);
   process.stdout.write(`${out.map(safe).join("\n")}\n`);
 }

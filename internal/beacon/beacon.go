@@ -1,7 +1,7 @@
 // Package beacon checks the rounds of a public randomness beacon: that a
 // signature is the one that the chain's key makes of a round (docs/SPEC.md
 // section 4.4). It has no network and no clock, and it is the only package that
-// knows BLS: its curve is neither in Go's FIPS 140-3 module nor in browsers, so
+// knows BLS: its curve is neither in Go's FIPS 140-3 module nor in WebCrypto, so
 // nothing but the level mixed may rest on it.
 //
 // The one chain is drand's quicknet, of the scheme bls-unchained-g1-rfc9380. A

@@ -184,6 +184,24 @@ func levelMixedFiles(t testing.TB, add adder) {
 	numbers.context = func(h *house) *audit.Context { return h.numbers(1_000_000, 3) }
 	add("level-mixed-numbers", "three of a million numbers: the draws are moved, so fewer than all are mixed",
 		numbers.played(planBeacon).file(""), numbers.wants(bls, nil, everybody(10)))
+	raffle := s
+	tickets := audit.Terms{Kind: audit.TermsTicketList, Count: 80, Hash: hash32("tickets")}
+	raffle.context = func(h *house) *audit.Context {
+		ctx := h.numbers(80, 3)
+		ctx.Terms = &tickets
+		return ctx
+	}
+	drawn := raffle.played(planBeacon)
+	add("level-mixed-tickets", "a list of tickets: the house could not choose the winner", drawn.file(""),
+		raffle.wants(bls, nil, everybody(10)), func(v *vector) {
+			shown, err := drawn.order.Shows(drawn.values)
+			must(t, err)
+			v.Want.Terms = &Terms{Kind: "ticket_list", Hash: hash64(tickets.Hash), Count: 80}
+			v.Want.Shows, v.Want.WithoutBLS.Shows = shown, shown
+			could := *v.Want.Terms
+			could.HouseCouldChoose = true
+			v.Want.WithoutBLS.Terms = &could
+		})
 	add("slot-numbers", "numbers, for the holder of a slot", numbers.played(planSlot1).file(""),
 		numbers.wants(plain, mine("slot 1"), holder(planSlot1, 10)))
 	sealed := s

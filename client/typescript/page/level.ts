@@ -4,12 +4,17 @@ import { state } from "./state.ts";
 import { fill, t, tech, when } from "./words.ts";
 import type { Level, Story, Verdict } from "../src/verify/types.ts";
 
+// mixedForAll is what the level mixed rests on if it is for everybody.
+export const mixedForAll = (v: Verdict) => v.mixed?.find((m) => m.for === "everybody");
+
 // rests says for whom a level is, and what it rests on.
 function rests(v: Verdict): string[] {
   const histories = v.overlap ? [t.overlap(v.overlap)] : [];
   if (v.level !== "mixed") return histories;
-  const fixed = when(v.mixed?.[0]?.witnessed ?? "");
-  return [...histories, state.slotOfLink ? t.mixedForYouOfLink(fixed) : t.mixedForYou(fixed), t.mixedOthers];
+  const fixed = when(v.mixed![0]!.witnessed!), all = mixedForAll(v), mine = v.mixed!.some((m) => m.for === "slot");
+  if (all) histories.push(t.mixedForAll(fixed, all.round!, when(all.time!)));
+  if (mine) histories.push(state.slotOfLink ? t.mixedForYouOfLink(fixed) : t.mixedForYou(fixed));
+  return [...histories, ...all ? [] : [t.mixedOthers]];
 }
 
 // missing says what is between this level and the next.
@@ -19,16 +24,18 @@ function missing(v: Verdict, story: Story | null): Child[][] {
   if (v.level === "recorded" && why) return [fill(t.staysRecorded, { why: tech(why) })];
   if (v.kind === "receipt") return missingOfReceipt(v, result).map((text) => [text]);
   if (v.level === "recorded") return [[result("witnesses") === "ok" ? t.seenLate : t.givePolicy]];
-  return v.level === "witnessed" && story ? [steered(story)] : [];
+  return v.level === "witnessed" && story ? [steered(story, result("beacon"))] : [];
 }
 
 // steered says why a witnessed shuffle has the level mixed for nobody here.
-function steered({ plan, mixed, choice, ranges }: Story): Child[] {
+function steered({ plan, mixed, choice, ranges }: Story, beacon: string | undefined): Child[] {
   if (plan.length === 0) return [ranges ? t.noPlanValues : t.noPlanOrder];
   if (choice) return fill(t.choice, { why: tech(choice) });
   if (!mixed) return [t.notYet];
-  if (plan.some((p) => p.source === "beacon")) return [ranges ? t.beaconValues : t.beaconOrder];
-  return [ranges ? t.slotsValues : t.slotsOrder];
+  const slots = ranges ? t.slotsValues : t.slotsOrder;
+  if (!plan.some((p) => p.source === "beacon")) return [slots];
+  if (beacon !== "ok") return [t.beaconUnknown];
+  return [t.beaconLate, ...plan.some((p) => p.source === "slot") ? [" ", slots] : []];
 }
 
 function missingOfReceipt(v: Verdict, result: (name: string) => string | undefined): string[] {
@@ -43,7 +50,7 @@ export function levelSection(v: Verdict, story: Story | null): HTMLElement | nul
   const names = LEVELS.filter((name) => name !== "key not pinned" || v.level === name);
   const reached = names.indexOf(v.level);
   return el("details", { class: "behind" },
-    el("summary", {}, el("h3", {}, ...fill(t.levelReached, { level: el("strong", {}, t.levels[v.level][0]) }), v.level === "mixed" ? t.forYou : null)),
+    el("summary", {}, el("h3", {}, ...fill(t.levelReached, { level: el("strong", {}, t.levels[v.level][0]) }), v.level === "mixed" && !mixedForAll(v) ? t.forYou : null)),
     el("ol", { role: "list", class: "levels" }, ...names.map((name, i) => el("li", { class: i > reached ? "above" : v.level === "key not pinned" ? "reached weak" : i === reached ? "reached" : undefined, "aria-current": i === reached ? "step" : undefined },
       el("strong", {}, t.levels[name][0]), el("span", { class: "state" }, i === reached ? t.reached : i < reached ? t.passed : t.notReached),
       el("span", { class: "why" }, t.levels[name][1])))),

@@ -2,7 +2,7 @@
 import { blindSection } from "./blind.ts";
 import { cardSection } from "./cards.ts";
 import { $, el, type Child } from "./dom.ts";
-import { levelSection } from "./level.ts";
+import { levelSection, mixedForAll } from "./level.ts";
 import { pastSection } from "./past.ts";
 import { state } from "./state.ts";
 import { termsSection } from "./terms.ts";
@@ -20,7 +20,7 @@ function summary(v: Verdict): Child[] {
   if (v.verdict === "consistent") return [t.consistent];
   if (v.verdict === "cannot judge") return fill(t.unknown, { what: tech(v.unknown!) });
   if (v.level === "witnessed") return [v.kind === "receipt" ? t.receiptWitnessed : t.witnessed];
-  if (v.level === "mixed") return [t.mixed];
+  if (v.level === "mixed") return [mixedForAll(v) ? t.mixedAll : t.mixed];
   if (v.kind === "receipt") return [state.keyOfLink ? t.receiptOfLink : t.receipt];
   return [state.keyOfLink ? t.provedOfLink : t.proved];
 }

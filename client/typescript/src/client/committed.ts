@@ -1,6 +1,7 @@
 // A shuffle or draw whose commit was proved, with what the client saw of it since.
+import { signedRound } from "../verify/beacon.ts";
 import { equal, fromBase64 } from "../verify/bytes.ts";
-import { CARDS, CUT, NUMBERS, PUBLIC, TAPE, SEALED } from "../verify/codes.ts";
+import { BEACON, CARDS, CUT, NUMBERS, PUBLIC, TAPE, SEALED } from "../verify/codes.ts";
 import { numbers, positions, ranges, recompute, tapeLength } from "../verify/draws.ts";
 import { mixSeed, mixedPlaces, shifts } from "../verify/mix.ts";
 import { commitment, deckRoot, opens, salts } from "../verify/openings.ts";
@@ -121,8 +122,11 @@ export class Committed {
     return index > this.id && time >= this.time && time < this.commit.close_by;
   }
 
-  // takeMix takes in a mix, whose values answer the plan.
-  async takeMix(mix: Mix): Promise<void> {
+  // takeMix takes in a mix, whose values answer the plan of sources, and says what is wrong with a beacon's, or "".
+  async takeMix(mix: Mix): Promise<string> {
+    const at = this.context.plan.findIndex((p) => p.source === BEACON);
+    if (at >= 0 && !(await signedRound(this.context.plan[at]!.round!, mix.values[at]!.value!)))
+      return "the beacon's value is not the signature of its round";
     const seed = mixSeed(this.entry, mix.values);
     if (this.isDraw) {
       this.shift = await shifts(seed, ranges(this.context));
@@ -131,6 +135,7 @@ export class Committed {
       this.order = await mixedPlaces(seed, this.places, mix.values.find((v) => v.source === CUT)?.cut ?? 0);
     }
     this.mix = mix;
+    return "";
   }
 
   // cut takes in whether the cut card has come out when next is the next place, and tells

@@ -72,7 +72,8 @@ async function restore(l: Ledger, s: Committed, o?: CallOptions): Promise<Verdic
   if (v.commitment !== s.commitment) throw fault("the transcript is of another commit", text);
   const file = readTranscript(utf8.encode(text)),
     mix = l.entriesOf(file).find((e) => e.mix)?.mix;
-  if (mix) await s.takeMix(mix);
+  const wrong = mix && (await s.takeMix(mix));
+  if (wrong) throw fault(wrong, text);
   for (const card of file.cards) {
     const what = s.open(card as Opened);
     if (what) throw fault(what, text);

@@ -1,6 +1,7 @@
 // Answers held against their requests, their entries and the commit.
-import { equal, fromBase64, hex, toBase64 } from "../verify/bytes.ts";
-import { ASIDE, BEACON, CONTINUED, QUICKNET, SLOT, TAPE, VOID, codeOf, told } from "../verify/codes.ts";
+import { isQuicknet, roundTime } from "../verify/beacon.ts";
+import { equal, fromBase64, toBase64 } from "../verify/bytes.ts";
+import { ASIDE, BEACON, CONTINUED, SLOT, TAPE, VOID, codeOf, told } from "../verify/codes.ts";
 import type { Bodies, Entry, Mix, Run, ShownCard } from "../verify/types.ts";
 import type {
   Close,
@@ -41,9 +42,7 @@ export async function proveCommit(l: Ledger, s: Shuffle, when: Asked, answer: st
   if (l.production && !commit.context.production) throw fault("it is of a sandbox, and production is wanted", answer);
   for (const p of commit.context.plan)
     if (
-      p.source === BEACON &&
-      (hex(p.chain_hash!) !== QUICKNET || 1692803367 + 3 * (p.round! - 1) <= e.entry.time / 1000)
-    )
+      p.source === BEACON && (!isQuicknet(p) || roundTime(p.round!) <= e.entry.time / 1000))
       throw fault("the beacon's round was out when it was planned, or its chain is not known", answer);
   const what = l.tables.add(s.id, commit);
   if (what) throw fault(what, answer);
@@ -69,8 +68,7 @@ export async function acted<K extends keyof Bodies>(
   return [e, body];
 }
 
-// proveMix holds a mix against its request, the plan and its entry. The beacon's signature is
-// not checked: nothing here has its curve.
+// proveMix holds a mix against its request, the plan and its entry.
 export async function proveMix(
   l: Ledger,
   s: Committed,
@@ -89,7 +87,8 @@ export async function proveMix(
   };
   if (mix.values.length !== s.context.plan.length || !mix.values.every(right) || slots.length > 0)
     throw fault("the mix in the ledger has other values", answer);
-  await s.takeMix(mix);
+  const what = await s.takeMix(mix);
+  if (what) throw fault(what, answer);
   return e.index;
 }
 

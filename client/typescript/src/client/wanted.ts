@@ -1,6 +1,7 @@
 // What a request for a commit asks for, held against the commit.
-import { equal, fromBase64, hex, join, label, str8 } from "../verify/bytes.ts";
-import { BEACON, CARDS, CUT, DRAWS, NUMBERS, QUICKNET, SLOT, codeOf } from "../verify/codes.ts";
+import { isQuicknet } from "../verify/beacon.ts";
+import { equal, fromBase64, join, label, str8 } from "../verify/bytes.ts";
+import { CARDS, CUT, DRAWS, NUMBERS, SLOT, codeOf } from "../verify/codes.ts";
 import { sha256 } from "../verify/sha256.ts";
 import { deckHash } from "../verify/terms.ts";
 import type { Bytes, Context } from "../verify/types.ts";
@@ -57,9 +58,7 @@ function samePlan({ plan }: Context, { mix }: ShuffleRequest | DrawsRequest): bo
   });
   const round = mix?.beacon?.round;
   if (mix?.beacon)
-    want.push(
-      (p) => p.source === BEACON && hex(p.chain_hash!) === QUICKNET && (round === undefined || p.round === round),
-    );
+    want.push((p) => isQuicknet(p) && (round === undefined || p.round === round));
   if (mix?.cut) want.push((p) => p.source === CUT);
   return plan.length === want.length && plan.every((p, i) => want[i]!(p));
 }

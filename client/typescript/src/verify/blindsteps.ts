@@ -1,5 +1,5 @@
 // What the co-dealer's evidence shows: its part of entries and openings, the steps asked and co_dealer.
-import { equal, join, label, str8, toBase64, u16, u64 } from "./bytes.ts";
+import { equal, join, label, str8, toBase64, u16, u64, time } from "./bytes.ts";
 import { ASIDE, CARDS, EXPIRED, NUMBERS, SIGNING, TAPE_LOST, VOID, told } from "./codes.ts";
 import { mustOpen } from "./cardsteps.ts";
 import { canEd25519, ed25519, strongKey } from "./curves.ts";
@@ -9,7 +9,6 @@ import { parseEntry } from "./entries.ts";
 import { Fault } from "./errors.ts";
 import { ML_DSA, noteKey } from "./keys.ts";
 import { cosignatures, signedBy, signer, type Handed } from "./ledgersteps.ts";
-import { time } from "./level.ts";
 import { opens } from "./openings.ts";
 import { isMet, ownWitness } from "./policy.ts";
 import { sha256 } from "./sha256.ts";

@@ -65,3 +65,6 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 export const hex = (bytes: Uint8Array) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+
+// RFC 3339 has years of four digits: a later time is left out.
+export const time = (ms: number) => ms <= 253402300799999 ? new Date(ms).toISOString() : undefined;

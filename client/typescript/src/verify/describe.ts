@@ -1,11 +1,11 @@
 // The members of a verdict that only repeat what the file says, 10.4, and what the page tells alongside.
-import { toBase64 } from "./bytes.ts";
+import { time, toBase64 } from "./bytes.ts";
 import { dealt } from "./cardsteps.ts";
 import { CARDS, CONTINUED, ORDER, TAPE, TICKET_LIST, nameOf, told } from "./codes.ts";
 import { positions, ranges } from "./draws.ts";
 import { checkpoints } from "./ledgersteps.ts";
 import { isPublic } from "./legality.ts";
-import { choiceLeft, time } from "./level.ts";
+import { choiceLeft } from "./level.ts";
 import { labelOf } from "./terms.ts";
 import type { Card, Checkpoint, Close, Entry, EvidenceFile, Of, PassedOver, Run, ShownCard, Story, ToldTakeover, Verdict, Whole } from "./types.ts";
 
@@ -35,8 +35,7 @@ export function describe(s: Whole, v: Verdict): Partial<Verdict> {
   const runs = dealt(s);
   Object.assign(out, { recipient: s.file.recipient, owner: s.commit.entry.identity }, describeCommit(s.commit));
   out.terms = s.terms;
-  // Nobody here checked a beacon, so it is mixed for everybody in no verdict.
-  if (v.level !== undefined && s.context.terms?.kind === TICKET_LIST) out.terms!.house_could_choose = true;
+  if (v.level !== undefined && s.context.terms?.kind === TICKET_LIST && v.mixed?.[0]?.for !== "everybody") out.terms!.house_could_choose = true;
   if (s.takeovers.length > 0) out.takeovers = describeTakeovers(s);
   const shown = (s.revealed as Set<number> | undefined) && runs.filter((run, place) => isPublic(s, runs, place)).length;
   Object.assign(out, { next: runs.length || undefined, shown: shown || undefined, state: s.disclosed ? "closed" : s.close ? "continued" : "open" });

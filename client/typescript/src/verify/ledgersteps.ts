@@ -1,5 +1,6 @@
 // The steps about the ledger: signature, inclusion, witnesses, origin, slots and beacon.
-import { equal, join, toBase64, utf8 } from "./bytes.ts";
+import { isQuicknet, roundTime, signedRound } from "./beacon.ts";
+import { equal, join, time, toBase64, utf8 } from "./bytes.ts";
 import { BEACON, SLOT } from "./codes.ts";
 import { bigEndian, canEd25519, ed25519, strongKey } from "./curves.ts";
 import { Fault, Unknown } from "./errors.ts";
@@ -130,8 +131,8 @@ export async function stepWitnesses(s: State): Promise<Outcome> {
 export async function cosignatures(c: Checkpoint, witnesses: Witness[]): Promise<Map<Witness, number>> {
   const all = new Map<Witness, number>();
   for (const w of witnesses) {
-    const time = await cosignedAt(c, w);
-    if (time !== null) all.set(w, time);
+    const seconds = await cosignedAt(c, w);
+    if (seconds !== null) all.set(w, seconds);
   }
   return all;
 }
@@ -182,7 +183,14 @@ export function stepSlots(s: State): Outcome {
   return `${s.mine.size} of ${many(context.plan.length, "source")} of the plan are the slots whose values were given`;
 }
 
-// No browser has the curve of the beacon's signatures.
-export function stepBeacon(s: Whole): Outcome {
-  return skip(s.context.plan.some((p) => p.source === BEACON) ? "browsers cannot check a beacon's signature: shuffled verify can" : "no beacon in the plan");
+// stepBeacon checks that the beacon's value is the one signature of the planned round.
+export async function stepBeacon(s: Whole): Promise<Outcome> {
+  const { plan } = s.context, at = plan.findIndex((p) => p.source === BEACON), planned = plan[at];
+  if (!planned) return skip("no beacon in the plan");
+  if (!isQuicknet(planned)) return skip("a beacon chain that this version does not know: the value may be anything");
+  if (!s.mix) return skip("the value comes with the mix");
+  const round = planned.round!;
+  if (!await signedRound(round, s.mix.entry.mix.values[at]!.value!)) throw new Fault(`round ${round}: not the chain's signature of that round`);
+  s.round = round;
+  return `the value is quicknet's signature of round ${round}, which came out at ${time(roundTime(round) * 1000)}`;
 }

@@ -1,8 +1,9 @@
 // The step legality, section 9 and 10.3.
-import { equal, hex } from "./bytes.ts";
+import { isQuicknet, roundTime } from "./beacon.ts";
+import { equal } from "./bytes.ts";
 import { blindClose, blindCommit, blindDeal, blindReveal } from "./blindrules.ts";
 import { dealt } from "./cardsteps.ts";
-import { ASIDE, BEACON, CONTINUED, COSIGNED, CUT, DRAWS, EXPIRED, MAX_TAKEOVERS, NO_TAPE, NUMBERS, ORDER, PLAY, PUBLIC, QUICKNET, RESERVED, SEALED, SLOT, TAPE, TAPE_LOST, TICKET_LIST, WHEEL, codeOf } from "./codes.ts";
+import { ASIDE, CONTINUED, COSIGNED, CUT, DRAWS, EXPIRED, MAX_TAKEOVERS, NO_TAPE, NUMBERS, ORDER, PLAY, PUBLIC, RESERVED, SEALED, SLOT, TAPE, TAPE_LOST, TICKET_LIST, WHEEL, codeOf } from "./codes.ts";
 import { canSeal, strongKey } from "./curves.ts";
 import { ADDED, HYBRID } from "./fields.ts";
 import { positions, ranges, tapeLength } from "./draws.ts";
@@ -87,7 +88,7 @@ function ruleCommit(s: Whole, entry: Has, index: number, must: Must): void {
   must(c.close_by > entry.time && c.close_by - entry.time <= g.cap_on_close_by * 1000, "close_by", "closes too late, or before it begins");
   must(c.context.plan.every((p) => g.mix_modes & 1 << p.source - 1), "mix_modes", "plans a source that the ledger does not declare");
   for (const p of c.context.plan)
-    must(p.source !== BEACON || hex(p.chain_hash!) !== QUICKNET || (1692803367 + 3 * (p.round! - 1)) * 1000 > entry.time, "beacon", "plans a round that is out");
+    must(!isQuicknet(p) || roundTime(p.round!) * 1000 > entry.time, "beacon", "plans a round that is out");
   must(!c.context.parent || below(c.context.parent.id), "parent", `names ${c.context.parent?.id} as its parent`);
   ruleTerms(c.context, must);
   blindCommit(c, must);

@@ -1,5 +1,6 @@
 // The level of a run in which every step held, 10.2 and 10.5.
-import { toBase64 } from "./bytes.ts";
+import { roundTime } from "./beacon.ts";
+import { time, toBase64 } from "./bytes.ts";
 import { BEACON, CARDS, CUT } from "./codes.ts";
 import { checkpoints } from "./ledgersteps.ts";
 import { noLevel } from "./policy.ts";
@@ -31,19 +32,25 @@ export function choiceLeft({ plan, parent, kind, n, m }: Context): string | null
   return null;
 }
 
-// raise gives the level mixed, to holders of slots alone: nobody checked a
-// beacon, and a plan with one gives nothing here (10.5).
+// raise gives the level mixed to whom it is due, and says in the steps why it is not (10.5).
 export function raise(s: Whole, v: Verdict): void {
   if (!s.mix) return;
-  const { plan } = s.context, choice = choiceLeft(s.context)
-    ?? (v.level !== "witnessed" ? "no quorum that is trusted saw the commit in time" : null)
-    ?? (plan.some((p) => p.source === BEACON) ? "the beacon’s value was not checked, and could be chosen when the slots were known" : null);
-  if (choice && s.mine) v.steps.find((x) => x.name === "slots")!.detail += `; that gives nobody the level mixed: ${choice}`;
-  if (choice || !s.mine) return;
-  const { complete: seen } = checkpoints(s.file).at(-1)!;
-  v.level = "mixed";
-  v.mixed = [...s.mine].sort((a, b) => a - b).map((i) => ({ for: "slot" as const, witnessed: time(seen! * 1000), slot: toBase64(plan[i]!.slot_hash!) }));
+  const nobody = choiceLeft(s.context) ?? (v.level !== "witnessed" ? "no quorum that is trusted saw the commit in time" : null);
+  const why = nobody ? { beacon: nobody, slots: nobody } : raiseWitnessed(s, v);
+  for (const step of v.steps) {
+    const reason = (why as Record<string, string>)[step.name];
+    if (reason && step.result === "ok") step.detail += `; it gives nobody the level mixed: ${reason}`;
+  }
 }
 
-// RFC 3339 has years of four digits: a later time is left out.
-export const time = (ms: number) => ms <= 253402300799999 ? new Date(ms).toISOString() : undefined;
+// raiseWitnessed holds the beacon's round and the slots against when the quorum saw the commit, and returns by the
+// names of the two steps why they give nothing.
+function raiseWitnessed(s: Whole, v: Verdict): { beacon?: string; slots?: string } {
+  const { plan } = s.context, seen = checkpoints(s.file).at(-1)!.complete!, witnessed = time(seen * 1000), mixed: Verdict["mixed"] = [];
+  if (!s.round && plan.some((p) => p.source === BEACON)) return { slots: "the beacon’s value may be anything, and could be chosen when the slots were known" };
+  const out = s.round && roundTime(s.round), early = out !== undefined && seen < out;
+  if (early) mixed.push({ for: "everybody", witnessed, round: s.round, time: time(out * 1000) });
+  for (const i of [...s.mine ?? []].sort((a, b) => a - b)) mixed.push({ for: "slot", witnessed, slot: toBase64(plan[i]!.slot_hash!) });
+  if (mixed.length > 0) Object.assign(v, { level: "mixed", mixed });
+  return out === undefined || early ? {} : { beacon: `the quorum saw the commit by ${witnessed}, and not before the round came out` };
+}

@@ -150,6 +150,7 @@ export interface Whole extends State {
   next: number; revealed: Set<number>; owner: { identity: string; plays: boolean; takeovers: number }; // legality
   order: Order | null; given: Map<number, number>; // of the co-dealer: its ledger's entries, and its values by place
   runs?: Run[]; continued?: boolean;
+  round?: number; // of the beacon, whose signature holds
   terms?: KnownTerms;
   positionAt: (place: number) => number; shown: (card: Card) => number; // openings
   endAt?: number; values?: number[]; // order
@@ -190,7 +191,7 @@ export interface Verdict {
   verdict: "proved" | "consistent" | "failed" | "cannot judge";
   steps: StepResult[];
   level?: Level; failed?: string; unknown?: string; overlap?: number;
-  mixed?: { for: "slot"; witnessed?: string; slot: string }[];
+  mixed?: { for: "everybody" | "slot"; witnessed?: string | undefined; round?: number | undefined; time?: string | undefined; slot?: string }[]; // everybody: round, time
   kind?: "receipt" | "transcript"; ledger?: string; production: boolean;
   checkpoint?: { origin: string; size: number };
   passed_over?: PassedOver[]; witnesses?: { name: string; time?: string }[]; late?: { name: string; time?: string }[];
