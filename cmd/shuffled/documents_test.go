@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -11,8 +13,11 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+	"github.com/jackc/pgx/v5"
 
 	"shuffled/internal/config"
+	"shuffled/internal/store/postgres"
+	"shuffled/internal/testdb"
 )
 
 // TestDocumentedCommands: each command of the program in a block of the documents has a
@@ -80,8 +85,8 @@ var untyped = map[string]string{
 }
 
 // TestDocumentedBlocks: each block of the documents with a kind is typed by a test, or the
-// document stands in untyped and the block is at least well formed: a script, JSON, or a part
-// of the configuration. SQL, nginx's configuration and text are not read by a test.
+// document stands in untyped and the block is at least well formed: a script, JSON, a part of
+// the configuration, statements that PostgreSQL runs, or what nginx takes. No test reads text.
 func TestDocumentedBlocks(t *testing.T) {
 	t.Parallel()
 	reasons := maps.Clone(untyped)
@@ -94,9 +99,11 @@ func TestDocumentedBlocks(t *testing.T) {
 				t.Errorf("%s:%d: no test types the block, and untyped has no reason", document, b.line)
 			default:
 				delete(reasons, document)
-				if err := wellFormed(b); err != nil {
-					t.Errorf("%s:%d: the block is no %s: %v", document, b.line, b.kind, err)
-				}
+				t.Run(fmt.Sprintf("%s:%d", document, b.line), func(t *testing.T) {
+					if err := wellFormed(t, b); err != nil {
+						t.Errorf("the block is no %s: %v", b.kind, err)
+					}
+				})
 			}
 		}
 	}
@@ -105,8 +112,10 @@ func TestDocumentedBlocks(t *testing.T) {
 	}
 }
 
-// wellFormed reads a block as what it says it is.
-func wellFormed(b fence) error {
+// wellFormed reads a block as what it says it is. It skips the test when the program that
+// reads it is not installed.
+func wellFormed(t *testing.T, b fence) error {
+	t.Helper()
 	switch b.kind {
 	case "sh":
 		cmd := exec.Command("sh", "-n")
@@ -120,9 +129,58 @@ func wellFormed(b fence) error {
 	case "toml":
 		_, err := config.Parse("block", []byte(b.text))
 		return err
-	case "sql", "nginx", "text":
+	case "sql":
+		return runSQL(t, b.text)
+	case "nginx":
+		return checkNginx(t, b.text)
+	case "text":
 	default:
 		return fmt.Errorf("%q is no kind that a test knows", b.kind)
+	}
+	return nil
+}
+
+// runSQL runs statements in a new database with the schema and the writer's role. L and N are
+// a ledger's number and a row's.
+func runSQL(t *testing.T, text string) error {
+	t.Helper()
+	dsn := testdb.DSN(t)
+	if err := postgres.MigrateUp(t.Context(), dsn, postgres.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	// Roles are the cluster's, which others share: this one is never committed.
+	text = strings.NewReplacer("BEGIN;", "", "COMMIT;", "", "= L ", "= 1 ", "= N;", "= 1;").Replace(text)
+	_, err = conn.Exec(t.Context(), "BEGIN; CREATE ROLE shuffled_writer; "+text+"; ROLLBACK")
+	return err
+}
+
+// checkNginx has nginx check what stands in a server.
+func checkNginx(t *testing.T, text string) error {
+	t.Helper()
+	nginx, err := exec.LookPath("nginx")
+	if err != nil {
+		nginx, err = exec.LookPath("/usr/sbin/nginx")
+	}
+	if err != nil {
+		t.Skipf("NO NGINX HERE, its block is NOT tried: %v", err)
+	}
+	dir := t.TempDir()
+	conf := "pid " + dir + "/pid; events {} http { access_log off; "
+	for _, temporary := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		conf += temporary + "_temp_path " + dir + "/" + temporary + "; "
+	}
+	conf += "server { listen unix:" + dir + "/s;\n" + text + "} }\n"
+	if err := os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(nginx, "-t", "-p", dir, "-c", "conf", "-g", "error_log stderr;").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
 	}
 	return nil
 }
@@ -137,10 +195,14 @@ func TestWellFormed(t *testing.T) {
 		{"sh", "for i in 1 2; do echo $i; done\n", true}, {"sh", "for i in 1 2; do\n", false},
 		{"json", `{"a": 1}`, true}, {"json", `{"a": 1`, false},
 		{"toml", "[beacon]\nrelays = []\n", true}, {"toml", "[beacon]\nrelay = []\n", false}, {"py", "", false},
+		{"sql", "SELECT idx FROM entries WHERE idx = N;", true}, {"sql", "SELECT idx FROM entry;", false},
+		{"nginx", "location / { root /srv; }", true}, {"nginx", "location / { rooot /srv; }", false},
 	} {
-		if err := wellFormed(fence{kind: test.kind, text: test.text}); (err == nil) != test.ok {
-			t.Errorf("%s of %q: %v", test.kind, test.text, err)
-		}
+		t.Run(test.kind, func(t *testing.T) {
+			if err := wellFormed(t, fence{kind: test.kind, text: test.text}); (err == nil) != test.ok {
+				t.Errorf("%q: %v", test.text, err)
+			}
+		})
 	}
 }
 

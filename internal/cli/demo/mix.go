@@ -49,7 +49,7 @@ func (d *demo) mix(ctx context.Context) error {
 	hands := append([]term.Hand{{Label: "the tape", Cards: term.French.Faces(paper.Order[:5])}},
 		runHands(0, []audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Recipient: "the table"}}, dealt.Cards)...)
 	d.show(term.DrawHands(d.P, hands, d.W))
-	d.say("The first five places show the positions %s of what the house committed to. Which they are hangs on both players' bytes, which the house did not have. %s, as anna checks it, with her bytes:", positionsOf(dealt.Cards), mixFile)
+	d.say("The first five places show the positions %s of what the house committed to. Both players' bytes decide which positions these are, and the house did not have those bytes. %s, as anna checks it, with her bytes:", positionsOf(dealt.Cards), mixFile)
 	return d.holdsFor(mixFile, data, anna)
 }
 
