@@ -21,3 +21,6 @@ func (l *Ledger) Send(p Proposal) (answered func() bool, wait func() error) {
 
 // MostTries is how often a request is prepared.
 const MostTries = mostTries
+
+// MaxUnheld is how many stored checkpoints that do not hold are checked in one look.
+const MaxUnheld = maxUnheld

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -107,13 +108,15 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	if err != nil {
 		return err
 	}
-	t.read(rows, slow)
+	policies := *w.policies.shown.Load()
+	t.read(slices.DeleteFunc(rows, func(h Head) bool { return h.Size <= t.size || !l.isCosigned(h, policies) }), slow)
 	due := t.due(l.cfg.Intervals, slow)
 	if head.Size <= t.size || len(due) == 0 {
 		return nil
 	}
+	now := time.Now()
 	for _, one := range due {
-		t.asked[one.Key.Name()] = time.Now()
+		t.asked[one.Key.Name()] = now
 	}
 	r := w.gateway.Cosign(l.running, gateway.Head{Size: head.Size, Root: head.Root, Checkpoint: l.signed(head)}, due)
 	lines := r.Cosignatures(head.Checkpoint)
@@ -133,20 +136,22 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	return nil
 }
 
-// read takes the times from the newest late checkpoints. A clock that is ahead puts nothing
-// off: at the latest a witness was asked now.
+// read takes the times from late checkpoints that hold and were not read before, newest
+// first. A time in the future counts for nothing: it would put the witness off.
 func (t *late) read(rows []Head, slow []audit.Witness) {
 	if len(rows) > 0 {
-		t.size = max(t.size, rows[0].Size)
+		t.size = rows[0].Size
 	}
 	now := time.Now()
 	for _, one := range slow {
 		alone, name := audit.Policy{Witnesses: []audit.Witness{one}}, one.Key.Name()
 		for _, h := range rows {
-			if by := alone.Cosignatures(h.Checkpoint); len(by) > 0 {
-				if at := time.Unix(by[0].Time, 0); at.After(now) {
-					t.asked[name] = now
-				} else if at.After(t.asked[name]) {
+			by := alone.Cosignatures(h.Checkpoint)
+			if len(by) == 0 {
+				continue
+			}
+			if at := time.Unix(by[0].Time, 0); !at.After(now) {
+				if at.After(t.asked[name]) {
 					t.asked[name] = at
 				}
 				break
@@ -155,20 +160,22 @@ func (t *late) read(rows []Head, slow []audit.Witness) {
 	}
 }
 
-// due returns the lines of the witnesses to ask now. A witness with a longer interval is
-// asked together with those that have shorter ones, so that there are checkpoints that
-// have all their cosignatures.
-func (t *late) due(intervals map[string]time.Duration, slow []audit.Witness) []audit.Witness {
+// due returns the lines of the witnesses to ask now. One whose interval is over waits for
+// those that have the same or a shorter one, so that there are checkpoints that have all
+// their cosignatures; but no longer than another interval of its own.
+func (t *late) due(intervals map[string]time.Duration, slow []audit.Witness) (due []audit.Witness) {
 	slow = slices.SortedStableFunc(slices.Values(slow), func(a, b audit.Witness) int {
 		return cmp.Compare(intervals[a.Key.Name()], intervals[b.Key.Name()])
 	})
-	n := slices.IndexFunc(slow, func(one audit.Witness) bool {
-		return time.Since(t.asked[one.Key.Name()]) < intervals[one.Key.Name()]
-	})
-	if n < 0 {
-		return slow
+	now, together := time.Now(), true
+	for _, one := range slow {
+		every, since := intervals[one.Key.Name()], now.Sub(t.asked[one.Key.Name()])
+		together = together && since >= every
+		if together || since >= 2*every {
+			due = append(due, one)
+		}
 	}
-	return slow[:n]
+	return due
 }
 
 // signed is a head with the ledger's own lines alone.
@@ -178,27 +185,32 @@ func (l *Ledger) signed(head Head) []byte {
 
 // BestHead returns the head to prove the entries up to index under: the first late
 // checkpoint that covers them and has the cosignatures of all witnesses with an interval, or
-// else the first late one, or else that of HeadFor.
+// else the first late one, or else that of HeadFor. A checkpoint is checked only if its lines
+// say that it is one of these: a witness that is down makes no look-up slow.
 func (l *Ledger) BestHead(ctx context.Context, index uint64) (Head, error) {
 	if len(l.cfg.Intervals) == 0 {
 		return l.HeadFor(index), nil
 	}
 	policies := *l.witnesses.policies.shown.Load()
 	newest, best := l.Head().Size, Head{}
-	from := index + 1
+	from, checked := index+1, 0
 	for _, n := range []int{firstLateRows, lateRows} {
 		rows, err := l.cfg.Store.LateFrom(ctx, l.id, from, n)
 		if err != nil {
 			return Head{}, Unavailable(fmt.Errorf("reading late checkpoints: %w", err))
 		}
 		for _, h := range rows {
-			if h.Size > newest || !l.isCosigned(h, policies) {
+			policy := policies.at(h.Size)
+			if h.Size > newest || checked == maxUnheld || best.Size > 0 && !l.namesAllLate(h, policy) {
+				continue
+			}
+			if checked++; !l.isCosigned(h, policies) {
 				continue
 			}
 			if best.Size == 0 {
 				best = h
 			}
-			if l.hasAllLate(h, policies.at(h.Size)) {
+			if l.hasAllLate(h, policy) {
 				return h, nil
 			}
 		}
@@ -213,15 +225,37 @@ func (l *Ledger) BestHead(ctx context.Context, index uint64) (Head, error) {
 	return l.HeadFor(index), nil
 }
 
+// namesAllLate reports whether hasAllLate holds if each line of a checkpoint does.
+func (l *Ledger) namesAllLate(h Head, p *audit.Policy) bool {
+	by := make(map[string]bool) // signers
+	for line := range strings.Lines(string(h.Checkpoint)) {
+		by[gateway.SignerOf(line)] = true
+	}
+	return l.allLate(p, func(one audit.Witness) bool { return by[gateway.Signer(one.Key)] })
+}
+
 // hasAllLate reports whether every witness of a policy that has an interval cosigned a
 // checkpoint, with one key of its or more.
 func (l *Ledger) hasAllLate(h Head, p *audit.Policy) bool {
-	by := make(map[string]bool) // names of keys
-	for _, c := range p.Cosignatures(h.Checkpoint) {
-		i := slices.IndexFunc(p.Witnesses, func(one audit.Witness) bool { return one.Name == c.Witness })
-		by[p.Witnesses[i].Key.Name()] = true
-	}
-	return !slices.ContainsFunc(p.Witnesses, func(one audit.Witness) bool {
-		return l.hasInterval(one) && !by[one.Key.Name()]
+	all := p.Cosignatures(h.Checkpoint)
+	return l.allLate(p, func(one audit.Witness) bool {
+		return slices.ContainsFunc(all, func(c audit.Cosignature) bool { return c.Witness == one.Name })
 	})
+}
+
+// allLate reports whether a key of each name that has an interval cosigned.
+func (l *Ledger) allLate(p *audit.Policy, cosigned func(audit.Witness) bool) bool {
+	if p == nil {
+		return false
+	}
+	by := make(map[string]bool) // names of keys
+	for _, one := range p.Witnesses {
+		by[one.Key.Name()] = by[one.Key.Name()] || cosigned(one)
+	}
+	for name, has := range by {
+		if l.cfg.Intervals[name] > 0 && !has {
+			return false
+		}
+	}
+	return true
 }

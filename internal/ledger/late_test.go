@@ -1,6 +1,8 @@
 package ledger_test
 
 import (
+	"context"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -119,6 +121,89 @@ func TestLateFails(t *testing.T) {
 	}
 	w.down(false, 2)
 	w.lateOver(l, index)
+}
+
+// TestLateAhead: neither a cosignature of the future nor a stored size that nobody signed
+// ends the asking, also after a restart.
+func TestLateAhead(t *testing.T) {
+	t.Parallel()
+	store := openSQLite(t)
+	w := newWitnessed(t, store, audit.DealsCosigned)
+	w.witnesses[2].Ahead(time.Hour)
+	var asked atomic.Int64
+	for n := range uint64(2) {
+		l := w.open(w.slowly(20*time.Millisecond, &asked))
+		for m := range uint64(2) {
+			index := w.must(l, propose(commit("t", 2*n+m)))[0].Index
+			w.awaitCosigned(l, index)
+			w.lateOver(l, index)
+		}
+		planted := w.must(l, propose(commit("u", n)))[0].Index
+		h, _ := l.Cosigned()
+		h.Size = 1<<62 + n
+		if err := store.PutLate(t.Context(), l.ID(), h); err != nil {
+			t.Fatal(err)
+		}
+		w.awaitCosigned(l, planted)
+		w.lateOver(l, planted)
+		l.Close()
+	}
+	before := asked.Load()
+	l := w.open(w.slowly(time.Hour, &asked))
+	w.must(l, propose(commit("t", 9)))
+	waitFor(t, func() bool { return asked.Load() > before }) // the stored times are in the future
+}
+
+// TestLateChecks: stored checkpoints that lack the cosignature of a witness with an interval
+// are not checked one by one for each receipt, nor any number that do not hold.
+func TestLateChecks(t *testing.T) {
+	t.Parallel()
+	store := openSQLite(t)
+	w := newWitnessed(t, store, audit.DealsCosigned)
+	w.down(true, 2)
+	var asked, checked atomic.Int64
+	c := w.slowly(time.Hour, &asked)
+	c.Log = slog.New(unheld{slog.DiscardHandler, &checked})
+	l := w.open(c)
+	w.awaitCosigned(l, w.must(l, propose(commit("t", 1)))[0].Index)
+	waitFor(t, func() bool { return asked.Load() > 0 })
+	first, _ := l.Cosigned()
+	var bodies []audit.Body
+	for n := range uint64(150) {
+		bodies = append(bodies, commit("u", n))
+	}
+	w.awaitCosigned(l, w.must(l, propose(bodies...))[149].Index)
+	if err := store.PutLate(t.Context(), l.ID(), first); err != nil {
+		t.Fatal(err)
+	}
+	for n := range uint64(140) { // of another head, which is logged when one is checked
+		if err := store.PutLate(t.Context(), l.ID(), ledger.Head{Size: first.Size + 1 + n, Root: first.Root,
+			Checkpoint: first.Checkpoint}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h, err := l.BestHead(t.Context(), 0); err != nil || h.Size != first.Size || checked.Load() > 0 {
+		t.Errorf("size %d, not %d, and %d others were checked: %v", h.Size, first.Size, checked.Load(), err)
+	}
+	if h, err := l.BestHead(t.Context(), first.Size); err != nil || h.Size != l.Head().Size ||
+		checked.Load() != ledger.MaxUnheld {
+		t.Errorf("size %d, and %d that do not hold were checked: %v", h.Size, checked.Load(), err)
+	}
+}
+
+// unheld counts the stored checkpoints that were checked and do not hold.
+type unheld struct {
+	slog.Handler
+	checked *atomic.Int64
+}
+
+func (u unheld) Enabled(context.Context, slog.Level) bool { return true }
+
+func (u unheld) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "a stored cosigned checkpoint does not hold" {
+		u.checked.Add(1)
+	}
+	return nil
 }
 
 // TestIntervalNeeded: intervals for witnesses without which the quorum cannot be met stop

@@ -48,6 +48,7 @@ type finding struct {
 type doctor struct {
 	cfg      *config.Config
 	findings []finding
+	asked    map[string]bool // names of the witnesses' keys in the policies that were read
 }
 
 func (d *doctor) ok(check, format string, args ...any) {
@@ -77,7 +78,7 @@ func (d *doctor) failed(check, cure string, err error) bool {
 
 // Run looks at everything, and returns term.ErrFails if something failed.
 func (c DoctorCmd) Run(ctx context.Context, s term.Streams) error {
-	d := &doctor{}
+	d := &doctor{asked: make(map[string]bool)}
 	c.look(ctx, d)
 	failed := false
 	rows := make([][]any, 0, len(d.findings))
@@ -117,6 +118,7 @@ func (c DoctorCmd) look(ctx context.Context, d *doctor) {
 	d.certificate()
 	d.listeners(ctx, houses)
 	d.stored(ctx, cfg, houses, c.Policy)
+	d.intervals()
 	if len(cfg.Ledgers) == 0 {
 		d.warn("ledgers", "add a [[ledger]] block", "the configuration serves no ledger")
 	}

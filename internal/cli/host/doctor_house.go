@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,7 +145,18 @@ func (d *doctor) ledger(ctx context.Context, store store.Database, h openedKeys,
 			d.ok("policy of "+h.config.Name, "any two quorums share a witness")
 		}
 		for _, w := range p.Witnesses {
+			d.asked[w.Key.Name()] = true
 			d.witness(ctx, h, w)
+		}
+	}
+}
+
+// intervals looks for those that no witness has.
+func (d *doctor) intervals() {
+	for _, name := range slices.Sorted(maps.Keys(d.cfg.Witness.Every())) {
+		if !d.asked[name] {
+			d.warn("witness.intervals", "give the name of a witness's key, the part of the verifier key before the first +, or take it out",
+				"the interval of %s has no effect: no policy that was read names a witness with a key of that name", name)
 		}
 	}
 }

@@ -26,7 +26,8 @@ type Witness struct {
 	PolicyLine string        // "witness NAME VKEY URL"; NAME is w1, w2 … in order of Start
 	Name       string        // NAME in PolicyLine
 
-	down atomic.Bool
+	down  atomic.Bool
+	ahead atomic.Int64
 }
 
 var count atomic.Int64
@@ -48,9 +49,11 @@ func Start(t testing.TB, logVKeys ...string) *Witness {
 		t.Fatal(err)
 	}
 	name := fmt.Sprintf("w%d", count.Add(1))
+	started := &Witness{Name: name}
 	w, err := witness.Open(witness.Config{
 		Name: "witness.example.org/" + name, Key: key, Dir: t.TempDir(), Logs: logs,
-		Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return time.Now().Add(time.Duration(started.ahead.Load())) },
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +62,7 @@ func Start(t testing.TB, logVKeys ...string) *Witness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	started := &Witness{VKey: w.VKey(), Key: verifier, Name: name}
+	started.VKey, started.Key = w.VKey(), verifier
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if started.down.Load() {
 			http.Error(rw, "down", http.StatusServiceUnavailable)
@@ -85,3 +88,6 @@ func (w *Witness) Client() *witness.Client {
 
 // Down makes the witness answer 503 to everything, or ends that.
 func (w *Witness) Down(down bool) { w.down.Store(down) }
+
+// Ahead puts the clock of the witness so far ahead.
+func (w *Witness) Ahead(by time.Duration) { w.ahead.Store(int64(by)) }
