@@ -84,7 +84,8 @@ async function download(url: URL | string): Promise<Uint8Array<ArrayBuffer>> {
   try {
     answer = await fetch(url, { cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
   } catch {
-    throw new Refused(() => t.silent);
+    // The policy that a house serves the page under blocks other servers, which looks like silence.
+    throw new Refused(() => served && new URL(url).origin !== location.origin ? t.silentElsewhere : t.silent);
   }
   if (!answer.ok) throw new Refused(() => refusal(answer.status));
   const pieces: Uint8Array<ArrayBuffer>[] = [], reader = answer.body!.getReader();

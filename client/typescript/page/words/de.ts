@@ -58,6 +58,7 @@ export const de: Words = {
   busy: "Dieser Server kann gerade nicht antworten. Versuchen Sie es gleich noch einmal.",
   status: (code) => `Der Server antwortet mit ${code}.`,
   silent: "Der Server antwortet nicht.",
+  silentElsewhere: "Von diesem Server kommt keine Antwort. Wenn ein Haus diese Seite ausliefert, darf sie nur dessen Server fragen. Eine Kopie auf Ihrem Gerät kann andere fragen.",
   brokeOff: "Die Antwort des Servers brach ab.",
   sameServer: (host) => `Die Datei und diese Seite kamen von ${host}: Ein Server, der lügt, kann beides senden. Das Urteil ist so viel wert wie der Schlüssel, den Sie angeben, und wie der Ort, von dem Sie ihn haben.`,
   otherServer: (host) => `Die Datei kam von ${host}, diese Seite nicht. Das Urteil ist so viel wert wie der Schlüssel, den Sie angeben, und wie der Ort, von dem Sie ihn haben.`,

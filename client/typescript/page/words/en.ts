@@ -62,6 +62,7 @@ export const en = {
   busy: "This server cannot answer just now. Try again in a moment.",
   status: (code: number) => `The server answers ${code}.`,
   silent: "The server does not answer.",
+  silentElsewhere: "No answer comes from that server. This page may ask no other server than its own when a house serves it. A copy of it on disk can ask others.",
   brokeOff: "The server’s answer broke off.",
   sameServer: (host: string) => `The file and this page came from ${host}: a server that lies can send both. The verdict is worth as much as the key that you give, and the place that you have it from.`,
   otherServer: (host: string) => `The file came from ${host}, and this page did not. The verdict is worth as much as the key that you give, and the place that you have it from.`,

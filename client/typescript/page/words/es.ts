@@ -58,6 +58,7 @@ export const es: Words = {
   busy: "Este servidor no puede responder ahora. Pruebe de nuevo en un momento.",
   status: (code) => `El servidor responde ${code}.`,
   silent: "El servidor no responde.",
+  silentElsewhere: "No llega respuesta de ese servidor. Si esta página la sirve una casa, solo puede preguntar al servidor de esa casa. Una copia en su disco puede preguntar a otros.",
   brokeOff: "La respuesta del servidor se cortó.",
   sameServer: (host) => `El archivo y esta página vinieron de ${host}: un servidor que miente puede enviar los dos. El veredicto vale tanto como la clave que usted dé y el sitio de donde la tenga.`,
   otherServer: (host) => `El archivo vino de ${host}, y esta página no. El veredicto vale tanto como la clave que usted dé y el sitio de donde la tenga.`,
