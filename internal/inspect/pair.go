@@ -1,9 +1,11 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"runtime"
 	"slices"
@@ -123,7 +125,7 @@ func (r *Report) whole() bool {
 // Pair checks the ledgers of a house and of its co-dealer, each as Run does, and holds them
 // against each other.
 func Pair(ctx context.Context, house, coDealer Source, o PairOptions) (report *PairReport, err error) {
-	w := new(pairWork)
+	w := &pairWork{seed: maphash.MakeSeed()}
 	defer func() {
 		err = errors.Join(err, w.records.close(), w.claims[0].close(), w.claims[1].close())
 	}()
@@ -332,11 +334,9 @@ func (p *pair) sum(r *PairReport, tallies [workParts]*tally, faults *findings) {
 			}
 			daemons[start].add(c)
 		}
-		r.Unplayed = append(r.Unplayed, t.lines...)
+		r.Unplayed = firstLines(append(r.Unplayed, t.lines...))
 		stages = append(stages, &t.faults)
 	}
-	slices.SortFunc(r.Unplayed, func(a, b PairLine) int { return int(a.Request) - int(b.Request) })
-	r.Unplayed = r.Unplayed[:min(len(r.Unplayed), MaxListed)]
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		t := tables[name]
 		if m, ok := t.gaps.median(); ok {
@@ -355,19 +355,28 @@ func (p *pair) sum(r *PairReport, tallies [workParts]*tally, faults *findings) {
 	}
 }
 
+// firstLines sorts and keeps what a report lists.
+func firstLines(all []PairLine) []PairLine {
+	slices.SortFunc(all, func(a, b PairLine) int { return cmp.Compare(a.Request, b.Request) })
+	return all[:min(len(all), MaxListed)]
+}
+
 // raise takes the shuffles of a table that hold out of those that need a co-dealer.
 func (r *Report) raise(table string, t *PairTable) {
 	i := slices.IndexFunc(r.Tables, func(c TableCounts) bool { return c.Table == table })
 	if i < 0 {
 		return
 	}
+	// A close that is a fault of the house's ledger may not have counted there.
+	held := min(t.held, r.Tables[i].NeedsCoDealer)
+	raised := min(t.raised, r.Tables[i].Levels[LevelRecorded])
 	for _, c := range []*Counts{&r.Tables[i].Counts, &r.Totals} {
-		c.NeedsCoDealer -= t.held
-		if t.raised == 0 {
+		c.NeedsCoDealer -= held
+		if raised == 0 {
 			continue
 		}
-		c.Levels[LevelWitnessed] += t.raised
-		if c.Levels[LevelRecorded] -= t.raised; c.Levels[LevelRecorded] == 0 {
+		c.Levels[LevelWitnessed] += raised
+		if c.Levels[LevelRecorded] -= raised; c.Levels[LevelRecorded] == 0 {
 			delete(c.Levels, LevelRecorded)
 		}
 	}

@@ -17,12 +17,16 @@ type hand struct {
 	commit    *noted // of the co-dealer; nil: its ledger has none for this house at this index
 	deals     []*noted
 	closed    *noted
-	house     []*played           // ascending; more than one is a fault
+	house     []*played           // ascending, at most mostPlayed; more than one is a fault
+	further   uint64              // commits behind these
 	values    []uint32            // nil: the order's tape was not recomputed
 	seen      [2]map[uint64]int64 // by index of a deal
 	faulty    bool
 	unsettled bool // something is pending or beyond
 }
+
+// mostPlayed bounds what is kept of shuffles whose plans name one order.
+const mostPlayed = 4
 
 // played is a shuffle of the house whose plan names the order.
 type played struct {
@@ -92,7 +96,9 @@ func (h *hand) take(r pairRecord) error {
 		return fmt.Errorf("reading entry %d from a work file: %w", r.index, err)
 	}
 	n := &noted{pairRecord: r, Entry: e}
-	if _, ok := e.Body.(*audit.Commit); ok && r.kind == recordHouse {
+	if _, ok := e.Body.(*audit.Commit); ok && r.kind == recordHouse && len(h.house) == mostPlayed {
+		h.further++
+	} else if ok && r.kind == recordHouse {
 		h.house = append(h.house, &played{commit: n, naming: map[audit.Foreign]int{}, leaves: map[[32]byte]bool{}})
 	} else if r.kind == recordHouse {
 		h.play(n)
@@ -152,6 +158,25 @@ func (t *tally) fault(h *hand, which int, at *noted, code, format string, args .
 	t.faults.add(f)
 }
 
+// beyondGrace is how many seconds later than an entry the evidence of the other ledger was seen, and then covers what
+// the entry names: a checkpoint has that long to be cosigned, by clocks that differ.
+const beyondGrace = 60
+
+// beyond reports whether an entry of one ledger names more entries of the other than its evidence has. It
+// is a fault if that evidence is newer than the entry.
+func (t *tally) beyond(h *hand, which int, at *noted, size uint64) bool {
+	has := t.work.sizes[1-which]
+	if size <= has {
+		return false
+	}
+	if second := h.seen[which][at.index]; second != 0 && t.sides[1-which].newest > second+beyondGrace {
+		t.fault(h, which, at, []string{CodeCoDealerForked, CodeHouseForked}[which],
+			"it names %d entries of %s, and witnesses saw it at %s; that ledger has %d, which witnesses saw at %s", size,
+			t.origins[1-which], formatSecond(second), has, formatSecond(t.sides[1-which].newest))
+	}
+	return true
+}
+
 // judge judges one order and the shuffle that it is for.
 func (t *tally) judge(h *hand) {
 	var counts []*PairCounts // where this hand counts
@@ -174,7 +199,7 @@ func (t *tally) judge(h *hand) {
 			*f(c)++
 		}
 	}
-	for range h.house {
+	for range uint64(len(h.house)) + h.further {
 		count(func(c *PairCounts) *uint64 { return &c.Shuffles })
 	}
 	if h.values != nil && len(h.house) > 0 {
@@ -197,7 +222,7 @@ func (t *tally) orders(h *hand, count func(func(*PairCounts) *uint64)) {
 	for i, x := range h.house {
 		planned, _ := x.commit.start().Context.CoDealer()
 		switch {
-		case h.commit == nil && planned.Index >= t.work.sizes[sideCoDealer]:
+		case h.commit == nil && t.beyond(h, sideHouse, x.commit, planned.Index+1):
 			h.unsettled = true
 			count(func(c *PairCounts) *uint64 { return &c.Beyond })
 		case h.commit == nil || planned.Leaf != h.commit.leaf:
@@ -206,6 +231,9 @@ func (t *tally) orders(h *hand, count func(func(*PairCounts) *uint64)) {
 		case i > 0:
 			t.fault(h, sideHouse, x.commit, CodeOrderCommit, "the commit of entry %d names the same order",
 				h.house[0].commit.index)
+			if i == mostPlayed-1 && h.further > 0 {
+				t.fault(h, sideHouse, x.commit, CodeOrderCommit, "%d later commits name the same order, too", h.further)
+			}
 		default:
 			if err := audit.CheckOrder(x.commit.start(), h.commit.start()); err != nil {
 				t.fault(h, sideHouse, x.commit, CodeOrderCommit, "%v", err)
@@ -221,10 +249,14 @@ func (t *tally) request(h *hand, d *noted, last bool, table *PairTable) func(*Pa
 	if asked == nil {
 		return nil // the rule co_dealer said so
 	}
+	beyond := t.beyond(h, sideCoDealer, d, max(asked.Commit.Index+1, asked.Head.Size))
 	x := h.of(asked.Commit.Index)
 	if x == nil || x.commit.leaf != asked.Commit.Leaf {
 		if asked.Commit.Index >= t.work.sizes[sideHouse] {
 			return h.pending()
+		}
+		if h.further > 0 {
+			return nil // it may be of a commit that is not kept, whose fault was named
 		}
 		t.fault(h, sideCoDealer, d, CodeLookedElsewhere,
 			"it was asked for behind entry %d of %s with a hash that no commit there has which names this order; whether the house asked cannot be checked: ask the co-dealer for the receipts that it was shown",
@@ -240,7 +272,7 @@ func (t *tally) request(h *hand, d *noted, last bool, table *PairTable) func(*Pa
 	fits := before != nil && before.leaf == asked.After || !dealt && x.leaves[asked.After]
 	switch {
 	case fits:
-	case !dealt && x.closed == nil && asked.Head.Size > t.work.sizes[sideHouse]:
+	case !dealt && x.closed == nil && beyond:
 		return h.pending()
 	default:
 		t.fault(h, sideCoDealer, d, CodeLookedElsewhere,
@@ -253,7 +285,7 @@ func (t *tally) request(h *hand, d *noted, last bool, table *PairTable) func(*Pa
 	if dealt {
 		return t.matched(h, d, x.deals[number], table)
 	}
-	return t.unmatched(h, d, x, last)
+	return t.unmatched(h, d, x, last, table)
 }
 
 // before returns the entry behind which deal number of the shuffle is asked for (docs/SPEC.md section 4.5); nil:
@@ -311,7 +343,7 @@ func (t *tally) given(h *hand, by *noted, d *audit.Deal, values []uint32) {
 }
 
 // unmatched judges a deal of the co-dealer that the house did not deal on.
-func (t *tally) unmatched(h *hand, d *noted, x *played, last bool) func(*PairCounts) *uint64 {
+func (t *tally) unmatched(h *hand, d *noted, x *played, last bool, table *PairTable) func(*PairCounts) *uint64 {
 	looked := func(why string) func(*PairCounts) *uint64 {
 		t.fault(h, sideCoDealer, d, CodeLooked,
 			"the house asked for %d places from %d on of its shuffle %d and did not deal them, and %s", d.deal().Count(),
@@ -351,12 +383,17 @@ func (t *tally) unmatched(h *hand, d *noted, x *played, last bool) func(*PairCou
 	case c.Blind != nil && c.Blind.Head.Size > d.index:
 		return looked(fmt.Sprintf("its close holds a checkpoint of %d entries, which covers this one, and does not name it",
 			c.Blind.Head.Size))
-	case second != 0 && (second < x.closed.Time/1000 || second+audit.WitnessGrace/1000 < x.closed.second):
+	case second != 0 && second+audit.WitnessGrace/1000 < max(x.closed.Time/1000, x.closed.second):
 		return looked("its close, which does not name this, was written after the witnesses had seen it")
 	default:
 		line.Kind = "withheld"
 	}
-	t.lines = append(t.lines, line)
+	if table != nil { // of the period
+		t.lines = append(t.lines, line)
+	}
+	if len(t.lines) >= 2*MaxListed {
+		t.lines = firstLines(t.lines)
+	}
 	return func(c *PairCounts) *uint64 {
 		if line.Restarted {
 			c.Restarted++
@@ -378,14 +415,19 @@ func (t *tally) named(h *hand, count func(func(*PairCounts) *uint64)) {
 	for _, d := range h.deals {
 		there[d.foreign()] = true
 	}
-	check := func(at *noted, named audit.Foreign) {
+	check := func(at *noted, b *audit.Blind) {
+		beyond := t.beyond(h, sideHouse, at, max(b.Head.Size, b.Deal.Index+1))
+		named := b.Deal
+		if named == (audit.Foreign{}) {
+			return // a close without what was not played
+		}
 		first, again := by[named]
 		switch {
 		case again:
 			t.fault(h, sideHouse, at, CodeOtherDeal, "entry %d names the same deal of the co-dealer, entry %d of %s", first,
 				named.Index, t.origins[1])
 		case there[named]:
-		case named.Index >= t.work.sizes[sideCoDealer]:
+		case beyond && named.Index >= t.work.sizes[sideCoDealer]:
 			h.unsettled = true
 			count(func(c *PairCounts) *uint64 { return &c.Beyond })
 		default:
@@ -399,15 +441,15 @@ func (t *tally) named(h *hand, count func(func(*PairCounts) *uint64)) {
 	for _, x := range h.house {
 		for _, d := range x.deals {
 			if b := d.deal().Blind; b != nil {
-				check(d, b.Deal)
+				check(d, b)
 			}
 			if !d.matched && !h.faulty && !h.unsettled {
 				t.fault(h, sideHouse, d, CodeOtherDeal, "no deal of %s that was asked for stands behind it", t.origins[1])
 			}
 		}
 		if x.closed != nil {
-			if b := x.closed.Body.(*audit.Close).Unplayed(); b != nil {
-				check(x.closed, b.Deal)
+			if b := x.closed.Body.(*audit.Close).Blind; b != nil {
+				check(x.closed, b)
 			}
 		}
 	}
@@ -425,7 +467,7 @@ func (t *tally) early(h *hand) {
 	behind := func(x *played) bool { return x.closed != nil && x.closed.foreign() == *c.Follows }
 	switch {
 	case c.Follows != nil && slices.ContainsFunc(h.house, behind):
-	case c.Follows != nil && c.Follows.Index >= t.work.sizes[sideHouse]:
+	case c.Follows != nil && t.beyond(h, sideCoDealer, h.closed, c.Follows.Index+1):
 		h.unsettled = true
 	default:
 		t.fault(h, sideCoDealer, h.closed, CodeDisclosedEarly,

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"sync"
 
 	"shuffled/internal/audit"
@@ -21,7 +22,7 @@ type side struct {
 	other    string            // origin of the other ledger
 	common   *audit.Policy     // of the witnesses that both trusted policies have, one of whom is enough; nil: none
 	orders   map[uint64]uint64 // by id of an open shuffle of the pair: the index of its order
-	waiting  []entryOf         // deals that no witness of both saw so far, at most mostWaiting
+	waiting  []entryOf         // entries that no witness of both saw so far, at most mostWaiting
 	newest   int64             // second at which a witness of both had cosigned
 	instance uint64            // index of the newest start of a daemon
 }
@@ -36,6 +37,7 @@ type entryOf struct{ index, order uint64 }
 // what each ledger holds of the other's checkpoints, by size.
 type pairWork struct {
 	mu      sync.Mutex
+	seed    maphash.Seed // of the parts, so that no ledger chooses where its records go
 	records workFiles
 	claims  [2]workFiles // about the house's ledger, about the co-dealer's
 	sizes   [2]uint64
@@ -45,7 +47,7 @@ type pairWork struct {
 const (
 	recordHouse    = iota // an entry of the house
 	recordCoDealer        // an entry of the co-dealer
-	recordSeen            // plus the side: when a witness of both saw the deal
+	recordSeen            // plus the side: when a witness of both saw the entry
 	_
 	recordValues // what the order's tape gave
 )
@@ -76,7 +78,7 @@ func (w *pairWork) put(r pairRecord) {
 	}
 	b = append(binary.BigEndian.AppendUint32(b, uint32(len(r.body))), r.body...)
 	w.mu.Lock()
-	w.records.put(r.order, b)
+	w.records.put(maphash.Comparable(w.seed, r.order), b)
 	w.mu.Unlock()
 }
 
@@ -147,12 +149,9 @@ func (f *fold) noteForPair(p *parsed, index uint64) {
 		if b.Asked != nil {
 			s.claim(b.Asked.Head, index)
 		}
-		if len(s.waiting) < mostWaiting {
-			s.waiting = append(s.waiting, entryOf{index, order})
-		}
 	case *audit.Close:
 		if l := f.live[id]; l != nil {
-			r.witnessed = f.levelless == "" && l.Played && l.Witnessed
+			r.witnessed = f.levelless == "" && f.witnessed(l, id)
 		}
 		if known && b.Blind != nil {
 			s.claim(b.Blind.Head, index)
@@ -167,6 +166,9 @@ func (f *fold) noteForPair(p *parsed, index uint64) {
 	}
 	if !known {
 		return
+	}
+	if len(s.waiting) < mostWaiting {
+		s.waiting = append(s.waiting, entryOf{index, order})
 	}
 	var err error
 	if r.body, err = e.Encode(); err != nil {

@@ -127,9 +127,45 @@ var pairFaults = map[string]struct {
 	"a close behind what the witnesses saw": {func(p *inspecttest.Pair) {
 		h := asked(p, nil)
 		p.See()
-		p.Wait(1)
+		p.Wait(12)
 		h.End(audit.OutcomeVoid, void, unseen(h))
 	}, "looked", PairCounts{Shuffles: 1, Requests: 1}},
+	"clocks apart": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		p.See()
+		p.Wait(9)
+		h.End(audit.OutcomeVoid, void, unseen(h))
+	}, "", PairCounts{Shuffles: 1, Requests: 1, Withheld: 1}},
+	"an order that is not there": {func(p *inspecttest.Pair) {
+		h := p.Begin("t2")
+		order := h.A.Commit.Context.Plan[0]
+		order.Index += 1000
+		h.Name("t3", order)
+	}, "co_dealer_forked", PairCounts{Shuffles: 2, Beyond: 1}},
+	"a deal of the co-dealer that is not there": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Play(func(d *audit.Deal) { d.Blind.Deal.Index, d.Blind.Head.Size = 1000, 1001 })
+	}, "co_dealer_forked", PairCounts{Shuffles: 1, Requests: 1, Pending: 1, Beyond: 1}},
+	"a checkpoint of the co-dealer that is not there": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.End(audit.OutcomeVoid, void, func(c *audit.Close) { c.Blind.Head.Size = 1000 })
+		h.Follow(nil)
+	}, "co_dealer_forked", PairCounts{Shuffles: 1, Requests: 1, Unplayed: 1, OrdersChecked: 1}},
+	"a commit of the house that is not there": {func(p *inspecttest.Pair) {
+		asked(p, func(d *audit.Deal) { d.Asked.Commit.Index, d.Asked.Head.Size = 1000, 1001 })
+		p.See()
+	}, "house_forked", PairCounts{Shuffles: 1, Requests: 1, Pending: 1}},
+	"an entry of the house that is not there": {func(p *inspecttest.Pair) {
+		asked(p, func(d *audit.Deal) { d.Asked.After[0], d.Asked.Head.Size = 1, 1000 })
+		p.See()
+	}, "house_forked", PairCounts{Shuffles: 1, Requests: 1, Pending: 1}},
+	"a close of the house that is not there": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Play(nil)
+		h.End(audit.OutcomeCompleted, audit.ReasonNone, nil)
+		h.Follow(func(c *audit.Close) { c.Follows.Index = 1000 })
+		p.See()
+	}, "house_forked", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, OrdersChecked: 1}},
 	"a close that is dated back": {func(p *inspecttest.Pair) {
 		h := asked(p, nil)
 		now := p.House.Now
@@ -192,6 +228,14 @@ var pairFaults = map[string]struct {
 		h := p.Begin("t2")
 		h.Name("t2", h.A.Commit.Context.Plan[0])
 	}, "co_dealer_commit", PairCounts{Shuffles: 2}},
+	"one order for many": {func(p *inspecttest.Pair) {
+		h := p.Begin("t2")
+		for range 6 {
+			h.Name("t2", h.A.Commit.Context.Plan[0])
+		}
+		p.See()
+		h.Ask(nil, 2)
+	}, "co_dealer_commit", PairCounts{Shuffles: 7, Requests: 1}},
 	"no order": {func(p *inspecttest.Pair) {
 		h := p.Begin("t2")
 		order := h.A.Commit.Context.Plan[0]
@@ -269,6 +313,89 @@ func TestPairFaults(t *testing.T) {
 				t.Errorf("%+v, want %+v", r.Totals, want)
 			}
 		})
+	}
+}
+
+// TestPairPeriod: what is outside the period is not listed.
+func TestPairPeriod(t *testing.T) {
+	p := inspecttest.NewPair(t.TempDir(), t.TempDir())
+	var from int64
+	for range 2 {
+		p.Wait(60)
+		from = p.House.Now
+		h := asked(p, nil)
+		p.Wait(1)
+		p.See()
+		h.End(audit.OutcomeVoid, void, nil)
+		h.Follow(nil)
+	}
+	p.See()
+	p.Finish()
+	for begin, want := range map[int64]int{0: 2, from: 1, p.House.Now + 1: 0} {
+		r, err := inspectPair(t, p.House.Dir, p.Lab.Dir, func(o *PairOptions) { o.House.From = begin })
+		must(t, err)
+		if r.Verdict != Proved || int(r.Totals.Unplayed) != want || len(r.Unplayed) != want {
+			t.Errorf("from %d: %s, %d, listed %d, want %d", begin, r.Verdict, r.Totals.Unplayed, len(r.Unplayed), want)
+		}
+	}
+}
+
+// TestFirstLines: of more lines than a report lists, the first ones stay.
+func TestFirstLines(t *testing.T) {
+	lines := make([]PairLine, MaxListed+5)
+	for i := range lines {
+		lines[i].Request = 1<<63 + uint64(len(lines)-i)
+	}
+	if lines = firstLines(lines); len(lines) != MaxListed || lines[0].Request != 1<<63+1 {
+		t.Errorf("%d lines from %d on", len(lines), lines[0].Request)
+	}
+}
+
+// TestRaise: what the house's ledger did not count is not taken out of its figures.
+func TestRaise(t *testing.T) {
+	r := &Report{Tables: []TableCounts{{Table: "t1", Counts: *newCounts()}}, Totals: *newCounts()}
+	r.raise("t1", &PairTable{held: 1, raised: 1})
+	for _, c := range []*Counts{&r.Tables[0].Counts, &r.Totals} {
+		if c.NeedsCoDealer != 0 || len(c.Levels) != 0 {
+			t.Errorf("%d, %v", c.NeedsCoDealer, c.Levels)
+		}
+	}
+}
+
+// TestPairNotDealt: a hand that nothing was dealt from has the level that it would have without a co-dealer.
+func TestPairNotDealt(t *testing.T) {
+	r, _ := tellPair(t, func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		p.Wait(1)
+		p.See()
+		h.End(audit.OutcomeVoid, void, nil)
+		p.See()
+		h.Follow(nil)
+	})
+	if n := r.House.Totals; r.Verdict != Proved || n.Levels[LevelWitnessed] != 3 || n.NeedsCoDealer != 0 {
+		t.Errorf("%s", asJSON(t, n))
+	}
+}
+
+// TestPairNotAsked: a deal of the house behind one that nobody asked for is a fault of the pair, too.
+func TestPairNotAsked(t *testing.T) {
+	r, _ := tellPair(t, func(p *inspecttest.Pair) {
+		h := p.Begin("t2")
+		p.See()
+		d := audit.Deal{Shuffle: h.B.ID, Checkpoint: h.B.ID + 1,
+			Runs: []audit.Run{{Count: 2, Purpose: audit.PurposeBoard, Public: true}}}
+		by := d
+		by.Shuffle, by.Checkpoint = h.A.ID, h.A.ID+1
+		by.Blind = &audit.Blind{Deal: audit.Foreign{Index: p.Lab.Append(&d), Leaf: p.Lab.Leaf}, Values: h.B.Values[:2]}
+		by.Blind.Head = audit.Head{Size: p.Lab.Size, Root: p.Lab.Root()}
+		p.See()
+		p.House.Append(&by)
+		h.End(audit.OutcomeCompleted, audit.ReasonNone, nil)
+		p.See()
+		h.Follow(nil)
+	})
+	if r.FaultCodes[CodeOtherDeal] != 1 || r.Totals.Blind != 2 || r.House.FaultCount != 0 {
+		t.Errorf("%d blind, %v: %s", r.Totals.Blind, r.FaultCodes, asJSON(t, r.House.Faults))
 	}
 }
 

@@ -190,10 +190,15 @@ func (f *fold) level(l *live, id uint64) string {
 		return LevelKeyNotPinned
 	case f.levelless != "", l.CoDealer: // what a co-dealer gave stands here as the house's word
 		return LevelRecorded
-	case l.Played && l.Witnessed, !l.Played && f.cosigned.everPinned > id:
+	case f.witnessed(l, id):
 		return LevelWitnessed
 	}
 	return LevelRecorded
+}
+
+// witnessed reports whether the trusted quorum saw the commit before the shuffle was played, if it ever was.
+func (f *fold) witnessed(l *live, id uint64) bool {
+	return l.Played && l.Witnessed || !l.Played && f.cosigned.everPinned > id
 }
 
 func newCounts() *Counts {

@@ -151,6 +151,10 @@ func (s Sheet) pairConclusion(r *inspect.PairReport) string {
 		lines = append(lines, fmt.Sprintf("Of %s the co-dealer's order was not recomputed: its tape is not disclosed, or no key was given that opens it. %s of these would be blind if the house has the values of the order, which is its word.",
 			term.Plural(n, "shuffle"), term.Counted(r.Totals.BlindUnchecked)))
 	}
+	if n := r.Totals.Beyond; n > 0 {
+		lines = append(lines, fmt.Sprintf("Entries of the house name %s what is beyond the co-dealer's evidence: ask the co-dealer for a newer bundle.",
+			term.Plural(n, "time")))
+	}
 	return s.headline("PROVED", s.P.Good, ": the two ledgers hold against each other.") + "\n" + s.points(lines)
 }
 
