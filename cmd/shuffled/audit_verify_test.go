@@ -217,6 +217,9 @@ func TestAuditPair(t *testing.T) {
 	good.Wait(1)
 	good.See()
 	good.Finish()
+	older := inspecttest.NewPair(at("house-1"), at("lab-1"))
+	older.Play("t1")
+	older.Finish()
 	bad := inspecttest.NewPair(at("looks"), at("lab-2"))
 	h = bad.Begin("t2")
 	h.Ask(nil, 2)
@@ -242,6 +245,8 @@ func TestAuditPair(t *testing.T) {
 			"unplayed: shuffle 11 of table t2, 2 places from 0 on", "Daemons of the house"}},
 		{"json", append(trust, "--json", at("house"), at("lab")), term.ExitOK, []string{`"format": "shuffled/v1/pair"`,
 			`"blind": 1`, `"unplayed": 1`, `"needs_co_dealer": 0`, `"kind": "unplayed"`}},
+		{"an older co-dealer's", append(trust, at("house"), at("lab-1")), term.ExitOK,
+			[]string{"Entries of the house name 2 times what is beyond the co-dealer's evidence"}},
 		{"no trust", []string{at("house"), at("lab")}, term.ExitOK,
 			[]string{"CONSISTENT", "No shuffle is shown to be blind"}},
 		{"a look", append(trust, at("looks"), at("lab-2")), term.ExitFails,
