@@ -129,6 +129,10 @@ func TestAnyBit(t *testing.T) {
 		defer b.write(name, data)
 		i := rapid.IntRange(0, len(data)-1).Draw(t, "byte")
 		if rapid.IntRange(0, 5).Draw(t, "cut") == 0 {
+			if left := data[:i]; name == "checkpoint" && bytes.HasSuffix(left, []byte("\n")) &&
+				bytes.Contains(left, []byte("\n— ")) {
+				t.Skip("a signed checkpoint with fewer cosignatures is one, too")
+			}
 			b.write(name, data[:i])
 		} else {
 			after := bytes.Clone(data)
