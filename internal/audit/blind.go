@@ -71,7 +71,7 @@ func (a *Asked) fields(k *coder) {
 // Blind is what a co-dealer gave: it stands in the house's deal, and in its close.
 type Blind struct {
 	Deal   Foreign  // the co-dealer's deal; in a close the one that was not played, zeros for none
-	Head   Head     // of the co-dealer's ledger, which covers the deal; in a close the newest that the house saw
+	Head   Head     // of the co-dealer's ledger, which covers the deal; in a close the newest that the shuffle has
 	Values []uint32 // of the places that are not aside; in a close all of them or none
 }
 

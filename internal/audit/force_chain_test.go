@@ -6,16 +6,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestForceChains: one fault of a chain is one fault, and the chain ends as its writer
+// forcedChains: one fault of a chain is one fault, and the chain ends as its writer
 // meant it.
-func TestForceChains(t *testing.T) {
-	t.Parallel()
+func forcedChains() map[string]forced {
 	ended := func() (s *story, root, kid uint64) {
 		s, root, kid, last := threeDeep()
 		s.then(s.close(last, 1))
 		return s, root, kid
 	}
-	goesOn(t, map[string]forced{
+	return map[string]forced{
 		"an entry in front of the disclosures": {"pair", 3, func() *story {
 			s, root, kid := ended()
 			s.then(s.start())
@@ -160,7 +159,7 @@ func TestForceChains(t *testing.T) {
 			s.then(s.start())
 			return s
 		}},
-	})
+	}
 }
 
 // TestForceChildOfItself: a commit that names itself as its parent makes no chain, which an

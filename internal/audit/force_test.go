@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 	"testing"
 
@@ -47,12 +48,10 @@ func legalLedger(t *rapid.T, atMost int) model {
 	return w.m
 }
 
-// TestForceGoesOn: a writer broke one rule and goes on from what it wrote. That
-// one entry is a fault, and nothing else.
-func TestForceGoesOn(t *testing.T) {
-	t.Parallel()
+// forcedStories: a writer broke one rule and goes on from what it wrote.
+func forcedStories() map[string]forced {
 	slot, plan := storySlot("t", 0)
-	goesOn(t, map[string]forced{
+	return map[string]forced{
 		"a place left out": {"place", 3, func() *story {
 			s, id := dealt()
 			s.then(s.deal(id, 2, 1))
@@ -243,8 +242,8 @@ func TestForceGoesOn(t *testing.T) {
 		}},
 		"a second genesis": {"genesis_first", 1, func() *story {
 			s := newStory()
-			s.then(refEntry{Genesis: &refGenesis{Origin: "x", SigningKey: signingKey("2"), Deals: 1, Disclosure: 1,
-				DefaultCloseBy: 1, MaxCloseBy: 1, Access: 1}})
+			s.then(refEntry{Genesis: &refGenesis{Revision: 1, Origin: "x", SigningKey: signingKey("2"), Deals: 1,
+				Disclosure: 1, DefaultCloseBy: 1, MaxCloseBy: 1, Access: 1}})
 			s.then(s.commit("t"))
 			return s
 		}},
@@ -377,7 +376,7 @@ func TestForceGoesOn(t *testing.T) {
 			s.then(s.commit("t"))
 			return s
 		}},
-	})
+	}
 }
 
 // forced is a ledger with one fault.
@@ -387,7 +386,11 @@ type forced struct {
 	tell  func() *story
 }
 
-func goesOn(t *testing.T, cases map[string]forced) {
+// TestForceGoesOn: the one entry is a fault, and nothing else.
+func TestForceGoesOn(t *testing.T) {
+	t.Parallel()
+	cases := forcedStories()
+	maps.Copy(cases, forcedChains())
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

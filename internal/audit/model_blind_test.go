@@ -80,11 +80,16 @@ func (m model) badBlindCommit(c *Commit) bool {
 		pin.Origin != ctx.Plan[0].Origin || ctx.Parent != nil || !all
 }
 
-// gave are the values that the co-dealer gave for a shuffle.
+// gave are the positions that the co-dealer gave for a shuffle, each once.
 func (m model) gave(id uint64) (values []uint32) {
+	positions := m[id].Body.(*Commit).Context.Recipe.Positions()
 	for _, i := range m.dealsOf(id) {
 		if b := m[i].Body.(*Deal).Blind; b != nil {
-			values = append(values, b.Values...)
+			for _, v := range b.Values {
+				if int(v) < positions && !slices.Contains(values, v) {
+					values = append(values, v)
+				}
+			}
 		}
 	}
 	return values

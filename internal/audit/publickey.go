@@ -115,19 +115,26 @@ func (k *coder) publicKey(field string, v *[]byte) {
 	}
 }
 
-// CheckSealingKey refuses what is no public key that can be sealed to, type byte first: a
-// point of P-256 other than infinity, behind which a hybrid key has one of ML-KEM-768 in
-// its canonical encoding. A type that this version does not know is ErrUnknown.
+// CheckSealingKey refuses what is no public key that can be sealed to (ParseSealingKey).
 func CheckSealingKey(public []byte) error {
+	_, _, err := ParseSealingKey(public)
+	return err
+}
+
+// ParseSealingKey reads a public key that can be sealed to, type byte first: a point of P-256
+// other than infinity, behind which a hybrid key has one of ML-KEM-768 in its canonical
+// encoding. A type that this version does not know is ErrUnknown.
+func ParseSealingKey(public []byte) (*KEM, hpke.PublicKey, error) {
 	kem, ok := KEMOf(public)
 	switch {
 	case len(public) == 0:
-		return fmt.Errorf("%w key: empty", ErrMalformed)
+		return nil, nil, fmt.Errorf("%w key: empty", ErrMalformed)
 	case !ok:
-		return fmt.Errorf("key type %d: %w", public[0], ErrUnknown)
+		return nil, nil, fmt.Errorf("key type %d: %w", public[0], ErrUnknown)
 	}
-	if _, err := kem.NewPublicKey(public[1:]); err != nil {
-		return fmt.Errorf("%w key: %s", ErrMalformed, kem.problem)
+	k, err := kem.NewPublicKey(public[1:])
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w key: %s", ErrMalformed, kem.problem)
 	}
-	return nil
+	return kem, k, nil
 }

@@ -180,8 +180,7 @@ const maxReceipt = MaxEntry/3*4 + MaxProof*45 + MaxCheckpoint + 256
 // Text returns the receipt as text: what proof.TLogProof marshals to, without its
 // copies (TestReceiptText).
 func (r Receipt) Text() string {
-	b := make([]byte, 0, 64+base64.StdEncoding.EncodedLen(len(r.Entry))+45*len(r.Proof)+len(r.Checkpoint))
-	b = append(b, "c2sp.org/tlog-proof@v1\n"...)
+	b := make([]byte, 0, 64+base64.StdEncoding.EncodedLen(len(r.Entry))+45*len(r.Proof))
 	if r.Entry != nil {
 		b = append(base64.StdEncoding.AppendEncode(append(b, "extra "...), r.Entry), '\n')
 	}
@@ -189,7 +188,9 @@ func (r Receipt) Text() string {
 	for i := range r.Proof {
 		b = append(base64.StdEncoding.AppendEncode(b, r.Proof[i][:]), '\n')
 	}
-	return string(append(append(b, '\n'), r.Checkpoint...))
+	b = append(b, '\n')
+	// Neither conversion copies: the compiler makes the one string of all three.
+	return "c2sp.org/tlog-proof@v1\n" + string(b) + string(r.Checkpoint)
 }
 
 // ReceiptEntry reads a receipt, and the entry in it.

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"shuffled/internal/shuffle"
@@ -189,17 +190,27 @@ func checkGiven(o opened, d *Deal) error {
 			if r.Aside() {
 				continue
 			}
-			v := values[at]
-			switch {
-			case c.IsDraw() && (v < 1 || v > c.Recipe.Ranges[place]):
-				return illegal(RuleCoDealer, "the co-dealer's value %d for place %d is 1 to %d", v, place, c.Recipe.Ranges[place])
-			case !c.IsDraw() && v >= uint32(o.m):
-				return illegal(RuleCoDealer, "the co-dealer's position %d for place %d is 0 to %d", v, place, o.m-1)
-			case !c.IsDraw() && (slices.Contains(o.given, v) || slices.Contains(values[:at], v)):
-				return illegal(RuleCoDealer, "the co-dealer gave position %d twice", v)
+			if err := MayGive(c, place, values[at], o.given, values[:at]); err != nil {
+				return illegal(RuleCoDealer, "%v", err)
 			}
 			at++
 		}
+	}
+	return nil
+}
+
+// MayGive refuses what a co-dealer cannot have for a place of a house's shuffle: of draws a value out of the place's
+// range, of cards a position that is none of the deck's or is among those given before (docs/SPEC.md section 9).
+func MayGive(c *Context, place int, v uint32, before ...[]uint32) error {
+	has := func(given []uint32) bool { return slices.Contains(given, v) }
+	m := c.Recipe.Positions()
+	switch {
+	case c.IsDraw() && (v < 1 || v > c.Recipe.Ranges[place]):
+		return fmt.Errorf("the co-dealer's value %d for place %d is 1 to %d", v, place, c.Recipe.Ranges[place])
+	case !c.IsDraw() && v >= uint32(m):
+		return fmt.Errorf("the co-dealer's position %d for place %d is 0 to %d", v, place, m-1)
+	case !c.IsDraw() && slices.ContainsFunc(before, has):
+		return fmt.Errorf("the co-dealer gave position %d twice", v)
 	}
 	return nil
 }
@@ -250,11 +261,18 @@ func checkUnplayed(o opened, b *Blind) error {
 	return nil
 }
 
-// give notes what the co-dealer gave for cards.
+// give notes which positions the co-dealer gave for cards: each once, also of deals beyond the rules.
 func (s *State) give(o opened, d *Deal) {
-	if d.Blind != nil && o.blind {
-		s.open.give(o.id, slices.Concat(o.given, d.Blind.Values))
+	if d.Blind == nil || !o.blind {
+		return
 	}
+	given := slices.Clip(o.given)
+	for _, v := range d.Blind.Values {
+		if v < uint32(o.m) && !slices.Contains(given, v) {
+			given = append(given, v)
+		}
+	}
+	s.open.give(o.id, given)
 }
 
 func (s *openShuffles) give(id uint64, values []uint32) {

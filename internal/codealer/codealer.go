@@ -4,6 +4,7 @@
 package codealer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,9 +88,7 @@ var _ dealer.CoDealer = (*CoDealers)(nil)
 
 // Open returns the ways to the peers. The caller must Close it.
 func Open(cfg Config) (*CoDealers, error) {
-	if cfg.Asks == 0 {
-		cfg.Asks = 256
-	}
+	cfg.Asks = cmp.Or(cfg.Asks, 256)
 	c := &CoDealers{cfg: cfg, peers: make(map[string]*peer)}
 	c.running, c.cancel = context.WithCancel(context.Background())
 	for _, p := range cfg.Peers {
@@ -219,8 +218,7 @@ func (c *CoDealers) Ask(ctx context.Context, origin string, order uint64, first 
 		req.Asked.After = &a.After
 	}
 	if a.State != [32]byte{} {
-		state := client.Hash(a.State)
-		req.Asked.State = &state
+		req.Asked.State = new(client.Hash(a.State))
 	}
 	for _, r := range runs {
 		run := client.Run{Count: r.Count, Purpose: client.Purpose(r.Purpose.String())}
@@ -279,20 +277,6 @@ func (c *CoDealers) Asked(ctx context.Context, origin string, order uint64, firs
 		return nil, p.said(err)
 	}
 	return &dealer.Given{Receipt: g.Receipt, Cards: g.Cards}, nil
-}
-
-// Seen returns the newest checkpoint of its ledger that was seen.
-func (c *CoDealers) Seen(origin string) (head audit.Head) {
-	p := c.peers[origin]
-	if p == nil {
-		return head
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.client != nil {
-		head.Size, head.Root = p.client.Seen()
-	}
-	return head
 }
 
 // said is the error of a call as the dealer takes it: what the co-dealer refuses for good, what

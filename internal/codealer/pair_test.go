@@ -271,8 +271,8 @@ func (p *pair) close(id uint64, req dealer.CloseRequest) dealer.Close {
 	return c
 }
 
-// closed returns the close of a shuffle of the house.
-func (p *pair) closed(id uint64) *audit.Close {
+// written returns the newest entry of a shuffle of the house.
+func (p *pair) written(id uint64) audit.Body {
 	p.t.Helper()
 	b, err := p.house.dealer.Transcript(p.t.Context(), id, dealer.View{})
 	check(p.t, err)
@@ -282,7 +282,7 @@ func (p *pair) closed(id uint64) *audit.Close {
 	check(p.t, err)
 	e, err := audit.ParseEntry(r.Entry)
 	check(p.t, err)
-	return e.Body.(*audit.Close)
+	return e.Body
 }
 
 // proved returns the verdict on the shuffle's transcript for everybody, once the witnesses saw

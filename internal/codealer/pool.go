@@ -134,9 +134,9 @@ func (p *peer) make(ctx context.Context, to *client.Client, like *audit.Context,
 		s, err = to.Draws(ctx, client.NewKey(), client.DrawsRequest{Table: table, Ranges: like.Recipe.Ranges,
 			ForLedger: &house, CloseBy: &by, Disclosure: &disclosure})
 	} else {
-		deck := fmt.Sprintf("positions-%d", like.Recipe.Cards)
-		s, err = to.Commit(ctx, client.NewKey(), client.ShuffleRequest{Table: table, Deck: &deck, ForLedger: &house,
-			CloseBy: &by, Disclosure: &disclosure})
+		s, err = to.Commit(ctx, client.NewKey(), client.ShuffleRequest{Table: table,
+			Deck: new(fmt.Sprintf("positions-%d", like.Recipe.Cards)), ForLedger: &house, CloseBy: &by,
+			Disclosure: &disclosure})
 	}
 	if err != nil {
 		return made{}, p.said(err)

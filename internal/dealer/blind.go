@@ -30,8 +30,6 @@ type CoDealer interface {
 	Ask(ctx context.Context, origin string, order uint64, first int, runs []audit.Run, a Asking) (Given, error)
 	// Asked returns the deal of an order from this place on, nil if there is none.
 	Asked(ctx context.Context, origin string, order uint64, first int) (*Given, error)
-	// Seen returns the newest checkpoint of its ledger that was seen, zeros for none.
-	Seen(origin string) audit.Head
 	// Ended closes an order in the background. Receipt proves the close of the shuffle that
 	// it was for, nil for an order from which nothing was dealt.
 	Ended(origin string, order uint64, receipt func(context.Context) (string, error))
@@ -231,7 +229,7 @@ func (r *record) gave(o *order, g Given, first int, runs []audit.Run, asked *aud
 	if !slices.Equal(d.Runs, runs) || !asked.SameRequest(d.Asked) {
 		return nil, errors.New("it answers another request")
 	}
-	b.Values, err = o.opens(d, g.Cards)
+	b.Values, err = r.opens(o, d, g.Cards)
 	return b, err
 }
 
@@ -266,12 +264,17 @@ func (r *record) entered(o *order, receipt string, first int) (*audit.Blind, *au
 }
 
 // opens returns the values of a deal's places that are not aside, if the openings lead to the
-// order's deck root.
-func (o *order) opens(d *audit.Deal, cards []audit.Card) (values []uint32, err error) {
+// order's deck root and are what the house may write. A deck that is none leads to a deck root, too.
+func (r *record) opens(o *order, d *audit.Deal, cards []audit.Card) (values []uint32, err error) {
 	places := openPlaces(d)
 	if len(places) != len(cards) {
 		return nil, fmt.Errorf("%d openings for %d places", len(cards), len(places))
 	}
+	var given []uint32 // for the shuffle so far
+	for _, at := range r.deals {
+		given = append(given, at.deal.Blind.Values...)
+	}
+	before := len(given)
 	for i, card := range cards {
 		opening, err := card.Opening()
 		if err != nil {
@@ -284,9 +287,12 @@ func (o *order) opens(d *audit.Deal, cards []audit.Card) (values []uint32, err e
 		if err != nil {
 			return nil, fmt.Errorf("place %d: %w", card.Place, err)
 		}
-		values = append(values, card.Value)
+		if err := audit.MayGive(r.commit.Context, card.Place, card.Value, given); err != nil {
+			return nil, err
+		}
+		given = append(given, card.Value)
 	}
-	return values, nil
+	return given[before:], nil
 }
 
 // openPlaces are the places of a deal that are not aside.

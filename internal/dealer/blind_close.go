@@ -12,9 +12,10 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// unplayed fills in what a close says of the co-dealer's order: the newest checkpoint that was
-// seen, and what the co-dealer opened and was not dealt, because the house stopped in between or
-// the game gave the deal up. Only an end as void or expired may leave it so. One that expired, lost
+// unplayed fills in what a close says of the co-dealer's order: the newest checkpoint that the
+// shuffle has of its ledger, and what the co-dealer opened and was not dealt, because the house
+// stopped in between or the game gave the deal up. Checkpoints of other shuffles may cover a deal
+// of this one whose answer was lost. Only an end as void or expired may leave it so. One that expired, lost
 // its tape, or is void for the co-dealer waits for no answer.
 func (d *Dealer) unplayed(ctx context.Context, r *record, req *CloseRequest) error {
 	if !r.blind() {
@@ -43,11 +44,6 @@ func (d *Dealer) unplayed(ctx context.Context, r *record, req *CloseRequest) err
 	if err == nil && deal != nil {
 		if err := d.showUnplayed(ctx, r, deal, req); err != nil {
 			return err
-		}
-	}
-	if d.cfg.CoDealer != nil {
-		if head := d.cfg.CoDealer.Seen(o.origin); head.Size > req.blind.Head.Size {
-			req.blind.Head = head
 		}
 	}
 	if err != nil && !waits {
@@ -96,7 +92,7 @@ func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *Close
 			len(openPlaces(deal)), r.next())}
 	}
 	req.blind, req.end.Unplayed = blind, g
-	if blind.Values, err = o.opens(deal, g.Cards); err != nil {
+	if blind.Values, err = r.opens(o, deal, g.Cards); err != nil {
 		g.Cards = nil // it was entered, and not answered
 		return wrong(err)
 	}

@@ -268,8 +268,7 @@ func (d *Dealer) close(ctx context.Context, actor audit.Actor, id uint64, req Cl
 		return Close{}, err
 	}
 	appended, shown, err := d.end(ctx, actor, r, req)
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) {
+	if _, ok := errors.AsType[*audit.Illegal](err); ok {
 		// A copy of this request may have been first.
 		r, unread := d.record(ctx, id)
 		if unread != nil {

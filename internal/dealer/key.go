@@ -58,8 +58,7 @@ func mayRepeat(err error) bool {
 // notRepeated is the answer to a request that was refused and is not under its key. If
 // that is what it was refused for, a server that was left behind in a failover was asked.
 func notRepeated(refused error) error {
-	var duplicate *ledger.DuplicateError
-	if errors.As(refused, &duplicate) {
+	if _, ok := errors.AsType[*ledger.DuplicateError](refused); ok {
 		return fmt.Errorf("%w: the database does not show a key that it has", ledger.ErrUnavailable)
 	}
 	return refused

@@ -106,8 +106,7 @@ func (d *Dealer) Mix(ctx context.Context, actor audit.Actor, id uint64, req MixR
 	}
 	mix := &audit.Mix{Shuffle: id, Values: req.values(signature)}
 	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{mix}})
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) {
+	if _, ok := errors.AsType[*audit.Illegal](err); ok {
 		// A copy of this request may have been first.
 		r, unread := d.record(ctx, id)
 		if unread != nil {

@@ -106,8 +106,7 @@ func (r *record) bytes() int {
 func fresh[A any](d *Dealer, id uint64, answer func() (A, error)) (A, error) {
 	a, err := answer()
 	var judged *ledger.BodyError
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) && !errors.As(err, &judged) && d.recent.forget(id) {
+	if _, ok := errors.AsType[*audit.Illegal](err); ok && !errors.As(err, &judged) && d.recent.forget(id) {
 		return answer()
 	}
 	return a, err

@@ -1,6 +1,7 @@
 package dealer
 
 import (
+	"cmp"
 	"fmt"
 
 	"shuffled/internal/audit"
@@ -103,9 +104,7 @@ func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 	}
 	c := &audit.Context{Origin: g.Origin, Production: g.Production, Table: t.table, Disclosure: t.disclosure,
 		Terms: t.terms, ForLedger: t.forLedger}
-	if c.Disclosure == 0 {
-		c.Disclosure = g.Disclosure
-	}
+	c.Disclosure = cmp.Or(c.Disclosure, g.Disclosure)
 	var err error
 	c.Plan, err = t.plan.planned()
 	return c, err

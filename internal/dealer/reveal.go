@@ -62,8 +62,7 @@ func (d *Dealer) reveal(ctx context.Context, actor audit.Actor, id uint64, body 
 		return Reveal{}, err
 	}
 	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{body}})
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) {
+	if _, ok := errors.AsType[*audit.Illegal](err); ok {
 		// A copy of this request may have been first.
 		again, unread := d.repeatReveal(ctx, actor, body)
 		if unread == nil || !errors.Is(unread, errNotRevealed) {

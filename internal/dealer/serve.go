@@ -1,6 +1,7 @@
 package dealer
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -69,9 +70,7 @@ func (d *Dealer) Conflicts() uint64 { return d.conflicts.Load() }
 
 // New returns a dealer.
 func New(cfg Config) *Dealer {
-	if cfg.Rotation == 0 {
-		cfg.Rotation = 24 * time.Hour
-	}
+	cfg.Rotation = cmp.Or(cfg.Rotation, 24*time.Hour)
 	store, id := cfg.Store, cfg.Ledger.ID()
 	return &Dealer{
 		cfg: cfg, keys: newKeyring(), byKey: commitLoader(store, id),

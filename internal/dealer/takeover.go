@@ -31,8 +31,7 @@ func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req
 	}
 	body := &audit.Takeover{Shuffle: id, Extent: req.Extent, Reason: req.Reason}
 	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{body}})
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) && illegal.Code == audit.RuleOwner {
+	if illegal, ok := errors.AsType[*audit.Illegal](err); ok && illegal.Code == audit.RuleOwner {
 		// A copy of this request may have been first.
 		r, unread := d.record(ctx, id)
 		if unread != nil {

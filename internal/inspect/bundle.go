@@ -121,8 +121,8 @@ func (b *Bundle) Checkpoints(_ context.Context, kind Kind, from uint64) iter.Seq
 			file := bundle.TilePath(bundle.LevelEntries, i/Width, int(min(Width, count-i/Width*Width)))
 			where := fmt.Sprintf("%s%s, number %d", dir, strings.TrimPrefix(file, "tile/entries"), i%Width)
 			i++
-			// One that cannot be read is for the caller to name.
-			if c, err := audit.CheckpointText(signed); err == nil && c.Size < from {
+			// One that cannot be read, or is of nothing, is for the caller to name.
+			if c, err := audit.CheckpointText(signed); err == nil && c.Size > 0 && c.Size < from {
 				continue
 			}
 			if !yield(Checkpoint{signed, where}, nil) {

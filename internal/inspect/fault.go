@@ -42,7 +42,7 @@ const (
 	CodeManifest    = "manifest"         // the manifest is malformed, or older than what was exported
 
 	// Of a pair of ledgers (docs/SPEC.md section 14.5).
-	CodeLooked          = "looked"           // the house had places opened, and the shuffle ended without them
+	CodeLooked          = "looked"           // the house had more places opened, or others, than it dealt
 	CodeLookedElsewhere = "looked_elsewhere" // and for an entry that is not in its ledger
 	CodeUnasked         = "unasked"          // the co-dealer's deal is not what the holder of the tape asked for
 	CodeOtherRuns       = "other_runs"       // the house dealt its places in other runs

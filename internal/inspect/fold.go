@@ -246,7 +246,7 @@ func (f *fold) count(e audit.Entry) {
 func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	p, index := &c.entries[i], c.first+uint64(i)
 	if f.opts.side != nil {
-		f.noteForPair(p, index)
+		f.noteForPair(p, index, legal)
 	}
 	if _, more := p.e.Body.(*audit.DisclosureEntry); !more {
 		f.release()

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -32,7 +33,7 @@ type PairReport struct {
 	// newest seconds at which a witness of both had cosigned, of the house and of the co-dealer
 	Seen   [2]string   `json:"seen"`
 	Totals PairCounts  `json:"totals"`
-	Tables []PairTable `json:"tables"` // by name
+	Tables []PairTable `json:"tables"` // by name, at most MaxListed
 	// of the house, by the entry of their start, if something was not dealt on
 	Daemons    []PairDaemon      `json:"daemons"`
 	Unplayed   []PairLine        `json:"unplayed"`
@@ -61,11 +62,35 @@ type PairCounts struct {
 	Matched        uint64 `json:"matched"`        // of these: dealt on by the house
 	Unplayed       uint64 `json:"unplayed"`       // named by a close, with the values
 	Unanswered     uint64 `json:"unanswered"`     // named by a close that says that the house got no answer
+	Silent         uint64 `json:"silent"`         // named by none, long after witnesses had seen it
+	Unread         uint64 `json:"unread"`         // named by none, though the checkpoint in the close covers it
 	Withheld       uint64 `json:"withheld"`       // named by none, and not to be known when the close was written
-	// of unplayed, unanswered and withheld: a daemon of the house began between commit and close
+	TapeLost       uint64 `json:"tape_lost"`      // named by none, and the close says that the shuffle's tape was lost
+	// of unplayed to tape_lost: a daemon of the house began between commit and close
 	Restarted uint64 `json:"restarted"`
 	Pending   uint64 `json:"pending"` // the shuffle is open, or the house's bundle ends in front of it
-	Beyond    uint64 `json:"beyond"`  // entries of the house that name what the co-dealer's bundle ends in front of
+	Beyond    uint64 `json:"beyond"`  // entries of one ledger that name what the other's bundle ends in front of
+}
+
+// Kinds of deals of the co-dealer that the house did not deal on.
+const (
+	kindUnplayed   = "unplayed"
+	kindUnanswered = "unanswered"
+	kindSilent     = "silent"
+	kindUnread     = "unread"
+	kindWithheld   = "withheld"
+	kindTapeLost   = "tape_lost"
+)
+
+// notDealt are the figures by kind.
+func (c *PairCounts) notDealt() map[string]*uint64 {
+	return map[string]*uint64{kindUnplayed: &c.Unplayed, kindUnanswered: &c.Unanswered, kindSilent: &c.Silent,
+		kindUnread: &c.Unread, kindWithheld: &c.Withheld, kindTapeLost: &c.TapeLost}
+}
+
+// NotDealt returns how many deals of the co-dealer the house did not deal on, without a fault and behind its close.
+func (c PairCounts) NotDealt() uint64 {
+	return c.Unplayed + c.Unanswered + c.Silent + c.Unread + c.Withheld + c.TapeLost
 }
 
 // PairTable are the figures of one table of the house.
@@ -90,16 +115,17 @@ type PairDaemon struct {
 
 // PairLine is a deal of the co-dealer that the house did not deal on.
 type PairLine struct {
-	Kind      string `json:"kind"` // unplayed, unanswered or withheld
+	Kind      string `json:"kind"` // as the figures are called: unplayed to tape_lost
 	Table     string `json:"table"`
 	Shuffle   uint64 `json:"shuffle"` // of the house
 	Close     uint64 `json:"close"`   // entry of the house
 	Request   uint64 `json:"request"` // entry of the co-dealer
 	Place     int    `json:"place"`
 	Places    int    `json:"places"`
-	Seen      string `json:"seen,omitempty"` // when a witness of both had seen the co-dealer's deal
-	Closed    string `json:"closed"`         // time of the close
-	Daemon    uint64 `json:"daemon"`         // entry of the start of the daemon that committed
+	Seen      string `json:"seen,omitempty"`       // when a witness of both had seen the co-dealer's deal
+	Closed    string `json:"closed"`               // time of the close
+	CloseSeen string `json:"close_seen,omitempty"` // when a witness of both had seen the close
+	Daemon    uint64 `json:"daemon"`               // entry of the start of the daemon that committed
 	Restarted bool   `json:"restarted"`
 }
 
@@ -171,7 +197,6 @@ type pair struct {
 	sides    [2]*side
 	limit    int64 // milliseconds
 	from, to int64
-	able     bool // shuffles can be blind
 }
 
 // open reads what the two checks need to know of each other.
@@ -180,7 +205,8 @@ func (p *pair) open(o *PairOptions) (err error) {
 		if p.trust[i], err = audit.ParseTrust(opts.VKey, opts.Policy); err != nil {
 			return err
 		}
-		p.sides[i] = &side{which: i, work: p.work, orders: make(map[uint64]uint64)}
+		p.sides[i] = &side{which: i, work: p.work, orders: make(map[uint64]uint64), illegal: make(map[uint64]int),
+			claimed: make(map[audit.Head]bool)}
 		last, err := p.src[i].Newest(p.ctx)
 		var d *Damage
 		if err != nil && !errors.As(err, &d) {
@@ -255,16 +281,18 @@ func (p *pair) judge(r *PairReport, from, to int64) error {
 		}
 		if f.count > 0 {
 			faults.add(fault(code, p.origins[1-i],
-				"it holds another root for %d entries of %s than that ledger has; so do %d entries in all", f.first.size,
+				"it holds another root for %d entries of %s than that ledger has, one of %d such checkpoints", f.first.size,
 				p.origins[i], f.count).at(f.first.entry))
 		}
 	}
-	p.able = r.NotBlind == "" && faults.total() == 0
-	tallies, err := p.hands()
+	all, stages, err := p.hands()
 	if err != nil {
 		return err
 	}
-	p.sum(r, tallies, &faults)
+	if kept, count := merge(append(stages, &faults)...); len(kept) > 0 {
+		r.Faults, r.FaultCodes = kept, count
+	}
+	p.sum(r, all)
 	return nil
 }
 
@@ -296,11 +324,14 @@ func (p *pair) apart(r *PairReport, faults *findings) {
 	}
 }
 
-// hands judges all orders, some parts of the work files at a time.
-func (p *pair) hands() (tallies [workParts]*tally, err error) {
+// hands judges all orders, some parts of the work files at a time. It returns what they showed together, and the faults
+// of each.
+func (p *pair) hands() (all *tally, faults []*findings, err error) {
+	all, faults = newTally(p), make([]*findings, workParts)
+	var mu sync.Mutex // of all
 	group, ctx := errgroup.WithContext(p.ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range tallies {
+	for i := range faults {
 		group.Go(func() error {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -309,49 +340,71 @@ func (p *pair) hands() (tallies [workParts]*tally, err error) {
 			if err != nil {
 				return err
 			}
-			tallies[i], err = p.part(part)
-			return err
+			t, err := p.part(part)
+			if err != nil {
+				return err
+			}
+			faults[i] = &t.faults
+			mu.Lock()
+			defer mu.Unlock()
+			all.merge(t)
+			return nil
 		})
 	}
-	return tallies, group.Wait()
+	return all, faults, group.Wait()
 }
 
-// sum adds up what the parts showed, and raises what the house's ledger alone could not show.
-func (p *pair) sum(r *PairReport, tallies [workParts]*tally, faults *findings) {
-	tables, daemons, stages := map[string]*PairTable{}, map[uint64]*PairCounts{}, []*findings{faults}
-	for _, t := range tallies {
-		r.Totals.add(&t.counts)
-		for name, x := range t.tables {
-			if all := tables[name]; all != nil {
-				all.merge(x)
-			} else {
-				tables[name] = x
-			}
+// merge adds what a part showed, except its faults.
+func (t *tally) merge(x *tally) {
+	t.counts.add(&x.counts)
+	for name, table := range x.tables {
+		if all := t.tables[name]; all != nil {
+			all.merge(table)
+		} else {
+			t.tables[name] = table
 		}
-		for start, c := range t.daemons {
-			if daemons[start] == nil {
-				daemons[start] = &PairCounts{}
-			}
-			daemons[start].add(c)
-		}
-		r.Unplayed = firstLines(append(r.Unplayed, t.lines...))
-		stages = append(stages, &t.faults)
 	}
-	for _, name := range slices.Sorted(maps.Keys(tables)) {
-		t := tables[name]
+	for start, c := range x.daemons {
+		if t.daemons[start] == nil {
+			t.daemons[start] = &PairCounts{}
+		}
+		t.daemons[start].add(c)
+	}
+	t.lines = firstLines(append(t.lines, x.lines...))
+}
+
+// sum reports what the parts showed, and raises what the house's ledger alone could not show.
+func (p *pair) sum(r *PairReport, all *tally) {
+	if r.NotBlind != "" || r.FaultCodes[CodeNotApart]+r.FaultCodes[CodeHouseForked]+r.FaultCodes[CodeCoDealerForked] > 0 {
+		all.unblind()
+	}
+	r.Totals, r.Unplayed = all.counts, append(r.Unplayed, all.lines...)
+	for _, name := range slices.Sorted(maps.Keys(all.tables)) {
+		t := all.tables[name]
 		if m, ok := t.gaps.median(); ok {
 			t.Median = &[2]uint64{(uint64(1) << m) >> 1, uint64(1) << m}
 		}
-		r.Tables = append(r.Tables, *t)
+		if len(r.Tables) < MaxListed {
+			r.Tables = append(r.Tables, *t)
+		}
 		r.House.raise(name, t)
 	}
-	for _, start := range slices.Sorted(maps.Keys(daemons)) {
-		if c := daemons[start]; c.Unplayed+c.Unanswered+c.Withheld > 0 && len(r.Daemons) < MaxListed {
+	for _, start := range slices.Sorted(maps.Keys(all.daemons)) {
+		if c := all.daemons[start]; c.NotDealt() > 0 && len(r.Daemons) < MaxListed {
 			r.Daemons = append(r.Daemons, PairDaemon{start, *c})
 		}
 	}
-	if kept, count := merge(stages...); len(kept) > 0 {
-		r.Faults, r.FaultCodes = kept, count
+}
+
+// unblind takes away what is shown of blind shuffles: of two parties that are not two, or of a ledger with
+// two histories, no shuffle shows it.
+func (t *tally) unblind() {
+	all := slices.AppendSeq([]*PairCounts{&t.counts}, maps.Values(t.daemons))
+	for _, table := range t.tables {
+		all, table.held, table.raised = append(all, &table.PairCounts), 0, 0
+	}
+	for _, c := range all {
+		c.Blind, c.BlindUnchecked = 0, 0
 	}
 }
 
@@ -363,8 +416,10 @@ func firstLines(all []PairLine) []PairLine {
 
 // raise takes the shuffles of a table that hold out of those that need a co-dealer.
 func (r *Report) raise(table string, t *PairTable) {
-	i := slices.IndexFunc(r.Tables, func(c TableCounts) bool { return c.Table == table })
-	if i < 0 {
+	i, found := slices.BinarySearchFunc(r.Tables, table, func(c TableCounts, name string) int {
+		return cmp.Compare(c.Table, name)
+	})
+	if !found {
 		return
 	}
 	// A close that is a fault of the house's ledger may not have counted there.
@@ -402,7 +457,10 @@ func (c *PairCounts) add(x *PairCounts) {
 	c.Matched += x.Matched
 	c.Unplayed += x.Unplayed
 	c.Unanswered += x.Unanswered
+	c.Silent += x.Silent
+	c.Unread += x.Unread
 	c.Withheld += x.Withheld
+	c.TapeLost += x.TapeLost
 	c.Restarted += x.Restarted
 	c.Pending += x.Pending
 	c.Beyond += x.Beyond
@@ -420,7 +478,7 @@ func (r *PairReport) conclude() {
 		r.Verdict = Failed
 	case one(CannotJudge):
 		r.Verdict = CannotJudge
-	case one(Consistent):
+	case one(Consistent), r.NotBlind != "":
 		r.Verdict = Consistent
 	default:
 		r.Verdict = Proved

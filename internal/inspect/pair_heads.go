@@ -21,8 +21,8 @@ const claimLen = 8 + 32 + 8
 
 // falseClaims are the claims with another root than the tree has.
 type falseClaims struct {
-	first claim // of the smallest size
-	count uint64
+	first claim  // of the smallest size
+	count uint64 // checkpoints
 }
 
 // heads holds claims against the tree of the ledger that src holds, in one pass over the
@@ -55,7 +55,7 @@ func heads(ctx context.Context, src Source, size uint64, claims *workFiles) (f f
 				break
 			}
 			if root, ok := e.root(due[0].size); !ok || root != due[0].root {
-				if f.count++; f.count == 1 {
+				if f.count++; f.count == 1 || due[0].size == f.first.size && due[0].entry < f.first.entry {
 					f.first = due[0]
 				}
 			}
@@ -70,14 +70,14 @@ func heads(ctx context.Context, src Source, size uint64, claims *workFiles) (f f
 	return f, nil
 }
 
-// claimsOf reads a part, by size.
+// claimsOf reads a part, by size, each checkpoint once: by its first entry.
 func claimsOf(claims *workFiles, part int) (all []claim, err error) {
 	b, err := claims.read(part)
 	for ; len(b) > 0; b = b[claimLen:] {
 		all = append(all, claim{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[40:]), tlog.Hash(b[8:40])})
 	}
 	slices.SortFunc(all, func(a, b claim) int {
-		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.entry, b.entry))
+		return cmp.Or(cmp.Compare(a.size, b.size), slices.Compare(a.root[:], b.root[:]), cmp.Compare(a.entry, b.entry))
 	})
-	return all, err
+	return slices.CompactFunc(all, func(a, b claim) bool { return a.size == b.size && a.root == b.root }), err
 }

@@ -1,51 +1,13 @@
 package inspect
 
 import (
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
 )
-
-// hand is what both ledgers have of one order.
-type hand struct {
-	order     uint64
-	commit    *noted // of the co-dealer; nil: its ledger has none for this house at this index
-	deals     []*noted
-	closed    *noted
-	house     []*played           // ascending, at most mostPlayed; more than one is a fault
-	further   uint64              // commits behind these
-	values    []uint32            // nil: the order's tape was not recomputed
-	seen      [2]map[uint64]int64 // by index of a deal
-	faulty    bool
-	unsettled bool // something is pending or beyond
-}
-
-// mostPlayed bounds what is kept of shuffles whose plans name one order.
-const mostPlayed = 4
-
-// played is a shuffle of the house whose plan names the order.
-type played struct {
-	commit, mix, closed *noted
-	deals               []*noted
-	naming              map[audit.Foreign]int // by deal of the co-dealer: the first of deals that names it
-	leaves              map[[32]byte]bool     // of deals
-}
-
-// noted is an entry.
-type noted struct {
-	pairRecord
-	audit.Entry
-	matched bool // a deal of the house: it was held against the co-dealer's
-}
-
-func (n *noted) deal() *audit.Deal      { return n.Body.(*audit.Deal) }
-func (n *noted) start() *audit.Commit   { return n.Body.(*audit.Commit) }
-func (n *noted) foreign() audit.Foreign { return audit.Foreign{Index: n.index, Leaf: n.leaf} }
 
 // tally is what one part of the work files showed.
 type tally struct {
@@ -57,16 +19,20 @@ type tally struct {
 	faults  findings
 }
 
+func newTally(p *pair) *tally {
+	return &tally{pair: p, tables: map[string]*PairTable{}, daemons: map[uint64]*PairCounts{}}
+}
+
 // part judges the orders of one part.
 func (p *pair) part(b []byte) (*tally, error) {
-	t := &tally{pair: p, tables: map[string]*PairTable{}, daemons: map[uint64]*PairCounts{}}
+	t := newTally(p)
 	hands := map[uint64]*hand{}
 	for len(b) > 0 {
 		var r pairRecord
 		r, b = next(b)
 		h := hands[r.order]
 		if h == nil {
-			h = &hand{order: r.order, seen: [2]map[uint64]int64{{}, {}}}
+			h = &hand{order: r.order, seen: [2]map[uint64]int64{{}, {}}, later: map[[32]byte]bool{}}
 			hands[r.order] = h
 		}
 		if err := h.take(r); err != nil {
@@ -77,75 +43,6 @@ func (p *pair) part(b []byte) (*tally, error) {
 		t.judge(hands[order])
 	}
 	return t, nil
-}
-
-// take puts a record where it belongs. Those of one ledger come in the order of its entries.
-func (h *hand) take(r pairRecord) error {
-	switch r.kind {
-	case recordValues:
-		for b := r.body; len(b) > 0; b = b[4:] {
-			h.values = append(h.values, binary.BigEndian.Uint32(b))
-		}
-		return nil
-	case recordSeen + sideHouse, recordSeen + sideCoDealer:
-		h.seen[r.kind-recordSeen][r.index] = r.second
-		return nil
-	}
-	e, err := audit.ParseEntry(r.body)
-	if err != nil {
-		return fmt.Errorf("reading entry %d from a work file: %w", r.index, err)
-	}
-	n := &noted{pairRecord: r, Entry: e}
-	if _, ok := e.Body.(*audit.Commit); ok && r.kind == recordHouse && len(h.house) == mostPlayed {
-		h.further++
-	} else if ok && r.kind == recordHouse {
-		h.house = append(h.house, &played{commit: n, naming: map[audit.Foreign]int{}, leaves: map[[32]byte]bool{}})
-	} else if r.kind == recordHouse {
-		h.play(n)
-		return nil
-	}
-	if r.kind == recordHouse {
-		return nil
-	}
-	switch e.Body.(type) {
-	case *audit.Commit:
-		h.commit = n
-	case *audit.Deal:
-		h.deals = append(h.deals, n)
-	case *audit.Close:
-		h.closed = n
-	}
-	return nil
-}
-
-// play takes an entry of a shuffle of the house behind its commit.
-func (h *hand) play(n *noted) {
-	x := h.of(audit.ShuffleOf(n.Body))
-	if x == nil {
-		return
-	}
-	switch n.Body.(type) {
-	case *audit.Mix:
-		x.mix = n
-	case *audit.Deal:
-		if b := n.deal().Blind; b != nil {
-			if _, again := x.naming[b.Deal]; !again { // again is a fault
-				x.naming[b.Deal] = len(x.deals)
-			}
-		}
-		x.deals, x.leaves[n.leaf] = append(x.deals, n), true
-	case *audit.Close:
-		x.closed = n
-	}
-}
-
-func (h *hand) of(id uint64) *played {
-	for _, x := range h.house {
-		if x.commit.index == id {
-			return x
-		}
-	}
-	return nil
 }
 
 // fault names what is wrong with an entry, by side.
@@ -162,69 +59,74 @@ func (t *tally) fault(h *hand, which int, at *noted, code, format string, args .
 // the entry names: a checkpoint has that long to be cosigned, by clocks that differ.
 const beyondGrace = 60
 
-// beyond reports whether an entry of one ledger names more entries of the other than its evidence has. It
-// is a fault if that evidence is newer than the entry.
-func (t *tally) beyond(h *hand, which int, at *noted, size uint64) bool {
+// forked are the faults of an entry, by side, that names what the other ledger has not.
+var forked = [2]string{sideHouse: CodeCoDealerForked, sideCoDealer: CodeHouseForked}
+
+// beyond reports whether an entry of one ledger names more entries of the other than its evidence has: then the hand
+// is not settled. It is a fault, of this code, if that evidence is newer than the entry.
+func (t *tally) beyond(h *hand, which int, at *noted, size uint64, code string) bool {
 	has := t.work.sizes[1-which]
 	if size <= has {
 		return false
 	}
+	h.unsettled = true
+	h.count(func(c *PairCounts) *uint64 { return &c.Beyond })
 	if second := h.seen[which][at.index]; second != 0 && t.sides[1-which].newest > second+beyondGrace {
-		t.fault(h, which, at, []string{CodeCoDealerForked, CodeHouseForked}[which],
-			"it names %d entries of %s, and witnesses saw it at %s; that ledger has %d, which witnesses saw at %s", size,
-			t.origins[1-which], formatSecond(second), has, formatSecond(t.sides[1-which].newest))
+		t.fault(h, which, at, code, "it names %d entries of %s, and witnesses saw it at %s; that ledger has %d, which witnesses saw at %s",
+			size, t.origins[1-which], formatSecond(second), has, formatSecond(t.sides[1-which].newest))
 	}
 	return true
 }
 
+// behind names a checkpoint of the other ledger that covers an entry there which holds the hash of the checkpoint's own
+// entry, at: no tree of that ledger has been so large when at was written.
+func (t *tally) behind(h *hand, which int, at, later *noted, head audit.Head) {
+	if head.Size > later.index {
+		t.fault(h, which, at, forked[which], "it holds a checkpoint of %d entries of %s, and entry %d there was written later: it holds the hash of this one",
+			head.Size, t.origins[1-which], later.index)
+	}
+}
+
 // judge judges one order and the shuffle that it is for.
 func (t *tally) judge(h *hand) {
-	var counts []*PairCounts // where this hand counts
-	var table *PairTable
 	if len(h.house) == 0 {
-		counts = []*PairCounts{&t.counts}
+		h.counts = []*PairCounts{&t.counts}
 	} else if c := h.house[0].commit; (t.from == 0 || c.Time >= t.from) && (t.to == 0 || c.Time < t.to) {
 		name, start := c.start().Context.Table, c.start().Instance
-		if table = t.tables[name]; table == nil {
-			table = &PairTable{Table: name}
-			t.tables[name] = table
+		if h.table = t.tables[name]; h.table == nil {
+			h.table = &PairTable{Table: name}
+			t.tables[name] = h.table
 		}
 		if t.daemons[start] == nil {
 			t.daemons[start] = &PairCounts{}
 		}
-		counts = []*PairCounts{&t.counts, &table.PairCounts, t.daemons[start]}
-	}
-	count := func(f func(*PairCounts) *uint64) {
-		for _, c := range counts {
-			*f(c)++
-		}
+		h.counts = []*PairCounts{&t.counts, &h.table.PairCounts, t.daemons[start]}
 	}
 	for range uint64(len(h.house)) + h.further {
-		count(func(c *PairCounts) *uint64 { return &c.Shuffles })
+		h.count(func(c *PairCounts) *uint64 { return &c.Shuffles })
 	}
 	if h.values != nil && len(h.house) > 0 {
-		count(func(c *PairCounts) *uint64 { return &c.OrdersChecked })
+		h.count(func(c *PairCounts) *uint64 { return &c.OrdersChecked })
 	}
-	t.orders(h, count)
-	for i, d := range h.deals {
-		count(func(c *PairCounts) *uint64 { return &c.Requests })
-		if f := t.request(h, d, i == len(h.deals)-1, table); f != nil {
-			count(f)
+	t.orders(h)
+	h.find()
+	for _, d := range slices.Backward(h.deals) {
+		h.count(func(c *PairCounts) *uint64 { return &c.Requests })
+		if f := t.request(h, d); f != nil {
+			h.count(f)
 		}
 	}
-	t.named(h, count)
+	t.named(h)
 	t.early(h)
-	t.hold(h, table, count)
+	t.hold(h)
 }
 
 // orders: the house's commit names the order, which is one for it alone.
-func (t *tally) orders(h *hand, count func(func(*PairCounts) *uint64)) {
+func (t *tally) orders(h *hand) {
 	for i, x := range h.house {
 		planned, _ := x.commit.start().Context.CoDealer()
 		switch {
-		case h.commit == nil && t.beyond(h, sideHouse, x.commit, planned.Index+1):
-			h.unsettled = true
-			count(func(c *PairCounts) *uint64 { return &c.Beyond })
+		case h.commit == nil && t.beyond(h, sideHouse, x.commit, planned.Index+1, CodeCoDealerForked):
 		case h.commit == nil || planned.Leaf != h.commit.leaf:
 			t.fault(h, sideHouse, x.commit, CodeOrderCommit,
 				"entry %d of %s is no order for this ledger with the hash that the plan names", planned.Index, t.origins[1])
@@ -244,12 +146,12 @@ func (t *tally) orders(h *hand, count func(func(*PairCounts) *uint64)) {
 
 // request judges a deal of the co-dealer, and returns what it counts as; nil for nothing,
 // which is a fault.
-func (t *tally) request(h *hand, d *noted, last bool, table *PairTable) func(*PairCounts) *uint64 {
+func (t *tally) request(h *hand, d *noted) func(*PairCounts) *uint64 {
 	asked := d.deal().Asked
 	if asked == nil {
 		return nil // the rule co_dealer said so
 	}
-	beyond := t.beyond(h, sideCoDealer, d, max(asked.Commit.Index+1, asked.Head.Size))
+	t.beyond(h, sideCoDealer, d, max(asked.Commit.Index+1, asked.Head.Size), CodeHouseForked)
 	x := h.of(asked.Commit.Index)
 	if x == nil || x.commit.leaf != asked.Commit.Leaf {
 		if asked.Commit.Index >= t.work.sizes[sideHouse] {
@@ -267,12 +169,18 @@ func (t *tally) request(h *hand, d *noted, last bool, table *PairTable) func(*Pa
 		t.fault(h, sideCoDealer, d, CodeUnasked, "%v", audit.ErrNotAsked)
 		return nil
 	}
+	if d.legal {
+		defer func() { h.later[asked.After] = true }()
+	}
+	if e := x.leaves[asked.After]; e != nil && e.deal().Blind != nil {
+		t.behind(h, sideHouse, e, d, e.deal().Blind.Head)
+	}
 	number, dealt := x.naming[d.foreign()]
 	before := x.before(number) // of the first deal, if there is none
-	fits := before != nil && before.leaf == asked.After || !dealt && x.leaves[asked.After]
+	fits := before != nil && before.leaf == asked.After || !dealt && x.leaves[asked.After] != nil
 	switch {
 	case fits:
-	case !dealt && x.closed == nil && beyond:
+	case !dealt && x.closed == nil: // the evidence may end in front of that entry
 		return h.pending()
 	default:
 		t.fault(h, sideCoDealer, d, CodeLookedElsewhere,
@@ -283,21 +191,9 @@ func (t *tally) request(h *hand, d *noted, last bool, table *PairTable) func(*Pa
 		}
 	}
 	if dealt {
-		return t.matched(h, d, x.deals[number], table)
+		return t.matched(h, d, x.deals[number])
 	}
-	return t.unmatched(h, d, x, last, table)
-}
-
-// before returns the entry behind which deal number of the shuffle is asked for (docs/SPEC.md section 4.5); nil:
-// it is not there.
-func (x *played) before(number int) *noted {
-	switch {
-	case number > 0:
-		return x.deals[number-1]
-	case len(x.commit.start().Context.Mixed()) > 0:
-		return x.mix
-	}
-	return x.commit
+	return t.unmatched(h, d, x)
 }
 
 func (h *hand) pending() func(*PairCounts) *uint64 {
@@ -306,20 +202,21 @@ func (h *hand) pending() func(*PairCounts) *uint64 {
 }
 
 // matched: the house dealt the same runs, and what the order has.
-func (t *tally) matched(h *hand, d, by *noted, table *PairTable) func(*PairCounts) *uint64 {
+func (t *tally) matched(h *hand, d, by *noted) func(*PairCounts) *uint64 {
 	by.matched = true
 	a, b := by.deal(), d.deal()
 	if a.First != b.First || !slices.Equal(a.Runs, b.Runs) {
 		t.fault(h, sideHouse, by, CodeOtherRuns, "the co-dealer was asked for other runs or places, in its entry %d", d.index)
 	}
 	t.given(h, by, b, a.Blind.Values)
+	t.behind(h, sideCoDealer, d, by, b.Asked.Head)
 	from, to := h.seen[sideCoDealer][d.index], h.seen[sideHouse][by.index]
 	if from == 0 {
 		h.unsettled = true // no witness of both saw it
 	}
-	if from != 0 && to != 0 && table != nil {
-		table.gaps.add(from*1000, to*1000)
-		table.Longest = max(table.Longest, to-from)
+	if from != 0 && to != 0 && h.table != nil {
+		h.table.gaps.add(from*1000, to*1000)
+		h.table.Longest = max(h.table.Longest, to-from)
 	}
 	return func(c *PairCounts) *uint64 { return &c.Matched }
 }
@@ -343,14 +240,22 @@ func (t *tally) given(h *hand, by *noted, d *audit.Deal, values []uint32) {
 }
 
 // unmatched judges a deal of the co-dealer that the house did not deal on.
-func (t *tally) unmatched(h *hand, d *noted, x *played, last bool, table *PairTable) func(*PairCounts) *uint64 {
+func (t *tally) unmatched(h *hand, d *noted, x *played) func(*PairCounts) *uint64 {
 	looked := func(why string) func(*PairCounts) *uint64 {
 		t.fault(h, sideCoDealer, d, CodeLooked,
 			"the house asked for %d places from %d on of its shuffle %d and did not deal them, and %s", d.deal().Count(),
 			d.deal().First, x.commit.index, why)
 		return nil
 	}
+	asked := d.deal().Asked
+	excused := h.excused[asked.After]
 	switch {
+	case !d.legal:
+		return nil
+	case h.later[asked.After] || !excused && x.closed != nil && len(h.later) > 0:
+		return looked("asked for more")
+	case !excused && asked.After != x.before(len(x.deals)).leaf:
+		return looked("dealt others behind the same entry")
 	case x.closed == nil:
 		if late := t.sides[sideHouse].newest*1000 - x.commit.start().CloseBy; late > t.limit {
 			t.fault(h, sideHouse, x.commit, CodeNotInTime,
@@ -358,37 +263,43 @@ func (t *tally) unmatched(h *hand, d *noted, x *played, last bool, table *PairTa
 				late/1000)
 		}
 		return h.pending()
-	case !last:
-		return looked("asked for more")
 	}
 	c := x.closed.Body.(*audit.Close)
-	second := h.seen[sideCoDealer][d.index]
+	second, ended := h.seen[sideCoDealer][d.index], h.seen[sideHouse][x.closed.index]
 	line := PairLine{Table: x.commit.start().Context.Table, Shuffle: x.commit.index, Close: x.closed.index,
 		Request: d.index, Place: d.deal().First, Places: d.deal().Count(), Closed: bundle.FormatTime(x.closed.Time),
 		Daemon: x.commit.start().Instance, Restarted: x.closed.instance > x.commit.index}
 	if second != 0 {
 		line.Seen = formatSecond(second)
 	}
+	if ended != 0 {
+		line.CloseSeen = formatSecond(ended)
+	}
 	named := c.Unplayed()
 	switch {
 	case named != nil && named.Deal == d.foreign():
-		line.Kind = "unplayed"
-		if len(named.Values) == 0 {
-			line.Kind = "unanswered"
-		} else if want := audit.Opens(d.deal().Runs); len(named.Values) != want {
+		t.behind(h, sideCoDealer, d, x.closed, asked.Head)
+		line.Kind = kindUnplayed
+		if want := audit.Opens(d.deal().Runs); len(named.Values) == 0 && want > 0 {
+			line.Kind = kindUnanswered
+		} else if len(named.Values) != want {
 			t.fault(h, sideHouse, x.closed, CodeOtherRuns, "the close has %d values of the co-dealer, and %d were asked for",
 				len(named.Values), want)
 		}
 		t.given(h, x.closed, d.deal(), named.Values)
+	case c.Reason == audit.ReasonTapeLost:
+		line.Kind = kindTapeLost
+	case excused:
+		return nil
+	case second != 0 && second+audit.WitnessGrace/1000 < max(x.closed.Time/1000, x.closed.second),
+		second != 0 && (ended-second)*1000 > t.limit:
+		line.Kind, h.unsettled = kindSilent, true
 	case c.Blind != nil && c.Blind.Head.Size > d.index:
-		return looked(fmt.Sprintf("its close holds a checkpoint of %d entries, which covers this one, and does not name it",
-			c.Blind.Head.Size))
-	case second != 0 && second+audit.WitnessGrace/1000 < max(x.closed.Time/1000, x.closed.second):
-		return looked("its close, which does not name this, was written after the witnesses had seen it")
+		line.Kind = kindUnread
 	default:
-		line.Kind = "withheld"
+		line.Kind = kindWithheld
 	}
-	if table != nil { // of the period
+	if h.table != nil { // of the period
 		t.lines = append(t.lines, line)
 	}
 	if len(t.lines) >= 2*MaxListed {
@@ -398,25 +309,16 @@ func (t *tally) unmatched(h *hand, d *noted, x *played, last bool, table *PairTa
 		if line.Restarted {
 			c.Restarted++
 		}
-		switch line.Kind {
-		case "unplayed":
-			return &c.Unplayed
-		case "unanswered":
-			return &c.Unanswered
-		}
-		return &c.Withheld
+		return c.notDealt()[line.Kind]
 	}
 }
 
 // named: what the house names of the order is there, and one entry of the house rests on it. Each of its deals was
 // held against the one that it names.
-func (t *tally) named(h *hand, count func(func(*PairCounts) *uint64)) {
-	there, by := make(map[audit.Foreign]bool, len(h.deals)), make(map[audit.Foreign]uint64, len(h.deals))
-	for _, d := range h.deals {
-		there[d.foreign()] = true
-	}
-	check := func(at *noted, b *audit.Blind) {
-		beyond := t.beyond(h, sideHouse, at, max(b.Head.Size, b.Deal.Index+1))
+func (t *tally) named(h *hand) {
+	by := make(map[audit.Foreign]uint64, len(h.deals))
+	check := func(at *noted, b *audit.Blind, before *noted) {
+		beyond := t.beyond(h, sideHouse, at, max(b.Head.Size, b.Deal.Index+1), CodeCoDealerForked)
 		named := b.Deal
 		if named == (audit.Foreign{}) {
 			return // a close without what was not played
@@ -426,11 +328,9 @@ func (t *tally) named(h *hand, count func(func(*PairCounts) *uint64)) {
 		case again:
 			t.fault(h, sideHouse, at, CodeOtherDeal, "entry %d names the same deal of the co-dealer, entry %d of %s", first,
 				named.Index, t.origins[1])
-		case there[named]:
-		case beyond && named.Index >= t.work.sizes[sideCoDealer]:
-			h.unsettled = true
-			count(func(c *PairCounts) *uint64 { return &c.Beyond })
-		default:
+		case h.there[named]:
+		case beyond && named.Index >= t.work.sizes[sideCoDealer] && (before == nil || !h.later[before.leaf]):
+		default: // also if the order has a legal one behind the same entry: there is one at most
 			t.fault(h, sideHouse, at, CodeCoDealerForked, "entry %d of %s is no deal of the order with the hash that it names",
 				named.Index, t.origins[1])
 		}
@@ -439,9 +339,9 @@ func (t *tally) named(h *hand, count func(func(*PairCounts) *uint64)) {
 		}
 	}
 	for _, x := range h.house {
-		for _, d := range x.deals {
+		for i, d := range x.deals {
 			if b := d.deal().Blind; b != nil {
-				check(d, b)
+				check(d, b, x.before(i))
 			}
 			if !d.matched && !h.faulty && !h.unsettled {
 				t.fault(h, sideHouse, d, CodeOtherDeal, "no deal of %s that was asked for stands behind it", t.origins[1])
@@ -449,7 +349,7 @@ func (t *tally) named(h *hand, count func(func(*PairCounts) *uint64)) {
 		}
 		if x.closed != nil {
 			if b := x.closed.Body.(*audit.Close).Blind; b != nil {
-				check(x.closed, b)
+				check(x.closed, b, x.before(len(x.deals)))
 			}
 		}
 	}
@@ -457,18 +357,32 @@ func (t *tally) named(h *hand, count func(func(*PairCounts) *uint64)) {
 
 // early: an order that was dealt from is not disclosed in front of its shuffle.
 func (t *tally) early(h *hand) {
-	if h.closed == nil || len(h.deals) == 0 {
+	if h.closed == nil {
 		return
 	}
 	c := h.closed.Body.(*audit.Close)
-	if c.Outcome == audit.OutcomeExpired || c.Form == audit.FormNone {
-		return
+	behind := func(x *played) bool { return c.Follows != nil && x.closed != nil && x.closed.foreign() == *c.Follows }
+	i := slices.IndexFunc(h.house, behind)
+	if i >= 0 {
+		if end := h.house[i].closed; end.Body.(*audit.Close).Blind != nil {
+			t.behind(h, sideHouse, end, h.closed, end.Body.(*audit.Close).Blind.Head)
+		}
 	}
-	behind := func(x *played) bool { return x.closed != nil && x.closed.foreign() == *c.Follows }
+	ended := slices.ContainsFunc(h.deals, func(d *noted) bool {
+		asked := d.deal().Asked
+		return asked != nil && h.of(asked.Commit.Index) != nil && h.of(asked.Commit.Index).closed != nil
+	})
+	second := h.seen[sideCoDealer][h.closed.index]
 	switch {
-	case c.Follows != nil && slices.ContainsFunc(h.house, behind):
-	case c.Follows != nil && t.beyond(h, sideCoDealer, h.closed, c.Follows.Index+1):
-		h.unsettled = true
+	case len(h.deals) == 0, c.Form == audit.FormNone, i >= 0:
+	case c.Follows != nil && (h.further > 0 || h.illegal[sideHouse]): // it may follow a close that is not kept
+	case c.Outcome == audit.OutcomeExpired:
+		if by := h.commit.start().CloseBy; second != 0 && (second+1)*1000+audit.WitnessGrace < by {
+			t.fault(h, sideCoDealer, h.closed, CodeDisclosedEarly,
+				"the order was closed as expired, with its tape; its close-by is %s, and witnesses saw the close at %s",
+				bundle.FormatTime(by), formatSecond(second))
+		}
+	case !ended && c.Follows != nil && t.beyond(h, sideCoDealer, h.closed, c.Follows.Index+1, CodeDisclosedEarly):
 	default:
 		t.fault(h, sideCoDealer, h.closed, CodeDisclosedEarly,
 			"the order was closed, with its tape, and not behind the close of the shuffle that it is for")
@@ -476,26 +390,28 @@ func (t *tally) early(h *hand) {
 }
 
 // hold counts the shuffle as blind if all of it holds.
-func (t *tally) hold(h *hand, table *PairTable, count func(func(*PairCounts) *uint64)) {
-	if !t.able || h.faulty || h.unsettled || table == nil || h.house[0].closed == nil {
+func (t *tally) hold(h *hand) {
+	if h.faulty || h.illegal != [2]bool{} || h.unsettled || h.table == nil || h.house[0].closed == nil {
 		return
 	}
-	if h.closed == nil && t.sides[sideCoDealer].newest*1000 <= h.house[0].closed.Time {
-		return // the co-dealer's bundle may end in front of one more deal
+	closed := h.house[0].closed
+	seen := h.seen[sideHouse][closed.index]
+	if seen == 0 || h.closed == nil && t.sides[sideCoDealer].newest <= seen {
+		return // no time holds the close, or the co-dealer's bundle may end in front of one more deal
 	}
 	dealt := len(h.house[0].deals) > 0
 	if h.values == nil { // what the house has of the co-dealer is its word
 		if dealt {
-			count(func(c *PairCounts) *uint64 { return &c.BlindUnchecked })
+			h.count(func(c *PairCounts) *uint64 { return &c.BlindUnchecked })
 		}
 		return
 	}
-	table.held++
-	if h.house[0].closed.witnessed {
-		table.raised++
+	h.table.held++
+	if closed.witnessed {
+		h.table.raised++
 	}
 	if dealt {
-		count(func(c *PairCounts) *uint64 { return &c.Blind })
+		h.count(func(c *PairCounts) *uint64 { return &c.Blind })
 	}
 }
 

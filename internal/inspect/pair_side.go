@@ -19,17 +19,26 @@ const (
 type side struct {
 	which    int
 	work     *pairWork
-	other    string            // origin of the other ledger
-	common   *audit.Policy     // of the witnesses that both trusted policies have, one of whom is enough; nil: none
-	orders   map[uint64]uint64 // by id of an open shuffle of the pair: the index of its order
-	waiting  []entryOf         // entries that no witness of both saw so far, at most mostWaiting
-	newest   int64             // second at which a witness of both had cosigned
-	instance uint64            // index of the newest start of a daemon
+	other    string              // origin of the other ledger
+	common   *audit.Policy       // of the witnesses that both trusted policies have, one of whom is enough; nil: none
+	orders   map[uint64]uint64   // by id of an open shuffle of the pair: the index of its order
+	illegal  map[uint64]int      // of these: how many of its deals are illegal
+	claimed  map[audit.Head]bool // of late, at most mostClaimed
+	waiting  []entryOf           // entries that no witness of both saw so far, at most mostWaiting
+	newest   int64               // second at which a witness of both had cosigned
+	instance uint64              // index of the newest start of a daemon
 }
 
 // mostWaiting bounds what waits for a witness of both. What waits beyond it counts as not
 // seen by one.
 const mostWaiting = 1 << 20
+
+// mostClaimed bounds what is kept of checkpoints that were written down: many entries hold the newest one of the
+// other ledger.
+const mostClaimed = 1 << 16
+
+// mostIllegal bounds what is written down of one shuffle's illegal deals. Of legal ones it has no more. Tests lower it.
+var mostIllegal = 1 << 10
 
 type entryOf struct{ index, order uint64 }
 
@@ -59,11 +68,12 @@ type pairRecord struct {
 	leaf         [32]byte
 	second       int64 // seen: when; an entry: newest second of a witness of both in front of it
 	instance     uint64
+	legal        bool // an entry: it breaks no rule of its ledger
 	witnessed    bool // a close of the house: the level would be witnessed without a co-dealer
 	body         []byte
 }
 
-const pairHeader = 1 + 8 + 8 + 32 + 8 + 8 + 1 + 4
+const pairHeader = 1 + 8 + 8 + 32 + 8 + 8 + 1 + 1 + 4
 
 func (w *pairWork) put(r pairRecord) {
 	b := make([]byte, 0, pairHeader+len(r.body))
@@ -71,10 +81,12 @@ func (w *pairWork) put(r pairRecord) {
 	b = append(binary.BigEndian.AppendUint64(b, r.index), r.leaf[:]...)
 	b = binary.BigEndian.AppendUint64(b, uint64(r.second))
 	b = binary.BigEndian.AppendUint64(b, r.instance)
-	if r.witnessed {
-		b = append(b, 1)
-	} else {
-		b = append(b, 0)
+	for _, x := range []bool{r.legal, r.witnessed} {
+		if x {
+			b = append(b, 1)
+		} else {
+			b = append(b, 0)
+		}
 	}
 	b = append(binary.BigEndian.AppendUint32(b, uint32(len(r.body))), r.body...)
 	w.mu.Lock()
@@ -86,8 +98,8 @@ func (w *pairWork) put(r pairRecord) {
 func next(b []byte) (r pairRecord, rest []byte) {
 	r = pairRecord{kind: b[0], order: binary.BigEndian.Uint64(b[1:]), index: binary.BigEndian.Uint64(b[9:]),
 		leaf: [32]byte(b[17:]), second: int64(binary.BigEndian.Uint64(b[49:])),
-		instance: binary.BigEndian.Uint64(b[57:]), witnessed: b[65] == 1}
-	end := pairHeader + int(binary.BigEndian.Uint32(b[66:]))
+		instance: binary.BigEndian.Uint64(b[57:]), legal: b[65] == 1, witnessed: b[66] == 1}
+	end := pairHeader + int(binary.BigEndian.Uint32(b[67:]))
 	r.body = b[pairHeader:end]
 	return r, b[end:]
 }
@@ -118,11 +130,12 @@ func (s *side) saw(p *point) {
 }
 
 // noteForPair writes down an entry that the other ledger has to do with.
-func (f *fold) noteForPair(p *parsed, index uint64) {
+func (f *fold) noteForPair(p *parsed, index uint64, legal bool) {
 	s, e := f.opts.side, p.e
 	id := audit.ShuffleOf(e.Body)
 	order, known := s.orders[id]
-	r := pairRecord{kind: byte(s.which), index: index, leaf: *p.leaf, second: s.newest, instance: s.instance}
+	r := pairRecord{kind: byte(s.which), index: index, leaf: *p.leaf, second: s.newest, instance: s.instance,
+		legal: legal}
 	switch b := e.Body.(type) {
 	case *audit.Event:
 		if b.Kind == audit.EventInstanceStart {
@@ -140,8 +153,11 @@ func (f *fold) noteForPair(p *parsed, index uint64) {
 		}
 	case *audit.Mix:
 	case *audit.Deal:
-		if !known {
+		if !known || !legal && s.illegal[id] == mostIllegal {
 			return
+		}
+		if !legal {
+			s.illegal[id]++
 		}
 		if b.Blind != nil {
 			s.claim(b.Blind.Head, index)
@@ -157,6 +173,7 @@ func (f *fold) noteForPair(p *parsed, index uint64) {
 			s.claim(b.Blind.Head, index)
 		}
 		delete(s.orders, id)
+		delete(s.illegal, id)
 		if short := *b; len(b.Tape) > 0 { // which is the most of it
 			short.Tape = []byte{0}
 			e.Body = &short
@@ -181,10 +198,16 @@ func (f *fold) noteForPair(p *parsed, index uint64) {
 // claim writes down what an entry says of the other ledger's tree, if its bundle goes so far.
 func (s *side) claim(h audit.Head, index uint64) {
 	about := 1 - s.which
-	if size := s.work.sizes[about]; h.Size >= 1 && h.Size <= size {
-		c := append(binary.BigEndian.AppendUint64(nil, h.Size), h.Root[:]...)
-		s.work.claims[about].put(h.Size*(workParts-1)/size, binary.BigEndian.AppendUint64(c, index))
+	size := s.work.sizes[about]
+	if h.Size < 1 || h.Size > size || s.claimed[h] {
+		return
 	}
+	if len(s.claimed) == mostClaimed {
+		clear(s.claimed)
+	}
+	s.claimed[h] = true
+	c := append(binary.BigEndian.AppendUint64(nil, h.Size), h.Root[:]...)
+	s.work.claims[about].put(h.Size*(workParts-1)/size, binary.BigEndian.AppendUint64(c, index))
 }
 
 // values writes down what the tape of an order gave.

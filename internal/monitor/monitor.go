@@ -12,6 +12,7 @@
 package monitor
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -68,15 +69,9 @@ type Monitor struct {
 
 // New returns a Monitor whose first day is that of now.
 func New(cfg Config, now time.Time) *Monitor {
-	if cfg.CountWindow == 0 {
-		cfg.CountWindow = CountWindow
-	}
-	if cfg.CountLeast == 0 {
-		cfg.CountLeast = CountLeast
-	}
-	if cfg.DayLeast == 0 {
-		cfg.DayLeast = DayLeast
-	}
+	cfg.CountWindow = cmp.Or(cfg.CountWindow, CountWindow)
+	cfg.CountLeast = cmp.Or(cfg.CountLeast, CountLeast)
+	cfg.DayLeast = cmp.Or(cfg.DayLeast, DayLeast)
 	return &Monitor{cfg: cfg, whole: newPlaces(len(published)), other: newPlaces(maxShapes),
 		drawn: newPlaces(maxShapes),
 		full:  make(chan struct{}, 1), day: dayOf(now), turned: now}

@@ -149,6 +149,7 @@ func editedDecks(b *badAdder) {
 		func(d []string) []string { d[0], d[1] = d[1], d[0]; return d })
 	deck(stepDeck, "renamed", "another name in the deck", func(d []string) []string { d[5] = "nine"; return d })
 	deck(stepDeck, "fewer", "a card fewer", func(d []string) []string { return d[:5] })
+	deck(stepDeck, "of-one", "a deck of one card", func(d []string) []string { return d[:1] })
 	deck(stepDeck, "more", "a card more", func(d []string) []string { return append(d, "Joker") })
 	deck(stepDeck, "absent", "no deck", func([]string) []string { return nil })
 	deck(stepDeck, "name-too-long", "a name of 65 bytes",

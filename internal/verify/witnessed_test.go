@@ -241,6 +241,15 @@ func lateFiles(t testing.TB, add adder) {
 		LevelWitnessed)
 	late("witnessed-11-s-after", "11 s after the deal is too late, though the checkpoint is small enough", 11,
 		LevelRecorded)
+
+	g := witnessedGame(t, w).played()
+	g.h.witnesses = []keyPair{w.c}
+	f := g.transcript("")
+	f.Checkpoint += w.a.cosignAt(g.h.text(), witnessTime+1800) + w.b.cosignAt(g.h.text(), witnessTime+3600)
+	add("witnessed-late-line", "an hour after the quorum, a witness that is asked at an interval", marshal(t, f),
+		w.want2of3(), proves(LevelWitnessed, "a", "c"), func(v *vector) {
+			v.Want.Late = []Cosigned{{"b", timestamp((witnessTime + 3600) * 1000)}}
+		})
 }
 
 // lastSecond is that of the year 9999.

@@ -7,6 +7,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -121,9 +122,7 @@ func (s *Sender) tried(err error) {
 // New reads where the sender is. A file that says nothing, or an entry that the ledger does
 // not have, is an error: nothing is left out without a word.
 func New(cfg Config) (*Sender, error) {
-	if cfg.Pause == 0 {
-		cfg.Pause = firstPause
-	}
+	cfg.Pause = cmp.Or(cfg.Pause, firstPause)
 	u, err := outbound.ParseURL(cfg.URL)
 	if err != nil {
 		return nil, fmt.Errorf("opening a webhook: its address %w", err)

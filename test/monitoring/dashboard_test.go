@@ -108,7 +108,7 @@ func get(t *testing.T, address string, answer any) bool {
 }
 
 // TestDashboard: a Prometheus that scraped a daemon under load, with a synchronous standby
-// and TLS, answers each query of each panel, and computes each alerting rule.
+// and TLS, and one that deals blind, answers each query of each panel, and computes each alerting rule.
 func TestDashboard(t *testing.T) {
 	prometheus, err := exec.LookPath("prometheus")
 	if err != nil && os.Getenv("SHUFFLED_REQUIRE_PROMETHEUS") == "1" {
@@ -133,22 +133,28 @@ func TestDashboard(t *testing.T) {
 	start(t, filepath.Join(dir, "daemon.log"), filepath.Join(dir, "shuffled"), "serve", "--dev", "--config", config,
 		"--operator-listen", operator, "--database", dsn)
 	until(t, "the daemon", func() bool { return get(t, "http://"+operator+"/readyz", nil) })
-	token, err := os.ReadFile(filepath.Join(dir, "data", "dealer.token"))
-	must(t, err)
-	play(t, "https://"+api, strings.TrimSpace(string(token)), "before")
+	blindAPI, blindOperator := freeAddress(t), freeAddress(t)
+	start(t, filepath.Join(dir, "blind.log"), filepath.Join(dir, "shuffled"), "serve", "--dev", "--co-dealer",
+		"--data", filepath.Join(dir, "blind"), "--listen", blindAPI, "--operator-listen", blindOperator)
+	until(t, "the daemon that deals blind", func() bool { return get(t, "http://"+blindOperator+"/readyz", nil) })
+	playBoth := func(key string) {
+		play(t, "https://"+api, filepath.Join(dir, "data"), key, "")
+		play(t, "http://"+blindAPI, filepath.Join(dir, "blind"), key, `,"mix":{"co_dealer":true}`)
+	}
+	playBoth("before")
 
 	alerts, err := filepath.Abs("../../deploy/alerts.yaml")
 	must(t, err)
 	scrape := filepath.Join(dir, "prometheus.yml")
 	must(t, os.WriteFile(scrape, fmt.Appendf(nil, "global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [%q]\n"+
-		"scrape_configs:\n  - job_name: shuffled\n    static_configs: [{targets: [%q]}]\n", alerts, operator), 0o600))
+		"scrape_configs:\n  - job_name: shuffled\n    static_configs: [{targets: [%q, %q]}]\n", alerts, operator, blindOperator), 0o600))
 	start(t, filepath.Join(dir, "prometheus.log"), prometheus, "--config.file="+scrape,
 		"--storage.tsdb.path="+filepath.Join(dir, "tsdb"), "--web.listen-address="+at)
 	n := 0
 	scrapes := func() bool {
 		n++
-		play(t, "https://"+api, strings.TrimSpace(string(token)), fmt.Sprint(n))
-		return answers(t, at, `count_over_time(up{job="shuffled"}[5m]) >= 5`)
+		playBoth(fmt.Sprint(n))
+		return answers(t, at, `min(count_over_time(up{job="shuffled"}[5m])) >= 5`)
 	}
 	until(t, "five scrapes", scrapes)
 
@@ -179,14 +185,16 @@ func TestDashboard(t *testing.T) {
 	rulesHold(t, at)
 }
 
-// play commits to a shuffle, deals and closes.
-func play(t *testing.T, url, token, key string) {
+// play commits to a shuffle, deals and closes, with the token of a dealer in the data directory.
+func play(t *testing.T, url, data, key, mix string) {
 	t.Helper()
+	token, err := os.ReadFile(filepath.Join(data, "dealer.token"))
+	must(t, err)
 	post := func(path, body string) (answer struct{ ID uint64 }) {
 		t.Helper()
 		req, err := http.NewRequest(http.MethodPost, url+path, bytes.NewReader([]byte(body)))
 		must(t, err)
-		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 		req.Header.Set("Idempotency-Key", key)
 		req.Header.Set("Content-Type", "application/json")
 		resp, err := client.Do(req)
@@ -199,7 +207,9 @@ func play(t *testing.T, url, token, key string) {
 		must(t, json.Unmarshal(b, &answer))
 		return answer
 	}
-	id := post("/v1/main/shuffles", `{"table":"table-1","deck":"standard-52"}`).ID
+	id := post("/v1/main/shuffles", `{"table":"table-1","deck":"standard-52"`+mix+`}`).ID
+	post(fmt.Sprintf("/v1/main/shuffles/%d/deal", id),
+		`{"first":0,"runs":[{"count":1,"purpose":"board","public":true}]}`)
 	post(fmt.Sprintf("/v1/main/shuffles/%d/close", id), `{"outcome":"completed"}`)
 }
 

@@ -38,6 +38,32 @@ def legality(vectors, report):
                rule_of([entries[i] for i in case["prefix"]], entries[case["next"]]))
 
 
+def faults_of(ledger):
+    """The faults of a whole ledger, by index: what SPEC 9.1 says, excuses apart."""
+    state, faults = State(), []
+    for index, raw in enumerate(ledger):
+        try:
+            entry = Entry(raw)
+        except (Malformed, Unknown) as error:
+            faults.append((index, "malformed" if isinstance(error, Malformed) else "unknown"))
+            state.skip()
+            continue
+        try:
+            rules.check(state, entry)
+        except Broken as error:
+            faults.append((index, error.rule))
+        state.apply(entry)
+    return faults
+
+
+def faulty(vectors, report):
+    """faulty.json: whole ledgers with faults."""
+    entries = [bytes.fromhex(raw) for raw in vectors["entries"]]
+    for case in vectors["cases"]:
+        report(case["name"], [(fault["entry"], fault["rule"]) for fault in case["faults"]],
+               faults_of([entries[i] for i in case["ledger"]]))
+
+
 def ledgers(vectors, report):
     """ledgers.json: whole ledgers that are legal."""
     for case in vectors["cases"]:

@@ -28,8 +28,9 @@ def check(state, entry):
 
 
 def genesis_first(state, entry):
-    """Entry 0 is a genesis, and no other is."""
+    """Entry 0 is a genesis, and no other is; without one every entry breaks it."""
     holds((state.size == 0) == (entry.kind == "genesis"), "genesis_first")
+    holds(state.genesis is not None or state.size == 0, "genesis_first")
 
 
 def approving_act(entry):

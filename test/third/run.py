@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import judge_bundles
 import judge_disclosure
 import judge_entries
 import judge_files
@@ -21,12 +22,15 @@ FILES = [
     ("audit/testdata/transcripts.json", judge_texts.transcripts),
     ("audit/testdata/legality.json", judge_legality.legality),
     ("audit/testdata/ledgers.json", judge_legality.ledgers),
+    ("audit/testdata/faulty.json", judge_legality.faulty),
     ("bundle/testdata/manifests.json", judge_texts.manifests),
     ("inspect/testdata/lost.json", judge_entries.lost_entries),
+    ("inspect/testdata/bundles.json", judge_bundles.bundles),
     ("terms/testdata/terms.json", judge_texts.terms_file),
     ("disclosure/testdata/disclosure.json", judge_disclosure.judge),
 ]
 SKIPPED = {
+    "inspect/testdata/pair.json": "it takes the audit of whole ledgers (14), which this verifier leaves out",
     "inspect/testdata/conduct.json": "a report without its ledger: there is nothing to judge",
 }
 WHOLE_FILES = "verify/testdata/vectors"
@@ -84,26 +88,15 @@ def judge_all(root):
 
 
 def judge_golden(root):
-    """What version 1 wrote: files, proofs of tickets, and the entries of whole ledgers."""
+    """What version 1 wrote: files, proofs of tickets, and whole ledgers."""
     counter = Counter("testdata/v1")
     for path in sorted((root / "files").glob("*.json")):
         judge_files.judge(load(path), counter.report, False)
     for case in load(root / "tickets.json")["tickets"]:
         counter.report(case["name"], case["want"], judge_texts.outcome(terms.judge_proof, case["text"], None))
-    for folder in sorted((root / "ledgers").iterdir()):
-        judge_legality.ledgers({"cases": [{"name": folder.name, "entries": framed(folder)}]}, counter.report)
+    for folder in sorted(path for path in (root / "ledgers").iterdir() if path.is_dir()):
+        judge_bundles.golden(folder, load(folder / "report.json"), counter.report)
     return counter.done()
-
-
-def framed(folder):
-    """The entries of a ledger of fewer than 256, in hexadecimal."""
-    (path,) = (folder / "bundle" / "tile" / "entries").glob("000.p/*")
-    raw, entries = path.read_bytes(), []
-    while raw:
-        size = 2 + int.from_bytes(raw[:2], "big")
-        entries.append(raw[2:size].hex())
-        raw = raw[size:]
-    return entries
 
 
 if __name__ == "__main__":

@@ -63,8 +63,13 @@ class State:
         self.time = entry.time
         pair, self.pair = self.pair, None
         apply = getattr(self, "apply_" + entry.kind, None)
-        if apply:
+        if apply and (self.genesis is None) == (entry.kind == "genesis"):
             apply(index, entry, pair)
+
+    def skip(self):
+        """An entry that is malformed or unknown counts and changes nothing."""
+        self.size += 1
+        self.pair = None
 
     def apply_genesis(self, _index, entry, _pair):
         """SPEC 5.1."""
@@ -103,8 +108,10 @@ class State:
         """A commit opens its shuffle, and its table goes on from its serial."""
         shuffle = Shuffle(index, entry)
         self.shuffles[index] = shuffle
-        table = self.table(shuffle.context["table"])
-        table.open = True
+        name = shuffle.context["table"]
+        opens = name not in self.tables
+        table = self.table(name)
+        table.open = table.open or opens
         table.serial = entry.body["serial"]
         table.last = index
         table.waiting[table.serial] = shuffle
@@ -151,7 +158,7 @@ class State:
             child = pair[2]
             shuffle.continued, shuffle.child = True, child
             child.parent, child.root, child.depth = shuffle, shuffle.root, shuffle.depth + 1
-        elif shuffle.parent is not None:
+        elif shuffle.parent is not None and entry.body["outcome"] != CONTINUED:
             self.disclose_next(shuffle, entry.identity)
 
     def disclose_next(self, last, identity):

@@ -387,6 +387,34 @@ func (l *Ledger) Terms(d *terms.Document) *audit.Terms {
 // Finish writes everything but the full tiles and entry bundles, which are there: after it the bundle is whole. The
 // newest checkpoint is signed by these keys, see Signed.
 func (l *Ledger) Finish(keys ...ed25519.PrivateKey) {
+	l.flush()
+	if n := len(l.cosigned); n > 0 {
+		if c, err := audit.CheckpointText(l.cosigned[n-1]); err == nil && c.Size == l.Size && c.Root == l.Root() {
+			l.Describe(l.cosigned[n-1])
+			return
+		}
+	}
+	l.Describe(l.Signed(keys...))
+}
+
+// Replay writes a bundle of entries and cosigned checkpoints, of which the last one covers all entries, with decks.
+func Replay(dir string, entries, cosigned [][]byte, decks ...shuffle.Deck) {
+	l := &Ledger{Dir: dir, decks: make(map[[32]byte]bool), cosigned: cosigned}
+	for _, d := range decks {
+		l.Deck(d)
+	}
+	for _, b := range entries {
+		l.AppendBytes(b)
+		if e, err := audit.ParseEntry(b); err == nil {
+			l.Now = e.Time
+		}
+	}
+	l.flush()
+	l.Describe(cosigned[len(cosigned)-1])
+}
+
+// flush writes what is not in files yet.
+func (l *Ledger) flush() {
 	if len(l.entries) > 0 {
 		l.write(path(-1, l.Size/bundle.Width, int(l.Size%bundle.Width)), l.entries)
 	}
@@ -397,13 +425,6 @@ func (l *Ledger) Finish(keys ...ed25519.PrivateKey) {
 	}
 	l.framed("cosigned", l.cosigned)
 	l.framed("signed", l.signed)
-	checkpoint := l.Signed(keys...)
-	if n := len(l.cosigned); n > 0 {
-		if c, err := audit.CheckpointText(l.cosigned[n-1]); err == nil && c.Size == l.Size && c.Root == l.Root() {
-			checkpoint = l.cosigned[n-1]
-		}
-	}
-	l.Describe(checkpoint)
 }
 
 // framed writes checkpoints into files of bundle.Width.

@@ -63,14 +63,21 @@ type Hand struct {
 	*Pair
 	A, B   *Shuffle
 	Order  audit.Head    // the co-dealer's ledger up to B's commit
+	Asked  *audit.Deal   // what the co-dealer dealt last, nil: the house dealt it on
+	Deal   audit.Foreign // it
 	commit audit.Foreign // of A
 	before tlog.Hash     // entry of A behind which is asked
-	asked  *audit.Deal   // what the co-dealer dealt last, nil: the house dealt it on
-	deal   audit.Foreign // it
 }
 
 // Begin commits to an order and, for it, to a shuffle.
 func (p *Pair) Begin(table string, wishes ...Wish) *Hand {
+	h, order := p.Commit()
+	h.Name(table, order, wishes...)
+	return h
+}
+
+// Commit commits to an order, and returns what a plan says of it.
+func (p *Pair) Commit() (*Hand, audit.Planned) {
 	h := &Hand{Pair: p}
 	h.B = p.Lab.Commit("orders", func(s *Shuffle) {
 		c := s.Commit.Context
@@ -78,9 +85,7 @@ func (p *Pair) Begin(table string, wishes ...Wish) *Hand {
 		s.Commit.CloseBy += 2 * audit.OrderMargin
 	})
 	h.Order = p.Lab.head()
-	order := audit.Planned{Source: audit.SourceCoDealer, Origin: CoDealer, Index: h.B.ID, Leaf: p.Lab.Leaf}
-	h.Name(table, order, wishes...)
-	return h
+	return h, audit.Planned{Source: audit.SourceCoDealer, Origin: CoDealer, Index: h.B.ID, Leaf: p.Lab.Leaf}
 }
 
 // Name commits to a shuffle whose plan names an order.
@@ -120,15 +125,20 @@ func (h *Hand) Ask(change func(*audit.Deal), counts ...int) {
 		d.Asked.Sign(audit.AskKey(h.A.Commit.Commitment, h.A.Tape), d.First, d.Runs)
 	}
 	h.B.next = d.First + d.Count()
-	h.asked = d
-	h.deal = audit.Foreign{Index: h.Lab.Append(d), Leaf: h.Lab.Leaf}
+	h.Give(d)
+}
+
+// Give has the co-dealer deal d, which is what the house then has of it.
+func (h *Hand) Give(d *audit.Deal) {
+	h.Asked = d
+	h.Deal = audit.Foreign{Index: h.Lab.Append(d), Leaf: h.Lab.Leaf}
 }
 
 // given is what the co-dealer gave last.
 func (h *Hand) given() *audit.Blind {
-	b := &audit.Blind{Deal: h.deal, Head: h.Lab.head()}
-	place := h.asked.First
-	for _, r := range h.asked.Runs {
+	b := &audit.Blind{Deal: h.Deal, Head: h.Lab.head()}
+	place := h.Asked.First
+	for _, r := range h.Asked.Runs {
 		for end := place + r.Count; place < end; place++ {
 			if !r.Aside() {
 				b.Values = append(b.Values, h.B.Values[place])
@@ -140,33 +150,33 @@ func (h *Hand) given() *audit.Blind {
 
 // Play has the house deal on what the co-dealer dealt, or something else that change makes of it.
 func (h *Hand) Play(change func(*audit.Deal)) {
-	d := &audit.Deal{Shuffle: h.A.ID, First: h.asked.First, Checkpoint: h.A.ID + 1, Runs: slices.Clone(h.asked.Runs),
+	d := &audit.Deal{Shuffle: h.A.ID, First: h.Asked.First, Checkpoint: h.A.ID + 1, Runs: slices.Clone(h.Asked.Runs),
 		Blind: h.given()}
 	if change != nil {
 		change(d)
 	}
 	h.A.next = d.First + d.Count()
 	h.House.Append(d)
-	h.before, h.asked = h.House.Leaf, nil
+	h.before, h.Asked = h.House.Leaf, nil
 }
 
 // End closes the shuffle, and names what was not played; change makes something else of it.
 func (h *Hand) End(o audit.Outcome, r audit.Reason, change func(*audit.Close)) {
 	c := h.A.Closing(o, r)
 	c.Blind = &audit.Blind{Head: h.Lab.head()}
-	if h.asked != nil {
+	if h.Asked != nil {
 		c.Blind = h.given()
 	}
 	if change != nil {
 		change(c)
 	}
-	h.before, h.deal = tlog.Hash{}, audit.Foreign{Index: h.House.Append(c), Leaf: h.House.Leaf}
+	h.before, h.Deal = tlog.Hash{}, audit.Foreign{Index: h.House.Append(c), Leaf: h.House.Leaf}
 }
 
 // Follow closes the order behind the close of the shuffle, or as change makes it.
 func (h *Hand) Follow(change func(*audit.Close)) {
 	c := h.B.Closing(audit.OutcomeCompleted, audit.ReasonNone)
-	follows := h.deal
+	follows := h.Deal
 	c.Follows = &follows
 	if change != nil {
 		change(c)

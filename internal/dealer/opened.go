@@ -1,0 +1,246 @@
+package dealer
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/entropy"
+	"shuffled/internal/outcome"
+	"shuffled/internal/seal"
+	"shuffled/internal/shuffle"
+)
+
+// opened is a shuffle laid open: every value, salt and proof of it. It holds
+// undealt cards and stays inside this package. It belongs to the function that
+// opened it, which wipes it; no answer shares memory with it.
+type opened struct {
+	tape   []byte
+	values []uint32 // by position
+	shows  []uint32 // of draws, by position: values moved by the mix
+	endAt  int      // place of the cut card, 0 for none
+	tree   *audit.DeckTree
+	order  audit.Order
+
+	by map[int]*audit.By // with a co-dealer, its openings by place
+}
+
+// wipe clears what t opened, which is not to stay in memory until that is used again.
+func (t *opened) wipe() {
+	clear(t.tape)
+	clear(t.values)
+	clear(t.shows)
+	t.tree.Wipe()
+}
+
+// maxAncestors is how many parents are opened for a child whose own sealed inputs
+// cannot be.
+const maxAncestors = audit.MaxChain
+
+// open recovers the tape of a recorded shuffle, from its close or by the sealing
+// key, and computes everything from it. A tape that does not open the commitment
+// is an error; an order that is not the committed one, or not one of the deck's
+// cards, is a foul deck: the latch is set, and nothing is dealt.
+func (d *Dealer) open(ctx context.Context, r *record) (*opened, error) {
+	return d.openBelow(ctx, r, maxAncestors)
+}
+
+func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (_ *opened, err error) {
+	c := r.commit
+	tape, inputs, err := d.tape(ctx, r, ancestors)
+	if err != nil {
+		return nil, err
+	}
+	defer clear(inputs)
+	out, err := c.Context.Recipe.Run(tape)
+	if err != nil {
+		clear(tape)
+		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
+	}
+	t := &opened{tape: tape, endAt: max(out.EndAt, c.Context.EndAt)}
+	defer func() {
+		if err != nil {
+			t.wipe()
+		}
+	}()
+	if t.values, err = d.values(c.Context, out, inputs); err != nil {
+		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
+	}
+	t.tree = audit.NewDeckTree(c.Tag(), t.values, audit.Salts(c.Commitment, tape, len(t.values)))
+	if t.tree.Root() != tlog.Hash(c.DeckRoot) {
+		return nil, fmt.Errorf("shuffle %d: %w", r.id,
+			d.foul(fmt.Errorf("%w: the tape does not lead to the deck root", outcome.ErrFoul)))
+	}
+	if len(c.Context.Mixed()) > 0 && r.mix == nil {
+		return t, nil
+	}
+	if t.order, err = audit.NewOrder(tlog.RecordHash(r.row.Entry), c, r.mix); err != nil {
+		return nil, err
+	}
+	if r.blind() {
+		for _, at := range r.deals {
+			given, err := r.given(at)
+			if err != nil {
+				return nil, err
+			}
+			t.give(at.deal, given.Cards)
+		}
+	}
+	if c.Context.IsDraw() {
+		t.shows, err = t.order.Shows(t.values)
+	}
+	return t, err
+}
+
+// values are the cards that a recipe's outcome stands for: of a child its inputs,
+// of anything else the outcome itself. Whatever was to be shuffled must be there,
+// and nothing of it twice.
+func (d *Dealer) values(c *audit.Context, out shuffle.Outcome, inputs []uint32) ([]uint32, error) {
+	if err := outcome.Check(c.Recipe, out); err != nil {
+		return nil, d.foul(err)
+	}
+	if c.Parent == nil {
+		return out.Values, nil
+	}
+	defer clear(out.Values)
+	return d.inputsIn(c, out.Values, inputs)
+}
+
+// inputsIn returns a child's inputs in the order that its own shuffle gives.
+func (d *Dealer) inputsIn(c *audit.Context, order, inputs []uint32) ([]uint32, error) {
+	if len(inputs) != c.Recipe.Cards {
+		return nil, d.foul(fmt.Errorf("%w: a child has not the cards that it shuffles", outcome.ErrFoul))
+	}
+	var seen [shuffle.MaxCards]bool // by value: card of the root ancestor's deck
+	values := make([]uint32, len(order))
+	for i, x := range order {
+		v := inputs[x]
+		if int(v) >= len(seen) || seen[v] {
+			return nil, d.foul(fmt.Errorf("%w: a card stands twice, or is not of the deck", outcome.ErrFoul))
+		}
+		values[i], seen[v] = v, true
+	}
+	return values, nil
+}
+
+// foul sets the latch for a deck that is not what it must be.
+func (d *Dealer) foul(why error) error {
+	d.cfg.Entropy.Trip(entropy.ReasonFoulDeck)
+	return fmt.Errorf("%w: %w", ErrEntropy, why)
+}
+
+// tape returns the tape that opens the commitment of a shuffle, and of a child the
+// cards that it shuffles: both are the caller's, who clears them.
+func (d *Dealer) tape(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
+	tape, inputs, err = d.unseal(ctx, r, ancestors)
+	if err == nil && audit.Commitment(r.commit.Context.Encode(), tape) != r.commit.Commitment {
+		clear(tape)
+		clear(inputs)
+		return nil, nil, fmt.Errorf("shuffle %d: the tape does not open the commitment", r.id)
+	}
+	return tape, inputs, err
+}
+
+// unseal reads them from the close or disclosure or opens them with the sealing key.
+func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
+	c := r.commit.Context
+	n := 0
+	if c.Parent != nil {
+		n = c.Recipe.Cards
+	}
+	told := r.ended != nil && r.ended.Form == audit.FormTape
+	if told && n == 0 {
+		return bytes.Clone(r.ended.Tape), nil, nil
+	}
+	kept, _ := r.sealed()
+	sealed, err := d.cfg.Keys.Open(c.Origin, r.commit.Commitment, kept)
+	if err == nil {
+		tape, inputs, err = seal.Split(sealed, c.Recipe.TapeLen(), n)
+		clear(sealed[len(tape):]) // all of it when it does not split
+	}
+	switch {
+	case err == nil:
+		return tape, inputs, nil
+	case told:
+		inputs, err = d.inherited(ctx, c, ancestors)
+		return bytes.Clone(r.ended.Tape), inputs, err
+	}
+	d.cfg.Log.Error("opening a sealed tape", "shuffle", r.id, "error", err)
+	return nil, nil, fmt.Errorf("shuffle %d: %w", r.id, ErrSealed)
+}
+
+// inherited computes the cards that a child shuffles from its parent, for which
+// its ancestors must have told their tapes.
+func (d *Dealer) inherited(ctx context.Context, c *audit.Context, ancestors int) ([]uint32, error) {
+	if ancestors == 0 {
+		return nil, fmt.Errorf("shuffle %d has too many ancestors: %w", c.Parent.ID, ErrSealed)
+	}
+	r, err := d.record(ctx, c.Parent.ID)
+	if err != nil {
+		return nil, err
+	}
+	t, err := d.openBelow(ctx, r, ancestors-1)
+	if err != nil {
+		return nil, err
+	}
+	defer t.wipe()
+	all := make([]uint32, len(c.Parent.Positions))
+	for i := range all {
+		all[i] = uint32(i)
+	}
+	return audit.ChildValues(t.values, c.Parent.Positions, all)
+}
+
+// dealtCards returns the openings of a deal. Cards that are for nobody to see stay unseen
+// by the dealer, too: what was never told cannot be told on.
+func (d *Dealer) dealtCards(ctx context.Context, r *record, t *opened, deal *audit.Deal) (all []audit.Card, _ error) {
+	names, err := d.names(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	place := deal.First
+	for _, run := range deal.Runs {
+		if !run.Aside() {
+			all = append(all, t.cards(names, place, run.Count)...)
+		}
+		place += run.Count
+	}
+	return all, nil
+}
+
+// ordered refuses a shuffle that has no order yet, also when a mix is written in that time:
+// r does not know it.
+func (r *record) ordered() error {
+	if len(r.commit.Context.Mixed()) > 0 && r.mix == nil {
+		return &audit.Illegal{Code: audit.RuleMix,
+			Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
+	}
+	return nil
+}
+
+// names returns the names of the cards of a shuffle that has an order, nil for a draw list.
+func (d *Dealer) names(ctx context.Context, r *record) ([]string, error) {
+	if err := r.ordered(); err != nil {
+		return nil, err
+	}
+	return d.deckNames(ctx, r.commit.Context)
+}
+
+// cards returns the openings of places whose order is known. Names are those of the
+// deck, nil for a draw list.
+func (t *opened) cards(names []string, first, count int) []audit.Card {
+	cards := make([]audit.Card, count)
+	for i := range cards {
+		o := t.tree.Open(t.order.Position(first + i))
+		name := ""
+		if names != nil {
+			name = names[o.Value]
+		}
+		cards[i] = audit.NewCard(first+i, o, name)
+		cards[i].By = t.by[first+i]
+	}
+	return cards
+}

@@ -1,0 +1,239 @@
+"""The judgement of a whole ledger in a bundle: SPEC 14.1 to 14.3, except beacons and lists of tickets."""
+
+import json
+from datetime import datetime, timezone
+
+import disclosure
+import lost
+import rules
+from bundle import Bundle
+from entries import Entry
+from errors import Broken, Malformed, Unknown
+from ledger_entries import Followed
+from levels import gives_level
+from notes import Checkpoint, vkey_of
+from policy import Policy
+from state import State
+from trust import signed_by_each
+
+LATE = 10_000
+
+
+class Ledger(Followed):
+    """One judgement."""
+
+    def __init__(self, files, trust, at, manifest):
+        self.faults, self.unknown = [], False
+        self.bundle = Bundle(files, self.fault)
+        self.at, self.state, self.played, self.closes = at, State(), {}, {}
+        self.twice, self.named, self.needs, self.openers = {}, set(), [], {}
+        self.keys, self.rotations, self.values, self.auditor = [], [], {}, None
+        self.trusted, self.policy, self.pinned = [], None, False
+        self.read_trust(trust)
+        self.manifest = manifest
+        self.cosigned, self.spoilt = {}, 0
+        self.diverged = self.unsigned = False
+
+    def fault(self, code, entry=None, shuffle=None, where=""):
+        """One thing that is wrong."""
+        self.faults.append((code, entry, shuffle, where))
+
+    def read_trust(self, trust):
+        """A key, a policy, an older checkpoint, an auditor."""
+        if trust.get("vkey"):
+            self.policy = Policy(f"log {trust['vkey']}\nquorum none\n")
+        if trust.get("policy"):
+            self.policy = Policy(trust["policy"])
+        if self.policy:
+            self.trusted = self.policy.logs
+        self.since = Checkpoint(trust["since"]) if trust.get("since") else None
+        if trust.get("auditor"):
+            self.auditor = disclosure.SealingKey(trust["auditor"][0], trust["auditor"][1:])
+
+    def in_force(self):
+        """The signing keys in force."""
+        origin = self.state.genesis["origin"] if self.state.genesis else ""
+        return [vkey_of(origin, key) for key in self.state.signing_in_force.values()]
+
+    def judge(self):
+        """Every fault, and what else is said."""
+        files = self.bundle.files
+        try:
+            self.newest = Checkpoint(files["checkpoint"].decode())
+            if self.newest.size == 0:
+                raise Malformed("checkpoint")
+        except (KeyError, Malformed, UnicodeDecodeError):
+            self.fault("checkpoint", where="checkpoint")
+            return
+        text = files.get("manifest.json")
+        if text is None:
+            self.fault("file", where="manifest.json")
+        elif self.manifest(text.decode()) != "ok":
+            self.fault("manifest", where="manifest.json")
+        if not self.bundle.read_entries(self.newest):
+            return
+        self.points = self.in_order()
+        for index, raw in enumerate(self.bundle.entries):
+            self.look(index)
+            self.entry(index, raw)
+        self.look(self.newest.size)
+        self.finish(text)
+
+    def in_order(self):
+        """The checkpoints of both lists and the newest, by size; those out of order are faults."""
+        points = [(self.newest.size, "newest", "checkpoint", self.newest)]
+        for kind in ("cosigned", "signed"):
+            size, beyond = 0, False
+            for where, checkpoint in self.bundle.listed(kind):
+                if checkpoint is None or checkpoint.size <= size:
+                    self.fault("checkpoint", where=where)
+                    self.spoilt += kind == "cosigned"
+                    continue
+                size = checkpoint.size
+                if size <= self.newest.size:
+                    points.append((size, kind, where, checkpoint))
+                elif not beyond:
+                    beyond = True
+                    points.append((self.newest.size, "beyond", where, checkpoint))
+        return sorted(points, key=lambda point: point[0])
+
+    def look(self, size):
+        """Judge the checkpoints of a size."""
+        for _, kind, where, checkpoint in [p for p in self.points if p[0] == size]:
+            self.point(kind, where, checkpoint)
+        if self.since and self.since.size == size and not (
+                signed_by_each(self.since, self.in_force())
+                and self.bundle.root(size) in (None, self.since.root)):
+            self.fault("since")
+
+    def point(self, kind, where, checkpoint):
+        """One checkpoint."""
+        signed = self.in_force() and signed_by_each(checkpoint, self.in_force())
+        if kind == "beyond":
+            if not signed and not self.bundle.lost:
+                self.fault("checkpoint_size", where=where)
+            return
+        if self.trusted and kind == "newest":
+            self.pinned = self.pinned or signed_by_each(checkpoint, self.trusted)
+        if kind == "signed":
+            self.handed_on(checkpoint)
+            return
+        root = self.bundle.root(checkpoint.size)
+        if not signed and self.state.genesis and not self.bundle.lost:
+            self.fault("signature", where=where)
+            self.unsigned = self.unsigned or kind == "newest"
+        elif root not in (None, checkpoint.root):
+            if not self.diverged:
+                self.fault("root", where=where)
+            self.diverged = True
+        else:
+            self.diverged = False
+        if kind == "cosigned":
+            if not signed or root not in (None, checkpoint.root):
+                self.spoilt += 1
+                return
+            if Policy(self.state.policy_text).complete(checkpoint) is None:
+                self.fault("quorum", where=where)
+            self.cosigned[checkpoint.size] = checkpoint
+
+    def handed_on(self, checkpoint):
+        """A checkpoint that carries the signatures of the old and the new key."""
+        for item in self.rotations:
+            index, old = item
+            if checkpoint.size == index + 1 and checkpoint.signed_by(old) \
+                    and signed_by_each(checkpoint, self.in_force()):
+                self.rotations.remove(item)
+                self.pinned = self.pinned or signed_by_each(checkpoint, self.trusted or [old])
+                return
+
+    def entry(self, index, raw):
+        """Fold one entry in."""
+        if index in self.bundle.lost:
+            self.state.skip()
+            return
+        try:
+            entry = Entry(raw)
+        except Malformed:
+            self.fault("malformed", index, where=self.bundle.where)
+            entry = None
+        except Unknown:
+            self.unknown, entry = True, None
+        if entry is None:
+            self.bundle.lost.add(index)
+            self.state.skip()
+            return
+        broken = None
+        try:
+            rules.check(self.state, entry)
+        except Broken as error:
+            broken = error.rule
+            shuffle = entry.body.get("shuffle")
+            if entry.kind == "commit":
+                shuffle = index
+            if not lost.excused(broken, entry, index, self.bundle.lost, self.undealt(entry)):
+                self.fault("rule_" + broken, index, shuffle)
+        before = self.in_force()
+        self.state.apply(entry)
+        follow = getattr(self, "follow_" + entry.kind, None)
+        if follow:
+            follow(index, entry, broken, before)
+
+    def undealt(self, entry):
+        """The lowest id of an undealt open shuffle of the entry's table."""
+        table = self.state.shuffle_table(entry)
+        waiting = self.state.tables[table].waiting.values() if table in self.state.tables else ()
+        return min((shuffle.id for shuffle in waiting), default=0)
+
+    def finish(self, text):
+        """What is known at the end."""
+        for index, _ in self.rotations:
+            self.fault("rotation", index)
+        named = self.bundle.lost or self.rotations or self.unsigned
+        if self.trusted and not self.pinned and not named:
+            self.fault("key_not_in_force")
+        missing = list(dict.fromkeys(size for _, _, size in self.needs))[self.spoilt:]
+        for index, shuffle, size in self.needs:
+            if size in missing:
+                self.fault("cosigned_missing", index, shuffle)
+        for shuffle in sorted(self.closes):
+            self.tape(shuffle, *self.closes[shuffle])
+        if self.policy and self.policy.quorum != "none" and self.cosigned \
+                and self.policy.complete(self.cosigned[max(self.cosigned)]) is None:
+            self.fault("quorum")
+        same = self.cosigned.get(self.newest.size)
+        if same and not set(self.newest.note.lines) <= set(same.note.lines):
+            self.fault("checkpoint", where="checkpoint")
+        if text is not None and self.manifest(text.decode()) == "ok":
+            exported = datetime.strptime(json.loads(text)["exported_at"], "%Y-%m-%dT%H:%M:%S.%fZ")
+            if exported.replace(tzinfo=timezone.utc).timestamp() * 1000 < self.state.time - LATE:
+                self.fault("manifest", where="manifest.json")
+
+    def level(self, shuffle):
+        """Of a shuffle: 14.2, without mixed, for which beacons are needed."""
+        if not self.trusted:
+            return "key not pinned"
+        origin = self.state.genesis["origin"]
+        if not gives_level(self.policy, origin, self.keys):
+            return "recorded"
+        first, time = self.played.get(shuffle.id, (None, None))
+        for size, checkpoint in self.cosigned.items():
+            second = self.policy.complete(checkpoint)
+            if second is not None and size > shuffle.id and (
+                    first is None or size <= first and second * 1000 <= time + LATE):
+                return "witnessed"
+        return "recorded"
+
+    def report(self):
+        """What the vectors want."""
+        self.judge()
+        verdict = "failed" if self.faults else "cannot judge" if self.unknown else \
+            "proved" if self.trusted else "consistent"
+        levels, still_open, overdue = {}, 0, 0
+        for shuffle in self.state.shuffles.values():
+            name = self.level(shuffle)
+            levels[name] = levels.get(name, 0) + 1
+            if shuffle.open or shuffle.continued and not shuffle.disclosed:
+                still_open += 1
+                overdue += shuffle.last.body["close_by"] <= self.at
+        return {"verdict": verdict, "faults": sorted(self.faults, key=str), "levels": levels,
+                "open": still_open, "overdue": overdue}
