@@ -14,6 +14,7 @@ import (
 
 	"filippo.io/torchwood"
 	"github.com/google/go-cmp/cmp"
+	fnote "github.com/transparency-dev/formats/note"
 	"go.uber.org/goleak"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -226,6 +227,59 @@ func TestManyCosigned(t *testing.T) {
 		if i != n {
 			t.Errorf("%d of %d", i, n)
 		}
+	}
+}
+
+// TestLateLines: a cosignature that came after an export stands in the next one, with the checkpoint
+// of the same size, as long as the file of that checkpoint is not full; and with the newest one.
+func TestLateLines(t *testing.T) {
+	t.Parallel()
+	h, dir := newHouse(t), t.TempDir()
+	skey, _ := h.generate("late.example/witness")
+	late, err := fnote.NewSignerForCosignatureV1(skey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	join := func(i int) {
+		c := &h.cosigned[i]
+		joined, err := bundle.Joined(c.signed, h.checkpoint(c.size, h.signer, late).signed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.signed = joined
+	}
+	for range 258 {
+		h.grow(int(h.size()) + 1)
+		h.cosign()
+	}
+	h.mustExport(dir)
+	join(257)
+	h.mustExport(dir) // of the same size: the bundle's checkpoint has the line, too
+	same(t, dir, h.fresh())
+	if newest := files(t, dir)["checkpoint"]; !strings.Contains(newest, "— late.example/witness ") {
+		t.Errorf("the newest checkpoint is\n%s", newest)
+	}
+	h.grow(int(h.size()) + 1)
+	h.cosign()
+	join(256)
+	h.mustExport(dir)
+	same(t, dir, h.fresh())
+
+	join(0) // of a full file: it stays
+	h.mustExport(dir)
+	for c, err := range open(t, dir).Cosigned() {
+		if err != nil || strings.Contains(string(c), "— late.example") {
+			t.Errorf("%v: %s", err, c)
+		}
+		break
+	}
+	newest := &h.cosigned[len(h.cosigned)-1]
+	text := audit.Checkpoint{Origin: origin, Size: newest.size, Root: tlog.Hash{1}}.Text()
+	if newest.signed, err = note.Sign(&note.Note{Text: text}, h.signer, late); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.export(dir); !errors.Is(err, bundle.ErrContradiction) {
+		t.Errorf("two texts of one size: %v", err)
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"strings"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -88,6 +90,54 @@ func eachOfList(fsys fs.FS, name string, each func(path string, end uint64) erro
 		return fmt.Errorf("reading %s: %w", name, err)
 	}
 	return nil
+}
+
+// Joined returns a signed checkpoint with the signature lines of another one of the same text
+// whose keys have none in it. Whose lines they are is the auditor's to find out.
+func Joined(checkpoint, other []byte) ([]byte, error) {
+	var has, more *note.UnverifiedNoteError
+	_, err := note.Open(checkpoint, note.VerifierList())
+	_, err2 := note.Open(other, note.VerifierList())
+	if !errors.As(err, &has) || !errors.As(err2, &more) || has.Note.Text != more.Note.Text {
+		return nil, fmt.Errorf("%w: two checkpoints of one size with different texts", audit.ErrMalformed)
+	}
+	joined := slices.Clone(checkpoint)
+	for _, s := range more.Note.UnverifiedSigs {
+		by := func(of note.Signature) bool { return of.Name == s.Name && of.Hash == s.Hash }
+		if !slices.ContainsFunc(has.Note.UnverifiedSigs, by) {
+			joined = fmt.Appendf(joined, "— %s %s\n", s.Name, s.Base64)
+		}
+	}
+	_, err = audit.CheckpointText(joined)
+	return joined, err
+}
+
+// from returns the size of the first checkpoint in the file that is not full, or else one that
+// is not in the list.
+func (l *list) from() (uint64, error) {
+	if len(l.file) == 0 {
+		return l.size + 1, nil
+	}
+	c, err := audit.CheckpointText(l.file[0])
+	return c.Size, err
+}
+
+// rejoin adds to the checkpoint of this size in the file that is not full, if there is one, the
+// lines that came since. It looks at those from number i on and returns the number to go on
+// from: sizes ascend.
+func (l *list) rejoin(i int, checkpoint []byte, size uint64) (int, error) {
+	for ; i < len(l.file); i++ {
+		c, err := audit.CheckpointText(l.file[i])
+		if err != nil || c.Size > size {
+			return i, err
+		}
+		if c.Size == size {
+			l.file[i], err = Joined(l.file[i], checkpoint)
+			l.last = l.file[len(l.file)-1]
+			return i + 1, err
+		}
+	}
+	return i, nil
 }
 
 func (l *list) add(checkpoint []byte, size uint64) error {

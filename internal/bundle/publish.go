@@ -61,17 +61,28 @@ func (x *export) partials() error {
 // signing key, after what the bundle has of them, and removes what no list needs.
 func (x *export) checkpoints(ctx context.Context) error {
 	trees := &forest{fsys: x.fsys, size: x.head.Size}
-	next := x.cosigned.size + 1
-	for signed, err := range x.src.Cosigned(ctx, next) {
+	held := x.cosigned.size
+	least, err := x.cosigned.from()
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", dirCosigned, err)
+	}
+	again := 0 // those of the bundle that were read again, for lines that came since
+	for signed, err := range x.src.Cosigned(ctx, least) {
 		if err != nil {
 			return fmt.Errorf("reading cosigned checkpoints: %w", err)
 		}
 		c, err := x.parseCheckpoint(signed)
-		if err == nil && c.Size < next {
-			err = fmt.Errorf("size %d, not %d or more", c.Size, next)
+		if err == nil && c.Size < least {
+			err = fmt.Errorf("size %d, not %d or more", c.Size, least)
+		}
+		if err == nil && c.Size <= held {
+			again, err = x.cosigned.rejoin(again, signed, c.Size)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: a cosigned checkpoint: %w", ErrContradiction, err)
+		}
+		if least = c.Size + 1; c.Size <= held {
+			continue
 		}
 		if c.Size > x.head.Size {
 			break // of entries that came since
@@ -82,9 +93,8 @@ func (x *export) checkpoints(ctx context.Context) error {
 		if err := x.cosigned.add(signed, c.Size); err != nil {
 			return err
 		}
-		next = c.Size + 1
 	}
-	if next == x.head.Size+1 {
+	if x.cosigned.size == x.head.Size {
 		x.checkpoint = x.cosigned.last
 		if err := x.checkSignature(); err != nil {
 			return err

@@ -108,8 +108,7 @@ func (s *source) namedRows(ctx context.Context) error {
 				s.add(CodeColumn, placeOf(r, "hash"), "it is %s, and a hash has 32 bytes", kind(r.Value("hash")))
 				return nil
 			}
-			var d *inspect.Damage
-			if errors.As(read(r), &d) {
+			if d, ok := errors.AsType[*inspect.Damage](read(r)); ok {
 				s.keep(d.Fault)
 			}
 			return nil

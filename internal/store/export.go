@@ -19,7 +19,7 @@ const (
 	sqlExportEntries    = `SELECT idx, entry FROM entries WHERE ledger = $1 AND idx >= $2 AND idx < $3 ORDER BY idx`
 	sqlExportNewest     = `SELECT checkpoint FROM checkpoints WHERE ledger = $1 ORDER BY size DESC LIMIT 1`
 	sqlExportCheckpoint = `SELECT checkpoint FROM checkpoints WHERE ledger = $1 AND size > $2 ORDER BY size LIMIT 1`
-	sqlExportCosigned   = `SELECT size, checkpoint FROM cosigned WHERE ledger = $1 AND size >= $2 ORDER BY size LIMIT 256`
+	sqlExportCosigned   = `SELECT c.size, c.checkpoint, l.checkpoint FROM cosigned c LEFT JOIN late l ON l.ledger = c.ledger AND l.size = c.size WHERE c.ledger = $1 AND c.size >= $2 ORDER BY c.size LIMIT 256`
 	sqlExportDeck       = `SELECT cards FROM decks WHERE ledger = $1 AND hash = $2`
 	sqlExportTerms      = `SELECT bytes FROM terms WHERE ledger = $1 AND hash = $2`
 )
@@ -145,15 +145,23 @@ func (x Export) entries(ctx context.Context, from, to uint64) (part [][]byte, ne
 	return part, next, err
 }
 
-// Cosigned reads the cosigned checkpoints of at least size, ascending.
+// Cosigned reads the cosigned checkpoints of at least size, ascending, each with the lines of
+// the late one of its size.
 func (x Export) Cosigned(ctx context.Context, size uint64) iter.Seq2[[]byte, error] {
 	return parts(size, func(at uint64) (part [][]byte, next uint64, err error) {
 		next = at
 		err = x.query(ctx, sqlExportCosigned, []any{int64(x.ID), Number(at)}, func(values []any) error {
 			found, ok1 := values[0].(int64)
 			checkpoint, ok2 := values[1].([]byte)
-			if !ok1 || !ok2 || found < Number(next) {
+			late, ok3 := values[2].([]byte)
+			if !ok1 || !ok2 || !ok3 && values[2] != nil || found < Number(next) {
 				return fmt.Errorf("%w: a cosigned checkpoint that is no bytes", errOdd)
+			}
+			if late != nil {
+				var err error
+				if checkpoint, err = bundle.Joined(checkpoint, late); err != nil {
+					return fmt.Errorf("%w: the late checkpoint of size %d: %w", errOdd, found, err)
+				}
 			}
 			part, next = append(part, checkpoint), uint64(found)+1
 			return nil

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -143,9 +144,7 @@ func (r Reads) AccessHead(ctx context.Context, id ledger.ID) (ledger.AccessHead,
 // AccessRecords implements [ledger.AccessStore].
 func (r Reads) AccessRecords(ctx context.Context, id ledger.ID, q ledger.AccessQuery) ([]ledger.Access, error) {
 	from, to := max(q.From, q.After.Time), q.To
-	if to == 0 {
-		to = math.MaxInt64
-	}
+	to = cmp.Or(to, math.MaxInt64)
 	return All(ctx, r.query, scanAccess, SQLAccess, int64(id), from, to, q.After.Time, q.After.Request, q.Limit)
 }
 

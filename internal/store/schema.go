@@ -162,12 +162,10 @@ func CheckSchema(version int) error {
 // plain takes off the text of the migration that golang-migrate puts into its
 // errors.
 func plain(err error) error {
-	var value database.Error
-	if errors.As(err, &value) && value.OrigErr != nil {
+	if value, ok := errors.AsType[database.Error](err); ok && value.OrigErr != nil {
 		return value.OrigErr
 	}
-	var pointer *database.Error
-	if errors.As(err, &pointer) && pointer.OrigErr != nil {
+	if pointer, ok := errors.AsType[*database.Error](err); ok && pointer.OrigErr != nil {
 		return pointer.OrigErr
 	}
 	return err

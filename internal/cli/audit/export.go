@@ -44,7 +44,7 @@ func (c auditExportCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := c.Load()
+	cfg, err := c.LoadOf(c.Ledger)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ Exit codes: 0 all holds, 1 a fault, 2 usage, 3 could not run or cannot judge.`
 }
 
 func (c auditFsckCmd) Run(ctx context.Context, s term.Streams) error {
-	cfg, err := c.Load()
+	cfg, err := c.LoadOf(c.Ledger)
 	if err != nil {
 		return err
 	}
@@ -107,9 +108,7 @@ func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
 	verify := auditVerifyCmd{Key: key, Policy: c.Policy, Since: c.Since, AuditorKey: c.AuditorKey,
 		Passphrase: c.Passphrase,
 		At:         time.Now().UTC().Format(time.RFC3339Nano)}
-	if verify.Passphrase == "" {
-		verify.Passphrase = cfg.PassphraseFile
-	}
+	verify.Passphrase = cmp.Or(verify.Passphrase, cfg.PassphraseFile)
 	if o.Options, err = verify.options(); err != nil {
 		return o, err
 	}

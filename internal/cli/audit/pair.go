@@ -84,11 +84,14 @@ func (s Sheet) pair(r *inspect.PairReport) string {
 func pairTable(r *inspect.PairReport) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\ttable\tshuffles\tblind\tunchecked\trequests\tdealt on\tunplayed\tunanswered\twithheld\trestarted\tpending\tbeyond\tmedian gap\tlongest\t")
+	fmt.Fprintln(w, "\ttable\tshuffles\tblind\tunchecked\trequests\tdealt on\tunplayed\tunanswered\tsilent\tunread\twithheld\ttape lost\trestarted\tpending\tbeyond\tmedian gap\tlongest\t")
 	row := func(name string, c *inspect.PairCounts, gap string) {
-		fmt.Fprintf(w, "\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t\n", term.Visible(name), c.Shuffles,
-			c.Blind, c.BlindUnchecked, c.Requests, c.Matched, c.Unplayed, c.Unanswered, c.Withheld, c.Restarted,
-			c.Pending, c.Beyond, gap)
+		fmt.Fprintf(w, "\t%s\t", term.Visible(name))
+		for _, n := range []uint64{c.Shuffles, c.Blind, c.BlindUnchecked, c.Requests, c.Matched, c.Unplayed,
+			c.Unanswered, c.Silent, c.Unread, c.Withheld, c.TapeLost, c.Restarted, c.Pending, c.Beyond} {
+			fmt.Fprintf(w, "%d\t", n)
+		}
+		fmt.Fprintln(w, gap+"\t")
 	}
 	for i := range r.Tables {
 		t, gap := &r.Tables[i], "\t"
@@ -106,23 +109,27 @@ func pairTable(r *inspect.PairReport) string {
 func (s Sheet) notPlayed(r *inspect.PairReport) string {
 	var daemons, lines []string
 	for _, d := range r.Daemons {
-		daemons = append(daemons, fmt.Sprintf("started by entry %d: of %s %d unplayed, %d unanswered, %d withheld; in %d of these a daemon began between commit and close",
-			d.Start, term.Plural(d.Requests, "request"), d.Unplayed, d.Unanswered, d.Withheld, d.Restarted))
+		daemons = append(daemons, fmt.Sprintf("started by entry %d: of %s %d not dealt; in %d of these a daemon began between commit and close",
+			d.Start, term.Plural(d.Requests, "request"), d.NotDealt(), d.Restarted))
 	}
 	for _, l := range r.Unplayed {
 		seen := "no witness of both saw the co-dealer's deal"
 		if l.Seen != "" {
 			seen = "witnesses saw the co-dealer's deal at " + l.Seen
 		}
-		lines = append(lines, fmt.Sprintf("%s: shuffle %d of table %s, %s from %d on; %s, the close is of %s", l.Kind, l.Shuffle,
-			l.Table, term.Plural(uint64(l.Places), "place"), l.Place, seen, l.Closed))
+		closed := "seen by no witness of both"
+		if l.CloseSeen != "" {
+			closed = "seen at " + l.CloseSeen
+		}
+		lines = append(lines, fmt.Sprintf("%s: shuffle %d of table %s, %s from %d on; %s, the close is of %s, and was %s", l.Kind,
+			l.Shuffle, l.Table, term.Plural(uint64(l.Places), "place"), l.Place, seen, l.Closed, closed))
 	}
 	if len(lines) == 0 {
 		return ""
 	}
 	return s.listed("Daemons of the house whose shuffles ended behind places that were not dealt:", daemons,
 		uint64(len(daemons))) + s.listed("Places that the co-dealer opened and the house did not deal; none of it is a fault, and the shuffle's transcript shows the cards:",
-		lines, r.Totals.Unplayed+r.Totals.Unanswered+r.Totals.Withheld)
+		lines, r.Totals.NotDealt())
 }
 
 // whyNotBlind says why no shuffle of a pair is blind.
@@ -152,8 +159,16 @@ func (s Sheet) pairConclusion(r *inspect.PairReport) string {
 			term.Plural(n, "shuffle"), term.Counted(r.Totals.BlindUnchecked)))
 	}
 	if n := r.Totals.Beyond; n > 0 {
-		lines = append(lines, fmt.Sprintf("Entries of the house name %s what is beyond the co-dealer's evidence: ask the co-dealer for a newer bundle.",
+		lines = append(lines, fmt.Sprintf("Entries of one ledger name %s what is beyond the evidence of the other: ask for a newer bundle of it.",
 			term.Plural(n, "time")))
+	}
+	if n := r.Totals.Silent; n > 0 {
+		lines = append(lines, fmt.Sprintf("Closes do not name %s that witnesses had seen long before: the house looked, or had no answer. Ask both parties for their records of these minutes.",
+			term.Plural(n, "request")))
+	}
+	if n := r.Totals.Pending; n > 0 {
+		lines = append(lines, fmt.Sprintf("Of %s %s pending: the shuffle is open in the house's bundle, or not in it.",
+			term.Plural(r.Totals.Requests, "request"), term.Counted(n)+are(n)))
 	}
 	return s.headline("PROVED", s.P.Good, ": the two ledgers hold against each other.") + "\n" + s.points(lines)
 }

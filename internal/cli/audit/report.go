@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -60,13 +61,7 @@ func (s Sheet) auditFacts(r *inspect.Report) string {
 		fact("entries", "from %s to %s", r.Period.FirstEntry, r.Period.LastEntry)
 	}
 	if p := r.Period; p.From != "" || p.To != "" {
-		from, to := p.From, p.To
-		if from == "" {
-			from = "the beginning"
-		}
-		if to == "" {
-			to = "now"
-		}
+		from, to := cmp.Or(p.From, "the beginning"), cmp.Or(p.To, "now")
 		activity := ""
 		if r.Totals.Shuffles == 0 {
 			activity = ": no activity"
@@ -292,24 +287,20 @@ func (s Sheet) auditConclusion(r *inspect.Report) string {
 			})
 	}
 	lines := []string{"Every entry stands under the key you trust, no rule is broken, and every available tape gives exactly the order that was committed to."}
-	if n := r.Totals.Tapes[inspect.TapeSealed]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s not recomputed: their tapes are sealed to auditors. --auditor-key opens them.", term.Plural(n, "shuffle")))
-	}
-	if n := r.Totals.Levels[inspect.LevelMixed]; n > 0 {
-		lines = append(lines,
-			fmt.Sprintf("Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word.", term.Plural(n, "shuffle")))
-	}
-	if n := r.Totals.NeedsCoDealer; n > 0 {
-		lines = append(lines, fmt.Sprintf("Of %s the places hang on the ledger of a co-dealer, which was not looked at or does not show them: what the co-dealer gave is here the house's word, and the level is recorded at most.", term.Plural(n, "shuffle")))
-	}
-	if n := r.Tickets.Seen; n > 0 {
-		lines = append(lines, fmt.Sprintf("Of %s the list of tickets is one that you gave. That every ticket that was sold stands in it, and nothing else, only its sales show.", term.Plural(n, "shuffle")))
-	}
-	if n := r.Tickets.Shuffles - r.Tickets.Seen; n > 0 {
-		lines = append(lines, fmt.Sprintf("Of %s the list of tickets was not seen: --tickets takes it.", term.Plural(n, "shuffle")))
-	}
-	if n := r.Tickets.Shuffles - r.Tickets.Mixed; n > 0 {
-		lines = append(lines, fmt.Sprintf("Of %s with a list of tickets the house could choose the winner: it knows the list, and the level is not mixed.", term.Plural(n, "shuffle")))
+	for _, of := range []struct {
+		shuffles uint64
+		said     string
+	}{
+		{r.Totals.Tapes[inspect.TapeSealed], "%s not recomputed: their tapes are sealed to auditors. --auditor-key opens them."},
+		{r.Totals.Levels[inspect.LevelMixed], "Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word."},
+		{r.Totals.NeedsCoDealer, "Of %s the places hang on the ledger of a co-dealer, which was not looked at or does not show them: what the co-dealer gave is here the house's word, and the level is recorded at most."},
+		{r.Tickets.Seen, "Of %s the list of tickets is one that you gave. That every ticket that was sold stands in it, and nothing else, only its sales show."},
+		{r.Tickets.Shuffles - r.Tickets.Seen, "Of %s the list of tickets was not seen: --tickets takes it."},
+		{r.Tickets.Shuffles - r.Tickets.Mixed, "Of %s with a list of tickets the house could choose the winner: it knows the list, and the level is not mixed."},
+	} {
+		if of.shuffles > 0 {
+			lines = append(lines, fmt.Sprintf(of.said, term.Plural(of.shuffles, "shuffle")))
+		}
 	}
 	if r.Totals.Witnessed() > 0 {
 		lines = append(lines, fmt.Sprintf("A second history with witnessed shuffles takes %s. Which operators run the witnesses is not known here, and readers with another policy are not covered.", liars(r.Witnesses.Overlap)))

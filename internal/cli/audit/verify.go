@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"syscall"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/player"
@@ -121,7 +122,10 @@ func reaches(got, want verify.Level) bool {
 // transcript may be fails as one.
 func readEvidence(name string, stdin io.Reader) (data []byte, err error) {
 	if data, err = term.ReadStart(name, stdin, audit.MaxTranscript); err != nil {
-		return nil, fmt.Errorf("reading the evidence: %w", err)
+		if err = fmt.Errorf("reading the evidence: %w", err); errors.Is(err, syscall.EISDIR) {
+			return nil, term.WithHint(err, "a bundle, which is a directory, is judged by shuffled audit verify")
+		}
+		return nil, err
 	}
 	return data, nil
 }

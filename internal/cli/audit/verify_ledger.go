@@ -104,6 +104,9 @@ func openBundle(dir string) (*inspect.Bundle, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, term.WithHint(err, "a bundle is a directory that shuffled audit export wrote")
 	}
+	if info, failed := os.Stat(dir); err != nil && failed == nil && !info.IsDir() {
+		return nil, term.WithHint(err, "a bundle is a directory; a transcript or receipt is judged by shuffled verify")
+	}
 	return b, cannotJudge(err)
 }
 

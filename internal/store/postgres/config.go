@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,18 +17,10 @@ import (
 )
 
 func (o Options) withDefaults() Options {
-	if o.Timeout == 0 {
-		o.Timeout = 10 * time.Second
-	}
-	if o.Readers == 0 {
-		o.Readers = 8
-	}
-	if o.Audience == 0 {
-		o.Audience = 4
-	}
-	if o.recheck == 0 {
-		o.recheck = 30 * time.Second
-	}
+	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
+	o.Readers = cmp.Or(o.Readers, 8)
+	o.Audience = cmp.Or(o.Audience, 4)
+	o.recheck = cmp.Or(o.recheck, 30*time.Second)
 	return o
 }
 

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -55,10 +56,7 @@ func outcome(err error) error {
 // without saying how far the statement got. The codes are those with which
 // poolers and distributed engines pass on that they do not know.
 func definite(pg *pgconn.PgError) bool {
-	severity := pg.SeverityUnlocalized
-	if severity == "" {
-		severity = pg.Severity
-	}
+	severity := cmp.Or(pg.SeverityUnlocalized, pg.Severity)
 	if severity != "ERROR" || strings.HasPrefix(pg.Code, classConnection) {
 		return false
 	}
@@ -88,11 +86,10 @@ func isCode(err error, code string) bool {
 //
 // It names the cause, if that is one of those that are told apart.
 func clean(err error) error {
-	var known *ledger.StoreError
 	if err == nil || errors.Is(err, errUnreplicated) {
 		return err
 	}
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*ledger.StoreError](err); ok {
 		return &ledger.StoreError{Cause: known.Cause, Err: stripped(known.Err)}
 	}
 	if cause := causeOf(err); cause != "" {
@@ -107,6 +104,7 @@ func causeOf(err error) ledger.Cause {
 	var refused *refusal
 	var network net.Error
 	var dial *net.OpError
+	var name *net.DNSError // a cluster can take its name with it
 	switch {
 	case errors.As(err, &refused):
 		return refused.cause
@@ -116,7 +114,7 @@ func causeOf(err error) ledger.Cause {
 		return ledger.CauseCertificate
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		return ledger.CauseSilent
-	case errors.As(err, &dial), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.As(err, &dial), errors.As(err, &name), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return ledger.CauseUnreachable
 	}
 	return ""
@@ -156,12 +154,10 @@ func isCertificate(err error) bool {
 
 // stripped is err without values and secrets.
 func stripped(err error) error {
-	var r *refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.err
 	}
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return &pgconn.PgError{Severity: pg.Severity, SeverityUnlocalized: pg.SeverityUnlocalized,
 			Code: pg.Code, Message: pg.Message, ConstraintName: pg.ConstraintName}
 	}

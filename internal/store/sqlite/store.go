@@ -20,6 +20,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,15 +43,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Readers == 0 {
-		o.Readers = 8
-	}
-	if o.Audience == 0 {
-		o.Audience = 4
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Second
-	}
+	o.Readers = cmp.Or(o.Readers, 8)
+	o.Audience = cmp.Or(o.Audience, 4)
+	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
 	return o
 }
 

@@ -110,8 +110,7 @@ func (s *Store) fail(cause error) error {
 
 // codeOf returns the primary result code of an error of SQLite, 0 of any other.
 func codeOf(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
 	}
 	return 0
