@@ -46,8 +46,8 @@ func (h *house) writeAccessHeads(wait func() (stopping bool)) {
 			patience = accessHeadLast
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		for _, d := range h.dealers {
-			h.keepAccessHead(ctx, d.Ledger(), written)
+		for _, s := range h.open() {
+			h.keepAccessHead(ctx, s, written)
 		}
 		cancel()
 	}
@@ -55,14 +55,15 @@ func (h *house) writeAccessHeads(wait func() (stopping bool)) {
 
 // keepAccessHead writes the head of one chain unless this daemon wrote the same one, or
 // found it in the ledger. What cannot be written is tried again with the next.
-func (h *house) keepAccessHead(ctx context.Context, l *ledger.Ledger, written map[*ledger.Ledger]ledger.AccessHead) {
+func (h *house) keepAccessHead(ctx context.Context, s *openedLedger, written map[*ledger.Ledger]ledger.AccessHead) {
+	l := s.ledger()
 	if l.Ready() != nil || ctx.Err() != nil {
 		return
 	}
-	head, err := h.stores.of(l.Info().Name).AccessHead(ctx, l.ID())
+	head, err := s.store.AccessHead(ctx, l.ID())
 	before, known := written[l]
 	if err == nil && !known {
-		before, err = h.writtenAccessHead(ctx, l)
+		before, err = writtenAccessHead(ctx, s)
 	}
 	if err == nil && head != before { // an empty chain has the zero head
 		_, err = l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
@@ -76,9 +77,10 @@ func (h *house) keepAccessHead(ctx context.Context, l *ledger.Ledger, written ma
 }
 
 // writtenAccessHead returns the newest access_head among the newest entries, zero for none.
-func (h *house) writtenAccessHead(ctx context.Context, l *ledger.Ledger) (newest ledger.AccessHead, err error) {
+func writtenAccessHead(ctx context.Context, s *openedLedger) (newest ledger.AccessHead, err error) {
+	l := s.ledger()
 	size := l.Live().Size
-	for row, err := range h.stores.of(l.Info().Name).Rows(ctx, l.ID(), size-min(size, accessHeadBack), size) {
+	for row, err := range s.store.Rows(ctx, l.ID(), size-min(size, accessHeadBack), size) {
 		if err != nil {
 			return ledger.AccessHead{}, err
 		}

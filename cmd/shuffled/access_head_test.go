@@ -15,7 +15,7 @@ import (
 func TestAccessHeads(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, config.StatisticsWarn)
-	id := s.dealers[0].Ledger().ID()
+	id := s.open()[0].ledger().ID()
 	asks := 0
 	ask := func() {
 		t.Helper()
@@ -40,7 +40,7 @@ func TestAccessHeads(t *testing.T) {
 	}
 	// daemon takes each step before a time of its clock, and the last one before its stop.
 	daemon := func(steps ...func()) {
-		h := &house{log: s.log, dealers: s.dealers, stores: s.house.stores}
+		h := &house{log: s.log, ledgers: s.open()}
 		h.writeAccessHeads(func() (stopping bool) {
 			steps[0]()
 			steps = steps[1:]
@@ -64,9 +64,9 @@ func TestAccessHeads(t *testing.T) {
 	daemon(ask)
 	wants("another request", 2, 3, 4)
 	s.house.close()
-	s.open()
+	s.begin()
 	ask()
 	s.house.close()
-	s.open()
+	s.begin()
 	wants("the house itself, closed and opened twice", 2, 3, 4, 5)
 }

@@ -484,7 +484,7 @@ func TestExportRoles(t *testing.T) {
 	want := filepath.Join(t.TempDir(), "owner")
 	export(t, want, d.place()...)
 	db.exec("CREATE ROLE audit_reader LOGIN PASSWORD 'known'")
-	db.exec("GRANT SELECT ON ledgers, entries, checkpoints, cosigned, decks, heads TO audit_reader")
+	db.exec("GRANT SELECT ON ledgers, entries, checkpoints, cosigned, late, decks, heads TO audit_reader")
 	u, err := url.Parse(d.database)
 	if err != nil {
 		t.Fatal(err)

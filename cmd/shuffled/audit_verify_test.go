@@ -223,6 +223,9 @@ func TestAuditPair(t *testing.T) {
 	bad := inspecttest.NewPair(at("looks"), at("lab-2"))
 	h = bad.Begin("t2")
 	h.Ask(nil, 2)
+	h.Ask(nil, 2)
+	bad.See()
+	bad.Wait(60)
 	h.End(audit.OutcomeVoid, audit.ReasonCoDealer,
 		func(c *audit.Close) { c.Blind = &audit.Blind{Head: c.Blind.Head} })
 	bad.See()
@@ -246,11 +249,11 @@ func TestAuditPair(t *testing.T) {
 		{"json", append(trust, "--json", at("house"), at("lab")), term.ExitOK, []string{`"format": "shuffled/v1/pair"`,
 			`"blind": 1`, `"unplayed": 1`, `"needs_co_dealer": 0`, `"kind": "unplayed"`}},
 		{"an older co-dealer's", append(trust, at("house"), at("lab-1")), term.ExitOK,
-			[]string{"Entries of the house name 2 times what is beyond the co-dealer's evidence"}},
+			[]string{"Entries of one ledger name 2 times what is beyond the evidence of the other"}},
 		{"no trust", []string{at("house"), at("lab")}, term.ExitOK,
 			[]string{"CONSISTENT", "No shuffle is shown to be blind"}},
 		{"a look", append(trust, at("looks"), at("lab-2")), term.ExitFails,
-			[]string{"looked", "FAILED: 1 fault between"}},
+			[]string{"looked", "silent: shuffle", "FAILED: 1 fault between"}},
 		{"the wrong way round", []string{at("lab"), at("house")}, term.ExitCannot,
 			[]string{"never named inspect.example/ledger as its co-dealer"}},
 		{"a page", []string{at("house"), at("lab"), "--html", at("page")}, term.ExitUsage, nil},

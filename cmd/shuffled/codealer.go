@@ -74,7 +74,7 @@ func (h *house) openCoDealers(c config.Ledger, l *ledger.Ledger, w words) (*code
 	return codealer.Open(cfg)
 }
 
-// coDealerFigures shows what deals wait for, from when the ledgers are open.
+// coDealerFigures shows what deals wait for, from when its ledger is open.
 type coDealerFigures struct{ house atomic.Pointer[house] }
 
 var (
@@ -112,14 +112,18 @@ func (c *coDealerFigures) Collect(to chan<- prometheus.Metric) {
 	if h == nil {
 		return
 	}
-	for _, l := range h.cfg.Ledgers {
-		way := h.ways[l.Name]
-		if way == nil {
+	for _, l := range h.open() {
+		name := l.ledger().Info().Name
+		if l.dealer.Orders() {
+			to <- prometheus.MustNewConstMetric(orderConflicts, prometheus.CounterValue, float64(l.dealer.Conflicts()),
+				name)
+		}
+		if l.way == nil {
 			continue
 		}
-		for _, f := range way.Figures() {
+		for _, f := range l.way.Figures() {
 			show := func(d *prometheus.Desc, kind prometheus.ValueType, v float64) {
-				to <- prometheus.MustNewConstMetric(d, kind, v, l.Name, f.Origin)
+				to <- prometheus.MustNewConstMetric(d, kind, v, name, f.Origin)
 			}
 			show(coDealerAsked, prometheus.CounterValue, float64(f.Asked))
 			show(coDealerFailed, prometheus.CounterValue, float64(f.Failed))
@@ -132,12 +136,6 @@ func (c *coDealerFigures) Collect(to chan<- prometheus.Metric) {
 				forked = 1
 			}
 			show(coDealerForked, prometheus.GaugeValue, forked)
-		}
-	}
-	for _, d := range h.dealers {
-		if d.Orders() {
-			to <- prometheus.MustNewConstMetric(orderConflicts, prometheus.CounterValue, float64(d.Conflicts()),
-				d.Ledger().Info().Name)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,54 +61,133 @@ func documents(t *testing.T) (all []string) {
 	return all
 }
 
-// typed are the documents whose blocks a test types, by that test. Each page of a game is of
-// TestGames, which fails for one that docs/GAMES.md does not list.
+// typed are the documents whose blocks a test types, all of them, by that test. Each page of a
+// game is of TestGames, which fails for one that docs/GAMES.md does not list.
 var typed = map[string]string{
 	"docs/GAMES.md": "TestGames", "docs/CLIENT.md": "TestGames", "docs/operations/install.md": "TestInstall",
 }
 
-// untyped are the other documents with blocks, and why nobody types those as they stand.
-var untyped = map[string]string{
-	"README.md":                       "TestReadme types two of four; one starts the daemon that they ask, one make",
-	"docs/AUDIT.md":                   "of a ledger of months, a lab and witnesses; TestReadme types export, verify and fsck",
-	"docs/COMPLIANCE.md":              "takes minutes; make compliance is a check of its own",
-	"docs/LAB.md":                     "makes samples for minutes to hours; the lab's tests run the programs on small ones",
-	"docs/SIZING.md":                  "measures a machine",
-	"docs/operations/availability.md": "of a cluster; make ha breaks one that is set up like it",
-	"docs/operations/backup.md":       "TestInstall types the drill; the rest is of a ledger that was lost",
-	"docs/operations/blind.md":        "starts a daemon in the background, at a fixed port",
-	"docs/operations/keys.md":         "of a token, a vault, an agent and witnesses elsewhere",
-	"docs/operations/load.md":         "of a mirror and the server in front of it",
-	"docs/operations/run.md":          "examples of commands, of ids and tables that are somebody's",
-	"docs/operations/witnesses.md":    "of witnesses in other houses; TestInstall types init's own form of it",
+// typedBlocks are the blocks of commands of the other documents, by their beginning and the test
+// that types them.
+var typedBlocks = map[string]map[string]string{
+	"README.md": {"make demo": "TestReadme", "go run ./cmd/shuffled serve": "TestReadme", "TOKEN=": "TestReadme",
+		"go run ./cmd/shuffled audit": "TestReadme"},
+	"docs/AUDIT.md": {"shuffled audit export": "TestTypeAudit", "curl -s https://w1": "TestInstall",
+		"shuffled audit verify main-bundle --policy": "TestTypeAudit",
+		"shuffled audit verify main-bundle lab":      "TestTypeAudit",
+		"cp -r main-bundle copy":                     "TestTypeAudit", "shuffled audit fsck": "TestInstall",
+		"shuffled verify hand.json": "TestTypeAudit", "shuffled key generate signing": "TestTypeAudit",
+		"CGO_ENABLED=0": "TestTypeAudit"},
+	"docs/LAB.md": {"shuffled lab raw": "TestTypeLab", "shuffled audit export": "TestTypeLab",
+		"shuffled selftest": "TestTypeLab"},
+	"docs/SIZING.md": {"shuffled serve --dev": "TestTypeLab"},
+	"docs/operations/backup.md": {"curl -s http://127": "TestInstall", "shuffled act propose adopt_head": "TestInstall",
+		"curl -s https://witness": "TestInstall"},
+	"docs/operations/blind.md": {"shuffled serve --dev --co-dealer": "TestTypeBlind"},
+	"docs/operations/keys.md": {"ssh-keygen": "TestTypeKeys", "shuffled act propose policy": "TestInstall",
+		"shuffled key rotate signing": "TestTypeKeys", "shuffled key generate auditor": "TestTypeKeys"},
+	"docs/operations/load.md": {"shuffled audit export": "TestInstall"},
+	"docs/operations/run.md": {"shuffled kill set": "TestTypeRun", "(umask 077; shuffled token": "TestTypeRun",
+		"shuffled takeover": "TestTypeRun", "shuffled act propose takeover": "TestInstall",
+		"shuffled recall": "TestTypeRun",
+		"shuffled deal":   "TestTypeRun", "shuffled events": "TestTypeRun",
+		"shuffled key generate webhook": "TestTypeRun",
+		"shuffled retention run":        "TestInstall"},
+	"docs/operations/witnesses.md": {"shuffled key generate witness": "TestTypeWitness"},
 }
 
-// TestDocumentedBlocks: each block of the documents with a kind is typed by a test, or the
-// document stands in untyped and the block is at least well formed: a script, JSON, a part of
-// the configuration, statements that PostgreSQL runs, or what nginx takes. No test reads text.
+// untyped are the blocks of commands that no test types, by their beginning, and why.
+var untyped = map[string]map[string]string{
+	"docs/COMPLIANCE.md": {"make compliance": "runs these tests and takes minutes; it is a check of its own"},
+	"docs/LAB.md": {
+		"shuffled lab battery":  "judges samples of a million and more; the lab's tests run it on small ones",
+		"shuffled lab selftest": "makes samples for minutes; the lab's tests run each control",
+		"shuffled lab prove":    "takes minutes; the lab's tests run each proof",
+		"shuffled lab health":   "reads 10^9 bytes; the lab's tests run it on fewer",
+		"make lab":              "needs rngtest and dieharder, and takes minutes to hours",
+		"# 700 MB":              "takes tens of minutes; the kit's tests make a small one",
+	},
+	"docs/operations/keys.md": {
+		"CGO_ENABLED=1": "needs C and a token; TestHSM runs the program on SoftHSM",
+		"vault write":   "needs a server of Vault; TestTransit runs the program on one that is named",
+	},
+}
+
+// TestDocumentedBlocks: each block of the documents with a kind is typed by a test, or it is a
+// block of commands that stands in untyped. These, and those of other kinds, are at least well
+// formed: a script, JSON, a part of the configuration, statements that PostgreSQL runs, or what
+// nginx takes. No test reads text.
 func TestDocumentedBlocks(t *testing.T) {
 	t.Parallel()
-	reasons := maps.Clone(untyped)
+	tests := testsHere(t)
+	for document, name := range typed {
+		if !tests[name] {
+			t.Errorf("%s is to be typed by %s, which is not there", document, name)
+		}
+	}
+	found := map[string]int{}
 	for _, document := range documents(t) {
-		_, excused := untyped[document]
 		for _, b := range fences(t, document) {
-			switch {
-			case b.kind == "" || typed[document] != "" || strings.HasPrefix(document, "docs/games/"):
-			case !excused:
-				t.Errorf("%s:%d: no test types the block, and untyped has no reason", document, b.line)
-			default:
-				delete(reasons, document)
-				t.Run(fmt.Sprintf("%s:%d", document, b.line), func(t *testing.T) {
-					if err := wellFormed(t, b); err != nil {
-						t.Errorf("the block is no %s: %v", b.kind, err)
-					}
-				})
+			if b.kind == "" || typed[document] != "" || strings.HasPrefix(document, "docs/games/") {
+				continue
+			}
+			if b.kind == "sh" {
+				begins, name := standsIn(typedBlocks[document], b)
+				reason, why := standsIn(untyped[document], b)
+				found[document+": "+begins+reason]++
+				if name != "" && why == "" && tests[name] {
+					continue
+				} else if name != "" || why == "" {
+					t.Errorf("%s:%d: typed by the test %q, untyped because %q: want one of them", document, b.line,
+						name, why)
+				}
+			}
+			t.Run(fmt.Sprintf("%s:%d", document, b.line), func(t *testing.T) {
+				if err := wellFormed(t, b); err != nil {
+					t.Errorf("the block is no %s: %v", b.kind, err)
+				}
+			})
+		}
+	}
+	for _, table := range []map[string]map[string]string{typedBlocks, untyped} {
+		for document, blocks := range table {
+			for begins := range blocks {
+				if n := found[document+": "+begins]; n != 1 {
+					t.Errorf("%s: %d blocks begin with %q", document, n, begins)
+				}
 			}
 		}
 	}
-	for document := range reasons {
-		t.Errorf("%s stands in untyped, and has no block", document)
+}
+
+// standsIn is the longest beginning of a block in a table, with what the table says.
+func standsIn(table map[string]string, b fence) (begins, says string) {
+	for text, value := range table {
+		if strings.HasPrefix(b.text, text) && len(text) > len(begins) {
+			begins, says = text, value
+		}
 	}
+	return begins, says
+}
+
+// testsHere are the tests of this package, by name.
+func testsHere(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(text, -1) {
+			tests[string(m[1])] = true
+		}
+	}
+	return tests
 }
 
 // wellFormed reads a block as what it says it is. It skips the test when the program that

@@ -15,21 +15,15 @@ import (
 // installation is a house as docs/operations/install.md sets it up, typed block by block.
 type installation struct {
 	*daemon
+	*typist
 	dir, data, operator, at string // at is the witness's address
 	superuser, password     string
-	work                    string // where the commands are typed
-	env                     []string
-	replace                 *strings.Replacer // of the document's names by those of this test
-	printed                 string            // by init
+	printed                 string // by init
 }
 
 // newInstallation has an empty server, and a witness's address.
 func newInstallation(t *testing.T) *installation {
 	t.Helper()
-	path, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	psql, err := testdb.Bin("psql")
 	if err != nil {
 		t.Fatal(err)
@@ -38,12 +32,12 @@ func newInstallation(t *testing.T) *installation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := &installation{daemon: newDaemon(t, ""), dir: filepath.Join(t.TempDir(), "etc"), work: t.TempDir(),
+	i := &installation{daemon: newDaemon(t, ""), typist: newTypist(t, filepath.Dir(psql)),
+		dir:  filepath.Join(t.TempDir(), "etc"),
 		data: filepath.Join(t.TempDir(), "state"), operator: freeAddress(t), at: freeAddress(t),
 		superuser: super.User.Username()}
 	i.password, _ = super.User.Password()
-	i.env = append(os.Environ(), "PGPASSWORD="+i.password,
-		"PATH="+strings.Join([]string{filepath.Dir(path), filepath.Dir(psql), os.Getenv("PATH")}, ":"))
+	i.env = append(i.env, "PGPASSWORD="+i.password)
 	server := func(role, database string) string {
 		u := url.URL{Scheme: "postgres", Host: super.Host, Path: "/" + database, RawQuery: super.RawQuery}
 		if role != "" {
@@ -51,7 +45,7 @@ func newInstallation(t *testing.T) *installation {
 		}
 		return "'" + u.String() + "'"
 	}
-	i.replace = strings.NewReplacer(
+	i.replaces(
 		"init /etc/shuffled", "init "+i.dir+" --data "+i.data+" --listen "+i.addr+" --operator-listen "+i.operator+
 			" --superuser "+i.superuser,
 		"/var/lib/shuffled-witness", filepath.Join(i.work, "witness-state"),
@@ -64,25 +58,6 @@ func newInstallation(t *testing.T) *installation {
 		"postgres://postgres@db.example.com/drill", server(i.superuser, "drill"),
 		"postgres://db.example.com/shuffled", server("", "shuffled"))
 	return i
-}
-
-// blocksOf are the blocks of commands of a chapter of docs/operations.
-func blocksOf(t *testing.T, chapter string) (blocks []string) {
-	t.Helper()
-	for _, b := range fences(t, filepath.Join("docs/operations", chapter)) {
-		if b.kind == "sh" {
-			blocks = append(blocks, b.text)
-		}
-	}
-	return blocks
-}
-
-// try types commands, and returns what they say.
-func (i *installation) try(commands string) (string, error) {
-	cmd := exec.Command("sh", "-eu", "-c", commands)
-	cmd.Dir, cmd.Env = i.work, i.env
-	out, err := cmd.CombinedOutput()
-	return string(out), err
 }
 
 // until types the blocks from the next one on, up to the one that begins with a word.
@@ -110,16 +85,6 @@ func (i *installation) until(blocks []string, word string) {
 			return
 		}
 	}
-}
-
-// arguments are the words of one command, as the shell has them.
-func (i *installation) arguments(command string) []string {
-	i.t.Helper()
-	out, err := i.try("shuffled() { printf '%s\\n' \"$@\"; }\n" + command)
-	if err != nil {
-		i.t.Fatalf("%s%v\n%s", command, err, out)
-	}
-	return strings.Split(strings.TrimSpace(out), "\n")
 }
 
 // unit is what the unit runs, where systemd would have copied the secrets.
@@ -203,6 +168,7 @@ func TestInstall(t *testing.T) {
 	if after := i.tree(); after != before {
 		t.Errorf("init again changed something:\n%s\n%s", before, after)
 	}
+	i.afterwards()
 }
 
 // tree lists the house's files with their times and sizes.

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,8 +16,12 @@ import (
 )
 
 // TestMain makes the test binary be the command as well, under its name: that is
-// what scripts run.
+// what scripts run. Tests wait for daemons, witnesses and servers: four at a time for
+// each processor, if -parallel says nothing else.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.NumCPU())); err != nil {
+		panic(err)
+	}
 	testscript.Main(testdb.M{M: m}, map[string]func(){"shuffled": main})
 }
 

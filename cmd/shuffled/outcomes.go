@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"shuffled/internal/audit"
@@ -46,21 +47,32 @@ const writeRetry = time.Second
 
 // keepWriting writes the event of each thing that comes into every ledger, for one
 // generator serves all, and tries until it stands; a daemon that is told to stop tries
-// once more.
+// once more. A ledger that is opened later gets what came before.
 func keepWriting[T any](h *house, come <-chan T, event func(T) *audit.Event) {
 	retry := time.NewTicker(writeRetry)
 	defer retry.Stop()
 	pending := make(map[*ledger.Ledger][]*audit.Event)
+	var came []*audit.Event
+	look := func() {
+		for _, s := range h.open() {
+			if _, known := pending[s.ledger()]; !known {
+				pending[s.ledger()] = slices.Clone(came)
+			}
+		}
+	}
 	take := func(v T) {
+		look()
 		e := event(v)
-		for _, d := range h.dealers {
-			l := d.Ledger()
-			if len(pending[l]) >= maxFindings {
+		if len(came) < maxFindings {
+			came = append(came, e)
+		}
+		for l, waiting := range pending {
+			if len(waiting) >= maxFindings {
 				h.log.Error("the ledger does not say so: earlier events wait to be written", "ledger", l.Info().Name,
 					"event", e.Kind.String(), "reason", e.Reason)
 				continue
 			}
-			pending[l] = append(pending[l], e)
+			pending[l] = append(waiting, e)
 		}
 	}
 	for stopping := false; !stopping; {
@@ -74,6 +86,7 @@ func keepWriting[T any](h *house, come <-chan T, event func(T) *audit.Event) {
 		case v := <-come:
 			take(v)
 		}
+		look()
 		for l, waiting := range pending {
 			for len(waiting) > 0 && h.write(l, *waiting[0]) {
 				waiting = waiting[1:]

@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/host"
+	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
@@ -42,31 +43,34 @@ func newSandbox(t *testing.T, statistics string) *sandbox {
 	var err error
 	start := newWaiting(slog.New(slog.DiscardHandler), nil)
 	defer start.stop()
-	if s.store, err = (serveCmd{Dev: true}).open(t.Context(), s.cfg, start.begin("", "")); err != nil {
+	if err = (serveCmd{Dev: true}).prepare(t.Context(), s.cfg, start.begin("", "")); err != nil {
+		t.Fatal(err)
+	}
+	if s.store, err = place.OpenStore(t.Context(), s.cfg, true); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.store.Close() })
-	s.open()
+	s.begin()
 	t.Cleanup(func() { s.house.close() })
 	return s
 }
 
-func (s *sandbox) open() {
+func (s *sandbox) begin() {
 	s.t.Helper()
 	start := newWaiting(slog.New(slog.DiscardHandler), nil)
 	defer start.stop()
-	stores, err := openDatabases(s.t.Context(), s.cfg, s.store, start)
-	if err != nil {
+	var err error
+	log := slog.New(slog.NewTextHandler(io.Writer(&s.said), nil))
+	if s.house, err = openHouse(s.t.Context(), s.cfg, log); err != nil {
 		s.t.Fatal(err)
 	}
-	if s.house, err = openHouse(s.t.Context(), s.cfg, stores, words{},
-		slog.New(slog.NewTextHandler(io.Writer(&s.said), nil)), start); err != nil {
+	if err := s.openLedgers(s.t.Context(), words{}, start, func(*openedLedger) error { return nil }); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
 func (s *sandbox) shuffle(key string) error {
-	_, err := s.dealers[0].Shuffle(s.t.Context(), as("dealer"), key,
+	_, err := s.open()[0].dealer.Shuffle(s.t.Context(), as("dealer"), key,
 		dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	return err
 }
@@ -207,12 +211,12 @@ func TestStatistics(t *testing.T) {
 		!strings.Contains(said, "cause=statistics") {
 		t.Errorf("the log:\n%s", said)
 	}
-	s.open()
+	s.begin()
 	var illegal *audit.Illegal
 	if err := s.shuffle("four"); !errors.As(err, &illegal) || illegal.Code != audit.RuleLatch {
 		t.Errorf("a commit after a restart: %v", err)
 	}
-	if _, err := s.dealers[0].ClearLatch(t.Context(), as("admin"), "the host was exchanged", nil); err != nil {
+	if _, err := s.open()[0].dealer.ClearLatch(t.Context(), as("admin"), "the host was exchanged", nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.shuffle("five"); err != nil {
@@ -258,7 +262,7 @@ func TestStatisticsWhileClosing(t *testing.T) {
 		if err := s.house.close(); err != nil {
 			t.Fatal(err)
 		}
-		s.open()
+		s.begin()
 		latches, alarms := 0, 0
 		for _, e := range s.events() {
 			switch {
@@ -268,10 +272,10 @@ func TestStatisticsWhileClosing(t *testing.T) {
 				alarms++
 			}
 		}
-		if latches != i+1 || alarms != i+1 || !s.dealers[0].Ledger().Live().Latched {
+		if latches != i+1 || alarms != i+1 || !s.open()[0].ledger().Live().Latched {
 			t.Fatalf("after %d halts: %d latches and %d alarms", i+1, latches, alarms)
 		}
-		if _, err := s.dealers[0].ClearLatch(t.Context(), as("admin"), "tried again", nil); err != nil {
+		if _, err := s.open()[0].dealer.ClearLatch(t.Context(), as("admin"), "tried again", nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -284,7 +288,7 @@ func TestStatisticsAtTheLast(t *testing.T) {
 	s := newSandbox(t, config.StatisticsHalt)
 	const times = 20
 	for range times {
-		h := &house{log: s.log, dealers: s.dealers, last: make(chan struct{}),
+		h := &house{log: s.log, ledgers: s.open(), last: make(chan struct{}),
 			latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings)}
 		h.latched <- entropy.Cause{Reason: entropy.ReasonStatistics}
 		h.findings <- monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"}
@@ -315,8 +319,27 @@ func TestStatisticsOfLastWindow(t *testing.T) {
 	if err := s.house.close(); err != nil {
 		t.Fatal(err)
 	}
-	s.open()
-	if events := s.events(); len(events) != 2 || !s.dealers[0].Ledger().Live().Latched {
+	s.begin()
+	if events := s.events(); len(events) != 2 || !s.open()[0].ledger().Live().Latched {
 		t.Errorf("events %+v", events)
 	}
+}
+
+// TestOpenedLater: a ledger that is opened after the generator was latched is told so.
+func TestOpenedLater(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, config.StatisticsWarn)
+	h := &house{log: s.log, last: make(chan struct{}), latched: make(chan entropy.Cause)}
+	h.writers.Go(h.watchLatch)
+	for range 2 { // the first is dealt with when the second is taken, and no ledger is open
+		h.latched <- entropy.Cause{Reason: entropy.ReasonStatistics}
+	}
+	h.mu.Lock()
+	h.ledgers = s.open()
+	h.mu.Unlock()
+	if events := s.until(2); events[0].Kind != audit.EventLatchSet {
+		t.Errorf("%+v", events)
+	}
+	close(h.last)
+	h.writers.Wait()
 }

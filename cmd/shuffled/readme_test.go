@@ -2,40 +2,35 @@ package main
 
 import (
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
 
-// TestReadme runs the commands of the README's walk through a hand, and then those
-// of its audit, as they stand there, against a daemon on a free port.
+// TestReadme types the blocks of the README as they stand there, the daemon on a free port.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("the README uses curl, which is not here")
+	const document = "README.md"
+	y, d := newTypist(t), newDaemon(t, "")
+	d.data = filepath.Join(y.work, "shuffled-data")
+	y.replaces(address, d.url, strings.TrimPrefix(address, "http://"), d.addr, "go run ./cmd/shuffled", "shuffled")
+	// The tests are what runs now; the demonstration is a command of the checkout.
+	try := exec.Command("sh", "-eu", "-c", y.text(document, "make demo", "make test", "make -n test"))
+	try.Dir = "../.."
+	if out, err := try.CombinedOutput(); err != nil || !strings.Contains(string(out), "CAUGHT") {
+		t.Errorf("%v\n%s", err, out)
 	}
-	path, err := builtBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := newDaemon(t, "")
-	d.start()
-	dir := t.TempDir()
-	typed := 0
-	for _, b := range fences(t, "README.md") {
-		if !strings.HasPrefix(b.text, "TOKEN=") && !strings.HasPrefix(b.text, "go run ./cmd/shuffled audit export") {
-			continue
-		}
-		typed++
-		script := strings.NewReplacer(address, d.url, "go run ./cmd/shuffled", path, "shuffled-data",
-			d.data).Replace(b.text)
-		cmd := exec.Command("sh", "-eu", "-c", script)
-		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "PROVED") {
-			t.Errorf("the README's commands: %v\n%s", err, out)
+	d.launchIn(y.work, d.url+"/readyz", y.arguments(y.text(document, "go run ./cmd/shuffled serve")))
+	first := y.block(document, "TOKEN=")
+	audit := y.block(document, "go run ./cmd/shuffled audit")
+	for _, said := range []string{first, audit} {
+		if !strings.Contains(said, "PROVED") {
+			t.Errorf("%s", said)
 		}
 	}
-	if typed != 2 {
-		t.Errorf("%d blocks of the README's walk were found", typed)
+	id := regexp.MustCompile(`shuffle (\d+): `).FindStringSubmatch(first)
+	if text := readText(t, document); id == nil || !strings.Contains(text, "The first id is "+id[1]+" here") {
+		t.Errorf("the README says another first id than %v", id)
 	}
 }

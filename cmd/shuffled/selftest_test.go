@@ -125,6 +125,7 @@ func TestSelfTestsStop(t *testing.T) {
 	}
 	for _, r := range results {
 		t.Run(r.Name, func(t *testing.T) {
+			t.Parallel()
 			code, out, data := serve(t, wrongAnswer+"="+r.Name)
 			if code != term.ExitCannot || !strings.Contains(out, " known-answer tests failed: "+r.Name+" (") ||
 				!strings.Contains(out, "error: 1 of ") {
@@ -196,6 +197,7 @@ func TestModuleSelfTestsStop(t *testing.T) {
 	for _, cast := range []string{"CTR_DRBG", "SHA2-256", "HMAC-SHA2-256", "HKDF-SHA2-256", "AES-CBC", "SHA2-512",
 		"Ed25519 sign and verify", "KAS-ECC-SSC P-256"} {
 		t.Run(cast, func(t *testing.T) {
+			t.Parallel()
 			code, out := runWith(t, "GODEBUG=fips140=on,failfipscast="+cast, binary, "serve", "--dev", "--data",
 				filepath.Join(t.TempDir(), "data"), "--listen", addr)
 			if code == term.ExitOK || !strings.Contains(out, "FIPS 140-3 self-test failed: "+cast) ||

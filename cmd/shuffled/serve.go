@@ -20,7 +20,6 @@ import (
 	"shuffled/internal/httpapi"
 	"shuffled/internal/recall"
 	"shuffled/internal/selftest"
-	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -91,49 +90,43 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 	return c.serve(ctx, s, cfg, listener, m, w, passed, log)
 }
 
-// open opens the store; with --dev it makes the tables and what a first run lacks.
-func (c serveCmd) open(ctx context.Context, cfg *config.Config, step *step) (_ store.Database, err error) {
-	if c.Dev {
-		step.next("the database, whose tables are made or brought to the newest form, or another daemon that does so")
-		if err := place.TablesOf(cfg, false).Up(ctx); err != nil {
-			return nil, err
-		}
+// prepare makes what the first run of a sandbox lacks: tables, keys and its ledgers.
+func (c serveCmd) prepare(ctx context.Context, cfg *config.Config, step *step) error {
+	step.next("the database, whose tables are made or brought to the newest form, or another daemon that does so")
+	if err := place.TablesOf(cfg, false).Up(ctx); err != nil {
+		return err
 	}
 	step.next("the database")
-	store, err := place.OpenStore(ctx, cfg, c.Dev)
+	store, err := place.OpenStore(ctx, cfg, true)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	defer store.Close()
 	if err := place.MakeData(cfg.Data); err != nil {
-		store.Close()
-		return nil, err
-	}
-	if !c.Dev {
-		return store, nil
+		return err
 	}
 	step.next("the database, in which the ledger of the sandbox is made")
-	err = host.SetUpSandbox(ctx, cfg, store)
-	if err == nil && c.CoDealer {
-		err = host.SetUpSandboxCoDealer(ctx, cfg, store, c.Listen)
+	if err := host.SetUpSandbox(ctx, cfg, store); err != nil {
+		return err
 	}
-	if err != nil {
-		store.Close()
-		return nil, err
+	if c.CoDealer {
+		if err := host.SetUpSandboxCoDealer(ctx, cfg, store, c.Listen); err != nil {
+			return err
+		}
 	}
 	cfg.Resolve() // what it added
 	if err := cfg.Validate(); err != nil {
-		store.Close()
-		return nil, term.Usage("%s", err)
+		return term.Usage("%s", err)
 	}
-	return store, nil
+	return nil
 }
 
-// serve answers not_ready until the ledgers are loaded, and stops in this order:
-// readiness and, after the delay, no new requests, listeners, ledgers, store.
+// serve answers not_ready for a ledger until it is loaded, and stops in this order:
+// readiness and, after the delay, no new requests, listeners, ledgers, stores.
 func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config, listener net.Listener,
 	m *machine, w words, passed selftest.Passed, log *slog.Logger) error {
-	figures, hooks, stored := new(generator), new(webhookFigures), newStoreFigures()
-	blind := new(coDealerFigures)
+	figures, hooks, blind, stored := new(generator), new(webhookFigures), new(coDealerFigures), newStoreFigures()
+	w.appended = stored.appended
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: build.This().Name(), Log: log,
 		Collectors: append(append(figures.collectors(), selfTested(passed)...), hooks, blind, m, stored),
 		Health:     m.Health})
@@ -165,70 +158,84 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	server.TLSConfig = tlsConfig
 	serving.ServeUntil(run, group, api.Limit(listener), server, api.Drain)
 
-	start := newWaiting(log, api.Waiting)
-	store, err := insist(ctx, start, "", "the database",
-		func(s *step) (store.Database, error) { return c.open(ctx, cfg, s) })
-	if err != nil {
-		start.stop()
-		stop()
-		return errors.Join(err, group.Wait())
-	}
-	stores, err := openDatabases(ctx, cfg, store, start)
-	defer stores.close()
-	if err != nil {
-		start.stop()
-		stop()
-		return errors.Join(err, group.Wait())
-	}
-	stored.stores.Store(&stores)
-	w.appended = stored.appended
-	h, err := openHouse(ctx, cfg, stores, w, log, start)
-	start.stop()
-	if err != nil {
-		stop()
-		return errors.Join(err, group.Wait())
-	}
-	figures.source.Store(h.entropy)
-	figures.monitor.Store(h.monitor)
-	hooks.senders.Store(&h.senders)
-	blind.house.Store(h)
-	if err := c.serveBy(ctx, api, h); err != nil {
-		stop()
-		return errors.Join(err, group.Wait(), h.close())
-	}
-	api.Ready()
+	opening, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(run, cancel)() // a listener that fails ends the start, too
+	h, err := c.start(opening, cfg, api, w, log, func(h *house) {
+		figures.source.Store(h.entropy)
+		figures.monitor.Store(h.monitor)
+		hooks.house.Store(h)
+		blind.house.Store(h)
+		stored.house.Store(h)
+	})
 	url := scheme + "://" + listener.Addr().String()
-	log.Info("serving", "address", url, "database", place.Database(cfg), "ledgers", len(h.dealers))
-	if c.Dev {
-		greet(s, url, cfg)
+	switch {
+	case err == nil:
+		api.Ready()
+		log.Info("serving", "address", url, "database", place.Database(cfg), "ledgers", len(h.open()))
+		if c.Dev {
+			greet(s, url, cfg)
+		}
+	case ctx.Err() != nil && h != nil && len(h.open()) > 0:
+		log.Info("stopping: not every database has answered", "error", err)
+		err = nil
+	default:
+		stop()
 	}
-	err = errors.Join(group.Wait(), h.close())
+	err = errors.Join(err, group.Wait())
+	if h != nil {
+		err = errors.Join(err, h.close())
+	}
 	log.Info("stopped")
 	return err
 }
 
-// serveBy hands every ledger to the API, and makes the tokens of the sandbox.
-func (c serveCmd) serveBy(ctx context.Context, api *httpapi.Server, h *house) error {
-	for i, d := range h.dealers {
-		if c.Dev && d.Ledger().Info().Name == host.SandboxLedger && d.Ledger().Ready() == nil {
-			if err := host.MakeSandboxTokens(ctx, h.cfg, d.Ledger()); err != nil {
-				return err
-			}
-		}
-		if c.CoDealer && d.Ledger().Info().Name == host.SandboxCoDealer && d.Ledger().Ready() == nil {
-			if err := host.IntroduceSandbox(ctx, h.cfg, h.dealers[0].Ledger(), d.Ledger()); err != nil {
-				return err
-			}
-		}
-		store := h.stores.of(d.Ledger().Info().Name)
-		finder := recall.New(d.Ledger(), store, h.cfg.Retention.Duration(), time.Now)
-		err := api.Add(httpapi.Ledger{Dealer: d, Log: d.Ledger(), Access: store, Recall: finder,
-			Events: h.feeds[i], Webhook: h.hooks[d.Ledger().Info().Name]})
+// start opens the house and its ledgers, each of which is served from when it is open. It may
+// return a house with an error. The caller must close it.
+func (c serveCmd) start(ctx context.Context, cfg *config.Config, api *httpapi.Server, w words, log *slog.Logger,
+	opened func(*house)) (*house, error) {
+	start := newWaiting(log, api.Waiting)
+	defer start.stop()
+	if w.dev = c.Dev; c.Dev {
+		_, err := insist(ctx, start, "", "the database",
+			func(s *step) (struct{}, error) { return struct{}{}, c.prepare(ctx, cfg, s) })
 		if err != nil {
+			return nil, err
+		}
+	}
+	h, err := openHouse(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	opened(h)
+	var names []string
+	for _, l := range cfg.Ledgers {
+		names = append(names, l.Name)
+	}
+	api.Await(names)
+	return h, h.openLedgers(ctx, w, start, func(s *openedLedger) error { return c.serveBy(ctx, api, h, s) })
+}
+
+// serveBy hands a ledger to the API, and makes the tokens of the sandbox.
+func (c serveCmd) serveBy(ctx context.Context, api *httpapi.Server, h *house, s *openedLedger) error {
+	l := s.ledger()
+	name := l.Info().Name
+	if c.Dev && name == host.SandboxLedger && l.Ready() == nil {
+		if err := host.MakeSandboxTokens(ctx, h.cfg, l); err != nil {
 			return err
 		}
 	}
-	return nil
+	if c.CoDealer && name == host.SandboxCoDealer && l.Ready() == nil {
+		if err := host.IntroduceSandbox(ctx, h.cfg, h.open()[0].ledger(), l); err != nil {
+			return err
+		}
+	}
+	key := ""
+	if len(s.senders) > 0 {
+		key = h.hookKey.Public()
+	}
+	return api.Add(httpapi.Ledger{Dealer: s.dealer, Log: l, Access: s.store, Events: s.feed, Webhook: key,
+		Recall: recall.New(l, s.store, h.cfg.Retention.Duration(), time.Now)})
 }
 
 func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg *config.Config, api *httpapi.Server,

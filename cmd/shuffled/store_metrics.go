@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 
 // storeFigures collects what the store says of itself, and how long it took for batches.
 type storeFigures struct {
-	stores  atomic.Pointer[databases] // from when they are open
+	house   atomic.Pointer[house] // its stores, from when each is open
 	seconds prometheus.Histogram
 	entries prometheus.Histogram
 }
@@ -72,11 +73,16 @@ func (f *storeFigures) Describe(to chan<- *prometheus.Desc) {
 func (f *storeFigures) Collect(to chan<- prometheus.Metric) {
 	f.seconds.Collect(to)
 	f.entries.Collect(to)
-	opened := f.stores.Load()
-	if opened == nil {
+	h := f.house.Load()
+	if h == nil {
 		return
 	}
-	opened.each(func(name string, s store.Database) { collectStore(to, name, s) })
+	h.mu.Lock()
+	stores := maps.Clone(h.stores)
+	h.mu.Unlock()
+	for name, s := range stores {
+		collectStore(to, name, s)
+	}
 }
 
 // collectStore tells what one store says of itself. The daemon's own has the name "", which is no label.

@@ -45,11 +45,9 @@ func TestDevKeepsSigningKeys(t *testing.T) {
 	s.cfg.Resolve()
 	start := newWaiting(slog.New(slog.DiscardHandler), nil)
 	defer start.stop()
-	store, err := (serveCmd{Dev: true}).open(t.Context(), s.cfg, start.begin("", ""))
-	if err != nil {
+	if err := (serveCmd{Dev: true}).prepare(t.Context(), s.cfg, start.begin("", "")); err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
 	if l := s.cfg.Ledgers; len(l) != 1 || len(l[0].SigningKeys) != 1 ||
 		filepath.Base(l[0].SigningKeys[0]) != "next.key" {
 		t.Errorf("%+v", l)

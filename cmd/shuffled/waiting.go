@@ -37,6 +37,7 @@ type step struct {
 	of          string // whose it is: a ledger
 	what        string
 	began, said time.Time // of what; said is zero before it was
+	again       bool      // an attempt failed
 }
 
 // newWaiting begins to watch. tell may be nil.
@@ -122,6 +123,7 @@ func insist[T any](ctx context.Context, w *waiting, of, what string, do func(*st
 		w.log.Warn("the start is tried again", "for", what, "ledger", of, "cause", string(cause),
 			"error", err, "in", tryAgain)
 		w.tell(what + ": " + string(cause))
+		s.again = true
 		pause := time.NewTimer(tryAgain)
 		select {
 		case <-pause.C:

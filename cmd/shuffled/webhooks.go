@@ -7,47 +7,28 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"shuffled/internal/keys"
+	"shuffled/internal/config"
 	"shuffled/internal/webhook"
 )
 
-// openWebhooks opens what sends the events of each ledger to its webhooks. Without the
-// key that signs them nothing is sent, and the daemon does not start.
-func (h *house) openWebhooks(passphrase keys.Secret) error {
-	h.hooks = make(map[string]string)
-	addresses := make(map[string][]string)
-	for _, l := range h.cfg.Ledgers {
-		addresses[l.Name] = l.Webhooks
-	}
-	for i, d := range h.dealers {
-		l := d.Ledger()
-		name := l.Info().Name
-		if len(addresses[name]) == 0 {
-			continue
-		}
-		key, err := keys.ReadWebhook(h.cfg.Webhook.Key, passphrase)
+// openWebhooks opens what sends the events of a ledger to its webhooks.
+func (h *house) openWebhooks(c config.Ledger, of *openedLedger) (senders []*webhook.Sender, err error) {
+	info := of.ledger().Info()
+	for _, address := range c.Webhooks {
+		s, err := webhook.New(webhook.Config{URL: address, Ledger: info.Name, Origin: info.Origin,
+			Size: of.ledger().Head().Size, File: filepath.Join(h.cfg.Data, webhook.File(info.Name, address)),
+			Feed: of.feed, Key: h.hookKey, Log: h.log})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		h.hooks[name] = key.Public()
-		for _, address := range addresses[name] {
-			s, err := webhook.New(webhook.Config{URL: address, Ledger: name, Origin: l.Info().Origin,
-				Size: l.Head().Size, File: filepath.Join(h.cfg.Data, webhook.File(name, address)), Feed: h.feeds[i],
-				Key: key, Log: h.log})
-			if err != nil {
-				return err
-			}
-			h.senders = append(h.senders, s)
-		}
+		senders = append(senders, s)
 	}
-	return nil
+	return senders, nil
 }
 
-// webhookFigures shows how far each webhook is, from when they are opened. The configuration
+// webhookFigures shows how far each webhook is, from when its ledger is open. The configuration
 // names the hosts; the label webhook is the number of the address in its ledger's list, from 1.
-type webhookFigures struct {
-	senders atomic.Pointer[[]*webhook.Sender]
-}
+type webhookFigures struct{ house atomic.Pointer[house] }
 
 var (
 	webhookLabels = []string{"ledger", "host", "webhook"}
@@ -68,19 +49,19 @@ func (*webhookFigures) Describe(to chan<- *prometheus.Desc) {
 
 // Collect tells the figures.
 func (w *webhookFigures) Collect(to chan<- prometheus.Metric) {
-	senders := w.senders.Load()
-	if senders == nil {
+	h := w.house.Load()
+	if h == nil {
 		return
 	}
-	numbers := make(map[string]int)
-	for _, sender := range *senders {
-		s := sender.Status()
-		numbers[s.Ledger]++
-		show := func(d *prometheus.Desc, kind prometheus.ValueType, v float64) {
-			to <- prometheus.MustNewConstMetric(d, kind, v, s.Ledger, s.Host, strconv.Itoa(numbers[s.Ledger]))
+	for _, l := range h.open() {
+		for i, sender := range l.senders {
+			s := sender.Status()
+			show := func(d *prometheus.Desc, kind prometheus.ValueType, v float64) {
+				to <- prometheus.MustNewConstMetric(d, kind, v, s.Ledger, s.Host, strconv.Itoa(i+1))
+			}
+			show(webhookBehind, prometheus.GaugeValue, float64(s.Behind))
+			show(webhookFailing, prometheus.GaugeValue, s.Failing.Seconds())
+			show(webhookFailed, prometheus.CounterValue, float64(s.Failed))
 		}
-		show(webhookBehind, prometheus.GaugeValue, float64(s.Behind))
-		show(webhookFailing, prometheus.GaugeValue, s.Failing.Seconds())
-		show(webhookFailed, prometheus.CounterValue, float64(s.Failed))
 	}
 }

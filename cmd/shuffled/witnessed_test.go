@@ -21,13 +21,8 @@ import (
 // own. Then the database goes back to a backup, and a successor takes over.
 func TestWitnessedLedger(t *testing.T) {
 	t.Parallel()
-	c := newCardRoom(t)
-	c.must("key", "generate", "signing", "--origin", "cards.example.com/main", "--out", c.path("main.key"))
+	c := newWitnessedRoom(t)
 	vkey := c.read("main.vkey")
-	for range 3 {
-		c.startWitness(vkey)
-	}
-	c.writePolicies(vkey)
 	c.must("key", "generate", "sealing", "--out", c.path("sealing.key"))
 	c.must("migrate", "up", "--data", c.dir)
 	admins := administrators(t, c.dir, func(args ...string) { c.must(args...) })
@@ -121,6 +116,40 @@ func TestWitnessedLedger(t *testing.T) {
 	c.commit(token, "hand-4", http.StatusOK)
 }
 
+// TestLateInBundle: what a witness cosigned at its interval stands in a bundle that was exported
+// before it came, once that is exported again, and counts for an auditor who asks for all three.
+func TestLateInBundle(t *testing.T) {
+	t.Parallel()
+	c := newWitnessedRoom(t)
+	strict := strings.Replace(c.read("player.policy"), "two-of-three 2", "two-of-three all", 1)
+	c.write("strict.policy", []byte(strict+"\n"))
+	c.must("key", "generate", "sealing", "--out", c.path("sealing.key"))
+	c.must("migrate", "up", "--data", c.dir)
+	c.must("ledger", "create", "--house", "casino", "--data", c.dir, "--name", "main", "--origin",
+		"cards.example.com/main", "--policy", c.path("ledger.policy"))
+	token := strings.TrimSpace(c.must("token", "create", "--data", c.dir, "--ledger", "main", "--role", "dealer",
+		"--identity", "poker-backend"))
+	c.configure("main")
+	c.write("shuffled.toml", append(c.readBytes("shuffled.toml"),
+		"[witness]\nintervals = [\"witness.example.org/w2 2s\"]\n"...))
+	c.serve()
+	c.deal(token, c.commit(token, "hand-1", http.StatusOK), http.StatusOK)
+
+	bundle := c.path("main-bundle")
+	export := func() { c.must("audit", "export", "--data", c.dir, "--ledger", "main", "--out", bundle) }
+	deadline := time.Now().Add(time.Minute)
+	for export(); ; export() {
+		code, out := c.run("audit", "verify", bundle, "--policy", c.path("strict.policy"))
+		if code == term.ExitOK {
+			break
+		}
+		if code != term.ExitFails || time.Now().After(deadline) {
+			t.Fatalf("exit code %d:\n%s", code, out)
+		}
+	}
+	c.must("audit", "verify", bundle, "--policy", c.path("player.policy"))
+}
+
 // cardRoom is a production daemon on an embedded store, with its witnesses.
 type cardRoom struct {
 	*daemon
@@ -134,6 +163,19 @@ func newCardRoom(t *testing.T) *cardRoom {
 	if err := os.Chmod(c.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// newWitnessedRoom has the ledger's signing key, three witnesses that run, and their policies.
+func newWitnessedRoom(t *testing.T) *cardRoom {
+	t.Helper()
+	c := newCardRoom(t)
+	c.must("key", "generate", "signing", "--origin", "cards.example.com/main", "--out", c.path("main.key"))
+	vkey := c.read("main.vkey")
+	for range 3 {
+		c.startWitness(vkey)
+	}
+	c.writePolicies(vkey)
 	return c
 }
 

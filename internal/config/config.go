@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
@@ -275,6 +276,19 @@ func (c *Config) Of(l Ledger) *Config {
 	of := *c
 	of.Database, of.DatabasePasswordFile, of.DatabasePooler = l.Database, l.DatabasePasswordFile, l.DatabasePooler
 	return &of
+}
+
+// Databases returns the settings once for each database: as they are for the daemon's own, and then
+// as they are for the first ledger in each other one.
+func (c *Config) Databases() []*Config {
+	all := []*Config{c}
+	for _, l := range c.Ledgers {
+		of := c.Of(l)
+		if !slices.ContainsFunc(all, func(o *Config) bool { return o.Database == of.Database }) {
+			all = append(all, of)
+		}
+	}
+	return all
 }
 
 // Credentials takes every secret file from one directory, by its name there: a supervisor

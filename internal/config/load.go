@@ -66,8 +66,7 @@ var errPassword = fmt.Errorf("%s", `"database" must have no password: database_p
 
 // located puts file and line before each error of the decoder.
 func located(name string, text []byte, err error) error {
-	var unknown *toml.StrictMissingError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		var all []error
 		for _, e := range unknown.Errors {
 			line, _ := e.Position()

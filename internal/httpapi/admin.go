@@ -86,8 +86,7 @@ func (s *Server) ClearLatch(c *call) error {
 		return err
 	}
 	recorded, err := c.ledger.Dealer.ClearLatch(c.r.Context(), c.caller.actor, req.Reason, nil)
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) && illegal.Code == audit.RuleLatch {
+	if illegal, ok := errors.AsType[*audit.Illegal](err); ok && illegal.Code == audit.RuleLatch {
 		// The code latch says that it is set.
 		return &refusal{code: CodeInvalidRequest, detail: illegal.Detail}
 	}

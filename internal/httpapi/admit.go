@@ -18,8 +18,7 @@ import (
 // refused.
 func (s *Server) admit(c *call) (err error) {
 	if c.caller, err = s.identities.identify(c.r.Context(), c.ledger, c.r); err != nil {
-		var r *refusal
-		if errors.As(err, &r) && r.code == CodeRateLimited {
+		if r, ok := errors.AsType[*refusal](err); ok && r.code == CodeRateLimited {
 			s.metrics.refuse(c.ledger, refusedUnknown)
 		}
 		return err

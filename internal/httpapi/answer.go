@@ -8,6 +8,10 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
+// newline ends JSON for a terminal. It is written alone: appended it would copy the body, which
+// the encoder made as long as it is.
+var newline = []byte("\n")
+
 // noStore keeps what may change, or may not be seen by everybody, out of caches.
 const noStore = "no-store"
 
@@ -17,7 +21,7 @@ func (c *call) json(v any) error {
 	if err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
-	return c.write("application/json", noStore, append(body, '\n')) // for a terminal
+	return c.write("application/json", noStore, body, newline)
 }
 
 // answers is how a call ends with what v is shown as, or with err.
@@ -30,17 +34,23 @@ func answers[T, A any](c *call, show func(T) A) func(T, error) error {
 	}
 }
 
-// write answers with the body. A caller that does not wait for it is its own
+// write answers with the body, in parts. A caller that does not wait for it is its own
 // affair, and one that reads it slowly holds no reader's place in that time.
-func (c *call) write(mediaType, cache string, body []byte) error {
+func (c *call) write(mediaType, cache string, body ...[]byte) error {
+	size := 0
+	for _, part := range body {
+		size += len(part)
+	}
 	if c.computed != nil {
-		c.computed(len(body))
+		c.computed(size)
 	}
 	h := c.w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", cache)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	c.w.Write(body)
+	h.Set("Content-Length", strconv.Itoa(size))
+	for _, part := range body {
+		c.w.Write(part)
+	}
 	return nil
 }
 

@@ -135,8 +135,7 @@ func (s *Server) CreateBatch(c *call) error {
 	}
 	results, err := c.ledger.Dealer.Batch(c.r.Context(), c.caller.actor, ops, req.AllOrNone != nil,
 		func(id uint64) error { return s.awaitWitnesses(c, id) })
-	var rounds *dealer.RoundsError
-	if errors.As(err, &rounds) {
+	if rounds, ok := errors.AsType[*dealer.RoundsError](err); ok {
 		return &refusal{code: CodeAllOrNone, field: fmt.Sprintf("operations[%d]", rounds.Operation),
 			detail: rounds.Error()}
 	}

@@ -104,8 +104,7 @@ func commonTerms(table string, mix *MixPlan, disclosure *Disclosure, closeBy *Ti
 		}
 	}
 	if closeBy != nil {
-		at := int64(*closeBy)
-		by = &at
+		by = new(int64(*closeBy))
 	}
 	return plan, disclose, by, value(gameRef), nil
 }
@@ -183,13 +182,7 @@ func mixAnswer(m dealer.Mix) Mix {
 }
 
 // repeated is the member of that name: true, or absent.
-func repeated[T ~bool](a dealer.Answered) *T {
-	if !a.Repeated {
-		return nil
-	}
-	yes := T(true)
-	return &yes
-}
+func repeated[T ~bool](a dealer.Answered) *T { return optional(T(a.Repeated)) }
 
 func value[T any](p *T) (v T) {
 	if p != nil {

@@ -29,11 +29,11 @@ func credentialAnswer(h audit.Holder, now int64) Credential {
 		Tables: h.Tables, State: CredentialStateInForce, Entry: h.Index, Created: Timestamp(h.Created),
 	}
 	if h.Expires != 0 {
-		a.Expires = optionalOf(Timestamp(h.Expires))
+		a.Expires = new(Timestamp(h.Expires))
 	}
 	switch {
 	case h.Revoked != 0:
-		a.State, a.Revoked = CredentialStateRevoked, optionalOf(Timestamp(h.Revoked))
+		a.State, a.Revoked = CredentialStateRevoked, new(Timestamp(h.Revoked))
 	case h.Expires != 0 && h.Expires <= now:
 		a.State = CredentialStateExpired
 	}

@@ -89,7 +89,6 @@ func translate(method string, err error) *refusal {
 	var request *dealer.RequestError
 	var illegal *audit.Illegal
 	var statement *dealer.StatementError
-	var network net.Error
 	switch {
 	case errors.As(err, &known):
 		return known
@@ -120,7 +119,7 @@ func translate(method string, err error) *refusal {
 	if cause := ledger.CauseOf(err); cause != "" {
 		return &refusal{code: CodeUnavailable, detail: string(cause), cause: err}
 	}
-	if errors.As(err, &network) { // what is below uses the network for the store only
+	if _, ok := errors.AsType[net.Error](err); ok { // what is below uses the network for the store only
 		return &refusal{code: CodeUnavailable, cause: err}
 	}
 	return &refusal{code: CodeInternal, cause: err}

@@ -32,20 +32,17 @@ func (s *Server) GetKeys(c *call) error {
 func keyAnswer(origin string, r audit.KeyRecord) (k Key, err error) {
 	k = Key{Entry: Index(r.Index), Time: Timestamp(r.Time), Subject: KeySubject(r.Subject.String())}
 	if r.Subject == audit.SubjectPolicy {
-		text := string(r.Policy)
-		k.Policy = &text
+		k.Policy = new(string(r.Policy))
 		return k, nil
 	}
-	id := encodeHash(r.ID)
-	k.ID = &id
+	k.ID = new(encodeHash(r.ID))
 	switch r.Subject {
 	case audit.SubjectSigning:
 		vkey, err := audit.VKey(origin, r.Public)
 		k.Vkey = &vkey
 		return k, err
 	case audit.SubjectRetirement:
-		retired, from := KeyRetired(r.Retired.String()), Timestamp(r.From)
-		k.Retired, k.From = &retired, &from
+		k.Retired, k.From = new(KeyRetired(r.Retired.String())), new(Timestamp(r.From))
 	default:
 		k.Public = r.Public
 	}

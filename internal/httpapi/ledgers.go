@@ -126,6 +126,7 @@ func (l *served) table(ctx context.Context, id uint64) (string, error) {
 type registry struct {
 	mu       sync.RWMutex
 	byName   map[string]*served
+	awaited  []string // names that the start is to add
 	complete bool
 	waiting  string // what the start waits for; "" for nothing
 	leaving  bool   // readiness says so, and requests are served as before
@@ -185,6 +186,19 @@ func (r *registry) all() (ledgers []*served, notReady string) {
 		notReady = "no ledger is configured"
 	}
 	return ledgers, notReady
+}
+
+// missing returns the names that are still to be added.
+func (r *registry) missing() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.DeleteFunc(slices.Clone(r.awaited), func(name string) bool { return r.byName[name] != nil })
+}
+
+func (r *registry) await(names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.awaited = names
 }
 
 func (r *registry) wait(what string) {

@@ -106,8 +106,8 @@ func summaryAnswer(r ledger.Recalled, now int64) ShuffleSummary {
 		if r.Continued {
 			a.State = ShuffleSummaryStateContinued
 		}
-		at, outcome := Timestamp(r.Closed), Outcome(r.Outcome.String())
-		a.ClosedAt, a.Outcome, a.Reason = &at, &outcome, reasonAnswer(r.Reason)
+		a.ClosedAt, a.Outcome = new(Timestamp(r.Closed)), new(Outcome(r.Outcome.String()))
+		a.Reason = optional(Reason(r.Reason.String()))
 	case now >= r.CloseBy:
 		a.State = ShuffleSummaryStateOverdue
 	}

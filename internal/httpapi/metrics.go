@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -91,9 +92,7 @@ func newMetrics(s *Server) (*metrics, error) {
 const unknownRoute = "none"
 
 func (m *metrics) observe(route string, status int, elapsed time.Duration) {
-	if route == "" {
-		route = unknownRoute
-	}
+	route = cmp.Or(route, unknownRoute)
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
 	m.seconds.WithLabelValues(route).Observe(elapsed.Seconds())
 }
@@ -140,9 +139,11 @@ var figures = []ledgerFigure{
 		func(l *served) float64 { return float64(l.Events.Followers()) }),
 	figure("unread_entries", "Entries that are not read yet for those who follow; 0 if nobody does.",
 		func(l *served) float64 { return float64(l.Events.Unread()) }),
-	figure("writable", "1 while entries can be written.",
-		func(l *served) float64 { return boolFigure(l.Log.Ready() == nil) }),
+	writable,
 }
+
+var writable = figure("writable", "1 while entries can be written; 0 too until the start has the ledger open.",
+	func(l *served) float64 { return boolFigure(l.Log.Ready() == nil) })
 
 var (
 	waitingTurn = prometheus.NewDesc("shuffled_ledger_waiting", "Requests that wait for their turn.",
@@ -195,6 +196,9 @@ const backlogTimeout = 2 * time.Second
 func (f ledgerFigures) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
 	defer cancel()
+	for _, name := range f.ledgers.missing() {
+		ch <- prometheus.MustNewConstMetric(writable.desc, prometheus.GaugeValue, 0, name)
+	}
 	ledgers, _ := f.ledgers.all()
 	for _, l := range ledgers {
 		gauge := func(desc *prometheus.Desc, v float64, labels ...string) {

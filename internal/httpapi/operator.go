@@ -121,7 +121,6 @@ func witnessReadiness(l Log) (cosigned *uint64, list []WitnessReadiness) {
 	if len(states) == 0 {
 		return nil, nil
 	}
-	size := l.Live().Cosigned
 	for _, s := range states {
 		one := WitnessReadiness{Name: s.Name, Ok: s.Err == nil, Size: s.Size}
 		if s.Err != nil {
@@ -129,5 +128,5 @@ func witnessReadiness(l Log) (cosigned *uint64, list []WitnessReadiness) {
 		}
 		list = append(list, one)
 	}
-	return &size, list
+	return new(l.Live().Cosigned), list
 }

@@ -111,10 +111,10 @@ func clip(s string, most int) string {
 	return string(out)
 }
 
-// optional is s as a member that is absent when empty.
-func optional(s string) *string {
-	if s == "" {
+// optional is v as a member that is absent when it is nothing.
+func optional[T comparable](v T) *T {
+	if v == *new(T) {
 		return nil
 	}
-	return &s
+	return &v
 }

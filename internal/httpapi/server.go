@@ -116,6 +116,9 @@ func New(cfg Config) (*Server, error) {
 // Add serves a ledger, which is loaded.
 func (s *Server) Add(l Ledger) error { return s.ledgers.add(l) }
 
+// Await names the ledgers that are to be added: their figures say until then that nothing can be written.
+func (s *Server) Await(ledgers []string) { s.ledgers.await(ledgers) }
+
 // Ready says that all ledgers were added.
 func (s *Server) Ready() { s.ledgers.finish() }
 

@@ -20,7 +20,7 @@ func stateAnswer(s dealer.Status) ShuffleState {
 		Owner: s.Owner, Next: s.Next, State: ShuffleStateStateOpen,
 	}
 	if s.Extent != audit.ExtentPlay {
-		a.Extent = optionalOf(Extent(s.Extent.String()))
+		a.Extent = new(Extent(s.Extent.String()))
 	}
 	if s.Planned {
 		a.Mixed = &s.Mixed
@@ -31,8 +31,8 @@ func stateAnswer(s dealer.Status) ShuffleState {
 	switch {
 	case s.Closed:
 		a.State = ShuffleStateStateClosed
-		at, outcome := Timestamp(s.ClosedAt), Outcome(s.Outcome.String())
-		a.ClosedAt, a.Outcome, a.Reason = &at, &outcome, reasonAnswer(s.Reason)
+		a.ClosedAt, a.Outcome = new(Timestamp(s.ClosedAt)), new(Outcome(s.Outcome.String()))
+		a.Reason = optional(Reason(s.Reason.String()))
 		if s.Continued {
 			a.State = ShuffleStateStateContinued
 		}
@@ -40,16 +40,6 @@ func stateAnswer(s dealer.Status) ShuffleState {
 		a.State = ShuffleStateStateOverdue
 	}
 	return a
-}
-
-func optionalOf[T any](v T) *T { return &v }
-
-func reasonAnswer(r audit.Reason) *Reason {
-	if r == audit.ReasonNone {
-		return nil
-	}
-	word := Reason(r.String())
-	return &word
 }
 
 // DealCards deals the next places.
@@ -138,8 +128,7 @@ func dealAnswer(d dealer.Deal) Deal {
 			Recipient: optional(u.Recipient)})
 	}
 	if d.Close != nil {
-		ending := closeAnswer(*d.Close)
-		a.Close = &ending
+		a.Close = new(closeAnswer(*d.Close))
 	}
 	return a
 }
@@ -212,7 +201,7 @@ func closeAnswer(c dealer.Close) Close {
 	a := Close{Time: Timestamp(c.Time), Repeated: repeated[CloseRepeated](c.Answered), Tape: c.Tape,
 		Receipt: c.Receipt}
 	if c.Reveal != nil {
-		a.Reveal = optionalOf(revealAnswer(*c.Reveal))
+		a.Reveal = new(revealAnswer(*c.Reveal))
 	}
 	return a
 }

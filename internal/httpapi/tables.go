@@ -103,7 +103,7 @@ func (s *Server) ListTables(c *call, params ListTablesParams) error {
 		}
 		one.Shuffles = append(one.Shuffles, t.Open...)
 		if t.More {
-			one.More = optionalOf(TableStateMoreTrue)
+			one.More = new(TableStateMoreTrue)
 		}
 		answer.Tables = append(answer.Tables, one)
 	}

@@ -52,7 +52,7 @@ func (s *Server) Verify(c *call) error {
 	if err != nil {
 		return fmt.Errorf("writing the verdict: %w", err)
 	}
-	return c.write("application/json", noStore, append(body, '\n'))
+	return c.write("application/json", noStore, body, newline)
 }
 
 // trust is what our ledger of that origin signs and signed with, except what was

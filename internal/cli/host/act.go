@@ -3,19 +3,15 @@ package host
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"shuffled/client"
 	"shuffled/internal/audit"
-	"shuffled/internal/cli/place"
 	"shuffled/internal/cli/remote"
-	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
-	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -38,23 +34,11 @@ func (t *tokenFlags) persons(ctx context.Context, s term.Streams) (ledger.Person
 
 func (t *tokenFlags) toldPersons(ctx context.Context, s term.Streams) (p ledger.Persons, origin string, err error) {
 	if t.URL == "" {
-		err = t.WithLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
-			for _, info := range infos {
-				if info.Name == t.Ledger {
-					origin = info.Origin
-				}
-			}
-			state, head, err := ledger.ReadState(ctx, store, t.Ledger)
-			if errors.Is(err, ledger.ErrNotFound) {
-				return fmt.Errorf("there is no ledger %s in %s", t.Ledger, place.Database(cfg))
-			}
-			if err != nil {
-				return err
-			}
-			p = ledger.PersonsOf(state, head)
-			return nil
-		})
-		return p, origin, err
+		state, head, err := t.ReadState(ctx, t.Ledger)
+		if err != nil {
+			return p, "", err
+		}
+		return ledger.PersonsOf(state, head), state.Genesis().Origin, nil
 	}
 	told, err := remote.Call(ctx, t.remote(), s, func(d *client.Client) (*client.Acts, error) {
 		origin = d.Origin()

@@ -104,8 +104,7 @@ func (c *actSubmitCmd) ask(ctx context.Context, d *client.Client, act *audit.Act
 	}
 	req := client.ActRequest{Act: audit.EncodeBody(act)}
 	if body != nil {
-		number := int(body.Type())
-		req.Type, req.Body = &number, audit.EncodeBody(body)
+		req.Type, req.Body = new(int(body.Type())), audit.EncodeBody(body)
 	}
 	return d.SubmitAct(ctx, req)
 }

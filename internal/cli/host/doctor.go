@@ -117,32 +117,26 @@ func (c DoctorCmd) look(ctx context.Context, d *doctor) {
 	houses := d.keys()
 	d.certificate()
 	d.listeners(ctx, houses)
-	d.stored(ctx, cfg, houses, c.Policy)
+	for _, of := range cfg.Databases() {
+		d.stored(ctx, of, houses, c.Policy)
+	}
 	d.intervals()
 	if len(cfg.Ledgers) == 0 {
 		d.warn("ledgers", "add a [[ledger]] block", "the configuration serves no ledger")
 	}
 }
 
-// stored looks at a database and the ledgers in it, and then at the databases that other ledgers name.
+// stored looks at a database and the ledgers in it.
 func (d *doctor) stored(ctx context.Context, cfg *config.Config, houses []openedKeys, policy string) {
-	var here, others []openedKeys
-	for _, h := range houses {
-		if cfg.Of(h.config).Database == cfg.Database {
-			here = append(here, h)
-		} else {
-			others = append(others, h)
-		}
-	}
 	store, err := place.OpenStore(ctx, cfg, false)
-	if !d.failed("database", databaseCures[ledger.CauseOf(err)], err) {
-		defer store.Close()
-		d.database(ctx, cfg)
-		for _, h := range here {
+	if d.failed("database", databaseCures[ledger.CauseOf(err)], err) {
+		return
+	}
+	defer store.Close()
+	d.database(ctx, cfg)
+	for _, h := range houses {
+		if d.cfg.Of(h.config).Database == cfg.Database {
 			d.ledger(ctx, store, h, policy)
 		}
-	}
-	if len(others) > 0 {
-		d.stored(ctx, cfg.Of(others[0].config), others, policy)
 	}
 }

@@ -177,9 +177,8 @@ func (d *doctor) witness(ctx context.Context, h openedKeys, w audit.Witness) {
 			break
 		}
 	}
-	var knows *gateway.Conflict
 	found := "it cosigned under the key of the policy"
-	if errors.As(err, &knows) {
+	if knows, ok := errors.AsType[*gateway.Conflict](err); ok {
 		found = fmt.Sprintf("it has cosigned %d entries under the key of the policy", knows.Size)
 		_, err = client.Latest(ctx, h.origin)
 	}

@@ -27,7 +27,7 @@ type keyGenerateCmd struct {
 	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes next to it as .vkey, an auditor's public key as .pub."`
 	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
 	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1. For an ML-DSA-44 key: that, or the ledger's origin. For an administrator's: the administrator's, such as alice."`
-	Agent      string `placeholder:"SOCKET" help:"For a signing key that an ssh-agent holds: the agent's socket. The file then names the key, and nothing in it is secret. For a sealing key: the socket of shuffled-agent, under whose -wrap key the file is sealed."`
+	Agent      string `type:"path" placeholder:"SOCKET" help:"For a signing key that an ssh-agent holds: the agent's socket. The file then names the key, and nothing in it is secret. For a sealing key: the socket of shuffled-agent, under whose -wrap key the file is sealed."`
 	SSH        string `name:"ssh-public" placeholder:"FILE" help:"With --agent: the public half, ssh-ed25519, as ssh-keygen or ssh-add -L writes it."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
 }

@@ -119,7 +119,7 @@ The key is made; the ledger does not know it yet. Now:
 
 type keyRotateSealingCmd struct {
 	New        string `required:"" placeholder:"FILE" help:"File of the new key, which must not exist."`
-	Agent      string `placeholder:"SOCKET" help:"Seal the file under the -wrap key of the shuffled-agent at SOCKET."`
+	Agent      string `type:"path" placeholder:"SOCKET" help:"Seal the file under the -wrap key of the shuffled-agent at SOCKET."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
 	DryRun     bool   `help:"Say what would be done, and do nothing."`
 }

@@ -8,7 +8,6 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/place"
-	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 	"shuffled/internal/term"
@@ -17,7 +16,7 @@ import (
 // LedgerCmd is shuffled ledger.
 type LedgerCmd struct {
 	Create  ledgerCreateCmd  `cmd:"" help:"Create a ledger: its keys, its first entry and its high-water mark."`
-	List    ledgerListCmd    `cmd:"" help:"List the ledgers of a database."`
+	List    ledgerListCmd    `cmd:"" help:"List the ledgers of every database of a configuration."`
 	Auditor ledgerAuditorCmd `cmd:"" help:"Add, retire and list the auditors of a running daemon's ledger."`
 	Policy  ledgerPolicyCmd  `cmd:"" help:"Change or show the witness policy of a running daemon's ledger."`
 }
@@ -38,26 +37,20 @@ type listedLedger struct {
 }
 
 func (c ledgerListCmd) Run(ctx context.Context, s term.Streams) error {
-	return c.WithLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
-		return c.print(ctx, s, cfg, store, infos)
-	})
-}
-
-func (c ledgerListCmd) print(ctx context.Context, s term.Streams, cfg *config.Config, store store.Database,
-	infos []ledger.Info) error {
-	list := make([]listedLedger, 0, len(infos))
-	for _, info := range infos {
+	list := []listedLedger{}
+	err := c.EachLedger(ctx, func(store store.Database, info ledger.Info) error {
 		one, err := listLedger(ctx, store, info)
-		if err != nil {
-			return err
-		}
 		list = append(list, one)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if c.JSON {
 		return term.PrintJSON(s.Out, list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(s.Out, "no ledgers in %s\n", place.Database(cfg))
+		fmt.Fprintln(s.Out, "no ledgers")
 		return nil
 	}
 	rows := [][]any{{"NAME", "KIND", "ENTRIES", "ORIGIN"}}
@@ -75,16 +68,16 @@ func listLedger(ctx context.Context, store ledger.Store, info ledger.Info) (list
 	id := ledger.IDOf(info.Origin)
 	head, err := store.Head(ctx, id)
 	if err != nil {
-		return listedLedger{}, fmt.Errorf("reading the head of %s: %w", info.Name, err)
+		return listedLedger{}, fmt.Errorf("reading the head: %w", err)
 	}
 	one := listedLedger{Name: info.Name, Origin: info.Origin, Size: head.Size}
 	for row, err := range store.Rows(ctx, id, 0, 1) {
 		if err != nil {
-			return one, fmt.Errorf("reading the genesis of %s: %w", info.Name, err)
+			return one, fmt.Errorf("reading the genesis: %w", err)
 		}
 		e, err := audit.ParseEntry(row.Entry)
 		if err != nil {
-			return one, fmt.Errorf("reading the genesis of %s: %w", info.Name, err)
+			return one, fmt.Errorf("reading the genesis: %w", err)
 		}
 		if g, ok := e.Body.(*audit.Genesis); ok {
 			one.Production = g.Production

@@ -62,7 +62,7 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := c.Load()
+	cfg, err := c.LoadOf(c.Name)
 	if err != nil {
 		return err
 	}

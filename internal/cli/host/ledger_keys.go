@@ -124,8 +124,8 @@ func (c *policySetCmd) Run(ctx context.Context, s term.Streams) error {
 			term.Visible(strings.Join(names, ", ")))
 		return err
 	}
-	one := string(text)
-	return addKey(ctx, &c.Flags, s, client.KeyRequest{Subject: client.KeyRequestSubjectPolicy, Policy: &one},
+	return addKey(ctx, &c.Flags, s,
+		client.KeyRequest{Subject: client.KeyRequestSubjectPolicy, Policy: new(string(text))},
 		"The policy is written; it takes over with the next checkpoint that both quorums cosign")
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"shuffled/internal/cli/place"
+	"shuffled/internal/config"
 	"shuffled/internal/term"
 	"shuffled/migrations"
 )
@@ -54,17 +55,28 @@ func (c migrateStatusCmd) Run(ctx context.Context, s term.Streams) error {
 
 // schema is what `migrate status` says.
 type schema struct {
-	Version int `json:"version"`
-	Latest  int `json:"latest"`
+	Ledger  string `json:"ledger,omitempty"` // the first in a database that is not the daemon's
+	Version int    `json:"version"`
+	Latest  int    `json:"latest"`
 }
 
-// migrate changes the tables and says which form they have then.
+// migrate changes the tables of each database and says which form they have then.
 func migrate(ctx context.Context, s term.Streams, where place.Flags, noGuards, asJSON bool,
 	change func(place.Tables) error) error {
-	cfg, err := where.Load()
+	all, err := where.LoadEach()
 	if err != nil {
 		return err
 	}
+	for _, cfg := range all {
+		if err := migrateOne(ctx, s, cfg, noGuards, asJSON, change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func migrateOne(ctx context.Context, s term.Streams, cfg *config.Config, noGuards, asJSON bool,
+	change func(place.Tables) error) error {
 	tables := place.TablesOf(cfg, noGuards)
 	if err := change(tables); err != nil {
 		return err
@@ -74,7 +86,7 @@ func migrate(ctx context.Context, s term.Streams, where place.Flags, noGuards, a
 		return err
 	}
 	if asJSON {
-		return term.PrintJSON(s.Out, schema{version, migrations.Latest})
+		return term.PrintJSON(s.Out, schema{place.First(cfg), version, migrations.Latest})
 	}
 	state := "up to date"
 	switch {
@@ -85,6 +97,10 @@ func migrate(ctx context.Context, s term.Streams, where place.Flags, noGuards, a
 	case version > migrations.Latest:
 		state = "newer than this program"
 	}
-	fmt.Fprintf(s.Out, "%s: schema %d of %d, %s\n", place.Database(cfg), version, migrations.Latest, state)
+	where := place.Database(cfg)
+	if first := place.First(cfg); first != "" {
+		where += " of ledger " + first
+	}
+	fmt.Fprintf(s.Out, "%s: schema %d of %d, %s\n", where, version, migrations.Latest, state)
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"shuffled/internal/cli/place"
-	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/recall"
 	"shuffled/internal/store"
@@ -42,25 +41,27 @@ type retained struct {
 }
 
 func (c retentionRunCmd) Run(ctx context.Context, s term.Streams) error {
-	return c.WithLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
-		keep, now := cfg.AccessRetention.Duration(), time.Now()
-		act := recall.Drop
-		if c.DryRun {
-			act = recall.Overdue
-		}
-		list := []retained{}
-		for _, l := range infos {
-			n, err := act(ctx, store, ledger.IDOf(l.Origin), keep, now)
-			if err != nil {
-				return fmt.Errorf("ledger %s: %w", l.Name, err)
-			}
-			list = append(list, retained{l.Name, n})
-		}
-		if c.JSON {
-			return term.PrintJSON(s.Out, list)
-		}
-		return c.print(s, keep, list)
+	act, now := recall.Drop, time.Now()
+	if c.DryRun {
+		act = recall.Overdue
+	}
+	cfg, err := c.Load()
+	if err != nil {
+		return err
+	}
+	keep, list := cfg.AccessRetention.Duration(), []retained{}
+	err = c.EachLedger(ctx, func(store store.Database, l ledger.Info) error {
+		n, err := act(ctx, store, ledger.IDOf(l.Origin), keep, now)
+		list = append(list, retained{l.Name, n})
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return term.PrintJSON(s.Out, list)
+	}
+	return c.print(s, keep, list)
 }
 
 func (c retentionRunCmd) print(s term.Streams, keep time.Duration, list []retained) error {

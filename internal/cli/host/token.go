@@ -12,9 +12,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/cli/remote"
-	"shuffled/internal/config"
 	"shuffled/internal/ledger"
-	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
@@ -68,12 +66,10 @@ func credentialRequest(body *audit.Credential, hash [32]byte) client.CredentialR
 		req.Action, req.Reason = client.CredentialRequestActionRevoke, remote.Given(body.Reason)
 		return req
 	}
-	role, shown := client.Role(body.Role.String()), client.Hash(hash)
-	req.Action, req.Role, req.Identity, req.Tables, req.Hash = client.CredentialRequestActionCreate, &role,
-		&body.Identity, body.Tables, &shown
+	req.Action, req.Role = client.CredentialRequestActionCreate, new(client.Role(body.Role.String()))
+	req.Identity, req.Tables, req.Hash = &body.Identity, body.Tables, new(client.Hash(hash))
 	if body.Expires != 0 {
-		at := client.Timestamp{Time: time.UnixMilli(body.Expires)}
-		req.Expires = &at
+		req.Expires = &client.Timestamp{Time: time.UnixMilli(body.Expires)}
 	}
 	return req
 }
@@ -126,21 +122,15 @@ func (c *tokenListCmd) list(ctx context.Context, s term.Streams) ([]listedToken,
 		}
 		return toldTokens(told), nil
 	}
+	state, _, err := c.ReadState(ctx, c.Ledger)
+	if err != nil {
+		return nil, err
+	}
 	list := []listedToken{}
-	err := c.WithLedgers(ctx, func(cfg *config.Config, store store.Database, infos []ledger.Info) error {
-		state, _, err := ledger.ReadState(ctx, store, c.Ledger)
-		if errors.Is(err, ledger.ErrNotFound) {
-			return fmt.Errorf("there is no ledger %s in %s", c.Ledger, place.Database(cfg))
-		}
-		if err != nil {
-			return err
-		}
-		for _, h := range state.Holders() {
-			list = append(list, listToken(h))
-		}
-		return nil
-	})
-	return list, err
+	for _, h := range state.Holders() {
+		list = append(list, listToken(h))
+	}
+	return list, nil
 }
 
 // listed writes a time as the list shows it, "" for none.
@@ -199,8 +189,7 @@ func (c tokenRevokeCmd) Run(ctx context.Context, s term.Streams) error {
 		return term.Usage("the public id %s", err)
 	}
 	err := c.change(ctx, s, &audit.Credential{Kind: audit.CredentialRevoked, ID: c.ID, Reason: c.Because}, [32]byte{})
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) && illegal.Code == audit.RuleCredential {
+	if illegal, ok := errors.AsType[*audit.Illegal](err); ok && illegal.Code == audit.RuleCredential {
 		return fmt.Errorf("ledger %s has no token %s in force", c.Ledger, c.ID)
 	}
 	if err != nil {

@@ -94,8 +94,7 @@ Example:
 }
 
 func (c *TakeoverCmd) Run(ctx context.Context, s term.Streams) error {
-	extent := client.Extent(c.Extent)
-	req := client.TakeoverRequest{Reason: c.Because, Extent: &extent}
+	req := client.TakeoverRequest{Reason: c.Because, Extent: new(client.Extent(c.Extent))}
 	return change(ctx, &c.Flags, s, &c.ID, (*client.Client).TakeOver, req,
 		func(_ *client.Committed, taken *client.Takeover) error {
 			said := fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed", c.ID.Number,

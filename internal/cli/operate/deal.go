@@ -45,8 +45,7 @@ func (c *DealCmd) Run(ctx context.Context, s term.Streams) error {
 		req.Runs = append(req.Runs, run)
 	}
 	if c.Close != "" {
-		closing := closeRequest(c.Close, c.Because)
-		req.Close = &closing
+		req.Close = new(closeRequest(c.Close, c.Because))
 	} else if c.Because != "" {
 		return term.Usage("--reason goes with --close")
 	}

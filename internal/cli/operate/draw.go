@@ -16,7 +16,7 @@ import (
 type DrawCmd struct {
 	remote.Flags
 	terms
-	Ranges  string `xor:"what" placeholder:"K,K,…" help:"A value from 1 to each of these, independent of each other: 6,6 are two dice. 6x3 is 6,6,6."`
+	Ranges  string `xor:"what" placeholder:"K,K,…" help:"A value from 1 to each of these, independent of each other: 6,6 are two dice, 6x3 is 6,6,6. No value is 0: roulette is a wheel."`
 	Numbers string `xor:"what" placeholder:"TAKE/OF" help:"TAKE of the numbers 1 to OF, none twice, in the order drawn: 20/80."`
 	Wheel   string `xor:"what" placeholder:"LABEL:WEIGHT,…" help:"One spin of a wheel, each label as likely as its weight is of all weights."`
 }
@@ -27,7 +27,7 @@ func (DrawCmd) Help() string {
 Examples:
 
     shuffled draw --table craps-1 --ranges 6,6
-    shuffled draw --table roulette-1 --ranges 37
+    shuffled draw --table roulette-1 --wheel "$(seq -s, -f '%g:1' 0 36)"
     shuffled draw --table keno-1 --numbers 20/80
     shuffled draw --table wheel-1 --wheel 1:24,2:15,5:7,10:4,20:2,joker:2
     shuffled deal 2 --first 0 --run 2:board::public --close completed`

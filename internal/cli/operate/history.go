@@ -102,8 +102,7 @@ func previousOf(s historyStep) string {
 func (c *HistoryCmd) step(ctx context.Context, d *client.Client, id uint64, walked []historyStep) (_ historyStep,
 	gap string, err error) {
 	text, err := d.Receipt(ctx, id)
-	var no *client.Error
-	if errors.As(err, &no) && no.Code == client.CodeNotFound {
+	if no, ok := errors.AsType[*client.Error](err); ok && no.Code == client.CodeNotFound {
 		return historyStep{}, fmt.Sprintf("the daemon has no entry %d", id), nil
 	}
 	if err != nil {

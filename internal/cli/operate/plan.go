@@ -82,8 +82,7 @@ func (t *terms) plan(cut bool) (*client.MixPlan, error) {
 		}
 	}
 	if cut {
-		yes := client.MixPlanCutTrue
-		p.Cut = &yes
+		p.Cut = new(client.MixPlanCutTrue)
 	}
 	return p, nil
 }

@@ -18,7 +18,11 @@ import (
 // WithLedger opens one ledger as its writer, while no daemon of this data directory does,
 // for a command that writes an entry.
 func (p Flags) WithLedger(ctx context.Context, name string, do func(*ledger.Ledger) error) error {
-	return p.withStore(ctx, func(cfg *config.Config, store store.Database) error {
+	cfg, err := p.LoadOf(name)
+	if err != nil {
+		return err
+	}
+	return withStore(ctx, cfg, func(store store.Database) error {
 		l, err := openOffline(ctx, cfg, store, name)
 		if err != nil {
 			return err

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 	"shuffled/internal/near"
@@ -50,6 +52,33 @@ func (p Flags) Load() (*config.Config, error) {
 	}
 	cfg.Resolve()
 	return cfg, nil
+}
+
+// databaseEnv names the daemon's database, as the configuration does, and no ledger's own.
+const databaseEnv = "SHUFFLED_DATABASE"
+
+// overrides reports whether --database stands for the database of every ledger.
+func (p Flags) overrides() bool { return p.Database != "" && p.Database != os.Getenv(databaseEnv) }
+
+// LoadOf is Load for one ledger: with its own database, if it has one and --database names none.
+func (p Flags) LoadOf(ledger string) (*config.Config, error) {
+	cfg, err := p.Load()
+	if err != nil || p.overrides() {
+		return cfg, err
+	}
+	return cfg.Of(LedgerOf(cfg, ledger)), nil
+}
+
+// LoadEach is Load for every database of the configuration, or for the one that --database names.
+func (p Flags) LoadEach() ([]*config.Config, error) {
+	cfg, err := p.Load()
+	switch {
+	case err != nil:
+		return nil, err
+	case p.overrides():
+		return []*config.Config{cfg}, nil
+	}
+	return cfg.Databases(), nil
 }
 
 const sqliteScheme = "sqlite:"
@@ -113,28 +142,55 @@ func noDatabase(path string, err error) error {
 }
 
 // withStore opens the store, as its owner if need be.
-func (p Flags) withStore(ctx context.Context, do func(*config.Config, store.Database) error) error {
-	cfg, err := p.Load()
-	if err != nil {
-		return err
-	}
+func withStore(ctx context.Context, cfg *config.Config, do func(store.Database) error) error {
 	store, err := OpenStore(ctx, cfg, true)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	return do(cfg, store)
+	return do(store)
 }
 
-// WithLedgers opens the store and lists its ledgers.
-func (p Flags) WithLedgers(ctx context.Context, do func(*config.Config, store.Database, []ledger.Info) error) error {
-	return p.withStore(ctx, func(cfg *config.Config, store store.Database) error {
-		infos, err := store.Ledgers(ctx)
+// EachLedger opens every database in turn, and calls do for each ledger in it.
+func (p Flags) EachLedger(ctx context.Context, do func(store.Database, ledger.Info) error) error {
+	all, err := p.LoadEach()
+	if err != nil {
+		return err
+	}
+	for _, cfg := range all {
+		err := withStore(ctx, cfg, func(store store.Database) error {
+			infos, err := store.Ledgers(ctx)
+			if err != nil {
+				return fmt.Errorf("listing ledgers: %w", err)
+			}
+			for _, info := range infos {
+				if err := do(store, info); err != nil {
+					return fmt.Errorf("ledger %s: %w", info.Name, err)
+				}
+			}
+			return nil
+		})
 		if err != nil {
-			return fmt.Errorf("listing ledgers: %w", err)
+			return err
 		}
-		return do(cfg, store, infos)
+	}
+	return nil
+}
+
+// ReadState folds the stored ledger of this name, which a daemon may be writing.
+func (p Flags) ReadState(ctx context.Context, name string) (state *audit.State, head ledger.Head, err error) {
+	cfg, err := p.LoadOf(name)
+	if err != nil {
+		return nil, head, err
+	}
+	err = withStore(ctx, cfg, func(store store.Database) (err error) {
+		state, head, err = ledger.ReadState(ctx, store, name)
+		if errors.Is(err, ledger.ErrNotFound) {
+			return fmt.Errorf("there is no ledger %s in %s", name, Database(cfg))
+		}
+		return err
 	})
+	return state, head, err
 }
 
 // Database names the configured database without its password.
@@ -143,6 +199,17 @@ func Database(cfg *config.Config) string {
 		return fmt.Sprintf("the embedded store %s", path)
 	}
 	return "PostgreSQL"
+}
+
+// First returns the name of the first ledger that names the database of these settings as its own,
+// "" for the daemon's database.
+func First(cfg *config.Config) string {
+	for _, l := range cfg.Ledgers {
+		if l.Database != "" && l.Database == cfg.Database {
+			return l.Name
+		}
+	}
+	return ""
 }
 
 // Tables are those of the configured database.

@@ -299,7 +299,8 @@ func ReadKey(flag, arg string) (string, error) {
 	}
 	vkey, err := keys.ReadVKey(arg)
 	if err != nil {
-		return "", term.Usage("%s: %s", flag, term.Visible(err.Error()))
+		return "", term.Usage("%s: %s; it takes a .vkey file, and a .key file is its owner's secret", flag,
+			term.Visible(err.Error()))
 	}
 	return vkey, nil
 }

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/sync/errgroup"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/cli/place"
+	"shuffled/internal/codealer"
+	"shuffled/internal/config"
+	"shuffled/internal/dealer"
+	"shuffled/internal/follow"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/store"
+	"shuffled/internal/term"
+	"shuffled/internal/webhook"
+)
+
+// openAtOnce is how many ledgers of a database are opened at a time. Most of it is waiting:
+// for witnesses that do not answer it takes seconds.
+const openAtOnce = 32
+
+// openedLedger is a ledger that is open, with what the house keeps for it.
+type openedLedger struct {
+	dealer  *dealer.Dealer
+	store   store.Database
+	way     *codealer.CoDealers // to its co-dealers; nil without any
+	feed    *follow.Feed
+	senders []*webhook.Sender
+}
+
+func (s *openedLedger) ledger() *ledger.Ledger { return s.dealer.Ledger() }
+
+// toOpen is a ledger of the configuration with its keys.
+type toOpen struct {
+	config.Ledger
+	origin  string
+	signers []note.Signer
+}
+
+// opener opens ledgers when a daemon starts.
+type opener struct {
+	*house
+	words
+	event audit.Event
+	start *waiting
+	serve func(*openedLedger) error // is handed each ledger
+}
+
+// open returns the ledgers that are open.
+func (h *house) open() []*openedLedger {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.ledgers)
+}
+
+// openLedgers opens every database of the configuration and the ledgers in it, and hands those
+// of one database to serve when all of them are open: a database that does not answer is tried
+// again, and the ledgers in the others do not wait for it. What does not pass by itself ends the
+// start, for it is a doubt about keys, evidence or configuration.
+func (h *house) openLedgers(ctx context.Context, w words, start *waiting, serve func(*openedLedger) error) error {
+	o := opener{house: h, words: w, start: start, serve: serve}
+	ledgers, err := o.readKeys()
+	if err != nil {
+		return err
+	}
+	if o.event, err = place.Describe(h.cfg); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, of := range h.cfg.Databases() {
+		here := slices.DeleteFunc(slices.Clone(ledgers),
+			func(l toOpen) bool { return h.cfg.Of(l.Ledger).Database != of.Database })
+		group.Go(func() error { return o.database(ctx, of, here) })
+	}
+	return group.Wait()
+}
+
+// readKeys reads the keys of all ledgers, one at a time: a passphrase takes memory.
+func (o *opener) readKeys() (ledgers []toOpen, err error) {
+	passphrase, err := keys.ReadPassphrase(o.cfg.PassphraseFile)
+	if err != nil {
+		return nil, err
+	}
+	named := o.adoptAct == nil // the ledger of the act
+	for _, c := range o.cfg.Ledgers {
+		l := toOpen{Ledger: c}
+		if l.origin, l.signers, err = place.ReadSigners(c, passphrase); err != nil {
+			return nil, fmt.Errorf("opening ledger %s: %w", c.Name, err)
+		}
+		named = named || o.adoptAct.Origin == l.origin
+		ledgers = append(ledgers, l)
+	}
+	if !named {
+		return nil, term.Usage("--adopt-act: it is of the ledger %s, which this daemon does not serve",
+			term.Visible(o.adoptAct.Origin))
+	}
+	return ledgers, nil
+}
+
+// database opens one and the ledgers in it.
+func (o *opener) database(ctx context.Context, of *config.Config, ledgers []toOpen) error {
+	what, first := "the database", place.First(of)
+	if first != "" {
+		what += " of ledger " + first
+	}
+	again := false
+	db, err := insist(ctx, o.start, first, what, func(s *step) (store.Database, error) {
+		again = s.again
+		return place.OpenStore(ctx, of, o.dev)
+	})
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	o.stores[first] = db
+	o.mu.Unlock()
+	if err := place.MakeData(o.cfg.Data); err != nil {
+		return err
+	}
+	opened := make([]*openedLedger, len(ledgers))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(openAtOnce)
+	for i, l := range ledgers {
+		group.Go(func() (err error) {
+			opened[i], err = o.ledger(ctx, l, db, again)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		opened = slices.DeleteFunc(opened, func(s *openedLedger) bool { return s == nil })
+		return errors.Join(err, closeLedgers(opened))
+	}
+	o.mu.Lock()
+	o.ledgers = append(o.ledgers, opened...)
+	o.mu.Unlock()
+	for _, s := range opened {
+		o.follow(s)
+		if err := o.serve(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ledger opens one. It returns it with an error that came later. again is whether the database did not answer at first:
+// what an operator said to this start was said of what stood then, and does not hold for a later attempt.
+func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again bool) (*openedLedger, error) {
+	info := ledger.Info{Name: c.Name, Origin: c.origin}
+	l, err := insist(ctx, o.start, info.Name, "ledger "+info.Name+" to open", func(s *step) (*ledger.Ledger, error) {
+		opening := place.LedgerConfig(o.cfg, c.Mark, info, c.signers)
+		opening.Store, opening.Start, opening.Log, opening.Tiles = db, o.event, o.log, o.tiles
+		if again = again || s.again; !again {
+			opening.AdoptHead, opening.AdoptAct = o.adopt(info.Origin)
+		}
+		opening.Step, opening.Appended = s.next, o.appended
+		return ledger.Open(ctx, opening)
+	})
+	if err != nil {
+		return nil, place.ExplainOpen(ctx, db, err, info)
+	}
+	houses, err := readHouses(c.Houses)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	s := &openedLedger{store: db}
+	if s.way, err = o.openCoDealers(c.Ledger, l, o.words); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	var reach dealer.CoDealer
+	if s.way != nil {
+		reach = s.way
+	}
+	s.dealer = dealer.New(dealer.Config{
+		Houses: houses, CoDealer: reach,
+		Ledger: l, Store: db, Entropy: o.entropy, Keys: o.ring, Log: o.log,
+		Now:      func() int64 { return time.Now().UnixMilli() },
+		Rotation: o.cfg.DisclosureRotation.Duration(),
+		Round:    rounds(o.cfg.Beacon.Relays),
+		Watch:    o.monitor.Watch,
+	})
+	s.feed = follow.New(follow.Config{Ledger: l, Dealer: s.dealer, Now: time.Now, Log: o.log})
+	if s.senders, err = o.openWebhooks(c.Ledger, s); err != nil {
+		return s, err
+	}
+	switch {
+	case o.clearLatch == "" || !l.Live().Latched:
+	case again:
+		o.log.Error("the latch is not cleared: the database did not answer when the daemon started; start it again",
+			"ledger", info.Name)
+	default:
+		_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{
+			&audit.Event{Kind: audit.EventLatchClear, Reason: o.clearLatch}}})
+		if err != nil {
+			return s, fmt.Errorf("clearing the entropy latch of ledger %s: %w", info.Name, err)
+		}
+	}
+	return s, nil
+}
+
+func closeLedgers(ledgers []*openedLedger) error {
+	var errs []error
+	for _, s := range ledgers {
+		if s.way != nil {
+			s.way.Close()
+		}
+		errs = append(errs, s.ledger().Close())
+	}
+	return errors.Join(errs...)
+}
