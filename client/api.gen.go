@@ -773,7 +773,8 @@ type DrawsRequest struct {
 	// each run is public. What is committed is a draw for each number, which a mix moves.
 	Numbers *Numbers `json:"numbers,omitempty"`
 
-	// Ranges A value from 1 to each of these, independent of the others.
+	// Ranges A value from 1 to each of these, independent of the others. No value is 0, so roulette is a wheel
+	// with the stops 0 to 36 and no range of 37.
 	Ranges []uint32 `json:"ranges,omitempty"`
 
 	// Table The table. Its shuffles and draws are numbered 1, 2, 3 and so on, without gaps.

@@ -210,8 +210,7 @@ func (c *Client) batchOf(ctx context.Context, steps []Step, allOrNone bool) (*Ba
 	}
 	req := new(BatchRequest)
 	if allOrNone {
-		all := BatchRequestAllOrNone(true)
-		req.AllOrNone = &all
+		req.AllOrNone = new(BatchRequestAllOrNone(true))
 	}
 	for i := range steps {
 		step := &steps[i]

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,15 +92,9 @@ func newClient(cfg Config) (*Client, error) {
 	if err := audit.CheckName(cfg.Ledger); err != nil {
 		return nil, fmt.Errorf("the ledger's name %w", err)
 	}
-	if cfg.Attempts == 0 {
-		cfg.Attempts = 8
-	}
-	if cfg.Pause == 0 {
-		cfg.Pause = 100 * time.Millisecond
-	}
-	if cfg.MaxPause == 0 {
-		cfg.MaxPause = 5 * time.Second
-	}
+	cfg.Attempts = cmp.Or(cfg.Attempts, 8)
+	cfg.Pause = cmp.Or(cfg.Pause, 100*time.Millisecond)
+	cfg.MaxPause = cmp.Or(cfg.MaxPause, 5*time.Second)
 	if cfg.Attempts < 0 || cfg.Pause < 0 || cfg.MaxPause < cfg.Pause {
 		return nil, errors.New("attempts and pauses are positive, and the first pause is the shortest")
 	}

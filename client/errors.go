@@ -24,8 +24,7 @@ func (u *unresolved) Unwrap() error { return u.error }
 
 // open reports whether an attempt that ended like this may have been heard.
 func open(err error) bool {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code == CodeOutcomeUnknown || e.Code == "" && e.Status >= 500
 	}
 	var u *unheard

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strconv"
 	"strings"
 
 	"shuffled/client"
@@ -215,8 +216,9 @@ func Example_draws() {
 	dice := play(2, client.DrawsRequest{Table: "craps", Ranges: []uint32{6, 6}})
 	fmt.Println("two dice show 2 to 12:", sum(dice.Shows) >= 2 && sum(dice.Shows) <= 12)
 
-	spin := play(1, client.DrawsRequest{Table: "roulette", Ranges: []uint32{37}})
-	fmt.Println("the ball lies in one of 37 pockets:", spin.Shows[0] >= 1 && spin.Shows[0] <= 37)
+	spin := play(1, client.DrawsRequest{Table: "roulette", Wheel: client.Roulette("0")})
+	pocket, err := strconv.Atoi(names(spin)[0]) // the label of the stop, and no drawn value: 37 is none
+	fmt.Println("the ball lies in one of 37 pockets:", err == nil && pocket >= 0 && pocket <= 36)
 
 	keno := play(20, client.DrawsRequest{Table: "keno", Numbers: &client.Numbers{Of: 80, Take: 20}})
 	fmt.Println(len(keno.Shows), "of 80 numbers")

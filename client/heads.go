@@ -56,13 +56,6 @@ func (h *heads) size() uint64 {
 	return h.newest.Size
 }
 
-// Seen returns size and root of the newest checkpoint that the client accepted, 0 before one.
-func (c *Client) Seen() (size uint64, root [32]byte) {
-	c.heads.mu.Lock()
-	defer c.heads.mu.Unlock()
-	return c.heads.newest.Size, c.heads.newest.Root
-}
-
 // add accepts a checkpoint whose signature holds, unless another one of its size
 // has another root. open is false for one that the newest was proved to extend.
 func (h *heads) add(n head) (contradicts *head, open bool) {

@@ -57,18 +57,19 @@ func (c *Client) SaidKeys(ctx context.Context) (*Keys, error) {
 func (c *Client) saidBy(e proved) (keys []Key) {
 	for _, r := range audit.KeyRecords(e.index, e.Entry) {
 		k := Key{Subject: KeySubject(r.Subject.String()), Entry: e.index, Time: timestamp(r.Time)}
-		id, text := Hash(r.ID), string(r.Policy)
+		if r.Subject != audit.SubjectPolicy {
+			k.ID = new(Hash(r.ID))
+		}
 		switch r.Subject {
 		case audit.SubjectPolicy:
-			k.Policy = &text
+			k.Policy = new(string(r.Policy))
 		case audit.SubjectSigning:
 			vkey, _ := audit.VKey(c.origin, r.Public) // "" for a key of another kind, which the rules forbid
-			k.ID, k.Vkey = &id, &vkey
+			k.Vkey = &vkey
 		case audit.SubjectRetirement:
-			retired, from := KeyRetired(r.Retired.String()), timestamp(r.From)
-			k.ID, k.Retired, k.From = &id, &retired, &from
+			k.Retired, k.From = new(KeyRetired(r.Retired.String())), new(timestamp(r.From))
 		default:
-			k.ID, k.Public = &id, r.Public
+			k.Public = r.Public
 		}
 		keys = append(keys, k)
 	}

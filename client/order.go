@@ -168,12 +168,10 @@ func (c *Client) Asked(ctx context.Context, order uint64, first int) (*Given, er
 func (c *Client) EndOrder(ctx context.Context, order uint64, follows string) error {
 	req := CloseRequest{Outcome: OutcomeCompleted, Follows: &follows}
 	if follows == "" {
-		cancelled := ReasonGameCancelled
-		req = CloseRequest{Outcome: OutcomeVoid, Reason: &cancelled}
+		req = CloseRequest{Outcome: OutcomeVoid, Reason: new(ReasonGameCancelled)}
 	}
 	_, err := c.closeShuffle(ctx, order, req)
-	var e *Error
-	if errors.As(err, &e) && (e.Code == CodeRepeated || e.Code == CodeDeadline) {
+	if e, ok := errors.AsType[*Error](err); ok && (e.Code == CodeRepeated || e.Code == CodeDeadline) {
 		return nil
 	}
 	return err

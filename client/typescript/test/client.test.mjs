@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { daemon } from "./daemon.mjs";
 import { Liar } from "./liar.mjs";
-import { Client, ShuffledError, isFault, newKey, newSlot, verify } from "../dist/index.js";
+import { Client, ShuffledError, isFault, newKey, newSlot, roulette, verify } from "../dist/index.js";
 
 const SEATS = [
   { count: 2, purpose: "seat", recipient: "seat-1" },
@@ -67,6 +67,15 @@ test("a mix of slots and a cut, draws, numbers, and a child", async (t) => {
     (await c.deal(wheel, { first: 0, runs: [{ count: 1, purpose: "board", public: true }] })).cards[0].card,
     /^(win|lose)$/,
   );
+  const ball = await c.draws(newKey(), { table: "roulette", wheel: roulette("0", "00") });
+  const lies = (await c.deal(ball, { first: 0, runs: [{ count: 1, purpose: "board", public: true }] })).cards[0].card;
+  assert.ok(["0", "00", ...Array.from({ length: 36 }, (_, i) => `${i + 1}`)].includes(lies), lies);
+  const terms = await c.putTerms({ kind: "wheel", labels: roulette("0") }); // for a spin that a mix moves
+  const spin = newSlot(c.origin, "roulette"),
+    mixed = await c.draws(newKey(), { table: "roulette", ranges: [37], terms, mix: { slots: [spin.hash] } });
+  await c.mix(mixed, { slots: [spin.value] });
+  const told = await c.deal(mixed, { first: 0, runs: [{ count: 1, purpose: "board", public: true }] });
+  assert.equal(told.labels[0], `${told.shows[0] - 1}`);
   const keno = await c.draws(newKey(), { table: "keno", numbers: { of: 80, take: 20 } });
   const drawn = await c.deal(keno, { first: 0, runs: [{ count: 20, purpose: "board", public: true }] });
   assert.equal(new Set(drawn.shows).size, 20);

@@ -245,7 +245,10 @@ export interface components {
         DrawsRequest: {
             /** @description The table. Its shuffles and draws are numbered 1, 2, 3 and so on, without gaps. */
             table: components["schemas"]["Name"];
-            /** @description A value from 1 to each of these, independent of the others. */
+            /**
+             * @description A value from 1 to each of these, independent of the others. No value is 0, so roulette is a wheel
+             *     with the stops 0 to 36 and no range of 37.
+             */
             ranges?: number[];
             numbers?: components["schemas"]["Numbers"];
             /** @description One spin of a wheel whose stops have exact integer weights, at most 4,096 together. */

@@ -7,4 +7,5 @@ export { newKey } from "./key.ts";
 export type { CallOptions, Config } from "./ledger.ts";
 export type { State } from "./log.ts";
 export { newSlot } from "./slot.ts";
+export { roulette } from "./wheel.ts";
 export type * from "./api.gen.ts";
