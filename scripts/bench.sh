@@ -1,12 +1,14 @@
 #!/bin/sh
 # Compares shuffled with what a user would pick instead, in one run on this
-# machine (perf/bench). Arguments go to the test:
+# machine (perf/bench), and prints last which goals are reached. Arguments go to the test:
 #
 #   -quick           one short round, to see that it works
 #   -period 10s      how long each load is measured in a round
 #   -rounds 5        how often the rivals take turns
 #   -open 1000000    how many shuffles are open in the row that never closes them
-#   -only NAME       only one section: hands, strangers (dealing while strangers read), open or ledgers
+#   -entries 1000000 how large the ledger is that one of 100,000 entries is compared with
+#   -only NAME       only one section: hands, strangers (dealing while strangers read), open, ledgers, blind
+#                    (a house and its co-dealer, two daemons) or growth
 #   -json FILE       the table as JSON, alongside the text
 set -eu
 sh scripts/postgres.sh

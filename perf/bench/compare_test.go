@@ -13,10 +13,11 @@ import (
 var (
 	compare  = flag.Bool("compare", false, "run the comparison (make bench)")
 	quick    = flag.Bool("quick", false, "with -compare: one short round, to see that it works")
-	only     = flag.String("only", "", "with -compare: only the section named: hands, strangers, open or ledgers")
+	only     = flag.String("only", "", "with -compare: only the section named: hands, strangers, open, ledgers, blind or growth")
 	period   = flag.Duration("period", 5*time.Second, "how long each load is measured in a round")
 	rounds   = flag.Int("rounds", 3, "how often the rivals take turns")
 	open     = flag.Int("open", 1_000_000, "how many shuffles are open in the row that never closes what it opens")
+	entries  = flag.Int("entries", 1_000_000, "size of the ledger that one of 100,000 entries is compared with")
 	jsonFile = flag.String("json", "", "file that the table is written to as JSON")
 )
 
@@ -34,7 +35,7 @@ func TestCompare(t *testing.T) {
 		t.Skip("a measurement, not a test: make bench")
 	}
 	if *quick {
-		*period, *rounds, *open = time.Second, 1, min(*open, 20_000)
+		*period, *rounds, *open, *entries = time.Second, 1, min(*open, 20_000), min(*entries, 200_000)
 	}
 	// Enough memory and log that no checkpoint falls into one load and not into
 	// another. Durability is that of testdb: fsync, full_page_writes,
@@ -54,6 +55,12 @@ func TestCompare(t *testing.T) {
 		measureAudit(t, all, binary)
 		compareOpen(t, all, s, binary)
 		compareLedgers(t, all, s, binary)
+		compareBlind(t, all, binary)
+		compareGrowth(t, all, s, binary)
+	case "blind":
+		compareBlind(t, all, binary)
+	case "growth":
+		compareGrowth(t, all, s, binary)
 	case "hands":
 		compareHands(t, all, s, binary)
 	case "strangers":
@@ -63,8 +70,9 @@ func TestCompare(t *testing.T) {
 	case "ledgers":
 		compareLedgers(t, all, s, binary)
 	default:
-		t.Fatalf("-only %s: hands, strangers, open or ledgers", *only)
+		t.Fatalf("-only %s: hands, strangers, open, ledgers, blind or growth", *only)
 	}
+	all.goals()
 	if *jsonFile != "" {
 		all.write(t, *jsonFile)
 	}

@@ -3,7 +3,6 @@ package bench
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,13 +59,7 @@ func loadAll(t *testing.T, ledgers []*service, connections int) result {
 // the default limits: a service for each ledger, all of one process.
 func startLedgers(t *testing.T, s *server, binary string) []*service {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
-	dir := t.TempDir()
+	addr, dir := free(t), t.TempDir()
 	data, config := filepath.Join(dir, "data"), filepath.Join(dir, "shuffled.toml")
 	text := fmt.Sprintf("data = %q\nlisten = %q\noperator_listen = \"\"\n[log]\nlevel = \"error\"\n", data, addr)
 	database := s.Database(t)

@@ -33,6 +33,7 @@ type service struct {
 	key        note.Verifier // nil: its answers prove nothing
 	database   string
 	data       string // the daemon's directory
+	dir        string // that it runs in; "" is this one
 	server     *server
 }
 
@@ -61,18 +62,8 @@ func startDaemon(t *testing.T, s *server, binary string) *service {
 // if it names none.
 func startDaemonOn(t *testing.T, s *server, binary, database string) *service {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
-	d := &service{url: "http://" + addr, database: database, data: filepath.Join(t.TempDir(), "data"), server: s}
-	args := []string{"serve", "--dev", "--data", d.data, "--listen", addr, "--log-level", "warn"}
-	if database != "" {
-		args = append(args, "--database", database)
-	}
-	d.run(t, binary, "/readyz", args...)
+	d := &service{url: "http://" + free(t), database: database, data: filepath.Join(t.TempDir(), "data"), server: s}
+	d.serveDev(t, binary)
 	read := func(name string) string {
 		b, err := os.ReadFile(filepath.Join(d.data, name))
 		if err != nil {
@@ -81,23 +72,39 @@ func startDaemonOn(t *testing.T, s *server, binary, database string) *service {
 		return strings.TrimSpace(string(b))
 	}
 	d.token = read("dealer.token")
+	var err error
 	if d.key, err = audit.ParseVKey(read("main.vkey")); err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
+// serveDev starts the daemon of a sandbox, for the first time or again.
+func (d *service) serveDev(t *testing.T, binary string) {
+	t.Helper()
+	args := []string{"serve", "--dev", "--log-level", "warn", "--data", d.data, "--listen",
+		strings.TrimPrefix(d.url, "http://")}
+	if d.database != "" {
+		args = append(args, "--database", d.database)
+	}
+	d.run(t, binary, "/readyz", args...)
+}
+
+// free returns an address that nobody listens on.
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
 // run starts the daemon and waits until the address answers.
 func (d *service) run(t *testing.T, binary, until string, args ...string) {
 	t.Helper()
-	d.cmd = exec.Command(binary, args...)
-	var log bytes.Buffer
-	d.cmd.Stdout, d.cmd.Stderr = &log, &log
-	tie(d.cmd)
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(d.stop)
+	log := d.begin(t, binary, args...)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if resp, err := http.Get(d.url + until); err == nil {
 			resp.Body.Close()
@@ -109,6 +116,20 @@ func (d *service) run(t *testing.T, binary, until string, args ...string) {
 			t.Fatalf("the daemon did not get ready:\n%s", log.String())
 		}
 	}
+}
+
+// begin starts the daemon, and returns what it prints.
+func (d *service) begin(t *testing.T, binary string, args ...string) *bytes.Buffer {
+	t.Helper()
+	d.cmd = exec.Command(binary, args...)
+	log := new(bytes.Buffer)
+	d.cmd.Stdout, d.cmd.Stderr, d.cmd.Dir = log, log, d.dir
+	tie(d.cmd)
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.stop)
+	return log
 }
 
 // startRival serves the rival on a new database: this test binary, once more.

@@ -6,17 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"shuffled/internal/audit"
-	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/store/postgres"
 )
@@ -35,41 +31,36 @@ func TestGrow(t *testing.T) {
 	if *database == "" {
 		t.Skip("-database was not given")
 	}
-	s, err := postgres.Open(t.Context(), *database, postgres.Options{AllowSuperuser: true})
-	if err != nil {
+	l, s := start(t, "start-up")
+	if err := Fill(t.Context(), l, *entries, *keyKind, t.Logf); err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	key, err := keys.ReadSigning(filepath.Join(*data, "main.key"), keys.Secret{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := ledger.Config{Store: s, Info: ledger.Info{Name: "main", Origin: key.Origin()},
-		Signers: []note.Signer{key.Signer()},
-		Mark:    filepath.Join(*data, "main.mark"), Start: audit.Event{Name: "growth"}}
-	l := start(t, c, "start-up")
-	newFiller(l, *keyKind).fill(t, l, *entries)
 	reads(t, l, s)
-	l.Close()
-	start(t, c, "start-up").Close()
+	closeAll(l, s)
+	closeAll(start(t, "start-up"))
 	if *full {
-		if err := os.Remove(c.Mark + ".cache"); err != nil {
+		if err := os.Remove(Mark(*data) + ".cache"); err != nil {
 			t.Fatal(err)
 		}
-		start(t, c, "start-up without the cache").Close()
+		closeAll(start(t, "start-up without the cache"))
 	}
 	disk(t)
 }
 
-func start(t *testing.T, c ledger.Config, what string) *ledger.Ledger {
+func start(t *testing.T, what string) (*ledger.Ledger, *postgres.Store) {
 	t.Helper()
 	began := time.Now()
-	l, err := ledger.Open(t.Context(), c)
+	l, s, err := Open(t.Context(), *database, *data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%s of %d entries: %v", what, l.Head().Size, time.Since(began).Round(time.Millisecond))
-	return l
+	return l, s
+}
+
+func closeAll(l *ledger.Ledger, s *postgres.Store) {
+	l.Close()
+	s.Close()
 }
 
 // reads measures what is read by index, each at random places.
