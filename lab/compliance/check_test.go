@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,6 +33,10 @@ func TestRows(t *testing.T) {
 			}
 			if r.Evidence == nil && r.NotShown == "" && r.Duty == "" {
 				t.Errorf("row %s: nothing shows it, and it does not say so", r.ID)
+			}
+			runs := func(e Evidence) bool { return e.Document == "" }
+			if r.Evidence != nil && !slices.ContainsFunc(r.Evidence, runs) {
+				t.Errorf("row %s: a text shows it, and nothing that runs", r.ID)
 			}
 		}
 	}

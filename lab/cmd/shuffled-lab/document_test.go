@@ -1,12 +1,17 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"shuffled/lab/battery"
+	"shuffled/lab/controls"
 )
 
 // labDocument is docs/LAB.md.
@@ -19,13 +24,13 @@ func labDocument(t *testing.T) string {
 	return string(text)
 }
 
-// TestDocumentCommands: each section of docs/LAB.md has a command that shows what it says, each
+// TestDocumentCommands: each section of docs/LAB.md, and each part of one, has a command that shows what it says, each
 // command of the lab in it is one, and each go test names tests that are there.
 func TestDocumentCommands(t *testing.T) {
 	t.Parallel()
 	text := labDocument(t)
 	labs, tests := 0, 0
-	for _, section := range strings.Split(text, "\n## ")[1:] {
+	for _, section := range sections.Split(text, -1)[1:] {
 		title, _, _ := strings.Cut(section, "\n")
 		found := commandsIn(section)
 		if len(found) == 0 {
@@ -52,9 +57,10 @@ func TestDocumentCommands(t *testing.T) {
 }
 
 var (
-	fenced = regexp.MustCompile("(?s)```([a-z]*)\n(.*?)```")
-	spans  = regexp.MustCompile("`([^`]+)`")
-	ends   = regexp.MustCompile(`\s(#|>|\\?\||\.\.\.)`)
+	sections = regexp.MustCompile(`\n###? `)
+	fenced   = regexp.MustCompile("(?s)```([a-z]*)\n(.*?)```")
+	spans    = regexp.MustCompile("`([^`]+)`")
+	ends     = regexp.MustCompile(`\s(#|>|\\?\||\.\.\.)`)
 )
 
 // commandsIn are the words of the commands in a section: of the lab from "lab" on, of go test and
@@ -141,5 +147,85 @@ func TestNothingRuns(t *testing.T) {
 	if found := commandsIn(section); len(found) != 4 || strings.Join(found[0], " ") != "lab kit --out k --json" ||
 		strings.Join(found[2], " ") != "lab decks --deck x" {
 		t.Errorf("%q", found)
+	}
+}
+
+// rowsOf are the cells of the table of docs/LAB.md whose head begins so.
+func rowsOf(t *testing.T, head string) (rows [][]string) {
+	t.Helper()
+	_, table, found := strings.Cut(labDocument(t), "\n"+head)
+	table, _, _ = strings.Cut(table, "\n\n")
+	for i, line := range strings.Split(table, "\n") {
+		if i > 1 {
+			rows = append(rows, strings.Split(strings.Trim(line, "| "), " | "))
+		}
+	}
+	if !found || len(rows) == 0 {
+		t.Fatalf("docs/LAB.md has no table %s", head)
+	}
+	return rows
+}
+
+// TestDocumentControls: the table of controls has each control, with the sample at which the
+// battery must find it, and the test that does: so that shuffled lab selftest tries each row.
+func TestDocumentControls(t *testing.T) {
+	t.Parallel()
+	var got, want []string
+	for _, row := range rowsOf(t, "| control | fault |") {
+		samples := strings.Split(row[2], ", ")
+		for i, name := range strings.Split(row[0], ", ") {
+			finder := ""
+			if len(row) > 3 {
+				finder = row[3]
+			}
+			sample := strings.ReplaceAll(samples[min(i, len(samples)-1)], ",", "")
+			got = append(got, strings.Join([]string{strings.Trim(name, "`"), sample, finder}, " "))
+		}
+	}
+	for _, c := range controls.All() {
+		want = append(want, strings.Join([]string{c.Name, strconv.FormatUint(c.Sample, 10), c.Finder}, " "))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the table has\n%q\nthe controls are\n%q", got, want)
+	}
+}
+
+// TestDocumentFamilies: the tables of tests have each family of the battery's and no other.
+func TestDocumentFamilies(t *testing.T) {
+	t.Parallel()
+	for head, shapes := range map[string][]battery.Shape{
+		"| test | in the rules |":     {{Cards: 52, Decks: 1}, {Cards: 5, Decks: 1}},
+		"| test | what is compared |": {{K: 6, Values: 2}, {K: 1000, Values: 2}},
+	} {
+		want, got := map[string]bool{}, map[string]bool{}
+		for _, shape := range shapes {
+			b, err := battery.New(shape)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for w, i := b.Worker(), 0; shape.Cards > 0 && i < 2000; i++ { // cuts of a new deck, which are no fair ones
+				cut := make([]uint32, shape.Cards)
+				for j := range cut {
+					cut[j] = uint32((i + j) % shape.Cards)
+				}
+				w.Add(cut)
+			}
+			r := b.Report()
+			for _, untested := range r.Untested {
+				family, _, _ := strings.Cut(untested, ":")
+				want[family] = true
+			}
+			for _, result := range r.Results {
+				want[result.Test] = true
+			}
+		}
+		for _, row := range rowsOf(t, head) {
+			got[strings.TrimSuffix(row[0], " †")] = true
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s has\n%v\nthe battery\n%v", head, got, want)
+		}
 	}
 }
