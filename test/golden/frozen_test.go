@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"shuffled/internal/disclosure"
 	"shuffled/internal/inspect"
@@ -23,7 +24,7 @@ const root = "../../testdata/v1"
 
 // frozen is the SHA-256 of SHA256SUMS, which has that of every other file. It changes in a release
 // candidate only, and never once version 1 is released (docs/STABILITY.md).
-const frozen = "06c58dfda6b08827186b0fc78b2e84128fcb8870d9d16dd4338eed23ce4546ed"
+const frozen = "110b354c5162bf0722b602f41c554dc8643d66806b552247a594e57c69f89c46"
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -68,35 +69,68 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// TestLedgers: the audit of each ledger finds what it found when it was written. A report may have
-// members that it did not have then.
+// TestLedgers: the audit of each ledger, and that of the pair, finds what it found when it was
+// written. A report may have members that it did not have then.
 func TestLedgers(t *testing.T) {
 	for _, name := range []string{"house", "lab", "sandbox"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(root, "ledgers", name)
-			var want, got any
-			must(t, json.Unmarshal(read(t, filepath.Join(dir, "report.json")), &want))
-			raw, err := json.Marshal(report(t, dir))
-			must(t, err)
-			must(t, json.Unmarshal(raw, &got))
-			if where := missing(want, got); where != "" {
-				t.Errorf("the report differs at %s", where)
-			}
+			same(t, filepath.Join(dir, "report.json"), report(t, dir))
 		})
+	}
+	t.Run("pair", func(t *testing.T) {
+		t.Parallel()
+		dir := filepath.Join(root, "ledgers")
+		same(t, filepath.Join(dir, "pair.json"), pairReport(t, dir))
+	})
+}
+
+// same holds a report against the file of the one that was written.
+func same(t *testing.T, file string, report any) {
+	t.Helper()
+	var want, got any
+	must(t, json.Unmarshal(read(t, file), &want))
+	raw, err := json.Marshal(report)
+	must(t, err)
+	must(t, json.Unmarshal(raw, &got))
+	if where := missing(want, got); where != "" {
+		t.Errorf("the report differs at %s", where)
 	}
 }
 
 // report is the audit of a ledger.
 func report(t *testing.T, dir string) *inspect.Report {
 	t.Helper()
-	source, err := inspect.OpenBundle(filepath.Join(dir, "bundle"))
-	must(t, err)
+	source, o := ledgerOf(t, dir)
 	defer source.Close()
-	r, err := inspect.Run(t.Context(), source, inspect.Options{Policy: read(t, filepath.Join(dir, "policy")),
-		Auditors: []*disclosure.Auditor{auditor(t, string(read(t, filepath.Join(dir, "auditor"))))}})
+	r, err := inspect.Run(t.Context(), source, o)
 	must(t, err)
 	return r
+}
+
+// pairReport is the audit of the house and the lab, which is its co-dealer.
+func pairReport(t *testing.T, dir string) *inspect.PairReport {
+	t.Helper()
+	var o inspect.PairOptions
+	house, of := ledgerOf(t, filepath.Join(dir, "house"))
+	defer house.Close()
+	o.House = of
+	lab, of := ledgerOf(t, filepath.Join(dir, "lab"))
+	defer lab.Close()
+	o.CoDealer, o.Limit = of, time.Hour
+	r, err := inspect.Pair(t.Context(), house, lab, o)
+	must(t, err)
+	return r
+}
+
+// ledgerOf opens the bundle in a directory, with what is trusted.
+func ledgerOf(t *testing.T, dir string) (*inspect.Bundle, inspect.Options) {
+	t.Helper()
+	source, err := inspect.OpenBundle(filepath.Join(dir, "bundle"))
+	must(t, err)
+	return source, inspect.Options{Policy: read(t, filepath.Join(dir, "policy")),
+		Auditors: []*disclosure.Auditor{auditor(t, string(read(t, filepath.Join(dir, "auditor"))))}}
 }
 
 // auditorPrefix begins the line of an auditor's private key, as its file has it.

@@ -322,6 +322,7 @@ func (s *story) write(dir string, of ...*daemon) {
 		put("ledgers/"+name+"/auditor", auditorLine(d.origin)+"\n")
 		put("ledgers/"+name+"/report.json", asJSON(t, report(t, filepath.Join(dir, "ledgers", name))))
 	}
+	put("ledgers/pair.json", asJSON(t, pairReport(t, filepath.Join(dir, "ledgers"))))
 }
 
 // orders are those of a co-dealer, which its house named.
