@@ -3,11 +3,12 @@
 #
 #     sh scripts/release.sh DIR [KEY]
 #
-# DIR, which must not be there, gets the programs of each platform, Debian packages, an OCI
-# image, the bill of materials (CycloneDX), the provenance (in-toto) and SHA256SUMS. KEY is an
-# Ed25519 private key in PEM ("openssl genpkey -algorithm ed25519"): it signs SHA256SUMS into
-# SHA256SUMS.sig. Without it nothing is signed. PLATFORMS="linux-amd64" makes fewer. While the
-# first heading of CHANGELOG.md names no version, the version names the commit.
+# DIR, which must not be there, and is dist if it lies in the checkout, gets the programs of
+# each platform, Debian packages, an OCI image, the bill of materials (CycloneDX), the
+# provenance (in-toto) and SHA256SUMS. KEY is an Ed25519 private key in PEM ("openssl genpkey
+# -algorithm ed25519"): it signs SHA256SUMS into SHA256SUMS.sig. Without it nothing is
+# signed. PLATFORMS="linux-amd64" makes fewer. While the first heading of CHANGELOG.md names
+# no version, the version names the commit.
 #
 # Anybody checks it with plain tools, and a program checks itself:
 #
@@ -22,6 +23,10 @@ dir=$(cd "$1" && pwd)
 key=${2-}
 case $key in '' | /*) ;; *) key=$PWD/$key ;; esac
 cd "$(dirname "$0")/.."
+case $dir in "$PWD"/*) git check-ignore -q "$dir" || {
+	echo "release: $dir lies in the checkout, and git does not ignore it: name dist, or one elsewhere" >&2
+	exit 2
+} ;; esac
 unchanged() {
 	[ -z "$(git status --porcelain)" ] && [ "$(git rev-parse HEAD)" = "$commit" ] && return
 	echo 'release: the checkout has changes: commit them first, and make none until the release is there' >&2

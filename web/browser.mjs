@@ -92,7 +92,7 @@ export class Browser {
       this.waiting.delete(m.id);
       if (m.error) reject?.(new Error(m.error.message)); else resolve?.(m.result);
     } else {
-      if (m.method === "Log.entryAdded") this.log.push(m.params.entry.text);
+      if (m.method === "Log.entryAdded") this.log.push([m.params.entry.text, m.params.entry.url].filter(Boolean).join(" "));
       if (m.method === "Network.requestWillBeSent") this.log.push(`asked for ${m.params.request.url}`);
       if (m.method === "Page.loadEventFired") this.loaded?.();
       if (m.method === "Inspector.targetCrashed") this.broke("the page crashed");

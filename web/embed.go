@@ -35,10 +35,10 @@ var ETag = pageTag()
 var Console []byte
 
 // ConsolePolicy is the Content-Security-Policy to serve Console under: it runs its own
-// script and no other, and asks the server that it came from and no other. Its bars have
-// heights that the script sets, which no hash covers and no policy forbids.
-var ConsolePolicy = "default-src 'none'; connect-src 'self'; script-src " + blockHash("script") + "; style-src " +
-	blockHash("style") + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// script and no other, and asks the server that it came from and no other; its icon is in it.
+// Its bars have heights that the script sets, which no hash covers and no policy forbids.
+var ConsolePolicy = "default-src 'none'; connect-src 'self'; img-src data:; script-src " + blockHash("script") +
+	"; style-src " + blockHash("style") + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // blockHash is the source expression that allows the one block of Console in a tag.
 func blockHash(tag string) string {

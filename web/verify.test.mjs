@@ -42,7 +42,7 @@ const TRANSCRIPTS = readJSON("audit", "testdata", "transcripts.json");
 test("every published vector file is read here", () => {
   const files = (...name) => readdirSync(path.join(DATA, ...name, "testdata")).filter((f) => f !== "rapid").sort(); // rapid: a failed run of a test
   assert.deepEqual(files("shuffle"), ["decks.txt", "shuffle.json"]);
-  assert.deepEqual(files("audit"), ["entries.json", "hashes.json", "ledgers.json", "legality.json", "receipts.json", "transcripts.json"]); // ledgers: of whole ledgers
+  assert.deepEqual(files("audit"), ["entries.json", "faulty.json", "hashes.json", "ledgers.json", "legality.json", "receipts.json", "transcripts.json"]); // faulty, ledgers: of whole ledgers
   assert.deepEqual(files("terms"), ["terms.json"]);
   assert.deepEqual(files("verify"), ["vectors"]);
 });

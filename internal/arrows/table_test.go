@@ -459,7 +459,7 @@ var monopolies = []monopoly{
 	// Nothing that is dealt or kept secret may come from a generator that can be
 	// seeded. Benchmarks compare against it.
 	{"math/rand", map[string]string{"perf/bench": "the rival"}},
-	{"math/rand/v2", map[string]string{"perf/bench": "the rival"}},
+	{"math/rand/v2", map[string]string{"perf/bench": "the rival", "perf/growth": "noise"}},
 	{"testing", map[string]string{
 		"internal/testdb":              "hands out databases to tests",
 		"internal/store/storetest":     "is a test suite",
