@@ -179,6 +179,35 @@ func TestSilentAtTheEnd(t *testing.T) {
 	})
 }
 
+// TestOverdueAsksOnce: a co-dealer that gives no answer is waited for once, and not for each of the hands that expire.
+func TestOverdueAsksOnce(t *testing.T) {
+	p := newPair(t, setting{})
+	for i := range 3 {
+		s := p.blind(fmt.Sprint("hand", i), func(r *dealer.ShuffleRequest) { r.Table = fmt.Sprint("t", i) })
+		p.deal(s.ID, 0, board(1))
+	}
+	p.house.clock.by.Store(int64(2 * time.Hour))
+	var mu sync.Mutex
+	asked := make(map[string]bool) // orders
+	p.front.fault.Store(new(func(w http.ResponseWriter, r *http.Request, _ func() *httptest.ResponseRecorder) bool {
+		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/shuffles/") {
+			mu.Lock()
+			asked[r.URL.Path] = true
+			mu.Unlock()
+		}
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	}))
+	if n, err := p.house.dealer.Expire(within(t, 20*time.Second)); n != 3 || err != nil {
+		t.Errorf("%d expired, %v", n, err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(asked) != 1 {
+		t.Errorf("the co-dealer was asked for %d orders, want 1: %v", len(asked), asked)
+	}
+}
+
 // TestRestarts: either side starts again in the middle of a hand, and the hand goes on.
 func TestRestarts(t *testing.T) {
 	p := newPair(t, setting{pool: 1})

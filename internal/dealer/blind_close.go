@@ -68,10 +68,13 @@ func (r *record) seen(o *order) audit.Head {
 // openedLast fills in the deal behind the last one of the shuffle, and returns it; nil if the
 // co-dealer has none.
 func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *CloseRequest) (*audit.Deal, error) {
-	if d.cfg.CoDealer == nil {
+	if d.cfg.CoDealer == nil || req.silent[o.origin] {
 		return nil, ErrCoDealer
 	}
 	g, err := d.cfg.CoDealer.Asked(ctx, o.origin, o.Index, r.next())
+	if req.silent != nil && errors.Is(err, ErrCoDealer) {
+		req.silent[o.origin] = true
+	}
 	if err != nil || g == nil {
 		return nil, err
 	}

@@ -145,10 +145,11 @@ type CloseRequest struct {
 	Reveal  []int         // places that become public in front of it; nil: none
 	Follows string        // of an order for another ledger: receipt of the close of its shuffle; "": none
 
-	follows *audit.Foreign // of Follows, checked
-	blind   *audit.Blind   // what the house knows of the co-dealer's order
-	end     keptEnd        // what is kept of a deal that it names
-	given   []byte         // of a deal in front of it: what the co-dealer gave, to be kept
+	follows *audit.Foreign  // of Follows, checked
+	blind   *audit.Blind    // what the house knows of the co-dealer's order
+	end     keptEnd         // what is kept of a deal that it names
+	given   []byte          // of a deal in front of it: what the co-dealer gave, to be kept
+	silent  map[string]bool // co-dealers, by origin, that gave no answer a moment ago, and are not asked; nil: ask
 }
 
 // Close is the answer to a CloseRequest, the same for ever, except Repeated.
