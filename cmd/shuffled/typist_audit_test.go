@@ -97,8 +97,11 @@ trap 'kill $!; wait' EXIT
 until curl -sf http://127.0.0.1:8080/readyz >/dev/null; do kill -0 $!; sleep 0.1; done
 `
 	said := y.block("docs/operations/blind.md", "shuffled serve --dev --co-dealer", "8080 &\n", ready)
-	if !strings.Contains(said, "co_dealer") || !strings.Contains(said, "PROVED") {
-		t.Errorf("%s", said)
+	for _, want := range []string{"co_dealer", "PROVED", "by its order", "Deal from it: shuffled deal",
+		"places 0 to 1 dealt"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in: %s", want, said)
+		}
 	}
 }
 

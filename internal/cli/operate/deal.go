@@ -15,11 +15,12 @@ import (
 // DealCmd is shuffled deal.
 type DealCmd struct {
 	remote.Flags
-	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
-	First   int        `required:"" placeholder:"PLACE" help:"The next place, counted from 0."`
-	Runs    []string   `required:"" name:"run" sep:"none" placeholder:"RUN" help:"COUNT:PURPOSE[:RECIPIENT[:public]]; purposes are seat, board, burn, discard, rabbit, order. May be given again."`
-	Close   string     `placeholder:"OUTCOME" enum:",completed,ended_early,void" default:"" help:"Close the shuffle with this deal: completed, ended_early or void."`
-	Because string     `name:"reason" placeholder:"REASON" help:"Why it is void, such as misdeal."`
+	ID      ShuffleArg   `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
+	First   int          `required:"" placeholder:"PLACE" help:"The next place, counted from 0."`
+	Runs    []string     `required:"" name:"run" sep:"none" placeholder:"RUN" help:"COUNT:PURPOSE[:RECIPIENT[:public]]; purposes are seat, board, burn, discard, rabbit, order. May be given again."`
+	State   *client.Hash `placeholder:"HASH" help:"Of a blind shuffle: the hash of the game's history up to this request, in base64."`
+	Close   string       `placeholder:"OUTCOME" enum:",completed,ended_early,void" default:"" help:"Close the shuffle with this deal: completed, ended_early or void."`
+	Because string       `name:"reason" placeholder:"REASON" help:"Why it is void, such as misdeal."`
 }
 
 func (DealCmd) Help() string {
@@ -36,7 +37,7 @@ Examples:
 }
 
 func (c *DealCmd) Run(ctx context.Context, s term.Streams) error {
-	req := client.DealRequest{First: c.First}
+	req := client.DealRequest{First: c.First, State: c.State}
 	for _, text := range c.Runs {
 		run, err := parseRun(text)
 		if err != nil {
@@ -159,11 +160,9 @@ func parseRun(text string) (client.Run, error) {
 		run.Recipient = &parts[2]
 	}
 	if len(parts) > 3 {
-		if parts[3] != "public" {
+		if run.Public = new(true); parts[3] != "public" {
 			return wrong()
 		}
-		public := true
-		run.Public = &public
 	}
 	return run, nil
 }

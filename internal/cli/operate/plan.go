@@ -22,6 +22,7 @@ type terms struct {
 	Table      string    `required:"" placeholder:"NAME" help:"The table. Its shuffles and draws are numbered 1, 2, 3 without gaps."`
 	Slot       []string  `sep:"none" placeholder:"HASH" help:"A player's slot hash, as shuffled slot new prints it. Repeat it for each player: the order counts."`
 	Beacon     roundFlag `help:"Plan a round of drand's quicknet: --beacon=ROUND, or --beacon for one some seconds ahead."`
+	CoDealer   bool      `help:"Deal it blind: its places go through an order of the co-dealer that the ledger names."`
 	CloseBy    string    `placeholder:"TIME" help:"When the daemon closes it as expired: 2026-03-14T15:00:00Z, or from now, as 45m. Default: the ledger's."`
 	GameRef    string    `placeholder:"NAME" help:"Your name for the game. No personal data."`
 	Disclosure string    `placeholder:"WHO" enum:",public,auditor" default:"" help:"Who gets the tape at the close: public or auditor. Default: the ledger's."`
@@ -64,7 +65,7 @@ func (t *terms) key() string {
 
 // plan returns the mix plan, nil for none.
 func (t *terms) plan(cut bool) (*client.MixPlan, error) {
-	if len(t.Slot) == 0 && !t.Beacon.asked && !cut {
+	if len(t.Slot) == 0 && !t.Beacon.asked && !cut && !t.CoDealer {
 		return nil, nil
 	}
 	p := new(client.MixPlan)
@@ -81,6 +82,9 @@ func (t *terms) plan(cut bool) (*client.MixPlan, error) {
 			p.Beacon.Round = &t.Beacon.round
 		}
 	}
+	if t.CoDealer {
+		p.CoDealer = new(client.MixPlanCoDealerTrue)
+	}
 	if cut {
 		p.Cut = new(client.MixPlanCutTrue)
 	}
@@ -93,10 +97,7 @@ func (t *terms) closeBy(now time.Time) (*client.Timestamp, error) {
 		return nil, nil
 	}
 	at, err := parseCloseBy(t.CloseBy, now)
-	if err != nil {
-		return nil, err
-	}
-	return &client.Timestamp{Time: at}, nil
+	return &client.Timestamp{Time: at}, err
 }
 
 // unknown tells which key repeats a request whose answer was lost.
@@ -140,7 +141,7 @@ func (t *terms) announce(s term.Streams, made *client.Committed, what, runs stri
 	s.Fact("commitment", "%s", made.Commitment)
 	s.Fact("deck root", "%s", made.DeckRoot)
 	t.facts(s, made)
-	if p := made.Plan; p != nil {
+	if p := made.Plan; p != nil && (len(p.Slots) > 0 || p.Beacon != nil || p.Cut) {
 		fmt.Fprintf(s.Out, "\nNothing is dealt before the mix. Players reveal once they hold this commit's receipt:\n  %s\n", mixCommand(made.ID, p))
 		return
 	}
@@ -159,6 +160,9 @@ func (t *terms) facts(s term.Streams, made *client.Committed) {
 func sayPlan(s term.Streams, p *client.Plan) {
 	if p == nil {
 		return
+	}
+	if of := p.CoDealer; of != nil {
+		s.Fact("co-dealer", "by its order %d", of.Index)
 	}
 	for i, hash := range p.Slots {
 		s.Fact(fmt.Sprintf("slot %d", i+1), "%s", hash)

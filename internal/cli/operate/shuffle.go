@@ -32,6 +32,7 @@ func (ShuffleCmd) Help() string {
     shuffled shuffle --table bac-1 --deck shoe-8 --end-at 380-400 --close-by 2h
     shuffled shuffle --table poker-8 --deck standard-52 --slot HASH --slot HASH --cut
     shuffled shuffle --table poker-8 --deck standard-52 --beacon
+    shuffled shuffle --table poker-8 --deck standard-52 --co-dealer --cut
     shuffled shuffle --table bac-1 --parent 41`
 }
 
