@@ -5,6 +5,6 @@
 //
 //	SHUFFLED_WRITE_GOLDEN=1 go test -C test -count=1 -v -run 'TestPlay$' ./golden
 //
-// writes the directory anew, from the daemon's own packages, with keys and tapes from a seed and
-// a clock that a test moves. That is for a version that is not released.
+// adds the ledgers that the directory does not have, from the daemon's own packages, with keys and
+// tapes from a seed and a clock that a test moves. A ledger that stands there stays as it is.
 package golden

@@ -74,13 +74,13 @@ func (w *world) witness(name string, long bool, logs ...note.Verifier) {
 	w.lines[name] = fmt.Sprintf("witness %s %s %s\n", name, vkey, address)
 }
 
-// policy is one of two of these witnesses.
+// policy is one of most of these witnesses.
 func (w *world) policy(names ...string) string {
 	text := ""
 	for _, name := range names {
 		text += w.lines[name]
 	}
-	return text + "group outside 2 " + strings.Join(names, " ") + "\nquorum outside\n"
+	return text + fmt.Sprintf("group outside %d %s\nquorum outside\n", len(names)/2+1, strings.Join(names, " "))
 }
 
 // daemon is a ledger with its dealer behind its API.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -30,6 +31,7 @@ const (
 	houseOrigin   = "house.example/main"
 	labOrigin     = "lab.example/orders"
 	sandboxOrigin = "sandbox.example/main"
+	lateOrigin    = "late.example/main"
 )
 
 // file is a vector of docs/SPEC.md appendix A, as those of internal/verify/testdata/vectors.
@@ -98,8 +100,8 @@ func found(t *testing.T, v *verify.Verdict) map[string]any {
 	must(t, err)
 	must(t, json.Unmarshal(raw, &all))
 	want := map[string]any{}
-	for _, name := range []string{"verdict", "level", "failed", "witnesses", "overlap", "mixed", "terms", "statements",
-		"blind", "not_blind"} {
+	for _, name := range []string{"verdict", "level", "failed", "witnesses", "late", "overlap", "mixed", "terms",
+		"statements", "blind", "not_blind"} {
 		if all[name] != nil {
 			want[name] = all[name]
 		}
@@ -197,7 +199,8 @@ func (s *story) receipts(d *daemon) {
 	}
 }
 
-// TestPlay: everything that is played is proved. With SHUFFLED_WRITE_GOLDEN=1 it becomes testdata/v1.
+// TestPlay: everything that is played is proved. With SHUFFLED_WRITE_GOLDEN=1 the ledgers that
+// testdata/v1 does not have are added to it.
 func TestPlay(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
 	dir := filepath.Join(t.TempDir(), "v1")
@@ -205,7 +208,8 @@ func TestPlay(t *testing.T) {
 	due, _ := audit.BeaconTime(audit.Quicknet, beacontest.Newest().Round)
 	s.clock.ms.Store((due - 180) * 1000)
 	s.play(dir)
-	verdicts := map[string]string{"house": inspect.Proved, "lab": inspect.Proved, "sandbox": inspect.Failed}
+	verdicts := map[string]string{"house": inspect.Proved, "lab": inspect.Proved, "sandbox": inspect.Failed,
+		"late": inspect.Proved}
 	for name, want := range verdicts {
 		if r := report(t, filepath.Join(dir, "ledgers", name)); r.Verdict != want {
 			t.Errorf("%s: %s, faults %+v", name, r.Verdict, r.Faults)
@@ -214,11 +218,35 @@ func TestPlay(t *testing.T) {
 	if os.Getenv("SHUFFLED_WRITE_GOLDEN") == "" {
 		return
 	}
-	must(t, os.RemoveAll(root))
-	must(t, os.CopyFS(root, os.DirFS(dir)))
+	add(t, dir)
 	listed := sums(t)
 	must(t, os.WriteFile(filepath.Join(root, "SHA256SUMS"), listed, 0o644))
 	t.Logf("the constant frozen is to be %q", digest(listed))
+}
+
+// add copies what a directory has of ledgers that testdata/v1 does not have: what is written once does not change.
+func add(t *testing.T, dir string) {
+	t.Helper()
+	must(t, os.MkdirAll(filepath.Join(root, "ledgers"), 0o755))
+	stands, err := os.ReadDir(filepath.Join(root, "ledgers"))
+	must(t, err)
+	must(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		for _, one := range stands {
+			if strings.HasPrefix(name, "ledgers/"+one.Name()+"/") || strings.HasPrefix(name, "files/"+one.Name()+"-") {
+				return nil
+			}
+		}
+		to := filepath.Join(root, name)
+		if _, err := os.Stat(to); err == nil && name != "README.md" {
+			return nil
+		}
+		must(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		must(t, os.WriteFile(to, read(t, filepath.Join(dir, name)), 0o644))
+		return nil
+	}))
 }
 
 // play begins the ledgers and plays everything.
@@ -275,7 +303,7 @@ func (s *story) play(dir string) {
 	sandbox.start()
 	s.receipts(sandbox)
 	s.orders(lab)
-	s.write(dir, house, lab, sandbox)
+	s.write(dir, house, lab, sandbox, s.late())
 }
 
 // continued are two shuffles whose stubs were shuffled again.
