@@ -31,7 +31,14 @@ test("npm pack, and an import from an empty project", { timeout: 300_000 }, asyn
     "something else is in the package",
   );
   writeFileSync(path.join(dir, "package.json"), `{ "type": "module", "private": true }`);
-  sh("npm", ["install", "--offline", "--no-audit", "--no-fund", path.join(dir, filename)]);
+  // What the package needs comes from files too: no registry, and no cache of npm's, has a say.
+  const { packages } = JSON.parse(readFileSync(path.join(PACKAGE, "package-lock.json"), "utf8"));
+  const needed = Object.keys(packages).filter((name) => name !== "" && !packages[name].dev);
+  const packed = JSON.parse(
+    sh("npm", ["pack", "--json", "--ignore-scripts", ...needed.map((name) => path.join(PACKAGE, name))]),
+  );
+  const archives = [filename, ...packed.map((p) => p.filename)].map((name) => path.join(dir, name));
+  sh("npm", ["install", "--offline", "--cache", path.join(dir, "cache"), "--no-audit", "--no-fund", ...archives]);
   const { file, trust } = JSON.parse(readFileSync(VECTOR, "utf8")),
     wanted = `proved ${trust.vkey.split("+")[0]} 36`;
 
