@@ -37,13 +37,14 @@ type house struct {
 	stores  map[string]store.Database // that are open, as place.First names them
 	ledgers []*openedLedger           // that are open
 
-	latched  chan entropy.Cause   // from the generator to watchLatch, capacity 1
-	findings chan monitor.Finding // from the monitor to watchFindings, capacity maxFindings
-	run      context.Context      // of the watches, ended by stop
-	stop     context.CancelFunc   // for close
-	watches  sync.WaitGroup       // the monitor, and what follows each ledger
-	last     chan struct{}        // closed by close when watches are over: nothing more comes
-	writers  sync.WaitGroup       // watchLatch, watchFindings and keepAccessHeads, ended by last
+	noting    sync.Mutex
+	unwritten map[string][]*unwritten // events by ledger, as in the files: see noted
+
+	run     context.Context    // of the watches, ended by stop
+	stop    context.CancelFunc // for close
+	watches sync.WaitGroup     // the monitor, and what follows each ledger
+	last    chan struct{}      // closed by close when watches are over: nothing more comes
+	writers sync.WaitGroup     // keepWriting of each ledger and keepAccessHeads, ended by last
 }
 
 // words are what an operator may say at start, and who is told what is written.
@@ -72,9 +73,7 @@ func (w words) adopt(origin string) (reason string, act *audit.ActEntry) {
 // close it.
 func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*house, error) {
 	h := &house{cfg: cfg, log: log, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
-		stores:  make(map[string]store.Database),
-		latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings),
-		last: make(chan struct{})}
+		stores: make(map[string]store.Database), unwritten: make(map[string][]*unwritten), last: make(chan struct{})}
 	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, Halt: cfg.Statistics == config.StatisticsHalt,
 		CountLeast: countLeast}, time.Now())
 	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
@@ -93,8 +92,6 @@ func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*hous
 	if err != nil {
 		return nil, fmt.Errorf("starting the generator: %w", err)
 	}
-	h.writers.Go(h.watchLatch)
-	h.writers.Go(h.watchFindings)
 	h.writers.Go(h.keepAccessHeads)
 	h.run, h.stop = context.WithCancel(context.WithoutCancel(ctx)) // ctx ends before the requests do that are under way
 	h.watches.Go(func() { h.monitor.Run(h.run) })
@@ -110,25 +107,9 @@ func rounds(relays []string) func(context.Context, uint64) ([48]byte, error) {
 	return func(ctx context.Context, round uint64) ([48]byte, error) { return relay.Fetch(ctx, relays, round) }
 }
 
-// onLatch hands the cause to watchLatch. One is enough: the latch stays set.
-func (h *house) onLatch(c entropy.Cause) {
-	select {
-	case h.latched <- c:
-	default:
-	}
-}
-
-// watchLatch writes a set latch into every ledger, where it stops the commits of
-// all daemons, also after a restart.
-func (h *house) watchLatch() {
-	keepWriting(h, h.latched, func(c entropy.Cause) *audit.Event {
-		h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", c.Reason.String(), "detail", c.Detail)
-		return &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(c.Reason)}
-	})
-}
-
 // follow starts what goes on for a ledger until the house is closed.
 func (h *house) follow(s *openedLedger) {
+	h.writers.Go(func() { h.keepWriting(s) })
 	h.watches.Go(func() { h.expire(h.run, s.dealer) })
 	h.watches.Go(func() { s.feed.Run(h.run) })
 	for _, sender := range s.senders {
@@ -168,7 +149,7 @@ func (h *house) expireIn(ctx context.Context, d *dealer.Dealer) {
 	}
 }
 
-// close stops what may set the latch or find something, then the writers of both and of
+// close stops what may set the latch or find something, then the writers of that and of
 // the access heads, then the sequencers, and closes the stores. No requests may be under way.
 func (h *house) close() error {
 	h.stop()

@@ -34,6 +34,7 @@ type openedLedger struct {
 	way     *codealer.CoDealers // to its co-dealers; nil without any
 	feed    *follow.Feed
 	senders []*webhook.Sender
+	noted   chan struct{} // to keepWriting: there is something; capacity 1
 }
 
 func (s *openedLedger) ledger() *ledger.Ledger { return s.dealer.Ledger() }
@@ -161,7 +162,14 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again 
 			opening.AdoptHead, opening.AdoptAct = o.adopt(info.Origin)
 		}
 		opening.Step, opening.Appended = s.next, o.appended
-		return ledger.Open(ctx, opening)
+		l, err := ledger.Open(ctx, opening)
+		if err != nil || l.Ready() != nil { // one that cannot be written takes no commits
+			return l, err
+		}
+		if err := o.write(ctx, l); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+		return l, nil
 	})
 	if err != nil {
 		return nil, place.ExplainOpen(ctx, db, err, info)
@@ -170,7 +178,7 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again 
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	s := &openedLedger{store: db}
+	s := &openedLedger{store: db, noted: make(chan struct{}, 1)}
 	if s.way, err = o.openCoDealers(c.Ledger, l, o.words); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -2,6 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -9,14 +16,21 @@ import (
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
+	"shuffled/internal/process"
 )
 
 // countLeast is how long a window by count lasts at least; 0 is monitor.CountLeast.
 // Only tests set it, before anything runs.
 var countLeast time.Duration
 
-// onFinding stops the generator, if the finding is a halt, and hands the finding to
-// watchFindings. Writing waits for a store; what is found next must not.
+// onLatch has every ledger told that the latch is set, where it stops the commits of all
+// daemons, also after a restart.
+func (h *house) onLatch(c entropy.Cause) {
+	h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", c.Reason.String(), "detail", c.Detail)
+	h.note(audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(c.Reason)})
+}
+
+// onFinding stops the generator, if the finding is a halt, and has every ledger told.
 func (h *house) onFinding(f monitor.Finding) {
 	if f.Halt {
 		h.entropy.Trip(entropy.ReasonStatistics)
@@ -24,85 +38,143 @@ func (h *house) onFinding(f monitor.Finding) {
 	} else {
 		h.log.Warn("statistics over outcomes are unlikely", "finding", f.String())
 	}
-	select {
-	case h.findings <- f:
-	default:
-		h.log.Error("the ledgers do not say so: earlier findings wait to be written", "finding", f.String())
+	h.note(audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmStatistics, Reason: f.String()})
+}
+
+// maxFindings is how many events wait for a ledger before findings are in the log only.
+const maxFindings = 16
+
+// unwritten is an event that a ledger does not have yet.
+type unwritten struct {
+	audit.Event
+	seen bool // by this daemon: a latch of it that is not set any more was cleared by an operator
+}
+
+// unwrittenFile is where the events wait that a ledger does not have yet: a stop loses none.
+func (h *house) unwrittenFile(ledger string) string {
+	return filepath.Join(h.cfg.Data, ledger+".unwritten")
+}
+
+// note puts an event down for every ledger of the configuration, for one generator serves
+// all. It waits for files, and for no store.
+func (h *house) note(e audit.Event) {
+	h.noting.Lock()
+	defer h.noting.Unlock()
+	for _, l := range h.cfg.Ledgers {
+		list, err := h.noted(l.Name)
+		if err == nil && len(list) >= maxFindings && e.Kind != audit.EventLatchSet {
+			err = errors.New("earlier events wait to be written")
+		}
+		if err == nil {
+			err = h.keep(l.Name, append(list, &unwritten{e, true}))
+		}
+		if err != nil {
+			h.log.Error("an event may be lost for the ledger if the daemon stops", "ledger", l.Name,
+				"event", e.Kind.String(), "reason", e.Reason, "error", err)
+		}
+	}
+	for _, s := range h.open() {
+		select {
+		case s.noted <- struct{}{}:
+		default:
+		}
 	}
 }
 
-// maxFindings is how many findings wait in the channel, and how many events more for
-// each ledger; later ones are in the log only.
-const maxFindings = 16
+// noted returns what is noted for a ledger, by a daemon before this one too. h.noting is held.
+func (h *house) noted(ledger string) ([]*unwritten, error) {
+	list, known := h.unwritten[ledger]
+	if known {
+		return list, nil
+	}
+	b, err := os.ReadFile(h.unwrittenFile(ledger))
+	if err == nil {
+		err = json.Unmarshal(b, &list)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading %s, the events that ledger %s does not have yet: %w: bring the file back, "+
+			"or move it away once the log has shown what it held", h.unwrittenFile(ledger), ledger, err)
+	}
+	h.unwritten[ledger] = list
+	return list, nil
+}
 
-// watchFindings writes each finding into every ledger.
-func (h *house) watchFindings() {
-	keepWriting(h, h.findings, func(f monitor.Finding) *audit.Event {
-		return &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmStatistics, Reason: f.String()}
-	})
+// keep notes the list for a ledger in place of what was noted, on disk. h.noting is held.
+func (h *house) keep(ledger string, list []*unwritten) error {
+	h.unwritten[ledger] = list
+	path := h.unwrittenFile(ledger)
+	var err error
+	if len(list) == 0 {
+		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) { // it could not be written
+			err = nil
+		}
+	} else {
+		err = process.ReplaceFile(path, 0o600, func(w io.Writer) error { return json.NewEncoder(w).Encode(list) })
+	}
+	return errors.Join(err, process.SyncDir(h.cfg.Data))
+}
+
+// next drops the latches that operators cleared since this daemon noted them, and returns the first of what
+// is left for a ledger, nil for nothing.
+func (h *house) next(ledger string) (*unwritten, error) {
+	h.noting.Lock()
+	defer h.noting.Unlock()
+	if _, latched := h.entropy.Latched(); !latched {
+		cleared := func(u *unwritten) bool { return u.seen && u.Kind == audit.EventLatchSet }
+		for name, list := range h.unwritten {
+			if slices.ContainsFunc(list, cleared) {
+				if err := h.keep(name, slices.DeleteFunc(list, cleared)); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	list, err := h.noted(ledger)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// write writes what is noted for the ledger into it.
+func (h *house) write(ctx context.Context, l *ledger.Ledger) error {
+	name := l.Info().Name
+	for {
+		u, err := h.next(name)
+		if err != nil || u == nil {
+			return err
+		}
+		if _, err := l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{&u.Event}}); err != nil {
+			return fmt.Errorf("writing the event %s: %w", u.Kind, err)
+		}
+		h.noting.Lock()
+		err = h.keep(name, slices.DeleteFunc(h.unwritten[name], func(o *unwritten) bool { return o == u }))
+		h.noting.Unlock()
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // writeRetry is how often an event that could not be written is tried again.
 const writeRetry = time.Second
 
-// keepWriting writes the event of each thing that comes into every ledger, for one
-// generator serves all, and tries until it stands; a daemon that is told to stop tries
-// once more. A ledger that is opened later gets what came before.
-func keepWriting[T any](h *house, come <-chan T, event func(T) *audit.Event) {
+// keepWriting writes what is noted for a ledger until it stands; a daemon that is told to stop
+// tries once more.
+func (h *house) keepWriting(s *openedLedger) {
 	retry := time.NewTicker(writeRetry)
 	defer retry.Stop()
-	pending := make(map[*ledger.Ledger][]*audit.Event)
-	var came []*audit.Event
-	look := func() {
-		for _, s := range h.open() {
-			if _, known := pending[s.ledger()]; !known {
-				pending[s.ledger()] = slices.Clone(came)
-			}
-		}
-	}
-	take := func(v T) {
-		look()
-		e := event(v)
-		if len(came) < maxFindings {
-			came = append(came, e)
-		}
-		for l, waiting := range pending {
-			if len(waiting) >= maxFindings {
-				h.log.Error("the ledger does not say so: earlier events wait to be written", "ledger", l.Info().Name,
-					"event", e.Kind.String(), "reason", e.Reason)
-				continue
-			}
-			pending[l] = append(waiting, e)
-		}
-	}
 	for stopping := false; !stopping; {
 		select {
 		case <-h.last:
 			stopping = true
-			for len(come) > 0 { // select chooses at random among what is ready
-				take(<-come)
-			}
+		case <-s.noted:
 		case <-retry.C:
-		case v := <-come:
-			take(v)
 		}
-		look()
-		for l, waiting := range pending {
-			for len(waiting) > 0 && h.write(l, *waiting[0]) {
-				waiting = waiting[1:]
-			}
-			pending[l] = waiting
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		if err := h.write(ctx, s.ledger()); err != nil {
+			h.log.Error("the ledger does not say what it must", "ledger", s.ledger().Info().Name, "error", err)
 		}
+		cancel()
 	}
-}
-
-// write reports whether the event stands in the ledger now.
-func (h *house) write(l *ledger.Ledger, e audit.Event) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{&e}})
-	if err != nil {
-		h.log.Error("writing an event into the ledger", "ledger", l.Info().Name, "event", e.Kind.String(), "error", err)
-	}
-	return err == nil
 }

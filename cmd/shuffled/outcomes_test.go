@@ -1,10 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"math"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +36,8 @@ type sandbox struct {
 	cfg   *config.Config
 	store store.Database
 	said  strings.Builder // the log
+
+	served []audit.Event // of the ledger when it was served
 }
 
 func newSandbox(t *testing.T, statistics string) *sandbox {
@@ -57,16 +62,22 @@ func newSandbox(t *testing.T, statistics string) *sandbox {
 
 func (s *sandbox) begin() {
 	s.t.Helper()
+	if err := s.reopen(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *sandbox) reopen() (err error) {
 	start := newWaiting(slog.New(slog.DiscardHandler), nil)
 	defer start.stop()
-	var err error
 	log := slog.New(slog.NewTextHandler(io.Writer(&s.said), nil))
 	if s.house, err = openHouse(s.t.Context(), s.cfg, log); err != nil {
-		s.t.Fatal(err)
+		return err
 	}
-	if err := s.openLedgers(s.t.Context(), words{}, start, func(*openedLedger) error { return nil }); err != nil {
-		s.t.Fatal(err)
-	}
+	return s.openLedgers(s.t.Context(), words{}, start, func(*openedLedger) error {
+		s.served = s.events()
+		return nil
+	})
 }
 
 func (s *sandbox) shuffle(key string) error {
@@ -281,36 +292,6 @@ func TestStatisticsWhileClosing(t *testing.T) {
 	}
 }
 
-// TestStatisticsAtTheLast: writers that find both a halt and the end waiting write
-// the halt, whichever select sees first.
-func TestStatisticsAtTheLast(t *testing.T) {
-	t.Parallel()
-	s := newSandbox(t, config.StatisticsHalt)
-	const times = 20
-	for range times {
-		h := &house{log: s.log, ledgers: s.open(), last: make(chan struct{}),
-			latched: make(chan entropy.Cause, 1), findings: make(chan monitor.Finding, maxFindings)}
-		h.latched <- entropy.Cause{Reason: entropy.ReasonStatistics}
-		h.findings <- monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"}
-		h.findings <- monitor.Finding{Shape: "draws of 1 to 6", Test: "pairs"}
-		close(h.last)
-		h.watchLatch()
-		h.watchFindings()
-	}
-	latches, alarms := 0, 0
-	for _, e := range s.events() {
-		switch e.Kind {
-		case audit.EventLatchSet:
-			latches++
-		case audit.EventAlarm:
-			alarms++
-		}
-	}
-	if latches != times || alarms != 2*times {
-		t.Errorf("%d latches and %d alarms, want %d and %d", latches, alarms, times, 2*times)
-	}
-}
-
 // TestStatisticsOfLastWindow: a window that is full when the daemon stops is judged.
 func TestStatisticsOfLastWindow(t *testing.T) {
 	t.Parallel()
@@ -325,21 +306,83 @@ func TestStatisticsOfLastWindow(t *testing.T) {
 	}
 }
 
-// TestOpenedLater: a ledger that is opened after the generator was latched is told so.
+// waits adds a ledger to the configuration that is not opened, and returns the file of what waits for it.
+func (s *sandbox) waits() string {
+	s.cfg.Ledgers = append(s.cfg.Ledgers, config.Ledger{Name: "far"})
+	return s.unwrittenFile("far")
+}
+
+// TestOpenedLater: a ledger that is opened after the generator was latched is told so before it
+// is served, also where the daemon that saw it has stopped; and once.
 func TestOpenedLater(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t, config.StatisticsWarn)
-	h := &house{log: s.log, last: make(chan struct{}), latched: make(chan entropy.Cause)}
-	h.writers.Go(h.watchLatch)
-	for range 2 { // the first is dealt with when the second is taken, and no ledger is open
-		h.latched <- entropy.Cause{Reason: entropy.ReasonStatistics}
+	s := newSandbox(t, config.StatisticsHalt)
+	if err := s.house.close(); err != nil {
+		t.Fatal(err)
 	}
-	h.mu.Lock()
-	h.ledgers = s.open()
-	h.mu.Unlock()
-	if events := s.until(2); events[0].Kind != audit.EventLatchSet {
-		t.Errorf("%+v", events)
+	h, err := openHouse(t.Context(), s.cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
 	}
-	close(h.last)
-	h.writers.Wait()
+	h.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"})
+	if err := h.close(); err != nil { // no ledger was open
+		t.Fatal(err)
+	}
+	for range 2 {
+		s.begin()
+		if events := s.served; len(events) != 2 || events[0].Kind != audit.EventLatchSet ||
+			events[0].Latch != audit.LatchStatistics || events[1].Kind != audit.EventAlarm {
+			t.Errorf("when the ledger was served it had %+v", events)
+		}
+		var illegal *audit.Illegal
+		if err := s.shuffle("one"); !errors.As(err, &illegal) || illegal.Code != audit.RuleLatch {
+			t.Errorf("a commit: %v", err)
+		}
+		if err := s.house.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(s.unwrittenFile(host.SandboxLedger), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.reopen(); err == nil || !strings.Contains(err.Error(), "bring the file back") {
+		t.Errorf("a file that says nothing: %v", err)
+	}
+}
+
+// TestClearedBefore: a latch that an operator cleared is not written into a ledger that is opened
+// later, whether the daemon runs or has stopped; an alarm is.
+func TestClearedBefore(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, config.StatisticsHalt)
+	file := s.waits()
+	s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"})
+	s.until(2)
+	list := func() (kinds []audit.EventKind) {
+		b, err := os.ReadFile(file)
+		var list []audit.Event
+		if err = errors.Join(err, json.Unmarshal(b, &list)); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			kinds = append(kinds, e.Kind)
+		}
+		return kinds
+	}
+	if got := list(); !slices.Equal(got, []audit.EventKind{audit.EventLatchSet, audit.EventAlarm}) {
+		t.Errorf("before the latch is cleared there wait %v", got)
+	}
+	if _, err := s.open()[0].dealer.ClearLatch(t.Context(), as("admin"), "looked at it", nil); err != nil {
+		t.Fatal(err)
+	}
+	if next, err := s.next("far"); err != nil || next == nil || next.Kind != audit.EventAlarm {
+		t.Errorf("after it was cleared there waits %+v, %v", next, err)
+	}
+	if got := list(); !slices.Equal(got, []audit.EventKind{audit.EventAlarm}) {
+		t.Errorf("after it was cleared the file has %v", got)
+	}
+	s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"})
+	if got := list(); len(got) != 3 || got[1] != audit.EventLatchSet {
+		t.Errorf("after another halt there wait %v", got)
+	}
 }
