@@ -387,6 +387,11 @@ var pairFaults = map[string]struct {
 		h := asked(p, func(d *audit.Deal) { d.Asked.Head.Size = 100_000 })
 		h.Play(nil)
 	}, "house_forked", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, Beyond: 1}},
+	"a checkpoint of the house that is not there, for what was not played": {func(p *inspecttest.Pair) {
+		h := asked(p, func(d *audit.Deal) { d.Asked.Head.Size = 100_000 })
+		h.End(audit.OutcomeVoid, void, nil)
+		h.Follow(nil)
+	}, "house_forked", PairCounts{Shuffles: 1, Requests: 1, Unplayed: 1, OrdersChecked: 1, Beyond: 1}},
 	"an open order": {func(p *inspecttest.Pair) {
 		h := asked(p, nil)
 		p.See()
