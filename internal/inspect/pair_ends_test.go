@@ -124,15 +124,14 @@ func TestPairBeyond(t *testing.T) {
 // TestPairBounds: what one shuffle has of illegal deals is written down up to a bound, and what many entries say of the
 // other ledger's tree once.
 func TestPairBounds(t *testing.T) {
-	defer func(n int) { mostIllegal = n }(mostIllegal)
-	mostIllegal = 2
+	const most = 1_024 // docs/SPEC.md section 14.5
 	r, _ := tellPair(t, func(p *inspecttest.Pair) {
 		h := asked(p, nil)
-		for range 5 {
+		for range most + 3 {
 			h.Give(h.Asked)
 		}
 	})
-	if r.CoDealer.FaultCodes[RulePrefix+audit.RulePlace] != 5 || r.Totals.Requests != 8+1+2 {
+	if r.CoDealer.FaultCodes[RulePrefix+audit.RulePlace] != most+3 || r.Totals.Requests != 8+1+most {
 		t.Errorf("%v, %+v", r.CoDealer.FaultCodes, r.Totals)
 	}
 

@@ -37,8 +37,8 @@ const mostWaiting = 1 << 20
 // other ledger.
 const mostClaimed = 1 << 16
 
-// mostIllegal bounds what is written down of one shuffle's illegal deals. Of legal ones it has no more. Tests lower it.
-var mostIllegal = 1 << 10
+// mostIllegal bounds what is written down of one shuffle's illegal deals. Of legal ones it has no more.
+const mostIllegal = 1 << 10
 
 type entryOf struct{ index, order uint64 }
 
