@@ -42,12 +42,13 @@ inBrowser("the page in other languages", async (t, browser) => {
     passed: { file: await game(key, { deck: deckOf(6), m: 6, extensions: [[128, new Uint8Array(2)]] }), trust: vkey },
   };
   for (const [dir, name] of [["bad", "card-value-and-name"], ["bad", "signature"], ["good", "slots"], ["good", "stated"], ["good", "child"], ["good", "expired"], ["good", "level-mixed"], ["good", "witnessed"], ["good", "terms-wheel"],
-    ["good", "terms-raffle"], ["good", "terms-pay-table"], ["good", "tape-lost"], ["good", "cosigned-2-of-3"], ["good", "blind-auditors"], ["good", "receipt"]]) {
+    ["good", "terms-raffle"], ["good", "terms-pay-table"], ["good", "tape-lost"], ["good", "cosigned-2-of-3"], ["good", "blind-auditors"], ["good", "receipt"], ["good", "open"], ["good", "revealed-sealed"], ["good", "continued-sealed"]]) {
     let c;
     try { c = vector(dir, name); } catch { continue; }
     states[name] = { file: c.file, trust: c.trust.policy ?? c.trust.vkey ?? "", slot: c.trust.slots?.[0], auditors: c.trust.auditors?.join("\n"), coDealer: c.trust.co_dealer };
   }
-  assert.ok(Object.keys(states).length >= 18, Object.keys(states).join());
+  states["key-cut"] = { file: states.seats.file, trust: vkey.slice(0, -3) };
+  assert.ok(Object.keys(states).length >= 22, Object.keys(states).join());
   const judge = async ({ file, trust, slot = "", auditors = "", coDealer = "" }) => {
     for (const [id, text] of Object.entries({ trust, slot, auditors, "co-dealer": coDealer })) await browser.paste(id, text);
     return browser.judged(() => browser.drop("hand.json", file));
@@ -60,7 +61,8 @@ inBrowser("the page in other languages", async (t, browser) => {
     assert.deepEqual(await browser.run(`(${latin})()`), [], "the form");
     for (const [name, given] of Object.entries(states)) {
       await open("ar");
-      await judge(given);
+      const { json } = await judge(given);
+      if (json.verdict === "proved") assert.equal(await browser.run(`document.querySelectorAll(".verdict .tech").length`), 0, `${name}: the first words are the reader's, not the verifier's`);
       await closed();
       assert.deepEqual(await browser.run(`(${latin})()`), [], name);
       assert.equal(await browser.run(`document.documentElement.scrollWidth <= document.documentElement.clientWidth`), true, name);

@@ -51,12 +51,37 @@ inBrowser("the page from disk", async (t, browser, dir) => {
     await browser.shots("tampered");
   });
 
+  await t.test("a board of five stands in one row on a phone", async () => {
+    const key = await house.newKey(house.ORIGIN), deals = [{ cards: 2, recipient: "seat-1" }, { cards: 5, purpose: 2, recipient: "" }];
+    await judge(browser, "board", { file: await game(key, { deck: deckOf(52).map((_, i) => "23456789TJQKA"[i % 13] + "shdc"[i / 13 | 0]), m: 52, deals }), trust: { vkey: key.vkey } });
+    await browser.size(390);
+    const rows = await browser.run(`[...document.querySelectorAll(".board .cards li")].map((li) => li.offsetTop)`);
+    assert.deepEqual([rows.length, new Set(rows).size], [5, 1]);
+    await browser.size(1200);
+  });
+
+  await t.test("a key that was copied in part is the reader's to mend, and no fault of the file", async () => {
+    for (const trust of [good.trust.vkey.slice(0, -3), good.trust.vkey.split("+")[0]]) {
+      const r = await judge(browser, "standard-52", { file: good.file, trust: { vkey: trust } });
+      assert.equal(r.json.verdict, "cannot judge");
+      assert.match(r.text, /What stands under “Whom you trust” cannot be read, so nothing was checked: .*Copy all of it/);
+      assert.doesNotMatch(r.text, /accusation/);
+      await browser.run(`[...document.querySelectorAll("#result button")].find((b) => b.textContent === "Give a key").click()`);
+      assert.equal(await browser.run("document.activeElement.id"), "trust");
+    }
+    await browser.shots("key-cut");
+  });
+
   await t.test("an unreadable file", async () => {
     await browser.open(PAGE);
     const r = await browser.judged(() => browser.choose(write("holiday.bin", Uint8Array.from({ length: 5000 }, (_, i) => i * 7 + (i >> 3)))));
     assert.equal(r.json.failed, "format");
     assert.match(r.text, /no intact transcript or receipt/);
     await browser.shots("unreadable");
+    await browser.open(PAGE);
+    const large = await browser.judged(() => browser.choose(write("film.bin", Buffer.alloc(33 * 2 ** 20, 65))));
+    assert.match(large.text, /above 32 MiB/);
+    assert.match(large.text, /film\.bin, 34,603,008 bytes/, "the size is that of the file, not of what was read of it");
   });
 
   await t.test("what a later version wrote, and a receipt, pasted", async () => {

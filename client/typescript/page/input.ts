@@ -35,7 +35,7 @@ function pasted(): string {
 export async function check(): Promise<void> {
   const run = ++state.runs;
   const given = state.chosen ? state.chosen.bytes : pasted();
-  const chosen = state.chosen, name = () => chosen ? [called(chosen), t.bytes(num(chosen.bytes.length))].join(t.comma) : t.pasted;
+  const chosen = state.chosen, name = () => chosen ? [called(chosen), t.bytes(num(chosen.size))].join(t.comma) : t.pasted;
   if (given.length === 0 && !state.chosen) {
     say(t.chooseFirst);
     return;
@@ -131,9 +131,9 @@ export async function take(files: File[]): Promise<void> {
     const text = bytes.length <= 131072 ? new TextDecoder().decode(bytes).trim() : "";
     if (trust(text)) continue;
     if (text.startsWith("shuffled/v") ) {
-      state.ticket = { name: file.name, bytes };
+      state.ticket = { name: file.name, bytes, size: file.size };
     } else {
-      state.chosen = { name: file.name, bytes };
+      state.chosen = { name: file.name, bytes, size: file.size };
       $("link").hidden = true;
       evidence = true;
       input("text").value = "";
@@ -146,5 +146,5 @@ export async function take(files: File[]): Promise<void> {
 
 // named says which file is checked.
 export function named(): void {
-  $("name").textContent = state.chosen && !state.chosen.link ? t.checked(iso(state.chosen.name), t.bytes(num(state.chosen.bytes.length))) : "";
+  $("name").textContent = state.chosen && !state.chosen.link ? t.checked(iso(state.chosen.name), t.bytes(num(state.chosen.size))) : "";
 }

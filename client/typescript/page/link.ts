@@ -71,7 +71,7 @@ export async function follow(link: Link | null): Promise<void> {
     return;
   }
   showLink(() => [nameIn(link), t.fetched]);
-  state.chosen = { name: "", bytes, link };
+  state.chosen = { name: "", bytes, size: bytes.length, link };
   await check();
 }
 

@@ -15,10 +15,13 @@ const MARKS: Record<Verdict["verdict"] | Result, string> = { "proved": "✓", "c
 // says is the sentence of a step that holds, or of one that fails.
 const says = (step: string, failed: boolean): string => of(t.stepSays, step)![failed ? 1 : 0];
 
+// unread tells that what is trusted could not be read: no step was begun.
+const unread = (v: Verdict): boolean => v.verdict === "cannot judge" && v.steps.length === 0;
+
 function summary(v: Verdict): Child[] {
   if (v.verdict === "failed") return [says(v.failed!, true)];
   if (v.verdict === "consistent") return [t.consistent];
-  if (v.verdict === "cannot judge") return fill(t.unknown, { what: tech(v.unknown!) });
+  if (v.verdict === "cannot judge") return fill(unread(v) ? t.badTrust : t.unknown, { what: tech(v.unknown!) });
   if (v.level === "witnessed") return [v.kind === "receipt" ? t.receiptWitnessed : t.witnessed];
   if (v.level === "mixed") return [mixedForAll(v) ? t.mixedAll : t.mixed];
   if (v.kind === "receipt") return [state.keyOfLink ? t.receiptOfLink : t.receipt];
@@ -29,7 +32,7 @@ function summary(v: Verdict): Child[] {
 function unchecked(v: Verdict): Child[] {
   const order = v.steps.find((s) => s.name === "order");
   if (v.level === undefined || v.kind !== "transcript" || order?.result !== "not checked") return [];
-  const again = [" ", ...fill(t.notAgain, { why: tech(order.detail) })], values = v.cards?.some((c) => c.shows !== undefined);
+  const again = [" ", t.notAgain[v.state!]], values = v.cards?.some((c) => c.shows !== undefined);
   if (v.state !== "closed") return again;
   const names = v.statements?.filter((s) => s.trusted).map((s) => iso(s.name)) ?? [], who = listed(names);
   if (names.length === 0) return [...again, " ", values ? t.unshownValues : t.unshownDeck];
@@ -45,7 +48,7 @@ function passedOver(v: Verdict): string | null {
 
 function verdictSection(v: Verdict, name: string, more: HTMLElement | undefined): HTMLElement {
   const failed = v.steps.find((s) => s.result === "failed"), unknown = passedOver(v);
-  const giveKey = v.verdict === "consistent" && el("button", { type: "button", class: "plain" }, t.giveKey);
+  const giveKey = (v.verdict === "consistent" || unread(v)) && el("button", { type: "button", class: "plain" }, t.giveKey);
   if (giveKey) giveKey.addEventListener("click", () => $("trust").focus());
   return el("section", { class: `verdict ${v.verdict.replace(" ", "-")}` },
     el("span", { class: "mark", "aria-hidden": "true" }, MARKS[v.verdict]),

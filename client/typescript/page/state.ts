@@ -1,5 +1,6 @@
 // What the page holds between two checks.
-export interface Given { name: string; bytes: Uint8Array<ArrayBuffer>; link?: Link }
+// Of a file that is larger than the verifier takes, bytes are the first.
+export interface Given { name: string; bytes: Uint8Array<ArrayBuffer>; size: number; link?: Link }
 
 // A Link names a shuffle of the server that the page came from, or of a host, and may bring more.
 export interface Link { host?: string; ledger: string; id: number; key?: string; slot?: string }
