@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
@@ -317,5 +319,27 @@ func TestBacklogFigures(t *testing.T) {
 	if got := string(operator(t, s, "/metrics").body); strings.Contains(got, "overdue_shuffles{") ||
 		!strings.Contains(got, `open_shuffles{ledger="main"} 1`) {
 		t.Error("the figures of a ledger that does not answer")
+	}
+}
+
+// TestFiguresWhileAdding: a ledger that is added while the figures are read has each of them once.
+func TestFiguresWhileAdding(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{notYet: true})
+	s.api.Await([]string{"main", "other"})
+	figures := make(chan prometheus.Metric)
+	go func() {
+		defer close(figures)
+		ledgerFigures{&s.api.ledgers, s.api.working, s.clock.Now}.Collect(figures)
+	}()
+	<-figures             // that nothing can be written to main; the same of other is not taken yet
+	s.add(stackOptions{}) // main
+	for m := range figures {
+		if m.Desc() != writable.desc {
+			t.Errorf("main is read twice: %s", m.Desc())
+			break
+		}
+	}
+	for range figures {
 	}
 }

@@ -168,10 +168,11 @@ func (r *registry) find(name string) (*served, error) {
 	}
 }
 
-// all returns the ledgers by name, and why the daemon as a whole is not ready.
-func (r *registry) all() (ledgers []*served, notReady string) {
+// all returns the ledgers by name, the names that are still to be added, and why the daemon as a whole is not ready.
+func (r *registry) all() (ledgers []*served, missing []string, notReady string) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
+	missing = slices.DeleteFunc(slices.Clone(r.awaited), func(name string) bool { return r.byName[name] != nil })
 	for _, name := range slices.Sorted(maps.Keys(r.byName)) {
 		ledgers = append(ledgers, r.byName[name])
 	}
@@ -185,14 +186,7 @@ func (r *registry) all() (ledgers []*served, notReady string) {
 	case len(ledgers) == 0:
 		notReady = "no ledger is configured"
 	}
-	return ledgers, notReady
-}
-
-// missing returns the names that are still to be added.
-func (r *registry) missing() []string {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return slices.DeleteFunc(slices.Clone(r.awaited), func(name string) bool { return r.byName[name] != nil })
+	return ledgers, missing, notReady
 }
 
 func (r *registry) await(names []string) {

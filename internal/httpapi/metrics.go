@@ -196,10 +196,10 @@ const backlogTimeout = 2 * time.Second
 func (f ledgerFigures) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
 	defer cancel()
-	for _, name := range f.ledgers.missing() {
+	ledgers, missing, _ := f.ledgers.all()
+	for _, name := range missing {
 		ch <- prometheus.MustNewConstMetric(writable.desc, prometheus.GaugeValue, 0, name)
 	}
-	ledgers, _ := f.ledgers.all()
 	for _, l := range ledgers {
 		gauge := func(desc *prometheus.Desc, v float64, labels ...string) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, v,

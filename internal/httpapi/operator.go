@@ -79,7 +79,7 @@ var errLatched = errors.New("the entropy latch is set: no commits until an opera
 // readyz says whether every ledger takes commits, what keeps those that do not, and what of
 // the host needs attention.
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
-	ledgers, notReady := s.ledgers.all()
+	ledgers, _, notReady := s.ledgers.all()
 	health := s.cfg.Health()
 	notReady = cmp.Or(notReady, health.Reason)
 	answer := Readiness{Ready: notReady == "", Reason: optional(notReady), Warnings: health.Warnings,

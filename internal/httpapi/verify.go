@@ -59,7 +59,7 @@ func (s *Server) Verify(c *call) error {
 // retired. Evidence of any other ledger is judged without a key, and the verdict
 // says so.
 func (s *Server) trust(origin string) verify.Trust {
-	ledgers, _ := s.ledgers.all()
+	ledgers, _, _ := s.ledgers.all()
 	for _, l := range ledgers {
 		if l.Log.Info().Origin == origin {
 			return trustIn(origin, l.Log.KeyHistory())
