@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type step struct {
 	w           *waiting
 	of          string // whose it is: a ledger
 	what        string
+	told        string    // what readiness says of it, "" for nothing
 	began, said time.Time // of what; said is zero before it was
 	again       bool      // an attempt failed
 }
@@ -72,11 +74,22 @@ func (w *waiting) say(now time.Time) {
 		if now.Sub(s.began) < sayAfter || !s.said.IsZero() && now.Sub(s.said) < sayEvery {
 			continue
 		}
-		s.said = now
-		w.tell(s.what)
+		s.said, s.told = now, s.what
 		w.log.Warn("the start waits", "for", s.what, "ledger", s.of, "since",
 			now.Sub(s.began).Truncate(time.Millisecond))
 	}
+	w.tellAll()
+}
+
+// tellAll has readiness name everything that is waited for. w.mu is held.
+func (w *waiting) tellAll() {
+	var all []string
+	for _, s := range w.steps {
+		if s.told != "" && !slices.Contains(all, s.told) {
+			all = append(all, s.told)
+		}
+	}
+	w.tell(strings.Join(all, "; "))
 }
 
 // stop ends it: the start is over.
@@ -106,6 +119,15 @@ func (s *step) end() {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
 	s.w.steps = slices.DeleteFunc(s.w.steps, func(other *step) bool { return other == s })
+	s.w.tellAll()
+}
+
+// failed has readiness say that an attempt failed.
+func (s *step) failed(why string) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.again, s.told = true, why
+	s.w.tellAll()
 }
 
 // insist does something of the start, and does it again while what keeps it from
@@ -122,8 +144,7 @@ func insist[T any](ctx context.Context, w *waiting, of, what string, do func(*st
 		}
 		w.log.Warn("the start is tried again", "for", what, "ledger", of, "cause", string(cause),
 			"error", err, "in", tryAgain)
-		w.tell(what + ": " + string(cause))
-		s.again = true
+		s.failed(what + ": " + string(cause))
 		pause := time.NewTimer(tryAgain)
 		select {
 		case <-pause.C:

@@ -1,15 +1,22 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"shuffled/internal/config"
+	"shuffled/internal/ledger"
 	"shuffled/internal/testdb"
 )
 
@@ -55,6 +62,35 @@ func TestStartSays(t *testing.T) {
 			}
 			d.stop()
 		})
+	}
+}
+
+// TestStartSaysAll: a start that waits for two databases names both, until each answers; and it ends with
+// no other word than what it waited for.
+func TestStartSaysAll(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, config.StatisticsWarn)
+	main := s.cfg.Ledgers[0]
+	s.cfg.Database = "postgres://127.0.0.1:1/x"
+	for i, name := range []string{"far", "farther"} {
+		s.cfg.Ledgers = append(s.cfg.Ledgers, config.Ledger{Name: name, SigningKey: main.SigningKey,
+			Database: fmt.Sprintf("postgres://127.0.0.1:%d/x", i+2)})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	all := []string{"the database: " + string(ledger.CauseUnreachable),
+		"the database of ledger far: " + string(ledger.CauseUnreachable),
+		"the database of ledger farther: " + string(ledger.CauseUnreachable)}
+	said := ""
+	start := newWaiting(slog.New(slog.DiscardHandler), func(what string) {
+		if said = what; !slices.ContainsFunc(all, func(one string) bool { return !strings.Contains(what, one) }) {
+			cancel()
+		}
+	})
+	err := s.openLedgers(ctx, words{}, start, func(*openedLedger) error { return nil })
+	start.stop()
+	if err == nil || said != "" || !errors.Is(ctx.Err(), context.Canceled) {
+		t.Errorf("a start that was ended: %v; at last it waits for %q", err, said)
 	}
 }
 

@@ -198,7 +198,7 @@ func (r *registry) await(names []string) {
 func (r *registry) wait(what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.waiting = what
+	r.waiting = clip(what, 500)
 }
 
 func (r *registry) finish() {
