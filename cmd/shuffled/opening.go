@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,13 +76,40 @@ func (h *house) openLedgers(ctx context.Context, w words, start *waiting, serve 
 	if o.event, err = place.Describe(h.cfg); err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	for _, of := range h.cfg.Databases() {
+	all := h.cfg.Databases()
+	return together(ctx, len(all), len(all), func(ctx context.Context, i int) error {
 		here := slices.DeleteFunc(slices.Clone(ledgers),
-			func(l toOpen) bool { return h.cfg.Of(l.Ledger).Database != of.Database })
-		group.Go(func() error { return o.database(ctx, of, here) })
+			func(l toOpen) bool { return h.cfg.Of(l.Ledger).Database != all[i].Database })
+		return o.database(ctx, all[i], here)
+	})
+}
+
+// ended is an error that says no more than that the start was ended.
+type ended struct{ error }
+
+func isEnded(err error) bool {
+	_, is := err.(ended)
+	return is
+}
+
+// together does things of the start, at most so many at a time, until one fails. It returns every error but
+// those of what was ended for it, or an ended one if there is no other.
+func together(ctx context.Context, things, atOnce int, do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	errs := make([]error, things)
+	for i := range things {
+		group.Go(func() error {
+			err := do(ctx, i)
+			if ctx.Err() != nil && (ledger.CauseOf(err).Passes() || errors.Is(err, ctx.Err())) {
+				err = ended{err}
+			}
+			errs[i] = err
+			return err
+		})
 	}
-	return group.Wait()
+	first := group.Wait()
+	return cmp.Or(errors.Join(slices.DeleteFunc(errs, isEnded)...), first)
 }
 
 // readKeys reads the keys of all ledgers, one at a time: a passphrase takes memory.
@@ -127,17 +155,13 @@ func (o *opener) database(ctx context.Context, of *config.Config, ledgers []toOp
 		return err
 	}
 	opened := make([]*openedLedger, len(ledgers))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(openAtOnce)
-	for i, l := range ledgers {
-		group.Go(func() (err error) {
-			opened[i], err = o.ledger(ctx, l, db, again)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err = together(ctx, len(ledgers), openAtOnce, func(ctx context.Context, i int) (err error) {
+		opened[i], err = o.ledger(ctx, ledgers[i], db, again)
+		return err
+	})
+	if err != nil {
 		opened = slices.DeleteFunc(opened, func(s *openedLedger) bool { return s == nil })
-		return errors.Join(err, closeLedgers(opened))
+		return cmp.Or(closeLedgers(opened), err)
 	}
 	o.mu.Lock()
 	o.ledgers = append(o.ledgers, opened...)
@@ -167,7 +191,7 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again 
 			return l, err
 		}
 		if err := o.write(ctx, l); err != nil {
-			return nil, errors.Join(err, l.Close())
+			return nil, cmp.Or(l.Close(), err)
 		}
 		return l, nil
 	})

@@ -176,7 +176,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 		if c.Dev {
 			greet(s, url, cfg)
 		}
-	case ctx.Err() != nil && h != nil && len(h.open()) > 0:
+	case ctx.Err() != nil && isEnded(err) && h != nil && len(h.open()) > 0:
 		log.Info("stopping: not every database has answered", "error", err)
 		err = nil
 	default:

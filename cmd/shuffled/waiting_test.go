@@ -94,6 +94,45 @@ func TestStartSaysAll(t *testing.T) {
 	}
 }
 
+// TestStartEnded: a start that is ended while a database does not answer says only that, unless there is
+// a doubt about another ledger, also where the doubt comes last.
+func TestStartEnded(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, config.StatisticsWarn)
+	s.cfg.Ledgers = append(s.cfg.Ledgers, config.Ledger{Name: "far", SigningKey: s.cfg.Ledgers[0].SigningKey,
+		Database: "postgres://127.0.0.1:1/x"})
+	for _, doubt := range []error{nil, errors.New("another root")} {
+		err := s.house.close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.house, err = openHouse(t.Context(), s.cfg, slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		over := make(chan struct{})
+		start := newWaiting(slog.New(slog.DiscardHandler), func(what string) {
+			if ctx.Err() != nil && what == "" {
+				select {
+				case <-over:
+				default:
+					close(over)
+				}
+			}
+		})
+		err = s.openLedgers(ctx, words{}, start, func(*openedLedger) error {
+			cancel()
+			<-over // the other database is not waited for any more
+			return doubt
+		})
+		start.stop()
+		if isEnded(err) != (doubt == nil) || !errors.Is(err, doubt) && doubt != nil {
+			t.Errorf("with the doubt %v: %v", doubt, err)
+		}
+	}
+}
+
 // startWaits starts a sandbox and returns when readiness and the log say what it
 // waits for.
 func startWaits(t *testing.T, dsn, says string) *daemon {
