@@ -43,13 +43,8 @@ func readHouses(files []string) (map[string]dealer.House, error) {
 	return houses, nil
 }
 
-// openCoDealers opens the ways to the co-dealers of a ledger; nil if it has none.
-func (h *house) openCoDealers(c config.Ledger, l *ledger.Ledger, w words) (*codealer.CoDealers, error) {
-	if len(c.CoDealers) == 0 {
-		return nil, nil
-	}
-	cfg := codealer.Config{Origin: l.Info().Origin, Pin: l.CoDealer, Pool: h.cfg.Limits.Orders, Asks: h.cfg.Limits.Asks,
-		Log: h.log, Now: time.Now}
+// readCoDealers reads who the co-dealers of a ledger are, and clears their latches if an operator says so.
+func (h *house) readCoDealers(c config.Ledger, w words) (peers []codealer.Peer, err error) {
 	for _, text := range c.CoDealers {
 		one, err := config.ParseCoDealer(text)
 		if err != nil {
@@ -65,13 +60,25 @@ func (h *house) openCoDealers(c config.Ledger, l *ledger.Ledger, w words) (*code
 				h.log.Warn("the latch of a co-dealer was cleared", "co_dealer", one.Origin, "reason", w.clearCoDealer)
 			}
 		}
-		cfg.Peers = append(cfg.Peers, codealer.Peer{Origin: one.Origin, URL: one.URL, Ledger: one.Ledger, State: state,
+		if err := codealer.Readable(state); err != nil {
+			return nil, fmt.Errorf("opening the way to the co-dealer %s: %w", one.Origin, err)
+		}
+		peers = append(peers, codealer.Peer{Origin: one.Origin, URL: one.URL, Ledger: one.Ledger, State: state,
 			Token: func() (string, error) {
 				secret, err := keys.ReadSecret(one.TokenFile)
 				return string(secret.Bytes()), err
 			}})
 	}
-	return codealer.Open(cfg)
+	return peers, nil
+}
+
+// openCoDealers opens the ways to the co-dealers of a ledger; nil if it has none.
+func (h *house) openCoDealers(peers []codealer.Peer, l *ledger.Ledger) (*codealer.CoDealers, error) {
+	if len(peers) == 0 {
+		return nil, nil
+	}
+	return codealer.Open(codealer.Config{Origin: l.Info().Origin, Pin: l.CoDealer, Pool: h.cfg.Limits.Orders,
+		Asks: h.cfg.Limits.Asks, Peers: peers, Log: h.log, Now: time.Now})
 }
 
 // coDealerFigures shows what deals wait for, from when its ledger is open.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -40,11 +41,13 @@ type openedLedger struct {
 
 func (s *openedLedger) ledger() *ledger.Ledger { return s.dealer.Ledger() }
 
-// toOpen is a ledger of the configuration with its keys.
+// toOpen is a ledger of the configuration with what its files say.
 type toOpen struct {
 	config.Ledger
 	origin  string
 	signers []note.Signer
+	houses  map[string]dealer.House
+	peers   []codealer.Peer
 }
 
 // opener opens ledgers when a daemon starts.
@@ -69,7 +72,7 @@ func (h *house) open() []*openedLedger {
 // start, for it is a doubt about keys, evidence or configuration.
 func (h *house) openLedgers(ctx context.Context, w words, start *waiting, serve func(*openedLedger) error) error {
 	o := opener{house: h, words: w, start: start, serve: serve}
-	ledgers, err := o.readKeys()
+	ledgers, err := o.readFiles()
 	if err != nil {
 		return err
 	}
@@ -112,8 +115,9 @@ func together(ctx context.Context, things, atOnce int, do func(ctx context.Conte
 	return cmp.Or(errors.Join(slices.DeleteFunc(errs, isEnded)...), first)
 }
 
-// readKeys reads the keys of all ledgers, one at a time: a passphrase takes memory.
-func (o *opener) readKeys() (ledgers []toOpen, err error) {
+// readFiles reads the keys of all ledgers, one at a time, for a passphrase takes memory, and what else is in files:
+// a bad one ends the start before any database is waited for.
+func (o *opener) readFiles() (ledgers []toOpen, err error) {
 	passphrase, err := keys.ReadPassphrase(o.cfg.PassphraseFile)
 	if err != nil {
 		return nil, err
@@ -124,6 +128,9 @@ func (o *opener) readKeys() (ledgers []toOpen, err error) {
 		if l.origin, l.signers, err = place.ReadSigners(c, passphrase); err != nil {
 			return nil, fmt.Errorf("opening ledger %s: %w", c.Name, err)
 		}
+		if err := o.readOthers(&l); err != nil {
+			return nil, fmt.Errorf("opening ledger %s: %w", c.Name, err)
+		}
 		named = named || o.adoptAct.Origin == l.origin
 		ledgers = append(ledgers, l)
 	}
@@ -132,6 +139,20 @@ func (o *opener) readKeys() (ledgers []toOpen, err error) {
 			term.Visible(o.adoptAct.Origin))
 	}
 	return ledgers, nil
+}
+
+// readOthers reads the files of the ledger that hold no key.
+func (o *opener) readOthers(l *toOpen) (err error) {
+	if l.houses, err = readHouses(l.Houses); err != nil {
+		return err
+	}
+	for _, address := range l.Webhooks {
+		if _, err = webhook.Place(o.webhookFile(l.Name, address)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("opening a webhook: %w", err)
+		}
+	}
+	l.peers, err = o.readCoDealers(l.Ledger, o.words)
+	return err
 }
 
 // database opens one and the ledgers in it.
@@ -198,12 +219,8 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again 
 	if err != nil {
 		return nil, place.ExplainOpen(ctx, db, err, info)
 	}
-	houses, err := readHouses(c.Houses)
-	if err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
 	s := &openedLedger{store: db, noted: make(chan struct{}, 1)}
-	if s.way, err = o.openCoDealers(c.Ledger, l, o.words); err != nil {
+	if s.way, err = o.openCoDealers(c.peers, l); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	var reach dealer.CoDealer
@@ -211,7 +228,7 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again 
 		reach = s.way
 	}
 	s.dealer = dealer.New(dealer.Config{
-		Houses: houses, CoDealer: reach,
+		Houses: c.houses, CoDealer: reach,
 		Ledger: l, Store: db, Entropy: o.entropy, Keys: o.ring, Log: o.log,
 		Now:      func() int64 { return time.Now().UnixMilli() },
 		Rotation: o.cfg.DisclosureRotation.Duration(),

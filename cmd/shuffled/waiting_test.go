@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -129,6 +131,43 @@ func TestStartEnded(t *testing.T) {
 		start.stop()
 		if isEnded(err) != (doubt == nil) || !errors.Is(err, doubt) && doubt != nil {
 			t.Errorf("with the doubt %v: %v", doubt, err)
+		}
+	}
+}
+
+// TestFilesFirst: what is wrong with a file ends the start before a database is waited for.
+func TestFilesFirst(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, config.StatisticsWarn)
+	const hook, codealer = "https://hooks.example.com/x", "lab.example.org/orders https://lab.example.org/v1/orders /token"
+	far := config.Ledger{Name: "far", SigningKey: s.cfg.Ledgers[0].SigningKey, Database: "postgres://127.0.0.1:1/x"}
+	ledgers := s.cfg.Ledgers
+	file := filepath.Join(s.cfg.Data, "house")
+	if err := errors.Join(os.WriteFile(file, []byte("log x\n"), 0o600),
+		os.WriteFile(s.webhookFile("far", hook), []byte("x"), 0o600),
+		os.Mkdir(filepath.Join(s.cfg.Data, "far.seen.lab.example.org_orders.forked"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*config.Ledger){
+		"the policy of a house":                    func(l *config.Ledger) { l.Houses = []string{file} },
+		"does not hold an index":                   func(l *config.Ledger) { l.Webhooks = []string{hook} },
+		"the co-dealer lab.example.org/orders":     func(l *config.Ledger) { l.CoDealers = []string{codealer} },
+		"co_dealers of ledger far must have three": func(l *config.Ledger) { l.CoDealers = []string{"x"} },
+	} {
+		l := far
+		change(&l)
+		s.cfg.Ledgers = append(slices.Clone(ledgers), l)
+		start := newWaiting(slog.New(slog.DiscardHandler), func(what string) {
+			if what != "" {
+				t.Errorf("%s: the start waits for %s", want, what)
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		err := s.openLedgers(ctx, words{}, start, func(*openedLedger) error { return errors.New("a ledger is served") })
+		start.stop()
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
 		}
 	}
 }

@@ -11,13 +11,17 @@ import (
 	"shuffled/internal/webhook"
 )
 
+func (h *house) webhookFile(ledger, address string) string {
+	return filepath.Join(h.cfg.Data, webhook.File(ledger, address))
+}
+
 // openWebhooks opens what sends the events of a ledger to its webhooks.
 func (h *house) openWebhooks(c config.Ledger, of *openedLedger) (senders []*webhook.Sender, err error) {
 	info := of.ledger().Info()
 	for _, address := range c.Webhooks {
 		s, err := webhook.New(webhook.Config{URL: address, Ledger: info.Name, Origin: info.Origin,
-			Size: of.ledger().Head().Size, File: filepath.Join(h.cfg.Data, webhook.File(info.Name, address)),
-			Feed: of.feed, Key: h.hookKey, Log: h.log})
+			Size: of.ledger().Head().Size, File: h.webhookFile(info.Name, address), Feed: of.feed,
+			Key: h.hookKey, Log: h.log})
 		if err != nil {
 			return nil, err
 		}

@@ -54,6 +54,9 @@ func (l *latch) load(path string) error {
 	return nil
 }
 
+// Readable reports whether Open can read the latch of a co-dealer.
+func Readable(state string) error { return new(latch).load(state + latchSuffix) }
+
 // set returns dealer.ErrCoDealerForked if the latch is set.
 func (l *latch) set() error {
 	l.mu.Lock()

@@ -127,24 +127,37 @@ func New(cfg Config) (*Sender, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening a webhook: its address %w", err)
 	}
-	s := &Sender{cfg: cfg, host: u.Host, http: outbound.Client(&http.Client{Timeout: answerTime}), next: cfg.Size}
-	b, err := os.ReadFile(cfg.File)
-	switch {
+	s := &Sender{cfg: cfg, host: u.Host, http: outbound.Client(&http.Client{Timeout: answerTime})}
+	switch s.next, err = Place(cfg.File); {
 	case errors.Is(err, fs.ErrNotExist):
+		s.next = cfg.Size
 		err = s.save()
-	case err == nil:
-		s.next, err = strconv.ParseUint(strings.TrimSpace(string(b)), 10, 63)
-		if err != nil || s.next > cfg.Size {
-			err = fmt.Errorf("%s does not hold an index from 0 to %d, the number of entries of the ledger: write "+
-				"the index of the first entry to send into it, or delete it to begin with the next one",
-				cfg.File, cfg.Size)
-		}
+	case err == nil && s.next > cfg.Size:
+		err = noPlace(cfg.File, fmt.Sprintf(" from 0 to %d, the number of entries of the ledger", cfg.Size))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the webhook to %s: %w", u.Host, err)
 	}
 	s.place = func() uint64 { return s.next }
 	return s, nil
+}
+
+// Place reads the index of the next entry to send from the file of a webhook. A ledger without such a file is
+// fs.ErrNotExist.
+func Place(file string) (next uint64, err error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	if next, err = strconv.ParseUint(strings.TrimSpace(string(b)), 10, 63); err != nil {
+		return 0, noPlace(file, "")
+	}
+	return next, nil
+}
+
+func noPlace(file, rule string) error {
+	return fmt.Errorf("%s does not hold an index%s: write the index of the first entry to send into it, or delete it "+
+		"to begin with the next one", file, rule)
 }
 
 // save keeps where the sender is, on disk before it returns.
