@@ -1,9 +1,13 @@
 package codealer_test
 
 import (
+	"database/sql"
+	"encoding/json"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
@@ -53,6 +57,64 @@ func (p *pair) orders(closed int) {
 		case <-ctx.Done():
 			p.t.Fatalf("%d orders are closed, want %d", n, closed)
 		}
+	}
+}
+
+// TestReceiptsKept: a co-dealer keeps what the house signed of each entry that a deal or the close of an order comes
+// behind: its ledger has only their hashes.
+func TestReceiptsKept(t *testing.T) {
+	for name, disclosure := range map[string]audit.Disclosure{"public": audit.DisclosurePublic,
+		"auditors": audit.DisclosureAuditor} {
+		t.Run(name, func(t *testing.T) {
+			p := newPair(t, setting{disclosure: disclosure})
+			s := p.blind("hand")
+			p.deal(s.ID, 0, seat(2, "a"))
+			p.deal(s.ID, 2, burn, board(3))
+			p.close(s.ID, completed)
+			p.orders(1)
+			trusted, err := audit.ParseTrust("", []byte(p.policy[houseOrigin]))
+			check(t, err)
+			db, err := sql.Open("sqlite", p.lab.db)
+			check(t, err)
+			defer db.Close()
+			found, err := db.Query("SELECT entry, kept FROM entries ORDER BY idx")
+			check(t, err)
+			defer found.Close()
+			held := 0
+			for found.Next() {
+				var text, kept []byte
+				check(t, found.Scan(&text, &kept))
+				e, err := audit.ParseEntry(text)
+				check(t, err)
+				var want tlog.Hash
+				receipt := string(kept)
+				switch b := e.Body.(type) {
+				case *audit.Deal:
+					want = b.Asked.After
+				case *audit.Close:
+					var end struct{ Follows string }
+					check(t, json.Unmarshal(kept, &end))
+					want, receipt = b.Follows.Leaf, end.Follows
+					_, err := p.lab.dealer.Transcript(t.Context(), b.Shuffle, dealer.View{})
+					check(t, err)
+				default:
+					continue
+				}
+				r, _, err := audit.ReceiptEntry(receipt)
+				check(t, err)
+				head, err := audit.OpenCheckpoint(r.Checkpoint, trusted.Keys...)
+				check(t, err)
+				check(t, r.CheckInclusion(head))
+				if tlog.RecordHash(r.Entry) != want || !trusted.Policy.Satisfied(r.Checkpoint) {
+					t.Errorf("the receipt behind a %T is of another entry, or not cosigned", e.Body)
+				}
+				held++
+			}
+			check(t, found.Err())
+			if held != 3 {
+				t.Errorf("%d receipts, want 3", held)
+			}
+		})
 	}
 }
 

@@ -144,11 +144,12 @@ func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *CloseReques
 	return d.unplayed(ctx, r, req)
 }
 
-// keptEnd is what is kept with a close that names what was not dealt.
+// keptEnd is what is kept with a close that names what was not dealt, or that follows one of a house.
 type keptEnd struct {
 	Cards    []audit.Card `json:"cards,omitempty"` // openings of public places, as without it
-	Unplayed *Given       `json:"unplayed"`
-	Opened   []audit.Card `json:"opened,omitempty"` // what its places would have shown
+	Unplayed *Given       `json:"unplayed,omitempty"`
+	Opened   []audit.Card `json:"opened,omitempty"`  // what its places would have shown
+	Follows  string       `json:"follows,omitempty"` // the house's receipt of the close
 }
 
 // with is what is kept of it and of the openings, which are JSON or nil.

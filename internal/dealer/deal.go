@@ -1,6 +1,7 @@
 package dealer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,9 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 	if err := fits(deal, r.commit); err != nil {
 		return Deal{}, err
 	}
+	var given []byte
 	if req.Asked != nil {
+		given = []byte(cmp.Or(req.Asked.After, req.Asked.Commit))
 		if deal.Asked, err = d.asks(r, deal, req.Asked); err != nil {
 			return Deal{}, err
 		}
@@ -62,7 +65,6 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 		return Deal{}, err
 	}
 	ordered := len(r.commit.Context.Mixed()) == 0 || r.mix != nil
-	var given []byte
 	if r.blind() && ordered {
 		if given, err = d.ask(ctx, actor, r, t, deal, req.State); err != nil {
 			return d.unlessCopied(ctx, actor, id, req, err)

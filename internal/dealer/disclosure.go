@@ -259,7 +259,7 @@ func (d *Dealer) ending(ctx context.Context, actor audit.Actor, all []tapeOf, re
 			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.Outcome, Reason: req.Reason, Form: told.Form,
 				Tape: told.Tape, Key: told.Key, Follows: req.follows, Blind: req.blind}
 			before, with = nil, nil // they are of the last shuffle
-			if req.end.Unplayed != nil {
+			if req.end.Unplayed != nil || req.end.Follows != "" {
 				if kept, err = req.end.with(kept); err != nil {
 					return p, err
 				}

@@ -8,12 +8,10 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Expire closes every open shuffle whose close-by has passed as expired, and
-// discloses its tape as its commit declared: what was begun is always told in
-// the end, and a shuffle that was forgotten does not stop its table. It returns
-// how many it closed, and the errors of those that it could not. Other daemons
-// may do the same at the same time: the ledger lets one of them.
-// A co-dealer that gave no answer is not asked again: the wait for it is one for all that it has a part in.
+// Expire closes every open shuffle whose close-by has passed as expired, and discloses its tape as its commit
+// declared: what was begun is always told in the end, and a shuffle that was forgotten does not stop its table. It
+// returns how many it closed, and the errors of those that it could not. Other daemons may do the same at the same
+// time: the ledger lets one of them. A co-dealer that gave no answer is not asked again: it is waited for once.
 func (d *Dealer) Expire(ctx context.Context) (closed int, err error) {
 	overdue, err := d.cfg.Ledger.Overdue(ctx, d.cfg.Now())
 	if err != nil {

@@ -71,12 +71,11 @@ func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, er
 	}
 	var kept []audit.Card
 	if text := r.rows[len(r.rows)-1].Kept; text != nil {
-		var end keptEnd
-		err := json.Unmarshal(text, &kept)
-		if err != nil && (json.Unmarshal(text, &end) != nil || end.Unplayed == nil) {
-			return wrong(err)
-		}
-		if end.Unplayed != nil {
+		if err := json.Unmarshal(text, &kept); err != nil {
+			var end keptEnd
+			if json.Unmarshal(text, &end) != nil {
+				return wrong(err)
+			}
 			kept = end.Cards
 		}
 	}

@@ -208,7 +208,7 @@ func (d *Dealer) follows(r *record, req *CloseRequest) error {
 	if !ok || c.Shuffle != of.Index || c.Outcome == audit.OutcomeContinued {
 		return &RequestError{"follows", fmt.Sprintf("must be the receipt of the close of shuffle %d of %s", of.Index, origin)}
 	}
-	req.follows = &f.Foreign
+	req.follows, req.end.Follows = &f.Foreign, req.Follows
 	return nil
 }
 

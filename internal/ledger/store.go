@@ -43,7 +43,7 @@ type Row struct {
 	Entry []byte // exact bytes, stored once, never re-encoded
 	// Kept is, of a commit, the sealed tape, and of a close or disclosure to auditors the
 	// openings of places that are public; what a co-dealer gave, with its commit, a deal or a
-	// close; nil for every other entry.
+	// close; of an order the house's receipt that a deal or close comes behind; nil for every other entry.
 	Kept []byte
 
 	Time    int64 // UTC milliseconds

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,9 +58,7 @@ func (f *roundFlag) Decode(ctx *kong.DecodeContext) error {
 
 // key returns the idempotency key, made where none is given.
 func (t *terms) key() string {
-	if t.Idempotent == "" {
-		t.Idempotent = client.NewKey()
-	}
+	t.Idempotent = cmp.Or(t.Idempotent, client.NewKey())
 	return t.Idempotent
 }
 
