@@ -400,6 +400,74 @@ var pairFaults = map[string]struct {
 		h.End(audit.OutcomeCompleted, audit.ReasonNone, nil)
 		p.See()
 	}, "", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, BlindUnchecked: 1}},
+	"a plan that names no commit": {func(p *inspecttest.Pair) {
+		h, order := p.Commit()
+		order.Index = 1
+		h.Name("t2", order)
+	}, "co_dealer_commit", PairCounts{Shuffles: 1}},
+	"one order for four": {func(p *inspecttest.Pair) {
+		h := p.Begin("t2")
+		for range 3 {
+			h.Name("t2", h.A.Commit.Context.Plan[0])
+		}
+	}, "co_dealer_commit", PairCounts{Shuffles: 4}},
+	"a request behind a deal that names none": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Play(func(d *audit.Deal) { d.Blind = nil })
+		h.Ask(nil, 1)
+	}, "looked rule_co_dealer", PairCounts{Shuffles: 1, Requests: 2, Pending: 1}},
+	"asked in front of a mix that is not there": {func(p *inspecttest.Pair) {
+		h := p.Begin("t2", inspecttest.Mixed(1, 0, true))
+		p.See()
+		h.Ask(nil, 2)
+	}, "", PairCounts{Shuffles: 1, Requests: 1, Pending: 1}},
+	"asked behind a deal before the last one": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Play(nil)
+		first := p.House.Leaf
+		h.Ask(nil, 1)
+		h.Play(nil)
+		h.Ask(func(d *audit.Deal) { d.Asked.After = first }, 1)
+		h.Play(nil)
+	}, "looked_elsewhere", PairCounts{Shuffles: 1, Requests: 3, Matched: 3}},
+	"other places": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Play(func(d *audit.Deal) { d.First = 2 })
+	}, "other_runs rule_place", PairCounts{Shuffles: 1, Requests: 1, Matched: 1}},
+	"a burn in front of a board": {func(p *inspecttest.Pair) {
+		h := asked(p, func(d *audit.Deal) {
+			d.Runs = []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}, {Count: 2, Purpose: audit.PurposeBoard, Public: true}}
+		})
+		p.See()
+		h.Play(nil)
+		h.End(audit.OutcomeCompleted, audit.ReasonNone, nil)
+		h.Follow(nil)
+	}, "", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, Blind: 1, OrdersChecked: 1}},
+	"a deal of the co-dealer beyond its rules, and one within them": {func(p *inspecttest.Pair) {
+		h := asked(p, func(d *audit.Deal) { d.Checkpoint = 0 })
+		h.Ask(nil, 2)
+		h.End(audit.OutcomeVoid, void, nil)
+	}, "rule_checkpoint", PairCounts{Shuffles: 1, Requests: 2, Unplayed: 1}},
+	"a request in front of one behind a draft": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Ask(func(d *audit.Deal) { d.Asked.After[0]++ }, 2)
+		h.End(audit.OutcomeVoid, void, unseen(h))
+	}, "looked looked_elsewhere", PairCounts{Shuffles: 1, Requests: 2}},
+	"a request in front of one behind what the evidence has not": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Ask(func(d *audit.Deal) { d.Asked.After[0]++ }, 2)
+	}, "", PairCounts{Shuffles: 1, Requests: 2, Pending: 2}},
+	"a request that stands twice, in front of one behind a draft": {func(p *inspecttest.Pair) {
+		h := asked(p, nil)
+		h.Give(h.Asked)
+		h.Ask(func(d *audit.Deal) { d.Asked.After[0]++ }, 2)
+		h.End(audit.OutcomeVoid, void, unseen(h))
+	}, "looked_elsewhere rule_place", PairCounts{Shuffles: 1, Requests: 3}},
+	"a checkpoint of the house that is not there, of long before": {func(p *inspecttest.Pair) {
+		asked(p, func(d *audit.Deal) { d.Asked.Head.Size = 100_000 })
+		p.See()
+		p.Wait(1)
+	}, "house_forked", PairCounts{Shuffles: 1, Requests: 1, Pending: 1, Beyond: 1}},
 	"an order that is disclosed first": {func(p *inspecttest.Pair) {
 		h := asked(p, nil)
 		h.Play(nil)

@@ -60,6 +60,9 @@ func TestPair(t *testing.T) {
 		r.House.Totals.NeedsCoDealer != 0 || r.House.Totals.Levels[LevelWitnessed] != 2 {
 		t.Errorf("%s", asJSON(t, r))
 	}
+	if one := r.Tables[0]; one.PairCounts != want || one.Longest != 1 || one.Median == nil {
+		t.Errorf("%s", asJSON(t, one))
+	}
 }
 
 // TestPairPeriod: what is outside the period is not listed.
@@ -82,6 +85,21 @@ func TestPairPeriod(t *testing.T) {
 		must(t, err)
 		if r.Verdict != Proved || int(r.Totals.Unplayed) != want || len(r.Unplayed) != want {
 			t.Errorf("from %d: %s, %d, listed %d, want %d", begin, r.Verdict, r.Totals.Unplayed, len(r.Unplayed), want)
+		}
+		for _, line := range r.Unplayed {
+			if line.Seen == "" || line.CloseSeen == "" {
+				t.Errorf("from %d: %+v", begin, line)
+			}
+		}
+		if want > 0 && int(r.Daemons[0].Unplayed) != want {
+			t.Errorf("from %d: %+v", begin, r.Daemons)
+		}
+	}
+	for end, want := range map[int64]int{from + 1: 2, from: 1, 1: 0} {
+		r, err := inspectPair(t, p.House.Dir, p.Lab.Dir, func(o *PairOptions) { o.House.To = end })
+		must(t, err)
+		if int(r.Totals.Unplayed) != want || len(r.Unplayed) != want {
+			t.Errorf("to %d: %d, listed %d, want %d", end, r.Totals.Unplayed, len(r.Unplayed), want)
 		}
 	}
 }
@@ -163,6 +181,8 @@ func TestPairNotAsked(t *testing.T) {
 	})
 	if r.FaultCodes[CodeOtherDeal] != 1 || r.Totals.Blind != 2 || r.House.FaultCount != 0 {
 		t.Errorf("%d blind, %v: %s", r.Totals.Blind, r.FaultCodes, asJSON(t, r.House.Faults))
+	} else if f := r.Faults[0]; f.Shuffle == nil || *f.Shuffle == *f.Entry {
+		t.Errorf("the fault names no shuffle: %s", asJSON(t, f))
 	}
 }
 
