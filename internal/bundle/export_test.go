@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ecdh"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -280,6 +281,25 @@ func TestLateLines(t *testing.T) {
 	}
 	if _, err := h.export(dir); !errors.Is(err, bundle.ErrContradiction) {
 		t.Errorf("two texts of one size: %v", err)
+	}
+}
+
+// TestJoinedKeys: of two lines of one key the first stays, so that neither keeps a ledger from being exported.
+func TestJoinedKeys(t *testing.T) {
+	t.Parallel()
+	root := audit.Checkpoint{Origin: "ledger.example", Size: 1}.Text() + "\n"
+	line := func(name, sig string) string {
+		return "— " + name + " " + base64.StdEncoding.EncodeToString([]byte("key1"+sig)) + "\n"
+	}
+	own := root + line("ledger.example", "own")
+	for _, c := range [][3]string{
+		{own + line("w", "1"), own + line("w", "2"), own + line("w", "1")},
+		{own, own + line("w", "1") + line("w", "2"), own + line("w", "1")},
+		{own + line("w", "1"), own + line("v", "2") + line("w", "3"), own + line("w", "1") + line("v", "2")},
+	} {
+		if joined, err := bundle.Joined([]byte(c[0]), []byte(c[1])); err != nil || string(joined) != c[2] {
+			t.Errorf("%q and %q are %q, %v", c[0], c[1], joined, err)
+		}
 	}
 }
 

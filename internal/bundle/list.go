@@ -106,6 +106,7 @@ func Joined(checkpoint, other []byte) ([]byte, error) {
 		by := func(of note.Signature) bool { return of.Name == s.Name && of.Hash == s.Hash }
 		if !slices.ContainsFunc(has.Note.UnverifiedSigs, by) {
 			joined = fmt.Appendf(joined, "— %s %s\n", s.Name, s.Base64)
+			has.Note.UnverifiedSigs = append(has.Note.UnverifiedSigs, s)
 		}
 	}
 	_, err = audit.CheckpointText(joined)
