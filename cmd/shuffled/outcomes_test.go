@@ -24,6 +24,7 @@ import (
 	"shuffled/internal/monitor"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/store"
+	"shuffled/internal/testdb"
 )
 
 // The tests of this package do not wait ten minutes for a window.
@@ -40,9 +41,12 @@ type sandbox struct {
 	served []audit.Event // of the ledger when it was served
 }
 
-func newSandbox(t *testing.T, statistics string) *sandbox {
+func newSandbox(t *testing.T, statistics string) *sandbox { return newSandboxIn(t, statistics, "") }
+
+// newSandboxIn is newSandbox on another database.
+func newSandboxIn(t *testing.T, statistics, database string) *sandbox {
 	s := &sandbox{t: t, cfg: config.Default()}
-	s.cfg.Statistics = statistics
+	s.cfg.Statistics, s.cfg.Database = statistics, database
 	s.cfg.Data = t.TempDir()
 	s.cfg.Resolve()
 	var err error
@@ -62,19 +66,19 @@ func newSandbox(t *testing.T, statistics string) *sandbox {
 
 func (s *sandbox) begin() {
 	s.t.Helper()
-	if err := s.reopen(); err != nil {
+	if err := s.reopen(words{dev: true}, nil); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func (s *sandbox) reopen() (err error) {
-	start := newWaiting(slog.New(slog.DiscardHandler), nil)
+func (s *sandbox) reopen(w words, tell func(string)) (err error) {
+	start := newWaiting(slog.New(slog.DiscardHandler), tell)
 	defer start.stop()
 	log := slog.New(slog.NewTextHandler(io.Writer(&s.said), nil))
 	if s.house, err = openHouse(s.t.Context(), s.cfg, log); err != nil {
 		return err
 	}
-	return s.openLedgers(s.t.Context(), words{}, start, func(*openedLedger) error {
+	return s.openLedgers(s.t.Context(), w, start, func(*openedLedger) error {
 		s.served = s.events()
 		return nil
 	})
@@ -345,7 +349,7 @@ func TestOpenedLater(t *testing.T) {
 	if err := os.WriteFile(s.unwrittenFile(host.SandboxLedger), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.reopen(); err == nil || !strings.Contains(err.Error(), "bring the file back") {
+	if err := s.reopen(words{}, nil); err == nil || !strings.Contains(err.Error(), "bring the file back") {
 		t.Errorf("a file that says nothing: %v", err)
 	}
 }
@@ -384,5 +388,43 @@ func TestClearedBefore(t *testing.T) {
 	s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"})
 	if got := list(); len(got) != 3 || got[1] != audit.EventLatchSet {
 		t.Errorf("after another halt there wait %v", got)
+	}
+}
+
+// TestClearLatchAtFirst: --clear-latch is said of what stands when the daemon starts. It clears nothing of
+// a ledger whose database answers later.
+func TestClearLatchAtFirst(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.DSN(t)
+	proxy := testdb.NewProxy(t, dsn)
+	s := newSandboxIn(t, config.StatisticsHalt, proxy.DSN)
+	s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"})
+	s.until(2)
+	s.store.Close()
+	direct := *s.cfg
+	direct.Database = dsn
+	var err error
+	if s.store, err = place.OpenStore(t.Context(), &direct, true); err != nil {
+		t.Fatal(err)
+	}
+	w := words{dev: true, clearLatch: "looked at it"}
+	for _, at := range []string{"postgres://127.0.0.1:1/x", dsn} {
+		if err := s.house.close(); err != nil {
+			t.Fatal(err)
+		}
+		proxy.Aim(t, at)
+		err := s.reopen(w, func(what string) {
+			if strings.HasSuffix(what, string(ledger.CauseUnreachable)) {
+				proxy.Aim(t, dsn)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := at != dsn
+		if latched := s.open()[0].ledger().Live().Latched; latched != late ||
+			!strings.Contains(s.said.String(), "the latch is not cleared") {
+			t.Errorf("the database answers late %t: latched %t, and the log is\n%s", late, latched, s.said.String())
+		}
 	}
 }

@@ -126,3 +126,16 @@ func TestCausesHoldNoValues(t *testing.T) {
 		}
 	}
 }
+
+// TestCauseOfName: a host whose name does not resolve may come back with it.
+func TestCauseOfName(t *testing.T) {
+	t.Parallel()
+	_, err := Open(t.Context(), "postgres://nowhere.invalid/x", Options{})
+	var name *net.DNSError
+	if cause := ledger.CauseOf(err); !cause.Passes() {
+		t.Errorf("a name that does not resolve has the cause %q: %v", cause, err)
+	}
+	if _, lookup := net.LookupHost("nowhere.invalid"); !errors.As(lookup, &name) || causeOf(lookup) == "" {
+		t.Errorf("the resolver says %v", lookup)
+	}
+}
