@@ -123,6 +123,11 @@ func TestAnyBit(t *testing.T) {
 		}
 		return err
 	}))
+	small := b.tail("cosigned")
+	whole := b.read(small)
+	b.sizeNote(small, 0, "0") // one bit of a small size
+	judgeBroken(t, b.dir, small)
+	b.write(small, whole)
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom(files).Draw(t, "file")
 		data := b.read(name)
@@ -139,31 +144,36 @@ func TestAnyBit(t *testing.T) {
 			after[i] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
 			b.write(name, after)
 		}
-		source, err := OpenBundle(b.dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer source.Close()
-		r, err := Run(context.Background(), source, trusting())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Verdict != Failed {
-			t.Fatalf("verdict %s", r.Verdict)
-		}
-		most := uint64(2)
-		if name == "checkpoint" {
-			most = 3 // another size has other files: one of hashes, one of entries
-		}
-		if r.FaultCount > most {
-			t.Fatalf("%d faults: %v", r.FaultCount, r.FaultCodes)
-		}
-		for _, f := range r.Faults {
-			if f.Where == "" && f.Entry == nil {
-				t.Fatalf("the fault %s has no place", f.Code)
-			}
-		}
+		judgeBroken(t, b.dir, name)
 	})
+}
+
+// judgeBroken judges a bundle with one damage in the file.
+func judgeBroken(t rapid.TB, dir, name string) {
+	source, err := OpenBundle(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	r, err := Run(context.Background(), source, trusting())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict != Failed {
+		t.Fatalf("verdict %s", r.Verdict)
+	}
+	most := uint64(2)
+	if name == "checkpoint" {
+		most = 3 // another size has other files: one of hashes, one of entries
+	}
+	if r.FaultCount > most {
+		t.Fatalf("%d faults: %v", r.FaultCount, r.FaultCodes)
+	}
+	for _, f := range r.Faults {
+		if f.Where == "" && f.Entry == nil {
+			t.Fatalf("the fault %s has no place", f.Code)
+		}
+	}
 }
 
 var everyEntry = flag.Int("entries", 3, "TestAnyEntry damages every n-th entry")
