@@ -222,6 +222,11 @@ func TestCommandsFollow(t *testing.T) {
 			t.Errorf("the ledgers of %s:\n%s", file, out)
 		}
 	}
+	var forms []struct{ Version, Latest int }
+	if err := json.Unmarshal([]byte(must("migrate", "status", "--json")), &forms); err != nil || len(forms) != 2 ||
+		forms[1].Version != forms[1].Latest || forms[1].Latest == 0 {
+		t.Errorf("the forms of two databases as JSON: %+v, %v", forms, err)
+	}
 	for _, all := range [][]string{{"ledger", "list"}, {"retention", "run", "--dry-run"}} {
 		if out := must(all...); !strings.Contains(out, "main") || !strings.Contains(out, "far") {
 			t.Errorf("%s:\n%s", strings.Join(all, " "), out)
@@ -231,4 +236,24 @@ func TestCommandsFollow(t *testing.T) {
 		"--database", "sqlite:"+at("shuffled.db")); code != term.ExitCannot {
 		t.Errorf("--database is passed over: %d\n%s%s", code, out, errs)
 	}
+	if _, errs, code := command(t, "migrate", "down", "--config", at("shuffled.toml")); code != term.ExitUsage ||
+		!strings.Contains(errs, at("shuffled.db")) || !strings.Contains(errs, at("far.db")+" of ledger far") {
+		t.Errorf("migrate down of two databases: %d\n%s", code, errs)
+	}
+	if err := os.Rename(at("far.db"), at("gone.db")); err != nil {
+		t.Fatal(err)
+	}
+	for _, all := range [][]string{{"ledger", "list"}, {"retention", "run"}} {
+		_, errs, code := command(t, append(all, "--config", at("shuffled.toml"))...)
+		if code != term.ExitCannot || !strings.Contains(errs, at("far.db")+" of ledger far: ") ||
+			!strings.Contains(errs, "done before: the embedded store "+at("shuffled.db")) {
+			t.Errorf("%s without the second database: %d\n%s", strings.Join(all, " "), code, errs)
+		}
+	}
+	if err := os.Rename(at("shuffled.db"), at("old.db")); err != nil {
+		t.Fatal(err)
+	}
+	empty := []string{"--database", "sqlite:" + at("shuffled.db")}
+	must(append([]string{"migrate", "up"}, empty...)...)
+	must(append([]string{"migrate", "down"}, empty...)...)
 }

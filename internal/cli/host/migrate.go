@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
@@ -37,12 +38,24 @@ func (migrateDownCmd) Help() string {
 }
 
 func (c migrateDownCmd) Run(ctx context.Context, s term.Streams) error {
+	all, err := c.LoadEach()
+	if err != nil {
+		return err
+	}
+	if len(all) > 1 {
+		names := make([]string, len(all))
+		for i, cfg := range all {
+			names[i] = place.Where(cfg)
+		}
+		return term.Usage("migrate down would undo the newest migration in %d databases (%s): name the one with --database",
+			len(all), strings.Join(names, ", "))
+	}
 	return migrate(ctx, s, c.Flags, false, false, func(t place.Tables) error { return t.Down(ctx) })
 }
 
 type migrateStatusCmd struct {
 	place.Flags
-	JSON bool `name:"json" help:"Print JSON."`
+	JSON bool `name:"json" help:"Print JSON: a list with an object for each database."`
 }
 
 func (migrateStatusCmd) Help() string {
@@ -53,7 +66,7 @@ func (c migrateStatusCmd) Run(ctx context.Context, s term.Streams) error {
 	return migrate(ctx, s, c.Flags, false, c.JSON, func(place.Tables) error { return nil })
 }
 
-// schema is what `migrate status` says.
+// schema is what `migrate status` says of a database.
 type schema struct {
 	Ledger  string `json:"ledger,omitempty"` // the first in a database that is not the daemon's
 	Version int    `json:"version"`
@@ -67,40 +80,37 @@ func migrate(ctx context.Context, s term.Streams, where place.Flags, noGuards, a
 	if err != nil {
 		return err
 	}
-	for _, cfg := range all {
-		if err := migrateOne(ctx, s, cfg, noGuards, asJSON, change); err != nil {
+	list := []schema{}
+	err = place.Each(all, func(cfg *config.Config) error {
+		tables := place.TablesOf(cfg, noGuards)
+		if err := change(tables); err != nil {
 			return err
 		}
+		version, err := tables.Version(ctx)
+		if err != nil {
+			return err
+		}
+		list = append(list, schema{place.First(cfg), version, migrations.Latest})
+		if !asJSON {
+			fmt.Fprintf(s.Out, "%s: schema %d of %d, %s\n", place.Where(cfg), version, migrations.Latest, state(version))
+		}
+		return nil
+	})
+	if err == nil && asJSON {
+		err = term.PrintJSON(s.Out, list)
 	}
-	return nil
+	return err
 }
 
-func migrateOne(ctx context.Context, s term.Streams, cfg *config.Config, noGuards, asJSON bool,
-	change func(place.Tables) error) error {
-	tables := place.TablesOf(cfg, noGuards)
-	if err := change(tables); err != nil {
-		return err
-	}
-	version, err := tables.Version(ctx)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return term.PrintJSON(s.Out, schema{place.First(cfg), version, migrations.Latest})
-	}
-	state := "up to date"
+// state says how tables of the version stand to this program.
+func state(version int) string {
 	switch {
 	case version == 0:
-		state = "no tables yet; run shuffled migrate up"
+		return "no tables yet; run shuffled migrate up"
 	case version < migrations.Latest:
-		state = "older than this program; run shuffled migrate up"
+		return "older than this program; run shuffled migrate up"
 	case version > migrations.Latest:
-		state = "newer than this program"
+		return "newer than this program"
 	}
-	where := place.Database(cfg)
-	if first := place.First(cfg); first != "" {
-		where += " of ledger " + first
-	}
-	fmt.Fprintf(s.Out, "%s: schema %d of %d, %s\n", where, version, migrations.Latest, state)
-	return nil
+	return "up to date"
 }

@@ -151,14 +151,33 @@ func withStore(ctx context.Context, cfg *config.Config, do func(store.Database) 
 	return do(store)
 }
 
+// Each calls do for every database in turn. Where there are several, an error says of which it is, and which
+// were done before.
+func Each(all []*config.Config, do func(*config.Config) error) error {
+	done := "no other database was done before"
+	for i, cfg := range all {
+		switch err := do(cfg); {
+		case err != nil && len(all) > 1:
+			return fmt.Errorf("%s: %w (%s)", Where(cfg), err, done)
+		case err != nil:
+			return err
+		case i == 0:
+			done = "done before: " + Where(cfg)
+		default:
+			done += ", " + Where(cfg)
+		}
+	}
+	return nil
+}
+
 // EachLedger opens every database in turn, and calls do for each ledger in it.
 func (p Flags) EachLedger(ctx context.Context, do func(store.Database, ledger.Info) error) error {
 	all, err := p.LoadEach()
 	if err != nil {
 		return err
 	}
-	for _, cfg := range all {
-		err := withStore(ctx, cfg, func(store store.Database) error {
+	return Each(all, func(cfg *config.Config) error {
+		return withStore(ctx, cfg, func(store store.Database) error {
 			infos, err := store.Ledgers(ctx)
 			if err != nil {
 				return fmt.Errorf("listing ledgers: %w", err)
@@ -170,11 +189,7 @@ func (p Flags) EachLedger(ctx context.Context, do func(store.Database, ledger.In
 			}
 			return nil
 		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // ReadState folds the stored ledger of this name, which a daemon may be writing.
@@ -199,6 +214,14 @@ func Database(cfg *config.Config) string {
 		return fmt.Sprintf("the embedded store %s", path)
 	}
 	return "PostgreSQL"
+}
+
+// Where names the database, and the first ledger that names it as its own.
+func Where(cfg *config.Config) string {
+	if first := First(cfg); first != "" {
+		return Database(cfg) + " of ledger " + first
+	}
+	return Database(cfg)
 }
 
 // First returns the name of the first ledger that names the database of these settings as its own,
