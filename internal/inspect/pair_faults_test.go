@@ -436,7 +436,8 @@ var pairFaults = map[string]struct {
 	}, "other_runs rule_place", PairCounts{Shuffles: 1, Requests: 1, Matched: 1}},
 	"a burn in front of a board": {func(p *inspecttest.Pair) {
 		h := asked(p, func(d *audit.Deal) {
-			d.Runs = []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}, {Count: 2, Purpose: audit.PurposeBoard, Public: true}}
+			d.Runs = []audit.Run{{Count: 1, Purpose: audit.PurposeBurn},
+				{Count: 2, Purpose: audit.PurposeBoard, Public: true}}
 		})
 		p.See()
 		h.Play(nil)
