@@ -92,7 +92,8 @@ func migrate(ctx context.Context, s term.Streams, where place.Flags, noGuards, a
 		}
 		list = append(list, schema{place.First(cfg), version, migrations.Latest})
 		if !asJSON {
-			fmt.Fprintf(s.Out, "%s: schema %d of %d, %s\n", place.Where(cfg), version, migrations.Latest, state(version))
+			fmt.Fprintf(s.Out, "%s: schema %d of %d, %s\n", place.Where(cfg), version, migrations.Latest,
+				state(version))
 		}
 		return nil
 	})
