@@ -469,6 +469,20 @@ var pairFaults = map[string]struct {
 		p.See()
 		p.Wait(1)
 	}, "house_forked", PairCounts{Shuffles: 1, Requests: 1, Pending: 1, Beyond: 1}},
+	"an order that is void, from which nothing was dealt": {func(p *inspecttest.Pair) {
+		h := p.Begin("t2")
+		p.See()
+		h.Follow(func(c *audit.Close) { c.Outcome, c.Reason, c.Follows = audit.OutcomeVoid, audit.ReasonMisdeal, nil })
+	}, "", PairCounts{Shuffles: 1, OrdersChecked: 1}},
+	"an order whose tape is lost": {func(p *inspecttest.Pair) {
+		p.Lab.Hire(inspecttest.Admin, audit.RoleAdmin)
+		h := asked(p, nil)
+		h.Play(nil)
+		h.Follow(func(c *audit.Close) {
+			c.Outcome, c.Reason, c.Follows = audit.OutcomeVoid, audit.ReasonTapeLost, nil
+			c.Form, c.Tape = audit.FormNone, nil
+		})
+	}, "tape_lost", PairCounts{Shuffles: 1, Requests: 1, Matched: 1}},
 	"an order that is disclosed first": {func(p *inspecttest.Pair) {
 		h := asked(p, nil)
 		h.Play(nil)
