@@ -375,7 +375,7 @@ func (o *order) keyProofs() (all []apart) {
 
 // handedOn follows the member keys from the trusted ones, forwards only.
 func (o *order) handedOn(trusted []note.Verifier) (*succession, error) {
-	s := &succession{trusted: trusted}
+	s := succeeding(trusted, o.proofs[0].head.Origin)
 	for _, h := range o.keys {
 		next, err := audit.Verifier(h.head.Origin, h.key.Public)
 		if err != nil {

@@ -109,12 +109,18 @@ type successor struct {
 	handedOn bool // a trusted key, or one that it handed on to, signed its checkpoint
 }
 
+// succeeding begins at the trusted keys of a ledger: those of others sign nothing of it.
+func succeeding(trusted []note.Verifier, origin string) *succession {
+	return &succession{trusted: slices.DeleteFunc(slices.Clone(trusted),
+		func(k note.Verifier) bool { return k.Name() != origin })}
+}
+
 // handedOn follows the member keys. It is one chain from the genesis's key: each element
 // is signed by the keys before it and by its own, so that from the first that a trusted
 // key signed all are handed on to. Trust goes forwards only, for a key is replaced
 // because it may be in other hands.
 func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
-	s := &succession{trusted: trusted}
+	s := succeeding(trusted, e.head.Origin)
 	if len(e.keys) == 0 {
 		return s, nil
 	}

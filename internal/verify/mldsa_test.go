@@ -88,6 +88,17 @@ func logs(vkeys ...string) func(*vector) {
 	return trusted1(text + "quorum none\n")
 }
 
+// longRotated is longGame, after which the Ed25519 key was replaced.
+func longRotated(t testing.TB) (g *game, second longKey) {
+	g, _, second = longGame(t)
+	third := newKey(t, g.h.key.name, "another ledger key")
+	index := g.h.add(&audit.Key{Subject: audit.SubjectSigning, Public: third.public()})
+	head := append(signedBy(t, g.h.text(), g.h.key, third), second.line(t, g.h.text(), 0)...)
+	g.h.handed = append(g.h.handed, g.h.receiptUnder(index, head).Text())
+	g.h.key = third
+	return g, second
+}
+
 // longTrio is trio, of which a has a key of each algorithm and c one of ML-DSA-44.
 type longTrio struct {
 	trio
@@ -144,14 +155,12 @@ func longFiles(t testing.TB, add adder) {
 	})
 	add("mldsa-receipt", "a receipt alone, both keys pinned", []byte(g.h.receipt(g.id).Text()),
 		logs(g.h.key.vkey, second.vkey))
-	third := newKey(t, g.h.key.name, "another ledger key")
-	index := g.h.add(&audit.Key{Subject: audit.SubjectSigning, Public: third.public()})
-	head := signedBy(t, g.h.text(), g.h.key, third)
-	head = append(head, second.line(t, g.h.text(), 0)...)
-	g.h.handed = append(g.h.handed, g.h.receiptUnder(index, head).Text())
-	first := g.h.key.vkey
-	g.h.key = third
-	add("mldsa-ed25519-rotated", "the Ed25519 key is replaced, and that of ML-DSA-44 stays", g.file(""), logs(first))
+	rotated, _ := longRotated(t)
+	add("mldsa-ed25519-rotated", "the Ed25519 key is replaced, and that of ML-DSA-44 stays", rotated.file(""),
+		logs(g.h.key.vkey))
+	other := newLongKey(t, "other.example/ledger", "first long key").vkey
+	add("mldsa-other-log", "a key of ML-DSA-44 of another ledger is pinned, too", handedGame(t).file(""),
+		logs(handedGame(t).h.key.vkey, other))
 
 	w := newLongTrio(t)
 	policy := trusted1(w.policy(twoOfLong))
@@ -212,6 +221,12 @@ func wrongLongFiles(b *badAdder) {
 	})
 	file(stepSignature, "other-pinned", "another key of ML-DSA-44 is pinned", func(*audit.Transcript) {},
 		logs(own, newLongKey(b.T, g.h.key.name, "foreign long key").vkey))
+	rotated, still := longRotated(b.T)
+	bare := rotated.transcript("")
+	bare.Checkpoint = strings.Replace(bare.Checkpoint, still.line(b.T, rotated.h.text(), 0), "", 1)
+	b.file(stepSignature, "mldsa-stripped-other-log",
+		"the line of ML-DSA-44 is left out, and the newest Ed25519 key and one of ML-DSA-44 of another ledger are pinned",
+		marshal(b.T, bare), logs(rotated.h.key.vkey, newLongKey(b.T, "other.example/ledger", "first long key").vkey))
 	plain := handedGame(b.T)
 	b.file(stepSignature, "mldsa-absent", "both keys are pinned, and the file is from before", plain.file(""),
 		logs(own, second.vkey))
@@ -270,6 +285,22 @@ func wrongLongFiles(b *badAdder) {
 		trusted1(w.trio.policy("witness d "+vkey+"\ngroup g 3 a b c d\nquorum g\n")))
 	b.file(unjudged, "policy-later-type-needed", "a quorum that needs a witness key of an unknown type", game.file(""),
 		trusted1(w.trio.policy("witness d "+vkey+"\ngroup g all a d\nquorum g\n")))
+}
+
+// TestAlgorithms: the verdict names those whose signatures were checked.
+func TestAlgorithms(t *testing.T) {
+	t.Parallel()
+	for name, with := range map[string]string{"mldsa-ed25519-pinned": "Ed25519 and ML-DSA-44",
+		"mldsa-both-pinned": "Ed25519 and ML-DSA-44", "mldsa-pinned": "ML-DSA-44 alone",
+		"rotated-first-key": "Ed25519 alone", "mldsa-other-log": "Ed25519 alone"} {
+		all := load(t, "good")
+		v := all[slices.IndexFunc(all, func(v vector) bool { return v.Name == name })]
+		steps := File(v.bytes(), v.trust()).Steps
+		s := steps[slices.IndexFunc(steps, func(s Step) bool { return s.Name == stepSignature })]
+		if !strings.HasSuffix(s.Detail, ", with "+with) {
+			t.Errorf("%s: %q, with %s is wanted", name, s.Detail, with)
+		}
+	}
 }
 
 // flip has another character of base64 at i.
