@@ -115,6 +115,7 @@ var parserWords = []struct {
 	{regexp.MustCompile(`: expected a valid \d+ bit u?int but got `), " must be a whole number, not "},
 	{regexp.MustCompile(`: expected duration but got ("[^"]*").*`), " must be a duration such as 90s, 20m or 4h, not $1"},
 	{regexp.MustCompile(`: expected \w+ value but got "EOL".*`), " must have a value"},
+	{regexp.MustCompile(`^expected "(<[^"]+)"$`), "$1 is missing: --help shows an example"},
 	{regexp.MustCompile(`must be one of ("",)?(.*) but got (".*")$`), "must be one of $2, not $3"},
 }
 

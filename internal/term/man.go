@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"shuffled/internal/near"
 )
 
 // ManCmd prints the manual page of a command, or writes all pages.
@@ -28,8 +30,10 @@ func (ManCmd) Help() string {
 func (c ManCmd) Run(s Streams, program *kong.Kong) error {
 	asked := strings.Join(append([]string{program.Model.Name}, c.Command...), " ")
 	found := false
+	var names []string
 	var failed error
 	each(program.Model.Node, program.Model.Name, func(path string, n *kong.Node) {
+		names = append(names, strings.TrimPrefix(path, program.Model.Name+" "))
 		switch page := manPage(path, n, program.Model.Help); {
 		case failed != nil:
 		case c.Dir != "":
@@ -44,7 +48,8 @@ func (c ManCmd) Run(s Streams, program *kong.Kong) error {
 	case failed != nil:
 		return fmt.Errorf("writing a manual page: %w", failed)
 	case !found && c.Dir == "":
-		return Usage("%s is no command: %s --help lists them", asked, program.Model.Name)
+		return Usage("%q is no command: %s help lists them.%s", asked, program.Model.Name,
+			near.Hint(strings.Join(c.Command, " "), names))
 	}
 	return nil
 }

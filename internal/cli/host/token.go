@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -28,9 +29,17 @@ type TokenCmd struct {
 type tokenFlags struct {
 	place.Flags
 	Ledger    string `default:"main" help:"Ledger."`
-	URL       string `name:"url" placeholder:"URL" help:"Address of the daemon that serves the ledger. Without it, the ledger of --data or --config is opened, which no daemon may serve in that time."`
+	URL       string `name:"url" placeholder:"URL" help:"Address of the daemon that serves the ledger (default: SHUFFLED_URL, unless --data, --config or --database says where the ledger is). Without it, the ledger is opened, which no daemon may serve in that time."`
 	TokenFile string `placeholder:"FILE" help:"With --url: file with an admin's token, mode 0600; else it is in SHUFFLED_TOKEN."`
 	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"With --url: the verifier key of the ledger, or the file of it."`
+}
+
+// AfterApply takes the address from the environment, as every command does that asks a daemon.
+func (t *tokenFlags) AfterApply() error {
+	if t.URL == "" && t.Flags == (place.Flags{}) {
+		t.URL = os.Getenv("SHUFFLED_URL")
+	}
+	return nil
 }
 
 // remote is how the daemon is reached.

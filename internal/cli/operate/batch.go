@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"shuffled/client"
 	"shuffled/internal/cli/remote"
@@ -42,6 +43,22 @@ func request[T client.Request](body []byte) (client.Request, error) {
 	return req, err
 }
 
+// unread says what is wrong with JSON, in words without types of Go.
+func unread(err error) string {
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return fmt.Sprintf("no JSON from byte %d on: %s. JSON has no comments, and no comma behind the last member",
+			e.ByteOffset, e.Err)
+	}
+	e, ok := errors.AsType[*json.SemanticError](err)
+	switch {
+	case ok && e.Err != nil:
+		return fmt.Sprintf("at %q: %s. It has the member operations, as openapi.yaml says", string(e.JSONPointer), e.Err)
+	case ok:
+		return fmt.Sprintf("at %q: %s is not what stands there, as openapi.yaml says", string(e.JSONPointer), e.JSONKind)
+	}
+	return err.Error()
+}
+
 func (c *BatchCmd) Run(ctx context.Context, s term.Streams) error {
 	text, err := term.ReadStart(c.File, s.In, maxBatch)
 	if err != nil {
@@ -49,7 +66,7 @@ func (c *BatchCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	var asked client.BatchRequest
 	if err := json.Unmarshal(text, &asked, json.RejectUnknownMembers(true)); err != nil {
-		return term.Usage("the batch: %s", term.Visible(err.Error()))
+		return term.Usage("the batch in %s: %s", c.File, term.Visible(unread(err)))
 	}
 	refused := 0
 	err = remote.Ask(ctx, &c.Flags, s, func(d *client.Client) (results []client.BatchResult, err error) {

@@ -145,8 +145,12 @@ func parseRun(text string) (client.Run, error) {
 		return wrong()
 	}
 	count, err := strconv.Atoi(parts[0])
-	if err != nil || count < 1 || audit.ParsePurpose(parts[1]) == 0 {
+	if err != nil || count < 1 {
 		return wrong()
+	}
+	if audit.ParsePurpose(parts[1]) == 0 {
+		return client.Run{}, term.Usage("--run %s has no purpose %q: a purpose is seat, board, burn, discard, rabbit or order",
+			text, parts[1])
 	}
 	run := client.Run{Count: count, Purpose: client.Purpose(parts[1])}
 	if run.Purpose == client.PurposeSeat && (len(parts) < 3 || parts[2] == "") {

@@ -68,6 +68,13 @@ func (r *Flags) Connect(ctx context.Context, s term.Streams) (*client.Client, er
 // Config is what a client of the ledger is made with. Without a pinned key it
 // takes the one that the daemon names, and says so.
 func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, error) {
+	if !strings.HasPrefix(r.URL, "http://") && !strings.HasPrefix(r.URL, "https://") {
+		_, host, ok := strings.Cut(r.URL, "@") // what stands before it may be a password
+		if !ok {
+			host = r.URL
+		}
+		return client.Config{}, term.Usage("--url, or SHUFFLED_URL, begins with http:// or https://, and not with %q", host)
+	}
 	cfg := client.Config{URL: r.URL, Ledger: r.Ledger, Attempts: attempts}
 	token := keys.NewSecret([]byte(os.Getenv(tokenVariable)))
 	if r.TokenFile != "" {
@@ -215,6 +222,8 @@ func (r *Flags) Explain(err error) error {
 		if hint := Advice[refused.Code]; hint != "" && (refused.Code != client.CodeUnauthorized || !r.credential()) {
 			return term.WithHint(shown, "%s", hint)
 		}
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return term.WithHint(shown, "the daemon speaks http without TLS: --url, or SHUFFLED_URL, begins with http://")
 	case errors.As(err, &dial):
 		return term.WithHint(shown, "is a daemon running at %s? `shuffled serve --dev` starts one", term.Visible(r.URL))
 	}

@@ -73,7 +73,7 @@ func Listen(address, setting string) (net.Listener, error) {
 			"%s names another one; shuffled doctor says whether it is a daemon of this configuration", setting)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listening: %w", err)
+		return nil, term.WithHint(fmt.Errorf("listening: %w", err), "%s is HOST:PORT of this host, as 127.0.0.1:8080", setting)
 	}
 	return l, nil
 }
