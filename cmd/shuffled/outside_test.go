@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -75,4 +76,57 @@ func keysOutside(t *testing.T, h *keystest.Helper) {
 	r.restart()
 	r.says(term.ExitOK, "dealer", "main-2.vkey", deal)
 	r.stop()
+}
+
+// TestHungAgent: while the agent that holds the signing key hangs, reads answer, and what writes
+// is answered at once with the reason; when the agent goes on, the daemon does.
+func TestHungAgent(t *testing.T) {
+	t.Parallel()
+	a, r := keystest.SSHAgent(t), newRotating(t)
+	r.must("", "key", "generate", "signing", "--origin", "cards.example.com/main", "--out", r.path("main-2.key"),
+		"--agent", a.Socket, "--ssh-public", a.Public(t, a.Key))
+	r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
+	r.restart()
+	r.says(term.ExitOK, "admin", "main.vkey", []string{"key", "rotate", "signing", "--new", r.path("main-2.key")},
+		"signed with the new key")
+	r.says(term.ExitOK, "dealer", "main-2.vkey", []string{"shuffle", "--table", "t1", "--deck", "standard-52"})
+	deal := []string{"deal", "7", "--first", "0", "--run", "2:seat:seat-1"}
+	readyz := func(status int) {
+		r.waitFor(r.operator+"/readyz", func(resp *http.Response) bool { return resp.StatusCode == status })
+	}
+
+	a.Hang(t)
+	readyz(http.StatusServiceUnavailable)
+	for range 2 {
+		for _, path := range []string{"tables", "switches", "credentials", "keys", "shuffles/7"} {
+			r.reads(path)
+		}
+	}
+	r.says(term.ExitCannot, "dealer", "main-2.vkey", deal, "503 signing_key")
+	a.WakeUp(t)
+	readyz(http.StatusOK)
+	r.says(term.ExitOK, "dealer", "main-2.vkey", deal)
+	r.stop()
+}
+
+// reads gets what is under the ledger's address, as an administrator.
+func (r *rotating) reads(path string) {
+	r.t.Helper()
+	token, err := os.ReadFile(r.path("admin.token"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, "http://"+r.addr+"/v1/main/"+path, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	resp, err := httpClient.Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if text, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+		r.t.Errorf("GET %s: %s, %v: %s", path, resp.Status, err, text)
+	}
 }

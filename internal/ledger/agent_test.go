@@ -1,12 +1,10 @@
 package ledger_test
 
 import (
-	"bufio"
 	"errors"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
+	"time"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
@@ -17,56 +15,27 @@ import (
 // agentKey starts a real ssh-agent and returns a signing key that it holds, and what takes
 // the key out and puts it back.
 func agentKey(t *testing.T) (k *keys.SigningKey, out, in func()) {
+	a := keystest.SSHAgent(t)
+	return keyOf(t, a.Helper), func() { a.Remove(t) }, func() { a.Add(t) }
+}
+
+// keyOf returns the signing key that an agent holds.
+func keyOf(t *testing.T, h *keystest.Helper) *keys.SigningKey {
 	t.Helper()
-	if _, err := exec.LookPath("ssh-agent"); err != nil {
-		t.Skip("no ssh-agent on this machine")
-	}
-	dir := t.TempDir()
-	socket, private := filepath.Join(dir, "agent.sock"), filepath.Join(dir, "id")
-	agent := exec.Command("ssh-agent", "-D", "-a", socket)
-	says, err := agent.StdoutPipe()
+	vkey, err := keys.ReadSSHPublic(h.Public(t, h.Key), origin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := agent.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { agent.Process.Kill(); agent.Wait() })
-	if _, err := bufio.NewReader(says).ReadString('\n'); err != nil { // its socket, when it listens
-		t.Fatal(err)
-	}
-	run := func(name string, args ...string) func() {
-		return func() {
-			cmd := exec.Command(name, args...)
-			cmd.Env = append(os.Environ(), "SSH_AUTH_SOCK="+socket)
-			if said, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%s: %v\n%s", name, err, said)
-			}
-		}
-	}
-	in, out = run("ssh-add", "-q", private), run("ssh-add", "-q", "-D")
-	run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", private)()
-	in()
-	vkey, err := keys.ReadSSHPublic(private+".pub", origin)
+	k, err := keys.AgentSigning(h.Socket, vkey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k, err = keys.AgentSigning(socket, vkey); err != nil {
-		t.Fatal(err)
-	}
-	return k, out, in
+	return k
 }
 
 // hsmKey is agentKey with a key in a token of PKCS#11.
 func hsmKey(t *testing.T) (k *keys.SigningKey, out, in func()) {
 	h := keystest.HSM(t)
-	vkey, err := keys.ReadSSHPublic(h.Public(t, "main"), origin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if k, err = keys.AgentSigning(h.Socket, vkey); err != nil {
-		t.Fatal(err)
-	}
 	move := func(from, to string) func() {
 		return func() {
 			if err := os.Rename(from, to); err != nil {
@@ -74,7 +43,7 @@ func hsmKey(t *testing.T) (k *keys.SigningKey, out, in func()) {
 			}
 		}
 	}
-	return k, move(h.Tokens, h.Tokens+".away"), move(h.Tokens+".away", h.Tokens)
+	return keyOf(t, h), move(h.Tokens, h.Tokens+".away"), move(h.Tokens+".away", h.Tokens)
 }
 
 // TestKeyInAnAgent: a ledger is handed from a key in memory to one in an ssh-agent. When the
@@ -92,16 +61,23 @@ func TestKeyInAnAgent(t *testing.T) {
 	}
 }
 
-func keyComesAndGoes(t *testing.T, k *keys.SigningKey, out, in func()) {
-	h := newHouse(t, openSQLite(t))
+// handedTo opens a ledger and hands it to a key.
+func handedTo(h *house, k *keys.SigningKey, c ledger.Config) *ledger.Ledger {
+	h.t.Helper()
 	verifier, err := audit.ParseVKey(k.VKey())
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
-	l := h.open(h.holding("mark", h.signer, k.Signer()))
+	l := h.open(c)
 	h.must(l, propose(commit("t", 1)))
 	h.rotate(l, signingKey{k.Signer(), verifier, k.VKey(), k.Public()})
 	h.must(l, propose(commit("t", 2)))
+	return l
+}
+
+func keyComesAndGoes(t *testing.T, k *keys.SigningKey, out, in func()) {
+	h := newHouse(t, openSQLite(t))
+	l := handedTo(h, k, h.holding("mark", h.signer, k.Signer()))
 	size := h.size()
 	out()
 	waitFor(t, func() bool { return errors.Is(l.Ready(), ledger.ErrNoKey) }) // by the probe, before any entry
@@ -124,4 +100,23 @@ func keyComesAndGoes(t *testing.T, k *keys.SigningKey, out, in func()) {
 	waitReady(t, l)
 	h.must(l, propose(commit("t", 5)))
 	h.entries()
+}
+
+// TestHungAgent: an agent that hangs holds up the one batch that it hangs in. What comes next
+// is refused without a question to it, until the daemon has asked it again.
+func TestHungAgent(t *testing.T) {
+	t.Parallel()
+	a, h := keystest.SSHAgent(t), newHouse(t, openSQLite(t))
+	k := keyOf(t, a.Helper)
+	c := h.holding("mark", h.signer, k.Signer())
+	c.Probe = time.Hour
+	l := handedTo(h, k, c)
+	a.Hang(t)
+	if _, err := on(l).Append(t.Context(), propose(commit("t", 3))); !errors.Is(err, ledger.ErrNoKey) {
+		t.Errorf("an append while the agent hangs: %v", err)
+	}
+	a.WakeUp(t)
+	if _, err := on(l).Append(t.Context(), propose(commit("t", 4))); !errors.Is(err, ledger.ErrNoKey) {
+		t.Errorf("an append before the agent is asked again: %v", err)
+	}
 }

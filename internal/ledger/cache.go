@@ -118,9 +118,8 @@ func (f *frames) read(r io.Reader, b []byte, left *int64) ([]byte, error) {
 // entry does not grow with them. The sequencer copies a piece at a time, and everything
 // else is this goroutine's. A daemon that stops in between leaves the cache of before.
 type caching struct {
-	l    *Ledger
-	due  chan struct{} // capacity 1
-	done chan struct{} // closed by run
+	l   *Ledger
+	due chan struct{} // capacity 1
 
 	// The sequencer's.
 	size uint64 // of the newest cache, or of the one that is being written
@@ -128,12 +127,11 @@ type caching struct {
 }
 
 func (l *Ledger) newCaching() *caching {
-	return &caching{l: l, due: make(chan struct{}, 1), done: make(chan struct{})}
+	return &caching{l: l, due: make(chan struct{}, 1)}
 }
 
 // run writes caches until the ledger is closed.
 func (c *caching) run() {
-	defer close(c.done)
 	for {
 		select {
 		case <-c.l.stop:

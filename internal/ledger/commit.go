@@ -286,11 +286,7 @@ func (l *Ledger) recheck() {
 		l.wait(err)
 		return
 	}
-	err := l.canSign()
-	if err == nil {
-		err = l.present()
-	}
-	if err != nil {
+	if err := l.canSign(); err != nil {
 		l.wait(err)
 		return
 	}

@@ -159,10 +159,11 @@ type Ledger struct {
 	shown    // written by the sequencer, read by anybody
 	life     // what the goroutines begin and end with
 
-	mark      *mark      // the high-water mark, written by the sequencer
-	witnesses *witnesses // asks the witnesses, if there are any
-	cache     *caching   // writes the state to a file now and then
-	appends   appends    // counters
+	mark      *mark                 // the high-water mark, written by the sequencer
+	witnesses *witnesses            // asks the witnesses, if there are any
+	cache     *caching              // writes the state to a file now and then
+	absent    atomic.Pointer[error] // why the signing key in force did not sign when it was asked last; nil: it did
+	appends   appends               // counters
 
 	refreshes singleflight.Group // for readers of what other daemons wrote
 	open      openList           // for recall
@@ -204,6 +205,7 @@ type life struct {
 	stop  chan struct{}   // closed by Close
 	done  chan struct{}   // closed by the sequencer when it has stopped
 	once  sync.Once       // of Close
+	group sync.WaitGroup  // of attend and of what writes the cache
 
 	running context.Context    // ends with Close
 	cancel  context.CancelFunc // of running
@@ -271,7 +273,8 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	l.isNewest()
 	l.publish()
 	go l.sequence()
-	go l.cache.run()
+	l.group.Go(l.attend)
+	l.group.Go(l.cache.run)
 	err = l.witnesses.start()
 	if err == nil {
 		err = l.begin(ctx)
@@ -307,7 +310,7 @@ func (l *Ledger) Close() error {
 		l.cancel()
 		<-l.done
 		l.witnesses.wait()
-		<-l.cache.done
+		l.group.Wait()
 		err = l.mark.close()
 	})
 	return err

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -432,6 +433,8 @@ func (l *Ledger) seal(d *draft) error {
 	if err != nil {
 		return err
 	}
-	d.batch.Head, err = l.sign(d, uint64(d.growth.size), root)
+	if d.batch.Head, err = l.sign(d, uint64(d.growth.size), root); errors.Is(err, ErrNoKey) {
+		l.absent.Store(&err) // the next batch does not wait for the same
+	}
 	return err
 }

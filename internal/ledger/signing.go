@@ -45,8 +45,8 @@ func (l *Ledger) signer(key note.Verifier) note.Signer {
 	return nil
 }
 
-// canSign returns ErrNoKey unless the signing keys in force are available. It runs on
-// the sequencer's goroutine.
+// canSign returns ErrNoKey unless the signing keys in force are here, and their holder
+// signed when it was asked last. It runs on the sequencer's goroutine, and asks nobody.
 func (l *Ledger) canSign() error {
 	for _, k := range l.history.inForce() {
 		if l.signer(k.key) == nil {
@@ -54,18 +54,26 @@ func (l *Ledger) canSign() error {
 				k.index, k.vkey)
 		}
 	}
+	if why := l.absent.Load(); why != nil {
+		return *why
+	}
 	return nil
 }
 
-// present returns why the holder of the signing key in force, if it is another process,
-// gives no signature. It runs on the sequencer's goroutine.
-func (l *Ledger) present() error {
-	if away, ok := l.signer(l.history.inForce()[0].key).(interface{ Present() error }); ok {
-		if err := away.Present(); err != nil {
-			return fmt.Errorf("%w: %w", ErrNoKey, err)
+// attend asks the holder of the signing key in force, if it is another process, for a
+// signature at every probe. It runs on a goroutine of its own from Open until Close: a
+// holder that hangs takes seconds to say nothing, and reads do not wait for it.
+func (l *Ledger) attend() {
+	for !l.stopping(l.cfg.Probe) {
+		var why *error
+		if away, ok := l.signer(l.keys.Load().inForce()[0].key).(interface{ Present() error }); ok {
+			if err := away.Present(); err != nil {
+				err = fmt.Errorf("%w: %w", ErrNoKey, err)
+				why = &err
+			}
 		}
+		l.absent.Store(why)
 	}
-	return nil
 }
 
 // sign signs the head of a draft: with the keys in force before it, and if the draft

@@ -15,7 +15,7 @@ type phase int
 const (
 	phaseStarting phase = iota // what was seen before is not held against the stored ledger yet: nothing is written
 	phaseWriting               // entries are written
-	phaseWaiting               // for the store, the clock or the signing key: each batch tries anew
+	phaseWaiting               // for the store, the clock or the signing key's holder
 	phaseFrozen                // the stored ledger contradicts what was seen before: nothing is signed, reads go on
 	phaseClosed                // the sequencer has stopped
 )
