@@ -203,6 +203,40 @@ func bundleCases(t *testing.T) (cases []bundleCase) {
 		add(d.name, honest(d.do), key, d.codes)
 	}
 
+	m1, m2 := inspecttest.NewLongKey(inspecttest.Origin, "long 1"), inspecttest.NewLongKey(inspecttest.Origin, "long 2")
+	long := func(do func(l *ledger)) *ledger {
+		l := small(t, false)
+		l.hand("t1")
+		l.RotateLong(m1, false)
+		do(l)
+		l.Finish()
+		return l
+	}
+	l = long(func(l *ledger) { l.see(); l.hand("t1"); l.RotateLong(m2, true); l.hand("t1") })
+	logs := func(vkeys ...string) bundleTrust {
+		return bundleTrust{Policy: "log " + strings.Join(vkeys, "\nlog ") + "\nquorum none\n"}
+	}
+	other := inspecttest.NewLongKey("other.example/ledger", "long 1").VKey()
+	add("ML-DSA-44 as well", l.Dir, key, "")
+	add("ML-DSA-44 as well, both keys trusted", l.Dir, logs(key.VKey, m1.VKey()), "")
+	add("ML-DSA-44 as well, another key of it trusted", l.Dir,
+		logs(key.VKey, inspecttest.NewLongKey(inspecttest.Origin, "long 3").VKey()), "key_not_in_force")
+	add("ML-DSA-44 as well, and a key of it of another ledger trusted", l.Dir, logs(key.VKey, other), "")
+	add("Ed25519 alone, and a key of ML-DSA-44 of another ledger trusted", whole, logs(key.VKey, other), "")
+	add("ML-DSA-44 left out of the newest checkpoint", honest(func(b *broken) { b.strip("checkpoint", 0) }), key,
+		"signature")
+	add("ML-DSA-44 left out of a cosigned checkpoint", honest(func(b *broken) { b.strip(b.tail("cosigned"), 3) }), key,
+		"signature")
+	add("ML-DSA-44 left out at its key's entry, and a cosigned checkpoint of that size has it",
+		honest(func(b *broken) { b.strip(b.tail("signed"), 0) }), key, "signature")
+	add("ML-DSA-44 left out at its second key's entry", honest(func(b *broken) { b.strip(b.tail("signed"), 1) }), key,
+		"rotation")
+	l = long(func(l *ledger) { l.hand("t1"); l.RotateLong(m2, false); l.hand("t1") })
+	add("ML-DSA-44 handed on without the key before", l.Dir, key, "rotation")
+	l = long(func(*ledger) {})
+	add("ML-DSA-44 left out at its key's entry, and the newest checkpoint has it",
+		honest(func(b *broken) { b.strip(b.tail("signed"), 0) }), key, "signature")
+
 	l = small(t, false)
 	for i := range 3 {
 		l.Start()

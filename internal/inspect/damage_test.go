@@ -270,6 +270,26 @@ func (b *broken) flipNote(name string, note, n int) {
 	b.write(name, bytes.Join(frames, nil))
 }
 
+// strip takes the lines of ML-DSA-44 from the newest checkpoint, or from a note in a file of them.
+func (b *broken) strip(name string, note int) {
+	lines := func(text []byte) []byte {
+		kept := slices.DeleteFunc(strings.SplitAfter(string(text), "\n"),
+			func(line string) bool { return strings.HasPrefix(line, "— ") && len(line) > 3000 })
+		return []byte(strings.Join(kept, ""))
+	}
+	if name == "checkpoint" {
+		b.write(name, lines(b.read(name)))
+		return
+	}
+	frames := b.frames(name)
+	text := lines(frames[note][2:])
+	if len(text)+2 == len(frames[note]) {
+		b.t.Fatalf("note %d of %s has no line of ML-DSA-44", note, name)
+	}
+	frames[note] = append([]byte{byte(len(text) >> 8), byte(len(text))}, text...)
+	b.write(name, bytes.Join(frames, nil))
+}
+
 // sizeNote gives a note in a file of them another size.
 func (b *broken) sizeNote(name string, note int, size string) {
 	frames := b.frames(name)

@@ -15,6 +15,7 @@ import (
 type rotation struct {
 	index uint64
 	old   []note.Verifier
+	bare  []point // without the signatures of the keys in force
 }
 
 // divergence is a run of checkpoints whose roots are not those of the entries.
@@ -84,12 +85,17 @@ func linesOf(part, whole []byte) bool {
 // signature judges who signed the checkpoint.
 func (f *fold) signature(p *point) bool {
 	if r := f.rotated; r != nil && r.index+1 == p.head.Size {
-		if p.signed && signedBy(p.Signed, r.old) {
+		switch {
+		case !p.signed: // if none of this size is signed by both, that is named once
+			r.bare = append(r.bare, *p)
+		case signedBy(p.Signed, r.old):
 			f.rotated = nil
 			f.trustIn(p)
-			return true
+			for i := range r.bare {
+				f.notSigned(&r.bare[i])
+			}
 		}
-		return p.signed // that no checkpoint has both is named once, after all of this size
+		return p.signed
 	}
 	if p.signed {
 		if p.kind == kindNewest {
@@ -97,14 +103,19 @@ func (f *fold) signature(p *point) bool {
 		}
 		return true
 	}
+	f.notSigned(p)
+	return false
+}
+
+// notSigned names a checkpoint without the signatures of the keys in force.
+func (f *fold) notSigned(p *point) {
 	if len(f.lost.Spans) > 0 {
 		f.noteOnce("signatures above a lost entry are not checked: it may have changed the signing key")
-		return false
+		return
 	}
 	f.faults.add(fault(CodeSignature, p.Where, "the checkpoint of size %d is not signed by the keys in force",
 		p.head.Size))
 	f.unsigned = f.unsigned || p.kind == kindNewest
-	return false
 }
 
 // trustIn notes that a key which the caller trusts signed: the newest checkpoint,

@@ -99,15 +99,20 @@ class Ledger(Followed):
 
     def look(self, size):
         """Judge the checkpoints of a size."""
-        for _, kind, where, checkpoint in [p for p in self.points if p[0] == size]:
-            self.point(kind, where, checkpoint)
+        points = [point[1:] for point in self.points if point[0] == size]
+        due = self.rotations and self.rotations[-1][0] + 1 == size
+        if due and any(kind != "beyond" and self.handed_on(checkpoint) for kind, _, checkpoint in points):
+            self.rotations.pop()
+            due = False
+        for kind, where, checkpoint in points:
+            self.point(kind, where, checkpoint, due)
         if self.since and self.since.size == size and not (
                 signed_by_each(self.since, self.in_force())
                 and self.bundle.root(size) in (None, self.since.root)):
             self.fault("since")
 
-    def point(self, kind, where, checkpoint):
-        """One checkpoint."""
+    def point(self, kind, where, checkpoint, due):
+        """One checkpoint; due: it lacks a signature by the fault rotation."""
         signed = self.in_force() and signed_by_each(checkpoint, self.in_force())
         if kind == "beyond":
             if not signed and not self.bundle.lost:
@@ -115,13 +120,11 @@ class Ledger(Followed):
             return
         if self.trusted and kind == "newest":
             self.pinned = self.pinned or signed_by_each(checkpoint, self.trusted)
-        if kind == "signed":
-            self.handed_on(checkpoint)
-            return
         root = self.bundle.root(checkpoint.size)
         if not signed and self.state.genesis and not self.bundle.lost:
-            self.fault("signature", where=where)
-            self.unsigned = self.unsigned or kind == "newest"
+            if not due:
+                self.fault("signature", where=where)
+                self.unsigned = self.unsigned or kind == "newest"
         elif root not in (None, checkpoint.root):
             if not self.diverged:
                 self.fault("root", where=where)
@@ -137,14 +140,10 @@ class Ledger(Followed):
             self.cosigned[checkpoint.size] = checkpoint
 
     def handed_on(self, checkpoint):
-        """A checkpoint that carries the signatures of the old and the new key."""
-        for item in self.rotations:
-            index, old = item
-            if checkpoint.size == index + 1 and checkpoint.signed_by(old) \
-                    and signed_by_each(checkpoint, self.in_force()):
-                self.rotations.remove(item)
-                self.pinned = self.pinned or signed_by_each(checkpoint, self.trusted or [old])
-                return
+        """Whether a checkpoint carries the signatures of the keys before and after the newest hand-over."""
+        held = all(signed_by_each(checkpoint, keys) for keys in (self.rotations[-1][1], self.in_force()))
+        self.pinned = self.pinned or held and signed_by_each(checkpoint, self.trusted)
+        return held
 
     def entry(self, index, raw):
         """Fold one entry in."""

@@ -30,7 +30,7 @@ class Followed:
         """Signing keys hand on; disclosure keys open."""
         body = entry.body
         if body["subject"] == 1:
-            self.rotations.append((index, before[0]))
+            self.rotations.append((index, before))
             self.keys += self.in_force()
         if body["subject"] == 2 and self.auditor:
             for wrap in body["wraps"]:

@@ -125,7 +125,8 @@ def proper(key):
 
 
 def signed_by_each(checkpoint, keys):
-    """Of each algorithm that there are keys of, one signed (SPEC 7.1)."""
+    """Of each algorithm that there are keys of for its origin, one signed (SPEC 7.1)."""
+    keys = [key for key in keys if key.name == checkpoint.origin]
     kinds = {key.kind for key in keys}
     return bool(kinds) and all(
         any(checkpoint.signed_by(key) for key in keys if key.kind == kind) for kind in kinds)

@@ -45,6 +45,7 @@ type Ledger struct {
 	origin   string
 	dealer   audit.Actor // who writes what is of shuffles
 	signing  ed25519.PrivateKey
+	long     *LongKey     // signs as well, if there is one
 	frontier []*tlog.Hash // by level: the newest full subtree without a sibling
 	tiles    [8][]byte
 	entries  []byte
@@ -260,7 +261,7 @@ func (l *Ledger) Signed(keys ...ed25519.PrivateKey) []byte {
 	if len(keys) == 0 {
 		keys = append(keys, l.signing)
 	}
-	return Sign(l.Text(), keys...)
+	return l.long.Sign(Sign(l.Text(), keys...), l.Text())
 }
 
 // Sign signs the text of a checkpoint under the ledger's name, its first line.
