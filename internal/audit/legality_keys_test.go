@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"crypto/ed25519"
 	"fmt"
 	"slices"
 	"strings"
@@ -211,6 +212,10 @@ func (c legalityCases) policies() {
 				"\nquorum w\n"},
 			{"the ledger's key for a witness", "key", "witness w " + refWitnessKey("witness.example/w1", signer("1")) +
 				"\nquorum w\n"},
+			{"the ledger's key in another type for a witness", holds, "witness w witness.example/w+01020304+" +
+				refBase64(append([]byte{7}, signer("1").Public().(ed25519.PublicKey)...)) + "\n" + asks},
+			{"the ledger's key as one that signs notes for a witness", "key", "witness w witness.example/w+01020304+" +
+				refBase64(append([]byte{1}, signer("1").Public().(ed25519.PublicKey)...)) + "\n" + asks},
 		} {
 			c.add("key", name+", policy: "+p.name, p.rule, s, s.key(refKey{Subject: 4, Policy: p.text}))
 			g := newStory(cosignedDeals, func(g *refGenesis) { g.Deals, g.Policy = deals, p.text })

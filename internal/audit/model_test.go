@@ -612,7 +612,10 @@ func ownWitness(policy []byte, origin string, signing [][32]byte) bool {
 		}
 		vkey := strings.SplitN(words[2], "+", 3)
 		public, err := base64.StdEncoding.DecodeString(vkey[2])
-		if err != nil || vkey[0] == origin || slices.Contains(signing, KeyID(append([]byte{1}, public[1:]...))) {
+		if err == nil && public[0] == 4 {
+			public[0] = 1 // one type
+		}
+		if err != nil || vkey[0] == origin || slices.Contains(signing, KeyID(public)) {
 			return true
 		}
 	}

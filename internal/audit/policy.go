@@ -176,6 +176,9 @@ func (p *policyReader) witness(fields []string) error {
 	if err != nil {
 		return err
 	}
+	if len(w.Key.Name()) > maxKeyName {
+		return fmt.Errorf("the name of a witness's key has 1 to %d bytes", maxKeyName)
+	}
 	if w.node = p.witnesses[w.Key.Name()]; w.node == nil {
 		w.node = &node{name: w.Name, d: 1}
 		p.witnesses[w.Key.Name()] = w.node

@@ -27,9 +27,9 @@ const (
 // mldsaKeySize is the size of an ML-DSA-44 key in an entry, its type byte included.
 const mldsaKeySize = 1 + mldsa.MLDSA44PublicKeySize
 
-// maxMLDSAName is the longest name of an ML-DSA-44 key in bytes: what is signed holds it
-// behind a length of one byte.
-const maxMLDSAName = 255
+// maxKeyName is the longest name of an ML-DSA-44 key and of any witness's key in bytes:
+// what ML-DSA-44 signs holds it behind a length of one byte.
+const maxKeyName = 255
 
 // VKey returns the verifier key text of a ledger's signing key: what a player
 // pins (C2SP signed-note). key is the type byte and the public key, as in a
@@ -120,8 +120,8 @@ func parseMLDSA(vkey string, key []byte) (note.Verifier, error) {
 		return nil, errors.New("no ML-DSA-44 key")
 	case vkey != vkeyText(v.Name(), key):
 		return nil, errors.New("not in its one encoding")
-	case len(v.Name()) > maxMLDSAName:
-		return nil, fmt.Errorf("the name of an ML-DSA-44 key has 1 to %d bytes", maxMLDSAName)
+	case len(v.Name()) > maxKeyName:
+		return nil, fmt.Errorf("the name of an ML-DSA-44 key has 1 to %d bytes", maxKeyName)
 	}
 	return v, nil
 }

@@ -278,6 +278,19 @@ func unreadablePolicies(b *badAdder) {
 		file, trusted1(strings.Replace(w.policy(twoOfThree), v1, w.a.vkey, 1)))
 	edit("witness-mldsa-id", "a witness key of ML-DSA-44 with another id", v1,
 		w.a.name+"+01020304+"+base64.StdEncoding.EncodeToString(append([]byte{6}, make([]byte, 1312)...)))
+	for _, n := range []int{255, 256} {
+		k := newKey(b.T, strings.Repeat("w", n), "witness 1")
+		short, _ := k.witnessKey()
+		unknown, _ := later(k.name)
+		if n == 256 {
+			edit("witness-name-256", "a witness key whose name has 256 bytes", v1, short)
+			edit("witness-name-256-later-type", "one of an unknown type", "group", "witness d "+unknown+"\ngroup")
+			continue
+		}
+		b.file(stepWitnesses, "policy-witness-name-255", "witness keys whose names have 255 bytes: nothing of them is there",
+			file, trusted1(strings.Replace(strings.Replace(w.policy("group g all a c\nquorum g\n"), v1, short, 1), "group",
+				"witness d "+unknown+"\ngroup", 1)))
+	}
 	weak, _ := keyPair{w.a.name, "", append(make(ed25519.PrivateKey, 32),
 		append([]byte{1}, make([]byte, 31)...)...)}.witnessKey()
 	edit("witness-weak", "a witness key of small order", v1, weak)

@@ -13,7 +13,7 @@ def gives_level(policy, origin, keys):
     """Whether a policy gives a level above recorded."""
     if policy is None or policy.overlap() == 0:
         return False
-    return not any(key.name == origin or any(key.public == shown.public for shown in keys)
+    return not any(key.name == origin or any(key.typed == shown.typed for shown in keys)
                    for _, key in policy.lines)
 
 

@@ -29,6 +29,11 @@ class Key:
         digest = hashlib.sha256(name.encode() + b"\n" + bytes([kind]) + public).digest()
         self.id = digest[:4]
 
+    @property
+    def typed(self):
+        """Type byte and public key, as entries have them: of Ed25519 that of what signs."""
+        return bytes([ED25519 if self.kind == COSIGNATURE else self.kind]) + self.public
+
     def __eq__(self, other):
         return (self.name, self.kind, self.public) == (other.name, other.kind, other.public)
 

@@ -27,7 +27,7 @@ def policy_rule(genesis, text, signing_keys):
     holds(genesis["deals"] == 1 or policy.quorum != "none", "key", "quorum none")
     for _, key in policy.lines:
         holds(key.name != genesis["origin"], "key", "a witness with the origin's name")
-        holds(not any(key.public == known[1:] for known in signing_keys), "key",
+        holds(key.typed not in signing_keys, "key",
               "a witness with a signing key")
 
 
@@ -85,7 +85,7 @@ def witness_has(text, signing_key):
         policy = Policy(text)
     except (Malformed, Unknown):
         return False
-    return any(key.public == signing_key[1:] for _, key in policy.lines)
+    return any(key.typed == signing_key for _, key in policy.lines)
 
 
 def retirement(state, body):
@@ -107,13 +107,13 @@ def co_dealer_pin(state, entry):
     body = entry.body
     if body["subject"] == 1 and state.co_dealer_pin is not None:
         keys = pin_keys(state.co_dealer_pin, Policy(state.co_dealer_pin["policy"]))
-        holds(body["key"][1:] not in keys, "co_dealer", "a key of the co-dealer")
+        holds(body["key"] not in keys, "co_dealer", "a key of the co-dealer")
     if body["subject"] != 8 or "co_dealer" not in body:
         return
     holds(body["co_dealer"] != state.genesis["origin"], "co_dealer", "this ledger")
     policy = policy_good(body["policy"], "co_dealer")
     keys = pin_keys(body, policy)
-    holds(not any(known[1:] in keys for known in state.signing_known), "co_dealer",
+    holds(not any(known in keys for known in state.signing_known), "co_dealer",
           "this ledger's key")
     holds(not any(key.name == state.genesis["origin"] for _, key in policy.lines), "co_dealer",
           "a witness with the ledger's name")
@@ -123,7 +123,7 @@ def co_dealer_pin(state, entry):
 def pin_keys(body, policy):
     """The public keys of a co-dealer: its own, its policy's logs' and its witnesses'."""
     lines = [key for _, key in policy.lines]
-    return {body["key"][1:]} | {key.public for key in policy.logs + lines}
+    return {body["key"]} | {key.typed for key in policy.logs + lines}
 
 
 def administrators_rule(state, entry):

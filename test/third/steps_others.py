@@ -152,15 +152,15 @@ def co_dealer(case):
 
 def apart(case, policy, origin):
     """No origin and no key of one stands for the other."""
-    house = {key.public for key in case.trust.pinned}
-    house |= {case.genesis.body["signing_key"][1:]} | {key[1:] for _, key, _ in case.key_entries}
-    theirs = {key.public for key in policy.logs} | {key[1:] for _, key, _ in case.co_keys}
+    house = {key.typed for key in case.trust.pinned}
+    house |= {case.genesis.body["signing_key"]} | {key for _, key, _ in case.key_entries}
+    theirs = {key.typed for key in policy.logs} | {key for _, key, _ in case.co_keys}
     house_lines = case.trust.policy.lines if case.trust.policy else []
     need(not house & theirs, "co_dealer", "one key")
     for _, key in house_lines:
-        need(key.public not in theirs and key.name != origin, "co_dealer", "the house's witness")
+        need(key.typed not in theirs and key.name != origin, "co_dealer", "the house's witness")
     for _, key in policy.lines:
-        need(key.public not in house and key.name != case.file.checkpoint.origin, "co_dealer",
+        need(key.typed not in house and key.name != case.file.checkpoint.origin, "co_dealer",
              "the co-dealer's witness")
 
 

@@ -9,7 +9,7 @@ import type { Bytes, NoteKey, ReadTrust, Trust } from "./types.ts";
 
 // Types of keys: Ed25519 that signs notes and that cosigns, and ML-DSA-44, which does both.
 export const ED25519 = 0x01, COSIGNATURE = 0x04, ML_DSA = 0x06;
-const ML_DSA_BYTES = 1312, ML_DSA_NAME = 255;
+const ML_DSA_BYTES = 1312, KEY_NAME = 255;
 
 // readVerifierKey reads a vkey, name+id+key (7.3), of one of some types. Of a witness a
 // key of another type is unknown: it cosigns nothing, and what makes its id is not known.
@@ -18,9 +18,10 @@ export function readVerifierKey(text: string, ...types: number[]): NoteKey {
   const bytes = parts && fromBase64(parts[3]!);
   if (!bytes || bytes.length === 0) throw new Malformed("a verifier key that cannot be read");
   const key = noteKey(parts[1]!, bytes);
+  if (key.name.length > KEY_NAME) throw new Malformed("the name of a key is too long");
   if (!types.includes(key.type) && types.includes(COSIGNATURE) && bytes.length > 1) return { ...key, id: parts[2]!, unknown: true };
   if (key.id !== parts[2]) throw new Malformed("a verifier key whose id does not belong to it");
-  if (!types.includes(key.type) || !(key.type === ML_DSA ? key.key.length === ML_DSA_BYTES && key.name.length <= ML_DSA_NAME : strongKey(key.key)))
+  if (!types.includes(key.type) || !(key.type === ML_DSA ? key.key.length === ML_DSA_BYTES : strongKey(key.key)))
     throw new Malformed("a verifier key of no type that fits here, or a weak one");
   return key;
 }
