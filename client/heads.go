@@ -271,7 +271,9 @@ func (c *Client) save() error {
 	return nil
 }
 
-// remember takes up what the State has.
+// remember takes up what the State has. One pinned key is enough there: a checkpoint from
+// before a key was pinned alongside another lacks that key's line, and all that it does is
+// that the ledger must extend it.
 func (c *Client) remember() error {
 	if c.cfg.State == nil {
 		return nil
@@ -285,7 +287,7 @@ func (c *Client) remember() error {
 		return fmt.Errorf("reading the state: %w", err)
 	}
 	for _, signed := range append(k.Loose, k.Newest) {
-		checkpoint, err := audit.OpenCheckpoint([]byte(signed), c.keys...)
+		checkpoint, err := audit.OpenByAny([]byte(signed), c.keys...)
 		if err != nil {
 			return fmt.Errorf("reading the state: %w", err)
 		}

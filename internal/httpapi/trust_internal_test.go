@@ -4,9 +4,15 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
+	"strings"
 	"testing"
 
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
 	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/verify"
 )
 
 // TestTrustInManyKeys: however often a ledger changed its signing key, its own
@@ -29,7 +35,7 @@ func TestTrustInManyKeys(t *testing.T) {
 		history = append(history, audit.KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(retired),
 			Public: retired},
 			audit.KeyRecord{Subject: audit.SubjectRetirement, ID: audit.KeyID(retired), Retired: audit.SubjectSigning})
-		trust := trustIn(origin, history)
+		trust := trustIn(origin, 1, history)
 		if err := trust.Check(); err != nil {
 			t.Fatalf("%d keys: %v", n, err)
 		}
@@ -59,6 +65,71 @@ func TestTrustInManyKeys(t *testing.T) {
 			if here != want.here {
 				t.Errorf("%d keys, the %s one: trusted %t", n, name, here)
 			}
+		}
+	}
+}
+
+// TestTrustBeforeALongKey: evidence from before the entry of a key of ML-DSA-44 is judged
+// without that key, and later evidence with it. The smallest checkpoint of a file decides.
+func TestTrustBeforeALongKey(t *testing.T) {
+	t.Parallel()
+	const origin = "example.com/main"
+	ed, err := keys.GenerateSigning(origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, err := keys.GenerateMLDSA(origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	history := []audit.KeyRecord{
+		{Subject: audit.SubjectSigning, ID: audit.KeyID(ed.Public()), Public: ed.Public()},
+		{Index: 1, Subject: audit.SubjectSigning, ID: audit.KeyID(long.Public()), Public: long.Public()}}
+	entry, other := []byte("the entry"), tlog.RecordHash([]byte("another"))
+	leaf := tlog.RecordHash(entry)
+	before, after := audit.Receipt{Entry: entry}, audit.Receipt{Entry: entry, Proof: []tlog.Hash{other}}
+	for r, of := range map[*audit.Receipt]struct {
+		size    uint64
+		root    tlog.Hash
+		signers []note.Signer
+	}{&before: {1, leaf, []note.Signer{ed.Signer()}},
+		&after: {2, tlog.NodeHash(leaf, other), []note.Signer{ed.Signer(), long.At(0)}}} {
+		text := audit.Checkpoint{Origin: origin, Size: of.size, Root: of.root}.Text()
+		if r.Checkpoint, err = note.Sign(&note.Note{Text: text}, of.signers...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := func(under, witnessed audit.Receipt) []byte {
+		transcript := audit.Transcript{Format: audit.TranscriptFormat, Checkpoint: string(under.Checkpoint),
+			Witnessed: witnessed.Text()}
+		b, err := transcript.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for name, of := range map[string]struct {
+		evidence []byte
+		size     uint64
+		logs     int
+	}{
+		"a receipt of before": {[]byte(before.Text()), 1, 1},
+		"a later receipt":     {[]byte(after.Text()), 2, 2},
+		"a file of before":    {file(before, before), 1, 1},
+		"a file of both":      {file(after, before), 1, 1},
+		"a later file":        {file(after, after), 2, 2},
+		"no evidence":         {[]byte("{}"), 0, 1},
+	} {
+		claims, smallest := claimed(of.evidence)
+		if (claims == origin) != (of.size > 0) || smallest != of.size {
+			t.Errorf("%s claims to be of %q and size %d, not %d", name, claims, smallest, of.size)
+		}
+		trust := trustIn(origin, smallest, history)
+		if n := max(1, strings.Count(string(trust.Policy), "log ")); n != of.logs {
+			t.Errorf("%s: %d keys are trusted, and not %d", name, n, of.logs)
+		}
+		if of.evidence[0] != '{' && verify.File(of.evidence, trust).Failed == "signature" {
+			t.Errorf("%s: honest evidence is called forged", name)
 		}
 	}
 }

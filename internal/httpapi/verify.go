@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -38,14 +37,7 @@ func (s *Server) Verify(c *call) error {
 		return refuse(CodeOverloaded)
 	}
 	defer s.verifying.Release(1)
-	var verdict *verify.Verdict
-	// What the file is, its first bytes say (docs/SPEC.md section 10), whatever the
-	// media type.
-	if bytes.HasPrefix(evidence, []byte("{")) {
-		verdict = verify.File(evidence, s.trust(originOfTranscript(evidence)))
-	} else {
-		verdict = verify.File(evidence, s.trust(originOfReceipt(string(evidence))))
-	}
+	verdict := verify.File(evidence, s.trust(evidence))
 	// The standard library leaves empty members out, as `shuffled verify --json`
 	// does: one verdict, one form.
 	body, err := json.Marshal(verdict)
@@ -55,14 +47,15 @@ func (s *Server) Verify(c *call) error {
 	return c.write("application/json", noStore, body, newline)
 }
 
-// trust is what our ledger of that origin signs and signed with, except what was
+// trust is what our ledger of that evidence signs and signed with, except what was
 // retired. Evidence of any other ledger is judged without a key, and the verdict
 // says so.
-func (s *Server) trust(origin string) verify.Trust {
+func (s *Server) trust(evidence []byte) verify.Trust {
+	origin, smallest := claimed(evidence)
 	ledgers, _, _ := s.ledgers.all()
 	for _, l := range ledgers {
 		if l.Log.Info().Origin == origin {
-			return trustIn(origin, l.Log.KeyHistory())
+			return trustIn(origin, smallest, l.Log.KeyHistory())
 		}
 	}
 	return verify.Trust{}
@@ -72,18 +65,25 @@ func (s *Server) trust(origin string) verify.Trust {
 const maxLogs = 64
 
 // trustIn returns trust in the signing keys of a history that were not retired: of
-// more than maxLogs in the first and the newest.
-func trustIn(origin string, history []audit.KeyRecord) verify.Trust {
+// more than maxLogs in the first and the newest. One of ML-DSA-44 that is trusted is
+// asked for under every checkpoint (docs/SPEC.md section 10.1.1), so it is left out where
+// the smallest checkpoint is from before its entry.
+func trustIn(origin string, smallest uint64, history []audit.KeyRecord) verify.Trust {
 	retired := make(map[[32]byte]bool)
 	for _, r := range history {
 		retired[r.ID] = retired[r.ID] || r.Subject == audit.SubjectRetirement
 	}
 	var vkeys []string
 	for _, r := range history {
-		if vkey, err := audit.VKey(origin, r.Public); r.Subject == audit.SubjectSigning && err == nil &&
-			!retired[r.ID] {
-			vkeys = append(vkeys, vkey)
+		if r.Subject != audit.SubjectSigning || retired[r.ID] {
+			continue
 		}
+		key, err := audit.Verifier(origin, r.Public)
+		if err != nil || audit.IsMLDSA(key) && r.Index >= smallest {
+			continue
+		}
+		vkey, _ := audit.VKey(origin, r.Public) // Verifier has read it
+		vkeys = append(vkeys, vkey)
 	}
 	if len(vkeys) == 1 {
 		return verify.Trust{VKey: vkeys[0]}
@@ -96,29 +96,31 @@ func trustIn(origin string, history []audit.KeyRecord) verify.Trust {
 	return verify.Trust{Policy: []byte("log " + strings.Join(vkeys, "\nlog ") + "\nquorum none\n")}
 }
 
-// originOfReceipt returns the origin that a receipt claims, "" for none.
-func originOfReceipt(text string) string {
-	receipt, err := audit.ParseReceipt(text)
-	if err != nil {
-		return ""
+// claimed returns the origin that a transcript or a receipt claims, "" for none, and the
+// size of its smallest checkpoint.
+func claimed(evidence []byte) (origin string, smallest uint64) {
+	var signed []string
+	text := string(evidence)
+	// What the file is, its first bytes say (docs/SPEC.md section 10), whatever the media type.
+	if strings.HasPrefix(text, "{") {
+		t, err := audit.ParseTranscript(evidence)
+		if err != nil {
+			return "", 0
+		}
+		signed, text = append(signed, t.Checkpoint), t.Witnessed
 	}
-	return originOfCheckpoint(receipt.Checkpoint)
-}
-
-// originOfCheckpoint returns the origin of a signed checkpoint, "" for none.
-func originOfCheckpoint(signed []byte) string {
-	checkpoint, err := audit.CheckpointText(signed)
-	if err != nil {
-		return ""
+	if r, err := audit.ParseReceipt(text); err == nil {
+		signed = append(signed, string(r.Checkpoint))
 	}
-	return checkpoint.Origin
-}
-
-// originOfTranscript returns the origin that a transcript claims, "" for none.
-func originOfTranscript(evidence []byte) string {
-	t, err := audit.ParseTranscript(evidence)
-	if err != nil {
-		return ""
+	for i, one := range signed {
+		c, err := audit.CheckpointText([]byte(one))
+		if err != nil {
+			return "", 0
+		}
+		if i == 0 {
+			origin, smallest = c.Origin, c.Size
+		}
+		smallest = min(smallest, c.Size)
 	}
-	return originOfCheckpoint([]byte(t.Checkpoint))
+	return origin, smallest
 }
