@@ -385,7 +385,7 @@ func (o *order) handedOn(trusted []note.Verifier) (*succession, error) {
 			return nil, fmt.Errorf("the co-dealer's key of entry %d: %w", h.Index, err)
 		}
 		_, err = s.signed(h.Checkpoint, h.Index)
-		s.later = append(s.later, successor{h.Index, next, err == nil})
+		s.later = append(s.later, successor{h.Index, next, err == nil, false})
 	}
 	return s, nil
 }

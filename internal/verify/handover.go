@@ -106,7 +106,8 @@ type succession struct {
 type successor struct {
 	index    uint64 // of its entry
 	key      note.Verifier
-	handedOn bool // a trusted key, or one that it handed on to, signed its checkpoint
+	handedOn bool // the trusted keys, or those that they handed on to, signed its checkpoint
+	pinned   bool // it is a trusted key of ML-DSA-44
 }
 
 // succeeding begins at the trusted keys of a ledger: those of others sign nothing of it.
@@ -116,9 +117,8 @@ func succeeding(trusted []note.Verifier, origin string) *succession {
 }
 
 // handedOn follows the member keys. It is one chain from the genesis's key: each element
-// is signed by the keys before it and by its own, so that from the first that a trusted
-// key signed all are handed on to. Trust goes forwards only, for a key is replaced
-// because it may be in other hands.
+// is signed by the keys before it and by its own. Trust goes forwards only, for a key is
+// replaced because it may be in other hands.
 func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 	s := succeeding(trusted, e.head.Origin)
 	if len(e.keys) == 0 {
@@ -128,7 +128,7 @@ func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, follows := []note.Verifier{first}, false
+	before := []note.Verifier{first}
 	for _, h := range e.keys {
 		next, err := audit.Verifier(e.genesis.Origin, h.key.Public)
 		if err != nil {
@@ -141,14 +141,31 @@ func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 				return nil, fmt.Errorf("the key of entry %d was not handed on to: %w", h.Index, err)
 			}
 		}
-		if !follows {
-			_, err := audit.OpenCheckpoint(h.Checkpoint, trusted...)
-			follows = err == nil
-		}
-		s.later = append(s.later, successor{h.Index, next, follows})
+		pinned := audit.IsMLDSA(next) && holds(e.trust.own, h.key.Public)
+		s.later = append(s.later, successor{h.Index, next, false, pinned})
 		before = after
 	}
+	var handed []note.Verifier
+	for i := range s.later {
+		k, keys := &s.later[i], s.trusted
+		if !audit.IsMLDSA(k.key) { // what signs in the place of a trusted key is handed on to by that
+			keys = s.asked(e.keys[i].head.Size)
+		}
+		_, err := audit.OpenCheckpoint(e.keys[i].Checkpoint, slices.Concat(keys, handed)...)
+		if k.handedOn = err == nil; k.handedOn {
+			handed = append(handed, k.key)
+		}
+	}
 	return s, nil
+}
+
+// asked are the trusted keys that sign a checkpoint of that size: of ML-DSA-44 none whose
+// entry the file shows there or above.
+func (s *succession) asked(size uint64) []note.Verifier {
+	return slices.DeleteFunc(slices.Clone(s.trusted), func(t note.Verifier) bool {
+		return audit.IsMLDSA(t) && slices.ContainsFunc(s.later,
+			func(k successor) bool { return k.pinned && size <= k.index && k.key.KeyHash() == t.KeyHash() })
+	})
 }
 
 // signed checks the signatures of a checkpoint, and returns with which algorithms. Keys
@@ -156,7 +173,7 @@ func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 // key of ML-DSA-44 below the checkpoint's size, one of that algorithm signs as well,
 // whatever is trusted.
 func (s *succession) signed(checkpoint []byte, size uint64) (string, error) {
-	keys := slices.Clone(s.trusted)
+	keys := s.asked(size)
 	var shown note.Verifier
 	for _, k := range s.later {
 		mldsa := audit.IsMLDSA(k.key)

@@ -176,6 +176,16 @@ func longFiles(t testing.TB, add adder) {
 	add("mldsa-witnessed-before", "witnesses saw the commit before there was a key of ML-DSA-44",
 		early.played().file(""), w.want2of3(), proves(LevelWitnessed, "a", "c"))
 
+	add("mldsa-witnessed-before-pinned", "the same, and keys of both algorithms are pinned", early.file(""),
+		trusted1("log "+first2.vkey+"\n"+w.trio.policy(twoOfThree)), proves(LevelWitnessed, "a", "c"))
+	order := open(t)
+	dealt := order.commitTo(order.cards(sixCards), sixCards)
+	order.rotate("second ledger key")
+	oldest, at := g.h.key.vkey, newLongKey(t, order.key.name, "first long key")
+	at.add(order, at)
+	add("mldsa-after-rotation", "pinned are the first Ed25519 key and one of ML-DSA-44 that came when the former was replaced",
+		dealt.deal(seat("seat-1", 2), board(1)).file(""), logs(oldest, at.vkey))
+
 	vkey, line := later("witness.example/9")
 	plain := witnessedGame(t, w.trio).played()
 	with := func(rule string) func(*vector) { return trusted1(w.trio.policy("witness d " + vkey + "\n" + rule)) }
@@ -245,6 +255,27 @@ func wrongLongFiles(b *badAdder) {
 	handed("handed-without-new", "a first key of ML-DSA-44 that did not sign its entry's checkpoint", 0)
 	handed("handed-without-old", "a second one, without the signature of the first", 1, second)
 	handed("handed-without-second", "a second one that did not sign", 1, first)
+
+	// Who has the Ed25519 key alone hands on to keys of their own below the trusted one of ML-DSA-44.
+	below := func(name string, hand func(h *house), by ...longKey) {
+		h := open(b.T)
+		g := h.commitTo(h.cards(sixCards), sixCards)
+		hand(h)
+		second.add(h, append(slices.Clone(by), second)...)
+		h.long = by
+		b.file(stepSignature, "mldsa-below-"+name, "keys of both algorithms are pinned, another stands below, and signs alone",
+			g.deal(board(1)).file(""), logs(own, second.vkey))
+	}
+	thief := newLongKey(b.T, g.h.key.name, "long key of a thief")
+	below("long", func(h *house) { thief.add(h, thief) }, thief)
+	below("ed25519", func(h *house) { h.rotate("ledger key of a thief") })
+	above := witnessedGame(b.T, newTrio(b.T))
+	second.add(above.h, second)
+	unlined := above.witness().played().transcript("")
+	unlined.Witnessed = strings.Join(slices.DeleteFunc(strings.SplitAfter(unlined.Witnessed, "\n"),
+		func(line string) bool { return len(line) > 3000 }), "")
+	b.file(stepSignature, "mldsa-witnessed-above", "both keys are pinned, and the checkpoint of witnessed above the entry lacks one",
+		marshal(b.T, unlined), trusted1("log "+second.vkey+"\n"+newTrio(b.T).policy(twoOfThree)))
 
 	short := open(b.T)
 	entry := short.commitTo(short.cards(sixCards), sixCards)

@@ -98,16 +98,21 @@ class KeyChain:
 
     def hand_on(self):
         """Which keys are handed on to: by those that are trusted, and then by each other."""
-        reached = False
         for index, key, checkpoint in self.entries:
-            reached = reached or signed_by_each(checkpoint, self.trusted)
-            if reached:
+            keys = self.trusted if key.kind == ML_DSA else self.asked(checkpoint.size)
+            if signed_by_each(checkpoint, keys + [known for _, known in self.handed_on]):
                 self.handed_on.append((index, key))
+
+    def asked(self, size):
+        """The trusted keys but those of ML-DSA-44 whose entry is shown at this size or above."""
+        above = [key for index, key, _ in self.entries
+                 if self.first and key.kind == ML_DSA and size <= index]
+        return [key for key in self.trusted if key not in above]
 
     def signed(self, checkpoint, size=None):
         """Whether trusted keys, or those that they handed on to, signed a checkpoint."""
         size = checkpoint.size if size is None else size
-        keys = list(self.trusted)
+        keys = self.asked(size)
         keys += [key for index, key in self.handed_on
                  if key.kind == ED25519 or index < size]
         if not keys or not signed_by_each(checkpoint, keys):

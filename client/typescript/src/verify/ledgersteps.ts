@@ -34,32 +34,38 @@ export async function stepSignature(s: State): Promise<Outcome> {
 
 // handedOn gives the keys of the member keys, and whether the trusted ones handed on to
 // each: it is one chain from the genesis's key, in which the keys before and after an
-// entry sign its checkpoint, so that trust goes on from the first that the trusted keys
-// signed, and not backwards.
+// entry sign its checkpoint, and trust does not go backwards.
 async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<Handed[]> {
   if (file.kind !== "transcript" || file.keys.length === 0) return [];
   const all: Handed[] = [];
-  let before = [genesisKey(genesis!.entry.genesis)], follows = false;
+  let before = [genesisKey(genesis!.entry.genesis)];
   for (const r of file.keys) {
     const next = noteKey(before[0]!.name, r.entry.key.key!);
     if (next.type !== ML_DSA && !strongKey(next.key)) throw new Fault(`entry ${r.index}: no Ed25519 key, or a weak one`);
     const after = [...before.filter((k) => k.type !== next.type), next];
     for (const both of [before, after])
       if (!await signers(r.checkpoint, both)) throw new Fault(`entry ${r.index}: the signing key was not handed on by the keys before and after it`);
-    follows ||= await signers(r.checkpoint, keys) !== null;
-    all.push({ index: r.index, key: next, handedOn: follows });
+    all.push({ index: r.index, key: next, handedOn: false, pinned: next.type === ML_DSA && keys.some((k) => equal(k.typed, next.typed)) });
     before = after;
+  }
+  for (const [i, { checkpoint }] of file.keys.entries()) {
+    const k = all[i]!, by = k.key.type === ML_DSA ? keys : asked(checkpoint.size, keys, all); // what signs in the place of a trusted key is handed on to by that
+    k.handedOn = await signers(checkpoint, [...by, ...all.filter((h) => h.handedOn).map((h) => h.key)]) !== null;
   }
   return all;
 }
 
-export interface Handed { index: number; key: NoteKey; handedOn: boolean }
+export interface Handed { index: number; key: NoteKey; handedOn: boolean; pinned?: boolean }
+
+// asked are the trusted keys but those of ML-DSA-44 whose entry the file shows at that size or above.
+const asked = (size: number, keys: NoteKey[], later: Handed[]) =>
+  keys.filter((t) => !later.some((k) => k.pinned && size <= k.index && equal(k.key.typed, t.typed)));
 
 // signedBy gives the keys that signed a checkpoint of a ledger that has size entries: of each algorithm one that is
 // trusted or handed on to, and of ML-DSA-44 one that the file shows below that size, whatever is trusted; null if not.
 export async function signedBy(c: Checkpoint, size: number, keys: NoteKey[], later: Handed[]): Promise<NoteKey[] | null> {
   const handed = later.filter((k) => k.handedOn && (k.key.type !== ML_DSA || k.index < size)).map((k) => k.key);
-  const found = await signers(c, [...keys, ...handed]), shown = later.findLast((k) => k.key.type === ML_DSA && k.index < size);
+  const found = await signers(c, [...asked(size, keys, later), ...handed]), shown = later.findLast((k) => k.key.type === ML_DSA && k.index < size);
   if (!found || !shown || found.some((k) => k.type === ML_DSA)) return found;
   return await signers(c, [shown.key]) && [...found, shown.key];
 }
