@@ -53,14 +53,14 @@ func LinesOf(checkpoint []byte, keys ...note.Verifier) []byte {
 }
 
 // Cosignatures returns the lines of a round that are of nobody who signed the checkpoint
-// already.
+// already, as far as it has room for them.
 func (r *Round) Cosignatures(checkpoint []byte) (lines []byte) {
 	var by []string
 	for line := range strings.Lines(string(checkpoint[bytes.LastIndex(checkpoint, []byte("\n\n"))+2:])) {
 		by = append(by, SignerOf(line))
 	}
 	for _, c := range r.lines {
-		if !slices.Contains(by, c.by) {
+		if !slices.Contains(by, c.by) && len(checkpoint)+len(lines)+len(c.line) <= audit.MaxCheckpoint {
 			lines = append(lines, c.line...)
 		}
 	}
@@ -89,18 +89,25 @@ func (r *Round) add(a Answer) {
 }
 
 // sign puts the cosignatures of the quorums' witnesses on the head, and tells whether
-// they are enough. Four lines of a note are for the log's own signatures, of old and new
-// keys.
+// they are enough. Where a checkpoint has no room for all, those come first that a quorum
+// still lacks. Four lines of a note are for the log's own signatures, of old and new keys.
 func (r *Round) sign(head Head, quorums []*audit.Policy) {
-	b, n := slices.Clone(head.Checkpoint), 0
+	b, n, all := slices.Clone(head.Checkpoint), 0, len(head.Checkpoint)
 	for _, c := range r.lines {
-		named := slices.ContainsFunc(quorums, func(p *audit.Policy) bool {
-			return p != nil && slices.ContainsFunc(p.Witnesses,
-				func(w audit.Witness) bool { return Signer(w.Key) == c.by })
-		})
-		if named && n < audit.MaxSignatures-4 {
-			b = append(b, c.line...)
-			n++
+		all += len(c.line)
+	}
+	taken := make([]bool, len(r.lines))
+	for _, lacked := range []bool{true, false} {
+		for i, c := range r.lines {
+			named := slices.ContainsFunc(quorums, func(p *audit.Policy) bool {
+				return p != nil && slices.ContainsFunc(p.Witnesses,
+					func(w audit.Witness) bool { return Signer(w.Key) == c.by }) &&
+					(!lacked || all <= audit.MaxCheckpoint || !p.Satisfied(b))
+			})
+			if named && !taken[i] && n < audit.MaxSignatures-4 && len(b)+len(c.line) <= audit.MaxCheckpoint {
+				b, taken[i] = append(b, c.line...), true
+				n++
+			}
 		}
 	}
 	r.Head.Checkpoint = b
