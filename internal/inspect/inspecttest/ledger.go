@@ -31,6 +31,12 @@ const Origin = "inspect.example/ledger"
 // Start is the time of entry 0, UTC milliseconds.
 const Start int64 = 1_790_000_000_000
 
+// came are the signing keys that came later.
+type came struct {
+	keyCount int      // of Ed25519
+	long     *LongKey // signs as well, if there is one
+}
+
 // Ledger is a bundle that is being written. Its methods panic when the disk
 // fails or an entry has no encoding: a test has no use for it then.
 type Ledger struct {
@@ -45,7 +51,6 @@ type Ledger struct {
 	origin   string
 	dealer   audit.Actor // who writes what is of shuffles
 	signing  ed25519.PrivateKey
-	long     *LongKey     // signs as well, if there is one
 	frontier []*tlog.Hash // by level: the newest full subtree without a sibling
 	tiles    [8][]byte
 	entries  []byte
@@ -54,9 +59,9 @@ type Ledger struct {
 	decks    map[[32]byte]bool
 	stream   cipher.Stream
 	serials  map[string][2]uint64
-	keyCount int
-	genesis  [32]byte // SHA-256 of entry 0
-	act      uint64   // index of the newest act, 0 for none
+	came
+	genesis [32]byte // SHA-256 of entry 0
+	act     uint64   // index of the newest act, 0 for none
 }
 
 // Key returns an Ed25519 key that a name gives.
