@@ -26,6 +26,9 @@ import (
 // connection is how long a connection may last. The daemon makes one for each request.
 const connection = time.Minute
 
+// connections is how many are served at once; more wait.
+const connections = 64
+
 // settings are what the command line says.
 type settings struct {
 	socket, wrap           string
@@ -50,8 +53,9 @@ func main() {
 
 func run(ctx context.Context, log *slog.Logger, args []string) error {
 	// What the store opens passes through this process.
-	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
-		return fmt.Errorf("forbidding core dumps: %w", err)
+	memory, err := closeMemory()
+	if err != nil {
+		return err
 	}
 	stores := map[string]func(*settings) (store, error){"pkcs11": openToken, "transit": openTransit}
 	if len(args) == 0 || stores[args[0]] == nil {
@@ -93,17 +97,27 @@ func run(ctx context.Context, log *slog.Logger, args []string) error {
 		return err
 	}
 	context.AfterFunc(ctx, func() { listener.Close() })
-	log.Info("ready", "socket", s.socket, "keys", len(h.keys), "wrap", s.wrap)
+	log.Info("ready", "socket", s.socket, "keys", len(h.keys), "wrap", s.wrap, "memory", memory)
+	slots := make(chan struct{}, connections)
 	for {
 		conn, err := listener.Accept()
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil { // such as too many open files, which passes
+			log.Error("no connection", "err", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
 			}
-			return fmt.Errorf("accepting on %s: %w", s.socket, err)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case slots <- struct{}{}:
 		}
 		go func() {
-			defer conn.Close()
+			defer func() { conn.Close(); <-slots }()
 			if conn.SetDeadline(time.Now().Add(connection)) == nil {
 				agent.ServeAgent(h, conn) // ends with an error always: the client hung up
 			}

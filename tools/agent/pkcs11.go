@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/asn1"
 	"errors"
@@ -113,7 +114,7 @@ func (t *token) connect() (err error) {
 		if err != nil {
 			return fmt.Errorf("reading the attributes of key %q: %w", label, err)
 		}
-		if got[0].Value[0] != 1 || got[1].Value[0] != 0 {
+		if !bytes.Equal(got[0].Value, []byte{1}) || !bytes.Equal(got[1].Value, []byte{0}) {
 			return fmt.Errorf("key %q can leave the token: it must be sensitive and not extractable", label)
 		}
 	}
