@@ -2,7 +2,8 @@
 import { fromUTF8, join, toBase64, utf8 } from "../verify/bytes.ts";
 import { readCheckpoint } from "../verify/checkpoint.ts";
 import { parseEntry } from "../verify/entries.ts";
-import { ED25519, readVerifierKey } from "../verify/keys.ts";
+import { readLogKey } from "../verify/keys.ts";
+import { signer } from "../verify/ledgersteps.ts";
 import { readPolicy } from "../verify/policy.ts";
 import { NAME } from "../verify/reader.ts";
 import { readReceipt } from "../verify/receipt.ts";
@@ -12,7 +13,7 @@ import type { Bytes, Commit, Entry, EvidenceFile, NoteKey, Trust } from "../veri
 import { verify } from "../verify/verdict.ts";
 import { ShuffledError, fault } from "./errors.ts";
 import { keyTime } from "./key.ts";
-import { Log, signedBy, type State } from "./log.ts";
+import { Log, type State } from "./log.ts";
 import { send, type Request, type SendConfig, type Tries } from "./send.ts";
 
 // Config says which ledger to use, what to trust, and how to call.
@@ -196,7 +197,7 @@ export class Ledger {
       [checkpoint, false],
       [witnessed?.checkpoint, true],
     ] as const) {
-      if (!c || !(await signedBy(c, this.keys))) continue;
+      if (!c || !(await signer(c, this.keys))) continue;
       const signed =
         fromUTF8(c.body) +
         "\n" +
@@ -256,7 +257,7 @@ const unhex = (text: string) => Uint8Array.from(text.match(/../g)!, (b) => parse
 
 function trusted(c: Config): [NoteKey[], boolean] {
   try {
-    if (c.vkey !== undefined) return [[readVerifierKey(c.vkey.trim(), ED25519)], false];
+    if (c.vkey !== undefined) return [[readLogKey(c.vkey.trim())], false];
     const p = readPolicy(c.policy!);
     if (p.logs.length === 0) throw mistake("the policy has no log line with the ledger's key");
     const other = p.logs.find((key) => key.name !== p.logs[0]!.name);
