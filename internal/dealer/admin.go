@@ -119,14 +119,13 @@ func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason strin
 	if err := d.testGenerator(own, reason); err != nil {
 		return Recorded{}, fmt.Errorf("%w: %w", ErrEntropy, err)
 	}
-	cleared := &audit.Event{Kind: audit.EventLatchClear, Reason: reason}
-	if stands {
-		return d.append(ctx, actor, approved(act, cleared)...)
+	bodies := approved(act, &audit.Event{Kind: audit.EventLatchClear, Reason: reason})
+	if !stands {
+		bodies = append([]audit.Body{&audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}}, bodies...)
 	}
-	set := &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}
-	recorded, err := d.append(ctx, actor, append([]audit.Body{set}, approved(act, cleared)...)...)
-	if err != nil {
-		// Nothing in the ledger says so, and nothing in it stops a commit.
+	recorded, err := d.append(ctx, actor, bodies...)
+	if err != nil && own {
+		// The latch is cleared by nobody: the daemon's other ledgers may not have it yet.
 		d.cfg.Entropy.Trip(entropy.ReasonOperator)
 	}
 	return recorded, err

@@ -72,7 +72,7 @@ func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *Close
 		return nil, ErrCoDealer
 	}
 	g, err := d.cfg.CoDealer.Asked(ctx, o.origin, o.Index, r.next())
-	if req.silent != nil && errors.Is(err, ErrCoDealer) {
+	if req.silent != nil && errors.Is(err, context.DeadlineExceeded) {
 		req.silent[o.origin] = true
 	}
 	if err != nil || g == nil {
@@ -140,7 +140,7 @@ func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *CloseReques
 	if slices.ContainsFunc(before, func(b audit.Body) bool { return b.Type() == audit.TypeDeal }) {
 		return nil
 	}
-	req.blind, req.end = nil, keptEnd{}
+	req.blind, req.end = nil, keptEnd{Follows: req.end.Follows}
 	return d.unplayed(ctx, r, req)
 }
 
