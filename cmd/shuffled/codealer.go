@@ -43,23 +43,14 @@ func readHouses(files []string) (map[string]dealer.House, error) {
 	return houses, nil
 }
 
-// readCoDealers reads who the co-dealers of a ledger are, and clears their latches if an operator says so.
-func (h *house) readCoDealers(c config.Ledger, w words) (peers []codealer.Peer, err error) {
+// readCoDealers reads who the co-dealers of a ledger are, and tries whether their latches can be read.
+func (h *house) readCoDealers(c config.Ledger) (peers []codealer.Peer, err error) {
 	for _, text := range c.CoDealers {
 		one, err := config.ParseCoDealer(text)
 		if err != nil {
 			return nil, fmt.Errorf("co_dealers of ledger %s %w", c.Name, err)
 		}
 		state := filepath.Join(h.cfg.Data, c.Name+".seen."+strings.ReplaceAll(one.Origin, "/", "_"))
-		if w.clearCoDealer != "" {
-			cleared, err := codealer.Clear(state, time.Now())
-			if err != nil {
-				return nil, err
-			}
-			if cleared {
-				h.log.Warn("the latch of a co-dealer was cleared", "co_dealer", one.Origin, "reason", w.clearCoDealer)
-			}
-		}
 		if err := codealer.Readable(state); err != nil {
 			return nil, fmt.Errorf("opening the way to the co-dealer %s: %w", one.Origin, err)
 		}
@@ -72,10 +63,23 @@ func (h *house) readCoDealers(c config.Ledger, w words) (peers []codealer.Peer, 
 	return peers, nil
 }
 
-// openCoDealers opens the ways to the co-dealers of a ledger; nil if it has none.
-func (h *house) openCoDealers(peers []codealer.Peer, l *ledger.Ledger) (*codealer.CoDealers, error) {
+// openCoDealers opens the ways to the co-dealers of a ledger, and clears their latches if an operator gives a reason;
+// nil if it has none. The ledger is open: no other daemon has these files.
+func (h *house) openCoDealers(peers []codealer.Peer, l *ledger.Ledger, clearFor string) (*codealer.CoDealers, error) {
 	if len(peers) == 0 {
 		return nil, nil
+	}
+	for _, p := range peers {
+		if clearFor == "" {
+			break
+		}
+		cleared, err := codealer.Clear(p.State, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		if cleared {
+			h.log.Warn("the latch of a co-dealer was cleared", "co_dealer", p.Origin, "reason", clearFor)
+		}
 	}
 	return codealer.Open(codealer.Config{Origin: l.Info().Origin, Pin: l.CoDealer, Pool: h.cfg.Limits.Orders,
 		Asks: h.cfg.Limits.Asks, Peers: peers, Log: h.log, Now: time.Now})

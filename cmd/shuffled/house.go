@@ -39,6 +39,7 @@ type house struct {
 
 	noting    sync.Mutex
 	unwritten map[string][]*unwritten // events by ledger, as in the files: see noted
+	behind    map[string]bool         // whose file is not as unwritten has it
 
 	run     context.Context    // of the watches, ended by stop
 	stop    context.CancelFunc // for close
@@ -73,7 +74,8 @@ func (w words) adopt(origin string) (reason string, act *audit.ActEntry) {
 // close it.
 func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*house, error) {
 	h := &house{cfg: cfg, log: log, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
-		stores: make(map[string]store.Database), unwritten: make(map[string][]*unwritten), last: make(chan struct{})}
+		stores: make(map[string]store.Database), last: make(chan struct{}),
+		unwritten: make(map[string][]*unwritten), behind: make(map[string]bool)}
 	h.monitor = monitor.New(monitor.Config{Report: h.onFinding, Halt: cfg.Statistics == config.StatisticsHalt,
 		CountLeast: countLeast}, time.Now())
 	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)

@@ -143,6 +143,12 @@ func (o *opener) readFiles() (ledgers []toOpen, err error) {
 
 // readOthers reads the files of the ledger that hold no key.
 func (o *opener) readOthers(l *toOpen) (err error) {
+	o.noting.Lock()
+	_, err = o.noted(l.Name)
+	o.noting.Unlock()
+	if err != nil {
+		return term.Usage("%s", err)
+	}
 	if l.houses, err = readHouses(l.Houses); err != nil {
 		return err
 	}
@@ -151,7 +157,7 @@ func (o *opener) readOthers(l *toOpen) (err error) {
 			return fmt.Errorf("opening a webhook: %w", err)
 		}
 	}
-	l.peers, err = o.readCoDealers(l.Ledger, o.words)
+	l.peers, err = o.readCoDealers(l.Ledger)
 	return err
 }
 
@@ -182,7 +188,10 @@ func (o *opener) database(ctx context.Context, of *config.Config, ledgers []toOp
 	})
 	if err != nil {
 		opened = slices.DeleteFunc(opened, func(s *openedLedger) bool { return s == nil })
-		return cmp.Or(closeLedgers(opened), err)
+		if closing := closeLedgers(opened); closing != nil {
+			return errors.Join(err, closing)
+		}
+		return err
 	}
 	o.mu.Lock()
 	o.ledgers = append(o.ledgers, opened...)
@@ -212,7 +221,7 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again 
 			return l, err
 		}
 		if err := o.write(ctx, l); err != nil {
-			return nil, cmp.Or(l.Close(), err)
+			return nil, errors.Join(err, l.Close())
 		}
 		return l, nil
 	})
@@ -220,7 +229,7 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again 
 		return nil, place.ExplainOpen(ctx, db, err, info)
 	}
 	s := &openedLedger{store: db, noted: make(chan struct{}, 1)}
-	if s.way, err = o.openCoDealers(c.peers, l); err != nil {
+	if s.way, err = o.openCoDealers(c.peers, l, o.clearCoDealer); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	var reach dealer.CoDealer

@@ -62,16 +62,19 @@ func (h *house) note(e audit.Event) {
 	defer h.noting.Unlock()
 	for _, l := range h.cfg.Ledgers {
 		list, err := h.noted(l.Name)
-		if err == nil && len(list) >= maxFindings && e.Kind != audit.EventLatchSet {
+		latched := slices.ContainsFunc(list, func(u *unwritten) bool { return u.Kind == audit.EventLatchSet })
+		switch {
+		case err == nil && e.Kind == audit.EventLatchSet && latched:
+			continue
+		case err == nil && e.Kind != audit.EventLatchSet && len(list) >= maxFindings:
 			err = errors.New("earlier events wait to be written")
 		}
-		if err == nil {
-			err = h.keep(l.Name, append(list, &unwritten{e, true}))
-		}
 		if err != nil {
-			h.log.Error("an event may be lost for the ledger if the daemon stops", "ledger", l.Name,
-				"event", e.Kind.String(), "reason", e.Reason, "error", err)
+			h.log.Error("the ledger will not say so", "ledger", l.Name, "event", e.Kind.String(), "reason", e.Reason,
+				"error", err)
+			continue
 		}
+		h.keep(l.Name, append(list, &unwritten{e, true}))
 	}
 	for _, s := range h.open() {
 		select {
@@ -91,6 +94,11 @@ func (h *house) noted(ledger string) ([]*unwritten, error) {
 	if err == nil {
 		err = json.Unmarshal(b, &list)
 	}
+	if err == nil && slices.ContainsFunc(list, func(u *unwritten) bool {
+		return u == nil || u.Kind != audit.EventLatchSet && u.Kind != audit.EventAlarm
+	}) {
+		err = errors.New("it holds what is neither a latch nor an alarm")
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s, the events that ledger %s does not have yet: %w: bring the file back, "+
 			"or move it away once the log has shown what it held", h.unwrittenFile(ledger), ledger, err)
@@ -99,8 +107,9 @@ func (h *house) noted(ledger string) ([]*unwritten, error) {
 	return list, nil
 }
 
-// keep notes the list for a ledger in place of what was noted, on disk. h.noting is held.
-func (h *house) keep(ledger string, list []*unwritten) error {
+// keep notes the list for a ledger in place of what was noted, on disk, where next tries again if that fails.
+// h.noting is held.
+func (h *house) keep(ledger string, list []*unwritten) {
 	h.unwritten[ledger] = list
 	path := h.unwrittenFile(ledger)
 	var err error
@@ -111,7 +120,11 @@ func (h *house) keep(ledger string, list []*unwritten) error {
 	} else {
 		err = process.ReplaceFile(path, 0o600, func(w io.Writer) error { return json.NewEncoder(w).Encode(list) })
 	}
-	return errors.Join(err, process.SyncDir(h.cfg.Data))
+	err = errors.Join(err, process.SyncDir(h.cfg.Data))
+	if h.behind[ledger] = err != nil; err != nil {
+		h.log.Error("a stop of the daemon would lose or repeat events that the ledger does not have yet", "ledger", ledger,
+			"events", len(list), "error", err)
+	}
 }
 
 // next drops the latches that operators cleared since this daemon noted them, and returns the first of what
@@ -123,13 +136,14 @@ func (h *house) next(ledger string) (*unwritten, error) {
 		cleared := func(u *unwritten) bool { return u.seen && u.Kind == audit.EventLatchSet }
 		for name, list := range h.unwritten {
 			if slices.ContainsFunc(list, cleared) {
-				if err := h.keep(name, slices.DeleteFunc(list, cleared)); err != nil {
-					return nil, err
-				}
+				h.keep(name, slices.DeleteFunc(list, cleared))
 			}
 		}
 	}
 	list, err := h.noted(ledger)
+	if h.behind[ledger] {
+		h.keep(ledger, list)
+	}
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -148,11 +162,8 @@ func (h *house) write(ctx context.Context, l *ledger.Ledger) error {
 			return fmt.Errorf("writing the event %s: %w", u.Kind, err)
 		}
 		h.noting.Lock()
-		err = h.keep(name, slices.DeleteFunc(h.unwritten[name], func(o *unwritten) bool { return o == u }))
+		h.keep(name, slices.DeleteFunc(h.unwritten[name], func(o *unwritten) bool { return o == u }))
 		h.noting.Unlock()
-		if err != nil {
-			return err
-		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,7 @@ import (
 	"shuffled/internal/monitor"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/store"
+	"shuffled/internal/term"
 	"shuffled/internal/testdb"
 )
 
@@ -346,11 +348,87 @@ func TestOpenedLater(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(s.unwrittenFile(host.SandboxLedger), []byte("{"), 0o600); err != nil {
+	before := s.rows()
+	for i, text := range []string{"", "{", "[null]", `[{"Kind":200}]`} {
+		if i > 0 {
+			if err := s.house.close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(s.unwrittenFile(host.SandboxLedger), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := s.reopen(words{}, nil)
+		_, usage := errors.AsType[*term.UsageError](err)
+		if !usage || !strings.Contains(err.Error(), "bring the file back") {
+			t.Errorf("a file of %q: %v", text, err)
+		}
+	}
+	if after := s.rows(); after != before {
+		t.Errorf("starts with files that say nothing wrote %d entries", after-before)
+	}
+}
+
+// rows returns how many entries the ledger has.
+func (s *sandbox) rows() (n int) {
+	s.t.Helper()
+	for _, err := range s.store.Rows(s.t.Context(), ledger.IDOf(host.SandboxOrigin), 0, math.MaxInt64) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+// TestClearRefused: a clear that is not written clears nothing for a ledger that is opened later.
+func TestClearRefused(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, config.StatisticsHalt)
+	s.waits()
+	s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"})
+	s.until(2)
+	if _, err := s.open()[0].dealer.ClearLatch(t.Context(), as("admin"), "looked at it", new(audit.ActEntry)); err == nil {
+		t.Fatal("an act that is none cleared the latch")
+	}
+	if _, latched := s.entropy.Latched(); !latched {
+		t.Error("the generator goes on, and no ledger has a clear")
+	}
+	if _, err := s.next("far"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.reopen(words{}, nil); err == nil || !strings.Contains(err.Error(), "bring the file back") {
-		t.Errorf("a file that says nothing: %v", err)
+	s.noting.Lock()
+	defer s.noting.Unlock()
+	if !slices.ContainsFunc(s.unwritten["far"], func(u *unwritten) bool { return u.Kind == audit.EventLatchSet }) {
+		t.Error("no latch waits for the other ledger")
+	}
+}
+
+// TestNoRoom: what cannot be noted on disk is written into the ledger, and noted once there is room.
+func TestNoRoom(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t, config.StatisticsHalt)
+	file := s.waits()
+	for _, in := range []string{file, s.unwrittenFile(host.SandboxLedger)} {
+		if err := os.MkdirAll(filepath.Join(in, "taken"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.noting.Lock()
+	s.unwritten[host.SandboxLedger], s.unwritten["far"] = nil, nil // read when the daemon started
+	s.noting.Unlock()
+	s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"})
+	if events := s.until(2); len(events) != 2 {
+		t.Errorf("the ledger has %+v", events)
+	}
+	if err := os.RemoveAll(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.next("far"); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(file); err != nil || len(b) == 0 {
+		t.Errorf("what waits was not noted: %v", err)
 	}
 }
 

@@ -121,7 +121,8 @@ func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason strin
 	}
 	bodies := approved(act, &audit.Event{Kind: audit.EventLatchClear, Reason: reason})
 	if !stands {
-		bodies = append([]audit.Body{&audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}}, bodies...)
+		set := &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}
+		bodies = append([]audit.Body{set}, bodies...)
 	}
 	recorded, err := d.append(ctx, actor, bodies...)
 	if err != nil && own {
