@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -65,6 +67,14 @@ func TestCauseStandby(t *testing.T) {
 	until(t, "the store that says what it waits for", func() bool { return s.Blocked() == ledger.CauseStandby })
 	if err := <-appended; !errors.Is(err, ledger.ErrUnknownOutcome) || ledger.CauseOf(err) != ledger.CauseStandby {
 		t.Errorf("an append that no standby confirms: %v", err)
+	}
+	pooled := open(t, dsn, Options{Timeout: 2 * time.Second, Pooler: true})
+	const highest = 1<<32 - 1 // number of a process that a pooler gives
+	if cause := pooled.waits(t.Context(), highest); cause != "" {
+		t.Errorf("a process that is not there waits: %q", cause)
+	}
+	if log, err := os.ReadFile(c.LogFile()); err != nil || strings.Contains(string(log), "out of range") {
+		t.Errorf("a number of a pooler: %v\n%s", err, log)
 	}
 	c.Set(t, "synchronous_standby_names", "")
 	until(t, "the head", func() bool { _, err := s.Head(t.Context(), l.id); return err == nil })

@@ -11,8 +11,9 @@ import (
 )
 
 // sqlWaits asks what a server process of the same role waits for. Behind a pooler
-// the process has another number, and nothing is found.
-const sqlWaits = `SELECT coalesce(wait_event_type, ''), coalesce(wait_event, '') FROM pg_stat_activity WHERE pid = $1`
+// the process has another number, of up to 32 bits without a sign, and nothing is found.
+const sqlWaits = `SELECT coalesce(wait_event_type, ''), coalesce(wait_event, '') FROM pg_stat_activity
+	WHERE pid = $1::bigint`
 
 // watching asks the server, on another connection, what a statement waits for.
 type watching struct {
