@@ -358,8 +358,8 @@ func (d *Dealer) coDealerEvidence(r *record) (*audit.CoDealer, error) {
 		return c, nil
 	}
 	var end keptEnd
-	if err := json.Unmarshal(r.closeRow().Kept, &end); err != nil || end.Unplayed == nil {
-		return nil, fmt.Errorf("%w: what the close of shuffle %d names as not dealt is not kept: %w", ledger.ErrFrozen, r.id, err)
+	if json.Unmarshal(r.closeRow().Kept, &end) != nil || end.Unplayed == nil {
+		return nil, fmt.Errorf("%w: what the close of shuffle %d names as not dealt is not kept", ledger.ErrFrozen, r.id)
 	}
 	c.Receipts, c.Unplayed = append(c.Receipts, end.Unplayed.Receipt), end.Opened
 	return c, nil

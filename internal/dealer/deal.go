@@ -204,7 +204,7 @@ func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, a
 	}
 	if !slices.Equal(at.deal.Runs, req.Runs) || at.deal.Final != (req.Close != nil) || !at.askedAgain(req.Asked) ||
 		req.Close != nil && !r.closedAs(req.Close) {
-		return Deal{}, fmt.Errorf("%w: shuffle %d dealt from place %d %s", ErrRepeated, r.id, req.First, at.words())
+		return Deal{}, fmt.Errorf("%w: shuffle %d dealt from place %d: %s", ErrRepeated, r.id, req.First, at.words())
 	}
 	t, err := d.open(ctx, r)
 	if err != nil {

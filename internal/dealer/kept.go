@@ -73,7 +73,7 @@ func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, er
 	if text := r.rows[len(r.rows)-1].Kept; text != nil {
 		if err := json.Unmarshal(text, &kept); err != nil {
 			var end keptEnd
-			if json.Unmarshal(text, &end) != nil {
+			if json.Unmarshal(text, &end) != nil || end.Unplayed == nil && end.Follows == "" {
 				return wrong(err)
 			}
 			kept = end.Cards

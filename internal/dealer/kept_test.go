@@ -134,6 +134,9 @@ func TestKeptOpeningsAltered(t *testing.T) {
 			cards[0].Value = (cards[0].Value + 1) % 52
 			return blob(t, cards)
 		},
+		"an object": func(cards []audit.Card) string { // as a close keeps it that names what was not dealt, or follows
+			return blob(t, map[string]any{"cards": cards})
+		},
 		"a place less": func(cards []audit.Card) string { return blob(t, cards[1:]) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,9 +166,9 @@ func (tb *table) kept(index uint64) (cards []audit.Card) {
 	return cards
 }
 
-func blob(t *testing.T, cards []audit.Card) string {
+func blob(t *testing.T, kept any) string {
 	t.Helper()
-	text, err := json.Marshal(cards)
+	text, err := json.Marshal(kept)
 	if err != nil {
 		t.Fatal(err)
 	}

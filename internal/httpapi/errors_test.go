@@ -80,7 +80,7 @@ func TestWords(t *testing.T) {
 			`Close_by must be later than `, `and is 2020-01-02T03:04:05`}},
 		{"/v1/mian/shuffles", `{}`, []string{`"mian" is no ledger of this daemon. The nearest is "main".`}},
 		{path + "/deal", `{"first":0,"runs":[{"count":3,"purpose":"board"}]}`, []string{
-			"Shuffle " + id + " dealt from place 0 2 seat to seat-1."}},
+			"Shuffle " + id + " dealt from place 0: 2 seat to seat-1."}},
 		{path + "/deal", `{"first":6,"runs":[{"count":3,"purpose":"bord"}]}`, []string{
 			`"runs[0].purpose" must be seat, board, `, `The value sent is "bord". The nearest is "board".`}},
 		{path + "/deal", `{"first":6,"runs":[{"count":3,"purpose":"board"}]}`, []string{
