@@ -4,18 +4,13 @@
 package inspecttest
 
 import (
-	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/ed25519"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -255,125 +250,6 @@ func path(level int, index uint64, width int) string {
 	return "tile/" + p
 }
 
-// Text returns the text of the checkpoint of all entries so far.
-func (l *Ledger) Text() string {
-	return audit.Checkpoint{Origin: l.origin, Size: l.Size, Root: l.Root()}.Text()
-}
-
-// Signed returns the checkpoint signed by these keys, by the one in force if
-// there are none.
-func (l *Ledger) Signed(keys ...ed25519.PrivateKey) []byte {
-	if len(keys) == 0 {
-		keys = append(keys, l.signing)
-	}
-	return l.long.Sign(Sign(l.Text(), keys...), l.Text())
-}
-
-// Sign signs the text of a checkpoint under the ledger's name, its first line.
-func Sign(text string, keys ...ed25519.PrivateKey) []byte {
-	origin, _, _ := strings.Cut(text, "\n")
-	b := []byte(text + "\n")
-	for _, k := range keys {
-		b = append(b, line(origin, 1, k, ed25519.Sign(k, []byte(text)))...)
-	}
-	return b
-}
-
-// Cosign adds the cosignatures of witnesses, by name, at a time in seconds.
-func Cosign(signed []byte, at int64, witnesses ...string) []byte {
-	text := string(signed[:bytes.LastIndex(signed, []byte("\n\n"))+1])
-	b := bytes.Clone(signed)
-	for _, w := range witnesses {
-		k := Key("witness " + w)
-		sig := ed25519.Sign(k, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", at, text))
-		b = append(b, line(WitnessName(w), 4, k, append(binary.BigEndian.AppendUint64(nil, uint64(at)), sig...))...)
-	}
-	return b
-}
-
-// line is a line of a signed note.
-func line(name string, kind byte, k ed25519.PrivateKey, sig []byte) string {
-	return "— " + name + " " + base64.StdEncoding.EncodeToString(append(keyHash(name, kind, k), sig...)) + "\n"
-}
-
-func keyHash(name string, kind byte, k ed25519.PrivateKey) []byte {
-	h := sha256.Sum256(append([]byte(name+"\n"+string(kind)), k.Public().(ed25519.PublicKey)...))
-	return h[:4]
-}
-
-func vkey(name string, kind byte, k ed25519.PrivateKey) string {
-	return fmt.Sprintf("%s+%x+%s", name, keyHash(name, kind, k),
-		base64.StdEncoding.EncodeToString(append([]byte{kind}, k.Public().(ed25519.PublicKey)...)))
-}
-
-// WitnessName is the name of a witness's key.
-func WitnessName(w string) string { return "witness.example/" + w }
-
-// Policy is a tlog-policy of witnesses by name, of whom quorum must cosign. With
-// log it pins the ledger's first key.
-func Policy(log bool, quorum int, witnesses ...string) []byte {
-	if log {
-		return PolicyOf(Origin, quorum, witnesses...)
-	}
-	return PolicyOf("", quorum, witnesses...)
-}
-
-// PolicyOf is Policy with the first key of the ledger with this origin; "": of none.
-func PolicyOf(origin string, quorum int, witnesses ...string) []byte {
-	var b strings.Builder
-	if origin != "" {
-		fmt.Fprintf(&b, "log %s\n", VKeyOf(origin))
-	}
-	for _, w := range witnesses {
-		fmt.Fprintf(&b, "witness %s %s\n", w, vkey(WitnessName(w), 4, Key("witness "+w)))
-	}
-	fmt.Fprintf(&b, "group all-of-them %d %s\nquorum all-of-them\n", quorum, strings.Join(witnesses, " "))
-	return []byte(b.String())
-}
-
-// VKey is the verifier key of a ledger that was not rotated.
-func VKey() string { return VKeyOf(Origin) }
-
-// VKeyOf is VKey of the ledger with this origin.
-func VKeyOf(origin string) string { return vkey(origin, 1, firstKey(origin)) }
-
-// firstKey is the first signing key of the ledger with this origin.
-func firstKey(origin string) ed25519.PrivateKey {
-	if origin == Origin {
-		return Key("signing 0")
-	}
-	return Key("signing 0 of " + origin)
-}
-
-// VKey returns the verifier key in force.
-func (l *Ledger) VKey() string { return vkey(l.origin, 1, l.signing) }
-
-// Cosigned keeps the checkpoint of all entries so far with the cosignatures of
-// witnesses, and returns its size.
-func (l *Ledger) Cosigned(witnesses ...string) uint64 {
-	l.KeepCosigned(Cosign(l.Signed(), l.Now/1000, witnesses...))
-	return l.Size
-}
-
-// KeepCosigned keeps a note among the cosigned checkpoints, whatever it is.
-func (l *Ledger) KeepCosigned(signed []byte) { l.cosigned = append(l.cosigned, signed) }
-
-// Rotate hands on to another signing key; the checkpoint is signed by both.
-func (l *Ledger) Rotate() {
-	l.RotateSigned(func(old, next ed25519.PrivateKey) []byte { return l.Signed(old, next) })
-}
-
-// RotateSigned is Rotate with a checkpoint that the caller signs.
-func (l *Ledger) RotateSigned(sign func(old, next ed25519.PrivateKey) []byte) {
-	old := l.signing
-	l.keyCount++
-	l.signing = Key(fmt.Sprint("signing ", l.keyCount))
-	l.Append(&audit.Key{Subject: audit.SubjectSigning, Public: Public(l.signing)})
-	if signed := sign(old, l.signing); signed != nil {
-		l.signed = append(l.signed, signed)
-	}
-}
-
 // Deck puts a deck into the bundle and returns its hash.
 func (l *Ledger) Deck(d shuffle.Deck) [32]byte {
 	hash := d.Hash()
@@ -388,85 +264,6 @@ func (l *Ledger) Deck(d shuffle.Deck) [32]byte {
 func (l *Ledger) Terms(d *terms.Document) *audit.Terms {
 	l.write(fmt.Sprintf("terms/%x", d.Hash()), d.Bytes())
 	return &audit.Terms{Kind: d.Kind, Hash: d.Hash()}
-}
-
-// Finish writes everything but the full tiles and entry bundles, which are there: after it the bundle is whole. The
-// newest checkpoint is signed by these keys, see Signed.
-func (l *Ledger) Finish(keys ...ed25519.PrivateKey) {
-	l.flush()
-	if n := len(l.cosigned); n > 0 {
-		if c, err := audit.CheckpointText(l.cosigned[n-1]); err == nil && c.Size == l.Size && c.Root == l.Root() {
-			l.Describe(l.cosigned[n-1])
-			return
-		}
-	}
-	l.Describe(l.Signed(keys...))
-}
-
-// Replay writes a bundle of entries and cosigned checkpoints, of which the last one covers all entries, with decks.
-func Replay(dir string, entries, cosigned [][]byte, decks ...shuffle.Deck) {
-	l := &Ledger{Dir: dir, decks: make(map[[32]byte]bool), cosigned: cosigned}
-	for _, d := range decks {
-		l.Deck(d)
-	}
-	for _, b := range entries {
-		l.AppendBytes(b)
-		if e, err := audit.ParseEntry(b); err == nil {
-			l.Now = e.Time
-		}
-	}
-	l.flush()
-	l.Describe(cosigned[len(cosigned)-1])
-}
-
-// flush writes what is not in files yet.
-func (l *Ledger) flush() {
-	if len(l.entries) > 0 {
-		l.write(path(-1, l.Size/bundle.Width, int(l.Size%bundle.Width)), l.entries)
-	}
-	for level, hashes := range l.tiles {
-		if len(hashes) > 0 {
-			l.write(path(level, l.Size>>(8*level)/bundle.Width, len(hashes)/tlog.HashSize), hashes)
-		}
-	}
-	l.framed("cosigned", l.cosigned)
-	l.framed("signed", l.signed)
-}
-
-// framed writes checkpoints into files of bundle.Width.
-func (l *Ledger) framed(dir string, notes [][]byte) {
-	for i := 0; i < len(notes); i += bundle.Width {
-		var b []byte
-		part := notes[i:min(i+bundle.Width, len(notes))]
-		for _, n := range part {
-			b = append(binary.BigEndian.AppendUint16(b, uint16(len(n))), n...)
-		}
-		l.write(dir+strings.TrimPrefix(path(-1, uint64(i/bundle.Width), len(part)), "tile/entries"), b)
-	}
-}
-
-// Describe writes the checkpoint and the manifest.
-func (l *Ledger) Describe(checkpoint []byte) {
-	l.write("checkpoint", checkpoint)
-	l.Manifest(&bundle.Manifest{Format: bundle.ManifestFormat,
-		ExportedAt: time.UnixMilli(l.Now).UTC().Format("2006-01-02T15:04:05.000Z")})
-}
-
-// Manifest writes a manifest.
-func (l *Ledger) Manifest(m *bundle.Manifest) {
-	b, err := m.Marshal()
-	must(err)
-	l.write("manifest.json", b)
-}
-
-func (l *Ledger) write(name string, b []byte) {
-	name = filepath.Join(l.Dir, filepath.FromSlash(name))
-	err := os.WriteFile(name, b, 0o644)
-	if os.IsNotExist(err) {
-		must(os.MkdirAll(filepath.Dir(name), 0o755))
-		err = os.WriteFile(name, b, 0o644)
-	}
-	must(err)
 }
 
 func must(err error) {
