@@ -23,15 +23,27 @@ func TestNewStandby(t *testing.T) {
 		t.Errorf("%s at the standby", n)
 	}
 	s.Detach(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	if _, err := admin.Exec(ctx, "INSERT INTO marks VALUES (2)"); err == nil {
+	ctx, cancel := context.WithCancel(t.Context())
+	committed := make(chan error, 1)
+	go func() {
+		_, err := admin.Exec(ctx, "INSERT INTO marks VALUES (2)")
+		committed <- err
+	}()
+	look := connect(t, dsn)
+	shows := func(want, q string) {
+		t.Helper()
+		for end := time.Now().Add(patience); query(t, look, q) != want; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("the primary never answers %s to %s", want, q)
+			}
+		}
+	}
+	shows("1", "SELECT count(*)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	cancel() // with it the driver cancels the wait
+	if err := <-committed; err == nil {
 		t.Error("a commit did not wait for a standby that is detached")
 	}
-	admin = connect(t, dsn)
-	if n := query(t, admin, "SELECT count(*)::text FROM marks"); n != "2" { // the driver has cancelled the wait
-		t.Errorf("%s at the primary", n)
-	}
+	shows("2", "SELECT count(*)::text FROM marks")
 	c.Stop(t, Kill)
 	s.Promote(t)
 	if n := query(t, other, "SELECT count(*)::text || pg_is_in_recovery() FROM marks"); n != "1false" {
