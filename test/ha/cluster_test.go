@@ -2,6 +2,7 @@ package ha
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -80,7 +81,10 @@ func newCluster(t *testing.T) *cluster {
 	for i := range 3 {
 		c.nodes = append(c.nodes, c.newNode(i+1))
 	}
-	until(t, "a leader with a synchronous standby", func() bool { return c.leader() != nil && c.synchronous() == 1 })
+	until(t, "a leader with two standbys, of which one is synchronous", func() bool {
+		l := c.leader()
+		return l != nil && len(c.streaming(l)) == 2 && c.synchronous() == 1
+	})
 	c.startPooler()
 	return c
 }
@@ -90,7 +94,7 @@ func (c *cluster) tell() {
 	logs, _ := filepath.Glob(filepath.Join(c.dir, "*.log"))
 	for _, path := range logs {
 		text, _ := os.ReadFile(path)
-		c.t.Logf("%s:\n%s", filepath.Base(path), text[max(0, len(text)-1500):])
+		c.t.Logf("%s:\n%s", filepath.Base(path), text[max(0, len(text)-6000):])
 	}
 }
 
@@ -215,6 +219,21 @@ func (n *node) is(what string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
+// stays reports whether the node's Patroni runs and cannot make its server follow: the server runs
+// on a timeline of its own, or it does not start.
+func (n *node) stays() bool {
+	if n.is("replica") {
+		return true
+	}
+	resp, err := rest.Get(fmt.Sprintf("http://127.0.0.1:%d/patroni", n.rest))
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	var status struct{ State string }
+	return json.NewDecoder(resp.Body).Decode(&status) == nil && status.State == "start failed"
+}
+
 // leader returns the node that leads, nil for none.
 func (c *cluster) leader() *node {
 	for _, n := range c.nodes {
@@ -245,6 +264,9 @@ func (c *cluster) dsn(role string) string {
 		strings.Join(hosts, ","))
 }
 
+// standbys leaves out pg_basebackup, which streams too while it copies.
+const standbys = "AND application_name LIKE 'db_'"
+
 // synchronous returns how many synchronous standbys the leader has.
 func (c *cluster) synchronous() (n int) {
 	l := c.leader()
@@ -258,7 +280,7 @@ func (c *cluster) synchronous() (n int) {
 		return 0
 	}
 	defer conn.Close(context.Background())
-	conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')").Scan(&n)
+	conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum') "+standbys).Scan(&n)
 	return n
 }
 
@@ -316,7 +338,7 @@ func (m *mending) mend(l *node, running bool) int {
 	c := l.c
 	streams := c.streaming(l)
 	for _, n := range c.others(l) {
-		if !streams[n.name] && (!running || n.is("replica")) && time.Since(m.began) > 20*time.Second &&
+		if !streams[n.name] && (!running || n.stays()) && time.Since(m.began) > 20*time.Second &&
 			time.Since(m.made[n]) > 30*time.Second {
 			m.made[n] = time.Now()
 			c.t.Logf("reinit %s: %s", n.name, strings.TrimSpace(c.ctl("reinit", "ha", n.name, "--force")))
@@ -335,7 +357,7 @@ func (c *cluster) streaming(l *node) map[string]bool {
 		return all
 	}
 	defer conn.Close(context.Background())
-	rows, err := conn.Query(ctx, "SELECT application_name FROM pg_stat_replication WHERE state = 'streaming'")
+	rows, err := conn.Query(ctx, "SELECT application_name FROM pg_stat_replication WHERE state = 'streaming' "+standbys)
 	if err != nil {
 		return all
 	}
