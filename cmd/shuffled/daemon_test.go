@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"shuffled/internal/term/termtest"
+	"shuffled/internal/testdb"
 )
 
 // builtBinary builds the command once per test process.
@@ -44,13 +44,8 @@ type daemon struct {
 // newDaemon names a daemon on a free port with its own data directory.
 func newDaemon(t *testing.T, database string) *daemon {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	dir := t.TempDir()
-	return &daemon{t: t, addr: l.Addr().String(), url: "http://" + l.Addr().String(),
+	dir, addr := t.TempDir(), testdb.FreeAddress(t)
+	return &daemon{t: t, addr: addr, url: "http://" + addr,
 		data: filepath.Join(dir, "data"), database: database, log: filepath.Join(dir, "log")}
 }
 

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shuffled/internal/testdb"
 )
 
 // fault is one that doctor must find, and whose cure it must name.
@@ -176,7 +178,7 @@ func (i *installation) prepareFaults() {
 		i.t.Fatalf("%v\n%s", err, out)
 	}
 	i.writeFile(filepath.Join(i.dir, "super"), i.password+"\n")
-	at := freeAddress(i.t)
+	at := testdb.FreeAddress(i.t)
 	second := &daemon{t: i.t, log: filepath.Join(i.t.TempDir(), "log")}
 	second.launchIn(i.work, "http://"+at+"/healthz",
 		[]string{"witness", "serve", "--key", "second.key", "--state", "second",

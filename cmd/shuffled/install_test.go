@@ -34,7 +34,7 @@ func newInstallation(t *testing.T) *installation {
 	}
 	i := &installation{daemon: newDaemon(t, ""), typist: newTypist(t, filepath.Dir(psql)),
 		dir:  filepath.Join(t.TempDir(), "etc"),
-		data: filepath.Join(t.TempDir(), "state"), operator: freeAddress(t), at: freeAddress(t),
+		data: filepath.Join(t.TempDir(), "state"), operator: testdb.FreeAddress(t), at: testdb.FreeAddress(t),
 		superuser: super.User.Username()}
 	i.password, _ = super.User.Password()
 	i.env = append(i.env, "PGPASSWORD="+i.password)

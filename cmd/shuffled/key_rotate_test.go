@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"shuffled/internal/cli/place"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
+	"shuffled/internal/testdb"
 )
 
 // rotating is a daemon on a configuration file, whose keys change.
@@ -27,13 +27,8 @@ func newRotating(t *testing.T) *rotating {
 	t.Helper()
 	d := newDaemon(t, "")
 	dir := filepath.Dir(d.log)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
 	r := &rotating{production: &production{daemon: d, dir: dir, config: filepath.Join(dir, "shuffled.toml"),
-		operator: "http://" + l.Addr().String()}}
+		operator: "http://" + testdb.FreeAddress(t)}}
 	r.sealing = fmt.Sprintf("[%q]", r.path("sealing.key"))
 	r.must("", "key", "generate", "sealing", "--out", r.path("sealing.key"))
 	r.must("", "migrate", "up", "--data", dir)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -168,12 +167,7 @@ func newProduction(t *testing.T) *production {
 	if err := os.Chmod(p.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.operator = "http://" + l.Addr().String()
-	l.Close()
+	p.operator = "http://" + testdb.FreeAddress(t)
 	p.config = p.path("shuffled.toml")
 	config := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\ndatabase = %q\ndatabase_password_file = %q\n"+
 		"[[ledger]]\nname = \"main\"\n[[ledger]]\nname = \"poker\"\n",

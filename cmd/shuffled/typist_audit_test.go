@@ -89,7 +89,7 @@ printf %s "$FIRST" > first`)
 // TestTypeBlind types docs/operations/blind.md.
 func TestTypeBlind(t *testing.T) {
 	t.Parallel()
-	y, at := newTypist(t), freeAddress(t)
+	y, at := newTypist(t), testdb.FreeAddress(t)
 	y.replaces(strings.TrimPrefix(address, "http://"), at)
 	// Who types it waits for the daemon before the next line, and stops it at the end.
 	const ready = `8080 >log 2>&1 &

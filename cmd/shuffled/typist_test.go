@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"shuffled/internal/testdb"
 )
 
 // A typist types blocks of documents in a directory of its own, where the documents' names of
@@ -214,7 +216,7 @@ func TestTypeKeys(t *testing.T) {
 func TestTypeWitness(t *testing.T) {
 	t.Parallel()
 	y := newTypist(t)
-	at := freeAddress(t)
+	at := testdb.FreeAddress(t)
 	y.must("shuffled key generate signing --origin cards.example.com/main --out main.key")
 	y.replaces("--url https://w1.regulator.example.org", "--listen "+at+" --url http://"+at,
 		"/var/lib/shuffled-witness", filepath.Join(y.work, "state"))

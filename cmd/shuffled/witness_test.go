@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -26,6 +25,7 @@ import (
 	"shuffled/internal/cli/host"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
+	"shuffled/internal/testdb"
 	"shuffled/internal/witness"
 	"shuffled/internal/witness/gateway"
 )
@@ -154,12 +154,7 @@ func TestWitnessServe(t *testing.T) {
 	if err := os.WriteFile(policy, []byte("# the casino\nlog "+g.key.VKey()+"\nquorum none\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	operator := free.Addr().String()
-	free.Close()
+	operator := testdb.FreeAddress(t)
 	p := runWitness(t, "--key", key, "--state", state, "--policy", policy, "--operator-listen", operator)
 	wantLine := "witness witness.example.org/w1 " + p.told.VKey + " " + p.told.URL
 	if p.told.PolicyLine != wantLine || fmt.Sprint(p.told.Logs) != "[example.org/grows]" {

@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"shuffled/internal/term"
+	"shuffled/internal/testdb"
 	"strings"
 	"testing"
 	"time"
@@ -159,7 +159,7 @@ type cardRoom struct {
 
 func newCardRoom(t *testing.T) *cardRoom {
 	t.Helper()
-	c := &cardRoom{daemon: newDaemon(t, ""), dir: t.TempDir(), operator: "http://" + freeAddress(t)}
+	c := &cardRoom{daemon: newDaemon(t, ""), dir: t.TempDir(), operator: "http://" + testdb.FreeAddress(t)}
 	if err := os.Chmod(c.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -177,16 +177,6 @@ func newWitnessedRoom(t *testing.T) *cardRoom {
 	}
 	c.writePolicies(vkey)
 	return c
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func (c *cardRoom) path(name string) string { return filepath.Join(c.dir, name) }

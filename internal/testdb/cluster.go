@@ -53,7 +53,7 @@ type Cluster struct {
 
 type config struct {
 	settings []string
-	port     func() (int, error) // nil is freePort; replaced by this package's tests
+	port     func() (int, error) // nil is FreePort; replaced by this package's tests
 }
 
 // An Option changes how [Start] sets a cluster up.
@@ -110,7 +110,7 @@ func newCluster(ctx context.Context, cfg config) (_ *Cluster, err error) {
 	}
 	choose := cfg.port
 	if choose == nil {
-		choose = freePort
+		choose = FreePort
 	}
 	return c, c.launch(ctx, choose)
 }
@@ -208,10 +208,20 @@ func (c *Cluster) DataDir() string { return filepath.Join(c.dir, "data") }
 // LogFile returns the file with everything the server has logged.
 func (c *Cluster) LogFile() string { return filepath.Join(c.dir, "log") }
 
-// freePort returns a loopback port that was free a moment ago. It stays below
+// FreeAddress returns a loopback address with a port as of [FreePort].
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	port, err := FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+}
+
+// FreePort returns a loopback port that was free a moment ago. It stays below
 // the ranges from which systems take the ports of outgoing connections
 // (Linux: from 32768), so that no other process takes it while a server restarts.
-func freePort() (int, error) {
+func FreePort() (int, error) {
 	var err error
 	for range 100 {
 		var b [2]byte

@@ -49,7 +49,7 @@ func (c *Cluster) startPooler(t testing.TB, path string) (port int, err error) {
 		return 0, err
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	if port, err = freePort(); err != nil {
+	if port, err = FreePort(); err != nil {
 		return 0, err
 	}
 	ini, users, log := filepath.Join(dir, "ini"), filepath.Join(dir, "users"), filepath.Join(dir, "log")

@@ -65,7 +65,7 @@ func (c *Cluster) newStandby(ctx context.Context, opts []Option) (_ *Cluster, er
 	if err := p.wait(); err != nil {
 		return nil, fmt.Errorf("running pg_basebackup: %w\n%s", err, out.String())
 	}
-	return s, s.launch(ctx, freePort)
+	return s, s.launch(ctx, FreePort)
 }
 
 // Same returns the address of the database of dsn, of another cluster, in this

@@ -231,7 +231,7 @@ func TestTakenPortIsLeft(t *testing.T) {
 		if asked == 1 {
 			return taken.Addr().(*net.TCPAddr).Port, nil
 		}
-		return freePort()
+		return FreePort()
 	}})
 	if err != nil {
 		t.Fatal(err)

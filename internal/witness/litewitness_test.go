@@ -21,6 +21,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/testdb"
 	"shuffled/internal/witness"
 	"shuffled/internal/witness/gateway"
 )
@@ -117,7 +118,7 @@ func startLitewitness(t *testing.T, binary string, l *testLog) *witness.Client {
 	serveAgent(t, filepath.Join(dir, "agent"), agent.AddedKey{PrivateKey: &key})
 	register(t, filepath.Join(dir, "db"), l)
 
-	addr := freeAddress(t)
+	addr := testdb.FreeAddress(t)
 	cmd := exec.Command(binary, "-name", name, "-listen", addr, "-db", filepath.Join(dir, "db"),
 		"-ssh-agent", filepath.Join(dir, "agent"), "-key", ssh.FingerprintSHA256(signer.PublicKey()))
 	var log bytes.Buffer
@@ -189,16 +190,6 @@ func register(t *testing.T, path string, l *testLog) {
 			t.Fatal(err)
 		}
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // waitFor waits until an address answers, or the process behind it has ended.

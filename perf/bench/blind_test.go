@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"shuffled/client"
+	"shuffled/internal/testdb"
 )
 
 // apart is how long a round trip to the co-dealer takes, in turn.
@@ -96,7 +97,7 @@ func startPair(t *testing.T, binary string) *pair {
 		if err := os.Mkdir(filepath.Join(p.dir, in), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		urls[in] = "http://" + free(t)
+		urls[in] = "http://" + testdb.FreeAddress(t)
 		p.run(t, in, "key generate signing --out main.key --origin bench.example.com/"+in)
 		p.run(t, in, "key generate sealing --out sealing.key")
 		for _, name := range []string{"alice", "bob"} {
@@ -105,7 +106,7 @@ func startPair(t *testing.T, binary string) *pair {
 		vkeys[in] = p.read(t, in+"/main.vkey")
 	}
 	p.run(t, "", "key generate witness --name w.example.net/w --out witness.key")
-	witness := free(t)
+	witness := testdb.FreeAddress(t)
 	p.serve(t, "", "http://"+witness, "witness", "serve", "--key", "witness.key", "--state", "witness", "--log",
 		vkeys["house"], "--log", vkeys["lab"], "--listen", witness)
 	witnesses := fmt.Sprintf("witness w %s http://%s/\nquorum w\n", p.read(t, "witness.vkey"), witness)

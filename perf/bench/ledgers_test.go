@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/testdb"
 	"shuffled/perf/load"
 )
 
@@ -59,7 +60,7 @@ func loadAll(t *testing.T, ledgers []*service, connections int) result {
 // the default limits: a service for each ledger, all of one process.
 func startLedgers(t *testing.T, s *server, binary string) []*service {
 	t.Helper()
-	addr, dir := free(t), t.TempDir()
+	addr, dir := testdb.FreeAddress(t), t.TempDir()
 	data, config := filepath.Join(dir, "data"), filepath.Join(dir, "shuffled.toml")
 	text := fmt.Sprintf("data = %q\nlisten = %q\noperator_listen = \"\"\n[log]\nlevel = \"error\"\n", data, addr)
 	database := s.Database(t)

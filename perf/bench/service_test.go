@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -21,6 +20,7 @@ import (
 	"shuffled/client"
 	"shuffled/internal/audit"
 	"shuffled/internal/term/termtest"
+	"shuffled/internal/testdb"
 	"shuffled/perf/load"
 )
 
@@ -62,7 +62,8 @@ func startDaemon(t *testing.T, s *server, binary string) *service {
 // if it names none.
 func startDaemonOn(t *testing.T, s *server, binary, database string) *service {
 	t.Helper()
-	d := &service{url: "http://" + free(t), database: database, data: filepath.Join(t.TempDir(), "data"), server: s}
+	d := &service{url: "http://" + testdb.FreeAddress(t), database: database, server: s}
+	d.data = filepath.Join(t.TempDir(), "data")
 	d.serveDev(t, binary)
 	read := func(name string) string {
 		b, err := os.ReadFile(filepath.Join(d.data, name))
@@ -88,17 +89,6 @@ func (d *service) serveDev(t *testing.T, binary string) {
 		args = append(args, "--database", d.database)
 	}
 	d.run(t, binary, "/readyz", args...)
-}
-
-// free returns an address that nobody listens on.
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // run starts the daemon and waits until the address answers.

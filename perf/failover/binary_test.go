@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -37,10 +36,7 @@ func newProgram(t *testing.T, address string) *program {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "shuffled")
 	must(t, termtest.Build(dir, "shuffled"))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	listen := l.Addr().String()
-	l.Close()
+	listen := testdb.FreeAddress(t)
 	p := &program{t: t, url: "http://" + listen, data: filepath.Join(dir, "data"), log: filepath.Join(dir, "log")}
 	log, err := os.Create(p.log)
 	must(t, err)

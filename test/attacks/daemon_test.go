@@ -2,7 +2,6 @@ package attacks
 
 import (
 	"bytes"
-	"net"
 	"os"
 	"os/exec"
 	"sync"
@@ -80,14 +79,4 @@ func (p *process) until(what string, done func() bool) {
 		case <-tick.C:
 		}
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -93,7 +93,7 @@ func prepare(t *testing.T, of terms) *house {
 	of.origin, of.mix = cmp.Or(of.origin, origin), cmp.Or(of.mix, "slots,cut")
 	h := &house{t: t, terms: of, dir: t.TempDir()}
 	h.check(os.Chmod(h.dir, 0o700))
-	h.url, h.operator = "http://"+freeAddress(t), "http://"+freeAddress(t)
+	h.url, h.operator = "http://"+testdb.FreeAddress(t), "http://"+testdb.FreeAddress(t)
 	if of.postgres {
 		h.cluster = testdb.Start(t) // roles are the cluster's: it cannot be shared
 		h.super = h.cluster.Database(t)
@@ -321,7 +321,7 @@ func (h *house) key(name string) (vkey string) {
 func (h *house) witness(name string) {
 	h.t.Helper()
 	h.key(name)
-	address := freeAddress(h.t)
+	address := testdb.FreeAddress(h.t)
 	h.write(name+".line", fmt.Sprintf("witness %s %s http://%s/\n", name, h.read(name+".vkey"), address))
 	h.witnesses = append(h.witnesses, h.startWitness(name, address))
 }

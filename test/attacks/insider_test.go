@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	shuffled "shuffled/client"
+	"shuffled/internal/testdb"
 )
 
 // TestDealAhead: a second dealer deals the very runs that the house will deal
@@ -59,7 +60,7 @@ func TestGuessedKey(t *testing.T) {
 // a thief can guess.
 func TestGreetingKey(t *testing.T) {
 	attack(t)
-	address := freeAddress(t)
+	address := testdb.FreeAddress(t)
 	p := start(t, "serve", "--dev", "--data", t.TempDir()+"/data", "--listen", address)
 	p.until("greeting", func() bool { return strings.Contains(p.printed(), "Idempotency-Key") })
 	_, key, _ := strings.Cut(p.printed(), "Idempotency-Key: ")

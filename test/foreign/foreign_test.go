@@ -32,6 +32,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 	_ "modernc.org/sqlite"
+
+	"shuffled/internal/testdb"
 )
 
 const (
@@ -234,7 +236,7 @@ func startLitewitness(t *testing.T, vkey string) litewitness {
 			go agent.ServeAgent(ring, conn)
 		}
 	}()
-	addr := freeAddress(t)
+	addr := testdb.FreeAddress(t)
 	start(t, binary, "-name", witnessName, "-listen", addr, "-db", filepath.Join(dir, "db"),
 		"-ssh-agent", filepath.Join(dir, "agent"), "-key", ssh.FingerprintSHA256(signer.PublicKey()))
 	wait(t, "litewitness", func() bool { return answers("http://" + addr + "/") })
@@ -289,11 +291,11 @@ func (h *house) run(args ...string) string {
 
 // serve starts the daemon with both keys.
 func (h *house) serve() {
-	addr := freeAddress(h.T)
+	addr := testdb.FreeAddress(h.T)
 	h.url = "http://" + addr
 	h.write("shuffled.toml", fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\n"+
 		"sealing_keys = [%q]\n[[ledger]]\nname = \"main\"\nsigning_key = %q\nsigning_keys = [%q]\n",
-		addr, freeAddress(h.T), h.dir, h.path("sealing.key"), h.path("main.key"), h.path("pq.key")))
+		addr, testdb.FreeAddress(h.T), h.dir, h.path("sealing.key"), h.path("main.key"), h.path("pq.key")))
 	start(h.T, h.binary, "serve", "--config", h.path("shuffled.toml"))
 	h.until("the daemon", func() bool { return answers(h.url + "/log/main/checkpoint") })
 }
@@ -388,14 +390,6 @@ func wait(t *testing.T, what string, come func() bool) {
 			t.Fatalf("waited in vain for %s", what)
 		}
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func must(t *testing.T, err error) {

@@ -8,12 +8,15 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"shuffled/internal/testdb"
 )
 
 // patience bounds every wait for something that must come; it measures nothing.
@@ -36,14 +39,15 @@ func until(t testing.TB, what string, come func() bool) {
 	}
 }
 
-// ports returns free ports of the loopback address.
+// ports returns free ports of the loopback address, which no outgoing connection takes.
 func ports(t testing.TB, n int) (free []int) {
 	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for len(free) < n {
+		port, err := testdb.FreePort()
 		must(t, err)
-		defer l.Close()
-		free = append(free, l.Addr().(*net.TCPAddr).Port)
+		if !slices.Contains(free, port) {
+			free = append(free, port)
+		}
 	}
 	return free
 }

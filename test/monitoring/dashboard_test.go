@@ -38,14 +38,6 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // until waits for what must come.
 func until(t *testing.T, what string, come func() bool) {
 	t.Helper()
@@ -125,7 +117,7 @@ func TestDashboard(t *testing.T) {
 	primary.Synchronous(t, true)
 	t.Cleanup(func() { primary.Synchronous(t, false) }) // or its database could not be dropped without the standby
 
-	api, operator, at := freeAddress(t), freeAddress(t), freeAddress(t)
+	api, operator, at := testdb.FreeAddress(t), testdb.FreeAddress(t), testdb.FreeAddress(t)
 	cert, key := certificate(t, dir)
 	config := filepath.Join(dir, "shuffled.toml")
 	must(t, os.WriteFile(config, fmt.Appendf(nil, "listen = %q\noperator_listen = %q\ndata = %q\n[tls]\ncert = %q\nkey = %q\n",
@@ -133,7 +125,7 @@ func TestDashboard(t *testing.T) {
 	start(t, filepath.Join(dir, "daemon.log"), filepath.Join(dir, "shuffled"), "serve", "--dev", "--config", config,
 		"--operator-listen", operator, "--database", dsn)
 	until(t, "the daemon", func() bool { return get(t, "http://"+operator+"/readyz", nil) })
-	blindAPI, blindOperator := freeAddress(t), freeAddress(t)
+	blindAPI, blindOperator := testdb.FreeAddress(t), testdb.FreeAddress(t)
 	start(t, filepath.Join(dir, "blind.log"), filepath.Join(dir, "shuffled"), "serve", "--dev", "--co-dealer",
 		"--data", filepath.Join(dir, "blind"), "--listen", blindAPI, "--operator-listen", blindOperator)
 	until(t, "the daemon that deals blind", func() bool { return get(t, "http://"+blindOperator+"/readyz", nil) })
