@@ -2,7 +2,6 @@ package ha
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -219,21 +218,6 @@ func (n *node) is(what string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// stays reports whether the node's Patroni runs and cannot make its server follow: the server runs
-// on a timeline of its own, or it does not start.
-func (n *node) stays() bool {
-	if n.is("replica") {
-		return true
-	}
-	resp, err := rest.Get(fmt.Sprintf("http://127.0.0.1:%d/patroni", n.rest))
-	if err != nil {
-		return false
-	}
-	defer resp.Body.Close()
-	var status struct{ State string }
-	return json.NewDecoder(resp.Body).Decode(&status) == nil && status.State == "start failed"
-}
-
 // leader returns the node that leads, nil for none.
 func (c *cluster) leader() *node {
 	for _, n := range c.nodes {
@@ -338,7 +322,7 @@ func (m *mending) mend(l *node, running bool) int {
 	c := l.c
 	streams := c.streaming(l)
 	for _, n := range c.others(l) {
-		if !streams[n.name] && (!running || n.stays()) && time.Since(m.began) > 20*time.Second &&
+		if !streams[n.name] && (!running || n.is("replica")) && time.Since(m.began) > 20*time.Second &&
 			time.Since(m.made[n]) > 30*time.Second {
 			m.made[n] = time.Now()
 			c.t.Logf("reinit %s: %s", n.name, strings.TrimSpace(c.ctl("reinit", "ha", n.name, "--force")))

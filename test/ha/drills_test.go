@@ -106,6 +106,28 @@ var drills = []drill{
 		}
 		h.served("the return of the standbys")
 	}},
+	// The third node has what the synchronous standby, which then leads, does not have, and its
+	// server starts anew: it cannot follow until it is made anew.
+	{"replica_ahead", func(h *house) {
+		l := h.c.leader()
+		var first, ahead *node
+		for _, n := range h.c.others(l) {
+			if n.is("sync") {
+				first = n
+			} else {
+				ahead = n
+			}
+		}
+		receiver := first.receiver()
+		syscall.Kill(receiver, syscall.SIGSTOP)
+		h.load.settled()
+		l.kill()
+		syscall.Kill(receiver, syscall.SIGKILL)
+		until(h.t, "another leader", func() bool { n := h.c.leader(); return n != nil })
+		ahead.signalServer(syscall.SIGKILL)
+		h.served("a replica ahead of the one that was promoted")
+		l.start()
+	}},
 	{"daemons_restarted", func(h *house) {
 		for _, d := range h.daemons {
 			d.stop()

@@ -148,6 +148,16 @@ func (n *node) server() (pids []int) {
 	return pids
 }
 
+// receiver returns the process that gets the write-ahead log from the leader, 0 for none.
+func (n *node) receiver() int {
+	for _, pid := range n.server() {
+		if title, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.Contains(string(title), "walreceiver") {
+			return pid
+		}
+	}
+	return 0
+}
+
 // signalServer sends a signal to all processes of the node's server.
 func (n *node) signalServer(s syscall.Signal) {
 	for _, pid := range n.server() {
