@@ -244,7 +244,10 @@ func TestCommandsFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, all := range [][]string{{"ledger", "list"}, {"retention", "run"}} {
-		_, errs, code := command(t, append(all, "--config", at("shuffled.toml"))...)
+		out, errs, code := command(t, append(all, "--config", at("shuffled.toml"))...)
+		if all[0] == "retention" && !strings.Contains(out, "main") {
+			t.Errorf("%s says nothing of the first database: %q", strings.Join(all, " "), out)
+		}
 		if code != term.ExitCannot || !strings.Contains(errs, at("far.db")+" of ledger far: ") ||
 			!strings.Contains(errs, "done before: the embedded store "+at("shuffled.db")) {
 			t.Errorf("%s without the second database: %d\n%s", strings.Join(all, " "), code, errs)

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -41,39 +42,37 @@ type retained struct {
 }
 
 func (c retentionRunCmd) Run(ctx context.Context, s term.Streams) error {
-	act, now := recall.Drop, time.Now()
+	act, did := recall.Drop, "DROPPED"
 	if c.DryRun {
-		act = recall.Overdue
+		act, did = recall.Overdue, "TO DROP"
 	}
 	cfg, err := c.Load()
 	if err != nil {
 		return err
 	}
-	keep, list := cfg.AccessRetention.Duration(), []retained{}
+	keep, now, list := cfg.AccessRetention.Duration(), time.Now(), []retained{}
 	err = c.EachLedger(ctx, func(store store.Database, l ledger.Info) error {
 		n, err := act(ctx, store, ledger.IDOf(l.Origin), keep, now)
-		list = append(list, retained{l.Name, n})
+		if err == nil {
+			list = append(list, retained{l.Name, n})
+		}
 		return err
 	})
-	if err != nil {
+	if err != nil && len(list) == 0 {
 		return err
 	}
 	if c.JSON {
-		return term.PrintJSON(s.Out, list)
+		return errors.Join(err, term.PrintJSON(s.Out, list))
 	}
-	return c.print(s, keep, list)
+	return errors.Join(err, printRetained(s, keep, did, list))
 }
 
-func (c retentionRunCmd) print(s term.Streams, keep time.Duration, list []retained) error {
+func printRetained(s term.Streams, keep time.Duration, did string, list []retained) error {
+	kept := fmt.Sprint("for ", keep)
 	if keep == 0 {
-		fmt.Fprintln(s.Out, "the requests of regulators and administrators are kept for ever: access_retention is 0s")
-	} else {
-		fmt.Fprintf(s.Out, "the requests of regulators and administrators are kept for %s\n", keep)
+		kept = "for ever: access_retention is 0s"
 	}
-	did := "DROPPED"
-	if c.DryRun {
-		did = "TO DROP"
-	}
+	fmt.Fprintln(s.Out, "the requests of regulators and administrators are kept", kept)
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "\n%s\tREQUESTS\t\n", did)
 	for _, l := range list {
