@@ -238,6 +238,25 @@ func bundleCases(t *testing.T) (cases []bundleCase) {
 		honest(func(b *broken) { b.strip(b.tail("signed"), 0) }), key, "signature")
 
 	l = small(t, false)
+	l.hand("t1")
+	l.Rotate()
+	l.hand("t1")
+	l.RotateLong(m1, false)
+	l.hand("t1")
+	l.RotateLong(m2, true)
+	l.Rotate()
+	l.hand("t1")
+	l.Finish()
+	third := inspecttest.NewLongKey(inspecttest.Origin, "long 3").VKey()
+	add("the first key and one of ML-DSA-44 from after its replacement trusted", l.Dir, logs(key.VKey, m1.VKey()), "")
+	add("the first key and the second one of ML-DSA-44 trusted", l.Dir, logs(key.VKey, m2.VKey()), "")
+	add("the newest key and one of ML-DSA-44 that was replaced before it trusted", l.Dir, logs(l.VKey(), m1.VKey()), "")
+	add("the first key and one of ML-DSA-44 that never signed trusted", l.Dir, logs(key.VKey, third), "key_not_in_force")
+	l.Rotate() // after it was written: a key of Ed25519 that signed nothing in it
+	add("one of ML-DSA-44 and one of Ed25519 that never signed trusted", l.Dir, logs(l.VKey(), m1.VKey()),
+		"key_not_in_force")
+
+	l = small(t, false)
 	for i := range 3 {
 		l.Start()
 		other := audit.Checkpoint{Origin: inspecttest.Origin, Size: l.Size, Root: [32]byte{byte(i)}}

@@ -77,7 +77,7 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 func (f *fold) judgeTrust() {
 	named := f.unsigned || f.unsure || len(f.lost.Spans) > 0 ||
 		f.faults.Count[CodeRotation] > 0 // why the key was not seen
-	if len(f.trust.Keys) > 0 && !f.trusted && !named {
+	if len(f.due) > 0 && !named {
 		f.faults.add(fault(CodePinned, "",
 			"the trusted key is none of this ledger's: it signed neither the newest checkpoint nor one that hands on to another key"))
 	}

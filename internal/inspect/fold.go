@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -58,11 +59,11 @@ type signing struct {
 	keys     []audit.KeyRecord             // as entries say them
 	openers  map[uint64]*disclosure.Opener // by index of the disclosure key's entry
 	policies *audit.Policies
-	pending  bool      // a policy waits for its first checkpoint
-	rotated  *rotation // a signing key's entry without its checkpoint so far
-	unsure   bool      // not all such checkpoints could be read
-	trusted  bool      // a key that the caller trusts signed
-	unsigned bool      // the newest checkpoint is not signed by the key in force
+	pending  bool            // a policy waits for its first checkpoint
+	rotated  *rotation       // a signing key's entry without its checkpoint so far
+	unsure   bool            // not all such checkpoints could be read
+	due      []note.Verifier // keys that the caller trusts, of an algorithm of which none signed so far
+	unsigned bool            // the newest checkpoint is not signed by the key in force
 }
 
 // witnessing is what the fold knows of cosigned checkpoints.

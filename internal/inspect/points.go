@@ -118,12 +118,15 @@ func (f *fold) notSigned(p *point) {
 	f.unsigned = f.unsigned || p.kind == kindNewest
 }
 
-// trustIn notes that a key which the caller trusts signed: the newest checkpoint,
-// or one from which a chain of rotations leads there.
+// trustIn takes the keys of an algorithm off those that are due once one of them signed
+// the newest checkpoint, or one from which a chain of rotations leads there.
 func (f *fold) trustIn(p *point) {
-	if !f.trusted && len(f.trust.Keys) > 0 {
-		_, err := audit.OpenCheckpoint(p.Signed, f.trust.Keys...)
-		f.trusted = err == nil
+	for _, key := range f.due {
+		if _, err := audit.OpenCheckpoint(p.Signed, key); err == nil {
+			f.due = slices.DeleteFunc(slices.Clone(f.due), func(k note.Verifier) bool {
+				return k.Name() != key.Name() || audit.IsMLDSA(k) == audit.IsMLDSA(key)
+			})
+		}
 	}
 }
 

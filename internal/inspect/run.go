@@ -74,7 +74,7 @@ func (r *run) begin() (*fold, error) {
 			noDeck: make(map[[32]byte]bool)},
 		figures: figures{tables: make(map[string]*Counts), types: make(map[string]uint64),
 			conduct: conduct{Paces: make(map[string]*pace)}},
-		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}},
+		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}, due: r.trust.Keys},
 		lists:   newLists(r.opts.Tickets)}
 	f.collector.recomputed, f.collector.orders = r.opts.Recomputed, r.opts.Orders
 	f.publish()

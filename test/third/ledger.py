@@ -28,7 +28,7 @@ class Ledger(Followed):
         self.at, self.state, self.played, self.closes = at, State(), {}, {}
         self.twice, self.named, self.needs, self.openers = {}, set(), [], {}
         self.keys, self.rotations, self.values, self.auditor = [], [], {}, None
-        self.trusted, self.policy, self.pinned = [], None, False
+        self.trusted, self.policy, self.due = [], None, []
         self.read_trust(trust)
         self.manifest = manifest
         self.cosigned, self.spoilt = {}, 0
@@ -45,7 +45,7 @@ class Ledger(Followed):
         if trust.get("policy"):
             self.policy = Policy(trust["policy"])
         if self.policy:
-            self.trusted = self.policy.logs
+            self.trusted = self.due = self.policy.logs
         self.since = Checkpoint(trust["since"]) if trust.get("since") else None
         if trust.get("auditor"):
             self.auditor = disclosure.SealingKey(trust["auditor"][0], trust["auditor"][1:])
@@ -118,8 +118,8 @@ class Ledger(Followed):
             if not signed and not self.bundle.lost:
                 self.fault("checkpoint_size", where=where)
             return
-        if self.trusted and kind == "newest":
-            self.pinned = self.pinned or signed_by_each(checkpoint, self.trusted)
+        if kind == "newest":
+            self.vouch(checkpoint)
         root = self.bundle.root(checkpoint.size)
         if not signed and self.state.genesis and not self.bundle.lost:
             if not due:
@@ -142,8 +142,16 @@ class Ledger(Followed):
     def handed_on(self, checkpoint):
         """Whether a checkpoint carries the signatures of the keys before and after the newest hand-over."""
         held = all(signed_by_each(checkpoint, keys) for keys in (self.rotations[-1][1], self.in_force()))
-        self.pinned = self.pinned or held and signed_by_each(checkpoint, self.trusted)
+        if held:
+            self.vouch(checkpoint)
         return held
+
+    def vouch(self, checkpoint):
+        """Of an algorithm of which one trusted key signed, no other is due."""
+        kinds = {key.kind for key in self.due if signed_by_each(checkpoint, [key])}
+        if kinds:
+            self.due = [key for key in self.due
+                        if key.name == checkpoint.origin and key.kind not in kinds]
 
     def entry(self, index, raw):
         """Fold one entry in."""
@@ -188,7 +196,7 @@ class Ledger(Followed):
         for index, _ in self.rotations:
             self.fault("rotation", index)
         named = self.bundle.lost or self.rotations or self.unsigned
-        if self.trusted and not self.pinned and not named:
+        if self.due and not named:
             self.fault("key_not_in_force")
         missing = list(dict.fromkeys(size for _, _, size in self.needs))[self.spoilt:]
         for index, shuffle, size in self.needs:
