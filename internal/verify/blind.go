@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -290,9 +289,9 @@ func (t *transcript) coDealer() (string, error) {
 	if err := t.apartFrom(p, origin); err != nil {
 		return "", err
 	}
-	chain, err := o.handedOn(p.Logs)
-	if err != nil {
-		return "", err
+	chain := succeeding(p.Logs, origin)
+	if err := chain.forwards(o.keys); err != nil {
+		return "", fmt.Errorf("the co-dealer: %w", err)
 	}
 	for _, r := range append(slices.Clone(o.proofs), o.keyProofs()...) {
 		if err := r.CheckInclusion(r.head); err != nil {
@@ -371,23 +370,6 @@ func (o *order) keyProofs() (all []apart) {
 		all = append(all, h.apart)
 	}
 	return all
-}
-
-// handedOn follows the member keys from the trusted ones, forwards only.
-func (o *order) handedOn(trusted []note.Verifier) (*succession, error) {
-	s := succeeding(trusted, o.proofs[0].head.Origin)
-	for _, h := range o.keys {
-		next, err := audit.Verifier(h.head.Origin, h.key.Public)
-		if err != nil {
-			return nil, fmt.Errorf("the co-dealer's key of entry %d: %w", h.Index, err)
-		}
-		if _, err := audit.OpenCheckpoint(h.Checkpoint, next); err != nil {
-			return nil, fmt.Errorf("the co-dealer's key of entry %d: %w", h.Index, err)
-		}
-		_, err = s.signed(h.Checkpoint, h.Index)
-		s.later = append(s.later, successor{h.Index, next, err == nil, false})
-	}
-	return s, nil
 }
 
 // blind is what the verdict says of a shuffle whose steps hold, to somebody who trusts a

@@ -66,7 +66,7 @@ func (e *evidence) signature() (string, error) {
 			return "", fmt.Errorf("the early checkpoint: %w", err)
 		}
 	}
-	if len(e.keys) > 0 {
+	if len(chain.later) > 0 {
 		whose += ", or by one that it handed on to"
 	}
 	return fmt.Sprintf("%s of %s, signed by %s, with %s", many(e.head.Size, "entry", "entries"), e.head.Origin, whose,
@@ -121,6 +121,9 @@ func succeeding(trusted []note.Verifier, origin string) *succession {
 // replaced because it may be in other hands.
 func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 	s := succeeding(trusted, e.head.Origin)
+	if e.genesis == nil {
+		return s, s.forwards(e.keys)
+	}
 	if len(e.keys) == 0 {
 		return s, nil
 	}
@@ -157,6 +160,24 @@ func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 		}
 	}
 	return s, nil
+}
+
+// forwards follows keys with no genesis in front of them: each signed the checkpoint of which
+// its entry is the last. Of a receipt alone the checkpoint may be larger, and other keys in force.
+func (s *succession) forwards(keys []handover) error {
+	for _, h := range keys {
+		next, err := audit.Verifier(h.head.Origin, h.key.Public)
+		if err == nil && h.head.Size == h.Index+1 {
+			if _, err = audit.OpenCheckpoint(h.Checkpoint, next); err == nil {
+				_, why := s.signed(h.Checkpoint, h.Index)
+				s.later = append(s.later, successor{h.Index, next, why == nil, false})
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("the key of entry %d: %w", h.Index, err)
+		}
+	}
+	return nil
 }
 
 // asked are the trusted keys that sign a checkpoint of that size: of ML-DSA-44 none whose

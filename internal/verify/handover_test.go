@@ -67,6 +67,7 @@ func handedFiles(t testing.TB, add adder) {
 	add("rotated-nothing-pinned", "nothing is pinned: the key of the genesis, and those that it handed on to", file,
 		consistent)
 	add("rotated-recipient", "one recipient's file", g.file("seat-1"))
+	add("rotated-receipt", "the entry of a new key alone, under the checkpoint that both keys signed", []byte(g.h.handed[0]))
 
 	w := newTrio(t)
 	early := witnessedGame(t, w)
@@ -182,6 +183,19 @@ func wrongHandovers(b *badAdder) {
 	b.file(stepSignature, "rotated-witnessed-backwards",
 		"what witnesses saw is signed with the key of before, and only the newest is pinned",
 		seen.played().file(""), pinned(second.vkey))
+
+	alone := func(name, about string, change func(*audit.Receipt)) {
+		r, err := audit.ParseReceipt(g.h.handed[0])
+		must(b.T, err)
+		change(&r)
+		b.file(stepSignature, "rotated-receipt-"+name, about, []byte(r.Text()))
+	}
+	alone("old-only", "the entry of a new key alone, the last of a checkpoint that this key did not sign",
+		func(r *audit.Receipt) { r.Checkpoint = signedBy(b.T, checkpointOf(b.T, r), mainKey(b.T)) })
+	alone("weak-key", "the same with a key of small order", func(r *audit.Receipt) {
+		r.Entry = []byte(strings.Replace(string(r.Entry), string(second.public()),
+			string(append([]byte{1, 1}, make([]byte, 31)...)), 1))
+	})
 
 	// inclusion
 	one(stepInclusion, "another-proof", "a proof of another entry", func(r *audit.Receipt) { r.Proof[0][0] ^= 1 })

@@ -49,10 +49,8 @@ func (e *evidence) findSlots(ctx *audit.Context) (mine []int, err error) {
 	}
 	for _, value := range e.trust.slots {
 		hash := audit.SlotHash(ctx.Origin, ctx.Table, value)
-		i := slices.IndexFunc(ctx.Plan, func(p audit.Planned) bool {
-			return p.Source == audit.SourceSlot &&
-				p.Slot == hash
-		})
+		i := slices.IndexFunc(ctx.Plan,
+			func(p audit.Planned) bool { return p.Source == audit.SourceSlot && p.Slot == hash })
 		if i < 0 {
 			return nil, fmt.Errorf("the slot of hash %s, at table %s of %s, is not in the plan", encode(hash),
 				ctx.Table, ctx.Origin)

@@ -155,6 +155,12 @@ func longFiles(t testing.TB, add adder) {
 	})
 	add("mldsa-receipt", "a receipt alone, both keys pinned", []byte(g.h.receipt(g.id).Text()),
 		logs(g.h.key.vkey, second.vkey))
+	own, err := audit.ParseReceipt(g.h.handed[0])
+	must(t, err)
+	add("mldsa-receipt-own-entry", "the entry of a key of ML-DSA-44 alone, under the checkpoint that the key signed first",
+		[]byte(own.Text()))
+	add("mldsa-receipt-own-entry-replaced", "the same under a checkpoint that the key after it signed, and Ed25519 is pinned",
+		[]byte(g.h.receipt(own.Index).Text()))
 	rotated, _ := longRotated(t)
 	add("mldsa-ed25519-rotated", "the Ed25519 key is replaced, and that of ML-DSA-44 stays", rotated.file(""),
 		logs(g.h.key.vkey))
@@ -231,6 +237,18 @@ func wrongLongFiles(b *badAdder) {
 	})
 	file(stepSignature, "other-pinned", "another key of ML-DSA-44 is pinned", func(*audit.Transcript) {},
 		logs(own, newLongKey(b.T, g.h.key.name, "foreign long key").vkey))
+	alone := func(name, about, receipt string, by longKey, more ...func(*vector)) {
+		r, err := audit.ParseReceipt(receipt)
+		must(b.T, err)
+		r.Checkpoint = []byte(strings.Replace(string(r.Checkpoint), by.line(b.T, checkpointOf(b.T, &r), 0), "", 1))
+		b.file(stepSignature, "mldsa-receipt-"+name, about, []byte(r.Text()), more...)
+	}
+	alone("own-entry-stripped", "the entry of a key of ML-DSA-44 alone, the last of a checkpoint that Ed25519 alone signed",
+		g.h.handed[0], first)
+	alone("own-entry-other-signs", "the same, and the key of ML-DSA-44 before is pinned and signed", g.h.handed[1], second,
+		logs(own, first.vkey))
+	alone("own-entry-pinned", "the key is pinned, and signed no checkpoint above its entry", g.h.receipt(g.indexes[0]).Text(),
+		second, logs(own, second.vkey))
 	rotated, still := longRotated(b.T)
 	bare := rotated.transcript("")
 	bare.Checkpoint = strings.Replace(bare.Checkpoint, still.line(b.T, rotated.h.text(), 0), "", 1)
@@ -322,7 +340,9 @@ func wrongLongFiles(b *badAdder) {
 func TestAlgorithms(t *testing.T) {
 	t.Parallel()
 	for name, with := range map[string]string{"mldsa-ed25519-pinned": "Ed25519 and ML-DSA-44",
-		"mldsa-both-pinned": "Ed25519 and ML-DSA-44", "mldsa-pinned": "ML-DSA-44 alone",
+		"mldsa-both-pinned":                "Ed25519 and ML-DSA-44",
+		"mldsa-receipt-own-entry":          "Ed25519 and ML-DSA-44",
+		"mldsa-receipt-own-entry-replaced": "Ed25519 alone", "mldsa-pinned": "ML-DSA-44 alone",
 		"rotated-first-key": "Ed25519 alone", "mldsa-other-log": "Ed25519 alone"} {
 		all := load(t, "good")
 		v := all[slices.IndexFunc(all, func(v vector) bool { return v.Name == name })]

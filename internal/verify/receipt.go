@@ -46,6 +46,10 @@ func (r *receipt) entries() (string, error) {
 		r.v.showCommit(index, b, e.Time)
 	case *audit.Close:
 		r.v.showClose(b, e.Time)
+	case *audit.Key:
+		if b.Subject == audit.SubjectSigning {
+			r.keys = []handover{{apart{r.receipts[0], r.head}, b}}
+		}
 	}
 	return fmt.Sprintf("entry %d is a %s", index, e.Body.Type()), nil
 }

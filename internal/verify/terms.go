@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/terms"
@@ -66,13 +67,7 @@ func showTerms(bound *audit.Terms) *Terms {
 // knows the list when it draws the tape, and without a mix that it could not foresee it
 // may draw as many tapes as it likes.
 func (t *transcript) winner() {
-	if t.v.Terms == nil || t.v.Terms.Kind != audit.TermsTicketList.String() {
-		return
+	if w := t.v.Terms; w != nil && w.Kind == audit.TermsTicketList.String() {
+		w.HouseCouldChoose = !slices.ContainsFunc(t.v.Mixed, func(m Mixed) bool { return m.For == ForEverybody })
 	}
-	for _, m := range t.v.Mixed {
-		if m.For == ForEverybody {
-			return
-		}
-	}
-	t.v.Terms.HouseCouldChoose = true
 }

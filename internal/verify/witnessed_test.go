@@ -199,6 +199,14 @@ func meetingFiles(t testing.TB, add adder) {
 	g := witnessedGame(t, w)
 	add("receipt-witnessed-any", "a receipt under such a policy", []byte(g.h.receipt(g.id).Text()),
 		trusted1(w.policy("group g any a b c\nquorum g\n")), recorded)
+	h, shows := open(t), newKey(t, w.key.name, "next key")
+	brings := h.add(&audit.Key{Subject: audit.SubjectSigning, Public: shows.public()})
+	head := signedBy(t, h.text(), h.key, shows)
+	shows.name = "witness.example/own"
+	shown, _ := shows.witnessKey()
+	add("receipt-witnessed-by-itself", "the witness has the signing key that a receipt alone shows",
+		[]byte(h.receiptUnder(brings, append(head, shows.cosign(h.text())...)).Text()),
+		trusted1("log "+h.key.vkey+"\nwitness own "+shown+"\nquorum own\n"), recorded)
 	own := w.key
 	own.name = "witness.example/own"
 	ownVKey, _ := own.witnessKey()

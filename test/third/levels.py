@@ -46,8 +46,10 @@ def receipt(file, entry, trust, results):
     """A receipt alone."""
     checkpoint = file.checkpoint
     found = base("receipt", trust, results, checkpoint)
-    keys = [vkey_of(checkpoint.origin, entry.body["signing_key"])] \
-        if entry.kind == "genesis" else []
+    shown = entry.body.get("signing_key") if entry.kind == "genesis" else None
+    if entry.kind == "key" and entry.body["subject"] == 1:
+        shown = entry.body["key"]
+    keys = [vkey_of(checkpoint.origin, shown)] if shown else []
     if results["witnesses"] == "ok" and found["verdict"] == "proved" \
             and gives_level(trust.policy, checkpoint.origin, keys):
         found["level"] = "witnessed"

@@ -127,13 +127,24 @@ def receipt_signature(receipt, entry, trust):
     if not trusted and entry.kind != "genesis":
         return steps.NOT_CHECKED
     key = entry.body["signing_key"] if entry.kind == "genesis" else None
-    chain = KeyChain(receipt.checkpoint.origin, key, [], trusted,
+    chain = KeyChain(receipt.checkpoint.origin, key, brought(receipt, entry), trusted,
                      entry.body["origin"] if key else None)
     if not trusted:
         chain.trusted = [chain.first]
         steps.need(chain.check() is None, "signature", "the genesis's key")
+    elif chain.entries:
+        wrong = chain.check_forwards()
+        steps.need(wrong is None, "signature", wrong)
     steps.need(chain.signed(receipt.checkpoint), "signature", "not signed by a trusted key")
     return steps.OK
+
+
+def brought(receipt, entry):
+    """The signing key of which the receipt shows the entry, the last of its checkpoint."""
+    if entry.kind == "key" and entry.body["subject"] == 1 \
+            and receipt.checkpoint.size == receipt.index + 1:
+        return [(receipt.index, entry.body["key"], receipt.checkpoint)]
+    return []
 
 
 def receipt_origin(receipt, entry, trust, results):

@@ -2,13 +2,12 @@
 import { equal, join, label, str8, toBase64, u16, u64, time } from "./bytes.ts";
 import { ASIDE, CARDS, EXPIRED, NUMBERS, SIGNING, TAPE_LOST, VOID, told } from "./codes.ts";
 import { mustOpen } from "./cardsteps.ts";
-import { canEd25519, ed25519, strongKey } from "./curves.ts";
+import { canEd25519, ed25519 } from "./curves.ts";
 import { positions, ranges } from "./draws.ts";
 import { describeCard } from "./describe.ts";
 import { parseEntry } from "./entries.ts";
 import { Fault } from "./errors.ts";
-import { ML_DSA, noteKey } from "./keys.ts";
-import { cosignatures, signedBy, signer, type Handed } from "./ledgersteps.ts";
+import { cosignatures, handedForwards, signedBy } from "./ledgersteps.ts";
 import { opens } from "./openings.ts";
 import { isMet, ownWitness } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
@@ -153,13 +152,7 @@ export async function stepCoDealer(s: Whole): Promise<Outcome> {
   if (!policy.quorum || policy.quorum.d === 0) return skip("two quorums of the co-dealer's policy share no witness");
   if (!await canEd25519()) { s.cannot = "Ed25519"; return skip("this browser cannot check Ed25519 signatures"); }
   mustBeApart(s, order, policy);
-  const later: Handed[] = [];
-  for (const r of order.keys) {
-    const key = noteKey(order.origin, r.entry.key.key!);
-    if (key.type !== ML_DSA && !strongKey(key.key)) throw new Fault(`entry ${r.index} of the co-dealer: no Ed25519 key, or a weak one`);
-    if (!await signer(r.checkpoint, [key])) throw new Fault(`entry ${r.index} of the co-dealer: its signing key did not sign`);
-    later.push({ index: r.index, key, handedOn: await signedBy(r.checkpoint, r.index, policy.logs, later) !== null });
-  }
+  const later = await handedForwards(order.keys, order.origin, policy.logs);
   for (const r of [...order.receipts, ...order.keys]) {
     const root = climb(leafOf(r.bytes), r.index, r.checkpoint.size, r.proof);
     if (root === null || !equal(root, r.checkpoint.root)) throw new Fault(`entry ${r.index} of the co-dealer: its proof does not lead to the root of the checkpoint`);

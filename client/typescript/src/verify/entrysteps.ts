@@ -1,7 +1,7 @@
 // The steps format and entries: what the file is, and whether its entries belong together.
 import { equal } from "./bytes.ts";
 import { readHandovers, readOrder } from "./blindsteps.ts";
-import { CONTINUED } from "./codes.ts";
+import { CONTINUED, SIGNING } from "./codes.ts";
 import { parseEntry } from "./entries.ts";
 import { Fault } from "./errors.ts";
 import { mixed } from "./mix.ts";
@@ -23,6 +23,7 @@ export function stepEntries(s: State): Outcome {
     if ((type === "genesis") !== (index === 0)) throw new Fault(`entry ${index}: ${called(type)}`);
     if (type === "genesis") s.genesis = receipt as Of<"genesis">;
     if (type === "commit") s.commit = receipt as Of<"commit">;
+    if (receipt.entry.key?.subject === SIGNING) s.file.keys = [receipt as Of<"key">];
     return `entry ${index}: ${called(type)}`;
   }
   const [genesis, commit] = receipts as [Of<"genesis">, Of<"commit">]; // 1.4: each is parsed when those in front of it hold

@@ -11,7 +11,7 @@ import { isMet } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
 import { many, skip, type Outcome } from "./step.ts";
 import { climb, leafOf, type Made } from "./tree.ts";
-import type { Checkpoint, EvidenceFile, Genesis, Node, Note, NoteKey, State, Whole, Witness } from "./types.ts";
+import type { Checkpoint, EvidenceFile, Genesis, Node, Note, NoteKey, Of, State, Whole, Witness } from "./types.ts";
 
 // checkpoints are those of the file: of its receipts, and of witnessed.
 export const checkpoints = ({ checkpoint, witnessed }: EvidenceFile) => witnessed ? [checkpoint, witnessed.checkpoint] : [checkpoint];
@@ -36,7 +36,8 @@ export async function stepSignature(s: State): Promise<Outcome> {
 // each: it is one chain from the genesis's key, in which the keys before and after an
 // entry sign its checkpoint, and trust does not go backwards.
 async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<Handed[]> {
-  if (file.kind !== "transcript" || file.keys.length === 0) return [];
+  if (file.kind === "receipt") return handedForwards(file.keys, file.checkpoint.origin, keys);
+  if (file.keys.length === 0) return [];
   const all: Handed[] = [];
   let before = [genesisKey(genesis!.entry.genesis)];
   for (const r of file.keys) {
@@ -51,6 +52,20 @@ async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<Hand
   for (const [i, { checkpoint }] of file.keys.entries()) {
     const k = all[i]!, by = k.key.type === ML_DSA ? keys : asked(checkpoint.size, keys, all); // what signs in the place of a trusted key is handed on to by that
     k.handedOn = await signers(checkpoint, [...by, ...all.filter((h) => h.handedOn).map((h) => h.key)]) !== null;
+  }
+  return all;
+}
+
+// handedForwards follows keys with no genesis in front of them: each signed the checkpoint of which its entry is the
+// last. Of a receipt alone the checkpoint may be larger, and other keys in force.
+export async function handedForwards(entries: Of<"key">[], origin: string, keys: NoteKey[]): Promise<Handed[]> {
+  const all: Handed[] = [];
+  for (const { index, entry, checkpoint } of entries) {
+    const key = noteKey(origin, entry.key.key!);
+    if (key.type !== ML_DSA && !strongKey(key.key)) throw new Fault(`entry ${index} of ${origin}: no Ed25519 key, or a weak one`);
+    if (checkpoint.size > index + 1) continue;
+    if (!await signer(checkpoint, [key])) throw new Fault(`entry ${index} of ${origin}: the signing key did not sign the checkpoint of which its entry is the last`);
+    all.push({ index, key, handedOn: await signedBy(checkpoint, index, keys, all) !== null });
   }
   return all;
 }
