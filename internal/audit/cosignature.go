@@ -19,6 +19,10 @@ type Cosignature struct {
 	by      *node
 }
 
+// SameWitness reports whether two cosignatures under one policy are of one witness, perhaps
+// by two of its keys.
+func (c Cosignature) SameWitness(d Cosignature) bool { return c.by == d.by }
+
 // Undecided reports whether a checkpoint that the quorum did not cosign could be
 // cosigned by it: lines of witness keys of unknown types stand on it, and if all of them
 // hold, the quorum is met.

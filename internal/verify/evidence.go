@@ -117,36 +117,35 @@ func (e *evidence) conclude(held bool) {
 	if e.v.Verdict, e.v.Level = e.trust.level(); e.v.Verdict != Proved {
 		return
 	}
+	var early []audit.Cosignature
 	if e.seen != nil {
-		e.witnessed()
+		early = e.witnessed()
 	}
 	if !e.trust.Policy.Asks() {
 		return
 	}
-	for _, c := range cosigned(e.trust.Policy, e.signed) {
-		if !slices.ContainsFunc(e.v.Witnesses, func(w Cosigned) bool { return w.Name == c.Name }) {
-			e.v.Late = append(e.v.Late, c)
+	for _, c := range e.trust.Policy.Cosignatures(e.signed) {
+		if !slices.ContainsFunc(early, c.SameWitness) {
+			e.v.Late = append(e.v.Late, told(c))
 		}
 	}
 }
 
-// witnessed gives the level, unless the trusted policy gives none.
-func (e *evidence) witnessed() {
+// witnessed gives the level, unless the trusted policy gives none, and returns what it rests on.
+func (e *evidence) witnessed() (by []audit.Cosignature) {
 	if err := e.witnessable(); err != nil {
 		e.v.explain(stepWitnesses, "the level stays recorded", err)
-		return
+		return nil
 	}
 	e.v.Level, e.v.Overlap = LevelWitnessed, e.trust.Policy.Overlap()
-	e.v.Witnesses = cosigned(e.trust.Policy, e.seen)
-}
-
-// cosigned are the witnesses of a policy that cosigned a checkpoint.
-func cosigned(p *audit.Policy, checkpoint []byte) (by []Cosigned) {
-	for _, c := range p.Cosignatures(checkpoint) {
-		by = append(by, Cosigned{Name: c.Witness, Time: timestamp(c.Time * 1000)})
+	by = e.trust.Policy.Cosignatures(e.seen)
+	for _, c := range by {
+		e.v.Witnesses = append(e.v.Witnesses, told(c))
 	}
 	return by
 }
+
+func told(c audit.Cosignature) Cosigned { return Cosigned{c.Witness, timestamp(c.Time * 1000)} }
 
 // witnessable returns why the trusted policy gives no level: two quorums of it may
 // share no witness, or a witness is the ledger itself (docs/SPEC.md section 7.3).

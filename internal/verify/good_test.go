@@ -13,7 +13,7 @@ import (
 // level: with the level recorded all of them.
 var seenLate = map[string]string{
 	"beacon-witnessed-after-mix": "a c", "cosigned-2-of-3": "a c", "cosigned-groups": "a c", "cosigned-one": "a c",
-	"later-type-not-needed": "a c", "mldsa-witnessed-twice": "a", "receipt-witnessed-any": "a c",
+	"later-type-not-needed": "a c", "mldsa-late-twice": "a am", "receipt-witnessed-any": "a c",
 	"receipt-witnessed-by-itself": "own", "witnessed-11-s-after": "a b", "witnessed-absent": "b c",
 	"witnessed-after-mix": "a b", "witnessed-any": "a c",
 	"witnessed-by-itself": "own", "witnessed-by-others": "b", "witnessed-cosigned-another": "a b",

@@ -176,6 +176,12 @@ func longFiles(t testing.TB, add adder) {
 	both.h.witnesses = []keyPair{w.a}
 	add("mldsa-witnessed-twice", "one of them with both its keys on the newest checkpoint", both.file(""), policy,
 		proves(LevelWitnessed, "am", "cm"))
+	slow := open(t)
+	slow.witnesses, slow.cosigners = []keyPair{w.b}, []longKey{w.cm}
+	seen := slow.commitTo(slow.cards(sixCards), sixCards).witness()
+	slow.witnesses, slow.cosigners = []keyPair{w.a, w.b}, []longKey{w.am, w.cm}
+	add("mldsa-late-twice", "a witness cosigned the newest checkpoint alone, with both its keys", seen.played().file(""),
+		policy, proves(LevelWitnessed, "b", "cm"))
 	early := witnessedGame(t, w.trio)
 	first2 := newLongKey(t, early.h.key.name, "first long key")
 	first2.add(early.h, first2)

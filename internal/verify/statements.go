@@ -78,19 +78,16 @@ func (t *transcript) tapeEntry() (tlog.Hash, bool) {
 // signed reports whether the line of a statement is of a trusted auditor's key. It is an
 // error if it names one and does not hold.
 func (t *trusted) signed(s audit.SignedStatement, by audit.Signer) (bool, error) {
-	named := false
+	var err error
 	for _, key := range t.auditors {
-		if key.Name() != by.Name || key.KeyHash() != by.ID {
-			continue
-		}
-		if named = true; s.SignedBy(key) {
-			return true, nil
+		if key.Name() == by.Name && key.KeyHash() == by.ID {
+			if s.SignedBy(key) {
+				return true, nil
+			}
+			err = fmt.Errorf("the signature of %s, an auditor who is trusted, does not hold", by.Name)
 		}
 	}
-	if named {
-		return false, fmt.Errorf("the signature of %s, an auditor who is trusted, does not hold", by.Name)
-	}
-	return false, nil
+	return false, err
 }
 
 // parseAuditors reads the verifier keys of auditors.

@@ -33,11 +33,14 @@ def base(kind, trust, results, checkpoint):
 
 
 def late_member(found, trust, checkpoint):
-    """Who else of the policy cosigned the checkpoint of a proved file."""
+    """Who else of the policy cosigned the checkpoint of a proved file: a witness is one, however
+    many lines of the policy it has."""
     if found["verdict"] != "proved" or trust.policy is None or trust.policy.quorum == "none":
         return
-    named = [one["name"] for one in found.get("witnesses", [])]
-    late = [one for one in witness_list(trust.policy, checkpoint) if one["name"] not in named]
+    whose = trust.policy.witness_of
+    named = {whose[one["name"]] for one in found.get("witnesses", [])}
+    late = [one for one in witness_list(trust.policy, checkpoint)
+            if whose[one["name"]] not in named]
     if late:
         found["late"] = late
 

@@ -7,7 +7,7 @@ import { checkpoints } from "./ledgersteps.ts";
 import { isPublic } from "./legality.ts";
 import { choiceLeft } from "./level.ts";
 import { labelOf } from "./terms.ts";
-import type { Card, Checkpoint, Close, Entry, EvidenceFile, Of, PassedOver, Run, ShownCard, Story, ToldTakeover, Verdict, Whole } from "./types.ts";
+import type { Card, Checkpoint, Close, Entry, EvidenceFile, Of, PassedOver, Run, ShownCard, Story, ToldTakeover, Verdict, Whole, Witness } from "./types.ts";
 
 // describe gives the members of 10.4 that only repeat what the file says; the
 // cards are those of a file that holds.
@@ -18,11 +18,12 @@ export function describe(s: Whole, v: Verdict): Partial<Verdict> {
   Object.assign(out, { kind, ledger: checkpoint.origin, checkpoint: { origin: checkpoint.origin, size: checkpoint.size } });
   if (v.steps[1]?.result !== "ok") return out;
   out.passed_over = passedOver(s.file);
-  const seen = (c: Checkpoint) => [...c.cosigned ?? []].map(([w, seconds]) => ({ name: w.called, time: time(seconds * 1000) }));
-  if (v.level === "witnessed" || v.level === "mixed") out.witnesses = seen(checkpoints(s.file).at(-1)!);
-  if (v.verdict === "proved") {
-    out.late = seen(checkpoint).filter((w) => !out.witnesses?.some((x) => x.name === w.name));
-    if (out.late.length === 0) delete out.late;
+  const cosigned = (c: Checkpoint) => [...c.cosigned ?? []], say = ([w, seconds]: [Witness, number]) => ({ name: w.called, time: time(seconds * 1000) });
+  const early = v.level === "witnessed" || v.level === "mixed" ? cosigned(checkpoints(s.file).at(-1)!) : undefined;
+  out.witnesses = early?.map(say);
+  if (v.verdict === "proved") { // late is a witness of whom no line is early
+    const late = cosigned(checkpoint).filter(([w]) => !early?.some(([x]) => x.node === w.node));
+    if (late.length > 0) out.late = late.map(say);
   }
   out.production = (s.genesis?.entry.genesis ?? s.commit?.entry.commit.context)?.production ?? false;
   if (kind === "receipt") {
