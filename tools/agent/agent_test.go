@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"errors"
 	"log/slog"
@@ -9,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
@@ -113,6 +116,76 @@ func TestHelper(t *testing.T) {
 	if _, err := c.Extension(wrapRequest, make([]byte, maxSecret+1)); err == nil {
 		t.Error("a secret of any size is wrapped")
 	}
+}
+
+// pipes is a listener of connections in memory. A connection that is nil is an error of accept.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if conn := <-p; conn != nil {
+		return conn, nil
+	}
+	return nil, syscall.EMFILE
+}
+
+func (p pipes) Close() error { close(p); return nil }
+func (pipes) Addr() net.Addr { return nil }
+
+// connect returns a client of the listener, which accepted it.
+func (p pipes) connect() net.Conn {
+	ours, theirs := net.Pipe()
+	p <- theirs
+	return ours
+}
+
+// TestServe: so many connections are served and no more, one that waits is served when another
+// ends, and an error of accept ends nothing.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	_, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		h, err := newHelper(&memory{private, private}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		listener := make(pipes)
+		ended := make(chan error, 1)
+		go func() { ended <- serve(ctx, h.log, h, listener) }()
+		asks := func(conn net.Conn) error { _, err := agent.NewClient(conn).List(); return err }
+		listener <- nil
+		var served []net.Conn
+		for range connections {
+			served = append(served, listener.connect())
+			if err := asks(served[len(served)-1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		waits := listener.connect()
+		answered := make(chan error, 1)
+		go func() { answered <- asks(waits) }()
+		synctest.Wait()
+		select {
+		case err := <-answered:
+			t.Errorf("connection %d is served: %v", connections+1, err)
+		default:
+			served[0].Close()
+			if err := <-answered; err != nil {
+				t.Errorf("when another had ended: %v", err)
+			}
+		}
+		for _, conn := range append(served, waits) {
+			conn.Close()
+		}
+		stop()
+		listener.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestArguments: what is not complete or not safe does not start.

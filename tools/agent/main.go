@@ -98,6 +98,11 @@ func run(ctx context.Context, log *slog.Logger, args []string) error {
 	}
 	context.AfterFunc(ctx, func() { listener.Close() })
 	log.Info("ready", "socket", s.socket, "keys", len(h.keys), "wrap", s.wrap, "memory", memory)
+	return serve(ctx, log, h, listener)
+}
+
+// serve answers until the context ends, and an error of accept does not end it.
+func serve(ctx context.Context, log *slog.Logger, h *helper, listener net.Listener) error {
 	slots := make(chan struct{}, connections)
 	for {
 		conn, err := listener.Accept()

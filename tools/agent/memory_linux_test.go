@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestMemory: the process is closed to others of its user: it cannot be dumped.
+// TestMemory: the process is closed to others of its user: it cannot be dumped. Under a limit
+// its memory is not locked, and it says what to set.
 func TestMemory(t *testing.T) {
 	if os.Getenv("SHUFFLED_TEST_MEMORY") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestMemory$", "-test.v")
@@ -18,6 +19,18 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%v: %s", err, out)
 		}
 		return
+	}
+	const rlimitMemlock = 8
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(rlimitMemlock, &limit); err != nil {
+		t.Fatal(err)
+	}
+	limit.Cur = min(limit.Max, 1<<30)
+	if err := syscall.Setrlimit(rlimitMemlock, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if locked, err := closeMemory(); err != nil || !strings.HasPrefix(locked, "not locked: set LimitMEMLOCK") {
+		t.Errorf("under a limit of %d bytes: %q, %v", limit.Cur, locked, err)
 	}
 	if err := run(t.Context(), slog.New(slog.DiscardHandler), nil); err == nil {
 		t.Fatal("no arguments are enough")

@@ -114,12 +114,18 @@ func (t *token) connect() (err error) {
 		if err != nil {
 			return fmt.Errorf("reading the attributes of key %q: %w", label, err)
 		}
-		if !bytes.Equal(got[0].Value, []byte{1}) || !bytes.Equal(got[1].Value, []byte{0}) {
+		if !stays(got) {
 			return fmt.Errorf("key %q can leave the token: it must be sensitive and not extractable", label)
 		}
 	}
 	t.handles = handles
 	return nil
+}
+
+// stays reports whether a key is sensitive and not extractable. A token may give an attribute
+// without a value.
+func stays(got []*pkcs11.Attribute) bool {
+	return bytes.Equal(got[0].Value, []byte{1}) && bytes.Equal(got[1].Value, []byte{0})
 }
 
 // login opens a session of the user. A PIN that was refused is not tried again.

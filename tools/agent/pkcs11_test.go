@@ -165,3 +165,22 @@ func TestToken(t *testing.T) {
 	s.library = s.pin
 	refused(t, s, "loads here")
 }
+
+// TestStays: a key whose attributes say so stays in its token; an attribute without a value
+// says nothing.
+func TestStays(t *testing.T) {
+	t.Parallel()
+	for _, a := range []struct {
+		sensitive, extractable []byte
+		want                   bool
+	}{
+		{[]byte{1}, []byte{0}, true}, {[]byte{0}, []byte{0}, false}, {[]byte{1}, []byte{1}, false},
+		{nil, []byte{0}, false}, {[]byte{1}, nil, false}, {[]byte{}, []byte{}, false},
+	} {
+		got := stays([]*pkcs11.Attribute{{Type: pkcs11.CKA_SENSITIVE, Value: a.sensitive},
+			{Type: pkcs11.CKA_EXTRACTABLE, Value: a.extractable}})
+		if got != a.want {
+			t.Errorf("sensitive %x, extractable %x: %t", a.sensitive, a.extractable, got)
+		}
+	}
+}
