@@ -125,15 +125,18 @@ func (s *source) learnKeys(ctx context.Context) error {
 		b, _ := row.Bytes("entry")
 		e, err := audit.ParseEntry(b)
 		if err != nil {
+			s.lines = nil // it may have changed the signing key
 			continue
 		}
-		for _, r := range audit.KeyRecords(0, e) {
+		index, _ := row.Int("idx")
+		for _, r := range audit.KeyRecords(uint64(index), e) {
 			switch r.Subject {
 			case audit.SubjectPolicy:
 				if p, err := audit.ParsePolicy(r.Policy); err == nil {
 					s.witnesses = append(s.witnesses, p.Witnesses...)
 				}
 			case audit.SubjectSigning:
+				s.signing = append(s.signing, r)
 				if k, err := audit.Verifier(s.origin, r.Public); err == nil &&
 					!slices.ContainsFunc(s.keys, func(o note.Verifier) bool { return o.KeyHash() == k.KeyHash() }) {
 					s.keys = append(s.keys, k)

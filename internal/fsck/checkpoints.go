@@ -18,7 +18,7 @@ import (
 const page = 4096
 
 // Checkpoints implements inspect.Source. All signed checkpoints of a store are of
-// one kind; those with two signatures are among them.
+// one kind; those that hand on to another signing key are among them.
 func (s *source) Checkpoints(ctx context.Context, kind inspect.Kind, from uint64) iter.Seq2[inspect.Checkpoint, error] {
 	relation := map[inspect.Kind]*store.Relation{inspect.KindHead: store.CheckpointRows,
 		inspect.KindCosigned: store.CosignedRows}[kind]
@@ -35,7 +35,7 @@ func (s *source) Checkpoints(ctx context.Context, kind inspect.Kind, from uint64
 			if !ok || !same(r, "size", int64(head.Size)) {
 				continue
 			}
-			if n := signatures(signed); kind == inspect.KindHead && n != 1 {
+			if n := signatures(signed); kind == inspect.KindHead && s.lines != nil && n > lines(s.signing, head.Size) {
 				s.mu.Lock()
 				s.lines[head.Size] = n
 				s.mu.Unlock()

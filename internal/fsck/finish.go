@@ -205,21 +205,27 @@ func (s *source) countRows(ctx context.Context) (err error) {
 	return nil
 }
 
-// signatureLines names checkpoints with a line more than they were signed with:
-// one, and two where the signing key changed.
+// signatureLines names checkpoints with a line more than they were signed with.
 func (s *source) signatureLines(sum inspect.Summary) {
-	rotated := make(map[uint64]bool)
-	for _, k := range sum.Keys {
-		if k.Subject == audit.SubjectSigning && k.Index > 0 {
-			rotated[k.Index+1] = true
-		}
-	}
 	for size, n := range s.lines {
-		if n != 2 || !rotated[size] {
+		if n > lines(sum.Keys, size) {
 			s.add(CodeSignatures, place(store.CheckpointRows, "checkpoint", sizeKey(size)),
 				"it has more signature lines than it was made with")
 		}
 	}
+}
+
+// lines returns how many keys sign the checkpoint of a size: of each algorithm the one in
+// force, and where the last entry changes it the one before, too.
+func lines(keys []audit.KeyRecord, size uint64) (n int) {
+	has := make(map[byte]bool) // by type
+	for _, k := range keys {
+		if k.Subject == audit.SubjectSigning && k.Index < size && (!has[k.Public[0]] || k.Index+1 == size) {
+			has[k.Public[0]] = true
+			n++
+		}
+	}
+	return n
 }
 
 // cosignatures sees that every line of a cosigned or late checkpoint but the ledger's own

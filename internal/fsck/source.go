@@ -22,10 +22,11 @@ type source struct {
 	id        ledger.ID
 	origin    string
 	catalogue []store.Raw
-	keys      []note.Verifier // that may have signed
-	witnesses []audit.Witness // that its policies name
-	seen      []seen          // what others have of it
-	said      []string        // notes, on what there was not to compare it with
+	keys      []note.Verifier   // that may have signed
+	signing   []audit.KeyRecord // that rows of entries name
+	witnesses []audit.Witness   // that its policies name
+	seen      []seen            // what others have of it
+	said      []string          // notes, on what there was not to compare it with
 	newest    inspect.Checkpoint
 	size      uint64 // that newest has
 	finished  bool   // Finish was called
@@ -35,7 +36,7 @@ type source struct {
 	faults []inspect.Fault
 	once   map[string]bool   // faults by code and place
 	asked  map[[32]byte]bool // decks that commits name
-	lines  map[uint64]int    // signature lines of checkpoints, by size, where there is not one
+	lines  map[uint64]int    // signature lines of checkpoints, by size, where signing has fewer; nil: not looked at
 
 	accessHeads map[uint64]ledger.AccessHead // that entries tell, by their index
 }
