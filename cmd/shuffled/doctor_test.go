@@ -103,6 +103,9 @@ func TestDoctor(t *testing.T) {
 			check: "witness w1", found: "127.0.0.1:1", cure: "start it"},
 		{name: "witness of another ledger", flags: "--policy stranger.policy",
 			check: "witness w2", found: "does not know this ledger", cure: "witness serve --log"},
+		{name: "witness of both algorithms", flags: "--policy both.policy", result: "ok",
+			swap:  [][2]string{{"signing_keys = []", `signing_keys = ["` + data("long.key") + `"]`}},
+			check: "witness w3", found: "it cosigned under the key of the policy"},
 		{name: "witness of another time", flags: "--policy late.policy",
 			check: "clock of w1", found: "59m59", cure: "one time service"},
 		{name: "quorums apart", flags: "--policy apart.policy",
@@ -168,21 +171,31 @@ func (i *installation) finds(t *testing.T, f fault) {
 }
 
 // prepareFaults writes what faults need: another key, policies, a witness that knows another
-// ledger only, and one whose clock is an hour ahead.
+// ledger only, one that knows the ledger's keys of both algorithms, and one whose clock is an
+// hour ahead.
 func (i *installation) prepareFaults() {
 	i.t.Helper()
 	out, err := i.try(`shuffled key generate signing --origin cards.example.com/other --out ` + i.dir + `/other.key
 		shuffled key generate witness --name w1.regulator.example.org/main --out false.key
-		shuffled key generate witness --name w2.example.org/main --out second.key`)
+		shuffled key generate ml-dsa --name cards.example.com/main --out ` + i.dir + `/long.key
+		shuffled key generate witness --name w2.example.org/main --out second.key
+		shuffled key generate witness --name w3.example.org/main --out third.key`)
 	if err != nil {
 		i.t.Fatalf("%v\n%s", err, out)
 	}
 	i.writeFile(filepath.Join(i.dir, "super"), i.password+"\n")
-	at := testdb.FreeAddress(i.t)
-	second := &daemon{t: i.t, log: filepath.Join(i.t.TempDir(), "log")}
-	second.launchIn(i.work, "http://"+at+"/healthz",
-		[]string{"witness", "serve", "--key", "second.key", "--state", "second",
-			"--log", i.read("etc/other.vkey"), "--listen", at})
+	start := func(name string, logs ...string) (at string) {
+		at = testdb.FreeAddress(i.t)
+		args := []string{"witness", "serve", "--key", name + ".key", "--state", name, "--listen", at}
+		for _, log := range logs {
+			args = append(args, "--log", i.read(log))
+		}
+		started := &daemon{t: i.t, log: filepath.Join(i.t.TempDir(), "log")}
+		started.launchIn(i.work, "http://"+at+"/healthz", args)
+		return at
+	}
+	at := start("second", "etc/other.vkey")
+	third := "witness w3 " + i.read("third.vkey") + " http://" + start("third", "etc/main.vkey", "etc/long.vkey")
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: i.at})
 	proxy.ModifyResponse = func(r *http.Response) error {
 		r.Header.Set("Date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
@@ -196,7 +209,7 @@ func (i *installation) prepareFaults() {
 	for name, text := range map[string]string{
 		"other-key.policy": one(i.read("false.vkey"), good), "away.policy": one(vkey, "http://127.0.0.1:1"),
 		"late.policy": one(vkey, late.URL), "stranger.policy": two + "group both 2 w1 w2\nquorum both\n",
-		"apart.policy": two + "group either 1 w1 w2\nquorum either\n",
+		"apart.policy": two + "group either 1 w1 w2\nquorum either\n", "both.policy": third + "\nquorum w3\n",
 	} {
 		i.writeFile(filepath.Join(i.work, name), text)
 	}

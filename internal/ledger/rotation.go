@@ -167,19 +167,18 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 	if err != nil {
 		return notTaken("%s", err)
 	}
-	s := l.signer(key)
-	if s == nil {
-		return notTaken("this daemon does not hold the private half of the new signing key")
-	}
-	if audit.IsMLDSA(key) {
-		return nil // a witness that does not know it goes on with that of Ed25519
+	same := func(k note.Verifier) bool { return audit.IsMLDSA(k) == audit.IsMLDSA(key) }
+	others := slices.DeleteFunc(verifiersOf(l.keys.Load().inForce()), same) // a witness may ask for both algorithms
+	signers := l.signersFor(append(others, key))
+	if slices.Contains(signers, nil) {
+		return notTaken("this daemon does not hold the private half of the new signing key, or of that in force")
 	}
 	head := l.Head()
 	policy := l.witnesses.policies.shown.Load().at(head.Size)
 	if !policy.Asks() {
 		return nil
 	}
-	head, err = signHead(head.Size, head.Root, s)
+	head, err = signHead(head.Size, head.Root, signers...)
 	if err != nil {
 		return err
 	}

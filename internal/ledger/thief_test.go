@@ -8,10 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
+	"shuffled/internal/witness/gateway"
+	"shuffled/internal/witness/witnesstest"
 )
 
 // Tests here are of somebody who stole one key; what the thief of a sealing or
@@ -34,26 +38,12 @@ func TestThiefOfSigningKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.everyWitness(l)
-		head := l.Head()
 
 		// A witness that still takes the old key cosigns whatever extends what it saw,
 		// and shows that from then on.
-		leaves := w.leaves()
-		forged := tree(append(leaves, tlog.RecordHash([]byte("the thief's entry"))))
-		proof, err := tlog.ProveTree(int64(head.Size)+1, int64(head.Size), forged)
-		if err != nil {
-			t.Fatal(err)
-		}
-		root, err := tlog.TreeHash(int64(head.Size)+1, forged)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fork, err := ledger.SignHead(thief, head.Size+1, root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fork, proof := w.theft(thief)
 		poisoned := w.witnesses[0]
-		line, err := poisoned.Client().AddCheckpoint(t.Context(), head.Size, proof, fork.Checkpoint)
+		line, err := poisoned.Client().AddCheckpoint(t.Context(), fork.Size-1, proof, fork.Checkpoint)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,21 +108,8 @@ func TestThiefBeforeRetirement(t *testing.T) {
 	l := w.open(w.holding("mark", w.signer, next))
 	w.rotate(l, next)
 	w.everyWitness(l)
-	head := l.Head()
-	forged := tree(append(w.leaves(), tlog.RecordHash([]byte("the thief's entry"))))
-	proof, err := tlog.ProveTree(int64(head.Size)+1, int64(head.Size), forged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := tlog.TreeHash(int64(head.Size)+1, forged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fork, err := ledger.SignHead(thief, head.Size+1, root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.witnesses[0].Client().AddCheckpoint(t.Context(), head.Size, proof, fork.Checkpoint); err != nil {
+	fork, proof := w.theft(thief)
+	if _, err := w.witnesses[0].Client().AddCheckpoint(t.Context(), fork.Size-1, proof, fork.Checkpoint); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, func() bool {
@@ -222,4 +199,107 @@ func tree(leaves []tlog.Hash) (hashes hashList) {
 		hashes = append(hashes, more...)
 	}
 	return hashes
+}
+
+// ofBoth is a ledger with its next signing key and one of ML-DSA-44. Two witnesses know all
+// of its keys, the third one those of Ed25519 alone.
+func ofBoth(t *testing.T) (w *witnessed, next signingKey, long *keys.MLDSAKey, enter *audit.Key) {
+	t.Helper()
+	h, vkey := newKeys(t, openSQLite(t))
+	w, next = &witnessed{house: h, vkey: vkey}, newSigningKey(t)
+	long, enter = newLongKey(t)
+	policy := ""
+	for i := range 3 {
+		logs := []string{vkey, next.vkey, long.VKey()}
+		if i == 2 {
+			logs = logs[:2]
+		}
+		one := witnesstest.Start(t, logs...)
+		w.witnesses = append(w.witnesses, one)
+		policy += one.PolicyLine + "\n"
+	}
+	w.genesis = genesis(t, vkey)
+	w.genesis.Deals = audit.DealsSigned
+	w.genesis.Policy = fmt.Appendf(nil, "%sgroup three 2 %s %s %s\nquorum three\n", policy, w.witnesses[0].Name,
+		w.witnesses[1].Name, w.witnesses[2].Name)
+	w.create(w.genesis)
+	return w, next, long, enter
+}
+
+// theft returns the head of an entry more than the ledger has, which the thief of a key
+// signed, and the proof that it extends the ledger.
+func (w *witnessed) theft(thief note.Signer) (ledger.Head, []tlog.Hash) {
+	w.t.Helper()
+	leaves := w.leaves()
+	size := int64(len(leaves))
+	forged := tree(append(leaves, tlog.RecordHash([]byte("the thief's entry"))))
+	proof, err := tlog.ProveTree(size+1, size, forged)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	root, err := tlog.TreeHash(size+1, forged)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	head, err := ledger.SignHead(thief, uint64(size)+1, root)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return head, proof
+}
+
+// TestThiefOfOneAlgorithm: the thief of the Ed25519 key of a ledger that signs with
+// ML-DSA-44 as well moves no witness that knows both keys. One that knows the one key alone
+// is lost to the ledger, and does not stop it. Rotations go on with witnesses of both kinds.
+func TestThiefOfOneAlgorithm(t *testing.T) {
+	t.Parallel()
+	w, next, long, enter := ofBoth(t)
+	other, replace := newLongKey(t)
+	l := w.open(w.holding("mark", w.signer, next, long.At(0), other.At(0)))
+	if _, err := l.AddKey(t.Context(), as("tok_admin"), enter, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.everyWitness(l)
+	fork, proof := w.theft(w.signer)
+	for i, one := range w.witnesses {
+		_, err := one.Client().AddCheckpoint(t.Context(), fork.Size-1, proof, fork.Checkpoint)
+		refused := errors.Is(err, gateway.ErrRefused) && !errors.Is(err, gateway.ErrContradicts)
+		if refused != (i < 2) {
+			t.Errorf("witness %d: %v", i, err)
+		}
+	}
+	w.awaitCosigned(l, w.must(l, propose(commits("u", 1, 3)...))[2].Index)
+	waitFor(t, func() bool {
+		return strings.Contains(fmt.Sprint(l.Witnesses()[2].Err), "shows nothing under this ledger's key")
+	})
+	if err := l.Ready(); err != nil {
+		t.Errorf("the thief of the Ed25519 key alone stops the ledger: %v", err)
+	}
+	if _, err := l.AddKey(t.Context(), as("tok_admin"), next.rotation(), nil); err != nil {
+		t.Fatal(err)
+	}
+	w.key = next.key
+	w.awaitCosigned(l, w.must(l, propose(commit("v", 1)))[0].Index)
+	_, err := l.AddKey(t.Context(), as("tok_admin"), replace, nil)
+	unaware := fmt.Sprintf(": %s, %s", w.witnesses[0].Name, w.witnesses[1].Name)
+	if !strings.HasSuffix(fmt.Sprint(err), unaware) {
+		t.Errorf("a key of ML-DSA-44 that two witnesses do not know: %v", err)
+	}
+}
+
+// TestThiefBeforeSecondKey: a key of ML-DSA-44 that is ready for its entry asks for nothing
+// yet. A fork with the line of Ed25519 alone is another history, and stops the daemon.
+func TestThiefBeforeSecondKey(t *testing.T) {
+	t.Parallel()
+	w, _, long, _ := ofBoth(t)
+	l := w.open(w.holding("mark", w.signer, long.At(0)))
+	waitFor(t, func() bool { return l.Witnesses()[2].Size == l.Head().Size })
+	fork, proof := w.theft(w.signer)
+	if _, err := w.witnesses[2].Client().AddCheckpoint(t.Context(), fork.Size-1, proof, fork.Checkpoint); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool {
+		on(l).Append(context.Background(), propose(commits("u", l.Head().Size, 2)...))
+		return errors.Is(l.Ready(), ledger.ErrFrozen)
+	})
 }

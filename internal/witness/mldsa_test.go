@@ -2,7 +2,9 @@ package witness_test
 
 import (
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,5 +76,63 @@ func TestSecondKey(t *testing.T) {
 	c.Second = other
 	if _, err := witness.Open(c); err == nil {
 		t.Error("keys of two names")
+	}
+}
+
+// TestThiefOfOneAlgorithm: a witness with keys of both algorithms of a log takes no
+// checkpoint that one of them alone signed, in whatever place its keys stand, and says
+// which is missing. Of each algorithm any key will do.
+func TestThiefOfOneAlgorithm(t *testing.T) {
+	t.Parallel()
+	log := newTestLog(t, "example.com/log", "log")
+	next := newTestLog(t, log.origin, "next")
+	thief := log.forked(3)
+	var long []*keys.MLDSAKey
+	for range 3 {
+		k, err := keys.GenerateMLDSA(log.origin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		long = append(long, k)
+	}
+	w := openWitness(t, t.TempDir(), nil, long[0].VKey(), log.vkey, next.vkey, long[1].VKey())
+	add := func(of *testLog, old, size int64, signers ...note.Signer) got {
+		t.Helper()
+		signed := sign(t, of.text(size), signers...)
+		return w.add(witness.Request{Old: old, Proof: of.proof(old, size), Checkpoint: signed})
+	}
+	if a := add(log, 0, 3, log.signer, long[0].At(0)); a.status != http.StatusOK {
+		t.Fatalf("both: %+v", a)
+	}
+	before := w.latest(log.origin)
+	for name, c := range map[string]struct {
+		signers []note.Signer
+		lacks   string
+	}{
+		"Ed25519 alone":                      {[]note.Signer{log.signer}, "ML-DSA-44"},
+		"two of Ed25519":                     {[]note.Signer{log.signer, next.signer}, "ML-DSA-44"},
+		"ML-DSA-44 alone":                    {[]note.Signer{long[0].At(0)}, "Ed25519"},
+		"ML-DSA-44 of a key that it has not": {[]note.Signer{log.signer, long[2].At(0)}, "ML-DSA-44"},
+	} {
+		w.log.Reset()
+		a := add(thief, 3, 5, c.signers...)
+		want := "the checkpoint has no signature by a key of " + c.lacks
+		if a.status != http.StatusForbidden || !strings.HasPrefix(a.body, want) ||
+			!strings.Contains(w.log.String(), want) {
+			t.Errorf("%s: %+v, log %s", name, a, w.log)
+		}
+	}
+	if w.latest(log.origin) != before {
+		t.Error("a thief's checkpoint is kept")
+	}
+	for i, signers := range [][]note.Signer{{next.signer, long[0].At(0)}, {log.signer, long[1].At(0)},
+		{long[1].At(0), long[0].At(0), next.signer, log.signer, long[2].At(0)}} {
+		size := int64(4 + i)
+		if a := add(log, size-1, size, signers...); a.status != http.StatusOK {
+			t.Errorf("size %d: %+v", size, a)
+		}
+		if kept := w.latest(log.origin); strings.Count(kept, "\n— "+log.origin) != min(len(signers), 4) {
+			t.Errorf("size %d: kept with %s", size, kept)
+		}
 	}
 }

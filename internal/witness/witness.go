@@ -30,6 +30,8 @@ import (
 	"filippo.io/torchwood"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
 )
 
 // maxStepBack is how far the clock may lie behind the newest cosignature, which
@@ -43,7 +45,7 @@ type Config struct {
 	Key    crypto.Signer   // Ed25519
 	Second SecondKey       // ML-DSA-44, of the same name; nil: none
 	Dir    string          // of the state; made if it is not there
-	Logs   []note.Verifier // keys of the logs; a log may have several (audit.ParseVKey)
+	Logs   []note.Verifier // keys of the logs (audit.ParseVKey); of a log's, one of each algorithm has to sign
 	Now    func() time.Time
 	Log    *slog.Logger
 }
@@ -65,7 +67,7 @@ type Witness struct {
 // witnessed is one log and what the witness remembers of it.
 type witnessed struct {
 	origin string
-	keys   note.Verifiers
+	keys   []note.Verifier
 	path   string // of the state file
 
 	mu     sync.Mutex // held from the check of a size to the end of the write
@@ -127,8 +129,7 @@ func (w *Witness) add(dir, origin string, keys []note.Verifier, latest *cosigned
 		w.log.Info("a log", "origin", origin, "size", latest.N, "root", latest.Hash)
 	}
 	l := &witnessed{
-		origin: origin, keys: note.VerifierList(keys...),
-		path: filepath.Join(dir, originHash(origin)+stateSuffix), latest: latest,
+		origin: origin, keys: keys, path: filepath.Join(dir, originHash(origin)+stateSuffix), latest: latest,
 	}
 	w.logs[origin], w.hashes[originHash(origin)] = l, l
 }
@@ -184,7 +185,7 @@ func (w *Witness) submit(body []byte) (s submission, err error) {
 		return s, refuse(http.StatusNotFound, "unknown log")
 	}
 	s.origin = origin
-	n, err := note.Open(r.Checkpoint, l.keys)
+	n, err := note.Open(r.Checkpoint, note.VerifierList(l.keys...))
 	var unverified *note.UnverifiedNoteError
 	var invalid *note.InvalidSignatureError
 	if errors.As(err, &unverified) || errors.As(err, &invalid) {
@@ -192,6 +193,19 @@ func (w *Witness) submit(body []byte) (s submission, err error) {
 	}
 	if err != nil {
 		return s, refuse(http.StatusBadRequest, "malformed note")
+	}
+	// The thief of a key of one algorithm would else move the witness away from the log.
+	signed := make(map[string]bool) // by algorithm
+	for _, key := range l.keys {
+		of := map[bool]string{false: "Ed25519", true: "ML-DSA-44"}[audit.IsMLDSA(key)]
+		by := func(s note.Signature) bool { return s.Hash == key.KeyHash() }
+		signed[of] = signed[of] || slices.ContainsFunc(n.Sigs, by)
+	}
+	for of, one := range signed {
+		if !one {
+			return s, refuse(http.StatusForbidden, "the checkpoint has no signature by a key of %s that this witness has "+
+				"for the log, and the witness asks for one of each algorithm that it has keys of", of)
+		}
 	}
 	cp, err := parseCheckpoint(n.Text)
 	if err != nil {
