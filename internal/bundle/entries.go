@@ -183,7 +183,7 @@ func (x *export) signingKey(index uint64, e audit.Entry) {
 	if key == nil || index > 0 && e.Body.Type() == audit.TypeGenesis {
 		return
 	}
-	if x.key = key; index > 0 {
+	if x.keys[key[0]] = key; index > 0 {
 		x.rotations = append(x.rotations, index)
 	}
 }

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
 )
@@ -29,7 +32,7 @@ func exportInto(ctx context.Context, src Source, d *directory, o Options) (*Resu
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	x := &export{src: src, dir: d, fsys: d.root.FS(), o: o}
+	x := &export{src: src, dir: d, fsys: d.root.FS(), o: o, oldKeys: make(map[byte][]byte)}
 	if err := x.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -57,12 +60,12 @@ type export struct {
 	// What the bundle has. Without one, its size is 0 and the lists are empty.
 	old              audit.Checkpoint
 	oldEdge          *Edge
-	oldKey           []byte // the signing key in force at its size
+	oldKeys          map[byte][]byte // the signing keys in force at its size, by type
 	cosigned, signed *list
 
 	// What it will have.
 	edge      *Edge
-	key       []byte            // the signing key in force
+	keys      map[byte][]byte   // the signing keys in force, by type
 	rotations []uint64          // indexes of the new entries of signing keys
 	seen      map[[32]byte]bool // named by commits, and put or found
 	tail      []byte            // the entry bundle that is not full
@@ -156,16 +159,28 @@ func (x *export) run(ctx context.Context, reuse bool) error {
 	return x.checkSignature()
 }
 
-// checkSignature: the checkpoint to be published is signed with the key in force.
+// checkSignature: the checkpoint to be published is signed with the keys in force.
 func (x *export) checkSignature() error {
-	key, err := audit.Verifier(x.o.Origin, x.key)
-	if err != nil {
-		return fmt.Errorf("%w: the signing key in force: %w", ErrContradiction, err)
-	}
-	if _, err := audit.OpenCheckpoint(x.checkpoint, key); err != nil {
-		return fmt.Errorf("%w: its checkpoint of size %d: %w", ErrContradiction, x.head.Size, err)
+	if err := x.signedWith(x.keys, x.checkpoint); err != nil {
+		return fmt.Errorf("%w: at size %d %w", ErrContradiction, x.head.Size, err)
 	}
 	return nil
+}
+
+// signedWith returns an error unless all of the keys, by type, signed a checkpoint.
+func (x *export) signedWith(keys map[byte][]byte, checkpoint []byte) error {
+	err := fmt.Errorf("its checkpoint covers no entry of a signing key: %w", audit.ErrMalformed)
+	for _, kind := range slices.Sorted(maps.Keys(keys)) {
+		var key note.Verifier
+		if key, err = audit.Verifier(x.o.Origin, keys[kind]); err == nil {
+			_, err = audit.OpenCheckpoint(checkpoint, key)
+		}
+		if err != nil {
+			name := map[byte]string{1: "Ed25519", 6: "ML-DSA-44"}[kind]
+			return fmt.Errorf("its checkpoint lacks the signature of the %s key in force: %w", name, err)
+		}
+	}
+	return err
 }
 
 // restart puts the tree back to the bundle's, at the last multiple of Width: the
@@ -175,6 +190,6 @@ func (x *export) restart() {
 	for level := 1; level < maxLevels; level++ {
 		e.tiles[level] = slices.Clone(x.oldEdge.tiles[level])
 	}
-	x.edge, x.key, x.rotations, x.tail, x.resumed = &e, x.oldKey, nil, nil, 0
+	x.edge, x.keys, x.rotations, x.tail, x.resumed = &e, maps.Clone(x.oldKeys), nil, nil, 0
 	x.seen = make(map[[32]byte]bool)
 }

@@ -38,6 +38,7 @@ type head struct {
 type house struct {
 	t        testing.TB
 	signer   note.Signer
+	long     note.Signer // of ML-DSA-44; nil: none
 	entries  [][]byte
 	nodes    []tlog.Hash // as tlog stores them
 	heads    []head
@@ -183,12 +184,20 @@ func (h *house) checkpoint(size uint64, signers ...note.Signer) head {
 	return head{size, signed}
 }
 
+// own are the keys in force.
+func (h *house) own() []note.Signer {
+	if h.long == nil {
+		return []note.Signer{h.signer}
+	}
+	return []note.Signer{h.signer, h.long}
+}
+
 // sign makes the entries so far the ledger's head.
-func (h *house) sign() { h.heads = append(h.heads, h.checkpoint(h.size(), h.signer)) }
+func (h *house) sign() { h.heads = append(h.heads, h.checkpoint(h.size(), h.own()...)) }
 
 // cosign has the witness cosign the head.
 func (h *house) cosign() {
-	h.cosigned = append(h.cosigned, h.checkpoint(h.size(), h.signer, h.witness))
+	h.cosigned = append(h.cosigned, h.checkpoint(h.size(), append(h.own(), h.witness)...))
 }
 
 // rotate puts another signing key in force.
@@ -196,7 +205,22 @@ func (h *house) rotate() {
 	h.t.Helper()
 	old := h.signer
 	h.add(&audit.Key{Subject: audit.SubjectSigning, Public: h.public(h.newSigner(origin))})
-	h.heads = append(h.heads, h.checkpoint(h.size(), h.signer, old))
+	h.heads = append(h.heads, h.checkpoint(h.size(), append(h.own(), old)...))
+}
+
+// rotateLong puts a key of ML-DSA-44 in force.
+func (h *house) rotateLong() {
+	h.t.Helper()
+	skey, vkey, err := fnote.GenerateMLDSAKey(origin)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	signers := h.own()
+	if h.long, err = fnote.NewMLDSASigner(skey); err != nil {
+		h.t.Fatal(err)
+	}
+	h.add(&audit.Key{Subject: audit.SubjectSigning, Public: h.public(vkey)})
+	h.heads = append(h.heads, h.checkpoint(h.size(), append(signers, h.long)...))
 }
 
 func (h *house) Head(context.Context) ([]byte, error) { return h.heads[len(h.heads)-1].signed, nil }

@@ -8,7 +8,7 @@ import (
 )
 
 // resume takes up the bundle that is in the directory: its right edge, which must
-// hash to its root, its lists, and the signing key in force, which must have signed
+// hash to its root, its lists, and the signing keys in force, which must have signed
 // its checkpoint. Nothing else of the bundle is read again.
 func (x *export) resume(checkpoint []byte) (err error) {
 	if b, err := readFile(x.fsys, fileManifest, maxManifest); err == nil {
@@ -29,14 +29,10 @@ func (x *export) resume(checkpoint []byte) (err error) {
 	if err := x.lists(); err != nil {
 		return err
 	}
-	if x.oldKey, err = x.keyInForce(); err != nil {
+	if err := x.keysInForce(); err != nil {
 		return err
 	}
-	key, err := audit.Verifier(x.o.Origin, x.oldKey)
-	if err == nil {
-		_, err = audit.OpenCheckpoint(checkpoint, key)
-	}
-	return err
+	return x.signedWith(x.oldKeys, checkpoint)
 }
 
 // lists opens both lists, and names the files whose partial forms the bundle needs
@@ -58,15 +54,32 @@ func (x *export) lists() (err error) {
 	return nil
 }
 
-// keyInForce returns the signing key at the bundle's size: that of the genesis, or of
-// the newest entry of a signing key that the last checkpoint under signed/ covers. In
-// a ledger that keeps the rules it is the last entry below that size.
-func (x *export) keyInForce() ([]byte, error) {
-	for end := max(x.signed.size, 1); end > 0; end = (end - 1) / Width * Width {
+// keysInForce finds the signing keys at the bundle's size: of each type the newest of the
+// genesis's and those that the checkpoints under signed/ cover.
+func (x *export) keysInForce() error {
+	r, err := OpenFS(x.fsys)
+	if err != nil {
+		return err
+	}
+	err = x.keyBelow(1)
+	for checkpoint, readErr := range r.Signed() {
+		c, textErr := audit.CheckpointText(checkpoint)
+		if err = errors.Join(err, readErr, textErr); err != nil || c.Size > x.old.Size {
+			break
+		}
+		err = x.keyBelow(c.Size)
+	}
+	return err
+}
+
+// keyBelow takes the newest signing key that an entry below end brings. In a ledger that
+// keeps the rules it is the last one of a checkpoint under signed/.
+func (x *export) keyBelow(end uint64) error {
+	for ; end > 0; end = (end - 1) / Width * Width {
 		first := (end - 1) / Width * Width
 		entries, err := x.bundleOf(first/Width, x.old.Size)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for index := end; index > first; index-- {
 			e, err := audit.ParseEntry(entries[index-1-first])
@@ -74,11 +87,12 @@ func (x *export) keyInForce() ([]byte, error) {
 				continue
 			}
 			if key := audit.SigningKeyOf(e); key != nil && (index == 1 || e.Body.Type() == audit.TypeKey) {
-				return key, nil
+				x.oldKeys[key[0]] = key
+				return nil
 			}
 		}
 	}
-	return nil, fmt.Errorf("%w: the entry of its signing key is missing", audit.ErrMalformed)
+	return fmt.Errorf("%w: the entry of its signing key is missing", audit.ErrMalformed)
 }
 
 // bundleOf reads an entry bundle of a tree of this size.
