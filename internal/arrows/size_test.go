@@ -34,7 +34,7 @@ var areas = []area{
 		"internal/seal",
 		"internal/disclosure", "internal/terms", "internal/verify",
 	}},
-	{"daemon", 28_130, 16_000, []string{
+	{"daemon", 28_140, 16_000, []string{
 		"internal/codealer",
 		"internal/ledger", "internal/witness", "internal/dealer", "internal/store", "internal/httpapi",
 		"internal/recall", "internal/follow", "internal/webhook", "internal/wire",

@@ -82,7 +82,7 @@ func (g *Genesis) fields(k *coder) {
 // policy is a witness policy: ASCII text of at most MaxPolicy bytes.
 func (k *coder) policy(v *[]byte) {
 	if k.blob("witness policy", v); len(*v) > MaxPolicy {
-		k.fail("witness policy", fmt.Sprintf("at most %d bytes", MaxPolicy))
+		k.fail("witness policy", fmt.Sprintf("it has %d bytes and must have at most %d", len(*v), MaxPolicy))
 	}
 	if bytes.ContainsFunc(*v, func(r rune) bool { return r != '\n' && (r < 0x20 || r > 0x7e) }) {
 		k.fail("witness policy", "printable ASCII and newlines")

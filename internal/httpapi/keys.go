@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"time"
 
 	"shuffled/internal/audit"
@@ -107,6 +108,10 @@ func keyBody(origin string, req *KeyRequest) (*audit.Key, error) {
 	case KeyRequestSubjectAuditor:
 		return &audit.Key{Subject: audit.SubjectAuditor, Public: req.Public}, nil
 	case KeyRequestSubjectPolicy:
+		if n := len(*req.Policy); n > audit.MaxPolicy {
+			return nil, refuseValue("policy", fmt.Sprintf(
+				"has %d bytes and must have at most %d: name fewer witnesses, of ML-DSA-44 up to 18", n, audit.MaxPolicy))
+		}
 		return &audit.Key{Subject: audit.SubjectPolicy, Policy: []byte(*req.Policy)}, nil
 	case KeyRequestSubjectRetirement:
 		return retirement(req)

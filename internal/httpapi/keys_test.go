@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"shuffled/internal/audit"
@@ -94,6 +95,9 @@ func TestKeys(t *testing.T) {
 		"the same auditor":       {`{"subject":"auditor","public":"` + public + `"}`, CodeKey, ""},
 		"no point":               {`{"subject":"auditor","public":"AQIDBA=="}`, CodeKey, ""},
 		"a policy in no form":    {`{"subject":"policy","policy":"quorum nobody\n"}`, CodeKey, ""},
+		"the longest policy":     {policyOf(audit.MaxPolicy), CodeKey, ""}, // its quorum asks for nobody
+		"a policy too long":      {policyOf(audit.MaxPolicy + 1), CodeInvalidValue, "policy"},
+		"one too long for a key": {policyOf(1 << 16), CodeInvalidValue, "policy"},
 		"an id of other size":    {`{"subject":"retirement","retired":"auditor","id":"AAAA"}`, CodeInvalidValue, "id"},
 		"an unknown id": {`{"subject":"retirement","retired":"auditor","id":"` + encodeHash([32]byte{1}) +
 			`"}`, CodeKey, ""},
@@ -108,6 +112,13 @@ func TestKeys(t *testing.T) {
 	if n := len(read[Keys](t, s.get("/v1/main/keys", "")).Keys); n != 4 {
 		t.Errorf("%d records after refusals, want 4", n)
 	}
+}
+
+// policyOf asks for a policy of n bytes.
+func policyOf(n int) string {
+	const end = "\nquorum nobody\n"
+	text := strings.Repeat("#", n-len(end)) + end
+	return fmt.Sprintf(`{"subject":"policy","policy":%q}`, text)
 }
 
 func foreignVKey(t *testing.T) string { return anotherVKey(t, "example.com/other") }

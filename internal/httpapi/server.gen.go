@@ -1013,7 +1013,7 @@ type KeyRequest struct {
 	// ID The id of the key that is retired.
 	ID *Hash `json:"id,omitempty"`
 
-	// Policy The new witness policy (C2SP tlog-policy).
+	// Policy The new witness policy (C2SP tlog-policy). Up to 18 of its witnesses can be of ML-DSA-44.
 	Policy *string `json:"policy,omitempty"`
 
 	// Public Type byte and public key of the new auditor.
@@ -1025,7 +1025,7 @@ type KeyRequest struct {
 	// Subject What the entry is about. Disclosure keys are the daemon's to make.
 	Subject KeyRequestSubject `json:"subject"`
 
-	// Vkey The verifier key of the new signing key.
+	// Vkey The verifier key of the new signing key, of Ed25519 or ML-DSA-44.
 	Vkey *string `json:"vkey,omitempty"`
 }
 

@@ -69,6 +69,45 @@ func TestTrustInManyKeys(t *testing.T) {
 	}
 }
 
+// TestTrustInManyLongKeys: 64 keys of ML-DSA-44 of the longest origin have room in a policy,
+// and evidence that one of them signed is judged under it.
+func TestTrustInManyLongKeys(t *testing.T) {
+	t.Parallel()
+	origin := "example.com/" + strings.Repeat("o", audit.MaxOrigin-len("example.com/"))
+	var history []audit.KeyRecord
+	var newest *keys.MLDSAKey
+	for i := range maxLogs {
+		k, err := keys.GenerateMLDSA(origin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		newest = k
+		history = append(history, audit.KeyRecord{Index: uint64(i), Subject: audit.SubjectSigning,
+			ID: audit.KeyID(k.Public()), Public: k.Public()})
+	}
+	trust := trustIn(origin, maxLogs, history)
+	p, err := audit.ParsePolicy(trust.Policy)
+	if err != nil || len(p.Logs) != maxLogs || len(trust.Policy) != 121_292 { // docs/SPEC.md section 1.2
+		t.Fatalf("%d keys in %d bytes: %v", maxLogs, len(trust.Policy), err)
+	}
+	entry, err := audit.Entry{Time: 1, Actor: audit.Actor{Identity: "d", Credential: "d"},
+		Body: &audit.Event{Kind: audit.EventTableOpen, Name: "t"}}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	genesis := tlog.RecordHash([]byte("the genesis"))
+	root := tlog.NodeHash(genesis, tlog.RecordHash(entry))
+	text := audit.Checkpoint{Origin: origin, Size: 2, Root: root}.Text()
+	signed, err := note.Sign(&note.Note{Text: text}, newest.At(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipt := audit.Receipt{Index: 1, Entry: entry, Proof: []tlog.Hash{genesis}, Checkpoint: signed}.Text()
+	if v := verify.File([]byte(receipt), trust); v.Verdict != verify.Proved {
+		t.Errorf("%s: failed %q, unknown %q", v.Verdict, v.Failed, v.Unknown)
+	}
+}
+
 // TestTrustBeforeALongKey: evidence from before the entry of a key of ML-DSA-44 is judged
 // without that key, and later evidence with it. The smallest checkpoint of a file decides.
 func TestTrustBeforeALongKey(t *testing.T) {

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"shuffled/client"
@@ -104,7 +103,7 @@ Example:
 }
 
 func (c *policySetCmd) Run(ctx context.Context, s term.Streams) error {
-	text, err := os.ReadFile(c.File)
+	text, err := term.ReadBounded(c.File, audit.MaxPolicy)
 	if err != nil {
 		return fmt.Errorf("reading the policy: %w", err)
 	}

@@ -512,11 +512,11 @@ export interface components {
              * @enum {string}
              */
             subject: "signing" | "auditor" | "policy" | "retirement";
-            /** @description The verifier key of the new signing key. */
+            /** @description The verifier key of the new signing key, of Ed25519 or ML-DSA-44. */
             vkey?: string;
             /** @description Type byte and public key of the new auditor. */
             public?: string;
-            /** @description The new witness policy (C2SP tlog-policy). */
+            /** @description The new witness policy (C2SP tlog-policy). Up to 18 of its witnesses can be of ML-DSA-44. */
             policy?: string;
             /**
              * @description The kind of key that is retired.

@@ -1,0 +1,36 @@
+package host
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"shuffled/internal/keys"
+	"shuffled/internal/term"
+)
+
+// TestLongestPolicy: a policy of 18 witnesses with ML-DSA-44 is read, and one of 19 is more
+// than a ledger takes, which a dry run says.
+func TestLongestPolicy(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	file := filepath.Join(t.TempDir(), "witnesses.policy")
+	for i := range 19 {
+		key, err := keys.GenerateMLDSA(fmt.Sprintf("w%d.example.org/witness", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&text, "witness w%d %s\n", i, key.VKey())
+		if err := os.WriteFile(file, []byte(text.String()+"quorum w0\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := &policySetCmd{File: file, DryRun: true}
+		err = c.Run(t.Context(), term.Streams{Out: io.Discard, Err: io.Discard})
+		if (err == nil) != (i < 18) || err != nil && !strings.Contains(err.Error(), "32768 bytes") {
+			t.Errorf("%d witnesses: %v", i+1, err)
+		}
+	}
+}
