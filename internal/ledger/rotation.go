@@ -167,11 +167,18 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 	if err != nil {
 		return notTaken("%s", err)
 	}
+	if l.signer(key) == nil {
+		return notTaken("this daemon does not hold the private half of the new signing key")
+	}
+	inForce := verifiersOf(l.keys.Load().inForce())
 	same := func(k note.Verifier) bool { return audit.IsMLDSA(k) == audit.IsMLDSA(key) }
-	others := slices.DeleteFunc(verifiersOf(l.keys.Load().inForce()), same) // a witness may ask for both algorithms
-	signers := l.signersFor(append(others, key))
+	if !slices.ContainsFunc(inForce, same) {
+		return nil // the first key of ML-DSA-44: a witness that does not know it goes on with that of Ed25519
+	}
+	signers := l.signersFor(append(slices.DeleteFunc(inForce, same), key)) // a witness may ask for both algorithms
 	if slices.Contains(signers, nil) {
-		return notTaken("this daemon does not hold the private half of the new signing key, or of that in force")
+		return notTaken("this daemon does not hold the private half of the other signing key in force: start it with the " +
+			"file of that key among signing_keys")
 	}
 	head := l.Head()
 	policy := l.witnesses.policies.shown.Load().at(head.Size)
@@ -200,7 +207,8 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 	group.Wait()
 	unaware = slices.DeleteFunc(unaware, func(name string) bool { return name == "" })
 	if len(unaware) > 0 {
-		return notTaken("these witnesses do not know the new signing key: %s", strings.Join(unaware, ", "))
+		return notTaken("these witnesses do not know the new signing key, or not the other one in force: %s",
+			strings.Join(unaware, ", "))
 	}
 	return nil
 }

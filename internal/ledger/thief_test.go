@@ -249,8 +249,9 @@ func (w *witnessed) theft(thief note.Signer) (ledger.Head, []tlog.Hash) {
 }
 
 // TestThiefOfOneAlgorithm: the thief of the Ed25519 key of a ledger that signs with
-// ML-DSA-44 as well moves no witness that knows both keys. One that knows the one key alone
-// is lost to the ledger, and does not stop it. Rotations go on with witnesses of both kinds.
+// ML-DSA-44 as well moves no witness that knows both keys. Rotations go on with witnesses of
+// both kinds. One that knows the one key alone is moved, and that stops the daemon: the head
+// may as well be of the ledger before it was set back.
 func TestThiefOfOneAlgorithm(t *testing.T) {
 	t.Parallel()
 	w, next, long, enter := ofBoth(t)
@@ -261,19 +262,11 @@ func TestThiefOfOneAlgorithm(t *testing.T) {
 	}
 	w.everyWitness(l)
 	fork, proof := w.theft(w.signer)
-	for i, one := range w.witnesses {
+	for i, one := range w.witnesses[:2] {
 		_, err := one.Client().AddCheckpoint(t.Context(), fork.Size-1, proof, fork.Checkpoint)
-		refused := errors.Is(err, gateway.ErrRefused) && !errors.Is(err, gateway.ErrContradicts)
-		if refused != (i < 2) {
+		if !errors.Is(err, gateway.ErrRefused) || errors.Is(err, gateway.ErrContradicts) {
 			t.Errorf("witness %d: %v", i, err)
 		}
-	}
-	w.awaitCosigned(l, w.must(l, propose(commits("u", 1, 3)...))[2].Index)
-	waitFor(t, func() bool {
-		return strings.Contains(fmt.Sprint(l.Witnesses()[2].Err), "shows nothing under this ledger's key")
-	})
-	if err := l.Ready(); err != nil {
-		t.Errorf("the thief of the Ed25519 key alone stops the ledger: %v", err)
 	}
 	if _, err := l.AddKey(t.Context(), as("tok_admin"), next.rotation(), nil); err != nil {
 		t.Fatal(err)
@@ -285,16 +278,8 @@ func TestThiefOfOneAlgorithm(t *testing.T) {
 	if !strings.HasSuffix(fmt.Sprint(err), unaware) {
 		t.Errorf("a key of ML-DSA-44 that two witnesses do not know: %v", err)
 	}
-}
-
-// TestThiefBeforeSecondKey: a key of ML-DSA-44 that is ready for its entry asks for nothing
-// yet. A fork with the line of Ed25519 alone is another history, and stops the daemon.
-func TestThiefBeforeSecondKey(t *testing.T) {
-	t.Parallel()
-	w, _, long, _ := ofBoth(t)
-	l := w.open(w.holding("mark", w.signer, long.At(0)))
-	waitFor(t, func() bool { return l.Witnesses()[2].Size == l.Head().Size })
-	fork, proof := w.theft(w.signer)
+	w.everyWitness(l)
+	fork, proof = w.theft(next)
 	if _, err := w.witnesses[2].Client().AddCheckpoint(t.Context(), fork.Size-1, proof, fork.Checkpoint); err != nil {
 		t.Fatal(err)
 	}

@@ -244,12 +244,15 @@ func TestRestoredBackup(t *testing.T) {
 		witnessesDown bool
 		cause         string // in readiness
 		signs         bool   // nothing is left that could tell
+		long          bool   // it signs with ML-DSA-44 as well, which no witness knows, so that none shows the line
 	}{
 		{name: "mark", deals: audit.DealsSigned, mark: "kept", witnessesDown: true, cause: "high-water mark has"},
 		{name: "no mark, witnesses up", deals: audit.DealsSigned, mark: "none", cause: "another history"},
 		{name: "no mark, witnesses down", deals: audit.DealsSigned, mark: "none", witnessesDown: true,
 			cause: "waiting for a quorum"},
 		{name: "old mark, witnesses up", deals: audit.DealsSigned, mark: "old", cause: "another history"},
+		{name: "old mark, witnesses up, two keys", deals: audit.DealsSigned, mark: "old", cause: "another history",
+			long: true},
 		{name: "old mark, witnesses down, deals wait for them", deals: audit.DealsCosigned, mark: "old",
 			witnessesDown: true, cause: "confirm the stored head"},
 		// Blunt: the whole host went back and no outsider can be asked.
@@ -258,14 +261,24 @@ func TestRestoredBackup(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			onBothDatabases(t, func(t *testing.T, db database) {
 				w := newWitnessed(t, db.open(), c.deals)
-				l := w.open(w.config("mark"))
+				config := w.config
+				long, enter := newLongKey(t)
+				if c.long {
+					config = func(mark string) ledger.Config { return w.holding(mark, w.signer, long.At(0)) }
+				}
+				l := w.open(config("mark"))
+				if c.long {
+					if _, err := l.AddKey(t.Context(), as("tok_admin"), enter, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
 				w.must(l, propose(commit("t", 1)))
 				w.awaitCosigned(l, l.Head().Size-1)
 				l.Close()
 				w.copyMark("mark", "old")
 				backup := db.backup()
 				w.store = db.open()
-				l = w.open(w.config("mark"))
+				l = w.open(config("mark"))
 				for n := range uint64(5) {
 					w.must(l, propose(commits("t", 2+100*n, 100)...))
 				}
@@ -276,7 +289,7 @@ func TestRestoredBackup(t *testing.T) {
 				w.store = backup.open()
 				mark := map[string]string{"kept": "mark", "none": "fresh", "old": "old"}[c.mark]
 				w.down(c.witnessesDown, 0, 1, 2)
-				l = w.open(w.config(mark))
+				l = w.open(config(mark))
 				_, err := on(l).Append(t.Context(), propose(commit("x", 1)))
 				if c.signs {
 					if err != nil {
@@ -301,7 +314,7 @@ func TestRestoredBackup(t *testing.T) {
 				// The database of before is back.
 				w.store = db.open()
 				w.down(false, 0, 1, 2)
-				l = w.open(w.config(mark))
+				l = w.open(config(mark))
 				waitReady(t, l)
 				w.must(l, propose(commit("x", 1)))
 				if root := w.rootAt(before.Size); root != before.Root {

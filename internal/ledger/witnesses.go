@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -263,17 +264,8 @@ func (l *Ledger) mayAsk(one audit.Witness) error {
 // witnessedLog is the ledger as the gateway sees it.
 type witnessedLog struct{ l *Ledger }
 
-func (w witnessedLog) Origin() string { return w.l.cfg.Info.Origin }
-
-// Signed asks for both algorithms above the entry of a key of ML-DSA-44. Elsewhere, and in a
-// ledger that was set back to before the entry, a fork may have the line of Ed25519 alone.
-func (w witnessedLog) Signed(checkpoint []byte) (audit.Checkpoint, error) {
-	keys := w.l.witnessedKeys()
-	if c, err := audit.OpenByAny(checkpoint, keys...); err != nil || len(w.l.keys.Load().of(c.Size)) < 2 {
-		return c, err
-	}
-	return audit.OpenCheckpoint(checkpoint, keys...)
-}
+func (w witnessedLog) Origin() string        { return w.l.cfg.Info.Origin }
+func (w witnessedLog) Keys() []note.Verifier { return w.l.witnessedKeys() }
 
 func (w witnessedLog) Prove(ctx context.Context, old uint64, head gateway.Head) ([]tlog.Hash, error) {
 	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, w.l.ownTiles(ctx))

@@ -204,7 +204,7 @@ func (w *Witness) submit(body []byte) (s submission, err error) {
 	for of, one := range signed {
 		if !one {
 			return s, refuse(http.StatusForbidden, "the checkpoint has no signature by a key of %s that this witness has "+
-				"for the log, and the witness asks for one of each algorithm that it has keys of", of)
+				"for the log: the log signs with that key, or the operator of the witness takes it out", of)
 		}
 	}
 	cp, err := parseCheckpoint(n.Text)

@@ -118,6 +118,9 @@ var drills = []drill{
 				ahead = n
 			}
 		}
+		if first == nil || ahead == nil || first.receiver() == 0 {
+			h.t.Fatalf("no synchronous standby that streams, and another one: %v, %v", first, ahead)
+		}
 		receiver := first.receiver()
 		syscall.Kill(receiver, syscall.SIGSTOP)
 		h.load.settled()

@@ -120,6 +120,7 @@ func (d *doctor) ledger(ctx context.Context, store store.Database, h openedKeys,
 				return
 			}
 			text, production = state.Policy(), state.Genesis().Production
+			h.signers = h.inForce(state.SigningKeys())
 			if keys := state.AuditorKeys(); len(keys) > 0 && keys[0][0] != audit.KeyHybrid {
 				d.warn("auditors of "+h.config.Name, "a new ledger, for which each auditor makes a key: no ledger changes its type",
 					"their keys are of P-256 alone: a copy of the ledger opens if a quantum computer breaks that")
@@ -151,6 +152,20 @@ func (d *doctor) ledger(ctx context.Context, store store.Database, h openedKeys,
 	}
 }
 
+// inForce returns those that sign the ledger's checkpoints: not one that waits for its entry, which a witness may
+// already ask for.
+func (h openedKeys) inForce(keys [][]byte) (signers []note.Signer) {
+	for _, public := range keys {
+		key, err := audit.Verifier(h.origin, public)
+		for _, s := range h.signers {
+			if err == nil && s.KeyHash() == key.KeyHash() {
+				signers = append(signers, s)
+			}
+		}
+	}
+	return signers
+}
+
 // intervals looks for those that no witness has.
 func (d *doctor) intervals() {
 	for _, name := range slices.Sorted(maps.Keys(d.cfg.Witness.Every())) {
@@ -167,7 +182,6 @@ func (d *doctor) witness(ctx context.Context, h openedKeys, w audit.Witness) {
 	ctx, cancel := context.WithTimeout(ctx, 6*time.Second)
 	defer cancel()
 	check, client := "witness "+w.Name, &witness.Client{URL: w.URL, Keys: []note.Verifier{w.Key}}
-	// With all keys: the witness may know the newest ones only, and ask for both algorithms.
 	empty := audit.Checkpoint{Origin: h.origin, Root: sha256.Sum256(nil)}
 	signed, err := note.Sign(&note.Note{Text: empty.Text()}, h.signers...)
 	if err == nil {
@@ -180,7 +194,7 @@ func (d *doctor) witness(ctx context.Context, h openedKeys, w audit.Witness) {
 	}
 	switch {
 	case errors.Is(err, gateway.ErrRefused):
-		d.fail(check, "its operator starts it with this ledger's verifier key: shuffled witness serve --log",
+		d.fail(check, "its operator starts it with the verifier keys in force, and no others of this ledger: shuffled witness serve --log",
 			"%s does not know this ledger or its key: %s", w.URL, err)
 	case errors.Is(err, gateway.ErrNone):
 		d.warn(check, "shuffled verify of a witnessed hand shows its key", "it shows no checkpoint, so its key was not checked")

@@ -105,7 +105,7 @@ func (g *Gateway) shown(ctx context.Context, q question) (audit.Checkpoint, erro
 	if err != nil {
 		return audit.Checkpoint{}, err
 	}
-	c, err := g.log.Signed(signed)
+	c, err := audit.OpenByAny(signed, g.log.Keys()...)
 	if err != nil {
 		return c, fmt.Errorf("%w: %w", errShown, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
@@ -46,8 +47,8 @@ type Head struct {
 // Log is what the gateway asks of the log whose heads it sends.
 type Log interface {
 	Origin() string
-	// Signed returns a checkpoint that the log's keys signed, which is evidence of its history.
-	Signed(checkpoint []byte) (audit.Checkpoint, error)
+	// Keys are the keys under which a checkpoint is evidence of another history.
+	Keys() []note.Verifier
 	// Prove proves that head extends the log's first old entries.
 	Prove(ctx context.Context, old uint64, head Head) ([]tlog.Hash, error)
 	// Reach reads what other writers of the log added, if it is known below size here,
