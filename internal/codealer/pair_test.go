@@ -1,8 +1,10 @@
 package codealer_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -353,6 +355,11 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if d := time.Duration(f.delay.Load()); d > 0 {
 		<-time.After(d)
 	}
+	body, err := io.ReadAll(r.Body) // or a fault that waits would not be told that the caller has left
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	ask := func() *httptest.ResponseRecorder {
 		out := httptest.NewRecorder()
 		req := r.Clone(context.WithoutCancel(r.Context()))
