@@ -203,8 +203,7 @@ func wrongTrust(b *badAdder) {
 
 func weakKey(t testing.TB) *game {
 	h := openEdited(t, func(genesis []byte) []byte {
-		neutral := append([]byte{1, 1}, make([]byte, 31)...)
-		return bytes.Replace(genesis, mainKey(t).public(), neutral, 1)
+		return bytes.Replace(genesis, mainKey(t).public(), smallOrder, 1)
 	})
 	return h.commitTo(h.cards(sixCards), sixCards).deal(board(1))
 }

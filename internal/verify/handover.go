@@ -166,16 +166,18 @@ func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 // its entry is the last. Of a receipt alone the checkpoint may be larger, and other keys in force.
 func (s *succession) forwards(keys []handover) error {
 	for _, h := range keys {
+		if h.head.Size > h.Index+1 {
+			continue
+		}
 		next, err := audit.Verifier(h.head.Origin, h.key.Public)
-		if err == nil && h.head.Size == h.Index+1 {
-			if _, err = audit.OpenCheckpoint(h.Checkpoint, next); err == nil {
-				_, why := s.signed(h.Checkpoint, h.Index)
-				s.later = append(s.later, successor{h.Index, next, why == nil, false})
-			}
+		if err == nil {
+			_, err = audit.OpenCheckpoint(h.Checkpoint, next)
 		}
 		if err != nil {
 			return fmt.Errorf("the key of entry %d: %w", h.Index, err)
 		}
+		_, why := s.signed(h.Checkpoint, h.Index)
+		s.later = append(s.later, successor{h.Index, next, why == nil, false})
 	}
 	return nil
 }

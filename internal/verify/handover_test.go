@@ -54,6 +54,9 @@ func pinned(vkey string) func(*vector) {
 	return func(v *vector) { v.Trust = vectorTrust{VKey: vkey} }
 }
 
+// smallOrder is the neutral point as an Ed25519 key, type byte first.
+var smallOrder = append([]byte{1, 1}, make([]byte, 31)...)
+
 func handedFiles(t testing.TB, add adder) {
 	consistent := func(v *vector) {
 		v.Trust, v.Want = vectorTrust{}, want{Verdict: Consistent, Level: LevelKeyNotPinned}
@@ -68,6 +71,11 @@ func handedFiles(t testing.TB, add adder) {
 		consistent)
 	add("rotated-recipient", "one recipient's file", g.file("seat-1"))
 	add("rotated-receipt", "the entry of a new key alone, under the checkpoint that both keys signed", []byte(g.h.handed[0]))
+	weak := open(t).cheating()
+	index := weak.add(&audit.Key{Subject: audit.SubjectSigning, Public: smallOrder})
+	weak.add(&audit.Key{Subject: audit.SubjectSigning, Public: newKey(t, weak.key.name, "second ledger key").public()})
+	add("rotated-receipt-weak-key-larger", "the entry of a key of small order alone, under a larger checkpoint",
+		[]byte(weak.receipt(index).Text()))
 
 	w := newTrio(t)
 	early := witnessedGame(t, w)
@@ -164,8 +172,7 @@ func wrongHandovers(b *badAdder) {
 		r.Entry = []byte(strings.Replace(string(r.Entry), string(second.public()), string(thief.public()), 1))
 	})
 	one(stepSignature, "weak-key", "a key of small order", func(r *audit.Receipt) {
-		weak := append([]byte{1, 1}, make([]byte, 31)...)
-		r.Entry = []byte(strings.Replace(string(r.Entry), string(second.public()), string(weak), 1))
+		r.Entry = []byte(strings.Replace(string(r.Entry), string(second.public()), string(smallOrder), 1))
 	})
 	stolen := open(b.T).cheating() // the first key is in other hands, after it was replaced
 	forged := stolen.commitTo(stolen.cards(sixCards), sixCards)
@@ -193,8 +200,7 @@ func wrongHandovers(b *badAdder) {
 	alone("old-only", "the entry of a new key alone, the last of a checkpoint that this key did not sign",
 		func(r *audit.Receipt) { r.Checkpoint = signedBy(b.T, checkpointOf(b.T, r), mainKey(b.T)) })
 	alone("weak-key", "the same with a key of small order", func(r *audit.Receipt) {
-		r.Entry = []byte(strings.Replace(string(r.Entry), string(second.public()),
-			string(append([]byte{1, 1}, make([]byte, 31)...)), 1))
+		r.Entry = []byte(strings.Replace(string(r.Entry), string(second.public()), string(smallOrder), 1))
 	})
 
 	// inclusion

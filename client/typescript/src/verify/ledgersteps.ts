@@ -61,9 +61,9 @@ async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<Hand
 export async function handedForwards(entries: Of<"key">[], origin: string, keys: NoteKey[]): Promise<Handed[]> {
   const all: Handed[] = [];
   for (const { index, entry, checkpoint } of entries) {
+    if (checkpoint.size > index + 1) continue;
     const key = noteKey(origin, entry.key.key!);
     if (key.type !== ML_DSA && !strongKey(key.key)) throw new Fault(`entry ${index} of ${origin}: no Ed25519 key, or a weak one`);
-    if (checkpoint.size > index + 1) continue;
     if (!await signer(checkpoint, [key])) throw new Fault(`entry ${index} of ${origin}: the signing key did not sign the checkpoint of which its entry is the last`);
     all.push({ index, key, handedOn: await signedBy(checkpoint, index, keys, all) !== null });
   }
