@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -204,6 +205,22 @@ func bundleCases(t *testing.T) (cases []bundleCase) {
 	}
 
 	m1, m2 := inspecttest.NewLongKey(inspecttest.Origin, "long 1"), inspecttest.NewLongKey(inspecttest.Origin, "long 2")
+	logs := func(vkeys ...string) bundleTrust {
+		return bundleTrust{Policy: "log " + strings.Join(vkeys, "\nlog ") + "\nquorum none\n"}
+	}
+	also := honest(func(b *broken) {
+		c, err := audit.CheckpointText(b.read("checkpoint"))
+		must(b.t, err)
+		b.write("checkpoint", m1.Sign(inspecttest.Sign(c.Text(), inspecttest.Key("signing 0"),
+			inspecttest.Key("signing 1")), c.Text()))
+	})
+	add("keys that never entered signed the newest checkpoint", also, key, "")
+	add("one of ML-DSA-44 that signed the newest checkpoint and never entered trusted", also,
+		logs(key.VKey, m1.VKey()), "key_not_in_force")
+	never := inspecttest.New(t.TempDir(), "small", inspecttest.Plain())
+	never.Rotate() // to the key that signed in also, and never entered there
+	add("one that signed the newest checkpoint and never entered trusted", also, bundleTrust{VKey: never.VKey()},
+		"key_not_in_force")
 	long := func(do func(l *ledger)) *ledger {
 		l := small(t, false)
 		l.hand("t1")
@@ -213,9 +230,6 @@ func bundleCases(t *testing.T) (cases []bundleCase) {
 		return l
 	}
 	l = long(func(l *ledger) { l.see(); l.hand("t1"); l.RotateLong(m2, true); l.hand("t1") })
-	logs := func(vkeys ...string) bundleTrust {
-		return bundleTrust{Policy: "log " + strings.Join(vkeys, "\nlog ") + "\nquorum none\n"}
-	}
 	other := inspecttest.NewLongKey("other.example/ledger", "long 1").VKey()
 	add("ML-DSA-44 as well", l.Dir, key, "")
 	add("ML-DSA-44 as well, both keys trusted", l.Dir, logs(key.VKey, m1.VKey()), "")
@@ -255,6 +269,20 @@ func bundleCases(t *testing.T) (cases []bundleCase) {
 	l.Rotate() // after it was written: a key of Ed25519 that signed nothing in it
 	add("one of ML-DSA-44 and one of Ed25519 that never signed trusted", l.Dir, logs(l.VKey(), m1.VKey()),
 		"key_not_in_force")
+
+	l = small(t, false)
+	l.hand("t1")
+	l.RotateSigned(func(old, next ed25519.PrivateKey) []byte { return m1.Sign(l.Signed(old, next), l.Text()) })
+	l.hand("t1")
+	l.Finish()
+	handed := honest(func(*broken) {})
+	add("one of ML-DSA-44 that signed where a key was handed on and never entered trusted", handed,
+		logs(key.VKey, m1.VKey()), "key_not_in_force")
+	add("ML-DSA-44 that never entered signed where a key was handed on", handed, key, "")
+	l.RotateLong(m1, false)
+	l.Finish()
+	add("one of ML-DSA-44 that signed where a key was handed on and entered last trusted", l.Dir,
+		logs(key.VKey, m1.VKey()), "")
 
 	l = small(t, false)
 	for i := range 3 {

@@ -16,7 +16,7 @@ const (
 	CodeRoot        = "root"             // its root is not that of the entries
 	CodeSize        = "checkpoint_size"  // it covers more than the newest does, and the key in force did not sign it
 	CodeRotation    = "rotation"         // no checkpoint carries the signatures of old and new key
-	CodePinned      = "key_not_in_force" // the key that is trusted is none of this ledger
+	CodePinned      = "key_not_in_force" // no trusted key of an algorithm signed while it was in force
 	CodeQuorum      = "quorum"           // a checkpoint was cosigned by too few
 	CodeCosigned    = "cosigned_missing" // a deal or mix names a cosigned checkpoint that is not there
 	CodeSince       = "since"            // the ledger does not extend the older checkpoint

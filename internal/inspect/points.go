@@ -90,21 +90,20 @@ func (f *fold) signature(p *point) bool {
 			r.bare = append(r.bare, *p)
 		case signedBy(p.Signed, r.old):
 			f.rotated = nil
-			f.trustIn(p)
+			f.trustIn(p, r.old...)
 			for i := range r.bare {
 				f.notSigned(&r.bare[i])
 			}
 		}
 		return p.signed
 	}
-	if p.signed {
-		if p.kind == kindNewest {
-			f.trustIn(p)
-		}
-		return true
+	switch {
+	case !p.signed:
+		f.notSigned(p)
+	case p.kind == kindNewest:
+		f.trustIn(p)
 	}
-	f.notSigned(p)
-	return false
+	return p.signed
 }
 
 // notSigned names a checkpoint without the signatures of the keys in force.
@@ -118,11 +117,13 @@ func (f *fold) notSigned(p *point) {
 	f.unsigned = f.unsigned || p.kind == kindNewest
 }
 
-// trustIn takes the keys of an algorithm off those that are due once one of them signed
-// the newest checkpoint, or one from which a chain of rotations leads there.
-func (f *fold) trustIn(p *point) {
+// trustIn takes the keys of an algorithm off those that are due once one of them, in force,
+// signed the newest checkpoint, or one from which a chain of rotations leads there.
+func (f *fold) trustIn(p *point, before ...note.Verifier) {
 	for _, key := range f.due {
-		if _, err := audit.OpenCheckpoint(p.Signed, key); err == nil {
+		_, err := audit.OpenCheckpoint(p.Signed, key)
+		is := func(k note.Verifier) bool { return k.KeyHash() == key.KeyHash() } // keys of one id have one line
+		if err == nil && slices.ContainsFunc(slices.Concat(before, f.signers.Load().keys), is) {
 			f.due = slices.DeleteFunc(slices.Clone(f.due), func(k note.Verifier) bool {
 				return k.Name() != key.Name() || audit.IsMLDSA(k) == audit.IsMLDSA(key)
 			})

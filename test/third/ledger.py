@@ -119,7 +119,7 @@ class Ledger(Followed):
                 self.fault("checkpoint_size", where=where)
             return
         if kind == "newest":
-            self.vouch(checkpoint)
+            self.vouch(checkpoint, self.in_force())
         root = self.bundle.root(checkpoint.size)
         if not signed and self.state.genesis and not self.bundle.lost:
             if not due:
@@ -141,14 +141,15 @@ class Ledger(Followed):
 
     def handed_on(self, checkpoint):
         """Whether a checkpoint carries the signatures of the keys before and after the newest hand-over."""
-        held = all(signed_by_each(checkpoint, keys) for keys in (self.rotations[-1][1], self.in_force()))
+        before, after = self.rotations[-1][1], self.in_force()
+        held = signed_by_each(checkpoint, before) and signed_by_each(checkpoint, after)
         if held:
-            self.vouch(checkpoint)
+            self.vouch(checkpoint, before + after)
         return held
 
-    def vouch(self, checkpoint):
-        """Of an algorithm of which one trusted key signed, no other is due."""
-        kinds = {key.kind for key in self.due if signed_by_each(checkpoint, [key])}
+    def vouch(self, checkpoint, keys):
+        """Of an algorithm of which one trusted key, among these, signed, no other is due."""
+        kinds = {key.kind for key in self.due if key in keys and signed_by_each(checkpoint, [key])}
         if kinds:
             self.due = [key for key in self.due
                         if key.name == checkpoint.origin and key.kind not in kinds]
