@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/mod/sumdb/note"
-
 	"shuffled/internal/audit"
 )
 
@@ -161,26 +159,28 @@ func (x *export) run(ctx context.Context, reuse bool) error {
 
 // checkSignature: the checkpoint to be published is signed with the keys in force.
 func (x *export) checkSignature() error {
-	if err := x.signedWith(x.keys, x.checkpoint); err != nil {
-		return fmt.Errorf("%w: at size %d %w", ErrContradiction, x.head.Size, err)
+	if err := x.signedWith(x.keys, x.checkpoint, x.head.Size); err != nil {
+		return fmt.Errorf("%w: %w", ErrContradiction, err)
 	}
 	return nil
 }
 
-// signedWith returns an error unless all of the keys, by type, signed a checkpoint.
-func (x *export) signedWith(keys map[byte][]byte, checkpoint []byte) error {
-	err := fmt.Errorf("its checkpoint covers no entry of a signing key: %w", audit.ErrMalformed)
+// signedWith returns an error unless all of the keys, by type, signed the checkpoint of this size.
+func (x *export) signedWith(keys map[byte][]byte, checkpoint []byte, size uint64) error {
 	for _, kind := range slices.Sorted(maps.Keys(keys)) {
-		var key note.Verifier
-		if key, err = audit.Verifier(x.o.Origin, keys[kind]); err == nil {
-			_, err = audit.OpenCheckpoint(checkpoint, key)
-		}
+		name := map[byte]string{1: "Ed25519", 6: "ML-DSA-44"}[kind]
+		key, err := audit.Verifier(x.o.Origin, keys[kind])
 		if err != nil {
-			name := map[byte]string{1: "Ed25519", 6: "ML-DSA-44"}[kind]
-			return fmt.Errorf("its checkpoint lacks the signature of the %s key in force: %w", name, err)
+			return fmt.Errorf("the %s key in force at size %d is not a valid key: %w", name, size, err)
+		}
+		if _, err := audit.OpenCheckpoint(checkpoint, key); err != nil {
+			return fmt.Errorf("the checkpoint of size %d lacks the signature of the %s key in force: %w", size, name, err)
 		}
 	}
-	return err
+	if len(keys) == 0 {
+		return fmt.Errorf("no entry below size %d brings a signing key: %w", size, audit.ErrMalformed)
+	}
+	return nil
 }
 
 // restart puts the tree back to the bundle's, at the last multiple of Width: the

@@ -2,6 +2,7 @@ package bundle_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,8 +41,9 @@ func TestBothAlgorithms(t *testing.T) {
 			before := files(t, dir)
 			for _, dir := range []string{dir, t.TempDir()} {
 				_, err := h.export(dir)
-				if want := "its checkpoint lacks the signature of the " + name + " key in force"; !errors.Is(err,
-					bundle.ErrContradiction) || !strings.Contains(err.Error(), want) {
+				want := fmt.Sprintf("the store contradicts itself: the checkpoint of size %d lacks the signature of the %s key in force: ",
+					h.size(), name)
+				if !errors.Is(err, bundle.ErrContradiction) || !strings.HasPrefix(err.Error(), want) {
 					t.Errorf("%d keys later, without %s: %v", newest, name, err)
 				}
 			}
@@ -87,5 +89,18 @@ func TestDamagedLine(t *testing.T) {
 				t.Errorf("%d keys later, without the line of ML-DSA-44, %t: %v", newest, mldsa, err)
 			}
 		}
+	}
+}
+
+// TestWeakKey: an entry whose signing key is weak is not reported as a missing line.
+func TestWeakKey(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.add(&audit.Key{Subject: audit.SubjectSigning, Public: append([]byte{1}, make([]byte, 32)...)})
+	h.sign()
+	want := "the store contradicts itself: the Ed25519 key in force at size 2 is not a valid key: "
+	if _, err := h.export(t.TempDir()); !errors.Is(err, bundle.ErrContradiction) ||
+		!strings.HasPrefix(err.Error(), want) {
+		t.Errorf("exported: %v", err)
 	}
 }

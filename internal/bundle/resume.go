@@ -32,7 +32,7 @@ func (x *export) resume(checkpoint []byte) (err error) {
 	if err := x.keysInForce(); err != nil {
 		return err
 	}
-	return x.signedWith(x.oldKeys, checkpoint)
+	return x.signedWith(x.oldKeys, checkpoint, x.old.Size)
 }
 
 // lists opens both lists, and names the files whose partial forms the bundle needs
