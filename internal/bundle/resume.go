@@ -9,7 +9,7 @@ import (
 
 // resume takes up the bundle that is in the directory: its right edge, which must
 // hash to its root, its lists, and the signing keys in force, which must have signed
-// its checkpoint. Nothing else of the bundle is read again.
+// its checkpoint. Of the entries it reads only the files that bring signing keys.
 func (x *export) resume(checkpoint []byte) (err error) {
 	if b, err := readFile(x.fsys, fileManifest, maxManifest); err == nil {
 		if _, err := ParseManifest(b); errors.Is(err, audit.ErrUnknown) {
