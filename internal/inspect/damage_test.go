@@ -367,6 +367,17 @@ func TestAnotherKey(t *testing.T) {
 	if r.FaultCodes[CodePinned] != 1 {
 		t.Errorf("faults %v", r.FaultCodes)
 	}
+
+	l = newLedger(t)
+	l.Finish()
+	never := inspecttest.NewLongKey(inspecttest.Origin, "never").VKey()
+	policy := "log " + inspecttest.VKey() + "\nlog " + never + "\nquorum none\n"
+	r = inspectDir(t, l.Dir, Options{Policy: []byte(policy)})
+	id := strings.Join(strings.Split(never, "+")[:2], "+")
+	want := "the trusted ML-DSA-44 key " + id + " is not in force at the newest"
+	if r.FaultCount != 1 || !strings.HasPrefix(r.Faults[0].Detail, want) {
+		t.Errorf("faults %+v, want %q", r.Faults, want)
+	}
 }
 
 // TestSizes: a checkpoint can name any size. What is not there is looked for in

@@ -20,14 +20,11 @@ func (f *findings) total() (n uint64) {
 	return n
 }
 
-func (f *fold) faultsSoFar() uint64 { return f.faults.total() }
-
 // compareTile compares a tile above the leaves with the source's.
 func (f *fold) compareTile(level int, index uint64, want []byte) error {
 	data, where, err := f.src.Tile(f.ctx, level, index, len(want)/tlog.HashSize)
-	var d *Damage
-	switch {
-	case errors.As(err, &d):
+	switch d, ok := errors.AsType[*Damage](err); {
+	case ok:
 		f.faults.add(d.Fault)
 	case err != nil:
 		return err
@@ -78,8 +75,10 @@ func (f *fold) judgeTrust() {
 	named := f.unsigned || f.unsure || len(f.lost.Spans) > 0 ||
 		f.faults.Count[CodeRotation] > 0 // why the key was not seen
 	if len(f.due) > 0 && !named {
+		key := f.due[0]
 		f.faults.add(fault(CodePinned, "",
-			"the trusted key is none of this ledger's: it signed neither the newest checkpoint nor one that hands on to another key"))
+			"the trusted %s key %s+%08x is not in force at the newest checkpoint, nor was it at one that hands on to another key: compare it with the key that the house publishes, and if it is that one, ask for an export that has its entry",
+			map[bool]string{false: "Ed25519", true: "ML-DSA-44"}[audit.IsMLDSA(key)], key.Name(), key.KeyHash()))
 	}
 	if !f.trust.Policy.Asks() {
 		return

@@ -208,8 +208,7 @@ func (p *pair) open(o *PairOptions) (err error) {
 		p.sides[i] = &side{which: i, work: p.work, orders: make(map[uint64]uint64), illegal: make(map[uint64]int),
 			claimed: make(map[audit.Head]bool)}
 		last, err := p.src[i].Newest(p.ctx)
-		var d *Damage
-		if err != nil && !errors.As(err, &d) {
+		if _, ok := errors.AsType[*Damage](err); err != nil && !ok {
 			return err
 		}
 		if head, err := audit.CheckpointText(last.Signed); err == nil { // otherwise Run names it

@@ -130,11 +130,10 @@ func (w *worker) read(ctx context.Context, c *chunk) {
 // damage takes an error of the source: a fault, or the end of the run. It
 // reports whether there is more to do.
 func (c *chunk) damage(err error) bool {
-	var d *Damage
-	switch {
+	switch d, ok := errors.AsType[*Damage](err); {
 	case err == nil:
 		return true
-	case errors.As(err, &d):
+	case ok:
 		c.faults = append(c.faults, d.Fault)
 		return true
 	}
@@ -253,8 +252,7 @@ func (c *chunk) reconcile(hasher *treeHasher, holds func(*subtree) bool) {
 func (w *worker) above(ctx context.Context, n uint64) (*tlog.Hash, error) {
 	width := min(Width, w.size/Width-n/Width*Width)
 	data, _, err := w.src.Tile(ctx, 1, n/Width, int(width))
-	var d *Damage
-	if errors.As(err, &d) {
+	if _, ok := errors.AsType[*Damage](err); ok {
 		return nil, nil // named when the level is compared
 	}
 	if data == nil || err != nil {

@@ -93,8 +93,7 @@ func (r *run) begin() (*fold, error) {
 // open reads what the check begins with: the newest checkpoint and the older one.
 func (r *run) open(faults *findings) (ok bool, err error) {
 	r.last, err = r.src.Newest(r.ctx)
-	var d *Damage
-	if errors.As(err, &d) {
+	if d, ok := errors.AsType[*Damage](err); ok {
 		faults.add(d.Fault)
 		return false, nil
 	}
@@ -233,7 +232,7 @@ func (f *fold) all(ctx context.Context) error {
 		if now := time.Now(); f.opts.Progress != nil && now.Sub(shown) > 200*time.Millisecond {
 			shown = now
 			f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles,
-				Faults: f.faultsSoFar()})
+				Faults: f.faults.total()})
 		}
 	}
 	f.faults.add(fault(CodeMissing, "", "nothing is there from here on").at(f.state.Size() - maxGap*Width))
