@@ -125,7 +125,11 @@ func (s *source) learnKeys(ctx context.Context) error {
 		b, _ := row.Bytes("entry")
 		e, err := audit.ParseEntry(b)
 		if err != nil {
-			s.lines = nil // it may have changed the signing key
+			if s.lines != nil { // it may have changed the signing key
+				s.said = append(s.said, fmt.Sprintf("signature lines of signed checkpoints were not counted: %s cannot be read, and may bring a signing key",
+					placeOf(row, "entry")))
+			}
+			s.lines = nil
 			continue
 		}
 		index, _ := row.Int("idx")

@@ -3,8 +3,11 @@ package fsck_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"slices"
+	"strings"
 	"testing"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/fsck"
 	"shuffled/internal/inspect/inspecttest"
 )
@@ -69,6 +72,21 @@ func TestBothAlgorithms(t *testing.T) {
 			t.Errorf("a line more at size %d: %+v", h.Size, r.Faults)
 		}
 		put(h.Checkpoint)
+	}
+	if _, err := file.Exec("DROP TRIGGER entries_no_update"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		r := check(t, e, m.options())
+		said := slices.ContainsFunc(r.Notes, func(n string) bool {
+			return strings.HasPrefix(n, "signature lines of signed checkpoints were not counted: entries.entry[idx=")
+		})
+		if said != (r.FaultCount > 0) {
+			t.Errorf("%d faults, notes %q", r.FaultCount, r.Notes)
+		}
+		if _, err := file.Exec("UPDATE entries SET entry = x'01' WHERE type = ?", audit.TypeKey); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if lines[1] == 0 || lines[2] == 0 || lines[3] != 2 {
 		t.Errorf("void: checkpoints by their lines %v", lines)
