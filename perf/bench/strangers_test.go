@@ -110,7 +110,8 @@ func (d *service) asWriter(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	for _, sql := range []string{"CREATE ROLE bench_writer LOGIN PASSWORD 'writer'",
+	for _, sql := range []string{"DO 'BEGIN CREATE ROLE bench_writer LOGIN PASSWORD ''writer''; " +
+		"EXCEPTION WHEN duplicate_object THEN NULL; END'", // of an earlier section
 		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO bench_writer"} {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
