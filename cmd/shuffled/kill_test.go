@@ -20,7 +20,7 @@ import (
 
 var kills = flag.Int("kills", 30, "how often the kill test kills the daemon, on each store")
 
-// TestKill kills the daemon with SIGKILL at random moments under 8 remote, half of which
+// TestKill kills the daemon with SIGKILL at random moments under 8 clients, half of which
 // send batches. Whatever was acknowledged must be there with the same bytes, every request
 // that was cut off must resolve when it is repeated, and serials have no gap. A batch that
 // was cut off between its rounds answers for the first as before.
@@ -41,8 +41,9 @@ func TestKill(t *testing.T) {
 
 func killTest(t *testing.T, d *daemon) {
 	clients := make([]*killClient, 8)
+	var answers atomic.Int64
 	for i := range clients {
-		clients[i] = &killClient{d: d, name: fmt.Sprintf("c%d", i), batches: i%2 == 1}
+		clients[i] = &killClient{d: d, name: fmt.Sprintf("c%d", i), batches: i%2 == 1, answers: &answers}
 	}
 	cut := 0
 	for range *kills {
@@ -55,7 +56,12 @@ func killTest(t *testing.T, d *daemon) {
 		for _, c := range clients {
 			wg.Go(func() { c.play(&stop) })
 		}
-		// A random moment: time is the experiment here, no condition is waited for.
+		// A random moment after some answers, for a busy machine gives few in a time: time is
+		// the experiment here.
+		limit := time.Now().Add(time.Minute)
+		for enough := answers.Load() + rand.Int64N(20); answers.Load() < enough && time.Now().Before(limit); {
+			time.Sleep(time.Millisecond)
+		}
 		time.Sleep(time.Duration(20+rand.IntN(180)) * time.Millisecond)
 		d.kill()
 		stop.Store(true)
@@ -112,6 +118,7 @@ type killClient struct {
 	pending *call
 	done    []call
 	failure string
+	answers *atomic.Int64 // of all clients
 }
 
 func (c *killClient) play(stop *atomic.Bool) {
@@ -139,6 +146,7 @@ func (c *killClient) step() bool {
 	}
 	c.pending.answer = answer
 	c.done = append(c.done, *c.pending)
+	c.answers.Add(1)
 	if c.n%4 == 1 && !c.batches {
 		var s struct{ ID uint64 }
 		if err := json.Unmarshal(answer, &s); err != nil {

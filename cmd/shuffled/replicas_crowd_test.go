@@ -190,7 +190,7 @@ type gambler struct {
 	home int // the daemon that it asks first
 	at   int // the daemon that it asked last
 	n    int // hands begun
-	took int // attempts of the last request
+	took int // how often the last request was sent
 }
 
 // hand plays a hand and reports whether all of it was acknowledged.
@@ -267,15 +267,15 @@ func (c *gambler) failed(format string, args ...any) bool {
 // each failure.
 func (c *gambler) call(path, key, body string, answer any) bool {
 	var last string
+	c.took = 0
 	for n := range c.attempts {
 		if n > 0 {
 			c.again.Add(1)
 			c.at = (c.at + 1) % len(c.daemons)
 		}
-		c.took = n + 1
 		for most := c.most.Load(); most < int64(n+1) && !c.most.CompareAndSwap(most, int64(n+1)); most = c.most.Load() {
 		}
-		b, err := c.try(c.daemons[c.at].url+path, key, body)
+		b, err := c.untilTaken(c.daemons[c.at].url+path, key, body)
 		if err == nil {
 			err = json.Unmarshal(b, answer)
 		}
@@ -320,6 +320,18 @@ func (c *gambler) twice(n int, path, key, body string, answer any) bool {
 	return true
 }
 
+// untilTaken sends a request to one daemon until the daemon does not say that it is
+// overloaded, as clients do: on a busy machine that is no failure.
+func (c *gambler) untilTaken(url, key, body string) (b []byte, err error) {
+	for until := time.Now().Add(requestLimit); ; time.Sleep(time.Second) { // Retry-After
+		c.took++
+		if b, err = c.try(url, key, body); err == nil || !strings.Contains(err.Error(), `"code":"overloaded"`) ||
+			time.Now().After(until) {
+			return b, err
+		}
+	}
+}
+
 func (c *gambler) try(url, key, body string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, url, bytes.NewReader([]byte(body)))
 	if err != nil {
@@ -339,8 +351,8 @@ func (c *gambler) try(url, key, body string) ([]byte, error) {
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%d %s", resp.StatusCode, b)
 	}
-	for _, r := range results(b) {
-		if r.Status != http.StatusOK {
+	for _, r := range results(b) { // what follows on the first that failed fails, too
+		if err == nil && r.Status != http.StatusOK {
 			err = fmt.Errorf("an operation: %d %s", r.Status, r.Body)
 		}
 	}

@@ -93,7 +93,7 @@ func TestReplicaPaused(t *testing.T) {
 			c := &crowd{replicas: r, name: "c", attempts: 1}
 			at := func(daemon int, name string) *gambler { return &gambler{crowd: c, home: daemon, name: name} }
 			mine, other := at(1, "mine"), at(0, "other")
-			for range 3 {
+			for range 4 { // the fourth is sent to both, and none of the next eleven is
 				mine.hand()
 				other.hand()
 			}
@@ -118,7 +118,7 @@ func TestReplicaPaused(t *testing.T) {
 			if text == headLock {
 				g.open() // so it has read a head that is then old
 			}
-			for range 10 { // fewer than until one is sent to both
+			for range 10 {
 				other.hand()
 			}
 			if text != headLock {
