@@ -350,6 +350,8 @@ func (b *badEntries) addMixesAndDeals() {
 	add("513 runs", malformed, "runs", func(d *refDeal) { d.Runs = slices.Repeat(d.Runs, 513) })
 	add("a run of no cards", malformed, "run count", func(d *refDeal) { d.Runs[0].Cards = 0 })
 	add("past the last place of any shuffle", malformed, "runs", func(d *refDeal) { d.First = 4095 })
+	add("past the last place of any shuffle, of purpose 7", malformed, "runs",
+		func(d *refDeal) { d.First, d.Runs[0].Purpose = 4095, 7 })
 	add("4,097 cards in one run", malformed, "runs", func(d *refDeal) { d.Runs[0].Cards = 4097 })
 	add("first place 4,096", malformed, "runs", func(d *refDeal) { d.First, d.Runs[0].Cards = 4096, 1 })
 	add("purpose 0", malformed, "purpose", func(d *refDeal) { d.Runs[0].Purpose = 0 })

@@ -155,14 +155,15 @@ def deal(reader, passed_over):
     body["runs"] = []
     end = body["first_place"]
     for _ in range(reader.u16("runs", low=1, high=512)):
-        run = {"cards": reader.u16("run count", low=1), "purpose": reader.u8("purpose")}
+        run = {"cards": reader.u16("run count", low=1)}
+        end += run["cards"]
+        if end > 4096:  # before the purpose is read: what is wrong first counts (SPEC 1.4)
+            raise Malformed("runs")
+        run["purpose"] = reader.u8("purpose")
         codes.check("purpose", run["purpose"], "purpose", passed_over)
         run["recipient"] = reader.name_or_empty("recipient")
         run["public"] = reader.flag("public")
         body["runs"].append(run)
-        end += run["cards"]
-        if end > 4096:
-            raise Malformed("runs")
     body["runs_bytes"] = reader.data[start:reader.position]
     body.update(extensions(reader, "deal_extension", passed_over,
                            {"asked": asked, "blind": blind}))

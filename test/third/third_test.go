@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -80,30 +84,23 @@ func TestMutants(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	dir, count, differ, unchecked := t.TempDir(), 0, 0, 0
+	count, differ, unchecked := 0, 0, 0
 	verdicts := map[string]int{}
-	lines := bufio.NewScanner(out)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		var m judged
-		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			t.Fatal(err)
-		}
-		ours := verify(t, program, dir, m)
+	for m := range verified(t, program, out) {
 		count++
-		verdicts[ours["verdict"].(string)]++
-		if beacon(ours) {
+		verdicts[m.ours["verdict"].(string)]++
+		if beacon(m.ours) {
 			unchecked++
 			continue
 		}
-		if difference := compare(ours, m.Verdict); difference != "" {
+		if difference := compare(m.ours, m.Verdict); difference != "" {
 			if differ++; differ <= 20 {
 				t.Errorf("%s: %s", m.Name, difference)
-				keep(t, m)
+				keep(t, m.judged)
 			}
 		}
 	}
-	if err := errors.Join(lines.Err(), cmd.Wait()); err != nil {
+	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d mutants of seed %d, verdicts %v: %d differ, %d rest on a beacon, which the third verifier does not check",
@@ -128,14 +125,57 @@ func shuffled(t *testing.T) string {
 	return program
 }
 
+// A both is a mutant with the verdicts of both verifiers.
+type both struct {
+	judged
+	ours map[string]any
+}
+
+// verified adds to each mutant, a line of out, what shuffled verify says of it, on every core.
+// The channel is closed after the last.
+func verified(t *testing.T, program string, out io.Reader) <-chan both {
+	read, done := make(chan judged), make(chan both)
+	var workers sync.WaitGroup
+	for range runtime.NumCPU() {
+		dir := t.TempDir()
+		workers.Go(func() {
+			for m := range read {
+				ours, err := verify(program, dir, m)
+				if err != nil {
+					t.Errorf("%s: %v", m.Name, err)
+					continue
+				}
+				done <- both{m, ours}
+			}
+		})
+	}
+	go func() {
+		defer close(done)
+		defer workers.Wait()
+		defer close(read)
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 64<<20)
+		for lines.Scan() {
+			var m judged
+			if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
+				t.Error(err)
+				continue
+			}
+			read <- m
+		}
+		if err := lines.Err(); err != nil {
+			t.Error(err)
+		}
+	}()
+	return done
+}
+
 // verify is what shuffled verify --json says of a mutant.
-func verify(t *testing.T, program, dir string, m judged) map[string]any {
-	t.Helper()
+func verify(program, dir string, m judged) (map[string]any, error) {
+	var unwritten error
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		unwritten = errors.Join(unwritten, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	args := []string{"verify", write("file", string(m.File)), "--json"}
@@ -157,16 +197,19 @@ func verify(t *testing.T, program, dir string, m judged) map[string]any {
 	for i, a := range m.Trust.Auditors {
 		args = append(args, "--auditor="+write("auditor"+strconv.Itoa(i), a+"\n"))
 	}
+	if unwritten != nil {
+		return nil, unwritten
+	}
 	out, err := exec.Command(program, args...).Output()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
+		return nil, err
 	}
 	var verdict map[string]any
 	if err := json.Unmarshal(out, &verdict); err != nil || verdict["verdict"] == nil {
-		t.Fatalf("%s: shuffled verify printed %q: %v", m.Name, out, err)
+		return nil, fmt.Errorf("shuffled verify printed %q: %v", out, err)
 	}
-	return verdict
+	return verdict, nil
 }
 
 // beacon tells whether a verdict rests on the value of a beacon: the third verifier has no BLS.
