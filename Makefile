@@ -138,19 +138,19 @@ third-all: third
 RACE = bundle codealer dealer entropy follow httpapi ledger monitor witness
 RACE_SKIP = ^(TestLegalityAgreesWithModel|TestLong|TestManyDeals|TestEncryptedFiles|TestWitnessFiles|TestAuditorFiles)$$
 race:
-	CGO_ENABLED=1 go test -race -short -skip '$(RACE_SKIP)' $(RACE:%=./internal/%)
+	CGO_ENABLED=1 go test -timeout 20m -race -short -skip '$(RACE_SKIP)' $(RACE:%=./internal/%)
 
 # Every package except internal/process, which measures memory: the detector takes
 # several times as much. The packages of RACE_SHORT work in few goroutines.
-RACE_SHORT = audit fsck inspect keys shuffle
+RACE_SHORT = audit fsck inspect keys shuffle verify
 RACE_LONG = $(filter-out shuffled/internal/process $(RACE_SHORT:%=shuffled/internal/%),$(shell go list ./internal/...))
 # The answers of 4,096 deals do not fit the default deadlines under the detector.
 RACE_SLOW = ^(TestManyDeals)$$
 RACE_LAB = . ./alarms ./battery ./controls ./exact ./kit ./labreport
 race-all:
-	CGO_ENABLED=1 go test -race -skip '$(RACE_SLOW)' $(RACE_LONG)
-	CGO_ENABLED=1 go test -race -short -skip '$(RACE_SKIP)' $(RACE_SHORT:%=./internal/%)
-	CGO_ENABLED=1 go test -C lab -race -short -skip '$(RACE_SKIP)' $(RACE_LAB)
+	CGO_ENABLED=1 go test -timeout 20m -race -skip '$(RACE_SLOW)' $(RACE_LONG)
+	CGO_ENABLED=1 go test -timeout 20m -race -short -skip '$(RACE_SKIP)' $(RACE_SHORT:%=./internal/%)
+	CGO_ENABLED=1 go test -C lab -timeout 20m -race -short -skip '$(RACE_SKIP)' $(RACE_LAB)
 	CGO_ENABLED=1 go test -C perf -race ./load ./bench ./growth ./failover
 
 # The same commit gives the same release: two of them with empty caches, compared, and one
