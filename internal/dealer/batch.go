@@ -3,6 +3,7 @@ package dealer
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -43,6 +44,17 @@ func (e *RoundsError) Error() string {
 		"what is appended at once", e.Operation)
 }
 
+// NoShuffleError refuses an operation on the shuffle of an earlier operation that was
+// refused itself, for the cause.
+type NoShuffleError struct {
+	Operation int // the earlier one
+	Cause     error
+}
+
+func (e *NoShuffleError) Error() string {
+	return fmt.Sprintf("operation %d made no shuffle: %v", e.Operation, e.Cause)
+}
+
 // Batch answers each operation as the request that it is, in their order, and appends
 // together what may stand in one append. What needs an earlier one's entry goes in the
 // next round. Await waits for the witnesses of a commit. With together, all operations
@@ -65,11 +77,10 @@ func (d *Dealer) Batch(ctx context.Context, actor audit.Actor, ops []Operation, 
 		switch {
 		case len(p.early) > 0 && (together || len(p.now) == 0):
 			if err := await(b.newest(p.early)); err != nil {
-				b.refuse(p.early, err)
 				if together {
-					b.refuse(without(left, p.early), ErrTogether)
-					return b.results, nil
+					b.refuse(left, ErrTogether)
 				}
+				b.refuse(p.early, err)
 			}
 		case together && len(p.later) > 0:
 			return nil, &RoundsError{p.later[0]}
@@ -77,7 +88,7 @@ func (d *Dealer) Batch(ctx context.Context, actor audit.Actor, ops []Operation, 
 			r := &round{ctx: ctx, ledger: d.cfg.Ledger, together: together}
 			r.run(len(p.now), func(ctx context.Context, at int) error { return b.do(ctx, p.now[at]) })
 		}
-		left = b.undone(left)
+		left = slices.DeleteFunc(left, func(i int) bool { return b.done[i] })
 	}
 	return b.results, nil
 }
@@ -106,7 +117,7 @@ func (b *batch) do(ctx context.Context, i int) error {
 	case op.Draws != nil:
 		answer, err = b.made(i)(b.Dealer.Draws(ctx, b.actor, op.Key, *op.Draws))
 	case id == 0:
-		err = &RequestError{"shuffle", fmt.Sprintf("must be an operation that made a shuffle, and operation %d did not", op.Of)}
+		err = &NoShuffleError{op.Of, b.results[op.Of].Err}
 	case op.Mix != nil:
 		answer, err = b.Dealer.Mix(ctx, b.actor, id, *op.Mix)
 	case op.Deal != nil:
@@ -141,33 +152,12 @@ func (b *batch) refuse(list []int, err error) {
 	}
 }
 
-func (b *batch) undone(list []int) (left []int) {
-	for _, i := range list {
-		if !b.done[i] {
-			left = append(left, i)
-		}
-	}
-	return left
-}
-
 // newest returns the largest id that the operations are of.
 func (b *batch) newest(list []int) (id uint64) {
 	for _, i := range list {
 		id = max(id, b.ids[i])
 	}
 	return id
-}
-
-// without returns list without what is in out, both ascending.
-func without(list, out []int) (rest []int) {
-	for _, i := range list {
-		if len(out) > 0 && out[0] == i {
-			out = out[1:]
-			continue
-		}
-		rest = append(rest, i)
-	}
-	return rest
 }
 
 // Places returns how many places the operation commits or deals, as far as the request

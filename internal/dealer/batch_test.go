@@ -43,7 +43,7 @@ func (tb *table) singly(ops []dealer.Operation) []dealer.Result {
 			s, err = tb.Draws(ctx, by, op.Key, *op.Draws)
 			answer, ids[i] = s, s.ID
 		case id == 0:
-			err = &dealer.RequestError{Field: "shuffle"}
+			err = &dealer.NoShuffleError{Operation: op.Of, Cause: results[op.Of].Err}
 		case op.Mix != nil:
 			answer, err = tb.Mix(ctx, by, id, *op.Mix)
 		case op.Deal != nil:
@@ -64,7 +64,10 @@ func (tb *table) singly(ops []dealer.Operation) []dealer.Result {
 func told(r dealer.Result) string {
 	var illegal *audit.Illegal
 	var wrong *dealer.RequestError
+	var lacking *dealer.NoShuffleError
 	switch {
+	case errors.As(r.Err, &lacking):
+		return fmt.Sprint("lacks ", lacking.Operation, told(dealer.Result{Err: lacking.Cause}))
 	case errors.As(r.Err, &illegal):
 		return "rule " + illegal.Code
 	case errors.As(r.Err, &wrong):

@@ -64,7 +64,10 @@ func TestOperationForNow(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/v1/main/batch", nil)
 	c := &call{w: s.api.record(httptest.NewRecorder(), r), r: r}
 	for err, want := range map[error]int{ledger.ErrOverloaded: retryAfter, ledger.ErrUnknownOutcome: retryAfter,
-		ledger.ErrFrozen: 0, dealer.ErrRepeated: 0} {
+		ledger.ErrFrozen: 0, dealer.ErrRepeated: 0,
+		&dealer.NoShuffleError{Cause: ledger.ErrOverloaded}:                                retryAfter,
+		&dealer.NoShuffleError{Cause: &dealer.NoShuffleError{Cause: ledger.ErrOverloaded}}: retryAfter,
+		&dealer.NoShuffleError{Cause: dealer.ErrKeyReused}:                                 0} {
 		got, failed := s.api.result(c, dealer.Result{Err: err}, nil)
 		if failed != nil || value(got.RetryAfter) != want || got.Status < 400 {
 			t.Errorf("%v: %d after %d, %v", err, got.Status, value(got.RetryAfter), failed)
@@ -103,6 +106,10 @@ func TestBadOperations(t *testing.T) {
 			t.Errorf("%s: its neighbours are %d and %d", c.op, results[0].Status, results[2].Status)
 		}
 	}
+	results := s.sendBatch(t, fmt.Sprintf(good, "two words"), `{"op":"deal","shuffle":{"op":0},"body":`+twoHands+`}`)
+	if body := string(results[1].Body); results[1].Status != 422 || !strings.Contains(body, "operation 0 did not") {
+		t.Errorf("a deal from what no operation made: %d %s", results[1].Status, body)
+	}
 	size := s.ledger.Live().Size
 	one := fmt.Sprintf(good, "whole")
 	for body, field := range map[string]string{
@@ -117,7 +124,7 @@ func TestBadOperations(t *testing.T) {
 	}
 	hand := one + `,{"op":"deal","shuffle":{"op":0},"body":` + twoHands + `}`
 	s.post("/v1/main/batch", "", `{"operations":[`+hand+`],"all_or_none":true}`).want(t, CodeAllOrNone, "operations[1]")
-	results := read[Batch](t, s.post("/v1/main/batch", "",
+	results = read[Batch](t, s.post("/v1/main/batch", "",
 		`{"operations":[`+one+`,{"op":"draw","key":"d","body":{"table":"u","ranges":[]}}],"all_or_none":true}`)).Results
 	if results[0].Status != 409 || results[1].Status/100 != 4 {
 		t.Errorf("all or none: %d and %d", results[0].Status, results[1].Status)

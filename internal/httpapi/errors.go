@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -89,9 +90,16 @@ func translate(method string, err error) *refusal {
 	var request *dealer.RequestError
 	var illegal *audit.Illegal
 	var statement *dealer.StatementError
+	var lacking *dealer.NoShuffleError
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.As(err, &lacking):
+		if cause := translate(method, lacking.Cause); problems[cause.code].Retry {
+			return cause // a repeat may make the shuffle, and answer both
+		}
+		return &refusal{code: CodeInvalidRequest, field: "shuffle", rule: fmt.Sprintf(
+			"must be an operation that made a shuffle, and operation %d did not", lacking.Operation)}
 	case errors.As(err, &request):
 		return &refusal{code: CodeInvalidRequest, field: request.Field, rule: request.Rule}
 	case errors.As(err, &statement):
