@@ -144,9 +144,11 @@ func unknownOutcome(t *testing.T, r request, written, stops bool) {
 
 	u.armed.Store(false)
 	tb.restart()
-	// Events are the daemon's: its start, and on a busy machine an alarm.
-	if n := withoutEvents(tb.entries()[size:]); stops && !written && n > 0 || written && n < r.entries {
-		t.Errorf("%d entries of the request stand", n)
+	// Events are the daemon's: its start, and on a busy machine an alarm. A daemon that runs
+	// on asks the store again, which may then write what it had not.
+	stand := withoutEvents(tb.entries()[size:])
+	if stops && !written && stand > 0 || written && stand < r.entries {
+		t.Errorf("%d entries of the request stand", stand)
 	}
 	first, err := send(t.Context())
 	if err != nil {
@@ -156,8 +158,8 @@ func unknownOutcome(t *testing.T, r request, written, stops bool) {
 	if diff := cmp.Diff(first, again, sameAnswer); diff != "" || err != nil {
 		t.Errorf("sent a third time: %v %s", err, diff)
 	}
-	if saysRepeated(t, first) != written || !saysRepeated(t, again) {
-		t.Errorf("repeated: %v, and then %v; written: %v", saysRepeated(t, first), saysRepeated(t, again), written)
+	if saysRepeated(t, first) != (stand > 0) || !saysRepeated(t, again) {
+		t.Errorf("repeated: %v, and then %v; %d entries stood", saysRepeated(t, first), saysRepeated(t, again), stand)
 	}
 	if n := withoutEvents(tb.entries()[size:]); n != r.entries {
 		t.Errorf("%d entries stand, want %d", n, r.entries)
