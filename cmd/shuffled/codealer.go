@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -85,68 +84,42 @@ func (h *house) openCoDealers(peers []codealer.Peer, l *ledger.Ledger, clearFor 
 		Asks: h.cfg.Limits.Asks, Peers: peers, Log: h.log, Now: time.Now})
 }
 
-// coDealerFigures shows what deals wait for, from when its ledger is open.
-type coDealerFigures struct{ house atomic.Pointer[house] }
-
 var (
-	coDealerLabels = []string{"ledger", "co_dealer"}
-	coDealerAsked  = coDealerDesc("shuffled_co_dealer_asked_total", "Deals that the co-dealer was asked for.")
-	coDealerFailed = coDealerDesc("shuffled_co_dealer_failed_total",
-		"Deals that the co-dealer did not answer, or by what does not hold.")
-	coDealerWaited = coDealerDesc("shuffled_co_dealer_answer_seconds_total",
-		"How long the co-dealer's answers that hold took, from the request to the cosigned deal, all together.")
-	coDealerRefused = coDealerDesc("shuffled_co_dealer_refused_total", "Deals that the co-dealer refused for good.")
-	coDealerWaiting = coDealerDesc("shuffled_co_dealer_waiting", "Deals that wait for the co-dealer now.")
-	coDealerOrders  = coDealerDesc("shuffled_co_dealer_orders",
-		"Orders of the co-dealer that were made ahead and are not used.")
-	coDealerForked = coDealerDesc("shuffled_co_dealer_forked",
-		"1 if the co-dealer showed two histories, and nobody cleared it.")
-	orderConflicts = prometheus.NewDesc("shuffled_order_conflicts_total",
-		"Requests of houses for places of an order that another request was given.", []string{"ledger"}, nil)
+	coDealerAsked = counter("shuffled_co_dealer_asked_total", "Deals that the co-dealer was asked for.",
+		"ledger", "co_dealer")
+	coDealerFailed = counter("shuffled_co_dealer_failed_total",
+		"Deals that the co-dealer did not answer, or by what does not hold.", "ledger", "co_dealer")
+	coDealerWaited = counter("shuffled_co_dealer_answer_seconds_total",
+		"How long the co-dealer's answers that hold took, from the request to the cosigned deal, all together.",
+		"ledger", "co_dealer")
+	coDealerRefused = counter("shuffled_co_dealer_refused_total", "Deals that the co-dealer refused for good.",
+		"ledger", "co_dealer")
+	coDealerWaiting = gauge("shuffled_co_dealer_waiting", "Deals that wait for the co-dealer now.",
+		"ledger", "co_dealer")
+	coDealerOrders = gauge("shuffled_co_dealer_orders", "Orders of the co-dealer that were made ahead and are not used.",
+		"ledger", "co_dealer")
+	coDealerForked = gauge("shuffled_co_dealer_forked",
+		"1 if the co-dealer showed two histories, and nobody cleared it.", "ledger", "co_dealer")
+	orderConflicts = counter("shuffled_order_conflicts_total",
+		"Requests of houses for places of an order that another request was given.", "ledger")
 )
 
-func coDealerDesc(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc(name, help, coDealerLabels, nil)
-}
-
-// Describe tells the names.
-func (*coDealerFigures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{coDealerAsked, coDealerFailed, coDealerRefused, coDealerWaiting,
-		coDealerWaited, coDealerOrders, coDealerForked, orderConflicts} {
-		to <- d
+// collectCoDealers sends what the deals of the ledger wait for, and what its own orders were asked for twice.
+func collectCoDealers(to chan<- prometheus.Metric, l *openedLedger) {
+	name := l.ledger().Info().Name
+	if l.dealer.Orders() {
+		orderConflicts.show(to, float64(l.dealer.Conflicts()), name)
 	}
-}
-
-// Collect tells the figures.
-func (c *coDealerFigures) Collect(to chan<- prometheus.Metric) {
-	h := c.house.Load()
-	if h == nil {
+	if l.way == nil {
 		return
 	}
-	for _, l := range h.open() {
-		name := l.ledger().Info().Name
-		if l.dealer.Orders() {
-			to <- prometheus.MustNewConstMetric(orderConflicts, prometheus.CounterValue, float64(l.dealer.Conflicts()),
-				name)
-		}
-		if l.way == nil {
-			continue
-		}
-		for _, f := range l.way.Figures() {
-			show := func(d *prometheus.Desc, kind prometheus.ValueType, v float64) {
-				to <- prometheus.MustNewConstMetric(d, kind, v, name, f.Origin)
-			}
-			show(coDealerAsked, prometheus.CounterValue, float64(f.Asked))
-			show(coDealerFailed, prometheus.CounterValue, float64(f.Failed))
-			show(coDealerRefused, prometheus.CounterValue, float64(f.Refused))
-			show(coDealerWaited, prometheus.CounterValue, f.Waited.Seconds())
-			show(coDealerWaiting, prometheus.GaugeValue, float64(f.UnderWay))
-			show(coDealerOrders, prometheus.GaugeValue, float64(f.Orders))
-			forked := 0.0
-			if f.Forked {
-				forked = 1
-			}
-			show(coDealerForked, prometheus.GaugeValue, forked)
-		}
+	for _, f := range l.way.Figures() {
+		coDealerAsked.show(to, float64(f.Asked), name, f.Origin)
+		coDealerFailed.show(to, float64(f.Failed), name, f.Origin)
+		coDealerRefused.show(to, float64(f.Refused), name, f.Origin)
+		coDealerWaited.show(to, f.Waited.Seconds(), name, f.Origin)
+		coDealerWaiting.show(to, float64(f.UnderWay), name, f.Origin)
+		coDealerOrders.show(to, float64(f.Orders), name, f.Origin)
+		coDealerForked.show(to, asNumber(f.Forked), name, f.Origin)
 	}
 }

@@ -28,26 +28,23 @@ type machine struct {
 
 // sight is what was seen at one look: what could not be found out is absent.
 type sight struct {
-	figures map[*prometheus.Desc]float64
+	figures map[figure]float64
 	health  httpapi.Health
 }
 
-func hostFigure(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc(name, help, nil, nil)
-}
-
 var (
-	filesOpen   = hostFigure("shuffled_host_open_files", "Files and connections that this process has open.")
-	filesLimit  = hostFigure("shuffled_host_open_files_limit", "Files and connections that it may have open.")
-	memoryUsed  = hostFigure("shuffled_host_memory_bytes", "Memory of the machine that this process has.")
-	memoryLimit = hostFigure("shuffled_host_memory_limit_bytes", "Memory that the cgroup allows, or that the machine has.")
-	diskFree    = hostFigure("shuffled_host_data_free_bytes", "Bytes that may be written below the data directory.")
-	clockKept   = hostFigure("shuffled_host_clock_synchronised", "1 while the kernel knows that a time service keeps the clock.")
+	filesOpen   = gauge("shuffled_host_open_files", "Files and connections that this process has open.")
+	filesLimit  = gauge("shuffled_host_open_files_limit", "Files and connections that it may have open.")
+	memoryUsed  = gauge("shuffled_host_memory_bytes", "Memory of the machine that this process has.")
+	memoryLimit = gauge("shuffled_host_memory_limit_bytes", "Memory that the cgroup allows, or that the machine has.")
+	diskFree    = gauge("shuffled_host_data_free_bytes", "Bytes that may be written below the data directory.")
+	clockKept   = gauge("shuffled_host_clock_synchronised",
+		"1 while the kernel knows that a time service keeps the clock.")
 
-	tlsEnds = prometheus.NewDesc("shuffled_tls_not_after_timestamp_seconds",
-		"Earliest end of a certificate of the listener's chain, or of the authorities of clients.", []string{"of"}, nil)
-	tlsRefused = prometheus.NewDesc("shuffled_tls_refused_total",
-		"How often TLS files were read that do not hold, so that those before stay in use.", nil, nil)
+	tlsEnds = gauge("shuffled_tls_not_after_timestamp_seconds",
+		"Earliest end of a certificate of the listener's chain, or of the authorities of clients.", "of")
+	tlsRefused = counter("shuffled_tls_refused_total",
+		"How often TLS files were read that do not hold, so that those before stay in use.")
 )
 
 // newMachine looks at the host for the first time, and logs what is not as it should be.
@@ -89,7 +86,7 @@ func (m *machine) Health() httpapi.Health {
 
 // look sees how the host is. A disk that does not answer keeps it, and nobody else, waiting.
 func (m *machine) look() {
-	s := &sight{figures: map[*prometheus.Desc]float64{}}
+	s := &sight{figures: map[figure]float64{}}
 	warn := func(format string, args ...any) {
 		s.health.Warnings = append(s.health.Warnings, fmt.Sprintf(format, args...))
 	}
@@ -124,10 +121,8 @@ func (m *machine) look() {
 		}
 	}
 	if kept, err := process.ClockSynchronised(); err == nil {
-		s.figures[clockKept] = 0
-		if kept {
-			s.figures[clockKept] = 1
-		} else {
+		s.figures[clockKept] = asNumber(kept)
+		if !kept {
 			warn("no time service keeps the clock, as far as the kernel knows: entries carry its time")
 		}
 	}
@@ -139,21 +134,13 @@ func (m *machine) look() {
 	}
 }
 
-// Describe names the figures.
-func (m *machine) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{filesOpen, filesLimit, memoryUsed, memoryLimit, diskFree, clockKept, tlsEnds,
-		tlsRefused} {
-		to <- d
-	}
-}
-
-// Collect tells the figures of the last look.
-func (m *machine) Collect(to chan<- prometheus.Metric) {
-	for d, v := range m.seen.Load().figures {
-		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
+// collect sends the figures of the last look.
+func (m *machine) collect(to chan<- prometheus.Metric) {
+	for f, v := range m.seen.Load().figures {
+		f.show(to, v)
 	}
 	for of, end := range m.Ends() {
-		to <- prometheus.MustNewConstMetric(tlsEnds, prometheus.GaugeValue, float64(end.Unix()), of)
+		tlsEnds.show(to, float64(end.Unix()), of)
 	}
-	to <- prometheus.MustNewConstMetric(tlsRefused, prometheus.CounterValue, float64(m.Refused()))
+	tlsRefused.show(to, float64(m.Refused()))
 }

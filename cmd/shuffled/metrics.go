@@ -1,96 +1,165 @@
 package main
 
 import (
+	"maps"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"shuffled/internal/entropy"
 	"shuffled/internal/monitor"
+	"shuffled/internal/selftest"
 )
 
-// generator shows the figures of the generator and of what came out of it, from
-// when it is started.
-type generator struct {
-	source  atomic.Pointer[entropy.Source]
-	monitor atomic.Pointer[monitor.Monitor]
+// figure is a metric whose value is found out when /metrics is read.
+type figure struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
 }
 
-func (g *generator) stats() (s entropy.Stats) {
-	if source := g.source.Load(); source != nil {
-		s = source.Stats()
-	}
-	return s
+// allFigures are the figures of the daemon. Nothing is added after the package is initialised.
+var allFigures []figure
+
+func counter(name, help string, labels ...string) figure {
+	return newFigure(prometheus.CounterValue, name, help, labels)
 }
 
-func (g *generator) latched() float64 {
-	if source := g.source.Load(); source != nil {
-		if _, ok := source.Latched(); ok {
-			return 1
-		}
+func gauge(name, help string, labels ...string) figure {
+	return newFigure(prometheus.GaugeValue, name, help, labels)
+}
+
+func newFigure(kind prometheus.ValueType, name, help string, labels []string) figure {
+	f := figure{prometheus.NewDesc(name, help, labels, nil), kind}
+	allFigures = append(allFigures, f)
+	return f
+}
+
+// show sends the value to the reader.
+func (f figure) show(to chan<- prometheus.Metric, v float64, labels ...string) {
+	to <- prometheus.MustNewConstMetric(f.desc, f.kind, v, labels...)
+}
+
+// asNumber is 1 for true and 0 for false.
+func asNumber(b bool) float64 {
+	if b {
+		return 1
 	}
 	return 0
 }
 
-func (g *generator) collectors() []prometheus.Collector {
-	counter := func(name, help string, read func(entropy.Stats) uint64) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "shuffled", Subsystem: "entropy", Name: name,
-			Help: help},
-			func() float64 { return float64(read(g.stats())) })
-	}
-	return []prometheus.Collector{
-		counter("tapes_total", "Tapes drawn and tested.", func(s entropy.Stats) uint64 { return s.Tapes }),
-		counter("bytes_total", "Bytes of those tapes.", func(s entropy.Stats) uint64 { return s.Bytes }),
-		counter("failures_total", "Failed health tests and reads.", func(s entropy.Stats) uint64 { return s.Failures }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "shuffled", Subsystem: "entropy", Name: "latched",
-			Help: "1 while this daemon's generator is latched."}, g.latched),
-		windowFigures{g},
+// figures collects what the daemon knows of its host, generator, stores, webhooks and co-dealers. The API has
+// collectors of its own. Safe for concurrent use.
+type figures struct {
+	machine *machine
+	passed  selftest.Passed
+	started time.Time             // after the known-answer tests
+	house   atomic.Pointer[house] // nil until its generator runs
+	seconds prometheus.Histogram  // that the store took for a batch
+	entries prometheus.Histogram  // of the same batch
+}
+
+func newFigures(m *machine, passed selftest.Passed) *figures {
+	return &figures{machine: m, passed: passed, started: time.Now(),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "shuffled_store_append_seconds",
+			Help:    "Time that the store took for a batch which became durable at the first attempt.",
+			Buckets: []float64{.0002, .0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10},
+		}),
+		entries: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "shuffled_store_batch_entries", Help: "Entries of such a batch.",
+			Buckets: prometheus.ExponentialBuckets(1, 2, 11),
+		}),
 	}
 }
 
-// windowFigures collects the totals of the monitor: how much was counted, and how many
-// windows were judged, by p-value in classes. What was counted stays in it.
-type windowFigures struct{ g *generator }
+// appended notes a batch that a store wrote at the first attempt.
+func (f *figures) appended(took time.Duration, entries int) {
+	f.seconds.Observe(took.Seconds())
+	f.entries.Observe(float64(entries))
+}
 
-var (
-	outcomesWatched = prometheus.NewDesc("shuffled_monitor_outcomes_total",
-		"Orders and drawn values that were counted, by shape.", []string{"shape"}, nil)
-	outcomesUnwatched = prometheus.NewDesc("shuffled_monitor_unwatched_total",
-		"Orders and drawn values of shapes beyond those that are counted.", nil, nil)
-	outcomesWindows = prometheus.NewDesc("shuffled_monitor_windows_total",
-		"Windows that were judged, by p-value rounded up to p.", []string{"window", "p"}, nil)
-	outcomesFindings = prometheus.NewDesc("shuffled_monitor_findings_total",
-		"Windows at or below the level of a warning, or of a halt.", []string{"level"}, nil)
-)
+// collectors are what a registry takes.
+func (f *figures) collectors() []prometheus.Collector {
+	return []prometheus.Collector{f, f.seconds, f.entries}
+}
 
-// Describe tells the names.
-func (w windowFigures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{outcomesWatched, outcomesUnwatched, outcomesWindows, outcomesFindings} {
-		to <- d
+// Describe names the figures.
+func (f *figures) Describe(to chan<- *prometheus.Desc) {
+	for _, one := range allFigures {
+		to <- one.desc
 	}
 }
 
-// Collect tells the figures.
-func (w windowFigures) Collect(to chan<- prometheus.Metric) {
-	m := w.g.monitor.Load()
-	if m == nil {
+// Collect finds out the values, and sends them.
+func (f *figures) Collect(to chan<- prometheus.Metric) {
+	selfTests.show(to, float64(f.passed.Tests))
+	selfTested.show(to, float64(f.started.Unix()))
+	f.machine.collect(to)
+	h := f.house.Load()
+	collectEntropy(to, h)
+	if h == nil {
 		return
 	}
-	counter := func(d *prometheus.Desc, n uint64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
+	collectMonitor(to, h.monitor.Totals())
+	h.mu.Lock()
+	stores := maps.Clone(h.stores)
+	h.mu.Unlock()
+	for name, s := range stores {
+		collectStore(to, name, s)
 	}
-	t := m.Totals()
+	for _, l := range h.open() {
+		collectWebhooks(to, l)
+		collectCoDealers(to, l)
+	}
+}
+
+var (
+	selfTests = gauge("shuffled_selftest_tests",
+		"Known-answer tests that passed before this process opened a port.")
+	selfTested = gauge("shuffled_selftest_timestamp_seconds", "When they had passed.")
+
+	tapesDrawn   = counter("shuffled_entropy_tapes_total", "Tapes drawn and tested.")
+	tapeBytes    = counter("shuffled_entropy_bytes_total", "Bytes of those tapes.")
+	tapesFailed  = counter("shuffled_entropy_failures_total", "Failed health tests and reads.")
+	tapesStopped = gauge("shuffled_entropy_latched", "1 while this daemon's generator is latched.")
+	watched      = counter("shuffled_monitor_outcomes_total",
+		"Orders and drawn values that were counted, by shape.", "shape")
+	unwatched = counter("shuffled_monitor_unwatched_total",
+		"Orders and drawn values of shapes beyond those that are counted.")
+	judgedWindows = counter("shuffled_monitor_windows_total",
+		"Windows that were judged, by p-value rounded up to p.", "window", "p")
+	findings = counter("shuffled_monitor_findings_total",
+		"Windows at or below the level of a warning, or of a halt.", "level")
+)
+
+// collectEntropy sends the figures of the generator: zeros before there is one.
+func collectEntropy(to chan<- prometheus.Metric, h *house) {
+	var s entropy.Stats
+	latched := false
+	if h != nil {
+		s = h.entropy.Stats()
+		_, latched = h.entropy.Latched()
+	}
+	tapesDrawn.show(to, float64(s.Tapes))
+	tapeBytes.show(to, float64(s.Bytes))
+	tapesFailed.show(to, float64(s.Failures))
+	tapesStopped.show(to, asNumber(latched))
+}
+
+// collectMonitor sends totals only, of all outcomes: which outcome was counted stays in the monitor.
+func collectMonitor(to chan<- prometheus.Metric, t monitor.Totals) {
 	for _, s := range t.Watched {
-		counter(outcomesWatched, s.Outcomes, s.Shape)
+		watched.show(to, float64(s.Outcomes), s.Shape)
 	}
-	counter(outcomesUnwatched, t.Unwatched)
+	unwatched.show(to, float64(t.Unwatched))
 	for span, classes := range t.Windows {
 		for i, n := range classes {
-			counter(outcomesWindows, n, monitor.Span(span).String(),
+			judgedWindows.show(to, float64(n), monitor.Span(span).String(),
 				strconv.FormatFloat(monitor.Classes[i], 'g', -1, 64))
 		}
 	}
-	counter(outcomesFindings, t.Warnings, "warn")
-	counter(outcomesFindings, t.Halts, "halt")
+	findings.show(to, float64(t.Warnings), "warn")
+	findings.show(to, float64(t.Halts), "halt")
 }

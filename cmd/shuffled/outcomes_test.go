@@ -23,6 +23,7 @@ import (
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/monitor"
+	"shuffled/internal/selftest"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/store"
 	"shuffled/internal/term"
@@ -139,11 +140,10 @@ func (s *sandbox) until(n int) []audit.Event {
 // that are 0.
 func (s *sandbox) figures() map[string]float64 {
 	s.t.Helper()
-	g := new(generator)
-	g.source.Store(s.entropy)
-	g.monitor.Store(s.monitor)
+	shown := newFigures(newMachine(s.cfg, nil, 0, slog.New(slog.DiscardHandler)), selftest.Passed{})
+	shown.house.Store(s.house)
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(g.collectors()...)
+	registry.MustRegister(shown.collectors()...)
 	families, err := registry.Gather()
 	if err != nil {
 		s.t.Fatal(err)

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"shuffled/internal/build"
 	"shuffled/internal/selftest"
 	"shuffled/internal/term"
@@ -75,18 +73,4 @@ func testSelf(command string) (selftest.Passed, error) {
 	}
 	passed, err := selftest.Judge(selftest.Run())
 	return passed, term.Distrust(err)
-}
-
-// selfTested shows that the known-answer tests passed, and when.
-func selfTested(p selftest.Passed) []prometheus.Collector {
-	gauge := func(name, help string, v float64) prometheus.Collector {
-		g := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "shuffled", Subsystem: "selftest", Name: name,
-			Help: help})
-		g.Set(v)
-		return g
-	}
-	return []prometheus.Collector{
-		gauge("tests", "Known-answer tests that passed before this process opened a port.", float64(p.Tests)),
-		gauge("timestamp_seconds", "When they had passed.", float64(time.Now().Unix())),
-	}
 }

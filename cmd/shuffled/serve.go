@@ -125,11 +125,10 @@ func (c serveCmd) prepare(ctx context.Context, cfg *config.Config, step *step) e
 // readiness and, after the delay, no new requests, listeners, ledgers, stores.
 func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config, listener net.Listener,
 	m *machine, w words, passed selftest.Passed, log *slog.Logger) error {
-	figures, hooks, blind, stored := new(generator), new(webhookFigures), new(coDealerFigures), newStoreFigures()
-	w.appended = stored.appended
+	shown := newFigures(m, passed)
+	w.appended = shown.appended
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: build.This().Name(), Log: log,
-		Collectors: append(append(figures.collectors(), selfTested(passed)...), hooks, blind, m, stored),
-		Health:     m.Health})
+		Collectors: shown.collectors(), Health: m.Health})
 	if err != nil {
 		return err
 	}
@@ -161,13 +160,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	opening, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(run, cancel)() // a listener that fails ends the start, too
-	h, err := c.start(opening, cfg, api, w, log, func(h *house) {
-		figures.source.Store(h.entropy)
-		figures.monitor.Store(h.monitor)
-		hooks.house.Store(h)
-		blind.house.Store(h)
-		stored.house.Store(h)
-	})
+	h, err := c.start(opening, cfg, api, w, log, shown.house.Store)
 	url := scheme + "://" + listener.Addr().String()
 	switch {
 	case err == nil:

@@ -3,7 +3,6 @@ package main
 import (
 	"path/filepath"
 	"strconv"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -30,42 +29,22 @@ func (h *house) openWebhooks(c config.Ledger, of *openedLedger) (senders []*webh
 	return senders, nil
 }
 
-// webhookFigures shows how far each webhook is, from when its ledger is open. The configuration
-// names the hosts; the label webhook is the number of the address in its ledger's list, from 1.
-type webhookFigures struct{ house atomic.Pointer[house] }
-
+// The configuration names the hosts. The label webhook is the number of the address in its ledger's list, from 1.
 var (
-	webhookLabels = []string{"ledger", "host", "webhook"}
-	webhookBehind = prometheus.NewDesc("shuffled_webhook_behind_entries",
-		"Entries that were not sent to the webhook yet.", webhookLabels, nil)
-	webhookFailing = prometheus.NewDesc("shuffled_webhook_failing_seconds",
-		"For how long no delivery to the webhook succeeded; 0 if the newest try did.", webhookLabels, nil)
-	webhookFailed = prometheus.NewDesc("shuffled_webhook_failed_total",
-		"Tries to deliver to the webhook that did not succeed.", webhookLabels, nil)
+	webhookBehind = gauge("shuffled_webhook_behind_entries", "Entries that were not sent to the webhook yet.",
+		"ledger", "host", "webhook")
+	webhookFailing = gauge("shuffled_webhook_failing_seconds",
+		"For how long no delivery to the webhook succeeded; 0 if the newest try did.", "ledger", "host", "webhook")
+	webhookFailed = counter("shuffled_webhook_failed_total", "Tries to deliver to the webhook that did not succeed.",
+		"ledger", "host", "webhook")
 )
 
-// Describe tells the names.
-func (*webhookFigures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{webhookBehind, webhookFailing, webhookFailed} {
-		to <- d
-	}
-}
-
-// Collect tells the figures.
-func (w *webhookFigures) Collect(to chan<- prometheus.Metric) {
-	h := w.house.Load()
-	if h == nil {
-		return
-	}
-	for _, l := range h.open() {
-		for i, sender := range l.senders {
-			s := sender.Status()
-			show := func(d *prometheus.Desc, kind prometheus.ValueType, v float64) {
-				to <- prometheus.MustNewConstMetric(d, kind, v, s.Ledger, s.Host, strconv.Itoa(i+1))
-			}
-			show(webhookBehind, prometheus.GaugeValue, float64(s.Behind))
-			show(webhookFailing, prometheus.GaugeValue, s.Failing.Seconds())
-			show(webhookFailed, prometheus.CounterValue, float64(s.Failed))
-		}
+// collectWebhooks sends how far each webhook of the ledger is.
+func collectWebhooks(to chan<- prometheus.Metric, l *openedLedger) {
+	for i, sender := range l.senders {
+		s, number := sender.Status(), strconv.Itoa(i+1)
+		webhookBehind.show(to, float64(s.Behind), s.Ledger, s.Host, number)
+		webhookFailing.show(to, s.Failing.Seconds(), s.Ledger, s.Host, number)
+		webhookFailed.show(to, float64(s.Failed), s.Ledger, s.Host, number)
 	}
 }
