@@ -112,7 +112,7 @@ func rounds(relays []string) func(context.Context, uint64) ([48]byte, error) {
 // follow starts what goes on for a ledger until the house is closed.
 func (h *house) follow(s *openedLedger) {
 	h.writers.Go(func() { h.keepWriting(s) })
-	h.watches.Go(func() { h.expire(h.run, s.dealer) })
+	h.watches.Go(func() { every(h.run, expireEvery, func() { h.expire(h.run, s.dealer) }) })
 	h.watches.Go(func() { s.feed.Run(h.run) })
 	for _, sender := range s.senders {
 		h.watches.Go(func() { sender.Run(h.run) })
@@ -122,24 +122,26 @@ func (h *house) follow(s *openedLedger) {
 // expireEvery is how soon after its close-by a forgotten shuffle is closed.
 const expireEvery = 5 * time.Second
 
-// expire closes overdue shuffles of a ledger, except while it cannot be written: readiness
-// says why.
-func (h *house) expire(ctx context.Context, d *dealer.Dealer) {
-	tick := time.NewTicker(expireEvery)
+// every calls do at an interval until ctx ends.
+func every(ctx context.Context, interval time.Duration, do func()) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-		if d.Ledger().Ready() == nil {
-			h.expireIn(ctx, d)
+			do()
 		}
 	}
 }
 
-func (h *house) expireIn(ctx context.Context, d *dealer.Dealer) {
+// expire closes overdue shuffles of a ledger, unless the ledger cannot be written: readiness
+// says why.
+func (h *house) expire(ctx context.Context, d *dealer.Dealer) {
+	if d.Ledger().Ready() != nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	closed, err := d.Expire(ctx)

@@ -58,16 +58,7 @@ func newMachine(cfg *config.Config, c *serving.Certificates, memory uint64, log 
 // Watch looks again and again, and has the certificates read again, until ctx ends.
 func (m *machine) Watch(ctx context.Context) {
 	go m.Certificates.Watch(ctx) // ends with ctx
-	tick := time.NewTicker(serving.LookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			m.look()
-		}
-	}
+	every(ctx, serving.LookEvery, m.look)
 }
 
 // Health is what was seen at the last look, and what the certificates are now.

@@ -69,22 +69,15 @@ func paceCollector(ctx context.Context) {
 	}
 	percent := gcMost
 	debug.SetGCPercent(percent)
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-look.C:
-		}
+	every(ctx, time.Second, func() {
 		metrics.Read(sample)
 		next := gcPercent(sample[0].Value.Uint64())
 		if d := next - percent; d*10 > percent || -d*10 > percent { // each change stops the world for a moment
 			percent = next
 			debug.SetGCPercent(percent)
 		}
-	}
+	})
 }
 
 // gcPercent is the percent for so many bytes that are held.

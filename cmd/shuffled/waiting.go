@@ -28,8 +28,8 @@ type waiting struct {
 	mu    sync.Mutex
 	steps []*step // under way, in the order in which they began
 
-	ended chan struct{}
-	done  chan struct{}
+	run    sync.WaitGroup
+	cancel context.CancelFunc // of run
 }
 
 // step is one thing that the start waits for.
@@ -47,27 +47,16 @@ func newWaiting(log *slog.Logger, tell func(string)) *waiting {
 	if tell == nil {
 		tell = func(string) {}
 	}
-	w := &waiting{log: log, tell: tell, ended: make(chan struct{}), done: make(chan struct{})}
-	go w.run()
+	w := &waiting{log: log, tell: tell}
+	var ctx context.Context
+	ctx, w.cancel = context.WithCancel(context.Background())
+	w.run.Go(func() { every(ctx, sayAfter/2, w.say) })
 	return w
 }
 
-func (w *waiting) run() {
-	defer close(w.done)
-	look := time.NewTicker(sayAfter / 2)
-	defer look.Stop()
-	for {
-		select {
-		case <-w.ended:
-			return
-		case now := <-look.C:
-			w.say(now)
-		}
-	}
-}
-
 // say logs the steps that take long.
-func (w *waiting) say(now time.Time) {
+func (w *waiting) say() {
+	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range w.steps {
@@ -94,8 +83,8 @@ func (w *waiting) tellAll() {
 
 // stop ends it: the start is over.
 func (w *waiting) stop() {
-	close(w.ended)
-	<-w.done
+	w.cancel()
+	w.run.Wait()
 	w.tell("")
 }
 
