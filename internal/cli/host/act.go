@@ -25,30 +25,28 @@ type ActCmd struct {
 
 // persons asks the daemon, or without an address the stored ledger, who approves acts, and
 // which acts wait and have not lapsed.
-func (t *tokenFlags) persons(ctx context.Context, s term.Streams) (ledger.Persons, string, error) {
-	p, origin, err := t.toldPersons(ctx, s)
-	now := time.Now().UnixMilli()
-	p.Waiting = slices.DeleteFunc(p.Waiting, func(w audit.WaitingAct) bool { return w.Expires <= now })
-	return p, origin, err
-}
-
-func (t *tokenFlags) toldPersons(ctx context.Context, s term.Streams) (p ledger.Persons, origin string, err error) {
+func (t *tokenFlags) persons(ctx context.Context, s term.Streams) (p ledger.Persons, origin string, err error) {
 	if t.URL == "" {
 		state, head, err := t.ReadState(ctx, t.Ledger)
 		if err != nil {
 			return p, "", err
 		}
-		return ledger.PersonsOf(state, head), state.Genesis().Origin, nil
+		p, origin = ledger.PersonsOf(state, head), state.Genesis().Origin
+	} else {
+		told, err := remote.Call(ctx, t.remote(), s, func(d *client.Client) (*client.Acts, error) {
+			origin = d.Origin()
+			return d.Acts(ctx)
+		})
+		if err != nil {
+			return p, "", err
+		}
+		if p, err = personsOf(told); err != nil {
+			return p, "", err
+		}
 	}
-	told, err := remote.Call(ctx, t.remote(), s, func(d *client.Client) (*client.Acts, error) {
-		origin = d.Origin()
-		return d.Acts(ctx)
-	})
-	if err != nil {
-		return p, "", err
-	}
-	p, err = personsOf(told)
-	return p, origin, err
+	now := time.Now().UnixMilli()
+	p.Waiting = slices.DeleteFunc(p.Waiting, func(w audit.WaitingAct) bool { return w.Expires <= now })
+	return p, origin, nil
 }
 
 func personsOf(told *client.Acts) (p ledger.Persons, err error) {

@@ -161,13 +161,11 @@ func (c *actProposeCmd) adminToken() (audit.Body, error) {
 	if err := audit.CheckName(c.Identity); err != nil {
 		return nil, term.Usage("--identity %s", err)
 	}
-	id, hash, bearer, err := newToken()
+	b := &audit.Credential{Role: audit.RoleAdmin, Identity: c.Identity}
+	bearer, _, err := newToken(b)
 	if err != nil {
 		return nil, err
 	}
-	b := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: audit.RoleAdmin,
-		Identity: c.Identity}
-	b.Digest = b.Opens(hash)
 	if err := keys.WriteSecret(c.TokenOut, bearer); err != nil {
 		return nil, fmt.Errorf("writing the token: %w", err)
 	}
@@ -208,8 +206,6 @@ func (c *actProposeCmd) keyBody(origin string) (audit.Body, error) {
 }
 
 func (c *actProposeCmd) retirement() (audit.Body, error) {
-	subjects := map[string]audit.Subject{"signing": audit.SubjectSigning, "disclosure": audit.SubjectDisclosure,
-		"auditor": audit.SubjectAuditor}
 	id, err := base64.StdEncoding.DecodeString(c.KeyID)
 	if err != nil || len(id) != 32 || c.Retired == "" {
 		return nil, term.Usage("--retired and --key-id say which key, as shuffled key list shows it")
@@ -220,7 +216,7 @@ func (c *actProposeCmd) retirement() (audit.Body, error) {
 			return nil, err
 		}
 	}
-	return &audit.Key{Subject: audit.SubjectRetirement, Retired: subjects[c.Retired], ID: [32]byte(id),
+	return &audit.Key{Subject: audit.SubjectRetirement, Retired: audit.ParseSubject(c.Retired), ID: [32]byte(id),
 		From: from.UnixMilli()}, nil
 }
 

@@ -57,14 +57,6 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 		return err
 	}
 	switch kind {
-	case "witness":
-		k, err := keys.GenerateWitness(c.Name)
-		return c.named(s, passphrase, k, err)
-	case "ml-dsa":
-		k, err := keys.GenerateMLDSA(c.Name)
-		return c.named(s, passphrase, k, err)
-	case "administrator":
-		c.Origin = c.Name // an administrator's key is a signing key of that name
 	case "sealing":
 		return c.sealing(s, passphrase)
 	case "webhook":
@@ -82,10 +74,7 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 		fmt.Fprintln(s.Out, k)
 		return nil
 	}
-	if err := audit.CheckOrigin(c.Origin); err != nil {
-		return term.Usage("--origin, or the --name of an administrator, %s", err)
-	}
-	k, err := c.signing()
+	k, err := c.named(kind)
 	if err == nil {
 		err = writeBoth(k, c.Out, vkeyPath(c.Out), passphrase)
 	}
@@ -96,12 +85,27 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 	return nil
 }
 
-// signing makes a key, or takes the one that an ssh-agent holds.
-func (c keyGenerateCmd) signing() (*keys.SigningKey, error) {
-	if c.Agent == "" {
-		return keys.GenerateSigning(c.Origin)
+// named makes a key that has a name, or takes the signing key that an ssh-agent holds.
+func (c keyGenerateCmd) named(kind string) (namedKey, error) {
+	name, flag := c.Name, "--name"
+	switch kind {
+	case "signing":
+		name, flag = c.Origin, "--origin, or the --name of an administrator,"
+	case "administrator":
+		flag = "--origin, or the --name of an administrator,"
 	}
-	vkey, err := keys.ReadSSHPublic(c.SSH, c.Origin)
+	if err := audit.CheckOrigin(name); err != nil {
+		return nil, term.Usage("%s %s", flag, err)
+	}
+	switch {
+	case kind == "witness":
+		return keys.GenerateWitness(name)
+	case kind == "ml-dsa":
+		return keys.GenerateMLDSA(name)
+	case c.Agent == "":
+		return keys.GenerateSigning(name) // an administrator's key is a signing key of that name
+	}
+	vkey, err := keys.ReadSSHPublic(c.SSH, name)
 	if err != nil {
 		return nil, err
 	}
@@ -134,31 +138,6 @@ func writeSealing(path, socket string, passphrase keys.Secret) (*seal.Key, error
 	return seal.NewKey(secret.Bytes())
 }
 
-// noteKey is a key with two files.
-type noteKey interface {
-	WriteFile(path string, passphrase keys.Secret) error
-	WriteVKey(path string) error
-	VKey() string
-}
-
-// named writes both files of a key that was made for a name.
-func (c keyGenerateCmd) named(s term.Streams, passphrase keys.Secret, k noteKey, err error) error {
-	if err := audit.CheckOrigin(c.Name); err != nil {
-		return term.Usage("--name %s", err)
-	}
-	if err != nil {
-		return err
-	}
-	if err := k.WriteFile(c.Out, passphrase); err != nil {
-		return fmt.Errorf("writing the key: %w", err)
-	}
-	if err := k.WriteVKey(vkeyPath(c.Out)); err != nil {
-		return fmt.Errorf("writing the verifier key: %w", err)
-	}
-	fmt.Fprintln(s.Out, k.VKey())
-	return nil
-}
-
 func vkeyPath(key string) string { return strings.TrimSuffix(key, filepath.Ext(key)) + ".vkey" }
 
 // writeAuditor makes the key of an auditor and writes both its files; the public
@@ -188,9 +167,16 @@ func writeSigning(key, vkey, origin string, passphrase keys.Secret) (*keys.Signi
 	return k, writeBoth(k, key, vkey, passphrase)
 }
 
-func writeBoth(k *keys.SigningKey, key, vkey string, passphrase keys.Secret) error {
+// namedKey is a key with a name and two files.
+type namedKey interface {
+	WriteFile(path string, passphrase keys.Secret) error
+	WriteVKey(path string) error
+	VKey() string
+}
+
+func writeBoth(k namedKey, key, vkey string, passphrase keys.Secret) error {
 	if err := k.WriteFile(key, passphrase); err != nil {
-		return fmt.Errorf("writing the signing key: %w", err)
+		return fmt.Errorf("writing the key: %w", err)
 	}
 	if err := k.WriteVKey(vkey); err != nil {
 		return fmt.Errorf("writing the verifier key: %w", err)

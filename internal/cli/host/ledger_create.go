@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"shuffled/internal/cli/place"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
-	"shuffled/internal/outbound"
 	"shuffled/internal/term"
 )
 
@@ -177,11 +175,9 @@ func (c ledgerCreateCmd) deals() (audit.Deals, error) {
 	return audit.DealsCosigned, nil
 }
 
-// mixSources are the words for the sources of a mix, and allMixModes all of them.
+// mixSources are the words for the sources of a mix.
 var mixSources = map[string]audit.Source{"slots": audit.SourceSlot, "beacon": audit.SourceBeacon,
 	"cut": audit.SourceCut, "co_dealer": audit.SourceCoDealer}
-
-const allMixModes = 1<<(audit.SourceSlot-1) | 1<<(audit.SourceBeacon-1) | 1<<(audit.SourceCut-1)
 
 func (c ledgerCreateCmd) mixModes() (modes uint8) {
 	for _, word := range c.Mix {
@@ -219,55 +215,6 @@ func (c ledgerCreateCmd) auditors() ([][]byte, error) {
 		publics = append(publics, public)
 	}
 	return publics, nil
-}
-
-// policy reads the witnesses. The daemon asks them, so each needs an address; log
-// lines may stand there for the policy's other readers.
-func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
-	if c.Policy == "" {
-		return nil, nil
-	}
-	text, err := term.ReadBounded(c.Policy, audit.MaxPolicy)
-	if err != nil {
-		return nil, err
-	}
-	return text, c.checkPolicy(text, vkey)
-}
-
-// checkPolicy holds the text of a policy against what a ledger with this key may have.
-func (c ledgerCreateCmd) checkPolicy(text []byte, vkey string) error {
-	p, err := audit.ParsePolicy(text)
-	if err != nil {
-		return term.Usage("--policy %s: %s", c.Policy, err)
-	}
-	if !p.Asks() {
-		return term.Usage("--policy %s: its quorum asks for no witness", c.Policy)
-	}
-	if err := p.CheckOverlap(); err != nil && c.Production {
-		return term.Usage("--policy %s: %s. A production ledger wants a quorum that shares a witness with any other: more than half of each group", c.Policy, err)
-	}
-	for _, w := range p.Witnesses {
-		if _, err := outbound.ParseURL(w.URL); err != nil {
-			return term.Usage("--policy %s: the address of witness %s %s", c.Policy, w.Name, err)
-		}
-	}
-	key, err := audit.ParseVKey(vkey)
-	if err != nil {
-		return err
-	}
-	own := func(public []byte) bool {
-		k, err := audit.SigningKey(vkey)
-		return err == nil && bytes.Equal(k, public)
-	}
-	if err := p.CheckWitnesses(key.Name(), own); err != nil {
-		return term.Usage("--policy %s: %s", c.Policy, err)
-	}
-	for _, l := range p.Logs {
-		if l.Name() != key.Name() || l.KeyHash() != key.KeyHash() {
-			return term.Usage("--policy %s: log %s is not this ledger, whose key is %s", c.Policy, l.Name(), vkey)
-		}
-	}
-	return nil
 }
 
 // predecessor reads the last checkpoint of the ledger that this one continues.

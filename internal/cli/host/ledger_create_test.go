@@ -55,7 +55,7 @@ func TestCreateQuorums(t *testing.T) {
 func TestMixModes(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]uint8{"": 0, "--mix slots": 1, "--mix beacon": 2, "--mix cut": 4,
-		"--mix slots,cut": 5, "--mix slots,beacon,cut": allMixModes,
+		"--mix slots,cut": 5, "--mix slots,beacon,cut": 7, "--mix slots,beacon,cut,co_dealer": allMixModes,
 		"--mix slots,co_dealer": 9} {
 		var c ledgerCreateCmd
 		parser, err := kong.New(&c)

@@ -114,13 +114,11 @@ func tokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, error
 
 // makeSandboxToken replaces a file with a token that opens nothing.
 func makeSandboxToken(ctx context.Context, l *ledger.Ledger, role audit.Role, path string) error {
-	id, hash, bearer, err := newToken()
+	body := &audit.Credential{Role: role, Identity: role.String()}
+	bearer, _, err := newToken(body)
 	if err != nil {
 		return err
 	}
-	body := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormToken, Role: role,
-		Identity: role.String()}
-	body.Digest = body.Opens(hash)
 	if err := place.Append(ctx, l, body, nil); err != nil {
 		return err
 	}
@@ -132,6 +130,10 @@ func makeSandboxToken(ctx context.Context, l *ledger.Ledger, role audit.Role, pa
 	}
 	return nil
 }
+
+// allMixModes are the modes of a mix of which each source may be a part.
+const allMixModes = 1<<(audit.SourceSlot-1) | 1<<(audit.SourceBeacon-1) | 1<<(audit.SourceCut-1) |
+	1<<(audit.SourceCoDealer-1)
 
 func createSandbox(ctx context.Context, cfg *config.Config, store store.Database, name string, f place.Files) error {
 	if !place.Exists(cfg.SealingKeys[0]) {
@@ -153,7 +155,7 @@ func createSandbox(ctx context.Context, cfg *config.Config, store store.Database
 	return ledger.Create(ctx, store, ledger.Info{Name: name, Origin: key.Origin()}, &audit.Genesis{
 		Revision: audit.Revision, Origin: key.Origin(), SigningKey: key.Public(), AuditorKeys: [][]byte{auditor},
 		Deals:    audit.DealsSigned,
-		MixModes: allMixModes | 1<<(audit.SourceCoDealer-1), Disclosure: audit.DisclosurePublic,
+		MixModes: allMixModes, Disclosure: audit.DisclosurePublic,
 		DefaultCloseBy: defaultCloseBy,
 		MaxCloseBy:     maxCloseBy, Access: audit.AccessPublic,
 	}, key.Signer(), f.Mark, time.Now())

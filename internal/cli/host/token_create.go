@@ -41,17 +41,14 @@ func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	var hash [32]byte
 	var bearer keys.Secret
-	if c.Certificate != "" {
-		spki, err := readCertificateKey(c.Certificate)
-		if err != nil {
-			return err
-		}
-		body.Form = audit.FormCertificate
-		body.ID, hash = ledger.CertificateID(spki)
-	} else if body.ID, hash, bearer, err = newToken(); err != nil {
+	if c.Certificate == "" {
+		bearer, hash, err = newToken(body)
+	} else {
+		hash, err = readCertificate(body, c.Certificate)
+	}
+	if err != nil {
 		return err
 	}
-	body.Digest = body.Opens(hash)
 	err = c.change(ctx, s, body, hash)
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) && illegal.Code == audit.RuleCredential && c.Certificate != "" {
@@ -79,10 +76,9 @@ func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	return err
 }
 
-// body is what was asked for, without id and digest.
+// body is what was asked for, before newToken or readCertificate says by what it is opened.
 func (c tokenCreateCmd) body(now time.Time) (*audit.Credential, error) {
-	b := &audit.Credential{Kind: audit.CredentialCreated, Form: audit.FormToken, Role: audit.ParseRole(c.Role),
-		Identity: c.Identity}
+	b := &audit.Credential{Role: audit.ParseRole(c.Role), Identity: c.Identity}
 	switch {
 	case c.Expires < 0:
 		return nil, term.Usage("--expires is a time from now")
@@ -112,14 +108,30 @@ func (c tokenCreateCmd) body(now time.Time) (*audit.Credential, error) {
 	return b, nil
 }
 
-// newToken makes a token: its public id, the hash of its secret, and the token.
-func newToken() (id string, hash [32]byte, bearer keys.Secret, err error) {
-	id, bearer = keys.NewToken()
+// newToken makes a token, and lets it stand for the credential, which must have its role, identity, tables and
+// expiry. It returns the token and the hash of its secret. The token opens nothing before b is in the ledger.
+func newToken(b *audit.Credential) (bearer keys.Secret, hash [32]byte, err error) {
+	b.Kind, b.Form = audit.CredentialCreated, audit.FormToken
+	b.ID, bearer = keys.NewToken()
 	_, secret, ok := keys.SplitToken(string(bearer.Bytes()))
 	if !ok {
-		return "", hash, bearer, errors.New("a new token does not read back")
+		return bearer, hash, errors.New("a new token does not read back")
 	}
-	return id, keys.HashToken(secret), bearer, nil
+	hash = keys.HashToken(secret)
+	b.Digest = b.Opens(hash)
+	return bearer, hash, nil
+}
+
+// readCertificate is newToken for the client certificate in a file: it makes nothing.
+func readCertificate(b *audit.Credential, path string) (hash [32]byte, err error) {
+	spki, err := readCertificateKey(path)
+	if err != nil {
+		return hash, err
+	}
+	b.Kind, b.Form = audit.CredentialCreated, audit.FormCertificate
+	b.ID, hash = ledger.CertificateID(spki)
+	b.Digest = b.Opens(hash)
+	return hash, nil
 }
 
 // readCertificateKey returns the public key of the one certificate in a PEM file,

@@ -1,0 +1,67 @@
+package host
+
+import (
+	"bytes"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/outbound"
+	"shuffled/internal/term"
+)
+
+// parsePolicy reads a policy. weak says why a production ledger does not take the policy: two of
+// its quorums share no witness, or it asks for none. weak is nil if any two quorums share one.
+func parsePolicy(text []byte) (p *audit.Policy, weak, err error) {
+	if p, err = audit.ParsePolicy(text); err != nil {
+		return nil, nil, err
+	}
+	return p, p.CheckOverlap(), nil
+}
+
+// policy reads the policy of the flag. The daemon asks the witnesses, so each needs an address. Log
+// lines may be there for other readers of the policy.
+func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
+	if c.Policy == "" {
+		return nil, nil
+	}
+	text, err := term.ReadBounded(c.Policy, audit.MaxPolicy)
+	if err != nil {
+		return nil, err
+	}
+	return text, c.checkPolicy(text, vkey)
+}
+
+// checkPolicy checks whether the first entry of a ledger with this key may have the policy.
+func (c ledgerCreateCmd) checkPolicy(text []byte, vkey string) error {
+	p, weak, err := parsePolicy(text)
+	if err != nil {
+		return term.Usage("--policy %s: %s", c.Policy, err)
+	}
+	if !p.Asks() {
+		return term.Usage("--policy %s: its quorum asks for no witness", c.Policy)
+	}
+	if weak != nil && c.Production {
+		return term.Usage("--policy %s: %s. A production ledger wants a quorum that shares a witness with any other: more than half of each group", c.Policy, weak)
+	}
+	for _, w := range p.Witnesses {
+		if _, err := outbound.ParseURL(w.URL); err != nil {
+			return term.Usage("--policy %s: the address of witness %s %s", c.Policy, w.Name, err)
+		}
+	}
+	key, err := audit.ParseVKey(vkey)
+	if err != nil {
+		return err
+	}
+	own := func(public []byte) bool {
+		k, err := audit.SigningKey(vkey)
+		return err == nil && bytes.Equal(k, public)
+	}
+	if err := p.CheckWitnesses(key.Name(), own); err != nil {
+		return term.Usage("--policy %s: %s", c.Policy, err)
+	}
+	for _, l := range p.Logs {
+		if l.Name() != key.Name() || l.KeyHash() != key.KeyHash() {
+			return term.Usage("--policy %s: log %s is not this ledger, whose key is %s", c.Policy, l.Name(), vkey)
+		}
+	}
+	return nil
+}
