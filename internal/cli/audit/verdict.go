@@ -107,20 +107,14 @@ func (s Sheet) about(v *verify.Verdict) string {
 		ledger += ", a sandbox"
 	}
 	fact("ledger", "%s", ledger)
-	for i, w := range v.Witnesses {
-		label := ""
-		if i == 0 {
-			label = "seen by"
+	seen := func(label string, by []verify.Cosigned) {
+		for _, w := range by {
+			fact(label, "%s", strings.TrimSuffix(w.Name+" at "+w.Time, " at "))
+			label = ""
 		}
-		fact(label, "%s", strings.TrimSuffix(w.Name+" at "+w.Time, " at "))
 	}
-	for i, w := range v.Late {
-		label := ""
-		if i == 0 {
-			label = "and late by"
-		}
-		fact(label, "%s", strings.TrimSuffix(w.Name+" at "+w.Time, " at "))
-	}
+	seen("seen by", v.Witnesses)
+	seen("and late by", v.Late)
 	for _, u := range v.Mixed {
 		switch u.For {
 		case verify.ForEverybody:

@@ -102,8 +102,7 @@ func (c *VerifyCmd) judge(s term.Streams, v *verify.Verdict) error {
 	case verify.Failed:
 		return term.ErrFails
 	case verify.CannotJudge:
-		return term.WithHint(errors.New("cannot judge: "+term.Visible(v.Unknown)),
-			"this is no fault of the evidence; a newer version of shuffled may know it")
+		return player.CannotJudge(v.Unknown)
 	}
 	if c.Require != "" && !reaches(v.Level, verify.Level(c.Require)) {
 		fmt.Fprintf(s.Err, "shuffled: the level %q was required, this is %q\n", c.Require, v.Level)

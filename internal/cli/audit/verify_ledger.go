@@ -149,11 +149,10 @@ func judgement(verdict string, unknown []string) error {
 	return nil
 }
 
-// cannotJudge adds to what is unknown that this is no fault.
+// cannotJudge returns player.CannotJudge for an error of something unknown, and any other error as it is.
 func cannotJudge(err error) error {
 	if errors.Is(err, audit.ErrUnknown) {
-		return term.WithHint(errors.New("cannot judge: "+term.Visible(err.Error())),
-			"this is no fault of the evidence; a newer version of shuffled may know it")
+		return player.CannotJudge(err.Error())
 	}
 	return err
 }

@@ -56,10 +56,6 @@ func (c *DealCmd) Run(ctx context.Context, s term.Streams) error {
 
 // print shows what was dealt, and how it goes on.
 func (c *DealCmd) print(s term.Streams, req client.DealRequest, shuffle *client.Committed, dealt *client.Deal) error {
-	look := term.Plain
-	if shuffle.DeckHash != nil { // for the drawing only
-		look = term.StyleOfHash(*shuffle.DeckHash)
-	}
 	places := fmt.Sprintf("places %d to %d", c.First, dealt.Next-1)
 	if dealt.Next-1 == c.First {
 		places = fmt.Sprintf("place %d", c.First)
@@ -70,7 +66,7 @@ func (c *DealCmd) print(s term.Streams, req client.DealRequest, shuffle *client.
 	}
 	sheet := s.Sheet()
 	s.Title("Shuffle %d: %s dealt, recorded and signed", c.ID.Number, places)
-	fmt.Fprintln(s.Out, term.DrawHands(sheet.P, dealtHands(req.Runs, dealt, look), sheet.W))
+	fmt.Fprintln(s.Out, term.DrawHands(sheet.P, dealtHands(req.Runs, dealt, lookOf(shuffle)), sheet.W))
 	sayLabels(s, dealt.Shows, dealt.Labels)
 	if remote.Value(dealt.LastHand) {
 		s.Title("The cut card has come out: this hand is the last.")
@@ -97,10 +93,29 @@ func sayLabels(s term.Streams, shows []uint32, labels []string) {
 	}
 }
 
+// lookOf is how cards of the shuffle are drawn. Its deck hash is trusted for that only.
+func lookOf(shuffle *client.Committed) term.Style {
+	if shuffle.DeckHash == nil {
+		return term.Plain
+	}
+	return term.StyleOfHash(*shuffle.DeckHash)
+}
+
+// faces draws opened cards, or drawn values: then shows has, for each, what the value shows after its mix.
+func faces(cards []client.Card, shows []uint32, look term.Style) (all []term.Face) {
+	for i, c := range cards {
+		name := remote.Value(c.Card)
+		if shows != nil {
+			name = strconv.FormatUint(uint64(shows[i]), 10)
+		}
+		all = append(all, look.Face(name))
+	}
+	return all
+}
+
 // dealtHands puts the cards of each run to its recipient or purpose.
-// What a drawn value shows after its mix stands for the value.
 func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands []term.Hand) {
-	cards, shows := dealt.Cards, dealt.Shows // the client has counted them
+	opened := faces(dealt.Cards, dealt.Shows, look) // the client has counted them
 	for _, r := range runs {
 		h := term.Hand{Label: string(r.Purpose)}
 		if r.Recipient != nil {
@@ -113,17 +128,7 @@ func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands [
 			hands = append(hands, h)
 			continue
 		}
-		for i, c := range cards[:r.Count] {
-			name := remote.Value(c.Card)
-			if shows != nil {
-				name = strconv.FormatUint(uint64(shows[i]), 10)
-			}
-			h.Cards = append(h.Cards, look.Face(name))
-		}
-		cards = cards[r.Count:]
-		if shows != nil {
-			shows = shows[r.Count:]
-		}
+		h.Cards, opened = opened[:r.Count], opened[r.Count:]
 		hands = append(hands, h)
 	}
 	return hands

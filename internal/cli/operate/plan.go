@@ -184,20 +184,10 @@ func mixCommand(id uint64, p *client.Plan) string {
 }
 
 // parsePositions reads "0,5,9-12".
-func parsePositions(text string) (positions []int, err error) {
-	for part := range strings.SplitSeq(text, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		if !isRange {
-			last = first
-		}
-		lo, err := strconv.ParseUint(first, 10, 12)
-		hi, err2 := strconv.ParseUint(last, 10, 12)
-		if err != nil || err2 != nil || hi < lo {
-			return nil, term.Usage("--positions are positions from 0 and ranges of them, as 0,5,9-12, not %q", text)
-		}
-		for at := lo; at <= hi; at++ {
-			positions = append(positions, int(at))
-		}
+func parsePositions(text string) ([]int, error) {
+	positions, err := parsePlaces([]string{text})
+	if err != nil {
+		return nil, term.Usage("--positions are positions from 0 and ranges of them, as 0,5,9-12, not %q", text)
 	}
 	return positions, nil
 }

@@ -44,18 +44,7 @@ func (c *RevealCmd) Run(ctx context.Context, s term.Streams) error {
 
 // sayRevealed draws what was revealed.
 func sayRevealed(s term.Streams, shuffle *client.Committed, shown *client.Reveal) error {
-	look := term.Plain
-	if shuffle.DeckHash != nil { // for the drawing only
-		look = term.StyleOfHash(*shuffle.DeckHash)
-	}
-	h := term.Hand{Label: "revealed"}
-	for i, card := range shown.Cards {
-		name := remote.Value(card.Card)
-		if shown.Shows != nil {
-			name = strconv.FormatUint(uint64(shown.Shows[i]), 10)
-		}
-		h.Cards = append(h.Cards, look.Face(name))
-	}
+	h := term.Hand{Label: "revealed", Cards: faces(shown.Cards, shown.Shows, lookOf(shuffle))}
 	sheet := s.Sheet()
 	_, err := fmt.Fprintln(s.Out, term.DrawHands(sheet.P, []term.Hand{h}, sheet.W))
 	sayLabels(s, shown.Shows, shown.Labels)

@@ -80,8 +80,7 @@ func fails(s term.Streams, err error) error {
 	case errors.As(err, &cannot):
 		return cannot.error
 	case errors.Is(err, audit.ErrUnknown):
-		return term.WithHint(errors.New("cannot judge: "+term.Visible(err.Error())),
-			"this is no fault of the evidence; a newer version of shuffled may know it")
+		return player.CannotJudge(err.Error())
 	}
 	fmt.Fprintf(s.Out, "FAILED: %s\n", term.Visible(err.Error()))
 	return term.ErrFails
