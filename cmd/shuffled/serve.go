@@ -60,7 +60,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 			return term.Usage("--credentials: %s", err)
 		}
 	}
-	log := serving.NewLog(s.Err, cfg)
+	log := serving.NewLog(s.Err, cfg.Log)
 	log.Info("known-answer tests passed", "tests", passed.Tests, "answers", passed.Answers)
 	serving.StartProcess(log)
 	available := limitMemory(cfg, log)

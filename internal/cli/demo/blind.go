@@ -34,15 +34,12 @@ type blindly struct {
 	*pair
 	game *client.Client // of the house
 	way  *client.Client // of the house's daemon to the co-dealer, in other hands
-	flop []client.Run
 }
 
 // playBlind plays it.
 func (d *demo) playBlind(ctx context.Context, dir string) (err error) {
 	fmt.Fprintln(d.out, d.P.Bold("shuffled demo --blind: nobody at the house knows the next card"))
 	b := &blindly{demo: d}
-	b.flop = []client.Run{{Count: 1, Purpose: client.PurposeBurn},
-		{Count: 3, Purpose: client.PurposeBoard, Public: new(true)}}
 	if b.pair, err = openPair(ctx, dir); err != nil {
 		return err
 	}
@@ -104,7 +101,7 @@ func (b *blindly) root(ctx context.Context) error {
 	if err := b.search(a, of); err != nil {
 		return err
 	}
-	_, err = b.game.Deal(ctx, s, client.DealRequest{First: handFlop, Runs: b.flop})
+	_, err = b.game.Deal(ctx, s, client.DealRequest{First: handFlop, Runs: askedFlop})
 	if err == nil {
 		err = b.finish(ctx, s, client.CloseRequest{Outcome: client.OutcomeCompleted})
 	}
@@ -116,8 +113,7 @@ func (b *blindly) root(ctx context.Context) error {
 		return err
 	}
 	b.say("Then the game asks for the flop. The co-dealer enters the request in its ledger, and opens the positions of three cards and none of the burn:")
-	b.show(term.DrawHands(b.P, shownHands(slices.Concat(demoSeats, []audit.Run{{Count: 1, Purpose: audit.PurposeBurn},
-		{Count: 3, Purpose: audit.PurposeBoard, Public: true}}), v.Cards), b.W))
+	b.show(term.DrawHands(b.P, shownHands(slices.Concat(demoSeats, demoFlop), v.Cards), b.W))
 	b.say("%s, as a player checks it, under one policy for the house and one for the co-dealer:", blindFile)
 	b.show(b.Steps(pick(v.Steps, "openings", "asked", "co_dealer")))
 	b.show(b.Proved(v))
@@ -126,6 +122,14 @@ func (b *blindly) root(ctx context.Context) error {
 
 // handFlop is where the flop begins: behind two cards each of two players.
 const handFlop = 4
+
+// The runs of the flop, as an entry has them and as a request does.
+var (
+	demoFlop = []audit.Run{{Count: 1, Purpose: audit.PurposeBurn},
+		{Count: 3, Purpose: audit.PurposeBoard, Public: true}}
+	askedFlop = []client.Run{{Count: 1, Purpose: client.PurposeBurn},
+		{Count: 3, Purpose: client.PurposeBoard, Public: new(true)}}
+)
 
 // search looks through memory, files and log of the house for what only the co-dealer holds, and for the house's
 // own sealing key, which shows that what is there is found.
@@ -254,10 +258,9 @@ func (b *blindly) look(ctx context.Context, a *openedTape, id uint64, transcript
 		return nil, err
 	}
 	asked := audit.Asked{Commit: audit.Foreign{Index: id, Leaf: a.leaf}, After: tlog.RecordHash(r.Entry)}
-	asked.Sign(audit.AskKey(a.commit.Commitment, a.tape), handFlop, []audit.Run{{Count: 1, Purpose: audit.PurposeBurn},
-		{Count: 3, Purpose: audit.PurposeBoard, Public: true}})
+	asked.Sign(audit.AskKey(a.commit.Commitment, a.tape), handFlop, demoFlop)
 	planned, _ := a.commit.Context.CoDealer()
-	given, err := b.way.Ask(ctx, planned.Index, client.DealRequest{First: handFlop, Runs: b.flop,
+	given, err := b.way.Ask(ctx, planned.Index, client.DealRequest{First: handFlop, Runs: askedFlop,
 		Asked: &client.Asked{Commit: t.Receipt(1), After: &after, Ask: asked.Ask[:]}})
 	if err != nil {
 		return nil, err

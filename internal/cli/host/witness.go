@@ -70,7 +70,11 @@ func (c witnessServeCmd) Run(ctx context.Context, s term.Streams) error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return term.Usage("--tls-cert and --tls-key belong together")
 	}
-	log := c.log(s)
+	var lines config.Log
+	if c.JSON {
+		lines.Format = "json"
+	}
+	log := serving.NewLog(s.Err, lines)
 	certificates, err := serving.OpenCertificates(config.TLS{Cert: c.TLSCert, Key: c.TLSKey}, log)
 	if err != nil {
 		return err
@@ -129,14 +133,6 @@ func (c witnessServeCmd) logs() ([]note.Verifier, error) {
 		return nil, term.Usage("a log to witness is wanted: --log VKEY, or --policy FILE with log lines")
 	}
 	return logs, nil
-}
-
-func (c witnessServeCmd) log(s term.Streams) *slog.Logger {
-	cfg := new(config.Config)
-	if c.JSON {
-		cfg.Log.Format = "json"
-	}
-	return serving.NewLog(s.Err, cfg)
 }
 
 // Limits of a witness's connections. A request is one small body, and the answer

@@ -102,14 +102,14 @@ func ServeUntil(ctx context.Context, group *errgroup.Group, l net.Listener, serv
 	})
 }
 
-// NewLog returns the daemon's log: JSON or text lines, from the level on.
-func NewLog(w io.Writer, cfg *config.Config) *slog.Logger {
+// NewLog returns a log of JSON or text lines, from the level on. The default level is info.
+func NewLog(w io.Writer, c config.Log) *slog.Logger {
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(cfg.Log.Level)); err != nil {
+	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
 		level = slog.LevelInfo
 	}
 	o := &slog.HandlerOptions{Level: level}
-	if cfg.Log.Format == "json" {
+	if c.Format == "json" {
 		return slog.New(slog.NewJSONHandler(w, o))
 	}
 	return slog.New(slog.NewTextHandler(w, o))

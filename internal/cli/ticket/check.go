@@ -37,9 +37,10 @@ func (c *checkCmd) Run(s term.Streams) error {
 	var err error
 	switch {
 	case c.Transcript != "" && c.Count == 0:
-		if v, err = c.verdict(s); err == nil {
-			bound, err = listOf(v)
+		if v, err = c.verdict(s); err != nil {
+			return err
 		}
+		bound, err = listOf(v)
 	case c.Root != "" && c.Count != 0 && c.Key == "" && c.Policy == "":
 		root, err := audit.ParseHash(c.Root)
 		if err != nil {
@@ -70,47 +71,39 @@ func (c *checkCmd) Run(s term.Streams) error {
 	return err
 }
 
-// errCannotRun is a failure that says nothing about the evidence.
-type errCannotRun struct{ error }
-
-// fails turns what is wrong into the end of the command.
+// fails turns what is wrong with the evidence into the end of the command.
 func fails(s term.Streams, err error) error {
-	var cannot errCannotRun
-	switch {
-	case errors.As(err, &cannot):
-		return cannot.error
-	case errors.Is(err, audit.ErrUnknown):
+	if errors.Is(err, audit.ErrUnknown) {
 		return player.CannotJudge(err.Error())
 	}
 	fmt.Fprintf(s.Out, "FAILED: %s\n", term.Visible(err.Error()))
 	return term.ErrFails
 }
 
-// verdict verifies the transcript.
+// verdict verifies the transcript. An error says nothing about the evidence.
 func (c *checkCmd) verdict(s term.Streams) (*verify.Verdict, error) {
 	trust, err := player.ReadTrust(c.Key, c.Policy, nil)
 	if err != nil {
-		return nil, errCannotRun{err}
+		return nil, err
 	}
 	if c.Transcript == "-" && c.File == "-" {
-		return nil, errCannotRun{term.Usage("standard input is the proof or the transcript, not both")}
+		return nil, term.Usage("standard input is the proof or the transcript, not both")
 	}
 	data, err := term.ReadStart(c.Transcript, s.In, audit.MaxTranscript)
 	if err != nil {
-		return nil, errCannotRun{fmt.Errorf("reading the transcript: %w", err)}
+		return nil, fmt.Errorf("reading the transcript: %w", err)
 	}
-	v := verify.File(data, trust)
+	return verify.File(data, trust), nil
+}
+
+// listOf returns the list of tickets from which the shuffle of a transcript was drawn. The transcript must hold.
+func listOf(v *verify.Verdict) (*audit.Terms, error) {
 	switch v.Verdict {
 	case verify.Failed:
 		return nil, fmt.Errorf("the transcript fails at the step %s: shuffled verify says more", v.Failed)
 	case verify.CannotJudge:
 		return nil, fmt.Errorf("the transcript: %s: %w", v.Unknown, audit.ErrUnknown)
 	}
-	return v, nil
-}
-
-// listOf is the list of tickets that a transcript that holds was drawn from.
-func listOf(v *verify.Verdict) (*audit.Terms, error) {
 	if v.Terms == nil || v.Terms.Kind != audit.TermsTicketList.String() {
 		return nil, errors.New("the shuffle of the transcript is not drawn from a list of tickets")
 	}
