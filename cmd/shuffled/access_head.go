@@ -8,21 +8,20 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// accessHeadEvery is how long an access record may be the newest without an entry that
-// vouches for it, and accessHeadLast how long a daemon that stops takes for the entries
-// of all its ledgers.
+// accessHeadEvery is how often the end of each chain of access records is written into its ledger.
+// accessHeadLast bounds the time in which a daemon that stops writes the ends of all its chains.
 const (
 	accessHeadEvery = time.Hour
 	accessHeadLast  = 10 * time.Second
 )
 
-// accessHeadBack is how many of the newest entries a daemon looks through, once, for the
-// head that one before it wrote. Where it lies further back the same head is written again.
+// accessHeadBack is how many of the newest entries a daemon searches, once, for the head that an earlier daemon
+// wrote. If that head lies further back, the same head is written again.
 const accessHeadBack = 256
 
-// keepAccessHeads writes the end of each ledger's chain of access records into the
-// ledger (SPEC 5.8, access_head), every hour in which there was a record and when the
-// daemon stops. Who owns the database can then neither cut the chain nor write it anew.
+// keepAccessHeads writes the end of each ledger's chain of access records into the ledger (docs/SPEC.md section
+// 5.8, access_head): every hour in which there was a record, and when the daemon stops. The chain up to that
+// end can then not be cut or rewritten unseen, not even by the owner of the database.
 func (h *house) keepAccessHeads() {
 	tick := time.NewTicker(accessHeadEvery)
 	defer tick.Stop()
@@ -36,8 +35,8 @@ func (h *house) keepAccessHeads() {
 	})
 }
 
-// writeAccessHeads is keepAccessHeads by a clock that waits for the next time, the last of
-// which is when the daemon stops.
+// writeAccessHeads is keepAccessHeads with the clock of the caller. wait returns when the heads are due, and
+// reports whether this is the last time because the daemon stops.
 func (h *house) writeAccessHeads(wait func() (stopping bool)) {
 	written := make(map[*ledger.Ledger]ledger.AccessHead)
 	for stopping := false; !stopping; {
@@ -53,8 +52,8 @@ func (h *house) writeAccessHeads(wait func() (stopping bool)) {
 	}
 }
 
-// keepAccessHead writes the head of one chain unless this daemon wrote the same one, or
-// found it in the ledger. What cannot be written is tried again with the next.
+// keepAccessHead writes the head of one chain, unless this daemon wrote the same head before or found it in the
+// ledger. After an error the head is written at the next time.
 func (h *house) keepAccessHead(ctx context.Context, s *openedLedger, written map[*ledger.Ledger]ledger.AccessHead) {
 	l := s.ledger()
 	if l.Ready() != nil || ctx.Err() != nil {
@@ -76,7 +75,7 @@ func (h *house) keepAccessHead(ctx context.Context, s *openedLedger, written map
 	written[l] = head
 }
 
-// writtenAccessHead returns the newest access_head among the newest entries, zero for none.
+// writtenAccessHead returns the newest access_head among the newest accessHeadBack entries, or a zero one.
 func writtenAccessHead(ctx context.Context, s *openedLedger) (newest ledger.AccessHead, err error) {
 	l := s.ledger()
 	size := l.Live().Size

@@ -19,7 +19,8 @@ import (
 
 const maxHousePolicy = 128 << 10 // bytes of a policy file (docs/SPEC.md section 1.2)
 
-// readHouses reads the policies of the ledgers that this one deals orders for.
+// readHouses reads the policies of the houses for which this ledger deals orders. The map is by the origin of
+// the house's ledger.
 func readHouses(files []string) (map[string]dealer.House, error) {
 	houses := make(map[string]dealer.House)
 	for _, path := range files {
@@ -42,7 +43,7 @@ func readHouses(files []string) (map[string]dealer.House, error) {
 	return houses, nil
 }
 
-// readCoDealers reads who the co-dealers of a ledger are, and tries whether their latches can be read.
+// readCoDealers reads which co-dealers a ledger has, and checks that the files of their latches can be read.
 func (h *house) readCoDealers(c config.Ledger) (peers []codealer.Peer, err error) {
 	for _, text := range c.CoDealers {
 		one, err := config.ParseCoDealer(text)
@@ -62,8 +63,8 @@ func (h *house) readCoDealers(c config.Ledger) (peers []codealer.Peer, err error
 	return peers, nil
 }
 
-// openCoDealers opens the ways to the co-dealers of a ledger, and clears their latches if an operator gives a reason;
-// nil if it has none. The ledger is open: no other daemon has these files.
+// openCoDealers connects a ledger with its co-dealers, and clears their latches if an operator gave a reason.
+// It returns nil for a ledger that has none. The ledger is open, so no other daemon uses the same files.
 func (h *house) openCoDealers(peers []codealer.Peer, l *ledger.Ledger, clearFor string) (*codealer.CoDealers, error) {
 	if len(peers) == 0 {
 		return nil, nil
@@ -104,7 +105,7 @@ var (
 		"Requests of houses for places of an order that another request was given.", "ledger")
 )
 
-// collectCoDealers sends what the deals of the ledger wait for, and what its own orders were asked for twice.
+// collectCoDealers sends the figures of the co-dealers of a ledger, and of the orders that it deals for others.
 func collectCoDealers(to chan<- prometheus.Metric, l *openedLedger) {
 	name := l.ledger().Info().Name
 	if l.dealer.Orders() {

@@ -22,8 +22,8 @@ import (
 	"shuffled/internal/store"
 )
 
-// house is a running daemon without its listeners: one generator, one monitor of what
-// comes out, one keyring, its stores, and the ledgers that they serve.
+// house is a running daemon without its listeners: one generator, one monitor of the outcomes, one keyring, the
+// stores and their ledgers.
 type house struct {
 	cfg     *config.Config
 	log     *slog.Logger
@@ -34,35 +34,36 @@ type house struct {
 	monitor *monitor.Monitor
 
 	mu      sync.Mutex
-	stores  map[string]store.Database // that are open, as place.First names them
-	ledgers []*openedLedger           // that are open
+	stores  map[string]store.Database // open ones, by place.First
+	ledgers []*openedLedger           // open ones
 
 	noting    sync.Mutex
-	unwritten map[string][]*unwritten // events by ledger, as in the files: see noted
-	behind    map[string]bool         // whose file is not as unwritten has it
+	unwritten map[string][]*unwritten // events by ledger, as in the files (noted)
+	behind    map[string]bool         // ledgers whose file differs from unwritten
 
-	run     context.Context    // of the watches, ended by stop
-	stop    context.CancelFunc // for close
-	watches sync.WaitGroup     // the monitor, and what follows each ledger
-	last    chan struct{}      // closed by close when watches are over: nothing more comes
-	writers sync.WaitGroup     // keepWriting of each ledger and keepAccessHeads, ended by last
+	run     context.Context    // of the watches; stop ends it
+	stop    context.CancelFunc // called by close
+	watches sync.WaitGroup     // the monitor, and what follow starts for a ledger
+	last    chan struct{}      // closed by close after the watches ended: nothing more comes
+	writers sync.WaitGroup     // keepWriting of each ledger, and keepAccessHeads; last ends them
 }
 
-// words are what an operator may say at start, and who is told what is written.
+// words are what an operator may order for this start, and where the batches of the ledgers are counted.
 type words struct {
 	adoptHead  string // reason to accept a head without a high-water mark
 	clearLatch string // reason to clear an entropy latch
 
 	clearCoDealer string // reason to clear the latches of co-dealers
 
-	adoptAct *host.AdoptedHead // of administrators
+	adoptAct *host.AdoptedHead // signed by administrators; nil for none
 
 	dev bool // a sandbox
 
-	appended func(took time.Duration, entries int) // told of each batch
+	appended func(took time.Duration, entries int) // called for each batch
 }
 
-// adopt says with which reason and act the head of the ledger is adopted.
+// adopt returns the reason and the act with which the head of the ledger is adopted. Without a reason it is not
+// adopted.
 func (w words) adopt(origin string) (reason string, act *audit.ActEntry) {
 	if w.adoptAct == nil || w.adoptAct.Origin != origin {
 		return w.adoptHead, nil
@@ -70,8 +71,7 @@ func (w words) adopt(origin string) (reason string, act *audit.ActEntry) {
 	return w.adoptAct.Reason, w.adoptAct.Act
 }
 
-// openHouse starts the generator and reads the keys, and opens no ledger yet. The caller must
-// close it.
+// openHouse starts the generator and reads the keys. It opens no ledger. The caller must close the house.
 func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*house, error) {
 	h := &house{cfg: cfg, log: log, tiles: ledger.NewTileCache(int64(cfg.Limits.TileCache)),
 		stores: make(map[string]store.Database), last: make(chan struct{}),
@@ -95,13 +95,12 @@ func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*hous
 		return nil, fmt.Errorf("starting the generator: %w", err)
 	}
 	h.writers.Go(h.keepAccessHeads)
-	h.run, h.stop = context.WithCancel(context.WithoutCancel(ctx)) // ctx ends before the requests do that are under way
+	h.run, h.stop = context.WithCancel(context.WithoutCancel(ctx)) // ctx ends before the requests under way do
 	h.watches.Go(func() { h.monitor.Run(h.run) })
 	return h, nil
 }
 
-// rounds returns what fetches the beacon's rounds, or nil for a daemon without
-// relays.
+// rounds returns the function that fetches rounds of the beacon, nil for a daemon without relays.
 func rounds(relays []string) func(context.Context, uint64) ([48]byte, error) {
 	if len(relays) == 0 {
 		return nil
@@ -109,7 +108,7 @@ func rounds(relays []string) func(context.Context, uint64) ([48]byte, error) {
 	return func(ctx context.Context, round uint64) ([48]byte, error) { return relay.Fetch(ctx, relays, round) }
 }
 
-// follow starts what goes on for a ledger until the house is closed.
+// follow starts the work for a ledger that goes on until the house is closed.
 func (h *house) follow(s *openedLedger) {
 	h.writers.Go(func() { h.keepWriting(s) })
 	h.watches.Go(func() { every(h.run, expireEvery, func() { h.expire(h.run, s.dealer) }) })
@@ -119,7 +118,7 @@ func (h *house) follow(s *openedLedger) {
 	}
 }
 
-// expireEvery is how soon after its close-by a forgotten shuffle is closed.
+// expireEvery is the interval at which overdue shuffles are closed.
 const expireEvery = 5 * time.Second
 
 // every calls do at an interval until ctx ends.
@@ -136,8 +135,8 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 	}
 }
 
-// expire closes overdue shuffles of a ledger, unless the ledger cannot be written: readiness
-// says why.
+// expire closes the overdue shuffles of a ledger. While the ledger cannot be written it does nothing, and
+// readiness says why.
 func (h *house) expire(ctx context.Context, d *dealer.Dealer) {
 	if d.Ledger().Ready() != nil {
 		return
@@ -153,8 +152,8 @@ func (h *house) expire(ctx context.Context, d *dealer.Dealer) {
 	}
 }
 
-// close stops what may set the latch or find something, then the writers of that and of
-// the access heads, then the sequencers, and closes the stores. No requests may be under way.
+// close ends, in this order: the watches, which may set the latch or find something; the writers of these
+// events and of the access heads; the ledgers; the stores. No requests may be under way.
 func (h *house) close() error {
 	h.stop()
 	h.watches.Wait()

@@ -16,17 +16,17 @@ import (
 	"shuffled/internal/process"
 )
 
-// machine watches what a daemon needs of its host: its certificates, descriptors, memory,
-// disk and clock. It collects figures of them, and says on readiness what needs attention.
+// machine watches what a daemon needs of its host: certificates, descriptors, memory, disk and clock. It has
+// figures of them, and readiness shows what needs attention.
 type machine struct {
-	*serving.Certificates // nil without
+	*serving.Certificates // nil without TLS
 	cfg                   *config.Config
-	memory                uint64 // that this process may take; 0 if it is unknown
+	memory                uint64 // bytes that this process may take; 0 if unknown
 	log                   *slog.Logger
 	seen                  atomic.Pointer[sight]
 }
 
-// sight is what was seen at one look: what could not be found out is absent.
+// sight is the result of one look. What could not be found out is absent.
 type sight struct {
 	figures map[figure]float64
 	health  httpapi.Health
@@ -47,21 +47,21 @@ var (
 		"How often TLS files were read that do not hold, so that those before stay in use.")
 )
 
-// newMachine looks at the host for the first time, and logs what is not as it should be.
-// memory is what the process may take in bytes, 0 if that is unknown.
+// newMachine looks at the host for the first time, and logs what needs attention. memory is how many bytes the
+// process may take, 0 if unknown.
 func newMachine(cfg *config.Config, c *serving.Certificates, memory uint64, log *slog.Logger) *machine {
 	m := &machine{Certificates: c, cfg: cfg, memory: memory, log: log}
 	m.look()
 	return m
 }
 
-// Watch looks again and again, and has the certificates read again, until ctx ends.
+// Watch looks at the host every serving.LookEvery, and watches the certificates, until ctx ends.
 func (m *machine) Watch(ctx context.Context) {
 	go m.Certificates.Watch(ctx) // ends with ctx
 	every(ctx, serving.LookEvery, m.look)
 }
 
-// Health is what was seen at the last look, and what the certificates are now.
+// Health is the result of the last look, and what is wrong with the certificates now.
 func (m *machine) Health() httpapi.Health {
 	seen := m.seen.Load().health
 	what, leave := m.Concern(time.Now())
@@ -75,7 +75,7 @@ func (m *machine) Health() httpapi.Health {
 	return seen
 }
 
-// look sees how the host is. A disk that does not answer keeps it, and nobody else, waiting.
+// look finds out how the host is. If the disk does not answer, only the caller waits.
 func (m *machine) look() {
 	s := &sight{figures: map[figure]float64{}}
 	warn := func(format string, args ...any) {

@@ -76,7 +76,7 @@ type cli struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	s := term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	code := term.Report(s.Err, process.NoDumps()) // of any command: most of them handle keys
+	code := term.Report(s.Err, process.NoDumps()) // for every command: most of them handle keys
 	if code == term.ExitOK {
 		code = run(ctx, os.Args[1:], s)
 	}
@@ -114,7 +114,7 @@ type versionCmd struct {
 	Key   string `placeholder:"FILE" help:"Public key of those who release, Ed25519 in PEM; with --check. Take it from elsewhere than DIR."`
 }
 
-// check holds the program that runs against a release.
+// check says whether the program that runs is of a release.
 func (c versionCmd) check(s term.Streams) error {
 	if c.Key == "" {
 		return term.Usage("--key must name the file of the release's public key, because --check is given")
@@ -158,8 +158,8 @@ func (c versionCmd) Run(s term.Streams) error {
 	return nil
 }
 
-// otherCmd is a command that is a program of its own, with its arguments. What
-// measures is no part of the program that deals.
+// otherCmd is a command that runs another program with the given arguments. Programs that measure are no part
+// of the program that deals.
 type otherCmd struct {
 	Args []string `arg:"" optional:"" help:"Arguments of the program."`
 }
@@ -174,8 +174,8 @@ type benchCmd struct{ otherCmd }
 // Run becomes shuffled-bench.
 func (c *benchCmd) Run() error { return c.become("shuffled-bench") }
 
-// become runs the program in place of this one: its streams, signals and exit code
-// are those of this process.
+// become replaces this process by the program. The program has the streams, the signals and the exit code of
+// this process.
 func (c *otherCmd) become(program string) error {
 	path, err := build.Sibling(program)
 	if err != nil {

@@ -13,11 +13,9 @@ import (
 	"shuffled/internal/config"
 )
 
-// limitMemory tells the collector what the process may take, and says so. The
-// configured limit comes first, then GOMEMLIMIT, then 9/10 of what the cgroup
-// allows, or of what the machine has. It is a soft limit: a state that needs more
-// takes more, and the collector then works more often. It returns what the cgroup allows,
-// or the machine has, in bytes; 0 if that is unknown.
+// limitMemory sets the memory limit of Go's garbage collector, and logs it. The configured limit comes first,
+// then GOMEMLIMIT, then 9/10 of the available memory. The limit is soft: a state that needs more memory takes
+// it, and the collector then works more often. limitMemory returns the available memory in bytes, 0 if unknown.
 func limitMemory(cfg *config.Config, log *slog.Logger) (available uint64) {
 	limit, from := cfg.MemoryLimit, "memory_limit"
 	available, source, err := availableMemory()
@@ -40,29 +38,28 @@ func limitMemory(cfg *config.Config, log *slog.Logger) (available uint64) {
 	return available
 }
 
-// availableMemory returns what the cgroup allows, or the machine has if that is less.
+// availableMemory returns what the cgroup allows or what the machine has, whichever is less, in bytes.
 func availableMemory() (available uint64, from string, err error) {
 	available, err = memlimit.FromSystem()
 	from = "machine"
-	// An error is no limit, or none that can be read.
+	// FromCgroup returns an error if there is no limit, or if the limit cannot be read.
 	if allowed, none := memlimit.FromCgroup(); none == nil && (err != nil || allowed < available) {
 		available, from, err = allowed, "cgroup", nil
 	}
 	return available, from, err
 }
 
-// The collector trades memory for time. What the daemon holds is small most often,
-// and what it throws away under load is much: collecting at gcMost percent saves a
-// sixth of its time (docs/PERFORMANCE.md). With a million open shuffles the same
-// percent would be a gigabyte of garbage, so the percent follows what is held:
-// garbage bytes come between two collections, but no less than gcLeast percent.
+// The collector trades memory for time. The daemon usually holds little memory, and under load it discards
+// much: collecting at gcMost percent saves a sixth of the daemon's time (docs/PERFORMANCE.md). With a million
+// open shuffles the same percent would be a gigabyte of garbage. So the percent depends on what is held: there
+// are garbage bytes between two collections, but no less than gcLeast percent.
 const (
 	gcMost  = 300
 	gcLeast = 20
 	garbage = 96 << 20
 )
 
-// paceCollector keeps the percent until ctx ends, unless GOGC is set.
+// paceCollector adapts the percent once a second until ctx ends. It does nothing if GOGC is set.
 func paceCollector(ctx context.Context) {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -80,7 +77,7 @@ func paceCollector(ctx context.Context) {
 	})
 }
 
-// gcPercent is the percent for so many bytes that are held.
+// gcPercent returns the percent for a heap of live bytes.
 func gcPercent(live uint64) int {
 	return int(min(gcMost, max(gcLeast, garbage*100/max(live, 1))))
 }

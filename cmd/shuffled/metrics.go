@@ -19,7 +19,8 @@ type figure struct {
 	kind prometheus.ValueType
 }
 
-// allFigures are the figures of the daemon. Nothing is added after the package is initialised.
+// allFigures are the figures of the daemon. They are appended while the package is initialised, and never after
+// that.
 var allFigures []figure
 
 func counter(name, help string, labels ...string) figure {
@@ -55,7 +56,7 @@ type figures struct {
 	machine *machine
 	passed  selftest.Passed
 	started time.Time             // after the known-answer tests
-	house   atomic.Pointer[house] // nil until its generator runs
+	house   atomic.Pointer[house] // nil until the generator runs
 	seconds prometheus.Histogram  // that the store took for a batch
 	entries prometheus.Histogram  // of the same batch
 }

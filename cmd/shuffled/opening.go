@@ -25,23 +25,23 @@ import (
 	"shuffled/internal/webhook"
 )
 
-// openAtOnce is how many ledgers of a database are opened at a time. Most of it is waiting:
-// for witnesses that do not answer it takes seconds.
+// openAtOnce is how many ledgers of a database are opened at a time. Opening is mostly waiting: some seconds
+// for a witness that does not answer.
 const openAtOnce = 32
 
-// openedLedger is a ledger that is open, with what the house keeps for it.
+// openedLedger is an open ledger with what the house keeps for it.
 type openedLedger struct {
 	dealer  *dealer.Dealer
 	store   store.Database
 	way     *codealer.CoDealers // to its co-dealers; nil without any
 	feed    *follow.Feed
 	senders []*webhook.Sender
-	noted   chan struct{} // to keepWriting: there is something; capacity 1
+	noted   chan struct{} // wakes keepWriting; capacity 1
 }
 
 func (s *openedLedger) ledger() *ledger.Ledger { return s.dealer.Ledger() }
 
-// toOpen is a ledger of the configuration with what its files say.
+// toOpen is a ledger of the configuration with the contents of its files.
 type toOpen struct {
 	config.Ledger
 	origin  string
@@ -50,26 +50,26 @@ type toOpen struct {
 	peers   []codealer.Peer
 }
 
-// opener opens ledgers when a daemon starts.
+// opener opens the ledgers of a daemon that starts.
 type opener struct {
 	*house
 	words
 	event audit.Event
 	start *waiting
-	serve func(*openedLedger) error // is handed each ledger
+	serve func(*openedLedger) error // called with each ledger
 }
 
-// open returns the ledgers that are open.
+// open returns the open ledgers.
 func (h *house) open() []*openedLedger {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.ledgers)
 }
 
-// openLedgers opens every database of the configuration and the ledgers in it, and hands those
-// of one database to serve when all of them are open: a database that does not answer is tried
-// again, and the ledgers in the others do not wait for it. What does not pass by itself ends the
-// start, for it is a doubt about keys, evidence or configuration.
+// openLedgers opens every database of the configuration and the ledgers in it. When all ledgers of one database
+// are open, it calls serve with each. A database that does not answer is tried again, and ledgers in other
+// databases do not wait for it. An error that does not pass by itself ends the start: it is a doubt about keys,
+// evidence or configuration.
 func (h *house) openLedgers(ctx context.Context, w words, start *waiting, serve func(*openedLedger) error) error {
 	o := opener{house: h, words: w, start: start, serve: serve}
 	ledgers, err := o.readFiles()
@@ -87,7 +87,7 @@ func (h *house) openLedgers(ctx context.Context, w words, start *waiting, serve 
 	})
 }
 
-// ended is an error that says no more than that the start was ended.
+// ended is an error that says only that the start was ended.
 type ended struct{ error }
 
 func isEnded(err error) bool {
@@ -95,8 +95,9 @@ func isEnded(err error) bool {
 	return is
 }
 
-// together does things of the start, at most so many at a time, until one fails. It returns every error but
-// those of what was ended for it, or an ended one if there is no other.
+// together calls do for each i below things, at most atOnce at a time, until one call fails. It returns every
+// error, except those of calls that were ended because another one failed. If there are only such errors it
+// returns the first.
 func together(ctx context.Context, things, atOnce int, do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -115,14 +116,14 @@ func together(ctx context.Context, things, atOnce int, do func(ctx context.Conte
 	return cmp.Or(errors.Join(slices.DeleteFunc(errs, isEnded)...), first)
 }
 
-// readFiles reads the keys of all ledgers, one at a time, for a passphrase takes memory, and what else is in files:
-// a bad one ends the start before any database is waited for.
+// readFiles reads the files of all ledgers, so that a bad file ends the start before any database is waited
+// for. It reads the keys one at a time, because a passphrase takes memory.
 func (o *opener) readFiles() (ledgers []toOpen, err error) {
 	passphrase, err := keys.ReadPassphrase(o.cfg.PassphraseFile)
 	if err != nil {
 		return nil, err
 	}
-	named := o.adoptAct == nil // the ledger of the act
+	named := o.adoptAct == nil // whether the ledger of the act is served
 	for _, c := range o.cfg.Ledgers {
 		l := toOpen{Ledger: c}
 		if l.origin, l.signers, err = place.ReadSigners(c, passphrase); err != nil {
@@ -141,7 +142,7 @@ func (o *opener) readFiles() (ledgers []toOpen, err error) {
 	return ledgers, nil
 }
 
-// readOthers reads the files of the ledger that hold no key.
+// readOthers reads the files of the ledger that hold no keys.
 func (o *opener) readOthers(l *toOpen) (err error) {
 	o.noting.Lock()
 	_, err = o.noted(l.Name)
@@ -161,7 +162,7 @@ func (o *opener) readOthers(l *toOpen) (err error) {
 	return err
 }
 
-// database opens one and the ledgers in it.
+// database opens a database and its ledgers, and serves them.
 func (o *opener) database(ctx context.Context, of *config.Config, ledgers []toOpen) error {
 	what, first := "the database", place.First(of)
 	if first != "" {
@@ -205,8 +206,9 @@ func (o *opener) database(ctx context.Context, of *config.Config, ledgers []toOp
 	return nil
 }
 
-// ledger opens one. It returns it with an error that came later. again is whether the database did not answer at first:
-// what an operator said to this start was said of what stood then, and does not hold for a later attempt.
+// ledger opens one ledger. If it returns a ledger together with an error, the caller must close the ledger.
+// again says that the database did not answer at first. What an operator ordered for this start was about the
+// ledger as it stood at that time, so a later attempt does not do it.
 func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again bool) (*openedLedger, error) {
 	info := ledger.Info{Name: c.Name, Origin: c.origin}
 	l, err := insist(ctx, o.start, info.Name, "ledger "+info.Name+" to open", func(s *step) (*ledger.Ledger, error) {
@@ -217,7 +219,7 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again 
 		}
 		opening.Step, opening.Appended = s.next, o.appended
 		l, err := ledger.Open(ctx, opening)
-		if err != nil || l.Ready() != nil { // one that cannot be written takes no commits
+		if err != nil || l.Ready() != nil { // a ledger that cannot be written takes no commits, so its events may wait
 			return l, err
 		}
 		if err := o.write(ctx, l); err != nil {

@@ -19,18 +19,18 @@ import (
 	"shuffled/internal/process"
 )
 
-// countLeast is how long a window by count lasts at least; 0 is monitor.CountLeast.
-// Only tests set it, before anything runs.
+// countLeast is the shortest time of a window by count; 0 is monitor.CountLeast. Only tests set it, before
+// anything runs.
 var countLeast time.Duration
 
-// onLatch has every ledger told that the latch is set, where it stops the commits of all
-// daemons, also after a restart.
+// onLatch notes for every ledger that the latch is set. The entry stops the commits of all daemons of the
+// ledger, also after a restart.
 func (h *house) onLatch(c entropy.Cause) {
 	h.log.Error("the entropy latch is set: no more tapes are drawn", "cause", c.Reason.String(), "detail", c.Detail)
 	h.note(audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(c.Reason)})
 }
 
-// onFinding stops the generator, if the finding is a halt, and has every ledger told.
+// onFinding notes a finding for every ledger. If the finding is a halt, it stops the generator first.
 func (h *house) onFinding(f monitor.Finding) {
 	if f.Halt {
 		h.entropy.Trip(entropy.ReasonStatistics)
@@ -41,22 +41,22 @@ func (h *house) onFinding(f monitor.Finding) {
 	h.note(audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmStatistics, Reason: f.String()})
 }
 
-// maxFindings is how many events wait for a ledger before findings are in the log only.
+// maxFindings is how many events may wait for a ledger. Further findings are only logged.
 const maxFindings = 16
 
-// unwritten is an event that a ledger does not have yet.
+// unwritten is an event that is not in a ledger yet.
 type unwritten struct {
 	audit.Event
-	seen bool // by this daemon: a latch of it that is not set any more was cleared by an operator
+	seen bool // noted by this daemon: if its latch is not set any more, an operator cleared it
 }
 
-// unwrittenFile is where the events wait that a ledger does not have yet: a stop loses none.
+// unwrittenFile is the file of the events that are not in a ledger yet, so that a stop loses none.
 func (h *house) unwrittenFile(ledger string) string {
 	return filepath.Join(h.cfg.Data, ledger+".unwritten")
 }
 
-// note puts an event down for every ledger of the configuration, for one generator serves
-// all. It waits for files, and for no store.
+// note notes an event for every ledger of the configuration, because one generator serves all. It waits for
+// files and not for stores.
 func (h *house) note(e audit.Event) {
 	h.noting.Lock()
 	defer h.noting.Unlock()
@@ -84,7 +84,7 @@ func (h *house) note(e audit.Event) {
 	}
 }
 
-// noted returns what is noted for a ledger, by a daemon before this one too. h.noting is held.
+// noted returns the events that wait for a ledger, also those that an earlier daemon noted. h.noting is held.
 func (h *house) noted(ledger string) ([]*unwritten, error) {
 	list, known := h.unwritten[ledger]
 	if known {
@@ -107,14 +107,14 @@ func (h *house) noted(ledger string) ([]*unwritten, error) {
 	return list, nil
 }
 
-// keep notes the list for a ledger in place of what was noted, on disk, where next tries again if that fails.
+// keep replaces the events that wait for a ledger, in memory and on disk. If the disk fails, next tries again.
 // h.noting is held.
 func (h *house) keep(ledger string, list []*unwritten) {
 	h.unwritten[ledger] = list
 	path := h.unwrittenFile(ledger)
 	var err error
 	if len(list) == 0 {
-		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) { // it could not be written
+		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) { // it was never written
 			err = nil
 		}
 	} else {
@@ -127,8 +127,8 @@ func (h *house) keep(ledger string, list []*unwritten) {
 	}
 }
 
-// next drops the latches that operators cleared since this daemon noted them, and returns the first of what
-// is left for a ledger, nil for nothing.
+// next drops latches that operators cleared after this daemon noted them. It returns the first event that waits
+// for the ledger, nil for none.
 func (h *house) next(ledger string) (*unwritten, error) {
 	h.noting.Lock()
 	defer h.noting.Unlock()
@@ -150,7 +150,7 @@ func (h *house) next(ledger string) (*unwritten, error) {
 	return list[0], nil
 }
 
-// write writes what is noted for the ledger into it.
+// write writes the events that wait for the ledger into it.
 func (h *house) write(ctx context.Context, l *ledger.Ledger) error {
 	name := l.Info().Name
 	for {
@@ -167,10 +167,10 @@ func (h *house) write(ctx context.Context, l *ledger.Ledger) error {
 	}
 }
 
-// writeRetry is how often an event that could not be written is tried again.
+// writeRetry is the interval at which an event is tried again.
 const writeRetry = time.Second
 
-// keepWriting writes what is noted for a ledger until it stands; a daemon that is told to stop
+// keepWriting writes the events that wait for a ledger, and tries again after an error. A daemon that stops
 // tries once more.
 func (h *house) keepWriting(s *openedLedger) {
 	retry := time.NewTicker(writeRetry)

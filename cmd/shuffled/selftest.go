@@ -64,8 +64,7 @@ func (c selftestCmd) Run(s term.Streams) error {
 // or shows what somebody acts on.
 var untested = map[string]bool{"selftest": true, "version": true, "lab": true, "bench": true}
 
-// testSelf runs the known-answer tests in front of a command: before it opens a
-// port or reads a byte for a tape.
+// testSelf runs the known-answer tests before a command opens a port or reads a byte for a tape.
 func testSelf(command string) (selftest.Passed, error) {
 	name, _, _ := strings.Cut(command, " ")
 	if untested[name] {

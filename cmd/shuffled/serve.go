@@ -65,7 +65,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 	serving.StartProcess(log)
 	available := limitMemory(cfg, log)
 	go paceCollector(ctx) // ends with ctx
-	// A taken address is told before anything is written.
+	// If the address is taken, the command fails before anything is written.
 	listener, err := serving.Listen(cfg.Listen, "--listen, or listen in the configuration,")
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 	return c.serve(ctx, s, cfg, listener, m, w, passed, log)
 }
 
-// prepare makes what the first run of a sandbox lacks: tables, keys and its ledgers.
+// prepare makes what a sandbox needs and does not have yet: tables, keys and its ledgers.
 func (c serveCmd) prepare(ctx context.Context, cfg *config.Config, step *step) error {
 	step.next("the database, whose tables are made or brought to the newest form, or another daemon that does so")
 	if err := place.TablesOf(cfg, false).Up(ctx); err != nil {
@@ -114,15 +114,16 @@ func (c serveCmd) prepare(ctx context.Context, cfg *config.Config, step *step) e
 			return err
 		}
 	}
-	cfg.Resolve() // what it added
+	cfg.Resolve() // for the ledgers that were added
 	if err := cfg.Validate(); err != nil {
 		return term.Usage("%s", err)
 	}
 	return nil
 }
 
-// serve answers not_ready for a ledger until it is loaded, and stops in this order:
-// readiness and, after the delay, no new requests, listeners, ledgers, stores.
+// serve starts the listeners, opens the ledgers and serves until ctx ends. Until a ledger is open its requests
+// are answered with not_ready. The end has this order: readiness, after the delay new requests, then listeners,
+// ledgers, stores.
 func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config, listener net.Listener,
 	m *machine, w words, passed selftest.Passed, log *slog.Logger) error {
 	shown := newFigures(m, passed)
@@ -159,7 +160,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 
 	opening, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(run, cancel)() // a listener that fails ends the start, too
+	defer context.AfterFunc(run, cancel)() // a listener that fails also ends the start
 	h, err := c.start(opening, cfg, api, w, log, shown.house.Store)
 	url := scheme + "://" + listener.Addr().String()
 	switch {
@@ -183,8 +184,8 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	return err
 }
 
-// start opens the house and its ledgers, each of which is served from when it is open. It may
-// return a house with an error. The caller must close it.
+// start opens the house and its ledgers, which are served as soon as they are open. It may return a house
+// together with an error. The caller must close the house.
 func (c serveCmd) start(ctx context.Context, cfg *config.Config, api *httpapi.Server, w words, log *slog.Logger,
 	opened func(*house)) (*house, error) {
 	start := newWaiting(log, api.Waiting)
@@ -209,7 +210,7 @@ func (c serveCmd) start(ctx context.Context, cfg *config.Config, api *httpapi.Se
 	return h, h.openLedgers(ctx, w, start, func(s *openedLedger) error { return c.serveBy(ctx, api, h, s) })
 }
 
-// serveBy hands a ledger to the API, and makes the tokens of the sandbox.
+// serveBy adds a ledger to the API. For a sandbox it makes the tokens first.
 func (c serveCmd) serveBy(ctx context.Context, api *httpapi.Server, h *house, s *openedLedger) error {
 	l := s.ledger()
 	name := l.Info().Name
@@ -242,7 +243,7 @@ func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg
 	return nil
 }
 
-// apiLimits are the configured limits; a sandbox has no rates and no queue deadline.
+// apiLimits are the configured limits. A sandbox has no rates, no queue deadline and no byte quota.
 func apiLimits(cfg *config.Config, dev bool) httpapi.Limits {
 	c := cfg.Limits
 	l := httpapi.Limits{

@@ -11,19 +11,19 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// How soon the start says what it waits for, how often it says so again, and how
-// long it pauses before it tries again what may pass.
+// sayAfter is how long a step of the start lasts before it is logged. sayEvery is the interval at which it is
+// logged again. tryAgain is the pause before another attempt.
 const (
 	sayAfter = 500 * time.Millisecond
 	sayEvery = 10 * time.Second
 	tryAgain = 2 * time.Second
 )
 
-// waiting is what a start waits for, in several places at once: it is logged, and
-// readiness tells it. Its goroutine ends with stop.
+// waiting has the steps that a start waits for, which may be several at once. It logs them and tells readiness.
+// The caller must stop it, which ends its goroutine.
 type waiting struct {
 	log  *slog.Logger
-	tell func(what string) // readiness
+	tell func(what string) // tells readiness
 
 	mu    sync.Mutex
 	steps []*step // under way, in the order in which they began
@@ -35,14 +35,14 @@ type waiting struct {
 // step is one thing that the start waits for.
 type step struct {
 	w           *waiting
-	of          string // whose it is: a ledger
+	of          string // the name of its ledger, "" for none
 	what        string
 	told        string    // what readiness says of it, "" for nothing
-	began, said time.Time // of what; said is zero before it was
+	began, said time.Time // when what began, and when it was last logged, or zero
 	again       bool      // an attempt failed
 }
 
-// newWaiting begins to watch. tell may be nil.
+// newWaiting starts to watch. tell may be nil.
 func newWaiting(log *slog.Logger, tell func(string)) *waiting {
 	if tell == nil {
 		tell = func(string) {}
@@ -70,7 +70,7 @@ func (w *waiting) say() {
 	w.tellAll()
 }
 
-// tellAll has readiness name everything that is waited for. w.mu is held.
+// tellAll tells readiness everything that is waited for. w.mu is held.
 func (w *waiting) tellAll() {
 	var all []string
 	for _, s := range w.steps {
@@ -81,14 +81,14 @@ func (w *waiting) tellAll() {
 	w.tell(strings.Join(all, "; "))
 }
 
-// stop ends it: the start is over.
+// stop ends the watch, and tells readiness that nothing is waited for.
 func (w *waiting) stop() {
 	w.cancel()
 	w.run.Wait()
 	w.tell("")
 }
 
-// begin begins a step of the ledger, or of none.
+// begin begins a step of a ledger, or of none.
 func (w *waiting) begin(of, what string) *step {
 	s := &step{w: w, of: of, what: what, began: time.Now()}
 	w.mu.Lock()
@@ -111,7 +111,7 @@ func (s *step) end() {
 	s.w.tellAll()
 }
 
-// failed has readiness say that an attempt failed.
+// failed tells readiness why an attempt failed.
 func (s *step) failed(why string) {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
@@ -119,8 +119,8 @@ func (s *step) failed(why string) {
 	s.w.tellAll()
 }
 
-// insist does something of the start, and does it again while what keeps it from
-// succeeding may pass by itself. Each attempt has the deadlines of what it does.
+// insist calls do until it succeeds, or fails for a reason that does not pass by itself, or ctx ends. do has
+// its own deadlines.
 func insist[T any](ctx context.Context, w *waiting, of, what string, do func(*step) (T, error)) (T, error) {
 	s := w.begin(of, what)
 	defer s.end()

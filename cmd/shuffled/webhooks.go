@@ -14,7 +14,7 @@ func (h *house) webhookFile(ledger, address string) string {
 	return filepath.Join(h.cfg.Data, webhook.File(ledger, address))
 }
 
-// openWebhooks opens what sends the events of a ledger to its webhooks.
+// openWebhooks opens a sender for each webhook of a ledger.
 func (h *house) openWebhooks(c config.Ledger, of *openedLedger) (senders []*webhook.Sender, err error) {
 	info := of.ledger().Info()
 	for _, address := range c.Webhooks {
