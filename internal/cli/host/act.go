@@ -23,8 +23,8 @@ type ActCmd struct {
 	List    actListCmd    `cmd:"" help:"List the administrators, what needs two of them, and the acts that wait."`
 }
 
-// persons asks the daemon, or without an address the stored ledger, who approves acts, and
-// which acts wait and have not lapsed.
+// persons returns who approves acts, and which acts wait and have not expired. It asks the daemon or, without
+// an address, reads the stored ledger.
 func (t *tokenFlags) persons(ctx context.Context, s term.Streams) (p ledger.Persons, origin string, err error) {
 	if t.URL == "" {
 		state, head, err := t.ReadState(ctx, t.Ledger)

@@ -18,18 +18,18 @@ import (
 	"shuffled/internal/term"
 )
 
-// actFormat is the first member of a file of an act.
+// actFormat is the member format of the file of an act.
 const actFormat = "shuffled/v1/act"
 
-// actFile is an act on its way from one administrator to the next. What is signed are the
-// bytes of docs/SPEC.md section 5.11; the words are for people and are held against them.
+// actFile is an act that goes from one administrator to the next. Administrators sign the bytes of docs/SPEC.md
+// section 5.11. The words are for people, and loadAct compares them with the bytes.
 type actFile struct {
 	Format   string `json:"format"`
-	Ledger   string `json:"ledger"`   // origin
-	Act      string `json:"act"`      // word of its code
-	Says     string `json:"says"`     // what it does, in words
-	Identity string `json:"identity"` // that submits it
-	Expires  string `json:"expires"`
+	Ledger   string `json:"ledger"`         // origin
+	Act      string `json:"act"`            // the word for its code
+	Says     string `json:"says"`           // what it does, in words
+	Identity string `json:"identity"`       // of the credential that submits it
+	Expires  string `json:"expires"`        // RFC 3339
 	Genesis  []byte `json:"genesis"`        // SHA-256 of the genesis entry
 	Entry    []byte `json:"entry"`          // body of the act's entry
 	Type     uint8  `json:"type,omitzero"`  // of the entry that it approves; absent for a cancel
@@ -39,7 +39,7 @@ type actFile struct {
 // maxActFile bounds the file of an act in bytes.
 const maxActFile = 128 << 10
 
-// loadedAct is a file of an act whose parts agree.
+// loadedAct is an act whose words and bytes agree.
 type loadedAct struct {
 	actFile
 	entry *audit.ActEntry
@@ -68,13 +68,13 @@ func loadAct(path string) (*loadedAct, error) {
 	return a, a.agrees(path)
 }
 
-// AdoptedHead is an act with which a daemon that starts adopts the head of a ledger.
+// AdoptedHead is the act with which a daemon adopts the head of a ledger at its start.
 type AdoptedHead struct {
-	Origin, Reason string // of the ledger; why
+	Origin, Reason string // origin of the ledger; why the head is adopted
 	Act            *audit.ActEntry
 }
 
-// LoadAdoptedHead reads the act that --adopt-act names; it returns nil for none.
+// LoadAdoptedHead reads the act that --adopt-act names. It returns nil for an empty path.
 func LoadAdoptedHead(path string) (*AdoptedHead, error) {
 	if path == "" {
 		return nil, nil
@@ -93,7 +93,7 @@ func LoadAdoptedHead(path string) (*AdoptedHead, error) {
 	return &AdoptedHead{a.Ledger, a.body.(*audit.Event).Reason, a.entry}, nil
 }
 
-// agrees reports where the words of the file are not what is signed.
+// agrees returns an error if the words of the file do not say what is signed.
 func (a *loadedAct) agrees(path string) error {
 	needs, ok := audit.ActFor(a.body)
 	switch {
@@ -109,7 +109,7 @@ func (a *loadedAct) agrees(path string) error {
 	return nil
 }
 
-// save writes the file, which need not exist, by way of another name.
+// save writes or replaces the file.
 func (a *loadedAct) save(path string) error {
 	a.Entry = audit.EncodeBody(a.entry)
 	text, err := json.Marshal(&a.actFile, jsontext.WithIndent("  "))
@@ -126,7 +126,7 @@ func (a *loadedAct) save(path string) error {
 	return nil
 }
 
-// approves tells people what an act does.
+// approves says in words what an act does.
 func approves(a *audit.ActEntry, body audit.Body) string {
 	switch b := body.(type) {
 	case *audit.Key:
@@ -170,10 +170,10 @@ func approvesKey(k *audit.Key) string {
 	return fmt.Sprintf("bring the %s key %s into force", k.Subject, base64.StdEncoding.EncodeToString(id[:]))
 }
 
-// errSigned: an act takes each administrator's signature once.
+// errSigned is the error for a second signature of an administrator.
 var errSigned = errors.New("this administrator signed it already")
 
-// sign adds a signature, in order of names.
+// sign adds a signature. Signatures are in the order of the administrators' names.
 func (a *loadedAct) sign(key *keys.SigningKey) error {
 	if time.Now().UnixMilli() >= a.entry.Expires {
 		return fmt.Errorf("the act expired at %s: propose it anew", a.Expires)

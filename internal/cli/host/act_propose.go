@@ -58,7 +58,7 @@ func (c actProposeCmd) Run(ctx context.Context, s term.Streams) error {
 		return term.Usage("--as %s", err)
 	}
 	if c.What == "adopt_head" {
-		c.As = audit.Daemon.Identity // which adopts it at its start
+		c.As = audit.Daemon.Identity // the daemon adopts it at its start
 	}
 	p, origin, err := c.persons(ctx, s)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c actProposeCmd) Run(ctx context.Context, s term.Streams) error {
 	return err
 }
 
-// propose makes the act that approves body, unsigned.
+// propose makes the act that approves body. The act has no signature yet.
 func (c *actProposeCmd) propose(p ledger.Persons, origin string, body audit.Body) (*loadedAct, error) {
 	entry := &audit.ActEntry{Previous: p.Newest, HeadSize: p.Head.Size, HeadRoot: p.Head.Root,
 		Expires: time.Now().Add(c.Life).Truncate(time.Second).UnixMilli()}
@@ -118,7 +118,7 @@ func (c *actProposeCmd) propose(p ledger.Persons, origin string, body audit.Body
 	return a, nil
 }
 
-// body is the entry that the act approves, nil for a cancel.
+// body is the body of the entry that the act approves, nil for a cancel.
 func (c *actProposeCmd) body(p ledger.Persons, origin string) (audit.Body, error) {
 	switch c.What {
 	case "cancel":
@@ -152,8 +152,7 @@ func (c *actProposeCmd) reasoned() error {
 	return nil
 }
 
-// adminToken makes the token before the act that creates it is signed: only its digest
-// goes into the act.
+// adminToken makes the token before the act that creates it is signed. The act has only its digest.
 func (c *actProposeCmd) adminToken() (audit.Body, error) {
 	if c.TokenOut == "" {
 		return nil, term.Usage("--new-token-file is needed: a new file for the token, which opens nothing until the act is submitted")
@@ -233,7 +232,7 @@ func (c *actProposeCmd) twoPersons() (audit.Body, error) {
 	return k, nil
 }
 
-// coDealer is the entry of another co-dealer, or of none.
+// coDealer is the body that names the next co-dealer, or none.
 func (c *actProposeCmd) coDealer() (audit.Body, error) {
 	k := &audit.Key{Subject: audit.SubjectCoDealer, Every: c.Every}
 	if c.Public == "" {
@@ -254,8 +253,7 @@ func (c *actProposeCmd) coDealer() (audit.Body, error) {
 	return k, err
 }
 
-// readPublic reads the verifier key of an administrator, or of a signing key, which has the
-// name of its ledger.
+// readPublic reads the verifier key of an administrator or of a ledger. The key must have this name.
 func readPublic(path, name string) ([]byte, error) {
 	if path == "" {
 		return nil, term.Usage("--public is needed: the .vkey file of the key")

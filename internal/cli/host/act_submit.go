@@ -19,7 +19,7 @@ type actSubmitCmd struct {
 	File string `arg:"" type:"existingfile" help:"Act, signed."`
 }
 
-// Help shows an example and says what waits.
+// Help shows an example, and says which acts wait.
 func (actSubmitCmd) Help() string {
 	return `An act that one administrator signed, where two are asked for, waits (shuffled act list): submit it again when the delay is over, and before it expires. adopt_head never waits.
 
@@ -68,7 +68,7 @@ func (c actSubmitCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.submit(ctx, s, a.entry, a.body, "It is done: "+term.Visible(a.Says))
 }
 
-// submit writes the act and the entry that it approves, whichever are given.
+// submit writes the act and the entry that it approves. One of them may be nil.
 func (c *actSubmitCmd) submit(ctx context.Context, s term.Streams, act *audit.ActEntry, body audit.Body,
 	said string) error {
 	if c.URL == "" {
@@ -87,8 +87,8 @@ func (c *actSubmitCmd) submit(ctx context.Context, s term.Streams, act *audit.Ac
 		func(d *client.Client) (*client.Appended, error) { return c.ask(ctx, d, act, body) })
 }
 
-// ask has the daemon do it. What was approved by an act that waited is asked for as if no
-// act were needed.
+// ask asks the daemon to write them. If act is nil, an act approved body earlier and has waited, so body is
+// asked for as if it needed no act.
 func (c *actSubmitCmd) ask(ctx context.Context, d *client.Client, act *audit.ActEntry,
 	body audit.Body) (*client.Appended, error) {
 	if e, ok := body.(*audit.Event); ok && act == nil {

@@ -17,7 +17,7 @@ type DoctorCmd struct {
 	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
-// Help returns what it is for, and an example.
+// Help says what the command checks, and shows an example.
 func (DoctorCmd) Help() string {
 	return `Checks the host, the files, the database, the witnesses and the listeners of a configuration, and says what to do.
 It writes nothing here; a witness that knows nothing of the ledger yet is shown an empty one, signed by the ledger's key.
@@ -29,14 +29,14 @@ Example:
     shuffled doctor --config /etc/shuffled/shuffled.toml`
 }
 
-// What a check found.
+// The results of a check.
 const (
 	checkOK   = "ok"
 	checkWarn = "warn"
 	checkFail = "fail"
 )
 
-// finding is a line of doctor.
+// finding is one line of the report.
 type finding struct {
 	Check  string `json:"check"`
 	Result string `json:"result"` // ok, warn or fail
@@ -44,7 +44,7 @@ type finding struct {
 	Cure   string `json:"cure,omitempty"`
 }
 
-// doctor collects what is found.
+// doctor collects findings.
 type doctor struct {
 	cfg      *config.Config
 	findings []finding
@@ -63,8 +63,8 @@ func (d *doctor) fail(check, cure, format string, args ...any) {
 	d.findings = append(d.findings, finding{check, checkFail, fmt.Sprintf(format, args...), cure})
 }
 
-// failed reports whether there is an error, and takes it down with its hint, if it has one,
-// as the cure.
+// failed reports whether err is an error. If it is, it adds a finding with the hint of the error as the cure,
+// or else with the given cure.
 func (d *doctor) failed(check, cure string, err error) bool {
 	if err == nil {
 		return false
@@ -76,7 +76,7 @@ func (d *doctor) failed(check, cure string, err error) bool {
 	return true
 }
 
-// Run looks at everything, and returns term.ErrFails if something failed.
+// Run makes all checks, and returns term.ErrFails if one failed.
 func (c DoctorCmd) Run(ctx context.Context, s term.Streams) error {
 	d := &doctor{asked: make(map[string]bool)}
 	c.look(ctx, d)
@@ -126,7 +126,7 @@ func (c DoctorCmd) look(ctx context.Context, d *doctor) {
 	}
 }
 
-// stored looks at a database and the ledgers in it.
+// stored checks a database and the ledgers in it.
 func (d *doctor) stored(ctx context.Context, cfg *config.Config, houses []openedKeys, policy string) {
 	store, err := place.OpenStore(ctx, cfg, false)
 	if d.failed("database", databaseCures[ledger.CauseOf(err)], err) {

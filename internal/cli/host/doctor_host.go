@@ -25,7 +25,7 @@ import (
 	"shuffled/internal/term"
 )
 
-// host looks at what every daemon needs: random bytes, and memory that stays out of swap.
+// host checks what every daemon needs: random bytes, and memory that stays out of swap.
 func (d *doctor) host() {
 	_, err := entropy.New(entropy.Config{})
 	if !d.failed("entropy", "take this host out of service: its generator or its memory is at fault", err) {
@@ -43,7 +43,7 @@ func (d *doctor) host() {
 	}
 }
 
-// limits looks at what the configuration asks of the host.
+// limits checks what the configuration needs of the host.
 func (d *doctor) limits() {
 	switch files, err := process.OpenFiles(); {
 	case err != nil:
@@ -69,8 +69,8 @@ func (d *doctor) limits() {
 	}
 }
 
-// files looks at who may write the configuration, and who may look into the directories of
-// the marks and of the keys. The key files themselves are read by keys.
+// files checks who may write the configuration, and who may use the directories of the marks and of the keys.
+// Package keys checks the permissions of the key files.
 func (d *doctor) files(configuration string) {
 	if configuration != "" {
 		d.mode("configuration", configuration, 0o022)
@@ -89,12 +89,12 @@ func (d *doctor) files(configuration string) {
 	}
 }
 
-// mode holds the permissions of a path against those that it must not have.
+// mode checks that a path has none of the permissions in not.
 func (d *doctor) mode(check, path string, not fs.FileMode) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && path == d.cfg.Data:
-		return // limits says so
+		return // limits reports it
 	case d.failed(check, "check the path in the configuration", err):
 	case info.Mode().Perm()&not != 0:
 		d.fail(check, fmt.Sprintf("chmod %04o %s", info.Mode().Perm()&^not, path),
@@ -104,7 +104,7 @@ func (d *doctor) mode(check, path string, not fs.FileMode) {
 	}
 }
 
-// keys reads what a start reads, and returns the ledgers whose keys could be read.
+// keys reads the files that a daemon reads at its start. It returns the ledgers whose keys could be read.
 func (d *doctor) keys() (houses []openedKeys) {
 	const cure = "restore the file from the place where it is kept safe, with mode 0600, or correct its path"
 	passphrase, err := keys.ReadPassphrase(d.cfg.PassphraseFile)
@@ -137,10 +137,10 @@ func (d *doctor) keys() (houses []openedKeys) {
 	return houses
 }
 
-// renewBefore is how long before its end a certificate is worth a word.
+// renewBefore is how long before the end of a certificate doctor warns.
 const renewBefore = 21 * 24 * time.Hour
 
-// certificate looks at the listener's TLS.
+// certificate checks the TLS of the listener.
 func (d *doctor) certificate() {
 	const cure = "renew the certificate, write chain and key to the files of [tls]: a daemon that runs takes them within 10 s, or on SIGHUP"
 	t, err := serving.LoadTLS(d.cfg.TLS)
@@ -183,8 +183,7 @@ func (d *doctor) certificate() {
 	}
 }
 
-// listeners sees that the addresses are free, or that the daemon of this configuration
-// answers there.
+// listeners checks that each address is free, or that the daemon of this configuration answers there.
 func (d *doctor) listeners(ctx context.Context, houses []openedKeys) {
 	running := d.running(ctx)
 	for _, at := range []struct {
@@ -207,9 +206,10 @@ func (d *doctor) listeners(ctx context.Context, houses []openedKeys) {
 	}
 }
 
-// serves asks at the API's address for the checkpoint of a ledger, and takes a refusal of
-// the daemon for an answer too. With TLS it does not ask, as names are the clients' to check:
-// then the operator's listener tells, if there is one.
+// serves reports whether the daemon of this configuration answers at the API's address. It asks for the
+// checkpoint of a ledger, and takes a refusal of the daemon for an answer, too. With TLS, or if no key could be
+// read, it does not ask: the names in a certificate are for clients to check. It then returns what the
+// operator's listener said, or true if there is none.
 func (d *doctor) serves(ctx context.Context, running bool, houses []openedKeys) bool {
 	if d.cfg.TLS.Cert != "" || len(houses) == 0 {
 		return running || d.cfg.OperatorListen == ""
@@ -224,7 +224,7 @@ func (d *doctor) serves(ctx context.Context, running bool, houses []openedKeys) 
 		resp.Header.Get("Content-Type") == "application/problem+json")
 }
 
-// get asks a listener of this host.
+// get sends a request to a listener of this host.
 func get(ctx context.Context, address string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -233,7 +233,7 @@ func get(ctx context.Context, address string) (*http.Response, error) {
 	return (&http.Client{Timeout: 5 * time.Second}).Do(req)
 }
 
-// running asks at the operator's address for the ledgers of this configuration.
+// running reports whether a daemon with the ledgers of this configuration answers at the operator's address.
 func (d *doctor) running(ctx context.Context) bool {
 	resp, err := get(ctx, "http://"+d.cfg.OperatorListen+"/readyz")
 	if err != nil {

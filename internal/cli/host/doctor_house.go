@@ -22,14 +22,14 @@ import (
 	"shuffled/internal/witness/gateway"
 )
 
-// openedKeys are a ledger of the configuration and its signing keys.
+// openedKeys are a ledger of the configuration with its signing keys.
 type openedKeys struct {
 	config  config.Ledger
 	origin  string
 	signers []note.Signer
 }
 
-// databaseCures say what to do where the error itself does not.
+// databaseCures say what to do about a cause whose error does not say it.
 var databaseCures = map[ledger.Cause]string{
 	ledger.CauseUnreachable: "start the server, or correct host and port in database; the daemon waits for it",
 	ledger.CauseSilent:      "look at the server and at the network in between",
@@ -39,7 +39,7 @@ var databaseCures = map[ledger.Cause]string{
 	ledger.CauseCertificate: "correct sslmode and sslrootcert in database, or renew the server's certificate",
 }
 
-// database looks at what the start does not insist on: rights, guards, version and clock.
+// database checks what a daemon does not check at its start: rights, guards, version and clock.
 func (d *doctor) database(ctx context.Context, cfg *config.Config) {
 	e, err := place.Examine(ctx, cfg)
 	if d.failed("database", "run roles.sql as the database's administrator, after every migration", err) {
@@ -77,7 +77,7 @@ func (d *doctor) database(ctx context.Context, cfg *config.Config) {
 	}
 }
 
-// clock holds this host's clock against another one, which tells its time to within some error.
+// clock compares this host's clock with another clock, whose time is exact to within.
 func (d *doctor) clock(check string, other time.Time, within time.Duration) {
 	apart := time.Since(other).Round(time.Millisecond)
 	if apart.Abs() > d.cfg.ClockStep.Duration()+within {
@@ -88,10 +88,10 @@ func (d *doctor) clock(check string, other time.Time, within time.Duration) {
 	d.ok(check, "%s away from this host's", apart)
 }
 
-// foldAtMost is how many entries doctor folds to find the witnesses: some seconds' worth.
+// foldAtMost is how many entries doctor reads to find the witnesses, which takes some seconds.
 const foldAtMost = 200_000
 
-// ledger looks at one ledger: its head, its mark, its witnesses.
+// ledger checks one ledger: its head, its mark and its witnesses.
 func (d *doctor) ledger(ctx context.Context, store store.Database, h openedKeys, policy string) {
 	check, info := "ledger "+h.config.Name, ledger.Info{Name: h.config.Name, Origin: h.origin}
 	var text []byte
@@ -152,8 +152,8 @@ func (d *doctor) ledger(ctx context.Context, store store.Database, h openedKeys,
 	}
 }
 
-// inForce returns those that sign the ledger's checkpoints: not one that waits for its entry, which a witness may
-// already ask for.
+// inForce returns the keys that sign the ledger's checkpoints. It leaves out a key that waits for its entry,
+// which a witness may know already.
 func (h openedKeys) inForce(keys [][]byte) (signers []note.Signer) {
 	for _, public := range keys {
 		key, err := audit.Verifier(h.origin, public)
@@ -166,7 +166,7 @@ func (h openedKeys) inForce(keys [][]byte) (signers []note.Signer) {
 	return signers
 }
 
-// intervals looks for those that no witness has.
+// intervals warns of intervals whose witness is in no policy that was read.
 func (d *doctor) intervals() {
 	for _, name := range slices.Sorted(maps.Keys(d.cfg.Witness.Every())) {
 		if !d.asked[name] {
@@ -176,8 +176,8 @@ func (d *doctor) intervals() {
 	}
 }
 
-// witness asks one witness about the empty ledger, which every history extends: it tells
-// what it knows of this one only for a request that the ledger's key signed.
+// witness asks one witness to cosign the empty ledger, which every history extends. A witness says what it
+// knows of a ledger only if the ledger's key signed the request.
 func (d *doctor) witness(ctx context.Context, h openedKeys, w audit.Witness) {
 	ctx, cancel := context.WithTimeout(ctx, 6*time.Second)
 	defer cancel()

@@ -35,7 +35,7 @@ type InitCmd struct {
 	Superuser string   `default:"postgres" help:"Role of the database's administrator, for the commands that are printed (default ${default})."`
 }
 
-// Help returns what it is for, and an example.
+// Help says what the command writes, and shows an example.
 func (InitCmd) Help() string {
 	return `Writes the configuration, keys, roles with passwords, witness policy and systemd unit of a production ledger, and
 prints the commands that follow. On a terminal it asks for what is not given. It overwrites nothing.
@@ -45,7 +45,7 @@ Example:
     shuffled init /etc/shuffled --origin cards.example.com/main --house casino --database postgres://db/shuffled --administrator alice=alice.vkey --administrator bob=bob.vkey --witness "$(cat w1.line)"`
 }
 
-// Run writes everything or, after a mistake in what it was given, nothing.
+// Run writes everything or, if an argument is wrong, nothing.
 func (c *InitCmd) Run(s term.Streams) error {
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *InitCmd) Run(s term.Streams) error {
 	return c.steps(s, key.VKey(), server, create)
 }
 
-// there lists the files of an init that was run before, whole or not.
+// there lists the files of an earlier init, also of one that did not finish.
 func (c *InitCmd) there() (files []string) {
 	for _, f := range c.files(nil, "", nil) {
 		if place.Exists(f.path) {
@@ -92,8 +92,8 @@ func (c *InitCmd) there() (files []string) {
 
 func (c *InitCmd) at(name string) string { return filepath.Join(c.Dir, name) }
 
-// settle asks for what was not given, and says all at once what is missing where nobody
-// can be asked. There is no default for what is for ever or what others must trust.
+// settle asks on a terminal for what was not given. Elsewhere it says everything that is missing at once. What
+// lasts for ever, and what others must trust, has no default.
 func (c *InitCmd) settle(s term.Streams) error {
 	var administrators, auditors, witnesses string
 	questions := []struct {
@@ -152,7 +152,7 @@ func (c *InitCmd) settle(s term.Streams) error {
 	return nil
 }
 
-// absolute is the path from any directory, in which a printed command may be typed.
+// absolute makes a path independent of the directory in which a printed command is typed.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
@@ -173,8 +173,7 @@ func (c *InitCmd) server() (*url.URL, error) {
 	return u, nil
 }
 
-// ledger returns what ledger create is given, and the policy, both held against the rules
-// that ledger create has.
+// ledger returns the arguments of ledger create, and the policy. Both pass the checks of that command.
 func (c *InitCmd) ledger(vkey string) (*ledgerCreateCmd, []byte, error) {
 	create := &ledgerCreateCmd{Name: c.Name, Origin: c.Origin, Production: true, Deals: "default", House: c.House,
 		Auditor: c.Auditor, Mix: c.Mix, Admins: c.Admins, Policy: c.at("witnesses.policy"),
@@ -195,8 +194,8 @@ func (c *InitCmd) ledger(vkey string) (*ledgerCreateCmd, []byte, error) {
 	return create, policy, err
 }
 
-// policy writes a policy in which more than half of the witnesses make the quorum, so that
-// any two quorums share one.
+// policy writes a policy in which more than half of the witnesses make the quorum, so that any two quorums
+// share a witness.
 func (c *InitCmd) policy(vkey string) ([]byte, error) {
 	if c.NoWitness {
 		return nil, nil
@@ -225,7 +224,7 @@ func (c *InitCmd) policy(vkey string) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// write writes the files, and leaves none of them after an error.
+// write writes the files. After an error it removes those that it wrote.
 func (c *InitCmd) write(key *keys.SigningKey, policy []byte, server *url.URL) (err error) {
 	files := c.files(key, string(policy), server)
 	var made []string

@@ -15,14 +15,14 @@ import (
 	"shuffled/internal/term"
 )
 
-// initFile is a file that init makes, which must not exist.
+// initFile is a file that init makes. It must not exist.
 type initFile struct {
 	path  string
 	write func(path string) error
 }
 
-// files are those of a house, in the order in which they are written. What writes them may
-// be called only if the arguments are those of an init that goes on.
+// files are the files of a house, in the order in which they are written. To call write of a file, all
+// arguments must be those of an init that writes.
 func (c *InitCmd) files(key *keys.SigningKey, policy string, server *url.URL) []initFile {
 	var statements strings.Builder
 	password := func(role string) func(string) error {
@@ -62,7 +62,7 @@ func (c *InitCmd) files(key *keys.SigningKey, policy string, server *url.URL) []
 
 func (c *InitCmd) credential(name string) string { return filepath.Join(c.Dir, "credentials", name) }
 
-// writeNew creates a file that must not exist, whatever the umask says of its mode.
+// writeNew creates a file, which must not exist. The umask does not change its mode.
 func writeNew(path string, mode os.FileMode, content string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -78,15 +78,15 @@ func writeNew(path string, mode os.FileMode, content string) error {
 	return f.Sync()
 }
 
-// as is the address of the database for a role.
+// as returns the address of the database for a role.
 func as(server *url.URL, role string) string {
 	u := *server
 	u.User = url.User(role)
 	return u.String()
 }
 
-// configuration is the example with what was chosen: every setting stays in sight, with
-// its default and its danger.
+// configuration is the example with the values that were chosen. It shows every setting with its default and
+// its danger.
 func (c *InitCmd) configuration(server *url.URL) string {
 	text := configs.Example
 	for key, value := range map[string]string{
@@ -119,7 +119,8 @@ signing_key = %q
 `, c.Data, as(server, "shuffled_owner"), c.at("owner/database_password"), c.Name, c.credential(c.Name+".key"))
 }
 
-// unit is the unit of deploy/ with the paths of this house. A package has the program in /usr/bin.
+// unit is the unit of deploy/ with the paths of this house. If this program is /usr/bin/shuffled, a package has
+// installed it, and the unit starts it there.
 func (c *InitCmd) unit() string {
 	text := strings.NewReplacer("/etc/shuffled/", c.Dir+"/", "=main.key:", "="+c.Name+".key:",
 		"/main.key\n", "/"+c.Name+".key\n").Replace(deploy.Unit)
@@ -132,7 +133,7 @@ func (c *InitCmd) unit() string {
 	return text
 }
 
-// quoted is a word as a shell reads it.
+// quoted quotes a word for a shell, if it needs quotes.
 func quoted(word string) string {
 	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-") == "" {
 		return word
@@ -140,7 +141,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// steps prints what follows, in order.
+// steps prints the commands that follow, in order.
 func (c *InitCmd) steps(s term.Streams, vkey string, server *url.URL, create *ledgerCreateCmd) error {
 	super, maintenance := *server, *server
 	super.User, maintenance.User = url.User(c.Superuser), url.User(c.Superuser)

@@ -119,8 +119,7 @@ func (c keyGenerateCmd) sealing(s term.Streams, passphrase keys.Secret) error {
 	return keyShowCmd{File: c.Out, Passphrase: c.Passphrase}.Run(s)
 }
 
-// writeSealing makes a sealing key and its file, wrapped by the agent at socket if there is
-// one.
+// writeSealing makes a sealing key and its file. If there is a socket, the agent there wraps the key.
 func writeSealing(path, socket string, passphrase keys.Secret) (*seal.Key, error) {
 	if socket != "" && !passphrase.Empty() {
 		return nil, term.Usage("--agent wraps the key: --passphrase-file belongs to a key that lies in its file")
@@ -140,8 +139,8 @@ func writeSealing(path, socket string, passphrase keys.Secret) (*seal.Key, error
 
 func vkeyPath(key string) string { return strings.TrimSuffix(key, filepath.Ext(key)) + ".vkey" }
 
-// writeAuditor makes the key of an auditor and writes both its files; the public
-// one, which goes to houses, next to the private one as .pub.
+// writeAuditor makes the key of an auditor and writes both its files. The public one is for houses, and is next
+// to the private one as .pub.
 func writeAuditor(path string, passphrase keys.Secret) (*keys.AuditorKey, error) {
 	k, err := keys.GenerateAuditor()
 	if err != nil {
@@ -251,11 +250,11 @@ func (c keyShowCmd) read() (shownKey, error) {
 	return shownKey{Kind: "sealing", KeyID: k.ID().String()}, nil
 }
 
-// shownAuditor shows an auditor key by its public half; the id is the one that
-// entries and GET /v1/{ledger}/keys name it by.
+// shownAuditor shows the public half of an auditor's key. The id is the one in entries and in GET
+// /v1/{ledger}/keys.
 func shownAuditor(kind string, public []byte) shownKey {
 	id := audit.KeyID(public)
-	kem, _ := audit.KEMOf(public) // of a key that was read
+	kem, _ := audit.KEMOf(public) // cannot fail for a key that was read
 	return shownKey{Kind: kind, Public: keys.AuditorLine(public), Type: kem.Name,
 		KeyID: base64.StdEncoding.EncodeToString(id[:])}
 }

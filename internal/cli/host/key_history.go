@@ -50,8 +50,8 @@ func printKeys(s term.Streams, list []client.Key) error {
 	return s.List(rows)
 }
 
-// keyStanding says of each key what became of it, in the order of the list. What
-// the policies of witnesses are in force is not in the entries alone.
+// keyStanding says what became of each key, in the order of the list. Which policy is in force cannot be told
+// from the entries alone.
 func keyStanding(list []client.Key) []string {
 	standing := make([]string, len(list))
 	newest := make(map[client.KeySubject]int)
@@ -133,12 +133,12 @@ func retiredFrom(text string) (time.Time, error) {
 	return at, nil
 }
 
-// addKey asks for a key entry and says where it stands.
+// addKey asks the daemon for the entry of a key, and says which entry it is.
 func addKey(ctx context.Context, r *remote.Flags, s term.Streams, req client.KeyRequest, done string) error {
 	return r.Record(ctx, s, done, func(d *client.Client) (*client.Appended, error) { return d.AddKey(ctx, req) })
 }
 
-// keyID reads what names a key: its id, its verifier key, or a public file.
+// keyID returns the id of a key that is named by its id, its verifier key or a public file.
 func keyID(arg string) (id client.Hash, err error) {
 	if vkey, err := keys.ReadVKey(arg); err == nil {
 		arg = vkey

@@ -25,7 +25,7 @@ type keyRotateSigningCmd struct {
 	DryRun     bool   `help:"Say what would be done, and do nothing."`
 }
 
-// Help shows the two calls.
+// Help says what the two calls do.
 func (keyRotateSigningCmd) Help() string {
 	return `Call it twice. The first call makes the key and says what to do with it: the witnesses are told,
 and every daemon of the ledger is started with it. The second call writes it to the ledger; the
@@ -85,7 +85,7 @@ Now:
 	return err
 }
 
-// make makes the key and says how to go on.
+// make makes the key, and says what to do next.
 func (c *keyRotateSigningCmd) make(s term.Streams, origin string, passphrase keys.Secret) error {
 	if c.DryRun {
 		_, err := fmt.Fprintf(s.Out, "Would make a signing key of %s in %s. Nothing was written.\n",

@@ -16,7 +16,7 @@ import (
 	"shuffled/internal/term"
 )
 
-// The life of a shuffle when nothing is said, and at most, in seconds.
+// The life of a shuffle whose commit does not say, and the longest life, in seconds.
 const (
 	defaultCloseBy = 24 * 60 * 60
 	maxCloseBy     = 31 * 24 * 60 * 60
@@ -69,7 +69,7 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	defer store.Close()
-	if err := place.Taken(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}); err != nil { // before a key is made
+	if err := place.Taken(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}); err != nil { // asked before a key is made
 		return term.WithHint(fmt.Errorf("creating ledger %s: %w", c.Name, err),
 			"choose another --name and another --origin; no key was made")
 	}
@@ -104,8 +104,7 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	return nil
 }
 
-// chosen is the first entry as far as the command line says it: without key, policy and
-// predecessor.
+// chosen is the first entry without key, policy and predecessor, which the command line does not say.
 func (c *ledgerCreateCmd) chosen() (*audit.Genesis, error) {
 	deals, err := c.deals()
 	if err != nil {
@@ -137,11 +136,11 @@ func (c *ledgerCreateCmd) chosen() (*audit.Genesis, error) {
 	}, nil
 }
 
-// houses are the kinds of house, and to whom their tapes go.
+// houses are the kinds of house, and who gets their tapes.
 var houses = map[string]string{"poker": "auditor", "casino": "public", "lottery": "public"}
 
-// settleDisclosure sets to whom tapes go by the kind of house: for ever, so that nobody
-// plays poker by an oversight in a ledger that shows mucked cards to everybody.
+// settleDisclosure sets who gets the tapes, by the kind of house. It has no default: the choice is for ever,
+// and a poker ledger that shows mucked cards to everybody must not come from an oversight.
 func (c *ledgerCreateCmd) settleDisclosure(s term.Streams) error {
 	in, interactive := s.In.(*os.File)
 	if c.Disclosure == "" && c.House == "" && interactive && term.IsTerminal(in) {
@@ -161,8 +160,8 @@ func (c *ledgerCreateCmd) settleDisclosure(s term.Streams) error {
 	return nil
 }
 
-// deals: in production, deals wait for witnesses unless the operator says that
-// the ledger does without.
+// deals returns which checkpoint a deal waits for. In production that is one with cosignatures, unless the
+// operator chooses otherwise.
 func (c ledgerCreateCmd) deals() (audit.Deals, error) {
 	switch {
 	case c.Deals == "signed", c.Deals == "default" && !c.Production && c.Policy == "":
@@ -186,8 +185,8 @@ func (c ledgerCreateCmd) mixModes() (modes uint8) {
 	return modes
 }
 
-// auditors reads the public keys of the auditors. Without one, nobody could open
-// a tape under disclosure auditor.
+// auditors reads the public keys of the auditors. Without an auditor nobody could open a tape that is disclosed
+// to auditors.
 func (c ledgerCreateCmd) auditors() ([][]byte, error) {
 	switch {
 	case c.Disclosure == "auditor" && len(c.Auditor) == 0:
@@ -217,7 +216,7 @@ func (c ledgerCreateCmd) auditors() ([][]byte, error) {
 	return publics, nil
 }
 
-// predecessor reads the last checkpoint of the ledger that this one continues.
+// predecessor reads the newest checkpoint of the ledger that this one continues, nil for none.
 func (c ledgerCreateCmd) predecessor() ([]byte, error) {
 	if (c.Succeeds == "") != (c.SucceedsBy == "") {
 		return nil, term.Usage("--succeeds and --succeeds-key belong together")
@@ -256,8 +255,8 @@ func (c ledgerCreateCmd) signingKey(f place.Files, passphrase keys.Secret) (*key
 	return key, nil
 }
 
-// administrators reads the keys of those who approve acts. Each key file is of the
-// administrator that it is given for.
+// administrators reads the keys of those who approve acts. The key in a file must have the name of its
+// administrator.
 func (c ledgerCreateCmd) administrators() (all []audit.Administrator, err error) {
 	for _, given := range c.Admins {
 		name, path, ok := strings.Cut(given, "=")
@@ -277,13 +276,13 @@ func (c ledgerCreateCmd) administrators() (all []audit.Administrator, err error)
 	return all, nil
 }
 
-// TwoPersons are the acts that need two administrators, where there are two: all that are.
+// TwoPersons are the acts that need two administrators: all that may, if there are two administrators.
 func TwoPersons(administrators []audit.Administrator) (acts []audit.Act) {
 	if len(administrators) < 2 {
 		return nil
 	}
 	for a := audit.ActPolicy; a <= audit.ActCoDealer; a++ {
-		if a != audit.ActCancel { // which one administrator may do
+		if a != audit.ActCancel { // one administrator may always do it
 			acts = append(acts, a)
 		}
 	}

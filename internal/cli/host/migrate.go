@@ -68,12 +68,12 @@ func (c migrateStatusCmd) Run(ctx context.Context, s term.Streams) error {
 
 // schema is what `migrate status` says of a database.
 type schema struct {
-	Ledger  string `json:"ledger,omitempty"` // the first in a database that is not the daemon's
+	Ledger  string `json:"ledger,omitempty"` // the first one, of a database that is not the daemon's
 	Version int    `json:"version"`
 	Latest  int    `json:"latest"`
 }
 
-// migrate changes the tables of each database and says which form they have then.
+// migrate changes the tables of each database, and says which version they have then.
 func migrate(ctx context.Context, s term.Streams, where place.Flags, noGuards, asJSON bool,
 	change func(place.Tables) error) error {
 	all, err := where.LoadEach()
@@ -103,7 +103,7 @@ func migrate(ctx context.Context, s term.Streams, where place.Flags, noGuards, a
 	return err
 }
 
-// state says how tables of the version stand to this program.
+// state says how tables of the version relate to this program.
 func state(version int) string {
 	switch {
 	case version == 0:

@@ -26,27 +26,25 @@ const (
 	sandboxOrigins = "sandbox.localhost/"
 )
 
-// sandboxRoles are the roles that the sandbox has a token of each for, in a file
-// named after the role.
+// sandboxRoles are the roles of which the sandbox has a token each, in a file with the name of the role.
 var sandboxRoles = []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegulator, audit.RoleAdmin}
 
-// SetUpSandbox makes what a first run lacks: the sealing key, the ledger with its
-// signing key and an auditor's. What is there stays as it is; an existing ledger whose
-// keys are gone is an error, never a reason to make others.
+// SetUpSandbox makes what is missing at the first run: the sealing key, and the ledger with its signing key and
+// an auditor's. What exists stays as it is. A ledger whose keys are gone is an error, and no others are made.
 func SetUpSandbox(ctx context.Context, cfg *config.Config, store store.Database) error {
 	f := place.FilesOf(cfg.Data, SandboxLedger)
 	cfg.SealingKeys = []string{filepath.Join(cfg.Data, "sealing.key")}
 	one := config.Ledger{Name: SandboxLedger, SigningKey: f.Key, Mark: f.Mark}
 	for _, l := range cfg.Ledgers {
 		if l.Name == SandboxLedger {
-			one.SigningKeys, one.Webhooks = l.SigningKeys, l.Webhooks // the keys are of a rotation
+			one.SigningKeys, one.Webhooks = l.SigningKeys, l.Webhooks // the keys of a rotation, and the webhooks, stay
 		}
 	}
 	cfg.Ledgers = []config.Ledger{one}
 	return makeSandbox(ctx, cfg, store, SandboxLedger, f)
 }
 
-// makeSandbox makes a ledger of the sandbox that is not there yet.
+// makeSandbox makes a ledger of the sandbox, unless it exists.
 func makeSandbox(ctx context.Context, cfg *config.Config, store store.Database, name string, f place.Files) error {
 	ledgers, err := store.Ledgers(ctx)
 	if err != nil {
@@ -67,9 +65,8 @@ func makeSandbox(ctx context.Context, cfg *config.Config, store store.Database, 
 	return nil
 }
 
-// MakeSandboxTokens writes a token for each role that the data directory has none of that
-// opens anything: an adopted head revokes all. Each is an entry of the sandbox before its
-// file is there.
+// MakeSandboxTokens makes a token for each role whose file has none that is in force: an adopted head revokes
+// all. The entry of a token is in the ledger before its file is written.
 func MakeSandboxTokens(ctx context.Context, cfg *config.Config, l *ledger.Ledger) error {
 	for _, role := range sandboxRoles {
 		path := filepath.Join(cfg.Data, role.String()+".token")
@@ -87,8 +84,8 @@ func MakeSandboxTokens(ctx context.Context, cfg *config.Config, l *ledger.Ledger
 	return nil
 }
 
-// tokenOpens reports whether the file has a token that is in force. A file that cannot
-// be read is an error, not a reason to make another.
+// tokenOpens reports whether the file has a token that is in force. It returns an error for a file that cannot
+// be read, so that no other token is made in its place.
 func tokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, error) {
 	if !place.Exists(path) {
 		return false, nil
@@ -112,7 +109,7 @@ func tokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, error
 	return c.Opens(keys.HashToken(secret)) == c.Digest && (c.Expires == 0 || time.Now().UnixMilli() < c.Expires), nil
 }
 
-// makeSandboxToken replaces a file with a token that opens nothing.
+// makeSandboxToken makes a token. It replaces a file whose token is not in force.
 func makeSandboxToken(ctx context.Context, l *ledger.Ledger, role audit.Role, path string) error {
 	body := &audit.Credential{Role: role, Identity: role.String()}
 	bearer, _, err := newToken(body)
@@ -131,7 +128,7 @@ func makeSandboxToken(ctx context.Context, l *ledger.Ledger, role audit.Role, pa
 	return nil
 }
 
-// allMixModes are the modes of a mix of which each source may be a part.
+// allMixModes lets commits plan every source.
 const allMixModes = 1<<(audit.SourceSlot-1) | 1<<(audit.SourceBeacon-1) | 1<<(audit.SourceCut-1) |
 	1<<(audit.SourceCoDealer-1)
 
@@ -161,8 +158,8 @@ func createSandbox(ctx context.Context, cfg *config.Config, store store.Database
 	}, key.Signer(), f.Mark, time.Now())
 }
 
-// sandboxAuditor returns the public key of the sandbox's auditor. A private key
-// next to the house's own is for trying things out only.
+// sandboxAuditor returns the public key of the sandbox's auditor. The private key is next to the house's own
+// keys only because this is a sandbox.
 func sandboxAuditor(cfg *config.Config) ([]byte, error) {
 	path := SandboxAuditorKey(cfg)
 	k, err := keys.ReadAuditor(path, keys.Secret{})
@@ -175,5 +172,5 @@ func sandboxAuditor(cfg *config.Config) ([]byte, error) {
 	return k.Public(), nil
 }
 
-// SandboxAuditorKey is where --dev keeps the key of the sandbox's auditor.
+// SandboxAuditorKey is the path of the private key of the sandbox's auditor.
 func SandboxAuditorKey(cfg *config.Config) string { return filepath.Join(cfg.Data, "auditor.key") }

@@ -14,12 +14,12 @@ import (
 	"shuffled/internal/store"
 )
 
-// SandboxCoDealer is the ledger of the co-dealer of --dev --co-dealer. It is served by the same
-// daemon, to try how blind hands are played: it hides no card from anybody.
+// SandboxCoDealer is the ledger of the co-dealer of --dev --co-dealer. The same daemon serves it, so that blind
+// hands can be tried: it hides no card from anybody.
 const SandboxCoDealer = "co-dealer"
 
-// SetUpSandboxCoDealer makes that ledger, and has each of the two know the other. The daemon is
-// at the address.
+// SetUpSandboxCoDealer makes that ledger, and configures each of the two ledgers for the other. address is the
+// daemon's.
 func SetUpSandboxCoDealer(ctx context.Context, cfg *config.Config, store store.Database, address string) error {
 	f, of := place.FilesOf(cfg.Data, SandboxCoDealer), place.FilesOf(cfg.Data, SandboxLedger)
 	cfg.Ledgers[0].CoDealers = []string{fmt.Sprintf("%s http://%s/v1/%s %s", sandboxOrigins+SandboxCoDealer, address,
@@ -44,8 +44,8 @@ func sandboxBlindToken(cfg *config.Config) string {
 	return filepath.Join(cfg.Data, SandboxCoDealer+".token")
 }
 
-// IntroduceSandbox makes the house's token at the co-dealer, and pins the co-dealer in the
-// house's ledger, where that has not been done.
+// IntroduceSandbox makes the house's token at the co-dealer, and pins the co-dealer in the house's ledger,
+// unless that was done before.
 func IntroduceSandbox(ctx context.Context, cfg *config.Config, house, coDealer *ledger.Ledger) error {
 	path := sandboxBlindToken(cfg)
 	good, err := tokenOpens(ctx, coDealer, path)

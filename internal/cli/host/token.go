@@ -24,8 +24,7 @@ type TokenCmd struct {
 	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a token or certificate by its public id."`
 }
 
-// tokenFlags say where a token is kept: in the ledger of a running daemon, or of a data
-// directory that no daemon serves.
+// tokenFlags say where the ledger is: served by a running daemon, or in a data directory that no daemon serves.
 type tokenFlags struct {
 	place.Flags
 	Ledger    string `default:"main" help:"Ledger."`
@@ -34,7 +33,8 @@ type tokenFlags struct {
 	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"With --url: the verifier key of the ledger, or the file of it."`
 }
 
-// AfterApply takes the address from the environment, as every command does that asks a daemon.
+// AfterApply takes the address from the environment, as every command does that asks a daemon. A flag that says
+// where a stored ledger is comes first.
 func (t *tokenFlags) AfterApply() error {
 	if t.URL == "" && t.Flags == (place.Flags{}) {
 		t.URL = os.Getenv("SHUFFLED_URL")
@@ -42,12 +42,12 @@ func (t *tokenFlags) AfterApply() error {
 	return nil
 }
 
-// remote is how the daemon is reached.
+// remote returns the flags with which the daemon is reached.
 func (t *tokenFlags) remote() *remote.Flags {
 	return &remote.Flags{URL: t.URL, Ledger: t.Ledger, Key: t.Key, TokenFile: t.TokenFile}
 }
 
-// change writes the entry, through the daemon or into the ledger itself.
+// change writes the entry, by the daemon or into the stored ledger.
 func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Credential, hash [32]byte) error {
 	if t.URL == "" {
 		return t.WithLedger(ctx, t.Ledger, func(l *ledger.Ledger) error { return place.Append(ctx, l, body, nil) })
@@ -61,7 +61,7 @@ func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Cre
 	if refused, ok := errors.AsType[*client.Error](err); ok &&
 		(refused.Code == client.CodeCredential || refused.Code == client.CodeTwoPersons) {
 		return &audit.Illegal{Code: string(refused.Code),
-			Detail: term.Visible(remote.Value(refused.Detail))} // as if it were written here
+			Detail: term.Visible(remote.Value(refused.Detail))} // the same error as of the stored ledger
 	}
 	if err != nil {
 		return r.Fail(s, err)
@@ -92,13 +92,13 @@ func (tokenListCmd) Help() string {
 	return "Examples:\n  shuffled token list --ledger main\n  shuffled token list --url https://shuffle.example.com --token-file admin.token"
 }
 
-// listedToken is a line of `token list`; it holds nothing secret.
+// listedToken is a line of `token list`. It has nothing secret.
 type listedToken struct {
 	ID       string   `json:"id"`
 	Kind     string   `json:"kind"`
 	Role     string   `json:"role"`
 	Identity string   `json:"identity"`
-	Tables   []string `json:"tables,omitempty"` // absent: all
+	Tables   []string `json:"tables,omitempty"` // absent for all
 	State    string   `json:"state"`
 	Entry    uint64   `json:"entry"` // that created it
 	Created  string   `json:"created"`
@@ -142,7 +142,7 @@ func (c *tokenListCmd) list(ctx context.Context, s term.Streams) ([]listedToken,
 	return list, nil
 }
 
-// listed writes a time as the list shows it, "" for none.
+// listed writes a time in milliseconds as RFC 3339, "" for 0.
 func listed(ms int64) string {
 	if ms == 0 {
 		return ""

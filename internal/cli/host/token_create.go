@@ -76,7 +76,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	return err
 }
 
-// body is what was asked for, before newToken or readCertificate says by what it is opened.
+// body is the credential that was asked for. newToken or readCertificate completes it.
 func (c tokenCreateCmd) body(now time.Time) (*audit.Credential, error) {
 	b := &audit.Credential{Role: audit.ParseRole(c.Role), Identity: c.Identity}
 	switch {
@@ -108,8 +108,8 @@ func (c tokenCreateCmd) body(now time.Time) (*audit.Credential, error) {
 	return b, nil
 }
 
-// newToken makes a token, and lets it stand for the credential, which must have its role, identity, tables and
-// expiry. It returns the token and the hash of its secret. The token opens nothing before b is in the ledger.
+// newToken completes the credential with a new token. b must have its role, identity, tables and expiry.
+// newToken returns the token and the hash of its secret. The token opens nothing before b is in the ledger.
 func newToken(b *audit.Credential) (bearer keys.Secret, hash [32]byte, err error) {
 	b.Kind, b.Form = audit.CredentialCreated, audit.FormToken
 	b.ID, bearer = keys.NewToken()
@@ -122,7 +122,8 @@ func newToken(b *audit.Credential) (bearer keys.Secret, hash [32]byte, err error
 	return bearer, hash, nil
 }
 
-// readCertificate is newToken for the client certificate in a file: it makes nothing.
+// readCertificate completes the credential with the client certificate in a file, and returns the hash of the
+// certificate's key.
 func readCertificate(b *audit.Credential, path string) (hash [32]byte, err error) {
 	spki, err := readCertificateKey(path)
 	if err != nil {
@@ -134,8 +135,8 @@ func readCertificate(b *audit.Credential, path string) (hash [32]byte, err error
 	return hash, nil
 }
 
-// readCertificateKey returns the public key of the one certificate in a PEM file,
-// as its SubjectPublicKeyInfo in DER.
+// readCertificateKey returns the public key of the only certificate in a PEM file, as its SubjectPublicKeyInfo
+// in DER.
 func readCertificateKey(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

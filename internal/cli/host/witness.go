@@ -80,7 +80,7 @@ func (c witnessServeCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	serving.StartProcess(log)
-	// A taken address is told before anything is written.
+	// If the address is taken, the command fails before anything is written.
 	listener, err := serving.Listen(c.Listen, "--listen")
 	if err != nil {
 		return err
@@ -103,12 +103,12 @@ func (c witnessServeCmd) Run(ctx context.Context, s term.Streams) error {
 		return errors.Join(err, w.Close())
 	}
 	if err := c.serve(ctx, w, server, listener, log); err != nil {
-		return err // requests may be under way: the lock ends with the process
+		return err // requests may be under way, so the end of the process releases the lock
 	}
 	return w.Close()
 }
 
-// logs returns the keys of the logs, of both flags.
+// logs returns the keys of the logs that both flags name.
 func (c witnessServeCmd) logs() ([]note.Verifier, error) {
 	var logs []note.Verifier
 	for _, vkey := range c.Log {
@@ -135,8 +135,7 @@ func (c witnessServeCmd) logs() ([]note.Verifier, error) {
 	return logs, nil
 }
 
-// Limits of a witness's connections. A request is one small body, and the answer
-// waits for one write to the disk.
+// Limits of a witness's connections. A request is one small body. The answer waits for one write to the disk.
 const (
 	witnessRead  = 10 * time.Second
 	witnessWrite = 30 * time.Second
@@ -150,7 +149,7 @@ func witnessServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// serve serves until ctx ends and the requests under way are answered.
+// serve serves until ctx ends, and then until the requests under way are answered.
 func (c witnessServeCmd) serve(ctx context.Context, w *witness.Witness, server *http.Server, l net.Listener,
 	log *slog.Logger) error {
 	run, stop := context.WithCancel(ctx)
@@ -182,7 +181,7 @@ type ServedWitness struct {
 	State      string   `json:"state"`
 }
 
-// greet tells the operator what the operators of the logs need.
+// greet prints what the operators of the logs need.
 func (c witnessServeCmd) greet(s term.Streams, w *witness.Witness, logs []note.Verifier, addr net.Addr) error {
 	at := strings.TrimSuffix(c.URL, "/")
 	if at == "" {

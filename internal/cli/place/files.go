@@ -12,18 +12,18 @@ import (
 	"shuffled/internal/term"
 )
 
-// Files are the files that belong to one ledger.
+// Files are the paths of the files of one ledger.
 type Files struct {
 	Key, VKey, Mark string
 }
 
-// FilesOf returns where a ledger's files are in the data directory.
+// FilesOf returns the paths of a ledger's files in the data directory.
 func FilesOf(data, ledger string) Files {
 	at := func(suffix string) string { return filepath.Join(data, ledger+suffix) }
 	return Files{Key: at(".key"), VKey: at(".vkey"), Mark: at(".mark")}
 }
 
-// MakeData makes the data directory, closed to others.
+// MakeData makes the data directory, with mode 0700, unless it exists.
 func MakeData(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)
@@ -31,13 +31,13 @@ func MakeData(dir string) error {
 	return nil
 }
 
-// Exists reports whether there is something at the path, or something keeps from seeing it.
+// Exists reports whether something is at the path. It also returns true if that cannot be found out.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// ReadKeyring reads the sealing keys; the first is the current one.
+// ReadKeyring reads the sealing keys. The first one seals.
 func ReadKeyring(paths []string, passphrase keys.Secret) (*seal.Keyring, error) {
 	var ring []*seal.Key
 	for _, path := range paths {
@@ -57,8 +57,7 @@ func ReadKeyring(paths []string, passphrase keys.Secret) (*seal.Keyring, error) 
 	return seal.NewKeyring(ring[0], ring[1:]...)
 }
 
-// agentHint says what to do when a key is outside and its agent does not answer: there is
-// no other key to take.
+// agentHint adds what to do if a key is held by an agent that does not answer.
 func agentHint(err error) error {
 	if errors.Is(err, keys.ErrAgent) {
 		return term.WithHint(err, "start the agent that the key file names, give it the key, and let this user reach its socket")

@@ -15,8 +15,8 @@ import (
 	"shuffled/internal/term"
 )
 
-// WithLedger opens one ledger as its writer, while no daemon of this data directory does,
-// for a command that writes an entry.
+// WithLedger opens one ledger as its writer, and calls do with it. It fails while a daemon of this data
+// directory serves the ledger.
 func (p Flags) WithLedger(ctx context.Context, name string, do func(*ledger.Ledger) error) error {
 	cfg, err := p.LoadOf(name)
 	if err != nil {
@@ -60,8 +60,7 @@ func openOffline(ctx context.Context, cfg *config.Config, store store.Database, 
 	return l, nil
 }
 
-// LedgerOf returns the files of a ledger, configured or by their names in the data
-// directory.
+// LedgerOf returns a ledger as it is configured, or else with the default files in the data directory.
 func LedgerOf(cfg *config.Config, name string) config.Ledger {
 	for _, l := range cfg.Ledgers {
 		if l.Name == name {
@@ -72,8 +71,7 @@ func LedgerOf(cfg *config.Config, name string) config.Ledger {
 	return config.Ledger{Name: name, SigningKey: f.Key, Mark: f.Mark}
 }
 
-// Append writes one entry of an operator, behind the act that approves it where
-// one was given.
+// Append writes one entry of an operator, after the act that approves it if there is one.
 func Append(ctx context.Context, l *ledger.Ledger, body audit.Body, act *audit.ActEntry) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -22,8 +22,8 @@ import (
 	"shuffled/internal/witness"
 )
 
-// LedgerConfig is what a ledger is opened with, by a daemon and by a command that writes an
-// entry. The caller adds the store, the start event and the log.
+// LedgerConfig is the configuration with which a daemon, and a command that writes an entry, open a ledger. The
+// caller adds the store, the start event and the log.
 func LedgerConfig(cfg *config.Config, mark string, info ledger.Info, signers []note.Signer) ledger.Config {
 	return ledger.Config{
 		Info:      info,
@@ -40,7 +40,7 @@ func LedgerConfig(cfg *config.Config, mark string, info ledger.Info, signers []n
 	}
 }
 
-// ExplainOpen says what to do about an error of opening a ledger, where that is known.
+// ExplainOpen adds what to do to an error of opening a ledger, if that is known.
 func ExplainOpen(ctx context.Context, store ledger.Store, err error, info ledger.Info) error {
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
@@ -64,7 +64,8 @@ func ExplainOpen(ctx context.Context, store ledger.Store, err error, info ledger
 	return err
 }
 
-// Taken says which ledger of the database has this name or origin already, or nothing.
+// Taken returns an error that names the ledger of the database which has this name or origin, nil if there is
+// none.
 func Taken(ctx context.Context, store ledger.Store, info ledger.Info) error {
 	infos, err := store.Ledgers(ctx)
 	if err != nil {
@@ -78,8 +79,8 @@ func Taken(ctx context.Context, store ledger.Store, info ledger.Info) error {
 	return nil
 }
 
-// Describe says what this daemon is, for its instance_start events: digests of
-// the executable and of the configuration, FIPS state, version, the platform below.
+// Describe describes this daemon for its instance_start events: digests of the executable and of the
+// configuration, FIPS state, version and platform.
 func Describe(cfg *config.Config) (audit.Event, error) {
 	below := process.Platform()
 	e := audit.Event{FIPS: below.FIPS, Name: build.This().Name(), Config: cfg.Digest(),
@@ -89,12 +90,12 @@ func Describe(cfg *config.Config) (audit.Event, error) {
 	return e, err
 }
 
-// recordedVDSO are the codes of what the platform says (docs/SPEC.md section 5.8).
+// recordedVDSO are the codes for what the platform says (docs/SPEC.md section 5.8).
 var recordedVDSO = map[process.VDSO]audit.VDSO{process.VDSOUnknown: audit.VDSONotKnown, process.VDSONo: audit.VDSONo,
 	process.VDSOYes: audit.VDSOYes}
 
-// recordedKernel is the release as an entry may have it (docs/SPEC.md section 5.8), ""
-// for one that it may not: a kernel of a strange name is no reason not to start.
+// recordedKernel is the release as an entry may have it (docs/SPEC.md section 5.8). It is "" for a release that
+// no entry may have, so that a daemon starts on such a kernel, too.
 func recordedKernel(release string) string {
 	strange := func(r rune) bool { return r <= 0x20 || r > 0x7e }
 	if len(release) > audit.MaxName || strings.ContainsFunc(release, strange) {
@@ -103,8 +104,8 @@ func recordedKernel(release string) string {
 	return release
 }
 
-// ReadSigners reads the signing keys of a ledger, the first of them the one of
-// signing_key, whose name is the ledger's origin.
+// ReadSigners reads the signing keys of a ledger. The first one is that of signing_key. Its name is the origin
+// of the ledger, and all others must have the same.
 func ReadSigners(l config.Ledger, passphrase keys.Secret) (origin string, signers []note.Signer, err error) {
 	for _, path := range append([]string{l.SigningKey}, l.SigningKeys...) {
 		s, err := keys.ReadSigner(path, passphrase)
@@ -122,9 +123,9 @@ func ReadSigners(l config.Ledger, passphrase keys.Secret) (origin string, signer
 	return origin, signers, nil
 }
 
-// mayAsk lets the daemon ask witnesses only at hosts that an operator named: in the
-// policy with which the ledger was created, or in the configuration. Policies that
-// came later are an administrator's, over the API.
+// mayAsk returns an error unless an operator named the host of the witness: in the policy with which the ledger
+// was created, or in the configuration. An administrator writes later policies over the API, and those do not
+// count.
 func mayAsk(hosts []string, g *audit.Genesis, w audit.Witness) error {
 	u, err := outbound.ParseURL(w.URL)
 	if err != nil {
@@ -145,8 +146,8 @@ func mayAsk(hosts []string, g *audit.Genesis, w audit.Witness) error {
 		"an operator adds it there and restarts the daemon", at)
 }
 
-// names reports whether host or host:port stands for the address; without a port it is
-// that of the scheme.
+// names reports whether host or host:port is that of the address. A host without a port has the port of the
+// scheme.
 func names(host string, u *url.URL) bool {
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return strings.EqualFold(host, outbound.Authority(u))

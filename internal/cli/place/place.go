@@ -1,5 +1,5 @@
-// Package place is where a command finds the state of a daemon: the configuration, the files
-// of its data directory, its database, and a ledger that no daemon has open.
+// Package place is where a command finds the state of a daemon: the configuration, the files of its data
+// directory, its database, and a ledger that no daemon has open.
 package place
 
 import (
@@ -21,14 +21,14 @@ import (
 	"shuffled/internal/term"
 )
 
-// Flags say where the state is, for every command that opens it.
+// Flags are the flags of every command that opens the state.
 type Flags struct {
 	Config   string `type:"existingfile" placeholder:"FILE" help:"Configuration file (see configs/shuffled.example.toml)."`
 	Data     string `placeholder:"DIR" help:"Directory of keys, marks and the embedded store (default ./shuffled-data)."`
 	Database string `placeholder:"URL" env:"SHUFFLED_DATABASE" help:"postgres://… or sqlite:PATH (default sqlite:DATA/shuffled.db). Passwords belong in the configuration's database_password_file."`
 }
 
-// Load reads the configuration and puts the flags over it.
+// Load reads the configuration. The other flags override its settings.
 func (p Flags) Load() (*config.Config, error) {
 	cfg := config.Default()
 	if p.Config != "" {
@@ -42,7 +42,7 @@ func (p Flags) Load() (*config.Config, error) {
 		cfg.Data = p.Data
 	}
 	if p.Database != "" {
-		// A ledger's own database comes with its password file.
+		// A ledger's own database has a password file of its own.
 		for _, l := range cfg.Ledgers {
 			if l.Database == p.Database {
 				cfg = cfg.Of(l)
@@ -54,13 +54,15 @@ func (p Flags) Load() (*config.Config, error) {
 	return cfg, nil
 }
 
-// databaseEnv names the daemon's database, as the configuration does, and no ledger's own.
+// databaseEnv is the environment variable with the daemon's database. It does not stand for a ledger's own.
 const databaseEnv = "SHUFFLED_DATABASE"
 
-// overrides reports whether --database stands for the database of every ledger.
+// overrides reports whether --database stands for the database of every ledger, as it does unless its value is
+// that of databaseEnv.
 func (p Flags) overrides() bool { return p.Database != "" && p.Database != os.Getenv(databaseEnv) }
 
-// LoadOf is Load for one ledger: with its own database, if it has one and --database names none.
+// LoadOf is Load for one ledger. If the ledger has a database of its own, the configuration has that, unless
+// --database overrides it.
 func (p Flags) LoadOf(ledger string) (*config.Config, error) {
 	cfg, err := p.Load()
 	if err != nil || p.overrides() {
@@ -69,7 +71,8 @@ func (p Flags) LoadOf(ledger string) (*config.Config, error) {
 	return cfg.Of(LedgerOf(cfg, ledger)), nil
 }
 
-// LoadEach is Load for every database of the configuration, or for the one that --database names.
+// LoadEach is Load for every database of the configuration, or for the one with which --database overrides
+// them.
 func (p Flags) LoadEach() ([]*config.Config, error) {
 	cfg, err := p.Load()
 	switch {
@@ -83,13 +86,12 @@ func (p Flags) LoadEach() ([]*config.Config, error) {
 
 const sqliteScheme = "sqlite:"
 
-// sqlitePath returns the path of an embedded store; ok is false for another
-// database.
+// sqlitePath returns the path of an embedded store. ok is false for another database.
 func sqlitePath(cfg *config.Config) (path string, ok bool) {
 	return strings.CutPrefix(cfg.Database, sqliteScheme)
 }
 
-// OpenStore opens the configured database, whose tables must exist.
+// OpenStore opens the configured database. Its tables must exist. The caller must close it.
 func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (store.Database, error) {
 	if path, ok := sqlitePath(cfg); ok {
 		db, err := sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
@@ -101,8 +103,8 @@ func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (st
 	})
 }
 
-// Examine asks the configured database what the start of a daemon does not insist on;
-// nothing of an embedded one.
+// Examine asks the configured database what a daemon does not check at its start. It asks nothing of an
+// embedded store.
 func Examine(ctx context.Context, cfg *config.Config) (postgres.Examined, error) {
 	if _, ok := sqlitePath(cfg); ok {
 		return postgres.Examined{}, nil
@@ -111,8 +113,8 @@ func Examine(ctx context.Context, cfg *config.Config) (postgres.Examined, error)
 		postgres.Options{PasswordFile: cfg.DatabasePasswordFile, Pooler: cfg.DatabasePooler})
 }
 
-// OpenEvidence opens the configured database for reading only: a standby, a copy
-// and a role that may do nothing else will do.
+// OpenEvidence opens the configured database for reading only. A standby, a copy, and a role that may only read
+// are enough. The caller must close it.
 func OpenEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, error) {
 	if path, ok := sqlitePath(cfg); ok {
 		e, err := sqlite.OpenEvidence(path, sqlite.Options{})
@@ -122,8 +124,8 @@ func OpenEvidence(ctx context.Context, cfg *config.Config) (*store.Evidence, err
 		postgres.Options{PasswordFile: cfg.DatabasePasswordFile, Pooler: cfg.DatabasePooler})
 }
 
-// noDatabase says what to do when no database is at the path. A directory that is not there
-// may be a name with a letter wrong: nothing is proposed to be made in it.
+// noDatabase adds what to do if no database is at the path. If the directory does not exist its name may be
+// mistyped, so the hint does not say how to make one there.
 func noDatabase(path string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -141,7 +143,7 @@ func noDatabase(path string, err error) error {
 		"has the database.%s For a try: \"shuffled serve --dev\"", dir, near.Hint(filepath.Base(dir), others))
 }
 
-// withStore opens the store, as its owner if need be.
+// withStore opens the store, and calls do with it. A superuser of the database may do so.
 func withStore(ctx context.Context, cfg *config.Config, do func(store.Database) error) error {
 	store, err := OpenStore(ctx, cfg, true)
 	if err != nil {
@@ -151,8 +153,8 @@ func withStore(ctx context.Context, cfg *config.Config, do func(store.Database) 
 	return do(store)
 }
 
-// Each calls do for every database in turn. Where there are several, an error says of which it is, and which
-// were done before.
+// Each calls do for one database after the other. If there are several, an error says which one failed and
+// which were done before.
 func Each(all []*config.Config, do func(*config.Config) error) error {
 	done := "no other database was done before"
 	for i, cfg := range all {
@@ -170,7 +172,7 @@ func Each(all []*config.Config, do func(*config.Config) error) error {
 	return nil
 }
 
-// EachLedger opens every database in turn, and calls do for each ledger in it.
+// EachLedger opens one database after the other, and calls do for each ledger in it.
 func (p Flags) EachLedger(ctx context.Context, do func(store.Database, ledger.Info) error) error {
 	all, err := p.LoadEach()
 	if err != nil {
@@ -192,7 +194,7 @@ func (p Flags) EachLedger(ctx context.Context, do func(store.Database, ledger.In
 	})
 }
 
-// ReadState folds the stored ledger of this name, which a daemon may be writing.
+// ReadState computes the state of the stored ledger of this name. A daemon may be writing to it.
 func (p Flags) ReadState(ctx context.Context, name string) (state *audit.State, head ledger.Head, err error) {
 	cfg, err := p.LoadOf(name)
 	if err != nil {
@@ -208,7 +210,7 @@ func (p Flags) ReadState(ctx context.Context, name string) (state *audit.State, 
 	return state, head, err
 }
 
-// Database names the configured database without its password.
+// Database names the configured database, without its password.
 func Database(cfg *config.Config) string {
 	if path, ok := sqlitePath(cfg); ok {
 		return fmt.Sprintf("the embedded store %s", path)
@@ -216,7 +218,7 @@ func Database(cfg *config.Config) string {
 	return "PostgreSQL"
 }
 
-// Where names the database, and the first ledger that names it as its own.
+// Where names the database, and the first ledger whose own database it is.
 func Where(cfg *config.Config) string {
 	if first := First(cfg); first != "" {
 		return Database(cfg) + " of ledger " + first
@@ -224,8 +226,8 @@ func Where(cfg *config.Config) string {
 	return Database(cfg)
 }
 
-// First returns the name of the first ledger that names the database of these settings as its own,
-// "" for the daemon's database.
+// First returns the name of the first ledger whose own database is that of these settings, "" for the daemon's
+// database.
 func First(cfg *config.Config) string {
 	for _, l := range cfg.Ledgers {
 		if l.Database != "" && l.Database == cfg.Database {
@@ -235,14 +237,14 @@ func First(cfg *config.Config) string {
 	return ""
 }
 
-// Tables are those of the configured database.
+// Tables change the tables of a database, and tell their version.
 type Tables struct {
-	Up, Down func(context.Context) error // to the newest form; by one migration
+	Up, Down func(context.Context) error // to the newest version; back by one migration
 	Version  func(context.Context) (int, error)
 }
 
-// TablesOf returns the tables that the configuration names, which need not exist. If noGuards
-// is set Up leaves out what guards them, in PostgreSQL.
+// TablesOf returns the tables of the configured database, which need not exist. If noGuards is set, Up makes
+// the tables of PostgreSQL without the triggers that guard them.
 func TablesOf(cfg *config.Config, noGuards bool) Tables {
 	if path, ok := sqlitePath(cfg); ok {
 		var o sqlite.Options
