@@ -43,7 +43,7 @@ The house takes a statement at POST /v1/LEDGER/shuffles/ID/statements with an au
 Exit codes: 0 every statement that was asked for is written, 1 a fault, or a shuffle of --shuffle has none, 2 usage, 3 could not run or cannot judge.`
 }
 
-// attested is what the command did, as --json prints it.
+// attested is the result of the command, as --json prints it.
 type attested struct {
 	SignedBy   string   `json:"signed_by"` // the verifier key
 	Statements []uint64 `json:"statements"`
@@ -111,7 +111,7 @@ func (c auditAttestCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.conclude(s, done)
 }
 
-// signer reads the key that signs, whose name a statement may have.
+// signer reads the key that signs. Statements show its name, which must be one that a statement may have.
 func (c auditAttestCmd) signer() (note.Signer, string, error) {
 	passphrase, err := keys.ReadPassphrase(c.Passphrase)
 	if err != nil {
@@ -127,8 +127,8 @@ func (c auditAttestCmd) signer() (note.Signer, string, error) {
 	return k.Signer(), k.VKey(), nil
 }
 
-// faultyShuffles returns the shuffles with a fault. sound is false if the ledger
-// cannot be judged, or has a fault that is of no shuffle or was not listed.
+// faultyShuffles returns the shuffles with a fault. sound is false if the ledger cannot be judged, or has a
+// fault that belongs to no shuffle or is not listed.
 func faultyShuffles(r *inspect.Report) (ids map[uint64]bool, sound bool) {
 	ids, sound = make(map[uint64]bool), r.Verdict != inspect.CannotJudge && r.FaultCount == uint64(len(r.Faults))
 	for _, f := range r.Faults {

@@ -7,7 +7,7 @@ import (
 	"shuffled/internal/verify"
 )
 
-// blindly says what a co-dealer shows (docs/SPEC.md section 10.6).
+// blindly says what the part of a co-dealer shows (docs/SPEC.md section 10.6).
 func blindly(v *verify.Verdict) (lines []string) {
 	lines = append(lines, fmt.Sprintf("Dealt blind: %s gave the order of the places. Before it entered a request in its own ledger, nobody with only the house's machines, keys and staff, root included, could know more of what its places show than which cards were left; and from then on the house could not change which of them go to which name.",
 		v.Blind.CoDealer))
@@ -71,7 +71,7 @@ func runOf(r verify.Run) string {
 	return text
 }
 
-// notBlind says why the shuffle is not blind, to somebody who trusts a co-dealer.
+// notBlind says why a shuffle is not blind to a reader who trusts a co-dealer.
 var notBlind = map[string]string{
 	verify.NotNamed:  "This shuffle is not blind: it names no co-dealer. The policy for the co-dealer was not used.",
 	verify.NotPinned: "This shuffle is not shown to be blind: no key and no policy of the house is trusted.",

@@ -11,17 +11,17 @@ import (
 	"shuffled/internal/term"
 )
 
-// listedConduct is how many lines of each list the terminal gets; --json has more.
+// listedConduct is how many lines of each list go to the terminal. --json has more.
 const listedConduct = 20
 
-// auditConduct lists what no rule forbids and a reader will want to ask about: who dealt
-// and how far ahead, what administrators signed, which credentials there are.
+// auditConduct lists what no rule forbids and an auditor may want to ask about: who dealt and how far ahead,
+// what administrators signed, which credentials there are.
 func (s Sheet) auditConduct(r *inspect.Report) string {
 	return s.auditDealing(&r.Dealing) + s.auditActs(&r.Acts) + s.auditHeads(r.AdoptedHeads) +
 		s.auditCredentials(&r.Credentials) + s.auditPassed(r.Passed)
 }
 
-// listed is a heading with at most listedConduct lines under it, and how many there are.
+// listed is a heading with at most listedConduct lines below it. all is how many there are.
 func (s Sheet) listed(heading string, lines []string, all uint64) string {
 	var b strings.Builder
 	b.WriteString("\n" + heading + "\n")
@@ -61,7 +61,7 @@ func (s Sheet) auditDealing(d *inspect.Dealing) string {
 	return s.listed("Who dealt, and how far ahead, at tables where that can be asked about:", lines, all)
 }
 
-// dealingOf says the figures that are not 0.
+// dealingOf lists the figures that are not 0.
 func dealingOf(c inspect.DealingCounts) string {
 	var parts []string
 	say := func(n uint64, format string, args ...any) {
@@ -80,7 +80,7 @@ func dealingOf(c inspect.DealingCounts) string {
 	return strings.Join(parts, ", ")
 }
 
-// pause says milliseconds.
+// pause writes a time in milliseconds.
 func pause(ms uint64) string {
 	if ms < 1000 {
 		return fmt.Sprintf("%d ms", ms)
@@ -168,8 +168,8 @@ func (s Sheet) auditPassed(codes []inspect.PassedCode) string {
 	return s.listed("Passed over, for this version does not know it and it changes nothing:", lines, uint64(len(codes)))
 }
 
-// auditKeys lists the keys that entries brought, and the policy that they put in force:
-// the operator's word, to hold against what the reader knows from elsewhere.
+// auditKeys lists the keys in the entries, and the policy that they put in force. They are the operator's word:
+// the reader compares them with what other sources say.
 func (s Sheet) auditKeys(r *inspect.Report) string {
 	if len(r.Keys) == 0 {
 		return ""

@@ -44,8 +44,8 @@ Examples:
 Exit codes: 0 written, 1 a fault, 2 usage, 3 could not run or cannot judge.`
 }
 
-// decksManifest is what shuffled lab battery --from reads (docs/LAB.md), and whence the
-// orders are.
+// decksManifest is what shuffled lab battery --from reads (docs/LAB.md), and says from which ledger the orders
+// are.
 type decksManifest struct {
 	Command   string      `json:"command"`
 	Origin    string      `json:"origin"`
@@ -70,7 +70,7 @@ type decksDeck struct {
 	Names []string `json:"names"`
 }
 
-// ordered is one order, as it is written.
+// ordered is one order in the form in which it is written.
 type ordered struct {
 	id     uint64
 	record []byte
@@ -135,7 +135,7 @@ func (c auditDecksCmd) Run(ctx context.Context, s term.Streams) error {
 	return err
 }
 
-// write writes the orders, and the manifest when they are whole.
+// write writes the orders and, when they are complete, the manifest.
 func (c auditDecksCmd) write(found []ordered, m *decksManifest) error {
 	f, err := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c auditDecksCmd) write(found []ordered, m *decksManifest) error {
 	sum := sha256.New()
 	w := bufio.NewWriter(io.MultiWriter(f, sum))
 	for _, o := range found {
-		w.Write(o.record) // an error comes again with Flush
+		w.Write(o.record) // Flush returns the error again
 		m.Bytes += uint64(len(o.record))
 	}
 	if err := errors.Join(w.Flush(), f.Close()); err != nil {

@@ -14,14 +14,13 @@ import (
 	"shuffled/internal/term"
 )
 
-// DryRun is a shuffle as one does it on paper: docs/SPEC.md section 2, lane by
-// lane.
+// DryRun is a shuffle as a reader computes it on paper, lane by lane: docs/SPEC.md section 2.
 type DryRun struct {
-	Why      string      `json:"why,omitempty"` // why there is none
+	Why      string      `json:"why,omitempty"` // why there is no dry run
 	List     bool        `json:"draw_list"`
 	Tape     int         `json:"tape_bytes"`
-	Used     int         `json:"used_bytes"`     // those of rejected lanes included
-	Rejected int         `json:"rejected_lanes"` //
+	Used     int         `json:"used_bytes"` // with those of rejected lanes
+	Rejected int         `json:"rejected_lanes"`
 	Draws    []paperDraw `json:"draws"`
 	Order    []string    `json:"order,omitempty"` // card names by position
 	Of       uint32      `json:"of,omitempty"`    // of numbers: n
@@ -30,14 +29,13 @@ type DryRun struct {
 
 // paperSwap is one step of docs/SPEC.md section 2.5, over an array that holds 1..n at first.
 type paperSwap struct {
-	Draw   uint32 `json:"draw"` // moved by the mix, where there is one
-	J      uint32 `json:"j"`    // I and J change places
-	Number uint32 `json:"number"`
-	Holds  uint32 `json:"j_holds"` // from then on
+	Draw   uint32 `json:"draw"` // after the mix, if there is one
+	J      uint32 `json:"j"`
+	Number uint32 `json:"number"`  // at J before the step: the draw takes it
+	Holds  uint32 `json:"j_holds"` // at J after the step
 }
 
-// paperDraw is one draw 1..K. Limit is 0 and Lane empty for K = 1, which reads
-// nothing.
+// paperDraw is one draw 1..K. For K = 1, which reads nothing, Limit is 0 and Lane is empty.
 type paperDraw struct {
 	At       int      `json:"at"` // offset of its first lane in the tape
 	Rejected []string `json:"rejected,omitempty"`
@@ -47,11 +45,11 @@ type paperDraw struct {
 	Value    uint32   `json:"value"`
 	I        int      `json:"i"`
 	J        int      `json:"j"`              // of a shuffle: I and J change places
-	Card     string   `json:"card,omitempty"` // what position I holds from then on
+	Card     string   `json:"card,omitempty"` // at position I after the swap
 	EndAt    int      `json:"end_at,omitempty"`
 }
 
-// NewDryRun runs the tape in the file, if there is one.
+// NewDryRun runs the tape of a transcript. If the file has none, Why says so.
 func NewDryRun(data []byte) *DryRun {
 	file, err := onPaper(data)
 	if err != nil {
@@ -93,8 +91,8 @@ func NewDryRun(data []byte) *DryRun {
 	return r
 }
 
-// take shows which numbers the draws take, of an array of which only what was swapped is
-// kept. A plan without its mix takes none.
+// take computes which numbers the draws take. Of the array 1..n it keeps only what was swapped. If a mix was
+// planned and the file has none, nothing is taken.
 func (r *DryRun) take(file paperFile, draws []uint32) (err error) {
 	c := file.commit.Context
 	r.Of = c.Of
@@ -124,7 +122,7 @@ func (r *DryRun) take(file paperFile, draws []uint32) (err error) {
 	return nil
 }
 
-// paperFile is what a dry run takes of a transcript.
+// paperFile is the part of a transcript that a dry run needs.
 type paperFile struct {
 	commit *audit.Commit
 	leaf   tlog.Hash  // of the commit
@@ -133,9 +131,8 @@ type paperFile struct {
 	names  []string // of the cards
 }
 
-// onPaper reads a transcript with a public tape. There are no names for a draw list, for a
-// deck of another size, and for a child, whose input is in its parent's file. It judges
-// nothing.
+// onPaper reads a transcript with a public tape, and judges nothing. It finds no names for a draw list, for a
+// deck of another size, and for a child, whose cards are those of its parent.
 func onPaper(data []byte) (f paperFile, err error) {
 	t, err := audit.ParseTranscript(data)
 	if err != nil {
@@ -168,7 +165,7 @@ func onPaper(data []byte) (f paperFile, err error) {
 	return f, err
 }
 
-// Text is the dry run for people; nothing for a nil one.
+// Text is the dry run for people, "" for a nil one.
 func (r *DryRun) Text(s Sheet) string {
 	if r == nil {
 		return ""
@@ -181,7 +178,7 @@ func (r *DryRun) Text(s Sheet) string {
 		fmt.Sprintf("a tape of %d bytes. %d are used, by %d draws and %d rejected lanes; the rest is spare.",
 			r.Tape, r.Used, len(r.Draws), r.Rejected), s.W))
 	rows, swaps := r.Rows(), " Then j = i + value - 1, and positions i and j change places."
-	if r.List { // there is nothing to swap
+	if r.List { // a draw list has no swaps
 		swaps = ""
 		for i := range rows {
 			rows[i] = rows[i][:len(rows[i])-2]
@@ -194,7 +191,7 @@ func (r *DryRun) Text(s Sheet) string {
 	return b.String()
 }
 
-// taken shows how the draws of numbers take them.
+// taken lists which number each draw takes.
 func (r *DryRun) taken(s Sheet) string {
 	if r.Taken == nil {
 		return ""
@@ -213,7 +210,7 @@ func (r *DryRun) taken(s Sheet) string {
 		"j = i + draw - 1, and what lies at i goes to j.%s", r.Of, r.Of-1, moved), s.W) + "\n" + term.Table(rows)
 }
 
-// Rows has one row for each lane, as cells of a table.
+// Rows has a head and a row for each lane, as cells of a table.
 func (r *DryRun) Rows() [][]string {
 	rows := [][]string{{"i", "k", "limit", "bytes", "x", "value", "j", "then i holds"}}
 	for _, d := range r.Draws {
@@ -234,7 +231,7 @@ func (r *DryRun) Rows() [][]string {
 	return rows
 }
 
-// number is what a lane in hexadecimal says.
+// number writes a lane, which is hexadecimal, in decimals.
 func number(lane string) string {
 	x, err := strconv.ParseUint(lane, 16, 32)
 	if err != nil {

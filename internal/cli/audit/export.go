@@ -1,5 +1,5 @@
-// Package audit has the commands of those who check a house: the verdict on one shuffle and on
-// a whole ledger, and how evidence is shown to people.
+// Package audit has the commands of those who check a house: the verdict on one shuffle, the verdict on a whole
+// ledger, and evidence as text for people.
 package audit
 
 import (
@@ -17,7 +17,7 @@ import (
 	"shuffled/internal/term"
 )
 
-// AuditCmd is for auditors: whole ledgers, not single shuffles.
+// AuditCmd is shuffled audit.
 type AuditCmd struct {
 	Export auditExportCmd `cmd:"" help:"Write a ledger to a directory that proves it on its own, and mirrors the log."`
 	Verify auditVerifyCmd `cmd:"" help:"Check such a directory, offline: every entry, every rule, every disclosed shuffle."`
@@ -81,7 +81,7 @@ func (c auditExportCmd) Run(ctx context.Context, s term.Streams) error {
 	return nil
 }
 
-// findLedger returns the ledger of that name, or an error that lists all.
+// findLedger returns the ledger of that name, or an error that lists the ledgers there are.
 func findLedger(cfg *config.Config, infos []ledger.Info, name string) (ledger.Info, error) {
 	var names []string
 	for _, info := range infos {
@@ -97,8 +97,8 @@ func findLedger(cfg *config.Config, infos []ledger.Info, name string) (ledger.In
 	return ledger.Info{}, term.WithHint(err, "it has %s: choose one with --ledger", strings.Join(names, ", "))
 }
 
-// refused says what stands in the way. Evidence that does not hold is a failure
-// of the evidence; everything else means that the export could not run.
+// refused adds what to do to an error of an export. Evidence that contradicts itself is a failure of the
+// evidence. After any other error the export could not run.
 func (c auditExportCmd) refused(s term.Streams, err error) error {
 	const unchanged = "nothing was published: %s holds what it held. "
 	switch {
@@ -114,8 +114,7 @@ func (c auditExportCmd) refused(s term.Streams, err error) error {
 	return err
 }
 
-// failed prints an error as report does and makes the exit code that of evidence
-// that fails.
+// failed prints an error, and returns the error of evidence that fails.
 func failed(s term.Streams, err error) error {
 	term.Report(s.Err, err)
 	return term.ErrFails
@@ -148,7 +147,7 @@ func (c auditExportCmd) print(s term.Streams, of ledger.Info, r *bundle.Result) 
 	return err
 }
 
-// parsePeriod reads --from and --to; a time that is not given is zero.
+// parsePeriod reads --from and --to. A time that is not given is zero.
 func parsePeriod(from, to string) (begin, end time.Time, err error) {
 	if from != "" {
 		if begin, _, err = parseSpan(from); err != nil {
@@ -166,8 +165,8 @@ func parsePeriod(from, to string) (begin, end time.Time, err error) {
 	return begin, end, nil
 }
 
-// parseSpan reads a month, a day or an instant and returns where it begins and
-// ends, an instant at itself.
+// parseSpan reads a month, a day or an instant. It returns where the span begins and ends. An instant begins
+// and ends at itself.
 func parseSpan(s string) (begin, end time.Time, err error) {
 	if begin, err = time.Parse("2006-01", s); err == nil {
 		end = begin.AddDate(0, 1, 0)

@@ -92,7 +92,7 @@ func (c auditFsckCmd) print(s term.Streams, cfg *config.Config, r *fsck.Report) 
 	return err
 }
 
-// options reads what the flags name, and what a daemon's configuration has.
+// options reads the files that the flags name, or else those of the configuration.
 func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
 	own := place.FilesOf(cfg.Data, c.Ledger)
 	o.Ledger, o.Mark = c.Ledger, own.Mark
@@ -124,8 +124,7 @@ func (c auditFsckCmd) options(cfg *config.Config) (o fsck.Options, err error) {
 	return o, err
 }
 
-// sealing reads the sealing keys: those named, or else those of the configuration
-// that are on this host.
+// sealing reads the sealing keys that the flags name, or else those of the configuration that are on this host.
 func (c auditFsckCmd) sealing(cfg *config.Config, passphraseFile string) (*seal.Keyring, error) {
 	paths := c.SealingKey
 	if len(paths) == 0 {
@@ -145,7 +144,7 @@ func (c auditFsckCmd) sealing(cfg *config.Config, passphraseFile string) (*seal.
 	return place.ReadKeyring(paths, passphrase)
 }
 
-// patient gives a witness a few seconds to answer.
+// patient is a witness that has 10 seconds to answer.
 type patient struct{ *witness.Client }
 
 func (p patient) Latest(ctx context.Context, origin string) ([]byte, error) {

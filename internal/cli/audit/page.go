@@ -14,7 +14,7 @@ import (
 //go:embed page.html
 var auditPageText string
 
-// auditPage is one file without scripts and without anything from elsewhere.
+// auditPage is a page without scripts and without anything from another place.
 var auditPage = template.Must(template.New("audit").Funcs(template.FuncMap{
 	"counted": term.Counted,
 	"percent": percent,
@@ -26,13 +26,13 @@ var auditPage = template.Must(template.New("audit").Funcs(template.FuncMap{
 	"closed":  func(c inspect.Counts) uint64 { return c.Closed() },
 }).Parse(auditPageText))
 
-// barPart is a stretch of a table's bar, in hundredths of it.
+// barPart is a part of a table's bar, in hundredths of its length.
 type barPart struct {
 	Class string
 	X, W  float64
 }
 
-// barOf cuts a table's bar into how its shuffles ended.
+// barOf divides a table's bar by how the shuffles ended.
 func barOf(c inspect.Counts) (parts []barPart) {
 	if c.Closed() == 0 {
 		return nil
@@ -51,7 +51,7 @@ func barOf(c inspect.Counts) (parts []barPart) {
 	return parts
 }
 
-// writeAuditPage writes the report to a file as a page.
+// writeAuditPage writes the report to a file, as a page with at most 1,000 faults.
 func writeAuditPage(name, dir string, r *inspect.Report) error {
 	f, err := os.Create(name)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"shuffled/internal/verify"
 )
 
-// runPair checks the bundles of a house and of its co-dealer.
+// runPair checks the bundles of a house and of its co-dealer, and compares them.
 func (c auditVerifyCmd) runPair(ctx context.Context, s term.Streams, house inspect.Options) error {
 	if c.HTML != "" {
 		return term.Usage("--html is for one ledger, and two bundles were given")
@@ -105,7 +105,7 @@ func pairTable(r *inspect.PairReport) string {
 	return b.String()
 }
 
-// notPlayed lists what the co-dealer opened, and the house did not deal on.
+// notPlayed lists what the co-dealer opened and the house did not deal.
 func (s Sheet) notPlayed(r *inspect.PairReport) string {
 	var daemons, lines []string
 	for _, d := range r.Daemons {
@@ -132,7 +132,7 @@ func (s Sheet) notPlayed(r *inspect.PairReport) string {
 		lines, r.Totals.NotDealt())
 }
 
-// whyNotBlind says why no shuffle of a pair is blind.
+// whyNotBlind says why no shuffle of a pair is shown to be blind.
 var whyNotBlind = map[string]string{
 	verify.NotPinned: "No shuffle is shown to be blind: of one of the ledgers no key is trusted. --key or --policy is for the house's, --co-dealer for the co-dealer's.",
 	verify.NotShared: "No shuffle is shown to be blind: no witness of both trusted policies cosigned both ledgers, or two quorums of the policy for the co-dealer share none.",

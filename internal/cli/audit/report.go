@@ -15,13 +15,13 @@ import (
 	"shuffled/internal/term"
 )
 
-// How many faults and open shuffles a terminal gets; --json has more.
+// How many faults and open shuffles go to the terminal. --json has more.
 const (
 	shownFaults = 50
 	shownOpen   = 20
 )
 
-// printAudit writes the report on a whole ledger for people.
+// printAudit writes the report on a whole ledger as text.
 func printAudit(w io.Writer, name string, r *inspect.Report) error {
 	_, err := io.WriteString(w, Sheet{term.Streams{Out: w}.Sheet()}.audit(name, r))
 	return err
@@ -85,7 +85,7 @@ func (s Sheet) auditFacts(r *inspect.Report) string {
 	return b.String()
 }
 
-// ticketsOf says how the shuffles that are drawn from lists of tickets stand.
+// ticketsOf says of how many shuffles the list of tickets was seen.
 func ticketsOf(t inspect.Tickets) string {
 	return fmt.Sprintf("%s drawn from lists of tickets; the list of %s was seen, of %s not",
 		term.Plural(t.Shuffles, "shuffle"), term.Counted(t.Seen), term.Counted(t.Shuffles-t.Seen))
@@ -119,7 +119,7 @@ const (
 	barCells   = 30
 )
 
-// auditBars draws what share of each table's closed shuffles ended how.
+// auditBars draws, for each table, how the closed shuffles ended.
 func (s Sheet) auditBars(r *inspect.Report) string {
 	var b strings.Builder
 	width := 5
@@ -146,7 +146,7 @@ func (s Sheet) auditBars(r *inspect.Report) string {
 	return b.String()
 }
 
-// cellsOf is the length of a part of a bar: none is too small to be seen.
+// cellsOf is the length of a part of a bar. A part that is not 0 has at least one cell.
 func cellsOf(part uint64, of inspect.Counts) int {
 	if part == 0 {
 		return 0
@@ -156,7 +156,7 @@ func cellsOf(part uint64, of inspect.Counts) int {
 
 func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-// reasons lists why shuffles are void, the most frequent first.
+// reasons lists why shuffles are void, the most frequent reason first.
 func reasons(c inspect.Counts) string {
 	names := slices.Sorted(maps.Keys(c.VoidBy))
 	slices.SortStableFunc(names, func(a, b string) int { return int(c.VoidBy[b]) - int(c.VoidBy[a]) })
@@ -173,8 +173,8 @@ func reasons(c inspect.Counts) string {
 // listedEvents is how many alarms, latches and switches the terminal lists.
 const listedEvents = 20
 
-// auditEvents lists what happened apart from shuffles and wants a question. Starts
-// of daemons are counted.
+// auditEvents lists what happened apart from shuffles and may need a question. Starts of daemons are only
+// counted.
 func (s Sheet) auditEvents(r *inspect.Report) string {
 	var b strings.Builder
 	starts, told := 0, 0

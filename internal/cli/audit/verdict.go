@@ -10,7 +10,7 @@ import (
 	"shuffled/internal/verify"
 )
 
-// Sheet writes evidence and verdicts for people.
+// Sheet writes evidence and verdicts as text.
 type Sheet struct{ term.Sheet }
 
 // Verdict is the whole report on one file.
@@ -42,8 +42,7 @@ func (s Sheet) title(name string, v *verify.Verdict) string {
 	return term.Fit(term.Visible(name), max(s.W-len(what)-2, 8)) + ": " + what
 }
 
-// steps lists the steps of a verdict: of one that is proved, those that had nothing to check
-// come last.
+// steps lists the steps of a verdict. If the verdict is proved, the steps that had nothing to check come last.
 func (s Sheet) steps(v *verify.Verdict) string {
 	if v.Verdict != verify.Proved {
 		return s.Steps(v.Steps)
@@ -62,7 +61,7 @@ func (s Sheet) steps(v *verify.Verdict) string {
 	return s.Steps(checked) + "\nNot in the file, or not asked for:\n" + s.Steps(others)
 }
 
-// Steps lists them in columns: name, result, what was found.
+// Steps lists the steps in columns: name, result, what was found.
 func (s Sheet) Steps(steps []verify.Step) string {
 	var b strings.Builder
 	for _, step := range steps {
@@ -76,7 +75,7 @@ func (s Sheet) Steps(steps []verify.Step) string {
 	return b.String()
 }
 
-// result colours the result in a step's line.
+// result colours the result in the line of a step.
 func (s Sheet) result(text, result string) string {
 	paint := map[string]func(string) string{
 		verify.StepOK: s.P.Good, verify.StepFailed: s.P.Bad, verify.StepNotChecked: s.P.Dim,
@@ -88,14 +87,14 @@ func (s Sheet) result(text, result string) string {
 	return head + "  " + paint(result) + rest
 }
 
-// facts returns what writes a label and what there is to say of it.
+// facts returns a function that writes a label and a fact.
 func (s Sheet) facts(to *strings.Builder) func(label, format string, args ...any) {
 	return func(label, format string, args ...any) {
 		to.WriteString(term.Hanging(fmt.Sprintf("  %-10s  ", label), term.Visible(fmt.Sprintf(format, args...)), s.W))
 	}
 }
 
-// about is what the file says, once it holds.
+// about is what the file says. The file must hold.
 func (s Sheet) about(v *verify.Verdict) string {
 	var b strings.Builder
 	fact := s.facts(&b)
@@ -204,7 +203,7 @@ func (s Sheet) cards(data []byte, shown []verify.CardShown) string {
 	return term.DrawHands(s.P, hands, s.W)
 }
 
-// conclusion is the verdict in words: what it says and what it does not say.
+// conclusion is the verdict in words: what it says, and what it does not say.
 func (s Sheet) conclusion(v *verify.Verdict) string {
 	switch v.Verdict {
 	case verify.Failed:
@@ -228,7 +227,7 @@ func (s Sheet) conclusion(v *verify.Verdict) string {
 	return s.Proved(v) + "\nThis says\n" + s.points(says(v)) + "\nIt does not say\n" + s.points(silent(v))
 }
 
-// Proved is the headline of a file that holds under a trusted key.
+// Proved is the headline for a file that holds under a trusted key.
 func (s Sheet) Proved(v *verify.Verdict) string {
 	words := inWords[v.Level]
 	if v.Kind == verify.KindReceipt && v.Level == verify.LevelWitnessed {
@@ -237,7 +236,7 @@ func (s Sheet) Proved(v *verify.Verdict) string {
 	return s.headline("PROVED", s.P.Good, fmt.Sprintf(", at the level %q%s: %s.", v.Level, forWhom(v), words))
 }
 
-// forWhom says whom the level mixed is for, and nothing at others.
+// forWhom says for whom the level is mixed, "" at other levels.
 func forWhom(v *verify.Verdict) string {
 	switch {
 	case v.Level != verify.LevelMixed:
@@ -252,12 +251,12 @@ func isFor(v *verify.Verdict, whom string) bool {
 	return slices.ContainsFunc(v.Mixed, func(u verify.Mixed) bool { return u.For == whom })
 }
 
-// headline writes a sentence that begins with a painted word.
+// headline writes a sentence that begins with a coloured word.
 func (s Sheet) headline(word string, paint func(string) string, rest string) string {
 	return strings.Replace(term.Hanging("", word+rest, s.W), word, paint(word), 1)
 }
 
-// points lists sentences.
+// points writes sentences as a list.
 func (s Sheet) points(sentences []string) string {
 	var b strings.Builder
 	for _, line := range sentences {

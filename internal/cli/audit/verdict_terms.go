@@ -7,11 +7,11 @@ import (
 	"shuffled/internal/verify"
 )
 
-// listedDraws is how many drawn values the terminal gets with their labels; --json has more.
+// listedDraws is how many drawn values go to the terminal with their labels. --json has more.
 const listedDraws = 20
 
-// terms writes what says what the values mean: the wheel, and of each drawn value its label and how many values have
-// it; the pay table by its first line; the list of tickets.
+// terms writes the document that says what the values mean. Of a wheel it writes the label of each drawn value
+// and how many values have that label, of a pay table the first line, of a list of tickets the count and root.
 func (s Sheet) terms(v *verify.Verdict, fact func(label, format string, args ...any)) {
 	t := v.Terms
 	switch {
@@ -45,7 +45,7 @@ func (s Sheet) terms(v *verify.Verdict, fact func(label, format string, args ...
 	}
 }
 
-// untold is what terms leave open.
+// untold is what the terms leave open.
 func untold(v *verify.Verdict) (lines []string) {
 	t := v.Terms
 	if t == nil {

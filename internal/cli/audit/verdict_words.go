@@ -7,14 +7,14 @@ import (
 	"shuffled/internal/verify"
 )
 
-// inWords is what the levels mean (docs/SPEC.md section 10.2).
+// inWords says what the levels mean (docs/SPEC.md section 10.2).
 var inWords = map[verify.Level]string{
 	verify.LevelRecorded:  "signed, and in the ledger",
 	verify.LevelWitnessed: "in the ledger, and seen there in time by outside witnesses",
 	verify.LevelMixed:     "the order hangs on a value that the house could not know when it committed; who got which of the next places was still the house's word",
 }
 
-// Meaning is what the failure of a step means to a reader who has never heard of it.
+// Meaning says what the failure of a step means, for a reader who does not know the step.
 var Meaning = map[string]string{
 	"format":    "the file is not in the one form that evidence has",
 	"entries":   "the entries in the file are not those of one shuffle",
@@ -37,7 +37,7 @@ var Meaning = map[string]string{
 	"statements": "a statement in the file is not an auditor's about this shuffle",
 }
 
-// says is what a proved file proves, by what was checked.
+// says is what a proved file proves, as far as it was checked.
 func says(v *verify.Verdict) (lines []string) {
 	if v.Kind == verify.KindReceipt {
 		lines = append(lines, "This entry stands at this place in the ledger whose key you trust.")
@@ -83,7 +83,7 @@ func says(v *verify.Verdict) (lines []string) {
 	return lines
 }
 
-// hangsOn says what the order hangs on that the house could not know, and for whom.
+// hangsOn names the values that moved the order and that the house could not know, and for whom they count.
 func hangsOn(v *verify.Verdict) (lines []string) {
 	for _, u := range v.Mixed {
 		switch u.For {
@@ -96,7 +96,7 @@ func hangsOn(v *verify.Verdict) (lines []string) {
 	return lines
 }
 
-// liars are the witnesses that two histories at the level witnessed need.
+// liars says how many witnesses must lie to make two histories at the level witnessed.
 func liars(n int) string {
 	if n == 1 {
 		return "one witness of your policy who lies"
@@ -168,7 +168,7 @@ func states(n int) string {
 	return "state"
 }
 
-// fairly is what a recomputed order shows of cards, or of drawn values.
+// fairly is what a recomputed order shows about cards, or about drawn values.
 func fairly(v *verify.Verdict) string {
 	if noun(v) == "value" {
 		return "every value was drawn by that rule"
@@ -176,7 +176,7 @@ func fairly(v *verify.Verdict) string {
 	return "the deck held each card once"
 }
 
-// noun is what the shuffle gives: a draw list has no deck.
+// noun is what the shuffle gives: cards, or values of a draw list.
 func noun(v *verify.Verdict) string {
 	if len(v.Cards) > 0 && v.Cards[0].Name == "" {
 		return "value"
@@ -184,8 +184,7 @@ func noun(v *verify.Verdict) string {
 	return "card"
 }
 
-// isSandbox reports whether the file says that its ledger is one; most receipts
-// say nothing of it.
+// isSandbox reports whether the file says that its ledger is a sandbox. Most receipts do not say it.
 func isSandbox(v *verify.Verdict) bool {
 	says := v.Kind == verify.KindTranscript || v.Entry != nil && (v.Entry.Type == "commit" || v.Entry.Type == "genesis")
 	return says && !v.Production

@@ -49,7 +49,7 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 	trust, err := player.ReadTrust(c.Key, c.Policy, c.Auditor)
 	var mistake *term.UsageError
 	if c.JSON && errors.As(err, &mistake) {
-		// The verdict is the same for any file (docs/SPEC.md section 10).
+		// The verdict is the same for every file (docs/SPEC.md section 10).
 		v := &verify.Verdict{Verdict: verify.CannotJudge, Unknown: mistake.Error(), Steps: []verify.Step{}}
 		return errors.Join(term.PrintJSON(s.Out, v), err)
 	}
@@ -111,14 +111,14 @@ func (c *VerifyCmd) judge(s term.Streams, v *verify.Verdict) error {
 	return nil
 }
 
-// reaches reports whether a level is at least the one that is wanted.
+// reaches reports whether got is at least the level want.
 func reaches(got, want verify.Level) bool {
 	levels := []verify.Level{verify.LevelKeyNotPinned, verify.LevelRecorded, verify.LevelWitnessed, verify.LevelMixed}
 	return slices.Index(levels, got) >= slices.Index(levels, want)
 }
 
-// readEvidence reads the file, or standard input for "-"; a longer one than a
-// transcript may be fails as one.
+// readEvidence reads the file, or standard input for "-". It reads at most one byte more than a transcript may
+// have, so that a longer file fails as evidence.
 func readEvidence(name string, stdin io.Reader) (data []byte, err error) {
 	if data, err = term.ReadStart(name, stdin, audit.MaxTranscript); err != nil {
 		if err = fmt.Errorf("reading the evidence: %w", err); errors.Is(err, syscall.EISDIR) {

@@ -84,7 +84,7 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 	return concludeAudit(s, c.Dir, r, c.JSON)
 }
 
-// inspectBundle checks a bundle, and shows how far it has come.
+// inspectBundle checks a bundle, and shows its progress.
 func inspectBundle(ctx context.Context, s term.Streams, dir string, opts inspect.Options) (*inspect.Report, error) {
 	b, err := openBundle(dir)
 	if err != nil {
@@ -110,10 +110,10 @@ func openBundle(dir string) (*inspect.Bundle, error) {
 	return b, cannotJudge(err)
 }
 
-// inspecting runs a check.
+// inspecting runs a check, with settings of the process that suit it.
 func inspecting[R any](ctx context.Context, check func() (R, error)) (R, error) {
-	// Next to nothing of what is read stays: collecting less often costs some
-	// MiB and saves a tenth of the time.
+	// Almost nothing of what is read stays in memory. Collecting less often costs some MiB and saves a tenth of
+	// the time.
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(800))
 	}
@@ -138,7 +138,7 @@ func concludeAudit(s term.Streams, name string, r *inspect.Report, asJSON bool) 
 	return judgement(r.Verdict, r.Unknown)
 }
 
-// judgement is the verdict of a report as the end of a command.
+// judgement is the error with which a command ends after a verdict.
 func judgement(verdict string, unknown []string) error {
 	switch verdict {
 	case inspect.Failed:
@@ -157,8 +157,8 @@ func cannotJudge(err error) error {
 	return err
 }
 
-// options reads what the flags name. What cannot be read is a failure to run;
-// what can be read and is not what it should be is a mistake in the command line.
+// options reads what the flags name. A file that cannot be read is a failure to run. A file that is not what
+// the flag takes is a mistake in the command line.
 func (c auditVerifyCmd) options() (inspect.Options, error) {
 	o := inspect.Options{Shuffles: c.Shuffles}
 	trust, err := player.ReadTrust(c.Key, c.Policy, nil)
@@ -176,7 +176,8 @@ func (c auditVerifyCmd) options() (inspect.Options, error) {
 	if !to.IsZero() {
 		o.To = to.UnixMilli()
 	}
-	// The manifest's times are the operator's word (docs/SPEC.md section 13.3).
+	// The manifest's times are the operator's word (docs/SPEC.md section 13.3), so the clock of this machine
+	// counts.
 	o.At = time.Now().UnixMilli()
 	if c.At != "" {
 		at, err := time.Parse(time.RFC3339Nano, c.At)
@@ -193,7 +194,8 @@ func (c auditVerifyCmd) options() (inspect.Options, error) {
 	return o, c.auditors(&o)
 }
 
-// lists hashes the lists of tickets. One that no list can be is a failure to run: it is no part of the evidence.
+// lists hashes the lists of tickets. A file that is no list is a failure to run, because a list is no part of
+// the evidence.
 func (c auditVerifyCmd) lists(s term.Streams) (all []inspect.TicketList, err error) {
 	if len(c.Tickets) != len(c.Secrets) {
 		return nil, term.Usage("--tickets stands %d times and --tickets-secret-file %d times: each list has its own secret",
@@ -228,7 +230,7 @@ func (c auditVerifyCmd) auditors(o *inspect.Options) error {
 	return nil
 }
 
-// readSince reads an older checkpoint, which is a signed note and nothing else.
+// readSince reads an older checkpoint, which must be a signed note.
 func readSince(name string) ([]byte, error) {
 	b, err := term.ReadStart(name, nil, audit.MaxCheckpoint)
 	if err != nil {

@@ -18,7 +18,7 @@ type KillCmd struct {
 	List  killListCmd  `cmd:"" help:"List the switches that are set."`
 }
 
-// killFlags say what a switch covers, and why it is turned.
+// killFlags say what a switch covers, and why it is set or cleared.
 type killFlags struct {
 	remote.Flags
 	All      bool   `xor:"scope" help:"The whole ledger."`
@@ -204,7 +204,7 @@ type latchClearCmd struct {
 	Because string `name:"reason" required:"" placeholder:"TEXT" help:"Why it may be trusted again. It is written to the ledger for ever."`
 }
 
-// Help shows an example and says whose latch it is.
+// Help shows an example, and says which latch is cleared.
 func (latchClearCmd) Help() string {
 	return `Clears the latch of the daemon at --url and of its ledger. Another daemon that is itself in doubt stays
 so until this is said to it.

@@ -28,10 +28,10 @@ Examples:
     echo '{"operations": [{"op": "deal", "shuffle": 2, "body": {"first": 0, "runs": [{"count": 2, "purpose": "seat", "recipient": "seat-1"}]}}]}' | shuffled batch - --json`
 }
 
-// maxBatch bounds a file: a daemon takes less.
+// maxBatch bounds a file, in bytes. A daemon takes less.
 const maxBatch = 16 << 20
 
-// requests read the body of an operation, by its word.
+// requests read the body of an operation, by the operation's word.
 var requests = map[string]func([]byte) (client.Request, error){
 	"shuffle": request[client.ShuffleRequest], "draw": request[client.DrawsRequest], "mix": request[client.MixRequest],
 	"deal": request[client.DealRequest], "reveal": request[client.RevealRequest], "close": request[client.CloseRequest],
@@ -43,7 +43,7 @@ func request[T client.Request](body []byte) (client.Request, error) {
 	return req, err
 }
 
-// unread says what is wrong with JSON, in words without types of Go.
+// unread says what is wrong with JSON, without the names of Go types.
 func unread(err error) string {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return fmt.Sprintf("no JSON from byte %d on: %s. JSON has no comments, and no comma behind the last member",
@@ -127,7 +127,7 @@ func stepsOf(ctx context.Context, d *client.Client, ops []client.Operation) (ste
 	return steps, nil
 }
 
-// told is the body that the daemon answered an operation with.
+// told is the body of the daemon's answer to an operation.
 func told(d *client.Done) any {
 	refused, ok := errors.AsType[*client.Error](d.Err)
 	switch {

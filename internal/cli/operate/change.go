@@ -10,7 +10,7 @@ import (
 	"shuffled/internal/term"
 )
 
-// change loads a shuffle, has the daemon do something to it and shows what came of that.
+// change loads a shuffle, asks the daemon to change it, and shows the answer.
 func change[Q, T any](ctx context.Context, r *remote.Flags, s term.Streams, id *ShuffleArg,
 	do func(*client.Client, context.Context, *client.Committed, Q) (T, error), req Q,
 	show func(*client.Committed, T) error) error {
@@ -61,7 +61,7 @@ func closeRequest(outcome, reason string) client.CloseRequest {
 	return client.CloseRequest{Outcome: client.Outcome(outcome), Reason: remote.Given(client.Reason(reason))}
 }
 
-// sayClosed says how the shuffle ended and who has the tape.
+// sayClosed says how the shuffle ended, and who has the tape.
 func sayClosed(s term.Streams, id uint64, asked client.CloseRequest, c *client.Close) error {
 	how := string(asked.Outcome)
 	if asked.Reason != nil {
@@ -135,7 +135,7 @@ func (c *MixCmd) Run(ctx context.Context, s term.Streams) error {
 	})
 }
 
-// request is what the flags reveal.
+// request is the request that the flags ask for.
 func (c *MixCmd) request(s term.Streams) (client.MixRequest, error) {
 	req := client.MixRequest{Cut: c.Cut}
 	for _, arg := range c.Slot {

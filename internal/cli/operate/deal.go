@@ -54,7 +54,7 @@ func (c *DealCmd) Run(ctx context.Context, s term.Streams) error {
 		func(shuffle *client.Committed, dealt *client.Deal) error { return c.print(s, req, shuffle, dealt) })
 }
 
-// print shows what was dealt, and how it goes on.
+// print shows what was dealt, and what can follow.
 func (c *DealCmd) print(s term.Streams, req client.DealRequest, shuffle *client.Committed, dealt *client.Deal) error {
 	places := fmt.Sprintf("places %d to %d", c.First, dealt.Next-1)
 	if dealt.Next-1 == c.First {
@@ -79,10 +79,10 @@ func (c *DealCmd) print(s term.Streams, req client.DealRequest, shuffle *client.
 	return err
 }
 
-// saidLabels is how many labels the terminal gets; --json has all.
+// saidLabels is how many labels go to the terminal. --json has all.
 const saidLabels = 20
 
-// sayLabels says what drawn values mean by the wheel that was committed to.
+// sayLabels says what drawn values mean, by the wheel in the commitment.
 func sayLabels(s term.Streams, shows []uint32, labels []string) {
 	for i, label := range labels {
 		if i == saidLabels {
@@ -93,7 +93,7 @@ func sayLabels(s term.Streams, shows []uint32, labels []string) {
 	}
 }
 
-// lookOf is how cards of the shuffle are drawn. Its deck hash is trusted for that only.
+// lookOf is how cards of the shuffle are drawn. It uses the hash of the deck for nothing else.
 func lookOf(shuffle *client.Committed) term.Style {
 	if shuffle.DeckHash == nil {
 		return term.Plain
@@ -101,7 +101,7 @@ func lookOf(shuffle *client.Committed) term.Style {
 	return term.StyleOfHash(*shuffle.DeckHash)
 }
 
-// faces draws opened cards, or drawn values: then shows has, for each, what the value shows after its mix.
+// faces draws opened cards or drawn values. For drawn values, shows has what each value shows after its mix.
 func faces(cards []client.Card, shows []uint32, look term.Style) (all []term.Face) {
 	for i, c := range cards {
 		name := remote.Value(c.Card)
@@ -113,9 +113,9 @@ func faces(cards []client.Card, shows []uint32, look term.Style) (all []term.Fac
 	return all
 }
 
-// dealtHands puts the cards of each run to its recipient or purpose.
+// dealtHands gives the cards of each run to its recipient or purpose.
 func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands []term.Hand) {
-	opened := faces(dealt.Cards, dealt.Shows, look) // the client has counted them
+	opened := faces(dealt.Cards, dealt.Shows, look) // as many as the runs open: the client has counted them
 	for _, r := range runs {
 		h := term.Hand{Label: string(r.Purpose)}
 		if r.Recipient != nil {

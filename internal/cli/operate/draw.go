@@ -43,7 +43,7 @@ func (c *DrawCmd) Run(ctx context.Context, s term.Streams) error {
 	}, "Draw", fmt.Sprintf("--run %d:board::public --close completed", count))
 }
 
-// request is what the flags ask for, and how many values it has.
+// request is the request that the flags ask for. count is how many values it draws.
 func (c *DrawCmd) request(now time.Time) (req client.DrawsRequest, count int, err error) {
 	req = client.DrawsRequest{Table: c.Table, GameRef: remote.Given(c.GameRef),
 		Disclosure: remote.Given(client.Disclosure(c.Disclosure))}
@@ -76,7 +76,7 @@ func (c *DrawCmd) request(now time.Time) (req client.DrawsRequest, count int, er
 	return req, 0, term.Usage("one of --ranges, --numbers and --wheel says what is drawn")
 }
 
-// maxRanges is how many values a list of draws has at most.
+// maxRanges is how many values a draw list has at most.
 const maxRanges = 4096
 
 // parseRanges reads "6,6" or "6x2".
@@ -98,7 +98,7 @@ func parseRanges(text string) (ranges []uint32, err error) {
 	return ranges, nil
 }
 
-// parseWheel reads "LABEL:WEIGHT,…". A label may hold colons.
+// parseWheel reads "LABEL:WEIGHT,…". A label may have colons.
 func parseWheel(text string) (wheel []client.Stop, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		i := strings.LastIndexByte(part, ':')

@@ -31,12 +31,12 @@ Examples:
     shuffled history table-1 --from 4711 --limit 100 --key main.vkey`
 }
 
-// historyStep is a proved commit of the walk.
+// historyStep is a commit of the walk, proved by its receipt.
 type historyStep struct {
 	ID        uint64           `json:"id"`
 	Serial    uint64           `json:"serial"`
 	Committed client.Timestamp `json:"committed_at"`
-	Previous  uint64           `json:"previous"` // 0: there is none
+	Previous  uint64           `json:"previous"` // 0 for none
 }
 
 // walk is what `history --json` prints.
@@ -97,8 +97,8 @@ func previousOf(s historyStep) string {
 	return fmt.Sprint(s.Previous)
 }
 
-// step fetches the receipt of an entry, which must be the commit before the last
-// one of the walk. gap says why it is not.
+// step fetches the receipt of an entry. The entry must be the commit before the last one of the walk. If it is
+// not, gap says why.
 func (c *HistoryCmd) step(ctx context.Context, d *client.Client, id uint64, walked []historyStep) (_ historyStep,
 	gap string, err error) {
 	text, err := d.Receipt(ctx, id)
@@ -169,8 +169,8 @@ func (c *HistoryCmd) conclude(s term.Streams, w walk) error {
 	return nil
 }
 
-// newest asks recall for the newest commit of the table, 0 for none: in the last minute, and
-// then in longer and longer times, since recall lists the oldest first.
+// newest asks recall for the newest commit of the table, 0 for none. It asks about the last minute first, and
+// then about longer and longer times, because recall lists the oldest first.
 func (c *HistoryCmd) newest(ctx context.Context, d *client.Client) (uint64, error) {
 	size := uint64(recallPage)
 	for ago := time.Minute; ; ago *= 4 {

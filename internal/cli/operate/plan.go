@@ -18,7 +18,7 @@ import (
 	"shuffled/internal/term"
 )
 
-// terms are the flags that commits to cards and to draws have in common.
+// terms are the flags of all commits, to cards and to draws.
 type terms struct {
 	Table      string    `required:"" placeholder:"NAME" help:"The table. Its shuffles and draws are numbered 1, 2, 3 without gaps."`
 	Slot       []string  `sep:"none" placeholder:"HASH" help:"A player's slot hash, as shuffled slot new prints it. Repeat it for each player: the order counts."`
@@ -32,16 +32,16 @@ type terms struct {
 	Quiet      bool      `short:"q" help:"Print the id, for a script, and nothing else."`
 }
 
-// roundFlag is a flag that may stand alone or have a round as its value.
+// roundFlag is a flag that may have a round as its value.
 type roundFlag struct {
 	asked bool
-	round uint64 // 0: the daemon chooses
+	round uint64 // 0 if the daemon chooses
 }
 
-// IsBool lets the flag stand alone.
+// IsBool lets the flag have no value.
 func (*roundFlag) IsBool() bool { return true }
 
-// Decode reads a round from 1, if there is a value.
+// Decode reads a round, from 1 on, if there is a value.
 func (f *roundFlag) Decode(ctx *kong.DecodeContext) error {
 	f.asked = true
 	if ctx.Scan.Peek().Type != kong.FlagValueToken {
@@ -56,7 +56,7 @@ func (f *roundFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// key returns the idempotency key, made where none is given.
+// key returns the idempotency key. It makes one if none is given.
 func (t *terms) key() string {
 	t.Idempotent = cmp.Or(t.Idempotent, client.NewKey())
 	return t.Idempotent
@@ -99,7 +99,7 @@ func (t *terms) closeBy(now time.Time) (*client.Timestamp, error) {
 	return &client.Timestamp{Time: at}, err
 }
 
-// unknown tells which key repeats a request whose answer was lost.
+// unknown tells with which key a request is repeated whose answer was lost.
 func (t *terms) unknown(s term.Streams, err error) {
 	if !remote.Refused(err) {
 		fmt.Fprintf(s.Err, "shuffled: whether it was done is not known: repeat it with --again --idempotency-key %s\n",
@@ -114,7 +114,7 @@ type committed struct {
 	Key string `json:"idempotency_key,omitempty"`
 }
 
-// commit asks for a commit of one shuffle, and says how it goes on.
+// commit asks the daemon to commit to one shuffle, and shows the answer.
 func (t *terms) commit(ctx context.Context, r *remote.Flags, s term.Streams,
 	call func(context.Context, *client.Client) (*client.Committed, error), what, runs string) error {
 	var made *client.Committed
@@ -134,7 +134,7 @@ func (t *terms) commit(ctx context.Context, r *remote.Flags, s term.Streams,
 	})
 }
 
-// announce says what was committed, and how it goes on.
+// announce says what was committed, and what can follow.
 func (t *terms) announce(s term.Streams, made *client.Committed, what, runs string) {
 	s.Title("%s %d: number %d of table %s, committed and signed", what, made.ID, made.Serial, made.Table)
 	s.Fact("commitment", "%s", made.Commitment)
@@ -147,7 +147,7 @@ func (t *terms) announce(s term.Streams, made *client.Committed, what, runs stri
 	fmt.Fprintf(s.Out, "\nDeal from it: shuffled deal %d --first 0 %s\n", made.ID, runs)
 }
 
-// facts says what all shuffles of a commit have in common.
+// facts lists what commits to cards and to draws have in common.
 func (t *terms) facts(s term.Streams, made *client.Committed) {
 	s.Fact("places", "%d", made.Places())
 	sayPlan(s, made.Plan)
@@ -155,7 +155,7 @@ func (t *terms) facts(s term.Streams, made *client.Committed) {
 	s.Fact("key", "%s", t.Idempotent)
 }
 
-// sayPlan lists a plan for people.
+// sayPlan lists the sources of a plan.
 func sayPlan(s term.Streams, p *client.Plan) {
 	if p == nil {
 		return
@@ -174,7 +174,7 @@ func sayPlan(s term.Streams, p *client.Plan) {
 	}
 }
 
-// mixCommand is the command that answers a plan.
+// mixCommand is the command that reveals the values of a plan.
 func mixCommand(id uint64, p *client.Plan) string {
 	line := fmt.Sprintf("shuffled mix %d", id) + strings.Repeat(" --slot VALUE", len(p.Slots))
 	if p.Cut {
@@ -192,7 +192,7 @@ func parsePositions(text string) ([]int, error) {
 	return positions, nil
 }
 
-// slotValue reads a slot's value, or the file of this name with one.
+// slotValue reads a slot's value, or the file of this name that has one.
 func slotValue(arg string, s term.Streams) (client.Hash, error) {
 	if value, err := player.ParseBytes(arg, 32); err == nil {
 		return client.Hash(value), nil

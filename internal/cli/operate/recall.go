@@ -33,7 +33,7 @@ A dealer finds the shuffles of the tables of its token, auditors and regulators 
 is an index: "shuffled show ID" proves a shuffle, "shuffled history TABLE" the order of a table.`
 }
 
-// recallPage is how many shuffles are asked for at a time.
+// recallPage is how many shuffles one request asks for.
 const recallPage = 500
 
 func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
@@ -86,7 +86,7 @@ func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
 // recalled is what `recall --json` prints.
 type recalled struct {
 	Shuffles []client.ShuffleSummary `json:"shuffles"`
-	More     bool                    `json:"more"` // there are some that were not asked for
+	More     bool                    `json:"more"` // more fit than --limit lists
 }
 
 func (c *RecallCmd) params() (p client.ListShufflesParams, err error) {
@@ -119,7 +119,7 @@ func parseDay(flag, text string) (*client.Timestamp, error) {
 		term.Visible(text))
 }
 
-// recallLines prints pages under one head. Columns grow with what comes.
+// recallLines prints pages below one head. A column becomes wider when a wider cell comes.
 type recallLines struct {
 	s      term.Streams
 	widths [4]int

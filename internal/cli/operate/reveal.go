@@ -51,7 +51,7 @@ func sayRevealed(s term.Streams, shuffle *client.Committed, shown *client.Reveal
 	return err
 }
 
-// parsePlaces reads places and ranges of them, each perhaps several behind commas.
+// parsePlaces reads places from 0 to 4095 and ranges of them, as 4, 4-7 or 0-1,4-5.
 func parsePlaces(texts []string) (places []int, err error) {
 	for _, text := range texts {
 		for part := range strings.SplitSeq(text, ",") {

@@ -44,7 +44,7 @@ func (c *ShowCmd) Run(ctx context.Context, s term.Streams) error {
 		func(state *client.Status) error { return c.print(s, state) })
 }
 
-// write saves the transcript, which the client has proved.
+// write saves the transcript. The client has proved it.
 func (c *ShowCmd) write(ctx context.Context, s term.Streams) error {
 	data, err := remote.Call(ctx, &c.Flags, s, func(d *client.Client) ([]byte, error) {
 		if err := c.ID.find(ctx, d); err != nil {
@@ -70,7 +70,7 @@ func (c *ShowCmd) write(ctx context.Context, s term.Streams) error {
 	return nil
 }
 
-// print says what is known of the shuffle.
+// print shows what is known of the shuffle.
 func (c *ShowCmd) print(s term.Streams, st *client.Status) error {
 	kind := "sandbox"
 	if st.Production {
@@ -133,7 +133,7 @@ func (c *ShowCmd) print(s term.Streams, st *client.Status) error {
 	return err
 }
 
-// cutCard says where the cut card lies, as far as it is told.
+// cutCard says where the cut card is, as far as that is told.
 func cutCard(st *client.Status) string {
 	where := fmt.Sprintf("at place %d", st.EndAt.Lo)
 	if st.EndAt.Hi != st.EndAt.Lo {
@@ -145,10 +145,10 @@ func cutCard(st *client.Status) string {
 	return where
 }
 
-// maxListed is how many ranges are listed.
+// maxListed is how many ranges go to the terminal.
 const maxListed = 12
 
-// listRanges names the ranges of drawn values.
+// listRanges lists the ranges of drawn values.
 func listRanges(ranges []uint32) string {
 	list := make([]string, 0, maxListed)
 	for _, k := range ranges[:min(len(ranges), maxListed)] {

@@ -1,5 +1,5 @@
-// Package operate has the commands of those who run games on a daemon: they ask it over HTTP,
-// as a game's back end does, and print what the client proved.
+// Package operate has the commands of those who run games on a daemon. They ask it over HTTP, as a game's back
+// end does, and print what the client proved.
 package operate
 
 import (
@@ -46,7 +46,7 @@ func (c *ShuffleCmd) Run(ctx context.Context, s term.Streams) error {
 	}, "Shuffle", "--run 2:seat:seat-1")
 }
 
-// request is what the flags ask for.
+// request is the request that the flags ask for.
 func (c *ShuffleCmd) request(now time.Time) (req client.ShuffleRequest, err error) {
 	req = client.ShuffleRequest{Table: c.Table, Deck: remote.Given(c.Deck), GameRef: remote.Given(c.GameRef),
 		Disclosure: remote.Given(client.Disclosure(c.Disclosure))}
@@ -109,5 +109,5 @@ func parseCloseBy(text string, now time.Time) (time.Time, error) {
 	return at.UTC().Truncate(time.Second), nil
 }
 
-// clock writes a time of the daemon's.
+// clock writes a time that the daemon told.
 func clock(t client.Timestamp) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

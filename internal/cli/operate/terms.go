@@ -94,7 +94,7 @@ func (c *termsGetCmd) Run(ctx context.Context, s term.Streams) error {
 		})
 }
 
-// bound reads --terms: KIND:HASH, and the count of a list of tickets behind it.
+// bound reads --terms: KIND:HASH, and for a list of tickets its count after that.
 func (c *terms) bound() (*client.BoundTerms, error) {
 	if c.Terms == "" {
 		return nil, nil

@@ -10,9 +10,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// ShuffleArg is how a command names a shuffle: by its id, or by its table.
+// ShuffleArg names a shuffle by its id or by its table.
 type ShuffleArg struct {
-	Number uint64 // the id; of a table's shuffle, once it was found
+	Number uint64 // the id; 0 for a table's shuffle until it is found
 	table  string // "" for an id
 	serial uint64 // 0 for the open shuffle of the table
 }
@@ -40,7 +40,7 @@ func (a *ShuffleArg) UnmarshalText(text []byte) (err error) {
 	return nil
 }
 
-// load returns the shuffle, its commit proved.
+// load returns the shuffle. Its commit is proved.
 func (a *ShuffleArg) load(ctx context.Context, d *client.Client) (*client.Committed, error) {
 	if a.table == "" {
 		return d.Load(ctx, a.Number)
@@ -52,7 +52,7 @@ func (a *ShuffleArg) load(ctx context.Context, d *client.Client) (*client.Commit
 	return s, err
 }
 
-// find learns the id of a table's shuffle.
+// find finds the id of a table's shuffle.
 func (a *ShuffleArg) find(ctx context.Context, d *client.Client) error {
 	if a.table == "" {
 		return nil

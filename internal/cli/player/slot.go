@@ -1,5 +1,4 @@
-// Package player has the commands of a player: the randomness of their own that they bring
-// into a shuffle.
+// Package player has the commands of a player: the secret values that players bring into a shuffle.
 package player
 
 import (
@@ -21,7 +20,7 @@ type SlotCmd struct {
 	Hash slotHashCmd `cmd:"" help:"Print the hash of a value."`
 }
 
-// slotPlace is where a slot counts: its hash is of no use elsewhere.
+// slotPlace is the ledger and the table for which a slot counts.
 type slotPlace struct {
 	Origin string `required:"" help:"The ledger's origin, as in its key."`
 	Table  string `required:"" help:"The table."`
@@ -93,11 +92,11 @@ func (p slotPlace) print(s term.Streams, value [keys.SlotSize]byte) error {
 	return err
 }
 
-// maxSlotFile is above what slot new prints.
+// maxSlotFile bounds a file with a slot, in bytes. slot new prints less.
 const maxSlotFile = 4096
 
-// ReadSlot reads a slot's value from a file, or standard input for "-": alone on
-// its line, or as slot new prints it.
+// ReadSlot reads a slot's value from a file, or from standard input for "-". The value is alone on its line, or
+// as slot new prints it.
 func ReadSlot(name string, stdin io.Reader) (value [keys.SlotSize]byte, err error) {
 	b, err := term.ReadStart(name, stdin, maxSlotFile)
 	if err != nil {
@@ -124,7 +123,7 @@ func parseSlot(text string) (value [keys.SlotSize]byte, err error) {
 	return [keys.SlotSize]byte(b), nil
 }
 
-// ReadSlots collects the values that the command line and files hold.
+// ReadSlots reads the values of slots that are on the command line, and those in files.
 func ReadSlots(values, files []string, stdin io.Reader) (slots [][32]byte, err error) {
 	for _, text := range values {
 		value, err := parseSlot(text)

@@ -10,14 +10,15 @@ import (
 	"shuffled/internal/verify"
 )
 
-// CannotJudge is the error for evidence that uses something unknown. It says that this is no fault of the evidence.
+// CannotJudge is the error for evidence that uses something unknown. Its hint says that this is no fault of the
+// evidence.
 func CannotJudge(unknown string) error {
 	return term.WithHint(errors.New("cannot judge: "+term.Visible(unknown)),
 		"this is no fault of the evidence; a newer version of shuffled may know it")
 }
 
-// ReadTrust reads what --key, --policy and --auditor pin. What cannot be read is a failure
-// to run; what can be read and is no key or policy is a mistake in the command line.
+// ReadTrust reads what --key, --policy and --auditor pin. A file that cannot be read is a failure to run. A
+// file that is no key or policy is a mistake in the command line.
 func ReadTrust(key, policy string, auditors []string) (t verify.Trust, err error) {
 	switch {
 	case key != "":

@@ -1,5 +1,5 @@
-// Package remote is how a command reaches a running daemon: its flags, the client
-// that they make, and advice with what the daemon refuses.
+// Package remote is how a command reaches a running daemon: its flags, the client made from them, and what to
+// do if the daemon refuses.
 package remote
 
 import (
@@ -20,8 +20,8 @@ import (
 	"shuffled/internal/term"
 )
 
-// Flags are the flags of the commands that talk to a running daemon. A token
-// never stands on the command line, where every user of the host can read it.
+// Flags are the flags of the commands that ask a running daemon. A token is never on the command line, where
+// every user of the host can read it.
 type Flags struct {
 	URL       string `name:"url" default:"http://127.0.0.1:8080" env:"SHUFFLED_URL" help:"Address of the daemon."`
 	Ledger    string `default:"main" help:"Name of the ledger."`
@@ -37,8 +37,8 @@ type Flags struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// Tried is the context of a command that writes: an answer of before it is taken with
-// --again only.
+// Tried is the context of a command that writes. With --again, the client accepts an answer from before the
+// command.
 func (r *Flags) Tried(ctx context.Context) context.Context {
 	if r.Again {
 		return client.FirstTried(ctx, time.Time{})
@@ -46,13 +46,13 @@ func (r *Flags) Tried(ctx context.Context) context.Context {
 	return ctx
 }
 
-// tokenVariable holds the token when no file is named.
+// tokenVariable has the token if no file is named.
 const tokenVariable = "SHUFFLED_TOKEN"
 
-// attempts is how often a call is made: somebody waits at the terminal.
+// attempts is how often a call is made at most: a person waits at the terminal.
 const attempts = 5
 
-// Connect returns a client of the ledger.
+// Connect returns a client of the ledger. Without a pinned key it warns.
 func (r *Flags) Connect(ctx context.Context, s term.Streams) (*client.Client, error) {
 	cfg, err := r.Config(ctx, s.Err)
 	if err != nil {
@@ -65,11 +65,11 @@ func (r *Flags) Connect(ctx context.Context, s term.Streams) (*client.Client, er
 	return c, nil
 }
 
-// Config is what a client of the ledger is made with. Without a pinned key it
-// takes the one that the daemon names, and says so.
+// Config is the configuration of a client of the ledger. Without a pinned key the client takes the keys that
+// the daemon names, and Config writes a warning.
 func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, error) {
 	if !strings.HasPrefix(r.URL, "http://") && !strings.HasPrefix(r.URL, "https://") {
-		_, host, ok := strings.Cut(r.URL, "@") // what stands before it may be a password
+		_, host, ok := strings.Cut(r.URL, "@") // what is before the @ may be a password
 		if !ok {
 			host = r.URL
 		}
@@ -113,7 +113,7 @@ func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, 
 	return cfg, nil
 }
 
-// credential reports whether the command was given one.
+// credential reports whether the command has a token or a certificate.
 func (r *Flags) credential() bool {
 	return r.TokenFile != "" || r.ClientCert != "" || os.Getenv(tokenVariable) != ""
 }
@@ -137,14 +137,13 @@ func (r *Flags) certified() (*http.Client, error) {
 	return &http.Client{Transport: transport, Timeout: callTimeout}, nil
 }
 
-// callTimeout is for one call, as long as a client waits without a certificate.
+// callTimeout bounds one call with a certificate. It is the client's own timeout.
 const callTimeout = 30 * time.Second
 
-// askKeys returns a policy with the signing keys that the daemon names for the
-// ledger: a receipt of before a rotation is under the key of that time.
+// askKeys returns a policy with all signing keys that the daemon names for the ledger: a receipt from before a
+// rotation is signed by an older key.
 func askKeys(ctx context.Context, cfg client.Config) (string, error) {
-	// A client wants a key. This one belongs to nobody: what it would vouch for
-	// is not asked for.
+	// A client needs a key. This one is nobody's, and nothing is asked that it would have to vouch for.
 	nobody, err := keys.GenerateSigning("nobody")
 	if err != nil {
 		return "", err
@@ -174,7 +173,7 @@ func askKeys(ctx context.Context, cfg client.Config) (string, error) {
 	return policy + "quorum none\n", nil
 }
 
-// Given returns nil for a flag that has no value.
+// Given returns nil for the zero value: a flag that is not given.
 func Given[T comparable](v T) *T {
 	if v == *new(T) {
 		return nil
@@ -182,7 +181,7 @@ func Given[T comparable](v T) *T {
 	return &v
 }
 
-// Value returns what p points to, or nothing.
+// Value returns what p points to, or the zero value for nil.
 func Value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -190,7 +189,7 @@ func Value[T any](p *T) (v T) {
 	return v
 }
 
-// Advice are flags and commands that go with the daemon's words, by the code of a refusal.
+// Advice is what to do about a refusal, by its code.
 var Advice = map[client.Code]string{
 	client.CodeUnauthorized: "--token-file FILE or SHUFFLED_TOKEN gives the token",
 	client.CodeNoSuchLedger: "--ledger NAME says which one",
@@ -198,8 +197,7 @@ var Advice = map[client.Code]string{
 	client.CodeMix:          "`shuffled mix ID` reveals the plan's values, all of them and in its order; `shuffled show ID` lists it",
 }
 
-// Explain makes an error of the client one for people. Text from the daemon is
-// text from outside.
+// Explain makes an error of the client one for people. Text of the daemon is not trusted.
 func (r *Flags) Explain(err error) error {
 	if err == nil {
 		return nil
@@ -230,7 +228,7 @@ func (r *Flags) Explain(err error) error {
 	return shown
 }
 
-// Call connects to the daemon and returns what was asked of it.
+// Call connects to the daemon and makes one call.
 func Call[T any](ctx context.Context, r *Flags, s term.Streams, call func(*client.Client) (T, error)) (T, error) {
 	d, err := r.Connect(ctx, s)
 	if err != nil {
@@ -243,7 +241,7 @@ func Call[T any](ctx context.Context, r *Flags, s term.Streams, call func(*clien
 	return answer, err
 }
 
-// Ask makes one call to the daemon and shows the answer, as JSON if --json says so.
+// Ask makes one call to the daemon and shows the answer, as JSON with --json.
 func Ask[T any](ctx context.Context, r *Flags, s term.Streams, call func(*client.Client) (T, error),
 	show func(T) error) error {
 	answer, err := Call(ctx, r, s, call)
@@ -256,7 +254,7 @@ func Ask[T any](ctx context.Context, r *Flags, s term.Streams, call func(*client
 	return show(answer)
 }
 
-// Record asks for an entry, and says what was done and where that stands.
+// Record asks for an entry, and says what was done and which entry it is.
 func (r *Flags) Record(ctx context.Context, s term.Streams, done string,
 	call func(*client.Client) (*client.Appended, error)) error {
 	return Ask(ctx, r, s, call, func(entry *client.Appended) error {
@@ -265,24 +263,24 @@ func (r *Flags) Record(ctx context.Context, s term.Streams, done string,
 	})
 }
 
-// Refused reports whether the daemon said no, so that nothing was done.
+// Refused reports whether the daemon refused a request, so that nothing was done.
 func Refused(err error) bool {
 	var e *client.Error
 	return errors.As(err, &e) && e.Status < 500
 }
 
-// lie is an answer that its evidence does not bear out: the evidence fails.
+// lie is an answer whose evidence does not hold.
 type lie struct {
 	error
 	hint string
 }
 
-// doneBefore ends the client's fault of an answer that is older than the question.
+// doneBefore ends the client's words for an answer that is older than the question.
 const doneBefore = "before this client asked for it"
 
 func (l *lie) Is(target error) bool { return target == term.ErrFails }
 
-// Fail explains err and prints it if it is a lie, for nothing else will.
+// Fail explains err. A lie it also prints, because term.Report does not print evidence that fails.
 func (r *Flags) Fail(s term.Streams, err error) error {
 	err = r.Explain(err)
 	if l, ok := errors.AsType[*lie](err); ok {
@@ -291,8 +289,8 @@ func (r *Flags) Fail(s term.Streams, err error) error {
 	return err
 }
 
-// ReadKey returns the verifier key that the argument is, or that the file of
-// this name holds. A verifier key is name+hash+base64. flag is the flag that takes it.
+// ReadKey returns a verifier key (name+hash+base64): the argument itself, or what the file of this name has.
+// flag is for errors.
 func ReadKey(flag, arg string) (string, error) {
 	if strings.Count(arg, "+") >= 2 {
 		if _, err := os.Stat(arg); err != nil {

@@ -19,27 +19,26 @@ import (
 	"shuffled/internal/keys"
 )
 
-// LookEvery is how often files and host are looked at.
+// LookEvery is the interval at which files and host are looked at.
 const LookEvery = 10 * time.Second
 
-// tellEvery is how often the end of a certificate that is near is logged.
+// tellEvery is the interval at which a near end of a certificate is logged.
 const tellEvery = 24 * time.Hour
 
-// LeaveBefore is how long before the end of a certificate a daemon is not ready any more, so
-// that load balancers have left it when clients begin to refuse it.
+// LeaveBefore is how long before the end of its certificate a daemon stops being ready, so that load balancers
+// have left it when clients begin to refuse it.
 const LeaveBefore = 10 * time.Minute
 
-// warnAtMost is the longest time before the end of a certificate that is worth a word; of
-// short-lived ones it is a third of their life.
+// warnAtMost is the longest time before the end of a certificate at which a daemon warns. For short-lived
+// certificates it is a third of their life.
 const warnAtMost = 21 * 24 * time.Hour
 
-// IgnoreHangups keeps SIGHUP from ending the process. It is for the beginning of commands
-// that serve.
+// IgnoreHangups keeps SIGHUP from ending the process. A command that serves calls it first.
 func IgnoreHangups() { signal.Ignore(syscall.SIGHUP) }
 
-// Certificates are a listener's certificate, its key, and the authorities of clients. They
-// are read again when their files change, and on SIGHUP. What does not hold is not taken:
-// the listener goes on with what it has. Safe for concurrent use.
+// Certificates are a listener's certificate and key, and the authorities of clients. They are read again when
+// their files change, and on SIGHUP. If the new files do not hold, the listener goes on with what it has. Safe
+// for concurrent use.
 type Certificates struct {
 	files   config.TLS
 	log     *slog.Logger
@@ -51,12 +50,12 @@ type Certificates struct {
 type loaded struct {
 	config *tls.Config
 	ends   map[string]time.Time // the earliest end of each file's certificates
-	warn   time.Time            // from when on the end is near
+	warn   time.Time            // when the end of the listener's certificate is near
 	files  []fs.FileInfo
 }
 
-// OpenCertificates reads the files; without a certificate it returns nil. A certificate that
-// has ended, or has not begun, is refused.
+// OpenCertificates reads the files. It returns nil if no certificate is configured, and an error for a
+// certificate that has ended or has not begun.
 func OpenCertificates(files config.TLS, log *slog.Logger) (*Certificates, error) {
 	if files.Cert == "" {
 		return nil, nil
@@ -70,8 +69,8 @@ func OpenCertificates(files config.TLS, log *slog.Logger) (*Certificates, error)
 	return c, nil
 }
 
-// TLS returns the configuration of a server, nil without a certificate. Each connection has
-// what was read last when it began.
+// TLS returns the configuration of a server, nil without a certificate. A connection gets what was read last
+// when it began.
 func (c *Certificates) TLS() *tls.Config {
 	if c == nil {
 		return nil
@@ -81,8 +80,8 @@ func (c *Certificates) TLS() *tls.Config {
 	return t
 }
 
-// Ends returns the earliest end of the certificates of each file: of the listener's chain as
-// listener, of the authorities of clients as client_ca.
+// Ends returns the earliest end of the certificates of each file: "listener" is the listener's chain,
+// "client_ca" the authorities of clients.
 func (c *Certificates) Ends() map[string]time.Time {
 	if c == nil {
 		return nil
@@ -90,7 +89,7 @@ func (c *Certificates) Ends() map[string]time.Time {
 	return c.current.Load().ends
 }
 
-// Refused returns how often files were read that do not hold.
+// Refused returns how often files were read that did not hold.
 func (c *Certificates) Refused() uint64 {
 	if c == nil {
 		return 0
@@ -98,8 +97,8 @@ func (c *Certificates) Refused() uint64 {
 	return c.refused.Load()
 }
 
-// Concern says what is wrong with the certificate at a time, "" for nothing, and whether the
-// daemon must not take connections any more.
+// Concern says what is wrong with the certificates at a time, "" for nothing. leave says that the daemon must
+// take no more connections.
 func (c *Certificates) Concern(now time.Time) (what string, leave bool) {
 	if c == nil {
 		return "", false
@@ -123,10 +122,10 @@ func (c *Certificates) Concern(now time.Time) (what string, leave bool) {
 // Watch reads the files again when they change, and on SIGHUP, until ctx ends.
 func (c *Certificates) Watch(ctx context.Context) {
 	if c == nil {
-		return // hangups are ignored
+		return // IgnoreHangups still holds
 	}
 	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP) // and is not stopped: the signal would end the process again
+	signal.Notify(hangups, syscall.SIGHUP) // never undone, because the signal would then end the process
 	look := time.NewTicker(LookEvery)
 	defer look.Stop()
 	var told time.Time
@@ -148,7 +147,7 @@ func (c *Certificates) Watch(ctx context.Context) {
 	}
 }
 
-// changed reports whether a file is another one than that which was looked at last.
+// changed reports whether a file is not the one that was looked at last.
 func (c *Certificates) changed() bool {
 	before := c.current.Load().files
 	for i, now := range c.stat() {
@@ -163,7 +162,7 @@ func (c *Certificates) changed() bool {
 	return false
 }
 
-// stat returns what the file system says of the files, nil for one that is not there.
+// stat returns the file information of each file, nil for one that is not there.
 func (c *Certificates) stat() []fs.FileInfo {
 	all := make([]fs.FileInfo, 3)
 	for i, path := range []string{c.files.Cert, c.files.Key, c.files.ClientCA} {
@@ -174,8 +173,8 @@ func (c *Certificates) stat() []fs.FileInfo {
 	return all
 }
 
-// reload takes what the files hold, if it holds. What does not is told once for each change:
-// of two files that belong together one is always written first.
+// reload reads the files, and uses them if they hold. If they do not hold it logs that once for each change: of
+// two files that belong together one is always written first.
 func (c *Certificates) reload(now time.Time) {
 	next, err := c.load(now)
 	if err != nil {
@@ -192,7 +191,7 @@ func (c *Certificates) reload(now time.Time) {
 
 // load reads the files as they are now.
 func (c *Certificates) load(now time.Time) (*loaded, error) {
-	l := &loaded{files: c.stat(), ends: map[string]time.Time{}} // before they are read
+	l := &loaded{files: c.stat(), ends: map[string]time.Time{}} // looked at before they are read
 	var err error
 	if l.config, err = LoadTLS(c.files); err != nil {
 		return nil, err
@@ -234,11 +233,10 @@ func (l *loaded) earliest(file string, end time.Time) {
 	}
 }
 
-// LoadTLS returns the listener's TLS configuration, nil without a certificate.
-// Only TLS 1.3 is spoken. Where authorities are named clients are asked for a
-// certificate; one that these did not issue fails the handshake, and none is as
-// good as no token. The private key is a secret like any other: a file that group or
-// others can use is refused.
+// LoadTLS returns the listener's TLS configuration, nil without a certificate. It allows TLS 1.3 only. If
+// authorities are named, clients are asked for a certificate. The handshake fails if none of these authorities
+// issued it. A client without a certificate is like one without a token. The private key is a secret: a file
+// that group or others can use is refused.
 func LoadTLS(c config.TLS) (*tls.Config, error) {
 	if c.Cert == "" {
 		return nil, nil

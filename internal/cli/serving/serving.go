@@ -1,5 +1,5 @@
-// Package serving is what commands share that answer requests until they are stopped: the
-// log, TLS, the end of a server, and what is kept of the process.
+// Package serving is what the commands share that answer requests until they are stopped: the log, TLS, the end
+// of a server, and the protection of the process.
 package serving
 
 import (
@@ -22,11 +22,11 @@ import (
 	"shuffled/internal/term"
 )
 
-// shutdownTime is how long requests under way may take once the daemon is told
-// to stop.
+// shutdownTime is how long requests under way may take after the daemon was told to stop.
 const shutdownTime = 20 * time.Second
 
-// Free space below which the high-water mark and the caches are in danger, in bytes.
+// Free space, in bytes. Below LittleSpace the high-water mark and the caches may soon have no room. Below
+// NoSpace doctor fails.
 const (
 	LittleSpace = 1 << 30
 	NoSpace     = 64 << 20
@@ -35,9 +35,8 @@ const (
 // FilesFor returns how many files and connections a daemon of this configuration may need.
 func FilesFor(cfg *config.Config) uint64 { return uint64(cfg.Limits.Connections) + 256 }
 
-// Outlive returns a context that ends a delay after ctx, or with the next signal to
-// stop before that; leave is called at the delay's beginning. Its goroutine ends with
-// what it returns.
+// Outlive returns a context that ends a delay after ctx, or with the next signal to stop. It calls leave when
+// the delay begins. The returned function ends its goroutine.
 func Outlive(ctx context.Context, delay time.Duration, leave func()) (context.Context, context.CancelFunc) {
 	if delay == 0 {
 		return context.WithCancel(ctx)
@@ -65,7 +64,7 @@ func Outlive(ctx context.Context, delay time.Duration, leave func()) (context.Co
 	return later, stop
 }
 
-// Listen listens at an address, which the setting gives.
+// Listen listens at an address. setting names the flag or the setting of the address, for errors.
 func Listen(address, setting string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -78,8 +77,8 @@ func Listen(address, setting string) (net.Listener, error) {
 	return l, nil
 }
 
-// ServeUntil serves on l until ctx ends, calls drain, if there is one, and lets
-// requests under way finish.
+// ServeUntil serves on l until ctx ends. It then calls drain, if there is one, and waits for the requests under
+// way.
 func ServeUntil(ctx context.Context, group *errgroup.Group, l net.Listener, server *http.Server, drain func()) {
 	group.Go(func() error {
 		serve := server.Serve
@@ -115,8 +114,8 @@ func NewLog(w io.Writer, c config.Log) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, o))
 }
 
-// StartProcess logs what the process runs on, and keeps its memory out of swap as far
-// as the limit allows: a daemon's memory holds keys and tapes.
+// StartProcess logs the platform, and keeps the memory of the process out of swap as far as the limit allows:
+// it holds keys and tapes.
 func StartProcess(log *slog.Logger) {
 	p := process.Platform()
 	log.Info("platform", "kernel", p.Kernel, "vdso_getrandom", string(p.VDSO), "fips", p.FIPS)

@@ -71,7 +71,7 @@ func (c *checkCmd) Run(s term.Streams) error {
 	return err
 }
 
-// fails turns what is wrong with the evidence into the end of the command.
+// fails is the end of the command for evidence that fails or cannot be judged.
 func fails(s term.Streams, err error) error {
 	if errors.Is(err, audit.ErrUnknown) {
 		return player.CannotJudge(err.Error())
@@ -96,7 +96,7 @@ func (c *checkCmd) verdict(s term.Streams) (*verify.Verdict, error) {
 	return verify.File(data, trust), nil
 }
 
-// listOf returns the list of tickets from which the shuffle of a transcript was drawn. The transcript must hold.
+// listOf returns the list of tickets of the shuffle. The error says what is wrong with the transcript.
 func listOf(v *verify.Verdict) (*audit.Terms, error) {
 	switch v.Verdict {
 	case verify.Failed:
@@ -111,7 +111,7 @@ func listOf(v *verify.Verdict) (*audit.Terms, error) {
 	return &audit.Terms{Kind: audit.TermsTicketList, Count: v.Terms.Count, Hash: root}, err
 }
 
-// drawn says whether a number was drawn, as far as the transcript shows, and what that is worth.
+// drawn says whether a number was drawn, as far as the transcript shows, and how strong the evidence is.
 func drawn(v *verify.Verdict, number uint64) string {
 	if v == nil {
 		return ""

@@ -1,5 +1,5 @@
-// Package ticket has the commands around lists of tickets: the root that a draw is
-// committed with, the proof for each entrant, and its check. They ask no daemon.
+// Package ticket has the commands for lists of tickets: the root that a draw is committed with, the proof for
+// an entrant, and its check. They ask no daemon.
 package ticket
 
 import (
@@ -21,7 +21,7 @@ type Cmd struct {
 	Check checkCmd `cmd:"" help:"Check the proof of a ticket, offline."`
 }
 
-// List is a file of tickets and the secret of its salts.
+// List is a file of tickets, and the file with the secret of its salts.
 type List struct {
 	File   string `arg:"" help:"The list: a ticket number or reference in each line, ascending by bytes (LC_ALL=C sort -u)."`
 	Secret string `name:"secret-file" required:"" placeholder:"FILE" help:"The file with the secret of this list, and of no other."`
@@ -65,7 +65,7 @@ func (c *rootCmd) Run(s term.Streams) error {
 	return err
 }
 
-// Walk hashes the list, and shows how far it has come.
+// Walk hashes the list, and shows its progress.
 func (l *List) Walk(s term.Streams, wanted terms.Wanted) (terms.List, []*terms.Ticket, error) {
 	text, err := keys.ReadSecret(l.Secret)
 	if err != nil {
@@ -95,7 +95,7 @@ func (l *List) Walk(s term.Streams, wanted terms.Wanted) (terms.List, []*terms.T
 	return found, tickets, nil
 }
 
-// counted tells how much of a file was read.
+// counted is a file that tells how much of it was read.
 type counted struct {
 	f    *os.File
 	read uint64
