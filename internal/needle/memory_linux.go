@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Regions gives all that a process may write or has mapped without a file, while it stands still.
-// What it only reads of files, such as its program, is of no hand. The daemon's memory takes root.
-// Only a process that this one has started is read.
+// Regions stops a process, and calls each with every region of its memory that it may write, or that is mapped
+// without a file. A region that is only read from a file, such as the program, has no secret of a shuffle. Only
+// a child of this process is read. For the memory of a daemon the caller must be root.
 func Regions(pid int, each func(name string, r io.Reader) error) error {
 	if err := isChild(pid); err != nil {
 		return err
@@ -46,7 +46,7 @@ func Regions(pid int, each func(name string, r io.Reader) error) error {
 	return nil
 }
 
-// isChild returns an error for a process whose parent is another one than this.
+// isChild returns an error unless this process is the parent of pid.
 func isChild(pid int) error {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -54,7 +54,8 @@ func isChild(pid int) error {
 	}
 	var state string
 	var parent int
-	// proc_pid_stat(5): the name in parentheses may have spaces, so what follows the last one counts.
+	// proc_pid_stat(5): the name in parentheses may have spaces and parentheses, so the fields begin after the
+	// last one.
 	rest := stat[bytes.LastIndexByte(stat, ')')+1:]
 	if _, err := fmt.Sscan(string(rest), &state, &parent); err != nil {
 		return fmt.Errorf("reading the parent of process %d: %w", pid, err)

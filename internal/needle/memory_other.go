@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Regions reads the memory of a process on Linux only.
+// Regions returns an error: memory is read on Linux only.
 func Regions(int, func(name string, r io.Reader) error) error {
 	return errors.ErrUnsupported
 }

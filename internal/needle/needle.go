@@ -1,6 +1,5 @@
-// Package needle looks for secrets of a shuffle wherever somebody with root on a host can look: in
-// the memory of a process, in files, in what was printed. A secret is looked for in every form that
-// a program writes it in.
+// Package needle searches for the secrets of a shuffle in the places that root on a host can read: the memory
+// of a process, files, output. It searches for a secret in every form in which a program writes one.
 package needle
 
 import (
@@ -17,35 +16,35 @@ import (
 	"strings"
 )
 
-// A Needle is a form of a piece of a secret. A piece has 16 bytes, or so many values in a row that
-// it does not occur by chance: a single position is one byte, and has no needle.
+// Needle is one form of a piece of a secret. A piece has 16 bytes, or enough values in a row that it does not
+// occur by chance. One position is one byte, so it has no needle.
 type Needle struct {
 	form       []byte
-	What, Kind string // what it is of, and which form
+	What, Kind string // name of the secret, and of the form
 }
 
-// PieceLen is how many bytes of a secret are looked for.
+// PieceLen is the length of a piece of a secret, in bytes.
 const PieceLen = 16
 
 const (
-	keyLen     = 8 // of the bytes that the index has of each needle: all forms are longer
+	keyLen     = 8 // bytes of each needle that are in the index; every form is longer
 	filterBits = 25
 	mixer      = 0x9e3779b97f4a7c15
 )
 
-// Needles are looked for all at once.
+// Needles are searched for all at once. They are safe for concurrent searches, and not while needles are added.
 type Needles struct {
-	by      map[uint64][]Needle // by the hash of 8 bytes, which lie a stride of 1, 2, 4 or 8 apart
-	filter  []uint64            // hashes that are there
+	by      map[uint64][]Needle // by keyOf
+	filter  []uint64            // a bit for each hash of a key in by
 	longest int
 }
 
-// New returns none.
+// New returns an empty set.
 func New() *Needles {
 	return &Needles{by: make(map[uint64][]Needle), filter: make([]uint64, 1<<filterBits/64)}
 }
 
-// keyOf is what the index has of a form that b begins with.
+// keyOf returns the key of a form that begins with b: of 8 bytes that are a stride of 1, 2, 4 or 8 apart.
 func keyOf(b []byte, stride int) (key uint64) {
 	if stride == 1 {
 		return encode.LittleEndian.Uint64(b)
@@ -71,7 +70,7 @@ func (n *Needles) addWide(what, kind string, form []byte, stride int) {
 	n.longest = max(n.longest, len(form))
 }
 
-// Bytes adds every full piece of a secret in every form, and its last 16 bytes.
+// Bytes adds every full piece of a secret, and its last 16 bytes, in every form.
 func (n *Needles) Bytes(what string, secret []byte) {
 	for at := 0; at < len(secret); at += PieceLen {
 		n.Piece(what, secret[min(at, len(secret)-PieceLen):][:PieceLen])
@@ -83,9 +82,9 @@ func (n *Needles) Piece(what string, piece []byte) {
 	n.add(what, "bytes", bytes.Clone(piece))
 	n.add(what, "hex", []byte(hex.EncodeToString(piece)))
 	n.add(what, "HEX", []byte(strings.ToUpper(hex.EncodeToString(piece))))
-	for front := range 3 { // how the piece lies in the groups of three
+	for front := range 3 { // where the piece begins in a group of three bytes
 		shifted := append(make([]byte, front), piece...)
-		from, to := (front*8+5)/6, len(shifted)*8/6 // characters that hang on the piece alone
+		from, to := (front*8+5)/6, len(shifted)*8/6 // characters that depend on the piece alone
 		n.add(what, "base64", []byte(base64.RawStdEncoding.EncodeToString(shifted)[from:to]))
 		n.add(what, "base64url", []byte(base64.RawURLEncoding.EncodeToString(shifted)[from:to]))
 	}
@@ -98,8 +97,8 @@ func (n *Needles) Piece(what string, piece []byte) {
 	}
 }
 
-// Values adds each window of so many values below 128 in a row, in every form of a list; as varints
-// they are bytes.
+// Values adds each window of values in a row, in every form of a list. The values must be below 128, so that
+// their varints are single bytes.
 func (n *Needles) Values(what string, values []uint32, window int) {
 	for ; len(values) >= window; values = values[1:] {
 		w := values[:window]
@@ -122,7 +121,7 @@ func (n *Needles) Values(what string, values []uint32, window int) {
 	}
 }
 
-// Words adds each window of names in a row.
+// Words adds each window of names in a row, in every form of a list.
 func (n *Needles) Words(what string, names []string, window int) {
 	for ; len(names) >= window; names = names[1:] {
 		for _, between := range []string{"", " ", ",", ", ", "\n", `","`, `", "`} {
@@ -142,7 +141,7 @@ func joined(values []uint32, between string) string {
 	return string(b)
 }
 
-// In returns the needles that b holds.
+// In calls found with each needle in b, and with its index.
 func (n *Needles) In(b []byte, found func(Needle, int)) {
 	for i := 0; i+keyLen <= len(b); i++ {
 		word := encode.LittleEndian.Uint64(b[i:])
@@ -159,7 +158,7 @@ func (n *Needles) In(b []byte, found func(Needle, int)) {
 	}
 }
 
-// at returns the needles of a stride that b has at i.
+// at calls found with the needles of a stride that begin at b[i].
 func (n *Needles) at(b []byte, i, stride int, found func(Needle, int)) {
 	key := keyOf(b[i:], stride)
 	h := key * mixer >> (64 - filterBits)
@@ -175,7 +174,7 @@ func (n *Needles) at(b []byte, i, stride int, found func(Needle, int)) {
 
 const blockLen = 1 << 20
 
-// Read looks through a stream, block by block: what lies across two blocks is found, too.
+// Read searches a stream, block by block, also across two blocks. It returns how many bytes it read.
 func (n *Needles) Read(r io.Reader, found func(Needle, int)) (total int64, err error) {
 	block, kept := make([]byte, blockLen), 0
 	for {
@@ -194,7 +193,7 @@ func (n *Needles) Read(r io.Reader, found func(Needle, int)) (total int64, err e
 	}
 }
 
-// Len returns how many there are.
+// Len returns how many needles there are.
 func (n *Needles) Len() (all int) {
 	for _, of := range n.by {
 		all += len(of)
@@ -202,10 +201,10 @@ func (n *Needles) Len() (all int) {
 	return all
 }
 
-// blank reports whether nothing was ever written there: most of what a process has mapped.
+// blank reports whether all bytes are 0, as in most memory that is mapped.
 func blank(b []byte) bool { return len(b) == 0 || b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1]) }
 
-// Files looks through every file below a directory.
+// Files searches every file below a directory. It returns how many bytes it read.
 func (n *Needles) Files(dir string, found func(Needle, string)) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if os.IsNotExist(err) || err == nil && !d.Type().IsRegular() {
@@ -216,7 +215,7 @@ func (n *Needles) Files(dir string, found func(Needle, string)) (total int64, er
 		}
 		f, err := os.Open(path)
 		if os.IsNotExist(err) {
-			return nil // it went, as files do that stand in for others
+			return nil // temporary files are removed during the search
 		}
 		if err != nil {
 			return err
@@ -232,7 +231,7 @@ func (n *Needles) Files(dir string, found func(Needle, string)) (total int64, er
 	return total, nil
 }
 
-// Memory looks through the memory of a process (Regions).
+// Memory searches the memory of a process, as Regions reads it. It returns how many bytes it read.
 func (n *Needles) Memory(pid int, found func(Needle, string)) (total int64, err error) {
 	err = Regions(pid, func(name string, r io.Reader) error {
 		got, err := n.Read(r, func(one Needle, _ int) { found(one, name) })

@@ -7,9 +7,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Style says how the cards of a deck are drawn. It follows from the whole deck,
-// for the name of a card alone does not give it: 7c is of clubs in a French deck
-// and of copas in a Spanish one.
+// Style says how the cards of a deck are drawn. It depends on the whole deck, because the name of one card does
+// not tell it: 7c is of clubs in a French deck, and of copas in a Spanish one.
 type Style int
 
 // The styles.
@@ -29,8 +28,8 @@ const (
 	spanishRanks = "1234567SCR"
 )
 
-// StyleOf returns the style of a deck: that of the published decks when every
-// name in it is one of theirs.
+// StyleOf returns the style of a deck. It is French or Spanish if every name is one of the published decks of
+// that style.
 func StyleOf(deck []string) Style {
 	all := func(ranks string, suits map[string]string, others ...string) bool {
 		return len(deck) > 0 && !slices.ContainsFunc(deck, func(name string) bool {
@@ -47,7 +46,7 @@ func StyleOf(deck []string) Style {
 	return Plain
 }
 
-// StyleOfHash returns the style of the published deck with this hash.
+// StyleOfHash returns the style of the published deck with this hash, Plain if there is none.
 func StyleOfHash(hash [32]byte) Style {
 	for _, name := range shuffle.Names() {
 		if d, ok := shuffle.Named(name); ok && d.Hash() == hash {
@@ -57,7 +56,7 @@ func StyleOfHash(hash [32]byte) Style {
 	return Plain
 }
 
-// split takes a name of a published deck apart.
+// split divides a name of a published deck into rank and suit.
 func split(name, ranks string, suits map[string]string) (rank, suit string, ok bool) {
 	if len(name) != 2 || !strings.Contains(ranks, name[:1]) {
 		return "", "", false
@@ -69,17 +68,17 @@ func split(name, ranks string, suits map[string]string) (rank, suit string, ok b
 // Face is one card as it is drawn.
 type Face struct {
 	Text string // in the middle
-	Name string // in the lower edge, where it is not the text itself
+	Name string // in the lower edge, if it is not the text
 	Red  bool   // drawn red on a terminal with colours
 }
 
 // Back is a card that lies face down.
 var Back = Face{Text: "░░░░"}
 
-// MaxFace is the widest text of a card in columns.
+// MaxFace is the widest text of a card, in columns.
 const MaxFace = 32
 
-// Face returns the card with this name, which may come from anywhere.
+// Face returns the card with this name. The name need not be trusted.
 func (s Style) Face(name string) Face {
 	switch s {
 	case French:
@@ -109,7 +108,7 @@ func (s Style) Faces(names []string) []Face {
 	return faces
 }
 
-// lines draws f, three lines high and two columns wider than its inside.
+// lines draws the card in three lines.
 func (f Face) lines(p Painter) (lines [3]string, columns int) {
 	inside := 4
 	if n := Cells(f.Text); n > inside {
@@ -130,7 +129,7 @@ func (f Face) lines(p Painter) (lines [3]string, columns int) {
 
 // drawCards draws cards side by side in rows of at most n columns.
 func drawCards(p Painter, cards []Face, n int) (lines []string) {
-	used := n // the first card opens a row
+	used := n // so that the first card opens a row
 	for _, c := range cards {
 		drawn, wide := c.lines(p)
 		if used+1+wide > n {
@@ -151,7 +150,7 @@ type Hand struct {
 	Cards []Face
 }
 
-// DrawHands draws each hand alongside its label, the labels in one column.
+// DrawHands draws each hand next to its label, in at most n columns.
 func DrawHands(p Painter, hands []Hand, n int) string {
 	wide := 0
 	for _, h := range hands {

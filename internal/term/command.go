@@ -29,10 +29,10 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// Sheet returns what writes for people, in the width and colours of standard output.
+// Sheet returns the width and the colours of standard output.
 func (s Streams) Sheet() Sheet { return Sheet{NewPainter(s.Out), Columns(s.Out)} }
 
-// Sheet is for text of W columns, with colour if P allows it.
+// Sheet is for text of W columns. P says whether it has colours.
 type Sheet struct {
 	P Painter
 	W int
@@ -43,12 +43,12 @@ func (s Streams) Title(format string, args ...any) {
 	fmt.Fprintf(s.Out, "%s\n\n", s.Sheet().P.Bold(fmt.Sprintf(format, args...)))
 }
 
-// Fact writes a label and what there is to say of it.
+// Fact writes a label and a fact.
 func (s Streams) Fact(label, format string, args ...any) {
 	fmt.Fprintf(s.Out, "  %-10s  %s\n", label, Visible(fmt.Sprintf(format, args...)))
 }
 
-// List writes rows of cells in columns.
+// List writes rows of cells as aligned columns.
 func (s Streams) List(rows [][]any) error {
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -68,13 +68,13 @@ type Program struct {
 	Name, Description string
 	Grammar           any // pointer to a struct for kong
 
-	// Before runs when the command line is parsed and before its command. What it
-	// returns is an argument of the command, and its error ends the program.
+	// Before is called when the command line is parsed, and before the command runs. Its result is an argument
+	// of the command. Its error ends the program.
 	Before func(command string) (any, error)
 }
 
-// Run parses the arguments and runs their command. A command gets ctx and the
-// values of bind as arguments. It returns the exit code.
+// Run parses the arguments, runs the command and returns the exit code. A command may have ctx and the values
+// of bind as arguments.
 func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any) int {
 	code, report := -1, Report
 	if slices.Contains(args, "--json") {
@@ -107,7 +107,7 @@ func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any)
 	return report(s.Err, parsed.Run(before))
 }
 
-// parserWords are what the parser says of a value, and what people read.
+// parserWords are messages of the parser, and the words for people that replace them.
 var parserWords = []struct {
 	of *regexp.Regexp
 	as string
@@ -119,7 +119,7 @@ var parserWords = []struct {
 	{regexp.MustCompile(`must be one of ("",)?(.*) but got (".*")$`), "must be one of $2, not $3"},
 }
 
-// plain puts the parser's words into a sentence, with the nearest word if there is one.
+// plain makes a sentence of the parser's message, with the nearest word if there is one.
 func plain(message string) string {
 	for _, w := range parserWords {
 		message = w.of.ReplaceAllString(message, w.as)
@@ -134,13 +134,13 @@ func plain(message string) string {
 // UsageError is a mistake in the command line.
 type UsageError struct{ msg string }
 
-// Error returns what is wrong.
+// Error says what is wrong.
 func (e *UsageError) Error() string { return e.msg }
 
 // Usage returns a UsageError.
 func Usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// hinted is an error with advice for its reader.
+// hinted is an error with advice.
 type hinted struct {
 	error
 	hint string
@@ -153,7 +153,7 @@ func WithHint(err error, format string, args ...any) error {
 	return &hinted{err, fmt.Sprintf(format, args...)}
 }
 
-// Hint returns the advice that an error has, or nothing.
+// Hint returns the advice of an error, "" if it has none.
 func Hint(err error) string {
 	if h, ok := errors.AsType[*hinted](err); ok {
 		return h.hint
@@ -161,7 +161,7 @@ func Hint(err error) string {
 	return ""
 }
 
-// refusedError is an error of a daemon, which has a code.
+// refusedError is a refusal of a daemon, with its code.
 type refusedError struct {
 	error
 	code string
@@ -169,11 +169,11 @@ type refusedError struct {
 
 func (r *refusedError) Unwrap() error { return r.error }
 
-// WithCode keeps the code that a daemon refused a request with.
+// WithCode adds the code with which a daemon refused a request.
 func WithCode(err error, code string) error { return &refusedError{err, code} }
 
-// Distrust says what to do with a program that computes something else than was
-// published: err is of its known-answer tests.
+// Distrust adds to a failure of the known-answer tests that the program must not be used. It returns nil for
+// nil.
 func Distrust(err error) error {
 	if err == nil {
 		return nil
@@ -181,12 +181,12 @@ func Distrust(err error) error {
 	return WithHint(err, "this program computes something else than was published, here and now: use it for nothing, see docs/OPERATIONS.md, known-answer tests")
 }
 
-// ErrFails reports evidence that fails, or a check of shuffled doctor. The command has printed why.
+// ErrFails is for evidence that fails, or a check of shuffled doctor that does. The command has printed why.
 var ErrFails = errors.New("the evidence fails")
 
-// Report prints the error to w, if there is one to print, and returns the exit
-// code. Messages are lower case, without a full stop; advice follows on a line of
-// its own. Every program of the project is named shuffled here: a user types it.
+// Report prints an error, unless it is nil or ErrFails, and returns the exit code. Messages are lower case,
+// without a full stop. Advice is on a line of its own. Every program of the project calls itself shuffled here,
+// which is what users type.
 func Report(w io.Writer, err error) int {
 	code := exitCode(err)
 	if code <= ExitFails {
@@ -199,7 +199,7 @@ func Report(w io.Writer, err error) int {
 	return code
 }
 
-// reportJSON is Report for a program that reads.
+// reportJSON is Report in JSON.
 func reportJSON(w io.Writer, err error) int {
 	code := exitCode(err)
 	if code <= ExitFails {
@@ -218,7 +218,7 @@ func reportJSON(w io.Writer, err error) int {
 	return code
 }
 
-// exitCode is the exit code that says how a command ended.
+// exitCode returns the exit code for the error of a command.
 func exitCode(err error) int {
 	switch {
 	case err == nil:

@@ -7,12 +7,12 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// CompletionCmd prints what makes a shell complete the commands and flags of the program.
+// CompletionCmd prints a script with which a shell completes the commands and flags of the program.
 type CompletionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Help returns examples.
+// Help shows examples.
 func (CompletionCmd) Help() string {
 	return `Examples:
 
@@ -21,7 +21,7 @@ func (CompletionCmd) Help() string {
     shuffled completion fish > ~/.config/fish/completions/shuffled.fish`
 }
 
-// Run prints the script. zsh runs the one of bash.
+// Run prints the script. zsh uses the one of bash.
 func (c CompletionCmd) Run(s Streams, program *kong.Kong) error {
 	name := program.Model.Name
 	if c.Shell == "fish" {
@@ -61,7 +61,7 @@ complete -o default -F _%[1]s %[1]s
 	return err
 }
 
-// fish prints the script for fish, which shows what each word is for.
+// fish prints the script for fish. It also says what each word is for.
 func fish(s Streams, name string, program *kong.Node) error {
 	var paths, words strings.Builder
 	quoted := func(text string) string {
@@ -99,13 +99,13 @@ complete -c %[1]s -f -a '(__%[1]s_complete)'
 	return err
 }
 
-// An offer is a word that may follow a command, and of a flag its values, if there are few.
+// offer is a word that may follow a command. If it is a flag with few values, it has them.
 type offer struct {
 	word, help string
 	values     []string
 }
 
-// offers are the words that may follow a command.
+// offers returns the words that may follow a command.
 func offers(n *kong.Node) (all []offer) {
 	for _, child := range n.Children {
 		if !child.Hidden {
@@ -118,7 +118,7 @@ func offers(n *kong.Node) (all []offer) {
 	return all
 }
 
-// valuesOf are the values that a flag may have, if they are listed.
+// valuesOf returns the values of a flag that lists them.
 func valuesOf(v *kong.Value) (values []string) {
 	for _, value := range v.EnumSlice() {
 		if value != "" {
@@ -128,8 +128,8 @@ func valuesOf(v *kong.Value) (values []string) {
 	return values
 }
 
-// each calls do for a command and those below it, each after those above it, with its words.
-// A hidden one has none.
+// each calls do for a command and for those below it, which come first. path has the words of the command.
+// Hidden commands are left out.
 func each(n *kong.Node, path string, do func(path string, n *kong.Node)) {
 	for _, child := range n.Children {
 		if !child.Hidden {

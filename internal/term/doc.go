@@ -1,3 +1,3 @@
-// Package term is what the command lines of this project share: exit codes and
-// errors of a command, text that is safe for a terminal, tables, cards, progress.
+// Package term is what the command lines of this project share: exit codes and errors of commands, text that is
+// safe for a terminal, tables, cards, progress.
 package term

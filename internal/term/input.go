@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// ReadStart reads at most n bytes of a file and one more, by which the caller knows that
-// there is too much. The name "-" is stdin, if there is one.
+// ReadStart reads at most n+1 bytes of a file, so that the caller sees if there are more than n. The name "-"
+// is stdin, unless that is nil.
 func ReadStart(name string, stdin io.Reader, n int64) ([]byte, error) {
 	if name == "-" && stdin != nil {
 		return io.ReadAll(io.LimitReader(stdin, n+1))
@@ -20,7 +20,7 @@ func ReadStart(name string, stdin io.Reader, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, n+1))
 }
 
-// ReadBounded reads a file of at most n bytes.
+// ReadBounded reads a file, and returns an error if it has more than n bytes.
 func ReadBounded(name string, n int64) ([]byte, error) {
 	b, err := ReadStart(name, nil, n)
 	if err == nil && int64(len(b)) > n {

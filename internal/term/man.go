@@ -18,7 +18,7 @@ type ManCmd struct {
 	Dir     string   `placeholder:"DIR" help:"Write the pages of all commands to this directory, such as /usr/local/share/man/man1."`
 }
 
-// Help returns examples.
+// Help shows examples.
 func (ManCmd) Help() string {
 	return `Examples:
 
@@ -113,7 +113,7 @@ func manCommands(b *strings.Builder, path string, n *kong.Node) {
 	}
 }
 
-// manValue is how a page shows the value of a flag.
+// manValue is the value of a flag as a page shows it.
 func manValue(flag *kong.Flag) string {
 	if flag.IsBool() {
 		return ""
@@ -122,7 +122,7 @@ func manValue(flag *kong.Flag) string {
 	return "=\\fI" + roff(value) + "\\fR"
 }
 
-// manHelp is what a page says of a flag.
+// manHelp is the help of a flag, with its values, its default and its variables.
 func manHelp(flag *kong.Flag) string {
 	help := flag.Help
 	if values := valuesOf(flag.Value); values != nil && !strings.Contains(help, values[0]) {
@@ -137,7 +137,7 @@ func manHelp(flag *kong.Flag) string {
 	return help
 }
 
-// manText is text for people: paragraphs, and examples that are indented.
+// manText formats text for people: paragraphs, and examples, which are indented.
 func manText(text string) string {
 	var b strings.Builder
 	example := false
@@ -164,7 +164,7 @@ func manText(text string) string {
 	return b.String()
 }
 
-// roff is text as man(7) takes it: a hyphen is one, and no line is a request.
+// roff escapes text for man(7): a hyphen stays a hyphen, and no line is read as a request.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ").Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

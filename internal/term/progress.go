@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Progress is one line on a terminal that says how far long work is, how fast
-// and how long it will take. Where nobody looks it says nothing.
+// Progress is one line on a terminal with the progress of long work: how much is done, how fast, and how long
+// it will take. It writes nothing if the output is no terminal.
 type Progress struct {
-	w     io.Writer // nil: not a terminal
+	w     io.Writer // nil if it is no terminal
 	what  string
 	start time.Time
 	shown time.Time
 }
 
-// NewProgress returns the progress of work on things called what.
+// NewProgress returns the progress of work on things, which what names in the plural.
 func NewProgress(w io.Writer, what string) *Progress {
 	if !IsTerminal(w) {
 		w = nil
@@ -24,7 +24,7 @@ func NewProgress(w io.Writer, what string) *Progress {
 	return &Progress{w: w, what: what, start: time.Now()}
 }
 
-// At shows that done of total things are done, a few times a second.
+// At shows that done of total things are done. It writes a few times a second at most.
 func (p *Progress) At(done, total uint64) {
 	now := time.Now()
 	if p.w == nil || now.Sub(p.shown) < 200*time.Millisecond {
@@ -34,7 +34,7 @@ func (p *Progress) At(done, total uint64) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", progressLine(p.what, done, total, now.Sub(p.start)))
 }
 
-// End takes the line off the terminal.
+// End removes the line from the terminal.
 func (p *Progress) End() {
 	if p.w != nil && !p.shown.IsZero() {
 		fmt.Fprint(p.w, "\r\x1b[K")
@@ -60,7 +60,7 @@ func Counted(n uint64) string {
 	return s
 }
 
-// Plural writes how many there are of what, whose plural ends in s.
+// Plural writes a number of things. what is the singular, and its plural ends in s.
 func Plural(n uint64, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -15,21 +15,21 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Columns of a terminal whose size is unknown, and bounds for the others: below
-// the first nothing lines up, above the second lines are hard to read.
+// Columns of a terminal of unknown size, and bounds for others. Columns do not fit below the lower bound, and
+// lines are hard to read above the upper one.
 const (
 	defaultColumns = 80
 	MinColumns     = 60
 	MaxColumns     = 100
 )
 
-// IsTerminal reports whether somebody may look at what is written to w.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Columns returns how wide text for w may be.
+// Columns returns the width for text that goes to w.
 func Columns(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if c, _, err := term.GetSize(int(f.Fd())); err == nil && c > 0 {
@@ -39,9 +39,8 @@ func Columns(w io.Writer) int {
 	return defaultColumns
 }
 
-// Visible makes text from outside safe for a terminal: whatever is not a
-// printable character (escape sequences, line ends, marks that change the
-// direction of writing, bytes that are not UTF-8) is spelled out.
+// Visible makes text that is not trusted safe for a terminal. It spells out what is not a printable character:
+// escape sequences, line ends, marks that change the direction of writing, bytes that are not UTF-8.
 func Visible(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
@@ -60,7 +59,7 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// Cells returns how many columns of a terminal s takes. s is visible text.
+// Cells returns how many columns of a terminal s takes. s must be visible text.
 func Cells(s string) (n int) {
 	for _, r := range s {
 		switch {
@@ -75,7 +74,7 @@ func Cells(s string) (n int) {
 	return n
 }
 
-// Cut returns as much of s as takes at most n columns, at least one character.
+// Cut returns the beginning of s that takes at most n columns, but at least one character.
 func Cut(s string, n int) string {
 	used := 0
 	for i, r := range s {
@@ -86,7 +85,7 @@ func Cut(s string, n int) string {
 	return s
 }
 
-// Fit shortens s to at most n columns, visibly.
+// Fit shortens s to n columns, with a mark at the end, if it is longer.
 func Fit(s string, n int) string {
 	if Cells(s) <= n {
 		return s
@@ -94,11 +93,11 @@ func Fit(s string, n int) string {
 	return Cut(s, n-1) + "…"
 }
 
-// Pad fills s up to n columns.
+// Pad adds spaces to s up to n columns.
 func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Cells(s))) }
 
-// Wrap breaks text into lines of at most n columns, between words; a word that
-// is longer is broken where the line ends.
+// Wrap breaks text between words into lines of at most n columns. A longer word is broken at the end of its
+// line.
 func Wrap(text string, n int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
@@ -125,8 +124,7 @@ func Wrap(text string, n int) (lines []string) {
 	return lines
 }
 
-// Hanging puts label in front of text and wraps text to w columns, its further
-// lines aligned under its first.
+// Hanging writes label and text in w columns. Further lines of the text are aligned with its first.
 func Hanging(label, text string, w int) string {
 	var b strings.Builder
 	indent := strings.Repeat(" ", Cells(label))
@@ -141,7 +139,7 @@ func Hanging(label, text string, w int) string {
 	return b.String()
 }
 
-// Table aligns rows of cells: all to the right but the last.
+// Table aligns rows of cells: the last column to the left, the others to the right.
 func Table(rows [][]string) string {
 	wide := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -164,8 +162,8 @@ func Table(rows [][]string) string {
 	return b.String()
 }
 
-// PrintJSON writes v as indented JSON, for --json. What is not printable is escaped, so that
-// text from outside brings no control character to a terminal.
+// PrintJSON writes v as indented JSON. It escapes what is not printable, so that text that is not trusted
+// brings no control character to a terminal.
 func PrintJSON(w io.Writer, v any) error {
 	var plain, b strings.Builder
 	e := json.NewEncoder(&plain)
@@ -179,7 +177,7 @@ func PrintJSON(w io.Writer, v any) error {
 			b.WriteRune(r)
 			continue
 		}
-		for _, unit := range utf16.Encode([]rune{r}) { // outside strings JSON has no such characters
+		for _, unit := range utf16.Encode([]rune{r}) { // such a character is in a string
 			fmt.Fprintf(&b, `\u%04x`, unit)
 		}
 	}

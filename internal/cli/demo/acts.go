@@ -25,7 +25,7 @@ const (
 	transcriptFile = "transcript.json"
 )
 
-// demoActor is who the entries say asked.
+// demoActor is the actor in the header of the entries.
 var demoActor = audit.Actor{Identity: "demo", Credential: "demo"}
 
 func (d *demo) commit(ctx context.Context) error {
@@ -56,7 +56,7 @@ func (d *demo) commit(ctx context.Context) error {
 	return nil
 }
 
-// The places of the hand, as the deals below give them out.
+// The runs of the hand, in the order in which they are dealt.
 var (
 	demoSeats = []audit.Run{
 		{Count: 2, Purpose: audit.PurposeSeat, Recipient: "seat-1"},
@@ -84,8 +84,7 @@ func (d *demo) deal(ctx context.Context) error {
 	return nil
 }
 
-// runHands puts the cards of a deal from place first on into the runs they belong to. A
-// burn was not opened, and lies face down.
+// runHands draws the cards of a deal, whose first place is first. A burn was not opened, and lies face down.
 func runHands(first int, runs []audit.Run, cards []audit.Card) []term.Hand {
 	faces := make(map[int]term.Face)
 	for _, c := range cards {
@@ -94,7 +93,7 @@ func runHands(first int, runs []audit.Run, cards []audit.Card) []term.Hand {
 	return facesOf(runs, faces)
 }
 
-// facesOf draws the places of the runs; one without a face lies face down.
+// facesOf draws the places of the runs. A place without a face lies face down.
 func facesOf(runs []audit.Run, faces map[int]term.Face) (hands []term.Hand) {
 	place := 0
 	for _, r := range runs {
@@ -112,8 +111,7 @@ func facesOf(runs []audit.Run, faces map[int]term.Face) (hands []term.Hand) {
 	return hands
 }
 
-// onePlayer proves the cards of seat-1, and that their file tells nothing of the
-// others.
+// onePlayer proves the cards of seat-1, and that the file of seat-1 tells nothing of the other cards.
 func (d *demo) onePlayer(ctx context.Context) error {
 	d.act("3. Prove one player's cards, and nobody else's")
 	player, err := d.house.dealer.Transcript(ctx, d.id, dealer.View{Identity: demoActor.Identity, Recipient: "seat-1"})
@@ -135,9 +133,8 @@ func (d *demo) onePlayer(ctx context.Context) error {
 	return nil
 }
 
-// keepsSecrets checks that the player's file, with verdict v, opens all places
-// but the two of seat-2 and the burn, which no file opens yet, and holds no salt of
-// these two.
+// keepsSecrets checks the player's file, whose verdict is v. The house opens two places more, those of seat-2,
+// and the file must not have their salts. Nobody has opened the burn yet.
 func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdict) error {
 	shown := make(map[int]bool)
 	for _, c := range v.Cards {
@@ -166,7 +163,7 @@ func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdic
 	return nil
 }
 
-// shownHands draws what is opened, and backs for the rest.
+// shownHands draws what is opened, and the other places face down.
 func shownHands(runs []audit.Run, shown []verify.CardShown) []term.Hand {
 	faces := make(map[int]term.Face)
 	for _, c := range shown {
@@ -255,7 +252,7 @@ func (d *demo) cheat(ctx context.Context) error {
 	return d.catchRow(ctx)
 }
 
-// catch shows a forgery and the step that finds it.
+// catch shows a forgery, and the step that must find it.
 func (d *demo) catch(what, name string, forged []byte, step string) error {
 	v, err := d.expect(name, forged, step)
 	if err != nil {
@@ -266,7 +263,7 @@ func (d *demo) catch(what, name string, forged []byte, step string) error {
 	return nil
 }
 
-// forgery tells of one that was caught.
+// forgery shows a forgery that was caught.
 func (d *demo) forgery(what, step, why, detail string) {
 	d.caught = append(d.caught, caughtForgery{Altered: what, Step: step, Detail: detail})
 	d.say("%s", what)
@@ -275,7 +272,7 @@ func (d *demo) forgery(what, step, why, detail string) {
 	fmt.Fprintln(d.out, d.P.Dim(strings.TrimSuffix(term.Hanging("    ", term.Visible(detail), d.W), "\n")))
 }
 
-// catchRow alters a row in the database file and starts the ledger again.
+// catchRow alters a row in the database file, and opens the ledger again.
 func (d *demo) catchRow(ctx context.Context) error {
 	if err := d.house.close(); err != nil {
 		return err
@@ -295,7 +292,7 @@ func (d *demo) catchRow(ctx context.Context) error {
 	return nil
 }
 
-// refusedStart reports a start that was not refused for what the database holds.
+// refusedStart returns an error unless the start was refused because of what the database has.
 func refusedStart(err error) error {
 	if !errors.Is(err, ledger.ErrFrozen) {
 		return fmt.Errorf("a ledger over an altered row was opened, or refused for another reason: %v", err)

@@ -28,15 +28,16 @@ const (
 	lookedFile = "looked.json"
 )
 
-// blindly is the demonstration of docs/BLIND.md: two daemons deal, and root at the house looks for the next card.
+// blindly is the demonstration of docs/BLIND.md: two daemons deal, and root at the house searches for the next
+// card.
 type blindly struct {
 	*demo
 	*pair
 	game *client.Client // of the house
-	way  *client.Client // of the house's daemon to the co-dealer, in other hands
+	way  *client.Client // with the token of the house's daemon at the co-dealer
 }
 
-// playBlind plays it.
+// playBlind plays the blind demonstration.
 func (d *demo) playBlind(ctx context.Context, dir string) (err error) {
 	fmt.Fprintln(d.out, d.P.Bold("shuffled demo --blind: nobody at the house knows the next card"))
 	b := &blindly{demo: d}
@@ -64,7 +65,7 @@ func (d *demo) playBlind(ctx context.Context, dir string) (err error) {
 	return b.early(ctx)
 }
 
-// commit commits to a hand and deals two players in.
+// commit commits to a hand, and deals two cards to each of two players.
 func (b *blindly) commit(ctx context.Context) (*client.Committed, error) {
 	s, err := b.game.Commit(ctx, client.NewKey(), client.ShuffleRequest{Table: demoTable, Deck: new("standard-52"),
 		Mix: &client.MixPlan{CoDealer: new(client.MixPlanCoDealer(true))}})
@@ -80,7 +81,7 @@ func (b *blindly) commit(ctx context.Context) (*client.Committed, error) {
 	return s, err
 }
 
-// root looks through the house's host for the next card.
+// root searches the house's host for the next card.
 func (b *blindly) root(ctx context.Context) error {
 	s, err := b.commit(ctx)
 	if err != nil {
@@ -131,8 +132,8 @@ var (
 		{Count: 3, Purpose: client.PurposeBoard, Public: new(true)}}
 )
 
-// search looks through memory, files and log of the house for what only the co-dealer holds, and for the house's
-// own sealing key, which shows that what is there is found.
+// search searches memory, files and log of the house for what only the co-dealer has. It also searches for the
+// house's own sealing key, to show that the search finds what is there.
 func (b *blindly) search(a, of *openedTape) error {
 	n := needle.New()
 	n.Bytes("co-dealer's tape", of.tape)
@@ -179,7 +180,7 @@ func (b *blindly) search(a, of *openedTape) error {
 
 const ownKey = "own sealing key"
 
-// early asks the co-dealer for the flop behind the house's back, and ends a hand that goes badly.
+// early asks the co-dealer for the flop before the game does, and voids the hand.
 func (b *blindly) early(ctx context.Context) error {
 	s, err := b.commit(ctx)
 	if err != nil {
@@ -230,7 +231,7 @@ func (b *blindly) early(ctx context.Context) error {
 	return nil
 }
 
-// audited exports both ledgers and audits them as a pair.
+// audited exports both ledgers, and audits them as a pair.
 func (b *blindly) audited(ctx context.Context) (string, error) {
 	for _, d := range []*daemon{b.casino, b.lab} {
 		if err := d.commands(ctx, "audit export --config shuffled.toml --out bundle"); err != nil {
@@ -246,7 +247,7 @@ func (b *blindly) audited(ctx context.Context) (string, error) {
 	return "Places that the co-dealer opened" + opened + "\n", err
 }
 
-// look has the co-dealer open the flop, as the holder of the house's tape and token can.
+// look asks the co-dealer for the flop, as anybody can who has the house's tape and token.
 func (b *blindly) look(ctx context.Context, a *openedTape, id uint64, transcript []byte) (names []string, err error) {
 	t, err := audit.ParseTranscript(transcript)
 	if err != nil {
@@ -272,7 +273,7 @@ func (b *blindly) look(ctx context.Context, a *openedTape, id uint64, transcript
 	return a.names(cards), nil
 }
 
-// finish closes a hand, and waits until the witness saw the close.
+// finish closes a hand, and waits until the witness has cosigned the close.
 func (b *blindly) finish(ctx context.Context, s *client.Committed, req client.CloseRequest) error {
 	closed, err := b.game.Close(ctx, s, req)
 	if err != nil {
@@ -285,7 +286,7 @@ func (b *blindly) finish(ctx context.Context, s *client.Committed, req client.Cl
 	return err
 }
 
-// judged proves a shuffle's file, which must be blind.
+// judged verifies a shuffle's file, which must be proved and blind.
 func (b *blindly) judged(ctx context.Context, name string, id uint64) (*verify.Verdict, error) {
 	data, err := b.game.Transcript(ctx, id, "")
 	if err != nil {
@@ -298,7 +299,7 @@ func (b *blindly) judged(ctx context.Context, name string, id uint64) (*verify.V
 	return v, err
 }
 
-// openedTape is what root makes of a shuffle on the host of its ledger.
+// openedTape is what root can read of a shuffle on the host of its ledger.
 type openedTape struct {
 	commit *audit.Commit
 	leaf   tlog.Hash
@@ -307,7 +308,8 @@ type openedTape struct {
 	values []uint32
 }
 
-// openTape reads a shuffle from a daemon's database, and opens its tape by the sealing key in its directory.
+// openTape reads a shuffle from a daemon's database, and opens its tape with the sealing key in the daemon's
+// directory.
 func openTape(d *daemon, id uint64) (o *openedTape, err error) {
 	raw, err := keys.ReadSealing(d.path("sealing.key"), keys.Secret{})
 	if err != nil {
@@ -344,7 +346,7 @@ func openTape(d *daemon, id uint64) (o *openedTape, err error) {
 	return o, err
 }
 
-// names are those of cards.
+// names returns the names of cards.
 func (o *openedTape) names(cards []uint32) (names []string) {
 	deck, _ := shuffle.Published(o.commit.Context.DeckHash)
 	for _, c := range cards {

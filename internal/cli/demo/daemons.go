@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// daemon is one organisation of the blind demonstration: a directory with its keys, database and log, and the
+// daemon is one organisation of the blind demonstration: a directory with keys, database and log, and the
 // daemon that serves its production ledger.
 type daemon struct {
 	dir, origin, url, operator string
@@ -28,7 +28,7 @@ func (d *daemon) write(name, text string) error {
 	return os.WriteFile(d.path(name), []byte(text), 0o600)
 }
 
-// command runs this very program in the daemon's directory, and returns what it printed.
+// command runs this program in the daemon's directory, and returns its output.
 func (d *daemon) command(ctx context.Context, args ...string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -43,13 +43,13 @@ func (d *daemon) command(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// environment is that of this process without settings of shuffled: a database that they name
-// is no place for a demonstration.
+// environment is the environment of this process without the settings of shuffled: a demonstration must not use
+// a database that they name.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "SHUFFLED_") })
 }
 
-// commands runs several, one behind the other.
+// commands runs commands, one after the other, until one fails.
 func (d *daemon) commands(ctx context.Context, lines ...string) error {
 	for _, line := range lines {
 		if _, err := d.command(ctx, strings.Fields(line)...); err != nil {
@@ -65,7 +65,7 @@ func (d *daemon) token(ctx context.Context, role, identity string) (string, erro
 	return out[strings.LastIndexAny(out, "\n ")+1:], err
 }
 
-// start starts this program as a daemon that prints into a file, and waits until ready says so.
+// start starts this program as a daemon with its output in a file, and waits until ready returns true.
 func (d *daemon) start(ctx context.Context, log string, ready func() bool, args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *daemon) start(ctx context.Context, log string, ready func() bool, args 
 	return cmd, nil
 }
 
-// end stops a process. It may be nil.
+// end stops a process. cmd may be nil.
 func end(cmd *exec.Cmd) error {
 	if cmd == nil {
 		return nil
@@ -136,7 +136,7 @@ type pair struct {
 	game, way   string // tokens: of the game at the house, and of the house at the co-dealer
 }
 
-// openPair sets both up by the commands of docs/operations/blind.md. The caller must close them.
+// openPair sets both up with the commands of docs/operations/blind.md. The caller must close the pair.
 func openPair(ctx context.Context, dir string) (p *pair, err error) {
 	p = &pair{casino: &daemon{dir: filepath.Join(dir, "house"), origin: "cards.example.com/main"},
 		lab: &daemon{dir: filepath.Join(dir, "lab"), origin: "lab.example.org/orders"}}
@@ -169,7 +169,7 @@ func openPair(ctx context.Context, dir string) (p *pair, err error) {
 	return p, p.introduce(ctx)
 }
 
-// keys makes keys and a configuration.
+// keys makes the keys and the configuration.
 func (d *daemon) keys(ctx context.Context) error {
 	api, err := freeAddress()
 	if err != nil {
@@ -197,7 +197,7 @@ func (d *daemon) keys(ctx context.Context) error {
 	return err
 }
 
-// serveWitness starts the witness, and returns the policy that asks for it.
+// serveWitness starts the witness, and returns the lines of a policy that asks for its cosignature.
 func (p *pair) serveWitness(ctx context.Context) (string, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -221,7 +221,7 @@ func (p *pair) serveWitness(ctx context.Context) (string, error) {
 	return fmt.Sprintf("witness w %s http://%s/\nquorum w\n", strings.TrimSpace(string(vkey)), address), err
 }
 
-// introduce has each know the other, and starts both.
+// introduce configures each of the two for the other, and starts both.
 func (p *pair) introduce(ctx context.Context) (err error) {
 	configure := func(d *daemon, line string) error {
 		b, err := os.ReadFile(d.path("shuffled.toml"))

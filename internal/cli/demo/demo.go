@@ -1,5 +1,5 @@
-// Package demo plays a whole hand in a terminal: a house, a player, a stranger who verifies,
-// and forgeries that are caught.
+// Package demo plays a whole hand in a terminal: a house, a player, a stranger who verifies, and forgeries that
+// are caught.
 package demo
 
 import (
@@ -75,12 +75,12 @@ type demo struct {
 	trust verify.Trust // the house's key, pinned
 	id    uint64       // of the shuffle
 
-	files  map[string][]byte // what --keep leaves, by name
+	files  map[string][]byte // what --keep writes, by name
 	held   []provedFile
 	caught []caughtForgery
 }
 
-// provedFile and caughtForgery are what --json prints.
+// provedFile and caughtForgery are printed by --json.
 type provedFile struct {
 	File  string       `json:"file"`
 	Level verify.Level `json:"level"`
@@ -92,7 +92,7 @@ type caughtForgery struct {
 	Detail  string `json:"detail"`
 }
 
-// play runs the acts; each returns an error when something did not go as told.
+// play runs the acts. An act returns an error if something went differently than told.
 func (d *demo) play(ctx context.Context, dir string) (err error) {
 	if d.house, err = openDemoHouse(ctx, dir); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (d *demo) say(format string, args ...any) {
 // show writes lines as they are.
 func (d *demo) show(lines string) { fmt.Fprint(d.out, "\n"+lines) }
 
-// facts writes a list of pairs, a label and its value.
+// facts writes pairs of a label and a value.
 func (d *demo) facts(pairs ...string) {
 	fmt.Fprintln(d.out)
 	for i := 0; i < len(pairs); i += 2 {
@@ -164,8 +164,8 @@ func (d *demo) facts(pairs ...string) {
 	}
 }
 
-// expect judges a file under the house's key and holds the verdict against what
-// the story says: proved, or failed at the step.
+// expect verifies a file under the house's key. It returns an error unless the verdict is what the story says:
+// proved, or failed at the step.
 func (d *demo) expect(name string, data []byte, failed string) (*verify.Verdict, error) {
 	v := verify.File(data, d.trust)
 	want := verify.Proved

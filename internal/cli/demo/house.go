@@ -23,15 +23,14 @@ import (
 	"shuffled/internal/term"
 )
 
-// What the demonstration's ledger is called.
+// The names of the demonstration.
 const (
 	demoLedger = "main"
 	demoOrigin = "demo.example"
 	demoTable  = "poker-1"
 )
 
-// demoHouse is the operator of the demonstration: the daemon's own parts, without
-// HTTP, on the embedded store.
+// demoHouse is the operator of the demonstration: the parts of a daemon without HTTP, on the embedded store.
 type demoHouse struct {
 	dir    string
 	key    *keys.SigningKey
@@ -41,8 +40,7 @@ type demoHouse struct {
 	dealer *dealer.Dealer
 }
 
-// openDemoHouse makes keys and a sandbox ledger in dir and opens it. The caller must
-// close the house.
+// openDemoHouse makes keys and a sandbox ledger in dir, and opens it. The caller must close the house.
 func openDemoHouse(ctx context.Context, dir string) (*demoHouse, error) {
 	h := &demoHouse{dir: dir}
 	var err error
@@ -91,8 +89,7 @@ func (h *demoHouse) openStore() (err error) {
 	return err
 }
 
-// openLedger loads the ledger, with every check of a daemon's start, and makes
-// its dealer.
+// openLedger opens the ledger with every check of a daemon's start, and makes its dealer.
 func (h *demoHouse) openLedger(ctx context.Context) error {
 	source, err := entropy.New(entropy.Config{})
 	if err != nil {
@@ -129,7 +126,7 @@ func (h *demoHouse) close() (err error) {
 	return err
 }
 
-// keepFiles writes files that must not exist yet into dir, which may.
+// keepFiles writes files into dir, which may exist. The files must not exist.
 func keepFiles(dir string, files map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 
 const mixFile = "mix.json"
 
-// mix plays a hand that two players move, and checks it for one of them.
+// mix plays a hand that the values of two players mix, and verifies it for one of them.
 func (d *demo) mix(ctx context.Context) error {
 	d.act("6. Mix: players who do not take the house's word")
 	d.say("The tape could still be one of a thousand that the house tried. So in the next hand each of two players draws 32 bytes of their own, and gives a hash of them before the house commits, the bytes only after it:")
@@ -53,7 +53,7 @@ func (d *demo) mix(ctx context.Context) error {
 	return d.holdsFor(mixFile, data, anna)
 }
 
-// holdsFor proves a file for the holder of a slot.
+// holdsFor verifies a file for the holder of a slot.
 func (d *demo) holdsFor(name string, data []byte, slot client.Slot) error {
 	all := d.trust
 	defer func() { d.trust = all }()
@@ -71,7 +71,7 @@ func (d *demo) holdsFor(name string, data []byte, slot client.Slot) error {
 	return nil
 }
 
-// positionsOf lists the committed positions of two cards or more.
+// positionsOf lists the committed positions of at least two cards.
 func positionsOf(cards []audit.Card) string {
 	var all []string
 	for _, c := range cards {

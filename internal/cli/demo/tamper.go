@@ -13,7 +13,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// alterCard makes the first card of the transcript another one.
+// alterCard exchanges the first card of the transcript for another one.
 func alterCard(transcript []byte) (altered []byte, was, is string, err error) {
 	t, err := audit.ParseTranscript(transcript)
 	if err != nil {
@@ -27,8 +27,7 @@ func alterCard(transcript []byte) (altered []byte, was, is string, err error) {
 	return altered, was, c.Card, err
 }
 
-// alterProof flips one bit in a hash of the proof that the commit stands in the
-// ledger.
+// alterProof flips one bit in the proof that the commit is in the ledger.
 func alterProof(transcript []byte) ([]byte, error) {
 	return alterReceipts(transcript, "", func(r *audit.Receipt, of audit.Type) error {
 		if of == audit.TypeCommit {
@@ -58,8 +57,8 @@ func flipTape(entry []byte) ([]byte, error) {
 	return e.Encode()
 }
 
-// alterReceipts has each receipt changed, which is told the type of its entry, and puts
-// another checkpoint over them if one is given.
+// alterReceipts calls change with each receipt and the type of its entry. If checkpoint is not "", it replaces
+// the one of the transcript.
 func alterReceipts(transcript []byte, checkpoint string,
 	change func(*audit.Receipt, audit.Type) error) ([]byte, error) {
 	t, err := audit.ParseTranscript(transcript)
@@ -80,9 +79,9 @@ func alterReceipts(transcript []byte, checkpoint string,
 	return t.Marshal()
 }
 
-// rewriteTape is the house as its own forger: it flips one bit of the disclosed
-// tape, builds the whole ledger anew over the altered entry, signs it with the
-// true key, and gives every entry of the transcript a proof under the new root.
+// rewriteTape is a forgery by the house. It flips one bit of the disclosed tape, builds the whole ledger anew
+// with the altered entry, signs it with the true key, and gives every entry of the transcript a proof under the
+// new root.
 func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte, error) {
 	var entries [][]byte
 	for row, err := range h.store.Rows(ctx, h.ledger.ID(), 0, h.ledger.Head().Size) {
@@ -127,9 +126,8 @@ func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte,
 	})
 }
 
-// alterRow changes the recipient of dealt cards in the database file itself, as
-// the owner of the database can, after dropping the trigger that forbids it.
-// The house must be closed.
+// alterRow changes the recipient of dealt cards in the database file. It first drops the trigger that forbids
+// this, as the owner of the database can. The house must be closed.
 func (h *demoHouse) alterRow(ctx context.Context, from, to string) (err error) {
 	db, err := sql.Open("sqlite", h.database())
 	if err != nil {

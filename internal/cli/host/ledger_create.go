@@ -69,7 +69,8 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	defer store.Close()
-	if err := place.Taken(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}); err != nil { // asked before a key is made
+	// It is asked before a key is made.
+	if err := place.Taken(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}); err != nil {
 		return term.WithHint(fmt.Errorf("creating ledger %s: %w", c.Name, err),
 			"choose another --name and another --origin; no key was made")
 	}
