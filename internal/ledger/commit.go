@@ -17,6 +17,15 @@ const (
 	probeTimeout = 3 * time.Second
 )
 
+// Appender adds batches to ledgers. Every [Store] is one.
+type Appender interface {
+	// Append writes b in one transaction whose head update is a compare-and-swap from old's size and root. It returns
+	// nil only when the batch is durable; ErrStale when the head is another one, and nothing was written; a
+	// *DuplicateError when key tags or slots of the batch stand in commits of the ledger, and nothing was written;
+	// ErrUnknownOutcome, wrapped, when the batch may or may not have been written or may still be.
+	Append(ctx context.Context, id ID, old Head, b Batch) error
+}
+
 // write commits the draft and answers its requests. It returns those that must
 // be prepared again, because another daemon moved the head first or some of
 // their neighbours repeated a key. An unknown outcome is resolved before write

@@ -109,17 +109,10 @@ type Store interface {
 	// ErrNotFound for an unknown ledger.
 	Head(ctx context.Context, id ID) (Head, error)
 
-	// Append writes b in one transaction whose head update is a compare-and-swap
-	// from old's size and root. It returns nil only when the batch is durable;
-	// ErrStale when the head is another one, and nothing was written;
-	// a *DuplicateError when key tags or slots of the batch stand in commits of the
-	// ledger, and nothing was written; ErrUnknownOutcome, wrapped, when the batch may or may
-	// not have been written or may still be.
-	Append(ctx context.Context, id ID, old Head, b Batch) error
-
 	// Rows reads the entries from ≤ index < to in order, in one snapshot.
 	Rows(ctx context.Context, id ID, from, to uint64) iter.Seq2[Row, error]
 
+	Appender
 	Finder
 	Cosigned
 	TermsKeeper

@@ -29,16 +29,6 @@ func CheckBatch(old uint64, b ledger.Batch) error {
 	return nil
 }
 
-// KeyTags returns the key tags of a batch in order.
-func KeyTags(b ledger.Batch) (tags [][]byte) {
-	for i := range b.Rows {
-		if b.Rows[i].Serial != 0 { // a commit
-			tags = append(tags, b.Rows[i].KeyTag[:])
-		}
-	}
-	return tags
-}
-
 // Slots returns the slots of a batch in order, each with the index of its commit.
 func Slots(b ledger.Batch) (slots [][]byte, commits []int64) {
 	for i := range b.Rows {
@@ -60,15 +50,6 @@ func Decks(b ledger.Batch) (hashes, lists [][]byte, err error) {
 		hashes, lists = append(hashes, b.Decks[i].Hash[:]), append(lists, list)
 	}
 	return hashes, lists, nil
-}
-
-// Hashes returns hashes as a statement takes them.
-func Hashes(hashes [][32]byte) [][]byte {
-	all := make([][]byte, len(hashes))
-	for i := range hashes {
-		all[i] = hashes[i][:]
-	}
-	return all
 }
 
 // EncodeDeck returns the one form in which card names are stored: their number as u16, then each with its length as u8

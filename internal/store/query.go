@@ -12,7 +12,8 @@ import (
 // Scanner is one row of a result.
 type Scanner interface{ Scan(dest ...any) error }
 
-// Query runs one statement of a store, whose parameters are $1, $2 …, and hands over its rows.
+// Query runs one statement, whose parameters are $1, $2 …, and hands over its rows. Rows that are read behind the
+// barrier (Barrier) are durable when it returns nil.
 type Query func(ctx context.Context, sql string, args []any, each func(Scanner) error) error
 
 // All returns the rows of a statement.
@@ -69,32 +70,6 @@ func ScanHead(row Scanner) (h ledger.Head, err error) {
 	}
 	h.Root = tlog.Hash(root)
 	return h, nil
-}
-
-// ScanAccessHead reads the newest access, and returns the end of the chain.
-func ScanAccessHead(row Scanner) (ledger.AccessHead, error) {
-	var (
-		seq  int64
-		prev []byte
-		a    ledger.Access
-	)
-	if err := row.Scan(&seq, &prev, &a.Time, &a.Request, &a.Token, &a.Method, &a.Path); err != nil {
-		return ledger.AccessHead{}, err
-	}
-	if seq < 1 || len(prev) != 32 {
-		return ledger.AccessHead{}, errors.New("the newest access record has no number or no hash")
-	}
-	return ledger.AccessHead{Count: uint64(seq) - 1, Hash: [32]byte(prev)}.Next(a), nil
-}
-
-// NewAccessArgs are the parameters of SQLNewAccess for an access behind head.
-func NewAccessArgs(id ledger.ID, a ledger.Access, head ledger.AccessHead) []any {
-	return []any{int64(id), a.Time, a.Request, a.Token, a.Method, a.Path, int64(head.Count + 1), head.Hash[:]}
-}
-
-func scanAccess(row Scanner) (a ledger.Access, err error) {
-	err = row.Scan(&a.Time, &a.Request, &a.Token, &a.Method, &a.Path)
-	return a, err
 }
 
 func scanInfo(row Scanner) (i ledger.Info, err error) {

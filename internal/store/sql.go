@@ -1,13 +1,17 @@
 package store
 
-// The statements that both stores run: parameters are $1, $2 …, typed if PostgreSQL could not tell. What stands in a
-// comment is for SQLite, which without it prefers the index of the key.
+// The statements that both stores run. Parameters are $1, $2 …, typed if PostgreSQL could not tell. package sqlite puts
+// them into SQLite's words: a comment is for SQLite, which without it prefers the index of the key.
+
+// Barrier ends a statement whose rows may be acknowledged: in PostgreSQL it locks head h (see package postgres), in
+// SQLite the store must not have failed.
+const Barrier = ` FOR KEY SHARE OF h`
 
 // RowColumns are the columns that ScanRow reads, of entries e.
 const RowColumns = `e.idx, e.time, e.type, coalesce(e.serial, 0), coalesce(e.shuffle, 0), coalesce(e.tbl, ''),
 e.key_tag, e.entry, e.kept, coalesce(e.game_ref, '')`
 
-// Of the evidence.
+// What reads evidence.
 const (
 	SQLLedgers = `SELECT name, origin FROM ledgers ORDER BY name`
 
@@ -32,37 +36,56 @@ WHERE ledger = $1 ORDER BY size DESC LIMIT $2`
 
 	SQLTerms = `SELECT kind, bytes FROM terms WHERE ledger = $1 AND hash = $2`
 
-	SQLNewStatement = `INSERT INTO statements (ledger, shuffle, n, note) VALUES ($1, $2, $3, $4)`
-
 	SQLStatements = `SELECT note FROM statements WHERE ledger = $1 AND shuffle = $2 ORDER BY n`
 
 	SQLDeck = `SELECT cards FROM decks WHERE ledger = $1 AND hash = $2`
 )
 
-// Of the access records.
+// What reads evidence behind the barrier.
 const (
-	SQLNewAccess = `INSERT INTO access_records (ledger, time, request, token, method, path, seq, prev)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	// SQLBarrier is the barrier alone, for what was not found: no row, no lock.
+	SQLBarrier = `SELECT true FROM heads h WHERE h.ledger = $1` + Barrier
 
-	SQLLastAccess = `SELECT seq, prev, time, request, token, method, path FROM access_records
-WHERE ledger = $1 ORDER BY seq DESC LIMIT 1`
+	SQLKeyTags = `SELECT e.key_tag FROM heads h JOIN entries e ON e.ledger = h.ledger
+WHERE h.ledger = $1 AND e.key_tag = ANY ($2::bytea[])` + Barrier
 
-	SQLAccess = `SELECT time, request, token, method, path FROM access_records
-WHERE ledger = $1 AND time >= $2 AND time < $3 AND (time, request) > (CAST($4 AS bigint), CAST($5 AS text))
-ORDER BY time, request LIMIT $6`
+	SQLSlots = `SELECT s.slot FROM heads h JOIN slots s ON s.ledger = h.ledger
+WHERE h.ledger = $1 AND s.slot = ANY ($2::bytea[])` + Barrier
 
-	// OverdueAccess are the access records of ledger $1 from the beginning of the chain up to the first that is of the
-	// time $2 or later. The newest stays.
-	OverdueAccess = `FROM access_records WHERE ledger = $1 AND time < $2
-    AND seq < coalesce((SELECT min(seq) FROM access_records WHERE ledger = $1 AND time >= $2), 9223372036854775807)
-    AND seq < (SELECT max(seq) FROM access_records WHERE ledger = $1)`
+	SQLHasTerms = `SELECT t.kind FROM heads h JOIN terms t ON t.ledger = h.ledger
+WHERE h.ledger = $1 AND t.hash = $2` + Barrier
 
-	SQLCountAccess = `SELECT count(*) ` + OverdueAccess
+	SQLHasCosigned = `SELECT c.size FROM heads h JOIN cosigned c ON c.ledger = h.ledger
+WHERE h.ledger = $1 AND c.size = $2` + Barrier
+
+	SQLCosignedAtMost = `SELECT c.size, c.root, c.checkpoint FROM heads h JOIN cosigned c ON c.ledger = h.ledger
+WHERE h.ledger = $1 AND c.size <= $2 ORDER BY c.size DESC LIMIT 1` + Barrier
 )
 
-// Statements lists what Reads runs.
-var Statements = []string{
-	SQLLedgers, SQLSize, SQLRows, SQLCheckpointAfter, SQLCosignedFrom, SQLLateFrom, SQLNewestLate, SQLTile,
-	SQLDeck, SQLTerms, SQLStatements, SQLLastAccess, SQLAccess, SQLCountAccess, RecallEntryAt, RecallByID,
-	RecallByGameRef, RecallByTable,
-}
+// What writes. A guard of SQLite refuses a row whose key is taken before ON CONFLICT is asked.
+const (
+	SQLNewCosigned = `INSERT INTO cosigned (ledger, size, root, checkpoint) VALUES ($1, $2, $3, $4)
+ON CONFLICT DO NOTHING`
+
+	SQLNewHandover = `INSERT INTO cosigned (ledger, size, root, checkpoint) SELECT $1, $2, $3, $4
+WHERE NOT EXISTS (SELECT 1 FROM cosigned WHERE ledger = $1 AND size >= $5) ON CONFLICT DO NOTHING`
+
+	SQLNewLate = `INSERT INTO late (ledger, size, root, checkpoint) VALUES ($1, $2, $3, $4)
+ON CONFLICT DO NOTHING`
+
+	SQLNewTerms = `INSERT INTO terms (ledger, hash, kind, bytes) VALUES ($1, $2, $3, $4)
+ON CONFLICT DO NOTHING`
+
+	SQLNewStatement = `INSERT INTO statements (ledger, shuffle, n, note) VALUES ($1, $2, $3, $4)`
+)
+
+// Statements and Writes list what Common runs.
+var (
+	Statements = []string{
+		SQLLedgers, SQLSize, SQLRows, SQLCheckpointAfter, SQLCosignedFrom, SQLLateFrom, SQLNewestLate, SQLTile,
+		SQLDeck, SQLTerms, SQLStatements, SQLLastAccess, SQLAccess, SQLCountAccess, RecallEntryAt, RecallByID,
+		RecallByGameRef, RecallByTable, SQLBarrier, SQLKeyTags, SQLSlots, SQLHasTerms, SQLHasCosigned,
+		SQLCosignedAtMost,
+	}
+	Writes = []string{SQLNewCosigned, SQLNewHandover, SQLNewLate, SQLNewTerms, SQLNewStatement, SQLNewAccess}
+)

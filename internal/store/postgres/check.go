@@ -15,11 +15,10 @@ import (
 	"shuffled/internal/store"
 )
 
-// refusal is why a server is not used. Open returns it without the driver's
-// words around it.
+// refusal is why a server is not used. Open returns it without the words that the driver puts around it.
 type refusal struct {
 	err   error
-	cause ledger.Cause // or none
+	cause ledger.Cause // "" for none
 }
 
 func (r *refusal) Error() string { return r.err.Error() }
@@ -46,8 +45,8 @@ func engineOf(version string) string {
 	return name
 }
 
-// checkServer returns a *refusal of a server or role that could lose or change
-// evidence, or that has another schema.
+// checkServer returns a *refusal if the server or the role could lose or change evidence, or if the schema is not that
+// of this program.
 func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error {
 	r := conn.ExecParams(ctx, sqlServer, nil, nil, nil, nil).Read()
 	if r.Err != nil {
@@ -61,7 +60,7 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 		v[i] = string(b)
 	}
 	if engine := engineOf(v[7]); engine != "" {
-		// Where it has the settings below, they may govern nothing.
+		// If it has the settings below, they may govern nothing.
 		return &refusal{err: fmt.Errorf("the server is %q and not PostgreSQL: whether it keeps what it acknowledged was "+
 			"not checked, for its settings are not those of PostgreSQL (docs/SCALE.md)", engine)}
 	}
@@ -74,8 +73,8 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 	case v[1] != "on":
 		return &refusal{err: errors.New("full_page_writes is off: a crash could tear pages; set full_page_writes = on")}
 	case v[2] != "on" && v[2] != "remote_apply":
-		// Without a standby, local and remote_write are what on is. With one they
-		// acknowledge what a failover may lose.
+		// Without a standby, local and remote_write are the same as on. With a standby, they acknowledge commits that
+		// a failover may lose.
 		return &refusal{err: fmt.Errorf("synchronous_commit is %s: a crash or failover could lose what was acknowledged; "+
 			"set it to on or remote_apply", v[2])}
 	case v[6] != "off":
@@ -97,10 +96,9 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 
 const lastCheck = "shuffled: checked"
 
-// checkAgain checks the server again before a connection is used whose last check
-// is some time ago, and gives it up where the server is no longer what it was:
-// settings are changed, and behind a pooler or a moved address another server may
-// stand. The connection that takes its place says why it is refused.
+// checkAgain checks the server again before a connection is used, if its last check is longer ago than o.recheck:
+// settings are changed, and behind a pooler or a moved address there may be another server. If the server does not
+// pass, the connection is given up. The connection that takes its place reports the refusal.
 func (o Options) checkAgain(ctx context.Context, conn *pgx.Conn) (keep bool, err error) {
 	data := conn.PgConn().CustomData()
 	if at, ok := data[lastCheck].(time.Time); ok && time.Since(at) < o.recheck {
@@ -113,10 +111,9 @@ func (o Options) checkAgain(ctx context.Context, conn *pgx.Conn) (keep bool, err
 	return true, nil
 }
 
-// keepsConnection says after which of the server's errors a connection is used
-// again: not after those that fatal closes it for, and not where the server takes
-// no writes. That one was demoted, or is being stopped: moved is called, as other
-// connections are no better, and the next ones find the primary, or are refused.
+// keepsConnection says after which of the server's errors a connection is used again: not after those for which fatal
+// closes it, and not if the server takes no writes or is being stopped. In the latter case moved is called, since the
+// other connections are no better. New ones find the primary, or are refused.
 func keepsConnection(fatal pgconn.PgErrorHandler, moved func()) pgconn.PgErrorHandler {
 	return func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
 		switch err.Code {
@@ -128,15 +125,14 @@ func keepsConnection(fatal pgconn.PgErrorHandler, moved func()) pgconn.PgErrorHa
 	}
 }
 
-// versionPrefix starts the comment of table heads (migrations/postgres), and versionUnguarded
-// ends it if the guards were left out.
+// versionPrefix starts the comment of the relation heads (migrations/postgres). versionUnguarded ends it if the guards
+// were left out.
 const (
 	versionPrefix    = "shuffled schema "
 	versionUnguarded = " without guards"
 )
 
-// parseVersion reads the schema's number from the comment of table heads, 0 from
-// none at all.
+// parseVersion reads the schema's number from the comment of heads. An empty comment is version 0: there is no schema.
 func parseVersion(comment string) (version int, guarded bool, err error) {
 	if comment == "" {
 		return 0, false, nil

@@ -24,20 +24,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// parse reads the address. Waiting for a lock ends after half the timeout.
+// parse reads the address. A statement waits for a lock no longer than half the timeout.
 func (o Options) parse(dsn string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
-		// Its text would hold the address, and may hold the password.
+		// The error's text holds the address, and may hold the password.
 		return nil, errors.New("the database address is malformed: it should be like postgres://user@host:5432/database")
 	}
 	cc := cfg.ConnConfig
 	if cc.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol {
-		// It would put values into the text of statements, which servers log.
+		// It puts values into the text of statements, which servers log.
 		return nil, errors.New("the database address asks for the simple protocol, which is not used")
 	}
 	if cc.ConnectTimeout == 0 {
-		// It is of each server: one that hangs must leave time for the others.
+		// The timeout is for each server: one that hangs must leave time for the others.
 		cc.ConnectTimeout = o.Timeout
 		if n := servers(cc); n > 1 {
 			cc.ConnectTimeout = o.Timeout / time.Duration(n+1)
@@ -48,7 +48,7 @@ func (o Options) parse(dsn string) (*pgxpool.Config, error) {
 	cc.RuntimeParams["application_name"] = "shuffled"
 	if !o.Pooler {
 		cc.RuntimeParams["lock_timeout"] = milliseconds(o.Timeout / 2)
-		// A daemon whose machine is gone does not keep its locks for hours.
+		// So that a daemon whose machine is gone does not keep its locks for hours.
 		cc.RuntimeParams["tcp_keepalives_idle"] = seconds(o.Timeout)
 		cc.RuntimeParams["tcp_keepalives_interval"] = seconds(o.Timeout / 4)
 		cc.RuntimeParams["tcp_keepalives_count"] = "4"
@@ -63,15 +63,14 @@ func (o Options) parse(dsn string) (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
-// pool is the configuration of a pool of the daemon; moved is called when its
-// server ends or takes no writes any more.
+// pool is the configuration of a pool of the daemon. moved is called when the server stops or takes no writes any more.
 func (o Options) pool(dsn string, conns int, moved func()) (*pgxpool.Config, error) {
 	cfg, err := o.parse(dsn)
 	if err != nil {
 		return nil, err
 	}
 	cfg.MaxConns, cfg.MinConns, cfg.MinIdleConns = int32(conns), 0, 0
-	// A connection that was not used for a second is asked first whether it lives.
+	// The driver pings a connection that was not used for a second before it gives it out.
 	cfg.PingTimeout = o.Timeout / 4
 	cfg.PrepareConn = o.checkAgain
 	cc := cfg.ConnConfig
@@ -80,10 +79,10 @@ func (o Options) pool(dsn string, conns int, moved func()) (*pgxpool.Config, err
 		cc.DefaultQueryExecMode = pgx.QueryExecModeExec
 	} else {
 		cc.RuntimeParams["idle_in_transaction_session_timeout"] = milliseconds(o.Timeout)
-		// Each statement has one good plan, whatever its parameters.
+		// Each statement has one plan that is good for all parameters.
 		cc.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
-		// All have an index. A plan that was made while a table had few rows, and its
-		// statistics said so, would read the whole table when there are many.
+		// Every statement has an index. A plan that was made while a relation had few rows would read all of it when
+		// it has many.
 		cc.RuntimeParams["enable_seqscan"] = "off"
 	}
 	cc.OnNotice = noteSyncCancel

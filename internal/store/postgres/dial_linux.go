@@ -5,12 +5,12 @@ import (
 	"syscall"
 )
 
-// tcpUserTimeout is TCP_USER_TIMEOUT of linux/tcp.h: for how long, in
-// milliseconds, what was sent may stay unacknowledged (RFC 5482).
+// tcpUserTimeout is TCP_USER_TIMEOUT of linux/tcp.h: how many milliseconds sent data may stay unacknowledged (RFC
+// 5482).
 const tcpUserTimeout = 18
 
-// userTimeout ends a connection to a machine that has vanished while it was being
-// asked; without an answer on its way, keep-alive probes do.
+// userTimeout ends a connection to a machine that vanished while data was on its way to it. On a silent connection,
+// keep-alive probes do this.
 func (o Options) userTimeout(network, _ string, conn syscall.RawConn) (err error) {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil

@@ -4,5 +4,5 @@ package postgres
 
 import "syscall"
 
-// userTimeout does nothing: keep-alive probes must do.
+// userTimeout does nothing: only keep-alive probes end a connection to a machine that vanished.
 func (Options) userTimeout(string, string, syscall.RawConn) error { return nil }

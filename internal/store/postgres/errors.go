@@ -16,7 +16,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// SQLSTATE codes that are told apart (PostgreSQL documentation, appendix A).
+// SQLSTATE codes that are distinguished (PostgreSQL documentation, appendix A).
 const (
 	codeForeignKey       = "23503"
 	codeUnique           = "23505"
@@ -36,9 +36,9 @@ const (
 	codeCannotConnectNow = "57P03"
 )
 
-// outcome turns the error of a statement that writes into one that says whether
-// it may have been written: a *pgconn.PgError of the server or an error of the
-// connection where it was not, ledger.ErrUnknownOutcome where that is not known.
+// outcome turns the error of a statement that writes into one that says whether its rows may have been written. If they
+// were not, it is a *pgconn.PgError of the server or an error of the connection. If that is not known, it is
+// ledger.ErrUnknownOutcome.
 func outcome(err error) error {
 	var pg *pgconn.PgError
 	if pgconn.SafeToRetry(err) || errors.As(err, &pg) && definite(pg) {
@@ -47,14 +47,12 @@ func outcome(err error) error {
 	return fmt.Errorf("%w: %w", ledger.ErrUnknownOutcome, clean(err))
 }
 
-// definite reports whether the error means that the statement's transaction was
-// rolled back. An ERROR does: once a transaction's commit is in the log, the
-// server has no ERROR left to give, only a WARNING or the end of the connection.
-// That includes 57014, query_canceled, from statement_timeout as from a cancel
-// request: where one comes too late, in the wait for a standby, the server sends
-// a WARNING (noteSyncCancel) and no error. FATAL and PANIC end it
-// without saying how far the statement got. The codes are those with which
-// poolers and distributed engines pass on that they do not know.
+// definite reports whether the error means that the statement's transaction was rolled back. An ERROR does: once the
+// commit of a transaction is in the log, the server sends a WARNING or ends the connection, and no longer an ERROR.
+// That includes 57014, query_canceled, of a statement_timeout or a cancel request: if it comes too late, during the
+// wait for a standby, the server sends a WARNING (noteSyncCancel) and no error. FATAL and PANIC end the connection
+// without saying how far the statement got. With the codes below, poolers and distributed engines report that they do
+// not know.
 func definite(pg *pgconn.PgError) bool {
 	severity := cmp.Or(pg.SeverityUnlocalized, pg.Severity)
 	if severity != "ERROR" || strings.HasPrefix(pg.Code, classConnection) {
@@ -67,24 +65,22 @@ func definite(pg *pgconn.PgError) bool {
 	return true
 }
 
-// rolledBack reports whether the server ended the transaction for the sake of another one, so
-// that it may succeed if it is sent again as it is.
+// rolledBack reports whether the server ended the transaction in favour of another one, so that it may succeed if it is
+// sent again unchanged.
 func rolledBack(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && definite(pg) && (pg.Code == codeSerialization || pg.Code == codeDeadlock)
 }
 
-// isCode reports whether err is the server's, with the code.
+// isCode reports whether err is an error of the server with this code.
 func isCode(err error, code string) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == code
 }
 
-// clean returns err without what may hold values or secrets: the details of a
-// server's error name key values, the driver's errors carry its configuration,
-// password included.
-//
-// It names the cause, if that is one of those that are told apart.
+// clean returns err without the parts that may hold values or secrets: the details of a server's error name values of
+// keys, and the driver's errors carry its configuration with the password. It names the cause, if that is one of those
+// that are distinguished.
 func clean(err error) error {
 	if err == nil || errors.Is(err, errUnreplicated) {
 		return err
@@ -104,7 +100,7 @@ func causeOf(err error) ledger.Cause {
 	var refused *refusal
 	var network net.Error
 	var dial *net.OpError
-	var name *net.DNSError // a cluster can take its name with it
+	var name *net.DNSError // a cluster that is gone may have no name any more
 	switch {
 	case errors.As(err, &refused):
 		return refused.cause
@@ -145,7 +141,7 @@ func causeOfCode(code string) ledger.Cause {
 	return ""
 }
 
-// isCertificate reports whether TLS found fault with the certificate of either side.
+// isCertificate reports whether TLS refused the certificate of either side.
 func isCertificate(err error) bool {
 	var verification *tls.CertificateVerificationError
 	var alert tls.AlertError
@@ -166,7 +162,7 @@ func stripped(err error) error {
 			return known
 		}
 	}
-	// The driver asks an address twice, with TLS and without, and says so twice.
+	// The driver tries an address twice, with TLS and without, and reports both.
 	var lines []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
@@ -176,24 +172,22 @@ func stripped(err error) error {
 	return errors.New(strings.Join(lines, " "))
 }
 
-// errUnreplicated reports a commit whose wait for a standby was cut short: it is
-// there and may yet be lost.
+// errUnreplicated reports a commit whose wait for a standby was cut short: it is visible, and may yet be lost.
 var errUnreplicated = &ledger.StoreError{Cause: ledger.CauseStandby,
 	Err: errors.New("the wait for a synchronous standby was cancelled")}
 
 const syncCancelled = "shuffled: sync cancelled"
 
-// noteSyncCancel notes on the connection the warning with which PostgreSQL ends a
-// commit that was not replicated. Its text is translated on some servers, the
-// name of the function that sends it is not. The notice arrives while the reply
-// is read, in the goroutine that holds the connection.
+// noteSyncCancel notes on the connection the warning with which PostgreSQL ends a commit that was not replicated. Some
+// servers translate its text, but not the name of the function that sends it. The notice arrives while the reply is
+// read, in the goroutine that holds the connection.
 func noteSyncCancel(conn *pgconn.PgConn, n *pgconn.Notice) {
 	if n.Routine == "SyncRepWaitForLSN" || strings.Contains(n.Message, "wait for synchronous replication") {
 		conn.CustomData()[syncCancelled] = true
 	}
 }
 
-// replicated forgets and reports what noteSyncCancel noted.
+// replicated reports what noteSyncCancel noted, and clears the note.
 func replicated(conn *pgconn.PgConn) error {
 	if _, noted := conn.CustomData()[syncCancelled]; noted {
 		delete(conn.CustomData(), syncCancelled)

@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// Examined is what a server says of itself and of a role. The start of a daemon asks for
-// less: checkServer has what it insists on.
+// Examined is what a server says of itself and of a role. A daemon that starts requires less: see checkServer.
 type Examined struct {
 	Version string
 	Number  int       // of the version, 150004 for 15.4
 	Clock   time.Time // of the server
 
-	Owns    string // tables that the role owns or may act for the owner of
+	Owns    string // tables that the role owns, or for whose owner it may act
 	Changes string // tables of evidence in which it may change or remove rows
 	Lacks   string // tables that it cannot use as a daemon does
-	Gone    string // triggers that guard evidence and are not there or not enabled
-	Citus   bool   // its tables may lie on other nodes, of which nothing was asked
+	Gone    string // triggers that guard evidence and are missing or not enabled
+	Citus   bool   // its tables may lie on other nodes, which were not asked
 }
 
 const sqlExamine = `
@@ -38,7 +37,7 @@ SELECT current_setting('server_version'), current_setting('server_version_num'):
          (SELECT FROM pg_trigger p WHERE p.tgrelid = to_regclass(g.t) AND p.tgname = g.name AND p.tgenabled <> 'D')), ''),
        EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')`
 
-// Examine asks the server at dsn. Its tables must be of this program's schema.
+// Examine asks the server at dsn. The schema must be that of this program.
 func Examine(ctx context.Context, dsn string, o Options) (e Examined, err error) {
 	db, err := o.direct(ctx, dsn)
 	if err != nil {

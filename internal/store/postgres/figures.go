@@ -7,7 +7,7 @@ import (
 	"shuffled/internal/store"
 )
 
-// Pools returns how the connections are used, by what they are for.
+// Pools returns how the connections of each pool are used.
 func (s *Store) Pools() (all []store.Pool) {
 	for i, p := range s.pools {
 		stat := p.Stat()
@@ -18,8 +18,8 @@ func (s *Store) Pools() (all []store.Pool) {
 	return all
 }
 
-// Standbys asks the server for its synchronous standbys: by the function of deploy/roles.sql,
-// or, without it, as a role that may read the server's statistics.
+// Standbys asks the server for its synchronous standbys. It calls the function of deploy/roles.sql. If that is missing,
+// the role needs the right to read the server's statistics.
 func (s *Store) Standbys(ctx context.Context) (r store.Standbys, err error) {
 	var function bool
 	err = s.reads.QueryRow(ctx, `SELECT current_setting('synchronous_standby_names') <> '',

@@ -10,10 +10,9 @@ import (
 	"shuffled/internal/store"
 )
 
-// OpenEvidence connects to the database at dsn for reading only, whatever is in
-// its tables and whatever the server's settings: evidence is read from a standby
-// or a restored copy as well. The role needs SELECT on the tables of evidence,
-// and nothing else.
+// OpenEvidence connects to the database at dsn for reading only. It accepts any rows and any settings of the server:
+// evidence is read from a standby or a restored copy as well. The role needs SELECT on the tables of evidence, and
+// nothing else.
 func OpenEvidence(ctx context.Context, dsn string, o Options) (*store.Evidence, error) {
 	o = o.withDefaults()
 	cfg, err := o.parse(dsn)
@@ -24,7 +23,8 @@ func OpenEvidence(ctx context.Context, dsn string, o Options) (*store.Evidence, 
 	if o.Pooler {
 		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	} else {
-		// Not with the connection: an address with target_session_attrs=read-write would find no server then.
+		// It is not set with the connection, because an address with target_session_attrs=read-write would then find
+		// no server.
 		cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 			_, err := conn.Exec(ctx, "SET default_transaction_read_only = on")
 			return err
@@ -61,7 +61,7 @@ func OpenEvidence(ctx context.Context, dsn string, o Options) (*store.Evidence, 
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
 	text, _ := comment.(string)
-	version, _, _ := parseVersion(text) // what cannot be read is none
+	version, _, _ := parseVersion(text) // 0 if it cannot be read
 	e := &store.Evidence{Query: query, Close: func() error { pool.Close(); return nil }}
 	if err := e.CheckSchema(ctx, version); err != nil {
 		pool.Close()
@@ -78,7 +78,7 @@ const (
 	codeDatatypeMismatch  = "42804"
 )
 
-// schemaError tells an error of a statement that does not fit the tables.
+// schemaError wraps store.ErrSchema if a statement does not fit the tables.
 func schemaError(err error) error {
 	if err == nil {
 		return nil

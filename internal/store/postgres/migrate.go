@@ -14,21 +14,18 @@ import (
 	"shuffled/migrations"
 )
 
-// MigrateUp brings the database at dsn to the newest schema. The role must own
-// the schema (deploy/roles.sql), which the daemon's role does not. Of o it uses
-// PasswordFile, Timeout and NoGuards.
+// MigrateUp brings the database at dsn to the newest schema. The role must own the schema (deploy/roles.sql), which the
+// daemon's role does not. It uses the fields PasswordFile, Timeout and NoGuards of o.
 func MigrateUp(ctx context.Context, dsn string, o Options) error {
 	return o.migrate(ctx, dsn, store.Schema.Up)
 }
 
-// MigrateDown undoes the newest migration. It returns store.ErrNotEmpty
-// while there are entries.
+// MigrateDown undoes the newest migration. It returns store.ErrNotEmpty if there are entries.
 func MigrateDown(ctx context.Context, dsn string, o Options) error {
 	return o.migrate(ctx, dsn, store.Schema.Down)
 }
 
-// SchemaVersion returns the number of the schema of the database at dsn, 0 for
-// none. It changes nothing.
+// SchemaVersion returns the number of the schema of the database at dsn, 0 for none. It changes nothing.
 func SchemaVersion(ctx context.Context, dsn string, o Options) (int, error) {
 	db, err := o.direct(ctx, dsn)
 	if err != nil {
@@ -39,14 +36,12 @@ func SchemaVersion(ctx context.Context, dsn string, o Options) (int, error) {
 	return version, err
 }
 
-// migrationLock keeps two migrations of one database apart. golang-migrate has a
-// lock too, but gives it back between its steps. An advisory lock is for direct
-// connections only, which a migration's is.
+// migrationLock keeps two migrations of one database apart. golang-migrate has a lock too, but releases it between its
+// steps. An advisory lock needs a direct connection, which a migration has.
 const migrationLock = 0x73687566666c6564 // "shuffled"
 
-// direct opens connections that are not the daemon's. Waiting for a lock, the
-// advisory ones included, ends with lock_timeout; golang-migrate itself would
-// wait for ever.
+// direct opens connections that are not the daemon's. A wait for a lock, also an advisory one, ends with lock_timeout:
+// golang-migrate itself would wait for ever.
 func (o Options) direct(ctx context.Context, dsn string) (*sql.DB, error) {
 	o = o.withDefaults()
 	pool, err := o.parse(dsn)
@@ -57,7 +52,7 @@ func (o Options) direct(ctx context.Context, dsn string) (*sql.DB, error) {
 	if cfg.ValidateConnect == nil {
 		cfg.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
-	if o.Pooler { // for Examine: a migration's connection goes past it
+	if o.Pooler { // only Examine: the connection of a migration bypasses the pooler
 		cfg.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
 	var before []stdlib.OptionOpenDB
@@ -84,7 +79,7 @@ func (o Options) migrate(ctx context.Context, dsn string, do func(store.Schema) 
 	if err != nil {
 		return fmt.Errorf("opening the database: %w", clean(err))
 	}
-	defer lock.Close() // db is closed as well, and with the connection its lock is gone
+	defer lock.Close() // db is closed as well: the lock ends with the connection
 	waiting, cancel := context.WithTimeout(ctx, o.withDefaults().Timeout)
 	defer cancel()
 	if _, err := lock.ExecContext(waiting, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {

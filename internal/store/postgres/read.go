@@ -4,21 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 )
 
-// reader takes a connection for reading, for which it waits as long as ctx has
-// patience, and no longer than the store's timeout: one of dealers, or of readers
-// (ledger.AsReader). Sent is the context of one statement on it: a caller that leaves does
-// not end that: it would cost the connection, and most statements end before another
-// one could be made. The caller calls release.
+// reader takes a connection for reading from the pool of dealers, or from that of readers (ledger.AsReader). It waits
+// as long as ctx has patience, and no longer than the store's timeout. sent is the context of one statement on the
+// connection. A caller that leaves does not end the statement: that would cost the connection, and most statements end
+// before another connection could be made. The caller calls release.
 func (s *Store) reader(ctx context.Context) (conn *pgxpool.Conn, sent context.Context, release func(), err error) {
 	pool, of := s.reads, "dealers"
 	if ledger.IsReader(ctx) {
@@ -53,29 +52,38 @@ func (s *Store) reader(ctx context.Context) (conn *pgxpool.Conn, sent context.Co
 
 type scanner = store.Scanner
 
-// query runs one statement, which is its own transaction, and hands over its rows. It returns nil only after the
-// transaction's commit: with a locking read that is the barrier.
+// query is a store.Query on a connection for reading.
 func (s *Store) query(ctx context.Context, sql string, args []any, each func(scanner) error) error {
 	conn, ctx, release, err := s.reader(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
+	return s.run(ctx, conn, sql, args, each)
+}
+
+// queryAppends is a store.Query on a connection that readers cannot take: the sequencer waits for its answer.
+func (s *Store) queryAppends(ctx context.Context, sql string, args []any, each func(scanner) error) error {
+	conn, err := s.appends.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("waiting for a connection: %w", clean(err))
+	}
+	defer conn.Release()
+	return s.run(ctx, conn, sql, args, each)
+}
+
+// run runs one statement, which is its own transaction, and hands over its rows. It returns nil only after the
+// transaction's commit: if the statement locks, that is the barrier.
+func (s *Store) run(ctx context.Context, conn *pgxpool.Conn, sql string, args []any, each func(scanner) error) error {
 	watched := s.watch(conn)
 	rows, err := conn.Query(ctx, sql, args...)
 	if err == nil {
-		err = scanAll(conn, rows, each)
+		err = handOver(rows, each)
+	}
+	if err == nil {
+		err = replicated(conn.Conn().PgConn())
 	}
 	return clean(watched.ended(err))
-}
-
-// scanAll hands over rows and ends their statement.
-func scanAll(conn *pgxpool.Conn, rows pgx.Rows, each func(scanner) error) error {
-	// To the end, errors of the commit included.
-	if err := handOver(rows, each); err != nil {
-		return err
-	}
-	return replicated(conn.Conn().PgConn())
 }
 
 // handOver reads rows to their end.
@@ -92,8 +100,8 @@ func handOver(rows pgx.Rows, each func(scanner) error) error {
 	return nil
 }
 
-// exec runs one statement and returns the number of rows it changed.
-func (s *Store) exec(ctx context.Context, sql string, args ...any) (int64, error) {
+// note is a store.Exec on a connection for reading.
+func (s *Store) note(ctx context.Context, sql string, args ...any) (int64, error) {
 	conn, ctx, release, err := s.reader(ctx)
 	if err != nil {
 		return 0, err
@@ -102,68 +110,35 @@ func (s *Store) exec(ctx context.Context, sql string, args ...any) (int64, error
 	watched := s.watch(conn)
 	tag, err := conn.Exec(ctx, sql, args...)
 	if err = watched.ended(err); err != nil {
-		return 0, clean(err)
+		return 0, refused(clean(err))
 	}
 	return tag.RowsAffected(), replicated(conn.Conn().PgConn())
 }
 
-func notFound(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
+// refused names why a row was not added.
+func refused(err error) error {
+	var pg *pgconn.PgError
+	switch {
+	case isCode(err, codeForeignKey):
 		return ledger.ErrNotFound
+	case errors.As(err, &pg) && pg.Code == codeUnique && pg.ConstraintName == "access_records_seq":
+		return ledger.ErrStale
+	case isCode(err, codeUnique):
+		return ledger.ErrExists
 	}
-	return clean(err)
+	return err
 }
 
-// ByShuffles implements [ledger.Finder].
-func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, shuffles ...uint64) (
-	[][]ledger.Row, error) {
-	var ids []int64
-	for _, shuffle := range shuffles {
-		if shuffle <= math.MaxInt64 {
-			ids = append(ids, int64(shuffle))
-		}
-	}
-	read := s.visible
+// shuffles hands over the entries of shuffles, as store.DB says.
+func (s *Store) shuffles(ctx context.Context, standing ledger.Standing, args []any, each func(scanner) error) error {
 	if standing == ledger.Durable {
-		read = s.durable
+		return s.durable(ctx, args, each)
 	}
-	found := make(map[uint64][]ledger.Row)
-	err := read(ctx, []any{int64(id), ids}, func(row scanner) error {
-		r, err := store.ScanRow(row)
-		of := r.Shuffle
-		if of == 0 { // a commit
-			of = r.Index
-		}
-		found[of] = append(found[of], r)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	list := make([][]ledger.Row, len(shuffles))
-	missing := false
-	for i, shuffle := range shuffles {
-		if rows := found[shuffle]; len(rows) > 0 && rows[0].Index == shuffle {
-			list[i] = rows
-		} else {
-			missing = true // no commit has this index
-		}
-	}
-	if missing && standing == ledger.Durable {
-		// A server that was left behind in a failover lacks rows, and locks none.
-		return list, s.query(ctx, sqlBarrier, []any{int64(id)}, func(scanner) error { return nil })
-	}
-	return list, nil
-}
-
-// visible reads shuffles without the barrier.
-func (s *Store) visible(ctx context.Context, args []any, each func(scanner) error) error {
 	return s.query(ctx, sqlShuffles, args, each)
 }
 
-// durable reads shuffles behind the barrier. Both statements are one transaction
-// and one round trip; the first one's lock holds its commit until all that either
-// read is replicated.
+// durable reads shuffles behind the barrier. Both statements are one transaction and one round trip. The lock of the
+// first one delays the commit until all that both read is replicated.
 func (s *Store) durable(ctx context.Context, args []any, each func(scanner) error) (err error) {
 	conn, ctx, release, err := s.reader(ctx)
 	if err != nil {

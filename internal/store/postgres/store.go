@@ -1,34 +1,28 @@
-// Package postgres keeps ledgers in PostgreSQL, the system of record. It needs
-// nothing of the server that distributed engines of its family lack: no advisory
-// locks, no sequences, no LISTEN, no transaction longer than one round trip.
+// Package postgres keeps ledgers in PostgreSQL, the system of record. It needs nothing of the server that distributed
+// engines of its family lack: no sequences, no LISTEN, no transaction longer than one round trip, and no advisory locks
+// except in a migration.
 //
 // # An append
 //
-// An append is one statement (sql.go): an UPDATE of the head, from the old size
-// and root to the new, whose result feeds the INSERTs. If the head is another
-// one it returns no row, and every INSERT has nothing to insert. The statement is
-// its own transaction and commits before the server says that it is ready again,
-// which is what pgx waits for. It runs under a time limit of its own, not under
-// the caller's context: a caller that leaves does not make an outcome unknown.
+// An append is one statement (append.go): an UPDATE of the head, from the old size and root to the new, whose result
+// feeds the INSERTs. If the head is another one, the UPDATE returns no row, and every INSERT has nothing to insert. The
+// statement is its own transaction. It commits before the server says that it is ready again, and pgx waits for that.
+// The statement runs under a time limit of its own and not under the caller's context, so that a caller that leaves
+// does not make an outcome unknown.
 //
 // # The barrier
 //
-// With synchronous replication a commit becomes visible when its standby has it,
-// but also when the wait for the standby is cut short: by a cancel request, which
-// pgx sends when it gives up on a connection, by an operator, or by a crash and
-// restart of the server. So a row that can be read may still be lost in a
-// failover. Before such a row is acknowledged it is therefore read with a lock on
-// the head. A locking read gets a transaction id, and the commit of any
-// transaction that has one waits for the standby; since the write-ahead log is one
-// sequence, everything read before it is replicated then, too. A plain read does
-// not wait.
+// With synchronous replication a commit becomes visible when its standby has it, but also when the wait for the standby
+// is cut short: by a cancel request, which pgx sends when it gives up on a connection, by an operator, or by a crash
+// and restart of the server. So a row that can be read may still be lost in a failover. Before such a row is
+// acknowledged, it is therefore read with a lock on the head. A locking read gets a transaction id, and the commit of
+// any transaction that has one waits for the standby. The write-ahead log is one sequence, so everything that was read
+// before is replicated then, too. A plain read does not wait.
 //
-// Head takes the lock that an append takes, FOR NO KEY UPDATE, and so waits for
-// appends that are under way: what it returns is not overtaken by a commit that
-// was sent before. The finders take FOR KEY SHARE, which conflicts with no append:
-// they only need what they found to stay. When they find nothing, no row is locked
-// and there is no wait: an append follows, and decides. That a shuffle is not found is
-// an answer, so the barrier is taken for it as well.
+// Head takes the lock that an append takes, FOR NO KEY UPDATE, and so waits for an append that is under way: no commit
+// that was sent before overtakes what Head returns. The finders take FOR KEY SHARE, which conflicts with no append:
+// what they found need only stay. When they find nothing, no row is locked and there is no wait: an append follows, and
+// decides. That a shuffle is not found is an answer, so the barrier is taken for it as well.
 package postgres
 
 import (
@@ -46,63 +40,56 @@ import (
 
 // Options are the settings of a store. The zero value is good for production.
 type Options struct {
-	// PasswordFile is a file with the password, read again for every connection;
-	// a line end after it is ignored. Empty: the password is in the address or in
-	// the places where libpq looks for it.
+	// PasswordFile is a file with the password, which is read again for every connection. A line end after the password
+	// is ignored. If it is empty, the password is in the address or in the places where libpq looks for it.
 	PasswordFile string
 	// Readers is the largest number of connections for reading, 8 if it is 0.
 	// Appends and heads have four of their own, which readers cannot take.
 	Readers int
-	// Audience is the largest number of connections for what is asked under
-	// ledger.AsReader, 4 if it is 0: they are apart from those of Readers.
+	// Audience is the largest number of connections for what is asked under ledger.AsReader, 4 if it is 0. They are
+	// apart from those of Readers.
 	Audience int
-	// Timeout bounds an append from when it is sent, 10 s if it is 0. The server
-	// gives up on a statement after three quarters of it and on a lock after half,
-	// so that the outcome is known wherever the server can still tell.
+	// Timeout bounds an append from when it is sent, 10 s if it is 0. The server gives up on a statement after three
+	// quarters of it and on a lock after half, so that the outcome is known if the server can still tell.
 	Timeout time.Duration
 	// AllowSuperuser accepts a role that no trigger and no grant can stop.
 	AllowSuperuser bool
-	// Pooler says that the address is of a transaction pooler such as PgBouncer:
-	// statements are not prepared and no settings are sent with connections, which then
-	// belong to the role (docs/OPERATIONS.md).
+	// Pooler says that the address is of a transaction pooler such as PgBouncer. Then statements are not prepared, and
+	// no settings are sent with connections: they belong to the role (docs/OPERATIONS.md).
 	Pooler bool
-	// NoGuards has MigrateUp leave out the migration that only guards the tables
-	// (migrations.Guards), for an engine that has no such triggers. A later MigrateUp
-	// without it brings the guards.
+	// NoGuards has MigrateUp leave out the migration that only guards the tables (migrations.Guards), for an engine
+	// that has no such triggers. A later MigrateUp without NoGuards brings the guards.
 	NoGuards bool
 
 	recheck time.Duration // how long a check of a connection's server counts; 30 s if it is 0
 }
 
-// appenders is the number of connections for appends and heads. A ledger uses
-// one at a time, for a millisecond.
+// appenders is the number of connections for appends and heads. A ledger uses one at a time, for a millisecond.
 const appenders = 4
 
 // Store is a store.Database in one PostgreSQL database. All methods are safe for concurrent use.
 type Store struct {
-	store.Reads
+	store.Common
 
-	appends *pgxpool.Pool   // Append, Create, Head
-	reads   *pgxpool.Pool   // all other, except for
-	public  *pgxpool.Pool   // what is asked under ledger.AsReader
-	pools   []*pgxpool.Pool // all of them
+	appends *pgxpool.Pool   // for Append, Create, Head and all other writes of evidence
+	public  *pgxpool.Pool   // for what is asked under ledger.AsReader
+	reads   *pgxpool.Pool   // for all other calls
+	pools   []*pgxpool.Pool // all three
 	timeout time.Duration
-	blocked atomic.Pointer[ledger.Cause] // what a write waits for; nil: nothing that is known
-	access  chan struct{}                // capacity 1: the turn to add to the chain of accesses
+	blocked atomic.Pointer[ledger.Cause] // what a write waits for; nil for nothing that is known
 }
 
 var _ store.Database = (*Store)(nil)
 
-// Open connects to the database at dsn, a postgres:// address or libpq's
-// "key=value" form, and checks it: durability switched on, no standby, no
-// superuser, the schema of this program. The same is checked for every later
-// connection, and again while it is in use, since servers are restarted, another
-// one is promoted, and roles change. An address may name several servers, of which
-// the first is used that passes.
+// Open connects to the database at dsn, a postgres:// address or libpq's "key=value" form, and checks it: durability is
+// on, it is no standby, the role is no superuser, and the schema is that of this program. The same is checked for every
+// later connection, and again while it is in use, since servers are restarted, another one is promoted, and roles
+// change. An address may name several servers: the first one that passes is used.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	o = o.withDefaults()
-	s := &Store{timeout: o.Timeout, access: make(chan struct{}, 1)}
-	s.Reads = store.NewReads(s.query)
+	s := &Store{timeout: o.Timeout}
+	s.Common = store.NewCommon(store.DB{Query: s.query, Keep: s.keep, Note: s.note, Shuffles: s.shuffles,
+		ByKeyTags: sqlByKeyTags, DropAccess: sqlDropAccess})
 	for _, p := range []struct {
 		to    **pgxpool.Pool
 		conns int
@@ -128,14 +115,15 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// moved closes the connections, those in use when they are given back: their server is no longer the one to use.
+// moved closes all connections, since their server is no longer the one to use. A connection in use is closed when it
+// is given back.
 func (s *Store) moved() {
 	for _, p := range s.pools {
 		p.Reset()
 	}
 }
 
-// Close closes all connections. It waits for what is under way.
+// Close closes all connections. It waits for calls that are under way.
 func (s *Store) Close() error {
 	for _, p := range s.pools {
 		p.Close()

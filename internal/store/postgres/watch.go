@@ -10,8 +10,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// sqlWaits asks what a server process of the same role waits for. Behind a pooler
-// the process has another number, of up to 32 bits without a sign, and nothing is found.
+// sqlWaits asks what a server process of the same role waits for. Behind a pooler the number that the connection has is
+// not that of the process, and may have 32 bits without a sign: nothing is found.
 const sqlWaits = `SELECT coalesce(wait_event_type, ''), coalesce(wait_event, '') FROM pg_stat_activity
 	WHERE pid = $1::bigint`
 
@@ -23,14 +23,13 @@ type watching struct {
 	stop  context.CancelFunc
 	timer *time.Timer
 
-	mu    sync.Mutex // of a look
+	mu    sync.Mutex // held by look
 	cause ledger.Cause
 }
 
-// watch looks at the statement that is sent on conn next, if that is still under way
-// after a tenth of the timeout, and again after each further tenth. The caller calls
-// ended when the statement has ended: it returns the error with the cause that was
-// found.
+// watch looks at the statement that is sent on conn next, if it is still under way after a tenth of the timeout, and
+// again after each further tenth. When the statement has ended, the caller calls ended, which returns the error with
+// the cause that was found.
 func (s *Store) watch(conn *pgxpool.Conn) *watching {
 	w := &watching{s: s, pid: int64(conn.Conn().PgConn().PID())}
 	w.ctx, w.stop = context.WithCancel(context.Background())
@@ -55,7 +54,7 @@ func (w *watching) look() {
 func (w *watching) ended(err error) error {
 	w.stop()
 	w.timer.Stop()
-	w.mu.Lock() // of a look that is under way
+	w.mu.Lock() // waits for a look that is under way, which may have set the timer again
 	defer w.mu.Unlock()
 	w.timer.Stop()
 	if w.cause == "" {
@@ -68,7 +67,7 @@ func (w *watching) ended(err error) error {
 	return &ledger.StoreError{Cause: w.cause, Err: err}
 }
 
-// waits returns what a server process waits for, "" for nothing that has a name.
+// waits returns what a server process waits for, "" if it waits for nothing that has a name.
 func (s *Store) waits(ctx context.Context, pid int64) (cause ledger.Cause) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout/10)
 	defer cancel()
@@ -90,8 +89,7 @@ func (s *Store) waits(ctx context.Context, pid int64) (cause ledger.Cause) {
 	return ""
 }
 
-// Blocked returns what a write waits for that is under way, "" for nothing that is
-// known.
+// Blocked returns what a statement under way waits for, "" for nothing that is known.
 func (s *Store) Blocked() ledger.Cause {
 	if cause := s.blocked.Load(); cause != nil {
 		return *cause

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -10,6 +11,28 @@ import (
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 )
+
+// What an append runs. sqlMoveHead moves the head of a ledger from one size and root to another.
+const (
+	sqlTaken     = `SELECT count(*) FROM ledgers WHERE ledger = ? OR name = ? OR origin = ?`
+	sqlNewLedger = `INSERT INTO ledgers (ledger, name, origin) VALUES (?, ?, ?)`
+	sqlNewHead   = `INSERT INTO heads (ledger, size, root, checkpoint) VALUES (?, ?, ?, ?)`
+
+	sqlHead     = `SELECT size, root, checkpoint FROM heads WHERE ledger = ?`
+	sqlMoveHead = `UPDATE heads SET size = ?, root = ?, checkpoint = ? WHERE ledger = ? AND size = ? AND root = ?`
+
+	sqlNewEntry = `INSERT INTO entries (ledger, idx, time, serial, shuffle, type, tbl, key_tag, entry, kept, game_ref)
+VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?, nullif(?, ''), ?, ?, ?, nullif(?, ''))`
+	sqlNewSlot       = `INSERT INTO slots (ledger, slot, idx) VALUES (?, ?, ?)`
+	sqlNewTile       = `INSERT INTO tiles (ledger, level, idx, data) VALUES (?, ?, ?, ?)`
+	sqlNewCheckpoint = `INSERT INTO checkpoints (ledger, size, root, checkpoint) VALUES (?, ?, ?, ?)`
+
+	sqlNewDeck = `INSERT INTO decks (ledger, hash, cards) SELECT ?1, ?2, ?3
+WHERE NOT EXISTS (SELECT 1 FROM decks WHERE ledger = ?1 AND hash = ?2)`
+)
+
+var sqlAppends = []string{sqlTaken, sqlNewLedger, sqlNewHead, sqlHead, sqlMoveHead, sqlNewEntry, sqlNewSlot,
+	sqlNewTile, sqlNewCheckpoint, sqlNewDeck}
 
 // Create implements [ledger.Store].
 func (s *Store) Create(ctx context.Context, info ledger.Info, first ledger.Batch) error {
@@ -52,14 +75,18 @@ func (s *Store) Append(ctx context.Context, id ledger.ID, old ledger.Head, b led
 		}
 		return w.insert(id, b)
 	})
-	if codeOf(err) == sqlite3.SQLITE_CONSTRAINT && !errors.Is(err, ledger.ErrUnknownOutcome) {
-		return s.conflict(ctx, id, b, err)
+	if codeOf(err) != sqlite3.SQLITE_CONSTRAINT || errors.Is(err, ledger.ErrUnknownOutcome) {
+		return err
 	}
-	return err
+	// The head was the expected one: key tags or slots are in the ledger, or rows contradict it.
+	if duplicate := store.Duplicate(context.WithoutCancel(ctx), s.query, id, b); duplicate != nil {
+		return duplicate
+	}
+	return fmt.Errorf("the batch contradicts rows that are stored, or itself: %w", err)
 }
 
-// insert adds the evidence of a batch whose head is in place. One prepared
-// statement per row is as fast as several rows in one.
+// insert adds the evidence of a batch whose head is in place. A prepared statement for each row is as fast as one
+// statement for several rows.
 func (w *writer) insert(id ledger.ID, b ledger.Batch) error {
 	for i := range b.Rows {
 		r := &b.Rows[i]
@@ -99,31 +126,15 @@ func (w *writer) insert(id ledger.ID, b ledger.Batch) error {
 	return nil
 }
 
-// conflict explains an append to the right head that a constraint refused: key
-// tags or slots that are in the ledger, or rows that contradict it.
-func (s *Store) conflict(ctx context.Context, id ledger.ID, b ledger.Batch, refused error) error {
-	ctx = context.WithoutCancel(ctx)
-	slots, _ := store.Slots(b)
-	var stored ledger.DuplicateError
-	var err error
-	if stored.Tags, err = s.stored(ctx, sqlHasTag, id, store.KeyTags(b)); err == nil {
-		stored.Slots, err = s.stored(ctx, sqlHasSlot, id, slots)
-	}
-	switch {
-	case err != nil:
-		return fmt.Errorf("looking for the idempotency keys and slots of a refused batch: %w", err)
-	case len(stored.Tags)+len(stored.Slots) > 0:
-		return &stored
-	}
-	return fmt.Errorf("the batch contradicts rows that are stored, or itself: %w", refused)
-}
-
-// Head implements [ledger.Store]. It takes the write lock and so waits for
-// appends that are under way, in this process or another.
+// Head implements [ledger.Store]. It takes the write lock, and so waits for an append that is under way in this process
+// or another one.
 func (s *Store) Head(ctx context.Context, id ledger.ID) (h ledger.Head, err error) {
 	err = s.transact(ctx, func(w *writer) error {
 		h, err = store.ScanHead(w.stmts[sqlHead].QueryRow(int64(id)))
-		return notFound(err)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = ledger.ErrNotFound
+		}
+		return err
 	})
 	return h, err
 }

@@ -5,7 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
+	"strings"
 
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
@@ -65,13 +66,49 @@ func (s *Store) of(ctx context.Context) *readers {
 
 type scanner = store.Scanner
 
-// query runs one statement and hands over its rows.
+// query runs one statement and hands over its rows. If the last argument is a list, it runs the statement once for each
+// value.
 func (s *Store) query(ctx context.Context, text string, args []any, each func(scanner) error) error {
+	if strings.HasSuffix(text, store.Barrier) {
+		if err := s.sound(); err != nil {
+			return err
+		}
+	}
 	r := s.of(ctx)
 	if err := r.enter(ctx); err != nil {
 		return err
 	}
 	defer r.leave()
+	for _, args := range runs(args) {
+		if err := r.query(ctx, text, args, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runs returns the arguments of each run of a statement.
+func runs(args []any) (all [][]any) {
+	if len(args) == 0 {
+		return [][]any{nil}
+	}
+	first, last := args[:len(args)-1], args[len(args)-1]
+	switch list := last.(type) {
+	case [][]byte:
+		for _, v := range list {
+			all = append(all, append(slices.Clone(first), v))
+		}
+	case []int64:
+		for _, v := range list {
+			all = append(all, append(slices.Clone(first), v))
+		}
+	default:
+		all = [][]any{args}
+	}
+	return all
+}
+
+func (r *readers) query(ctx context.Context, text string, args []any, each func(scanner) error) error {
 	rows, err := r.stmts[text].QueryContext(ctx, args...)
 	if err != nil {
 		return err
@@ -83,33 +120,4 @@ func (s *Store) query(ctx context.Context, text string, args []any, each func(sc
 		}
 	}
 	return rows.Err()
-}
-
-func notFound(err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return ledger.ErrNotFound
-	}
-	return err
-}
-
-// ByShuffles implements [ledger.Finder]. What it sees is durable.
-func (s *Store) ByShuffles(ctx context.Context, id ledger.ID, _ ledger.Standing, shuffles ...uint64) (
-	[][]ledger.Row, error) {
-	if err := s.sound(); err != nil {
-		return nil, err
-	}
-	list := make([][]ledger.Row, len(shuffles))
-	for i, shuffle := range shuffles {
-		if shuffle > math.MaxInt64 {
-			continue
-		}
-		rows, err := store.All(ctx, s.query, store.ScanRow, sqlByShuffle, int64(id), int64(shuffle))
-		if err != nil {
-			return nil, err
-		}
-		if len(rows) > 0 && rows[0].Index == shuffle {
-			list[i] = rows // else no commit has this index
-		}
-	}
-	return list, nil
 }

@@ -27,6 +27,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 )
 
@@ -51,7 +52,7 @@ func (o Options) withDefaults() Options {
 
 // Store is a store.Database in one SQLite file. All methods are safe for concurrent use.
 type Store struct {
-	store.Reads
+	store.Common
 
 	writer *writer
 	turn   chan struct{} // holds a value while writer is owned
@@ -76,7 +77,11 @@ func Open(path string, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	s := &Store{turn: make(chan struct{}, 1)}
-	s.Reads = store.NewReads(s.query)
+	shuffles := func(ctx context.Context, _ ledger.Standing, args []any, each func(scanner) error) error {
+		return s.query(ctx, sqlByShuffle, args, each)
+	}
+	s.Common = store.NewCommon(store.DB{Query: s.query, Keep: s.exec, Note: s.exec, Shuffles: shuffles,
+		ByKeyTags: sqlByKeyTag, DropAccess: sqlDropAccess})
 	if s.writer, err = newWriter(path, o); err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -48,6 +49,15 @@ func (w *writer) exec(text string, args ...any) (int64, error) {
 		return 0, err
 	}
 	return r.RowsAffected()
+}
+
+// exec is a store.Exec.
+func (s *Store) exec(ctx context.Context, text string, args ...any) (n int64, err error) {
+	err = s.transact(ctx, func(w *writer) error {
+		n, err = w.exec(text, args...)
+		return refused(err)
+	})
+	return n, err
 }
 
 // transact runs do in a transaction that has the write lock, waiting for it no
@@ -129,16 +139,21 @@ func caused(err error) error {
 	return err
 }
 
-// isForeignKey reports whether err is of a row whose ledger does not exist.
-func isForeignKey(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
-}
-
-// isTaken reports whether err is of a row whose key is taken, which a trigger
-// finds before the table does.
-func isTaken(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) &&
-		(e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+// refused names why a row was not added. A trigger finds a key that is taken before the table does, and an access
+// record that is not the next one.
+func refused(err error) error {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+		return ledger.ErrNotFound
+	case sqlite3.SQLITE_CONSTRAINT_TRIGGER, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		if strings.Contains(e.Error(), "it is not the next number") {
+			return ledger.ErrStale
+		}
+		return ledger.ErrExists
+	}
+	return err
 }

@@ -112,16 +112,19 @@ func testAccesses(t *testing.T, b Backend) {
 	testAccessesTogether(t, b, other.id)
 }
 
-// testAccessesTogether: those that come at once stand one behind the other.
+// testAccessesTogether: those that come at once, at two daemons, stand one behind the other.
 func testAccessesTogether(t *testing.T, b Backend, id ledger.ID) {
+	again := b.Open(t)
+	defer again.Close()
 	before, err := b.Store.AccessHead(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	group, ctx := errgroup.WithContext(t.Context())
 	for i := range 40 {
+		s := []ledger.AccessStore{b.Store, again}[i%2]
 		group.Go(func() error {
-			return b.Store.PutAccess(ctx, id,
+			return s.PutAccess(ctx, id,
 				ledger.Access{Time: 7, Request: fmt.Sprint("together-", i), Token: "r", Method: "GET", Path: "/"})
 		})
 	}

@@ -1,0 +1,158 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+
+	"shuffled/internal/ledger"
+)
+
+// Common has those methods of a store that both databases do alike. Each store embeds it.
+type Common struct {
+	db    DB
+	chain chan struct{} // capacity 1: whose turn it is to add an access record
+}
+
+// NewCommon returns the methods that both databases do alike, on this one.
+func NewCommon(db DB) Common { return Common{db, make(chan struct{}, 1)} }
+
+// DB is how the methods of Common reach a database.
+type DB struct {
+	// Query runs a statement that reads. A list is its last parameter.
+	Query Query
+	// Keep runs a statement that writes evidence, on a connection that readers cannot take.
+	Keep Exec
+	// Note runs a statement that writes what auditors sign, or access records, on a connection for reading.
+	Note Exec
+	// Shuffles hands over the commits of the shuffles in the list args[1] of ledger args[0], then their mixes, deals,
+	// takeovers and closes, those of a shuffle in order. What is Durable is read behind the barrier.
+	Shuffles func(ctx context.Context, standing ledger.Standing, args []any, each func(Scanner) error) error
+	// ByKeyTags reads RowColumns of the commits of ledger $1 with the key tags of list $2, behind the barrier.
+	ByKeyTags string
+	// DropAccess removes the first $3 of the records of OverdueAccess.
+	DropAccess string
+}
+
+// Exec runs a statement and returns the number of rows that it wrote. They are durable, replicas included. The error
+// is ledger.ErrExists if the key of a row is taken, ledger.ErrNotFound if its ledger is unknown, and ledger.ErrStale if
+// an access record is not the next one of the chain.
+type Exec func(ctx context.Context, sql string, args ...any) (int64, error)
+
+// Ledgers implements [ledger.Store].
+func (c *Common) Ledgers(ctx context.Context) ([]ledger.Info, error) {
+	return All(ctx, c.db.Query, scanInfo, SQLLedgers)
+}
+
+// Rows implements [ledger.Store]. A range of more than one part is cut at the ledger's size as it is now: entries below
+// that are never changed and none are added, so the parts are those of one snapshot.
+func (c *Common) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
+	to = min(to, math.MaxInt64)
+	cut := from >= to || to-from <= chunk
+	return parts(from, func(at uint64) ([]ledger.Row, uint64, error) {
+		if !cut {
+			size, err := c.Size(ctx, id)
+			if err != nil {
+				return nil, at, err
+			}
+			to, cut = min(to, size), true
+		}
+		if at >= to {
+			return nil, at, nil
+		}
+		next := at + min(chunk, to-at)
+		rows, err := All(ctx, c.db.Query, ScanRow, SQLRows, int64(id), int64(at), int64(next))
+		return rows, next, err
+	})
+}
+
+// CheckpointAfter implements [ledger.Finder].
+func (c *Common) CheckpointAfter(ctx context.Context, id ledger.ID, index uint64) (ledger.Head, error) {
+	return One(ctx, c.db.Query, ScanHead, SQLCheckpointAfter, int64(id), Number(index))
+}
+
+// Tile implements [ledger.Finder].
+func (c *Common) Tile(ctx context.Context, id ledger.ID, level int, index uint64) ([]byte, error) {
+	if level < 0 || level > math.MaxInt16 || index > math.MaxInt64 {
+		return nil, ledger.ErrNotFound
+	}
+	return One(ctx, c.db.Query, Only[[]byte], SQLTile, int64(id), int16(level), int64(index))
+}
+
+// Deck implements [ledger.Finder].
+func (c *Common) Deck(ctx context.Context, id ledger.ID, hash [32]byte) ([]string, error) {
+	list, err := One(ctx, c.db.Query, Only[[]byte], SQLDeck, int64(id), hash[:])
+	if err != nil {
+		return nil, err
+	}
+	return DecodeDeck(list)
+}
+
+// Terms implements [ledger.Finder].
+func (c *Common) Terms(ctx context.Context, id ledger.ID, hash [32]byte) (ledger.Terms, error) {
+	return One(ctx, c.db.Query, func(row Scanner) (ledger.Terms, error) {
+		t := ledger.Terms{Hash: hash}
+		err := row.Scan(&t.Kind, &t.Bytes)
+		return t, err
+	}, SQLTerms, int64(id), hash[:])
+}
+
+// Statements implements [ledger.Statements].
+func (c *Common) Statements(ctx context.Context, id ledger.ID, shuffle uint64) ([][]byte, error) {
+	return All(ctx, c.db.Query, Only[[]byte], SQLStatements, int64(id), Number(shuffle))
+}
+
+// Size implements [ledger.CommitFinder].
+func (c *Common) Size(ctx context.Context, id ledger.ID) (uint64, error) {
+	n, err := One(ctx, c.db.Query, Only[uint64], SQLSize, int64(id))
+	if errors.Is(err, ledger.ErrNotFound) {
+		return 0, nil
+	}
+	return n, err
+}
+
+// EntryAt implements [ledger.CommitFinder].
+func (c *Common) EntryAt(ctx context.Context, id ledger.ID, size uint64, time int64) (uint64, error) {
+	n, err := One(ctx, c.db.Query, Only[uint64], RecallEntryAt, int64(id), time, firstStep(size))
+	return min(n, size), err
+}
+
+// Commits implements [ledger.CommitFinder].
+func (c *Common) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQuery) ([]ledger.CommitEntry, error) {
+	sql, args := commitsOf(id, q)
+	list, err := All(ctx, c.db.Query, scanCommit, sql, args...)
+	for len(list) > 0 && list[0].Index < q.From {
+		list = list[1:]
+	}
+	for len(list) > 0 && list[len(list)-1].Index >= q.To {
+		list = list[:len(list)-1]
+	}
+	return list, err
+}
+
+// chunk is the number of entries that are read at a time.
+const chunk = 512
+
+// parts yields what read returns of a place and what follows it, up to the place that read does not pass. Each part is
+// read by one short statement and held in memory before it is yielded. One long statement would keep an old snapshot
+// alive, so that PostgreSQL could not clean up the heads nor SQLite reset its write-ahead log, and hold a connection
+// while the caller works.
+func parts[T any](at uint64, read func(at uint64) (part []T, next uint64, err error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for at, end := at, false; !end; {
+			part, next, err := read(at)
+			for _, v := range part {
+				if !yield(v, nil) {
+					return
+				}
+			}
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			at, end = next, next == at
+		}
+	}
+}
