@@ -166,3 +166,12 @@ func (t *table) unwait(id uint64) {
 		t.waiting = slices.Concat(t.waiting[:i], t.waiting[i+1:])
 	}
 }
+
+// Next returns the serial and the previous index that the next commit of the
+// table must carry.
+func (s *State) Next(name string) (serial, previous uint64) {
+	if t := s.tables[name]; t != nil {
+		return t.serial + 1, t.last
+	}
+	return 1, 0
+}

@@ -60,6 +60,9 @@ func (s *State) Policy() []byte { return s.keys.policy }
 // they are all that the ledger says of keys.
 func (s *State) KeyEntries() []KeyEntry { return slices.Clone(s.keys.entries) }
 
+// KeyCount returns how many KeyEntries there are.
+func (s *State) KeyCount() int { return len(s.keys.entries) }
+
 // AuditorKeys returns the auditor keys in force, type byte first, in ascending
 // order of KeyID, which is the order of wraps.
 func (s *State) AuditorKeys() [][]byte {

@@ -177,15 +177,6 @@ func (s *State) Genesis() *Genesis { return s.genesis }
 // Latched reports whether the entropy latch is set.
 func (s *State) Latched() bool { return s.latched }
 
-// Next returns the serial and the previous index that the next commit of the
-// table must carry.
-func (s *State) Next(name string) (serial, previous uint64) {
-	if t := s.tables[name]; t != nil {
-		return t.serial + 1, t.last
-	}
-	return 1, 0
-}
-
 // Switch is a kill switch that is set.
 type Switch struct {
 	Scope Scope

@@ -1,26 +1,34 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"shuffled/internal/audit"
+	"shuffled/internal/process"
 	"shuffled/internal/witness/gateway"
 )
 
-// A database cannot guard against its own rollback, so the head is held against
-// what stands outside of it: the high-water mark of this host and what the
-// witnesses have cosigned. Until all of that agrees with the stored ledger
-// nothing is signed; entries that stand are still read and proved.
+// A database cannot guard against its own rollback. So the stored head is compared with what
+// lies outside the database: the high-water mark of this host, and what the witnesses have
+// cosigned. Nothing is signed before all of that agrees with the stored ledger. Stored
+// entries are read and proved in any case.
 
 // witnessStart is how long the start waits for the witnesses' first answers.
 const witnessStart = gateway.Timeout + time.Second
 
-// objection returns why nothing may be signed now, nil when nothing is in the
-// way: what the stored head contradicts, or whose word is still missing. It runs
-// on the sequencer's goroutine.
+// objection returns why nothing may be signed on the stored head: what the head contradicts,
+// or who has not confirmed it yet. It returns nil if entries may be signed. It runs on the
+// sequencer's goroutine.
 func (l *Ledger) objection(ctx context.Context) error {
 	if c := l.witnesses.roll.doubt(ctx, l.head); c != nil {
 		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, c.Name, c)
@@ -37,8 +45,21 @@ func (l *Ledger) objection(ctx context.Context) error {
 	return nil
 }
 
-// holdAgainstMark compares the stored ledger with the high-water mark. Without a
-// mark the witnesses must confirm the head, or an operator vouch for it.
+// compare lets the sequencer write if nothing objects, and freezes the ledger if the stored
+// head contradicts what was seen. It returns the objection, for the start.
+func (l *Ledger) compare(ctx context.Context) error {
+	objection := l.objection(ctx)
+	switch {
+	case objection == nil:
+		l.to(phaseWriting, nil)
+	case errors.Is(objection, ErrFrozen):
+		l.freeze(objection)
+	}
+	return objection
+}
+
+// holdAgainstMark compares the stored ledger with the high-water mark. If there is no mark,
+// the witnesses must confirm the head or an operator must vouch for it.
 func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	seen := l.seen
 	switch {
@@ -69,88 +90,8 @@ func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	return nil
 }
 
-// errBegun refuses a second instance_start of one daemon: begin and recheck may both ask
-// for it.
-var errBegun = errors.New("this daemon's instance_start stands")
-
-// begin asks the witnesses, if there are any, and writes this daemon's
-// instance_start. A ledger that contradicts what was seen, or whose signing key
-// is not available, is opened nevertheless: it is read, its readiness says why it is
-// not written, and recheck begins it when the cause is gone.
-func (l *Ledger) begin(ctx context.Context) error {
-	l.cfg.Step("the first answers of the witnesses")
-	wait := time.NewTimer(witnessStart)
-	defer wait.Stop()
-	select {
-	case <-l.witnesses.settled:
-	case <-wait.C:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	var objection error
-	begun := false
-	if err := l.ask(ctx, func() {
-		if begun = l.begun(); begun { // by recheck, when a doubt was gone
-			return
-		}
-		if l.phase == phaseFrozen {
-			objection = l.Ready() // what froze it must be gone first, which recheck sees
-			return
-		}
-		if objection = l.objection(ctx); objection == nil {
-			l.to(phaseWriting, nil)
-		} else if errors.Is(objection, ErrFrozen) {
-			l.freeze(objection)
-		}
-	}); err != nil {
-		return err
-	}
-	if begun {
-		return nil
-	}
-	if objection == nil {
-		l.cfg.Step("the database, which writes that this daemon starts")
-		_, objection = l.Append(ctx, l.announcement())
-	}
-	if errors.Is(objection, ErrFrozen) || errors.Is(objection, ErrNoKey) || errors.Is(objection, errBegun) {
-		return nil
-	}
-	return objection
-}
-
-// announcement is this daemon's instance_start, with the word of anyone who
-// vouched for a head without a mark.
-func (l *Ledger) announcement() Proposal {
-	start := l.cfg.Start
-	start.Kind = audit.EventInstanceStart
-	bodies := []audit.Body{&start}
-	switch l.vouched {
-	case voucherWitnesses:
-		bodies = append(bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmMarkAdopted,
-			Reason: "a quorum of witnesses cosigned the stored head"})
-	case voucherOperator:
-		bodies = append(bodies, l.adoption()...)
-	}
-	return Proposal{Actor: audit.Daemon, Bodies: bodies, starts: true}
-}
-
-// adoption is the entry of a head that an operator vouched for, behind the act that
-// approves it where one was given.
-func (l *Ledger) adoption() []audit.Body {
-	adopted := l.cfg.adopted(l.head)
-	if l.cfg.AdoptAct == nil {
-		return []audit.Body{adopted}
-	}
-	return []audit.Body{l.cfg.AdoptAct, adopted}
-}
-
-// adopted is the event of a head that is adopted for the configured reason.
-func (c *Config) adopted(head Head) *audit.Event {
-	return &audit.Event{Kind: audit.EventHeadAdopted, Size: head.Size, Digest: head.Root, Reason: c.AdoptHead}
-}
-
-// stopForDoubts stops the sequencer, on whose goroutine it runs, over a witness that has
-// seen another history. Only thaw ends that.
+// stopForDoubts stops signing if a witness has seen another history. Only thaw resumes it. It
+// runs on the sequencer's goroutine.
 func (l *Ledger) stopForDoubts() {
 	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
 	defer cancel()
@@ -160,8 +101,8 @@ func (l *Ledger) stopForDoubts() {
 	}
 }
 
-// thaw resumes signing if the stored head extends everything seen again and the
-// mark can be written.
+// thaw resumes signing if the stored head extends everything that was seen, and the mark can
+// be written.
 func (l *Ledger) thaw(ctx context.Context) {
 	if err := l.catchUp(ctx); err != nil {
 		l.refreeze(err)
@@ -180,9 +121,163 @@ func (l *Ledger) thaw(ctx context.Context) {
 	l.pay()
 }
 
-// refreeze keeps readiness true to the newest cause.
+// refreeze makes readiness show the newest cause.
 func (l *Ledger) refreeze(err error) {
 	if errors.Is(err, ErrFrozen) && err.Error() != l.Ready().Error() {
 		l.freeze(err)
 	}
+}
+
+// readMark reads the high-water mark, if there is one. This daemon has the lock of the file, so
+// no other daemon raises the mark any more. The next write goes to the other slot.
+func (l *Ledger) readMark() error {
+	seen, in, err := readMark(l.cfg.Mark, l.markKeys()...)
+	if errors.Is(err, ErrNoMark) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l.seen, l.mark.slot = &seen, int64(1-in)
+	return nil
+}
+
+// mark is the high-water mark: the newest checkpoint that this host has seen, in a file
+// outside the database. The stored head is compared with it at the start and by thaw.
+//
+// The file has two slots, which are written in turn and in place, so that a torn write spoils
+// at most one. The checkpoint's signature serves as the checksum. The mark is written before
+// a batch is answered; from then on it survives the end of the process. It is synced at an
+// interval, which bounds how much of it a power cut can take.
+type mark struct {
+	file *os.File
+
+	mu    sync.Mutex
+	slot  int64
+	dirty bool
+	err   error // of a sync; the next write reports it
+
+	stop chan struct{} // closed by close
+	done chan struct{} // closed by the syncing goroutine
+}
+
+const markSlot = 1024 // bytes; a checkpoint with two signatures has at most 645 (an origin has 128)
+
+// readMark returns the newest checkpoint of a mark file that one of keys signed, and its
+// slot. A file without such a checkpoint is damaged, which is an error.
+func readMark(path string, keys ...note.Verifier) (newest audit.Checkpoint, in int, err error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(b) == 0 {
+		return newest, 0, fmt.Errorf("%w (%s)", ErrNoMark, path)
+	}
+	if err != nil {
+		return newest, 0, fmt.Errorf("reading the high-water mark: %w", err)
+	}
+	for slot := range 2 {
+		from := min(len(b), slot*markSlot)
+		signed := bytes.TrimRight(b[from:min(len(b), from+markSlot)], "\x00")
+		if c, err := audit.OpenByAny(signed, keys...); err == nil && c.Size >= newest.Size {
+			newest, in = c, slot
+		}
+	}
+	if newest.Size == 0 {
+		return newest, 0, fmt.Errorf("reading the high-water mark: %s holds no checkpoint of this ledger",
+			filepath.Base(path))
+	}
+	return newest, in, nil
+}
+
+// ReadMark returns the newest checkpoint of a high-water mark file that one of keys signed.
+// The daemon whose mark it is may be running. ErrNoMark is matched if there is no file.
+func ReadMark(path string, keys ...note.Verifier) (audit.Checkpoint, error) {
+	c, _, err := readMark(path, keys...)
+	return c, err
+}
+
+// makeMark makes the mark file of a new ledger.
+func makeMark(path string, signed []byte) error {
+	m, err := openMark(path, time.Hour)
+	if err != nil {
+		return err
+	}
+	return errors.Join(m.write(signed), m.close())
+}
+
+// openMark opens the mark file, or makes one, and starts the goroutine that syncs it every
+// interval, until close. The first write goes to slot 0.
+func openMark(path string, interval time.Duration) (*mark, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the high-water mark: %w", err)
+	}
+	// Two daemons on one data directory would each believe in the other's mark.
+	if err := process.LockFile(f); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		f.Close()
+		return nil, fmt.Errorf("locking the high-water mark %s: %w: %w", path, ErrMarkLocked, err)
+	}
+	m := &mark{file: f, stop: make(chan struct{}), done: make(chan struct{})}
+	go m.syncEvery(interval)
+	return m, nil
+}
+
+// write puts a signed checkpoint into the next slot. It leaves out signature lines of
+// ML-DSA-44, for which a slot has no room: only this host reads the file. After an error the
+// mark guards nothing any more, and the caller stops signing.
+func (m *mark) write(signed []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return m.err
+	}
+	signed = bytes.Join(slices.DeleteFunc(bytes.SplitAfter(signed, []byte("\n")),
+		func(line []byte) bool { return len(line) > markSlot }), nil)
+	if len(signed) > markSlot {
+		return fmt.Errorf("writing the high-water mark: a checkpoint of %d bytes", len(signed))
+	}
+	b := make([]byte, markSlot)
+	copy(b, signed)
+	if _, err := m.file.WriteAt(b, m.slot*markSlot); err != nil {
+		return fmt.Errorf("writing the high-water mark: %w", err)
+	}
+	m.slot, m.dirty = 1-m.slot, true
+	return nil
+}
+
+func (m *mark) syncEvery(interval time.Duration) {
+	defer close(m.done)
+	t := time.NewTicker(interval)
+	defer t.Stop()
+	for {
+		select {
+		case <-m.stop:
+			return
+		case <-t.C:
+			m.sync()
+		}
+	}
+}
+
+// sync makes the file durable. It does not hold the lock during the system call: a write in
+// that time makes the file dirty again.
+func (m *mark) sync() {
+	m.mu.Lock()
+	dirty := m.dirty
+	m.dirty = false
+	m.mu.Unlock()
+	if !dirty {
+		return
+	}
+	if err := m.file.Sync(); err != nil {
+		m.mu.Lock()
+		m.err = fmt.Errorf("syncing the high-water mark: %w", err)
+		m.mu.Unlock()
+	}
+}
+
+func (m *mark) close() error {
+	close(m.stop)
+	<-m.done
+	m.sync()
+	process.UnlockFile(m.file)
+	return errors.Join(m.err, m.file.Close())
 }

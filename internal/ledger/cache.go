@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -11,7 +13,10 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -20,20 +25,21 @@ import (
 	"shuffled/internal/witness/gateway"
 )
 
-// The cache is a file alongside the mark with the state of all entries below a size,
-// from which Open goes on. It is no evidence, and may be deleted at any time: without
-// it, Open folds all entries. It is used only where it is the fold of this ledger's
-// tree, in the words of a daemon that held the signing key: it names genesis, size and
-// root, and every frame has a MAC under a key that is derived from the signing key of
-// the stored head. A database that is edited does not reach it, and who edits the file
-// makes no administrator.
+// The cache is a file alongside the high-water mark. It holds the state after all entries
+// below a size, and Open goes on from there. It is no evidence. It may be deleted at any
+// time: then Open folds all entries.
 //
-// The file is a sequence of frames: u32 length, bytes, MAC over the MAC of the frame
-// before and the bytes. The first is a cacheHeader. Then come an audit.Saved and the
-// pieces of its audit.Copy, in one stream of encoding/gob, and an empty frame ends the
-// file.
+// Open uses the cache only if a daemon that held the signing key of the stored head wrote
+// it for this ledger. The cache names genesis, size and root of the tree, and every frame
+// has a MAC under a key that is derived from that signing key. So an edited database cannot
+// change the cache, and an edited file cannot make anybody an administrator.
+//
+// The file is a sequence of frames. A frame is a u32 length, the bytes, and a MAC over the
+// MAC of the frame before and the bytes. The first frame is a cacheHeader. Then come an
+// audit.Saved and the pieces of its audit.Copy, in one stream of encoding/gob. An empty
+// frame ends the file.
 
-// cachePieces is how many open shuffles are copied between two batches: half a
+// cachePieces is how many open shuffles are copied between two batches. That takes half a
 // millisecond.
 const cachePieces = 1024
 
@@ -46,8 +52,8 @@ type cacheHeader struct {
 	Root    [32]byte // of the tree of that size
 }
 
-// cacheKey derives the MAC key from a signing key. What is signed is no checkpoint, and
-// the signature does not leave this function.
+// cacheKey derives the MAC key from a signing key: from its signature of a fixed text, which
+// is no checkpoint. The signature does not leave this function.
 func cacheKey(s note.Signer) ([]byte, error) {
 	secret, err := s.Sign([]byte(labelCache))
 	if err != nil {
@@ -85,8 +91,8 @@ func (f *frames) write(w io.Writer, b []byte) error {
 
 var errCacheMAC = errors.New("it was not written under the signing key of the stored head, or was changed")
 
-// read returns the next frame of a file, of which so many bytes are left, in the room
-// of b.
+// read returns the bytes of the next frame. left is how many bytes of the file are left; b
+// is room that may be used again.
 func (f *frames) read(r io.Reader, b []byte, left *int64) ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -113,21 +119,18 @@ func (f *frames) read(r io.Reader, b []byte, left *int64) ([]byte, error) {
 	return b, nil
 }
 
-// caching writes the cache whenever as many entries have come as Config.CacheEvery
-// says, and at least half as many as there are open shuffles, so that the cost of an
-// entry does not grow with them. The sequencer copies a piece at a time, and everything
-// else is this goroutine's. A daemon that stops in between leaves the cache of before.
+// caching writes a cache after every Config.CacheEvery entries, or after half as many
+// entries as there are open shuffles if that is more: so the cost of an entry does not grow
+// with the open shuffles. The sequencer's goroutine copies the state, one piece at a time;
+// the goroutine of run does the rest. If the daemon stops in between, the cache from before
+// stays.
 type caching struct {
 	l   *Ledger
 	due chan struct{} // capacity 1
 
-	// The sequencer's.
+	// Fields of the sequencer's goroutine.
 	size uint64 // of the newest cache, or of the one that is being written
-	key  string // of the signing key that it is under
-}
-
-func (l *Ledger) newCaching() *caching {
-	return &caching{l: l, due: make(chan struct{}, 1)}
+	key  string // the public half of the signing key that it is under
 }
 
 // run writes caches until the ledger is closed.
@@ -145,12 +148,12 @@ func (c *caching) run() {
 	}
 }
 
-// wake says that a cache is due. It runs on the sequencer's goroutine, when a head is
-// published.
+// wake has a cache written if one is due. It runs on the sequencer's goroutine, when a head
+// is published.
 func (c *caching) wake() {
 	l := c.l
 	next := c.size + max(l.cfg.CacheEvery, uint64(l.state.OpenCount()/2))
-	rotated := c.size > 0 && c.key != l.signerInForce()
+	rotated := c.size > 0 && c.key != string(l.state.SigningKey())
 	if !l.begun() || l.state.Size() < next && !rotated {
 		return
 	}
@@ -160,10 +163,7 @@ func (c *caching) wake() {
 	}
 }
 
-// signerInForce names the Ed25519 signing key in force.
-func (l *Ledger) signerInForce() string { return gateway.Signer(l.history.inForce()[0].key) }
-
-// write copies the state and puts it in place of the cache.
+// write copies the state and replaces the cache with the copy.
 func (c *caching) write() error {
 	l := c.l
 	var from *audit.Copy
@@ -171,8 +171,8 @@ func (c *caching) write() error {
 	var saved *audit.Saved
 	var s note.Signer
 	err := l.ask(l.running, func() {
-		c.size, c.key = l.head.Size, l.signerInForce()
-		if s = l.signer(l.history.inForce()[0].key); s != nil {
+		c.size, c.key = l.head.Size, string(l.state.SigningKey())
+		if s = l.signer(l.keys.Load().inForce()[0].key); s != nil {
 			header = cacheHeader{l.genesisHash, l.head.Size, l.head.Root}
 			from, saved = l.state.Copy()
 		}
@@ -212,6 +212,91 @@ func (c *caching) write() error {
 			}
 		}
 	})
+}
+
+// readCache reads a cache of at most as many entries as head. It must be written under the
+// Ed25519 key that signed head, or under one of the two if a rotation ends at head.
+func (l *Ledger) readCache(head Head, file *os.File) (header cacheHeader, state *audit.State, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return header, nil, err
+	}
+	err = errCacheMAC
+	for _, s := range l.signersOf(head) {
+		key, keyErr := cacheKey(s)
+		if keyErr != nil {
+			return header, nil, keyErr
+		}
+		if _, err = file.Seek(0, 0); err != nil {
+			return header, nil, err
+		}
+		in, from, left := bufio.NewReaderSize(file, 1<<16), newFrames(key), info.Size()
+		first, readErr := from.read(in, nil, &left)
+		if err = readErr; errors.Is(err, errCacheMAC) {
+			continue
+		}
+		if err == nil {
+			_, err = binary.Decode(first, binary.BigEndian, &header)
+		}
+		if err == nil && (header.Size == 0 || header.Size > head.Size) {
+			err = fmt.Errorf("it is of %d entries, and the ledger has %d", header.Size, head.Size)
+		}
+		if err != nil {
+			return header, nil, err
+		}
+		state, err = readCopy(in, from, &left)
+		if err == nil && state.Size() != header.Size {
+			err = fmt.Errorf("it names %d entries and is of %d", header.Size, state.Size())
+		}
+		return header, state, err
+	}
+	return header, nil, err
+}
+
+// readCopy reads a saved state, up to the empty frame.
+func readCopy(in *bufio.Reader, from *frames, left *int64) (*audit.State, error) {
+	var stream bytes.Buffer
+	pieces, room := gob.NewDecoder(&stream), []byte(nil)
+	// next reads a frame and what it holds; more is false at the empty one.
+	next := func(into any) (more bool, err error) {
+		if room, err = from.read(in, room, left); err != nil || len(room) == 0 {
+			return false, err
+		}
+		stream.Write(room)
+		return true, pieces.Decode(into)
+	}
+	var saved audit.Saved
+	if more, err := next(&saved); err != nil || !more {
+		return nil, cmp.Or(err, io.ErrUnexpectedEOF)
+	}
+	state, err := audit.Restore(&saved)
+	for err == nil {
+		var piece []audit.SavedShuffle
+		more, err := next(&piece)
+		if err != nil || !more {
+			return state, err
+		}
+		for _, o := range piece {
+			if err := state.Reopen(o); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, err
+}
+
+// signersOf returns those of this daemon's Ed25519 keys that a line of head names. Whether
+// the signatures hold is checked by checkHead, after the entries are folded.
+func (l *Ledger) signersOf(head Head) (signers []note.Signer) {
+	for line := range strings.Lines(string(head.Checkpoint)) {
+		for _, s := range l.cfg.Signers {
+			_, mldsa := s.(verifying)
+			if !mldsa && gateway.SignerOf(line) == gateway.Signer(s) && !slices.Contains(signers, s) {
+				signers = append(signers, s)
+			}
+		}
+	}
+	return signers
 }
 
 func cachePath(mark string) string { return filepath.Clean(mark) + ".cache" }

@@ -36,22 +36,21 @@ func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 	cfg.setDefaults()
 	l := &Ledger{cfg: cfg, id: IDOf(cfg.Info.Origin), memory: memory{state: audit.NewState()}}
 	l.tree, l.running = newTree(), ctx
-	l.cache = l.newCaching()
+	l.cache = &caching{l: l, due: make(chan struct{}, 1)}
 	err := l.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l.showKeys()
 	head := l.head
 	l.published.Store(&head)
 	if l.witnesses, err = l.newWitnesses(); err != nil {
 		return nil, err
 	}
 	l.witnesses.follow()
-	m := &Memory{State: encoded(l.state), Genesis: l.genesis, Records: l.history.records,
+	m := &Memory{State: encoded(l.state), Genesis: l.genesis, Records: l.keys.Load().records,
 		Edge: maps.Clone(l.tree.nodes),
 		Size: l.tree.size, From: l.tree.known}
-	for _, k := range l.history.signing {
+	for _, k := range l.keys.Load().signing {
 		fate := " in force"
 		if k.retired {
 			fate = " retired"

@@ -101,10 +101,7 @@ func (l *Ledger) stopping(d time.Duration) bool {
 // landed makes a durable draft what memory knows, writes the mark, and answers.
 func (l *Ledger) landed(d *draft) {
 	l.state.Commit()
-	for i, e := range d.entries {
-		// Not an error: sign has made a verifier of each key.
-		l.history, _, _ = l.history.with(e, d.batch.Rows[i].Index)
-	}
+	l.showKeys()
 	proofs := make([]audit.Receipt, len(d.batch.Rows))
 	for i, row := range d.batch.Rows {
 		proof, err := d.growth.prove(int64(row.Index))

@@ -2,24 +2,12 @@ package ledger
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
-	"time"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/witness/gateway"
 )
-
-// ErrPolicy: the witnesses of a new policy did not cosign the newest checkpoint.
-// Nothing was written.
-var ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkpoint")
-
-// trialRounds is how many rounds the quorum of a new policy may take: another daemon may
-// be with a witness.
-const trialRounds = 3
 
 // intervals says which witness policy governs which checkpoints (docs/SPEC.md
 // section 7.3). A published one is not changed.
@@ -133,6 +121,19 @@ func (p *policyHistory) changed() {
 	p.shown.Store(&t)
 }
 
+// governing returns the policy that governs a head of that size, nil for none.
+func (p *policyHistory) governing(size uint64) *audit.Policy { return p.in.Governing(size) }
+
+// quorums returns those that a round for a head of that size needs; none if no witness is to be
+// asked. A head that lets a waiting policy take over needs both quorums, though the old one's is
+// enough for docs/SPEC.md section 7.3: the new one is shown to be met before it governs.
+func (p *policyHistory) quorums(size uint64) []*audit.Policy {
+	if !p.governing(size).Asks() {
+		return nil
+	}
+	return []*audit.Policy{p.governing(size), p.in.Next(size)}
+}
+
 // unseen returns the size from which on follow has read no stored checkpoint, if
 // one of that size lets a waiting policy take over; else 0.
 func (p *policyHistory) unseen(size uint64) uint64 {
@@ -206,56 +207,4 @@ func (p *policyHistory) accept(h Head, waiting []audit.WaitingPolicy) {
 	p.changed()
 	p.l.cfg.Log.Info("a witness policy is in force", "ledger", p.l.cfg.Info.Name, "entry", taken[len(taken)-1].Index,
 		"after_size", h.Size)
-}
-
-// tryPolicy asks the witnesses of a policy, where the policy says that they are, to cosign
-// the newest head: one that can never be met could not take over, and deals that wait for
-// witnesses would wait for ever. In production any two quorums of it share a witness
-// (docs/SPEC.md section 7.3).
-func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
-	p, err := audit.ParsePolicy(text)
-	if err != nil {
-		return notTaken("%s", err)
-	}
-	if err := p.CheckOverlap(); err != nil && l.Genesis().Production {
-		return notTaken("a production ledger does not take this policy: %s", err)
-	}
-	for _, one := range p.Witnesses {
-		if err := l.mayAsk(one); err != nil {
-			return notTaken("witness %s: %s", one.Name, err)
-		}
-	}
-	if !p.Asks() {
-		return nil // whether it may is for the rules
-	}
-	if err := l.checkIntervals(p); err != nil {
-		return notTaken("%s", err)
-	}
-	ask := slices.DeleteFunc(slices.Clone(p.Witnesses), l.hasInterval)
-	w := l.witnesses
-	if !w.trial.TryLock() {
-		return fmt.Errorf("%w: it was not tried: another one is", ErrPolicy)
-	}
-	defer w.trial.Unlock()
-	for try := 1; ; try++ {
-		r := w.gateway.Cosign(ctx, gateway.Head(l.Head()), ask, p)
-		switch {
-		case r.Met:
-			return nil
-		case ctx.Err() != nil:
-			return fmt.Errorf("%w in time", ErrPolicy)
-		case try == trialRounds:
-			var why []string
-			for _, a := range r.Refused {
-				why = append(why, a.Witness.Name+": "+a.Err.Error())
-			}
-			return fmt.Errorf("%w: %s", ErrPolicy, strings.Join(why, "; "))
-		}
-		select {
-		case <-time.After(witnessRetry):
-		case <-ctx.Done():
-		case <-l.stop:
-			return ErrClosed
-		}
-	}
 }

@@ -176,17 +176,17 @@ type Ledger struct {
 type memory struct {
 	state         *audit.State
 	head          Head
-	history       keyHistory
 	instance      uint64 // index of our instance_start; 0: it is not written
 	clock         clock
 	holderChanges uint64 // of state, when holders was shown
+	keyCount      int    // of state, when keys was shown
 }
 
 // shown is what readers see of the newest durable head. The sequencer writes it, publish
 // most of all; nobody changes what a pointer leads to.
 type shown struct {
 	published atomic.Pointer[Head]
-	keys      atomic.Pointer[keyHistory]
+	keys      atomic.Pointer[keyHistory]              // of memory.head
 	holders   atomic.Pointer[map[string]audit.Holder] // credentials, by id
 	moved     moved
 	live      atomic.Pointer[Live] // counts for metrics
@@ -251,19 +251,18 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 			return nil, fmt.Errorf("opening ledger %s: the reason to adopt its head %w", cfg.Info.Name, err)
 		}
 	}
-	l.cache = l.newCaching()
+	l.cache = &caching{l: l, due: make(chan struct{}, 1)}
 	if err := l.load(ctx); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	if err := l.checkSigners(); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
-	l.showKeys()
 	var err error
 	if l.witnesses, err = l.newWitnesses(); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
-	if l.mark, err = openMark(cfg.Mark, 0, cfg.MarkSync); err != nil {
+	if l.mark, err = openMark(cfg.Mark, cfg.MarkSync); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	if err := l.readMark(); err != nil {
@@ -284,20 +283,6 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	return l, nil
-}
-
-// readMark reads the high-water mark, if there is one; under its lock, so that no
-// other daemon raises it any more. The next is written into the other slot.
-func (l *Ledger) readMark() error {
-	seen, in, err := readMark(l.cfg.Mark, l.markKeys()...)
-	if errors.Is(err, ErrNoMark) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	l.seen, l.mark.slot = &seen, int64(1-in)
-	return nil
 }
 
 // Close stops the sequencer after the current batch, and what asks the
@@ -389,16 +374,9 @@ func (l *Ledger) Checkpoint() []byte {
 	return l.published.Load().Checkpoint
 }
 
-// showKeys shows what the entries say of keys, before a head that may rest on it.
-func (l *Ledger) showKeys() {
-	history := l.history
-	l.keys.Store(&history)
-}
-
 // publish shows the head and the counts to readers.
 func (l *Ledger) publish() {
 	head := l.head
-	l.showKeys()
 	l.showHolders()
 	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(),
 		Switches: l.state.SwitchCount()})

@@ -3,20 +3,22 @@ package ledger
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"os"
 
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 )
 
-// loadChunk is how many entries are folded between two steps of the tree: it
-// bounds memory, whatever the ledger's size.
+// loadChunk is how many entries are folded before their leaves go into the tree. It bounds
+// the memory that a load takes.
 const loadChunk = 4096
 
-// load folds the stored entries, from the cache or from entry 0: it parses each,
-// checks it against the rules and hashes it into the tree, whose root must be the one
-// the stored head signs.
+// load reads what memory knows of the ledger. It begins with the cache or with entry 0, and
+// folds the entries that follow: it parses each one, checks it against the rules and hashes
+// it into the tree. The root of the tree must be the one in the stored head.
 func (l *Ledger) load(ctx context.Context) error {
 	l.cfg.Step("the database, which is asked for the head of the ledger")
 	head, err := l.cfg.Store.Head(ctx, l.id)
@@ -29,7 +31,7 @@ func (l *Ledger) load(ctx context.Context) error {
 	}
 	from := l.state.Size()
 	l.cfg.Step(fmt.Sprintf("the folding of %d entries", head.Size-min(from, head.Size)))
-	leaves, err := l.foldRows(ctx, from, head.Size, &l.history, loadChunk)
+	leaves, err := l.foldRows(ctx, from, head.Size, loadChunk)
 	if err != nil {
 		return err
 	}
@@ -44,34 +46,101 @@ func (l *Ledger) load(ctx context.Context) error {
 		return err
 	}
 	l.head = head
-	return l.checkHead(g, head, l.history)
+	if err := l.checkHead(g, head); err != nil {
+		return err
+	}
+	l.showKeys()
+	return nil
 }
 
-// foldRows folds the stored entries from ≤ index < to into state and history, and checks
-// what hands on from one signing key to the next. It returns the leaves that are not part
-// of the tree yet: with most above 0 it keeps so many at a time. Rows that end early or
-// differ are doubt about durable state: ErrFrozen.
-func (l *Ledger) foldRows(ctx context.Context, from, to uint64, history *keyHistory, most int) (
-	leaves []tlog.Hash, err error) {
-	var handovers []handover
+// restore begins with the cache, so that only the entries above it are folded. If there is no
+// cache, or it does not hold, nothing changes and all entries are folded: whether the ledger
+// is damaged is for the entries to say. The error is that of ctx alone.
+func (l *Ledger) restore(ctx context.Context, head Head) error {
+	file, err := os.Open(cachePath(l.cfg.Mark))
+	if errors.Is(err, os.ErrNotExist) {
+		if head.Size >= 2*l.cfg.CacheEvery {
+			l.cfg.Log.Warn("no cache of the state to begin from: folding all entries",
+				"ledger", l.cfg.Info.Name, "size", head.Size)
+		}
+		return nil
+	}
+	if err == nil {
+		err = l.restoreFrom(ctx, head, file)
+		file.Close()
+	}
+	if err != nil && ctx.Err() == nil {
+		l.cfg.Log.Error("the cache of the state does not hold: folding all entries",
+			"ledger", l.cfg.Info.Name, "size", head.Size, "error", err)
+	}
+	return ctx.Err()
+}
+
+// restoreFrom takes state and tree from a cache, after checking that it is of this ledger's
+// genesis and of the tree of head. On an error nothing has changed.
+func (l *Ledger) restoreFrom(ctx context.Context, head Head, file *os.File) error {
+	header, state, err := l.readCache(head, file)
+	if err != nil {
+		return err
+	}
+	under := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.ownTiles(ctx))
+	edge, err := edgeAt(under, header.Size)
+	if err != nil {
+		return err
+	}
+	whole, err := edge.extend(nil)
+	if err != nil {
+		return err
+	}
+	switch root, err := whole.root(); {
+	case err != nil:
+		return err
+	case root != header.Root:
+		return fmt.Errorf("it is of another tree of %d entries", header.Size)
+	}
+	row, err := l.row(ctx, 0)
+	if err != nil {
+		return err
+	}
+	genesis, err := audit.ParseEntry(row.Entry)
+	if err != nil {
+		return err
+	}
+	if sha256.Sum256(row.Entry) != header.Genesis {
+		return errors.New("it is of another genesis")
+	}
+	brought, err := handoversOf(state, under)
+	if err != nil {
+		return err
+	}
+	if err := brought.check(ctx, l, genesis, state); err != nil {
+		return err
+	}
+	l.genesis, l.genesisHash = genesis, header.Genesis
+	l.state, l.tree = state, edge
+	l.cache.size, l.cache.key = header.Size, string(state.SigningKey())
+	return nil
+}
+
+// foldRows folds the stored entries from ≤ index < to into the state, and checks the
+// handovers of signing keys among them. With most above 0 it keeps every so many entries. It
+// returns the leaves of the entries that it did not keep. Rows that are missing, or that
+// break a rule, are an ErrFrozen.
+func (l *Ledger) foldRows(ctx context.Context, from, to uint64, most int) (leaves []tlog.Hash, err error) {
+	var brought handovers // signing keys
 	next := from
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, to) {
 		if err != nil {
 			return nil, fmt.Errorf("reading entries: %w", err)
 		}
-		old := *history
-		signs, err := l.fold(row, next, history)
+		e, err := l.fold(row, next)
 		if err != nil {
 			return nil, err
 		}
 		next++
 		leaves = append(leaves, tlog.RecordHash(row.Entry))
-		if signs && row.Index > 0 {
-			h, err := l.handover(leaves, row.Index, old, *history)
-			if err != nil {
-				return nil, err
-			}
-			handovers = append(handovers, h)
+		if err := brought.note(l.tree, e, leaves); err != nil {
+			return nil, err
 		}
 		if len(leaves) == most {
 			if err := l.keep(leaves); err != nil {
@@ -83,10 +152,10 @@ func (l *Ledger) foldRows(ctx context.Context, from, to uint64, history *keyHist
 	if next == 0 || next != to {
 		return nil, fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
 	}
-	return leaves, l.checkHandovers(ctx, handovers)
+	return leaves, brought.check(ctx, l, l.genesis, l.state)
 }
 
-// keep makes folded entries final and their leaves part of the tree.
+// keep commits the folded entries to the state and adds their leaves to the tree.
 func (l *Ledger) keep(leaves []tlog.Hash) error {
 	g, err := l.tree.extend(leaves)
 	if err != nil {
@@ -103,35 +172,30 @@ func (l *Ledger) keep(leaves []tlog.Hash) error {
 	return nil
 }
 
-// fold applies a stored row as entry index, to the history of keys, too; signs
-// says that it brought a signing key.
-func (l *Ledger) fold(row Row, index uint64, history *keyHistory) (signs bool, err error) {
+// fold applies a stored row as entry index.
+func (l *Ledger) fold(row Row, index uint64) (e audit.Entry, err error) {
 	if row.Index != index {
-		return false, fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
+		return e, fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
 	}
-	e, err := audit.ParseEntry(row.Entry)
-	if err == nil {
+	if e, err = audit.ParseEntry(row.Entry); err == nil {
 		err = l.state.Apply(e)
 	}
-	if err == nil {
-		*history, signs, err = history.with(e, index)
-	}
 	if err != nil {
-		return false, fmt.Errorf("%w: entry %d: %w", ErrFrozen, index, err)
+		return e, fmt.Errorf("%w: entry %d: %w", ErrFrozen, index, err)
 	}
 	if index == 0 {
 		l.genesis, l.genesisHash = e, sha256.Sum256(row.Entry)
 	}
-	return signs, nil
+	return e, nil
 }
 
-// advance brings state and tree from the known head to a stored one that this
-// daemon did not write, after checking that it extends what is known and is
-// signed with the key in force. On an error nothing has changed.
+// advance brings state and tree from the known head to a stored head of another daemon,
+// after checking that it extends the known head and is signed with the keys in force. On an
+// error nothing has changed.
 func (l *Ledger) advance(ctx context.Context, head Head) error {
-	mark, history := l.state.Mark(), l.history
+	mark := l.state.Mark()
 	var full []Tile
-	g, err := l.replay(ctx, head, &history)
+	g, err := l.replay(ctx, head)
 	if err == nil {
 		full, err = g.tiles()
 	}
@@ -140,7 +204,7 @@ func (l *Ledger) advance(ctx context.Context, head Head) error {
 		return err
 	}
 	l.state.Commit()
-	l.history = history
+	l.showKeys()
 	l.edge.Lock()
 	l.tree.grow(g, full)
 	l.edge.Unlock()
@@ -148,13 +212,13 @@ func (l *Ledger) advance(ctx context.Context, head Head) error {
 	return nil
 }
 
-// replay folds the entries between the known head and the stored one, and
-// checks root and signatures.
-func (l *Ledger) replay(ctx context.Context, head Head, history *keyHistory) (*growth, error) {
+// replay folds the entries between the known head and a stored one, and checks the stored
+// head's root and signatures.
+func (l *Ledger) replay(ctx context.Context, head Head) (*growth, error) {
 	if head.Size < l.head.Size {
 		return nil, fmt.Errorf("%w: size %d after %d", ErrFrozen, head.Size, l.head.Size)
 	}
-	leaves, err := l.foldRows(ctx, l.head.Size, head.Size, history, 0)
+	leaves, err := l.foldRows(ctx, l.head.Size, head.Size, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -162,12 +226,12 @@ func (l *Ledger) replay(ctx context.Context, head Head, history *keyHistory) (*g
 	if err != nil {
 		return nil, err
 	}
-	return g, l.checkHead(g, head, *history)
+	return g, l.checkHead(g, head)
 }
 
-// checkHead: the stored head's root is that of its entries and its checkpoint
-// says so under the signing key in force.
-func (l *Ledger) checkHead(g *growth, head Head, history keyHistory) error {
+// checkHead refuses a stored head whose root is not that of its entries, or whose checkpoint
+// does not say so under the signing keys in force.
+func (l *Ledger) checkHead(g *growth, head Head) error {
 	root, err := g.root()
 	if err != nil {
 		return err
@@ -175,7 +239,11 @@ func (l *Ledger) checkHead(g *growth, head Head, history keyHistory) error {
 	if root != head.Root {
 		return fmt.Errorf("%w: the entries do not lead to the stored root", ErrFrozen)
 	}
-	c, err := audit.OpenCheckpoint(head.Checkpoint, verifiersOf(history.inForce())...)
+	var c audit.Checkpoint
+	keys, err := l.newestKeys()
+	if err == nil {
+		c, err = audit.OpenCheckpoint(head.Checkpoint, keys...)
+	}
 	if err != nil {
 		return fmt.Errorf("%w: the stored checkpoint: %w", ErrFrozen, err)
 	}

@@ -50,11 +50,11 @@ func TestMark(t *testing.T) {
 	if _, _, err := readMark(path, key); !errors.Is(err, ErrNoMark) {
 		t.Fatalf("reading no file: %v", err)
 	}
-	m, err := openMark(path, 0, time.Hour)
+	m, err := openMark(path, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openMark(path, 0, time.Hour); err == nil {
+	if _, err := openMark(path, time.Hour); err == nil {
 		t.Error("a second daemon opened the mark")
 	}
 	for size := uint64(1); size <= 5; size++ {
@@ -133,7 +133,7 @@ func TestMarkSlotFits(t *testing.T) {
 func TestMarkIsSynced(t *testing.T) {
 	t.Parallel()
 	signer, _ := testSigner(t)
-	m, err := openMark(filepath.Join(t.TempDir(), "mark"), 0, time.Millisecond)
+	m, err := openMark(filepath.Join(t.TempDir(), "mark"), time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestMarkIsSynced(t *testing.T) {
 func TestMarkStopsAfterFailedSync(t *testing.T) {
 	t.Parallel()
 	signer, _ := testSigner(t)
-	m, err := openMark(filepath.Join(t.TempDir(), "mark"), 0, time.Hour)
+	m, err := openMark(filepath.Join(t.TempDir(), "mark"), time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

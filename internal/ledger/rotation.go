@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/witness/gateway"
 )
 
 // signingKey is a key that signs the checkpoints of every size above its entry's
@@ -25,48 +22,37 @@ type signingKey struct {
 	retired bool
 }
 
-// keyHistory is what the entries say of keys, in their order. A published one
-// never changes: the sequencer makes the next one out of it.
+// keyHistory is what the entries say of keys, in their order. It never changes: the next
+// one is made from the state.
 type keyHistory struct {
-	origin  string
 	records []audit.KeyRecord
 	signing []signingKey // at least the genesis's
 }
 
-// with returns the history after the entry at index, and whether it brought a
-// signing key. h is not changed.
-func (h keyHistory) with(e audit.Entry, index uint64) (next keyHistory, signs bool, err error) {
-	if g, ok := e.Body.(*audit.Genesis); ok {
-		h.origin = g.Origin
+// historyOf returns the history of a genesis and the key entries of a state.
+func historyOf(genesis audit.Entry, keys []audit.KeyEntry) (h keyHistory, err error) {
+	h.records = audit.KeyRecords(0, genesis)
+	for _, k := range keys {
+		h.records = append(h.records, audit.KeyRecords(k.Index, audit.Entry{Time: k.Time, Body: k.Key})...)
 	}
-	for _, r := range audit.KeyRecords(index, e) {
-		h.records = append(h.records, r)
+	for _, r := range h.records {
 		switch r.Subject {
 		case audit.SubjectSigning:
-			signs = true
-			if h, err = h.sign(r.Public, index); err != nil {
-				return h, signs, err
+			vkey, err := audit.VKey(genesis.Body.(*audit.Genesis).Origin, r.Public)
+			if err != nil {
+				return h, fmt.Errorf("the signing key of entry %d: %w", r.Index, err)
 			}
+			key, err := audit.ParseVKey(vkey)
+			if err != nil {
+				return h, fmt.Errorf("the signing key of entry %d: %w", r.Index, err)
+			}
+			h.signing = append(h.signing, signingKey{index: r.Index, id: r.ID, vkey: vkey, key: key})
 		case audit.SubjectRetirement:
-			h.signing = slices.Clone(h.signing)
 			for i := range h.signing {
 				h.signing[i].retired = h.signing[i].retired || h.signing[i].id == r.ID
 			}
 		}
 	}
-	return h, signs, nil
-}
-
-func (h keyHistory) sign(public []byte, index uint64) (keyHistory, error) {
-	vkey, err := audit.VKey(h.origin, public)
-	if err != nil {
-		return h, fmt.Errorf("the signing key of entry %d: %w", index, err)
-	}
-	key, err := audit.ParseVKey(vkey)
-	if err != nil {
-		return h, fmt.Errorf("the signing key of entry %d: %w", index, err)
-	}
-	h.signing = append(h.signing, signingKey{index: index, id: audit.KeyID(public), vkey: vkey, key: key})
 	return h, nil
 }
 
@@ -111,106 +97,33 @@ func (h keyHistory) verifiers(retired bool) (keys []note.Verifier) {
 	return keys
 }
 
-// AddKey writes a key entry for an administrator: a signing key, an auditor key,
-// a witness policy or a retirement. Alongside what Append returns it is an
-// *audit.Illegal of audit.RuleKey when the entry would leave a ledger that nobody
-// can go on with: a signing key whose private half is not here or that
-// a witness does not know; and ErrPolicy for a policy whose witnesses do not
-// cosign now.
-func (l *Ledger) AddKey(ctx context.Context, actor audit.Actor, k *audit.Key, act *audit.ActEntry) (Appended, error) {
-	if k.Subject == audit.SubjectDisclosure {
-		return Appended{}, notTaken("a disclosure key is made when a tape needs one")
+// showKeys shows what the entries below the head say of keys, if there is news. It comes
+// before a head that may rest on it. The sequencer calls it, when nothing of the state can
+// be taken back.
+func (l *Ledger) showKeys() {
+	if shown := l.keys.Load(); shown != nil && l.state.KeyCount() == l.keyCount {
+		return
 	}
-	if _, err := (audit.Entry{Actor: actor, Body: k}).Encode(); err != nil {
-		return Appended{}, notTaken("%s", err)
-	}
-	if err := l.Ready(); err != nil {
-		return Appended{}, err
-	}
-	var err error
-	switch k.Subject {
-	case audit.SubjectPolicy:
-		err = l.tryPolicy(ctx, k.Policy)
-	case audit.SubjectSigning:
-		err = l.tryKey(ctx, k.Public)
-	}
+	history, err := historyOf(l.genesis, l.state.KeyEntries())
 	if err != nil {
-		return Appended{}, err
+		// What checks a key's entry has made a verifier of it.
+		panic("ledger: " + err.Error())
 	}
-	bodies := []audit.Body{k}
-	if act != nil {
-		bodies = []audit.Body{act, k}
-	}
-	appended, err := l.Append(ctx, Proposal{Actor: actor, Bodies: bodies})
-	if errors.Is(err, audit.ErrUnknown) {
-		return Appended{}, notTaken("%s", err) // a key of a later type in a policy
-	}
-	if err != nil {
-		return Appended{}, err
-	}
-	return appended[len(appended)-1], nil
+	l.keyCount = l.state.KeyCount()
+	l.keys.Store(&history)
 }
 
-func notTaken(format string, args ...any) error {
-	return &audit.Illegal{Code: audit.RuleKey, Detail: fmt.Sprintf(format, args...)}
-}
-
-// tryKey asks the witnesses whether they know a new signing key of the ledger: a
-// witness that does not would cosign nothing after its entry. One that cannot be
-// reached is told later.
-//
-// The question is the newest head under the new key with the old size 0. A witness
-// looks at the signature before the size (C2SP tlog-witness), so one that knows the
-// key answers with the size it is at, and changes nothing.
-func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
-	key, err := audit.Verifier(l.cfg.Info.Origin, public)
-	if err != nil {
-		return notTaken("%s", err)
+// newestKeys returns the signing keys in force after every entry of the state, which is
+// ahead of the head while a batch is made or read.
+func (l *Ledger) newestKeys() (keys []note.Verifier, err error) {
+	for _, public := range l.state.SigningKeys() {
+		key, err := audit.Verifier(l.state.Genesis().Origin, public)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
 	}
-	if l.signer(key) == nil {
-		return notTaken("this daemon does not hold the private half of the new signing key")
-	}
-	inForce := verifiersOf(l.keys.Load().inForce())
-	same := func(k note.Verifier) bool { return audit.IsMLDSA(k) == audit.IsMLDSA(key) }
-	if !slices.ContainsFunc(inForce, same) {
-		return nil // the first key of ML-DSA-44: a witness that does not know it goes on with that of Ed25519
-	}
-	signers := l.signersFor(append(slices.DeleteFunc(inForce, same), key)) // a witness may ask for both algorithms
-	if slices.Contains(signers, nil) {
-		return notTaken("this daemon does not hold the private half of the other signing key in force: start it with the " +
-			"file of that key among signing_keys")
-	}
-	head := l.Head()
-	policy := l.witnesses.policies.shown.Load().at(head.Size)
-	if !policy.Asks() {
-		return nil
-	}
-	head, err = signHead(head.Size, head.Root, signers...)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, gateway.Timeout)
-	defer cancel()
-	unaware := make([]string, len(policy.Witnesses))
-	var group sync.WaitGroup
-	for i, one := range policy.Witnesses {
-		group.Go(func() {
-			asked, err := l.reachWitness([]audit.Witness{one})
-			if err == nil {
-				_, err = asked.AddCheckpoint(ctx, 0, nil, head.Checkpoint)
-			}
-			if errors.Is(err, gateway.ErrRefused) && !errors.Is(err, gateway.ErrContradicts) {
-				unaware[i] = one.Name
-			}
-		})
-	}
-	group.Wait()
-	unaware = slices.DeleteFunc(unaware, func(name string) bool { return name == "" })
-	if len(unaware) > 0 {
-		return notTaken("these witnesses do not know the new signing key, or not the other one in force: %s",
-			strings.Join(unaware, ", "))
-	}
-	return nil
+	return keys, nil
 }
 
 // rotates reports whether the proposal changes the signing key.
@@ -235,13 +148,31 @@ func (l *Ledger) checkRotation(p *Proposal) error {
 	}
 	key, err := audit.Verifier(l.cfg.Info.Origin, k.Public)
 	if err != nil {
-		return &audit.Illegal{Code: audit.RuleKey, Detail: err.Error()}
+		return notTaken("%s", err)
 	}
 	if l.signer(key) == nil {
-		return &audit.Illegal{Code: audit.RuleKey,
-			Detail: "this daemon does not hold the private half of the new signing key"}
+		return notTaken("this daemon does not hold the private half of the new signing key")
 	}
 	return nil
+}
+
+// sign signs the head of a draft: with the keys in force before it, and if the draft
+// brings another one with that one, too. A checkpoint that begins a key is checked
+// before it leaves: nobody could go on from a wrong one.
+func (l *Ledger) sign(d *draft, size uint64, root tlog.Hash) (Head, error) {
+	now := verifiersOf(l.keys.Load().inForce())
+	if !d.requests[0].rotates() {
+		return signHead(size, root, l.signersFor(now)...)
+	}
+	next, err := l.newestKeys()
+	if err != nil {
+		return Head{}, err
+	}
+	head, err := signHead(size, root, l.signersFor(slices.Concat(now, next))...)
+	if err != nil {
+		return Head{}, err
+	}
+	return head, handsOn(head.Checkpoint, now, next)
 }
 
 // handsOn: the keys before and after an entry signed the checkpoint.
@@ -254,71 +185,69 @@ func handsOn(signed []byte, old, next []note.Verifier) error {
 	return nil
 }
 
-// handover is a signing key's entry whose checkpoint is yet to be looked at. The
-// store is not asked for it while its rows are being read.
+// handovers are the signing keys' entries among entries that are read. The store is not asked
+// for their checkpoints while its rows are being read.
+type handovers []handover
+
 type handover struct {
-	index     uint64
-	root      tlog.Hash // of the entries up to it
-	old, next []note.Verifier
+	index uint64
+	root  tlog.Hash // of the entries up to it
 }
 
-// checkHandovers: the first checkpoint that covers a signing key's entry covers
-// nothing behind it and is signed with the key before it, too. Without that the
-// database could name any key as the ledger's.
-func (l *Ledger) checkHandovers(ctx context.Context, all []handover) error {
-	for _, h := range all {
-		head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, h.index)
-		if err != nil {
-			return fmt.Errorf("reading the checkpoint after entry %d: %w", h.index, err)
-		}
-		if err := handsOn(head.Checkpoint, h.old, h.next); err != nil {
-			return fmt.Errorf("%w: entry %d: %w", ErrFrozen, h.index, err)
-		}
-		c, err := audit.OpenCheckpoint(head.Checkpoint, h.old...)
-		if err != nil || c.Size != h.index+1 || c.Root != h.root {
-			return fmt.Errorf("%w: entry %d: the checkpoint that hands on the signing key is of another head",
-				ErrFrozen, h.index)
-		}
+// note takes an entry, the last of the leaves that follow on the tree.
+func (h *handovers) note(t *tree, e audit.Entry, leaves []tlog.Hash) error {
+	if _, genesis := e.Body.(*audit.Genesis); genesis || audit.SigningKeyOf(e) == nil {
+		return nil
 	}
-	return nil
-}
-
-// handover notes that the entry at index, the last of the leaves that follow on
-// the tree, brought a signing key.
-func (l *Ledger) handover(leaves []tlog.Hash, index uint64, old, next keyHistory) (handover, error) {
-	h := handover{index: index, old: verifiersOf(old.inForce()), next: verifiersOf(next.inForce())}
-	g, err := l.tree.extend(leaves)
-	if err == nil {
-		h.root, err = g.root()
-	}
-	return h, err
-}
-
-// historyOf makes the history of keys of a state, and checks every hand-over in it
-// as a fold does.
-func (l *Ledger) historyOf(ctx context.Context, under tlog.HashReader, genesis audit.Entry,
-	keys []audit.KeyEntry) (keyHistory, error) {
-	history, _, err := keyHistory{}.with(genesis, 0)
+	g, err := t.extend(leaves)
 	if err != nil {
-		return keyHistory{}, err
+		return err
 	}
-	var handovers []handover
-	for _, k := range keys {
-		old := history
-		var signs bool
-		history, signs, err = history.with(audit.Entry{Time: k.Time, Body: k.Key}, k.Index)
-		if err != nil {
-			return keyHistory{}, err
-		}
-		if !signs {
+	root, err := g.root()
+	*h = append(*h, handover{uint64(g.size - 1), root})
+	return err
+}
+
+// handoversOf returns those of a restored state, with roots from the tree that the state is of.
+func handoversOf(s *audit.State, under tlog.HashReader) (h handovers, err error) {
+	for _, k := range s.KeyEntries() {
+		if k.Key.Subject != audit.SubjectSigning {
 			continue
 		}
 		root, err := tlog.TreeHash(int64(k.Index+1), under)
 		if err != nil {
-			return keyHistory{}, err
+			return nil, err
 		}
-		handovers = append(handovers, handover{index: k.Index, root: root, old: verifiersOf(old.inForce()),
-			next: verifiersOf(history.inForce())})
+		h = append(h, handover{k.Index, root})
 	}
-	return history, l.checkHandovers(ctx, handovers)
+	return h, nil
+}
+
+// check: the first checkpoint that covers a signing key's entry covers nothing behind it and
+// is signed with the key before it, too. Without that the database could name any key as the
+// ledger's. The state has the entries.
+func (h handovers) check(ctx context.Context, l *Ledger, genesis audit.Entry, s *audit.State) error {
+	if len(h) == 0 {
+		return nil
+	}
+	keys, err := historyOf(genesis, s.KeyEntries())
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFrozen, err)
+	}
+	for _, one := range h {
+		head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, one.index)
+		if err != nil {
+			return fmt.Errorf("reading the checkpoint after entry %d: %w", one.index, err)
+		}
+		old := keys.at(one.index)
+		if err := handsOn(head.Checkpoint, old, keys.at(one.index+1)); err != nil {
+			return fmt.Errorf("%w: entry %d: %w", ErrFrozen, one.index, err)
+		}
+		c, err := audit.OpenCheckpoint(head.Checkpoint, old...)
+		if err != nil || c.Size != one.index+1 || c.Root != one.root {
+			return fmt.Errorf("%w: entry %d: the checkpoint that hands on the signing key is of another head",
+				ErrFrozen, one.index)
+		}
+	}
+	return nil
 }

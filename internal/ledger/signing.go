@@ -26,7 +26,7 @@ func (l *Ledger) checkSigners() error {
 		if s.Name() != l.cfg.Info.Origin {
 			return fmt.Errorf("a signing key is of %q", s.Name())
 		}
-		known = known || slices.ContainsFunc(l.history.signing,
+		known = known || slices.ContainsFunc(l.keys.Load().signing,
 			func(k signingKey) bool { return k.key.KeyHash() == s.KeyHash() })
 	}
 	if !known {
@@ -48,7 +48,7 @@ func (l *Ledger) signer(key note.Verifier) note.Signer {
 // canSign returns ErrNoKey unless the signing keys in force are here, and their holder
 // signed when it was asked last. It runs on the sequencer's goroutine, and asks nobody.
 func (l *Ledger) canSign() error {
-	for _, k := range l.history.inForce() {
+	for _, k := range l.keys.Load().inForce() {
 		if l.signer(k.key) == nil {
 			return fmt.Errorf("%w: entry %d brought %s; start this daemon with its file among signing_keys", ErrNoKey,
 				k.index, k.vkey)
@@ -74,29 +74,6 @@ func (l *Ledger) attend() {
 		}
 		l.absent.Store(why)
 	}
-}
-
-// sign signs the head of a draft: with the keys in force before it, and if the draft
-// brings another one with that one, too. A checkpoint that begins a key is checked
-// before it leaves: nobody could go on from a wrong one.
-func (l *Ledger) sign(d *draft, size uint64, root tlog.Hash) (Head, error) {
-	now := verifiersOf(l.history.inForce())
-	if !d.requests[0].rotates() {
-		return signHead(size, root, l.signersFor(now)...)
-	}
-	var next []note.Verifier
-	for _, public := range l.state.SigningKeys() {
-		key, err := audit.Verifier(l.cfg.Info.Origin, public)
-		if err != nil {
-			return Head{}, err
-		}
-		next = append(next, key)
-	}
-	head, err := signHead(size, root, l.signersFor(slices.Concat(now, next))...)
-	if err != nil {
-		return Head{}, err
-	}
-	return head, handsOn(head.Checkpoint, now, next)
 }
 
 // signersFor returns the private halves of keys, each once: those of Ed25519 first.

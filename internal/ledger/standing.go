@@ -1,10 +1,12 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"shuffled/internal/audit"
 )
@@ -129,4 +131,66 @@ func (l *Ledger) pay() {
 	if !p.starts {
 		l.alarms = nil
 	}
+}
+
+// errBegun refuses a second instance_start of this daemon: begin and recheck may both propose
+// one.
+var errBegun = errors.New("this daemon's instance_start stands")
+
+// begin waits for the first answers of the witnesses and writes this daemon's instance_start.
+// If the stored ledger contradicts what was seen, or the signing key is not available, that
+// is no error: the ledger is read, Ready says why it is not written, and recheck writes the
+// instance_start when the cause is gone.
+func (l *Ledger) begin(ctx context.Context) error {
+	l.cfg.Step("the first answers of the witnesses")
+	wait := time.NewTimer(witnessStart)
+	defer wait.Stop()
+	select {
+	case <-l.witnesses.settled:
+	case <-wait.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	var objection error
+	var start Proposal
+	if err := l.ask(ctx, func() {
+		switch {
+		case l.begun():
+			objection = errBegun // recheck was first: a doubt was gone
+		case l.phase == phaseFrozen:
+			objection = l.Ready() // recheck begins when the cause is gone
+		default:
+			objection, start = l.compare(ctx), l.announcement()
+		}
+	}); err != nil {
+		return err
+	}
+	if objection == nil {
+		l.cfg.Step("the database, which writes that this daemon starts")
+		_, objection = l.Append(ctx, start)
+	}
+	if errors.Is(objection, ErrFrozen) || errors.Is(objection, ErrNoKey) || errors.Is(objection, errBegun) {
+		return nil
+	}
+	return objection
+}
+
+// announcement is this daemon's instance_start. If there was no mark, an entry follows that
+// says who vouched for the stored head. It runs on the sequencer's goroutine.
+func (l *Ledger) announcement() Proposal {
+	start := l.cfg.Start
+	start.Kind = audit.EventInstanceStart
+	bodies := []audit.Body{&start}
+	switch l.vouched {
+	case voucherWitnesses:
+		bodies = append(bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmMarkAdopted,
+			Reason: "a quorum of witnesses cosigned the stored head"})
+	case voucherOperator:
+		if l.cfg.AdoptAct != nil {
+			bodies = append(bodies, l.cfg.AdoptAct) // which approves the next
+		}
+		bodies = append(bodies, &audit.Event{Kind: audit.EventHeadAdopted, Size: l.head.Size, Digest: l.head.Root,
+			Reason: l.cfg.AdoptHead})
+	}
+	return Proposal{Actor: audit.Daemon, Bodies: bodies, starts: true}
 }

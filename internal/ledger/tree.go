@@ -29,6 +29,28 @@ func newTree() *tree {
 	return &tree{nodes: make(map[int64]tlog.Hash), leaves: make([]tlog.Hash, recentLeaves)}
 }
 
+// edgeAt returns the tree of the first size entries, from tiles: the nodes of those
+// that are not full at that size.
+func edgeAt(under tlog.HashReader, size uint64) (*tree, error) {
+	var nodes []int64
+	for level := 0; size>>level > 0; level++ {
+		tile := size >> (level - level%tileHeight) &^ (tileWidth - 1) // first hash of the last tile's lowest row
+		for n := tile >> (level % tileHeight); n < size>>level; n++ {
+			nodes = append(nodes, tlog.StoredHashIndex(level, int64(n)))
+		}
+	}
+	hashes, err := under.ReadHashes(nodes)
+	if err != nil {
+		return nil, fmt.Errorf("reading the right edge at size %d: %w", size, err)
+	}
+	t := newTree()
+	t.size, t.known = int64(size), int64(size)
+	for i, n := range nodes {
+		t.nodes[n] = hashes[i]
+	}
+	return t, nil
+}
+
 // leaf returns the leaf hash of a recent entry.
 func (t *tree) leaf(index int64) (h tlog.Hash, ok bool) {
 	if index < t.known || index >= t.size || index < t.size-recentLeaves {

@@ -166,20 +166,15 @@ func (w *witnesses) awaitAll(r *round) {
 // due reports whether the witnesses are to be asked for head: it is above the cosigned
 // one or not confirmed yet, or somebody doubts.
 func (w *witnesses) due(head Head) bool {
-	return w.roll.doubted() || w.policies.in.Governing(head.Size).Asks() &&
+	return w.roll.doubted() || w.policies.governing(head.Size).Asks() &&
 		(head.Size > w.l.cosignedSize() || !w.confirmed.Load())
 }
 
-// open begins a round. A checkpoint that lets a waiting policy take over needs both quorums
-// here, though the old one's is enough for docs/SPEC.md section 7.3: the new one is shown
-// to be met before it governs. All that wait are asked, so that they are at the head when
-// their turn comes.
+// open begins a round. The witnesses of all policies that wait are asked as well, so that they
+// are at the head when their policy takes over.
 func (w *witnesses) open(head Head) {
-	r := &round{governing: w.policies.in.Governing(head.Size), from: w.policies.unseen(head.Size)}
-	var quorums []*audit.Policy
-	if r.governing.Asks() {
-		quorums = []*audit.Policy{r.governing, w.policies.in.Next(head.Size)}
-	}
+	r := &round{governing: w.policies.governing(head.Size), from: w.policies.unseen(head.Size)}
+	quorums := w.policies.quorums(head.Size)
 	ask, slow := w.split()
 	ask = append(ask, w.roll.doubters(slow)...) // the ledger stands still until they are heard
 	w.asking = true
