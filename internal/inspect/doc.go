@@ -2,18 +2,16 @@
 // the signed and witnessed checkpoints, that they follow the rules, and that
 // every disclosed tape gives the order committed to (docs/SPEC.md section 14).
 //
-// It goes on after a fault: all faults are found, each once. Where the evidence
-// lies is the Source's business: a bundle (Bundle), or a store's rows.
+// A fault does not end the check: all faults are found, each once. A Source says
+// where the evidence is kept: in a bundle (Bundle), or in the rows of a store.
 //
-// The work is a pipeline of goroutines, all started and awaited by Run:
+// One goroutine, that of the caller of Run, does everything that has an order. It is
+// called the fold: it cuts the ledger into chunks of 256 entries, takes them in order,
+// and owns the live state (audit.State), the tree and all counts. Workers, one for each
+// core, do the rest. They read, hash and parse chunks ahead of the fold, and behind it
+// recompute the shuffles that a chunk closed. A worker waits for nothing that was sent
+// after its own work.
 //
-//	dispatch   one; cuts the ledger into chunks of 256 entries, in order
-//	workers    one per core; read, hash and parse chunks, and recompute shuffles;
-//	           they wait for nothing that is behind them in either queue
-//	fold       one, the caller's; takes the chunks in order, owns the live state
-//	           (audit.State), the tree and all that is counted along the way
-//	collect    one; takes the results of the recomputing in order
-//
-// The queues between them are short, so that memory does not grow with the
-// ledger. Cancelling the context ends all of them.
+// The queues to the workers are short, so that memory does not grow with the ledger.
+// Run ends the workers before it returns.
 package inspect

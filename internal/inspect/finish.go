@@ -37,7 +37,6 @@ func (f *fold) compareTile(level int, index uint64, want []byte) error {
 
 // finish looks at what only the end shows, and reports.
 func (f *fold) finish(ctx context.Context) (*Report, error) {
-	f.ctx = ctx
 	f.converge()
 	f.judgeTrust()
 	f.retiredKeys()
@@ -66,7 +65,7 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	if f.opts.Progress != nil {
 		f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles, Faults: report.FaultCount})
 	}
-	return report, f.collector.out.flush()
+	return report, f.out.flush()
 }
 
 // judgeTrust asks whether what the caller trusts has anything to do with this
@@ -105,7 +104,6 @@ func (f *fold) summary() Summary {
 }
 
 func (f *fold) report() (*Report, error) {
-	c := f.collector
 	if f.levelless == "" {
 		f.witnesses.Overlap = f.trust.Policy.Overlap()
 	}
@@ -132,25 +130,14 @@ func (f *fold) report() (*Report, error) {
 		return nil, err
 	}
 	r.Tickets = f.lists.tickets
-	r.Tickets.Mixed += c.mixedTickets
 	for _, name := range slices.Sorted(maps.Keys(f.tables)) {
 		t := f.tables[name]
-		t.Tapes = c.tapes[name]
-		if t.Tapes == nil {
-			t.Tapes = make(map[string]uint64)
-		}
-		if n := c.mixed[name]; n > 0 {
-			t.Levels[LevelMixed] += n
-			if t.Levels[LevelWitnessed] -= n; t.Levels[LevelWitnessed] == 0 {
-				delete(t.Levels, LevelWitnessed)
-			}
-		}
 		t.share()
 		r.Totals.add(t)
 		r.Tables = append(r.Tables, TableCounts{name, *t})
 	}
 	r.Totals.share()
-	if r.Faults, r.FaultCodes = merge(&f.faults, &c.faults); r.Faults == nil {
+	if r.Faults, r.FaultCodes = merge(&f.faults, &f.judged); r.Faults == nil {
 		r.Faults = []Fault{}
 	}
 	r.conclude()
@@ -191,7 +178,7 @@ func (f *fold) listOpen(r *Report) error {
 		if overdue {
 			line.State = "overdue"
 		}
-		if err := f.collector.out.write(&line); err != nil {
+		if err := f.out.write(&line); err != nil {
 			return err
 		}
 		if !f.counts(l) {

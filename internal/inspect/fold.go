@@ -28,10 +28,11 @@ type fold struct {
 	witnessing
 	lists
 
-	faults    findings
-	unknown   []string
-	notes     []string
-	collector *collector // of collect until all chunks are folded
+	faults  findings
+	judged  findings // of recomputing, apart: which faults are kept must not depend on timing
+	unknown []string
+	notes   []string
+	out     *lines // nil: no file of shuffles was asked for
 }
 
 // play is what the fold knows of shuffles.

@@ -17,15 +17,15 @@ type Options struct {
 
 	Workers  int            // goroutines that read and recompute; 0: one for each core
 	Shuffles string         // file to write, with a line of JSON for each shuffle; "": none
-	Progress func(Progress) // called by one goroutine, a few times a second; nil: not
+	Progress func(Progress) // called by the goroutine of Run, a few times a second; nil: not called
 
-	// Recomputed is called by one goroutine, in order of the closes, for each closed
-	// shuffle that the figures are about and whose tape led to its deck root: with what an
-	// auditor may sign, if the ledger holds (docs/SPEC.md section 8.1). nil: not.
+	// Recomputed is called by the goroutine of Run, in the order of the closes, for each
+	// closed shuffle that the figures are about and whose tape led to its deck root. It gets
+	// what an auditor may sign if the ledger holds (docs/SPEC.md section 8.1). nil: not called.
 	Recomputed func(audit.Statement)
 
-	// Orders is called alongside Recomputed, however the shuffle ended, with the values
-	// that its tape gave, by position, before any mix; of no child. nil: not.
+	// Orders is called as Recomputed is, for each outcome, with the values that the tape of
+	// the shuffle gave, by position, before any mix. It is not called for children. nil: not called.
 	Orders func(id uint64, context *audit.Context, values []uint32)
 
 	side *side // of the audit of a pair; nil: the ledger is judged alone

@@ -426,13 +426,7 @@ func (r *Report) raise(table string, t *PairTable) {
 	raised := min(t.raised, r.Tables[i].Levels[LevelRecorded])
 	for _, c := range []*Counts{&r.Tables[i].Counts, &r.Totals} {
 		c.NeedsCoDealer -= held
-		if raised == 0 {
-			continue
-		}
-		c.Levels[LevelWitnessed] += raised
-		if c.Levels[LevelRecorded] -= raised; c.Levels[LevelRecorded] == 0 {
-			delete(c.Levels, LevelRecorded)
-		}
+		c.raise(raised, LevelRecorded, LevelWitnessed)
 	}
 }
 

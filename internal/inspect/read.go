@@ -13,8 +13,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// chunk is a run of entries on its way from dispatch through a worker, which
-// fills it, to the fold.
+// chunk is a run of entries on its way from the fold to a worker and back. The worker
+// fills it, and owns it until done is closed.
 type chunk struct {
 	n      uint64
 	first  uint64  // index of the first entry

@@ -11,8 +11,8 @@ import (
 	"shuffled/internal/disclosure"
 )
 
-// batch is what one chunk closed, on its way from the fold through a worker,
-// which owns it until done is closed, to collect.
+// batch is what one chunk closed, on its way from the fold to a worker and back. The
+// worker owns it until done is closed.
 type batch struct {
 	rounds   []mixCheck
 	closings []closing
@@ -72,7 +72,6 @@ func (w *worker) recompute(ctx context.Context, b *batch) {
 		// What was found is all that is needed from here on.
 		c.opened, c.disclosed, c.parent, c.self = audit.Opened{}, audit.Disclosed{}, nil, nil
 	}
-	close(b.done)
 }
 
 // judge recomputes one shuffle from its tape and returns its values by position,
