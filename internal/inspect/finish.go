@@ -104,13 +104,12 @@ func (f *fold) summary() Summary {
 }
 
 func (f *fold) report() (*Report, error) {
-	if f.levelless == "" {
-		f.witnesses.Overlap = f.trust.Policy.Overlap()
+	r := f.newReport()
+	if r.Witnesses = f.witnesses; f.levelless == "" {
+		r.Witnesses.Overlap = f.trust.Policy.Overlap()
 	}
-	r := &Report{Format: ReportFormat, Origin: f.newest.Origin, Size: f.size, Pinned: len(f.trust.Keys) > 0,
-		Entries: f.types, Totals: *newCounts(), Tables: []TableCounts{}, Witnesses: f.witnesses, Open: []OpenShuffle{},
-		Events: append([]EventLine{}, f.events...), Unknown: append([]string{}, f.unknown...),
-		Notes: append([]string{}, f.notes...), keys: f.keys}
+	r.Entries, r.Events, r.keys = f.types, append(r.Events, f.events...), f.keys
+	r.Unknown, r.Notes = append(r.Unknown, f.unknown...), append(r.Notes, f.notes...)
 	if g := f.state.Genesis(); g != nil {
 		r.Production, r.Revision = g.Production, g.Revision
 		r.VKey, _ = audit.VKey(g.Origin, f.state.SigningKey())
@@ -125,7 +124,7 @@ func (f *fold) report() (*Report, error) {
 	}
 	r.Dealing, r.Credentials, r.Acts = f.dealings(), f.credentials(), f.conduct.Acts
 	r.Acts.List = append([]ActLine{}, f.conduct.Acts.List...)
-	r.AdoptedHeads, r.Passed = append([]AdoptedHead{}, f.conduct.Heads...), append([]PassedCode{}, f.conduct.Passed...)
+	r.AdoptedHeads, r.Passed = append(r.AdoptedHeads, f.conduct.Heads...), append(r.Passed, f.conduct.Passed...)
 	if err := f.listOpen(r); err != nil {
 		return nil, err
 	}
@@ -137,9 +136,8 @@ func (f *fold) report() (*Report, error) {
 		r.Tables = append(r.Tables, TableCounts{name, *t})
 	}
 	r.Totals.share()
-	if r.Faults, r.FaultCodes = merge(&f.faults, &f.judged); r.Faults == nil {
-		r.Faults = []Fault{}
-	}
+	kept, count := merge(&f.faults, &f.judged)
+	r.Faults, r.FaultCodes = append(r.Faults, kept...), count
 	r.conclude()
 	return r, nil
 }
@@ -172,13 +170,11 @@ func (f *fold) listOpen(r *Report) error {
 		if level == LevelWitnessed && l.mixedForAll(o) && l.Beacon.Holds {
 			level = LevelMixed
 		}
-		line := ShuffleLine{ID: id, Table: l.Table, Serial: l.Serial, Committed: bundle.FormatTime(l.Committed),
-			CloseBy: bundle.FormatTime(o.CloseBy),
-			State:   "open", Places: o.Places, Dealt: o.Next, Level: level}
+		line := l.line(o, "open", level)
 		if overdue {
 			line.State = "overdue"
 		}
-		if err := f.out.write(&line); err != nil {
+		if err := f.out.write(line); err != nil {
 			return err
 		}
 		if !f.counts(l) {
@@ -201,12 +197,10 @@ func (f *fold) listOpen(r *Report) error {
 	return nil
 }
 
-// line is what the file of shuffles says of a closed one, except its tape.
-func (f *fold) line(l *live, outcome audit.Outcome, reason audit.Reason, index uint64, o audit.Opened,
-	level string) *ShuffleLine {
+// line is what the file of shuffles says of each shuffle.
+func (l *live) line(o audit.Opened, state, level string) *ShuffleLine {
 	return &ShuffleLine{ID: o.ID, Table: l.Table, Serial: l.Serial, Committed: bundle.FormatTime(l.Committed),
-		CloseBy: bundle.FormatTime(l.CloseBy), State: "closed", Closed: bundle.FormatTime(l.Closed), Entry: index,
-		Outcome: outcome.String(), Reason: reason.String(), Places: o.Places, Dealt: o.Next, Level: level}
+		CloseBy: bundle.FormatTime(l.CloseBy), State: state, Places: o.Places, Dealt: o.Next, Level: level}
 }
 
 func (c *Counts) share() {
@@ -262,25 +256,37 @@ func (r *Report) conclude() {
 	}
 }
 
-// Refused is the report on a ledger of which no more was looked at than these faults say.
-func Refused(faults ...Fault) *Report {
-	r := &Report{Format: ReportFormat, Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{},
+// newReport returns a report that says nothing: its lists are empty and not null.
+func newReport() *Report {
+	return &Report{Format: ReportFormat, Entries: map[string]uint64{}, Totals: *newCounts(), Tables: []TableCounts{},
 		Dealing: Dealing{Tables: []TableDealing{}}, Acts: Acts{List: []ActLine{}}, AdoptedHeads: []AdoptedHead{},
 		Passed: []PassedCode{}, Open: []OpenShuffle{}, Events: []EventLine{}, Unknown: []string{}, Notes: []string{},
 		Keys: []KeyLine{}, Tickets: Tickets{Lists: []SeenList{}}, Faults: []Fault{}, FaultCodes: map[string]uint64{},
 		Credentials: Credentials{Created: map[string]uint64{}, Revoked: map[string]uint64{},
 			Admins: []AdminCredential{}}}
+}
+
+// newReport returns a report on this ledger.
+func (r *run) newReport() *Report {
+	report := newReport()
+	report.Origin, report.Size, report.Pinned = r.newest.Origin, r.size, len(r.trust.Keys) > 0
+	return report
+}
+
+// Refused returns the report on a ledger that was not read. faults say why.
+func Refused(faults ...Fault) *Report {
+	r := newReport()
 	r.Add(faults...)
 	return r
 }
 
-// refused is the report on a ledger that could not even be begun with.
+// refused returns the report on a ledger that has no checkpoint to begin with, nil without a fault.
 func (r *run) refused(faults *findings) *Report {
 	if len(faults.Kept) == 0 {
 		return nil
 	}
-	report := Refused(faults.Kept...)
-	report.Origin, report.Size, report.Pinned = r.newest.Origin, r.size, len(r.trust.Keys) > 0
+	report := r.newReport()
+	report.Add(faults.Kept...)
 	report.Notes = []string{"nothing but the checkpoint was looked at"}
 	return report
 }

@@ -9,7 +9,6 @@ import (
 
 // hand is what both ledgers have of one order.
 type hand struct {
-	order     uint64
 	commit    *noted // of the co-dealer; nil: its ledger has none for this house at this index
 	deals     []*noted
 	closed    *noted
@@ -53,27 +52,27 @@ type noted struct {
 
 func (n *noted) deal() *audit.Deal      { return n.Body.(*audit.Deal) }
 func (n *noted) start() *audit.Commit   { return n.Body.(*audit.Commit) }
-func (n *noted) foreign() audit.Foreign { return audit.Foreign{Index: n.index, Leaf: n.leaf} }
+func (n *noted) foreign() audit.Foreign { return audit.Foreign{Index: n.Index, Leaf: n.Leaf} }
 
 // take puts a record where it belongs. Those of one ledger come in the order of its entries.
 func (h *hand) take(r pairRecord) error {
-	switch r.kind {
+	switch r.Kind {
 	case recordValues:
 		for b := r.body; len(b) > 0; b = b[4:] {
 			h.values = append(h.values, binary.BigEndian.Uint32(b))
 		}
 		return nil
 	case recordSeen + sideHouse, recordSeen + sideCoDealer:
-		h.seen[r.kind-recordSeen][r.index] = r.second
+		h.seen[r.Kind-recordSeen][r.Index] = r.Second
 		return nil
 	}
 	e, err := audit.ParseEntry(r.body)
 	if err != nil {
-		return fmt.Errorf("reading entry %d from a work file: %w", r.index, err)
+		return fmt.Errorf("reading entry %d from a work file: %w", r.Index, err)
 	}
 	n := &noted{pairRecord: r, Entry: e}
-	h.illegal[r.kind] = h.illegal[r.kind] || !r.legal
-	if r.kind == recordHouse {
+	h.illegal[r.Kind] = h.illegal[r.Kind] || !r.Legal
+	if r.Kind == recordHouse {
 		h.play(n)
 		return nil
 	}
@@ -111,7 +110,7 @@ func (h *hand) play(n *noted) {
 				x.naming[b.Deal] = len(x.deals)
 			}
 		}
-		x.deals, x.leaves[n.leaf] = append(x.deals, n), n
+		x.deals, x.leaves[n.Leaf] = append(x.deals, n), n
 	case *audit.Close:
 		x.closed = n
 	}
@@ -124,19 +123,19 @@ func (h *hand) find() {
 	h.excused = map[[32]byte]bool{}
 	for _, d := range h.deals {
 		h.there[d.foreign()] = true
-		if asked := d.deal().Asked; asked != nil && !d.legal {
+		if asked := d.deal().Asked; asked != nil && !d.Legal {
 			h.excused[asked.After] = true
 		}
 	}
 	for _, x := range h.house {
 		for named, number := range x.naming {
 			if before := x.before(number); before != nil && !h.there[named] {
-				h.excused[before.leaf] = true
+				h.excused[before.Leaf] = true
 			}
 		}
 		if before := x.before(len(x.deals)); x.closed != nil && before != nil {
 			if named := x.closed.Body.(*audit.Close).Unplayed(); named != nil && !h.there[named.Deal] {
-				h.excused[before.leaf] = true
+				h.excused[before.Leaf] = true
 			}
 		}
 	}
@@ -144,7 +143,7 @@ func (h *hand) find() {
 
 func (h *hand) of(id uint64) *played {
 	for _, x := range h.house {
-		if x.commit.index == id {
+		if x.commit.Index == id {
 			return x
 		}
 	}

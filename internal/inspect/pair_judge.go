@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -28,12 +29,15 @@ func (p *pair) part(b []byte) (*tally, error) {
 	t := newTally(p)
 	hands := map[uint64]*hand{}
 	for len(b) > 0 {
-		var r pairRecord
-		r, b = next(b)
-		h := hands[r.order]
+		r, rest, err := next(b)
+		if err != nil {
+			return nil, fmt.Errorf("reading a work file: %w", err)
+		}
+		b = rest
+		h := hands[r.Order]
 		if h == nil {
-			h = &hand{order: r.order, seen: [2]map[uint64]int64{{}, {}}, later: map[[32]byte]bool{}}
-			hands[r.order] = h
+			h = &hand{seen: [2]map[uint64]int64{{}, {}}, later: map[[32]byte]bool{}}
+			hands[r.Order] = h
 		}
 		if err := h.take(r); err != nil {
 			return nil, err
@@ -48,7 +52,7 @@ func (p *pair) part(b []byte) (*tally, error) {
 // fault names what is wrong with an entry, by side.
 func (t *tally) fault(h *hand, which int, at *noted, code, format string, args ...any) {
 	h.faulty = true
-	f := fault(code, t.origins[which], format, args...).at(at.index)
+	f := fault(code, t.origins[which], format, args...).at(at.Index)
 	if which == sideHouse {
 		f = f.of(audit.ShuffleOf(at.Body))
 	}
@@ -71,7 +75,7 @@ func (t *tally) beyond(h *hand, which int, at *noted, size uint64, code string) 
 	}
 	h.unsettled = true
 	h.count(func(c *PairCounts) *uint64 { return &c.Beyond })
-	if second := h.seen[which][at.index]; second != 0 && t.sides[1-which].newest > second+beyondGrace {
+	if second := h.seen[which][at.Index]; second != 0 && t.sides[1-which].newest > second+beyondGrace {
 		t.fault(h, which, at, code, "it names %d entries of %s, and witnesses saw it at %s; that ledger has %d, which witnesses saw at %s",
 			size, t.origins[1-which], formatSecond(second), has, formatSecond(t.sides[1-which].newest))
 	}
@@ -81,9 +85,9 @@ func (t *tally) beyond(h *hand, which int, at *noted, size uint64, code string) 
 // behind names a checkpoint of the other ledger that covers an entry there which holds the hash of the checkpoint's own
 // entry, at: no tree of that ledger has been so large when at was written.
 func (t *tally) behind(h *hand, which int, at, later *noted, head audit.Head) {
-	if head.Size > later.index {
+	if head.Size > later.Index {
 		t.fault(h, which, at, forked[which], "it holds a checkpoint of %d entries of %s, and entry %d there was written later: it holds the hash of this one",
-			head.Size, t.origins[1-which], later.index)
+			head.Size, t.origins[1-which], later.Index)
 	}
 }
 
@@ -127,12 +131,12 @@ func (t *tally) orders(h *hand) {
 		planned, _ := x.commit.start().Context.CoDealer()
 		switch {
 		case h.commit == nil && t.beyond(h, sideHouse, x.commit, planned.Index+1, CodeCoDealerForked):
-		case h.commit == nil || planned.Leaf != h.commit.leaf:
+		case h.commit == nil || planned.Leaf != h.commit.Leaf:
 			t.fault(h, sideHouse, x.commit, CodeOrderCommit,
 				"entry %d of %s is no order for this ledger with the hash that the plan names", planned.Index, t.origins[1])
 		case i > 0:
 			t.fault(h, sideHouse, x.commit, CodeOrderCommit, "the commit of entry %d names the same order",
-				h.house[0].commit.index)
+				h.house[0].commit.Index)
 			if i == mostPlayed-1 && h.further > 0 {
 				t.fault(h, sideHouse, x.commit, CodeOrderCommit, "%d later commits name the same order, too", h.further)
 			}
@@ -153,7 +157,7 @@ func (t *tally) request(h *hand, d *noted) func(*PairCounts) *uint64 {
 	}
 	t.beyond(h, sideCoDealer, d, max(asked.Commit.Index+1, asked.Head.Size), CodeHouseForked)
 	x := h.of(asked.Commit.Index)
-	if x == nil || x.commit.leaf != asked.Commit.Leaf {
+	if x == nil || x.commit.Leaf != asked.Commit.Leaf {
 		if asked.Commit.Index >= t.work.sizes[sideHouse] {
 			return h.pending()
 		}
@@ -169,7 +173,7 @@ func (t *tally) request(h *hand, d *noted) func(*PairCounts) *uint64 {
 		t.fault(h, sideCoDealer, d, CodeUnasked, "%v", audit.ErrNotAsked)
 		return nil
 	}
-	if d.legal {
+	if d.Legal {
 		defer func() { h.later[asked.After] = true }()
 	}
 	if e := x.leaves[asked.After]; e != nil && e.deal().Blind != nil {
@@ -177,7 +181,7 @@ func (t *tally) request(h *hand, d *noted) func(*PairCounts) *uint64 {
 	}
 	number, dealt := x.naming[d.foreign()]
 	before := x.before(number) // of the first deal, if there is none
-	fits := before != nil && before.leaf == asked.After || !dealt && x.leaves[asked.After] != nil
+	fits := before != nil && before.Leaf == asked.After || !dealt && x.leaves[asked.After] != nil
 	switch {
 	case fits:
 	case !dealt && x.closed == nil: // the evidence may end in front of that entry
@@ -185,7 +189,7 @@ func (t *tally) request(h *hand, d *noted) func(*PairCounts) *uint64 {
 	default:
 		t.fault(h, sideCoDealer, d, CodeLookedElsewhere,
 			"the house asked for places from %d on behind an entry that is not the one before them in %s, shuffle %d",
-			d.deal().First, t.origins[0], x.commit.index)
+			d.deal().First, t.origins[0], x.commit.Index)
 		if !dealt {
 			return nil
 		}
@@ -206,11 +210,11 @@ func (t *tally) matched(h *hand, d, by *noted) func(*PairCounts) *uint64 {
 	by.matched = true
 	a, b := by.deal(), d.deal()
 	if a.First != b.First || !slices.Equal(a.Runs, b.Runs) {
-		t.fault(h, sideHouse, by, CodeOtherRuns, "the co-dealer was asked for other runs or places, in its entry %d", d.index)
+		t.fault(h, sideHouse, by, CodeOtherRuns, "the co-dealer was asked for other runs or places, in its entry %d", d.Index)
 	}
 	t.given(h, by, b, a.Blind.Values)
 	t.behind(h, sideCoDealer, d, by, b.Asked.Head)
-	from, to := h.seen[sideCoDealer][d.index], h.seen[sideHouse][by.index]
+	from, to := h.seen[sideCoDealer][d.Index], h.seen[sideHouse][by.Index]
 	if from == 0 {
 		h.unsettled = true // no witness of both saw it
 	}
@@ -244,31 +248,31 @@ func (t *tally) unmatched(h *hand, d *noted, x *played) func(*PairCounts) *uint6
 	looked := func(why string) func(*PairCounts) *uint64 {
 		t.fault(h, sideCoDealer, d, CodeLooked,
 			"the house asked for %d places from %d on of its shuffle %d and did not deal them, and %s", d.deal().Count(),
-			d.deal().First, x.commit.index, why)
+			d.deal().First, x.commit.Index, why)
 		return nil
 	}
 	asked := d.deal().Asked
 	excused := h.excused[asked.After]
 	switch {
-	case !d.legal:
+	case !d.Legal:
 		return nil
 	case h.later[asked.After] || !excused && x.closed != nil && len(h.later) > 0:
 		return looked("asked for more")
-	case !excused && asked.After != x.before(len(x.deals)).leaf:
+	case !excused && asked.After != x.before(len(x.deals)).Leaf:
 		return looked("dealt others behind the same entry")
 	case x.closed == nil:
 		if late := t.sides[sideHouse].newest*1000 - x.commit.start().CloseBy; late > t.limit {
 			t.fault(h, sideHouse, x.commit, CodeNotInTime,
-				"places were opened in entry %d of %s, and the shuffle is open %d s behind its close-by", d.index, t.origins[1],
+				"places were opened in entry %d of %s, and the shuffle is open %d s behind its close-by", d.Index, t.origins[1],
 				late/1000)
 		}
 		return h.pending()
 	}
 	c := x.closed.Body.(*audit.Close)
-	second, ended := h.seen[sideCoDealer][d.index], h.seen[sideHouse][x.closed.index]
-	line := PairLine{Table: x.commit.start().Context.Table, Shuffle: x.commit.index, Close: x.closed.index,
-		Request: d.index, Place: d.deal().First, Places: d.deal().Count(), Closed: bundle.FormatTime(x.closed.Time),
-		Daemon: x.commit.start().Instance, Restarted: x.closed.instance > x.commit.index}
+	second, ended := h.seen[sideCoDealer][d.Index], h.seen[sideHouse][x.closed.Index]
+	line := PairLine{Table: x.commit.start().Context.Table, Shuffle: x.commit.Index, Close: x.closed.Index,
+		Request: d.Index, Place: d.deal().First, Places: d.deal().Count(), Closed: bundle.FormatTime(x.closed.Time),
+		Daemon: x.commit.start().Instance, Restarted: x.closed.Instance > x.commit.Index}
 	if second != 0 {
 		line.Seen = formatSecond(second)
 	}
@@ -291,10 +295,10 @@ func (t *tally) unmatched(h *hand, d *noted, x *played) func(*PairCounts) *uint6
 		line.Kind = kindTapeLost
 	case excused:
 		return nil
-	case second != 0 && second+audit.WitnessGrace/1000 < max(x.closed.Time/1000, x.closed.second),
+	case second != 0 && second+audit.WitnessGrace/1000 < max(x.closed.Time/1000, x.closed.Second),
 		second != 0 && (ended-second)*1000 > t.limit:
 		line.Kind, h.unsettled = kindSilent, true
-	case c.Blind != nil && c.Blind.Head.Size > d.index:
+	case c.Blind != nil && c.Blind.Head.Size > d.Index:
 		line.Kind = kindUnread
 	default:
 		line.Kind = kindWithheld
@@ -329,13 +333,13 @@ func (t *tally) named(h *hand) {
 			t.fault(h, sideHouse, at, CodeOtherDeal, "entry %d names the same deal of the co-dealer, entry %d of %s", first,
 				named.Index, t.origins[1])
 		case h.there[named]:
-		case beyond && named.Index >= t.work.sizes[sideCoDealer] && (before == nil || !h.later[before.leaf]):
+		case beyond && named.Index >= t.work.sizes[sideCoDealer] && (before == nil || !h.later[before.Leaf]):
 		default: // also if the order has a legal one behind the same entry: there is one at most
 			t.fault(h, sideHouse, at, CodeCoDealerForked, "entry %d of %s is no deal of the order with the hash that it names",
 				named.Index, t.origins[1])
 		}
 		if !again {
-			by[named] = at.index
+			by[named] = at.Index
 		}
 	}
 	for _, x := range h.house {
@@ -372,7 +376,7 @@ func (t *tally) early(h *hand) {
 		asked := d.deal().Asked
 		return asked != nil && h.of(asked.Commit.Index) != nil && h.of(asked.Commit.Index).closed != nil
 	})
-	second := h.seen[sideCoDealer][h.closed.index]
+	second := h.seen[sideCoDealer][h.closed.Index]
 	switch {
 	case len(h.deals) == 0, c.Form == audit.FormNone, i >= 0:
 	case c.Follows != nil && (h.further > 0 || h.illegal[sideHouse]): // it may follow a close that is not kept
@@ -395,7 +399,7 @@ func (t *tally) hold(h *hand) {
 		return
 	}
 	closed := h.house[0].closed
-	seen := h.seen[sideHouse][closed.index]
+	seen := h.seen[sideHouse][closed.Index]
 	if seen == 0 || h.closed == nil && t.sides[sideCoDealer].newest <= seen {
 		return // no time holds the close, or the co-dealer's bundle may end in front of one more deal
 	}
@@ -407,7 +411,7 @@ func (t *tally) hold(h *hand) {
 		return
 	}
 	h.table.held++
-	if closed.witnessed {
+	if closed.Witnessed {
 		h.table.raised++
 	}
 	if dealt {

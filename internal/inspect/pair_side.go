@@ -3,7 +3,6 @@ package inspect
 import (
 	"encoding/binary"
 	"hash/maphash"
-	"sync"
 
 	"shuffled/internal/audit"
 )
@@ -45,7 +44,6 @@ type entryOf struct{ index, order uint64 }
 // pairWork are the work files of an audit of a pair: what the entries say, by order, and
 // what each ledger holds of the other's checkpoints, by size.
 type pairWork struct {
-	mu      sync.Mutex
 	seed    maphash.Seed // of the parts, so that no ledger chooses where its records go
 	records workFiles
 	claims  [2]workFiles // about the house's ledger, about the co-dealer's
@@ -63,45 +61,38 @@ const (
 
 // pairRecord is one of them.
 type pairRecord struct {
-	kind         byte
-	order, index uint64
-	leaf         [32]byte
-	second       int64 // seen: when; an entry: newest second of a witness of both in front of it
-	instance     uint64
-	legal        bool // an entry: it breaks no rule of its ledger
-	witnessed    bool // a close of the house: the level would be witnessed without a co-dealer
-	body         []byte
+	recordHead
+	body []byte
 }
 
-const pairHeader = 1 + 8 + 8 + 32 + 8 + 8 + 1 + 1 + 4
+type recordHead struct {
+	Kind         byte
+	Order, Index uint64
+	Leaf         [32]byte
+	Second       int64 // seen: when; an entry: newest second of a witness of both in front of it
+	Instance     uint64
+	Legal        bool // an entry: it breaks no rule of its ledger
+	Witnessed    bool // a close of the house: the level would be witnessed without a co-dealer
+	Body         uint32
+}
 
 func (w *pairWork) put(r pairRecord) {
-	b := make([]byte, 0, pairHeader+len(r.body))
-	b = binary.BigEndian.AppendUint64(append(b, r.kind), r.order)
-	b = append(binary.BigEndian.AppendUint64(b, r.index), r.leaf[:]...)
-	b = binary.BigEndian.AppendUint64(b, uint64(r.second))
-	b = binary.BigEndian.AppendUint64(b, r.instance)
-	for _, x := range []bool{r.legal, r.witnessed} {
-		if x {
-			b = append(b, 1)
-		} else {
-			b = append(b, 0)
-		}
+	r.Body = uint32(len(r.body))
+	b, err := binary.Append(nil, binary.BigEndian, r.recordHead)
+	if err != nil {
+		panic("inspect: a record of a pair has no encoding: " + err.Error())
 	}
-	b = append(binary.BigEndian.AppendUint32(b, uint32(len(r.body))), r.body...)
-	w.mu.Lock()
-	w.records.put(maphash.Comparable(w.seed, r.order), b)
-	w.mu.Unlock()
+	w.records.put(maphash.Comparable(w.seed, r.Order), append(b, r.body...))
 }
 
 // next takes a record off the front of a part.
-func next(b []byte) (r pairRecord, rest []byte) {
-	r = pairRecord{kind: b[0], order: binary.BigEndian.Uint64(b[1:]), index: binary.BigEndian.Uint64(b[9:]),
-		leaf: [32]byte(b[17:]), second: int64(binary.BigEndian.Uint64(b[49:])),
-		instance: binary.BigEndian.Uint64(b[57:]), legal: b[65] == 1, witnessed: b[66] == 1}
-	end := pairHeader + int(binary.BigEndian.Uint32(b[67:]))
-	r.body = b[pairHeader:end]
-	return r, b[end:]
+func next(b []byte) (r pairRecord, rest []byte, err error) {
+	n, err := binary.Decode(b, binary.BigEndian, &r.recordHead)
+	if err != nil {
+		return r, nil, err
+	}
+	r.body, rest = b[n:n+int(r.Body)], b[n+int(r.Body):]
+	return r, rest, nil
 }
 
 // commonAt returns the second at which a witness of both ledgers had cosigned a checkpoint,
@@ -124,7 +115,8 @@ func (s *side) saw(p *point) {
 	}
 	s.newest = max(s.newest, p.common)
 	for _, e := range s.waiting {
-		s.work.put(pairRecord{kind: byte(recordSeen + s.which), order: e.order, index: e.index, second: p.common})
+		s.work.put(pairRecord{recordHead: recordHead{Kind: byte(recordSeen + s.which), Order: e.order, Index: e.index,
+			Second: p.common}})
 	}
 	s.waiting = s.waiting[:0]
 }
@@ -134,8 +126,8 @@ func (f *fold) noteForPair(p *parsed, index uint64, legal bool) {
 	s, e := f.opts.side, p.e
 	id := audit.ShuffleOf(e.Body)
 	order, known := s.orders[id]
-	r := pairRecord{kind: byte(s.which), index: index, leaf: *p.leaf, second: s.newest, instance: s.instance,
-		legal: legal}
+	r := pairRecord{recordHead: recordHead{Kind: byte(s.which), Index: index, Leaf: *p.leaf, Second: s.newest,
+		Instance: s.instance, Legal: legal}}
 	switch b := e.Body.(type) {
 	case *audit.Event:
 		if b.Kind == audit.EventInstanceStart {
@@ -167,7 +159,7 @@ func (f *fold) noteForPair(p *parsed, index uint64, legal bool) {
 		}
 	case *audit.Close:
 		if l := f.live[id]; l != nil {
-			r.witnessed = f.levelless == "" && f.witnessed(l, id)
+			r.Witnessed = f.levelless == "" && f.witnessed(l, id)
 		}
 		if known && b.Blind != nil {
 			s.claim(b.Blind.Head, index)
@@ -191,7 +183,7 @@ func (f *fold) noteForPair(p *parsed, index uint64, legal bool) {
 	if r.body, err = e.Encode(); err != nil {
 		panic("inspect: an entry that was parsed has no encoding: " + err.Error())
 	}
-	r.order = order
+	r.Order = order
 	s.work.put(r)
 }
 
@@ -215,7 +207,7 @@ func (s *side) values(id uint64, context *audit.Context, values []uint32) {
 	if context.ForLedger != s.other {
 		return
 	}
-	r := pairRecord{kind: recordValues, order: id}
+	r := pairRecord{recordHead: recordHead{Kind: recordValues, Order: id}}
 	for _, v := range values {
 		r.body = binary.BigEndian.AppendUint32(r.body, v)
 	}

@@ -4,6 +4,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/bundle"
 )
 
 // live is what the fold keeps of an open shuffle alongside the state.
@@ -143,7 +144,9 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 		x.beacon = l.Beacon
 	}
 	if f.opts.Shuffles != "" {
-		x.line = f.line(l, outcome, reason, index, o, level)
+		x.line = l.line(o, "closed", level)
+		x.line.Closed, x.line.Entry = bundle.FormatTime(l.Closed), index
+		x.line.Outcome, x.line.Reason = outcome.String(), reason.String()
 	}
 	if x.counted && f.opts.Recomputed != nil && l.leaf != nil && p.leaf != nil {
 		x.stated = &audit.Statement{Origin: f.newest.Origin, ID: o.ID, Commit: *l.leaf, Disclosed: *p.leaf}
