@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+
 	"shuffled/internal/process"
 )
 
@@ -18,34 +21,26 @@ import (
 const writers = 8
 
 // directory writes the files of a bundle. A file is written under another name,
-// synced and renamed, so that under its own name it is always whole.
-//
-// put hands a file to one of the writers, which owns its bytes from then on;
-// settle waits for all of them and is called by the goroutine that puts.
+// synced and renamed, so that under its own name it is always whole. One goroutine
+// owns the directory.
 type directory struct {
 	root *os.Root
 	lock *os.File
 	temp atomic.Uint64 // numbers the files in dirNew
 
-	jobs    chan job
-	pending sync.WaitGroup // jobs that were put and not written
+	writes *errgroup.Group // files that were put since the last settle
+	failed context.Context // of writes: ends with the first failure
 
 	// keep are full files whose partial forms the published checkpoint needs: they
-	// stay until prune. Set before the first put.
+	// stay until prune. It is set before the first put.
 	keep map[string]bool
 
 	mu    sync.Mutex
-	err   error           // the first failure; guarded by mu
 	stale map[string]bool // directories to sync; guarded by mu
 }
 
-type job struct {
-	name string
-	data []byte
-}
-
-// openDirectory opens dir for one export, and makes it if need be. It refuses a
-// directory with anything in it that is not of a bundle.
+// openDirectory opens dir for one export, and makes it if it is not there. It refuses
+// a directory that holds anything else than a bundle.
 func openDirectory(dir string) (*directory, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making the directory: %w", err)
@@ -54,21 +49,25 @@ func openDirectory(dir string) (*directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the directory: %w", err)
 	}
-	d := &directory{root: root, jobs: make(chan job, writers), stale: map[string]bool{".": true}}
+	d := &directory{root: root, stale: map[string]bool{".": true}}
 	if d.lock, err = root.Open("."); err == nil {
 		err = d.prepare(dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.lock.Close(), root.Close())
 	}
-	for range writers {
-		go d.write()
-	}
+	d.begin()
 	return d, nil
 }
 
-// prepare keeps the directory to this export, and removes what one that was cut left half
-// written.
+// begin makes a group of writers.
+func (d *directory) begin() {
+	d.writes, d.failed = errgroup.WithContext(context.Background())
+	d.writes.SetLimit(writers)
+}
+
+// prepare locks the directory for this export, and removes the files that an export
+// which was cut left half written.
 func (d *directory) prepare(dir string) error {
 	if err := process.LockFile(d.lock); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("locking %s: another export writes to it: %w", dir, err)
@@ -94,31 +93,32 @@ func (d *directory) prepare(dir string) error {
 	return nil
 }
 
-// close ends the writers and the lock.
+// close waits for the writers, whose failure put or settle returned, and unlocks.
 func (d *directory) close() error {
-	d.pending.Wait()
-	close(d.jobs)
+	_ = d.writes.Wait()
 	return errors.Join(d.root.RemoveAll(dirNew), d.lock.Close(), d.root.Close())
 }
 
-// put writes a file some time before settle returns, and in no order: between two
-// puts of one name stands a settle. It returns an earlier file's failure.
+// put writes a file before settle returns. Files are written in no order: settle is
+// called between two puts of one name. data belongs to the writer from then on. put
+// returns the failure of an earlier file.
 func (d *directory) put(name string, data []byte) error {
-	d.pending.Add(1)
-	d.jobs <- job{name, data}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.err
+	d.writes.Go(func() error {
+		if err := d.write(name, data); err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
+		return nil
+	})
+	return context.Cause(d.failed)
 }
 
-// settle waits until everything that was put is on disk under its name.
+// settle waits until everything that was put is on disk under its name. After a
+// failure it returns that failure each time.
 func (d *directory) settle() error {
-	d.pending.Wait()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.err != nil {
-		return d.err
+	if err := d.writes.Wait(); err != nil {
+		return err
 	}
+	d.begin()
 	for name := range d.stale {
 		if err := d.sync(name); err != nil {
 			return fmt.Errorf("syncing the directory: %w", err)
@@ -136,7 +136,7 @@ func (d *directory) sync(name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// publish writes one file and waits for it: it changes what the bundle is.
+// publish writes one file and waits for it. The file changes what the bundle is.
 func (d *directory) publish(name string, data []byte) error {
 	if err := d.put(name, data); err != nil {
 		return err
@@ -144,40 +144,26 @@ func (d *directory) publish(name string, data []byte) error {
 	return d.settle()
 }
 
-// write is a writer. It ends when jobs is closed.
-func (d *directory) write() {
-	for j := range d.jobs {
-		if err := d.writeFile(j); err != nil {
-			d.mu.Lock()
-			if d.err == nil {
-				d.err = fmt.Errorf("writing %s: %w", j.name, err)
-			}
-			d.mu.Unlock()
-		}
-		d.pending.Done()
-	}
-}
-
-func (d *directory) writeFile(j job) error {
+func (d *directory) write(name string, data []byte) error {
 	temp := path.Join(dirNew, strconv.FormatUint(d.temp.Add(1), 10))
 	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(j.data)
+	_, err = f.Write(data)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := d.makeDir(path.Dir(j.name)); err != nil {
+	if err := d.makeDir(path.Dir(name)); err != nil {
 		return err
 	}
-	if err := d.root.Rename(temp, j.name); err != nil {
+	if err := d.root.Rename(temp, name); err != nil {
 		return err
 	}
-	if d.keep[j.name] || strings.HasSuffix(path.Dir(j.name), partialSuffix) {
+	if d.keep[name] || strings.HasSuffix(path.Dir(name), partialSuffix) {
 		return nil
 	}
-	return d.root.RemoveAll(j.name + partialSuffix) // of an export that was cut
+	return d.root.RemoveAll(name + partialSuffix) // of an export that was cut
 }
 
 // partialSuffix ends the name of the directory with a file's partial forms.

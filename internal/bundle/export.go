@@ -57,7 +57,6 @@ type export struct {
 
 	// What the bundle has. Without one, its size is 0 and the lists are empty.
 	old              audit.Checkpoint
-	oldEdge          *Edge
 	oldKeys          map[byte][]byte // the signing keys in force at its size, by type
 	cosigned, signed *list
 
@@ -80,7 +79,6 @@ func (x *export) begin(ctx context.Context) (err error) {
 	}
 	old, err := readFile(x.fsys, fileCheckpoint, audit.MaxCheckpoint)
 	if errors.Is(err, fs.ErrNotExist) {
-		x.oldEdge = new(Edge)
 		return x.lists()
 	}
 	if err == nil {
@@ -137,7 +135,9 @@ func (x *export) run(ctx context.Context, reuse bool) error {
 	if err := x.dir.settle(); err != nil {
 		return err
 	}
-	x.restart()
+	if err := x.restart(); err != nil {
+		return err
+	}
 	if reuse {
 		if err := x.found(ctx); err != nil {
 			return err
@@ -185,11 +185,9 @@ func (x *export) signedWith(keys map[byte][]byte, checkpoint []byte, size uint64
 
 // restart puts the tree back to the bundle's, at the last multiple of Width: the
 // entries after it are read again.
-func (x *export) restart() {
-	e := Edge{size: x.old.Size - x.old.Size%Width}
-	for level := 1; level < maxLevels; level++ {
-		e.tiles[level] = slices.Clone(x.oldEdge.tiles[level])
-	}
-	x.edge, x.keys, x.rotations, x.tail, x.resumed = &e, maps.Clone(x.oldKeys), nil, nil, 0
+func (x *export) restart() (err error) {
+	x.edge, err = edgeOf(x.fsys, x.old.Size-x.old.Size%Width)
+	x.keys, x.rotations, x.tail, x.resumed = maps.Clone(x.oldKeys), nil, nil, 0
 	x.seen = make(map[[32]byte]bool)
+	return err
 }

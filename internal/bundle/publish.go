@@ -31,10 +31,11 @@ func (x *export) publish(ctx context.Context) (*Result, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	for _, f := range []job{{fileManifest, manifest}, {fileCheckpoint, x.checkpoint}} {
-		if err := x.dir.publish(f.name, f.data); err != nil {
-			return nil, err
-		}
+	if err := x.dir.publish(fileManifest, manifest); err != nil {
+		return nil, err
+	}
+	if err := x.dir.publish(fileCheckpoint, x.checkpoint); err != nil {
+		return nil, err
 	}
 	missing, err := x.missing(func(*named, [32]byte) error { return nil })
 	if err != nil {

@@ -16,10 +16,7 @@ func (x *export) resume(checkpoint []byte) (err error) {
 			return err // what a later version wrote is not changed
 		}
 	}
-	if x.oldEdge, err = edgeOf(x.fsys, x.old.Size); err != nil {
-		return err
-	}
-	root, err := x.oldEdge.root()
+	root, err := (&forest{fsys: x.fsys, size: x.old.Size}).rootAt(x.old.Size)
 	if err != nil {
 		return err
 	}
