@@ -10,116 +10,74 @@ import (
 	"shuffled/internal/audit"
 )
 
-// ahead is how many chunks are read before they are hashed and written.
-const ahead = 8
-
-// chunk is what one entry bundle holds.
-type chunk struct {
-	index   uint64 // of the bundle
-	entries [][]byte
-	err     error // why there are no more
-}
-
 // found takes the full entry bundles that an export before left in the directory.
 func (x *export) found(ctx context.Context) error {
 	for x.edge.size+Width <= x.head.Size {
-		index := x.edge.size / Width
-		entries, err := readFramed(x.fsys, TilePath(LevelEntries, index, Width), Width, maxEntries)
+		name := TilePath(LevelEntries, x.edge.size/Width, Width)
+		entries, err := readFramed(x.fsys, name, Width, maxEntries)
 		if err != nil {
 			return nil // from here on the store is read
 		}
-		if err := x.take(ctx, chunk{index: index, entries: entries}); err != nil {
+		if err := x.take(ctx, entries); err != nil {
 			return err
 		}
 		// Its name may not be on disk yet.
-		if err := x.dir.makeDir(path.Dir(TilePath(LevelEntries, index, Width))); err != nil {
+		if err := x.dir.makeDir(path.Dir(name)); err != nil {
 			return err
 		}
 		x.resumed = x.edge.size - x.old.Size
-		x.progress()
 	}
 	return nil
 }
 
-// entries takes the rest from the store. A goroutine, which ends before entries
-// does, reads ahead.
+// entries takes the rest from the store, one entry bundle after the other.
 func (x *export) entries(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	chunks := make(chan chunk, ahead)
-	go x.fetch(ctx, x.edge.size, chunks)
-	defer func() {
-		cancel()
-		for range chunks {
-		}
-	}()
-	for c := range chunks {
-		if c.err != nil {
-			return c.err
-		}
-		var file []byte
-		for _, entry := range c.entries {
-			file = appendFramed(file, entry)
-		}
-		if len(c.entries) < Width {
-			x.tail = file // for the checkpoint alone
-		} else if err := x.dir.put(TilePath(LevelEntries, c.index, Width), file); err != nil {
-			return err
-		}
-		if err := x.take(ctx, c); err != nil {
-			return err
-		}
-		x.progress()
-	}
-	return nil
-}
-
-// fetch sends the entries from an index on, and closes chunks.
-func (x *export) fetch(ctx context.Context, from uint64, chunks chan<- chunk) {
-	defer close(chunks)
-	send := func(c chunk) bool {
-		select {
-		case chunks <- c:
-			return c.err == nil
-		case <-ctx.Done():
-			chunks <- chunk{err: ctx.Err()}
-			return false
-		}
-	}
-	next, c := from, chunk{index: from / Width}
-	for entry, err := range x.src.Entries(ctx, from, x.head.Size) {
-		if err == nil && len(entry) > maxEntry {
-			err = fmt.Errorf("%w: entry %d has %d bytes", ErrContradiction, next, len(entry))
-		}
+	var entries [][]byte
+	var file []byte
+	next := x.edge.size
+	for entry, err := range x.src.Entries(ctx, next, x.head.Size) {
 		if err != nil {
-			send(chunk{err: fmt.Errorf("reading entries: %w", err)})
-			return
+			return fmt.Errorf("reading entries: %w", err)
+		}
+		if len(entry) > maxEntry {
+			return fmt.Errorf("reading entries: %w: entry %d has %d bytes", ErrContradiction, next, len(entry))
 		}
 		next++
-		c.entries = append(c.entries, entry)
-		if len(c.entries) == Width {
-			if !send(c) {
-				return
-			}
-			c = chunk{index: next / Width}
+		entries, file = append(entries, entry), appendFramed(file, entry)
+		if len(entries) < Width {
+			continue
 		}
+		if err := x.dir.put(TilePath(LevelEntries, x.edge.size/Width, Width), file); err != nil {
+			return err
+		}
+		if err := x.take(ctx, entries); err != nil {
+			return err
+		}
+		entries, file = nil, nil
 	}
 	if next != x.head.Size {
-		send(chunk{err: fmt.Errorf("%w: entry %d of %d is missing", ErrContradiction, next, x.head.Size)})
-	} else if len(c.entries) > 0 {
-		send(c)
+		return fmt.Errorf("%w: entry %d of %d is missing", ErrContradiction, next, x.head.Size)
 	}
+	x.tail = file // for the checkpoint alone
+	return x.take(ctx, entries)
 }
 
-// take adds the entries of a chunk to the tree, and their full tiles to the
+// take adds the entries of one entry bundle to the tree, and their full tiles to the
 // directory.
-func (x *export) take(ctx context.Context, c chunk) error {
-	// The entries that share a file with the bundle's last ones came once more.
-	if err := x.readAll(ctx, c, x.old.Size); err != nil {
-		return err
+func (x *export) take(ctx context.Context, entries [][]byte) error {
+	for i, entry := range entries {
+		// The entries that share a file with the bundle's last ones came once more.
+		if index := x.edge.size + uint64(i); index >= x.old.Size {
+			if err := x.read(ctx, index, entry); err != nil {
+				return err
+			}
+		}
 	}
-	return x.edge.add(leavesOf(c.entries), func(level int, index uint64, data []byte) error {
+	err := x.edge.add(leavesOf(entries), func(level int, index uint64, data []byte) error {
 		return x.dir.put(TilePath(level, index, Width), data)
 	})
+	x.progress()
+	return err
 }
 
 // leavesOf returns the leaf hashes of entries.
@@ -130,18 +88,6 @@ func leavesOf(entries [][]byte) []byte {
 		leaves = append(leaves, leaf[:]...)
 	}
 	return leaves
-}
-
-// readAll reads the entries of a chunk from an index on.
-func (x *export) readAll(ctx context.Context, c chunk, from uint64) error {
-	for i, entry := range c.entries {
-		if index := c.index*Width + uint64(i); index >= from {
-			if err := x.read(ctx, index, entry); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // read takes from an entry what the other files are made of. An entry that cannot

@@ -24,6 +24,23 @@ type Manifest struct {
 	ExportedAt string `json:"exported_at"` // time of writing, like all times in UTC milliseconds
 }
 
+// Period is the time that a report was asked for. It bounds the report, never the proof.
+type Period struct {
+	From string `json:"from,omitempty"` // first instant in it; absent: the ledger's beginning
+	To   string `json:"to,omitempty"`   // first instant after it; absent: none
+}
+
+// newPeriod returns the period between two times; a zero time is no bound.
+func newPeriod(from, to time.Time) (p Period) {
+	if !from.IsZero() {
+		p.From = FormatTime(from.UnixMilli())
+	}
+	if !to.IsZero() {
+		p.To = FormatTime(to.UnixMilli())
+	}
+	return p
+}
+
 // Marshal returns the one form of m.
 func (m *Manifest) Marshal() ([]byte, error) {
 	b, err := json.Marshal(m)
