@@ -144,13 +144,10 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 
 // openedPlaces are the places of a deal that its answer opens: all that are not aside.
 func openedPlaces(deal *audit.Deal) (places []CardShown) {
-	place := deal.First
-	for _, r := range deal.Runs {
-		for end := place + r.Count; place < end; place++ {
-			if !r.Aside() {
-				places = append(places, CardShown{Place: place, Purpose: r.Purpose.String(), Recipient: r.Recipient,
-					Public: r.Public})
-			}
+	for place, r := range deal.Places() {
+		if !r.Aside() {
+			places = append(places, CardShown{Place: place, Purpose: r.Purpose.String(), Recipient: r.Recipient,
+				Public: r.Public})
 		}
 	}
 	return places
@@ -158,13 +155,10 @@ func openedPlaces(deal *audit.Deal) (places []CardShown) {
 
 // unopenedPlaces are the others.
 func unopenedPlaces(deal *audit.Deal) (places []UnopenedPlace) {
-	place := deal.First
-	for _, r := range deal.Runs {
-		for end := place + r.Count; place < end; place++ {
-			if r.Aside() {
-				places = append(places, UnopenedPlace{Place: place, Purpose: Purpose(r.Purpose.String()),
-					Recipient: &r.Recipient})
-			}
+	for place, r := range deal.Places() {
+		if r.Aside() {
+			places = append(places, UnopenedPlace{Place: place, Purpose: Purpose(r.Purpose.String()),
+				Recipient: &r.Recipient})
 		}
 	}
 	return places

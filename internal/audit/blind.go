@@ -88,16 +88,6 @@ func (b *Blind) fields(k *coder) {
 	list(k, n, &b.Values, func(v, _ *uint32) { k.u32("value", v) })
 }
 
-// Opens returns how many places of the runs are opened to the one who deals them.
-func Opens(runs []Run) (n int) {
-	for _, r := range runs {
-		if !r.Aside() {
-			n += r.Count
-		}
-	}
-	return n
-}
-
 // Limits of a game's history.
 const (
 	MaxHistory      = 65_536

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"iter"
 
 	"shuffled/internal/shuffle"
 )
@@ -34,6 +35,31 @@ func (d *Deal) Count() (n int) {
 		n += r.Count
 	}
 	return n
+}
+
+// Places yields the places of the deal in order, each with its run.
+func (d *Deal) Places() iter.Seq2[int, Run] {
+	return func(yield func(int, Run) bool) {
+		place := d.First
+		for _, r := range d.Runs {
+			for range r.Count {
+				if !yield(place, r) {
+					return
+				}
+				place++
+			}
+		}
+	}
+}
+
+// Opens returns the places of the deal that are opened to the identity that deals them: all that are not aside.
+func (d *Deal) Opens() (places []int) {
+	for place, r := range d.Places() {
+		if !r.Aside() {
+			places = append(places, place)
+		}
+	}
+	return places
 }
 
 // Type returns TypeDeal.

@@ -76,11 +76,19 @@ func (e Entry) Encode() ([]byte, error) {
 
 func (e Entry) write() *coder {
 	k := &coder{writing: true, b: append(make([]byte, 0, 512), version, uint8(e.Body.Type()))}
+	e.fields(k)
+	return k
+}
+
+// fields goes through the entry behind its type. A reserved word stands in both names of a header or in none.
+func (e *Entry) fields(k *coder) {
 	k.time("time", &e.Time)
 	k.name("identity", &e.Actor.Identity)
 	k.name("credential", &e.Actor.Credential)
+	if a := e.Actor; a.Identity != a.Credential && (a.Reserved() || reserved(a.Credential)) {
+		k.fail("credential", "daemon and operator stand in both names of a header or in none")
+	}
 	e.Body.fields(k)
-	return k
 }
 
 // ParseEntry reads the encoding of an entry. It returns an ErrUnknown for a
@@ -107,38 +115,11 @@ func ParseEntryCodes(b []byte) (Entry, []Code, error) {
 		return Entry{}, nil, k.err
 	}
 	e := Entry{Body: newBody(Type(t))}
-	k.time("time", &e.Time)
-	e.Actor = k.actor()
-	e.Body.fields(k)
+	e.fields(k)
 	if err := k.end(Type(t).String()); err != nil {
 		return Entry{}, nil, err
 	}
 	return e, k.passed, nil
-}
-
-// actor reads the header's names. A reserved word stands in both or in none.
-func (k *coder) actor() Actor {
-	both := k.b
-	identity := k.checkedName("identity")
-	credential := k.checkedName("credential")
-	if k.err != nil {
-		return Actor{}
-	}
-	names := string(both[:len(both)-len(k.b)]) // in one allocation: every entry has them
-	a := Actor{Identity: names[1 : 1+len(identity)], Credential: names[len(names)-len(credential):]}
-	if a.Identity != a.Credential && (a.Reserved() || reserved(a.Credential)) {
-		k.fail("credential", "daemon and operator stand in both names of a header or in none")
-	}
-	return a
-}
-
-// checkedName reads a name and returns its bytes in the encoding.
-func (k *coder) checkedName(field string) []byte {
-	b := k.next(field, k.count8(field, 0))
-	if err := CheckName(string(b)); err != nil {
-		k.fail(field, err.Error())
-	}
-	return b
 }
 
 func newBody(t Type) Body {

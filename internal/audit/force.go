@@ -10,81 +10,58 @@ package audit
 // Everything applied so far is final, as after Commit. Force takes any entry in
 // any state, and a legal one as Apply does.
 func (s *State) Force(e Entry) {
-	index := s.size
+	index, expected := s.size, s.pair
 	s.faulty = true
-	expected := s.pair
 	if expected != nil && !expected.takes(e) {
 		expected = nil // it is over
 	}
 	s.size, s.pair = index+1, nil
 	if e.Body != nil {
+		s.time = e.Time
 		s.spend(e)
 	}
 	s.persons.approved = nil
-	if e.Body != nil {
-		s.time = e.Time
-		s.force(e, index, expected)
-	}
-	s.Commit()
-}
-
-func (s *State) force(e Entry, index uint64, expected *pair) {
-	if g, ok := e.Body.(*Genesis); ok && s.genesis == nil {
-		s.applyGenesis(g)
-		s.persons.genesis = e.hash()
-	}
-	if s.genesis == nil {
-		return // there is no ledger yet that anything could change
+	if s.hasEffect(e.Body) {
+		s.take(e, index, expected)
 	}
 	switch b := e.Body.(type) {
 	case *Commit:
-		s.applyCommit(b, index, e)
 		if s.pair != nil {
 			if _, err := s.running(s.pair.shuffle); err != nil || s.pair.shuffle == index {
 				s.pair = nil // the parent cannot be closed, or is the child itself
 			}
 		}
-	case *Mix:
-		if o, err := s.running(b.Shuffle); err == nil && o.planned {
-			s.keep(o)
-			o.mixed = true
-		}
-	case *Deal:
-		if o, err := s.running(b.Shuffle); err == nil {
-			s.dealTo(o, b)
-		}
 	case *Close:
-		if _, err := s.running(b.Shuffle); err == nil {
-			s.applyClose(b, expected, e.Actor)
-			if b.Outcome == OutcomeContinued {
-				s.pair = nil // disclosures follow the end of its chain, which is in a child
-			}
-		}
-	case *Key:
-		if s.matters(b) {
-			s.applyKey(b, index, e.Time)
-		}
-	case *Event:
-		s.applyEvent(b, index, e.Time)
-	case *Reveal:
-		if s.open.has(b.Shuffle) {
-			s.applyReveal(b)
-		}
-	case *Takeover:
-		if _, err := s.running(b.Shuffle); err == nil {
-			s.applyTakeover(b, e.Actor)
-		}
-	case *DisclosureEntry:
-		if o, ok := s.open.find(b.Shuffle); ok && o.stage == due {
-			s.applyDisclosure(b, expected)
-		}
-	case *ActEntry:
-		s.applyAct(b, index, e.Time)
-	case *Credential:
-		if s.counts(b) {
-			s.applyCredential(b, index, e.Time)
+		if b.Outcome == OutcomeContinued {
+			s.pair = nil // disclosures follow the end of its chain, which is in a child
 		}
 	}
+	s.Commit()
+}
+
+// hasEffect reports whether the body of an entry that breaks a rule changes anything, apart from the
+// time and the number of entries. Before a genesis there is no ledger that anything could change.
+func (s *State) hasEffect(b Body) bool {
+	if _, genesis := b.(*Genesis); genesis || s.genesis == nil {
+		return genesis && s.genesis == nil
+	}
+	o, open := s.open.find(ShuffleOf(b))
+	running := open && o.stage == playing
+	switch b := b.(type) {
+	case *Mix:
+		return running && o.planned
+	case *Deal, *Close, *Takeover:
+		return running
+	case *Reveal:
+		return open
+	case *DisclosureEntry:
+		return open && o.stage == due
+	case *Key:
+		return s.matters(b)
+	case *Credential:
+		return s.counts(b)
+	}
+	return b != nil
 }
 
 // counts reports whether a credential's entry that breaks a rule changes anything: not

@@ -38,8 +38,8 @@ func fold(t interface{ Fatalf(string, ...any) }, entries model) *State {
 }
 
 var stateOptions = cmp.Options{
-	cmp.AllowUnexported(State{}, Switch{}, table{}, heldOpen{}, open{}, chained{}, terms{}, keys{}, standing{},
-		disclosure{}, pair{}, holders{}, Holder{}, persons{}, approval{}, WaitingAct{}),
+	cmp.AllowUnexported(State{}, restored{}, Switch{}, table{}, heldOpen{}, open{}, chained{}, terms{}, keys{},
+		standing{}, disclosure{}, pair{}, holders{}, Holder{}, persons{}, approval{}, WaitingAct{}),
 	cmpopts.IgnoreFields(holders{}, "numbers", "identities", "changes"),
 	cmpopts.IgnoreFields(State{}, "undo", "scratch"), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b [32]byte) bool { return a == b }),

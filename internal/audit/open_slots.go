@@ -256,14 +256,28 @@ func (s *openShuffles) atTable(t *table) iter.Seq[opened] {
 	}
 }
 
-// remove takes out the open shuffle of an id, and returns what insert puts back.
-func (s *openShuffles) remove(id uint64) opened {
+// change returns an open shuffle to be changed. Rollback puts it back as it was, be it open or not by then.
+func (s *State) change(id uint64) opened {
+	o, _ := s.open.find(id)
+	s.keep(o)
+	slot := *o.open
+	before := o
+	before.open = &slot
+	s.push(func() {
+		if s.open.has(id) {
+			s.open.remove(id)
+		}
+		s.open.insert(before)
+	})
+	return o
+}
+
+// remove takes out the open shuffle of an id.
+func (s *openShuffles) remove(id uint64) {
 	slot := s.slots[id]
 	held := s.at(slot)
-	was := *held.open
-	removed := opened{open: &was, terms: held.terms, long: held.long, shown: held.shown, given: held.given}
-	s.terms.release(was.terms, held.encoded)
-	s.shown.release(was.shownNumber, string(held.shown))
+	s.terms.release(held.open.terms, held.encoded)
+	s.shown.release(held.shownNumber, string(held.shown))
 	s.unlink(held)
 	*held.open = open{}
 	s.free = append(s.free, slot)
@@ -273,7 +287,6 @@ func (s *openShuffles) remove(id uint64) opened {
 	if len(s.slots) == 0 && len(s.chunks) > 1 {
 		*s = newOpenShuffles() // a map never shrinks by itself
 	}
-	return removed
 }
 
 // appendBody appends the body of the commit.

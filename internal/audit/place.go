@@ -60,13 +60,9 @@ func (o *Order) Give(d *Deal) {
 	if o.given == nil {
 		o.given = make(map[int]uint32)
 	}
-	at, place := 0, d.First
-	for _, r := range d.Runs {
-		for end := place + r.Count; place < end; place++ {
-			if !r.Aside() && at < len(d.Blind.Values) {
-				o.given[place] = d.Blind.Values[at]
-				at++
-			}
+	for i, place := range d.Opens() {
+		if i < len(d.Blind.Values) {
+			o.given[place] = d.Blind.Values[i]
 		}
 	}
 }

@@ -136,9 +136,7 @@ func (s *State) applyEvent(e *Event, index uint64, now int64) {
 		delete(s.killed, e.kill())
 		s.push(func() { s.killed[e.kill()] = true })
 	case EventLatchSet, EventLatchClear:
-		latched := s.latched
 		s.latched = e.Kind == EventLatchSet
-		s.push(func() { s.latched = latched })
 	case EventHeadAdopted:
 		s.adopt(now)
 	}
@@ -155,10 +153,12 @@ func (s *State) table(name string) *table {
 	return t
 }
 
-// unwait takes a shuffle from those of the table that were not dealt from; most
+// begun takes a shuffle from those of its table that were not dealt from; most
 // often it is the first. The slice that was stays as it is, to be put back.
-func (t *table) unwait(id uint64) {
-	switch i, found := slices.BinarySearch(t.waiting, id); {
+func (s *State) begun(o opened) {
+	t, before := o.table, o.table.waiting
+	s.push(func() { t.waiting = before })
+	switch i, found := slices.BinarySearch(t.waiting, o.id); {
 	case !found:
 	case i == 0:
 		t.waiting = t.waiting[1:]

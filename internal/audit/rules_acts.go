@@ -8,7 +8,7 @@ import (
 )
 
 // persons are the administrators of a ledger and what they approved. The maps and slices
-// in it are never changed in place, so that a copy of the struct takes a change back.
+// in it are never changed in place: a copy of the struct (restored) takes a change back.
 type persons struct {
 	genesis  [32]byte          // SHA-256 of the genesis entry
 	inForce  map[string][]byte // key by name
@@ -102,10 +102,9 @@ func (s *State) checkAdministrator(k *Key) error {
 }
 
 func (s *State) applyAdministrator(k *Key) {
-	before := s.persons
-	s.push(func() { s.persons = before })
-	s.persons.inForce, s.persons.stood = maps.Clone(before.inForce), maps.Clone(before.stood)
-	s.persons.put(Administrator{k.Name, k.Public}, k.Admin)
+	p := &s.persons
+	p.inForce, p.stood = maps.Clone(p.inForce), maps.Clone(p.stood)
+	p.put(Administrator{k.Name, k.Public}, k.Admin)
 }
 
 // put changes maps that no copy shares.
@@ -177,13 +176,11 @@ func verifyEd25519(public, message, signature []byte) bool {
 }
 
 func (s *State) applyAct(a *ActEntry, index uint64, now int64) {
-	before := s.persons
-	s.push(func() { s.persons = before })
 	p := &s.persons
 	p.newest = index
 	switch {
 	case a.Act == ActCancel:
-		s.unwait(s.waitingDigest(a.Digest, now))
+		p.unwait(s.waitingDigest(a.Digest, now))
 	case s.waits(a):
 		if now < a.Expires { // one that Force put in may have lapsed
 			p.waiting = append(slices.Clip(p.waiting), WaitingAct{Act: a.Act, Digest: a.Digest, Index: index,
@@ -214,26 +211,21 @@ func (s *State) checkApproved(e Entry) error {
 // spend ends what approved the entry e, and the acts that lapsed before it.
 func (s *State) spend(e Entry) {
 	p := &s.persons
-	if p.approved == nil && len(p.waiting) == 0 {
-		return
-	}
-	before := *p
-	s.push(func() { s.persons = before })
 	p.lapse(e.Time)
 	if p.approved != nil {
 		p.approved = nil
-	} else if act, ok := ActFor(e.Body); ok && s.NeedsTwo(act) {
-		s.unwait(s.waitingFor(approval{act, Approved(e.Actor.Identity, e.Body)}, e.Time))
+	} else if act, ok := ActFor(e.Body); ok && len(p.waiting) > 0 && s.NeedsTwo(act) {
+		p.unwait(s.waitingFor(approval{act, Approved(e.Actor.Identity, e.Body)}, e.Time))
 	}
 }
 
 // adopt ends what a database may have brought back: every credential, and every act that
 // waits.
 func (s *State) adopt(now int64) {
-	before, known := s.persons, s.holders.known
+	known := s.holders.known
 	s.holders.changes++
 	s.push(func() {
-		s.persons, s.holders.known = before, known
+		s.holders.known = known
 		s.holders.changes++
 	})
 	s.persons.waiting = nil

@@ -179,21 +179,14 @@ func checkAsking(o opened, d *Deal) error {
 
 // checkGiven: one value for each place that is not aside, in its range; of cards none twice.
 func checkGiven(o opened, d *Deal) error {
-	values := d.Blind.Values
-	if len(values) != Opens(d.Runs) {
-		return illegal(RuleCoDealer, "%d values of the co-dealer for %d places", len(values), Opens(d.Runs))
+	values, places := d.Blind.Values, d.Opens()
+	if len(values) != len(places) {
+		return illegal(RuleCoDealer, "%d values of the co-dealer for %d places", len(values), len(places))
 	}
 	c := o.commit().Context
-	at, place := 0, d.First
-	for _, r := range d.Runs {
-		for end := place + r.Count; place < end; place++ {
-			if r.Aside() {
-				continue
-			}
-			if err := MayGive(c, place, values[at], o.given, values[:at]); err != nil {
-				return illegal(RuleCoDealer, "%v", err)
-			}
-			at++
+	for i, place := range places {
+		if err := MayGive(c, place, values[i], o.given, values[:i]); err != nil {
+			return illegal(RuleCoDealer, "%v", err)
 		}
 	}
 	return nil
@@ -272,13 +265,7 @@ func (s *State) give(o opened, d *Deal) {
 			given = append(given, v)
 		}
 	}
-	s.open.give(o.id, given)
-}
-
-func (s *openShuffles) give(id uint64, values []uint32) {
-	if values == nil {
-		delete(s.given, id)
-		return
+	if given != nil {
+		s.open.given[o.id] = given
 	}
-	s.given[id] = values
 }

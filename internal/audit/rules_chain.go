@@ -29,24 +29,10 @@ func (s *State) Ancestors(id uint64) (ids []uint64) {
 	return ids
 }
 
-// chain changes where an open shuffle stands in its chain.
-func (s *State) chain(id uint64, change func(*chained)) {
-	o, _ := s.open.find(id)
-	s.keep(o)
-	before := o.chained
-	s.push(func() {
-		o, _ := s.open.find(id) // not in the same slot, if it was closed and put back
-		o.chained = before
-	})
-	change(&o.chained)
-}
-
 // share gives the ancestors of an open shuffle its close-by and owner.
-func (s *State) share(id uint64) {
-	o, _ := s.open.find(id)
-	from := o.chained
-	for _, ancestor := range s.Ancestors(id) {
-		s.chain(ancestor, func(c *chained) { c.share(from) })
+func (s *State) share(o opened) {
+	for _, id := range s.Ancestors(o.id) {
+		s.change(id).share(o.chained)
 	}
 }
 
@@ -57,12 +43,12 @@ func (s *State) elsewhere(o opened) bool { return s.holders.supposed && o.stage 
 // link makes an open shuffle the parent of its child. Of a child in another file nothing is
 // known.
 func (s *State) link(parent, child uint64) {
-	o, _ := s.open.find(parent)
-	above := o.chained
-	s.chain(parent, func(c *chained) { c.stage = continued })
+	above := s.change(parent)
+	above.stage = continued
 	if s.open.has(child) {
-		s.chain(child, func(c *chained) { c.latest, c.depth = above.latest, above.depth+1 })
-		s.share(child)
+		o := s.change(child)
+		o.latest, o.depth = above.latest, above.depth+1
+		s.share(o)
 	}
 }
 
@@ -70,7 +56,7 @@ func (s *State) link(parent, child uint64) {
 func (s *State) unchain(id uint64, by Actor) {
 	ancestors := s.Ancestors(id)
 	for _, ancestor := range ancestors {
-		s.chain(ancestor, func(c *chained) { c.stage = due })
+		s.change(ancestor).stage = due
 	}
 	if len(ancestors) > 0 {
 		s.pair = &pair{disclose: ancestors, by: by.Identity}
@@ -94,8 +80,6 @@ func (s *State) applyDisclosure(d *DisclosureEntry, expected *pair) {
 
 // end takes out a shuffle that ends.
 func (s *State) end(id uint64) {
-	o, _ := s.open.find(id)
-	s.keep(o)
-	o = s.open.remove(id)
-	s.push(func() { s.open.insert(o) })
+	s.change(id)
+	s.open.remove(id)
 }

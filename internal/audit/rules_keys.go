@@ -88,13 +88,10 @@ func (s *State) DisclosureKey() (index uint64, public []byte, at int64, usable b
 func (s *State) sealable() bool { return s.keys.disclosure.index != 0 && !s.keys.disclosure.stale }
 
 func (s *State) applyGenesis(g *Genesis) {
-	s.push(func() {
-		s.genesis, s.keys, s.persons = nil, NewState().keys, persons{}
-	})
 	s.genesis = g
 	s.persons.begin(g)
-	s.keys.signing, s.keys.policy = g.SigningKey, g.Policy
-	s.keys.known[KeyID(g.SigningKey)] = standing{subject: SubjectSigning}
+	s.keys = keys{signing: g.SigningKey, policy: g.Policy, auditors: make(map[[32]byte][]byte),
+		known: map[[32]byte]standing{KeyID(g.SigningKey): {subject: SubjectSigning}}}
 	for _, k := range g.AuditorKeys {
 		s.keys.known[KeyID(k)] = standing{subject: SubjectAuditor}
 		s.keys.auditors[KeyID(k)] = k
@@ -297,8 +294,6 @@ func (s *State) checkRetirement(k *Key) error {
 }
 
 func (s *State) applyKey(k *Key, index uint64, now int64) {
-	before := s.keys
-	s.push(func() { s.keys = before })
 	kept := *k
 	kept.Wraps = nil
 	s.keys.entries = append(s.keys.entries, KeyEntry{index, now, &kept})
@@ -325,8 +320,6 @@ func (s *State) applyKey(k *Key, index uint64, now int64) {
 	case SubjectAdministrator:
 		s.applyAdministrator(k)
 	case SubjectTwoPersons:
-		before := s.persons
-		s.push(func() { s.persons = before })
 		s.persons.acts, s.persons.delay = k.Acts, k.Delay
 	}
 }
@@ -342,10 +335,10 @@ func (s *State) applyRetirement(k *Key) {
 }
 
 func (s *State) know(id [32]byte, now standing) {
-	before, known := s.keys.known[id]
+	before, ok := s.keys.known[id]
 	s.keys.known[id] = now
 	s.push(func() {
-		if s.keys.known[id] = before; !known {
+		if s.keys.known[id] = before; !ok {
 			delete(s.keys.known, id)
 		}
 	})

@@ -66,14 +66,8 @@ func (s *State) checkTakeover(t *Takeover, by Actor) error {
 }
 
 func (s *State) applyTakeover(t *Takeover, by Actor) {
-	o, _ := s.open.find(t.Shuffle)
-	s.keep(o)
-	takeovers := o.takeovers
-	s.push(func() {
-		o, _ := s.open.find(t.Shuffle)
-		o.takeovers = takeovers
-	})
+	o := s.change(t.Shuffle)
 	o.takeovers = min(o.takeovers, MaxTakeovers-1) + 1
-	s.chain(t.Shuffle, func(c *chained) { c.owner, c.extent = s.identity(by), t.Extent })
-	s.share(t.Shuffle)
+	o.owner, o.extent = s.identity(by), t.Extent
+	s.share(o)
 }

@@ -179,16 +179,7 @@ func (s *State) checkCheckpoint(id, size uint64) error {
 	return nil
 }
 
-func (s *State) applyMix(m *Mix) {
-	s.setMixed(m.Shuffle, true)
-	s.push(func() { s.setMixed(m.Shuffle, false) })
-}
-
-func (s *State) setMixed(id uint64, mixed bool) {
-	o, _ := s.open.find(id)
-	s.keep(o)
-	o.mixed = mixed
-}
+func (s *State) applyMix(m *Mix) { s.change(m.Shuffle).mixed = true }
 
 func (s *State) checkDeal(d *Deal, e Entry) error {
 	o, err := s.dealable(d, e)
@@ -225,26 +216,14 @@ func (s *State) dealable(d *Deal, e Entry) (o opened, err error) {
 	return o, nil
 }
 
+// applyDeal makes the place after the deal the next one, at most m and never back.
 func (s *State) applyDeal(d *Deal) {
-	o, _ := s.open.find(d.Shuffle)
-	s.dealTo(o, d)
-}
-
-// dealTo makes the place after the deal the next of o, at most m and never back.
-func (s *State) dealTo(o opened, d *Deal) {
-	s.keep(o)
-	before, shown, waiting, given := o.next, o.shown, o.table.waiting, o.given
-	s.push(func() {
-		o, _ := s.open.find(d.Shuffle) // not in the same slot, if it was closed and put back
-		o.next, o.table.waiting = before, waiting
-		s.open.show(o, shown)
-		s.open.give(o.id, given)
-	})
+	o := s.change(d.Shuffle)
 	s.give(o, d)
 	next := min(o.m, max(int(o.next), d.First+d.Count()))
-	s.open.show(o, shown.dealt(int(o.next), next, d))
+	s.open.show(o, o.shown.dealt(int(o.next), next, d))
 	o.next = uint16(next)
-	o.table.unwait(d.Shuffle)
+	s.begun(o)
 	if d.Final {
 		s.pair = &pair{shuffle: d.Shuffle}
 	}
@@ -286,14 +265,8 @@ func (s *State) checkReveal(r *Reveal, e Entry) error {
 }
 
 func (s *State) applyReveal(r *Reveal) {
-	o, _ := s.open.find(r.Shuffle)
-	s.keep(o)
-	shown := o.shown
-	s.push(func() {
-		o, _ := s.open.find(r.Shuffle)
-		s.open.show(o, shown)
-	})
-	s.open.show(o, shown.revealed(int(o.next), r.Places))
+	o := s.change(r.Shuffle)
+	s.open.show(o, o.shown.revealed(int(o.next), r.Places))
 	if r.Final {
 		s.pair = &pair{shuffle: r.Shuffle, revealed: true}
 	}
@@ -349,9 +322,7 @@ func (s *State) checkDisclosed(d Disclosed) error {
 // applyClose ends the shuffle, or where expected is the pair of a child, continues it.
 func (s *State) applyClose(c *Close, expected *pair, by Actor) {
 	o, _ := s.open.find(c.Shuffle)
-	t, waiting := o.table, o.table.waiting
-	s.push(func() { t.waiting = waiting })
-	t.unwait(c.Shuffle)
+	s.begun(o)
 	if c.Outcome == OutcomeContinued && expected != nil && expected.continued && expected.shuffle == c.Shuffle {
 		s.link(c.Shuffle, expected.child)
 		return

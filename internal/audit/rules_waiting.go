@@ -77,10 +77,9 @@ func (s *State) waitingDigest(digest [32]byte, now int64) int {
 }
 
 // unwait takes the act at a place from those that wait, if there is one.
-func (s *State) unwait(i int) {
+func (p *persons) unwait(i int) {
 	if i >= 0 {
-		w := s.persons.waiting
-		s.persons.waiting = slices.Concat(w[:i], w[i+1:])
+		p.waiting = slices.Concat(p.waiting[:i], p.waiting[i+1:])
 	}
 }
 

@@ -53,9 +53,8 @@ func (s shown) dealt(before, next int, d *Deal) shown {
 		return ""
 	}
 	places := slices.Concat(s.places(before), slices.Repeat([]uint8{placeHidden}, next-before))
-	place := d.First
-	for _, r := range d.Runs {
-		for end := place + r.Count; place < min(end, next); place++ {
+	for place, r := range d.Places() {
+		if place < next {
 			places[place] = r.shows()
 		}
 	}

@@ -14,21 +14,13 @@ import (
 //
 // A State belongs to one goroutine.
 type State struct {
-	size      uint64 // entries folded, so the index of the next
-	time      int64  // of the last entry
-	genesis   *Genesis
+	restored
 	faulty    bool // an entry was forced in
-	latched   bool
 	killed    map[Switch]bool
-	instances map[uint64]bool   // indexes of instance_start events
-	tables    map[string]*table //
-	open      openShuffles      //
-	keys      keys
+	instances map[uint64]bool // indexes of instance_start events
+	tables    map[string]*table
+	open      openShuffles
 	holders   holders
-	persons   persons
-
-	// pair is set when the next entry must be one that belongs to the newest.
-	pair *pair
 
 	undo []func() // how to take back what was applied since the last Commit
 	copy *Copy    // that is being made, nil for none
@@ -36,6 +28,18 @@ type State struct {
 	copies uint8 // that were begun
 
 	scratch coder // of opening
+}
+
+// restored is what fold saves before each entry, for Rollback to put back as a whole. A
+// change of anything else, and of what a map in keys holds, is pushed by itself.
+type restored struct {
+	size    uint64 // entries folded, so the index of the next
+	time    int64  // of the last entry
+	genesis *Genesis
+	latched bool
+	keys    keys
+	persons persons
+	pair    *pair // set when the next entry must be one that belongs to the newest
 }
 
 type table struct {
@@ -87,7 +91,6 @@ func NewState() *State {
 		instances: make(map[uint64]bool),
 		tables:    make(map[string]*table),
 		open:      newOpenShuffles(),
-		keys:      keys{known: make(map[[32]byte]standing), auditors: make(map[[32]byte][]byte)},
 		scratch:   coder{writing: true},
 		holders:   holders{known: make(map[string]*Holder), numbers: make(map[string]uint32)},
 	}
@@ -106,16 +109,21 @@ func (s *State) Apply(e Entry) error {
 
 // fold is Apply of an entry that was checked.
 func (s *State) fold(e Entry) {
-	size, time, expected := s.size, s.time, s.pair
-	s.push(func() { s.size, s.time, s.pair = size, time, expected })
-	s.size, s.time, s.pair = size+1, e.Time, nil
+	before := s.restored
+	s.push(func() { s.restored = before })
+	s.size, s.time, s.pair = before.size+1, e.Time, nil
 	s.spend(e)
+	s.take(e, before.size, before.pair)
+}
+
+// take changes the state as the entry with this index says. expected is the pair that it completes, nil for none.
+func (s *State) take(e Entry, index uint64, expected *pair) {
 	switch b := e.Body.(type) {
 	case *Genesis:
 		s.applyGenesis(b)
 		s.persons.genesis = e.hash()
 	case *Commit:
-		s.applyCommit(b, size, e)
+		s.applyCommit(b, index, e)
 	case *Mix:
 		s.applyMix(b)
 	case *Deal:
@@ -123,15 +131,15 @@ func (s *State) fold(e Entry) {
 	case *Close:
 		s.applyClose(b, expected, e.Actor)
 	case *Key:
-		s.applyKey(b, size, e.Time)
+		s.applyKey(b, index, e.Time)
 	case *Event:
-		s.applyEvent(b, size, e.Time)
+		s.applyEvent(b, index, e.Time)
 	case *Takeover:
 		s.applyTakeover(b, e.Actor)
 	case *Credential:
-		s.applyCredential(b, size, e.Time)
+		s.applyCredential(b, index, e.Time)
 	case *ActEntry:
-		s.applyAct(b, size, e.Time)
+		s.applyAct(b, index, e.Time)
 	case *Reveal:
 		s.applyReveal(b)
 	case *DisclosureEntry:

@@ -67,7 +67,7 @@ func TestCopyStands(t *testing.T) {
 						Runs: []Run{{Count: 1, Purpose: PurposeBurn}}})
 				case 7, 8:
 					s.applyTakeover(&Takeover{Shuffle: id, Extent: ExtentPlay}, Actor{Identity: "another"})
-					s.setMixed(id, o.planned)
+					s.change(id).mixed = o.planned
 				default:
 					s.applyClose(&Close{Shuffle: id}, nil, Actor{})
 				}

@@ -13,13 +13,9 @@ type Opened struct {
 	CloseBy int64  // UTC milliseconds
 	Places  int    // m
 	Next    int    // next place to deal
-	Mixed   bool   // its plan was revealed
 	Owner   string // identity
-	Extent  Extent // what the owner may do
-
-	Continued bool  // its cards are in a child: it waits for the end of the chain, whose close-by and owner these are
-	Latest    int64 // no close-by of its chain is later, UTC milliseconds
-	Depth     int   // of its chain: 1 of a root
+	Latest  int64  // no close-by of its chain is later, UTC milliseconds
+	Depth   int    // of its chain: 1 of a root
 
 	slot  open // a copy
 	terms *terms
@@ -42,9 +38,8 @@ func (s *State) Shuffle(id uint64) (Opened, bool) {
 }
 
 func (s *State) view(o opened) Opened {
-	return Opened{ID: o.id, Table: o.table.name, CloseBy: o.closeBy, Places: o.m, Next: int(o.next), Mixed: o.mixed,
-		Owner: s.holders.identities[o.owner], Extent: o.extent,
-		Continued: o.stage != playing, Latest: o.latest, Depth: int(o.depth),
+	return Opened{ID: o.id, Table: o.table.name, CloseBy: o.closeBy, Places: o.m, Next: int(o.next),
+		Owner: s.holders.identities[o.owner], Latest: o.latest, Depth: int(o.depth),
 		slot: *o.open, terms: o.terms, long: o.long, shown: o.shown}
 }
 

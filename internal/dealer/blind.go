@@ -266,7 +266,7 @@ func (r *record) entered(o *order, receipt string, first int) (*audit.Blind, *au
 // opens returns the values of a deal's places that are not aside, if the openings lead to the
 // order's deck root and are what the house may write. A deck that is none leads to a deck root, too.
 func (r *record) opens(o *order, d *audit.Deal, cards []audit.Card) (values []uint32, err error) {
-	places := openPlaces(d)
+	places := d.Opens()
 	if len(places) != len(cards) {
 		return nil, fmt.Errorf("%d openings for %d places", len(cards), len(places))
 	}
@@ -293,19 +293,6 @@ func (r *record) opens(o *order, d *audit.Deal, cards []audit.Card) (values []ui
 		given = append(given, card.Value)
 	}
 	return given[before:], nil
-}
-
-// openPlaces are the places of a deal that are not aside.
-func openPlaces(d *audit.Deal) (places []int) {
-	place := d.First
-	for _, run := range d.Runs {
-		for end := place + run.Count; place < end; place++ {
-			if !run.Aside() {
-				places = append(places, place)
-			}
-		}
-	}
-	return places
 }
 
 // give takes in what a co-dealer gave for a deal, with its openings.

@@ -92,7 +92,7 @@ func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *Close
 	if req.Outcome != audit.OutcomeVoid && req.Outcome != audit.OutcomeExpired {
 		return nil, &audit.Illegal{Code: audit.RuleCoDealer, Detail: fmt.Sprintf("the co-dealer opened %d places from place %d, "+
 			"and they were not dealt: deal them by the very same request, or close as void with the reason co_dealer",
-			len(openPlaces(deal)), r.next())}
+			len(deal.Opens()), r.next())}
 	}
 	req.blind, req.end.Unplayed = blind, g
 	if blind.Values, err = r.opens(o, deal, g.Cards); err != nil {
@@ -115,7 +115,7 @@ func (d *Dealer) wouldShow(ctx context.Context, r *record, of *audit.Deal, b *au
 	}
 	defer t.wipe()
 	t.give(&audit.Deal{First: of.First, Runs: of.Runs, Blind: b}, by)
-	for _, place := range openPlaces(of) {
+	for _, place := range of.Opens() {
 		cards = append(cards, t.cards(names, place, 1)...)
 	}
 	return cards, nil

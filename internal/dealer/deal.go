@@ -147,15 +147,12 @@ func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t
 func dealAnswer(t *opened, deal *audit.Deal, at int64) Deal {
 	next := deal.First + deal.Count()
 	a := Deal{Answered: Answered{Time: at}, Next: next, LastHand: t.endAt > 0 && next >= t.endAt}
-	place := deal.First
-	for _, run := range deal.Runs {
-		for end := place + run.Count; place < end; place++ {
-			switch {
-			case run.Aside():
-				a.Unopened = append(a.Unopened, Unopened{place, run.Purpose, run.Recipient})
-			case t.shows != nil:
-				a.Shows = append(a.Shows, t.shows[place])
-			}
+	for place, run := range deal.Places() {
+		switch {
+		case run.Aside():
+			a.Unopened = append(a.Unopened, Unopened{place, run.Purpose, run.Recipient})
+		case t.shows != nil:
+			a.Shows = append(a.Shows, t.shows[place])
 		}
 	}
 	return a

@@ -227,18 +227,11 @@ func (t *tally) matched(h *hand, d, by *noted) func(*PairCounts) *uint64 {
 
 // given holds the values that an entry of the house has for the places of a deal against the order's.
 func (t *tally) given(h *hand, by *noted, d *audit.Deal, values []uint32) {
-	place := d.First
-	for _, r := range d.Runs {
-		for end := place + r.Count; place < end && len(values) > 0; place++ {
-			if r.Aside() {
-				continue
-			}
-			if place < len(h.values) && h.values[place] != values[0] {
-				t.fault(h, sideHouse, by, CodeOtherValue, "it has %d of the co-dealer for place %d, and the order's tape gives %d",
-					values[0], place, h.values[place])
-				return
-			}
-			values = values[1:]
+	for i, place := range d.Opens() {
+		if i < len(values) && place < len(h.values) && h.values[place] != values[i] {
+			t.fault(h, sideHouse, by, CodeOtherValue, "it has %d of the co-dealer for place %d, and the order's tape gives %d",
+				values[i], place, h.values[place])
+			return
 		}
 	}
 }
@@ -284,7 +277,7 @@ func (t *tally) unmatched(h *hand, d *noted, x *played) func(*PairCounts) *uint6
 	case named != nil && named.Deal == d.foreign():
 		t.behind(h, sideCoDealer, d, x.closed, asked.Head)
 		line.Kind = kindUnplayed
-		if want := audit.Opens(d.deal().Runs); len(named.Values) == 0 && want > 0 {
+		if want := len(d.deal().Opens()); len(named.Values) == 0 && want > 0 {
 			line.Kind = kindUnanswered
 		} else if len(named.Values) != want {
 			t.fault(h, sideHouse, x.closed, CodeOtherRuns, "the close has %d values of the co-dealer, and %d were asked for",

@@ -202,7 +202,7 @@ func (t *transcript) unplayed(rest []*audit.Deal, proofs []apart, of audit.Forei
 	case named.Deal != audit.Foreign{Index: proofs[0].Index, Leaf: tlog.RecordHash(proofs[0].Entry)}:
 		return errors.New("the close names another deal of the co-dealer as not played")
 	}
-	if want := audit.Opens(rest[0].Runs); len(named.Values) != want && len(named.Values) > 0 {
+	if want := len(rest[0].Opens()); len(named.Values) != want && len(named.Values) > 0 {
 		return fmt.Errorf("the close names %d values of the co-dealer that were not played, and %d were asked for",
 			len(named.Values), want)
 	}
@@ -224,31 +224,25 @@ func (t *transcript) openUnplayed(d *audit.Deal, named *audit.Blind) error {
 	for _, c := range t.file.Cards {
 		seen[c.Value] = true
 	}
-	at, place := 0, d.First
-	for _, run := range d.Runs {
-		for end := place + run.Count; place < end; place++ {
-			if run.Aside() || at == len(cards) {
-				continue
-			}
-			c, ranges := cards[at], t.commit.Context.Recipe.Ranges
-			if v := named.Values[at]; ranges != nil && (place >= len(ranges) || v < 1 || v > ranges[place]) {
-				return fmt.Errorf("the close names %d of the co-dealer for place %d, which is out of range", v, place)
-			}
-			if t.commit.Context.IsNumbers() && place != len(t.file.Cards)+at {
-				return fmt.Errorf("place %d was not played: which number it shows hangs on places that are not shown", place)
-			}
-			if c.Place != place || t.places.Position(place) != c.Position {
-				return fmt.Errorf("place %d was not played, and the file opens place %d at position %d", place, c.Place, c.Position)
-			}
-			if !t.commit.Context.IsDraw() && seen[c.Value] {
-				return fmt.Errorf("place %d, which was not played: card %d was shown before", place, c.Value)
-			}
-			if err := t.openCard(c, t.opened[len(t.file.Cards)+at]); err != nil {
-				return fmt.Errorf("place %d, which was not played: %w", place, err)
-			}
-			seen[c.Value] = true
-			at++
+	places, ranges := d.Opens(), t.commit.Context.Recipe.Ranges
+	for i, c := range cards {
+		place := places[i] // unplayed: a value for each of them, or none
+		if v := named.Values[i]; ranges != nil && (place >= len(ranges) || v < 1 || v > ranges[place]) {
+			return fmt.Errorf("the close names %d of the co-dealer for place %d, which is out of range", v, place)
 		}
+		if t.commit.Context.IsNumbers() && place != len(t.file.Cards)+i {
+			return fmt.Errorf("place %d was not played: which number it shows hangs on places that are not shown", place)
+		}
+		if c.Place != place || t.places.Position(place) != c.Position {
+			return fmt.Errorf("place %d was not played, and the file opens place %d at position %d", place, c.Place, c.Position)
+		}
+		if !t.commit.Context.IsDraw() && seen[c.Value] {
+			return fmt.Errorf("place %d, which was not played: card %d was shown before", place, c.Value)
+		}
+		if err := t.openCard(c, t.opened[len(t.file.Cards)+i]); err != nil {
+			return fmt.Errorf("place %d, which was not played: %w", place, err)
+		}
+		seen[c.Value] = true
 	}
 	return nil
 }

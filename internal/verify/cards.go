@@ -3,6 +3,7 @@ package verify
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -204,14 +205,9 @@ func (t *transcript) show(c audit.Card, run audit.Run, shows []uint32) CardShown
 func (t *transcript) unplayedCards(d *audit.Deal) (cards []CardShown) {
 	all := slices.Concat(t.file.Cards, t.file.CoDealer.Unplayed)
 	shows := t.drawn(all)
+	runs := maps.Collect(d.Places())
 	for _, c := range t.file.CoDealer.Unplayed {
-		place := d.First
-		for _, run := range d.Runs {
-			if place += run.Count; c.Place < place {
-				cards = append(cards, t.show(c, run, shows))
-				break
-			}
-		}
+		cards = append(cards, t.show(c, runs[c.Place], shows))
 	}
 	return cards
 }

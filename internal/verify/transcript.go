@@ -373,10 +373,8 @@ func (t *transcript) legality() (string, error) {
 	}
 	// No earlier: until now the deals might have claimed any number of places.
 	for _, d := range t.deals {
-		for _, r := range d.Runs {
-			for range r.Count {
-				t.dealt = append(t.dealt, dealt{Run: r})
-			}
+		for _, r := range d.Places() {
+			t.dealt = append(t.dealt, dealt{Run: r})
 		}
 	}
 	t.v.Next = len(t.dealt)

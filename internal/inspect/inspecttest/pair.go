@@ -137,13 +137,8 @@ func (h *Hand) Give(d *audit.Deal) {
 // given is what the co-dealer gave last.
 func (h *Hand) given() *audit.Blind {
 	b := &audit.Blind{Deal: h.Deal, Head: h.Lab.head()}
-	place := h.Asked.First
-	for _, r := range h.Asked.Runs {
-		for end := place + r.Count; place < end; place++ {
-			if !r.Aside() {
-				b.Values = append(b.Values, h.B.Values[place])
-			}
-		}
+	for _, place := range h.Asked.Opens() {
+		b.Values = append(b.Values, h.B.Values[place])
 	}
 	return b
 }
