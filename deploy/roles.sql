@@ -1,24 +1,26 @@
--- Roles of shuffled, each with the least it needs. PostgreSQL 13 or newer.
+-- Roles of shuffled, each with the fewest rights that it needs. PostgreSQL 13 or newer.
 --
--- Run it in the database of the ledgers: once before the first migration, which makes
--- the roles, and again after every migration, which grants what the new tables need.
--- It is of this version's schema, may be repeated, also alongside a running daemon, and
--- takes effect as a whole or not at all.
+-- Run this script in the database of the ledgers: once before the first migration, to make
+-- the roles, and again after every migration, to grant rights on the new tables. It fits
+-- this version's schema. It may be repeated, also while a daemon runs, and takes effect as
+-- a whole or not at all.
 --
 --     psql -v ON_ERROR_STOP=1 -d shuffled -f roles.sql
 --
--- Run it as superuser. Where a provider gives none, run it as a role with CREATEROLE that
--- owns the database and its schema public, always the same: it becomes a member of
--- shuffled_owner. If that role is of pg_monitor, too, the daemon is told of standbys.
+-- Run it as superuser. If a provider gives you none, run it as a role with CREATEROLE that
+-- owns the database and its schema public. Use the same role each time: it becomes a member
+-- of shuffled_owner. If that role is also a member of pg_monitor, the daemon can read the
+-- number of standbys.
 --
--- shuffled_owner   owns the tables: migrations, and `shuffled ledger create`,
+-- shuffled_owner   owns the tables: for migrations, and for `shuffled ledger create`,
 --                  which makes a head. Its password is not on the daemon's host.
 -- shuffled_writer  the daemon. Adds evidence, and can neither change nor remove any.
 --                  It updates heads: the compare-and-swap of an append, and the lock
 --                  (FOR KEY SHARE) without which nothing stored is acknowledged.
 --                  PostgreSQL lets only a role that may update a table lock its rows,
---                  so heads are all it can lock.
--- shuffled_reader  audits and exports. Reads evidence and heads; nothing else.
+--                  so this role can lock only heads.
+-- shuffled_reader  audits and exports. Reads evidence, heads and access records; nothing
+--                  else.
 --
 -- No role gets a password here. Set one with \password in psql, or let the roles
 -- in by certificate or peer authentication.
@@ -34,7 +36,7 @@ BEGIN
             EXECUTE format('CREATE ROLE %I', r);
         END IF;
         EXECUTE format('ALTER ROLE %I LOGIN NOCREATEROLE NOINHERIT', r);
-        -- Only who has these rights may say so, also where it changes nothing.
+                -- Only a role that has these rights may run this, even if it changes nothing.
         IF EXISTS (SELECT FROM pg_catalog.pg_roles
                    WHERE rolname = r AND (rolsuper OR rolcreatedb OR rolreplication OR rolbypassrls)) THEN
             EXECUTE format('ALTER ROLE %I NOSUPERUSER NOCREATEDB NOREPLICATION NOBYPASSRLS', r);
@@ -43,7 +45,7 @@ BEGIN
         EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), r);
     END LOOP;
     EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
-    -- Without a superuser's rights, what belongs to the owner is granted as one of its members.
+        -- Without a superuser's rights, this role grants the owner's objects as a member of the owner.
     IF NOT pg_catalog.pg_has_role(current_user, 'shuffled_owner', 'USAGE') THEN
         EXECUTE format('GRANT shuffled_owner TO %I', current_user);
     END IF;
@@ -54,8 +56,8 @@ REVOKE ALL ON SCHEMA public FROM PUBLIC, shuffled_owner, shuffled_writer, shuffl
 GRANT USAGE, CREATE ON SCHEMA public TO shuffled_owner;
 GRANT USAGE ON SCHEMA public TO shuffled_writer, shuffled_reader;
 
--- Every table is decided here. One that is not stops the script, so that a
--- migration cannot bring a table that nobody thought about.
+-- Every table has its rights here. A table that is not listed stops the script, so that a
+-- migration cannot bring a table without a decision about it.
 DO $$
 DECLARE
     rel record;
@@ -78,15 +80,15 @@ BEGIN
                 writer := 'SELECT, UPDATE';
                 reader := 'SELECT';
             WHEN rel.name = 'access_records' THEN
-                writer := 'SELECT, INSERT'; -- a chain; its owner drops what is past its retention
-                reader := 'SELECT'; -- audit fsck holds the chain against its heads in the ledger
+                                writer := 'SELECT, INSERT'; -- a chain; its owner drops what is past its retention
+                reader := 'SELECT'; -- audit fsck compares the chain with its heads in the ledger
             WHEN rel.name = 'schema_migrations' THEN
                 writer := 'SELECT';
                 reader := 'SELECT';
             ELSE
                 RAISE EXCEPTION 'roles.sql does not know %: decide who may do what with it', rel.quoted;
         END CASE;
-        -- Only where it changes something, since it locks the table.
+                -- Only if it changes something, because it locks the table.
         IF rel.owner <> 'shuffled_owner' THEN
             EXECUTE format('ALTER TABLE %s OWNER TO shuffled_owner', rel.quoted);
         END IF;
@@ -99,9 +101,9 @@ BEGIN
 END
 $$;
 
--- How many standbys the server waits for, NULL if it does not say so. PostgreSQL shows them
--- to pg_read_all_stats only, which shows the statements of all sessions, too: the daemon gets
--- this number instead.
+-- The number of connected synchronous standbys, NULL if this role may not see it. PostgreSQL
+-- shows them only to members of pg_read_all_stats, who also see the statements of all
+-- sessions. The daemon gets only this number instead.
 CREATE OR REPLACE FUNCTION public.synchronous_standbys() RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     AS $$SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')
