@@ -1,9 +1,9 @@
-# Thin names for plain commands; make prints each one before it runs it. The table in
-# .github/CONTRIBUTING.md says which check holds what, and which .ci/run makes.
+# Short names for commands; make prints each command before it runs it. The table in
+# .github/CONTRIBUTING.md says what each check covers, and which checks .ci/run makes.
 .PHONY: demo run programs check test test-all attacks lint fips fips-all web race race-all reproduce
 .PHONY: ha foreign cover bench lab compliance proof proof-all third third-all
 
-# The modules below that of the product: what measures, attacks and packs it.
+# The modules below that of the product, which measure, attack and package it.
 NESTED = lab perf test tools/agent tools/cose tools/release
 
 # A whole hand in the terminal: commit, deal, prove, close, verify, tamper.
@@ -22,8 +22,8 @@ programs:
 	$(BIN)/shuffled lab prove --only orders
 	$(BIN)/shuffled bench --help >/dev/null
 
-# One package in seconds: make check PKG=./internal/audit. MODULE=lab PKG=./battery:
-# one of a module below.
+# One package in seconds: make check PKG=./internal/audit. For a package of a module below:
+# MODULE=lab PKG=./battery.
 MODULE = .
 check:
 	test -n "$(PKG)" || { echo 'make check PKG=./internal/audit: which package?' >&2; exit 2; }
@@ -31,13 +31,13 @@ check:
 		test -z "$$(gofmt -l $(PKG))" || { gofmt -d $(PKG); exit 1; }; \
 		go vet $(PKG); $$staticcheck -checks=inherit,ST1000 $(PKG); go test -short $(PKG)
 
-# All packages on a real PostgreSQL, found or installed where that is allowed. -short
-# leaves out what takes minutes: damage of every kind, kills under load, samples; and so
-# do SHORT_SKIP, ledgers of many entries, and PERF, which has no lost servers.
+# All packages on a real PostgreSQL, found or installed if that is allowed. -short leaves
+# out tests that take minutes: damage of every kind, kills under load, samples. SHORT_SKIP
+# leaves out ledgers of many entries, and PERF leaves out lost servers.
 SHORT_SKIP = ^(TestLong)$$
 PERF = ./bench ./cmd/... ./growth ./load
-# Tests wait for disks and clocks: twice as many packages at a time as there are cores.
-# go vet is a part of make lint, and is not run again here.
+# Tests wait for disks and clocks, so twice as many packages run at a time as there are
+# cores. go vet is a part of make lint, and is not run again here.
 AT_ONCE = $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 test:
 	sh scripts/postgres.sh
@@ -49,8 +49,8 @@ test:
 	go test -C tools/cose -vet=off -short -timeout 10m ./...
 	go test -C tools/release -vet=off -short -timeout 10m ./...
 
-# The same with nothing left out, and against a foreign witness, whose module may have
-# to be downloaded (SHUFFLED_REQUIRE_LITEWITNESS=1: it must build).
+# The same with nothing left out, and against a witness of other software, whose module may
+# have to be downloaded (SHUFFLED_REQUIRE_LITEWITNESS=1: it must build).
 test-all:
 	sh scripts/postgres.sh
 	cd tools/litewitness && CGO_ENABLED=0 go build -o /dev/null filippo.io/torchwood/cmd/litewitness || \
@@ -58,22 +58,22 @@ test-all:
 	SHUFFLED_REQUIRE_POSTGRES=1 go test -timeout 20m ./...
 	set -e; for m in $(NESTED); do SHUFFLED_REQUIRE_POSTGRES=1 go test -C $$m -count=1 -timeout 20m ./...; done
 
-# What an insider, a thief, a database administrator or a stranger would try, against
-# the real binary. SHUFFLED_ATTACKS_BINARY=FILE attacks an older build, with its
-# deploy/roles.sql as SHUFFLED_ATTACKS_ROLES; SHUFFLED_ATTACKS_ALL=1 also runs the
-# attacks whose defence is still to come.
+# Attacks of an insider, a thief, a database administrator and a stranger against the real
+# binary. SHUFFLED_ATTACKS_BINARY=FILE attacks an older build, with its deploy/roles.sql as
+# SHUFFLED_ATTACKS_ROLES. SHUFFLED_ATTACKS_ALL=1 also runs the attacks that are not
+# defended yet.
 attacks:
 	sh scripts/postgres.sh
 	SHUFFLED_ATTACKS=1 SHUFFLED_REQUIRE_POSTGRES=1 go test -C test -v -count=1 -timeout 20m ./attacks
 
-# A cluster of Patroni, etcd, HAProxy and PgBouncer is broken under load. ARGS="-rounds 10
-# -from 31" goes on with a run that was cut off; -drills names some of them.
+# A cluster of Patroni, etcd, HAProxy and PgBouncer, broken under load. ARGS="-rounds 10
+# -from 31" continues a run that was cut off; -drills selects drills by name.
 ha:
 	sh scripts/ha.sh
 	SHUFFLED_REQUIRE_HA=1 go test -C test -count=1 -v -timeout 24h ./ha -drills . $(ARGS)
 
-# The newest witness and readers of others, with a daemon of ours. They need a newer Go than
-# the product, which the go command downloads.
+# The newest witness and readers of other software, with our daemon. They need a newer Go
+# than the product, which the go command downloads.
 foreign:
 	GOTOOLCHAIN=auto go test -C test/foreign -count=1 -timeout 10m .
 
@@ -85,16 +85,16 @@ lint:
 	if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*.sh; \
 		else echo '*** no shellcheck here: scripts are not checked ***' >&2; fi
 
-# The product on Go's FIPS 140-3 modules, the validated one and the newest, without C,
-# and on the validated one the tests of the packages that decide what is dealt and what
-# is proved.
+# Builds the product on Go's FIPS 140-3 modules, the validated one and the newest, without
+# C. On the validated one it also runs the tests of the packages that decide what is dealt
+# and what is proved.
 fips:
 	CGO_ENABLED=0 GOFIPS140=v1.26.0 go build ./...
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go build ./...
 	CGO_ENABLED=0 GOFIPS140=v1.0.0 go test -short $(FIPS:%=./internal/%)
 FIPS = shuffle entropy outcome audit seal disclosure beacon selftest keys witness
 
-# The same for the other modules, and for what keeps and checks the ledger.
+# The same for the other modules, and for the packages that keep and check the ledger.
 fips-all: fips
 	set -e; for m in $(NESTED); do for v in v1.0.0 v1.26.0; do \
 		CGO_ENABLED=0 GOFIPS140=$$v go build -C $$m ./...; done; done
@@ -102,16 +102,15 @@ fips-all: fips
 	CGO_ENABLED=0 GOFIPS140=v1.26.0 go test -short $(FIPS:%=./internal/%)
 FIPS_ALL = verify ledger dealer inspect
 
-# The second implementation, in TypeScript: the page is made from its sources, and run
-# on all vectors with Node 20, and in Chromium where there is one. scripts/web.sh finds
-# or installs both.
+# The second implementation, in TypeScript. The page is made from its sources, and run on
+# all vectors with Node 20, and in Chromium. scripts/web.sh finds or installs both.
 web:
 	npm --prefix client/typescript ci --ignore-scripts --no-audit --no-fund
 	npm --prefix client/typescript test
 	node --test web/*.test.mjs
 
-# The machine-checked proof, by Coq: found or installed where that is allowed. The
-# program that is extracted from it, on all vectors and on random tapes alongside Go.
+# The machine-checked proof, by Coq, found or installed if that is allowed. The program
+# that Coq extracts from it is compared with Go on all vectors and on random tapes.
 TAPES = 4000
 proof:
 	sh scripts/proof.sh $(BIN)/recipe
@@ -121,9 +120,9 @@ proof:
 proof-all: TAPES = 1000000
 proof-all: proof
 
-# The third verifier, in Python, written from docs/SPEC.md alone: on all vectors, and on
-# mutants of them alongside shuffled verify. scripts/third.sh finds or installs what it needs;
-# without it the tests are skipped.
+# The third verifier, in Python, written from docs/SPEC.md alone. It is run on all vectors,
+# and compared with shuffled verify on mutants of them. scripts/third.sh finds or installs
+# what it needs; without it the tests are skipped.
 MUTANTS = 500
 third:
 	go test -C test -count=1 -v -timeout 30m ./third -mutants $(MUTANTS)
@@ -132,16 +131,16 @@ third:
 third-all: MUTANTS = 10000
 third-all: third
 
-# The race detector needs a C compiler. The core: packages that start goroutines of
-# their own or are called from many, -short and without what one goroutine computes
-# alone, where the detector takes minutes and has nothing to find.
+# The race detector needs a C compiler. These packages start goroutines or are called from
+# several. -short and RACE_SKIP leave out work of one goroutine, on which the detector takes
+# minutes and cannot find anything.
 RACE = bundle codealer dealer entropy follow httpapi ledger monitor witness
 RACE_SKIP = ^(TestLegalityAgreesWithModel|TestLong|TestManyDeals|TestEncryptedFiles|TestWitnessFiles|TestAuditorFiles)$$
 race:
 	CGO_ENABLED=1 go test -timeout 20m -race -short -skip '$(RACE_SKIP)' $(RACE:%=./internal/%)
 
-# Every package except internal/process, which measures memory: the detector takes
-# several times as much. The packages of RACE_SHORT work in few goroutines.
+# Every package except internal/process, which measures memory, because the detector takes
+# several times as much. The packages of RACE_SHORT use few goroutines.
 RACE_SHORT = audit fsck inspect keys shuffle verify
 RACE_LONG = $(filter-out shuffled/internal/process $(RACE_SHORT:%=shuffled/internal/%),$(shell go list ./internal/...))
 # The answers of 4,096 deals do not fit the default deadlines under the detector.
@@ -153,9 +152,9 @@ race-all:
 	CGO_ENABLED=1 go test -C lab -timeout 20m -race -short -skip '$(RACE_SKIP)' $(RACE_LAB)
 	CGO_ENABLED=1 go test -C perf -race ./load ./bench ./growth ./failover
 
-# The same commit gives the same release: two of them with empty caches, compared, and one
-# checked with plain tools. Its package is installed in a new Debian, which takes root and
-# debootstrap, and its image is run.
+# Shows that the same commit gives the same release: makes two with empty caches, compares
+# them, and checks one with standard tools. Its package is installed in a new Debian, which
+# needs root and debootstrap, and its image is run.
 reproduce:
 	sh scripts/reproduce.sh
 
@@ -163,16 +162,16 @@ cover:
 	go test -coverprofile=cover.prof ./...
 	go tool cover -func=cover.prof
 
-# shuffled compared with what a user would pick instead: about 6 minutes on an idle
-# machine. ARGS="-quick" tries it, scripts/bench.sh lists the others.
+# Compares shuffled with other software for the same task: about 6 minutes on an idle
+# machine. ARGS="-quick" tries it, scripts/bench.sh lists the other arguments.
 bench:
 	sh scripts/bench.sh $(ARGS)
 
-# Outside suites on raw output: about 4 minutes, smoke tests. ARGS="--full" takes
-# hours; scripts/lab.sh lists the others.
+# Third-party suites on raw output: about 4 minutes, smoke tests. ARGS="--full" takes
+# hours; scripts/lab.sh lists the other arguments.
 lab:
 	sh scripts/lab.sh $(ARGS)
 
-# What docs/COMPLIANCE.md names, clause by clause. ARGS="-long" takes longer.
+# The tests that docs/COMPLIANCE.md names, clause by clause. ARGS="-long" takes longer.
 compliance:
 	go run -C lab ./compliance/run $(ARGS)

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Compares shuffled with what a user would pick instead, in one run on this
-# machine (perf/bench), and prints last which goals are reached. Arguments go to the test:
+# Compares shuffled with other software for the same task, in one run on this machine
+# (perf/bench), and at the end prints which goals are reached. Arguments go to the test:
 #
 #   -quick           one short round, to see that it works
 #   -period 10s      how long each load is measured in a round
-#   -rounds 5        how often the rivals take turns
+#   -rounds 5        how often the programs take turns
 #   -open 1000000    how many shuffles are open in the row that never closes them
-#   -entries 1000000 how large the ledger is that one of 100,000 entries is compared with
+#   -entries 1000000 size of the ledger that is compared with one of 100,000 entries
 #   -only NAME       only one section: hands, strangers (dealing while strangers read), open, ledgers, blind
 #                    (a house and its co-dealer, two daemons) or growth
 #   -json FILE       the table as JSON, alongside the text
@@ -16,7 +16,7 @@ here=$(pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 go test -C perf -c -o "$dir/bench.test" ./bench
-for arg; do # a file is of where the user stands
+for arg; do # a relative file name is relative to the caller's directory
 	shift
 	case ${last-} in -json) case $arg in /*) ;; *) arg=$here/$arg ;; esac ;; esac
 	last=$arg

@@ -4,17 +4,17 @@
 #
 #     sh scripts/build.sh [FILE]        default: bin/shuffled
 #
-# PROGRAMS=shuffled builds that one only; GOOS and GOARCH choose another platform. The
-# version is VERSION, else that of the first heading of CHANGELOG.md: "Unreleased" is none.
+# PROGRAMS=shuffled builds only that program; GOOS and GOARCH choose another platform. The
+# version is VERSION, or that of the first heading of CHANGELOG.md: "Unreleased" gives none.
 #
-# shuffled is FILE; shuffled-lab and shuffled-bench, which it runs for its commands
-# lab and bench, lie in the same directory.
+# shuffled is FILE. shuffled-lab and shuffled-bench, which it runs for its commands
+# lab and bench, are in the same directory.
 #
-# No C, no paths of this machine, no state of its git. The commit is told to the
-# programs by this script; an unpacked source archive has no git: COMMIT names it
+# The programs have no C, no paths of this machine and no state of its git. This script
+# tells them the commit. An unpacked source archive has no git: COMMIT names the commit
 # there. In a checkout that has changes, or is of another commit than COMMIT names,
-# -modified is added to it. GOFIPS140=v1.0.0 builds on the validated module: other bytes, as
-# reproducible.
+# -modified is added to it. GOFIPS140=v1.0.0 builds on the validated module: the bytes
+# differ, and are as reproducible.
 set -eu
 out=${1-bin/shuffled}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
@@ -30,8 +30,8 @@ elif [ -z "${COMMIT-}" ]; then
 	echo "build: no checkout of git here: COMMIT=... names the commit" >&2
 	exit 2
 fi
-# Of what a user has set for go only that counts which says where modules are; the
-# rest could change the bytes.
+# Of a user's settings for go, only those that say where modules are count; the others
+# could change the bytes.
 for name in GOPROXY GOSUMDB GOPRIVATE GOMODCACHE GOCACHE; do
 	export "$name=$(go env $name)"
 done

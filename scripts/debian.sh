@@ -3,8 +3,8 @@
 #
 #     sh scripts/debian.sh DIR
 #
-# It needs root, debootstrap, which is installed where apt-get is, and Debian's mirror; if one
-# of them is missing it says so and fails. SHUFFLED_INSTALL=no: never install.
+# It needs root, debootstrap and Debian's mirror. It installs debootstrap if there is
+# apt-get. If something is missing it says so and fails. SHUFFLED_INSTALL=no: never install.
 set -eu
 [ $# = 1 ] || { echo 'debian: sh scripts/debian.sh DIR' >&2; exit 2; }
 if [ "$(id -u)" != 0 ]; then
@@ -21,7 +21,7 @@ if ! command -v debootstrap >/dev/null; then
 	echo "Debian: making one needs debootstrap; on Debian: apt-get install debootstrap" >&2
 	exit 1
 fi
-# What it mounts is seen by it alone, and gone with it.
+# Its mounts are in a namespace of its own, and end with it.
 unshare --mount debootstrap --variant=minbase --include=systemd,procps bookworm "$1" >"$1.log" 2>&1 ||
 	{ tail "$1.log" >&2; exit 1; }
 echo "Debian $(cat "$1/etc/debian_version") in $1"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Finds what test/ha breaks: Patroni, etcd, HAProxy and PgBouncer, alongside PostgreSQL. What
-# is missing is installed from Debian's packages where that is possible without asking (root,
-# apt-get), and no service of them is started; otherwise the script says what to install and
-# fails. SHUFFLED_INSTALL=no: never install.
+# Finds the programs of test/ha: Patroni, etcd, HAProxy, PgBouncer and PostgreSQL. If
+# something is missing, installs Debian's packages if that is possible without asking (root,
+# apt-get), and starts none of their services; otherwise says what to install and fails.
+# SHUFFLED_INSTALL=no: never install.
 set -eu
 cd "$(dirname "$0")/.."
 sh scripts/postgres.sh
@@ -14,7 +14,7 @@ found() {
 }
 if ! found && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && [ "${SHUFFLED_INSTALL-yes}" != no ]; then
 	echo "high availability: installing Debian's packages"
-	export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 # no service is started in it
+	export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 # in this run level no service is started
 	apt-get update -q </dev/null || echo "apt-get update failed; trying with the lists available" >&2
 	apt-get install -q -y --no-install-recommends \
 		patroni python3-etcd etcd-server haproxy pgbouncer </dev/null || true

@@ -1,27 +1,26 @@
 #!/bin/sh
-# Puts raw output of the generator (shuffled lab raw) to suites that others wrote:
+# Tests raw output of the generator (shuffled lab raw) with third-party suites:
 # rngtest (the FIPS 140-2 tests) and dieharder. They are smoke tests: a broken
-# generator fails them, a predictable one need not, and a good one fails a test now
-# and then.
+# generator fails them, a predictable one may pass, and a good one sometimes fails a
+# test.
 #
 #     sh scripts/lab.sh [OPTION …]
 #
 #     --minutes N     stop dieharder before its next test after N minutes (4)
-#     --full          no limit of time, and dieharder with its own sample sizes
+#     --full          no time limit, and dieharder with its own sample sizes
 #     --tests "N …"   these tests of dieharder only (numbers of dieharder -l)
-#     --blocks N      so many blocks of 20,000 bits for rngtest, 1000 or more
+#     --blocks N      number of blocks of 20,000 bits for rngtest, 1000 or more
 #                     (20000: 50 MB)
 #     --out DIR       results below this directory (lab-results)
 #
-# What is missing is installed from Debian's packages where that is possible
-# without asking (root, apt-get); SHUFFLED_INSTALL=no: never. A suite that is not
-# there is skipped, and said to be.
+# If a suite is missing, installs Debian's package if that is possible without asking
+# (root, apt-get); SHUFFLED_INSTALL=no: never. Otherwise skips the suite and says so.
 #
-# Results are in DIR/RUN: what each suite printed, a table (summary.txt), versions
+# Results are in DIR/RUN: the output of each suite, a table (summary.txt), versions
 # and parameters (run.txt) and the SHA-256 of all of them. Exit code 0: nothing
 # failed; 1: a test failed again on more data, or rngtest refuses far too many
-# blocks; 2: usage; 3: could not run, or nothing ran, or dieharder is there and none
-# of its tests ran.
+# blocks; 2: usage; 3: could not run, or nothing ran, or dieharder is installed and
+# none of its tests ran.
 set -eu
 
 minutes=4 full=no tests='' blocks=20000 out=lab-results
@@ -73,7 +72,7 @@ need() {
 # raw BYTES: the generator's output. A suite may close the pipe when it has enough.
 raw() { "$run/shuffled-lab" raw --bytes "$1" --workers 1 2>>"$run/raw.log"; }
 
-# note LINE: what was run, with what.
+# note LINE: records what was run, and how.
 note() { echo "$*" >>"$run/run.txt"; }
 
 run=$out/$(date -u +%Y%m%dT%H%M%SZ)-$$
@@ -93,8 +92,7 @@ began=$(date +%s)
 ran=0 failed=0 idle=no
 
 # rngtest fails about 8 blocks in 10,000 of a perfect generator. More than 3 times
-# as many, and ten more, do not come by chance (below 1e-20 at 1,000 blocks or
-# more).
+# as many plus ten is no chance (below 1e-20 at 1,000 blocks or more).
 if need rngtest rng-tools5 rng-tools-debian rng-tools; then
 	ran=$((ran + 1))
 	note "rngtest    $(rngtest --version 2>&1 | head -n 1); blocks: $blocks"
@@ -113,10 +111,10 @@ if need rngtest rng-tools5 rng-tools-debian rng-tools; then
 		"${bad:-?} of $blocks blocks fail; about $((blocks * 8 / 10000)) do by chance" >>"$run/summary.txt"
 fi
 
-# dieharder, test by test, so that time can end it between two. -Y 1 asks for more
+# dieharder, test by test, so that the time limit can end it between two. -Y 1 takes more
 # data until a doubtful result is decided; WEAK alone comes by chance once in 100.
-# Tests 5, 6, 7 and 14 are called suspect, or not to be used, by dieharder itself.
-# The quick run takes those that need least data.
+# dieharder itself calls tests 5, 6, 7 and 14 suspect, or not to be used. The quick run
+# takes the tests that need the least data.
 if need dieharder dieharder; then
 	before=$ran
 	quick='0 1 2 3 8 10 11 15 16 100 101'

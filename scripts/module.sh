@@ -4,7 +4,7 @@
 #     sh scripts/module.sh github.com/OWNER/shuffled
 #
 # Modules, imports, generated files, build flags and documents of the nested modules are renamed
-# with it. Labels of formats such as shuffled/v1, which evidence is made with, stay as they are.
+# with it. Labels of formats such as shuffled/v1, which are part of evidence, stay the same.
 set -eu
 path=${1:?module.sh: which path? such as github.com/OWNER/shuffled}
 case $path in

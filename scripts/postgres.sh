@@ -1,11 +1,11 @@
 #!/bin/sh
 # Finds PostgreSQL's server programs for the tests, in the order in which
 # internal/testdb looks for them. If there are none, installs Debian's package
-# where that is possible without asking (root, apt-get); otherwise says what to
+# if that is possible without asking (root, apt-get); otherwise says what to
 # install and fails. SHUFFLED_INSTALL=no: never install.
 #
-# The tests start private servers of their own, so that an installation gets no
-# default cluster: none is created and none is started.
+# The tests start private servers, so an installation needs no default cluster: none is
+# created and none is started.
 set -eu
 
 # server DIR: does DIR hold everything a private server needs?
@@ -13,7 +13,7 @@ server() {
 	[ -x "$1/initdb" ] && [ -x "$1/postgres" ] && [ -x "$1/pg_ctl" ]
 }
 
-# find_server prints the first directory that does. It runs in a subshell.
+# find_server prints the first such directory. It runs in a subshell.
 find_server() (
 	IFS=:
 	for dir in $PATH; do

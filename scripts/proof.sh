@@ -3,14 +3,14 @@
 # it: sh scripts/proof.sh FILE, where FILE is the program to write.
 #
 # Needs coqc, the compiler of Coq 8.16 or newer, and ocamlopt. If they are missing,
-# installs Debian's package coq where that is possible without asking (root, apt-get);
+# installs Debian's package coq if that is possible without asking (root, apt-get);
 # otherwise says what to install and fails. SHUFFLED_INSTALL=no: never install.
 set -eu
 
 program=${1:?usage: sh scripts/proof.sh FILE}
 source=$(dirname "$0")/../proof
 
-# The files in the order in which each needs those before it.
+# The files, each after those that it needs.
 files='Lanes Orders Exact Sparse Mix Legal Tape RunOut Assumptions Extract'
 
 fail() {
@@ -36,7 +36,7 @@ trap 'rm -rf "$work"' EXIT
 cp "$source"/*.v "$source"/*.ml "$work"
 cd "$work"
 
-# Every file of the proof is compiled, and none takes anything for granted.
+# Every file of the proof is compiled, and none has an assumption.
 for file in *.v; do
 	case " $files " in
 	*" ${file%.v} "*) ;;
@@ -51,7 +51,7 @@ for file in $files; do
 	coqc -q "$file.v" >"$file.out" || fail "$file.v does not compile"
 done
 
-# Coq says of each theorem what it rests on, and each theorem is asked about.
+# Coq prints what each theorem rests on; the lists are compared, so that it does so for all.
 for file in $files; do
 	sed -nE "s/^Theorem ([A-Za-z0-9_']+).*/$file.\1/p" "$file.v"
 done | sort >stated

@@ -3,14 +3,14 @@
 #
 #     sh scripts/release.sh DIR [KEY]
 #
-# DIR, which must not be there, and is dist if it lies in the checkout, gets the programs of
-# each platform, Debian packages, an OCI image, the bill of materials (CycloneDX), the
-# provenance (in-toto) and SHA256SUMS. KEY is an Ed25519 private key in PEM ("openssl genpkey
-# -algorithm ed25519"): it signs SHA256SUMS into SHA256SUMS.sig. Without it nothing is
-# signed. PLATFORMS="linux-amd64" makes fewer. While the first heading of CHANGELOG.md names
-# no version, the version names the commit.
+# DIR must not exist. In the checkout it must be a directory that git ignores, such as dist.
+# It gets the programs of each platform, Debian packages, an OCI image, the bill of materials
+# (CycloneDX), the provenance (in-toto) and SHA256SUMS. KEY is an Ed25519 private key in PEM
+# ("openssl genpkey -algorithm ed25519"): it signs SHA256SUMS into SHA256SUMS.sig. Without it
+# nothing is signed. PLATFORMS="linux-amd64" makes only these. If the first heading of
+# CHANGELOG.md names no version, the version names the commit.
 #
-# Anybody checks it with plain tools, and a program checks itself:
+# Anybody can check the release with standard tools, and a program can check itself:
 #
 #     openssl pkeyutl -verify -pubin -inkey release.pub -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig
 #     sha256sum -c SHA256SUMS

@@ -1,17 +1,17 @@
 #!/bin/sh
 # Shows that the release is reproducible: clones the commit twice into directories of
 # different names, makes the release in each (scripts/release.sh), and compares the bytes.
-# Then it checks one of them as a user would, with plain tools and the program itself, installs
-# its package in a new Debian, and runs its image without an engine.
+# Then it checks one of them like a user, with standard tools and the program itself, installs
+# its package in a new Debian, and runs its image without a container engine.
 #
 #     sh scripts/reproduce.sh                 with two empty caches: minutes
 #     CACHE=shared sh scripts/reproduce.sh    installs nothing
 #
-# PLATFORMS names those that are built: linux-amd64 and windows-amd64 if it is not set.
+# PLATFORMS names the platforms: linux-amd64 and windows-amd64 if it is not set.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
-# What is mounted in the new Debian is not followed.
+# --one-file-system: never removes what is mounted in the new Debian.
 trap 'rm -rf --one-file-system "$work/debian" && chmod -R u+w "$work" && rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 export PLATFORMS="${PLATFORMS-linux-amd64 windows-amd64}"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Finds SoftHSM, ssh-add and a C compiler for the tests of keys in an HSM. If something is
-# missing, installs Debian's packages where that is possible without asking (root, apt-get);
+# missing, installs Debian's packages if that is possible without asking (root, apt-get);
 # otherwise says what to install and fails. SHUFFLED_INSTALL=no: never install.
 set -eu
 found() {

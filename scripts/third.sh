@@ -1,6 +1,6 @@
 #!/bin/sh
-# Finds what the third verifier (test/third) runs with: Python 3.9 or newer with the module
-# cryptography. If it is missing, installs Debian's packages where that is possible without
+# Finds what the third verifier (test/third) needs: Python 3.9 or newer with the module
+# cryptography. If it is missing, installs Debian's packages if that is possible without
 # asking (root, apt-get); otherwise says what to install and fails. SHUFFLED_INSTALL=no:
 # never install.
 set -eu

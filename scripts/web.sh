@@ -1,9 +1,9 @@
 #!/bin/sh
-# Finds what the second implementation is tested with: Node 20 or newer, npm, and
-# Chromium. What is missing is installed from Debian's packages where that is
-# possible without asking (root, apt-get); otherwise the script says what to
-# install and fails. SHUFFLED_INSTALL=no: never install. What the npm package needs
-# comes from the registry, into its own directory.
+# Finds what the tests of the second implementation need: Node 20 or newer, npm, and
+# Chromium. If something is missing, installs Debian's packages if that is possible
+# without asking (root, apt-get); otherwise says what to install and fails.
+# SHUFFLED_INSTALL=no: never install. The dependencies of the npm package come from
+# the registry, into its own directory.
 set -eu
 
 node() {
