@@ -1,5 +1,5 @@
-(** What the theorems rest on: nothing but Coq's logic. scripts/proof.sh fails if Coq says of one of them anything but
-    "Closed under the global context", or if a theorem of the files is not here. *)
+(** The theorems rest only on Coq's logic. scripts/proof.sh fails unless Coq says of each of them "Closed under the
+    global context", and if a theorem of the files is not here. *)
 
 Require Import Lanes Orders Exact Sparse Mix Legal Tape RunOut.
 

@@ -1,8 +1,8 @@
 (** Uniform lanes give uniform orders: Lanes.v and Orders.v together.
 
-    B k is the number of lanes of a draw 1..k. Each order of m of n cards is reached from the same number of lists of
-    accepted lanes: the product of B k / k over the draws. With rejections in front of each draw, which say nothing
-    about its value (Lanes.rejections_independent), it stays so. *)
+    B k is the number of lanes of a draw 1..k. Each order of m of n cards comes from the same number of lists of
+    accepted lanes: the product of B k / k over the draws. Rejections before a draw do not change this, because they
+    are independent of its value (Lanes.rejections_independent). *)
 
 Require Import Arith List Bool Lia Lanes Orders.
 Import ListNotations.
@@ -81,7 +81,7 @@ Proof.
   cbn [fit length]. repeat split; auto; apply draw_range || lia; lia.
 Qed.
 
-(** What comes from one list of draws comes from that many lists of accepted lanes. *)
+(** A result of exactly one list of draws comes from that many lists of accepted lanes. *)
 Lemma one_list_of_draws : forall n m (f : list nat -> list nat) t, m <= n ->
   (exists! ds, fit n ds /\ length ds = m /\ f ds = t) ->
   length (filter (fun xs => all_accepted (ranges n m) xs && same (f (values (ranges n m) xs)) t)

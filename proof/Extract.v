@@ -1,5 +1,5 @@
-(** The program that is run against the vectors: Tape.v, and a cut and a shift of Mix.v, and a step of Legal.v,
-    as OCaml. Numbers become machine integers of 63 bits, which hold every lane and every product that occurs: a lane is
+(** Extracts the program that is tested with the vectors to OCaml: Tape.v, a cut and a shift of Mix.v, and a step of
+    Legal.v. Numbers become machine integers of 63 bits, which hold every lane and every product that occurs: a lane is
     below 2^32. *)
 
 Require Import Lanes Sparse Mix Tape.

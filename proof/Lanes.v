@@ -1,7 +1,7 @@
 (** Draws by rejection: docs/SPEC.md section 2.1.
 
-    A lane is a number below B, which is 2^(8w) for w bytes. What is proved holds for every B and every k from 1
-    to B, and so for every lane width. *)
+    A lane is a number below B, which is 2^(8w) for w bytes. The theorems hold for every B and every k from 1 to B, and
+    therefore for every lane width. *)
 
 Require Import Arith List Bool Lia.
 Import ListNotations.
@@ -99,7 +99,7 @@ Proof.
   intros k x Hk. unfold value. assert (x mod k < k) by (apply Nat.mod_upper_bound; lia). lia.
 Qed.
 
-(** More than four of five lanes are accepted if B is at least 4k, as the widths of section 2.1 have it. *)
+(** More than four of five lanes are accepted if B is at least 4k, which the widths of section 2.1 ensure. *)
 Theorem few_rejected : forall B k, 1 <= k -> 4 * k <= B -> 4 * (B - limit B k) < limit B k.
 Proof.
   intros B k Hk HB. unfold limit.
@@ -167,8 +167,8 @@ Proof.
   specialize (H (seq 0 B)). rewrite seq_length in H. unfold count in *. lia.
 Qed.
 
-(** The lists of r + 1 lanes of which the first r are rejected and the last is accepted and gives v: there are
-    (B − limit)^r · (B/k), whatever v is. So how many lanes are rejected is independent of the value. *)
+(** There are (B − limit)^r · (B/k) lists of r + 1 lanes of which the first r are rejected and the last is accepted and
+    gives v, for every v. The number of rejected lanes is therefore independent of the value. *)
 Theorem rejections_independent : forall B k v r, 1 <= v <= k ->
   length (filter (fun run => forallb (fun x => negb (accepted B k x)) (fst run)
                              && (accepted B k (snd run) && (value k (snd run) =? v)))

@@ -1,7 +1,7 @@
 (** The life of a shuffle: rules of docs/SPEC.md section 9, over all sequences of entries that they allow.
 
-    The model has what these rules look at: tables with serials, shuffles with their size and next place, what was dealt
-    and shown, and the end. A ledger is a list of entries; [fold] is None when an entry is refused. *)
+    The model has the state that these rules use: tables with serials, shuffles with their size and next place, the
+    dealt and shown places, and the end. A ledger is a list of entries; [fold] is None if an entry is refused. *)
 
 Require Import Arith List Bool Lia.
 Import ListNotations.
@@ -144,7 +144,7 @@ Proof.
     + exists x. auto using incl_refl.
 Qed.
 
-(** All ids lie below the next index, so that no entry makes a shuffle twice. *)
+(** All ids are below the next index, so that no entry makes a shuffle twice. *)
 Definition below (index : nat) (s : state) : Prop := forall id x, find s id = Some x -> id < index.
 
 Lemma step_below : forall index s e s', below index s -> step index s e = Some s' -> below (S index) s'.
@@ -154,7 +154,7 @@ Proof.
   - apply W in G. lia.
 Qed.
 
-(** A closed shuffle stays as it is for ever: one close, and no deal or reveal after it. *)
+(** A closed shuffle never changes: it has one close, and no deal or reveal after it. *)
 Theorem closed_for_ever : forall es index s s' id x, below index s -> fold index s es = Some s' ->
   find s id = Some x -> closed x = true -> find s' id = Some x.
 Proof.
@@ -205,7 +205,7 @@ Proof.
   simpl in L. lia.
 Qed.
 
-(** What holds of every shuffle: it has not more dealt than it has, and only dealt places are public, each once. *)
+(** What holds of every shuffle: at most its places are dealt, and only dealt places are public, each once. *)
 Definition sound (x : shuffle) : Prop :=
   next x <= size x /\ NoDup (public x) /\ forall p, In p (public x) -> p < next x.
 
@@ -291,7 +291,7 @@ Fixpoint serials (t : nat) (es : list entry) : list nat :=
   | _ :: es => serials t es
   end.
 
-(** Ids stand once. *)
+(** Each id occurs once. *)
 Definition once (s : state) : Prop := NoDup (map fst s).
 
 Lemma change_ids : forall s id x, map fst (change s id x) = map fst s.

@@ -1,13 +1,13 @@
 (** Mixes, cuts and a second party's order: docs/SPEC.md section 4.3.
 
-    A mix, a cut and another order applied to a uniform order leave it uniform: for each of them, and for each result,
-    there is exactly one order that leads there. The same holds the other way round: a fixed order under a uniform
-    permutation is uniform. What is fixed must not depend on what is drawn; SPEC's order of entries is for that. *)
+    A uniform order stays uniform under a mix, a cut and another order: for each of them, exactly one order gives each
+    result. The reverse also holds: a fixed order under a uniform permutation is uniform. The fixed values must not
+    depend on the drawn ones; the order of entries in docs/SPEC.md ensures this. *)
 
 Require Import Arith List Bool Lia Permutation Lanes Orders.
 Import ListNotations.
 
-(** Place i shows what stands at position P[i]. *)
+(** Place i shows the value at position P[i]. *)
 Definition through (a P : list nat) : list nat := map (fun i => nth i a 0) P.
 
 (** After a cut c, place i shows position P[(i + c) mod m]. *)
@@ -32,7 +32,7 @@ Proof.
   - intros x Hx. apply in_map_iff in Hx. destruct Hx as (i & <- & Hi). apply Ia, nth_In. rewrite La. auto.
 Qed.
 
-(** The permutation that undoes P: the index at which i stands. *)
+(** The permutation that undoes P: the index at which P has i. *)
 Fixpoint find (x : nat) (l : list nat) : nat :=
   match l with
   | [] => 0
@@ -71,7 +71,7 @@ Proof.
   intros. unfold through. rewrite nth_map by assumption. reflexivity.
 Qed.
 
-(** The inverse of P: at p stands the index at which P has p. *)
+(** The inverse of P has at p the index at which P has p. *)
 Definition inverse (P : list nat) : list nat := map (fun p => find p P) (seq 0 (length P)).
 
 Lemma nth_inverse : forall P p, p < length P -> nth p (inverse P) 0 = find p P.
@@ -171,14 +171,14 @@ Qed.
 
 Definition two_parties (a P : list nat) (c : nat) (b : list nat) : list nat := through a (through (cut P c) b).
 
-(** The house's order is uniform, and the mix, the cut and the other party's order are whatever they are. *)
+(** The house's order is uniform, and the mix, the cut and the other party's order are arbitrary. *)
 Theorem house_honest : forall m P c b r, order m m P -> c < m -> order m m b -> order m m r ->
   exists! a, order m m a /\ two_parties a P c b = r.
 Proof.
   intros. apply mix_keeps; auto. apply (through_order m m); auto. apply cut_order; assumption.
 Qed.
 
-(** The other party's order is uniform, and the house's, the mix and the cut are whatever they are. *)
+(** The other party's order is uniform, and the house's order, the mix and the cut are arbitrary. *)
 Theorem co_dealer_honest : forall m a P c r, order m m a -> order m m P -> c < m -> order m m r ->
   exists! b, order m m b /\ two_parties a P c b = r.
 Proof.

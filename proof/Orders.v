@@ -1,7 +1,7 @@
 (** Fisher-Yates: docs/SPEC.md section 2.2.
 
-    From draws to orders, for any number of cards and any number taken: each list of m distinct cards comes from
-    exactly one list of draws. With Lanes.v, each order is then as likely as any other. *)
+    For any number of cards and any number taken, each list of m distinct cards comes from exactly one list of draws.
+    With Lanes.v, all orders are then equally likely. *)
 
 Require Import Arith List Bool Lia Permutation Lanes.
 Import ListNotations.
@@ -24,7 +24,7 @@ Definition shuffle (n : nat) (draws : list nat) : list nat := firstn (length dra
 
 (** ** The same on the cards that are left *)
 
-(** What is left of the cards l when the one at j is taken: the first moves to its place. *)
+(** The cards that are left of l when the one at j is taken: the first card moves to its place. *)
 Definition left (l : list nat) (j : nat) : list nat :=
   match j with 0 => tl l | S j => set (tl l) j (hd 0 l) end.
 
@@ -200,8 +200,8 @@ Qed.
 (** ** The other direction *)
 
 (** Durstenfeld's form from the end: for i = n−1 down to 0, j = draw(i+1) − 1, swap A[i] and A[j]. The draws d_0, d_1 …
-    are of n, n−1 …, as above; what stands at n−1, n−2 … is fixed in this order. On the list of the cards that are
-    left, from the last to the first, it takes the one at length − draw. *)
+    are of n, n−1 …, as above; the cards at n−1, n−2 … are fixed in this order. On the list of the cards that are left,
+    from the last to the first, it takes the one at length − draw. *)
 Fixpoint mirrored (n : nat) (draws : list nat) : list nat :=
   match draws with
   | [] => []
@@ -291,7 +291,7 @@ Proof.
   f_equal; [f_equal|]; lia.
 Qed.
 
-(** The array's swaps from the end are the backward form above: the last places of the array hold it. *)
+(** The array's swaps from the end give the backward form above, in the last places of the array. *)
 Theorem backward_swaps : forall n ds, fit n ds ->
   skipn (n - length ds) (swaps_down (seq 0 n) n ds) = backward n ds.
 Proof.

@@ -1,7 +1,7 @@
 (** Tapes of finite length: docs/SPEC.md sections 2.3 and 2.4, for the recipe on bytes of Tape.v.
 
-    All tapes of a length are counted. Those that do not run out are spread evenly over the draws, and so over the
-    orders. Those that run out are fewer than one in 2^66, if the tape has the length of section 2.3. *)
+    All tapes of a length are counted. Those that do not run out are distributed equally over the draws, and therefore
+    over the orders. Fewer than one in 2^66 runs out, if the tape has the length of section 2.3. *)
 
 Require Import Arith List Bool Lia ZArith Lanes Orders Sparse Exact Tape.
 Import ListNotations.
@@ -170,7 +170,7 @@ Proof.
   reflexivity.
 Qed.
 
-(** Tapes by their first lane, whatever is asked of the draw. *)
+(** Tapes by their first lane, for any property of the draw. *)
 Lemma tally_draw : forall k (p : option (nat * list nat) -> bool) r, 2 <= k ->
   tally (fun t => p (draw k t)) (width k + r)
   = sum (map (fun x => if accepted (lanes_of (width k)) k x then tally (fun rest => p (Some (value k x, rest))) r
@@ -216,7 +216,7 @@ Proof.
   - lia.
 Qed.
 
-(** The values of each list of draws that is possible come from the same number of tapes, at every length. *)
+(** Each possible list of draws comes from the same number of tapes, at every length. *)
 Theorem tapes_uniform : forall ks us vs length,
   Forall2 (fun k u => 1 <= u <= k) ks us -> Forall2 (fun k v => 1 <= v <= k) ks vs ->
   tally (gives ks us) length = tally (gives ks vs) length.
@@ -426,7 +426,7 @@ Proof.
   apply Nat.mul_le_mono_l. assumption.
 Qed.
 
-(** The same for any number z of which enough is true. *)
+(** The same for any number z that satisfies the hypothesis. *)
 Lemma run_out_below : forall z w ks n, z * 17 ^ w <= 19 ^ w -> w = 104 * 4 ->
   Forall drawable ks -> tape_length ks <= n -> z * tally (out ks) n <= 256 ^ n.
 Proof.
@@ -452,8 +452,8 @@ Proof.
   - apply Nat.pow_le_mono_l, Nat.pow_le_mono_l. lia.
 Qed.
 
-(** Of the tapes of the length of section 2.3, or of any greater length, fewer than one in 2^66 runs out: whatever the
-    draws are. *)
+(** Of the tapes of the length of section 2.3, or of any greater length, fewer than one in 2^66 runs out, for any
+    draws. *)
 Theorem run_out : forall ks length, Forall drawable ks -> tape_length ks <= length ->
   2 ^ 66 * tally (out ks) length < 256 ^ length.
 Proof.

@@ -5,7 +5,7 @@
 Require Import Arith List Bool Lia Lanes Orders.
 Import ListNotations.
 
-(** A sparse array: what stands at an index, else the index itself. The newest entry of an index counts. *)
+(** A sparse array gives the stored value of an index, or else the index itself. The newest entry of an index counts. *)
 Fixpoint get (a : list (nat * nat)) (i : nat) : nat :=
   match a with
   | [] => i

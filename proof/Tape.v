@@ -1,4 +1,4 @@
-(** The recipe on bytes: docs/SPEC.md sections 2.1 to 2.5. This file is what is extracted and run against the vectors.
+(** The recipe on bytes: docs/SPEC.md sections 2.1 to 2.5. This file is extracted, and tested with the vectors.
 
     A byte is a number below 256. A lane of w bytes is read as a big-endian integer. *)
 
@@ -8,7 +8,7 @@ Import ListNotations.
 Definition width (k : nat) : nat :=
   if k <=? 1 then 0 else if k <=? 2 ^ 6 then 1 else if k <=? 2 ^ 14 then 2 else 4.
 
-(** How many lanes there are of w bytes. *)
+(** The number of lanes of w bytes. *)
 Definition lanes_of (w : nat) : nat := 256 ^ w.
 
 Definition integer (bytes : list nat) : nat := fold_left (fun x b => x * 256 + b) bytes 0.
@@ -104,7 +104,7 @@ Proof.
   rewrite skipn_app, skipn_all, Nat.sub_diag. reflexivity.
 Qed.
 
-(** Rejected lanes are passed over, and the first accepted one gives the value. *)
+(** Rejected lanes are skipped, and the first accepted one gives the value. *)
 Lemma read_spec : forall w k rejected lane rest fuel, 1 <= w ->
   Forall (fun l => length l = w /\ accepted (lanes_of w) k (integer l) = false) rejected ->
   length lane = w -> accepted (lanes_of w) k (integer lane) = true ->
@@ -134,7 +134,7 @@ Proof.
   clear - R W. induction R as [|l rejected (Ll & _) R IH]; simpl; [lia|]. rewrite app_length. lia.
 Qed.
 
-(** Draws fit: so what cards gives is the shuffle of Orders.v, an order of m of n cards. *)
+(** Draws fit, so cards gives the shuffle of Orders.v, an order of m of n cards. *)
 Lemma draw_in_range : forall k tape v rest, 1 <= k -> draw k tape = Some (v, rest) -> 1 <= v <= k.
 Proof.
   intros k tape v rest Hk. unfold draw. destruct (width k) as [|w].
