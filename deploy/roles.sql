@@ -36,7 +36,7 @@ BEGIN
             EXECUTE format('CREATE ROLE %I', r);
         END IF;
         EXECUTE format('ALTER ROLE %I LOGIN NOCREATEROLE NOINHERIT', r);
-                -- Only a role that has these rights may run this, even if it changes nothing.
+        -- Only a role that has these rights may run this, even if it changes nothing.
         IF EXISTS (SELECT FROM pg_catalog.pg_roles
                    WHERE rolname = r AND (rolsuper OR rolcreatedb OR rolreplication OR rolbypassrls)) THEN
             EXECUTE format('ALTER ROLE %I NOSUPERUSER NOCREATEDB NOREPLICATION NOBYPASSRLS', r);
@@ -45,7 +45,7 @@ BEGIN
         EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), r);
     END LOOP;
     EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
-        -- Without a superuser's rights, this role grants the owner's objects as a member of the owner.
+    -- Without a superuser's rights, this role grants the owner's objects as a member of the owner.
     IF NOT pg_catalog.pg_has_role(current_user, 'shuffled_owner', 'USAGE') THEN
         EXECUTE format('GRANT shuffled_owner TO %I', current_user);
     END IF;
@@ -80,7 +80,7 @@ BEGIN
                 writer := 'SELECT, UPDATE';
                 reader := 'SELECT';
             WHEN rel.name = 'access_records' THEN
-                                writer := 'SELECT, INSERT'; -- a chain; its owner drops what is past its retention
+                writer := 'SELECT, INSERT'; -- a chain; its owner drops what is past its retention
                 reader := 'SELECT'; -- audit fsck compares the chain with its heads in the ledger
             WHEN rel.name = 'schema_migrations' THEN
                 writer := 'SELECT';
@@ -88,7 +88,7 @@ BEGIN
             ELSE
                 RAISE EXCEPTION 'roles.sql does not know %: decide who may do what with it', rel.quoted;
         END CASE;
-                -- Only if it changes something, because it locks the table.
+        -- Only if it changes something, because it locks the table.
         IF rel.owner <> 'shuffled_owner' THEN
             EXECUTE format('ALTER TABLE %s OWNER TO shuffled_owner', rel.quoted);
         END IF;
