@@ -91,57 +91,6 @@ func (s *State) check(e Entry) error {
 	return nil
 }
 
-func (s *State) checkEvent(e *Event) error {
-	switch e.Kind {
-	case EventTableOpen:
-		if t := s.tables[e.Name]; t != nil && !t.closed {
-			return illegal(RuleTable, "table %s is open", e.Name)
-		}
-	case EventTableClose:
-		if t := s.tables[e.Name]; t == nil || t.closed {
-			return illegal(RuleTable, "table %s is not open", e.Name)
-		}
-	case EventKillSet, EventKillClear:
-		if s.killed[e.kill()] == (e.Kind == EventKillSet) {
-			return illegal(RuleKill, "the switch is so already")
-		}
-	case EventLatchSet:
-		if !s.instances[e.Instance] {
-			return illegal(RuleInstance, "entry %d is no instance_start", e.Instance)
-		}
-	case EventLatchClear:
-		if !s.latched {
-			return illegal(RuleLatch, "the latch is not set")
-		}
-	}
-	return nil
-}
-
-func (e *Event) kill() Switch { return Switch{e.Scope, e.Name, e.Deck} }
-
-func (s *State) applyEvent(e *Event, index uint64, now int64) {
-	switch e.Kind {
-	case EventInstanceStart:
-		s.instances[index] = true
-		s.push(func() { delete(s.instances, index) })
-	case EventTableOpen, EventTableClose:
-		t := s.table(e.Name)
-		closed := t.closed
-		t.closed = e.Kind == EventTableClose
-		s.push(func() { t.closed = closed })
-	case EventKillSet:
-		s.killed[e.kill()] = true
-		s.push(func() { delete(s.killed, e.kill()) })
-	case EventKillClear:
-		delete(s.killed, e.kill())
-		s.push(func() { s.killed[e.kill()] = true })
-	case EventLatchSet, EventLatchClear:
-		s.latched = e.Kind == EventLatchSet
-	case EventHeadAdopted:
-		s.adopt(now)
-	}
-}
-
 // table returns the table, made when it is new.
 func (s *State) table(name string) *table {
 	t := s.tables[name]

@@ -34,13 +34,6 @@ type standing struct {
 	retired bool
 }
 
-type disclosure struct {
-	index  uint64 // of its entry, 0 for none
-	at     int64  // time of its entry
-	public []byte
-	stale  bool // the auditors in force changed after it, or it was retired
-}
-
 // SigningKey returns the Ed25519 signing key in force, type byte first, nil before the
 // genesis. The caller does not change it, nor the keys that follow.
 func (s *State) SigningKey() []byte { return s.keys.signing }
@@ -63,29 +56,7 @@ func (s *State) KeyEntries() []KeyEntry { return slices.Clone(s.keys.entries) }
 // KeyCount returns how many KeyEntries there are.
 func (s *State) KeyCount() int { return len(s.keys.entries) }
 
-// AuditorKeys returns the auditor keys in force, type byte first, in ascending
-// order of KeyID, which is the order of wraps.
-func (s *State) AuditorKeys() [][]byte {
-	all := make([][]byte, 0, len(s.keys.auditors))
-	for _, id := range slices.SortedFunc(maps.Keys(s.keys.auditors), compareIDs) {
-		all = append(all, s.keys.auditors[id])
-	}
-	return all
-}
-
 func compareIDs(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }
-
-// DisclosureKey returns the newest disclosure key, type byte first, with the
-// index and the time (UTC milliseconds) of its entry; index 0 and nil when there
-// is none. It is not usable when the auditors in force changed after it or it
-// was retired: commits and closes with disclosure auditor then need a new one.
-func (s *State) DisclosureKey() (index uint64, public []byte, at int64, usable bool) {
-	d := s.keys.disclosure
-	return d.index, d.public, d.at, s.sealable()
-}
-
-// sealable reports whether a tape can be sealed to exactly the auditors in force.
-func (s *State) sealable() bool { return s.keys.disclosure.index != 0 && !s.keys.disclosure.stale }
 
 func (s *State) applyGenesis(g *Genesis) {
 	s.genesis = g
@@ -164,20 +135,6 @@ func checkType(g *Genesis, inForce iter.Seq[[]byte], kind byte) error {
 		}
 	}
 	return nil
-}
-
-// sealedLen reports whether a sealed tape is as long as its disclosure key makes it. A file
-// of one shuffle does not show the key: there it may be any that the ledger may have.
-func (s *State) sealedLen(tape, sealed int) bool {
-	if kem, ok := KEMOf(s.keys.disclosure.public); ok {
-		return sealed == tape+kem.Overhead()
-	}
-	for kind, kem := range kems {
-		if sealed == tape+kem.Overhead() {
-			return checkType(s.genesis, maps.Values(s.keys.auditors), kind) == nil
-		}
-	}
-	return false
 }
 
 // checkPolicy: a policy can be read, asks for witnesses if deals need them, and
@@ -263,20 +220,6 @@ func (s *State) checkNotWitness(public []byte) error {
 	return nil
 }
 
-// checkWraps: a disclosure key is wrapped to every auditor key in force and to
-// no other.
-func (s *State) checkWraps(k *Key) error {
-	if len(k.Wraps) != len(s.keys.auditors) {
-		return illegal(RuleKey, "%d wraps for %d auditors in force", len(k.Wraps), len(s.keys.auditors))
-	}
-	for _, w := range k.Wraps {
-		if s.keys.auditors[w.Auditor] == nil {
-			return illegal(RuleKey, "a wrap is to no auditor in force")
-		}
-	}
-	return nil
-}
-
 func (s *State) checkRetirement(k *Key) error {
 	known := s.keys.known[k.ID]
 	switch {
@@ -326,11 +269,10 @@ func (s *State) applyKey(k *Key, index uint64, now int64) {
 
 func (s *State) applyRetirement(k *Key) {
 	s.know(k.ID, standing{subject: k.Retired, retired: true})
-	switch {
-	case k.Retired == SubjectAuditor:
+	if k.Retired == SubjectAuditor {
 		s.setAuditor(k.ID, nil)
-	case k.ID == KeyID(s.keys.disclosure.public):
-		s.keys.disclosure.stale = true
+	} else {
+		s.retireDisclosure(k.ID)
 	}
 }
 
@@ -342,17 +284,4 @@ func (s *State) know(id [32]byte, now standing) {
 			delete(s.keys.known, id)
 		}
 	})
-}
-
-// setAuditor puts an auditor key into force, or with nil takes it out.
-func (s *State) setAuditor(id [32]byte, public []byte) {
-	s.keys.disclosure.stale = s.keys.disclosure.index != 0
-	before := s.keys.auditors[id]
-	put := func(k []byte) {
-		if s.keys.auditors[id] = k; k == nil {
-			delete(s.keys.auditors, id)
-		}
-	}
-	put(public)
-	s.push(func() { put(before) })
 }

@@ -9,12 +9,8 @@ func (s *State) checkCommit(c *Commit, e Entry) error {
 	if !s.instances[c.Instance] {
 		return illegal(RuleInstance, "entry %d is no instance_start", c.Instance)
 	}
-	if s.latched {
-		return illegal(RuleLatch, "the entropy latch is set")
-	}
-	if s.killed[Switch{Scope: ScopeLedger}] || s.killed[Switch{Scope: ScopeTable, Table: ctx.Table}] ||
-		!ctx.IsDraw() && s.killed[Switch{Scope: ScopeDeck, Deck: ctx.DeckHash}] {
-		return illegal(RuleKill, "a kill switch covers the commit")
+	if err := s.checkStops(ctx); err != nil {
+		return err
 	}
 	if t := s.tables[ctx.Table]; t != nil && t.closed {
 		return illegal(RuleTable, "table %s is closed", ctx.Table)
@@ -38,8 +34,8 @@ func (s *State) checkCommit(c *Commit, e Entry) error {
 				Instant(now))
 		}
 	}
-	if ctx.Disclosure == DisclosureAuditor && !s.sealable() {
-		return illegal(RuleDisclosureKey, "no disclosure key for the auditors in force")
+	if err := s.checkDisclosable(ctx); err != nil {
+		return err
 	}
 	if err := s.checkParent(ctx, now); err != nil {
 		return err
@@ -295,28 +291,6 @@ func (s *State) checkClose(c *Close, e Entry) error {
 	}
 	disclosed, _ := DisclosedBy(c)
 	return s.checkDisclosed(disclosed)
-}
-
-// checkDisclosed: a tape goes to whom the commit says.
-func (s *State) checkDisclosed(d Disclosed) error {
-	if d.Form == FormNone {
-		return nil // continued, or lost: legal to write, and what is lost a fault in every audit
-	}
-	o, _ := s.open.find(d.Shuffle)
-	switch o.disclosure {
-	case DisclosurePublic:
-		if d.Form != FormTape || len(d.Tape) != o.tapeLen {
-			return illegal(RuleForm, "shuffle %d discloses %d bytes of tape to everybody", d.Shuffle, o.tapeLen)
-		}
-	case DisclosureAuditor:
-		if d.Form != FormSealed || !s.sealedLen(o.tapeLen, len(d.Tape)) {
-			return illegal(RuleForm, "shuffle %d discloses its tape to auditors", d.Shuffle)
-		}
-		if !s.sealable() || d.Key != s.keys.disclosure.index {
-			return illegal(RuleDisclosureKey, "the newest disclosure key is entry %d", s.keys.disclosure.index)
-		}
-	}
-	return nil
 }
 
 // applyClose ends the shuffle, or where expected is the pair of a child, continues it.

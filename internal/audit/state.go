@@ -1,11 +1,6 @@
 package audit
 
-import (
-	"cmp"
-	"fmt"
-	"maps"
-	"slices"
-)
+import "fmt"
 
 // State is the live state of a ledger: the fold over its entries, of which it
 // keeps only what later entries may still depend on: keys in force, switches,
@@ -15,8 +10,7 @@ import (
 // A State belongs to one goroutine.
 type State struct {
 	restored
-	faulty    bool // an entry was forced in
-	killed    map[Switch]bool
+	faulty    bool            // an entry was forced in
 	instances map[uint64]bool // indexes of instance_start events
 	tables    map[string]*table
 	open      openShuffles
@@ -36,7 +30,7 @@ type restored struct {
 	size    uint64 // entries folded, so the index of the next
 	time    int64  // of the last entry
 	genesis *Genesis
-	latched bool
+	stops
 	keys    keys
 	persons persons
 	pair    *pair // set when the next entry must be one that belongs to the newest
@@ -87,7 +81,7 @@ func (p *pair) broken() error {
 // NewState returns the state before entry 0.
 func NewState() *State {
 	return &State{
-		killed:    make(map[Switch]bool),
+		restored:  restored{stops: stops{killed: make(map[Switch]bool)}},
 		instances: make(map[uint64]bool),
 		tables:    make(map[string]*table),
 		open:      newOpenShuffles(),
@@ -181,27 +175,6 @@ func (s *State) Time() int64 { return s.time }
 
 // Genesis returns entry 0, nil before it. The caller does not change it.
 func (s *State) Genesis() *Genesis { return s.genesis }
-
-// Latched reports whether the entropy latch is set.
-func (s *State) Latched() bool { return s.latched }
-
-// Switch is a kill switch that is set.
-type Switch struct {
-	Scope Scope
-	Table string   // ScopeTable
-	Deck  [32]byte // ScopeDeck: its hash
-}
-
-// Switches returns the kill switches that are set: of the ledger, of tables by
-// name, of decks by hash.
-func (s *State) Switches() []Switch {
-	return slices.SortedFunc(maps.Keys(s.killed), func(a, b Switch) int {
-		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Table, b.Table), compareIDs(a.Deck, b.Deck))
-	})
-}
-
-// SwitchCount returns the number of kill switches that are set.
-func (s *State) SwitchCount() int { return len(s.killed) }
 
 // Illegal is a rule that an entry breaks (docs/SPEC.md section 9). Code is one
 // of the Rule constants; it is stable and goes to callers.

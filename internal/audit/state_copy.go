@@ -71,7 +71,7 @@ func (s *State) Copy() (*Copy, *Saved) {
 	s.copies = s.copies%math.MaxUint8 + 1 // a new slot has the mark 0
 	s.copy = &Copy{s: s, below: s.size, left: s.open.len(), turn: s.copies}
 	saved := &Saved{Version: savedVersion, Size: s.size, Time: s.time, Genesis: EncodeBody(s.genesis),
-		GenesisHash: s.persons.genesis, Latched: s.latched, Switches: s.Switches(),
+		GenesisHash: s.persons.genesis, Latched: s.Latched(), Switches: s.Switches(),
 		Instances: slices.Collect(maps.Keys(s.instances)), Tables: make([]SavedTable, 0, len(s.tables)),
 		Keys: s.KeyEntries(), Holders: s.Holders(), NewestAct: s.persons.newest,
 		Waiting: slices.Clone(s.persons.waiting)}
@@ -141,11 +141,8 @@ func Restore(saved *Saved) (*State, error) {
 	for _, k := range saved.Keys {
 		s.applyKey(k.Key, k.Index, k.Time)
 	}
-	s.size, s.time, s.latched = saved.Size, saved.Time, saved.Latched
+	s.size, s.time, s.stops = saved.Size, saved.Time, saved.stops()
 	s.persons.genesis, s.persons.newest, s.persons.waiting = saved.GenesisHash, saved.NewestAct, saved.Waiting
-	for _, k := range saved.Switches {
-		s.killed[k] = true
-	}
 	for _, index := range saved.Instances {
 		s.instances[index] = true
 	}

@@ -2,12 +2,9 @@ package dealer
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/shuffle"
 )
@@ -99,52 +96,6 @@ func (d *Dealer) SetTable(ctx context.Context, actor audit.Actor, table string, 
 	return d.append(ctx, actor, e)
 }
 
-// ClearLatch runs the generator's start-up test and, when it passed, opens this
-// daemon's latch and writes that the ledger's is cleared. In doubt, and that is
-// ErrEntropy, the latch stays set and nothing is written. Where this daemon is
-// latched and the ledger does not say so, it says both: set, and cleared.
-func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason string, act *audit.ActEntry) (Recorded,
-	error) {
-	if err := checkReason(reason); err != nil {
-		return Recorded{}, err
-	}
-	if err := d.cfg.Ledger.Refresh(ctx); err != nil {
-		return Recorded{}, err
-	}
-	cause, own := d.cfg.Entropy.Latched()
-	stands := d.cfg.Ledger.Live().Latched
-	if !own && !stands {
-		return Recorded{}, &audit.Illegal{Code: audit.RuleLatch, Detail: "the latch is not set"}
-	}
-	if err := d.testGenerator(own, reason); err != nil {
-		return Recorded{}, fmt.Errorf("%w: %w", ErrEntropy, err)
-	}
-	bodies := approved(act, &audit.Event{Kind: audit.EventLatchClear, Reason: reason})
-	if !stands {
-		set := &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)}
-		bodies = append([]audit.Body{set}, bodies...)
-	}
-	recorded, err := d.append(ctx, actor, bodies...)
-	if err != nil && own {
-		// The latch is cleared by nobody: the daemon's other ledgers may not have it yet.
-		d.cfg.Entropy.Trip(entropy.ReasonOperator)
-	}
-	return recorded, err
-}
-
-// testGenerator runs the start-up test, which opens the daemon's own latch where
-// that is set.
-func (d *Dealer) testGenerator(latched bool, reason string) error {
-	if !latched {
-		return d.cfg.Entropy.SelfTest()
-	}
-	err := d.cfg.Entropy.Clear(reason)
-	if errors.Is(err, entropy.ErrNotLatched) { // another call was first
-		return d.cfg.Entropy.SelfTest()
-	}
-	return err
-}
-
 // ChangeCredential creates or revokes a token or certificate. One that stands so already
 // is an *audit.Illegal.
 func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential) (Recorded, error) {
@@ -176,14 +127,6 @@ func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.Ac
 		}
 	}
 	return d.append(ctx, actor, act, body)
-}
-
-// approved is the body, behind the act that approves it where one was given.
-func approved(act *audit.ActEntry, body audit.Body) []audit.Body {
-	if act == nil {
-		return []audit.Body{body}
-	}
-	return []audit.Body{act, body}
 }
 
 func checkReason(reason string) error {

@@ -58,6 +58,16 @@ func (d *Dealer) disclosureKey(ctx context.Context, serves func(*ledger.Disclosu
 		Detail: "the auditors change faster than a key can be made for them"}
 }
 
+// checkDisclosable refuses a commit with disclosure to auditors, before a tape is drawn, if no
+// disclosure key can be had. A key that is due for rotation is replaced first.
+func (d *Dealer) checkDisclosable(ctx context.Context, c *audit.Context) error {
+	if c.Disclosure != audit.DisclosureAuditor {
+		return nil
+	}
+	_, err := d.disclosureKey(ctx, d.young)
+	return err
+}
+
 // makeKey appends a new disclosure key for these auditors. Nothing is written,
 // and it is no error, when they are no longer those in force.
 func (d *Dealer) makeKey(ctx context.Context, auditors [][]byte) error {

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/entropy"
 	"shuffled/internal/outcome"
 	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
@@ -124,12 +123,6 @@ func (d *Dealer) inputsIn(c *audit.Context, order, inputs []uint32) ([]uint32, e
 		values[i], seen[v] = v, true
 	}
 	return values, nil
-}
-
-// foul sets the latch for a deck that is not what it must be.
-func (d *Dealer) foul(why error) error {
-	d.cfg.Entropy.Trip(entropy.ReasonFoulDeck)
-	return fmt.Errorf("%w: %w", ErrEntropy, why)
 }
 
 // tape returns the tape that opens the commitment of a shuffle, and of a child the

@@ -181,11 +181,8 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 	if err := d.orders(&c); err != nil {
 		return nil, nil, err
 	}
-	if c.Disclosure == audit.DisclosureAuditor {
-		// Refused, where it must be, before a tape is drawn.
-		if _, err := d.disclosureKey(ctx, d.young); err != nil {
-			return nil, nil, err
-		}
+	if err := d.checkDisclosable(ctx, &c); err != nil {
+		return nil, nil, err
 	}
 	if len(c.Mixed()) > 0 && !c.IsDraw() && c.Recipe.Take == 1 {
 		return nil, nil, &RequestError{"mix",

@@ -1,0 +1,108 @@
+package audit
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// stops are what events set to stop commits, until other events clear it.
+type stops struct {
+	latched bool // the entropy latch of the ledger
+	killed  map[Switch]bool
+}
+
+// Switch is a kill switch that is set.
+type Switch struct {
+	Scope Scope
+	Table string   // ScopeTable
+	Deck  [32]byte // ScopeDeck: its hash
+}
+
+// checkStops refuses a commit while the entropy latch or a kill switch is set against it.
+func (s *State) checkStops(ctx *Context) error {
+	if s.latched {
+		return illegal(RuleLatch, "the entropy latch is set")
+	}
+	if s.killed[Switch{Scope: ScopeLedger}] || s.killed[Switch{Scope: ScopeTable, Table: ctx.Table}] ||
+		!ctx.IsDraw() && s.killed[Switch{Scope: ScopeDeck, Deck: ctx.DeckHash}] {
+		return illegal(RuleKill, "a kill switch covers the commit")
+	}
+	return nil
+}
+
+// checkEvent is the rule for an event: what it sets is not set, and what it clears is.
+func (s *State) checkEvent(e *Event) error {
+	switch e.Kind {
+	case EventTableOpen:
+		if t := s.tables[e.Name]; t != nil && !t.closed {
+			return illegal(RuleTable, "table %s is open", e.Name)
+		}
+	case EventTableClose:
+		if t := s.tables[e.Name]; t == nil || t.closed {
+			return illegal(RuleTable, "table %s is not open", e.Name)
+		}
+	case EventKillSet, EventKillClear:
+		if s.killed[e.kill()] == (e.Kind == EventKillSet) {
+			return illegal(RuleKill, "the switch is so already")
+		}
+	case EventLatchSet:
+		if !s.instances[e.Instance] {
+			return illegal(RuleInstance, "entry %d is no instance_start", e.Instance)
+		}
+	case EventLatchClear:
+		if !s.latched {
+			return illegal(RuleLatch, "the latch is not set")
+		}
+	}
+	return nil
+}
+
+// kill is the switch that an event sets or clears.
+func (e *Event) kill() Switch { return Switch{e.Scope, e.Name, e.Deck} }
+
+func (s *State) applyEvent(e *Event, index uint64, now int64) {
+	switch e.Kind {
+	case EventInstanceStart:
+		s.instances[index] = true
+		s.push(func() { delete(s.instances, index) })
+	case EventTableOpen, EventTableClose:
+		t := s.table(e.Name)
+		closed := t.closed
+		t.closed = e.Kind == EventTableClose
+		s.push(func() { t.closed = closed })
+	case EventKillSet:
+		s.killed[e.kill()] = true
+		s.push(func() { delete(s.killed, e.kill()) })
+	case EventKillClear:
+		delete(s.killed, e.kill())
+		s.push(func() { s.killed[e.kill()] = true })
+	case EventLatchSet, EventLatchClear:
+		s.latched = e.Kind == EventLatchSet
+	case EventHeadAdopted:
+		s.adopt(now)
+	}
+}
+
+// stops are those of a saved state.
+func (saved *Saved) stops() stops {
+	s := stops{latched: saved.Latched, killed: make(map[Switch]bool)}
+	for _, k := range saved.Switches {
+		s.killed[k] = true
+	}
+	return s
+}
+
+// Latched reports whether the entropy latch is set.
+func (s *State) Latched() bool { return s.latched }
+
+// Switches returns the kill switches that are set: of the ledger, of tables by
+// name, of decks by hash.
+func (s *State) Switches() []Switch {
+	return slices.SortedFunc(maps.Keys(s.killed), func(a, b Switch) int {
+		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Table, b.Table), compareIDs(a.Deck, b.Deck))
+	})
+}
+
+// SwitchCount returns the number of kill switches that are set.
+func (s *State) SwitchCount() int { return len(s.killed) }

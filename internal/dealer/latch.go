@@ -1,0 +1,69 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/entropy"
+)
+
+// The entropy latch is set in two places: in this daemon, which then draws no tape, and in
+// the ledger, which then takes no commit from any daemon. Package main writes the one into the
+// other. An administrator clears both at once.
+
+// foul sets this daemon's latch because a deck is not what it must be.
+func (d *Dealer) foul(why error) error {
+	d.cfg.Entropy.Trip(entropy.ReasonFoulDeck)
+	return fmt.Errorf("%w: %w", ErrEntropy, why)
+}
+
+// ClearLatch runs the generator's start-up test. If the test passes, ClearLatch opens this
+// daemon's latch and writes that the ledger's latch is cleared. If it fails, or the entry cannot
+// be written, the latch stays set and nothing is written; a failed test is ErrEntropy. If this
+// daemon is latched and the ledger does not say so, the entries say both: set, and cleared.
+func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason string, act *audit.ActEntry) (Recorded,
+	error) {
+	if err := checkReason(reason); err != nil {
+		return Recorded{}, err
+	}
+	if err := d.cfg.Ledger.Refresh(ctx); err != nil {
+		return Recorded{}, err
+	}
+	cause, own := d.cfg.Entropy.Latched()
+	stands := d.cfg.Ledger.Live().Latched
+	if !own && !stands {
+		return Recorded{}, &audit.Illegal{Code: audit.RuleLatch, Detail: "the latch is not set"}
+	}
+	if err := d.testGenerator(own, reason); err != nil {
+		return Recorded{}, fmt.Errorf("%w: %w", ErrEntropy, err)
+	}
+	var bodies []audit.Body
+	if !stands {
+		bodies = append(bodies, &audit.Event{Kind: audit.EventLatchSet, Latch: audit.Latch(cause.Reason)})
+	}
+	if act != nil {
+		bodies = append(bodies, act)
+	}
+	bodies = append(bodies, &audit.Event{Kind: audit.EventLatchClear, Reason: reason})
+	recorded, err := d.append(ctx, actor, bodies...)
+	if err != nil && own {
+		// The entry was not written, so nobody cleared the latch. Other ledgers of this daemon
+		// may not say yet that it was set.
+		d.cfg.Entropy.Trip(entropy.ReasonOperator)
+	}
+	return recorded, err
+}
+
+// testGenerator runs the start-up test, which opens this daemon's latch if that is set.
+func (d *Dealer) testGenerator(latched bool, reason string) error {
+	if !latched {
+		return d.cfg.Entropy.SelfTest()
+	}
+	err := d.cfg.Entropy.Clear(reason)
+	if errors.Is(err, entropy.ErrNotLatched) { // another call was first
+		return d.cfg.Entropy.SelfTest()
+	}
+	return err
+}
