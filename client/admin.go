@@ -8,16 +8,15 @@ import (
 	"shuffled/internal/audit"
 )
 
-// SetSwitch sets or clears a kill switch and returns the proved entry. A switch
-// that stands so already is refused with CodeKill, as after an answer that was
-// lost.
+// SetSwitch sets or clears a kill switch and returns the proved entry. If the switch is set or cleared already, for
+// instance by a call whose answer was lost, it is refused with CodeKill.
 func (c *Client) SetSwitch(ctx context.Context, req SwitchRequest) (*Appended, error) {
 	return appended(ctx, c, c.setSwitch, req, "the switch is not the one that was asked for", func(e *audit.Event) bool {
 		kind := audit.EventKillClear
 		if req.Action == SwitchRequestActionSet {
 			kind = audit.EventKillSet
 		}
-		// A deck by its name is the daemon's to look up.
+		// The daemon looks up a deck that is given by its name.
 		deck := req.DeckHash == nil || Hash(e.Deck) == *req.DeckHash
 		return e.Kind == kind && e.Scope.String() == string(req.Scope) && e.Name == deref(req.Table) && deck &&
 			e.Reason == req.Reason
@@ -29,8 +28,8 @@ func (c *Client) Switches(ctx context.Context) (*SwitchList, error) {
 	return decoded[SwitchList](c.listSwitches(ctx))
 }
 
-// SetTable opens or closes a table and returns the proved entry. One that stands
-// so already is refused with CodeTable.
+// SetTable opens or closes a table and returns the proved entry. If the table is open or closed already, it is refused
+// with CodeTable.
 func (c *Client) SetTable(ctx context.Context, req TableRequest) (*Appended, error) {
 	return appended(ctx, c, c.setTable, req, "the table is not the one that was asked for", func(e *audit.Event) bool {
 		kind := audit.EventTableClose
@@ -41,15 +40,15 @@ func (c *Client) SetTable(ctx context.Context, req TableRequest) (*Appended, err
 	})
 }
 
-// ClearLatch clears the entropy latch of the daemon and of its ledger, after the
-// generator's start-up test, and returns the proved entry.
+// ClearLatch clears the entropy latch of the daemon and of its ledger, after the start-up test of the generator, and
+// returns the proved entry.
 func (c *Client) ClearLatch(ctx context.Context, reason string) (*Appended, error) {
 	is := func(e *audit.Event) bool { return e.Kind == audit.EventLatchClear && e.Reason == reason }
 	return appended(ctx, c, c.clearLatch, LatchRequest{Reason: reason}, "the latch is not cleared", is)
 }
 
-// Access returns a page of what regulators asked for, as the daemon tells it. A
-// list whose Next is set goes on with that as Cursor.
+// Access returns a page of the requests of regulators and administrators, as the daemon tells it. If Next is set, the
+// list goes on with Next as Cursor.
 func (c *Client) Access(ctx context.Context, params ListAccessParams) (*AccessList, error) {
 	return decoded[AccessList](c.listAccess(ctx, params))
 }
@@ -74,20 +73,8 @@ func appended[B audit.Body, R any](ctx context.Context, c *Client, call func(con
 	return told, nil
 }
 
-// decoded reads the answer to a call.
-func decoded[T any](answer []byte, err error) (*T, error) {
-	if err != nil {
-		return nil, err
-	}
-	v := new(T)
-	if err := decode(answer, v); err != nil {
-		return nil, err
-	}
-	return v, nil
-}
-
-// ChangeCredential creates or revokes a token or certificate and returns the proved entry.
-// One that stands so already is refused with CodeCredential.
+// ChangeCredential creates or revokes a token or certificate and returns the proved entry. If it is created or revoked
+// already, the call is refused with CodeCredential.
 func (c *Client) ChangeCredential(ctx context.Context, req CredentialRequest) (*Appended, error) {
 	var expires int64
 	if req.Expires != nil {
@@ -108,11 +95,11 @@ func (c *Client) Credentials(ctx context.Context) (*CredentialList, error) {
 	return decoded[CredentialList](c.listCredentials(ctx))
 }
 
-// Acts returns who approves acts and what of theirs waits, as the daemon tells it.
+// Acts returns who approves acts, and which acts wait, as the daemon tells it.
 func (c *Client) Acts(ctx context.Context) (*Acts, error) { return decoded[Acts](c.getActs(ctx)) }
 
-// SubmitAct appends an act of administrators with the entry that it approves, and returns
-// the proved last of the two.
+// SubmitAct appends an act of administrators and the entry that it approves, and returns the second of these entries,
+// proved. An act without an entry that it approves is returned itself.
 func (c *Client) SubmitAct(ctx context.Context, req ActRequest) (*Appended, error) {
 	wanted, body := audit.TypeAct, req.Act
 	if req.Type != nil {

@@ -7,11 +7,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// AddKey brings a key or a witness policy into force, or retires a key, and
-// returns the proved entry. A key that the ledger cannot take is refused with
-// CodeKey, a policy whose witnesses do not cosign now with CodePolicy. A new
-// signing key signs from here on: the pinned one, or a policy with both in its
-// log lines, still proves this answer, and no later one.
+// AddKey brings a key or a witness policy into force, or retires a key, and returns the proved entry. A key that the
+// ledger cannot take is refused with CodeKey, a policy whose witnesses do not cosign now with CodePolicy. A new signing
+// key signs all later answers: this one is the last that is proved under the old key.
 func (c *Client) AddKey(ctx context.Context, req KeyRequest) (*Appended, error) {
 	is := func(k *audit.Key) bool { return isAsked(k, &req) }
 	return appended(ctx, c, c.addKey, req, "the key entry is not the one that was asked for", is)

@@ -12,7 +12,7 @@ import (
 	"shuffled/internal/wire"
 )
 
-// The parts of a batch that are JSON of a single request, and what one is of.
+// The parts of a batch that are the JSON of a single call, and the shuffle that an operation is of.
 type (
 	OperationBody    = jsontext.Value
 	OperationAnswer  = jsontext.Value
@@ -24,9 +24,8 @@ type Step struct {
 	Request Request
 	Key     string // idempotency key of a commit or draw
 
-	// Of is the shuffle that is mixed, dealt, revealed from or closed; nil means that of
-	// step From of the batch, an earlier one. Of a commit with a parent, Of is the parent;
-	// nil means that it is loaded.
+	// Of is the shuffle that is mixed, dealt, revealed from or closed. nil means the shuffle of step From of the batch,
+	// an earlier one. Of a commit with a parent, Of is the parent. nil means that it is loaded.
 	Of   *Committed
 	From int
 }
@@ -42,8 +41,8 @@ func (DealRequest) op() string    { return "deal" }
 func (RevealRequest) op() string  { return "reveal" }
 func (CloseRequest) op() string   { return "close" }
 
-// Done is the answer to a step, proved as that to a single call: Shuffle to a commit or
-// draw, Deal to a deal, and so on. Shuffle is also what any other step is of.
+// Done is the answer to a step, proved as the answer to a single call is: Shuffle to a commit or draw, Deal to a deal,
+// and so on. Of any other step, Shuffle is the shuffle that it is of.
 type Done struct {
 	Shuffle *Committed
 	Mix     *Mix
@@ -56,7 +55,7 @@ type Done struct {
 // commits reports whether the step makes a shuffle.
 func (s *Step) commits() bool { return s.Request.op() == "shuffle" || s.Request.op() == "draw" }
 
-// do makes the call of a step alone.
+// do makes the single call of a step.
 func (c *Client) do(ctx context.Context, step Step) (Done, error) {
 	if err := c.checkSometimes(ctx); err != nil {
 		return Done{}, err
@@ -72,7 +71,8 @@ func (c *Client) do(ctx context.Context, step Step) (Done, error) {
 	return c.proveStep(ctx, &step, step.Of, when, answer)
 }
 
-// ready prepares a step, as far as its shuffle is known.
+// ready does what must come before a step: it loads a parent, waits for witnesses, and learns the mix. It does nothing
+// for a shuffle that the batch itself commits.
 func (c *Client) ready(ctx context.Context, step *Step) (err error) {
 	learn := false
 	switch req := step.Request.(type) {
@@ -114,12 +114,11 @@ func (c *Client) sendAlone(ctx context.Context, step *Step) ([]byte, error) {
 	}
 }
 
-// proveStep proves the answer to a step, which is of the shuffle s; of a commit, s is the
-// parent.
+// proveStep proves the answer to a step of the shuffle s. Of a commit, s is the parent.
 func (c *Client) proveStep(ctx context.Context, step *Step, s *Committed, when asked, answer []byte) (d Done,
 	err error) {
 	d.Shuffle = s
-	index, first := uint64(0), true // of an entry that plays
+	index, first := uint64(0), true // the entry of a mix or deal, and whether it is the first of the shuffle
 	switch req := step.Request.(type) {
 	case ShuffleRequest, DrawsRequest:
 		d.Shuffle, err = c.proveAsked(ctx, step, s, when, answer)

@@ -7,9 +7,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// inherit proves that the parent of a child was closed with its commit, and takes what is
-// known of the parent's cards: those that were dealt, and all of them once its tape was
-// disclosed to everybody, after the end of the chain.
+// inherit proves that the parent was closed with the commit of its child, and takes over what is known of the parent's
+// cards: those that were dealt, or all of them if the tape was disclosed to everybody.
 func (c *Client) inherit(ctx context.Context, s, parent *Committed) error {
 	answer, e, err := c.receipt(ctx, s.ID+1)
 	if err != nil {
@@ -18,7 +17,7 @@ func (c *Client) inherit(ctx context.Context, s, parent *Committed) error {
 	return s.inherit(parent, e, answer)
 }
 
-// inherit is given the entry behind the child's commit.
+// inherit takes over what is known of the parent. e is the entry behind the child's commit.
 func (s *Committed) inherit(parent *Committed, e proved, answer string) error {
 	body, ok := e.Body.(*audit.Close)
 	if !ok || body.Shuffle != parent.ID || body.Outcome != audit.OutcomeContinued {

@@ -24,37 +24,34 @@ type Config struct {
 	Ledger string
 	// Token is the bearer token, or "" to read a public ledger.
 	Token string
-	// Identity is the service that Token is a credential of. Every answer must be of
-	// it. "" takes the identity of the first entry that shows this very token, and
-	// refuses the entries of all others until then.
+	// Identity is the service that Token is a credential of. Every answer must be of this identity. If it is "", the
+	// client takes the identity of the first entry that shows Token, and refuses entries of other tokens until then.
 	Identity string
 
-	// VKey is the ledger's verifier key (C2SP signed-note), from somewhere else
-	// than the daemon. Every answer is held against it.
+	// VKey is the ledger's verifier key (C2SP signed-note). Get it from somewhere else than the daemon: every answer is
+	// checked under it.
 	VKey string
-	// Policy, in place of VKey, is the text of a C2SP tlog-policy. Its log lines
-	// are the keys of this one ledger: the next one alongside the old one before a
-	// signing key changes. If its quorum asks for witnesses, nothing is mixed or
-	// dealt before they cosigned the commit: see Client.Await.
+	// Policy, in place of VKey, is the text of a C2SP tlog-policy. Its log lines are the keys of this one ledger:
+	// before a signing key changes, the next one alongside the old one. If its quorum asks for witnesses, nothing is
+	// mixed or dealt before they cosigned the commit: see Client.Await.
 	Policy string
 	// Production refuses the commits of a sandbox.
 	Production bool
-	// State remembers over restarts what the ledger was; nil forgets. See
-	// FileState.
+	// State remembers across restarts what the ledger was. With nil the client forgets. See FileState.
 	State State
 
-	// HTTP makes the calls; nil is a client of its own that gives each 30 s.
-	// Redirects are not followed.
+	// HTTP makes the calls. nil is a client of its own with a timeout of 30 s for each call. Redirects are not
+	// followed.
 	HTTP *http.Client
-	// Attempts is how often a call is made at most; 0 is 8.
+	// Attempts is how often a call is made at most; 0 means 8.
 	Attempts int
-	// Pause is the pause before the second attempt, which doubles with every
-	// further one up to MaxPause; 0 are 100 ms and 5 s.
+	// Pause is the pause before the second attempt. It doubles with every further one, up to MaxPause. 0 means 100 ms
+	// and 5 s.
 	Pause, MaxPause time.Duration
 }
 
-// Client uses one ledger. It is safe for concurrent use, starts no goroutine and
-// is meant to live as long as the program.
+// Client uses one ledger. It is safe for concurrent use, starts no goroutine, and is meant to live as long as the
+// program.
 type Client struct {
 	cfg    Config
 	base   string
@@ -70,12 +67,34 @@ type Client struct {
 	heads    heads
 	tables   tables
 
-	mu     sync.Mutex
-	decks  map[[32]byte][]string          // card names by deck hash, proved
-	wheels map[[32]byte]*meaning.Document // by hash, proved
+	decks  cache[[]string]          // card names by deck hash, proved
+	wheels cache[*meaning.Document] // by hash, proved
 }
 
-// New returns a client, or an error about the configuration or of the State.
+// cache keeps values by hash. When it is full, it begins anew. It is safe for concurrent use.
+type cache[V any] struct {
+	mu     sync.Mutex
+	values map[[32]byte]V
+}
+
+func (c *cache[V]) get(hash [32]byte) (v V, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok = c.values[hash]
+	return v, ok
+}
+
+// put keeps a value alongside fewer than most others.
+func (c *cache[V]) put(hash [32]byte, v V, most int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.values == nil || len(c.values) >= most {
+		c.values = make(map[[32]byte]V)
+	}
+	c.values[hash] = v
+}
+
+// New returns a client. Its errors are about the configuration, or of the State.
 func New(cfg Config) (*Client, error) {
 	c, err := newClient(cfg)
 	if err != nil {
@@ -99,15 +118,15 @@ func newClient(cfg Config) (*Client, error) {
 		return nil, errors.New("attempts and pauses are positive, and the first pause is the shortest")
 	}
 	c := &Client{cfg: cfg, base: base, ledger: cfg.Ledger, http: httpClient(cfg.HTTP), identity: newIdentity(&cfg),
-		heads: newHeads(), tables: newTables(), decks: make(map[[32]byte][]string)}
+		heads: newHeads(), tables: newTables()}
 	if err := c.trust(); err != nil {
 		return nil, err
 	}
 	return c, c.remember()
 }
 
-// idlePerHost is how many connections are kept for the next calls. The standard
-// library keeps two for each host, and all calls go to one.
+// idlePerHost is how many idle connections are kept. The standard library keeps two for each host, and all calls go to
+// one host.
 const idlePerHost = 64
 
 func httpClient(given *http.Client) *http.Client {
@@ -133,6 +152,19 @@ func (c *Client) Origin() string { return c.origin }
 func (c *Client) Receipt(ctx context.Context, index uint64) (string, error) {
 	receipt, _, err := c.receipt(ctx, index)
 	return receipt, err
+}
+
+// commitAt proves the commit at an index.
+func (c *Client) commitAt(ctx context.Context, index uint64) (receipt string, e proved, commit *audit.Commit,
+	err error) {
+	if receipt, e, err = c.receipt(ctx, index); err != nil {
+		return "", e, nil, err
+	}
+	commit, ok := e.Body.(*audit.Commit)
+	if !ok {
+		return "", e, nil, &Fault{What: fmt.Sprintf("entry %d is no commit", index), Answer: []byte(receipt)}
+	}
+	return receipt, e, commit, nil
 }
 
 func (c *Client) receipt(ctx context.Context, index uint64) (string, proved, error) {

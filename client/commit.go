@@ -11,8 +11,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Committed is a shuffle or draw whose commit was proved, with what the client
-// saw of it since. It is safe for concurrent use.
+// Committed is a shuffle or draw whose commit was proved, with what the client saw of it since. It is safe for
+// concurrent use.
 type Committed struct {
 	Shuffle
 	Terms
@@ -21,14 +21,14 @@ type Committed struct {
 	tag    audit.Tag // of the leaves of its positions
 	at     int64     // of the commit, UTC milliseconds
 	by     audit.Actor
-	other  *audit.Commit // with a co-dealer, its commit; of one that was loaded, once a transcript told it
+	other  *audit.Commit // with a co-dealer, its commit; after a Load, once a transcript was read
 
-	mu   sync.Mutex // over all below
+	mu   sync.Mutex // guards all fields below
 	play play
-	all  []uint32 // by position, once a tape that was disclosed told them
+	all  []uint32 // values by position, once the tape was disclosed
 
-	// Of a child: what the parent had at the child's positions, in their order and
-	// as a set, nil if it is not known; and what it dealt from other positions.
+	// Of a child: the cards that the parent had at the child's positions, in their order and as a set, nil if they are
+	// not known; and those that it dealt from other positions.
 	parent        []uint32
 	given, barred map[uint32]bool
 }
@@ -36,22 +36,20 @@ type Committed struct {
 // Places returns how many cards can be dealt.
 func (s *Committed) Places() int { return s.commit.Context.Recipe.Positions() }
 
-// Commit asks for a shuffle and returns it when its commit is proved to stand in
-// the ledger and to be what was asked for. The same key and request give the same
-// shuffle for ever. Errors are *Error, *Fault, or of the network or context; after
-// the last kind, which Unknown reports, call again with the same key.
+// Commit asks for a shuffle and returns it when its commit is proved to stand in the ledger and to be what was asked
+// for. The same key and request give the same shuffle for ever. Errors are *Error, *Fault, or of the network or
+// context. If Unknown reports the error, call again with the same key.
 //
-// A request with a Parent loads that first; a caller that still has it calls Child.
+// A request with a Parent loads the parent first. A caller that still has the parent calls Child.
 func (c *Client) Commit(ctx context.Context, key string, req ShuffleRequest) (*Committed, error) {
 	done, err := c.do(ctx, Step{Key: key, Request: req})
 	return done.Shuffle, err
 }
 
-// Child shuffles cards of an open shuffle again, which ends as continued in the
-// same batch. Without req.Parent it takes those that were not dealt; a continuous
-// shuffler gives all back: Positions. Cards that the client saw at other positions
-// of the parent cannot come out of the child. The parent's tape is disclosed after the close
-// of the last child: Transcript with the parent's id proves it then.
+// Child shuffles cards of an open shuffle, the parent, again. The parent ends as continued with the child's commit.
+// Without req.Parent the child takes the cards that were not dealt; a continuous shuffler gives all back: see
+// Positions. Cards that the client saw at other positions of the parent cannot come out of the child. The parent's tape
+// is disclosed after the close of the last child. Then Transcript with the parent's id proves it.
 func (c *Client) Child(ctx context.Context, key string, parent *Committed, req ShuffleRequest) (*Committed, error) {
 	if req.Parent == nil {
 		req.Parent = &Parent{ID: parent.ID}
@@ -69,8 +67,7 @@ func (c *Client) Draws(ctx context.Context, key string, req DrawsRequest) (*Comm
 	return done.Shuffle, err
 }
 
-// proveAsked is proveCommit of a commit that this client asked for; of a child, parent is
-// what it continues, of which it takes what is known.
+// proveAsked is proveCommit of a commit that this client asked for. A child takes over what is known of its parent.
 func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, when asked, answer []byte) (*Committed,
 	error) {
 	told, err := decoded[Shuffle](answer, nil)
@@ -85,23 +82,23 @@ func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, 
 	if err := c.own(e, said{time: s.Time, repeated: bool(deref(s.Repeated))}, when, answer); err != nil {
 		return nil, err
 	}
-	var t *terms
+	var common *ShuffleRequest // what both kinds of request say
 	var want *audit.Context
 	var deck shuffle.Deck // whose names were asked for
 	named := false
 	switch req := step.Request.(type) {
 	case ShuffleRequest:
-		t = req.terms(step.Key)
-		want = req.wants(t, s.commit.Context, parent)
+		common = &req
+		want = req.wants(s.commit.Context, parent)
 		deck, named = requested(req.Deck, req.Cards)
 	case DrawsRequest:
 		labels := req.labels()
-		t = req.terms(step.Key)
-		want = req.wants(t, s.commit.Context, labels)
+		common = req.common()
+		want = req.wants(s.commit.Context, labels)
 		deck, err = shuffle.NewDeck(labels)
 		named = err == nil
 	}
-	if what := s.differs(t, want); what != "" {
+	if what := s.differs(step.Key, common, want); what != "" {
 		return nil, &Fault{What: what, Answer: answer}
 	}
 	if named {
@@ -113,8 +110,8 @@ func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, 
 	return s, nil
 }
 
-// proveCommit holds what the daemon says of a shuffle against its commit. That
-// this is of the pinned ledger is part of its receipt's verdict.
+// proveCommit compares what the daemon says of a shuffle with its commit. The verdict on the receipt includes that the
+// commit is of the pinned ledger.
 func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer []byte) (*Committed, error) {
 	e, err := c.prove(ctx, s.Receipt, s.ID, when, answer)
 	if err != nil {
@@ -158,8 +155,7 @@ func requested(name *string, cards []string) (shuffle.Deck, bool) {
 	return shuffle.Named(deref(name))
 }
 
-// labels returns the cards that a wheel stands for, as the daemon makes them; nil for
-// ranges and numbers.
+// labels returns the cards that a wheel stands for, as the daemon makes them. It is nil for ranges and numbers.
 func (r *DrawsRequest) labels() (labels []string) {
 	for _, stop := range r.Wheel {
 		for range stop.Weight {

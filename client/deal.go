@@ -12,15 +12,14 @@ import (
 	"shuffled/internal/beacon"
 )
 
-// Mix reveals the values of the plan, and returns when the mix is proved to stand
-// in the ledger with these values, and the beacon's signature to be the round's.
-// From then on the client knows which position each place shows.
+// Mix reveals the values of the plan. It returns when it is proved that the mix stands in the ledger with these values,
+// and that the beacon's signature is that of the round. From then on the client knows which position each place shows.
 func (c *Client) Mix(ctx context.Context, s *Committed, req MixRequest) (*Mix, error) {
 	done, err := c.do(ctx, Step{Of: s, Request: req})
 	return done.Mix, err
 }
 
-// proveMix holds a mix against its request, the plan and its entry.
+// proveMix checks a mix against its request, the plan and its entry, whose index it returns.
 func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m *Mix, when asked,
 	answer []byte) (uint64, error) {
 	fault := func(what string, err error) (uint64, error) { return 0, &Fault{What: what, Answer: answer, Err: err} }
@@ -53,7 +52,7 @@ func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m 
 	return e.index, nil
 }
 
-// mixValues are those of a request, in plan order.
+// mixValues are the values of a request, in plan order.
 func mixValues(req *MixRequest, signature []byte) (values []audit.MixValue) {
 	for _, slot := range req.Slots {
 		values = append(values, audit.MixValue{Source: audit.SourceSlot, Slot: slot})
@@ -67,23 +66,21 @@ func mixValues(req *MixRequest, signature []byte) (values []audit.MixValue) {
 	return values
 }
 
-// answersPlan reports whether there is one value for each source of the plan, in
-// its order. That slots open their hashes is for players to see: the values are
-// the request's.
+// answersPlan reports whether there is one value for each source of the plan, in its order. That the values of slots
+// have the hashes of the plan is for players to check: the values are those of the request.
 func answersPlan(values []audit.MixValue, plan []audit.Planned) bool {
 	return len(plan) > 0 && slices.EqualFunc(values, plan,
 		func(v audit.MixValue, p audit.Planned) bool { return v.Source == p.Source })
 }
 
-// Deal deals the next places and returns their cards when the deal is proved to
-// stand in the ledger and every card to be the one committed to, at the place that
-// the mix moved it to, and none that was dealt before.
+// Deal deals the next places. It returns their cards when it is proved that the deal stands in the ledger, and that
+// every card is the one committed to, at the place that the mix moved it to, and was not dealt before.
 func (c *Client) Deal(ctx context.Context, s *Committed, req DealRequest) (*Deal, error) {
 	done, err := c.do(ctx, Step{Of: s, Request: req})
 	return done.Deal, err
 }
 
-// proveDeal holds a deal against its request, its entry and the deck root.
+// proveDeal checks a deal against its request, its entry, whose index it returns, and the deck root.
 func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, d *Deal, when asked,
 	answer []byte) (uint64, error) {
 	fault := func(format string, args ...any) (uint64, error) {
@@ -99,11 +96,11 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	}
 	next := req.First + deal.Count()
 	s.give(deal)
-	places := openedPlaces(deal)
+	places, aside := placesOf(deal)
 	if len(d.Cards) != len(places) || d.Next != next {
 		return fault("%d cards up to place %d were opened for %d from %d", len(d.Cards), d.Next, len(places), req.First)
 	}
-	if !slices.EqualFunc(d.Unopened, unopenedPlaces(deal), sameUnopened) {
+	if !slices.EqualFunc(d.Unopened, aside, sameUnopened) {
 		return fault("the places that open nothing are not the burns and discards of the deal")
 	}
 	var opened []audit.Opening
@@ -142,33 +139,25 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	return e.index, c.proveClose(ctx, s, req.Close, d.Close, last, when, answer)
 }
 
-// openedPlaces are the places of a deal that its answer opens: all that are not aside.
-func openedPlaces(deal *audit.Deal) (places []CardShown) {
+// placesOf returns the places of a deal that its answer opens, and those that it does not: what is dealt aside.
+func placesOf(deal *audit.Deal) (opened []CardShown, aside []UnopenedPlace) {
 	for place, r := range deal.Places() {
-		if !r.Aside() {
-			places = append(places, CardShown{Place: place, Purpose: r.Purpose.String(), Recipient: r.Recipient,
+		if r.Aside() {
+			aside = append(aside, UnopenedPlace{Place: place, Purpose: Purpose(r.Purpose.String()),
+				Recipient: &r.Recipient})
+		} else {
+			opened = append(opened, CardShown{Place: place, Purpose: r.Purpose.String(), Recipient: r.Recipient,
 				Public: r.Public})
 		}
 	}
-	return places
-}
-
-// unopenedPlaces are the others.
-func unopenedPlaces(deal *audit.Deal) (places []UnopenedPlace) {
-	for place, r := range deal.Places() {
-		if r.Aside() {
-			places = append(places, UnopenedPlace{Place: place, Purpose: Purpose(r.Purpose.String()),
-				Recipient: &r.Recipient})
-		}
-	}
-	return places
+	return opened, aside
 }
 
 func sameUnopened(a, b UnopenedPlace) bool {
 	return a.Place == b.Place && a.Purpose == b.Purpose && deref(a.Recipient) == deref(b.Recipient)
 }
 
-// told says what is wrong with what a deal tells alongside its cards, or "".
+// told says what is wrong with what the answer to a deal says besides its cards, or "".
 func (s *Committed) told(d *Deal, opened []audit.Opening) string {
 	s.mu.Lock()
 	possible := s.play.cut(d.Next, deref(d.LastHand))
@@ -176,20 +165,26 @@ func (s *Committed) told(d *Deal, opened []audit.Opening) string {
 	if !possible {
 		return "the cut card has not come out, or has and was not told"
 	}
-	if !s.commit.Context.IsDraw() {
-		if d.Shows != nil {
-			return "cards do not show numbers"
-		}
-		return ""
-	}
-	shows, err := s.shows(opened)
-	if err != nil || !slices.Equal(shows, d.Shows) {
-		return "the values show other numbers"
-	}
-	return ""
+	what, _ := s.misshown(opened, d.Shows)
+	return what
 }
 
-// during reports whether an entry can stand in the life of the shuffle.
+// misshown says what is wrong with the numbers that opened values are said to show, or "".
+func (s *Committed) misshown(opened []audit.Opening, told []uint32) (what string, err error) {
+	if !s.commit.Context.IsDraw() {
+		if told != nil {
+			return "cards do not show numbers", nil
+		}
+		return "", nil
+	}
+	shows, err := s.shows(opened)
+	if err != nil || !slices.Equal(shows, told) {
+		return "the values show other numbers", err
+	}
+	return "", nil
+}
+
+// during reports whether an entry can belong to the life of the shuffle.
 func (s *Committed) during(e proved) bool {
 	return e.index > s.ID && e.Time >= s.at && e.Time < s.commit.CloseBy
 }
@@ -211,15 +206,14 @@ func opening(card Card) audit.Opening {
 	return o
 }
 
-// Close ends a shuffle and returns its tape, where everybody gets it, when the
-// close is proved to stand in the ledger, and the tape to be the one committed to
-// and to give every card that was dealt.
+// Close ends a shuffle. It returns when it is proved that the close stands in the ledger. If the tape is disclosed to
+// everybody, the answer has it, and it is proved to be the one committed to and to give every card that was dealt.
 func (c *Client) Close(ctx context.Context, s *Committed, req CloseRequest) (*Close, error) {
 	done, err := c.do(ctx, Step{Of: s, Request: req})
 	return done.Close, err
 }
 
-// proveClose holds a close against its request, its entry and the commitment.
+// proveClose checks a close against its request, its entry and the commitment.
 func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest, ending *Close, index uint64,
 	when asked, answer []byte) error {
 	e, body, err := acted(ctx, c, s, said{ending.Receipt, index, ending.Time, bool(deref(ending.Repeated))}, when,
@@ -241,7 +235,7 @@ func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest
 	return s.proveTape(told, answer)
 }
 
-// proveTape holds what a close or disclosure discloses against the commitment.
+// proveTape checks what a close or disclosure discloses against the commitment.
 func (s *Committed) proveTape(body audit.Disclosed, answer []byte) error {
 	form := audit.FormTape
 	if s.commit.Context.Disclosure != audit.DisclosurePublic {

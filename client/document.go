@@ -10,8 +10,8 @@ import (
 	meaning "shuffled/internal/terms"
 )
 
-// PutTerms keeps a document that says what values mean, and returns what a request for a
-// commit binds it by. The hash is computed here: an answer with another is a Fault.
+// PutTerms has the daemon keep a document that says what values mean, and returns the terms for the request of a
+// commit. The client computes the hash of the document: an answer with another hash is a *Fault.
 func (c *Client) PutTerms(ctx context.Context, document TermsDocument) (*BoundTerms, error) {
 	read, err := readDocument(document)
 	if err != nil {
@@ -28,7 +28,7 @@ func (c *Client) PutTerms(ctx context.Context, document TermsDocument) (*BoundTe
 	return &BoundTerms{Kind: BoundTermsKind(kept.Kind), Hash: kept.Hash}, nil
 }
 
-// TermsDocument returns the document with this hash, which is checked.
+// TermsDocument returns the document with this hash, which the client checks.
 func (c *Client) TermsDocument(ctx context.Context, hash Hash) (*TermsDocument, error) {
 	answer, err := c.getTerms(ctx, hex.EncodeToString(hash[:]))
 	document, err := decoded[TermsDocument](answer, err)
@@ -56,8 +56,8 @@ func readDocument(d TermsDocument) (*meaning.Document, error) {
 	return meaning.NewWheel(labels)
 }
 
-// proveLabels holds the labels of drawn values against the wheel that the commit names,
-// which is asked for once, by its hash.
+// proveLabels checks the labels of drawn values against the wheel that the commit names. The wheel is fetched once, by
+// its hash.
 func (c *Client) proveLabels(ctx context.Context, s *Committed, shows []uint32, told []string, answer []byte) error {
 	var labels []string
 	if t := s.commit.Context.Terms; t != nil && t.Kind == audit.TermsWheel && len(shows) > 0 {
@@ -79,10 +79,7 @@ func (c *Client) proveLabels(ctx context.Context, s *Committed, shows []uint32, 
 const maxWheels = 64
 
 func (c *Client) wheel(ctx context.Context, hash [32]byte) (*meaning.Document, error) {
-	c.mu.Lock()
-	known := c.wheels[hash]
-	c.mu.Unlock()
-	if known != nil {
+	if known, ok := c.wheels.get(hash); ok {
 		return known, nil
 	}
 	document, err := c.TermsDocument(ctx, hash)
@@ -93,11 +90,6 @@ func (c *Client) wheel(ctx context.Context, hash [32]byte) (*meaning.Document, e
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.wheels == nil || len(c.wheels) >= maxWheels {
-		c.wheels = make(map[[32]byte]*meaning.Document)
-	}
-	c.wheels[hash] = read
+	c.wheels.put(hash, read, maxWheels)
 	return read, nil
 }

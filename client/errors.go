@@ -5,24 +5,23 @@ import (
 	"fmt"
 )
 
-// ErrNotWitnessed reports that the policy's quorum has not cosigned a commit, or
-// not before it was played. After the first, the same call may be made again.
+// ErrNotWitnessed reports that the policy's quorum has not cosigned a commit or another entry yet, or has not cosigned
+// a commit before it was played. In the first case the same call may be made again.
 var ErrNotWitnessed = errors.New("the policy's quorum has not cosigned it")
 
-// Unknown reports whether err leaves open what became of a command: an attempt
-// got no answer, or the daemon did not know. The same call, with the same key,
-// tells.
+// Unknown reports whether err leaves open what became of a command: an attempt got no answer, or the daemon did not
+// know the outcome. The same call with the same key tells.
 func Unknown(err error) bool {
 	var u *unresolved
 	return errors.As(err, &u)
 }
 
-// unresolved is the error of a call of which an attempt may have been heard.
+// unresolved is the error of a call of which an attempt may have reached the daemon.
 type unresolved struct{ error }
 
 func (u *unresolved) Unwrap() error { return u.error }
 
-// open reports whether an attempt that ended like this may have been heard.
+// open reports whether an attempt that ended with err may have reached the daemon.
 func open(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code == CodeOutcomeUnknown || e.Code == "" && e.Status >= 500
@@ -31,13 +30,13 @@ func open(err error) bool {
 	return !errors.As(err, &u)
 }
 
-// unheard is the error of an attempt that had no connection.
+// unheard is the error of an attempt that got no connection.
 type unheard struct{ error }
 
 func (u *unheard) Unwrap() error { return u.error }
 
-// Error is a refusal: the daemon's problem document, or as much of one as an
-// answer from something in between has. Code is "" in the latter case.
+// Error is a refusal: the daemon's problem document, or what can be made of the answer of a proxy. In the latter case
+// Code is "".
 type Error struct {
 	Problem
 	RequestID string // names the request in the daemon's log, or ""
@@ -54,13 +53,12 @@ func (e *Error) Error() string {
 	return s + ": " + e.Title
 }
 
-// Fault is an answer that its own evidence does not bear out. Something between
-// the ledger's key and this program is wrong or lies: deal nothing from it, and
-// keep the answer, for what is signed in it can be shown to others.
+// Fault is an answer that its own evidence contradicts. Something between the ledger's key and this program is wrong or
+// lies. Deal nothing from the answer, and keep it: what is signed in it can be shown to others.
 type Fault struct {
 	What   string // what does not hold
 	Answer []byte // the body as it came; of a check of the history, the newest signed checkpoint
-	Other  []byte // of a fork, the signed checkpoint that contradicts it, or is not extended; else nil
+	Other  []byte // of a fork, the signed checkpoint that contradicts Answer or that Answer does not extend; else nil
 	Err    error  // the check that failed, or nil
 }
 

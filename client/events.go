@@ -16,19 +16,17 @@ import (
 )
 
 const (
-	// silence is how long a stream of events may say nothing. A daemon says something
-	// every five seconds.
+	// silence is how long a stream of events may be silent. A daemon sends something every five seconds.
 	silence = 20 * time.Second
 	// maxEventLine bounds a line of a stream.
 	maxEventLine = 64 << 10
 )
 
-// Events tells what happens in the ledger, from the entry behind after on, or with nil
-// from now on, until ctx is over or the daemon refuses. What is interrupted goes on where
-// it was, after a pause, at whichever daemon answers, so that nothing is left out;
-// closing_soon and witnessed may come again then. To go on after a restart, keep the index
-// of the last event that has one. Events are the daemon's word and prove nothing: a
-// receipt or a transcript proves what they say.
+// Events yields the events of the ledger, from the entry behind after on, or from now on if after is nil, until ctx is
+// over or the daemon refuses. After an interruption and a pause, the stream goes on where it ended, at any daemon that
+// answers, so that nothing is left out. The events closing_soon and witnessed may then come again. To go on after a
+// restart, keep the index of the last event that has one. Events are the daemon's word and prove nothing: a receipt or
+// a transcript proves what they say.
 func (c *Client) Events(ctx context.Context, after *uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		failed := 0
@@ -51,11 +49,11 @@ func (c *Client) Events(ctx context.Context, after *uint64) iter.Seq2[Event, err
 	}
 }
 
-// errEnough: the caller wants no more events.
+// errEnough reports that the caller wants no more events.
 var errEnough = errors.New("enough")
 
-// stream reads one stream until it ends, and reports whether it told anything, and after
-// how long it may be asked for again. It keeps in after up to where it came.
+// stream reads one stream until it ends. It reports whether an event came, and the shortest pause before the stream may
+// be asked for again, or never. It keeps in after the entry up to which events came.
 func (c *Client) stream(ctx context.Context, after **uint64, yield func(Event) bool) (told bool, again time.Duration,
 	err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -73,7 +71,7 @@ func (c *Client) stream(ctx context.Context, after **uint64, yield func(Event) b
 	if c.cfg.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.cfg.Token)
 	}
-	endless := *c.http // a stream lasts longer than a call
+	endless := *c.http // a stream lasts longer than the timeout of a call
 	endless.Timeout = 0
 	resp, err := endless.Do(req)
 	if err != nil {

@@ -25,23 +25,23 @@ type head struct {
 	signed []byte
 }
 
-// heads is what a client knows of the ledger's history: that it once was as in
-// each of these checkpoints. All fields are under mu.
+// heads are the checkpoints that a client accepted: at each of these sizes the ledger had this root. mu guards all
+// other fields.
 type heads struct {
 	mu     sync.Mutex
 	newest head
-	// roots are those of sizes that were accepted, bounded by maxRoots; loose are
-	// the ones among them that newest was not yet proved to extend.
+	// roots has the root of each size that was accepted, bounded by maxRoots. loose has those of these checkpoints that
+	// newest was not yet proved to extend.
 	roots map[uint64]tlog.Hash
 	loose map[uint64]head
 	tiles map[tlog.Tile][]byte // proved under some head, bounded by maxTiles
-	saved []byte               // what the State holds, as far as this client wrote it
+	saved []byte               // what this client wrote to the State last
 }
 
 // Bounds of what is remembered.
 const (
 	maxRoots = 4096
-	maxLoose = 256 // then the next call proves them first
+	maxLoose = 256 // when there are so many, the next call proves them first
 	maxTiles = 128 // of at most 8 KiB
 )
 
@@ -49,15 +49,15 @@ func newHeads() heads {
 	return heads{roots: make(map[uint64]tlog.Hash), loose: make(map[uint64]head), tiles: make(map[tlog.Tile][]byte)}
 }
 
-// size returns that of the newest checkpoint.
+// size returns the size of the newest checkpoint.
 func (h *heads) size() uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.newest.Size
 }
 
-// add accepts a checkpoint whose signature holds, unless another one of its size
-// has another root. open is false for one that the newest was proved to extend.
+// add accepts a checkpoint whose signature was verified, or returns the accepted one of its size that has another root.
+// open is false if the newest checkpoint was proved to extend it.
 func (h *heads) add(n head) (contradicts *head, open bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -89,13 +89,13 @@ func (h *heads) add(n head) (contradicts *head, open bool) {
 	return nil, true
 }
 
-// asked says when a request was made: since is the size that was known then.
+// asked is what the client knew when it made a request.
 type asked struct {
-	since uint64
-	read  bool         // it writes nothing
+	since uint64       // the ledger's size, as far as it was known
+	read  bool         // the request writes nothing
 	first time.Time    // of a command: when it was tried first
-	again bool         // it was tried before this call
-	open  *atomic.Bool // an earlier try of this call may have been done
+	again bool         // of a command: it was tried before this call
+	open  *atomic.Bool // of a command: an earlier try of this call may have been done
 }
 
 func (c *Client) command(ctx context.Context) asked {
@@ -104,15 +104,14 @@ func (c *Client) command(ctx context.Context) asked {
 }
 func (c *Client) reading() asked { return asked{since: c.heads.size(), read: true} }
 
-// before reports whether an answer is of the past: a command's entry was written
-// before the request, as only a repeated one's is, or what was read is under an
-// older checkpoint than was known.
+// before reports whether an answer is older than its request: the entry of a command stood in the ledger before, as
+// only that of a repeated command does, or the checkpoint is older than the one that was known.
 func (a asked) before(index, size uint64) bool {
 	return index < a.since && !a.read || size < a.since
 }
 
-// hold accepts the checkpoint of an answer. One of the past is believed only when
-// the newest checkpoint is proved to extend its own.
+// hold accepts the checkpoint of an answer. If the answer is older than its request (past), it is accepted only when
+// the newest checkpoint is proved to extend that of the answer.
 func (c *Client) hold(ctx context.Context, n head, past bool, answer []byte) error {
 	other, open := c.heads.add(n)
 	if other != nil {
@@ -131,11 +130,10 @@ func (c *Client) hold(ctx context.Context, n head, past bool, answer []byte) err
 	return c.save()
 }
 
-// Check proves, with hashes from the log's tiles, that the newest checkpoint
-// extends every other one that the client accepted, so that the ledger only grew
-// since. The client does it by itself before a call when many wait, and for an
-// answer under an older checkpoint than it had. A *Fault holds the two signed
-// checkpoints that contradict each other.
+// Check proves, with hashes from the log's tiles, that the newest checkpoint extends every other one that the client
+// accepted, so that the ledger only grew. The client does this by itself before a call when many checkpoints wait for
+// it, and for an answer under an older checkpoint than it knew. A *Fault has the two signed checkpoints that contradict
+// each other.
 func (c *Client) Check(ctx context.Context) error {
 	c.heads.mu.Lock()
 	newest, loose := c.heads.newest, slices.Collect(maps.Values(c.heads.loose))
@@ -181,8 +179,8 @@ func (c *Client) checkSometimes(ctx context.Context) error {
 	return c.Check(ctx)
 }
 
-// tileReader fetches the tiles of the log. tlog holds them against the head's
-// root, and only then calls SaveTiles.
+// tileReader fetches the tiles of the log. tlog checks them against the root of the head, and only then calls
+// SaveTiles.
 type tileReader struct {
 	c   *Client
 	ctx context.Context
@@ -208,8 +206,8 @@ func (r *tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 	return data, nil
 }
 
-// get fetches a tile. Another daemon of the same ledger may not have it yet; one
-// that never gets it has lost what it signed.
+// get fetches a tile. Another daemon of the same ledger may not have the tile yet. If it never comes, the ledger has
+// lost what was signed.
 func (r *tileReader) get(path string) ([]byte, error) {
 	for attempt := 1; ; attempt++ {
 		data, err := r.c.send(r.ctx, request{method: http.MethodGet, path: path})
@@ -240,7 +238,7 @@ func (r *tileReader) SaveTiles(tiles []tlog.Tile, data [][]byte) {
 	}
 }
 
-// kept is what a State holds: signed checkpoints, which prove themselves.
+// kept is what a State holds: signed checkpoints, whose signatures are checked when they are read.
 type kept struct {
 	Newest string   `json:"newest"`
 	Loose  []string `json:"loose,omitempty"` // newest was not yet proved to extend them
@@ -271,9 +269,8 @@ func (c *Client) save() error {
 	return nil
 }
 
-// remember takes up what the State has. One pinned key is enough there: a checkpoint from
-// before a key was pinned alongside another lacks that key's line, and all that it does is
-// that the ledger must extend it.
+// remember accepts the checkpoints of the State. A signature of one pinned key is enough: a checkpoint from before a
+// second key was pinned lacks that key's line. Its only effect is that the ledger must extend it.
 func (c *Client) remember() error {
 	if c.cfg.State == nil {
 		return nil

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"time"
-
-	"shuffled/internal/audit"
 )
 
-// Past is a commit as History finds it, proved.
+// Past is a proved commit that History found.
 type Past struct {
 	ID, Serial  uint64
 	Table       string
@@ -21,9 +19,8 @@ type Past struct {
 	Receipt     string
 }
 
-// History walks a table back from a shuffle to its first: each commit names the
-// one before, and each is proved by its own receipt, so that none can be left out.
-// It ends after serial 1, or with an error.
+// History walks a table back from a shuffle to its first one. Each commit names the one before, and each is proved by
+// its own receipt, so that none can be left out. It ends after serial 1, or with an error.
 func (c *Client) History(ctx context.Context, id uint64) iter.Seq2[Past, error] {
 	return func(yield func(Past, error) bool) {
 		var after *Past
@@ -37,15 +34,11 @@ func (c *Client) History(ctx context.Context, id uint64) iter.Seq2[Past, error] 
 	}
 }
 
-// past proves the commit at id, which the commit after it names.
+// past proves the commit at id, which the commit after names. after is nil for the first.
 func (c *Client) past(ctx context.Context, id uint64, after *Past) (p Past, previous uint64, err error) {
-	receipt, e, err := c.receipt(ctx, id)
+	receipt, e, commit, err := c.commitAt(ctx, id)
 	if err != nil {
 		return p, 0, err
-	}
-	commit, ok := e.Body.(*audit.Commit)
-	if !ok {
-		return p, 0, &Fault{What: fmt.Sprintf("entry %d is no commit", id), Answer: []byte(receipt)}
 	}
 	p = Past{ID: id, Serial: commit.Serial, Table: commit.Context.Table, CommittedAt: time.UnixMilli(e.Time).UTC(),
 		CloseBy: time.UnixMilli(commit.CloseBy).UTC(), GameRef: commit.GameRef, Draw: commit.Context.IsDraw(),

@@ -309,12 +309,12 @@ func TestHostileChild(t *testing.T) {
 
 	positions := []int{2, 3, 4}
 	differs := func(c *audit.Commit, parent *Committed, asked []int) string {
-		id, terms := uint64(1), &terms{table: "t", key: "k"}
+		id := uint64(1)
 		commit := *c
 		commit.KeyTag = audit.KeyTag(h.signer.Name(), "", "t", "k")
 		child := &Committed{Shuffle: Shuffle{ID: id}, commit: &commit}
 		req := ShuffleRequest{Table: "t", Parent: &Parent{ID: parent.ID, Positions: asked}}
-		return child.differs(terms, req.wants(terms, commit.Context, parent))
+		return child.differs("k", &req, req.wants(commit.Context, parent))
 	}
 	for id, what := range map[uint64]string{0: "", 5: otherParent, 1: otherParent} {
 		of := parent.committed()

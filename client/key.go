@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// NewKey makes an idempotency key: a UUID of version 7 (RFC 9562 section 5.7),
-// which starts with the time in milliseconds and ends in 74 random bits. Keep it
-// with the game before it is used.
+// NewKey makes an idempotency key: a UUID of version 7 (RFC 9562 section 5.7), which has the time in milliseconds and
+// 74 random bits. Keep it with the game before you use it.
 func NewKey() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails (crypto/rand)

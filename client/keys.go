@@ -9,9 +9,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Keys returns the ledger's keys, policies and retirements. Each is proved to
-// stand in the entry that it names, under the key that is pinned; that none is
-// left out, only an audit of the whole ledger shows. Do not pin a key from here.
+// Keys returns the ledger's keys, policies and retirements. Each is proved under the pinned key to stand in the entry
+// that it names. That none is left out, only an audit of the whole ledger shows. Do not pin a key from here.
 func (c *Client) Keys(ctx context.Context) (*Keys, error) {
 	answer, err := c.getKeys(ctx)
 	if err != nil {
@@ -47,8 +46,8 @@ func (c *Client) Keys(ctx context.Context) (*Keys, error) {
 	return k, nil
 }
 
-// SaidKeys returns what the daemon says the ledger's keys are, proved by nothing:
-// for a person who has no key yet.
+// SaidKeys returns the ledger's keys as the daemon tells them, without any proof. It is for a person who has no key
+// yet.
 func (c *Client) SaidKeys(ctx context.Context) (*Keys, error) {
 	return decoded[Keys](c.getKeys(ctx))
 }

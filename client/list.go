@@ -7,15 +7,15 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// List returns a page of the shuffles that fit, by id, as the daemon tells them.
-// It proves nothing: Load proves a commit, Transcript the rest. A list whose Next is
-// set, be it without shuffles, goes on with that as Cursor.
+// List returns a page of the shuffles that match params, by id, as the daemon tells them. It proves nothing: Load
+// proves a commit, Transcript the rest. If Next is set, also on a page without shuffles, the list goes on with Next as
+// Cursor.
 func (c *Client) List(ctx context.Context, params ListShufflesParams) (*ShuffleList, error) {
 	return decoded[ShuffleList](c.listShuffles(ctx, params))
 }
 
-// walk yields what is in the pages of a list, in order, from the one that begins at start.
-// Parts are the items of a page and where the next begins.
+// walk yields the items of all pages of a list in order, from the page that begins at start on. parts returns the items
+// of a page and where the next page begins. follows reports whether an item may come after the last one.
 func walk[L, T any](start *string, ask func(at *string) ([]byte, error), parts func(*L) ([]T, *string),
 	follows func(last, one *T) bool) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -49,8 +49,8 @@ func walk[L, T any](start *string, ask func(at *string) ([]byte, error), parts f
 	}
 }
 
-// Tables finds the tables that the token is for, by name, with their open shuffles,
-// asking for a page at a time as it goes. It is the daemon's word.
+// Tables yields the tables that the token is for, by name, with their open shuffles. It asks for a page at a time. The
+// answers are the daemon's word.
 func (c *Client) Tables(ctx context.Context) iter.Seq2[TableState, error] {
 	return walk(nil, func(at *string) ([]byte, error) { return c.listTables(ctx, ListTablesParams{After: at}) },
 		func(l *TableList) ([]TableState, *string) { return l.Tables, l.Next },

@@ -11,28 +11,25 @@ import (
 	"shuffled/internal/verify"
 )
 
-// Status is the state of a shuffle. Terms and the members of Shuffle are read from the
-// proved commit. Owner, Extent, Next, Mixed, ClosedAt, Outcome and Reason are read from
-// a proved transcript; that nothing followed is the daemon's word. Overdue is by this
-// host's clock. LastHand, of a cut card whose place was drawn, is nil or the daemon's
-// word, which no later answer and no tape may contradict.
+// Status is the state of a shuffle. Terms and the members of Shuffle are read from the proved commit. Owner, Extent,
+// Next, Mixed, ClosedAt, Outcome and Reason are read from a proved transcript. That nothing followed is the daemon's
+// word. Whether it is overdue is computed with this host's clock. LastHand, of a cut card whose place was drawn, is nil
+// or the daemon's word, which no later answer and no tape may contradict.
 type Status struct {
 	ShuffleState
 	Terms
 }
 
-// Load returns a shuffle that was committed earlier, its commit proved again. Of one that
-// was played already it takes the mix and the dealt cards from a proved transcript. Of a
-// child it does not learn the parent's cards.
+// Load returns a shuffle that was committed earlier, and proves its commit again. If the shuffle was played, Load takes
+// the mix and the dealt cards from a proved transcript. It does not learn the cards of a child's parent.
 func (c *Client) Load(ctx context.Context, id uint64) (*Committed, error) {
 	s, _, err := c.load(ctx, strconv.FormatUint(id, 10), func(told *ShuffleState) bool { return told.ID == id })
 	return s, err
 }
 
-// LoadAt is Load of the shuffle of a table with a serial, or with the serial 0 of the one
-// that is open: if several are open, the error is CodeWhichShuffle and has their ids; if
-// none is, it is the table's newest. That it is of the table, with the serial, is proved.
-// That it is the one which is open is the daemon's word.
+// LoadAt is Load of the shuffle of a table with this serial. With serial 0 it loads the open shuffle of the table: if
+// several are open, the error is CodeWhichShuffle and has their ids; if none is open, it loads the newest one. Table
+// and serial are proved. That the shuffle is the open one is the daemon's word.
 func (c *Client) LoadAt(ctx context.Context, table string, serial uint64) (*Committed, error) {
 	at := "@" + url.PathEscape(table)
 	if serial != 0 {
@@ -72,7 +69,7 @@ func (c *Client) load(ctx context.Context, at string, is func(*ShuffleState) boo
 	}
 	s.Time = s.CommittedAt
 	v := &verify.Verdict{Owner: s.by.Identity, State: string(ShuffleStateStateOpen)}
-	// With a co-dealer its commit is in the transcript, too.
+	// With a co-dealer, the co-dealer's commit is in the transcript.
 	untouched := told.Next == 0 && !deref(told.Mixed) && told.ClosedAt == nil && !s.blind()
 	if !untouched || told.Owner != v.Owner || told.Extent != nil {
 		if v, err = c.restore(ctx, s); err != nil {
@@ -86,8 +83,8 @@ func (c *Client) load(ctx context.Context, at string, is func(*ShuffleState) boo
 	return s, status, nil
 }
 
-// status is the state that a transcript proves, which is at least as new as what the
-// daemon told before, or says what is wrong with the latter.
+// status is the state that a transcript proves, which is at least as new as the state that the daemon told before. what
+// says what is wrong with the latter, or "".
 func (s *Committed) status(told *ShuffleState, v *verify.Verdict) (status *Status, what string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

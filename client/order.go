@@ -11,8 +11,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Dealing blind (docs/BLIND.md). The client of a house holds each card against the co-dealer's
-// commit, too; with Ask and Asked a house calls its co-dealer.
+// Dealing blind (docs/BLIND.md). The client of a house also checks each card against the co-dealer's commit. With Ask
+// and Asked a house calls its co-dealer.
 
 // blind reports whether the plan has a co-dealer.
 func (s *Committed) blind() bool {
@@ -20,8 +20,8 @@ func (s *Committed) blind() bool {
 	return ok
 }
 
-// ordered takes in the co-dealer's commit from its receipt. Which entry that is, the plan says:
-// by whom it was signed, and who saw it, only a transcript shows under a policy for the co-dealer.
+// ordered takes in the co-dealer's commit from its receipt. The plan says which entry that is. Who signed it, and who
+// saw it, only a transcript shows, under a policy for the co-dealer.
 func (s *Committed) ordered(receipt string) error {
 	r, e, err := audit.ReceiptEntry(receipt)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Committed) give(d *audit.Deal) {
 	s.play.order.Give(d)
 }
 
-// openedBy holds the co-dealer's opening of a place against its commit.
+// openedBy checks the co-dealer's opening of a place against the co-dealer's commit.
 func (s *Committed) openedBy(place int, by *CoDealerOpening) error {
 	if (by != nil) != s.blind() {
 		return errors.New("it stands with a card of a shuffle with a co-dealer, and with no other")
@@ -73,17 +73,16 @@ func (s *Committed) openedBy(place int, by *CoDealerOpening) error {
 	return o.Check(order.Tag(), tlog.Hash(order.DeckRoot), order.Context.Recipe.Positions())
 }
 
-// Given is a deal of an order for the caller's ledger, with the openings of its places that
-// are not aside.
+// Given is a deal of an order for the caller's ledger, with the openings of its places that are not dealt aside.
 type Given struct {
 	Receipt string // of the deal, under a checkpoint that the quorum of Config.Policy cosigned
 	Cards   []audit.Card
 }
 
-// Ask deals the next places of an order that this ledger has for the caller's own, and returns
-// when the deal is proved to stand there, cosigned by the quorum of Config.Policy. That it is
-// what was asked for, and the openings, are the caller's to check against the order's commit.
-// The very same request gets the same answer; another one for these places is CodeRepeated.
+// Ask deals the next places of an order that this ledger has for the caller's own. It returns when it is proved that
+// the deal stands in this ledger, under a checkpoint that the quorum of Config.Policy cosigned. The caller checks the
+// deal and the openings against its request and the order's commit. The same request gets the same answer. Another
+// request for these places is refused with CodeRepeated.
 func (c *Client) Ask(ctx context.Context, order uint64, req DealRequest) (*Given, error) {
 	if err := c.checkSometimes(ctx); err != nil {
 		return nil, err
@@ -104,25 +103,21 @@ func (c *Client) Ask(ctx context.Context, order uint64, req DealRequest) (*Given
 	return g, nil
 }
 
-// Cosigned returns the receipt of an entry under a checkpoint that the quorum of Config.Policy
-// cosigned. It asks again with growing pauses, Config.Attempts times: then ErrNotWitnessed.
-func (c *Client) Cosigned(ctx context.Context, index uint64) (string, error) {
-	for attempt := 1; ; attempt++ {
+// Cosigned returns the receipt of an entry under a checkpoint that the quorum of Config.Policy cosigned. It asks again
+// with growing pauses, Config.Attempts times at most. Then it returns ErrNotWitnessed.
+func (c *Client) Cosigned(ctx context.Context, index uint64) (receipt string, err error) {
+	err = c.untilWitnessed(ctx, func() error {
 		when := c.reading()
 		answer, err := c.getReceipt(ctx, index)
-		if err != nil {
-			return "", err
+		if err == nil {
+			err = c.proveCosigned(ctx, string(answer), index, when, answer)
 		}
-		if err = c.proveCosigned(ctx, string(answer), index, when, answer); err == nil {
-			return string(answer), nil
+		if err == nil {
+			receipt = string(answer)
 		}
-		if !errors.Is(err, ErrNotWitnessed) || attempt == c.cfg.Attempts {
-			return "", err
-		}
-		if ctxErr := sleep(ctx, c.pause(attempt)); ctxErr != nil {
-			return "", fmt.Errorf("%w, after: %w", ctxErr, err)
-		}
-	}
+		return err
+	})
+	return receipt, err
 }
 
 func (c *Client) proveCosigned(ctx context.Context, receipt string, index uint64, when asked, answer []byte) error {
@@ -136,8 +131,8 @@ func (c *Client) proveCosigned(ctx context.Context, receipt string, index uint64
 	return nil
 }
 
-// Asked returns the deal of an order that begins at place first, nil if there is none: what the
-// caller asked for and did not learn, or forgot. That nothing follows is the daemon's word.
+// Asked returns the deal of an order that begins at place first, nil if there is none. It is for a caller that asked
+// for the deal and did not get the answer, or forgot it. That there is none is the daemon's word.
 func (c *Client) Asked(ctx context.Context, order uint64, first int) (*Given, error) {
 	answer, err := c.getShuffle(ctx, order)
 	told, err := decoded[ShuffleState](answer, err)
@@ -162,9 +157,8 @@ func (c *Client) Asked(ctx context.Context, order uint64, first int) (*Given, er
 	return nil, &Fault{What: fmt.Sprintf("no deal of the order begins at place %d", first), Answer: answer}
 }
 
-// EndOrder closes an order: behind the close of the shuffle that it was for, of which follows is
-// the receipt, or as void one from which nothing was dealt, if follows is "". An order that is
-// closed already, or expired, is no error.
+// EndOrder closes an order. follows is the receipt of the close of the shuffle that the order was for. If it is "", the
+// order is closed as void, and nothing was dealt from it. It is no error if the order was closed before, or is expired.
 func (c *Client) EndOrder(ctx context.Context, order uint64, follows string) error {
 	req := CloseRequest{Outcome: OutcomeCompleted, Follows: &follows}
 	if follows == "" {

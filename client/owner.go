@@ -16,15 +16,14 @@ const clockSkew = 10 * time.Second
 
 type firstTried struct{}
 
-// FirstTried returns a context for requests that were tried before, since the time at: by
-// this program before it was started again, or by another one with its journal. Without
-// it, a request that was answered before this client tried it is a *Fault: somebody else
-// made it, ahead of the game.
+// FirstTried returns a context for requests that were tried before, from the time at on: by this program before it was
+// started again, or by another one with the same journal. Without it, a request that was answered before this client
+// tried it is a *Fault: somebody else made it before the game did.
 func FirstTried(ctx context.Context, at time.Time) context.Context {
 	return context.WithValue(ctx, firstTried{}, at)
 }
 
-// began returns when the request was tried first, and whether that was before this call.
+// began returns when the request was tried first, and whether it was tried before this call.
 func began(ctx context.Context) (at time.Time, again bool) {
 	if at, ok := ctx.Value(firstTried{}).(time.Time); ok {
 		return at, true
@@ -34,20 +33,20 @@ func began(ctx context.Context) (at time.Time, again bool) {
 
 type openTries struct{}
 
-// in is the context of the call, in which send notes a try that may have been done.
+// in returns the context of the call. With noteOpen, send notes in it that a try may have been done.
 func (a asked) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, openTries{}, a.open)
 }
 
-// noteOpen notes that the outcome of a try is not known.
+// noteOpen notes that a try may have been done.
 func noteOpen(ctx context.Context) {
 	if open, ok := ctx.Value(openTries{}).(*atomic.Bool); ok {
 		open.Store(true)
 	}
 }
 
-// identity is whose entries the client's answers are of. Config.Identity says it, or the
-// first entry that shows the client's own token.
+// identity is the service whose entries answer this client: Config.Identity, or that of the first entry that shows the
+// client's own token.
 type identity struct {
 	credential string                 // public id of the token, "" without one
 	known      atomic.Pointer[string] // of the service
@@ -64,7 +63,7 @@ func newIdentity(cfg *Config) *identity {
 	return i
 }
 
-// foreign says why an entry is not an answer to a request of this client, or "": it is of
+// foreign says why an entry does not answer a request of this client that was tried first at this time, or "": it is of
 // another identity, or older than the request.
 func (i *identity) foreign(by audit.Actor, at int64, first time.Time) string {
 	known := i.known.Load()
@@ -91,8 +90,8 @@ type said struct {
 	repeated bool
 }
 
-// acted returns the entry of a command about a shuffle: proved, of this client, within the
-// shuffle's life, and of the body that was asked for, which is tells.
+// acted returns the entry of a command about a shuffle. It proves that the entry is of this client, belongs to the life
+// of the shuffle, and has the body that was asked for, which is reports.
 func acted[B audit.Body](ctx context.Context, c *Client, s *Committed, says said, when asked, answer []byte,
 	is func(B) bool) (e proved, body B, err error) {
 	if e, err = c.prove(ctx, says.receipt, says.index, when, answer); err != nil {
@@ -106,10 +105,9 @@ func acted[B audit.Body](ctx context.Context, c *Client, s *Committed, says said
 	return e, body, c.own(e, says, when, answer)
 }
 
-// own returns a *Fault for an answer that misstates its entry, or whose entry is foreign.
-// A repeat answers this client only if a try before it may have been done.
-// That an answer is a repeat can be refuted only if it says that it is none: the entry
-// was in the ledger before the request was made.
+// own returns a *Fault for an answer that misstates its entry, or whose entry is foreign. A repeated answer is accepted
+// only if an earlier try may have been done. An answer that says that it is not repeated is refuted if its entry
+// stood in the ledger before the request was made. An answer that says that it is repeated cannot be refuted so.
 func (c *Client) own(e proved, says said, when asked, answer []byte) error {
 	what := ""
 	switch {
@@ -129,10 +127,9 @@ func (c *Client) own(e proved, says said, when asked, answer []byte) error {
 	return nil
 }
 
-// TakeOver makes this client's identity the owner of a shuffle of another one, and returns
-// when that is proved to stand in the ledger. See docs/CLIENT.md: with the extent close,
-// which is the default, it can be closed and nothing else. From, the owner before, is
-// the daemon's word, which Transcript proves.
+// TakeOver makes this client's identity the owner of a shuffle of another identity. It returns when the takeover is
+// proved to stand in the ledger. With the extent close, which is the default, the shuffle can be closed and nothing
+// else (docs/CLIENT.md). From, the owner before, is the daemon's word: Transcript proves it.
 func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest) (*Takeover, error) {
 	when := c.command(ctx)
 	answer, err := c.takeOverShuffle(when.in(ctx), s.ID, req)
@@ -144,7 +141,7 @@ func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest
 	if req.Extent != nil {
 		extent = *req.Extent
 	}
-	if repeated { // it is told again for as long as it holds, whatever the reason now
+	if repeated { // a takeover is told again for as long as it holds, also with another reason
 		when.first, when.again = taken.Time.Time, true
 	}
 	_, _, err = acted(ctx, c, s, said{taken.Receipt, anyIndex, taken.Time, repeated}, when, answer,
@@ -157,11 +154,11 @@ func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest
 	return taken, nil
 }
 
-// under is the request with an idempotency key: one of NewKey says when it was made, so
-// that a program that kept it needs no FirstTried.
+// under is the request with an idempotency key. A key of NewKey says when it was made, so that a program that kept the
+// key needs no FirstTried.
 func (a asked) under(key string) asked {
 	if at, ok := keyTime(key); ok {
-		// Nobody guesses its random bits: a commit under it is of who made the key.
+		// Nobody guesses its random bits: a commit under this key is of the program that made it.
 		a.again = true
 		if at.Before(a.first) {
 			a.first = at

@@ -11,23 +11,21 @@ import (
 	"shuffled/internal/verify"
 )
 
-// play is what a client saw of a shuffle since its commit. It is under the
-// shuffle's mu.
+// play is what a client saw of a shuffle since its commit. The shuffle's mu guards it.
 type play struct {
-	order   audit.Order // of places; known once ordered
+	order   audit.Order // of places, once ordered is true
 	ordered bool
 	mix     *audit.Mix
-	next    int            // places up to here were dealt, at the least
+	next    int            // at least the places below it were dealt
 	values  map[int]uint32 // by committed position
 	shown   map[uint32]int // of cards: the position of each value
 	dealt   map[int]CardShown
 
-	// The cut card lies behind place before and not behind place after: a next
-	// place of before is told without it, one of after with it.
+	// The cut card has not come out when the next place is before, and has when it is after.
 	before, after int
 
-	seen  uint64 // size of a checkpoint over the commit that the quorum cosigned; 0: none
-	early bool   // it did so before the first mix or deal
+	seen  uint64 // size of a checkpoint over the commit that the quorum cosigned, 0 if none is known
+	early bool   // the quorum cosigned the commit before the first mix or deal
 }
 
 func newPlay(s *Committed) play {
@@ -49,8 +47,8 @@ func newPlay(s *Committed) play {
 	return p
 }
 
-// cut takes in whether the cut card has come out when next is the next place, and
-// reports whether that can be; what cannot is not taken in.
+// cut takes in whether the cut card has come out when next is the next place. It returns false, and takes nothing in,
+// if that contradicts what was told before.
 func (p *play) cut(next int, out bool) bool {
 	before, after := p.before, p.after
 	if out {
@@ -68,8 +66,8 @@ func (p *play) cut(next int, out bool) bool {
 // CardShown is a dealt card, or a drawn value, with the run that it was dealt in.
 type CardShown = verify.CardShown
 
-// Dealt returns what this client saw dealt and opened, by place: all that was there when the
-// shuffle was loaded, and every deal since. Burns and discards that open nothing are not in it.
+// Dealt returns the cards that this client saw dealt and opened, by place: those of the time when the shuffle was
+// loaded, and of every deal since. Burns and discards that open nothing are not among them.
 func (s *Committed) Dealt() (cards []CardShown) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,15 +77,15 @@ func (s *Committed) Dealt() (cards []CardShown) {
 	return cards
 }
 
-// Next returns the next place to deal, as far as this client saw: the First of a deal that
-// goes on after a restart and Load.
+// Next returns the next place to deal, as far as this client saw. After a restart and Load, it is First of the deal
+// that goes on.
 func (s *Committed) Next() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.play.next
 }
 
-// keep takes in the cards of a deal, which hold, and what they show as draws.
+// keep takes in the proved cards of a deal, and the numbers that they show as draws.
 func (s *Committed) keep(cards []CardShown, shows []uint32, next int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +110,7 @@ func (s *Committed) mixed(m *audit.Mix) error {
 	return nil
 }
 
-// open takes in one card at a place, and says what is wrong with it, or "".
+// open takes in the card at a place, or says what is wrong with it.
 func (s *Committed) open(place int, o audit.Opening) (what string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +139,7 @@ func (s *Committed) open(place int, o audit.Opening) (what string, err error) {
 	return "", nil
 }
 
-// fits says why a card cannot be at a place though it was committed to, or "".
+// fits says why a card that was committed to cannot be at a place, or "".
 func (s *Committed) fits(place int, o audit.Opening) string {
 	if at, dealt := s.play.shown[o.Value]; dealt && at != o.Position {
 		return fmt.Sprintf("the card at place %d was dealt before", place)
@@ -156,9 +154,8 @@ func (s *Committed) fits(place int, o audit.Opening) string {
 	return ""
 }
 
-// shows returns what drawn values show at these positions, moved by the mix if
-// there is one. Of numbers, it takes all places in front of them: their values have been
-// opened before.
+// shows returns the numbers that opened values show, which a mix moves. Of numbers without repeats it needs the values
+// of all places before them, which were opened before.
 func (s *Committed) shows(opened []audit.Opening) ([]uint32, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +178,7 @@ func (s *Committed) shows(opened []audit.Opening) ([]uint32, error) {
 		} else if v, known := s.play.values[i]; known {
 			values[i] = v
 		} else if s.commit.Context.IsNumbers() {
-			return nil, fmt.Errorf("the number at place %d was not opened, and what follows hangs on it", i)
+			return nil, fmt.Errorf("the number at place %d was not opened, and those after it depend on it", i)
 		}
 	}
 	moved, err := s.play.order.Shows(values)
@@ -195,8 +192,8 @@ func (s *Committed) shows(opened []audit.Opening) ([]uint32, error) {
 	return out, nil
 }
 
-// finish holds a tape against all that was committed and shown. Of a child whose
-// parent's cards are not known, the order is not recomputed.
+// finish checks a tape against all that was committed and shown. The order of a child is not recomputed if its parent's
+// cards are not known.
 func (s *Committed) finish(tape []byte) (what string, err error) {
 	const other = "the tape is not the one committed to"
 	ctx := s.commit.Context
@@ -235,9 +232,9 @@ func (s *Committed) finish(tape []byte) (what string, err error) {
 	return "", nil
 }
 
-// Positions returns the committed positions but those that the given places show:
-// what goes back into a child. Without places it is every one, as a continuous
-// shuffler wants it. Before the mix of a shuffle with a plan it takes no places.
+// Positions returns all committed positions except those that the given places show, for Parent.Positions of a child.
+// Without places it is every one, as a continuous shuffler needs it. Before the mix of a shuffle with a plan, a place
+// is an error.
 func (s *Committed) Positions(without ...int) ([]int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

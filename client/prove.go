@@ -10,7 +10,7 @@ import (
 	"shuffled/internal/verify"
 )
 
-// anyIndex is for an entry whose index only its receipt tells.
+// anyIndex stands for an index that only the receipt tells.
 const anyIndex = ^uint64(0)
 
 // proved is an entry that a receipt proves.
@@ -22,17 +22,17 @@ type proved struct {
 	signed []byte // that checkpoint
 }
 
-// prove returns the entry that a receipt proves: signed by the pinned key,
-// included, at the index, in a ledger that is the one known so far.
+// prove returns the entry of a receipt. It proves that a checkpoint signed by the pinned key includes the entry at the
+// index, in the ledger that is known so far.
 func (c *Client) prove(ctx context.Context, receipt string, index uint64, when asked, answer []byte) (proved, error) {
 	fault := func(what string, err error) (proved, error) {
 		return proved{}, &Fault{What: what, Answer: answer, Err: err}
 	}
-	// What is accepted here, `shuffled verify` accepts.
+	// So the client accepts nothing that shuffled verify refuses.
 	if v := verify.Receipt([]byte(receipt), c.signed); v.Verdict != verify.Proved {
 		return fault("the receipt is "+v.Verdict+" at "+v.Failed+v.Unknown, nil)
 	}
-	r, err := audit.ParseReceipt(receipt)
+	r, e, err := audit.ReceiptEntry(receipt)
 	if err != nil {
 		return fault("the receipt", err)
 	}
@@ -42,10 +42,6 @@ func (c *Client) prove(ctx context.Context, receipt string, index uint64, when a
 	}
 	if index != anyIndex && r.Index != index {
 		return fault(fmt.Sprintf("the receipt is of entry %d, not %d", r.Index, index), nil)
-	}
-	e, err := audit.ParseEntry(r.Entry)
-	if err != nil {
-		return fault("the entry", err)
 	}
 	past := when.before(r.Index, checkpoint.Size)
 	if err := c.hold(ctx, head{checkpoint, r.Checkpoint}, past, answer); err != nil {

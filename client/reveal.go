@@ -7,15 +7,15 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Reveal makes places public that were dealt, a showdown or cards that were seen by
-// mistake, and returns when the reveal is proved to stand in the ledger and every card to
-// be the one committed to. The same places give the same answer again.
+// Reveal makes dealt places public: a showdown, or cards that were seen by mistake. It returns when it is proved that
+// the reveal stands in the ledger, and that every card is the one committed to. The same places get the same answer
+// again.
 func (c *Client) Reveal(ctx context.Context, s *Committed, req RevealRequest) (*Reveal, error) {
 	done, err := c.do(ctx, Step{Of: s, Request: req})
 	return done.Reveal, err
 }
 
-// places are those of a request as an entry has them.
+// places are the places of a request in the form of an entry: ascending.
 func places(asked []int) (all []uint16) {
 	for _, p := range asked {
 		all = append(all, uint16(p))
@@ -24,7 +24,7 @@ func places(asked []int) (all []uint16) {
 	return all
 }
 
-// proveReveal holds a reveal against what was asked for, its entry and the deck root.
+// proveReveal checks a reveal against what was asked for, its entry and the deck root.
 func (c *Client) proveReveal(ctx context.Context, s *Committed, want *audit.Reveal, r *Reveal, index uint64,
 	when asked, answer []byte) error {
 	fault := func(what string, err error) error { return &Fault{What: what, Answer: answer, Err: err} }
@@ -51,9 +51,8 @@ func (c *Client) proveReveal(ctx context.Context, s *Committed, want *audit.Reve
 	if len(opened) != len(want.Places) || !ascending {
 		return fault("the cards are not those of the places that were revealed", nil)
 	}
-	if shows, err := s.shows(opened); s.commit.Context.IsDraw() && (err != nil || !slices.Equal(shows, r.Shows)) ||
-		!s.commit.Context.IsDraw() && r.Shows != nil {
-		return fault("the values show other numbers", err)
+	if what, err := s.misshown(opened, r.Shows); what != "" {
+		return fault(what, err)
 	}
 	if err := c.proveLabels(ctx, s, r.Shows, r.Labels, answer); err != nil {
 		return err
@@ -61,8 +60,8 @@ func (c *Client) proveReveal(ctx context.Context, s *Committed, want *audit.Reve
 	return c.proveNames(ctx, s, r.Cards, answer)
 }
 
-// proveFinalReveal holds what a close revealed against its request: it is the entry in
-// front of the close.
+// proveFinalReveal checks what a close revealed against its request. The entry of the reveal is the one before the
+// close.
 func (c *Client) proveFinalReveal(ctx context.Context, s *Committed, req *CloseRequest, ending *Close, closed uint64,
 	when asked, answer []byte) error {
 	switch {

@@ -30,7 +30,7 @@ type request struct {
 	body         any // JSON, or nil for none
 }
 
-// query adds a parameter, if it has a value.
+// query adds a parameter of the query if it has a value.
 func query[T any](r *request, name string, value *T) {
 	if value == nil {
 		return
@@ -47,8 +47,8 @@ func query[T any](r *request, name string, value *T) {
 
 func (r *request) header(name, value string) { r.headers = http.Header{name: {value}} }
 
-// send makes the call until it has an answer that says yes or no. The body and
-// its idempotency key are the same every time, so nothing is done twice.
+// send makes the call until it is answered or refused for good. The body and its idempotency key are the same every
+// time, so nothing is done twice.
 func (c *Client) send(ctx context.Context, r request) ([]byte, error) {
 	var body []byte
 	if r.body != nil {
@@ -82,7 +82,7 @@ func (c *Client) send(ctx context.Context, r request) ([]byte, error) {
 	}
 }
 
-// sleep waits, or returns why the caller does not.
+// sleep waits for d, or returns the error of ctx when it is over before.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -94,11 +94,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// never is the pause before a call that is not to be made again.
+// never is the pause before a call that must not be made again.
 const never = -1
 
-// try makes the call once. On an error, again says after how long it may be made
-// again, at the least.
+// try makes the call once. With an error, again is the shortest pause before the call may be made again, or never.
 func (c *Client) try(ctx context.Context, r request, body []byte) (answer []byte, again time.Duration, err error) {
 	u := c.base + r.path
 	if r.values != nil {
@@ -141,7 +140,7 @@ func (c *Client) try(ctx context.Context, r request, body []byte) (answer []byte
 	return nil, retryAfter(resp), refusal(resp, answer)
 }
 
-// refusal reads a problem document, or makes one of what there is.
+// refusal reads a problem document, or makes one from the status if the answer is none.
 func refusal(resp *http.Response, answer []byte) error {
 	e := &Error{RequestID: resp.Header.Get("Request-Id")}
 	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
@@ -155,9 +154,8 @@ func refusal(resp *http.Response, answer []byte) error {
 // maxRetryAfter is the longest pause that an answer may ask for.
 const maxRetryAfter = 60 * time.Second
 
-// retryAfter returns what the header of that name asks for, which the daemon
-// sends when another try is safe and may help, and proxies send with 503. A
-// gateway that had no answer is like a network that lost it.
+// retryAfter returns the pause that the header of that name asks for. The daemon sends it when another try is safe and
+// may help, and proxies send it with 503. A gateway that had no answer is treated as a network that lost the answer.
 func retryAfter(resp *http.Response) time.Duration {
 	if resp.StatusCode < 400 {
 		return never
@@ -175,8 +173,8 @@ func retryAfter(resp *http.Response) time.Duration {
 	return never
 }
 
-// pause returns how long to wait after an attempt: it doubles up to a limit, and
-// half of it is random, so that clients that failed together come back apart.
+// pause returns how long to wait after an attempt. It doubles up to Config.MaxPause. Half of it is random, so that
+// clients that failed together do not come back together.
 func (c *Client) pause(attempt int) time.Duration {
 	d := c.cfg.MaxPause
 	if attempt < 20 {
@@ -187,15 +185,19 @@ func (c *Client) pause(attempt int) time.Duration {
 	return d/2 + time.Duration(binary.LittleEndian.Uint64(b[:])%uint64(d/2+1))
 }
 
-// noRedirect keeps a call, its token and its body at the address it was made to.
+// noRedirect keeps a call, its token and its body at the address that it was made to.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// decode reads an answer. Members of a later contract are skipped.
-func decode(answer []byte, v any) error {
-	if err := json.Unmarshal(answer, v); err != nil {
-		return &Fault{What: "it is not what the contract says", Answer: answer, Err: err}
+// decoded reads the answer to a call. Members of a later contract are skipped.
+func decoded[T any](answer []byte, err error) (*T, error) {
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	v := new(T)
+	if err := json.Unmarshal(answer, v); err != nil {
+		return nil, &Fault{What: "it is not what the contract says", Answer: answer, Err: err}
+	}
+	return v, nil
 }
 
 var errNoURL = errors.New("the daemon's address is an http or https URL without query or fragment")

@@ -3,13 +3,10 @@ package client
 import (
 	"context"
 	"iter"
-
-	"shuffled/internal/audit"
 )
 
-// Shuffles finds all the shuffles that fit, by id, asking for a page at a time as
-// it goes. It is List without an end; what List says of its worth holds. That they
-// fit what was asked for and ascend is checked, whether one is left out is not.
+// Shuffles yields all shuffles that match params, by id. It asks for a page at a time, and proves no more than List. It
+// checks that they match params and ascend, and not whether one is left out.
 func (c *Client) Shuffles(ctx context.Context, params ListShufflesParams) iter.Seq2[ShuffleSummary, error] {
 	return walk(params.Cursor, func(at *string) ([]byte, error) {
 		params.Cursor = at
@@ -20,7 +17,7 @@ func (c *Client) Shuffles(ctx context.Context, params ListShufflesParams) iter.S
 		})
 }
 
-// fits reports whether a shuffle is one that was asked for.
+// fits reports whether a shuffle is one that was asked for, and does not contradict itself.
 func (p *ListShufflesParams) fits(s *ShuffleSummary) bool {
 	continued := s.State == ShuffleSummaryStateContinued
 	closed := continued || s.State == ShuffleSummaryStateClosed
@@ -37,22 +34,20 @@ func (p *ListShufflesParams) fits(s *ShuffleSummary) bool {
 	return true
 }
 
-// ProveSummary holds a found shuffle against its commit. Of its end only a
-// transcript tells.
+// ProveSummary checks a found shuffle against its commit. Only a transcript proves its end.
 func (c *Client) ProveSummary(ctx context.Context, s ShuffleSummary) error {
-	receipt, e, err := c.receipt(ctx, s.ID)
+	receipt, e, commit, err := c.commitAt(ctx, s.ID)
 	if err != nil {
 		return err
 	}
-	commit, ok := e.Body.(*audit.Commit)
 	kind, parent := ShuffleSummaryKindCards, uint64(0)
-	if ok && commit.Context.IsDraw() {
+	if commit.Context.IsDraw() {
 		kind = ShuffleSummaryKindDraws
 	}
-	if ok && commit.Context.Parent != nil {
+	if commit.Context.Parent != nil {
 		parent = commit.Context.Parent.ID
 	}
-	if !ok || s.Table != commit.Context.Table || s.Serial != commit.Serial || s.Kind != kind ||
+	if s.Table != commit.Context.Table || s.Serial != commit.Serial || s.Kind != kind ||
 		deref(s.Parent) != parent ||
 		deref(s.GameRef) != commit.GameRef || s.CommittedAt.UnixMilli() != e.Time ||
 		s.CloseBy.UnixMilli() != commit.CloseBy {

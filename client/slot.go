@@ -6,16 +6,15 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Slot is a player's part in a mix. The player gives Hash before the commit and
-// shows Value after it, to nobody before.
+// Slot is a player's part in a mix. The player gives Hash before the commit, and shows Value to nobody before the
+// commit is there.
 type Slot struct {
 	Value Hash // 32 secret random bytes
 	Hash  Hash // of the value, for one ledger and table
 }
 
-// NewSlot makes a slot for a shuffle at a table of the ledger with this origin.
-// It is for the player's program: a slot that the house made is worth nothing to
-// a player.
+// NewSlot makes a slot for a shuffle at a table of the ledger with this origin. It is for the player's program: a slot
+// that the house made is worth nothing to a player.
 func NewSlot(origin, table string) Slot {
 	var s Slot
 	rand.Read(s.Value[:]) // never fails (crypto/rand)
@@ -23,8 +22,7 @@ func NewSlot(origin, table string) Slot {
 	return s
 }
 
-// Reference returns what an entry may say in place of something that could point
-// at a person: a hash of the value under the operator's secret salt of 16 to 255
-// bytes. It is a name, for recipients and game references. The same salt and value
-// give the same reference.
+// Reference returns a name for an entry to have in place of a value that could identify a person, as a recipient or a
+// game reference. It is a hash of the value under the operator's secret salt of 16 to 255 bytes. The same salt and
+// value give the same reference.
 func Reference(salt []byte, value string) (string, error) { return audit.Reference(salt, value) }

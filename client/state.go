@@ -9,21 +9,19 @@ import (
 	"runtime"
 )
 
-// State keeps some bytes for a client, so that after a restart it still refuses a
-// ledger that does not extend what it saw before: one that was rolled back, or
-// begun anew under the same key. They are signed checkpoints and nothing secret.
-// The client saves before it returns an answer under a newer checkpoint, and an
-// error of Save is the call's. Save is called by one goroutine at a time.
+// State keeps some bytes for a client, so that after a restart it still refuses a ledger that does not extend what it
+// saw before: one that was rolled back, or begun anew under the same key. The bytes are signed checkpoints, and not
+// secret. The client saves before it returns an answer under a newer checkpoint. If Save fails, so does the call. One
+// goroutine at a time calls Save.
 type State interface {
 	Load() ([]byte, error) // nil without an error before the first Save
 	Save([]byte) error
 }
 
-// FileState keeps the state in a file, replaced as a whole. File and directory are
-// flushed to disk before Save returns, so that a crash of the machine leaves the
-// newest state: back end and daemon may be on one machine, and start anew together.
-// It costs two flushes for a new checkpoint, which concurrent calls share. Each
-// client has a file of its own.
+// FileState keeps the state in a file, which is replaced as a whole. File and directory are flushed to disk before Save
+// returns, so that the newest state survives a crash of the machine: back end and daemon may be on one machine, and
+// start anew together. A new checkpoint costs two flushes, which concurrent calls share. Each client needs a file of
+// its own.
 func FileState(path string) State { return fileState(path) }
 
 type fileState string
@@ -41,7 +39,7 @@ func (f fileState) Load() ([]byte, error) {
 
 func (f fileState) Save(b []byte) error { return f.save(b, (*os.File).Sync) }
 
-// save is Save with a way to flush files, which tests make fail.
+// save is Save with a way to flush files, so that tests can make it fail.
 func (f fileState) save(b []byte, flush func(*os.File) error) error {
 	next, err := os.CreateTemp(filepath.Dir(string(f)), filepath.Base(string(f))+".*")
 	if err != nil {
@@ -61,7 +59,7 @@ func (f fileState) save(b []byte, flush func(*os.File) error) error {
 	return flushDir(filepath.Dir(string(f)), flush)
 }
 
-// flushDir makes a rename last. Windows flushes no directories.
+// flushDir makes a rename durable. Windows cannot flush directories.
 func flushDir(path string, flush func(*os.File) error) error {
 	if runtime.GOOS == "windows" {
 		return nil

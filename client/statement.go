@@ -7,10 +7,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// AddStatement hands the house an auditor's signed statement about a closed shuffle, as
-// shuffled audit attest writes it, for the shuffle's transcripts to carry. It takes an
-// auditor's token, and returns how many statements they carry then. A statement that was
-// handed in before is answered alike.
+// AddStatement gives the house an auditor's signed statement about a closed shuffle, as shuffled audit attest writes
+// it. The shuffle's transcripts carry it from then on. It takes an auditor's token, and returns how many statements the
+// transcripts carry then. A statement that was given before gets the same answer.
 func (c *Client) AddStatement(ctx context.Context, statement string) (int, error) {
 	s, err := audit.ParseStatement([]byte(statement))
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// tables remembers the newest commit of each table, at most maxTables of them:
-// serials have no gaps, and each commit names the one before.
+// tables remembers the newest commit of each table, for at most maxTables of them, to check that serials have no gaps
+// and that each commit names the one before.
 type tables struct {
 	mu     sync.Mutex
 	newest map[string]numbered
@@ -20,8 +20,7 @@ const maxTables = 4096
 
 func newTables() tables { return tables{newest: make(map[string]numbered)} }
 
-// add takes a commit in, and says where it contradicts the newest of its table,
-// or "".
+// add takes in a commit, or says how it contradicts the newest commit of its table.
 func (t *tables) add(id uint64, c *audit.Commit) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -2,8 +2,8 @@ package client
 
 import "shuffled/internal/audit"
 
-// Terms are what a commit says of its shuffle besides the members of Shuffle: all of it
-// is read from the entry that the receipt proves.
+// Terms are what a commit says of its shuffle besides the members of Shuffle. All of it is read from the entry that the
+// receipt proves.
 type Terms struct {
 	Production  bool       `json:"production"` // false: a sandbox
 	Disclosure  Disclosure `json:"disclosure"`
@@ -19,7 +19,7 @@ type Terms struct {
 	EndAt       *EndAt     `json:"end_at,omitempty"`   // the cut card as committed
 	CommittedAt Timestamp  `json:"committed_at"`
 
-	Bound *BoundTerms `json:"terms,omitempty"` // what says what the values mean
+	Bound *BoundTerms `json:"terms,omitempty"` // names the document that says what the values mean
 }
 
 // Plan is the mix plan of a commit.
@@ -44,7 +44,7 @@ type Round struct {
 	Time  Timestamp `json:"time"` // when it comes out
 }
 
-// termsOf reads the terms of a commit, made at this time.
+// termsOf reads the terms of a commit that was made at this time, in UTC milliseconds.
 func termsOf(c *audit.Commit, at int64) Terms {
 	ctx := c.Context
 	t := Terms{Production: ctx.Production, Disclosure: Disclosure(ctx.Disclosure.String()), Cards: ctx.Recipe.Cards,

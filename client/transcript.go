@@ -9,51 +9,49 @@ import (
 	"shuffled/internal/verify"
 )
 
-// Transcript returns the evidence of a shuffle that this token may see, proved
-// under what is pinned; with a recipient, which takes a dealer's token, that
-// recipient's file. Pass it on byte for byte. Where a policy asks for witnesses,
-// it waits until they cosigned the newest entry in it: ErrNotWitnessed after
-// Config.Attempts.
+// Transcript returns the evidence of a shuffle that this token may see, proved under the pinned key or policy. With a
+// recipient, it returns that recipient's file, for which it takes a dealer's token. Pass the file on byte for byte. If
+// the policy asks for witnesses, it waits until they cosigned the newest entry in the file, and returns ErrNotWitnessed
+// after Config.Attempts.
 func (c *Client) Transcript(ctx context.Context, id uint64, recipient string) ([]byte, error) {
 	answer, _, _, err := c.transcript(ctx, id, recipient, c.full)
 	return answer, err
 }
 
-func (c *Client) transcript(ctx context.Context, id uint64, recipient string, trust verify.Trust) ([]byte,
-	*verify.Verdict, *audit.Transcript, error) {
+func (c *Client) transcript(ctx context.Context, id uint64, recipient string, trust verify.Trust) (answer []byte,
+	v *verify.Verdict, file *audit.Transcript, err error) {
 	var params GetTranscriptParams
 	if recipient != "" {
 		params.Recipient = &recipient
 	}
-	for attempt := 1; ; attempt++ {
-		when := c.reading()
-		answer, err := c.getTranscript(ctx, id, params)
-		if err != nil {
-			return nil, nil, nil, err
+	var when asked
+	err = c.untilWitnessed(ctx, func() (err error) {
+		when = c.reading()
+		if answer, err = c.getTranscript(ctx, id, params); err != nil {
+			return err
 		}
-		v := verify.Transcript(answer, trust)
+		v = verify.Transcript(answer, trust)
 		if c.policy.Asks() && v.Verdict == verify.Failed && v.Failed == "witnesses" {
-			if attempt == c.cfg.Attempts {
-				return nil, nil, nil, fmt.Errorf("the transcript of shuffle %d: %w", id, ErrNotWitnessed)
-			}
-			if err := sleep(ctx, c.pause(attempt)); err != nil {
-				return nil, nil, nil, fmt.Errorf("%w, after: %w", err, ErrNotWitnessed)
-			}
-			continue
+			return fmt.Errorf("the transcript of shuffle %d: %w", id, ErrNotWitnessed)
 		}
-		switch {
-		case v.Verdict != verify.Proved:
-			return nil, nil, nil, &Fault{What: "the transcript is " + v.Verdict + " at " + v.Failed + v.Unknown,
-				Answer: answer}
-		case v.ID != id || v.Recipient != recipient:
-			return nil, nil, nil, &Fault{What: "the transcript is another one", Answer: answer}
-		}
-		file, err := c.holdTranscript(ctx, answer, when)
-		return answer, v, file, err
+		return nil
+	})
+	switch {
+	case err != nil:
+	case v.Verdict != verify.Proved:
+		err = &Fault{What: "the transcript is " + v.Verdict + " at " + v.Failed + v.Unknown, Answer: answer}
+	case v.ID != id || v.Recipient != recipient:
+		err = &Fault{What: "the transcript is another one", Answer: answer}
+	default:
+		file, err = c.holdTranscript(ctx, answer, when)
 	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return answer, v, file, nil
 }
 
-// holdTranscript takes in the checkpoints of a transcript that was proved.
+// holdTranscript accepts the checkpoints of a transcript that was proved.
 func (c *Client) holdTranscript(ctx context.Context, answer []byte, when asked) (*audit.Transcript, error) {
 	file, err := audit.ParseTranscript(answer)
 	if err != nil {
@@ -70,9 +68,9 @@ func (c *Client) holdTranscript(ctx context.Context, answer []byte, when asked) 
 	for i, signed := range heads {
 		checkpoint, err := audit.OpenCheckpoint(signed, c.keys...)
 		if err != nil {
-			continue // proved under a key that the pinned one handed on to, by which no receipt is taken
+			continue // signed by a key that the pinned one handed on to: no receipt is accepted under it
 		}
-		past := i == 0 && checkpoint.Size < when.since // an early one is below what is known, and belongs there
+		past := i == 0 && checkpoint.Size < when.since // file.Witnessed is an early one, and may be below what is known
 		if err := c.hold(ctx, head{checkpoint, signed}, past, answer); err != nil {
 			return nil, err
 		}
@@ -80,8 +78,7 @@ func (c *Client) holdTranscript(ctx context.Context, answer []byte, when asked) 
 	return file, nil
 }
 
-// restore takes what was played of a shuffle from a proved transcript, whose verdict it
-// returns.
+// restore takes in what was played of a shuffle from a proved transcript, and returns its verdict.
 func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, error) {
 	answer, v, file, err := c.transcript(ctx, s.ID, "", c.signed)
 	if err != nil {
@@ -111,7 +108,7 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 			told = d
 		}
 	}
-	if file.CoDealer != nil { // which a proved file of a shuffle with a co-dealer has, with its openings
+	if file.CoDealer != nil { // a proved file of a shuffle with a co-dealer has it, with the openings
 		if err := s.ordered(file.CoDealer.Receipts[0]); err != nil {
 			return fault("the co-dealer's commit", err)
 		}
@@ -140,7 +137,7 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 	return v, nil
 }
 
-// learnMix restores a shuffle whose mix another client made.
+// learnMix restores a shuffle if another client made its mix.
 func (c *Client) learnMix(ctx context.Context, s *Committed) error {
 	s.mu.Lock()
 	known := s.play.ordered
@@ -158,32 +155,20 @@ func (c *Client) learnMix(ctx context.Context, s *Committed) error {
 const maxDecks = 1000
 
 // learn remembers the names of a deck.
-func (c *Client) learn(deck shuffle.Deck) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.decks) >= maxDecks {
-		clear(c.decks)
-	}
-	c.decks[deck.Hash()] = deck.Cards()
-}
+func (c *Client) learn(deck shuffle.Deck) { c.decks.put(deck.Hash(), deck.Cards(), maxDecks) }
 
-// proveNames holds the cards' names against the deck. A commit has only its hash:
-// the names of a deck that was not asked for here come from a proved transcript.
+// proveNames checks the cards' names against the deck. A commit has only the hash of the deck: names that this client
+// does not know come from a proved transcript.
 func (c *Client) proveNames(ctx context.Context, s *Committed, cards []Card, answer []byte) error {
 	var deck []string
 	if hash := s.commit.Context.DeckHash; !s.commit.Context.IsDraw() {
-		c.mu.Lock()
-		known, ok := c.decks[hash]
-		c.mu.Unlock()
-		if !ok {
+		var known bool
+		if deck, known = c.decks.get(hash); !known {
 			if _, err := c.restore(ctx, s); err != nil {
 				return fmt.Errorf("learning the deck's names: %w", err)
 			}
-			c.mu.Lock()
-			known = c.decks[hash]
-			c.mu.Unlock()
+			deck, _ = c.decks.get(hash)
 		}
-		deck = known
 	}
 	for _, card := range cards {
 		switch {

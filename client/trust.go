@@ -42,8 +42,7 @@ func (c *Client) trust() error {
 	return nil
 }
 
-// withoutQuorum keeps the log lines of a policy that was read: answers are signed
-// at once, and cosigned later.
+// withoutQuorum keeps the log lines of a valid policy: answers are signed at once, and cosigned later.
 func withoutQuorum(policy string) []byte {
 	var keep strings.Builder
 	for line := range strings.Lines(policy) {

@@ -27,16 +27,15 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Timestamp is a time that travels in UTC with milliseconds; what is finer is
-// cut off.
+// Timestamp is a time that is written in UTC with milliseconds. A finer part is cut off.
 type Timestamp struct{ time.Time }
 
 func timestamp(ms int64) Timestamp { return Timestamp{time.UnixMilli(ms).UTC()} }
 
 const timestampLayout = "2006-01-02T15:04:05.000Z"
 
-// MarshalJSON hides that of time.Time, which would write nanoseconds and the
-// local offset.
+// MarshalJSON writes what MarshalText writes, in quotes. It hides the method of time.Time, which would write
+// nanoseconds and the local offset.
 func (t Timestamp) MarshalJSON() ([]byte, error) {
 	return t.UTC().AppendFormat(nil, `"`+timestampLayout+`"`), nil
 }

@@ -7,60 +7,46 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// terms are what both kinds of request say besides their cards or values.
-type terms struct {
-	table, key string
-	mix        *MixPlan
-	disclosure *Disclosure
-	closeBy    *Timestamp
-	gameRef    *Name
-	bound      *BoundTerms
-	forLedger  *Origin
+// common is what a request for draws says besides its values, as a request for cards says it.
+func (r *DrawsRequest) common() *ShuffleRequest {
+	return &ShuffleRequest{Table: r.Table, Mix: r.Mix, Disclosure: r.Disclosure, CloseBy: r.CloseBy,
+		GameRef: r.GameRef, Terms: r.Terms, ForLedger: r.ForLedger}
 }
 
-func (r *ShuffleRequest) terms(key string) *terms {
-	return &terms{r.Table, key, r.Mix, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}
-}
-
-func (r *DrawsRequest) terms(key string) *terms {
-	return &terms{r.Table, key, r.Mix, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}
-}
-
-// context begins the context of the commit that was asked for. What the request leaves
-// to the daemon is as in got.
-func (t *terms) context(got *audit.Context) *audit.Context {
-	c := &audit.Context{Table: t.table, Disclosure: got.Disclosure, ForLedger: deref(t.forLedger)}
-	if t.disclosure != nil {
-		c.Disclosure = audit.ParseDisclosure(string(*t.disclosure))
+// context begins the context of the commit that was asked for. What the request leaves to the daemon is as in got.
+func (r *ShuffleRequest) context(got *audit.Context) *audit.Context {
+	c := &audit.Context{Table: r.Table, Disclosure: got.Disclosure, ForLedger: deref(r.ForLedger)}
+	if r.Disclosure != nil {
+		c.Disclosure = audit.ParseDisclosure(string(*r.Disclosure))
 	}
-	if b := t.bound; b != nil {
+	if b := r.Terms; b != nil {
 		c.Terms = &audit.Terms{Kind: audit.ParseTermsKind(string(b.Kind)), Count: deref(b.Count), Hash: b.Hash}
 	}
-	if t.mix == nil {
+	if r.Mix == nil {
 		return c
 	}
-	if named, ok := got.CoDealer(); ok && t.mix.CoDealer != nil {
+	if named, ok := got.CoDealer(); ok && r.Mix.CoDealer != nil {
 		c.Plan = append(c.Plan, named) // which order of the co-dealer it is, the daemon chooses
 	}
-	for _, h := range t.mix.Slots {
+	for _, h := range r.Mix.Slots {
 		c.Plan = append(c.Plan, audit.Planned{Source: audit.SourceSlot, Slot: h})
 	}
-	if b := t.mix.Beacon; b != nil {
+	if b := r.Mix.Beacon; b != nil {
 		p := audit.Planned{Source: audit.SourceBeacon, Chain: audit.Quicknet, Round: deref(b.Round)}
 		if i := len(c.Plan); b.Round == nil && i < len(got.Plan) {
 			p.Round = got.Plan[i].Round
 		}
 		c.Plan = append(c.Plan, p)
 	}
-	if t.mix.Cut != nil {
+	if r.Mix.Cut != nil {
 		c.Plan = append(c.Plan, audit.Planned{Source: audit.SourceCut})
 	}
 	return c
 }
 
-// wants is the context that a request for cards asks for.
-func (r *ShuffleRequest) wants(t *terms, got *audit.Context, parent *Committed) *audit.Context {
-	c := t.context(got)
+// wants is the context that a request for cards asks for. What the request leaves to the daemon is as in got.
+func (r *ShuffleRequest) wants(got *audit.Context, parent *Committed) *audit.Context {
+	c := r.context(got)
 	if parent != nil {
 		c.DeckHash, c.Parent = parent.commit.Context.DeckHash, &audit.Parent{ID: parent.ID}
 		c.Terms = parent.commit.Context.Terms
@@ -90,8 +76,8 @@ func (r *ShuffleRequest) wants(t *terms, got *audit.Context, parent *Committed) 
 	return c
 }
 
-// undealt returns the positions of the last n places, ascending; nil if the client saw one
-// of them dealt. Others may have dealt since this client saw the shuffle.
+// undealt returns the positions of the last n places in ascending order, nil if the client saw one of them dealt.
+// Others may have dealt since this client saw the shuffle.
 func (s *Committed) undealt(n int) []uint16 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,11 +93,11 @@ func (s *Committed) undealt(n int) []uint16 {
 	return left
 }
 
-// wants is the context that a request for draws asks for. labels are those of a wheel.
-func (r *DrawsRequest) wants(t *terms, got *audit.Context, labels []string) *audit.Context {
-	c := t.context(got)
+// wants is the context that a request for draws asks for. labels are those of a wheel, or nil.
+func (r *DrawsRequest) wants(got *audit.Context, labels []string) *audit.Context {
+	c := r.common().context(got)
 	if r.Numbers != nil {
-		// A daemon refuses what cannot be taken, and a commit without numbers is another one.
+		// A daemon refuses numbers that cannot be taken. Without them, the context is none that was asked for.
 		_ = c.TakeNumbers(r.Numbers.Of, r.Numbers.Take)
 		return c
 	}
@@ -126,9 +112,9 @@ func (r *DrawsRequest) wants(t *terms, got *audit.Context, labels []string) *aud
 	return c
 }
 
-// differs says where the commit is not what was asked for, or "".
-func (s *Committed) differs(t *terms, want *audit.Context) string {
-	got, tag := s.commit.Context, audit.KeyTag(s.commit.Context.Origin, s.by.Identity, t.table, t.key)
+// differs says how the commit is not what was asked for, or "".
+func (s *Committed) differs(key string, req *ShuffleRequest, want *audit.Context) string {
+	got, tag := s.commit.Context, audit.KeyTag(s.commit.Context.Origin, s.by.Identity, req.Table, key)
 	r, w := got.Recipe, want.Recipe
 	switch {
 	case got.Table != want.Table:
@@ -141,9 +127,9 @@ func (s *Committed) differs(t *terms, want *audit.Context) string {
 		return "it is an order for another ledger"
 	case got.Disclosure != want.Disclosure:
 		return "it is disclosed to others"
-	case t.closeBy != nil && s.commit.CloseBy != t.closeBy.UnixMilli():
+	case req.CloseBy != nil && s.commit.CloseBy != req.CloseBy.UnixMilli():
 		return "it is to be closed at another time"
-	case s.commit.GameRef != deref(t.gameRef):
+	case s.commit.GameRef != deref(req.GameRef):
 		return "it is of another game"
 	case !s.continues(want.Parent):
 		return "it is of another parent, or of other cards of it"
@@ -159,8 +145,7 @@ func (s *Committed) differs(t *terms, want *audit.Context) string {
 	return ""
 }
 
-// continues reports whether these are the parent and the cards of it that the commit has;
-// nil is none.
+// continues reports whether the commit has this parent and these cards of it. nil is no parent.
 func (s *Committed) continues(want *audit.Parent) bool {
 	got := s.commit.Context.Parent
 	if got == nil || want == nil {

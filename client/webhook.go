@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// maxWebhookAge is how old a delivery may be, and how far ahead its clock.
+// maxWebhookAge is how far the time of a delivery may be in the past or the future.
 const maxWebhookAge = 5 * time.Minute
 
-// Delivery is the body that a webhook is sent: all events of the entries from From on and
-// below Next. Deliveries come in the order of the ledger and at least once. A receiver keeps
-// the Next of what it has taken: events of entries below it are repeats, and a From above it
-// means that something is missing.
+// Delivery is the body that a webhook receives: all events of the entries from From on and below Next. Deliveries come
+// in the order of the ledger, each at least once. A receiver keeps the Next of the last delivery that it took. Events
+// of entries below it are repeats. A From above it means that something is missing.
 type Delivery struct {
 	Ledger string  `json:"ledger"`
 	Origin string  `json:"origin"`
@@ -27,10 +26,9 @@ type Delivery struct {
 	Events []Event `json:"events"`
 }
 
-// ReadWebhook returns what a daemon sent to a webhook about the ledger of this origin, if one
-// of the keys signed it within five minutes of now. The keys are the member webhook of Keys of
-// each daemon, got from somewhere you trust. A daemon signs for all its ledgers with one key,
-// so that a delivery about another ledger is refused.
+// ReadWebhook returns what a daemon sent to a webhook about the ledger of this origin, if one of the keys signed it
+// within five minutes of now. The keys are the member webhook of Keys of each daemon. Get them from somewhere that you
+// trust. A daemon signs for all its ledgers with one key, so a delivery about another ledger is refused.
 func ReadWebhook(origin string, header http.Header, body []byte, now time.Time, keys ...string) (*Delivery, error) {
 	at, err := strconv.ParseInt(header.Get("Webhook-Timestamp"), 10, 64)
 	if age := now.Sub(time.Unix(at, 0)).Abs(); err != nil || age > maxWebhookAge {

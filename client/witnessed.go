@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,15 +10,14 @@ import (
 	"shuffled/internal/verify"
 )
 
-// Await returns when the quorum of Config.Policy has cosigned a checkpoint that
-// covers the commit; at once for a policy that asks for nobody, and without one.
-// It asks again with growing pauses, Config.Attempts times: then ErrNotWitnessed.
+// Await returns when the quorum of Config.Policy has cosigned a checkpoint that covers the commit. It returns at once
+// if the policy asks for nobody, or if there is none. It asks again with growing pauses, Config.Attempts times at most.
+// Then it returns ErrNotWitnessed.
 //
-// Mix and Deal do this by themselves before the first value or card is asked for,
-// and want the entry they get to stand behind that checkpoint. So anyone who cosigned
-// held the whole order before a card was told. Receipts are signed at once and
-// cosigned a moment later: an answer is accepted under the ledger's signature, and
-// Transcript is what waits for the witnesses of all of it.
+// Mix, Deal and Reveal do this by themselves before they ask for the first value or card. The entry of a mix or deal
+// must stand behind that checkpoint. So each witness that cosigned saw the commitment to the whole order before a card
+// was told. Receipts are signed at once and cosigned a moment later: the client accepts an answer under the ledger's
+// signature alone. Transcript waits for the witnesses of all entries.
 func (c *Client) Await(ctx context.Context, s *Committed) error {
 	s.mu.Lock()
 	done := s.play.seen > 0 || s.play.early
@@ -25,36 +25,43 @@ func (c *Client) Await(ctx context.Context, s *Committed) error {
 	if done || !c.policy.Asks() {
 		return nil
 	}
-	for attempt := 1; ; attempt++ {
+	return c.untilWitnessed(ctx, func() error {
 		answer, err := c.getReceipt(ctx, s.ID)
 		if err != nil {
 			return err
 		}
 		e, err := c.prove(ctx, string(answer), s.ID, asked{}, answer)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if e.leaf != s.leaf {
+		case e.leaf != s.leaf:
 			return &Fault{What: "the receipt is of another commit", Answer: answer}
-		}
-		if c.policy.Satisfied(e.signed) {
-			s.mu.Lock()
-			s.play.seen = e.size
-			s.mu.Unlock()
-			return nil
-		}
-		if attempt == c.cfg.Attempts {
+		case !c.policy.Satisfied(e.signed):
 			return fmt.Errorf("the commit of shuffle %d: %w", s.ID, ErrNotWitnessed)
 		}
-		if err := sleep(ctx, c.pause(attempt)); err != nil {
-			return fmt.Errorf("%w, after: the commit of shuffle %d: %w", err, s.ID, ErrNotWitnessed)
+		s.mu.Lock()
+		s.play.seen = e.size
+		s.mu.Unlock()
+		return nil
+	})
+}
+
+// untilWitnessed makes a call until its error is not ErrNotWitnessed, with growing pauses, Config.Attempts times at
+// most.
+func (c *Client) untilWitnessed(ctx context.Context, call func() error) error {
+	for attempt := 1; ; attempt++ {
+		err := call()
+		if !errors.Is(err, ErrNotWitnessed) || attempt == c.cfg.Attempts {
+			return err
+		}
+		if ctxErr := sleep(ctx, c.pause(attempt)); ctxErr != nil {
+			return fmt.Errorf("%w, after: %w", ctxErr, err)
 		}
 	}
 }
 
-// proveEarly wants the quorum to have cosigned the commit before the first mix or
-// deal, given the entry of one; first says that it is the first. Where others
-// began, a transcript tells.
+// proveEarly proves that the quorum cosigned the commit before the first mix or deal. index is the entry of a mix or
+// deal, and first says that it is the first. If another client began, a transcript shows it.
 func (c *Client) proveEarly(ctx context.Context, s *Committed, index uint64, first bool) error {
 	s.mu.Lock()
 	early, seen := s.play.early, s.play.seen
