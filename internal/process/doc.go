@@ -34,22 +34,9 @@ var Platform = sync.OnceValue(func() Facts {
 	return Facts{Kernel: kernelRelease(), VDSO: vdsoGetrandom(), FIPS: fips140.Enabled()}
 })
 
-// NoDumps keeps the memory of this process out of core dumps, and out of the reach of
-// debuggers of its own user. It is for the beginning of a process, and holds for all
-// of it.
-func NoDumps() error {
-	Platform() // reads the memory of the process while its own user may
-	return noDumps()
-}
-
 // Locked says how much of the memory stays out of swap.
 type Locked struct {
 	All  bool   // what is mapped now and later
 	Now  bool   // what is mapped now
 	Note string // how much, or why not and what would help; for the log
 }
-
-// Lock keeps the memory of this process out of swap, as far as its limit allows and
-// no allocation can fail later because of it. It cannot fail: the answer says what
-// holds.
-func Lock() Locked { return lock() }

@@ -9,9 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noDumps sets both: the limit alone does not hold off a core_pattern that is a
-// program (core(5)), and the attribute alone is lost where one is set again.
-func noDumps() error {
+// NoDumps keeps the memory of this process out of core dumps, and out of reach of debuggers of its own
+// user, as long as the process lives. It is called at the beginning of a process. It sets both the
+// attribute and the limit: a core_pattern that is a program ignores the limit (core(5)), and the
+// attribute is lost if it is set again.
+func NoDumps() error {
+	Platform() // reads the memory of the process while its own user may
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("forbidding core dumps of this process (PR_SET_DUMPABLE): %w", err)
 	}
@@ -25,13 +28,17 @@ func noDumps() error {
 	return nil
 }
 
-// lock decides between three forms. With MCL_FUTURE each later mmap counts in full
+// Lock keeps the memory of this process out of swap, as far as its limit allows and
+// no allocation can fail later because of it. It cannot fail: the answer says what
+// holds.
+//
+// It decides between three forms. With MCL_FUTURE each later mmap counts in full
 // against RLIMIT_MEMLOCK (mmap(2), EAGAIN), also what Go only reserves, and a runtime
 // that gets no memory ends the process. So it is used only where the limit is
 // infinite, or is seen not to hold for this process (CAP_IPC_LOCK). Without
 // MCL_FUTURE nothing can fail later, and what is mapped later is not locked.
 // MCL_ONFAULT locks pages when they are first used: what is reserved costs nothing.
-func lock() Locked {
+func Lock() Locked {
 	limit, err := raiseLimit()
 	if err != nil {
 		return Locked{Note: err.Error()}

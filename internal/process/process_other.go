@@ -6,6 +6,8 @@ func kernelRelease() string { return "" }
 
 func vdsoGetrandom() VDSO { return VDSOUnknown }
 
-func noDumps() error { return nil }
+// NoDumps does nothing: it is only done on Linux.
+func NoDumps() error { return nil }
 
-func lock() Locked { return Locked{Note: "only done on Linux"} }
+// Lock locks nothing, and says so.
+func Lock() Locked { return Locked{Note: "only done on Linux"} }
