@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// Regions stops a process, and calls each with every region of its memory that it may write, or that is mapped
+// regions stops a process, and calls each with every region of its memory that it may write, or that is mapped
 // without a file. A region that is only read from a file, such as the program, has no secret of a shuffle. Only
 // a child of this process is read. For the memory of a daemon the caller must be root.
-func Regions(pid int, each func(name string, r io.Reader) error) error {
+func regions(pid int, each func(name string, r io.Reader) error) error {
 	if err := isChild(pid); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Regions returns an error: memory is read on Linux only.
-func Regions(int, func(name string, r io.Reader) error) error {
+// regions returns an error: memory is read on Linux only.
+func regions(int, func(name string, r io.Reader) error) error {
 	return errors.ErrUnsupported
 }

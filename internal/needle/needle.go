@@ -231,9 +231,9 @@ func (n *Needles) Files(dir string, found func(Needle, string)) (total int64, er
 	return total, nil
 }
 
-// Memory searches the memory of a process, as Regions reads it. It returns how many bytes it read.
+// Memory searches the memory of a process, as regions reads it. It returns how many bytes it read.
 func (n *Needles) Memory(pid int, found func(Needle, string)) (total int64, err error) {
-	err = Regions(pid, func(name string, r io.Reader) error {
+	err = regions(pid, func(name string, r io.Reader) error {
 		got, err := n.Read(r, func(one Needle, _ int) { found(one, name) })
 		total += got
 		return err

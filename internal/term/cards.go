@@ -117,7 +117,7 @@ func (f Face) lines(p Painter) (lines [3]string, columns int) {
 	left := (inside - Cells(f.Text) + 1) / 2
 	text := Pad(strings.Repeat(" ", left)+f.Text, inside)
 	if f.Red {
-		text = p.Paint("31", text)
+		text = p.paint("31", text)
 	}
 	edge := strings.Repeat("─", inside)
 	lower := edge

@@ -85,7 +85,6 @@ func (p Program) Run(ctx context.Context, args []string, s Streams, bind ...any)
 	parser, err := kong.New(p.Grammar,
 		kong.Name(p.Name),
 		kong.Description(p.Description),
-		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Writers(s.Out, s.Err),
 		kong.Exit(func(c int) { code = c }),

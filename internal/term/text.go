@@ -47,8 +47,8 @@ func NewPainter(w io.Writer) Painter {
 	return Painter{os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && IsTerminal(w)}
 }
 
-// Paint returns s within an escape code of a terminal, such as 31.
-func (p Painter) Paint(code, s string) string {
+// paint returns s within an escape code of a terminal, such as 31.
+func (p Painter) paint(code, s string) string {
 	if !p.on {
 		return s
 	}
@@ -56,11 +56,11 @@ func (p Painter) Paint(code, s string) string {
 }
 
 // Good, Bad, Warn, Dim and Bold return s in the colour of that meaning.
-func (p Painter) Good(s string) string { return p.Paint("32", s) }
-func (p Painter) Bad(s string) string  { return p.Paint("1;31", s) }
-func (p Painter) Warn(s string) string { return p.Paint("33", s) }
-func (p Painter) Dim(s string) string  { return p.Paint("2", s) }
-func (p Painter) Bold(s string) string { return p.Paint("1", s) }
+func (p Painter) Good(s string) string { return p.paint("32", s) }
+func (p Painter) Bad(s string) string  { return p.paint("1;31", s) }
+func (p Painter) Warn(s string) string { return p.paint("33", s) }
+func (p Painter) Dim(s string) string  { return p.paint("2", s) }
+func (p Painter) Bold(s string) string { return p.paint("1", s) }
 
 // Visible makes text that is not trusted safe for a terminal. It spells out what is not a printable character:
 // escape sequences, line ends, marks that change the direction of writing, bytes that are not UTF-8.

@@ -109,7 +109,7 @@ func (c auditExportCmd) refused(s term.Streams, err error) error {
 			unchanged+"If this is the right ledger, it was rolled back or rewritten since, or this is a standby that lags: keep the directory, it is evidence", c.Out))
 	case errors.Is(err, bundle.ErrDamaged):
 		return failed(s, term.WithHint(err,
-			"shuffled audit verify %s tells more; an export to another directory begins anew", c.Out))
+			"shuffled audit verify %s tells more; an export to another directory starts at entry 0", c.Out))
 	}
 	return err
 }

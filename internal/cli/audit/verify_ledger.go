@@ -70,7 +70,7 @@ func (c auditVerifyCmd) Run(ctx context.Context, s term.Streams) error {
 		return c.runPair(ctx, s, opts)
 	}
 	if c.CoDealer != "" {
-		return term.Usage("--co-dealer is for a pair: the co-dealer's bundle stands behind the house's")
+		return term.Usage("--co-dealer is for a pair: give the co-dealer's bundle after the house's")
 	}
 	r, err := inspectBundle(ctx, s, c.Dir, opts)
 	if err != nil {

@@ -176,7 +176,7 @@ var errSigned = errors.New("this administrator signed it already")
 // sign adds a signature. Signatures are in the order of the administrators' names.
 func (a *loadedAct) sign(key *keys.SigningKey) error {
 	if time.Now().UnixMilli() >= a.entry.Expires {
-		return fmt.Errorf("the act expired at %s: propose it anew", a.Expires)
+		return fmt.Errorf("the act expired at %s: propose it again", a.Expires)
 	}
 	signature, err := key.Signer().Sign(a.entry.Signed([32]byte(a.Genesis)))
 	if err != nil {

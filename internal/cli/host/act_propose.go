@@ -52,7 +52,7 @@ func (actProposeCmd) Help() string {
 
 func (c actProposeCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Life <= 0 || c.Life > 24*time.Hour {
-		return term.Usage("--life is at most 24h: an act that lies about for longer is proposed anew")
+		return term.Usage("--life is at most 24h: an act that needs longer must be proposed again")
 	}
 	if err := audit.CheckName(c.As); err != nil {
 		return term.Usage("--as %s", err)
@@ -69,7 +69,7 @@ func (c actProposeCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	if !slices.ContainsFunc(p.Administrators, func(a audit.Administrator) bool { return a.Name == key.Origin() }) {
-		return fmt.Errorf("%s is the key of %s, who is no administrator of %s", c.Sign, key.Origin(), origin)
+		return fmt.Errorf("%s is the key of %s, which is not the name of an administrator of %s", c.Sign, key.Origin(), origin)
 	}
 	body, err := c.body(p, origin)
 	if err != nil {

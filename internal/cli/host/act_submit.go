@@ -42,7 +42,7 @@ func (c actSubmitCmd) Run(ctx context.Context, s term.Streams) error {
 		return fmt.Errorf("%s is an act of the ledger %s, and this is %s", c.File, term.Visible(a.Ledger),
 			term.Visible(origin))
 	case time.Now().UnixMilli() >= a.entry.Expires:
-		return fmt.Errorf("%s expired at %s and is of no effect: propose it anew", c.File, a.Expires)
+		return fmt.Errorf("%s expired at %s and has no effect: propose it again", c.File, a.Expires)
 	case a.entry.Act == audit.ActAdoptHead && len(a.entry.Signatures) < 2 &&
 		slices.Contains(p.TwoPersons, audit.ActAdoptHead):
 		return term.Usage("%s: adopt_head needs two administrators and never waits: shuffled act sign %s --key FILE, then shuffled serve --adopt-act %s", c.File, c.File, c.File)

@@ -25,9 +25,9 @@ const LookEvery = 10 * time.Second
 // tellEvery is the interval at which a near end of a certificate is logged.
 const tellEvery = 24 * time.Hour
 
-// LeaveBefore is how long before the end of its certificate a daemon stops being ready, so that load balancers
+// leaveBefore is how long before the end of its certificate a daemon stops being ready, so that load balancers
 // have left it when clients begin to refuse it.
-const LeaveBefore = 10 * time.Minute
+const leaveBefore = 10 * time.Minute
 
 // warnAtMost is the longest time before the end of a certificate at which a daemon warns. For short-lived
 // certificates it is a third of their life.
@@ -113,7 +113,7 @@ func (c *Certificates) Concern(now time.Time) (what string, leave bool) {
 				end.UTC().Format(time.RFC3339)), false
 		default:
 			return fmt.Sprintf("the TLS certificate ends %s: write the next one to the files of [tls]",
-				end.UTC().Format(time.RFC3339)), end.Sub(now) < LeaveBefore
+				end.UTC().Format(time.RFC3339)), end.Sub(now) < leaveBefore
 		}
 	}
 	return "", false
