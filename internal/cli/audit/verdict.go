@@ -130,12 +130,17 @@ func (s Sheet) about(v *verify.Verdict) string {
 		fact("passed over", "%d of the code %d of the list %s, first in entry %d: not known here, and without a say",
 			p.Count, p.Code, p.List, p.First)
 	}
-	if v.Kind != verify.KindTranscript {
-		if v.Table != "" { // of a commit
-			fact("shuffle", "%d, number %d of table %s, %d places", v.ID, v.Serial, v.Table, v.Places)
-		}
-		return b.String()
+	switch {
+	case v.Kind == verify.KindTranscript:
+		s.shuffle(v, fact)
+	case v.Table != "": // of a commit
+		fact("shuffle", "%d, number %d of table %s, %d places", v.ID, v.Serial, v.Table, v.Places)
 	}
+	return b.String()
+}
+
+// shuffle is what a transcript says of its shuffle.
+func (s Sheet) shuffle(v *verify.Verdict, fact func(label, format string, args ...any)) {
 	fact("shuffle", "%d, number %d of table %s; %d of %d places dealt", v.ID, v.Serial, v.Table, v.Next, v.Places)
 	if v.GameRef != "" {
 		fact("game", "%s", v.GameRef)
@@ -169,7 +174,6 @@ func (s Sheet) about(v *verify.Verdict) string {
 	if v.Recipient != "" {
 		fact("file of", "%s: their cards and the public ones", v.Recipient)
 	}
-	return b.String()
 }
 
 // cards draws the opened cards, a row for each run of one recipient.

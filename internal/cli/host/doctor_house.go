@@ -91,64 +91,82 @@ func (d *doctor) clock(check string, other time.Time, within time.Duration) {
 // foldAtMost is how many entries doctor reads to find the witnesses, which takes some seconds.
 const foldAtMost = 200_000
 
-// ledger checks one ledger: its head, its mark and its witnesses.
+// ledger checks one ledger: its head, its mark and its witnesses. policy is the file of --policy, "" for none.
 func (d *doctor) ledger(ctx context.Context, store store.Database, h openedKeys, policy string) {
-	check, info := "ledger "+h.config.Name, ledger.Info{Name: h.config.Name, Origin: h.origin}
-	var text []byte
-	production := true
-	head, err := store.Head(ctx, ledger.IDOf(h.origin))
-	switch {
-	case errors.Is(err, ledger.ErrNotFound) && policy != "" && place.Taken(ctx, store, info) == nil:
-		d.ok(check, "it is not created yet, and nothing has its name")
-	case err != nil:
-		d.failed(check, "", place.ExplainOpen(ctx, store, err, info))
+	state, ok := d.head(ctx, store, h, policy)
+	if !ok {
 		return
-	default:
-		d.ok(check, "%d entries", head.Size)
-		if !place.Exists(h.config.Mark) {
-			d.warn("mark of "+h.config.Name, "on a new host copy the mark of the host before, or start the witnesses: their quorum vouches for the head",
-				"there is no high-water mark %s", h.config.Mark)
-		}
-		if head.Size > foldAtMost && policy == "" {
-			d.warn("witnesses of "+h.config.Name, "name the newest policy with --policy; shuffled ledger policy show prints it",
-				"%d entries were not read for it", head.Size)
-			return
-		}
-		if head.Size <= foldAtMost {
-			state, _, err := ledger.ReadState(ctx, store, h.config.Name)
-			if d.failed(check, "shuffled audit fsck says where the evidence fails", err) {
-				return
-			}
-			text, production = state.Policy(), state.Genesis().Production
-			h.signers = h.inForce(state.SigningKeys())
-			if keys := state.AuditorKeys(); len(keys) > 0 && keys[0][0] != audit.KeyHybrid {
-				d.warn("auditors of "+h.config.Name, "a new ledger, for which each auditor makes a key: no ledger changes its type",
-					"their keys are of P-256 alone: a copy of the ledger opens if a quantum computer breaks that")
-			}
+	}
+	var text []byte
+	production := true // or a ledger that was not read
+	if state != nil {
+		text, production = state.Policy(), state.Genesis().Production
+		h.signers = h.inForce(state.SigningKeys())
+		if keys := state.AuditorKeys(); len(keys) > 0 && keys[0][0] != audit.KeyHybrid {
+			d.warn("auditors of "+h.config.Name, "a new ledger, for which each auditor makes a key: no ledger changes its type",
+				"their keys are of P-256 alone: a copy of the ledger opens if a quantum computer breaks that")
 		}
 	}
 	if policy != "" {
+		var err error
 		if text, err = term.ReadBounded(policy, audit.MaxPolicy); d.failed("policy", "correct --policy", err) {
 			return
 		}
 	}
+	d.policy(ctx, h, text, production)
+}
+
+// head checks the head and the mark of a ledger, and returns its state. ok is false if nothing more can be checked.
+// If the policy is given, the state may be nil: of a ledger that is not created yet, or has too many entries.
+func (d *doctor) head(ctx context.Context, store store.Database, h openedKeys, policy string) (_ *audit.State, ok bool) {
+	check, info := "ledger "+h.config.Name, ledger.Info{Name: h.config.Name, Origin: h.origin}
+	head, err := store.Head(ctx, ledger.IDOf(h.origin))
+	if errors.Is(err, ledger.ErrNotFound) && policy != "" && place.Taken(ctx, store, info) == nil {
+		d.ok(check, "it is not created yet, and nothing has its name")
+		return nil, true
+	}
+	if err != nil {
+		d.failed(check, "", place.ExplainOpen(ctx, store, err, info))
+		return nil, false
+	}
+	d.ok(check, "%d entries", head.Size)
+	if !place.Exists(h.config.Mark) {
+		d.warn("mark of "+h.config.Name, "on a new host copy the mark of the host before, or start the witnesses: their quorum vouches for the head",
+			"there is no high-water mark %s", h.config.Mark)
+	}
+	if head.Size > foldAtMost {
+		if policy == "" {
+			d.warn("witnesses of "+h.config.Name, "name the newest policy with --policy; shuffled ledger policy show prints it",
+				"%d entries were not read for it", head.Size)
+		}
+		return nil, policy != ""
+	}
+	state, _, err := ledger.ReadState(ctx, store, h.config.Name)
+	return state, !d.failed(check, "shuffled audit fsck says where the evidence fails", err)
+}
+
+// policy checks the policy of a ledger, and each witness in it.
+func (d *doctor) policy(ctx context.Context, h openedKeys, text []byte, production bool) {
+	check := "policy of " + h.config.Name
+	if len(text) == 0 {
+		if production {
+			d.warn("witnesses of "+h.config.Name, "a ledger that names witnesses from its first entry on, if somebody is to see that it was rewritten",
+				"there are none: only its own key vouches for the history")
+		}
+		return
+	}
 	p, weak, err := parsePolicy(text)
-	switch {
-	case len(text) == 0 && production:
-		d.warn("witnesses of "+h.config.Name, "a ledger that names witnesses from its first entry on, if somebody is to see that it was rewritten",
-			"there are none: only its own key vouches for the history")
-	case len(text) == 0:
-	case d.failed("policy of "+h.config.Name, "correct the file, a C2SP tlog-policy", err):
-	default:
-		if weak != nil {
-			d.fail("policy of "+h.config.Name, "let more than half of each group make the quorum", "%s", weak)
-		} else {
-			d.ok("policy of "+h.config.Name, "any two quorums share a witness")
-		}
-		for _, w := range p.Witnesses {
-			d.asked[w.Key.Name()] = true
-			d.witness(ctx, h, w)
-		}
+	if d.failed(check, "correct the file, a C2SP tlog-policy", err) {
+		return
+	}
+	if weak != nil {
+		d.fail(check, "let more than half of each group make the quorum", "%s", weak)
+	} else {
+		d.ok(check, "any two quorums share a witness")
+	}
+	for _, w := range p.Witnesses {
+		d.asked[w.Key.Name()] = true
+		d.witness(ctx, h, w)
 	}
 }
 
