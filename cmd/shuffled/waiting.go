@@ -34,12 +34,12 @@ type waiting struct {
 
 // step is one thing that the start waits for.
 type step struct {
-	w           *waiting
-	of          string // the name of its ledger, "" for none
-	what        string
-	told        string    // what readiness says of it, "" for nothing
-	began, said time.Time // when what began, and when it was last logged, or zero
-	again       bool      // an attempt failed
+	w          *waiting
+	of         string // the name of its ledger, "" for none
+	what       string
+	told       string    // what readiness says of it, "" for nothing
+	began, due time.Time // when what began, and when it is logged next
+	again      bool      // an attempt failed
 }
 
 // newWaiting starts to watch. tell may be nil.
@@ -60,10 +60,10 @@ func (w *waiting) say() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range w.steps {
-		if now.Sub(s.began) < sayAfter || !s.said.IsZero() && now.Sub(s.said) < sayEvery {
+		if now.Before(s.due) {
 			continue
 		}
-		s.said, s.told = now, s.what
+		s.due, s.told = now.Add(sayEvery), s.what
 		w.log.Warn("the start waits", "for", s.what, "ledger", s.of, "since",
 			now.Sub(s.began).Truncate(time.Millisecond))
 	}
@@ -90,7 +90,8 @@ func (w *waiting) stop() {
 
 // begin begins a step of a ledger, or of none.
 func (w *waiting) begin(of, what string) *step {
-	s := &step{w: w, of: of, what: what, began: time.Now()}
+	s := &step{w: w, of: of}
+	s.next(what)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.steps = append(w.steps, s)
@@ -101,7 +102,8 @@ func (w *waiting) begin(of, what string) *step {
 func (s *step) next(what string) {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
-	s.what, s.began, s.said = what, time.Now(), time.Time{}
+	s.what, s.began = what, time.Now()
+	s.due = s.began.Add(sayAfter)
 }
 
 func (s *step) end() {

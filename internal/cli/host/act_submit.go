@@ -49,10 +49,8 @@ func (c actSubmitCmd) Run(ctx context.Context, s term.Streams) error {
 	case a.entry.Act == audit.ActAdoptHead:
 		return term.Usage("%s: a head is adopted when the daemon starts: shuffled serve --adopt-act %s", c.File, c.File)
 	}
-	at := slices.IndexFunc(p.Waiting, func(w audit.WaitingAct) bool {
-		return a.body != nil &&
-			w.Digest == a.entry.Digest
-	})
+	at := slices.IndexFunc(p.Waiting,
+		func(w audit.WaitingAct) bool { return a.body != nil && w.Digest == a.entry.Digest })
 	switch {
 	case at >= 0 && len(a.entry.Signatures) < 2:
 		if w := p.Waiting[at]; time.Now().UnixMilli() < w.Due {

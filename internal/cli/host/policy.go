@@ -51,11 +51,11 @@ func (c ledgerCreateCmd) checkPolicy(text []byte, vkey string) error {
 	if err != nil {
 		return err
 	}
-	own := func(public []byte) bool {
-		k, err := audit.SigningKey(vkey)
-		return err == nil && bytes.Equal(k, public)
+	own, err := audit.SigningKey(vkey)
+	if err != nil {
+		return err
 	}
-	if err := p.CheckWitnesses(key.Name(), own); err != nil {
+	if err := p.CheckWitnesses(key.Name(), func(k []byte) bool { return bytes.Equal(k, own) }); err != nil {
 		return term.Usage("--policy %s: %s", c.Policy, err)
 	}
 	for _, l := range p.Logs {
