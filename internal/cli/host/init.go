@@ -126,7 +126,7 @@ func (c *InitCmd) settle(s term.Streams) error {
 		}
 	}
 	if len(missing) > 0 {
-		return term.Usage("%s must be given if there is no terminal to ask on: what is for ever has no default", strings.Join(missing, ", "))
+		return term.Usage("%s: needed if there is no terminal to ask on; what is for ever has no default", strings.Join(missing, ", "))
 	}
 	if c.House == "poker" && len(c.Auditor) == 0 && interactive {
 		ask("Public keys of the auditors: FILE.pub FILE.pub", &auditors)
