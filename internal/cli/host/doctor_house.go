@@ -118,7 +118,8 @@ func (d *doctor) ledger(ctx context.Context, store store.Database, h openedKeys,
 
 // head checks the head and the mark of a ledger, and returns its state. ok is false if nothing more can be checked.
 // If the policy is given, the state may be nil: of a ledger that is not created yet, or has too many entries.
-func (d *doctor) head(ctx context.Context, store store.Database, h openedKeys, policy string) (_ *audit.State, ok bool) {
+func (d *doctor) head(ctx context.Context, store store.Database, h openedKeys, policy string) (_ *audit.State,
+	ok bool) {
 	check, info := "ledger "+h.config.Name, ledger.Info{Name: h.config.Name, Origin: h.origin}
 	head, err := store.Head(ctx, ledger.IDOf(h.origin))
 	if errors.Is(err, ledger.ErrNotFound) && policy != "" && place.Taken(ctx, store, info) == nil {
