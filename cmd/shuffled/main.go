@@ -13,6 +13,8 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/alecthomas/kong"
+
 	"shuffled/internal/build"
 	auditcli "shuffled/internal/cli/audit"
 	"shuffled/internal/cli/demo"
@@ -65,8 +67,8 @@ type cli struct {
 	Slot   player.SlotCmd     `cmd:"" group:"Verify: player, auditor" help:"Make a player's own randomness for a shuffle."`
 
 	Selftest selftestCmd `cmd:"" group:"Measure: test lab" help:"Run the known-answer tests of every primitive and format, and show them."`
-	Lab      labCmd      `cmd:"" group:"Measure: test lab" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
-	Bench    benchCmd    `cmd:"" group:"Measure: test lab" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
+	Lab      otherCmd    `cmd:"" group:"Measure: test lab" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
+	Bench    otherCmd    `cmd:"" group:"Measure: test lab" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
 
 	Version    versionCmd         `cmd:"" group:"This program" help:"Show build, algorithm and FIPS state."`
 	Completion term.CompletionCmd `cmd:"" group:"This program" help:"Print what makes bash, zsh or fish complete commands and flags."`
@@ -158,26 +160,16 @@ func (c versionCmd) Run(s term.Streams) error {
 	return nil
 }
 
-// otherCmd is a command that runs another program with the given arguments. Programs that measure are no part
-// of the program that deals.
+// otherCmd is a command that runs another program with the given arguments: shuffled-lab or shuffled-bench, by
+// the name of the command. Programs that measure are no part of the program that deals.
 type otherCmd struct {
 	Args []string `arg:"" optional:"" help:"Arguments of the program."`
 }
 
-type labCmd struct{ otherCmd }
-
-// Run becomes shuffled-lab.
-func (c *labCmd) Run() error { return c.become("shuffled-lab") }
-
-type benchCmd struct{ otherCmd }
-
-// Run becomes shuffled-bench.
-func (c *benchCmd) Run() error { return c.become("shuffled-bench") }
-
-// become replaces this process by the program. The program has the streams, the signals and the exit code of
-// this process.
-func (c *otherCmd) become(program string) error {
-	path, err := build.Sibling(program)
+// Run replaces this process by the program. The program has the streams, the signals and the exit code of this
+// process.
+func (c *otherCmd) Run(parsed *kong.Context) error {
+	path, err := build.Sibling("shuffled-" + parsed.Selected().Name)
 	if err != nil {
 		return err
 	}
