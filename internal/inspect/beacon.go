@@ -7,9 +7,9 @@ import (
 	"shuffled/internal/beacon"
 )
 
-// roundCheck is a beacon's value to be checked. All mixes with this round and value
-// share it, for a check costs milliseconds and a busy house mixes much in one
-// round. A worker sets Holds; who comes behind it in the order of batches reads it.
+// roundCheck is a beacon's value to be checked. All mixes with this round and value share
+// it: a check costs milliseconds, and a busy house mixes many shuffles in one round. A
+// worker sets Holds. It is read for that batch and later ones.
 type roundCheck struct {
 	Holds bool // the value is the chain's signature of the round
 
@@ -18,7 +18,7 @@ type roundCheck struct {
 	light light
 }
 
-// light is a value that a mix has of a round of quicknet.
+// light is the value that a mix has for a round of a chain.
 type light struct {
 	round uint64
 	value [beacon.Size]byte
@@ -34,7 +34,7 @@ func (c *roundCheck) check() {
 	c.once.Do(func() { c.Holds = c.chain.Verify(c.light.round, c.light.value) == nil })
 }
 
-// fault is what it comes to, once it was checked; nil: the value holds.
+// fault returns what is wrong with a value that was checked; nil: it holds.
 func (c mixCheck) fault() *Fault {
 	if c.Holds {
 		return nil
@@ -53,8 +53,9 @@ func (f *fold) planned(c *audit.Context, index uint64) {
 	}
 }
 
-// inTime takes note of whose commit the trusted quorum saw before its round came
-// out. Clocks differ, so that a later checkpoint may have been there first.
+// inTime takes note of the shuffles whose commit the trusted quorum saw before their round
+// came out. All checkpoints are asked: clocks differ, so that the quorum of a later one may
+// have been complete earlier.
 func (f *fold) inTime(p *point) {
 	if len(f.rounds) == 0 {
 		return
@@ -67,8 +68,8 @@ func (f *fold) inTime(p *point) {
 	}
 }
 
-// mixed sends the beacon of a mix to be checked. A mix that breaks a rule may have
-// other values than its plan, and was named for it.
+// mixed sends the beacon of a mix to be checked. A mix that breaks a rule may have other
+// values than its plan, and the rule named it.
 func (f *fold) mixed(m *audit.Mix, index uint64, o audit.Opened, legal bool) {
 	if !legal || o.ID == 0 {
 		return
@@ -89,7 +90,7 @@ func (f *fold) mixed(m *audit.Mix, index uint64, o audit.Opened, legal bool) {
 	}
 }
 
-// checkMemory is how many checks are remembered. Of more, some are made again,
+// checkMemory is how many checks are remembered. If there are more, some are made again,
 // which costs time and changes nothing.
 const checkMemory = 1 << 12
 
@@ -103,8 +104,8 @@ func (f *fold) check(chain *beacon.Chain, x light) *roundCheck {
 	return f.checks[x]
 }
 
-// mixedForAll reports whether nothing is left to the house of a witnessed shuffle,
-// provided that its beacon holds (docs/SPEC.md section 10.5).
+// mixedForAll reports whether a witnessed shuffle whose beacon holds leaves nothing to the
+// house (docs/SPEC.md section 10.5).
 func (l *live) mixedForAll(o audit.Opened) bool {
 	return l.InTime && l.Beacon != nil && beacon.Steered(o.Commit().Context) == nil
 }

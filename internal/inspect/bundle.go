@@ -22,9 +22,9 @@ type Bundle struct {
 	unread   *Fault
 }
 
-// OpenBundle opens the bundle in dir. One whose checkpoint or manifest is
-// damaged opens, too: that is what Run then finds. A manifest of a later version is
-// an error.
+// OpenBundle opens the bundle in dir. It returns no error if the checkpoint or the
+// manifest is damaged: Run then reports that as a fault. A manifest of a later version
+// is an error.
 func OpenBundle(dir string) (*Bundle, error) {
 	r, err := bundle.Open(dir)
 	if errors.Is(err, audit.ErrMalformed) {
@@ -47,7 +47,7 @@ func OpenBundle(dir string) (*Bundle, error) {
 	return b, nil
 }
 
-// cutDir keeps the place of the directory out of reports.
+// cutDir keeps the path of the directory out of reports.
 func cutDir(dir string, err error) string { return strings.TrimPrefix(err.Error(), dir+": ") }
 
 // Close ends the reading.
@@ -81,8 +81,8 @@ func (b *Bundle) Tile(_ context.Context, level int, index uint64, width int) ([]
 	return data, where, damaged(CodeFile, where, err)
 }
 
-// damaged tells what is wrong with the evidence from what is wrong with the
-// machine.
+// damaged turns an error into a *Damage if the evidence is at fault: a file is missing,
+// malformed, or on a damaged disk. It returns any other error unchanged.
 func damaged(code, where string, err error) error {
 	for _, is := range []error{fs.ErrNotExist, audit.ErrMalformed, syscall.EIO} {
 		if errors.Is(err, is) {
@@ -121,7 +121,7 @@ func (b *Bundle) Checkpoints(_ context.Context, kind Kind, from uint64) iter.Seq
 			file := bundle.TilePath(bundle.LevelEntries, i/Width, int(min(Width, count-i/Width*Width)))
 			where := fmt.Sprintf("%s%s, number %d", dir, strings.TrimPrefix(file, "tile/entries"), i%Width)
 			i++
-			// One that cannot be read, or is of nothing, is for the caller to name.
+			// The caller names one that cannot be read, or that covers no entry.
 			if c, err := audit.CheckpointText(signed); err == nil && c.Size > 0 && c.Size < from {
 				continue
 			}
@@ -155,8 +155,8 @@ func (b *Bundle) Terms(_ context.Context, hash [32]byte) ([]byte, string, error)
 	return document, where, damaged(CodeTerms, where, err)
 }
 
-// Finish implements Source: it looks at the manifest, and names the files that are no
-// part of a bundle.
+// Finish implements Source. It checks the manifest, and notes the files that are no part
+// of a bundle.
 func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []string, err error) {
 	if notes, err = b.strays(); err != nil {
 		return nil, nil, err
@@ -166,7 +166,9 @@ func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []s
 	}
 	from, to, at := b.Period()
 	if (from != 0 || to != 0) && (from != s.From || to != s.To) {
-		notes = append(notes, fmt.Sprintf("the manifest names another period, from %q to %q: it bounds nothing, --from and --to do", b.manifest.Period.From, b.manifest.Period.To))
+		notes = append(notes, fmt.Sprintf(
+			"the manifest names another period, from %q to %q: it bounds nothing, --from and --to do",
+			b.manifest.Period.From, b.manifest.Period.To))
 	}
 	// Clocks differ, as between witnesses and the house.
 	if at < s.Newest-audit.WitnessGrace {
@@ -190,8 +192,8 @@ func (b *Bundle) strays() (notes []string, err error) {
 	return notes, err
 }
 
-// Period returns what the manifest says of the report's time, UTC milliseconds, 0
-// for no bound; at is when the bundle was written.
+// Period returns the period in the manifest, in UTC milliseconds, 0 for no bound. at is
+// the time at which the bundle was written. All are 0 without a manifest.
 func (b *Bundle) Period() (from, to, at int64) {
 	m := b.manifest
 	if m == nil {

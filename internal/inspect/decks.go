@@ -10,24 +10,24 @@ import (
 	"shuffled/internal/terms"
 )
 
-// deckMemory is how many decks are remembered. Of more than so many, some are
-// read again, which costs time and changes nothing.
+// deckMemory is how many decks are remembered. If there are more, some are read again,
+// which costs time and changes nothing.
 const deckMemory = 1 << 16
 
-// decks remembers the decks and the documents of terms that were read. It is for all workers.
+// decks remembers the decks and the documents of terms that were read. All workers share it.
 type decks struct {
 	mu    sync.Mutex
 	known map[[32]byte]deck
 }
 
-// deck is what is known of one: its length, what is wrong with it, or what terms say.
+// deck is what is known of a deck or a document of terms.
 type deck struct {
-	cards    int
-	document *terms.Document
-	fault    *Fault
+	cards    int             // of a deck
+	document *terms.Document // of terms
+	fault    *Fault          // what is wrong with it; nil: nothing
 }
 
-// check holds the deck of a commit of cards against what the source keeps.
+// check checks the deck that a commit of cards names.
 func (d *decks) check(ctx context.Context, src Source, c *audit.Context, p *parsed) error {
 	got, err := d.remembered(c.DeckHash, func() (deck, error) { return readDeck(ctx, src, c.DeckHash) })
 	if err != nil {
@@ -43,7 +43,7 @@ func (d *decks) check(ctx context.Context, src Source, c *audit.Context, p *pars
 	return nil
 }
 
-// checkTerms holds the document of a commit's terms against what the source keeps.
+// checkTerms checks the document of terms that a commit names, if it names one.
 func (d *decks) checkTerms(ctx context.Context, src Source, c *audit.Context, p *parsed) error {
 	if c.Terms == nil || c.Terms.Kind == audit.TermsTicketList {
 		return nil
@@ -72,7 +72,8 @@ func (d *decks) checkTerms(ctx context.Context, src Source, c *audit.Context, p 
 	return nil
 }
 
-// remembered returns what is known under a hash, or reads it. A *Damage is what is wrong with it.
+// remembered returns what is known under a hash, or reads it. A *Damage from read is
+// remembered, any other error is returned.
 func (d *decks) remembered(hash [32]byte, read func() (deck, error)) (deck, error) {
 	d.mu.Lock()
 	got, ok := d.known[hash]

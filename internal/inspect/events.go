@@ -7,8 +7,8 @@ import (
 	"shuffled/internal/bundle"
 )
 
-// EventLine is an event that a reader of the report will want to ask about: a
-// daemon's start, an alarm, a latch, a kill switch.
+// EventLine is an event that a reader of the report may ask about: a daemon's start, an
+// alarm, a latch, a kill switch.
 type EventLine struct {
 	Entry      uint64 `json:"entry"` // index
 	Time       string `json:"time"`
@@ -31,7 +31,7 @@ func (f *fold) note(e audit.Entry, index uint64) {
 	}
 }
 
-// telling returns what an event says, for the kinds that are listed.
+// telling describes an event of a kind that is listed; ok is false for other kinds.
 func telling(e *audit.Event) (detail string, ok bool) {
 	switch e.Kind {
 	case audit.EventInstanceStart:

@@ -8,13 +8,13 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Codes of faults (docs/SPEC.md section 14.3). They are stable. A rule of
-// legality that is broken has the code of the rule after RulePrefix.
+// Codes of faults (docs/SPEC.md section 14.3). They are stable. The code of a broken rule
+// of legality is RulePrefix and the code of the rule.
 const (
 	CodeCheckpoint  = "checkpoint"       // a signed checkpoint is malformed or of another ledger
-	CodeSignature   = "signature"        // and not signed by the key in force
-	CodeRoot        = "root"             // its root is not that of the entries
-	CodeSize        = "checkpoint_size"  // it covers more than the newest does, and the key in force did not sign it
+	CodeSignature   = "signature"        // a checkpoint is not signed by the key in force
+	CodeRoot        = "root"             // the root of a checkpoint is not that of the entries
+	CodeSize        = "checkpoint_size"  // a checkpoint covers more than the newest, and the key in force did not sign it
 	CodeRotation    = "rotation"         // no checkpoint carries the signatures of old and new key
 	CodePinned      = "key_not_in_force" // no trusted key of an algorithm signed while it was in force
 	CodeQuorum      = "quorum"           // a checkpoint was cosigned by too few
@@ -43,17 +43,17 @@ const (
 
 	// Of a pair of ledgers (docs/SPEC.md section 14.5).
 	CodeLooked          = "looked"           // the house had more places opened, or others, than it dealt
-	CodeLookedElsewhere = "looked_elsewhere" // and for an entry that is not in its ledger
+	CodeLookedElsewhere = "looked_elsewhere" // the house had places opened behind an entry that is not in its ledger
 	CodeUnasked         = "unasked"          // the co-dealer's deal is not what the holder of the tape asked for
 	CodeOtherRuns       = "other_runs"       // the house dealt its places in other runs
-	CodeOtherValue      = "co_dealer_value"  // and with another value than the order's tape gives
-	CodeOrderCommit     = "co_dealer_commit" // the order is not one for the shuffle, or of two
-	CodeOtherDeal       = "co_dealer_deal"   // two entries of the house name one deal of it, or a deal there has none
+	CodeOtherValue      = "co_dealer_value"  // the house dealt a place with another value than the order's tape gives
+	CodeOrderCommit     = "co_dealer_commit" // the order is not one for the shuffle, or is for two shuffles
+	CodeOtherDeal       = "co_dealer_deal"   // two entries of the house name one deal of the co-dealer, or one has none
 	CodeCoDealerForked  = "co_dealer_forked" // what the house holds of the co-dealer's ledger is not in it
-	CodeHouseForked     = "house_forked"     // and the other way round
-	CodeDisclosedEarly  = "disclosed_early"  // the order was closed in front of the shuffle
+	CodeHouseForked     = "house_forked"     // what the co-dealer holds of the house's ledger is not in it
+	CodeDisclosedEarly  = "disclosed_early"  // the order was closed before the shuffle
 	CodeNotInTime       = "not_in_time"      // a shuffle is open long after its close-by, with places opened
-	CodeNotApart        = "not_apart"        // a key of the one ledger is the other's, or its witness's
+	CodeNotApart        = "not_apart"        // a key of one ledger is also a key or a witness's key of the other
 
 	RulePrefix = "rule_"
 )
@@ -100,8 +100,8 @@ func compareFaults(a, b Fault) int {
 // MaxFaults is how many faults a report lists. All are counted.
 const MaxFaults = 100_000
 
-// findings are the faults of one stage. What is kept is the first MaxFaults, in
-// the order of the stage, which does not depend on timing.
+// findings are the faults of one stage. It keeps the first MaxFaults, in the order of the
+// stage, which does not depend on timing.
 type findings struct {
 	Kept  []Fault
 	Count map[string]uint64 // by code, all
@@ -119,8 +119,8 @@ func (f *findings) add(faults ...Fault) {
 	}
 }
 
-// merge returns the faults of all stages by place, at most MaxFaults, and the
-// totals by code.
+// merge returns the faults of all stages by place, at most MaxFaults, and how many there
+// are of each code.
 func merge(stages ...*findings) (kept []Fault, count map[string]uint64) {
 	count = make(map[string]uint64)
 	for _, s := range stages {

@@ -20,7 +20,7 @@ func (f *findings) total() (n uint64) {
 	return n
 }
 
-// compareTile compares a tile above the leaves with the source's.
+// compareTile compares a tile above the leaves with that of the source.
 func (f *fold) compareTile(level int, index uint64, want []byte) error {
 	data, where, err := f.src.Tile(f.ctx, level, index, len(want)/tlog.HashSize)
 	switch d, ok := errors.AsType[*Damage](err); {
@@ -35,7 +35,7 @@ func (f *fold) compareTile(level int, index uint64, want []byte) error {
 	return nil
 }
 
-// finish looks at what only the end shows, and reports.
+// finish checks what can be checked only at the end, and reports.
 func (f *fold) finish(ctx context.Context) (*Report, error) {
 	f.converge()
 	f.judgeTrust()
@@ -68,8 +68,8 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	return report, f.out.flush()
 }
 
-// judgeTrust asks whether what the caller trusts has anything to do with this
-// ledger.
+// judgeTrust checks that the trusted keys were in force, and that the trusted quorum
+// cosigned the newest cosigned checkpoint.
 func (f *fold) judgeTrust() {
 	named := f.unsigned || f.unsure || len(f.lost.Spans) > 0 ||
 		f.faults.Count[CodeRotation] > 0 // why the key was not seen

@@ -17,7 +17,7 @@ type fold struct {
 	*run
 	state    *audit.State
 	edge     *edge
-	broken   bool // entries without hashes were passed: roots are no longer known
+	broken   bool // hashes of entries are not known, and so no root from there on
 	lost     lostEntries
 	diverged *divergence
 	final    *tlog.Hash // the root at the size of the newest checkpoint
@@ -38,10 +38,10 @@ type fold struct {
 // play is what the fold knows of shuffles.
 type play struct {
 	live   map[uint64]*live // open ones by id
-	held   *closing         // the last of a chain, until its ancestors are disclosed
-	rounds map[uint64]int64 // by id, of those that are not played and not yet seen in time: when their round comes out
+	held   *closing         // the last shuffle of a chain, until its ancestors are disclosed
+	rounds map[uint64]int64 // by id: when the round comes out, of those not yet played or seen by the quorum before it
 	checks map[light]*roundCheck
-	noDeck map[[32]byte]bool // decks that were named as faults
+	noDeck map[[32]byte]bool // decks and documents of terms that were named as faults
 	seen   seen
 }
 
@@ -63,7 +63,7 @@ type signing struct {
 	pending  bool            // a policy waits for its first checkpoint
 	rotated  *rotation       // a signing key's entry without its checkpoint so far
 	unsure   bool            // not all such checkpoints could be read
-	due      []note.Verifier // keys that the caller trusts, of an algorithm of which none signed so far
+	due      []note.Verifier // trusted keys of the algorithms of which no trusted key signed so far
 	unsigned bool            // the newest checkpoint is not signed by the key in force
 }
 
@@ -71,7 +71,7 @@ type signing struct {
 type witnessing struct {
 	cosigned  cosignedSizes
 	sightings []sighting
-	needed    int    // sightings that were kept when they were looked through last
+	needed    int    // how many sightings were kept the last time that some were dropped
 	levelless string // why the trusted policy gives no level; "": it does
 	copied    []byte // the cosigned checkpoint of the newest's size
 	witnesses Witnesses
@@ -128,13 +128,13 @@ func (f *fold) atEnd(c *chunk) {
 	}
 }
 
-// choose decides between the entries and the tile by a root that covers both:
-// that of a signed checkpoint in the chunk, or in the last one of the newest.
+// choose decides between the entries and the tile by a root that covers both: that of a
+// signed checkpoint in the chunk, or in the last chunk that of the newest checkpoint.
 func (f *fold) choose(c *chunk) {
 	size, want := f.size, f.newest.Root
 	if c.first+uint64(c.width) < f.size {
 		if size, want = f.judgeOf(c); size == 0 {
-			size = f.size // which is not known yet: nothing holds
+			size = f.size // whose root is not known yet: no choice holds
 		}
 	}
 	c.faults = nil
@@ -147,10 +147,9 @@ func (f *fold) choose(c *chunk) {
 	f.faults.add(c.faults...)
 }
 
-// judgeOf returns size and root of a checkpoint of the chunk that covers all that
-// is in doubt and is signed by a key that may have been in force: the one at its
-// beginning, those that entries name which are not in doubt, and the trusted ones.
-// It returns 0 for none.
+// judgeOf returns size and root of a checkpoint of the chunk that covers all entries in
+// doubt, size 0 for none. A key that may have been in force signed it: one in force at the
+// beginning of the chunk, a trusted one, or one that an entry not in doubt brings.
 func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
 	keys := slices.Clone(f.trust.Keys)
 	keys = append(keys, f.signers.Load().keys...)
@@ -229,7 +228,7 @@ func (f *fold) apply(e audit.Entry, index uint64) (legal bool) {
 	return false
 }
 
-// lose passes an entry whose bytes are not known.
+// lose counts an entry whose bytes are not known.
 func (f *fold) lose(index uint64) {
 	f.lost.add(index)
 	f.conduct.Approving = 0
@@ -244,7 +243,7 @@ func (f *fold) count(e audit.Entry) {
 	f.times[1] = max(f.times[1], e.Time)
 }
 
-// follow keeps what the entry means for the audit, alongside the state.
+// follow keeps what the audit needs of an entry and the state does not have.
 func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	p, index := &c.entries[i], c.first+uint64(i)
 	if f.opts.side != nil {
@@ -275,8 +274,8 @@ func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	}
 }
 
-// root returns the root at a size in the chunk that is being folded; ok is false
-// where it cannot be known.
+// root returns the root at a size in the chunk that is being folded. ok is false if it
+// cannot be known.
 func (f *fold) root(size uint64) (tlog.Hash, bool) {
 	if f.broken {
 		return tlog.Hash{}, false

@@ -34,7 +34,7 @@ func (f *fold) key(k *audit.Key, e audit.Entry, index uint64) {
 	}
 }
 
-// cannot keeps what an entry has that cannot be judged, once.
+// cannot keeps, once, that an entry cannot be judged.
 func (f *fold) cannot(index uint64, err error) {
 	f.cannotJudge(fmt.Sprintf("entry %d: %s", index, audit.Printable(err.Error())))
 }
@@ -45,7 +45,8 @@ func (f *fold) cannotJudge(line string) {
 	}
 }
 
-// unwrap opens a disclosure key with the auditors' keys that the caller gave.
+// unwrap opens a disclosure key with one of the auditors' keys that the caller gave. If
+// none opens it, it returns why.
 func (f *fold) unwrap(k *audit.Key, index uint64) (problems []error) {
 	for _, a := range f.opts.Auditors {
 		o, err := a.Unwrap(f.state.Genesis().Origin, k)
@@ -94,7 +95,7 @@ func (f *fold) publish() {
 }
 
 // KeyLine is what the genesis or a key entry says of one key, or of the policy. It is
-// the operator's word: whom to trust the reader knows from elsewhere.
+// the operator's word: a reader learns from elsewhere whom to trust.
 type KeyLine struct {
 	Entry   uint64 `json:"entry"` // index
 	Time    string `json:"time"`
@@ -107,8 +108,8 @@ type KeyLine struct {
 	From    string `json:"from,omitempty"`    // retirement: when it begins
 }
 
-// keyLines lists the keys and policies that entries brought: of the genesis first the
-// signing key, then the auditor keys, then the policy.
+// keyLines lists the keys and policies that entries brought. Those of the genesis are in
+// this order: the signing key, the auditor keys, the policy.
 func (f *fold) keyLines() []KeyLine {
 	all := []KeyLine{}
 	for _, r := range f.keys {
@@ -133,16 +134,16 @@ func (f *fold) keyLines() []KeyLine {
 	return all[:min(len(all), MaxListed)]
 }
 
-// maxRetiredNotes bounds what is said of retired keys: a ledger can have any
-// number of disclosure keys.
+// maxRetiredNotes bounds the notes about retired keys: a ledger can have any number of
+// disclosure keys.
 const maxRetiredNotes = 64
 
 // retiredKeys notes for how long a key was in use after the time from which its
-// retirement takes the trust away. It breaks no rule (docs/SPEC.md section 5.7):
-// who reads the report decides what it means.
+// retirement says that it deserves no trust. This breaks no rule (docs/SPEC.md section
+// 5.7): the reader of the report decides what it means.
 func (f *fold) retiredKeys() {
 	came := make(map[[32]byte]audit.KeyRecord) // first entry of each key
-	next := make(map[[32]byte]audit.KeyRecord) // what took its place
+	next := make(map[[32]byte]audit.KeyRecord) // by key: the one that took its place
 	newest := make(map[audit.Subject][32]byte)
 	said := 0
 	for _, r := range f.keys {
@@ -162,8 +163,8 @@ func (f *fold) retiredKeys() {
 	}
 }
 
-// doubted says for how long the retired key was in use from r.From on, "" for no
-// time.
+// doubted says for how long the retired key was in use from r.From on. It returns "" if
+// it was not.
 func doubted(r audit.KeyRecord, came, next map[[32]byte]audit.KeyRecord) string {
 	first, known := came[r.ID]
 	if !known || r.Retired == audit.SubjectAuditor {

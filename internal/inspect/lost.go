@@ -6,13 +6,13 @@ import (
 	"shuffled/internal/audit"
 )
 
-// lostEntries are the indexes whose bytes are not known. A rule that
-// a later entry seems to break because they are lost is no fault of its own.
+// lostEntries are the indexes of entries whose bytes are not known. If a later entry
+// seems to break a rule because of them, that is no fault of its own.
 type lostEntries struct {
 	Spans []span // ascending
 }
 
-type span struct{ From, To uint64 } // To is behind the last
+type span struct{ From, To uint64 } // From ≤ index < To
 
 func (l *lostEntries) add(index uint64) {
 	if n := len(l.Spans); n > 0 && l.Spans[n-1].To == index {
@@ -70,12 +70,12 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 		return rule.Code == audit.RuleNotOpen && l.between(b.Shuffle, index) ||
 			rule.Code == audit.RuleDisclosureKey && l.between(b.Key, index)
 	}
-	// Keys, switches, tables, the latch: what is lost may have changed them.
+	// A lost entry may have changed keys, switches, tables or the latch.
 	return rule.Code != audit.RuleTime
 }
 
-// firstWaiting returns the id of the first open shuffle at the table of this one
-// that was not dealt from, as far as is known.
+// firstWaiting returns the id of the first open shuffle at the table of this one that is
+// not known to be dealt from.
 func (f *fold) firstWaiting(id uint64) uint64 {
 	this := f.live[id]
 	if this == nil {

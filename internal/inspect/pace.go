@@ -8,11 +8,11 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Dealing says by table who dealt, and at what pace. None of it is a fault: it is what a
-// reader asks the house about (docs/SPEC.md section 14.2).
+// Dealing says by table who dealt, and at what pace. None of it is a fault: a reader asks
+// the house about it (docs/SPEC.md section 14.2).
 type Dealing struct {
 	Totals DealingCounts  `json:"totals"`
-	Tables []TableDealing `json:"tables"`         // where something but deals is counted, by name, at most MaxListed
+	Tables []TableDealing `json:"tables"`         // those with more than deals and reveals, by name, at most MaxListed
 	Rest   *RestDealing   `json:"rest,omitempty"` // the sum of such tables that are not listed
 }
 
@@ -23,19 +23,20 @@ type DealingCounts struct {
 	ToClose     uint64 `json:"taken_over_to_close"` // takeovers
 	ToPlay      uint64 `json:"taken_over_to_play"`
 	Deals       uint64 `json:"deals"`
-	// of the deals: came much sooner after the one before than the table's median
-	InOneGo    uint64 `json:"in_one_go"`
-	LongBefore uint64 `json:"long_before"` // of the deals: the shuffle's next entry came much later than that
+	// of the deals: those that came after the deal before in much less than the table's median gap
+	InOneGo uint64 `json:"in_one_go"`
+	// of the deals: those after which the shuffle's next entry came in much more than the median gap
+	LongBefore uint64 `json:"long_before"`
 	Reveals    uint64 `json:"reveals"`
-	Exposed    uint64 `json:"exposed"` // of the reveals: of a card that was seen by mistake
+	Exposed    uint64 `json:"exposed"` // of the reveals: those of a card that was seen by mistake
 }
 
 // TableDealing are the figures of one table.
 type TableDealing struct {
 	Table string `json:"table"`
 	DealingCounts
-	// Median is between which milliseconds the median gap between deals of one shuffle
-	// lies, from the first and below the second; nil if there is no gap.
+	// Median bounds the median gap between deals of one shuffle, in milliseconds: it is at
+	// least the first and below the second. nil: there is no gap.
 	Median *[2]uint64 `json:"median_gap_ms,omitempty"`
 }
 
@@ -45,8 +46,8 @@ type RestDealing struct {
 	DealingCounts
 }
 
-// pace is what the fold keeps of a table. Gaps are counted by class, so that the median
-// need not be known before the end.
+// pace is what the fold keeps of a table. It counts gaps by class, since the median is
+// known only at the end.
 type pace struct {
 	DealingCounts
 	Between gaps // from a deal to the next deal of its shuffle
@@ -62,11 +63,11 @@ type tempo struct {
 	DealtAt      int64 // time of the newest deal
 }
 
-// gaps counts gaps by class: 0 of less than a millisecond, n ≥ 1 of 2^(n−1) to 2^n − 1
-// milliseconds. It is as long as the largest class asks, at most 65.
+// gaps counts gaps by class. Class 0 is less than a millisecond, class n ≥ 1 is 2^(n−1) to
+// 2^n − 1 milliseconds. The slice ends with the largest class counted; it has at most 65.
 type gaps []uint64
 
-// farGap is by how many classes a gap differs from the median if it is counted.
+// farGap is by how many classes a gap differs at least from the median if it is counted.
 const farGap = 2
 
 func (g *gaps) add(from, to int64) {
@@ -99,8 +100,8 @@ func (g gaps) between(from, to int) (n uint64) {
 	return n
 }
 
-// deal counts what entry e says of who dealt from its shuffle, and when. It is called
-// before the entry's own consequences.
+// deal counts what entry e says of who dealt from its shuffle, and when. It is called before
+// follow, which may end the shuffle.
 func (f *fold) deal(e audit.Entry, opened audit.Opened) {
 	l := f.live[audit.ShuffleOf(e.Body)]
 	if l == nil || !f.counts(l) {
@@ -150,7 +151,7 @@ func (p *pace) dealt(l *live, e audit.Entry) {
 	l.AfterDeal, l.DealtAt = true, e.Time
 }
 
-// judge counts what was dealt ahead, now that the median is known.
+// judge counts the deals that differ much from the median, which is known now.
 func (p *pace) judge() (c DealingCounts, median *[2]uint64) {
 	c = p.DealingCounts
 	if m, ok := p.Between.median(); ok {
@@ -181,7 +182,7 @@ func (f *fold) dealings() Dealing {
 	return d
 }
 
-// plain reports whether there is nothing to ask about.
+// plain reports whether nothing but deals and reveals was counted.
 func (c DealingCounts) plain() bool { return c == DealingCounts{Deals: c.Deals, Reveals: c.Reveals} }
 
 func (c *DealingCounts) add(x DealingCounts) {

@@ -21,23 +21,23 @@ import (
 // PairFormat is the format member of a report on a pair.
 const PairFormat = "shuffled/v1/pair"
 
-// PairReport is what an audit of a house's ledger and of its co-dealer's found
+// PairReport is what an audit of a house's ledger and of its co-dealer's ledger found
 // (docs/SPEC.md section 14.5).
 type PairReport struct {
 	Format   string  `json:"format"`
 	Verdict  string  `json:"verdict"`
 	House    *Report `json:"house"`
 	CoDealer *Report `json:"co_dealer"`
-	Judged   bool    `json:"judged"`              // the ledgers were held against each other
-	NotBlind string  `json:"not_blind,omitempty"` // why no shuffle is blind: one of the words
-	// newest seconds at which a witness of both had cosigned, of the house and of the co-dealer
+	Judged   bool    `json:"judged"`              // the ledgers were compared with each other
+	NotBlind string  `json:"not_blind,omitempty"` // why no shuffle is blind: notPinned or notShared
+	// newest seconds at which a witness of both had cosigned the house's and the co-dealer's ledger
 	Seen   [2]string   `json:"seen"`
 	Totals PairCounts  `json:"totals"`
 	Tables []PairTable `json:"tables"` // by name, at most MaxListed
-	// of the house, by the entry of their start, if something was not dealt on
+	// of the house, by the entry of their start: those with deals of the co-dealer that the house did not deal on
 	Daemons    []PairDaemon      `json:"daemons"`
 	Unplayed   []PairLine        `json:"unplayed"`
-	Faults     []Fault           `json:"faults"` // by place, at most MaxFaults; where is an origin
+	Faults     []Fault           `json:"faults"` // by place, at most MaxFaults; Where is an origin
 	FaultCount uint64            `json:"fault_count"`
 	FaultCodes map[string]uint64 `json:"fault_codes"`
 	Notes      []string          `json:"notes"`
@@ -54,22 +54,22 @@ const (
 type PairCounts struct {
 	Shuffles uint64 `json:"shuffles"`
 	Blind    uint64 `json:"blind"` // closed, dealt from, and all of it holds in both ledgers
-	// BlindUnchecked counts those that would be blind if the values that the house has are those of the order,
-	// whose tape was not recomputed.
+	// BlindUnchecked counts those whose order's tape was not recomputed, and that are blind if the
+	// house has the values of the order.
 	BlindUnchecked uint64 `json:"blind_unchecked"`
 	OrdersChecked  uint64 `json:"orders_checked"` // shuffles whose order's tape was recomputed
 	Requests       uint64 `json:"requests"`       // deals of the co-dealer
 	Matched        uint64 `json:"matched"`        // of these: dealt on by the house
-	Unplayed       uint64 `json:"unplayed"`       // named by a close, with the values
+	Unplayed       uint64 `json:"unplayed"`       // named by the close, with the values
 	Unanswered     uint64 `json:"unanswered"`     // named by a close that says that the house got no answer
-	Silent         uint64 `json:"silent"`         // named by none, long after witnesses had seen it
-	Unread         uint64 `json:"unread"`         // named by none, though the checkpoint in the close covers it
-	Withheld       uint64 `json:"withheld"`       // named by none, and not to be known when the close was written
-	TapeLost       uint64 `json:"tape_lost"`      // named by none, and the close says that the shuffle's tape was lost
+	Silent         uint64 `json:"silent"`         // not named by the close, long after witnesses had seen it
+	Unread         uint64 `json:"unread"`         // not named by the close, though the checkpoint in it covers it
+	Withheld       uint64 `json:"withheld"`       // not named by the close, and the house could not know it
+	TapeLost       uint64 `json:"tape_lost"`      // not named by the close, which says that the tape was lost
 	// of unplayed to tape_lost: a daemon of the house began between commit and close
 	Restarted uint64 `json:"restarted"`
-	Pending   uint64 `json:"pending"` // the shuffle is open, or the house's bundle ends in front of it
-	Beyond    uint64 `json:"beyond"`  // entries of one ledger that name what the other's bundle ends in front of
+	Pending   uint64 `json:"pending"` // the shuffle is open, or the house's bundle ends before it
+	Beyond    uint64 `json:"beyond"`  // entries of one ledger that name later entries than the other's bundle has
 }
 
 // Kinds of deals of the co-dealer that the house did not deal on.
@@ -82,13 +82,13 @@ const (
 	kindTapeLost   = "tape_lost"
 )
 
-// notDealt are the figures by kind.
+// notDealt returns the figures by kind.
 func (c *PairCounts) notDealt() map[string]*uint64 {
 	return map[string]*uint64{kindUnplayed: &c.Unplayed, kindUnanswered: &c.Unanswered, kindSilent: &c.Silent,
 		kindUnread: &c.Unread, kindWithheld: &c.Withheld, kindTapeLost: &c.TapeLost}
 }
 
-// NotDealt returns how many deals of the co-dealer the house did not deal on, without a fault and behind its close.
+// NotDealt returns how many deals of the co-dealer the house closed the shuffle without dealing on, if that is no fault.
 func (c PairCounts) NotDealt() uint64 {
 	return c.Unplayed + c.Unanswered + c.Silent + c.Unread + c.Withheld + c.TapeLost
 }
@@ -97,17 +97,18 @@ func (c PairCounts) NotDealt() uint64 {
 type PairTable struct {
 	Table string `json:"table"`
 	PairCounts
-	// Median is between which milliseconds the median time lies from the second at which a witness of
-	// both had seen the co-dealer's deal to that of the house's deal; nil if there is none.
+	// Median bounds the median time, in milliseconds, from the second at which a witness of both
+	// had seen the co-dealer's deal to that of the house's deal: it is at least the first and below
+	// the second. nil: there is none.
 	Median  *[2]uint64 `json:"median_gap_ms,omitempty"`
 	Longest int64      `json:"longest_gap_s"`
 	gaps    gaps
-	held    uint64 // shuffles whose places do not hang on the house's word any more
-	raised  uint64 // of these: to the level witnessed
+	held    uint64 // shuffles whose places the pair confirms
+	raised  uint64 // of these: those that have the level witnessed by that
 }
 
-// PairDaemon is a daemon of the house, by the entry of its start, and what was not dealt on
-// of the shuffles that it committed to.
+// PairDaemon is a daemon of the house, by the entry of its start, with the figures of the
+// shuffles that it committed to.
 type PairDaemon struct {
 	Start uint64 `json:"start"`
 	PairCounts
@@ -115,7 +116,7 @@ type PairDaemon struct {
 
 // PairLine is a deal of the co-dealer that the house did not deal on.
 type PairLine struct {
-	Kind      string `json:"kind"` // as the figures are called: unplayed to tape_lost
+	Kind      string `json:"kind"` // the name of its figure: unplayed to tape_lost
 	Table     string `json:"table"`
 	Shuffle   uint64 `json:"shuffle"` // of the house
 	Close     uint64 `json:"close"`   // entry of the house
@@ -133,23 +134,23 @@ type PairLine struct {
 // Recomputed of the two are not used.
 type PairOptions struct {
 	House, CoDealer Options
-	// Limit is how long behind its close-by a shuffle with a request may stand open when a witness of both
-	// saw the house's ledger.
+	// Limit is how long after its close-by a shuffle with a request may be open, as of the newest
+	// second at which a witness of both saw the house's ledger.
 	Limit time.Duration
 }
 
-// notWhole are the faults of evidence with which a ledger is not held against another.
+// notWhole are the faults of evidence with which a ledger is not compared with another.
 var notWhole = []string{CodeCheckpoint, CodeSize, CodeSignature, CodeRoot, CodeRotation, CodePinned, CodeSince,
 	CodeEntry, CodeMissing, CodeMalformed, CodeFile, CodeTile, CodeOrigin}
 
-// whole reports whether all entries of a ledger are known to be its.
+// whole reports whether all entries are known to be those of the ledger.
 func (r *Report) whole() bool {
 	return r.Root != "" && len(r.Unknown) == 0 &&
 		!slices.ContainsFunc(notWhole, func(code string) bool { return r.FaultCodes[code] > 0 })
 }
 
-// Pair checks the ledgers of a house and of its co-dealer, each as Run does, and holds them
-// against each other.
+// Pair checks the ledgers of a house and of its co-dealer, each as Run does, and then compares
+// them with each other.
 func Pair(ctx context.Context, house, coDealer Source, o PairOptions) (report *PairReport, err error) {
 	w := &pairWork{seed: maphash.MakeSeed()}
 	defer func() {
@@ -186,8 +187,8 @@ func Pair(ctx context.Context, house, coDealer Source, o PairOptions) (report *P
 	return r, nil
 }
 
-// pair is an audit of two ledgers. Its arrays hold what is of the house, and then what is of
-// the co-dealer.
+// pair is an audit of two ledgers. The first element of an array is of the house, the second
+// of the co-dealer.
 type pair struct {
 	ctx      context.Context
 	work     *pairWork
@@ -227,7 +228,8 @@ func (p *pair) open(o *PairOptions) (err error) {
 	return nil
 }
 
-// commonWitnesses returns the policy that asks for one of the witnesses of both policies; nil for none.
+// commonWitnesses returns a policy that asks for any one of the witnesses that both policies
+// have, nil if they have none in common.
 func commonWitnesses(a, b *audit.Policy) (*audit.Policy, error) {
 	if a == nil || b == nil {
 		return nil, nil
@@ -257,7 +259,7 @@ func (p *pair) names(house *Report) bool {
 	})
 }
 
-// judge holds two whole ledgers against each other.
+// judge compares two whole ledgers with each other.
 func (p *pair) judge(r *PairReport, from, to int64) error {
 	r.Judged, p.from, p.to = true, from, to
 	for i, s := range p.sides {
@@ -323,8 +325,8 @@ func (p *pair) apart(r *PairReport, faults *findings) {
 	}
 }
 
-// hands judges all orders, some parts of the work files at a time. It returns what they showed together, and the faults
-// of each.
+// hands judges all orders, several parts of the work files at a time. It returns the sum of
+// all parts, and the faults of each.
 func (p *pair) hands() (all *tally, faults []*findings, err error) {
 	all, faults = newTally(p), make([]*findings, workParts)
 	var mu sync.Mutex // of all
@@ -353,7 +355,7 @@ func (p *pair) hands() (all *tally, faults []*findings, err error) {
 	return all, faults, group.Wait()
 }
 
-// merge adds what a part showed, except its faults.
+// merge adds the tally of a part, except its faults.
 func (t *tally) merge(x *tally) {
 	t.counts.add(&x.counts)
 	for name, table := range x.tables {
@@ -372,7 +374,8 @@ func (t *tally) merge(x *tally) {
 	t.lines = firstLines(append(t.lines, x.lines...))
 }
 
-// sum reports what the parts showed, and raises what the house's ledger alone could not show.
+// sum reports the tally of all parts, and raises the shuffles that the house's ledger alone
+// could not show.
 func (p *pair) sum(r *PairReport, all *tally) {
 	if r.NotBlind != "" || r.FaultCodes[CodeNotApart]+r.FaultCodes[CodeHouseForked]+r.FaultCodes[CodeCoDealerForked] > 0 {
 		all.unblind()
@@ -395,8 +398,8 @@ func (p *pair) sum(r *PairReport, all *tally) {
 	}
 }
 
-// unblind takes away what is shown of blind shuffles: of two parties that are not two, or of a ledger with
-// two histories, no shuffle shows it.
+// unblind sets the figures of blind shuffles to zero. If the two parties are one, or a ledger
+// has two histories, no shuffle is shown to be blind.
 func (t *tally) unblind() {
 	all := slices.AppendSeq([]*PairCounts{&t.counts}, maps.Values(t.daemons))
 	for _, table := range t.tables {
@@ -413,7 +416,7 @@ func firstLines(all []PairLine) []PairLine {
 	return all[:min(len(all), MaxListed)]
 }
 
-// raise takes the shuffles of a table that hold out of those that need a co-dealer.
+// raise subtracts the shuffles of a table that the pair confirms from those that need a co-dealer.
 func (r *Report) raise(table string, t *PairTable) {
 	i, found := slices.BinarySearchFunc(r.Tables, table, func(c TableCounts, name string) int {
 		return cmp.Compare(c.Table, name)
@@ -421,7 +424,7 @@ func (r *Report) raise(table string, t *PairTable) {
 	if !found {
 		return
 	}
-	// A close that is a fault of the house's ledger may not have counted there.
+	// A close with a fault in the house's ledger may not be counted there.
 	held := min(t.held, r.Tables[i].NeedsCoDealer)
 	raised := min(t.raised, r.Tables[i].Levels[LevelRecorded])
 	for _, c := range []*Counts{&r.Tables[i].Counts, &r.Totals} {

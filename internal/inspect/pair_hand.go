@@ -7,20 +7,20 @@ import (
 	"shuffled/internal/audit"
 )
 
-// hand is what both ledgers have of one order.
+// hand is the entries of both ledgers about one order.
 type hand struct {
 	commit    *noted // of the co-dealer; nil: its ledger has none for this house at this index
 	deals     []*noted
 	closed    *noted
 	house     []*played              // ascending, at most mostPlayed; more than one is a fault
-	further   uint64                 // commits behind these
+	further   uint64                 // later commits that name the order
 	values    []uint32               // nil: the order's tape was not recomputed
 	seen      [2]map[uint64]int64    // by index of an entry
-	later     map[[32]byte]bool      // entries of the house behind which legal deals judged so far were asked for
-	counts    []*PairCounts          // where it counts
+	later     map[[32]byte]bool      // entries of the house behind which the legal deals judged so far were asked for
+	counts    []*PairCounts          // to which it is added
 	table     *PairTable             // nil: it is outside the period, or of no shuffle
-	there     map[audit.Foreign]bool // deals
-	excused   map[[32]byte]bool      // entries of the house whose next request may stand twice in the order
+	there     map[audit.Foreign]bool // the deals of the co-dealer
+	excused   map[[32]byte]bool      // entries of the house whose next request may have two deals
 	faulty    bool
 	illegal   [2]bool // an entry breaks a rule of its own ledger, by side
 	unsettled bool    // something is pending or beyond
@@ -32,29 +32,29 @@ func (h *hand) count(f func(*PairCounts) *uint64) {
 	}
 }
 
-// mostPlayed bounds what is kept of shuffles whose plans name one order.
+// mostPlayed bounds how many shuffles are kept whose plans name one order.
 const mostPlayed = 4
 
 // played is a shuffle of the house whose plan names the order.
 type played struct {
 	commit, mix, closed *noted
 	deals               []*noted
-	naming              map[audit.Foreign]int // by deal of the co-dealer: the first of deals that names it
+	naming              map[audit.Foreign]int // by deal of the co-dealer: the number of the first of deals that names it
 	leaves              map[[32]byte]*noted   // deals, by their hash
 }
 
-// noted is an entry.
+// noted is an entry with its record.
 type noted struct {
 	pairRecord
 	audit.Entry
-	matched bool // a deal of the house: it was held against the co-dealer's
+	matched bool // of a deal of the house: it was compared with the co-dealer's
 }
 
 func (n *noted) deal() *audit.Deal      { return n.Body.(*audit.Deal) }
 func (n *noted) start() *audit.Commit   { return n.Body.(*audit.Commit) }
 func (n *noted) foreign() audit.Foreign { return audit.Foreign{Index: n.Index, Leaf: n.Leaf} }
 
-// take puts a record where it belongs. Those of one ledger come in the order of its entries.
+// take adds a record to the hand. Those of one ledger come in the order of its entries.
 func (h *hand) take(r pairRecord) error {
 	switch r.Kind {
 	case recordValues:
@@ -116,8 +116,9 @@ func (h *hand) play(n *noted) {
 	}
 }
 
-// find notes which deals of the co-dealer are there, and behind which entries of the house it may have entered one
-// request twice: where it has an illegal one, and where the house names one that is not there.
+// find notes which deals of the co-dealer are there. It also notes the entries of the house
+// behind which the co-dealer may have entered one request twice: it has an illegal deal
+// there, or the house names a deal that is not there.
 func (h *hand) find() {
 	h.there = make(map[audit.Foreign]bool, len(h.deals))
 	h.excused = map[[32]byte]bool{}
@@ -150,8 +151,8 @@ func (h *hand) of(id uint64) *played {
 	return nil
 }
 
-// before returns the entry behind which deal number of the shuffle is asked for (docs/SPEC.md section 4.5); nil:
-// it is not there.
+// before returns the entry behind which a deal of the shuffle is asked for, by the number of
+// the deal (docs/SPEC.md section 4.5). nil: it is not there.
 func (x *played) before(number int) *noted {
 	switch {
 	case number > 0:

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// claim is what an entry of one ledger says of the other's tree.
+// claim is a checkpoint of the other ledger that an entry of one ledger holds.
 type claim struct {
 	size, entry uint64
 	root        tlog.Hash
@@ -19,13 +19,13 @@ type claim struct {
 
 const claimLen = 8 + 32 + 8
 
-// falseClaims are the claims with another root than the tree has.
+// falseClaims are the claims whose root is not that of the tree.
 type falseClaims struct {
 	first claim  // of the smallest size
 	count uint64 // checkpoints
 }
 
-// heads holds claims against the tree of the ledger that src holds, in one pass over the
+// heads compares claims with the tree of the ledger that src holds, in one pass over the
 // hashes of its entries.
 func heads(ctx context.Context, src Source, size uint64, claims *workFiles) (f falseClaims, err error) {
 	e, hasher := new(edge), newTreeHasher()
@@ -70,7 +70,8 @@ func heads(ctx context.Context, src Source, size uint64, claims *workFiles) (f f
 	return f, nil
 }
 
-// claimsOf reads a part, by size, each checkpoint once: by its first entry.
+// claimsOf reads a part, by size. It returns each checkpoint once, with the first entry that
+// holds it.
 func claimsOf(claims *workFiles, part int) (all []claim, err error) {
 	b, err := claims.read(part)
 	for ; len(b) > 0; b = b[claimLen:] {

@@ -10,7 +10,7 @@ import (
 	"shuffled/internal/bundle"
 )
 
-// tally is what one part of the work files showed.
+// tally is the result of one part of the work files, or of all.
 type tally struct {
 	*pair
 	counts  PairCounts
@@ -49,7 +49,7 @@ func (p *pair) part(b []byte) (*tally, error) {
 	return t, nil
 }
 
-// fault names what is wrong with an entry, by side.
+// fault names a fault of an entry of one side.
 func (t *tally) fault(h *hand, which int, at *noted, code, format string, args ...any) {
 	h.faulty = true
 	f := fault(code, t.origins[which], format, args...).at(at.Index)
@@ -59,15 +59,17 @@ func (t *tally) fault(h *hand, which int, at *noted, code, format string, args .
 	t.faults.add(f)
 }
 
-// beyondGrace is how many seconds later than an entry the evidence of the other ledger was seen, and then covers what
-// the entry names: a checkpoint has that long to be cosigned, by clocks that differ.
+// beyondGrace is how many seconds after an entry the evidence of the other ledger may be seen
+// and still end before what the entry names. A checkpoint has that long to be cosigned, by
+// clocks that differ.
 const beyondGrace = 60
 
-// forked are the faults of an entry, by side, that names what the other ledger has not.
+// forked are the faults, by side, of an entry that names what the other ledger does not have.
 var forked = [2]string{sideHouse: CodeCoDealerForked, sideCoDealer: CodeHouseForked}
 
-// beyond reports whether an entry of one ledger names more entries of the other than its evidence has: then the hand
-// is not settled. It is a fault, of this code, if that evidence is newer than the entry.
+// beyond reports whether an entry of one ledger names more entries of the other than its
+// evidence has. Then the hand is not settled. If that evidence is newer than the entry, it
+// is a fault of this code.
 func (t *tally) beyond(h *hand, which int, at *noted, size uint64, code string) bool {
 	has := t.work.sizes[1-which]
 	if size <= has {
@@ -82,8 +84,9 @@ func (t *tally) beyond(h *hand, which int, at *noted, size uint64, code string) 
 	return true
 }
 
-// behind names a checkpoint of the other ledger that covers an entry there which holds the hash of the checkpoint's own
-// entry, at: no tree of that ledger has been so large when at was written.
+// behind compares head, a checkpoint of the other ledger that the entry at holds, with later,
+// an entry of that ledger that holds the hash of at. If the checkpoint covers later, that is a
+// fault: that ledger was not so large when at was written.
 func (t *tally) behind(h *hand, which int, at, later *noted, head audit.Head) {
 	if head.Size > later.Index {
 		t.fault(h, which, at, forked[which], "it holds a checkpoint of %d entries of %s, and entry %d there was written later: it holds the hash of this one",
@@ -125,7 +128,8 @@ func (t *tally) judge(h *hand) {
 	t.hold(h)
 }
 
-// orders: the house's commit names the order, which is one for it alone.
+// orders checks that the house's commit names the order, and that the order is for this
+// commit alone.
 func (t *tally) orders(h *hand) {
 	for i, x := range h.house {
 		planned, _ := x.commit.start().Context.CoDealer()
@@ -148,12 +152,12 @@ func (t *tally) orders(h *hand) {
 	}
 }
 
-// request judges a deal of the co-dealer, and returns what it counts as; nil for nothing,
-// which is a fault.
+// request judges a deal of the co-dealer, and returns the figure that counts it, nil for
+// none: it is a fault then, or follows from one.
 func (t *tally) request(h *hand, d *noted) func(*PairCounts) *uint64 {
 	asked := d.deal().Asked
 	if asked == nil {
-		return nil // the rule co_dealer said so
+		return nil // the rule co_dealer named it
 	}
 	t.beyond(h, sideCoDealer, d, max(asked.Commit.Index+1, asked.Head.Size), CodeHouseForked)
 	x := h.of(asked.Commit.Index)
@@ -162,7 +166,7 @@ func (t *tally) request(h *hand, d *noted) func(*PairCounts) *uint64 {
 			return h.pending()
 		}
 		if h.further > 0 {
-			return nil // it may be of a commit that is not kept, whose fault was named
+			return nil // its commit may be one that is not kept, whose fault was named
 		}
 		t.fault(h, sideCoDealer, d, CodeLookedElsewhere,
 			"it was asked for behind entry %d of %s with a hash that no commit there has which names this order; whether the house asked cannot be checked: ask the co-dealer for the receipts that it was shown",
@@ -184,7 +188,7 @@ func (t *tally) request(h *hand, d *noted) func(*PairCounts) *uint64 {
 	fits := before != nil && before.Leaf == asked.After || !dealt && x.leaves[asked.After] != nil
 	switch {
 	case fits:
-	case !dealt && x.closed == nil: // the evidence may end in front of that entry
+	case !dealt && x.closed == nil: // the evidence may end before that entry
 		return h.pending()
 	default:
 		t.fault(h, sideCoDealer, d, CodeLookedElsewhere,
@@ -205,7 +209,7 @@ func (h *hand) pending() func(*PairCounts) *uint64 {
 	return func(c *PairCounts) *uint64 { return &c.Pending }
 }
 
-// matched: the house dealt the same runs, and what the order has.
+// matched checks that the house dealt the same runs, with the values of the order.
 func (t *tally) matched(h *hand, d, by *noted) func(*PairCounts) *uint64 {
 	by.matched = true
 	a, b := by.deal(), d.deal()
@@ -225,7 +229,8 @@ func (t *tally) matched(h *hand, d, by *noted) func(*PairCounts) *uint64 {
 	return func(c *PairCounts) *uint64 { return &c.Matched }
 }
 
-// given holds the values that an entry of the house has for the places of a deal against the order's.
+// given compares the values that an entry of the house has for the places of a deal with
+// those of the order.
 func (t *tally) given(h *hand, by *noted, d *audit.Deal, values []uint32) {
 	for i, place := range d.Opens() {
 		if i < len(values) && place < len(h.values) && h.values[place] != values[i] {
@@ -310,8 +315,8 @@ func (t *tally) unmatched(h *hand, d *noted, x *played) func(*PairCounts) *uint6
 	}
 }
 
-// named: what the house names of the order is there, and one entry of the house rests on it. Each of its deals was
-// held against the one that it names.
+// named checks that each deal of the co-dealer that the house names is there and is named
+// once, and that each deal of the house was compared with one of the co-dealer.
 func (t *tally) named(h *hand) {
 	by := make(map[audit.Foreign]uint64, len(h.deals))
 	check := func(at *noted, b *audit.Blind, before *noted) {
@@ -327,7 +332,7 @@ func (t *tally) named(h *hand) {
 				named.Index, t.origins[1])
 		case h.there[named]:
 		case beyond && named.Index >= t.work.sizes[sideCoDealer] && (before == nil || !h.later[before.Leaf]):
-		default: // also if the order has a legal one behind the same entry: there is one at most
+		default: // also if the order has a legal deal behind the same entry, of which there is one at most
 			t.fault(h, sideHouse, at, CodeCoDealerForked, "entry %d of %s is no deal of the order with the hash that it names",
 				named.Index, t.origins[1])
 		}
@@ -352,7 +357,7 @@ func (t *tally) named(h *hand) {
 	}
 }
 
-// early: an order that was dealt from is not disclosed in front of its shuffle.
+// early checks that an order that was dealt from is disclosed after its shuffle was closed.
 func (t *tally) early(h *hand) {
 	if h.closed == nil {
 		return
@@ -394,10 +399,10 @@ func (t *tally) hold(h *hand) {
 	closed := h.house[0].closed
 	seen := h.seen[sideHouse][closed.Index]
 	if seen == 0 || h.closed == nil && t.sides[sideCoDealer].newest <= seen {
-		return // no time holds the close, or the co-dealer's bundle may end in front of one more deal
+		return // no witness saw the close, or the co-dealer's bundle may end before one more deal
 	}
 	dealt := len(h.house[0].deals) > 0
-	if h.values == nil { // what the house has of the co-dealer is its word
+	if h.values == nil { // for the values there is only the house's word
 		if dealt {
 			h.count(func(c *PairCounts) *uint64 { return &c.BlindUnchecked })
 		}

@@ -13,67 +13,68 @@ const (
 	sideCoDealer
 )
 
-// side is what the check of one ledger of a pair writes down for the audit of both. A nil
-// side writes nothing.
+// side is what the check of one ledger of a pair keeps and writes to the work files for the
+// audit of both. A nil side writes nothing.
 type side struct {
 	which    int
 	work     *pairWork
 	other    string              // origin of the other ledger
-	common   *audit.Policy       // of the witnesses that both trusted policies have, one of whom is enough; nil: none
+	common   *audit.Policy       // asks for one of the witnesses that both trusted policies have; nil: there is none
 	orders   map[uint64]uint64   // by id of an open shuffle of the pair: the index of its order
 	illegal  map[uint64]int      // of these: how many of its deals are illegal
-	claimed  map[audit.Head]bool // of late, at most mostClaimed
+	claimed  map[audit.Head]bool // claims written last, at most mostClaimed
 	waiting  []entryOf           // entries that no witness of both saw so far, at most mostWaiting
 	newest   int64               // second at which a witness of both had cosigned
 	instance uint64              // index of the newest start of a daemon
 }
 
-// mostWaiting bounds what waits for a witness of both. What waits beyond it counts as not
-// seen by one.
+// mostWaiting bounds the entries that wait for a witness of both. Any more count as not seen
+// by one.
 const mostWaiting = 1 << 20
 
-// mostClaimed bounds what is kept of checkpoints that were written down: many entries hold the newest one of the
-// other ledger.
+// mostClaimed bounds the claims that are remembered, so that a checkpoint that many entries
+// hold is written once.
 const mostClaimed = 1 << 16
 
-// mostIllegal bounds what is written down of one shuffle's illegal deals. Of legal ones it has no more.
+// mostIllegal bounds the illegal deals of one shuffle that are written. A shuffle has no more
+// legal ones.
 const mostIllegal = 1 << 10
 
 type entryOf struct{ index, order uint64 }
 
-// pairWork are the work files of an audit of a pair: what the entries say, by order, and
-// what each ledger holds of the other's checkpoints, by size.
+// pairWork are the work files of an audit of a pair: records, by order, and claims, by size.
 type pairWork struct {
 	seed    maphash.Seed // of the parts, so that no ledger chooses where its records go
 	records workFiles
 	claims  [2]workFiles // about the house's ledger, about the co-dealer's
-	sizes   [2]uint64
+	sizes   [2]uint64    // of the ledgers
 }
 
 // Kinds of records.
 const (
 	recordHouse    = iota // an entry of the house
 	recordCoDealer        // an entry of the co-dealer
-	recordSeen            // plus the side: when a witness of both saw the entry
+	recordSeen            // plus the side: when a witness of both had seen the entry
 	_
-	recordValues // what the order's tape gave
+	recordValues // the values that the order's tape gave
 )
 
-// pairRecord is one of them.
+// pairRecord is one record.
 type pairRecord struct {
 	recordHead
 	body []byte
 }
 
+// recordHead is the part of a record of one size.
 type recordHead struct {
 	Kind         byte
 	Order, Index uint64
 	Leaf         [32]byte
-	Second       int64 // seen: when; an entry: newest second of a witness of both in front of it
-	Instance     uint64
-	Legal        bool // an entry: it breaks no rule of its ledger
-	Witnessed    bool // a close of the house: the level would be witnessed without a co-dealer
-	Body         uint32
+	Second       int64  // recordSeen: when; an entry: newest second of a witness of both before it
+	Instance     uint64 // of an entry: index of the newest start of a daemon before it
+	Legal        bool   // an entry: it breaks no rule of its ledger
+	Witnessed    bool   // a close of the house: the level would be witnessed without a co-dealer
+	Body         uint32 // length of the body in bytes
 }
 
 func (w *pairWork) put(r pairRecord) {
@@ -96,7 +97,8 @@ func next(b []byte) (r pairRecord, rest []byte, err error) {
 }
 
 // commonAt returns the second at which a witness of both ledgers had cosigned a checkpoint,
-// of the co-dealer's the whole quorum: it gives no answer before. 0: none did.
+// 0 if none had. For the co-dealer's ledger it is the second at which its whole quorum had,
+// too: the co-dealer answers no earlier.
 func (s *side) commonAt(p *point) int64 {
 	if s == nil || !p.pinned {
 		return 0
@@ -108,7 +110,7 @@ func (s *side) commonAt(p *point) int64 {
 	return second
 }
 
-// saw takes a cosigned checkpoint that holds, with the trusted quorum.
+// saw takes a cosigned checkpoint that holds and has the trusted quorum.
 func (s *side) saw(p *point) {
 	if s == nil || p.common == 0 {
 		return
@@ -121,7 +123,7 @@ func (s *side) saw(p *point) {
 	s.waiting = s.waiting[:0]
 }
 
-// noteForPair writes down an entry that the other ledger has to do with.
+// noteForPair writes an entry of a shuffle of the pair to the work files.
 func (f *fold) noteForPair(p *parsed, index uint64, legal bool) {
 	s, e := f.opts.side, p.e
 	id := audit.ShuffleOf(e.Body)
@@ -166,7 +168,7 @@ func (f *fold) noteForPair(p *parsed, index uint64, legal bool) {
 		}
 		delete(s.orders, id)
 		delete(s.illegal, id)
-		if short := *b; len(b.Tape) > 0 { // which is the most of it
+		if short := *b; len(b.Tape) > 0 { // the tape is most of the entry, and is not needed
 			short.Tape = []byte{0}
 			e.Body = &short
 		}
@@ -187,7 +189,7 @@ func (f *fold) noteForPair(p *parsed, index uint64, legal bool) {
 	s.work.put(r)
 }
 
-// claim writes down what an entry says of the other ledger's tree, if its bundle goes so far.
+// claim writes a checkpoint of the other ledger that an entry holds, if its bundle goes so far.
 func (s *side) claim(h audit.Head, index uint64) {
 	about := 1 - s.which
 	size := s.work.sizes[about]
@@ -202,7 +204,7 @@ func (s *side) claim(h audit.Head, index uint64) {
 	s.work.claims[about].put(h.Size*(workParts-1)/size, binary.BigEndian.AppendUint64(c, index))
 }
 
-// values writes down what the tape of an order gave.
+// values writes the values that the tape of an order gave.
 func (s *side) values(id uint64, context *audit.Context, values []uint32) {
 	if context.ForLedger != s.other {
 		return

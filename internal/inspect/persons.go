@@ -8,7 +8,7 @@ import (
 	"shuffled/internal/bundle"
 )
 
-// conduct is what the fold keeps of who did what.
+// conduct is what the fold keeps of the acts of people and credentials.
 type conduct struct {
 	Paces     map[string]*pace // by table
 	Acts      Acts
@@ -20,7 +20,7 @@ type conduct struct {
 // Acts are what administrators signed, in the whole ledger (docs/SPEC.md section 14.2).
 type Acts struct {
 	Count      uint64    `json:"count"`
-	Waited     uint64    `json:"waited"`      // of one administrator where two are asked for
+	Waited     uint64    `json:"waited"`      // of one administrator, for what needs two
 	BreakGlass uint64    `json:"break_glass"` // of those, acts whose entry was written
 	List       []ActLine `json:"list"`        // by entry, at most MaxListed
 }
@@ -32,8 +32,8 @@ type ActLine struct {
 	Act            string   `json:"act"`            // as in docs/SPEC.md section 5.11
 	Administrators []string `json:"administrators"` // who signed, by name
 	Digest         string   `json:"digest"`         // of what is approved, hexadecimal
-	Waited         bool     `json:"waited"`         // of one administrator where two are asked for
-	BreakGlass     bool     `json:"break_glass"`    // it waited, and what it approves was written
+	Waited         bool     `json:"waited"`         // of one administrator, for what needs two
+	BreakGlass     bool     `json:"break_glass"`    // it waited, and then the entry that it approves was written
 	Approved       *uint64  `json:"approved,omitempty"`
 	Cancelled      *uint64  `json:"cancelled,omitempty"` // index of the act that cancelled it
 }
@@ -67,15 +67,15 @@ type AdminCredential struct {
 	Revoked    string `json:"revoked,omitempty"`
 }
 
-// PassedCode is a code that is not critical and that this version does not know.
+// PassedCode is a code that this version does not know and passed over: it is not critical.
 type PassedCode struct {
 	List  string `json:"list"` // of docs/SPEC.md section 15
 	Code  uint8  `json:"code"`
-	Count uint64 `json:"count"` // places where it stands
+	Count uint64 `json:"count"` // how often it occurs
 	First uint64 `json:"first"` // index of the first entry
 }
 
-// pass counts codes that were passed over. There are at most 128 of a list.
+// pass counts codes that were passed over. A list has at most 128 of them.
 func (f *fold) pass(codes []audit.Code, index uint64) {
 	for _, c := range codes {
 		at := slices.IndexFunc(f.conduct.Passed,
@@ -101,7 +101,7 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, 
 			Reason: b.Reason})
 	}
 	if f.conduct.Approving != 0 {
-		if legal { // otherwise another entry came, and the rule pair says so
+		if legal { // otherwise another entry came, and the rule pair named it
 			f.approved(f.conduct.Approving, index)
 		}
 	} else if len(waiting) > 0 {

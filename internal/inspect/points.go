@@ -10,16 +10,16 @@ import (
 	"shuffled/internal/audit"
 )
 
-// rotation is a signing key's entry whose checkpoint is due: the one of the very
-// next size, signed by the keys before the entry and after it.
+// rotation is the entry of a new signing key until its checkpoint comes: that of the next
+// size, signed by the keys before the entry and by those after it.
 type rotation struct {
 	index uint64
 	old   []note.Verifier
-	bare  []point // without the signatures of the keys in force
+	bare  []point // checkpoints of this size that the keys in force did not sign
 }
 
-// divergence is a run of checkpoints whose roots are not those of the entries.
-// It is one fault: what one damaged entry does to all checkpoints above it.
+// divergence is consecutive checkpoints whose roots are not those of the entries. They are
+// one fault: one damaged entry changes the roots of all checkpoints above it.
 type divergence struct {
 	First Checkpoint
 	Size  uint64 // of the first
@@ -28,6 +28,7 @@ type divergence struct {
 }
 
 // judge judges the checkpoints whose size is that of the state, and returns the rest.
+// known reports whether the leaves of the chunk are.
 func (f *fold) judge(points []point, known bool) []point {
 	for len(points) > 0 && points[0].head.Size == f.state.Size() {
 		f.point(&points[0], known)
@@ -58,7 +59,7 @@ func (f *fold) point(p *point, known bool) {
 		if f.cosigned.named = !holds; holds {
 			f.quorum(p)
 		} else {
-			f.cosigned.spoilt++ // its size may be another's
+			f.cosigned.spoilt++ // its size may be damaged
 		}
 		if size == f.size && !f.cosigned.named {
 			f.copied = p.Signed
@@ -86,7 +87,7 @@ func linesOf(part, whole []byte) bool {
 func (f *fold) signature(p *point) bool {
 	if r := f.rotated; r != nil && r.index+1 == p.head.Size {
 		switch {
-		case !p.signed: // if none of this size is signed by both, that is named once
+		case !p.signed: // one fault, named by rotate, if no checkpoint of this size is signed by both
 			r.bare = append(r.bare, *p)
 		case signedBy(p.Signed, r.old):
 			f.rotated = nil
@@ -117,8 +118,9 @@ func (f *fold) notSigned(p *point) {
 	f.unsigned = f.unsigned || p.kind == kindNewest
 }
 
-// trustIn takes the keys of an algorithm off those that are due once one of them, in force,
-// signed the newest checkpoint, or one from which a chain of rotations leads there.
+// trustIn removes the keys of an algorithm from those that are due if one of them was in
+// force and signed p: the newest checkpoint, or one at a rotation, from which a chain of
+// rotations leads to the newest.
 func (f *fold) trustIn(p *point, before ...note.Verifier) {
 	for _, key := range f.due {
 		_, err := audit.OpenCheckpoint(p.Signed, key)
@@ -131,8 +133,8 @@ func (f *fold) trustIn(p *point, before ...note.Verifier) {
 	}
 }
 
-// beyond judges a checkpoint that covers more than the newest. A bundle that was
-// copied or cut while it grew has such ones, signed by the house.
+// beyond judges a checkpoint that covers more than the newest. A bundle that was copied
+// while it grew, or whose export was cut, has such checkpoints, signed by the house.
 func (f *fold) beyond(p *point) {
 	switch {
 	case signedBy(p.Signed, f.signers.Load().keys):
@@ -144,8 +146,8 @@ func (f *fold) beyond(p *point) {
 	}
 }
 
-// rotate names a signing key's entry without its checkpoint, once all
-// checkpoints of its size were seen.
+// rotate names the entry of a signing key if all checkpoints of its size were seen and
+// none is signed by both keys.
 func (f *fold) rotate() {
 	if r := f.rotated; r != nil && f.state.Size() > r.index {
 		if f.rotated = nil; f.unsure {
@@ -157,7 +159,7 @@ func (f *fold) rotate() {
 	}
 }
 
-// compareRoot holds the checkpoint's root against the entries.
+// compareRoot compares the checkpoint's root with that of the entries.
 func (f *fold) compareRoot(p *point, known bool) bool {
 	root, ok := f.root(p.head.Size)
 	switch {
@@ -176,7 +178,7 @@ func (f *fold) compareRoot(p *point, known bool) bool {
 	return false
 }
 
-// converge ends a run of checkpoints with other roots, if there is one.
+// converge ends a divergence, if there is one, and names it.
 func (f *fold) converge() {
 	d := f.diverged
 	if d == nil {
@@ -211,13 +213,13 @@ func (f *fold) since(p *point, known bool) {
 type cosignedSizes struct {
 	recent     []uint64 // ascending, at most twice sizesKept
 	dropped    bool     // there were more
-	broken     bool     // the sequence of them could not be read on
+	broken     bool     // they could not be read to the end
 	named      bool     // the newest so far was named as a fault
-	spoilt     int      // of unknown size: each may be one that is missing
-	excused    []uint64 // sizes that are missing for that
+	spoilt     int      // how many are of unknown size: each may be one that is missing
+	excused    []uint64 // sizes that are missing and may be those
 	pinned     uint64   // newest with the trusted quorum so far
 	everPinned uint64   // newest of all with it
-	undecided  uint64   // newest of which this version cannot tell
+	undecided  uint64   // newest whose quorum depends on lines of an unknown type
 }
 
 const sizesKept = 1 << 16
@@ -229,14 +231,14 @@ func (s *cosignedSizes) push(size uint64) {
 	s.recent = append(s.recent, size)
 }
 
-// has reports whether the size is known to be there.
+// has reports whether a checkpoint of the size is there, or may be among those that were not read.
 func (s *cosignedSizes) has(size uint64) bool {
 	_, found := slices.BinarySearch(s.recent, size)
 	return found || s.broken
 }
 
-// missing names a cosigned checkpoint that an entry relies on and that is not
-// there. An old one is looked up again.
+// missing names a cosigned checkpoint that an entry relies on and that is not there.
+// One that is too old to be remembered is looked up in the source.
 func (s *cosignedSizes) missing(f *fold, size, index, id uint64) {
 	if s.dropped && (len(s.recent) == 0 || size < s.recent[0]) {
 		for c, err := range f.src.Checkpoints(f.ctx, KindCosigned, size) {

@@ -26,9 +26,9 @@ type chunk struct {
 	where   string
 	entries []parsed
 	tree    subtree
-	top     *tlog.Hash  // the node over the chunk, where only that is known
+	top     *tlog.Hash  // the node over the chunk, if nothing below it is known
 	broken  bool        // its hashes are not known: the tree ends here
-	other   []tlog.Hash // the leaves that the tile has, where nothing above says which are right
+	other   []tlog.Hash // the leaves of the tile, if they differ and no node above decides which are right
 	tileAt  string
 	faults  []Fault
 	err     error // ends the run
@@ -61,7 +61,7 @@ type point struct {
 	kind Kind
 	head audit.Checkpoint
 
-	// What a worker found, believed only if the keys it took were the right ones.
+	// What a worker found. The fold checks again if other signers are in force by then.
 	by     *signers
 	signed bool
 	own    bool // the ledger's own quorum
@@ -73,7 +73,7 @@ type point struct {
 }
 
 // signers are the keys and the policy that are in force, as far as the fold has
-// come. Workers check signatures under them ahead of the fold.
+// come. Workers check signatures with them ahead of the fold.
 type signers struct {
 	keys   []note.Verifier // of Ed25519 and perhaps of ML-DSA-44; nil: none that can be used
 	policy *audit.Policy
@@ -91,13 +91,13 @@ func (p *point) check(by *signers, r *run) {
 	}
 }
 
-// signedBy reports whether the keys in force signed, of each algorithm one.
+// signedBy reports whether a key of each algorithm signed.
 func signedBy(signed []byte, keys []note.Verifier) bool {
 	_, err := audit.OpenCheckpoint(signed, keys...)
 	return err == nil
 }
 
-// worker is what one goroutine uses again and again.
+// worker is the state of one worker, with memory that it uses again.
 type worker struct {
 	*run
 	leaf   []byte
@@ -127,8 +127,8 @@ func (w *worker) read(ctx context.Context, c *chunk) {
 	}
 }
 
-// damage takes an error of the source: a fault, or the end of the run. It
-// reports whether there is more to do.
+// damage keeps an error of the source: evidence that is damaged as a fault, any other
+// error as the end of the run. It reports whether the worker goes on.
 func (c *chunk) damage(err error) bool {
 	switch d, ok := errors.AsType[*Damage](err); {
 	case err == nil:
@@ -155,8 +155,8 @@ func (w *worker) hash(c *chunk, entries [][]byte) []tlog.Hash {
 	return leaves
 }
 
-// settle holds the leaves against the tile that the source keeps, and decides
-// which of the two is damaged by what stands above both.
+// settle compares the leaves with the tile that the source keeps. If they differ, the
+// node above both decides which of the two is damaged.
 func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error {
 	data, where, err := w.src.Tile(ctx, 0, c.n, c.width)
 	if err != nil && !c.damage(err) {
@@ -193,15 +193,15 @@ func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error
 		c.reconcile(w.hasher, func(t *subtree) bool { return t.top() == *above })
 		c.other = nil
 	}
-	return nil // without anything above, the fold knows more
+	return nil // otherwise the fold decides, by a checkpoint
 }
 
-// mostDoubts is how many hashes are tried both ways.
+// mostDoubts is up to how many differing hashes all combinations are tried.
 const mostDoubts = 8
 
-// reconcile finds the leaves, out of those of the entries and those of the tile,
-// with which what stands above holds, and names what is damaged: entries whose
-// hash is the tile's, or the tile.
+// reconcile takes of each leaf either the hash of the entry or that of the tile, so
+// that the tree holds. It names what is damaged: the entries whose leaf is the tile's,
+// and the tile if a leaf is the entry's.
 func (c *chunk) reconcile(hasher *treeHasher, holds func(*subtree) bool) {
 	own := c.tree[0]
 	var doubts []int
@@ -213,7 +213,7 @@ func (c *chunk) reconcile(hasher *treeHasher, holds func(*subtree) bool) {
 	if len(doubts) == 0 {
 		return
 	}
-	masks := []int{0, -1} // none and all of the tile's
+	masks := []int{0, -1} // a bit for each doubt: 1 takes the tile's hash
 	for m := 1; len(doubts) <= mostDoubts && m < 1<<len(doubts)-1; m++ {
 		masks = append(masks, m)
 	}
@@ -248,7 +248,7 @@ func (c *chunk) reconcile(hasher *treeHasher, holds func(*subtree) bool) {
 		"%d hashes are not those of the entries, and neither lead to what is above", len(doubts)))
 }
 
-// above returns the hash over chunk n that the tile of level 1 has.
+// above returns the hash over chunk n in the tile of level 1; nil: it is not kept, or damaged.
 func (w *worker) above(ctx context.Context, n uint64) (*tlog.Hash, error) {
 	width := min(Width, w.size/Width-n/Width*Width)
 	data, _, err := w.src.Tile(ctx, 1, n/Width, int(width))
@@ -262,6 +262,7 @@ func (w *worker) above(ctx context.Context, n uint64) (*tlog.Hash, error) {
 	return &h, nil
 }
 
+// differ counts the hashes that differ.
 func differ(a, b []tlog.Hash) (n int) {
 	for i := range a {
 		if a[i] != b[i] {
@@ -281,7 +282,7 @@ func same(leaves []tlog.Hash, data []byte) bool {
 	return true
 }
 
-// hashes takes a tile apart.
+// hashes returns the hashes of a tile, nil for nil.
 func hashes(data []byte) []tlog.Hash {
 	if data == nil {
 		return nil

@@ -20,7 +20,7 @@ type batch struct {
 	err      error
 }
 
-// closing is a closed shuffle to recompute, and what that came to.
+// closing is a closed shuffle to recompute, and the result.
 type closing struct {
 	id, index uint64       // of the commit, of the close or disclosure
 	opened    audit.Opened // before its end
@@ -28,24 +28,24 @@ type closing struct {
 	opener    *disclosure.Opener // nil: no key was given that opens it
 	parent    *lineage           // nil: no parent, or unknown
 	self      *lineage           // a child waits for the values
-	legal     bool               // the close or disclosure broke no rule
+	legal     bool               // the close or disclosure breaks no rule
 	counted   bool               // the report's figures are about it
 	table     string
 	tickets   bool
 	line      *ShuffleLine     // nil: no file of shuffles was asked for
 	stated    *audit.Statement // what an auditor may sign if the tape is recomputed; nil: nobody asks for it
 	ordered   bool             // the values are asked for
-	values    []uint32         // then, if the tape was recomputed and there is no parent
-	context   *audit.Context   // then, too
-	beacon    *roundCheck      // if it holds, the shuffle is mixed and not only witnessed; nil: no
+	values    []uint32         // if ordered, the tape was recomputed and there is no parent
+	context   *audit.Context   // if there are values
+	beacon    *roundCheck      // if it holds, the level is mixed and not witnessed; nil: it is not mixed
 
-	tape  string // one of the Tape words
+	tape  string // one of the results, TapeRecomputed and so on
 	fault *Fault
 }
 
-// lineage hands the values of a parent to its children. The worker that
-// recomputes the parent sets values and closes done. A batch waits only for
-// batches before it, which other workers have taken before.
+// lineage hands the values of a parent to its children. The worker that recomputes the
+// parent sets values and closes done. A child waits only for a parent that comes before it,
+// in its own batch or in an earlier one, which a worker has already taken.
 type lineage struct {
 	done   chan struct{}
 	values []uint32 // nil: not known
@@ -69,13 +69,13 @@ func (w *worker) recompute(ctx context.Context, b *batch) {
 			c.self.values = values
 			close(c.self.done)
 		}
-		// What was found is all that is needed from here on.
+		// Only the result is needed from here on.
 		c.opened, c.disclosed, c.parent, c.self = audit.Opened{}, audit.Disclosed{}, nil, nil
 	}
 }
 
-// judge recomputes one shuffle from its tape and returns its values by position,
-// nil where they are not known.
+// judge recomputes one shuffle from its tape and returns its values by position, nil if
+// they are not known.
 func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 	commit, tape := c.opened.Commit(), c.disclosed.Tape
 	switch c.disclosed.Form {
@@ -112,9 +112,8 @@ func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 	if values == nil || err != nil {
 		return nil, err
 	}
-	tag, salts := audit.LeafTag(commit.Commitment, context), audit.Salts(commit.Commitment, tape, len(values))
-	if w.hasher.deckRoot(tag, values, salts) != tlog.Hash(commit.DeckRoot) {
-		// What its children were made from is not known either.
+	if w.hasher.deckRoot(commit.Commitment, context, tape, values) != tlog.Hash(commit.DeckRoot) {
+		// The values that its children were made from are not known either.
 		return nil, c.failed(CodeDeckRoot, "the recomputed order does not lead to the deck root")
 	}
 	c.tape = TapeRecomputed
@@ -131,7 +130,7 @@ func (c *closing) failed(code, why string) error {
 	return nil
 }
 
-// inherit turns what the recipe of a child of p gave into cards of the root ancestor.
+// inherit turns the values of the recipe of a child of p into cards of the root ancestor.
 func (w *worker) inherit(ctx context.Context, c *closing, p *audit.Parent, values []uint32) ([]uint32, error) {
 	if p == nil {
 		return values, nil

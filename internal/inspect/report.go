@@ -19,13 +19,13 @@ const (
 	LevelKeyNotPinned = "key not pinned"
 	LevelRecorded     = "recorded"
 	LevelWitnessed    = "witnessed"
-	LevelMixed        = "mixed" // for everybody, by a beacon: whose slots there are nobody says here
+	LevelMixed        = "mixed" // for everybody, by a beacon; slots show it to their players alone
 )
 
-// What recomputing a closed shuffle came to.
+// Results of recomputing a closed shuffle.
 const (
 	TapeRecomputed = "recomputed"  // tape, commitment, order and deck root agree
-	TapeSealed     = "sealed"      // to auditors; no key that was given opens it
+	TapeSealed     = "sealed"      // to auditors, and no key that was given opens it
 	TapeUnchecked  = "not checked" // its parent's values are not known, or its entries are damaged
 	TapeFailed     = "failed"
 )
@@ -44,9 +44,9 @@ type Report struct {
 	Size       uint64 `json:"size"`           // entries that the newest checkpoint covers
 	Root       string `json:"root,omitempty"` // base64, recomputed; absent when entries are missing
 	VKey       string `json:"vkey,omitempty"` // the signing key in force
-	// and policies that entries brought, by entry, at most MaxListed
+	// keys and policies that entries brought, by entry, at most MaxListed
 	Keys         []KeyLine         `json:"keys"`
-	Policy       string            `json:"policy,omitempty"` // of the ledger, that governs its next checkpoint
+	Policy       string            `json:"policy,omitempty"` // of the ledger; governs its next checkpoint
 	Pinned       bool              `json:"pinned"`           // a key was trusted
 	Period       Period            `json:"period"`
 	Entries      map[string]uint64 `json:"entries"` // by type
@@ -70,14 +70,14 @@ type Report struct {
 	keys []audit.KeyRecord // for the audit of a pair
 }
 
-// MaxListed bounds the lists of a report that are no faults.
+// MaxListed bounds each list of a report, except that of faults.
 const MaxListed = 10_000
 
-// Period is what the figures of a report are about.
+// Period is the time that the figures of a report are about.
 type Period struct {
 	From       string `json:"from,omitempty"` // first instant in it
 	To         string `json:"to,omitempty"`   // first instant after it
-	At         string `json:"at,omitempty"`   // by when open shuffles are overdue
+	At         string `json:"at,omitempty"`   // open shuffles whose close-by has passed then are overdue
 	FirstEntry string `json:"first_entry,omitempty"`
 	LastEntry  string `json:"last_entry,omitempty"`
 }
@@ -95,12 +95,13 @@ type Counts struct {
 	Overdue    uint64            `json:"overdue"` // of the open ones
 	Shares     Shares            `json:"shares"`
 	Levels     map[string]uint64 `json:"levels"`
-	// of all, those whose places hang on the ledger of a co-dealer and are not shown by it
+	// of all, those whose places depend on the ledger of a co-dealer, without those that the audit of
+	// the pair confirms
 	NeedsCoDealer uint64            `json:"needs_co_dealer"`
 	Tapes         map[string]uint64 `json:"tapes"` // of the closed ones
 }
 
-// Shares are parts of all closed shuffles, 0 to 1, to four decimals.
+// Shares are parts of all closed shuffles, from 0 to 1, to four decimals.
 type Shares struct {
 	Void       float64 `json:"void"`
 	Expired    float64 `json:"expired"`
@@ -113,18 +114,18 @@ type TableCounts struct {
 	Counts
 }
 
-// Witnesses says how cosigned checkpoints stand.
+// Witnesses are figures about cosigned checkpoints.
 type Witnesses struct {
-	Cosigned uint64 `json:"cosigned"`         // checkpoints, all with the ledger's own quorum or a fault
+	Cosigned uint64 `json:"cosigned"`         // checkpoints; without the ledger's own quorum one is a fault
 	Newest   uint64 `json:"newest,omitempty"` // size of the newest
 	Pinned   uint64 `json:"pinned"`           // of them, with the quorum of the trusted policy
-	// witnesses that two histories at the level witnessed would need to lie, of the trusted policy (docs/SPEC.md
-	// section 7.3, d)
+	// how many witnesses of the trusted policy would have to lie for two histories at the level
+	// witnessed (docs/SPEC.md section 7.3, d)
 	Overlap  int    `json:"overlap"`
-	Policies uint64 `json:"policies"` // that stood in the ledger, one after another
+	Policies uint64 `json:"policies"` // that entries of the ledger brought
 }
 
-// OpenShuffle is one that was not closed.
+// OpenShuffle is a shuffle that was not closed.
 type OpenShuffle struct {
 	ID        uint64 `json:"id"`
 	Table     string `json:"table"`

@@ -10,17 +10,17 @@ import (
 	"shuffled/internal/audit"
 )
 
-// What may stand in one commit of a ledger only.
+// Kinds of values that at most one commit of a ledger has.
 const (
 	kindCommitment = 1 + iota
 	kindKeyTag
 	kindSlot
 )
 
-// seen finds what stands in two commits. The fold puts a record of 16 bytes for each
-// value into a part, by the value: the last 8 bytes of the value and, in 8 more, kind and
-// index. At the end each part is sorted in memory. Two records alike are a suspicion, which
-// the entries decide.
+// seen finds values that are in two commits. The fold writes a record of 16 bytes for each
+// value: the last 8 bytes of the value, then kind and index of the commit. The value decides
+// the part of the work files. At the end each part is sorted in memory. If two records have
+// the same 8 bytes, the entries are read again and decide.
 type seen struct{ workFiles }
 
 const seenRecord = 16
@@ -29,7 +29,7 @@ func (s *seen) add(kind uint64, value [32]byte, index uint64) {
 	s.put(uint64(binary.BigEndian.Uint16(value[24:])), binary.BigEndian.AppendUint64(value[24:32:32], kind<<56|index))
 }
 
-// record is one that was read back.
+// record is a record that was read back.
 type record struct{ value, place uint64 }
 
 func (r record) kind() uint64  { return r.place >> 56 }
@@ -62,9 +62,9 @@ func (s *seen) twice(each func(first, again record) error) error {
 	return nil
 }
 
-// unique names what stands in two commits.
+// unique names values that are in two commits.
 func (f *fold) unique(ctx context.Context) error {
-	var near Chunk // the chunk that was read last
+	var near Chunk // the chunk that was read last, number at
 	at := ^uint64(0)
 	commit := func(index uint64) (*audit.Commit, error) {
 		if n := index / Width; n != at {

@@ -16,11 +16,11 @@ type live struct {
 	Closed    int64 // of one that is closed, or was continued
 	Played    bool  // mixed or dealt
 	Dealt     bool
-	Witnessed bool // by then, or now
-	InTime    bool // by the trusted quorum before the round of its beacon came out
+	Witnessed bool // the trusted quorum saw the commit before it was played
+	InTime    bool // the trusted quorum saw the commit before the round of its beacon came out
 	Beacon    *roundCheck
 	Tickets   bool // drawn from a list of tickets
-	CoDealer  bool // its places hang on the ledger of a co-dealer
+	CoDealer  bool // its places depend on the ledger of a co-dealer
 	tempo
 	parent *lineage
 	self   *lineage   // when a child needs its values
@@ -48,7 +48,7 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 	if id := parentOf(c); id != nil {
 		parent := f.live[*id]
 		if parent == nil {
-			return // of no parent that is known: a fault, or follows from one
+			return // its parent is not known: that is a fault, or follows from one
 		}
 		if parent.self == nil {
 			parent.self = newLineage()
@@ -75,7 +75,7 @@ func parentOf(c *audit.Commit) *uint64 {
 
 // absent names a deck or a document of terms that is missing or wrong, once.
 func (f *fold) absent(x Fault, hash [32]byte, index uint64) {
-	if x.Where != "" { // of the deck, not of this commit
+	if x.Where != "" { // it is a fault of the deck, not of this commit
 		if f.noDeck[hash] || len(f.noDeck) >= deckMemory {
 			return
 		}
@@ -102,7 +102,7 @@ func (f *fold) table(name string) *Counts {
 func (f *fold) played(id, index, checkpoint uint64, now int64) {
 	if f.state.Genesis().Deals == audit.DealsCosigned && checkpoint > id && checkpoint <= index &&
 		!f.cosigned.has(checkpoint) {
-		f.cosigned.missing(f, checkpoint, index, id) // with another size the rule is broken, and says so
+		f.cosigned.missing(f, checkpoint, index, id) // any other size breaks a rule, which names it
 	}
 	l := f.live[id]
 	if l == nil {
@@ -114,8 +114,8 @@ func (f *fold) played(id, index, checkpoint uint64, now int64) {
 	}
 }
 
-// closed takes note of a close. One as continued says nothing of a tape: the disclosure
-// of the shuffle will.
+// closed takes note of a close. A close as continued has no tape: a disclosure entry
+// has it later.
 func (f *fold) closed(c *audit.Close, p *parsed, index uint64, o audit.Opened, legal bool) {
 	if l := f.live[c.Shuffle]; l != nil {
 		l.Closed = p.e.Time
@@ -128,7 +128,7 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 	o audit.Opened, legal bool) {
 	l := f.live[o.ID]
 	if _, open := f.state.Shuffle(o.ID); open || l == nil || o.ID == 0 {
-		return // continued; or not open, or not due: named by the rule
+		return // continued; or it was not open or not due, and the rule named that
 	}
 	delete(f.live, o.ID)
 	delete(f.rounds, o.ID)
@@ -163,7 +163,7 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 			o.ID).at(index).of(o.ID))
 	}
 	if isClose && x.parent != nil && !x.parent.sent && o.Depth > 1 {
-		f.held = &x // its values are those of ancestors whose tapes are about to come
+		f.held = &x // its values come from ancestors, whose tapes the next entries disclose
 		return
 	}
 	f.queue(x)
@@ -172,7 +172,7 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 	}
 }
 
-// release sends the last shuffle of a chain, whether its ancestors were disclosed or not.
+// release sends the last shuffle of a chain, even if its ancestors were not disclosed.
 func (f *fold) release() {
 	if f.held != nil {
 		f.queue(*f.held)
@@ -182,7 +182,7 @@ func (f *fold) release() {
 
 func (f *fold) queue(x closing) {
 	if x.parent != nil && !x.parent.sent {
-		x.parent = nil // a parent whose tape was not disclosed before: a fault of its own
+		x.parent = nil // the parent's tape was not disclosed before: that is a fault of its own
 	}
 	f.batch.closings = append(f.batch.closings, x)
 }
@@ -191,7 +191,7 @@ func (f *fold) level(l *live, id uint64) string {
 	switch {
 	case len(f.trust.Keys) == 0:
 		return LevelKeyNotPinned
-	case f.levelless != "", l.CoDealer: // what a co-dealer gave stands here as the house's word
+	case f.levelless != "", l.CoDealer: // for what a co-dealer gave, this ledger has only the house's word
 		return LevelRecorded
 	case f.witnessed(l, id):
 		return LevelWitnessed

@@ -7,17 +7,17 @@ import (
 	"shuffled/internal/terms"
 )
 
-// TicketList is a list of tickets that the caller has, hashed.
+// TicketList is the hash of a list of tickets that the caller has.
 type TicketList struct {
 	Name string // for the report
 	terms.List
 }
 
-// Tickets say how many shuffles are drawn from lists of tickets, and whether the lists were seen.
+// Tickets are figures about the shuffles that are drawn from lists of tickets.
 type Tickets struct {
 	Shuffles uint64     `json:"shuffles"` // of the period, that name a list
-	Seen     uint64     `json:"seen"`     // of them, whose list the caller has
-	Mixed    uint64     `json:"mixed"`    // of them, at the level mixed: of others the house could choose the winner
+	Seen     uint64     `json:"seen"`     // of them, those whose list the caller has
+	Mixed    uint64     `json:"mixed"`    // of them, at the level mixed: in others the house could choose the winner
 	Lists    []SeenList `json:"lists"`    // that the caller has
 }
 
@@ -32,7 +32,7 @@ type SeenList struct {
 // lists are the lists of tickets of a check.
 type lists struct {
 	tickets Tickets
-	named   []bool // by Options.Tickets: a commit names the root
+	named   []bool // as Options.Tickets: a commit names the root
 }
 
 func newLists(given []TicketList) lists {
@@ -44,7 +44,7 @@ func newLists(given []TicketList) lists {
 	return l
 }
 
-// drawn holds the list of tickets that a commit names against those that were given.
+// drawn compares the list of tickets that a commit names with those that were given.
 func (f *fold) drawn(l *live, t *audit.Terms, index uint64) {
 	if t == nil || t.Kind != audit.TermsTicketList {
 		return
@@ -73,7 +73,8 @@ func (f *fold) drawn(l *live, t *audit.Terms, index uint64) {
 	}
 }
 
-// unnamed names the lists that were given and that no commit names. An entry that is lost may be one that does.
+// unnamed reports the lists that were given and that no commit names. If an entry is lost,
+// it may name one.
 func (f *fold) unnamed() {
 	if len(f.lost.Spans) > 0 || f.broken {
 		return

@@ -8,14 +8,14 @@ import (
 	"shuffled/internal/bundle"
 )
 
-// chunkLevels are the levels of the tree inside a chunk: 0, the leaves, to 8,
-// its one node above all of them.
+// chunkLevels is the number of levels of the tree in a chunk, from the leaves at level 0 to
+// the one node at level 8.
 const chunkLevels = 9
 
-// subtree is the part of the tree over one chunk: complete nodes by level.
+// subtree is the complete nodes over one chunk, by level.
 type subtree [chunkLevels][]tlog.Hash
 
-// newSubtree pairs up the leaves of a chunk, 1 to Width of them.
+// newSubtree makes the nodes over the leaves of a chunk, 1 to Width of them.
 func newSubtree(hasher *treeHasher, leaves []tlog.Hash) (s subtree) {
 	nodes := make([]tlog.Hash, Width)
 	s[0] = leaves
@@ -33,11 +33,11 @@ func newSubtree(hasher *treeHasher, leaves []tlog.Hash) (s subtree) {
 // top returns the node over all of a full chunk.
 func (s *subtree) top() tlog.Hash { return s[chunkLevels-1][0] }
 
-// edge is the right edge of the tree above the chunks: what roots at sizes to
-// come still need. It belongs to the fold.
+// edge is the right edge of the tree above the chunks: the nodes that roots at later sizes
+// need. It belongs to the fold.
 type edge struct {
 	bundle.Edge
-	peaks []tlog.Hash // of the largest full trees that the chunks before now make, from the left
+	peaks []tlog.Hash // roots of the largest full trees over the chunks before now, from the left
 	now   *subtree    // of the chunk that is being folded
 }
 
@@ -69,7 +69,7 @@ func (e *edge) root(size uint64) (root tlog.Hash, ok bool) {
 	return root, true
 }
 
-// join returns the node over a full tree and what follows it, if something does.
+// join returns the node over a full tree and the tree that follows it, or left if none does.
 func join(left, right tlog.Hash, follows bool) tlog.Hash {
 	if !follows {
 		return left

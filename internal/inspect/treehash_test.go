@@ -25,16 +25,16 @@ func TestTreeHasher(t *testing.T) {
 			continue
 		}
 		commitment := sha256.Sum256(binary.BigEndian.AppendUint32(nil, uint32(n)))
-		salts, values := audit.Salts(commitment, commitment[:], n), make([]uint32, n)
+		tape, values := commitment[:], make([]uint32, n)
 		for p := range values {
 			values[p] = uint32(p)*2654435761 + uint32(n)
 		}
-		tag := audit.LeafTag(commitment, salts[:n])
-		want := audit.NewDeckTree(tag, values, salts).Root()
-		if got := fast.deckRoot(tag, values, salts); got != want {
+		context := binary.BigEndian.AppendUint32(nil, uint32(n))
+		want := audit.DeckRoot(commitment, context, tape, values)
+		if got := fast.deckRoot(commitment, context, tape, values); got != want {
 			t.Fatalf("%d positions: root %v, want %v", n, got, want)
 		}
-		if got := plain.deckRoot(tag, values, salts); got != want {
+		if got := plain.deckRoot(commitment, context, tape, values); got != want {
 			t.Fatalf("%d positions: root %v without the shortcut, want %v", n, got, want)
 		}
 	}

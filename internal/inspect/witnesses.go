@@ -9,20 +9,20 @@ import (
 	"shuffled/internal/audit"
 )
 
-// sighting is a cosigned checkpoint with the trusted quorum, and the second of 1970
-// at which the quorum was complete.
+// sighting is the size of a cosigned checkpoint with the trusted quorum, and when the
+// quorum was complete, in seconds since 1970.
 type sighting struct {
 	Size uint64
 	At   int64
 }
 
-// sightingsKept is how many sightings there may be before those that no open
-// shuffle needs are dropped.
+// sightingsKept is the least number of sightings at which those that no open shuffle needs
+// are dropped.
 const sightingsKept = 1 << 12
 
-// saw keeps a sighting. Both sizes and seconds ascend: a larger checkpoint that was
-// complete no later covers more, and the ones before it are not needed. So there is
-// at most one for each second since the oldest shuffle that can still be played.
+// saw keeps a sighting. Sizes and seconds of the sightings ascend: if a larger checkpoint
+// was complete at the same second or before, it takes the place of smaller ones. So there
+// is at most one for each second since the oldest shuffle that can still be played.
 func (f *fold) saw(size uint64, at int64) {
 	n := sort.Search(len(f.sightings), func(i int) bool { return f.sightings[i].At >= at })
 	f.sightings = append(f.sightings[:n], sighting{size, at})
@@ -38,21 +38,21 @@ func (f *fold) saw(size uint64, at int64) {
 	}
 }
 
-// covering returns where the first sighting stands that covers an entry.
+// covering returns the number of the first sighting that covers an entry.
 func (f *fold) covering(index uint64) int {
 	return sort.Search(len(f.sightings), func(i int) bool { return f.sightings[i].Size > index })
 }
 
-// sawBefore reports whether the trusted quorum saw a commit before the shuffle was
-// first mixed or dealt, at UTC milliseconds (docs/SPEC.md section 10.2). The
-// sightings so far end at or below that entry.
+// sawBefore reports whether the trusted quorum saw a commit before the shuffle was first
+// mixed or dealt, at played, in UTC milliseconds (docs/SPEC.md section 10.2). It is called
+// at the entry that mixes or deals: the sightings so far do not cover more.
 func (f *fold) sawBefore(id uint64, played int64) bool {
 	i := f.covering(id)
 	return i < len(f.sightings) && audit.SecondsLate(f.sightings[i].At, played) == 0
 }
 
-// judgePolicy finds out whether the trusted policy gives a level at all (docs/SPEC.md
-// section 7.3), when the signing keys of the ledger change.
+// judgePolicy finds out whether the trusted policy can give the level witnessed
+// (docs/SPEC.md section 7.3). It is called when the signing keys of the ledger change.
 func (f *fold) judgePolicy() {
 	if f.levelless != "" || !f.trust.Policy.Asks() || f.state.Genesis() == nil {
 		return
@@ -81,7 +81,7 @@ func (f *fold) beginPolicies(g *audit.Genesis, index uint64) {
 	}
 }
 
-// policy takes the policy of a key entry, which waits.
+// policy takes the policy of a key entry. It waits for its first checkpoint.
 func (f *fold) policy(index uint64, text []byte) {
 	f.witnesses.Policies++
 	switch err := f.policies.Change(index, text); {
@@ -95,12 +95,12 @@ func (f *fold) policy(index uint64, text []byte) {
 	f.publish()
 }
 
-// undecided says that a quorum hangs on lines of witness keys of unknown types.
+// undecided says that it depends on lines of unknown types whether there is a quorum.
 func undecided(size uint64) string {
 	return fmt.Sprintf("checkpoint of size %d: whether the quorum cosigned it hangs on lines of an unknown type", size)
 }
 
-// quorum judges the cosignatures of a checkpoint that holds otherwise.
+// quorum judges the cosignatures of a checkpoint whose signature and root hold.
 func (f *fold) quorum(p *point) {
 	own := p.own
 	if f.pending {

@@ -8,26 +8,27 @@ import (
 	"strconv"
 )
 
-// workFiles hold records in many parts. A part goes on in a file when it is large, so that
-// memory does not grow with the ledger; at the end one part at a time is read back.
+// workFiles hold records in many parts. When a part is large, it continues in a file, so that
+// memory does not grow with the ledger. At the end one part at a time is read back.
 type workFiles struct {
 	dir   string // of the files, which close removes; "": there are none
 	err   error  // the first failure to write, which read returns
 	parts [workParts]workPart
 }
 
-// workPart is some of the records: first those of its file.
+// workPart is one part: the records in its file, and then the tail.
 type workPart struct {
 	filed int64 // bytes
 	tail  []byte
 }
 
-const workParts = 1 << 10 // of what stands in two of 10⁸ commits each has some 5 MB
+// workParts is the number of parts. With the values of 10⁸ commits each part has some 5 MB.
+const workParts = 1 << 10
 
-// workTail is how many bytes of a part stay in memory: 4 MiB of all. Tests lower it.
+// workTail is how many bytes of a part stay in memory, 4 MiB in all parts. Tests lower it.
 var workTail = 1 << 12
 
-// put adds a record to a part; parts of any number are some of workParts.
+// put adds a record to the part of this number modulo workParts.
 func (w *workFiles) put(part uint64, record []byte) {
 	i := int(part % workParts)
 	p := &w.parts[i]
@@ -40,8 +41,8 @@ func (w *workFiles) put(part uint64, record []byte) {
 	}
 }
 
-// file moves the tail of a part to its file. The directory is made where the system
-// keeps temporary files: TMPDIR names another place.
+// file moves the tail of a part to its file. The directory of the files is made in the
+// system's directory for temporary files, or in TMPDIR.
 func (w *workFiles) file(i int) (err error) {
 	if w.dir == "" {
 		if w.dir, err = os.MkdirTemp("", "shuffled-audit-"); err != nil {
@@ -67,7 +68,7 @@ func (w *workFiles) close() error {
 	return os.RemoveAll(w.dir)
 }
 
-// read returns the records of a part, one behind the other, in the order of put.
+// read returns the records of a part, one after the other, in the order of put.
 func (w *workFiles) read(i int) ([]byte, error) {
 	if w.err != nil {
 		return nil, fmt.Errorf("writing a work file: %w", w.err)
