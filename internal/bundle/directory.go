@@ -166,10 +166,10 @@ func (d *directory) write(name string, data []byte) error {
 	return d.root.RemoveAll(name + partialSuffix) // of an export that was cut
 }
 
-// partialSuffix ends the name of the directory with a file's partial forms.
+// partialSuffix ends the name of the directory that has the partial forms of a file.
 const partialSuffix = ".p"
 
-// makeDir makes a directory and those above it, and notes them for settle.
+// makeDir makes a directory and those above it, and notes them for settle to sync.
 func (d *directory) makeDir(dir string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -186,7 +186,7 @@ func (d *directory) makeDir(dir string) error {
 	return nil
 }
 
-// prune removes the partial forms of files that are full now.
+// prune removes the kept partial forms of files that are full now.
 func (d *directory) prune() error {
 	for name := range d.keep {
 		_, err := d.root.Stat(name)

@@ -13,8 +13,8 @@ import (
 // maxLevels is how many levels of tiles a ledger of the largest size has.
 const maxLevels = 7
 
-// Edge is the right edge of a ledger's tree: of each level the hashes of the
-// tile that is not full yet. The Merkle maths is tlog's.
+// Edge is the right edge of a ledger's tree: the hashes of the tile of each level that is
+// not full yet. Package tlog computes nodes and roots.
 type Edge struct {
 	size  uint64
 	tiles [maxLevels][]byte
@@ -23,18 +23,18 @@ type Edge struct {
 // Size returns how many entries the tree has.
 func (e *Edge) Size() uint64 { return e.size }
 
-// Full is told of a tile that is full now, and owns its hashes.
+// Full takes a tile that is full now, and owns its hashes.
 type Full func(level int, index uint64, hashes []byte) error
 
-// add appends the leaf hashes of at most Width entries, which pass no multiple of
-// Width, and hands over every tile that becomes full.
+// add appends the leaf hashes of at most Width entries, and hands over every tile that
+// becomes full. The entries are all in one tile.
 func (e *Edge) add(leaves []byte, full Full) error {
 	e.size += uint64(len(leaves) / tlog.HashSize)
 	return e.grow(0, leaves, full)
 }
 
-// AddTop appends Width entries of which only the node over all of them is known. The
-// tree has a multiple of Width before.
+// AddTop appends Width entries of which only the node over all of them is known. The size
+// of the tree must be a multiple of Width.
 func (e *Edge) AddTop(top tlog.Hash, full Full) error {
 	e.size += Width
 	return e.grow(1, top[:], full)
@@ -99,9 +99,9 @@ func (e *Edge) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	})
 }
 
-// forest reads the nodes of a tree of this size from the tiles of a directory. It
-// keeps one tile of each level, which is all that roots of ascending sizes need.
-// What it reads is not authenticated.
+// forest reads the nodes of a tree of this size from the tiles of a directory. It keeps
+// one tile of each level: roots of ascending sizes need no more. What it reads is not
+// authenticated.
 type forest struct {
 	fsys fs.FS
 	size uint64
@@ -183,7 +183,8 @@ func readTile(fsys fs.FS, level int, index uint64, width int) ([]byte, error) {
 	}
 	name := TilePath(level, index, width)
 	b, err := readFile(fsys, name, int64(width)*tlog.HashSize)
-	// a mirror that was copied while it grew (docs/SPEC.md section 13.1)
+	// In a mirror that was copied while it grew only the full tile may be there
+	// (docs/SPEC.md section 13.1).
 	if width < Width && errors.Is(err, fs.ErrNotExist) {
 		if full, more := readTile(fsys, level, index, Width); more == nil {
 			return full[:width*tlog.HashSize], nil

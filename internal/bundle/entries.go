@@ -10,7 +10,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// found takes the full entry bundles that an export before left in the directory.
+// found takes the full entry bundles that an earlier export left in the directory.
 func (x *export) found(ctx context.Context) error {
 	for x.edge.size+Width <= x.head.Size {
 		name := TilePath(LevelEntries, x.edge.size/Width, Width)
@@ -21,7 +21,7 @@ func (x *export) found(ctx context.Context) error {
 		if err := x.take(ctx, entries); err != nil {
 			return err
 		}
-		// Its name may not be on disk yet.
+		// The name of the file may not be on disk yet.
 		if err := x.dir.makeDir(path.Dir(name)); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (x *export) entries(ctx context.Context) error {
 	if next != x.head.Size {
 		return fmt.Errorf("%w: entry %d of %d is missing", ErrContradiction, next, x.head.Size)
 	}
-	x.tail = file // for the checkpoint alone
+	x.tail = file // written by publish
 	return x.take(ctx, entries)
 }
 
@@ -66,7 +66,7 @@ func (x *export) entries(ctx context.Context) error {
 // directory.
 func (x *export) take(ctx context.Context, entries [][]byte) error {
 	for i, entry := range entries {
-		// The entries that share a file with the bundle's last ones came once more.
+		// The entries that share a file with the bundle's last ones were read before.
 		if index := x.edge.size + uint64(i); index >= x.old.Size {
 			if err := x.read(ctx, index, entry); err != nil {
 				return err
@@ -90,8 +90,8 @@ func leavesOf(entries [][]byte) []byte {
 	return leaves
 }
 
-// read takes from an entry what the other files are made of. An entry that cannot
-// be read is exported like any other: to find fault with it is the auditor's.
+// read takes from an entry what the other files are made of. An entry that cannot be read
+// is exported like any other: the auditor judges it.
 func (x *export) read(ctx context.Context, index uint64, entry []byte) error {
 	if len(entry) < 2 {
 		return nil
@@ -110,7 +110,8 @@ func (x *export) read(ctx context.Context, index uint64, entry []byte) error {
 	return nil
 }
 
-// names puts what a commit names by a hash into the bundle. A list of tickets is its owner's.
+// names puts the deck and the document of terms that a commit names into the bundle. A list
+// of tickets is not exported: its owner keeps it.
 func (x *export) names(ctx context.Context, c *audit.Context) error {
 	if t := c.Terms; t != nil && t.Kind != audit.TermsTicketList {
 		if err := x.need(ctx, termsFiles, t.Hash); err != nil {
@@ -123,7 +124,7 @@ func (x *export) names(ctx context.Context, c *audit.Context) error {
 	return x.need(ctx, deckFiles, c.DeckHash)
 }
 
-// signingKey notes the signing key that an entry brings.
+// signingKey notes the signing key that an entry brings, if it brings one.
 func (x *export) signingKey(index uint64, e audit.Entry) {
 	key := audit.SigningKeyOf(e)
 	if key == nil || index > 0 && e.Body.Type() == audit.TypeGenesis {
@@ -134,7 +135,7 @@ func (x *export) signingKey(index uint64, e audit.Entry) {
 	}
 }
 
-// progress tells how far the export is.
+// progress reports how far the export is.
 func (x *export) progress() {
 	if x.o.Progress != nil {
 		x.o.Progress(x.edge.size-min(x.edge.size, x.old.Size), x.head.Size-x.old.Size)

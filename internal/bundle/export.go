@@ -12,11 +12,11 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Export brings the bundle in dir to the newest checkpoint of the source, and
-// makes it if there is none. Only the checkpoint's file makes new entries part of
-// the bundle, and is written when they are on disk, hash to its root and it is
-// signed; until then the bundle stays what it was, whatever stops the export. The
-// next one goes on where it was cut.
+// Export brings the bundle in dir to the newest checkpoint of the source, and makes the
+// bundle if there is none. The file of the checkpoint makes new entries part of the
+// bundle. It is written last: the entries are on disk then, hash to its root, and it is
+// signed. An export that stops before leaves the bundle as it was, and the next one
+// continues where it stopped.
 func Export(ctx context.Context, src Source, dir string, o Options) (*Result, error) {
 	d, err := openDirectory(dir)
 	if err != nil {
@@ -36,7 +36,7 @@ func exportInto(ctx context.Context, src Source, d *directory, o Options) (*Resu
 	}
 	err := x.run(ctx, true)
 	if errors.Is(err, ErrContradiction) && x.resumed > 0 {
-		// What an export before left unpublished is no evidence: without it, perhaps.
+		// What an earlier export left unpublished may be wrong: try without it.
 		err = x.run(ctx, false)
 	}
 	if err != nil {
@@ -45,7 +45,7 @@ func exportInto(ctx context.Context, src Source, d *directory, o Options) (*Resu
 	return x.publish(ctx)
 }
 
-// export is one export on its way. One goroutine owns it.
+// export is a running export. One goroutine owns it.
 type export struct {
 	src  Source
 	dir  *directory
@@ -55,7 +55,7 @@ type export struct {
 	checkpoint []byte // the store's newest, signed
 	head       audit.Checkpoint
 
-	// What the bundle has. Without one, its size is 0 and the lists are empty.
+	// What the bundle has. If there is no bundle, the size is 0 and the lists are empty.
 	old              audit.Checkpoint
 	oldKeys          map[byte][]byte // the signing keys in force at its size, by type
 	cosigned, signed *list
@@ -64,7 +64,7 @@ type export struct {
 	edge      *Edge
 	keys      map[byte][]byte   // the signing keys in force, by type
 	rotations []uint64          // indexes of the new entries of signing keys
-	seen      map[[32]byte]bool // named by commits, and put or found
+	seen      map[[32]byte]bool // hashes that commits name, whose files were put or found
 	tail      []byte            // the entry bundle that is not full
 	resumed   uint64            // entries found in the directory
 }
@@ -99,7 +99,7 @@ func (x *export) begin(ctx context.Context) (err error) {
 	return x.mend(ctx)
 }
 
-// parseCheckpoint reads a checkpoint of the store without a look at signatures.
+// parseCheckpoint reads a checkpoint of the store, without its signatures.
 func (x *export) parseCheckpoint(signed []byte) (audit.Checkpoint, error) {
 	c, err := audit.CheckpointText(signed)
 	if err == nil && (c.Origin != x.o.Origin || c.Size == 0) {
@@ -127,11 +127,11 @@ func (x *export) follows(ctx context.Context) error {
 	return nil
 }
 
-// run reads, hashes and writes the entries that the bundle does not have, and
-// checks what they lead to. With reuse, entries that an export before wrote and
-// did not publish are taken from the directory.
+// run reads, hashes and writes the entries that the bundle does not have, and compares
+// their root with the checkpoint. With reuse it takes entries from the directory that an
+// earlier export wrote and did not publish.
 func (x *export) run(ctx context.Context, reuse bool) error {
-	// What an earlier run put must not come after what this one puts.
+	// Files that an earlier run put must not be written after those of this run.
 	if err := x.dir.settle(); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (x *export) run(ctx context.Context, reuse bool) error {
 	return x.checkSignature()
 }
 
-// checkSignature: the checkpoint to be published is signed with the keys in force.
+// checkSignature checks that the checkpoint to be published is signed with the keys in force.
 func (x *export) checkSignature() error {
 	if err := x.signedWith(x.keys, x.checkpoint, x.head.Size); err != nil {
 		return fmt.Errorf("%w: %w", ErrContradiction, err)
@@ -183,8 +183,8 @@ func (x *export) signedWith(keys map[byte][]byte, checkpoint []byte, size uint64
 	return nil
 }
 
-// restart puts the tree back to the bundle's, at the last multiple of Width: the
-// entries after it are read again.
+// restart sets the tree to that of the bundle, at the last multiple of Width. The entries
+// after it are read again.
 func (x *export) restart() (err error) {
 	x.edge, err = edgeOf(x.fsys, x.old.Size-x.old.Size%Width)
 	x.keys, x.rotations, x.tail, x.resumed = maps.Clone(x.oldKeys), nil, nil, 0

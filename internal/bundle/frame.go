@@ -16,12 +16,12 @@ func appendFramed(b, item []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(b, uint16(len(item))), item...)
 }
 
-// maxEntry is the longest entry that a file can hold. Entries of section 5 are
-// shorter; a longer one is exported and is the verifier's to refuse.
+// maxEntry is the longest entry that a file can hold. Valid entries are shorter
+// (docs/SPEC.md section 5). A longer one is exported, and a verifier refuses it.
 const maxEntry = 1<<16 - 1
 
-// readFramed reads a file of n items, or the first n of the full file if it has
-// taken the place of its partial form.
+// readFramed reads a file of n items. If only the full file is there, it returns the
+// first n items of that.
 func readFramed(fsys fs.FS, name string, n int, limit int64) ([][]byte, error) {
 	b, err := readFile(fsys, name, limit)
 	full, partial := strings.CutSuffix(name, fmt.Sprintf("%s/%d", partialSuffix, n))
@@ -39,7 +39,7 @@ func readFramed(fsys fs.FS, name string, n int, limit int64) ([][]byte, error) {
 	return items, nil
 }
 
-// unframe takes a file of exactly n items apart. They are parts of b.
+// unframe returns the items of a file, which must have exactly n. They are parts of b.
 func unframe(b []byte, n int) ([][]byte, error) {
 	items := make([][]byte, 0, n)
 	for range n {

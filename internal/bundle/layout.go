@@ -1,10 +1,10 @@
 // Package bundle reads and writes bundles: directories with a whole ledger from
-// entry 0, for auditors (docs/SPEC.md section 13). Behind any web server such a
+// entry 0, for auditors (docs/SPEC.md section 13). A web server that serves such a
 // directory is a mirror of the log in the form of C2SP tlog-tiles.
 //
 // A bundle is written from a store that is not trusted, and read by people who
-// do not trust its writer. What it holds is decided here, by a list of kinds of
-// files; everything else of a ledger's database stays where it is.
+// do not trust its writer. It holds the kinds of files that this package lists, and
+// nothing else of a ledger's database.
 package bundle
 
 import (
@@ -47,8 +47,8 @@ const (
 )
 
 // TilePath returns the path of the tile with width hashes at this level, or with
-// width entries at LevelEntries: C2SP tlog-tiles, which is tlog's form without
-// the height.
+// width entries at LevelEntries. It has the form of C2SP tlog-tiles, which is tlog's
+// form without the height.
 func TilePath(level int, index uint64, width int) string {
 	p := tlog.Tile{H: tileHeight, L: level, N: int64(index), W: width}.Path()
 	p = strings.TrimPrefix(p, "tile/8/")
@@ -58,14 +58,14 @@ func TilePath(level int, index uint64, width int) string {
 	return dirTiles + "/" + p
 }
 
-// framedPath returns the path of a file of cosigned or signed checkpoints: that
-// of an entry bundle under another directory.
+// framedPath returns the path of a file of cosigned or signed checkpoints: the path of
+// an entry bundle, with another directory.
 func framedPath(dir string, index uint64, width int) string {
 	return dir + strings.TrimPrefix(TilePath(LevelEntries, index, width), dirTiles+"/entries")
 }
 
-// Known reports whether path, with slashes and relative to the directory, is
-// that of a file that a bundle may hold. It is the allow-list of an export.
+// Known reports whether path is that of a file that a bundle may hold. It is relative to
+// the directory, with slashes. It is the allow-list of an export.
 func Known(path string) bool {
 	switch path {
 	case fileCheckpoint, fileManifest:
@@ -89,14 +89,14 @@ func Known(path string) bool {
 	})
 }
 
-// knownNumber reports whether s is the number of a file, with its width if that
-// is not full, in its one form.
+// knownNumber reports whether s is the number of a file in its one form, with the width
+// of the file if that is not full.
 func knownNumber(s string) bool {
 	_, err := tlog.ParseTilePath("tile/8/0/" + s)
 	return err == nil
 }
 
-// parseHash returns the hash of so many lower-case hexadecimal digits.
+// parseHash returns the hash that 64 lower-case hexadecimal digits write.
 func parseHash(digits string) (hash [32]byte, ok bool) {
 	b, err := hex.DecodeString(digits)
 	if err != nil || len(b) != len(hash) || digits != hex.EncodeToString(b) {

@@ -14,19 +14,19 @@ import (
 	"shuffled/internal/audit"
 )
 
-// list is a list of checkpoints in files of Width, as it grows.
+// list is a list of checkpoints, in files of Width, to which an export appends.
 type list struct {
 	dir   *directory
 	name  string
 	count uint64
-	file  [][]byte // the one that is not full
-	last  []byte
-	size  uint64 // of the last
+	file  [][]byte // the checkpoints of the file that is not full
+	last  []byte   // the last checkpoint
+	size  uint64   // of the last checkpoint
 }
 
-// continued opens the list in a directory of the bundle, up to the checkpoints of
-// the bundle's size. What stands behind was left by an export that was cut, and is
-// not read.
+// continued opens the list in a directory of the bundle, up to the last checkpoint that is
+// not larger than the bundle. An export that was cut may have left larger ones, which are
+// dropped.
 func (x *export) continued(name string) (*list, error) {
 	l := &list{dir: x.dir, name: name}
 	if x.old.Size == 0 {
@@ -58,8 +58,7 @@ func (x *export) continued(name string) (*list, error) {
 	return l, nil
 }
 
-// listed returns how many checkpoints the files of a list hold, as their names say:
-// the last one ends it.
+// listed returns how many checkpoints a list holds. The name of its last file says it.
 func listed(fsys fs.FS, name string) (count uint64, err error) {
 	err = eachOfList(fsys, name, func(_ string, end uint64) error {
 		count = max(count, end)
@@ -68,8 +67,8 @@ func listed(fsys fs.FS, name string) (count uint64, err error) {
 	return count, err
 }
 
-// eachOfList calls each for every file of a list, with the number of checkpoints up
-// to its end.
+// eachOfList calls each for every file of a list. end is the number of checkpoints up to
+// the end of the file.
 func eachOfList(fsys fs.FS, name string, each func(path string, end uint64) error) error {
 	err := fs.WalkDir(fsys, name, func(path string, _ fs.DirEntry, err error) error {
 		switch {
@@ -92,8 +91,8 @@ func eachOfList(fsys fs.FS, name string, each func(path string, end uint64) erro
 	return nil
 }
 
-// Joined returns a signed checkpoint with the signature lines of another one of the same text
-// whose keys have none in it. Whose lines they are is the auditor's to find out.
+// Joined returns a signed checkpoint with more signature lines: those of another checkpoint of
+// the same text, by keys that have no line in the first. No line is checked; the auditor does.
 func Joined(checkpoint, other []byte) ([]byte, error) {
 	var has, more *note.UnverifiedNoteError
 	_, err := note.Open(checkpoint, note.VerifierList())
@@ -113,8 +112,8 @@ func Joined(checkpoint, other []byte) ([]byte, error) {
 	return joined, err
 }
 
-// from returns the size of the first checkpoint in the file that is not full, or else one that
-// is not in the list.
+// from returns the size of the first checkpoint in the file that is not full. If there is none,
+// it returns the first size after the list.
 func (l *list) from() (uint64, error) {
 	if len(l.file) == 0 {
 		return l.size + 1, nil
@@ -123,9 +122,9 @@ func (l *list) from() (uint64, error) {
 	return c.Size, err
 }
 
-// rejoin adds to the checkpoint of this size in the file that is not full, if there is one, the
-// lines that came since. It looks at those from number i on and returns the number to go on
-// from: sizes ascend.
+// rejoin adds the lines that came since to the checkpoint of this size, if it is in the file
+// that is not full. It searches from number i on, since sizes ascend, and returns the number to
+// continue from.
 func (l *list) rejoin(i int, checkpoint []byte, size uint64) (int, error) {
 	for ; i < len(l.file); i++ {
 		c, err := audit.CheckpointText(l.file[i])
@@ -167,7 +166,7 @@ func (l *list) write() error {
 	return l.dir.put(name, b)
 }
 
-// trim removes the files that end behind the list, once it is on disk.
+// trim removes the files that end after the list. It is called when the list is on disk.
 func (l *list) trim() error {
 	return eachOfList(l.dir.root.FS(), l.name, func(path string, end uint64) error {
 		if end <= l.count {

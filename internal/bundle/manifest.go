@@ -21,7 +21,7 @@ const ManifestFormat = "shuffled/v1/bundle"
 type Manifest struct {
 	Format     string `json:"format"`
 	Period     Period `json:"period"`
-	ExportedAt string `json:"exported_at"` // time of writing, like all times in UTC milliseconds
+	ExportedAt string `json:"exported_at"` // time of writing, UTC, to the millisecond
 }
 
 // Period is the time that a report was asked for. It bounds the report, never the proof.
@@ -50,9 +50,9 @@ func (m *Manifest) Marshal() ([]byte, error) {
 	return b, nil
 }
 
-// ParseManifest reads a manifest in its one form. It returns an ErrUnknown for a
-// later format, an ErrMalformed for anything else that Marshal would not have
-// written or that has a value out of its bounds.
+// ParseManifest reads a manifest in its one form. It returns an audit.ErrUnknown for a
+// later format. It returns an audit.ErrMalformed for anything else that Marshal does not
+// write, and for a value out of its bounds.
 func ParseManifest(b []byte) (*Manifest, error) {
 	if len(b) > maxManifest {
 		return nil, malformed("it has %d bytes, at most %d are allowed", len(b), maxManifest)
@@ -94,14 +94,14 @@ func (m *Manifest) check() error {
 			return malformed("%s is %s, it must be %v", at.field, quoted(at.text), err)
 		}
 	}
-	// Texts of this form stand in the order of their times.
+	// Texts of this form sort as their times do.
 	if p := m.Period; p.From != "" && p.To != "" && p.From >= p.To {
 		return malformed("period.from is %s, it must be before period.to, %s", p.From, p.To)
 	}
 	return nil
 }
 
-// versioned is ManifestFormat with the number of a version.
+// versioned matches ManifestFormat with the number of any version.
 var versioned = regexp.MustCompile(`^shuffled/v([1-9][0-9]{0,9})/bundle$`)
 
 // laterFormat reports whether a text is the format of a manifest of another version
@@ -111,7 +111,7 @@ func laterFormat(s string) bool {
 	return m != nil && m[1] != "1"
 }
 
-// quoted keeps text from outside out of terminals and logs.
+// quoted makes text from outside safe to print: ASCII, and at most 200 bytes of it.
 func quoted(s string) string { return strconv.QuoteToASCII(s[:min(len(s), 200)]) }
 
 // timeForm is RFC 3339 in UTC with milliseconds.

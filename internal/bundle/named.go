@@ -11,24 +11,24 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// What commits name by a hash is in files that are named after it. An empty file is one
-// that a commit names and that the store did not have.
+// named is a kind of files that commits name by a hash, and that are named after it. A file
+// is empty if the store did not have it.
 type named struct {
 	what        string
 	dir, suffix string
 	limit       int64                                    // in bytes
-	check       func(hash [32]byte, content []byte) bool // the file is that of the hash
+	check       func(hash [32]byte, content []byte) bool // whether the content has the hash
 	of          func(context.Context, Source, [32]byte) ([]byte, error)
 }
 
 var (
-	// A deck is its card names, each with a line end. No card name has a line end in it.
+	// The file of a deck is its card names, each with a line end. No card name contains one.
 	deckFiles = &named{"deck", dirDecks, ".txt", shuffle.MaxCards * (shuffle.MaxCardName + 1), isDeck,
 		func(ctx context.Context, src Source, hash [32]byte) ([]byte, error) {
 			cards, err := src.Deck(ctx, hash)
 			return []byte(strings.Join(cards, "\n") + "\n"), err
 		}}
-	// A document of terms is itself (docs/SPEC.md section 16.1).
+	// The file of a document of terms is the document (docs/SPEC.md section 16.1).
 	termsFiles = &named{"terms", dirTerms, "", 65_536, isTerms,
 		func(ctx context.Context, src Source, hash [32]byte) ([]byte, error) { return src.Terms(ctx, hash) }}
 
@@ -60,7 +60,7 @@ func (n *named) parse(name string) (hash [32]byte, ok bool) {
 	return parseHash(digits)
 }
 
-// read reads the file of a hash, which is checked.
+// read reads the file of a hash, and checks that it has the hash.
 func (n *named) read(fsys fs.FS, hash [32]byte) ([]byte, error) {
 	name := n.path(hash)
 	b, err := readFile(fsys, name, n.limit)
@@ -75,10 +75,10 @@ func (n *named) read(fsys fs.FS, hash [32]byte) ([]byte, error) {
 	return b, nil
 }
 
-// maxSeen bounds the memory of hashes; what was forgotten is looked up again.
+// maxSeen bounds the hashes that are remembered. A file that was forgotten is looked up again.
 const maxSeen = 1 << 16
 
-// need puts what a commit names into the bundle.
+// need puts a file that a commit names into the bundle, if it is not there.
 func (x *export) need(ctx context.Context, n *named, hash [32]byte) error {
 	if x.seen[hash] {
 		return nil
@@ -97,8 +97,8 @@ func (x *export) need(ctx context.Context, n *named, hash [32]byte) error {
 	return err
 }
 
-// bring writes a file from the store, empty if the store does not have it. Bytes of another
-// hash are not it, wherever they are found.
+// bring writes a file from the store. The file is empty if the store does not have it, or has
+// bytes of another hash.
 func (x *export) bring(ctx context.Context, n *named, hash [32]byte) error {
 	content, err := n.of(ctx, x.src, hash)
 	if err != nil && !errors.Is(err, ErrNoDeck) {
@@ -110,7 +110,7 @@ func (x *export) bring(ctx context.Context, n *named, hash [32]byte) error {
 	return x.dir.put(n.path(hash), content)
 }
 
-// mend asks the store once more for what it did not have.
+// mend asks the store again for the files that it did not have.
 func (x *export) mend(ctx context.Context) error {
 	_, err := x.missing(func(n *named, hash [32]byte) error { return x.bring(ctx, n, hash) })
 	return err

@@ -10,8 +10,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// publish makes what run wrote the bundle. Everything that the checkpoint needs
-// is on disk before it, and the checkpoint is the last file that is written.
+// publish makes the files that run wrote part of the bundle. Everything that the checkpoint
+// needs is on disk before it, and the checkpoint is the last file that is written.
 func (x *export) publish(ctx context.Context) (*Result, error) {
 	if err := x.partials(); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (x *export) publish(ctx context.Context) (*Result, error) {
 		Cosigned: x.cosigned.count, MissingDecks: missing, Manifest: m}, nil
 }
 
-// partials writes the files at the right edge.
+// partials writes the files at the right edge, which are not full.
 func (x *export) partials() error {
 	if len(x.tail) > 0 {
 		name := TilePath(LevelEntries, x.head.Size/Width, int(x.head.Size%Width))
@@ -58,8 +58,8 @@ func (x *export) partials() error {
 	})
 }
 
-// checkpoints writes the cosigned checkpoints and those that first cover a
-// signing key, after what the bundle has of them, and removes what no list needs.
+// checkpoints appends the new cosigned checkpoints, and those that first cover a signing
+// key, to their lists. Then it removes the files that the lists no longer need.
 func (x *export) checkpoints(ctx context.Context) error {
 	trees := &forest{fsys: x.fsys, size: x.head.Size}
 	held := x.cosigned.size
@@ -67,7 +67,7 @@ func (x *export) checkpoints(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", dirCosigned, err)
 	}
-	again := 0 // those of the bundle that were read again, for lines that came since
+	again := 0 // the number in the bundle's file to continue from, for lines that came since
 	for signed, err := range x.src.Cosigned(ctx, least) {
 		if err != nil {
 			return fmt.Errorf("reading cosigned checkpoints: %w", err)
@@ -86,7 +86,7 @@ func (x *export) checkpoints(ctx context.Context) error {
 			continue
 		}
 		if c.Size > x.head.Size {
-			break // of entries that came since
+			break // it covers entries that came since
 		}
 		if err := x.holds(trees, c); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (x *export) checkpoints(ctx context.Context) error {
 	return errors.Join(x.cosigned.trim(), x.signed.trim(), x.dir.prune())
 }
 
-// holds reports whether a checkpoint is one of the exported entries.
+// holds checks that the exported entries lead to the root of a checkpoint.
 func (x *export) holds(trees *forest, c audit.Checkpoint) error {
 	root, err := trees.rootAt(c.Size)
 	if err != nil {
@@ -123,8 +123,8 @@ func (x *export) holds(trees *forest, c audit.Checkpoint) error {
 	return nil
 }
 
-// firstSigned writes the checkpoint that first covers each new entry of a signing
-// key, in the order of these entries.
+// firstSigned appends, for each new entry of a signing key, the checkpoint that first covers
+// it, in the order of these entries.
 func (x *export) firstSigned(ctx context.Context, trees *forest) error {
 	for _, index := range x.rotations {
 		text, err := x.src.CheckpointAfter(ctx, index)

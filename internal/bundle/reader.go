@@ -16,22 +16,22 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Reader reads a bundle. What it returns has the form of section 13 and is
-// otherwise unchecked. It may be used by several goroutines.
+// Reader reads a bundle. What it returns has the form of docs/SPEC.md section 13 and is
+// otherwise unchecked. Several goroutines may use it.
 //
-// Errors are of the file system, or ErrMalformed or ErrUnknown of package audit.
+// Errors are of the file system, or match audit.ErrMalformed or audit.ErrUnknown.
 type Reader struct {
 	fsys       fs.FS
-	root       *os.Root // nil: of OpenFS
+	root       *os.Root // closed by Close; nil: opened by OpenFS
 	checkpoint []byte
 	head       audit.Checkpoint
 
-	// How many checkpoints the lists have, found out once.
+	// How many checkpoints the lists have. The directories are read at most once.
 	cosigned, signed func() (uint64, error)
 }
 
-// Open opens the bundle in dir. Nothing outside dir is read, wherever symbolic
-// links in it may point.
+// Open opens the bundle in dir. Nothing outside dir is read, even if a symbolic link
+// leads there.
 func Open(dir string) (*Reader, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -84,8 +84,8 @@ func (r *Reader) Manifest() (*Manifest, error) {
 // Checkpoint returns the signed checkpoint of the bundle.
 func (r *Reader) Checkpoint() []byte { return bytes.Clone(r.checkpoint) }
 
-// Entries returns the entries of one entry bundle: from bundle·Width on, Width of
-// them or what is left below the size.
+// Entries returns the entries of one entry bundle: Width entries from bundle·Width on, or
+// those that are left below the size.
 func (r *Reader) Entries(bundle uint64) ([][]byte, error) {
 	width := widthOf(r.head.Size, bundle)
 	if width == 0 {
@@ -117,12 +117,12 @@ func (r *Reader) Counts() (cosigned, signed uint64) {
 	return cosigned, signed
 }
 
-// Cosigned returns the signed checkpoints that witnesses cosigned, all that the
-// directory has: those above the size as well. It ends with the first error.
+// Cosigned yields all cosigned checkpoints of the directory, those above the size as well.
+// It ends with the first error.
 func (r *Reader) Cosigned() iter.Seq2[[]byte, error] { return r.checkpoints(dirCosigned, r.cosigned) }
 
-// Signed returns the checkpoints that first cover the entries of signing keys, as
-// Cosigned does.
+// Signed yields the checkpoints that first cover the entries of signing keys, as Cosigned
+// does.
 func (r *Reader) Signed() iter.Seq2[[]byte, error] { return r.checkpoints(dirSigned, r.signed) }
 
 func (r *Reader) checkpoints(dir string, counted func() (uint64, error)) iter.Seq2[[]byte, error] {
@@ -148,7 +148,7 @@ func (r *Reader) checkpoints(dir string, counted func() (uint64, error)) iter.Se
 	}
 }
 
-// Deck returns the card names of the deck with this hash, which is checked.
+// Deck returns the card names of the deck with this hash. It checks the hash.
 func (r *Reader) Deck(hash [32]byte) ([]string, error) {
 	b, err := deckFiles.read(r.fsys, hash)
 	if err != nil {
@@ -157,7 +157,7 @@ func (r *Reader) Deck(hash [32]byte) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n"), nil
 }
 
-// Terms returns the document of terms with this hash, which is checked.
+// Terms returns the document of terms with this hash. It checks the hash.
 func (r *Reader) Terms(hash [32]byte) ([]byte, error) { return termsFiles.read(r.fsys, hash) }
 
 // Strays calls each for the files of the directory that no bundle holds.
@@ -179,9 +179,9 @@ func (r *Reader) Strays(each func(path string)) error {
 
 func (r *Reader) read(name string, limit int64) ([]byte, error) { return readFile(r.fsys, name, limit) }
 
-// leaves reports whether name, or a directory above it, is a symbolic link. Asked of
-// a name that cannot be read, it tells a link out of the directory, which os.Root
-// does not follow and has no error of its own for, from a machine that fails.
+// leaves reports whether name, or a directory above it, is a symbolic link. os.Root does
+// not follow a link out of the directory, and has no error of its own for it. So a name
+// that cannot be read is asked for links, to tell such a link from a machine that fails.
 func leaves(fsys fs.FS, name string) bool {
 	for ; name != "."; name = path.Dir(name) {
 		if info, err := fs.Lstat(fsys, name); err == nil {
@@ -193,8 +193,8 @@ func leaves(fsys fs.FS, name string) bool {
 	return false
 }
 
-// readFile reads a regular file of at most limit bytes. What it is and how long
-// is asked before it is opened: opening a pipe would wait for ever.
+// readFile reads a regular file of at most limit bytes. Kind and length are checked before
+// it is opened: opening a pipe would wait for ever.
 func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil && leaves(fsys, name) {

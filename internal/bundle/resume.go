@@ -7,13 +7,13 @@ import (
 	"shuffled/internal/audit"
 )
 
-// resume takes up the bundle that is in the directory: its right edge, which must
-// hash to its root, its lists, and the signing keys in force, which must have signed
-// its checkpoint. Of the entries it reads only the files that bring signing keys.
+// resume reads the bundle that is in the directory: its right edge, its lists and the
+// signing keys in force. The edge must hash to the root of the bundle's checkpoint, and the
+// keys must have signed it. Of the entries it reads only the files that bring signing keys.
 func (x *export) resume(checkpoint []byte) (err error) {
 	if b, err := readFile(x.fsys, fileManifest, maxManifest); err == nil {
 		if _, err := ParseManifest(b); errors.Is(err, audit.ErrUnknown) {
-			return err // what a later version wrote is not changed
+			return err // a bundle of a later version is not changed
 		}
 	}
 	root, err := (&forest{fsys: x.fsys, size: x.old.Size}).rootAt(x.old.Size)
@@ -32,8 +32,8 @@ func (x *export) resume(checkpoint []byte) (err error) {
 	return x.signedWith(x.oldKeys, checkpoint, x.old.Size)
 }
 
-// lists opens both lists, and names the files whose partial forms the bundle needs
-// until it has a newer checkpoint.
+// lists opens both lists, and notes the files whose partial forms the bundle needs until
+// it has a newer checkpoint.
 func (x *export) lists() (err error) {
 	if x.cosigned, err = x.continued(dirCosigned); err == nil {
 		x.signed, err = x.continued(dirSigned)
@@ -51,8 +51,8 @@ func (x *export) lists() (err error) {
 	return nil
 }
 
-// keysInForce finds the signing keys at the bundle's size: of each type the newest of the
-// genesis's and those that the checkpoints under signed/ cover.
+// keysInForce finds the signing keys at the bundle's size: of each type the newest among that
+// of the genesis and those that checkpoints under signed/ cover first.
 func (x *export) keysInForce() error {
 	r, err := OpenFS(x.fsys)
 	if err != nil {
@@ -70,7 +70,7 @@ func (x *export) keysInForce() error {
 }
 
 // keyBelow takes the newest signing key that an entry below end brings. In a ledger that
-// keeps the rules it is the last one of a checkpoint under signed/.
+// keeps the rules that entry is the last one that a checkpoint under signed/ covers.
 func (x *export) keyBelow(end uint64) error {
 	for ; end > 0; end = (end - 1) / Width * Width {
 		first := (end - 1) / Width * Width

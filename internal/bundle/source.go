@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Source is what an export reads of a store. It gives evidence and nothing else,
-// and is not trusted with it: entries are hashed again, and what does not lead to
-// the signed checkpoint is not published.
+// Source is what an export reads of a store. It gives evidence and nothing else. It is
+// not trusted: entries are hashed again, and nothing is published that does not lead to
+// the signed checkpoint.
 type Source interface {
 	// Head returns the newest signed checkpoint.
 	Head(ctx context.Context) ([]byte, error)
@@ -33,7 +33,7 @@ type Source interface {
 // ErrNoDeck is a Source's answer for a deck or a document of terms that it does not have.
 var ErrNoDeck = errors.New("it is not stored")
 
-// Why nothing is published.
+// Reasons why nothing is published.
 var (
 	// ErrContradiction: what the store holds does not lead to its own checkpoint.
 	ErrContradiction = errors.New("the store contradicts itself")
@@ -49,8 +49,8 @@ type Options struct {
 	From, To time.Time // the period of the report; zero: no bound
 	Now      func() time.Time
 
-	// Progress, if any, is told from time to time how many of the entries to be
-	// written have been. It is called from the goroutine of Export.
+	// Progress, if not nil, is called from time to time, by the goroutine of Export, with
+	// the number of entries that were written and of all that are to be written.
 	Progress func(done, total uint64)
 }
 
@@ -58,8 +58,8 @@ type Options struct {
 type Result struct {
 	Size         uint64 // entries of the bundle
 	Added        uint64 // of those, entries that the bundle did not have
-	Resumed      uint64 // of those, found where an export before had been cut
+	Resumed      uint64 // of those, entries that an earlier export had left in the directory
 	Cosigned     uint64 // checkpoints under cosigned/
-	MissingDecks uint64 // decks and documents of terms that commits name and the store did not have
+	MissingDecks uint64 // decks and documents of terms that commits name and the store does not have
 	Manifest     *Manifest
 }

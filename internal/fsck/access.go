@@ -8,9 +8,9 @@ import (
 	"shuffled/internal/store"
 )
 
-// accesses compares the chain of access records with the heads of it that are entries
-// (SPEC 5.8, access_head), all of them: a chain that was written anew and then vouched
-// for shows by an older one. Retention drops the beginning of a chain, so that it is
+// accesses compares the chain of access records with all heads of it that are entries
+// (docs/SPEC.md section 5.8, access_head). If a chain was replaced and its new head became
+// an entry, an older head shows it. Retention drops the beginning of a chain, so that it is
 // followed from the first record that is kept.
 func (s *source) accesses(ctx context.Context) error {
 	c := accessChain{source: s, told: make(map[uint64][]uint64)}
@@ -31,14 +31,14 @@ func (s *source) accesses(ctx context.Context) error {
 	return nil
 }
 
-// accessChain is the chain as it is followed.
+// accessChain is the chain up to the record that was taken last.
 type accessChain struct {
 	*source
-	told map[uint64][]uint64 // entries that tell of so many records
-	head ledger.AccessHead   // of the records up to the last that was taken
+	told map[uint64][]uint64 // by number of records: the entries with a head of so many
+	head ledger.AccessHead   // of the chain so far
 }
 
-// take goes on to the next record.
+// take adds the next record.
 func (c *accessChain) take(r store.Raw) error {
 	seq, ok := c.integer(r, "seq")
 	prev, hashed := r.Bytes("prev")
@@ -64,7 +64,7 @@ func (c *accessChain) take(r store.Raw) error {
 	return nil
 }
 
-// hold compares a head with what entries tell of as many records.
+// hold compares a head with the entries that have a head of as many records.
 func (c *accessChain) hold(head ledger.AccessHead) {
 	for _, index := range c.told[head.Count] {
 		if c.accessHeads[index] != head {
@@ -80,7 +80,7 @@ func (c *accessChain) name(seq uint64, entry *uint64, format string, args ...any
 	c.keep(f)
 }
 
-// access reads what the hash of a record covers.
+// access reads the columns that the hash of a record covers.
 func access(r store.Raw) (a ledger.Access, ok bool) {
 	at, ok := r.Int("time")
 	a.Time = at

@@ -14,7 +14,7 @@ import (
 	"shuffled/internal/store"
 )
 
-// begin finds the ledger, reads what others have seen of it, and then its head.
+// begin finds the ledger, reads the checkpoints of it that others keep, and then its head.
 func (s *source) begin(ctx context.Context) error {
 	if err := s.resolve(ctx); err != nil {
 		return err
@@ -22,14 +22,14 @@ func (s *source) begin(ctx context.Context) error {
 	if err := s.learnKeys(ctx); err != nil {
 		return err
 	}
-	// What was seen is read before the head, which then is not older.
+	// The head is read last: it cannot be older then than what others keep.
 	s.readMark()
 	s.askWitnesses(ctx)
 	return s.readHead(ctx)
 }
 
-// resolve finds the ledger's number: by its origin, if the caller knows it, and
-// else by the catalogue, which says less.
+// resolve finds the ledger's number: by its origin if the caller trusts a key of it, and
+// otherwise by the catalogue, which may be wrong.
 func (s *source) resolve(ctx context.Context) (err error) {
 	if s.catalogue, err = s.rows.Ledgers(ctx); err != nil {
 		return err
@@ -58,15 +58,15 @@ func (s *source) resolve(ctx context.Context) (err error) {
 	return nil
 }
 
-// trusted returns the keys and the policy that the caller trusts; what cannot be read is
-// told by inspect.
+// trusted returns the keys and the policy that the caller trusts. If they cannot be read,
+// inspect reports it.
 func (o Options) trusted() audit.Trusted {
 	t, _ := audit.ParseTrust(o.VKey, o.Policy)
 	return t
 }
 
-// somewhere returns an error if nothing at all is of the ledger: then another
-// database was meant, or another key.
+// somewhere returns an error if the database has nothing of the ledger: then another
+// database or another key was meant.
 func (s *source) somewhere(ctx context.Context) error {
 	for _, row := range s.catalogue {
 		if same(row, "origin", s.origin) || same(row, "ledger", int64(s.id)) {
@@ -90,7 +90,7 @@ func (s *source) present(ctx context.Context) (bool, error) {
 	return len(entries) > 0, err
 }
 
-// genesisOrigin takes the origin from the genesis if that has the number.
+// genesisOrigin takes the origin from the genesis, if the ledger's number is that of the origin.
 func (s *source) genesisOrigin(ctx context.Context) error {
 	rows, err := s.rows.Range(ctx, store.EntryRows, s.id, 0, 1)
 	for _, row := range rows {
@@ -104,9 +104,9 @@ func (s *source) genesisOrigin(ctx context.Context) error {
 	return err
 }
 
-// learnKeys collects the keys that may have signed a checkpoint: those that are
-// trusted, and those that entries name. They tell checkpoints from noise; whether
-// one was in force is inspect's to judge.
+// learnKeys collects the keys that may have signed a checkpoint: those that are trusted,
+// and those that entries bring. They tell checkpoints from other bytes. Package inspect
+// judges which of them were in force.
 func (s *source) learnKeys(ctx context.Context) error {
 	trusted := s.opts.trusted()
 	s.keys = trusted.Keys

@@ -17,8 +17,8 @@ import (
 // page is how many sizes one statement asks for.
 const page = 4096
 
-// Checkpoints implements inspect.Source. All signed checkpoints of a store are of
-// one kind; those that hand on to another signing key are among them.
+// Checkpoints implements inspect.Source. All signed checkpoints of a store are of one
+// kind, also those at a rotation of the signing key.
 func (s *source) Checkpoints(ctx context.Context, kind inspect.Kind, from uint64) iter.Seq2[inspect.Checkpoint, error] {
 	relation := map[inspect.Kind]*store.Relation{inspect.KindHead: store.CheckpointRows,
 		inspect.KindCosigned: store.CosignedRows}[kind]
@@ -47,8 +47,8 @@ func (s *source) Checkpoints(ctx context.Context, kind inspect.Kind, from uint64
 	}
 }
 
-// sizes yields the rows of a relation of checkpoints by size, one for each, up to
-// the size of the head. The others of a size are faults.
+// sizes yields the rows of a relation of checkpoints by size, up to the size of the head.
+// It yields one row of each size, and names others as faults.
 func (s *source) sizes(ctx context.Context, t *store.Relation, from uint64) iter.Seq2[store.Raw, error] {
 	return func(yield func(store.Raw, error) bool) {
 		var last int64 // 0: none yet
@@ -76,8 +76,8 @@ func (s *source) sizes(ctx context.Context, t *store.Relation, from uint64) iter
 	}
 }
 
-// checkpoint reads the checkpoint in a row of heads, checkpoints or cosigned, and
-// compares the other columns with it. ok is false if it is none of this ledger.
+// checkpoint reads the checkpoint in a row of heads, checkpoints, cosigned or late, and
+// compares the other columns with it. ok is false if it is not a checkpoint of this ledger.
 func (s *source) checkpoint(r store.Raw) (signed []byte, head audit.Checkpoint, ok bool) {
 	where := placeOf(r, "checkpoint")
 	signed, isBytes := r.Bytes("checkpoint")
@@ -100,7 +100,7 @@ func (s *source) checkpoint(r store.Raw) (signed []byte, head audit.Checkpoint, 
 		return nil, head, false
 	}
 	wrong := compare(r, "checkpoint", cell{"size", int64(head.Size)}, cell{"root", head.Root[:]})
-	if len(wrong) == 2 && r.Relation != store.HeadRows { // the two stand by themselves: the checkpoint was put there
+	if len(wrong) == 2 && r.Relation != store.HeadRows { // both differ: it is one fault, of the checkpoint
 		s.add(CodeColumn, where, "it is a checkpoint of size %d and another root", head.Size)
 	} else {
 		s.keep(wrong...)
@@ -114,10 +114,11 @@ func (s *source) checkpoint(r store.Raw) (signed []byte, head audit.Checkpoint, 
 // signatures counts the signature lines of a checkpoint.
 func signatures(signed []byte) int { return bytes.Count(linesOf(signed), []byte("\n")) }
 
+// linesOf returns the signature lines of a checkpoint.
 func linesOf(signed []byte) []byte { return signed[bytes.LastIndex(signed, []byte("\n\n"))+2:] }
 
-// strayBits reports whether the base64 of a signature has bits that nothing reads,
-// and that could be changed without a signature failing.
+// strayBits reports whether the base64 of a signature has bits that nothing reads. They
+// can be changed without making the signature invalid.
 func strayBits(signed []byte) bool {
 	for line := range bytes.Lines(linesOf(signed)) {
 		digits := string(bytes.TrimSuffix(line[bytes.LastIndexByte(line, ' ')+1:], []byte("\n")))

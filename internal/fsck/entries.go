@@ -16,18 +16,17 @@ import (
 	"shuffled/internal/store"
 )
 
-// entries is the place of entries of which inspect adds the index.
+// entries is the place of an entry in the faults of inspect. locate adds the index.
 var entries = place(store.EntryRows, "entry", "")
 
-// chunk is what is read with the entries of a chunk. Its rows are those whose
-// index is one of the chunk.
+// chunk is a chunk of entries, with the rows about them.
 type chunk struct {
 	*source
 	first   uint64
-	rows    []*store.Raw
+	rows    []*store.Raw           // of entries, by index; nil: it is missing
 	batches map[uint64]bool        // sizes of checkpoints
 	slots   map[uint64][]store.Raw // by the index of their commit
-	found   []inspect.Fault        // since they were handed over
+	found   []inspect.Fault        // not yet handed over
 
 	before audit.Entry // the entry at index last, if known
 	last   uint64
@@ -51,7 +50,7 @@ func (s *source) Chunk(ctx context.Context, n uint64, width int) (inspect.Chunk,
 		return inspect.Chunk{}, err
 	}
 	for _, r := range slots {
-		if index, ok := r.Int("idx"); ok { // any other is named as odd
+		if index, ok := r.Int("idx"); ok { // otherwise odd names the row
 			c.slots[uint64(index)] = append(c.slots[uint64(index)], r)
 		}
 	}
@@ -71,13 +70,14 @@ func (c *chunk) name(index uint64, code, where, format string, args ...any) {
 	c.found = append(c.found, f)
 }
 
+// handOver returns the faults that were found since it was called last.
 func (c *chunk) handOver() []inspect.Fault {
 	found := c.found
 	c.found = nil
 	return found
 }
 
-// take sorts a row in.
+// take adds the row of an entry.
 func (c *chunk) take(r *store.Raw, entries [][]byte) {
 	n, ok := r.Int("idx")
 	index := uint64(n)
@@ -86,7 +86,7 @@ func (c *chunk) take(r *store.Raw, entries [][]byte) {
 	case !ok:
 		c.found = append(c.found, fault(CodeColumn, placeOf(*r, "idx"), "it is %s, not an integer",
 			kind(r.Value("idx"))))
-	case index < c.first: // the one before the chunk, if its row agrees with itself
+	case index < c.first: // the entry before the chunk, used if its row has its time
 		if e, err := audit.ParseEntry(b); err == nil && same(*r, "time", e.Time) {
 			c.before, c.last, c.known = e, index, true
 		}
@@ -100,7 +100,7 @@ func (c *chunk) take(r *store.Raw, entries [][]byte) {
 	}
 }
 
-// missing names the rows that are not there, those that follow one another together.
+// missing names the rows that are not there: consecutive ones as one fault.
 func (c *chunk) missing() {
 	for i := 0; i < len(c.rows); i++ {
 		from := i
@@ -149,7 +149,7 @@ func (c *chunk) parsed(index uint64, e audit.Entry) []inspect.Fault {
 	return c.handOver()
 }
 
-// cells are the columns of a row that an entry tells.
+// cells returns the columns that follow from an entry.
 func cells(row *ledger.Row) []cell {
 	orNull := func(is bool, v any) any {
 		if !is {
@@ -164,8 +164,8 @@ func cells(row *ledger.Row) []cell {
 		{"game_ref", orNull(row.GameRef != "", row.GameRef)}}
 }
 
-// batch names a checkpoint that is not there. The sequencer takes the time once
-// for a batch: where the time changes, a batch ended, and was signed.
+// batch names a checkpoint that is not there. The sequencer takes the time once for a
+// batch. If two entries have different times, a batch ended between them and was signed.
 func (c *chunk) batch(index uint64, e audit.Entry) {
 	if c.known && c.last+1 == index && c.before.Time != e.Time && !c.batches[index] {
 		c.found = append(c.found, fault(CodeRowMissing, place(store.CheckpointRows, "", sizeKey(index)),
@@ -174,8 +174,8 @@ func (c *chunk) batch(index uint64, e audit.Entry) {
 	c.before, c.last, c.known = e, index, true
 }
 
-// compareSlots compares the slots that are kept of an entry with those in it. One
-// that is not kept could stand in another commit.
+// compareSlots compares the slots that are kept of an entry with those in it. A slot that
+// is not kept could be used by another commit.
 func (c *chunk) compareSlots(index uint64, want [][32]byte) {
 	rows := make(map[string]int, len(want)) // by key
 	key := func(slot [32]byte) string { return entryKey(index) + ",slot=" + hex.EncodeToString(slot[:]) }
@@ -200,8 +200,8 @@ func (c *chunk) compareSlots(index uint64, want [][32]byte) {
 	}
 }
 
-// openings looks at what is kept with an entry that is no commit: openings of public places,
-// where a tape is sealed to auditors. Who reads them holds each against the deck root.
+// openings checks what is kept with an entry that is no commit: openings of public places, if
+// the tape is sealed to auditors. Each opening is compared with the deck root when it is read.
 func (c *chunk) openings(r store.Raw, index uint64, e audit.Entry) {
 	if isBlind(e.Body) {
 		text, _ := r.Bytes("kept")
@@ -226,8 +226,8 @@ func (c *chunk) openings(r store.Raw, index uint64, e audit.Entry) {
 	}
 }
 
-// isBlind reports whether an answer of a co-dealer is kept with the entry. A house holds it
-// against the evidence in it before it shows a card.
+// isBlind reports whether an answer of a co-dealer is kept with the entry. A house checks the
+// evidence in the answer before it shows a card.
 func isBlind(b audit.Body) bool {
 	switch b := b.(type) {
 	case *audit.Deal:
@@ -238,8 +238,8 @@ func isBlind(b audit.Body) bool {
 	return false
 }
 
-// tape compares a sealed tape with its commitment and deck root, as far as a key
-// is there to open it.
+// tape compares a sealed tape with its commitment and deck root, if its key is there. If
+// not, it checks the length alone.
 func (c *chunk) tape(r store.Raw, index uint64, commit *audit.Commit) {
 	if err := c.checkTape(r, commit); err != nil {
 		c.name(index, CodeSealedTape, placeOf(r, "kept"), "%v", err)
@@ -291,8 +291,8 @@ func (c *chunk) checkTape(r store.Raw, commit *audit.Commit) error {
 		return err
 	}
 	if commit.Context.Parent != nil {
-		// Inputs that are not the parent's lead to another root: inspect compares the
-		// root with the parent at the close.
+		// Inputs that are not the parent's lead to another root. At the close, inspect
+		// compares the root with the parent.
 		for i, x := range out.Values {
 			out.Values[i] = cards[x]
 		}

@@ -15,20 +15,20 @@ const (
 	CodeColumn       = "column"        // a column is not what the entry, or the checkpoint, says
 	CodeRowMissing   = "row_missing"   // a row is not there
 	CodeRowTwice     = "row_twice"     // a key stands in more than one row
-	CodeRowExtra     = "row_extra"     // a row that no ledger has a use for
+	CodeRowExtra     = "row_extra"     // a row that belongs to nothing
 	CodeSchema       = "schema"        // a table or column is not there, or of another type
 	CodeHead         = "head"          // the head is not the newest checkpoint
 	CodeRollback     = "rollback"      // the ledger ends before what was seen of it elsewhere
-	CodeFork         = "fork"          // and has another root there
+	CodeFork         = "fork"          // the ledger has another root than what was seen of it elsewhere
 	CodeMark         = "mark"          // the high-water mark file cannot be read
 	CodeSealedTape   = "sealed_tape"   // a tape at rest is not the one committed to
-	CodeSignatures   = "signatures"    // a checkpoint has a signature line that nobody put there
+	CodeSignatures   = "signatures"    // a checkpoint has a signature line that no daemon wrote
 	CodeAccessChain  = "access_chain"  // the access records are not those whose head is an entry
 	CodeEntryBetween = "entry_between" // one of these entries is not what was signed
 )
 
-// place names a relation, a column, if it is of one, and a row by its key:
-// "entries.serial[idx=5]".
+// place returns the place of a fault: relation, column and key of the row, as in
+// "entries.serial[idx=5]". column and key may be "".
 func place(t *store.Relation, column, key string) string {
 	s := t.Name
 	if column != "" {
@@ -40,11 +40,11 @@ func place(t *store.Relation, column, key string) string {
 	return s
 }
 
-// placeOf names a column of a stored row.
+// placeOf returns the place of a column of a stored row.
 func placeOf(r store.Raw, column string) string { return place(r.Relation, column, keyOf(r)) }
 
-// keyOf tells a row from others of its ledger. A row of another ledger, or of
-// none, names that as well.
+// keyOf returns the key of a row within its ledger. In a relation with one row for each
+// ledger that is the ledger.
 func keyOf(r store.Raw) string {
 	columns := r.Relation.Columns[1 : 1+r.Relation.Keys]
 	if len(columns) == 0 {
@@ -73,8 +73,8 @@ type cell struct {
 	want   any
 }
 
-// compare names the columns of a row that are not what says tells: the entry, or
-// the checkpoint.
+// compare names the columns of a row that differ from cells. says is where these come from:
+// the entry or the checkpoint.
 func compare(r store.Raw, says string, cells ...cell) (faults []inspect.Fault) {
 	for _, c := range cells {
 		if !same(r, c.column, c.want) {
@@ -85,7 +85,7 @@ func compare(r store.Raw, says string, cells ...cell) (faults []inspect.Fault) {
 	return faults
 }
 
-// same compares a column with what it should hold.
+// same reports whether a column holds want.
 func same(r store.Raw, column string, want any) bool {
 	switch want := want.(type) {
 	case int64:
@@ -101,7 +101,7 @@ func same(r store.Raw, column string, want any) bool {
 	return r.Value(column) == nil
 }
 
-// show prints a stored value, and of long ones a part. It is not for tapes.
+// show prints a stored value, or the beginning of a long one. It must not be used for tapes.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -119,7 +119,7 @@ func show(v any) string {
 	return fmt.Sprintf("a value of type %T", v)
 }
 
-// kind says what a value is that should be of another type or size.
+// kind describes a value that should be of another type or size.
 func kind(v any) string {
 	switch v := v.(type) {
 	case nil:

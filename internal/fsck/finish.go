@@ -13,7 +13,7 @@ import (
 	"shuffled/internal/store"
 )
 
-// Finish implements inspect.Source: it looks at everything that no entry led to.
+// Finish implements inspect.Source. It checks all rows that the entries did not lead to.
 func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fault, []string, error) {
 	s.finished = true
 	for _, step := range []func(context.Context) error{s.compareHead, s.compareSeen, s.names, s.namedRows,
@@ -29,7 +29,7 @@ func (s *source) Finish(ctx context.Context, sum inspect.Summary) ([]inspect.Fau
 	return s.faults, s.notes(), nil
 }
 
-// notes says what was not checked, and what nobody uses.
+// notes says what was not checked, and what is not used.
 func (s *source) notes() (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	c := s.counts
@@ -45,8 +45,8 @@ func (s *source) notes() (notes []string) {
 	return append(notes, s.said...)
 }
 
-// names checks the catalogue: of this ledger all columns, of others what their
-// number says of their origin.
+// names checks the catalogue: all columns of this ledger, and of others that the number
+// follows from the origin.
 func (s *source) names(ctx context.Context) error {
 	own := 0
 	names, ids := make(map[string]bool), make(map[int64]bool)
@@ -129,8 +129,8 @@ func (s *source) namedRows(ctx context.Context) error {
 		s.rows.EachNamed(ctx, store.TermsRows, s.id, terms))
 }
 
-// odd names the rows that nothing has a use for. Those that are above the first
-// head may be of batches that came since: a second head, read after them, tells.
+// odd names the rows that belong to nothing. Rows above the head may be of batches that came
+// since: a head that is read after them decides.
 func (s *source) odd(ctx context.Context) error {
 	rows := make(map[*store.Relation][]store.Raw)
 	tables := []*store.Relation{store.HeadRows, store.EntryRows, store.TileRows, store.CheckpointRows,
@@ -163,7 +163,7 @@ func (s *source) judgeOdd(r store.Raw, size uint64) {
 	}
 	key := r.Relation.Columns[1 : 1+r.Relation.Keys]
 	if r.Relation == store.SlotRows {
-		key = key[:1] // the rest is no number
+		key = key[:1] // the other part of the key is a hash
 	}
 	for _, c := range key {
 		if _, ok := r.Int(c); !ok {
@@ -215,8 +215,8 @@ func (s *source) signatureLines(sum inspect.Summary) {
 	}
 }
 
-// lines returns how many keys sign the checkpoint of a size: of each algorithm the one in
-// force, and where the last entry changes it the one before, too.
+// lines returns how many keys sign the checkpoint of a size: the key in force of each
+// algorithm, and if the last entry brings a key, the one before it, too.
 func lines(keys []audit.KeyRecord, size uint64) (n int) {
 	has := make(map[byte]bool) // by type
 	for _, k := range keys {
@@ -228,9 +228,9 @@ func lines(keys []audit.KeyRecord, size uint64) (n int) {
 	return n
 }
 
-// cosignatures sees that every line of a cosigned or late checkpoint but the ledger's own
-// is a valid cosignature of a witness that a policy of the ledger names: others are not kept.
-// A late checkpoint is a cosigned one, with more lines.
+// cosignatures checks that every line of a cosigned or late checkpoint is the ledger's own or a
+// valid cosignature of a witness that a policy of the ledger names: the daemon keeps no other.
+// A late checkpoint is a cosigned one with other lines.
 func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 	policies := policiesOf(sum)
 	late := make(map[string]store.Raw) // by text
@@ -259,7 +259,8 @@ func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 	return nil
 }
 
-// cosigned counts the lines of a checkpoint, and those of the ledger and of witnesses.
+// cosigned checks that the lines of a checkpoint are as many as those of the ledger and of
+// witnesses.
 func (s *source) cosigned(r store.Raw, signed []byte, policies []*audit.Policy) {
 	known := 0
 	for _, k := range s.keys {
@@ -282,9 +283,10 @@ func (s *source) cosigned(r store.Raw, signed []byte, policies []*audit.Policy) 
 	}
 }
 
-// textOf is what a signed checkpoint signs.
+// textOf returns the text that the lines of a checkpoint sign.
 func textOf(signed []byte) string { return string(signed[:len(signed)-len(linesOf(signed))]) }
 
+// policiesOf returns the policies that entries brought.
 func policiesOf(sum inspect.Summary) (all []*audit.Policy) {
 	for _, k := range sum.Keys {
 		if p, err := audit.ParsePolicy(k.Policy); err == nil && len(k.Policy) > 0 {

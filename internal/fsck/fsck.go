@@ -20,30 +20,30 @@ type Options struct {
 	Keys   *seal.Keyring // opens sealed tapes; nil: none
 	Mark   string        // high-water mark file; "": none
 
-	// Witness reaches a witness of the ledger's policies, or returns nil for one
-	// that cannot be reached; nil: they are not asked.
+	// Witness returns a client of a witness of the ledger's policies, or nil if the
+	// witness cannot be reached. nil: witnesses are not asked.
 	Witness func(audit.Witness) Witness
 }
 
-// Witness tells the newest checkpoint that it cosigned for an origin, or
+// Witness returns the newest checkpoint that it cosigned for an origin, or
 // gateway.ErrNone.
 type Witness interface {
 	Latest(ctx context.Context, origin string) ([]byte, error)
 }
 
-// seen is a checkpoint of the ledger that was kept elsewhere.
+// seen is a checkpoint of the ledger that is kept elsewhere.
 type seen struct {
-	by string // who kept it
+	by string // who keeps it
 	audit.Checkpoint
 }
 
-// Report is that of inspect, with what was found in the store.
+// Report is the report of inspect, with figures about the store.
 type Report struct {
 	*inspect.Report
 	Store Counts `json:"store"`
 }
 
-// Counts are of rows and what was done with them.
+// Counts are numbers of rows, up to the head.
 type Counts struct {
 	Entries     uint64 `json:"entries"`
 	Tiles       uint64 `json:"tiles"`
@@ -59,7 +59,7 @@ type Counts struct {
 	Later       uint64 `json:"entries_later"` // appended while the check ran
 }
 
-// Run checks a ledger. It returns an error, and no report, when it cannot run.
+// Run checks a ledger. It returns an error and no report if it cannot run.
 func Run(ctx context.Context, e *store.Evidence, o Options) (*Report, error) {
 	s := &source{rows: e, opts: o, asked: make(map[[32]byte]bool), once: make(map[string]bool),
 		lines: make(map[uint64]int), accessHeads: make(map[uint64]ledger.AccessHead)}
@@ -67,7 +67,7 @@ func Run(ctx context.Context, e *store.Evidence, o Options) (*Report, error) {
 	if !errors.Is(err, store.ErrSchema) {
 		return report, err
 	}
-	// No more of it can be read, but which tables are at fault.
+	// No more can be found out than which tables are at fault.
 	var faults []inspect.Fault
 	for _, t := range append(store.Relations(), store.AccessRows) {
 		if err := e.Probe(ctx, t); errors.Is(err, store.ErrSchema) {
@@ -89,7 +89,7 @@ func (s *source) run(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.finished { // there is nothing to begin with
+	if !s.finished { // inspect had no checkpoint to begin with
 		faults, notes, err := s.Finish(ctx, inspect.Summary{})
 		if err != nil {
 			return nil, err
@@ -100,8 +100,8 @@ func (s *source) run(ctx context.Context) (*Report, error) {
 	return &Report{r, s.counts}, s.locate(ctx, r)
 }
 
-// locate says of faults that inspect found in which row that is, and of a root
-// which entries it is about: those between the last checkpoint below and this one.
+// locate sets the row of the faults that inspect found. For a root that differs it adds a
+// fault for the entries between the last checkpoint below and this one.
 func (s *source) locate(ctx context.Context, r *inspect.Report) error {
 	var between []inspect.Fault
 	for i := range r.Faults {
@@ -129,8 +129,8 @@ func (s *source) locate(ctx context.Context, r *inspect.Report) error {
 	return nil
 }
 
-// between returns the key of the entries that a checkpoint covers and the one below
-// it does not.
+// between returns the key of the entries that the checkpoint of a size covers, and that the
+// checkpoint below it does not.
 func (s *source) between(ctx context.Context, size uint64) (key string, err error) {
 	below, err := s.rows.Newest(ctx, store.CheckpointRows, s.id, size, 1)
 	first := uint64(0)

@@ -20,8 +20,8 @@ type candidate struct {
 	known bool // signed with a key of the ledger, unless none of them could be learned
 }
 
-// less reports whether d is the newest rather than c: what is signed goes before
-// what inspect will name as not signed.
+// less reports whether d rather than c is the newest. A checkpoint that is signed goes before
+// one that is not, which inspect names as a fault.
 func (c candidate) less(d candidate) bool {
 	return !c.known && d.known || c.known == d.known && c.size < d.size
 }
@@ -30,8 +30,8 @@ func (s *source) candidate(signed []byte, head audit.Checkpoint, where string) c
 	return candidate{inspect.Checkpoint{Signed: signed, Where: where}, head.Size, len(s.keys) == 0 || s.signed(signed)}
 }
 
-// readHead decides which checkpoint is the newest, and so up to where the ledger
-// is judged: the head's, unless that is damaged or older than a checkpoint.
+// readHead decides which checkpoint is the newest. The ledger is judged up to it. It is that
+// of the head, unless that is damaged or older than a stored checkpoint.
 func (s *source) readHead(ctx context.Context) error {
 	below, err := s.newestRow(ctx)
 	if err != nil {
@@ -74,8 +74,8 @@ func (s *source) readHead(ctx context.Context) error {
 	return nil
 }
 
-// newestRow looks from the end for a signed checkpoint that stands under its own
-// size. If none is signed it returns the largest.
+// newestRow searches from the end for a signed checkpoint whose row has its size. If none
+// is signed it returns the largest.
 func (s *source) newestRow(ctx context.Context) (newest candidate, err error) {
 	for below := uint64(allSizes); ; {
 		rows, err := s.rows.Newest(ctx, store.CheckpointRows, s.id, below, 64)
@@ -103,8 +103,8 @@ func (s *source) newestRow(ctx context.Context) (newest candidate, err error) {
 	}
 }
 
-// compareSeen compares the ledger with checkpoints that were kept elsewhere. Every
-// head that left the house is a checkpoint here.
+// compareSeen compares the ledger with checkpoints that are kept elsewhere. Every head that
+// was published is a stored checkpoint.
 func (s *source) compareSeen(ctx context.Context) error {
 	for _, c := range s.seen {
 		if c.Size > s.size {
@@ -129,7 +129,7 @@ func (s *source) compareSeen(ctx context.Context) error {
 	return nil
 }
 
-// compareHead compares the head with the checkpoint of its size, which are one.
+// compareHead compares the head with the checkpoint of its size: they are the same bytes.
 func (s *source) compareHead(ctx context.Context) error {
 	rows, err := s.rows.Range(ctx, store.CheckpointRows, s.id, s.size, s.size+1)
 	if err != nil {

@@ -14,19 +14,19 @@ import (
 	"shuffled/internal/store"
 )
 
-// source is the stored rows of one ledger, as an inspect.Source. begin fills the
-// first part, before inspect starts its goroutines; it does not change after.
+// source is the stored rows of one ledger, as an inspect.Source. begin fills the fields
+// above mu, before inspect starts its workers. They do not change while these run.
 type source struct {
 	rows      *store.Evidence
 	opts      Options
 	id        ledger.ID
 	origin    string
 	catalogue []store.Raw
-	keys      []note.Verifier   // that may have signed
-	signing   []audit.KeyRecord // that rows of entries name
-	witnesses []audit.Witness   // that its policies name
-	seen      []seen            // what others have of it
-	said      []string          // notes, on what there was not to compare it with
+	keys      []note.Verifier   // those that may have signed a checkpoint
+	signing   []audit.KeyRecord // signing keys that entries bring
+	witnesses []audit.Witness   // those that its policies name
+	seen      []seen            // checkpoints that are kept elsewhere
+	said      []string          // notes on what it could not be compared with
 	newest    inspect.Checkpoint
 	size      uint64 // that newest has
 	finished  bool   // Finish was called
@@ -35,10 +35,10 @@ type source struct {
 	counts Counts
 	faults []inspect.Fault
 	once   map[string]bool   // faults by code and place
-	asked  map[[32]byte]bool // decks that commits name
-	lines  map[uint64]int    // signature lines of checkpoints, by size, where signing has fewer; nil: not looked at
+	asked  map[[32]byte]bool // decks and documents of terms that commits name
+	lines  map[uint64]int    // by size: lines of checkpoints with more than signing explains; nil: not counted
 
-	accessHeads map[uint64]ledger.AccessHead // that entries tell, by their index
+	accessHeads map[uint64]ledger.AccessHead // by index of the entry that has it
 }
 
 // add keeps a fault until Finish.
@@ -108,7 +108,7 @@ func (s *source) Terms(ctx context.Context, hash [32]byte) ([]byte, string, erro
 	return named(ctx, s, store.TermsRows, "bytes", hash, documentOf)
 }
 
-// named reads what a commit names by its hash.
+// named reads the row of a deck or a document of terms that a commit names.
 func named[T any](ctx context.Context, s *source, t *store.Relation, column string, hash [32]byte,
 	read func(store.Raw) (T, error)) (v T, where string, err error) {
 	key := "hash=" + show(hash[:])
@@ -125,8 +125,8 @@ func named[T any](ctx context.Context, s *source, t *store.Relation, column stri
 	return v, place(t, column, key), err
 }
 
-// cardsOf reads the row of a deck, and holds it against its own hash. Its error is an
-// inspect.Damage.
+// cardsOf reads the row of a deck, and compares it with its hash. Its error is an
+// *inspect.Damage.
 func cardsOf(r store.Raw) ([]string, error) {
 	b, ok := r.Bytes("cards")
 	if !ok {
@@ -165,7 +165,7 @@ func documentOf(r store.Raw) ([]byte, error) {
 	return b, nil
 }
 
-// one returns an error if there is no row, and names a place where there are more.
+// one returns an error if there is no row, and names a fault if there are several.
 func (s *source) one(rows []store.Raw, where, what, none string) error {
 	if len(rows) == 0 {
 		return damage(CodeRowMissing, where, "%s", none)
@@ -176,7 +176,8 @@ func (s *source) one(rows []store.Raw, where, what, none string) error {
 	return nil
 }
 
-// integer names a key that is no integer but compares as one, as SQLite has it.
+// integer reads a column that is part of a key. It names a value that is no integer: in
+// SQLite it may compare as one.
 func (s *source) integer(r store.Raw, column string) (n int64, ok bool) {
 	if n, ok = r.Int(column); !ok {
 		s.add(CodeColumn, placeOf(r, column), "it is %s, not an integer", kind(r.Value(column)))

@@ -18,8 +18,9 @@ type stated struct {
 	by      map[audit.Signer]bool
 }
 
-// statements holds the auditors' statements against the entries that they are about. Whether
-// a signature is an auditor's is not checked: the house takes any (docs/SPEC.md section 8.1).
+// statements compares the auditors' statements with the entries that they are about. It does
+// not check whether a signature is an auditor's: the house accepts any (docs/SPEC.md section
+// 8.1).
 func (s *source) statements(ctx context.Context) error {
 	now := stated{shuffle: 1}
 	for {
@@ -53,7 +54,8 @@ func (s *source) statements(ctx context.Context) error {
 // statementPage is how many rows are read at once.
 const statementPage = 256
 
-// row holds a statement against those about its shuffle in front of it. One of a number that none has is named by odd.
+// row compares a statement with those about its shuffle before it. If its number is out of
+// range, odd names it.
 func (s *source) row(ctx context.Context, r store.Raw, now *stated) error {
 	shuffle, _ := r.Int("shuffle")
 	n, ok := r.Int("n")
@@ -75,7 +77,7 @@ func (s *source) row(ctx context.Context, r store.Raw, now *stated) error {
 	return s.statement(ctx, r, now)
 }
 
-// statement holds one against the commit of its shuffle and the entry that discloses the tape.
+// statement compares one with the commit of its shuffle and the entry that discloses the tape.
 func (s *source) statement(ctx context.Context, r store.Raw, now *stated) error {
 	b, ok := r.Bytes("note")
 	if !ok {

@@ -88,7 +88,8 @@ func (c *PairCounts) notDealt() map[string]*uint64 {
 		kindUnread: &c.Unread, kindWithheld: &c.Withheld, kindTapeLost: &c.TapeLost}
 }
 
-// NotDealt returns how many deals of the co-dealer the house closed the shuffle without dealing on, if that is no fault.
+// NotDealt returns how many deals of the co-dealer the house did not deal on before it closed
+// the shuffle, without a fault.
 func (c PairCounts) NotDealt() uint64 {
 	return c.Unplayed + c.Unanswered + c.Silent + c.Unread + c.Withheld + c.TapeLost
 }

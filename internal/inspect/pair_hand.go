@@ -16,7 +16,7 @@ type hand struct {
 	further   uint64                 // later commits that name the order
 	values    []uint32               // nil: the order's tape was not recomputed
 	seen      [2]map[uint64]int64    // by index of an entry
-	later     map[[32]byte]bool      // entries of the house behind which the legal deals judged so far were asked for
+	later     map[[32]byte]bool      // entries of the house behind which legal deals judged so far were asked for
 	counts    []*PairCounts          // to which it is added
 	table     *PairTable             // nil: it is outside the period, or of no shuffle
 	there     map[audit.Foreign]bool // the deals of the co-dealer
@@ -39,7 +39,7 @@ const mostPlayed = 4
 type played struct {
 	commit, mix, closed *noted
 	deals               []*noted
-	naming              map[audit.Foreign]int // by deal of the co-dealer: the number of the first of deals that names it
+	naming              map[audit.Foreign]int // by deal of the co-dealer: number of the first of deals that names it
 	leaves              map[[32]byte]*noted   // deals, by their hash
 }
 
