@@ -14,7 +14,7 @@ const (
 	CodeCheckpoint  = "checkpoint"       // a signed checkpoint is malformed or of another ledger
 	CodeSignature   = "signature"        // a checkpoint is not signed by the key in force
 	CodeRoot        = "root"             // the root of a checkpoint is not that of the entries
-	CodeSize        = "checkpoint_size"  // a checkpoint covers more than the newest, and the key in force did not sign it
+	CodeSize        = "checkpoint_size"  // a checkpoint is larger than the newest, and the key in force did not sign it
 	CodeRotation    = "rotation"         // no checkpoint carries the signatures of old and new key
 	CodePinned      = "key_not_in_force" // no trusted key of an algorithm signed while it was in force
 	CodeQuorum      = "quorum"           // a checkpoint was cosigned by too few
