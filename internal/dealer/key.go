@@ -123,8 +123,6 @@ type singleflight struct {
 // begin waits for its turn under the tag, until the queue deadline of ctx. The caller
 // must call end.
 func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err error) {
-	turn, cancel := ctx, func() {} // most find nobody ahead, and need no deadline
-	defer func() { cancel() }()
 	for {
 		f.mu.Lock()
 		ahead := f.all[tag]
@@ -143,16 +141,8 @@ func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err
 			}, nil
 		}
 		f.mu.Unlock()
-		if turn == ctx {
-			turn, cancel = ledger.Patience(ctx)
-		}
-		select {
-		case <-ahead:
-		case <-turn.Done():
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			return nil, fmt.Errorf("%w: the same request is under way", ledger.ErrOverloaded)
+		if _, err := ledger.Await(ctx, ahead, "the same request is under way"); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -86,19 +86,10 @@ func (l *loader[K, V]) find(ctx context.Context, key K) (v V, err error) {
 	if err != nil {
 		return v, err
 	}
-	impatience, stop := ledger.Impatience(ctx)
-	defer stop()
-	select {
-	case <-q.done:
-		ledger.Began(ctx)
-	case <-impatience:
-		if ctx.Err() == nil {
-			return v, fmt.Errorf("%w: the store does not answer", ledger.ErrOverloaded)
-		}
-		return v, ctx.Err()
-	case <-ctx.Done():
-		return v, ctx.Err()
+	if _, err := ledger.Await(ctx, q.done, "the store does not answer"); err != nil {
+		return v, err
 	}
+	ledger.Began(ctx)
 	v, ok := q.found[key]
 	if q.err == nil && !ok {
 		return v, ledger.ErrNotFound

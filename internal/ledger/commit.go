@@ -10,8 +10,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// How long one step at the store may take: while an outcome is resolved or
-// entries are folded, and in a probe.
+// How long one step at the store may take: while an outcome is resolved or entries are
+// folded, and in a probe.
 const (
 	storeTimeout = 10 * time.Second
 	probeTimeout = 3 * time.Second
@@ -26,11 +26,11 @@ type Appender interface {
 	Append(ctx context.Context, id ID, old Head, b Batch) error
 }
 
-// write commits the draft and answers its requests. It returns those that must
-// be prepared again, because another daemon moved the head first or some of
-// their neighbours repeated a key. An unknown outcome is resolved before write
-// returns: nothing else is written, and so nothing can be disclosed twice or
-// answered wrongly, until the store says what happened.
+// write commits the draft and answers its requests. It returns those that must be prepared
+// again, because another daemon moved the head first or another request of the draft
+// repeated a key. If the outcome of the commit is unknown, write finds it out before it
+// returns. Until then nothing else is written, so that nothing is disclosed twice or answered
+// wrongly.
 func (l *Ledger) write(d *draft) (again []*request) {
 	var duplicate *DuplicateError
 	for unknown := false; ; {
@@ -77,7 +77,7 @@ func (l *Ledger) write(d *draft) (again []*request) {
 	}
 }
 
-// giveUp answers a draft whose outcome the daemon will not learn: it is closing.
+// giveUp answers a draft whose outcome this daemon will not learn, because it is closing.
 func (l *Ledger) giveUp(d *draft) {
 	l.state.Rollback(d.mark)
 	answerAll(d.requests, ErrUnknownOutcome)
@@ -86,7 +86,7 @@ func (l *Ledger) giveUp(d *draft) {
 	}
 }
 
-// stopping waits for d and reports whether the ledger is being closed.
+// stopping waits for d, or until the ledger is being closed, which it reports.
 func (l *Ledger) stopping(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -98,7 +98,7 @@ func (l *Ledger) stopping(d time.Duration) bool {
 	}
 }
 
-// landed makes a durable draft what memory knows, writes the mark, and answers.
+// landed takes a durable draft into memory, writes the mark, and answers the requests.
 func (l *Ledger) landed(d *draft) {
 	l.state.Commit()
 	l.showKeys()
@@ -136,8 +136,8 @@ func (l *Ledger) landed(d *draft) {
 	}
 }
 
-// keepMark raises the high-water mark to the head. Without the guard no more is
-// signed; what is durable is still answered.
+// keepMark raises the high-water mark to the head. If it cannot, nothing more is signed; what
+// is durable is still answered.
 func (l *Ledger) keepMark() (kept bool) {
 	if err := l.mark.write(l.head.Checkpoint); err != nil {
 		l.freeze(fmt.Errorf("%w: %w", ErrFrozen, err))
@@ -146,10 +146,9 @@ func (l *Ledger) keepMark() (kept bool) {
 	return true
 }
 
-// overtaken handles a head that is not the one this daemon knows: either the
-// draft itself was written by an attempt whose reply was lost, or another daemon
-// was first, or the store has keys or slots of it. It returns the requests to
-// prepare again.
+// overtaken handles a draft that the store refused after an attempt whose outcome is unknown.
+// Either that attempt wrote the draft, or another daemon was first, or the store has keys or
+// slots of the draft. It returns the requests to prepare again.
 func (l *Ledger) overtaken(d *draft, duplicate *DuplicateError) (again []*request) {
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
@@ -170,12 +169,13 @@ func (l *Ledger) overtaken(d *draft, duplicate *DuplicateError) (again []*reques
 	}
 }
 
-// behind gives the draft up for what other daemons wrote, and returns its
-// requests. A store that refuses our head's next index although our head is the
-// newest holds rows that no head covers: nothing can be written there. It must do so
-// twice in a row, for a server that is killed may have refused and the one promoted
-// in its place lack what was in the way, which nobody was told of. Where keys or
-// slots were in the way, it is they, and memory is right.
+// behind gives the draft up, reads what other daemons wrote, and returns the requests to
+// prepare again.
+//
+// If the head is the one that this daemon knows, keys or slots were in the way, or else the
+// store holds rows that no head covers, and nothing can be written there. The store must have
+// refused twice in a row before that is believed: a server that was killed after it refused
+// may have had a row in the way that the server promoted in its place does not have.
 func (l *Ledger) behind(d *draft, duplicate *DuplicateError) (again []*request) {
 	l.state.Rollback(d.mark)
 	if duplicate == nil {
@@ -202,9 +202,9 @@ func (l *Ledger) behind(d *draft, duplicate *DuplicateError) (again []*request) 
 	return l.overtook(d.all)
 }
 
-// isStored reports whether the draft's batch stands in the store, behind the
-// barrier: the first checkpoint above its first entry is the draft's own. Rows
-// would not tell: another daemon's batch can begin with the same bytes.
+// isStored reports whether the draft's batch stands in the store, behind the barrier of Head:
+// whether the first checkpoint above its first entry is the draft's own. Rows would not tell:
+// another daemon's batch can begin with the same bytes.
 func (l *Ledger) isStored(ctx context.Context, d *draft) (bool, error) {
 	head, err := l.cfg.Store.Head(ctx, l.id)
 	if err != nil {
@@ -221,8 +221,8 @@ func (l *Ledger) isStored(ctx context.Context, d *draft) (bool, error) {
 	return stored.Size == d.batch.Head.Size && stored.Root == d.batch.Head.Root, nil
 }
 
-// catchUp folds what other daemons wrote, in steps from one of their checkpoints
-// to a later one, each checked before it counts.
+// catchUp folds what other daemons wrote, in steps from one of their checkpoints to a later
+// one. Each is checked before it counts.
 func (l *Ledger) catchUp(ctx context.Context) error {
 	newest, err := l.cfg.Store.Head(ctx, l.id)
 	if err != nil {
@@ -230,12 +230,15 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 	}
 	if newest.Size == l.head.Size && newest.Root == l.head.Root && bytes.Equal(newest.Checkpoint, l.head.Checkpoint) {
 		l.isNewest()
-		return nil // the head we know, most often
+		return nil // most often the head is the known one
 	}
 	known := l.head.Size
-	for l.head.Size+loadChunk < newest.Size {
+	for last := false; !last; {
 		step, cancel := context.WithTimeout(context.Background(), storeTimeout)
-		next, err := l.cfg.Store.CheckpointAfter(step, l.id, l.head.Size+loadChunk-1)
+		next := newest
+		if last = l.head.Size+loadChunk >= newest.Size; !last {
+			next, err = l.cfg.Store.CheckpointAfter(step, l.id, l.head.Size+loadChunk-1)
+		}
 		if err == nil {
 			err = l.advance(step, next)
 		}
@@ -244,17 +247,11 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 			return err
 		}
 	}
-	step, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	moved := newest.Size != known
-	if err := l.advance(step, newest); err != nil {
-		return err
-	}
 	l.isNewest()
-	if !moved {
+	if newest.Size == known {
 		return nil
 	}
-	kept := l.vouched == voucherNone || l.keepMark() // else the mark may be above this head
+	kept := l.vouched == voucherNone || l.keepMark() // with voucherNone the mark may be above this head
 	l.publish()
 	if !kept {
 		return l.Ready()
@@ -262,10 +259,10 @@ func (l *Ledger) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// unreadable notes why the ledger cannot be written after a failed catch-up.
+// unreadable notes why the ledger cannot be written after catchUp failed.
 func (l *Ledger) unreadable(err error) {
 	if l.phase == phaseFrozen {
-		return // for lack of a mark, and catchUp said so
+		return // catchUp could not write the mark, and has said so
 	}
 	if errors.Is(err, ErrFrozen) || errors.Is(err, ErrNotFound) {
 		l.freeze(err)
@@ -274,8 +271,8 @@ func (l *Ledger) unreadable(err error) {
 	l.wait(Unavailable(err))
 }
 
-// recheck looks, every probe, at clock and store, so that readiness is true also
-// while no request comes; and folds what other daemons wrote in that time.
+// recheck runs at every probe. It looks at clock and store, so that readiness is true while no
+// request comes, and folds what other daemons wrote.
 func (l *Ledger) recheck() {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()

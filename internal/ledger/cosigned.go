@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"shuffled/internal/audit"
 )
@@ -30,8 +29,7 @@ func (w *witnesses) keepCosigned(h Head, from uint64) bool {
 		l.cfg.Log.Error("storing a cosigned checkpoint", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
 		return false
 	}
-	w.cosigned.show(h)
-	l.moved.tell()
+	w.show(h)
 	return true
 }
 
@@ -52,8 +50,7 @@ func (w *witnesses) followCosigned() bool {
 			h.Size, "error", err)
 		return false
 	}
-	w.cosigned.show(h)
-	l.moved.tell()
+	w.show(h)
 	return true
 }
 
@@ -126,35 +123,20 @@ func (l *Ledger) isCosigned(h Head, policies intervals) bool {
 	return err == nil
 }
 
-// cosignedHead is the newest cosigned head that this daemon holds.
-type cosignedHead struct {
-	mu   sync.Mutex
-	head *Head         // nil: none
-	more chan struct{} // closed when there is a newer one
-}
-
-// show makes h the newest cosigned head, if it is, and wakes who waits for one.
-func (c *cosignedHead) show(h Head) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.head == nil || h.Size > c.head.Size {
-		c.head = &h
-		close(c.more)
-		c.more = make(chan struct{})
+// show makes h the newest cosigned head, if it is, and wakes those who wait for one. It runs
+// on the goroutine of run.
+func (w *witnesses) show(h Head) {
+	if h.Size > w.l.cosignedSize() {
+		w.cosigned.Store(&h)
+		w.newer.tell()
 	}
-}
-
-// newest returns the head, nil for none, and what is closed when there is a newer one.
-func (c *cosignedHead) newest() (*Head, <-chan struct{}) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.head, c.more
+	w.l.moved.tell()
 }
 
 // Cosigned returns the newest cosigned head that this daemon holds; ok is false
-// when there is none.
+// if there is none.
 func (l *Ledger) Cosigned() (h Head, ok bool) {
-	if newest, _ := l.witnesses.cosigned.newest(); newest != nil {
+	if newest := l.witnesses.cosigned.Load(); newest != nil {
 		return *newest, true
 	}
 	return Head{}, false
@@ -166,17 +148,18 @@ func (l *Ledger) cosignedSize() uint64 {
 }
 
 // AwaitCosigned waits until a cosigned checkpoint covers the entry at index. It
-// returns ErrNotWitnessed when ctx ends first.
+// returns ErrNotWitnessed if ctx ends first.
 func (l *Ledger) AwaitCosigned(ctx context.Context, index uint64) error {
 	for {
-		h, more := l.witnesses.cosigned.newest()
-		if h != nil && h.Size > index {
+		newer := l.witnesses.newer.next()
+		size := l.cosignedSize()
+		if size > index {
 			return nil
 		}
 		select {
-		case <-more:
+		case <-newer:
 		case <-ctx.Done():
-			return fmt.Errorf("%w: entry %d, and %d entries are cosigned", ErrNotWitnessed, index, l.cosignedSize())
+			return fmt.Errorf("%w: entry %d, and %d entries are cosigned", ErrNotWitnessed, index, size)
 		case <-l.done:
 			return ErrClosed
 		}

@@ -7,9 +7,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// DuplicateError lists what of a batch stands in the ledger already: key tags and
-// slots, each in the batch's order. At least one of the lists has a member. A
-// commit that is sent a second time is in both.
+// DuplicateError lists the key tags and slots of a batch that stand in the ledger, in the
+// batch's order. At least one of the lists has a member. A commit with slots that is sent a
+// second time is in both.
 type DuplicateError struct {
 	Tags  [][32]byte
 	Slots [][32]byte
@@ -19,9 +19,8 @@ func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("%d idempotency keys and %d slots of the batch are in the ledger", len(e.Tags), len(e.Slots))
 }
 
-// repeats reports whether a key tag or slot hash of r was noted for a request
-// before it, and notes them otherwise. A tag and a slot are both hashes, and cannot
-// meet.
+// repeats reports whether a key tag or slot hash of r was noted for a request before it. If
+// not, it notes them. Tags and slots are hashes, so that no tag is equal to a slot.
 func repeats(noted map[[32]byte]bool, r *request) bool {
 	var hashes [][32]byte
 	for _, b := range r.Bodies {
@@ -38,15 +37,13 @@ func repeats(noted map[[32]byte]bool, r *request) bool {
 	return false
 }
 
-// duplicated answers those requests of a refused draft whose key or slot is in the
-// ledger, and returns the others.
+// duplicated answers those requests of a refused draft whose key or slot is in the ledger,
+// and returns the others.
 func (l *Ledger) duplicated(d *draft, duplicate *DuplicateError) (again []*request) {
 	l.appends.duplicate.Add(1)
 	return answerDuplicates(d.all, duplicate)
 }
 
-// answerDuplicates answers the requests whose key or slot is in the ledger already
-// and returns the others.
 func answerDuplicates(requests []*request, duplicate *DuplicateError) (again []*request) {
 	for _, r := range requests {
 		var tags [][32]byte

@@ -8,13 +8,13 @@ import (
 	"shuffled/internal/audit"
 )
 
-// moved is closed when what readers see of a ledger has changed.
+// moved tells those who wait that what they look at has changed.
 type moved struct {
 	mu sync.Mutex
 	on chan struct{} // nil while nobody waits
 }
 
-// tell wakes those who wait. It costs next to nothing if nobody does.
+// tell wakes all who wait.
 func (m *moved) tell() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -24,7 +24,7 @@ func (m *moved) tell() {
 	}
 }
 
-// next returns what tell closes.
+// next returns a channel that the next tell closes.
 func (m *moved) next() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 )
@@ -9,62 +10,59 @@ import (
 // patienceKey finds a patience in a context.
 type patienceKey struct{}
 
-// deadline is until when work waits for its turn.
-type deadline struct {
+// patience is the queue deadline of work: until when it waits for its turn.
+type patience struct {
 	until time.Time
 	first bool        // only the first wait has an end
 	began atomic.Bool // the first wait is over
 }
 
-// WithPatience returns a context for work that is refused with ErrOverloaded if
-// it still waits for its turn at until: for a connection of the store, or for the
-// sequencer. What was begun by then goes on for as long as ctx does. Without it
-// only ctx bounds the wait, as is right for the daemon's own entries.
+// WithPatience returns a context whose work waits for its turn until a time at most: for a
+// connection of the store, or for the sequencer. Work that still waits then is refused with
+// ErrOverloaded; work that has begun goes on for as long as ctx does. Without a patience only
+// ctx bounds the wait, as is right for the daemon's own entries.
 func WithPatience(ctx context.Context, until time.Time) context.Context {
-	return context.WithValue(ctx, patienceKey{}, &deadline{until: until})
+	return context.WithValue(ctx, patienceKey{}, &patience{until: until})
 }
 
-// WithFirstPatience is WithPatience for work that needs many turns, one after
-// another, and writes nothing: only the wait for the first one is refused. A reader
-// that has begun is not told to come back, for it would begin anew.
+// WithFirstPatience is WithPatience for work that takes many turns, one after another, and
+// writes nothing: it is refused only while it waits for the first turn. A reader that has
+// begun is not told to come back, for it would begin anew.
 func WithFirstPatience(ctx context.Context, until time.Time) context.Context {
-	return context.WithValue(ctx, patienceKey{}, &deadline{until: until, first: true})
+	return context.WithValue(ctx, patienceKey{}, &patience{until: until, first: true})
 }
 
 // Began says that the work of ctx has had its first turn.
 func Began(ctx context.Context) {
-	if p, ok := ctx.Value(patienceKey{}).(*deadline); ok {
+	if p, ok := ctx.Value(patienceKey{}).(*patience); ok {
 		p.began.Store(true)
 	}
 }
 
-// patienceOf returns when the wait that begins now is over, if it has an end.
-func patienceOf(ctx context.Context) (until time.Time, ok bool) {
-	p, ok := ctx.Value(patienceKey{}).(*deadline)
-	if !ok || p.first && p.began.Load() {
-		return time.Time{}, false
-	}
-	return p.until, true
-}
-
-// Patience returns ctx, ended when its patience does, for anyone who waits for a
-// turn. The caller calls cancel when it has its turn, or waits no longer.
+// Patience returns a context for one wait for a turn: ctx, ended when its patience does. The
+// caller calls cancel when it has its turn, or waits no longer.
 func Patience(ctx context.Context) (waiting context.Context, cancel context.CancelFunc) {
-	if until, ok := patienceOf(ctx); ok {
-		return context.WithDeadline(ctx, until)
+	p, ok := ctx.Value(patienceKey{}).(*patience)
+	if !ok || p.first && p.began.Load() {
+		return ctx, func() {}
 	}
-	return ctx, func() {}
+	return context.WithDeadline(ctx, p.until)
 }
 
-// Impatience returns what is received from, once, when the patience of ctx ends;
-// nil for one without. The caller calls stop when it waits no longer.
-func Impatience(ctx context.Context) (end <-chan time.Time, stop func() bool) {
-	until, ok := patienceOf(ctx)
-	if !ok {
-		return nil, func() bool { return true }
+// Await receives from a channel, as long as ctx has patience. It returns the error of ctx, or
+// an ErrOverloaded that says what was waited for.
+func Await[T any](ctx context.Context, from <-chan T, what string) (v T, err error) {
+	waiting, cancel := Patience(ctx)
+	defer cancel()
+	select {
+	case v = <-from:
+		return v, nil
+	case <-waiting.Done():
 	}
-	t := time.NewTimer(time.Until(until))
-	return t.C, t.Stop
+	if err = ctx.Err(); err == nil {
+		err = fmt.Errorf("%w: %s", ErrOverloaded, what)
+	}
+	return v, err
 }
 
 // readerKey marks the context of a reader.

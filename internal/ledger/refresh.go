@@ -79,16 +79,11 @@ func (l *Ledger) reachTile(ctx context.Context, t tlog.Tile) error {
 // refreshTogether waits for the refresh that is under way, or starts one. A caller that
 // leaves does not end it. It is refused with ErrOverloaded when the patience of ctx ends.
 func (l *Ledger) refreshTogether(ctx context.Context) error {
-	impatience, stop := Impatience(ctx)
-	defer stop()
-	select {
-	case r := <-l.startRefresh():
-		return r.Err
-	case <-impatience:
-		return fmt.Errorf("%w: the sequencer does not come to it", ErrOverloaded)
-	case <-ctx.Done():
-		return ctx.Err()
+	r, err := Await(ctx, l.startRefresh(), "the sequencer does not come to it")
+	if err != nil {
+		return err
 	}
+	return r.Err
 }
 
 // startRefresh refreshes for all who wait. It ends with the ledger, or when the sequencer

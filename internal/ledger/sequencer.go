@@ -3,9 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -13,144 +11,14 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Limits of one batch. A batch is what arrived while the last one was
-// committing; these bound its memory.
+// Limits of one batch, which bound the memory that it takes. A batch is what arrived while
+// the batch before it was being written.
 const (
 	maxBatchEntries = 1024
 	maxBatchBytes   = 8 << 20
 )
 
-// Proposal asks for entries that stand together in one batch, all or none. The
-// sequencer fills what depends on their place: time; a commit's serial, previous
-// index, instance and (where it is 0) close-by; a deal's and mix's checkpoint.
-type Proposal struct {
-	Actor  audit.Actor
-	Bodies []audit.Body // not changed
-	Kept   [][]byte     // for each body what its Row keeps alongside it, or nil; may be shorter
-	Decks  []Deck       // that its commits name, where the store may not hold them
-	Rests  []Rest       // what it rests on alongside the rules
-
-	starts bool // the first body is our instance_start
-}
-
-// Rest is what a proposal read of a shuffle before it was made: that the next
-// place to deal is Next, and so many of the dealt places are public. If it is not so
-// by then, nothing is written, and the error is Moved.
-type Rest struct {
-	Shuffle uint64
-	Next    int
-	Public  int
-	Body    int // index of the body in front of which it holds
-	Moved   error
-}
-
-func (r Rest) holds(o audit.Opened) bool { return o.Next == r.Next && o.Public() == r.Public }
-
-// Appended is one entry that is durable.
-type Appended struct {
-	Index   uint64
-	Entry   audit.Entry
-	Receipt audit.Receipt
-}
-
-// request is a proposal on its way through the sequencer.
-type request struct {
-	Proposal
-	claim atomic.Int32 // waiting, then claimed by the sequencer or withdrawn by its caller
-	tries uint64       // that lost the compare-and-swap; the sequencer's
-	stale bool         // its newest append was refused, and the head had not moved; the sequencer's
-	reply chan Answer  // of capacity 1
-}
-
-const (
-	waiting = iota
-	claimed
-	withdrawn
-)
-
-func newRequest(p Proposal) *request { return &request{Proposal: p, reply: make(chan Answer, 1)} }
-
-func (r *request) answer(a Answer) { r.reply <- a }
-
-// size is about how many bytes the request adds to a batch.
-func (r *request) size() (n int) {
-	for _, s := range r.Kept {
-		n += len(s)
-	}
-	for _, b := range r.Bodies {
-		if d, ok := audit.DisclosedBy(b); ok {
-			n += len(d.Tape)
-		}
-	}
-	for _, deck := range r.Decks {
-		for _, name := range deck.Cards {
-			n += 1 + len(name)
-		}
-	}
-	return n
-}
-
-// Append writes the proposal and returns its entries with their receipts when
-// they are durable. It returns an *audit.Illegal, with nothing written, when a
-// rule forbids them; a *DuplicateError when a key tag is in the ledger;
-// ErrOverloaded at once when the queue is full, and when the patience of ctx ends
-// while the proposal waits there; ErrFrozen, ErrClock, ErrUnavailable or ErrClosed,
-// with nothing written. When ctx ends while the proposal is being written, the
-// result is ErrUnknownOutcome.
-func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
-	r := newRequest(p)
-	if err := l.enqueue(r); err != nil {
-		return nil, err
-	}
-	return l.await(ctx, r)
-}
-
-// enqueue hands requests to the sequencer, which takes them in this order and nothing
-// between them.
-func (l *Ledger) enqueue(requests ...*request) error {
-	select {
-	case <-l.stop:
-		return ErrClosed
-	case l.queue <- requests:
-		return nil
-	default:
-		return ErrOverloaded
-	}
-}
-
-// await returns the answer to a request in the queue, as Append does.
-func (l *Ledger) await(ctx context.Context, r *request) ([]Appended, error) {
-	impatience, stop := Impatience(ctx)
-	defer stop()
-	for waits := true; waits; {
-		select {
-		case a := <-r.reply:
-			return a.Appended, a.Err
-		case <-impatience: // once
-			if r.claim.CompareAndSwap(waiting, withdrawn) {
-				return nil, fmt.Errorf("%w: it does not move", ErrOverloaded)
-			}
-		case <-l.done:
-			waits = false
-		case <-ctx.Done():
-			waits = false
-		}
-	}
-	if r.claim.CompareAndSwap(waiting, withdrawn) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, ErrClosed
-	}
-	select {
-	case a := <-r.reply:
-		return a.Appended, a.Err
-	default:
-		return nil, withCause(fmt.Errorf("%w: gave up waiting for it", ErrUnknownOutcome), CauseOf(l.Ready()))
-	}
-}
-
-// sequence is the sequencer's goroutine; Close stops it.
+// sequence runs the sequencer, on a goroutine of its own, until Close.
 func (l *Ledger) sequence() {
 	defer close(l.done)
 	probe := time.NewTicker(l.cfg.Probe)
@@ -170,8 +38,8 @@ func (l *Ledger) sequence() {
 	}
 }
 
-// ask runs a function on the sequencer's goroutine, between two batches, and
-// waits for its end. It returns ctx's error, or ErrClosed, when it did not run.
+// ask runs a function on the sequencer's goroutine, between two batches, and waits for its
+// end. If the function did not run, the error is that of ctx or ErrClosed.
 func (l *Ledger) ask(ctx context.Context, what func()) error {
 	done := make(chan struct{})
 	select {
@@ -185,7 +53,7 @@ func (l *Ledger) ask(ctx context.Context, what func()) error {
 	}
 }
 
-// gather takes what waits, up to the limits of one batch.
+// gather claims what waits, until the limits of one batch are reached.
 func (l *Ledger) gather(first []*request) []*request {
 	var batch []*request
 	entries, bytes := 0, 0
@@ -208,7 +76,7 @@ func (l *Ledger) gather(first []*request) []*request {
 	}
 }
 
-// process writes the batch, again and again until every request has its answer.
+// process writes the requests, in as many batches as it takes, until each has its answer.
 func (l *Ledger) process(requests []*request) {
 	for len(requests) > 0 {
 		if l.phase == phaseFrozen {
@@ -229,9 +97,8 @@ func (l *Ledger) process(requests []*request) {
 	}
 }
 
-// confirm answers the refusals of a draft without entries, if the head shows
-// that memory, on which they rest, is current. Otherwise it catches up and
-// returns the requests to prepare again.
+// confirm answers the refusals of a draft without entries. They rest on memory, so it reads
+// the head first: if memory was not current, it returns the requests, to be prepared again.
 func (l *Ledger) confirm(d *draft) (again []*request) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -254,13 +121,13 @@ func answerAll(requests []*request, err error) {
 	}
 }
 
-// draft is a batch before it is written: entries at their indexes, the head
-// that would cover them, and what memory becomes when it is durable.
+// draft is a batch before it is written: entries at their indexes, and the head that covers
+// them.
 type draft struct {
-	all      []*request // that it answers if it is written, in the order in which they came
+	all      []*request // requests and refused, in the order in which they came
 	requests []*request // that have entries in it
-	refused  []refusal  // that have none, because of a rule; told once memory is known to be right
-	later    []*request // that wait for the next batch, because they repeat a key or slot of this one
+	refused  []refusal  // that have none, because of a rule; answered when memory is known to be current
+	later    []*request // that wait for the next batch: they repeat a key or slot, or a signing key stands alone
 	entries  []audit.Entry
 	batch    Batch
 	growth   *growth
@@ -278,8 +145,8 @@ func (d *draft) answerRefused() {
 	}
 }
 
-// balked notes that the store refused the draft and that the head had not moved, and
-// reports whether that happened to each of its requests the time before.
+// balked notes that the store refused the draft although the head had not moved. It reports
+// whether that had happened to each of its requests the time before as well.
 func (d *draft) balked() (twice bool) {
 	twice = true
 	for _, r := range d.requests {
@@ -288,9 +155,9 @@ func (d *draft) balked() (twice bool) {
 	return twice
 }
 
-// prepare gives the requests their places: legality is decided here, in queue
-// order. A refusal rests on memory that may be stale and on neighbours that may
-// not become durable, so it is kept in the draft until the batch has landed.
+// prepare makes a draft of the requests. Here the rules decide, in the order of the queue. A
+// refusal rests on memory, which may not be current, and on entries before it, which may not
+// become durable. So the draft keeps it until the batch has landed.
 func (l *Ledger) prepare(requests []*request) (*draft, error) {
 	if err := l.canSign(); err != nil {
 		return nil, err
@@ -325,7 +192,7 @@ func (l *Ledger) prepare(requests []*request) (*draft, error) {
 	return d, nil
 }
 
-// place applies the entries of r after those of d, or none of them.
+// place puts the entries of r behind those of d, all or none.
 func (l *Ledger) place(d *draft, r *request, now int64) error {
 	mark, rows := l.state.Mark(), len(d.batch.Rows)
 	refuse := func(err error) error {
@@ -372,7 +239,7 @@ func (l *Ledger) place(d *draft, r *request, now int64) error {
 	return nil
 }
 
-// fill completes a copy of the body with what depends on its place.
+// fill returns the body with what depends on its place: a copy if anything does.
 func (l *Ledger) fill(b audit.Body, now int64) audit.Body {
 	switch b := b.(type) {
 	case *audit.Commit:
@@ -406,9 +273,8 @@ func (l *Ledger) fill(b audit.Body, now int64) audit.Body {
 	return b
 }
 
-// checkpointSize is the size of the newest checkpoint that a deal may name: one that
-// witnesses cosigned where the genesis says so, and else the head behind which the draft
-// is written.
+// checkpointSize is the size of the checkpoint that a deal or mix names: the newest cosigned
+// one if the genesis asks for that, and otherwise the head that the draft is written behind.
 func (l *Ledger) checkpointSize() uint64 {
 	if l.state.Genesis().Deals == audit.DealsCosigned {
 		return l.cosignedSize()

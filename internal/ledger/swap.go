@@ -7,19 +7,19 @@ import (
 )
 
 // Several daemons may write one ledger. The compare-and-swap of Store.Append keeps them
-// apart: who loses it has written nothing, waits for a moment by chance, folds what the
-// others wrote, and prepares its requests again.
+// apart: a daemon that loses it has written nothing. It waits for a short random time, folds
+// what the others wrote, and prepares its requests again.
 const (
 	// mostTries is how often a request is prepared.
 	mostTries = 64
-	// The wait after a lost swap is below firstWait, twice as much after each further one,
-	// and at most maxWait.
+	// The wait after a lost swap is below firstWait. That bound doubles with each further one,
+	// up to maxWait.
 	firstWait = 500 * time.Microsecond
 	maxWait   = 16 * time.Millisecond
 )
 
-// backOff returns how long to wait after the draft lost the swap. The share of the range is
-// the clock's: what matters is that no two daemons choose the same one again and again.
+// backOff returns how long to wait after the draft lost the swap: a share of the range that
+// the clock chooses, so that two daemons do not choose the same one again and again.
 func backOff(d *draft) time.Duration {
 	var tries uint64
 	for _, r := range d.requests {
@@ -29,8 +29,8 @@ func backOff(d *draft) time.Duration {
 	return time.Duration(time.Now().UnixNano()) % limit
 }
 
-// overtook notes that another daemon was first, and returns those of the requests
-// that are to be prepared again. One for which that is too much is refused.
+// overtook notes that another daemon was first, and returns those of the requests that are to
+// be prepared again. It refuses a request that has been overtaken mostTries times.
 func (l *Ledger) overtook(requests []*request) (again []*request) {
 	l.appends.lost.Add(1)
 	for _, r := range requests {
@@ -52,12 +52,12 @@ func (l *Ledger) overtook(requests []*request) (again []*request) {
 // Appends counts what became of the batches that this daemon tried to append.
 type Appends struct {
 	Landed    uint64
-	Lost      uint64 // another daemon moved the head first, and they were prepared again
+	Lost      uint64 // another daemon moved the head first
 	Duplicate uint64 // a key or slot stood in the ledger
 	Failed    uint64 // nothing was written
 	Unknown   uint64 // tries whose outcome had to be found out
 
-	Most uint64 // how often one request was overtaken, at most
+	Most uint64 // how often the request that was overtaken most was overtaken
 }
 
 // appends are the counters of Appends, written by the sequencer.

@@ -59,8 +59,6 @@ func (l *Ledger) full(t tlog.Tile) bool { return l.Head().Size>>((t.L+1)*tileHei
 // first of them leaves.
 func (l *Ledger) kept(ctx context.Context, key tileKey, width int,
 	load func(context.Context, tileKey) (*cachedTile, error)) ([]byte, int, error) {
-	impatience, stop := Impatience(ctx)
-	defer stop()
 	for {
 		if data, w := l.cfg.Tiles.get(key); w >= width {
 			return data, w, nil
@@ -79,20 +77,17 @@ func (l *Ledger) kept(ctx context.Context, key tileKey, width int,
 			l.cfg.Tiles.put(t)
 			return t, nil
 		})
-		select {
-		case r := <-flight:
-			Began(ctx)
-			if r.Err != nil {
-				return nil, 0, Unavailable(r.Err)
-			}
-			// One that began before may hold fewer: the next holds what the head covers now.
-			if t := r.Val.(*cachedTile); t.width >= width {
-				return t.data, t.width, nil
-			}
-		case <-impatience:
-			return nil, 0, fmt.Errorf("%w: the store has not answered for a tile", ErrOverloaded)
-		case <-ctx.Done():
-			return nil, 0, ctx.Err()
+		r, err := Await(ctx, flight, "the store has not answered for a tile")
+		if err != nil {
+			return nil, 0, err
+		}
+		Began(ctx)
+		if r.Err != nil {
+			return nil, 0, Unavailable(r.Err)
+		}
+		// A flight that began before may hold fewer: the next holds what the head covers now.
+		if t := r.Val.(*cachedTile); t.width >= width {
+			return t.data, t.width, nil
 		}
 	}
 }

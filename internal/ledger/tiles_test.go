@@ -291,9 +291,15 @@ func TestFirstPatience(t *testing.T) {
 	over := func(ctx context.Context) bool {
 		waiting, cancel := ledger.Patience(ctx)
 		defer cancel()
-		end, stop := ledger.Impatience(ctx)
-		defer stop()
-		return waiting.Err() != nil && end != nil
+		from := make(chan int, 1)
+		if waiting.Err() == nil {
+			from <- 1
+		}
+		_, err := ledger.Await(ctx, from, "a turn")
+		if over := errors.Is(err, ledger.ErrOverloaded); over != (waiting.Err() != nil) {
+			t.Errorf("Await: %v, Patience: %v", err, waiting.Err())
+		}
+		return waiting.Err() != nil
 	}
 	first, always := ledger.WithFirstPatience(t.Context(), soon), ledger.WithPatience(t.Context(), soon)
 	if !over(first) || !over(always) || over(t.Context()) {

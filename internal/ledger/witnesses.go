@@ -36,8 +36,9 @@ type witnesses struct {
 	moved     chan struct{} // capacity 1: the published head moved
 	group     sync.WaitGroup
 	roll      roll
-	confirmed atomic.Bool  // a quorum cosigned a head of this daemon
-	cosigned  cosignedHead // the newest
+	confirmed atomic.Bool          // a quorum cosigned a head of this daemon
+	cosigned  atomic.Pointer[Head] // the newest; nil: none. Of run
+	newer     moved                // tells of a newer one
 	late      late
 	trial     sync.Mutex // held while a policy is tried
 
@@ -69,7 +70,6 @@ func (l *Ledger) newWitnesses() (*witnesses, error) {
 	w := &witnesses{l: l, moved: make(chan struct{}, 1), settled: make(chan struct{}), rounds: make(chan *round, 1),
 		policies: policies}
 	w.roll.l, w.roll.doubts = l, make(map[gateway.Address]*gateway.Contradiction)
-	w.cosigned.more = make(chan struct{})
 	w.late.asked = make(map[string]time.Time)
 	w.gateway = gateway.New(l.running, witnessedLog{l}, l.reachWitness, w.heard)
 	w.learn()

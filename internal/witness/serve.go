@@ -74,8 +74,8 @@ func (w *Witness) answer(rw http.ResponseWriter, r *http.Request) answer {
 		rw.Header().Set("Allow", "GET, HEAD")
 		return plain("", http.StatusMethodNotAllowed, "GET is wanted")
 	case isCheckpoint:
-		if note := w.latest(hash); note != nil {
-			return answer{route: "checkpoint", status: http.StatusOK, body: note}
+		if l := w.logs[hash]; l != nil && l.newest().note != nil {
+			return answer{route: "checkpoint", status: http.StatusOK, body: l.newest().note}
 		}
 		return plain("checkpoint", http.StatusNotFound, "no checkpoint was cosigned")
 	}

@@ -54,8 +54,7 @@ type Config struct {
 // concurrent use; submissions for one log take turns.
 type Witness struct {
 	cosigner *cosigner
-	logs     map[string]*witnessed // by origin; the map is fixed
-	hashes   map[string]*witnessed // the same by originHash
+	logs     map[string]*witnessed // by originHash; the map is fixed
 	lock     *os.File
 	now      func() time.Time
 	log      *slog.Logger
@@ -91,8 +90,7 @@ func Open(cfg Config) (*Witness, error) {
 		return nil, errors.New("opening a witness: no log is named")
 	}
 	w := &Witness{
-		cosigner: c, logs: make(map[string]*witnessed), hashes: make(map[string]*witnessed),
-		now: cfg.Now, log: cfg.Log, sync: (*os.File).Sync, slots: make(chan struct{}, maxRequests),
+		cosigner: c, logs: make(map[string]*witnessed), now: cfg.Now, log: cfg.Log, sync: (*os.File).Sync, slots: make(chan struct{}, maxRequests),
 	}
 	if w.lock, err = lockDir(cfg.Dir); err != nil {
 		return nil, err
@@ -131,7 +129,7 @@ func (w *Witness) add(dir, origin string, keys []note.Verifier, latest *cosigned
 	l := &witnessed{
 		origin: origin, keys: keys, path: filepath.Join(dir, originHash(origin)+stateSuffix), latest: latest,
 	}
-	w.logs[origin], w.hashes[originHash(origin)] = l, l
+	w.logs[originHash(origin)] = l
 }
 
 // Close gives the state directory free. No request may be under way.
@@ -180,7 +178,7 @@ func (w *Witness) submit(body []byte) (s submission, err error) {
 	}
 	s.old = r.Old
 	origin, _, _ := strings.Cut(string(r.Checkpoint), "\n")
-	l := w.logs[origin]
+	l := w.logs[originHash(origin)]
 	if l == nil {
 		return s, refuse(http.StatusNotFound, "unknown log")
 	}
@@ -272,16 +270,6 @@ func grows(known tlog.Tree, r Request, next tlog.Tree) error {
 		return refuse(http.StatusUnprocessableEntity, "the consistency proof does not hold")
 	}
 	return nil
-}
-
-// latest returns the newest cosigned note of a log named by its originHash, nil
-// if there is none.
-func (w *Witness) latest(hash string) []byte {
-	l := w.hashes[hash]
-	if l == nil {
-		return nil
-	}
-	return l.newest().note
 }
 
 func (l *witnessed) newest() *cosigned {
