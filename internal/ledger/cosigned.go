@@ -8,10 +8,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// keepCosigned stores a cosigned checkpoint and then shows it. It reports
-// whether a checkpoint of that size or above is held. One that lets a policy take
-// over names the size from which on this daemon has seen no stored checkpoint; with
-// any other, from is 0.
+// keepCosigned stores a cosigned checkpoint and then shows it. It reports whether it showed
+// this one or a newer one. from is policyHistory.unseen: above 0 if the checkpoint lets a
+// policy take over.
 func (w *witnesses) keepCosigned(h Head, from uint64) bool {
 	l := w.l
 	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
@@ -33,8 +32,8 @@ func (w *witnesses) keepCosigned(h Head, from uint64) bool {
 	return true
 }
 
-// followCosigned takes over what another daemon stored, if it is of this
-// history, and reports whether it is newer than what this one held.
+// followCosigned shows the newest cosigned checkpoint that another daemon stored, if it is of
+// this history, and reports whether it is newer than the one shown before.
 func (w *witnesses) followCosigned() bool {
 	l := w.l
 	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
@@ -54,20 +53,19 @@ func (w *witnesses) followCosigned() bool {
 	return true
 }
 
-// maxUnheld is how many rows that do not hold are passed over in one look for a
-// cosigned checkpoint.
+// maxUnheld is how many stored checkpoints that do not hold are passed over in one look-up.
 const maxUnheld = 16
 
-// CosignedAtMost returns the newest stored checkpoint of at most size entries
-// that the ledger's witnesses cosigned; ErrNotFound when there is none. What the
-// store holds is believed only under the ledger's key and the quorum of the policy
-// of that time; what is not cannot hide an older one.
+// CosignedAtMost returns the newest stored checkpoint of at most size entries that the
+// ledger's witnesses cosigned; ErrNotFound if there is none. A stored checkpoint counts only
+// if the ledger's keys and the quorum of the policy of that size signed it. One that does not
+// count does not hide an older one.
 func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) {
 	policies := *l.witnesses.policies.shown.Load()
 	if !policies.ask() {
 		return Head{}, ErrNotFound
 	}
-	size = min(size, l.Head().Size) // what is above may be under another key
+	size = min(size, l.Head().Size) // a checkpoint above it may be under another key
 	for range maxUnheld {
 		h, err := l.cfg.Store.CosignedAtMost(ctx, l.id, size)
 		if err != nil {
@@ -84,9 +82,9 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 	return Head{}, ErrNotFound
 }
 
-// FirstCosigned returns the oldest stored checkpoint that covers the entry at index
-// and that the ledger's witnesses cosigned; ErrNotFound when there is none. It holds
-// what it finds as CosignedAtMost does.
+// FirstCosigned returns the oldest stored checkpoint that covers the entry at index and that
+// the ledger's witnesses cosigned; ErrNotFound if there is none. It checks stored checkpoints
+// as CosignedAtMost does.
 func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) {
 	policies := *l.witnesses.policies.shown.Load()
 	if !policies.ask() {
@@ -107,9 +105,9 @@ func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) 
 	return Head{}, ErrNotFound
 }
 
-// isCosigned reports whether a stored head is one that the ledger signed and the quorum
-// of its interval cosigned, and logs why one is not. Above the first policy that waits
-// that is no wonder: another daemon may have let it take over.
+// isCosigned reports whether the ledger signed a stored head and the quorum of its policy
+// interval cosigned it. If not, it logs why; except above the first policy that waits, which
+// another daemon may have let take over.
 func (l *Ledger) isCosigned(h Head, policies intervals) bool {
 	policy := policies.at(h.Size)
 	c, err := audit.OpenCheckpoint(h.Checkpoint, l.keys.Load().at(h.Size)...)

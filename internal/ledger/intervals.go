@@ -10,13 +10,13 @@ import (
 )
 
 // intervals says which witness policy governs which checkpoints (docs/SPEC.md
-// section 7.3). A published one is not changed.
+// section 7.3). It does not change once it is published.
 type intervals struct {
 	list  []policyInterval // ascending, at least one
 	waits uint64           // index of the first policy that waits; MaxInteger for none
 }
 
-// policyInterval is a policy that governs checkpoints above a size, up to that of the
+// policyInterval is a policy that governs the checkpoints above a size, up to the size of the
 // next interval.
 type policyInterval struct {
 	above  uint64
@@ -42,14 +42,15 @@ func (l *Ledger) asksWitnesses(size uint64) bool {
 	return l.witnesses.policies.shown.Load().at(size).Asks()
 }
 
-// policyHistory follows which policy governs: entries bring one, and a stored checkpoint
-// lets it take over. It belongs to the goroutine of witnesses.run; anybody may read shown.
+// policyHistory follows which policy governs: an entry brings a policy, and a stored
+// checkpoint lets it take over. It belongs to the goroutine of witnesses.run; any goroutine
+// may read shown.
 type policyHistory struct {
 	l      *Ledger
 	in     *audit.Policies
 	past   []policyInterval // of the policies that are or were in force
-	record int              // how many records of the key history in has
-	looked uint64           // stored checkpoints below this size let no waiting policy take over
+	record int              // how many records of the key history were taken in
+	looked uint64           // no stored checkpoint below this size lets a waiting policy take over
 	shown  atomic.Pointer[intervals]
 }
 
@@ -70,8 +71,8 @@ func (p *policyHistory) open() []*audit.Policy {
 	return slices.DeleteFunc(list, func(policy *audit.Policy) bool { return !policy.Asks() })
 }
 
-// witnesses returns those of the policy in force and of the policies that wait, each once
-// at each of its addresses.
+// witnesses returns the witnesses of the policy in force and of the policies that wait, each
+// once for each of its addresses.
 func (p *policyHistory) witnesses() (all []audit.Witness) {
 	seen := make(map[gateway.Address]bool)
 	for _, policy := range p.open() {
@@ -85,8 +86,8 @@ func (p *policyHistory) witnesses() (all []audit.Witness) {
 	return all
 }
 
-// learn takes the policies of new entries; news: there was one. The fold has read them
-// before.
+// learn takes in the policies of new entries, and reports whether there was one. An error is
+// only logged: the rules let no policy into the ledger that cannot be read.
 func (p *policyHistory) learn() (news bool) {
 	records := p.l.keys.Load().records
 	for ; p.record < len(records); p.record++ {
@@ -106,8 +107,8 @@ func (p *policyHistory) learn() (news bool) {
 	return news
 }
 
-// changed shows which policy governs: those that were in force and, where the last of
-// them asks for nobody, those that wait.
+// changed shows the intervals: of the policies that are or were in force and, if the newest of
+// them asks for nobody, of those that wait.
 func (p *policyHistory) changed() {
 	t := intervals{slices.Clone(p.past), audit.MaxInteger}
 	for i, next := range p.in.Waiting() {
@@ -134,8 +135,8 @@ func (p *policyHistory) quorums(size uint64) []*audit.Policy {
 	return []*audit.Policy{p.governing(size), p.in.Next(size)}
 }
 
-// unseen returns the size from which on follow has read no stored checkpoint, if
-// one of that size lets a waiting policy take over; else 0.
+// unseen returns 0 if a head of that size lets no waiting policy take over. If it does, unseen
+// returns the size from which on follow has read no stored checkpoint.
 func (p *policyHistory) unseen(size uint64) uint64 {
 	waiting := p.in.Waiting()
 	if len(waiting) == 0 || waiting[0].Index >= size {
@@ -144,9 +145,9 @@ func (p *policyHistory) unseen(size uint64) uint64 {
 	return max(p.looked, waiting[0].Index+1)
 }
 
-// follow reads the stored cosigned checkpoints for those that let a waiting policy take
-// over; changed: there was one. Rows that do not hold are passed over, each once. Without a
-// waiting policy there is nothing to read.
+// follow looks among the stored cosigned checkpoints for those that let a waiting policy take
+// over, and reports whether there was one. Without a waiting policy it reads nothing. Each
+// checkpoint that does not hold is passed over once.
 func (p *policyHistory) follow() (changed bool) {
 	for waiting := p.in.Waiting(); len(waiting) > 0; waiting = p.in.Waiting() {
 		h, ok := p.nextHandover(max(p.looked, waiting[0].Index+1))
@@ -159,8 +160,8 @@ func (p *policyHistory) follow() (changed bool) {
 	return changed
 }
 
-// nextHandover returns the first stored checkpoint from a size on that lets a policy take
-// over; not ok: there is none, or the rest is looked at later.
+// nextHandover returns the first stored checkpoint of at least a size that lets a policy take
+// over. It returns false if there is none, or if the rest must be looked at later.
 func (p *policyHistory) nextHandover(from uint64) (Head, bool) {
 	ctx, cancel := context.WithTimeout(p.l.running, storeTimeout)
 	defer cancel()
@@ -181,8 +182,8 @@ func (p *policyHistory) nextHandover(from uint64) (Head, bool) {
 	return Head{}, false
 }
 
-// holds reports whether a stored head is one that the ledger signed, of its
-// history; an error says that the store could not tell.
+// holds reports whether the ledger signed a stored head and head extends it. An error says
+// that the store did not tell.
 func (p *policyHistory) holds(ctx context.Context, head, h Head) (bool, error) {
 	c, err := audit.OpenCheckpoint(h.Checkpoint, p.l.keys.Load().at(h.Size)...)
 	if err != nil || c.Size != h.Size || c.Root != h.Root {

@@ -14,27 +14,27 @@ import (
 	"shuffled/internal/witness/gateway"
 )
 
-// late asks the witnesses that have an interval. They are no part of the rounds: each is
-// offered a cosigned head at most that often, and its cosignature is stored with the
-// checkpoint as a late one.
+// late is about the witnesses that have an interval. They take no part in the rounds. Each is
+// offered a cosigned head, once in its interval at most. The checkpoint with its cosignature
+// is stored as a late checkpoint.
 type late struct {
 	turn  sync.Mutex           // held by the goroutine that asks; guards the rest
 	asked map[string]time.Time // when each was asked last, by the name of its key
 	size  uint64               // of the newest late checkpoint, as far as known
 }
 
-// Look-ups of late checkpoints: a transcript is served under one of the first lateRows that
-// cover it, and most of the time under one of the first few.
+// How many late checkpoints a look-up reads: first firstLateRows, because a transcript is
+// mostly served under one of these, and then lateRows.
 const (
 	firstLateRows = 8
 	lateRows      = 128
 )
 
-// hasInterval reports whether a witness is asked at an interval, if its policy allows it.
+// hasInterval reports whether the configuration gives a witness an interval.
 func (l *Ledger) hasInterval(one audit.Witness) bool { return l.cfg.Intervals[one.Key.Name()] > 0 }
 
-// checkIntervals refuses a policy whose quorum cannot be met by the witnesses that are asked
-// for every head.
+// checkIntervals refuses a policy whose quorum cannot be met without the witnesses that have
+// an interval.
 func (l *Ledger) checkIntervals(p *audit.Policy) error {
 	if p.MetWithout(l.hasInterval) {
 		return nil
@@ -49,8 +49,7 @@ func (l *Ledger) checkIntervals(p *audit.Policy) error {
 		"take as many out of witness.intervals as the quorum needs", slow)
 }
 
-// checkIntervals refuses those under which the policy in force or one that waits could not
-// be met.
+// checkIntervals is that for the policy in force and for each policy that waits.
 func (w *witnesses) checkIntervals() error {
 	for _, p := range w.policies.open() {
 		if err := w.l.checkIntervals(p); err != nil {
@@ -60,9 +59,9 @@ func (w *witnesses) checkIntervals() error {
 	return nil
 }
 
-// split returns the witnesses that are asked for every head, and those that have an
-// interval. If another daemon brought a policy that needs one of these, all are asked for
-// every head: what waits for the quorum comes first.
+// split returns the witnesses that are asked for every head, and those that are asked at an
+// interval. If another daemon wrote a policy whose quorum needs one of the latter, all are
+// asked for every head.
 func (w *witnesses) split() (fast, slow []audit.Witness) {
 	all := w.policies.witnesses()
 	if len(w.l.cfg.Intervals) == 0 || w.checkIntervals() != nil {
@@ -95,8 +94,8 @@ func (w *witnesses) askLate() {
 	})
 }
 
-// offer asks for late cosignatures of a cosigned head, and stores them. What other daemons
-// stored counts for the intervals.
+// offer asks the witnesses whose interval is over for late cosignatures of a cosigned head, and
+// stores these. A late checkpoint that another daemon stored counts for the intervals too.
 func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	l, t := w.l, &w.late
 	if head.Size <= t.size || len(t.due(l.cfg.Intervals, slow)) == 0 {
@@ -121,7 +120,7 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	r := w.gateway.Cosign(l.running, gateway.Head{Size: head.Size, Root: head.Root, Checkpoint: l.signed(head)}, due)
 	lines := r.Cosignatures(head.Checkpoint)
 	if len(lines) == 0 {
-		return nil // each error is in the roll
+		return nil // the roll has each error
 	}
 	head.Checkpoint = append(slices.Clip(head.Checkpoint), lines...)
 	if _, err := audit.CheckpointText(head.Checkpoint); err != nil {
@@ -136,8 +135,9 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	return nil
 }
 
-// read takes the times from late checkpoints that hold and were not read before, newest
-// first. A time in the future counts for nothing: it would put the witness off.
+// read takes the times of cosignatures from late checkpoints that hold and were not read
+// before, newest first. It ignores a time in the future, which would put off the next
+// question to the witness.
 func (t *late) read(rows []Head, slow []audit.Witness) {
 	if len(rows) > 0 {
 		t.size = rows[0].Size
@@ -160,9 +160,9 @@ func (t *late) read(rows []Head, slow []audit.Witness) {
 	}
 }
 
-// due returns the lines of the witnesses to ask now. One whose interval is over waits for
-// those that have the same or a shorter one, so that there are checkpoints that have all
-// their cosignatures; but no longer than another interval of its own.
+// due returns the witnesses to ask now. A witness whose interval is over waits for all that
+// have the same or a shorter interval, so that some checkpoints have the cosignatures of all.
+// It waits for one more interval of its own at most.
 func (t *late) due(intervals map[string]time.Duration, slow []audit.Witness) (due []audit.Witness) {
 	slow = slices.SortedStableFunc(slices.Values(slow), func(a, b audit.Witness) int {
 		return cmp.Compare(intervals[a.Key.Name()], intervals[b.Key.Name()])
@@ -178,15 +178,16 @@ func (t *late) due(intervals map[string]time.Duration, slow []audit.Witness) (du
 	return due
 }
 
-// signed is a head with the ledger's own lines alone.
+// signed returns the checkpoint of a head with the ledger's own signature lines alone.
 func (l *Ledger) signed(head Head) []byte {
 	return gateway.LinesOf(head.Checkpoint, l.keys.Load().at(head.Size)...)
 }
 
-// BestHead returns the head to prove the entries up to index under: the first late
-// checkpoint that covers them and has the cosignatures of all witnesses with an interval, or
-// else the first late one, or else that of HeadFor. A checkpoint is checked only if its lines
-// say that it is one of these: a witness that is down makes no look-up slow.
+// BestHead returns the head under which the entries up to index are proved: the first late
+// checkpoint that covers them and has the cosignatures of all witnesses with an interval; if
+// there is none, the first late checkpoint; if there is none, that of HeadFor. After the
+// first one, it checks only checkpoints whose lines name all these witnesses, so that a
+// witness that is down makes no look-up slow.
 func (l *Ledger) BestHead(ctx context.Context, index uint64) (Head, error) {
 	if len(l.cfg.Intervals) == 0 {
 		return l.HeadFor(index), nil
@@ -225,7 +226,7 @@ func (l *Ledger) BestHead(ctx context.Context, index uint64) (Head, error) {
 	return l.HeadFor(index), nil
 }
 
-// namesAllLate reports whether hasAllLate holds if each line of a checkpoint does.
+// namesAllLate reports whether hasAllLate is true if every signature line of h holds.
 func (l *Ledger) namesAllLate(h Head, p *audit.Policy) bool {
 	by := make(map[string]bool) // signers
 	for line := range strings.Lines(string(h.Checkpoint)) {
@@ -234,8 +235,8 @@ func (l *Ledger) namesAllLate(h Head, p *audit.Policy) bool {
 	return l.allLate(p, func(one audit.Witness) bool { return by[gateway.Signer(one.Key)] })
 }
 
-// hasAllLate reports whether every witness of a policy that has an interval cosigned a
-// checkpoint, with one key of its or more.
+// hasAllLate reports whether every witness of the policy that has an interval cosigned h, with
+// at least one of its keys.
 func (l *Ledger) hasAllLate(h Head, p *audit.Policy) bool {
 	all := p.Cosignatures(h.Checkpoint)
 	return l.allLate(p, func(one audit.Witness) bool {
@@ -243,7 +244,7 @@ func (l *Ledger) hasAllLate(h Head, p *audit.Policy) bool {
 	})
 }
 
-// allLate reports whether a key of each name that has an interval cosigned.
+// allLate reports whether for each key name that has an interval one key cosigned.
 func (l *Ledger) allLate(p *audit.Policy, cosigned func(audit.Witness) bool) bool {
 	if p == nil {
 		return false

@@ -1,11 +1,10 @@
-// Package ledger keeps one append-only log: a sequencer that is its only
-// writer, C2SP checkpoints and tiles, receipts, and the checks that keep a
-// ledger from ever contradicting itself. It declares the store that it needs.
+// Package ledger keeps one append-only log: the sequencer, which alone writes it, C2SP
+// checkpoints and tiles, receipts, and the checks that keep a ledger from contradicting
+// itself. It declares the store that it needs.
 //
-// The order of durability: entries, tiles, checkpoint and head are written in
-// one transaction whose head update is a compare-and-swap; then the high-water
-// mark; then callers get their receipts. Nothing signed leaves the process
-// before its commit is known.
+// Entries, tiles, checkpoint and head are written in one transaction, whose update of the
+// head is a compare-and-swap. Then the high-water mark is written. Then callers get their
+// receipts. Nothing signed leaves the process before its commit is known.
 package ledger
 
 import (
@@ -18,21 +17,22 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"shuffled/internal/audit"
 )
 
-// What the ledger reports alongside *audit.Illegal and the store's errors.
+// The errors of a ledger, alongside *audit.Illegal and those of the store.
 var (
-	// ErrFrozen: signing stopped because the stored ledger does not extend what
-	// was seen before. Reads go on.
+	// ErrFrozen: signing stopped because the stored ledger does not extend what was seen, or
+	// cannot be compared with it. Reads go on.
 	ErrFrozen = errors.New("the stored ledger went backwards or sideways: signing stopped")
 	// ErrClock: the clock stepped further than the limit.
 	ErrClock = errors.New("the clock stepped")
-	// ErrOverloaded: too many wait, or for too long. Nothing was written.
+	// ErrOverloaded: too many requests wait, or this one waited too long. Nothing was written.
 	ErrOverloaded = errors.New("the queue is full")
-	// ErrTooLarge: more was to be appended together than one batch holds.
+	// ErrTooLarge: what was to be appended together does not fit into one batch.
 	ErrTooLarge = errors.New("one append holds at most 1,024 entries and 8 MiB")
 	// ErrClosed: the ledger is shutting down.
 	ErrClosed = errors.New("the ledger is closed")
@@ -42,7 +42,7 @@ var (
 	ErrNotWitnessed = errors.New("the witnesses have not cosigned it yet")
 	// ErrMarkLocked: another process of this host writes the ledger.
 	ErrMarkLocked = errors.New("another daemon has it")
-	// ErrNoMark: a ledger with entries and no high-water mark alongside it.
+	// ErrNoMark: a ledger has entries, and this host has no high-water mark of it.
 	ErrNoMark = errors.New("no high-water mark for a ledger with entries")
 )
 
@@ -50,61 +50,63 @@ var (
 type Config struct {
 	Store Store
 	Info  Info
-	// Signers are the private signing keys available, in any order; the name of
-	// each is the origin. The one in force signs. One that is to be in force next
-	// may be among them, and old ones are of no harm.
+	// Signers are the private signing keys that are available, in any order; the name of each
+	// is the origin. Those in force sign. Keys that are to be in force later, and old ones, may
+	// be among them.
 	Signers []note.Signer
 
 	// Mark is the path of the high-water mark file.
 	Mark string
-	// AdoptHead is an operator's reason to accept the stored head although
-	// there is no mark: it is written to the ledger. Empty: refuse.
+	// AdoptHead is an operator's reason to accept the stored head although there is no mark. It
+	// is written to the ledger. Empty: the head is not accepted.
 	AdoptHead string
-	// AdoptAct is the act of administrators that approves it, nil for none.
+	// AdoptAct is the act of administrators that approves this, nil for none.
 	AdoptAct *audit.ActEntry
 
-	// Witness reaches a witness of the ledger's policies, which has these lines of one name
-	// and one URL in them. Required where one of them asks for any.
+	// Witness reaches a witness, given the lines that the ledger's policies have for it. These
+	// have one key name and one URL. Required if a policy asks for any witness.
 	Witness func([]audit.Witness) (Witness, error)
-	// Intervals are how often a witness is asked at most, by the name of its key: one that is
-	// not in it is asked for every head. Open refuses them if a quorum needs such a witness.
+	// Intervals have the shortest time between two questions to a witness, by the name of its
+	// key. A witness without an interval is asked for every head. Open refuses an interval of a
+	// witness that a quorum cannot do without.
 	Intervals map[string]time.Duration
-	// MayAsk says why the witness may not be asked at the address that a policy gives
-	// it; nil: it may. An address comes from someone who may write a policy, and this daemon
-	// would send requests to it. Without MayAsk any may be asked.
+	// MayAsk says why a witness may not be asked at the address that a policy gives it; nil if
+	// it may. An administrator writes the policy, and this daemon sends requests to the address.
+	// Without MayAsk every witness may be asked.
 	MayAsk func(*audit.Genesis, audit.Witness) error
 
-	// Start describes this daemon, for the instance_start event. Its Kind is set.
+	// Start describes this daemon, for the instance_start event. Open sets its Kind.
 	Start audit.Event
 
-	// Tiles keeps tiles and entry bundles in memory, for all ledgers that share it;
-	// nil is one of 16 MiB for this ledger alone.
+	// Tiles keeps tiles and entry bundles in memory, for all ledgers that share it. nil: one of
+	// 16 MiB for this ledger alone.
 	Tiles *TileCache
-	// Queue is the number of requests that may wait. At least 1.
+	// Queue is how many requests may wait; 0: 4,096.
 	Queue int
-	// ClockStep is how far the clock may step.
+	// ClockStep is how far the clock may step; 0: 5 s.
 	ClockStep time.Duration
-	// MarkSync is how often the mark is synced.
+	// MarkSync is how often the mark is synced; 0: every second.
 	MarkSync time.Duration
-	// CacheEvery is how many entries come between two caches of the state, which lie
-	// alongside the mark: 65,536 if it is 0.
+	// CacheEvery is how many entries come between two caches of the state, which lie alongside
+	// the mark; 0: 65,536.
 	CacheEvery uint64
-	// Probe is how often a frozen ledger looks whether the store has recovered.
+	// Probe is how often the ledger looks at clock and store while no request comes; 0: every
+	// second.
 	Probe time.Duration
-	// Clock returns the wall clock and a monotonic time since some start. It is safe
-	// for concurrent use.
+	// Clock returns the wall clock, and a monotonic time since some start. It is safe for
+	// concurrent use. nil: the clock of this host.
 	Clock func() (wall time.Time, elapsed time.Duration)
-	// Appended is told of each batch that became durable at the first attempt: how long the
-	// store took, and how many entries it has. nil: nobody is.
+	// Appended is called for each batch that became durable at the first attempt, with how long
+	// the store took and how many entries it has; nil: it is not.
 	Appended func(took time.Duration, entries int)
-	// Log gets what an operator must know.
+	// Log gets what an operator must know; nil: nothing is logged.
 	Log *slog.Logger
-	// Step is told what Open does next and may have to wait for; nil for nobody.
+	// Step is called with what Open does next and may have to wait for; nil: it is not.
 	Step func(what string)
 }
 
-// Unavailable marks an error of the store, or of the way to it, as
-// ErrUnavailable. What a store reports by name stays as it is.
+// Unavailable marks an error of the store, or of the connection to it, as ErrUnavailable. An
+// error that has a name stays as it is.
 func Unavailable(err error) error {
 	for _, named := range []error{nil, ErrNotFound, ErrExists, ErrStale, ErrUnknownOutcome, ErrFrozen, ErrUnavailable,
 		ErrOverloaded} {
@@ -146,7 +148,8 @@ func (c *Config) setDefaults() {
 	}
 }
 
-// Ledger is one open ledger. Each part says who owns it.
+// Ledger is one open ledger. It is safe for concurrent use. Each part says which goroutine
+// owns it.
 type Ledger struct {
 	cfg     Config      // unchanged after Open
 	id      ID          // unchanged
@@ -154,15 +157,15 @@ type Ledger struct {
 
 	genesisHash [32]byte // SHA-256 of it
 
-	memory   // the sequencer's
-	standing // the sequencer's
-	shown    // written by the sequencer, read by anybody
-	life     // what the goroutines begin and end with
+	memory   // of the sequencer's goroutine
+	standing // of the sequencer's goroutine
+	shown    // written by the sequencer's goroutine, read by all
+	life     // how the goroutines begin and end
 
-	mark      *mark                 // the high-water mark, written by the sequencer
+	mark      *mark                 // the high-water mark, written by the sequencer's goroutine
 	witnesses *witnesses            // asks the witnesses, if there are any
-	cache     *caching              // writes the state to a file now and then
-	absent    atomic.Pointer[error] // why the signing key in force did not sign when it was asked last; nil: it did
+	cache     *caching              // writes the cache of the state
+	absent    atomic.Pointer[error] // why a signing key in force did not sign when it was asked last; nil: it did
 	appends   appends               // counters
 
 	refreshes singleflight.Group // for readers of what other daemons wrote
@@ -171,8 +174,8 @@ type Ledger struct {
 	handovers sync.Map // receipts of signing keys by the index of their entries, as text; they never change
 }
 
-// memory is what the sequencer's goroutine knows of the ledger, as of the newest head that
-// is durable. While a batch is prepared, state is ahead of head.
+// memory is what the sequencer's goroutine knows of the ledger, as of the newest durable head.
+// While a batch is prepared, state is ahead of head.
 type memory struct {
 	state         *audit.State
 	head          Head
@@ -182,8 +185,8 @@ type memory struct {
 	keyCount      int    // of state, when keys was shown
 }
 
-// shown is what readers see of the newest durable head. The sequencer writes it, publish
-// most of all; nobody changes what a pointer leads to.
+// shown is what readers see of the newest durable head. Nobody changes what a pointer leads
+// to.
 type shown struct {
 	published atomic.Pointer[Head]
 	keys      atomic.Pointer[keyHistory]              // of memory.head
@@ -191,21 +194,21 @@ type shown struct {
 	moved     moved
 	live      atomic.Pointer[Live] // counts for metrics
 
-	folded  atomic.Int64 // when memory covered the store's newest entry, in the clock's elapsed nanoseconds
+	folded  atomic.Int64 // when memory last covered the store's newest entry, in the clock's elapsed nanoseconds
 	writing atomic.Int64 // since when a batch is at the store, in nanoseconds since 1970; 0: none is
 
-	edge sync.RWMutex // guards tree, which readers of partial tiles look at
+	edge sync.RWMutex // guards tree, which readers of partial tiles use
 	tree *tree
 }
 
-// life is what the goroutines of a ledger begin and end with.
+// life is how the goroutines of a ledger begin and end.
 type life struct {
-	queue chan []*request // each in order, behind one another
-	asks  chan func()     // to run on the sequencer's goroutine
+	queue chan []*request // the requests of one element go one behind another
+	asks  chan func()     // functions to run on the sequencer's goroutine
 	stop  chan struct{}   // closed by Close
-	done  chan struct{}   // closed by the sequencer when it has stopped
+	done  chan struct{}   // closed by the sequencer's goroutine when it ends
 	once  sync.Once       // of Close
-	group sync.WaitGroup  // of attend and of what writes the cache
+	group sync.WaitGroup  // of attend and caching.run
 
 	running context.Context    // ends with Close
 	cancel  context.CancelFunc // of running
@@ -220,19 +223,18 @@ type Live struct {
 
 	Switches int // kill switches that are set
 
-	// Cosigned is the size of the newest cosigned checkpoint; entries from there
-	// on are not witnessed yet. 0 without witnesses, or when none is held.
+	// Cosigned is the size of the newest cosigned checkpoint, 0 if there is none. Entries from
+	// that index on are not witnessed yet.
 	Cosigned uint64
 
 	Appends Appends // of this daemon, since it was opened
 }
 
-// Open loads the ledger, holds it against its signature, its rules, the
-// high-water mark and its witnesses, starts the sequencer and writes the
-// instance_start event. The caller must Close it. A stored ledger that is damaged
-// is an error. One that is sound and contradicts what was seen before is opened
-// for reading: nothing is signed until it extends everything seen, and Ready
-// says why.
+// Open loads the ledger, checks its signatures and rules, compares it with the high-water
+// mark and the witnesses, starts the sequencer and writes the instance_start event. The
+// caller must Close it. It is an error if the stored ledger is damaged. If it is sound and
+// contradicts what was seen, it is opened for reading: nothing is signed until it extends
+// everything that was seen, and Ready says why.
 func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	cfg.setDefaults()
 	l := &Ledger{
@@ -241,8 +243,8 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		memory: memory{state: audit.NewState(), clock: clock{read: cfg.Clock, limit: cfg.ClockStep}},
 		life: life{queue: make(chan []*request, cfg.Queue), asks: make(chan func()), stop: make(chan struct{}),
 			done: make(chan struct{})},
-		open:   openList{turn: make(chan struct{}, 1)},
-		tables: tableNames{turn: make(chan struct{}, 1)},
+		open:   openList{turn: semaphore.NewWeighted(1)},
+		tables: tableNames{turn: semaphore.NewWeighted(1)},
 	}
 	l.tree = newTree()
 	l.running, l.cancel = context.WithCancel(context.Background())
@@ -285,9 +287,8 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	return l, nil
 }
 
-// Close stops the sequencer after the current batch, and what asks the
-// witnesses, and syncs the mark.
-// Requests that wait are refused with ErrClosed.
+// Close stops the sequencer after the current batch and refuses the requests that wait with
+// ErrClosed. It waits for all goroutines, and syncs the mark.
 func (l *Ledger) Close() error {
 	var err error
 	l.once.Do(func() {
@@ -307,15 +308,15 @@ func (l *Ledger) Info() Info { return l.cfg.Info }
 // ID returns the number of the ledger in its store.
 func (l *Ledger) ID() ID { return l.id }
 
-// Overdue returns the open shuffles whose close-by has passed at now, in UTC
-// milliseconds, by id, as of the newest entry known here.
+// Overdue returns the ids of the open shuffles whose close-by has passed at now, in UTC
+// milliseconds, as of the newest entry known here. They ascend.
 func (l *Ledger) Overdue(ctx context.Context, now int64) (ids []uint64, err error) {
 	err = l.ask(ctx, func() { ids = l.state.Overdue(now) })
 	return ids, err
 }
 
 // ClosingBy returns the open shuffles whose close-by is at or before a time, in UTC
-// milliseconds, by id. It costs nothing if there cannot be any.
+// milliseconds, by ascending id.
 func (l *Ledger) ClosingBy(ctx context.Context, at int64) (refs []audit.OpenRef, err error) {
 	err = l.ask(ctx, func() {
 		for _, id := range l.state.Overdue(at) {
@@ -345,10 +346,10 @@ func (l *Ledger) Live() Live {
 // QueueLen returns how many requests wait.
 func (l *Ledger) QueueLen() int { return len(l.queue) }
 
-// slowBatch is how long a batch may be at the store before the ledger says so.
+// slowBatch is how long a batch may be at the store before Ready says so.
 const slowBatch = 2 * time.Second
 
-// Ready returns nil when the ledger can be written, else why not.
+// Ready returns nil if the ledger can be written, and otherwise why not.
 func (l *Ledger) Ready() error {
 	if why := l.why.Load(); why != nil {
 		return *why
@@ -365,8 +366,8 @@ func (l *Ledger) Ready() error {
 	return nil
 }
 
-// Checkpoint returns the checkpoint to publish: the newest one that the witnesses
-// cosigned, where there is one and the policy in force asks for them, else the newest signed one.
+// Checkpoint returns the checkpoint to publish: the newest cosigned one, if there is one and
+// the policy in force asks for witnesses, and otherwise the newest signed one.
 func (l *Ledger) Checkpoint() []byte {
 	if h, ok := l.Cosigned(); ok && l.asksWitnesses(l.Head().Size) {
 		return h.Checkpoint

@@ -11,9 +11,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Receipt returns the receipt of an entry as text, under the best checkpoint
-// there is (BestHead); ErrNotFound for an index at or above the ledger's size. One
-// that another daemon wrote a moment ago is folded first.
+// Receipt returns the receipt of an entry as text, under the checkpoint of BestHead;
+// ErrNotFound for an index at or above the ledger's size. An entry that another daemon wrote
+// is folded first.
 func (l *Ledger) Receipt(ctx context.Context, index uint64) (string, error) {
 	if err := l.reachEntry(ctx, index); err != nil {
 		return "", err
@@ -40,9 +40,9 @@ func (l *Ledger) row(ctx context.Context, index uint64) (Row, error) {
 	return Row{}, fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
 }
 
-// ReceiptUnder returns the receipt of a stored entry under a head whose size is
-// above its index. Under the head of CheckpointAfter it is the receipt that was
-// given first, byte for byte.
+// ReceiptUnder returns the receipt of a stored entry under a head whose size is above its
+// index. Under the head of CheckpointAfter it is, byte for byte, the receipt that Append
+// returned.
 func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, error) {
 	receipts, err := l.ReceiptsUnder(ctx, []Row{row}, head)
 	if err != nil {
@@ -51,15 +51,15 @@ func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, 
 	return receipts[0].Text(), nil
 }
 
-// ReceiptsUnder is ReceiptUnder for many entries, for which it reads and
-// authenticates a tile once.
+// ReceiptsUnder is ReceiptUnder for many entries. Those that are proved together share the
+// reading and authentication of tiles.
 func (l *Ledger) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]audit.Receipt, error) {
 	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.sharedTiles(ctx))
 	receipts := make([]audit.Receipt, 0, len(rows))
 	for some := range slices.Chunk(rows, provedAtOnce) {
 		proofs, err := prove(some, head.Size, reader)
 		if errors.Is(err, ErrNotFound) {
-			// The head covers them: a database that lost its tail.
+			// The head covers them: the database lost its tail.
 			return nil, fmt.Errorf("%w: what proves entry %d at size %d is missing: %v", ErrFrozen, some[0].Index,
 				head.Size, err)
 		}
@@ -77,13 +77,12 @@ func (l *Ledger) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]au
 	return receipts, nil
 }
 
-// provedAtOnce is how many entries are proved by one reading of tiles. It bounds
-// those that are in memory: a shuffle of thousands of deals may stand in as many
-// tiles of 8 KiB.
+// provedAtOnce is how many entries are proved together. It bounds how many tiles are in
+// memory: the deals of one shuffle may stand in thousands of tiles of 8 KiB.
 const provedAtOnce = 128
 
-// prove returns the inclusion proofs of entries. The hashes of all of them are read
-// together: for each reading the tiles are authenticated anew.
+// prove returns the inclusion proofs of entries. It reads the hashes of all proofs at once,
+// because every reading authenticates its tiles anew.
 func prove(rows []Row, size uint64, reader tlog.HashReader) ([]tlog.RecordProof, error) {
 	var need []int64
 	note := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
@@ -124,8 +123,8 @@ func prove(rows []Row, size uint64, reader tlog.HashReader) ([]tlog.RecordProof,
 // Head returns the newest durable head that this daemon knows.
 func (l *Ledger) Head() Head { return *l.published.Load() }
 
-// HeadFor returns the head to prove the entries up to index under: the newest
-// one that the witnesses cosigned, if it covers them, else the newest.
+// HeadFor returns the head under which the entries up to index are proved: the newest
+// cosigned one, if it covers them, and otherwise the newest.
 func (l *Ledger) HeadFor(index uint64) Head {
 	if h, ok := l.Cosigned(); ok && h.Size > index {
 		return h
@@ -133,8 +132,8 @@ func (l *Ledger) HeadFor(index uint64) Head {
 	return l.Head()
 }
 
-// FirstReceipt returns the receipt that an entry got when it was written, byte
-// for byte. The checkpoint comes from the store, so its signature is checked.
+// FirstReceipt returns the receipt that Append returned for an entry, byte for byte. The
+// checkpoint comes from the store, so its signature is checked.
 func (l *Ledger) FirstReceipt(ctx context.Context, row Row) (string, error) {
 	head, err := l.cfg.Store.CheckpointAfter(ctx, l.id, row.Index)
 	if err != nil {
@@ -154,10 +153,10 @@ func (l *Ledger) FirstReceipt(ctx context.Context, row Row) (string, error) {
 	return receipts[0].Text(), nil
 }
 
-// Authentic reports whether stored rows are entries of this ledger, each at its
-// index under a head that we checked. What a row says is believed only then: a
-// database can be given rows that no head covers, and genuine ones in the wrong
-// place. Rows that another daemon just wrote are caught up with first.
+// Authentic returns nil if each stored row is the entry at its index, under a head that this
+// daemon checked. What a row says is believed only then: somebody may have put rows into the
+// database that no head covers, or genuine rows in the wrong place. Rows that another daemon
+// wrote are folded first.
 func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
 	for _, row := range rows {
 		if row.Index < l.Head().Size {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"shuffled/internal/audit"
 )
 
@@ -46,8 +48,7 @@ type RecallQuery struct {
 	Limit    int    // how many at most, at least 1
 }
 
-// RecallPage is a part of what was asked for, by id. One without shuffles need not be
-// the last.
+// RecallPage is a part of the answer, by id. A page without shuffles need not be the last.
 type RecallPage struct {
 	Shuffles []Recalled
 	Next     uint64 // the next page is after this id; 0 on the last
@@ -70,52 +71,47 @@ type CommitEntry struct {
 	Close  []byte // nil while there is none
 }
 
-// CommitFinder answers what recall asks of the entries, without the barrier of
-// Head. The cost of an answer does not grow with the ledger, but as the logarithm
-// of its size.
+// CommitFinder answers what recall asks of the entries, without the barrier of Head. The cost
+// of an answer grows as the logarithm of the ledger's size.
 type CommitFinder interface {
 	// Size returns how many entries can be read; 0 for an unknown ledger.
 	Size(ctx context.Context, id ID) (uint64, error)
-	// EntryAt returns the index of the first entry below size whose time, in UTC
-	// milliseconds, is at least this, or size where there is none.
+	// EntryAt returns the index of the first entry below size that is of this time, in UTC
+	// milliseconds, or later; size if there is none.
 	EntryAt(ctx context.Context, id ID, size uint64, time int64) (uint64, error)
-	// Commits returns commits in the order of their indexes. Fewer than q.Limit are
-	// all that there are. A query of neither a table nor a game reference costs what
-	// its range of indexes holds.
+	// Commits returns commits by index. If it returns fewer than q.Limit, there are no more. The
+	// cost of a query without table and game reference grows with its range of indexes.
 	Commits(ctx context.Context, id ID, q CommitQuery) ([]CommitEntry, error)
 }
 
-// openEvery is the shortest time between two lists of open shuffles, and openShare
-// how many times that a list takes comes between two at least: the sequencer stands
-// still while one is made.
+// Between two lists of open shuffles comes a time of at least openEvery, and of at least
+// openShare times as long as a list took: the sequencer stands still while one is made.
 const (
 	openEvery = 100 * time.Millisecond
 	openShare = 20
 )
 
-// openList is a list of open shuffles, which nobody changes. Anyone who has a place in
-// turn owns the rest.
+// openList is a list of open shuffles. The list does not change once it is made. The goroutine
+// that has turn owns the other fields.
 type openList struct {
-	turn chan struct{} // of capacity 1
-	size uint64        // of the ledger, when the list was made
-	next time.Time     // when the next may be made
+	turn *semaphore.Weighted // of 1
+	size uint64              // of the ledger, when the list was made
+	next time.Time           // when the next may be made
 	list []audit.OpenRef
 }
 
-// OpenAt returns the open shuffles, by id, as of the first size entries of the
-// store or some more. What another daemon wrote is caught up with first. The caller
-// does not change the list: all who ask for no more share one.
+// OpenAt returns the open shuffles, by id, as of the first size entries of the store or of
+// more. Entries that another daemon wrote are folded first. Callers share the list and do not
+// change it.
 func (l *Ledger) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error) {
 	if err := l.reachSize(ctx, size); err != nil {
 		return nil, err
 	}
 	o := &l.open
-	select {
-	case o.turn <- struct{}{}:
-		defer func() { <-o.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := o.turn.Acquire(ctx, 1); err != nil {
+		return nil, err
 	}
+	defer o.turn.Release(1)
 	if o.size >= size {
 		return o.list, nil
 	}
@@ -142,7 +138,7 @@ func (l *Ledger) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, erro
 	return o.list, nil
 }
 
-// reachSize has memory cover the first size entries, which the store showed.
+// reachSize has memory cover the first size entries, which the store has shown.
 func (l *Ledger) reachSize(ctx context.Context, size uint64) error {
 	if size == 0 {
 		return nil
@@ -162,16 +158,16 @@ type TableQuery struct {
 	Open  int      // how many open shuffles of each at most
 }
 
-// tableNames are the names of all tables, sorted. A table never goes, so that it is
-// made anew only when there are more. Anyone who has a place in turn owns it.
+// tableNames has the names of all tables, sorted. Tables are never removed, so that the list is
+// made again only if there are more tables. The goroutine that has turn owns names.
 type tableNames struct {
-	turn  chan struct{} // of capacity 1
-	names []string      // nobody changes it
+	turn  *semaphore.Weighted // of 1
+	names []string            // a list does not change once it is made
 }
 
-// Tables returns tables by name, as of the first size entries of the store or some
-// more, and the name that the next page is after, "" for none. What another daemon
-// wrote is caught up with first.
+// Tables returns tables by name, as of the first size entries of the store or of more, and the
+// name after which the next page begins, "" if there is none. Entries that another daemon
+// wrote are folded first.
 func (l *Ledger) Tables(ctx context.Context, size uint64, q TableQuery) (page []audit.TableRef, next string,
 	err error) {
 	if err := l.reachSize(ctx, size); err != nil {
@@ -205,13 +201,11 @@ func (l *Ledger) Tables(ctx context.Context, size uint64, q TableQuery) (page []
 // allTables returns the names of all tables, sorted.
 func (l *Ledger) allTables(ctx context.Context) ([]string, error) {
 	t := &l.tables
-	select {
-	case t.turn <- struct{}{}:
-		defer func() { <-t.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := t.turn.Acquire(ctx, 1); err != nil {
+		return nil, err
 	}
-	fresh := t.names
+	defer t.turn.Release(1)
+	var fresh []string
 	err := l.ask(ctx, func() {
 		if l.state.TableCount() != len(t.names) {
 			fresh = l.state.Tables()
@@ -220,7 +214,7 @@ func (l *Ledger) allTables(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(fresh) != len(t.names) {
+	if fresh != nil {
 		slices.Sort(fresh)
 		t.names = fresh
 	}

@@ -13,8 +13,8 @@ import (
 // Refresh folds what other daemons wrote since the newest head known here.
 func (l *Ledger) Refresh(ctx context.Context) error { return l.refresh(ctx, math.MaxUint64) }
 
-// refresh is Refresh for a caller who wants the entries below size: who waited in
-// front of it may have brought them.
+// refresh is Refresh for a caller who wants the entries below size. It does nothing if a
+// refresh in front of it in the queue has brought them.
 func (l *Ledger) refresh(ctx context.Context, size uint64) (err error) {
 	asked := l.ask(ctx, func() {
 		if l.head.Size >= size {
@@ -26,7 +26,7 @@ func (l *Ledger) refresh(ctx context.Context, size uint64) (err error) {
 		if err = l.Ready(); errors.Is(err, ErrFrozen) {
 			return
 		}
-		// Not under ctx: a caller who leaves says nothing of the store.
+		// Not under ctx: that a caller leaves must not look like a failure of the store.
 		reading, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		defer cancel()
 		if err = l.catchUp(reading); err != nil {
@@ -37,10 +37,10 @@ func (l *Ledger) refresh(ctx context.Context, size uint64) (err error) {
 	return errors.Join(asked, err)
 }
 
-// reachEntry has memory cover an entry, if the ledger has it: behind a load balancer
-// anyone who got its index from another daemon asks here a moment later. ErrNotFound
-// is told by a plain read, so that a crowd which asks for what is not there costs
-// the sequencer nothing.
+// reachEntry has memory cover an entry, if the ledger has it. Behind a load balancer a client
+// may ask here for an entry that another daemon has just written. For an entry that is not
+// there it returns ErrNotFound after a plain read, so that many such requests cost the
+// sequencer nothing.
 func (l *Ledger) reachEntry(ctx context.Context, index uint64) error {
 	if index < l.Head().Size {
 		return nil
@@ -52,7 +52,7 @@ func (l *Ledger) reachEntry(ctx context.Context, index uint64) error {
 	if newer.Size <= index {
 		return ErrNotFound
 	}
-	// A refresh that was under way may have begun before the entry was there.
+	// The refresh under way may have begun before the entry was there.
 	for tries := 0; tries < 2 && index >= l.Head().Size; tries++ {
 		if err := l.refreshTogether(ctx); err != nil {
 			return err
@@ -76,8 +76,8 @@ func (l *Ledger) reachTile(ctx context.Context, t tlog.Tile) error {
 	return l.reachEntry(ctx, hashes<<(t.L*tileHeight)-1)
 }
 
-// refreshTogether waits for the refresh that is under way, or starts one. A caller that
-// leaves does not end it. It is refused with ErrOverloaded when the patience of ctx ends.
+// refreshTogether waits for the refresh that is under way, or starts one. A caller that leaves
+// does not end it. If the patience of ctx ends, the error is ErrOverloaded.
 func (l *Ledger) refreshTogether(ctx context.Context) error {
 	r, err := Await(ctx, l.startRefresh(), "the sequencer does not come to it")
 	if err != nil {
@@ -86,8 +86,8 @@ func (l *Ledger) refreshTogether(ctx context.Context) error {
 	return r.Err
 }
 
-// startRefresh refreshes for all who wait. It ends with the ledger, or when the sequencer
-// has not come to it for as long as a step at the store may take.
+// startRefresh starts a refresh for all who wait, or joins the one under way. A refresh that
+// the sequencer has not begun within storeTimeout fails.
 func (l *Ledger) startRefresh() <-chan singleflight.Result {
 	return l.refreshes.DoChan("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(l.running, storeTimeout)

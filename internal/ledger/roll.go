@@ -18,19 +18,19 @@ import (
 type asked struct {
 	witness audit.Witness
 	size    uint64 // of the newest head that it cosigned for this daemon
-	err     error  // why it did not cosign the newest it was asked for
-	told    string // err as the log has it
+	err     error  // why it did not cosign the newest head that it was asked for; nil: it did
+	told    string // err as it was last logged
 	toldAt  time.Time
 }
 
 // WitnessState is what the daemon knows of a witness.
 type WitnessState struct {
-	Name string // in its policy; where two have it, with the key's id, and then the URL, behind it
+	Name string // in its policy; followed by the key's id, and by the URL, if the name alone is another's
 	Size uint64 // of the newest head that it cosigned for this daemon
-	Err  error  // why it did not cosign the newest it was asked for; nil: it did
+	Err  error  // why it did not cosign the newest head that it was asked for; nil: it did
 }
 
-// roll is what the witnesses that are asked said last, and who of them doubts.
+// roll is what each witness that is asked said last, and which witnesses doubt.
 type roll struct {
 	l *Ledger
 
@@ -39,8 +39,8 @@ type roll struct {
 	doubts map[gateway.Address]*gateway.Contradiction // of witnesses that have seen another history
 }
 
-// call makes these the witnesses that are asked. Of one that is asked no more what it
-// showed stays a doubt, its mere word does not.
+// call makes these the witnesses that are asked. If a witness that is no longer asked doubts,
+// the doubt stays if the witness showed a checkpoint for it, and ends if it did not.
 func (r *roll) call(named []audit.Witness) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,14 +76,14 @@ func (r *roll) doubted() bool {
 	return len(r.doubts) > 0
 }
 
-// doubters returns those of the witnesses that have seen another history.
+// doubters returns those of the given witnesses that have seen another history.
 func (r *roll) doubters(of []audit.Witness) []audit.Witness {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.DeleteFunc(of, func(one audit.Witness) bool { return r.doubts[gateway.AddressOf(one)] == nil })
 }
 
-// note takes what a witness said. One that cosigns doubts no more.
+// note takes in what a witness said. A witness that cosigns doubts no more.
 func (r *roll) note(a gateway.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,8 +102,8 @@ func (r *roll) note(a gateway.Answer) {
 	r.tell(one)
 }
 
-// doubt returns a doubt about the history that head ends, nil for none. What a witness
-// showed is no doubt any more once head extends it, whether the witness is there or not.
+// doubt returns a doubt about the history up to head, nil for none. A doubt ends when head
+// extends the checkpoint that the witness showed, even if the witness cannot be reached.
 func (r *roll) doubt(ctx context.Context, head Head) *gateway.Contradiction {
 	r.mu.Lock()
 	doubts := maps.Clone(r.doubts)
@@ -125,8 +125,8 @@ func (r *roll) doubt(ctx context.Context, head Head) *gateway.Contradiction {
 	return nil
 }
 
-// tell logs why a witness did not cosign when that is new, and not too often: a witness
-// can make up a reason for every head. It needs the lock.
+// tell logs why a witness did not cosign, if the reason is new; and not too often, for a
+// witness can make up a reason for every head. The caller holds the lock.
 func (r *roll) tell(one *asked) {
 	if one.err == nil {
 		one.told = ""
@@ -139,8 +139,8 @@ func (r *roll) tell(one *asked) {
 	}
 }
 
-// Witnesses returns the witnesses of the policy in force and of those that wait, by name;
-// empty without any.
+// Witnesses returns the witnesses of the policy in force and of the policies that wait, by
+// name.
 func (l *Ledger) Witnesses() []WitnessState {
 	r := &l.witnesses.roll
 	r.mu.Lock()

@@ -13,13 +13,13 @@ import (
 	"shuffled/internal/audit"
 )
 
-// ErrNoKey: the private half of the signing key in force is not available. Nothing
-// is signed; reads go on. A restart with the key ends it, or the return of the agent that
-// holds it.
+// ErrNoKey: the private half of a signing key in force is not available. Nothing is signed;
+// reads go on. It ends with a restart with the key, or when the agent that holds the key is
+// back.
 var ErrNoKey = errors.New("the signing key in force is not available: signing stopped")
 
-// checkSigners: every private key is of this ledger, and one of them was or is
-// in force, or this is the configuration of another ledger.
+// checkSigners refuses a private key that has another ledger's name, and keys of which none is
+// or was in force: then this is the configuration of another ledger.
 func (l *Ledger) checkSigners() error {
 	known := false
 	for _, s := range l.cfg.Signers {
@@ -35,7 +35,7 @@ func (l *Ledger) checkSigners() error {
 	return nil
 }
 
-// signer returns the private half of key, nil when it is not available.
+// signer returns the private half of key, nil if it is not available.
 func (l *Ledger) signer(key note.Verifier) note.Signer {
 	for _, s := range l.cfg.Signers {
 		if s.KeyHash() == key.KeyHash() {
@@ -45,8 +45,8 @@ func (l *Ledger) signer(key note.Verifier) note.Signer {
 	return nil
 }
 
-// canSign returns ErrNoKey unless the signing keys in force are here, and their holder
-// signed when it was asked last. It runs on the sequencer's goroutine, and asks nobody.
+// canSign returns ErrNoKey if a signing key in force is not here, or if its holder did not sign
+// when it was asked last. It asks no holder. It runs on the sequencer's goroutine.
 func (l *Ledger) canSign() error {
 	for _, k := range l.keys.Load().inForce() {
 		if l.signer(k.key) == nil {
@@ -60,9 +60,9 @@ func (l *Ledger) canSign() error {
 	return nil
 }
 
-// attend asks the holder of the signing key in force, if it is another process, for a
-// signature at every probe. It runs on a goroutine of its own from Open until Close: a
-// holder that hangs takes seconds to say nothing, and reads do not wait for it.
+// attend asks the holder of the Ed25519 key in force, if it is another process, for a
+// signature at every probe. It runs on a goroutine of its own from Open until Close, so that
+// nothing waits for a holder that hangs.
 func (l *Ledger) attend() {
 	for !l.stopping(l.cfg.Probe) {
 		var why *error
@@ -76,7 +76,7 @@ func (l *Ledger) attend() {
 	}
 }
 
-// signersFor returns the private halves of keys, each once: those of Ed25519 first.
+// signersFor returns the private halves of keys, each once, those of Ed25519 first.
 func (l *Ledger) signersFor(keys []note.Verifier) (signers []note.Signer) {
 	for _, mldsa := range []bool{false, true} {
 		for i, key := range keys {
@@ -89,8 +89,7 @@ func (l *Ledger) signersFor(keys []note.Verifier) (signers []note.Signer) {
 	return signers
 }
 
-// SignHead signs a checkpoint. Ed25519 is deterministic: the same head gives the
-// same bytes.
+// SignHead signs a checkpoint. With Ed25519 the same head gives the same bytes.
 func SignHead(signer note.Signer, size uint64, root tlog.Hash) (Head, error) {
 	return signHead(size, root, signer)
 }
@@ -105,7 +104,7 @@ func signHead(size uint64, root tlog.Hash, signers ...note.Signer) (Head, error)
 	return Head{Size: size, Root: root, Checkpoint: signed}, nil
 }
 
-// ownKeys check what the keys available signed.
+// ownKeys returns verifiers for all private keys that are available.
 func (l *Ledger) ownKeys() (keys []note.Verifier) {
 	for _, s := range l.cfg.Signers {
 		if knows, ok := s.(verifying); ok {
@@ -120,28 +119,28 @@ func (l *Ledger) ownKeys() (keys []note.Verifier) {
 // verifying is a signer of ML-DSA-44: no two of its signatures are alike.
 type verifying interface{ Verifier() note.Verifier }
 
-// ownKey checks a signature by making it again, as Ed25519 makes the same one of
-// the same text. A database that went back does not name the keys that came
-// later; who holds one still knows what it signed.
+// ownKey checks a signature by making it again: Ed25519 makes the same signature of the same
+// text. So a daemon that holds a key knows what the key signed, even if the database went
+// back and no longer names the key.
 type ownKey struct{ note.Signer }
 
 func (k ownKey) Verify(msg, sig []byte) bool {
-	if public, ok := k.Signer.(note.Verifier); ok { // the private half is not here
+	if public, ok := k.Signer.(note.Verifier); ok { // another process has the private half
 		return public.Verify(msg, sig)
 	}
 	again, err := k.Sign(msg)
 	return err == nil && bytes.Equal(again, sig)
 }
 
-// markKeys are the keys that the high-water mark may be signed with: any that
-// the ledger ever had, or that is available for it.
+// markKeys are the keys that may have signed the high-water mark: all that the ledger ever had,
+// and all that are available here.
 func (l *Ledger) markKeys() []note.Verifier {
 	return append(l.keys.Load().verifiers(true), l.ownKeys()...)
 }
 
-// witnessedKeys are the keys under which a checkpoint that a witness shows is
-// evidence of another history: as markKeys, except what was retired, or a thief
-// of an old key could stop the ledger with any witness that still takes it.
+// witnessedKeys are the keys under which a checkpoint that a witness shows is evidence of
+// another history: markKeys without retired keys. Otherwise the thief of a retired key could
+// stop the ledger by a witness that still knows the key.
 func (l *Ledger) witnessedKeys() []note.Verifier {
 	h := l.keys.Load()
 	keys := h.verifiers(false)
@@ -165,10 +164,10 @@ func (l *Ledger) KeyHistory() []audit.KeyRecord {
 // section 8).
 const maxHandovers = 1024
 
-// Handovers returns, for each signing key after the genesis's that stands below
-// size, the receipt of its entry under the checkpoint that both keys signed: with
-// them a verifier that trusts an older key follows to the one in force. None are
-// returned when there are more than a transcript has room for.
+// Handovers returns, for each signing key after the genesis's whose entry is below size, the
+// receipt of that entry under the checkpoint that both keys signed. With these receipts a
+// verifier that trusts an older key follows to the key in force. If there are more than a
+// transcript has room for, it returns none.
 func (l *Ledger) Handovers(ctx context.Context, size uint64) (receipts []string, err error) {
 	signing := l.keys.Load().signing[1:]
 	if len(signing) > maxHandovers {

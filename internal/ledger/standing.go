@@ -15,15 +15,15 @@ import (
 type phase int
 
 const (
-	phaseStarting phase = iota // what was seen before is not held against the stored ledger yet: nothing is written
+	phaseStarting phase = iota // nothing is written before the stored ledger was compared with what was seen
 	phaseWriting               // entries are written
 	phaseWaiting               // for the store, the clock or the signing key's holder
-	phaseFrozen                // the stored ledger contradicts what was seen before: nothing is signed, reads go on
+	phaseFrozen                // the stored ledger contradicts what was seen: nothing is signed, reads go on
 	phaseClosed                // the sequencer has stopped
 )
 
-// follows lists which phase may come after which. A frozen ledger does not write before
-// thaw has held it against everything that was seen.
+// follows lists which phase may come after which. A frozen ledger does not write before thaw
+// has compared it with everything that was seen.
 var follows = map[phase][]phase{
 	phaseStarting: {phaseStarting, phaseWriting, phaseFrozen, phaseClosed},
 	phaseWriting:  {phaseWriting, phaseWaiting, phaseFrozen, phaseClosed},
@@ -31,32 +31,32 @@ var follows = map[phase][]phase{
 	phaseFrozen:   {phaseFrozen, phaseWaiting, phaseClosed},
 }
 
-// standing is where the sequencer stands. Its goroutine alone changes it, by to, which is
-// the only place that does; anybody may read why.
+// standing is the phase of the sequencer, with what belongs to it. Only the sequencer's
+// goroutine uses it, except that any goroutine may read why. Only to changes phase and why.
 type standing struct {
 	phase phase
-	why   atomic.Pointer[error] // why nothing can be written now; nil in writing
+	why   atomic.Pointer[error] // why nothing can be written now; nil in phaseWriting
 
 	seen    *audit.Checkpoint // the high-water mark at the start; nil: there was none
 	vouched voucher           // who vouched for the stored head at the start
 
-	// What the ledger is owed: it is written when entries can be.
-	resumed bool          // that entries are written again after an append failed or signing stopped
+	// What is to be written as soon as entries can be.
+	resumed bool          // that entries are written again, after an append failed or signing stopped
 	stepped string        // how far the clock stepped, until it is back
-	alarms  []audit.Event // the rest
+	alarms  []audit.Event // other alarms
 }
 
 // voucher is who vouched for the stored head at the start.
 type voucher int
 
 const (
-	voucherNone      voucher = iota // nobody yet: the mark is not raised, and nothing signed
+	voucherNone      voucher = iota // nobody yet: the mark is not raised, and nothing is signed
 	voucherMark                     // the high-water mark
-	voucherWitnesses                // a quorum of witnesses, without a mark; goes into the ledger
-	voucherOperator                 // an operator, without a mark; goes into the ledger
+	voucherWitnesses                // a quorum of witnesses, as there is no mark; the ledger says so
+	voucherOperator                 // an operator, as there is no mark; the ledger says so
 )
 
-// to changes the phase. why says why nothing can be written, and is nil in writing only.
+// to changes the phase. why says why nothing can be written; it is nil for phaseWriting alone.
 func (s *standing) to(next phase, why error) {
 	if !slices.Contains(follows[s.phase], next) || (why == nil) != (next == phaseWriting) {
 		panic(fmt.Sprintf("ledger: from phase %d to %d: %v", s.phase, next, why))
@@ -72,13 +72,13 @@ func (s *standing) to(next phase, why error) {
 // begun reports whether this daemon's instance_start stands.
 func (l *Ledger) begun() bool { return l.instance != 0 }
 
-// wait notes why nothing can be written for now.
+// wait notes why nothing can be written now. A frozen ledger stays frozen.
 func (l *Ledger) wait(err error) {
 	switch l.phase {
 	case phaseFrozen:
-		return // only thaw ends it
+		return
 	case phaseStarting:
-		l.to(phaseStarting, err) // until begin has held the ledger against what was seen
+		l.to(phaseStarting, err) // until begin has compared the ledger with what was seen
 	default:
 		l.to(phaseWaiting, err)
 	}
@@ -87,7 +87,7 @@ func (l *Ledger) wait(err error) {
 	}
 }
 
-// freeze stops signing. Only thaw ends it.
+// freeze stops signing. Only thaw resumes it.
 func (l *Ledger) freeze(err error) {
 	if !errors.Is(err, ErrFrozen) {
 		err = fmt.Errorf("%w: %w", ErrFrozen, err)
@@ -96,20 +96,19 @@ func (l *Ledger) freeze(err error) {
 	l.cfg.Log.Error("signing stopped", "ledger", l.cfg.Info.Name, "size", l.head.Size, "error", err)
 }
 
-// alarm has an alarm written at the next probe that can write. It runs on the
-// sequencer's goroutine.
+// alarm has an alarm written at the next probe at which entries can be written. It runs on
+// the sequencer's goroutine.
 func (l *Ledger) alarm(kind audit.Alarm, reason string) {
 	l.cfg.Log.Error("alarm", "ledger", l.cfg.Info.Name, "kind", kind.String(), "reason", reason)
 	l.alarms = append(l.alarms, audit.Event{Kind: audit.EventAlarm, Alarm: kind, Reason: reason})
 }
 
-// owes reports whether an entry is to be written before entries are written again: only an
-// append shows that appends work.
+// owes reports whether pay has anything to write. Only an append shows that appends work again.
 func (l *Ledger) owes() bool { return l.resumed || !l.begun() || len(l.alarms) > 0 }
 
-// pay writes what the ledger is owed: that entries are written again after they could not
-// be, or that this daemon starts, if it could not before, and the alarms that wait. It is
-// tried at every probe until it stands.
+// pay writes what the ledger owes: the instance_start of this daemon if it does not stand yet,
+// otherwise that entries are written again, and the alarms. It is called at every probe
+// until that is durable.
 func (l *Ledger) pay() {
 	p := Proposal{Actor: audit.Daemon}
 	if l.resumed {

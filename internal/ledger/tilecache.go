@@ -9,34 +9,33 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// TileCache keeps tiles and entry bundles in memory, of all ledgers that share it,
-// up to a number of bytes: an LRU cache. What it keeps never changes, and was
-// authenticated: the ledger puts nothing else into it. Safe for concurrent use.
+// TileCache is an LRU cache of tiles and entry bundles, for all ledgers that share it, up to a
+// number of bytes. A ledger puts only authentic tiles into it, and they never change. It is
+// safe for concurrent use.
 type TileCache struct {
 	most    int64              // bytes
-	flights singleflight.Group // of what is read from the store, by tile and share
+	flights singleflight.Group // readings of the store, by tileKey.flight
 
 	mu    sync.Mutex
 	bytes int64
 	tiles *simplelru.LRU[tileKey, *cachedTile]
 }
 
-// tileKey names a full tile; at level -1 an entry bundle.
+// tileKey names a full tile, or at level -1 an entry bundle.
 type tileKey struct {
 	ledger ID
 	level  int
 	index  int64
 }
 
-// cachedTile is what is kept of a tile. A bundle at the ledger's right edge may hold
-// fewer entries than 256: those that were there when it was read.
+// cachedTile is a full tile, or the entries of a bundle that the head covered when it was read.
 type cachedTile struct {
 	key   tileKey
 	data  []byte // not changed
-	width int
+	width int    // hashes or entries
 }
 
-// tileOverhead is about what a kept tile takes alongside its data, in bytes.
+// tileOverhead is about how many bytes a kept tile takes in addition to its data.
 const tileOverhead = 256
 
 func (t *cachedTile) bytes() int64 { return int64(cap(t.data)) + tileOverhead }
@@ -48,7 +47,7 @@ func NewTileCache(bytes int64) *TileCache {
 	return c
 }
 
-// get returns what is kept of a tile, or data nil.
+// get returns what is kept of a tile; width 0 if nothing is.
 func (c *TileCache) get(key tileKey) (data []byte, width int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,8 +58,8 @@ func (c *TileCache) get(key tileKey) (data []byte, width int) {
 	return t.data, t.width
 }
 
-// put keeps a tile, unless more of it is kept or it is larger than the cache, and
-// drops those that were not used for the longest time to make room.
+// put keeps a tile, unless as much of it is kept or it is larger than the cache. To make room
+// it drops those that were used least recently.
 func (c *TileCache) put(t *cachedTile) {
 	if t.bytes() > c.most {
 		return
@@ -77,8 +76,8 @@ func (c *TileCache) put(t *cachedTile) {
 	}
 }
 
-// flight names the reading of a tile. Readers do not join a dealer's, nor dealers a
-// reader's, for which they would wait behind readers.
+// flight names the reading of a tile. Readers and dealers do not share one: a dealer would wait
+// behind readers.
 func (k tileKey) flight(reader bool) string {
 	return fmt.Sprintf("%d/%d/%d/%t", k.ledger, k.level, k.index, reader)
 }

@@ -5,16 +5,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"filippo.io/torchwood"
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Tile returns the hashes of a tile in C2SP tlog-tiles form; ErrNotFound for a
-// tile of another height or with hashes beyond the newest checkpoint, ErrFrozen for
-// a stored one that is not the ledger's. A full tile is read from the store once,
-// and a partial one of which there is a full one is cut from that. The caller does
-// not change what it gets.
+// Tile returns the hashes of a tile in C2SP tlog-tiles form. It returns ErrNotFound for a tile
+// of another height or with hashes beyond the newest checkpoint, and ErrFrozen for a stored
+// tile that is not the ledger's. A full tile comes from the cache, and so does the beginning
+// of one. The caller does not change the result.
 func (l *Ledger) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	if err := l.reachTile(ctx, t); err != nil {
 		return nil, err
@@ -30,9 +30,9 @@ func (l *Ledger) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	return data[:t.W*tlog.HashSize], nil
 }
 
-// EntryBundle returns the entries of a level −1 tile in C2SP tlog-tiles form; errors
-// are those of Tile. Each entry is read from the store once, as long as its bundle is
-// in the cache. The caller does not change what it gets.
+// EntryBundle returns the entries of a level −1 tile in C2SP tlog-tiles form. The errors are
+// those of Tile. While a bundle is in the cache, the store is asked only for entries that are
+// not in it. The caller does not change the result.
 func (l *Ledger) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	if t.L != -1 {
 		return nil, ErrNotFound
@@ -54,9 +54,9 @@ func (l *Ledger) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
 // full reports whether the ledger has the full tile.
 func (l *Ledger) full(t tlog.Tile) bool { return l.Head().Size>>((t.L+1)*tileHeight) > uint64(t.N) }
 
-// kept returns a tile of at least so many hashes or entries from the cache. What is
-// not there is read with load: once for all who ask in the meantime, also if the
-// first of them leaves.
+// kept returns a tile of at least so many hashes or entries from the cache. If the cache does
+// not have it, load reads it, once for all who ask at the same time. A caller that leaves
+// does not end the reading.
 func (l *Ledger) kept(ctx context.Context, key tileKey, width int,
 	load func(context.Context, tileKey) (*cachedTile, error)) ([]byte, int, error) {
 	for {
@@ -85,15 +85,15 @@ func (l *Ledger) kept(ctx context.Context, key tileKey, width int,
 		if r.Err != nil {
 			return nil, 0, Unavailable(r.Err)
 		}
-		// A flight that began before may hold fewer: the next holds what the head covers now.
+		// A flight that began earlier may bring fewer. The next brings what the head covers now.
 		if t := r.Val.(*cachedTile); t.width >= width {
 			return t.data, t.width, nil
 		}
 	}
 }
 
-// loadTile reads a full tile, authenticated against the head. Those above it, which
-// it takes, are kept as well.
+// loadTile reads a full tile and authenticates it against the head. The full tiles that it
+// reads for that are kept as well.
 func (l *Ledger) loadTile(ctx context.Context, key tileKey) (*cachedTile, error) {
 	head := l.Head()
 	found := &cachedTile{key: key, width: tileWidth}
@@ -124,8 +124,8 @@ func (l *Ledger) loadTile(ctx context.Context, key tileKey) (*cachedTile, error)
 	return found, nil
 }
 
-// loadBundle reads what the head covers of a bundle, without the entries that are
-// kept already, and holds each against its leaf hash.
+// loadBundle reads the entries of a bundle that the head covers and the cache does not have,
+// and compares each with its leaf hash.
 func (l *Ledger) loadBundle(ctx context.Context, key tileKey) (*cachedTile, error) {
 	bundle, have := l.cfg.Tiles.get(key)
 	from := uint64(key.index) * tileWidth
@@ -134,7 +134,7 @@ func (l *Ledger) loadBundle(ctx context.Context, key tileKey) (*cachedTile, erro
 	if err != nil {
 		return nil, err
 	}
-	bundle = bundle[:len(bundle):len(bundle)] // others read it: what is added is added to a copy
+	bundle = slices.Clip(bundle) // others read it: append makes a copy
 	next := from + uint64(have)
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, next, from+uint64(width)) {
 		if err == nil && row.Index == next {
@@ -155,9 +155,9 @@ func (l *Ledger) loadBundle(ctx context.Context, key tileKey) (*cachedTile, erro
 	return &cachedTile{key, bundle, width}, nil
 }
 
-// tileData reads a tile from the edge or from the store. What neither holds is a
-// tile that is not full, of entries that are durable but not yet folded here:
-// just written, or written by another daemon. It is computed from what is below.
+// tileData reads a tile from the right edge or from the store. If neither has it, it is a
+// partial tile of durable entries that are not folded here yet. Then it is computed from what
+// is below it.
 func (l *Ledger) tileData(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	l.edge.RLock()
 	data, ok := l.tree.partial(t.L, t.N, t.W)
@@ -221,19 +221,19 @@ func (l *Ledger) hashTiles(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	return data, nil
 }
 
-// tileReader adapts the ledger to tlog, which authenticates every tile against
-// the root that it was given. It belongs to one goroutine.
+// tileReader is a tlog.TileReader of the ledger. tlog authenticates every tile against the root
+// that it was given. A tileReader belongs to one goroutine.
 type tileReader struct {
 	tile  func(tlog.Tile) ([]byte, error)
-	saved func(t tlog.Tile, data []byte) // of those that are authentic; nil: they are not kept
+	saved func(t tlog.Tile, data []byte) // takes authentic tiles; nil: nobody does
 	read  bool                           // every tile was read
 }
 
-// maxOwnTiles bounds what a reader keeps to itself, to half a MiB.
+// maxOwnTiles bounds what the reader of ownTiles keeps, to half a MiB.
 const maxOwnTiles = 64
 
-// ownTiles returns a reader for a head that is not published here, which may be of
-// another history: what it reads is for nobody else.
+// ownTiles returns a reader for a head that is not published here. The head may be of another
+// history, so that the tiles do not go into the cache.
 func (l *Ledger) ownTiles(ctx context.Context) *tileReader {
 	own := make(map[tlog.Tile][]byte)
 	return &tileReader{tile: func(t tlog.Tile) ([]byte, error) {
@@ -252,8 +252,7 @@ func (l *Ledger) ownTiles(ctx context.Context) *tileReader {
 	}}
 }
 
-// sharedTiles returns a reader that has the full tiles of the published head from
-// the cache.
+// sharedTiles returns a reader that takes the full tiles of the published head from the cache.
 func (l *Ledger) sharedTiles(ctx context.Context) *tileReader {
 	return &tileReader{tile: func(t tlog.Tile) ([]byte, error) {
 		if !l.full(t) {

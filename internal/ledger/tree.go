@@ -12,25 +12,25 @@ const (
 	tileWidth  = 1 << tileHeight
 )
 
-// tree is the right edge of a ledger's Merkle tree: all nodes of the tiles that
-// are not full yet, by tlog's storage index. From them every new node, the root
-// and the proofs of new entries can be computed, at any size of the ledger.
+// tree is the right edge of a ledger's Merkle tree: the nodes of the tiles that are not full
+// yet, by tlog's storage index. Every new node, the root and the proofs of new entries can be
+// computed from them, at any size of the ledger.
 type tree struct {
 	size   int64
 	nodes  map[int64]tlog.Hash
-	leaves []tlog.Hash // the newest leaf hashes, that of entry n at n mod recentLeaves
+	leaves []tlog.Hash // the newest leaf hashes; that of entry n is at n mod recentLeaves
 	known  int64       // leaves has none below this entry
 }
 
-// recentLeaves is how many leaf hashes are kept to know stored entries by.
+// recentLeaves is how many leaf hashes are kept. Authentic compares stored rows with them.
 const recentLeaves = 1 << 16
 
 func newTree() *tree {
 	return &tree{nodes: make(map[int64]tlog.Hash), leaves: make([]tlog.Hash, recentLeaves)}
 }
 
-// edgeAt returns the tree of the first size entries, from tiles: the nodes of those
-// that are not full at that size.
+// edgeAt returns the tree of the first size entries. It reads the nodes of the tiles that are
+// not full at that size.
 func edgeAt(under tlog.HashReader, size uint64) (*tree, error) {
 	var nodes []int64
 	for level := 0; size>>level > 0; level++ {
@@ -59,8 +59,7 @@ func (t *tree) leaf(index int64) (h tlog.Hash, ok bool) {
 	return t.leaves[index%recentLeaves], true
 }
 
-// growth is a tree with more leaves, alongside the tree it grew from: nothing of
-// it is kept unless the batch is durable.
+// growth is a tree with more leaves. The tree that it grew from does not change before grow.
 type growth struct {
 	from  *tree
 	size  int64
@@ -68,7 +67,7 @@ type growth struct {
 	fresh []tlog.Hash // new nodes, in storage order
 }
 
-// extend computes what the leaves add to t.
+// extend returns the growth of t by leaves.
 func (t *tree) extend(leaves []tlog.Hash) (*growth, error) {
 	g := &growth{from: t, size: t.size, base: tlog.StoredHashCount(t.size)}
 	for _, leaf := range leaves {
@@ -82,7 +81,7 @@ func (t *tree) extend(leaves []tlog.Hash) (*growth, error) {
 	return g, nil
 }
 
-// ReadHashes implements tlog.HashReader over the tree and what was added.
+// ReadHashes implements tlog.HashReader, of the tree and of what was added.
 func (g *growth) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	hashes := make([]tlog.Hash, len(indexes))
 	for i, x := range indexes {
@@ -125,7 +124,7 @@ func (g *growth) tiles() ([]Tile, error) {
 	return full, nil
 }
 
-// grow makes g the tree and forgets the nodes of full tiles, given by g.tiles.
+// grow adds g to the tree and drops the nodes of the full tiles, which g.tiles returned.
 func (t *tree) grow(g *growth, full []Tile) {
 	for i, h := range g.fresh {
 		t.nodes[g.base+int64(i)] = h
@@ -144,8 +143,8 @@ func (t *tree) grow(g *growth, full []Tile) {
 	}
 }
 
-// partial returns the first w hashes of a tile that is not full, or false when
-// the edge does not hold them all.
+// partial returns the first w hashes of a tile that is not full; false if the right edge does
+// not have them all.
 func (t *tree) partial(level int, index int64, w int) ([]byte, bool) {
 	data := make([]byte, 0, w*tlog.HashSize)
 	for i := range int64(w) {

@@ -15,20 +15,19 @@ import (
 	"shuffled/internal/witness/gateway"
 )
 
-// ErrPolicy: the witnesses of a new policy did not cosign the newest checkpoint.
-// Nothing was written.
+// ErrPolicy: the witnesses of a new policy did not cosign the newest checkpoint, and nothing
+// was written.
 var ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkpoint")
 
-// trialRounds is how many rounds the quorum of a new policy may take: another daemon may
-// be with a witness.
+// trialRounds is how many rounds the quorum of a new policy may take: another daemon may be
+// asking a witness at the same time.
 const trialRounds = 3
 
-// AddKey writes a key entry for an administrator: a signing key, an auditor key,
-// a witness policy or a retirement. Alongside what Append returns it is an
-// *audit.Illegal of audit.RuleKey when the entry would leave a ledger that nobody
-// can go on with: a signing key whose private half is not here or that
-// a witness does not know; and ErrPolicy for a policy whose witnesses do not
-// cosign now.
+// AddKey writes a key entry of any subject except disclosure, for an administrator, behind
+// the act that approves it if there is one. Its errors are those of Append and two more. An
+// *audit.Illegal of audit.RuleKey refuses a signing key whose private half is not here, or
+// that a witness does not know: nobody could go on with the ledger. ErrPolicy refuses a policy
+// whose witnesses do not cosign now.
 func (l *Ledger) AddKey(ctx context.Context, actor audit.Actor, k *audit.Key, act *audit.ActEntry) (Appended, error) {
 	if k.Subject == audit.SubjectDisclosure {
 		return Appended{}, notTaken("a disclosure key is made when a tape needs one")
@@ -67,13 +66,13 @@ func notTaken(format string, args ...any) error {
 	return &audit.Illegal{Code: audit.RuleKey, Detail: fmt.Sprintf(format, args...)}
 }
 
-// tryKey asks the witnesses whether they know a new signing key of the ledger: a
-// witness that does not would cosign nothing after its entry. One that cannot be
-// reached is told later.
+// tryKey asks the witnesses whether they know a new signing key of the ledger. A witness that
+// does not know it would cosign nothing above its entry. A witness that cannot be reached is
+// no reason to refuse the key.
 //
-// The question is the newest head under the new key with the old size 0. A witness
-// looks at the signature before the size (C2SP tlog-witness), so one that knows the
-// key answers with the size it is at, and changes nothing.
+// Each witness is sent the newest head, signed with the new key, with the old size 0. A
+// witness checks the signature before the size (C2SP tlog-witness). So one that knows the key
+// answers with the size of its own checkpoint, or cosigns the head if it has none.
 func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 	key, err := audit.Verifier(l.cfg.Info.Origin, public)
 	if err != nil {
@@ -125,10 +124,10 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 	return nil
 }
 
-// tryPolicy asks the witnesses of a policy, where the policy says that they are, to cosign
-// the newest head: one that can never be met could not take over, and deals that wait for
-// witnesses would wait for ever. In production any two quorums of it share a witness
-// (docs/SPEC.md section 7.3).
+// tryPolicy has the witnesses of a policy cosign the newest head, at the addresses that the
+// policy gives them. A policy whose quorum is never met could not take over, and deals that
+// wait for witnesses would wait for ever. In production any two of its quorums must share a
+// witness (docs/SPEC.md section 7.3).
 func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
 	p, err := audit.ParsePolicy(text)
 	if err != nil {

@@ -19,49 +19,48 @@ import (
 type Witness = gateway.Witness
 
 const (
-	// witnessRetry is how soon a round without a quorum is followed by the next.
+	// witnessRetry is the pause after a round without a quorum.
 	witnessRetry = time.Second
-	// missedRounds is how many rounds without a quorum are an alarm: ten seconds of
-	// refusals, or a minute of silence.
+	// missedRounds is how many rounds without a quorum raise the alarm. They take ten seconds if
+	// witnesses refuse, and a minute if they do not answer.
 	missedRounds = 10
 )
 
-// witnesses gets cosignatures on published heads: the goroutine of run takes the newest
-// head, has the gateway ask the witnesses of the policy in force and of those that wait,
-// and stores and shows what a quorum cosigned. Only published heads are sent: their commit
-// is known.
+// witnesses gets cosignatures on published heads. The goroutine of run takes the newest head,
+// has the gateway ask the witnesses of the policy in force and of the policies that wait, and
+// stores and shows what a quorum cosigned. Only published heads are sent, because their
+// commit is known.
 type witnesses struct {
 	l         *Ledger
 	gateway   *gateway.Gateway
-	moved     chan struct{} // capacity 1: the published head moved
+	moved     chan struct{} // of capacity 1: the published head moved
 	group     sync.WaitGroup
 	roll      roll
 	confirmed atomic.Bool          // a quorum cosigned a head of this daemon
-	cosigned  atomic.Pointer[Head] // the newest; nil: none. Of run
-	newer     moved                // tells of a newer one
+	cosigned  atomic.Pointer[Head] // the newest cosigned head, nil for none; written by run
+	newer     moved                // tells of a newer cosigned head
 	late      late
 	trial     sync.Mutex // held while a policy is tried
 
-	settled chan struct{} // closed when the first round is over and every witness has answered, if only with an error
+	settled chan struct{} // closed after the first round, when every witness has answered, if only with an error
 	settle  sync.Once     // closes settled
 
-	// Of run.
+	// Fields of the goroutine of run.
 	policies *policyHistory
 	asking   bool        // a round is under way
 	rounds   chan *round // rounds that are over
 	missed   int         // rounds without a quorum since the last with one
 }
 
-// round is one head on its way to a quorum. What it needs for that is of when it began: if
-// another daemon lets a policy take over under way, the store refuses what it brings.
+// round is one head on its way to a quorum. Its policies are those of the time when it began.
+// If another daemon lets a policy take over before it ends, the store refuses its result.
 type round struct {
 	governing *audit.Policy
-	from      uint64 // of the handover, 0 if it is none (policyHistory.unseen)
+	from      uint64 // policyHistory.unseen
 	came      gateway.Round
 }
 
-// newWitnesses returns what asks the witnesses of the ledger's policies, whether it has
-// any now or not.
+// newWitnesses returns what asks the witnesses of the ledger's policies. There may be none.
 func (l *Ledger) newWitnesses() (*witnesses, error) {
 	policies, err := l.newPolicyHistory()
 	if err != nil {
@@ -79,8 +78,7 @@ func (l *Ledger) newWitnesses() (*witnesses, error) {
 	return w, nil
 }
 
-// start finds out which policy is in force, and runs the goroutine, which ends with the
-// ledger.
+// start finds out which policy is in force, and starts the goroutine of run.
 func (w *witnesses) start() error {
 	w.follow()
 	if err := w.checkIntervals(); err != nil {
@@ -96,13 +94,13 @@ func (w *witnesses) start() error {
 	return nil
 }
 
-// wait waits for the end of the goroutines.
+// wait waits for the end of all goroutines, after the ledger was closed.
 func (w *witnesses) wait() {
 	w.group.Wait()
 	w.gateway.Wait()
 }
 
-// wake says that there may be a reason for a round.
+// wake has run look whether there is a reason for a round.
 func (w *witnesses) wake() {
 	select {
 	case w.moved <- struct{}{}:
@@ -110,8 +108,8 @@ func (w *witnesses) wake() {
 	}
 }
 
-// run opens a round whenever there is a reason to, and again after a pause when the round
-// before found no quorum.
+// run opens a round whenever there is a reason, one at a time, until the ledger is closed. After
+// a round without a quorum it pauses.
 func (w *witnesses) run() {
 	retry := time.NewTicker(min(witnessRetry, w.l.cfg.Probe))
 	defer retry.Stop()
@@ -132,29 +130,28 @@ func (w *witnesses) run() {
 			w.askLate()
 		}
 		head := w.l.Head()
-		w.learn() // of the entries below head, at least
+		w.learn() // from the entries below head, at least
 		if !w.asking && w.due(head) && !time.Now().Before(earliest) {
 			w.open(head)
 		}
 	}
 }
 
-// learn takes the policies of new entries, and has their witnesses asked.
+// learn takes in the policies of new entries, whose witnesses are asked from now on.
 func (w *witnesses) learn() {
 	if w.policies.learn() {
 		w.roll.call(w.policies.witnesses())
 	}
 }
 
-// follow takes the policies that a stored checkpoint let take over, from this daemon or
-// another.
+// follow takes in which policies took over, by stored checkpoints of this daemon or of another.
 func (w *witnesses) follow() {
 	if w.policies.follow() {
 		w.roll.call(w.policies.witnesses())
 	}
 }
 
-// awaitAll ends the wait of the start when everybody has answered.
+// awaitAll ends the wait of the start when every witness has answered in the round.
 func (w *witnesses) awaitAll(r *round) {
 	select {
 	case <-r.came.Heard:
@@ -163,8 +160,8 @@ func (w *witnesses) awaitAll(r *round) {
 	}
 }
 
-// due reports whether the witnesses are to be asked for head: it is above the cosigned
-// one or not confirmed yet, or somebody doubts.
+// due reports whether the witnesses are to be asked for head: if a witness doubts, or if the
+// policy asks for witnesses and head is above the cosigned one or not confirmed yet.
 func (w *witnesses) due(head Head) bool {
 	return w.roll.doubted() || w.policies.governing(head.Size).Asks() &&
 		(head.Size > w.l.cosignedSize() || !w.confirmed.Load())
@@ -176,7 +173,7 @@ func (w *witnesses) open(head Head) {
 	r := &round{governing: w.policies.governing(head.Size), from: w.policies.unseen(head.Size)}
 	quorums := w.policies.quorums(head.Size)
 	ask, slow := w.split()
-	ask = append(ask, w.roll.doubters(slow)...) // the ledger stands still until they are heard
+	ask = append(ask, w.roll.doubters(slow)...) // nothing is signed until they doubt no more
 	w.asking = true
 	w.group.Go(func() {
 		r.came = w.gateway.Cosign(w.l.running, gateway.Head(head), ask, quorums...)
@@ -187,7 +184,7 @@ func (w *witnesses) open(head Head) {
 	})
 }
 
-// ended stores and shows what a round brought; failed: not what it was for.
+// ended stores and shows the result of a round. failed says that the round must be repeated.
 func (w *witnesses) ended(r *round) (failed bool) {
 	switch {
 	case !r.governing.Asks():
@@ -208,8 +205,7 @@ func (w *witnesses) ended(r *round) (failed bool) {
 	return failed
 }
 
-// missing counts rounds without a quorum, one after another, and has the alarm
-// written when there were missedRounds of them.
+// missing counts successive rounds without a quorum. At missedRounds it has the alarm written.
 func (w *witnesses) missing(missed bool) {
 	if !missed {
 		w.missed = 0
@@ -225,8 +221,8 @@ func (w *witnesses) missing(missed bool) {
 	}
 }
 
-// heard takes what a witness said, in time or late. On a doubt the sequencer stops; a
-// witness that cosigns doubts no more. One that is only tried is no reason to stop.
+// heard takes in what a witness answered, in time or late. If a witness that is asked doubts,
+// signing stops. A witness that is only tried is no reason to stop.
 func (w *witnesses) heard(a gateway.Answer) {
 	var doubt *gateway.Contradiction
 	if w.roll.note(a); errors.As(a.Err, &doubt) {
@@ -256,7 +252,7 @@ func (l *Ledger) mayAsk(one audit.Witness) error {
 	return l.cfg.MayAsk(l.Genesis(), one)
 }
 
-// witnessedLog is the ledger as the gateway sees it.
+// witnessedLog is the ledger as a gateway.Log.
 type witnessedLog struct{ l *Ledger }
 
 func (w witnessedLog) Origin() string        { return w.l.cfg.Info.Origin }
@@ -271,7 +267,8 @@ func (w witnessedLog) Prove(ctx context.Context, old uint64, head gateway.Head) 
 	return proof, nil
 }
 
-// Reach folds what other daemons wrote. A frozen ledger does that by itself.
+// Reach folds what other daemons wrote. That a frozen ledger does not is no error: it reads on
+// at every probe.
 func (w witnessedLog) Reach(ctx context.Context, size uint64) (uint64, error) {
 	if w.l.Head().Size < size {
 		if err := w.l.Refresh(ctx); err != nil && !errors.Is(err, ErrFrozen) {
