@@ -90,7 +90,8 @@ func Open(cfg Config) (*Witness, error) {
 		return nil, errors.New("opening a witness: no log is named")
 	}
 	w := &Witness{
-		cosigner: c, logs: make(map[string]*witnessed), now: cfg.Now, log: cfg.Log, sync: (*os.File).Sync, slots: make(chan struct{}, maxRequests),
+		cosigner: c, logs: make(map[string]*witnessed), now: cfg.Now, log: cfg.Log, sync: (*os.File).Sync,
+		slots: make(chan struct{}, maxRequests),
 	}
 	if w.lock, err = lockDir(cfg.Dir); err != nil {
 		return nil, err
