@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// MaxOutcomes is the most that one battery takes.
+// MaxOutcomes is the largest number of outcomes that one battery takes.
 const MaxOutcomes = 1<<32 - 1
 
-// A dealt outcome is a deck or a shoe in the forms that counters ask for.
+// A dealt outcome is a deck or a shoe in the forms that counters need.
 type dealt struct {
 	card   []int32  // card by position, 0..n−1, all different
 	kind   []int32  // card type by position; the same as card in a single deck
@@ -18,10 +18,10 @@ type dealt struct {
 	before *dealt   // the game before; nil for the first
 }
 
-// memory is how many games back the battery looks.
+// memory is the number of earlier games with which the battery compares a game.
 const memory = 8
 
-// ago returns the game so many before d, up to memory; nil where there is none.
+// ago returns the game that many before d, up to memory; nil if there is none.
 func (d *dealt) ago(games int) *dealt {
 	for range games {
 		if d = d.before; d == nil {
@@ -77,12 +77,12 @@ type counter interface {
 // deckTally counts decks and shoes.
 type deckTally struct {
 	shape    Shape
-	outcomes uint64 // all that were added
-	broken   uint64 // those of them that are not an order of the cards
+	outcomes uint64 // all outcomes that were added
+	broken   uint64 // outcomes that are not an order of the cards
 	place    *placement
 	counters []counter // place is the first
 	games    [memory + 1]*dealt
-	now      int // the one of games that the next outcome is put in
+	now      int // the element of games into which the next outcome goes
 }
 
 func newDeckTally(s Shape) *deckTally {
@@ -139,8 +139,8 @@ func (t *deckTally) report(r *Report) {
 	r.Means = means(r.Positions)
 }
 
-// complete adds the test that every outcome holds every card once. A single one
-// that does not is no matter of chance.
+// complete adds the test that every outcome holds every card once. A single outcome
+// that does not is a fault without any statistics.
 func (f *deckFindings) complete(broken, outcomes uint64) {
 	p := 1.0
 	if broken > 0 {
@@ -159,8 +159,8 @@ func sum[C uint32 | uint64 | int64 | float64](to, from []C) {
 	}
 }
 
-// nextUnseen returns the lowest card above v that is not in the set, wrapping round, or
-// v itself when the set holds all others.
+// nextUnseen returns the lowest card above v that is not in the set, wrapping around,
+// or v itself if the set holds all others.
 func nextUnseen(seen []uint64, v, n int32) int32 {
 	for i, w := 0, int(v+1)/64; i <= len(seen); i, w = i+1, w+1 {
 		if w >= len(seen) {

@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// A bet is a side bet on a shoe of 52-card decks: what it pays on depends on a few
-// cards. Its odds are exact, by going through every way to deal them.
+// A bet is a side bet on a shoe of 52-card decks, which depends on a few cards. Its
+// odds are exact: every way to deal these cards is counted.
 type bet struct {
 	name    string
 	cards   []int                 // positions from where the round begins
@@ -14,7 +14,7 @@ type bet struct {
 	of      func(kinds []int) int // outcome by card types
 }
 
-// bets are those that casinos offer most. Card types are those of standard-52.
+// bets are the most common ones. Card types are those of standard-52.
 var bets = []bet{
 	{"pair on the first two cards", []int{0, 1}, 4, pair},
 	{"player's pair", []int{0, 2}, 4, pair},
@@ -135,8 +135,8 @@ func (b bet) law(decks int) []float64 {
 	return pick(ways)
 }
 
-// betCounters returns the side bets of the round at the top, and in a shoe those
-// of one that begins in its middle.
+// betCounters returns the side bets of the round at the top, and for a shoe also
+// those of a round that begins in its middle.
 func betCounters(s Shape) (all []counter) {
 	starts := []int{0}
 	if s.Decks > 1 {
@@ -214,8 +214,8 @@ func bankerDraws(banker, third int) bool {
 	return false
 }
 
-// baccaratLaw goes through the values of six cards: 16 of every deck count 0, and
-// four each 1 to 9.
+// baccaratLaw counts over the values of six cards: 16 cards of every deck count 0,
+// and four each 1 to 9.
 func baccaratLaw(decks int) []float64 {
 	left := [10]int{16 * decks}
 	for v := 1; v < 10; v++ {

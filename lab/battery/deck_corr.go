@@ -7,9 +7,10 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// interplay sums the products of the card type at each position of a game with
-// that at each position of the next. Products of different pairs of games are not
-// correlated, those of one pair are, as positions are: twice (n−1)/n.
+// interplay sums the products of the card type at each position of a game with that
+// at each position of the next. Products of different pairs of games are not
+// correlated. Those of one pair are correlated like positions: the factor (n−1)/n
+// applies twice.
 type interplay struct {
 	n, types, stride int
 	games            uint64
@@ -62,10 +63,10 @@ func (c *interplay) results(f *deckFindings) {
 		x*once*once, (n-1)*(n-1), c.games, n*n*once*once, "correlations of %.2g (root mean square)")
 }
 
-// maxLags is how far apart two positions are at most in the serial correlation.
+// maxLags is the largest distance of two positions in the serial correlation.
 const maxLags = 26
 
-// serial sums the products of card types that lie 1, 2, … positions apart.
+// serial sums the products of card types that are 1, 2, … positions apart.
 type serial struct {
 	n, types int
 	games    uint64

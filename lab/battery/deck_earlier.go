@@ -2,10 +2,10 @@ package battery
 
 import "fmt"
 
-// earlierCounters look at what a game has of those 1 to memory games before it: two
-// decks or shoes that are dealt in turn, several generators behind one queue, and a
-// shuffle of cards as they were left all show at their own distance. For fair games
-// each number is independent of that of any other game.
+// earlierCounters compare a game with those 1 to memory games before it. Two decks or
+// shoes that are dealt in turn, several generators behind one queue, and a shuffle of
+// the cards of an earlier game each show at their own distance. For fair games each
+// number is independent of that of any other game.
 func earlierCounters(s Shape) (all []counter) {
 	const test = "earlier games"
 	n, hands := s.Cards, handSizes(s.Cards)
@@ -44,8 +44,8 @@ func risesSince(lag int) func(d *dealt) int {
 	}
 }
 
-// firstSince is by how many types, mod their number, the first card is above that of
-// the game lag before.
+// firstSince is the difference of the first card's type to that of the game lag
+// before, mod the number of types.
 func firstSince(lag int, types int32) func(d *dealt) int {
 	return func(d *dealt) int {
 		old := d.ago(lag)

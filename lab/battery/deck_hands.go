@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// A grouping divides the card types into classes, of which only the number of
-// cards matters for a law: the suits and the ranks of a French deck, and as many
-// parts of any other.
+// A grouping divides the card types into classes: the suits and the ranks of a French
+// deck, and as many parts of any other deck. A law depends only on the number of
+// cards in each class.
 type grouping struct {
 	name string
 	of   []int8 // class by card type
@@ -36,7 +36,8 @@ func (g *grouping) put(class, cards int) {
 	g.size[class] += cards
 }
 
-// handCounters returns the counters that look at cards as they are dealt.
+// handCounters returns the counters that read cards in the order in which they are
+// dealt.
 func handCounters(s Shape) []counter {
 	suits, ranks := groupings(s)
 	var all []counter
@@ -69,7 +70,7 @@ func handCounters(s Shape) []counter {
 
 const (
 	handSize  = 5
-	maxHands  = 10 // hands of a shoe that are looked at
+	maxHands  = 10 // hands of a shoe that are counted
 	blockSize = 4
 )
 
@@ -134,7 +135,7 @@ func hands(g grouping, at int, class map[[handSize]int8]int) func(d *dealt) int 
 		same := 0
 		for i, a := range in {
 			for _, b := range in[:i] {
-				same += int(uint32(int32(a^b)-1) >> 31) // 1 where they are equal
+				same += int(uint32(int32(a^b)-1) >> 31) // 1 if they are equal
 			}
 		}
 		return byCode[same]
@@ -142,7 +143,7 @@ func hands(g grouping, at int, class map[[handSize]int8]int) func(d *dealt) int 
 }
 
 // handCodes is one more than the most pairs of equal cards in a hand. Their number
-// tells the seven patterns of a poker hand apart: none 0, one pair 1, two pairs 2,
+// distinguishes the seven patterns of a poker hand: none 0, one pair 1, two pairs 2,
 // three of a kind 3, full house 4, four of a kind 6, five 10.
 const handCodes = handSize*(handSize-1)/2 + 1
 
@@ -153,9 +154,9 @@ func handCode(pattern [handSize]int8) (same int) {
 	return same
 }
 
-// handLaw is that of the patterns of a hand, by counting: pattern lists how many
-// cards of one class there are, the most first. It also returns the class of each
-// pattern that is possible.
+// handLaw returns the law of the patterns of a hand, by counting. A pattern lists the
+// numbers of cards of one class, the largest first. It also returns the class of each
+// possible pattern.
 func handLaw(sizes []int) (law []float64, class map[[handSize]int8]int) {
 	ways := map[[handSize]int8]*big.Int{{}: big.NewInt(1)}
 	for _, size := range sizes {
@@ -224,8 +225,8 @@ func blockOrder(at int) func(d *dealt) int {
 	}
 }
 
-// rankCounters count the lowest, the middle and the highest of the first five
-// cards, as cards and not types.
+// rankCounters count the lowest, the middle and the highest of the first five cards,
+// by card and not by type.
 func rankCounters(s Shape) (all []counter) {
 	m := min(handSize, s.Cards-1)
 	for _, r := range []int{1, (m + 1) / 2, m} {

@@ -9,7 +9,7 @@ import (
 type histogram struct {
 	test, name string
 	law        []float64
-	of         func(d *dealt) int // class of the law; −1: this game gives none
+	of         func(d *dealt) int // class of the law; −1 if this game gives none
 	cells      []uint32
 }
 
@@ -34,13 +34,13 @@ func (c *even) merge(other counter) { sum(c.cells, other.(*even).cells) }
 
 func (c *even) results(f *deckFindings) { f.flat(c.test, c.name, c.cells) }
 
-// Classes that the laws of long tails are cut at; the rest is far below 10^-9.
+// Classes at which laws with long tails are cut; the rest is far below 10^-9.
 const (
 	longestRun     = 14
 	mostNeighbours = 24
 )
 
-// orderCounters returns the counters that look at the order of the cards as a
+// orderCounters returns the counters that read the order of the cards as a
 // permutation: in a shoe every card counts, not every type.
 func orderCounters(s Shape) []counter {
 	n := s.Cards
@@ -73,7 +73,8 @@ func orderCounters(s Shape) []counter {
 	return all
 }
 
-// maxOrders is the most cards for which every order has a count of its own.
+// maxOrders is the largest number of cards for which every order has a count of its
+// own.
 const maxOrders = 7
 
 // handSizes are the hands whose overlap is counted: five cards, a quarter, a half.
@@ -113,8 +114,8 @@ func cycles(d *dealt) (count int) {
 // descents counts neighbours of which the second is lower.
 func descents(d *dealt) int { return falls(d.card) }
 
-// rises counts cards that stand behind their successor: each ends a rising
-// sequence but the last.
+// rises counts cards that come after their successor. Each of them ends a rising
+// sequence, except the last sequence.
 func rises(d *dealt) int { return falls(d.place) }
 
 func falls(xs []int32) (count int) {
@@ -183,8 +184,9 @@ func neighbours(d *dealt) (count int) {
 	return count
 }
 
-// guesses plays against the deck: the next card is said to be the next higher one
-// that is still in it. No way to play guesses more of a fair deck than H(n) cards.
+// guesses plays against the deck: it guesses that the next card is the next higher
+// one that is still in it. No strategy guesses more than H(n) cards of a fair deck on
+// average.
 func guesses(d *dealt) (count int) {
 	clear(d.seen)
 	guess := int32(0)
@@ -232,8 +234,8 @@ func overlap(h, lag int) func(d *dealt) int {
 }
 
 // lehmer returns the rank, from 0, of the first t cards among all hands of t in
-// order: the i-th counts the cards below it that are left, in the mixed radix
-// n, n−1, …
+// order. The i-th digit counts the cards below the i-th card that are left, in the
+// mixed radix n, n−1, …
 func lehmer(card []int32, t int) (rank uint64) {
 	n := len(card)
 	for i, v := range card[:t] {

@@ -8,16 +8,16 @@ import (
 )
 
 // kolmogorovBins is the number of steps at which the distribution function is
-// compared. Between two of them it moves by less than the battery can see.
+// compared. Between two of them it changes by less than the battery can detect.
 const kolmogorovBins = 1 << 12
 
-// orderRank counts the rank of the first cards among all that they could be: with
-// five of 52 there are 311,875,200, each equally likely, so that the distribution
-// function is known everywhere.
+// orderRank counts the rank of the first cards among all possible ones: five of 52
+// have 311,875,200, all equally likely, so the distribution function is known
+// everywhere.
 type orderRank struct {
 	name  string
-	t     int    // cards that are looked at
-	hands uint64 // what they can be
+	t     int    // cards that are ranked
+	hands uint64 // the number of possible ranks
 	last  bool   // the last cards, from the end
 	room  []int32
 	cells []uint32
@@ -71,19 +71,19 @@ func (c *orderRank) results(f *deckFindings) {
 		Result{Test: test, Name: "order of the " + c.name, Statistic: max(above, below) * math.Sqrt(float64(n)),
 			P: kolmogorovP(above, below, n), N: n},
 		func(level float64) string {
-			// The distance that is rejected, and how far the share of one side strays.
+			// The distance that is rejected, and the deviation of one side's share.
 			d := (math.Sqrt(math.Log(2/level)/2) + shiftFound(1)/2) / math.Sqrt(float64(n))
 			return fmt.Sprintf("a distribution function off by %.2g %%", 100*d)
 		},
 	})
 }
 
-// maxHashes is the most games of one worker, and half the most of a battery, that
-// are held against each other: 16 bytes each.
+// maxHashes is the number of games of one worker, and half the number of a battery,
+// that are compared with each other: 16 bytes each.
 const maxHashes = 1 << 23
 
-// A print is a hash of a game, of 128 bits. Of the 2^24 games that are held two
-// different ones have the same with a chance of 2^-81, so that one repeat decides.
+// A print is a hash of a game, of 128 bits. Of the 2^24 kept games two different ones
+// have the same print with a chance of 2^-81, so one repeat decides.
 type print [2]uint64
 
 // repeated counts games that are the same from the first card to the last.
@@ -147,8 +147,8 @@ func (c *repeated) results(f *deckFindings) {
 	f.duplicates(pairs, c.n, uint64(c.count))
 }
 
-// duplicates adds the test of pairs of equal games of n cards. Two fair games are the
-// same with 1/n!, and their hashes with 2^-128.
+// duplicates adds the test of pairs of equal games of n cards. Two fair games are
+// equal with a chance of 1/n!, and their hashes with 2^-128.
 func (f *deckFindings) duplicates(pairs, n int, games uint64) {
 	all := float64(games) * float64(games-1) / 2
 	lgamma, _ := math.Lgamma(float64(n + 1))

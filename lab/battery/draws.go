@@ -8,11 +8,11 @@ import (
 // drawTally tests values that are drawn from 1..K, each independent of the others,
 // Values of them in one outcome: dice, a wheel, numbers that may repeat.
 //
-// Most tests read the values as one stream, outcome after outcome; some compare
-// the positions of one outcome, or one position of neighbouring outcomes. Where a
-// test needs few different values, ranges of equal length stand for the values of
-// a large K, and the last values of K that fill no range are left out of that
-// test. Left out of independent uniform values, some leave the others so.
+// Most tests read the values as one stream, outcome after outcome; some compare the
+// positions of one outcome, or one position of neighbouring outcomes. If a test needs
+// few different values, it uses ranges of equal length for a large K, and leaves out
+// the last values of K, which fill no range. The values that remain are still
+// independent and uniform.
 type drawTally struct {
 	shape  Shape
 	small  alphabet
@@ -24,7 +24,7 @@ type drawTally struct {
 	place   *positions // one of games
 	skipped []string
 
-	buf, letter []uint32 // values that are not handed on yet; room for their letters
+	buf, letter []uint32 // values that are not passed on yet; room for their letters
 }
 
 // A drawTest counts for one test, or for a family of them.
@@ -34,13 +34,13 @@ type drawTest interface {
 	results(f *findings)
 }
 
-// Sizes of the alphabets that stand for a large K.
+// Sizes of the alphabets that replace a large K.
 const (
 	smallLow, smallHigh   = 32, 64
 	coarseLow, coarseHigh = 5, 8
 )
 
-// fedAtOnce is how many values are handed to the tests together.
+// fedAtOnce is the number of values that are passed to the tests together.
 const fedAtOnce = 1 << 12
 
 func newDrawTally(s Shape) *drawTally {
@@ -72,7 +72,7 @@ func (d *drawTally) add(outcome []uint32) {
 	}
 }
 
-// flush hands on what was taken.
+// flush passes the values on.
 func (d *drawTally) flush() {
 	for _, t := range d.values {
 		t.feed(d.buf)
@@ -120,11 +120,11 @@ func (d *drawTally) skip(test, why string, args ...any) {
 	d.skipped = append(d.skipped, test+": "+fmt.Sprintf(why, args...))
 }
 
-// An alphabet stands for the values 0..k−1: letter i for a range of step values.
+// An alphabet replaces the values 0..k−1: letter i is a range of step values.
 type alphabet struct{ size, step uint32 }
 
-// alphabetOf is k itself up to hi letters; else of the sizes from lo to hi the one
-// that leaves the fewest values out, and of these the largest.
+// alphabetOf has k letters if k is at most hi. Otherwise it has the size from lo to
+// hi that leaves the fewest values out, and of these the largest.
 func alphabetOf(k, lo, hi uint32) alphabet {
 	if k <= hi {
 		return alphabet{k, 1}
@@ -147,7 +147,7 @@ func (a alphabet) letter(x uint32) (uint32, bool) {
 	return l, l < a.size
 }
 
-// name writes what a letter stands for, values counted from 1.
+// name writes the values of a letter, counted from 1.
 func (a alphabet) name(l uint32) string {
 	if a.step == 1 {
 		return fmt.Sprintf("value %d", l+1)
@@ -155,9 +155,9 @@ func (a alphabet) name(l uint32) string {
 	return fmt.Sprintf("values %d to %d", l*a.step+1, (l+1)*a.step)
 }
 
-// Shares returns how large a share of the outcomes each column of Report.Positions
-// has at a position: a card type, or values of draws, of which neighbours stand in
-// one column where there are many.
+// Shares returns the share of the outcomes that each column of Report.Positions has
+// at a position. A column is a card type, or a value of draws; if there are many
+// values, neighbours share a column.
 func (s Shape) Shares() []float64 {
 	if s.K == 0 {
 		return uniform(s.types())

@@ -14,7 +14,7 @@ type blocks struct {
 	size       int                      // values per block
 	class      func(block []uint32) int // below len(probs), or −1 for a block left out
 	probs      []float64
-	most       int // merge neighbouring classes down to so many about equally likely ones; 0: only where counts are low
+	most       int // merge neighbouring classes down to this many about equally likely ones; 0: only if counts are low
 
 	counts []uint64
 	rest   []uint32
@@ -59,8 +59,8 @@ func addCounts(to, from []uint64) {
 // uniform returns n equal probabilities.
 func uniform(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
 
-// maxBins is how many bins the values of a large K are counted in; up to it every
-// value is counted alone.
+// maxBins is the number of bins in which the values of a large K are counted; up to
+// it every value has its own bin.
 const maxBins = 1 << 12
 
 // bins cuts 0..K−1 into at most n bins, with their probabilities.
@@ -77,7 +77,7 @@ func (d *drawTally) bins(n int) (bin func(x uint32) int, probs []float64) {
 	return func(x uint32) int { return int(uint64(x) * uint64(n) / uint64(k)) }, probs
 }
 
-// subsequences are the m of which every m-th value is looked at alone.
+// subsequences are the m for which every m-th value is tested alone.
 var subsequences = []int{2, 3, 5, 7, 10}
 
 // frequencyTests read the values as they are.
@@ -112,10 +112,10 @@ func (d *drawTally) letterTests() []drawTest {
 	return append(tests, newGaps(d.small)...)
 }
 
-// pokerHand is how many values a poker hand has.
+// pokerHand is the number of values of a poker hand.
 const pokerHand = 5
 
-// poker counts how many different letters a hand has.
+// poker counts the different letters of a hand.
 func (d *drawTally) poker() drawTest {
 	probs := occupancy(d.small.size, pokerHand)[1:]
 	return newBlocks("poker hand", "all", pokerHand, probs, func(hand []uint32) int {
@@ -131,7 +131,7 @@ func (d *drawTally) poker() drawTest {
 	})
 }
 
-// poisson counts how often one letter comes in a block in which one or a few are
+// poisson counts the occurrences of one letter in a block in which one or a few are
 // expected. The count is binomial, near a Poisson count for many letters.
 func (d *drawTally) poisson() (tests []drawTest) {
 	n := d.small.size
@@ -205,7 +205,7 @@ func orderOf(block []uint32) int {
 	return order
 }
 
-// orderStatistic looks at the rank-th smallest of t values.
+// orderStatistic counts the rank-th smallest of t values.
 func (d *drawTally) orderStatistic(test, name string, t, rank int) drawTest {
 	cuts, probs := orderCuts(d.shape.K, t, rank, orderRanges)
 	sorted := make([]uint32, t)

@@ -7,10 +7,10 @@ import (
 )
 
 // The probabilities in this file are exact for independent values that are equally
-// likely on 0..k−1, ties included; nothing is taken from a continuous limit.
+// likely on 0..k−1, ties included; none is a continuous limit.
 
-// occupancy returns the distribution of how many different values occur among t
-// of k: element j is the probability of j different ones.
+// occupancy returns the distribution of the number of different values among t of k:
+// element j is the probability of j different ones.
 func occupancy(k uint32, t int) []float64 {
 	p := []float64{1}
 	for range t {
@@ -19,7 +19,7 @@ func occupancy(k uint32, t int) []float64 {
 	return p
 }
 
-// occupy adds one value: it is a new one with probability 1 − j/k after j.
+// occupy adds one value: after j different ones it is new with probability 1 − j/k.
 func occupy(p []float64, k uint32) []float64 {
 	next := make([]float64, min(len(p)+1, int(k)+1))
 	for j, pj := range p {
@@ -32,14 +32,15 @@ func occupy(p []float64, k uint32) []float64 {
 	return next
 }
 
-// couponProbs returns how long it takes until all d values have come: element i
-// is the probability of length d+i, and the last one that of all longer ones too.
+// couponProbs returns the distribution of the length until all d values have come:
+// element i is the probability of length d+i, and the last element includes all
+// longer ones.
 func couponProbs(d uint32, classes int) []float64 {
 	probs := make([]float64, classes)
 	p := occupancy(d, int(d)-1)
 	rest := 1.0
 	for i := range probs {
-		probs[i] = p[d-1] / float64(d) // the one value that misses comes now
+		probs[i] = p[d-1] / float64(d) // the missing value comes now
 		rest -= probs[i]
 		p = occupy(p, d)
 		p[d] = 0
@@ -48,10 +49,10 @@ func couponProbs(d uint32, classes int) []float64 {
 	return probs
 }
 
-// runProbs returns the lengths of strictly monotonic runs whose breaking value is
-// left out, so that runs are independent (Knuth, section 3.3.2 G): r values are
-// strictly ascending with probability C(k,r)/k^r. Element i is length i+1, the
-// last one that of all longer runs too.
+// runProbs returns the probabilities of lengths of strictly monotonic runs. The value
+// that ends a run is left out, so that runs are independent (Knuth, section 3.3.2 G):
+// r values are strictly ascending with probability C(k,r)/k^r. Element i is length
+// i+1, and the last element includes all longer runs.
 func runProbs(k uint32, classes int) []float64 {
 	probs := make([]float64, classes)
 	atLeast := 1.0 // P(length ≥ r)
@@ -65,8 +66,8 @@ func runProbs(k uint32, classes int) []float64 {
 	return probs
 }
 
-// gapProbs returns the number of other values between two of one: geometric. The
-// last element is that of all longer gaps too.
+// gapProbs returns the distribution of the number of other values between two of one
+// value: geometric. The last element includes all longer gaps.
 func gapProbs(d uint32, classes int) []float64 {
 	probs := make([]float64, classes)
 	rest, p := 1.0, 1/float64(d)
@@ -78,8 +79,8 @@ func gapProbs(d uint32, classes int) []float64 {
 	return probs
 }
 
-// orderCDF is the probability that the rank-th smallest of t values, from 1, is x
-// at most: that rank or more of them are.
+// orderCDF is the probability that the rank-th smallest of t values, from 1, is at
+// most x, which means that rank or more of them are.
 func orderCDF(k uint32, t, rank int, x uint32) float64 {
 	if x+1 >= k {
 		return 1
@@ -134,8 +135,8 @@ func collisionMoments(m, n float64) (mean, variance float64) {
 	return mean, m*m*a*a*math.Expm1(two-2*one) + m*(a-b)
 }
 
-// binCounts returns how many of the values 0..k−1 fall into each of n bins, where
-// x is of bin ⌊x·n/k⌋.
+// binCounts returns how many of the values 0..k−1 fall into each of n bins; x is in
+// bin ⌊x·n/k⌋.
 func binCounts(k uint32, n int) []float64 {
 	out := make([]float64, n)
 	start := func(bin int) uint64 { return (uint64(bin)*uint64(k) + uint64(n) - 1) / uint64(n) }

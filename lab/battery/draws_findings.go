@@ -12,18 +12,18 @@ import (
 type findings struct {
 	found   []finding
 	skipped []string
-	lambdas map[float64]float64 // noncentrality by degrees of freedom, which takes its time
+	lambdas map[float64]float64 // noncentrality by degrees of freedom, because it is slow to compute
 }
 
-// A finding is a result, and how its Detects is written once the number of tests,
-// and so the level of each, is known.
+// A finding is a result and the function that writes its Detects, once the number of
+// tests, and therefore the level of each, is known.
 type finding struct {
 	Result
 	detects func(level float64) string
 }
 
-// minExpected is how often a class is expected at least. Fewer would do for one
-// test at 1 %; the far tail that one of hundreds is judged by needs more.
+// minExpected is the least expected count of a class. Fewer would suffice for one
+// test at 1 %; one of hundreds of tests is judged in the far tail and needs more.
 const minExpected = 100
 
 // few notes a test for which the sample is too small.
@@ -33,9 +33,9 @@ func (f *findings) few(test, name string, values int) {
 
 func (f *findings) skip(test, why string) { f.skipped = append(f.skipped, test+": "+why) }
 
-// chiSquare compares counts with probabilities that are exact. Neighbouring
-// classes are merged until each is expected minExpected times, or, where most is
-// set, until there are about most of them.
+// chiSquare compares counts with probabilities that are exact. Neighbouring classes
+// are merged until each is expected minExpected times, or, if most is set, until
+// there are about most of them.
 func (f *findings) chiSquare(test, name string, counts []uint64, probs []float64, most int) {
 	n := total(counts)
 	least := float64(minExpected)
@@ -97,7 +97,7 @@ func (f *findings) chiSquared(test, name string, x, df float64, n uint64) {
 	})
 }
 
-// lambda is noncentrality at the one level of a report.
+// lambda is noncentrality at the level of a report.
 func (f *findings) lambda(level, df float64) float64 {
 	if _, ok := f.lambdas[df]; !ok {
 		f.lambdas[df] = noncentrality(level, df)
@@ -106,7 +106,7 @@ func (f *findings) lambda(level, df float64) float64 {
 }
 
 // normal takes a standardized statistic of n observations; unit is its standard
-// deviation as a share of what it is written in.
+// deviation in the unit in which it is written.
 func (f *findings) normal(test, name string, z float64, n uint64, what string, unit float64) {
 	f.found = append(f.found, finding{
 		Result{Test: test, Name: name, Statistic: z, P: normalP(z), N: n},
@@ -138,8 +138,8 @@ func (f *findings) binomial(test, name string, count, n uint64, chance float64) 
 }
 
 // BinomialP returns the two-sided p-value of a count of n events that each have a
-// chance. It is exact where the variance is at most a million. Above it the normal
-// distribution is as near, and the continued fraction of the exact one does not
+// chance. It is exact if the variance is at most a million. Above, the normal
+// distribution is as accurate, and the continued fraction of the exact one does not
 // converge in the middle.
 func BinomialP(count, n, chance float64) float64 {
 	mean, variance := n*chance, n*chance*(1-chance)
@@ -163,8 +163,8 @@ func detectsRate(level, n, chance float64) string {
 	if mean > 1000 {
 		return "a rate off by " + percent(shiftFound(level)*math.Sqrt((1-chance)/mean))
 	}
-	// The count is nearly Poisson, and only more events than the mean are sure to
-	// be seen.
+	// The count is nearly Poisson, and only an excess over the mean is sure to be
+	// found.
 	mean = max(mean, 1e-300)
 	return fmt.Sprintf("%.2g in place of %.2g", mean+excess(mean, level), mean)
 }
@@ -174,8 +174,8 @@ func (f *findings) distance(test, name string, above, below float64, n uint64) {
 	f.found = append(f.found, finding{
 		Result{Test: test, Name: name, Statistic: max(above, below), P: kolmogorovP(above, below, n), N: n},
 		func(level float64) string {
-			// The least distance that is rejected, and as much again as the sample may
-			// stray the other way in one of a hundred.
+			// The least distance that is rejected, plus the deviation of the sample in
+			// the other direction that one in a hundred exceeds.
 			far := (distuv.ChiSquared{K: 2}).Quantile(1-level/2) / 4
 			stray := (distuv.ChiSquared{K: 2}).Quantile(drawPower) / 4
 			return "a distribution function off by " + percent((math.Sqrt(far)+math.Sqrt(stray))/math.Sqrt(float64(n)))
@@ -183,8 +183,8 @@ func (f *findings) distance(test, name string, above, below float64, n uint64) {
 	})
 }
 
-// concluded returns the results, each with what it detects when the level is
-// shared among all, as Holm's first step does.
+// concluded returns the results, each with the deviation that it detects if the level
+// is divided among all, as in Holm's first step.
 func (f *findings) concluded() []Result {
 	out := make([]Result, len(f.found))
 	for i, found := range f.found {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Limits of the tests of outcomes with many values. What is beyond them is noted
-// as left out.
+// Limits of the tests of outcomes with many values. Tests beyond them are noted as
+// left out.
 const (
 	maxPaired    = 32      // positions of which every pair is tested
 	maxPositions = 64      // positions tested alone against the next outcome
@@ -96,10 +96,10 @@ func (p *positions) means() []float64 {
 	return means
 }
 
-// positionPairs looks for what plays between two positions of one outcome.
+// positionPairs tests the dependence of two positions of one outcome.
 type positionPairs struct {
 	coarse alphabet
-	paired int // the first so many positions
+	paired int // the first positions, up to a limit
 	cut    int // positions that are not paired
 	counts [][]uint64
 	letter []uint32 // of the current outcome; size for a value left out

@@ -2,14 +2,14 @@ package battery
 
 import "math"
 
-// The tests of this file wait for letters to come. What is unfinished when a worker
-// ends is not counted.
+// The tests of this file wait for letters to come. Unfinished waits at the end of a
+// worker are not counted.
 
-// classesAtMost is into how many classes lengths are merged: a few, about equally
-// likely, find more than many rare ones.
+// classesAtMost is the number of classes into which lengths are merged. A few, about
+// equally likely classes find more than many rare ones.
 const classesAtMost = 24
 
-// gaps counts, for each letter, how many others come between two of it.
+// gaps counts, for each letter, the others between two of it.
 type gaps struct {
 	of     alphabet
 	probs  []float64
@@ -49,7 +49,7 @@ func (g *gaps) results(f *findings) {
 	}
 }
 
-// coupon counts how many letters it takes until all have come.
+// coupon counts the letters until all have come.
 type coupon struct {
 	size   uint32
 	probs  []float64
@@ -85,8 +85,8 @@ func (c *coupon) merge(other drawTest) {
 	c.read += other.(*coupon).read
 }
 
-// results looks at how much was read, not at how many sets were complete: many
-// complete sets are short ones.
+// results decides by the number of letters read, not by the number of complete sets,
+// because many complete sets mean short sets.
 func (c *coupon) results(f *findings) {
 	mean := 0.0 // letters per set
 	for i, p := range c.probs {

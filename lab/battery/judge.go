@@ -13,9 +13,9 @@ const Level = 0.01
 // RejectAtOnce is the adjusted p below which one sample decides alone.
 const RejectAtOnce = 0.0001
 
-// FalseAlarm bounds the chance that the two-stage rule rejects a perfect
-// generator: 0.0001 at once, or 0.01 for a second sample times the chance that it
-// is rejected there. It is 0.000201.
+// FalseAlarm bounds the chance that the two-stage rule rejects a perfect generator:
+// 0.0001 at once, plus 0.01 for a second sample times the chance that it is rejected
+// there. It is 0.000201.
 const FalseAlarm = RejectAtOnce + Level*(Level+RejectAtOnce)
 
 // A Report is what the battery says about a sample.
@@ -24,7 +24,7 @@ type Report struct {
 	Outcomes uint64   `json:"outcomes"`
 	Level    float64  `json:"level"`
 	Results  []Result `json:"results"`
-	// Untested names the tests for which the sample is too small, with the
+	// Untested names the tests for which the sample is too small, with the number of
 	// outcomes that they need.
 	Untested []string `json:"untested,omitempty"`
 	// Rejected: an adjusted p is below RejectAtOnce. Borderline: none is, but one
@@ -54,7 +54,8 @@ type Result struct {
 	Rejected bool `json:"rejected"`
 }
 
-// conclude corrects the p-values for their number and sets what follows.
+// conclude corrects the p-values for their number and sets the members that depend on
+// them.
 func (r *Report) conclude() {
 	holm(r.Results)
 	r.Rejected, r.Borderline = false, false
@@ -65,9 +66,9 @@ func (r *Report) conclude() {
 	r.Borderline = r.Borderline && !r.Rejected
 }
 
-// holm sets Adjusted and Rejected: the i-th smallest of m p-values counts m−i+1
-// times, and never less than the one before it (Holm 1979). It holds however the
-// tests hang together.
+// holm sets Adjusted and Rejected: the i-th smallest of m p-values is multiplied by
+// m−i+1, and is never less than the one before it (Holm 1979). This holds for any
+// dependence of the tests.
 func holm(results []Result) {
 	order := make([]int, len(results))
 	for i := range order {
@@ -81,7 +82,7 @@ func holm(results []Result) {
 	}
 }
 
-// A Decision is what the two-stage rule comes to.
+// A Decision is the result of the two-stage rule.
 type Decision string
 
 // The decisions.
@@ -95,17 +96,17 @@ const (
 type Verdict struct {
 	Decision Decision `json:"decision"`
 	Why      string   `json:"why"`
-	// Retested are the borderline tests as the second sample judges them alone.
+	// Retested are the borderline tests, judged on the second sample alone.
 	Retested []Result `json:"retested,omitempty"`
 }
 
-// Judge applies the two-stage rule. It rejects at once when an adjusted p of the
-// first report is below RejectAtOnce and accepts when none is below Level. In
-// between, the tests below Level are judged alone, at Level by Holm, on a second
-// independent sample of the same size; without one (nil) the decision is Repeat.
-// A second sample that is itself below RejectAtOnce in any test is rejected too.
-// Judge rejects a perfect generator with a chance of at most FalseAlarm. It never
-// accepts a sample of which nothing was tested.
+// Judge applies the two-stage rule. It rejects at once if an adjusted p of the first
+// report is below RejectAtOnce, and accepts if none is below Level. In between, the
+// tests below Level are judged alone, at Level by Holm, on a second independent
+// sample of the same size; without one (nil) the decision is Repeat. A second sample
+// that is itself below RejectAtOnce in any test is rejected too. Judge rejects a
+// perfect generator with a chance of at most FalseAlarm. It never accepts a sample of
+// which nothing was tested.
 func (b *Battery) Judge(first, second *Report) Verdict {
 	switch {
 	case first.Outcomes == 0:
@@ -130,7 +131,7 @@ func (b *Battery) Judge(first, second *Report) Verdict {
 	return rejudge(first, second)
 }
 
-// rejudge judges what is borderline in first, alone, by second.
+// rejudge judges the tests that are borderline in first on second alone.
 func rejudge(first, second *Report) Verdict {
 	var again []Result
 	for _, res := range first.Results {
