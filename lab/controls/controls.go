@@ -9,13 +9,13 @@ import (
 	"shuffled/lab/battery"
 )
 
-// A Control is a shuffler and what the battery must say about it.
+// A Control is a shuffler and the verdict that the battery must give.
 type Control struct {
 	Name   string
-	Fault  string        // in a few words; "" for the true shuffler
+	Fault  string        // the fault in a few words; "" for the true shuffler
 	Finder string        // the test of the battery that must reject it
 	Shape  battery.Shape // of one outcome
-	Sample uint64        // outcomes at which it must be found
+	Sample uint64        // number of outcomes at which it must be found
 	maker  maker
 }
 
@@ -109,7 +109,7 @@ func Named(names ...string) ([]Control, error) {
 // True reports whether the control is the true shuffler, which must be accepted.
 func (c Control) True() bool { return c.Fault == "" }
 
-// A maker starts a shuffler on the bytes of a source.
+// A maker starts a shuffler that takes its bytes from a source.
 type maker func(src *entropy.Source) lab.Maker
 
 // honest is the shuffler that deals.
@@ -122,7 +122,7 @@ type next func() ([]uint32, error)
 
 func (f next) Next() ([]uint32, error) { return f() }
 
-// newOrder puts the cards in the order they are bought in.
+// newOrder puts the cards in the order of a new deck.
 func newOrder(deck []uint32) {
 	for i := range deck {
 		deck[i] = uint32(i)

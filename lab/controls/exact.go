@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Ways counts in how many of the equally likely ways of a shuffle each order
-// comes out.
+// Ways counts the equally likely ways of a shuffle that lead to each order.
 type Ways struct {
 	Orders [][]uint32 // all orders, in lexicographic order
 	Counts []uint64   // one per order
@@ -17,7 +16,7 @@ type Ways struct {
 // The right shuffle would have equal counts.
 func SwapAnywhere(n int) Ways { return anyPosition.enumerate(n) }
 
-// enumerate takes every way through the draws.
+// enumerate goes through all vectors of draws.
 func (m moves) enumerate(n int) Ways {
 	ranges := m.ranges(n)
 	drawn, deck := same(len(ranges), 1), make([]uint32, n)
@@ -76,11 +75,11 @@ func following(deck []uint32) bool {
 	return true
 }
 
-// matrix counts, for a shuffle of n cards that swaps card after card with one of
-// the first k positions, the ways in which each card (second index) comes to each
-// position (first index). It follows one card at a time: step i takes the card at
-// i to each of the k positions in one way, and the card at another position p to
-// i in the one way that draws p.
+// matrix counts, for a shuffle of n cards that swaps card after card with one of the
+// first k positions, the ways in which each card (second index) comes to each
+// position (first index). It follows one card at a time: step i moves the card at i
+// to each of the k positions in one way, and the card at another position p to i in
+// the one way that draws p.
 func matrix(n, k int) [][]*big.Int {
 	m := make([][]*big.Int, n)
 	for p := range m {

@@ -6,12 +6,12 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// raw hands out generator output byte by byte, for shufflers that misuse it. It
-// is read in stretches as long as the longest tape. One goroutine uses it.
+// raw returns generator output byte by byte, for shufflers that misuse it. It reads
+// pieces as long as the longest tape. One goroutine uses it.
 type raw struct {
 	src *entropy.Source
-	buf []byte // not handed out yet
-	err error  // why there are no more; what was handed out since means nothing
+	buf []byte // not returned yet
+	err error  // why there are no more bytes; those returned after it mean nothing
 }
 
 // byte returns the next byte, 0 after a failure.

@@ -11,13 +11,13 @@ import (
 	"shuffled/lab/battery"
 )
 
-// tries is how often the true shuffler is judged before it counts as rejected.
-// The battery's two-stage rule rejects it with a chance of at most
-// battery.FalseAlarm, 0.0002; three times with one of 8·10^-12. A fault that the
-// sample shows is rejected each time.
+// tries is how often the true shuffler is judged before it counts as rejected. The
+// battery's two-stage rule rejects it with a chance of at most battery.FalseAlarm,
+// 0.0002, and three times in a row with 8·10^-12. A fault that the sample shows is
+// rejected each time.
 const tries = 3
 
-// A Finding is what the battery said about a control.
+// A Finding is the battery's result for a control.
 type Finding struct {
 	Name   string `json:"name"`
 	Fault  string `json:"fault,omitempty"`  // none: the true shuffler
@@ -25,7 +25,7 @@ type Finding struct {
 	Sample uint64 `json:"sample"`           // outcomes
 
 	Verdict    battery.Decision `json:"verdict"`
-	Passed     bool             `json:"passed"`          // the verdict is as it must be
+	Passed     bool             `json:"passed"`          // the verdict is the required one
 	Why        string           `json:"why,omitempty"`   // it did not pass
 	Tests      int              `json:"tests"`           // p-values in the report
 	Smallest   *Member          `json:"smallest"`        // p of all
@@ -44,8 +44,7 @@ type Member struct {
 }
 
 // Run makes the control's sample on the workers and has the battery judge it.
-// progress, which may be nil, is called as lab.Run does. An error means that there
-// is no verdict.
+// progress, which may be nil, is called as lab.Run does. An error means no verdict.
 func (c Control) Run(ctx context.Context, src *entropy.Source, workers int, progress func(done uint64)) (Finding,
 	error) {
 	s := sampler{c, src, workers, progress}
@@ -68,8 +67,8 @@ type sampler struct {
 	progress func(done uint64)
 }
 
-// judge judges the control by one sample or, as the two-stage rule has it, two.
-// A fault must show in the first.
+// judge judges the control by one sample, or by two if the two-stage rule requires
+// it. A fault must show in the first.
 func (s sampler) judge(ctx context.Context) (*battery.Report, battery.Decision, error) {
 	b, first, err := s.sample(ctx)
 	if err != nil {
@@ -86,7 +85,7 @@ func (s sampler) judge(ctx context.Context) (*battery.Report, battery.Decision, 
 	return first, b.Judge(first, second).Decision, nil
 }
 
-// sample makes one and counts it in a battery of its own.
+// sample makes a sample and counts it in a new battery.
 func (s sampler) sample(ctx context.Context) (*battery.Battery, *battery.Report, error) {
 	b, err := battery.New(s.Shape)
 	if err != nil {
@@ -108,7 +107,7 @@ func (s sampler) sample(ctx context.Context) (*battery.Battery, *battery.Report,
 	return b, b.Report(), nil
 }
 
-// find reads the report and says whether the battery did what it is there for.
+// find reads the report and says whether the battery gave the required verdict.
 func (c Control) find(r *battery.Report, verdict battery.Decision, tries int) Finding {
 	f := Finding{Name: c.Name, Fault: c.Fault, Finder: c.Finder, Sample: c.Sample,
 		Verdict: verdict, Tests: len(r.Results), RejectedBy: []string{}, Tries: tries}

@@ -9,11 +9,11 @@ import (
 	"shuffled/lab"
 )
 
-// wholeDeck is what the true shuffle is asked for.
+// wholeDeck is the recipe of the true shuffle.
 var wholeDeck = shuffle.Recipe{Cards: cards, Take: cards}
 
-// spoilt is the true shuffle on tapes that are not what the generator gave: for
-// each it reads some bytes and makes a tape of them.
+// spoilt is the true shuffle on tapes that are not the generator's: for each tape it
+// reads some bytes and expands them.
 func spoilt(src *entropy.Source, bytes int, spoil func(tape, read []byte)) lab.Maker {
 	r, read, tape := &raw{src: src}, make([]byte, bytes), make([]byte, wholeDeck.TapeLen())
 	return next(func() ([]uint32, error) {
@@ -29,10 +29,10 @@ func spoilt(src *entropy.Source, bytes int, spoil func(tape, read []byte)) lab.M
 	})
 }
 
-// seeded stretches a seed of some bytes to a tape, by SHA-256 in counter mode. The
-// stretching is as good as can be, and no test of single decks sees the seed. But
-// it gives at most 2^(8·bytes) orders of 52! ≈ 2^225.6, and by the birthday bound
-// whole decks come twice among the square root of that.
+// seeded expands a seed of some bytes to a tape, by SHA-256 in counter mode. The
+// expansion is so good that no test of single decks detects the seed. But it gives at
+// most 2^(8·bytes) orders of 52! ≈ 2^225.6, and by the birthday bound whole decks
+// come twice among about the square root of that number.
 //
 // 16 bits: a process number, or the seconds of a day. 32 bits: the room of 1999
 // seeded with the milliseconds since midnight, and five known cards gave the rest
@@ -47,7 +47,8 @@ func seeded(bytes int) maker {
 	}
 }
 
-// stretch fills a tape from the seed behind the first four bytes of block, which count.
+// stretch fills a tape from the seed, which is in block after the four bytes of the
+// counter.
 func stretch(tape, block []byte) {
 	for i := uint32(0); len(tape) > 0; i++ {
 		binary.BigEndian.PutUint32(block, i)
@@ -57,7 +58,7 @@ func stretch(tape, block []byte) {
 }
 
 // clockSecond is srand(time(NULL)) in the shuffle: all decks of one second are the same,
-// here the seven of a busy table's server. The clock begins at a random second.
+// here seven, as on the server of busy tables. The clock begins at a random second.
 func clockSecond(src *entropy.Source) lab.Maker {
 	const perSecond = 7
 	now, made := uint64(0), -1
@@ -75,7 +76,7 @@ func clockMilli(src *entropy.Source) lab.Maker {
 	return clocked(src, func(r *raw) uint64 { return uint64(r.word()) % 86_400_000 })
 }
 
-// clocked stretches what a clock says to tapes, by SHA-256 as seeded does.
+// clocked expands the time of a clock to tapes, by SHA-256 like seeded.
 func clocked(src *entropy.Source, clock func(r *raw) uint64) lab.Maker {
 	r, tape, block := &raw{src: src}, make([]byte, wholeDeck.TapeLen()), make([]byte, 12)
 	return next(func() ([]uint32, error) {
@@ -91,7 +92,7 @@ func clocked(src *entropy.Source, clock func(r *raw) uint64) lab.Maker {
 
 // clibrary is the loop of the textbooks, swap(i, i + rand()%(n−i)), on the rand() of
 // C libraries: of 15 bits from a state of 32, or of 31 bits from a state of 31. Each
-// deck has a seed of so many bits, which another such generator would give.
+// deck has a seed of as many bits, which comes from the entropy source.
 func clibrary(bits int) maker {
 	return func(src *entropy.Source) lab.Maker {
 		r, deck := &raw{src: src}, make([]uint32, cards)
@@ -115,8 +116,8 @@ func clibrary(bits int) maker {
 }
 
 // stuck is one of the 64 lines of a bus at 0: bit 3 of every eighth byte. The
-// continuous health tests of SP 800-90B look for a value that comes far too often
-// and do not see it.
+// continuous health tests of SP 800-90B look for a value that comes far too often and
+// do not find this.
 func stuck(src *entropy.Source) lab.Maker { return spoilt(src, wholeDeck.TapeLen(), stick) }
 
 func stick(tape, read []byte) {

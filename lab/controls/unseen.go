@@ -6,28 +6,28 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// power is how sure Unseen's samples are to find the fault, at level.
+// power is the chance with which Unseen's samples find the fault, at level.
 const (
 	level = 0.01
 	power = 0.99
 )
 
-// An Unseen is a fault that no battery of a bearable size sees, with the sample
-// that it would take. What shows it, or shows that it is not there, is a proof.
+// An Unseen is a fault that no sample of practical size shows, with the sample that
+// would show it. A proof can show it, or show that it is absent.
 type Unseen struct {
 	Name    string  `json:"name"`
 	Fault   string  `json:"fault"`
-	Sample  float64 `json:"sample"`    // what it would take, in Of
+	Sample  float64 `json:"sample"`    // the sample that shows it, in Of
 	Of      string  `json:"of"`        // "draws" or "decks"
 	Largest float64 `json:"deviation"` // largest relative deviation of a value's chance; 0 where none deviates
-	Years   float64 `json:"years"`     // to make the sample at a million a second
+	Years   float64 `json:"years"`     // time to make the sample at a million a second
 	Proof   string  `json:"proof"`     // the command that has the proof
 }
 
 // perSecond is the rate of Years.
 const perSecond = 1e6
 
-// UnseenFaults works the list out.
+// UnseenFaults computes the list.
 func UnseenFaults() []Unseen {
 	prove := "shuffled lab prove"
 	list := []Unseen{
@@ -47,10 +47,10 @@ func UnseenFaults() []Unseen {
 	return list
 }
 
-// scaled is a fault of 2^bits words that are split among k values as evenly as
-// they can be, by remainder or by multiplication: r = 2^bits mod k values get one
-// word more than the others. It is looked for in the counts of the values, whose
-// chi-square n draws move by n·r·(k−r)/4^bits.
+// scaled is a fault of 2^bits words that are divided among k values as evenly as
+// possible, by remainder or by multiplication: r = 2^bits mod k values get one word
+// more than the others. The test is chi-square of the counts of the values, whose
+// non-centrality after n draws is n·r·(k−r)/4^bits.
 func scaled(name, fault string, bits, k int) Unseen {
 	all := math.Ldexp(1, bits)
 	r := math.Mod(all, float64(k))
@@ -59,14 +59,14 @@ func scaled(name, fault string, bits, k int) Unseen {
 		Sample: noncentrality(float64(k-1)) / effect, Largest: max(float64(k)-r, r) / all}
 }
 
-// collided is a fault of 2^bits equally likely decks, looked for as a deck that
+// collided is a fault of 2^bits equally likely decks. The test is for a deck that
 // comes twice: among n decks none does with probability exp(−n²/2^(bits+1)).
 func collided(name, fault string, bits int) Unseen {
 	return Unseen{Name: name, Fault: fault, Of: "decks", Sample: math.Sqrt(-math.Log(1-power) * math.Ldexp(2, bits))}
 }
 
-// noncentrality returns how far a deviation must move chi-square with df degrees
-// of freedom so that a test at level finds it with power.
+// noncentrality returns the non-centrality of chi-square with df degrees of freedom
+// that a test at level finds with power.
 func noncentrality(df float64) float64 {
 	limit := distuv.ChiSquared{K: df}.Quantile(1 - level)
 	low, high := 0.0, 1.0
@@ -83,8 +83,8 @@ func noncentrality(df float64) float64 {
 	return high
 }
 
-// missed is the chance that noncentral chi-square stays below the limit. It is a
-// mixture of central ones with df + 2j degrees, where j is Poisson(lambda/2).
+// missed is the chance that non-central chi-square stays below the limit. It is a
+// mixture of central ones with df + 2j degrees; j is Poisson(lambda/2).
 func missed(df, lambda, limit float64) (p float64) {
 	j := distuv.Poisson{Lambda: lambda / 2}
 	for i := 0.0; i < lambda/2+20*math.Sqrt(lambda)+40; i++ {

@@ -14,7 +14,8 @@ var StateBits = []int{32, 48, 64, 128, 160, 256}
 type BudgetReport struct {
 	Verdict
 	Decks []Budget `json:"decks"`
-	// Largest are the largest decks that states of StateBits could order in every way.
+	// Largest are the largest decks of which states of StateBits could give every
+	// order.
 	Largest []int `json:"largest_decks"`
 }
 
@@ -23,19 +24,19 @@ type Budget struct {
 	Name  string `json:"name"`
 	Decks int    `json:"decks,omitempty"` // of 52 cards, for a shoe
 	Cards int    `json:"cards"`
-	// OrdersLog2 is log2(n!): every card told from every other.
+	// OrdersLog2 is log2(n!): all cards are distinct.
 	OrdersLog2 float64 `json:"orders_log2"`
-	// FacesLog2 is the same with equal cards taken as one: log2(n!/Π m!).
+	// FacesLog2 is the same with equal cards counted as one: log2(n!/Π m!).
 	FacesLog2 float64 `json:"faces_log2"`
 	// NeedBits are 8·S, consumed even if no lane is rejected. TapeBits are 8·L.
 	NeedBits int `json:"need_bits"`
 	TapeBits int `json:"tape_bits"`
-	// Reach says for each size of state how many orders it can lead to at most.
+	// Reach bounds, for each size of state, the orders that it can give.
 	Reach []Reach `json:"reach"`
 }
 
-// Reach is the share of orders, every card told from every other, that a generator
-// of so many bits of state can reach at most: one order for each state.
+// Reach bounds the share of orders, all cards being distinct, that a generator with
+// this many bits of state can give: one order for each state.
 type Reach struct {
 	StateBits int `json:"state_bits"`
 	// SharePercent is a decimal number of two digits, "100" for all: a float64
@@ -45,8 +46,8 @@ type Reach struct {
 }
 
 // Budgets computes the budget of shoes of 1, 2, 6 and 8 decks and then of all other
-// named decks. It proves that the bits of a tape, without those for rejected lanes,
-// are enough for every order: n! ≤ 2^8S. need is Recipe.Need.
+// named decks. It proves that a tape has enough bits for every order, without the
+// bits for rejected lanes: n! ≤ 2^8S. need is Recipe.Need.
 func Budgets(need func(shuffle.Recipe) (s, widest int)) *BudgetReport {
 	report := new(BudgetReport)
 	var fault error
@@ -65,8 +66,8 @@ func Budgets(need func(shuffle.Recipe) (s, widest int)) *BudgetReport {
 	return report
 }
 
-// LargestDeck returns the largest n with n! ≤ 2^bits: a generator with so many bits of
-// state leaves some orders of a larger deck out, whatever it does.
+// LargestDeck returns the largest n with n! ≤ 2^bits: a generator with this many bits
+// of state misses some orders of a larger deck, whatever it does.
 func LargestDeck(bits int) (n int) {
 	states := new(big.Int).Lsh(big.NewInt(1), uint(bits))
 	for n = 1; factorial(n+1).Cmp(states) <= 0; n++ {
@@ -77,8 +78,8 @@ func LargestDeck(bits int) (n int) {
 // Log2Factorial returns log2 n! to two decimals.
 func Log2Factorial(n int) string { return fmt.Sprintf("%.2f", log2(factorial(n))) }
 
-// Reaches returns, for each of StateBits, the share of the orders of n cards that it
-// could lead to at most.
+// Reaches bounds, for each of StateBits, the share of the orders of n cards that it
+// could give.
 func Reaches(n int) (reaches []Reach) {
 	for _, bits := range StateBits {
 		reaches = append(reaches, reachOf(bits, factorial(n)))

@@ -8,31 +8,31 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// MaxPairCards is the largest deck of which every pair of draws is tried. It is a
-// matter of time, no more.
+// MaxPairCards is the largest deck of which every pair of draws is tried. Only the
+// time limits it.
 const MaxPairCards = 54
 
 // DecksReport says that whole decks are dealt by the swaps of docs/SPEC.md section
-// 2.2, in every case that was tried.
+// 2.2, in every tried case.
 type DecksReport struct {
 	Verdict
 	Decks []Deck `json:"decks"`
 }
 
-// Deck is a number of cards, and what was tried of it.
+// Deck is a number of cards, and the cases that were tried.
 type Deck struct {
 	Cards int      `json:"cards"`
 	Names []string `json:"names"` // the published decks of so many cards
-	// Lanes are the shuffles with one draw that is not 1: of each place, every lane
-	// of one byte; of wider ones, one lane for every value, and the lanes at the
-	// edges. EveryLane says that all draws have lanes of one byte.
+	// Lanes counts the shuffles with one draw that is not 1: for each place, every
+	// lane of one byte; for wider lanes, one lane for every value, and the lanes at
+	// the edges. EveryLane says that all draws have lanes of one byte.
 	Lanes     uint64 `json:"lanes"`
 	EveryLane bool   `json:"every_lane"`
-	// Pairs are the shuffles with two places that have every pair of values, and 1
-	// at all others: none above MaxPairCards.
+	// Pairs counts the shuffles with every pair of values at two places, and 1 at all
+	// others: none above MaxPairCards.
 	Pairs uint64 `json:"pairs"`
-	// Random are the orders of draws that a fixed sequence chose, Rejected the lanes
-	// to reject that were put in front of their draws.
+	// Random counts the orders of draws that a fixed sequence chose, Rejected the
+	// lanes to reject that were put before their draws.
 	Random   uint64 `json:"random"`
 	Rejected uint64 `json:"rejected"`
 }
@@ -56,13 +56,13 @@ func NamedDecks() (decks []Deck) {
 	return decks
 }
 
-// Decks holds run against the swaps, worked out apart, for every deck of decks. Of
-// those it reads Cards, Names and Random. Progress counts shuffles.
+// Decks compares run with the swaps, computed separately, for every deck of decks. It
+// reads their Cards, Names and Random. Progress counts shuffles.
 //
 // It tries every draw alone, every pair of draws of decks up to MaxPairCards, and
-// random draws with lanes to reject in front. A function that agrees with the swaps on
-// all draws gives each order once (AllOrders says why). That it agrees on the draws
-// that are not tried is not proved here.
+// random draws with lanes to reject before them. A function that agrees with the swaps
+// on all draws gives each order once (AllOrders says why). It is not proved here that
+// it agrees on draws that are not tried.
 func Decks(ctx context.Context, run Run, decks []Deck, o Options) (*DecksReport, error) {
 	report := &DecksReport{Decks: slices.Clone(decks)}
 	var jobs []*deckJob
@@ -104,7 +104,7 @@ func deckJobs(d *Deck) (jobs []*deckJob) {
 		jobs = append(jobs, j)
 	}
 	for i := 0; i < n-1 && n <= MaxPairCards; i++ {
-		later := (n - i) * (n - i - 1) / 2 // places behind i times their values
+		later := (n - i) * (n - i - 1) / 2 // places after i times their values
 		j := &deckJob{of: d, at: i, shuffles: uint64(later * (n - i)), prove: (*deckProver).pairs}
 		d.Pairs += j.shuffles
 		jobs = append(jobs, j)
@@ -116,8 +116,8 @@ func deckJobs(d *Deck) (jobs []*deckJob) {
 	return jobs
 }
 
-// lanesToTry are the lanes of a draw 1..k of a deck: all of one byte; of two, one for
-// each value, from every part of the range, and those at the edges.
+// lanesToTry are the lanes of a draw 1..k of a deck: all lanes of one byte; of two
+// bytes, one for each value, from every part of the range, and those at the edges.
 func lanesToTry(k uint32) (xs []uint64) {
 	lanes, limit := limitOf(k)
 	if shuffle.LaneWidth(k) == 1 {
@@ -164,7 +164,8 @@ func (p *deckProver) single(j *deckJob) error {
 		putLane(tape[at:], w, x)
 		v := x % k
 		if x >= limit {
-			// The next lane gives another value, so that taking this one would show.
+			// The next lane gives another value, so a function that takes this one is
+			// found.
 			v = (v + 1) % k
 			putLane(tape[at+w:], w, v)
 		}
@@ -215,13 +216,13 @@ func (s swapper) take(tape []byte, want []uint32, v int) {
 	want[s.at], want[s.at+v] = want[s.at+v], want[s.at]
 }
 
-// offset returns where the lane of draw i of n cards is when none was rejected.
+// offset returns where the lane of draw i of n cards is if none was rejected.
 func offset(n, i int) int {
 	s, _ := shuffle.Recipe{Cards: n, Take: max(i, 1)}.Need()
 	return s * min(i, 1)
 }
 
-// agrees runs the tape and holds the outcome against the order wanted.
+// agrees runs the tape and compares the outcome with the wanted order.
 func (p *deckProver) agrees(r shuffle.Recipe, tape []byte, want []uint32, endAt int) error {
 	out, err := p.run(r, tape)
 	switch {

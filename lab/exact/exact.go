@@ -1,11 +1,11 @@
-// Package exact proves what can be proved about draws, orders and tapes by
-// trying every case or by counting with integers, and says how far that goes: of
-// decks of more than nine cards it tries a fixed list of cases. No random byte is
-// read and nothing is rounded: a claim holds or the prover names a case against it.
+// Package exact proves claims about draws, orders and tapes by trying every case or
+// by counting with integers. It states the limits: of decks of more than nine cards
+// it tries a fixed list of cases. It reads no random byte and rounds nothing: a claim
+// holds or the prover names a counterexample.
 //
-// The provers take the function under test as a parameter and see it from
-// outside only, tape in and outcome out. Daemon is the one to prove; a test gives
-// them broken ones. What they rest on is said in docs/LAB.md.
+// The provers take the function under test as a parameter, and see only tapes and
+// outcomes. Daemon is the function to prove; tests give them broken ones. docs/LAB.md
+// states their assumptions.
 package exact
 
 import (
@@ -17,24 +17,24 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Run is the function under test: it spends a tape on the draws of a recipe.
+// Run is the function under test: it makes the draws of a recipe from a tape.
 type Run func(r shuffle.Recipe, tape []byte) (shuffle.Outcome, error)
 
-// Daemon is what the daemon makes outcomes with.
+// Daemon is the function with which the daemon makes outcomes.
 func Daemon(r shuffle.Recipe, tape []byte) (shuffle.Outcome, error) { return r.Run(tape) }
 
-// Options say how a prover works, not what it proves.
+// Options set how a prover works, not what it proves.
 type Options struct {
 	Workers int // goroutines; below 1: one for each processor
-	// Progress, when not nil, is told how much is done, by one goroutine at a
-	// time. The unit is the prover's.
+	// Progress, if not nil, is told how much is done, by one goroutine at a time.
+	// Each prover has its own unit.
 	Progress func(done, total uint64)
 }
 
 // Verdict is the part of a report that all have.
 type Verdict struct {
 	Proved bool `json:"proved"`
-	// Fault is a case against the claim, "" when it is proved.
+	// Fault is a counterexample, "" if the claim is proved.
 	Fault string `json:"fault,omitempty"`
 }
 
@@ -45,15 +45,15 @@ func verdict(fault error) Verdict {
 	return Verdict{Fault: fault.Error()}
 }
 
-// each does all jobs, in order but side by side; cost is a job's share of the
-// progress. worker is called once for each goroutine and returns what does one
-// job there. It returns the fault of the first job, in order, that has one: the
-// jobs after it may be left out. err is the context's.
+// each does all jobs, started in order and run in parallel; cost is a job's share of
+// the progress. worker is called once for each goroutine and returns the function
+// that does one job there. each returns the fault of the first job, in order, that
+// has one: the jobs after it may be left out. err is the context's.
 func each[J any](ctx context.Context, o Options, jobs []J, cost func(J) uint64, worker func() func(J) error) (fault,
 	err error) {
 	var (
 		mu          sync.Mutex // guards all below
-		next        int        // the first job that nobody took
+		next        int        // the first job that no goroutine took
 		done, total uint64
 		faultAt     = len(jobs)
 	)
@@ -107,7 +107,7 @@ func fill(b []byte, n int) {
 }
 
 // limitOf returns the number of lanes for a draw 1..k and how many of them may be
-// accepted if every value is to have equally many.
+// accepted so that every value has equally many.
 func limitOf(k uint32) (lanes, limit uint64) {
 	lanes = 1 << (8 * shuffle.LaneWidth(k))
 	return lanes, lanes / uint64(k) * uint64(k)

@@ -8,7 +8,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// block is the number of lanes that one tape offers to as many draws.
+// block is the number of lanes that one tape offers to the same number of draws.
 const block = shuffle.MaxRanges - 1
 
 // rejectedBlock is the number of lanes on the tape of a single draw: all fit.
@@ -69,9 +69,9 @@ func (p *laneProver) every(k uint32) error {
 	return nil
 }
 
-// accepted offers lanes to as many draws 1..k and counts the values. A last draw
-// 1..64 takes the byte behind the lanes, a 0 with 1s behind it, and so tells that
-// the draws took exactly these lanes: had one been rejected, it would read a 1.
+// accepted offers lanes to the same number of draws 1..k and counts the values. A
+// last draw 1..64 takes the byte after the lanes, a 0 that 1s follow. It shows that
+// the draws took exactly these lanes: if one had been rejected, it would read a 1.
 func (p *laneProver) accepted(k uint32, lanes []byte) error {
 	n := len(lanes) / shuffle.LaneWidth(k)
 	r := shuffle.Recipe{Ranges: p.ranges[:n+1]}
@@ -101,8 +101,8 @@ func (p *laneProver) accepted(k uint32, lanes []byte) error {
 func first(lanes []byte, n int) []byte { return lanes[:len(lanes)/n] }
 func last(lanes []byte, n int) []byte  { return lanes[len(lanes)-len(lanes)/n:] }
 
-// rejected makes a whole tape of the lanes, over and over. It must run out: had
-// one of them been accepted, there would be a value.
+// rejected repeats the lanes on a whole tape. It must run out: if one of them had
+// been accepted, there would be a value.
 func (p *laneProver) rejected(k uint32, lanes []byte) error {
 	p.ranges[0] = k
 	r := shuffle.Recipe{Ranges: p.ranges[:1]}
@@ -116,8 +116,8 @@ func (p *laneProver) rejected(k uint32, lanes []byte) error {
 	return nil
 }
 
-// one returns what r makes of a tape of nothing but lane x: its first value, or
-// ok false when it is rejected.
+// one returns what r makes of a tape that has only lane x: its first value, or ok
+// false if it is rejected.
 func (p *laneProver) one(r shuffle.Recipe, w int, x uint64) (v uint32, ok bool, err error) {
 	tape := p.tape[:r.TapeLen()]
 	putLane(tape, w, x)
@@ -140,8 +140,8 @@ func (p *laneProver) edges(k uint32) error {
 	return p.atEdges(k, shuffle.Recipe{Ranges: p.ranges[:1]}, 1)
 }
 
-// cardEdges is edges for the first draw of a shuffle of k cards, whose value
-// counts from 0.
+// cardEdges is edges for the first draw of a shuffle of k cards, whose value counts
+// from 0.
 func (p *laneProver) cardEdges(k uint32) error {
 	return p.atEdges(k, shuffle.Recipe{Cards: int(k), Take: 1}, 0)
 }

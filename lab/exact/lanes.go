@@ -7,7 +7,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// MaxEnumerated is the largest k whose lanes are all tried: the largest of a
+// MaxEnumerated is the largest k whose lanes are all tried: the largest with a
 // two-byte lane.
 const MaxEnumerated = 1 << 14
 
@@ -16,14 +16,14 @@ type LanesReport struct {
 	Verdict
 	// Enumerated are the draws whose lanes were all tried, by lane width.
 	Enumerated []Width `json:"enumerated"`
-	// Wide are the draws with lanes too many to try, looked at where a draw can
-	// go wrong.
+	// Wide are the draws with too many lanes to try, tried at the lanes at which a
+	// draw can go wrong.
 	Wide WideDraws `json:"wide"`
-	// Cards says how the shuffle's own way to draw was tried.
+	// Cards says how the shuffle's own code for draws was tried.
 	Cards CardDraws `json:"cards"`
 }
 
-// Width is what was tried of the draws with lanes of one width.
+// Width has the tried draws with lanes of one width.
 type Width struct {
 	Bytes    int    `json:"lane_bytes"`
 	From     uint32 `json:"from_k"`
@@ -36,7 +36,7 @@ type Width struct {
 	WorstRejected uint64 `json:"worst_rejected"`
 }
 
-// WideDraws is what was tried of the draws with four-byte lanes.
+// WideDraws has the tried draws with four-byte lanes.
 type WideDraws struct {
 	Draws uint64 `json:"draws"`
 	Lanes uint64 `json:"lanes"`
@@ -44,10 +44,10 @@ type WideDraws struct {
 	To    uint32 `json:"to_k"`
 }
 
-// CardDraws is what was tried of the first draw of a shuffle of n cards.
+// CardDraws has the tried first draws of a shuffle of n cards.
 type CardDraws struct {
 	Enumerated uint64 `json:"enumerated_decks"` // all lanes tried
-	Edges      uint64 `json:"edge_decks"`       // looked at where a draw can go wrong
+	Edges      uint64 `json:"edge_decks"`       // tried at the lanes at which a draw can go wrong
 	Lanes      uint64 `json:"lanes"`
 }
 
@@ -61,9 +61,9 @@ func EveryK() []uint32 {
 	return ks
 }
 
-// WideK returns draws with four-byte lanes. For every quotient ⌊2^32/k⌋ that
-// there is, it has the smallest k, which rejects the most lanes of those, and the
-// largest, and for every power of two its neighbours.
+// WideK returns draws with four-byte lanes. For every quotient ⌊2^32/k⌋ that occurs,
+// it has the smallest k, which rejects the most lanes of them, and the largest. For
+// every power of two it has the neighbours.
 func WideK() (ks []uint32) {
 	const lanes = 1 << 32
 	for q := uint64(4); q <= lanes/(MaxEnumerated+1); q++ {
@@ -76,18 +76,18 @@ func WideK() (ks []uint32) {
 	return slices.Compact(ks)
 }
 
-// Lanes proves of every k of ks, 2 ≤ k ≤ MaxEnumerated, that each value 1..k
-// comes from exactly ⌊2^(8w)/k⌋ of the 2^(8w) lanes of w bytes and that the rest
-// are rejected, by drawing from every lane. Draws with wider lanes it tries at
-// the edges of wide, and the first draw of a shuffle for every size of deck.
-// Progress counts lanes.
+// Lanes proves for every k of ks, 2 ≤ k ≤ MaxEnumerated, that each value 1..k comes
+// from exactly ⌊2^(8w)/k⌋ of the 2^(8w) lanes of w bytes and that the rest are
+// rejected, by drawing from every lane. It tries draws of wide, with wider lanes, at
+// their edges, and the first draw of a shuffle for every size of deck. Progress
+// counts lanes.
 //
-// Where lanes are not enumerated, the argument is this. limit = ⌊2^32/k⌋·k is the
-// largest multiple of k there are lanes for. The lanes below it are limit/k runs of
-// k neighbours, and 1 + x mod k takes every value once in each run. So it is
-// enough that a draw accepts exactly the lanes below limit and takes x mod k, and
-// that is what the edges show: the first and last lane of the first and of the last
-// run, both sides of the limit, and the last lane of all.
+// If lanes are not enumerated, the argument is this. limit = ⌊2^32/k⌋·k is the
+// largest multiple of k that is at most 2^32. The lanes below it are limit/k blocks
+// of k neighbours, and 1 + x mod k takes every value once in each block. It is
+// therefore enough that a draw accepts exactly the lanes below limit and takes x mod
+// k. The edges try this: the first and last lane of the first and of the last block,
+// both sides of the limit, and the last lane of all.
 func Lanes(ctx context.Context, run Run, ks, wide []uint32, o Options) (*LanesReport, error) {
 	report := &LanesReport{Enumerated: widths(ks), Wide: wideDraws(wide)}
 	var jobs []laneJob
@@ -117,9 +117,9 @@ type laneJob struct {
 	prove func(*laneProver, uint32) error
 }
 
-// cardJobs are the first draws of shuffles. Up to 64 cards a shuffle draws by a
-// pass of its own over one-byte lanes, and that one is enumerated; above, it
-// draws as draw lists do.
+// cardJobs are the first draws of shuffles. Up to 64 cards a shuffle draws with a
+// pass of its own over one-byte lanes, which is enumerated. Above, it draws like draw
+// lists.
 func cardJobs(c *CardDraws) (jobs []laneJob) {
 	for k := uint32(shuffle.MinCards); k <= shuffle.MaxCards; k++ {
 		j := laneJob{k: k, lanes: uint64(len(edges(k))), prove: (*laneProver).cardEdges}
@@ -165,7 +165,7 @@ func wideDraws(ks []uint32) (d WideDraws) {
 	return d
 }
 
-// edges are the lanes where a draw 1..k can go wrong.
+// edges are the lanes at which a draw 1..k can go wrong.
 func edges(k uint32) []uint64 {
 	lanes, limit := limitOf(k)
 	xs := []uint64{0, 1, uint64(k) - 1, uint64(k), limit - uint64(k), limit - 1, lanes - 1}
