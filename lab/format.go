@@ -25,7 +25,7 @@ var Formats = []Format{CSV, Binary, JSONLines}
 func (s Sample) valueBytes() int {
 	largest := uint32(max(s.Recipe.Cards-1, 0))
 	if s.Recipe.Ranges != nil {
-		largest = s.Recipe.Ranges[0] // the others are as large, or smaller
+		largest = s.Recipe.Ranges[0] // all other values are at most as large
 	}
 	switch {
 	case largest < 1<<8:
@@ -80,7 +80,7 @@ func (s Sample) drawn() string {
 // An encoder appends one outcome to b; index counts outcomes of the sample from 0.
 type encoder func(b []byte, index uint64, values []uint32) []byte
 
-// encoder returns that of the sample, which goroutines may share.
+// encoder returns the encoder of the sample, which goroutines may share.
 func (s Sample) encoder() encoder {
 	switch s.Format {
 	case Binary:
@@ -140,7 +140,7 @@ func (s Sample) lister(name func(string) string, end string) func(b []byte, valu
 	}
 }
 
-// csvName quotes a name where RFC 4180 asks for it. Names hold no line ends.
+// csvName quotes a name if RFC 4180 requires it. Names hold no line ends.
 func csvName(name string) string {
 	if !strings.ContainsAny(name, `,"`) {
 		return name

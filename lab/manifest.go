@@ -11,8 +11,8 @@ import (
 // Algorithm is the version of docs/SPEC.md that outcomes follow.
 const Algorithm = "shuffled/v1"
 
-// Manifest says what a file holds, how it is read, and what made it: all that a
-// test lab needs alongside it.
+// Manifest says what a file holds, how it is read, and what made it: everything that
+// a test lab needs in addition to the file.
 type Manifest struct {
 	Command    string         `json:"command"`
 	Parameters map[string]any `json:"parameters"` // as they were given, defaults included
@@ -33,7 +33,7 @@ type Manifest struct {
 	Deck      *DeckInfo  `json:"deck,omitempty"`
 }
 
-// Build is what the program knows of itself, and of the platform below it.
+// Build is what the program knows about itself and its platform.
 type Build struct {
 	Version   string `json:"version"`
 	Revision  string `json:"revision,omitempty"`
@@ -62,13 +62,13 @@ type Order struct {
 	Rule    string `json:"rule"`
 }
 
-// Generator says what the bytes came from.
+// Generator says where the bytes came from.
 type Generator struct {
 	Source      string `json:"source"`
 	HealthTests string `json:"health_tests"`
 	Tapes       uint64 `json:"tapes"`
 	TapeBytes   uint64 `json:"tape_bytes"` // of all tapes together
-	Failures    uint64 `json:"failures"`   // a manifest is written of a run without any
+	Failures    uint64 `json:"failures"`   // a manifest is written only for a run without any
 }
 
 // DeckInfo is the deck that was shuffled; an index into Names is a card's value.
@@ -79,8 +79,8 @@ type DeckInfo struct {
 	Names []string `json:"names"`
 }
 
-// RawManifest is the manifest of raw output, except what only the command knows:
-// Parameters, Build, Started, Seconds and File.
+// RawManifest is the manifest of raw output, without the members that only the
+// command knows: Parameters, Build, Started, Seconds and File.
 func RawManifest(w *Written) *Manifest {
 	m := newManifest("lab raw", w)
 	m.Format = FormatInfo{Name: "raw", Description: "the generator's bytes as tapes hold them, before any scaling, and nothing between them"}
@@ -88,8 +88,8 @@ func RawManifest(w *Written) *Manifest {
 	return m
 }
 
-// Manifest is that of what the sample wrote, except what only the command knows:
-// Parameters, Build, Started, Seconds and File.
+// Manifest is the manifest of what the sample wrote, without the members that only
+// the command knows: Parameters, Build, Started, Seconds and File.
 func (s Sample) Manifest(w *Written) *Manifest {
 	command := "lab decks"
 	if s.Recipe.Ranges != nil {

@@ -1,6 +1,6 @@
-// Package alarms counts the false alarms of the health tests on the bytes that
-// tapes are made of, at weaker cutoffs than a Source's: at 2^-60 nobody lives to
-// see one. The count is held against the binomial distribution.
+// Package alarms counts the false alarms of the health tests on the bytes of tapes,
+// at weaker cutoffs than a Source's, because at 2^-60 there is none to observe. It
+// compares the count with the binomial distribution.
 package alarms
 
 import (
@@ -16,11 +16,11 @@ import (
 
 const (
 	window   = 512 // samples of the adaptive proportion test (SP 800-90B section 4.4.2)
-	stretch  = 64  // windows of one read: a tape of the greatest length
+	stretch  = 64  // windows of one read: a tape of the maximum length
 	perValue = 1.0 / 256
 )
 
-// FarOut is the p-value below which a count is no accident.
+// FarOut is the p-value below which a count is no chance.
 const FarOut = 1e-9
 
 // Health is one run of the health tests: an entropy.Health.
@@ -29,17 +29,17 @@ type Health interface {
 	Reset()
 }
 
-// Options say how much and how.
+// Options set how much is tested, and how.
 type Options struct {
-	Bytes     uint64 // at least so many, to a whole window; at least 1
+	Bytes     uint64 // lower bound, rounded up to a whole window; at least 1
 	AlphaExps []int  // cutoffs at α = 2^-AlphaExp, 1..64 each
 	Workers   int    // goroutines; below 1: one for each processor
-	// Progress, when not nil, is told how many of the bytes are tested, by one
+	// Progress, if not nil, is told how many of the bytes are tested, by one
 	// goroutine at a time.
 	Progress func(done, total uint64)
 }
 
-// Report is what was counted.
+// Report has the counts.
 type Report struct {
 	Bytes   uint64  `json:"bytes"`
 	Windows uint64  `json:"windows"` // of 512 bytes
@@ -59,7 +59,7 @@ type Count struct {
 	P        float64 `json:"p"` // two-sided, of the binomial distribution
 }
 
-// Halt is what a Source's cutoffs come to.
+// Halt has the false-alarm rates of a Source's cutoffs.
 type Halt struct {
 	AlphaExp          int     `json:"alpha_exp"`
 	Repetition        int     `json:"repetition_cutoff"`
@@ -72,7 +72,7 @@ type Halt struct {
 }
 
 // Measure tests windows of src at every α and counts the alarms. Each window is
-// tested without history: so, on uniform bytes, windows are independent, and the
+// tested without history. On uniform bytes windows are therefore independent, and the
 // number of alarms is exactly binomial. health is entropy.NewHealth.
 func Measure(ctx context.Context, src *entropy.Source, health func(alphaExp int) Health, o Options) (*Report, error) {
 	windows := (o.Bytes + window - 1) / window
@@ -182,12 +182,12 @@ func count(alphaExp int, test string, cutoff int, chance float64, windows, alarm
 	return Count{alphaExp, test, cutoff, chance, float64(windows) * chance, alarms, p}
 }
 
-// halt works out what a Source's own cutoffs come to, for a busy house: 20,000
-// decks of 52 cards a second.
+// halt computes the false-alarm rates of a Source's own cutoffs, for a busy house:
+// 20,000 decks of 52 cards a second.
 func halt() Halt {
 	h := Halt{AlphaExp: entropy.AlphaExp, TapesPerSecond: 20_000, TapeBytes: 129}
 	h.Repetition, h.Proportion = entropy.Cutoffs(h.AlphaExp)
-	// A byte ends a run of C if it equals the C−1 before it.
+	// A byte completes a run of C if it equals the C−1 before it.
 	h.RepetitionPerByte = 1
 	for range h.Repetition - 1 {
 		h.RepetitionPerByte *= perValue

@@ -3,13 +3,13 @@ package alarms
 // chances returns the probability that a window of uniform bytes, tested without
 // history, ends in an alarm of the repetition count test at cutoff repetition ≥ 2,
 // and in one of the adaptive proportion test at cutoff proportion ≥ 2. A window in
-// which both fail counts for the first, as it does in entropy.Health.
+// which both fail counts for the repetition count test, as in entropy.Health.
 //
 // The two depend on each other, so this goes through the window byte by byte and
-// keeps the probability of each state that matters: how often the first value came,
-// how long the latest run is, and whether that run is of the first value. A byte is
-// the first value, another run's value, or neither; nothing else makes a difference.
-// All terms are positive, so nothing cancels.
+// keeps the probability of each relevant state: how often the first value came, how
+// long the latest run is, and whether that run is of the first value. A byte is the
+// first value, another run's value, or neither; nothing else matters. All terms are
+// positive, so nothing cancels.
 func chances(repetition, proportion int) (ofRepetition, ofProportion float64) {
 	states := newStates(repetition, proportion)
 	*states.at(1, 1, ofFirst) = 1
@@ -37,14 +37,14 @@ func chances(repetition, proportion int) (ofRepetition, ofProportion float64) {
 	return ofRepetition, ofProportion
 }
 
-// Whose value the latest run is of.
+// Which value the latest run has.
 const (
 	ofFirst = 0 // the window's first
 	ofOther = 1
 )
 
-// states holds a probability for each count 1..proportion of the first value, where
-// proportion stands for all from there on, and run 1..repetition−1.
+// states holds a probability for each count 1..proportion of the first value, of
+// which the last includes all larger ones, and each run 1..repetition−1.
 type states struct {
 	repetition, proportion int
 	p                      []float64

@@ -1,27 +1,27 @@
-// Package compliance is the table from the requirements of standards and
-// regulators to what shows them here: a test, a command, a section of a document.
-// Where nothing shows one, it says so: some are an organisation's duty, some are
+// Package compliance is the table from the requirements of standards and regulators
+// to what shows them here: a test, a command, a section of a document. If nothing
+// shows a requirement, the table says so: some are an organisation's duty, some are
 // not shown by this software.
 //
-// docs/COMPLIANCE.md is written from the table, and the tests of this package and
-// of lab/cmd/shuffled-lab see that no row points at nothing. lab/compliance/run runs
-// what the rows name.
+// docs/COMPLIANCE.md is written from the table. The tests of this package and of
+// lab/cmd/shuffled-lab check that everything to which a row points exists.
+// lab/compliance/run runs the evidence that the rows name.
 package compliance
 
 import "slices"
 
 //go:generate go run ./run -markdown ../../docs/COMPLIANCE.md
 
-// A Row is one requirement and what there is to say about it.
+// A Row is one requirement with its evidence or the reason why there is none.
 type Row struct {
 	// ID is the number of a clause of GLI-19 v3.0 chapter 3, or that of a related
 	// requirement.
 	ID string
 	// Title names it in a few words.
 	Title string
-	// Clauses are where it stands, where that is not the ID.
+	// Clauses say where it is, if that is not the ID.
 	Clauses string
-	// Requirement is what is asked for, in our words.
+	// Requirement is the requirement in our words.
 	Requirement string
 	Evidence    []Evidence
 	// NotShown is what nothing here shows, and Duty what an organisation has to do
@@ -41,7 +41,8 @@ type Evidence struct {
 	Document, Section string
 	// Shows says what it shows.
 	Shows string
-	// Long is what takes a minute or more, or needs what not every machine has.
+	// Long marks evidence that takes a minute or more, or needs something that not
+	// every machine has.
 	Long bool
 }
 

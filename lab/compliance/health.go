@@ -1,7 +1,7 @@
 package compliance
 
 // health is rows 17 to 24: tests of the generator while it works, and what may
-// come near it.
+// influence it.
 var health = []Row{
 	{
 		ID: "17", Title: "Repetition count test",

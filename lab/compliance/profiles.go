@@ -8,7 +8,7 @@ import (
 // A Profile is what one regulator asks, clause by clause, and the rows that show it.
 type Profile struct {
 	Regulator string
-	Source    string // what was read, and when; or what there is to read
+	Source    string // the text that was read, and when; or the text to read
 	Read      bool   // first-hand
 	Clauses   []Clause
 }
@@ -17,11 +17,12 @@ type Profile struct {
 type Clause struct {
 	ID   string
 	Asks string   // in our words
-	Rows []string // of the groups: their evidence and commands; without any there is a gap
+	Rows []string // of the groups, with their evidence and commands; without any there is a gap
 	Gap  string   // what nothing here shows
 }
 
-// notOurs is the gap of what only the game around the generator can show.
+// notOurs is the gap of requirements that only the game around the generator can
+// show.
 const notOurs = "The game and its display, which are not part of this program."
 
 // Profiles returns all of them, those that were read first.

@@ -1,6 +1,6 @@
 package compliance
 
-// records is rows 25 to 36: what is kept, and how it is kept from change.
+// records is rows 25 to 36: what is kept, and how it is protected from change.
 var records = []Row{
 	{
 		ID: "25", Title: "Program checks itself",

@@ -6,13 +6,13 @@ type Call struct {
 	Function string `json:"function"` // that calls; a method has its type before a dot; "" is any in the package
 	Calls    string `json:"calls"`    // what it calls
 	Purpose  string `json:"purpose"`
-	// Outcome says that an order or a drawn value comes of it.
+	// Outcome says that an order or a drawn value results from it.
 	Outcome bool `json:"outcome"`
 }
 
 // Calls returns every place in the programs shuffled and shuffled-lab that takes
-// random bytes, or keys that are made of them. A test holds it against the source
-// of every package in them.
+// random bytes, or makes keys of them. A test compares it with the source of every
+// package in them.
 func Calls() []Call {
 	return []Call{
 		{"internal/entropy", "readPlatform", "rand.Reader",
@@ -60,7 +60,7 @@ type Library struct {
 	Purpose string `json:"purpose"`
 }
 
-// Libraries returns them all; a test holds them against the build.
+// Libraries returns all of them; a test compares them with the build.
 func Libraries() []Library {
 	return []Library{
 		{"filippo.io/age", "crypto/rand", "encrypted key files"},

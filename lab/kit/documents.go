@@ -13,7 +13,7 @@ import (
 //go:embed text
 var texts embed.FS
 
-// Build is what the documents say of the program that made the kit.
+// Build is what the documents say about the program that made the kit.
 type Build struct {
 	Commit, Version, Go  string
 	System, Arch, Module string // GOOS, GOARCH and GOFIPS140 of the build
@@ -43,13 +43,13 @@ func Description() ([]byte, error) {
 // Differences returns the statement on how samples differ from play.
 func Differences() ([]byte, error) { return fill("DIFFERENCES.md", nil) }
 
-// BuildInstructions returns how the program is built again.
+// BuildInstructions returns the instructions to build the program again.
 func BuildInstructions(b Build) ([]byte, error) { return fill("BUILD.md", b) }
 
 // Rebuild returns a script that builds the programs from a kit alone, and compares them.
 func Rebuild(b Build) ([]byte, error) { return fill("rebuild.sh", b) }
 
-// A Letter is what is known of a submission without the submitter.
+// A Letter is what is known about a submission without the submitter.
 type Letter struct {
 	Platform
 	Version, Commit, Since, Go, FIPS string
@@ -59,7 +59,7 @@ type Letter struct {
 // Text returns the letter, with lines to fill in.
 func (l Letter) Text() ([]byte, error) { return fill("SUBMISSION.md", l) }
 
-// Suite returns the answers that NIST STS asks for, to judge so many bytes of raw.bin as
+// Suite returns the answers for NIST STS, to judge this many bytes of raw.bin as
 // sequences of a million bits.
 func Suite(bytes uint64) ([]byte, error) { return fill("sts.txt", max(1, bytes/125_000)) }
 

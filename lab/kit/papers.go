@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// A Platform is what the generator of a kit ran on. The generator is the kernel's.
+// A Platform is the platform of a kit's generator, which is the kernel's.
 type Platform struct {
 	System    string `json:"system"`    // operating system and architecture, as Go names them
 	Kernel    string `json:"kernel"`    // release
@@ -26,8 +26,8 @@ type Platform struct {
 	Release   string `json:"release"` // of the distribution
 }
 
-// PlatformOf adds to what the program knows what Linux says of the machine; "" for what
-// it does not say.
+// PlatformOf adds to the program's own knowledge what Linux says about the machine; ""
+// for unknown values.
 func PlatformOf(kernel, vdso string) Platform {
 	return Platform{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: kernel, VDSO: vdso, CPUs: runtime.NumCPU(),
 		Processor: field("/proc/cpuinfo", "model name", ":"), Release: field("/etc/os-release", "PRETTY_NAME", "=")}
@@ -47,7 +47,7 @@ func field(file, name, sep string) string {
 	return ""
 }
 
-// A Compiler is the go command that is here, by digest.
+// A Compiler is the go command of this machine, by digest.
 type Compiler struct {
 	Version string   `json:"version"`
 	Tools   []Digest `json:"tools"`
@@ -86,8 +86,8 @@ func goCommand(ctx context.Context, dir string, env []string, args ...string) ([
 	return out, err
 }
 
-// Changes returns what was committed after the revision since, a line each, and which
-// files of the certified path it touched.
+// Changes returns the commits after the revision since, a line each, and which files
+// of the certified path they touched.
 func (s *Source) Changes(ctx context.Context, since string, certified []string) ([]byte, error) {
 	from, err := s.git(ctx, "rev-parse", "--verify", since+"^{commit}")
 	if err != nil {
@@ -109,12 +109,12 @@ func (s *Source) Changes(ctx context.Context, since string, certified []string) 
 		since, from, s.Commit, log, files), nil
 }
 
-// programs are what scripts/build.sh builds, by module.
+// programs are the programs of scripts/build.sh, by module.
 var programs = map[string]string{".": "./cmd/shuffled", "lab": "./cmd/shuffled-lab", "perf": "./cmd/shuffled-bench"}
 
-// Modules writes to w, as a tar, the modules that the programs of the checkout at dir are
-// built of, in the form of a module proxy: with it, nobody needs a registry. They are
-// copied from the cache of modules here, and go.sum has the digest of each.
+// Modules writes to w, as a tar, the modules of which the programs of the checkout at dir
+// are built, in the form of a module proxy: with it, no registry is needed. They are
+// copied from this machine's module cache, and go.sum has the digest of each.
 func Modules(ctx context.Context, dir string, w io.Writer) error {
 	out, err := goCommand(ctx, dir, nil, "env", "GOMODCACHE")
 	if err != nil {
@@ -125,7 +125,7 @@ func Modules(ctx context.Context, dir string, w io.Writer) error {
 		return err
 	}
 	defer func() {
-		// A cache of modules is read-only. What cannot be removed stays in the temporary directory.
+		// A module cache is read-only. What cannot be removed stays in the temporary directory.
 		_, _ = goCommand(context.WithoutCancel(ctx), dir, []string{"GOMODCACHE=" + room}, "clean", "-modcache")
 		os.RemoveAll(room)
 	}()

@@ -38,7 +38,7 @@ func OpenSource(ctx context.Context, dir string) (*Source, error) {
 	return s, nil
 }
 
-// git runs git in the checkout, without what somebody's settings would change.
+// git runs git in the checkout, without the effects of a user's settings.
 func (s *Source) git(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", s.dir, "-c", "core.autocrlf=false"}, args...)...)
 	out, err := cmd.Output()
@@ -49,15 +49,15 @@ func (s *Source) git(ctx context.Context, args ...string) ([]byte, error) {
 	return out, err
 }
 
-// A Digest is a file's, in the form of sha256sum.
+// A Digest is the digest of a file, in the form of sha256sum.
 type Digest struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 }
 
-// Archive writes the committed files to w as a tar whose bytes depend on the
-// commit alone: names in order, no owner, the commit's time. It returns the
-// digest of each file.
+// Archive writes the committed files to w as a tar whose bytes depend only on the
+// commit: names in order, no owner, the commit's time. It returns the digest of each
+// file.
 func (s *Source) Archive(ctx context.Context, w io.Writer) ([]Digest, error) {
 	out, err := s.git(ctx, "archive", "--format=tar", s.Commit)
 	if err != nil {
@@ -90,8 +90,8 @@ type tarFile struct {
 	content []byte
 }
 
-// readTar reads files and symbolic links, in the order of their names, and keeps
-// of their modes only whether they can be run.
+// readTar reads files and symbolic links, in the order of their names. Of their modes
+// it keeps only whether they are executable.
 func readTar(b []byte) ([]tarFile, error) {
 	var files []tarFile
 	for t := tar.NewReader(bytes.NewReader(b)); ; {

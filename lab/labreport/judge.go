@@ -21,8 +21,8 @@ type Subject struct {
 	Shape  battery.Shape
 }
 
-// OfDeck is the shuffles of a deck. A shoe is one by its published name; any other
-// deck is judged card by card, whatever the cards are called.
+// OfDeck is the subject of shuffles of a deck. A shoe is recognised by its published
+// name; any other deck is judged card by card, with any card names.
 func OfDeck(d shuffle.Deck) Subject {
 	s := Subject{
 		Name: d.Name(), Cards: d.Cards(),
@@ -39,7 +39,7 @@ func OfDeck(d shuffle.Deck) Subject {
 	return s
 }
 
-// OfDraws is so many values of 1 to k in one outcome, k at least 1.
+// OfDraws is the subject of outcomes with this many values of 1 to k, k at least 1.
 func OfDraws(k uint32, values int) Subject {
 	s := Subject{Name: "draws", Shape: battery.Shape{K: k, Values: values}}
 	for range values {
@@ -48,10 +48,9 @@ func OfDraws(k uint32, values int) Subject {
 	return s
 }
 
-// Sample counts a first sample, and a second one where the rule asks for it.
-// fill adds the outcomes of the sample; without a second one (ErrNoSecond) the
-// verdict is Repeat. A sample of which no test can be made is not judged
-// (ErrTooSmall).
+// Sample counts a first sample, and a second one if the rule requires it. fill adds
+// the outcomes of the sample; without a second one (ErrNoSecond) the verdict is
+// Repeat. A sample on which no test is possible is not judged (ErrTooSmall).
 func (s Subject) Sample(fill func(b *battery.Battery, second bool) error) (*Sample, error) {
 	began := time.Now()
 	first, err := battery.New(s.Shape)
@@ -83,13 +82,13 @@ func (s Subject) Sample(fill func(b *battery.Battery, second bool) error) (*Samp
 	return out, nil
 }
 
-// ErrNoSecond is of a fill that has no second sample.
+// ErrNoSecond is the error of a fill that has no second sample.
 var ErrNoSecond = errors.New("there is no second sample")
 
-// ErrTooSmall is of a sample with too few outcomes for any test.
+// ErrTooSmall is the error of a sample with too few outcomes for any test.
 var ErrTooSmall = errors.New("sample too small: nothing could be tested")
 
-// Generate adds count outcomes that are made now, through the function that deals.
+// Generate makes count outcomes, with the function that deals, and adds them.
 func (s Subject) Generate(ctx context.Context, src *entropy.Source, workers int, count uint64, b *battery.Battery,
 	progress func(done uint64)) error {
 	return Feed(ctx, workers, count, func(int) (lab.Maker, error) { return lab.NewMaker(src, s.Recipe), nil }, b,

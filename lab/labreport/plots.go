@@ -32,13 +32,13 @@ type label struct {
 	Text string
 }
 
-// axis spreads n columns over the width of a plot.
+// axis distributes n columns over the width of a plot.
 type axis struct{ n int }
 
 func (a axis) step() float64        { return plotWidth / float64(a.n) }
 func (a axis) middle(i int) float64 { return plotLeft + (float64(i)+0.5)*a.step() }
 
-// labels names the columns that have room: the multiples of 1, 2, 5, 10 …
+// labels names the columns for which there is room: the multiples of 1, 2, 5, 10 …
 func (a axis) labels(y float64, name func(int) string) (out []label) {
 	longest := 0
 	for i := range a.n {
@@ -57,7 +57,7 @@ func (a axis) labels(y float64, name func(int) string) (out []label) {
 
 func number(i int) string { return fmt.Sprint(i) }
 
-// short cuts the name of a card to what fits alongside a plot.
+// short cuts the name of a card to the length that fits next to a plot.
 func short(name string) string {
 	if runes := []rune(name); len(runes) > 12 {
 		return string(runes[:11]) + "…"
@@ -95,10 +95,10 @@ type cell struct {
 // shadeLimits are the deviations at which a shade ends, lowest first.
 var shadeLimits = []float64{-4, -3, -2, -1, 1, 2, 3, 4}
 
-// farCells is how many cells are listed.
+// farCells is the number of cells that are listed.
 const farCells = 10
 
-// newHeat draws the counts by position. The longer side of the table is across.
+// newHeat draws the counts by position. The longer side of the table is horizontal.
 func newHeat(s *Sample) *heat {
 	shares := s.First.Shape.Shares()
 	positions := s.First.Positions
@@ -106,7 +106,7 @@ func newHeat(s *Sample) *heat {
 		return nil
 	}
 	h := &heat{Across: "position", Down: s.ColumnName()}
-	flip := len(positions) < len(shares) // a few positions stand below each other
+	flip := len(positions) < len(shares) // a few positions are below each other
 	columns, rows := len(positions), len(shares)
 	nameColumn, nameRow := number, func(j int) string { return short(s.column(j)) }
 	if flip {
@@ -175,7 +175,7 @@ func newShades(cells int) []shade {
 	return out
 }
 
-// ColumnName is what a column of Positions counts.
+// ColumnName names what a column of Positions counts.
 func (s *Sample) ColumnName() string {
 	if s.First.Shape.K > 0 {
 		return "value"
@@ -213,7 +213,7 @@ type curve struct {
 	BandWidth, BandStart float64
 }
 
-// bandLevel is the chance that any mean is outside of the band.
+// bandLevel is the chance that any mean is outside the band.
 const bandLevel = 0.01
 
 func newCurve(s *Sample) *curve {
@@ -259,11 +259,11 @@ func newCurve(s *Sample) *curve {
 	return c
 }
 
-// decimals is how many show a difference of size d.
+// decimals is the number of decimals that show a difference of size d.
 func decimals(d float64) int { return max(0, 2-int(math.Floor(math.Log10(d)))) }
 
-// A plot is of all p-values in order, both scales logarithmic: on the line where
-// they are uniform, rejected below Holm's.
+// A plot shows all p-values in order, on logarithmic scales: uniform ones are on the
+// line, rejected ones below Holm's line.
 type plot struct {
 	Width, Height float64
 	frame
@@ -271,7 +271,7 @@ type plot struct {
 	Good, Bad      string // points of accepted and rejected p-values
 	Uniform, Holm  string // lines
 	Columns, Rows  []label
-	HolmX, HolmY   float64 // where Holm's line is named
+	HolmX, HolmY   float64 // the label of Holm's line
 	Center, Legend float64 // where the ranks are
 }
 
@@ -287,7 +287,7 @@ func newPlot(s *Sample) *plot {
 		Center: plotLeft + plotWidth/2, Legend: plotTop + height + 36,
 	}
 	least := s.First.Level / float64(m) / 10
-	least = max(min(least, worst[0].P), 1e-20) // what is smaller lies on the lower edge
+	least = max(min(least, worst[0].P), 1e-20) // smaller values are on the lower edge
 	decades := math.Ceil(-math.Log10(least))
 	most := math.Max(math.Log10(float64(m)), 0.3)
 	x := func(rank float64) float64 { return plotLeft + math.Log10(rank)/most*plotWidth }

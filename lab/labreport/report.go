@@ -1,5 +1,5 @@
-// Package labreport is what lab battery says about samples of outcomes, as JSON and
-// as a page: one file without scripts and without anything from elsewhere.
+// Package labreport is the report of lab battery on samples of outcomes, as JSON and
+// as a page: one file without scripts, which loads nothing.
 package labreport
 
 import (
@@ -16,7 +16,7 @@ import (
 	"shuffled/lab/battery"
 )
 
-// Report is on all samples of one command.
+// Report covers all samples of one command.
 type Report struct {
 	Command    string         `json:"command"`
 	Parameters map[string]any `json:"parameters"`
@@ -30,7 +30,7 @@ type Report struct {
 	Samples    []*Sample      `json:"samples"`
 }
 
-// Sample is what was found out about outcomes of one kind.
+// Sample has the results for outcomes of one kind.
 type Sample struct {
 	Name    string          `json:"name"`             // of the deck, or "draws"
 	Cards   []string        `json:"cards,omitempty"`  // names of the columns of Positions; none for draws
@@ -58,7 +58,7 @@ func Rule() string {
 		100*battery.FalseAlarm)
 }
 
-// CannotShow is what no such report shows.
+// CannotShow says what no such report can show.
 func CannotShow() []string {
 	return []string{
 		"That the generator cannot be predicted: output that looks random may be known to somebody. That rests on the generator's design and on where its entropy comes from.",
@@ -80,7 +80,7 @@ func (r *Report) Conclude() {
 	}
 }
 
-// Accepted heads the verdict of a sample that is accepted: by how many tests, where
+// Accepted is the heading of the verdict of an accepted sample: by how many tests, if
 // some were not possible.
 func (s *Sample) Accepted() string {
 	n, not := len(s.First.Results), len(s.First.Untested)
@@ -110,7 +110,7 @@ func (s *Sample) Title() string {
 	return s.Name
 }
 
-// Unit is what one outcome is called, in the plural.
+// Unit is the word for outcomes, in the plural.
 func (s *Sample) Unit() string {
 	switch shape := s.First.Shape; {
 	case shape.K > 0:

@@ -1,6 +1,6 @@
-// Package lesson writes docs/SHUFFLING.md, a page about shuffles and what goes wrong
-// with them, and its pictures. No figure in them is typed in: each is counted here, by
-// the code that the lab's proofs and controls use, without chance.
+// Package lesson writes docs/SHUFFLING.md, a page about right and wrong shuffles, and
+// its pictures. No figure in them is typed in: each is counted here, exactly, by the
+// code that the lab's proofs and controls use.
 package lesson
 
 import (
@@ -41,7 +41,7 @@ func Files() (map[string][]byte, error) {
 	}, nil
 }
 
-// figures is what the page says in numbers.
+// figures has the numbers of the page.
 type figures struct {
 	Steps   []step // of five cards
 	Ways    controls.Ways
@@ -86,7 +86,7 @@ type step struct {
 	Cards             []int // after it
 }
 
-// Row is the cards with commas, those that hold in bold.
+// Row is the cards, those that are done in bold.
 func (s step) Row() string {
 	var row []string
 	for i, c := range s.Cards {
@@ -112,13 +112,13 @@ func dryRun(draws []int) (steps []step) {
 	return steps
 }
 
-// primes says why n! does not divide n^n.
+// primes shows why n! does not divide n^n.
 type primes struct {
 	N      int
 	Ways   *big.Int // n^n
 	Orders *big.Int // n!
 	Rest   *big.Int // of the division
-	Prime  int      // a factor of n! and none of n^n; 0: there is none
+	Prime  int      // a factor of n! that does not divide n^n; 0: there is none
 }
 
 func primesOf(n int) primes {
@@ -147,8 +147,8 @@ func (p place) Turn() string { return p.Before.FloatString(4) }
 // End is After to four decimals.
 func (p place) End() string { return p.After.FloatString(4) }
 
-// curve follows the means: at the turn of place i it takes the card of any place, so
-// that its mean is that of all; each other place takes, once in n, what i held.
+// curve follows the means: at its turn place i takes the card of any place, so its
+// mean becomes that of all; every other place takes, once in n, the card that i held.
 func curve(n int) []place {
 	mean, places := make([]*big.Rat, n), make([]place, n)
 	for i := range mean {
@@ -169,7 +169,7 @@ func curve(n int) []place {
 	return places
 }
 
-// twoDecks says what a set of orders of five cards has of a fair shuffle.
+// twoDecks says which properties of a fair shuffle a set of orders of five cards has.
 type twoDecks struct {
 	Name   string
 	Orders int
@@ -178,7 +178,7 @@ type twoDecks struct {
 	Threes bool
 }
 
-// Yes says it in a word.
+// Yes writes it as a word.
 func (t twoDecks) Yes(b bool) string {
 	if b {
 		return "yes"
@@ -269,5 +269,6 @@ func evens(n int) (all [][]int) {
 	return all
 }
 
-// largest is the largest deck that so many bits of state could order in every way.
+// largest is the largest deck of which this many bits of state could give every
+// order.
 type largest struct{ Bits, Cards int }

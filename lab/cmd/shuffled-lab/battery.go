@@ -51,7 +51,7 @@ Examples:
     shuffled lab battery --from decks.bin`
 }
 
-// maxJudged is as many outcomes as a battery counts without an overflow.
+// maxJudged is the number of outcomes that a battery counts without an overflow.
 const maxJudged = 1<<32 - 1
 
 func (c *labBatteryCmd) Run(ctx context.Context, s term.Streams) error {
@@ -59,7 +59,8 @@ func (c *labBatteryCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	// Next to nothing of what is made stays: collecting less often costs some MiB.
+	// Almost nothing of what is allocated stays, so less frequent collection costs
+	// only some MiB.
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(800))
 	}
@@ -96,7 +97,7 @@ func (c *labBatteryCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.conclude(s, r)
 }
 
-// check finds what is wrong before anything is made.
+// check finds faults of the request before anything is made.
 func (c *labBatteryCmd) check() (subjects []labreport.Subject, err error) {
 	if c.Workers == 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
@@ -146,7 +147,7 @@ func (c *labBatteryCmd) subjects() (subjects []labreport.Subject, err error) {
 	return subjects, nil
 }
 
-// judgeMade judges outcomes that are made now.
+// judgeMade makes outcomes and judges them.
 func (c *labBatteryCmd) judgeMade(ctx context.Context, s term.Streams, r *labreport.Report,
 	subjects []labreport.Subject) error {
 	src, err := entropy.New(entropy.Config{})
@@ -171,7 +172,7 @@ func (c *labBatteryCmd) judgeMade(ctx context.Context, s term.Streams, r *labrep
 	return nil
 }
 
-// conclude writes the report, and fails where a sample does.
+// conclude writes the report, and fails if a sample does.
 func (c *labBatteryCmd) conclude(s term.Streams, r *labreport.Report) error {
 	if c.HTML != "" {
 		if err := writeNew(c.HTML, r.WriteHTML); err != nil {
@@ -195,13 +196,13 @@ func (c *labBatteryCmd) conclude(s term.Streams, r *labreport.Report) error {
 	return nil
 }
 
-// writeNew makes a file under another name first: it is whole, or not there.
+// writeNew makes a file under another name first, so that it is complete or absent.
 func writeNew(name string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".page-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // once renamed it is not there
+	defer os.Remove(f.Name()) // after the rename there is none
 	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
 		return err
 	}

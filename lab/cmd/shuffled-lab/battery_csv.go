@@ -24,14 +24,14 @@ type csvLines struct {
 	values []uint32
 
 	cards  map[string][]uint32 // of a deck: the indices of each name
-	left   map[string]int      // in this outcome, how many copies of it have not come
-	copies cipher.Stream       // which copy a card is, where the file cannot say
+	left   map[string]int      // how many copies of it have not come in this outcome
+	copies cipher.Stream       // which copy a card is, if the file cannot say
 }
 
-// lines begins at the first line of the file. In a shoe the file does not say which of
-// equal cards lies where, and tests of the order of all cards need one of them. Which it
-// is, is drawn from a sequence that hangs on the bytes of the file alone: a fair order of
-// faces becomes a fair order of cards, and each run gives the same figures.
+// lines begins at the first line of the file. For a shoe the file does not say which of
+// equal cards is at which place, but tests of the order of all cards need this. It is
+// drawn from a sequence that depends only on the bytes of the file. A fair order of faces
+// then becomes a fair order of cards, and each run gives the same figures.
 func (d *dump) lines() (*csvLines, error) {
 	if _, err := d.f.Seek(0, io.SeekStart); err != nil {
 		return nil, err

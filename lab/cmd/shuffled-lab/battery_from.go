@@ -63,10 +63,10 @@ func (c *labBatteryCmd) judgeFiles(ctx context.Context, s term.Streams, r *labre
 	return nil
 }
 
-// errEvidence is of a file that is not what its manifest says.
+// errEvidence is the error of a file that differs from its manifest.
 var errEvidence = errors.New("the file is not what its manifest says")
 
-// foul makes a file that contradicts its manifest evidence that fails.
+// foul makes the error of a file that contradicts its manifest: evidence that fails.
 func (c *labBatteryCmd) foul(s term.Streams, name string, err error) error {
 	if !errors.Is(err, errEvidence) && !errors.Is(err, outcome.ErrFoul) {
 		return fmt.Errorf("%s: %w", term.Visible(name), err)
@@ -75,8 +75,8 @@ func (c *labBatteryCmd) foul(s term.Streams, name string, err error) error {
 	return term.ErrFails
 }
 
-// A dump is a file of outcomes as lab decks and lab draws write it, or anybody else does
-// with the few members of a manifest that docs/LAB.md asks for.
+// A dump is a file of outcomes as lab decks and lab draws write it, or another program
+// with the few members of a manifest that docs/LAB.md requires.
 type dump struct {
 	f        *os.File
 	manifest lab.Manifest
@@ -86,8 +86,7 @@ type dump struct {
 // maxManifest is larger than the manifest of any deck.
 const maxManifest = 4 << 20
 
-// openDump opens a file, reads the manifest alongside it and holds one against the
-// other.
+// openDump opens a file, reads its manifest and compares the two.
 func openDump(name string) (*dump, error) {
 	d := &dump{}
 	text, err := term.ReadBounded(name+".json", maxManifest)
@@ -148,7 +147,7 @@ func kindOf(m *lab.Manifest) (labreport.Subject, error) {
 		return labreport.Subject{}, term.Usage("deck: %s", err)
 	}
 	if named, ok := shuffle.Named(m.Deck.Name); ok && slices.Equal(named.Cards(), deck.Cards()) {
-		deck = named // a shoe is known by its name
+		deck = named // a shoe is recognised by its name
 	}
 	if m.Positions != deck.Len() {
 		return labreport.Subject{}, term.Usage("only %d of %d cards were written: whole orders are judged", m.Positions,
@@ -157,7 +156,7 @@ func kindOf(m *lab.Manifest) (labreport.Subject, error) {
 	return labreport.OfDeck(deck), nil
 }
 
-// check holds the bytes against the manifest.
+// check compares the bytes with the manifest.
 func (d *dump) check() error {
 	h := sha256.New()
 	n, err := io.Copy(h, d.f)
@@ -183,7 +182,7 @@ func (d *dump) independent(second *dump) error {
 	return nil
 }
 
-// feed adds all outcomes. Each worker reads a stretch of the file of its own, so
+// feed adds all outcomes. Each worker reads its own consecutive part of the file, so
 // that neighbours in it stay neighbours.
 func (d *dump) feed(ctx context.Context, s term.Streams, workers int, b *battery.Battery) error {
 	p := term.NewProgress(s.Err, "outcomes")
@@ -219,7 +218,7 @@ type stretch struct {
 	width  int    // bytes of a value
 	recipe shuffle.Recipe
 	buf    []byte // whole records
-	rest   []byte // of buf, not given out yet
+	rest   []byte // of buf, not returned yet
 	values []uint32
 }
 

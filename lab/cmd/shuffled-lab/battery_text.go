@@ -10,7 +10,7 @@ import (
 	"shuffled/lab/labreport"
 )
 
-// worstShown is how many results a terminal gets without --all.
+// worstShown is the number of results on a terminal without --all.
 const worstShown = 12
 
 // print writes the report for people.
@@ -47,7 +47,7 @@ func (c *labBatteryCmd) print(s term.Streams, r *labreport.Report) error {
 	return err
 }
 
-// results lists what was tested and what was not.
+// results lists the tests that were made and those that were not.
 func (c *labBatteryCmd) results(b *strings.Builder, sample *labreport.Sample) {
 	worst := sample.Worst()
 	shown := len(worst)

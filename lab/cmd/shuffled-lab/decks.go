@@ -51,7 +51,7 @@ func (c *labDecksCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.run(ctx, s, outcomesOf("decks", sample, parameters))
 }
 
-// outcomesOf is the writing of a sample.
+// outcomesOf makes the writing of a sample.
 func outcomesOf(unit string, sample lab.Sample, parameters map[string]any) writing {
 	return writing{
 		binary: sample.Format == lab.Binary, unit: unit, total: sample.Count,

@@ -42,7 +42,7 @@ func (c *labHealthCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.measure(ctx, s, func(alphaExp int) alarms.Health { return entropy.NewHealth(alphaExp) })
 }
 
-// measure is Run for any health tests, so that a test can see it fail.
+// measure is Run for any health tests, so that a test can make it fail.
 func (c *labHealthCmd) measure(ctx context.Context, s term.Streams, health func(alphaExp int) alarms.Health) error {
 	if err := c.check(); err != nil {
 		return err

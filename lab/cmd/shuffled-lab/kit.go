@@ -97,7 +97,8 @@ type kitMaker struct {
 
 func (k *kitMaker) with(part string) bool { return !slices.Contains(k.LeaveOut, part) }
 
-// make writes everything; the manifest comes last, so that what was cut is no kit.
+// make writes everything. The manifest comes last, so that an interrupted run leaves
+// no kit.
 func (k *kitMaker) make(ctx context.Context) error {
 	if err := os.Mkdir(k.Out, 0o755); err != nil {
 		return err
@@ -242,7 +243,7 @@ func fipsModule() string {
 	return "off"
 }
 
-// product is the program that a kit is about. It lies in the directory of this one.
+// product is the program that a kit is about, in the directory of this one.
 const product = "shuffled"
 
 // binary copies a program.
@@ -271,7 +272,7 @@ func (k *kitMaker) binary(name string, reproducible bool) error {
 	return k.manifest.Add(k.Out, kit.File{Name: name, About: said, Reproducible: reproducible})
 }
 
-// conclude prints what was made, and fails where a result does.
+// conclude prints what was made, and fails if a result does.
 func (k *kitMaker) conclude() error {
 	if k.JSON {
 		if err := term.PrintJSON(k.s.Out, &k.manifest); err != nil {

@@ -14,12 +14,12 @@ import (
 	"shuffled/lab/kit"
 )
 
-// certified are the packages of which a laboratory certifies the generator and the
-// shuffle, and what calls them.
+// certified are the packages with the generator and the shuffle, which a laboratory
+// certifies, and those that call them.
 var certified = []string{"internal/shuffle", "internal/entropy", "internal/outcome", "internal/dealer"}
 
 // papers writes what a laboratory asks about the machine, the compiler and the
-// submitter, and what outside suites are given.
+// submitter, and the input of outside suites.
 func (k *kitMaker) papers(ctx context.Context) error {
 	b := build.This()
 	platform := kit.PlatformOf(b.Kernel, b.VDSO)
@@ -77,7 +77,7 @@ func (k *kitMaker) modules(ctx context.Context) error {
 		About: "the modules that the source needs, as a module proxy: BUILD.md builds with them alone"})
 }
 
-// compliance runs what docs/COMPLIANCE.md names, in the checkout.
+// compliance runs the evidence that docs/COMPLIANCE.md names, in the checkout.
 func (k *kitMaker) compliance(ctx context.Context) error {
 	fmt.Fprintln(k.s.Err, "kit: the compliance run")
 	const name = "compliance.txt"

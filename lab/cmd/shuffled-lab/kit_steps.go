@@ -17,15 +17,14 @@ import (
 	"shuffled/lab/kit"
 )
 
-// kitStep is a command whose output goes into the kit: the same command that
-// anybody may give.
+// kitStep is a command whose output goes into the kit: one that anybody can run.
 type kitStep struct {
 	words        []string
 	files        map[string]string // flag: the file that it names; "" is standard output
 	about        map[string]string // by file, also those that no flag names
 	reproducible bool
-	without      string    // member of a printed JSON object that is not taken over
-	again        []kitStep // what is done in its place if it could not decide
+	without      string    // member of a printed JSON object that is left out
+	again        []kitStep // what is done instead if it could not decide
 }
 
 // args returns the command line, with the files in dir.
@@ -74,8 +73,9 @@ func (k *kitMaker) steps() []kitStep {
 	return steps
 }
 
-// A kitSample is a file of outcomes. The battery judges that very file, except numbers
-// without repeats: they are the beginning of a shuffle, which it judges as decks.
+// A kitSample is a file of outcomes. The battery judges the same file, except for
+// numbers without repeats: they are the beginning of a shuffle, which it judges as
+// decks.
 type kitSample struct {
 	name, format string // decks-1, bin
 	about        string
@@ -108,8 +108,8 @@ func (d kitSample) made(suffix string) kitStep {
 		d.words...)
 }
 
-// judged puts the sample to the battery. If that cannot decide, a second sample is made
-// and decides, as the rule says.
+// judged has the battery judge the sample. If the battery cannot decide, a second
+// sample is made and decides, by the rule.
 func (d kitSample) judged() kitStep {
 	st := printed("battery-"+d.name+".json", "the battery on "+d.name+": every result", "lab", "battery", "--json")
 	st.files["--from"] = d.name + "." + d.format
@@ -127,7 +127,7 @@ func printed(name, about string, words ...string) kitStep {
 	return kitStep{words: words, files: map[string]string{"": name}, about: map[string]string{name: about}}
 }
 
-// sampled is a command that writes a sample, and its own manifest alongside it.
+// sampled is a command that writes a sample and its manifest.
 func sampled(name, about string, words ...string) kitStep {
 	return kitStep{
 		words: words, files: map[string]string{"--out": name},
@@ -137,7 +137,7 @@ func sampled(name, about string, words ...string) kitStep {
 
 func text(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// drop takes one member out of a file with a JSON object.
+// drop removes one member from a file with a JSON object.
 func drop(file, member string) error {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -154,8 +154,8 @@ func drop(file, member string) error {
 	return os.WriteFile(file, append(b, '\n'), 0o644)
 }
 
-// runStep runs a command line of shuffled and returns its exit code. What is not of
-// the lab, the program itself says.
+// runStep runs a command line of shuffled and returns its exit code. The program
+// shuffled runs commands that are not of the lab.
 func runStep(ctx context.Context, args []string, s term.Streams) (code int, err error) {
 	if args[0] == "lab" {
 		return run(ctx, args[1:], s), nil
@@ -173,8 +173,8 @@ func runStep(ctx context.Context, args []string, s term.Streams) (code int, err 
 	return 0, err
 }
 
-// step runs one command. What ends with exit code 1 is in the kit, and said to
-// fail; other failures end the kit.
+// step runs one command. A result with exit code 1 stays in the kit, marked as
+// failed; other failures end the kit.
 func (k *kitMaker) step(ctx context.Context, st kitStep) error {
 	s := term.Streams{In: strings.NewReader(""), Out: new(strings.Builder), Err: k.s.Err}
 	var file *os.File

@@ -53,11 +53,13 @@ func (o *labOutput) run(ctx context.Context, s term.Streams, w writing) error {
 	if err != nil {
 		return err
 	}
-	// Next to nothing of what is made stays: collecting less often costs some MiB.
+	// Almost nothing of what is allocated stays, so less frequent collection costs
+	// only some MiB.
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(800))
 	}
-	// A reader that has enough closes the pipe: writing then fails, and kills no one.
+	// A reader that has enough closes the pipe: writing then fails, and does not end
+	// the process.
 	signal.Ignore(syscall.SIGPIPE)
 	out, err := o.open(ctx, s)
 	if err != nil {
@@ -76,7 +78,7 @@ func (o *labOutput) run(ctx context.Context, s term.Streams, w writing) error {
 	return o.conclude(s, m)
 }
 
-// check finds what is wrong before anything is made.
+// check finds faults of the request before anything is made.
 func (o *labOutput) check(s term.Streams, binary bool) error {
 	if err := lab.CheckWorkers(o.Workers); err != nil {
 		return wrongField(err)
@@ -99,7 +101,8 @@ func (o *labOutput) check(s term.Streams, binary bool) error {
 	return isNew("--manifest", o.Manifest)
 }
 
-// isNew refuses a file that is there, and one that could not be made after hours.
+// isNew refuses a file that exists, and early also one that could not be made at the
+// end.
 func isNew(flag, name string) error {
 	if name == "" {
 		return nil
@@ -152,8 +155,8 @@ func (f *labFile) Write(b []byte) (int, error) {
 	}
 }
 
-// end closes the file. After an error there is no file: half a sample looks like
-// a whole one.
+// end closes the file. After an error it removes the file, because a part of a sample
+// looks like a whole one.
 func (f *labFile) end(err error) error {
 	if f.own == nil {
 		return err
@@ -180,8 +183,8 @@ func (o *labOutput) ended(ctx context.Context, err error) error {
 	return fmt.Errorf("writing the sample: %w", err)
 }
 
-// conclude writes the manifest, and says what was made where that is not in the
-// way of the sample.
+// conclude writes the manifest, and prints what was made: on standard error if the
+// sample is on standard output.
 func (o *labOutput) conclude(s term.Streams, m *lab.Manifest) error {
 	if o.Out != "" {
 		m.File = filepath.Base(o.Out)
@@ -211,13 +214,14 @@ func (o *labOutput) conclude(s term.Streams, m *lab.Manifest) error {
 	return err
 }
 
-// writeManifest makes the file under another name first: it is whole, or not there.
+// writeManifest makes the file under another name first, so that it is complete or
+// absent.
 func writeManifest(name string, m *lab.Manifest) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".manifest-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // once renamed it is not there
+	defer os.Remove(f.Name()) // after the rename there is none
 	e := json.NewEncoder(f)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
@@ -230,7 +234,7 @@ func writeManifest(name string, m *lab.Manifest) error {
 	return os.Rename(f.Name(), name)
 }
 
-// wrongField makes a field that a sample cannot have one of the command line.
+// wrongField turns a FieldError of a sample into an error of the command line.
 func wrongField(err error) error {
 	var field *lab.FieldError
 	if errors.As(err, &field) {

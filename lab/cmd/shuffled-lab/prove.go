@@ -56,7 +56,7 @@ func (c *labProveCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.prove(ctx, s, exact.Daemon)
 }
 
-// prove is Run for any shuffle, so that a test can see it fail.
+// prove is Run for any shuffle, so that a test can make it fail.
 func (c *labProveCmd) prove(ctx context.Context, s term.Streams, run exact.Run) error {
 	if err := c.check(); err != nil {
 		return err

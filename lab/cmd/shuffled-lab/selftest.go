@@ -42,7 +42,7 @@ type controlReport struct {
 	Unseen       []controls.Unseen  `json:"unseen,omitempty"`
 }
 
-// swapAnywhere is the naive swap, worked out.
+// swapAnywhere is the naive swap, computed exactly.
 type swapAnywhere struct {
 	Orders [][]uint32 `json:"orders"` // of three cards
 	Ways   []uint64   `json:"ways"`   // to each
@@ -79,7 +79,7 @@ func (c *labSelftestCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.conclude(s, r)
 }
 
-// conclude prints the report, and fails where a control does.
+// conclude prints the report, and fails if a control does.
 func (c *labSelftestCmd) conclude(s term.Streams, r *controlReport) error {
 	r.Passed = !slices.ContainsFunc(r.Controls, func(f controls.Finding) bool { return !f.Passed })
 	if err := c.print(s, r); err != nil {
@@ -91,7 +91,7 @@ func (c *labSelftestCmd) conclude(s term.Streams, r *controlReport) error {
 	return nil
 }
 
-// run puts the controls to the battery, and shows each finding when it is there.
+// run has the battery judge the controls, and shows each finding at once.
 func (c *labSelftestCmd) run(ctx context.Context, s term.Streams, src *entropy.Source,
 	chosen []controls.Control) ([]controls.Finding, error) {
 	total, before := uint64(0), uint64(0)
@@ -135,7 +135,7 @@ func (c *labSelftestCmd) print(s term.Streams, r *controlReport) error {
 	return err
 }
 
-// controlTable prints findings in columns whose widths are known beforehand.
+// controlTable prints findings in columns of fixed width.
 type controlTable struct {
 	s           term.Streams
 	p           term.Painter

@@ -22,7 +22,7 @@ func newSwapAnywhere() *swapAnywhere {
 	return e
 }
 
-// text shows what swapping with any position comes to.
+// text shows the effect of swapping with any position.
 func (e *swapAnywhere) text(s sheet) string {
 	var b strings.Builder
 	orders, ways := "  order", "  ways "

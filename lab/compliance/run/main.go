@@ -1,8 +1,8 @@
-// Command run runs the evidence that the table of lab/compliance names, and
-// prints each row with its result. It exits with 1 if something failed or was not
-// there. -markdown writes docs/COMPLIANCE.md in place of that.
+// Command run runs the evidence that the table of lab/compliance names, and prints
+// each row with its result. It exits with 1 if something failed or was missing.
+// -markdown writes docs/COMPLIANCE.md instead.
 //
-// It is run from anywhere in the module of the lab, with the go command that builds it.
+// Run it from anywhere in the module of the lab, with the go command that builds it.
 package main
 
 import (
@@ -50,7 +50,7 @@ func fatal(err error) {
 	os.Exit(3)
 }
 
-// all runs what the rows name, each thing once.
+// all runs the evidence of the rows, each piece once.
 func (r *runner) all(ctx context.Context) error {
 	start := time.Now()
 	byPackage := map[string][]string{}

@@ -23,7 +23,7 @@ const (
 	unknown result = iota // it was not run
 	pass
 	skip    // the machine lacks something; the test says what
-	missing // it was to run, and did not
+	missing // it should have run, and did not
 	fail
 )
 
@@ -64,7 +64,7 @@ func newRunner(long bool) (*runner, error) {
 
 func (r *runner) close() { os.RemoveAll(r.dir) }
 
-// evidence is all that is to be run.
+// evidence is everything that must be run.
 func (r *runner) evidence() iter.Seq[compliance.Evidence] {
 	return func(yield func(compliance.Evidence) bool) {
 		for _, g := range compliance.Groups() {
@@ -79,7 +79,7 @@ func (r *runner) evidence() iter.Seq[compliance.Evidence] {
 	}
 }
 
-// goTest runs tests of one package; those with subtests in runs of their own.
+// goTest runs tests of one package; those with subtests run separately.
 func (r *runner) goTest(ctx context.Context, pkg string, names []string) error {
 	var whole []string
 	for _, name := range names {
@@ -131,7 +131,7 @@ func events(out []byte) iter.Seq[event] {
 	}
 }
 
-// read takes the results of the tests that were asked for.
+// read takes the results of the requested tests.
 func (r *runner) read(pkg string, out []byte) {
 	results := map[string]result{"pass": pass, "fail": fail, "skip": skip}
 	for e := range events(out) {
