@@ -21,15 +21,16 @@ import (
 	"shuffled/internal/store/postgres"
 )
 
-// Each proposal is the commits of so many shuffles of so many tables, and for each commit of the
-// proposal before a deal of two cards and a public close: what fits into one batch.
+// Each proposal has the commits of this many shuffles at this many tables, and for each commit
+// of the previous proposal a deal of two cards and a public close: as much as fits into one
+// batch.
 const (
 	shuffles = 340
 	tables   = 64
 )
 
-// filler makes shuffles that are legal and of true size. Their commitments, roots
-// and tapes are noise: no rule looks into them, an audit would.
+// filler makes shuffles that are legal and have the real size. Their commitments,
+// roots and tapes are noise: no rule checks them, but an audit would.
 type filler struct {
 	actor   audit.Actor
 	origin  string
@@ -40,7 +41,7 @@ type filler struct {
 	open    []uint64 // shuffles that the newest proposal committed
 }
 
-// newFiller makes one that writes as the dealer of the sandbox.
+// newFiller makes a filler that writes as the dealer of the sandbox.
 func newFiller(ctx context.Context, l *ledger.Ledger, keys string) (*filler, error) {
 	holders, err := l.Credentials(ctx)
 	if err != nil {
@@ -72,7 +73,7 @@ func (f *filler) key() string {
 	return hex.EncodeToString(f.bytes(16))
 }
 
-// proposal deals and closes what is open, and commits so many more.
+// proposal deals and closes the open shuffles, and commits as many new ones.
 func (f *filler) proposal(shuffles int) ledger.Proposal {
 	p := ledger.Proposal{Actor: f.actor}
 	for i := range shuffles {
@@ -118,8 +119,8 @@ func Open(ctx context.Context, database, data string) (*ledger.Ledger, *postgres
 // Mark is the high-water mark of that ledger.
 func Mark(data string) string { return filepath.Join(data, "main.mark") }
 
-// Fill appends up to a size, and says now and then how far it is. Its idempotency keys are "uuid"
-// or "random". One that was cut off leaves some shuffles open, and the next goes on.
+// Fill appends up to a size, and reports progress from time to time. Its idempotency keys are
+// "uuid" or "random". A run that was cut off leaves some shuffles open, and the next run goes on.
 func Fill(ctx context.Context, l *ledger.Ledger, size uint64, keys string, say func(string, ...any)) error {
 	f, err := newFiller(ctx, l, keys)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"shuffled/client"
 )
 
-// street is one deal of a hand: so many cards, in the runs that a worker writes.
+// street is one deal of a hand: a number of cards, in the runs that a worker writes.
 type street struct {
 	cards int
 	runs  func(*worker)
@@ -22,7 +22,8 @@ var streets = []street{
 	{2, func(w *worker) { w.street(1) }},
 }
 
-// operations returns how many operations of a batch a commit, or a whole hand, has.
+// operations returns the number of operations that a commit, or a whole hand, has in
+// a batch.
 func operations(kind Kind) int {
 	if kind == Hand {
 		return 1 + len(streets) + 1
@@ -30,7 +31,7 @@ func operations(kind Kind) int {
 	return 1
 }
 
-// batch asks in one request for as many commits, or whole hands, as the config says.
+// batch requests as many commits, or whole hands, in one request as the config says.
 func (w *worker) batch(ctx context.Context, kind Kind, due time.Time) error {
 	w.path = append(w.path[:0], "/batch"...)
 	w.body = append(w.body[:0], `{"operations":[`...)
@@ -58,7 +59,7 @@ func (w *worker) batch(ctx context.Context, kind Kind, due time.Time) error {
 	return nil
 }
 
-// rest writes the operations of a hand behind its commit, which is operation of.
+// rest writes the operations of a hand after its commit, which is operation of.
 func (w *worker) rest(of int) {
 	first := 0
 	for _, s := range streets {
@@ -70,7 +71,7 @@ func (w *worker) rest(of int) {
 	w.body = fmt.Appendf(w.body, `,{"op":"close","shuffle":{"op":%d},"body":{"outcome":"completed"}}`, of)
 }
 
-// batch holds every answer of a batch against its evidence.
+// batch verifies every answer of a batch against its evidence.
 func (c *checker) batch(k *claim, a *answer) error {
 	per := operations(k.kind)
 	if len(a.Results) != per*len(k.keys) {

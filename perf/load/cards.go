@@ -13,10 +13,10 @@ import (
 // committed is a shuffle whose commit is proved.
 type committed struct {
 	commit *audit.Commit
-	shown  map[uint32]bool // the values dealt of it; the checker's mu is over them
+	shown  map[uint32]bool // the values dealt of it; the checker's mu guards them
 }
 
-// commitOf returns the shuffle that a deal or close was asked of.
+// commitOf returns the shuffle of a deal or close.
 func (c *checker) commitOf(k *claim) (*committed, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,7 +27,7 @@ func (c *checker) commitOf(k *claim) (*committed, error) {
 	return s, nil
 }
 
-// opened holds the cards of a deal against the deck root of their commit.
+// opened verifies the cards of a deal against the deck root of their commit.
 func (c *checker) opened(k *claim, runs []audit.Run, cards []audit.Card) error {
 	s, err := c.commitOf(k)
 	if err != nil {
@@ -54,8 +54,8 @@ func (c *checker) opened(k *claim, runs []audit.Run, cards []audit.Card) error {
 	return nil
 }
 
-// open checks one card: at its place, which is its position for lack of a mix, of
-// the deck, in the tree, and dealt once.
+// open checks that one card is at its place, which is its position because there is
+// no mix, belongs to the deck, is in the tree, and is dealt once.
 func (c *checker) open(s *committed, place int, card audit.Card) error {
 	if card.Place != place || card.Position != place {
 		return fmt.Errorf("the card is of place %d and position %d", card.Place, card.Position)
@@ -83,8 +83,8 @@ func (c *checker) open(s *committed, place int, card audit.Card) error {
 	return nil
 }
 
-// recomputed holds the tape of a close, where it is for everybody, against what was
-// committed to.
+// recomputed verifies the tape of a close, if it is disclosed to everybody, against
+// the commitment.
 func (c *checker) recomputed(k *claim, b *audit.Close) error {
 	s, err := c.commitOf(k)
 	if err != nil || b.Form != audit.FormTape {
@@ -108,8 +108,8 @@ func (c *checker) recomputed(k *claim, b *audit.Close) error {
 	return nil
 }
 
-// plain reports whether a commit is of the deck that was asked for, whole and
-// without a mix; of any deck that this build does not know.
+// plain reports whether a commit is of the requested deck, whole and without a mix; a
+// deck that this build does not know is accepted.
 func plain(b *audit.Commit, deck shuffle.Deck) error {
 	switch ctx := b.Context; {
 	case deck.Len() > 0 && ctx.DeckHash != deck.Hash():

@@ -17,7 +17,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Verified says what became of the answers that were kept.
+// Verified counts the answers that were kept and verified.
 type Verified struct {
 	Answers     int     `json:"answers"`     // verified
 	Of          uint64  `json:"of"`          // acknowledged with a receipt
@@ -31,7 +31,7 @@ type Verified struct {
 	Faults []Fault `json:"faults,omitempty"`
 }
 
-// A Fault is an answer that its evidence does not bear out.
+// A Fault is an answer that its evidence does not prove.
 type Fault struct {
 	What   string `json:"what"`
 	Answer string `json:"answer"`
@@ -40,7 +40,7 @@ type Fault struct {
 // maxFaults is how many faults a report shows.
 const maxFaults = 5
 
-// answer is what is read of an acknowledged request's.
+// answer has the members that are read of an acknowledged request's answer.
 type answer struct {
 	ID         uint64       `json:"id"`
 	Commitment []byte       `json:"commitment"`
@@ -67,9 +67,9 @@ func (a *answer) one() *answer {
 // checker verifies answers. Safe for concurrent use.
 type checker struct {
 	keys []note.Verifier
-	deck shuffle.Deck // that each commit is of; empty: of any, for a deck this build does not know
+	deck shuffle.Deck // of each commit; empty for a deck that this build does not know: any deck
 
-	mu          sync.Mutex // over all below
+	mu          sync.Mutex // guards all below
 	checkpoints map[string]audit.Checkpoint
 	roots       map[uint64]tlog.Hash // by size
 	entries     map[uint64]tlog.Hash // leaf hashes by index
@@ -84,7 +84,7 @@ func newChecker(keys []note.Verifier, deck string) *checker {
 		roots: make(map[uint64]tlog.Hash), entries: make(map[uint64]tlog.Hash), shuffles: make(map[uint64]*committed)}
 }
 
-// checkpoint returns a checkpoint whose signature holds. A batch of entries has
+// checkpoint returns a checkpoint whose signature verifies. A batch of entries has
 // one, which is checked once.
 func (c *checker) checkpoint(signed []byte) (audit.Checkpoint, error) {
 	c.mu.Lock()
@@ -134,8 +134,8 @@ func (c *checker) receipt(text string) (e audit.Entry, index uint64, origin stri
 	return e, r.Index, p.Origin, nil
 }
 
-// check holds one answer against its evidence and against what was asked for; a deal
-// or close after its commit.
+// check verifies one answer against its evidence and against the request; a deal or
+// close after its commit.
 func (c *checker) check(k *claim) error {
 	var a answer
 	if err := json.Unmarshal(k.answer, &a); err != nil {
@@ -193,7 +193,7 @@ func (c *checker) made(k *claim, a *answer) error {
 	return nil
 }
 
-// verify checks what was kept: commits first, for the others rest on them.
+// verify checks the kept answers: commits first, because the others depend on them.
 func (r *run) verify(report *Report) {
 	began := time.Now()
 	v := &report.Verified
@@ -228,7 +228,7 @@ func (r *run) verify(report *Report) {
 	v.Seconds = time.Since(began).Seconds()
 }
 
-// checkAll checks the claims from one to another, on all cores.
+// checkAll checks a range of claims, on all cores.
 func (r *run) checkAll(c *checker, claims []*claim, errs []error, from, to int) {
 	group, _ := errgroup.WithContext(context.Background())
 	group.SetLimit(runtime.GOMAXPROCS(0))

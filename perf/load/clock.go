@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// wait returns at a time, or when ctx ends, and reports whether it was the time
-// that came. The runtime's timers wake an idle process up to a millisecond late,
-// with which a request's latency would begin: the last of the wait is the
-// kernel's.
+// wait returns at a time, or when ctx ends, and reports whether the time came. The
+// runtime's timers wake an idle process up to a millisecond late, which would add to
+// a request's latency. The kernel therefore does the last part of the wait.
 func wait(ctx context.Context, at time.Time) bool {
 	d := time.Until(at)
 	if d > longNap {
@@ -23,7 +22,7 @@ func wait(ctx context.Context, at time.Time) bool {
 	return ctx.Err() == nil
 }
 
-// longNap is how long nobody minds that a nap does not end early.
+// longNap is the longest nap, which does not end early when ctx ends.
 const longNap = 20 * time.Millisecond
 
 // waitTimer is wait with timers alone.

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A histogram counts durations in buckets whose width is a 128th of their octave,
-// so that what it says of one is off by at most 1/256, 0.4 %, in either direction.
-// Safe for concurrent use; its counts are exact once nobody adds.
+// A histogram counts durations in buckets whose width is a 128th of their octave, so
+// a reported duration is off by at most 1/256, 0.4 %, in either direction. Safe for
+// concurrent use; its counts are exact when no goroutine adds any more.
 type histogram struct {
 	buckets [buckets]atomic.Uint64
 	count   atomic.Uint64
@@ -17,12 +17,12 @@ type histogram struct {
 }
 
 const (
-	precision = 7 // bits of a value that its bucket keeps behind the first
+	precision = 7 // bits of a value that its bucket keeps after the first
 	buckets   = (64 - precision + 1) << precision
 )
 
-// bucketOf returns the bucket of v: v itself below 256, then the eight highest
-// bits and how many follow.
+// bucketOf returns the bucket of v: v itself below 256, and above the eight highest
+// bits and the number of bits that follow.
 func bucketOf(v uint64) int {
 	if v < 2<<precision {
 		return int(v)
@@ -78,7 +78,7 @@ func (c *counts) since(before *counts) *counts {
 }
 
 // quantile returns the smallest duration that at least the share q of all do not
-// exceed; of none it is 0.
+// exceed; 0 if there are none.
 func (c *counts) quantile(q float64) time.Duration {
 	rank := uint64(q * float64(c.n))
 	if float64(rank) < q*float64(c.n) || rank == 0 {

@@ -2,7 +2,7 @@ package load
 
 import "github.com/go-json-experiment/json"
 
-// claim is what an acknowledged request was about, with the answer to it.
+// claim is an acknowledged request with its answer.
 type claim struct {
 	kind    Kind
 	group   uint64   // the commit that it belongs to
@@ -16,33 +16,33 @@ type claim struct {
 }
 
 // kept are the answers that a worker keeps for verification: those about every
-// stride-th commit, as many as its budget takes. A commit stays with its deals and
-// closes, which are held against what it committed to.
+// stride-th commit, as many as its budget allows. A commit stays with its deals and
+// closes, which are verified against it.
 type kept struct {
 	budget  int64
 	judge   bool // the mix has use for last
 	claims  []claim
 	bytes   int64
 	stride  uint64
-	commits uint64 // so far, and so the group of the newest
+	commits uint64 // so far, which is also the group of the newest
 	seen    uint64
 	last    []byte // the newest answer
 
 	unproved [][]byte // verdicts of the daemon that do not prove its own receipts
 }
 
-// claimSize is about what a claim takes alongside its answer.
+// claimSize is about the memory of a claim without its answer.
 const claimSize = 168
 
-// add keeps a copy. A commit begins a group, which other claims name. Where the
-// budget is spent, every second group goes, and from then on half as many are kept;
-// one stays, whatever it takes.
+// add keeps a copy. A commit begins a group, which other claims name. When the budget
+// is spent, every second group is dropped, and from then on half as many are kept.
+// One group stays at any size.
 func (k *kept) add(c claim) {
 	k.seen++
 	if k.stride == 0 {
 		k.stride = 1
 	}
-	if c.kind == Commit || c.kind == Hand { // a hand is one claim in a batch only
+	if c.kind == Commit || c.kind == Hand { // only in a batch is a hand one claim
 		k.commits++
 		c.group = k.commits
 	}
@@ -75,7 +75,7 @@ func (k *kept) thin() {
 	k.claims = keep
 }
 
-// judged takes the daemon's verdict on a receipt that it gave.
+// judged records the daemon's verdict on a receipt of its own.
 func (k *kept) judged(verdict []byte) {
 	var v struct {
 		Verdict string `json:"verdict"`

@@ -26,39 +26,39 @@ type Config struct {
 	TLS *tls.Config
 	// Ledger is the ledger's name in addresses, Token a dealer's.
 	Ledger, Token string
-	// Keys are the ledger's, under which what was acknowledged is verified.
+	// Keys are the ledger's keys, under which answers are verified.
 	Keys []note.Verifier
 
-	// Connections is how many there are, each with a table of its own, and so how
-	// many requests can be under way.
+	// Connections is the number of connections, each with its own table, and
+	// therefore the number of concurrent requests.
 	Connections int
-	// Rate is how many requests, or hands, are due per second in all; 0: as many
-	// as are answered.
+	// Rate is the number of requests, or hands, that are due per second in all; 0: as
+	// many as are answered.
 	Rate float64
-	// Warmup goes before Duration and is not measured.
+	// Warmup comes before Duration and is not measured.
 	Warmup, Duration time.Duration
 	Mix              Mix
-	// Batch is how many commits, or whole hands, one request asks for: above 1 they are
+	// Batch is the number of commits, or whole hands, of one request: above 1 they are
 	// the operations of a batch.
 	Batch int
 	// Deck is a published one of at least 20 cards.
 	Deck string
-	// Tables begins the names of the tables, which have to be new.
+	// Tables is the beginning of the names of the tables, which must be new.
 	Tables string
-	// Spread is how many tables each connection goes round, a commit at each: 1, also
-	// if it is 0, or more if the mix is of commits only.
+	// Spread is the number of tables that each connection uses in turn, a commit at
+	// each: 1, also if it is 0, or more if the mix has only commits.
 	Spread int
-	// Keep is how many bytes of answers are kept for verification, at the most, except
-	// one commit of each connection with what was dealt of it. Of what does not
-	// fit whole commits are left out, evenly.
+	// Keep is the largest number of bytes of answers that are kept for verification;
+	// one commit of each connection, with its deals, is always kept. If not all fit,
+	// whole commits are left out evenly.
 	Keep int64
 	// Timeout bounds each request.
 	Timeout time.Duration
 
-	// Progress is called each second, from one goroutine; nil for nobody.
+	// Progress is called each second, from one goroutine; it may be nil.
 	Progress func(Progress)
-	// Verifying is called as answers are verified, from one goroutine; nil for
-	// nobody.
+	// Verifying is called while answers are verified, from one goroutine; it may be
+	// nil.
 	Verifying func(done, total int)
 
 	until func(context.Context, time.Time) bool       // nil: wait
@@ -72,13 +72,13 @@ const (
 	MaxRate        = 1_000_000
 )
 
-// A FieldError says which member of a Config is wrong.
+// A FieldError names the wrong member of a Config.
 type FieldError struct{ Field, Rule string }
 
 func (e *FieldError) Error() string { return e.Field + " " + e.Rule }
 
-// Check returns a *FieldError about what is wrong. It does not look at the Keys, which may come
-// later.
+// Check returns a *FieldError about the first wrong member. It does not check the Keys, which
+// may be set later.
 func (c *Config) Check() error {
 	u, err := url.Parse(c.URL)
 	switch {
@@ -133,12 +133,12 @@ type Progress struct {
 	At       time.Duration // since the load began, warm-up included
 	Warming  bool
 	Rate     float64       // acknowledged requests per second
-	P50, P99 time.Duration // of all requests that were answered in it
+	P50, P99 time.Duration // of all requests that were answered in this second
 	Refused  uint64        // so far
 	Errors   uint64        // so far
 }
 
-// run is a load under way.
+// run is a running load.
 type run struct {
 	cfg               Config
 	began, start, end time.Time // start to end is measured
@@ -158,7 +158,7 @@ type figures struct {
 	requests     atomic.Uint64    // sent, repeated ones too
 	acknowledged atomic.Uint64    // answers of 200, warm-up included
 	unsent       atomic.Uint64    // were due, and no connection was free before the end
-	givenUp      atomic.Uint64    // without an answer that settles it
+	givenUp      atomic.Uint64    // without a final answer
 	errors       atomic.Uint64    // of connections
 	refusals     atomic.Uint64
 
@@ -183,10 +183,10 @@ func (f *figures) refused(code string) {
 	f.codes[code]++
 }
 
-// Run loads the daemon until the time is over or ctx ends, waits for the answers
-// that are still due, and verifies. It returns a *FieldError about the
-// configuration, a *Refusal that no other request will fare better than, or what
-// it measured, faults included, and whether that is of any use.
+// Run loads the daemon until the time is over or ctx ends, waits for the missing
+// answers, and verifies. It returns a *FieldError about the configuration, a *Refusal
+// that every other request would get too, or the measurements, including faults, and
+// whether they are usable.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -252,8 +252,8 @@ func newRun(cfg Config) (*run, error) {
 	return r, nil
 }
 
-// load runs the workers until the end, or until asked ends. With a rate they take their orders from
-// pace.
+// load runs the workers until the end, or until asked ends. With a rate pace tells them when to
+// send.
 func (r *run) load(asked context.Context) error {
 	ctx, stop := context.WithCancelCause(asked)
 	defer stop(nil)
@@ -289,8 +289,8 @@ func (r *run) load(asked context.Context) error {
 	return nil
 }
 
-// pace says when requests are due: evenly, from the first moment to the end. A
-// worker that takes one late sends it late, and its latency says so.
+// pace says when requests are due: evenly, from the beginning to the end. If a worker
+// takes one late, it sends it late, and the latency includes the delay.
 func (r *run) pace(ctx context.Context) {
 	defer close(r.due)
 	for n := uint64(0); ; n++ {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Kind is what a request does, or a whole hand.
+// A Kind is the kind of a request, or a whole hand.
 type Kind int
 
 // Kinds. A hand is six requests: a commit, hole cards for six seats, a flop, a turn, a
@@ -24,14 +24,14 @@ var kindNames = [kinds]string{"commit", "deal", "close", "verify", "hand"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-// A Mix says how often each kind comes, as weights.
+// A Mix has the weight of each kind.
 type Mix [kinds]int
 
 // maxWeight keeps a round of the mix short.
 const maxWeight = 1000
 
-// ParseMix reads weights such as "commit=1,deal=4,close=1". Kinds that are not
-// named do not come.
+// ParseMix reads weights such as "commit=1,deal=4,close=1". Kinds that are not named
+// have weight 0.
 func ParseMix(text string) (m Mix, err error) {
 	seen := make(map[string]bool)
 	total := 0
@@ -80,15 +80,15 @@ func (m Mix) String() string {
 // plays reports whether shuffles are used after their commit.
 func (m Mix) plays() bool { return m[Deal]+m[Close] > 0 }
 
-// A round hands out kinds by their weights, spread evenly: smooth weighted
+// A round returns kinds by their weights, distributed evenly: smooth weighted
 // round-robin.
 type round struct {
 	mix    Mix
 	credit Mix
 }
 
-// next returns the kind with the most credit, which is above 0: so is the sum of
-// all. A kind without weight has none.
+// next returns the kind with the most credit. This is above 0, because the sum of all
+// is. A kind without weight has no credit.
 func (r *round) next() Kind {
 	best, total := kinds, 0
 	for k, w := range r.mix {

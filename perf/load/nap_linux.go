@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// nap sleeps for a short time, exactly.
+// nap sleeps for a short time, precisely.
 func nap(d time.Duration) {
 	t := syscall.NsecToTimespec(int64(d))
 	syscall.Nanosleep(&t, nil)

@@ -24,12 +24,12 @@ type Report struct {
 	// Shuffles the commits in them.
 	PerSecond float64 `json:"per_second"`
 	Shuffles  float64 `json:"shuffles_per_second"`
-	// LatencyMS is by kind, from when a request was due to its answer, repeats and
-	// the pauses that the daemon asked for included; of a hand, from its commit to
-	// its close.
+	// LatencyMS is by kind, from the time when a request was due to its answer,
+	// including repeats and the pauses that the daemon asked for; for a hand, from
+	// its commit to its close.
 	LatencyMS map[string]Latency `json:"latency_ms"`
-	// LateMS is how long after it was due a request was sent: what the generator and
-	// busy connections add to its latency.
+	// LateMS is the time from when a request was due until it was sent: the latency
+	// that the generator and busy connections add.
 	LateMS Latency `json:"sent_late_ms"`
 
 	Requests     uint64            `json:"requests"`     // sent, warm-up and repeats included
@@ -40,14 +40,14 @@ type Report struct {
 	GivenUp      uint64            `json:"given_up"` // requests whose outcome nobody told before the end
 	Unsent       uint64            `json:"unsent"`   // were due, and no connection was free
 
-	// Unusable says why the figures measure nothing; empty: they do.
+	// Unusable says why the figures measure nothing; empty if they are usable.
 	Unusable string `json:"unusable,omitempty"`
 
 	Verified  Verified  `json:"verified"`
 	Generator Generator `json:"generator"`
 }
 
-// Generator is what the measuring itself took, before verification.
+// Generator is the processor time of the load generator, before verification.
 type Generator struct {
 	CPUSeconds    float64 `json:"cpu_seconds"`
 	CPUPerRequest float64 `json:"cpu_us_per_request"`
@@ -76,9 +76,9 @@ func (r *run) report(cpu time.Duration) *Report {
 	return out
 }
 
-// unusable says why a run measured nothing: it did nothing, or it was turned away
-// more often than it was served. With a rate above what the daemon can do, to be
-// turned away is what is measured.
+// unusable says why a run measured nothing: it did nothing, or more requests were
+// refused than served. With a rate above the daemon's capacity, refusals are part of
+// the measurement.
 func (r *run) unusable() string {
 	done, refused, failed := r.acknowledged.Load(), r.refusals.Load(), r.errors.Load()
 	switch {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime returns the processor time that this process took so far, 0 if the
-// system does not tell.
+// cpuTime returns the processor time that this process used so far, 0 if the system
+// does not report it.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

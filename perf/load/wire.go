@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// wire is one connection that speaks as much of HTTP/1.1 (RFC 9112) as a request
-// at a time takes. It belongs to one goroutine. Alongside a transport of net/http,
-// which has two more goroutines and a map for each call, it takes a fraction of
-// the processor time (BenchmarkCall), which on a shared machine is the daemon's.
+// wire is one connection with the part of HTTP/1.1 (RFC 9112) that one request at a
+// time needs. It belongs to one goroutine. Compared with a transport of net/http,
+// which has two more goroutines and a map for each call, it uses a fraction of the
+// processor time (BenchmarkCall), which the daemon needs on a shared machine.
 type wire struct {
 	dial    func(context.Context) (net.Conn, error)
 	tls     *tls.Config // nil: none
@@ -28,7 +28,7 @@ type wire struct {
 	answer []byte
 }
 
-// maxAnswer bounds an answer. The largest is to a commit of 256 shuffles.
+// maxAnswer bounds an answer. The largest is that to a batch of MaxBatch hands.
 const maxAnswer = 8 << 20
 
 // reply is an answer. Its body is valid until the next call.
@@ -78,7 +78,7 @@ func (w *wire) connect(ctx context.Context) error {
 		return fmt.Errorf("connecting: %w", err)
 	}
 	if w.tls != nil {
-		conn = tls.Client(conn, w.tls) // shakes hands with the first write
+		conn = tls.Client(conn, w.tls) // does the handshake with the first write
 	}
 	w.conn = conn
 	if w.in == nil {
@@ -96,7 +96,7 @@ func (w *wire) close() {
 	}
 }
 
-// head is what counts in the header of an answer.
+// head has the relevant fields of an answer's header.
 type head struct {
 	reply
 	length  int64 // of the body; negative without Content-Length
@@ -104,7 +104,7 @@ type head struct {
 	keep    bool // the connection stays
 }
 
-// read reads an answer; keep is false if the connection is of no more use.
+// read reads an answer; keep is false if the connection cannot be used any more.
 func (w *wire) read() (r reply, keep bool, err error) {
 	h, err := w.header()
 	for err == nil && h.status < 200 { // an interim answer (RFC 9110 section 15.2)
@@ -145,7 +145,7 @@ var (
 	errHTTP = errors.New("it is not HTTP/1.1")
 )
 
-// header reads a status line and the fields behind it.
+// header reads a status line and the fields after it.
 func (w *wire) header() (head, error) {
 	line, err := w.line()
 	if err != nil {

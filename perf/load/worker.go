@@ -15,7 +15,7 @@ import (
 )
 
 // worker has one connection and one table at a time. All of it belongs to the goroutine in
-// work; kept is verified after that has ended.
+// work; kept is verified after this goroutine has ended.
 type worker struct {
 	*run
 	wire
@@ -23,8 +23,8 @@ type worker struct {
 	number, turn   int    // of the worker, from 1, and of its table
 	table          string
 	round          round
-	open           []play // shuffles in order of their commit, if the mix has use for them
-	out            int    // how many of open, from the first, are dealt out
+	open           []play // shuffles in order of their commit, if the mix uses them
+	out            int    // how many of open, from the first, have no card left
 	kept           kept
 
 	path, body, request []byte // being written
@@ -37,7 +37,7 @@ type play struct {
 	next      int
 }
 
-// A Refusal is an answer that says no for a reason that will not go away.
+// A Refusal is an answer that refuses for a permanent reason.
 type Refusal struct {
 	Status       int
 	Code, Detail string
@@ -47,7 +47,7 @@ func (r *Refusal) Error() string {
 	return audit.Printable(fmt.Sprintf("the daemon refuses: %d %s: %s", r.Status, r.Code, r.Detail))
 }
 
-// work does one thing after the other until the end; with a rate, when it is due.
+// work sends one request after the other until the end; with a rate, when it is due.
 func (w *worker) work(ctx context.Context) error {
 	for {
 		due := time.Now()
@@ -68,7 +68,7 @@ func (w *worker) work(ctx context.Context) error {
 	}
 }
 
-// do does what the mix asks for, or a commit where nothing is open that could be
+// do sends the next request of the mix, or a commit if nothing is open that could be
 // dealt, closed or verified.
 func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
 	if w.cfg.Batch > 1 {
@@ -79,7 +79,7 @@ func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
 	case Hand:
 		return w.hand(ctx, due)
 	case Deal:
-		// A table's shuffles are dealt from in their order.
+		// Cards are dealt from a table's shuffles in the order of the shuffles.
 		for w.out < len(w.open) && w.open[w.out].next+dealCards > deckCards {
 			w.out++
 		}
@@ -106,8 +106,8 @@ func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
 	return err
 }
 
-// dealCards is how many a deal of the mix deals; deckCards how many every deck
-// has that is good for it.
+// dealCards is the number of cards of a deal of the mix; deckCards is the least
+// number of cards of a usable deck.
 const (
 	dealCards = 2
 	deckCards = 20
@@ -121,8 +121,8 @@ func (w *worker) turnTable() {
 	}
 }
 
-// commit asks for a shuffle and returns its id: 0 where there is none, or it cannot be
-// read, of which verification will say what it is.
+// commit requests a shuffle and returns its id. The id is 0 if there is none or it
+// cannot be read; verification then reports this.
 func (w *worker) commit(ctx context.Context, due time.Time) (id uint64, err error) {
 	key := client.NewKey()
 	w.path = append(w.path[:0], "/shuffles"...)
@@ -142,9 +142,9 @@ func (w *worker) commit(ctx context.Context, due time.Time) (id uint64, err erro
 	return firstID(answer), nil
 }
 
-// deal deals the next n cards in the runs that write appends, and reports whether
-// it did. Also one that failed is behind: where its place is not known, the
-// shuffle is of no more use than one that is dealt out.
+// deal deals the next n cards in the runs that write appends, and reports whether it
+// did. It also counts the cards of a failed deal as dealt: if the next place is not
+// known, the shuffle cannot be used any more.
 func (w *worker) deal(ctx context.Context, p *play, due time.Time, n int, write func()) (bool, error) {
 	w.shufflePath(p.id, "/deal")
 	w.body = fmt.Appendf(w.body[:0], `{"first":%d,"runs":[`, p.next)
@@ -172,7 +172,7 @@ func (w *worker) shufflePath(id uint64, what string) {
 	w.path = append(strconv.AppendUint(append(w.path[:0], "/shuffles/"...), id, 10), what...)
 }
 
-// hand plays six requests. The first is due when the hand is, each of the others
+// hand plays six requests. The first is due when the hand is due, each of the others
 // when the one before was answered.
 func (w *worker) hand(ctx context.Context, due time.Time) error {
 	id, err := w.commit(ctx, due)
@@ -215,7 +215,7 @@ func (w *worker) street(n int) {
 func (w *worker) judge(ctx context.Context, due time.Time) error {
 	var a answer
 	if json.Unmarshal(w.kept.last, &a) != nil || a.one().Receipt == "" {
-		return nil // verification will say so
+		return nil // verification will report it
 	}
 	w.body = append(w.body[:0], a.one().Receipt...)
 	answer, _, err := w.ask(ctx, Verify, "", due)
@@ -225,13 +225,12 @@ func (w *worker) judge(ctx context.Context, due time.Time) error {
 	return err
 }
 
-// measured reports whether a time is within the measured ones.
+// measured reports whether a time is within the measured time.
 func (w *worker) measured(at time.Time) bool { return !at.Before(w.start) && at.Before(w.end) }
 
-// ask sends what stands in path and body until it is answered for good: the same
-// bytes each time, so that nothing is done twice. The answer is nil where it was
-// refused or given up, and valid until the next call; at is when it came. An
-// error ends the run.
+// ask sends path and body until there is a final answer: the same bytes each time, so
+// that nothing is done twice. The answer is valid until the next call, and nil if the
+// request was refused or given up; at is when it came. An error ends the run.
 func (w *worker) ask(ctx context.Context, kind Kind, key string, due time.Time) (answer []byte, at time.Time,
 	err error) {
 	w.write(kind, key)
@@ -294,7 +293,7 @@ func (w *worker) write(kind Kind, key string) {
 	w.request = append(b, w.body...)
 }
 
-// refusal reads a problem document (RFC 9457), or makes one of what there is.
+// refusal reads a problem document (RFC 9457), or makes one of another answer.
 func refusal(r reply) *Refusal {
 	var p struct {
 		Code   string `json:"code"`
@@ -315,8 +314,7 @@ func refusal(r reply) *Refusal {
 	return &Refusal{Status: r.status, Code: p.Code, Detail: text}
 }
 
-// firstID returns the first member called id, with as little reading as that
-// takes, or 0.
+// firstID returns the first member called id, or 0, and reads no further.
 func firstID(answer []byte) uint64 {
 	d := jsontext.NewDecoder(bytes.NewBuffer(answer))
 	for {

@@ -108,11 +108,11 @@ func (c *benchCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.print(s, report)
 }
 
-// errUnusable is about a load that measured nothing.
+// errUnusable is the error of a load that measured nothing.
 var errUnusable = errors.New("the figures measure nothing")
 
-// trust takes the token and the keys, and refuses a production ledger unless that
-// is meant.
+// trust takes the token and the keys, and refuses a production ledger unless the user
+// allows it.
 func (c *benchCmd) trust(ctx context.Context, s term.Streams, cfg *load.Config) error {
 	if c.ClientCert != "" {
 		return term.Usage("--client-cert: the load is made with a token")
@@ -138,7 +138,7 @@ func (c *benchCmd) trust(ctx context.Context, s term.Streams, cfg *load.Config) 
 	return err
 }
 
-// verifiers are the keys that a client is made with.
+// verifiers are the keys with which a client is made.
 func verifiers(given client.Config) ([]note.Verifier, error) {
 	if given.VKey != "" {
 		key, err := audit.ParseVKey(given.VKey)
@@ -151,7 +151,7 @@ func verifiers(given client.Config) ([]note.Verifier, error) {
 	return p.Logs, nil
 }
 
-// wrong makes an error of the load one for people.
+// wrong turns an error of the load into one for people.
 func (c *benchCmd) wrong(err error) error {
 	var field *load.FieldError
 	var refusal *load.Refusal

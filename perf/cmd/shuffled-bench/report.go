@@ -30,7 +30,7 @@ func second(p load.Progress) string {
 
 func inMS(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// print writes the report, and fails where the evidence does or nothing was measured.
+// print writes the report, and fails if the evidence does or nothing was measured.
 func (c *benchCmd) print(s term.Streams, r *load.Report) error {
 	if c.JSON {
 		if err := term.PrintJSON(s.Out, r); err != nil {
@@ -98,7 +98,7 @@ func refusals(r *load.Report) string {
 	return strings.Join(parts, ", ")
 }
 
-// faults says what was sent in vain, or not at all.
+// faults lists the requests that failed or were never sent.
 func faults(r *load.Report) string {
 	var parts []string
 	for _, p := range []struct {
