@@ -1,6 +1,5 @@
-// Package lab makes outcomes to be measured, with the function that the dealer uses:
-// raw output of the generator, shuffled decks and draws, on all processors, in an
-// order that does not depend on their speed.
+// Package lab makes outcomes to be measured, with the function that the dealer uses: raw output of the
+// generator, shuffled decks and draws, on all processors, in an order that does not depend on their speed.
 package lab
 
 import (
@@ -16,13 +15,13 @@ import (
 
 // A Maker makes outcomes one after the other. One goroutine uses it.
 type Maker interface {
-	// Next returns the values of the next outcome: card indexes from 0, or drawn
-	// values from 1. They are valid until the next call.
+	// Next returns the values of the next outcome: card indexes from 0, or drawn values from 1. They are
+	// valid until the next call.
 	Next() ([]uint32, error)
 }
 
-// NewMaker returns a Maker of the outcomes of a valid recipe, each from its own tape,
-// with outcome.Make. Makers on several goroutines may share a source.
+// NewMaker returns a Maker of the outcomes of a valid recipe, each from its own tape, with outcome.Make.
+// Makers on several goroutines may share a source.
 func NewMaker(src *entropy.Source, r shuffle.Recipe) Maker { return &maker{src, r} }
 
 type maker struct {
@@ -35,17 +34,15 @@ func (m *maker) Next() ([]uint32, error) {
 	return out.Values, err
 }
 
-// Block is the number of consecutive outcomes of one worker: worker ⌊i/Block⌋ mod
-// workers makes outcome i.
+// Block is the number of consecutive outcomes of one worker: worker ⌊i/Block⌋ mod workers makes outcome i.
 const Block = 1024
 
-// Run makes count outcomes on 1 or more workers in parallel and hands each over. Each
-// worker has its own maker, and its outcomes follow each other without a gap; each is
-// called by the worker's goroutine, in order. Workers take blocks of Block outcomes
-// in turn, so a worker makes Share outcomes at any speed. progress, which may be nil,
-// is called from time to time by one goroutine at a time with the number of outcomes
-// made by all. Run returns when all workers have ended, with the first error of any,
-// or with ctx's.
+// Run makes count outcomes on 1 or more workers in parallel and hands each over. Each worker has its own
+// maker, and its outcomes follow each other without a gap; each is called by the worker's goroutine, in
+// order. Workers take blocks of Block outcomes in turn, so a worker makes Share outcomes at any speed.
+// progress, which may be nil, is called from time to time by one goroutine at a time with the number of
+// outcomes made by all. Run returns when all workers have ended, with the first error of any, or with
+// ctx's.
 func Run(ctx context.Context, workers int, count uint64, maker func(worker int) (Maker, error),
 	each func(worker int, values []uint32) error, progress func(done uint64)) error {
 	if workers < 1 {

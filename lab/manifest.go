@@ -11,8 +11,8 @@ import (
 // Algorithm is the version of docs/SPEC.md that outcomes follow.
 const Algorithm = "shuffled/v1"
 
-// Manifest says what a file holds, how it is read, and what made it: everything that
-// a test lab needs in addition to the file.
+// Manifest says what a file holds, how it is read, and what made it: everything that a test lab needs in
+// addition to the file.
 type Manifest struct {
 	Command    string         `json:"command"`
 	Parameters map[string]any `json:"parameters"` // as they were given, defaults included
@@ -79,8 +79,8 @@ type DeckInfo struct {
 	Names []string `json:"names"`
 }
 
-// RawManifest is the manifest of raw output, without the members that only the
-// command knows: Parameters, Build, Started, Seconds and File.
+// RawManifest is the manifest of raw output, without the members that only the command knows: Parameters,
+// Build, Started, Seconds and File.
 func RawManifest(w *Written) *Manifest {
 	m := newManifest("lab raw", w)
 	m.Format = FormatInfo{Name: "raw", Description: "the generator's bytes as tapes hold them, before any scaling, and nothing between them"}
@@ -88,8 +88,8 @@ func RawManifest(w *Written) *Manifest {
 	return m
 }
 
-// Manifest is the manifest of what the sample wrote, without the members that only
-// the command knows: Parameters, Build, Started, Seconds and File.
+// Manifest is the manifest of what the sample wrote, without the members that only the command knows:
+// Parameters, Build, Started, Seconds and File.
 func (s Sample) Manifest(w *Written) *Manifest {
 	command := "lab decks"
 	if s.Recipe.Ranges != nil {

@@ -41,13 +41,13 @@ type Sample struct {
 	Deck   shuffle.Deck // zero for draws
 	Count  uint64       // outcomes
 	Format Format
-	// Distinct says that the draws take numbers without repeats, which are written instead
-	// of the draws (docs/SPEC.md section 2.5).
+	// Distinct says that the draws take numbers without repeats, which are written instead of the draws
+	// (docs/SPEC.md section 2.5).
 	Distinct bool
 }
 
-// Decks returns a sample of shuffled decks, as a dealer commits to them, of which the
-// first take cards are written. An error is a *FieldError.
+// Decks returns a sample of shuffled decks, as a dealer commits to them, of which the first take cards are
+// written. An error is a *FieldError.
 func Decks(deck shuffle.Deck, take int, count uint64, format Format) (Sample, error) {
 	s := Sample{Recipe: shuffle.Recipe{Cards: deck.Len(), Take: take}, Deck: deck, Count: count, Format: format}
 	if take < 1 || take > deck.Len() {
@@ -56,8 +56,8 @@ func Decks(deck shuffle.Deck, take int, count uint64, format Format) (Sample, er
 	return s, s.check()
 }
 
-// Draws returns a sample of draw lists: each outcome is one tape, which gives this
-// many values of 1..k. An error is a *FieldError.
+// Draws returns a sample of draw lists: each outcome is one tape, which gives this many values of 1..k. An
+// error is a *FieldError.
 func Draws(k uint64, values int, count uint64, format Format) (Sample, error) {
 	if k < 1 || k > shuffle.MaxRange {
 		return Sample{}, &FieldError{"k", between(1, shuffle.MaxRange, k)}
@@ -70,8 +70,8 @@ func Draws(k uint64, values int, count uint64, format Format) (Sample, error) {
 	return s, s.check()
 }
 
-// Numbers returns a sample of this many of the numbers 1..k without repeats, in the order
-// of the draws that take them. An error is a *FieldError.
+// Numbers returns a sample of this many of the numbers 1..k without repeats, in the order of the draws that
+// take them. An error is a *FieldError.
 func Numbers(k uint64, values int, count uint64, format Format) (Sample, error) {
 	s, err := Draws(k, values, count, format)
 	if err != nil {
@@ -103,15 +103,14 @@ func (s Sample) check() error {
 	return nil
 }
 
-// block is the number of consecutive outcomes of one worker: 65,536 values in all, so
-// that long lists take no more memory than short ones, and at most Block.
+// block is the number of consecutive outcomes of one worker: 65,536 values in all, so that long lists take
+// no more memory than short ones, and at most Block.
 func (s Sample) block() uint64 {
 	return min(Block, max(1, uint64(65_536/s.Recipe.Positions())))
 }
 
-// Write makes the outcomes on this many workers and writes them in order: worker
-// ⌊i/block⌋ mod workers makes outcome i, block being Written.Block. progress, which
-// may be nil, is told how many are written.
+// Write makes the outcomes on this many workers and writes them in order: worker ⌊i/block⌋ mod workers
+// makes outcome i, block being Written.Block. progress, which may be nil, is told how many are written.
 func (s Sample) Write(ctx context.Context, src *entropy.Source, workers int, w io.Writer,
 	progress func(done uint64)) (*Written, error) {
 	if err := CheckWorkers(workers); err != nil {
@@ -150,8 +149,7 @@ type Written struct {
 	TapeBytes uint64 // of those tapes
 }
 
-// record runs write and says what the source gave in that time. Nothing else may use
-// the source.
+// record runs write and says what the source gave in that time. Nothing else may use the source.
 func record(src *entropy.Source, workers int, block uint64, write func() (uint64, [32]byte, error)) (*Written, error) {
 	before := src.Stats()
 	n, sum, err := write()

@@ -10,14 +10,13 @@ import (
 // A fill appends one block of output to buf. One goroutine uses it.
 type fill func(block uint64, buf []byte) ([]byte, error)
 
-// belt moves blocks from one worker to the writer and back. It holds two buffers, so
-// memory does not grow with the output: one is filled while the other one is written.
+// belt moves blocks from one worker to the writer and back. It holds two buffers, so memory does not grow
+// with the output: one is filled while the other one is written.
 type belt struct{ full, free chan []byte }
 
-// stream writes blocks 0 … blocks−1 in order, block b made by worker b mod workers,
-// and returns the number of their bytes and their SHA-256. It owns the workers and
-// returns when all have ended. progress is called after each block, by the caller's
-// goroutine, with the number of written blocks.
+// stream writes blocks 0 … blocks−1 in order, block b made by worker b mod workers, and returns the number
+// of their bytes and their SHA-256. It owns the workers and returns when all have ended. progress is called
+// after each block, by the caller's goroutine, with the number of written blocks.
 func stream(ctx context.Context, w io.Writer, workers int, blocks uint64,
 	filler func(worker int) fill, progress func(blocks uint64)) (n uint64, sum [32]byte, err error) {
 	ctx, stop := context.WithCancelCause(ctx)

@@ -1,6 +1,6 @@
-// Package alarms counts the false alarms of the health tests on the bytes of tapes,
-// at weaker cutoffs than a Source's, because at 2^-60 there is none to observe. It
-// compares the count with the binomial distribution.
+// Package alarms counts the false alarms of the health tests on the bytes of tapes, at weaker cutoffs than
+// a Source's, because at 2^-60 there is none to observe. It compares the count with the binomial
+// distribution.
 package alarms
 
 import (
@@ -34,8 +34,7 @@ type Options struct {
 	Bytes     uint64 // lower bound, rounded up to a whole window; at least 1
 	AlphaExps []int  // cutoffs at α = 2^-AlphaExp, 1..64 each
 	Workers   int    // goroutines; below 1: one for each processor
-	// Progress, if not nil, is told how many of the bytes are tested, by one
-	// goroutine at a time.
+	// Progress, if not nil, is told how many of the bytes are tested, by one goroutine at a time.
 	Progress func(done, total uint64)
 }
 
@@ -71,9 +70,9 @@ type Halt struct {
 	Years             float64 `json:"years_between_alarms"` // at that rate
 }
 
-// Measure tests windows of src at every α and counts the alarms. Each window is
-// tested without history. On uniform bytes windows are therefore independent, and the
-// number of alarms is exactly binomial. health is entropy.NewHealth.
+// Measure tests windows of src at every α and counts the alarms. Each window is tested without history. On
+// uniform bytes windows are therefore independent, and the number of alarms is exactly binomial. health is
+// entropy.NewHealth.
 func Measure(ctx context.Context, src *entropy.Source, health func(alphaExp int) Health, o Options) (*Report, error) {
 	windows := (o.Bytes + window - 1) / window
 	if o.Workers < 1 {
@@ -182,8 +181,8 @@ func count(alphaExp int, test string, cutoff int, chance float64, windows, alarm
 	return Count{alphaExp, test, cutoff, chance, float64(windows) * chance, alarms, p}
 }
 
-// halt computes the false-alarm rates of a Source's own cutoffs, for a busy house:
-// 20,000 decks of 52 cards a second.
+// halt computes the false-alarm rates of a Source's own cutoffs, for a busy house: 20,000 decks of 52 cards
+// a second.
 func halt() Halt {
 	h := Halt{AlphaExp: entropy.AlphaExp, TapesPerSecond: 20_000, TapeBytes: 129}
 	h.Repetition, h.Proportion = entropy.Cutoffs(h.AlphaExp)

@@ -1,15 +1,14 @@
 package alarms
 
-// chances returns the probability that a window of uniform bytes, tested without
-// history, ends in an alarm of the repetition count test at cutoff repetition ≥ 2,
-// and in one of the adaptive proportion test at cutoff proportion ≥ 2. A window in
-// which both fail counts for the repetition count test, as in entropy.Health.
+// chances returns the probability that a window of uniform bytes, tested without history, ends in an alarm
+// of the repetition count test at cutoff repetition ≥ 2, and in one of the adaptive proportion test at
+// cutoff proportion ≥ 2. A window in which both fail counts for the repetition count test, as in
+// entropy.Health.
 //
-// The two depend on each other, so this goes through the window byte by byte and
-// keeps the probability of each relevant state: how often the first value came, how
-// long the latest run is, and whether that run is of the first value. A byte is the
-// first value, another run's value, or neither; nothing else matters. All terms are
-// positive, so nothing cancels.
+// The two depend on each other, so this goes through the window byte by byte and keeps the probability of
+// each relevant state: how often the first value came, how long the latest run is, and whether that run is
+// of the first value. A byte is the first value, another run's value, or neither; nothing else matters. All
+// terms are positive, so nothing cancels.
 func chances(repetition, proportion int) (ofRepetition, ofProportion float64) {
 	states := newStates(repetition, proportion)
 	*states.at(1, 1, ofFirst) = 1
@@ -43,8 +42,8 @@ const (
 	ofOther = 1
 )
 
-// states holds a probability for each count 1..proportion of the first value, of
-// which the last includes all larger ones, and each run 1..repetition−1.
+// states holds a probability for each count 1..proportion of the first value, of which the last includes
+// all larger ones, and each run 1..repetition−1.
 type states struct {
 	repetition, proportion int
 	p                      []float64

@@ -1,11 +1,10 @@
-// Package battery tests final outcomes with every test that a regulator names:
-// frequency, position × card, pairs, runs, gaps and the rest of docs/LAB.md.
+// Package battery tests final outcomes with every test that a regulator names: frequency, position × card,
+// pairs, runs, gaps and the rest of docs/LAB.md.
 //
-// A tally counts exactly and in bounded memory while outcomes are made. The p-values
-// are computed once, at the end. Every expected distribution is exact for the size of
-// the deck. The battery is a smoke test: it finds a faulty shuffle or a broken
-// generator, and cannot show that a cryptographic generator is unpredictable, nor a
-// bias smaller than its Detects figures.
+// A tally counts exactly and in bounded memory while outcomes are made. The p-values are computed once, at
+// the end. Every expected distribution is exact for the size of the deck. The battery is a smoke test: it
+// finds a faulty shuffle or a broken generator, and cannot show that a cryptographic generator is
+// unpredictable, nor a bias smaller than its Detects figures.
 package battery
 
 import (
@@ -19,9 +18,9 @@ const maxCards = 416
 // shoeTypes is the number of card types of a shoe: value mod 52.
 const shoeTypes = 52
 
-// A Shape describes one outcome. A deck has Cards of 4..416 and Decks 1. A shoe has
-// Decks of 2..8 and Cards 52·Decks; its card types are the values mod 52. Draws have
-// K > 0 and Values per outcome, and neither Cards nor Decks.
+// A Shape describes one outcome. A deck has Cards of 4..416 and Decks 1. A shoe has Decks of 2..8 and Cards
+// 52·Decks; its card types are the values mod 52. Draws have K > 0 and Values per outcome, and neither
+// Cards nor Decks.
 type Shape struct {
 	Cards  int    `json:"cards,omitempty"`
 	Decks  int    `json:"decks,omitempty"`
@@ -57,8 +56,8 @@ type tally interface {
 	add(outcome []uint32)
 	// merge adds the counts of another tally of the same shape.
 	merge(other tally)
-	// report fills in Outcomes, Results, Untested, Positions and Means. It does not
-	// apply Holm's correction.
+	// report fills in Outcomes, Results, Untested, Positions and Means. It does not apply Holm's
+	// correction.
 	report(r *Report)
 }
 
@@ -70,8 +69,7 @@ type Battery struct {
 	workers []*Worker // guarded by mu
 }
 
-// New returns a battery for outcomes of the shape, or an error that names the invalid
-// member of the shape.
+// New returns a battery for outcomes of the shape, or an error that names the invalid member of the shape.
 func New(s Shape) (*Battery, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("battery: %w", err)
@@ -91,9 +89,8 @@ func (b *Battery) Worker() *Worker {
 	return w
 }
 
-// Add counts one outcome, which follows the one before: tests of successive games
-// compare neighbours. Add does not keep the slice. A worker takes at most 2^32−1
-// outcomes.
+// Add counts one outcome, which follows the one before: tests of successive games compare neighbours. Add
+// does not keep the slice. A worker takes at most 2^32−1 outcomes.
 func (w *Worker) Add(outcome []uint32) { w.tally.add(outcome) }
 
 func (b *Battery) newTally() tally {
@@ -103,8 +100,8 @@ func (b *Battery) newTally() tally {
 	return newDeckTally(b.shape)
 }
 
-// Report judges the counts of all workers, each of which must be done. It does not
-// change the workers and may be called again.
+// Report judges the counts of all workers, each of which must be done. It does not change the workers and
+// may be called again.
 func (b *Battery) Report() *Report {
 	b.mu.Lock()
 	defer b.mu.Unlock()

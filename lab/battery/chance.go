@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// lowerTail is the degrees of freedom from which a chi-square is also rejected if it
-// is too small, because counts that are too even are not random either. With fewer, a
-// perfect fit is a likely lattice point and no evidence.
+// lowerTail is the degrees of freedom from which a chi-square is also rejected if it is too small, because
+// counts that are too even are not random either. With fewer, a perfect fit is a likely lattice point and
+// no evidence.
 const lowerTail = 30
 
 // chiSquareP returns the p-value of a chi-square statistic.
@@ -38,10 +38,9 @@ func poissonP(count, mean float64) float64 {
 	return min(1, 2*min(upper, d.CDF(count)))
 }
 
-// kolmogorovP returns the p-value of the largest distances above and below an
-// expected distribution function, after n observations. For each one-sided distance
-// D, 4·n·D² tends to chi-square with 2 degrees of freedom (Goodman 1954); two sides
-// cost a factor 2. For a discrete distribution it is an upper bound.
+// kolmogorovP returns the p-value of the largest distances above and below an expected distribution
+// function, after n observations. For each one-sided distance D, 4·n·D² tends to chi-square with 2 degrees
+// of freedom (Goodman 1954); two sides cost a factor 2. For a discrete distribution it is an upper bound.
 func kolmogorovP(above, below float64, n uint64) float64 {
 	d := max(above, below)
 	return min(1, 2*distuv.ChiSquared{K: 2}.Survival(4*float64(n)*d*d))
@@ -64,11 +63,10 @@ func excess(mean, alpha float64) float64 {
 	return hi
 }
 
-// PositionCard returns the position × card chi-square of counts[position][type].
-// Every type must be equally likely at every position, and each outcome must hold
-// every position once. Rows of one permutation depend on each other: the sum over all
-// cells has mean n(t−1), not (n−1)(t−1), so it is multiplied by (n−1)/n first. The
-// counts must be of the same outcomes in every row.
+// PositionCard returns the position × card chi-square of counts[position][type]. Every type must be equally
+// likely at every position, and each outcome must hold every position once. Rows of one permutation depend
+// on each other: the sum over all cells has mean n(t−1), not (n−1)(t−1), so it is multiplied by (n−1)/n
+// first. The counts must be of the same outcomes in every row.
 func PositionCard(counts [][]uint64) (statistic, df, p float64) {
 	n := float64(len(counts))
 	if n < 2 {

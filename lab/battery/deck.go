@@ -139,8 +139,8 @@ func (t *deckTally) report(r *Report) {
 	r.Means = means(r.Positions)
 }
 
-// complete adds the test that every outcome holds every card once. A single outcome
-// that does not is a fault without any statistics.
+// complete adds the test that every outcome holds every card once. A single outcome that does not is a
+// fault without any statistics.
 func (f *deckFindings) complete(broken, outcomes uint64) {
 	p := 1.0
 	if broken > 0 {
@@ -159,8 +159,8 @@ func sum[C uint32 | uint64 | int64 | float64](to, from []C) {
 	}
 }
 
-// nextUnseen returns the lowest card above v that is not in the set, wrapping around,
-// or v itself if the set holds all others.
+// nextUnseen returns the lowest card above v that is not in the set, wrapping around, or v itself if the
+// set holds all others.
 func nextUnseen(seen []uint64, v, n int32) int32 {
 	for i, w := 0, int(v+1)/64; i <= len(seen); i, w = i+1, w+1 {
 		if w >= len(seen) {

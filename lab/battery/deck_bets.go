@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// A bet is a side bet on a shoe of 52-card decks, which depends on a few cards. Its
-// odds are exact: every way to deal these cards is counted.
+// A bet is a side bet on a shoe of 52-card decks, which depends on a few cards. Its odds are exact: every
+// way to deal these cards is counted.
 type bet struct {
 	name    string
 	cards   []int                 // positions from where the round begins
@@ -135,8 +135,8 @@ func (b bet) law(decks int) []float64 {
 	return pick(ways)
 }
 
-// betCounters returns the side bets of the round at the top, and for a shoe also
-// those of a round that begins in its middle.
+// betCounters returns the side bets of the round at the top, and for a shoe also those of a round that
+// begins in its middle.
 func betCounters(s Shape) (all []counter) {
 	starts := []int{0}
 	if s.Decks > 1 {
@@ -214,8 +214,7 @@ func bankerDraws(banker, third int) bool {
 	return false
 }
 
-// baccaratLaw counts over the values of six cards: 16 cards of every deck count 0,
-// and four each 1 to 9.
+// baccaratLaw counts over the values of six cards: 16 cards of every deck count 0, and four each 1 to 9.
 func baccaratLaw(decks int) []float64 {
 	left := [10]int{16 * decks}
 	for v := 1; v < 10; v++ {

@@ -7,10 +7,9 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// interplay sums the products of the card type at each position of a game with that
-// at each position of the next. Products of different pairs of games are not
-// correlated. Those of one pair are correlated like positions: the factor (n−1)/n
-// applies twice.
+// interplay sums the products of the card type at each position of a game with that at each position of the
+// next. Products of different pairs of games are not correlated. Those of one pair are correlated like
+// positions: the factor (n−1)/n applies twice.
 type interplay struct {
 	n, types, stride int
 	games            uint64

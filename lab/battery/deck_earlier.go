@@ -2,10 +2,9 @@ package battery
 
 import "fmt"
 
-// earlierCounters compare a game with those 1 to memory games before it. Two decks or
-// shoes that are dealt in turn, several generators behind one queue, and a shuffle of
-// the cards of an earlier game each show at their own distance. For fair games each
-// number is independent of that of any other game.
+// earlierCounters compare a game with those 1 to memory games before it. Two decks or shoes that are dealt
+// in turn, several generators behind one queue, and a shuffle of the cards of an earlier game each show at
+// their own distance. For fair games each number is independent of that of any other game.
 func earlierCounters(s Shape) (all []counter) {
 	const test = "earlier games"
 	n, hands := s.Cards, handSizes(s.Cards)
@@ -44,8 +43,8 @@ func risesSince(lag int) func(d *dealt) int {
 	}
 }
 
-// firstSince is the difference of the first card's type to that of the game lag
-// before, mod the number of types.
+// firstSince is the difference of the first card's type to that of the game lag before, mod the number of
+// types.
 func firstSince(lag int, types int32) func(d *dealt) int {
 	return func(d *dealt) int {
 		old := d.ago(lag)

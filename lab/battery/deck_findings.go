@@ -11,9 +11,9 @@ type deckFindings struct {
 	lambdas map[[2]float64]float64 // noncentrality by level and df, because it is slow to compute
 }
 
-// cells adds a chi-square. The non-centrality grows by rate times the mean square of
-// the relative deviation of a cell with each of n observations; words describe the
-// root of that mean square if it is something else.
+// cells adds a chi-square. The non-centrality grows by rate times the mean square of the relative deviation
+// of a cell with each of n observations; words describe the root of that mean square if it is something
+// else.
 func (f *deckFindings) cells(test, name string, x, df float64, n uint64, rate float64, words ...string) {
 	f.found = append(f.found, finding{
 		Result{Test: test, Name: name, Statistic: x, DF: df, P: chiSquareP(x, df), N: n},
@@ -35,8 +35,7 @@ func (f *deckFindings) lambda(level, df float64) float64 {
 	return f.lambdas[key]
 }
 
-// z adds a standardised statistic whose standard deviation is unit, in the unit that
-// words name.
+// z adds a standardised statistic whose standard deviation is unit, in the unit that words name.
 func (f *deckFindings) z(test, name string, z float64, n uint64, unit float64, words string) {
 	f.found = append(f.found, finding{
 		Result{Test: test, Name: name, Statistic: z, P: normalP(z), N: n},
@@ -44,10 +43,9 @@ func (f *deckFindings) z(test, name string, z float64, n uint64, unit float64, w
 	})
 }
 
-// sparse returns the outcomes that a table of this many cells, about equally likely,
-// needs: 30 for each, or 10 from 1,000 cells on, because the sum of many cells smooths
-// the tail of each. In tables of 52 cells with 10 the upper tail was 1.2 times as
-// heavy as that of chi-square.
+// sparse returns the outcomes that a table of this many cells, about equally likely, needs: 30 for each, or
+// 10 from 1,000 cells on, because the sum of many cells smooths the tail of each. In tables of 52 cells
+// with 10 the upper tail was 1.2 times as heavy as that of chi-square.
 func sparse(cells int) uint64 {
 	if cells < 1000 {
 		return uint64(30 * cells)
@@ -55,9 +53,9 @@ func sparse(cells int) uint64 {
 	return uint64(10 * cells)
 }
 
-// tail is the least expected count of a cell of a law. Neighbours are merged until
-// they reach it, because a single rare cell would reject a perfect generator too
-// often at 10^-6, the level of a member of a large family.
+// tail is the least expected count of a cell of a law. Neighbours are merged until they reach it, because a
+// single rare cell would reject a perfect generator too often at 10^-6, the level of a member of a large
+// family.
 const tail = 100
 
 // fit adds a chi-square of counts against a law.

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// A grouping divides the card types into classes: the suits and the ranks of a French
-// deck, and as many parts of any other deck. A law depends only on the number of
-// cards in each class.
+// A grouping divides the card types into classes: the suits and the ranks of a French deck, and as many
+// parts of any other deck. A law depends only on the number of cards in each class.
 type grouping struct {
 	name string
 	of   []int8 // class by card type
@@ -36,8 +35,7 @@ func (g *grouping) put(class, cards int) {
 	g.size[class] += cards
 }
 
-// handCounters returns the counters that read cards in the order in which they are
-// dealt.
+// handCounters returns the counters that read cards in the order in which they are dealt.
 func handCounters(s Shape) []counter {
 	suits, ranks := groupings(s)
 	var all []counter
@@ -142,9 +140,9 @@ func hands(g grouping, at int, class map[[handSize]int8]int) func(d *dealt) int 
 	}
 }
 
-// handCodes is one more than the most pairs of equal cards in a hand. Their number
-// distinguishes the seven patterns of a poker hand: none 0, one pair 1, two pairs 2,
-// three of a kind 3, full house 4, four of a kind 6, five 10.
+// handCodes is one more than the most pairs of equal cards in a hand. Their number distinguishes the seven
+// patterns of a poker hand: none 0, one pair 1, two pairs 2, three of a kind 3, full house 4, four of a
+// kind 6, five 10.
 const handCodes = handSize*(handSize-1)/2 + 1
 
 func handCode(pattern [handSize]int8) (same int) {
@@ -154,9 +152,8 @@ func handCode(pattern [handSize]int8) (same int) {
 	return same
 }
 
-// handLaw returns the law of the patterns of a hand, by counting. A pattern lists the
-// numbers of cards of one class, the largest first. It also returns the class of each
-// possible pattern.
+// handLaw returns the law of the patterns of a hand, by counting. A pattern lists the numbers of cards of
+// one class, the largest first. It also returns the class of each possible pattern.
 func handLaw(sizes []int) (law []float64, class map[[handSize]int8]int) {
 	ways := map[[handSize]int8]*big.Int{{}: big.NewInt(1)}
 	for _, size := range sizes {
@@ -225,8 +222,8 @@ func blockOrder(at int) func(d *dealt) int {
 	}
 }
 
-// rankCounters count the lowest, the middle and the highest of the first five cards,
-// by card and not by type.
+// rankCounters count the lowest, the middle and the highest of the first five cards, by card and not by
+// type.
 func rankCounters(s Shape) (all []counter) {
 	m := min(handSize, s.Cards-1)
 	for _, r := range []int{1, (m + 1) / 2, m} {

@@ -40,8 +40,8 @@ const (
 	mostNeighbours = 24
 )
 
-// orderCounters returns the counters that read the order of the cards as a
-// permutation: in a shoe every card counts, not every type.
+// orderCounters returns the counters that read the order of the cards as a permutation: in a shoe every
+// card counts, not every type.
 func orderCounters(s Shape) []counter {
 	n := s.Cards
 	all := []counter{
@@ -73,8 +73,7 @@ func orderCounters(s Shape) []counter {
 	return all
 }
 
-// maxOrders is the largest number of cards for which every order has a count of its
-// own.
+// maxOrders is the largest number of cards for which every order has a count of its own.
 const maxOrders = 7
 
 // handSizes are the hands whose overlap is counted: five cards, a quarter, a half.
@@ -114,8 +113,8 @@ func cycles(d *dealt) (count int) {
 // descents counts neighbours of which the second is lower.
 func descents(d *dealt) int { return falls(d.card) }
 
-// rises counts cards that come after their successor. Each of them ends a rising
-// sequence, except the last sequence.
+// rises counts cards that come after their successor. Each of them ends a rising sequence, except the last
+// sequence.
 func rises(d *dealt) int { return falls(d.place) }
 
 func falls(xs []int32) (count int) {
@@ -184,9 +183,8 @@ func neighbours(d *dealt) (count int) {
 	return count
 }
 
-// guesses plays against the deck: it guesses that the next card is the next higher
-// one that is still in it. No strategy guesses more than H(n) cards of a fair deck on
-// average.
+// guesses plays against the deck: it guesses that the next card is the next higher one that is still in it.
+// No strategy guesses more than H(n) cards of a fair deck on average.
 func guesses(d *dealt) (count int) {
 	clear(d.seen)
 	guess := int32(0)
@@ -233,9 +231,8 @@ func overlap(h, lag int) func(d *dealt) int {
 	}
 }
 
-// lehmer returns the rank, from 0, of the first t cards among all hands of t in
-// order. The i-th digit counts the cards below the i-th card that are left, in the
-// mixed radix n, n−1, …
+// lehmer returns the rank, from 0, of the first t cards among all hands of t in order. The i-th digit
+// counts the cards below the i-th card that are left, in the mixed radix n, n−1, …
 func lehmer(card []int32, t int) (rank uint64) {
 	n := len(card)
 	for i, v := range card[:t] {

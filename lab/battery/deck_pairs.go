@@ -26,14 +26,13 @@ func pairCounters(s Shape) []counter {
 // cards.
 func stride(s Shape) int { return max(1, s.Cards/52) }
 
-// turn is the number of consecutive games of a shoe that count the same pairs of
-// positions, so that their counts stay in the cache. With D decks, one game of 2·D
-// counts a given pair.
+// turn is the number of consecutive games of a shoe that count the same pairs of positions, so that their
+// counts stay in the cache. With D decks, one game of 2·D counts a given pair.
 const turn = 64
 
-// pairwise counts, for every pair of positions, the difference of the later card's
-// type to the earlier one's, mod the number of types. In a deck the differences
-// 1..n−1 are equally likely; in a shoe of D decks, 0 is rarer: (D−1)/(52·D−1).
+// pairwise counts, for every pair of positions, the difference of the later card's type to the earlier
+// one's, mod the number of types. In a deck the differences 1..n−1 are equally likely; in a shoe of D
+// decks, 0 is rarer: (D−1)/(52·D−1).
 type pairwise struct {
 	n, types, decks, stride int
 	games                   []uint64   // by turn
@@ -189,8 +188,8 @@ func (c *adjacent) results(f *deckFindings) {
 	}
 }
 
-// nextGame counts the card types of each position in a game and in the next one: the
-// whole table, or the differences mod types if there are many types.
+// nextGame counts the card types of each position in a game and in the next one: the whole table, or the
+// differences mod types if there are many types.
 type nextGame struct {
 	n, types int
 	full     bool
@@ -251,10 +250,9 @@ func (c *nextGame) results(f *deckFindings) {
 	}
 }
 
-// interaction is the chi-square of a t × t table of equally likely cells, less those
-// of its two margins. The rest measures the dependence of the two, with (t−1)²
-// degrees of freedom. This also holds if the games overlap, each being the second of
-// one pair and the first of another (Good 1953).
+// interaction is the chi-square of a t × t table of equally likely cells, less those of its two margins.
+// The rest measures the dependence of the two, with (t−1)² degrees of freedom. This also holds if the games
+// overlap, each being the second of one pair and the first of another (Good 1953).
 func interaction(table []uint32, t int) (x, df float64) {
 	first, second := make([]uint64, t), make([]uint64, t)
 	for cell, count := range table {

@@ -104,9 +104,9 @@ func (f *deckFindings) placed(test, name string, rows [][]uint64, games uint64) 
 	f.cells(test, name, x, df, games, float64(len(rows)-1))
 }
 
-// largest tests the cell that is farthest off. A card that is moved to one place is
-// one cell in thousands, and hardly changes their sum. Each count is binomial; the
-// smallest p-value is multiplied by the number of cells (Bonferroni).
+// largest tests the cell that is farthest off. A card that is moved to one place is one cell in thousands,
+// and hardly changes their sum. Each count is binomial; the smallest p-value is multiplied by the number of
+// cells (Bonferroni).
 func (f *deckFindings) largest(rows [][]uint64, games uint64) {
 	t := float64(len(rows[0]))
 	cells := t * float64(len(rows))
@@ -131,8 +131,8 @@ func (f *deckFindings) largest(rows [][]uint64, games uint64) {
 	})
 }
 
-// curve tests the mean card type of each position, and all together. A small
-// preference for low or high cards shows here first.
+// curve tests the mean card type of each position, and all together. A small preference for low or high
+// cards shows here first.
 func (c *placement) curve(f *deckFindings, mean []float64, games float64) {
 	t := float64(c.types)
 	middle, sigma := (t-1)/2, math.Sqrt((t*t-1)/12)

@@ -7,13 +7,12 @@ import (
 	"slices"
 )
 
-// kolmogorovBins is the number of steps at which the distribution function is
-// compared. Between two of them it changes by less than the battery can detect.
+// kolmogorovBins is the number of steps at which the distribution function is compared. Between two of them
+// it changes by less than the battery can detect.
 const kolmogorovBins = 1 << 12
 
-// orderRank counts the rank of the first cards among all possible ones: five of 52
-// have 311,875,200, all equally likely, so the distribution function is known
-// everywhere.
+// orderRank counts the rank of the first cards among all possible ones: five of 52 have 311,875,200, all
+// equally likely, so the distribution function is known everywhere.
 type orderRank struct {
 	name  string
 	t     int    // cards that are ranked
@@ -78,12 +77,12 @@ func (c *orderRank) results(f *deckFindings) {
 	})
 }
 
-// maxHashes is the number of games of one worker, and half the number of a battery,
-// that are compared with each other: 16 bytes each.
+// maxHashes is the number of games of one worker, and half the number of a battery, that are compared with
+// each other: 16 bytes each.
 const maxHashes = 1 << 23
 
-// A print is a hash of a game, of 128 bits. Of the 2^24 kept games two different ones
-// have the same print with a chance of 2^-81, so one repeat decides.
+// A print is a hash of a game, of 128 bits. Of the 2^24 kept games two different ones have the same print
+// with a chance of 2^-81, so one repeat decides.
 type print [2]uint64
 
 // repeated counts games that are the same from the first card to the last.
@@ -147,8 +146,8 @@ func (c *repeated) results(f *deckFindings) {
 	f.duplicates(pairs, c.n, uint64(c.count))
 }
 
-// duplicates adds the test of pairs of equal games of n cards. Two fair games are
-// equal with a chance of 1/n!, and their hashes with 2^-128.
+// duplicates adds the test of pairs of equal games of n cards. Two fair games are equal with a chance of
+// 1/n!, and their hashes with 2^-128.
 func (f *deckFindings) duplicates(pairs, n int, games uint64) {
 	all := float64(games) * float64(games-1) / 2
 	lgamma, _ := math.Lgamma(float64(n + 1))

@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// tripleTurns is the number of games over which the triples are distributed: each
-// game counts one part of them.
+// tripleTurns is the number of games over which the triples are distributed: each game counts one part of
+// them.
 const tripleTurns = 16
 
-// triplePlaces is the largest number of places of which every three are counted. Of
-// more cards, this many evenly spaced places are used.
+// triplePlaces is the largest number of places of which every three are counted. Of more cards, this many
+// evenly spaced places are used.
 const triplePlaces = 52
 
 // leastTriples is the smallest deck whose triples are counted.
 const leastTriples = 12
 
-// triples counts, for every three places, the sum of their card types mod the number
-// of types. No other test finds a card that is chosen to fit two others, if the cards
-// look fair alone and in pairs.
+// triples counts, for every three places, the sum of their card types mod the number of types. No other
+// test finds a card that is chosen to fit two others, if the cards look fair alone and in pairs.
 type triples struct {
 	types, decks int
 	places       []int
@@ -121,9 +120,9 @@ func against(counts []uint32, law []float64) (x float64) {
 	return x
 }
 
-// tripleLaw is the law of the sum mod t of the types of three different cards; each
-// type has as many cards as there are decks. It counts all triples, less those in which
-// two are the same card, plus twice those in which three are.
+// tripleLaw is the law of the sum mod t of the types of three different cards; each type has as many cards
+// as there are decks. It counts all triples, less those in which two are the same card, plus twice those in
+// which three are.
 func tripleLaw(t, decks int) []float64 {
 	ways, all := make([]float64, t), 0.0
 	for s := range ways {

@@ -8,11 +8,10 @@ import (
 // drawTally tests values that are drawn from 1..K, each independent of the others,
 // Values of them in one outcome: dice, a wheel, numbers that may repeat.
 //
-// Most tests read the values as one stream, outcome after outcome; some compare the
-// positions of one outcome, or one position of neighbouring outcomes. If a test needs
-// few different values, it uses ranges of equal length for a large K, and leaves out
-// the last values of K, which fill no range. The values that remain are still
-// independent and uniform.
+// Most tests read the values as one stream, outcome after outcome; some compare the positions of one
+// outcome, or one position of neighbouring outcomes. If a test needs few different values, it uses ranges
+// of equal length for a large K, and leaves out the last values of K, which fill no range. The values that
+// remain are still independent and uniform.
 type drawTally struct {
 	shape  Shape
 	small  alphabet
@@ -123,8 +122,8 @@ func (d *drawTally) skip(test, why string, args ...any) {
 // An alphabet replaces the values 0..k−1: letter i is a range of step values.
 type alphabet struct{ size, step uint32 }
 
-// alphabetOf has k letters if k is at most hi. Otherwise it has the size from lo to
-// hi that leaves the fewest values out, and of these the largest.
+// alphabetOf has k letters if k is at most hi. Otherwise it has the size from lo to hi that leaves the
+// fewest values out, and of these the largest.
 func alphabetOf(k, lo, hi uint32) alphabet {
 	if k <= hi {
 		return alphabet{k, 1}
@@ -155,9 +154,8 @@ func (a alphabet) name(l uint32) string {
 	return fmt.Sprintf("values %d to %d", l*a.step+1, (l+1)*a.step)
 }
 
-// Shares returns the share of the outcomes that each column of Report.Positions has
-// at a position. A column is a card type, or a value of draws; if there are many
-// values, neighbours share a column.
+// Shares returns the share of the outcomes that each column of Report.Positions has at a position. A column
+// is a card type, or a value of draws; if there are many values, neighbours share a column.
 func (s Shape) Shares() []float64 {
 	if s.K == 0 {
 		return uniform(s.types())

@@ -59,8 +59,8 @@ func addCounts(to, from []uint64) {
 // uniform returns n equal probabilities.
 func uniform(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
 
-// maxBins is the number of bins in which the values of a large K are counted; up to
-// it every value has its own bin.
+// maxBins is the number of bins in which the values of a large K are counted; up to it every value has its
+// own bin.
 const maxBins = 1 << 12
 
 // bins cuts 0..K−1 into at most n bins, with their probabilities.
@@ -131,8 +131,8 @@ func (d *drawTally) poker() drawTest {
 	})
 }
 
-// poisson counts the occurrences of one letter in a block in which one or a few are
-// expected. The count is binomial, near a Poisson count for many letters.
+// poisson counts the occurrences of one letter in a block in which one or a few are expected. The count is
+// binomial, near a Poisson count for many letters.
 func (d *drawTally) poisson() (tests []drawTest) {
 	n := d.small.size
 	size := int(max(n, 16))

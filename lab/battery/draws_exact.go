@@ -6,11 +6,11 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// The probabilities in this file are exact for independent values that are equally
-// likely on 0..k−1, ties included; none is a continuous limit.
+// The probabilities in this file are exact for independent values that are equally likely on 0..k−1, ties
+// included; none is a continuous limit.
 
-// occupancy returns the distribution of the number of different values among t of k:
-// element j is the probability of j different ones.
+// occupancy returns the distribution of the number of different values among t of k: element j is the
+// probability of j different ones.
 func occupancy(k uint32, t int) []float64 {
 	p := []float64{1}
 	for range t {
@@ -32,9 +32,8 @@ func occupy(p []float64, k uint32) []float64 {
 	return next
 }
 
-// couponProbs returns the distribution of the length until all d values have come:
-// element i is the probability of length d+i, and the last element includes all
-// longer ones.
+// couponProbs returns the distribution of the length until all d values have come: element i is the
+// probability of length d+i, and the last element includes all longer ones.
 func couponProbs(d uint32, classes int) []float64 {
 	probs := make([]float64, classes)
 	p := occupancy(d, int(d)-1)
@@ -49,10 +48,9 @@ func couponProbs(d uint32, classes int) []float64 {
 	return probs
 }
 
-// runProbs returns the probabilities of lengths of strictly monotonic runs. The value
-// that ends a run is left out, so that runs are independent (Knuth, section 3.3.2 G):
-// r values are strictly ascending with probability C(k,r)/k^r. Element i is length
-// i+1, and the last element includes all longer runs.
+// runProbs returns the probabilities of lengths of strictly monotonic runs. The value that ends a run is
+// left out, so that runs are independent (Knuth, section 3.3.2 G): r values are strictly ascending with
+// probability C(k,r)/k^r. Element i is length i+1, and the last element includes all longer runs.
 func runProbs(k uint32, classes int) []float64 {
 	probs := make([]float64, classes)
 	atLeast := 1.0 // P(length ≥ r)
@@ -66,8 +64,8 @@ func runProbs(k uint32, classes int) []float64 {
 	return probs
 }
 
-// gapProbs returns the distribution of the number of other values between two of one
-// value: geometric. The last element includes all longer gaps.
+// gapProbs returns the distribution of the number of other values between two of one value: geometric. The
+// last element includes all longer gaps.
 func gapProbs(d uint32, classes int) []float64 {
 	probs := make([]float64, classes)
 	rest, p := 1.0, 1/float64(d)
@@ -79,8 +77,8 @@ func gapProbs(d uint32, classes int) []float64 {
 	return probs
 }
 
-// orderCDF is the probability that the rank-th smallest of t values, from 1, is at
-// most x, which means that rank or more of them are.
+// orderCDF is the probability that the rank-th smallest of t values, from 1, is at most x, which means that
+// rank or more of them are.
 func orderCDF(k uint32, t, rank int, x uint32) float64 {
 	if x+1 >= k {
 		return 1
@@ -135,8 +133,7 @@ func collisionMoments(m, n float64) (mean, variance float64) {
 	return mean, m*m*a*a*math.Expm1(two-2*one) + m*(a-b)
 }
 
-// binCounts returns how many of the values 0..k−1 fall into each of n bins; x is in
-// bin ⌊x·n/k⌋.
+// binCounts returns how many of the values 0..k−1 fall into each of n bins; x is in bin ⌊x·n/k⌋.
 func binCounts(k uint32, n int) []float64 {
 	out := make([]float64, n)
 	start := func(bin int) uint64 { return (uint64(bin)*uint64(k) + uint64(n) - 1) / uint64(n) }

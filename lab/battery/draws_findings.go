@@ -15,15 +15,15 @@ type findings struct {
 	lambdas map[float64]float64 // noncentrality by degrees of freedom, because it is slow to compute
 }
 
-// A finding is a result and the function that writes its Detects, once the number of
-// tests, and therefore the level of each, is known.
+// A finding is a result and the function that writes its Detects, once the number of tests, and therefore
+// the level of each, is known.
 type finding struct {
 	Result
 	detects func(level float64) string
 }
 
-// minExpected is the least expected count of a class. Fewer would suffice for one
-// test at 1 %; one of hundreds of tests is judged in the far tail and needs more.
+// minExpected is the least expected count of a class. Fewer would suffice for one test at 1 %; one of
+// hundreds of tests is judged in the far tail and needs more.
 const minExpected = 100
 
 // few notes a test for which the sample is too small.
@@ -33,9 +33,8 @@ func (f *findings) few(test, name string, values int) {
 
 func (f *findings) skip(test, why string) { f.skipped = append(f.skipped, test+": "+why) }
 
-// chiSquare compares counts with probabilities that are exact. Neighbouring classes
-// are merged until each is expected minExpected times, or, if most is set, until
-// there are about most of them.
+// chiSquare compares counts with probabilities that are exact. Neighbouring classes are merged until each
+// is expected minExpected times, or, if most is set, until there are about most of them.
 func (f *findings) chiSquare(test, name string, counts []uint64, probs []float64, most int) {
 	n := total(counts)
 	least := float64(minExpected)
@@ -105,8 +104,8 @@ func (f *findings) lambda(level, df float64) float64 {
 	return f.lambdas[df]
 }
 
-// normal takes a standardized statistic of n observations; unit is its standard
-// deviation in the unit in which it is written.
+// normal takes a standardized statistic of n observations; unit is its standard deviation in the unit in
+// which it is written.
 func (f *findings) normal(test, name string, z float64, n uint64, what string, unit float64) {
 	f.found = append(f.found, finding{
 		Result{Test: test, Name: name, Statistic: z, P: normalP(z), N: n},
@@ -137,10 +136,9 @@ func (f *findings) binomial(test, name string, count, n uint64, chance float64) 
 	})
 }
 
-// BinomialP returns the two-sided p-value of a count of n events that each have a
-// chance. It is exact if the variance is at most a million. Above, the normal
-// distribution is as accurate, and the continued fraction of the exact one does not
-// converge in the middle.
+// BinomialP returns the two-sided p-value of a count of n events that each have a chance. It is exact if
+// the variance is at most a million. Above, the normal distribution is as accurate, and the continued
+// fraction of the exact one does not converge in the middle.
 func BinomialP(count, n, chance float64) float64 {
 	mean, variance := n*chance, n*chance*(1-chance)
 	if variance > 1e6 {
@@ -163,8 +161,7 @@ func detectsRate(level, n, chance float64) string {
 	if mean > 1000 {
 		return "a rate off by " + percent(shiftFound(level)*math.Sqrt((1-chance)/mean))
 	}
-	// The count is nearly Poisson, and only an excess over the mean is sure to be
-	// found.
+	// The count is nearly Poisson, and only an excess over the mean is sure to be found.
 	mean = max(mean, 1e-300)
 	return fmt.Sprintf("%.2g in place of %.2g", mean+excess(mean, level), mean)
 }
@@ -174,8 +171,8 @@ func (f *findings) distance(test, name string, above, below float64, n uint64) {
 	f.found = append(f.found, finding{
 		Result{Test: test, Name: name, Statistic: max(above, below), P: kolmogorovP(above, below, n), N: n},
 		func(level float64) string {
-			// The least distance that is rejected, plus the deviation of the sample in
-			// the other direction that one in a hundred exceeds.
+			// The least distance that is rejected, plus the deviation of the sample in the other direction
+			// that one in a hundred exceeds.
 			far := (distuv.ChiSquared{K: 2}).Quantile(1-level/2) / 4
 			stray := (distuv.ChiSquared{K: 2}).Quantile(drawPower) / 4
 			return "a distribution function off by " + percent((math.Sqrt(far)+math.Sqrt(stray))/math.Sqrt(float64(n)))
@@ -183,8 +180,8 @@ func (f *findings) distance(test, name string, above, below float64, n uint64) {
 	})
 }
 
-// concluded returns the results, each with the deviation that it detects if the level
-// is divided among all, as in Holm's first step.
+// concluded returns the results, each with the deviation that it detects if the level is divided among all,
+// as in Holm's first step.
 func (f *findings) concluded() []Result {
 	out := make([]Result, len(f.found))
 	for i, found := range f.found {

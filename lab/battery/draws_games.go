@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Limits of the tests of outcomes with many values. Tests beyond them are noted as
-// left out.
+// Limits of the tests of outcomes with many values. Tests beyond them are noted as left out.
 const (
 	maxPaired    = 32      // positions of which every pair is tested
 	maxPositions = 64      // positions tested alone against the next outcome

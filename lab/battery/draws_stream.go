@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// The tests of this file keep a state from value to value. Unfinished runs and rounds
-// at the end of a worker are not counted.
+// The tests of this file keep a state from value to value. Unfinished runs and rounds at the end of a
+// worker are not counted.
 
-// runs counts the lengths of strictly monotonic runs. The value that ends a run is
-// left out (see runProbs); a tie ends a run.
+// runs counts the lengths of strictly monotonic runs. The value that ends a run is left out (see runProbs);
+// a tie ends a run.
 type runs struct {
 	name   string
 	down   bool
@@ -39,8 +39,8 @@ func (r *runs) feed(xs []uint32) {
 func (r *runs) merge(other drawTest) { addCounts(r.counts, other.(*runs).counts) }
 func (r *runs) results(f *findings)  { f.chiSquare("runs", r.name, r.counts, r.probs, 0) }
 
-// overlaps counts overlapping pairs of neighbours. Its chi-square less that of single
-// letters is chi-square itself with n² − n degrees of freedom (Good, 1953).
+// overlaps counts overlapping pairs of neighbours. Its chi-square less that of single letters is chi-square
+// itself with n² − n degrees of freedom (Good, 1953).
 type overlaps struct {
 	size   uint32
 	counts []uint64
@@ -81,9 +81,8 @@ func (o *overlaps) results(f *findings) {
 // lags are the distances at which values are compared.
 const lags = 8
 
-// correlation sums products of values lag apart, less their mean and in units of
-// their standard deviation. For independent values n products have exactly mean 0 and
-// variance n, because they are uncorrelated.
+// correlation sums products of values lag apart, less their mean and in units of their standard deviation.
+// For independent values n products have exactly mean 0 and variance n, because they are uncorrelated.
 type correlation struct {
 	mean, unit float64
 	sums       [lags]float64
@@ -162,8 +161,8 @@ func (d *duplicates) results(f *findings) {
 	}
 }
 
-// collisions throws balls into about 2^20 urns; a few letters make one ball. It
-// counts balls that fall into an occupied urn, with 16 urns for each ball of a round.
+// collisions throws balls into about 2^20 urns; a few letters make one ball. It counts balls that fall into
+// an occupied urn, with 16 urns for each ball of a round.
 type collisions struct {
 	size    uint32
 	letters int // per ball
@@ -231,8 +230,8 @@ func (c *collisions) results(f *findings) {
 		math.Sqrt(variance/float64(c.rounds))/mean)
 }
 
-// minKolmogorov is the smallest K for which the Kolmogorov–Smirnov distance is used.
-// Ties make the distance smaller, never larger, so its p-values are never too small.
+// minKolmogorov is the smallest K for which the Kolmogorov–Smirnov distance is used. Ties make the distance
+// smaller, never larger, so its p-values are never too small.
 const minKolmogorov = 256
 
 // kolmogorov compares the distribution function of the bins of counts.

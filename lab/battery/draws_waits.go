@@ -2,11 +2,10 @@ package battery
 
 import "math"
 
-// The tests of this file wait for letters to come. Unfinished waits at the end of a
-// worker are not counted.
+// The tests of this file wait for letters to come. Unfinished waits at the end of a worker are not counted.
 
-// classesAtMost is the number of classes into which lengths are merged. A few, about
-// equally likely classes find more than many rare ones.
+// classesAtMost is the number of classes into which lengths are merged. A few, about equally likely classes
+// find more than many rare ones.
 const classesAtMost = 24
 
 // gaps counts, for each letter, the others between two of it.
@@ -85,8 +84,8 @@ func (c *coupon) merge(other drawTest) {
 	c.read += other.(*coupon).read
 }
 
-// results decides by the number of letters read, not by the number of complete sets,
-// because many complete sets mean short sets.
+// results decides by the number of letters read, not by the number of complete sets, because many complete
+// sets mean short sets.
 func (c *coupon) results(f *findings) {
 	mean := 0.0 // letters per set
 	for i, p := range c.probs {

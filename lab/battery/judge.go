@@ -13,9 +13,8 @@ const Level = 0.01
 // RejectAtOnce is the adjusted p below which one sample decides alone.
 const RejectAtOnce = 0.0001
 
-// FalseAlarm bounds the chance that the two-stage rule rejects a perfect generator:
-// 0.0001 at once, plus 0.01 for a second sample times the chance that it is rejected
-// there. It is 0.000201.
+// FalseAlarm bounds the chance that the two-stage rule rejects a perfect generator: 0.0001 at once, plus
+// 0.01 for a second sample times the chance that it is rejected there. It is 0.000201.
 const FalseAlarm = RejectAtOnce + Level*(Level+RejectAtOnce)
 
 // A Report is what the battery says about a sample.
@@ -24,8 +23,8 @@ type Report struct {
 	Outcomes uint64   `json:"outcomes"`
 	Level    float64  `json:"level"`
 	Results  []Result `json:"results"`
-	// Untested names the tests for which the sample is too small, with the number of
-	// outcomes that they need.
+	// Untested names the tests for which the sample is too small, with the number of outcomes that they
+	// need.
 	Untested []string `json:"untested,omitempty"`
 	// Rejected: an adjusted p is below RejectAtOnce. Borderline: none is, but one
 	// is below Level, and a second sample decides (see Judge).
@@ -54,8 +53,7 @@ type Result struct {
 	Rejected bool `json:"rejected"`
 }
 
-// conclude corrects the p-values for their number and sets the members that depend on
-// them.
+// conclude corrects the p-values for their number and sets the members that depend on them.
 func (r *Report) conclude() {
 	holm(r.Results)
 	r.Rejected, r.Borderline = false, false
@@ -66,9 +64,8 @@ func (r *Report) conclude() {
 	r.Borderline = r.Borderline && !r.Rejected
 }
 
-// holm sets Adjusted and Rejected: the i-th smallest of m p-values is multiplied by
-// m−i+1, and is never less than the one before it (Holm 1979). This holds for any
-// dependence of the tests.
+// holm sets Adjusted and Rejected: the i-th smallest of m p-values is multiplied by m−i+1, and is never
+// less than the one before it (Holm 1979). This holds for any dependence of the tests.
 func holm(results []Result) {
 	order := make([]int, len(results))
 	for i := range order {
@@ -100,13 +97,11 @@ type Verdict struct {
 	Retested []Result `json:"retested,omitempty"`
 }
 
-// Judge applies the two-stage rule. It rejects at once if an adjusted p of the first
-// report is below RejectAtOnce, and accepts if none is below Level. In between, the
-// tests below Level are judged alone, at Level by Holm, on a second independent
-// sample of the same size; without one (nil) the decision is Repeat. A second sample
-// that is itself below RejectAtOnce in any test is rejected too. Judge rejects a
-// perfect generator with a chance of at most FalseAlarm. It never accepts a sample of
-// which nothing was tested.
+// Judge applies the two-stage rule. It rejects at once if an adjusted p of the first report is below
+// RejectAtOnce, and accepts if none is below Level. In between, the tests below Level are judged alone, at
+// Level by Holm, on a second independent sample of the same size; without one (nil) the decision is Repeat.
+// A second sample that is itself below RejectAtOnce in any test is rejected too. Judge rejects a perfect
+// generator with a chance of at most FalseAlarm. It never accepts a sample of which nothing was tested.
 func (b *Battery) Judge(first, second *Report) Verdict {
 	switch {
 	case first.Outcomes == 0:

@@ -2,9 +2,9 @@ package battery
 
 import "math/big"
 
-// A law is an exact distribution: element i is the probability of class i. If
-// integers allow, it comes from counting, in big integers. Otherwise it comes from a
-// recurrence that only adds products of positive numbers, so that nothing cancels.
+// A law is an exact distribution: element i is the probability of class i. If integers allow, it comes from
+// counting, in big integers. Otherwise it comes from a recurrence that only adds products of positive
+// numbers, so that nothing cancels.
 
 // binomial returns C(n, k), 0 outside 0 ≤ k ≤ n.
 func binomial(n, k int) *big.Int {
@@ -62,9 +62,9 @@ func fixedPointLaw(n int) []float64 {
 	return pick(ways)
 }
 
-// recordLaw counts the successes of independent trials with probabilities 1/1, 1/2, …
-// 1/n: the cycles of an order, and the cards that are guessed if each is seen after
-// the guess and no card is named twice. Stirling numbers of the first kind over n!.
+// recordLaw counts the successes of independent trials with probabilities 1/1, 1/2, … 1/n: the cycles of an
+// order, and the cards that are guessed if each is seen after the guess and no card is named twice.
+// Stirling numbers of the first kind over n!.
 func recordLaw(n int) []float64 {
 	law := []float64{1}
 	for i := 1; i <= n; i++ {
@@ -78,8 +78,8 @@ func recordLaw(n int) []float64 {
 	return law
 }
 
-// descentLaw counts neighbours of which the second is smaller: Eulerian numbers over
-// n!. An order has one more rising sequence than its inverse has descents.
+// descentLaw counts neighbours of which the second is smaller: Eulerian numbers over n!. An order has one
+// more rising sequence than its inverse has descents.
 func descentLaw(n int) []float64 {
 	law := []float64{1}
 	for i := 2; i <= n; i++ {
@@ -119,8 +119,7 @@ func turnLaw(n int) []float64 {
 	return law
 }
 
-// longestRunLaw is the law of the longest run up, from 1. Runs longer than longest
-// are in its last class.
+// longestRunLaw is the law of the longest run up, from 1. Runs longer than longest are in its last class.
 func longestRunLaw(n, longest int) []float64 {
 	law := make([]float64, longest+1)
 	below := 0.0
@@ -167,8 +166,8 @@ func noLongerRun(n, m int) (p float64) {
 	return p
 }
 
-// inversionLaw counts pairs of cards in reverse order: the sum of independent uniform
-// variables on 0..i−1, i = 1..n.
+// inversionLaw counts pairs of cards in reverse order: the sum of independent uniform variables on 0..i−1,
+// i = 1..n.
 func inversionLaw(n int) []float64 {
 	law := []float64{1}
 	for i := 2; i <= n; i++ {
@@ -200,10 +199,9 @@ func successionLaw(n int) []float64 {
 	return pick(ways)
 }
 
-// neighbourLaw counts cards whose neighbours in the deck are also neighbours in the
-// order, in either direction; most classes. Choosing j of the n−1 bonds leaves n−j
-// blocks, and each of c clusters of bonds can be reversed. Inclusion and exclusion
-// gives the orders with exactly k.
+// neighbourLaw counts cards whose neighbours in the deck are also neighbours in the order, in either
+// direction; most classes. Choosing j of the n−1 bonds leaves n−j blocks, and each of c clusters of bonds
+// can be reversed. Inclusion and exclusion gives the orders with exactly k.
 func neighbourLaw(n, most int) []float64 {
 	f := factorials(n)
 	// Σ over j bonds of the orders that keep them. About n!·2^j/j!: beyond 64 they
@@ -262,8 +260,7 @@ func gapLaw(n, m int) []float64 {
 	return pick(ways)
 }
 
-// rankLaw is the law of the r-th lowest (from 1) of a hand of m of n cards: C(v,
-// r−1)·C(n−1−v, m−r).
+// rankLaw is the law of the r-th lowest (from 1) of a hand of m of n cards: C(v, r−1)·C(n−1−v, m−r).
 func rankLaw(n, m, r int) []float64 {
 	ways := make([]*big.Int, n)
 	for v := range ways {
@@ -273,9 +270,8 @@ func rankLaw(n, m, r int) []float64 {
 	return pick(ways)
 }
 
-// couponLaw is the law of the number of cards dealt until every class has been seen.
-// Class i has sizes[i] cards. Inclusion and exclusion over the classes that are
-// missing.
+// couponLaw is the law of the number of cards dealt until every class has been seen. Class i has sizes[i]
+// cards. Inclusion and exclusion over the classes that are missing.
 func couponLaw(sizes []int) []float64 {
 	n := 0
 	for _, s := range sizes {

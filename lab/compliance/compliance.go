@@ -1,11 +1,9 @@
-// Package compliance is the table from the requirements of standards and regulators
-// to what shows them here: a test, a command, a section of a document. If nothing
-// shows a requirement, the table says so: some are an organisation's duty, some are
-// not shown by this software.
+// Package compliance is the table from the requirements of standards and regulators to what shows them
+// here: a test, a command, a section of a document. If nothing shows a requirement, the table says so: some
+// are an organisation's duty, some are not shown by this software.
 //
-// docs/COMPLIANCE.md is written from the table. The tests of this package and of
-// lab/cmd/shuffled-lab check that everything to which a row points exists.
-// lab/compliance/run runs the evidence that the rows name.
+// docs/COMPLIANCE.md is written from the table. The tests of this package and of lab/cmd/shuffled-lab check
+// that everything to which a row points exists. lab/compliance/run runs the evidence that the rows name.
 package compliance
 
 import "slices"
@@ -41,8 +39,7 @@ type Evidence struct {
 	Document, Section string
 	// Shows says what it shows.
 	Shows string
-	// Long marks evidence that takes a minute or more, or needs something that not
-	// every machine has.
+	// Long marks evidence that takes a minute or more, or needs something that not every machine has.
 	Long bool
 }
 

@@ -1,7 +1,6 @@
 package compliance
 
-// generator is rows 1 to 10: from the platform's bytes to one outcome that never
-// changes.
+// generator is rows 1 to 10: from the platform's bytes to one outcome that never changes.
 var generator = []Row{
 	{
 		ID: "1", Title: "No bias in scaling",

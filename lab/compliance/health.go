@@ -1,7 +1,6 @@
 package compliance
 
-// health is rows 17 to 24: tests of the generator while it works, and what may
-// influence it.
+// health is rows 17 to 24: tests of the generator while it works, and what may influence it.
 var health = []Row{
 	{
 		ID: "17", Title: "Repetition count test",

@@ -66,8 +66,8 @@ func (e Evidence) markdown() string {
 	return fmt.Sprintf("%s%s: `%s`", e.Shows, minutes, strings.Join(e.Command(), " "))
 }
 
-// Command returns the command that runs the evidence, as in a shell at the root of
-// the source; nil for a document.
+// Command returns the command that runs the evidence, as in a shell at the root of the source; nil for a
+// document.
 func (e Evidence) Command() []string {
 	switch {
 	case e.Tests != nil:

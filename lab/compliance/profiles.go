@@ -21,8 +21,7 @@ type Clause struct {
 	Gap  string   // what nothing here shows
 }
 
-// notOurs is the gap of requirements that only the game around the generator can
-// show.
+// notOurs is the gap of requirements that only the game around the generator can show.
 const notOurs = "The game and its display, which are not part of this program."
 
 // Profiles returns all of them, those that were read first.

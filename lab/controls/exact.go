@@ -75,11 +75,10 @@ func following(deck []uint32) bool {
 	return true
 }
 
-// matrix counts, for a shuffle of n cards that swaps card after card with one of the
-// first k positions, the ways in which each card (second index) comes to each
-// position (first index). It follows one card at a time: step i moves the card at i
-// to each of the k positions in one way, and the card at another position p to i in
-// the one way that draws p.
+// matrix counts, for a shuffle of n cards that swaps card after card with one of the first k positions, the
+// ways in which each card (second index) comes to each position (first index). It follows one card at a
+// time: step i moves the card at i to each of the k positions in one way, and the card at another position
+// p to i in the one way that draws p.
 func matrix(n, k int) [][]*big.Int {
 	m := make([][]*big.Int, n)
 	for p := range m {

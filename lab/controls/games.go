@@ -8,9 +8,8 @@ import (
 	"shuffled/lab"
 )
 
-// repeated deals in every m-th game the deck of m−1 games before, as a circular queue
-// of prepared decks does, or two generators cloned from one. Every single deck is
-// perfectly shuffled.
+// repeated deals in every m-th game the deck of m−1 games before, as a circular queue of prepared decks
+// does, or two generators cloned from one. Every single deck is perfectly shuffled.
 func repeated(m int) maker {
 	return func(src *entropy.Source) lab.Maker {
 		deals, first, game := lab.NewMaker(src, wholeDeck), []uint32(nil), 0
@@ -28,9 +27,9 @@ func repeated(m int) maker {
 	}
 }
 
-// notTwice shuffles again if the first card would be that of the last game, because
-// that "does not look random". A player who knows this knows more about the first
-// card than chance allows. Every single deck is perfect.
+// notTwice shuffles again if the first card would be that of the last game, because that "does not look
+// random". A player who knows this knows more about the first card than chance allows. Every single deck is
+// perfect.
 func notTwice(src *entropy.Source) lab.Maker {
 	deals, last := lab.NewMaker(src, wholeDeck), uint32(cards)
 	return next(func() ([]uint32, error) {
@@ -47,10 +46,9 @@ func notTwice(src *entropy.Source) lab.Maker {
 	})
 }
 
-// carried riffles the cards as an earlier game left them, as a table does that is short
-// of time; several decks are dealt in turn. The first deck is perfect. So is every
-// later one if it is tested alone, or together with any deck except the one from which
-// it was made.
+// carried riffles the cards as an earlier game left them, as a table does that is short of time; several
+// decks are dealt in turn. The first deck is perfect. So is every later one if it is tested alone, or
+// together with any deck except the one from which it was made.
 func carried(rounds, decks int) maker {
 	return func(src *entropy.Source) lab.Maker {
 		m := riffles(rounds)
@@ -74,10 +72,9 @@ func carried(rounds, decks int) maker {
 	}
 }
 
-// fitted moves, in every m-th game, one card to place 20: the card whose sum with
-// those at places 3 and 11 is a multiple of the deck's size. Every card is equally
-// likely at every place, and any two at any two places; only the three together are
-// not.
+// fitted moves, in every m-th game, one card to place 20: the card whose sum with those at places 3 and 11
+// is a multiple of the deck's size. Every card is equally likely at every place, and any two at any two
+// places; only the three together are not.
 func fitted(m int) maker {
 	return func(src *entropy.Source) lab.Maker {
 		deals, game := lab.NewMaker(src, wholeDeck), 0
@@ -95,9 +92,8 @@ func fitted(m int) maker {
 	}
 }
 
-// dropped loses a card in every m-th game, and replaces it with a copy of the card
-// next to it. The dealer refuses such an order before it becomes a commit
-// (outcome.ErrFoul).
+// dropped loses a card in every m-th game, and replaces it with a copy of the card next to it. The dealer
+// refuses such an order before it becomes a commit (outcome.ErrFoul).
 func dropped(m int) maker {
 	return func(src *entropy.Source) lab.Maker {
 		deals, game := lab.NewMaker(src, wholeDeck), 0
@@ -111,10 +107,9 @@ func dropped(m int) maker {
 	}
 }
 
-// stacked makes a shoe of decks that were shuffled one by one and put on each other.
-// Every card is equally likely at every place of the shoe, but 52 consecutive places
-// of a deck hold no card twice. The order of the copies of a card is drawn too,
-// because it would show otherwise, and at a table copies look the same.
+// stacked makes a shoe of decks that were shuffled one by one and put on each other. Every card is equally
+// likely at every place of the shoe, but 52 consecutive places of a deck hold no card twice. The order of
+// the copies of a card is drawn too, because it would show otherwise, and at a table copies look the same.
 func stacked(decks int) maker {
 	return func(src *entropy.Source) lab.Maker {
 		deals := lab.NewMaker(src, wholeDeck)

@@ -29,14 +29,14 @@ func byteModulo(r *raw) picker {
 	return func(k uint32) uint32 { return uint32(r.byte()) % k }
 }
 
-// byteMultiply scales a byte by multiplication instead. As many values are too
-// frequent, but they are spread over the range.
+// byteMultiply scales a byte by multiplication instead. As many values are too frequent, but they are
+// spread over the range.
 func byteMultiply(r *raw) picker {
 	return func(k uint32) uint32 { return uint32(r.byte()) * k >> 8 }
 }
 
-// floatRounded scales through a 32-bit float and rounds to the nearest number. The
-// first and the last number come half as often as the others.
+// floatRounded scales through a 32-bit float and rounds to the nearest number. The first and the last
+// number come half as often as the others.
 func floatRounded(r *raw) picker {
 	return func(k uint32) uint32 {
 		unit := float32(r.word()>>8) / (1 << 24)
@@ -44,9 +44,9 @@ func floatRounded(r *raw) picker {
 	}
 }
 
-// windows scales a 32-bit register of which only four bits are new at each draw, as
-// when a shift register is read faster than it is clocked. Each number alone is as
-// uniform as 32 bits allow, but it depends on its neighbours.
+// windows scales a 32-bit register of which only four bits are new at each draw, as when a shift register
+// is read faster than it is clocked. Each number alone is as uniform as 32 bits allow, but it depends on
+// its neighbours.
 func windows(r *raw) picker {
 	register := r.word()
 	var fresh byte
@@ -61,10 +61,9 @@ func windows(r *raw) picker {
 	}
 }
 
-// lowBits takes the remainder of the linear congruential generator that C manuals
-// print as an example, seeded once from the entropy source. Its lowest bit
-// alternates, the next has period four, and remainders by even numbers depend on
-// these bits.
+// lowBits takes the remainder of the linear congruential generator that C manuals print as an example,
+// seeded once from the entropy source. Its lowest bit alternates, the next has period four, and remainders
+// by even numbers depend on these bits.
 func lowBits(r *raw) picker {
 	state := r.word()
 	return func(k uint32) uint32 {

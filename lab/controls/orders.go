@@ -9,8 +9,8 @@ import (
 	"shuffled/lab"
 )
 
-// moves is a way to order n cards by draws that are exactly uniform: draw i is
-// 1..ranges[i]. Only the use of the draws is wrong.
+// moves is a way to order n cards by draws that are exactly uniform: draw i is 1..ranges[i]. Only the use
+// of the draws is wrong.
 type moves struct {
 	ranges func(n int) []uint32
 	move   func(deck, drawn []uint32) // deck is in new order at first
@@ -42,11 +42,10 @@ func down(from, to int) (ranges []uint32) {
 	return ranges
 }
 
-// anyPosition swaps each card with one at any position. That gives n^n equally likely ways. Every
-// prime factor of n^n is one of n. For n > 2, n! has a prime factor of n−1, which does not divide
-// n. Therefore n! does not divide n^n: of the 27 ways to shuffle three cards, the six orders get
-// 4, 5, 5, 5, 4 and 4. It is the most frequent fault, because the loop looks more thorough than
-// the right one.
+// anyPosition swaps each card with one at any position. That gives n^n equally likely ways. Every prime
+// factor of n^n is one of n. For n > 2, n! has a prime factor of n−1, which does not divide n. Therefore n!
+// does not divide n^n: of the 27 ways to shuffle three cards, the six orders get 4, 5, 5, 5, 4 and 4. It is
+// the most frequent fault, because the loop looks more thorough than the right one.
 var anyPosition = moves{
 	ranges: func(n int) []uint32 { return same(n, uint32(n)) },
 	move: func(deck, drawn []uint32) {
@@ -56,18 +55,17 @@ var anyPosition = moves{
 	},
 }
 
-// neverLast is the shuffle that an online card room published in 1999 to gain trust:
-// any position, and a range short by one, random(n−1)+1. The last card is swapped
-// away in the last step and never swapped back, so it is never the last card dealt.
-// (The room's 32-bit seed was worse; see seed32.)
+// neverLast is the shuffle that an online card room published in 1999 to gain trust: any position, and a
+// range short by one, random(n−1)+1. The last card is swapped away in the last step and never swapped back,
+// so it is never the last card dealt. (The room's 32-bit seed was worse; see seed32.)
 var neverLast = moves{
 	ranges: func(n int) []uint32 { return same(n, uint32(n-1)) },
 	move:   anyPosition.move,
 }
 
-// sattolo swaps each card with a later one, never with itself: the right loop with an
-// index that is off by one. It makes a single cycle of all cards, which is a known
-// algorithm (Sattolo, 1986), and no card stays in its place.
+// sattolo swaps each card with a later one, never with itself: the right loop with an index that is off by
+// one. It makes a single cycle of all cards, which is a known algorithm (Sattolo, 1986), and no card stays
+// in its place.
 var sattolo = moves{
 	ranges: func(n int) []uint32 { return down(n-1, 1) },
 	move: func(deck, drawn []uint32) {
@@ -88,9 +86,9 @@ var shortRange = moves{
 	},
 }
 
-// nextFree draws a card of all n. If it is already dealt, it takes the next one that
-// is not, in the order of a new deck. Cards after runs of dealt cards are taken more
-// often, so neighbours of a new deck stay together.
+// nextFree draws a card of all n. If it is already dealt, it takes the next one that is not, in the order
+// of a new deck. Cards after runs of dealt cards are taken more often, so neighbours of a new deck stay
+// together.
 var nextFree = moves{
 	ranges: func(n int) []uint32 { return same(n, uint32(n)) },
 	move: func(deck, drawn []uint32) {
@@ -105,9 +103,9 @@ var nextFree = moves{
 	},
 }
 
-// refilled draws cards of all n, drops those that are already dealt, and gives up
-// after 3n tries. The missing cards follow the others in the order of a new deck.
-// Devices have such a bound on tries so that they do not wait.
+// refilled draws cards of all n, drops those that are already dealt, and gives up after 3n tries. The
+// missing cards follow the others in the order of a new deck. Devices have such a bound on tries so that
+// they do not wait.
 var refilled = moves{
 	ranges: func(n int) []uint32 { return same(3*n, uint32(n)) },
 	move: func(deck, drawn []uint32) {
@@ -127,10 +125,9 @@ var refilled = moves{
 	},
 }
 
-// riffles does what a dealer's hands do, rounds times: cut near the middle and
-// interleave the halves; the next card comes from a half with a probability in
-// proportion to its cards (the model of Gilbert, Shannon and Reeds). Each round at
-// most doubles the number of rising sequences. After seven rounds, the well-known
+// riffles does what a dealer's hands do, rounds times: cut near the middle and interleave the halves; the
+// next card comes from a half with a probability in proportion to its cards (the model of Gilbert, Shannon
+// and Reeds). Each round at most doubles the number of rising sequences. After seven rounds, the well-known
 // number, a test can still distinguish the deck from a shuffled one.
 func riffles(rounds int) moves {
 	return moves{
@@ -143,9 +140,9 @@ func riffles(rounds int) moves {
 	}
 }
 
-// riffle interleaves the halves: place i takes the next card of the upper half if
-// half[i] is 1, and of the lower if it is 2. The upper half has as many cards as
-// there are ones, which cuts the deck as in the model.
+// riffle interleaves the halves: place i takes the next card of the upper half if half[i] is 1, and of the
+// lower if it is 2. The upper half has as many cards as there are ones, which cuts the deck as in the
+// model.
 func riffle(deck, half []uint32) {
 	from, upper, lower := slices.Clone(deck), 0, 0
 	for _, h := range half {
@@ -164,9 +161,9 @@ func riffle(deck, half []uint32) {
 	}
 }
 
-// fewSwaps swaps two random cards, 2n times. No swap moves a card with probability
-// (1−1/n)^4n, about 1.8 %, so a card stays in its place too often by about that.
-// About n·ln n swaps would hide this (and would still not be exact).
+// fewSwaps swaps two random cards, 2n times. No swap moves a card with probability (1−1/n)^4n, about 1.8 %,
+// so a card stays in its place too often by about that. About n·ln n swaps would hide this (and would still
+// not be exact).
 var fewSwaps = moves{
 	ranges: func(n int) []uint32 { return same(4*n, uint32(n)) },
 	move: func(deck, drawn []uint32) {
@@ -176,9 +173,9 @@ var fewSwaps = moves{
 	},
 }
 
-// cutOnly cuts a new deck at a random card. Every card is equally likely at every
-// place, which is often taken as the definition of a fair shuffle. Only 52 of the 52!
-// orders can occur, and one card determines all others.
+// cutOnly cuts a new deck at a random card. Every card is equally likely at every place, which is often
+// taken as the definition of a fair shuffle. Only 52 of the 52! orders can occur, and one card determines
+// all others.
 var cutOnly = moves{
 	ranges: func(n int) []uint32 { return []uint32{uint32(n)} },
 	move: func(deck, drawn []uint32) {
@@ -188,10 +185,9 @@ var cutOnly = moves{
 	},
 }
 
-// evenOnly is the true shuffle, but swaps its last two cards if the order is odd. A
-// physical shuffle by a fixed even number of swaps has the same fault. Every card is
-// equally likely at every place, and any fifty cards at any fifty places. Half of the
-// orders never occur.
+// evenOnly is the true shuffle, but swaps its last two cards if the order is odd. A physical shuffle by a
+// fixed even number of swaps has the same fault. Every card is equally likely at every place, and any fifty
+// cards at any fifty places. Half of the orders never occur.
 func evenOnly(src *entropy.Source) lab.Maker {
 	deals := lab.NewMaker(src, wholeDeck)
 	return next(func() ([]uint32, error) {
@@ -214,11 +210,10 @@ func oddOrder(deck []uint32) (odd bool) {
 	return odd
 }
 
-// coinSort sorts the deck by a comparison that is a coin toss. Sorting needs a
-// consistent order. Without one the result depends on the sort's own steps, and cards
-// stay near their old places. A vendor ordered a choice of products in this way in
-// 2010, and one of them was last in half of all cases. A comparison takes one toss.
-// There are twice as many tosses as sorting needs; after them it says "equal".
+// coinSort sorts the deck by a comparison that is a coin toss. Sorting needs a consistent order. Without
+// one the result depends on the sort's own steps, and cards stay near their old places. A vendor ordered a
+// choice of products in this way in 2010, and one of them was last in half of all cases. A comparison takes
+// one toss. There are twice as many tosses as sorting needs; after them it says "equal".
 var coinSort = moves{
 	ranges: func(n int) []uint32 { return same(2*n*bits.Len(uint(n)), 2) },
 	move: func(deck, drawn []uint32) {

@@ -6,8 +6,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// raw returns generator output byte by byte, for shufflers that misuse it. It reads
-// pieces as long as the longest tape. One goroutine uses it.
+// raw returns generator output byte by byte, for shufflers that misuse it. It reads pieces as long as the
+// longest tape. One goroutine uses it.
 type raw struct {
 	src *entropy.Source
 	buf []byte // not returned yet

@@ -11,10 +11,9 @@ import (
 	"shuffled/lab/battery"
 )
 
-// tries is how often the true shuffler is judged before it counts as rejected. The
-// battery's two-stage rule rejects it with a chance of at most battery.FalseAlarm,
-// 0.0002, and three times in a row with 8·10^-12. A fault that the sample shows is
-// rejected each time.
+// tries is how often the true shuffler is judged before it counts as rejected. The battery's two-stage rule
+// rejects it with a chance of at most battery.FalseAlarm, 0.0002, and three times in a row with 8·10^-12. A
+// fault that the sample shows is rejected each time.
 const tries = 3
 
 // A Finding is the battery's result for a control.
@@ -43,8 +42,8 @@ type Member struct {
 	Adjusted float64 `json:"adjusted"` // after Holm's correction
 }
 
-// Run makes the control's sample on the workers and has the battery judge it.
-// progress, which may be nil, is called as lab.Run does. An error means no verdict.
+// Run makes the control's sample on the workers and has the battery judge it. progress, which may be nil,
+// is called as lab.Run does. An error means no verdict.
 func (c Control) Run(ctx context.Context, src *entropy.Source, workers int, progress func(done uint64)) (Finding,
 	error) {
 	s := sampler{c, src, workers, progress}
@@ -67,8 +66,8 @@ type sampler struct {
 	progress func(done uint64)
 }
 
-// judge judges the control by one sample, or by two if the two-stage rule requires
-// it. A fault must show in the first.
+// judge judges the control by one sample, or by two if the two-stage rule requires it. A fault must show in
+// the first.
 func (s sampler) judge(ctx context.Context) (*battery.Report, battery.Decision, error) {
 	b, first, err := s.sample(ctx)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // wholeDeck is the recipe of the true shuffle.
 var wholeDeck = shuffle.Recipe{Cards: cards, Take: cards}
 
-// spoilt is the true shuffle on tapes that are not the generator's: for each tape it
-// reads some bytes and expands them.
+// spoilt is the true shuffle on tapes that are not the generator's: for each tape it reads some bytes and
+// expands them.
 func spoilt(src *entropy.Source, bytes int, spoil func(tape, read []byte)) lab.Maker {
 	r, read, tape := &raw{src: src}, make([]byte, bytes), make([]byte, wholeDeck.TapeLen())
 	return next(func() ([]uint32, error) {
@@ -29,10 +29,9 @@ func spoilt(src *entropy.Source, bytes int, spoil func(tape, read []byte)) lab.M
 	})
 }
 
-// seeded expands a seed of some bytes to a tape, by SHA-256 in counter mode. The
-// expansion is so good that no test of single decks detects the seed. But it gives at
-// most 2^(8·bytes) orders of 52! ≈ 2^225.6, and by the birthday bound whole decks
-// come twice among about the square root of that number.
+// seeded expands a seed of some bytes to a tape, by SHA-256 in counter mode. The expansion is so good that
+// no test of single decks detects the seed. But it gives at most 2^(8·bytes) orders of 52! ≈ 2^225.6, and
+// by the birthday bound whole decks come twice among about the square root of that number.
 //
 // 16 bits: a process number, or the seconds of a day. 32 bits: the room of 1999
 // seeded with the milliseconds since midnight, and five known cards gave the rest
@@ -47,8 +46,7 @@ func seeded(bytes int) maker {
 	}
 }
 
-// stretch fills a tape from the seed, which is in block after the four bytes of the
-// counter.
+// stretch fills a tape from the seed, which is in block after the four bytes of the counter.
 func stretch(tape, block []byte) {
 	for i := uint32(0); len(tape) > 0; i++ {
 		binary.BigEndian.PutUint32(block, i)
@@ -57,8 +55,8 @@ func stretch(tape, block []byte) {
 	}
 }
 
-// clockSecond is srand(time(NULL)) in the shuffle: all decks of one second are the same,
-// here seven, as on the server of busy tables. The clock begins at a random second.
+// clockSecond is srand(time(NULL)) in the shuffle: all decks of one second are the same, here seven, as on
+// the server of busy tables. The clock begins at a random second.
 func clockSecond(src *entropy.Source) lab.Maker {
 	const perSecond = 7
 	now, made := uint64(0), -1
@@ -90,9 +88,9 @@ func clocked(src *entropy.Source, clock func(r *raw) uint64) lab.Maker {
 	})
 }
 
-// clibrary is the loop of the textbooks, swap(i, i + rand()%(n−i)), on the rand() of
-// C libraries: of 15 bits from a state of 32, or of 31 bits from a state of 31. Each
-// deck has a seed of as many bits, which comes from the entropy source.
+// clibrary is the loop of the textbooks, swap(i, i + rand()%(n−i)), on the rand() of C libraries: of 15
+// bits from a state of 32, or of 31 bits from a state of 31. Each deck has a seed of as many bits, which
+// comes from the entropy source.
 func clibrary(bits int) maker {
 	return func(src *entropy.Source) lab.Maker {
 		r, deck := &raw{src: src}, make([]uint32, cards)
@@ -115,9 +113,8 @@ func clibrary(bits int) maker {
 	}
 }
 
-// stuck is one of the 64 lines of a bus at 0: bit 3 of every eighth byte. The
-// continuous health tests of SP 800-90B look for a value that comes far too often and
-// do not find this.
+// stuck is one of the 64 lines of a bus at 0: bit 3 of every eighth byte. The continuous health tests of SP
+// 800-90B look for a value that comes far too often and do not find this.
 func stuck(src *entropy.Source) lab.Maker { return spoilt(src, wholeDeck.TapeLen(), stick) }
 
 func stick(tape, read []byte) {

@@ -12,8 +12,8 @@ const (
 	power = 0.99
 )
 
-// An Unseen is a fault that no sample of practical size shows, with the sample that
-// would show it. A proof can show it, or show that it is absent.
+// An Unseen is a fault that no sample of practical size shows, with the sample that would show it. A proof
+// can show it, or show that it is absent.
 type Unseen struct {
 	Name    string  `json:"name"`
 	Fault   string  `json:"fault"`
@@ -47,10 +47,9 @@ func UnseenFaults() []Unseen {
 	return list
 }
 
-// scaled is a fault of 2^bits words that are divided among k values as evenly as
-// possible, by remainder or by multiplication: r = 2^bits mod k values get one word
-// more than the others. The test is chi-square of the counts of the values, whose
-// non-centrality after n draws is n·r·(k−r)/4^bits.
+// scaled is a fault of 2^bits words that are divided among k values as evenly as possible, by remainder or
+// by multiplication: r = 2^bits mod k values get one word more than the others. The test is chi-square of
+// the counts of the values, whose non-centrality after n draws is n·r·(k−r)/4^bits.
 func scaled(name, fault string, bits, k int) Unseen {
 	all := math.Ldexp(1, bits)
 	r := math.Mod(all, float64(k))
@@ -59,14 +58,14 @@ func scaled(name, fault string, bits, k int) Unseen {
 		Sample: noncentrality(float64(k-1)) / effect, Largest: max(float64(k)-r, r) / all}
 }
 
-// collided is a fault of 2^bits equally likely decks. The test is for a deck that
-// comes twice: among n decks none does with probability exp(−n²/2^(bits+1)).
+// collided is a fault of 2^bits equally likely decks. The test is for a deck that comes twice: among n
+// decks none does with probability exp(−n²/2^(bits+1)).
 func collided(name, fault string, bits int) Unseen {
 	return Unseen{Name: name, Fault: fault, Of: "decks", Sample: math.Sqrt(-math.Log(1-power) * math.Ldexp(2, bits))}
 }
 
-// noncentrality returns the non-centrality of chi-square with df degrees of freedom
-// that a test at level finds with power.
+// noncentrality returns the non-centrality of chi-square with df degrees of freedom that a test at level
+// finds with power.
 func noncentrality(df float64) float64 {
 	limit := distuv.ChiSquared{K: df}.Quantile(1 - level)
 	low, high := 0.0, 1.0
@@ -83,8 +82,8 @@ func noncentrality(df float64) float64 {
 	return high
 }
 
-// missed is the chance that non-central chi-square stays below the limit. It is a
-// mixture of central ones with df + 2j degrees; j is Poisson(lambda/2).
+// missed is the chance that non-central chi-square stays below the limit. It is a mixture of central ones
+// with df + 2j degrees; j is Poisson(lambda/2).
 func missed(df, lambda, limit float64) (p float64) {
 	j := distuv.Poisson{Lambda: lambda / 2}
 	for i := 0.0; i < lambda/2+20*math.Sqrt(lambda)+40; i++ {

@@ -14,8 +14,7 @@ var StateBits = []int{32, 48, 64, 128, 160, 256}
 type BudgetReport struct {
 	Verdict
 	Decks []Budget `json:"decks"`
-	// Largest are the largest decks of which states of StateBits could give every
-	// order.
+	// Largest are the largest decks of which states of StateBits could give every order.
 	Largest []int `json:"largest_decks"`
 }
 
@@ -35,8 +34,8 @@ type Budget struct {
 	Reach []Reach `json:"reach"`
 }
 
-// Reach bounds the share of orders, all cards being distinct, that a generator with
-// this many bits of state can give: one order for each state.
+// Reach bounds the share of orders, all cards being distinct, that a generator with this many bits of state
+// can give: one order for each state.
 type Reach struct {
 	StateBits int `json:"state_bits"`
 	// SharePercent is a decimal number of two digits, "100" for all: a float64
@@ -45,9 +44,9 @@ type Reach struct {
 	ShareLog2    float64 `json:"share_log2"` // 0 for all
 }
 
-// Budgets computes the budget of shoes of 1, 2, 6 and 8 decks and then of all other
-// named decks. It proves that a tape has enough bits for every order, without the
-// bits for rejected lanes: n! ≤ 2^8S. need is Recipe.Need.
+// Budgets computes the budget of shoes of 1, 2, 6 and 8 decks and then of all other named decks. It proves
+// that a tape has enough bits for every order, without the bits for rejected lanes: n! ≤ 2^8S. need is
+// Recipe.Need.
 func Budgets(need func(shuffle.Recipe) (s, widest int)) *BudgetReport {
 	report := new(BudgetReport)
 	var fault error
@@ -66,8 +65,8 @@ func Budgets(need func(shuffle.Recipe) (s, widest int)) *BudgetReport {
 	return report
 }
 
-// LargestDeck returns the largest n with n! ≤ 2^bits: a generator with this many bits
-// of state misses some orders of a larger deck, whatever it does.
+// LargestDeck returns the largest n with n! ≤ 2^bits: a generator with this many bits of state misses some
+// orders of a larger deck, whatever it does.
 func LargestDeck(bits int) (n int) {
 	states := new(big.Int).Lsh(big.NewInt(1), uint(bits))
 	for n = 1; factorial(n+1).Cmp(states) <= 0; n++ {
@@ -78,8 +77,7 @@ func LargestDeck(bits int) (n int) {
 // Log2Factorial returns log2 n! to two decimals.
 func Log2Factorial(n int) string { return fmt.Sprintf("%.2f", log2(factorial(n))) }
 
-// Reaches bounds, for each of StateBits, the share of the orders of n cards that it
-// could give.
+// Reaches bounds, for each of StateBits, the share of the orders of n cards that it could give.
 func Reaches(n int) (reaches []Reach) {
 	for _, bits := range StateBits {
 		reaches = append(reaches, reachOf(bits, factorial(n)))

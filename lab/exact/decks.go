@@ -8,12 +8,11 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// MaxPairCards is the largest deck of which every pair of draws is tried. Only the
-// time limits it.
+// MaxPairCards is the largest deck of which every pair of draws is tried. Only the time limits it.
 const MaxPairCards = 54
 
-// DecksReport says that whole decks are dealt by the swaps of docs/SPEC.md section
-// 2.2, in every tried case.
+// DecksReport says that whole decks are dealt by the swaps of docs/SPEC.md section 2.2, in every tried
+// case.
 type DecksReport struct {
 	Verdict
 	Decks []Deck `json:"decks"`
@@ -23,16 +22,16 @@ type DecksReport struct {
 type Deck struct {
 	Cards int      `json:"cards"`
 	Names []string `json:"names"` // the published decks of so many cards
-	// Lanes counts the shuffles with one draw that is not 1: for each place, every
-	// lane of one byte; for wider lanes, one lane for every value, and the lanes at
-	// the edges. EveryLane says that all draws have lanes of one byte.
+	// Lanes counts the shuffles with one draw that is not 1: for each place, every lane of one byte; for
+	// wider lanes, one lane for every value, and the lanes at the edges. EveryLane says that all draws have
+	// lanes of one byte.
 	Lanes     uint64 `json:"lanes"`
 	EveryLane bool   `json:"every_lane"`
-	// Pairs counts the shuffles with every pair of values at two places, and 1 at all
-	// others: none above MaxPairCards.
+	// Pairs counts the shuffles with every pair of values at two places, and 1 at all others: none above
+	// MaxPairCards.
 	Pairs uint64 `json:"pairs"`
-	// Random counts the orders of draws that a fixed sequence chose, Rejected the
-	// lanes to reject that were put before their draws.
+	// Random counts the orders of draws that a fixed sequence chose, Rejected the lanes to reject that were
+	// put before their draws.
 	Random   uint64 `json:"random"`
 	Rejected uint64 `json:"rejected"`
 }
@@ -56,13 +55,12 @@ func NamedDecks() (decks []Deck) {
 	return decks
 }
 
-// Decks compares run with the swaps, computed separately, for every deck of decks. It
-// reads their Cards, Names and Random. Progress counts shuffles.
+// Decks compares run with the swaps, computed separately, for every deck of decks. It reads their Cards,
+// Names and Random. Progress counts shuffles.
 //
-// It tries every draw alone, every pair of draws of decks up to MaxPairCards, and
-// random draws with lanes to reject before them. A function that agrees with the swaps
-// on all draws gives each order once (AllOrders says why). It is not proved here that
-// it agrees on draws that are not tried.
+// It tries every draw alone, every pair of draws of decks up to MaxPairCards, and random draws with lanes
+// to reject before them. A function that agrees with the swaps on all draws gives each order once
+// (AllOrders says why). It is not proved here that it agrees on draws that are not tried.
 func Decks(ctx context.Context, run Run, decks []Deck, o Options) (*DecksReport, error) {
 	report := &DecksReport{Decks: slices.Clone(decks)}
 	var jobs []*deckJob
@@ -116,8 +114,8 @@ func deckJobs(d *Deck) (jobs []*deckJob) {
 	return jobs
 }
 
-// lanesToTry are the lanes of a draw 1..k of a deck: all lanes of one byte; of two
-// bytes, one for each value, from every part of the range, and those at the edges.
+// lanesToTry are the lanes of a draw 1..k of a deck: all lanes of one byte; of two bytes, one for each
+// value, from every part of the range, and those at the edges.
 func lanesToTry(k uint32) (xs []uint64) {
 	lanes, limit := limitOf(k)
 	if shuffle.LaneWidth(k) == 1 {
@@ -164,8 +162,7 @@ func (p *deckProver) single(j *deckJob) error {
 		putLane(tape[at:], w, x)
 		v := x % k
 		if x >= limit {
-			// The next lane gives another value, so a function that takes this one is
-			// found.
+			// The next lane gives another value, so a function that takes this one is found.
 			v = (v + 1) % k
 			putLane(tape[at+w:], w, v)
 		}

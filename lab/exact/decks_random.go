@@ -9,9 +9,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// sequence is a fixed sequence of numbers: the keystream of AES-CTR under a key that
-// names its use. It chooses cases to try, the same in every run. No claim depends on
-// its uniformity.
+// sequence is a fixed sequence of numbers: the keystream of AES-CTR under a key that names its use. It
+// chooses cases to try, the same in every run. No claim depends on its uniformity.
 type sequence struct {
 	stream cipher.Stream
 	buf    [4096]byte
@@ -49,8 +48,7 @@ func (s *sequence) below(n uint64) uint64 {
 	return uint64(binary.BigEndian.Uint32(b[:])) % n
 }
 
-// random tries a part of the random orders: of all cards or of some, with or without
-// a drawn end_at.
+// random tries a part of the random orders: of all cards or of some, with or without a drawn end_at.
 func (p *deckProver) random(j *deckJob) error {
 	n, s := j.of.Cards, newSequence(j.of.Cards, j.at)
 	rejects := make([]int, n+1)
@@ -72,8 +70,8 @@ func (p *deckProver) random(j *deckJob) error {
 	return nil
 }
 
-// drawn chooses draws for r. It returns a tape that gives them, with lanes to reject
-// before them and any bytes after them, and their outcome.
+// drawn chooses draws for r. It returns a tape that gives them, with lanes to reject before them and any
+// bytes after them, and their outcome.
 func (p *deckProver) drawn(r shuffle.Recipe, s *sequence, rejects []int) (tape []byte, want []uint32, endAt,
 	rejected int) {
 	_, _, want = p.fresh(r.Cards)
@@ -111,9 +109,9 @@ func (p *deckProver) drawn(r shuffle.Recipe, s *sequence, rejects []int) (tape [
 	return tape, want[:r.Take], endAt, rejected
 }
 
-// spreadRejects says how many lanes are rejected before each draw. From a random draw on, and
-// around to it again, it is one, as long as the tape has room. More room is used for a second,
-// third and fourth lane before some draws.
+// spreadRejects says how many lanes are rejected before each draw. From a random draw on, and around to it
+// again, it is one, as long as the tape has room. More room is used for a second, third and fourth lane
+// before some draws.
 func spreadRejects(r shuffle.Recipe, s *sequence, rejects []int, k func(int) uint64) (rejected int) {
 	clear(rejects)
 	need, _ := r.Need()

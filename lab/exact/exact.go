@@ -1,11 +1,9 @@
-// Package exact proves claims about draws, orders and tapes by trying every case or
-// by counting with integers. It states the limits: of decks of more than nine cards
-// it tries a fixed list of cases. It reads no random byte and rounds nothing: a claim
-// holds or the prover names a counterexample.
+// Package exact proves claims about draws, orders and tapes by trying every case or by counting with
+// integers. It states the limits: of decks of more than nine cards it tries a fixed list of cases. It reads
+// no random byte and rounds nothing: a claim holds or the prover names a counterexample.
 //
-// The provers take the function under test as a parameter, and see only tapes and
-// outcomes. Daemon is the function to prove; tests give them broken ones. docs/LAB.md
-// states their assumptions.
+// The provers take the function under test as a parameter, and see only tapes and outcomes. Daemon is the
+// function to prove; tests give them broken ones. docs/LAB.md states their assumptions.
 package exact
 
 import (
@@ -26,8 +24,8 @@ func Daemon(r shuffle.Recipe, tape []byte) (shuffle.Outcome, error) { return r.R
 // Options set how a prover works, not what it proves.
 type Options struct {
 	Workers int // goroutines; below 1: one for each processor
-	// Progress, if not nil, is told how much is done, by one goroutine at a time.
-	// Each prover has its own unit.
+	// Progress, if not nil, is told how much is done, by one goroutine at a time. Each prover has its own
+	// unit.
 	Progress func(done, total uint64)
 }
 
@@ -45,10 +43,9 @@ func verdict(fault error) Verdict {
 	return Verdict{Fault: fault.Error()}
 }
 
-// each does all jobs, started in order and run in parallel; cost is a job's share of
-// the progress. worker is called once for each goroutine and returns the function
-// that does one job there. each returns the fault of the first job, in order, that
-// has one: the jobs after it may be left out. err is the context's.
+// each does all jobs, started in order and run in parallel; cost is a job's share of the progress. worker
+// is called once for each goroutine and returns the function that does one job there. each returns the
+// fault of the first job, in order, that has one: the jobs after it may be left out. err is the context's.
 func each[J any](ctx context.Context, o Options, jobs []J, cost func(J) uint64, worker func() func(J) error) (fault,
 	err error) {
 	var (
@@ -106,8 +103,8 @@ func fill(b []byte, n int) {
 	}
 }
 
-// limitOf returns the number of lanes for a draw 1..k and how many of them may be
-// accepted so that every value has equally many.
+// limitOf returns the number of lanes for a draw 1..k and how many of them may be accepted so that every
+// value has equally many.
 func limitOf(k uint32) (lanes, limit uint64) {
 	lanes = 1 << (8 * shuffle.LaneWidth(k))
 	return lanes, lanes / uint64(k) * uint64(k)

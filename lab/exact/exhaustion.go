@@ -11,15 +11,14 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// BoundLog2 is the bound of docs/SPEC.md section 2.4: a tape runs out with a
-// probability below 2^BoundLog2, for any draws.
+// BoundLog2 is the bound of docs/SPEC.md section 2.4: a tape runs out with a probability below 2^BoundLog2,
+// for any draws.
 const BoundLog2 = -66
 
 // ExhaustionReport says how rarely a tape runs out.
 type ExhaustionReport struct {
 	Verdict
-	// EveryListLog2 bounds the probability for every possible list of draws, as a
-	// power of two.
+	// EveryListLog2 bounds the probability for every possible list of draws, as a power of two.
 	EveryListLog2 float64 `json:"every_list_log2"`
 	// Lists are exact: the named decks, and the lists of equal draws that run
 	// out most often.
@@ -35,10 +34,10 @@ type Exhaustion struct {
 	Log2  float64 `json:"log2"`       // of the probability, exact to 53 bits
 }
 
-// Exhausted proves with integers that a tape runs out with a probability below
-// 2^BoundLog2: for every list of draws by Chernoff's bound, for the named decks and
-// the worst lists of equal draws by counting tapes. It then tries with run that tapes
-// run out at the counted lane, not one lane earlier or later. Progress counts lists.
+// Exhausted proves with integers that a tape runs out with a probability below 2^BoundLog2: for every list
+// of draws by Chernoff's bound, for the named decks and the worst lists of equal draws by counting tapes.
+// It then tries with run that tapes run out at the counted lane, not one lane earlier or later. Progress
+// counts lists.
 func Exhausted(ctx context.Context, run Run, o Options) (*ExhaustionReport, error) {
 	report := &ExhaustionReport{EveryListLog2: chernoffLog2}
 	fault := chernoffHolds()
@@ -68,8 +67,8 @@ type exhaustionJob struct {
 	at   *Exhaustion
 }
 
-// worstLists are, for each width of lane, equal draws of the k that rejects the
-// largest share of its lanes, in the number that runs out most often.
+// worstLists are, for each width of lane, equal draws of the k that rejects the largest share of its lanes,
+// in the number that runs out most often.
 func worstLists() (lists []exhaustionJob) {
 	for _, l := range []struct {
 		k     uint32
@@ -115,14 +114,13 @@ func (j exhaustionJob) prove(run Run) error {
 	return nil
 }
 
-// countExhausted returns how many tapes run out, of those with slack bytes more than
-// the draws need without a rejection.
+// countExhausted returns how many tapes run out, of those with slack bytes more than the draws need without
+// a rejection.
 //
-// Draws take one lane after another, so a tape is long enough exactly if the lanes
-// rejected before the last draw have together at most slack bytes. rejected[t] counts
-// the ways to reject t bytes: for each draw any number of its rejected lanes, one
-// after another. Each accepted lane is one of limit, and each byte after the last
-// draw one of 256.
+// Draws take one lane after another, so a tape is long enough exactly if the lanes rejected before the last
+// draw have together at most slack bytes. rejected[t] counts the ways to reject t bytes: for each draw any
+// number of its rejected lanes, one after another. Each accepted lane is one of limit, and each byte after
+// the last draw one of 256.
 func countExhausted(ks []uint32, slack int) *big.Int {
 	rejected := make([]big.Int, slack+1)
 	rejected[0].SetInt64(1)
@@ -170,8 +168,8 @@ func lastRejecting(ks []uint32) int {
 	return -1
 }
 
-// runsOutAt tries tapes of zeros with lanes of ones before draw i, which rejects
-// them: from no such lane to one more than slack has room for.
+// runsOutAt tries tapes of zeros with lanes of ones before draw i, which rejects them: from no such lane to
+// one more than slack has room for.
 func runsOutAt(run Run, r shuffle.Recipe, ks []uint32, i, slack int) error {
 	before := 0
 	for _, k := range ks[:i] {
@@ -197,12 +195,11 @@ func runsOutAt(run Run, r shuffle.Recipe, ks []uint32, i, slack int) error {
 
 // Chernoff's bound, for every list of draws (docs/SPEC.md section 2.4).
 //
-// k ≤ 2^(8w−2), so q = ⌊2^(8w)/k⌋ ≥ 4. The rejected lanes are fewer than k, and
-// therefore fewer than 1/(q+1) of all: a lane is rejected with probability p < 1/5.
-// The number R of lanes rejected before a draw has E(x^R) = (1−p)/(1−p·x) ≤
-// (4/5)/(1−x/5), 1 ≤ x < 5. With W the widest lane, at least 1, the tape runs out if
-// more than ⌈S/2⌉ + 52·W bytes are rejected. For any 1 < u < √5, let each of them
-// count u^(2/W), so that a lane of w bytes counts x = u^(2w/W). Then
+// k ≤ 2^(8w−2), so q = ⌊2^(8w)/k⌋ ≥ 4. The rejected lanes are fewer than k, and therefore fewer than
+// 1/(q+1) of all: a lane is rejected with probability p < 1/5. The number R of lanes rejected before a draw
+// has E(x^R) = (1−p)/(1−p·x) ≤ (4/5)/(1−x/5), 1 ≤ x < 5. With W the widest lane, at least 1, the tape runs
+// out if more than ⌈S/2⌉ + 52·W bytes are rejected. For any 1 < u < √5, let each of them count u^(2/W), so
+// that a lane of w bytes counts x = u^(2w/W). Then
 //
 //	P ≤ u^−104 · Π E(x^R)/√x,
 //

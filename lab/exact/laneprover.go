@@ -69,9 +69,9 @@ func (p *laneProver) every(k uint32) error {
 	return nil
 }
 
-// accepted offers lanes to the same number of draws 1..k and counts the values. A
-// last draw 1..64 takes the byte after the lanes, a 0 that 1s follow. It shows that
-// the draws took exactly these lanes: if one had been rejected, it would read a 1.
+// accepted offers lanes to the same number of draws 1..k and counts the values. A last draw 1..64 takes the
+// byte after the lanes, a 0 that 1s follow. It shows that the draws took exactly these lanes: if one had
+// been rejected, it would read a 1.
 func (p *laneProver) accepted(k uint32, lanes []byte) error {
 	n := len(lanes) / shuffle.LaneWidth(k)
 	r := shuffle.Recipe{Ranges: p.ranges[:n+1]}
@@ -101,8 +101,8 @@ func (p *laneProver) accepted(k uint32, lanes []byte) error {
 func first(lanes []byte, n int) []byte { return lanes[:len(lanes)/n] }
 func last(lanes []byte, n int) []byte  { return lanes[len(lanes)-len(lanes)/n:] }
 
-// rejected repeats the lanes on a whole tape. It must run out: if one of them had
-// been accepted, there would be a value.
+// rejected repeats the lanes on a whole tape. It must run out: if one of them had been accepted, there
+// would be a value.
 func (p *laneProver) rejected(k uint32, lanes []byte) error {
 	p.ranges[0] = k
 	r := shuffle.Recipe{Ranges: p.ranges[:1]}
@@ -116,8 +116,7 @@ func (p *laneProver) rejected(k uint32, lanes []byte) error {
 	return nil
 }
 
-// one returns what r makes of a tape that has only lane x: its first value, or ok
-// false if it is rejected.
+// one returns what r makes of a tape that has only lane x: its first value, or ok false if it is rejected.
 func (p *laneProver) one(r shuffle.Recipe, w int, x uint64) (v uint32, ok bool, err error) {
 	tape := p.tape[:r.TapeLen()]
 	putLane(tape, w, x)

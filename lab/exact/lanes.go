@@ -7,8 +7,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// MaxEnumerated is the largest k whose lanes are all tried: the largest with a
-// two-byte lane.
+// MaxEnumerated is the largest k whose lanes are all tried: the largest with a two-byte lane.
 const MaxEnumerated = 1 << 14
 
 // LanesReport says that draws are exactly uniform on uniform lanes.
@@ -16,8 +15,7 @@ type LanesReport struct {
 	Verdict
 	// Enumerated are the draws whose lanes were all tried, by lane width.
 	Enumerated []Width `json:"enumerated"`
-	// Wide are the draws with too many lanes to try, tried at the lanes at which a
-	// draw can go wrong.
+	// Wide are the draws with too many lanes to try, tried at the lanes at which a draw can go wrong.
 	Wide WideDraws `json:"wide"`
 	// Cards says how the shuffle's own code for draws was tried.
 	Cards CardDraws `json:"cards"`
@@ -61,9 +59,8 @@ func EveryK() []uint32 {
 	return ks
 }
 
-// WideK returns draws with four-byte lanes. For every quotient ⌊2^32/k⌋ that occurs,
-// it has the smallest k, which rejects the most lanes of them, and the largest. For
-// every power of two it has the neighbours.
+// WideK returns draws with four-byte lanes. For every quotient ⌊2^32/k⌋ that occurs, it has the smallest k,
+// which rejects the most lanes of them, and the largest. For every power of two it has the neighbours.
 func WideK() (ks []uint32) {
 	const lanes = 1 << 32
 	for q := uint64(4); q <= lanes/(MaxEnumerated+1); q++ {
@@ -76,18 +73,16 @@ func WideK() (ks []uint32) {
 	return slices.Compact(ks)
 }
 
-// Lanes proves for every k of ks, 2 ≤ k ≤ MaxEnumerated, that each value 1..k comes
-// from exactly ⌊2^(8w)/k⌋ of the 2^(8w) lanes of w bytes and that the rest are
-// rejected, by drawing from every lane. It tries draws of wide, with wider lanes, at
-// their edges, and the first draw of a shuffle for every size of deck. Progress
-// counts lanes.
+// Lanes proves for every k of ks, 2 ≤ k ≤ MaxEnumerated, that each value 1..k comes from exactly ⌊2^(8w)/k⌋
+// of the 2^(8w) lanes of w bytes and that the rest are rejected, by drawing from every lane. It tries draws
+// of wide, with wider lanes, at their edges, and the first draw of a shuffle for every size of deck.
+// Progress counts lanes.
 //
-// If lanes are not enumerated, the argument is this. limit = ⌊2^32/k⌋·k is the
-// largest multiple of k that is at most 2^32. The lanes below it are limit/k blocks
-// of k neighbours, and 1 + x mod k takes every value once in each block. It is
-// therefore enough that a draw accepts exactly the lanes below limit and takes x mod
-// k. The edges try this: the first and last lane of the first and of the last block,
-// both sides of the limit, and the last lane of all.
+// If lanes are not enumerated, the argument is this. limit = ⌊2^32/k⌋·k is the largest multiple of k that
+// is at most 2^32. The lanes below it are limit/k blocks of k neighbours, and 1 + x mod k takes every value
+// once in each block. It is therefore enough that a draw accepts exactly the lanes below limit and takes x
+// mod k. The edges try this: the first and last lane of the first and of the last block, both sides of the
+// limit, and the last lane of all.
 func Lanes(ctx context.Context, run Run, ks, wide []uint32, o Options) (*LanesReport, error) {
 	report := &LanesReport{Enumerated: widths(ks), Wide: wideDraws(wide)}
 	var jobs []laneJob
@@ -117,9 +112,8 @@ type laneJob struct {
 	prove func(*laneProver, uint32) error
 }
 
-// cardJobs are the first draws of shuffles. Up to 64 cards a shuffle draws with a
-// pass of its own over one-byte lanes, which is enumerated. Above, it draws like draw
-// lists.
+// cardJobs are the first draws of shuffles. Up to 64 cards a shuffle draws with a pass of its own over
+// one-byte lanes, which is enumerated. Above, it draws like draw lists.
 func cardJobs(c *CardDraws) (jobs []laneJob) {
 	for k := uint32(shuffle.MinCards); k <= shuffle.MaxCards; k++ {
 		j := laneJob{k: k, lanes: uint64(len(edges(k))), prove: (*laneProver).cardEdges}

@@ -7,8 +7,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// MaxOrderCards is the largest deck whose orders are all made: 9! = 362,880. Only the
-// time limits it.
+// MaxOrderCards is the largest deck whose orders are all made: 9! = 362,880. Only the time limits it.
 const MaxOrderCards = 9
 
 // OrdersReport says that each order comes from exactly one vector of draws.
@@ -24,13 +23,12 @@ type Orders struct {
 	Partial uint64 `json:"partial"` // orders of the first m cards, for all m < n together
 }
 
-// AllOrders proves, for every deck of 2 to most ≤ 12 cards and every take m of n,
-// that the n!/(n−m)! vectors of draws give the n!/(n−m)! orders, each once. Exact
-// draws make the vectors equally likely (Lanes), and therefore the orders. Progress
-// counts vectors.
+// AllOrders proves, for every deck of 2 to most ≤ 12 cards and every take m of n, that the n!/(n−m)!
+// vectors of draws give the n!/(n−m)! orders, each once. Exact draws make the vectors equally likely
+// (Lanes), and therefore the orders. Progress counts vectors.
 //
-// For more cards the argument is the same without a trial: i + draw(n−i) − 1 may be
-// any card that has no place yet, so an order determines its draws one by one.
+// For more cards the argument is the same without a trial: i + draw(n−i) − 1 may be any card that has no
+// place yet, so an order determines its draws one by one.
 func AllOrders(ctx context.Context, run Run, most int, o Options) (*OrdersReport, error) {
 	report := new(OrdersReport)
 	var jobs []orderJob
@@ -72,8 +70,8 @@ func ordersOf(n, m int) uint64 {
 	return orders
 }
 
-// prove goes through the vectors like an odometer. There are as many vectors as
-// orders, and no order comes twice, so each order comes once.
+// prove goes through the vectors like an odometer. There are as many vectors as orders, and no order comes
+// twice, so each order comes once.
 func (j orderJob) prove(run Run) error {
 	r := shuffle.Recipe{Cards: j.n, Take: j.m}
 	tape := make([]byte, r.TapeLen())
@@ -105,8 +103,8 @@ func (j orderJob) prove(run Run) error {
 	return nil
 }
 
-// writeDraws puts lanes on the tape that give exactly these draws. turn picks one of
-// the lanes that give a draw, another one each time.
+// writeDraws puts lanes on the tape that give exactly these draws. turn picks one of the lanes that give a
+// draw, another one each time.
 func writeDraws(tape []byte, n int, draws []int, turn int) {
 	for i, v := range draws {
 		if k := n - i; k > 1 { // a draw 1..1 takes no lane
@@ -123,8 +121,7 @@ func plusOne(draws []int) []int {
 	return vector
 }
 
-// rankOf numbers the orders of m of n cards from 0, n ≤ 64; ok is false if it is no
-// order.
+// rankOf numbers the orders of m of n cards from 0, n ≤ 64; ok is false if it is no order.
 func rankOf(values []uint32, n, m int) (rank int, ok bool) {
 	if len(values) != m {
 		return 0, false

@@ -10,9 +10,8 @@ type Call struct {
 	Outcome bool `json:"outcome"`
 }
 
-// Calls returns every place in the programs shuffled and shuffled-lab that takes
-// random bytes, or makes keys of them. A test compares it with the source of every
-// package in them.
+// Calls returns every place in the programs shuffled and shuffled-lab that takes random bytes, or makes
+// keys of them. A test compares it with the source of every package in them.
 func Calls() []Call {
 	return []Call{
 		{"internal/entropy", "readPlatform", "rand.Reader",

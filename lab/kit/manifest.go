@@ -35,8 +35,8 @@ type File struct {
 	Name   string `json:"name"` // slashes, relative to the kit
 	Size   int64  `json:"size"` // bytes
 	SHA256 string `json:"sha256"`
-	// Reproducible says that the same commit gives the same bytes on every machine.
-	// Other files are samples or their results: no two are equal.
+	// Reproducible says that the same commit gives the same bytes on every machine. Other files are samples
+	// or their results: no two are equal.
 	Reproducible bool     `json:"reproducible"`
 	About        string   `json:"about"`
 	Command      []string `json:"command,omitempty"` // that wrote it
@@ -113,8 +113,8 @@ func Read(dir string) (*Manifest, error) {
 	return m, nil
 }
 
-// Failed returns the files of commands that ended with an exit code other than 0: the
-// evidence in them fails.
+// Failed returns the files of commands that ended with an exit code other than 0: the evidence in them
+// fails.
 func (m *Manifest) Failed() (failed []File) {
 	for _, f := range m.Files {
 		if f.ExitCode != 0 {
@@ -124,9 +124,9 @@ func (m *Manifest) Failed() (failed []File) {
 	return failed
 }
 
-// Check compares the files in dir with the manifest, and returns the differences: a
-// file that is missing, that has other bytes, or that the manifest does not name. The
-// error is about files that could not be read.
+// Check compares the files in dir with the manifest, and returns the differences: a file that is missing,
+// that has other bytes, or that the manifest does not name. The error is about files that could not be
+// read.
 func (m *Manifest) Check(dir string) (faults []string, err error) {
 	named := map[string]bool{ManifestName: true, NoteName: true}
 	for _, f := range m.Files {
@@ -154,8 +154,8 @@ func (m *Manifest) Check(dir string) (faults []string, err error) {
 	return faults, err
 }
 
-// Differ compares what two kits should have in common: the files that one of them
-// calls reproducible. It returns how many are equal, and the differences.
+// Differ compares what two kits should have in common: the files that one of them calls reproducible. It
+// returns how many are equal, and the differences.
 func (m *Manifest) Differ(other *Manifest) (same int, faults []string) {
 	if m.Commit != other.Commit {
 		return 0, []string{fmt.Sprintf("the kits are of two commits, %s and %s", m.Commit, other.Commit)}

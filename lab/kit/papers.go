@@ -26,8 +26,7 @@ type Platform struct {
 	Release   string `json:"release"` // of the distribution
 }
 
-// PlatformOf adds to the program's own knowledge what Linux says about the machine; ""
-// for unknown values.
+// PlatformOf adds to the program's own knowledge what Linux says about the machine; "" for unknown values.
 func PlatformOf(kernel, vdso string) Platform {
 	return Platform{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: kernel, VDSO: vdso, CPUs: runtime.NumCPU(),
 		Processor: field("/proc/cpuinfo", "model name", ":"), Release: field("/etc/os-release", "PRETTY_NAME", "=")}
@@ -86,8 +85,8 @@ func goCommand(ctx context.Context, dir string, env []string, args ...string) ([
 	return out, err
 }
 
-// Changes returns the commits after the revision since, a line each, and which files
-// of the certified path they touched.
+// Changes returns the commits after the revision since, a line each, and which files of the certified path
+// they touched.
 func (s *Source) Changes(ctx context.Context, since string, certified []string) ([]byte, error) {
 	from, err := s.git(ctx, "rev-parse", "--verify", since+"^{commit}")
 	if err != nil {
@@ -112,9 +111,9 @@ func (s *Source) Changes(ctx context.Context, since string, certified []string) 
 // programs are the programs of scripts/build.sh, by module.
 var programs = map[string]string{".": "./cmd/shuffled", "lab": "./cmd/shuffled-lab", "perf": "./cmd/shuffled-bench"}
 
-// Modules writes to w, as a tar, the modules of which the programs of the checkout at dir
-// are built, in the form of a module proxy: with it, no registry is needed. They are
-// copied from this machine's module cache, and go.sum has the digest of each.
+// Modules writes to w, as a tar, the modules of which the programs of the checkout at dir are built, in the
+// form of a module proxy: with it, no registry is needed. They are copied from this machine's module cache,
+// and go.sum has the digest of each.
 func Modules(ctx context.Context, dir string, w io.Writer) error {
 	out, err := goCommand(ctx, dir, nil, "env", "GOMODCACHE")
 	if err != nil {

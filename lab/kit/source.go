@@ -55,9 +55,8 @@ type Digest struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Archive writes the committed files to w as a tar whose bytes depend only on the
-// commit: names in order, no owner, the commit's time. It returns the digest of each
-// file.
+// Archive writes the committed files to w as a tar whose bytes depend only on the commit: names in order,
+// no owner, the commit's time. It returns the digest of each file.
 func (s *Source) Archive(ctx context.Context, w io.Writer) ([]Digest, error) {
 	out, err := s.git(ctx, "archive", "--format=tar", s.Commit)
 	if err != nil {
@@ -90,8 +89,8 @@ type tarFile struct {
 	content []byte
 }
 
-// readTar reads files and symbolic links, in the order of their names. Of their modes
-// it keeps only whether they are executable.
+// readTar reads files and symbolic links, in the order of their names. Of their modes it keeps only whether
+// they are executable.
 func readTar(b []byte) ([]tarFile, error) {
 	var files []tarFile
 	for t := tar.NewReader(bytes.NewReader(b)); ; {

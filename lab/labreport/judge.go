@@ -21,8 +21,8 @@ type Subject struct {
 	Shape  battery.Shape
 }
 
-// OfDeck is the subject of shuffles of a deck. A shoe is recognised by its published
-// name; any other deck is judged card by card, with any card names.
+// OfDeck is the subject of shuffles of a deck. A shoe is recognised by its published name; any other deck
+// is judged card by card, with any card names.
 func OfDeck(d shuffle.Deck) Subject {
 	s := Subject{
 		Name: d.Name(), Cards: d.Cards(),
@@ -48,9 +48,9 @@ func OfDraws(k uint32, values int) Subject {
 	return s
 }
 
-// Sample counts a first sample, and a second one if the rule requires it. fill adds
-// the outcomes of the sample; without a second one (ErrNoSecond) the verdict is
-// Repeat. A sample on which no test is possible is not judged (ErrTooSmall).
+// Sample counts a first sample, and a second one if the rule requires it. fill adds the outcomes of the
+// sample; without a second one (ErrNoSecond) the verdict is Repeat. A sample on which no test is possible
+// is not judged (ErrTooSmall).
 func (s Subject) Sample(fill func(b *battery.Battery, second bool) error) (*Sample, error) {
 	began := time.Now()
 	first, err := battery.New(s.Shape)

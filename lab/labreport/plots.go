@@ -262,8 +262,8 @@ func newCurve(s *Sample) *curve {
 // decimals is the number of decimals that show a difference of size d.
 func decimals(d float64) int { return max(0, 2-int(math.Floor(math.Log10(d)))) }
 
-// A plot shows all p-values in order, on logarithmic scales: uniform ones are on the
-// line, rejected ones below Holm's line.
+// A plot shows all p-values in order, on logarithmic scales: uniform ones are on the line, rejected ones
+// below Holm's line.
 type plot struct {
 	Width, Height float64
 	frame

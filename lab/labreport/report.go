@@ -1,5 +1,5 @@
-// Package labreport is the report of lab battery on samples of outcomes, as JSON and
-// as a page: one file without scripts, which loads nothing.
+// Package labreport is the report of lab battery on samples of outcomes, as JSON and as a page: one file
+// without scripts, which loads nothing.
 package labreport
 
 import (
@@ -80,8 +80,8 @@ func (r *Report) Conclude() {
 	}
 }
 
-// Accepted is the heading of the verdict of an accepted sample: by how many tests, if
-// some were not possible.
+// Accepted is the heading of the verdict of an accepted sample: by how many tests, if some were not
+// possible.
 func (s *Sample) Accepted() string {
 	n, not := len(s.First.Results), len(s.First.Untested)
 	if not == 0 {

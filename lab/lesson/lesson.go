@@ -1,6 +1,6 @@
-// Package lesson writes docs/SHUFFLING.md, a page about right and wrong shuffles, and
-// its pictures. No figure in them is typed in: each is counted here, exactly, by the
-// code that the lab's proofs and controls use.
+// Package lesson writes docs/SHUFFLING.md, a page about right and wrong shuffles, and its pictures. No
+// figure in them is typed in: each is counted here, exactly, by the code that the lab's proofs and controls
+// use.
 package lesson
 
 import (
@@ -147,8 +147,8 @@ func (p place) Turn() string { return p.Before.FloatString(4) }
 // End is After to four decimals.
 func (p place) End() string { return p.After.FloatString(4) }
 
-// curve follows the means: at its turn place i takes the card of any place, so its
-// mean becomes that of all; every other place takes, once in n, the card that i held.
+// curve follows the means: at its turn place i takes the card of any place, so its mean becomes that of
+// all; every other place takes, once in n, the card that i held.
 func curve(n int) []place {
 	mean, places := make([]*big.Rat, n), make([]place, n)
 	for i := range mean {
@@ -269,6 +269,5 @@ func evens(n int) (all [][]int) {
 	return all
 }
 
-// largest is the largest deck of which this many bits of state could give every
-// order.
+// largest is the largest deck of which this many bits of state could give every order.
 type largest struct{ Bits, Cards int }

@@ -21,16 +21,15 @@ import (
 	"shuffled/internal/store/postgres"
 )
 
-// Each proposal has the commits of this many shuffles at this many tables, and for each commit
-// of the previous proposal a deal of two cards and a public close: as much as fits into one
-// batch.
+// Each proposal has the commits of this many shuffles at this many tables, and for each commit of the
+// previous proposal a deal of two cards and a public close: as much as fits into one batch.
 const (
 	shuffles = 340
 	tables   = 64
 )
 
-// filler makes shuffles that are legal and have the real size. Their commitments,
-// roots and tapes are noise: no rule checks them, but an audit would.
+// filler makes shuffles that are legal and have the real size. Their commitments, roots and tapes are
+// noise: no rule checks them, but an audit would.
 type filler struct {
 	actor   audit.Actor
 	origin  string
@@ -119,8 +118,8 @@ func Open(ctx context.Context, database, data string) (*ledger.Ledger, *postgres
 // Mark is the high-water mark of that ledger.
 func Mark(data string) string { return filepath.Join(data, "main.mark") }
 
-// Fill appends up to a size, and reports progress from time to time. Its idempotency keys are
-// "uuid" or "random". A run that was cut off leaves some shuffles open, and the next run goes on.
+// Fill appends up to a size, and reports progress from time to time. Its idempotency keys are "uuid" or
+// "random". A run that was cut off leaves some shuffles open, and the next run goes on.
 func Fill(ctx context.Context, l *ledger.Ledger, size uint64, keys string, say func(string, ...any)) error {
 	f, err := newFiller(ctx, l, keys)
 	if err != nil {

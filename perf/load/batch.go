@@ -22,8 +22,7 @@ var streets = []street{
 	{2, func(w *worker) { w.street(1) }},
 }
 
-// operations returns the number of operations that a commit, or a whole hand, has in
-// a batch.
+// operations returns the number of operations that a commit, or a whole hand, has in a batch.
 func operations(kind Kind) int {
 	if kind == Hand {
 		return 1 + len(streets) + 1

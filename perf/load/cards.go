@@ -54,8 +54,8 @@ func (c *checker) opened(k *claim, runs []audit.Run, cards []audit.Card) error {
 	return nil
 }
 
-// open checks that one card is at its place, which is its position because there is
-// no mix, belongs to the deck, is in the tree, and is dealt once.
+// open checks that one card is at its place, which is its position because there is no mix, belongs to the
+// deck, is in the tree, and is dealt once.
 func (c *checker) open(s *committed, place int, card audit.Card) error {
 	if card.Place != place || card.Position != place {
 		return fmt.Errorf("the card is of place %d and position %d", card.Place, card.Position)
@@ -83,8 +83,7 @@ func (c *checker) open(s *committed, place int, card audit.Card) error {
 	return nil
 }
 
-// recomputed verifies the tape of a close, if it is disclosed to everybody, against
-// the commitment.
+// recomputed verifies the tape of a close, if it is disclosed to everybody, against the commitment.
 func (c *checker) recomputed(k *claim, b *audit.Close) error {
 	s, err := c.commitOf(k)
 	if err != nil || b.Form != audit.FormTape {
@@ -108,8 +107,8 @@ func (c *checker) recomputed(k *claim, b *audit.Close) error {
 	return nil
 }
 
-// plain reports whether a commit is of the requested deck, whole and without a mix; a
-// deck that this build does not know is accepted.
+// plain reports whether a commit is of the requested deck, whole and without a mix; a deck that this build
+// does not know is accepted.
 func plain(b *audit.Commit, deck shuffle.Deck) error {
 	switch ctx := b.Context; {
 	case deck.Len() > 0 && ctx.DeckHash != deck.Hash():

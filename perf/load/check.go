@@ -84,8 +84,8 @@ func newChecker(keys []note.Verifier, deck string) *checker {
 		roots: make(map[uint64]tlog.Hash), entries: make(map[uint64]tlog.Hash), shuffles: make(map[uint64]*committed)}
 }
 
-// checkpoint returns a checkpoint whose signature verifies. A batch of entries has
-// one, which is checked once.
+// checkpoint returns a checkpoint whose signature verifies. A batch of entries has one, which is checked
+// once.
 func (c *checker) checkpoint(signed []byte) (audit.Checkpoint, error) {
 	c.mu.Lock()
 	known, ok := c.checkpoints[string(signed)]
@@ -134,8 +134,7 @@ func (c *checker) receipt(text string) (e audit.Entry, index uint64, origin stri
 	return e, r.Index, p.Origin, nil
 }
 
-// check verifies one answer against its evidence and against the request; a deal or
-// close after its commit.
+// check verifies one answer against its evidence and against the request; a deal or close after its commit.
 func (c *checker) check(k *claim) error {
 	var a answer
 	if err := json.Unmarshal(k.answer, &a); err != nil {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// wait returns at a time, or when ctx ends, and reports whether the time came. The
-// runtime's timers wake an idle process up to a millisecond late, which would add to
-// a request's latency. The kernel therefore does the last part of the wait.
+// wait returns at a time, or when ctx ends, and reports whether the time came. The runtime's timers wake an
+// idle process up to a millisecond late, which would add to a request's latency. The kernel therefore does
+// the last part of the wait.
 func wait(ctx context.Context, at time.Time) bool {
 	d := time.Until(at)
 	if d > longNap {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A histogram counts durations in buckets whose width is a 128th of their octave, so
-// a reported duration is off by at most 1/256, 0.4 %, in either direction. Safe for
-// concurrent use; its counts are exact when no goroutine adds any more.
+// A histogram counts durations in buckets whose width is a 128th of their octave, so a reported duration is
+// off by at most 1/256, 0.4 %, in either direction. Safe for concurrent use; its counts are exact when no
+// goroutine adds any more.
 type histogram struct {
 	buckets [buckets]atomic.Uint64
 	count   atomic.Uint64
@@ -21,8 +21,8 @@ const (
 	buckets   = (64 - precision + 1) << precision
 )
 
-// bucketOf returns the bucket of v: v itself below 256, and above the eight highest
-// bits and the number of bits that follow.
+// bucketOf returns the bucket of v: v itself below 256, and above the eight highest bits and the number of
+// bits that follow.
 func bucketOf(v uint64) int {
 	if v < 2<<precision {
 		return int(v)
@@ -77,8 +77,8 @@ func (c *counts) since(before *counts) *counts {
 	return d
 }
 
-// quantile returns the smallest duration that at least the share q of all do not
-// exceed; 0 if there are none.
+// quantile returns the smallest duration that at least the share q of all do not exceed; 0 if there are
+// none.
 func (c *counts) quantile(q float64) time.Duration {
 	rank := uint64(q * float64(c.n))
 	if float64(rank) < q*float64(c.n) || rank == 0 {

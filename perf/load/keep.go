@@ -15,9 +15,8 @@ type claim struct {
 	answer  []byte
 }
 
-// kept are the answers that a worker keeps for verification: those about every
-// stride-th commit, as many as its budget allows. A commit stays with its deals and
-// closes, which are verified against it.
+// kept are the answers that a worker keeps for verification: those about every stride-th commit, as many as
+// its budget allows. A commit stays with its deals and closes, which are verified against it.
 type kept struct {
 	budget  int64
 	judge   bool // the mix has use for last
@@ -34,9 +33,8 @@ type kept struct {
 // claimSize is about the memory of a claim without its answer.
 const claimSize = 168
 
-// add keeps a copy. A commit begins a group, which other claims name. When the budget
-// is spent, every second group is dropped, and from then on half as many are kept.
-// One group stays at any size.
+// add keeps a copy. A commit begins a group, which other claims name. When the budget is spent, every
+// second group is dropped, and from then on half as many are kept. One group stays at any size.
 func (k *kept) add(c claim) {
 	k.seen++
 	if k.stride == 0 {

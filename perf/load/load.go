@@ -29,36 +29,33 @@ type Config struct {
 	// Keys are the ledger's keys, under which answers are verified.
 	Keys []note.Verifier
 
-	// Connections is the number of connections, each with its own table, and
-	// therefore the number of concurrent requests.
+	// Connections is the number of connections, each with its own table, and therefore the number of
+	// concurrent requests.
 	Connections int
-	// Rate is the number of requests, or hands, that are due per second in all; 0: as
-	// many as are answered.
+	// Rate is the number of requests, or hands, that are due per second in all; 0: as many as are answered.
 	Rate float64
 	// Warmup comes before Duration and is not measured.
 	Warmup, Duration time.Duration
 	Mix              Mix
-	// Batch is the number of commits, or whole hands, of one request: above 1 they are
-	// the operations of a batch.
+	// Batch is the number of commits, or whole hands, of one request: above 1 they are the operations of a
+	// batch.
 	Batch int
 	// Deck is a published one of at least 20 cards.
 	Deck string
 	// Tables is the beginning of the names of the tables, which must be new.
 	Tables string
-	// Spread is the number of tables that each connection uses in turn, a commit at
-	// each: 1, also if it is 0, or more if the mix has only commits.
+	// Spread is the number of tables that each connection uses in turn, a commit at each: 1, also if it is
+	// 0, or more if the mix has only commits.
 	Spread int
-	// Keep is the largest number of bytes of answers that are kept for verification;
-	// one commit of each connection, with its deals, is always kept. If not all fit,
-	// whole commits are left out evenly.
+	// Keep is the largest number of bytes of answers that are kept for verification; one commit of each
+	// connection, with its deals, is always kept. If not all fit, whole commits are left out evenly.
 	Keep int64
 	// Timeout bounds each request.
 	Timeout time.Duration
 
 	// Progress is called each second, from one goroutine; it may be nil.
 	Progress func(Progress)
-	// Verifying is called while answers are verified, from one goroutine; it may be
-	// nil.
+	// Verifying is called while answers are verified, from one goroutine; it may be nil.
 	Verifying func(done, total int)
 
 	until func(context.Context, time.Time) bool       // nil: wait
@@ -77,8 +74,8 @@ type FieldError struct{ Field, Rule string }
 
 func (e *FieldError) Error() string { return e.Field + " " + e.Rule }
 
-// Check returns a *FieldError about the first wrong member. It does not check the Keys, which
-// may be set later.
+// Check returns a *FieldError about the first wrong member. It does not check the Keys, which may be set
+// later.
 func (c *Config) Check() error {
 	u, err := url.Parse(c.URL)
 	switch {
@@ -183,10 +180,9 @@ func (f *figures) refused(code string) {
 	f.codes[code]++
 }
 
-// Run loads the daemon until the time is over or ctx ends, waits for the missing
-// answers, and verifies. It returns a *FieldError about the configuration, a *Refusal
-// that every other request would get too, or the measurements, including faults, and
-// whether they are usable.
+// Run loads the daemon until the time is over or ctx ends, waits for the missing answers, and verifies. It
+// returns a *FieldError about the configuration, a *Refusal that every other request would get too, or the
+// measurements, including faults, and whether they are usable.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -252,8 +248,7 @@ func newRun(cfg Config) (*run, error) {
 	return r, nil
 }
 
-// load runs the workers until the end, or until asked ends. With a rate pace tells them when to
-// send.
+// load runs the workers until the end, or until asked ends. With a rate pace tells them when to send.
 func (r *run) load(asked context.Context) error {
 	ctx, stop := context.WithCancelCause(asked)
 	defer stop(nil)
@@ -289,8 +284,8 @@ func (r *run) load(asked context.Context) error {
 	return nil
 }
 
-// pace says when requests are due: evenly, from the beginning to the end. If a worker
-// takes one late, it sends it late, and the latency includes the delay.
+// pace says when requests are due: evenly, from the beginning to the end. If a worker takes one late, it
+// sends it late, and the latency includes the delay.
 func (r *run) pace(ctx context.Context) {
 	defer close(r.due)
 	for n := uint64(0); ; n++ {

@@ -30,8 +30,7 @@ type Mix [kinds]int
 // maxWeight keeps a round of the mix short.
 const maxWeight = 1000
 
-// ParseMix reads weights such as "commit=1,deal=4,close=1". Kinds that are not named
-// have weight 0.
+// ParseMix reads weights such as "commit=1,deal=4,close=1". Kinds that are not named have weight 0.
 func ParseMix(text string) (m Mix, err error) {
 	seen := make(map[string]bool)
 	total := 0
@@ -80,15 +79,14 @@ func (m Mix) String() string {
 // plays reports whether shuffles are used after their commit.
 func (m Mix) plays() bool { return m[Deal]+m[Close] > 0 }
 
-// A round returns kinds by their weights, distributed evenly: smooth weighted
-// round-robin.
+// A round returns kinds by their weights, distributed evenly: smooth weighted round-robin.
 type round struct {
 	mix    Mix
 	credit Mix
 }
 
-// next returns the kind with the most credit. This is above 0, because the sum of all
-// is. A kind without weight has no credit.
+// next returns the kind with the most credit. This is above 0, because the sum of all is. A kind without
+// weight has no credit.
 func (r *round) next() Kind {
 	best, total := kinds, 0
 	for k, w := range r.mix {

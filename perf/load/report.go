@@ -24,12 +24,11 @@ type Report struct {
 	// Shuffles the commits in them.
 	PerSecond float64 `json:"per_second"`
 	Shuffles  float64 `json:"shuffles_per_second"`
-	// LatencyMS is by kind, from the time when a request was due to its answer,
-	// including repeats and the pauses that the daemon asked for; for a hand, from
-	// its commit to its close.
+	// LatencyMS is by kind, from the time when a request was due to its answer, including repeats and the
+	// pauses that the daemon asked for; for a hand, from its commit to its close.
 	LatencyMS map[string]Latency `json:"latency_ms"`
-	// LateMS is the time from when a request was due until it was sent: the latency
-	// that the generator and busy connections add.
+	// LateMS is the time from when a request was due until it was sent: the latency that the generator and
+	// busy connections add.
 	LateMS Latency `json:"sent_late_ms"`
 
 	Requests     uint64            `json:"requests"`     // sent, warm-up and repeats included
@@ -76,9 +75,8 @@ func (r *run) report(cpu time.Duration) *Report {
 	return out
 }
 
-// unusable says why a run measured nothing: it did nothing, or more requests were
-// refused than served. With a rate above the daemon's capacity, refusals are part of
-// the measurement.
+// unusable says why a run measured nothing: it did nothing, or more requests were refused than served. With
+// a rate above the daemon's capacity, refusals are part of the measurement.
 func (r *run) unusable() string {
 	done, refused, failed := r.acknowledged.Load(), r.refusals.Load(), r.errors.Load()
 	switch {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime returns the processor time that this process used so far, 0 if the system
-// does not report it.
+// cpuTime returns the processor time that this process used so far, 0 if the system does not report it.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

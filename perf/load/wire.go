@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// wire is one connection with the part of HTTP/1.1 (RFC 9112) that one request at a
-// time needs. It belongs to one goroutine. Compared with a transport of net/http,
-// which has two more goroutines and a map for each call, it uses a fraction of the
-// processor time (BenchmarkCall), which the daemon needs on a shared machine.
+// wire is one connection with the part of HTTP/1.1 (RFC 9112) that one request at a time needs. It belongs
+// to one goroutine. Compared with a transport of net/http, which has two more goroutines and a map for each
+// call, it uses a fraction of the processor time (BenchmarkCall), which the daemon needs on a shared
+// machine.
 type wire struct {
 	dial    func(context.Context) (net.Conn, error)
 	tls     *tls.Config // nil: none

@@ -14,8 +14,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// worker has one connection and one table at a time. All of it belongs to the goroutine in
-// work; kept is verified after this goroutine has ended.
+// worker has one connection and one table at a time. All of it belongs to the goroutine in work; kept is
+// verified after this goroutine has ended.
 type worker struct {
 	*run
 	wire
@@ -68,8 +68,8 @@ func (w *worker) work(ctx context.Context) error {
 	}
 }
 
-// do sends the next request of the mix, or a commit if nothing is open that could be
-// dealt, closed or verified.
+// do sends the next request of the mix, or a commit if nothing is open that could be dealt, closed or
+// verified.
 func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
 	if w.cfg.Batch > 1 {
 		w.turnTable()
@@ -106,8 +106,8 @@ func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
 	return err
 }
 
-// dealCards is the number of cards of a deal of the mix; deckCards is the least
-// number of cards of a usable deck.
+// dealCards is the number of cards of a deal of the mix; deckCards is the least number of cards of a usable
+// deck.
 const (
 	dealCards = 2
 	deckCards = 20
@@ -121,8 +121,8 @@ func (w *worker) turnTable() {
 	}
 }
 
-// commit requests a shuffle and returns its id. The id is 0 if there is none or it
-// cannot be read; verification then reports this.
+// commit requests a shuffle and returns its id. The id is 0 if there is none or it cannot be read;
+// verification then reports this.
 func (w *worker) commit(ctx context.Context, due time.Time) (id uint64, err error) {
 	key := client.NewKey()
 	w.path = append(w.path[:0], "/shuffles"...)
@@ -142,9 +142,8 @@ func (w *worker) commit(ctx context.Context, due time.Time) (id uint64, err erro
 	return firstID(answer), nil
 }
 
-// deal deals the next n cards in the runs that write appends, and reports whether it
-// did. It also counts the cards of a failed deal as dealt: if the next place is not
-// known, the shuffle cannot be used any more.
+// deal deals the next n cards in the runs that write appends, and reports whether it did. It also counts
+// the cards of a failed deal as dealt: if the next place is not known, the shuffle cannot be used any more.
 func (w *worker) deal(ctx context.Context, p *play, due time.Time, n int, write func()) (bool, error) {
 	w.shufflePath(p.id, "/deal")
 	w.body = fmt.Appendf(w.body[:0], `{"first":%d,"runs":[`, p.next)
@@ -172,8 +171,8 @@ func (w *worker) shufflePath(id uint64, what string) {
 	w.path = append(strconv.AppendUint(append(w.path[:0], "/shuffles/"...), id, 10), what...)
 }
 
-// hand plays six requests. The first is due when the hand is due, each of the others
-// when the one before was answered.
+// hand plays six requests. The first is due when the hand is due, each of the others when the one before
+// was answered.
 func (w *worker) hand(ctx context.Context, due time.Time) error {
 	id, err := w.commit(ctx, due)
 	if id == 0 {
@@ -228,9 +227,9 @@ func (w *worker) judge(ctx context.Context, due time.Time) error {
 // measured reports whether a time is within the measured time.
 func (w *worker) measured(at time.Time) bool { return !at.Before(w.start) && at.Before(w.end) }
 
-// ask sends path and body until there is a final answer: the same bytes each time, so
-// that nothing is done twice. The answer is valid until the next call, and nil if the
-// request was refused or given up; at is when it came. An error ends the run.
+// ask sends path and body until there is a final answer: the same bytes each time, so that nothing is done
+// twice. The answer is valid until the next call, and nil if the request was refused or given up; at is
+// when it came. An error ends the run.
 func (w *worker) ask(ctx context.Context, kind Kind, key string, due time.Time) (answer []byte, at time.Time,
 	err error) {
 	w.write(kind, key)

@@ -59,8 +59,7 @@ func (c *labBatteryCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	// Almost nothing of what is allocated stays, so less frequent collection costs
-	// only some MiB.
+	// Almost nothing of what is allocated stays, so less frequent collection costs only some MiB.
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(800))
 	}

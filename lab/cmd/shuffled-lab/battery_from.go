@@ -75,8 +75,8 @@ func (c *labBatteryCmd) foul(s term.Streams, name string, err error) error {
 	return term.ErrFails
 }
 
-// A dump is a file of outcomes as lab decks and lab draws write it, or another program
-// with the few members of a manifest that docs/LAB.md requires.
+// A dump is a file of outcomes as lab decks and lab draws write it, or another program with the few members
+// of a manifest that docs/LAB.md requires.
 type dump struct {
 	f        *os.File
 	manifest lab.Manifest
@@ -182,8 +182,8 @@ func (d *dump) independent(second *dump) error {
 	return nil
 }
 
-// feed adds all outcomes. Each worker reads its own consecutive part of the file, so
-// that neighbours in it stay neighbours.
+// feed adds all outcomes. Each worker reads its own consecutive part of the file, so that neighbours in it
+// stay neighbours.
 func (d *dump) feed(ctx context.Context, s term.Streams, workers int, b *battery.Battery) error {
 	p := term.NewProgress(s.Err, "outcomes")
 	defer p.End()

@@ -97,8 +97,7 @@ type kitMaker struct {
 
 func (k *kitMaker) with(part string) bool { return !slices.Contains(k.LeaveOut, part) }
 
-// make writes everything. The manifest comes last, so that an interrupted run leaves
-// no kit.
+// make writes everything. The manifest comes last, so that an interrupted run leaves no kit.
 func (k *kitMaker) make(ctx context.Context) error {
 	if err := os.Mkdir(k.Out, 0o755); err != nil {
 		return err

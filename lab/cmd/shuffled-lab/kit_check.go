@@ -20,8 +20,8 @@ type kitCheck struct {
 	Failed []string `json:"failed"` // files whose evidence fails, as the manifest says
 }
 
-// check compares a kit with its manifest and, if there is one, with another kit. It
-// also fails if the manifest says that evidence failed.
+// check compares a kit with its manifest and, if there is one, with another kit. It also fails if the
+// manifest says that evidence failed.
 func (c *labKitCmd) check(s term.Streams) error {
 	m, err := kit.Read(c.Check)
 	if err != nil {
@@ -73,8 +73,7 @@ func (c *labKitCmd) check(s term.Streams) error {
 	return nil
 }
 
-// checkNote verifies the signature over the manifest under --signer, a verifier key or
-// a file with one.
+// checkNote verifies the signature over the manifest under --signer, a verifier key or a file with one.
 func (c *labKitCmd) checkNote() (fault string, err error) {
 	text := c.Signer
 	if b, err := os.ReadFile(c.Signer); err == nil {
@@ -87,8 +86,8 @@ func (c *labKitCmd) checkNote() (fault string, err error) {
 	return kit.CheckNote(c.Check, verifier)
 }
 
-// compare adds the differences to the other kit. The other kit is first compared with
-// its own manifest, because then the manifests are compared.
+// compare adds the differences to the other kit. The other kit is first compared with its own manifest,
+// because then the manifests are compared.
 func (c *labKitCmd) compare(m *kit.Manifest, r *kitCheck) error {
 	other, err := kit.Read(c.Against)
 	if err != nil {

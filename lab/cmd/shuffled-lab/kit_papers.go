@@ -14,12 +14,12 @@ import (
 	"shuffled/lab/kit"
 )
 
-// certified are the packages with the generator and the shuffle, which a laboratory
-// certifies, and those that call them.
+// certified are the packages with the generator and the shuffle, which a laboratory certifies, and those
+// that call them.
 var certified = []string{"internal/shuffle", "internal/entropy", "internal/outcome", "internal/dealer"}
 
-// papers writes what a laboratory asks about the machine, the compiler and the
-// submitter, and the input of outside suites.
+// papers writes what a laboratory asks about the machine, the compiler and the submitter, and the input of
+// outside suites.
 func (k *kitMaker) papers(ctx context.Context) error {
 	b := build.This()
 	platform := kit.PlatformOf(b.Kernel, b.VDSO)

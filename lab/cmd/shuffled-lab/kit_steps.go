@@ -73,9 +73,8 @@ func (k *kitMaker) steps() []kitStep {
 	return steps
 }
 
-// A kitSample is a file of outcomes. The battery judges the same file, except for
-// numbers without repeats: they are the beginning of a shuffle, which it judges as
-// decks.
+// A kitSample is a file of outcomes. The battery judges the same file, except for numbers without repeats:
+// they are the beginning of a shuffle, which it judges as decks.
 type kitSample struct {
 	name, format string // decks-1, bin
 	about        string
@@ -108,8 +107,8 @@ func (d kitSample) made(suffix string) kitStep {
 		d.words...)
 }
 
-// judged has the battery judge the sample. If the battery cannot decide, a second
-// sample is made and decides, by the rule.
+// judged has the battery judge the sample. If the battery cannot decide, a second sample is made and
+// decides, by the rule.
 func (d kitSample) judged() kitStep {
 	st := printed("battery-"+d.name+".json", "the battery on "+d.name+": every result", "lab", "battery", "--json")
 	st.files["--from"] = d.name + "." + d.format
@@ -154,8 +153,8 @@ func drop(file, member string) error {
 	return os.WriteFile(file, append(b, '\n'), 0o644)
 }
 
-// runStep runs a command line of shuffled and returns its exit code. The program
-// shuffled runs commands that are not of the lab.
+// runStep runs a command line of shuffled and returns its exit code. The program shuffled runs commands
+// that are not of the lab.
 func runStep(ctx context.Context, args []string, s term.Streams) (code int, err error) {
 	if args[0] == "lab" {
 		return run(ctx, args[1:], s), nil
@@ -173,8 +172,8 @@ func runStep(ctx context.Context, args []string, s term.Streams) (code int, err 
 	return 0, err
 }
 
-// step runs one command. A result with exit code 1 stays in the kit, marked as
-// failed; other failures end the kit.
+// step runs one command. A result with exit code 1 stays in the kit, marked as failed; other failures end
+// the kit.
 func (k *kitMaker) step(ctx context.Context, st kitStep) error {
 	s := term.Streams{In: strings.NewReader(""), Out: new(strings.Builder), Err: k.s.Err}
 	var file *os.File

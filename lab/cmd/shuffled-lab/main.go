@@ -1,5 +1,5 @@
-// Command shuffled-lab has the commands for a test lab: raw output, final outcomes,
-// statistics, proofs and the kit that is submitted. `shuffled lab` runs it.
+// Command shuffled-lab has the commands for a test lab: raw output, final outcomes, statistics, proofs and
+// the kit that is submitted. `shuffled lab` runs it.
 package main
 
 import (

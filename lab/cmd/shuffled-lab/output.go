@@ -53,13 +53,11 @@ func (o *labOutput) run(ctx context.Context, s term.Streams, w writing) error {
 	if err != nil {
 		return err
 	}
-	// Almost nothing of what is allocated stays, so less frequent collection costs
-	// only some MiB.
+	// Almost nothing of what is allocated stays, so less frequent collection costs only some MiB.
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(800))
 	}
-	// A reader that has enough closes the pipe: writing then fails, and does not end
-	// the process.
+	// A reader that has enough closes the pipe: writing then fails, and does not end the process.
 	signal.Ignore(syscall.SIGPIPE)
 	out, err := o.open(ctx, s)
 	if err != nil {
@@ -101,8 +99,7 @@ func (o *labOutput) check(s term.Streams, binary bool) error {
 	return isNew("--manifest", o.Manifest)
 }
 
-// isNew refuses a file that exists, and early also one that could not be made at the
-// end.
+// isNew refuses a file that exists, and early also one that could not be made at the end.
 func isNew(flag, name string) error {
 	if name == "" {
 		return nil
@@ -155,8 +152,8 @@ func (f *labFile) Write(b []byte) (int, error) {
 	}
 }
 
-// end closes the file. After an error it removes the file, because a part of a sample
-// looks like a whole one.
+// end closes the file. After an error it removes the file, because a part of a sample looks like a whole
+// one.
 func (f *labFile) end(err error) error {
 	if f.own == nil {
 		return err
@@ -183,8 +180,8 @@ func (o *labOutput) ended(ctx context.Context, err error) error {
 	return fmt.Errorf("writing the sample: %w", err)
 }
 
-// conclude writes the manifest, and prints what was made: on standard error if the
-// sample is on standard output.
+// conclude writes the manifest, and prints what was made: on standard error if the sample is on standard
+// output.
 func (o *labOutput) conclude(s term.Streams, m *lab.Manifest) error {
 	if o.Out != "" {
 		m.File = filepath.Base(o.Out)
@@ -214,8 +211,7 @@ func (o *labOutput) conclude(s term.Streams, m *lab.Manifest) error {
 	return err
 }
 
-// writeManifest makes the file under another name first, so that it is complete or
-// absent.
+// writeManifest makes the file under another name first, so that it is complete or absent.
 func writeManifest(name string, m *lab.Manifest) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".manifest-*")
 	if err != nil {

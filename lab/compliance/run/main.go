@@ -1,6 +1,5 @@
-// Command run runs the evidence that the table of lab/compliance names, and prints
-// each row with its result. It exits with 1 if something failed or was missing.
-// -markdown writes docs/COMPLIANCE.md instead.
+// Command run runs the evidence that the table of lab/compliance names, and prints each row with its
+// result. It exits with 1 if something failed or was missing. -markdown writes docs/COMPLIANCE.md instead.
 //
 // Run it from anywhere in the module of the lab, with the go command that builds it.
 package main

@@ -111,8 +111,7 @@ func (c *benchCmd) Run(ctx context.Context, s term.Streams) error {
 // errUnusable is the error of a load that measured nothing.
 var errUnusable = errors.New("the figures measure nothing")
 
-// trust takes the token and the keys, and refuses a production ledger unless the user
-// allows it.
+// trust takes the token and the keys, and refuses a production ledger unless the user allows it.
 func (c *benchCmd) trust(ctx context.Context, s term.Streams, cfg *load.Config) error {
 	if c.ClientCert != "" {
 		return term.Usage("--client-cert: the load is made with a token")
