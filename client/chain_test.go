@@ -80,4 +80,9 @@ func TestTranscriptAfterChain(t *testing.T) {
 	for _, s := range chain {
 		want(s, client.ShuffleStateStateClosed, verify.StepOK)
 	}
+	for _, err := range c.History(ctx, 0) {
+		isFault(t, "the genesis as a commit", err, "entry 0 is no commit")
+	}
+	isFault(t, "the genesis as a found shuffle", c.ProveSummary(ctx, client.ShuffleSummary{Table: "t"}),
+		"entry 0 is no commit")
 }

@@ -1,10 +1,9 @@
-// Package migrations holds the schemas of both stores as numbered SQL files, in
-// postgres/ and sqlite/. Package store runs them.
+// Package migrations holds the schemas of both stores as numbered SQL files, in postgres/ and sqlite/. Package store
+// runs them.
 //
-// Every file runs as one transaction and, as its last act, leaves its number in
-// the database itself: in the comment of table heads in PostgreSQL, in
-// user_version in SQLite. That number is the truth about the schema; stores check
-// it when they open.
+// Every file runs as one transaction. Its last statement leaves its number in the database itself: in the comment of
+// the relation heads in PostgreSQL, in user_version in SQLite. That number decides which schema the database has. A
+// store checks it when it opens.
 package migrations
 
 import "embed"
@@ -14,10 +13,9 @@ import "embed"
 //go:embed postgres/*.sql sqlite/*.sql
 var Files embed.FS
 
-// Latest is the number of the newest schema, the one that this program reads
-// and writes.
+// Latest is the number of the newest schema, which this program reads and writes.
 const Latest = 2
 
-// Guards is the number of the migration that only guards what is there. A database whose engine
-// cannot take the guards goes without them: package postgres, Options.NoGuards.
+// Guards is the number of the migration that only adds guards to the relations. A database whose engine cannot have the
+// guards does without them: see Options.NoGuards of package postgres.
 const Guards = 2

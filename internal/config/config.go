@@ -1,9 +1,8 @@
-// Package config is the daemon's configuration: one struct, one TOML file, one
-// place for defaults. It opens no file but the configuration itself.
+// Package config is the daemon's configuration: one struct, one TOML file, one place for defaults. It opens no file
+// except the configuration itself.
 //
-// An unknown key is an error with its line, for a misspelt limit is no limit.
-// Secrets are never in the file, only the paths of their files. Every setting
-// stands with its default and its danger in configs/shuffled.example.toml.
+// An unknown key is an error with its line, because a misspelt limit is no limit. The file has no secrets, only the
+// paths of their files. configs/shuffled.example.toml has every setting with its default and its danger.
 package config
 
 import (
@@ -16,54 +15,48 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Config holds every setting. Relative paths are relative to the working
-// directory. Default gives the values in the comments.
+// Config holds every setting. Relative paths are relative to the working directory. Default has the defaults that the
+// comments state.
 type Config struct {
 	// Listen is the address of the API and the log. Default 127.0.0.1:8080.
 	Listen string `toml:"listen"`
-	// OperatorListen is the address of /healthz, /readyz and /metrics, which
-	// have no access control; empty: none. Default 127.0.0.1:9090.
+	// OperatorListen is the address of /healthz, /readyz and /metrics, which have no access control. If it is empty,
+	// they are not served. Default 127.0.0.1:9090.
 	OperatorListen string `toml:"operator_listen"`
-	// Data is the directory of the high-water marks, and of everything below
-	// that has no path of its own. Default ./shuffled-data.
+	// Data is the directory of the high-water marks, and of all files whose paths are not set. Default ./shuffled-data.
 	Data string `toml:"data"`
-	// Database is postgres://… without a password, or sqlite:PATH. Default
-	// sqlite:DATA/shuffled.db.
+	// Database is postgres://… without a password, or sqlite:PATH. Default sqlite:DATA/shuffled.db.
 	Database string `toml:"database"`
-	// DatabasePasswordFile holds the password of a postgres:// database. Default
-	// none.
+	// DatabasePasswordFile has the password of a postgres:// database. Default none.
 	DatabasePasswordFile string `toml:"database_password_file"`
-	// DatabasePooler says that a postgres:// database is reached through a pooler in
-	// transaction mode. Default false.
+	// DatabasePooler says that a pooler in transaction mode stands before a postgres:// database. Default false.
 	DatabasePooler bool `toml:"database_pooler"`
-	// SealingKeys are files: the current key first, then older ones that tapes
-	// of open shuffles are sealed under. Default DATA/sealing.key.
+	// SealingKeys are key files: first the current key, then older ones under which tapes of open shuffles are sealed.
+	// Default DATA/sealing.key.
 	SealingKeys []string `toml:"sealing_keys"`
-	// PassphraseFile holds the passphrase of encrypted key files. Default none.
+	// PassphraseFile has the passphrase of encrypted key files. Default none.
 	PassphraseFile string `toml:"passphrase_file"`
-	// ClockStep is how far the clock may step before entries are refused; 100ms
-	// to 1h, default 5s.
+	// ClockStep is how far the clock may step before entries are refused; 100ms to 1h, default 5s.
 	ClockStep Duration `toml:"clock_step"`
 	// MarkSync is how often the high-water mark is synced; 1ms to 1s, default 1s.
 	MarkSync Duration `toml:"mark_sync"`
-	// DisclosureRotation is the age at which a commit for auditors makes a new
-	// disclosure key; 1m to 8760h, default 24h.
+	// DisclosureRotation is the age of the disclosure key at which a commit for auditors makes a new one; 1m to 8760h,
+	// default 24h.
 	DisclosureRotation Duration `toml:"disclosure_rotation"`
-	// ShutdownDelay is how long requests are served as before once the daemon is told
-	// to stop, and says so on /readyz; 0 to 60s, default 0.
+	// ShutdownDelay is how long a daemon that was told to stop still serves requests, while /readyz says that it stops;
+	// 0 to 60s, default 0.
 	ShutdownDelay Duration `toml:"shutdown_delay"`
-	// MemoryLimit is what the garbage collector aims to stay below: 0B, the default,
-	// for 9/10 of what the cgroup or the machine has; else from 64MiB.
+	// MemoryLimit is the memory below which the garbage collector tries to stay; from 64MiB, or 0B, the default, for
+	// 9/10 of the memory of the cgroup or the machine.
 	MemoryLimit Size `toml:"memory_limit"`
-	// Statistics is what is done about outcomes that are far out: warn, the default,
-	// or halt, which sets the entropy latch as well.
+	// Statistics is what happens when outcomes are improbable: warn, the default, or halt, which also sets the entropy
+	// latch.
 	Statistics string `toml:"statistics"`
-	// Retention is how long recall lists a closed shuffle after its commit; 1h to 876000h,
-	// or 0, the default, for ever. Evidence is kept for ever in any case.
+	// Retention is how long recall lists a closed shuffle after its commit; 1h to 876000h, or 0, the default, for ever.
+	// Evidence is always kept for ever.
 	Retention Duration `toml:"retention"`
-	// AccessRetention is how long shuffled retention run keeps the requests of
-	// regulators; 1h to
-	// 876000h, or 0, the default, for ever.
+	// AccessRetention is how long shuffled retention run keeps access records; 1h to 876000h, or 0, the default, for
+	// ever.
 	AccessRetention Duration `toml:"access_retention"`
 
 	Log     Log     `toml:"log"`
@@ -77,7 +70,7 @@ type Config struct {
 	Ledgers []Ledger `toml:"ledger"`
 }
 
-// What is done about outcomes that are far out.
+// The values of Config.Statistics.
 const (
 	StatisticsWarn = "warn"
 	StatisticsHalt = "halt"
@@ -93,24 +86,23 @@ type Log struct {
 type TLS struct {
 	Cert     string `toml:"cert"`      // certificate chain; default none
 	Key      string `toml:"key"`       // its private key; default none
-	ClientCA string `toml:"client_ca"` // authorities of client certificates, which then are asked for; default none
+	ClientCA string `toml:"client_ca"` // authorities of client certificates, which are then requested; default none
 }
 
-// Beacon says where the daemon fetches rounds of drand's quicknet, which it checks
-// under the chain's pinned key.
+// Beacon says where the daemon fetches rounds of drand's quicknet. It verifies them under the chain's pinned key.
 type Beacon struct {
 	// http or https addresses, asked in this order; default none, so that callers bring the rounds
 	Relays []string `toml:"relays"`
 }
 
-// Witness says at which hosts the daemon asks witnesses. An administrator may write a
-// policy with any address over the API, and the daemon would send requests to it.
+// Witness says at which hosts the daemon asks witnesses. It is needed because an administrator can write a policy with
+// any address over the API, and the daemon would send requests to that address.
 type Witness struct {
-	// Hosts are host or host:port, alongside those of the policy with which a ledger was
-	// created; without a port they stand for that of http or https. Default none.
+	// Hosts are host or host:port, alongside those of the policy with which a ledger was created. Without a port, the
+	// default port of http or https is meant. Default none.
 	Hosts []string `toml:"hosts"`
-	// Intervals are witnesses that are asked at most so often, not for every checkpoint: the
-	// name of the key and 1s to 24h, as "w.example.org/w1 1m". Default none.
+	// Intervals are witnesses that are asked once in an interval at most, and not for every checkpoint: the name of the
+	// key, and 1s to 24h, as in "w.example.org/w1 1m". Default none.
 	Intervals []string `toml:"intervals"`
 }
 
@@ -119,46 +111,46 @@ type Webhook struct {
 	Key string `toml:"key"` // file of the key that signs deliveries; default DATA/webhook.key, if a ledger has webhooks
 }
 
-// Limits bound what callers can make the daemon do.
+// Limits bound the work that callers can cause.
 type Limits struct {
 	MaxBody       Size `toml:"max_body"`        // of a request; 64KiB to 64MiB, default 1MiB
 	MaxVerifyBody Size `toml:"max_verify_body"` // of evidence to verify; 64KiB to 64MiB, default 32MiB
-	// open to the API at a time, from one address half of them; at least 2, default 8192
+	// connections to the API at a time, half of them from one address; at least 2, default 8192
 	Connections int `toml:"connections"`
-	// requests that work on ledgers at a time, on one ledger half of them; at least 1, default 2048
+	// requests that work on ledgers at a time, half of them on one ledger; at least 1, default 2048
 	Concurrency int `toml:"concurrency"`
-	Waiting     int `toml:"waiting"` // requests that wait for that, per ledger; at least 1, default 4096
-	// requests that wait for witnesses at a time, of one ledger half of them; at least 1, default 4096
+	Waiting     int `toml:"waiting"` // requests that wait to work, per ledger; at least 1, default 4096
+	// requests that wait for witnesses at a time, half of them of one ledger; at least 1, default 4096
 	Witnessed int `toml:"witness_waiting"`
-	// streams of events at a time, of one token half of them; at least 2, default 256
+	// streams of events at a time, half of them of one token; at least 2, default 256
 	Followers     int `toml:"followers"`
 	Verifications int `toml:"verifications"` // verifications at a time; at least 1, default 4
-	// reads of shuffles and the log at a time by those who do not deal, of one address half of them, and connections to
-	// the database for them; at least 1, default 4
+	// reads of shuffles and the log at a time by callers that do not deal, half of them from one address; also the
+	// connections to the database for these reads; at least 1, default 4
 	Readers   int  `toml:"readers"`
 	TileCache Size `toml:"tile_cache"` // memory for tiles and entry bundles; 1MiB to 64GiB, default 64MiB
 	// requests that wait for a ledger's writer, per ledger; at least 1024, default 4096
 	Queue int `toml:"queue"`
 	// deals that wait for one co-dealer at a time; at least 1, default 256
 	Asks int `toml:"co_dealer_asks"`
-	// orders of one kind that a co-dealer is asked for ahead; 0: none; default 16
+	// orders of one kind that a co-dealer is asked for in advance; 0 for none, default 16
 	Orders int `toml:"co_dealer_orders"`
 
-	TokenRate  float64 `toml:"token_rate"`  // requests per second and token; 0: no limit, the default
+	TokenRate  float64 `toml:"token_rate"`  // requests per second and token; 0, the default, for no limit
 	TokenBurst int     `toml:"token_burst"` // of these at once; at least 1, default 100
-	// tokens not seen before or wrong, per second and address; 0: no limit; default 20
+	// tokens that are wrong or were not seen before, per second and address; 0 for no limit, default 20
 	UnknownRate  float64 `toml:"unknown_rate"`
 	UnknownBurst int     `toml:"unknown_burst"` // of these at once; at least 1, default 200
-	// anonymous reads that cost, per second and address; 0: no limit; default 20
+	// anonymous reads that are expensive, per second and address; 0 for no limit, default 20
 	ReadRate  float64 `toml:"read_rate"`
 	ReadBurst int     `toml:"read_burst"` // of these at once; at least 1, default 100
-	// bytes of anonymous reads per second and address; 0B: no limit; default 8MiB
+	// bytes of anonymous reads per second and address; 0B for no limit, default 8MiB
 	ReadBytes    Size    `toml:"read_bytes"`
-	ReadBytesAll Size    `toml:"read_bytes_all"` // the same of all addresses together; 0B: no limit; default 32MiB
-	VerifyRate   float64 `toml:"verify_rate"`    // verifications per second and address; 0: no limit; default 5
+	ReadBytesAll Size    `toml:"read_bytes_all"` // the same for all addresses together; 0B for no limit, default 32MiB
+	VerifyRate   float64 `toml:"verify_rate"`    // verifications per second and address; 0 for no limit, default 5
 	VerifyBurst  int     `toml:"verify_burst"`   // of these at once; at least 1, default 20
 
-	// from header until a request's turn has come; 10ms to 10m, default 700ms
+	// from the header of a request until it may work; 10ms to 10m, default 700ms
 	Patience          Duration `toml:"patience"`
 	RequestTimeout    Duration `toml:"request_timeout"`     // from header to answer; 100ms to 10m, default 10s
 	ReadHeaderTimeout Duration `toml:"read_header_timeout"` // 100ms to 10m, default 5s
@@ -169,35 +161,33 @@ type Limits struct {
 
 // Ledger is one ledger to serve.
 type Ledger struct {
-	// Name stands in addresses: /v1/NAME/…. 1 to 64 letters, digits, dots,
-	// underscores and hyphens, the first a letter or digit. Required.
+	// Name is part of addresses: /v1/NAME/…. It has 1 to 64 letters, digits, dots, underscores and hyphens, and begins
+	// with a letter or digit. Required.
 	Name string `toml:"name"`
-	// Database is one of its own, as Config.Database, with its password file and pooler. Default none:
-	// that of the daemon.
+	// Database is a database of the ledger's own, as Config.Database, with its password file and pooler. Default that
+	// of the daemon.
 	Database             string `toml:"database"`
 	DatabasePasswordFile string `toml:"database_password_file"`
 	DatabasePooler       bool   `toml:"database_pooler"`
-	// SigningKey is the key file; its origin is the ledger's. Default
-	// DATA/NAME.key.
+	// SigningKey is the key file. The key's origin is the ledger's. Default DATA/NAME.key.
 	SigningKey string `toml:"signing_key"`
-	// SigningKeys are more key files of this ledger: one that is to be in force
-	// next, or that came into force after SigningKey. Default none.
+	// SigningKeys are more key files of this ledger, of keys that came or will come into force after SigningKey.
+	// Default none.
 	SigningKeys []string `toml:"signing_keys"`
 	// Mark is the file of the high-water mark. Default DATA/NAME.mark.
 	Mark string `toml:"mark"`
 	// Webhooks are the http or https addresses that the ledger's events are sent to. Default none.
 	Webhooks []string `toml:"webhooks"`
-	// Houses are files of policies, each with the keys and witnesses of a ledger whose house deals blind
-	// with orders of this one. Default none.
+	// Houses are files of policies, each with the keys and witnesses of a ledger whose house deals blind with orders of
+	// this ledger. Default none.
 	Houses []string `toml:"houses"`
-	// CoDealers are where the co-dealers are that key entries of this ledger name, each as three words:
-	// the origin of its ledger, the ledger's address such as https://lab.example.org/v1/orders, and
-	// the file of a token of the role blind there. Default none.
+	// CoDealers say where the co-dealers are that key entries of this ledger name. Each has three words: the origin of
+	// the co-dealer's ledger, that ledger's address, such as https://lab.example.org/v1/orders, and the file of a token
+	// of the role blind there. Default none.
 	CoDealers []string `toml:"co_dealers"`
 }
 
-// Default returns the configuration of an empty file. Paths that depend on
-// others are left empty until Resolve.
+// Default returns the configuration of an empty file. Paths that depend on other settings are empty until Resolve.
 func Default() *Config {
 	return &Config{
 		Listen:         "127.0.0.1:8080",
@@ -243,9 +233,8 @@ func Default() *Config {
 	}
 }
 
-// Resolve fills in the paths that were left empty because they depend on Data:
-// database, sealing key, and the files of each ledger. Call it once the flags
-// of the command line are in. A second call changes nothing.
+// Resolve fills in the paths that are empty and depend on Data: database, sealing key, and the files of each ledger.
+// Call it after the flags of the command line were applied. A second call changes nothing.
 func (c *Config) Resolve() {
 	at := func(name string) string { return filepath.Join(c.Data, name) }
 	if c.Database == "" {
@@ -268,7 +257,7 @@ func (c *Config) Resolve() {
 	}
 }
 
-// Of returns the settings as they are for one ledger: with its own database, if it has one.
+// Of returns the settings for one ledger: with the ledger's own database if it has one.
 func (c *Config) Of(l Ledger) *Config {
 	if l.Database == "" {
 		return c
@@ -278,8 +267,8 @@ func (c *Config) Of(l Ledger) *Config {
 	return &of
 }
 
-// Databases returns the settings once for each database: as they are for the daemon's own, and then
-// as they are for the first ledger in each other one.
+// Databases returns the settings once for each database: first those for the daemon's own, then those for the first
+// ledger of each other database.
 func (c *Config) Databases() []*Config {
 	all := []*Config{c}
 	for _, l := range c.Ledgers {
@@ -291,11 +280,10 @@ func (c *Config) Databases() []*Config {
 	return all
 }
 
-// Credentials takes every secret file from one directory, by its name there: a supervisor
-// such as systemd hands the daemon private copies in a directory of its own. The key of the
-// TLS certificate stays where it is: it is renewed while the daemon runs, and the copy is of
-// its start. Two files of one name are refused, for one would stand for the other. Call it
-// after Resolve.
+// Credentials changes the path of every secret file to the file of that name in one directory: a supervisor such as
+// systemd gives the daemon private copies in a directory of its own. The key of the TLS certificate keeps its path: it
+// is renewed while the daemon runs, and the copy was made when it started. Two different files of one name are an
+// error. Call it after Resolve.
 func (c *Config) Credentials(dir string) error {
 	taken := make(map[string]string)
 	var twice error
@@ -332,8 +320,8 @@ func (c *Config) Credentials(dir string) error {
 	return twice
 }
 
-// Digest returns the SHA-256 of all settings in force, as TOML. A password that
-// came with a database address on the command line is not part of it.
+// Digest returns the SHA-256 of all settings in force, as TOML. A password in a database address, which only the
+// command line can give, is left out.
 func (c *Config) Digest() [32]byte {
 	public := *c
 	public.Database = withoutPassword(c.Database)

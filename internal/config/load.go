@@ -19,9 +19,8 @@ import (
 // maxFile is the largest configuration file in bytes.
 const maxFile = 1 << 20
 
-// Load reads and checks a configuration file over the defaults. All problems of
-// one kind are reported at once: first those of the text, each with its line,
-// then those of the values.
+// Load reads and checks a configuration file, and fills in the defaults. It reports all problems of the text at once,
+// each with its line, or, if there are none, all problems of the values.
 func Load(path string) (*Config, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -61,10 +60,10 @@ func Parse(name string, text []byte) (*Config, error) {
 	return c, nil
 }
 
-// errPassword says nothing of the address, which holds the password.
+// errPassword says nothing of the address, which has the password.
 var errPassword = fmt.Errorf("%s", `"database" must have no password: database_password_file names the file for it.`)
 
-// located puts file and line before each error of the decoder.
+// located puts the file and the line before each error of the decoder.
 func located(name string, text []byte, err error) error {
 	if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		var all []error
@@ -93,7 +92,7 @@ func located(name string, text []byte, err error) error {
 	return fmt.Errorf("%s:%d: %s", name, line, message)
 }
 
-// typeWords are the types of settings as they end a message of the decoder.
+// typeWords describes the types of settings by the words that end a message of the decoder.
 var typeWords = map[string]string{"string.": "a text in quotes", "int.": "a whole number", "float64.": "a number",
 	"bool.": "true or false", "[]string.": "a list of texts in quotes"}
 
@@ -112,8 +111,7 @@ func names(t reflect.Type, prefix string) (all []string) {
 	return all
 }
 
-// checkKeys refuses keys with other characters than those of our own: the
-// decoder would take Listen for listen, and both in one file.
+// checkKeys refuses keys that are not lower-case: the decoder would accept Listen as listen, and both in one file.
 func checkKeys(name string, text []byte) error {
 	var p unstable.Parser
 	p.Reset(text)
@@ -124,7 +122,7 @@ func checkKeys(name string, text []byte) error {
 				fmt.Sprintf("There is no setting %q: the names are lower-case.", n.Data)))
 		})
 	}
-	// Text that does not parse is the decoder's to report.
+	// The decoder reports text that does not parse.
 	return errors.Join(all...)
 }
 

@@ -18,12 +18,11 @@ import (
 // schemeSQLite starts the address of an embedded database; a path follows.
 const schemeSQLite = "sqlite:"
 
-// Validate reports every setting that is out of range or contradicts another,
-// all at once. It opens no file. Load has called it; call it again after the
-// flags of the command line.
+// Validate reports at once every setting that is out of range or contradicts another one. It opens no file. Load makes
+// the same checks. Call Validate again after the flags of the command line were applied.
 func (c *Config) Validate() error { return errors.Join(c.problems()...) }
 
-// problems collects one error for each fault, in the order of the file.
+// problems returns one error for each problem, in the order of the file.
 func (c *Config) problems() []error {
 	p := &problems{}
 	p.address("listen", c.Listen)
@@ -89,14 +88,14 @@ func checkDatabase(p *problems, prefix string, c *Config) {
 
 func (b *Beacon) check(p *problems) { p.servers("beacon.relays", b.Relays) }
 
-// servers checks addresses of servers of others, and returns those that are well formed.
+// servers checks addresses of other hosts' servers, and returns those that are well formed.
 func (p *problems) servers(key string, list []string) (good []*url.URL) {
 	p.distinct(key, list)
 	for _, address := range list {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
 			u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-			p.add(key, "must hold http or https addresses without a password or a query") // which it may hold
+			p.add(key, "must hold http or https addresses without a password or a query") // u may hold a password
 			continue
 		}
 		good = append(good, u)
@@ -104,8 +103,8 @@ func (p *problems) servers(key string, list []string) (good []*url.URL) {
 	return good
 }
 
-// webhooks checks addresses whose answer decides what counts as told. Nobody on the way may
-// give it, so that http goes to this host only.
+// webhooks checks addresses of servers whose answers the daemon acts on. Nobody on the way may forge an answer, so http
+// is for this host only.
 func (p *problems) webhooks(key string, list []string) {
 	for _, u := range p.servers(key, list) {
 		if u.Scheme == "https" || u.Hostname() == "localhost" {
@@ -170,7 +169,7 @@ func (l *Limits) check(p *problems) {
 	p.atLeast("limits.verifications", l.Verifications, 1)
 	p.atLeast("limits.readers", l.Readers, 1)
 	p.size("limits.tile_cache", l.TileCache, 1<<20, 64<<30)
-	p.atLeast("limits.queue", l.Queue, 1024) // design: at least so many per ledger
+	p.atLeast("limits.queue", l.Queue, 1024) // as the design requires for each ledger
 	p.atLeast("limits.co_dealer_asks", l.Asks, 1)
 	p.atLeast("limits.co_dealer_orders", l.Orders, 0)
 	p.rate("limits.token_rate", l.TokenRate)
@@ -220,7 +219,7 @@ func (c *Config) checkLedgers(p *problems) {
 			DatabasePooler: c.DatabasePooler}}, c.Ledgers[:i]...) {
 			if l.Database != "" && l.Database == other.Database &&
 				(l.DatabasePasswordFile != other.DatabasePasswordFile || l.DatabasePooler != other.DatabasePooler) {
-				// The address may hold a password.
+				// The message leaves out the address, which may hold a password.
 				p.add("ledger: database", "of %s stands twice, with another password file or pooler: give both the same",
 					l.Name)
 			}
@@ -242,8 +241,7 @@ type CoDealer struct {
 	TokenFile string // of a token of the role blind
 }
 
-// ParseCoDealer reads one of Ledger.CoDealers. What a co-dealer answers is proved, and a token
-// goes with each request: http goes to this host only.
+// ParseCoDealer reads one of Ledger.CoDealers.
 func ParseCoDealer(text string) (c CoDealer, err error) {
 	words := strings.Fields(text)
 	if len(words) != 3 {
@@ -260,6 +258,7 @@ func ParseCoDealer(text string) (c CoDealer, err error) {
 	return c, nil
 }
 
+// coDealers checks Ledger.CoDealers. A token goes with each request, so http is for this host only.
 func (p *problems) coDealers(list []string) {
 	var origins, addresses []string
 	for _, text := range list {
@@ -274,8 +273,8 @@ func (p *problems) coDealers(list []string) {
 	p.webhooks("ledger: co_dealers", addresses)
 }
 
-// withoutPassword returns the address of a postgres:// database without the
-// password, in whichever of its two places; anything else as it is.
+// withoutPassword returns the address of a postgres:// database without the password, which can be in two places. It
+// returns any other address unchanged.
 func withoutPassword(database string) string {
 	u, err := url.Parse(database)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
@@ -296,7 +295,7 @@ func withoutPassword(database string) string {
 	return u.String()
 }
 
-// problems collects faults, each as a sentence about the setting that is at fault.
+// problems collects problems, each as a sentence about a setting.
 type problems struct{ all []error }
 
 func (p *problems) add(key, format string, args ...any) {
@@ -314,7 +313,7 @@ func (p *problems) address(key, s string) {
 	}
 }
 
-// retention takes 0 for no end.
+// retention accepts 0, for no end.
 func (p *problems) retention(key string, d Duration) {
 	if d != 0 {
 		p.duration(key, d, time.Hour, 876_000*time.Hour)
@@ -327,7 +326,7 @@ func (p *problems) duration(key string, d Duration, low, high time.Duration) {
 	}
 }
 
-// plain is d without parts that are zero: 1h, not 1h0m0s.
+// plain returns d without its last parts that are zero: 1h, not 1h0m0s.
 func plain(d time.Duration) string {
 	s := strings.Replace(d.String(), "m0s", "m", 1)
 	return strings.Replace(s, "h0m", "h", 1)
@@ -360,7 +359,7 @@ func (p *problems) oneOf(key, s string, words ...string) {
 	p.add(key, "must be one of %s, not %q.%s", strings.Join(words, ", "), s, near.Hint(s, words))
 }
 
-// distinct reports values that come twice or are empty.
+// distinct reports values that are empty or occur twice.
 func (p *problems) distinct(key string, values []string) {
 	seen := map[string]bool{}
 	for _, v := range values {

@@ -15,7 +15,7 @@ type Duration time.Duration
 // Duration returns d for package time.
 func (d Duration) Duration() time.Duration { return time.Duration(d) }
 
-// String returns d as it stands in the file.
+// String returns d in the form of the file.
 func (d Duration) String() string { return time.Duration(d).String() }
 
 // UnmarshalText reads what time.ParseDuration reads.
@@ -34,8 +34,7 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil
 // Size is a number of bytes with its unit, as in "512B", "64KiB" or "1MiB".
 type Size int64
 
-// sizeUnits from large to small; powers of 1,024 only, so that no two readers
-// disagree.
+// sizeUnits are in order from large to small. They are powers of 1,024 only, so that no two readers disagree.
 var sizeUnits = []struct {
 	name  string
 	bytes int64

@@ -16,31 +16,29 @@ import (
 	"shuffled/internal/audit"
 )
 
-// agentPrefix starts the one line of a key file whose private half an ssh-agent holds; the
-// agent's socket, a space and the verifier key follow. Nothing of the line is secret.
+// agentPrefix starts the one line of a key file whose private half an ssh-agent holds. The agent's socket, a space and
+// the verifier key follow. Nothing in the line is secret.
 const agentPrefix = "shuffled-agent-key:v1:"
 
-// agentPatience is how long a signature may take. Entries wait for it: one that takes
-// longer is as bad as none.
+// agentPatience is how long a signature may take. Entries wait for it, so a later signature is as bad as none.
 const agentPatience = 5 * time.Second
 
-// ErrAgent is matched when an agent does not do what a key file needs. The error names its
-// socket.
+// ErrAgent is matched if an agent does not do what a key file needs. The error names the agent's socket.
 var ErrAgent = errors.New("asking the ssh-agent")
 
-// pairwise is what a key signs to show that it is there: no checkpoint, and no act.
+// pairwise is the text that a key signs to show that it works. It is no checkpoint, and no act.
 var pairwise = []byte("shuffled pairwise test\n")
 
-// agentSigner signs with a key that an ssh-agent holds. Every signature is checked before
-// it leaves. It is safe for concurrent use.
+// agentSigner signs with a key that an ssh-agent holds. It verifies every signature before it returns it. It is safe
+// for concurrent use.
 type agentSigner struct {
 	note.Verifier
 	socket string
 	public ed25519.PublicKey
 }
 
-// AgentSigning returns the signing key with this verifier key, whose private half the
-// ssh-agent at socket holds. The agent proves it by a signature.
+// AgentSigning returns the signing key with this verifier key, whose private half the ssh-agent at socket holds. The
+// agent proves this by a signature.
 func AgentSigning(socket, vkey string) (*SigningKey, error) {
 	return parseSigning([]byte(agentPrefix + socket + " " + vkey))
 }
@@ -67,7 +65,7 @@ func parseAgent(line string) (*SigningKey, error) {
 	return &SigningKey{noteKey{vkey, NewSecret([]byte(agentPrefix + line))}, s, public}, nil
 }
 
-// Present asks the agent for a signature that nobody uses. It returns why there is none.
+// Present asks the agent for a signature that is not used, and returns an error if there is none.
 func (s *agentSigner) Present() error {
 	_, err := s.Sign(pairwise)
 	return err
@@ -103,7 +101,7 @@ func (s *agentSigner) ask(msg []byte) ([]byte, error) {
 	return sig.Blob, nil
 }
 
-// withAgent asks the agent at socket, on a connection that lasts agentPatience at most.
+// withAgent calls ask with the agent at socket, on a connection that lasts agentPatience at most.
 func withAgent(socket string, ask func(agent.ExtendedAgent) error) error {
 	conn, err := net.DialTimeout("unix", socket, agentPatience)
 	if err != nil {
@@ -116,8 +114,8 @@ func withAgent(socket string, ask func(agent.ExtendedAgent) error) error {
 	return ask(agent.NewClient(conn))
 }
 
-// ReadSSHPublic reads the public half of a key as ssh-keygen and ssh-add -L write it, one
-// line of type ssh-ed25519, and returns the verifier key of the ledger of that origin.
+// ReadSSHPublic reads the public half of a key as ssh-keygen and ssh-add -L write it, one line of type ssh-ed25519. It
+// returns the verifier key for a ledger of this origin.
 func ReadSSHPublic(path, origin string) (vkey string, err error) {
 	b, err := readFile(path, false)
 	if err != nil {

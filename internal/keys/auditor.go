@@ -8,16 +8,15 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Each auditor key file is one line: a prefix, and base64 of a type byte and the key. The
-// private key is 32 bytes, the public one as entries carry it (docs/SPEC.md section 5.7).
-// A private key of P-256 may stand without its type byte.
+// Each auditor key file is one line: a prefix, and base64 of a type byte and the key. The private key has 32 bytes. The
+// public key is the one in entries (docs/SPEC.md section 5.7). A private key of P-256 may lack its type byte.
 const (
 	auditorPrefix       = "shuffled-auditor-key:v1:"
 	auditorPublicPrefix = "shuffled-auditor:v1:"
 )
 
-// AuditorKey is the key to which disclosure keys are wrapped for one auditor. It
-// is safe for concurrent use and prints as its public line.
+// AuditorKey is the key under which disclosure keys are wrapped for one auditor. It is safe for concurrent use and
+// prints as its public line.
 type AuditorKey struct {
 	private Secret
 	public  []byte
@@ -45,13 +44,12 @@ func newAuditor(private []byte) (*AuditorKey, error) {
 	}
 	k, err := kem.NewPrivateKey(private[1:])
 	if err != nil {
-		return nil, fmt.Errorf("no private key of %s", kem.Name) // nothing of the key
+		return nil, fmt.Errorf("no private key of %s", kem.Name) // err may have something of the key
 	}
 	return &AuditorKey{NewSecret(private), append([]byte{kem.Type}, k.PublicKey().Bytes()...)}, nil
 }
 
-// ReadAuditor reads a private auditor key file, perhaps encrypted under
-// passphrase.
+// ReadAuditor reads a private auditor key file, which may be encrypted under passphrase.
 func ReadAuditor(path string, passphrase Secret) (*AuditorKey, error) {
 	raw, err := readLine(path, passphrase, "an auditor key", auditorPrefix, 1+audit.PrivateSize, audit.PrivateSize)
 	if err != nil {
@@ -61,7 +59,7 @@ func ReadAuditor(path string, passphrase Secret) (*AuditorKey, error) {
 		raw = append([]byte{audit.KeyP256}, raw...)
 	}
 	k, err := newAuditor(raw)
-	if err != nil { // nothing of the text: it may be a damaged key
+	if err != nil { // the message has nothing of the text, which may be a damaged key
 		return nil, fmt.Errorf("reading an auditor key: %s: %w", path, err)
 	}
 	return k, nil
@@ -85,8 +83,8 @@ func (k *AuditorKey) ID() [32]byte { return audit.KeyID(k.public) }
 // String returns the line of the public file.
 func (k *AuditorKey) String() string { return AuditorLine(k.public) }
 
-// ReadAuditorPublic reads the file that an auditor gives to the house and
-// returns the public key as AuditorKey.Public does.
+// ReadAuditorPublic reads the file that an auditor gives to the house, and returns the public key as AuditorKey.Public
+// does.
 func ReadAuditorPublic(path string) ([]byte, error) {
 	b, err := readFile(path, false)
 	if err != nil {

@@ -10,20 +10,17 @@ import (
 	"filippo.io/age/armor"
 )
 
-// ErrPassphrase is matched when an encrypted key file is read without its
-// passphrase or with a wrong one.
+// ErrPassphrase is matched if an encrypted key file is read without a passphrase or with a wrong one.
 var ErrPassphrase = errors.New("the key file is encrypted")
 
-// workFactor is log2 of the scrypt cost N for new files: about a second per
-// file, once per start.
+// workFactor is log2 of the scrypt cost N for new files: a start takes about a second for each file.
 const workFactor = 18
 
 // binaryHeader starts a binary age file (C2SP age, version line).
 const binaryHeader = "age-encryption.org/v1\n"
 
-// readPrivate reads a private file and decrypts it if its header says age, in
-// binary or armored form. A passphrase is not needed, and not used, for a file
-// in the clear.
+// readPrivate reads a private file, and decrypts it if it has the header of age, in binary or armored form. A file that
+// is not encrypted needs no passphrase.
 func readPrivate(path string, passphrase Secret) ([]byte, error) {
 	b, err := readFile(path, true)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"shuffled/internal/process"
 )
 
-// maxFile is the largest key file that is read, in bytes: no file written here
-// comes near it.
+// maxFile is the size of the largest key file that is read, in bytes. The files that this package writes are far
+// smaller.
 const maxFile = 64 << 10
 
 // File modes.
@@ -22,13 +22,12 @@ const (
 	modePublic  = 0o644
 )
 
-// ErrMode is matched when a private file is open to group or others, or is no
-// regular file. A root-owned file that another user's process reads may be
-// readable to its group. The error names file and mode.
+// ErrMode is matched if group or others may use a private file, or if a key file is no regular file. A file of root
+// that a process of another user reads may be readable to its group. The error names file and mode.
 var ErrMode = errors.New("unsafe file mode")
 
-// ReadSecret returns the content of a private file without one newline at its
-// end: a passphrase, a database password, a token. An empty file is an error.
+// ReadSecret returns the content of a private file without one line end at its end: a passphrase, a database password,
+// a token. An empty file is an error.
 func ReadSecret(path string) (Secret, error) {
 	b, err := readFile(path, true)
 	if err != nil {
@@ -41,8 +40,7 @@ func ReadSecret(path string) (Secret, error) {
 	return NewSecret(b), nil
 }
 
-// ReadPassphrase reads the file that holds the passphrase of encrypted key files; no file,
-// no passphrase.
+// ReadPassphrase reads the file with the passphrase of encrypted key files. If path is "", the passphrase is empty.
 func ReadPassphrase(path string) (Secret, error) {
 	if path == "" {
 		return Secret{}, nil
@@ -60,9 +58,8 @@ func WriteSecret(path string, s Secret) error {
 	return createFile(path, append(bytes.Clone(s.Bytes()), '\n'), modePrivate)
 }
 
-// readFile reads a regular file of at most maxFile bytes. A private one must be
-// closed to group and others (see tooOpen); the open file is checked, not its
-// name, so that it cannot be exchanged in between.
+// readFile reads a regular file of at most maxFile bytes. A private file must not be open to group and others (see
+// tooOpen). The open file is checked and not its name, so that the file cannot be exchanged in between.
 func readFile(path string, private bool) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -91,10 +88,9 @@ func readFile(path string, private bool) ([]byte, error) {
 	return b, nil
 }
 
-// tooOpen returns the permissions that a private file must not have: any for
-// group or others. A file of root that a process of somebody else reads may be
-// readable to its group, or there would be no way to hand it down; systemd's
-// credentials and Kubernetes' secrets look like that.
+// tooOpen returns those permissions that a private file must not have: all of group and others. A file of root that a
+// process of another user reads may be readable to its group: systemd's credentials and Kubernetes' secrets are such
+// files.
 func tooOpen(perm fs.FileMode, rootToOther bool) fs.FileMode {
 	if rootToOther {
 		return perm & 0o037
@@ -102,9 +98,8 @@ func tooOpen(perm fs.FileMode, rootToOther bool) fs.FileMode {
 	return perm & 0o077
 }
 
-// createFile creates a file that must not exist, with exactly the given mode,
-// and returns when content and name are on the disk. After an error there is
-// no file.
+// createFile creates a file, which must not exist, with exactly the given mode. It returns when content and name are on
+// the disk. It removes a file that it created and could not complete.
 func createFile(path string, content []byte, mode os.FileMode) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, modePrivate)
 	if err != nil {
@@ -120,7 +115,7 @@ func createFile(path string, content []byte, mode os.FileMode) (err error) {
 	if _, err = f.Write(content); err != nil {
 		return err
 	}
-	if err = f.Chmod(mode); err != nil { // whatever the umask says
+	if err = f.Chmod(mode); err != nil { // the umask does not apply
 		return err
 	}
 	if err = f.Sync(); err != nil {
@@ -132,7 +127,7 @@ func createFile(path string, content []byte, mode os.FileMode) (err error) {
 	return process.SyncDir(filepath.Dir(path))
 }
 
-// trimNewline drops one line end.
+// trimNewline removes one line end from the end of b.
 func trimNewline(b []byte) []byte {
 	b = bytes.TrimSuffix(b, []byte("\n"))
 	return bytes.TrimSuffix(b, []byte("\r"))

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// readLine reads a private file, perhaps encrypted under passphrase, of one line: a prefix
-// and a key of one of these sizes. what names the key in errors, which hold nothing of the text:
-// it may be a damaged key.
+// readLine reads a private file of one line, which may be encrypted under passphrase: a prefix and a key of one of
+// these sizes. what names the key in errors. They have nothing of the text, which may be a damaged key.
 func readLine(path string, passphrase Secret, what, prefix string, sizes ...int) ([]byte, error) {
 	b, err := readPrivate(path, passphrase)
 	if err != nil {
@@ -32,8 +31,8 @@ func writeLine(path string, passphrase Secret, prefix string, key []byte) error 
 
 var errLine = errors.New("not the line of a key file")
 
-// decodeLine returns what follows prefix on the only line of a file, decoded
-// from base64 in its one encoding. The error holds nothing of the text.
+// decodeLine returns the bytes whose base64, in its one encoding, follows prefix on the only line of a file. The error
+// has nothing of the text.
 func decodeLine(b []byte, prefix string) ([]byte, error) {
 	text, ok := strings.CutPrefix(string(trimNewline(b)), prefix)
 	raw, err := base64.StdEncoding.DecodeString(text)

@@ -19,9 +19,9 @@ import (
 // algMLDSA is the signature type of ML-DSA-44 (C2SP tlog-cosignature).
 const algMLDSA = 0x06
 
-// MLDSAKey is an ML-DSA-44 key: the second signing key of a ledger, or the second key of
-// a witness. It is safe for concurrent use and prints as its verifier key. Its arithmetic
-// is filippo.io/mldsa's, which lies outside the FIPS 140-3 module.
+// MLDSAKey is an ML-DSA-44 key: the second signing key of a ledger, or the second key of a witness. It is safe for
+// concurrent use and prints as its verifier key. It computes with filippo.io/mldsa, which is outside the FIPS 140-3
+// module.
 type MLDSAKey struct {
 	noteKey
 	signer   *fnote.SubtreeSigner
@@ -39,8 +39,7 @@ func GenerateMLDSA(name string) (*MLDSAKey, error) {
 	return newMLDSA(name, seed)
 }
 
-// ReadMLDSA reads a key file: one line of signed-note text, perhaps encrypted under
-// passphrase.
+// ReadMLDSA reads a key file of one line of signed-note text, which may be encrypted under passphrase.
 func ReadMLDSA(path string, passphrase Secret) (*MLDSAKey, error) {
 	return readNoteKey(path, passphrase, "ML-DSA-44", parseMLDSA)
 }
@@ -54,9 +53,8 @@ func (k *MLDSAKey) Public() []byte { return append([]byte(nil), k.public...) }
 // Verifier returns the verifier of the key.
 func (k *MLDSAKey) Verifier() note.Verifier { return k.verifier }
 
-// At returns a signer of checkpoints that says that it signed at a time in seconds since
-// 1970. Of a ledger that is 0, which says nothing: a ledger signs its newest head, and
-// entries have their times.
+// At returns a signer of checkpoints whose signatures state a time, in seconds since 1970. A ledger states 0, which
+// means no time: it signs its newest head, and entries have their times.
 func (k *MLDSAKey) At(unix int64) note.Signer { return MLDSASigner{k, uint64(unix)} }
 
 // MLDSASigner signs checkpoints with an ML-DSA-44 key.
@@ -104,8 +102,8 @@ func parseMLDSA(skey []byte) (*MLDSAKey, error) {
 	return k, nil
 }
 
-// newMLDSA makes the key of a seed, and proves that it signs what its verifier key accepts
-// (the pairwise test of FIPS 140-3).
+// newMLDSA makes the key of a seed, and tests that its verifier key accepts what it signs (the pairwise test of FIPS
+// 140-3).
 func newMLDSA(name string, seed []byte) (*MLDSAKey, error) {
 	key, err := mldsa.NewPrivateKey(mldsa.MLDSA44(), seed)
 	if err != nil {
@@ -129,7 +127,7 @@ func newMLDSA(name string, seed []byte) (*MLDSAKey, error) {
 	return k, proves(k.At(1), verifier)
 }
 
-// proves shows that a signer of checkpoints makes what a verifier accepts.
+// proves tests that a verifier accepts what a signer of checkpoints signs.
 func proves(signer note.Signer, verifier note.Verifier) error {
 	const text = "pairwise test\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"
 	signed, err := note.Sign(&note.Note{Text: text}, signer)
@@ -142,8 +140,8 @@ func proves(signer note.Signer, verifier note.Verifier) error {
 	return nil
 }
 
-// privateText is the text of a key file: that of signed-note keys, with the key id and
-// signature type of the verifier key.
+// privateText is the text of a key file in the form of signed-note keys, with the key id and signature type of the
+// verifier key.
 func privateText(vkey string, alg byte, seed []byte) string {
 	parts := strings.SplitN(vkey, "+", 3) // name, id, public key
 	return "PRIVATE+KEY+" + parts[0] + "+" + parts[1] + "+" +

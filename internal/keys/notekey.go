@@ -11,14 +11,13 @@ import (
 	"shuffled/internal/audit"
 )
 
-// noteKey is a key in signed-note form: the text of its file and that of its verifier key,
-// as which it prints.
+// noteKey is a key in signed-note form: the text of its file, and the text of its verifier key, as which it prints.
 type noteKey struct {
 	vkey string
 	skey Secret
 }
 
-// readNoteKey reads a key file: one line, perhaps encrypted under passphrase.
+// readNoteKey reads a key file of one line, which may be encrypted under passphrase.
 func readNoteKey[K any](path string, passphrase Secret, kind string, parse func(skey []byte) (*K, error)) (*K, error) {
 	b, err := readPrivate(path, passphrase)
 	if err != nil {
@@ -43,10 +42,10 @@ func (k *noteKey) WriteVKey(path string) error {
 	return createFile(path, []byte(k.vkey+"\n"), modePublic)
 }
 
-// VKey returns the verifier key text: what outsiders pin, and a policy lists.
+// VKey returns the text of the verifier key, which outsiders pin and policies list.
 func (k *noteKey) VKey() string { return k.vkey }
 
-// String returns the verifier key text.
+// String returns the text of the verifier key.
 func (k *noteKey) String() string { return k.vkey }
 
 // Format keeps the private key out of every verb.

@@ -4,5 +4,5 @@ package keys
 
 import "io/fs"
 
-// othersRootFile is for systems that have root.
+// othersRootFile returns false: this system has no root.
 func othersRootFile(fs.FileInfo) bool { return false }

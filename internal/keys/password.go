@@ -9,12 +9,12 @@ import (
 	"fmt"
 )
 
-// scramRounds is what PostgreSQL uses itself. The password has 256 random bits: more
-// rounds would add nothing.
+// scramRounds is the number that PostgreSQL itself uses. The password has 256 random bits, so more rounds would add
+// nothing.
 const scramRounds = 4096
 
-// NewPassword makes the password of a role of PostgreSQL, and what the server keeps of it
-// (SCRAM-SHA-256, RFC 5803): from that nobody finds the password or can log in.
+// NewPassword makes the password of a role of PostgreSQL, and the verifier that the server keeps of it (SCRAM-SHA-256,
+// RFC 5803). Nobody can find the password from the verifier, or log in with it.
 func NewPassword() (password Secret, verifier string, err error) {
 	var b [32 + 16]byte
 	rand.Read(b[:]) // never fails (crypto/rand)

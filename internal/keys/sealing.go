@@ -16,13 +16,12 @@ import (
 // sealingSize is the size of a sealing key in bytes.
 const sealingSize = 32
 
-// sealingPrefix starts the one line of a sealing key file; base64 of the key
-// follows.
+// sealingPrefix starts the one line of a sealing key file. The key follows in base64.
 const sealingPrefix = "shuffled-sealing-key:v1:"
 
-// wrappedPrefix starts the one line of a sealing key file whose key is wrapped under a key
-// of an HSM or KMS; the socket of the agent that opens it follows, a space and what the
-// agent gave, in base64. Without the agent nothing of the line is of use.
+// wrappedPrefix starts the one line of a sealing key file whose key is wrapped under a key of an HSM or KMS. The socket
+// of the agent that unwraps it follows, then a space, and the wrapped key in base64. Without the agent the line is
+// useless.
 const wrappedPrefix = "shuffled-wrapped-sealing-key:v1:"
 
 // The requests of the extension of ssh-agent's protocol that tools/agent speaks.
@@ -38,8 +37,8 @@ func GenerateSealing() Secret {
 	return NewSecret(b)
 }
 
-// ReadSealing reads a sealing key file, perhaps encrypted under passphrase, and
-// returns the 32 bytes of the key. The agent that a file names opens it.
+// ReadSealing reads a sealing key file, which may be encrypted under passphrase, and returns the 32 bytes of the key.
+// If the file names an agent, the agent unwraps the key.
 func ReadSealing(path string, passphrase Secret) (Secret, error) {
 	b, err := readPrivate(path, passphrase)
 	if err != nil {
@@ -82,8 +81,8 @@ func WriteSealing(path string, key, passphrase Secret) error {
 	return writeLine(path, passphrase, sealingPrefix, key.Bytes())
 }
 
-// WriteWrappedSealing creates a file with the key as the agent at socket wraps it. The agent
-// has opened it again before the file is there.
+// WriteWrappedSealing creates a file with the key as the agent at socket wraps it, after the agent has unwrapped it
+// again.
 func WriteWrappedSealing(path, socket string, key Secret) error {
 	wrapped, err := askExtension(socket, wrapRequest, key.Bytes())
 	if err != nil {
@@ -98,7 +97,7 @@ func WriteWrappedSealing(path, socket string, key Secret) error {
 	return createFile(path, []byte(wrappedPrefix+line+"\n"), modePrivate)
 }
 
-// askExtension returns what the agent at socket makes of body.
+// askExtension returns the answer of the agent at socket to a request of its extension.
 func askExtension(socket, request string, body []byte) ([]byte, error) {
 	var answer struct {
 		Request string `sshtype:"29"` // SSH_AGENT_EXTENSION_RESPONSE

@@ -1,16 +1,13 @@
-// Package keys makes, writes and reads what the house must keep secret, and the
-// public keys that go with it: signing keys of ledgers as signed-note keys (C2SP
-// signed-note, Ed25519), sealing keys of tapes, keys of auditors, and the tokens
-// of the API.
+// Package keys makes, writes and reads secrets and the public keys that belong to them: signing keys of ledgers as
+// signed-note keys (C2SP signed-note, Ed25519 and ML-DSA-44), sealing keys of tapes, keys of auditors, witnesses and
+// webhooks, values of players' slots, passwords, and the tokens of the API.
 //
-// Private files are created with mode 0600, never overwritten, and refused when
-// group or others may open them (a file of root may be readable to the group of
-// the daemon's user). A key file may be encrypted with age under a
-// passphrase; that shows in its header. In memory a secret is a Secret, which
-// nothing prints.
+// Private files are created with mode 0600 and never overwritten. They are refused if group or others may open them,
+// except that a file of root may be readable to the group of the daemon's user. A key file may be encrypted with age
+// under a passphrase: its header shows it. In memory a secret is a Secret, which nothing prints.
 //
-// Keys and tokens are drawn from crypto/rand once, outside the hot path and
-// outside package entropy, which is for tapes only.
+// Keys and tokens are drawn from crypto/rand, not on the path of requests that deal, and not from package entropy,
+// which is for tapes only.
 package keys
 
 import (
@@ -23,8 +20,8 @@ import (
 // Secret holds bytes that must not be printed. It formats and logs as
 // "[secret]" and marshals to nothing. The zero Secret is empty and means none.
 type Secret struct {
-	// A function, because fmt prints only the address of one, even where it
-	// cannot call Format: in an unexported field of another struct.
+	// It is a function, because fmt prints only the address of a function, even if it cannot call Format because the
+	// Secret is in an unexported field of another struct.
 	reveal func() []byte
 }
 

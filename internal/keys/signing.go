@@ -15,17 +15,16 @@ import (
 // algEd25519 is the signature type of C2SP signed notes for plain Ed25519.
 const algEd25519 = 0x01
 
-// SigningKey is the signing key of one ledger; its name is the ledger's origin. Its private
-// half is in the file, or with an ssh-agent that the file names.
-// It is safe for concurrent use and prints as its verifier key.
+// SigningKey is the signing key of one ledger. Its name is the ledger's origin. The private half is in the key file, or
+// in an ssh-agent that the file names. It is safe for concurrent use and prints as its verifier key.
 type SigningKey struct {
 	noteKey
 	signer note.Signer
 	public []byte // type byte and public key
 }
 
-// GenerateSigning makes a new key. The random bytes do not pass through
-// crypto/rand.Reader, which another package could have replaced.
+// GenerateSigning makes a new key. Its random bytes do not come through crypto/rand.Reader, which another package could
+// have replaced.
 func GenerateSigning(origin string) (*SigningKey, error) {
 	skey, vkey, err := note.GenerateKey(nil, origin)
 	if err == nil {
@@ -37,8 +36,7 @@ func GenerateSigning(origin string) (*SigningKey, error) {
 	return parseSigning([]byte(skey))
 }
 
-// ReadSigning reads a key file: one line of signed-note text, perhaps encrypted
-// under passphrase.
+// ReadSigning reads a key file of one line of signed-note text, which may be encrypted under passphrase.
 func ReadSigning(path string, passphrase Secret) (*SigningKey, error) {
 	return readNoteKey(path, passphrase, "signing", parseSigning)
 }
@@ -75,9 +73,8 @@ func (k *SigningKey) Public() []byte { return append([]byte(nil), k.public...) }
 // errSigning says nothing of the text: it may be a damaged private key.
 var errSigning = errors.New("no Ed25519 signing key in signed-note form")
 
-// parseSigning reads signed-note text and proves that the key signs what its
-// verifier key accepts (the pairwise test of FIPS 140-3, here also for keys
-// that were generated elsewhere).
+// parseSigning reads signed-note text, and tests that its verifier key accepts what the key signs (the pairwise test of
+// FIPS 140-3, here also for keys that were generated elsewhere).
 func parseSigning(skey []byte) (*SigningKey, error) {
 	text := string(skey)
 	if line, ok := strings.CutPrefix(text, agentPrefix); ok {
@@ -87,8 +84,8 @@ func parseSigning(skey []byte) (*SigningKey, error) {
 	if err != nil {
 		return nil, errSigning
 	}
-	// NewSigner found five parts: PRIVATE+KEY+name+hash+key. Encoding the key
-	// again refuses the line ends that the decoder skips.
+	// NewSigner found five parts: PRIVATE+KEY+name+hash+key. The decoder skips line ends: the comparison with the key
+	// encoded again refuses them.
 	key64 := strings.SplitN(text, "+", 5)[4]
 	key, err := base64.StdEncoding.DecodeString(key64)
 	if err != nil || len(key) != 1+ed25519.SeedSize || key[0] != algEd25519 ||

@@ -5,8 +5,8 @@ import "crypto/rand"
 // SlotSize is the length of a slot's value in bytes (docs/SPEC.md section 4.1).
 const SlotSize = 32
 
-// NewSlot makes the value of a player's slot. The player keeps it until the commit
-// that has its hash is witnessed; from the mix on it is public.
+// NewSlot makes the value of a player's slot. The player keeps it secret until the commit that has its hash is
+// witnessed. From the mix on it is public.
 func NewSlot() Secret {
 	b := make([]byte, SlotSize)
 	rand.Read(b) // never fails (crypto/rand)

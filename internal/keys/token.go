@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// A bearer token is "tok_", 16 characters that make its id, a dot, and 43
-// characters of base64url that are the secret: 80 random bits to name it, 256
-// to prove it.
+// A bearer token is its id, a dot, and the secret. The id is "tok_" and 16 characters for 80 random bits. The secret is
+// 43 characters of base64url for 256 random bits.
 const (
 	tokenPrefix = "tok_"
 	tokenID     = len(tokenPrefix) + 16
@@ -19,9 +18,8 @@ const (
 
 var tokenEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// NewToken makes an API token. id is public: it is the credential in entries and
-// logs. bearer is the whole token and goes to its holder only; the ledger's entry has
-// id and a digest of HashToken of the secret part (docs/SPEC.md section 5.10).
+// NewToken makes a token of the API. id is public: it is the credential in entries and logs. bearer is the whole token,
+// for its holder only. The ledger's entry has id and a digest over HashToken of the secret (docs/SPEC.md section 5.10).
 func NewToken() (id string, bearer Secret) {
 	var b [10 + 32]byte
 	rand.Read(b[:]) // never fails (crypto/rand)
@@ -29,8 +27,7 @@ func NewToken() (id string, bearer Secret) {
 	return id, NewSecret([]byte(id + "." + base64.RawURLEncoding.EncodeToString(b[10:])))
 }
 
-// SplitToken takes a bearer token apart; ok is false for text that NewToken
-// could not have made.
+// SplitToken returns the two parts of a bearer token. ok is false for text that NewToken could not have made.
 func SplitToken(bearer string) (id, secret string, ok bool) {
 	id, secret, ok = strings.Cut(bearer, ".")
 	if !ok || len(id) != tokenID || len(secret) != tokenSecret || !strings.HasPrefix(id, tokenPrefix) {
@@ -47,7 +44,6 @@ func SplitToken(bearer string) (id, secret string, ok bool) {
 	return id, secret, true
 }
 
-// HashToken returns what the digest of a token's entry covers of its secret: its SHA-256. A slow
-// password hash would add nothing, for there is no guessing at 256 random bits,
-// and would let anybody make the daemon work.
+// HashToken returns the SHA-256 of a token's secret, which the digest in the token's entry covers. A slow password hash
+// would add nothing, since nobody can guess 256 random bits, and would let anybody make the daemon work.
 func HashToken(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }

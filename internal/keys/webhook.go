@@ -6,7 +6,7 @@ import (
 	"encoding/base64"
 )
 
-// webhookPrefix starts the one line of a webhook key file; base64 of the seed follows.
+// webhookPrefix starts the one line of a webhook key file. The seed follows in base64.
 const webhookPrefix = "shuffled-webhook-key:v1:"
 
 // WebhookKey signs what a daemon sends to webhooks, and nothing else.
@@ -19,7 +19,7 @@ func GenerateWebhook() WebhookKey {
 	return WebhookKey{ed25519.NewKeyFromSeed(seed)}
 }
 
-// ReadWebhook reads a webhook key file, perhaps encrypted under passphrase.
+// ReadWebhook reads a webhook key file, which may be encrypted under passphrase.
 func ReadWebhook(path string, passphrase Secret) (WebhookKey, error) {
 	seed, err := readLine(path, passphrase, "the webhook key", webhookPrefix, ed25519.SeedSize)
 	if err != nil {

@@ -16,17 +16,16 @@ import (
 // algCosignature is the signature type of C2SP cosignature/v1 with Ed25519.
 const algCosignature = 0x04
 
-// WitnessKey is the key of a witness: it cosigns checkpoints of other people's
-// logs (C2SP tlog-cosignature) and nothing else. It is safe for concurrent use
-// and prints as its verifier key.
+// WitnessKey is the key of a witness, which cosigns checkpoints of logs (C2SP tlog-cosignature) and nothing else. It is
+// safe for concurrent use and prints as its verifier key.
 type WitnessKey struct {
 	noteKey
 	name string
 	key  ed25519.PrivateKey
 }
 
-// GenerateWitness makes a new key. name is the witness's, with the grammar of an
-// origin (audit.CheckOrigin): witness.example.org/w1.
+// GenerateWitness makes a new key. name is the name of the witness, such as witness.example.org/w1, with the grammar of
+// an origin (audit.CheckOrigin).
 func GenerateWitness(name string) (*WitnessKey, error) {
 	if err := audit.CheckOrigin(name); err != nil {
 		return nil, fmt.Errorf("generating a witness key for %q: a name %w", name, err)
@@ -45,8 +44,7 @@ func GenerateWitness(name string) (*WitnessKey, error) {
 	return parseWitness([]byte(privateText(vkey, algCosignature, key.Seed())))
 }
 
-// ReadWitness reads a key file: one line of signed-note text, perhaps encrypted
-// under passphrase.
+// ReadWitness reads a key file of one line of signed-note text, which may be encrypted under passphrase.
 func ReadWitness(path string, passphrase Secret) (*WitnessKey, error) {
 	return readNoteKey(path, passphrase, "witness", parseWitness)
 }
@@ -54,15 +52,14 @@ func ReadWitness(path string, passphrase Secret) (*WitnessKey, error) {
 // Name returns the witness's name.
 func (k *WitnessKey) Name() string { return k.name }
 
-// Signer signs with the Ed25519 key; what is signed is the witness's business.
+// Signer signs with the Ed25519 key. The caller decides what is signed.
 func (k *WitnessKey) Signer() crypto.Signer { return k.key }
 
 // errWitness says nothing of the text: it may be a damaged private key.
 var errWitness = errors.New("no Ed25519 witness key in signed-note form")
 
-// parseWitness reads signed-note text, in its one encoding (which settles type
-// and hash), and proves that the key signs what its verifier key accepts (the
-// pairwise test of FIPS 140-3).
+// parseWitness reads signed-note text in its one encoding, which determines type and hash. It tests that the verifier
+// key accepts what the key signs (the pairwise test of FIPS 140-3).
 func parseWitness(skey []byte) (*WitnessKey, error) {
 	parts := strings.SplitN(string(skey), "+", 5)
 	if len(parts) != 5 {

@@ -1,8 +1,8 @@
-// Package process is what a process of ours does about itself, and what it knows of
-// the machine below: no core dumps, memory that is not written to swap, the kernel
-// and where its random bytes come from.
+// Package process protects the process itself, and says what it knows of the machine: no core dumps, memory that is not
+// written to swap, the kernel, and where its random bytes come from. It also has what files need: locks, and replacing
+// a file as a whole.
 //
-// None of it holds off root on the live host, who reads any memory there is.
+// None of this stops root on the live host, who can read all memory.
 package process
 
 import (
@@ -17,9 +17,9 @@ type Facts struct {
 	FIPS   bool // Go's cryptographic module runs in FIPS 140-3 mode
 }
 
-// VDSO says whether the kernel offers getrandom in its vDSO (Linux 6.11 and newer).
-// Where it does, Go's runtime asks there, and makes no system call for most reads: a
-// state of the kernel's generator lies in memory of the process (internal/entropy).
+// VDSO says whether the kernel offers getrandom in its vDSO (Linux 6.11 and newer). If it does, Go's runtime asks
+// there, and makes no system call for most reads: a state of the kernel's generator lies in memory of the process
+// (internal/entropy).
 type VDSO string
 
 // Whether the vDSO has getrandom.
@@ -36,7 +36,7 @@ var Platform = sync.OnceValue(func() Facts {
 
 // Locked says how much of the memory stays out of swap.
 type Locked struct {
-	All  bool   // what is mapped now and later
-	Now  bool   // what is mapped now
-	Note string // how much, or why not and what would help; for the log
+	All  bool   // all memory, whether it is mapped now or later
+	Now  bool   // the memory that is mapped now
+	Note string // for the log: what is locked, or why nothing is, and what would help
 }

@@ -8,9 +8,8 @@ import (
 	"os"
 )
 
-// ReplaceFile puts what write writes in place of a file, which need not exist. It is
-// written under another name, synced and renamed, so that under its own name it is always
-// whole.
+// ReplaceFile replaces a file, which need not exist, with what write writes. The new file is written under another
+// name, synced and renamed, so that the file under path is always whole. The caller makes the name durable: SyncDir.
 func ReplaceFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {

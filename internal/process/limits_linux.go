@@ -18,8 +18,8 @@ func OpenFiles() (uint64, error) {
 	return limit.Max, nil // Go raises the soft limit to it
 }
 
-// UsedFiles returns how many files and connections this process has open. Of a process that
-// is not dumpable only root may know it, before Linux 6.2.
+// UsedFiles returns how many files and connections this process has open. Before Linux 6.2, only root may know it of a
+// process that is not dumpable.
 func UsedFiles() (uint64, error) {
 	info, err := os.Stat("/proc/self/fd")
 	if err != nil {
@@ -31,8 +31,8 @@ func UsedFiles() (uint64, error) {
 	return uint64(info.Size()), nil
 }
 
-// ClockSynchronised reports whether the kernel was told that a time service keeps the clock.
-// A filter of system calls may forbid to ask.
+// ClockSynchronised reports whether the kernel was told that a time service keeps the clock. A filter of system calls
+// may forbid the question.
 func ClockSynchronised() (bool, error) {
 	var t unix.Timex // modes 0: changes nothing
 	state, err := unix.Adjtimex(&t)
@@ -44,18 +44,24 @@ func ClockSynchronised() (bool, error) {
 
 // ResidentBytes returns how much memory of the machine this process has.
 func ResidentBytes() (uint64, error) {
-	text, err := os.ReadFile("/proc/self/statm") // in pages, the second number (proc_pid_statm(5))
-	if err != nil {
-		return 0, fmt.Errorf("reading the memory in use: %w", err)
-	}
-	var mapped, resident uint64
-	if _, err := fmt.Sscan(string(text), &mapped, &resident); err != nil {
-		return 0, fmt.Errorf("reading the memory in use: %w", err)
-	}
-	return resident * uint64(os.Getpagesize()), nil
+	_, resident, err := usedBytes()
+	return resident, err
 }
 
-// FreeSpace returns how many bytes may be written below a directory.
+// usedBytes returns how much address space this process has mapped, and how much memory it has.
+func usedBytes() (mapped, resident uint64, err error) {
+	text, err := os.ReadFile("/proc/self/statm") // in pages, the first two numbers (proc_pid_statm(5))
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &mapped, &resident)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading the memory in use: %w", err)
+	}
+	page := uint64(os.Getpagesize())
+	return mapped * page, resident * page, nil
+}
+
+// FreeSpace returns how many bytes may be written in the file system of a directory.
 func FreeSpace(dir string) (uint64, error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {

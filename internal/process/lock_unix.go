@@ -7,10 +7,11 @@ import (
 	"syscall"
 )
 
-// LockFile keeps a file to one open of it, without waiting. The lock ends with the file or
-// the process. Where files cannot be locked it returns errors.ErrUnsupported.
+// LockFile locks a file, and fails at once if another open file of it is locked. The lock ends when f is closed or the
+// process ends. If files cannot be locked, the error matches
+// errors.ErrUnsupported.
 func LockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// UnlockFile gives the lock up at once. Closing alone does not while a child process that
-// is only just being started still has the file.
+// UnlockFile releases the lock at once. Closing the file alone does not, while a child process that is just being
+// started still has it open.
 func UnlockFile(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

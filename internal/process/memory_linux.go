@@ -2,17 +2,13 @@ package process
 
 import (
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// NoDumps keeps the memory of this process out of core dumps, and out of reach of debuggers of its own
-// user, as long as the process lives. It is called at the beginning of a process. It sets both the
-// attribute and the limit: a core_pattern that is a program ignores the limit (core(5)), and the
-// attribute is lost if it is set again.
+// NoDumps keeps the memory of this process out of core dumps, and out of reach of debuggers of its own user, as long as
+// the process lives. Call it at the beginning of a process. It sets both the attribute and the limit: a core_pattern
+// that is a program ignores the limit (core(5)), and the attribute is lost if it is set again.
 func NoDumps() error {
 	Platform() // reads the memory of the process while its own user may
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
@@ -28,16 +24,14 @@ func NoDumps() error {
 	return nil
 }
 
-// Lock keeps the memory of this process out of swap, as far as its limit allows and
-// no allocation can fail later because of it. It cannot fail: the answer says what
-// holds.
+// Lock keeps the memory of this process out of swap, as far as its limit allows without an allocation that could fail
+// later. It cannot fail: the answer says what is locked.
 //
-// It decides between three forms. With MCL_FUTURE each later mmap counts in full
-// against RLIMIT_MEMLOCK (mmap(2), EAGAIN), also what Go only reserves, and a runtime
-// that gets no memory ends the process. So it is used only where the limit is
-// infinite, or is seen not to hold for this process (CAP_IPC_LOCK). Without
-// MCL_FUTURE nothing can fail later, and what is mapped later is not locked.
-// MCL_ONFAULT locks pages when they are first used: what is reserved costs nothing.
+// It locks all memory, what is mapped now, or none. With MCL_FUTURE each later mmap counts in full against
+// RLIMIT_MEMLOCK (mmap(2), EAGAIN), also memory that Go only reserves, and a runtime that gets no memory ends the
+// process. So it is used only if the limit is infinite, or if the limit does not hold for this process (CAP_IPC_LOCK).
+// Without MCL_FUTURE nothing can fail later, but memory that is mapped later is not locked. MCL_ONFAULT locks pages
+// when they are first used, so that reserved memory costs nothing.
 func Lock() Locked {
 	limit, err := raiseLimit()
 	if err != nil {
@@ -46,7 +40,7 @@ func Lock() Locked {
 	if limit == unix.RLIM_INFINITY {
 		return lockAll("RLIMIT_MEMLOCK is unlimited")
 	}
-	mapped := mappedBytes() // before mlockall: the kernel compares it with the limit
+	mapped, _, _ := usedBytes() // before mlockall: the kernel compares it with the limit; 0 if it cannot be read
 	if err := unix.Mlockall(unix.MCL_CURRENT | unix.MCL_ONFAULT); err != nil {
 		return Locked{Note: fmt.Sprintf("RLIMIT_MEMLOCK is %d MiB, and %d MiB are mapped, most of it reserved only (mlockall: %s); "+
 			"set LimitMEMLOCK=infinity, or let the host have no swap", limit>>20, mapped>>20, err)}
@@ -65,8 +59,7 @@ func lockAll(why string) Locked {
 	return Locked{All: true, Now: true, Note: why}
 }
 
-// raiseLimit raises RLIMIT_MEMLOCK as far as this process may, and returns what it is
-// then, in bytes.
+// raiseLimit raises RLIMIT_MEMLOCK as far as this process may, and returns the limit in bytes.
 func raiseLimit() (uint64, error) {
 	infinite := unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
 	if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &infinite); err == nil { // takes CAP_SYS_RESOURCE
@@ -83,19 +76,4 @@ func raiseLimit() (uint64, error) {
 		}
 	}
 	return limit.Cur, nil
-}
-
-// mappedBytes returns how much address space this process has mapped, 0 when that
-// cannot be read.
-func mappedBytes() uint64 {
-	text, err := os.ReadFile("/proc/self/statm") // in pages, the first number (proc_pid_statm(5))
-	if err != nil {
-		return 0
-	}
-	first, _, _ := strings.Cut(string(text), " ")
-	pages, err := strconv.ParseUint(first, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * uint64(os.Getpagesize())
 }

@@ -9,8 +9,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// CheckBatch returns an error unless the batch continues a ledger of size old: its rows are adjacent, and its head
-// covers just them.
+// CheckBatch returns an error unless the batch continues a ledger of size old: its rows are adjacent, the first has
+// index old, and its head covers the last.
 func CheckBatch(old uint64, b ledger.Batch) error {
 	n := uint64(len(b.Rows))
 	switch {
@@ -52,8 +52,8 @@ func Decks(b ledger.Batch) (hashes, lists [][]byte, err error) {
 	return hashes, lists, nil
 }
 
-// EncodeDeck returns the one form in which card names are stored: their number as u16, then each with its length as u8
-// before it. A deck's hash covers these bytes after its label (docs/SPEC.md section 3).
+// EncodeDeck returns the form in which card names are stored: their number as u16, then each name after its length as
+// u8. A deck's hash covers these bytes after a label (docs/SPEC.md section 3).
 func EncodeDeck(cards []string) ([]byte, error) {
 	if len(cards) > math.MaxUint16 {
 		return nil, fmt.Errorf("a deck of %d cards is too long", len(cards))
@@ -68,7 +68,7 @@ func EncodeDeck(cards []string) ([]byte, error) {
 	return b, nil
 }
 
-// DecodeDeck reads what EncodeDeck wrote.
+// DecodeDeck reads what EncodeDeck wrote, and refuses anything else.
 func DecodeDeck(b []byte) ([]string, error) {
 	bad := errors.New("the stored deck is malformed")
 	if len(b) < 2 {

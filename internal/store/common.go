@@ -45,8 +45,8 @@ func (c *Common) Ledgers(ctx context.Context) ([]ledger.Info, error) {
 	return All(ctx, c.db.Query, scanInfo, SQLLedgers)
 }
 
-// Rows implements [ledger.Store]. A range of more than one part is cut at the ledger's size as it is now: entries below
-// that are never changed and none are added, so the parts are those of one snapshot.
+// Rows implements [ledger.Store]. A range of more than one part ends at the ledger's size of the moment: entries below
+// it are never changed and none is added there, so all parts are of one snapshot.
 func (c *Common) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Seq2[ledger.Row, error] {
 	to = min(to, math.MaxInt64)
 	cut := from >= to || to-from <= chunk
@@ -131,13 +131,13 @@ func (c *Common) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQuery
 	return list, err
 }
 
-// chunk is the number of entries that are read at a time.
+// chunk is the number of rows that are read at a time.
 const chunk = 512
 
-// parts yields what read returns of a place and what follows it, up to the place that read does not pass. Each part is
-// read by one short statement and held in memory before it is yielded. One long statement would keep an old snapshot
-// alive, so that PostgreSQL could not clean up the heads nor SQLite reset its write-ahead log, and hold a connection
-// while the caller works.
+// parts yields what read returns from a place on. read returns the place where the next part begins, or its own place
+// at the end. Each part is read by one short statement and held in memory before it is yielded. One long statement
+// would keep an old snapshot alive and hold a connection while the caller works: PostgreSQL could not clean up the
+// heads, nor SQLite reset its write-ahead log.
 func parts[T any](at uint64, read func(at uint64) (part []T, next uint64, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for at, end := at, false; !end; {

@@ -10,11 +10,11 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Relation is a table of the database that holds evidence. The word table alone means one at which cards are dealt.
+// Relation is a table of the database that holds evidence. Alone, the word table means one at which cards are dealt.
 type Relation struct {
 	Name    string
 	Columns []string // of the schema, in the order of Raw
-	Keys    int      // so many columns, from the second on, are the key of a row in its ledger
+	Keys    int      // how many columns, from the second on, are the key of a row in its ledger
 }
 
 // The tables of evidence.
@@ -33,24 +33,24 @@ var (
 	StatementRows  = &Relation{"statements", []string{"ledger", "shuffle", "n", "note"}, 2}
 )
 
-// AccessRows is not evidence, but its chain is compared with the heads of it that are entries. Its key there is seq.
+// AccessRows is not evidence, but its chain is compared with the heads of it that are in entries. Its key is seq.
 var AccessRows = &Relation{"access_records",
 	[]string{"ledger", "seq", "prev", "time", "request", "token", "method", "path"}, 1}
 
-// Relations lists all tables of evidence.
+// Relations lists all relations of evidence.
 func Relations() []*Relation {
 	return []*Relation{LedgerRows, HeadRows, EntryRows, TileRows, CheckpointRows, CosignedRows, LateRows, SlotRows,
 		DeckRows, TermsRows, StatementRows}
 }
 
-// Raw is a row as it is stored. A store need not have written it: every column may be nil or of any type that the
-// database has, and several rows may have the same key.
+// Raw is a row as it is stored. Anybody may have written it: every column may be nil or of any type that the database
+// has, and several rows may have the same key.
 type Raw struct {
 	Relation *Relation
 	Values   []any // by Relation.Columns
 }
 
-// Value returns what stands in a column.
+// Value returns the value of a column. It panics for a column that the relation does not have.
 func (r Raw) Value(column string) any {
 	for i, c := range r.Relation.Columns {
 		if c == column {
@@ -85,20 +85,19 @@ func (r Raw) Text(column string) (s string, ok bool) {
 	return s, ok
 }
 
-// ErrSchema reports a table or column that is not there, or not of the type that
-// the schema gives it.
+// ErrSchema reports a relation or column that is missing, or not of the type that the schema gives it.
 var ErrSchema = errors.New("the tables are not those of the schema")
 
-// Evidence reads stored rows that a caller does not believe yet: read-only, by short statements, with no more than
-// SELECT on the tables of evidence. It is safe for concurrent use.
+// Evidence reads stored rows that the caller has not checked yet. It only reads, by short statements, and needs no more
+// than SELECT on the relations of evidence. It is safe for concurrent use.
 type Evidence struct {
-	// Query runs one statement, whose parameters are $1, $2 …, and hands over its rows, whose values it does not use
-	// again. Its error matches ErrSchema if the statement does not fit the tables.
+	// Query runs one statement, whose parameters are $1, $2 …, and hands over its rows. The receiver may keep the
+	// values. Its error matches ErrSchema if the statement does not fit the relations.
 	Query func(ctx context.Context, sql string, args []any, each func(values []any) error) error
 	Close func() error
 }
 
-// read returns the rows of a table for which the condition holds.
+// read returns the rows of a relation for which the condition holds.
 func (e *Evidence) read(ctx context.Context, t *Relation, where string, args ...any) (rows []Raw, err error) {
 	err = e.each(ctx, t, where, args, func(r Raw) error {
 		rows = append(rows, r)
@@ -116,8 +115,8 @@ func (e *Evidence) each(ctx context.Context, t *Relation, where string, args []a
 	return nil
 }
 
-// CheckSchema returns an error unless the tables are of this program's schema. It accepts a database that has lost the
-// number of its schema, if that still has entries.
+// CheckSchema returns an error unless version is that of this program's schema. It accepts a database that has lost the
+// number of its schema (0), if the relation entries is still there.
 func (e *Evidence) CheckSchema(ctx context.Context, version int) error {
 	if version == 0 {
 		if err := e.Probe(ctx, EntryRows); !errors.Is(err, ErrSchema) {
@@ -127,7 +126,7 @@ func (e *Evidence) CheckSchema(ctx context.Context, version int) error {
 	return CheckSchema(version)
 }
 
-// Probe reads no row of a table. Its error matches ErrSchema if the table or a column of it is missing.
+// Probe reads no row of a relation. Its error matches ErrSchema if the relation or a column of it is missing.
 func (e *Evidence) Probe(ctx context.Context, t *Relation) error {
 	_, err := e.read(ctx, t, "1 = 0")
 	return err
@@ -147,7 +146,7 @@ const inRange = `ledger = CAST($1 AS bigint) AND %[1]s >= CAST($2 AS bigint) AND
 ORDER BY %[1]s`
 
 // Range returns the rows of entries, checkpoints, cosigned, late or slots whose key, or the first part of it, is
-// from ≤ key < to, by key: all with the same key, and with any key between two numbers.
+// from ≤ key < to, ordered by key. It returns all rows that have the same key.
 func (e *Evidence) Range(ctx context.Context, t *Relation, id ledger.ID, from, to uint64) ([]Raw, error) {
 	return e.read(ctx, t, fmt.Sprintf(inRange, t.Columns[1]), int64(id), Number(from), Number(to))
 }
@@ -174,7 +173,7 @@ WHERE ledger = CAST($1 AS bigint) AND size >= CAST($2 AS bigint) AND size < CAST
 	return nil
 }
 
-// OfType returns the entries of a ledger whose column says that they are of a type. It has no index, and reads all
+// OfType returns the entries of a ledger whose column says that they are of a type. No index helps: it reads all
 // entries.
 func (e *Evidence) OfType(ctx context.Context, id ledger.ID, kind int) ([]Raw, error) {
 	const where = "ledger = CAST($1 AS bigint) AND type = CAST($2 AS bigint) ORDER BY idx"
@@ -187,12 +186,12 @@ func (e *Evidence) Tile(ctx context.Context, id ledger.ID, level int, index uint
 	return e.read(ctx, TileRows, where, int64(id), int64(level), Number(index))
 }
 
-// Named returns the rows of one deck, or of one document of terms; there should be one.
+// Named returns the rows of one deck or of one document of terms; there should be one.
 func (e *Evidence) Named(ctx context.Context, t *Relation, id ledger.ID, hash [32]byte) ([]Raw, error) {
 	return e.read(ctx, t, "ledger = CAST($1 AS bigint) AND hash = $2", int64(id), hash[:])
 }
 
-// EachNamed hands over all decks, or all documents of terms, of a ledger, in no order.
+// EachNamed hands over all decks or all documents of terms of a ledger, in no order.
 func (e *Evidence) EachNamed(ctx context.Context, t *Relation, id ledger.ID, do func(Raw) error) error {
 	return e.each(ctx, t, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
 }
@@ -212,14 +211,14 @@ func (e *Evidence) Ends(ctx context.Context, id ledger.ID, shuffle uint64) ([]Ra
 }
 
 // EachAccess hands over the chained access records of a ledger by number. It uses one statement and so shows one
-// moment: records may be added, and dropped from the beginning.
+// moment, since records are added, and dropped from the beginning.
 func (e *Evidence) EachAccess(ctx context.Context, id ledger.ID, do func(Raw) error) error {
 	const where = "ledger = CAST($1 AS bigint) ORDER BY seq"
 	return e.each(ctx, AccessRows, where, []any{int64(id)}, do)
 }
 
-// own returns the condition that a row belongs to a ledger of this size: its key is one below the head. Every key of
-// decks, terms and heads belongs.
+// own returns the condition that a row belongs to a ledger of this size: its key is one that the head covers. In
+// ledgers and heads every row belongs, in decks and terms every row with a hash.
 func own(t *Relation, id ledger.ID, size uint64) (where string, args []any) {
 	where, args = "ledger = CAST($1 AS bigint)", []any{int64(id)}
 	switch t {
@@ -265,5 +264,6 @@ func (e *Evidence) Odd(ctx context.Context, t *Relation, id ledger.ID, size uint
 	return e.read(ctx, t, fmt.Sprintf("(%s) IS NOT TRUE AND (%s) IS NOT TRUE LIMIT %d", own, known, maxOdd), args...)
 }
 
-// Number returns n as a statement takes it. No stored number is larger than those of 63 bits.
+// Number returns n as a statement takes it. No stored number has more than 63 bits, so a larger n becomes the largest
+// of these.
 func Number(n uint64) int64 { return int64(min(n, math.MaxInt64)) }

@@ -10,10 +10,9 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// The columns of a database that an export may hold, and the only ones that it
-// reads: entries.entry, checkpoints.checkpoint, cosigned.checkpoint, decks.cards,
-// terms.bytes, ledgers.name and ledgers.origin. Sealed tapes, tokens and everything computed
-// from these stay where they are.
+// An export may hold only these columns of a database: entries.entry, checkpoints.checkpoint, cosigned.checkpoint,
+// late.checkpoint, decks.cards, terms.bytes, ledgers.name and ledgers.origin. It reads no other column, apart from
+// keys: no sealed tape, no access record, and nothing that is computed from these.
 const (
 	sqlExportLedgers    = `SELECT name, origin FROM ledgers ORDER BY name`
 	sqlExportEntries    = `SELECT idx, entry FROM entries WHERE ledger = $1 AND idx >= $2 AND idx < $3 ORDER BY idx`
@@ -24,17 +23,17 @@ const (
 	sqlExportTerms      = `SELECT bytes FROM terms WHERE ledger = $1 AND hash = $2`
 )
 
-// errOdd reports a row that is missing, or a value that is not of its column.
+// errOdd reports a row that is missing, or a value that its column cannot have.
 var errOdd = fmt.Errorf("%w: the store is not whole", bundle.ErrContradiction)
 
-// Export reads of one ledger what an export may hold, as a [bundle.Source]. It takes no
-// lock and changes nothing: it works on a standby and with SELECT alone.
+// Export is a [bundle.Source]: it reads what an export of one ledger may hold. It takes no lock and changes nothing, so
+// it works on a standby and with SELECT alone.
 type Export struct {
 	*Evidence
 	ID ledger.ID
 }
 
-// query runs a statement. Tables that it does not fit contradict what the store is.
+// query runs a statement. If it does not fit the relations, the error also matches bundle.ErrContradiction.
 func (x Export) query(ctx context.Context, sql string, args []any, each func(values []any) error) error {
 	err := x.Query(ctx, sql, args, each)
 	if errors.Is(err, ErrSchema) {
@@ -60,8 +59,8 @@ func (e *Evidence) Names(ctx context.Context) (list []ledger.Info, err error) {
 	return list, nil
 }
 
-// Head returns the checkpoint of the largest size that can be seen. It waits for no
-// replica: an export is not what acknowledges an entry.
+// Head returns the checkpoint of the largest size that can be seen. It does not wait for a replica, since an export
+// does not acknowledge entries.
 func (x Export) Head(ctx context.Context) ([]byte, error) {
 	return x.one(ctx, sqlExportNewest, int64(x.ID))
 }
@@ -71,7 +70,7 @@ func (x Export) CheckpointAfter(ctx context.Context, index uint64) ([]byte, erro
 	return x.one(ctx, sqlExportCheckpoint, int64(x.ID), Number(index))
 }
 
-// Deck returns the cards of a deck. A list that cannot be read is none.
+// Deck returns the cards of a deck, or bundle.ErrNoDeck if there is none or if it cannot be read.
 func (x Export) Deck(ctx context.Context, hash [32]byte) ([]string, error) {
 	list, err := x.one(ctx, sqlExportDeck, int64(x.ID), hash[:])
 	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, errOdd) {
@@ -87,7 +86,7 @@ func (x Export) Deck(ctx context.Context, hash [32]byte) ([]string, error) {
 	return cards, nil
 }
 
-// Terms returns a document of terms.
+// Terms returns a document of terms, or bundle.ErrNoDeck if there is none.
 func (x Export) Terms(ctx context.Context, hash [32]byte) ([]byte, error) {
 	document, err := x.one(ctx, sqlExportTerms, int64(x.ID), hash[:])
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -145,8 +144,8 @@ func (x Export) entries(ctx context.Context, from, to uint64) (part [][]byte, ne
 	return part, next, err
 }
 
-// Cosigned reads the cosigned checkpoints of at least size, ascending, each with the lines of
-// the late one of its size.
+// Cosigned reads the cosigned checkpoints of at least size in ascending order, each with the signature lines of the
+// late checkpoint of its size.
 func (x Export) Cosigned(ctx context.Context, size uint64) iter.Seq2[[]byte, error] {
 	return parts(size, func(at uint64) (part [][]byte, next uint64, err error) {
 		next = at

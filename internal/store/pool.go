@@ -2,19 +2,19 @@ package store
 
 import "time"
 
-// Pool is how the connections to the database of one kind are used.
+// Pool is how the connections of one pool to the database are used.
 type Pool struct {
 	Name  string // appends, reads or public
 	Limit int    // connections that it may have
-	Used  int    // that are at work
+	Used  int    // connections that are at work
 	Open  int
-	Waits uint64        // how often somebody waited for one
-	Wait  time.Duration // for how long, all together
+	Waits uint64        // how often a call waited for one
+	Wait  time.Duration // for how long all of these calls together
 }
 
 // Standbys is what the server says of its synchronous replication.
 type Standbys struct {
-	Wanted bool // it has names of synchronous standbys
+	Wanted bool // the server's settings name synchronous standbys
 	Known  bool // the role may count them (deploy/roles.sql)
-	Synced int  // that are connected as sync or quorum
+	Synced int  // how many are connected as sync or quorum
 }

@@ -7,8 +7,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// The statements of recall. A search halves its step until the step is 0. low is how many of the rows, which are
-// numbered in order, were found to be before what is looked for. A row that is missing is not before it.
+// The statements of recall. Rows are numbered in order, and a search halves its step until the step is 0. low is how
+// many rows are known to come before what is looked for. A row that is missing does not come before it.
 const (
 	// RecallEntryAt searches the entries of ledger $1, whose times never decrease, for the time $2, with first step $3.
 	RecallEntryAt = `WITH RECURSIVE search (low, step) AS (
@@ -47,8 +47,8 @@ AND e.serial > (SELECT low FROM search WHERE step < 1) AND e.serial <= CAST($7 A
 ORDER BY e.serial LIMIT CAST($3 AS bigint)`
 )
 
-// commitsOf returns the statement that answers a query, and its parameters. The commits that it reads by serial may
-// lie outside the range of indexes.
+// commitsOf returns the statement that answers a query, and its parameters. Commits that it reads by serial may lie
+// outside the range of indexes.
 func commitsOf(id ledger.ID, q ledger.CommitQuery) (sql string, args []any) {
 	from, to := Number(q.From), Number(q.To)
 	switch {

@@ -16,10 +16,10 @@ var ErrNotEmpty = errors.New("the database holds entries: it is not migrated dow
 
 // A Schema is the schema of one database. The caller that makes one closes Driver.
 //
-// golang-migrate notes a version before it runs a file and marks it as whole after it, each in a transaction of its
-// own. A crash in between leaves a version that may or may not be there. The number that the migration itself left
-// decides, and an interrupted migration is repaired from it. Two migrations at once are safe: what the second one
-// repeats fails as a whole.
+// golang-migrate notes a version before it runs a file, and notes that it is whole afterwards, each in a transaction of
+// its own. After a crash in between, the noted version may or may not be there. The number that the migration itself
+// left decides, and the note is repaired from it. Two migrations at once are safe: what the second one repeats fails as
+// a whole.
 type Schema struct {
 	Store   string              // the directory: "postgres" or "sqlite"
 	Driver  database.Driver     // over a connection of its own
@@ -30,8 +30,7 @@ type Schema struct {
 	Unguarded func() error
 }
 
-// Up brings the schema to that of this program. A failed migration changes
-// nothing.
+// Up brings the schema to that of this program. A migration that fails changes nothing.
 func (s Schema) Up() error {
 	err := s.run(s.up)
 	if err != nil {
@@ -42,14 +41,14 @@ func (s Schema) Up() error {
 	return err
 }
 
-// upTries is how often a migration is tried that fails while others run.
+// upTries is how often a migration is tried. It may fail while other processes migrate.
 const upTries = 10
 
-// up runs one migration at a time: golang-migrate reads ahead, and when a migration fails the goroutine that reads the
+// up runs one migration at a time: golang-migrate reads ahead, and if a migration fails, the goroutine that reads the
 // next one never ends.
 //
-// Another process that migrates may be faster, or may have noted a version that the database is past or not yet at. So
-// what fails is put in order and tried again.
+// Another process that migrates may be faster, or may have noted a version that the database does not have yet or no
+// longer has. So after a failure the note is repaired and the migration tried again.
 func (s Schema) up(m *migrate.Migrate) error {
 	for tries := 1; ; {
 		at, err := s.Version()
@@ -78,8 +77,8 @@ func (s Schema) up(m *migrate.Migrate) error {
 	}
 }
 
-// Down undoes the newest migration. It returns ErrNotEmpty while there are
-// entries; the migration itself would refuse as well.
+// Down undoes the newest migration. It returns ErrNotEmpty if there are entries. The migration itself would also
+// refuse.
 func (s Schema) Down() error {
 	return s.run(func(m *migrate.Migrate) error {
 		at, err := s.Version()
@@ -101,8 +100,7 @@ func (s Schema) Down() error {
 	})
 }
 
-// run calls do with golang-migrate's notes in order, and puts them in order
-// again if do fails.
+// run calls do after it has repaired golang-migrate's note, and repairs it again if do fails.
 func (s Schema) run(do func(*migrate.Migrate) error) error {
 	source, err := iofs.New(migrations.Files, s.Store)
 	if err != nil {
@@ -128,7 +126,7 @@ func (s Schema) repair(m *migrate.Migrate) error {
 	if err != nil {
 		return err
 	}
-	// Not of m, which does not report a mark on no version at all.
+	// m itself does not report a note of no version at all.
 	noted, dirty, err := s.Driver.Version()
 	if err != nil {
 		return fmt.Errorf("reading the noted schema version: %w", plain(err))
@@ -159,8 +157,7 @@ func CheckSchema(version int) error {
 		version, migrations.Latest)
 }
 
-// plain takes off the text of the migration that golang-migrate puts into its
-// errors.
+// plain removes the text of the migration, which golang-migrate puts into its errors.
 func plain(err error) error {
 	if value, ok := errors.AsType[database.Error](err); ok && value.OrigErr != nil {
 		return value.OrigErr

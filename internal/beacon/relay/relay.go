@@ -1,6 +1,5 @@
-// Package relay fetches rounds of drand's quicknet from its public relays, over
-// the HTTP API that they share. Nothing a relay says is believed: a round is
-// returned once its signature holds under the pinned key.
+// Package relay fetches rounds of drand's quicknet from its public relays, over the HTTP API that they share. It trusts
+// no relay: it returns a round only after it has verified the signature under the pinned key.
 package relay
 
 import (
@@ -26,16 +25,16 @@ const (
 )
 
 var (
-	// ErrEarly: a relay does not have the round yet, and none has it. Ask again
-	// after the round's time; relays lag behind it by a second or two.
+	// ErrEarly reports that at least one relay does not have the round yet, and that no relay gave it. Ask again after
+	// the round's time: relays are a second or two behind it.
 	ErrEarly = errors.New("the round is not published yet")
 
-	// ErrNoRelay: there is no relay to ask.
+	// ErrNoRelay reports that there is no relay to ask.
 	ErrNoRelay = errors.New("no beacon relay is configured")
 )
 
-// Check reports whether a relay's address can be asked: an http or https URL
-// without query, to which /{chain hash}/public/{round} is added.
+// Check returns an error unless a relay's address is an http or https URL without a query. A request adds
+// /{chain hash}/public/{round} to it.
 func Check(relay string) error {
 	u, err := url.Parse(relay)
 	switch {
@@ -47,26 +46,29 @@ func Check(relay string) error {
 	return nil
 }
 
-// Fetch asks the relays one after the other for a round of quicknet, from 1, and
-// returns its signature, which holds, from the first that has it. The error says
-// of each relay what it answered; it is ErrEarly when one of them has no such
-// round yet.
+// Fetch asks the relays one after the other for a round of quicknet, counted from 1, and returns its signature, which
+// it has verified, from the first relay that has it. The error says what each relay answered. It matches ErrEarly if
+// one of them does not have the round yet.
 func Fetch(ctx context.Context, relays []string, round uint64) ([beacon.Size]byte, error) {
 	if len(relays) == 0 {
 		return [beacon.Size]byte{}, ErrNoRelay
 	}
-	var refused []error
+	var refused error
 	for _, r := range relays {
 		sig, err := ask(ctx, r, round)
-		if err == nil {
+		switch {
+		case err == nil:
 			return sig, nil
+		case refused == nil:
+			refused = err
+		default:
+			refused = fmt.Errorf("%w; %w", refused, err) // one line for a log
 		}
-		refused = append(refused, err)
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return [beacon.Size]byte{}, fmt.Errorf("fetching round %d: %w", round, joined(refused))
+	return [beacon.Size]byte{}, fmt.Errorf("fetching round %d: %w", round, refused)
 }
 
 // ask fetches a round from one relay.
@@ -104,8 +106,7 @@ func ask(ctx context.Context, relay string, round uint64) (sig [beacon.Size]byte
 	return sig, fmt.Errorf("status %d", resp.StatusCode)
 }
 
-// read takes a round out of a relay's answer. Members other than round and
-// signature follow from these.
+// read reads a round from a relay's answer. The members besides round and signature follow from these two.
 func read(body io.Reader, round uint64) (sig [beacon.Size]byte, err error) {
 	b, err := io.ReadAll(io.LimitReader(body, maxBody+1))
 	if err != nil {
@@ -131,23 +132,3 @@ func read(body io.Reader, round uint64) (sig [beacon.Size]byte, err error) {
 	sig = [beacon.Size]byte(decoded)
 	return sig, beacon.Quicknet().Verify(round, sig)
 }
-
-// joined lists errors on one line, for a log.
-func joined(all []error) error {
-	if len(all) == 1 {
-		return all[0]
-	}
-	return list(all)
-}
-
-type list []error
-
-func (l list) Error() string {
-	texts := make([]string, len(l))
-	for i, err := range l {
-		texts[i] = err.Error()
-	}
-	return strings.Join(texts, "; ")
-}
-
-func (l list) Unwrap() []error { return l }

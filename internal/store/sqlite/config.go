@@ -17,7 +17,7 @@ import (
 	"shuffled/internal/process"
 )
 
-// setting is a PRAGMA, and what it must answer once it is set.
+// setting is a PRAGMA, its value, and what it must answer after it was set.
 type setting struct{ name, value, want string }
 
 var (
@@ -27,15 +27,14 @@ var (
 		{"checkpoint_fullfsync", "1", "1"},
 		{"foreign_keys", "1", "1"},
 		{"trusted_schema", "0", "0"},  // functions in a foreign schema are not run
-		{"cell_size_check", "1", "1"}, // a torn page is noticed where it is read
+		{"cell_size_check", "1", "1"}, // a torn page is noticed when it is read
 	}
 	writerSettings = append([]setting{{"journal_mode", "WAL", "wal"}, {"cache_size", "-16384", "-16384"}},
 		commonSettings...)
 	readerSettings = append([]setting{{"query_only", "1", "1"}}, commonSettings...)
 )
 
-// isFile returns an error unless there is a file. SQLite itself would make an
-// empty database.
+// isFile returns an error unless there is a regular file. SQLite itself would make an empty database.
 func isFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -49,8 +48,7 @@ func isFile(path string) error {
 	return nil
 }
 
-// connect opens an existing file, and reads back its settings over the first
-// connection.
+// connect opens an existing file, and checks its settings over the first connection.
 func connect(path string, o Options, settings []setting) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -81,9 +79,8 @@ func connect(path string, o Options, settings []setting) (*sql.DB, error) {
 	return db, nil
 }
 
-// makeFile makes an empty file that only its owner can read, and directories of
-// the same kind on the way to it, and sees to it that their names are on disk.
-// SQLite gives its other files the same mode.
+// makeFile makes an empty file that only its owner can read, and the directories above it that are missing, with the
+// same restriction. It syncs the file, its directory and the one above. SQLite gives its other files the same mode.
 func makeFile(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

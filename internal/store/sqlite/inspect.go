@@ -11,8 +11,8 @@ import (
 	"shuffled/internal/store"
 )
 
-// OpenEvidence opens the database file at path for reading only, whatever is in
-// its tables. It takes no lock that a daemon would wait for.
+// OpenEvidence opens the database file at path for reading only. It accepts any rows, and takes no lock that a daemon
+// would wait for.
 func OpenEvidence(path string, o Options) (*store.Evidence, error) {
 	o = o.withDefaults()
 	if err := isFile(path); err != nil {
@@ -60,8 +60,8 @@ func OpenEvidence(path string, o Options) (*store.Evidence, error) {
 	return e, nil
 }
 
-// schemaError tells an error of a statement that does not fit the tables. SQLite
-// has one code for all errors of a statement's text.
+// schemaError wraps store.ErrSchema if a statement does not fit the tables. SQLite has one code for all errors of a
+// statement's text.
 func schemaError(err error) error {
 	if codeOf(err) == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "no such ") {
 		return fmt.Errorf("%w: %w", store.ErrSchema, err)

@@ -24,8 +24,7 @@ func MigrateUp(ctx context.Context, path string, o Options) error {
 	return o.migrate(ctx, path, store.Schema.Up)
 }
 
-// MigrateDown undoes the newest migration. It returns store.ErrNotEmpty while
-// there are entries.
+// MigrateDown undoes the newest migration. It returns store.ErrNotEmpty if there are entries.
 func MigrateDown(ctx context.Context, path string, o Options) error {
 	if err := isFile(path); err != nil {
 		return err
@@ -33,8 +32,7 @@ func MigrateDown(ctx context.Context, path string, o Options) error {
 	return o.migrate(ctx, path, store.Schema.Down)
 }
 
-// SchemaVersion returns the number of the schema of the database file at path, 0
-// for none. It changes nothing.
+// SchemaVersion returns the number of the schema of the database file at path, 0 for none. It changes nothing.
 func SchemaVersion(ctx context.Context, path string, o Options) (int, error) {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return 0, nil
@@ -71,8 +69,8 @@ func (o Options) migrate(ctx context.Context, path string, do func(store.Schema)
 	})
 }
 
-// connectWriter connects, and tries again while another process makes the
-// write-ahead log: SQLite does not wait for that by itself.
+// connectWriter connects, and tries again while another process makes the write-ahead log: SQLite itself does not wait
+// for that.
 func (o Options) connectWriter(ctx context.Context, path string) (*sql.DB, error) {
 	o = o.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)

@@ -12,10 +12,10 @@ import (
 	"shuffled/internal/store"
 )
 
-// readers are connections that read. Safe for concurrent use.
+// readers are connections that read. They are safe for concurrent use.
 type readers struct {
 	db     *sql.DB
-	places chan struct{} // holds a value for each statement that is under way
+	places chan struct{} // has a value for each statement that is under way
 	stmts  statements
 }
 
@@ -48,7 +48,7 @@ func (r *readers) enter(ctx context.Context) error {
 
 func (r *readers) leave() { <-r.places }
 
-// close ends the connections; nil is none.
+// close ends the connections. r may be nil.
 func (r *readers) close() error {
 	if r == nil {
 		return nil
@@ -56,7 +56,7 @@ func (r *readers) close() error {
 	return errors.Join(r.stmts.close(), r.db.Close())
 }
 
-// of returns the connections for ctx.
+// of returns the connections for a call: those of readers if ctx is marked (ledger.AsReader), else those of dealers.
 func (s *Store) of(ctx context.Context) *readers {
 	if ledger.IsReader(ctx) {
 		return s.public
@@ -66,8 +66,7 @@ func (s *Store) of(ctx context.Context) *readers {
 
 type scanner = store.Scanner
 
-// query runs one statement and hands over its rows. If the last argument is a list, it runs the statement once for each
-// value.
+// query is a store.Query. If the last argument is a list, it runs the statement once for each value.
 func (s *Store) query(ctx context.Context, text string, args []any, each func(scanner) error) error {
 	if strings.HasSuffix(text, store.Barrier) {
 		if err := s.sound(); err != nil {

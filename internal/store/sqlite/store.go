@@ -1,22 +1,20 @@
-// Package sqlite keeps ledgers in one SQLite file: the embedded store, with
-// nothing to install. The schema and the guarantees are those of store/postgres.
+// Package sqlite keeps ledgers in one SQLite file: the embedded store, with nothing to install. The schema and the
+// guarantees are those of store/postgres.
 //
-// The database is in WAL mode with synchronous=FULL: a commit returns when the
-// write-ahead log is on disk, and other connections see it only then. So what can
-// be read is as durable as what was acknowledged, and no barrier is needed.
+// The database is in WAL mode with synchronous=FULL: a commit returns when the write-ahead log is on disk, and other
+// connections see it only then. So whatever can be read is as durable as what was acknowledged, and no lock is needed
+// for the barrier.
 //
-// One connection writes. Its transactions begin with BEGIN IMMEDIATE, which takes
-// the write lock of the file and so keeps other daemons out until COMMIT. An error
-// before COMMIT is rolled back, and nothing was written. An error of COMMIT itself
-// leaves the outcome unknown: the log may hold the commit although it could not be
-// synced, and a crash would bring it back. Then the store is not written again and
-// acknowledges nothing until it is opened anew, which recovers from the log. Only
-// a full disk is no such case: what did not fit cannot be whole.
+// One connection writes. Its transactions begin with BEGIN IMMEDIATE, which takes the write lock of the file and so
+// keeps other daemons out until COMMIT. After an error before COMMIT the transaction is rolled back, and nothing was
+// written. An error of COMMIT itself leaves the outcome unknown: the log may hold the commit although it could not be
+// synced, and a crash would bring it back. Then the store writes and acknowledges nothing until it is opened anew,
+// which recovers from the log. The exceptions are a full disk, since a commit that did not fit cannot be whole, and a
+// lock.
 //
-// Other connections read, each statement in a snapshot of its own. Readers hold
-// nothing that the writer needs: in WAL mode a commit waits for no snapshot, and
-// since every statement is short, the log can be emptied between them. What is asked
-// under ledger.AsReader has connections of its own.
+// Other connections read, each statement in a snapshot of its own. They hold nothing that the writer needs: in WAL mode
+// a commit waits for no snapshot, and since every statement is short, the log can be emptied between them. What is
+// asked under ledger.AsReader has connections of its own.
 package sqlite
 
 import (
@@ -35,11 +33,10 @@ import (
 type Options struct {
 	// Readers is the largest number of connections for reading, 8 if it is 0.
 	Readers int
-	// Audience is the largest number of connections for what is asked under
-	// ledger.AsReader, 4 if it is 0: they are apart from those of Readers.
+	// Audience is the largest number of connections for what is asked under ledger.AsReader, 4 if it is 0. They are
+	// apart from those of Readers.
 	Audience int
-	// Timeout is how long a transaction waits for another process to end its own,
-	// 5 s if it is 0.
+	// Timeout is how long a transaction waits for one of another process, 5 s if it is 0.
 	Timeout time.Duration
 }
 
@@ -55,11 +52,11 @@ type Store struct {
 	store.Common
 
 	writer *writer
-	turn   chan struct{} // holds a value while writer is owned
-	failed atomic.Pointer[error]
+	turn   chan struct{}         // capacity 1: who put a value in owns writer
+	failed atomic.Pointer[error] // why the store acknowledges nothing any more; nil while it does
 
-	reads  *readers // of dealers
-	public *readers // of what is asked under ledger.AsReader
+	reads  *readers // for dealers
+	public *readers // for what is asked under ledger.AsReader
 }
 
 var _ store.Database = (*Store)(nil)
@@ -67,9 +64,8 @@ var _ store.Database = (*Store)(nil)
 // errClosed answers every call of a closed store.
 var errClosed = errors.New("the store is closed")
 
-// Open opens the database file at path, which MigrateUp made, and checks that it
-// has the schema of this program and that every setting on which durability
-// rests is in force.
+// Open opens the database file at path, which MigrateUp made. It checks that the schema is that of this program, and
+// that every setting on which durability rests is in force.
 func Open(path string, o Options) (_ *Store, err error) {
 	o = o.withDefaults()
 	defer func() { err = caused(err) }()
@@ -115,7 +111,7 @@ func (s *Store) prepare() error {
 		s.writer.stmts.prepare(s.writer.conn, sqlWrites))
 }
 
-// Close ends the store. It waits for an append that is under way.
+// Close ends the store. It waits for a write that is under way.
 func (s *Store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
@@ -123,7 +119,7 @@ func (s *Store) Close() error {
 	return errors.Join(s.writer.close(), s.reads.close(), s.public.close())
 }
 
-// sound returns why the store no longer acknowledges anything, or nil.
+// sound returns why the store no longer acknowledges anything, or nil if it does.
 func (s *Store) sound() error {
 	if err := s.failed.Load(); err != nil {
 		return *err

@@ -13,8 +13,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// writer is the one connection that writes. The holder of the store's turn owns it. No caller's context reaches it:
-// what was begun is ended.
+// writer is the one connection that writes. The holder of the store's turn owns it. No caller's context reaches it, so
+// that a transaction that was begun is also ended.
 type writer struct {
 	db    *sql.DB
 	conn  *sql.Conn
@@ -42,7 +42,7 @@ func (w *writer) close() error {
 	return errors.Join(err, w.db.Close())
 }
 
-// exec runs a statement and returns the number of rows it changed.
+// exec runs a statement and returns the number of rows that it changed.
 func (w *writer) exec(text string, args ...any) (int64, error) {
 	r, err := w.stmts[text].Exec(args...)
 	if err != nil {
@@ -60,9 +60,9 @@ func (s *Store) exec(ctx context.Context, text string, args ...any) (n int64, er
 	return n, err
 }
 
-// transact runs do in a transaction that has the write lock, waiting for it no
-// longer than ctx. Its error is do's, with nothing written, or an error of the
-// database, with nothing written unless it is ledger.ErrUnknownOutcome.
+// transact runs do in a transaction that has the write lock. It waits for its turn no longer than ctx. If do fails, its
+// error is returned, and nothing was written. With an error of the database nothing was written either, unless it is
+// ledger.ErrUnknownOutcome.
 func (s *Store) transact(ctx context.Context, do func(*writer) error) (err error) {
 	defer func() { err = caused(err) }()
 	select {
@@ -101,8 +101,7 @@ func (s *Store) commit() error {
 	return unknown
 }
 
-// rollback undoes a transaction. After some errors SQLite has done so itself,
-// and says that there is none.
+// rollback undoes a transaction. After some errors SQLite has done so itself, and reports that there is none.
 func (s *Store) rollback() error {
 	_, err := s.writer.exec(sqlRollback)
 	if codeOf(err) == sqlite3.SQLITE_ERROR {
@@ -111,14 +110,14 @@ func (s *Store) rollback() error {
 	return err
 }
 
-// fail makes the store refuse everything that would be acknowledged.
+// fail makes the store refuse every call whose answer would be acknowledged.
 func (s *Store) fail(cause error) error {
 	err := fmt.Errorf("the database failed and is not written until it is opened again: %w", cause)
 	s.failed.CompareAndSwap(nil, &err)
 	return err
 }
 
-// codeOf returns the primary result code of an error of SQLite, 0 of any other.
+// codeOf returns the primary result code of an error of SQLite, 0 for any other error.
 func codeOf(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
@@ -126,7 +125,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-// caused names the cause of an error of SQLite, if it has one that is distinguished.
+// caused names the cause of an error of SQLite, if it is one of those that are distinguished.
 func caused(err error) error {
 	switch codeOf(err) {
 	case sqlite3.SQLITE_FULL:
@@ -139,8 +138,8 @@ func caused(err error) error {
 	return err
 }
 
-// refused names why a row was not added. A trigger finds a key that is taken before the table does, and an access
-// record that is not the next one.
+// refused names why a row was not added, as store.Exec does. Triggers find a key that is taken before the relation
+// does, and an access record that is not the next one.
 func refused(err error) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
