@@ -43,11 +43,16 @@ type loader[K comparable, V any] struct {
 // load is one question. What it found is written before done is closed, and
 // changed by nobody: several may have asked for it.
 type load[K comparable, V any] struct {
+	ctx   context.Context // detached from the first of its callers, who are all readers or all not
 	keys  []K
 	done  chan struct{}
 	found map[K]V
 	err   error
 }
+
+// shuffles finds the rows of shuffles by id: a dealer's question does not wait for what a
+// stranger asks.
+type shuffles = ledger.Apart[*loader[uint64, []ledger.Row]]
 
 // shuffleLoader finds the rows of shuffles by id.
 func shuffleLoader(store ledger.Store, id ledger.ID, s ledger.Standing) *loader[uint64, []ledger.Row] {
@@ -69,20 +74,10 @@ func shuffleLoader(store ledger.Store, id ledger.ID, s ledger.Standing) *loader[
 		}}
 }
 
-// publicLoader finds the rows of shuffles for readers, over their connections.
-func publicLoader(store ledger.Store, id ledger.ID) *loader[uint64, []ledger.Row] {
-	l := shuffleLoader(store, id, ledger.Durable)
-	ask := l.ask
-	l.ask = func(ctx context.Context, ids []uint64) (map[uint64][]ledger.Row, error) {
-		return ask(ledger.AsReader(ctx), ids)
-	}
-	return l
-}
-
 // find returns what has the key; ledger.ErrNotFound for nothing. The store was
 // asked after find was called.
 func (l *loader[K, V]) find(ctx context.Context, key K) (v V, err error) {
-	q, err := l.join(key)
+	q, err := l.join(ctx, key)
 	if err != nil {
 		return v, err
 	}
@@ -98,7 +93,7 @@ func (l *loader[K, V]) find(ctx context.Context, key K) (v V, err error) {
 }
 
 // join adds the key to a question that is not asked yet.
-func (l *loader[K, V]) join(key K) (*load[K, V], error) {
+func (l *loader[K, V]) join(ctx context.Context, key K) (*load[K, V], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := len(l.waiting)
@@ -106,7 +101,7 @@ func (l *loader[K, V]) join(key K) (*load[K, V], error) {
 		if n == maxWaiting {
 			return nil, fmt.Errorf("%w: the store does not answer", ledger.ErrOverloaded)
 		}
-		l.waiting = append(l.waiting, &load[K, V]{done: make(chan struct{})})
+		l.waiting = append(l.waiting, &load[K, V]{ctx: ledger.Detached(ctx), done: make(chan struct{})})
 		n++
 	}
 	q := l.waiting[n-1]
@@ -135,7 +130,7 @@ func (l *loader[K, V]) run() {
 
 func (l *loader[K, V]) answer(q *load[K, V]) {
 	defer close(q.done)
-	ctx, cancel := context.WithTimeout(context.Background(), loadTimeout)
+	ctx, cancel := context.WithTimeout(q.ctx, loadTimeout)
 	defer cancel()
 	q.found, q.err = l.ask(ctx, q.keys)
 }

@@ -83,7 +83,7 @@ func (d *Dealer) owned(ctx context.Context, id uint64, may func(*record) error) 
 	return r, may(r)
 }
 
-func (d *Dealer) read(ctx context.Context, from *loader[uint64, []ledger.Row], id uint64) (*record, error) {
+func (d *Dealer) read(ctx context.Context, from shuffles, id uint64) (*record, error) {
 	rows, err := d.rows(ctx, from, id)
 	if err != nil {
 		return nil, err
@@ -148,11 +148,8 @@ func (r *record) add(row ledger.Row, e audit.Entry) {
 func (r *record) continued() bool { return r.closed != nil && r.ended == nil }
 
 // rows reads the rows of a shuffle, that of its commit first.
-func (d *Dealer) rows(ctx context.Context, from *loader[uint64, []ledger.Row], id uint64) ([]ledger.Row, error) {
-	if ledger.IsReader(ctx) {
-		from = d.public // a dealer's question does not wait for what a stranger asks
-	}
-	rows, err := from.find(ctx, id)
+func (d *Dealer) rows(ctx context.Context, from shuffles, id uint64) ([]ledger.Row, error) {
+	rows, err := from.Of(ctx).find(ctx, id)
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
 		return nil, d.absent(ctx, id)

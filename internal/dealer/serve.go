@@ -54,8 +54,7 @@ type Dealer struct {
 	keys             *keyring
 	underway         singleflight
 	byKey            *loader[[32]byte, ledger.Row] // commits by key tag
-	durable, visible *loader[uint64, []ledger.Row] // shuffles by id
-	public           *loader[uint64, []ledger.Row] // durable, of what is asked under ledger.AsReader
+	durable, visible shuffles
 	recent           *recent
 	wheels           wheels
 	decks            sync.Map // hashes of published decks that the store holds
@@ -72,10 +71,13 @@ func (d *Dealer) Conflicts() uint64 { return d.conflicts.Load() }
 func New(cfg Config) *Dealer {
 	cfg.Rotation = cmp.Or(cfg.Rotation, 24*time.Hour)
 	store, id := cfg.Store, cfg.Ledger.ID()
+	durable := shuffleLoader(store, id, ledger.Durable)
+	readers := shuffleLoader(store, id, ledger.Durable)
 	return &Dealer{
 		cfg: cfg, keys: newKeyring(), byKey: commitLoader(store, id),
-		durable: shuffleLoader(store, id, ledger.Durable), visible: shuffleLoader(store, id, ledger.Visible),
-		public: publicLoader(store, id), recent: newRecent(),
+		durable: ledger.NewApart(durable, readers),
+		visible: ledger.NewApart(shuffleLoader(store, id, ledger.Visible), readers),
+		recent:  newRecent(),
 	}
 }
 

@@ -31,7 +31,7 @@ func (d *Dealer) Table(ctx context.Context, id uint64) (string, error) {
 }
 
 // commitOf reads the row of a commit that is this ledger's.
-func (d *Dealer) commitOf(ctx context.Context, from *loader[uint64, []ledger.Row], id uint64) (ledger.Row, error) {
+func (d *Dealer) commitOf(ctx context.Context, from shuffles, id uint64) (ledger.Row, error) {
 	rows, err := d.rows(ctx, from, id)
 	if err != nil {
 		return ledger.Row{}, err

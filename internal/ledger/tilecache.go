@@ -13,8 +13,8 @@ import (
 // number of bytes. A ledger puts only authentic tiles into it, and they never change. It is
 // safe for concurrent use.
 type TileCache struct {
-	most    int64              // bytes
-	flights singleflight.Group // readings of the store, by tileKey.flight
+	most    int64                      // bytes
+	flights Apart[*singleflight.Group] // reads of the store, by tile
 
 	mu    sync.Mutex
 	bytes int64
@@ -42,7 +42,7 @@ func (t *cachedTile) bytes() int64 { return int64(cap(t.data)) + tileOverhead }
 
 // NewTileCache returns a cache that keeps at most so many bytes.
 func NewTileCache(bytes int64) *TileCache {
-	c := &TileCache{most: bytes}
+	c := &TileCache{most: bytes, flights: NewApart(new(singleflight.Group), new(singleflight.Group))}
 	c.tiles, _ = simplelru.NewLRU(math.MaxInt, func(_ tileKey, t *cachedTile) { c.bytes -= t.bytes() })
 	return c
 }
@@ -76,8 +76,5 @@ func (c *TileCache) put(t *cachedTile) {
 	}
 }
 
-// flight names the reading of a tile. Readers and dealers do not share one: a dealer would wait
-// behind readers.
-func (k tileKey) flight(reader bool) string {
-	return fmt.Sprintf("%d/%d/%d/%t", k.ledger, k.level, k.index, reader)
-}
+// String names the tile.
+func (k tileKey) String() string { return fmt.Sprintf("%d/%d/%d", k.ledger, k.level, k.index) }

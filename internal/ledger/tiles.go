@@ -63,13 +63,9 @@ func (l *Ledger) kept(ctx context.Context, key tileKey, width int,
 		if data, w := l.cfg.Tiles.get(key); w >= width {
 			return data, w, nil
 		}
-		reader := IsReader(ctx)
-		flight := l.cfg.Tiles.flights.DoChan(key.flight(reader), func() (any, error) {
-			loading, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		flight := l.cfg.Tiles.flights.Of(ctx).DoChan(key.String(), func() (any, error) {
+			loading, cancel := context.WithTimeout(Detached(ctx), storeTimeout)
 			defer cancel()
-			if reader {
-				loading = AsReader(loading)
-			}
 			t, err := load(loading, key)
 			if err != nil {
 				return nil, err

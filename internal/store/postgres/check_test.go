@@ -49,7 +49,7 @@ func TestServerRefused(t *testing.T) {
 			t.Error("migrated a standby")
 		}
 		// A store that was opened before the server changed finds out as well.
-		s.reads.Reset()
+		s.reads.Of(t.Context()).Reset()
 		if _, err := s.ByKeyTags(t.Context(), l.id, [32]byte{}); err == nil ||
 			!strings.Contains(err.Error(), "is a standby") {
 			t.Errorf("reading from what has become a standby: %v", err)
@@ -276,7 +276,7 @@ func TestPasswordFile(t *testing.T) {
 	// It is read for every connection.
 	write("wrong")
 	refusedWith(t, u.String(), o, "password authentication failed")
-	s.reads.Reset()
+	s.reads.Of(t.Context()).Reset()
 	if _, err := s.Ledgers(t.Context()); err == nil || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("connecting with a wrong password: %v", err)
 	}

@@ -83,7 +83,7 @@ func TestRestart(t *testing.T) {
 		if err != nil || h.Size != l.head.Size {
 			t.Fatalf("mode %d: head of size %d, acknowledged %d, %v", mode, h.Size, l.head.Size, err)
 		}
-		s.reads.Reset() // their connections are to the server that was
+		s.reads.Of(t.Context()).Reset() // their connections are to the server that was
 		if c, err := s.CosignedAtMost(t.Context(), l.id, h.Size); err != nil || c.Size < l.cosigned {
 			t.Fatalf("mode %d: cosigned checkpoint of size %d, acknowledged %d, %v", mode, c.Size, l.cosigned, err)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -194,7 +193,7 @@ func TestPlansOfFewRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for _, pool := range []*pgxpool.Pool{s.appends, s.reads, s.public} {
+	for _, pool := range s.pools {
 		for setting, want := range map[string]string{"enable_seqscan": "off", "plan_cache_mode": "force_generic_plan"} {
 			var got string
 			if err := pool.QueryRow(t.Context(), "SHOW "+setting).Scan(&got); got != want || err != nil {

@@ -22,7 +22,7 @@ func (s *Store) Pools() (all []store.Pool) {
 // the role needs the right to read the server's statistics.
 func (s *Store) Standbys(ctx context.Context) (r store.Standbys, err error) {
 	var function bool
-	err = s.reads.QueryRow(ctx, `SELECT current_setting('synchronous_standby_names') <> '',
+	err = s.reads.Of(ctx).QueryRow(ctx, `SELECT current_setting('synchronous_standby_names') <> '',
 		pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'),
 		coalesce(has_function_privilege(to_regprocedure('public.synchronous_standbys()'), 'EXECUTE'), false)`).
 		Scan(&r.Wanted, &r.Known, &function)
@@ -32,7 +32,7 @@ func (s *Store) Standbys(ctx context.Context) (r store.Standbys, err error) {
 	}
 	var synced *int
 	if err == nil {
-		err = s.reads.QueryRow(ctx, count).Scan(&synced)
+		err = s.reads.Of(ctx).QueryRow(ctx, count).Scan(&synced)
 	}
 	if r.Known = synced != nil && (function || r.Known); r.Known {
 		r.Synced = *synced

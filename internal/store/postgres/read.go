@@ -19,10 +19,7 @@ import (
 // connection. A caller that leaves does not end the statement: that would cost the connection, and most statements end
 // before another connection could be made. The caller calls release.
 func (s *Store) reader(ctx context.Context) (conn *pgxpool.Conn, sent context.Context, release func(), err error) {
-	pool, of := s.reads, "dealers"
-	if ledger.IsReader(ctx) {
-		pool, of = s.public, "readers"
-	}
+	pool := s.reads.Of(ctx)
 	bounded, stop := context.WithTimeout(ctx, s.timeout)
 	defer stop()
 	waiting, cancel := ledger.Patience(bounded)
@@ -38,7 +35,7 @@ func (s *Store) reader(ctx context.Context) (conn *pgxpool.Conn, sent context.Co
 			ledger.ErrOverloaded)
 	case impatient && errors.Is(err, context.DeadlineExceeded):
 		return nil, nil, nil, fmt.Errorf("%w: no connection to the database became free, all %d of %s are taken",
-			ledger.ErrOverloaded, pool.Config().MaxConns, of)
+			ledger.ErrOverloaded, pool.Config().MaxConns, pool.of)
 	default:
 		return nil, nil, nil, fmt.Errorf("waiting for a connection: %w", clean(err))
 	}

@@ -43,7 +43,7 @@ func TestReaders(t *testing.T) {
 	for _, done := range release {
 		done()
 	}
-	made := s.reads.Stat().NewConnsCount()
+	made := s.reads.Of(t.Context()).Stat().NewConnsCount()
 	for range 100 {
 		ctx, cancel := context.WithCancel(t.Context())
 		conn, sent, done, err := s.reader(ctx)
@@ -57,7 +57,7 @@ func TestReaders(t *testing.T) {
 		}
 		done()
 	}
-	if n := s.reads.Stat().NewConnsCount() - made; n != 0 {
+	if n := s.reads.Of(t.Context()).Stat().NewConnsCount() - made; n != 0 {
 		t.Errorf("%d connections were lost", n)
 	}
 	timeout, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

@@ -71,12 +71,17 @@ const appenders = 4
 type Store struct {
 	store.Common
 
-	appends *pgxpool.Pool   // for Append, Create, Head and all other writes of evidence
-	public  *pgxpool.Pool   // for what is asked under ledger.AsReader
-	reads   *pgxpool.Pool   // for all other calls
-	pools   []*pgxpool.Pool // all three
+	appends *pgxpool.Pool          // for Append, Create, Head and all other writes of evidence
+	reads   ledger.Apart[readPool] // for all other calls
+	pools   []*pgxpool.Pool        // of appends, of dealers' reads, of readers
 	timeout time.Duration
 	blocked atomic.Pointer[ledger.Cause] // what a write waits for; nil for nothing that is known
+}
+
+// readPool is a pool of connections for reading. Of names those whose work uses it.
+type readPool struct {
+	*pgxpool.Pool
+	of string
 }
 
 var _ store.Database = (*Store)(nil)
@@ -90,22 +95,22 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	s := &Store{timeout: o.Timeout}
 	s.Common = store.NewCommon(store.DB{Query: s.query, Keep: s.keep, Note: s.note, Shuffles: s.shuffles,
 		ByKeyTags: sqlByKeyTags, DropAccess: sqlDropAccess})
-	for _, p := range []struct {
-		to    **pgxpool.Pool
-		conns int
-	}{{&s.appends, appenders}, {&s.reads, o.Readers}, {&s.public, o.Audience}} {
-		cfg, err := o.pool(dsn, p.conns, s.moved)
+	for i, conns := range []int{appenders, o.Readers, o.Audience} {
+		cfg, err := o.pool(dsn, conns, s.moved)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		if p.to == &s.appends && !o.Pooler {
+		if i == 0 && !o.Pooler {
 			cfg.ConnConfig.RuntimeParams["statement_timeout"] = milliseconds(o.Timeout * 3 / 4)
 		}
-		if *p.to, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+		pool, err := pgxpool.NewWithConfig(ctx, cfg)
+		if err != nil {
 			return nil, errors.Join(fmt.Errorf("opening the database: %w", clean(err)), s.Close())
 		}
-		s.pools = append(s.pools, *p.to)
+		s.pools = append(s.pools, pool)
 	}
+	s.appends = s.pools[0]
+	s.reads = ledger.NewApart(readPool{s.pools[1], "dealers"}, readPool{s.pools[2], "readers"})
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	if err := s.appends.Ping(ctx); err != nil {

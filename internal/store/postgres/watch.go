@@ -71,7 +71,7 @@ func (w *watching) ended(err error) error {
 func (s *Store) waits(ctx context.Context, pid int64) (cause ledger.Cause) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout/10)
 	defer cancel()
-	conn, err := s.reads.Acquire(ctx)
+	conn, err := s.reads.Of(ctx).Acquire(ctx)
 	if err != nil {
 		return ""
 	}

@@ -77,11 +77,11 @@ func TestSettings(t *testing.T) {
 		if err := s.writer.conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&w); err != nil || w != want {
 			t.Errorf("writer: %s is %s, %v; want %s", pragma, w, err, want)
 		}
-		if err := s.reads.db.QueryRow("PRAGMA " + pragma).Scan(&r); err != nil || r != want {
+		if err := s.reads.Of(t.Context()).db.QueryRow("PRAGMA " + pragma).Scan(&r); err != nil || r != want {
 			t.Errorf("reader: %s is %s, %v; want %s", pragma, r, err, want)
 		}
 	}
-	if _, err := s.reads.db.Exec("DELETE FROM access_records"); err == nil {
+	if _, err := s.reads.Of(t.Context()).db.Exec("DELETE FROM access_records"); err == nil {
 		t.Error("a reader wrote")
 	}
 	for _, bad := range []setting{{"synchronous", "NORMAL", "2"}, {"journal_mode", "DELETE", "wal"},

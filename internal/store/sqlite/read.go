@@ -56,14 +56,6 @@ func (r *readers) close() error {
 	return errors.Join(r.stmts.close(), r.db.Close())
 }
 
-// of returns the connections for a call: those of readers if ctx is marked (ledger.AsReader), else those of dealers.
-func (s *Store) of(ctx context.Context) *readers {
-	if ledger.IsReader(ctx) {
-		return s.public
-	}
-	return s.reads
-}
-
 type scanner = store.Scanner
 
 // query is a store.Query. If the last argument is a list, it runs the statement once for each value.
@@ -73,7 +65,7 @@ func (s *Store) query(ctx context.Context, text string, args []any, each func(sc
 			return err
 		}
 	}
-	r := s.of(ctx)
+	r := s.reads.Of(ctx)
 	if err := r.enter(ctx); err != nil {
 		return err
 	}

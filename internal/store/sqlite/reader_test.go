@@ -24,10 +24,10 @@ func TestShares(t *testing.T) {
 	// Each holds a snapshot of the file, as a statement does while it is read.
 	var free func() error // ends the last one
 	for range 2 {
-		if err := s.public.enter(reader); err != nil {
+		if err := s.reads.Of(reader).enter(reader); err != nil {
 			t.Fatal(err)
 		}
-		conn, err := s.public.db.Conn(t.Context())
+		conn, err := s.reads.Of(reader).db.Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestShares(t *testing.T) {
 		!strings.Contains(err.Error(), "all 2 are taken") {
 		t.Errorf("a reader, with all of their connections taken: %v", err)
 	}
-	if got := len(s.reads.places); got != 0 {
+	if got := len(s.reads.Of(t.Context()).places); got != 0 {
 		t.Errorf("readers hold %d connections of dealers", got)
 	}
 	l := create(t, s)
@@ -60,7 +60,7 @@ func TestShares(t *testing.T) {
 	if err := free(); err != nil {
 		t.Fatal(err)
 	}
-	s.public.leave()
+	s.reads.Of(reader).leave()
 	late := ledger.WithFirstPatience(reader, time.Now().Add(-time.Second))
 	ledger.Began(late)
 	if _, err := s.Ledgers(late); err != nil {

@@ -55,8 +55,7 @@ type Store struct {
 	turn   chan struct{}         // capacity 1: who put a value in owns writer
 	failed atomic.Pointer[error] // why the store acknowledges nothing any more; nil while it does
 
-	reads  *readers // for dealers
-	public *readers // for what is asked under ledger.AsReader
+	reads ledger.Apart[*readers]
 }
 
 var _ store.Database = (*Store)(nil)
@@ -86,10 +85,13 @@ func Open(path string, o Options) (_ *Store, err error) {
 			err = errors.Join(fmt.Errorf("opening the database: %w", err), s.Close())
 		}
 	}()
-	if s.reads, err = newReaders(path, o, o.Readers); err != nil {
+	dealers, err := newReaders(path, o, o.Readers)
+	if err != nil {
 		return nil, err
 	}
-	if s.public, err = newReaders(path, o, o.Audience); err != nil {
+	public, err := newReaders(path, o, o.Audience)
+	s.reads = ledger.NewApart(dealers, public)
+	if err != nil {
 		return nil, err
 	}
 	if err := s.prepare(); err != nil {
@@ -100,14 +102,15 @@ func Open(path string, o Options) (_ *Store, err error) {
 
 // prepare checks the schema and prepares every statement.
 func (s *Store) prepare() error {
-	version, err := schemaVersion(context.Background(), s.reads.db)
+	reads := s.reads.Both()
+	version, err := schemaVersion(context.Background(), reads[0].db)
 	if err != nil {
 		return err
 	}
 	if err := store.CheckSchema(version); err != nil {
 		return err
 	}
-	return errors.Join(s.reads.stmts.prepare(s.reads.db, sqlReads), s.public.stmts.prepare(s.public.db, sqlReads),
+	return errors.Join(reads[0].stmts.prepare(reads[0].db, sqlReads), reads[1].stmts.prepare(reads[1].db, sqlReads),
 		s.writer.stmts.prepare(s.writer.conn, sqlWrites))
 }
 
@@ -116,7 +119,8 @@ func (s *Store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	s.failed.CompareAndSwap(nil, &errClosed)
-	return errors.Join(s.writer.close(), s.reads.close(), s.public.close())
+	reads := s.reads.Both()
+	return errors.Join(s.writer.close(), reads[0].close(), reads[1].close())
 }
 
 // sound returns why the store no longer acknowledges anything, or nil if it does.
