@@ -32,36 +32,36 @@ func (s *Server) GetActs(c *call) error {
 
 // SubmitAct does what administrators signed.
 func (s *Server) SubmitAct(c *call) error {
-	var req ActRequest
-	if err := c.decode(&req); err != nil {
+	asked, err := reads(c, c.submitted)
+	if err != nil {
 		return err
 	}
+	return answers(c, appendedAnswer)(c.ledger.Dealer.SubmitAct(c.r.Context(), c.caller.actor, asked.act, asked.body))
+}
+
+// submittedAct is an act with the body that it approves, or nil.
+type submittedAct struct {
+	act  *audit.ActEntry
+	body audit.Body
+}
+
+func (c *call) submitted(req *ActRequest) (a submittedAct, err error) {
 	signed, err := audit.ParseBody(audit.TypeAct, req.Act)
 	if err != nil {
-		return refuseValue("act", "must be the body of an act, as shuffled act writes it: "+err.Error())
+		return a, refuseValue("act", "must be the body of an act, as shuffled act writes it: "+err.Error())
 	}
-	var body audit.Body
+	a.act = signed.(*audit.ActEntry)
 	if (req.Type == nil) != (req.Body == nil) {
-		return refuseValue("body", "must come with type, and type with body")
+		return a, refuseValue("body", "must come with type, and type with body")
 	}
 	if req.Type != nil {
-		if body, err = audit.ParseBody(audit.Type(*req.Type), req.Body); err != nil {
-			return refuseValue("body", "must be the body of the entry that the act approves: "+err.Error())
+		if a.body, err = audit.ParseBody(audit.Type(*req.Type), req.Body); err != nil {
+			return a, refuseValue("body", "must be the body of the entry that the act approves: "+err.Error())
 		}
 	}
-	takeover, ok := body.(*audit.Takeover)
-	if ok != (c.caller.role == audit.RoleDealer) {
-		return &refusal{code: CodeForbidden, field: "type",
+	if _, ok := a.body.(*audit.Takeover); ok != (c.caller.role == audit.RoleDealer) {
+		return a, &refusal{code: CodeForbidden, field: "type",
 			detail: "a dealer submits takeovers, and an admin everything else"}
 	}
-	if ok && c.caller.tables != nil {
-		table, err := c.ledger.table(c.r.Context(), takeover.Shuffle)
-		if err != nil {
-			return err
-		}
-		if err := c.mayTable(table); err != nil {
-			return err
-		}
-	}
-	return answers(c, appendedAnswer)(c.ledger.Dealer.SubmitAct(c.r.Context(), c.caller.actor, signed.(*audit.ActEntry), body))
+	return a, nil
 }

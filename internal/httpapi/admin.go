@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/base64"
 	"errors"
 
 	"shuffled/internal/audit"
@@ -10,11 +9,7 @@ import (
 
 // SetSwitch sets or clears a kill switch.
 func (s *Server) SetSwitch(c *call) error {
-	asked, err := reads(c, switchRequest)
-	if err != nil {
-		return err
-	}
-	return answers(c, appendedAnswer)(c.ledger.Dealer.SetSwitch(c.r.Context(), c.caller.actor, asked))
+	return run(c, switchRequest, c.ledger.Dealer.SetSwitch, appendedAnswer)
 }
 
 // switchRequest is req as the dealer takes it, for which "" is absent: a member
@@ -38,11 +33,11 @@ func switchRequest(req *SwitchRequest) (dealer.SwitchRequest, error) {
 	}
 	out.Table, out.Deck = value(req.Table), value(req.Deck)
 	if req.DeckHash != nil {
-		b, err := base64.StdEncoding.Strict().DecodeString(*req.DeckHash)
-		if err != nil || len(b) != 32 {
-			return out, refuseValue("deck_hash", "must be 32 bytes in padded base64")
+		hash, err := decodeHash("deck_hash", *req.DeckHash)
+		if err != nil {
+			return out, err
 		}
-		out.DeckHash = (*[32]byte)(b)
+		out.DeckHash = &hash
 	}
 	return out, nil
 }
@@ -65,18 +60,24 @@ func (s *Server) ListSwitches(c *call) error {
 
 // SetTable opens or closes a table.
 func (s *Server) SetTable(c *call) error {
-	var req TableRequest
-	if err := c.decode(&req); err != nil {
+	asked, err := reads(c, changeTable)
+	if err != nil {
 		return err
 	}
+	return answers(c, appendedAnswer)(c.ledger.Dealer.SetTable(c.r.Context(), c.caller.actor, asked.table, asked.open))
+}
+
+// tableChange is what SetTable is asked for.
+type tableChange struct {
+	table string
+	open  bool
+}
+
+func changeTable(req *TableRequest) (tableChange, error) {
 	if req.Action != TableRequestActionOpen && req.Action != TableRequestActionClose {
-		return refuseWord("action", string(req.Action), "open", "close")
+		return tableChange{}, refuseWord("action", string(req.Action), "open", "close")
 	}
-	if err := c.mayTable(req.Table); err != nil {
-		return err
-	}
-	return answers(c, appendedAnswer)(c.ledger.Dealer.SetTable(c.r.Context(), c.caller.actor, req.Table,
-		req.Action == TableRequestActionOpen))
+	return tableChange{req.Table, req.Action == TableRequestActionOpen}, nil
 }
 
 // ClearLatch clears the entropy latch, after the generator's start-up test.

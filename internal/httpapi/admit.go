@@ -4,20 +4,153 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/dealer"
 	"shuffled/internal/ledger"
 )
 
-// admit decides who calls, what may be done, and how often. What a regulator or an
-// administrator asks for is on record before anything else is said, also that it was
-// refused.
+// call is one request on its way through an operation.
+type call struct {
+	w      *recorder
+	r      *http.Request
+	route  route
+	ledger *served // nil if the path names none
+	caller caller
+	works  bool // it has a place among those that work on ledgers
+
+	whole    context.Context // of the request, without the time that an answer may take
+	computed func(bytes int) // of a reader, until its answer is ready to be sent: told its size
+}
+
+// ServeHTTP answers a request to the public listener.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rec := s.record(w, r)
+	defer s.finish(rec, r)
+	s.inFlight.Add(1)
+	defer s.inFlight.Add(-1)
+	if !plainPath(r) {
+		s.fail(rec, r, refuse(CodeNoSuchRoute))
+		return
+	}
+	s.mux.ServeHTTP(rec, r)
+}
+
+// serve answers a request whose route was found.
+func (s *Server) serve(rec *recorder, r *http.Request, rt route) {
+	rec.route = r.Pattern
+	if rt.open() && r.Header.Get("Authorization") == "" {
+		// A page of another server may read evidence, too (Fetch standard, CORS protocol). Nothing
+		// else is shared: before a browser sends a token it asks with OPTIONS, and no route answers that.
+		rec.Header().Set("Access-Control-Allow-Origin", "*")
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Request)
+	defer cancel()
+	until := rec.start.Add(s.cfg.Limits.QueueDeadline)
+	if r.Method != http.MethodPost {
+		ctx = ledger.WithFirstPatience(ctx, until)
+	} else {
+		ctx = ledger.WithPatience(ctx, until)
+	}
+	c := &call{w: rec, r: r.WithContext(ctx), route: rt, whole: r.Context()}
+	if err := s.answer(c); err != nil {
+		s.fail(rec, r, err)
+	}
+}
+
+// answer answers the call, or returns an error and has answered nothing.
+func (s *Server) answer(c *call) error {
+	release, err := s.limitBody(c)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if !c.route.ofLedger() {
+		return c.route.call(c)
+	}
+	if c.ledger, err = s.ledgers.find(c.r.PathValue("ledger")); err != nil {
+		return err
+	}
+	// An anonymous crowd takes no place from callers with a credential.
+	if c.route.costs() && !presents(c.r) && !s.readRates.allow(remote(c.r), s.cfg.Now()) {
+		s.metrics.refuse(c.ledger, refusedAddress)
+		return refuse(CodeRateLimited)
+	}
+	if err := s.enter(c, c.w.start); err != nil {
+		return err
+	}
+	defer s.leave(c)
+	if err := s.admit(c); err != nil {
+		return err
+	}
+	return s.work(c)
+}
+
+// queueKey is what shares the places of work. Requests without a credential have a
+// share and a line of their own: a caller that reads its answer slowly holds a place, and
+// strangers must not hold those of dealers.
+type queueKey struct {
+	ledger   ledger.ID
+	stranger bool
+}
+
+func (c *call) queueKey() queueKey { return queueKey{c.ledger.id, !presents(c.r)} }
+
+// enter takes a place of work for the call, which leave gives back, or refuses the call.
+// It waits for half of the queue deadline. The other half is for the queues that follow:
+// if a later queue refused the request, the work before it would be in vain.
+func (s *Server) enter(c *call, since time.Time) error {
+	if !s.working.enter(c.r.Context(), c.queueKey(), since.Add(s.cfg.Limits.QueueDeadline/2)) {
+		s.metrics.refuse(c.ledger, refusedQueue)
+		c.w.away = true
+		return refuse(CodeOverloaded)
+	}
+	c.works = true
+	return nil
+}
+
+// leave gives the call's place back, if it has one.
+func (s *Server) leave(c *call) {
+	if c.works {
+		c.works = false
+		s.working.leave(c.queueKey())
+	}
+}
+
+// awaitWitnesses waits, if the ledger deals only from what is cosigned, until the witnesses
+// have cosigned the commit at index id. That may take seconds, in which the request does no
+// work: it gives its place to others, and takes one again. The dealer asks once more, which
+// then costs nothing.
+func (s *Server) awaitWitnesses(c *call, id uint64) error {
+	if c.ledger.Log.Genesis().Deals != audit.DealsCosigned {
+		return nil
+	}
+	if live := c.ledger.Log.Live(); id < live.Cosigned || id >= live.Size {
+		return nil
+	}
+	if !s.witnessed.try(c.ledger.id, 1) {
+		s.metrics.refuse(c.ledger, refusedWitness)
+		return refuse(CodeOverloaded)
+	}
+	defer s.witnessed.leave(c.ledger.id)
+	s.leave(c)
+	if err := c.ledger.Dealer.AwaitWitnesses(c.r.Context(), id); err != nil {
+		return err
+	}
+	now := time.Now()
+	c.r = c.r.WithContext(ledger.WithPatience(c.r.Context(), now.Add(s.cfg.Limits.QueueDeadline)))
+	return s.enter(c, now)
+}
+
+// admit decides who the caller is, what the caller may do, and how often. A request of a
+// regulator or an administrator is on record before anything else is decided, even if it is
+// then refused.
 func (s *Server) admit(c *call) (err error) {
-	if c.caller, err = s.identities.identify(c.r.Context(), c.ledger, c.r); err != nil {
+	if c.caller, err = s.identify(c.r.Context(), c.ledger, c.r); err != nil {
 		if r, ok := errors.AsType[*refusal](err); ok && r.code == CodeRateLimited {
 			s.metrics.refuse(c.ledger, refusedUnknown)
 		}
@@ -37,9 +170,6 @@ func (s *Server) admit(c *call) (err error) {
 		s.metrics.refuse(c.ledger, refusedToken)
 		return refuse(CodeRateLimited)
 	}
-	if c.caller.role == audit.RoleAdmin && c.caller.tables != nil {
-		return &refusal{code: CodeForbidden, detail: "what an admin does is for all tables, and the credential is not"}
-	}
 	return c.mayScope()
 }
 
@@ -58,89 +188,6 @@ func (c *call) may(roles ...string) error {
 	return nil
 }
 
-// mayTable reports whether the caller's token is for the table. Every operation
-// whose request names one asks.
-func (c *call) mayTable(table string) error {
-	if c.caller.tables == nil || slices.Contains(c.caller.tables, table) {
-		return nil
-	}
-	return c.otherTables()
-}
-
-// mayOperate is mayTable for an operation of a batch, and tells it the table of its shuffle.
-func (c *call) mayOperate(op *dealer.Operation) (err error) {
-	if op.Shuffle != 0 {
-		if op.Table, err = c.ledger.table(c.r.Context(), op.Shuffle); err != nil {
-			return err
-		}
-	}
-	return c.mayTable(op.Table)
-}
-
-// otherTables is the refusal of a token for some tables.
-func (c *call) otherTables() error {
-	return &refusal{code: CodeForbidden, detail: "the credential is for these tables only: " +
-		strings.Join(c.caller.tables, ", ")}
-}
-
-// The values of x-scope in the contract.
-const (
-	scopeTable = "table" // the request names a table, or a shuffle of one
-	scopeNone  = "none"  // the answer holds no card of any table
-	scopeOwn   = "own"   // the answer holds what is of the credential's tables
-)
-
-// mayScope holds a token for some tables to docs/OPERATIONS.md, "Tokens for some
-// tables". Of what is not of its tables it reads what a stranger reads, and does
-// nothing. A route without a scope counts as one of the whole ledger.
-func (c *call) mayScope() error {
-	if c.caller.tables == nil || c.route.scope == scopeNone || c.route.scope == scopeOwn {
-		return nil
-	}
-	if c.route.scope == scopeTable {
-		if !strings.Contains(c.route.path, "/shuffles/{id}") {
-			return nil // the operation calls mayTable with what the request names
-		}
-		table, err := c.addressed(c.r.PathValue("id"))
-		if err != nil {
-			return err
-		}
-		if table == "" {
-			return nil // the operation says what is wrong with it
-		}
-		if slices.Contains(c.caller.tables, table) {
-			return nil
-		}
-	}
-	if len(c.route.roles) > 0 || !c.ledger.public {
-		return c.otherTables()
-	}
-	c.caller.role = 0 // and nothing that a role may read
-	return nil
-}
-
-// addressed returns the table that the id of a shuffle in an address is of, "" for an
-// id that is none.
-func (c *call) addressed(text string) (table string, err error) {
-	if at, ok, err := parseAt(text); ok {
-		if err != nil {
-			return "", nil
-		}
-		return at.table, nil
-	}
-	id, err := parseIndex(text)
-	if err != nil {
-		return "", nil
-	}
-	return c.ledger.table(c.r.Context(), id)
-}
-
-// stillIs reports whether the credential still gives what it gave when the stream began.
-func (s *Server) stillIs(ctx context.Context, c *call) bool {
-	now, err := s.identities.identify(ctx, c.ledger, c.r)
-	return err == nil && now.role == c.caller.role && now.actor == c.caller.actor
-}
-
 // keepAccess puts the request on record. Without a record there is no answer.
 func (s *Server) keepAccess(c *call) error {
 	err := c.ledger.Access.PutAccess(c.r.Context(), c.ledger.id, ledger.Access{
@@ -154,7 +201,7 @@ func (s *Server) keepAccess(c *call) error {
 	return nil
 }
 
-// recordedPath is the address as it is kept: printable, cut to its limit, and
+// recordedPath is the address as the record has it: printable, cut to its limit, and
 // without a query that may hold a token, which does not belong there.
 func recordedPath(u *url.URL) string {
 	path := u.EscapedPath()

@@ -1,11 +1,14 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
+
+	"shuffled/internal/audit"
 )
 
 // newline ends JSON for a terminal. It is written alone: appended it would copy the body, which
@@ -22,6 +25,22 @@ func (c *call) json(v any) error {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
 	return c.write("application/json", noStore, body, newline)
+}
+
+// run reads what the body of a call asks for, has the dealer do it, and answers with what came of it.
+func run[T, D, V, A any](c *call, read func(*T) (D, error), do func(context.Context, audit.Actor, D) (V, error),
+	show func(V) A) error {
+	asked, err := reads(c, read)
+	if err != nil {
+		return err
+	}
+	return answers(c, show)(do(c.r.Context(), c.caller.actor, asked))
+}
+
+// on is do of one shuffle, or under one idempotency key.
+func on[K, D, V any](of K, do func(context.Context, audit.Actor, K, D) (V, error)) func(context.Context, audit.Actor,
+	D) (V, error) {
+	return func(ctx context.Context, actor audit.Actor, asked D) (V, error) { return do(ctx, actor, of, asked) }
 }
 
 // answers is how a call ends with what v is shown as, or with err.

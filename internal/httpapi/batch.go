@@ -26,31 +26,31 @@ type (
 
 // batchOps are what a batch can hold: for each word what reads the body of its single
 // request.
-var batchOps = map[string]func(*call, *Operation, *dealer.Operation) error{
-	"shuffle": func(c *call, of *Operation, op *dealer.Operation) error {
-		return commits(c, of, op, func(req *ShuffleRequest) (string, error) {
+var batchOps = map[string]func(*Operation, *dealer.Operation) error{
+	"shuffle": func(of *Operation, op *dealer.Operation) error {
+		return commits(of, op, func(req *ShuffleRequest) (string, error) {
 			asked, err := shuffleRequest(req)
 			op.Cards = &asked
 			return req.Table, err
 		})
 	},
-	"draw": func(c *call, of *Operation, op *dealer.Operation) error {
-		return commits(c, of, op, func(req *DrawsRequest) (string, error) {
+	"draw": func(of *Operation, op *dealer.Operation) error {
+		return commits(of, op, func(req *DrawsRequest) (string, error) {
 			asked, err := drawsRequest(req)
 			op.Draws = &asked
 			return req.Table, err
 		})
 	},
-	"mix": func(c *call, of *Operation, op *dealer.Operation) error {
+	"mix": func(of *Operation, op *dealer.Operation) error {
 		return plays(of, MixRequest{}, &op.Mix, mixRequest)
 	},
-	"deal": func(c *call, of *Operation, op *dealer.Operation) error {
+	"deal": func(of *Operation, op *dealer.Operation) error {
 		return plays(of, noDeal, &op.Deal, dealRequest)
 	},
-	"reveal": func(c *call, of *Operation, op *dealer.Operation) error {
+	"reveal": func(of *Operation, op *dealer.Operation) error {
 		return plays(of, RevealRequest{}, &op.Reveal, revealRequest)
 	},
-	"close": func(c *call, of *Operation, op *dealer.Operation) error {
+	"close": func(of *Operation, op *dealer.Operation) error {
 		return plays(of, CloseRequest{}, &op.Close, func(req *CloseRequest) (dealer.CloseRequest, error) {
 			asked, err := closeRequest(*req, "")
 			if err == nil && asked.Reason == audit.ReasonTapeLost {
@@ -63,7 +63,7 @@ var batchOps = map[string]func(*call, *Operation, *dealer.Operation) error{
 }
 
 // commits reads a commit, which has a key and names its table.
-func commits[T any](c *call, of *Operation, op *dealer.Operation, read func(*T) (string, error)) error {
+func commits[T any](of *Operation, op *dealer.Operation, read func(*T) (string, error)) error {
 	switch {
 	case of.Shuffle != nil:
 		return refuseValue("shuffle", "must be left out of an operation that commits")
@@ -78,12 +78,9 @@ func commits[T any](c *call, of *Operation, op *dealer.Operation, read func(*T) 
 	if err := decodeBytes(of.Body, &req); err != nil {
 		return err
 	}
-	table, err := read(&req)
-	if err != nil {
-		return err
-	}
-	op.Table = table
-	return c.mayOperate(op)
+	var err error
+	op.Table, err = read(&req)
+	return err
 }
 
 // plays reads an operation on a shuffle.
@@ -115,7 +112,7 @@ func (s *Server) CreateBatch(c *call) error {
 		return refuseValue("all_or_none", "must be true or absent")
 	}
 	n := len(req.Operations)
-	if !c.ledger.batches.enterN(c.caller.actor.Identity, n) {
+	if !c.ledger.batches.try(c.caller.actor.Identity, n) {
 		s.metrics.refuse(c.ledger, refusedQueue)
 		return refuse(CodeOverloaded)
 	}
@@ -123,13 +120,7 @@ func (s *Server) CreateBatch(c *call) error {
 	if c.caller.known() {
 		s.tokenRates.spend(tokenKey{c.ledger.id, c.caller.actor.Credential}, n-1, s.cfg.Now())
 	}
-	ops := make([]dealer.Operation, n)
-	for i := range ops {
-		ops[i] = dealer.Operation{Of: -1}
-		if err := c.operation(ops[:i+1], &req.Operations[i]); err != nil {
-			ops[i].Err = err
-		}
-	}
+	ops := readEach(c, req.Operations)
 	if err := checkPlaces(ops); err != nil {
 		return err
 	}
@@ -152,14 +143,14 @@ func (s *Server) CreateBatch(c *call) error {
 }
 
 // operation reads the last of ops.
-func (c *call) operation(ops []dealer.Operation, of *Operation) error {
+func readOperation(ops []dealer.Operation, of *Operation) error {
 	i := len(ops) - 1
 	op := &ops[i]
 	read, ok := batchOps[of.Op]
 	if !ok {
 		return refuseWord("op", of.Op, "shuffle", "draw", "mix", "deal", "reveal", "close")
 	}
-	if err := read(c, of, op); err != nil || of.Shuffle == nil {
+	if err := read(of, op); err != nil || of.Shuffle == nil {
 		return err
 	}
 	if ref := of.Shuffle.Op; ref != nil {
@@ -173,7 +164,7 @@ func (c *call) operation(ops []dealer.Operation, of *Operation) error {
 		return refuseValue("shuffle", "must be an id")
 	}
 	op.Shuffle = of.Shuffle.ID
-	return c.mayOperate(op)
+	return nil
 }
 
 // checkPlaces bounds what a batch commits and deals.

@@ -108,7 +108,7 @@ func TestBatchesAtOnce(t *testing.T) {
 	}
 	id := entry.Actor.Identity
 	const share = atOnce / 2
-	if !batches.enterN(id, share-2) {
+	if !batches.try(id, share-2) {
 		t.Fatal("an identity has less than half of the places")
 	}
 	commit := func(i int) string {

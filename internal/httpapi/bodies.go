@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"io"
+	"net/http"
 	"sync/atomic"
 )
 
@@ -13,6 +14,27 @@ const smallBody = 8 << 10
 
 // errNoRoom: what is in memory of all bodies together is as much as it may be.
 var errNoRoom = errors.New("too much is being received")
+
+// limitBody bounds the call's body, of one and of all together. The caller calls release at the
+// end of the request.
+func (s *Server) limitBody(c *call) (release func(), err error) {
+	limit, quota := s.cfg.Limits.Body, s.bodies
+	if c.route.path == "/v1/verify" {
+		limit, quota = s.cfg.Limits.Verify, s.evidence
+	}
+	if c.r.ContentLength > limit {
+		return nil, refuse(CodeBodyTooLarge)
+	}
+	// net/http closes the connection of a body that is too long, if it can see
+	// its own writer.
+	c.r.Body = http.MaxBytesReader(c.w.ResponseWriter, c.r.Body, limit)
+	if c.r.ContentLength >= 0 && c.r.ContentLength <= smallBody {
+		return func() {}, nil
+	}
+	body := &countedBody{ReadCloser: c.r.Body, quota: quota}
+	c.r.Body = body
+	return body.release, nil
+}
 
 // byteQuota is how many bytes of bodies may be in memory at a time. They count as
 // they arrive: a body that is only announced takes nothing from others.

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/base64"
 	"fmt"
 
 	"shuffled/internal/audit"
@@ -10,26 +9,12 @@ import (
 
 // CreateShuffle commits to a new shuffle.
 func (s *Server) CreateShuffle(c *call, params CreateShuffleParams) error {
-	asked, err := reads(c, shuffleRequest)
-	if err != nil {
-		return err
-	}
-	if err := c.mayTable(asked.Table); err != nil {
-		return err
-	}
-	return answers(c, shuffleAnswer)(c.ledger.Dealer.Shuffle(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked))
+	return run(c, shuffleRequest, on(params.IdempotencyKey, c.ledger.Dealer.Shuffle), shuffleAnswer)
 }
 
 // CreateDraws commits to drawn values.
 func (s *Server) CreateDraws(c *call, params CreateDrawsParams) error {
-	asked, err := reads(c, drawsRequest)
-	if err != nil {
-		return err
-	}
-	if err := c.mayTable(asked.Table); err != nil {
-		return err
-	}
-	return answers(c, shuffleAnswer)(c.ledger.Dealer.Draws(c.r.Context(), c.caller.actor, params.IdempotencyKey, asked))
+	return run(c, drawsRequest, on(params.IdempotencyKey, c.ledger.Dealer.Draws), shuffleAnswer)
 }
 
 // shuffleRequest is req as the dealer takes it, for which zero is absent: a
@@ -130,25 +115,6 @@ func mixPlan(p *MixPlan) (*dealer.MixPlan, error) {
 		}
 	}
 	return out, nil
-}
-
-func decodeHashes(field string, list []Hash) (hashes [][32]byte, err error) {
-	for i, text := range list {
-		h, err := decodeHash(fmt.Sprintf("%s[%d]", field, i), text)
-		if err != nil {
-			return nil, err
-		}
-		hashes = append(hashes, h)
-	}
-	return hashes, nil
-}
-
-func decodeHash(field string, text Hash) (h [32]byte, err error) {
-	b, err := base64.StdEncoding.Strict().DecodeString(text)
-	if err != nil || len(b) != 32 || base64.StdEncoding.EncodeToString(b) != text {
-		return h, refuseValue(field, "must be 32 bytes in padded base64")
-	}
-	return [32]byte(b), nil
 }
 
 // MixShuffle reveals the values of a plan.

@@ -17,7 +17,7 @@ func (s *Server) Limit(l net.Listener) net.Listener {
 // addresses, so that one could take every connection, and it keeps the others waiting.
 type limited struct {
 	net.Listener
-	open    *fairSemaphore[netip.Prefix]
+	open    *fairQueue[netip.Prefix]
 	refused func()
 }
 
@@ -29,7 +29,7 @@ func (l *limited) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		from := prefix(conn.RemoteAddr().String())
-		if l.open.enter(from) {
+		if l.open.try(from, 1) {
 			return &counted{Conn: conn, leave: sync.OnceFunc(func() { l.open.leave(from) })}, nil
 		}
 		l.refused()

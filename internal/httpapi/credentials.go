@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/base64"
 	"slices"
 
 	"shuffled/internal/audit"
@@ -42,11 +41,7 @@ func credentialAnswer(h audit.Holder, now int64) Credential {
 
 // ChangeCredential creates or revokes a token or certificate.
 func (s *Server) ChangeCredential(c *call) error {
-	body, err := reads(c, credentialBody)
-	if err != nil {
-		return err
-	}
-	return answers(c, appendedAnswer)(c.ledger.Dealer.ChangeCredential(c.r.Context(), c.caller.actor, body))
+	return run(c, credentialBody, c.ledger.Dealer.ChangeCredential, appendedAnswer)
 }
 
 // credentialBody is the entry that is asked for.
@@ -102,30 +97,30 @@ func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 	if c.Role == audit.RoleAdmin && c.Tables != nil {
 		return nil, refuseValue("tables", "must be left out with the role admin: what an admin does is for all tables")
 	}
-	hash, err := base64.StdEncoding.Strict().DecodeString(*req.Hash)
-	if err != nil || len(hash) != 32 {
-		return nil, refuseValue("hash", "must be 32 bytes in padded base64")
+	hash, err := decodeHash("hash", *req.Hash)
+	if err != nil {
+		return nil, err
 	}
-	c.Digest = c.Opens([32]byte(hash))
+	c.Digest = c.Opens(hash)
 	return c, nil
 }
 
 // TakeOverShuffle gives a shuffle another owner.
 func (s *Server) TakeOverShuffle(c *call, id ID) error {
-	var req TakeoverRequest
-	if err := c.decode(&req); err != nil {
-		return err
-	}
+	return run(c, takeoverRequest, on(id, c.ledger.Dealer.Takeover), takeoverAnswer)
+}
+
+func takeoverRequest(req *TakeoverRequest) (dealer.TakeoverRequest, error) {
 	asked := dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: req.Reason}
 	if req.Extent != nil {
 		if asked.Extent = audit.ParseExtent(string(*req.Extent)); asked.Extent == 0 {
-			return refuseWord("extent", string(*req.Extent), "close", "play")
+			return asked, refuseWord("extent", string(*req.Extent), "close", "play")
 		}
 	}
-	t, err := c.ledger.Dealer.Takeover(c.r.Context(), c.caller.actor, id, asked)
-	if err != nil {
-		return err
-	}
-	return c.json(Takeover{From: t.From, Time: Timestamp(t.Time), Repeated: repeated[TakeoverRepeated](t.Answered),
-		Receipt: t.Receipt})
+	return asked, nil
+}
+
+func takeoverAnswer(t dealer.Takeover) Takeover {
+	return Takeover{From: t.From, Time: Timestamp(t.Time), Repeated: repeated[TakeoverRepeated](t.Answered),
+		Receipt: t.Receipt}
 }

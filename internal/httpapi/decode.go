@@ -32,15 +32,6 @@ func (c *call) decode(v any) (err error) {
 	return decodeBytes(c.w.body, v)
 }
 
-// reads returns what the body of a call asks for.
-func reads[T, D any](c *call, read func(*T) (D, error)) (asked D, err error) {
-	var req T
-	if err := c.decode(&req); err != nil {
-		return asked, err
-	}
-	return read(&req)
-}
-
 func decodeBytes(body []byte, v any) error {
 	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true))
 	if err == nil {

@@ -17,14 +17,27 @@ import (
 // credential is checked again, so that it also bounds how long a revoked one is served.
 const heartbeat = 5 * time.Second
 
+// follows are the streams of events. They work at nothing while they wait.
+type follows struct {
+	followers  *fairQueue[tokenKey]
+	streams    context.Context // of all streams; Drain ends it
+	endStreams context.CancelFunc
+}
+
+func newFollows(l Limits) follows {
+	f := follows{followers: newFairQueue[tokenKey](l.Followers, 0)}
+	f.streams, f.endStreams = context.WithCancel(context.Background())
+	return f
+}
+
 // FollowEvents streams what happens until the caller leaves.
 func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
-	next, err := c.follows(params.After)
+	next, err := c.followsFrom(params.After)
 	if err != nil {
 		return err
 	}
 	key := tokenKey{c.ledger.id, c.caller.actor.Credential}
-	if !s.followers.enter(key) {
+	if !s.followers.try(key, 1) {
 		s.metrics.refuse(c.ledger, refusedFollowers)
 		return refuse(CodeOverloaded)
 	}
@@ -59,8 +72,8 @@ func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
 	return nil
 }
 
-// follows returns the index of the entry that a stream begins with.
-func (c *call) follows(after *Index) (uint64, error) {
+// followsFrom returns the index of the entry that a stream begins with.
+func (c *call) followsFrom(after *Index) (uint64, error) {
 	field := "after"
 	if values := c.r.Header.Values("Last-Event-ID"); len(values) > 0 {
 		field = "Last-Event-ID"

@@ -25,20 +25,9 @@ type caller struct {
 
 func (c caller) known() bool { return c.actor.Credential != "" }
 
-// identities checks credentials against what the ledger's entries say of them. Safe for
-// concurrent use.
-type identities struct {
-	now   func() time.Time
-	rates *rates[netip.Prefix] // of credentials that do not hold
-}
-
 type tokenKey struct {
 	ledger ledger.ID
 	token  string
-}
-
-func newIdentities(now func() time.Time, rates *rates[netip.Prefix]) *identities {
-	return &identities{now: now, rates: rates}
 }
 
 // presents reports whether the request comes with any credential.
@@ -50,23 +39,29 @@ func presents(r *http.Request) bool {
 // by the client certificate of its connection. No credential is the zero caller;
 // one that is malformed, unknown, wrong, expired or revoked is refused. Only one
 // that shows the secret learns that it expired.
-func (i *identities) identify(ctx context.Context, l *served, r *http.Request) (caller, error) {
+func (s *Server) identify(ctx context.Context, l *served, r *http.Request) (caller, error) {
 	if values := r.Header.Values("Authorization"); len(values) > 0 {
 		id, secret, ok := parseCredential(values)
 		if !ok {
 			return caller{}, unauthorized("the header Authorization is not one \"Bearer tok_ID.SECRET\"")
 		}
-		return i.check(ctx, l, remote(r), id, sha256.Sum256([]byte(secret)))
+		return s.check(ctx, l, remote(r), id, sha256.Sum256([]byte(secret)))
 	}
 	chains := certificates(r)
 	if chains == nil {
 		return caller{}, nil
 	}
-	if !valid(chains, i.now()) {
+	if !valid(chains, s.cfg.Now()) {
 		return caller{}, unauthorized("the client certificate is before or after its time")
 	}
 	id, hash := ledger.CertificateID(chains[0][0].RawSubjectPublicKeyInfo)
-	return i.check(ctx, l, remote(r), id, hash)
+	return s.check(ctx, l, remote(r), id, hash)
+}
+
+// stillIs reports whether the credential still gives what it gave when the stream began.
+func (s *Server) stillIs(ctx context.Context, c *call) bool {
+	now, err := s.identify(ctx, c.ledger, c.r)
+	return err == nil && now.role == c.caller.role && now.actor == c.caller.actor
 }
 
 // certificates returns the chains that the client's certificate was verified by,
@@ -91,12 +86,12 @@ func valid(chains [][]*x509.Certificate, now time.Time) bool {
 // check returns who has the public id and shows what gives the hash. An id that memory
 // does not know may be one that another daemon created a moment ago: the store is asked,
 // which counts against the caller's address, like everything that does not hold.
-func (i *identities) check(ctx context.Context, l *served, from netip.Prefix, id string, hash [32]byte) (caller,
+func (s *Server) check(ctx context.Context, l *served, from netip.Prefix, id string, hash [32]byte) (caller,
 	error) {
 	c, err := l.Log.Credential(ctx, id, false)
 	holds := err == nil && opens(c, hash)
 	if !holds && !errors.Is(err, ledger.ErrUnavailable) {
-		if !i.rates.allow(from, i.now()) {
+		if !s.unknownRates.allow(from, s.cfg.Now()) {
 			return caller{}, refuse(CodeRateLimited)
 		}
 		if errors.Is(err, ledger.ErrNotFound) {
@@ -105,7 +100,7 @@ func (i *identities) check(ctx context.Context, l *served, from netip.Prefix, id
 		}
 	}
 	switch {
-	case holds && c.Expires != 0 && i.now().UnixMilli() >= c.Expires:
+	case holds && c.Expires != 0 && s.cfg.Now().UnixMilli() >= c.Expires:
 		return caller{}, unauthorized("the credential " + id + " expired at " + audit.Instant(c.Expires))
 	case holds:
 		return caller{audit.Actor{Identity: c.Identity, Credential: c.ID}, c.Role, c.Tables}, nil

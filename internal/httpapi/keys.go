@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"time"
@@ -120,12 +119,11 @@ func keyBody(origin string, req *KeyRequest) (*audit.Key, error) {
 }
 
 func retirement(req *KeyRequest) (*audit.Key, error) {
-	k := &audit.Key{Subject: audit.SubjectRetirement, From: time.Now().UnixMilli()}
-	id, err := base64.StdEncoding.Strict().DecodeString(*req.ID)
-	if err != nil || len(id) != len(k.ID) {
-		return nil, refuseValue("id", "must be 32 bytes in padded base64")
+	id, err := decodeHash("id", *req.ID)
+	if err != nil {
+		return nil, err
 	}
-	k.ID = [32]byte(id)
+	k := &audit.Key{Subject: audit.SubjectRetirement, ID: id, From: time.Now().UnixMilli()}
 	if req.From != nil {
 		k.From = int64(*req.From)
 	}

@@ -106,19 +106,7 @@ type served struct {
 	public bool // whether its genesis lets everybody read
 
 	tables  *lru.Cache[uint64, string] // of shuffles by id
-	batches *fairSemaphore[string]     // operations of batches, by identity
-}
-
-// table returns the table of a shuffle, which never changes.
-func (l *served) table(ctx context.Context, id uint64) (string, error) {
-	if name, ok := l.tables.Get(id); ok {
-		return name, nil
-	}
-	name, err := l.Dealer.Table(ctx, id)
-	if err == nil {
-		l.tables.Add(id, name)
-	}
-	return name, err
+	batches *fairQueue[string]         // operations of batches, by identity
 }
 
 // registry holds the ledgers by name. Ledgers are added while the daemon
@@ -148,7 +136,7 @@ func (r *registry) add(l Ledger) error {
 		id:      ledger.IDOf(info.Origin),
 		public:  l.Log.Genesis().Access == audit.AccessPublic,
 		tables:  newCache[uint64, string](),
-		batches: newFairSemaphore[string](atOnce),
+		batches: newFairQueue[string](atOnce, 0),
 	}
 	return nil
 }
@@ -189,32 +177,9 @@ func (r *registry) all() (ledgers []*served, missing []string, notReady string) 
 	return ledgers, missing, notReady
 }
 
-func (r *registry) await(names []string) {
+// set changes the state of the start or the stop.
+func (r *registry) set(change func(*registry)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.awaited = names
-}
-
-func (r *registry) wait(what string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.waiting = clip(what, 500)
-}
-
-func (r *registry) finish() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.complete = true
-}
-
-func (r *registry) leave() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.leaving = true
-}
-
-func (r *registry) drain() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.draining = true
+	change(r)
 }

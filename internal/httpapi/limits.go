@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -44,32 +45,25 @@ type Limits struct {
 }
 
 func (l *Limits) setDefaults() {
-	setDefault(&l.Body, 1<<20)
-	setDefault(&l.Verify, 32<<20)
-	setDefault(&l.Connections, 8192)
-	setDefault(&l.Concurrent, 2048)
-	setDefault(&l.Waiting, 4096)
-	setDefault(&l.Witnessed, 4096)
-	setDefault(&l.Followers, 256)
-	setDefault(&l.Verifying, 4)
-	setDefault(&l.Readers, 4)
-	setDefault(&l.TokenBurst, 1)
-	setDefault(&l.UnknownBurst, 1)
-	setDefault(&l.ReadBurst, 1)
-	setDefault(&l.VerifyBurst, 1)
-	setDefault(&l.Request, 10*time.Second)
-	setDefault(&l.QueueDeadline, l.Request)
-	setDefault(&l.Header, 5*time.Second)
-	setDefault(&l.Read, 30*time.Second)
-	setDefault(&l.Write, 60*time.Second)
-	setDefault(&l.Idle, 120*time.Second)
-}
-
-func setDefault[T comparable](p *T, v T) {
-	var zero T
-	if *p == zero {
-		*p = v
-	}
+	l.Body = cmp.Or(l.Body, 1<<20)
+	l.Verify = cmp.Or(l.Verify, 32<<20)
+	l.Connections = cmp.Or(l.Connections, 8192)
+	l.Concurrent = cmp.Or(l.Concurrent, 2048)
+	l.Waiting = cmp.Or(l.Waiting, 4096)
+	l.Witnessed = cmp.Or(l.Witnessed, 4096)
+	l.Followers = cmp.Or(l.Followers, 256)
+	l.Verifying = cmp.Or(l.Verifying, 4)
+	l.Readers = cmp.Or(l.Readers, 4)
+	l.TokenBurst = cmp.Or(l.TokenBurst, 1)
+	l.UnknownBurst = cmp.Or(l.UnknownBurst, 1)
+	l.ReadBurst = cmp.Or(l.ReadBurst, 1)
+	l.VerifyBurst = cmp.Or(l.VerifyBurst, 1)
+	l.Request = cmp.Or(l.Request, 10*time.Second)
+	l.QueueDeadline = cmp.Or(l.QueueDeadline, l.Request)
+	l.Header = cmp.Or(l.Header, 5*time.Second)
+	l.Read = cmp.Or(l.Read, 30*time.Second)
+	l.Write = cmp.Or(l.Write, 60*time.Second)
+	l.Idle = cmp.Or(l.Idle, 120*time.Second)
 }
 
 // burstOfBytes is how many seconds' worth of bytes a stranger may be given at once.

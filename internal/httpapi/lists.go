@@ -60,35 +60,6 @@ func (s *Server) ListShuffles(c *call, params ListShufflesParams) error {
 	return c.json(answer)
 }
 
-// recallQuery is what was asked for, narrowed to the caller's tables.
-func (c *call) recallQuery(p *ListShufflesParams) (ledger.RecallQuery, error) {
-	q := ledger.RecallQuery{
-		Table: value(p.Table), Tables: c.caller.tables, GameRef: value(p.GameRef), State: string(value(p.State)),
-		From: int64(value(p.From)), To: before(p.To), Serial: value(p.Serial),
-	}
-	switch {
-	case q.State != "" && q.State != ledger.RecallOpen && q.State != ledger.RecallClosed:
-		return q, refuseWord("state", q.State, "open", "closed")
-	case p.Serial != nil && q.Serial == 0:
-		return q, refuseValue("serial", "must be 1 or more")
-	case p.Serial != nil && p.Table == nil:
-		return q, refuseValue("serial", "must come with table")
-	}
-	if p.Table != nil {
-		if err := c.mayTable(q.Table); err != nil {
-			return q, err
-		}
-	}
-	if p.Cursor != nil {
-		after, err := parseIndex(*p.Cursor)
-		if err != nil {
-			return q, refuseValue("cursor", "must be the member next of an earlier page")
-		}
-		q.After = after
-	}
-	return q, nil
-}
-
 func summaryAnswer(r ledger.Recalled, now int64) ShuffleSummary {
 	a := ShuffleSummary{
 		ID: r.ID, Table: r.Table, Serial: r.Serial, Kind: ShuffleSummaryKindCards, GameRef: optional(r.GameRef),

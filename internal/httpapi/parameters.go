@@ -60,46 +60,35 @@ func (p *parameters) pathText(name string) string { return p.request.PathValue(n
 
 // query reads an optional query parameter: a name in the grammar of recipients.
 func (p *parameters) query(name string) *string {
-	s := p.queryText(name)
-	if s == nil {
-		return nil
-	}
-	if err := audit.CheckName(*s); err != nil {
-		p.refuse(name, *s, err)
-		return nil
-	}
-	return s
+	return queryAs(p, name, func(s string) (string, error) { return s, audit.CheckName(s) })
 }
 
 // queryIndex reads an optional number.
-func (p *parameters) queryIndex(name string) *Index {
+func (p *parameters) queryIndex(name string) *Index { return queryAs(p, name, parseIndex) }
+
+// queryTime reads an optional time.
+func (p *parameters) queryTime(name string) *Timestamp {
+	return queryAs(p, name, func(s string) (t Timestamp, err error) {
+		err = t.UnmarshalText([]byte(s))
+		return t, err
+	})
+}
+
+// queryAs reads an optional query parameter, nil if it is absent.
+func queryAs[T any](p *parameters, name string, parse func(string) (T, error)) *T {
 	s := p.queryText(name)
 	if s == nil {
 		return nil
 	}
-	n, err := parseIndex(*s)
+	v, err := parse(*s)
 	if err != nil {
 		p.refuse(name, *s, err)
 		return nil
 	}
-	return &n
+	return &v
 }
 
-// queryTime reads an optional time.
-func (p *parameters) queryTime(name string) *Timestamp {
-	s := p.queryText(name)
-	if s == nil {
-		return nil
-	}
-	t := new(Timestamp)
-	if err := t.UnmarshalText([]byte(*s)); err != nil {
-		p.refuse(name, *s, err)
-		return nil
-	}
-	return t
-}
-
-// queryText reads an optional query parameter, nil when it is absent.
+// queryText returns an optional query parameter, nil if it is absent.
 func (p *parameters) queryText(name string) *string {
 	p.asked = append(p.asked, name)
 	values, err := url.ParseQuery(p.request.URL.RawQuery)

@@ -84,8 +84,8 @@ func TestFairQueueAlternate(t *testing.T) {
 // settled wants all places free and nobody remembered.
 func (o *office) settled(t *testing.T, places int) {
 	t.Helper()
-	if o.places.free != places || len(o.places.held) != 0 || len(o.lines) != 0 || o.round.Len() != 0 {
-		t.Errorf("%d places are free, %d lines, %d in the round", o.places.free, len(o.lines), o.round.Len())
+	if o.free != places || len(o.held) != 0 || len(o.lines) != 0 || o.round.Len() != 0 {
+		t.Errorf("%d places are free, %d lines, %d in the round", o.free, len(o.lines), o.round.Len())
 	}
 }
 
@@ -194,9 +194,9 @@ func TestFairQueueShare(t *testing.T) {
 				o.arrive(t.Context(), key) // and hangs
 			}
 		}
-		held := func(key string) int { return o.places.held[key] }
-		if held("a") != 30 || held("b") != 15 || held("c") != 8 || o.places.free != 7 {
-			t.Errorf("%d, %d and %d are held, %d free", held("a"), held("b"), held("c"), o.places.free)
+		held := func(key string) int { return o.held[key] }
+		if held("a") != 30 || held("b") != 15 || held("c") != 8 || o.free != 7 {
+			t.Errorf("%d, %d and %d are held, %d free", held("a"), held("b"), held("c"), o.free)
 		}
 		for i := range 4 {
 			if o.arrive(t.Context(), "d"); held("d") != i+1 {
@@ -215,8 +215,8 @@ func TestFairQueueShare(t *testing.T) {
 		for held("a") > 0 {
 			o.leave("a")
 			synctest.Wait()
-			if o.places.free > held("b") && o.waiting("b") > 0 || o.places.free > held("c") && o.waiting("c") > 0 {
-				t.Fatalf("%d places are free, b holds %d and c %d", o.places.free, held("b"), held("c"))
+			if o.free > held("b") && o.waiting("b") > 0 || o.free > held("c") && o.waiting("c") > 0 {
+				t.Fatalf("%d places are free, b holds %d and c %d", o.free, held("b"), held("c"))
 			}
 			if o.waiting("a") == 0 && o.waiting("b") == 0 && o.waiting("c") == 0 {
 				break
@@ -278,8 +278,8 @@ func TestFairQueuePassOn(t *testing.T) {
 		synctest.Wait()
 		o.arrive(t.Context(), "b")
 		o.mu.Lock()
-		cancel()    // wakes the one who waits, who cannot get on
-		o.pass("x") // and is the next to have a place
+		cancel()       // wakes the one who waits, who cannot get on
+		o.pass("x", 1) // and is the next to have a place
 		o.ended++
 		o.mu.Unlock()
 		if <-late {

@@ -24,10 +24,30 @@ func (c *call) reader() bool {
 	return c.route.reads() && (!deals || strings.HasPrefix(c.route.path, "/log/"))
 }
 
-// read answers a reader. Readers have places of work, connections to the database
-// and a share of bytes of their own, so that dealers notice nothing of them. Those
-// of all addresses take turns.
-func (s *Server) read(c *call) error {
+// readers is what readers share.
+type readers struct {
+	reading   *fairQueue[netip.Prefix] // of readers that work
+	readRates *rates[netip.Prefix]     // of anonymous reads that cost
+	readBytes *rates[netip.Prefix]     // that strangers are given
+	allBytes  *rates[struct{}]         // that all of them are given
+}
+
+func newReaders(l Limits) readers {
+	return readers{
+		reading:   newFairQueue[netip.Prefix](l.Readers, l.Waiting),
+		readRates: newRates[netip.Prefix](l.ReadRate, l.ReadBurst),
+		readBytes: newRates[netip.Prefix](float64(l.ReadBytes), int(burstOfBytes*l.ReadBytes)),
+		allBytes:  newRates[struct{}](float64(l.ReadBytesAll), int(burstOfBytes*l.ReadBytesAll)),
+	}
+}
+
+// work calls the operation, for a reader in its turn. Readers have places of work,
+// connections to the database and a share of bytes of their own, so that dealers notice
+// nothing of them. The readers of all addresses take turns.
+func (s *Server) work(c *call) error {
+	if !c.reader() {
+		return c.route.call(c)
+	}
 	from := remote(c.r)
 	until := c.w.start.Add(s.cfg.Limits.QueueDeadline)
 	for {

@@ -111,7 +111,7 @@ func TestReadersShare(t *testing.T) {
 	s.api.reading.leave(prefix("192.0.2.3:1"))
 	close(log.hold)
 	strangers.Wait()
-	if free := s.api.reading.places.free; free != 4 {
+	if free := s.api.reading.free; free != 4 {
 		t.Errorf("%d places are free", free)
 	}
 }

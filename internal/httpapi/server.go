@@ -1,13 +1,10 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"path"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -41,26 +38,24 @@ type Health struct {
 // Server answers requests for the ledgers that are added to it. Safe for
 // concurrent use. It starts no goroutine.
 type Server struct {
-	cfg        Config
-	ledgers    registry
-	identities *identities
-	metrics    *metrics
-	mux        *http.ServeMux
-	waits
+	cfg     Config
+	ledgers registry
+	metrics *metrics
+	mux     *http.ServeMux
+	follows
+	readers
 
-	inFlight    atomic.Int64         // requests being answered, those that wait included
-	working     *fairQueue[queueKey] // of requests that work on ledgers
-	connections *fairSemaphore[netip.Prefix]
-	bodies      *byteQuota // of all requests but those to verify
-	evidence    *byteQuota
-	verifying   *semaphore.Weighted
-	uploads     *fairSemaphore[netip.Prefix] // of evidence: uploadsPerVerification times as many
-	tokenRates  *rates[tokenKey]
-	readRates   *rates[netip.Prefix]     // of anonymous reads that cost
-	reading     *fairQueue[netip.Prefix] // of readers that work
-	readBytes   *rates[netip.Prefix]     // that strangers are given
-	allBytes    *rates[struct{}]         // that all of them are given
-	verifyRates *rates[netip.Prefix]
+	inFlight     atomic.Int64          // requests being answered, those that wait included
+	working      *fairQueue[queueKey]  // of requests that work on ledgers
+	witnessed    *fairQueue[ledger.ID] // of requests that wait for witnesses; without lines, as all below
+	connections  *fairQueue[netip.Prefix]
+	bodies       *byteQuota // of all requests except those to verify
+	evidence     *byteQuota
+	verifying    *semaphore.Weighted
+	uploads      *fairQueue[netip.Prefix] // of evidence: uploadsPerVerification times as many
+	tokenRates   *rates[tokenKey]
+	unknownRates *rates[netip.Prefix] // of credentials that do not hold
+	verifyRates  *rates[netip.Prefix]
 
 	epoch  string // names this process in request ids
 	number atomic.Uint64
@@ -79,25 +74,24 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	l := cfg.Limits
 	s := &Server{
-		cfg:         cfg,
-		identities:  newIdentities(cfg.Now, newRates[netip.Prefix](cfg.Limits.UnknownRate, cfg.Limits.UnknownBurst)),
-		mux:         http.NewServeMux(),
-		working:     newFairQueue[queueKey](cfg.Limits.Concurrent, cfg.Limits.Waiting),
-		connections: newFairSemaphore[netip.Prefix](cfg.Limits.Connections),
-		bodies:      newByteQuota(roomPerBody * cfg.Limits.Body),
-		evidence:    newByteQuota(roomPerEvidence * cfg.Limits.Verify),
-		verifying:   semaphore.NewWeighted(int64(cfg.Limits.Verifying)),
-		uploads:     newFairSemaphore[netip.Prefix](uploadsPerVerification * cfg.Limits.Verifying),
-		tokenRates:  newRates[tokenKey](cfg.Limits.TokenRate, cfg.Limits.TokenBurst),
-		readRates:   newRates[netip.Prefix](cfg.Limits.ReadRate, cfg.Limits.ReadBurst),
-		reading:     newFairQueue[netip.Prefix](cfg.Limits.Readers, cfg.Limits.Waiting),
-		readBytes:   newRates[netip.Prefix](float64(cfg.Limits.ReadBytes), int(burstOfBytes*cfg.Limits.ReadBytes)),
-		allBytes:    newRates[struct{}](float64(cfg.Limits.ReadBytesAll), int(burstOfBytes*cfg.Limits.ReadBytesAll)),
-		verifyRates: newRates[netip.Prefix](cfg.Limits.VerifyRate, cfg.Limits.VerifyBurst),
-		epoch:       requestEpoch(cfg.Now()),
+		cfg:          cfg,
+		mux:          http.NewServeMux(),
+		follows:      newFollows(l),
+		witnessed:    newFairQueue[ledger.ID](l.Witnessed, 0),
+		readers:      newReaders(l),
+		working:      newFairQueue[queueKey](l.Concurrent, l.Waiting),
+		connections:  newFairQueue[netip.Prefix](l.Connections, 0),
+		bodies:       newByteQuota(roomPerBody * l.Body),
+		evidence:     newByteQuota(roomPerEvidence * l.Verify),
+		verifying:    semaphore.NewWeighted(int64(l.Verifying)),
+		uploads:      newFairQueue[netip.Prefix](uploadsPerVerification*l.Verifying, 0),
+		tokenRates:   newRates[tokenKey](l.TokenRate, l.TokenBurst),
+		unknownRates: newRates[netip.Prefix](l.UnknownRate, l.UnknownBurst),
+		verifyRates:  newRates[netip.Prefix](l.VerifyRate, l.VerifyBurst),
+		epoch:        requestEpoch(cfg.Now()),
 	}
-	s.waits = newWaits(cfg.Limits)
 	var err error
 	if s.metrics, err = newMetrics(s); err != nil {
 		return nil, err
@@ -116,164 +110,24 @@ func New(cfg Config) (*Server, error) {
 // Add serves a ledger, which is loaded.
 func (s *Server) Add(l Ledger) error { return s.ledgers.add(l) }
 
-// Await names the ledgers that are to be added: their figures say until then that nothing can be written.
-func (s *Server) Await(ledgers []string) { s.ledgers.await(ledgers) }
+// Await names the ledgers that are to be added. Until a ledger is added, its figure writable is 0.
+func (s *Server) Await(ledgers []string) { s.ledgers.set(func(r *registry) { r.awaited = ledgers }) }
 
-// Ready says that all ledgers were added.
-func (s *Server) Ready() { s.ledgers.finish() }
+// Ready tells that all ledgers were added.
+func (s *Server) Ready() { s.ledgers.set(func(r *registry) { r.complete = true }) }
 
-// Waiting has readiness say what the start waits for, "" for nothing.
-func (s *Server) Waiting(what string) { s.ledgers.wait(what) }
+// Waiting has readiness name what the start waits for; "" is nothing.
+func (s *Server) Waiting(what string) {
+	s.ledgers.set(func(r *registry) { r.waiting = clip(what, 500) })
+}
 
-// Leave has readiness say that the daemon is stopping, while requests are served as
+// Leave has readiness answer that the daemon is stopping, while requests are served as
 // before: load balancers look elsewhere before anything is refused.
-func (s *Server) Leave() { s.ledgers.leave() }
+func (s *Server) Leave() { s.ledgers.set(func(r *registry) { r.leaving = true }) }
 
 // Drain answers not_ready from now on, on all routes of ledgers, so that load
 // balancers look elsewhere while requests under way are finished. Streams of events end.
 func (s *Server) Drain() {
-	s.ledgers.drain()
+	s.ledgers.set(func(r *registry) { r.draining = true })
 	s.endStreams()
-}
-
-// route is an operation of the contract.
-type route struct {
-	method string
-	path   string   // as in the contract
-	roles  []string // that may call it; none: all who may read
-	scope  string   // x-scope of the contract; "" of what is of no ledger
-	call   func(*call) error
-}
-
-// open reports whether anyone may read what the route answers, of a ledger.
-func (r route) open() bool {
-	return r.method == http.MethodGet && len(r.roles) == 0 && strings.Contains(r.path, "{ledger}")
-}
-
-// costs reports whether the route computes its answer from the store for anyone who
-// asks. The log's tiles are kept, here and by mirrors: they are counted in bytes.
-func (r route) costs() bool {
-	return r.open() &&
-		(strings.Contains(r.path, "/shuffles/{id}") || strings.Contains(r.path, "/entries/{index}"))
-}
-
-// pattern turns a path of the contract into one of net/http: a tile's path has
-// slashes, and the root is only itself.
-func pattern(path string) string {
-	if path == "/" {
-		return "/{$}"
-	}
-	return strings.Replace(path, "/{tile}", "/{tile...}", 1)
-}
-
-// call is one request on its way through an operation.
-type call struct {
-	w      *recorder
-	r      *http.Request
-	route  route
-	ledger *served // nil where the path names none
-	caller caller
-	works  bool // it has a place among those that work on ledgers
-
-	whole    context.Context // of the request, without the time that an answer may take
-	computed func(bytes int) // of a reader, until its answer is ready to be sent: told its size
-}
-
-// ServeHTTP answers a request to the public listener.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	rec := s.record(w, r)
-	defer s.finish(rec, r)
-	s.inFlight.Add(1)
-	defer s.inFlight.Add(-1)
-	if !plainPath(r) {
-		s.fail(rec, r, refuse(CodeNoSuchRoute))
-		return
-	}
-	s.mux.ServeHTTP(rec, r)
-}
-
-// plainPath reports whether the path has its one spelling: clean and without
-// escapes. Every other one has no address, where net/http would redirect it.
-func plainPath(r *http.Request) bool {
-	p := r.URL.Path
-	return r.URL.RawPath == "" && !strings.Contains(r.URL.EscapedPath(), "%") && p == path.Clean(p) && p[0] == '/'
-}
-
-// noRoute says that the address, or its method, is not one of ours.
-func noRoute(mux *http.ServeMux, r *http.Request) error {
-	var allow []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
-		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
-		if _, pattern := mux.Handler(other); pattern != "/" {
-			allow = append(allow, method)
-		}
-	}
-	if len(allow) == 0 {
-		return refuse(CodeNoSuchRoute)
-	}
-	return &refusal{code: CodeMethodNotAllowed, allow: strings.Join(allow, ", "),
-		detail: "this address takes " + strings.Join(allow, ", ") + ", not " + shown(r.Method, "method")}
-}
-
-func (s *Server) serve(rec *recorder, r *http.Request, rt route) {
-	rec.route = r.Pattern
-	if rt.open() && r.Header.Get("Authorization") == "" {
-		// A page that is not the house's may read evidence, too (Fetch standard, CORS protocol). Nothing
-		// else is shared: a request with a token is asked for first, and no route answers that.
-		rec.Header().Set("Access-Control-Allow-Origin", "*")
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Request)
-	defer cancel()
-	until := rec.start.Add(s.cfg.Limits.QueueDeadline)
-	if r.Method != http.MethodPost {
-		ctx = ledger.WithFirstPatience(ctx, until)
-	} else {
-		ctx = ledger.WithPatience(ctx, until)
-	}
-	c := &call{w: rec, r: r.WithContext(ctx), route: rt, whole: r.Context()}
-	if err := s.answer(c); err != nil {
-		s.fail(rec, r, err)
-	}
-}
-
-// answer answers the call, or returns an error and has answered nothing.
-func (s *Server) answer(c *call) error {
-	limit, room := s.cfg.Limits.Body, s.bodies
-	if c.route.path == "/v1/verify" {
-		limit, room = s.cfg.Limits.Verify, s.evidence
-	}
-	if c.r.ContentLength > limit {
-		return refuse(CodeBodyTooLarge)
-	}
-	// net/http closes the connection of a body that is too long, if it can see
-	// its own writer.
-	c.r.Body = http.MaxBytesReader(c.w.ResponseWriter, c.r.Body, limit)
-	if c.r.ContentLength < 0 || c.r.ContentLength > smallBody {
-		body := &countedBody{ReadCloser: c.r.Body, quota: room}
-		defer body.release()
-		c.r.Body = body
-	}
-	if !strings.Contains(c.route.path, "/{ledger}/") {
-		return c.route.call(c)
-	}
-	var err error
-	if c.ledger, err = s.ledgers.find(c.r.PathValue("ledger")); err != nil {
-		return err
-	}
-	// An anonymous crowd takes no place from those who are known.
-	if c.route.costs() && !presents(c.r) && !s.readRates.allow(remote(c.r), s.cfg.Now()) {
-		s.metrics.refuse(c.ledger, refusedAddress)
-		return refuse(CodeRateLimited)
-	}
-	if err := s.enter(c, c.w.start); err != nil {
-		return err
-	}
-	defer s.leave(c)
-	if err := s.admit(c); err != nil {
-		return err
-	}
-	if c.reader() {
-		return s.read(c)
-	}
-	return c.route.call(c)
 }

@@ -144,11 +144,7 @@ func cardAnswer(card audit.Card) Card {
 
 // RevealCards makes dealt places public.
 func (s *Server) RevealCards(c *call, id ID) error {
-	asked, err := reads(c, revealRequest)
-	if err != nil {
-		return err
-	}
-	return answers(c, revealAnswer)(c.ledger.Dealer.Reveal(c.r.Context(), c.caller.actor, id, asked))
+	return run(c, revealRequest, on(id, c.ledger.Dealer.Reveal), revealAnswer)
 }
 
 func revealRequest(req *RevealRequest) (dealer.RevealRequest, error) {

@@ -73,9 +73,9 @@ func boundTerms(t *BoundTerms) (*audit.Terms, error) {
 	if kind == 0 {
 		return nil, refuseWord("terms.kind", string(t.Kind), "wheel", "pay_table", "ticket_list")
 	}
-	hashes, err := decodeHashes("terms.hash", []Hash{t.Hash})
+	hash, err := decodeHash("terms.hash", t.Hash)
 	if err != nil {
-		return nil, refuseValue("terms.hash", "must be 32 bytes in padded base64")
+		return nil, err
 	}
 	switch count := value(t.Count); {
 	case kind != audit.TermsTicketList && t.Count != nil:
@@ -83,6 +83,6 @@ func boundTerms(t *BoundTerms) (*audit.Terms, error) {
 	case kind == audit.TermsTicketList && (count < terms.MinTickets || count > terms.MaxTickets):
 		return nil, refuseValue("terms.count", "must be the number of tickets, 2 to 1,073,741,824")
 	default:
-		return &audit.Terms{Kind: kind, Count: count, Hash: hashes[0]}, nil
+		return &audit.Terms{Kind: kind, Count: count, Hash: hash}, nil
 	}
 }

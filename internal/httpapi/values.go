@@ -2,16 +2,37 @@ package httpapi
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strconv"
 	"time"
 
 	"shuffled/internal/wire"
 )
 
-// Hash is 32 bytes in padded base64, only ever written.
+// Hash is 32 bytes in padded base64.
 type Hash = string
 
 func encodeHash(h [32]byte) Hash { return base64.StdEncoding.EncodeToString(h[:]) }
+
+// decodeHash reads a hash in its one spelling.
+func decodeHash(field string, text Hash) (h [32]byte, err error) {
+	b, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || len(b) != 32 || base64.StdEncoding.EncodeToString(b) != text {
+		return h, refuseValue(field, "must be 32 bytes in padded base64")
+	}
+	return [32]byte(b), nil
+}
+
+func decodeHashes(field string, list []Hash) (hashes [][32]byte, err error) {
+	for i, text := range list {
+		h, err := decodeHash(fmt.Sprintf("%s[%d]", field, i), text)
+		if err != nil {
+			return nil, err
+		}
+		hashes = append(hashes, h)
+	}
+	return hashes, nil
+}
 
 // The values that JSON writes in more than one way, and what is wrong with one of them.
 type (

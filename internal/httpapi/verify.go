@@ -25,7 +25,7 @@ func (s *Server) Verify(c *call) error {
 	// Evidence is large, and its check is work: each behind a limit of its own, so
 	// that slow uploads do not keep the judge idle, nor those of one address others.
 	from := remote(c.r)
-	if !s.uploads.enter(from) {
+	if !s.uploads.try(from, 1) {
 		return refuse(CodeOverloaded)
 	}
 	defer s.uploads.leave(from)

@@ -80,8 +80,8 @@ func TestWitnessWait(t *testing.T) {
 			t.Errorf("%d: %s", got.status, got.body)
 		}
 	}
-	if free := s.api.witnessed.places.free; free != 10 || s.api.working.places.free != 2 {
-		t.Errorf("%d and %d places are free", free, s.api.working.places.free)
+	if free := s.api.witnessed.free; free != 10 || s.api.working.free != 2 {
+		t.Errorf("%d and %d places are free", free, s.api.working.free)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestStrangersDoNotRead(t *testing.T) {
 	s.commit("t", "k")
 	close(reads)
 	strangers.Wait()
-	if free := s.api.working.places.free; free != 4 {
+	if free := s.api.working.free; free != 4 {
 		t.Errorf("%d places are free", free)
 	}
 }
