@@ -1,11 +1,11 @@
-// Package follow tells what happens in a ledger, one event after another, to those who
-// want to know: consoles and back ends over the API, and webhooks. An event says what an
-// entry says, without cards, openings, tapes and what people wrote.
+// Package follow turns the entries of a ledger into events, for consoles and back ends that
+// follow over the API, and for webhooks. An event says what its entry says, without cards,
+// openings, tapes and reasons that people wrote.
 //
-// The entries are the queue. A follower is a place in the ledger, so that it costs a
-// fixed amount of memory however far behind it is, misses nothing while it is away, and
-// goes on where it was at any daemon of the ledger. Nothing here is in the way of a deal:
-// entries are read after they are durable, over the connections of readers.
+// The entries are the queue. A follower is a place in the ledger: it costs a fixed amount
+// of memory however far behind it is, it misses nothing while it is away, and it goes on
+// from its place at any daemon of the ledger. No deal waits for a follower: entries are
+// read after they are durable, over the connections of readers.
 package follow
 
 import (
@@ -15,8 +15,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// The types of events. Those without an entry have no index: they are told anew to a
-// follower that comes back.
+// The types of events. An event without an entry has no index, and a follower that comes
+// back is told it again.
 const (
 	Committed   = "committed"
 	Mixed       = "mixed"
@@ -24,7 +24,7 @@ const (
 	Revealed    = "revealed"
 	Disclosed   = "disclosed"
 	Closed      = "closed"
-	Expired     = "expired" // closed by the daemon, since nobody did
+	Expired     = "expired" // closed by the daemon, after its close-by
 	Takeover    = "takeover"
 	Latch       = "latch"
 	Kill        = "kill"
@@ -33,7 +33,7 @@ const (
 	Witnessed   = "witnessed"    // no entry: the quorum has cosigned more
 )
 
-// Event is one thing that happened. Members that do not go with its type are absent.
+// Event is one thing that happened. Members that do not belong to its type are absent.
 type Event struct {
 	Index    *uint64  `json:"index,omitzero"` // of the entry; nil for an event that has none
 	Type     string   `json:"type"`
@@ -63,8 +63,8 @@ type Event struct {
 // Timestamp is a time in UTC milliseconds as events show it.
 func Timestamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// of returns the event that an entry is; ok is false for an entry that is none. The table
-// of a shuffle is told by tables.
+// of returns the event of an entry; ok is false for an entry that has none. The function
+// tables returns the table of a shuffle.
 func of(p audit.Placed, tables func(id uint64) (string, error)) (e Event, ok bool, err error) {
 	e = Event{Index: &p.Index, Time: Timestamp(p.Entry.Time), Identity: p.Entry.Actor.Identity}
 	shuffle := func(kind string, id uint64) {
@@ -106,7 +106,7 @@ func of(p audit.Placed, tables func(id uint64) (string, error)) (e Event, ok boo
 	return e, e.Type != "", err
 }
 
-// happened reads an event of the ledger.
+// happened adds what an event entry says.
 func (e *Event) happened(b *audit.Event) {
 	switch b.Kind {
 	case audit.EventLatchSet, audit.EventLatchClear:

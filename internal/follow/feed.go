@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// kept is how many of the newest events a feed keeps for all its followers. One that
-	// is further behind reads the entries.
+	// kept is how many of the newest events a feed keeps for all its followers. A follower
+	// that is further behind reads the entries.
 	kept = 4096
 	// page is how many entries are read, and events returned, at a time.
 	page = 256
 	// pace is the least time between two reads of what is new.
 	pace = 20 * time.Millisecond
-	// Soon is how long before its close-by a shuffle is told to close soon, and look how
-	// often the feed looks for them.
+	// Soon is how long before its close-by a shuffle gets the event closing_soon, and look
+	// is how often the feed asks for such shuffles.
 	Soon = time.Minute
 	look = 5 * time.Second
-	// again is how soon the feed tries again when the store did not answer.
+	// again is how long the feed waits if the store did not answer.
 	again = time.Second
-	// tablesKnown is of how many shuffles the table is remembered.
+	// tablesKnown is the number of shuffles whose tables the feed remembers.
 	tablesKnown = 20_000
 )
 
@@ -46,7 +46,7 @@ type Ledger interface {
 	ClosingBy(ctx context.Context, at int64) ([]audit.OpenRef, error)
 }
 
-// Dealer tells the table of a shuffle; *dealer.Dealer does.
+// Dealer knows the table of each shuffle; *dealer.Dealer is one.
 type Dealer interface {
 	Table(ctx context.Context, id uint64) (string, error)
 }
@@ -59,30 +59,30 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// Feed reads the newest entries of one ledger once, for all who follow it. It does
-// nothing while nobody does. Safe for concurrent use.
+// Feed reads the newest entries of one ledger once, for all followers. Without a follower
+// it does nothing. Safe for concurrent use.
 type Feed struct {
 	cfg    Config
 	tables *lru.Cache[uint64, string] // of shuffles
 
 	mu        sync.Mutex
 	followers int
-	came      chan struct{} // closed when a follower comes to an idle feed
-	changed   chan struct{} // closed when what is below has changed
+	came      chan struct{} // closed when the first follower comes
+	changed   chan struct{} // closed when a field below changes
 	ended     bool
 	from, to  uint64  // the entries whose events are in newest
 	newest    []Event // of entries, by index; at most kept
 	cosigned  uint64
-	soon      []soon              // shuffles that close at until or before, by number
+	soon      []soon              // shuffles whose close-by is at until or before, by number
 	open      map[uint64]struct{} // those of soon that are open, by id
 	until     int64               // UTC milliseconds
 	number    uint64              // of the newest of soon
 }
 
-// soon is a shuffle that closes soon, if it was not closed since.
+// soon is a shuffle whose close-by is near. It may have been closed since.
 type soon struct {
 	audit.OpenRef
-	number uint64 // in the order in which the feed learnt of them, from 1
+	number uint64 // in the order in which the feed learned of them, from 1
 }
 
 // New returns a feed. Its owner calls Run.
@@ -95,7 +95,7 @@ func New(cfg Config) *Feed {
 		open: make(map[uint64]struct{})}
 }
 
-// Run reads what is new until ctx is over; then Next of every follower returns ErrEnded.
+// Run reads new entries until ctx ends. Then Next of every follower returns ErrEnded.
 func (f *Feed) Run(ctx context.Context) {
 	defer f.end()
 	for f.awaitFollower(ctx) {
@@ -112,7 +112,7 @@ func (f *Feed) Run(ctx context.Context) {
 	}
 }
 
-// sleep waits, at most until the channel is closed, and reports whether ctx goes on.
+// sleep waits for d, or until the channel is closed. It returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration, until <-chan struct{}) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -138,7 +138,7 @@ func (f *Feed) tell() {
 	f.changed = make(chan struct{})
 }
 
-// awaitFollower waits until somebody follows, and reports whether ctx goes on.
+// awaitFollower waits until there is a follower. It returns false if ctx ends first.
 func (f *Feed) awaitFollower(ctx context.Context) bool {
 	f.mu.Lock()
 	n, came := f.followers, f.came
@@ -154,7 +154,8 @@ func (f *Feed) awaitFollower(ctx context.Context) bool {
 	}
 }
 
-// skip has the feed begin at the newest entry if it is far behind: nobody followed.
+// skip moves the feed to the newest entry if it is too far behind, after a time without
+// followers or without the store. Followers read the entries that it left out.
 func (f *Feed) skip() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -165,10 +166,10 @@ func (f *Feed) skip() {
 	}
 }
 
-// update reads what is new, a page at a time.
+// update reads new entries, a page at a time.
 func (f *Feed) update(ctx context.Context) error {
 	for {
-		head, known := f.cfg.Ledger.Head().Size, f.to // which only this goroutine writes
+		head, known := f.cfg.Ledger.Head().Size, f.to // f.to is written by this goroutine alone
 		if known >= head {
 			break
 		}
@@ -204,7 +205,7 @@ func (f *Feed) add(events []Event, upto uint64) {
 	f.tell()
 }
 
-// closesSoon takes up a shuffle, if it is not known yet. The caller holds the lock.
+// closesSoon adds a shuffle to soon, if it is not there. The caller holds the lock.
 func (f *Feed) closesSoon(o audit.OpenRef) {
 	if _, known := f.open[o.ID]; !known {
 		f.number++
@@ -213,13 +214,14 @@ func (f *Feed) closesSoon(o audit.OpenRef) {
 	}
 }
 
-// isOpen reports whether one of soon is open, before its close-by. The caller holds the lock.
+// isOpen reports whether a shuffle of soon is open and before its close-by. The caller holds
+// the lock.
 func (f *Feed) isOpen(s soon, now int64) bool {
 	_, open := f.open[s.ID]
 	return open && s.CloseBy > now
 }
 
-// lookAhead learns what the witnesses have cosigned, and which shuffles close soon.
+// lookAhead notes what the witnesses have cosigned, and which shuffles close soon.
 func (f *Feed) lookAhead(ctx context.Context) error {
 	cosigned, now := f.cfg.Ledger.Live().Cosigned, f.cfg.Now()
 	until := now.Add(Soon).UnixMilli()

@@ -11,15 +11,15 @@ import (
 // Place.
 type Follower struct {
 	feed     *Feed
-	tables   []string // that it may know of; nil: all
-	cosigned uint64   // that it was told
-	told     uint64   // the number of the newest shuffle that it was told to close soon
+	tables   []string // whose events it is told; nil: of all
+	cosigned uint64   // size of the last event witnessed
+	told     uint64   // number of the last shuffle that was looked at for closing_soon
 
-	next atomic.Uint64 // index of the entry that it is told next
+	next atomic.Uint64 // index of the next entry
 }
 
-// Follow returns a follower of what comes from the entry next on, of these tables and of
-// what is of no table; nil is all. Its owner calls Close.
+// Follow returns a follower that begins with the entry at index next. It is told the events
+// of these tables, nil for all tables, and the events of no table. Its owner calls Close.
 func (f *Feed) Follow(next uint64, tables []string) *Follower {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -31,7 +31,7 @@ func (f *Feed) Follow(next uint64, tables []string) *Follower {
 	return w
 }
 
-// Close ends it.
+// Close ends the follower.
 func (w *Follower) Close() {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()
@@ -40,20 +40,20 @@ func (w *Follower) Close() {
 	}
 }
 
-// Followers returns how many follow.
+// Followers returns the number of followers.
 func (f *Feed) Followers() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.followers
 }
 
-// Behind returns how many entries of the ledger come from an index on.
+// Behind returns how many entries the ledger has from an index on.
 func (f *Feed) Behind(index uint64) uint64 {
 	size := f.cfg.Ledger.Head().Size
 	return size - min(index, size)
 }
 
-// Unread returns how many entries the feed has not read yet for those who follow.
+// Unread returns how many entries the feed has not read yet; 0 without followers.
 func (f *Feed) Unread() uint64 {
 	f.mu.Lock()
 	followers, to := f.followers, f.to
@@ -64,12 +64,12 @@ func (f *Feed) Unread() uint64 {
 	return f.Behind(to)
 }
 
-// Place returns the index of the entry that it is told next: all before it were told, or
-// are not for it. Safe for concurrent use.
+// Place returns the index of the next entry. The events of all entries before it were
+// returned, or are not for this follower. Safe for concurrent use.
 func (w *Follower) Place() uint64 { return w.next.Load() }
 
-// Next returns the next events, at least one and at most some hundreds. It waits for them
-// until ctx ends, and returns its error then; ErrEnded when the daemon stops.
+// Next returns the next events, at least one and at most some hundreds. It waits for them.
+// It returns the error of ctx when ctx ends, and ErrEnded when the daemon stops.
 func (w *Follower) Next(ctx context.Context) ([]Event, error) {
 	for {
 		f := w.feed
@@ -111,8 +111,8 @@ func (w *Follower) Next(ctx context.Context) ([]Event, error) {
 	}
 }
 
-// take returns what the feed has for it, and whether that is all. The caller holds the
-// feed's lock.
+// take returns the next events that the feed keeps, and whether these are all. The caller
+// holds the feed's lock.
 func (w *Follower) take() (events []Event, caught bool) {
 	f, next := w.feed, w.next.Load()
 	at, _ := slices.BinarySearchFunc(f.newest, next, func(e Event, next uint64) int {
@@ -140,8 +140,8 @@ func (w *Follower) take() (events []Event, caught bool) {
 	return events, caught
 }
 
-// closing returns the next shuffles that it is told to close soon, at most page, and
-// whether these are all. The caller holds the feed's lock.
+// closing returns the next events closing_soon, of at most page shuffles, and whether these
+// are all. The caller holds the feed's lock.
 func (w *Follower) closing(now int64) (events []Event, all bool) {
 	f := w.feed
 	at, _ := slices.BinarySearchFunc(f.soon, w.told+1, func(s soon, number uint64) int {
@@ -160,7 +160,7 @@ func (w *Follower) closing(now int64) (events []Event, all bool) {
 	return w.mine(events), true
 }
 
-// mine returns those that the follower may know of.
+// mine returns the events that are for the follower.
 func (w *Follower) mine(events []Event) []Event {
 	if w.tables == nil {
 		return events

@@ -11,11 +11,11 @@ import (
 	"shuffled/internal/audit"
 )
 
-// newline ends JSON for a terminal. It is written alone: appended it would copy the body, which
-// the encoder made as long as it is.
+// newline ends JSON for a terminal. It is a part of its own, because to append it would copy
+// the body.
 var newline = []byte("\n")
 
-// noStore keeps what may change, or may not be seen by everybody, out of caches.
+// noStore keeps out of caches what may change or is not for everybody.
 const noStore = "no-store"
 
 // json answers with v.
@@ -43,7 +43,7 @@ func on[K, D, V any](of K, do func(context.Context, audit.Actor, K, D) (V, error
 	return func(ctx context.Context, actor audit.Actor, asked D) (V, error) { return do(ctx, actor, of, asked) }
 }
 
-// answers is how a call ends with what v is shown as, or with err.
+// answers returns a function that answers with show of its first argument, or returns its error.
 func answers[T, A any](c *call, show func(T) A) func(T, error) error {
 	return func(v T, err error) error {
 		if err != nil {
@@ -53,8 +53,8 @@ func answers[T, A any](c *call, show func(T) A) func(T, error) error {
 	}
 }
 
-// write answers with the body, in parts. A caller that does not wait for it is its own
-// affair, and one that reads it slowly holds no reader's place in that time.
+// write answers with the body, in parts. If the connection fails, the caller has left and there
+// is nothing to do. A caller that reads slowly holds no place of readers.
 func (c *call) write(mediaType, cache string, body ...[]byte) error {
 	size := 0
 	for _, part := range body {

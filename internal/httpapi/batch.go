@@ -24,8 +24,8 @@ type (
 	OperationAnswer = jsontext.Value
 )
 
-// batchOps are what a batch can hold: for each word what reads the body of its single
-// request.
+// batchOps are the operations of a batch: for each word the function that reads the body of
+// the single request.
 var batchOps = map[string]func(*Operation, *dealer.Operation) error{
 	"shuffle": func(of *Operation, op *dealer.Operation) error {
 		return commits(of, op, func(req *ShuffleRequest) (string, error) {
@@ -142,7 +142,7 @@ func (s *Server) CreateBatch(c *call) error {
 	return c.json(answer)
 }
 
-// operation reads the last of ops.
+// readOperation reads the last of ops, to which it may refer by the number of an earlier one.
 func readOperation(ops []dealer.Operation, of *Operation) error {
 	i := len(ops) - 1
 	op := &ops[i]
@@ -180,7 +180,7 @@ func checkPlaces(ops []dealer.Operation) error {
 	return nil
 }
 
-// result is the answer to one operation, as its single request has it.
+// result is the answer to one operation, as to its single request.
 func (s *Server) result(c *call, r dealer.Result, asked []byte) (BatchResult, error) {
 	if r.Err != nil {
 		e := translate(c.r.Method, r.Err)

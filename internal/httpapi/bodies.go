@@ -7,16 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// smallBody is the size in bytes up to which a body that says how long it is does
-// not count against a quota: of requests that may be read at a time there are
-// few enough.
+// smallBody is the size in bytes up to which a body of stated length does not count
+// against a quota: the number of requests bounds these bodies.
 const smallBody = 8 << 10
 
-// errNoRoom: what is in memory of all bodies together is as much as it may be.
+// errNoRoom: the quota of bytes in memory, of all bodies together, is spent.
 var errNoRoom = errors.New("too much is being received")
 
-// limitBody bounds the call's body, of one and of all together. The caller calls release at the
-// end of the request.
+// limitBody bounds the size of the call's body, and counts it against the quota of all
+// bodies. The caller calls release at the end of the request.
 func (s *Server) limitBody(c *call) (release func(), err error) {
 	limit, quota := s.cfg.Limits.Body, s.bodies
 	if c.route.path == "/v1/verify" {
@@ -63,5 +62,5 @@ func (m *countedBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// release gives back what was taken, at the end of the request.
+// release gives back what was taken.
 func (m *countedBody) release() { m.quota.left.Add(m.took) }

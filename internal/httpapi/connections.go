@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// Limit returns a listener that hands on as many connections at a time as the
-// limits say, of one address its share. Those above are closed without a word: a client that
-// takes more than its share would not wait for an answer.
+// Limit returns a listener that accepts as many connections at a time as the limits allow,
+// and of one address its share. Connections above that are closed without an answer: a
+// client that takes more than its share would not wait for one.
 func (s *Server) Limit(l net.Listener) net.Listener {
 	return &limited{Listener: l, open: s.connections, refused: s.metrics.connections.Inc}
 }
 
-// limited is a listener with a limit. netutil.LimitListener would not do: it knows no
-// addresses, so that one could take every connection, and it keeps the others waiting.
+// limited is a listener with a limit. netutil.LimitListener does not do: it knows no
+// addresses, so one address could take every connection, and the others would wait.
 type limited struct {
 	net.Listener
 	open    *fairQueue[netip.Prefix]

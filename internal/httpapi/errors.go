@@ -80,11 +80,11 @@ var sentinels = []struct {
 	{ledger.ErrNotFound, CodeNotFound},
 }
 
-// occurrences are codes of the dealer's own errors, of which callers read all.
+// occurrences are the codes of the dealer's own errors whose whole text is for callers.
 var occurrences = map[Code]bool{CodeRepeated: true, CodeNotFound: true}
 
-// translate turns any error into a refusal. What it does not know is internal:
-// the caller learns that, the log learns the rest.
+// translate turns any error into a refusal. An error that it does not know is internal:
+// the caller is told only that, and the log has the cause.
 func translate(method string, err error) *refusal {
 	var known *refusal
 	var request *dealer.RequestError
@@ -118,7 +118,7 @@ func translate(method string, err error) *refusal {
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		// Anyone who waits no longer cannot know whether a batch took the entry.
+		// A caller that has left cannot know whether a batch took the entry.
 		if method == http.MethodPost {
 			return &refusal{code: CodeOutcomeUnknown, detail: string(ledger.CauseOf(err)), cause: err}
 		}
@@ -127,7 +127,7 @@ func translate(method string, err error) *refusal {
 	if cause := ledger.CauseOf(err); cause != "" {
 		return &refusal{code: CodeUnavailable, detail: string(cause), cause: err}
 	}
-	if _, ok := errors.AsType[net.Error](err); ok { // what is below uses the network for the store only
+	if _, ok := errors.AsType[net.Error](err); ok { // of the store, or of another host
 		return &refusal{code: CodeUnavailable, cause: err}
 	}
 	return &refusal{code: CodeInternal, cause: err}

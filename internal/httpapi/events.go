@@ -13,11 +13,11 @@ import (
 	"shuffled/internal/follow"
 )
 
-// heartbeat is how long a stream of events is silent at most. Before each line of one its
-// credential is checked again, so that it also bounds how long a revoked one is served.
+// heartbeat is the longest silence of a stream of events. The credential is checked again
+// before each write, so heartbeat also bounds how long a revoked credential is served.
 const heartbeat = 5 * time.Second
 
-// follows are the streams of events. They work at nothing while they wait.
+// follows are the streams of events, each of which waits most of the time.
 type follows struct {
 	followers  *fairQueue[tokenKey]
 	streams    context.Context // of all streams; Drain ends it
@@ -30,7 +30,7 @@ func newFollows(l Limits) follows {
 	return f
 }
 
-// FollowEvents streams what happens until the caller leaves.
+// FollowEvents streams events until the caller leaves, the credential ends or the daemon stops.
 func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
 	next, err := c.followsFrom(params.After)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
 		return refuse(CodeOverloaded)
 	}
 	defer s.followers.leave(key)
-	if c.computed != nil { // it works at nothing from now on
+	if c.computed != nil { // from now on it mostly waits
 		c.computed(0)
 	}
 	s.leave(c)
@@ -55,7 +55,7 @@ func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", noStore)
-	h.Set("X-Accel-Buffering", "no") // proxies that would collect events
+	h.Set("X-Accel-Buffering", "no") // for proxies that would hold events back
 	out := stream{http.NewResponseController(c.w), c.w, s.cfg.Limits.Write}
 	if out.ResponseController.SetReadDeadline(time.Time{}) != nil || !out.send(lines(nil, next)) {
 		return nil
@@ -97,7 +97,8 @@ func (c *call) followsFrom(after *Index) (uint64, error) {
 	return *after + 1, nil
 }
 
-// lines are events as they are sent; none is a heartbeat, with all that was told.
+// lines returns events as they are sent. Without events it returns a heartbeat, with the
+// index of the last entry that was looked at.
 func lines(events []follow.Event, next uint64) []byte {
 	var b bytes.Buffer
 	for _, e := range events {
@@ -123,7 +124,7 @@ type stream struct {
 	most time.Duration // that a write may take
 }
 
-// send reports whether the caller reads.
+// send writes b, and reports whether the caller took it in time.
 func (s stream) send(b []byte) bool {
 	if s.SetWriteDeadline(time.Now().Add(s.most)) != nil {
 		return false

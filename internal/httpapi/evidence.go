@@ -18,13 +18,13 @@ func (s *Server) GetReceipt(c *call, index Index) error {
 
 // GetCheckpoint answers with the newest signed checkpoint.
 func (s *Server) GetCheckpoint(c *call) error {
-	// It is stale with the next batch; a second saves the log from a crowd.
+	// The next batch makes it stale; a second in caches saves the log from a crowd.
 	return c.write("text/plain; charset=utf-8", c.cache("max-age=1"), c.ledger.Log.Checkpoint())
 }
 
-// How long caches may keep a tile. A full one never changes. Of a partial one there
-// is soon a full one, which readers are to use; C2SP tlog-tiles lets a log drop it
-// then. This one does not: it cuts it from the full one, which is in memory.
+// How long caches may keep a tile. A full tile never changes. A partial tile is soon
+// followed by the full one, which readers are to use. C2SP tlog-tiles lets a log drop the
+// partial one then. This log does not: it cuts it from the full one.
 const (
 	keepFull    = "max-age=31536000, immutable"
 	keepPartial = "max-age=60"
@@ -36,7 +36,7 @@ func (s *Server) GetTile(c *call, path string) error {
 }
 
 // GetEntries answers with a bundle of entries, addressed as in C2SP tlog-tiles.
-// What has an address never changes.
+// The bundle at an address never changes.
 func (s *Server) GetEntries(c *call, path string) error {
 	return c.tile("entries/"+path, c.ledger.Log.EntryBundle)
 }
@@ -57,7 +57,7 @@ func (c *call) tile(path string, read func(context.Context, tlog.Tile) ([]byte, 
 	return c.write("application/octet-stream", c.cache(keep), data)
 }
 
-// cache says who may keep an answer, alongside for how long.
+// cache returns the header Cache-Control: who may keep the answer, and how.
 func (c *call) cache(how string) string {
 	if c.ledger.public {
 		return "public, " + how

@@ -16,11 +16,11 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// caller is who makes a request. The zero caller has shown nothing.
+// caller is who makes a request. The zero caller has shown no credential.
 type caller struct {
 	actor  audit.Actor
 	role   audit.Role
-	tables []string // that it is for; nil for all
+	tables []string // that the credential is for; nil for all
 }
 
 func (c caller) known() bool { return c.actor.Credential != "" }
@@ -35,10 +35,10 @@ func presents(r *http.Request) bool {
 	return len(r.Header.Values("Authorization")) > 0 || certificates(r) != nil
 }
 
-// identify returns who makes the request: by its token, or where it sends none
-// by the client certificate of its connection. No credential is the zero caller;
-// one that is malformed, unknown, wrong, expired or revoked is refused. Only one
-// that shows the secret learns that it expired.
+// identify returns the caller by the token of the request or, if it has none, by the
+// client certificate of the connection. Without a credential it returns the zero caller. A
+// credential that is malformed, unknown, wrong, expired or revoked is refused. Only a caller
+// that shows the secret is told that the credential expired.
 func (s *Server) identify(ctx context.Context, l *served, r *http.Request) (caller, error) {
 	if values := r.Header.Values("Authorization"); len(values) > 0 {
 		id, secret, ok := parseCredential(values)
@@ -64,8 +64,8 @@ func (s *Server) stillIs(ctx context.Context, c *call) bool {
 	return err == nil && now.role == c.caller.role && now.actor == c.caller.actor
 }
 
-// certificates returns the chains that the client's certificate was verified by,
-// nil where it has shown none.
+// certificates returns the chains by which the client's certificate was verified,
+// nil without a certificate.
 func certificates(r *http.Request) [][]*x509.Certificate {
 	if r.TLS == nil {
 		return nil
@@ -73,8 +73,8 @@ func certificates(r *http.Request) [][]*x509.Certificate {
 	return r.TLS.VerifiedChains
 }
 
-// valid reports whether all certificates of a chain are in their time now: a
-// connection may outlive what it was opened with.
+// valid reports whether in one of the chains all certificates are in their time now: a
+// connection may outlive the certificate that it was opened with.
 func valid(chains [][]*x509.Certificate, now time.Time) bool {
 	return slices.ContainsFunc(chains, func(chain []*x509.Certificate) bool {
 		return !slices.ContainsFunc(chain, func(c *x509.Certificate) bool {
@@ -83,9 +83,9 @@ func valid(chains [][]*x509.Certificate, now time.Time) bool {
 	})
 }
 
-// check returns who has the public id and shows what gives the hash. An id that memory
-// does not know may be one that another daemon created a moment ago: the store is asked,
-// which counts against the caller's address, like everything that does not hold.
+// check returns the caller with the credential id, whose secret has the hash. Another daemon
+// may have created an id that memory does not know a moment ago, so the store is asked. That
+// counts against the caller's address, as does any credential that does not hold.
 func (s *Server) check(ctx context.Context, l *served, from netip.Prefix, id string, hash [32]byte) (caller,
 	error) {
 	c, err := l.Log.Credential(ctx, id, false)
@@ -110,12 +110,13 @@ func (s *Server) check(ctx context.Context, l *served, from netip.Prefix, id str
 	case errors.Is(err, ledger.ErrOverloaded):
 		return caller{}, err
 	}
-	return caller{}, &refusal{code: CodeUnavailable, cause: err} // in doubt nobody gets in
+	return caller{}, &refusal{code: CodeUnavailable, cause: err} // in doubt the caller is refused
 }
 
 func unauthorized(why string) error { return &refusal{code: CodeUnauthorized, detail: why} }
 
-// opens reports whether what was shown is of the credential (docs/SPEC.md section 5.10).
+// opens reports whether the hash of what was shown opens the credential (docs/SPEC.md
+// section 5.10).
 func opens(c audit.Credential, hash [32]byte) bool {
 	digest := c.Opens(hash)
 	return subtle.ConstantTimeCompare(digest[:], c.Digest[:]) == 1

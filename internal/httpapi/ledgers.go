@@ -75,13 +75,13 @@ type Access interface {
 	AccessRecords(ctx context.Context, id ledger.ID, q ledger.AccessQuery) ([]ledger.Access, error)
 }
 
-// Recall finds shuffles and tables.
+// Recall finds shuffles and tables; *recall.Finder is one.
 type Recall interface {
 	Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallPage, error)
 	Tables(ctx context.Context, q ledger.TableQuery) (page []audit.TableRef, next string, err error)
 }
 
-// Events tells what happens; *follow.Feed is one.
+// Events is the feed of a ledger's events; *follow.Feed is one.
 type Events interface {
 	Follow(next uint64, tables []string) *follow.Follower
 	Followers() int
@@ -96,7 +96,7 @@ type Ledger struct {
 	Recall Recall
 	Events Events
 
-	Webhook string // public key that signs what is sent to its webhooks; "" if it has none
+	Webhook string // public key of the signatures on webhooks; "" if it has none
 }
 
 // served is a Ledger with what the API keeps alongside it.

@@ -74,13 +74,13 @@ const burstOfBytes = 2
 const maxHeader = 12 << 10
 
 // maxStreams is how many requests one connection of HTTP/2 may have under way. An
-// answer that a caller's flow control lets nobody send, also one of a few bytes that
-// refuses, keeps about 18 KiB until the time to write is over: 0.6 GiB for the share
-// of connections that one address has.
+// answer that the caller's flow control holds back, even a short refusal, keeps about
+// 18 KiB until the time to write is over: 0.6 GiB for the share of connections that one
+// address has.
 const maxStreams = 8
 
 // NewHTTPServer returns a server for the handler under the limits. The caller
-// runs it and shuts it down. What net/http has to say goes to log as warnings.
+// runs it and shuts it down. Messages of net/http go to log as warnings.
 func NewHTTPServer(h http.Handler, l Limits, log *slog.Logger) *http.Server {
 	l.setDefaults()
 	return &http.Server{
@@ -96,19 +96,18 @@ func NewHTTPServer(h http.Handler, l Limits, log *slog.Logger) *http.Server {
 	}
 }
 
-// uploadsPerVerification is how many callers may send evidence for each one that
-// is judged, half of them from one address. Evidence is held in memory in that time.
+// uploadsPerVerification is how many callers may send evidence for each one whose evidence
+// is judged, half of them from one address. Evidence is in memory in that time.
 const uploadsPerVerification = 16
 
-// How many bodies, and how much evidence, of the largest size may be in memory at a
-// time; of smaller ones more.
+// How many bodies, and how many files of evidence, of the largest size may be in memory at
+// a time. Of smaller ones there may be more.
 const (
 	roomPerBody     = 32
 	roomPerEvidence = 2
 )
 
-// maxRemembered is how many keys a cache remembers before it forgets those that were
-// not asked for for the longest time.
+// maxRemembered is how many keys an LRU cache of this package keeps.
 const maxRemembered = 20_000
 
 // newCache returns a cache of maxRemembered keys.
@@ -120,8 +119,7 @@ func newCache[K comparable, V any]() *lru.Cache[K, V] {
 	return c
 }
 
-// rates holds one token bucket per key, of the keys that a cache remembers. A nil
-// rates has no limit.
+// rates holds one token bucket for each key that its cache keeps. A nil rates has no limit.
 type rates[K comparable] struct {
 	limit   rate.Limit
 	burst   int
@@ -140,18 +138,17 @@ func (r *rates[K]) allow(key K, now time.Time) bool {
 	return r == nil || r.bucket(key).AllowN(now, 1)
 }
 
-// after returns after how long there is something in the key's bucket; 0 or less:
-// now.
+// after returns in what time the key's bucket holds something; 0 or less: it does now.
 func (r *rates[K]) after(key K, now time.Time) time.Duration {
 	if r == nil {
 		return 0
 	}
-	// One more, for a bucket that is refilled to nothing is empty.
+	// Up to 1 and not to 0, for a bucket with 0 is empty.
 	return time.Duration((1 - r.bucket(key).TokensAt(now)) / float64(r.limit) * float64(time.Second))
 }
 
-// spend takes n from the key's bucket, also more than is in it: nothing is in it
-// then until the rate has made up for it.
+// spend takes n from the key's bucket, even if it holds less: it is then empty until the
+// rate has made up for it.
 func (r *rates[K]) spend(key K, n int, now time.Time) {
 	if r == nil {
 		return

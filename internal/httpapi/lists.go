@@ -8,7 +8,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// A page has so many members when nothing is said, and at most.
+// The number of members of a page, by default and at most.
 const (
 	pageDefault = 100
 	pageMost    = 500
@@ -25,8 +25,8 @@ func pageLimit(asked *Index) (int, error) {
 	return int(*asked), nil
 }
 
-// before is the end of a range of times, where 0 means that it has none. Nothing
-// was ever before 1970, nor in its first millisecond.
+// before is the end of a range of times; 0 is no end. An end in 1970's first millisecond
+// becomes the next one, since nothing happened in that time.
 func before(to *Timestamp) int64 {
 	if to == nil {
 		return 0

@@ -10,10 +10,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"shuffled/internal/ledger"
 )
 
-// metrics are figures for Prometheus. Labels are routes, statuses and names of
-// ledgers: nothing that a caller can choose, and nothing secret.
+// metrics are figures for Prometheus. Labels are routes, statuses, reasons and names of
+// ledgers and witnesses: nothing that a caller can choose, and nothing secret.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -23,7 +25,7 @@ type metrics struct {
 	connections prometheus.Counter // refused
 }
 
-// Why requests were turned away before anything was done for them.
+// Why a request was refused before anything was done for it.
 const (
 	refusedQueue     = "queue"         // too many wait for the ledger
 	refusedToken     = "token_rate"    //
@@ -97,102 +99,120 @@ func (m *metrics) observe(route string, status int, elapsed time.Duration) {
 	m.seconds.WithLabelValues(route).Observe(elapsed.Seconds())
 }
 
-// ledgerFigures reads the ledgers when somebody looks.
+// ledgerFigures reads the ledgers when the metrics are read.
 type ledgerFigures struct {
 	ledgers *registry
 	working *fairQueue[queueKey]
 	now     func() time.Time
 }
 
-// ledgerFigure is one figure of a ledger.
+// ledgerView is a ledger when its figures are read.
+type ledgerView struct {
+	*served
+	live    ledger.Live
+	waiting int             // requests that wait for their turn
+	now     int64           // UTC milliseconds
+	backlog *ledger.Backlog // nil while the ledger does not answer
+}
+
+// ledgerFigure is a figure of each ledger.
 type ledgerFigure struct {
 	desc *prometheus.Desc
-	read func(*served) float64
+	kind prometheus.ValueType
+	read func(ledgerView, addValue)
 }
 
-func figure(name, help string, read func(*served) float64) ledgerFigure {
-	return ledgerFigure{prometheus.NewDesc("shuffled_ledger_"+name, help, []string{"ledger"}, nil), read}
+// addValue adds a value of a figure, with its labels after the ledger's name.
+type addValue func(value float64, labels ...string)
+
+func figure(name, help string, kind prometheus.ValueType, labels []string,
+	read func(ledgerView, addValue)) ledgerFigure {
+	return ledgerFigure{prometheus.NewDesc(name, help, append([]string{"ledger"}, labels...), nil), kind, read}
 }
 
-func boolFigure(b bool) float64 {
+// gauge is a figure with one value.
+func gauge[N int | int64 | uint64 | float64](name, help string, read func(ledgerView) N) ledgerFigure {
+	return figure(name, help, prometheus.GaugeValue, nil, func(v ledgerView, add addValue) { add(float64(read(v))) })
+}
+
+func oneIf(b bool) float64 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
+var writable = gauge("shuffled_ledger_writable",
+	"1 while entries can be written; 0 too until the start has the ledger open.",
+	func(v ledgerView) float64 { return oneIf(v.Log.Ready() == nil) })
+
 var figures = []ledgerFigure{
-	figure("entries", "Entries of the ledger.", func(l *served) float64 { return float64(l.Log.Live().Size) }),
-	figure("newest_entry_timestamp_seconds", "Time of the newest entry, in seconds since 1970.",
-		func(l *served) float64 { return float64(l.Log.Live().Time) / 1000 }),
-	figure("open_shuffles", "Shuffles that are not closed.",
-		func(l *served) float64 { return float64(l.Log.Live().Open) }),
-	figure("entropy_latched", "1 while the entropy latch is set.",
-		func(l *served) float64 { return boolFigure(l.Log.Live().Latched) }),
-	figure("kill_switches", "Kill switches that are set.",
-		func(l *served) float64 { return float64(l.Log.Live().Switches) }),
-	figure("queue", "Requests that wait for the sequencer.",
-		func(l *served) float64 { return float64(l.Log.QueueLen()) }),
-	figure("cosigned_entries", "Entries that a cosigned checkpoint covers; 0 without witnesses.",
-		func(l *served) float64 { return float64(l.Log.Live().Cosigned) }),
-	figure("followers", "Streams of events and webhooks that follow the ledger.",
-		func(l *served) float64 { return float64(l.Events.Followers()) }),
-	figure("unread_entries", "Entries that are not read yet for those who follow; 0 if nobody does.",
-		func(l *served) float64 { return float64(l.Events.Unread()) }),
 	writable,
-}
-
-var writable = figure("writable", "1 while entries can be written; 0 too until the start has the ledger open.",
-	func(l *served) float64 { return boolFigure(l.Log.Ready() == nil) })
-
-var (
-	waitingTurn = prometheus.NewDesc("shuffled_ledger_waiting", "Requests that wait for their turn.",
-		[]string{"ledger"}, nil)
-	overdue = prometheus.NewDesc("shuffled_ledger_overdue_shuffles", "Open shuffles whose close-by has passed.",
-		[]string{"ledger"}, nil)
-	oldestOpen = prometheus.NewDesc("shuffled_ledger_oldest_open_seconds",
-		"Age of the oldest open shuffle, 0 for none. It and the overdue ones are absent while the ledger does not answer.", []string{"ledger"}, nil)
-)
-
-var witnessOK = prometheus.NewDesc("shuffled_witness_ok", "1 while the witness cosigns what it is asked for.",
-	[]string{"ledger", "witness"}, nil)
-
-var appendsTotal = prometheus.NewDesc("shuffled_ledger_appends_total",
-	"Batches that this daemon tried to append, by outcome; lost: another daemon was first, and they were prepared again.",
-	[]string{"ledger", "outcome"}, nil)
-
-var mostOvertaken = prometheus.NewDesc("shuffled_ledger_most_overtaken",
-	"How often other daemons were first with one request of this daemon, at most.", []string{"ledger"}, nil)
-
-// collectAppends shows what became of the ledger's batches.
-func collectAppends(ch chan<- prometheus.Metric, l *served) {
-	a := l.Log.Live().Appends
-	for outcome, n := range map[string]uint64{"landed": a.Landed, "lost": a.Lost, "duplicate": a.Duplicate,
-		"failed": a.Failed, "unknown": a.Unknown} {
-		ch <- prometheus.MustNewConstMetric(appendsTotal, prometheus.CounterValue, float64(n), l.Log.Info().Name,
-			outcome)
-	}
-	ch <- prometheus.MustNewConstMetric(mostOvertaken, prometheus.GaugeValue, float64(a.Most), l.Log.Info().Name)
+	gauge("shuffled_ledger_entries", "Entries of the ledger.", func(v ledgerView) uint64 { return v.live.Size }),
+	gauge("shuffled_ledger_newest_entry_timestamp_seconds", "Time of the newest entry, in seconds since 1970.",
+		func(v ledgerView) float64 { return float64(v.live.Time) / 1000 }),
+	gauge("shuffled_ledger_open_shuffles", "Shuffles that are not closed.",
+		func(v ledgerView) int { return v.live.Open }),
+	gauge("shuffled_ledger_entropy_latched", "1 while the entropy latch is set.",
+		func(v ledgerView) float64 { return oneIf(v.live.Latched) }),
+	gauge("shuffled_ledger_kill_switches", "Kill switches that are set.",
+		func(v ledgerView) int { return v.live.Switches }),
+	gauge("shuffled_ledger_queue", "Requests that wait for the sequencer.",
+		func(v ledgerView) int { return v.Log.QueueLen() }),
+	gauge("shuffled_ledger_waiting", "Requests that wait for their turn.",
+		func(v ledgerView) int { return v.waiting }),
+	gauge("shuffled_ledger_cosigned_entries", "Entries that a cosigned checkpoint covers; 0 without witnesses.",
+		func(v ledgerView) uint64 { return v.live.Cosigned }),
+	gauge("shuffled_ledger_followers", "Streams of events and webhooks that follow the ledger.",
+		func(v ledgerView) int { return v.Events.Followers() }),
+	gauge("shuffled_ledger_unread_entries", "Entries that are not read yet for those who follow; 0 if nobody does.",
+		func(v ledgerView) uint64 { return v.Events.Unread() }),
+	gauge("shuffled_ledger_most_overtaken",
+		"How often other daemons were first with one request of this daemon, at most.",
+		func(v ledgerView) float64 { return float64(v.live.Appends.Most) }),
+	figure("shuffled_ledger_appends_total", "Batches that this daemon tried to append, by outcome; "+
+		"lost: another daemon was first, and they were prepared again.", prometheus.CounterValue, []string{"outcome"},
+		func(v ledgerView, add addValue) {
+			a := v.live.Appends
+			for outcome, n := range map[string]uint64{"landed": a.Landed, "lost": a.Lost, "duplicate": a.Duplicate,
+				"failed": a.Failed, "unknown": a.Unknown} {
+				add(float64(n), outcome)
+			}
+		}),
+	figure("shuffled_witness_ok", "1 while the witness cosigns what it is asked for.", prometheus.GaugeValue,
+		[]string{"witness"}, func(v ledgerView, add addValue) {
+			for _, w := range v.Log.Witnesses() {
+				add(oneIf(w.Err == nil), w.Name)
+			}
+		}),
+	figure("shuffled_ledger_overdue_shuffles", "Open shuffles whose close-by has passed.", prometheus.GaugeValue, nil,
+		func(v ledgerView, add addValue) {
+			if v.backlog != nil {
+				add(float64(v.backlog.Overdue))
+			}
+		}),
+	figure("shuffled_ledger_oldest_open_seconds", "Age of the oldest open shuffle, 0 for none. "+
+		"It and the overdue ones are absent while the ledger does not answer.", prometheus.GaugeValue, nil,
+		func(v ledgerView, add addValue) {
+			if b := v.backlog; b != nil && b.Oldest == 0 {
+				add(0)
+			} else if b != nil {
+				add(max(0, float64(v.now-b.Oldest)/1000))
+			}
+		}),
 }
 
 // Describe names the figures.
 func (ledgerFigures) Describe(ch chan<- *prometheus.Desc) {
-	ch <- witnessOK
-	ch <- appendsTotal
-	ch <- mostOvertaken
-	ch <- waitingTurn
-	ch <- overdue
-	ch <- oldestOpen
 	for _, f := range figures {
 		ch <- f.desc
 	}
 }
 
-// backlogTimeout is how long a reader of metrics waits for what ledgers must be
-// asked for, all of them together.
+// backlogTimeout is how long the backlogs of all ledgers together may take.
 const backlogTimeout = 2 * time.Second
 
-// Collect reads them.
+// Collect reads the figures.
 func (f ledgerFigures) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
 	defer cancel()
@@ -201,28 +221,16 @@ func (f ledgerFigures) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(writable.desc, prometheus.GaugeValue, 0, name)
 	}
 	for _, l := range ledgers {
-		gauge := func(desc *prometheus.Desc, v float64, labels ...string) {
-			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, v,
-				append([]string{l.Log.Info().Name}, labels...)...)
+		v := ledgerView{served: l, live: l.Log.Live(), now: f.now().UnixMilli(),
+			waiting: f.working.waiting(queueKey{l.id, false}) + f.working.waiting(queueKey{l.id, true})}
+		if b, err := l.Log.Backlog(ctx, v.now); err == nil {
+			v.backlog = &b
 		}
 		for _, f := range figures {
-			gauge(f.desc, f.read(l))
+			f.read(v, func(value float64, labels ...string) {
+				labels = append([]string{l.Log.Info().Name}, labels...)
+				ch <- prometheus.MustNewConstMetric(f.desc, f.kind, value, labels...)
+			})
 		}
-		collectAppends(ch, l)
-		gauge(waitingTurn, float64(f.working.waiting(queueKey{l.id, false})+f.working.waiting(queueKey{l.id, true})))
-		for _, w := range l.Log.Witnesses() {
-			gauge(witnessOK, boolFigure(w.Err == nil), w.Name)
-		}
-		now := f.now().UnixMilli()
-		b, err := l.Log.Backlog(ctx, now)
-		if err != nil {
-			continue
-		}
-		gauge(overdue, float64(b.Overdue))
-		age := 0.0
-		if b.Oldest != 0 {
-			age = max(0, float64(now-b.Oldest)/1000)
-		}
-		gauge(oldestOpen, age)
 	}
 }

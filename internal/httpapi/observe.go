@@ -20,8 +20,8 @@ type recorder struct {
 	actor  string // public id of the token, or ""
 	status int    // written, 0 before
 	body   []byte // of the request, when it was read as JSON
-	trace  trace  // of the caller's, that this request is a part of
-	away   bool   // turned away for lack of a place, of which there may be very many
+	trace  trace  // of the caller's work, of which this request is a part
+	away   bool   // turned away for lack of a place; there may be very many such requests
 }
 
 // WriteHeader keeps the status.
@@ -43,8 +43,8 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 // and are no secret, so they need no randomness.
 func requestEpoch(start time.Time) string { return strconv.FormatInt(start.UnixNano(), 36) }
 
-// hsts has browsers come back over TLS alone for a year (RFC 6797 section 6.1). Other
-// names below this one are not the daemon's to decide.
+// hsts has browsers use TLS alone for a year (RFC 6797 section 6.1). Names below this one
+// are not the daemon's, so it leaves them out.
 const hsts = "max-age=31536000"
 
 func (s *Server) record(w http.ResponseWriter, r *http.Request) *recorder {
@@ -70,7 +70,7 @@ func (s *Server) fail(rec *recorder, r *http.Request, err error) {
 	writeProblem(rec, e)
 }
 
-// logCause logs why a request, or an operation of it, failed here.
+// logCause logs why a request, or an operation of it, failed, if that is a fault of this side.
 func (s *Server) logCause(rec *recorder, r *http.Request, e *refusal) {
 	if e.cause != nil && problems[e.code].Status >= http.StatusInternalServerError {
 		level := slog.LevelWarn
@@ -86,8 +86,8 @@ func (s *Server) logCause(rec *recorder, r *http.Request, e *refusal) {
 	}
 }
 
-// finish ends a request: it turns a panic into an answer, counts, and writes the
-// one log line. Bodies, tokens, addresses and query strings are not in it.
+// finish ends a request: it turns a panic into an answer, counts the request, and writes
+// its log line, which has no body, secret, address or query string.
 func (s *Server) finish(rec *recorder, r *http.Request) {
 	if p := recover(); p != nil {
 		if p == http.ErrAbortHandler {

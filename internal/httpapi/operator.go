@@ -12,10 +12,10 @@ import (
 )
 
 // Operator returns the handler of the operator's own listener: /healthz, /readyz, /metrics
-// and /console, with what the console reads. It belongs on an address that only operators
-// reach. Without an identity it tells no table and no shuffle: the console's reads are those
-// of the API, for the same tokens. Everything else does not count against the limits, so
-// that it answers when the public listener is full.
+// and /console, with the reads of the console. It belongs on an address that only operators
+// reach. The console's reads are those of the API, for the same tokens, so that no table and
+// no shuffle is shown without a token. All other addresses count against no limit, and
+// answer when the public listener is full.
 func (s *Server) Operator() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -61,7 +61,7 @@ func (s *Server) Combined() http.Handler {
 	})
 }
 
-// console answers with the page that shows what happens, for people.
+// console answers with the page that shows tables and events to people.
 func console(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -76,8 +76,8 @@ func console(w http.ResponseWriter, _ *http.Request) {
 // errLatched is why a ledger that can be written takes no commits.
 var errLatched = errors.New("the entropy latch is set: no commits until an operator clears it")
 
-// readyz says whether every ledger takes commits, what keeps those that do not, and what of
-// the host needs attention.
+// readyz answers whether every ledger takes commits, why one does not, and what of the
+// host needs attention.
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	ledgers, _, notReady := s.ledgers.all()
 	health := s.cfg.Health()
@@ -106,8 +106,8 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, status, answer)
 }
 
-// reason is why a ledger is not ready: the cause, where the store named one, for its
-// error holds addresses and names that are for the log.
+// reason is why a ledger is not ready. If the store named a cause, it is the cause alone:
+// the error holds addresses and names that are for the log.
 func reason(err error) string {
 	if cause := ledger.CauseOf(err); cause != "" {
 		return string(cause)
@@ -115,7 +115,7 @@ func reason(err error) string {
 	return clip(err.Error(), 500)
 }
 
-// witnessReadiness says how far the witnesses are; nil without any.
+// witnessReadiness returns what the witnesses have cosigned; nil without witnesses.
 func witnessReadiness(l Log) (cosigned *uint64, list []WitnessReadiness) {
 	states := l.Witnesses()
 	if len(states) == 0 {

@@ -31,8 +31,7 @@ func (s *Server) GetErrors(c *call) error {
 	return c.write("text/html; charset=utf-8", "public, max-age=60", errorsPage())
 }
 
-// permissions turns off what the page never uses and a browser would otherwise offer
-// to its scripts.
+// permissions turns off features of a browser that no page of this daemon uses.
 const permissions = "display-capture=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(), usb=()"
 
 // GetContract answers with the contract.

@@ -10,8 +10,8 @@ import (
 	"shuffled/internal/near"
 )
 
-// parameters reads what stands in the path, the query and the headers of a
-// request, and keeps the first error.
+// parameters reads the path, the query and the headers of a request, and keeps the
+// first error.
 type parameters struct {
 	request *http.Request
 	asked   []string // query parameters of the operation
@@ -24,7 +24,7 @@ func (p *parameters) fail(err error) {
 	}
 }
 
-// refuse fails because of what was sent for a parameter.
+// refuse fails because of the value that was sent for a parameter.
 func (p *parameters) refuse(name, sent string, err error) {
 	p.fail(&refusal{code: CodeInvalidValue, field: name, rule: err.Error(), sent: sent})
 }
@@ -119,8 +119,8 @@ func (p *parameters) header(name string) string {
 // repeats. A token is longer.
 const maxParameter = 32
 
-// check returns the first error, or a query parameter that nothing asked for.
-// An address has no other spellings, which also keeps caches honest.
+// check returns the first error, or refuses a query parameter that the operation does not
+// have: an address has one spelling, for caches, too.
 func (p *parameters) check() error {
 	if p.err != nil || p.request.URL.RawQuery == "" && !p.request.URL.ForceQuery {
 		return p.err

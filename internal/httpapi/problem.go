@@ -15,9 +15,9 @@ type refusal struct {
 	code   Code
 	field  string   // member, parameter or header at fault, or empty
 	rule   string   // that the field breaks, "must be …"; or empty
-	sent   string   // what the field was; empty for what the body has
-	words  []string // that it may be, or nil
-	detail string   // of this occurrence when no rule is said, or empty; never a secret
+	sent   string   // the value of the field; empty: the one in the body
+	words  []string // that the value may be, or nil
+	detail string   // of this occurrence if there is no rule, or empty; never a secret
 	allow  string   // CodeMethodNotAllowed: the methods
 	ids    []uint64 // CodeWhichShuffle: of open shuffles
 	cause  error    // for the log only, or nil
@@ -41,8 +41,7 @@ func refuseWord(field, sent string, words ...string) error {
 		rule: "must be " + strings.Join(words[:last], ", ") + " or " + words[last]}
 }
 
-// retryAfter is the number of seconds after which a request that may be sent
-// again should be.
+// retryAfter is the number of seconds after which a request may be sent again.
 const retryAfter = 1
 
 // writeProblem answers with the problem document of e.
@@ -68,8 +67,8 @@ func writeProblem(w http.ResponseWriter, e *refusal) {
 	w.Write(body)
 }
 
-// plainProblems are the documents of problems that have no more to say, by code:
-// anyone who is told to come back costs little.
+// plainProblems are the documents without detail and field, by code: a caller that is
+// refused for lack of a place costs little.
 var plainProblems = func() map[Code][]byte {
 	all := make(map[Code][]byte, len(problems))
 	for code := range problems {
@@ -111,7 +110,7 @@ func clip(s string, most int) string {
 	return string(out)
 }
 
-// optional is v as a member that is absent when it is nothing.
+// optional is v as a member that is absent if v is zero.
 func optional[T comparable](v T) *T {
 	if v == *new(T) {
 		return nil

@@ -17,8 +17,8 @@ func (r route) reads() bool {
 		!strings.HasSuffix(r.path, "/keys") && !strings.HasSuffix(r.path, "/checkpoint")
 }
 
-// reader reports whether the call is a reader's work: what somebody reads who does
-// not deal, and every read of the log.
+// reader reports whether the call is the work of a reader: a read by a caller that does not
+// deal, and every read of the log.
 func (c *call) reader() bool {
 	deals := c.caller.role == audit.RoleDealer || c.caller.role == audit.RoleAdmin
 	return c.route.reads() && (!deals || strings.HasPrefix(c.route.path, "/log/"))
@@ -28,8 +28,8 @@ func (c *call) reader() bool {
 type readers struct {
 	reading   *fairQueue[netip.Prefix] // of readers that work
 	readRates *rates[netip.Prefix]     // of anonymous reads that cost
-	readBytes *rates[netip.Prefix]     // that strangers are given
-	allBytes  *rates[struct{}]         // that all of them are given
+	readBytes *rates[netip.Prefix]     // of answers to strangers
+	allBytes  *rates[struct{}]         // of answers to all strangers together
 }
 
 func newReaders(l Limits) readers {
@@ -60,7 +60,7 @@ func (s *Server) work(c *call) error {
 			c.w.away = true
 			return refuse(CodeOverloaded)
 		}
-		// Others may have spent the bytes while this one waited for its place.
+		// Other readers may have spent the bytes while this one waited for its place.
 		if c.caller.known() || s.bytesAfter(from) <= 0 {
 			break
 		}
@@ -78,19 +78,17 @@ func (s *Server) work(c *call) error {
 			c.computed(0)
 		}
 	}()
-	// It has had its turn: what it asks of the store from now on has the time of the
-	// request.
+	// It has had its turn: for its questions to the store it has the time of the request.
 	ledger.Began(c.r.Context())
 	c.r = c.r.WithContext(ledger.AsReader(c.r.Context()))
 	return c.route.call(c)
 }
 
-// bytesPerRead is how many bytes of an answer count as one read more: what takes
+// bytesPerRead is how many bytes of an answer count as one more read: an answer that takes
 // long to compute is long.
 const bytesPerRead = 64 << 10
 
-// spend takes an answer of a stranger from what its address, and all of them, may
-// have.
+// spend counts an answer to a stranger against the bytes of its address and of all strangers.
 func (s *Server) spend(c *call, from netip.Prefix, bytes int) {
 	now := s.cfg.Now()
 	s.readBytes.spend(from, bytes, now)
@@ -100,16 +98,15 @@ func (s *Server) spend(c *call, from netip.Prefix, bytes int) {
 	}
 }
 
-// bytesAfter returns after how long a stranger may be given more bytes; 0 or less:
-// now.
+// bytesAfter returns in what time a stranger may be given more bytes; 0 or less: now.
 func (s *Server) bytesAfter(from netip.Prefix) time.Duration {
 	now := s.cfg.Now()
 	return max(s.readBytes.after(from, now), s.allBytes.after(struct{}{}, now))
 }
 
-// awaitBytes waits until a stranger may be given more bytes, and reports whether it
-// may. One who asks for more than its share is not refused at once: it would ask
-// again at once.
+// awaitBytes waits until a stranger may be given more bytes, and reports whether it may. A
+// stranger that asks for more than its share is not refused at once: it would ask again at
+// once.
 func (s *Server) awaitBytes(c *call, from netip.Prefix, until time.Time) bool {
 	for {
 		wait := s.bytesAfter(from)

@@ -13,8 +13,8 @@ import (
 	"shuffled/internal/near"
 )
 
-// sentences are the words of a problem: they stand without its other members. A rule of a
-// field comes with the value that was sent, everything else with the cure of its code.
+// sentences are the text of a problem, which is complete without the other members. A rule
+// of a field is followed by the value that was sent, any other text by the cure of the code.
 func (e *refusal) sentences() string {
 	if e.rule == "" {
 		return strings.TrimSpace(whole(e.detail) + " " + problems[e.code].Cure)
@@ -41,8 +41,8 @@ func whole(s string) string {
 	return s + "."
 }
 
-// mostShown is how many characters of a value, or of a member's name, an answer repeats. A
-// token, and what a player drew for a slot, are longer.
+// mostShown is how many bytes of a value, or of a member's name, an answer repeats. A token
+// and a player's value for a slot are longer.
 const mostShown = 40
 
 // named is how a sentence names a field.
@@ -56,7 +56,7 @@ func named(field string) string {
 	return `"` + clip(field, mostShown) + `"`
 }
 
-// shown is a value in quotes, or what is said of one that is too long.
+// shown is a value in quotes, or its length if it is too long.
 func shown(value, kind string) string {
 	if len(value) > mostShown {
 		return fmt.Sprintf("a %s of %d characters", kind, len(value))
@@ -64,8 +64,8 @@ func shown(value, kind string) string {
 	return `"` + clip(value, mostShown) + `"`
 }
 
-// valueAt is what a body, which may be malformed behind it, has for a field: the text that
-// it is, and words for it, "" for none.
+// valueAt returns the value of a field in a body, which may be malformed after it: the text
+// if it is one, and words for it, "" if the body has no such field.
 func valueAt(body []byte, field string) (text, words string) {
 	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true),
 		jsontext.AllowInvalidUTF8(true))
@@ -93,11 +93,11 @@ func valueAt(body []byte, field string) (text, words string) {
 	}
 }
 
-// kindWords are the types of values, of which every other one is a number.
+// kindWords are words for the types of values; every other type is a number.
 var kindWords = map[reflect.Kind]string{reflect.String: "a text", reflect.Bool: "true or false",
 	reflect.Slice: "a list", reflect.Struct: "an object"}
 
-// wanted is the rule that a value of another type breaks.
+// wanted is the rule for values of type t.
 func wanted(t reflect.Type) string {
 	switch {
 	case t == nil:
@@ -110,7 +110,7 @@ func wanted(t reflect.Type) string {
 	return "must be " + cmp.Or(kindWords[t.Kind()], "a whole number")
 }
 
-// unknownMember says which member there is in place of the one that was sent.
+// unknownMember refuses a member that an object does not have, and names the nearest one.
 func unknownMember(field string, e *json.SemanticError) error {
 	var members []string
 	for _, f := range reflect.VisibleFields(e.GoType) {

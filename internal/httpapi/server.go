@@ -19,17 +19,17 @@ type Config struct {
 	Limits Limits
 	// Version is the build's, for metrics.
 	Version string
-	// Collectors are shown among the metrics, alongside the API's own.
+	// Collectors are added to the API's own metrics.
 	Collectors []prometheus.Collector
-	// Log gets one line per request, and the cause of every failure. Required.
+	// Log gets one line for each request, and the cause of each failure of this side. Required.
 	Log *slog.Logger
-	// Health says how the daemon's host is; nil: well.
+	// Health returns the state of the daemon's host; nil: it is well.
 	Health func() Health
 	// Now is the wall clock, for tokens and rates; nil is time.Now.
 	Now func() time.Time
 }
 
-// Health is how the daemon's host and its files are.
+// Health is the state of the daemon's host and of its files.
 type Health struct {
 	Reason   string   // why the daemon must not be asked any more; "" if it may be
 	Warnings []string // what an operator should do soon
@@ -61,8 +61,8 @@ type Server struct {
 	number atomic.Uint64
 }
 
-// New returns a server without ledgers. Routes of a ledger answer not_ready
-// until it was added, and any unknown name does until Ready was called.
+// New returns a server without ledgers. The routes of a ledger answer not_ready until the
+// ledger is added, and those of an unknown ledger until Ready is called.
 func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		return nil, errors.New("making the API: no log")

@@ -13,13 +13,13 @@ import (
 // maxOpenListed is how many open shuffles of a table an answer holds.
 const maxOpenListed = 100
 
-// tableAt stands in an address in the place of an id: @TABLE or @TABLE:SERIAL.
+// tableAt is what an address may have in place of an id: @TABLE or @TABLE:SERIAL.
 type tableAt struct {
 	table  string
 	serial uint64 // 0: the open shuffle
 }
 
-// parseAt reads a tableAt; ok is false for an address that holds something else.
+// parseAt reads a tableAt; ok is false for a text that does not begin with @.
 func parseAt(text string) (at tableAt, ok bool, err error) {
 	text, ok = strings.CutPrefix(text, "@")
 	if !ok {
@@ -38,8 +38,8 @@ func parseAt(text string) (at tableAt, ok bool, err error) {
 	return at, true, nil
 }
 
-// shuffleAt returns the id of the shuffle that a table stands for: the one with the
-// serial, else the one that is open, else the newest.
+// shuffleAt returns the id of the shuffle that a tableAt names: the one with the serial or,
+// without a serial, the one that is open, else the newest.
 func (c *call) shuffleAt(at tableAt) (uint64, error) {
 	none := &refusal{code: CodeNotFound, field: "id", detail: "the table " + at.table + " has no shuffle"}
 	if at.serial != 0 {

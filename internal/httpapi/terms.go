@@ -7,7 +7,7 @@ import (
 	"shuffled/internal/terms"
 )
 
-// PutTerms keeps a document that says what values mean.
+// PutTerms stores a document that says what drawn values mean.
 func (s *Server) PutTerms(c *call) error {
 	document, err := reads(c, termsDocument)
 	if err != nil {
@@ -64,7 +64,7 @@ func termsDocument(req *TermsDocument) (*terms.Document, error) {
 	return nil, refuseWord("kind", string(req.Kind), "wheel", "pay_table")
 }
 
-// boundTerms reads what a request for a commit binds; nil is nothing.
+// boundTerms reads the terms that a commit binds; nil for none.
 func boundTerms(t *BoundTerms) (*audit.Terms, error) {
 	if t == nil {
 		return nil, nil

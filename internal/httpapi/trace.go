@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// trace is what a caller says of the work that a request is a part of: the headers
-// traceparent (W3C Trace Context, level 1) and X-Request-Id. They stand in the log, so that
-// a line is found by what the caller logs; nothing else follows from them.
+// trace names the caller's work of which a request is a part: by the headers traceparent
+// (W3C Trace Context, level 1) and X-Request-Id. They go to the log, so that its lines can
+// be found from the caller's log, and have no other effect.
 type trace struct {
 	id, span string // of traceparent, in lower-case hexadecimal
 	caller   string // of X-Request-Id
 }
 
-// traceOf reads the headers. One that does not have its form is as good as none.
+// traceOf reads the headers. A header that does not have its form is ignored.
 func traceOf(r *http.Request) (t trace) {
 	if all := r.Header["Traceparent"]; len(all) == 1 {
 		part := strings.Split(all[0], "-")
@@ -38,7 +38,7 @@ func hexadecimal(s string, length int) bool {
 	return len(s) == length && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// attr returns what there is as members of a log line.
+// attr returns the trace as members of a log line.
 func (t trace) attr() slog.Attr {
 	var all []any
 	if t.id != "" {
@@ -47,5 +47,5 @@ func (t trace) attr() slog.Attr {
 	if t.caller != "" {
 		all = append(all, slog.String("caller_request", t.caller))
 	}
-	return slog.Group("", all...) // inline: without a caller's word, nothing
+	return slog.Group("", all...) // inline; an empty group adds nothing
 }

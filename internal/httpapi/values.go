@@ -34,7 +34,7 @@ func decodeHashes(field string, list []Hash) (hashes [][32]byte, err error) {
 	return hashes, nil
 }
 
-// The values that JSON writes in more than one way, and what is wrong with one of them.
+// The values that JSON writes in more than one way, and the error of one that is wrong.
 type (
 	rule             = wire.Rule
 	EndAt            = wire.EndAt
@@ -46,8 +46,8 @@ const (
 	errWrongType rule = "must be of another type"
 )
 
-// Timestamp is a time in UTC milliseconds since 1970. It is written with
-// milliseconds, always; it is read with or without them.
+// Timestamp is a time in UTC milliseconds since 1970. It is written with milliseconds, and
+// read with or without them.
 type Timestamp int64
 
 const (

@@ -9,8 +9,8 @@ import (
 	"shuffled/internal/verify"
 )
 
-// Verify answers with the verdict on a transcript or a receipt. It holds no
-// ledger and no store up: it works while neither answers.
+// Verify answers with the verdict on a transcript or a receipt. It needs neither the
+// sequencer nor the store, and answers while they do not.
 func (s *Server) Verify(c *call) error {
 	if !s.verifyRates.allow(remote(c.r), s.cfg.Now()) {
 		return refuse(CodeRateLimited)
@@ -22,8 +22,8 @@ func (s *Server) Verify(c *call) error {
 	if err := checkMedia(c.r, want); err != nil {
 		return err
 	}
-	// Evidence is large, and its check is work: each behind a limit of its own, so
-	// that slow uploads do not keep the judge idle, nor those of one address others.
+	// Evidence is large, and to judge it is work. Each has a limit of its own, so that slow
+	// uploads do not keep verifications from starting, nor one address all others.
 	from := remote(c.r)
 	if !s.uploads.try(from, 1) {
 		return refuse(CodeOverloaded)
@@ -47,8 +47,8 @@ func (s *Server) Verify(c *call) error {
 	return c.write("application/json", noStore, body, newline)
 }
 
-// trust is what our ledger of that evidence signs and signed with, except what was
-// retired. Evidence of any other ledger is judged without a key, and the verdict
+// trust is trust in the signing keys of our ledger that the evidence is of, except those
+// that were retired. Evidence of any other ledger is judged without a key, and the verdict
 // says so.
 func (s *Server) trust(evidence []byte) verify.Trust {
 	origin, smallest := claimed(evidence)
@@ -64,10 +64,10 @@ func (s *Server) trust(evidence []byte) verify.Trust {
 // maxLogs is how many keys a policy names at most (docs/SPEC.md section 1.2).
 const maxLogs = 64
 
-// trustIn returns trust in the signing keys of a history that were not retired: of
-// more than maxLogs in the first and the newest. One of ML-DSA-44 that is trusted is
-// asked for under every checkpoint (docs/SPEC.md section 10.1.1), so it is left out where
-// the smallest checkpoint is from before its entry.
+// trustIn returns trust in the signing keys of a history that were not retired; if they are
+// more than maxLogs, in the first and the newest. A trusted key of ML-DSA-44 must have signed
+// every checkpoint (docs/SPEC.md section 10.1.1), so it is left out if the smallest checkpoint
+// is from before its entry.
 func trustIn(origin string, smallest uint64, history []audit.KeyRecord) verify.Trust {
 	retired := make(map[[32]byte]bool)
 	for _, r := range history {
@@ -101,7 +101,7 @@ func trustIn(origin string, smallest uint64, history []audit.KeyRecord) verify.T
 func claimed(evidence []byte) (origin string, smallest uint64) {
 	var signed []string
 	text := string(evidence)
-	// What the file is, its first bytes say (docs/SPEC.md section 10), whatever the media type.
+	// The first byte decides what the file is (docs/SPEC.md section 10), and not the media type.
 	if strings.HasPrefix(text, "{") {
 		t, err := audit.ParseTranscript(evidence)
 		if err != nil {

@@ -1,11 +1,11 @@
-// Package near finds the name that somebody meant.
+// Package near finds the name that a mistyped name was meant to be.
 package near
 
 import "strings"
 
-// Hint says which of names sent was meant to be, as a sentence behind others, "" if none is
-// close: one letter in three may be wrong, missing, too many or exchanged with the next, and
-// one in any case.
+// Hint returns a sentence with the name that is nearest to sent, with a space in front, or "" if
+// none is near. One byte in three, and one in any case, may be wrong, missing, added, or exchanged
+// with the next. Names longer than 64 bytes get no hint.
 func Hint(sent string, names []string) (hint string) {
 	if len(sent) > 64 {
 		return ""
@@ -20,9 +20,9 @@ func Hint(sent string, names []string) (hint string) {
 	return hint
 }
 
-// distance counts the letters by which a and b differ (optimal string alignment).
+// distance returns by how many bytes a and b differ (optimal string alignment).
 func distance(a, b string) int {
-	var before []int // of two letters less of a
+	var before []int // the row for two bytes of a less
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

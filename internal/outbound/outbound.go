@@ -1,6 +1,6 @@
-// Package outbound makes requests to servers of others, of which nothing is believed:
-// it follows no redirect, and what such a server says goes into no error, so that it
-// reaches no log, readiness answer or problem document.
+// Package outbound is for requests to servers of others, which are not trusted. No redirect
+// is followed, and no text of such a server becomes part of an error: errors reach logs,
+// readiness answers and problem documents.
 package outbound
 
 import (
@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// Client returns an HTTP client that follows no redirect: the answer that would send
-// it elsewhere is the answer. base may be nil for the default transport.
+// Client returns an HTTP client that follows no redirect: it returns the redirect as the
+// answer. base may be nil for the default transport.
 func Client(base *http.Client) *http.Client {
 	c := http.Client{}
 	if base != nil {
@@ -26,9 +26,9 @@ func Client(base *http.Client) *http.Client {
 	return &c
 }
 
-// Reason says why a request got no answer, without the address, which the caller knows,
-// and without anything that the server said: net/http puts the first line of an answer
-// that is not HTTP into its error.
+// Reason returns why a request got no answer, without the address, which the caller knows,
+// and without any text of the server. net/http puts the first line of an answer that is not
+// HTTP into its error.
 func Reason(err error) error {
 	var (
 		lookup  *net.DNSError
@@ -53,16 +53,15 @@ func Reason(err error) error {
 	case errors.As(err, &noTLS):
 		return errors.New("it does not speak TLS")
 	case errors.As(err, &op):
-		return fmt.Errorf("%s: %w", op.Op, op.Err) // of this system, or an alert of TLS: fixed texts
+		return fmt.Errorf("%s: %w", op.Op, op.Err) // an error of this system, or an alert of TLS: fixed texts
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("it ended the connection")
 	}
 	return errors.New("it gives no answer of HTTP")
 }
 
-// ParseURL reads the address of a server: http or https with a host, and neither
-// credentials nor query nor fragment. The error does not repeat the address, which may
-// hold a password.
+// ParseURL reads the address of a server: http or https, with a host, without credentials,
+// query and fragment. The error does not repeat the address, which may hold a password.
 func ParseURL(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -76,8 +75,8 @@ func ParseURL(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// Authority returns host:port of an address in lower case, with the scheme's port when
-// it names none: by it two addresses are of one server or not.
+// Authority returns host:port of an address in lower case, with the scheme's port if the
+// address has none. Two addresses of one server have the same authority.
 func Authority(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

@@ -1,8 +1,7 @@
 // Package webhook sends the events of a ledger to addresses that the configuration names,
-// each in the order of the ledger and at least once. It keeps no queue: for each address
-// the index of the entry that comes next stands in a file, and the entries are read again
-// from there, after a failure and after a restart. A delivery is signed as Standard
-// Webhooks says (docs/SPEC.md section 17).
+// in the order of the ledger and at least once. It keeps no queue: for each address a file
+// holds the index of the next entry, and after a failure or a restart the entries are read
+// again from there. A delivery is signed as in Standard Webhooks (docs/SPEC.md section 17).
 package webhook
 
 import (
@@ -32,8 +31,8 @@ import (
 )
 
 const (
-	// firstPause and longestPause bound how long a delivery waits after it failed; the
-	// pause doubles.
+	// firstPause and longestPause bound the pause after a failed delivery. It doubles with
+	// each failure.
 	firstPause   = time.Second
 	longestPause = time.Minute
 	// answerTime is how long a receiver may take to answer.
@@ -45,13 +44,13 @@ type Signer interface {
 	Sign(message []byte) []byte
 }
 
-// Config is what a sender works with. All of it is required except Pause.
+// Config is what a sender works with. All fields are required except Pause.
 type Config struct {
 	URL    string
 	Ledger string // its name in addresses
 	Origin string // its origin
-	Size   uint64 // entries of the ledger; behind them it begins if File does not exist
-	File   string // keeps the index of the entry that comes next
+	Size   uint64 // entries of the ledger; without File the sender begins after them
+	File   string // keeps the index of the next entry
 	Feed   *follow.Feed
 	Key    Signer
 	Log    *slog.Logger
@@ -73,8 +72,8 @@ type Sender struct {
 	next uint64
 
 	mu      sync.Mutex
-	place   func() uint64 // all entries before it were sent, or are no events
-	failing time.Time     // since when no try succeeded; zero if the newest one did
+	place   func() uint64 // all entries before it were sent, or have no event
+	failing time.Time     // since when no try has succeeded; zero if the last one did
 	failed  uint64
 }
 
@@ -83,11 +82,11 @@ type Status struct {
 	Ledger  string
 	Host    string
 	Behind  uint64        // entries that are not sent, or not looked at, yet
-	Failing time.Duration // for how long no try succeeded; 0 if the newest one did
-	Failed  uint64        // tries that did not succeed, since the daemon started
+	Failing time.Duration // for how long no try has succeeded; 0 if the last one did
+	Failed  uint64        // tries that failed since the daemon started
 }
 
-// Status returns how far it is. Safe for concurrent use.
+// Status returns how far the sender is. Safe for concurrent use.
 func (s *Sender) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,14 +97,14 @@ func (s *Sender) Status() Status {
 	return status
 }
 
-// at sets what Status tells as the place.
+// at sets the place that Status counts from.
 func (s *Sender) at(place func() uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.place = place
 }
 
-// tried notes a try.
+// tried notes the outcome of a try.
 func (s *Sender) tried(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,8 +118,8 @@ func (s *Sender) tried(err error) {
 	s.failed++
 }
 
-// New reads where the sender is. A file that says nothing, or an entry that the ledger does
-// not have, is an error: nothing is left out without a word.
+// New returns a sender that begins where its file says. A file without an index, or with an
+// index beyond the ledger, is an error: no event is left out silently.
 func New(cfg Config) (*Sender, error) {
 	cfg.Pause = cmp.Or(cfg.Pause, firstPause)
 	u, err := outbound.ParseURL(cfg.URL)
@@ -160,7 +159,7 @@ func noPlace(file, rule string) error {
 		"to begin with the next one", file, rule)
 }
 
-// save keeps where the sender is, on disk before it returns.
+// save writes the place of the sender. It is on disk when save returns.
 func (s *Sender) save() error {
 	err := process.ReplaceFile(s.cfg.File, 0o600, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, s.next)
@@ -172,7 +171,7 @@ func (s *Sender) save() error {
 	return nil
 }
 
-// Run sends until ctx is over.
+// Run sends until ctx ends.
 func (s *Sender) Run(ctx context.Context) {
 	w := s.cfg.Feed.Follow(s.next, nil)
 	defer w.Close()
@@ -220,7 +219,7 @@ type delivery struct {
 	Events []follow.Event `json:"events"`
 }
 
-// deliver sends events until the receiver has taken them, or ctx is over.
+// deliver sends events until the receiver has accepted them, or ctx ends.
 func (s *Sender) deliver(ctx context.Context, events []follow.Event, next uint64) error {
 	body, err := json.Marshal(delivery{s.cfg.Ledger, s.cfg.Origin, s.next, next, events})
 	if err != nil {

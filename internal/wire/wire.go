@@ -1,5 +1,5 @@
 // Package wire has the values of the HTTP API that JSON writes in more than one way, for the
-// daemon and its clients alike.
+// daemon and for clients.
 package wire
 
 import (
@@ -7,13 +7,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Rule is what a value must be, in words for the caller.
+// Rule is an error that says what a value must be, in words for the caller.
 type Rule string
 
 func (r Rule) Error() string { return string(r) }
 
-// EndAt is the place of the cut card: Lo if both are the same, otherwise drawn from Lo to Hi
-// after the shuffle.
+// EndAt is the place of the cut card: Lo if Lo and Hi are the same, otherwise drawn from Lo
+// to Hi after the shuffle.
 type EndAt struct{ Lo, Hi int }
 
 // places is EndAt as an object; 0 stands for absent.
@@ -30,7 +30,8 @@ func (e EndAt) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, places(e))
 }
 
-// UnmarshalJSONFrom reads one of the two.
+// UnmarshalJSONFrom reads a number, or an object with lo and hi. The error is a Rule, or of the
+// decoder.
 func (e *EndAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	var err error
 	switch dec.PeekKind() {
@@ -48,8 +49,8 @@ func (e *EndAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// OperationShuffle is the shuffle that an operation of a batch is of: ID, or that of the
-// earlier operation Op, if it is not nil.
+// OperationShuffle names the shuffle of an operation of a batch: by its ID, or, if Op is not nil,
+// as the shuffle that the operation with that number made.
 type OperationShuffle struct {
 	ID uint64
 	Op *int
@@ -68,7 +69,7 @@ func (o OperationShuffle) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, operation{o.Op})
 }
 
-// UnmarshalJSONFrom reads one of the two.
+// UnmarshalJSONFrom reads a number, or an object with op. The error is a Rule, or of the decoder.
 func (o *OperationShuffle) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if dec.PeekKind() != '{' {
 		return json.UnmarshalDecode(dec, &o.ID)
