@@ -21,7 +21,7 @@ func newSource(t testing.TB) *entropy.Source {
 	return src
 }
 
-// numbered makes outcomes that say whose and which they are.
+// numbered makes outcomes that name their worker and their number.
 type numbered struct{ worker, next uint32 }
 
 func (n *numbered) Next() ([]uint32, error) {
@@ -47,7 +47,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestRun: every worker's outcomes come all, once and in order.
+// TestRun: all outcomes of every worker come once and in order.
 func TestRun(t *testing.T) {
 	for _, workers := range []int{1, 2, 5} {
 		for _, count := range []uint64{0, 1, 3 * Block, 7*Block + 19} {

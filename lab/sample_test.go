@@ -18,8 +18,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// readBack reads a sample in any format, as docs/LAB.md and the manifest say and
-// with nothing but the manifest, as card names or numbers.
+// readBack reads a sample in any format as docs/LAB.md says, with only the manifest,
+// as card names or numbers.
 func readBack(t *testing.T, m *Manifest, data []byte) (outcomes [][]string) {
 	t.Helper()
 	switch m.Format.Name {
@@ -101,8 +101,8 @@ func numberedDeck(t *testing.T, n int) shuffle.Deck {
 	return custom(t, names...)
 }
 
-// TestFormatsAgree: one outcome says the same in each format, and of a deck what
-// the deck's names say.
+// TestFormatsAgree: one outcome is the same in each format, with the deck's names for
+// a deck.
 func TestFormatsAgree(t *testing.T) {
 	var all []Sample
 	for _, format := range Formats {
@@ -197,7 +197,7 @@ func named(s Sample, values []uint32) (names []string) {
 	return names
 }
 
-// TestWrite: what is written is whole, of the deck, and what the manifest says.
+// TestWrite: the written sample is complete, of the deck, and as the manifest says.
 func TestWrite(t *testing.T) {
 	shoe, _ := shuffle.Named("shoe-8")
 	for _, format := range Formats {
@@ -236,9 +236,9 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// possible sees that no outcome has a card more often than its deck, or a value
-// out of range, and that the first two differ: two decks of 300 are the same with
-// a chance below 10^-600, two outcomes of 7 cards of a shoe below 10^-9 (each card
+// possible checks that no outcome has a card more often than its deck, or a value out
+// of range, and that the first two differ: two decks of 300 are the same with a
+// chance below 10^-600, two outcomes of 7 cards of a shoe below 10^-9 (each card
 // stands in it eight times), five values of 1..1000 at 10^-15.
 func possible(t *testing.T, s Sample, outcomes [][]string) {
 	t.Helper()
@@ -265,7 +265,7 @@ func possible(t *testing.T, s Sample, outcomes [][]string) {
 	}
 }
 
-// TestRaw: as many bytes as asked for, none of them used twice.
+// TestRaw: as many bytes as requested, none of them used twice.
 func TestRaw(t *testing.T) {
 	for _, bytes := range []uint64{1, entropy.MaxTape, entropy.MaxTape + 1, 5*entropy.MaxTape - 3} {
 		for _, workers := range []int{1, 3} {

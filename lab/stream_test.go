@@ -21,8 +21,8 @@ func lines(int) fill {
 	return func(b uint64, buf []byte) ([]byte, error) { return append(buf, line(b)...), nil }
 }
 
-// TestStreamOrder: blocks stand in order even where one worker waits for another
-// to be as far ahead as its buffers let it, and memory does not grow.
+// TestStreamOrder: blocks are in order even if one worker is as far ahead of another
+// as its buffers allow, and memory does not grow.
 func TestStreamOrder(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, workers := range []int{1, 2, 3, 8} {
@@ -98,8 +98,8 @@ func (w *writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestStreamFails: whatever ends it, the error is the first one, and no goroutine
-// stays behind.
+// TestStreamFails: after any end the error is the first one, and no goroutine is
+// left.
 func TestStreamFails(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	broken := errors.New("broken")
@@ -132,8 +132,8 @@ func TestStreamFails(t *testing.T) {
 	}
 }
 
-// TestStreamWaits: no worker is at work any more when the caller goes on, though
-// the writer failed while they were.
+// TestStreamWaits: when the caller goes on, no worker works any more, even if the
+// writer failed while they worked.
 func TestStreamWaits(t *testing.T) {
 	var begun, done atomic.Int32
 	filler := func(int) fill {

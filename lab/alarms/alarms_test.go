@@ -14,8 +14,8 @@ import (
 	"shuffled/internal/entropy"
 )
 
-// seeded is a generator that gives the same bytes on every run, whichever goroutine
-// asks. A fault sets in after the start-up test.
+// seeded is a generator that gives the same bytes on every run, to any goroutine. A
+// fault begins after the start-up test.
 type seeded struct {
 	mu    sync.Mutex
 	src   *rand.ChaCha8
@@ -62,8 +62,8 @@ func TestSeeded(t *testing.T) {
 	}
 }
 
-// TestPlatform is the same over bytes of the platform generator. That one of four
-// times two p-values is below FarOut by chance happens once in 10^8 runs.
+// TestPlatform is the same over bytes of the platform generator. By chance one of
+// four times two p-values is below FarOut once in 10^8 runs.
 func TestPlatform(t *testing.T) {
 	t.Parallel()
 	src, err := entropy.New(entropy.Config{})
@@ -83,7 +83,7 @@ func TestPlatform(t *testing.T) {
 	}
 }
 
-// TestBroken: health tests and bytes that are not what they should be are far out.
+// TestBroken: wrong health tests and wrong bytes are far out.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -128,9 +128,9 @@ type silent struct{}
 func (silent) Test([]byte) entropy.Reason { return 0 }
 func (silent) Reset()                     {}
 
-// TestChances holds the chances against others where one of the tests is out of the
-// way. How the two go together is for TestSeeded to show, at 2^-8 above all, where most
-// windows with an alarm for proportion have one for repetition.
+// TestChances compares the chances with others for cases in which only one of the tests
+// can fail. TestSeeded shows the two together, above all at 2^-8, where most windows
+// with an alarm for proportion have one for repetition.
 func TestChances(t *testing.T) {
 	t.Parallel()
 	never := window + 1
@@ -138,7 +138,7 @@ func TestChances(t *testing.T) {
 	for _, alphaExp := range []int{1, 8, 9, 16, 17, 20, 40, 60, 64} {
 		repetition, proportion := entropy.Cutoffs(alphaExp)
 		_, alone := chances(never, proportion)
-		// Survival would not do: below 1e-12 it is one less nearly one.
+		// Survival does not work: below 1e-12 it is one less nearly one.
 		want := 0.0
 		for k := proportion - 1; k < window; k++ {
 			want += distuv.Binomial{N: window - 1, P: perValue}.Prob(float64(k))
@@ -157,8 +157,8 @@ func TestChances(t *testing.T) {
 	}
 }
 
-// TestCountP: the p of a count is one where there are more windows than the
-// continued fraction of the exact distribution converges for.
+// TestCountP: the p of a count is a probability, also with more windows than those
+// for which the continued fraction of the exact distribution converges.
 func TestCountP(t *testing.T) {
 	t.Parallel()
 	for _, windows := range []uint64{1e6, 5e7, 2e8, 2e9, 4.7e9} { // variance 2.1e5 to 1e9
@@ -167,7 +167,7 @@ func TestCountP(t *testing.T) {
 			want := math.Erfc(off / math.Sqrt2)
 			within := max(0.01, 1e-3+2/deviation) * max(want, 1e-9)
 			if off > 2 {
-				within = 0.05 * want // of a skew that the normal one lacks
+				within = 0.05 * want // because of the skew, which the normal distribution lacks
 			}
 			for _, sign := range []float64{-1, 1} {
 				got := count(1, "repetition", 2, 0.3, windows, uint64(math.Round(mean+sign*off*deviation))).P

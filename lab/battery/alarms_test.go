@@ -16,9 +16,9 @@ var (
 	alarmGames = flag.Int("games", 1600, "games in each: the least that every table of 52 takes")
 )
 
-// TestFalseAlarms judges small fair samples, where the approximations are at their
-// worst: the share below each limit of the rule is at most the limit, as far as so many
-// samples can tell. With -runs 10000 it takes some ten minutes.
+// TestFalseAlarms judges small fair samples, for which the approximations are worst:
+// the share below each limit of the rule is at most the limit, within the precision of
+// this many samples. With -runs 10000 it takes some ten minutes.
 func TestFalseAlarms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes too long for a short run")
@@ -36,7 +36,8 @@ func TestFalseAlarms(t *testing.T) {
 				for range *alarmGames {
 					games.add(deal())
 				}
-				// As report does, without what takes its time: what each test would find.
+				// As in report, without the slow part: the deviation that each test would
+				// find.
 				var f deckFindings
 				f.complete(games.broken, games.outcomes)
 				for _, c := range games.counters {
@@ -69,7 +70,7 @@ func TestFalseAlarms(t *testing.T) {
 	all.Wait()
 	for i, limit := range limits {
 		count := float64(below[i].Load())
-		// The chance of so many or more, if the limit is the true share.
+		// The chance of this many or more, if the limit is the true share.
 		p := distuv.Binomial{N: float64(*alarmRuns), P: 1 - limit}.CDF(float64(*alarmRuns) - max(1, count))
 		t.Logf("smallest adjusted p below %v: %v of %d samples of %d games, chance of so many %.2g", limit, count,
 			*alarmRuns, *alarmGames, p)

@@ -29,8 +29,8 @@ func shuffler(src rand.Source, n int) func() []uint32 {
 	}
 }
 
-// cpu is the processor time of the process in nanoseconds: steadier than the clock
-// where others work.
+// cpu is the processor time of the process in nanoseconds: steadier than the clock on
+// a busy machine.
 func cpu(b *testing.B) int64 {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

@@ -19,7 +19,7 @@ func bring(order []uint32, v uint32, i int) {
 	order[i], order[j] = order[j], order[i]
 }
 
-// apart swaps card i away while same says that it is like one before it.
+// apart swaps card i away as long as same reports that it is like one before it.
 func apart(r *rand.Rand, order []uint32, hand int, same func(a, b uint32) bool) {
 	for i := 1; i < hand; i++ {
 		for slices.ContainsFunc(order[:i], func(v uint32) bool { return same(v, order[i]) }) {
@@ -99,8 +99,8 @@ func sattolo(r *rand.Rand, _ int, order, _ []uint32) {
 	}
 }
 
-// Each family rejects a fault of its own kind; a family that is missing here has
-// not been seen to find anything.
+// Each family rejects a fault of its own kind. A family that is missing here has not
+// been shown to find anything.
 func TestEveryFamilyFinds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes too long for a short run")
@@ -267,8 +267,8 @@ func sample(t *testing.T, s Shape, games int, seed byte, f fault) *Report {
 	return battery.Report()
 }
 
-// Fair decks and shoes are accepted, and every result of the largest sample that
-// a test can afford says what it would have found.
+// Fair decks and shoes are accepted, and every result of the largest sample for which
+// a test has time states the deviation that it would find.
 func TestFairIsAccepted(t *testing.T) {
 	games := 40_000
 	if testing.Short() {
@@ -301,7 +301,7 @@ func TestFairIsAccepted(t *testing.T) {
 	}
 }
 
-// p-values of fair games spread evenly over 0..1, family by family.
+// p-values of fair games are uniform on 0..1, for each family.
 func TestPValuesAreEven(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes too long for a short run")

@@ -2,8 +2,8 @@ package battery
 
 import "testing"
 
-// Several statistics share a law, so that a law cannot tell them apart: these are
-// counted by hand.
+// Several statistics have the same law, which therefore cannot distinguish them:
+// these are counted by hand.
 func TestStatisticsByHand(t *testing.T) {
 	s := Shape{Cards: 7, Decks: 1}
 	riffle, other, before := newDealt(s), newDealt(s), newDealt(s)

@@ -2,8 +2,8 @@ package battery
 
 import "testing"
 
-// In a shoe each pair of positions is looked at in some games, all by themselves
-// in turn, and one result stands for a position and all later ones.
+// In a shoe each pair of positions is counted in some games, in turn, and one result
+// covers a position and all later ones.
 func TestShoePairsTakeTurns(t *testing.T) {
 	const games = 4*turn*60 + 2*turn + 1 // the third of four turns is cut off
 	s := Shape{Cards: 104, Decks: 2}

@@ -22,8 +22,8 @@ func naiveShares() (shares [5][5]float64) {
 	return shares
 }
 
-// A deviation of the size that Detects states is found 99 times in 100: games are
-// shuffled badly just often enough for it.
+// A deviation of the size that Detects states is found 99 times in 100: just enough
+// games are shuffled badly for it.
 func TestDetectsIsTrue(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes too long for a short run")

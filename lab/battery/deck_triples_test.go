@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The law of three cards is counted over all threes of different cards.
+// The law of three cards is counted over all triples of different cards.
 func TestTripleLaw(t *testing.T) {
 	for _, s := range []Shape{{Cards: 52, Decks: 1}, {Cards: 12, Decks: 1}, {Cards: 13, Decks: 1},
 		{Cards: 26, Decks: 2}, {Cards: 36, Decks: 3}} {
@@ -62,8 +62,8 @@ func TestTriplesTakeTurns(t *testing.T) {
 	}
 }
 
-// One repeat of a deck decides, however large the sample; none is no evidence; and
-// repeats that chance explains are not held against a small deck.
+// One repeat of a deck decides, in a sample of any size. No repeat is no evidence,
+// and repeats that chance explains do not reject a small deck.
 func TestOneRepeatDecides(t *testing.T) {
 	for _, c := range []struct {
 		pairs, n int

@@ -38,8 +38,8 @@ func near(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// TestBlockProbabilities holds the probabilities of each block test against all
-// blocks there are.
+// TestBlockProbabilities compares the probabilities of each block test with counts
+// over all possible blocks.
 func TestBlockProbabilities(t *testing.T) {
 	for _, k := range []uint32{2, 3, 5, 6} {
 		d := &drawTally{shape: Shape{K: k, Values: 3}, small: alphabetOf(k, smallLow, smallHigh),
@@ -66,7 +66,7 @@ func TestBlockProbabilities(t *testing.T) {
 	}
 }
 
-// TestRunProbabilities holds runProbs against all blocks of 6.
+// TestRunProbabilities compares runProbs with counts over all blocks of 6.
 func TestRunProbabilities(t *testing.T) {
 	for _, k := range []uint32{2, 3, 5, 7} {
 		for _, down := range []bool{false, true} {
@@ -197,8 +197,8 @@ func TestAlphabet(t *testing.T) {
 	}
 }
 
-// TestBinomialP holds the p-value against sums of single probabilities, on both
-// sides of the variance at which the normal distribution takes over.
+// TestBinomialP compares the p-value with sums of single probabilities, on both sides
+// of the variance from which the normal distribution is used.
 func TestBinomialP(t *testing.T) {
 	for _, c := range []struct{ count, n, chance, want float64 }{
 		{0, 10, 0.5, 2. / 1024}, {10, 10, 0.5, 2. / 1024}, {1, 10, 0.5, 22. / 1024}, {5, 10, 0.5, 1}, {0, 100, 1e-9, 1},

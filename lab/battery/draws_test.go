@@ -34,9 +34,9 @@ func fair(rng *rand.Rand, k uint32) func([]uint32) {
 	}
 }
 
-// TestDrawsUniform: over many samples of a fair generator the p-values of every
-// test are uniform. A wrong expectation or a wrong number of degrees of freedom
-// bends them.
+// TestDrawsUniform: over many samples of a fair generator the p-values of every test
+// are uniform. A wrong expectation or a wrong number of degrees of freedom makes them
+// non-uniform.
 func TestDrawsUniform(t *testing.T) {
 	for _, c := range []struct {
 		shape    Shape
@@ -66,8 +66,8 @@ func TestDrawsUniform(t *testing.T) {
 			}
 			for test, p := range ps {
 				small, large := distances(p)
-				// The p-values of one sample hang together: there are no more than samples
-				// independent ones. 1.95 is exceeded by one family in 2000.
+				// The p-values of one sample depend on each other, so there are at most as
+				// many independent ones as samples. One family in 2000 exceeds 1.95.
 				limit := 1.95 / math.Sqrt(float64(samples))
 				if small > limit {
 					t.Errorf("%s: %d p-values, too many small ones: distance %.3f", test, len(p), small)
@@ -80,8 +80,8 @@ func TestDrawsUniform(t *testing.T) {
 	}
 }
 
-// distances is how far the distribution function of p is above and below that of
-// uniform values.
+// distances are the largest distances of the distribution function of p above and
+// below that of uniform values.
 func distances(p []float64) (above, below float64) {
 	slices.Sort(p)
 	for i, x := range p {
@@ -91,14 +91,14 @@ func distances(p []float64) (above, below float64) {
 	return above, below
 }
 
-// lattice says which tests have few possible outcomes here, or p-values that are
-// bounds: theirs are rather too large.
+// lattice names the tests that have few possible outcomes here, or p-values that are
+// bounds: their p-values tend to be too large.
 func lattice(test string, s Shape) bool {
 	rare := math.Pow(float64(s.K), -float64(s.Values)) < 1e-4
 	return test == "Kolmogorov–Smirnov" || test == "repeated outcome" && rare || test == "duplicates" && s.K > 1000
 }
 
-// TestDrawFaults: each fault is found, and by the test that is meant for it.
+// TestDrawFaults: each fault is found, by the intended test.
 func TestDrawFaults(t *testing.T) {
 	dice := Shape{K: 6, Values: 2}
 	for _, c := range []struct {
@@ -242,8 +242,8 @@ func TestDrawsMerged(t *testing.T) {
 	}
 }
 
-// TestDrawsFew: a small sample gives no result that rests on a few events, and
-// says what it left out.
+// TestDrawsFew: a small sample gives no result that rests on a few events, and lists
+// what is left out.
 func TestDrawsFew(t *testing.T) {
 	r := drawn(Shape{K: 37, Values: 1}, 50, fair(fixed(3), 37))
 	for _, x := range r.Results {
@@ -311,7 +311,7 @@ func TestDrawShapes(t *testing.T) {
 	}
 }
 
-// TestDrawsEdges runs the shapes at the ends of what is taken.
+// TestDrawsEdges runs the smallest and the largest valid shapes.
 func TestDrawsEdges(t *testing.T) {
 	for _, s := range []Shape{{K: 2, Values: 1}, {K: 3, Values: 4}, {K: 65, Values: 2}, {K: 1 << 30, Values: 1},
 		{K: 37, Values: 600}} {
@@ -325,7 +325,7 @@ func TestDrawsEdges(t *testing.T) {
 	}
 }
 
-// TestDrawNeighbours: each lag counts what is so far apart, and outcomes that are
+// TestDrawNeighbours: each lag counts values at its distance, and outcomes that are
 // compared with the next one are compared once.
 func TestDrawNeighbours(t *testing.T) {
 	for lag := 1; lag <= lags; lag++ {

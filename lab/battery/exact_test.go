@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// small are shapes of which every order can be gone through. A shoe of two decks
-// of four types is none that can be dealt, but obeys the same laws.
+// small are shapes of which every order can be tried. A shoe of two decks of four
+// types cannot be dealt, but has the same laws.
 var small = []Shape{{Cards: 4, Decks: 1}, {Cards: 5, Decks: 1}, {Cards: 6, Decks: 1}, {Cards: 7, Decks: 1},
 	{Cards: 8, Decks: 1},
 	{Cards: 6, Decks: 2}, {Cards: 8, Decks: 2}, {Cards: 6, Decks: 3}}
@@ -35,7 +35,7 @@ func everyOrder(n int, f func(order []uint32)) {
 
 func alike(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
 
-// Every law is the frequency among all orders, whatever the game before was.
+// Every law is the frequency among all orders, for any game before.
 func TestLawsAreExact(t *testing.T) {
 	for _, s := range small {
 		tests := 0
@@ -89,7 +89,7 @@ func lawOf(c counter) (*histogram, []float64) {
 	return nil, nil
 }
 
-// Laws sum to 1 at the sizes that are played, and have the moments of the books.
+// Laws sum to 1 at the sizes that are played, and have the published moments.
 func TestLawsAtFullSize(t *testing.T) {
 	harmonic := func(n int) (h, h2 float64) {
 		for i := 1; i <= n; i++ {
@@ -144,8 +144,7 @@ func TestLawsAtFullSize(t *testing.T) {
 	}
 }
 
-// Tables over all orders, each once, are as even as can be: the expected counts
-// are exact.
+// Tables over all orders, each once, are exactly even: the expected counts are exact.
 func TestTablesAreExact(t *testing.T) {
 	for _, s := range small {
 		place, pairs, next := newPlacement(s), newPairwise(s), newAdjacent(s)
@@ -204,7 +203,7 @@ func TestSerialMomentsAreExact(t *testing.T) {
 	}
 }
 
-// The means of the chi-squares that hang together within one order are their
+// The means of the chi-squares that depend on each other within one order are their
 // degrees of freedom, over all samples of two games (three for successive ones).
 func TestCorrectedChiSquareMeans(t *testing.T) {
 	if testing.Short() {
@@ -248,8 +247,8 @@ func TestCorrectedChiSquareMeans(t *testing.T) {
 			t.Errorf("%s: mean %v of all samples, want %v", tt.name, got, tt.df)
 		}
 	}
-	// The margins of an overlapping table of two pairs of games are off by a little:
-	// the two share a game.
+	// The margins of an overlapping table of two pairs of games are slightly off,
+	// because the two share a game.
 	if got := pair / samples; !alike(got, 9) {
 		t.Errorf("next game: mean %v of all samples, want 9", got)
 	}

@@ -86,7 +86,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Limits that the regulation's note and tables of distributions give.
+// Limits from the regulation's note and from tables of distributions.
 func TestKnownChances(t *testing.T) {
 	about := func(name string, got, want, within float64) {
 		t.Helper()
@@ -119,7 +119,7 @@ func TestKnownChances(t *testing.T) {
 	about("excess of nothing", excess(1e-12, 1e-5), -math.Log(0.01), 0.01)
 }
 
-// Odds that are printed in books.
+// Published odds.
 func TestKnownOdds(t *testing.T) {
 	byName := map[string]bet{}
 	for _, b := range bets {
@@ -161,8 +161,8 @@ func TestKnownOdds(t *testing.T) {
 	}
 }
 
-// What two workers count is what one counts, except the games that follow each
-// other; Report leaves the workers as they are.
+// Two workers count the same as one, except for successive games; Report does not
+// change the workers.
 func TestWorkersMerge(t *testing.T) {
 	s := Shape{Cards: 52, Decks: 1}
 	const games = 6000

@@ -47,7 +47,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestProfiles: each clause names rows that there are, and only what was read has clauses.
+// TestProfiles: each clause names rows that exist, and only profiles that were read have
+// clauses.
 func TestProfiles(t *testing.T) {
 	rows := map[string]bool{}
 	for _, g := range Groups() {
@@ -79,8 +80,8 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestEvidence: no row points at nothing. That its commands are commands is seen
-// in lab/cmd/shuffled-lab.
+// TestEvidence: everything to which a row points exists. lab/cmd/shuffled-lab checks
+// the commands.
 func TestEvidence(t *testing.T) {
 	packages := map[string]*source{}
 	count := 0
@@ -102,7 +103,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestEvidenceIsChecked sees that the check finds what is not there.
+// TestEvidenceIsChecked: the check finds evidence that does not exist.
 func TestEvidenceIsChecked(t *testing.T) {
 	here := parse(t, ".")
 	for _, e := range []Evidence{
@@ -197,7 +198,7 @@ func parse(t *testing.T, dir string) *source {
 	return s
 }
 
-// TestDocument holds docs/COMPLIANCE.md against the table.
+// TestDocument compares docs/COMPLIANCE.md with the table.
 func TestDocument(t *testing.T) {
 	got, err := os.ReadFile(filepath.Join(root, "docs", "COMPLIANCE.md"))
 	if err != nil {

@@ -54,7 +54,7 @@ func sum(counts []uint64) (s uint64) {
 	return s
 }
 
-// TestRightShuffleIsEven: the enumeration finds nothing where there is nothing.
+// TestRightShuffleIsEven: the enumeration finds no fault in the right shuffle.
 func TestRightShuffleIsEven(t *testing.T) {
 	right := moves{
 		ranges: func(n int) []uint32 { return down(n, 2) },
@@ -103,8 +103,8 @@ func TestNeverLast(t *testing.T) {
 	}
 }
 
-// TestMeanCurve pins the curve of nine cards, in parts of 9^9. The last position
-// is exactly right: what lies there was swapped in last, from anywhere.
+// TestMeanCurve pins the curve of nine cards, in parts of 9^9. The last position is
+// exactly right: its card was swapped in last, from any position.
 func TestMeanCurve(t *testing.T) {
 	curve := MeanCurve(9)
 	all, total := big.NewRat(387_420_489, 1), new(big.Rat)

@@ -11,8 +11,8 @@ import (
 	"shuffled/lab"
 )
 
-// stream is a source whose bytes are the same in every run of the test, so that
-// nothing here depends on chance.
+// stream is a source with the same bytes in every run of the test, so that nothing
+// here depends on chance.
 func stream(t *testing.T, seed byte) *entropy.Source {
 	t.Helper()
 	src, err := entropy.NewFrom(rand.NewChaCha8([32]byte{seed}), entropy.Config{})
@@ -35,9 +35,9 @@ func made(t *testing.T, m lab.Maker, count int) (all [][]uint32) {
 	return all
 }
 
-// TestFormIsRight: whatever is wrong with a control, its outcomes have the right
-// form, as nothing else would be worth a statistic; only dropped is there for the
-// form. And each has a name of its own, a sample and, with a fault, a test.
+// TestFormIsRight: the outcomes of every control have the right form, which the
+// statistics require; only dropped has a wrong form as its fault. Each control has a
+// unique name, a sample and, with a fault, a test.
 func TestFormIsRight(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range All() {
@@ -72,8 +72,8 @@ func TestFormIsRight(t *testing.T) {
 	}
 }
 
-// TestTrueIsTheDealers: the true deck is what internal/outcome makes of the same
-// bytes.
+// TestTrueIsTheDealers: the true deck is the one that internal/outcome makes of the
+// same bytes.
 func TestTrueIsTheDealers(t *testing.T) {
 	c, err := Named("true-deck")
 	if err != nil {
@@ -91,7 +91,7 @@ func TestTrueIsTheDealers(t *testing.T) {
 // eighth is eight bytes of ones on a bus with a line that is stuck.
 var eighth = []byte{0xf7, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
-// TestFaults looks at each fault where it can be seen without statistics.
+// TestFaults checks each fault in a way that needs no statistics.
 func TestFaults(t *testing.T) {
 	t.Run("never last", func(t *testing.T) {
 		for _, d := range made(t, neverLast.maker(stream(t, 3)), 5000) {
@@ -130,7 +130,7 @@ func TestFaults(t *testing.T) {
 		for _, d := range made(t, seeded(2)(stream(t, 3)), 100_000) {
 			found[key(d)] = true
 		}
-		// 1 − e^(−100,000/65,536) of 65,536 seeds have come: 51,288.
+		// Of 65,536 seeds the share 1 − e^(−100,000/65,536) has come: 51,288.
 		if n := len(found); n < 50_900 || n > 51_700 {
 			t.Errorf("%d different decks", n)
 		}
@@ -224,8 +224,8 @@ func rising(deck []uint32) int {
 	return runs
 }
 
-// TestNumbers goes through all words that a faulty number is made of, and counts
-// what comes of them.
+// TestNumbers goes through all words from which a faulty number is made, and counts
+// the numbers.
 func TestNumbers(t *testing.T) {
 	var bytes, words []byte
 	for x := range 256 {
@@ -260,7 +260,7 @@ func TestNumbers(t *testing.T) {
 				if slices.Contains(c.fewer, v) {
 					want = c.less
 				}
-				if n < want || n > want+want/200 { // a float's steps fall unevenly
+				if n < want || n > want+want/200 { // the steps of a float are uneven
 					t.Errorf("%d comes %d times, want %d", v, n, want)
 				}
 			}

@@ -12,12 +12,13 @@ import (
 	"shuffled/lab/battery"
 )
 
-// muchSmaller is how far below the p that rejects the finder's p must be on every
-// stream that is tried, so that bytes of the real source are not a gamble.
+// muchSmaller is the factor by which the finder's p must be below the p that rejects,
+// on every stream that is tried, so that the result does not depend on the bytes of
+// the real source.
 const muchSmaller = 1e-12
 
-// TestControls puts all controls to the battery, each on bytes that are the same
-// in every run, in one goroutine. The true shufflers get smaller samples here.
+// TestControls has the battery judge all controls, each on bytes that are the same in
+// every run, in one goroutine. The true shufflers get smaller samples here.
 func TestControls(t *testing.T) {
 	if raceEnabled {
 		t.Skip("ten times slower, and nothing to find: see TestWorkers")
@@ -45,8 +46,8 @@ func TestControls(t *testing.T) {
 	}
 }
 
-// TestWorkers: two workers make and count the whole sample. The bytes are those
-// of the platform generator, so nothing is said about the verdict.
+// TestWorkers: two workers make and count the whole sample. The bytes are those of
+// the platform generator, so the verdict is not checked.
 func TestWorkers(t *testing.T) {
 	src, err := entropy.New(entropy.Config{})
 	if err != nil {
@@ -67,7 +68,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestFind: every way in which a control can come out.
+// TestFind: every possible result of a control.
 func TestFind(t *testing.T) {
 	fault := Control{Name: "x", Fault: "a fault", Finder: "lag 1"}
 	honest := Control{Name: "true"}
@@ -112,8 +113,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFaultyCalledTrue: a faulty shuffler that is said to be the true one is
-// judged as often as the true one may be, and fails.
+// TestFaultyCalledTrue: a faulty shuffler under the name of the true one is judged as
+// often as the true one may be, and fails.
 func TestFaultyCalledTrue(t *testing.T) {
 	c := Control{Name: "true", Shape: deck, Sample: 500, maker: sattolo.maker}
 	f, err := c.Run(context.Background(), stream(t, 9), 1, nil)
@@ -156,7 +157,7 @@ func TestNoVerdict(t *testing.T) {
 	}
 }
 
-// dying passes the start-up test and fails then.
+// dying passes the start-up test and then fails.
 type dying struct{ read bool }
 
 func (d *dying) Read(b []byte) (int, error) {

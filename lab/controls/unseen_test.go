@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TestUnseenFigures holds the samples against figures worked out by hand. The
-// 51 degrees of freedom of 52 values need a noncentrality of 67.06.
+// TestUnseenFigures compares the samples with figures that were computed by hand. The
+// 51 degrees of freedom of 52 values need a non-centrality of 67.06.
 func TestUnseenFigures(t *testing.T) {
 	want := map[string]float64{
 		"modulo-15":   67.06 / (8 * 44) * (1 << 30),       // 2^15 mod 52 = 8
@@ -32,8 +32,8 @@ func TestUnseenFigures(t *testing.T) {
 	}
 }
 
-// TestScaled counts the words of a byte that fall on each of k values, and works
-// out the sample and the deviation from the counts.
+// TestScaled counts the bytes that give each of k values, and computes the sample and
+// the deviation from the counts.
 func TestScaled(t *testing.T) {
 	for _, k := range []int{3, 37, 52, 255} {
 		counts := make([]float64, k)
@@ -69,7 +69,7 @@ func TestNoncentrality(t *testing.T) {
 			t.Errorf("df %v: without a deviation %v", df, m)
 		}
 	}
-	// One degree: (Z + √λ)², missed when it lies below the limit on either side.
+	// One degree: (Z + √λ)², missed if it is below the limit on either side.
 	z := distuv.UnitNormal
 	lambda, c := noncentrality(1), z.Quantile(1-level/2)
 	if m := z.CDF(c-math.Sqrt(lambda)) - z.CDF(-c-math.Sqrt(lambda)); math.Abs(m-(1-power)) > 1e-6 {

@@ -13,8 +13,8 @@ func someDecks() []Deck {
 	return []Deck{{Cards: 10, Random: 500}, {Cards: 52, Random: 2000}, {Cards: 104, Random: 200}}
 }
 
-// TestBrokenDecksFail gives the prover shuffles that are right for every draw alone and
-// for every order of up to nine cards, each wrong in one thing of whole decks.
+// TestBrokenDecksFail gives the prover shuffles that are right for every single draw
+// and for every order of up to nine cards, each with one fault of whole decks.
 func TestBrokenDecksFail(t *testing.T) {
 	t.Parallel()
 	after := func(cards int, spoil func(shuffle.Recipe, []uint32)) Run {
@@ -123,8 +123,8 @@ func TestDecks(t *testing.T) {
 	}
 }
 
-// TestRejectedInFront: a whole order of 52 cards has a lane to reject in front of every
-// draw that can reject, and the tape is the same in every run.
+// TestRejectedInFront: a whole order of 52 cards has a lane to reject before every draw
+// that can reject, and the tape is the same in every run.
 func TestRejectedInFront(t *testing.T) {
 	t.Parallel()
 	r := shuffle.Recipe{Cards: 52, Take: 52}

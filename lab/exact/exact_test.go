@@ -12,7 +12,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// model is the shuffle once more, with places to break it. With none set it is
+// model is a second shuffle that can be broken in several ways. Without any it is
 // right.
 type model struct {
 	limit  func(x, limit uint64, k uint32) bool // lanes that are accepted; nil: x < limit
@@ -20,7 +20,7 @@ type model struct {
 	ranges func(i, n int) int    // k of draw i; nil: n − i
 	swap   func(i, v, n int) int // nil: i + v − 1
 	spare  int                   // bytes at the end of the tape that are not read
-	part   bool                  // gives what it has when the tape runs out
+	part   bool                  // returns the values so far when the tape runs out
 }
 
 func (m model) run(r shuffle.Recipe, tape []byte) (out shuffle.Outcome, err error) {
@@ -96,8 +96,8 @@ var provers = map[string]func(Run) (Verdict, error){
 	},
 }
 
-// only breaks draw lists and leaves cards as they are, or the other way
-// round: the two draw by different code.
+// only breaks draw lists and leaves cards unchanged, or the reverse: the two draw by
+// different code.
 func only(lists bool, broken model) Run {
 	return func(r shuffle.Recipe, tape []byte) (shuffle.Outcome, error) {
 		if lists == (r.Ranges != nil) {
@@ -107,7 +107,7 @@ func only(lists bool, broken model) Run {
 	}
 }
 
-// TestBrokenShufflesFail shows that the provers can fail, each at what it is for.
+// TestBrokenShufflesFail shows that each prover finds the faults that it must find.
 func TestBrokenShufflesFail(t *testing.T) {
 	t.Parallel()
 	always := func(_, _ uint64, _ uint32) bool { return true }
@@ -179,8 +179,7 @@ func TestBrokenShufflesFail(t *testing.T) {
 	}
 }
 
-// TestWideK holds the set against what WideK says of it, by a walk over all
-// quotients.
+// TestWideK compares the set with the description of WideK, over all quotients.
 func TestWideK(t *testing.T) {
 	t.Parallel()
 	ks := WideK()
@@ -233,7 +232,7 @@ func TestCountExhausted(t *testing.T) {
 }
 
 // negativeBinomialLog2 returns the binary logarithm of the chance that c draws 1..k
-// run out, by summing a tail: a way of its own, in floating point.
+// run out, by summing a tail in floating point, which is an independent way.
 func negativeBinomialLog2(k uint32, c int) float64 {
 	lanes, limit := limitOf(k)
 	p, w := float64(lanes-limit)/float64(lanes), shuffle.LaneWidth(k)
@@ -293,8 +292,8 @@ func TestWorstLists(t *testing.T) {
 	}
 }
 
-// TestBoundOfEveryList: rejections below one in five, which the bound takes from k
-// alone, and the root that it stays below.
+// TestBoundOfEveryList: rejections are below one in five, which the bound takes from
+// k alone, and the bound's base is below the root.
 func TestBoundOfEveryList(t *testing.T) {
 	t.Parallel()
 	if err := chernoffHolds(); err != nil {
@@ -310,7 +309,7 @@ func TestBoundOfEveryList(t *testing.T) {
 	}
 }
 
-// TestBudget holds the table against figures that others published.
+// TestBudget compares the table with published figures.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	report := Budgets(shuffle.Recipe.Need)
@@ -350,8 +349,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestFirstFault: of several faults the first is reported, however many goroutines
-// there are, and progress ends at the total when there is none.
+// TestFirstFault: of several faults the first is reported, with any number of
+// goroutines, and progress ends at the total if there is none.
 func TestFirstFault(t *testing.T) {
 	t.Parallel()
 	jobs := make([]int, 1000)

@@ -8,7 +8,7 @@ import (
 	"shuffled/lab/exact"
 )
 
-// The proofs are those that "shuffled lab prove" prints, of the function that the
+// The proofs are those that "shuffled lab prove" prints, for the function that the
 // daemon uses.
 
 // TestDrawIsUniform draws from every lane of every k up to 2^14, 1,070 million in

@@ -18,15 +18,15 @@ import (
 	"testing"
 )
 
-// listed is one package in the binary, as the go command says.
+// listed is one package in the binary, as the go command lists it.
 type listed struct {
 	ImportPath, Dir  string
 	GoFiles, Imports []string
 	Standard         bool
 }
 
-// inBinary returns the packages of which the program that deals and the program
-// that measures consist.
+// inBinary returns the packages of the program that deals and of the program that
+// measures.
 func inBinary(t *testing.T) []listed {
 	t.Helper()
 	var all []listed
@@ -58,7 +58,7 @@ func inBinary(t *testing.T) []listed {
 }
 
 // TestCallsAreComplete: the list has every use of randomness in the source of the
-// binary, and nothing that is not there.
+// binary, and nothing else.
 func TestCallsAreComplete(t *testing.T) {
 	anywhere := map[[2]string]bool{} // package and what it calls, wherever in it
 	said := map[[3]string]bool{}
@@ -126,7 +126,7 @@ func TestLibrariesAreComplete(t *testing.T) {
 	}
 }
 
-// TestUsesAreFound sees that the search finds each kind of use.
+// TestUsesAreFound: the search finds each kind of use.
 func TestUsesAreFound(t *testing.T) {
 	const text = `package p
 import ("crypto/cipher"; other "crypto/rand"; "crypto/hpke"; "shuffled/internal/outcome"; "math/rand/v2")
@@ -149,8 +149,8 @@ func g() { cipher.NewGCM(nil); rand := 1; outcome.Check(rand) }
 	}
 }
 
-// uses returns which functions of a file use what randomness. It goes by names: of
-// packages by their import, of methods wherever they are called.
+// uses returns which functions of a file use which randomness. It goes by names: of
+// packages by their import, of methods by their calls.
 func uses(f *ast.File) map[[2]string]bool {
 	names := map[string]string{} // in this file: the path of the import
 	for _, imp := range f.Imports {

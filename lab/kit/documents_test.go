@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDescription: it speaks of what a lab asks about, names every call, and has
-// the figures of the code.
+// TestDescription: it covers what a lab asks about, names every call, and has the
+// figures of the code.
 func TestDescription(t *testing.T) {
 	b, err := Description()
 	if err != nil {

@@ -89,8 +89,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestModules: with the modules of the archive alone, and an empty cache, go finds all
-// that the programs are made of.
+// TestModules: with only the modules of the archive and an empty cache, go finds all
+// modules of the programs.
 func TestModules(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -130,7 +130,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// TestLetter: what is known stands in the letter, and the rest is to be filled in.
+// TestLetter: the letter has what is known, and lines for the rest.
 func TestLetter(t *testing.T) {
 	t.Parallel()
 	text, err := Letter{Platform: Platform{System: "linux/amd64", Kernel: "6.1"}, Version: "v1.2.3", Commit: "c0ffee",

@@ -9,7 +9,7 @@ import (
 )
 
 // TestRebuild: the script of a kit builds from the kit alone, with empty caches and without the
-// user's settings, and passes only programs of the same bytes. TestKitRebuildsItself of
+// user's settings, and accepts only programs of the same bytes. TestKitRebuildsItself of
 // lab/cmd/shuffled-lab runs it on a real kit.
 func TestRebuild(t *testing.T) {
 	t.Parallel()

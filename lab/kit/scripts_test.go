@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// scripted copies a script of the project into a directory of its own with files,
-// and with programs in place of others: each is the text of a shell script.
+// scripted copies a script of the project into a new directory with files, and with
+// programs that replace others: each is the text of a shell script.
 func scripted(t *testing.T, script string, files, programs map[string]string) func(env []string,
 	args ...string) (code int, out string) {
 	t.Helper()
@@ -39,7 +39,7 @@ func scripted(t *testing.T, script string, files, programs map[string]string) fu
 	}
 }
 
-// TestBuildNamesChanges: in a checkout nobody names a commit that it is not.
+// TestBuildNamesChanges: in a checkout no other commit can be named without a mark.
 func TestBuildNamesChanges(t *testing.T) {
 	t.Parallel()
 	const goProgram = `case $1 in env) ;; *) echo "$@" ;; esac`
@@ -67,7 +67,7 @@ func TestBuildNamesChanges(t *testing.T) {
 	}
 }
 
-// TestLabScript: too few blocks are refused, and a dieharder of which nothing ran is
+// TestLabScript: too few blocks are refused, and a dieharder of which no test ran is
 // no success.
 func TestLabScript(t *testing.T) {
 	t.Parallel()

@@ -12,9 +12,9 @@ import (
 	"shuffled/internal/entropy"
 )
 
-// TestNoSeed: the packages between generator and outcome read no environment,
-// flag, file or setting; the source is made from nothing but a function to call at
-// a fault; and nothing in the binary makes one of another reader.
+// TestNoSeed: the packages between generator and outcome read no environment, flag,
+// file or setting; the source takes only a function to call at a fault; and nothing
+// in the binary makes a source of another reader.
 func TestNoSeed(t *testing.T) {
 	path := []string{"shuffled/internal/entropy", "shuffled/internal/shuffle", "shuffled/internal/outcome"}
 	outside := []string{"flag", "io/fs", "net", "net/http", "os", "os/exec", "syscall", "math/rand", "math/rand/v2",

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// git runs git for a person who is nobody, on a fixed day.
+// git runs git for an invented person, on a fixed day.
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", args...)
@@ -28,8 +28,8 @@ func git(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// TestArchive: the archive is of what is committed, the same from two checkouts
-// with other settings, and the digests are those of its files.
+// TestArchive: the archive has what is committed, is the same from two checkouts with
+// different settings, and the digests are those of its files.
 func TestArchive(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("*** no git here: archives of the source are not tested ***")

@@ -35,7 +35,7 @@ func shuffled(rng *rand.Rand, n, count int, b *battery.Battery) {
 	}
 }
 
-// dice adds count throws, of which one in spoiled that shows 1 shows 6.
+// dice adds count throws; one in spoiled of those that show 1 shows 6 instead.
 func dice(rng *rand.Rand, count, spoiled int, b *battery.Battery) {
 	w := b.Worker()
 	for range count {
@@ -68,7 +68,7 @@ func named(t *testing.T, name string) Subject {
 // hostile is text that would be markup if it were not escaped.
 const hostile = `"><script>document.title="taken"</script><img src=x onerror="document.title='taken'">`
 
-// report is on samples of every kind, with text from outside that means harm.
+// report is on samples of every kind, with hostile text from outside.
 func report(t *testing.T) *Report {
 	t.Helper()
 	r := &Report{Command: "lab battery", Parameters: map[string]any{"from": hostile}, Rule: Rule(),
@@ -107,8 +107,8 @@ func report(t *testing.T) *Report {
 	return r
 }
 
-// TestPage: every result is on the page, text stays text, and nothing comes from
-// elsewhere or runs.
+// TestPage: every result is on the page, text stays text, and the page loads and runs
+// nothing.
 func TestPage(t *testing.T) {
 	r := report(t)
 	var page strings.Builder
@@ -165,8 +165,8 @@ func escaped(text string) string {
 
 var escaper = template.Must(template.New("text").Parse(`<p>{{.}}`))
 
-// TestPageInBrowser: the page opens from a disk without a network, shows every
-// plot, and neither runs nor refuses anything. SHOTS=dir keeps what it looks like.
+// TestPageInBrowser: the page opens from a disk without a network, shows every plot,
+// and neither runs nor blocks anything. SHOTS=dir keeps screenshots.
 func TestPageInBrowser(t *testing.T) {
 	browser := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -231,7 +231,7 @@ func TestPageInBrowser(t *testing.T) {
 	}
 }
 
-// TestTwoStages: a borderline sample is judged by a second one, and not without.
+// TestTwoStages: a borderline sample is judged with a second one, and not without.
 func TestTwoStages(t *testing.T) {
 	const count = 20_000
 	borderline := 0

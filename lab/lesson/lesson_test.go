@@ -50,11 +50,11 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestFigures holds what the page says against figures that were worked out elsewhere.
+// TestFigures compares the figures of the page with independent ones.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	f := figuresOf()
-	for i, mean := range controls.MeanCurve(9) { // by counting ways, and not by following means
+	for i, mean := range controls.MeanCurve(9) { // by counting ways, not by following means
 		if f.Curve[i].After.Cmp(mean) != 0 {
 			t.Errorf("place %d: %s, want %s", i, f.Curve[i].After, mean)
 		}

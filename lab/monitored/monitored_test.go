@@ -1,5 +1,5 @@
-// Package monitored holds the p-values of the daemon's monitor against those of
-// another implementation. It has no code but tests.
+// Package monitored compares the p-values of the daemon's monitor with those of
+// another implementation. It has only tests.
 package monitored
 
 import (
@@ -11,10 +11,10 @@ import (
 	"shuffled/internal/monitor"
 )
 
-// TestChiSquare: at every degree of freedom that a window of the monitor can have,
-// and at chances from far in one tail to far in the other, both chances are those of
-// gonum. Those of a monitor are compared with 1e-6 at the least, divided by the
-// number of tests: at most 416 positions, four tests and two tails.
+// TestChiSquare: for all degrees of freedom that a window of the monitor can have,
+// and from far in one tail to far in the other, both chances are those of gonum. A
+// monitor compares its chances with at least 1e-6 divided by the number of tests: at
+// most 416 positions, four tests and two tails.
 func TestChiSquare(t *testing.T) {
 	t.Parallel()
 	const least = monitor.HaltLevel / (416 * 4 * 2)
@@ -28,7 +28,7 @@ func TestChiSquare(t *testing.T) {
 			atLeast, atMost := monitor.ChiSquare(q, df)
 			for _, c := range [][2]float64{{atLeast, d.Survival(q)}, {atMost, d.CDF(q)}} {
 				if c[1] < least && c[0] < 2*least {
-					continue // as far out as can be told
+					continue // as far out as can be computed
 				}
 				off := math.Abs(c[0]-c[1]) / c[1]
 				if worst = max(worst, off); off > 1e-7 || math.IsNaN(off) {
@@ -40,7 +40,7 @@ func TestChiSquare(t *testing.T) {
 	t.Logf("the largest relative difference is %.1e", worst)
 }
 
-// TestChiSquareLimits: no chance is outside of 0 to 1, whatever the statistic.
+// TestChiSquareLimits: no chance is outside 0 to 1, for any statistic.
 func TestChiSquareLimits(t *testing.T) {
 	t.Parallel()
 	for _, df := range []int{1, 2, 3, 50, 51, 2601, 415 * 51} {

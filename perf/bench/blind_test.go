@@ -20,7 +20,7 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// apart is how long a round trip to the co-dealer takes, in turn.
+// apart are the round-trip times to the co-dealer, in turn.
 var apart = []time.Duration{0, 5 * time.Millisecond, 20 * time.Millisecond}
 
 // compareBlind: deals of one card, one after another, by the house alone and with its co-dealer at
@@ -51,7 +51,7 @@ func compareBlind(t *testing.T, all *table, binary string) {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// pair is a house with what is between it and its co-dealer.
+// pair is a house with the proxy between it and its co-dealer.
 type pair struct {
 	dir, binary string
 	game        *client.Client
@@ -142,7 +142,7 @@ func startPair(t *testing.T, binary string) *pair {
 	return p
 }
 
-// between serves what lies between house and co-dealer, and counts the calls for deals.
+// between serves the proxy between house and co-dealer, and counts the calls for deals.
 func (p *pair) between(t *testing.T, to string) string {
 	address, err := url.Parse(to)
 	if err != nil {
@@ -160,7 +160,8 @@ func (p *pair) between(t *testing.T, to string) string {
 	return server.URL
 }
 
-// run runs a command in a directory of the pair, and returns what it printed last.
+// run runs a command in a directory of the pair, and returns the last line that it
+// printed.
 func (p *pair) run(t *testing.T, in, line string) string {
 	t.Helper()
 	cmd := exec.Command(p.binary, strings.Fields(line)...)

@@ -10,8 +10,8 @@ import (
 
 const proved = "shuffled: a commit with proof, over HTTP"
 
-// compareCommits: commits over HTTP alongside pgbench's single-row inserts and the
-// rival's, on the same PostgreSQL.
+// compareCommits: commits over HTTP, pgbench's single-row inserts and the rival's
+// inserts, on the same PostgreSQL.
 func compareCommits(t *testing.T, all *table, s *server, binary string) {
 	rival, inserts := startRival(t, s), s.pgbenchDatabase(t)
 	clients, connections, big := []int{1, 8, 32, 64}, []int{1, 64, 256, 1024}, []int{1, 64, 256}
@@ -64,8 +64,8 @@ func compareCommits(t *testing.T, all *table, s *server, binary string) {
 	all.store("commits only, none of them closed", held)
 }
 
-// afresh loads a daemon on a ledger of its own: what it did before, and shuffles
-// that nobody closed, are no part of a measurement.
+// afresh loads a daemon on a new ledger, so that earlier work and open shuffles are
+// no part of a measurement.
 func afresh(t *testing.T, s *server, binary string, connections int, mix load.Mix, batch int) (result, room) {
 	d := startDaemon(t, s, binary)
 	defer d.stop()
@@ -74,17 +74,17 @@ func afresh(t *testing.T, s *server, binary string, connections int, mix load.Mi
 	return r, d.since(t, before)
 }
 
-// since returns what was taken since then.
+// since returns what was used since then.
 func (d *service) since(t *testing.T, before room) room {
 	r := d.server.size(t, d.database)
 	return room{r.shuffles - before.shuffles, r.tables - before.tables, r.indexes - before.indexes, d.peak()}
 }
 
-// room is what so many shuffles took on disk, in bytes, and the daemon in memory, in
-// MiB.
+// room is the disk space of this many shuffles, in bytes, and the memory of the
+// daemon, in MiB.
 type room struct{ shuffles, tables, indexes, peak float64 }
 
-// store adds what a ledger takes on disk, and the daemon in memory.
+// store adds the disk space of a ledger, and the memory of the daemon.
 func (all *table) store(what string, r room) {
 	all.add("Room, "+what, fmt.Sprintf("after %.0f shuffles", r.shuffles),
 		row{Name: "PostgreSQL, tables, per shuffle", Unit: "bytes", Value: r.tables / r.shuffles},

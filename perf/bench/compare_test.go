@@ -78,7 +78,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// again runs each contestant once in each round, so that who disturbs the machine
+// again runs each contestant once in each round, so that other work on the machine
 // disturbs them all, and returns the best result of each.
 func again(contestants []func() result) []result {
 	best := make([]result, len(contestants))
@@ -92,5 +92,5 @@ func again(contestants []func() result) []result {
 	return best
 }
 
-// took says for how long something ran.
+// took says how long something ran.
 func took(each time.Duration) string { return fmt.Sprintf("%d × %s", *rounds, each) }

@@ -6,9 +6,8 @@ import (
 	"syscall"
 )
 
-// tie lets a process that is about to be started die with this one, however that
-// ends. The kernel means the thread, so the goroutine, the test's, keeps its own
-// for good.
+// tie lets a process that will be started die with this one, for any reason. The
+// kernel refers to the thread, so the goroutine of the test keeps its thread.
 func tie(cmd *exec.Cmd) {
 	runtime.LockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

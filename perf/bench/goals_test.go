@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// goal is a speed to reach, and which rows say whether it is.
+// goal is a speed to reach, and the rows that show whether it is reached.
 type goal struct {
-	what, section, name, to string // beginnings: of a row's section, name, and what its ratio is to
+	what, section, name, to string // beginnings of a row's section, of its name, and of what its ratio compares with
 	connections             int    // 0: any
 	unit                    string // of the row; "": any
 	of                      func(row) float64
-	least                   float64 // to reach; 0: most counts
+	least                   float64 // least value to reach; 0: most counts
 	most                    float64
 }
 
@@ -26,7 +26,7 @@ const (
 	blindly   = "Dealing blind"
 )
 
-// speeds are the goals. Each row of one is held against it.
+// speeds are the goals. Each row of a goal is compared with it.
 var speeds = []goal{
 	{what: "hands at 256 connections, × six times sign and insert", section: wholeHand, name: "six requests",
 		to: "six times", connections: 256, of: ratio, least: 2.5},
@@ -53,7 +53,7 @@ var speeds = []goal{
 	{what: "rate of a large ledger, × that of a small one", section: "Growth", to: "a ledger", of: ratio, least: 0.9},
 }
 
-// in reports whether a row is of the goal.
+// in reports whether a row belongs to the goal.
 func (g goal) in(r row) bool {
 	return strings.HasPrefix(r.Section, g.section) && strings.HasPrefix(r.Name, g.name) &&
 		strings.HasPrefix(r.To, g.to) && (g.connections == 0 || g.connections == r.Connections) &&
@@ -74,7 +74,7 @@ func (g goal) line(r row) string {
 
 const goalLayout = "  %-54s %-16s %8s  %-12s %s"
 
-// goals prints what of the table is a goal, row by row.
+// goals prints the rows of the table that belong to goals.
 func (t *table) goals() {
 	fmt.Println("Goals")
 	for _, g := range speeds {

@@ -8,11 +8,12 @@ import (
 	"shuffled/perf/load"
 )
 
-// smallLedger is how many entries the ledger has that a large one is compared with.
+// smallLedger is the number of entries of the ledger with which a large one is
+// compared.
 const smallLedger = 100_000
 
-// compareGrowth: commits on a ledger of some size and on a large one. perf/growth fills one of any
-// size, and goes on with it another day (docs/SCALE.md).
+// compareGrowth: commits on a small ledger and on a large one. perf/growth fills one of any size,
+// in several runs (docs/SCALE.md).
 func compareGrowth(t *testing.T, all *table, s *server, binary string) {
 	const connections = 64
 	var contestants []func() result

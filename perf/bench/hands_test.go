@@ -15,18 +15,19 @@ import (
 	"shuffled/perf/load"
 )
 
-// requestsPerHand is how many requests a hand takes: a commit, four deals and a close.
+// requestsPerHand is the number of requests of a hand: a commit, four deals and a
+// close.
 const requestsPerHand = 6
 
-// times is a result in units of which n are one of its own. Its latencies go: those of
-// requests in turn are not measured.
+// times is a result in units that have n of its own units each. It has no latencies,
+// because those of n requests in turn are not measured.
 func (r result) times(n float64) result {
 	return result{PerSecond: r.PerSecond * n, Service: r.Service / n, PostgreSQL: r.PostgreSQL / n,
 		Generator: r.Generator / n, Acknowledged: uint64(float64(r.Acknowledged) * n)}
 }
 
-// compareHands: batches of commits; whole hands of six requests, and in batches, alongside
-// the rival, which signs and inserts a row for each of six requests.
+// compareHands: batches of commits, whole hands of six requests, and hands in batches,
+// compared with the rival, which signs and inserts a row for each of six requests.
 func compareHands(t *testing.T, all *table, s *server, binary string) {
 	commits := func(connections, batch int) func() result {
 		return func() result {

@@ -15,7 +15,7 @@ import (
 	"shuffled/perf/load"
 )
 
-// manyLedgers is how many ledgers one daemon serves in the row of many.
+// manyLedgers is the number of ledgers of one daemon in the row of many.
 const manyLedgers = 100
 
 // compareLedgers: commits on many ledgers of one daemon at a time, with two
@@ -57,7 +57,7 @@ func loadAll(t *testing.T, ledgers []*service, connections int) result {
 }
 
 // startLedgers serves many sandbox ledgers from one daemon on a new database, under
-// the default limits: a service for each ledger, all of one process.
+// the default limits. It returns a service for each ledger, all of one process.
 func startLedgers(t *testing.T, s *server, binary string) []*service {
 	t.Helper()
 	addr, dir := testdb.FreeAddress(t), t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// machine is what was measured on.
+// machine describes the machine of the measurement.
 type machine struct {
 	CPU        string  `json:"cpu"`
 	Cores      int     `json:"cores"`
@@ -55,8 +55,8 @@ func firstMatch(path, pattern string) string {
 	return "unknown"
 }
 
-// syncLatency writes a page and syncs it, as a commit does to PostgreSQL's log, in
-// microseconds.
+// syncLatency is the time to write a page and sync it, as a commit does with
+// PostgreSQL's log, in microseconds.
 func syncLatency(t *testing.T, dir string) (p50, p99 float64) {
 	f, err := os.CreateTemp(dir, "sync")
 	if err != nil {
@@ -65,7 +65,7 @@ func syncLatency(t *testing.T, dir string) (p50, p99 float64) {
 	defer os.Remove(f.Name())
 	defer f.Close()
 	page := make([]byte, 8192)
-	if _, err := f.Write(make([]byte, 128*len(page))); err != nil { // as the log's segments are: there already
+	if _, err := f.Write(make([]byte, 128*len(page))); err != nil { // preallocated, like the log's segments
 		t.Fatal(err)
 	}
 	var all []time.Duration

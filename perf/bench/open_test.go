@@ -7,12 +7,12 @@ import (
 	"shuffled/perf/load"
 )
 
-// openTables are how many tables the open shuffles are spread over, where there are
-// many: as many as the issue of a large house asks for.
+// openTables is the number of tables of the open shuffles in the row with many
+// tables, as in a large house.
 const openTables = 100_000
 
-// compareOpen: commits while many shuffles are open and while few are, which
-// nobody closes, at a table for each connection and at many.
+// compareOpen: commits while many shuffles are open and while few are, at a table for
+// each connection and at many tables. No shuffle is closed.
 func compareOpen(t *testing.T, all *table, s *server, binary string) {
 	const connections = 256
 	spread := openTables / connections
@@ -70,7 +70,7 @@ func fill(t *testing.T, s *server, binary string, connections, spread int) *fill
 	d.idle = d.memory("VmRSS")
 	batch := 64
 	if spread > 1 {
-		batch = 8 // a batch is of one table, and each is to have some
+		batch = 8 // a batch is of one table, and each table must have some
 	}
 	for d.opened < float64(*open) {
 		d.opened += float64(d.loadAt(t, connections/8, load.Mix{load.Commit: 1}, batch, spread*8, true).Acknowledged)

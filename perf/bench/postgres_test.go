@@ -16,11 +16,11 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// server is the PostgreSQL that all rivals use.
+// server is the PostgreSQL that all contestants use.
 type server struct{ *testdb.Cluster }
 
-// cpu is the processor time that the server took so far: of its processes, and of
-// those that have ended.
+// cpu is the processor time that the server used so far, including processes that
+// have ended.
 func (s *server) cpu() (total time.Duration) {
 	text, _ := os.ReadFile(filepath.Join(s.DataDir(), "postmaster.pid"))
 	pid, _, _ := strings.Cut(string(text), "\n")
@@ -95,8 +95,8 @@ func (s *server) pgbenchDatabase(t *testing.T) string {
 	return database
 }
 
-// size returns how many shuffles a database has, and what all its tables and their
-// indexes take.
+// size returns the number of shuffles of a database, and the size of all its tables
+// and their indexes.
 func (s *server) size(t *testing.T, database string) (r room) {
 	t.Helper()
 	conn, err := pgx.Connect(context.Background(), database)
@@ -126,5 +126,5 @@ func tool(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// perUnit is processor time in microseconds for each of n.
+// perUnit is processor time in microseconds for each of n units.
 func perUnit(d time.Duration, n float64) float64 { return float64(d) / 1000 / max(n, 1) }

@@ -13,13 +13,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// rivalVariable makes the test binary be the rival, on the database that it names.
+// rivalVariable makes the test binary run as the rival, on the database that it
+// names.
 const rivalVariable = "SHUFFLED_BENCH_RIVAL"
 
-// serveRival is what somebody would write in an hour who wants signed shuffles: a
-// handler that draws bytes, shuffles, signs, inserts a row and answers. It has no
-// commitment, no log and no proof, looks no key up, and keeps the order in the
-// clear.
+// serveRival is a simple service for signed shuffles, as somebody would write it in
+// an hour: a handler that draws bytes, shuffles, signs, inserts a row and answers. It
+// has no commitment, no log and no proof, looks up no key, and does not encrypt the
+// order.
 func serveRival(database string) error {
 	cfg, err := pgxpool.ParseConfig(database)
 	if err != nil {
@@ -69,8 +70,8 @@ func serveRival(database string) error {
 	return http.Serve(l, nil)
 }
 
-// shuffled52 is a Fisher–Yates over 128 bytes, which nearly always do; more are
-// read where they do not.
+// shuffled52 is a Fisher–Yates shuffle from 128 bytes, which are nearly always
+// enough; otherwise it reads more.
 func shuffled52() []byte {
 	tape := make([]byte, 128)
 	rand.Read(tape)

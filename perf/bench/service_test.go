@@ -24,8 +24,7 @@ import (
 	"shuffled/perf/load"
 )
 
-// service is a process that answers POST /v1/main/shuffles: the daemon, or its
-// rival.
+// service is a process that answers POST /v1/main/shuffles: the daemon, or the rival.
 type service struct {
 	cmd        *exec.Cmd
 	url, token string
@@ -108,7 +107,7 @@ func (d *service) run(t *testing.T, binary, until string, args ...string) {
 	}
 }
 
-// begin starts the daemon, and returns what it prints.
+// begin starts the daemon, and returns its output.
 func (d *service) begin(t *testing.T, binary string, args ...string) *bytes.Buffer {
 	t.Helper()
 	d.cmd = exec.Command(binary, args...)
@@ -158,7 +157,7 @@ func (d *service) stat() stat {
 	return p
 }
 
-// peak is the most memory that the process had so far, in MiB.
+// peak is the largest memory of the process so far, in MiB.
 func (d *service) peak() float64 { return d.memory("VmHWM") }
 
 // memory is a figure of proc_pid_status(5), in MiB.
@@ -167,15 +166,15 @@ func (d *service) memory(name string) float64 {
 	return kb / 1024
 }
 
-// load runs the load of `shuffled bench`, and counts in what count is: requests,
-// shuffles or hands. What the daemon acknowledged is verified.
+// load runs the load of `shuffled bench`, and counts in the units of count: requests,
+// shuffles or hands. Acknowledged answers are verified.
 func (d *service) load(t *testing.T, connections int, mix load.Mix, batch int) result {
 	t.Helper()
 	return d.loadAt(t, connections, mix, batch, 1, false)
 }
 
-// loadAt is load at so many tables for each connection. Where it only fills, what is
-// refused is passed over.
+// loadAt is load at this many tables for each connection. If it only fills, refusals
+// are ignored.
 func (d *service) loadAt(t *testing.T, connections int, mix load.Mix, batch, spread int, fills bool) result {
 	t.Helper()
 	keep, keys := int64(16<<20), []note.Verifier{d.key}

@@ -10,8 +10,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// compareShuffles: ours is the tape from the platform generator, health tests
-// included, and the order; the others are what Go offers.
+// compareShuffles: ours makes the tape from the platform generator, with health
+// tests, and the order; the others are those of Go.
 func compareShuffles(all *table) {
 	source, err := entropy.New(entropy.Config{})
 	if err != nil {
@@ -56,7 +56,7 @@ func compareShuffles(all *table) {
 	all.add("A shuffle of 52", "on one core", rows...)
 }
 
-// order keeps an order for anyone who asked for it, as ours is kept.
+// order keeps an order for the caller, as ours does.
 var order []uint32
 
 func goShuffle(r *mathrand.Rand) func(b *testing.B) {

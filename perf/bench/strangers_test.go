@@ -24,7 +24,7 @@ import (
 	"shuffled/perf/load"
 )
 
-// bundlePath is the entry bundle that strangers ask for.
+// bundlePath is the entry bundle that strangers request.
 const bundlePath = "/log/main/tile/entries/000"
 
 // compareStrangers deals hands under the default limits, alone and while strangers
@@ -64,7 +64,7 @@ func compareStrangers(t *testing.T, all *table, s *server, binary string) {
 	}
 }
 
-// hands deals one hand after another on so many connections.
+// hands deals one hand after another on this many connections.
 func (d *service) hands(t *testing.T, connections int) result {
 	t.Helper()
 	r, err := load.Run(context.Background(), load.Config{
@@ -83,8 +83,8 @@ func (d *service) hands(t *testing.T, connections int) result {
 	return result{PerSecond: r.PerSecond / 6, Mean: l.Mean, P50: l.P50, P99: l.P99}
 }
 
-// underDefaultLimits starts the daemon again with the default limits, which a
-// sandbox does not have, on the state that the sandbox made.
+// underDefaultLimits starts the daemon again on the state of the sandbox, with the
+// default limits, which a sandbox does not have.
 func (d *service) underDefaultLimits(t *testing.T, binary string) {
 	t.Helper()
 	d.stop()
@@ -101,8 +101,8 @@ func (d *service) underDefaultLimits(t *testing.T, binary string) {
 	d.run(t, binary, "/log/main/checkpoint", args...)
 }
 
-// asWriter returns the address of the database for a role that is no superuser, which
-// a daemon outside of a sandbox refuses.
+// asWriter returns the address of the database for a role that is no superuser,
+// because a daemon outside a sandbox refuses a superuser.
 func (d *service) asWriter(t *testing.T) string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), d.database)
@@ -125,8 +125,8 @@ func (d *service) asWriter(t *testing.T) string {
 	return address.String()
 }
 
-// fillBundle has the ledger's first bundle full with the closes of large decks, and
-// returns its size in bytes.
+// fillBundle fills the ledger's first bundle with closes of large decks, and returns
+// its size in bytes.
 func (d *service) fillBundle(t *testing.T) int {
 	t.Helper()
 	for i := range 160 {
@@ -175,9 +175,9 @@ func (d *service) post(t *testing.T, path, key, body string) []byte {
 	return answer
 }
 
-// besiege has so many strangers, each of an address of its own, ask for the bundle
-// again and again on new connections, of which they read 64 bytes. Answered counts
-// the answers that had it. They end with stop.
+// besiege lets this many strangers, each with its own address, request the bundle
+// repeatedly on new connections, on which they read 64 bytes. Answered counts the
+// answers that had the bundle. The strangers end with stop.
 func (d *service) besiege(t *testing.T, strangers int, answered *atomic.Int64) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

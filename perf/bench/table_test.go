@@ -83,7 +83,7 @@ func dash(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// number shows three figures at the least.
+// number shows at least three figures.
 func number(v float64) string {
 	if v < 100 {
 		return fmt.Sprintf("%.3g", v)

@@ -62,7 +62,7 @@ func newProgram(t *testing.T, address string) *program {
 	return p
 }
 
-// get returns the status and the text of an answer; status 0 where there is none.
+// get returns the status and the text of an answer; status 0 if there is none.
 func (p *program) get(path string) (int, string) {
 	resp, err := http.Get(p.url + path)
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *program) send(r *request) {
 	r.answer = told
 }
 
-// told is an answer without whether it is a repeat, and that.
+// told returns an answer without the mark of a repeat, and whether it has the mark.
 func (p *program) told(answer []byte) (members map[string]any, repeated bool) {
 	p.t.Helper()
 	must(p.t, json.Unmarshal(answer, &members))
@@ -155,7 +155,7 @@ func TestProgram(t *testing.T) {
 	a, b := testdb.NewProxy(t, first), testdb.NewProxy(t, second)
 	n := *injections / 20 // each costs a second or ten
 	s := newSpoiler(n)
-	var begun atomic.Bool // not while it makes the ledger: that is an operator's to repeat
+	var begun atomic.Bool // not while it makes the ledger, which an operator would repeat
 	a.Fault = func(sql string) testdb.Fault {
 		if !begun.Load() {
 			return testdb.Pass

@@ -19,7 +19,7 @@ import (
 	"shuffled/internal/store/postgres"
 )
 
-// hand is a shuffle, a deal and a close, as one client asks for them. An answer is
+// hand is a shuffle, a deal and a close, as one client requests them. An answer is
 // nil until it was given; then it may never change.
 type hand struct {
 	table, key string
@@ -53,11 +53,10 @@ func (h *hand) next(ctx context.Context, d *dealer.Dealer) error {
 	return nil
 }
 
-// same reports whether two answers say the same. Whether an answer is a repeat is no part
-// of what it repeats.
+// same reports whether two answers are equal, except for the mark of a repeat.
 func same(a, b any) bool { return reflect.DeepEqual(first(a), first(b)) }
 
-// first is a copy of an answer as it was when it was given first.
+// first is a copy of an answer without the mark of a repeat.
 func first(answer any) any {
 	switch a := answer.(type) {
 	case *dealer.Shuffle:
@@ -89,7 +88,7 @@ func repeated(answer any) bool {
 	return false
 }
 
-// errOther: an answer that was another one before.
+// errOther: an answer differs from the one before.
 var errOther = errors.New("another answer")
 
 // ask asks for one step: the first without an answer in done.
@@ -151,8 +150,8 @@ func (h *hand) receipts() (all []string) {
 	return all
 }
 
-// excused reports whether a client may get this error while servers fail: it asks
-// again. Everything else is an untrue answer.
+// excused reports whether a client may get this error while servers fail; the client
+// then asks again. Any other error is a wrong answer.
 func excused(err error) bool {
 	for _, ok := range []error{ledger.ErrUnknownOutcome, ledger.ErrUnavailable, ledger.ErrOverloaded,
 		ledger.ErrNotWitnessed,
@@ -181,13 +180,13 @@ type clients struct {
 	abandoned []*hand // those that were given up after an error
 }
 
-// play lets n clients play until stop. Every fourth does not wait long and gives a
-// hand up after an error; the others ask again, at any of the daemons, until they
-// are answered.
+// play lets n clients play until stop. Every fourth does not wait long and gives up a
+// hand after an error; the others ask again, at any of the daemons, until they get an
+// answer.
 func (c *clients) play(name string, n int) {
 	for i := range n {
 		c.wg.Go(func() {
-			table := 0 // another one after a hand that stays open, which would bar the next
+			table := 0 // another one after a hand that stays open, which would block the next
 			for hands := 0; !c.stopping.Load() && !c.t.Failed(); hands++ {
 				h := &hand{table: fmt.Sprintf("%s-%d-%d", name, i, table), key: fmt.Sprintf("%s-%d-%d", name, i, hands)}
 				c.mu.Lock()
@@ -236,7 +235,7 @@ func (c *clients) finish(h *hand, turn int, hasty bool) bool {
 	return true
 }
 
-// quit ends the clients in the middle of their hands.
+// quit ends the clients during their hands.
 func (c *clients) quit() {
 	c.quitting.Store(true)
 	c.stop()
@@ -321,7 +320,7 @@ func (h *house) lost(got *history, hands []*hand) (lost int) {
 	return lost
 }
 
-// proved is a receipt that holds, and its checkpoint.
+// proved is a receipt that verifies, and its checkpoint.
 func (h *house) proved(text string) (audit.Receipt, audit.Checkpoint) {
 	h.t.Helper()
 	r, err := audit.ParseReceipt(text)
@@ -332,9 +331,9 @@ func (h *house) proved(text string) (audit.Receipt, audit.Checkpoint) {
 	return r, c
 }
 
-// settled checks the hands against the database: anyone who was answered holds the
-// truth, and gets it again from every daemon; what was given up is there once or
-// not at all, and stays so while others go on.
+// settled checks the hands against the database: every answer is true, and every
+// daemon repeats it; a request that was given up has one entry or none, which does
+// not change while others go on.
 func (h *house) settled(c *clients, dsn string) {
 	h.t.Helper()
 	got := h.read(dsn)

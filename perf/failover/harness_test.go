@@ -1,8 +1,7 @@
-// Package failover holds the promise of a receipt against everything that can
-// become of a database: replies that are lost, servers that are killed, hang, are
-// promoted too early or come back with less than they had. It has no code but
-// tests; they run the real ledger and dealer, and for some the real binary, on
-// real servers.
+// Package failover tests the promise of a receipt against the failures of a database:
+// replies that are lost, servers that are killed, hang, are promoted too early or
+// come back with less than they had. It has only tests, which run the real ledger and
+// dealer, and some the real binary, on real servers.
 package failover
 
 import (
@@ -55,7 +54,7 @@ type house struct {
 	ring      *seal.Keyring
 	source    *entropy.Source
 	witnesses []*witnesstest.Witness
-	word      string // of the operator, where there is no mark
+	word      string // of the operator, if there is no mark
 }
 
 // newHouse makes the tables and a ledger, whose deals wait for that many witnesses.
@@ -127,8 +126,8 @@ type daemon struct {
 	close func()
 }
 
-// daemon starts a daemon with a mark of its own name: one that is there, or none
-// and the operator's word.
+// daemon starts a daemon with a mark of its own name: an existing one, or none and
+// the operator's word.
 func (h *house) daemon(name, dsn string, o postgres.Options) *daemon {
 	h.t.Helper()
 	d, err := h.open(name, dsn, o)
@@ -180,8 +179,8 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-// both is the address of a database on two servers, the first first, as an
-// operator gives it.
+// both is the address of a database on two servers, in this order, as an operator
+// gives it.
 func both(t *testing.T, dsns ...string) string {
 	t.Helper()
 	var hosts []string

@@ -25,15 +25,15 @@ func TestHungPrimary(t *testing.T) {
 	p.answers(1)
 	t.Logf("the first answer came %v after the promotion", time.Since(promoted).Round(time.Millisecond))
 	p.answers(30)
-	resume() // and stopped at once: two primaries are for nobody
+	resume() // and stopped at once: there must not be two primaries
 	p.primary.Stop(t, testdb.Kill)
 	p.clients.stop()
 	p.clients.patience = 20 * time.Second
 	p.settled(p.clients, p.second)
 }
 
-// TestPromotedServerRefused: what is promoted is held to the same settings. Reads of
-// a server that could lose what it acknowledges are refused, too.
+// TestPromotedServerRefused: a promoted server needs the same settings. Reads of a
+// server that could lose what it acknowledges are also refused.
 func TestPromotedServerRefused(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ setting, value, reason string }{

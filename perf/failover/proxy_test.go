@@ -76,7 +76,7 @@ func (s *spoiler) done() bool {
 }
 
 // TestLostMessages loses requests and replies of appends under load. Every request
-// comes to one answer, whatever was lost.
+// gets one answer, whatever was lost.
 func TestLostMessages(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.DSN(t)

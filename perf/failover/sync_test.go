@@ -50,7 +50,7 @@ func newPair(t *testing.T, rewrite func(string) string) *pair {
 	return p
 }
 
-// answers waits for that many more answers.
+// answers waits for this many more answers.
 func (p *pair) answers(n int64) {
 	p.t.Helper()
 	from := p.clients.acked.Load()
@@ -74,7 +74,7 @@ func (p *pair) endWaits(n int) {
 	})
 }
 
-// unknown is how often a daemon did not know what became of an append.
+// unknown is how often a daemon did not know the outcome of an append.
 func (p *pair) unknown() (n int) {
 	for _, d := range p.clients.daemons {
 		n += strings.Count(d.log.String(), "the outcome of a commit is unknown")
@@ -100,9 +100,9 @@ func (p *pair) outOfReach() (missing int) {
 	return missing
 }
 
-// TestSynchronous: whatever happens to the wait for a synchronous standby, nobody
-// gets a receipt for what the standby lacks when it is promoted. The daemons go on
-// there by themselves.
+// TestSynchronous: whatever happens to the wait for a synchronous standby, no client
+// gets a receipt for an entry that the standby lacks when it is promoted. The daemons
+// go on there without a restart.
 func TestSynchronous(t *testing.T) {
 	t.Parallel()
 	missing, cancels, unknown := 0, 0, 0
@@ -130,8 +130,8 @@ func TestSynchronous(t *testing.T) {
 		*rounds, cancels, unknown, missing, longest.Round(time.Millisecond))
 }
 
-// TestSynchronousWithoutBarrier is the control: with plain reads in place of the
-// locking ones, receipts are given for what the standby lacks.
+// TestSynchronousWithoutBarrier is the control: with plain reads instead of the
+// locking ones, receipts are given for entries that the standby lacks.
 func TestSynchronousWithoutBarrier(t *testing.T) {
 	t.Parallel()
 	plain := strings.NewReplacer(" FOR KEY SHARE OF h", "", " FOR NO KEY UPDATE", "").Replace

@@ -82,7 +82,8 @@ func (l *lossy) goBack(t *testing.T) {
 }
 
 // TestLostTail: a standby is promoted that lacks the newest entries. No daemon signs
-// there, all say why, and all read on; when the right database is back they go on.
+// there, all say why, and all go on reading; when the right database is back they go
+// on.
 func TestLostTail(t *testing.T) {
 	t.Parallel()
 	tails := []int{1, 3, 20}
@@ -125,9 +126,9 @@ func TestLostTail(t *testing.T) {
 		longest.Round(time.Millisecond))
 }
 
-// reads checks that receipts are given below a lost tail of k entries. Those that
-// stand in one tile with lost entries cannot be proved any more under the newest
-// head, and nobody is told that they are not there.
+// reads checks that receipts are given below a lost tail of k entries. Entries in one
+// tile with lost ones cannot be proved any more under the newest head, and no answer
+// says that they do not exist.
 func (l *lossy) reads(t *testing.T, d *daemon, known, k int) {
 	t.Helper()
 	const tile = 256
@@ -144,7 +145,7 @@ func (l *lossy) reads(t *testing.T, d *daemon, known, k int) {
 }
 
 // TestLostTailWithoutMark is the control: a daemon that has seen nothing signs a
-// fork, which the comparison of heads finds, and does so on an operator's word only.
+// fork, which the comparison of heads finds. It does so only on an operator's word.
 func TestLostTailWithoutMark(t *testing.T) {
 	t.Parallel()
 	l := newLossy(t, 0, 1)
@@ -181,8 +182,8 @@ func (l *lossy) forks(dsn string) (n int) {
 	return n
 }
 
-// TestUnseenTail: a daemon that did not know the lost tail cannot miss it. It is the
-// witness that stops it, and no card leaves it before.
+// TestUnseenTail: a daemon that did not know the lost tail cannot notice the loss.
+// The witness stops it, and no card leaves it before.
 func TestUnseenTail(t *testing.T) {
 	t.Parallel()
 	l := newLossy(t, 1, 1)

@@ -26,7 +26,7 @@ var (
 	full    = flag.Bool("fold", false, "measure a start without the cache of the state, too")
 )
 
-// TestGrow fills the ledger of a sandbox and prints what its size costs.
+// TestGrow fills the ledger of a sandbox and prints the cost of its size.
 func TestGrow(t *testing.T) {
 	if *database == "" {
 		t.Skip("-database was not given")
@@ -129,7 +129,7 @@ func reads(t *testing.T, l *ledger.Ledger, s *postgres.Store) {
 	}
 }
 
-// disk prints what tables and indexes take.
+// disk prints the sizes of tables and indexes.
 func disk(t *testing.T) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), *database)

@@ -23,8 +23,7 @@ type signed struct {
 	receipts   []string
 }
 
-// sign makes the receipts of a ledger; a whole ledger's legality is nobody's
-// business here.
+// sign makes the receipts of a ledger; these tests do not need a legal ledger.
 func sign(t *testing.T, key *keys.SigningKey, bodies ...audit.Body) signed {
 	t.Helper()
 	var entries [][]byte
@@ -84,7 +83,7 @@ func tape(i int) []byte {
 	return b
 }
 
-// TestCheck accepts what was asked for and proved, and nothing else.
+// TestCheck accepts what was requested and proved, and nothing else.
 func TestCheck(t *testing.T) {
 	key, err := keys.GenerateSigning(origin)
 	if err != nil {
@@ -171,7 +170,7 @@ func TestCheck(t *testing.T) {
 		return c
 	}
 	say := func(a any) func(*claim) { return func(c *claim) { c.answer = text(t, a) } }
-	// The same checkpoint, of which one byte of the signature is another's.
+	// The same checkpoint with one byte of the signature changed.
 	resigned := l.receipts[3]
 	if i := strings.LastIndex(resigned, " "); resigned[i+20] == 'A' {
 		resigned = resigned[:i+20] + "B" + resigned[i+21:]
@@ -190,7 +189,7 @@ func TestCheck(t *testing.T) {
 		change(&c)
 		return c
 	}
-	// A tree in which one card stands twice.
+	// A tree that has one card twice.
 	marks := make([]uint32, 52)
 	doubled := audit.NewDeckTree(first.Tag(), marks, audit.Salts([32]byte{}, tape(0), 52))
 	twice := *first
@@ -303,7 +302,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestJudged notes what the daemon itself does not prove.
+// TestJudged notes receipts that the daemon itself does not prove.
 func TestJudged(t *testing.T) {
 	var k kept
 	for i, verdict := range []string{`{"verdict":"proved","level":"recorded"}`, `{"verdict":"failed"}`,

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestBuckets holds every bucket against its neighbours: values do not fall
-// between them, and the middle is near enough to all of its own.
+// TestBuckets compares every bucket with its neighbours: no value is between them,
+// and the middle is near enough to all values of the bucket.
 func TestBuckets(t *testing.T) {
 	if got := bucketOf(math.MaxUint64); got != buckets-1 {
 		t.Errorf("the largest value is in bucket %d of %d", got, buckets)
@@ -66,7 +66,7 @@ func TestQuantiles(t *testing.T) {
 	})
 }
 
-// TestSince tells the counts of one second from those of the one before.
+// TestSince separates the counts of one second from those of the one before.
 func TestSince(t *testing.T) {
 	h, before, after := new(histogram), new(counts), new(counts)
 	h.add(time.Second)

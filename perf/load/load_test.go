@@ -15,7 +15,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// config is of a load on a server in the same bubble, whose time is the bubble's.
+// config is the config of a load on a server in the same bubble, whose time is the
+// bubble's.
 func config(answer func(w io.Writer, request string) bool) Config {
 	return Config{
 		URL: "http://daemon", Ledger: "main", Token: "tok_x.y", Keys: []note.Verifier{nil},
@@ -47,8 +48,8 @@ func respond(w io.Writer, status int, header, body string) {
 	fmt.Fprintf(w, "HTTP/1.1 %d X\r\n%sContent-Length: %d\r\n\r\n%s", status, header, len(body), body)
 }
 
-// TestRateKeepsDueTimes stalls one request for 200 ms where one is due every 10:
-// all that were due in that time count from when they were due.
+// TestRateKeepsDueTimes stalls one request for 200 ms while one is due every 10: all
+// that were due in that time count from when they were due.
 func TestRateKeepsDueTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
@@ -91,7 +92,7 @@ func TestRateTooHigh(t *testing.T) {
 		})
 		cfg.Rate = 100
 		r, err := loaded(t, t.Context(), cfg)
-		// At the end half were sent, and one waits in the hand of the pacer.
+		// At the end half were sent, and the pacer holds one.
 		if err != nil || r.Acknowledged+r.Unsent != 100 || r.Unsent < 48 || r.Unsent > 50 ||
 			r.LatencyMS["commit"].Max < 490 {
 			t.Errorf("%+v, %v", r, err)
@@ -176,8 +177,8 @@ func TestRepeats(t *testing.T) {
 	})
 }
 
-// TestRefused ends a load that no other request would fare better in, and goes on
-// after what concerns one shuffle or is over.
+// TestRefused ends a load after a refusal that every request would get, and goes on
+// after one that concerns one shuffle or has passed.
 func TestRefused(t *testing.T) {
 	for status, stops := range map[int]bool{400: true, 401: true, 403: true, 404: true, 409: false, 429: false,
 		500: false, 503: false} {
@@ -225,8 +226,8 @@ func TestStopped(t *testing.T) {
 	})
 }
 
-// TestMixOfRequests plays what the mix says: deals in order of the commits, closes
-// the oldest.
+// TestMixOfRequests plays the mix: deals in order of the commits, and closes the
+// oldest.
 func TestMixOfRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var paths []string
@@ -257,8 +258,8 @@ func TestMixOfRequests(t *testing.T) {
 	})
 }
 
-// TestDealtOut deals from one shuffle until it has no cards left, then from the
-// next; a close takes the first away, whatever it has left.
+// TestDealtOut deals from one shuffle until it has no cards left, then from the next;
+// a close removes the first, with any cards left.
 func TestDealtOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		deals := make(map[string]int)
@@ -333,8 +334,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestKept thins evenly, by commits: each stays with what was dealt of it, and one
-// stays whatever it takes.
+// TestKept thins evenly, by commits: each stays with its deals, and one stays at any
+// size.
 func TestKept(t *testing.T) {
 	const size = claimSize + 10
 	for name, c := range map[string]struct {
@@ -417,7 +418,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestUnusable tells a run that measured nothing from one that was turned away on
+// TestUnusable distinguishes a run that measured nothing from one that was refused on
 // purpose.
 func TestUnusable(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -31,7 +31,7 @@ func TestParseMix(t *testing.T) {
 	}
 }
 
-// TestRound hands kinds out as often as their weights say, and spread.
+// TestRound returns kinds as often as their weights say, evenly distributed.
 func TestRound(t *testing.T) {
 	for _, mix := range []Mix{{Commit: 1}, {Hand: 3}, {Commit: 1, Deal: 4, Close: 1}, {Deal: 1000, Hand: 1},
 		{Commit: 2, Close: 2, Verify: 3}} {
@@ -45,7 +45,7 @@ func TestRound(t *testing.T) {
 			for n := range total {
 				k := r.next()
 				seen[k]++
-				// Never further than one from its share.
+				// Never more than one away from its share.
 				if off := float64(seen[k]) - float64(mix[k]*(n+1))/float64(total); off > 1 {
 					t.Errorf("%v: %d of %s after %d", mix, seen[k], k, n+1)
 				}

@@ -18,7 +18,7 @@ import (
 )
 
 // serve answers each connection with what answer writes after each request, and
-// closes it where that returns false.
+// closes it if answer returns false.
 func serve(t testing.TB, answer func(w io.Writer, request string) bool) (address string,
 	dial func(context.Context) (net.Conn, error)) {
 	t.Helper()
@@ -130,8 +130,8 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestWireTLS calls a server of the standard library's over TLS, and one whose
-// certificate nobody vouches for.
+// TestWireTLS calls a server of the standard library over TLS, and one with an
+// untrusted certificate.
 func TestWireTLS(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)

@@ -140,8 +140,8 @@ func drawsOf(t *testing.T, k uint64, count uint64) lab.Sample {
 	return s
 }
 
-// TestBatteryFrom judges files: a fair one passes, one with a fault is exit code 1,
-// and so is one that is not what its manifest says.
+// TestBatteryFrom judges files: a fair one passes; one with a fault gives exit code
+// 1, and so does one that differs from its manifest.
 func TestBatteryFrom(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -251,7 +251,7 @@ func TestBatteryFrom(t *testing.T) {
 	}
 }
 
-// TestBatteryReports: JSON and page say the same of one file.
+// TestBatteryReports: JSON and page say the same about one file.
 func TestBatteryReports(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -297,8 +297,8 @@ func TestBatteryReports(t *testing.T) {
 	}
 }
 
-// TestBatteryMade: what the generator makes is accepted. Each sample of a perfect
-// generator is rejected once in 5,000 at most, so all of five tries are once in
+// TestBatteryMade: the generator's outcomes are accepted. A sample of a perfect
+// generator is rejected at most once in 5,000, so all of five tries are once in
 // 3·10^18.
 func TestBatteryMade(t *testing.T) {
 	t.Parallel()
@@ -322,8 +322,8 @@ func TestBatteryMade(t *testing.T) {
 	t.Errorf("the generator is rejected five times:\n%s%s", out, stderr)
 }
 
-// TestBatterySmall: what is too small for any test is not judged, and a verdict by
-// some tests only says so.
+// TestBatterySmall: a sample that is too small for any test is not judged, and a
+// verdict by some tests only says so.
 func TestBatterySmall(t *testing.T) {
 	t.Parallel()
 	code, out, stderr := labRun(t, "--draws", "6", "--count", "1")
@@ -384,7 +384,7 @@ func TestBatteryUsage(t *testing.T) {
 	}
 }
 
-// TestBatteryInterrupted: what is interrupted judges nothing and leaves no page.
+// TestBatteryInterrupted: an interrupted run judges nothing and leaves no page.
 func TestBatteryInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())

@@ -15,8 +15,8 @@ import (
 	"shuffled/lab/compliance"
 )
 
-// TestComplianceCommands: what docs/COMPLIANCE.md tells people to type is a
-// command, which has help, with these arguments.
+// TestComplianceCommands: each command line of docs/COMPLIANCE.md is one of a command
+// that has help, with valid arguments.
 func TestComplianceCommands(t *testing.T) {
 	seen := map[string]bool{}
 	for _, g := range compliance.Groups() {

@@ -24,8 +24,8 @@ func labDocument(t *testing.T) string {
 	return string(text)
 }
 
-// TestDocumentCommands: each section of docs/LAB.md, and each part of one, has a command that shows what it says, each
-// command of the lab in it is one, and each go test names tests that are there.
+// TestDocumentCommands: each section of docs/LAB.md, and each part of one, has a command that shows what it says. Each
+// command of the lab in it exists, and each go test names tests that exist.
 func TestDocumentCommands(t *testing.T) {
 	t.Parallel()
 	text := labDocument(t)
@@ -65,7 +65,7 @@ var (
 
 // commandsIn are the words of the commands in a section: of the lab from "lab" on, of go test and
 // of make from the first word on, of other programs of ours from "shuffled" on. In the text a
-// command of the lab has "shuffled" in front of it, or a flag; without, it is a name.
+// command of the lab has "shuffled" before it, or a flag; without them, it is a name.
 func commandsIn(section string) (commands [][]string) {
 	var lines []string
 	for _, block := range fenced.FindAllStringSubmatch(section, -1) {
@@ -167,7 +167,8 @@ func rowsOf(t *testing.T, head string) (rows [][]string) {
 }
 
 // TestDocumentControls: the table of controls has each control, with the sample at which the
-// battery must find it, and the test that does: so that shuffled lab selftest tries each row.
+// battery must find it, and the test that does. shuffled lab selftest therefore tries each
+// row.
 func TestDocumentControls(t *testing.T) {
 	t.Parallel()
 	var got, want []string
@@ -192,7 +193,7 @@ func TestDocumentControls(t *testing.T) {
 	}
 }
 
-// TestDocumentFamilies: the tables of tests have each family of the battery's and no other.
+// TestDocumentFamilies: the tables of tests have each family of the battery and no other.
 func TestDocumentFamilies(t *testing.T) {
 	t.Parallel()
 	for head, shapes := range map[string][]battery.Shape{
@@ -205,7 +206,7 @@ func TestDocumentFamilies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for w, i := b.Worker(), 0; shape.Cards > 0 && i < 2000; i++ { // cuts of a new deck, which are no fair ones
+			for w, i := b.Worker(), 0; shape.Cards > 0 && i < 2000; i++ { // cuts of a new deck, which are not fair
 				cut := make([]uint32, shape.Cards)
 				for j := range cut {
 					cut[j] = uint32((i + j) % shape.Cards)

@@ -12,7 +12,7 @@ import (
 	"shuffled/lab/alarms"
 )
 
-// TestHealthFails gives the command health tests with another cutoff than asked for.
+// TestHealthFails gives the command health tests with another cutoff than requested.
 func TestHealthFails(t *testing.T) {
 	t.Parallel()
 	for _, asJSON := range []bool{false, true} {

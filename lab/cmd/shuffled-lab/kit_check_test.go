@@ -11,8 +11,8 @@ import (
 	"shuffled/lab/kit"
 )
 
-// TestKitCheckFailedEvidence: a kit that is whole but holds evidence that fails, by
-// its own manifest, does not pass.
+// TestKitCheckFailedEvidence: a complete kit with evidence that fails, by its own
+// manifest, does not pass.
 func TestKitCheckFailedEvidence(t *testing.T) {
 	t.Parallel()
 	for exit, want := range map[int]int{0: term.ExitOK, 1: term.ExitFails, 3: term.ExitFails} {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestKitRebuildsItself: the programs of a kit come out again, byte for byte, of the source and
-// the modules in it, with empty caches. Where Linux allows it, there is no network either.
+// TestKitRebuildsItself: the source and the modules of a kit give its programs again, byte for
+// byte, with empty caches. If Linux allows it, there is no network either.
 func TestKitRebuildsItself(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

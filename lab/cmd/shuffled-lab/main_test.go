@@ -10,11 +10,11 @@ import (
 	"shuffled/internal/term/termtest"
 )
 
-// TestMain builds the programs: scripts and tests run the one through the other, as
-// users do.
+// TestMain builds the programs: scripts and tests run one through the other, like
+// users.
 func TestMain(m *testing.M) { termtest.Main(m, "shuffled", "shuffled-lab") }
 
-// TestScripts runs the command as its users do.
+// TestScripts runs the command like its users.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -25,7 +25,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestNotInPath: the programs find each other in their directory only.
+// TestNotInPath: the programs find each other only in their directory.
 func TestNotInPath(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

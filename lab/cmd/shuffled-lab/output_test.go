@@ -55,7 +55,7 @@ func exitCode(err error) int {
 	return 0
 }
 
-// TestLabManifest: the manifest is of the file alongside it.
+// TestLabManifest: the manifest describes the file next to it.
 func TestLabManifest(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
@@ -94,8 +94,8 @@ func TestLabManifest(t *testing.T) {
 	}
 }
 
-// TestLabInterrupted: an interrupt ends the command with 3, whether it works or
-// waits for a reader, and leaves neither half a sample nor half a manifest.
+// TestLabInterrupted: an interrupt ends the command with 3, whether it works or waits
+// for a reader, and leaves no part of a sample or a manifest.
 func TestLabInterrupted(t *testing.T) {
 	t.Parallel()
 	t.Run("file", func(t *testing.T) {
@@ -146,8 +146,8 @@ func interrupted(t *testing.T, cmd *exec.Cmd, stderr *bytes.Buffer, want string)
 	}
 }
 
-// TestLabClosedPipe: a reader that has enough is no failure, unless the sample was
-// to have a manifest.
+// TestLabClosedPipe: a reader that has enough is no failure, unless a manifest was
+// requested.
 func TestLabClosedPipe(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -188,7 +188,7 @@ func TestLabClosedPipe(t *testing.T) {
 	}
 }
 
-// TestLabFullDisk: a sample that cannot be written is taken away, and said so.
+// TestLabFullDisk: a sample that cannot be written is removed, with an error.
 func TestLabFullDisk(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/dev/full"); err != nil {

@@ -13,8 +13,8 @@ import (
 	"shuffled/internal/term"
 )
 
-// TestProveFails gives the command a shuffle that leaves the first card where it is
-// and draws the largest value first: it names a case, and ends with the code of evidence that fails.
+// TestProveFails gives the command a shuffle that leaves the first card in its place and draws the
+// largest value first: it names a case, and ends with the exit code of evidence that fails.
 func TestProveFails(t *testing.T) {
 	t.Parallel()
 	broken := func(r shuffle.Recipe, tape []byte) (shuffle.Outcome, error) {
@@ -56,7 +56,7 @@ func TestProveFails(t *testing.T) {
 	}
 }
 
-// TestProveInterrupted: what was not finished is not proved.
+// TestProveInterrupted: an unfinished run proves nothing.
 func TestProveInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -15,8 +15,8 @@ import (
 	"shuffled/lab/controls"
 )
 
-// TestControlsStayInTheLab: of all commands only lab selftest has shufflers that
-// are wrong on purpose. What else may not reach them is in internal/arrows.
+// TestControlsStayInTheLab: of all commands only lab selftest has shufflers that are
+// wrong on purpose. internal/arrows has the other packages that may not reach them.
 func TestControlsStayInTheLab(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) < 20 {
@@ -37,8 +37,8 @@ func TestControlsStayInTheLab(t *testing.T) {
 	}
 }
 
-// TestSelftestFails: a control that does not come out as it must is exit code 1,
-// and its row says why.
+// TestSelftestFails: a control without the required verdict gives exit code 1, and
+// its row says why.
 func TestSelftestFails(t *testing.T) {
 	var out bytes.Buffer
 	s := term.Streams{Out: &out, Err: &out}
@@ -78,7 +78,7 @@ func TestSelftestFails(t *testing.T) {
 	}
 }
 
-// TestSwapAnywhereText pins what the naive swap comes to, picture and all.
+// TestSwapAnywhereText pins the figures and the picture of the naive swap.
 func TestSwapAnywhereText(t *testing.T) {
 	got := newSwapAnywhere().text(sheet{W: 80})
 	want := `

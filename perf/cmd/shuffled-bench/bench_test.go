@@ -49,8 +49,8 @@ func (d *daemon) report(args ...string) (r load.Report) {
 	return r
 }
 
-// TestBench loads a sandbox in every way that there is: all that was acknowledged
-// is proved, and nothing was refused for good.
+// TestBench loads a sandbox in every possible way: all acknowledged answers are
+// proved, and nothing was refused for good.
 func TestBench(t *testing.T) {
 	t.Parallel()
 	d := newDaemon(t)
@@ -72,7 +72,7 @@ func TestBench(t *testing.T) {
 			}
 			r := d.report(c.args...)
 			v := r.Verified
-			delete(r.Refused, "overloaded") // few verifications at a time are let in
+			delete(r.Refused, "overloaded") // few verifications are admitted at a time
 			if len(r.Refused) != 0 || r.Errors != 0 || r.GivenUp != 0 || v.Failed != 0 || v.Answers == 0 ||
 				uint64(v.Answers) != v.Of || v.Checkpoints == 0 {
 				t.Errorf("%+v", r)
@@ -111,7 +111,7 @@ func TestBench(t *testing.T) {
 	}
 }
 
-// TestBenchScript is the command line of bench, its errors above all.
+// TestBenchScript tests the command line of bench, above all its errors.
 func TestBenchScript(t *testing.T) {
 	t.Parallel()
 	d := newDaemon(t)
@@ -131,8 +131,8 @@ func TestBenchScript(t *testing.T) {
 	})
 }
 
-// TestBenchLies puts a proxy between that spoils one answer in 20. What was
-// acknowledged is not so, and the load fails.
+// TestBenchLies puts a proxy before the daemon that changes one answer in 20. These
+// answers are not proved, and the load fails.
 func TestBenchLies(t *testing.T) {
 	t.Parallel()
 	d := newDaemon(t)
@@ -143,7 +143,7 @@ func TestBenchLies(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(answer []byte, before [][]byte) []byte
 		says  string
-		of    string // what is asked of a shuffle; empty: commits
+		of    string // the request on a shuffle; empty: commits
 	}{
 		"a byte of the entry": {func(b []byte, _ [][]byte) []byte { return flip(b, `extra `, 12) }, "proof", ""},
 		"a byte of the signature": {func(b []byte,
@@ -194,7 +194,7 @@ func TestBenchLies(t *testing.T) {
 				t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
 			}
 			v := r.Verified
-			// Of an answer that is given twice, the first one fails, too.
+			// If an answer is given twice, the first one fails too.
 			if v.Failed == 0 || v.Failed > v.Answers/20+2 || len(v.Faults) == 0 ||
 				!regexp.MustCompile(c.says).MatchString(v.Faults[0].What) {
 				t.Errorf("%d of %d failed: %+v\n%s", v.Failed, v.Answers, v.Faults, errs)
@@ -206,7 +206,7 @@ func TestBenchLies(t *testing.T) {
 	}
 }
 
-// flip changes a character of base64, n behind a text.
+// flip changes a character of base64, n after a text.
 func flip(b []byte, behind string, n int) []byte {
 	i := bytes.Index(b, []byte(behind)) + len(behind) + n
 	c := byte('A')
@@ -217,7 +217,8 @@ func flip(b []byte, behind string, n int) []byte {
 	return b
 }
 
-// liar spoils every 20th answer of addresses that end so, first the third.
+// liar changes every 20th answer of addresses with this ending, beginning with the
+// third.
 func liar(honest *url.URL, end string, spoil func(answer []byte, before [][]byte) []byte) http.Handler {
 	proxy := httputil.NewSingleHostReverseProxy(honest)
 	var before [][]byte // one connection: one at a time
@@ -238,15 +239,15 @@ func liar(honest *url.URL, end string, spoil func(answer []byte, before [][]byte
 	return proxy
 }
 
-// setBody makes b what the answer says.
+// setBody makes b the body of the answer.
 func setBody(resp *http.Response, b []byte) {
 	resp.Body = io.NopCloser(bytes.NewReader(b))
 	resp.ContentLength = int64(len(b))
 	resp.Header.Set("Content-Length", strconv.Itoa(len(b)))
 }
 
-// TestBenchTurnedAway puts a proxy between that answers 503 to most: what is
-// measured then is not the daemon, and the exit code says so.
+// TestBenchTurnedAway puts a proxy before the daemon that answers most requests with
+// 503: the figures then do not measure the daemon, and the exit code says so.
 func TestBenchTurnedAway(t *testing.T) {
 	t.Parallel()
 	d := newDaemon(t)
@@ -300,7 +301,7 @@ func TestBenchTurnedAway(t *testing.T) {
 	}
 }
 
-// TestBenchProduction loads no production ledger that it was not told to.
+// TestBenchProduction: a production ledger is loaded only if the flag allows it.
 func TestBenchProduction(t *testing.T) {
 	t.Parallel()
 	d := newDaemon(t)
