@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
 )
@@ -17,10 +15,8 @@ type Committed struct {
 	Shuffle
 	Terms
 	commit *audit.Commit
-	leaf   tlog.Hash // of the commit's entry
-	tag    audit.Tag // of the leaves of its positions
-	at     int64     // of the commit, UTC milliseconds
-	by     audit.Actor
+	entry  proved        // of the commit
+	tag    audit.Tag     // of the leaves of its positions
 	other  *audit.Commit // with a co-dealer, its commit; after a Load, once a transcript was read
 
 	mu   sync.Mutex // guards all fields below
@@ -78,8 +74,7 @@ func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, 
 	if err != nil {
 		return nil, err
 	}
-	e := proved{Entry: audit.Entry{Time: s.at, Actor: s.by}, index: s.ID}
-	if err := c.own(e, said{time: s.Time, repeated: bool(deref(s.Repeated))}, when, answer); err != nil {
+	if err := c.own(s.entry, said{time: s.Time, repeated: bool(deref(s.Repeated))}, when, answer); err != nil {
 		return nil, err
 	}
 	var common *ShuffleRequest // what both kinds of request say
@@ -134,9 +129,7 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer 
 	if what := c.tables.add(s.ID, commit); what != "" {
 		return fault(what)
 	}
-	committed := &Committed{Shuffle: s, Terms: termsOf(commit, e.Time), commit: commit, leaf: e.leaf, tag: commit.Tag(),
-		at: e.Time,
-		by: e.Actor}
+	committed := &Committed{Shuffle: s, Terms: termsOf(commit, e.Time), commit: commit, entry: e, tag: commit.Tag()}
 	committed.play = newPlay(committed)
 	if committed.blind() && s.CoDealer != nil {
 		if err := committed.ordered(*s.CoDealer); err != nil {

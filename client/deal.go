@@ -186,7 +186,7 @@ func (s *Committed) misshown(opened []audit.Opening, told []uint32) (what string
 
 // during reports whether an entry can belong to the life of the shuffle.
 func (s *Committed) during(e proved) bool {
-	return e.index > s.ID && e.Time >= s.at && e.Time < s.commit.CloseBy
+	return e.index > s.ID && e.Time >= s.entry.Time && e.Time < s.commit.CloseBy
 }
 
 func runs(req *DealRequest) []audit.Run {

@@ -50,7 +50,7 @@ func (r *rigged) committed() *Committed {
 	}
 	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: r.commit.Commitment,
 		DeckRoot: Hash(r.commit.DeckRoot)},
-		commit: r.commit, leaf: tlog.RecordHash(b), tag: r.commit.Tag(), at: 1000}
+		commit: r.commit, entry: proved{Entry: audit.Entry{Time: 1000}, leaf: tlog.RecordHash(b)}, tag: r.commit.Tag()}
 	s.play = newPlay(s)
 	return s
 }
@@ -123,7 +123,7 @@ func TestFoulDeck(t *testing.T) {
 	numbers := func(d *Deal) { d.Shows = []uint32{1} }
 	expect(t, "cards that show numbers", honest.dealt(honest.committed(), numbers, 0, 0), true)
 	s = honest.committed()
-	s.at = h.at + 1
+	s.entry.Time = h.at + 1
 	expect(t, "a deal before the commit", honest.dealt(s, nil, 0, 0), true)
 	s = honest.committed()
 	expired := *honest.commit

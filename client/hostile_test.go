@@ -33,7 +33,7 @@ func (h *house) client() *Client {
 
 // again returns a shuffle as it was when it was committed.
 func (s *Committed) again() *Committed {
-	fresh := &Committed{Shuffle: s.Shuffle, commit: s.commit, leaf: s.leaf, tag: s.tag, at: s.at}
+	fresh := &Committed{Shuffle: s.Shuffle, commit: s.commit, entry: s.entry, tag: s.tag}
 	fresh.play = newPlay(fresh)
 	return fresh
 }

@@ -68,7 +68,7 @@ func (c *Client) load(ctx context.Context, at string, is func(*ShuffleState) boo
 		return nil, nil, err
 	}
 	s.Time = s.CommittedAt
-	v := &verify.Verdict{Owner: s.by.Identity, State: string(ShuffleStateStateOpen)}
+	v := &verify.Verdict{Owner: s.entry.Actor.Identity, State: string(ShuffleStateStateOpen)}
 	// With a co-dealer, the co-dealer's commit is in the transcript.
 	untouched := told.Next == 0 && !deref(told.Mixed) && told.ClosedAt == nil && !s.blind()
 	if !untouched || told.Owner != v.Owner || told.Extent != nil {

@@ -33,7 +33,7 @@ func newPlay(s *Committed) play {
 	p := play{values: make(map[int]uint32), shown: make(map[uint32]int),
 		dealt: make(map[int]CardShown)}
 	if len(ctx.Mixed()) == 0 {
-		p.order, _ = audit.NewOrder(s.leaf, s.commit, nil) // fails for a mix only
+		p.order, _ = audit.NewOrder(s.entry.leaf, s.commit, nil) // fails for a mix only
 		p.ordered = true
 	}
 	switch r := ctx.Recipe; {
@@ -100,7 +100,7 @@ func (s *Committed) keep(cards []CardShown, shows []uint32, next int) {
 
 // mixed takes in the mix.
 func (s *Committed) mixed(m *audit.Mix) error {
-	order, err := audit.NewOrder(s.leaf, s.commit, m)
+	order, err := audit.NewOrder(s.entry.leaf, s.commit, m)
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func (r *DrawsRequest) wants(got *audit.Context, labels []string) *audit.Context
 
 // differs says how the commit is not what was asked for, or "".
 func (s *Committed) differs(key string, req *ShuffleRequest, want *audit.Context) string {
-	got, tag := s.commit.Context, audit.KeyTag(s.commit.Context.Origin, s.by.Identity, req.Table, key)
+	got, tag := s.commit.Context, audit.KeyTag(s.commit.Context.Origin, s.entry.Actor.Identity, req.Table, key)
 	r, w := got.Recipe, want.Recipe
 	switch {
 	case got.Table != want.Table:

@@ -34,7 +34,7 @@ func (c *Client) Await(ctx context.Context, s *Committed) error {
 		switch {
 		case err != nil:
 			return err
-		case e.leaf != s.leaf:
+		case e.leaf != s.entry.leaf:
 			return &Fault{What: "the receipt is of another commit", Answer: answer}
 		case !c.policy.Satisfied(e.signed):
 			return fmt.Errorf("the commit of shuffle %d: %w", s.ID, ErrNotWitnessed)

@@ -18,12 +18,11 @@ var errNoBinaries = errors.New("no PostgreSQL server binaries in PATH, " +
 	"pg_config --bindir or /usr/lib/postgresql/*/bin; run scripts/postgres.sh, " +
 	"or on Debian: apt-get install postgresql")
 
-// serverPrograms must all be in a directory for it to count.
+// serverPrograms are the programs that a directory of the server must have.
 var serverPrograms = []string{"initdb", "postgres", "pg_ctl"}
 
-// Bin returns the path of a PostgreSQL program such as pgbench, psql or
-// pg_dump: of the version that the clusters run, if it is installed alongside the
-// server, otherwise from PATH.
+// Bin returns the path of a PostgreSQL program such as pgbench, psql or pg_dump. It has the version that the clusters
+// run if it is installed alongside the server; otherwise it is the one in PATH.
 func Bin(name string) (string, error) {
 	if dir, err := binDir(); err == nil {
 		if path := filepath.Join(dir, name); executable(path) {
@@ -57,8 +56,7 @@ func candidates(path, versions string) []string {
 	return append(dirs, found...)
 }
 
-// majorVersion reads the 15 of /usr/lib/postgresql/15/bin; what is not a number
-// sorts last.
+// majorVersion reads the 15 of /usr/lib/postgresql/15/bin. A directory without a number sorts last.
 func majorVersion(bin string) float64 {
 	v, err := strconv.ParseFloat(filepath.Base(filepath.Dir(bin)), 64)
 	if err != nil {
@@ -72,7 +70,7 @@ func majorVersion(bin string) float64 {
 func firstServer(dirs []string) (string, error) {
 	for _, dir := range dirs {
 		if !filepath.IsAbs(dir) {
-			continue // as os/exec does: nothing is run from the working directory
+			continue // as in os/exec, nothing is run from the working directory
 		}
 		missing := slices.ContainsFunc(serverPrograms, func(name string) bool {
 			return !executable(filepath.Join(dir, name))
@@ -89,7 +87,7 @@ func firstServer(dirs []string) (string, error) {
 	return "", errNoBinaries
 }
 
-// executable reports whether path is a file that somebody may execute.
+// executable reports whether path is a file that some user may execute.
 func executable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0

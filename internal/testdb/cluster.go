@@ -24,21 +24,20 @@ import (
 const (
 	superuser = "shuffled"
 
-	// patience bounds every wait for the server: start, recovery, stop. It is
-	// there to end a run that hangs, not to measure anything.
+	// patience bounds every wait for the server: start, recovery, stop. It ends a run that hangs, and measures nothing.
 	patience = 2 * time.Minute
-	// pause is the time between two looks at something that will happen.
+	// pause is the time between two checks of a condition.
 	pause = 20 * time.Millisecond
 )
 
 // A Cluster is a private PostgreSQL server and its data directory.
 //
-// Database may be called concurrently while the server runs. What changes the
-// server, as Stop, Start and Promote do, belongs to one goroutine, the test's.
+// Database may be called concurrently while the server runs. Methods that change the server, such as Stop, Start and
+// Promote, are for one goroutine, that of the test.
 type Cluster struct {
 	bin      string              // directory of the server programs
 	dir      string              // holds data, log and password; removed at the end
-	as       *syscall.Credential // who the server runs as; nil is the caller
+	as       *syscall.Credential // the user that the server runs as; nil for the caller's
 	password string
 	settings []string // -c arguments, in order; the last one wins
 	port     int
@@ -59,14 +58,13 @@ type config struct {
 // An Option changes how [Start] sets a cluster up.
 type Option func(*config)
 
-// Setting sets a server parameter, overriding this package's own choice, for as
-// long as the cluster exists.
+// Setting sets a parameter of the server for as long as the cluster exists, in place of this package's own choice.
 func Setting(name, value string) Option {
 	return func(c *config) { c.settings = append(c.settings, "-c", name+"="+value) }
 }
 
-// ownSettings are small in memory and never weak in durability. Dynamic shared
-// memory lives in files below the data directory, so that it goes with it.
+// ownSettings use little memory and keep full durability. Dynamic shared memory is in files below the data directory,
+// so that it is removed with the directory.
 var ownSettings = []string{
 	"-c", "listen_addresses=127.0.0.1",
 	"-c", "unix_socket_directories=",
@@ -95,8 +93,7 @@ func newCluster(ctx context.Context, cfg config) (_ *Cluster, err error) {
 	if c.dir, err = makeDir(as); err != nil {
 		return nil, err
 	}
-	// The watchdog comes first: from here on, nothing needs this process to be
-	// cleaned up.
+	// The watchdog comes first: from here on, the clean-up does not need this process.
 	if c.dog, err = newWatchdog(bin, c.dir, as); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(c.dir))
 	}
@@ -115,8 +112,8 @@ func newCluster(ctx context.Context, cfg config) (_ *Cluster, err error) {
 	return c, c.launch(ctx, choose)
 }
 
-// initialize makes the data directory. It is not synced to disk, which takes
-// longer than the rest: a power cut ends the test as well.
+// initialize makes the data directory. It is not synced to disk, which would take longer than the rest: a power cut
+// ends the test as well.
 func (c *Cluster) initialize() error {
 	pwfile := filepath.Join(c.dir, "password")
 	if err := c.writeFile(pwfile, []byte(c.password+"\n")); err != nil {
@@ -136,9 +133,8 @@ func (c *Cluster) initialize() error {
 	return nil
 }
 
-// command prepares a server program that runs in the cluster's directory, as
-// its user, and in a process group of its own: a Ctrl-C at the terminal is for
-// the test, not for the server.
+// command prepares a server program that runs in the cluster's directory, as its user, and in a process group of its
+// own: a Ctrl-C at the terminal must reach the test and not the server.
 func (c *Cluster) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(c.bin, name), args...)
 	cmd.Dir = c.dir
@@ -168,8 +164,8 @@ func (c *Cluster) url(database string) string {
 	return u.String()
 }
 
-// Database is [DSN] for this cluster. A database of a cluster that is stopped
-// when the test ends goes with the cluster.
+// Database is [DSN] for this cluster. If the cluster is stopped when the test ends, the database is removed with the
+// cluster.
 func (c *Cluster) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", c.databases.Add(1))
@@ -205,10 +201,10 @@ func (c *Cluster) exec(sql string) error {
 // DataDir returns the data directory, for tests that search its files.
 func (c *Cluster) DataDir() string { return filepath.Join(c.dir, "data") }
 
-// LogFile returns the file with everything the server has logged.
+// LogFile returns the file with everything that the server has logged.
 func (c *Cluster) LogFile() string { return filepath.Join(c.dir, "log") }
 
-// FreeAddress returns a loopback address with a port as of [FreePort].
+// FreeAddress returns a loopback address with a port from [FreePort].
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	port, err := FreePort()
@@ -218,9 +214,8 @@ func FreeAddress(t testing.TB) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
 
-// FreePort returns a loopback port that was free a moment ago. It stays below
-// the ranges from which systems take the ports of outgoing connections
-// (Linux: from 32768), so that no other process takes it while a server restarts.
+// FreePort returns a loopback port that was free a moment ago. It is below the ranges from which systems take the ports
+// of outgoing connections (Linux: from 32768), so that no other process takes it while a server restarts.
 func FreePort() (int, error) {
 	var err error
 	for range 100 {

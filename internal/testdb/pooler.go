@@ -18,9 +18,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Pooler starts a PgBouncer in front of the cluster, in transaction mode, until
-// the test ends, and returns a function that gives an address through it. The test
-// is skipped where PgBouncer is not installed.
+// Pooler starts a PgBouncer in front of the cluster, in transaction mode, until the test ends. It returns a function
+// that gives an address through it. The test is skipped if PgBouncer is not installed.
 func (c *Cluster) Pooler(t testing.TB) (through func(dsn string) string) {
 	t.Helper()
 	path, err := exec.LookPath("pgbouncer")

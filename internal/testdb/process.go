@@ -21,9 +21,9 @@ type process struct {
 	err  error         // how it ended; read it after done
 }
 
-// spawn starts a child. A goroutine waits for it and ends when it does. It
-// keeps its thread, because the kernel's signal on the death of the parent
-// (dieWithParent) follows the thread that started the child, not the process.
+// spawn starts a child. A goroutine waits for the child and ends with it. The goroutine keeps its thread, because the
+// kernel's signal on the death of the parent (dieWithParent) is about the thread that started the child, and not about
+// the process.
 func spawn(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	started := make(chan error, 1)
@@ -54,10 +54,9 @@ type watchdog struct {
 	pipe io.Closer // write end; this process holds the only copy
 }
 
-// watchdogScript gets pg_ctl and the cluster's directory as arguments. read
-// returns at the end of its input. A server that is paused goes on, or it would
-// not hear that it is to stop. The directory is removed more than once if
-// something was still writing to it.
+// watchdogScript gets pg_ctl and the cluster's directory as arguments. read returns at the end of its input. A paused
+// server is continued first, since it would not notice that it must stop. The directory is removed again if something
+// was still writing to it.
 const watchdogScript = `
 read -r _
 read -r pid <"$2/data/postmaster.pid" && kill -CONT "$pid"
@@ -69,8 +68,8 @@ done
 exit 1
 `
 
-// newWatchdog starts a watchdog over a cluster's directory, as its user, so
-// that what it may signal and remove is limited to what that user owns.
+// newWatchdog starts a watchdog over a cluster's directory, as the cluster's user, so that it can signal and remove
+// only what that user owns.
 func newWatchdog(bin, dir string, as *syscall.Credential) (*watchdog, error) {
 	cmd := exec.Command("/bin/sh", "-c", watchdogScript, "watchdog", filepath.Join(bin, "pg_ctl"), dir)
 	cmd.Dir = "/"
@@ -86,7 +85,7 @@ func newWatchdog(bin, dir string, as *syscall.Credential) (*watchdog, error) {
 	return &watchdog{cmd: cmd, pipe: pipe}, nil
 }
 
-// release lets the watchdog do its work and waits for it.
+// release has the watchdog stop the server and remove the directory, and waits until it has.
 func (w *watchdog) release() error {
 	if err := errors.Join(w.pipe.Close(), w.cmd.Wait()); err != nil {
 		return fmt.Errorf("cleaning up: %w", err)
@@ -94,8 +93,8 @@ func (w *watchdog) release() error {
 	return nil
 }
 
-// cleanEnv is the environment without what would change the server's language
-// or a PostgreSQL program's defaults.
+// cleanEnv is the environment without the variables that change the server's language or the defaults of PostgreSQL's
+// programs.
 func cleanEnv() []string {
 	env := []string{"LC_ALL=C", "TZ=UTC"}
 	for _, v := range os.Environ() {
@@ -107,7 +106,7 @@ func cleanEnv() []string {
 	return env
 }
 
-// serverUser returns whom to run the server as: nobody else, unless this is root.
+// serverUser returns the user that the server runs as: nil, for the caller's, unless the caller is root.
 func serverUser() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -145,8 +144,7 @@ func makeDir(as *syscall.Credential) (string, error) {
 	return dir, nil
 }
 
-// openToAll reports whether another user can reach dir and create and remove
-// entries in it.
+// openToAll reports whether another user can reach dir, and create and remove entries in it.
 func openToAll(dir string) bool {
 	for need := os.FileMode(0o003); ; need = 0o001 {
 		info, err := os.Stat(dir)
@@ -161,7 +159,7 @@ func openToAll(dir string) bool {
 	}
 }
 
-// chown gives a file to the server's user, if that is somebody else.
+// chown gives a file to the server's user, if that is not the caller.
 func chown(path string, as *syscall.Credential) error {
 	if as == nil {
 		return nil

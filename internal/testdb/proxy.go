@@ -15,9 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// A Fault is what a [Proxy] does to one statement that is a transaction of its
-// own: a group of messages that executes something and ends with Sync, at which
-// the server commits.
+// A Fault is what a [Proxy] does to one statement that is a transaction of its own: a group of messages that executes
+// something and ends with Sync, at which the server commits.
 type Fault int
 
 const (
@@ -46,14 +45,13 @@ func (f Fault) String() string { return faultNames[f] }
 // delay is the length of a delay: longer than an append takes, shorter than a caller waits.
 const delay = 20 * time.Millisecond
 
-// A Proxy stands between a client and a server, reads their messages, and spoils
-// some of them.
+// A Proxy sits between a client and a server, reads their messages, and does faults to some of them.
 type Proxy struct {
 	// DSN is the address of the database, through the proxy.
 	DSN string
 
-	// Fault, if it is set, decides what happens to a statement. It is called by
-	// many goroutines, and set before the first connection.
+	// Fault, if it is set, decides what happens to a statement. Set it before the first connection. Several goroutines
+	// call it.
 	Fault func(sql string) Fault
 	// Rewrite, if it is set, changes a statement before it is prepared.
 	Rewrite func(sql string) string
@@ -96,8 +94,8 @@ func NewProxy(t testing.TB, dsn string) *Proxy {
 	return p
 }
 
-// Aim puts the proxy in front of another server, as an address that moves: it cuts
-// the connections to the first.
+// Aim puts the proxy in front of another server, like an address that moves. It cuts the connections to the first
+// server.
 func (p *Proxy) Aim(t testing.TB, dsn string) {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -126,7 +124,7 @@ func (p *Proxy) close() {
 	p.served.Wait()
 }
 
-// keep notes a connection, which close closes; it reports false when that was.
+// keep notes a connection for close to close. It returns false if close was called before.
 func (p *Proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,8 +143,7 @@ func (p *Proxy) drop(c net.Conn) {
 	c.Close()
 }
 
-// Codes with which a client begins other than for a connection (PostgreSQL
-// documentation, "Message Formats").
+// Codes of a client's first message that asks for no session (PostgreSQL documentation, "Message Formats").
 const (
 	codeCancel = 80877102
 	codeTLS    = 80877103
@@ -215,23 +212,22 @@ func readMessage(r *bufio.Reader) ([]byte, error) {
 	return message, err
 }
 
-// A link is one connection through a proxy. Two goroutines serve it, which end
-// when either side does.
+// A link is one connection through a proxy. Two goroutines serve it. They end when either side ends.
 type link struct {
 	p              *Proxy
 	client, server net.Conn
 
-	statements map[string]string // by name; of requests
-	bound      string            // the statement of the newest portal; of requests
+	statements map[string]string // by name; only requests uses it
+	bound      string            // the statement of the newest portal; only requests uses it
 
 	mu      sync.Mutex
-	awaited []Fault // for each ReadyForQuery to come
+	awaited []Fault // one for each ReadyForQuery that has not come yet
 }
 
 // errCut ends a link whose connection was cut.
 var errCut = errors.New("cut")
 
-// end closes both sides, with a reset or in order.
+// end closes both sides, with a reset or properly.
 func (l *link) end(reset bool) {
 	for _, c := range []net.Conn{l.client, l.server} {
 		if reset {

@@ -18,13 +18,12 @@ import (
 type Mode int
 
 const (
-	// Fast cuts the connections, writes a checkpoint and ends: a planned restart.
+	// Fast cuts the connections, writes a checkpoint and ends, as in a planned restart.
 	Fast Mode = iota
-	// Immediate ends at once, without a checkpoint; the next start recovers from
-	// the write-ahead log, as after a crash.
+	// Immediate ends at once, without a checkpoint. The next start recovers from the write-ahead log, as after a crash.
 	Immediate
-	// Kill sends SIGKILL to the postmaster. Its backends notice and end by
-	// themselves, a commit under way possibly after it finished.
+	// Kill sends SIGKILL to the postmaster. Its backends notice this and end by themselves. One with a commit under way
+	// may finish the commit before.
 	Kill
 )
 
@@ -91,11 +90,11 @@ func (c *Cluster) relaunch() error {
 	return c.launch(context.Background(), func() (int, error) { return c.port, nil })
 }
 
-// errTryAgain marks a start that failed for a reason that passes.
+// errTryAgain marks a start that failed for a temporary reason.
 var errTryAgain = errors.New("try again")
 
-// launch starts the server on a port chosen by port, again and again if the
-// port was taken by then or an earlier server is still ending.
+// launch starts the server on a port that port chooses. It tries again as long as the port is taken, or an earlier
+// server is still ending.
 func (c *Cluster) launch(ctx context.Context, port func() (int, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -133,8 +132,7 @@ func (c *Cluster) launchOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A stranger on the port may take the connection and never answer: the
-	// attempt ends with the server.
+	// Another program on the port may accept the connection and never answer: the attempt ends with the server.
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -172,8 +170,7 @@ func (c *Cluster) answer(ctx context.Context) (version string, err error) {
 	return version, conn.Close(ctx)
 }
 
-// startFailure explains a server that ended instead of starting, with what it
-// logged after offset from.
+// startFailure explains why a server ended instead of starting, with what it logged after offset from.
 func (c *Cluster) startFailure(exit error, from int64) error {
 	log, err := os.ReadFile(c.LogFile())
 	if err != nil {

@@ -12,13 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// standbyName is what a standby of [Cluster.NewStandby] calls itself, for
-// synchronous_standby_names.
+// standbyName is the name of a standby of [Cluster.NewStandby], for synchronous_standby_names.
 const standbyName = "standby"
 
-// NewStandby makes a hot standby of the running cluster, which streams from it,
-// and waits until it does. Its databases are those of the cluster: see
-// [Cluster.Same]. It is removed when the test ends.
+// NewStandby makes a hot standby of the running cluster, and waits until it streams from the cluster. Its databases are
+// those of the cluster: see [Cluster.Same]. It is removed when the test ends.
 func (c *Cluster) NewStandby(t testing.TB, opts ...Option) *Cluster {
 	t.Helper()
 	s, err := c.newStandby(t.Context(), opts)
@@ -52,7 +50,7 @@ func (c *Cluster) newStandby(ctx context.Context, opts []Option) (_ *Cluster, er
 			err = errors.Join(err, s.close())
 		}
 	}()
-	// The password reaches it by the environment and stays in its data directory.
+	// pg_basebackup gets the password by the environment, and keeps it in the standby's data directory.
 	cmd := s.command("pg_basebackup", "-D", s.DataDir(), "-h", "127.0.0.1", "-p", fmt.Sprint(c.port), "-U", superuser,
 		"-X", "stream", "-c", "fast", "-R", "--no-sync")
 	cmd.Env = append(cmd.Env, "PGPASSWORD="+c.password)
@@ -79,7 +77,7 @@ func (c *Cluster) Same(t testing.TB, dsn string) string {
 	return c.url(cfg.Database)
 }
 
-// Synchronous makes commits of the cluster wait for its standby, and waits until they do; or ends that.
+// Synchronous makes commits of the cluster wait for its standby, and waits until they do, or makes them wait no longer.
 func (c *Cluster) Synchronous(t testing.TB, on bool) {
 	t.Helper()
 	if !on {
@@ -90,7 +88,7 @@ func (c *Cluster) Synchronous(t testing.TB, on bool) {
 	c.await(t, "a synchronous standby", "SELECT count(*) > 0 FROM pg_stat_replication WHERE sync_state = 'sync'")
 }
 
-// Detach ends the streaming of a standby: nothing that its primary writes reaches it any more.
+// Detach ends the streaming of a standby: it gets nothing any more that its primary writes.
 func (c *Cluster) Detach(t testing.TB) {
 	t.Helper()
 	c.Set(t, "primary_conninfo", "")
@@ -106,8 +104,8 @@ func (c *Cluster) Promote(t testing.TB) {
 	}
 }
 
-// Set changes a setting of the running server, also for connections that are open. What was given at its start has
-// precedence.
+// Set changes a setting of the running server, also for connections that are open. A setting that was given at the
+// start has precedence.
 func (c *Cluster) Set(t testing.TB, name, value string) {
 	t.Helper()
 	quoted := "'" + strings.ReplaceAll(value, "'", "''") + "'"
@@ -122,9 +120,8 @@ func (c *Cluster) Set(t testing.TB, name, value string) {
 	c.await(t, name+" to be "+value, "SELECT current_setting('"+name+"') = "+quoted)
 }
 
-// Pause stops every process of the server in its tracks, as a machine that
-// hangs: connections stay open and nothing answers. The returned function lets
-// them go on, as does the end of the test.
+// Pause stops every process of the server, like a machine that hangs: connections stay open and nothing answers. The
+// returned function continues the processes, as does the end of the test.
 func (c *Cluster) Pause(t testing.TB) (resume func()) {
 	t.Helper()
 	var pids []int

@@ -1,14 +1,12 @@
 // Package testdb gives tests a real PostgreSQL. It is imported by tests and
 // benchmarks only; internal/arrows fails if it ever reaches the binary.
 //
-// The first test of a process that asks for a database starts one private
-// cluster: its own data directory below the temporary directory, its own port
-// on the loopback address, a random password, and durability switched on
-// (fsync, full_page_writes, synchronous_commit), because what is tested here is
-// what survives a crash. Every test gets a fresh, empty database in it. Tests
-// that stop, kill or misconfigure a server start a [Cluster] of their own.
+// The first test of a process that asks for a database starts one private cluster. It has a data directory below the
+// temporary directory, a port of the loopback address, a random password, and full durability (fsync, full_page_writes,
+// synchronous_commit), since tests check what survives a crash. Every test gets a new, empty database in it. Tests that
+// stop, kill or misconfigure a server start a [Cluster] of their own.
 //
-// A package that uses it hands its tests over in TestMain:
+// A package that uses testdb runs its tests through it in TestMain:
 //
 //	func TestMain(m *testing.M) { testdb.Main(m) }
 //
@@ -22,14 +20,11 @@
 //
 // # What is left behind
 //
-// Nothing. A watchdog, a small shell in a process group of its own, holds the
-// read end of a pipe whose only write end belongs to the test process. When
-// that end closes, at the end of the tests or because the process crashed, timed
-// out or was killed, the watchdog stops the server and removes the directory.
-// Ordinary cleanup is the same path: closing the pipe. On Linux the kernel also
-// sends the server SIGQUIT when the test process dies, which covers what the
-// watchdog cannot: its own death, and the moment before the server has written
-// its process id.
+// Nothing. A watchdog, a small shell in a process group of its own, has the read end of a pipe whose only write end
+// belongs to the test process. When that end closes, because the tests ended or because the process crashed, timed out
+// or was killed, the watchdog stops the server and removes the directory. On Linux the kernel also sends the server
+// SIGQUIT when the test process dies. This covers two cases that the watchdog cannot: its own death, and the moment
+// before the server has written its process id.
 //
 // # Proof that it ran
 //
@@ -121,8 +116,8 @@ func Start(t testing.TB, opts ...Option) *Cluster {
 	return c
 }
 
-// unavailable ends a test that has no server: it fails, unless the reason is
-// that PostgreSQL is not installed and nothing demands it.
+// unavailable ends a test that has no server. The test fails, or is skipped if PostgreSQL is not installed and not
+// required.
 func unavailable(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, errNoBinaries) && os.Getenv(envRequire) != "1" {
@@ -131,9 +126,8 @@ func unavailable(t testing.TB, err error) {
 	t.Fatalf("testdb: %v", err)
 }
 
-// prove appends a line to the proof file, if one is asked for. Lines are far
-// shorter than what the kernel appends atomically, so that processes may share
-// the file.
+// prove appends a line to the proof file, if one is asked for. Processes may share the file: the kernel appends such
+// short lines atomically.
 func prove(test, database, version string) error {
 	path := os.Getenv(envProof)
 	if path == "" {

@@ -112,7 +112,7 @@ func testAccesses(t *testing.T, b Backend) {
 	testAccessesTogether(t, b, other.id)
 }
 
-// testAccessesTogether: those that come at once, at two daemons, stand one behind the other.
+// testAccessesTogether: accesses that two daemons add at once form one chain.
 func testAccessesTogether(t *testing.T, b Backend, id ledger.ID) {
 	again := b.Open(t)
 	defer again.Close()

@@ -10,9 +10,8 @@ import (
 	"shuffled/internal/store"
 )
 
-// Benchmark measures appends of 1, 64 and 256 commits, each of an entry of 500
-// bytes and a sealed tape of 200, of which nothing compresses. open returns a new
-// store.
+// Benchmark measures appends of 1, 64 and 256 commits, each with an entry of 500 bytes and a sealed tape of 200, which
+// do not compress. open returns a new store.
 func Benchmark(b *testing.B, open func(b *testing.B) store.Database) {
 	for _, n := range []int{1, 64, 256} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -14,8 +14,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// chain is a ledger as a writer knows it. Its roots are made up: a store does
-// not compute them.
+// chain is a ledger as a writer knows it. Its roots are invented: a store does not compute them.
 type chain struct {
 	t     *testing.T
 	store ledger.Store
@@ -91,7 +90,7 @@ func (c *chain) rowsOf(id ledger.ID, from, to uint64) (list []ledger.Row) {
 	return list
 }
 
-// tag returns the n-th key tag, 1 and 2 far from each other as hashes are.
+// tag returns the n-th key tag. Tags of near numbers are far from each other, as hashes are.
 func tag(n int) [32]byte {
 	return sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(n)))
 }
@@ -125,7 +124,7 @@ func commitRow(t testing.TB, table string, serial uint64, key [32]byte, tape int
 	return r
 }
 
-// slotted gives a commit slots. Its entry does not say so: a store does not read it.
+// slotted gives a commit slots. Its entry does not have them: a store does not read the entry.
 func slotted(r ledger.Row, slots ...[32]byte) ledger.Row {
 	r.Slots = slots
 	return r
@@ -154,7 +153,7 @@ func eventRow(t testing.TB) ledger.Row {
 	return row(t, &audit.Event{Kind: audit.EventTableOpen, Name: "table-1"})
 }
 
-// tiled returns rows enough to fill the first tile of a ledger of this size.
+// tiled returns enough rows to fill the first tile of a ledger of this size.
 func tiled(size uint64, first ledger.Row) []ledger.Row {
 	rows := []ledger.Row{first}
 	for size+uint64(len(rows)) < 256 {

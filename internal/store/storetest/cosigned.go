@@ -115,7 +115,7 @@ func testCosigned(t *testing.T, b Backend) {
 	}
 }
 
-// testLate: of each size the first late checkpoint stays, and they are read from both ends.
+// testLate: the first late checkpoint of each size stays, and they are read from both ends.
 func testLate(t *testing.T, b Backend) {
 	c, other := newChain(t, b.Store, "main"), newChain(t, b.Store, "other")
 	before := b.Counts(t)
@@ -159,8 +159,8 @@ func testLate(t *testing.T, b Backend) {
 	}
 }
 
-// testCosignedRace has two daemons put every size at once: one of them wins
-// each, and what it wrote stays, while others append and read.
+// testCosignedRace has two daemons put every size at once, while others append and read: one of them wins each size,
+// and what it wrote stays.
 func testCosignedRace(t *testing.T, b Backend) {
 	const sizes = 60
 	c := newChain(t, b.Store, "main")
@@ -211,8 +211,8 @@ func testCosignedRace(t *testing.T, b Backend) {
 	}
 }
 
-// testHandover: of daemons that have seen the same checkpoints, one lets a policy
-// take over, whatever sizes they do it at.
+// testHandover: of several daemons that have seen the same checkpoints, one lets a policy take over, also if they do it
+// at different sizes.
 func testHandover(t *testing.T, b Backend) {
 	c := newChain(t, b.Store, "main")
 	other := newChain(t, b.Store, "other")

@@ -12,7 +12,7 @@ import (
 	"shuffled/migrations"
 )
 
-// Place is where a database of one test can be made. There is none yet.
+// Place is a place for the database of one test, which does not exist yet.
 type Place struct {
 	Up, Down func(context.Context) error
 	Version  func(context.Context) (int, error)
@@ -25,7 +25,7 @@ type Place struct {
 	Bytes func([]byte) string
 }
 
-// Dialect is what the migrations of one store are told by.
+// Dialect is what differs between the stores in the tests of migrations.
 type Dialect struct {
 	Files   string // the directory of the migrations
 	Objects string // statement: what is in the schema, except for golang-migrate's own
@@ -56,7 +56,7 @@ func (p Place) up(t *testing.T) {
 	p.is(t, migrations.Latest)
 }
 
-// down goes down from the newest schema, a step at a time.
+// down migrates down from the newest schema, one step at a time.
 func (p Place) down(t *testing.T, to int) {
 	t.Helper()
 	for at := migrations.Latest; at > to; at-- {
@@ -136,7 +136,7 @@ func testDownRefused(t *testing.T, d Dialect, at func(t *testing.T) Place) {
 	p.up(t)
 }
 
-// testRepaired starts from what a crash between golang-migrate's transactions leaves.
+// testRepaired starts from the states that a crash between golang-migrate's transactions leaves.
 func testRepaired(t *testing.T, _ Dialect, at func(t *testing.T) Place) {
 	for _, test := range []struct {
 		name string
@@ -171,7 +171,7 @@ func testRepaired(t *testing.T, _ Dialect, at func(t *testing.T) Place) {
 	}
 }
 
-// testWithEntries brings a ledger of the first schema to the newest: nothing of it changes, and it goes on.
+// testWithEntries brings a ledger of the first schema to the newest: its rows do not change, and it can be appended to.
 func testWithEntries(t *testing.T, _ Dialect, at func(t *testing.T) Place) {
 	p := at(t)
 	p.up(t)

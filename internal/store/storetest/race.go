@@ -118,8 +118,8 @@ func testFindersDuringAppends(t *testing.T, b Backend) {
 	find.Wait()
 }
 
-// testCancel cancels the callers of appends at no particular moment. What was
-// sent goes on: the outcome is known, and is the one that the error says.
+// testCancel cancels the callers of appends at any moment. An append that was sent goes on: the outcome is known, and
+// is the one that the error says.
 func testCancel(t *testing.T, b Backend) {
 	c := newChain(t, b.Store, "main")
 	written, refused := 0, 0

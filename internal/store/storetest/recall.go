@@ -12,14 +12,14 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// played is a commit of testCommits with what is asked of it.
+// played is a commit of testCommits, with the columns by which queries select.
 type played struct {
 	ledger.CommitEntry
 	table, ref string
 	serial     uint64
 }
 
-// selects is what a query should return, the slow way.
+// selects returns what a query should return, computed in the slow way.
 func selects(all []played, q ledger.CommitQuery) (list []ledger.CommitEntry) {
 	for _, c := range all {
 		if c.Index >= q.From && c.Index < q.To && (q.Table == "" || q.Table == c.table) &&
@@ -132,7 +132,7 @@ func testEntryAt(t *testing.T, b Backend) {
 	}
 }
 
-// testGameRefs sees that a game reference is kept and read as it is.
+// testGameRefs checks that a game reference is kept and read unchanged.
 func testGameRefs(t *testing.T, b Backend) {
 	c := newChain(t, b.Store, "main")
 	refs := []string{"g", "", "Ünïcode 🂡", "g", "G"}

@@ -81,8 +81,8 @@ func testSlots(t *testing.T, b Backend) {
 	other.mustAppend(other.batch(commit(1, 1, tag(101)))) // the slots of a ledger are its own
 }
 
-// testSlotsRace has two daemons commit the same slots at once: each slot stands
-// once, and the late ones are told.
+// testSlotsRace has two daemons commit the same slots at once: each slot is stored once, and the later commit is
+// refused.
 func testSlotsRace(t *testing.T, b Backend) {
 	const writers, slots = 6, 12
 	c := newChain(t, b.Store, "main")

@@ -1,6 +1,5 @@
-// Package storetest is the suite that every store passes. What it asks for is the contract of [store.Database] as the
-// comments of its parts give it: above all that an append writes all of a batch or nothing of it, and that its error
-// says which.
+// Package storetest is the suite that every store passes. It tests the contract of [store.Database], which the comments
+// of its parts give: above all that an append writes all of a batch or nothing, and that its error says which.
 package storetest
 
 import (
@@ -17,13 +16,12 @@ import (
 	"shuffled/internal/store"
 )
 
-// Backend is an empty database of its own for one test, which ends it.
+// Backend is an empty database for one test.
 type Backend struct {
 	Store store.Database
-	// Open opens the same database a second time, as another daemon does. The
-	// test closes the result.
+	// Open opens the same database a second time, as another daemon does. The test closes the result.
 	Open func(t *testing.T) store.Database
-	// Counts returns the number of rows of every table, by its name.
+	// Counts returns the number of rows of every relation, by its name.
 	Counts func(t *testing.T) map[string]int
 }
 
@@ -32,8 +30,7 @@ type test struct {
 	run  func(*testing.T, Backend)
 }
 
-// Test runs the suite, or those tests of it that only names; open returns a new
-// Backend.
+// Test runs the suite, or only the tests that only names. open returns a new Backend.
 func Test(t *testing.T, open func(t *testing.T) Backend, only ...string) {
 	tests := []test{
 		{"Create", testCreate},
@@ -236,8 +233,8 @@ func testDuplicateKeys(t *testing.T, b Backend) {
 	c.mustAppend(c.batch(commitRow(t, "table-1", 3, tag(3), 129), eventRow(t), commitRow(t, "table-1", 4, tag(4), 129)))
 }
 
-// testContradictions appends, to the right head, what the sequencer never would:
-// plain errors, with nothing written.
+// testContradictions appends batches to the right head that the sequencer would never append: each is a plain error,
+// and nothing is written.
 func testContradictions(t *testing.T, b Backend) {
 	c := newChain(t, b.Store, "main")
 	id := c.head.Size
