@@ -60,16 +60,11 @@ func (c *Client) stream(ctx context.Context, after **uint64, yield func(Event) b
 	defer cancel()
 	watch := time.AfterFunc(silence, cancel)
 	defer watch.Stop()
-	u := c.base + "/v1/" + url.PathEscape(c.ledger) + "/events"
-	if *after != nil {
-		u += "?after=" + strconv.FormatUint(**after, 10)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, nil)
+	r := request{method: http.MethodGet, path: "/v1/" + url.PathEscape(c.ledger) + "/events"}
+	query(&r, "after", *after)
+	req, err := c.newRequest(ctx, r, nil)
 	if err != nil {
 		return false, never, err
-	}
-	if c.cfg.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.cfg.Token)
 	}
 	endless := *c.http // a stream lasts longer than the timeout of a call
 	endless.Timeout = 0

@@ -99,22 +99,9 @@ const never = -1
 
 // try makes the call once. With an error, again is the shortest pause before the call may be made again, or never.
 func (c *Client) try(ctx context.Context, r request, body []byte) (answer []byte, again time.Duration, err error) {
-	u := c.base + r.path
-	if r.values != nil {
-		u += "?" + r.values.Encode()
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, u, bytes.NewReader(body))
+	req, err := c.newRequest(ctx, r, body)
 	if err != nil {
 		return nil, never, err
-	}
-	for name, values := range r.headers {
-		req.Header[name] = values
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.cfg.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.cfg.Token)
 	}
 	connected := false
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -138,6 +125,28 @@ func (c *Client) try(ctx context.Context, r request, body []byte) (answer []byte
 		return answer, 0, nil
 	}
 	return nil, retryAfter(resp), refusal(resp, answer)
+}
+
+// newRequest makes the HTTP request of a call.
+func (c *Client) newRequest(ctx context.Context, r request, body []byte) (*http.Request, error) {
+	u := c.base + r.path
+	if r.values != nil {
+		u += "?" + r.values.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, u, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range r.headers {
+		req.Header[name] = values
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.cfg.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.cfg.Token)
+	}
+	return req, nil
 }
 
 // refusal reads a problem document, or makes one from the status if the answer is none.
