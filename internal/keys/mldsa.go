@@ -2,11 +2,8 @@ package keys
 
 import (
 	"bytes"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
 
 	"filippo.io/mldsa"
 	"github.com/transparency-dev/formats/log"
@@ -34,9 +31,7 @@ func GenerateMLDSA(name string) (*MLDSAKey, error) {
 	if err := audit.CheckOrigin(name); err != nil {
 		return nil, fmt.Errorf("generating an ML-DSA-44 key for %q: a name %w", name, err)
 	}
-	seed := make([]byte, mldsa.PrivateKeySize)
-	rand.Read(seed) // never fails (crypto/rand)
-	return newMLDSA(name, seed)
+	return newMLDSA(name, random(mldsa.PrivateKeySize).Bytes())
 }
 
 // ReadMLDSA reads a key file of one line of signed-note text, which may be encrypted under passphrase.
@@ -87,15 +82,11 @@ var errMLDSA = errors.New("no ML-DSA-44 key in signed-note form")
 
 // parseMLDSA reads signed-note text, in its one encoding (which settles type and id).
 func parseMLDSA(skey []byte) (*MLDSAKey, error) {
-	parts := strings.SplitN(string(skey), "+", 5)
-	if len(parts) != 5 {
+	name, seed, ok := splitPrivate(skey, mldsa.PrivateKeySize)
+	if !ok {
 		return nil, errMLDSA
 	}
-	raw, err := base64.StdEncoding.DecodeString(parts[4])
-	if err != nil || len(raw) != 1+mldsa.PrivateKeySize {
-		return nil, errMLDSA
-	}
-	k, err := newMLDSA(parts[2], raw[1:])
+	k, err := newMLDSA(name, seed)
 	if err != nil || !bytes.Equal(k.skey.Bytes(), skey) {
 		return nil, errMLDSA
 	}
@@ -138,12 +129,4 @@ func proves(signer note.Signer, verifier note.Verifier) error {
 		return fmt.Errorf("the key of %s does not match its verifier key", verifier.Name())
 	}
 	return nil
-}
-
-// privateText is the text of a key file in the form of signed-note keys, with the key id and signature type of the
-// verifier key.
-func privateText(vkey string, alg byte, seed []byte) string {
-	parts := strings.SplitN(vkey, "+", 3) // name, id, public key
-	return "PRIVATE+KEY+" + parts[0] + "+" + parts[1] + "+" +
-		base64.StdEncoding.EncodeToString(append([]byte{alg}, seed...))
 }

@@ -2,9 +2,11 @@ package keys
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -28,6 +30,28 @@ func readNoteKey[K any](path string, passphrase Secret, kind string, parse func(
 		return nil, fmt.Errorf("reading the %s key in %s: %w", kind, path, err)
 	}
 	return k, nil
+}
+
+// privateText is the text of a key file in the form of signed-note keys, with the key id and signature type of the
+// verifier key.
+func privateText(vkey string, alg byte, seed []byte) string {
+	parts := strings.SplitN(vkey, "+", 3) // name, id, public key
+	return "PRIVATE+KEY+" + parts[0] + "+" + parts[1] + "+" +
+		base64.StdEncoding.EncodeToString(append([]byte{alg}, seed...))
+}
+
+// splitPrivate returns the name and the seed, of size bytes, in the text of a key file. The caller compares the text
+// with privateText, which refuses what splitPrivate overlooks.
+func splitPrivate(skey []byte, size int) (name string, seed []byte, ok bool) {
+	parts := strings.SplitN(string(skey), "+", 5)
+	if len(parts) != 5 {
+		return "", nil, false
+	}
+	raw, err := base64.StdEncoding.DecodeString(parts[4])
+	if err != nil || len(raw) != 1+size {
+		return "", nil, false
+	}
+	return parts[2], raw[1:], true
 }
 
 // WriteFile creates a key file with mode 0600, encrypted unless passphrase is

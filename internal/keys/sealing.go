@@ -2,7 +2,6 @@ package keys
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -31,11 +30,7 @@ const (
 )
 
 // GenerateSealing makes a new sealing key of 32 random bytes.
-func GenerateSealing() Secret {
-	b := make([]byte, sealingSize)
-	rand.Read(b) // never fails (crypto/rand)
-	return NewSecret(b)
-}
+func GenerateSealing() Secret { return random(sealingSize) }
 
 // ReadSealing reads a sealing key file, which may be encrypted under passphrase, and returns the 32 bytes of the key.
 // If the file names an agent, the agent unwraps the key.

@@ -12,6 +12,7 @@ package keys
 
 import (
 	"bytes"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
@@ -29,6 +30,13 @@ type Secret struct {
 func NewSecret(b []byte) Secret {
 	own := bytes.Clone(b)
 	return Secret{func() []byte { return own }}
+}
+
+// random returns a Secret of n random bytes.
+func random(n int) Secret {
+	b := make([]byte, n)
+	rand.Read(b) // never fails (crypto/rand)
+	return NewSecret(b)
 }
 
 // Bytes returns the secret itself, not a copy. It must not reach a log, an

@@ -1,21 +1,11 @@
 package keys
 
-import "crypto/rand"
-
 // SlotSize is the length of a slot's value in bytes (docs/SPEC.md section 4.1).
 const SlotSize = 32
 
 // NewSlot makes the value of a player's slot. The player keeps it secret until the commit that has its hash is
 // witnessed. From the mix on it is public.
-func NewSlot() Secret {
-	b := make([]byte, SlotSize)
-	rand.Read(b) // never fails (crypto/rand)
-	return NewSecret(b)
-}
+func NewSlot() Secret { return random(SlotSize) }
 
 // NewTicketSecret makes the secret of a list of tickets (docs/SPEC.md section 16.2): 32 bytes.
-func NewTicketSecret() Secret {
-	b := make([]byte, 32)
-	rand.Read(b) // never fails (crypto/rand)
-	return NewSecret(b)
-}
+func NewTicketSecret() Secret { return random(32) }

@@ -2,7 +2,6 @@ package keys
 
 import (
 	"crypto/ed25519"
-	"crypto/rand"
 	"encoding/base64"
 )
 
@@ -14,9 +13,7 @@ type WebhookKey struct{ private ed25519.PrivateKey }
 
 // GenerateWebhook makes a new webhook key.
 func GenerateWebhook() WebhookKey {
-	seed := make([]byte, ed25519.SeedSize)
-	rand.Read(seed) // never fails (crypto/rand)
-	return WebhookKey{ed25519.NewKeyFromSeed(seed)}
+	return WebhookKey{ed25519.NewKeyFromSeed(random(ed25519.SeedSize).Bytes())}
 }
 
 // ReadWebhook reads a webhook key file, which may be encrypted under passphrase.

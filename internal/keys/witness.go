@@ -3,10 +3,8 @@ package keys
 import (
 	"crypto"
 	"crypto/ed25519"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
 
 	fnote "github.com/transparency-dev/formats/note"
 
@@ -61,17 +59,13 @@ var errWitness = errors.New("no Ed25519 witness key in signed-note form")
 // parseWitness reads signed-note text in its one encoding, which determines type and hash. It tests that the verifier
 // key accepts what the key signs (the pairwise test of FIPS 140-3).
 func parseWitness(skey []byte) (*WitnessKey, error) {
-	parts := strings.SplitN(string(skey), "+", 5)
-	if len(parts) != 5 {
+	name, seed, ok := splitPrivate(skey, ed25519.SeedSize)
+	if !ok {
 		return nil, errWitness
 	}
-	raw, err := base64.StdEncoding.DecodeString(parts[4])
-	if err != nil || len(raw) != 1+ed25519.SeedSize {
-		return nil, errWitness
-	}
-	key := ed25519.NewKeyFromSeed(raw[1:])
-	vkey, err := audit.WitnessVKey(parts[2], key.Public().(ed25519.PublicKey))
-	if err != nil || privateText(vkey, algCosignature, raw[1:]) != string(skey) {
+	key := ed25519.NewKeyFromSeed(seed)
+	vkey, err := audit.WitnessVKey(name, key.Public().(ed25519.PublicKey))
+	if err != nil || privateText(vkey, algCosignature, seed) != string(skey) {
 		return nil, errWitness
 	}
 	verifier, err := audit.ParseWitnessVKey(vkey)
@@ -85,5 +79,5 @@ func parseWitness(skey []byte) (*WitnessKey, error) {
 	if err := proves(signer, verifier); err != nil {
 		return nil, err
 	}
-	return &WitnessKey{noteKey{vkey, NewSecret(skey)}, parts[2], key}, nil
+	return &WitnessKey{noteKey{vkey, NewSecret(skey)}, name, key}, nil
 }
