@@ -25,16 +25,18 @@ func (s Sheet) auditConduct(r *inspect.Report) string {
 func (s Sheet) listed(heading string, lines []string, all uint64) string {
 	var b strings.Builder
 	b.WriteString("\n" + heading + "\n")
-	for i, line := range lines {
-		if i == listedConduct {
-			break
-		}
+	for _, line := range lines[:min(len(lines), listedConduct)] {
 		b.WriteString(term.Hanging("  ", term.Visible(line), s.W))
 	}
-	if all > listedConduct {
-		fmt.Fprintf(&b, "  and %s more: --json lists them\n", term.Counted(all-listedConduct))
+	return b.String() + more(all, listedConduct)
+}
+
+// more says how many of all lines are not listed, "" for none.
+func more(all, listed uint64) string {
+	if all <= listed {
+		return ""
 	}
-	return b.String()
+	return fmt.Sprintf("  and %s more: --json lists them\n", term.Counted(all-listed))
 }
 
 func (s Sheet) auditDealing(d *inspect.Dealing) string {

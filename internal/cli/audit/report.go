@@ -206,29 +206,21 @@ func (s Sheet) auditOpen(r *inspect.Report) string {
 		fmt.Fprintf(&b, ", of them %s by %s", s.P.Warn(term.Counted(r.Totals.Overdue)+" overdue"), r.Period.At)
 	}
 	b.WriteString("\n")
-	open := slices.Clone(r.Open)
-	slices.SortStableFunc(open, func(a, b inspect.OpenShuffle) int {
-		switch {
-		case a.Overdue == b.Overdue:
-			return 0
-		case a.Overdue:
-			return -1
-		}
-		return 1
-	})
-	for i, o := range open {
-		if i == shownOpen {
-			fmt.Fprintf(&b, "  and %s more: --json lists them\n", term.Counted(r.Totals.Open-shownOpen))
-			break
-		}
+	var overdue, others []string
+	for _, o := range r.Open {
 		line := fmt.Sprintf("  %d, number %d of table %s, %d of %d places dealt, to close by %s", o.ID, o.Serial,
 			term.Visible(o.Table), o.Dealt, o.Places, o.CloseBy)
 		if o.Overdue {
-			line = s.P.Warn(line + ": overdue")
+			overdue = append(overdue, s.P.Warn(line+": overdue"))
+		} else {
+			others = append(others, line)
 		}
+	}
+	lines := append(overdue, others...)
+	for _, line := range lines[:min(len(lines), shownOpen)] {
 		b.WriteString(line + "\n")
 	}
-	return b.String()
+	return b.String() + more(r.Totals.Open, shownOpen)
 }
 
 func (s Sheet) auditFaults(faults []inspect.Fault, all uint64, codes map[string]uint64) string {
@@ -237,13 +229,10 @@ func (s Sheet) auditFaults(faults []inspect.Fault, all uint64, codes map[string]
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nFaults: %s\n", s.P.Bad(term.Counted(all)))
-	for i, f := range faults {
-		if i == shownFaults {
-			fmt.Fprintf(&b, "  and %s more: --json lists them\n", term.Counted(all-shownFaults))
-			break
-		}
+	for _, f := range faults[:min(len(faults), shownFaults)] {
 		b.WriteString(term.Hanging("  "+s.P.Bad(f.Code)+"  ", placeOfFault(f)+": "+term.Visible(f.Detail), s.W))
 	}
+	b.WriteString(more(all, shownFaults))
 	if all > shownFaults {
 		for _, code := range slices.Sorted(maps.Keys(codes)) {
 			fmt.Fprintf(&b, "  %s in all: %s\n", code, term.Counted(codes[code]))
