@@ -87,24 +87,30 @@ func (o Order) Position(place int) int {
 // of draws the values moved by the mix, of numbers those that the moved draws take,
 // and the values themselves for anything else.
 func (o Order) Shows(values []uint32) (shown []uint32, err error) {
-	shown = values
+	if shown, err = o.Moved(values); err != nil || o.of == 0 {
+		return shown, err
+	}
+	return shuffle.Numbers(int(o.of), shown)
+}
+
+// Moved returns the committed draws from position 0 on as the mix moved them, and then the co-dealer where it
+// gave a value. It returns other values as they are.
+func (o Order) Moved(values []uint32) (moved []uint32, err error) {
+	moved = values
 	if o.shifted && len(values) > 0 {
-		if shown, err = shuffle.Shift(o.seed, o.ranges[:min(len(values), len(o.ranges))], values); err != nil {
+		if moved, err = shuffle.Shift(o.seed, o.ranges[:min(len(values), len(o.ranges))], values); err != nil {
 			return nil, err
 		}
 	}
 	if o.blind && o.ranges != nil {
-		shown = slices.Clone(shown)
-		for i, x := range shown {
+		moved = slices.Clone(moved)
+		for i, x := range moved {
 			if v, ok := o.given[i]; ok {
-				shown[i] = 1 + uint32((uint64(x)-1+uint64(v)-1)%uint64(o.ranges[i]))
+				moved[i] = 1 + uint32((uint64(x)-1+uint64(v)-1)%uint64(o.ranges[i]))
 			}
 		}
 	}
-	if o.of != 0 {
-		return shuffle.Numbers(int(o.of), shown)
-	}
-	return shown, nil
+	return moved, nil
 }
 
 // ChildValues returns what a child's recipe gave, as cards of the root

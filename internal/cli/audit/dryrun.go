@@ -91,19 +91,20 @@ func NewDryRun(data []byte) *DryRun {
 	return r
 }
 
-// take computes which numbers the draws take. Of the array 1..n it keeps only what was swapped. If a mix was
-// planned and the file has none, nothing is taken.
-func (r *DryRun) take(file paperFile, draws []uint32) (err error) {
+// take computes which numbers the draws take. Of the array 1..n it keeps only what was swapped. Nothing is taken
+// if the mix was planned and is not in the file, or if the draws also move by what a co-dealer gives.
+func (r *DryRun) take(file paperFile, draws []uint32) error {
 	c := file.commit.Context
 	r.Of = c.Of
-	switch {
-	case len(c.Plan) == 0:
-	case file.mix == nil:
+	if _, blind := c.CoDealer(); blind || len(c.Plan) > 0 && file.mix == nil {
 		return nil
-	default:
-		if draws, err = shuffle.Shift(audit.MixSeed(file.leaf, file.mix.Values), c.Recipe.Ranges, draws); err != nil {
-			return err
-		}
+	}
+	order, err := audit.NewOrder(file.leaf, file.commit, file.mix)
+	if err == nil {
+		draws, err = order.Moved(draws)
+	}
+	if err != nil {
+		return err
 	}
 	swapped := make(map[uint32]uint32, len(draws))
 	holds := func(at uint32) uint32 {

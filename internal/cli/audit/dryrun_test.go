@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
@@ -125,6 +126,22 @@ func TestDryRunOfNumbers(t *testing.T) {
 			if n := term.Cells(strings.TrimRight(line, "\n")); n > 80 {
 				t.Errorf("%s: %d columns: %s", name, n, line)
 			}
+		}
+	}
+}
+
+// TestDryRunOfBlindNumbers: draws that also move by what a co-dealer gives take nothing on paper.
+func TestDryRunOfBlindNumbers(t *testing.T) {
+	plan := []audit.Planned{{Source: audit.SourceCoDealer}, {Source: audit.SourceSlot}}
+	for _, c := range []struct {
+		plan  []audit.Planned
+		taken int
+	}{{plan, 0}, {plan[1:], 2}} {
+		context := &audit.Context{Of: 9, Recipe: shuffle.Recipe{Ranges: []uint32{9, 8}}, Plan: c.plan}
+		file := paperFile{commit: &audit.Commit{Context: context}, mix: &audit.Mix{Values: []audit.MixValue{{Source: audit.SourceSlot}}}}
+		r := new(DryRun)
+		if err := r.take(file, []uint32{1, 1}); err != nil || len(r.Taken) != c.taken {
+			t.Errorf("%d sources: %d are taken, %v", len(c.plan), len(r.Taken), err)
 		}
 	}
 }
