@@ -138,7 +138,8 @@ func TestDryRunOfBlindNumbers(t *testing.T) {
 		taken int
 	}{{plan, 0}, {plan[1:], 2}} {
 		context := &audit.Context{Of: 9, Recipe: shuffle.Recipe{Ranges: []uint32{9, 8}}, Plan: c.plan}
-		file := paperFile{commit: &audit.Commit{Context: context}, mix: &audit.Mix{Values: []audit.MixValue{{Source: audit.SourceSlot}}}}
+		mix := &audit.Mix{Values: []audit.MixValue{{Source: audit.SourceSlot}}}
+		file := paperFile{commit: &audit.Commit{Context: context}, mix: mix}
 		r := new(DryRun)
 		if err := r.take(file, []uint32{1, 1}); err != nil || len(r.Taken) != c.taken {
 			t.Errorf("%d sources: %d are taken, %v", len(c.plan), len(r.Taken), err)
