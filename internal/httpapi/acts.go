@@ -4,7 +4,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// GetActs answers with who approves acts, and what waits.
+// GetActs answers with the administrators, the acts that need two of them, and the acts that wait.
 func (s *Server) GetActs(c *call) error {
 	p, err := c.ledger.Log.Persons(c.r.Context())
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Server) GetActs(c *call) error {
 	return c.json(a)
 }
 
-// SubmitAct does what administrators signed.
+// SubmitAct writes an act that administrators signed, with the entry that it approves.
 func (s *Server) SubmitAct(c *call) error {
 	asked, err := reads(c, c.submitted)
 	if err != nil {

@@ -12,8 +12,8 @@ func (s *Server) SetSwitch(c *call) error {
 	return run(c, switchRequest, c.ledger.Dealer.SetSwitch, appendedAnswer)
 }
 
-// switchRequest is req as the dealer takes it, for which "" is absent: a member
-// that is there and empty is refused here.
+// switchRequest turns req into a request of the dealer, for which "" is an absent member. So
+// a member that is there and empty is refused here.
 func switchRequest(req *SwitchRequest) (dealer.SwitchRequest, error) {
 	out := dealer.SwitchRequest{Scope: audit.ParseScope(string(req.Scope)), Reason: req.Reason}
 	switch req.Action {
@@ -88,7 +88,7 @@ func (s *Server) ClearLatch(c *call) error {
 	}
 	recorded, err := c.ledger.Dealer.ClearLatch(c.r.Context(), c.caller.actor, req.Reason, nil)
 	if illegal, ok := errors.AsType[*audit.Illegal](err); ok && illegal.Code == audit.RuleLatch {
-		// The code latch says that it is set.
+		// The latch is not set, and the code latch would tell that it is.
 		return &refusal{code: CodeInvalidRequest, detail: illegal.Detail}
 	}
 	return answers(c, appendedAnswer)(recorded, err)

@@ -102,7 +102,7 @@ func (c *call) queueKey() queueKey { return queueKey{c.ledger.id, !presents(c.r)
 
 // enter takes a place of work for the call, which leave gives back, or refuses the call.
 // It waits for half of the queue deadline. The other half is for the queues that follow:
-// if a later queue refused the request, the work before it would be in vain.
+// if a later queue refused the request, the work done so far would be lost.
 func (s *Server) enter(c *call, since time.Time) error {
 	if !s.working.enter(c.r.Context(), c.queueKey(), since.Add(s.cfg.Limits.QueueDeadline/2)) {
 		s.metrics.refuse(c.ledger, refusedQueue)
@@ -173,7 +173,7 @@ func (s *Server) admit(c *call) (err error) {
 	return c.mayScope()
 }
 
-// may reports whether the caller has one of the roles; none is all who may read.
+// may reports whether the caller has one of the roles; no roles: whether it may read the ledger.
 func (c *call) may(roles ...string) error {
 	anybody := len(roles) == 0 && c.ledger.public
 	switch {

@@ -17,8 +17,8 @@ func (s *Server) CreateDraws(c *call, params CreateDrawsParams) error {
 	return run(c, drawsRequest, on(params.IdempotencyKey, c.ledger.Dealer.Draws), shuffleAnswer)
 }
 
-// shuffleRequest is req as the dealer takes it, for which zero is absent: a
-// member that is there and empty is refused here.
+// shuffleRequest turns req into a request of the dealer, for which zero is an absent member.
+// So a member that is there and empty is refused here.
 func shuffleRequest(req *ShuffleRequest) (dealer.ShuffleRequest, error) {
 	out := dealer.ShuffleRequest{Table: req.Table, Cards: req.Cards, Take: req.Take, ForLedger: value(req.ForLedger)}
 	if req.Deck != nil && *req.Deck == "" {
@@ -69,7 +69,7 @@ func drawsRequest(req *DrawsRequest) (dealer.DrawsRequest, error) {
 	return out, err
 }
 
-// commonTerms reads what both kinds of request say alongside their cards or values.
+// commonTerms reads the members that both kinds of request have alongside their cards or values.
 func commonTerms(table string, mix *MixPlan, disclosure *Disclosure, closeBy *Timestamp, gameRef *string) (
 	plan *dealer.MixPlan, disclose audit.Disclosure, by *int64, ref string, err error) {
 	switch {

@@ -19,9 +19,9 @@ import (
 
 const maxInteger = audit.MaxInteger
 
-// decode reads the body as one JSON value into v, and keeps it for the words of a refusal.
+// decode reads the body as one JSON value into v, and keeps it for the text of a refusal.
 // The library's defaults refuse duplicate members, members in another case, bad UTF-8,
-// trailing data and deep nesting; unknown members and null are refused here.
+// trailing data and deep nesting. Unknown members and null are refused here.
 func (c *call) decode(v any) (err error) {
 	if err := checkMedia(c.r, "application/json"); err != nil {
 		return err
@@ -56,8 +56,8 @@ func decodeBytes(body []byte, v any) error {
 	return &refusal{code: CodeInvalidJSON}
 }
 
-// refuseNull refuses null in a body that was decoded, where the library takes it
-// for zero: it would be a second spelling of an absent member.
+// refuseNull refuses null in a body that was decoded. The library takes null for zero, so it
+// would be a second spelling of an absent member.
 func refuseNull(body []byte) error {
 	if !bytes.Contains(body, []byte("null")) {
 		return nil
@@ -74,7 +74,7 @@ func refuseNull(body []byte) error {
 	}
 }
 
-// valueDetail says what is wrong with a value without repeating it.
+// valueDetail returns the rule that a value breaks.
 func valueDetail(e *json.SemanticError) string {
 	var broken rule
 	switch {

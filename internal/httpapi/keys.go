@@ -51,11 +51,7 @@ func keyAnswer(origin string, r audit.KeyRecord) (k Key, err error) {
 
 // AddKey writes a key entry.
 func (s *Server) AddKey(c *call) error {
-	var req KeyRequest
-	if err := c.decode(&req); err != nil {
-		return err
-	}
-	body, err := keyBody(c.ledger.Log.Info().Origin, &req)
+	body, err := reads(c, func(req *KeyRequest) (*audit.Key, error) { return keyBody(c.ledger.Log.Info().Origin, req) })
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ type Log interface {
 	Witnesses() []ledger.WitnessState
 }
 
-// Access keeps what regulators asked for; every ledger.AccessStore does.
+// Access keeps the requests of regulators and administrators; every ledger.AccessStore is one.
 type Access interface {
 	PutAccess(ctx context.Context, id ledger.ID, a ledger.Access) error
 	AccessRecords(ctx context.Context, id ledger.ID, q ledger.AccessQuery) ([]ledger.Access, error)
@@ -99,7 +99,7 @@ type Ledger struct {
 	Webhook string // public key of the signatures on webhooks; "" if it has none
 }
 
-// served is a Ledger with what the API keeps alongside it.
+// served is a Ledger with the state that the API keeps of it.
 type served struct {
 	Ledger
 	id     ledger.ID
@@ -109,15 +109,15 @@ type served struct {
 	batches *fairQueue[string]         // operations of batches, by identity
 }
 
-// registry holds the ledgers by name. Ledgers are added while the daemon
-// starts; until it is complete, an unknown name is one that may still come.
+// registry holds the ledgers by name. Ledgers are added while the daemon starts. Until it is
+// complete, a ledger with an unknown name may still be added.
 type registry struct {
 	mu       sync.RWMutex
 	byName   map[string]*served
 	awaited  []string // names that the start is to add
 	complete bool
 	waiting  string // what the start waits for; "" for nothing
-	leaving  bool   // readiness says so, and requests are served as before
+	leaving  bool   // readiness answers that the daemon is stopping; requests are served as before
 	draining bool
 }
 

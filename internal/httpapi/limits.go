@@ -11,8 +11,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits bound what callers can make the daemon do. A zero member has the value
-// named, except for the rates, where zero is no limit.
+// Limits bound what callers can make the daemon do. A zero field is the value named here. A
+// rate of zero is no limit.
 type Limits struct {
 	Body        int64 // bytes of a request body; 1 MiB
 	Verify      int64 // bytes of evidence to verify; 32 MiB
@@ -22,7 +22,7 @@ type Limits struct {
 	Witnessed   int   // requests that wait for witnesses at a time, of one ledger half of them; 4,096
 	Followers   int   // streams of events at a time, of one token half of them; 256
 	Verifying   int   // verifications at a time; 4
-	// reads of shuffles and the log at a time by those who do not deal, of one address half of them; 4
+	// reads of shuffles and the log at a time by callers that do not deal, of one address half of them; 4
 	Readers int
 
 	TokenRate    float64 // requests per second and token

@@ -14,13 +14,13 @@ import (
 const (
 	scopeTable = "table" // the request names a table, or a shuffle of one
 	scopeNone  = "none"  // the answer holds no card of any table
-	scopeOwn   = "own"   // the answer holds what is of the credential's tables
+	scopeOwn   = "own"   // the answer holds what belongs to the credential's tables
 )
 
-// mayScope holds a token for some tables to docs/OPERATIONS.md, "Tokens for some
-// tables": of what is of other tables it reads what a stranger reads, and does
-// nothing. A route without a scope counts as one of the whole ledger. The table
-// that a body or a query names is checked when it was read: by reads, readEach and recallQuery.
+// mayScope checks what a token for some tables may do (docs/operations/run.md, "Tokens for some
+// tables"): at other tables it does nothing, and reads what a stranger reads. A route without
+// a scope counts as one of the whole ledger. A table that a body or a query names is checked
+// after it is read: by reads, readEach and recallQuery.
 func (c *call) mayScope() error {
 	if c.caller.tables == nil {
 		return nil
@@ -105,7 +105,7 @@ func (c *call) mayAsk(asked any) error {
 	return nil
 }
 
-// readEach is reads for the operations of a batch, of which each fails by itself.
+// readEach is reads for the operations of a batch, each of which fails alone.
 func readEach(c *call, of []Operation) []dealer.Operation {
 	ops := make([]dealer.Operation, len(of))
 	for i := range ops {
@@ -118,8 +118,9 @@ func readEach(c *call, of []Operation) []dealer.Operation {
 	return ops
 }
 
-// mayOperate is mayTable for an operation of a batch, and tells it the table of its shuffle.
-// The table of a shuffle that an earlier operation makes was checked with that operation.
+// mayOperate is mayTable for an operation of a batch. It also sets the table of an operation
+// that names its shuffle by an id. If an earlier operation made the shuffle, the table was
+// checked with that operation.
 func (c *call) mayOperate(op *dealer.Operation) (err error) {
 	if op.Shuffle != 0 {
 		if op.Table, err = c.ledger.table(c.r.Context(), op.Shuffle); err != nil {

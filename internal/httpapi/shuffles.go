@@ -58,7 +58,7 @@ func (s *Server) DealCards(c *call, id ID) error {
 	return answers(c, dealAnswer)(c.ledger.Dealer.Deal(c.r.Context(), c.caller.actor, id, asked))
 }
 
-// noDeal has the values of absent members, which no request may have.
+// noDeal is a request before its members are read: the place -1 tells that first is absent.
 var noDeal = DealRequest{First: -1}
 
 func dealRequest(req *DealRequest) (dealer.DealRequest, error) {
@@ -218,7 +218,7 @@ func (s *Server) AddStatement(c *call, id ID) error {
 // GetTranscript answers with the evidence that the caller may see.
 func (s *Server) GetTranscript(c *call, id ID, params GetTranscriptParams) error {
 	if params.Recipient != nil {
-		// A recipient's cards are for the dealer to hand out.
+		// The dealer hands out the cards of a recipient.
 		if err := c.may(audit.RoleDealer.String()); err != nil {
 			return err
 		}

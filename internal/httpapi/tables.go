@@ -16,7 +16,7 @@ const maxOpenListed = 100
 // tableAt is what an address may have in place of an id: @TABLE or @TABLE:SERIAL.
 type tableAt struct {
 	table  string
-	serial uint64 // 0: the open shuffle
+	serial uint64 // 0: the open shuffle, else the newest
 }
 
 // parseAt reads a tableAt; ok is false for a text that does not begin with @.
