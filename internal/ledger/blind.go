@@ -6,8 +6,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// CoDealer returns the newest key entry that names the ledger of this origin as co-dealer, and
-// with the origin "" the newest one that names any or none; ok is false if there is none.
+// CoDealer returns the newest key entry that names the ledger of this origin as co-dealer. With
+// the origin "" it returns the newest entry of that subject, which may name none. ok is false
+// if there is no such entry.
 func (l *Ledger) CoDealer(origin string) (pin audit.KeyRecord, ok bool) {
 	all := l.KeyHistory()
 	for i := len(all) - 1; i >= 0; i-- {
@@ -18,8 +19,8 @@ func (l *Ledger) CoDealer(origin string) (pin audit.KeyRecord, ok bool) {
 	return pin, false
 }
 
-// MayAsk reports the first rule that a deal by the actor would break now, whatever its
-// co-dealer gives for it, as of the newest entry known here.
+// MayAsk returns the first rule that a deal by the actor would break now, whatever its co-dealer
+// gives for it. If memory says that it would break one, the store is asked for newer entries.
 func (l *Ledger) MayAsk(ctx context.Context, actor audit.Actor, d *audit.Deal) (err error) {
 	look := func() (refused error) {
 		err = l.ask(ctx, func() {

@@ -2,11 +2,11 @@ package ledger
 
 import "errors"
 
-// Cause names in plain words why a store does not do what it should. It is for
-// anyone who asks, so it holds no address, role, path or value.
+// Cause says in plain words why a store does not do what it should. Anybody may read it, so it
+// holds no address, role, path or value.
 type Cause string
 
-// The causes that stores tell apart.
+// The causes that stores report.
 const (
 	CauseSilent      Cause = "the database does not answer in time"
 	CauseUnreachable Cause = "the database cannot be reached"
@@ -19,8 +19,8 @@ const (
 	CauseRefused     Cause = "the database refuses the role, its password or its rights"
 )
 
-// Passes reports whether the cause may end without a change of the configuration,
-// so that a start goes on trying.
+// Passes reports whether the cause may end without a change of the configuration. Then a start
+// tries again.
 func (c Cause) Passes() bool {
 	switch c {
 	case CauseSilent, CauseUnreachable, CauseStarting, CauseStandby, CauseReadOnly, CauseDiskFull, CauseLock:
@@ -47,7 +47,7 @@ func CauseOf(err error) Cause {
 	return ""
 }
 
-// withCause adds a cause, if there is one.
+// withCause adds a cause to an error, if there is one.
 func withCause(err error, cause Cause) error {
 	if cause == "" {
 		return err

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// rebase is how long the wall clock is held against the same beginning: long
-// enough that steps below the limit do not add up, short enough that the slewing
-// of an honest clock, below 0.05 %, stays far under it.
+// rebase is how long the wall clock is compared with the same beginning. It is so long that
+// small steps, each below the limit, are noticed before they add up to much, and so short that
+// the slewing of an honest clock, below 0.05 %, stays far below the limit.
 const rebase = time.Hour
 
-// clock gives entries their time. A clock that steps is refused, not followed:
-// the wall clock must stay within limit of where the monotonic clock expects it.
-// It belongs to the sequencer.
+// clock gives entries their time. It does not follow a wall clock that steps: the wall clock
+// must stay within limit of where the monotonic clock expects it. It belongs to the
+// sequencer's goroutine.
 type clock struct {
 	read  func() (wall time.Time, elapsed time.Duration)
 	limit time.Duration
@@ -22,8 +22,8 @@ type clock struct {
 	elapsed time.Duration
 }
 
-// now returns UTC milliseconds, never below newest, the time of the newest
-// entry; or ErrClock.
+// now returns the time in UTC milliseconds, or ErrClock. The time is at least newest, the time
+// of the newest entry.
 func (c *clock) now(newest int64) (int64, error) {
 	wall, elapsed := c.read()
 	if c.started {

@@ -11,16 +11,15 @@ import (
 	"shuffled/internal/audit"
 )
 
-// CredentialLife is how long memory is believed about credentials without a look at the
-// store: a revocation by another daemon reaches this one within it.
+// CredentialLife is how long memory is believed about credentials without asking the store. A
+// revocation by another daemon reaches this daemon within that time.
 const CredentialLife = 5 * time.Second
 
-// Credential returns a credential that was created and not revoked, as its entry made it:
-// no row of the database has a say. Whether it expired is the caller's to check. It
-// returns ErrNotFound for any other id, and ErrUnavailable when the store was not read
-// for CredentialLife. With anew it looks at the store in any case, for what another
-// daemon created a moment ago. Of a frozen ledger, which takes in no entries, memory
-// stays what it was.
+// Credential returns a credential that was created and not revoked, as its entry made it,
+// whatever a row of the database says. The caller checks whether it has expired. It returns
+// ErrNotFound for any other id, and ErrUnavailable if the store could not be read for
+// CredentialLife. With anew it asks the store in any case, because another daemon may have
+// just created the credential. A frozen ledger reads no entries, and answers from memory.
 func (l *Ledger) Credential(ctx context.Context, id string, anew bool) (audit.Credential, error) {
 	if err := l.known(ctx, anew); err != nil && !errors.Is(err, ErrFrozen) {
 		return audit.Credential{}, err
@@ -32,8 +31,8 @@ func (l *Ledger) Credential(ctx context.Context, id string, anew bool) (audit.Cr
 	return h.Credential, nil
 }
 
-// Credentials returns every credential that was created, by its entry, as of the newest
-// entry known here.
+// Credentials returns every credential that was created, in the order of their entries, as of
+// the store's newest entry; if the ledger is frozen, as of the newest entry known here.
 func (l *Ledger) Credentials(ctx context.Context) (all []audit.Holder, err error) {
 	if err := l.known(ctx, true); err != nil && !errors.Is(err, ErrFrozen) {
 		return nil, err
@@ -42,8 +41,8 @@ func (l *Ledger) Credentials(ctx context.Context) (all []audit.Holder, err error
 	return all, err
 }
 
-// known has memory cover what the store held at most CredentialLife ago. In the second
-// half of that time it looks without making the caller wait.
+// known has memory cover what the store held at most CredentialLife ago. In the second half of
+// that time it starts a refresh for which the caller does not wait.
 func (l *Ledger) known(ctx context.Context, anew bool) error {
 	age := l.elapsed() - time.Duration(l.folded.Load())
 	switch {
@@ -61,8 +60,8 @@ func (l *Ledger) elapsed() time.Duration {
 	return elapsed
 }
 
-// isNewest notes that memory covers the store's newest entry now. It runs on the
-// sequencer's goroutine.
+// isNewest notes that memory covers the store's newest entry now. It runs on the sequencer's
+// goroutine.
 func (l *Ledger) isNewest() { l.folded.Store(int64(l.elapsed())) }
 
 // showHolders shows the credentials of the published head, if they changed.
@@ -85,10 +84,9 @@ const certificatePrefix = "crt_"
 
 var certificateEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// CertificateID returns the public id and the hash under which a Token stands for
-// the client certificates with this public key, a SubjectPublicKeyInfo in DER
-// (RFC 5280 section 4.1.2.7). A certificate that is renewed with the same key is
-// the same identity.
+// CertificateID returns the public id and the hash of the credential for client certificates
+// with this public key, a SubjectPublicKeyInfo in DER (RFC 5280 section 4.1.2.7). A
+// certificate that is renewed with the same key is the same credential.
 func CertificateID(spki []byte) (id string, hash [32]byte) {
 	hash = sha256.Sum256(spki)
 	return certificatePrefix + certificateEncoding.EncodeToString(hash[:10]), hash

@@ -34,12 +34,12 @@ func (m *moved) next() <-chan struct{} {
 	return m.on
 }
 
-// Changed returns a channel that is closed when there is a newer head, also of another
-// daemon, or a newer cosigned one. What was there before the call does not close it.
+// Changed returns a channel that is closed when there is a newer head, of this daemon or of
+// another, or a newer cosigned head. A head from before the call does not close it.
 func (l *Ledger) Changed() <-chan struct{} { return l.moved.next() }
 
-// Entries returns the entries from ≤ index < to, which are below the head known here.
-// Each is one of this ledger: what a row says is believed only then.
+// Entries returns the entries from ≤ index < to, which must be below the head known here. It
+// checks that each stored row is the entry at its index.
 func (l *Ledger) Entries(ctx context.Context, from, to uint64) ([]audit.Placed, error) {
 	rows := make([]Row, 0, to-from)
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, to) {

@@ -2,8 +2,8 @@ package ledger
 
 import "shuffled/internal/audit"
 
-// logAct writes one line for what somebody administered, after it is durable: who, with
-// which credential, did what to what. The entry has the rest, reasons above all.
+// logAct logs an administrative entry when it is durable: who did what, to what, and with which
+// credential. The entry has the rest, such as the reason.
 func (l *Ledger) logAct(index uint64, e audit.Entry) {
 	var what, of string
 	switch b := e.Body.(type) {
@@ -22,7 +22,7 @@ func (l *Ledger) logAct(index uint64, e audit.Entry) {
 			what, of = b.Kind.String(), b.Name
 		}
 	}
-	if what == "" || e.Actor == audit.Daemon { // disclosure keys, most often
+	if what == "" || e.Actor == audit.Daemon { // most often the daemon's disclosure key
 		return
 	}
 	l.cfg.Log.Info("administrative act", "ledger", l.cfg.Info.Name, "entry", index, "act", what, "of", of,

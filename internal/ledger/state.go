@@ -8,7 +8,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Persons says who approves acts in a ledger, and what of theirs waits.
+// Persons says who approves acts in a ledger, and which acts wait.
 type Persons struct {
 	Genesis        [32]byte // SHA-256 of the genesis entry
 	Newest         uint64   // index of the newest act, 0 for none
@@ -28,7 +28,7 @@ func (l *Ledger) Persons(ctx context.Context) (p Persons, err error) {
 	return p, err
 }
 
-// PersonsOf says it of a state and its head.
+// PersonsOf returns the persons of a state, of which head is the head.
 func PersonsOf(s *audit.State, head Head) Persons {
 	p := Persons{Genesis: s.GenesisHash(), Newest: s.NewestAct(), Administrators: s.Administrators(),
 		Waiting: s.WaitingActs(), Head: head}
@@ -36,9 +36,9 @@ func PersonsOf(s *audit.State, head Head) Persons {
 	return p
 }
 
-// ReadState folds a stored ledger, which a daemon may be writing, and returns its state
-// with the head. It reads every entry: a daemon answers sooner. It returns ErrNotFound
-// when there is no ledger of this name.
+// ReadState folds a stored ledger and returns its state with the head. A daemon may be writing
+// the ledger. ReadState reads every entry and checks no signature. It returns ErrNotFound if
+// there is no ledger of this name.
 func ReadState(ctx context.Context, store Store, name string) (*audit.State, Head, error) {
 	infos, err := store.Ledgers(ctx)
 	if err != nil {
@@ -73,15 +73,15 @@ func ReadState(ctx context.Context, store Store, name string) (*audit.State, Hea
 type Disclosure struct {
 	Auditors [][]byte // auditor keys in force, type byte first, in order of KeyID
 
-	// The newest disclosure key; 0 and nil when there is none.
+	// The newest disclosure key; 0 and nil if there is none.
 	Key    uint64 // index of its entry
 	Public []byte // type byte first
 	At     int64  // time of its entry, UTC milliseconds
 	Usable bool   // it is wrapped to exactly the auditors in force, and not retired
 }
 
-// Disclosure returns what the entries known here say of disclosure to auditors.
-// Another daemon may have written more.
+// Disclosure returns what the entries known here say of disclosure to auditors. Another daemon
+// may have written more.
 func (l *Ledger) Disclosure(ctx context.Context) (d Disclosure, err error) {
 	err = l.ask(ctx, func() {
 		d.Auditors = l.state.AuditorKeys()

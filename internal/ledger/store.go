@@ -12,9 +12,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// ID is the number under which a store keeps a ledger: the first 63 bits of
-// SHA-256 of its origin. It starts every primary key, and needs no sequence, so
-// that a ledger can be moved to another database as it is.
+// ID is the number under which a store keeps a ledger: the first 63 bits of SHA-256 of its
+// origin. Every primary key begins with it. Because no sequence gives it out, a ledger can be
+// moved to another database without a change.
 type ID int64
 
 // IDOf returns the ID of the ledger with this origin.
@@ -36,14 +36,15 @@ type Head struct {
 	Checkpoint []byte // signed note
 }
 
-// Row is one entry as a store keeps it. The fields after Kept are computed
-// from Entry, for the store's indexes; Columns fills them.
+// Row is one entry as a store keeps it. The fields after Kept are for the store's indexes:
+// Columns computes them from the entry.
 type Row struct {
 	Index uint64
 	Entry []byte // exact bytes, stored once, never re-encoded
-	// Kept is, of a commit, the sealed tape, and of a close or disclosure to auditors the
-	// openings of places that are public; what a co-dealer gave, with its commit, a deal or a
-	// close; of an order the house's receipt that a deal or close comes behind; nil for every other entry.
+	// Kept belongs to some entries. Of a commit it is the sealed tape; of a close or disclosure
+	// to auditors the openings of public places; of the commit, a deal or the close of a blind
+	// shuffle what the co-dealer gave; of a deal or close of an order the house's receipt that it
+	// comes behind. For every other entry it is nil.
 	Kept []byte
 
 	Time    int64 // UTC milliseconds
@@ -54,8 +55,8 @@ type Row struct {
 	Shuffle uint64   // mix, deal, takeover, close: the id of the shuffle, else 0
 	GameRef string   // commit: its game reference, "" for none
 
-	// Slots are the slot hashes of a commit's mix plan, in plan order. They are
-	// only written: what a store reads has none.
+	// Slots are the slot hashes of a commit's mix plan, in plan order. A store writes them; a row
+	// that it reads has none.
 	Slots [][32]byte
 }
 
@@ -78,10 +79,10 @@ type Tile struct {
 
 // Batch is what one append writes, all of it or nothing.
 type Batch struct {
-	Rows  []Row  // adjacent, the first at the old head's size
+	Rows  []Row  // with successive indexes, from the old head's size on
 	Tiles []Tile // that the rows complete
-	Decks []Deck // that commits of it name, each once; one that the store holds stays as it is
-	Head  Head   // the new one
+	Decks []Deck // that its commits name, each once; a deck that the store has stays as it is
+	Head  Head   // the new head
 }
 
 // Deck is a list of card names under its hash.
@@ -90,23 +91,22 @@ type Deck struct {
 	Cards []string
 }
 
-// Store keeps ledgers. PostgreSQL and SQLite implement it and pass
+// Store keeps ledgers. There are two, on PostgreSQL and on SQLite, which pass
 // store/storetest. All methods are safe for concurrent use.
 //
-// Errors other than the ones named are of the connection or the database;
-// wrapped, they never carry parameter values.
+// Other errors than those named here are of the connection or the database. They never hold
+// parameter values.
 type Store interface {
-	// Create makes a ledger with its first entries. It returns ErrExists when
-	// the name or origin is taken.
+	// Create makes a ledger with its first entries. It returns ErrExists if the name or origin
+	// is taken.
 	Create(ctx context.Context, info Info, first Batch) error
 
 	// Ledgers lists all ledgers by name.
 	Ledgers(ctx context.Context) ([]Info, error)
 
-	// Head reads the newest head with a lock that conflicts with the head's
-	// update, and commits: the result is as durable as an acknowledged append,
-	// replicas included (the barrier of docs/OPERATIONS.md). It returns
-	// ErrNotFound for an unknown ledger.
+	// Head reads the newest head with a lock that conflicts with the head's update, and
+	// commits. So the result is as durable as an acknowledged append, replicas included: this is
+	// the barrier of docs/OPERATIONS.md. It returns ErrNotFound for an unknown ledger.
 	Head(ctx context.Context, id ID) (Head, error)
 
 	// Rows reads the entries from ≤ index < to in order, in one snapshot.
@@ -119,45 +119,43 @@ type Store interface {
 	Statements
 }
 
-// Statements keeps what auditors signed about shuffles (docs/SPEC.md section 8.1). What
-// a statement says is the caller's to check.
+// Statements keeps what auditors signed about shuffles (docs/SPEC.md section 8.1). The caller
+// checks what a statement says.
 type Statements interface {
-	// PutStatement adds statement n about a shuffle, from 0, and returns when it is
-	// durable. It returns ErrExists if there is a statement n, which stays, and
-	// ErrNotFound for an unknown ledger.
+	// PutStatement adds statement n about a shuffle, counted from 0, and returns when it is
+	// durable. It returns ErrExists if there is a statement n, which stays, and ErrNotFound for
+	// an unknown ledger.
 	PutStatement(ctx context.Context, id ID, shuffle uint64, n int, note []byte) error
 
-	// Statements returns those about a shuffle in order.
+	// Statements returns the statements about a shuffle in their order.
 	Statements(ctx context.Context, id ID, shuffle uint64) ([][]byte, error)
 }
 
-// Cosigned keeps the cosigned checkpoints of ledgers: for some of their sizes
-// the checkpoint with the cosignatures of witnesses, which Head.Checkpoint then
-// holds. What a checkpoint says is the caller's to check.
+// Cosigned keeps the cosigned checkpoints of ledgers: for some sizes the checkpoint with the
+// cosignatures of witnesses, in Head.Checkpoint. The caller checks what a checkpoint says.
 type Cosigned interface {
-	// PutCosigned adds a cosigned checkpoint. It returns nil only when it is
-	// durable, replicas included; ErrExists when there is one of this size: that
-	// one stays, and is as durable; ErrNotFound for an unknown ledger;
-	// ErrUnknownOutcome, wrapped, when h may or may not have been written or may
-	// still be. To call it again is safe.
+	// PutCosigned adds a cosigned checkpoint. It returns nil only if h is durable, replicas
+	// included. It returns ErrExists if there is one of this size, which stays and is as
+	// durable; ErrNotFound for an unknown ledger; ErrUnknownOutcome, wrapped, if h may have been
+	// written, or may still be. It may be called again.
 	PutCosigned(ctx context.Context, id ID, h Head) error
 
-	// PutHandover is PutCosigned for a checkpoint that lets a witness policy take over:
-	// it adds h if no cosigned checkpoint of size from or above is stored, else it
-	// returns ErrStale. Of two calls at once one sees the other's checkpoint.
+	// PutHandover is PutCosigned for a checkpoint that lets a witness policy take over. It
+	// returns ErrStale, and adds nothing, if a cosigned checkpoint of at least the size from is
+	// stored. Of two calls at the same time one sees the other's checkpoint.
 	PutHandover(ctx context.Context, id ID, h Head, from uint64) error
 
 	// CosignedAtMost returns the newest one whose size is at most size, behind the
 	// barrier of Head, or ErrNotFound.
 	CosignedAtMost(ctx context.Context, id ID, size uint64) (Head, error)
 
-	// CosignedFrom reads those of at least size in ascending order, without the
-	// barrier. It may see those that are added while it reads.
+	// CosignedFrom reads those of at least size in ascending order, without the barrier. It may
+	// return checkpoints that are added while it reads.
 	CosignedFrom(ctx context.Context, id ID, size uint64) iter.Seq2[Head, error]
 
 	// PutLate adds a late checkpoint: a cosigned one with the cosignatures of witnesses that
-	// are asked at an interval. It returns nil only when it is durable; ErrExists when there is
-	// one of this size, which stays; ErrNotFound for an unknown ledger.
+	// are asked at an interval. It returns nil only if h is durable; ErrExists if there is one of
+	// this size, which stays; ErrNotFound for an unknown ledger.
 	PutLate(ctx context.Context, id ID, h Head) error
 
 	// LateFrom reads the first n late checkpoints of at least size, ascending, without the
@@ -168,44 +166,44 @@ type Cosigned interface {
 	NewestLate(ctx context.Context, id ID, n int) ([]Head, error)
 }
 
-// Standing is what a reader asks of what it finds.
+// Standing is how durable the result of a look-up has to be.
 type Standing bool
 
 const (
-	// Visible: it may yet be lost in a failover. Nothing may be answered from it,
-	// but an append may rest on it, which is durable only together with it.
+	// Visible: the result may yet be lost in a failover. No request may be answered from it. An
+	// append may rest on it, because the append becomes durable only together with it.
 	Visible Standing = false
-	// Durable: read behind the barrier of Head, and so fit to be acknowledged; also
-	// what was not found.
+	// Durable: the result is read behind the barrier of Head, so that requests may be answered
+	// from it. That holds also for what was not found.
 	Durable Standing = true
 )
 
-// Finder looks single things up. Nothing found is ErrNotFound, or an empty list.
+// Finder looks single things up. If nothing is found, it returns ErrNotFound or an empty list.
 type Finder interface {
-	// ByKeyTags returns the commits with these key tags, which are distinct: one for
-	// each that is in the ledger, in no order. The result is read behind the same
-	// barrier as Head's, for it is acknowledged again.
+	// ByKeyTags returns the commits with these key tags, which are distinct: one for each that
+	// is in the ledger, in no order. It reads behind the barrier of Head, because the result is
+	// acknowledged again.
 	ByKeyTags(ctx context.Context, id ID, tags ...[32]byte) ([]Row, error)
 
-	// TakenSlots returns those of the slots that stand in commits of the ledger, in
-	// their order. It has no barrier: an append decides.
+	// TakenSlots returns those of the slots that stand in commits of the ledger, in the order
+	// of the slots. It reads without the barrier, because an append decides.
 	TakenSlots(ctx context.Context, id ID, slots ...[32]byte) ([][32]byte, error)
 
-	// ByShuffles returns for each of the shuffles, which are distinct, its commit,
-	// then its mix, deals, takeovers and close in order; nothing for one that has no commit.
+	// ByShuffles returns for each of the shuffles, which are distinct, its commit, followed by
+	// its mix, deals, takeovers and close in order; nothing for a shuffle without commit.
 	ByShuffles(ctx context.Context, id ID, s Standing, shuffles ...uint64) ([][]Row, error)
 
-	// CheckpointAfter returns the first head whose size is above index: the one
-	// that the batch of this entry signed.
+	// CheckpointAfter returns the first head whose size is above index: the head of the batch
+	// that has this entry.
 	CheckpointAfter(ctx context.Context, id ID, index uint64) (Head, error)
 
 	// Tile returns the data of a full tile.
 	Tile(ctx context.Context, id ID, level int, index uint64) ([]byte, error)
 
-	// Deck returns the names of a deck as they are stored.
+	// Deck returns the stored card names of a deck.
 	Deck(ctx context.Context, id ID, hash [32]byte) ([]string, error)
 
-	// Terms returns a document of terms as it is stored.
+	// Terms returns a stored document of terms.
 	Terms(ctx context.Context, id ID, hash [32]byte) (Terms, error)
 }
 
@@ -216,15 +214,15 @@ type Terms struct {
 	Bytes []byte
 }
 
-// TermsKeeper keeps the documents of terms: commits name them by their hashes, and each is
-// there before the first commit that does.
+// TermsKeeper keeps the documents of terms. Commits name a document by its hash, and it is
+// stored before the first of these commits.
 type TermsKeeper interface {
-	// PutTerms keeps a document, and is durable when it returns. One that is there
-	// stays as it is. It is ErrNotFound where there is no such ledger.
+	// PutTerms stores a document, and returns when it is durable. A document that is there stays
+	// as it is. It returns ErrNotFound for an unknown ledger.
 	PutTerms(ctx context.Context, id ID, t Terms) error
 }
 
-// What a store reports.
+// The errors of a store.
 var (
 	ErrExists         = errors.New("the ledger exists")
 	ErrNotFound       = errors.New("not found")
