@@ -19,10 +19,11 @@ const (
 
 // Appender adds batches to ledgers. Every [Store] is one.
 type Appender interface {
-	// Append writes b in one transaction whose head update is a compare-and-swap from old's size and root. It returns
-	// nil only when the batch is durable; ErrStale when the head is another one, and nothing was written; a
-	// *DuplicateError when key tags or slots of the batch stand in commits of the ledger, and nothing was written;
-	// ErrUnknownOutcome, wrapped, when the batch may or may not have been written or may still be.
+	// Append writes b in one transaction, whose update of the head is a compare-and-swap from
+	// old's size and root. It returns nil only if the batch is durable. It returns ErrStale if
+	// the head is another one, or a *DuplicateError if key tags or slots of the batch stand in
+	// commits of the ledger: then nothing was written. It returns ErrUnknownOutcome, wrapped, if
+	// the batch may have been written, or may still be.
 	Append(ctx context.Context, id ID, old Head, b Batch) error
 }
 

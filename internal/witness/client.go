@@ -22,16 +22,16 @@ import (
 // maxAnswer bounds what is read of a witness's answer, in bytes.
 const maxAnswer = 64 << 10
 
-// Client asks one witness. It is safe for concurrent use, keeps connections
-// open and follows no redirects. How long a call takes is up to its context.
+// Client asks one witness. It is safe for concurrent use, keeps connections open and follows no
+// redirects. Only its context bounds how long a call takes.
 type Client struct {
 	URL  string          // submission and monitoring prefix, http or https
 	Keys []note.Verifier // of its cosignatures (audit.ParseWitnessVKey), at least one
 	HTTP *http.Client    // nil: http.DefaultTransport
 }
 
-// Reach returns the client of a witness that a policy has these lines for, of one name and
-// one URL.
+// Reach returns the client of a witness, given the lines that policies have for it. These have
+// one key name and one URL.
 func Reach(lines []audit.Witness) (gateway.Witness, error) {
 	c := &Client{URL: lines[0].URL}
 	for _, one := range lines {
@@ -40,15 +40,14 @@ func Reach(lines []audit.Witness) (gateway.Witness, error) {
 	return c, nil
 }
 
-// AddCheckpoint asks for cosignatures on a signed checkpoint, given a proof of
-// consistency from size old, and returns them as note signature lines: those of
-// the client's keys, verified; what else the witness sent is left out.
+// AddCheckpoint asks for cosignatures on a signed checkpoint, with a proof of consistency from
+// size old. It returns the note signature lines of the client's keys, verified. Other lines
+// are left out.
 //
-// It fails with a *gateway.Conflict when old is not the size that the
-// witness cosigned last, with gateway.ErrRefused when it will not cosign
-// this checkpoint, with gateway.ErrContradicts when that is because it has
-// seen another history, else with an error of transport: the answer may have been
-// lost, and asking again is right.
+// The error is a *gateway.Conflict if old is not the size that the witness cosigned last. It
+// is gateway.ErrRefused if the witness will not cosign this checkpoint, and
+// gateway.ErrContradicts if that is because it has seen another history. After any other
+// error the answer may have been lost, and the caller may ask again.
 func (c *Client) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte, error) {
 	end := bytes.LastIndex(checkpoint, []byte("\n\n"))
 	if end < 0 || old > audit.MaxInteger {
@@ -69,9 +68,9 @@ func (c *Client) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Has
 	return lines, nil
 }
 
-// Latest returns the newest checkpoint that the witness says it cosigned for a
-// log: a note with a verified cosignature, of whose log the signature is not
-// checked. gateway.ErrNone is matched when it has none or does not tell.
+// Latest returns the newest checkpoint that the witness says it cosigned for a log: a note with
+// a verified cosignature. The log's own signature is not checked. gateway.ErrNone is matched
+// if the witness has none or does not show any.
 func (c *Client) Latest(ctx context.Context, origin string) ([]byte, error) {
 	resp, err := c.do(ctx, http.MethodGet, "/"+originHash(origin)+"/checkpoint", nil)
 	if err != nil {
@@ -100,7 +99,7 @@ func (c *Client) Latest(ctx context.Context, origin string) ([]byte, error) {
 	return resp.body, nil
 }
 
-// Clock returns the time that the witness's server says, to the second.
+// Clock returns the time of the witness's server, to the second.
 func (c *Client) Clock(ctx context.Context) (time.Time, error) {
 	resp, err := c.do(ctx, http.MethodGet, "/", nil)
 	if err != nil {
@@ -109,7 +108,7 @@ func (c *Client) Clock(ctx context.Context) (time.Time, error) {
 	return http.ParseTime(resp.date)
 }
 
-// refused turns a status into an error; nil is 200.
+// refused turns a status into an error; nil for 200.
 func refused(resp *response, old int64) error {
 	switch resp.status {
 	case http.StatusOK:
@@ -117,13 +116,12 @@ func refused(resp *response, old int64) error {
 	case http.StatusConflict:
 		size, ok := strings.CutSuffix(string(resp.body), "\n")
 		n, err := parseSize(size)
-		// The size that was sent cannot be in conflict with itself: then the
-		// roots are.
+		// If the size is the one that was sent, the sizes agree and the roots do not.
 		if ok && err == nil && n != old && resp.contentType == "text/x.tlog.size" {
 			return &gateway.Conflict{Size: uint64(n)}
 		}
 		return fmt.Errorf("%w: %s", gateway.ErrContradicts, resp)
-	case http.StatusUnprocessableEntity: // the proof is from the size it said
+	case http.StatusUnprocessableEntity: // the sizes agree, and the proof does not hold
 		return fmt.Errorf("%w: %s", gateway.ErrContradicts, resp)
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound:
 		return fmt.Errorf("%w: %s", gateway.ErrRefused, resp)
@@ -131,8 +129,8 @@ func refused(resp *response, old int64) error {
 	return errors.New(resp.String())
 }
 
-// cosignatures returns the lines of an answer that are of the client's keys. Each key stands
-// for itself: a line that does not hold takes nothing from the others.
+// cosignatures returns the lines of an answer that are of the client's keys. A line that does
+// not hold takes nothing from the lines of other keys.
 func (c *Client) cosignatures(text, lines []byte) ([]byte, error) {
 	var held []byte
 	var failed error
@@ -153,7 +151,7 @@ func (c *Client) cosignatures(text, lines []byte) ([]byte, error) {
 	return held, nil
 }
 
-// response is an answer read to its end.
+// response is an answer that was read to its end.
 type response struct {
 	status      int
 	contentType string
@@ -161,8 +159,8 @@ type response struct {
 	body        []byte
 }
 
-// String returns the status. What the body says is the witness's word, or that of
-// whatever listens at its address, and goes no further.
+// String returns the status alone: the body comes from whatever listens at the address, and
+// must not reach logs.
 func (r *response) String() string { return fmt.Sprintf("status %d", r.status) }
 
 func (c *Client) do(ctx context.Context, method, path string, body []byte) (*response, error) {
@@ -178,7 +176,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (*res
 		return nil, outbound.Reason(err)
 	}
 	defer resp.Body.Close()
-	// Read to the end, or the connection cannot serve the next request.
+	// Unless it is read to the end, the connection cannot serve the next request.
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
 		return nil, outbound.Reason(err)

@@ -14,14 +14,14 @@ import (
 	"shuffled/internal/audit"
 )
 
-// SecondKey is a key of ML-DSA-44 alongside that of Ed25519 (keys.MLDSAKey).
+// SecondKey is a key of ML-DSA-44 in addition to that of Ed25519 (keys.MLDSAKey).
 type SecondKey interface {
 	VKey() string
 	Verifier() note.Verifier
 	At(unix int64) note.Signer // signs at a time in Unix seconds
 }
 
-// cosigner makes cosignatures of one witness.
+// cosigner makes the cosignatures of one witness.
 type cosigner struct {
 	name     string
 	vkey     string
@@ -49,10 +49,8 @@ func newCosigner(name string, key crypto.Signer, second SecondKey) (*cosigner, e
 	return &cosigner{name, vkey, key, verifier, second}, nil
 }
 
-// at returns a note.Signer whose cosignatures say that they were made at a time
-// in Unix seconds.
-func (c *cosigner) at(unix int64) note.Signer { return cosignerAt{c, unix} }
-
+// cosignerAt is a note.Signer whose cosignatures say that they were made at a time in Unix
+// seconds.
 type cosignerAt struct {
 	*cosigner
 	unix int64
@@ -80,11 +78,11 @@ type cosigned struct {
 	time int64  // of the cosignature, Unix seconds
 }
 
-// cosign signs a checkpoint that was found good, and checks its own signature:
-// a faulty signer is not believed. sigs are the log's.
+// cosign signs a checkpoint that passed all checks. It checks the signature that it made,
+// because the signer may be faulty. sigs are the log's.
 func (c *cosigner) cosign(cp torchwood.Checkpoint, sigs []note.Signature, unix int64) (*cosigned, error) {
 	n := &note.Note{Text: cp.String(), Sigs: sigs}
-	signers := []note.Signer{c.at(unix)}
+	signers := []note.Signer{cosignerAt{c, unix}}
 	if c.second != nil {
 		signers = append(signers, c.second.At(unix))
 	}
@@ -103,7 +101,7 @@ func (c *cosigner) open(signed []byte) (*cosigned, error) {
 	}
 	lines := n.Sigs
 	if c.second != nil {
-		// A state from before there was a second key has no line of it.
+		// A state from before there was a second key has no line of that key.
 		both, err := note.Open(signed, note.VerifierList(c.verifier, c.second.Verifier()))
 		if err != nil {
 			return nil, err
@@ -121,8 +119,8 @@ func (c *cosigner) open(signed []byte) (*cosigned, error) {
 	return &cosigned{Checkpoint: cp, text: n.Text, note: signed, line: signatureLines(lines), time: unix}, nil
 }
 
-// parseCheckpoint reads the text of a checkpoint, which may have extension
-// lines: foreign logs use them. There is one text for each checkpoint.
+// parseCheckpoint reads the text of a checkpoint, which may have extension lines, because other
+// logs use them. A text that is not in its one form is an error.
 func parseCheckpoint(text string) (torchwood.Checkpoint, error) {
 	cp, err := torchwood.ParseCheckpoint(text)
 	if err != nil {
@@ -134,7 +132,7 @@ func parseCheckpoint(text string) (torchwood.Checkpoint, error) {
 	return cp, nil
 }
 
-// signatureLines returns the lines of signatures as they stand in a note.
+// signatureLines returns signatures as the lines of a note.
 func signatureLines(sigs []note.Signature) []byte {
 	var b strings.Builder
 	for _, s := range sigs {

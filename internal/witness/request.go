@@ -12,8 +12,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Limits of an add-checkpoint request. C2SP tlog-witness sets the number of
-// proof lines; a checkpoint of ours has at most audit.MaxCheckpoint bytes.
+// Limits of an add-checkpoint request. C2SP tlog-witness sets the number of proof lines; our
+// checkpoints have at most audit.MaxCheckpoint bytes.
 const (
 	MaxRequest = audit.MaxCheckpoint + 4<<10 // bytes of a body
 	MaxProof   = 63                          // lines of a consistency proof
@@ -23,7 +23,7 @@ const (
 type Request struct {
 	Old        int64       // size of the checkpoint that the witness cosigned last
 	Proof      []tlog.Hash // of consistency, from Old to the size of Checkpoint
-	Checkpoint []byte      // signed note, not yet looked into
+	Checkpoint []byte      // signed note, not yet parsed
 }
 
 // Encode returns the body.
@@ -40,8 +40,8 @@ func (r Request) Encode() []byte {
 
 var errRequest = errors.New("malformed request")
 
-// ParseRequest reads a body. Limits come before work, and each request has one
-// form: encoding it again gives the same bytes.
+// ParseRequest reads a body. It checks the limits first. Each request has one form: Encode
+// gives the same bytes.
 func ParseRequest(body []byte) (Request, error) {
 	if len(body) > MaxRequest {
 		return Request{}, fmt.Errorf("%w: more than %d bytes", errRequest, MaxRequest)
@@ -70,9 +70,8 @@ func ParseRequest(body []byte) (Request, error) {
 	return r, nil
 }
 
-// parseSize reads a tree size in its one decimal form. Sizes end at
-// audit.MaxInteger: the arithmetic of tlog is not made for the last bits of an
-// int64.
+// parseSize reads a tree size in its one decimal form, up to audit.MaxInteger: the arithmetic of
+// tlog does not work for the largest values of int64.
 func parseSize(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > audit.MaxInteger || strconv.FormatInt(n, 10) != s {

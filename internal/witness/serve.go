@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// maxRequests is how many requests are worked on at a time; the next one is
-// told to come again.
+// maxRequests is how many requests are answered at a time. A further one gets 503.
 const maxRequests = 256
 
-// ServeHTTP answers the addresses of a witness: POST /add-checkpoint, GET
-// /{hex SHA-256 of origin}/checkpoint, and GET /healthz. It never redirects.
+// ServeHTTP answers POST /add-checkpoint, GET /{hex SHA-256 of origin}/checkpoint, and GET
+// /healthz. It never redirects.
 func (w *Witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
 	a := w.answer(rw, r)
@@ -30,7 +29,7 @@ func (w *Witness) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.record(r, a, time.Since(begin))
 }
 
-// answer is what a request is told, and what the log is told of it.
+// answer is the response to a request, with what is logged about it.
 type answer struct {
 	status  int
 	body    []byte
@@ -47,7 +46,7 @@ func (a answer) contentType() string {
 	return "text/plain; charset=utf-8"
 }
 
-// plain is an answer in words.
+// plain is an answer in plain text.
 func plain(route string, status int, text string) answer {
 	return answer{route: route, status: status, body: []byte(text + "\n")}
 }
@@ -82,7 +81,7 @@ func (w *Witness) answer(rw http.ResponseWriter, r *http.Request) answer {
 	return w.health()
 }
 
-// health is red once the state of a log is in doubt.
+// health is 503 if the state of a log is in doubt.
 func (w *Witness) health() answer {
 	for _, l := range w.logs {
 		l.mu.Lock()
@@ -118,9 +117,8 @@ func (w *Witness) addCheckpoint(rw http.ResponseWriter, r *http.Request) answer 
 	return a
 }
 
-// record writes the one log line of a request. A checkpoint that its log signed
-// and that does not extend what was cosigned may be proof that the log forked:
-// its text is kept in the line.
+// record writes one log line for a request. A checkpoint that its log signed and that does not
+// extend what was cosigned may prove that the log forked, so the line has its text.
 func (w *Witness) record(r *http.Request, a answer, took time.Duration) {
 	level := slog.LevelInfo
 	fields := []slog.Attr{

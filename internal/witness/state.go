@@ -13,9 +13,9 @@ import (
 	"shuffled/internal/process"
 )
 
-// A state directory holds one file per log: the newest checkpoint that the
-// witness cosigned, as a note with the log's signatures and its own. The name is
-// the SHA-256 of the origin. lockFile keeps the directory to one process.
+// A state directory has one file for each log: the newest checkpoint that the witness cosigned,
+// as a note with the signatures of the log and of the witness. The name of the file is the
+// SHA-256 of the origin. By lockFile one process has the directory at a time.
 const (
 	lockFile    = "lock"
 	stateSuffix = ".checkpoint"
@@ -29,8 +29,8 @@ func originHash(origin string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// lockDir makes the directory if need be and takes its lock, which ends with the
-// file or the process.
+// lockDir makes the directory if it does not exist, and takes its lock. The lock ends when the
+// file is closed or the process ends.
 func lockDir(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the state directory: %w", err)
@@ -39,16 +39,16 @@ func lockDir(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("locking the state: %w", err)
 	}
-	if err := process.LockFile(f); err != nil { // without a lock two processes could each cosign a branch of a fork
+	if err := process.LockFile(f); err != nil { // else two processes could each cosign one branch of a fork
 		f.Close()
 		return nil, fmt.Errorf("locking the state in %s: another witness has it: %w", dir, err)
 	}
 	return f, nil
 }
 
-// readState verifies every state file of a directory and returns what they hold,
-// by origin. Files that a cut write left behind are removed. One file that does
-// not verify is an error: to begin anew for its log would let that log fork.
+// readState verifies every state file of a directory and returns the states, by origin. It
+// removes files of interrupted writes. A file that does not verify is an error: a witness that
+// began anew for its log would let that log fork.
 func readState(dir string, c *cosigner) (map[string]*cosigned, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -96,12 +96,12 @@ func readStateFile(path string, c *cosigner) (*cosigned, error) {
 	return s, nil
 }
 
-// errDoubt is matched when it is not known which of two states the disk holds.
+// errDoubt: it is not known which of two states the disk has.
 var errDoubt = errors.New("the state on the disk is in doubt")
 
-// writeState replaces a log's state file. When it returns nil the new state
-// survives a power cut. After an error that is errDoubt either state may; after
-// any other error the old one does. sync is (*os.File).Sync.
+// writeState replaces a log's state file. If it returns nil, the new state survives a power cut.
+// After errDoubt either state may survive; after any other error the old state does. sync is
+// (*os.File).Sync.
 func writeState(path string, content []byte, sync func(*os.File) error) error {
 	temp := path + tempSuffix
 	if err := writeTemp(temp, content, sync); err != nil {

@@ -1,16 +1,15 @@
-// Package witness is a witness of transparency logs and a client of witnesses:
-// C2SP tlog-witness over HTTP.
+// Package witness is a witness of transparency logs and a client of witnesses: C2SP
+// tlog-witness over HTTP.
 //
-// A witness cosigns a log's checkpoint after it has seen that the log only grew
-// since the checkpoint it cosigned before. For each log it remembers one thing,
-// that newest checkpoint, and all its worth hangs on never forgetting it: the
-// state is on the disk before a cosignature leaves, one process holds it at a
-// time, and what cannot be verified at start stops the start.
+// A witness cosigns a checkpoint of a log after it has checked that the log only grew since
+// the checkpoint that it cosigned last. For each log it remembers that newest checkpoint, and
+// it must never forget it. So the state is on the disk before a cosignature leaves, one
+// process has the state at a time, and a state that cannot be verified stops the start.
 //
-// Checkpoints and consistency proofs are judged by x/mod's sumdb/note and
-// sumdb/tlog and by torchwood; cosignatures are checked by transparency-dev's
-// formats. The only signature made here is that of a cosignature with Ed25519,
-// because neither library takes the time to sign from its caller.
+// x/mod's sumdb/note and sumdb/tlog and torchwood check checkpoints and consistency proofs;
+// transparency-dev's formats check cosignatures. The only signature made here is the
+// cosignature with Ed25519, because no library takes the time of a cosignature from its
+// caller.
 package witness
 
 import (
@@ -34,9 +33,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// maxStepBack is how far the clock may lie behind the newest cosignature, which
-// then lends its time to the next. A witness whose clock is further back does
-// not know the time, which it is there to attest, and refuses.
+// maxStepBack is how far the clock may be behind the newest cosignature. Then the next
+// cosignature has the time of the newest. If the clock is further behind, the witness does
+// not know the time that it would attest, and refuses.
 const maxStepBack = 5 * time.Second
 
 // Config is what a witness is made of.
@@ -44,8 +43,8 @@ type Config struct {
 	Name   string          // of the key, like a URL without a scheme
 	Key    crypto.Signer   // Ed25519
 	Second SecondKey       // ML-DSA-44, of the same name; nil: none
-	Dir    string          // of the state; made if it is not there
-	Logs   []note.Verifier // keys of the logs (audit.ParseVKey); of a log's, one of each algorithm has to sign
+	Dir    string          // of the state; made if it does not exist
+	Logs   []note.Verifier // keys of the logs (audit.ParseVKey); one key of each algorithm of a log has to sign
 	Now    func() time.Time
 	Log    *slog.Logger
 }
@@ -58,7 +57,7 @@ type Witness struct {
 	lock     *os.File
 	now      func() time.Time
 	log      *slog.Logger
-	sync     func(*os.File) error // (*os.File).Sync but in tests
+	sync     func(*os.File) error // (*os.File).Sync except in tests
 	slots    chan struct{}        // requests under way
 	metrics  metrics
 }
@@ -71,16 +70,15 @@ type witnessed struct {
 
 	mu     sync.Mutex // held from the check of a size to the end of the write
 	latest *cosigned  // as on the disk
-	doubt  error      // once set nothing is cosigned until a restart
+	doubt  error      // if it is not nil, nothing is cosigned until a restart
 }
 
-// emptyRoot is the root of a tree of no entries, the state of a log that was
-// never cosigned.
+// emptyRoot is the root of a tree without entries: the state of a log that was never cosigned.
 var emptyRoot, _ = tlog.TreeHash(0, nil)
 
-// Open takes the lock of the state directory and verifies the state in it.
-// A log without a state file is new to the witness: whatever it shows first is
-// cosigned.
+// Open takes the lock of the state directory and verifies the state in it. A log without a
+// state file is new to the witness, which cosigns the first checkpoint that it is sent. The
+// caller must Close the witness.
 func Open(cfg Config) (*Witness, error) {
 	c, err := newCosigner(cfg.Name, cfg.Key, cfg.Second)
 	if err != nil {
@@ -119,7 +117,7 @@ func Open(cfg Config) (*Witness, error) {
 	return w, nil
 }
 
-// add makes a log known while the witness is opened.
+// add adds a log while the witness is opened.
 func (w *Witness) add(dir, origin string, keys []note.Verifier, latest *cosigned) {
 	if latest == nil {
 		latest = &cosigned{Checkpoint: torchwood.Checkpoint{Origin: origin, Tree: tlog.Tree{Hash: emptyRoot}}}
@@ -133,14 +131,14 @@ func (w *Witness) add(dir, origin string, keys []note.Verifier, latest *cosigned
 	w.logs[originHash(origin)] = l
 }
 
-// Close gives the state directory free. No request may be under way.
+// Close releases the state directory. No request may be under way.
 func (w *Witness) Close() error { return w.lock.Close() }
 
 // VKey returns the verifier key of the cosignatures.
 func (w *Witness) VKey() string { return w.cosigner.vkey }
 
-// PolicyLine returns the line that names this witness in a C2SP tlog-policy, of two keys
-// two lines. url is where add-checkpoint is found, without that last part.
+// PolicyLine returns the line that names this witness in a C2SP tlog-policy; with two keys, the
+// two lines. url is the address of add-checkpoint without that last part.
 func (w *Witness) PolicyLine(url string) string {
 	line := fmt.Sprintf("witness %s %s %s", w.cosigner.name, w.cosigner.vkey, url)
 	if s := w.cosigner.second; s != nil {
@@ -162,16 +160,16 @@ func refuse(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...), -1}
 }
 
-// submission is a request and what became of it, as far as it came.
+// submission is a request, as far as it was read, and its result.
 type submission struct {
-	origin     string // of a known log, else ""
-	checkpoint []byte // once a key of the log has signed it
+	origin     string // of a known log, otherwise ""
+	checkpoint []byte // nil unless the log signed it
 	old, size  int64
 	line       []byte // the cosignatures
 }
 
-// submit answers one add-checkpoint. Errors are a *refusal or internal. The
-// checks stand in the order of C2SP tlog-witness.
+// submit answers one add-checkpoint. An error is a *refusal or internal. The order of the
+// checks is that of C2SP tlog-witness.
 func (w *Witness) submit(body []byte) (s submission, err error) {
 	r, err := ParseRequest(body)
 	if err != nil {
@@ -193,7 +191,7 @@ func (w *Witness) submit(body []byte) (s submission, err error) {
 	if err != nil {
 		return s, refuse(http.StatusBadRequest, "malformed note")
 	}
-	// The thief of a key of one algorithm would else move the witness away from the log.
+	// Otherwise the thief of a key of one algorithm could lead the witness away from the log.
 	signed := make(map[string]bool) // by algorithm
 	for _, key := range l.keys {
 		of := map[bool]string{false: "Ed25519", true: "ML-DSA-44"}[audit.IsMLDSA(key)]
@@ -218,8 +216,8 @@ func (w *Witness) submit(body []byte) (s submission, err error) {
 	return s, err
 }
 
-// advance cosigns cp if the log grew from its latest checkpoint to cp, once the
-// new state is on the disk.
+// advance cosigns cp if the log grew from its latest checkpoint to cp. It returns the
+// cosignatures when the new state is on the disk.
 func (w *Witness) advance(l *witnessed, r Request, cp torchwood.Checkpoint, sigs []note.Signature) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -253,8 +251,7 @@ func (w *Witness) advance(l *witnessed, r Request, cp torchwood.Checkpoint, sigs
 	return next.line, nil
 }
 
-// grows reports whether the request proves that the log grew from known to next;
-// if not, with a *refusal.
+// grows returns a *refusal unless the request proves that the log grew from known to next.
 func grows(known tlog.Tree, r Request, next tlog.Tree) error {
 	switch {
 	case r.Old != known.N:

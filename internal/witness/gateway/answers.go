@@ -5,28 +5,27 @@ import (
 	"fmt"
 )
 
-// What a witness answers that its caller acts on (C2SP tlog-witness). Any other
-// error of a witness is transport: it may be asked again.
+// The answers of a witness that its caller distinguishes (C2SP tlog-witness). After any other
+// error the witness may be asked again: the answer may have been lost on the way.
 var (
-	// ErrRefused is matched when a witness will not cosign this checkpoint,
-	// however often it is asked: unknown origin or key, a bad proof, or another
-	// root at a size that it has cosigned.
+	// ErrRefused: the witness will not cosign this checkpoint, however often it is asked. It
+	// does not know origin or key, the proof is bad, or it has cosigned another root of this
+	// size.
 	ErrRefused = errors.New("the witness refuses the checkpoint")
 
-	// ErrContradicts is matched, alongside ErrRefused, when the refusal
-	// means that the witness has seen another history of the log: the proof from
-	// the size it cosigned does not lead to this checkpoint, or it cosigned another
-	// root at this size.
+	// ErrContradicts, which is an ErrRefused: the witness has seen another history of the log.
+	// The proof from the size that it cosigned does not lead to this checkpoint, or it cosigned
+	// another root of this size.
 	ErrContradicts = fmt.Errorf("%w: it has seen another history", ErrRefused)
 
-	// ErrNone is matched when a witness tells of no checkpoint that it
-	// cosigned for an origin: it has none, or it does not tell.
+	// ErrNone: the witness shows no checkpoint that it cosigned for an origin, because it has
+	// none or does not show any.
 	ErrNone = errors.New("the witness tells of no cosigned checkpoint")
 )
 
-// Conflict is a witness's answer to a proof that does not begin at the
-// size it cosigned last. The caller proves again from that size; a size above
-// the caller's own head means that the head went backwards.
+// Conflict is a witness's answer to a proof that does not begin at the size that it cosigned
+// last. The caller proves again from that size. If the size is above the caller's head,
+// another writer was first or the head went backwards.
 type Conflict struct {
 	Size uint64 // of the newest checkpoint that the witness cosigned, 0 if none
 }

@@ -13,11 +13,11 @@ import (
 	"shuffled/internal/audit"
 )
 
-// weighTimeout is how long the log may take to be held against what a witness shows.
+// weighTimeout is how long weigh may take.
 const weighTimeout = 10 * time.Second
 
-// ask gets the witness's cosignatures on head. The first answer of a witness that the
-// gateway does not know, or that another writer was with, is the size to prove from.
+// ask gets the witness's cosignatures on a head. If the gateway does not know the size that the
+// witness cosigned last, the first answer is that size, and the next question proves from it.
 func (g *Gateway) ask(ctx context.Context, m *member, q question) ([]string, error) {
 	if q.err != nil {
 		return nil, q.err
@@ -51,10 +51,9 @@ func (g *Gateway) ask(ctx context.Context, m *member, q question) ([]string, err
 	return nil, &Moved{m.size} // it moves on with every question
 }
 
-// ahead decides what it means that a witness has cosigned more than the head it was
-// asked for: another writer of this log was there first, or the stored log lost its
-// end. A checkpoint under the log's own key settles it. If a witness does not show one,
-// its word is doubt enough to stop.
+// ahead decides what it means that a witness has cosigned a size above the head: another
+// writer of this log was first, or the stored log lost its end. A checkpoint under the log's
+// own key tells which. If the witness shows no checkpoint, its word is reason enough to stop.
 func (g *Gateway) ahead(ctx context.Context, q question, size uint64) error {
 	has, err := g.log.Reach(ctx, size)
 	if err != nil {
@@ -76,11 +75,11 @@ func (g *Gateway) ahead(ctx context.Context, q question, size uint64) error {
 	if doubt := g.weigh(q, c); doubt != nil {
 		return doubt
 	}
-	return &Moved{c.Size} // it went on since it said its size, and so did the log
+	return &Moved{c.Size} // the log grew since, and the witness cosigned that
 }
 
-// refuses decides what it means that a witness at size old refuses head: it has seen
-// another history, unless it shows a checkpoint that the log does extend.
+// refuses decides what it means that a witness of size old refuses the head: it has seen
+// another history, unless it shows a checkpoint that the log extends.
 func (g *Gateway) refuses(ctx context.Context, q question, old uint64) error {
 	head := q.head
 	c, err := g.shown(ctx, q)
@@ -99,7 +98,8 @@ func (g *Gateway) refuses(ctx context.Context, q question, old uint64) error {
 
 var errShown = errors.New("it shows nothing under this ledger's key")
 
-// shown returns the newest checkpoint that a witness shows, which the log signed.
+// shown returns the newest checkpoint that a witness shows. It is an error if no key of the log
+// signed it.
 func (g *Gateway) shown(ctx context.Context, q question) (audit.Checkpoint, error) {
 	signed, err := q.witness.Latest(ctx, g.log.Origin())
 	if err != nil {
@@ -112,9 +112,9 @@ func (g *Gateway) shown(ctx context.Context, q question) (audit.Checkpoint, erro
 	return c, nil
 }
 
-// weigh holds the stored log against what a witness shows in place of a cosignature; nil
-// when the log extends it. It takes its own time, for the witness may have used up that
-// of the question.
+// weigh compares the stored log with a checkpoint that a witness shows. It returns nil if the
+// log extends the checkpoint. It has a timeout of its own, because the witness may have used
+// up that of the question.
 func (g *Gateway) weigh(q question, c audit.Checkpoint) error {
 	ctx, cancel := context.WithTimeout(g.running, weighTimeout)
 	defer cancel()

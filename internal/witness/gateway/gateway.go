@@ -1,7 +1,8 @@
-// Package gateway gets the cosignatures of a log's witnesses (C2SP tlog-witness). It
-// sends a head to all witnesses of a policy at once and returns when the quorum has
-// cosigned it. Slower witnesses are asked, too: what each says, in time or late,
-// is told apart, and so is the doubt of one that has seen another history.
+// Package gateway is a witness gateway: it gets the cosignatures of a log's witnesses (C2SP
+// tlog-witness). It sends a head to all witnesses of a policy at the same time and returns
+// when the quorum has cosigned it. The slower witnesses are asked as well. The answer of each
+// is reported, in time or late, and so is the doubt of a witness that has seen another
+// history.
 package gateway
 
 import (
@@ -22,22 +23,21 @@ import (
 // Timeout is how long a witness may take to answer.
 const Timeout = 5 * time.Second
 
-// Witness is an outside party that cosigns checkpoints (C2SP tlog-witness). Its
-// errors are those below, or of the way to it.
+// Witness is an outside party that cosigns checkpoints (C2SP tlog-witness). Its errors are
+// those of this package, or those of the connection.
 type Witness interface {
-	// AddCheckpoint asks for cosignatures on a signed checkpoint, with the proof
-	// that it extends the one of size old, and returns note signature lines. It
-	// returns a *Conflict when the witness is at another size, and
-	// an error that matches ErrRefused when it will never cosign.
+	// AddCheckpoint asks for cosignatures on a signed checkpoint, with the proof that it extends
+	// the checkpoint of size old, and returns note signature lines. It returns a *Conflict if
+	// the newest checkpoint of the witness has another size, and an ErrRefused if the witness
+	// will never cosign.
 	AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte, error)
 
-	// Latest returns the newest checkpoint that the witness cosigned for origin;
-	// ErrNone when there is none or it does not tell.
+	// Latest returns the newest checkpoint that the witness cosigned for origin, or ErrNone.
 	Latest(ctx context.Context, origin string) ([]byte, error)
 }
 
-// Head is a checkpoint of the log. It is durable: one that is rolled back after a
-// witness saw it would be a fork of the log's own making.
+// Head is a durable checkpoint of the log. If it were rolled back after a witness saw it, the
+// log would have forked itself.
 type Head struct {
 	Size       uint64
 	Root       tlog.Hash
@@ -51,15 +51,15 @@ type Log interface {
 	Keys() []note.Verifier
 	// Prove proves that head extends the log's first old entries.
 	Prove(ctx context.Context, old uint64, head Head) ([]tlog.Hash, error)
-	// Reach reads what other writers of the log added, if it is known below size here,
-	// and returns its size.
+	// Reach returns the size of the log. If that is known below size here, it first reads what
+	// other writers of the log added.
 	Reach(ctx context.Context, size uint64) (uint64, error)
 	// Extends reports whether the log extends a checkpoint of at least one entry.
 	Extends(ctx context.Context, c audit.Checkpoint) (bool, error)
 }
 
-// Address is where a witness is asked: a policy that waits or is tried may have another
-// one for it, and that is no reason to leave the address in force.
+// Address is where a witness is asked. A policy that waits or is tried may have another address
+// for the same witness; then it is asked at both.
 type Address struct{ VKey, URL string }
 
 // AddressOf returns the address that a policy has for a witness.
@@ -76,11 +76,11 @@ type Answer struct {
 	Size    uint64 // of the head
 	Err     error  // why it did not cosign: a *Contradiction, a *Moved or another; nil: it did
 
-	lines []string // signature lines of its key, each with its newline
+	lines []string // signature lines of its key, each with its newline character
 }
 
-// Gateway asks the witnesses of one log. It is safe for concurrent use. A witness is
-// asked one question at a time at each of its addresses, no matter who asks.
+// Gateway asks the witnesses of one log. It is safe for concurrent use. At each of its places
+// a witness is asked one question at a time.
 type Gateway struct {
 	log   Log
 	reach func([]audit.Witness) (Witness, error)
@@ -89,37 +89,37 @@ type Gateway struct {
 	running context.Context // ends all questions
 	group   sync.WaitGroup
 
-	mu      sync.Mutex // guards members, and what each has except size
+	mu      sync.Mutex // guards members, and the fields of each except size
 	members map[place]*member
 }
 
-// place is where one witness is asked: lines of a policy with one key name and one URL are
-// one witness, whose answer has the cosignatures of all its keys.
+// place is a key name and a URL. Lines of policies that have both in common are one witness,
+// whose answer has the cosignatures of all its keys.
 type place struct{ name, url string }
 
-// New returns a gateway that works until running ends. reach returns the way to a
-// witness, of which it is given the lines that policies have for it at one URL. heard is told
-// every answer, one for each line, also one that comes when Cosign has returned; the answers
-// of one address come one after another, each before Cosign counts it.
+// New returns a gateway that works until running ends. reach returns a witness, given the
+// lines that policies have for it at one place. heard is called with every answer, one for
+// each line, even after Cosign has returned. It is called with the answers of one place one
+// after another, and before Cosign counts an answer.
 func New(running context.Context, log Log, reach func([]audit.Witness) (Witness, error),
 	heard func(Answer)) *Gateway {
 	return &Gateway{log: log, reach: reach, heard: heard, running: running, members: make(map[place]*member)}
 }
 
-// Wait waits until nothing is asked any more, after running has ended.
+// Wait waits for the last question, after running has ended.
 func (g *Gateway) Wait() {
 	g.mu.Lock()
-	//lint:ignore SA2001 what was begun before running ended is counted; nothing is begun after it
+	//lint:ignore SA2001 the group counts what began before running ended; nothing begins after it
 	g.mu.Unlock()
 	g.group.Wait()
 }
 
-// member is a witness at an address. The goroutine of serve owns size.
+// member is a witness at a place. The goroutine of serve owns size.
 type member struct {
 	lines   []audit.Witness // all that it was asked for
-	witness Witness         // to all of lines
-	err     error           // why there is no way to it
-	size    uint64          // that the witness has cosigned, as far as known
+	witness Witness         // has all keys of lines
+	err     error           // why reach gave no witness
+	size    uint64          // of the newest checkpoint that it cosigned, as far as known
 	busy    bool            // serve runs
 	queue   []question
 }
@@ -133,32 +133,33 @@ type question struct {
 	err     error
 }
 
-// call is one call of Cosign. Its questions outlive it: a slow witness is asked too.
+// call is one call of Cosign. Its questions go on after it, so that slow witnesses are asked.
 type call struct {
-	answers chan []Answer // of one witness each, room for all
-	over    bool          // nobody waits for answers
-	asks    int           // questions without an answer
-	heard   chan struct{} // closed when there is none
-	// over and asks are guarded by the gateway's mu.
+	answers chan []Answer // each of one witness; has room for all
+	heard   chan struct{} // closed when asks is 0
+
+	// The gateway's mu guards these.
+	over bool // nobody waits for answers
+	asks int  // questions without an answer
 }
 
-// Round is what came of asking for a head.
+// Round is the result of asking for a head.
 type Round struct {
 	Head Head // with the cosignatures of the quorums' witnesses
 	Met  bool // the quorums have cosigned it
 
-	Heard <-chan struct{} // closed when every witness has answered, if only that it does not
+	Heard <-chan struct{} // closed when every witness has answered, if only with an error
 
-	// At is the size that a witness said it is at, by its signer, if that is not above
-	// the log's; of two addresses the larger.
+	// At has, by signer, the size of the newest checkpoint that a witness says it cosigned, if
+	// that is not above the log's; of two addresses the larger.
 	At      map[string]uint64
 	Refused []Answer // of witnesses that answered and did not cosign
 
 	lines []cosignature // one of each witness
 }
 
-// Cosign asks the witnesses for a head, and returns when each of the quorums has cosigned
-// it, when everybody has answered, or when ctx ends. Without quorums it waits for all.
+// Cosign asks the witnesses for a head. It returns when each of the quorums has cosigned the
+// head, when every witness has answered, or when ctx ends. Without quorums it waits for all.
 func (g *Gateway) Cosign(ctx context.Context, head Head, ask []audit.Witness, quorums ...*audit.Policy) Round {
 	c := &call{answers: make(chan []Answer, len(ask)), heard: make(chan struct{})}
 	waits := g.send(head, ask, c)
@@ -184,9 +185,9 @@ func (g *Gateway) Cosign(ctx context.Context, head Head, ask []audit.Witness, qu
 	return r
 }
 
-// send asks for each line once, and each witness once at each URL. It returns the number of
-// witnesses to wait for. A question that nobody waits for any more is left out when a newer head
-// follows it.
+// send asks each witness once at each place, for all of its lines. It returns how many answers
+// to wait for. It drops earlier questions for heads that are not newer and for which nobody
+// waits any more.
 func (g *Gateway) send(head Head, ask []audit.Witness, c *call) (sent int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -220,8 +221,8 @@ func (g *Gateway) send(head Head, ask []audit.Witness, c *call) (sent int) {
 	return len(lines)
 }
 
-// member returns the witness at a place, which is asked for these lines. It needs the
-// gateway's mu.
+// member returns the witness at a place, with these lines among its lines. The caller holds
+// the gateway's mu.
 func (g *Gateway) member(p place, lines []audit.Witness) *member {
 	m := g.members[p]
 	if m == nil {
@@ -240,14 +241,14 @@ func (g *Gateway) member(p place, lines []audit.Witness) *member {
 	return m
 }
 
-// answered counts an answer, or a question that is left out. It needs the gateway's mu.
+// answered counts an answer, or a question that was dropped. The caller holds the gateway's mu.
 func (c *call) answered() {
 	if c.asks--; c.asks == 0 {
 		close(c.heard)
 	}
 }
 
-// next takes the next question of a member, which is idle when there is none.
+// next takes the next question of a member. If there is none, the member is no longer busy.
 func (g *Gateway) next(m *member) (q question, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -259,7 +260,7 @@ func (g *Gateway) next(m *member) (q question, ok bool) {
 	return q, true
 }
 
-// serve asks a member, one question after another.
+// serve asks a member its questions, one after another.
 func (g *Gateway) serve(m *member) {
 	for {
 		q, ok := g.next(m)
@@ -270,7 +271,7 @@ func (g *Gateway) serve(m *member) {
 		lines, err := g.ask(ctx, m, q)
 		cancel()
 		if g.running.Err() != nil {
-			continue // the answer may be of the closing's making
+			continue // the error may come from the end of running
 		}
 		answers := make([]Answer, 0, len(q.lines))
 		for _, one := range q.lines {
@@ -285,7 +286,7 @@ func (g *Gateway) serve(m *member) {
 	}
 }
 
-// newAnswer is what a witness said for one of its lines.
+// newAnswer returns what a witness said for one of its lines.
 func newAnswer(one audit.Witness, size uint64, lines []string, err error) Answer {
 	a := Answer{Witness: one, Size: size, Err: err}
 	if err != nil {
@@ -302,20 +303,20 @@ func newAnswer(one audit.Witness, size uint64, lines []string, err error) Answer
 	return a
 }
 
-// Moved: another writer of the log is with the witness, which was at this size when it
-// was asked, and not above the log.
+// Moved: another writer of the log asked the witness first. The witness has cosigned a
+// checkpoint of this size, which is not above the log's.
 type Moved struct{ Size uint64 }
 
 func (e *Moved) Error() string { return fmt.Sprintf("the witness is at size %d already", e.Size) }
 
-// Contradiction: what a witness has seen is not in the stored log.
+// Contradiction: a witness has seen what is not in the stored log.
 type Contradiction struct {
 	Name string // of the witness
 	Why  string
 
-	// Seen is what the witness shows for it, under the log's own key: the doubt ends
-	// when the stored log holds that. nil: it shows nothing and is believed, until it
-	// cosigns again.
+	// Seen is the checkpoint that the witness shows, under the log's own key. The doubt ends
+	// when the stored log extends it. nil: the witness shows none, and its word is believed
+	// until it cosigns again.
 	Seen *audit.Checkpoint
 }
 

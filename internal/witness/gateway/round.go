@@ -13,13 +13,13 @@ import (
 	"shuffled/internal/audit"
 )
 
-// cosignature is a signature line of a note, with its newline.
+// cosignature is a signature line of a note.
 type cosignature struct {
 	by   string // signer
-	line string
+	line string // with its newline character
 }
 
-// Signer names a key, private or public, as a note does: by name and four bytes of its hash.
+// Signer names a key, private or public, as a note does: by its name and four bytes of its hash.
 func Signer(key interface {
 	Name() string
 	KeyHash() uint32
@@ -27,7 +27,7 @@ func Signer(key interface {
 	return fmt.Sprintf("%s+%08x", key.Name(), key.KeyHash())
 }
 
-// SignerOf returns the signer of a signature line, "" for no such line.
+// SignerOf returns the signer of a signature line, "" if it is no signature line.
 func SignerOf(line string) string {
 	fields := strings.Fields(line)
 	if len(fields) != 3 {
@@ -40,7 +40,7 @@ func SignerOf(line string) string {
 	return fmt.Sprintf("%s+%x", fields[1], sig[:4])
 }
 
-// LinesOf returns a signed checkpoint with the lines of these keys alone.
+// LinesOf returns a signed checkpoint with the signature lines of these keys alone.
 func LinesOf(checkpoint []byte, keys ...note.Verifier) []byte {
 	signatures := bytes.LastIndex(checkpoint, []byte("\n\n")) + 2
 	b := slices.Clone(checkpoint[:signatures])
@@ -52,8 +52,8 @@ func LinesOf(checkpoint []byte, keys ...note.Verifier) []byte {
 	return b
 }
 
-// Cosignatures returns the lines of a round that are of nobody who signed the checkpoint
-// already, as far as it has room for them.
+// Cosignatures returns those cosignatures of a round that can be added to a checkpoint: by
+// keys that have not signed it, and as many as it has room for.
 func (r *Round) Cosignatures(checkpoint []byte) (lines []byte) {
 	var by []string
 	for line := range strings.Lines(string(checkpoint[bytes.LastIndex(checkpoint, []byte("\n\n"))+2:])) {
@@ -67,7 +67,7 @@ func (r *Round) Cosignatures(checkpoint []byte) (lines []byte) {
 	return lines
 }
 
-// add takes an answer into the round. A witness counts once, at however many addresses.
+// add takes an answer into the round. A key counts once, at however many addresses.
 func (r *Round) add(a Answer) {
 	by := Signer(a.Witness.Key)
 	var moved *Moved
@@ -88,9 +88,9 @@ func (r *Round) add(a Answer) {
 	}
 }
 
-// sign puts the cosignatures of the quorums' witnesses on the head, and tells whether
-// they are enough. Where a checkpoint has no room for all, those come first that a quorum
-// still lacks. Four lines of a note are for the log's own signatures, of old and new keys.
+// sign puts the cosignatures of the quorums' witnesses on the head, and finds out whether the
+// quorums are met. If a checkpoint has no room for all, those that a quorum still needs come
+// first. Four lines of a note are for the log's own signatures, of old and new keys.
 func (r *Round) sign(head Head, quorums []*audit.Policy) {
 	b, n, all := slices.Clone(head.Checkpoint), 0, len(head.Checkpoint)
 	for _, c := range r.lines {
@@ -115,10 +115,10 @@ func (r *Round) sign(head Head, quorums []*audit.Policy) {
 		!slices.ContainsFunc(quorums, func(p *audit.Policy) bool { return !p.Satisfied(b) })
 }
 
-// Confirms takes the witnesses' word for the stored log if another writer is always with
-// them first, so that they never cosign a head that this gateway sends: a quorum of the
-// policy cosigned the head of the other writer, and each of it said in this round that
-// it has seen no more.
+// Confirms reports whether the witnesses confirm the stored log although they cosigned no head
+// of this gateway, because another writer always asks them first. It is so if a quorum of the
+// policy cosigned a head of the other writer, and each of these witnesses said in this round
+// that it has cosigned no larger size.
 func (r *Round) Confirms(cosigned Head, p *audit.Policy) bool {
 	signatures := bytes.LastIndex(cosigned.Checkpoint, []byte("\n\n")) + 2
 	said := slices.Clone(cosigned.Checkpoint[:signatures])
