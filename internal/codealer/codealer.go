@@ -1,6 +1,6 @@
-// Package codealer is a house's way to its co-dealers: a pool of orders that are made ahead, the
-// calls that a deal waits for, and a latch that a co-dealer of two histories sets
-// (docs/BLIND.md). It writes nothing into the house's ledger.
+// Package codealer is how a house reaches its co-dealers (docs/BLIND.md): a pool of orders that
+// are made in advance, the calls that a deal waits for, and a latch that is set when a co-dealer
+// shows two histories. It writes nothing into the house's ledger.
 package codealer
 
 import (
@@ -22,24 +22,24 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Peer is where a co-dealer is reached, and as whom.
+// Peer is where a co-dealer is reached, and with which credential.
 type Peer struct {
 	Origin string // of its ledger
 	URL    string
 	Ledger string                 // its name in addresses
-	Token  func() (string, error) // of the role blind, read when it is needed first
-	State  string                 // file of what was seen of its ledger; the latch lies next to it
+	Token  func() (string, error) // of the role blind; read when it is first needed
+	State  string                 // file of what was seen of its ledger; the file of the latch is next to it
 }
 
-// Config is what the ways to the co-dealers of one ledger are made with.
+// Config configures the connections to the co-dealers of one ledger.
 type Config struct {
 	Origin string // of the house's ledger
 	Peers  []Peer
 	// Pin returns the newest key entry of the house's ledger that names this co-dealer.
 	Pin func(origin string) (audit.KeyRecord, bool)
-	// Pool is how many orders of one kind are made ahead; 0: none.
+	// Pool is how many orders of one kind are made in advance; 0: none.
 	Pool int
-	// Asks is how many requests of deals are under way at most, at one co-dealer; 0 for 256.
+	// Asks is how many deals are asked for at a time, of one co-dealer; 0: 256.
 	Asks int
 	Log  *slog.Logger
 	Now  func() time.Time
@@ -49,15 +49,15 @@ type Config struct {
 type Figures struct {
 	Origin   string
 	Asked    uint64        // deals that were asked for
-	Failed   uint64        // of these, without an answer that holds
-	Refused  uint64        // of these, for good
-	Waited   time.Duration // for the answers that hold, all together
-	UnderWay int
-	Orders   int // made ahead and not used
+	Failed   uint64        // of these, without a valid answer
+	Refused  uint64        // of these, refused for good
+	Waited   time.Duration // for all valid answers together
+	UnderWay int           // deals that are being asked for
+	Orders   int           // made in advance and not used
 	Forked   bool
 }
 
-// Figures returns those of each co-dealer.
+// Figures returns the figures of each co-dealer.
 func (c *CoDealers) Figures() (all []Figures) {
 	for _, p := range c.cfg.Peers {
 		one := c.peers[p.Origin]
@@ -86,7 +86,7 @@ type CoDealers struct {
 
 var _ dealer.CoDealer = (*CoDealers)(nil)
 
-// Open returns the ways to the peers. The caller must Close it.
+// Open returns the connections to the peers. The caller must Close it.
 func Open(cfg Config) (*CoDealers, error) {
 	cfg.Asks = cmp.Or(cfg.Asks, 256)
 	c := &CoDealers{cfg: cfg, peers: make(map[string]*peer)}
@@ -107,7 +107,7 @@ func Open(cfg Config) (*CoDealers, error) {
 	return c, nil
 }
 
-// Close ends what is done in the background. Orders that nobody used are left to expire.
+// Close ends the work in the background. Orders that were not used are left to expire.
 func (c *CoDealers) Close() {
 	c.cancel()
 	c.group.Wait()
@@ -120,7 +120,7 @@ const (
 	callTimeout = 30 * time.Second
 	maxCloses   = 4096
 	closers     = 4 // goroutines that close orders
-	attempts    = 5 // of a call; then the caller is told, who has the same request again
+	attempts    = 5 // of a call; then it fails, and the caller may send the same request again
 )
 
 func transport(idle int) *http.Transport {
@@ -143,14 +143,14 @@ type peer struct {
 	closes chan ended
 
 	mu     sync.Mutex
-	entry  uint64         // of the pin that client was made of
+	entry  uint64         // the key entry that client was made from
 	client *client.Client // nil: none was made yet
 	pools  map[string]*pool
 
 	check checking
 }
 
-// at returns the way to a co-dealer, and a client under the policy that is pinned now.
+// at returns a co-dealer, and a client with the policy that is pinned now.
 func (c *CoDealers) at(origin string) (*peer, *client.Client, error) {
 	p := c.peers[origin]
 	if p == nil {
@@ -186,7 +186,7 @@ func (c *CoDealers) at(origin string) (*peer, *client.Client, error) {
 	return p, p.client, nil
 }
 
-// policyOf is the pinned policy with the pinned key among its logs.
+// policyOf returns the pinned policy, with the pinned key among its log lines.
 func policyOf(pin audit.KeyRecord) (string, error) {
 	vkey, err := audit.VKey(pin.Origin, pin.Public)
 	if err != nil {
@@ -248,8 +248,8 @@ func (c *CoDealers) Ask(ctx context.Context, origin string, order uint64, first 
 	return dealer.Given{Receipt: g.Receipt, Cards: g.Cards}, nil
 }
 
-// turn waits for one of the requests that may be under way. Who may wait no longer is told that
-// nothing was written.
+// turn waits until one more deal may be asked for. If the patience of ctx ends first, the error
+// is ledger.ErrOverloaded: nothing was written.
 func (p *peer) turn(ctx context.Context) error {
 	select {
 	case p.asks <- struct{}{}:
@@ -266,7 +266,7 @@ func (p *peer) turn(ctx context.Context) error {
 	}
 }
 
-// Asked returns the deal of an order from this place on.
+// Asked returns the deal of an order that began at this place, nil if there is none.
 func (c *CoDealers) Asked(ctx context.Context, origin string, order uint64, first int) (*dealer.Given, error) {
 	p, to, err := c.at(origin)
 	if err != nil {
@@ -279,8 +279,8 @@ func (c *CoDealers) Asked(ctx context.Context, origin string, order uint64, firs
 	return &dealer.Given{Receipt: g.Receipt, Cards: g.Cards}, nil
 }
 
-// said is the error of a call as the dealer takes it: what the co-dealer refuses for good, what
-// proves two histories, and everything else.
+// said turns the error of a call into one for the dealer: the co-dealer refuses for good, it has
+// shown two histories, or anything else.
 func (p *peer) said(err error) error {
 	var refused *client.Error
 	var fault *client.Fault
@@ -315,7 +315,7 @@ type ended struct {
 	receipt func(context.Context) (string, error)
 }
 
-// Ended closes an order in the background. One that cannot be closed expires.
+// Ended closes an order in the background. An order that cannot be closed expires.
 func (c *CoDealers) Ended(origin string, order uint64, receipt func(context.Context) (string, error)) {
 	p := c.peers[origin]
 	if p == nil {

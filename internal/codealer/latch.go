@@ -16,19 +16,19 @@ import (
 	"shuffled/internal/dealer"
 )
 
-// latchSuffix is that of the file that stops a house's deals with a co-dealer, next to the file
-// of what was seen of it.
+// latchSuffix ends the name of the file that stops a house's deals with a co-dealer. The file is
+// next to that of what was seen of the co-dealer.
 const latchSuffix = ".forked"
 
-// latch is set when checkpoints of a co-dealer contradict each other, and stays so over
-// restarts until a person clears it: Clear.
+// latch is set when checkpoints of a co-dealer contradict each other. It stays set, over
+// restarts, until a person clears it with Clear.
 type latch struct {
 	mu   sync.Mutex
 	path string
 	why  string // "": it is not set
 }
 
-// Contradiction is what the file of a latch holds.
+// Contradiction is the content of the file of a latch.
 type Contradiction struct {
 	CoDealer string    `json:"co_dealer"` // origin
 	Time     time.Time `json:"time"`
@@ -54,10 +54,10 @@ func (l *latch) load(path string) error {
 	return nil
 }
 
-// Readable reports whether Open can read the latch of a co-dealer.
+// Readable returns nil if Open can read the latch of a co-dealer.
 func Readable(state string) error { return new(latch).load(state + latchSuffix) }
 
-// set returns dealer.ErrCoDealerForked if the latch is set.
+// set returns dealer.ErrCoDealerForked if the latch is set, and otherwise nil.
 func (l *latch) set() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,8 +67,7 @@ func (l *latch) set() error {
 	return fmt.Errorf("%w: %s", dealer.ErrCoDealerForked, l.why)
 }
 
-// trip sets the latch. Where its file cannot be written, it is set for as long as this process
-// lives.
+// trip sets the latch. If its file cannot be written, the latch is set until this process ends.
 func (l *latch) trip(log *slog.Logger, now time.Time, origin string, fault *client.Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,8 +83,8 @@ func (l *latch) trip(log *slog.Logger, now time.Time, origin string, fault *clie
 		"what", fault.What, "file", l.path, "error", err)
 }
 
-// Clear takes a latch away that is set, with what was seen of the co-dealer: both files are kept
-// under another name. It is for a daemon that does not run.
+// Clear clears a latch that is set, and forgets what was seen of the co-dealer. Both files are
+// kept under other names. The daemon must not be running.
 func Clear(state string, now time.Time) (cleared bool, err error) {
 	if _, err := os.Stat(state + latchSuffix); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -100,12 +99,12 @@ func Clear(state string, now time.Time) (cleared bool, err error) {
 	return true, nil
 }
 
-// checking holds every checkpoint of a co-dealer against the newest one, soon after it came.
+// checking is the state of checkSoon.
 type checking struct{ due, busy atomic.Bool }
 
-// checkSoon has the client prove that the co-dealer's ledger only grew, alongside what is done
-// with its answer: a deal is not kept waiting for it, and no second one is asked for once two
-// checkpoints were found to contradict each other.
+// checkSoon has the client check, in the background, that the co-dealer's ledger only grew. The
+// deal does not wait for that. If two checkpoints contradict each other, the latch is set, and
+// no further deal is asked for.
 func (p *peer) checkSoon(to *client.Client) {
 	p.check.due.Store(true)
 	if !p.check.busy.CompareAndSwap(false, true) {
@@ -119,7 +118,7 @@ func (p *peer) checkSoon(to *client.Client) {
 			cancel()
 			if err = p.said(err); err != nil && p.all.running.Err() == nil {
 				p.all.cfg.Log.Warn("holding the co-dealer's checkpoints against each other", "co_dealer", p.Origin, "error", err)
-				return // the next answer asks again
+				return // the next answer starts a check again
 			}
 		}
 	})

@@ -10,31 +10,32 @@ import (
 	"shuffled/internal/audit"
 )
 
-// pool has orders of one kind that were made ahead.
+// pool has orders of one kind that were made in advance.
 type pool struct {
 	ready  []made
-	making int // goroutines that fill it
+	making int // orders that are being made
 }
 
 // made is an order that no commit names.
 type made struct {
 	receipt string
-	closeBy int64
+	closeBy int64 // UTC milliseconds
 }
 
 const (
-	// spare is how much longer than a shuffle needs it an order that is made ahead is open.
+	// spare is how much longer an order is open than the shuffle for which it was made.
 	spare = 30 * time.Minute
-	// maxPools is for how many kinds of orders some are made ahead.
+	// maxPools is how many pools a co-dealer has at most. Orders of other kinds are made when
+	// they are needed.
 	maxPools = 64
 )
 
-// kindOf names what orders of one pool have in common.
+// kindOf names what the orders of one pool have in common.
 func kindOf(like *audit.Context) string {
 	return fmt.Sprint(like.Recipe.Cards, like.Recipe.Ranges, like.Disclosure)
 }
 
-// Order returns the receipt of an order from the pool, or of one that is made now.
+// Order returns the receipt of an order from the pool. If there is none, it has one made.
 func (c *CoDealers) Order(ctx context.Context, origin string, like *audit.Context, closeBy int64) (string, error) {
 	p, to, err := c.at(origin)
 	if err != nil {
@@ -53,8 +54,8 @@ func (c *CoDealers) Order(ctx context.Context, origin string, like *audit.Contex
 	return one.receipt, err
 }
 
-// take returns an order that is open for long enough, "" for none, and how many the caller is
-// to make ahead.
+// take returns an order that is open for long enough, "" if there is none, and how many orders
+// the caller is to make in advance.
 func (p *peer) take(kind string, closeBy int64) (receipt string, short int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,9 +71,9 @@ func (p *peer) take(kind string, closeBy int64) (receipt string, short int) {
 		if of.ready[0].closeBy >= closeBy {
 			receipt = of.ready[0].receipt
 		}
-		of.ready = of.ready[1:] // what is over soon expires
+		of.ready = of.ready[1:] // one that closes too early expires
 	}
-	// Half of it, so that few goroutines make many.
+	// Only if half of the pool is missing, so that few goroutines make many orders each.
 	if low := p.all.cfg.Pool - len(of.ready) - of.making; low > p.all.cfg.Pool/2 || low > 0 && p.all.cfg.Pool == 1 {
 		of.making += low
 		short = low
@@ -80,7 +81,7 @@ func (p *peer) take(kind string, closeBy int64) (receipt string, short int) {
 	return receipt, short
 }
 
-// fill makes n orders ahead.
+// fill makes n orders in advance.
 func (p *peer) fill(to *client.Client, like *audit.Context, until int64, n int) {
 	kind := kindOf(like)
 	for left := n; left > 0; left-- {
@@ -122,7 +123,7 @@ func (c *CoDealers) Unused(origin, receipt string) {
 	}
 }
 
-// make has the co-dealer commit to an order, and returns when that is cosigned.
+// make has the co-dealer commit to an order, and returns when the commit is cosigned.
 func (p *peer) make(ctx context.Context, to *client.Client, like *audit.Context, until int64) (made, error) {
 	house := p.all.cfg.Origin
 	table := client.Name(tableOf(house))
@@ -148,7 +149,7 @@ func (p *peer) make(ctx context.Context, to *client.Client, like *audit.Context,
 	return made{receipt, until}, nil
 }
 
-// tableOf is the table of a house at its co-dealer, by the house's origin.
+// tableOf returns the table of a house at its co-dealer, from the house's origin.
 func tableOf(origin string) string {
 	name := strings.ReplaceAll(origin, "/", ".")
 	return name[:min(len(name), 64)]
