@@ -19,8 +19,14 @@ func (l *Ledger) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	if err := l.reachTile(ctx, t); err != nil {
 		return nil, err
 	}
+	return l.sharedTile(ctx, t)
+}
+
+// sharedTile returns a tile of the published head, from the cache if the ledger has the full
+// tile. Otherwise it is of the right edge, which is in memory.
+func (l *Ledger) sharedTile(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	if !l.full(t) {
-		data, err := l.tileData(ctx, t) // of the right edge, which is in memory
+		data, err := l.tileData(ctx, t)
 		return data, Unavailable(err)
 	}
 	data, _, err := l.kept(ctx, tileKey{l.id, t.L, t.N}, tileWidth, l.loadTile)
@@ -250,16 +256,7 @@ func (l *Ledger) ownTiles(ctx context.Context) *tileReader {
 
 // sharedTiles returns a reader that takes the full tiles of the published head from the cache.
 func (l *Ledger) sharedTiles(ctx context.Context) *tileReader {
-	return &tileReader{tile: func(t tlog.Tile) ([]byte, error) {
-		if !l.full(t) {
-			return l.tileData(ctx, t)
-		}
-		data, _, err := l.kept(ctx, tileKey{l.id, t.L, t.N}, tileWidth, l.loadTile)
-		if err != nil {
-			return nil, err
-		}
-		return data[:t.W*tlog.HashSize], nil
-	}}
+	return &tileReader{tile: func(t tlog.Tile) ([]byte, error) { return l.sharedTile(ctx, t) }}
 }
 
 // Height implements tlog.TileReader.
