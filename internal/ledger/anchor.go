@@ -156,9 +156,6 @@ type mark struct {
 	slot  int64
 	dirty bool
 	err   error // of a sync; the next write reports it
-
-	stop chan struct{} // closed by close
-	done chan struct{} // closed by the syncing goroutine
 }
 
 const markSlot = 1024 // bytes; a checkpoint with two signatures has at most 645 (an origin has 128)
@@ -196,16 +193,15 @@ func ReadMark(path string, keys ...note.Verifier) (audit.Checkpoint, error) {
 
 // makeMark makes the mark file of a new ledger.
 func makeMark(path string, signed []byte) error {
-	m, err := openMark(path, time.Hour)
+	m, err := openMark(path)
 	if err != nil {
 		return err
 	}
 	return errors.Join(m.write(signed), m.close())
 }
 
-// openMark opens the mark file, or makes one, and starts the goroutine that syncs it every
-// interval, until close. The first write goes to slot 0.
-func openMark(path string, interval time.Duration) (*mark, error) {
+// openMark opens the mark file, or makes one. The first write goes to slot 0.
+func openMark(path string) (*mark, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the high-water mark: %w", err)
@@ -215,9 +211,7 @@ func openMark(path string, interval time.Duration) (*mark, error) {
 		f.Close()
 		return nil, fmt.Errorf("locking the high-water mark %s: %w: %w", path, ErrMarkLocked, err)
 	}
-	m := &mark{file: f, stop: make(chan struct{}), done: make(chan struct{})}
-	go m.syncEvery(interval)
-	return m, nil
+	return &mark{file: f}, nil
 }
 
 // write puts a signed checkpoint into the next slot. It leaves out signature lines of
@@ -243,13 +237,13 @@ func (m *mark) write(signed []byte) error {
 	return nil
 }
 
-func (m *mark) syncEvery(interval time.Duration) {
-	defer close(m.done)
+// syncEvery syncs the file at an interval, until running ends.
+func (m *mark) syncEvery(running context.Context, interval time.Duration) {
 	t := time.NewTicker(interval)
 	defer t.Stop()
 	for {
 		select {
-		case <-m.stop:
+		case <-running.Done():
 			return
 		case <-t.C:
 			m.sync()
@@ -274,9 +268,8 @@ func (m *mark) sync() {
 	}
 }
 
+// close syncs and closes the file. syncEvery has ended.
 func (m *mark) close() error {
-	close(m.stop)
-	<-m.done
 	m.sync()
 	process.UnlockFile(m.file)
 	return errors.Join(m.err, m.file.Close())

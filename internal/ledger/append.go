@@ -204,7 +204,7 @@ func blamed(all []Proposal, err error) int {
 // request between them.
 func (l *Ledger) enqueue(requests ...*request) error {
 	select {
-	case <-l.stop:
+	case <-l.running.Done():
 		return ErrClosed
 	case l.queue <- requests:
 		return nil

@@ -137,7 +137,7 @@ type caching struct {
 func (c *caching) run() {
 	for {
 		select {
-		case <-c.l.stop:
+		case <-c.l.running.Done():
 			return
 		case <-c.due:
 		}

@@ -92,7 +92,7 @@ func (l *Ledger) stopping(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
-	case <-l.stop:
+	case <-l.running.Done():
 		return true
 	case <-t.C:
 		return false

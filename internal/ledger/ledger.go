@@ -205,12 +205,11 @@ type shown struct {
 type life struct {
 	queue chan []*request // the requests of one element go one behind another
 	asks  chan func()     // functions to run on the sequencer's goroutine
-	stop  chan struct{}   // closed by Close
 	done  chan struct{}   // closed by the sequencer's goroutine when it ends
 	once  sync.Once       // of Close
-	group sync.WaitGroup  // of attend and caching.run
+	group sync.WaitGroup  // of attend, caching.run and mark.syncEvery
 
-	running context.Context    // ends with Close
+	running context.Context    // ended by Close
 	cancel  context.CancelFunc // of running
 }
 
@@ -241,8 +240,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 		cfg:    cfg,
 		id:     IDOf(cfg.Info.Origin),
 		memory: memory{state: audit.NewState(), clock: clock{read: cfg.Clock, limit: cfg.ClockStep}},
-		life: life{queue: make(chan []*request, cfg.Queue), asks: make(chan func()), stop: make(chan struct{}),
-			done: make(chan struct{})},
+		life:   life{queue: make(chan []*request, cfg.Queue), asks: make(chan func()), done: make(chan struct{})},
 		open:   openList{turn: semaphore.NewWeighted(1)},
 		tables: tableNames{turn: semaphore.NewWeighted(1)},
 	}
@@ -264,7 +262,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	if l.witnesses, err = l.newWitnesses(); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
-	if l.mark, err = openMark(cfg.Mark, cfg.MarkSync); err != nil {
+	if l.mark, err = openMark(cfg.Mark); err != nil {
 		return nil, fmt.Errorf("opening ledger %s: %w", cfg.Info.Name, err)
 	}
 	if err := l.readMark(); err != nil {
@@ -276,6 +274,7 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	go l.sequence()
 	l.group.Go(l.attend)
 	l.group.Go(l.cache.run)
+	l.group.Go(func() { l.mark.syncEvery(l.running, cfg.MarkSync) })
 	err = l.witnesses.start()
 	if err == nil {
 		err = l.begin(ctx)
@@ -292,7 +291,6 @@ func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 func (l *Ledger) Close() error {
 	var err error
 	l.once.Do(func() {
-		close(l.stop)
 		l.cancel()
 		<-l.done
 		l.witnesses.wait()

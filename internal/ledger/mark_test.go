@@ -1,10 +1,12 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,11 +52,11 @@ func TestMark(t *testing.T) {
 	if _, _, err := readMark(path, key); !errors.Is(err, ErrNoMark) {
 		t.Fatalf("reading no file: %v", err)
 	}
-	m, err := openMark(path, time.Hour)
+	m, err := openMark(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openMark(path, time.Hour); err == nil {
+	if _, err := openMark(path); err == nil {
 		t.Error("a second daemon opened the mark")
 	}
 	for size := uint64(1); size <= 5; size++ {
@@ -133,10 +135,13 @@ func TestMarkSlotFits(t *testing.T) {
 func TestMarkIsSynced(t *testing.T) {
 	t.Parallel()
 	signer, _ := testSigner(t)
-	m, err := openMark(filepath.Join(t.TempDir(), "mark"), time.Millisecond)
+	m, err := openMark(filepath.Join(t.TempDir(), "mark"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	running, cancel := context.WithCancel(t.Context())
+	var syncing sync.WaitGroup
+	syncing.Go(func() { m.syncEvery(running, time.Millisecond) })
 	until := func(what string, is func() bool) {
 		t.Helper()
 		deadline := time.Now().Add(20 * time.Second)
@@ -168,6 +173,8 @@ func TestMarkIsSynced(t *testing.T) {
 			t.Errorf("a write after a failed sync: %v", err)
 		}
 	}
+	cancel()
+	syncing.Wait()
 	if m.close() == nil {
 		t.Error("close hid the failed sync")
 	}
@@ -177,7 +184,7 @@ func TestMarkIsSynced(t *testing.T) {
 func TestMarkStopsAfterFailedSync(t *testing.T) {
 	t.Parallel()
 	signer, _ := testSigner(t)
-	m, err := openMark(filepath.Join(t.TempDir(), "mark"), time.Hour)
+	m, err := openMark(filepath.Join(t.TempDir(), "mark"))
 	if err != nil {
 		t.Fatal(err)
 	}

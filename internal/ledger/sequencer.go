@@ -25,7 +25,7 @@ func (l *Ledger) sequence() {
 	defer probe.Stop()
 	for {
 		select {
-		case <-l.stop:
+		case <-l.running.Done():
 			l.to(phaseClosed, ErrClosed)
 			return
 		case <-probe.C:

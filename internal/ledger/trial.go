@@ -170,7 +170,7 @@ func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
 		select {
 		case <-time.After(witnessRetry):
 		case <-ctx.Done():
-		case <-l.stop:
+		case <-l.running.Done():
 			return ErrClosed
 		}
 	}

@@ -116,7 +116,7 @@ func (w *witnesses) run() {
 	var earliest time.Time // of the next round
 	for {
 		select {
-		case <-w.l.stop:
+		case <-w.l.running.Done():
 			return
 		case <-w.moved:
 		case r := <-w.rounds:
@@ -156,7 +156,7 @@ func (w *witnesses) awaitAll(r *round) {
 	select {
 	case <-r.came.Heard:
 		close(w.settled)
-	case <-w.l.stop:
+	case <-w.l.running.Done():
 	}
 }
 
@@ -179,7 +179,7 @@ func (w *witnesses) open(head Head) {
 		r.came = w.gateway.Cosign(w.l.running, gateway.Head(head), ask, quorums...)
 		select {
 		case w.rounds <- r:
-		case <-w.l.stop:
+		case <-w.l.running.Done():
 		}
 	})
 }
