@@ -5,6 +5,13 @@ import "golang.org/x/mod/sumdb/note"
 // BreakMark makes every further write of the high-water mark fail.
 func (l *Ledger) BreakMark() { l.mark.file.Close() }
 
+// MarkIsSynced reports whether all that was written to the high-water mark is synced.
+func (l *Ledger) MarkIsSynced() bool {
+	l.mark.mu.Lock()
+	defer l.mark.mu.Unlock()
+	return !l.mark.dirty
+}
+
 // MarkSize returns the size that a mark file has.
 func MarkSize(path string, keys ...note.Verifier) (uint64, error) {
 	c, _, err := readMark(path, keys...)

@@ -96,3 +96,20 @@ func TestFollowedMark(t *testing.T) {
 		}
 	})
 }
+
+// TestOpenSyncsTheMark: an open ledger syncs its mark every interval.
+func TestOpenSyncsTheMark(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		c := h.config("mark")
+		c.MarkSync = time.Millisecond
+		l := h.open(c)
+		for n := range uint64(2) {
+			h.must(l, propose(commit("t", n+1)))
+			for deadline := time.Now().Add(20 * time.Second); !l.MarkIsSynced(); time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the mark is not synced")
+				}
+			}
+		}
+	})
+}
