@@ -12,8 +12,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// signingKey is a key that signs the checkpoints of every size above its entry's
-// index, until the next one of its algorithm.
+// signingKey is a key that signs the checkpoints of every size above the index of its entry, up
+// to the entry of the next key of its algorithm.
 type signingKey struct {
 	index   uint64
 	id      [32]byte
@@ -22,14 +22,14 @@ type signingKey struct {
 	retired bool
 }
 
-// keyHistory is what the entries say of keys, in their order. It never changes: the next
-// one is made from the state.
+// keyHistory is what the entries say of keys, in their order. It does not change: after further
+// key entries another one is made from the state.
 type keyHistory struct {
 	records []audit.KeyRecord
 	signing []signingKey // at least the genesis's
 }
 
-// historyOf returns the history of a genesis and the key entries of a state.
+// historyOf returns the history that a genesis and the key entries of a state make.
 func historyOf(genesis audit.Entry, keys []audit.KeyEntry) (h keyHistory, err error) {
 	h.records = audit.KeyRecords(0, genesis)
 	for _, k := range keys {
@@ -56,12 +56,12 @@ func historyOf(genesis audit.Entry, keys []audit.KeyEntry) (h keyHistory, err er
 	return h, nil
 }
 
-// inForce returns the newest signing keys: that of Ed25519, then that of ML-DSA-44 if
-// there is one.
+// inForce returns the newest signing keys: that of Ed25519, then that of ML-DSA-44 if there is
+// one.
 func (h keyHistory) inForce() []signingKey { return h.of(audit.MaxInteger) }
 
-// at returns the keys that sign the checkpoint of a size, which is at least 1
-// and of entries that the history is of.
+// at returns the keys that sign the checkpoint of a size of at least 1. The history must cover
+// the entries below that size.
 func (h keyHistory) at(size uint64) []note.Verifier { return verifiersOf(h.of(size)) }
 
 func (h keyHistory) of(size uint64) []signingKey {
@@ -86,8 +86,8 @@ func verifiersOf(all []signingKey) (keys []note.Verifier) {
 	return keys
 }
 
-// verifiers returns every signing key that the ledger had, or only those that
-// were not retired, oldest first.
+// verifiers returns the signing keys that the ledger ever had, oldest first. Retired ones are
+// among them if retired is true.
 func (h keyHistory) verifiers(retired bool) (keys []note.Verifier) {
 	for _, k := range h.signing {
 		if retired || !k.retired {
@@ -97,24 +97,24 @@ func (h keyHistory) verifiers(retired bool) (keys []note.Verifier) {
 	return keys
 }
 
-// showKeys shows what the entries below the head say of keys, if there is news. It comes
-// before a head that may rest on it. The sequencer calls it, when nothing of the state can
-// be taken back.
+// showKeys shows what the entries say of keys, if there are new key entries. It must come before
+// the head that covers these is shown, and after the state was committed. It runs on the
+// sequencer's goroutine.
 func (l *Ledger) showKeys() {
 	if shown := l.keys.Load(); shown != nil && l.state.KeyCount() == l.keyCount {
 		return
 	}
 	history, err := historyOf(l.genesis, l.state.KeyEntries())
 	if err != nil {
-		// What checks a key's entry has made a verifier of it.
+		// Every check of a signing key's entry has made a verifier of the key before.
 		panic("ledger: " + err.Error())
 	}
 	l.keyCount = l.state.KeyCount()
 	l.keys.Store(&history)
 }
 
-// newestKeys returns the signing keys in force after every entry of the state, which is
-// ahead of the head while a batch is made or read.
+// newestKeys returns the signing keys that are in force after all entries of the state. The
+// state is ahead of the head while a batch is prepared or read.
 func (l *Ledger) newestKeys() (keys []note.Verifier, err error) {
 	for _, public := range l.state.SigningKeys() {
 		key, err := audit.Verifier(l.state.Genesis().Origin, public)
@@ -134,9 +134,10 @@ func (p *Proposal) rotates() bool {
 	})
 }
 
-// checkRotation: a new signing key stands alone in its batch, or behind the act that
-// approves it. The checkpoint of the batch carries the signatures of both keys
-// (docs/SPEC.md section 9), and the daemon that writes it can go on under it.
+// checkRotation refuses a new signing key that does not stand alone in its batch, or behind the
+// act that approves it: the checkpoint of the batch has the signatures of both keys
+// (docs/SPEC.md section 9). It refuses a key whose private half is not here as well, because
+// this daemon could not go on under it.
 func (l *Ledger) checkRotation(p *Proposal) error {
 	if !p.rotates() {
 		return nil
@@ -156,9 +157,9 @@ func (l *Ledger) checkRotation(p *Proposal) error {
 	return nil
 }
 
-// sign signs the head of a draft: with the keys in force before it, and if the draft
-// brings another one with that one, too. A checkpoint that begins a key is checked
-// before it leaves: nobody could go on from a wrong one.
+// sign signs the head of a draft with the keys in force before the draft. If the draft brings a
+// new key, that key signs too, and both signatures are checked: nobody could go on from a
+// checkpoint that lacks one.
 func (l *Ledger) sign(d *draft, size uint64, root tlog.Hash) (Head, error) {
 	now := verifiersOf(l.keys.Load().inForce())
 	if !d.requests[0].rotates() {
@@ -175,7 +176,8 @@ func (l *Ledger) sign(d *draft, size uint64, root tlog.Hash) (Head, error) {
 	return head, handsOn(head.Checkpoint, now, next)
 }
 
-// handsOn: the keys before and after an entry signed the checkpoint.
+// handsOn returns an error unless both the keys before an entry and the keys after it signed the
+// checkpoint.
 func handsOn(signed []byte, old, next []note.Verifier) error {
 	for _, keys := range [][]note.Verifier{old, next} {
 		if _, err := audit.OpenCheckpoint(signed, keys...); err != nil {
@@ -185,8 +187,9 @@ func handsOn(signed []byte, old, next []note.Verifier) error {
 	return nil
 }
 
-// handovers are the signing keys' entries among entries that are read. The store is not asked
-// for their checkpoints while its rows are being read.
+// handovers are the entries of signing keys among entries that are read from the store. They are
+// collected first and checked later, so that the store is not asked for their checkpoints while
+// its rows are being read.
 type handovers []handover
 
 type handover struct {
@@ -194,7 +197,7 @@ type handover struct {
 	root  tlog.Hash // of the entries up to it
 }
 
-// note takes an entry, the last of the leaves that follow on the tree.
+// note takes in an entry, which is the last of the leaves that follow on the tree.
 func (h *handovers) note(t *tree, e audit.Entry, leaves []tlog.Hash) error {
 	if _, genesis := e.Body.(*audit.Genesis); genesis || audit.SigningKeyOf(e) == nil {
 		return nil
@@ -208,7 +211,8 @@ func (h *handovers) note(t *tree, e audit.Entry, leaves []tlog.Hash) error {
 	return err
 }
 
-// handoversOf returns those of a restored state, with roots from the tree that the state is of.
+// handoversOf returns the handovers of a restored state. Their roots come from the tree of that
+// state.
 func handoversOf(s *audit.State, under tlog.HashReader) (h handovers, err error) {
 	for _, k := range s.KeyEntries() {
 		if k.Key.Subject != audit.SubjectSigning {
@@ -223,9 +227,10 @@ func handoversOf(s *audit.State, under tlog.HashReader) (h handovers, err error)
 	return h, nil
 }
 
-// check: the first checkpoint that covers a signing key's entry covers nothing behind it and
-// is signed with the key before it, too. Without that the database could name any key as the
-// ledger's. The state has the entries.
+// check refuses handovers without their checkpoint: the first checkpoint that covers the entry of
+// a signing key must cover nothing above it, and the keys before and after the entry must have
+// signed it. Otherwise the database could name any key as the ledger's. The state must cover
+// the entries.
 func (h handovers) check(ctx context.Context, l *Ledger, genesis audit.Entry, s *audit.State) error {
 	if len(h) == 0 {
 		return nil
