@@ -217,7 +217,7 @@ func shuffleOf(s *client.Committed) any {
 func TestLiesOfMixes(t *testing.T) {
 	t.Parallel()
 	round := beacontest.Newest()
-	d := newDaemonWith(t, setting{at: time.Unix(beacon.Quicknet().TimeOf(round.Round), 0).Add(-time.Minute),
+	d := newDaemonWith(t, setting{at: time.Unix(beacon.TimeOf(round.Round), 0).Add(-time.Minute),
 		round: func(context.Context, uint64) ([48]byte, error) { return round.Signature, nil }})
 	l := new(liar)
 	c := d.client(l.between, nil)

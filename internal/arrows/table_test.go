@@ -70,7 +70,7 @@ var table = map[string]row{
 	},
 	"internal/beacon/relay": {
 		why:  "fetches rounds, and believes none that internal/beacon does not",
-		ours: []string{"internal/beacon", "internal/outbound"},
+		ours: []string{"internal/beacon", "internal/audit", "internal/outbound"},
 	},
 	"internal/terms": {
 		why:  "reads what says what values mean, and hashes lists of tickets, for house and strangers alike",

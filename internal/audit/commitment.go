@@ -1,9 +1,6 @@
 package audit
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/binary"
 )
@@ -37,23 +34,3 @@ func LeafTag(commitment [32]byte, context []byte) Tag {
 
 // Tag returns the tag of the leaves of c.
 func (c *Commit) Tag() Tag { return LeafTag(c.Commitment, c.Context.Encode()) }
-
-// Salts returns n salts of 32 bytes, end to end: the AES-256-CTR keystream with
-// a zero initial counter block under
-// HKDF-Expand(HKDF-Extract(salt = commitment, ikm = tape), label, 32)
-// (docs/SPEC.md section 6.2). Each hides its card behind 256 bits, though a card
-// has only a few dozen values.
-func Salts(commitment [32]byte, tape []byte, n int) []byte {
-	key, err := hkdf.Key(sha256.New, tape, commitment[:], labelSalt, 32)
-	if err != nil {
-		panic("audit: HKDF-SHA-256 refused a 32-byte output: " + err.Error())
-	}
-	defer clear(key)
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		panic("audit: AES-256 refused a 32-byte key: " + err.Error())
-	}
-	salts := make([]byte, 32*n)
-	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(salts, salts)
-	return salts
-}

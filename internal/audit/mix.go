@@ -1,10 +1,6 @@
 package audit
 
-import (
-	"crypto/sha256"
-
-	"golang.org/x/mod/sumdb/tlog"
-)
+import "crypto/sha256"
 
 // Mix reveals every value of a plan (docs/SPEC.md section 5.4).
 type Mix struct {
@@ -53,28 +49,4 @@ func (m *Mix) fields(k *coder) {
 func SlotHash(origin, table string, value [32]byte) [32]byte {
 	b := str8(str8([]byte(labelSlot), origin), table)
 	return sha256.Sum256(append(b, value[:]...))
-}
-
-// MixSeed returns SHA-256(label ‖ leaf hash of the commit entry ‖ values): the
-// slots' 32 bytes and the beacon's 48, in plan order, without the cut
-// (docs/SPEC.md section 4.2).
-func MixSeed(commit tlog.Hash, values []MixValue) [32]byte {
-	b := append([]byte(labelMix), commit[:]...)
-	for _, v := range values {
-		switch v.Source {
-		case SourceSlot:
-			b = append(b, v.Slot[:]...)
-		case SourceBeacon:
-			b = append(b, v.Beacon[:]...)
-		}
-	}
-	return sha256.Sum256(b)
-}
-
-// CutOf returns the cut among values, if there is one.
-func CutOf(values []MixValue) (offset uint16, ok bool) {
-	if n := len(values); n > 0 && values[n-1].Source == SourceCut {
-		return values[n-1].Cut, true
-	}
-	return 0, false
 }

@@ -1,6 +1,9 @@
 package audit
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -21,6 +24,26 @@ type Opening struct {
 
 // ErrOpening reports an opening that does not prove its value.
 var ErrOpening = errors.New("the opening does not lead to the deck root")
+
+// Salts returns n salts of 32 bytes, end to end: the AES-256-CTR keystream with
+// a zero initial counter block under
+// HKDF-Expand(HKDF-Extract(salt = commitment, ikm = tape), label, 32)
+// (docs/SPEC.md section 6.2). Each hides its card behind 256 bits, though a card
+// has only a few dozen values.
+func Salts(commitment [32]byte, tape []byte, n int) []byte {
+	key, err := hkdf.Key(sha256.New, tape, commitment[:], labelSalt, 32)
+	if err != nil {
+		panic("audit: HKDF-SHA-256 refused a 32-byte output: " + err.Error())
+	}
+	defer clear(key)
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic("audit: AES-256 refused a 32-byte key: " + err.Error())
+	}
+	salts := make([]byte, 32*n)
+	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(salts, salts)
+	return salts
+}
 
 // leafHash is the RFC 6962 leaf hash of one position (docs/SPEC.md section 6.3):
 // 55 bytes with the 0x00 prefix, one block of SHA-256.
@@ -64,12 +87,16 @@ func NewDeckTree(tag Tag, values []uint32, salts []byte) *DeckTree {
 	return &DeckTree{values: values, salts: salts, nodes: nodes}
 }
 
-// DeckRoot returns the deck root of the values by position, at least one, with the tag
-// of context, as it is encoded, and the salts that tape gives. It leaves no salt in memory.
+// DeckOf builds the tree over values with the tag of a context, as it is encoded, and the salts that tape gives.
+func DeckOf(commitment [32]byte, context, tape []byte, values []uint32) *DeckTree {
+	return NewDeckTree(LeafTag(commitment, context), values, Salts(commitment, tape, len(values)))
+}
+
+// DeckRoot returns the root of the tree of DeckOf. It leaves no salt in memory.
 func DeckRoot(commitment [32]byte, context, tape []byte, values []uint32) tlog.Hash {
-	salts := Salts(commitment, tape, len(values))
-	defer clear(salts)
-	return NewDeckTree(LeafTag(commitment, context), values, salts).Root()
+	t := DeckOf(commitment, context, tape, values)
+	defer clear(t.salts)
+	return t.Root()
 }
 
 // Wipe clears the values and salts, of which those of undealt cards are secret. The

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -8,6 +9,22 @@ import (
 
 	"shuffled/internal/shuffle"
 )
+
+// MixSeed returns SHA-256(label ‖ leaf hash of the commit entry ‖ values): the
+// slots' 32 bytes and the beacon's 48, in plan order, without the cut
+// (docs/SPEC.md section 4.2).
+func MixSeed(commit tlog.Hash, values []MixValue) [32]byte {
+	b := append([]byte(labelMix), commit[:]...)
+	for _, v := range values {
+		switch v.Source {
+		case SourceSlot:
+			b = append(b, v.Slot[:]...)
+		case SourceBeacon:
+			b = append(b, v.Beacon[:]...)
+		}
+	}
+	return sha256.Sum256(b)
+}
 
 // Order is what a shuffle shows at its places, once its plan is known.
 type Order struct {
@@ -43,8 +60,8 @@ func NewOrder(leaf tlog.Hash, c *Commit, mix *Mix) (Order, error) {
 	if err != nil {
 		return Order{}, err
 	}
-	if cut, ok := CutOf(mix.Values); ok {
-		if p, err = shuffle.Cut(p, int(cut)); err != nil {
+	if n := len(mix.Values); n > 0 && mix.Values[n-1].Source == SourceCut {
+		if p, err = shuffle.Cut(p, int(mix.Values[n-1].Cut)); err != nil {
 			return Order{}, err
 		}
 	}

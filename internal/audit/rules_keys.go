@@ -165,32 +165,7 @@ func (s *State) IsSigningKey(public []byte) bool {
 func (s *State) checkKey(k *Key) error {
 	switch k.Subject {
 	case SubjectSigning, SubjectAuditor, SubjectDisclosure:
-		if _, known := s.keys.known[KeyID(k.Public)]; known {
-			return illegal(RuleKey, "the %s key stood in the ledger before", k.Subject)
-		}
-		if err := soundKey(k.Subject, k.Public); err != nil {
-			return err
-		}
-		if k.Subject != SubjectSigning {
-			if err := checkType(s.genesis, maps.Values(s.keys.auditors), k.Public[0]); err != nil {
-				return err
-			}
-		}
-		if k.Subject == SubjectAuditor && len(s.keys.auditors) >= MaxAuditors {
-			return illegal(RuleKey, "at most %d auditor keys are in force", MaxAuditors)
-		}
-		switch k.Subject {
-		case SubjectDisclosure:
-			return s.checkWraps(k)
-		case SubjectSigning:
-			if s.persons.stood[string(k.Public)] {
-				return illegal(RuleKey, "the signing key stood in the ledger as the key of an administrator")
-			}
-			if err := s.checkNotWitness(k.Public); err != nil {
-				return err
-			}
-			return s.checkApart(k.Public)
-		}
+		return s.checkNewKey(k)
 	case SubjectPolicy:
 		return checkPolicy(k.Policy, s.genesis, s.IsSigningKey)
 	case SubjectRetirement:
@@ -201,6 +176,35 @@ func (s *State) checkKey(k *Key) error {
 		return checkTwoPersons(s.genesis.Production, len(s.persons.inForce), k.Acts)
 	case SubjectCoDealer:
 		return s.checkCoDealer(k)
+	}
+	return nil
+}
+
+// checkNewKey: a key is sound and new; a signing key is nobody else's, a sealing key of the ledger's one type.
+func (s *State) checkNewKey(k *Key) error {
+	if _, known := s.keys.known[KeyID(k.Public)]; known {
+		return illegal(RuleKey, "the %s key stood in the ledger before", k.Subject)
+	}
+	if err := soundKey(k.Subject, k.Public); err != nil {
+		return err
+	}
+	if k.Subject == SubjectSigning {
+		if s.persons.stood[string(k.Public)] {
+			return illegal(RuleKey, "the signing key stood in the ledger as the key of an administrator")
+		}
+		if err := s.checkNotWitness(k.Public); err != nil {
+			return err
+		}
+		return s.checkApart(k.Public)
+	}
+	if err := checkType(s.genesis, maps.Values(s.keys.auditors), k.Public[0]); err != nil {
+		return err
+	}
+	if k.Subject == SubjectDisclosure {
+		return s.checkWraps(k)
+	}
+	if len(s.keys.auditors) >= MaxAuditors {
+		return illegal(RuleKey, "at most %d auditor keys are in force", MaxAuditors)
 	}
 	return nil
 }

@@ -34,53 +34,30 @@ const quicknetKey = "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e76
 	"8c4b450b6a0a6c3ac6a5776a2d1064510d1fec758c921cc22b0e17e63aaf4bcb" +
 	"5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
 
-// publicKey is the form of keys in this scheme: in G2, for signatures in G1.
-type publicKey = bls.PublicKey[bls.KeyG2SigG1]
-
-// Chain is a beacon chain that this version knows.
-type Chain struct {
-	hash [32]byte
-	key  func() *publicKey // read when it is first needed
-}
-
-var quicknet = Chain{hash: audit.Quicknet, key: sync.OnceValue(func() *publicKey {
+// publicKey returns quicknet's key: in G2, for signatures in G1. It is read when it is first needed.
+var publicKey = sync.OnceValue(func() *bls.PublicKey[bls.KeyG2SigG1] {
 	encoded, err := hex.DecodeString(quicknetKey)
 	if err != nil {
 		panic("beacon: " + err.Error())
 	}
-	key := new(publicKey)
+	key := new(bls.PublicKey[bls.KeyG2SigG1])
 	if err := key.UnmarshalBinary(encoded); err != nil {
 		panic("beacon: " + err.Error())
 	}
 	return key
-})}
-
-// Quicknet returns the chain of drand's quicknet.
-func Quicknet() *Chain { return &quicknet }
-
-// ByHash returns the chain of a hash, if this version knows it.
-func ByHash(hash [32]byte) (chain *Chain, known bool) {
-	if hash != quicknet.hash {
-		return nil, false
-	}
-	return &quicknet, true
-}
-
-// Hash identifies the chain: drand's hash of its parameters, key included.
-func (c *Chain) Hash() [32]byte { return c.hash }
+})
 
 // TimeOf returns when a round, from 1, comes out, in seconds since 1970.
-func (c *Chain) TimeOf(round uint64) int64 {
-	at, _ := audit.BeaconTime(c.hash, round)
+func TimeOf(round uint64) int64 {
+	at, _ := audit.BeaconTime(audit.Quicknet, round)
 	return at
 }
 
-// Verify reports ErrSignature unless signature is that of the round, from 1, by
-// the chain's key, in its one encoding: a point of G1's subgroup of prime order
-// other than infinity.
-func (c *Chain) Verify(round uint64, signature [Size]byte) error {
+// Verify returns ErrSignature unless signature is quicknet's signature of the round, from 1, in its
+// one encoding: a point of G1's subgroup of prime order other than infinity.
+func Verify(round uint64, signature [Size]byte) error {
 	message := sha256.Sum256(binary.BigEndian.AppendUint64(nil, round))
-	if !bls.Verify(c.key(), message[:], signature[:]) {
+	if !bls.Verify(publicKey(), message[:], signature[:]) {
 		return fmt.Errorf("round %d: %w", round, ErrSignature)
 	}
 	return nil

@@ -25,11 +25,11 @@ func TestPublishedRounds(t *testing.T) {
 		t.Fatalf("only %d rounds", len(rounds))
 	}
 	for i, r := range rounds {
-		if err := Quicknet().Verify(r.Round, r.Signature); err != nil {
+		if err := Verify(r.Round, r.Signature); err != nil {
 			t.Errorf("round %d: %v", r.Round, err)
 		}
 		other := rounds[(i+1)%len(rounds)]
-		if err := Quicknet().Verify(other.Round, r.Signature); !errors.Is(err, ErrSignature) {
+		if err := Verify(other.Round, r.Signature); !errors.Is(err, ErrSignature) {
 			t.Errorf("the signature of round %d, as that of round %d: %v", r.Round, other.Round, err)
 		}
 	}
@@ -46,34 +46,20 @@ func TestChainHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Quicknet()
-	period, genesis := c.TimeOf(2)-c.TimeOf(1), c.TimeOf(1)
+	period, genesis := TimeOf(2)-TimeOf(1), TimeOf(1)
 	b := binary.BigEndian.AppendUint32(nil, uint32(period))
 	b = binary.BigEndian.AppendUint64(b, uint64(genesis))
 	b = append(append(append(b, key...), seed...), "quicknet"...)
-	if got := sha256.Sum256(b); got != c.Hash() {
-		t.Errorf("period %d, genesis %d, key and seed make %x, not %x", period, genesis, got, c.Hash())
-	}
-}
-
-func TestByHash(t *testing.T) {
-	t.Parallel()
-	if c, ok := ByHash(audit.Quicknet); !ok || c != Quicknet() || c.Hash() != audit.Quicknet {
-		t.Errorf("quicknet: %v %v", c, ok)
-	}
-	other := audit.Quicknet
-	other[31] ^= 1
-	if c, ok := ByHash(other); ok || c != nil {
-		t.Errorf("another hash: %v %v", c, ok)
+	if got := sha256.Sum256(b); got != audit.Quicknet {
+		t.Errorf("period %d, genesis %d, key and seed make %x, not %x", period, genesis, got, audit.Quicknet)
 	}
 }
 
 func TestTimes(t *testing.T) {
 	t.Parallel()
-	c := Quicknet()
 	for round, want := range map[uint64]int64{1: 1692803367, 2: 1692803370, 8193: 1692827943, 10_000_000: 1722803364,
 		31_799_517: 1788201915} {
-		if got := c.TimeOf(round); got != want {
+		if got := TimeOf(round); got != want {
 			t.Errorf("round %d comes out at %d, not %d", round, got, want)
 		}
 		ms := want * 1000
@@ -132,13 +118,13 @@ func TestRefused(t *testing.T) {
 		t.Log("no second spelling of this x fits into 381 bits")
 	}
 	for name, c := range cases {
-		if err := Quicknet().Verify(c.round, c.sig); !errors.Is(err, ErrSignature) {
+		if err := Verify(c.round, c.sig); !errors.Is(err, ErrSignature) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for bit := range 8 * Size {
 		s := sig(func(s *[Size]byte) { s[bit/8] ^= 1 << (bit % 8) })
-		if Quicknet().Verify(r.Round, s) == nil {
+		if Verify(r.Round, s) == nil {
 			t.Errorf("bit %d may be changed", bit)
 		}
 	}
@@ -178,7 +164,7 @@ func TestSubgroup(t *testing.T) {
 		if right.Add(right, big.NewInt(4)).Mod(right, fieldOrder); left.Cmp(right) != 0 {
 			t.Fatal("the sum is not on the curve")
 		}
-		if err := Quicknet().Verify(r.Round, compressed(sumX, flags)); !errors.Is(err, ErrSignature) {
+		if err := Verify(r.Round, compressed(sumX, flags)); !errors.Is(err, ErrSignature) {
 			t.Errorf("the signature and a point of order 3: %v", err)
 		}
 	}
@@ -201,7 +187,7 @@ func TestAnotherKey(t *testing.T) {
 	if !bls.Verify(key.PublicKey(), message[:], sig) {
 		t.Fatal("the other key's signature does not hold under it")
 	}
-	if err := Quicknet().Verify(7, [Size]byte(sig)); !errors.Is(err, ErrSignature) {
+	if err := Verify(7, [Size]byte(sig)); !errors.Is(err, ErrSignature) {
 		t.Errorf("another key's signature: %v", err)
 	}
 }
@@ -209,7 +195,7 @@ func TestAnotherKey(t *testing.T) {
 func BenchmarkVerify(b *testing.B) {
 	r := beacontest.Newest()
 	for b.Loop() {
-		if err := Quicknet().Verify(r.Round, r.Signature); err != nil {
+		if err := Verify(r.Round, r.Signature); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -229,7 +215,7 @@ func FuzzVerify(f *testing.F) {
 		if len(sig) != Size {
 			return
 		}
-		if err := Quicknet().Verify(round, [Size]byte(sig)); err == nil && known[round] != [Size]byte(sig) {
+		if err := Verify(round, [Size]byte(sig)); err == nil && known[round] != [Size]byte(sig) {
 			t.Errorf("%x is a signature of round %d", sig, round)
 		}
 	})

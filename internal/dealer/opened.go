@@ -68,7 +68,7 @@ func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (_ *op
 	if t.values, err = d.values(c.Context, out, inputs); err != nil {
 		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
 	}
-	t.tree = audit.NewDeckTree(c.Tag(), t.values, audit.Salts(c.Commitment, tape, len(t.values)))
+	t.tree = audit.DeckOf(c.Commitment, c.Context.Encode(), tape, t.values)
 	if t.tree.Root() != tlog.Hash(c.DeckRoot) {
 		return nil, fmt.Errorf("shuffle %d: %w", r.id,
 			d.foul(fmt.Errorf("%w: the tape does not lead to the deck root", outcome.ErrFoul)))

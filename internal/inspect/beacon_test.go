@@ -56,7 +56,7 @@ func plans() map[string]planned {
 // withBeacons writes a ledger of all plans, each at its own table, in several
 // chunks. forged changes what is mixed at the table beacon.
 func withBeacons(dir string, forged func(*inspecttest.Shuffle)) *inspecttest.Ledger {
-	out := beacon.Quicknet().TimeOf(inspecttest.Round.Round) * 1000
+	out := beacon.TimeOf(inspecttest.Round.Round) * 1000
 	g := inspecttest.Plain()
 	g.Policy = inspecttest.Policy(false, 2, "w1", "w2", "w3")
 	g.AuditorKeys, g.MixModes = [][]byte{inspecttest.Auditor().Public()}, 15
@@ -202,7 +202,7 @@ func TestForgedTwice(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	g := inspecttest.Plain()
-	l := inspecttest.NewAt(dir, "twice", g, beacon.Quicknet().TimeOf(inspecttest.Round.Round)*1000-60_000)
+	l := inspecttest.NewAt(dir, "twice", g, beacon.TimeOf(inspecttest.Round.Round)*1000-60_000)
 	for i := range 5 {
 		s := l.Commit("t1", inspecttest.Quicknet)
 		if i%2 == 0 {

@@ -311,7 +311,7 @@ func bundleCases(t *testing.T) (cases []bundleCase) {
 	add("a predecessor that is no checkpoint", later.Dir, key, "predecessor")
 
 	for _, codes := range []string{"", "beacon"} {
-		out := beacon.Quicknet().TimeOf(inspecttest.Round.Round) * 1000
+		out := beacon.TimeOf(inspecttest.Round.Round) * 1000
 		g := inspecttest.Plain()
 		g.Policy = inspecttest.Policy(false, 2, "w1", "w2", "w3")
 		l := inspecttest.NewAt(t.TempDir(), "small", g, out-60_000)

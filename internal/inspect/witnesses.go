@@ -57,11 +57,7 @@ func (f *fold) judgePolicy() {
 	if f.levelless != "" || !f.trust.Policy.Asks() || f.state.Genesis() == nil {
 		return
 	}
-	err := f.trust.Policy.CheckOverlap()
-	if err == nil {
-		err = f.trust.Policy.CheckWitnesses(f.state.Genesis().Origin, f.state.IsSigningKey)
-	}
-	if err != nil {
+	if err := f.trust.Policy.CheckLevel(f.state.Genesis().Origin, f.state.IsSigningKey); err != nil {
 		f.levelless = err.Error()
 		f.noteOnce("no shuffle has the level witnessed: " + f.levelless)
 	}

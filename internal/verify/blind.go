@@ -337,11 +337,7 @@ func (t *transcript) apartFrom(p *audit.Policy, origin string) error {
 	for _, h := range t.second.keys {
 		second = append(second, h.key.Public)
 	}
-	own := func(public []byte) bool {
-		return bytes.Equal(public, t.genesis.SigningKey) ||
-			slices.ContainsFunc(t.keys, func(h handover) bool { return bytes.Equal(h.key.Public, public) }) ||
-			holds(t.trust.own, public)
-	}
+	own := func(public []byte) bool { return t.signs(public) || holds(t.trust.own, public) }
 	if slices.ContainsFunc(second, own) {
 		return errors.New("a key of the co-dealer is the house's")
 	}

@@ -29,6 +29,7 @@ type evidence struct {
 	early    *apart           // nil: the file has none
 	keys     []handover       // of a transcript, by index
 	seen     []byte           // checkpoint on which the level witnessed rests; nil: none
+	mine     []int            // where in the plan the slots stand whose values were given, ascending
 }
 
 // apart is a receipt under a checkpoint of its own: the member witnessed of a transcript,
@@ -114,9 +115,11 @@ func (e *evidence) conclude(held bool) {
 	if !held {
 		return
 	}
-	if e.v.Verdict, e.v.Level = e.trust.level(); e.v.Verdict != Proved {
+	if len(e.trust.Keys) == 0 {
+		e.v.Verdict, e.v.Level = Consistent, LevelKeyNotPinned
 		return
 	}
+	e.v.Verdict, e.v.Level = Proved, LevelRecorded
 	var early []audit.Cosignature
 	if e.seen != nil {
 		early = e.witnessed()
@@ -133,7 +136,7 @@ func (e *evidence) conclude(held bool) {
 
 // witnessed gives the level, unless the trusted policy gives none, and returns what it rests on.
 func (e *evidence) witnessed() (by []audit.Cosignature) {
-	if err := e.witnessable(); err != nil {
+	if err := e.trust.Policy.CheckLevel(e.head.Origin, e.signs); err != nil {
 		e.v.explain(stepWitnesses, "the level stays recorded", err)
 		return nil
 	}
@@ -147,16 +150,10 @@ func (e *evidence) witnessed() (by []audit.Cosignature) {
 
 func told(c audit.Cosignature) Cosigned { return Cosigned{c.Witness, timestamp(c.Time * 1000)} }
 
-// witnessable returns why the trusted policy gives no level: two quorums of it may
-// share no witness, or a witness is the ledger itself (docs/SPEC.md section 7.3).
-func (e *evidence) witnessable() error {
-	if err := e.trust.Policy.CheckOverlap(); err != nil {
-		return err
-	}
-	return e.trust.Policy.CheckWitnesses(e.head.Origin, func(public []byte) bool {
-		return e.genesis != nil && bytes.Equal(e.genesis.SigningKey, public) ||
-			slices.ContainsFunc(e.keys, func(h handover) bool { return bytes.Equal(h.key.Public, public) })
-	})
+// signs reports whether a key, type byte first, is one that the file shows as a signing key of the ledger.
+func (e *evidence) signs(public []byte) bool {
+	return e.genesis != nil && bytes.Equal(e.genesis.SigningKey, public) ||
+		slices.ContainsFunc(e.keys, func(h handover) bool { return bytes.Equal(h.key.Public, public) })
 }
 
 // timestamp writes UTC milliseconds since 1970 as the API does. RFC 3339 has

@@ -17,52 +17,44 @@ func (t *transcript) beacon() (string, error) {
 		return "", notChecked("no beacon in the plan")
 	}
 	p := t.commit.Context.Plan[i]
-	chain, known := beacon.ByHash(p.Chain)
 	switch {
-	case !known:
+	case p.Chain != audit.Quicknet:
 		return "", notChecked("a beacon chain that this version does not know: the value may be anything")
 	case t.mix == nil:
 		return "", notChecked("the value comes with the mix")
 	}
-	if err := chain.Verify(p.Round, t.mix.Values[i].Beacon); err != nil {
+	if err := beacon.Verify(p.Round, t.mix.Values[i].Beacon); err != nil {
 		return "", err
 	}
 	t.round = p.Round
 	return fmt.Sprintf("the value is quicknet's signature of round %d, which came out at %s", p.Round,
-		timestamp(chain.TimeOf(p.Round)*1000)), nil
+		timestamp(beacon.TimeOf(p.Round)*1000)), nil
 }
 
 // slots finds the slots whose values were given in the plan. That the mix has
 // these very values is a rule (docs/SPEC.md section 9, mix).
-func (t *transcript) slots() (detail string, err error) {
-	if t.mine, err = t.findSlots(t.commit.Context); err != nil {
-		return "", err
-	}
-	return slotsFound(len(t.mine), t.commit.Context), nil
-}
+func (t *transcript) slots() (string, error) { return t.findSlots(t.commit.Context) }
 
-// findSlots returns where in the plan the hashes of the given values stand,
-// ascending. The values may still be secret: none is named.
-func (e *evidence) findSlots(ctx *audit.Context) (mine []int, err error) {
+// findSlots finds where in a plan the hashes of the given values stand. The values may still be secret:
+// none is named.
+func (e *evidence) findSlots(ctx *audit.Context) (string, error) {
 	if len(e.trust.slots) == 0 {
-		return nil, notChecked("no value of a slot was given")
+		return "", notChecked("no value of a slot was given")
 	}
 	for _, value := range e.trust.slots {
 		hash := audit.SlotHash(ctx.Origin, ctx.Table, value)
 		i := slices.IndexFunc(ctx.Plan,
 			func(p audit.Planned) bool { return p.Source == audit.SourceSlot && p.Slot == hash })
 		if i < 0 {
-			return nil, fmt.Errorf("the slot of hash %s, at table %s of %s, is not in the plan", encode(hash),
+			return "", fmt.Errorf("the slot of hash %s, at table %s of %s, is not in the plan", encode(hash),
 				ctx.Table, ctx.Origin)
 		}
-		mine = append(mine, i)
+		e.mine = append(e.mine, i)
 	}
-	slices.Sort(mine)
-	return slices.Compact(mine), nil
-}
-
-func slotsFound(n int, ctx *audit.Context) string {
-	return fmt.Sprintf("%d of the %d sources of the plan are the slots whose values were given", n, len(ctx.Plan))
+	slices.Sort(e.mine)
+	e.mine = slices.Compact(e.mine)
+	return fmt.Sprintf("%d of the %d sources of the plan are the slots whose values were given", len(e.mine),
+		len(ctx.Plan)), nil
 }
 
 // raise gives the level mixed to a file that holds, for whom it is due, and
@@ -93,7 +85,7 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 	seen, _ := t.trust.Policy.CompleteAt(t.seen) // witnesses was ok
 	witnessed := timestamp(seen * 1000)
 	if t.round > 0 {
-		if at := beacon.Quicknet().TimeOf(t.round); seen < at {
+		if at := beacon.TimeOf(t.round); seen < at {
 			t.v.Mixed = append(t.v.Mixed,
 				Mixed{For: ForEverybody, Witnessed: witnessed, Round: t.round, Time: timestamp(at * 1000)})
 		} else {

@@ -12,7 +12,7 @@ import (
 var round = beacontest.Newest()
 
 // out is when it came out, in seconds.
-var out = beacon.Quicknet().TimeOf(round.Round)
+var out = beacon.TimeOf(round.Round)
 
 // Sources of the plans below, and their values.
 var (

@@ -40,7 +40,6 @@ type transcript struct {
 	owner  string // identity, by the entries so far
 
 	round uint64 // of the beacon, whose signature holds; 0: there is none, or it was not checked
-	mine  []int  // slots of the plan whose values were given, ascending
 
 	means   meaning
 	reveals []*audit.Reveal

@@ -79,11 +79,3 @@ func (t Trust) parse() (*trusted, error) {
 	}
 	return all, nil
 }
-
-// level returns the verdict and level of a file whose every step holds.
-func (t *trusted) level() (string, Level) {
-	if len(t.Keys) == 0 {
-		return Consistent, LevelKeyNotPinned
-	}
-	return Proved, LevelRecorded
-}

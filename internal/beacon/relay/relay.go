@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/beacon"
 	"shuffled/internal/outbound"
 )
@@ -87,7 +88,7 @@ func ask(ctx context.Context, relay string, round uint64) (sig [beacon.Size]byte
 	}()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	at := strings.TrimSuffix(relay, "/") + fmt.Sprintf("/%x/public/%d", beacon.Quicknet().Hash(), round)
+	at := strings.TrimSuffix(relay, "/") + fmt.Sprintf("/%x/public/%d", audit.Quicknet, round)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return sig, errors.New("the address cannot be asked")
@@ -130,5 +131,5 @@ func read(body io.Reader, round uint64) (sig [beacon.Size]byte, err error) {
 		return sig, fmt.Errorf("its signature is not %d bytes in hexadecimal", beacon.Size)
 	}
 	sig = [beacon.Size]byte(decoded)
-	return sig, beacon.Quicknet().Verify(round, sig)
+	return sig, beacon.Verify(round, sig)
 }
