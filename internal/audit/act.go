@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// Administrator is a person, or a role of the house, who approves acts.
+// Administrator is a person, or a role of the house, that approves acts.
 type Administrator struct {
 	Name string
 	Key  []byte // type byte and Ed25519 public key
 }
 
-// ActEntry is an approval that one or two administrators signed (docs/SPEC.md section
-// 5.11). It approves the entry whose Approved is its Digest.
+// ActEntry is an approval that one or two administrators signed (docs/SPEC.md section 5.11). It
+// approves the entry for which Approved returns its Digest.
 type ActEntry struct {
 	Act        Act
 	Digest     [32]byte
@@ -58,8 +58,8 @@ func (a *ActEntry) signed(k *coder) {
 	k.time("expiry", &a.Expires)
 }
 
-// Signed returns the bytes that administrators sign: label, hash of the genesis entry, so
-// that the act is good for this ledger alone, and the fields.
+// Signed returns the bytes that administrators sign: the label, the hash of the genesis entry, and
+// the fields in front of the signatures. The hash makes the act valid in this ledger alone.
 func (a *ActEntry) Signed(genesis [32]byte) []byte {
 	k := coder{writing: true, b: append([]byte(labelAct), genesis[:]...)}
 	a.signed(&k)
@@ -74,8 +74,8 @@ func Approved(identity string, b Body) [32]byte {
 	return sha256.Sum256(k.b)
 }
 
-// ActFor returns the act that an entry with this body needs, if two persons are asked
-// for it; ok is false for a body that no act approves.
+// ActFor returns the act that approves an entry with this body. State.NeedsTwo says whether the
+// ledger requires the act. ok is false for a body that no act approves.
 func ActFor(b Body) (Act, bool) {
 	switch b := b.(type) {
 	case *Key:
@@ -98,7 +98,7 @@ func ActFor(b Body) (Act, bool) {
 	return 0, false
 }
 
-// actOfSubject has no act for a disclosure key, which is the daemon's own.
+// actOfSubject has no act for a disclosure key, which the daemon makes by itself.
 var actOfSubject = map[Subject]Act{SubjectPolicy: ActPolicy, SubjectAuditor: ActAuditor, SubjectSigning: ActSigning,
 	SubjectRetirement: ActRetirement, SubjectAdministrator: ActAdministrator, SubjectTwoPersons: ActTwoPersons,
 	SubjectCoDealer: ActCoDealer}
@@ -139,8 +139,8 @@ func EncodeBody(b Body) []byte {
 	return k.b
 }
 
-// ParseBody reads what EncodeBody wrote. It returns an ErrMalformed or ErrUnknown for
-// anything else, and for a type that this version does not know.
+// ParseBody reads what EncodeBody wrote. It returns an ErrUnknown for a type or code that this
+// version does not know, and an ErrMalformed for anything else.
 func ParseBody(t Type, b []byte) (Body, error) {
 	body, k := newBody(t), &coder{b: b}
 	if o, passed := body.(*Opaque); passed {

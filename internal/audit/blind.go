@@ -95,7 +95,7 @@ const (
 	maxHistoryLine  = 1_024
 )
 
-// CheckHistory reports why a text is no history of a game (docs/SPEC.md section 4.5).
+// CheckHistory returns why a text cannot be the history of a game (docs/SPEC.md section 4.5).
 func CheckHistory(text []byte) error {
 	if len(text) > MaxHistory || bytes.Count(text, []byte("\n")) > maxHistoryLines {
 		return fmt.Errorf("a history has at most %d bytes and %d lines", MaxHistory, maxHistoryLines)
@@ -111,8 +111,8 @@ func CheckHistory(text []byte) error {
 	return nil
 }
 
-// BehindLine returns behind how many lines of a history a request was made, by its state; ok is
-// false if it has no such beginning.
+// BehindLine returns after how many lines of a history a request was made, from the state in the
+// request. ok is false if no beginning of the history has that state.
 func BehindLine(history []byte, state [32]byte) (lines int, ok bool) {
 	for end := 0; ; lines++ {
 		if StateHash(history[:end]) == state {
@@ -126,14 +126,14 @@ func BehindLine(history []byte, state [32]byte) (lines int, ok bool) {
 	}
 }
 
-// StateHash is what a request says of the game's history so far.
+// StateHash returns the state that a request has of the game's history so far.
 func StateHash(history []byte) [32]byte {
 	return sha256.Sum256(append([]byte(labelState), history...))
 }
 
-// AskKey returns the key under which a house asks for the places of a shuffle:
-// HKDF-SHA-256(salt = commitment, input = tape) with its own label. All replicas of a house have
-// the same, and who has a token of the house at the co-dealer does not.
+// AskKey returns the key under which a house asks for the places of a shuffle: HKDF-SHA-256(salt =
+// commitment, input = tape) with its own label. All replicas of a house derive the same key. The
+// token of the house at the co-dealer does not give it.
 func AskKey(commitment [32]byte, tape []byte) ed25519.PrivateKey {
 	seed, err := hkdf.Key(sha256.New, tape, commitment[:], labelAskKey, ed25519.SeedSize)
 	if err != nil {
@@ -161,12 +161,12 @@ func (a *Asked) Sign(key ed25519.PrivateKey, first int, runs []Run) {
 	copy(a.Ask[:], ed25519.Sign(key, AskMessage(a, first, runs)))
 }
 
-// OrderMargin is how long an order for another ledger stays open behind the shuffle that it is
-// for, at the least, in milliseconds.
+// OrderMargin is the least time, in milliseconds, by which the close-by of an order for another
+// ledger is later than that of the shuffle that it is for.
 const OrderMargin = 3_600_000
 
-// CheckOrder reports why order is not one for the shuffle of the commit: another ledger, other
-// positions or ranges, or not the same care.
+// CheckOrder returns why an order is not for the shuffle of the commit c: it is for another ledger,
+// has other positions or ranges, differs in production or disclosure, or closes too early.
 func CheckOrder(c, order *Commit) error {
 	a, b := c.Context, order.Context
 	switch {
@@ -182,8 +182,8 @@ func CheckOrder(c, order *Commit) error {
 	return nil
 }
 
-// SameRequest reports whether both are one request: the checkpoint that it was shown under may
-// be another one.
+// SameRequest reports whether both are one request. Their heads may differ: the house may prove the
+// same entries again under a newer checkpoint.
 func (a *Asked) SameRequest(b *Asked) bool {
 	return a != nil && b != nil && a.Commit == b.Commit && a.After == b.After && a.State == b.State && a.Ask == b.Ask
 }
@@ -191,8 +191,10 @@ func (a *Asked) SameRequest(b *Asked) bool {
 // ErrNotAsked reports a request that the holder of the house's tape did not make.
 var ErrNotAsked = errors.New("the request is not signed under the ask key of the commit that it names")
 
-// CheckAsked reports what of a co-dealer's deal does not belong behind the entry before of the house's
-// shuffle: its commit, mix or deal. commit is that of the house, as entry id with its leaf hash.
+// CheckAsked returns why a co-dealer's deal d does not follow the entry with the leaf hash before:
+// the commit, mix or deal that stands before this deal in the house's shuffle. commit is the commit
+// of that shuffle, and of its index and leaf hash. The error is ErrNotAsked if only the signature
+// is wrong.
 func CheckAsked(d *Deal, commit *Commit, of Foreign, before tlog.Hash) error {
 	switch a := d.Asked; {
 	case a == nil:

@@ -5,7 +5,7 @@ import "shuffled/internal/shuffle"
 // ReasonNone stands with every outcome except void.
 const ReasonNone Reason = 0
 
-// Close ends a shuffle, once and for ever (docs/SPEC.md section 5.6).
+// Close ends a shuffle (docs/SPEC.md section 5.6).
 type Close struct {
 	Shuffle    uint64
 	Outcome    Outcome // a dealer asks for completed, ended_early and void; only the daemon writes the others
@@ -37,7 +37,7 @@ func (c *Close) fields(k *coder) {
 		field(closeFollows, "follows", &c.Follows))
 }
 
-// Unplayed returns what a co-dealer opened and the shuffle ended without; nil for nothing.
+// Unplayed returns the co-dealer's deal that the shuffle ended without playing; nil for none.
 func (c *Close) Unplayed() *Blind {
 	if c.Blind == nil || c.Blind.Deal == (Foreign{}) {
 		return nil
@@ -45,7 +45,7 @@ func (c *Close) Unplayed() *Blind {
 	return c.Blind
 }
 
-// disclosed goes through what a close or disclosure says of the tape.
+// disclosed goes through the fields of a close or disclosure that hold the tape.
 func (k *coder) disclosed(form *Form, tape *[]byte, key *uint64) {
 	code(k, "form", form, &codesOfForm)
 	longest := shuffle.MaxTape
@@ -64,8 +64,8 @@ func (k *coder) disclosed(form *Form, tape *[]byte, key *uint64) {
 	}
 }
 
-// Disclosed is what an entry says of the tape of a shuffle that ended with it: its close,
-// or the disclosure of one that was continued.
+// Disclosed is what the last entry of a shuffle says of its tape: the close, or the disclosure of a
+// shuffle that was continued.
 type Disclosed struct {
 	Shuffle uint64
 	Form    Form   // FormNone: the tape is lost, which is a fault in every audit
@@ -73,8 +73,8 @@ type Disclosed struct {
 	Key     uint64 // FormSealed: index of the key entry of the disclosure key
 }
 
-// DisclosedBy returns what the entry with this body says of a tape; ok is false for one
-// that ends no shuffle: a close as continued is followed by a disclosure.
+// DisclosedBy returns what the entry with this body says of a tape. ok is false if the entry ends
+// no shuffle. A close with the outcome continued does not: a disclosure comes later.
 func DisclosedBy(b Body) (d Disclosed, ok bool) {
 	switch b := b.(type) {
 	case *Close:

@@ -19,7 +19,7 @@ func (c Code) String() string { return fmt.Sprintf("%s %d", c.List, c.Number) }
 type codeList struct {
 	name  string
 	open  bool        // codes may be assigned later
-	names [256]string // by code; readers look codes up in every entry, where a map would show
+	names [256]string // by code; an array, since every entry has several codes
 }
 
 // firstPassable is the first code of an open list that is not critical.
@@ -61,7 +61,7 @@ func code[T ~uint8](k *coder, field string, v *T, l *codeList) {
 	}
 }
 
-// opaque is the rest: what stands behind a code that was passed over.
+// opaque is the rest of an encoding, behind a code that was passed over.
 func (k *coder) opaque(field string, v *[]byte) {
 	if k.writing {
 		k.b = append(k.b, *v...)
@@ -84,15 +84,15 @@ func (o *Opaque) Type() Type { return o.Code }
 
 func (o *Opaque) fields(k *coder) { k.opaque("body", &o.Data) }
 
-// Extension is one element of an extension list (docs/SPEC.md section 5). Those that a
-// reader keeps were passed over.
+// Extension is one element of an extension list (docs/SPEC.md section 5). A reader keeps the
+// elements that it passed over, and no others.
 type Extension struct {
 	Code  uint8
 	Value []byte
 }
 
-// extensions is an extension list, whose codes are those of a list of the registry.
-// known reads the value of a code that this version knows; it is nil where there is none.
+// extensions is an extension list, whose codes are those of a list of the registry. known reads the
+// value of a code that this version knows; it is nil if the list has no such code.
 func (k *coder) extensions(v *[]Extension, codes *codeList, known func(*coder, Extension)) {
 	list(k, k.count8("extensions", len(*v)), v, func(e, before *Extension) {
 		code(k, "extension", &e.Code, codes)

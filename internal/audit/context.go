@@ -39,14 +39,14 @@ type Context struct {
 	Production bool
 	Table      string
 	DeckHash   [32]byte       // of the root ancestor's deck; zero for draws
-	Recipe     shuffle.Recipe // cards and take, or ranges; its EndLo, EndHi are those of EndAt
+	Recipe     shuffle.Recipe // cards and take, or ranges; EndLo and EndHi if the cut-card place is drawn
 	Of         uint32         // n, of numbers without repeats: the ranges are n, n−1 …; 0 for anything else
 	Parent     *Parent        // nil: a fresh deck
 	Plan       []Planned      // at most one co-dealer, then slots, at most one beacon, at most one cut
-	EndAt      int            // fixed cut-card place 1..take, 0 for none; a drawn one is in Recipe
+	EndAt      int            // fixed cut-card place 1..take, 0 for none
 	Disclosure Disclosure
 	Terms      *Terms // nil: nothing says what the values mean
-	ForLedger  string // the order is for a shuffle of this ledger, whose house deals blind; empty: for nobody else
+	ForLedger  string // origin of the ledger that this is an order for, whose house deals blind; empty: for none
 	Extensions []Extension
 }
 
@@ -85,12 +85,12 @@ const (
 	endDrawn = 2
 )
 
-// Find returns where the first of a source stands in the plan, −1 for none.
+// Find returns the index in the plan of the first source of a kind, −1 for none.
 func (c *Context) Find(s Source) int {
 	return slices.IndexFunc(c.Plan, func(p Planned) bool { return p.Source == s })
 }
 
-// Beacon returns the beacon of the plan; ok is false when there is none.
+// Beacon returns the beacon of the plan; ok is false if there is none.
 func (c *Context) Beacon() (p Planned, ok bool) {
 	i := c.Find(SourceBeacon)
 	if i < 0 {
@@ -99,7 +99,7 @@ func (c *Context) Beacon() (p Planned, ok bool) {
 	return c.Plan[i], true
 }
 
-// CoDealer returns the co-dealer's commit that the plan names; ok is false when it names none.
+// CoDealer returns the co-dealer's commit that the plan names; ok is false if it names none.
 func (c *Context) CoDealer() (p Planned, ok bool) {
 	if len(c.Plan) > 0 && c.Plan[0].Source == SourceCoDealer {
 		return c.Plan[0], true
@@ -203,7 +203,7 @@ func (c *Context) numbers(k *coder) {
 	}
 }
 
-// checkRecipe is for what has been read of the recipe so far.
+// checkRecipe checks what was read of the recipe so far.
 func (c *Context) checkRecipe(k *coder) {
 	if k.err != nil || k.writing {
 		return
@@ -274,7 +274,7 @@ func (c *Context) coDealer(k *coder, p *Planned) {
 	k.hash("leaf hash of the co-dealer's commit", &p.Leaf)
 }
 
-// rank is where the source stands in a plan.
+// rank orders the sources of a plan: a co-dealer comes first.
 func (p *Planned) rank() Source {
 	if p.Source == SourceCoDealer {
 		return 0

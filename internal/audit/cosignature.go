@@ -11,8 +11,8 @@ import (
 // cosignature with a later time, or with none, counts for nothing.
 const maxSeconds = 253402300799
 
-// Cosignature is what one witness says of a checkpoint: that it saw it then, and
-// that it extends everything the witness saw before (C2SP tlog-cosignature).
+// Cosignature says that a witness saw a checkpoint at a time, and that the checkpoint extends
+// everything that the witness saw before (C2SP tlog-cosignature).
 type Cosignature struct {
 	Witness string // its name in the policy
 	Time    int64  // seconds since 1970, at least 1
@@ -23,9 +23,8 @@ type Cosignature struct {
 // by two of its keys.
 func (c Cosignature) SameWitness(d Cosignature) bool { return c.by == d.by }
 
-// Undecided reports whether a checkpoint that the quorum did not cosign could be
-// cosigned by it: lines of witness keys of unknown types stand on it, and if all of them
-// hold, the quorum is met.
+// Undecided reports whether the quorum may have cosigned a checkpoint that is not Satisfied: it has
+// lines of witness keys of unknown types, and if all of these hold, the quorum is met.
 func (p *Policy) Undecided(signed []byte) bool {
 	if !p.Asks() {
 		return false

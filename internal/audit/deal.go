@@ -7,12 +7,13 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Run is a number of cards that go the same way. One for PurposeOrder is handed to a
-// back end that deals by itself: who got which card is then not in the ledger.
+// Run is a number of cards that one deal gives to one recipient for one purpose. The cards of a run
+// for PurposeOrder go to a back end that deals by itself: the ledger then does not say which
+// recipient got which card.
 type Run struct {
 	Count     int // cards, from 1
 	Purpose   Purpose
-	Recipient string // who gets them, or empty
+	Recipient string // of the cards, or empty
 	Public    bool   // shown to everybody at once
 }
 
@@ -21,7 +22,7 @@ type Run struct {
 type Deal struct {
 	Shuffle    uint64
 	First      int    // first place, counted from 0
-	Checkpoint uint64 // size of the newest checkpoint held, cosigned where the genesis says so
+	Checkpoint uint64 // size of the newest checkpoint that the house held, cosigned if the genesis asks for it
 	Final      bool   // the shuffle's close is the next entry
 	Runs       []Run
 	Asked      *Asked // of an order for another ledger: what its house asked for

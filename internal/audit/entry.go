@@ -5,7 +5,7 @@ import "fmt"
 // version is the first byte of every entry of algorithm "shuffled/v1".
 const version = 1
 
-// Actor is who caused an entry (docs/SPEC.md section 5).
+// Actor is the identity and credential that caused an entry (docs/SPEC.md section 5).
 type Actor struct {
 	Identity   string // a named service, the owner of the shuffles that it commits
 	Credential string // public id of the token or certificate that it showed
@@ -22,8 +22,8 @@ func (a Actor) Reserved() bool { return reserved(a.Identity) }
 
 func reserved(name string) bool { return name == Daemon.Identity || name == Operator.Identity }
 
-// Entry is one leaf of a ledger: who wrote it, when, and one of the bodies. The
-// index is not in the bytes: the Merkle tree gives it.
+// Entry is one leaf of a ledger: its time, its actor and its body. The index of the entry is not in
+// the bytes: the Merkle tree gives it.
 type Entry struct {
 	Time  int64 // UTC milliseconds since 1970, by the sequencer's clock
 	Actor Actor
@@ -80,7 +80,8 @@ func (e Entry) write() *coder {
 	return k
 }
 
-// fields goes through the entry behind its type. A reserved word stands in both names of a header or in none.
+// fields goes through the entry behind its type. Both names of a header are the same reserved word,
+// or neither is one.
 func (e *Entry) fields(k *coder) {
 	k.time("time", &e.Time)
 	k.name("identity", &e.Actor.Identity)

@@ -8,8 +8,8 @@ type extension struct {
 	fields func(*coder) // of the value; a reader makes what it fills in
 }
 
-// extended is an extension list with the fields known, by ascending code, and rest, which is
-// what was passed over.
+// extended is an extension list: the fields known, by ascending code, and rest, the extensions that
+// a reader passed over.
 func (k *coder) extended(rest *[]Extension, codes *codeList, known ...extension) {
 	var all []Extension
 	if k.writing {
@@ -42,7 +42,7 @@ func (k *coder) extended(rest *[]Extension, codes *codeList, known ...extension)
 	}
 }
 
-// field is the extension of a structure that stands there if the pointer is set.
+// field is the extension that holds a structure. It is in the list if the pointer is set.
 func field[T any, P interface {
 	*T
 	fields(*coder)

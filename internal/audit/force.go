@@ -1,11 +1,11 @@
 package audit
 
-// Force folds in, as the next entry, one that Apply refused. It is for audits
-// only, which go on after a fault and report the next one; no ledger is written
-// with it. What of the entry can still take effect does, so that the entries
-// that its writer put on top of it are judged for themselves and not once more
-// for the first fault (docs/SPEC.md section 9.1). An entry that cannot be parsed
-// is Entry{}: it counts and changes nothing else.
+// Force applies, as the next entry, one that Apply refused. Only audits call it: they
+// go on after a fault and report the next one. No ledger is written with it. Whatever of
+// the entry can still take effect takes effect. Later entries that build on it are then
+// judged by themselves, and are not reported once more for the first fault (docs/SPEC.md
+// section 9.1). An entry that cannot be parsed is Entry{}: it counts, and changes
+// nothing else.
 //
 // Everything applied so far is final, as after Commit. Force takes any entry in
 // any state, and a legal one as Apply does.
@@ -13,7 +13,7 @@ func (s *State) Force(e Entry) {
 	index, expected := s.size, s.pair
 	s.faulty = true
 	if expected != nil && !expected.takes(e) {
-		expected = nil // it is over
+		expected = nil // the pair ends with another entry
 	}
 	s.size, s.pair = index+1, nil
 	if e.Body != nil {
@@ -64,8 +64,9 @@ func (s *State) hasEffect(b Body) bool {
 	return b != nil
 }
 
-// counts reports whether a credential's entry that breaks a rule changes anything: not
-// one of a reserved name, which opens nothing, nor one that changes nothing.
+// counts reports whether a credential's entry that breaks a rule changes anything. A
+// revocation does if the credential is known. A creation does if the credential is new, and
+// neither name in it is reserved.
 func (s *State) counts(c *Credential) bool {
 	known := s.holders.known[c.ID] != nil
 	if c.Kind == CredentialRevoked {

@@ -1,7 +1,7 @@
 package audit
 
-// KeyRecord is what an entry says of one key, or of the witness policy. What stands in
-// it is not changed.
+// KeyRecord is what an entry says of one key, or of the witness policy. A reader does not change
+// its slices.
 type KeyRecord struct {
 	Index   uint64   // of the entry
 	Time    int64    // of the entry, UTC milliseconds

@@ -5,7 +5,7 @@ import "crypto/sha256"
 // Mix reveals every value of a plan (docs/SPEC.md section 5.4).
 type Mix struct {
 	Shuffle    uint64
-	Checkpoint uint64 // size of the newest checkpoint held, cosigned where the genesis says so
+	Checkpoint uint64 // size of the newest checkpoint that the house held, cosigned if the genesis asks for it
 	Values     []MixValue
 }
 

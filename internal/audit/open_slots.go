@@ -6,13 +6,13 @@ import (
 	"math"
 )
 
-// openShuffles holds the open shuffles of a state. There may be a million, and the
-// garbage collector passes whatever has a pointer again and again: a shuffle is one
-// slot without pointers, in a chunk of many. What many shuffles have in common is
-// held once, under a number. BenchmarkOpenShuffles measures both.
+// openShuffles holds the open shuffles of a state. There may be a million, and every
+// collection of garbage visits everything that has a pointer. So a shuffle is one slot
+// without pointers, in a chunk of many, and what many shuffles have in common is interned
+// (pool). BenchmarkOpenShuffles measures memory and collections.
 //
-// A field that is added to a shuffle is an integer in open: a name is interned as
-// terms are, and the slot holds its number.
+// A new field of a shuffle is an integer in open. If it is a name, it is interned as terms
+// are, and the slot holds its number.
 type openShuffles struct {
 	slots  map[uint64]uint32 // by id
 	chunks []*[chunkSlots]open
@@ -38,8 +38,7 @@ const (
 	tailSize = 200
 )
 
-// open is a shuffle between its commit and its close: what differs from one
-// shuffle to the next.
+// open is the part of an open shuffle that differs from one shuffle to the next.
 type open struct {
 	id uint64 // 0: the slot is free
 	chained
@@ -54,8 +53,8 @@ type open struct {
 	tail        [tailSize]byte // the commit's body (docs/SPEC.md section 5.3) after its context
 }
 
-// chained is what the shuffles of a chain have in common, and where each stands in it. An
-// ancestor has close-by and owner of the chain's open shuffle.
+// chained is what the shuffles of a chain have in common, and the place of each in it. An ancestor
+// has the close-by and the owner of the chain's last shuffle.
 type chained struct {
 	closeBy int64
 	latest  int64  // no close-by of the chain is later
@@ -65,7 +64,7 @@ type chained struct {
 	stage   stage
 }
 
-// share takes over what an ancestor has of the open shuffle of its chain.
+// share takes over what an ancestor has in common with the last shuffle of its chain.
 func (c *chained) share(from chained) {
 	c.closeBy, c.owner, c.extent = from.closeBy, from.owner, from.extent
 }
@@ -90,7 +89,7 @@ func (c *chained) restore(saved SavedChain) {
 	}
 }
 
-// stage is where an open shuffle stands between its commit and what discloses its tape.
+// stage says whether an open shuffle is played, was continued, or is to be disclosed.
 type stage uint8
 
 const (
@@ -101,8 +100,8 @@ const (
 
 const noSlot = math.MaxUint32
 
-// terms are a context, and what the hot rules need of it. The open shuffles of a
-// table most often have theirs in common.
+// terms are a context, and what rules that run often need of it. Most open shuffles of a table have
+// the same terms.
 type terms struct {
 	encoded    string // with its length before it, as a commit's body begins
 	table      *table
@@ -256,7 +255,8 @@ func (s *openShuffles) atTable(t *table) iter.Seq[opened] {
 	}
 }
 
-// change returns an open shuffle to be changed. Rollback puts it back as it was, be it open or not by then.
+// change returns an open shuffle that the caller changes in place. Rollback puts it back as it was,
+// also if it was closed.
 func (s *State) change(id uint64) opened {
 	o, _ := s.open.find(id)
 	s.keep(o)

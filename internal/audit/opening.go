@@ -87,7 +87,8 @@ func NewDeckTree(tag Tag, values []uint32, salts []byte) *DeckTree {
 	return &DeckTree{values: values, salts: salts, nodes: nodes}
 }
 
-// DeckOf builds the tree over values with the tag of a context, as it is encoded, and the salts that tape gives.
+// DeckOf builds the tree over the values by position, at least one, with the tag of a context, as
+// it is encoded, and the salts that tape gives.
 func DeckOf(commitment [32]byte, context, tape []byte, values []uint32) *DeckTree {
 	return NewDeckTree(LeafTag(commitment, context), values, Salts(commitment, tape, len(values)))
 }
@@ -99,8 +100,8 @@ func DeckRoot(commitment [32]byte, context, tape []byte, values []uint32) tlog.H
 	return t.Root()
 }
 
-// Wipe clears the values and salts, of which those of undealt cards are secret. The
-// tree opens nothing afterwards.
+// Wipe clears the values and salts: those of cards that were not dealt are secret. Afterwards the
+// tree opens nothing.
 func (t *DeckTree) Wipe() {
 	if t != nil {
 		clear(t.values)
@@ -124,8 +125,8 @@ func (t *DeckTree) Open(p int) Opening {
 	return o
 }
 
-// Check reports whether o opens the deck root of m positions under a tag (docs/SPEC.md
-// section 6.4); errors.Is ErrOpening when it does not.
+// Check returns nil if o opens the deck root of m positions under a tag (docs/SPEC.md section 6.4),
+// and an ErrOpening otherwise.
 func (o Opening) Check(tag Tag, root tlog.Hash, m int) error {
 	if o.Position < 0 || o.Position >= m {
 		return fmt.Errorf("%w: position %d of %d", ErrOpening, o.Position, m)

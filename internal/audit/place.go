@@ -26,7 +26,7 @@ func MixSeed(commit tlog.Hash, values []MixValue) [32]byte {
 	return sha256.Sum256(b)
 }
 
-// Order is what a shuffle shows at its places, once its plan is known.
+// Order says what each place of a shuffle shows, once the values of its plan are known.
 type Order struct {
 	positions []uint32 // by place; nil for the identity
 	seed      [32]byte // of mixed draws
@@ -69,7 +69,7 @@ func NewOrder(leaf tlog.Hash, c *Commit, mix *Mix) (Order, error) {
 	return o, nil
 }
 
-// Give notes what the co-dealer gave for the places of a deal (docs/SPEC.md section 4.5).
+// Give adds what the co-dealer gave for the places of a deal (docs/SPEC.md section 4.5).
 func (o *Order) Give(d *Deal) {
 	if d.Blind == nil {
 		return
@@ -84,8 +84,8 @@ func (o *Order) Give(d *Deal) {
 	}
 }
 
-// Position returns the committed position that place shows, -1 for one of which the co-dealer
-// gave nothing.
+// Position returns the committed position that a place shows, −1 if the co-dealer gave nothing for
+// the place.
 func (o Order) Position(place int) int {
 	if o.blind && o.ranges == nil {
 		v, ok := o.given[place]
@@ -100,9 +100,9 @@ func (o Order) Position(place int) int {
 	return int(o.positions[place])
 }
 
-// Shows returns what the places show, given the committed values from position 0 on:
-// of draws the values moved by the mix, of numbers those that the moved draws take,
-// and the values themselves for anything else.
+// Shows returns what the places show, from the committed values from position 0 on. Draws show the
+// values moved by the mix, numbers those that the moved draws take, and anything else the values
+// themselves.
 func (o Order) Shows(values []uint32) (shown []uint32, err error) {
 	if shown, err = o.Moved(values); err != nil || o.of == 0 {
 		return shown, err
@@ -130,10 +130,9 @@ func (o Order) Moved(values []uint32) (moved []uint32, err error) {
 	return moved, nil
 }
 
-// ChildValues returns what a child's recipe gave, as cards of the root
-// ancestor's deck: the input of a child is the parent's values at the listed
-// positions, in that order, and indexes are where the child's recipe moved them
-// (docs/SPEC.md section 3.3).
+// ChildValues returns the cards of a child, as values of the root ancestor's deck (docs/SPEC.md
+// section 3.3). A child shuffles the parent's values at the listed positions, in that order.
+// indexes is the order that the child's recipe gave.
 func ChildValues(parent []uint32, positions []uint16, indexes []uint32) ([]uint32, error) {
 	values := make([]uint32, len(indexes))
 	for i, x := range indexes {
@@ -145,7 +144,7 @@ func ChildValues(parent []uint32, positions []uint16, indexes []uint32) ([]uint3
 	return values, nil
 }
 
-// Given returns what the co-dealer gave for a place; ok is false for nothing.
+// Given returns what the co-dealer gave for a place; ok is false if it gave nothing.
 func (o Order) Given(place int) (v uint32, ok bool) {
 	v, ok = o.given[place]
 	return v, ok

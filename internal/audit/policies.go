@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// Policies follows which witness policy of a ledger governs its cosigned
-// checkpoints (docs/SPEC.md section 7.3). A policy of a key entry takes over
-// after the first checkpoint that covers the entry and is cosigned under the
-// policy then in force, so that the old witnesses see their successors. Where
-// that one asks for no witness, or there is none, the new one governs every
-// checkpoint that covers its entry. Of several that wait, the newest that a
-// checkpoint covers takes over.
+// Policies says which witness policy of a ledger governs its cosigned checkpoints (docs/SPEC.md
+// section 7.3). The policy of a key entry takes force after the first checkpoint that covers the
+// entry and is cosigned under the policy then in force, so that the old witnesses see their
+// successors. If the policy in force asks for no witness, or there is none, the new policy governs
+// every checkpoint that covers its entry. Of several policies that wait, the newest that a
+// checkpoint covers takes force.
 type Policies struct {
 	current *Policy         // under which the last checkpoint was accepted, or what it let take over
 	waiting []WaitingPolicy // by index
@@ -63,8 +62,8 @@ func (p *Policies) Governing(size uint64) *Policy {
 	return p.current
 }
 
-// Next returns the policy that is in force once a checkpoint of that size is
-// accepted: the newest that it covers, or the one in force now.
+// Next returns the policy that is in force once a checkpoint of that size is accepted: the newest
+// waiting policy that it covers, or the one in force now.
 func (p *Policies) Next(size uint64) *Policy {
 	if n := p.covered(size); n > 0 {
 		return p.waiting[n-1].Policy
@@ -83,10 +82,10 @@ func (p *Policies) covered(size uint64) (n int) {
 	return n
 }
 
-// Accept reports whether a checkpoint of that size is cosigned under the policy
-// that governs it, and then lets the newest one that it covers take over. Sizes
-// ascend. Without a policy no checkpoint is cosigned. That the checkpoint has this
-// size and the log's signature is not checked: OpenCheckpoint does that.
+// Accept reports whether a checkpoint of that size is cosigned under the policy that governs it. If
+// it is, the newest waiting policy that it covers takes force. Sizes ascend. Without a policy no
+// checkpoint is cosigned. Accept does not check that the checkpoint has this size and the log's
+// signature: OpenCheckpoint does.
 func (p *Policies) Accept(size uint64, signed []byte) bool {
 	policy := p.Governing(size)
 	if policy == nil || !policy.Satisfied(signed) {

@@ -44,8 +44,8 @@ type Witness struct {
 // ParsePolicy reads a C2SP tlog-policy. A witness key of an unknown type cosigns
 // nothing; a quorum that cannot be met without one is ErrUnknown.
 //
-// The parser of transparency-dev/formats is laxer than the specification where it
-// matters, and does not show its tree, which Overlap needs.
+// The parser of transparency-dev/formats accepts policies that the specification
+// refuses, and does not show the tree of groups, which Overlap needs.
 func ParsePolicy(text []byte) (*Policy, error) {
 	if len(text) > maxPolicyFile {
 		return nil, fmt.Errorf("reading the policy: %d bytes, at most %d", len(text), maxPolicyFile)
@@ -255,8 +255,8 @@ func parseUnknown(vkey string, key []byte) (note.Verifier, error) {
 	return unknownKey{parts[0], uint32(id)}, nil
 }
 
-// once refuses the same public key twice for logs or for witnesses, whatever its
-// name: one witness under two names would be two votes.
+// once refuses a public key that stands twice among the logs or among the witnesses, also under
+// another name: one witness under two names would have two votes.
 func (p *policyReader) once(use string, public []byte) error {
 	id := use + " " + string(public)
 	if p.keys[id] {

@@ -1,6 +1,6 @@
 package audit
 
-// pool holds each of some values once, under a number, and how many have it.
+// pool interns values: it holds each once, under a number, with the count of its holders.
 type pool[V any] struct {
 	numbers map[string]uint32 // by the key of a value
 	values  []V               // by number
@@ -10,8 +10,8 @@ type pool[V any] struct {
 
 func newPool[V any]() pool[V] { return pool[V]{numbers: make(map[string]uint32)} }
 
-// hold counts one more holder of the value of a key, which is v unless there is one, and
-// returns its number.
+// hold counts one more holder of the value of a key and returns its number. If the key is new, its
+// value is v.
 func (p *pool[V]) hold(key string, v V) uint32 {
 	number, ok := p.numbers[key]
 	if !ok {
@@ -27,7 +27,8 @@ func (p *pool[V]) hold(key string, v V) uint32 {
 	return number
 }
 
-// release counts one holder less of the value of a number and key; the last lets go of it.
+// release counts one holder less of the value of a number and key, and forgets the value after the
+// last.
 func (p *pool[V]) release(number uint32, key string) {
 	if p.holders[number]--; p.holders[number] == 0 {
 		delete(p.numbers, key)

@@ -22,7 +22,7 @@ type KEM struct {
 	Public  int // bytes of a public key in an entry, the type byte included
 	Encaps  int // bytes of an encapsulated key
 	Name    string
-	problem string // of what is no public key
+	problem string // of bytes that are no public key
 }
 
 // kems are those of this version, by type.

@@ -66,8 +66,8 @@ func (n *node) split() (a, b []string) {
 // its quorum is not none.
 func (p *Policy) Asks() bool { return p != nil && p.quorum != nil }
 
-// MetWithout reports whether the quorum can be met without the witnesses that are out. What
-// asks for nobody is met.
+// MetWithout reports whether the quorum can be met without the witnesses that are out. The quorum
+// of a policy that asks for no witness is met.
 func (p *Policy) MetWithout(out func(Witness) bool) bool {
 	if !p.Asks() {
 		return true
@@ -149,8 +149,8 @@ func (p *Policy) ownWitness(logs [][]byte) error {
 	return nil
 }
 
-// Satisfied reports whether the policy's quorum cosigned a checkpoint. It does
-// not look at the log's signature. A policy that asks for nobody is satisfied.
+// Satisfied reports whether the policy's quorum cosigned a checkpoint. It does not look at the
+// log's signature. A policy that asks for no witness is satisfied.
 func (p *Policy) Satisfied(signed []byte) bool {
 	if !p.Asks() {
 		return true
@@ -159,9 +159,9 @@ func (p *Policy) Satisfied(signed []byte) bool {
 	return ok
 }
 
-// CompleteAt returns the first second, since 1970, at which the quorum had
-// cosigned a checkpoint, by its witnesses' clocks (docs/SPEC.md section 7.3). ok is
-// false if it did not, and for a policy that asks for nobody.
+// CompleteAt returns the first second, since 1970, at which the quorum had cosigned a checkpoint,
+// by its witnesses' clocks (docs/SPEC.md section 7.3). ok is false if it did not, and for a policy
+// that asks for no witness.
 func (p *Policy) CompleteAt(signed []byte) (unix int64, ok bool) {
 	if !p.Asks() {
 		return 0, false

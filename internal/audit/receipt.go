@@ -82,8 +82,8 @@ func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
 	return c, nil
 }
 
-// OpenByAny is OpenCheckpoint for a signature by any one of keys, of which some may be
-// older or newer than the checkpoint.
+// OpenByAny is OpenCheckpoint with any one of keys. Some of them may be older or newer than the
+// checkpoint.
 func OpenByAny(signed []byte, keys ...note.Verifier) (c Checkpoint, err error) {
 	err = fmt.Errorf("%w: no key was given", ErrSignature)
 	for _, key := range keys {
@@ -234,8 +234,8 @@ func ParseReceipt(text string) (Receipt, error) {
 	return r, nil
 }
 
-// CheckInclusion reports whether the entry stands at the receipt's index under
-// the root of c, the receipt's own checkpoint; errors.Is ErrInclusion when not.
+// CheckInclusion returns nil if the entry stands at the receipt's index under the root of c, the
+// receipt's own checkpoint, and an ErrInclusion otherwise.
 func (r Receipt) CheckInclusion(c Checkpoint) error {
 	if r.Index >= c.Size {
 		return fmt.Errorf("%w: index %d, size %d", ErrInclusion, r.Index, c.Size)

@@ -20,7 +20,7 @@ const (
 	RuleOwner         = "owner"          // only its owner mixes, deals, continues and closes a shuffle
 	RuleTwoPersons    = "two_persons"    // an act that needs two administrators approves the entry
 	RuleAct           = "act"            // an act is signed by administrators in force, in time, and in order
-	RuleAdmins        = "administrators" // two are in force where two are asked for
+	RuleAdmins        = "administrators" // two are in force if two are asked for
 	RuleCredential    = "credential"     // the header names a credential in force that covers the entry
 	RuleParent        = "parent"         // the parent is open, at this table, of this deck, and has the positions
 	RuleTerms         = "terms"          // the terms fit what is committed, and a child has its parent's
@@ -31,17 +31,17 @@ const (
 	RuleMix           = "mix"            // a plan is revealed once, whole, before the first deal
 	RulePlace         = "place"          // a deal starts at the next place
 	RulePlaces        = "places"         // a deal ends at the last place at the latest, an order there
-	RuleCheckpoint    = "checkpoint"     // a checkpoint, cosigned where asked for, covers the commit
+	RuleCheckpoint    = "checkpoint"     // a checkpoint, cosigned if asked for, covers the commit
 	RuleReveal        = "reveal"         // what is revealed was dealt and is not public
 	RuleOutcome       = "outcome"        // continued follows the child's commit, and only that
 	RuleForm          = "form"           // the close discloses as the commit declared
-	RuleCoDealer      = "co_dealer"      // what ties a shuffle to that of another ledger stands where it must
+	RuleCoDealer      = "co_dealer"      // what ties a shuffle to another ledger is given exactly when needed
 	// keys are sound, new, wrapped to all auditors, retired once; policies can be read
 	RuleKey = "key"
 )
 
-// RuleSlot is not one of State's: a slot hash stands in one commit of a ledger
-// only, which the sequencer's store and a reader of the whole ledger see.
+// RuleSlot is not checked by State: a slot hash stands in one commit of a ledger only. The
+// sequencer's store and an audit of the whole ledger check it.
 const RuleSlot = "slot"
 
 func (s *State) check(e Entry) error {
@@ -102,8 +102,8 @@ func (s *State) table(name string) *table {
 	return t
 }
 
-// begun takes a shuffle from those of its table that were not dealt from; most
-// often it is the first. The slice that was stays as it is, to be put back.
+// begun takes a shuffle from those of its table that were not dealt from; most often it is the
+// first. The slice before stays as it is, for Rollback.
 func (s *State) begun(o opened) {
 	t, before := o.table, o.table.waiting
 	s.push(func() { t.waiting = before })

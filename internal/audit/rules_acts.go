@@ -20,19 +20,19 @@ type persons struct {
 	waiting  []WaitingAct      // by index
 }
 
-// approval is what administrators signed. The act stands in it because the digest alone
-// could be that of an entry for which another act is needed, and more signatures.
+// approval is what administrators signed. It has the act, because the digest alone could be that of
+// an entry that needs another act, and more signatures.
 type approval struct {
 	act    Act
 	digest [32]byte
 }
 
-// alwaysTwo are the acts that need two administrators in every production ledger: with them, one
-// person could become two, or deal with a co-dealer of the own choice.
+// alwaysTwo are the acts that need two administrators in every production ledger. With one of them,
+// an administrator alone could become two persons, or choose the co-dealer.
 var alwaysTwo = []Act{ActAdministrator, ActAdminCredential, ActTakeover, ActTwoPersons, ActCoDealer}
 
-// actLife is how long an act may be good for, in milliseconds; of one that may wait, for
-// how long after the delay.
+// actLife is the longest time for which an act is valid, in milliseconds. For an act that may wait
+// it begins after the delay.
 const actLife = 24 * 60 * 60 * 1000
 
 // hash returns SHA-256 of the entry's encoding.
@@ -57,7 +57,7 @@ func (s *State) Administrators() (all []Administrator) {
 // NeedsTwo reports whether the act needs two administrators.
 func (s *State) NeedsTwo(a Act) bool { return slices.Contains(s.persons.acts, a) }
 
-// checkTwoPersons: where two administrators are asked for, there are two.
+// checkTwoPersons: if two administrators are asked for, two are in force.
 func checkTwoPersons(production bool, administrators int, acts []Act) error {
 	if administrators < 2 && (len(acts) > 0 || production) {
 		return illegal(RuleAdmins, "two administrators are asked for, and %d would be in force", administrators)
@@ -155,8 +155,8 @@ func (s *State) checkAct(a *ActEntry, now int64) error {
 	return nil
 }
 
-// checkExpiry: an act is good for a day at most. Where it may wait that day comes after
-// the delay, whether one administrator signed it or two: both sign the same bytes.
+// checkExpiry: an act is valid for a day at most. For an act that may wait the day begins after the
+// delay, also if two administrators signed it: one and two sign the same bytes.
 func (s *State) checkExpiry(a *ActEntry, now int64) error {
 	life, said := int64(actLife), "24 hours"
 	if s.mayWait(a.Act) {
@@ -169,8 +169,8 @@ func (s *State) checkExpiry(a *ActEntry, now int64) error {
 	return nil
 }
 
-// verifyEd25519 reports whether the signature is good under the rules of docs/SPEC.md
-// section 7.1. The key was checked when it came.
+// verifyEd25519 reports whether the signature is valid under the rules of docs/SPEC.md section 7.1.
+// The caller has checked the key (CheckEd25519).
 func verifyEd25519(public, message, signature []byte) bool {
 	return !isSmallOrder(signature[:32]) && ed25519.Verify(public, message, signature)
 }
@@ -191,8 +191,8 @@ func (s *State) applyAct(a *ActEntry, index uint64, now int64) {
 	}
 }
 
-// checkApproved: what an act approved comes next, and what needs an act comes with one
-// (docs/SPEC.md section 9, pair and two_persons).
+// checkApproved: what an act approved comes next, and what needs an act has one (docs/SPEC.md
+// section 9, pair and two_persons).
 func (s *State) checkApproved(e Entry) error {
 	p := &s.persons
 	act, ok := ActFor(e.Body)
@@ -208,7 +208,7 @@ func (s *State) checkApproved(e Entry) error {
 	return s.checkWaited(approval{act, Approved(e.Actor.Identity, e.Body)}, e.Time)
 }
 
-// spend ends what approved the entry e, and the acts that lapsed before it.
+// spend ends the approval that the entry e uses, and the acts that expired before it.
 func (s *State) spend(e Entry) {
 	p := &s.persons
 	p.lapse(e.Time)
@@ -219,7 +219,7 @@ func (s *State) spend(e Entry) {
 	}
 }
 
-// adopt ends what a database may have brought back: every credential, and every act that
+// adopt ends what an adopted database may have brought back: every credential, and every act that
 // waits.
 func (s *State) adopt(now int64) {
 	known := s.holders.known

@@ -83,8 +83,8 @@ func (s *State) checkBlindCommit(c *Commit) error {
 	return nil
 }
 
-// checkForLedger: an order for another ledger has nothing that its house could use except the
-// order.
+// checkForLedger: an order for another ledger has an order of all positions or a draw list, and
+// nothing else that a shuffle may have.
 func (s *State) checkForLedger(c *Commit) error {
 	ctx := c.Context
 	switch {
@@ -107,8 +107,8 @@ func (s *State) checkForLedger(c *Commit) error {
 	return nil
 }
 
-// MayAsk returns the first rule that a deal breaks, whatever the co-dealer gives for it: what
-// a co-dealer opens is to be dealt. The entry has the deal's time and actor.
+// MayAsk returns the first rule that a deal breaks, before the co-dealer has given anything for it:
+// a house asks only for what it may deal. e has the time and actor of the deal.
 func (s *State) MayAsk(d *Deal, e Entry) error {
 	o, err := s.dealable(d, e)
 	if err == nil {
@@ -159,7 +159,7 @@ func behindOrder(o opened, b *Blind) error {
 	return checkHead(b.Deal, b.Head)
 }
 
-// checkAsking is what of checkBlindDeal the runs decide.
+// checkAsking is the part of checkBlindDeal that depends on the runs alone.
 func checkAsking(o opened, d *Deal) error {
 	switch {
 	case d.Count() > MaxBlindPlaces:
@@ -192,8 +192,9 @@ func checkGiven(o opened, d *Deal) error {
 	return nil
 }
 
-// MayGive refuses what a co-dealer cannot have for a place of a house's shuffle: of draws a value out of the place's
-// range, of cards a position that is none of the deck's or is among those given before (docs/SPEC.md section 9).
+// MayGive refuses a value that a co-dealer cannot give for a place of a house's shuffle: for a draw
+// one out of the place's range, for a card a position that the deck does not have or that is among
+// those given before (docs/SPEC.md section 9).
 func MayGive(c *Context, place int, v uint32, before ...[]uint32) error {
 	has := func(given []uint32) bool { return slices.Contains(given, v) }
 	m := c.Recipe.Positions()
@@ -233,7 +234,7 @@ func checkBlindClose(o opened, c *Close) error {
 	return nil
 }
 
-// checkUnplayed is checkGiven as far as a close shows it, which does not hold the runs.
+// checkUnplayed is checkGiven for a close, which does not hold the runs.
 func checkUnplayed(o opened, b *Blind) error {
 	if err := behindOrder(o, b); err != nil {
 		return err
@@ -254,7 +255,8 @@ func checkUnplayed(o opened, b *Blind) error {
 	return nil
 }
 
-// give notes which positions the co-dealer gave for cards: each once, also of deals beyond the rules.
+// give adds the positions that the co-dealer gave for cards, each once. A deal that Force applies
+// may have a position twice, or out of range.
 func (s *State) give(o opened, d *Deal) {
 	if d.Blind == nil || !o.blind {
 		return

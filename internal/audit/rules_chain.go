@@ -36,12 +36,12 @@ func (s *State) share(o opened) {
 	}
 }
 
-// elsewhere reports whether the open shuffle of the chain, whose close-by and owner hold for
-// o, is in the file of another shuffle.
+// elsewhere reports whether the last shuffle of the chain is in another file, so that its close-by
+// and owner, which hold for o, are not known.
 func (s *State) elsewhere(o opened) bool { return s.holders.supposed && o.stage == continued }
 
-// link makes an open shuffle the parent of its child. Of a child in another file nothing is
-// known.
+// link makes an open shuffle the parent of its child. If the child is in another file, nothing is
+// known of it.
 func (s *State) link(parent, child uint64) {
 	above := s.change(parent)
 	above.stage = continued

@@ -23,10 +23,10 @@ func (s *State) AuditorKeys() [][]byte {
 	return all
 }
 
-// DisclosureKey returns the newest disclosure key, type byte first, with the
-// index and the time (UTC milliseconds) of its entry; index 0 and nil when there
-// is none. It is not usable when the auditors in force changed after it or it
-// was retired: commits and closes with disclosure auditor then need a new one.
+// DisclosureKey returns the newest disclosure key, type byte first, with the index and the time
+// (UTC milliseconds) of its entry; index 0 and nil if there is none. It is not usable if the
+// auditors in force changed after it or it was retired: commits and closes with disclosure auditor
+// then need a new key.
 func (s *State) DisclosureKey() (index uint64, public []byte, at int64, usable bool) {
 	d := s.keys.disclosure
 	return d.index, d.public, d.at, s.sealable()
@@ -44,10 +44,10 @@ func (s *State) checkDisclosable(ctx *Context) error {
 	return nil
 }
 
-// checkDisclosed: a tape goes to whom the commit says.
+// checkDisclosed: a tape is disclosed to everybody or to auditors, as the commit says.
 func (s *State) checkDisclosed(d Disclosed) error {
 	if d.Form == FormNone {
-		return nil // continued, or lost: legal to write, and what is lost a fault in every audit
+		return nil // continued, or lost, which is legal to write and a fault in every audit
 	}
 	o, _ := s.open.find(d.Shuffle)
 	switch o.disclosure {

@@ -32,12 +32,12 @@ func (s *State) Holders() []Holder {
 	return all
 }
 
-// HolderChanges counts the credentials that were created and revoked, and what took that
-// back: a reader that saw the same count before saw the same Holders.
+// HolderChanges counts every change of the credentials, also by Rollback. As long as the count is
+// the same, Holders returns the same.
 func (s *State) HolderChanges() uint64 { return s.holders.changes }
 
-// checkHolder: who causes an entry has a credential for it. A sandbox without any
-// credential has no callers but those in its own process, and any name may stand there.
+// checkHolder: the actor of an entry has a credential for it. A sandbox without any credential has
+// no callers outside its own process, and its entries may have any name.
 func (s *State) checkHolder(e Entry) error {
 	if e.Actor.Reserved() || s.holders.supposed || len(s.holders.known) == 0 && !s.genesis.Production {
 		return nil
@@ -83,8 +83,8 @@ func writes(r Role, b Body) bool {
 	return r == RoleDealer
 }
 
-// tableOf returns the table that a body is about; ok is false when it is about none, or
-// about a shuffle that is not open, which is another rule.
+// tableOf returns the table that a body is about. ok is false if it is about none, or about a
+// shuffle that is not open, which breaks another rule.
 func (s *State) tableOf(b Body) (string, bool) {
 	switch b := b.(type) {
 	case *Commit:

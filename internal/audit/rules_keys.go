@@ -45,8 +45,8 @@ func (s *State) SigningKeys() [][]byte {
 	return slices.DeleteFunc(all, func(k []byte) bool { return k == nil })
 }
 
-// Policy returns the witness policy of the newest entry that set one, empty for
-// none. Which checkpoints it counts for is docs/SPEC.md section 7.3.
+// Policy returns the witness policy of the newest entry that set one, empty for none. Policies says
+// which checkpoints it governs.
 func (s *State) Policy() []byte { return s.keys.policy }
 
 // KeyEntries returns the key entries that took effect, by index: with the genesis
@@ -69,8 +69,8 @@ func (s *State) applyGenesis(g *Genesis) {
 	}
 }
 
-// checkGenesis: a ledger begins with keys that can be used and, where its deals
-// need witnesses, with some.
+// checkGenesis: the keys of a genesis can be used, and its policy asks for witnesses if its deals
+// need them.
 func checkGenesis(g *Genesis) error {
 	if err := soundKey(SubjectSigning, g.SigningKey); err != nil {
 		return err
@@ -100,8 +100,8 @@ func checkGenesis(g *Genesis) error {
 	return checkTwoPersons(g.Production, len(g.Administrators), g.TwoPersons)
 }
 
-// signsBoth: who has the key of the checkpoints, which lies on the daemon's host, is not
-// one of two persons as well.
+// signsBoth: the key that signs checkpoints lies on the daemon's host. Its holder is not one of two
+// persons as well.
 func signsBoth(administrator string) error {
 	return illegal(RuleKey, "the key of administrator %s is a signing key of the ledger: an administrator has a key of their own", administrator)
 }

@@ -28,7 +28,7 @@ func (s *State) checkCommitter(c *Context, by Actor) error {
 	return s.plays(parent, by)
 }
 
-// plays reports whether the actor may mix, deal and continue the shuffle.
+// plays returns nil if the actor may mix, deal and continue the shuffle.
 func (s *State) plays(o opened, by Actor) error {
 	switch {
 	case s.elsewhere(o):
@@ -41,8 +41,9 @@ func (s *State) plays(o opened, by Actor) error {
 	return nil
 }
 
-// closes reports whether the actor may write the close. The daemon closes what expired;
-// what lost its tape, which is a fault in every audit, an administrator.
+// closes returns nil if the actor may write the close. The daemon or an offline command closes a
+// shuffle that expired. If the tape is lost, which is a fault in every audit, an administrator does
+// (writes).
 func (s *State) closes(o opened, c *Close, by Actor) error {
 	if s.owns(o, by) || c.Outcome == OutcomeExpired && by.Reserved() || c.Reason == ReasonTapeLost {
 		return nil

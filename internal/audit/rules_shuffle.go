@@ -109,7 +109,7 @@ func (s *State) applyCommit(c *Commit, id uint64, e Entry) {
 	}
 }
 
-// opening is the shuffle that c opens as entry id, of which it keeps no part.
+// opening makes the shuffle that c opens as entry id. It keeps no part of c.
 func (s *State) opening(id uint64, c *Commit, t *table, e Entry) opened {
 	s.scratch.b = s.scratch.b[:0]
 	c.fields(&s.scratch)
@@ -130,7 +130,8 @@ func (s *State) playable(id uint64, e Entry) (o opened, err error) {
 	if err := s.plays(o, e.Actor); err != nil {
 		return o, err
 	}
-	if o.next == 0 && o.table.waiting[0] != id && !o.forLedger { // which order is used, the commit says that names it
+	// The commits of another ledger name the orders for it in any sequence.
+	if o.next == 0 && o.table.waiting[0] != id && !o.forLedger {
 		return o, illegal(RuleEarlier, "shuffle %d of table %s has not begun: deal from it or close it first", o.table.waiting[0], o.table.name)
 	}
 	return o, nil
@@ -162,9 +163,9 @@ func (s *State) checkMix(m *Mix, e Entry) error {
 	return s.checkCheckpoint(m.Shuffle, m.Checkpoint)
 }
 
-// checkCheckpoint: the checkpoint that a mix or deal names lies below it and covers the
-// commit, which was fixed before a value or a card was shown to anybody. So a commit and
-// its first deal are never appended together.
+// checkCheckpoint: the checkpoint that a mix or deal names lies below it and covers the commit. So
+// the commit was fixed before anybody saw a value or a card, and a commit and its first deal are
+// never appended together.
 func (s *State) checkCheckpoint(id, size uint64) error {
 	switch {
 	case size > s.size:
@@ -293,7 +294,8 @@ func (s *State) checkClose(c *Close, e Entry) error {
 	return s.checkDisclosed(disclosed)
 }
 
-// applyClose ends the shuffle, or where expected is the pair of a child, continues it.
+// applyClose ends the shuffle. If expected is the pair of its child, it continues the shuffle
+// instead.
 func (s *State) applyClose(c *Close, expected *pair, by Actor) {
 	o, _ := s.open.find(c.Shuffle)
 	s.begun(o)

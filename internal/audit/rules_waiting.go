@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// WaitingAct is an act of one administrator, where two are asked for: break-glass. It is
-// in force from the end of the delay until it expires.
+// WaitingAct is an act that one administrator signed although two are asked for (break-glass). It
+// is in force from the end of the delay until it expires.
 type WaitingAct struct {
 	Act     Act
 	Digest  [32]byte // of what it approves
@@ -16,19 +16,18 @@ type WaitingAct struct {
 	Expires int64    // UTC milliseconds from when on it may not
 }
 
-// MayWait reports whether one administrator suffices for the act after the delay. Adopting
-// a head is no such act: the entry of an act that waits would move the head that it names,
-// and no ledger is open to take it before its head is adopted.
+// MayWait reports whether one administrator suffices for the act after the delay. For adopting a
+// head two are needed: the entry of an act that waits would move the head that the act names, and a
+// ledger takes no entry before its head is adopted.
 func (a Act) MayWait() bool { return a == ActLatchClear || a == ActKillClear }
 
-// mayWait reports whether the act is asked of two administrators, and one suffices after
-// the delay.
+// mayWait reports whether the act needs two administrators, and one suffices after the delay.
 func (s *State) mayWait(a Act) bool { return s.NeedsTwo(a) && a.MayWait() }
 
 // delayed returns the delay in milliseconds.
 func (p *persons) delayed() int64 { return int64(p.delay) * 1000 }
 
-// waits reports whether the act is of one administrator where two are asked for.
+// waits reports whether one administrator signed the act although two are asked for.
 func (s *State) waits(a *ActEntry) bool {
 	return a.Act != ActCancel && len(a.Signatures) < 2 && s.NeedsTwo(a.Act)
 }
@@ -63,20 +62,20 @@ func (s *State) checkWaited(a approval, now int64) error {
 	return nil
 }
 
-// waitingFor returns the place of the first act that waits with this approval and has not
-// lapsed, −1 for none.
+// waitingFor returns the index in waiting of the first act with this approval that has not expired,
+// −1 for none.
 func (s *State) waitingFor(a approval, now int64) int {
 	return slices.IndexFunc(s.persons.waiting, func(w WaitingAct) bool {
 		return w.Act == a.act && w.Digest == a.digest && now < w.Expires
 	})
 }
 
-// waitingDigest is waitingFor whatever the act.
+// waitingDigest is waitingFor of any act with this digest.
 func (s *State) waitingDigest(digest [32]byte, now int64) int {
 	return slices.IndexFunc(s.persons.waiting, func(w WaitingAct) bool { return w.Digest == digest && now < w.Expires })
 }
 
-// unwait takes the act at a place from those that wait, if there is one.
+// unwait takes the act at index i from those that wait; −1 takes none.
 func (p *persons) unwait(i int) {
 	if i >= 0 {
 		p.waiting = slices.Concat(p.waiting[:i], p.waiting[i+1:])

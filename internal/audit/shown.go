@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// shown tells which of the dealt places of a shuffle are public: for each stretch of
-// places alike u16 length ‖ u8 of what they are. It is empty while all are public, which
-// they are before the first deal.
+// shown says which of the dealt places of a shuffle are public. It has u16 length ‖ u8 kind for
+// each stretch of places of one kind, and is empty while every dealt place is public.
 type shown string
 
 const (
@@ -16,7 +15,7 @@ const (
 	placeAside // a burn or discard that is not public
 )
 
-// places returns what each of the places below next is.
+// places returns the kind of each place below next.
 func (s shown) places(next int) []uint8 {
 	out := make([]uint8, 0, next)
 	for ; len(s) >= 3; s = s[3:] {
@@ -61,13 +60,13 @@ func (s shown) dealt(before, next int, d *Deal) shown {
 	return shownOf(places)
 }
 
-// Aside reports whether the cards of the run are for nobody to see: a burn or discard
-// that is not public opens nothing before the tape is disclosed (docs/SPEC.md section 8).
+// Aside reports whether nobody is to see the cards of the run: a burn or discard that is not public
+// is not opened before the tape is disclosed (docs/SPEC.md section 8).
 func (r Run) Aside() bool {
 	return !r.Public && (r.Purpose == PurposeBurn || r.Purpose == PurposeDiscard)
 }
 
-// shows returns what the places of the run are.
+// shows returns the kind of the places of the run.
 func (r Run) shows() uint8 {
 	switch {
 	case r.Public:
@@ -78,7 +77,7 @@ func (r Run) shows() uint8 {
 	return placeHidden
 }
 
-// revealed is s after a reveal of those of the places that were dealt.
+// revealed is s after a reveal of places. It ignores places that were not dealt.
 func (s shown) revealed(next int, of []uint16) shown {
 	places := s.places(next)
 	for _, p := range of {
@@ -89,7 +88,7 @@ func (s shown) revealed(next int, of []uint16) shown {
 	return shownOf(places)
 }
 
-// show sets what of the places of an open shuffle is public.
+// show sets which places of an open shuffle are public.
 func (s *openShuffles) show(o opened, places shown) {
 	was := o.open.shownNumber
 	o.open.shownNumber = s.shown.hold(string(places), places)

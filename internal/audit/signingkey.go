@@ -48,8 +48,7 @@ func VKey(origin string, key []byte) (string, error) {
 	return vkey, nil
 }
 
-// vkeyText is the one form of a verifier key of which key is the type byte and the public
-// key.
+// vkeyText returns the one form of a verifier key; key is the type byte and the public key.
 func vkeyText(name string, key []byte) string {
 	return fmt.Sprintf("%s+%08x+%s", name, noteKeyID(name, key), base64.StdEncoding.EncodeToString(key))
 }

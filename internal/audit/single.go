@@ -16,11 +16,11 @@ type Placed struct {
 // of one shuffle break by themselves, as an *Illegal. entries are the genesis,
 // the commit and what followed it, in order of index.
 //
-// It is State.Apply over these entries alone. What lies between them is not
-// known and counts in the operator's favour: an instance, an earlier serial, a
-// parent, a disclosure key is taken to stand where an entry says so, if that is
-// a place where it can stand; the latch and the switches are taken to be clear,
-// and earlier serials to have begun. An audit of the whole ledger checks those.
+// It is State.Apply over these entries alone. The entries between them are not known,
+// and count in the operator's favour. An instance, an earlier serial, a parent and a
+// disclosure key are supposed to be in the entries that are named for them, if they can
+// be there. The latch and the switches are supposed to be clear, and earlier serials to
+// have begun. An audit of the whole ledger checks all of that.
 func CheckShuffle(entries []Placed) error {
 	if len(entries) < 2 || entries[0].Index != 0 {
 		return fmt.Errorf("%w shuffle: begins with the genesis and its commit", ErrMalformed)
@@ -31,8 +31,8 @@ func CheckShuffle(entries []Placed) error {
 	return CheckShuffleUnder(entries[0].Entry, entries[1:])
 }
 
-// CheckShuffleUnder is CheckShuffle with a genesis that was checked before: its
-// keys take longer to check than most shuffles. entries are those after it.
+// CheckShuffleUnder is CheckShuffle with a genesis that was checked before: to check its keys takes
+// longer than to check most shuffles. entries are those after the genesis.
 func CheckShuffleUnder(genesis Entry, entries []Placed) error {
 	if len(entries) == 0 {
 		return fmt.Errorf("%w shuffle: no commit", ErrMalformed)
@@ -53,8 +53,8 @@ func CheckShuffleUnder(genesis Entry, entries []Placed) error {
 			return err
 		}
 	}
-	// A child's commit is last where the file ends with it; its parent's close
-	// is in another file. A final deal's close is in this one.
+	// The close of the parent is in another file, if this file ends with the child's
+	// commit. The close after a final deal is in this file.
 	if s.pair != nil && !s.pair.continued {
 		return s.pair.broken()
 	}
@@ -102,7 +102,7 @@ func (s *State) pass(e Placed) error {
 		if s.pair != nil && !s.pair.continued {
 			return s.pair.broken()
 		}
-		// The first of them may have closed this child's parent, and the last
+		// The first of these entries may have closed this child's parent, and the last
 		// may have committed a child of this shuffle.
 		s.size, s.pair = e.Index, nil
 		if isClose && c.Outcome == OutcomeContinued {
@@ -121,8 +121,7 @@ func (s *State) pass(e Placed) error {
 	return nil
 }
 
-// supposeDue: the last shuffle of the chain was closed right below, if this one was
-// continued.
+// supposeDue: if this shuffle was continued, the last shuffle of its chain was closed right below.
 func (s *State) supposeDue(id uint64) {
 	if o, ok := s.open.find(id); ok && o.stage == continued {
 		o.stage = due

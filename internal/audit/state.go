@@ -2,10 +2,9 @@ package audit
 
 import "fmt"
 
-// State is the live state of a ledger: the fold over its entries, of which it
-// keeps only what later entries may still depend on: keys in force, switches,
-// tables, open shuffles. It decides what may come next. The sequencer and the
-// verifier use the same one.
+// State is the live state of a ledger: the fold over its entries. It keeps only what
+// later entries may still depend on: keys in force, switches, tables, open shuffles. It
+// decides what may come next, for the sequencer and for every verifier.
 //
 // A State belongs to one goroutine.
 type State struct {
@@ -24,8 +23,8 @@ type State struct {
 	scratch coder // of opening
 }
 
-// restored is what fold saves before each entry, for Rollback to put back as a whole. A
-// change of anything else, and of what a map in keys holds, is pushed by itself.
+// restored is what fold saves before each entry, for Rollback to put back as a whole. Any other
+// change pushes its own undo, also a change of a map in keys.
 type restored struct {
 	size    uint64 // entries folded, so the index of the next
 	time    int64  // of the last entry
@@ -44,11 +43,11 @@ type table struct {
 	waiting []uint64 // ids of open shuffles that were not dealt from, ascending
 }
 
-// pair is what must follow: the close of a shuffle, or the disclosures of a chain.
+// pair is what must follow the newest entry: the close of a shuffle, or the disclosures of a chain.
 type pair struct {
 	shuffle   uint64 // 0: disclosures
 	continued bool   // the outcome must be continued; otherwise it must not
-	child     uint64 // continued: whose commit stands below; 0 where that is not known
+	child     uint64 // continued: whose commit stands below; 0 if that is not known
 	revealed  bool   // a final reveal stands below, and no other may follow
 
 	disclose []uint64 // ancestors, root first
@@ -90,9 +89,9 @@ func NewState() *State {
 	}
 }
 
-// Apply folds e in as the next entry, one that was parsed or that Encode took. It
-// keeps no part of a commit. Otherwise it changes nothing and returns an *Illegal,
-// or an ErrUnknown when a policy has a key that it cannot judge.
+// Apply applies e as the next entry; e was parsed, or Encode took it. If e breaks a rule,
+// Apply changes nothing and returns an *Illegal, or an ErrUnknown if a policy has a key that
+// this version cannot judge. It keeps no part of a commit.
 func (s *State) Apply(e Entry) error {
 	if err := s.check(e); err != nil {
 		return err
@@ -162,9 +161,10 @@ func (s *State) Commit() {
 // push notes how to take back a change, which every change does.
 func (s *State) push(undo func()) { s.undo = append(s.undo, undo) }
 
-// Complete reports whether an entry may be the last of a batch: not a final
-// deal or reveal without its close, a child's commit without its parent's, the close of a
-// chain without its disclosures, nor an act without the entry that it approves.
+// Complete reports whether the newest entry may be the last of a batch. It may not if the
+// entry that it is a pair with is missing: the close after a final deal or reveal, the
+// parent's close after a child's commit, the disclosures after the close of a chain, or the
+// entry that an act approves.
 func (s *State) Complete() bool { return s.pair == nil && s.persons.approved == nil }
 
 // Size returns the number of entries folded.

@@ -11,8 +11,8 @@ import (
 // hold, and with what State makes of it.
 const savedVersion = 5
 
-// Saved is what a state keeps, except its open shuffles, as values that the caller may
-// write down. It is no evidence: the caller has to know where one comes from.
+// Saved is what a state keeps, except its open shuffles, as values that the caller may write down.
+// It is no evidence: Restore believes it, so the caller must know where it comes from.
 type Saved struct {
 	Version     uint8
 	Size        uint64
@@ -51,10 +51,10 @@ type SavedShuffle struct {
 	Given     []uint32 // the values that a co-dealer gave
 }
 
-// Copy copies a state in pieces, between which the state goes on: what they hold is
-// the state as it was at the beginning. A shuffle that changes ahead of its turn is
-// copied before it does, so that a piece bounds the time for which the state is held
-// up, and the memory that a copy takes. It belongs to the goroutine of its state.
+// Copy copies a state in pieces. Between two pieces the state may change; the pieces hold the state
+// as it was at the beginning. A shuffle that changes before its turn is copied before it changes.
+// The size of a piece bounds the time for which the state is held up, and the memory that a copy
+// takes. A Copy belongs to the goroutine of its state.
 type Copy struct {
 	s       *State
 	below   uint64         // entries at the beginning
@@ -64,9 +64,9 @@ type Copy struct {
 	changed []SavedShuffle // since the last piece
 }
 
-// Copy begins a copy and returns all of the state except its open shuffles. The state
-// has a genesis and is Complete, nothing was put in with Force, and nothing of it can
-// be taken back. A copy that was begun before ends.
+// Copy begins a copy and returns all of the state except its open shuffles. The state has a genesis
+// and is Complete, nothing was applied with Force, and everything is final (Commit). A copy that
+// was begun before ends.
 func (s *State) Copy() (*Copy, *Saved) {
 	s.copies = s.copies%math.MaxUint8 + 1 // a new slot has the mark 0
 	s.copy = &Copy{s: s, below: s.size, left: s.open.len(), turn: s.copies}
@@ -118,16 +118,17 @@ func (c *Copy) take(o opened) SavedShuffle {
 		Chain: o.save(), Given: o.given}
 }
 
-// keep copies a shuffle that is about to change, if a copy is yet to have it.
+// keep copies a shuffle that is about to change, if the copy that is being made does not have it
+// yet.
 func (s *State) keep(o opened) {
 	if s.copy != nil && s.copy.wants(o.open) {
 		s.copy.changed = append(s.copy.changed, s.copy.take(o))
 	}
 }
 
-// Restore makes a state of what Copy returned first; every open shuffle follows with
-// Reopen. What another version may have written is an ErrUnknown. It does not show
-// that the state is that of a ledger.
+// Restore makes a state of what Copy returned first; every open shuffle follows with Reopen. It
+// returns an ErrUnknown for what another version wrote. It does not check that a ledger has such a
+// state.
 func Restore(saved *Saved) (*State, error) {
 	if saved.Version != savedVersion {
 		return nil, fmt.Errorf("version %d of the saved state: %w", saved.Version, ErrUnknown)
@@ -156,8 +157,8 @@ func Restore(saved *Saved) (*State, error) {
 	return s, nil
 }
 
-// Reopen puts an open shuffle into a state that Restore made. Of the saved shuffle it
-// keeps no part.
+// Reopen puts an open shuffle into a state that Restore made. It keeps no part of the saved
+// shuffle.
 func (s *State) Reopen(saved SavedShuffle) error {
 	body, err := ParseBody(TypeCommit, saved.Commit)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Opened is what the state knows of an open shuffle. It does not change with it.
+// Opened is what the state knows of an open shuffle, as it was when the caller asked.
 type Opened struct {
 	ID      uint64
 	Table   string
@@ -28,7 +28,7 @@ func (o Opened) Commit() *Commit {
 	return opened{open: &o.slot, terms: o.terms, long: o.long}.commit()
 }
 
-// Shuffle returns an open shuffle; ok is false when id is not open.
+// Shuffle returns an open shuffle; ok is false if id is not open.
 func (s *State) Shuffle(id uint64) (Opened, bool) {
 	o, ok := s.open.find(id)
 	if !ok {
@@ -63,8 +63,8 @@ type OpenRef struct {
 	CloseBy int64 // UTC milliseconds
 }
 
-// OpenRefs returns all open shuffles that were not continued, in no order: who sorts them need not keep the
-// state from changing in that time.
+// OpenRefs returns all open shuffles that were not continued, in no order: the caller can sort them
+// while the state goes on.
 func (s *State) OpenRefs() []OpenRef {
 	all := make([]OpenRef, 0, s.open.len())
 	for o := range s.open.all() {
@@ -85,8 +85,8 @@ type TableRef struct {
 	More   bool     // there are open ones alongside Open
 }
 
-// AtTable returns a table, with at most so many of its open shuffles; ok is false for
-// one that no entry named.
+// AtTable returns a table, with at most so many of its open shuffles; ok is false if no entry named
+// the table.
 func (s *State) AtTable(name string, most int) (ref TableRef, ok bool) {
 	t, ok := s.tables[name]
 	if !ok {
@@ -113,9 +113,9 @@ func (s *State) TableCount() int { return len(s.tables) }
 // Tables returns the names of all tables, in no order.
 func (s *State) Tables() []string { return slices.Collect(maps.Keys(s.tables)) }
 
-// Overdue returns the open shuffles whose close-by has passed at now, in UTC
-// milliseconds, by id; of a chain its open shuffle, with which the others end. It costs
-// nothing where there cannot be any.
+// Overdue returns the open shuffles whose close-by has passed at now, in UTC milliseconds, by id.
+// Of a chain it returns the last shuffle, with which the others end. It costs nothing if there
+// cannot be any.
 func (s *State) Overdue(now int64) (ids []uint64) {
 	if now < s.open.earliest {
 		return nil

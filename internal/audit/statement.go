@@ -38,7 +38,8 @@ type SignedStatement struct {
 	note []byte
 }
 
-// Signer is whom a signature line names: a name and the first four bytes of the key's id.
+// Signer is what a signature line says of its signer: a name and the first four bytes of the key's
+// id.
 type Signer struct {
 	Name string
 	ID   uint32

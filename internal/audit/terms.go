@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Terms bind a shuffle to what says what its values mean: the hash of a published
-// document, or the root of a list of tickets (docs/SPEC.md section 5.2).
+// Terms name the document or the list that says what the values of a shuffle mean: the hash of a
+// published document, or the root of a list of tickets (docs/SPEC.md section 5.2).
 type Terms struct {
 	Kind  TermsKind
 	Count uint64   // TermsTicketList: tickets in the list
 	Hash  [32]byte // TermsHash of the document; TermsTicketList: the root
 }
 
-// TermsHash is what a context holds of a document of that kind.
+// TermsHash returns the hash by which a context names a document of that kind.
 func TermsHash(kind TermsKind, document []byte) [32]byte {
 	return sha256.Sum256(append(append([]byte("shuffled/v1/terms\x00"), byte(kind)), document...))
 }

@@ -30,7 +30,7 @@ type Transcript struct {
 	Checkpoint string   `json:"checkpoint"`
 	Receipts   []string `json:"receipts"`
 	Witnessed  string   `json:"witnessed,omitempty"` // receipt of the commit under an early cosigned checkpoint, or ""
-	// receipts of signing keys, each where the one before handed on to it
+	// receipts of signing keys, each handed on to by the key before it
 	Keys       []string  `json:"keys,omitempty"`
 	Statements []string  `json:"statements,omitempty"` // signed notes of auditors
 	CoDealer   *CoDealer `json:"co_dealer,omitempty"`  // with a co-dealer, and only then
@@ -41,7 +41,7 @@ type Transcript struct {
 // own.
 type CoDealer struct {
 	Receipts []string `json:"receipts"`       // of the order's commit, its deals and its close
-	Keys     []string `json:"keys,omitempty"` // of signing keys, each where the one before handed on to it
+	Keys     []string `json:"keys,omitempty"` // of signing keys, each handed on to by the key before it
 	// openings of the places of a deal that the close names as not played, by place
 	Unplayed []Card `json:"unplayed,omitempty"`
 }

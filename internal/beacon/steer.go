@@ -7,10 +7,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Steered names what a house could choose of a shuffle with a mix plan though it
-// did not know the value of a beacon or slot when it committed; nil means nothing.
-// A shuffle of which it could has the level mixed for nobody (docs/SPEC.md section
-// 10.5).
+// Steered names what a house could choose of a shuffle with a mix plan, although it did not know
+// the value of a beacon or slot when it committed; nil means nothing. A shuffle of which it could
+// choose something has the level mixed for nobody (docs/SPEC.md section 10.5).
 func Steered(c *audit.Context) error {
 	switch {
 	case c.Find(audit.SourceCut) >= 0:

@@ -89,9 +89,8 @@ func (r *Keyring) Seal(origin string, commitment [32]byte, tape []byte) ([]byte,
 	return aead.Seal(sealed, nil, tape, data), nil
 }
 
-// Open returns the tape that was sealed for origin and commitment; it is the
-// caller's, who clears it after use. The error
-// matches ErrUnknownKey or ErrOpen and holds nothing of the tape.
+// Open returns the tape that was sealed for origin and commitment. The caller clears it
+// after use. The error matches ErrUnknownKey or ErrOpen and holds nothing of the tape.
 func (r *Keyring) Open(origin string, commitment [32]byte, sealed []byte) ([]byte, error) {
 	if len(sealed) <= Overhead || len(sealed) > shuffle.MaxTape+Overhead {
 		return nil, fmt.Errorf("%w: it has %d bytes", ErrOpen, len(sealed))

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxCardName is the longest card name in bytes (docs/SPEC.md section 3).
+// MaxCardName is the longest card name in bytes (docs/SPEC.md section 3.1).
 const MaxCardName = 64
 
 // deckLabel starts the hash of a deck (docs/SPEC.md section 1.3).
@@ -76,7 +76,7 @@ func (d Deck) Card(v uint32) string { return d.cards[v] }
 func (d Deck) Cards() []string { return slices.Clone(d.cards) }
 
 // Hash returns SHA-256(label ‖ u16 n ‖ u8-prefixed names), docs/SPEC.md
-// section 3. The name of a deck is not part of it.
+// section 3.1. The name of a deck is not part of it.
 func (d Deck) Hash() [32]byte { return d.hash }
 
 func makeDeck(name string, cards []string) Deck {
@@ -87,7 +87,7 @@ func makeDeck(name string, cards []string) Deck {
 	return Deck{name, cards, sha256.Sum256(b)}
 }
 
-// The published orders (docs/SPEC.md section 3). French suits are s h d c.
+// The published orders (docs/SPEC.md section 3.2). French suits are s h d c.
 const (
 	frenchSuits  = "shdc"
 	frenchRanks  = "A23456789TJQK"
@@ -124,8 +124,8 @@ func Positions(n int) Deck {
 	return makeDeck(positionsPrefix+strconv.Itoa(n), names)
 }
 
-// Published returns the named deck with this hash. Of two names of one list it is
-// the first.
+// Published returns the named deck with this hash, except positions-2 … positions-4096. If two
+// names have the same list, it is the first.
 func Published(hash [32]byte) (Deck, bool) {
 	for _, d := range publishedDecks() {
 		if d.hash == hash {
@@ -154,7 +154,8 @@ var publishedDecks = sync.OnceValue(func() []Deck {
 	return decks
 })
 
-// Names returns the published deck names in the order of docs/SPEC.md section 3.
+// Names returns the published deck names in the order of docs/SPEC.md section 3.2,
+// without positions-2 … positions-4096.
 func Names() (names []string) {
 	for _, d := range publishedDecks() {
 		names = append(names, d.name)

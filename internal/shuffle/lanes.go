@@ -70,7 +70,7 @@ func (l *lanes) drawList(ranges []uint32, show func(Step)) []uint32 {
 	return values
 }
 
-// endAt stands in place of a position for the draw of the cut-card place.
+// endAt is the position that explained gets for the draw of the cut-card place.
 const endAt = -1
 
 // explained draws 1..k from a tape for position i and, when show is not nil, shows

@@ -7,7 +7,7 @@ import (
 )
 
 // Mix returns P, the public permutation of m committed positions that seed
-// gives: place i shows committed position P[i] (docs/SPEC.md section 4). It is
+// gives: place i shows committed position P[i] (docs/SPEC.md section 4.3). It is
 // the Fisher–Yates of a tape, fed by the AES-256-CTR keystream of seed.
 // 1 ≤ m ≤ MaxCards.
 func Mix(seed [32]byte, m int) ([]uint32, error) {
@@ -28,7 +28,7 @@ func Cut(p []uint32, c int) ([]uint32, error) {
 
 // Shift moves drawn values by the seed: value i becomes
 // 1 + (v−1 + u−1) mod k, with u drawn 1..k from the keystream of seed, in the
-// order of ranges (docs/SPEC.md section 4). Each value must be 1..k of its range.
+// order of ranges (docs/SPEC.md section 4.3). Each value must be 1..k of its range.
 func Shift(seed [32]byte, ranges, values []uint32) ([]uint32, error) {
 	if err := (Recipe{Ranges: ranges}).Validate(); err != nil {
 		return nil, err

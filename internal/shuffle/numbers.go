@@ -24,10 +24,10 @@ func NumberRanges(n, m int) ([]uint32, error) {
 	return ranges, nil
 }
 
-// Numbers returns the numbers of 1..n that draws take, in the order of the draws,
-// which may be the first few of a longer list: draw i is 1..n−i and at most as many
-// as NumberRanges allows. It is the shuffle of n cards that is cut short, and holds
-// only what was swapped: where a card lies that was never swapped is known.
+// Numbers returns the numbers of 1..n that draws take, in the order of the draws, which may be the
+// first few of a longer list. Draw i is 1..n−i, and there are at most as many as NumberRanges
+// allows. It is the shuffle of n cards, cut short. It holds only the places that were swapped:
+// every other place still has its own card.
 func Numbers(n int, draws []uint32) ([]uint32, error) {
 	if len(draws) == 0 {
 		return nil, nil

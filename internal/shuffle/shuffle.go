@@ -28,7 +28,7 @@ import (
 	"fmt"
 )
 
-// Limits of docs/SPEC.md section 1. They bound the work of every reader.
+// Limits of docs/SPEC.md section 1.2. They bound the work of every reader.
 const (
 	MinCards  = 2       // cards in a deck, at least
 	MaxCards  = 4096    // cards in a deck, at most

@@ -112,8 +112,8 @@ func (b *block) climb(hashes []tlog.Hash) {
 	slices.Reverse(b.tops)
 }
 
-// check holds the lines against the rules of a list (docs/SPEC.md section 16.2). What is wrong with a line
-// comes before what stopped the reading behind it.
+// check holds the lines against the rules of a list (docs/SPEC.md section 16.2). A fault of a line
+// is returned before an error that stopped the reading behind it.
 func (b *block) check() error {
 	last := b.last
 	for i, line := range b.lines {

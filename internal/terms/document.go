@@ -48,7 +48,7 @@ func NewPayTable(text string) (*Document, error) {
 	return d, nil
 }
 
-// Parse reads a document of a kind. What is none is an audit.ErrMalformed.
+// Parse reads a document of a kind. It returns an audit.ErrMalformed for bytes that are none.
 func Parse(kind audit.TermsKind, b []byte) (*Document, error) {
 	d := &Document{Kind: kind}
 	var err error
@@ -91,7 +91,7 @@ func readWheel(b []byte) (labels []Label, err error) {
 	return labels, nil
 }
 
-// Bytes returns the one form of a document, of which its hash is.
+// Bytes returns the one form of a document, which is hashed.
 func (d *Document) Bytes() []byte {
 	if d.Kind == audit.TermsPayTable {
 		return []byte(d.Text)
@@ -104,7 +104,7 @@ func (d *Document) Bytes() []byte {
 	return b
 }
 
-// Hash is what a context holds of the document.
+// Hash returns the hash by which a context names the document.
 func (d *Document) Hash() [32]byte { return audit.TermsHash(d.Kind, d.Bytes()) }
 
 func (d *Document) check() error {
@@ -138,7 +138,7 @@ func (d *Document) check() error {
 	return nil
 }
 
-// checkText: lines as one reads them, so that two texts that look alike are alike.
+// checkText: a pay table has no invisible characters, so that two texts that look alike are alike.
 func checkText(s string) error {
 	switch {
 	case s == "":
@@ -176,8 +176,8 @@ func (d *Document) Label(value uint32) string {
 	return ""
 }
 
-// Of reports whether the document is that of a shuffle's terms: of their kind and hash,
-// and a wheel with the total that was drawn from.
+// Of returns nil if the document is the one that a shuffle's terms name: it has their kind and
+// hash, and a wheel has the total that was drawn from.
 func (d *Document) Of(c *audit.Context) error {
 	switch t := c.Terms; {
 	case t == nil:

@@ -23,7 +23,7 @@ const SecretLen = 32
 
 const saltLabel = "shuffled/v1/ticket-salt\x00"
 
-// List is what a context holds of a list of tickets.
+// List is what a context says of a list of tickets.
 type List struct {
 	Count uint64
 	Root  tlog.Hash
@@ -41,8 +41,9 @@ var ErrNoTicket = errors.New("the list has no such ticket")
 // blockLevel says how many lines are hashed together, by one core: 2^blockLevel.
 const blockLevel = 12
 
-// Walk reads a list in one pass, on all cores, whose memory does not depend on the length of
-// the list. It returns the list's root with the proofs of those that are wanted, in order of number.
+// Walk reads a list in one pass, on all cores. Its memory does not depend on the length of the
+// list. It returns the list's count and root, and the proofs of the tickets that are wanted, in
+// order of number.
 func Walk(lines io.Reader, secret []byte, wanted Wanted) (List, []*Ticket, error) {
 	return walkBlocks(lines, secret, wanted, blockLevel)
 }
@@ -191,7 +192,8 @@ func (f *found) read(indexes []int64) (hashes []tlog.Hash, err error) {
 	return hashes, nil
 }
 
-// missing names the first ticket that is wanted and was not found, or was asked for twice.
+// missing names the first ticket that is wanted and was not found. If all were found, one was asked
+// for twice.
 func (w *walk) missing() error {
 	has := func(match func(*found) bool) bool { return slices.ContainsFunc(w.found, match) }
 	for _, line := range w.wanted.Lines {

@@ -42,7 +42,7 @@ func ticketLeaf(i uint64, salt []byte, line string) tlog.Hash {
 	return sha256.Sum256(append(append(b, salt...), line...))
 }
 
-// Check reports whether the line has its number in the list of this root.
+// Check returns nil if the line has its number in the list of this root.
 func (t *Ticket) Check() error {
 	err := tlog.CheckRecord(t.Path, int64(t.Count), t.Root, int64(t.Number-1),
 		ticketLeaf(t.Number-1, t.Salt[:], t.Line))
@@ -53,7 +53,7 @@ func (t *Ticket) Check() error {
 	return nil
 }
 
-// Of reports whether the list is the one that a shuffle's terms name.
+// Of returns nil if the list is the one that a shuffle's terms name.
 func (t *Ticket) Of(terms *audit.Terms) error {
 	switch {
 	case terms == nil || terms.Kind != audit.TermsTicketList:
@@ -78,8 +78,8 @@ func (t *Ticket) Text() string {
 
 func base64Of(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
 
-// ParseTicket reads the text of a proof. It is an audit.ErrMalformed if Text would give
-// another, and an audit.ErrUnknown if it is of a later version. It is not checked yet.
+// ParseTicket reads the text of a proof, without a check of the proof. It returns an
+// audit.ErrMalformed if Text would give another text, and an audit.ErrUnknown for a later version.
 func ParseTicket(b []byte) (*Ticket, error) {
 	text := string(b)
 	version, ok := strings.CutPrefix(text, "shuffled/v")

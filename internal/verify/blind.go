@@ -56,7 +56,7 @@ func (t *transcript) parseCoDealer() error {
 }
 
 // orderEntries is the part of entries for the co-dealer: a commit, deals and at most one close of
-// one order, ascending, and only where the plan names a co-dealer.
+// one order, ascending, and only if the plan names a co-dealer.
 func (t *transcript) orderEntries() error {
 	_, named := t.commit.Context.CoDealer()
 	if named != (t.second != nil) {
@@ -109,8 +109,8 @@ func (t *transcript) parseBy(c audit.Card) error {
 	return err
 }
 
-// openedBy is the part of openings for the co-dealer: it opened the same place of its order, and
-// the deal has that value. This needs no trust in the co-dealer.
+// openedBy is the part of openings for the co-dealer: the co-dealer opened the same place of its
+// order, and the deal has that value. This needs no trust in the co-dealer.
 func (t *transcript) openedBy(c audit.Card) error {
 	if (c.By != nil) != (t.second != nil) {
 		return errors.New("an opening of the co-dealer stands with each card of a shuffle that has one, and with no other")
@@ -132,8 +132,8 @@ func (t *transcript) openedBy(c audit.Card) error {
 }
 
 // asked holds the co-dealer's entries against those of the shuffle: its order is the one that the
-// plan names, and each deal was asked for by the holder of the ask key, behind the entry that
-// stands before it, with the very runs.
+// plan names, and the holder of the ask key asked for each deal, after the entry that stands before
+// it, for the same runs.
 func (t *transcript) asked() (string, error) {
 	o := t.second
 	if o == nil {
@@ -183,8 +183,8 @@ func (t *transcript) asked() (string, error) {
 	return fmt.Sprintf("%d requests, each behind the entry before it", len(t.deals)), t.orderClosed()
 }
 
-// unplayed: behind the last deal at most one deal of the co-dealer was not dealt on, and the close
-// names it.
+// unplayed: after the last deal of the shuffle, the co-dealer gave at most one deal more, and the
+// close names it as not played.
 func (t *transcript) unplayed(rest []*audit.Deal, proofs []apart, of audit.Foreign, before tlog.Hash) error {
 	var named *audit.Blind
 	if t.closed != nil {
@@ -247,7 +247,8 @@ func (t *transcript) openUnplayed(d *audit.Deal, named *audit.Blind) error {
 	return nil
 }
 
-// orderClosed: the order was closed behind the shuffle, or in a way that needs no shuffle to follow.
+// orderClosed: the order was closed after the shuffle, or in a way that does not have to wait for
+// the shuffle.
 func (t *transcript) orderClosed() error {
 	o := t.second.closed
 	switch {
@@ -307,8 +308,8 @@ func (t *transcript) coDealer() (string, error) {
 	return fmt.Sprintf("%d entries of %s", len(o.proofs), origin), nil
 }
 
-// oneHistory: at each size the co-dealer's ledger has one root, in its checkpoints, which the house's deals name, and
-// in what its close has of them.
+// oneHistory: at each size the co-dealer's ledger has one root, in its checkpoints in the file and
+// in the close of the house, which names a checkpoint. The step asked compared those in the deals.
 func (t *transcript) oneHistory() error {
 	var heads []audit.Head
 	for _, r := range append(slices.Clone(t.second.proofs), t.second.keyProofs()...) {
@@ -362,8 +363,8 @@ func (o *order) keyProofs() (all []apart) {
 	return all
 }
 
-// blind is what the verdict says of a shuffle whose steps hold, to somebody who trusts a
-// co-dealer: what was asked for, or why it is not blind.
+// blind returns what the verdict says to a caller who trusts a co-dealer, if the steps hold: what
+// was asked for, or why the shuffle is not blind.
 func (t *transcript) blind() (*Blind, string) {
 	o := t.second
 	switch {
@@ -400,7 +401,7 @@ func (t *transcript) blind() (*Blind, string) {
 	return b, ""
 }
 
-// held notes behind which line of the history that the caller gave a request was made.
+// held says after which line of the caller's history the request was made.
 func (r *Request) held(history []byte, state [32]byte) {
 	if history == nil {
 		return

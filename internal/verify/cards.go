@@ -47,8 +47,8 @@ func (t *transcript) openings() (string, error) {
 		len(t.opened)), nil
 }
 
-// allShown: a file of a shuffle that ended opens every place that is public, so that nobody shows
-// the cards of a showdown that suit them. Without its tape a shuffle opens nothing.
+// allShown: the file of a shuffle that ended opens every place that is public, so that nobody shows
+// only those cards of a showdown that suit them. A shuffle without its tape opens nothing.
 func (t *transcript) allShown() error {
 	if t.ended == nil || t.lost() {
 		return nil
@@ -69,8 +69,8 @@ func (t *transcript) allShown() error {
 	return nil
 }
 
-// openPlace checks one card: dealt, for this file, at its position, named as its
-// value, and in the tree. A place was dealt only if the mix is known (entries).
+// openPlace checks one card: it was dealt, may be in this file, is at its position, is named as its
+// value, and is in the tree. A place was dealt only if the mix is known (entries).
 func (t *transcript) openPlace(c audit.Card, o audit.Opening) error {
 	if c.Place >= len(t.dealt) {
 		return fmt.Errorf("was not dealt, only %d places were", len(t.dealt))
@@ -161,8 +161,8 @@ func (t *transcript) order() (string, error) {
 	return many(len(t.values), "position", "positions") + " recomputed from the tape lead to the deck root", nil
 }
 
-// cards follows from openings and order, unless SHA-256 is broken. It is done
-// nevertheless, as the one step that a reader can do by eye.
+// cards compares the opened cards with the recomputed order. After the steps openings and order
+// they differ only if SHA-256 is broken. It is the one step that a reader can repeat by eye.
 func (t *transcript) cards() (string, error) {
 	if t.values == nil {
 		return "", notChecked("no recomputed order to compare with")
@@ -188,7 +188,7 @@ func (t *transcript) shown() []CardShown {
 	return shown
 }
 
-// show is a card of a run; shows is what drawn returns of it.
+// show describes a card of a run; shows is what drawn returns.
 func (t *transcript) show(c audit.Card, run audit.Run, shows []uint32) CardShown {
 	s := CardShown{Place: c.Place, Position: c.Position, Value: c.Value, Name: c.Card,
 		Purpose: run.Purpose.String(), Recipient: run.Recipient, Public: run.Public}
@@ -201,7 +201,7 @@ func (t *transcript) show(c audit.Card, run audit.Run, shows []uint32) CardShown
 	return s
 }
 
-// unplayedCards is what the places of a deal of the co-dealer that was not played would have shown.
+// unplayedCards returns what the places of a co-dealer's deal that was not played would have shown.
 func (t *transcript) unplayedCards(d *audit.Deal) (cards []CardShown) {
 	all := slices.Concat(t.file.Cards, t.file.CoDealer.Unplayed)
 	shows := t.drawn(all)
@@ -212,9 +212,9 @@ func (t *transcript) unplayedCards(d *audit.Deal) (cards []CardShown) {
 	return cards
 }
 
-// drawn returns, by position, what the opened places of draws show, after the mix.
-// Of a draw list, what is not opened stands as 1 before it and is not used; numbers
-// are opened from the first on.
+// drawn returns, by position, what the opened places of draws show after the mix. In a draw list
+// each value that is not opened counts as 1, and what it shows is not used. Numbers are opened from
+// the first on.
 func (t *transcript) drawn(cards []audit.Card) []uint32 {
 	ctx := t.commit.Context
 	if !ctx.IsDraw() {

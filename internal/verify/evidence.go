@@ -54,8 +54,8 @@ func (e *evidence) under(signed []byte) (err error) {
 	return nil
 }
 
-// checkpointForm reads a signed checkpoint without a look at its signatures, in
-// its one form (docs/SPEC.md section 7.1), of an origin that is one.
+// checkpointForm reads a signed checkpoint in its one form (docs/SPEC.md section 7.1), and checks
+// that its origin can be one. It does not check signatures.
 func checkpointForm(signed []byte) (audit.Checkpoint, error) {
 	c, err := audit.CheckpointText(signed)
 	if err != nil {
@@ -83,9 +83,9 @@ func (e *evidence) apart(text string) (*apart, error) {
 	return &apart{r, head}, nil
 }
 
-// quorum asks for the policy's quorum on the file's own checkpoint. That one is
-// as large as the ledger was when the file was made, so it says that outsiders
-// saw this history, and no more.
+// quorum asks for the policy's quorum on the file's own checkpoint. That checkpoint is as large as
+// the ledger was when the file was made: its cosignatures say that outsiders saw this history, and
+// not when.
 func (e *evidence) quorum() error {
 	switch {
 	case e.trust.Policy == nil:
@@ -110,7 +110,7 @@ func (e *evidence) ofLedger(t audit.Type, origin string) error {
 	return nil
 }
 
-// conclude gives the verdict when every step that ran holds.
+// conclude gives the verdict if every step that ran holds.
 func (e *evidence) conclude(held bool) {
 	if !held {
 		return
@@ -134,7 +134,8 @@ func (e *evidence) conclude(held bool) {
 	}
 }
 
-// witnessed gives the level, unless the trusted policy gives none, and returns what it rests on.
+// witnessed gives the level and returns the cosignatures that it rests on. It gives none if the
+// trusted policy gives no level.
 func (e *evidence) witnessed() (by []audit.Cosignature) {
 	if err := e.trust.Policy.CheckLevel(e.head.Origin, e.signs); err != nil {
 		e.v.explain(stepWitnesses, "the level stays recorded", err)

@@ -10,8 +10,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// handover is a signing key's entry, proved under the checkpoint that the key
-// before it and this one signed: an element of the member keys.
+// handover is an element of the member keys: the entry of a signing key, proved under the
+// checkpoint that the key before it and this key signed.
 type handover struct {
 	apart
 	key *audit.Key // from entries on
@@ -116,9 +116,9 @@ func succeeding(trusted []note.Verifier, origin string) *succession {
 		func(k note.Verifier) bool { return k.Name() != origin })}
 }
 
-// handedOn follows the member keys. It is one chain from the genesis's key: each element
-// is signed by the keys before it and by its own. Trust goes forwards only, for a key is
-// replaced because it may be in other hands.
+// handedOn follows the member keys. They are one chain from the genesis's key: the keys before an
+// element and its own key sign its checkpoint. Trust goes forwards only, because a key is replaced
+// when it may be in other hands.
 func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 	s := succeeding(trusted, e.head.Origin)
 	if e.genesis == nil {
@@ -162,8 +162,9 @@ func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 	return s, nil
 }
 
-// forwards follows keys with no genesis in front of them: each signed the checkpoint of which
-// its entry is the last. Of a receipt alone the checkpoint may be larger, and other keys in force.
+// forwards follows keys without a genesis in front of them: each signed the checkpoint of which its
+// entry is the last. The checkpoint of a receipt alone may be larger, when other keys are in force:
+// then nothing follows from its key.
 func (s *succession) forwards(keys []handover) error {
 	for _, h := range keys {
 		if h.head.Size > h.Index+1 {
@@ -182,8 +183,8 @@ func (s *succession) forwards(keys []handover) error {
 	return nil
 }
 
-// asked are the trusted keys that sign a checkpoint of that size: of ML-DSA-44 none whose
-// entry the file shows there or above.
+// asked returns the trusted keys that sign a checkpoint of that size. A key of ML-DSA-44 does not,
+// if the file shows its entry at that index or a later one.
 func (s *succession) asked(size uint64) []note.Verifier {
 	return slices.DeleteFunc(slices.Clone(s.trusted), func(t note.Verifier) bool {
 		return audit.IsMLDSA(t) && slices.ContainsFunc(s.later,
@@ -191,10 +192,10 @@ func (s *succession) asked(size uint64) []note.Verifier {
 	})
 }
 
-// signed checks the signatures of a checkpoint, and returns with which algorithms. Keys
-// that are trusted or were handed on to sign, of each algorithm one. If the file shows a
-// key of ML-DSA-44 below the checkpoint's size, one of that algorithm signs as well,
-// whatever is trusted.
+// signed checks the signatures of a checkpoint, and returns the algorithms of their keys. Of the
+// keys that are trusted or were handed on to, one of each algorithm signs. If the file shows a key
+// of ML-DSA-44 below the checkpoint's size, a key of that algorithm signs as well, even if none is
+// trusted.
 func (s *succession) signed(checkpoint []byte, size uint64) (string, error) {
 	keys := s.asked(size)
 	var shown note.Verifier

@@ -57,8 +57,8 @@ func (e *evidence) findSlots(ctx *audit.Context) (string, error) {
 		len(ctx.Plan)), nil
 }
 
-// raise gives the level mixed to a file that holds, for whom it is due, and
-// says in its steps why it is not.
+// raise gives the level mixed to a file that holds, for everybody or for the holders of slots, and
+// says in the steps why it does not.
 func (t *transcript) raise() {
 	if t.mix == nil {
 		return
@@ -75,8 +75,8 @@ func (t *transcript) raise() {
 	t.v.explain(stepSlots, "it gives nobody the level mixed", holders)
 }
 
-// raiseWitnessed holds the beacon's round and the slots against when the quorum
-// saw the commit, and returns why they give nothing.
+// raiseWitnessed compares the time at which the quorum saw the commit with the beacon's round, and
+// returns why beacon and slots give nothing.
 func (t *transcript) raiseWitnessed() (everybody, holders error) {
 	if t.v.Level != LevelWitnessed {
 		none := errors.New("no quorum that the verifier trusts saw the commit in time")
@@ -101,7 +101,7 @@ func (t *transcript) raiseWitnessed() (everybody, holders error) {
 	return everybody, nil
 }
 
-// explain adds to a step that holds what does not come of it, and why.
+// explain adds to the detail of a step that holds what does not follow from it, and why.
 func (v *Verdict) explain(step, what string, why error) {
 	for i, s := range v.Steps {
 		if s.Name == step && s.Result == StepOK && why != nil {

@@ -54,8 +54,8 @@ func (r *receipt) entries() (string, error) {
 	return fmt.Sprintf("entry %d is a %s", index, e.Body.Type()), nil
 }
 
-// witnesses: a quorum over this checkpoint saw this entry; when, and before what
-// else, takes the shuffle's transcript.
+// witnesses: a quorum over this checkpoint saw this entry. When it did, and before which other
+// entries, only a transcript shows.
 func (r *receipt) witnesses() (string, error) {
 	if err := r.quorum(); err != nil {
 		return "", err
@@ -74,8 +74,8 @@ func (r *receipt) origin() (string, error) {
 	return "", notChecked("such an entry names no ledger")
 }
 
-// slots: anyone who holds a slot can see before giving its value that the commit has
-// it.
+// slots: with a receipt of the commit, a player checks that their slot is in the plan before they
+// give its value.
 func (r *receipt) slots() (string, error) {
 	b, ok := r.body.(*audit.Commit)
 	if !ok {

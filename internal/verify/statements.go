@@ -31,8 +31,8 @@ func (t *transcript) parseStatements() error {
 	return nil
 }
 
-// statements holds what auditors signed against this file. A statement of an auditor
-// who is not trusted gives nothing, but must be of this shuffle.
+// statements holds what auditors signed against this file. A statement of an auditor who is not
+// trusted proves nothing, and must be of this shuffle nevertheless.
 func (t *transcript) statements() (string, error) {
 	if len(t.stated) == 0 {
 		return "", notChecked("the file holds no statement of an auditor")
@@ -75,8 +75,8 @@ func (t *transcript) tapeEntry() (tlog.Hash, bool) {
 	return tlog.RecordHash(t.receipts[len(t.receipts)-1].Entry), true
 }
 
-// signed reports whether the line of a statement is of a trusted auditor's key. It is an
-// error if it names one and does not hold.
+// signed reports whether a signature line of a statement is of a trusted auditor's key. It is an
+// error if the line names such a key and the signature does not hold.
 func (t *trusted) signed(s audit.SignedStatement, by audit.Signer) (bool, error) {
 	var err error
 	for _, key := range t.auditors {

@@ -61,13 +61,13 @@ type step struct {
 	run  func() (detail string, err error)
 }
 
-// notChecked is why a step cannot run. It is no failure and gives nothing.
+// notChecked is why a step cannot run. The step then neither fails nor proves anything.
 type notChecked string
 
 func (n notChecked) Error() string { return string(n) }
 
-// run takes the steps in order, until one fails or is past judging, and reports
-// whether all that ran hold.
+// run takes the steps in order, until one fails or cannot be judged, and reports whether all of
+// them held or were not checked.
 func (v *Verdict) run(steps []step) bool {
 	v.Steps = make([]Step, len(steps))
 	for i, s := range steps {

@@ -63,9 +63,9 @@ func showTerms(bound *audit.Terms) *Terms {
 	return &Terms{Kind: bound.Kind.String(), Hash: encode(bound.Hash), Count: bound.Count}
 }
 
-// winner says of a list of tickets that holds whether the house could choose who wins: it
-// knows the list when it draws the tape, and without a mix that it could not foresee it
-// may draw as many tapes as it likes.
+// winner says whether the house could choose the winner of a list of tickets. The house knows the
+// list when it draws the tape. Without a mix that it cannot foresee, it may draw as many tapes as
+// it likes.
 func (t *transcript) winner() {
 	if w := t.v.Terms; w != nil && w.Kind == audit.TermsTicketList.String() {
 		w.HouseCouldChoose = !slices.ContainsFunc(t.v.Mixed, func(m Mixed) bool { return m.For == ForEverybody })

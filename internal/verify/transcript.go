@@ -48,7 +48,7 @@ type transcript struct {
 	ordered
 }
 
-// ordered is what the places show, and who gave the order.
+// ordered is what the places show, and the co-dealer's order.
 type ordered struct {
 	places audit.Order // what each place shows
 	values []uint32    // the recomputed order; nil: it cannot be recomputed
@@ -71,7 +71,7 @@ func (e *ending) take(b audit.Body) {
 // lost reports whether the file says that the tape is lost.
 func (e *ending) lost() bool { return e.ended != nil && e.ended.Form == audit.FormNone }
 
-// meaning is what the file says its values mean.
+// meaning is what the file says that its values mean.
 type meaning struct {
 	document []byte          // in file.Terms; nil: there is none
 	held     *terms.Document // that the step terms holds; nil: none
@@ -202,7 +202,7 @@ func (t *transcript) entries() (string, error) {
 		handoverEntries(t.keys, t.head.Size)
 }
 
-// many is a number of things, of which one has another word than several.
+// many writes a number of things, with one word for one and another for more.
 func many[T int | uint64](n T, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -307,8 +307,8 @@ func (t *transcript) follows(i int, index, shuffle uint64) error {
 	return nil
 }
 
-// witnesses asks for the quorum on both checkpoints. The early one makes the
-// level, if the commit is all of this shuffle that can stand in it.
+// witnesses asks for the quorum on both checkpoints. The early one gives the level, if it can hold
+// nothing of this shuffle except its commit.
 func (t *transcript) witnesses() (string, error) {
 	if err := t.quorum(); err != nil {
 		return "", err

@@ -8,8 +8,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Trust is what the caller knows from elsewhere. At most one of VKey and Policy is
-// set; with neither nothing is pinned, and then no file is more than Consistent.
+// Trust is what the caller knows from elsewhere. At most one of VKey and Policy is set. With
+// neither, nothing is pinned, and no file is more than Consistent.
 type Trust struct {
 	VKey   string // verifier key of the ledger (C2SP signed-note)
 	Policy []byte // C2SP tlog-policy: log lines pin keys, the quorum asks for cosignatures

@@ -46,8 +46,8 @@ type Step struct {
 // and POST /v1/verify sends. The JSON names are stable; what does not apply is
 // absent. Verdict, Steps and Production are always there.
 //
-// Below Steps stands what the file says. It is worth what the verdict is worth:
-// of a failed file nothing of it is to be believed, and no cards are given.
+// The members after Steps are what the file says. They are worth what the verdict is
+// worth: of a file that failed, none is to be believed, and no cards are given.
 type Verdict struct {
 	Verdict string `json:"verdict"`           // Proved, Consistent, Failed or CannotJudge
 	Level   Level  `json:"level,omitempty"`   // with Proved and Consistent
@@ -60,9 +60,9 @@ type Verdict struct {
 	// genesis or commit says so; false: a sandbox, or the file does not say
 	Production bool        `json:"production"`
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
-	// with LevelWitnessed: who cosigned the checkpoint it rests on, as the policy lists them
+	// with LevelWitnessed: witnesses on the checkpoint that the level rests on, as the policy lists them
 	Witnesses []Cosigned `json:"witnesses,omitempty"`
-	// with Proved, under a policy with a quorum: who else of it cosigned the file's checkpoint; that gives no level
+	// with Proved, under a policy with a quorum: its other witnesses on the file's checkpoint; they give no level
 	Late []Cosigned `json:"late,omitempty"`
 	// with LevelWitnessed: witnesses that two histories at this level would need to lie (docs/SPEC.md section 7.3, d)
 	Overlap int    `json:"overlap,omitempty"`
@@ -133,7 +133,7 @@ type Request struct {
 	Cards []CardShown `json:"cards,omitempty"`
 }
 
-// What became of the hash in a request, held against the history that the caller gave.
+// The results of comparing the hash in a request with the history that the caller gave.
 const (
 	HistoryChecked = "checked" // it is of a beginning of that history
 	HistoryDiffers = "differs" // it is of no beginning
@@ -147,7 +147,7 @@ type Run struct {
 	Public    bool   `json:"public,omitempty"`
 }
 
-// Why a shuffle that holds is not blind, for somebody who trusts a co-dealer.
+// Why a shuffle that holds is not blind, for a caller who trusts a co-dealer.
 const (
 	NotNamed  = "no_co_dealer"      // its plan names none
 	NotPinned = "key_not_pinned"    // nothing is trusted for the house, or no key for the co-dealer
@@ -155,8 +155,8 @@ const (
 	NotDealt  = "not_dealt"         // its plan names one, which opened nothing in this file
 )
 
-// Stated is who signed a statement that the tape was opened and leads to the deck root
-// (docs/SPEC.md section 8.1). Of an auditor who is not trusted it says nothing.
+// Stated names a signer of a statement that the tape was opened and leads to the deck root
+// (docs/SPEC.md section 8.1). The statement of an auditor who is not trusted proves nothing.
 type Stated struct {
 	Name    string `json:"name"`
 	Trusted bool   `json:"trusted"` // the verifier trusts the key, and its signature holds

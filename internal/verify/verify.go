@@ -7,9 +7,9 @@ import (
 	"shuffled/internal/audit"
 )
 
-// File judges a transcript or a receipt and finds out which it is: a transcript
-// begins with '{', a receipt with its header. Anything else fails at format. A
-// Trust that cannot be read gives CannotJudge, whatever the file is.
+// File judges a transcript or a receipt and finds out which it is: a transcript begins with '{', a
+// receipt with its header. Anything else fails at format. A Trust that cannot be read gives
+// CannotJudge for every file.
 func File(data []byte, t Trust) *Verdict {
 	switch {
 	case bytes.HasPrefix(data, []byte("{")):
