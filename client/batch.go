@@ -163,14 +163,13 @@ func held[T any](answer []byte, prove func(*T) error) (*T, error) {
 	return told, nil
 }
 
-// Batch asks for many steps in one request, of any tables, and proves the answer to each
-// as the single call does. A step that is refused stops no other. With allOrNone either
-// all of them are done or none: not for steps of a shuffle that the batch itself commits.
+// Batch asks for many steps in one request, of any tables, and proves the answer to each as the single call does. A
+// refused step does not stop the others. With allOrNone all steps are done or none: this is not possible if the batch
+// has steps of a shuffle that it commits itself.
 //
-// A step that is refused for now is asked for again with the whole batch, as often as a
-// call is tried: what was done is answered as before. The error is a *Fault, or one of the
-// network or context, or ErrNotWitnessed; then the steps before that one are in what
-// is returned, and the same steps may be asked for again, under FirstTried.
+// If a step is refused for now, the whole batch is asked for again, as often as a single call is tried: steps that were
+// done are answered as before. The error is a *Fault, or one of the network or context, or ErrNotWitnessed. Then the
+// result has the steps before the one that failed, and the same steps may be asked for again, under FirstTried.
 func (c *Client) Batch(ctx context.Context, steps []Step, allOrNone bool) ([]Done, error) {
 	req, err := c.batchOf(ctx, steps, allOrNone)
 	if err != nil {
@@ -202,7 +201,7 @@ func (c *Client) Batch(ctx context.Context, steps []Step, allOrNone bool) ([]Don
 	}
 }
 
-// batchOf prepares the steps and writes the request for them.
+// batchOf prepares the steps and makes the request for them.
 func (c *Client) batchOf(ctx context.Context, steps []Step, allOrNone bool) (*BatchRequest, error) {
 	if err := c.checkSometimes(ctx); err != nil {
 		return nil, err
@@ -244,13 +243,13 @@ func (c *Client) batchOf(ctx context.Context, steps []Step, allOrNone bool) (*Ba
 type batch struct {
 	*Client
 	steps []Step
-	all   bool // or none
+	all   bool // all or none
 	done  []Done
 	whens []asked
 }
 
-// prove takes in an answer, as far as it is news, and returns after how long the batch may
-// be asked for again; never, if nothing is open.
+// prove takes in those answers to steps that are new. It returns the shortest pause before the batch may be asked for
+// again, or never if no step is refused for now.
 func (b *batch) prove(ctx context.Context, answer []byte) (after time.Duration, err error) {
 	told, err := decoded[Batch](answer, nil)
 	if err != nil {
@@ -288,7 +287,7 @@ func (b *batch) prove(ctx context.Context, answer []byte) (after time.Duration, 
 // answered reports whether the answer to step i was proved.
 func (b *batch) answered(i int) bool { return b.done[i].Err == nil && b.done[i] != Done{} }
 
-// proveOne proves the answer to step i, unless it is told again.
+// proveOne proves the answer to step i, unless it was proved before.
 func (b *batch) proveOne(ctx context.Context, i int, answer []byte) error {
 	if b.answered(i) {
 		return nil

@@ -14,12 +14,10 @@ import (
 // late.checkpoint, decks.cards, terms.bytes, ledgers.name and ledgers.origin. It reads no other column, apart from
 // keys: no sealed tape, no access record, and nothing that is computed from these.
 const (
-	sqlExportLedgers    = `SELECT name, origin FROM ledgers ORDER BY name`
 	sqlExportEntries    = `SELECT idx, entry FROM entries WHERE ledger = $1 AND idx >= $2 AND idx < $3 ORDER BY idx`
 	sqlExportNewest     = `SELECT checkpoint FROM checkpoints WHERE ledger = $1 ORDER BY size DESC LIMIT 1`
 	sqlExportCheckpoint = `SELECT checkpoint FROM checkpoints WHERE ledger = $1 AND size > $2 ORDER BY size LIMIT 1`
 	sqlExportCosigned   = `SELECT c.size, c.checkpoint, l.checkpoint FROM cosigned c LEFT JOIN late l ON l.ledger = c.ledger AND l.size = c.size WHERE c.ledger = $1 AND c.size >= $2 ORDER BY c.size LIMIT 256`
-	sqlExportDeck       = `SELECT cards FROM decks WHERE ledger = $1 AND hash = $2`
 	sqlExportTerms      = `SELECT bytes FROM terms WHERE ledger = $1 AND hash = $2`
 )
 
@@ -44,7 +42,7 @@ func (x Export) query(ctx context.Context, sql string, args []any, each func(val
 
 // Names lists the ledgers of the database by name.
 func (e *Evidence) Names(ctx context.Context) (list []ledger.Info, err error) {
-	err = e.Query(ctx, sqlExportLedgers, nil, func(values []any) error {
+	err = e.Query(ctx, SQLLedgers, nil, func(values []any) error {
 		name, ok1 := values[0].(string)
 		origin, ok2 := values[1].(string)
 		if !ok1 || !ok2 {
@@ -72,7 +70,7 @@ func (x Export) CheckpointAfter(ctx context.Context, index uint64) ([]byte, erro
 
 // Deck returns the cards of a deck, or bundle.ErrNoDeck if there is none or if it cannot be read.
 func (x Export) Deck(ctx context.Context, hash [32]byte) ([]string, error) {
-	list, err := x.one(ctx, sqlExportDeck, int64(x.ID), hash[:])
+	list, err := x.one(ctx, SQLDeck, int64(x.ID), hash[:])
 	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, errOdd) {
 		return nil, bundle.ErrNoDeck
 	}

@@ -105,8 +105,8 @@ func TestExportNothing(t *testing.T) {
 // the numbers that find it.
 func TestExportColumns(t *testing.T) {
 	t.Parallel()
-	for _, sql := range []string{sqlExportLedgers, sqlExportEntries, sqlExportNewest, sqlExportCheckpoint,
-		sqlExportCosigned, sqlExportDeck} {
+	for _, sql := range []string{SQLLedgers, sqlExportEntries, sqlExportNewest, sqlExportCheckpoint,
+		sqlExportCosigned, SQLDeck} {
 		columns, rest, ok := strings.Cut(strings.TrimPrefix(sql, "SELECT "), " FROM ")
 		table, _, _ := strings.Cut(rest, " ")
 		if !ok || !map[string]bool{"ledgers name, origin": true, "entries idx, entry": true,

@@ -52,7 +52,7 @@ type Store struct {
 	store.Common
 
 	writer *writer
-	turn   chan struct{}         // capacity 1: who put a value in owns writer
+	turn   chan struct{}         // capacity 1: the goroutine that put a value in owns writer
 	failed atomic.Pointer[error] // why the store acknowledges nothing any more; nil while it does
 
 	reads ledger.Apart[*readers]
