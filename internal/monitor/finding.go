@@ -14,25 +14,25 @@ const (
 // String returns the name of the span in metrics and reasons.
 func (s Span) String() string { return [...]string{"count", "day"}[s] }
 
-// Finding is a window that is too far out. It names no card and no position, and
-// its figures are too coarse for a single outcome to show in them.
+// Finding is a window whose p-value is too small. It names no card and no position, and
+// its figures are too coarse to show a single outcome.
 type Finding struct {
 	Halt     bool    // at or below HaltLevel, if there are halts: no more may be dealt
 	Shape    string  // of the outcomes: "52 of 52 cards", "draws of 1 to 37"
 	Span     Span    // of the window
 	Outcomes uint64  // in the window: orders, or drawn values
-	Test     string  // the one that is furthest out
+	Test     string  // the test with the smallest p-value
 	AtMost   float64 // the window's p-value, rounded up to one of Classes
 }
 
-// String returns the finding in one line of printable ASCII, fit for a reason in
-// the ledger.
+// String returns the finding in one line of printable ASCII, which an entry of the ledger
+// can have as its reason.
 func (f Finding) String() string {
 	return fmt.Sprintf("%s, %s window of %d: %s, p <= %g", f.Shape, f.Span, f.Outcomes, f.Test, f.AtMost)
 }
 
-// Classes are the p-values that are told: others are rounded up to them. Nothing
-// finer leaves this package.
+// Classes are the p-values that are reported. Others are rounded up to them: nothing finer
+// leaves this package.
 var Classes = [...]float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1}
 
 // classOf returns the index of the class that p is rounded up to.

@@ -2,18 +2,18 @@ package monitor
 
 import "math"
 
-// Tests whose distribution is an approximation are left out where it would not
-// hold in the tail. What is left out depends on totals alone.
+// A test whose distribution is an approximation is left out if the approximation does
+// not hold in the tail. That depends on totals alone.
 const (
 	leastCell  = 20   // expected in each cell of a chi-square
 	leastFixed = 5000 // expected fixed points: their skewness is below 0.015
 	leastLower = 30   // degrees of freedom from which too even a table counts too
 )
 
-// judge returns the p-value of a window and the test that made it: the smallest of
-// its tests times their number (Bonferroni), so that the levels are those of the
-// window. A window without a test is 1.
-func (s *shape) judge(t *tally[uint64]) (p float64, test string) {
+// judge returns the p-value of a window: the smallest p-value of its tests times their
+// number (Bonferroni), so that the levels hold for the window. test is that test. A
+// window without a test has p-value 1.
+func (s *shape) judge(t *tally) (p float64, test string) {
 	var j judgement
 	if s.key.k != 0 {
 		s.judgeValues(&j, t)
@@ -40,7 +40,7 @@ func (j *judgement) add(test string, p float64) {
 }
 
 // judgeOrders tests orders of take of the cards, or their first positions.
-func (s *shape) judgeOrders(j *judgement, t *tally[uint64]) {
+func (s *shape) judgeOrders(j *judgement, t *tally) {
 	n, m, types, outcomes := s.key.cards, s.key.take, s.types, float64(t.n)
 	if outcomes*float64(n/types)/float64(n) >= leastCell {
 		q, df, rows := positions(t.cells, outcomes, n, m, types)
@@ -64,7 +64,7 @@ func (s *shape) judgeOrders(j *judgement, t *tally[uint64]) {
 }
 
 // judgeValues tests draws of 1..k.
-func (s *shape) judgeValues(j *judgement, t *tally[uint64]) {
+func (s *shape) judgeValues(j *judgement, t *tally) {
 	k, classes := uint64(s.key.k), uint64(s.types)
 	if float64(t.n)/float64(classes) >= leastCell {
 		first := func(class uint64) uint64 { return (class*k + classes - 1) / classes } // smallest v-1 in it
@@ -96,7 +96,7 @@ func (s *shape) judgeValues(j *judgement, t *tally[uint64]) {
 // the factor (n−1)/n, and, where only m < n positions are looked at, a term for
 // the sums of the columns, which vary less than independent ones would. With m = n
 // and D = 1 this is the (n−1)/n of position × card.
-func positions(cells []row[uint64], outcomes float64, n, m, types int) (q float64, df int, rows []float64) {
+func positions(cells []row, outcomes float64, n, m, types int) (q float64, df int, rows []float64) {
 	rows = make([]float64, m)
 	for a := range types {
 		cards := n / types
@@ -140,8 +140,8 @@ func fixedVariance(n, m int) float64 {
 // columns, which position × type sees. The multiples are the variance of
 // Σ w(a,b)·cell(a,b) for a w of that part, from one pair, two pairs that share a
 // card and two that do not.
-func successors(follow *[columns]row[uint64], outcomes float64, n, m, types int) (even, odd float64, dfEven,
-	dfOdd int) {
+func successors(follow *[columns]row, outcomes float64, n, m, types int) (even, odd float64,
+	dfEven, dfOdd int) {
 	size := float64(types)
 	at := func(a, b int) (s, d float64) {
 		x, y := float64(follow[a][b]), float64(follow[b][a])

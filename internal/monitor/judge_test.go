@@ -49,7 +49,6 @@ func TestExactMoments(t *testing.T) {
 			orders(c.n, c.m, func(order []uint32) {
 				s := shapeOf(key{cards: c.n, take: c.m}, c.types)
 				s.countOrder(order)
-				s.collect(1, true)
 				x, d, rows := positions(s.window.cells, 1, c.n, c.m, c.types)
 				q, df, row = q+x, d, row+rows[c.m-1]
 				if pairs {
@@ -80,7 +79,7 @@ func TestExactMoments(t *testing.T) {
 
 // shapeOf is newShape with a given number of types.
 func shapeOf(k key, types int) *shape {
-	s := newShape(k, 1)
+	s := newShape(k)
 	s.types, s.of = types, new([shuffle.MaxCards]uint8)
 	for v := range s.of {
 		s.of[v] = uint8(v % types)
@@ -100,12 +99,11 @@ func TestFiveCards(t *testing.T) {
 	var sum, squares float64
 	order := []uint32{0, 1, 2, 3, 4}
 	for range samples {
-		s := newShape(key{cards: 5, take: 5}, 1)
+		s := newShape(key{cards: 5, take: 5})
 		for range 1500 {
 			rng.Shuffle(5, func(i, j int) { order[i], order[j] = order[j], order[i] })
 			s.countOrder(order)
 		}
-		s.collect(1, true)
 		q, df, _ := positions(s.window.cells, 1500, 5, 5, 5)
 		if df != 16 {
 			t.Fatalf("%d degrees of freedom", df)
@@ -146,7 +144,7 @@ func TestBonferroni(t *testing.T) {
 	if j.tests != 3 || j.least != 0.002 || j.worst != "test 1" {
 		t.Errorf("%+v", j)
 	}
-	if p, test := newShape(key{cards: 52, take: 52}, 1).judge(newTally[uint64](52)); p != 1 || test != "none" {
+	if p, test := newShape(key{cards: 52, take: 52}).judge(newTally(52)); p != 1 || test != "none" {
 		t.Errorf("an empty window: %v by %s", p, test)
 	}
 }
@@ -155,11 +153,10 @@ func TestBonferroni(t *testing.T) {
 // expected counts are of.
 func TestClasses(t *testing.T) {
 	for _, k := range []uint32{2, 6, 37, 50, 51, 127, 128, 129, 1000, 16_385} {
-		s := newShape(key{k: k}, 1)
+		s := newShape(key{k: k})
 		for v := range k {
 			s.countValues([]uint32{v + 1})
 		}
-		s.collect(1, true)
 		var j judgement
 		s.window.n *= leastCell // as if each value had come so often
 		for i := range s.window.cells {
@@ -176,8 +173,7 @@ func TestClasses(t *testing.T) {
 			t.Errorf("all of 1..%d alike: p = %v of %d tests, want %v", k, j.least, j.tests, want)
 		}
 	}
-	big := newShape(key{k: 1 << 30}, 1)
-	if a, z := big.class(1), big.class(1<<30); a != 0 || z != maxClasses-1 {
+	if a, z := class(1<<30, 1), class(1<<30, 1<<30); a != 0 || z != maxClasses-1 {
 		t.Errorf("classes %d to %d", a, z)
 	}
 }
@@ -198,7 +194,7 @@ func TestMargins(t *testing.T) {
 		{key{cards: 52, take: 1}, 100_000, 2},
 		{key{cards: 52, take: 52}, 1000, 0},
 	} {
-		s := newShape(c.key, 1)
+		s := newShape(c.key)
 		s.window.n = c.outcomes
 		var j judgement
 		s.judgeOrders(&j, s.window)

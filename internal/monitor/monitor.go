@@ -1,14 +1,12 @@
-// Package monitor is a rolling battery over production outcomes: of every order
-// and value that a daemon commits to it counts which card stood where and what
-// followed what, and holds the counts of a window against what a uniform shuffle
-// would give.
+// Package monitor tests production outcomes. For every order and value that a daemon
+// commits to, it counts which card is at which position and what follows what. It
+// compares the counts of a window with those of a uniform shuffle.
 //
-// It is a smoke test on a cryptographic generator. It sees a fault of some per
-// cent in a window; that there is none is shown by the exhaustive proof, never
-// here.
+// It is a smoke test of a cryptographic generator. It finds a fault of a few per cent in
+// a window. It cannot show that there is no fault: the exhaustive proof does.
 //
-// Counts are in memory only, and only sums over whole windows are judged. A
-// single outcome is not kept, logged or exported (docs/THREATS.md, "Counters").
+// Counts are in memory only, and only sums over whole windows are judged. A single
+// outcome is not kept, logged or exported (docs/THREATS.md, "Counters").
 package monitor
 
 import (
@@ -21,18 +19,18 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// The levels are chances that a window of a perfect generator is that far out.
-// They hold for each window; docs/LAB.md has the rates per year. At HaltLevel there
-// is a halt only if the configuration asks for it.
+// The levels are the chances that a window of a perfect generator has such a p-value or a
+// smaller one. They hold for each window; docs/LAB.md has the rates per year. At HaltLevel
+// there is a halt only if the configuration asks for it.
 const (
 	WarnLevel = 1e-4
 	HaltLevel = 1e-6
 )
 
-// The windows: so many outcomes of one shape or more, over so long at least, and
-// all of one UTC day if they are enough to say something. One commit may hold
-// thousands of draws: without CountLeast anyone who may ask for them could have as
-// many windows, and with them false halts, as the host can count.
+// A window by count has at least CountWindow outcomes of one shape and lasts at least
+// CountLeast. A window by day has all outcomes of one UTC day, if they are at least
+// DayLeast. One commit may hold thousands of draws: without CountLeast a caller who may
+// ask for draws could cause as many windows, and so false halts, as the host can count.
 const (
 	CountWindow = 100_000
 	CountLeast  = 10 * time.Minute
@@ -41,11 +39,11 @@ const (
 
 // Config is what the owner of a Monitor decides. Report is required.
 type Config struct {
-	// Report is told of each window at or below WarnLevel, by the goroutine that
+	// Report is called with each window at or below WarnLevel, by the goroutine that
 	// called Turn, which holds no lock.
 	Report func(Finding)
 
-	// Halt makes a window at or below HaltLevel a halt; else it is a warning.
+	// Halt makes a window at or below HaltLevel a halt. Otherwise it is a warning.
 	Halt bool
 
 	// CountWindow and DayLeast are for tests; 0 is the constant of that name.
@@ -59,9 +57,8 @@ type Monitor struct {
 
 	whole, other, drawn places        // published decks dealt whole, other orders, draws
 	unwatched           atomic.Uint64 // outcomes of shapes that had no place
-	full                chan struct{} // capacity 1: some shape has counts to collect
 
-	turning sync.Mutex // one Turn at a time; guards all below and the sums of all shapes
+	turning sync.Mutex // one Turn at a time; guards all below and shape.began
 	day     int64      // days since 1970, UTC, of the day windows
 	turned  time.Time  // the last Turn, or New
 	totals  Totals
@@ -73,14 +70,13 @@ func New(cfg Config, now time.Time) *Monitor {
 	cfg.CountLeast = cmp.Or(cfg.CountLeast, CountLeast)
 	cfg.DayLeast = cmp.Or(cfg.DayLeast, DayLeast)
 	return &Monitor{cfg: cfg, whole: newPlaces(len(published)), other: newPlaces(maxShapes),
-		drawn: newPlaces(maxShapes),
-		full:  make(chan struct{}, 1), day: dayOf(now), turned: now}
+		drawn: newPlaces(maxShapes), day: dayOf(now), turned: now}
 }
 
 func dayOf(t time.Time) int64 { return t.Unix() / 86_400 }
 
-// Watch counts one outcome of r. It keeps nothing of out, allocates only for a
-// shape that is new, and waits for nothing but others that count the same shape.
+// Watch counts one outcome of r. It keeps nothing of out, and allocates only for a shape
+// that is new. It waits only for others that count the same shape.
 func (m *Monitor) Watch(r shuffle.Recipe, out shuffle.Outcome) {
 	if takesNumbers(r.Ranges) {
 		m.numbers(r, out.Values)
@@ -114,9 +110,9 @@ func takesNumbers(ranges []uint32) bool {
 	return len(ranges) > 1
 }
 
-// numbers counts numbers without repeats, whose ranges fall by one: as the order of cards
-// that they are, or, where no deck has so many, their first draw alone. Each range for
-// itself would be a shape, and take the place of others.
+// numbers counts numbers without repeats, whose ranges fall by one. They are counted as an
+// order of cards. If there are more numbers than a deck has cards, only their first draw is
+// counted. Counted one by one, each range would be a shape and take the place of others.
 func (m *Monitor) numbers(r shuffle.Recipe, draws []uint32) {
 	n := r.Ranges[0]
 	if n > shuffle.MaxCards {
@@ -140,60 +136,48 @@ func (m *Monitor) order(r shuffle.Recipe, values []uint32) {
 	if r.Take == r.Cards && published[r.Cards] {
 		in = &m.whole
 	}
-	s := in.find(key{cards: r.Cards, take: min(r.Take, maxPositions)}, m.cfg.CountWindow)
+	s := in.find(key{cards: r.Cards, take: min(r.Take, maxPositions)})
 	if s == nil {
 		m.unwatched.Add(1)
 		return
 	}
-	if s.countOrder(values) {
-		m.nudge()
-	}
+	s.countOrder(values)
 }
 
-// values counts draws of 1..k from one outcome. A draw of 1..1 is none.
+// values counts draws of 1..k from one outcome. A draw of 1..1 is not counted.
 func (m *Monitor) values(k uint32, values []uint32) {
 	if k < 2 {
 		return
 	}
-	s := m.drawn.find(key{k: k}, m.cfg.CountWindow)
+	s := m.drawn.find(key{k: k})
 	if s == nil {
 		m.unwatched.Add(uint64(len(values)))
 		return
 	}
-	if s.countValues(values) {
-		m.nudge()
-	}
+	s.countValues(values)
 }
 
-// nudge wakes Run, which may be about to look anyway.
-func (m *Monitor) nudge() {
-	select {
-	case m.full <- struct{}{}:
-	default:
-	}
-}
-
-// Run ends windows as they are due, until ctx is over, and then those that are due
-// at that moment. What is counted of others is forgotten.
+// Run calls Turn every second until ctx ends, and then once more. The counts of windows
+// that are not due then are lost.
 func (m *Monitor) Run(ctx context.Context) {
-	tick := time.NewTicker(time.Second) // for what ends by time
+	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			m.Turn(time.Now())
 			return
-		case <-m.full:
 		case <-tick.C:
+			m.Turn(time.Now())
 		}
-		m.Turn(time.Now())
 	}
 }
 
-// Turn judges every window that has CountWindow outcomes and has lasted CountLeast, and at the first call of a UTC day
-// those of the day before. A window lasts from the Turn that ended the one before it, or from the last before its shape
-// came, and holds all that came until the Turn that ends it. At a halt all counts are forgotten: what comes after the
-// latch was cleared is judged by itself.
+// Turn judges every window that has CountWindow outcomes and has lasted CountLeast, and at
+// the first call of a UTC day the windows of the day before. A window holds all outcomes up
+// to the Turn that ends it. It begins with the Turn that ended the window before it; the first
+// of a shape begins with the last Turn before the shape came. At a halt all counts are
+// dropped, so that outcomes after the latch is cleared are judged by themselves.
 func (m *Monitor) Turn(now time.Time) {
 	for _, f := range m.turn(now) {
 		m.cfg.Report(f)
@@ -211,20 +195,16 @@ func (m *Monitor) turn(now time.Time) (findings []Finding) {
 		if s.began.IsZero() {
 			s.began = before
 		}
-		lasted := now.Sub(s.began) >= m.cfg.CountLeast
-		if !s.collect(m.cfg.CountWindow, over || lasted && s.window.n >= m.cfg.CountWindow) {
-			continue
-		}
-		if lasted && s.window.n >= m.cfg.CountWindow {
-			findings = m.judge(findings, s, ByCount, s.window)
-			s.window.reset()
-			s.began = now
+		if now.Sub(s.began) >= m.cfg.CountLeast {
+			if w := s.end(&s.window, m.cfg.CountWindow); w != nil {
+				findings = m.judge(findings, s, ByCount, w)
+				s.began = now
+			}
 		}
 		if over {
-			if s.today.n >= m.cfg.DayLeast {
-				findings = m.judge(findings, s, ByDay, s.today)
+			if w := s.end(&s.today, 0); w.n >= m.cfg.DayLeast {
+				findings = m.judge(findings, s, ByDay, w)
 			}
-			s.today.reset()
 		}
 	}
 	for _, f := range findings {
@@ -232,15 +212,16 @@ func (m *Monitor) turn(now time.Time) (findings []Finding) {
 	}
 	if halt {
 		for s := range m.shapes {
-			s.forget(m.cfg.CountWindow)
+			s.end(&s.window, 0)
+			s.end(&s.today, 0)
 			s.began = now
 		}
 	}
 	return findings
 }
 
-// judge counts a window that is over, and appends a finding if it is one.
-func (m *Monitor) judge(to []Finding, s *shape, span Span, w *tally[uint64]) []Finding {
+// judge counts a window that ended, and appends a finding if there is one.
+func (m *Monitor) judge(to []Finding, s *shape, span Span, w *tally) []Finding {
 	p, test := s.judge(w)
 	f := Finding{Halt: m.cfg.Halt && p <= HaltLevel, Shape: s.String(), Span: span, Outcomes: w.n, Test: test,
 		AtMost: atMost(p)}

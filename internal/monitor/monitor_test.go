@@ -114,7 +114,7 @@ func TestFalseAlarms(t *testing.T) {
 			if c.r.Ranges != nil {
 				k = key{k: c.r.Ranges[0]}
 			}
-			s, from := newShape(k, 1), newTapes(2, c.r)
+			s, from := newShape(k), newTapes(2, c.r)
 			below := make(map[float64]int)
 			tests := 0
 			for range c.windows {
@@ -125,7 +125,6 @@ func TestFalseAlarms(t *testing.T) {
 						s.countOrder(out.Values)
 					}
 				}
-				s.collect(1, true)
 				var j judgement
 				if k.k != 0 {
 					s.judgeValues(&j, s.window)
@@ -138,7 +137,7 @@ func TestFalseAlarms(t *testing.T) {
 						below[level]++
 					}
 				}
-				s.forget(1)
+				s.end(&s.window, 0)
 			}
 			if tests < 2 {
 				t.Fatalf("%d tests in a window", tests)
@@ -383,9 +382,6 @@ func TestWindows(t *testing.T) {
 	m.Turn(noon)
 	want("one is missing", 0, 0)
 	watch(1)
-	if len(m.full) != 1 {
-		t.Error("nobody is told that the window is full")
-	}
 	m.Turn(noon)
 	want("full", 1, 0)
 	watch(1500)
@@ -440,27 +436,24 @@ func TestCountLeast(t *testing.T) {
 			counted += coins
 		}
 		m.Turn(now)
-		if n := m.drawn.all[0].Load().live.n; n >= CountWindow {
-			t.Fatalf("%d draws are not collected", n)
-		}
 	}
 	if got := m.judged(); got != [2]uint64{} {
 		t.Fatalf("%v windows in less than %v", got, CountLeast)
 	}
-	m.Watch(r, out) // less than would be collected
+	m.Watch(r, out)
 	counted += coins
 	m.Turn(end.Add(-1))
 	s := m.drawn.all[0].Load()
-	if got := m.judged(); got != [2]uint64{} || s.window.n+s.live.n != counted {
-		t.Errorf("%v windows, %d of %d draws", got, s.window.n+s.live.n, counted)
+	if got := m.judged(); got != [2]uint64{} || s.window.n != counted {
+		t.Errorf("%v windows, %d of %d draws", got, s.window.n, counted)
 	}
 	m.Turn(end)
 	// So even a table is one finding; it has all the draws.
 	if got := m.judged(); got != [2]uint64{1, 0} {
 		t.Errorf("%v windows after %v", got, CountLeast)
 	}
-	if s.window.n != 0 || s.live.n != 0 {
-		t.Errorf("%d draws are left of the window that ended", s.window.n+s.live.n)
+	if s.window.n != 0 {
+		t.Errorf("%d draws are left of the window that ended", s.window.n)
 	}
 
 	m = newSlowStand(0, math.MaxUint64, 0)
@@ -622,9 +615,9 @@ func TestMemory(t *testing.T) {
 	}
 	bytes := 0
 	for s := range m.shapes {
-		bytes += (len(s.live.cells) + len(s.live.follow)) * columns * 2 * (4 + 8)
+		bytes += (len(s.window.cells) + len(s.window.follow)) * columns * 2 * 8
 	}
-	if bytes < 16e6 || bytes > 17e6 {
+	if bytes < 10.5e6 || bytes > 11.5e6 {
 		t.Errorf("%d bytes", bytes)
 	}
 }
@@ -651,7 +644,7 @@ func TestNumbers(t *testing.T) {
 		t.Errorf("watched %v, want %v", got, want)
 	}
 	// The draws 80, 79, 1 of 80 take the numbers 80, 1, 3: cards 79, 0 and 2.
-	if cells := m.other.all[0].Load().live.cells; cells[0][79%52] != 1 || cells[1][0] != 1 || cells[2][2] != 1 {
+	if cells := m.other.all[0].Load().window.cells; cells[0][79%52] != 1 || cells[1][0] != 1 || cells[2][2] != 1 {
 		t.Errorf("counted %v", cells[:3])
 	}
 }
@@ -663,13 +656,13 @@ func TestRanges(t *testing.T) {
 	m.Watch(shuffle.Recipe{Ranges: []uint32{6, 6, 6, 2, 6, 6}}, shuffle.Outcome{Values: []uint32{1, 2, 3, 1, 5, 6}})
 	m.Watch(shuffle.Recipe{Cards: 3, Take: 3, EndLo: 2, EndHi: 3}, shuffle.Outcome{Values: []uint32{2, 1, 0}, EndAt: 3})
 	die, coin := m.drawn.all[0].Load(), m.drawn.all[1].Load()
-	if die.live.n != 5 || die.live.pairs != 2 || die.live.follow[0][1] != 1 || die.live.follow[4][5] != 1 {
-		t.Errorf("dice: %+v", die.live)
+	if die.window.n != 5 || die.window.pairs != 2 || die.window.follow[0][1] != 1 || die.window.follow[4][5] != 1 {
+		t.Errorf("dice: %+v", die.window)
 	}
-	if coin.live.n != 2 || coin.live.cells[0][0] != 1 || coin.live.cells[0][1] != 1 {
-		t.Errorf("a coin and the place of a cut card: %+v", coin.live)
+	if coin.window.n != 2 || coin.window.cells[0][0] != 1 || coin.window.cells[0][1] != 1 {
+		t.Errorf("a coin and the place of a cut card: %+v", coin.window)
 	}
-	three := m.other.all[0].Load().live
+	three := m.other.all[0].Load().window
 	if three.fixed != 1 || three.cells[0][2] != 1 || three.cells[2][0] != 1 || three.follow[2][1] != 1 ||
 		three.follow[1][0] != 1 {
 		t.Errorf("three cards: %+v", three)
@@ -737,20 +730,16 @@ func TestOneOrder(t *testing.T) {
 	const windows = 100
 	differ := 0
 	for range windows {
-		s := newShape(key{cards: 52, take: 52}, 1)
+		s := newShape(key{cards: 52, take: 52})
 		for range DayLeast - 1 {
 			s.countOrder(from.next(t).Values)
 		}
-		s.collect(1, true)
 		classes := make(map[int]bool)
 		for range 20 {
-			w := newTally[uint64](52)
+			w := newTally(52)
 			copy(w.cells, s.window.cells)
 			w.n, w.fixed, w.follow = s.window.n, s.window.fixed, s.window.follow
-			s.countOrder(others.next(t).Values)
-			s.live, s.spare = s.spare, s.live
-			w.add(s.spare)
-			s.spare.reset()
+			w.order(s.of, others.next(t).Values)
 			p, _ := s.judge(w)
 			classes[classOf(p)] = true
 		}

@@ -9,14 +9,14 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Bounds of what is counted. The largest shape takes 0.75 MB, all of them together
-// below 17 MB.
+// Bounds of what is counted. The largest shape takes 0.5 MB, all of them together
+// below 11.5 MB.
 const (
 	maxShapes    = 8   // of orders and of draws, alongside the published decks dealt whole
-	maxPositions = 416 // of an order; those behind are not counted
-	columns      = 64  // of a row; so many cards have a column each, those of larger decks one modulo shoeTypes
+	maxPositions = 416 // of an order; later positions are not counted
+	columns      = 64  // of a row; cards of a larger deck share columns, modulo shoeTypes
 	shoeTypes    = 52  // equal cards of a shoe are one type
-	maxClasses   = 128 // of draws; those of larger k are counted by equal stretches of 1..k
+	maxClasses   = 128 // of draws; for a larger k they are equal stretches of 1..k
 	maxPairs     = 50  // largest k whose pairs of draws are counted
 )
 
@@ -30,16 +30,16 @@ var published = func() map[int]bool {
 	return sizes
 }()
 
-// key is what makes outcomes comparable: an order of take of the cards, or draws
-// of 1..k.
+// key tells which outcomes are counted together: orders of take of the cards, or draws of
+// 1..k.
 type key struct {
 	cards, take int
 	k           uint32
 }
 
 // places hold the shapes of one kind, first come, first served, until the process
-// ends. There are few: anyone who may ask for a shuffle may ask for thousands of
-// shapes, and displaces none that is there, nor a published deck.
+// ends. There are few places, since a caller may ask for thousands of shapes. No shape
+// displaces another, or a published deck.
 type places struct {
 	all    []atomic.Pointer[shape] // filled from the front
 	adding sync.Mutex
@@ -48,11 +48,11 @@ type places struct {
 func newPlaces(n int) places { return places{all: make([]atomic.Pointer[shape], n)} }
 
 // find returns the shape, made when it is new; nil when there is no place for it.
-func (p *places) find(k key, window uint64) *shape {
+func (p *places) find(k key) *shape {
 	for i := range p.all {
 		s := p.all[i].Load()
 		if s == nil {
-			return p.add(k, window)
+			return p.add(k)
 		}
 		if s.key == k {
 			return s
@@ -61,17 +61,17 @@ func (p *places) find(k key, window uint64) *shape {
 	return nil
 }
 
-func (p *places) add(k key, window uint64) *shape {
+func (p *places) add(k key) *shape {
 	p.adding.Lock()
 	defer p.adding.Unlock()
 	for i := range p.all {
 		s := p.all[i].Load()
 		if s == nil {
-			s = newShape(k, window)
+			s = newShape(k)
 			p.all[i].Store(s)
 			return s
 		}
-		if s.key == k { // another was first
+		if s.key == k { // another goroutine was first
 			return s
 		}
 	}
@@ -83,30 +83,25 @@ type shape struct {
 	key   key
 	types int                      // columns in use: cards, card types, or classes of values
 	of    *[shuffle.MaxCards]uint8 // of an order: type of each card
+	began time.Time                // of the window by count, zero before the first Turn; guarded by Monitor.turning
 
-	mu    sync.Mutex // held while one outcome is counted
-	live  *tally[uint32]
-	left  uint64 // outcomes in live at which it is collected: at most a window, so that no count of it overflows
-	total uint64
-
-	// Guarded by Monitor.turning.
-	spare  *tally[uint32] // empty
-	began  time.Time      // of the window by count; zero before the first Turn
-	window *tally[uint64] // since it began, without live
-	today  *tally[uint64] // since the day began, without live
+	mu     sync.Mutex // guards what follows
+	window *tally     // since the window began
+	today  *tally     // since the day began
+	total  uint64
 }
 
 // tally is what is counted over some time.
-type tally[C uint32 | uint64] struct {
-	n      uint64          // outcomes: orders, or drawn values
-	fixed  uint64          // cards that stood at the position of their number
-	pairs  uint64          // of draws: pairs of them
-	cells  []row[C]        // orders: position × type; draws: classes, from left to right and row by row
-	follow [columns]row[C] // orders: type × type of the next position; draws: value × next value
+type tally struct {
+	n      uint64       // outcomes: orders, or drawn values
+	fixed  uint64       // cards that stood at the position of their number
+	pairs  uint64       // of draws: pairs of them
+	cells  []row        // orders: position × type; draws: classes, from left to right and row by row
+	follow [columns]row // orders: type × type of the next position; draws: value × next value
 }
 
 // row is as wide as a power of two, so that no index needs a check.
-type row[C uint32 | uint64] [columns]C
+type row [columns]uint64
 
 // same and modulo are the types of small decks and of large ones.
 var same, modulo = func() (same, modulo [shuffle.MaxCards]uint8) {
@@ -116,8 +111,8 @@ var same, modulo = func() (same, modulo [shuffle.MaxCards]uint8) {
 	return same, modulo
 }()
 
-func newShape(k key, window uint64) *shape {
-	s := &shape{key: k, left: window}
+func newShape(k key) *shape {
+	s := &shape{key: k}
 	rows := k.take
 	switch {
 	case k.k != 0:
@@ -127,12 +122,11 @@ func newShape(k key, window uint64) *shape {
 	default:
 		s.types, s.of = shoeTypes, &modulo
 	}
-	s.live, s.spare = newTally[uint32](rows), newTally[uint32](rows)
-	s.window, s.today = newTally[uint64](rows), newTally[uint64](rows)
+	s.window, s.today = newTally(rows), newTally(rows)
 	return s
 }
 
-func newTally[C uint32 | uint64](rows int) *tally[C] { return &tally[C]{cells: make([]row[C], rows)} }
+func newTally(rows int) *tally { return &tally{cells: make([]row, rows)} }
 
 // String returns the name of the shape for people and in metrics.
 func (s *shape) String() string {
@@ -142,12 +136,26 @@ func (s *shape) String() string {
 	return fmt.Sprintf("%d of %d cards", s.key.take, s.key.cards)
 }
 
-// countOrder counts the first positions of an order, and says whether there is
-// enough to collect.
-func (s *shape) countOrder(values []uint32) bool {
+// countOrder counts the first positions of an order.
+func (s *shape) countOrder(values []uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, of, fixed := s.live, s.of, uint64(0)
+	s.window.order(s.of, values)
+	s.today.order(s.of, values)
+	s.total++
+}
+
+// countValues counts draws of one outcome, each 1..k.
+func (s *shape) countValues(values []uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.window.values(s.key.k, values)
+	s.today.values(s.key.k, values)
+	s.total += uint64(len(values))
+}
+
+func (t *tally) order(of *[shuffle.MaxCards]uint8, values []uint32) {
+	fixed := uint64(0)
 	cells := t.cells[:min(len(t.cells), len(values))]
 	first := of[values[0]%shuffle.MaxCards] % columns
 	cells[0][first]++
@@ -167,90 +175,42 @@ func (s *shape) countOrder(values []uint32) bool {
 	}
 	t.fixed += fixed
 	t.n++
-	s.total++
-	return t.n >= s.left
 }
 
-// countValues counts draws of one outcome, each 1..k, by value and in pairs: the
-// first with the second, the third with the fourth. A draw without a partner in
-// its outcome is in no pair, for none is kept until the next.
-func (s *shape) countValues(values []uint32) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.live
+// values counts draws by value and in pairs: the first with the second, the third with
+// the fourth. A draw without a partner in its outcome is in no pair: no draw is kept until
+// the next outcome.
+func (t *tally) values(k uint32, values []uint32) {
 	for _, v := range values {
-		class := s.class(v)
-		t.cells[class/columns][class%columns]++
+		c := class(k, v)
+		t.cells[c/columns][c%columns]++
 	}
-	if s.key.k <= maxPairs {
+	if k <= maxPairs {
 		for i := 1; i < len(values); i += 2 {
 			t.follow[(values[i-1]-1)%columns][(values[i]-1)%columns]++
 		}
 		t.pairs += uint64(len(values) / 2)
 	}
 	t.n += uint64(len(values))
-	s.total += uint64(len(values))
-	return t.n >= s.left
 }
 
-// class returns the column of a drawn value.
-func (s *shape) class(v uint32) uint64 {
-	if s.key.k <= maxClasses {
+// class returns the class of a value of 1..k.
+func class(k, v uint32) uint64 {
+	if k <= maxClasses {
 		return uint64(v - 1)
 	}
-	return uint64(v-1) * maxClasses / uint64(s.key.k)
+	return uint64(v-1) * maxClasses / uint64(k)
 }
 
-// collect adds what was counted to the window and the day, if one of them is due,
-// and says whether it did. Anyone who counts waits for an exchange of pointers.
-func (s *shape) collect(window uint64, due bool) bool {
+// end returns one of the tallies of s and begins another in its place, if it has at least
+// so many outcomes. It returns nil if it has fewer.
+func (s *shape) end(t **tally, least uint64) *tally {
 	s.mu.Lock()
-	if !due && s.live.n < s.left {
-		s.mu.Unlock()
-		return false
+	defer s.mu.Unlock()
+	ended := *t
+	if ended.n < least {
+		return nil
 	}
-	s.live, s.spare = s.spare, s.live
-	s.left = window
-	if n := s.window.n + s.spare.n; n < window {
-		s.left = window - n
-	}
-	s.mu.Unlock()
-	s.window.add(s.spare)
-	s.today.add(s.spare)
-	s.spare.reset()
-	return true
-}
-
-// forget starts all over.
-func (s *shape) forget(window uint64) {
-	s.mu.Lock()
-	s.live, s.spare = s.spare, s.live
-	s.left = window
-	s.mu.Unlock()
-	s.spare.reset()
-	s.window.reset()
-	s.today.reset()
-}
-
-func (t *tally[C]) reset() {
-	t.n, t.fixed, t.pairs = 0, 0, 0
-	clear(t.cells)
-	clear(t.follow[:])
-}
-
-// add adds what was counted since.
-func (t *tally[C]) add(o *tally[uint32]) {
-	t.n, t.fixed, t.pairs = t.n+o.n, t.fixed+o.fixed, t.pairs+o.pairs
-	for i := range o.cells {
-		t.cells[i].add(&o.cells[i])
-	}
-	for i := range o.follow {
-		t.follow[i].add(&o.follow[i])
-	}
-}
-
-func (r *row[C]) add(o *row[uint32]) {
-	for i, c := range o {
-		r[i] += C(c)
-	}
+	*t = newTally(len(ended.cells))
+	return ended
 }
