@@ -13,16 +13,25 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// What is answered under an idempotency key: the same request gets the same answer for
-// ever, and draws no second tape. The answer is in the ledger alone.
+// The same idempotency key with the same request gets the same answer for ever, and draws no
+// second tape. The answer is in the ledger alone. The hash in a commit says which request it was
+// made for.
 
-// once answers the request by what stands under its key, or else by what it is given to
-// do. The key is looked up before any entropy is drawn: a retry draws no tape.
+// serve answers a request for a commit from the commit under its key. If there is none, it draws
+// a tape and commits to what comes of it. invalid is what is wrong with the request.
 //
-// If a rule or a key that stands in the ledger refuses the commit, a copy of the request
-// may have been first, through another daemon, and the key is looked up again. A child
-// whose parent was dealt from is tried again.
-func (d *Dealer) once(ctx context.Context, a *asked, do func() (Shuffle, error)) (Shuffle, error) {
+// If a rule refuses the commit, or a key that is in the ledger does, a copy of the request may
+// have been first, through another daemon: serve looks the key up again. If the parent of a child
+// was dealt from, serve tries again.
+func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) (Shuffle, error) {
+	if err := audit.CheckIdempotencyKey(key); err != nil {
+		return Shuffle{}, &RequestError{"Idempotency-Key", err.Error()}
+	}
+	if invalid != nil {
+		return Shuffle{}, invalid
+	}
+	a.request = a.hash()
+	a.tag = audit.KeyTag(a.context.Origin, actor.Identity, a.context.Table, key)
 	end, err := d.underway.begin(ctx, a.tag)
 	if err != nil {
 		return Shuffle{}, err
@@ -39,7 +48,7 @@ func (d *Dealer) once(ctx context.Context, a *asked, do func() (Shuffle, error))
 		if try == childTries {
 			return Shuffle{}, &audit.Illegal{Code: audit.RuleParent, Detail: "the parent is being dealt from"}
 		}
-		s, err := do()
+		s, err := d.committed(ctx, actor, a)
 		if err == nil || !mayRepeat(err) {
 			return s, err
 		}
@@ -110,38 +119,27 @@ func commitLoader(store ledger.Store, id ledger.ID) *loader[[32]byte, ledger.Row
 		}}
 }
 
-// singleflight lets one request under a key go at a time. A copy that comes in that time
-// waits, and then finds the answer in the ledger instead of drawing a tape of its own. It
-// shares no result, as the package of x/sync of that name does: a copy may be another
-// request under the same key, its caller may leave, and its answer says that it is a
-// repeat. Copies at another daemon do not wait; the ledger keeps them apart.
+// singleflight lets one request under a key go at a time. A copy waits, and then finds the answer
+// in the ledger. Unlike the package of x/sync of that name it shares no result: a copy may be
+// another request under the same key, its caller may leave, and its answer says that it is a
+// repeated one. Copies at another daemon do not wait; the ledger keeps them apart.
 type singleflight struct {
-	mu  sync.Mutex
-	all map[[32]byte]chan struct{} // by key tag; closed and gone when the request is answered
+	underway sync.Map // by key tag: a chan struct{}, closed and removed when the request is answered
 }
 
 // begin waits for its turn under the tag, until the queue deadline of ctx. The caller
 // must call end.
 func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err error) {
+	done := make(chan struct{})
 	for {
-		f.mu.Lock()
-		ahead := f.all[tag]
-		if ahead == nil {
-			done := make(chan struct{})
-			if f.all == nil {
-				f.all = make(map[[32]byte]chan struct{})
-			}
-			f.all[tag] = done
-			f.mu.Unlock()
+		ahead, waits := f.underway.LoadOrStore(tag, done)
+		if !waits {
 			return func() {
-				f.mu.Lock()
-				delete(f.all, tag)
-				f.mu.Unlock()
+				f.underway.Delete(tag)
 				close(done)
 			}, nil
 		}
-		f.mu.Unlock()
-		if _, err := ledger.Await(ctx, ahead, "the same request is under way"); err != nil {
+		if _, err := ledger.Await(ctx, ahead.(chan struct{}), "the same request is under way"); err != nil {
 			return nil, err
 		}
 	}

@@ -81,51 +81,40 @@ func (d *Dealer) checkRound(c *audit.Context, closeBy *int64) error {
 // audit.RuleBeacon. Without one the round is fetched: ErrBeaconEarly when it is
 // not out, or no relay has it.
 func (d *Dealer) Mix(ctx context.Context, actor audit.Actor, id uint64, req MixRequest) (Mix, error) {
-	r, err := d.record(ctx, id)
-	if err != nil {
-		return Mix{}, err
-	}
-	if err := r.plays(actor); err != nil {
-		return Mix{}, err
-	}
-	if err := req.answers(r.commit.Context.Mixed()); err != nil {
-		return Mix{}, err
-	}
-	if r.mix != nil {
-		return d.repeatMix(ctx, actor, r, req)
-	}
+	return answer(ctx, d, id, request[Mix]{
+		may: func(r *record) error {
+			if err := mayPlay(actor)(r); err != nil {
+				return err
+			}
+			return req.answers(r.commit.Context.Mixed())
+		},
+		durable: true,
+		stands:  func(r *record) bool { return r.mix != nil },
+		repeat:  func(r *record) (Mix, error) { return d.repeatMix(ctx, r, req) },
+		do:      func(r *record) (Mix, error) { return d.mix(ctx, actor, r, req) },
+	})
+}
+
+func (d *Dealer) mix(ctx context.Context, actor audit.Actor, r *record, req MixRequest) (Mix, error) {
 	if r.closed != nil {
-		return Mix{}, &audit.Illegal{Code: audit.RuleNotOpen, Detail: fmt.Sprintf("shuffle %d is not open", id)}
+		return Mix{}, r.notOpen()
 	}
-	if err := d.AwaitWitnesses(ctx, id); err != nil {
+	if err := d.AwaitWitnesses(ctx, r.id); err != nil {
 		return Mix{}, err
 	}
 	signature, err := d.round(ctx, r.commit.Context, req.Beacon)
 	if err != nil {
 		return Mix{}, err
 	}
-	mix := &audit.Mix{Shuffle: id, Values: req.values(signature)}
+	mix := &audit.Mix{Shuffle: r.id, Values: req.values(signature)}
 	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{mix}})
-	if _, ok := errors.AsType[*audit.Illegal](err); ok {
-		// A copy of this request may have been first.
-		r, unread := d.record(ctx, id)
-		if unread != nil {
-			return Mix{}, unread
-		}
-		if r.mix != nil {
-			return d.repeatMix(ctx, actor, r, req)
-		}
-	}
 	if err != nil {
 		return Mix{}, err
 	}
 	return Mix{Answered{Time: appended[0].Entry.Time}, appended[0].Receipt.Text()}, nil
 }
 
-func (d *Dealer) repeatMix(ctx context.Context, actor audit.Actor, r *record, req MixRequest) (Mix, error) {
-	if err := r.plays(actor); err != nil {
-		return Mix{}, err
-	}
+func (d *Dealer) repeatMix(ctx context.Context, r *record, req MixRequest) (Mix, error) {
 	signature := req.Beacon
 	if signature == nil {
 		signature = signatureIn(r.mix)

@@ -61,14 +61,11 @@ func (p *Parent) validate(r *ShuffleRequest) error {
 // The caller wipes the parent.
 func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Context, req *ShuffleRequest) (_ *parent,
 	err error) {
-	r, err := d.record(ctx, req.Parent.ID)
+	r, err := d.durablyOwned(ctx, req.Parent.ID, mayPlay(actor))
 	if errors.Is(err, ErrNotFound) {
 		return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("there is no shuffle %d", req.Parent.ID)}
 	}
 	if err != nil {
-		return nil, err
-	}
-	if err := r.plays(actor); err != nil {
 		return nil, err
 	}
 	of := r.commit.Context

@@ -1,7 +1,6 @@
 package dealer
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -99,15 +98,4 @@ func (r *record) bytes() int {
 		n += recordOverhead + 3*len(row.Entry) + len(row.Kept)
 	}
 	return n
-}
-
-// fresh gives the answer to a request, which rests on what this daemon wrote of a shuffle. If
-// it is refused for that, it rests on what the store shows.
-func fresh[A any](d *Dealer, id uint64, answer func() (A, error)) (A, error) {
-	a, err := answer()
-	var judged *ledger.BodyError
-	if _, ok := errors.AsType[*audit.Illegal](err); ok && !errors.As(err, &judged) && d.recent.forget(id) {
-		return answer()
-	}
-	return a, err
 }

@@ -70,19 +70,6 @@ func (d *Dealer) look(ctx context.Context, id uint64) (*record, error) {
 	return d.record(ctx, id)
 }
 
-// owned is glance of a shuffle with whose owner the caller has what is asked for. That it
-// has not is told only from what is durable: a takeover may be lost in a failover.
-func (d *Dealer) owned(ctx context.Context, id uint64, may func(*record) error) (*record, error) {
-	r, err := d.glance(ctx, id)
-	if err != nil || may(r) == nil {
-		return r, err
-	}
-	if r, err = d.record(ctx, id); err != nil {
-		return nil, err
-	}
-	return r, may(r)
-}
-
 func (d *Dealer) read(ctx context.Context, from shuffles, id uint64) (*record, error) {
 	rows, err := d.rows(ctx, from, id)
 	if err != nil {
@@ -146,6 +133,11 @@ func (r *record) add(row ledger.Row, e audit.Entry) {
 
 // continued reports whether the cards are in a child, and the tape is not disclosed.
 func (r *record) continued() bool { return r.closed != nil && r.ended == nil }
+
+// notOpen refuses what takes an open shuffle.
+func (r *record) notOpen() error {
+	return &audit.Illegal{Code: audit.RuleNotOpen, Detail: fmt.Sprintf("shuffle %d is not open", r.id)}
+}
 
 // rows reads the rows of a shuffle, that of its commit first.
 func (d *Dealer) rows(ctx context.Context, from shuffles, id uint64) ([]ledger.Row, error) {
@@ -249,30 +241,4 @@ func (r *record) playedAt() uint64 {
 		return r.deals[0].row.Index
 	}
 	return audit.MaxInteger
-}
-
-// plays reports whether the actor's identity may mix, deal and continue the shuffle, and
-// read what is not public of it while it is open (docs/SPEC.md section 9, owner).
-func (r *record) plays(actor audit.Actor) error {
-	switch {
-	case r.owner != actor.Identity:
-		return notYours("shuffle %d is of %s, and the request of %s: %s can take it over", r.id, r.owner,
-			actor.Identity, actor.Identity)
-	case r.extent != audit.ExtentPlay:
-		return notYours("the identity %s took shuffle %d over to close it, and for nothing else", r.owner, r.id)
-	}
-	return nil
-}
-
-func notYours(format string, args ...any) error {
-	return &audit.Illegal{Code: audit.RuleOwner, Detail: fmt.Sprintf(format, args...)}
-}
-
-// closes reports whether the actor's identity may close the shuffle.
-func (r *record) closes(actor audit.Actor) error {
-	if r.owner != actor.Identity {
-		return notYours("shuffle %d is of %s, and the request of %s: %s can take it over", r.id, r.owner,
-			actor.Identity, actor.Identity)
-	}
-	return nil
 }

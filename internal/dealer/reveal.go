@@ -2,7 +2,6 @@ package dealer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -41,17 +40,18 @@ func (d *Dealer) Reveal(ctx context.Context, actor audit.Actor, id uint64, req R
 	if err != nil {
 		return Reveal{}, err
 	}
-	return fresh(d, id, func() (Reveal, error) { return d.reveal(ctx, actor, id, body) })
+	return answer(ctx, d, id, request[Reveal]{
+		may:    mayPlay(actor),
+		stands: func(r *record) bool { _, ok := r.revealOf(actor, body); return ok },
+		repeat: func(r *record) (Reveal, error) {
+			at, _ := r.revealOf(actor, body)
+			return d.revealAgain(ctx, r, at)
+		},
+		do: func(r *record) (Reveal, error) { return d.reveal(ctx, actor, r, body) },
+	})
 }
 
-func (d *Dealer) reveal(ctx context.Context, actor audit.Actor, id uint64, body *audit.Reveal) (Reveal, error) {
-	r, err := d.playedBy(ctx, actor, id)
-	if err != nil {
-		return Reveal{}, err
-	}
-	if _, ok := r.revealOf(actor, body); ok {
-		return d.repeatReveal(ctx, actor, body)
-	}
+func (d *Dealer) reveal(ctx context.Context, actor audit.Actor, r *record, body *audit.Reveal) (Reveal, error) {
 	t, err := d.open(ctx, r)
 	if err != nil {
 		return Reveal{}, err
@@ -62,34 +62,11 @@ func (d *Dealer) reveal(ctx context.Context, actor audit.Actor, id uint64, body 
 		return Reveal{}, err
 	}
 	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{body}})
-	if _, ok := errors.AsType[*audit.Illegal](err); ok {
-		// A copy of this request may have been first.
-		again, unread := d.repeatReveal(ctx, actor, body)
-		if unread == nil || !errors.Is(unread, errNotRevealed) {
-			return again, unread
-		}
-	}
 	if err != nil {
 		return Reveal{}, err
 	}
 	answer.Time, answer.Receipt = appended[0].Entry.Time, appended[0].Receipt.Text()
 	return answer, nil
-}
-
-// errNotRevealed: no reveal of these places stands in the ledger.
-var errNotRevealed = fmt.Errorf("%w: a reveal of these places", ErrNotFound)
-
-// repeatReveal answers a reveal that is in the ledger; errNotRevealed if none is.
-func (d *Dealer) repeatReveal(ctx context.Context, actor audit.Actor, body *audit.Reveal) (Reveal, error) {
-	r, err := d.record(ctx, body.Shuffle)
-	if err != nil {
-		return Reveal{}, err
-	}
-	at, ok := r.revealOf(actor, body)
-	if !ok {
-		return Reveal{}, errNotRevealed
-	}
-	return d.revealAgain(ctx, r, at)
 }
 
 func (d *Dealer) revealAgain(ctx context.Context, r *record, at revealed) (Reveal, error) {

@@ -2,7 +2,6 @@ package dealer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"shuffled/internal/audit"
@@ -19,33 +18,26 @@ func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req
 	if err := checkReason(req.Reason); err != nil {
 		return Takeover{}, err
 	}
-	r, err := d.record(ctx, id)
-	if err != nil {
-		return Takeover{}, err
-	}
-	if row, from, ok := r.takenBy(actor, req.Extent); ok {
-		return d.repeatTakeover(ctx, row, from)
-	}
+	return answer(ctx, d, id, request[Takeover]{
+		durable: true,
+		may:     func(*record) error { return nil },
+		stands:  func(r *record) bool { _, _, ok := r.takenBy(actor, req.Extent); return ok },
+		repeat:  func(r *record) (Takeover, error) { return d.repeatTakeover(ctx, actor, r, req) },
+		do:      func(r *record) (Takeover, error) { return d.takeover(ctx, actor, r, req) },
+	})
+}
+
+func (d *Dealer) takeover(ctx context.Context, actor audit.Actor, r *record, req TakeoverRequest) (Takeover, error) {
 	if r.closed != nil {
-		return Takeover{}, &audit.Illegal{Code: audit.RuleNotOpen, Detail: fmt.Sprintf("shuffle %d is not open", id)}
+		return Takeover{}, r.notOpen()
 	}
-	body := &audit.Takeover{Shuffle: id, Extent: req.Extent, Reason: req.Reason}
+	body := &audit.Takeover{Shuffle: r.id, Extent: req.Extent, Reason: req.Reason}
 	appended, err := d.propose(ctx, ledger.Proposal{Actor: actor, Bodies: []audit.Body{body}})
-	if illegal, ok := errors.AsType[*audit.Illegal](err); ok && illegal.Code == audit.RuleOwner {
-		// A copy of this request may have been first.
-		r, unread := d.record(ctx, id)
-		if unread != nil {
-			return Takeover{}, unread
-		}
-		if row, from, ok := r.takenBy(actor, req.Extent); ok {
-			return d.repeatTakeover(ctx, row, from)
-		}
-	}
 	if err != nil {
 		return Takeover{}, err
 	}
 	last := appended[len(appended)-1]
-	d.cfg.Log.Warn("a shuffle was taken over", "shuffle", id, "from", r.owner, "by", actor.Identity, "extent",
+	d.cfg.Log.Warn("a shuffle was taken over", "shuffle", r.id, "from", r.owner, "by", actor.Identity, "extent",
 		req.Extent.String())
 	return Takeover{Answered: Answered{Time: last.Entry.Time}, From: r.owner, Receipt: last.Receipt.Text()}, nil
 }
@@ -60,7 +52,9 @@ func (r *record) takenBy(actor audit.Actor, extent audit.Extent) (row ledger.Row
 	return last.row, last.from, r.owner == actor.Identity && r.extent == extent
 }
 
-func (d *Dealer) repeatTakeover(ctx context.Context, row ledger.Row, from string) (Takeover, error) {
+func (d *Dealer) repeatTakeover(ctx context.Context, actor audit.Actor, r *record, req TakeoverRequest) (Takeover,
+	error) {
+	row, from, _ := r.takenBy(actor, req.Extent)
 	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, row)
 	if err != nil {
 		return Takeover{}, err

@@ -109,19 +109,6 @@ type asked struct {
 	tag     [32]byte // of the commit
 }
 
-// serve answers a request for a commit; invalid is what is wrong with it.
-func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) (Shuffle, error) {
-	if err := audit.CheckIdempotencyKey(key); err != nil {
-		return Shuffle{}, &RequestError{"Idempotency-Key", err.Error()}
-	}
-	if invalid != nil {
-		return Shuffle{}, invalid
-	}
-	a.request = a.hash()
-	a.tag = audit.KeyTag(a.context.Origin, actor.Identity, a.context.Table, key)
-	return d.once(ctx, a, func() (Shuffle, error) { return d.committed(ctx, actor, a) })
-}
-
 // committed draws a tape and appends the commit to it.
 func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Shuffle, error) {
 	c, from, err := d.settle(ctx, actor, a)

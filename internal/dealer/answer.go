@@ -1,0 +1,69 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// request is a request about one shuffle: for a mix, deal, reveal, close or takeover. It appends
+// its entry, or is answered from the entry of an equal request before it. It needs no idempotency
+// key: the shuffle, with the places, values or outcome, says which entry it asks for.
+type request[A any] struct {
+	may     may
+	durable bool                     // do takes a durable record
+	stands  func(*record) bool       // the entry, or another one in its place, is in the record
+	repeat  func(*record) (A, error) // answers from the entry in a durable record
+	do      func(*record) (A, error) // appends the entry and answers
+}
+
+// answer answers a request about shuffle id. The same request gets the same answer for ever.
+//
+// If a rule refuses the entry, a copy of the request may have been first, and answer looks for
+// it. If the dealer itself refused the request, because of what it remembers of the shuffle, it
+// forgets that and tries once more.
+func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (none A, _ error) {
+	look := d.owned
+	if q.durable {
+		look = d.durablyOwned
+	}
+	r, err := look(ctx, id, q.may)
+	if err != nil {
+		return none, err
+	}
+	for {
+		refused := errVanished
+		if !q.stands(r) {
+			a, err := q.do(r)
+			if _, ok := errors.AsType[*audit.Illegal](err); !ok {
+				return a, err
+			}
+			refused = err
+		}
+		if r, err = d.record(ctx, id); err != nil {
+			return none, err
+		}
+		stands := q.stands(r)
+		if !stands && (q.durable || refused == errVanished || judged(refused) || !d.recent.forget(id)) {
+			return none, refused
+		}
+		if err := q.may(r); err != nil { // the owner may be another one now
+			return none, err
+		}
+		if stands {
+			return q.repeat(r)
+		}
+	}
+}
+
+// judged reports whether the ledger refused an entry, and not the dealer before it.
+func judged(err error) bool {
+	_, ok := errors.AsType[*ledger.BodyError](err)
+	return ok
+}
+
+// errVanished: an entry was visible that was not durable. It is gone after a failover.
+var errVanished = fmt.Errorf("%w: the database lost what it showed", ledger.ErrUnavailable)

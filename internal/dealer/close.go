@@ -1,0 +1,144 @@
+package dealer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
+)
+
+// Close ends a shuffle and discloses its tape as the commit declared. The same
+// request gets the same answer for ever; another one for a closed shuffle is
+// ErrRepeated.
+func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req CloseRequest) (Close, error) {
+	if err := req.validate(""); err != nil {
+		return Close{}, err
+	}
+	return answer(ctx, d, id, request[Close]{
+		may:    mayClose(actor, req),
+		stands: func(r *record) bool { return r.closed != nil },
+		repeat: func(r *record) (Close, error) { return d.repeatClose(ctx, r, req) },
+		do:     func(r *record) (Close, error) { return d.close(ctx, actor, r, req) },
+	})
+}
+
+func (d *Dealer) close(ctx context.Context, actor audit.Actor, r *record, req CloseRequest) (Close, error) {
+	if r.blind() { // only what is durable says what was not dealt
+		var err error
+		if r, err = d.record(ctx, r.id); err != nil {
+			return Close{}, err
+		}
+		if r.closed != nil {
+			return Close{}, r.notOpen()
+		}
+	}
+	if err := d.follows(r, &req); err != nil {
+		return Close{}, err
+	}
+	if err := d.unplayed(ctx, r, &req); err != nil {
+		return Close{}, err
+	}
+	appended, shown, err := d.end(ctx, actor, r, req)
+	if err != nil {
+		return Close{}, err
+	}
+	d.ended(r, appended)
+	return closed(appended, shown), nil
+}
+
+// closed answers a close that was appended, with what was revealed in front of it, if
+// anything was.
+func closed(appended []ledger.Appended, shown *Reveal) Close {
+	at := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
+	answer := closeAnswer(appended[at].Entry.Body.(*audit.Close), appended[at].Entry.Time, appended[at].Receipt.Text())
+	if shown != nil {
+		before := appended[at-1]
+		shown.Time, shown.Receipt = before.Entry.Time, before.Receipt.Text()
+		answer.Reveal = shown
+	}
+	return answer
+}
+
+// end appends the close of an open shuffle, with a reveal in front of it if that is asked for.
+func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req CloseRequest) (_ []ledger.Appended,
+	shown *Reveal, err error) {
+	tape, inputs, err := d.tape(ctx, r, maxAncestors)
+	defer clear(tape)
+	defer clear(inputs)
+	if err == nil && (req.Outcome != audit.OutcomeVoid || req.Reveal != nil) {
+		var t *opened
+		if t, err = d.open(ctx, r); err == nil { // a foul deck ends void only
+			shown, err = d.shownAtClose(ctx, r, t, &req, r.next())
+			t.wipe()
+		}
+	}
+	if req.Reason != audit.ReasonTapeLost {
+		if err != nil {
+			return nil, nil, err
+		}
+		appended, err := d.appendClose(ctx, actor, r, tape, req)
+		return appended, shown, err
+	}
+	// A close without a tape is a fault in every audit, and the only way on for a
+	// table whose shuffle nobody can open any more.
+	above, lost, unread := d.ancestors(ctx, r)
+	defer wipeAll(above)
+	switch {
+	case unread != nil:
+		return nil, nil, unread
+	case err == nil && lost == nil:
+		return nil, nil, &RequestError{"reason", "must not be tape_lost: the tape of this shuffle can be opened"}
+	case err != nil && !errors.Is(err, ErrSealed):
+		return nil, nil, err
+	}
+	d.cfg.Log.Error("closing a shuffle without its tape", "shuffle", r.id, "identity", actor.Identity, "credential",
+		actor.Credential)
+	appended, err := d.appendEnd(ctx, actor, tapeOf{record: r}, above, req)
+	return appended, nil, err
+}
+
+func (d *Dealer) repeatClose(ctx context.Context, r *record, req CloseRequest) (Close, error) {
+	if !r.closedAs(&req) {
+		return Close{}, fmt.Errorf("%w: shuffle %d was closed as %s", ErrRepeated, r.id, r.closed.Outcome)
+	}
+	return d.closeAgain(ctx, r)
+}
+
+// closedAs reports whether the shuffle was closed as the request asks for.
+func (r *record) closedAs(req *CloseRequest) bool {
+	if r.closed == nil || r.closed.Outcome != req.Outcome || r.closed.Reason != req.Reason {
+		return false
+	}
+	want, err := req.finalReveal("", r.id)
+	return err == nil && r.sameReveal(want)
+}
+
+// closeAgain answers a close that is in the ledger.
+func (d *Dealer) closeAgain(ctx context.Context, r *record) (Close, error) {
+	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.closeRow())
+	if err != nil {
+		return Close{}, err
+	}
+	answer := closeAnswer(r.closed, r.closeAt, receipt)
+	answer.Repeated = true
+	if i := len(r.reveals) - 1; i >= 0 && r.reveals[i].reveal.Final {
+		shown, err := d.revealAgain(ctx, r, r.reveals[i])
+		if err != nil {
+			return Close{}, err
+		}
+		answer.Reveal = &shown
+	}
+	return answer, nil
+}
+
+// closeAnswer holds the tape only where the close tells it to everybody.
+func closeAnswer(c *audit.Close, at int64, receipt string) Close {
+	a := Close{Answered: Answered{Time: at}, Receipt: receipt}
+	if c.Form == audit.FormTape {
+		a.Tape = c.Tape
+	}
+	return a
+}
