@@ -13,7 +13,6 @@ import (
 	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
-	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
@@ -111,15 +110,12 @@ func rounds(relays []string) func(context.Context, uint64) ([48]byte, error) {
 // follow starts the work for a ledger that goes on until the house is closed.
 func (h *house) follow(s *openedLedger) {
 	h.writers.Go(func() { h.keepWriting(s) })
-	h.watches.Go(func() { every(h.run, expireEvery, func() { h.expire(h.run, s.dealer) }) })
+	h.watches.Go(func() { s.dealer.Run(h.run) })
 	h.watches.Go(func() { s.feed.Run(h.run) })
 	for _, sender := range s.senders {
 		h.watches.Go(func() { sender.Run(h.run) })
 	}
 }
-
-// expireEvery is the interval at which overdue shuffles are closed.
-const expireEvery = 5 * time.Second
 
 // every calls do at an interval until ctx ends.
 func every(ctx context.Context, interval time.Duration, do func()) {
@@ -132,23 +128,6 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 		case <-tick.C:
 			do()
 		}
-	}
-}
-
-// expire closes the overdue shuffles of a ledger. While the ledger cannot be written it does nothing, and
-// readiness says why.
-func (h *house) expire(ctx context.Context, d *dealer.Dealer) {
-	if d.Ledger().Ready() != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	closed, err := d.Expire(ctx)
-	if err != nil {
-		h.log.Error("closing overdue shuffles", "ledger", d.Ledger().Info().Name, "error", err)
-	}
-	if closed > 0 {
-		h.log.Warn("closed overdue shuffles as expired", "ledger", d.Ledger().Info().Name, "shuffles", closed)
 	}
 }
 

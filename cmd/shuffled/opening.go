@@ -256,9 +256,7 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again 
 		o.log.Error("the latch is not cleared: the database did not answer when the daemon started; start it again",
 			"ledger", info.Name)
 	default:
-		_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Operator, Bodies: []audit.Body{
-			&audit.Event{Kind: audit.EventLatchClear, Reason: o.clearLatch}}})
-		if err != nil {
+		if err := s.dealer.ClearLedgerLatch(ctx, o.clearLatch); err != nil {
 			return s, fmt.Errorf("clearing the entropy latch of ledger %s: %w", info.Name, err)
 		}
 	}

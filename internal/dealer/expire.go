@@ -4,14 +4,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"shuffled/internal/audit"
 )
 
-// Expire closes every open shuffle whose close-by has passed as expired, and discloses its tape as its commit
-// declared: what was begun is always told in the end, and a shuffle that was forgotten does not stop its table. It
-// returns how many it closed, and the errors of those that it could not. Other daemons may do the same at the same
-// time: the ledger lets one of them. A co-dealer that gave no answer is not asked again: it is waited for once.
+// expireEvery is the interval at which overdue shuffles are closed.
+const expireEvery = 5 * time.Second
+
+// Run closes overdue shuffles until ctx ends. While the ledger cannot be written it closes none,
+// and readiness says why.
+func (d *Dealer) Run(ctx context.Context) {
+	tick := time.NewTicker(expireEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if d.cfg.Ledger.Ready() == nil {
+			d.expireNow(ctx)
+		}
+	}
+}
+
+func (d *Dealer) expireNow(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	closed, err := d.Expire(ctx)
+	if err != nil {
+		d.cfg.Log.Error("closing overdue shuffles", "ledger", d.cfg.Ledger.Info().Name, "error", err)
+	}
+	if closed > 0 {
+		d.cfg.Log.Warn("closed overdue shuffles as expired", "ledger", d.cfg.Ledger.Info().Name, "shuffles", closed)
+	}
+}
+
+// Expire closes every open shuffle whose close-by has passed as expired, and discloses its tape as
+// its commit declared. So every tape is disclosed in the end, and a forgotten shuffle does not stop
+// its table. Expire returns how many shuffles it closed, and the errors of those that it could not
+// close. Other daemons may do the same at the same time: the ledger lets one of them. Expire waits
+// once for a co-dealer that gives no answer, and then asks it nothing more.
 func (d *Dealer) Expire(ctx context.Context) (closed int, err error) {
 	overdue, err := d.cfg.Ledger.Overdue(ctx, d.cfg.Now())
 	if err != nil {
@@ -29,8 +63,8 @@ func (d *Dealer) Expire(ctx context.Context) (closed int, err error) {
 	return closed, errors.Join(errs...)
 }
 
-// expire reports whether it, and not another daemon, closed the shuffle. A foul
-// deck ends as well: its tape tells what is wrong with it.
+// expire reports whether this daemon closed the shuffle, and no other did. A shuffle with a foul
+// deck expires too: its tape tells what is wrong with it.
 func (d *Dealer) expire(ctx context.Context, id uint64, silent map[string]bool) (ended bool, err error) {
 	r, err := d.record(ctx, id)
 	if err != nil || r.closed != nil {
