@@ -98,7 +98,7 @@ func TestClearWhileFailing(t *testing.T) {
 // against the repaired generator.
 func TestClearForgetsSamples(t *testing.T) {
 	s, _ := from(t, scripted(good, stuck))
-	for range 8 * len(s.workers) {
+	for range 8 {
 		mustTape(t, s, 1)
 	}
 	s.Trip(ReasonOperator)
@@ -107,7 +107,7 @@ func TestClearForgetsSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.read = stuck
-	for range 8 * len(s.workers) {
+	for range 8 {
 		mustTape(t, s, 1)
 	}
 	if _, err := s.Tape(1); !errors.Is(err, ErrLatched) {

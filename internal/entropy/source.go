@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,19 +32,12 @@ type Config struct {
 type Source struct {
 	latch    latch
 	read     func([]byte) (int, error) // fills the bytes of one tape with one read
-	workers  []worker
-	turn     atomic.Uint64 // whose turn it is, modulo len(workers)
-	clearing sync.Mutex    // one Clear at a time; Tape never waits for it
-}
+	clearing sync.Mutex                // one Clear at a time; Tape never waits for it
 
-// worker is one run of the health tests over every n-th tape. There are as many
-// as processors, taken in turn, so that callers seldom wait for each other.
-type worker struct {
-	mu     sync.Mutex // held for the tests of one tape; guards all below
+	mu     sync.Mutex // held for the health tests of one tape; guards all below
 	health Health
 	tapes  uint64
 	bytes  uint64
-	_      [64]byte // keeps neighbours out of one cache line
 }
 
 // New returns the Source of the platform generator after the start-up test. If
@@ -59,12 +51,7 @@ func New(c Config) (*Source, error) { return newSource(readPlatform, c) }
 func NewFrom(r io.Reader, c Config) (*Source, error) { return newSource(r.Read, c) }
 
 func newSource(read func([]byte) (int, error), c Config) (*Source, error) {
-	s := &Source{read: read, workers: make([]worker, runtime.GOMAXPROCS(0))}
-	s.latch.onSet = c.OnLatch
-	health := NewHealth(AlphaExp)
-	for i := range s.workers {
-		s.workers[i].health = *health
-	}
+	s := &Source{read: read, health: *NewHealth(AlphaExp), latch: latch{onSet: c.OnLatch}}
 	return s, s.SelfTest()
 }
 
@@ -93,14 +80,13 @@ func (s *Source) Tape(n int) ([]byte, error) {
 	return tape, nil
 }
 
-// test runs the next worker's health tests over one tape.
+// test runs the health tests over one tape.
 func (s *Source) test(tape []byte) Reason {
-	w := &s.workers[s.turn.Add(1)%uint64(len(s.workers))]
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.tapes++
-	w.bytes += uint64(len(tape))
-	return w.health.Test(tape)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tapes++
+	s.bytes += uint64(len(tape))
+	return s.health.Test(tape)
 }
 
 // fill reads all of b at once or trips the latch.
@@ -173,12 +159,9 @@ func (s *Source) Clear(reason string) error {
 	if err := s.SelfTest(); err != nil {
 		return fmt.Errorf("clearing: %w", err)
 	}
-	for i := range s.workers {
-		w := &s.workers[i]
-		w.mu.Lock()
-		w.health.Reset()
-		w.mu.Unlock()
-	}
+	s.mu.Lock()
+	s.health.Reset()
+	s.mu.Unlock()
 	if !s.latch.clear(failures) {
 		return fmt.Errorf("clearing: another failure in that time: %w", s.latch.err())
 	}
@@ -194,15 +177,9 @@ type Stats struct {
 
 // Stats returns the totals.
 func (s *Source) Stats() Stats {
-	t := Stats{Failures: s.latch.failures.Load()}
-	for i := range s.workers {
-		w := &s.workers[i]
-		w.mu.Lock()
-		t.Tapes += w.tapes
-		t.Bytes += w.bytes
-		w.mu.Unlock()
-	}
-	return t
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Stats{Tapes: s.tapes, Bytes: s.bytes, Failures: s.latch.failures.Load()}
 }
 
 // ErrLatched is matched by the error of every Tape that was refused because the

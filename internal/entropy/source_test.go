@@ -165,7 +165,7 @@ func TestFaultLatches(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			r := scripted(good, good, f.read, good)
 			s, causes := from(t, r)
-			mustTape(t, s, tape52)
+			mustTape(t, s, window) // the fault begins a window of the proportion test
 			before := time.Now()
 			err := mustRefuse(t, s)
 			if !strings.Contains(err.Error(), f.want.String()) || !strings.Contains(err.Error(), f.detail) {
@@ -218,12 +218,11 @@ func TestFaultAtStart(t *testing.T) {
 	}
 }
 
-// TestHealthAcrossTapes: a fault too small for one tape is found over several,
-// by whichever worker.
+// TestHealthAcrossTapes: a fault too small for one tape is found over several.
 func TestHealthAcrossTapes(t *testing.T) {
 	t.Run("one byte tapes", func(t *testing.T) {
 		s, _ := from(t, scripted(good, stuck))
-		limit := 8*len(s.workers) + 1
+		limit := 9
 		for i := 1; i < limit; i++ {
 			mustTape(t, s, 1)
 		}
@@ -242,7 +241,7 @@ func TestHealthAcrossTapes(t *testing.T) {
 			if errors.Is(err, ErrLatched) {
 				break
 			}
-			if i > 11*len(s.workers) { // 26 of 4 per tape are in 7 tapes; a window holds 9.8
+			if i > 11 { // 26 of 4 per tape are in 7 tapes; a window holds 9.8
 				t.Fatal("never found")
 			}
 		}
