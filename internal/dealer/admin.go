@@ -27,8 +27,8 @@ type Recorded struct {
 	Receipt string
 }
 
-// SetSwitch sets or clears a kill switch. Open shuffles stay dealable. A switch
-// that stands so already is an *audit.Illegal.
+// SetSwitch sets or clears a kill switch. Open shuffles can still be dealt. If the switch is so
+// already, the error is an *audit.Illegal.
 func (d *Dealer) SetSwitch(ctx context.Context, actor audit.Actor, req SwitchRequest) (Recorded, error) {
 	e, err := req.event()
 	if err != nil {
@@ -83,8 +83,7 @@ func (r *SwitchRequest) deck(e *audit.Event) error {
 	return nil
 }
 
-// SetTable opens or closes a table. One that stands so already is an
-// *audit.Illegal.
+// SetTable opens or closes a table. If the table is so already, the error is an *audit.Illegal.
 func (d *Dealer) SetTable(ctx context.Context, actor audit.Actor, table string, open bool) (Recorded, error) {
 	if err := audit.CheckName(table); err != nil {
 		return Recorded{}, &RequestError{"table", err.Error()}
@@ -96,8 +95,8 @@ func (d *Dealer) SetTable(ctx context.Context, actor audit.Actor, table string, 
 	return d.append(ctx, actor, e)
 }
 
-// ChangeCredential creates or revokes a token or certificate. One that stands so already
-// is an *audit.Illegal.
+// ChangeCredential creates or revokes a token or certificate. If it is so already, the error is an
+// *audit.Illegal.
 func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential) (Recorded, error) {
 	if c.Kind == audit.CredentialRevoked {
 		if err := checkReason(c.Reason); err != nil {
@@ -107,9 +106,9 @@ func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *aud
 	return d.append(ctx, actor, c)
 }
 
-// SubmitAct does what administrators signed: it appends the act and the entry that it
-// approves, which is nil for an act that waits or cancels. Keys and the latch go the way
-// that they go without an act.
+// SubmitAct appends an act that administrators signed, and the entry that the act approves. body is
+// nil for an act that waits or cancels. Keys and the latch are changed by the same functions as
+// without an act.
 func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (Recorded,
 	error) {
 	switch b := body.(type) {
@@ -139,7 +138,7 @@ func checkReason(reason string) error {
 	return nil
 }
 
-// append writes the events in one batch and returns the last.
+// append writes the bodies in one batch and returns the last entry.
 func (d *Dealer) append(ctx context.Context, actor audit.Actor, events ...audit.Body) (Recorded, error) {
 	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: actor, Bodies: events})
 	if err != nil {

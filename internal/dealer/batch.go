@@ -9,11 +9,11 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Operation is one request of a batch. One of its requests is set, or Err.
+// Operation is one request of a batch. Exactly one of its requests is set, or Err.
 type Operation struct {
 	Table   string // of the commit, or of the shuffle
-	Shuffle uint64 // that it is of; not of a commit, nor if Of says it
-	Of      int    // the earlier operation whose shuffle it is of; -1: none
+	Shuffle uint64 // the shuffle that it is about; unused for a commit, and if Of is set
+	Of      int    // the earlier operation that makes this shuffle; -1: none
 
 	Key    string // of a commit or draw
 	Cards  *ShuffleRequest
@@ -23,7 +23,7 @@ type Operation struct {
 	Reveal *RevealRequest
 	Close  *CloseRequest
 
-	Err error // why it was refused before it came here
+	Err error // why the caller refused it already
 }
 
 // commits reports whether the operation makes a shuffle.
@@ -35,8 +35,8 @@ type Result struct {
 	Err    error
 }
 
-// RoundsError refuses a batch for all or none: an operation needs what an earlier one
-// appends.
+// RoundsError refuses a batch for all or none, because an operation needs an entry that an earlier
+// operation of the batch appends.
 type RoundsError struct{ Operation int }
 
 func (e *RoundsError) Error() string {
@@ -55,10 +55,11 @@ func (e *NoShuffleError) Error() string {
 	return fmt.Sprintf("operation %d made no shuffle: %v", e.Operation, e.Cause)
 }
 
-// Batch answers each operation as the request that it is, in their order, and appends
-// together what may stand in one append. What needs an earlier one's entry goes in the
-// next round. Await waits for the witnesses of a commit. With together, all operations
-// are answered or none is, and one that needs a second round refuses the batch.
+// Batch answers each operation like the same single request. It works in rounds: a round appends
+// together what one append may hold, and operations that need an entry of the round go into the
+// next one. The operations of a table keep their order. await waits for the witnesses of a commit.
+// With together, all operations are answered or none is, and an operation that needs a second
+// round refuses the batch.
 func (d *Dealer) Batch(ctx context.Context, actor audit.Actor, ops []Operation, together bool,
 	await func(id uint64) error) ([]Result, error) {
 	b := &batch{Dealer: d, ctx: ctx, actor: actor, ops: ops, results: make([]Result, len(ops)),
@@ -93,7 +94,7 @@ func (d *Dealer) Batch(ctx context.Context, actor audit.Actor, ops []Operation, 
 	return b.results, nil
 }
 
-// batch is a batch under way.
+// batch is the state of one batch.
 type batch struct {
 	*Dealer
 	ctx     context.Context // of the request
@@ -101,7 +102,7 @@ type batch struct {
 	ops     []Operation
 	results []Result
 	done    []bool
-	ids     []uint64 // of the shuffles that operations are of, as far as they are known
+	ids     []uint64 // ids of the operations' shuffles, as far as they are known
 }
 
 // do answers operation i.
@@ -152,7 +153,7 @@ func (b *batch) refuse(list []int, err error) {
 	}
 }
 
-// newest returns the largest id that the operations are of.
+// newest returns the largest id of the operations' shuffles.
 func (b *batch) newest(list []int) (id uint64) {
 	for _, i := range list {
 		id = max(id, b.ids[i])
@@ -160,8 +161,7 @@ func (b *batch) newest(list []int) (id uint64) {
 	return id
 }
 
-// Places returns how many places the operation commits or deals, as far as the request
-// says it.
+// Places returns how many places the operation commits or deals, as far as the request shows.
 func (o *Operation) Places() (n int) {
 	switch {
 	case o.Cards != nil && o.Cards.Parent != nil:

@@ -14,35 +14,35 @@ import (
 	"shuffled/internal/seal"
 )
 
-// The side of a house (docs/BLIND.md): the places of a shuffle go through the order of a
-// co-dealer, which is asked before each deal is written.
+// The side of a house (docs/BLIND.md). The places of a blind shuffle go through the order of a
+// co-dealer. The house asks the co-dealer before it writes a deal.
 
-// CoDealer is the way to the co-dealers of a ledger, each named by the origin of its own
-// ledger. What it returns is proved to stand there, under a checkpoint that the quorum of the
-// pinned policy cosigned, and to extend what was seen of that ledger before.
+// CoDealer reaches the co-dealers of a ledger, each named by the origin of its own ledger. It
+// returns only what is proved to be in that ledger, under a checkpoint that a quorum of the pinned
+// policy cosigned and that extends what was seen of that ledger before.
 type CoDealer interface {
-	// Order returns the receipt of an order that no commit names: of all positions or of the
-	// ranges, and open until closeBy at least.
+	// Order returns the receipt of an order that no commit names yet. It is of all positions of
+	// like, or of its ranges, and open until closeBy at least, in UTC milliseconds.
 	Order(ctx context.Context, origin string, like *audit.Context, closeBy int64) (receipt string, err error)
-	// Unused takes back an order that no commit will name.
+	// Unused takes back an order that no commit names.
 	Unused(origin string, receipt string)
-	// Ask has the next places of an order dealt. The very same request gets the same answer.
+	// Ask has the co-dealer deal the next places of an order. The same request gets the same answer.
 	Ask(ctx context.Context, origin string, order uint64, first int, runs []audit.Run, a Asking) (Given, error)
 	// Asked returns the deal of an order from this place on, nil if there is none.
 	Asked(ctx context.Context, origin string, order uint64, first int) (*Given, error)
-	// Ended closes an order in the background. Receipt proves the close of the shuffle that
-	// it was for, nil for an order from which nothing was dealt.
+	// Ended closes an order in the background. receipt proves the close of the shuffle that the
+	// order was for; it is nil if nothing was dealt from the order.
 	Ended(origin string, order uint64, receipt func(context.Context) (string, error))
 }
 
-// Given is what a co-dealer gave: its deal, and the openings of places that are not aside. It
-// is kept with the house's deal.
+// Given is what a co-dealer gave for a deal: the receipt of its own deal, and the openings of the
+// places that are not aside. It is kept with the house's deal.
 type Given struct {
 	Receipt string       `json:"receipt"`
 	Cards   []audit.Card `json:"cards"`
 }
 
-// order is the order of a co-dealer that a shuffle goes through.
+// order is the co-dealer's order for a blind shuffle.
 type order struct {
 	audit.Foreign
 	origin  string // of the co-dealer's ledger
@@ -75,8 +75,8 @@ func (r *record) blind() bool {
 	return ok
 }
 
-// sealed returns the sealed tape that is kept with the commit, and what stands behind it: the
-// receipt of the co-dealer's commit.
+// sealed returns the sealed tape that is kept with the commit, and the receipt of the co-dealer's
+// commit that is kept behind it; "" without a co-dealer.
 func (r *record) sealed() (tape []byte, receipt string) {
 	n := seal.Overhead + r.commit.Context.Recipe.TapeLen()
 	if !r.blind() || len(r.row.Kept) < n {
@@ -85,8 +85,8 @@ func (r *record) sealed() (tape []byte, receipt string) {
 	return r.row.Kept[:n], string(r.row.Kept[n:])
 }
 
-// order returns the co-dealer's order of a blind shuffle. What the database has for it is
-// believed only if it is what the plan names.
+// order returns the co-dealer's order of a blind shuffle. It believes the database only if the
+// order is the one that the plan names.
 func (r *record) order() (*order, error) {
 	_, receipt := r.sealed()
 	o, err := orderOf(receipt)
@@ -100,7 +100,8 @@ func (r *record) order() (*order, error) {
 	return o, nil
 }
 
-// takeOrder puts an order of the co-dealer in force into the plan of c.
+// takeOrder asks the co-dealer in force for an order and names it in the plan of c. It returns nil
+// if the plan has no co-dealer.
 func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *int64) (*order, error) {
 	if _, ok := c.CoDealer(); !ok {
 		return nil, nil
@@ -133,10 +134,11 @@ func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *int64
 	return o, nil
 }
 
-// orderSlack is how much later than now a commit without a close-by is written at most.
+// orderSlack is how much later than now a commit may be written, in milliseconds. A commit without
+// a close-by closes a fixed time after it is written.
 const orderSlack = 60_000
 
-// unused gives an order back whose commit was certainly not written.
+// unused gives an order back if err shows that its commit was not written.
 func (d *Dealer) unused(o *order, err error) {
 	var illegal *audit.Illegal
 	var duplicate *ledger.DuplicateError
@@ -145,8 +147,8 @@ func (d *Dealer) unused(o *order, err error) {
 	}
 }
 
-// ask has the co-dealer open the places of a deal, and fills in what it gave. It returns what
-// is kept with the deal.
+// ask has the co-dealer open the places of a deal, and fills in what the co-dealer gave. It
+// returns what is kept with the deal.
 func (d *Dealer) ask(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal,
 	state [32]byte) (kept []byte, err error) {
 	if d.cfg.CoDealer == nil {
@@ -180,8 +182,9 @@ func (d *Dealer) ask(ctx context.Context, actor audit.Actor, r *record, t *opene
 	return json.Marshal(given)
 }
 
-// asking is the request for the places of a deal: signed under the key from the tape, with
-// receipts of the commit and of the entry before, which it waits for the witnesses to cosign.
+// asking is the request to the co-dealer for the places of a deal. It is signed under the key from
+// the tape and has receipts of the commit and of the entry before. asking waits until the witnesses
+// cosigned both.
 func (d *Dealer) asking(ctx context.Context, r *record, t *opened, deal *audit.Deal, state [32]byte) (*audit.Asked,
 	Asking, error) {
 	rows := []ledger.Row{r.row}
@@ -208,7 +211,7 @@ func (d *Dealer) asking(ctx context.Context, r *record, t *opened, deal *audit.D
 	return asked, a, nil
 }
 
-// before returns the row that the next deal comes behind: the last deal, else the mix, else
+// before returns the row behind which the next deal comes: the last deal, or else the mix, or else
 // the commit.
 func (r *record) before() ledger.Row {
 	switch {
@@ -220,7 +223,7 @@ func (r *record) before() ledger.Row {
 	return r.row
 }
 
-// gave returns what a house writes of a co-dealer's deal that it asked for.
+// gave checks a co-dealer's deal, and returns what the house writes of it.
 func (r *record) gave(o *order, g Given, first int, runs []audit.Run, asked *audit.Asked) (*audit.Blind, error) {
 	b, d, err := r.entered(o, g.Receipt, first)
 	if err != nil {
@@ -233,8 +236,9 @@ func (r *record) gave(o *order, g Given, first int, runs []audit.Run, asked *aud
 	return b, err
 }
 
-// entered returns what a house writes of a co-dealer's deal, without its values, if the holder of
-// the tape asked for it behind the newest entry of the shuffle.
+// entered checks that a co-dealer's deal is under its checkpoint, and that the holder of the tape asked
+// for it behind the newest entry of the shuffle. It returns what the house writes of the deal,
+// without its values.
 func (r *record) entered(o *order, receipt string, first int) (*audit.Blind, *audit.Deal, error) {
 	p, err := audit.ParseReceipt(receipt)
 	if err != nil {
@@ -263,8 +267,9 @@ func (r *record) entered(o *order, receipt string, first int) (*audit.Blind, *au
 		Head: audit.Head{Size: head.Size, Root: head.Root}}, d, nil
 }
 
-// opens returns the values of a deal's places that are not aside, if the openings lead to the
-// order's deck root and are what the house may write. A deck that is none leads to a deck root, too.
+// opens returns the values of a deal's places that are not aside. The openings must lead to the
+// deck root of the order, and the house must be allowed to write the values: a foul deck has a deck
+// root, too.
 func (r *record) opens(o *order, d *audit.Deal, cards []audit.Card) (values []uint32, err error) {
 	places := d.Opens()
 	if len(places) != len(cards) {
@@ -295,7 +300,7 @@ func (r *record) opens(o *order, d *audit.Deal, cards []audit.Card) (values []ui
 	return given[before:], nil
 }
 
-// give takes in what a co-dealer gave for a deal, with its openings.
+// give adds what a co-dealer gave for a deal to the order, and its openings.
 func (t *opened) give(deal *audit.Deal, cards []audit.Card) {
 	t.order.Give(deal)
 	if t.by == nil {
@@ -315,7 +320,7 @@ func (r *record) given(at dealt) (g Given, err error) {
 	return g, nil
 }
 
-// receiptIn returns the receipt of what is kept with a deal, "" for nothing.
+// receiptIn returns the co-dealer's receipt that is kept with a deal, "" if there is none.
 func receiptIn(kept []byte) string {
 	var g Given
 	if kept == nil || json.Unmarshal(kept, &g) != nil {
@@ -324,7 +329,8 @@ func receiptIn(kept []byte) string {
 	return g.Receipt
 }
 
-// coDealerEvidence is what a transcript holds of the co-dealer's ledger; nil without one.
+// coDealerEvidence is the part of a transcript that is from the co-dealer's ledger; nil without a
+// co-dealer.
 func (d *Dealer) coDealerEvidence(r *record) (*audit.CoDealer, error) {
 	if !r.blind() {
 		return nil, nil

@@ -12,11 +12,12 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// unplayed fills in what a close says of the co-dealer's order: the newest checkpoint that the
-// shuffle has of its ledger, and what the co-dealer opened and was not dealt, because the house
-// stopped in between or the game gave the deal up. Checkpoints of other shuffles may cover a deal
-// of this one whose answer was lost. Only an end as void or expired may leave it so. One that expired, lost
-// its tape, or is void for the co-dealer waits for no answer.
+// unplayed fills in what a close says of the co-dealer's order: the newest checkpoint of the
+// co-dealer's ledger that the shuffle has, and a deal that the co-dealer opened and the house did
+// not write. The house may have stopped between the two, or the game may have given the deal up.
+// The close must name such a deal, because checkpoints in other shuffles may show it. Only a close
+// as void or expired may leave a deal unplayed. If the co-dealer gives no answer, a close
+// fails, except as expired, with a lost tape, or as void because of the co-dealer.
 func (d *Dealer) unplayed(ctx context.Context, r *record, req *CloseRequest) error {
 	if !r.blind() {
 		return nil
@@ -54,10 +55,10 @@ func (d *Dealer) unplayed(ctx context.Context, r *record, req *CloseRequest) err
 	return err
 }
 
-// lastAnswer is for how long a close that needs no answer of the co-dealer waits for one.
+// lastAnswer is how long a close that needs no answer of the co-dealer waits for one.
 const lastAnswer = 5 * time.Second
 
-// seen returns the newest checkpoint of the order's ledger in what is kept of the shuffle.
+// seen returns the newest checkpoint of the order's ledger that the shuffle has.
 func (r *record) seen(o *order) audit.Head {
 	if last := len(r.deals) - 1; last >= 0 {
 		return r.deals[last].deal.Blind.Head
@@ -65,8 +66,8 @@ func (r *record) seen(o *order) audit.Head {
 	return o.head
 }
 
-// openedLast fills in the deal behind the last one of the shuffle, and returns it; nil if the
-// co-dealer has none.
+// openedLast asks the co-dealer for a deal behind the last one of the shuffle. It fills the deal
+// in and returns it; nil if the co-dealer has none.
 func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *CloseRequest) (*audit.Deal, error) {
 	if d.cfg.CoDealer == nil || req.silent[o.origin] {
 		return nil, ErrCoDealer
@@ -96,7 +97,7 @@ func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *Close
 	}
 	req.blind, req.end.Unplayed = blind, g
 	if blind.Values, err = r.opens(o, deal, g.Cards); err != nil {
-		g.Cards = nil // it was entered, and not answered
+		g.Cards = nil // the close names the deal, without its openings
 		return wrong(err)
 	}
 	return deal, nil
@@ -121,8 +122,8 @@ func (d *Dealer) wouldShow(ctx context.Context, r *record, of *audit.Deal, b *au
 	return cards, nil
 }
 
-// showUnplayed fills in what the places that were not played would have shown. Without the tape
-// nothing can be opened, and no value is told.
+// showUnplayed fills in what the places that were not played would have shown. If the tape cannot
+// be opened, the close has no values and no openings.
 func (d *Dealer) showUnplayed(ctx context.Context, r *record, deal *audit.Deal, req *CloseRequest) (err error) {
 	g := req.end.Unplayed
 	req.end.Opened, err = d.wouldShow(ctx, r, deal, req.blind, g.Cards)
@@ -134,8 +135,8 @@ func (d *Dealer) showUnplayed(ctx context.Context, r *record, deal *audit.Deal, 
 	return nil
 }
 
-// unplayedBehind is unplayed once more, for a shuffle that was dealt from in that time, unless a
-// deal stands in front of the close: behind that the co-dealer was asked for nothing.
+// unplayedBehind is unplayed once more, for a shuffle that was dealt from since. If the batch has a
+// deal before the close, it does nothing: the co-dealer was asked for nothing behind that deal.
 func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *CloseRequest, before []audit.Body) error {
 	if slices.ContainsFunc(before, func(b audit.Body) bool { return b.Type() == audit.TypeDeal }) {
 		return nil
@@ -144,15 +145,16 @@ func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *CloseReques
 	return d.unplayed(ctx, r, req)
 }
 
-// keptEnd is what is kept with a close that names what was not dealt, or that follows one of a house.
+// keptEnd is what is kept with a close that names an unplayed deal, or that follows the close of a
+// house's shuffle.
 type keptEnd struct {
-	Cards    []audit.Card `json:"cards,omitempty"` // openings of public places, as without it
+	Cards    []audit.Card `json:"cards,omitempty"` // openings of public places; other closes keep only these
 	Unplayed *Given       `json:"unplayed,omitempty"`
 	Opened   []audit.Card `json:"opened,omitempty"`  // what its places would have shown
 	Follows  string       `json:"follows,omitempty"` // the house's receipt of the close
 }
 
-// with is what is kept of it and of the openings, which are JSON or nil.
+// with is the JSON that is kept of k and of the openings, which are JSON or nil.
 func (k keptEnd) with(openings []byte) ([]byte, error) {
 	if openings != nil {
 		if err := json.Unmarshal(openings, &k.Cards); err != nil {
@@ -162,14 +164,14 @@ func (k keptEnd) with(openings []byte) ([]byte, error) {
 	return json.Marshal(k)
 }
 
-// ended has the order of a shuffle closed, behind the shuffle's own close.
+// ended has the co-dealer close the order of a shuffle, after the shuffle's own close.
 func (d *Dealer) ended(r *record, appended []ledger.Appended) {
 	if !r.blind() || d.cfg.CoDealer == nil {
 		return
 	}
 	o, err := r.order()
 	if err != nil {
-		return // who reads the shuffle is told
+		return // a request that reads the shuffle gets the error
 	}
 	end := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
 	closing := appended[end]

@@ -10,9 +10,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Close ends a shuffle and discloses its tape as the commit declared. The same
-// request gets the same answer for ever; another one for a closed shuffle is
-// ErrRepeated.
+// Close ends a shuffle and discloses its tape as the commit declared. The same request gets the
+// same answer for ever; another one for a closed shuffle is ErrRepeated.
 func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req CloseRequest) (Close, error) {
 	if err := req.validate(""); err != nil {
 		return Close{}, err
@@ -49,8 +48,8 @@ func (d *Dealer) close(ctx context.Context, actor audit.Actor, r *record, req Cl
 	return closed(appended, shown), nil
 }
 
-// closed answers a close that was appended, with what was revealed in front of it, if
-// anything was.
+// closed answers a close that was appended. shown is the answer to a final reveal in front of it,
+// without time and receipt; nil: none.
 func closed(appended []ledger.Appended, shown *Reveal) Close {
 	at := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
 	answer := closeAnswer(appended[at].Entry.Body.(*audit.Close), appended[at].Entry.Time, appended[at].Receipt.Text())
@@ -62,7 +61,8 @@ func closed(appended []ledger.Appended, shown *Reveal) Close {
 	return answer
 }
 
-// end appends the close of an open shuffle, with a reveal in front of it if that is asked for.
+// end appends the close of an open shuffle, with the final reveal in front of it that the request
+// may ask for.
 func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req CloseRequest) (_ []ledger.Appended,
 	shown *Reveal, err error) {
 	tape, inputs, err := d.tape(ctx, r, maxAncestors)
@@ -82,8 +82,8 @@ func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req Clos
 		appended, err := d.appendClose(ctx, actor, r, tape, req)
 		return appended, shown, err
 	}
-	// A close without a tape is a fault in every audit, and the only way on for a
-	// table whose shuffle nobody can open any more.
+	// A close without a tape is a fault in every audit. It is the only way on for a table whose
+	// shuffle cannot be opened any more.
 	above, lost, unread := d.ancestors(ctx, r)
 	defer wipeAll(above)
 	switch {
@@ -134,7 +134,7 @@ func (d *Dealer) closeAgain(ctx context.Context, r *record) (Close, error) {
 	return answer, nil
 }
 
-// closeAnswer holds the tape only where the close tells it to everybody.
+// closeAnswer has the tape only if the close discloses it to everybody.
 func closeAnswer(c *audit.Close, at int64, receipt string) Close {
 	a := Close{Answered: Answered{Time: at}, Receipt: receipt}
 	if c.Form == audit.FormTape {

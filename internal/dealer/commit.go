@@ -28,14 +28,17 @@ type Config struct {
 	Entropy *entropy.Source
 	Keys    *seal.Keyring
 	Log     *slog.Logger
-	Now     func() int64 // UTC milliseconds, for the word "overdue" and the age of disclosure keys only
+	// Now is the time in UTC milliseconds. It decides which shuffles are overdue, which round of the
+	// beacon a plan gets, how long an order must stay open, and when a disclosure key is too old.
+	// The ledger gives entries their times.
+	Now func() int64
 
 	// Round fetches the signature of a round of quicknet; nil: callers bring it.
 	Round func(ctx context.Context, round uint64) ([48]byte, error)
 
-	// Watch is shown every outcome between its tape and its commit, so that nothing
-	// that becomes of the commit chooses what is seen. It keeps none, and does not
-	// make a commit wait. nil: nobody watches.
+	// Watch gets every outcome, after its tape is drawn and before its commit is written. So what
+	// becomes of the commit does not choose what Watch gets. It keeps no outcome, and does not make
+	// a commit wait. nil: outcomes are not watched.
 	Watch func(shuffle.Recipe, shuffle.Outcome)
 
 	// CoDealer reaches the co-dealers of the ledger; nil: none.
@@ -47,8 +50,8 @@ type Config struct {
 	Rotation time.Duration
 }
 
-// Dealer serves one ledger. It is safe for concurrent use. What it knows of shuffles
-// alongside the ledger is a cache.
+// Dealer serves one ledger. It is safe for concurrent use. What it remembers of shuffles is a
+// cache of the ledger.
 type Dealer struct {
 	cfg              Config
 	keys             *keyring
@@ -84,11 +87,10 @@ func New(cfg Config) *Dealer {
 // Ledger returns the ledger that the dealer serves.
 func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
 
-// Shuffle draws a tape, commits to the order it gives, and answers when the
-// commit is durable. The same key and request get the same answer for ever;
-// another request under the key is ErrKeyReused. A refused request uses no key.
-// A child's parent ends as continued in the same batch, and its tape is disclosed
-// as its own commit declared.
+// Shuffle draws a tape, commits to the order that the tape gives, and answers when the commit is
+// durable. The same key and request get the same answer for ever; another request under the key
+// is ErrKeyReused. A refused request leaves its key free. The parent of a child is closed as
+// continued in the same batch; its tape is disclosed when the last child of the chain closes.
 func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req ShuffleRequest) (Shuffle, error) {
 	c, deck, err := req.context(d.cfg.Ledger.Genesis())
 	return d.serve(ctx, actor, key, &asked{
@@ -121,7 +123,7 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 		return Shuffle{}, err
 	}
 	if err := ctx.Err(); err != nil {
-		return Shuffle{}, err // nobody waits for it, and nothing was written
+		return Shuffle{}, err // the caller has left, and nothing was written
 	}
 	commit, sealed, err := d.commit(c, from)
 	if err != nil {
@@ -149,8 +151,8 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 	return answer, nil
 }
 
-// settle does what must be done before a tape is drawn, and returns the context
-// that it is spent on, with the parent of a child, which the caller wipes.
+// settle does what must be done before a tape is drawn. It returns the context of the commit, and
+// the parent of a child, which the caller wipes.
 func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *audit.Context, _ *parent, err error) {
 	c, opened := *a.context, (*parent)(nil)
 	c.Genesis = d.cfg.Ledger.GenesisHash()
@@ -185,8 +187,9 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 	return &c, opened, nil
 }
 
-// commit spends a fresh tape on the context and seals it, with a child's inputs. The
-// tape and what came of it are wiped: until the first deal only the sealed one is left.
+// commit draws a tape for the context, and returns the commit with the sealed tape. The inputs of
+// a child are sealed with its tape. The tape and its outcome are wiped: until the first deal only
+// the sealed tape is left.
 func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, error) {
 	tape, out, err := outcome.Make(d.cfg.Entropy, c.Recipe)
 	if errors.Is(err, entropy.ErrLatched) {

@@ -11,10 +11,10 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Deal gives out the next places and answers with their cards when the deal is
-// durable; where the genesis asks for witnesses, it waits for them. The same
-// first place and runs get the same answer, as long as the tape can be opened;
-// another deal of places that were dealt is ErrRepeated.
+// Deal gives out the next places and answers with their cards when the deal is durable. If the
+// genesis asks for witnesses, it waits until they cosigned the commit. The same first place and
+// runs get the same answer, as long as the tape can be opened. Another deal of places that were
+// dealt is ErrRepeated.
 func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req DealRequest) (Deal, error) {
 	if err := req.validate(); err != nil {
 		return Deal{}, err
@@ -121,7 +121,7 @@ func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t
 	return d.propose(ctx, p)
 }
 
-// dealAnswer is what a deal's answer has alongside its cards and receipts.
+// dealAnswer is the answer to a deal without its cards, labels and receipts.
 func dealAnswer(t *opened, deal *audit.Deal, at int64) Deal {
 	next := deal.First + deal.Count()
 	a := Deal{Answered: Answered{Time: at}, Next: next, LastHand: t.endAt > 0 && next >= t.endAt}
@@ -136,7 +136,7 @@ func dealAnswer(t *opened, deal *audit.Deal, at int64) Deal {
 	return a
 }
 
-// fits is the rule of places, checked before anything is computed from them.
+// fits checks the places of a deal before anything is computed from them.
 func fits(deal *audit.Deal, c *audit.Commit) error {
 	for i, run := range deal.Runs {
 		if c.Context.IsNumbers() && !run.Public {
@@ -150,7 +150,7 @@ func fits(deal *audit.Deal, c *audit.Commit) error {
 	return nil
 }
 
-// words are the runs of a deal.
+// words lists the runs of a deal for an error.
 func (at dealt) words() string {
 	var runs []string
 	for _, run := range at.deal.Runs {

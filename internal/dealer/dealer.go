@@ -1,10 +1,10 @@
-// Package dealer is the lifecycle of shuffles: requests in, entries out. It
-// draws a tape, turns it into an order, commits to it, and gives out cards with
-// their openings, in this order and no other; what may follow what is decided by
-// the rules in package audit, in the ledger's sequencer.
+// Package dealer is the lifecycle of shuffles: it turns requests into entries of a ledger. It
+// draws a tape, turns it into an order, commits to the order, and then gives out cards with their
+// openings. The rules of package audit decide which entry may follow; the sequencer of the ledger
+// asks them.
 //
-// No tape and no undealt card leaves this package before the close is durable,
-// and under disclosure to auditors no tape ever does but sealed to them.
+// No answer has a tape or an undealt card before the close is durable. Under disclosure to
+// auditors a tape leaves this package only sealed: for the database, and to the auditors.
 package dealer
 
 import (
@@ -14,9 +14,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// ShuffleRequest asks for a shuffle. Exactly one of Deck and Cards is set; nil
-// and zero members are absent, and absent members are part of what makes two
-// requests the same.
+// ShuffleRequest asks for a shuffle. Exactly one of Deck, Cards and Parent is set. Nil and zero
+// members are absent. Two requests are the same only if the same members are absent.
 type ShuffleRequest struct {
 	Table      string
 	Deck       string           // published name
@@ -62,12 +61,12 @@ type DrawsRequest struct {
 	ForLedger  string       // an order for the ledger of this origin; "": none
 }
 
-// Numbers asks for Take of the numbers 1..Of, none twice: the beginning of a
-// shuffle of them all. It commits to every number before the first is told, which
-// reservoir sampling, made for lists of unknown length, could not.
+// Numbers asks for Take of the numbers 1..Of, none twice: the beginning of a shuffle of them all.
+// So the commit fixes every number before the first one is known. Reservoir sampling, which is
+// made for lists of unknown length, could not do that.
 type Numbers struct{ Of, Take int }
 
-// Stop is one stop of a wheel: as likely as its weight is of the sum of all.
+// Stop is one stop of a wheel. Its probability is its weight over the sum of all weights.
 type Stop struct {
 	Label  string // a card name
 	Weight int    // from 1
@@ -76,10 +75,10 @@ type Stop struct {
 // EndAt is a cut-card place: fixed when Lo == Hi, else drawn from Lo..Hi.
 type EndAt struct{ Lo, Hi int }
 
-// Answered is what every answer says of its entry.
+// Answered is the part that all answers have.
 type Answered struct {
 	Time     int64 // of the entry, UTC milliseconds
-	Repeated bool  // the request was answered before; the rest of the answer is that one
+	Repeated bool  // the request was answered before, and the rest of the answer is the same
 }
 
 // Shuffle is the answer to a ShuffleRequest, the same for ever, except Repeated.
@@ -98,7 +97,7 @@ type Shuffle struct {
 // MixRequest reveals the values of a plan.
 type MixRequest struct {
 	Slots  [][32]byte
-	Beacon *[48]byte // absent: fetched, where the plan has a beacon
+	Beacon *[48]byte // absent: the dealer fetches the round, if the plan has a beacon
 	Cut    *int
 }
 
@@ -146,10 +145,10 @@ type CloseRequest struct {
 	Follows string        // of an order for another ledger: receipt of the close of its shuffle; "": none
 
 	follows *audit.Foreign  // of Follows, checked
-	blind   *audit.Blind    // what the house knows of the co-dealer's order
-	end     keptEnd         // what is kept of a deal that it names
-	given   []byte          // of a deal in front of it: what the co-dealer gave, to be kept
-	silent  map[string]bool // co-dealers, by origin, that gave no answer a moment ago, and are not asked; nil: ask
+	blind   *audit.Blind    // what the house knows of the co-dealer's order; nil: nothing
+	end     keptEnd         // what is kept with the close
+	given   []byte          // what is kept with a deal in the same batch
+	silent  map[string]bool // origins of co-dealers that just gave no answer, and are not asked; nil: ask all
 }
 
 // Close is the answer to a CloseRequest, the same for ever, except Repeated.
@@ -192,8 +191,8 @@ type Status struct {
 	Reason    audit.Reason
 }
 
-// RequestError is a request that breaks a rule of its own, whatever the state:
-// Field is the JSON member, Rule what it must be.
+// RequestError refuses a request that is wrong whatever the state of the ledger is. Field is the
+// JSON member, Rule what it must be.
 type RequestError struct {
 	Field string
 	Rule  string
@@ -206,16 +205,15 @@ func (e *RequestError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.R
 var (
 	// ErrKeyReused: another request was made under this idempotency key.
 	ErrKeyReused = errors.New("the idempotency key was used for another request")
-	// ErrRepeated: these places were dealt by another request, or the close was
-	// another one.
+	// ErrRepeated: another request dealt these places, mixed the shuffle or closed it.
 	ErrRepeated = errors.New("this was answered before for another request")
 	// ErrNotFound: no shuffle has this id, or no entry this index.
 	ErrNotFound = errors.New("not found")
-	// ErrBeaconEarly: the beacon's round is not out, or not available yet.
+	// ErrBeaconEarly: the beacon's round is not out, or no relay has it.
 	ErrBeaconEarly = errors.New("the beacon's round is not there yet")
-	// ErrCoDealer: the co-dealer did not answer, or with what proves nothing.
+	// ErrCoDealer: the co-dealer did not answer, or its answer proves nothing.
 	ErrCoDealer = errors.New("the co-dealer does not answer")
-	// ErrCoDealerForked: the co-dealer's checkpoints contradict each other, and nobody cleared it.
+	// ErrCoDealerForked: the co-dealer's checkpoints contradict each other, and no operator has cleared this.
 	ErrCoDealerForked = errors.New("the co-dealer showed two histories")
 	// ErrEntropy: the generator is in doubt, and the latch is set.
 	ErrEntropy = errors.New("the entropy latch is set")

@@ -11,9 +11,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// newDecks returns the deck to be written with the first commit that names it, for
-// receipts name its hash; none for one that the store holds, for a draw list and for the
-// cards of a parent.
+// newDecks returns the deck to be written with a commit, because receipts have only its hash. It
+// returns none for a published deck that the store has, for a draw list and for a child.
 func (d *Dealer) newDecks(a *asked) []ledger.Deck {
 	if a.deck.Len() == 0 {
 		return nil
@@ -34,13 +33,13 @@ func PublishedDecks() (all []shuffle.Deck) {
 	return all
 }
 
-// unpublished is the rule that a name of no published deck breaks.
+// unpublished says what a deck must be named, and which published name is like this one.
 func unpublished(name string) string {
 	return "must be one of the published decks, such as standard-52 or shoe-8." + near.Hint(name, shuffle.Names())
 }
 
-// keptDecks notes that the store holds a published deck: a closed list, that cannot grow
-// without bound.
+// keptDecks notes that the store has a published deck. The list of published decks is fixed, so
+// that the notes do not grow without bound.
 func (d *Dealer) keptDecks(a *asked) {
 	if a.deck.Name() != "" {
 		d.decks.Store(a.deck.Hash(), true)

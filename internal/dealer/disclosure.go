@@ -13,23 +13,20 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// keyTries bounds how often one request makes way for another daemon's key
-// entries before it is refused.
+// keyTries is how often a request is tried while other daemons write key entries.
 const keyTries = 4
 
-// keyring knows the newest disclosure key of the ledger. The private half of
-// none is here, or anywhere in the house (package disclosure).
+// keyring has the newest disclosure key of the ledger. No private half is in it, or anywhere in
+// the house (package disclosure).
 type keyring struct {
-	newest atomic.Pointer[ledger.Disclosure] // as the ledger last told; others may have written since
+	newest atomic.Pointer[ledger.Disclosure] // as of the last question; other daemons may have written since
 	turn   chan struct{}                     // capacity 1, held to ask the ledger or to make a key
 }
 
 func newKeyring() *keyring { return &keyring{turn: make(chan struct{}, 1)} }
 
-// disclosureKey returns the newest disclosure key when it serves, and otherwise
-// makes one: when there is none, when the auditors changed after it, and for a
-// commit also when it is older than the period of rotation. Without an auditor
-// key in force it is audit.RuleDisclosureKey.
+// disclosureKey returns the newest disclosure key if it serves, and otherwise makes one. serves is
+// usable or young. If no auditor key is in force, the error is audit.RuleDisclosureKey.
 func (d *Dealer) disclosureKey(ctx context.Context, serves func(*ledger.Disclosure) bool) (*ledger.Disclosure, error) {
 	if k := d.keys.newest.Load(); k != nil && serves(k) {
 		return k, nil
@@ -52,7 +49,7 @@ func (d *Dealer) disclosureKey(ctx context.Context, serves func(*ledger.Disclosu
 		if err := d.makeKey(ctx, k.Auditors); err != nil {
 			return nil, err
 		}
-		serves = usable // it is new, whatever the clock says of its age
+		serves = usable // the key is new, also if the clocks of two hosts differ
 	}
 	return nil, &audit.Illegal{Code: audit.RuleDisclosureKey,
 		Detail: "the auditors change faster than a key can be made for them"}
@@ -68,8 +65,8 @@ func (d *Dealer) checkDisclosable(ctx context.Context, c *audit.Context) error {
 	return err
 }
 
-// makeKey appends a new disclosure key for these auditors. Nothing is written,
-// and it is no error, when they are no longer those in force.
+// makeKey appends a new disclosure key for these auditors. If other auditors are in force now, it
+// writes nothing and returns no error.
 func (d *Dealer) makeKey(ctx context.Context, auditors [][]byte) error {
 	if len(auditors) == 0 {
 		return &audit.Illegal{Code: audit.RuleDisclosureKey, Detail: "no auditor key is in force in this ledger"}
@@ -90,17 +87,16 @@ func (d *Dealer) makeKey(ctx context.Context, auditors [][]byte) error {
 	return nil
 }
 
-// usable: a tape can be sealed to it.
+// usable: there is a key, and it is wrapped to exactly the auditors in force.
 func usable(k *ledger.Disclosure) bool { return k.Usable }
 
-// young: moreover it is not due for rotation.
+// young: the key is usable and not due for rotation.
 func (d *Dealer) young(k *ledger.Disclosure) bool {
 	return k.Usable && d.cfg.Now()-k.At < d.cfg.Rotation.Milliseconds()
 }
 
-// appendUnder appends what needs a disclosure key, under the newest one. When
-// another daemon's key or another auditor came first, nothing was written, and
-// it is proposed again under the key of that time.
+// appendUnder appends a proposal under the newest disclosure key. If the ledger refuses it because
+// another key or auditor came first, appendUnder proposes again under the key that is newest then.
 func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure) bool,
 	propose func(*ledger.Disclosure) (ledger.Proposal, error)) (appended []ledger.Appended, err error) {
 	for range keyTries {
@@ -122,9 +118,8 @@ func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure
 		Detail: "disclosure keys change faster than a tape can be sealed to one"}
 }
 
-// appendCommit appends a commit to this context, which is the proposal's body; with
-// disclosure to auditors under a disclosure key; a child's with its parent's close behind
-// it.
+// appendCommit appends a commit, which is the body of the proposal. The close of its parent comes
+// behind the commit of a child.
 func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Proposal,
 	from *parent) ([]ledger.Appended, error) {
 	if from != nil {
@@ -136,10 +131,10 @@ func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Pr
 	return d.appendUnder(ctx, usable, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })
 }
 
-// appendClose appends the close of a shuffle behind other bodies, and behind the close the
-// disclosures of its ancestors, in one batch. It is refused if the tape of an ancestor
-// cannot be opened. The tape stays the caller's: the sequencer may still hold what it was
-// given when the caller has left.
+// appendClose appends in one batch: the entries of before, the final reveal, the close of a shuffle,
+// and the disclosures of its ancestors. It fails if the tape of an ancestor cannot be opened. The
+// caller keeps and clears the tape. The sequencer gets a copy, because it may still need the tape
+// after the caller has left.
 func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, tape []byte, req CloseRequest,
 	before ...audit.Body) ([]ledger.Appended, error) {
 	final, err := req.finalReveal("", r.id)
@@ -160,7 +155,7 @@ func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, 
 	return d.appendEnd(ctx, actor, tapeOf{r, tape}, above, req, before...)
 }
 
-// tapeOf is the tape of a shuffle; nil: it is lost.
+// tapeOf is a shuffle with its tape; nil: the tape is lost.
 type tapeOf struct {
 	record *record
 	tape   []byte
@@ -172,8 +167,8 @@ func wipeAll(tapes []tapeOf) {
 	}
 }
 
-// ancestors returns the tapes that the end of a shuffle discloses alongside its own, root
-// first. Lost is why one of them cannot be opened, nil when all can.
+// ancestors returns the tapes that the end of a shuffle discloses in addition to its own, the root
+// first. lost is why one of them cannot be opened, nil if all can.
 func (d *Dealer) ancestors(ctx context.Context, r *record) (above []tapeOf, lost, err error) {
 	for p := r.commit.Context.Parent; p != nil; {
 		parent, err := d.look(ctx, p.ID)
@@ -197,8 +192,9 @@ func (d *Dealer) ancestors(ctx context.Context, r *record) (above []tapeOf, lost
 	return above, lost, nil
 }
 
-// appendEnd appends a close, of the last shuffle, behind other bodies, and behind it the
-// disclosures of its ancestors. If more of them became public in that time, it is made anew.
+// appendEnd appends the close of the last shuffle, behind the entries of before, and then the
+// disclosures of its ancestors. If one of them was dealt from or revealed since it was read,
+// appendEnd reads all of them again.
 func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, above []tapeOf, req CloseRequest,
 	before ...audit.Body) (appended []ledger.Appended, err error) {
 	all := append([]tapeOf{last}, above...)
@@ -233,12 +229,12 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 		last.record.id)
 }
 
-// endTries bounds how often a close makes way for deals and reveals.
+// endTries is how often a close is tried while its shuffle is dealt from or revealed.
 const endTries = 8
 
-// ending is the proposal of appendEnd. Each entry discloses its tape as the commit declared:
-// in the clear only to everybody, else sealed to the auditors before it comes near the
-// sequencer, with the openings of public places alongside.
+// ending is the proposal of appendEnd. Each entry discloses its tape as the commit declared. A tape
+// for auditors is sealed before the sequencer gets it, and the openings of public places are kept
+// with it.
 func (d *Dealer) ending(ctx context.Context, actor audit.Actor, all []tapeOf, req CloseRequest,
 	k *ledger.Disclosure, before []audit.Body) (ledger.Proposal, error) {
 	p := ledger.Proposal{Actor: actor, Bodies: slices.Clone(before), Kept: make([][]byte, len(before))}
@@ -268,7 +264,7 @@ func (d *Dealer) ending(ctx context.Context, actor audit.Actor, all []tapeOf, re
 		if i == 0 {
 			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.Outcome, Reason: req.Reason, Form: told.Form,
 				Tape: told.Tape, Key: told.Key, Follows: req.follows, Blind: req.blind}
-			before, with = nil, nil // they are of the last shuffle
+			before, with = nil, nil // they are of the last shuffle, and not of its ancestors
 			if req.end.Unplayed != nil || req.end.Follows != "" {
 				if kept, err = req.end.with(kept); err != nil {
 					return p, err
@@ -285,7 +281,8 @@ func (t tapeOf) forAuditors() bool {
 	return t.tape != nil && t.record.commit.Context.Disclosure == audit.DisclosureAuditor
 }
 
-// disclose is what the entry that ends the shuffle says of its tape.
+// disclose is how the entry that ends a shuffle discloses its tape: in the clear to everybody, or
+// sealed to the auditors; with no tape if it is lost.
 func (d *Dealer) disclose(t tapeOf, k *ledger.Disclosure) (audit.Disclosed, error) {
 	out := audit.Disclosed{Shuffle: t.record.id}
 	switch {
@@ -304,7 +301,7 @@ func (d *Dealer) disclose(t tapeOf, k *ledger.Disclosure) (audit.Disclosed, erro
 	return out, nil
 }
 
-// breaks reports whether err is the refusal by a rule.
+// breaks reports whether err is the refusal by this rule.
 func breaks(err error, rule string) bool {
 	var illegal *audit.Illegal
 	return errors.As(err, &illegal) && illegal.Code == rule

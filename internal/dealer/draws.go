@@ -8,7 +8,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Draws commits to drawn values, like [Dealer.Shuffle] to cards.
+// Draws commits to drawn values as [Dealer.Shuffle] commits to cards.
 func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req DrawsRequest) (Shuffle, error) {
 	c, deck, err := req.context(d.cfg.Ledger.Genesis())
 	return d.serve(ctx, actor, key, &asked{
@@ -16,8 +16,8 @@ func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req D
 	}, err)
 }
 
-// context validates r and returns what a commitment to it covers, and the deck of a
-// wheel, which is a shuffle of cards.
+// context validates r and returns the context of its commit. A wheel is a shuffle of cards, one for
+// each unit of weight, of which one is taken: context returns its deck.
 func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
 	c, err := common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}.context(g)
@@ -48,7 +48,7 @@ func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, 
 	return c, deck, nil
 }
 
-// draws makes c one of ranges or numbers.
+// draws fills in the recipe of ranges or numbers.
 func (r *DrawsRequest) draws(c *audit.Context) error {
 	if r.Plan != nil && r.Plan.Cut {
 		return &RequestError{"mix.cut", "must be left out, because drawn values keep their places"}
@@ -78,7 +78,7 @@ func (r *DrawsRequest) draws(c *audit.Context) error {
 	return nil
 }
 
-// stops returns the cards that a wheel stands for.
+// stops returns the cards of a wheel's deck.
 func (r *DrawsRequest) stops() (names []string, err error) {
 	for i, s := range r.Wheel {
 		if s.Weight < 1 || s.Weight > shuffle.MaxCards-len(names) {

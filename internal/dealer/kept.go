@@ -12,12 +12,11 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// What everybody may see of a shuffle must be opened for as long as the ledger stands.
-// Under disclosure to auditors only the sealing key opens it in the house, and that key is
-// replaced: so the openings of public places are kept in the row of the entry that
-// discloses the tape, written with it.
+// Public places must have openings for as long as the ledger exists. Under disclosure to auditors
+// only the sealing key opens the tape in the house, and sealing keys are replaced. So the openings
+// of public places are kept in the row of the entry that discloses the tape.
 
-// after is the record as it stands behind these entries, as far as it says what is public.
+// after is the record after these entries, as far as public places depend on it.
 func (r *record) after(bodies []audit.Body, kept [][]byte) *record {
 	then := *r
 	then.deals, then.reveals = r.deals[:len(r.deals):len(r.deals)], r.reveals[:len(r.reveals):len(r.reveals)]
@@ -32,8 +31,8 @@ func (r *record) after(bodies []audit.Body, kept [][]byte) *record {
 	return &then
 }
 
-// openings returns what is kept of a shuffle that ends behind these entries, nil if no
-// place is public.
+// openings returns the openings that are kept of a shuffle that ends after these entries, in JSON;
+// nil if no place is public.
 func (d *Dealer) openings(ctx context.Context, r *record, before []audit.Body, with [][]byte) ([]byte, error) {
 	r = r.after(before, with)
 	public := r.public()
@@ -55,7 +54,7 @@ func (d *Dealer) openings(ctx context.Context, r *record, before []audit.Body, w
 	return json.Marshal(cards)
 }
 
-// rest is what openings were computed from.
+// rest names what openings depend on. The ledger refuses a proposal with errMoved if that changed.
 func (r *record) rest() ledger.Rest {
 	rest := ledger.Rest{Shuffle: r.id, Next: r.next(), Moved: errMoved}
 	for _, s := range r.public() {
@@ -64,7 +63,7 @@ func (r *record) rest() ledger.Rest {
 	return rest
 }
 
-// keptCards returns the openings that are kept of those places that a viewer may see.
+// keptCards returns those of the kept openings that a viewer may see.
 func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, err error) {
 	wrong := func(err error) ([]audit.Card, error) {
 		return nil, fmt.Errorf("%w: the openings kept of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
@@ -101,7 +100,7 @@ func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, er
 		for place := s.first; place < s.first+s.count; place++ {
 			card, ok := byPlace[place]
 			if !ok {
-				continue // it is not public, and nothing here opens it any more
+				continue // it is not public, and its tape cannot be opened any more
 			}
 			o, err := card.Opening()
 			if err == nil {

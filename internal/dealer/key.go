@@ -56,16 +56,15 @@ func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *as
 	}
 }
 
-// mayRepeat reports whether a request that was refused may be one that was answered
-// before: a copy of it was first.
+// mayRepeat reports whether a copy of a refused request may have been first.
 func mayRepeat(err error) bool {
 	var illegal *audit.Illegal
 	var duplicate *ledger.DuplicateError
 	return errors.As(err, &illegal) || errors.As(err, &duplicate) || errors.Is(err, errMoved)
 }
 
-// notRepeated is the answer to a request that was refused and is not under its key. If
-// that is what it was refused for, a server that was left behind in a failover was asked.
+// notRepeated is the answer to a request that was refused and whose key is not found. If the key
+// was the reason, the lookup went to a database that was left behind in a failover.
 func notRepeated(refused error) error {
 	if _, ok := errors.AsType[*ledger.DuplicateError](refused); ok {
 		return fmt.Errorf("%w: the database does not show a key that it has", ledger.ErrUnavailable)
@@ -73,8 +72,8 @@ func notRepeated(refused error) error {
 	return refused
 }
 
-// repeated answers a key that is in the ledger, if its commit was made for this request:
-// ErrKeyReused for another one, ledger.ErrNotFound when there is none.
+// repeated answers from the commit under the key: ErrKeyReused if it was made for another request,
+// ledger.ErrNotFound if there is none.
 func (d *Dealer) repeated(ctx context.Context, a *asked) (Shuffle, error) {
 	row, err := d.byKey.find(ctx, a.tag)
 	if err != nil {
@@ -148,9 +147,9 @@ func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err
 // requestLabel starts the hash of a request (docs/SPEC.md section 5.3).
 const requestLabel = "shuffled/v1/request\x00"
 
-// A request's hash names it as it was parsed: absent members are marked absent and
-// defaults are not filled in, so that the same request gives the same hash though
-// a ledger's defaults change.
+// The hash of a request covers it as it was parsed: absent members are marked as absent, and
+// defaults are not filled in. So the same request has the same hash when the ledger's defaults
+// change.
 
 func (r *ShuffleRequest) hash() [32]byte {
 	h := newHasher("shuffle")
@@ -200,7 +199,7 @@ func (r *DrawsRequest) hash() [32]byte {
 	return h.sum()
 }
 
-// hasher collects the members of a request, each in a form with one reading.
+// hasher collects the members of a request, each in an encoding with one reading.
 type hasher struct{ b *cryptobyte.Builder }
 
 func newHasher(kind string) hasher {
@@ -215,7 +214,7 @@ func (h hasher) text(s string) {
 
 func (h hasher) number(n int) { h.b.AddUint64(uint64(n)) }
 
-// present marks a member as there or absent, and returns which.
+// present marks a member as present or absent, and returns its argument.
 func (h hasher) present(there bool) bool {
 	if there {
 		h.b.AddUint8(1)
@@ -246,7 +245,7 @@ func (h hasher) common(t common) {
 		h.number(int(t.terms.Count))
 		h.b.AddBytes(t.terms.Hash[:])
 	}
-	// What came later stands at the end, and only if it is there.
+	// Members that were added later come last, and only if they are present.
 	if t.plan != nil && t.plan.CoDealer {
 		h.text("co_dealer")
 	}

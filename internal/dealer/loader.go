@@ -10,27 +10,28 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// How many things one question asks for, and how long it may take. The rows of a
-// shuffle are many, and those of all in one question are in memory at once.
+// How many keys one question has at most, and how long it may take. A shuffle has many rows, and
+// the rows of all shuffles in a question are in memory at once.
 const (
 	maxKeyTags  = 1024
 	maxShuffles = 64
 	loadTimeout = 10 * time.Second
 )
 
-// maxQuestions is how many questions are at the store at a time: a slow one does
-// not keep everybody waiting, and the more there are the less they share.
+// maxQuestions is how many questions are at the store at a time. With one, a slow question would
+// hold up all callers; with many, callers would share few questions.
 const maxQuestions = 2
 
-// maxWaiting is how many questions wait at most: their callers may have left.
+// maxWaiting is how many questions wait at most. Without a bound they could grow, because a
+// question waits also when its callers have left.
 const maxWaiting = 64
 
-// loader is a batch loader: it finds things in the store by their keys. The keys that
-// come while the store is busy with questions are the next question, so that many
-// requests share a round trip and none waits for a timer.
+// loader is a batch loader: it finds values in the store by their keys. Keys that come while the
+// store is busy go together into the next question. So many requests share a round trip, and none
+// waits for a timer.
 //
-// A question has a time limit of its own: a caller that leaves makes it fail for nobody
-// else. Goroutines end when there is nothing more to ask.
+// A question has a time limit of its own, so that it does not fail for the other callers when one
+// of them leaves. A goroutine ends when no question waits.
 type loader[K comparable, V any] struct {
 	most int // keys in one question
 	ask  func(context.Context, []K) (map[K]V, error)
@@ -40,8 +41,8 @@ type loader[K comparable, V any] struct {
 	waiting []*load[K, V] // to be asked, the oldest first
 }
 
-// load is one question. What it found is written before done is closed, and
-// changed by nobody: several may have asked for it.
+// load is one question. found and err are written before done is closed, and do not change after
+// that: several callers may read them.
 type load[K comparable, V any] struct {
 	ctx   context.Context // detached from the first of its callers, who are all readers or all not
 	keys  []K
@@ -74,8 +75,8 @@ func shuffleLoader(store ledger.Store, id ledger.ID, s ledger.Standing) *loader[
 		}}
 }
 
-// find returns what has the key; ledger.ErrNotFound for nothing. The store was
-// asked after find was called.
+// find returns the value of a key, ledger.ErrNotFound if there is none. The question goes to the
+// store after find was called.
 func (l *loader[K, V]) find(ctx context.Context, key K) (v V, err error) {
 	q, err := l.join(ctx, key)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// beaconLead is how far ahead the round lies that the dealer chooses, in
-// milliseconds: the commit is durable by then, and cosigned, so that everybody
-// sees that nobody could know the round. A few rounds of quicknet.
+// beaconLead is how far ahead the round lies that the dealer chooses, in milliseconds: three
+// rounds of quicknet. By then the commit is durable, and cosigned if there are witnesses, which
+// shows that the house did not know the round when it committed.
 const beaconLead = 9000
 
-// planned is the plan as a context has it. The round of a beacon without one is
-// chosen later.
+// planned is the plan as a context has it. chooseRound fills in the round of a beacon, if the
+// request names none.
 func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 	if p == nil {
 		return nil, nil
@@ -58,8 +58,7 @@ func (d *Dealer) chooseRound(c *audit.Context) {
 	}
 }
 
-// checkRound: a round that comes out when the shuffle must be closed already could
-// never be revealed.
+// checkRound refuses a round that comes out at close_by or later: it could not be revealed.
 func (d *Dealer) checkRound(c *audit.Context, closeBy *int64) error {
 	p, ok := c.Beacon()
 	if !ok {
@@ -75,11 +74,10 @@ func (d *Dealer) checkRound(c *audit.Context, closeBy *int64) error {
 	return nil
 }
 
-// Mix reveals the values of a shuffle's plan, all of them, and answers when they
-// are durable. The same values get the same answer for ever; others, once it is
-// mixed, are ErrRepeated. A beacon's signature is checked before it is written:
-// audit.RuleBeacon. Without one the round is fetched: ErrBeaconEarly when it is
-// not out, or no relay has it.
+// Mix reveals all values of a shuffle's plan and answers when they are durable. The same values
+// get the same answer for ever; other values for a mixed shuffle are ErrRepeated. Mix checks the
+// signature of a beacon before it writes it: a wrong one is audit.RuleBeacon. If the request has
+// none, Mix fetches the round: ErrBeaconEarly if it is not out, or no relay has it.
 func (d *Dealer) Mix(ctx context.Context, actor audit.Actor, id uint64, req MixRequest) (Mix, error) {
 	return answer(ctx, d, id, request[Mix]{
 		may: func(r *record) error {
@@ -129,8 +127,8 @@ func (d *Dealer) repeatMix(ctx context.Context, r *record, req MixRequest) (Mix,
 	return Mix{Answered{Time: r.mixAt, Repeated: true}, receipt}, nil
 }
 
-// answers reports which source of the plan the request leaves without a value, or
-// what it has beyond the plan.
+// answers refuses a request that leaves a source of the plan without a value, or has a value for
+// which the plan has no source.
 func (r *MixRequest) answers(plan []audit.Planned) error {
 	var slots int
 	var beacon, cut bool
@@ -173,8 +171,8 @@ func (r *MixRequest) values(signature *[48]byte) (values []audit.MixValue) {
 	return values
 }
 
-// round returns the signature of the plan's beacon, given or fetched, and checked
-// against the chain's key; nil without a beacon.
+// round returns the signature of the plan's beacon, given or fetched, and checked under the key
+// of the chain; nil if the plan has no beacon.
 func (d *Dealer) round(ctx context.Context, c *audit.Context, given *[48]byte) (*[48]byte, error) {
 	p, ok := c.Beacon()
 	if !ok {

@@ -13,9 +13,9 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// opened is a shuffle laid open: every value, salt and proof of it. It holds
-// undealt cards and stays inside this package. It belongs to the function that
-// opened it, which wipes it; no answer shares memory with it.
+// opened is a shuffle whose tape was opened, with every value, salt and proof. It holds undealt
+// cards and never leaves this package. It belongs to the function that opened it, which wipes it.
+// No answer shares memory with it.
 type opened struct {
 	tape   []byte
 	values []uint32 // by position
@@ -24,10 +24,10 @@ type opened struct {
 	tree   *audit.DeckTree
 	order  audit.Order
 
-	by map[int]*audit.By // with a co-dealer, its openings by place
+	by map[int]*audit.By // openings of the co-dealer by place; nil without one
 }
 
-// wipe clears what t opened, which is not to stay in memory until that is used again.
+// wipe clears the tape and the cards, so that they do not stay in memory that is not used.
 func (t *opened) wipe() {
 	clear(t.tape)
 	clear(t.values)
@@ -35,14 +35,14 @@ func (t *opened) wipe() {
 	t.tree.Wipe()
 }
 
-// maxAncestors is how many parents are opened for a child whose own sealed inputs
-// cannot be.
+// maxAncestors is how many parents at most are opened for a child whose own sealed inputs cannot
+// be opened.
 const maxAncestors = audit.MaxChain
 
-// open recovers the tape of a recorded shuffle, from its close or by the sealing
-// key, and computes everything from it. A tape that does not open the commitment
-// is an error; an order that is not the committed one, or not one of the deck's
-// cards, is a foul deck: the latch is set, and nothing is dealt.
+// open takes the tape of a shuffle from its close, or opens it with the sealing key, and computes
+// everything else from it. A tape that does not open the commitment is an error. An order that is
+// not the committed one, or is not of the deck's cards, is a foul deck: open sets the latch, and
+// nothing is dealt.
 func (d *Dealer) open(ctx context.Context, r *record) (*opened, error) {
 	return d.openBelow(ctx, r, maxAncestors)
 }
@@ -94,9 +94,8 @@ func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (_ *op
 	return t, err
 }
 
-// values are the cards that a recipe's outcome stands for: of a child its inputs,
-// of anything else the outcome itself. Whatever was to be shuffled must be there,
-// and nothing of it twice.
+// values are the cards of a recipe's outcome: for a child its inputs in this order, otherwise the
+// outcome itself. Every card that was to be shuffled must be there once.
 func (d *Dealer) values(c *audit.Context, out shuffle.Outcome, inputs []uint32) ([]uint32, error) {
 	if err := outcome.Check(c.Recipe, out); err != nil {
 		return nil, d.foul(err)
@@ -125,8 +124,8 @@ func (d *Dealer) inputsIn(c *audit.Context, order, inputs []uint32) ([]uint32, e
 	return values, nil
 }
 
-// tape returns the tape that opens the commitment of a shuffle, and of a child the
-// cards that it shuffles: both are the caller's, who clears them.
+// tape returns the tape that opens the commitment of a shuffle, and of a child the cards that it
+// shuffles. The caller clears both.
 func (d *Dealer) tape(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
 	tape, inputs, err = d.unseal(ctx, r, ancestors)
 	if err == nil && audit.Commitment(r.commit.Context.Encode(), tape) != r.commit.Commitment {
@@ -137,7 +136,8 @@ func (d *Dealer) tape(ctx context.Context, r *record, ancestors int) (tape []byt
 	return tape, inputs, err
 }
 
-// unseal reads them from the close or disclosure or opens them with the sealing key.
+// unseal reads tape and cards from the entry that discloses the tape, or opens them with the
+// sealing key.
 func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
 	c := r.commit.Context
 	n := 0
@@ -152,7 +152,7 @@ func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []b
 	sealed, err := d.cfg.Keys.Open(c.Origin, r.commit.Commitment, kept)
 	if err == nil {
 		tape, inputs, err = seal.Split(sealed, c.Recipe.TapeLen(), n)
-		clear(sealed[len(tape):]) // all of it when it does not split
+		clear(sealed[len(tape):]) // all of it if it does not split
 	}
 	switch {
 	case err == nil:
@@ -165,8 +165,7 @@ func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []b
 	return nil, nil, fmt.Errorf("shuffle %d: %w", r.id, ErrSealed)
 }
 
-// inherited computes the cards that a child shuffles from its parent, for which
-// its ancestors must have told their tapes.
+// inherited computes the cards that a child shuffles from those of its parent.
 func (d *Dealer) inherited(ctx context.Context, c *audit.Context, ancestors int) ([]uint32, error) {
 	if ancestors == 0 {
 		return nil, fmt.Errorf("shuffle %d has too many ancestors: %w", c.Parent.ID, ErrSealed)
@@ -187,8 +186,8 @@ func (d *Dealer) inherited(ctx context.Context, c *audit.Context, ancestors int)
 	return audit.ChildValues(t.values, c.Parent.Positions, all)
 }
 
-// dealtCards returns the openings of a deal. Cards that are for nobody to see stay unseen
-// by the dealer, too: what was never told cannot be told on.
+// dealtCards returns the openings of a deal. Runs that are aside have none: the dealer does
+// not see their cards either, and cannot pass them on.
 func (d *Dealer) dealtCards(ctx context.Context, r *record, t *opened, deal *audit.Deal) (all []audit.Card, _ error) {
 	names, err := d.names(ctx, r)
 	if err != nil {
@@ -204,8 +203,8 @@ func (d *Dealer) dealtCards(ctx context.Context, r *record, t *opened, deal *aud
 	return all, nil
 }
 
-// ordered refuses a shuffle that has no order yet, also when a mix is written in that time:
-// r does not know it.
+// ordered refuses a shuffle that has no order in r, because its plan is not mixed there. The
+// ledger may have a mix that is not in r.
 func (r *record) ordered() error {
 	if len(r.commit.Context.Mixed()) > 0 && r.mix == nil {
 		return &audit.Illegal{Code: audit.RuleMix,
@@ -214,7 +213,8 @@ func (r *record) ordered() error {
 	return nil
 }
 
-// names returns the names of the cards of a shuffle that has an order, nil for a draw list.
+// names returns the card names of a shuffle's deck, nil for a draw list. A shuffle without an
+// order is refused.
 func (d *Dealer) names(ctx context.Context, r *record) ([]string, error) {
 	if err := r.ordered(); err != nil {
 		return nil, err
@@ -222,8 +222,7 @@ func (d *Dealer) names(ctx context.Context, r *record) ([]string, error) {
 	return d.deckNames(ctx, r.commit.Context)
 }
 
-// cards returns the openings of places whose order is known. Names are those of the
-// deck, nil for a draw list.
+// cards returns the openings of places. names are the card names of the deck, nil for a draw list.
 func (t *opened) cards(names []string, first, count int) []audit.Card {
 	cards := make([]audit.Card, count)
 	for i := range cards {

@@ -12,9 +12,9 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// The side of a co-dealer (docs/BLIND.md): a shuffle that is an order for another ledger is
-// dealt only behind entries of that ledger, which the other house proves under a quorum of its
-// witnesses.
+// The side of a co-dealer (docs/BLIND.md). A shuffle that is an order for another ledger is dealt
+// only behind entries of that ledger. The house of that ledger proves them under a checkpoint that
+// a quorum of its witnesses cosigned.
 
 // House is a ledger that this one deals orders for: its signing keys, and the policy under
 // which its checkpoints count.
@@ -23,10 +23,10 @@ type House struct {
 	Policy *audit.Policy
 }
 
-// Asking is what a house asks its co-dealer for, besides the runs.
+// Asking is a request of a house to its co-dealer, without the runs.
 type Asking struct {
 	Commit string   // receipt of the commit of the house's shuffle
-	After  string   // receipt of the mix or deal that stands before; "": that is the commit
+	After  string   // receipt of the mix or deal before it; "": the commit is the entry before it
 	State  [32]byte // hash of the game's history, or zeros
 	Ask    [64]byte // signature under the commit's ask key
 }
@@ -76,8 +76,8 @@ func (h House) proves(origin, field, text string) (f foreign, err error) {
 	return f, nil
 }
 
-// asks holds a request for the next places of an order against the house's ledger, and returns
-// what the deal says of it.
+// asks checks a request for the next places of an order against the house's ledger. It returns
+// what the deal says of the request.
 func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) (*audit.Asked, error) {
 	origin := r.commit.Context.ForLedger
 	h, err := d.houseOf(origin)
@@ -126,7 +126,8 @@ func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) (*audit.Asked, err
 	return asked, nil
 }
 
-// usedBy returns the shuffle of the house that an order was dealt for; ok is false before.
+// usedBy returns the shuffle of the house that an order was dealt for. ok is false if the order was
+// not dealt from.
 func (r *record) usedBy() (of audit.Foreign, ok bool) {
 	if r.commit.Context.ForLedger == "" || len(r.deals) == 0 {
 		return of, false
@@ -134,9 +135,9 @@ func (r *record) usedBy() (of audit.Foreign, ok bool) {
 	return r.deals[0].deal.Asked.Commit, true
 }
 
-// comesAfter reports why the next deal of an order does not come behind this entry of the
-// house's shuffle: its mix, or its commit if there is none, and then the deal that names the
-// order's last one.
+// comesAfter returns why the next deal of an order does not come behind this entry of the house's
+// shuffle. The first deal comes behind the mix, or behind the commit if the plan needs no mix. Each
+// further deal comes behind the house's deal that names the last deal of the order.
 func (r *record) comesAfter(shuffle uint64, commit *audit.Commit, before audit.Body) error {
 	ok, want := false, "the deal that names the last deal of the order"
 	switch b := before.(type) {
@@ -165,8 +166,9 @@ func (at dealt) askedAgain(a *Asking) bool {
 	return (stored == nil) == (a == nil) && (a == nil || stored.State == a.State && stored.Ask == a.Ask)
 }
 
-// orderReceipt proves a deal or close of an order as the house needs it: under the first
-// checkpoint over it that the witnesses of this ledger cosigned, which is the same for ever.
+// orderReceipt proves a deal of an order to the house. If the deals of this ledger wait for
+// witnesses, the proof is under the first checkpoint with the deal that the witnesses cosigned, so
+// that it is the same for ever.
 func (d *Dealer) orderReceipt(ctx context.Context, row ledger.Row) (string, error) {
 	if d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned {
 		return d.cfg.Ledger.FirstReceipt(ctx, row)
@@ -184,14 +186,14 @@ func (d *Dealer) orderReceipt(ctx context.Context, row ledger.Row) (string, erro
 	return d.cfg.Ledger.ReceiptUnder(ctx, row, head)
 }
 
-// follows checks what the close of an order follows: the close of the house's shuffle that it
-// was dealt for.
+// follows checks the receipt that the close of an order follows: of the close of the house's
+// shuffle that the order was dealt for.
 func (d *Dealer) follows(r *record, req *CloseRequest) error {
 	origin := r.commit.Context.ForLedger
 	of, used := r.usedBy()
 	switch {
 	case req.Follows == "":
-		return nil // what needs one, the rule co_dealer says
+		return nil // the rule co_dealer says when one is needed
 	case origin == "" || !used:
 		return &audit.Illegal{Code: audit.RuleCoDealer,
 			Detail: "follows must be left out, except for an order for another ledger that was dealt from"}
@@ -212,8 +214,9 @@ func (d *Dealer) follows(r *record, req *CloseRequest) error {
 	return nil
 }
 
-// orders refuses an order for a ledger that is no customer of this one, and one whose deals
-// nobody would see.
+// orders refuses an order for a ledger that is not among the houses of the configuration. A
+// production ledger gives orders only if its deals wait for witnesses and any two quorums of the
+// house's policy share one.
 func (d *Dealer) orders(c *audit.Context) error {
 	if c.ForLedger == "" {
 		return nil

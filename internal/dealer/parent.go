@@ -11,22 +11,21 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// childTries bounds how often a child of what was not dealt makes way for deals of
-// its parent.
+// childTries is how often the commit of a child is tried while its parent is being dealt from.
 const childTries = 4
 
-// errMoved: a shuffle was played since the dealer read what a proposal rests on.
+// errMoved: a shuffle was dealt from or revealed after the dealer read it for a proposal.
 var errMoved = errors.New("the shuffle was dealt from or revealed in that time")
 
 // parent is a shuffle that a child continues.
 type parent struct {
 	record *record
-	opened *opened  // laid open; wiped with the parent
+	opened *opened  // wiped with the parent
 	inputs []uint32 // the child's: the parent's values at the child's positions
-	moving bool     // these are the undealt ones, so no deal may come between
+	moving bool     // the child has all undealt cards, so no deal may come between
 }
 
-// wipe clears what was opened. Nobody is no parent.
+// wipe clears what was opened. p may be nil.
 func (p *parent) wipe() {
 	if p != nil {
 		p.opened.wipe()
@@ -34,7 +33,7 @@ func (p *parent) wipe() {
 	}
 }
 
-// validate reports what the request says wrongly alongside its parent.
+// validate refuses members that a request with a parent may not have, or that are wrong.
 func (p *Parent) validate(r *ShuffleRequest) error {
 	switch {
 	case r.Terms != nil:
@@ -57,8 +56,8 @@ func (p *Parent) validate(r *ShuffleRequest) error {
 	return nil
 }
 
-// inherit fills in what a child's context has from its parent, which it opens.
-// The caller wipes the parent.
+// inherit opens the parent of a child, and fills in the context of the child from it. The caller
+// wipes the parent.
 func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Context, req *ShuffleRequest) (_ *parent,
 	err error) {
 	r, err := d.durablyOwned(ctx, req.Parent.ID, mayPlay(actor))
@@ -104,8 +103,8 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 	return p, req.take(c, len(positions))
 }
 
-// checkSlots refuses slots that stand in another commit before a child's parent is
-// opened: the parent's tape would go to the store with a batch that is refused there.
+// checkSlots refuses a child with a slot of another commit, before its parent is opened. The store
+// would refuse the batch anyway, but only after it got the child's sealed tape and inputs.
 func (d *Dealer) checkSlots(ctx context.Context, c *audit.Context) error {
 	slots := c.Slots()
 	if len(slots) == 0 {
@@ -121,8 +120,8 @@ func (d *Dealer) checkSlots(ctx context.Context, c *audit.Context) error {
 	return nil
 }
 
-// undealt returns the positions that no place dealt so far shows, ascending. Which
-// order they stand in does not matter: the child's tape gives each order alike.
+// undealt returns the positions of the places that are not dealt, ascending. Their order does not
+// matter, because the child's tape gives each order with the same probability.
 func (r *record) undealt(t *opened) ([]uint16, error) {
 	if err := r.ordered(); err != nil {
 		return nil, err
@@ -139,8 +138,8 @@ func (r *record) undealt(t *opened) ([]uint16, error) {
 	return left, nil
 }
 
-// continued puts the close of the parent behind the commit of its child. The parent's tape
-// stays secret: it still holds what was dealt.
+// continued puts the close of the parent behind the commit of its child. The parent's tape stays
+// secret: the cards that were dealt follow from it.
 func (p *parent) continued(child *ledger.Proposal) {
 	if p.moving {
 		child.Rests = []ledger.Rest{p.record.rest()}

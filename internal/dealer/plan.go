@@ -6,26 +6,26 @@ import (
 	"shuffled/internal/audit"
 )
 
-// plan is what goes in the next round of a batch, ascending.
+// plan says which operations go into the next round of a batch, each list ascending.
 type plan struct {
 	now   []int
 	later []int
-	early []int // of later: those that wait for witnesses alone
+	early []int // those of later that only wait for witnesses
 
 	lanes map[string]*lane
-	slots map[[32]byte]bool // that operations name which do not wait, or that wait
+	slots map[[32]byte]bool // slots that operations before name
 }
 
-// lane are the operations of one table, which keep their order. A later operation goes
-// along with an earlier one only if it is judged without what the earlier one appends.
+// lane has the operations of one table, which keep their order. Two of them go into the same round
+// only if the later one can be judged without the entry of the earlier one.
 type lane struct {
-	blocked bool // an operation waits, and all behind it
-	used    bool // an operation goes
+	blocked bool // an operation waits, and so do all behind it
+	used    bool // an operation is in the round
 	keys    map[string]bool
-	next    map[uint64]int // the place at which a deal goes on; over: nothing goes on
+	next    map[uint64]int // by shuffle: the place where a further deal may start, or over
 }
 
-// over: no further operation of the shuffle goes in this round.
+// over: no further operation of the shuffle goes into this round.
 const over = -1
 
 // plan returns the next round of what is left: of each table as many operations as can
@@ -42,7 +42,7 @@ func (b *batch) plan(left []int) *plan {
 		known := b.find(i)
 		switch {
 		case op.Err != nil || known && !op.commits() && b.ids[i] == 0:
-			p.now = append(p.now, i) // it is refused, and nothing else comes of it
+			p.now = append(p.now, i) // it is refused, and appends nothing
 			continue
 		case !l.blocked && known && !op.commits() && b.unseen(op, b.ids[i]):
 			p.early = append(p.early, i)
@@ -57,7 +57,7 @@ func (b *batch) plan(left []int) *plan {
 	return p
 }
 
-// find reports whether the shuffle of operation i is known, or known not to be.
+// find reports whether it is known of which shuffle operation i is, or that there is none.
 func (b *batch) find(i int) bool {
 	op := &b.ops[i]
 	switch {
@@ -80,8 +80,8 @@ func (b *batch) unseen(op *Operation, id uint64) bool {
 	return id >= live.Cosigned && id < live.Size
 }
 
-// rests reports whether the operation rests on entries that go in this round: what a co-dealer is
-// asked for does on those before it, which must stand in the ledger.
+// rests reports whether the operation depends on entries of this round. A deal of a blind shuffle
+// does: the co-dealer is asked behind an entry that must be in the ledger.
 func (b *batch) rests(op *Operation, l *lane, id uint64) bool {
 	if _, touched := l.next[id]; op.commits() || !touched {
 		return false
@@ -90,8 +90,8 @@ func (b *batch) rests(op *Operation, l *lane, id uint64) bool {
 	return err == nil && r.blind()
 }
 
-// goes reports whether the operation goes in this round, behind those of its lane that do,
-// and notes what it does there.
+// goes reports whether the operation goes into this round, behind those of its lane that are in
+// it, and notes its effect on those that follow.
 func (p *plan) goes(op *Operation, l *lane, id uint64) bool {
 	next, touched := l.next[id]
 	switch {
@@ -112,8 +112,9 @@ func (p *plan) goes(op *Operation, l *lane, id uint64) bool {
 	return true
 }
 
-// commitGoes: the same key, or a slot that was named before, is looked for in the ledger
-// first. The cards of a child are those that its parent has left.
+// commitGoes is goes for a commit. A commit with a key or slot that an operation before names goes
+// into a later round, and is then compared with the ledger. So does a child after operations of its
+// table: its cards are those that its parent has left.
 func (p *plan) commitGoes(op *Operation, l *lane) bool {
 	child := op.Cards != nil && op.Cards.Parent != nil
 	if l.keys[op.Key] || slices.ContainsFunc(op.slots(), func(s [32]byte) bool { return p.slots[s] }) ||
@@ -133,7 +134,7 @@ func (p *plan) name(op *Operation) {
 	}
 }
 
-// reveals: what is shown must be dealt first.
+// reveals reports whether the operation reveals places, which must be dealt in an earlier round.
 func (o *Operation) reveals() bool {
 	if o.Reveal != nil {
 		return true

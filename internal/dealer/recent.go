@@ -11,14 +11,13 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// recentBytes bounds what the records of a dealer's recent shuffles take.
+// recentBytes is how many bytes the records of a dealer's recent shuffles take at most.
 const recentBytes = 16 << 20
 
-// recent keeps the records of the open shuffles that this daemon committed last: an LRU
-// cache. Each holds what this daemon wrote of it, in order, and lacks what another one
-// wrote. So an append, which the ledger judges, may rest on it, and nothing else: no
-// refusal and no repeated answer. It holds no card and no tape in the clear. Safe for
-// concurrent use; nobody changes a record.
+// recent is an LRU cache of the records of open shuffles that this daemon committed. A record has
+// the entries that this daemon wrote, in order, and lacks those of other daemons. So an append may
+// rest on it, because the ledger judges the append; a refusal or a repeated answer may not. It
+// holds no card and no tape in the clear. It is safe for concurrent use. Its records do not change.
 type recent struct {
 	mu      sync.Mutex
 	bytes   int
@@ -32,8 +31,9 @@ func newRecent() *recent {
 	return k
 }
 
-// get returns what is kept of a shuffle, unless its order may be known to another daemon only,
-// and unless a co-dealer is asked for each deal, which binds what it opens to the entry before.
+// get returns the record of a shuffle. It returns none for a shuffle without an order, which
+// another daemon may have mixed, and none for a blind one: a co-dealer binds what it opens to the
+// entry before.
 func (k *recent) get(id uint64) (*record, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -48,7 +48,7 @@ func (k *recent) forget(id uint64) bool {
 	return k.records.Remove(id)
 }
 
-// grew notes entries that this daemon appended, which are durable.
+// grew adds durable entries that this daemon appended.
 func (k *recent) grew(p *ledger.Proposal, appended []ledger.Appended) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -79,7 +79,7 @@ func (k *recent) grew(p *ledger.Proposal, appended []ledger.Appended) {
 	}
 }
 
-// grown is a record that more can be added to, while r stays as it is.
+// grown is a copy of r. What is added to the copy does not change r.
 func (r *record) grown() *record {
 	more := *r
 	more.rows, more.deals = slices.Clip(r.rows), slices.Clip(r.deals)
@@ -87,11 +87,11 @@ func (r *record) grown() *record {
 	return &more
 }
 
-// recordOverhead is about what a record and an entry take alongside their bytes.
+// recordOverhead is about how many bytes a record, and each entry in it, take in addition to the
+// bytes of the entry.
 const recordOverhead = 512
 
-// bytes is about what the record takes: each entry is there as it was written and as it
-// was read.
+// bytes is about how many bytes the record takes. It holds each entry encoded and parsed.
 func (r *record) bytes() int {
 	n := recordOverhead
 	for _, row := range r.rows {

@@ -19,9 +19,9 @@ type record struct {
 	mix     *audit.Mix
 	deals   []dealt
 	closed  *audit.Close
-	ended   *audit.Disclosed // what the ledger says of the tape; nil: open, or continued
+	ended   *audit.Disclosed // how the ledger discloses the tape; nil: open, or continued
 	closeAt int64
-	closeBy int64        // of a continued one that of its chain
+	closeBy int64        // of the chain, if the shuffle was continued
 	owner   string       // identity
 	extent  audit.Extent // what the owner may do
 	taken   []taken      // takeovers
@@ -43,18 +43,16 @@ type dealt struct {
 	at   int64
 }
 
-// record reads a shuffle behind the store's barrier, so that whatever is
-// answered from it is durable everywhere. The rows are believed only after the
-// ledger knows each as its own and the rules hold for them together: cards are
-// opened to whom they name. ErrNotFound for an id that is no commit.
+// record reads a shuffle behind the store's barrier, so that an answer from it is durable. It
+// believes the rows only if the ledger knows each as its own and the rules hold for them together,
+// because the rows say to whom cards are opened. ErrNotFound for an id that is no commit.
 func (d *Dealer) record(ctx context.Context, id uint64) (*record, error) {
 	return d.read(ctx, d.durable, id)
 }
 
-// glance is record without the barrier: for an append that rests on what it shows, which
-// is durable only together with it. What this daemon wrote itself is not read again.
-// Nothing is answered from it, and so no error either: a row that a failover has lost
-// looks like one that nobody may believe.
+// glance is record without the barrier, or from what this daemon remembers. It serves for an
+// append only: the append is durable only together with the entries that glance shows. No answer
+// and no error comes from glance, because a row that is lost in a failover looks like a false one.
 func (d *Dealer) glance(ctx context.Context, id uint64) (*record, error) {
 	if r, ok := d.recent.get(id); ok {
 		return r, nil
@@ -62,7 +60,7 @@ func (d *Dealer) glance(ctx context.Context, id uint64) (*record, error) {
 	return d.look(ctx, id)
 }
 
-// look is glance of what any daemon wrote.
+// look is glance of the store: it shows what any daemon wrote.
 func (d *Dealer) look(ctx context.Context, id uint64) (*record, error) {
 	if r, err := d.read(ctx, d.visible, id); err == nil {
 		return r, nil
@@ -98,7 +96,7 @@ func (d *Dealer) read(ctx context.Context, from shuffles, id uint64) (*record, e
 	if !r.continued() {
 		return r, nil
 	}
-	// The child's commit is the entry in front of the close.
+	// The child's commit is the entry before the close.
 	child, err := d.read(ctx, from, r.closeRow().Index-1)
 	if err != nil {
 		return nil, err
@@ -107,7 +105,7 @@ func (d *Dealer) read(ctx context.Context, from shuffles, id uint64) (*record, e
 	return r, nil
 }
 
-// add puts an entry of the shuffle behind those that r has.
+// add adds the next entry of the shuffle.
 func (r *record) add(row ledger.Row, e audit.Entry) {
 	r.rows = append(r.rows, row)
 	switch b := e.Body.(type) {
@@ -153,9 +151,9 @@ func (d *Dealer) rows(ctx context.Context, from shuffles, id uint64) ([]ledger.R
 	return rows, nil
 }
 
-// absent says what it means that no commit was found: ErrNotFound where the entry
-// is another one, or none yet. A server that does not have an entry that we know
-// of is one that was left behind in a failover.
+// absent returns why no commit with this id was found: ErrNotFound if the entry is another one, or
+// if there is none yet. A database without an entry that the ledger has was left behind in a
+// failover.
 func (d *Dealer) absent(ctx context.Context, id uint64) error {
 	none := fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
 	if id >= d.cfg.Ledger.Head().Size {
@@ -165,7 +163,7 @@ func (d *Dealer) absent(ctx context.Context, id uint64) error {
 	if err != nil {
 		return err
 	}
-	// The entry says what it is: a column may have been changed.
+	// The entry itself says what it is, because a column may have been changed.
 	if err := d.cfg.Ledger.Authentic(ctx, []ledger.Row{row}); err != nil {
 		return err
 	}
@@ -182,7 +180,7 @@ func (d *Dealer) absent(ctx context.Context, id uint64) error {
 	return notShown(id)
 }
 
-// entryAt reads the row of an entry; ErrNotFound where there is none yet.
+// entryAt reads the row of an entry; ErrNotFound if there is none yet.
 func (d *Dealer) entryAt(ctx context.Context, index uint64) (ledger.Row, error) {
 	for row, err := range d.cfg.Store.Rows(ctx, d.cfg.Ledger.ID(), index, index+1) {
 		switch {
@@ -199,7 +197,7 @@ func (d *Dealer) entryAt(ctx context.Context, index uint64) (ledger.Row, error) 
 	return ledger.Row{}, ErrNotFound
 }
 
-// notShown: the ledger has an entry that the database does not show, for now.
+// notShown: the ledger has an entry that the database does not show at the moment.
 func notShown(index uint64) error {
 	return fmt.Errorf("%w: the database does not show entry %d", ledger.ErrUnavailable, index)
 }
@@ -227,7 +225,7 @@ func (r *record) closeRow() ledger.Row {
 	return r.rows[slices.IndexFunc(r.rows, func(row ledger.Row) bool { return row.Type == audit.TypeClose })]
 }
 
-// mixRow returns the row of the mix. Takeovers may stand in front of it.
+// mixRow returns the row of the mix, which may come after takeovers.
 func (r *record) mixRow() ledger.Row {
 	return r.rows[slices.IndexFunc(r.rows, func(row ledger.Row) bool { return row.Type == audit.TypeMix })]
 }

@@ -8,8 +8,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// context validates r and returns what a commitment to it covers, and the deck.
-// Of a child it leaves out what its parent decides: see inherit.
+// context validates r and returns the context of its commit, and the deck. inherit fills in what a
+// child has from its parent.
 func (r *ShuffleRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
 	c, err := common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}.context(g)
@@ -27,7 +27,7 @@ func (r *ShuffleRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck
 	return c, deck, r.take(c, deck.Len())
 }
 
-// take sets how many of n cards are committed, and where the cut card lies.
+// take sets how many of n cards are committed, and the place of the cut card.
 func (r *ShuffleRequest) take(c *audit.Context, n int) error {
 	c.Recipe = shuffle.Recipe{Cards: n, Take: n}
 	if r.Take != nil {
@@ -73,7 +73,7 @@ func (r *ShuffleRequest) endAt(c *audit.Context) error {
 	return nil
 }
 
-// common is what a request of either kind says alongside its cards or ranges.
+// common has the members that requests for cards and for draws share.
 type common struct {
 	table      string
 	plan       *MixPlan
@@ -84,7 +84,7 @@ type common struct {
 	forLedger  string
 }
 
-// context validates it and begins the context with it.
+// context validates the members and returns a context that has them.
 func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 	if err := audit.CheckName(t.table); err != nil {
 		return nil, &RequestError{"table", err.Error()}
@@ -110,7 +110,7 @@ func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 	return c, err
 }
 
-// validate reports the first rule that the deal breaks by itself.
+// validate refuses a deal that is wrong whatever the state of the ledger is.
 func (r *DealRequest) validate() error {
 	if r.First < 0 || r.First > shuffle.MaxCards {
 		return &RequestError{"first", fmt.Sprintf("must be a place, 0 to %d", shuffle.MaxCards)}
@@ -149,8 +149,8 @@ func (r *DealRequest) validate() error {
 	return r.Close.validate("close.")
 }
 
-// validate reports the first rule that the close breaks by itself; prefix goes
-// before the names of its fields.
+// validate refuses a close that is wrong whatever the state of the ledger is. prefix is put before
+// the names of its fields.
 func (r *CloseRequest) validate(prefix string) error {
 	switch r.Outcome {
 	case audit.OutcomeCompleted, audit.OutcomeEndedEarly:

@@ -84,8 +84,8 @@ func (d *Dealer) revealAgain(ctx context.Context, r *record, at revealed) (Revea
 	return answer, err
 }
 
-// showing is what the answer to a reveal has alongside its time and receipt. Next is the
-// next place when it stands in the ledger.
+// showing is the answer to a reveal without its time and receipt. next is the next place to deal
+// when the reveal is in the ledger.
 func (d *Dealer) showing(ctx context.Context, r *record, t *opened, body *audit.Reveal, next int) (a Reveal,
 	err error) {
 	if i := slices.IndexFunc(body.Places, func(place uint16) bool { return int(place) >= next }); i >= 0 {
@@ -107,7 +107,7 @@ func (d *Dealer) showing(ctx context.Context, r *record, t *opened, body *audit.
 	return a, err
 }
 
-// body is the entry that the request asks for; field is the name of its places.
+// body is the entry that the request asks for. field is the JSON member of its places.
 func (r *RevealRequest) body(field string, id uint64) (*audit.Reveal, error) {
 	if len(r.Places) < 1 || len(r.Places) > audit.MaxReveals {
 		return nil, &RequestError{field, fmt.Sprintf("must name 1 to %d places that were dealt", audit.MaxReveals)}
@@ -129,7 +129,7 @@ func (r *RevealRequest) body(field string, id uint64) (*audit.Reveal, error) {
 	return b, nil
 }
 
-// revealOf returns the stored reveal that body asks for once more.
+// revealOf returns the stored reveal of the same places by the actor's identity.
 func (r *record) revealOf(actor audit.Actor, body *audit.Reveal) (revealed, bool) {
 	i := slices.IndexFunc(r.reveals, func(x revealed) bool {
 		return x.by == actor.Identity && x.reveal.Final == body.Final && x.reveal.Exposed == body.Exposed &&
@@ -149,7 +149,8 @@ func (r *record) isRevealed(place int) bool {
 	})
 }
 
-// finalReveal is the entry that a close asks for in front of itself, nil for none.
+// finalReveal is the reveal that a close asks for in front of itself, nil if it asks for none.
+// prefix is put before the names of the request's fields in errors.
 func (c *CloseRequest) finalReveal(prefix string, id uint64) (*audit.Reveal, error) {
 	if c.Reveal == nil {
 		return nil, nil
@@ -174,8 +175,8 @@ func (r *record) sameReveal(want *audit.Reveal) bool {
 	return want != nil && slices.Equal(r.reveals[i].reveal.Places, want.Places)
 }
 
-// shownAtClose is the answer to a close's final reveal, without time and receipt: nil if
-// the request has none. Next is the next place when the close stands in the ledger.
+// shownAtClose is the answer to a close's final reveal, without time and receipt; nil if the
+// request has none. next is the next place to deal when the close is in the ledger.
 func (d *Dealer) shownAtClose(ctx context.Context, r *record, t *opened, req *CloseRequest, next int) (*Reveal,
 	error) {
 	if req == nil {

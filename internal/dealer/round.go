@@ -13,7 +13,7 @@ import (
 // ErrTogether: an operation of a batch was refused, and the batch is all or none.
 var ErrTogether = errors.New("another operation of the batch was refused, and all or none was asked for")
 
-// propose appends a proposal: at once, or with those of the other operations of a batch.
+// propose appends a proposal. In a batch it appends those of the other operations with it.
 func (d *Dealer) propose(ctx context.Context, p ledger.Proposal) (appended []ledger.Appended, err error) {
 	if in, ok := ctx.Value(turnKey{}).(turn); ok {
 		appended, err = in.round.append(in.at, p)
@@ -26,7 +26,7 @@ func (d *Dealer) propose(ctx context.Context, p ledger.Proposal) (appended []led
 	return appended, err
 }
 
-// turnKey finds a turn in a context.
+// turnKey is the key of a turn in a context.
 type turnKey struct{}
 
 // turn is the place of an operation in its round.
@@ -35,9 +35,9 @@ type turn struct {
 	at    int
 }
 
-// round lets the operations of a batch that go together append together. Each runs as the
-// single request that it is, in a goroutine of its own, until it proposes entries. When
-// all of them have proposed or ended, what they proposed is appended in their order.
+// round lets operations of a batch append together. Each operation runs like a single request, in
+// a goroutine of its own, until it proposes entries. When all of them have proposed or ended, the
+// proposals are appended in the order of the operations.
 type round struct {
 	ctx      context.Context
 	ledger   *ledger.Ledger
@@ -46,19 +46,19 @@ type round struct {
 	mu       sync.Mutex
 	working  int // operations that have neither proposed nor ended
 	proposed []*proposed
-	refused  error // all or none: nothing is appended any more
+	refused  error // why nothing more is appended, in a round for all or none
 	panicked any   // what an operation panicked with
 }
 
-// proposed is what an operation proposed, and waits for the answer to.
+// proposed is a proposal of an operation, which waits for the answer.
 type proposed struct {
 	at     int
 	p      ledger.Proposal
 	answer chan ledger.Answer
 }
 
-// run runs n operations to their end. It panics if one of them did, when all have ended: to
-// the caller, as a single request does, and not in a goroutine that would end the daemon.
+// run runs n operations to their end. If one of them panics, run panics when all have ended. So the
+// panic reaches the caller, like that of a single request, and does not end the daemon.
 func (r *round) run(n int, do func(ctx context.Context, at int) error) {
 	r.working = n
 	var all sync.WaitGroup
@@ -94,9 +94,9 @@ func (r *round) append(at int, p ledger.Proposal) ([]ledger.Appended, error) {
 	return a.Appended, a.Err
 }
 
-// stopped notes that one operation works no more, and appends what is proposed if it was
-// the last. It is called under the lock, which it gives up. What was answered works
-// again: it ends, or proposes something else.
+// stopped notes that an operation has proposed or ended. If it was the last one that worked,
+// stopped appends the proposals. The caller holds the lock, and stopped releases it. An operation
+// that was answered works again: it ends, or proposes something else.
 func (r *round) stopped() {
 	r.working--
 	if r.working > 0 || len(r.proposed) == 0 {
@@ -128,8 +128,8 @@ func (r *round) stopped() {
 	}
 }
 
-// appendTogether appends all or none. The proposal that is to blame has the reason, and
-// the others have it as that of another one.
+// appendTogether appends all or none. The answer of the refused proposal has the reason; the
+// answers of the others are ErrTogether.
 func (r *round) appendTogether(proposals []ledger.Proposal, answers []ledger.Answer) {
 	appended, of, err := r.ledger.AppendTogether(r.ctx, proposals)
 	if err == nil {

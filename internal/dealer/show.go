@@ -36,19 +36,19 @@ func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
 	return s, nil
 }
 
-// lastHand reports whether the cut card has come out. Where a drawn one lies is
-// not told before.
+// lastHand reports whether the cut card has come out. It does not show the place of a drawn cut
+// card before that.
 func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
 	c := r.commit.Context
 	if c.EndAt != 0 || c.Recipe.EndHi == 0 {
 		return c.EndAt != 0 && r.next() >= c.EndAt, nil
 	}
 	if next := r.next(); next < c.Recipe.EndLo || next >= c.Recipe.EndHi {
-		return next >= c.Recipe.EndHi, nil // whatever was drawn
+		return next >= c.Recipe.EndHi, nil // for every drawn place
 	}
 	t, err := d.open(ctx, r)
 	if errors.Is(err, ErrSealed) {
-		return false, nil // disclosed to auditors, and the sealing key is gone
+		return false, nil // the sealing key is gone
 	}
 	if err != nil {
 		return false, err
@@ -57,18 +57,17 @@ func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
 	return r.next() >= t.endAt, nil
 }
 
-// View says who asks for a transcript.
+// View is the viewer of a transcript.
 type View struct {
-	// of a dealer: sees every dealt card of its own shuffles, and of closed ones as far as they
-	// are disclosed; "" for others
+	// Identity of a dealer, "" for other viewers. It sees every dealt card of its own shuffles that
+	// is not aside.
 	Identity  string
-	Auditor   bool   // holds an auditor's token: sees what is disclosed to auditors
-	Recipient string // only this recipient's cards and those that are public; the owner only
+	Auditor   bool   // has the role auditor, and sees what is disclosed to auditors
+	Recipient string // limits the view to this recipient's cards and public ones; "": no limit
 }
 
-// Transcript returns the best evidence of a shuffle that there is now, as far as
-// it is disclosed to the viewer: all its receipts under one checkpoint, the
-// openings, and with a public close the tape.
+// Transcript returns the best evidence of a shuffle that there is now: all its receipts under one
+// checkpoint, and the openings that the viewer may see. If the tape is disclosed, it is in an entry.
 func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, error) {
 	if v.Recipient != "" {
 		if err := audit.CheckName(v.Recipient); err != nil {
@@ -79,7 +78,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	if r.commit.Context.ForLedger != "" { // nobody sees an opening before the witnesses saw its deal
+	if r.commit.Context.ForLedger != "" { // no opening is shown before the witnesses cosigned its deal
 		if err := d.AwaitWitnesses(ctx, r.rows[len(r.rows)-1].Index); err != nil {
 			return nil, err
 		}
@@ -92,7 +91,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if t.Terms, err = d.termsText(ctx, r.commit.Context.Terms); err != nil {
 		return nil, err
 	}
-	// One head covers them all: record made sure that the newest does.
+	// The head covers the newest entry, and so all of them.
 	head, err := d.cfg.Ledger.BestHead(ctx, r.rows[len(r.rows)-1].Index)
 	if err != nil {
 		return nil, err
@@ -126,8 +125,8 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	return t.Marshal()
 }
 
-// shownCards opens places. Of what is disclosed to auditors, and whose sealing key is gone,
-// it opens those that everybody may see.
+// shownCards opens places. If the tape is disclosed to auditors and the sealing key is gone, it
+// opens only the public ones, whose openings are kept.
 func (d *Dealer) shownCards(ctx context.Context, r *record, names []string, shown []span) ([]audit.Card, error) {
 	open, err := d.open(ctx, r)
 	if errors.Is(err, ErrSealed) && r.ended != nil && r.ended.Form == audit.FormSealed {
@@ -145,10 +144,9 @@ func (d *Dealer) shownCards(ctx context.Context, r *record, names []string, show
 	return cards, nil
 }
 
-// witnessed proves the commit under a checkpoint that the witnesses cosigned
-// before the first mix or deal, if there is one: the oldest, for a later one may
-// have been cosigned when the round of the plan's beacon was out (docs/SPEC.md
-// section 8).
+// witnessed proves the commit under the oldest checkpoint with it that the witnesses cosigned, if
+// that came before the first mix or deal; otherwise it is "". A later checkpoint may have been
+// cosigned when the round of the plan's beacon was out (docs/SPEC.md section 8).
 func (d *Dealer) witnessed(ctx context.Context, r *record) (string, error) {
 	head, err := d.cfg.Ledger.FirstCosigned(ctx, r.id)
 	if errors.Is(err, ledger.ErrNotFound) || err == nil && head.Size > r.playedAt() {
@@ -160,8 +158,8 @@ func (d *Dealer) witnessed(ctx context.Context, r *record) (string, error) {
 	return d.cfg.Ledger.ReceiptUnder(ctx, r.row, head)
 }
 
-// receipts proves the genesis and every entry of the shuffle under head, whose checkpoint
-// is not in them.
+// receipts proves the genesis and every entry of the shuffle under head. The receipts do not have
+// the checkpoint, which the transcript has once.
 func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]string, error) {
 	genesis, err := d.entryAt(ctx, 0)
 	if err != nil {
@@ -179,10 +177,11 @@ func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]s
 // span is a stretch of dealt places.
 type span struct{ first, count int }
 
-// shown returns the dealt places that the viewer may see, in order: public runs and what
-// was revealed for everybody, those that are not aside for the owner, and all of them for
-// those to whom the close disclosed the tape; with a recipient only what is public, and the
-// recipient's.
+// shown returns the dealt places that the viewer may see, in order. Every viewer sees public runs
+// and revealed places. The owner also sees the places that are not aside. Viewers to whom the tape
+// is disclosed see all places, except those aside in a blind shuffle: its co-dealer did not open
+// them. If the view has a recipient, it has only the public places and those
+// of the recipient.
 func (r *record) shown(v View) (spans []span) {
 	disclosed := r.ended != nil && (r.ended.Form == audit.FormTape || r.ended.Form == audit.FormSealed && v.Auditor)
 	owner := v.Identity != "" && v.Identity == r.owner && r.extent == audit.ExtentPlay
@@ -211,8 +210,8 @@ func (r *record) shown(v View) (spans []span) {
 	return spans
 }
 
-// public returns the dealt places that everybody may see while the tape is not disclosed
-// to everybody.
+// public returns the dealt places that every viewer may see. If the tape is disclosed to everybody,
+// these are all places.
 func (r *record) public() []span { return r.shown(View{}) }
 
 // names reports whether any run is for the recipient.

@@ -17,10 +17,10 @@ type StatementError struct{ Rule string }
 
 func (e *StatementError) Error() string { return "the statement: " + e.Rule }
 
-// AddStatement keeps what an auditor signed about a shuffle (docs/SPEC.md section 8.1),
-// for its transcripts to carry. It returns how many statements they carry then. The same
-// statement again is the same answer. The house knows no auditor's signing key, and so
-// checks no signature: a verifier does.
+// AddStatement keeps a statement that an auditor signed about a shuffle (docs/SPEC.md section 8.1).
+// The transcripts of the shuffle have it from then on. AddStatement returns how many statements the
+// shuffle has then. If it has this statement already, it is kept once. The house does not know the
+// signing keys of auditors and checks no signature: verifiers do.
 func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n int, err error) {
 	s, err := audit.ParseStatement([]byte(text))
 	if err != nil {
@@ -62,7 +62,7 @@ func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n in
 	return 0, fmt.Errorf("%w: the database does not show statements that it has", ledger.ErrUnavailable)
 }
 
-// admits refuses a statement beyond the last, and the second one of a key.
+// admits refuses a statement if there are as many as a shuffle may have, or one of the same key.
 func admits(s audit.SignedStatement, all [][]byte) error {
 	if len(all) >= audit.MaxStatements {
 		return &StatementError{fmt.Sprintf("the shuffle has %d, and that is as many as it may have", len(all))}
@@ -70,7 +70,7 @@ func admits(s audit.SignedStatement, all [][]byte) error {
 	for _, b := range all {
 		held, err := audit.ParseStatement(b)
 		if err != nil {
-			continue // of nobody who came this way: it is not served
+			continue // AddStatement did not write it, and it is not served
 		}
 		for _, by := range s.By {
 			if slices.Contains(held.By, by) {
@@ -81,8 +81,8 @@ func admits(s audit.SignedStatement, all [][]byte) error {
 	return nil
 }
 
-// statement returns what a statement about a shuffle says; ok is false if its tape is
-// not disclosed.
+// statement returns the text of a statement about the shuffle. ok is false if its tape is not
+// disclosed.
 func (r *record) statement() (s audit.Statement, ok bool) {
 	if r.ended == nil || r.ended.Form == audit.FormNone {
 		return s, false
@@ -91,8 +91,8 @@ func (r *record) statement() (s audit.Statement, ok bool) {
 		Disclosed: tlog.RecordHash(r.rows[len(r.rows)-1].Entry)}, true
 }
 
-// statements returns those that a transcript carries. A row that no one could have put
-// there by AddStatement is left out, and logged: it would spoil the file.
+// statements returns the statements for a transcript. A row that AddStatement would not have
+// written is logged and left out, because verifiers would refuse the file.
 func (d *Dealer) statements(ctx context.Context, r *record) (texts []string, err error) {
 	want, ok := r.statement()
 	if !ok {

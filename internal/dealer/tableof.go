@@ -8,12 +8,12 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Table returns the name of the table that a shuffle is of, which never changes.
-// It believes the commit only: what is wrong with the rest of the shuffle, or with its
-// tape, does not matter. ErrNotFound for an id that is no commit.
+// Table returns the name of a shuffle's table, which never changes. It checks only the commit, so
+// that it answers also if another entry or the tape of the shuffle is damaged. ErrNotFound for an
+// id that is no commit.
 func (d *Dealer) Table(ctx context.Context, id uint64) (string, error) {
 	row, err := d.commitOf(ctx, d.visible, id)
-	if err != nil { // as for glance, no error is told from this
+	if err != nil { // as in glance, no error comes from what may not be durable
 		row, err = d.commitOf(ctx, d.durable, id)
 	}
 	if err != nil {
@@ -30,7 +30,7 @@ func (d *Dealer) Table(ctx context.Context, id uint64) (string, error) {
 	return c.Context.Table, nil
 }
 
-// commitOf reads the row of a commit that is this ledger's.
+// commitOf reads the row of a commit, and checks that it is of this ledger.
 func (d *Dealer) commitOf(ctx context.Context, from shuffles, id uint64) (ledger.Row, error) {
 	rows, err := d.rows(ctx, from, id)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Takeover makes the actor's identity the owner of an open shuffle of another one
-// (docs/SPEC.md section 5.9), and says so in the ledger. A caller that has this
-// already is answered with the entry that gave it.
+// Takeover makes the actor's identity the owner of an open shuffle of another identity, by an
+// entry in the ledger (docs/SPEC.md section 5.9). If the identity took the shuffle over before, to
+// the same extent, and owns it still, the answer is that takeover.
 func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req TakeoverRequest) (Takeover, error) {
 	if req.Extent != audit.ExtentClose && req.Extent != audit.ExtentPlay {
 		return Takeover{}, &RequestError{"extent", "must be close or play"}
@@ -42,8 +42,8 @@ func (d *Dealer) takeover(ctx context.Context, actor audit.Actor, r *record, req
 	return Takeover{Answered: Answered{Time: last.Entry.Time}, From: r.owner, Receipt: last.Receipt.Text()}, nil
 }
 
-// takenBy returns the takeover that made the actor's identity the owner to this extent,
-// if it still is, and the owner before.
+// takenBy returns the takeover by which the actor's identity owns the shuffle to this extent, and
+// the owner before. ok is false if there is none.
 func (r *record) takenBy(actor audit.Actor, extent audit.Extent) (row ledger.Row, from string, ok bool) {
 	if len(r.taken) == 0 {
 		return row, "", false

@@ -13,7 +13,7 @@ import (
 	"shuffled/internal/terms"
 )
 
-// PutTerms keeps a document of terms, which commits may name from then on.
+// PutTerms keeps a document of terms. Commits may name it from then on.
 func (d *Dealer) PutTerms(ctx context.Context, document *terms.Document) error {
 	err := d.cfg.Store.PutTerms(ctx, d.cfg.Ledger.ID(), ledger.Terms{Hash: document.Hash(), Kind: document.Kind,
 		Bytes: document.Bytes()})
@@ -39,8 +39,8 @@ func (d *Dealer) Terms(ctx context.Context, hash [32]byte) (*terms.Document, err
 	return document, nil
 }
 
-// checkTerms refuses a commit whose terms do not fit it, or whose document the store does
-// not have: its values would mean nothing. A child's are its parent's.
+// checkTerms refuses a commit whose terms do not fit it, or whose document the store does not have:
+// its values would have no meaning. A child has the terms of its parent, which were checked.
 func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 	t := c.Terms
 	if t == nil || c.Parent != nil {
@@ -83,8 +83,8 @@ func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 // maxWheels is how many wheels are kept in memory, each of at most terms.MaxDocument bytes.
 const maxWheels = 64
 
-// wheel returns the wheel that a shuffle's terms name, nil if they name none. Its values mean
-// nothing without it: a stored wheel that is missing or another one ends the deal.
+// wheel returns the wheel that a shuffle's terms name, nil if they name none. The values have no
+// meaning without it, so a deal fails if the stored wheel is missing or another one.
 func (d *Dealer) wheel(ctx context.Context, r *record) (*terms.Document, error) {
 	t := r.commit.Context.Terms
 	if t == nil || t.Kind != audit.TermsWheel {
@@ -109,13 +109,13 @@ func (d *Dealer) wheel(ctx context.Context, r *record) (*terms.Document, error) 
 	return document, nil
 }
 
-// wheels are those that were read, by hash.
+// wheels has the wheels that were read, by hash.
 type wheels struct {
 	sync.Mutex
 	byHash map[[32]byte]*terms.Document
 }
 
-// labels are what drawn values mean by a wheel; nil is none.
+// labels are the labels of drawn values on a wheel; nil without a wheel.
 func labels(wheel *terms.Document, shows []uint32) (all []string) {
 	if wheel == nil {
 		return nil
@@ -126,7 +126,7 @@ func labels(wheel *terms.Document, shows []uint32) (all []string) {
 	return all
 }
 
-// termsText is the document of a shuffle's terms as a transcript holds it, "" for none.
+// termsText is the document of a shuffle's terms as a transcript has it; "" without a document.
 func (d *Dealer) termsText(ctx context.Context, t *audit.Terms) (string, error) {
 	if t == nil || t.Kind == audit.TermsTicketList {
 		return "", nil

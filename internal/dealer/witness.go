@@ -7,14 +7,13 @@ import (
 	"shuffled/internal/audit"
 )
 
-// witnessWait bounds how long a deal waits for the witnesses: a few times what
-// they may take, and below the time that a request has.
+// witnessWait is how long a deal waits for the witnesses at most: a few times as long as they may
+// take, and shorter than the time limit of a request.
 const witnessWait = 6 * time.Second
 
-// AwaitWitnesses waits, where the genesis asks for it, until a quorum of
-// witnesses has cosigned a checkpoint that covers the commit: no card before
-// outsiders hold the order that it comes from. It returns
-// ledger.ErrNotWitnessed when they take too long.
+// AwaitWitnesses waits until a quorum of witnesses has cosigned a checkpoint that covers the entry
+// id, if the genesis asks for witnesses. So no card is shown before outsiders have the commitment
+// to its order. It returns ledger.ErrNotWitnessed if they take too long.
 func (d *Dealer) AwaitWitnesses(ctx context.Context, id uint64) error {
 	if d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned {
 		return nil
