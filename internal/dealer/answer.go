@@ -67,3 +67,14 @@ func judged(err error) bool {
 
 // errVanished: an entry was visible that was not durable. It is gone after a failover.
 var errVanished = fmt.Errorf("%w: the database lost what it showed", ledger.ErrUnavailable)
+
+// again answers from an entry that is in the ledger: it returns its time and its receipt.
+func again(ctx context.Context, row ledger.Row, prove func(context.Context, ledger.Row) (string, error)) (a Answered,
+	receipt string, err error) {
+	e, err := audit.ParseEntry(row.Entry)
+	if err != nil {
+		return a, "", fmt.Errorf("reading entry %d: %w", row.Index, err)
+	}
+	receipt, err = prove(ctx, row)
+	return Answered{Time: e.Time, Repeated: true}, receipt, err
+}

@@ -52,7 +52,8 @@ func (d *Dealer) close(ctx context.Context, actor audit.Actor, r *record, req Cl
 // without time and receipt; nil: none.
 func closed(appended []ledger.Appended, shown *Reveal) Close {
 	at := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
-	answer := closeAnswer(appended[at].Entry.Body.(*audit.Close), appended[at].Entry.Time, appended[at].Receipt.Text())
+	answer := closeAnswer(appended[at].Entry.Body.(*audit.Close))
+	answer.Time, answer.Receipt = appended[at].Entry.Time, appended[at].Receipt.Text()
 	if shown != nil {
 		before := appended[at-1]
 		shown.Time, shown.Receipt = before.Entry.Time, before.Receipt.Text()
@@ -118,12 +119,11 @@ func (r *record) closedAs(req *CloseRequest) bool {
 
 // closeAgain answers a close that is in the ledger.
 func (d *Dealer) closeAgain(ctx context.Context, r *record) (Close, error) {
-	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.closeRow())
-	if err != nil {
+	answer := closeAnswer(r.closed)
+	var err error
+	if answer.Answered, answer.Receipt, err = again(ctx, r.closeRow(), d.cfg.Ledger.FirstReceipt); err != nil {
 		return Close{}, err
 	}
-	answer := closeAnswer(r.closed, r.closeAt, receipt)
-	answer.Repeated = true
 	if i := len(r.reveals) - 1; i >= 0 && r.reveals[i].reveal.Final {
 		shown, err := d.revealAgain(ctx, r, r.reveals[i])
 		if err != nil {
@@ -134,9 +134,9 @@ func (d *Dealer) closeAgain(ctx context.Context, r *record) (Close, error) {
 	return answer, nil
 }
 
-// closeAnswer has the tape only if the close discloses it to everybody.
-func closeAnswer(c *audit.Close, at int64, receipt string) Close {
-	a := Close{Answered: Answered{Time: at}, Receipt: receipt}
+// closeAnswer is the answer to a close without its time and receipts. It has the tape only if the
+// close discloses it to everybody.
+func closeAnswer(c *audit.Close) (a Close) {
 	if c.Form == audit.FormTape {
 		a.Tape = c.Tape
 	}

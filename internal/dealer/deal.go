@@ -47,8 +47,7 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req Dea
 			return Deal{}, err
 		}
 	}
-	wheel, err := d.wheel(ctx, r)
-	if err != nil {
+	if _, err := d.wheel(ctx, r); err != nil { // before a co-dealer opens anything
 		return Deal{}, err
 	}
 	if r.ordered() != nil {
@@ -61,7 +60,7 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req Dea
 	}
 	// The cards are ready before the deal is written, so that a deal in the ledger can always
 	// be answered.
-	cards, err := d.dealtCards(ctx, r, t, deal)
+	answer, err := d.dealAnswer(ctx, r, t, deal)
 	if err != nil {
 		return Deal{}, err
 	}
@@ -73,9 +72,7 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req Dea
 	if err != nil {
 		return Deal{}, err
 	}
-	answer := dealAnswer(t, deal, appended[0].Entry.Time)
-	answer.Labels = labels(wheel, answer.Shows)
-	answer.Cards, answer.Receipt, answer.CoDealer = cards, appended[0].Receipt.Text(), receiptIn(given)
+	answer.Time, answer.Receipt, answer.CoDealer = appended[0].Entry.Time, appended[0].Receipt.Text(), receiptIn(given)
 	if deal.Asked != nil {
 		row := ledger.Row{Index: appended[0].Index, Entry: appended[0].Receipt.Entry}
 		if answer.Receipt, err = d.orderReceipt(ctx, row); err != nil {
@@ -121,19 +118,31 @@ func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t
 	return d.propose(ctx, p)
 }
 
-// dealAnswer is the answer to a deal without its cards, labels and receipts.
-func dealAnswer(t *opened, deal *audit.Deal, at int64) Deal {
-	next := deal.First + deal.Count()
-	a := Deal{Answered: Answered{Time: at}, Next: next, LastHand: t.endAt > 0 && next >= t.endAt}
+// dealAnswer is the answer to a deal without its receipts. Runs that are aside have no cards: the
+// dealer does not see them either, and cannot pass them on.
+func (d *Dealer) dealAnswer(ctx context.Context, r *record, t *opened, deal *audit.Deal) (a Deal, err error) {
+	names, err := d.names(ctx, r)
+	if err != nil {
+		return a, err
+	}
+	wheel, err := d.wheel(ctx, r)
+	if err != nil {
+		return a, err
+	}
+	a.Next = deal.First + deal.Count()
+	a.LastHand = t.endAt > 0 && a.Next >= t.endAt
 	for place, run := range deal.Places() {
-		switch {
-		case run.Aside():
+		if run.Aside() {
 			a.Unopened = append(a.Unopened, Unopened{place, run.Purpose, run.Recipient})
-		case t.shows != nil:
+			continue
+		}
+		a.Cards = append(a.Cards, t.cards(names, place, 1)...)
+		if t.shows != nil {
 			a.Shows = append(a.Shows, t.shows[place])
 		}
 	}
-	return a
+	a.Labels = labels(wheel, a.Shows)
+	return a, nil
 }
 
 // fits checks the places of a deal before anything is computed from them.
@@ -180,20 +189,18 @@ func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, r
 		return Deal{}, err
 	}
 	defer t.wipe()
-	answer := dealAnswer(t, at.deal, at.at)
-	answer.Repeated, answer.CoDealer = true, receiptIn(at.row.Kept)
-	wheel, err := d.wheel(ctx, r)
+	answer, err := d.dealAnswer(ctx, r, t, at.deal)
 	if err != nil {
 		return Deal{}, err
 	}
-	answer.Labels = labels(wheel, answer.Shows)
 	prove := d.cfg.Ledger.FirstReceipt
 	if at.deal.Asked != nil {
 		prove = d.orderReceipt
 	}
-	if answer.Receipt, err = prove(ctx, at.row); err != nil {
+	if answer.Answered, answer.Receipt, err = again(ctx, at.row, prove); err != nil {
 		return Deal{}, err
 	}
+	answer.CoDealer = receiptIn(at.row.Kept)
 	if req.Close != nil {
 		c, err := d.closeAgain(ctx, r)
 		if err != nil {
@@ -201,6 +208,5 @@ func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, r
 		}
 		answer.Close = &c
 	}
-	answer.Cards, err = d.dealtCards(ctx, r, t, at.deal)
-	return answer, err
+	return answer, nil
 }

@@ -120,11 +120,8 @@ func (d *Dealer) repeatMix(ctx context.Context, r *record, req MixRequest) (Mix,
 	if !slices.Equal(req.values(signature), r.mix.Values) {
 		return Mix{}, fmt.Errorf("%w: shuffle %d is mixed, with other values", ErrRepeated, r.id)
 	}
-	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, r.mixRow())
-	if err != nil {
-		return Mix{}, err
-	}
-	return Mix{Answered{Time: r.mixAt, Repeated: true}, receipt}, nil
+	answered, receipt, err := again(ctx, r.mixRow(), d.cfg.Ledger.FirstReceipt)
+	return Mix{answered, receipt}, err
 }
 
 // answers refuses a request that leaves a source of the plan without a value, or has a value for

@@ -186,23 +186,6 @@ func (d *Dealer) inherited(ctx context.Context, c *audit.Context, ancestors int)
 	return audit.ChildValues(t.values, c.Parent.Positions, all)
 }
 
-// dealtCards returns the openings of a deal. Runs that are aside have none: the dealer does
-// not see their cards either, and cannot pass them on.
-func (d *Dealer) dealtCards(ctx context.Context, r *record, t *opened, deal *audit.Deal) (all []audit.Card, _ error) {
-	names, err := d.names(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	place := deal.First
-	for _, run := range deal.Runs {
-		if !run.Aside() {
-			all = append(all, t.cards(names, place, run.Count)...)
-		}
-		place += run.Count
-	}
-	return all, nil
-}
-
 // ordered refuses a shuffle that has no order in r, because its plan is not mixed there. The
 // ledger may have a mix that is not in r.
 func (r *record) ordered() error {

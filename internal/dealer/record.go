@@ -26,7 +26,6 @@ type record struct {
 	extent  audit.Extent // what the owner may do
 	taken   []taken      // takeovers
 	reveals []revealed
-	mixAt   int64        // time of the mix
 	rows    []ledger.Row // all, in order; the commit first
 }
 
@@ -40,7 +39,6 @@ type taken struct {
 type dealt struct {
 	row  ledger.Row
 	deal *audit.Deal
-	at   int64
 }
 
 // record reads a shuffle behind the store's barrier, so that an answer from it is durable. It
@@ -113,16 +111,16 @@ func (r *record) add(row ledger.Row, e audit.Entry) {
 		r.row, r.commit, r.at = row, b, e.Time
 		r.owner, r.extent, r.closeBy = e.Actor.Identity, audit.ExtentPlay, b.CloseBy
 	case *audit.Mix:
-		r.mix, r.mixAt = b, e.Time
+		r.mix = b
 	case *audit.Deal:
-		r.deals = append(r.deals, dealt{row, b, e.Time})
+		r.deals = append(r.deals, dealt{row, b})
 	case *audit.Close:
 		r.closed, r.closeAt = b, e.Time
 	case *audit.Takeover:
 		r.taken = append(r.taken, taken{row, r.owner})
 		r.owner, r.extent = e.Actor.Identity, b.Extent
 	case *audit.Reveal:
-		r.reveals = append(r.reveals, revealed{row, b, e.Actor.Identity, e.Time})
+		r.reveals = append(r.reveals, revealed{row, b, e.Actor.Identity})
 	}
 	if told, ok := audit.DisclosedBy(e.Body); ok {
 		r.ended = &told

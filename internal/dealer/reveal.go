@@ -30,7 +30,6 @@ type revealed struct {
 	row    ledger.Row
 	reveal *audit.Reveal
 	by     string // identity
-	at     int64
 }
 
 // Reveal makes places public that were dealt, and answers with their cards when that is
@@ -79,8 +78,7 @@ func (d *Dealer) revealAgain(ctx context.Context, r *record, at revealed) (Revea
 	if err != nil {
 		return Reveal{}, err
 	}
-	answer.Time, answer.Repeated = at.at, true
-	answer.Receipt, err = d.cfg.Ledger.FirstReceipt(ctx, at.row)
+	answer.Answered, answer.Receipt, err = again(ctx, at.row, d.cfg.Ledger.FirstReceipt)
 	return answer, err
 }
 

@@ -2,7 +2,6 @@ package dealer
 
 import (
 	"context"
-	"fmt"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -55,13 +54,6 @@ func (r *record) takenBy(actor audit.Actor, extent audit.Extent) (row ledger.Row
 func (d *Dealer) repeatTakeover(ctx context.Context, actor audit.Actor, r *record, req TakeoverRequest) (Takeover,
 	error) {
 	row, from, _ := r.takenBy(actor, req.Extent)
-	receipt, err := d.cfg.Ledger.FirstReceipt(ctx, row)
-	if err != nil {
-		return Takeover{}, err
-	}
-	e, err := audit.ParseEntry(row.Entry)
-	if err != nil {
-		return Takeover{}, fmt.Errorf("reading entry %d: %w", row.Index, err)
-	}
-	return Takeover{Answered: Answered{Time: e.Time, Repeated: true}, From: from, Receipt: receipt}, nil
+	answered, receipt, err := again(ctx, row, d.cfg.Ledger.FirstReceipt)
+	return Takeover{Answered: answered, From: from, Receipt: receipt}, err
 }
