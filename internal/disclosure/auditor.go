@@ -9,8 +9,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// ErrNoWrap reports a disclosure key that is not wrapped to an auditor's key:
-// most often one from before the auditor came or after the auditor left.
+// ErrNoWrap reports a disclosure key that has no wrap to an auditor's key, most often because the
+// auditor was not in force when it was made.
 var ErrNoWrap = errors.New("the disclosure key is not wrapped to this auditor key")
 
 // Auditor is the private key of an auditor. It is safe for concurrent use.
@@ -28,10 +28,10 @@ func NewAuditor(private []byte) (*Auditor, error) {
 // ID returns the KeyID of the auditor key.
 func (a *Auditor) ID() [32]byte { return audit.KeyID(a.public) }
 
-// Unwrap opens a disclosure key from its key entry, in the ledger named origin.
-// The error matches ErrNoWrap when the entry has none for this auditor;
-// audit.ErrUnknown for a key of another type; else ErrOpen: the writer of the
-// entry kept the auditor from opening tapes, or the entry was altered.
+// Unwrap opens a disclosure key from its key entry, in the ledger named origin. The error matches
+// ErrNoWrap if the entry has no wrap to this auditor, and audit.ErrUnknown for a key of an unknown
+// type. It matches ErrOpen if the wrap does not open: the entry was altered, or its writer kept the
+// auditor from opening tapes.
 func (a *Auditor) Unwrap(origin string, k *audit.Key) (*Opener, error) {
 	if k.Subject != audit.SubjectDisclosure {
 		return nil, fmt.Errorf("%w: a key entry of subject %s", ErrNoWrap, k.Subject)

@@ -1,14 +1,13 @@
-// Package disclosure gives the tapes of closed shuffles to auditors, and to
-// nobody else (docs/SPEC.md section 12). A ledger has disclosure keys one after
-// another. The private half of each is made by a daemon, sealed to every auditor
-// key in force in the key entry that names the public half, and forgotten: from
-// then on the house can seal to it and not open, and each auditor opens every
-// tape from the ledger alone.
+// Package disclosure seals the tapes of closed shuffles to auditors (docs/SPEC.md section 12). A
+// ledger has disclosure keys, one after another. A daemon makes a key, seals its private half to
+// every auditor key in force, writes both into a key entry with the public half, and forgets the
+// private half. From then on the house can seal to the key and not open, and each auditor can open
+// every tape with the ledger alone.
 //
-// Both steps are HPKE in base mode (RFC 9180) with HKDF-SHA256 and AES-256-GCM: one
-// message to a key, an encapsulated key of its own each. New keys are hybrid, ML-KEM-768
-// with P-256: what lies in a ledger for ever stays closed if one of the two is broken. Keys
-// of P-256 alone are read, and sealed to where the auditors of a sandbox have them.
+// Both steps are HPKE in base mode (RFC 9180) with HKDF-SHA256 and AES-256-GCM, with one message
+// for each encapsulated key. New keys are hybrid, ML-KEM-768 with P-256: a tape in a ledger stays
+// sealed if one of the two is broken. Keys of P-256 alone are read. A sandbox whose auditors have
+// such keys also seals to them.
 package disclosure
 
 import (
@@ -27,8 +26,7 @@ import (
 // PrivateSize is the length of a private key: its type byte and what audit.PrivateSize says.
 const PrivateSize = 1 + audit.PrivateSize
 
-// Labels start the info of HPKE and keep its two uses apart (docs/SPEC.md
-// section 1.3).
+// The labels start the info of HPKE and separate its two uses (docs/SPEC.md section 1.3).
 const (
 	labelWrap = "shuffled/v1/wrap\x00"
 	labelTape = "shuffled/v1/disclosure\x00"
@@ -65,8 +63,8 @@ type recipient struct {
 	key    hpke.PublicKey
 }
 
-// newest is the recipient that was sealed to last. A house seals to one disclosure key for
-// months, and to read that of a hybrid one, half of it ML-KEM-768, takes a third of a seal.
+// newest is the recipient that was sealed to last. A house seals many tapes to one disclosure key,
+// and to parse a hybrid key takes a third of the time of a seal.
 var newest atomic.Pointer[recipient]
 
 func recipientOf(public []byte) (*recipient, error) {
@@ -103,8 +101,8 @@ func seal(public []byte, label, origin string, data, plain []byte) ([]byte, erro
 	return append(enc, sealed...), nil
 }
 
-// open reverses seal. Why it fails is not told apart: there is nothing to learn
-// from it but that the bytes are not what was sealed.
+// open reverses seal. It has one error for all reasons, because each means only that the bytes are
+// not those that were sealed.
 func (k *key) open(label, origin string, data, sealed []byte) ([]byte, error) {
 	info, err := infoOf(k.kem, label, origin)
 	if err != nil {
@@ -128,8 +126,8 @@ func (k *key) openInfo(info, data, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// infoOf is label ‖ str8 origin, and from type 2 on ‖ u8 type: of two texts with one
-// identifier for their KEM the one's boxes are none of the other's.
+// infoOf is label ‖ str8 origin, and from type 2 on ‖ u8 type. So two key types with the same KEM
+// identifier in HPKE cannot open what was sealed for the other.
 func infoOf(kem *audit.KEM, label, origin string) ([]byte, error) {
 	if err := audit.CheckOrigin(origin); err != nil {
 		return nil, fmt.Errorf("the origin: %w", err)
@@ -141,8 +139,7 @@ func infoOf(kem *audit.KEM, label, origin string) ([]byte, error) {
 	return info, nil
 }
 
-// Pair is a disclosure key with its private half, on its way into an entry. It
-// is kept nowhere.
+// Pair is a disclosure key with its private half, until its entry is made. It is stored nowhere.
 type Pair struct{ *key }
 
 // NewPair makes a disclosure key of a type, the first byte of an auditor's.
@@ -181,10 +178,10 @@ func (p *Pair) Wrap(origin string, auditor []byte) (audit.Wrap, error) {
 	return audit.Wrap{Auditor: audit.KeyID(auditor), Sealed: sealed}, nil
 }
 
-// Body makes a disclosure key and returns the body of its key entry, wrapped to
-// each of the auditor keys. There is no other copy of the private half. A key
-// that cannot be wrapped to is an error: no auditor is left out. It has the type of the
-// auditors' keys, which is one.
+// Body makes a disclosure key and returns the body of its key entry, with a wrap to each of the
+// auditor keys. There is no other copy of the private half. No auditor is left out: a key that
+// cannot be wrapped to is an error. The disclosure key has the type of the auditor keys, which all
+// have the same.
 func Body(origin string, auditors [][]byte) (*audit.Key, error) {
 	if len(auditors) == 0 {
 		return nil, fmt.Errorf("making a disclosure key: no auditor key to wrap it to")
@@ -218,7 +215,7 @@ func Seal(public []byte, origin string, id uint64, commitment [32]byte, tape []b
 	return sealed, nil
 }
 
-// tapeData is u64 shuffle ‖ commitment: a sealed tape opens only where it belongs.
+// tapeData is u64 shuffle ‖ commitment, so that a sealed tape opens only for its shuffle.
 func tapeData(id uint64, commitment [32]byte) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, id), commitment[:]...)
 }

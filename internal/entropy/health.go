@@ -46,9 +46,8 @@ func Cutoffs(alphaExp int) (repetition, proportion int) {
 	return repetition, k + 2
 }
 
-// Health is one run of the two tests over consecutive samples. It keeps its
-// state between calls and remembers two single bytes of what it saw. It is not
-// safe for concurrent use.
+// Health is one run of the two tests over consecutive samples. It keeps its state between calls,
+// and of the samples only two bytes. It is not safe for concurrent use.
 type Health struct {
 	repetition int // cutoffs, constant
 	proportion int
@@ -70,9 +69,8 @@ func NewHealth(alphaExp int) *Health {
 // Reset forgets every sample.
 func (h *Health) Reset() { *h = Health{repetition: h.repetition, proportion: h.proportion} }
 
-// Test puts every sample of p through both tests. It returns 0 when they pass,
-// else the test that failed, ReasonRepetition first; after a failure the tests
-// start without history.
+// Test puts every sample of p through both tests. It returns 0 if they pass. Otherwise it returns
+// the test that failed, ReasonRepetition if both did, and forgets every sample.
 func (h *Health) Test(p []byte) Reason {
 	var failed Reason
 	switch {

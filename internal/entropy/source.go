@@ -21,10 +21,9 @@ const (
 
 // Config is what the owner of a Source decides. The zero Config is good.
 type Config struct {
-	// OnLatch is called once each time the latch goes from clear to set, by the
-	// goroutine that noticed, before its Tape returns; at the start-up test also
-	// before New returns. The owner logs the cause and puts it in the ledger. It
-	// must not wait for a Tape.
+	// OnLatch is called once each time the latch goes from clear to set. The goroutine that found
+	// the fault calls it before its Tape returns, or before New returns. The owner logs the cause
+	// and writes it into the ledger. It must not wait for a Tape.
 	OnLatch func(Cause)
 }
 
@@ -40,10 +39,9 @@ type Source struct {
 	bytes  uint64
 }
 
-// New returns the Source of the platform generator after the start-up test. If
-// crypto/rand.Reader was replaced or the test fails, it returns an error that
-// matches ErrLatched together with the latched Source, so that the owner can
-// record the failure before it stops.
+// New returns the Source of the platform generator after the start-up test. If crypto/rand.Reader
+// was replaced or the test fails, New returns the latched Source with an error that matches
+// ErrLatched, so that the owner can record the failure before it stops.
 func New(c Config) (*Source, error) { return newSource(readPlatform, c) }
 
 // NewFrom returns a Source that reads from r, for tests of failing generators.
@@ -55,9 +53,9 @@ func newSource(read func([]byte) (int, error), c Config) (*Source, error) {
 	return s, s.SelfTest()
 }
 
-// Tape reads the n bytes of one tape, 1 ≤ n ≤ MaxTape, and tests each of them.
-// On any failure the bytes are wiped, the latch is set and the error matches
-// ErrLatched, as does that of every later Tape until Clear.
+// Tape reads the n bytes of one tape, 1 ≤ n ≤ MaxTape, and tests each of them. On any failure it
+// wipes the bytes and sets the latch. Its error then matches ErrLatched, and so does that of every
+// later Tape until Clear.
 func (s *Source) Tape(n int) ([]byte, error) {
 	if n < 1 || n > MaxTape {
 		return nil, fmt.Errorf("a tape has 1 to %d bytes, not %d", MaxTape, n)
@@ -73,7 +71,7 @@ func (s *Source) Tape(n int) ([]byte, error) {
 		clear(tape)
 		return nil, s.latch.trip(failed, describe(failed))
 	}
-	if err := s.latch.err(); err != nil { // set by another while this one was read
+	if err := s.latch.err(); err != nil { // another caller set it since
 		clear(tape)
 		return nil, err
 	}
@@ -106,9 +104,9 @@ func (s *Source) fill(b []byte) error {
 	}
 }
 
-// SelfTest runs the start-up test, now: 1,024 samples, discarded afterwards,
-// through health tests without history. A failure sets the latch and is
-// returned, matching ErrLatched; success does not clear it.
+// SelfTest runs the start-up test: it puts 1,024 samples through health tests without history, and
+// discards them. A failure sets the latch, and the error matches ErrLatched. Success does not clear
+// the latch.
 func (s *Source) SelfTest() error {
 	var samples [startupSamples]byte
 	if err := s.fill(samples[:]); err != nil {
@@ -129,8 +127,7 @@ func describe(failed Reason) string {
 	return "a value came too often in one window"
 }
 
-// Latched returns the first cause since the latch was last clear; ok is false
-// when it is clear.
+// Latched returns the first cause since the latch was last clear. ok is false if it is clear.
 func (s *Source) Latched() (c Cause, ok bool) {
 	if p := s.latch.cause.Load(); p != nil {
 		return *p, true
@@ -141,11 +138,10 @@ func (s *Source) Latched() (c Cause, ok bool) {
 // Trip sets the latch for a reason seen outside this package.
 func (s *Source) Trip(r Reason) { _ = s.latch.trip(r, "reported by the dealer or an operator") }
 
-// Clear opens the latch after the start-up test passed again. reason is the
-// operator's, at least one visible character; the caller records it. On any
-// failure, also one elsewhere during the test, the latch stays set with its
-// first cause and the error matches ErrLatched. One that is not set is
-// ErrNotLatched, and nothing was tested.
+// Clear opens the latch if the start-up test passes again. reason is the operator's and has at
+// least one visible character; the caller records it. On any failure, also one of another caller
+// during the test, the latch stays set with its first cause, and the error matches ErrLatched. If
+// the latch is not set, the error is ErrNotLatched, and nothing is tested.
 func (s *Source) Clear(reason string) error {
 	if strings.TrimSpace(reason) == "" {
 		return errors.New("clearing the entropy latch takes a reason")
@@ -182,17 +178,17 @@ func (s *Source) Stats() Stats {
 	return Stats{Tapes: s.tapes, Bytes: s.bytes, Failures: s.latch.failures.Load()}
 }
 
-// ErrLatched is matched by the error of every Tape that was refused because the
-// source is, or has just been, latched. The error's text names the cause.
+// ErrLatched is matched by the error of every Tape that was refused because the source is latched
+// or was latched since Tape began. The text of that error names the cause.
 var ErrLatched = errors.New("the entropy latch is set")
 
 // ErrNotLatched is the answer of Clear to a source that is not latched.
 var ErrNotLatched = errors.New("the entropy latch is not set")
 
-// Reason is why the latch was set. Its numbers and names are those of the ledger's latch
-// events. The last four come from outside, through Trip: a shuffle that ran out of its
-// tape, which has a chance below 2^-66, or gave no permutation; an operator's word, or a
-// latch found in the ledger; and statistics over outcomes.
+// Reason is why the latch was set. Its numbers and names are those of the ledger's latch events.
+// The last four come from other packages, through Trip: a shuffle ran out of its tape, which has a
+// probability below 2^-66; a shuffle gave no permutation; a latch that was opened could not be
+// cleared in the ledger; statistics over outcomes.
 type Reason uint8
 
 // String returns the reason's name in logs, metrics and events.
@@ -210,7 +206,7 @@ type Cause struct {
 	Detail string    // for people; holds no byte of a tape
 }
 
-// latch is set by the first trip and cleared only when no other came in that time.
+// latch is set by the first trip. It is cleared only if no trip came during the start-up test.
 type latch struct {
 	cause    atomic.Pointer[Cause] // nil: clear. Written under mu, read without
 	failures atomic.Uint64         // trips ever, those of a set latch included
@@ -240,12 +236,12 @@ func (l *latch) trip(r Reason, detail string) error {
 	if err := l.err(); err != nil {
 		return err
 	}
-	// Cleared in this instant: the caller is still refused.
+	// Another caller cleared the latch just now. This caller is still refused.
 	return fmt.Errorf("%w: %s: %s", ErrLatched, r, detail)
 }
 
-// clear opens the latch if there were exactly so many failures ever, and says
-// whether it did: a failure during the start-up test keeps it set.
+// clear opens the latch if there were exactly this many failures ever, and reports whether it did.
+// So a failure during the start-up test keeps the latch set.
 func (l *latch) clear(failures uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,10 +1,9 @@
-// Package outcome is the one place where a tape becomes an outcome. The dealer
-// commits to what it makes and the lab measures what it makes, so that what is
-// measured is what is dealt: nothing else reads a tape from the source, which
-// internal/arrows checks.
+// Package outcome turns tapes into outcomes, and no other package does. The dealer commits to its
+// outcomes and the lab measures its outcomes, so the lab measures what is dealt. No other package
+// reads a tape from the source; internal/arrows checks this.
 //
-// Anyone who recomputes a shuffle from a stored tape calls shuffle.Recipe.Run and
-// Check itself: there is no randomness in that.
+// A shuffle is recomputed from its stored tape with shuffle.Recipe.Run and Check, which take no
+// randomness.
 package outcome
 
 import (
@@ -15,21 +14,20 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// ErrFoul reports an outcome that its recipe cannot give: a card that stands
-// twice or is not of the deck, a value outside of its range. No tape leads to
-// one, so the program or the machine is broken.
+// ErrFoul reports an outcome that its recipe cannot give: a card that is there twice or is not of
+// the deck, or a value outside of its range. No tape leads to one, so the program or the machine is
+// broken.
 var ErrFoul = errors.New("foul deck")
 
-// Make reads one tape for the recipe, which must be valid, and spends it. Tape and
-// outcome are the caller's, who clears them after use. An
-// error that matches entropy.ErrLatched means that there are no outcomes until an
-// operator clears the latch: the source refused, or what came of the tape was
-// doubted and set the latch. Nothing is read a second time.
+// Make reads one tape for the recipe, which must be valid, and makes its outcome. The caller clears
+// both after use. An error that matches entropy.ErrLatched means that there are no outcomes until
+// an operator clears the latch: the source refused the tape, or the outcome was in doubt and Make
+// set the latch. Nothing is read a second time.
 func Make(src *entropy.Source, r shuffle.Recipe) (tape []byte, out shuffle.Outcome, err error) {
 	return makeBy(shuffle.Recipe.Run, src, r)
 }
 
-// makeBy is Make; run is another shuffle in tests of what is doubted.
+// makeBy is Make with another shuffle, for tests of doubt.
 func makeBy(run func(shuffle.Recipe, []byte) (shuffle.Outcome, error), src *entropy.Source,
 	r shuffle.Recipe) (tape []byte, out shuffle.Outcome, err error) {
 	if tape, err = src.Tape(r.TapeLen()); err != nil {
@@ -45,13 +43,12 @@ func makeBy(run func(shuffle.Recipe, []byte) (shuffle.Outcome, error), src *entr
 	return tape, out, nil
 }
 
-// Raw reads n bytes, 1 ≤ n ≤ entropy.MaxTape, exactly as Make reads a tape, and
-// spends them on nothing: they are the generator's output before scaling, for
-// who measures it.
+// Raw reads n bytes, 1 ≤ n ≤ entropy.MaxTape, exactly as Make reads a tape. The lab measures them:
+// they are the generator's output before scaling.
 func Raw(src *entropy.Source, n int) ([]byte, error) { return src.Tape(n) }
 
-// doubt sets the latch for a failure that shows the generator or the machine
-// broken. An invalid recipe does not.
+// doubt sets the latch if err shows that the generator or the machine is broken. An invalid recipe
+// does not show that.
 func doubt(src *entropy.Source, err error) error {
 	switch {
 	case errors.Is(err, shuffle.ErrTapeExhausted):
@@ -64,9 +61,8 @@ func doubt(src *entropy.Source, err error) error {
 	return fmt.Errorf("%w: %w", entropy.ErrLatched, err)
 }
 
-// Check reports, as ErrFoul, an outcome that is not one of the recipe's: as many
-// values as it has positions, each in its range, and of cards none twice. It
-// judges the form, not the randomness.
+// Check returns ErrFoul for an outcome that the recipe cannot give. An outcome has one value for
+// each position, in its range, and no card twice. Check judges the form, and not the randomness.
 func Check(r shuffle.Recipe, out shuffle.Outcome) error {
 	if len(out.Values) != r.Positions() {
 		return fmt.Errorf("%w: %d values for %d positions", ErrFoul, len(out.Values), r.Positions())

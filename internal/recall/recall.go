@@ -1,15 +1,15 @@
-// Package recall finds shuffles: by table, serial, time, game reference and state,
-// in pages. It asks the entries themselves, by the indexes that they have: nothing
-// is written for it after an append, and what was appended before a question is in
-// its answer. It proves nothing: what it leads to is proved by receipts.
+// Package recall finds shuffles by table, serial, time, game reference and state, in pages. It
+// searches the entries by the indexes of the database. Nothing is written for it after an append,
+// and an answer has everything that was appended before the question. It proves nothing: receipts
+// prove the shuffles that it finds.
 //
-// Serials of a table and times grow with the indexes of entries. So a page begins
-// where a search finds its first entry, in as many steps as the size of the ledger
-// has bits, and costs from there on what it holds and leaves out, up to a bound: a
-// page that would leave out too much ends there, and says where the next begins.
+// Serials of a table and times grow with the indexes of entries. So a binary search finds the first
+// entry of a page, in as many steps as the size of the ledger has bits. From there on a page costs
+// as much as the entries that it has and leaves out. There is a bound: a page that would leave out
+// too many ends there, and says where the next one begins.
 //
-// Retention is how long after its commit a closed shuffle is listed, and how long
-// the requests of regulators are kept. Evidence is kept for ever.
+// Retention is how long a closed shuffle is listed after its commit, and how long the requests of
+// regulators are kept. Evidence is kept for ever.
 package recall
 
 import (
@@ -40,15 +40,14 @@ type Store interface {
 	ByShuffles(ctx context.Context, id ledger.ID, s ledger.Standing, shuffles ...uint64) ([][]ledger.Row, error)
 }
 
-// Bounds of what one statement reads.
+// Bounds of one statement.
 const (
-	biteCommits = 64   // at least so many are asked for, since some may not fit
-	biteEntries = 4096 // among which commits are looked for where neither table nor game is given
+	biteCommits = 64   // commits that are asked for at least, because some may not fit
+	biteEntries = 4096 // entries that are searched for commits, if neither table nor game is given
 )
 
-// pageCommits is how many commits are read for a page, and be it for one that holds
-// none of them. entriesPerCommit is how many entries that are looked through count
-// as one.
+// pageCommits is about how many commits are read for a page, also if none of them fits.
+// entriesPerCommit is how many searched entries count as one commit.
 const (
 	pageCommits      = 5000
 	entriesPerCommit = 64
@@ -73,9 +72,9 @@ func New(l Ledger, s Store, keep time.Duration, now func() time.Time) *Finder {
 		most: pageCommits}
 }
 
-// Find returns shuffles by id: those of q that the ledger held when Find was
-// called, except what is past its retention. At most q.Limit of them, which is 1
-// to MaxPage. Its error matches ledger.ErrUnavailable when the store does not answer.
+// Find returns the shuffles of q in order of id, at most q.Limit of them, which is 1 to MaxPage. It
+// finds what was in the ledger when it was called, except closed shuffles past their retention. Its
+// error matches ledger.ErrUnavailable if the store does not answer.
 func (f *Finder) Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallPage, error) {
 	switch {
 	case q.Limit < 1 || q.Limit > MaxPage:
@@ -86,7 +85,7 @@ func (f *Finder) Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallP
 		return ledger.RecallPage{}, errors.New("recall of an unknown state")
 	}
 	limit := q.Limit
-	q.Limit++ // one more tells whether there is a next page
+	q.Limit++ // one more shows whether there is a next page
 	p, err := f.find(ctx, q)
 	if err != nil {
 		return ledger.RecallPage{}, fmt.Errorf("recall: %w", ledger.Unavailable(err))
@@ -101,7 +100,7 @@ func (f *Finder) Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallP
 	return p, nil
 }
 
-// continued marks those of a page that were continued and are not disclosed.
+// continued marks the shuffles of a page that were continued and whose tape is not disclosed.
 func (f *Finder) continued(ctx context.Context, page []ledger.Recalled) error {
 	var of []*ledger.Recalled
 	var ids []uint64
@@ -125,8 +124,8 @@ func (f *Finder) continued(ctx context.Context, page []ledger.Recalled) error {
 	return nil
 }
 
-// Tables returns tables by name with their open shuffles, as of what the ledger held
-// when it was called, and the name that the next page is after, "" for none.
+// Tables returns tables in order of name with their open shuffles, as of the ledger when it was
+// called. next is the name after which the next page begins, "" if there is none.
 func (f *Finder) Tables(ctx context.Context, q ledger.TableQuery) (page []audit.TableRef, next string, err error) {
 	size, err := f.store.Size(ctx, f.ledger.ID())
 	if err == nil {
@@ -143,7 +142,7 @@ func (f *Finder) find(ctx context.Context, asked ledger.RecallQuery) (p ledger.R
 	if err != nil || q.from >= q.to {
 		return p, err
 	}
-	few := q.Serial != 0 || q.GameRef != "" // to look at, open or not
+	few := q.Serial != 0 || q.GameRef != "" // few shuffles fit, open or closed
 	if q.State == ledger.RecallOpen && !few {
 		p.Shuffles, err = f.open(ctx, q, q.to)
 		return p, err
@@ -172,7 +171,7 @@ type question struct {
 	ledger.RecallQuery
 	size     uint64 // of the ledger
 	from, to uint64 // from ≤ id < to
-	first    uint64 // of the shuffles below only the open ones are listed
+	first    uint64 // closed shuffles below this id are past their retention
 }
 
 func (f *Finder) question(ctx context.Context, asked ledger.RecallQuery) (q question, err error) {
@@ -200,8 +199,7 @@ func (f *Finder) question(ctx context.Context, asked ledger.RecallQuery) (q ques
 	return q, err
 }
 
-// fits reports whether a shuffle, whose id is in the range, is one that was asked
-// for.
+// fits reports whether a shuffle with an id in the range fits the question.
 func (q *question) fits(r ledger.Recalled) bool {
 	return q.has(r.Table) && (q.Serial == 0 || r.Serial == q.Serial) && (q.GameRef == "" || r.GameRef == q.GameRef) &&
 		(q.State == "" || (q.State == ledger.RecallOpen) == (r.Closed == 0)) &&
@@ -212,7 +210,7 @@ func (q *question) has(table string) bool {
 	return (q.Table == "" || table == q.Table) && (q.Tables == nil || slices.Contains(q.Tables, table))
 }
 
-// open returns the open shuffles below an id that fit. The ledger knows them.
+// open returns the open shuffles below an id that fit. It has them from the state of the ledger.
 func (f *Finder) open(ctx context.Context, q question, to uint64) (list []ledger.Recalled, err error) {
 	all, err := f.ledger.OpenAt(ctx, q.size)
 	if err != nil {
@@ -224,7 +222,7 @@ func (f *Finder) open(ctx context.Context, q question, to uint64) (list []ledger
 			ids = append(ids, o.ID)
 		}
 	}
-	q.State = ledger.RecallOpen // not those that were closed just now
+	q.State = ledger.RecallOpen // one that was closed since does not fit
 	for len(ids) > 0 && len(list) < q.Limit {
 		n := min(len(ids), max(q.Limit-len(list), f.commits))
 		shuffles, err := f.store.ByShuffles(ctx, f.ledger.ID(), ledger.Visible, ids[:n]...)
@@ -237,7 +235,7 @@ func (f *Finder) open(ctx context.Context, q question, to uint64) (list []ledger
 			}
 			e := ledger.CommitEntry{Index: ids[i], Commit: rows[0].Entry}
 			for _, row := range rows {
-				if row.Type == audit.TypeClose { // of one that was continued, reveals and its disclosure may follow
+				if row.Type == audit.TypeClose { // reveals and a disclosure may follow, if it was continued
 					e.Close = row.Entry
 				}
 			}
@@ -254,8 +252,8 @@ func (f *Finder) open(ctx context.Context, q question, to uint64) (list []ledger
 	return list[:min(len(list), q.Limit)], nil
 }
 
-// walk returns the shuffles that fit, by the index that has the least to leave out,
-// and the id up to which it looked.
+// walk returns the shuffles that fit, and the id up to which it searched. It uses the index with
+// the fewest entries to leave out.
 func (f *Finder) walk(ctx context.Context, q question) (list []ledger.Recalled, until uint64, err error) {
 	by := ledger.CommitQuery{Table: q.Table, Serial: q.Serial}
 	switch {
@@ -279,16 +277,16 @@ func (f *Finder) walk(ctx context.Context, q question) (list []ledger.Recalled, 
 		slices.SortFunc(list, func(a, b ledger.Recalled) int { return cmp.Compare(a.ID, b.ID) })
 		if q.to = until; len(list) >= q.Limit {
 			list = list[:q.Limit]
-			q.to = min(q.to, list[q.Limit-1].ID+1) // what follows is not on the page
+			q.to = min(q.to, list[q.Limit-1].ID+1) // later ones are not on the page
 		}
 	}
 	list = slices.DeleteFunc(list, func(r ledger.Recalled) bool { return r.ID >= q.to })
 	return list, q.to, nil
 }
 
-// along reads commits by one index, a bite at a time, until the page is full or more
-// than most were read; at least one bite. It returns those that fit below until, up
-// to which it looked.
+// along reads commits by one index, one statement after another, until the page is full or more
+// than most commits were read. It reads at least once. It returns the shuffles that fit, and the id
+// up to which it searched.
 func (f *Finder) along(ctx context.Context, q question, by ledger.CommitQuery, most int) (list []ledger.Recalled,
 	until uint64, err error) {
 	serial := uint64(0) // of the commit before

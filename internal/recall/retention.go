@@ -8,8 +8,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Overdue counts the requests of regulators and administrators of a ledger that Drop would remove. keep
-// is how long they are kept, 0 for ever.
+// Overdue counts the requests of regulators and administrators that Drop would remove from a ledger.
+// keep is how long they are kept; 0: for ever.
 func Overdue(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Duration, now time.Time) (n int,
 	err error) {
 	if before, ok := past(keep, now); ok {
@@ -20,12 +20,11 @@ func Overdue(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.
 	return n, nil
 }
 
-// dropAtOnce is how much is removed in one transaction.
+// dropAtOnce is how many requests are removed in one transaction at most.
 const dropAtOnce = 5000
 
-// Drop removes the requests of regulators and administrators of a ledger that are older than keep, in
-// small transactions; none if keep is 0. It returns how many it removed, also with
-// an error.
+// Drop removes the requests of regulators and administrators that are older than keep from a ledger,
+// in small transactions; none if keep is 0. It returns how many it removed, also with an error.
 func Drop(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Duration, now time.Time) (all int,
 	err error) {
 	before, ok := past(keep, now)
@@ -40,8 +39,8 @@ func Drop(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Dur
 	return all, nil
 }
 
-// past returns the time in UTC milliseconds before which nothing is kept; ok is
-// false when everything is.
+// past returns the time in UTC milliseconds before which nothing is kept. ok is false if
+// everything is kept.
 func past(keep time.Duration, now time.Time) (before int64, ok bool) {
 	before = now.Add(-keep).UnixMilli()
 	return before, keep > 0 && before > 0
