@@ -114,37 +114,30 @@ func (b *batch) do(ctx context.Context, i int) error {
 	case op.Err != nil:
 		err = op.Err
 	case op.Cards != nil:
-		answer, err = b.made(i)(b.Shuffle(ctx, b.actor, op.Key, *op.Cards))
+		answer, err = b.Shuffle(ctx, b.actor, op.Key, *op.Cards)
 	case op.Draws != nil:
-		answer, err = b.made(i)(b.Dealer.Draws(ctx, b.actor, op.Key, *op.Draws))
+		answer, err = b.Draws(ctx, b.actor, op.Key, *op.Draws)
 	case id == 0:
 		err = &NoShuffleError{op.Of, b.results[op.Of].Err}
 	case op.Mix != nil:
-		answer, err = b.Dealer.Mix(ctx, b.actor, id, *op.Mix)
+		answer, err = b.Mix(ctx, b.actor, id, *op.Mix)
 	case op.Deal != nil:
-		answer, err = b.Dealer.Deal(ctx, b.actor, id, *op.Deal)
+		answer, err = b.Deal(ctx, b.actor, id, *op.Deal)
 	case op.Reveal != nil:
-		answer, err = b.Dealer.Reveal(ctx, b.actor, id, *op.Reveal)
+		answer, err = b.Reveal(ctx, b.actor, id, *op.Reveal)
 	default:
-		answer, err = b.Dealer.Close(ctx, b.actor, id, *op.Close)
+		answer, err = b.Close(ctx, b.actor, id, *op.Close)
 	}
 	b.done[i] = true
 	if err != nil {
 		b.results[i] = Result{Err: err}
-	} else {
-		b.results[i] = Result{Answer: answer}
+		return err
 	}
-	return err
-}
-
-// made notes the id of the shuffle that operation i made.
-func (b *batch) made(i int) func(Shuffle, error) (any, error) {
-	return func(s Shuffle, err error) (any, error) {
-		if err == nil {
-			b.ids[i] = s.ID
-		}
-		return s, err
+	b.results[i] = Result{Answer: answer}
+	if made, ok := answer.(Shuffle); ok {
+		b.ids[i] = made.ID
 	}
+	return nil
 }
 
 func (b *batch) refuse(list []int, err error) {

@@ -140,9 +140,7 @@ const orderSlack = 60_000
 
 // unused gives an order back if err shows that its commit was not written.
 func (d *Dealer) unused(o *order, err error) {
-	var illegal *audit.Illegal
-	var duplicate *ledger.DuplicateError
-	if o != nil && (errors.As(err, &illegal) || errors.As(err, &duplicate)) {
+	if o != nil && unwritten(err) {
 		d.cfg.CoDealer.Unused(o.origin, o.receipt)
 	}
 }

@@ -12,12 +12,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/semaphore"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/entropy"
 	"shuffled/internal/ledger"
 	"shuffled/internal/outcome"
 	"shuffled/internal/seal"
 	"shuffled/internal/shuffle"
+	"shuffled/internal/terms"
 )
 
 // Config is what a dealer works with. All of it is required except Round, Watch
@@ -54,13 +58,14 @@ type Config struct {
 // cache of the ledger.
 type Dealer struct {
 	cfg              Config
-	keys             *keyring
+	newestKey        atomic.Pointer[ledger.Disclosure] // for disclosure; other daemons may have written since
+	keyTurn          *semaphore.Weighted               // held to ask the ledger for a disclosure key or to make one
 	underway         singleflight
 	byKey            *loader[[32]byte, ledger.Row] // commits by key tag
 	durable, visible shuffles
 	recent           *recent
-	wheels           wheels
-	decks            sync.Map // hashes of published decks that the store holds
+	wheels           *lru.Cache[[32]byte, *terms.Document] // that were read, by hash
+	decks            sync.Map                              // hashes of published decks that the store holds
 	conflicts        atomic.Uint64
 }
 
@@ -76,11 +81,13 @@ func New(cfg Config) *Dealer {
 	store, id := cfg.Store, cfg.Ledger.ID()
 	durable := shuffleLoader(store, id, ledger.Durable)
 	readers := shuffleLoader(store, id, ledger.Durable)
+	wheels, _ := lru.New[[32]byte, *terms.Document](maxWheels) // no error: the size is positive
 	return &Dealer{
-		cfg: cfg, keys: newKeyring(), byKey: commitLoader(store, id),
+		cfg: cfg, keyTurn: semaphore.NewWeighted(1), byKey: commitLoader(store, id),
 		durable: ledger.NewApart(durable, readers),
 		visible: ledger.NewApart(shuffleLoader(store, id, ledger.Visible), readers),
 		recent:  newRecent(),
+		wheels:  wheels,
 	}
 }
 

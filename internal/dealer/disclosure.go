@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/disclosure"
@@ -16,34 +15,23 @@ import (
 // keyTries is how often a request is tried while other daemons write key entries.
 const keyTries = 4
 
-// keyring has the newest disclosure key of the ledger. No private half is in it, or anywhere in
-// the house (package disclosure).
-type keyring struct {
-	newest atomic.Pointer[ledger.Disclosure] // as of the last question; other daemons may have written since
-	turn   chan struct{}                     // capacity 1, held to ask the ledger or to make a key
-}
-
-func newKeyring() *keyring { return &keyring{turn: make(chan struct{}, 1)} }
-
 // disclosureKey returns the newest disclosure key if it serves, and otherwise makes one. serves is
 // usable or young. If no auditor key is in force, the error is audit.RuleDisclosureKey.
 func (d *Dealer) disclosureKey(ctx context.Context, serves func(*ledger.Disclosure) bool) (*ledger.Disclosure, error) {
-	if k := d.keys.newest.Load(); k != nil && serves(k) {
+	if k := d.newestKey.Load(); k != nil && serves(k) {
 		return k, nil
 	}
-	select {
-	case d.keys.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := d.keyTurn.Acquire(ctx, 1); err != nil {
+		return nil, err
 	}
-	defer func() { <-d.keys.turn }()
+	defer d.keyTurn.Release(1)
 	for range keyTries {
 		k, err := d.cfg.Ledger.Disclosure(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("asking for the disclosure key: %w", err)
 		}
 		if serves(&k) {
-			d.keys.newest.Store(&k)
+			d.newestKey.Store(&k)
 			return &k, nil
 		}
 		if err := d.makeKey(ctx, k.Auditors); err != nil {
@@ -112,7 +100,7 @@ func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure
 		if !breaks(err, audit.RuleDisclosureKey) {
 			return appended, err
 		}
-		d.keys.newest.CompareAndSwap(k, nil)
+		d.newestKey.CompareAndSwap(k, nil)
 	}
 	return nil, &audit.Illegal{Code: audit.RuleDisclosureKey,
 		Detail: "disclosure keys change faster than a tape can be sealed to one"}
@@ -303,6 +291,6 @@ func (d *Dealer) disclose(t tapeOf, k *ledger.Disclosure) (audit.Disclosed, erro
 
 // breaks reports whether err is the refusal by this rule.
 func breaks(err error, rule string) bool {
-	var illegal *audit.Illegal
-	return errors.As(err, &illegal) && illegal.Code == rule
+	illegal, ok := errors.AsType[*audit.Illegal](err)
+	return ok && illegal.Code == rule
 }

@@ -20,7 +20,7 @@ func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req D
 // each unit of weight, of which one is taken: context returns its deck.
 func (r *DrawsRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
-	c, err := common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}.context(g)
+	c, err := r.common().context(g)
 	if err != nil {
 		return nil, none, err
 	}

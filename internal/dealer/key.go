@@ -57,10 +57,13 @@ func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *as
 }
 
 // mayRepeat reports whether a copy of a refused request may have been first.
-func mayRepeat(err error) bool {
-	var illegal *audit.Illegal
-	var duplicate *ledger.DuplicateError
-	return errors.As(err, &illegal) || errors.As(err, &duplicate) || errors.Is(err, errMoved)
+func mayRepeat(err error) bool { return unwritten(err) || errors.Is(err, errMoved) }
+
+// unwritten reports whether a rule or a key refused a commit, which then was certainly not written.
+func unwritten(err error) bool {
+	_, illegal := errors.AsType[*audit.Illegal](err)
+	_, duplicate := errors.AsType[*ledger.DuplicateError](err)
+	return illegal || duplicate
 }
 
 // notRepeated is the answer to a request that was refused and whose key is not found. If the key
@@ -175,7 +178,7 @@ func (r *ShuffleRequest) hash() [32]byte {
 			}
 		}
 	}
-	h.common(common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger})
+	h.common(r.common())
 	return h.sum()
 }
 
@@ -195,7 +198,7 @@ func (r *DrawsRequest) hash() [32]byte {
 		h.text(s.Label)
 		h.number(s.Weight)
 	}
-	h.common(common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger})
+	h.common(r.common())
 	return h.sum()
 }
 

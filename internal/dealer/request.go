@@ -12,7 +12,7 @@ import (
 // child has from its parent.
 func (r *ShuffleRequest) context(g *audit.Genesis) (*audit.Context, shuffle.Deck, error) {
 	none := shuffle.Deck{}
-	c, err := common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}.context(g)
+	c, err := r.common().context(g)
 	if err != nil {
 		return nil, none, err
 	}
@@ -82,6 +82,14 @@ type common struct {
 	gameRef    string
 	terms      *audit.Terms
 	forLedger  string
+}
+
+func (r *ShuffleRequest) common() common {
+	return common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}
+}
+
+func (r *DrawsRequest) common() common {
+	return common{r.Table, r.Plan, r.Disclosure, r.CloseBy, r.GameRef, r.Terms, r.ForLedger}
 }
 
 // context validates the members and returns a context that has them.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -90,29 +89,15 @@ func (d *Dealer) wheel(ctx context.Context, r *record) (*terms.Document, error) 
 	if t == nil || t.Kind != audit.TermsWheel {
 		return nil, nil
 	}
-	d.wheels.Lock()
-	known := d.wheels.byHash[t.Hash]
-	d.wheels.Unlock()
-	if known != nil {
+	if known, ok := d.wheels.Get(t.Hash); ok {
 		return known, nil
 	}
 	document, err := d.Terms(ctx, t.Hash)
 	if err != nil {
 		return nil, fmt.Errorf("reading the wheel of shuffle %d: %w", r.id, err)
 	}
-	d.wheels.Lock()
-	defer d.wheels.Unlock()
-	if d.wheels.byHash == nil || len(d.wheels.byHash) >= maxWheels {
-		d.wheels.byHash = make(map[[32]byte]*terms.Document)
-	}
-	d.wheels.byHash[t.Hash] = document
+	d.wheels.Add(t.Hash, document)
 	return document, nil
-}
-
-// wheels has the wheels that were read, by hash.
-type wheels struct {
-	sync.Mutex
-	byHash map[[32]byte]*terms.Document
 }
 
 // labels are the labels of drawn values on a wheel; nil without a wheel.
