@@ -89,17 +89,16 @@ func (c DoctorCmd) Run(ctx context.Context, s term.Streams) error {
 			rows = append(rows, []any{"", "", "→ " + term.Visible(f.Cure)})
 		}
 	}
-	print := func() error { return s.List(rows) }
+	var err error
 	if c.JSON {
-		print = func() error { return term.PrintJSON(s.Out, d.findings) }
+		err = term.PrintJSON(s.Out, d.findings)
+	} else {
+		err = s.List(rows)
 	}
-	if err := print(); err != nil {
-		return err
+	if err == nil && failed {
+		err = term.ErrFails
 	}
-	if failed {
-		return term.ErrFails
-	}
-	return nil
+	return err
 }
 
 func (c DoctorCmd) look(ctx context.Context, d *doctor) {

@@ -122,40 +122,30 @@ func newToken(b *audit.Credential) (bearer keys.Secret, hash [32]byte, err error
 	return bearer, hash, nil
 }
 
-// readCertificate completes the credential with the client certificate in a file, and returns the hash of the
-// certificate's key.
+// readCertificate completes the credential with the only certificate in a PEM file. It returns the hash of the
+// certificate's public key.
 func readCertificate(b *audit.Credential, path string) (hash [32]byte, err error) {
-	spki, err := readCertificateKey(path)
-	if err != nil {
-		return hash, err
-	}
-	b.Kind, b.Form = audit.CredentialCreated, audit.FormCertificate
-	b.ID, hash = ledger.CertificateID(spki)
-	b.Digest = b.Opens(hash)
-	return hash, nil
-}
-
-// readCertificateKey returns the public key of the only certificate in a PEM file, as its SubjectPublicKeyInfo
-// in DER.
-func readCertificateKey(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the certificate: %w", err)
+		return hash, fmt.Errorf("reading the certificate: %w", err)
 	}
 	block, rest := pem.Decode(text)
 	if block == nil || block.Type != "CERTIFICATE" {
-		return nil, term.Usage("--certificate: %s begins with no certificate in PEM", term.Visible(path))
+		return hash, term.Usage("--certificate: %s begins with no certificate in PEM", term.Visible(path))
 	}
 	if more, _ := pem.Decode(rest); more != nil {
-		return nil, term.Usage("--certificate: %s holds more than one certificate: give the client's alone",
+		return hash, term.Usage("--certificate: %s holds more than one certificate: give the client's alone",
 			term.Visible(path))
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return nil, term.Usage("--certificate: %s: %s", term.Visible(path), err)
+		return hash, term.Usage("--certificate: %s: %s", term.Visible(path), err)
 	}
 	if cert.IsCA {
-		return nil, term.Usage("--certificate: %s is of an authority, not of a client", term.Visible(path))
+		return hash, term.Usage("--certificate: %s is of an authority, not of a client", term.Visible(path))
 	}
-	return cert.RawSubjectPublicKeyInfo, nil
+	b.Kind, b.Form = audit.CredentialCreated, audit.FormCertificate
+	b.ID, hash = ledger.CertificateID(cert.RawSubjectPublicKeyInfo)
+	b.Digest = b.Opens(hash)
+	return hash, nil
 }
