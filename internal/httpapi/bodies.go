@@ -17,9 +17,9 @@ var errNoRoom = errors.New("too much is being received")
 // limitBody bounds the size of the call's body, and counts it against the quota of all
 // bodies. The caller calls release at the end of the request.
 func (s *Server) limitBody(c *call) (release func(), err error) {
-	limit, quota := s.cfg.Limits.Body, s.bodies
+	limit, quota := s.cfg.Limits.Body, &s.bodies
 	if c.route.path == "/v1/verify" {
-		limit, quota = s.cfg.Limits.Verify, s.evidence
+		limit, quota = s.cfg.Limits.Verify, &s.evidence
 	}
 	if c.r.ContentLength > limit {
 		return nil, refuse(CodeBodyTooLarge)
@@ -35,20 +35,12 @@ func (s *Server) limitBody(c *call) (release func(), err error) {
 	return body.release, nil
 }
 
-// byteQuota is how many bytes of bodies may be in memory at a time. They count as
-// they arrive: a body that is only announced takes nothing from others.
-type byteQuota struct{ left atomic.Int64 }
-
-func newByteQuota(bytes int64) *byteQuota {
-	b := new(byteQuota)
-	b.left.Store(bytes)
-	return b
-}
-
-// countedBody is a body that counts. It belongs to the request's goroutine.
+// countedBody is a body that counts against a byte quota: how many bytes of bodies may be in
+// memory at a time. They count as they arrive: a body that is only announced takes nothing
+// from others. It belongs to the request's goroutine.
 type countedBody struct {
 	io.ReadCloser
-	quota *byteQuota
+	quota *atomic.Int64 // bytes that are left
 	took  int64
 }
 
@@ -56,11 +48,11 @@ type countedBody struct {
 func (m *countedBody) Read(p []byte) (n int, err error) {
 	n, err = m.ReadCloser.Read(p)
 	m.took += int64(n)
-	if m.quota.left.Add(-int64(n)) < 0 {
+	if m.quota.Add(-int64(n)) < 0 {
 		return n, errNoRoom
 	}
 	return n, err
 }
 
 // release gives back what was taken.
-func (m *countedBody) release() { m.quota.left.Add(m.took) }
+func (m *countedBody) release() { m.quota.Add(m.took) }

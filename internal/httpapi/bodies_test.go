@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -15,8 +16,9 @@ func TestBodyRoom(t *testing.T) {
 	t.Parallel()
 	const most = 64 << 10
 	s := newStack(t, stackOptions{limits: Limits{Body: most, Verify: most}})
-	for path, room := range map[string]*byteQuota{"/v1/main/shuffles": s.api.bodies, "/v1/verify": s.api.evidence} {
-		all := room.left.Load()
+	for path, room := range map[string]*atomic.Int64{"/v1/main/shuffles": &s.api.bodies,
+		"/v1/verify": &s.api.evidence} {
+		all := room.Load()
 		post := func(body io.Reader) chan answer {
 			done := make(chan answer, 1)
 			go func() {
@@ -34,7 +36,7 @@ func TestBodyRoom(t *testing.T) {
 			return done
 		}
 		wait := func(left int64) {
-			for room.left.Load() != left {
+			for room.Load() != left {
 				time.Sleep(time.Millisecond) // until it has arrived; no test of time
 			}
 		}

@@ -90,11 +90,8 @@ func newMetrics(s *Server) (*metrics, error) {
 	return m, nil
 }
 
-// unknownRoute is the label of requests to addresses that there are not.
-const unknownRoute = "none"
-
 func (m *metrics) observe(route string, status int, elapsed time.Duration) {
-	route = cmp.Or(route, unknownRoute)
+	route = cmp.Or(route, "none") // of an unknown address
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
 	m.seconds.WithLabelValues(route).Observe(elapsed.Seconds())
 }

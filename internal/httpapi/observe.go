@@ -39,10 +39,6 @@ func (r *recorder) Write(b []byte) (int, error) {
 // Unwrap is for [http.ResponseController].
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// requestEpoch starts the request ids of a process. They tell requests apart
-// and are no secret, so they need no randomness.
-func requestEpoch(start time.Time) string { return strconv.FormatInt(start.UnixNano(), 36) }
-
 // hsts has browsers use TLS alone for a year (RFC 6797 section 6.1). Names below this one
 // are not the daemon's, so it leaves them out.
 const hsts = "max-age=31536000"

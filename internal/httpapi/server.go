@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -49,8 +50,8 @@ type Server struct {
 	working      *fairQueue[queueKey]  // of requests that work on ledgers
 	witnessed    *fairQueue[ledger.ID] // of requests that wait for witnesses; without lines, as all below
 	connections  *fairQueue[netip.Prefix]
-	bodies       *byteQuota // of all requests except those to verify
-	evidence     *byteQuota
+	bodies       atomic.Int64 // bytes left for bodies, except for evidence to verify
+	evidence     atomic.Int64 // bytes left for evidence
 	verifying    *semaphore.Weighted
 	uploads      *fairQueue[netip.Prefix] // of evidence: uploadsPerVerification times as many
 	tokenRates   *rates[tokenKey]
@@ -83,15 +84,16 @@ func New(cfg Config) (*Server, error) {
 		readers:      newReaders(l),
 		working:      newFairQueue[queueKey](l.Concurrent, l.Waiting),
 		connections:  newFairQueue[netip.Prefix](l.Connections, 0),
-		bodies:       newByteQuota(roomPerBody * l.Body),
-		evidence:     newByteQuota(roomPerEvidence * l.Verify),
 		verifying:    semaphore.NewWeighted(int64(l.Verifying)),
 		uploads:      newFairQueue[netip.Prefix](uploadsPerVerification*l.Verifying, 0),
 		tokenRates:   newRates[tokenKey](l.TokenRate, l.TokenBurst),
 		unknownRates: newRates[netip.Prefix](l.UnknownRate, l.UnknownBurst),
 		verifyRates:  newRates[netip.Prefix](l.VerifyRate, l.VerifyBurst),
-		epoch:        requestEpoch(cfg.Now()),
+		// Request ids tell requests apart and are no secret, so they need no randomness.
+		epoch: strconv.FormatInt(cfg.Now().UnixNano(), 36),
 	}
+	s.bodies.Store(roomPerBody * l.Body)
+	s.evidence.Store(roomPerEvidence * l.Verify)
 	var err error
 	if s.metrics, err = newMetrics(s); err != nil {
 		return nil, err
