@@ -117,7 +117,9 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	for _, one := range due {
 		t.asked[one.Key.Name()] = now
 	}
-	r := w.gateway.Cosign(l.running, gateway.Head{Size: head.Size, Root: head.Root, Checkpoint: l.signed(head)}, due)
+	bare := gateway.Head(head) // with the ledger's own signature lines alone
+	bare.Checkpoint = gateway.LinesOf(head.Checkpoint, l.keys.Load().at(head.Size)...)
+	r := w.gateway.Cosign(l.running, bare, due)
 	lines := r.Cosignatures(head.Checkpoint)
 	if len(lines) == 0 {
 		return nil // the roll has each error
@@ -176,11 +178,6 @@ func (t *late) due(intervals map[string]time.Duration, slow []audit.Witness) (du
 		}
 	}
 	return due
-}
-
-// signed returns the checkpoint of a head with the ledger's own signature lines alone.
-func (l *Ledger) signed(head Head) []byte {
-	return gateway.LinesOf(head.Checkpoint, l.keys.Load().at(head.Size)...)
 }
 
 // BestHead returns the head under which the entries up to index are proved: the first late

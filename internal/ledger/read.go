@@ -146,11 +146,7 @@ func (l *Ledger) FirstReceipt(ctx context.Context, row Row) (string, error) {
 	if c.Size != head.Size || c.Root != head.Root || head.Size <= row.Index {
 		return "", fmt.Errorf("%w: the checkpoint after entry %d is of another head", ErrFrozen, row.Index)
 	}
-	receipts, err := l.ReceiptsUnder(ctx, []Row{row}, head)
-	if err != nil {
-		return "", err
-	}
-	return receipts[0].Text(), nil
+	return l.ReceiptUnder(ctx, row, head)
 }
 
 // Authentic returns nil if each stored row is the entry at its index, under a head that this
