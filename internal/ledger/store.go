@@ -41,10 +41,11 @@ type Head struct {
 type Row struct {
 	Index uint64
 	Entry []byte // exact bytes, stored once, never re-encoded
-	// Kept belongs to some entries. Of a commit it is the sealed tape; of a close or disclosure
-	// to auditors the openings of public places; of the commit, a deal or the close of a blind
-	// shuffle what the co-dealer gave; of a deal or close of an order the house's receipt that it
-	// comes behind. For every other entry it is nil.
+	// Kept belongs to some entries. Of a commit it is the sealed tape, followed by the receipt of
+	// the co-dealer's order if the shuffle is blind. Of a blind shuffle's deal or close it is what
+	// the co-dealer gave; of an order's deal or close the house's receipt that it comes behind. Of
+	// another close or disclosure to auditors it is the openings of public places. For every other
+	// entry it is nil.
 	Kept []byte
 
 	Time    int64 // UTC milliseconds
