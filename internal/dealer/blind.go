@@ -109,9 +109,9 @@ func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *int64
 	pin, ok := d.cfg.Ledger.CoDealer("")
 	switch {
 	case !ok || pin.Origin == "":
-		return nil, &audit.Illegal{Code: audit.RuleCoDealer, Detail: "the ledger names no co-dealer"}
+		return nil, illegal(audit.RuleCoDealer, "the ledger names no co-dealer")
 	case d.cfg.CoDealer == nil:
-		return nil, &audit.Illegal{Code: audit.RuleCoDealer, Detail: "this daemon has no address of a co-dealer"}
+		return nil, illegal(audit.RuleCoDealer, "this daemon has no address of a co-dealer")
 	case c.Parent != nil || !c.IsDraw() && c.Recipe.Take != c.Recipe.Cards:
 		return nil, &RequestError{"mix.co_dealer", "must be left out for a child, and where not all cards are taken"}
 	}

@@ -91,9 +91,9 @@ func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *Close
 		return wrong(err)
 	}
 	if req.Outcome != audit.OutcomeVoid && req.Outcome != audit.OutcomeExpired {
-		return nil, &audit.Illegal{Code: audit.RuleCoDealer, Detail: fmt.Sprintf("the co-dealer opened %d places from place %d, "+
+		return nil, illegal(audit.RuleCoDealer, "the co-dealer opened %d places from place %d, "+
 			"and they were not dealt: deal them by the very same request, or close as void with the reason co_dealer",
-			len(deal.Opens()), r.next())}
+			len(deal.Opens()), r.next())
 	}
 	req.blind, req.end.Unplayed = blind, g
 	if blind.Values, err = r.opens(o, deal, g.Cards); err != nil {

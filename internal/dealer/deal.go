@@ -153,8 +153,7 @@ func fits(deal *audit.Deal, c *audit.Commit) error {
 		}
 	}
 	if m := c.Context.Recipe.Positions(); deal.First+deal.Count() > m {
-		return &audit.Illegal{Code: audit.RulePlaces,
-			Detail: fmt.Sprintf("%d places are left, not %d", max(0, m-deal.First), deal.Count())}
+		return illegal(audit.RulePlaces, "%d places are left, not %d", max(0, m-deal.First), deal.Count())
 	}
 	return nil
 }

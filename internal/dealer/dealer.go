@@ -220,3 +220,8 @@ var (
 	// ErrSealed: the sealing key of this tape is not available.
 	ErrSealed = errors.New("the tape cannot be opened with the sealing keys available")
 )
+
+// illegal refuses what a rule of the ledger forbids, before the ledger is asked.
+func illegal(rule, format string, args ...any) error {
+	return &audit.Illegal{Code: rule, Detail: fmt.Sprintf(format, args...)}
+}

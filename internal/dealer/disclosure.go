@@ -39,8 +39,7 @@ func (d *Dealer) disclosureKey(ctx context.Context, serves func(*ledger.Disclosu
 		}
 		serves = usable // the key is new, also if the clocks of two hosts differ
 	}
-	return nil, &audit.Illegal{Code: audit.RuleDisclosureKey,
-		Detail: "the auditors change faster than a key can be made for them"}
+	return nil, illegal(audit.RuleDisclosureKey, "the auditors change faster than a key can be made for them")
 }
 
 // checkDisclosable refuses a commit with disclosure to auditors, before a tape is drawn, if no
@@ -57,11 +56,11 @@ func (d *Dealer) checkDisclosable(ctx context.Context, c *audit.Context) error {
 // writes nothing and returns no error.
 func (d *Dealer) makeKey(ctx context.Context, auditors [][]byte) error {
 	if len(auditors) == 0 {
-		return &audit.Illegal{Code: audit.RuleDisclosureKey, Detail: "no auditor key is in force in this ledger"}
+		return illegal(audit.RuleDisclosureKey, "no auditor key is in force in this ledger")
 	}
 	body, err := disclosure.Body(d.cfg.Ledger.Info().Origin, auditors)
 	if err != nil {
-		return &audit.Illegal{Code: audit.RuleDisclosureKey, Detail: err.Error()}
+		return illegal(audit.RuleDisclosureKey, "%s", err)
 	}
 	appended, err := d.cfg.Ledger.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{body}})
 	if breaks(err, audit.RuleKey) {
@@ -102,8 +101,7 @@ func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure
 		}
 		d.newestKey.CompareAndSwap(k, nil)
 	}
-	return nil, &audit.Illegal{Code: audit.RuleDisclosureKey,
-		Detail: "disclosure keys change faster than a tape can be sealed to one"}
+	return nil, illegal(audit.RuleDisclosureKey, "disclosure keys change faster than a tape can be sealed to one")
 }
 
 // appendCommit appends a commit, which is the body of the proposal. The close of its parent comes

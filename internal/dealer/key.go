@@ -46,7 +46,7 @@ func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *as
 			return Shuffle{}, notRepeated(refused)
 		}
 		if try == childTries {
-			return Shuffle{}, &audit.Illegal{Code: audit.RuleParent, Detail: "the parent is being dealt from"}
+			return Shuffle{}, illegal(audit.RuleParent, "the parent is being dealt from")
 		}
 		s, err := d.committed(ctx, actor, a)
 		if err == nil || !mayRepeat(err) {

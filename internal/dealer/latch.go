@@ -34,7 +34,7 @@ func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason strin
 	cause, own := d.cfg.Entropy.Latched()
 	stands := d.cfg.Ledger.Live().Latched
 	if !own && !stands {
-		return Recorded{}, &audit.Illegal{Code: audit.RuleLatch, Detail: "the latch is not set"}
+		return Recorded{}, illegal(audit.RuleLatch, "the latch is not set")
 	}
 	if err := d.testGenerator(own, reason); err != nil {
 		return Recorded{}, fmt.Errorf("%w: %w", ErrEntropy, err)

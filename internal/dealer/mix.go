@@ -141,7 +141,7 @@ func (r *MixRequest) answers(plan []audit.Planned) error {
 	}
 	switch {
 	case len(plan) == 0:
-		return &audit.Illegal{Code: audit.RuleMix, Detail: "the shuffle has no mix plan"}
+		return illegal(audit.RuleMix, "the shuffle has no mix plan")
 	case len(r.Slots) != slots:
 		return &RequestError{"slots", fmt.Sprintf("must have one value for each of the %d slots of the plan", slots)}
 	case r.Beacon != nil && !beacon:
@@ -176,7 +176,7 @@ func (d *Dealer) round(ctx context.Context, c *audit.Context, given *[48]byte) (
 		return nil, nil
 	}
 	if p.Chain != audit.Quicknet {
-		return nil, &audit.Illegal{Code: audit.RuleBeacon, Detail: "the chain of the plan is not known to this version"}
+		return nil, illegal(audit.RuleBeacon, "the chain of the plan is not known to this version")
 	}
 	if given == nil {
 		fetched, err := d.fetch(ctx, p.Round)
@@ -186,7 +186,7 @@ func (d *Dealer) round(ctx context.Context, c *audit.Context, given *[48]byte) (
 		given = &fetched
 	}
 	if err := beacon.Verify(p.Round, *given); err != nil {
-		return nil, &audit.Illegal{Code: audit.RuleBeacon, Detail: fmt.Sprintf("round %d: %s", p.Round, err)}
+		return nil, illegal(audit.RuleBeacon, "round %d: %s", p.Round, err)
 	}
 	return given, nil
 }

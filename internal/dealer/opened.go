@@ -190,8 +190,7 @@ func (d *Dealer) inherited(ctx context.Context, c *audit.Context, ancestors int)
 // ledger may have a mix that is not in r.
 func (r *record) ordered() error {
 	if len(r.commit.Context.Mixed()) > 0 && r.mix == nil {
-		return &audit.Illegal{Code: audit.RuleMix,
-			Detail: fmt.Sprintf("shuffle %d is dealt only after its mix", r.id)}
+		return illegal(audit.RuleMix, "shuffle %d is dealt only after its mix", r.id)
 	}
 	return nil
 }

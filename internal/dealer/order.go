@@ -35,8 +35,8 @@ type Asking struct {
 func (d *Dealer) houseOf(origin string) (House, error) {
 	h, ok := d.cfg.Houses[origin]
 	if !ok {
-		return h, &audit.Illegal{Code: audit.RuleCoDealer, Detail: fmt.Sprintf(
-			"this daemon gives no orders for the ledger %s: its policy is not among the houses of the configuration", origin)}
+		return h, illegal(audit.RuleCoDealer,
+			"this daemon gives no orders for the ledger %s: its policy is not among the houses of the configuration", origin)
 	}
 	return h, nil
 }
@@ -97,11 +97,11 @@ func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) (*audit.Asked, err
 		return nil, &RequestError{"asked.commit", fmt.Sprintf("must be of a shuffle whose plan names the order %d", r.id)}
 	}
 	if err := audit.CheckOrder(commit, r.commit); err != nil {
-		return nil, &audit.Illegal{Code: audit.RuleCoDealer, Detail: err.Error()}
+		return nil, illegal(audit.RuleCoDealer, "%s", err)
 	}
 	if first, ok := r.usedBy(); ok && first != of.Foreign {
-		return nil, &audit.Illegal{Code: audit.RuleCoDealer,
-			Detail: fmt.Sprintf("the order is used by shuffle %d of %s, and by no other", first.Index, origin)}
+		return nil, illegal(audit.RuleCoDealer,
+			"the order is used by shuffle %d of %s, and by no other", first.Index, origin)
 	}
 	before := of
 	if a.After != "" {
@@ -121,7 +121,7 @@ func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) (*audit.Asked, err
 	then := *deal
 	then.Asked = asked
 	if err := audit.CheckAsked(&then, commit, of.Foreign, tlog.Hash(before.Leaf)); err != nil {
-		return nil, &audit.Illegal{Code: audit.RuleCoDealer, Detail: err.Error()}
+		return nil, illegal(audit.RuleCoDealer, "%s", err)
 	}
 	return asked, nil
 }
@@ -154,8 +154,8 @@ func (r *record) comesAfter(shuffle uint64, commit *audit.Commit, before audit.B
 		want = "the commit, or the mix if its plan has one"
 	}
 	if !ok {
-		return &audit.Illegal{Code: audit.RuleCoDealer,
-			Detail: "asked.after must be the entry of the house's shuffle that stands before: " + want}
+		return illegal(audit.RuleCoDealer,
+			"asked.after must be the entry of the house's shuffle that stands before: %s", want)
 	}
 	return nil
 }
@@ -195,8 +195,8 @@ func (d *Dealer) follows(r *record, req *CloseRequest) error {
 	case req.Follows == "":
 		return nil // the rule co_dealer says when one is needed
 	case origin == "" || !used:
-		return &audit.Illegal{Code: audit.RuleCoDealer,
-			Detail: "follows must be left out, except for an order for another ledger that was dealt from"}
+		return illegal(audit.RuleCoDealer,
+			"follows must be left out, except for an order for another ledger that was dealt from")
 	}
 	h, err := d.houseOf(origin)
 	if err != nil {
@@ -226,8 +226,8 @@ func (d *Dealer) orders(c *audit.Context) error {
 		return err
 	}
 	if c.Production && (d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned || h.Policy.Overlap() == 0) {
-		return &audit.Illegal{Code: audit.RuleCoDealer, Detail: "a production ledger gives orders only if its deals wait for " +
-			"witnesses, and to houses of whose policy any two quorums share one"}
+		return illegal(audit.RuleCoDealer, "a production ledger gives orders only if its deals wait for "+
+			"witnesses, and to houses of whose policy any two quorums share one")
 	}
 	return nil
 }

@@ -2,19 +2,18 @@ package dealer
 
 import (
 	"context"
-	"fmt"
 
 	"shuffled/internal/audit"
 )
 
-// The dealer asks who the owner of a shuffle is before it opens the tape: a repeated request
-// never comes to the rule owner of the ledger (docs/SPEC.md section 9).
+// The dealer checks the owner of a shuffle before it opens the tape. The rule owner of the ledger
+// (docs/SPEC.md section 9) does not see a repeated request, because that appends nothing.
 
-// may returns why a caller may not ask something of a shuffle, nil if the caller may.
+// may returns why the caller may not make a request about a shuffle, nil if the caller may.
 type may func(*record) error
 
-// owned is glance of a shuffle of which the caller may ask what may checks. That the caller may
-// not is told only from what is durable: a takeover may be lost in a failover.
+// owned is glance of a shuffle about which the caller may make a request. A refusal comes from what
+// is durable, because a takeover may be lost in a failover.
 func (d *Dealer) owned(ctx context.Context, id uint64, may may) (*record, error) {
 	r, err := d.glance(ctx, id)
 	if err != nil || may(r) == nil {
@@ -23,7 +22,7 @@ func (d *Dealer) owned(ctx context.Context, id uint64, may may) (*record, error)
 	return d.durablyOwned(ctx, id, may)
 }
 
-// durablyOwned is owned of what is durable.
+// durablyOwned is record of a shuffle about which the caller may make a request.
 func (d *Dealer) durablyOwned(ctx context.Context, id uint64, may may) (*record, error) {
 	r, err := d.record(ctx, id)
 	if err != nil {
@@ -32,22 +31,22 @@ func (d *Dealer) durablyOwned(ctx context.Context, id uint64, may may) (*record,
 	return r, may(r)
 }
 
-// mayPlay: the actor's identity may mix, deal, reveal and continue the shuffle, and read what is
-// not public of it while it is open.
+// mayPlay checks that the actor's identity may mix, deal, reveal and continue the shuffle.
 func mayPlay(actor audit.Actor) may {
 	return func(r *record) error {
 		if err := r.ownedBy(actor); err != nil {
 			return err
 		}
 		if r.extent != audit.ExtentPlay {
-			return notYours("the identity %s took shuffle %d over to close it, and for nothing else", r.owner, r.id)
+			return illegal(audit.RuleOwner,
+				"the identity %s took shuffle %d over to close it, and for nothing else", r.owner, r.id)
 		}
 		return nil
 	}
 }
 
-// mayClose: the actor's identity may close the shuffle as the request says. A shuffle whose tape
-// is lost is closed by an administrator, who owns no shuffle.
+// mayClose checks that the actor's identity may close the shuffle as the request says. If the tape
+// is lost, an administrator closes the shuffle, who owns none.
 func mayClose(actor audit.Actor, req CloseRequest) may {
 	return func(r *record) error {
 		if req.Reason == audit.ReasonTapeLost {
@@ -59,12 +58,9 @@ func mayClose(actor audit.Actor, req CloseRequest) may {
 
 func (r *record) ownedBy(actor audit.Actor) error {
 	if r.owner != actor.Identity {
-		return notYours("shuffle %d is of %s, and the request of %s: %s can take it over", r.id, r.owner,
+		return illegal(audit.RuleOwner,
+			"shuffle %d is of %s, and the request of %s: %s can take it over", r.id, r.owner,
 			actor.Identity, actor.Identity)
 	}
 	return nil
-}
-
-func notYours(format string, args ...any) error {
-	return &audit.Illegal{Code: audit.RuleOwner, Detail: fmt.Sprintf(format, args...)}
 }

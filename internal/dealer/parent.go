@@ -62,15 +62,14 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 	err error) {
 	r, err := d.durablyOwned(ctx, req.Parent.ID, mayPlay(actor))
 	if errors.Is(err, ErrNotFound) {
-		return nil, &audit.Illegal{Code: audit.RuleParent, Detail: fmt.Sprintf("there is no shuffle %d", req.Parent.ID)}
+		return nil, illegal(audit.RuleParent, "there is no shuffle %d", req.Parent.ID)
 	}
 	if err != nil {
 		return nil, err
 	}
 	of := r.commit.Context
 	if r.closed != nil || of.IsDraw() || of.Table != c.Table {
-		return nil, &audit.Illegal{Code: audit.RuleParent,
-			Detail: fmt.Sprintf("shuffle %d is no open shuffle of cards at table %s", r.id, c.Table)}
+		return nil, illegal(audit.RuleParent, "shuffle %d is no open shuffle of cards at table %s", r.id, c.Table)
 	}
 	if err := d.checkSlots(ctx, c); err != nil {
 		return nil, err
@@ -94,8 +93,7 @@ func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Contex
 	p.inputs = make([]uint32, 0, len(positions))
 	for _, at := range positions {
 		if int(at) >= len(t.values) {
-			return nil, &audit.Illegal{Code: audit.RuleParent,
-				Detail: fmt.Sprintf("shuffle %d has no position %d", r.id, at)}
+			return nil, illegal(audit.RuleParent, "shuffle %d has no position %d", r.id, at)
 		}
 		p.inputs = append(p.inputs, t.values[at])
 	}
@@ -131,8 +129,8 @@ func (r *record) undealt(t *opened) ([]uint16, error) {
 		left = append(left, uint16(t.order.Position(place)))
 	}
 	if len(left) < shuffle.MinCards {
-		return nil, &audit.Illegal{Code: audit.RuleParent,
-			Detail: fmt.Sprintf("%d cards are left of shuffle %d, fewer than a shuffle needs", len(left), r.id)}
+		return nil, illegal(audit.RuleParent,
+			"%d cards are left of shuffle %d, fewer than a shuffle needs", len(left), r.id)
 	}
 	slices.Sort(left)
 	return left, nil

@@ -132,7 +132,7 @@ func (r *record) continued() bool { return r.closed != nil && r.ended == nil }
 
 // notOpen refuses what takes an open shuffle.
 func (r *record) notOpen() error {
-	return &audit.Illegal{Code: audit.RuleNotOpen, Detail: fmt.Sprintf("shuffle %d is not open", r.id)}
+	return illegal(audit.RuleNotOpen, "shuffle %d is not open", r.id)
 }
 
 // rows reads the rows of a shuffle, that of its commit first.

@@ -87,8 +87,8 @@ func (d *Dealer) revealAgain(ctx context.Context, r *record, at revealed) (Revea
 func (d *Dealer) showing(ctx context.Context, r *record, t *opened, body *audit.Reveal, next int) (a Reveal,
 	err error) {
 	if i := slices.IndexFunc(body.Places, func(place uint16) bool { return int(place) >= next }); i >= 0 {
-		return a, &audit.Illegal{Code: audit.RuleReveal,
-			Detail: fmt.Sprintf("place %d of shuffle %d was not dealt: the next is %d", body.Places[i], r.id, next)}
+		return a, illegal(audit.RuleReveal,
+			"place %d of shuffle %d was not dealt: the next is %d", body.Places[i], r.id, next)
 	}
 	names, err := d.names(ctx, r)
 	if err != nil {
