@@ -84,10 +84,10 @@ func (d *Dealer) young(k *ledger.Disclosure) bool {
 
 // appendUnder appends a proposal under the newest disclosure key. If the ledger refuses it because
 // another key or auditor came first, appendUnder proposes again under the key that is newest then.
-func (d *Dealer) appendUnder(ctx context.Context, serves func(*ledger.Disclosure) bool,
+func (d *Dealer) appendUnder(ctx context.Context,
 	propose func(*ledger.Disclosure) (ledger.Proposal, error)) (appended []ledger.Appended, err error) {
 	for range keyTries {
-		k, err := d.disclosureKey(ctx, serves)
+		k, err := d.disclosureKey(ctx, usable)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +114,7 @@ func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Pr
 	if c.Disclosure == audit.DisclosurePublic {
 		return d.propose(ctx, p)
 	}
-	return d.appendUnder(ctx, usable, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })
+	return d.appendUnder(ctx, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })
 }
 
 // appendClose appends in one batch: the entries of before, the final reveal, the close of a shuffle,
@@ -189,7 +189,7 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 	}
 	for range endTries {
 		if slices.ContainsFunc(all, tapeOf.forAuditors) {
-			appended, err = d.appendUnder(ctx, usable, propose)
+			appended, err = d.appendUnder(ctx, propose)
 		} else if p, unmade := propose(nil); unmade == nil {
 			appended, err = d.propose(ctx, p)
 		} else {
