@@ -77,7 +77,6 @@ type policyReader struct {
 	members         map[*node]bool   // that are in a group: each in one
 	known           map[*node]bool   // witnesses of whom one key is of a known type
 	keys            map[string]bool  // public keys of logs and of witnesses: each once
-	logs            [][]byte         // keys of log lines, type byte first
 }
 
 func (p *policyReader) finish() error {
@@ -92,8 +91,7 @@ func (p *policyReader) finish() error {
 			return fmt.Errorf("the quorum cannot be met without a witness key of an unknown type: %w", ErrUnknown)
 		}
 	}
-	p.policy.LogKeys = p.logs
-	return p.policy.ownWitness(p.logs)
+	return p.policy.ownWitness()
 }
 
 // define gives a witness or group its name.
@@ -152,7 +150,7 @@ func (p *policyReader) log(fields []string) error {
 	if err != nil {
 		return err
 	}
-	p.policy.Logs, p.logs = append(p.policy.Logs, key), append(p.logs, public)
+	p.policy.Logs, p.policy.LogKeys = append(p.policy.Logs, key), append(p.policy.LogKeys, public)
 	return p.once("log", public)
 }
 

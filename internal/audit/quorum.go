@@ -137,9 +137,9 @@ func (p *Policy) CheckWitnesses(origin string, signing func(public []byte) bool)
 }
 
 // ownWitness is CheckWitnesses against the policy's own log lines.
-func (p *Policy) ownWitness(logs [][]byte) error {
+func (p *Policy) ownWitness() error {
 	among := func(public []byte) bool {
-		return slices.ContainsFunc(logs, func(k []byte) bool { return bytes.Equal(k, public) })
+		return slices.ContainsFunc(p.LogKeys, func(k []byte) bool { return bytes.Equal(k, public) })
 	}
 	for _, log := range p.Logs {
 		if err := p.CheckWitnesses(log.Name(), among); err != nil {

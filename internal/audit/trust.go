@@ -10,6 +10,7 @@ import (
 // Trusted is what a caller knows of a ledger from elsewhere.
 type Trusted struct {
 	Keys   []note.Verifier // any of them may sign; empty: nothing is pinned
+	Public [][]byte        // the same keys, type byte first
 	Policy *Policy         // nil: none was given
 }
 
@@ -24,13 +25,14 @@ func ParseTrust(vkey string, policy []byte) (Trusted, error) {
 		if err != nil {
 			return Trusted{}, err
 		}
-		return Trusted{Keys: p.Logs, Policy: p}, nil
+		return Trusted{Keys: p.Logs, Public: p.LogKeys, Policy: p}, nil
 	case vkey != "":
 		key, err := ParseVKey(vkey)
 		if err != nil {
 			return Trusted{}, fmt.Errorf("reading the trusted key: %w", err)
 		}
-		return Trusted{Keys: []note.Verifier{key}}, nil
+		public, err := SigningKey(vkey)
+		return Trusted{Keys: []note.Verifier{key}, Public: [][]byte{public}}, err
 	}
 	return Trusted{}, nil
 }

@@ -338,7 +338,7 @@ func (t *transcript) apartFrom(p *audit.Policy, origin string) error {
 	for _, h := range t.second.keys {
 		second = append(second, h.key.Public)
 	}
-	own := func(public []byte) bool { return t.signs(public) || holds(t.trust.own, public) }
+	own := func(public []byte) bool { return t.signs(public) || holds(t.trust.Public, public) }
 	if slices.ContainsFunc(second, own) {
 		return errors.New("a key of the co-dealer is the house's")
 	}

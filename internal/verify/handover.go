@@ -144,7 +144,7 @@ func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 				return nil, fmt.Errorf("the key of entry %d was not handed on to: %w", h.Index, err)
 			}
 		}
-		pinned := audit.IsMLDSA(next) && holds(e.trust.own, h.key.Public)
+		pinned := audit.IsMLDSA(next) && holds(e.trust.Public, h.key.Public)
 		s.later = append(s.later, successor{h.Index, next, false, pinned})
 		before = after
 	}

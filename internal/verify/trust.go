@@ -44,7 +44,6 @@ type trusted struct {
 	audit.Trusted
 	slots    [][32]byte
 	auditors []note.Verifier
-	own      [][]byte      // keys of the ledger that are trusted, type byte first
 	second   *audit.Policy // for the co-dealer's ledger; nil: none
 	history  []byte        // of the game; nil: none
 }
@@ -61,16 +60,6 @@ func (t Trust) parse() (*trusted, error) {
 	all := &trusted{Trusted: parsed, slots: t.Slots, auditors: auditors, history: t.History}
 	if err := audit.CheckHistory(t.History); err != nil {
 		return nil, err
-	}
-	switch {
-	case t.VKey != "":
-		key, err := audit.SigningKey(t.VKey)
-		if err != nil {
-			return nil, fmt.Errorf("reading the trusted key: %w", err)
-		}
-		all.own = [][]byte{key}
-	case parsed.Policy != nil:
-		all.own = parsed.Policy.LogKeys
 	}
 	if t.CoDealer != nil {
 		if all.second, err = audit.ParsePolicy(t.CoDealer); err != nil {
