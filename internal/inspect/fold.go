@@ -22,6 +22,7 @@ type fold struct {
 	diverged *divergence
 	final    *tlog.Hash // the root at the size of the newest checkpoint
 	batch    *batch     // of the chunk that is being folded
+	behind   []*batch   // sent to the workers and not collected
 	play
 	figures
 	signing

@@ -54,16 +54,13 @@ func (f *fold) all(ctx context.Context) error {
 	feeds, end := f.feeds(ctx)
 	defer end()
 	var ahead []*chunk
-	var behind []*batch
 	var shown time.Time
 	gap := 0
 	for n := uint64(0); gap < maxGap; {
-		if n*Width < f.size && len(ahead) < cap(f.tasks) {
+		for ; n*Width < f.size && len(ahead) < cap(f.tasks); n++ {
 			c := f.cut(n, feeds)
 			f.tasks <- c
 			ahead = append(ahead, c)
-			n++
-			continue
 		}
 		if len(ahead) == 0 {
 			break
@@ -76,19 +73,11 @@ func (f *fold) all(ctx context.Context) error {
 		if err := f.chunk(next); err != nil {
 			return err
 		}
+		if err := f.send(ctx, f.batch); err != nil {
+			return err
+		}
 		if gap++; !next.empty() {
 			gap = 0
-		}
-		if b := f.batch; len(b.closings)+len(b.rounds) > 0 {
-			if len(behind) == cap(f.jobs) {
-				if err := f.collect(ctx, behind[0]); err != nil {
-					return err
-				}
-				behind = behind[1:]
-			}
-			f.jobs <- b
-			behind = append(behind, b)
-			f.shuffles += uint64(len(b.closings))
 		}
 		if now := time.Now(); f.opts.Progress != nil && now.Sub(shown) > 200*time.Millisecond {
 			shown = now
@@ -100,11 +89,29 @@ func (f *fold) all(ctx context.Context) error {
 		f.faults.add(fault(CodeMissing, "", "nothing is there from here on").at(f.state.Size() - maxGap*Width))
 		f.broken = true
 	}
-	for _, b := range behind {
+	for _, b := range f.behind {
 		if err := f.collect(ctx, b); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// send sends a batch to the workers, if there is anything in it. If their queue is full,
+// it collects the oldest batch before.
+func (f *fold) send(ctx context.Context, b *batch) error {
+	if len(b.closings)+len(b.rounds) == 0 {
+		return nil
+	}
+	if len(f.behind) == cap(f.jobs) {
+		if err := f.collect(ctx, f.behind[0]); err != nil {
+			return err
+		}
+		f.behind = f.behind[1:]
+	}
+	f.jobs <- b
+	f.behind = append(f.behind, b)
+	f.shuffles += uint64(len(b.closings))
 	return nil
 }
 
