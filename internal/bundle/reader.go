@@ -49,7 +49,7 @@ func Open(dir string) (*Reader, error) {
 func OpenFS(fsys fs.FS) (*Reader, error) {
 	r := &Reader{fsys: fsys}
 	var err error
-	if r.checkpoint, err = r.read(fileCheckpoint, audit.MaxCheckpoint); err != nil {
+	if r.checkpoint, err = readFile(fsys, fileCheckpoint, audit.MaxCheckpoint); err != nil {
 		return nil, err
 	}
 	if r.head, err = audit.CheckpointText(r.checkpoint); err != nil {
@@ -70,7 +70,7 @@ func (r *Reader) Close() error {
 
 // Manifest reads the manifest.
 func (r *Reader) Manifest() (*Manifest, error) {
-	b, err := r.read(fileManifest, maxManifest)
+	b, err := readFile(r.fsys, fileManifest, maxManifest)
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +176,6 @@ func (r *Reader) Strays(each func(path string)) error {
 	}
 	return nil
 }
-
-func (r *Reader) read(name string, limit int64) ([]byte, error) { return readFile(r.fsys, name, limit) }
 
 // leaves reports whether name, or a directory above it, is a symbolic link. os.Root does
 // not follow a link out of the directory, and has no error of its own for it. So a name
