@@ -6,11 +6,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -66,12 +69,8 @@ func (r *runner) all(ctx context.Context) error {
 			byPackage[e.Package] = append(byPackage[e.Package], name)
 		}
 	}
-	for i, pkg := range packages {
-		fmt.Fprintf(os.Stderr, "compliance: %4.0f s  tests of %s (%d of %d packages)\n", time.Since(start).Seconds(),
-			pkg, i+1, len(packages))
-		if err := r.goTest(ctx, pkg, byPackage[pkg]); err != nil {
-			return err
-		}
+	if err := r.allTests(ctx, start, packages, byPackage); err != nil {
+		return err
 	}
 	for e := range r.evidence() {
 		if line := strings.Join(e.Args, " "); e.Args != nil && r.commands[line] == unknown {
@@ -80,6 +79,27 @@ func (r *runner) all(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// allTests runs tests of several packages at a time: some wait, and others compute.
+func (r *runner) allTests(ctx context.Context, start time.Time, packages []string, names map[string][]string) error {
+	next, errs := make(chan int), make([]error, len(packages))
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := range next {
+				fmt.Fprintf(os.Stderr, "compliance: %4.0f s  tests of %s (%d of %d packages)\n",
+					time.Since(start).Seconds(), packages[i], i+1, len(packages))
+				errs[i] = r.goTest(ctx, packages[i], names[packages[i]])
+			}
+		})
+	}
+	for i := range packages {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // print prints the table, and reports whether nothing failed.

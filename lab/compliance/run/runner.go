@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"shuffled/lab/compliance"
 )
@@ -29,12 +30,13 @@ const (
 
 func (r result) String() string { return [...]string{"-", "pass", "SKIPPED", "FAIL", "FAIL"}[r] }
 
-// runner runs evidence. One goroutine uses it.
+// runner runs evidence.
 type runner struct {
 	long     bool
 	root     string // of the source
 	dir      string // of its own: the programs, and what commands write
-	tests    map[string]result
+	mu       sync.Mutex
+	tests    map[string]result // guarded by mu while tests run
 	commands map[string]result
 }
 
@@ -50,7 +52,10 @@ func newRunner(long bool) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{long, strings.TrimSpace(string(root)), dir, map[string]result{}, map[string]result{}}
+	r := &runner{
+		long: long, root: strings.TrimSpace(string(root)), dir: dir,
+		tests: map[string]result{}, commands: map[string]result{},
+	}
 	for program, module := range map[string]string{"shuffled": ".", "shuffled-lab": "lab"} {
 		build := exec.Command("go", "build", "-o", filepath.Join(dir, program), "./cmd/"+program)
 		build.Dir, build.Stderr = filepath.Join(r.root, module), os.Stderr
@@ -105,6 +110,8 @@ func (r *runner) goTestRun(ctx context.Context, pkg string, names []string) erro
 	if err != nil && !errors.As(err, &exit) {
 		return fmt.Errorf("running tests of %s: %w", pkg, err)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.read(pkg, out)
 	for _, name := range names {
 		switch r.tests[key(pkg, name)] {
@@ -131,7 +138,7 @@ func events(out []byte) iter.Seq[event] {
 	}
 }
 
-// read takes the results of the requested tests.
+// read takes the results of the requested tests. The caller holds r.mu.
 func (r *runner) read(pkg string, out []byte) {
 	results := map[string]result{"pass": pass, "fail": fail, "skip": skip}
 	for e := range events(out) {
