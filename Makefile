@@ -33,8 +33,9 @@ check:
 
 # All packages on a real PostgreSQL, found or installed if that is allowed. -short leaves
 # out tests that take minutes: damage of every kind, kills under load, samples. SHORT_SKIP
-# leaves out ledgers of many entries, and PERF leaves out lost servers.
-SHORT_SKIP = ^(TestLong)$$
+# leaves out ledgers of many entries, the most keys that a file may hold, the store through
+# a pooler, and TestSelfTestsStop, which make compliance runs. PERF leaves out lost servers.
+SHORT_SKIP = ^(TestLong|TestManyHandovers|TestSelfTestsStop|TestStoreThroughPooler)$$
 PERF = ./bench ./cmd/... ./growth ./load
 # Tests wait for disks and clocks, so twice as many packages run at a time as there are
 # cores. go vet is a part of make lint, and is not run again here.
@@ -105,7 +106,7 @@ FIPS_ALL = verify ledger dealer inspect
 # The second implementation, in TypeScript. The page is made from its sources, and run on
 # all vectors with Node 20, and in Chromium. scripts/web.sh finds or installs both.
 web:
-	npm --prefix client/typescript ci --ignore-scripts --no-audit --no-fund
+	sh scripts/web.sh
 	npm --prefix client/typescript test
 	node --test web/*.test.mjs
 
