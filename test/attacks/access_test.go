@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestCutAccessRecords: the owner of the database deletes the newest record of what an
-// administrator and a regulator asked for. A daemon that stops has put the head of the
-// records into the ledger, so that it shows.
+// TestCutAccessRecords: the owner of the database deletes the newest record of the
+// requests of an administrator and a regulator. The daemon writes the head of the records
+// into the ledger when it stops, so audit fsck finds the deletion.
 func TestCutAccessRecords(t *testing.T) {
 	attack(t)
 	bothStores(t, terms{}, func(t *testing.T, h *house) {
@@ -32,7 +32,7 @@ func TestCutAccessRecords(t *testing.T) {
 		_, err := db.Exec("DELETE FROM access_records WHERE seq = 4")
 		h.check(err)
 		h.fsckNames("the newest record is gone", "access_chain")
-		h.serve() // which goes on, and vouches for what is left
+		h.serve() // the daemon continues, and vouches for the records that are left
 		h.ok(h.get(hand, h.regulator))
 		h.daemon.stop()
 		h.fsckNames("another record stands in its place", "access_chain")

@@ -24,11 +24,12 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// rowLen is how many values in a row are looked for: 12 of 36 positions are more than 2^57 lists.
+// rowLen is the number of consecutive values that one search looks for. There are more than 2^57
+// lists of 12 out of 36 positions, so a list is not found by chance.
 const rowLen = 12
 
-// secrets are the shuffles of one ledger that are not closed, as its database and its sealing
-// key give them. The daemon is not asked.
+// secrets are the shuffles of one ledger that are not closed. They are read from its database and
+// opened with its sealing key, without a request to the daemon.
 type secrets struct {
 	*house
 	db   *sql.DB
@@ -45,7 +46,7 @@ type secret struct {
 	tape   []byte
 	salts  []byte
 	values []uint32
-	opened map[int]bool // places of a co-dealer's order that it opened
+	opened map[int]bool // the places of a co-dealer's order that the co-dealer opened
 	dealt  int
 }
 
@@ -60,7 +61,7 @@ func (h *house) secrets() *secrets {
 	return &secrets{house: h, db: h.database(), ring: ring, open: make(map[uint64]*secret)}
 }
 
-// update reads what was written since.
+// update reads the entries that were written since the last update.
 func (s *secrets) update() {
 	s.t.Helper()
 	rows, err := s.db.Query("SELECT idx, entry, kept FROM entries WHERE idx >= $1 ORDER BY idx", s.next)
@@ -101,7 +102,7 @@ func (s *secrets) update() {
 	s.check(rows.Err())
 }
 
-// tapeNeedles are for the tape and the keys that come from it.
+// tapeNeedles adds the tape and the keys that are derived from it.
 func (s *secret) tapeNeedles(n *needle.Needles, whose string) {
 	n.Bytes(whose+" tape", s.tape)
 	for _, label := range []string{"salt", "ask-key"} {
@@ -113,7 +114,8 @@ func (s *secret) tapeNeedles(n *needle.Needles, whose string) {
 	}
 }
 
-// order adds a list that says what comes next, from a place on, by itself and next to the places.
+// order adds a list of the values from a place on, once alone and once with the place before each
+// value.
 func order(n *needle.Needles, what string, values []uint32, from int) {
 	n.Values(what, values[from:], rowLen)
 	var pairs []uint32
@@ -123,7 +125,7 @@ func order(n *needle.Needles, what string, values []uint32, from int) {
 	n.Values(what+" by place", pairs, 2*rowLen)
 }
 
-// coDealers adds what only the co-dealer may hold of an order.
+// coDealers adds the secrets of an order that only the co-dealer may hold.
 func (s *secret) coDealers(n *needle.Needles) {
 	s.tapeNeedles(n, "co-dealer's")
 	for i := range s.values {
@@ -143,13 +145,13 @@ func (s *secret) coDealers(n *needle.Needles) {
 				closed++
 			}
 		}
-		if closed >= 8 { // else it may be what was dealt
+		if closed >= 8 { // with fewer, the list may follow from the places that were dealt
 			n.Values("co-dealer's order by position", places[at:at+rowLen], rowLen)
 		}
 	}
 }
 
-// houses adds what only the house may hold of a shuffle.
+// houses adds the secrets of a shuffle that only the house may hold.
 func (s *secret) houses(n *needle.Needles) {
 	s.tapeNeedles(n, "house's")
 	for i := range s.values {
@@ -158,10 +160,10 @@ func (s *secret) houses(n *needle.Needles) {
 	order(n, "house's cards", s.values, 0)
 }
 
-// together adds what neither may hold: the cards of the places that come next.
+// together adds what neither of them may hold: the cards of the places that are dealt next.
 func (s *secret) together(n *needle.Needles, b *secret) error {
 	if s.mix == nil && len(s.commit.Context.Mixed()) > 0 {
-		return nil // nobody knows them yet
+		return nil // before the mix nobody can know these cards
 	}
 	places, err := audit.NewOrder(s.leaf, s.commit, s.mix)
 	if err != nil {
@@ -181,14 +183,14 @@ func (s *secret) together(n *needle.Needles, b *secret) error {
 	return nil
 }
 
-// search looks through both hosts, each for what only the other may hold.
+// search looks through both hosts. It looks on each host for what only the other one may hold.
 type search struct {
 	*pair
 	houses, labs *secrets
 	looks        int
-	looked       int64          // bytes
-	needles      int            // in all
-	own          map[string]int // secrets found where they belong, by host and where
+	looked       int64          // bytes searched
+	needles      int            // the total of all looks
+	own          map[string]int // how often a host's own key was found, by host and kind of place
 }
 
 func newSearch(p *pair) *search {
@@ -201,9 +203,9 @@ func (s *search) String() string {
 
 func (s *search) look() {
 	s.t.Helper()
-	s.labs.update() // first: each order of a commit that the house's database has is in it then
-	s.houses.update()
 	s.labs.update()
+	s.houses.update()
+	s.labs.update() // again: it then has the order of every commit that the house's database has
 	inHouse, inLab := needle.New(), needle.New()
 	named := make(map[uint64]bool)
 	for _, a := range s.houses.open {
@@ -219,7 +221,7 @@ func (s *search) look() {
 		s.check(a.together(inLab, b))
 	}
 	for id, b := range s.labs.open {
-		if b.dealt == 0 && !named[id] { // made ahead
+		if b.dealt == 0 && !named[id] { // the co-dealer made the order ahead
 			b.coDealers(inHouse)
 		}
 	}
@@ -230,7 +232,8 @@ func (s *search) look() {
 	s.looks++
 }
 
-// host looks through one of the two. Its own sealing key shows that the search finds what is there.
+// host looks through one host. It also looks for the host's own sealing key, which shows that the
+// search finds a secret that is there.
 func (s *search) host(name string, h *house, n *needle.Needles) {
 	s.t.Helper()
 	own, err := keys.ReadSealing(h.path("sealing.key"), keys.Secret{})
@@ -254,14 +257,14 @@ func (s *search) host(name string, h *house, n *needle.Needles) {
 		return
 	}
 	s.count(n.Files(h.cluster.DataDir(), found))
-	dump, err := testdb.Bin("pg_dump") // long values lie compressed in its files
+	dump, err := testdb.Bin("pg_dump") // PostgreSQL compresses long values in its files
 	s.check(err)
 	out, err := exec.Command(dump, "--dbname", h.super, "--data-only").Output()
 	s.check(err)
 	s.count(n.Read(bytes.NewReader(out), func(one needle.Needle, _ int) { found(one, "database") }))
 }
 
-// count adds what was looked at.
+// count adds to the number of bytes that were searched.
 func (s *search) count(bytes int64, err error) {
 	s.t.Helper()
 	if errors.Is(err, os.ErrPermission) {
@@ -271,8 +274,8 @@ func (s *search) count(bytes int64, err error) {
 	s.looked += bytes
 }
 
-// answers looks through what both daemons answered to the house: what it was given, and what it
-// can ask the co-dealer for.
+// answers looks through the answers of both daemons to the house: those that it got in this round,
+// and those that the co-dealer gives to its token now.
 func (s *search) answers(n *needle.Needles) {
 	s.t.Helper()
 	for id := range s.labs.open {
@@ -285,7 +288,7 @@ func (s *search) answers(n *needle.Needles) {
 	})
 }
 
-// positive wants the search to have found what each host does hold.
+// positive checks that each look found each host's own key, in memory and in files.
 func (s *search) positive() {
 	s.t.Helper()
 	for _, where := range []string{"house memory", "house files", "co-dealer memory", "co-dealer files"} {
@@ -295,8 +298,8 @@ func (s *search) positive() {
 	}
 }
 
-// planted wants the search to find an order that lies in the daemon's memory alone: it is written into
-// a request that does not end.
+// planted checks that the search finds an order that is only in the daemon's memory: the test sends it
+// in a request that does not end.
 func (s *search) planted() {
 	s.t.Helper()
 	leak := rand.Perm(52)

@@ -21,19 +21,19 @@ var (
 )
 
 const (
-	tablesAtOnce = 96 // hands at the same step when everything is searched
+	tablesAtOnce = 96 // hands that are at the same step during a search
 	handSteps    = 6  // commit, mix, three deals, close
 )
 
-// pair is a house and its co-dealer: two daemons with keys, databases and directories of their
-// own, and one witness of both.
+// pair is a house and its co-dealer. Each has a daemon, keys, a database and a directory of its
+// own; one witness cosigns both ledgers.
 type pair struct {
 	*house
 	lab *house
 
 	mu    sync.Mutex
-	heard []byte // all that the house's daemon, and the co-dealer's to the house's token, answered in this round
-	token string // of the house at the co-dealer
+	heard []byte // in this round: all answers of the house's daemon, and of the co-dealer's to the house's token
+	token string // the house's token at the co-dealer
 }
 
 func openPair(t *testing.T, postgres bool) *pair {
@@ -65,19 +65,19 @@ func openPair(t *testing.T, postgres bool) *pair {
 	return p
 }
 
-// append adds lines to the ledger's part of the configuration, and lets the log hide nothing.
+// append adds lines to the ledger's part of the configuration, and sets the log level to debug.
 func (h *house) append(lines string) {
 	h.t.Helper()
 	h.write("shuffled.toml", "log.level = \"debug\"\n"+h.read("shuffled.toml")+"\n"+lines)
 }
 
-// TestNobodyHoldsTheNextCard: random hands are dealt blind, and after random steps somebody with
-// root on a host looks through everything there: all memory of the daemon, every file, every
-// line of its log, every answer that it gave or can get. The house's host holds nothing of what
-// the co-dealer did not open: not its tape, no salt, and no order of places; the co-dealer's
-// holds no card and no salt of the house. What has no needle of its own is not searched for: a
-// single position is one byte. What is sealed is opened by the key of its own host, and holds
-// the tapes of that host alone.
+// TestNobodyHoldsTheNextCard: random hands are dealt blind. After random steps, an attacker with
+// root on a host looks through all memory of the daemon, every file, every line of its log, and
+// every answer that it gave or can get. The house's host must hold no secret that the co-dealer
+// did not open: no tape, no salt and no order of places. The co-dealer's host must hold no card
+// and no salt of the house. A single position is one byte, so the search cannot look for it; it
+// looks for rows of positions. Sealed tapes are not opened in the search: a host has the sealing
+// key of its own tapes only.
 func TestNobodyHoldsTheNextCard(t *testing.T) {
 	attackAlone(t)
 	for _, postgres := range []bool{false, true} {
@@ -104,7 +104,7 @@ func TestNobodyHoldsTheNextCard(t *testing.T) {
 	}
 }
 
-// round plays a hand at each table, and searches after random steps of all.
+// round plays a hand at each table, and searches after random steps that all tables make together.
 func (p *pair) round(s *search, random *rand.Rand, tables int) {
 	p.t.Helper()
 	p.heard = nil
@@ -171,8 +171,8 @@ func (p *pair) round(s *search, random *rand.Rand, tables int) {
 	all(jobs)
 }
 
-// randomRuns are what a game may ask for: at most eight places, so that most of a deck is never
-// dealt.
+// randomRuns returns the runs of one deal and the number of their places: at most six, so that the
+// three deals of a hand deal at most half of the smallest deck.
 func randomRuns(random *rand.Rand) (runs string, count int) {
 	var all []string
 	for range 1 + random.IntN(3) {
@@ -202,7 +202,7 @@ func (p *pair) all(jobs []func() error) {
 	}
 }
 
-// done makes a request of the house's daemon until it is answered: witnesses and the co-dealer
+// done repeats a request to the house's daemon until it is answered: witnesses and the co-dealer
 // may be slow.
 func (p *pair) done(path, key, body string) (a answer, err error) {
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {

@@ -10,8 +10,8 @@ import (
 )
 
 // TestChosenRecipients: after the mix the house knows the order, and chooses burns and
-// recipients so that its confederate gets the good cards. The verdict is `mixed`, says
-// no more than that, and names what was still the house's word.
+// recipients so that its confederate gets the good cards. The level is `mixed`, and the
+// verdict claims no more: it says which facts rest on the house's word only.
 func TestChosenRecipients(t *testing.T) {
 	attack(t)
 	h := open(t, terms{witnesses: 1})
@@ -39,7 +39,7 @@ func TestChosenRecipients(t *testing.T) {
 	}
 }
 
-// modest wants none of the sentences that say more than the evidence.
+// modest checks that a text has none of the sentences that claim more than the evidence.
 func (h *house) modest(what, text string) {
 	h.t.Helper()
 	text = strings.Join(strings.Fields(text), " ")
@@ -60,8 +60,8 @@ func TestClaimsOfThePage(t *testing.T) {
 	h.modest("verify --help", h.must("verify", "--help"))
 }
 
-// TestEditedManifest: a bundle's manifest is edited, and so is every file that repeats
-// what the entries say, if this build writes one. Each edit is found.
+// TestEditedManifest: somebody edits a bundle's manifest, or a file that repeats what the
+// entries say, if this build writes one. The audit finds each edit.
 func TestEditedManifest(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})
@@ -81,10 +81,10 @@ func TestEditedManifest(t *testing.T) {
 	} {
 		edited := strings.Replace(manifest, edit[0], edit[1], 1)
 		if edited == manifest {
-			continue // this build's manifest does not say it
+			continue // the manifest of this build does not have the text
 		}
 		h.write("bundle/manifest.json", edited)
-		// With another line the checkpoint seems to be another one than the manifest's.
+		// With a line added, the checkpoint is no longer the one that was exported.
 		for _, line := range []string{"", "— someone AAAAAAAA\n"} {
 			h.write("bundle/checkpoint", checkpoint+line)
 			if code, out := verify(); code != 1 {
@@ -97,7 +97,7 @@ func TestEditedManifest(t *testing.T) {
 	h.write("bundle/checkpoint", checkpoint+"— someone AAAAAAAA\n")
 	for _, name := range []string{"policy", "keys.json"} {
 		if _, err := os.Stat(h.path("bundle/" + name)); err != nil {
-			continue // this build's bundles have no such file
+			continue // the bundles of this build do not have the file
 		}
 		h.write("bundle/"+name, "log evil\n")
 		if code, out := verify(); code != 1 {

@@ -15,7 +15,7 @@ type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{} // closed when it has ended
 	mu    sync.Mutex
-	out   bytes.Buffer // all it printed, under mu
+	out   bytes.Buffer // all that it printed; mu guards it
 }
 
 func start(t *testing.T, args ...string) *process {
@@ -27,7 +27,7 @@ func start(t *testing.T, args ...string) *process {
 	return launch(t, exec.Command(path, args...))
 }
 
-// launch starts a command, which ends with the test.
+// launch starts a command. It is stopped at the end of the test.
 func launch(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{t: t, cmd: cmd, ended: make(chan struct{})}
@@ -64,7 +64,7 @@ func (p *process) stop() {
 	}
 }
 
-// until waits for something that the process brings about.
+// until waits until done is true, and fails if the process ends first or patience runs out.
 func (p *process) until(what string, done func() bool) {
 	p.t.Helper()
 	deadline := time.After(patience)

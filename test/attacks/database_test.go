@@ -16,8 +16,8 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// bothStores runs the attack on an installation on SQLite, whose file the attacker
-// writes, and on one on PostgreSQL, where the attacker is the daemon's own role.
+// bothStores runs the attack on two installations: one on SQLite, whose file the attacker
+// can write, and one on PostgreSQL, where the attacker has the daemon's own role.
 func bothStores(t *testing.T, of terms, try func(t *testing.T, h *house)) {
 	t.Helper()
 	for _, postgres := range []bool{false, true} {
@@ -28,8 +28,8 @@ func bothStores(t *testing.T, of terms, try func(t *testing.T, h *house)) {
 	}
 }
 
-// database opens the database as the daemon's role, or the embedded one as anyone who
-// may write its file.
+// database opens the PostgreSQL database with the daemon's role, or the SQLite file with
+// write access.
 func (h *house) database() *sql.DB {
 	h.t.Helper()
 	driver, address := "sqlite", "file:"+h.path("shuffled.db")+"?_pragma=busy_timeout(10000)"
@@ -45,7 +45,8 @@ func (h *house) database() *sql.DB {
 	return db
 }
 
-// row reads one row with all its columns, by whatever names this build has.
+// row reads one row, and returns its values by column name: a build may have other columns
+// than this one.
 func row(t *testing.T, db *sql.DB, query string) map[string]any {
 	t.Helper()
 	rows, err := db.Query(query)
@@ -88,7 +89,7 @@ func insert(db *sql.DB, table string, values map[string]any) error {
 	return err
 }
 
-// minted is a token that nobody created: its secret, and the hash of that.
+// minted returns a token that no command created, its id, and the hash of its secret.
 func minted() (id, token string, hash []byte) {
 	secret := rand.Text()
 	id = "tok_" + strings.ToLower(rand.Text()[:12])
@@ -96,8 +97,8 @@ func minted() (id, token string, hash []byte) {
 	return id, id + "." + secret, sum[:]
 }
 
-// opensNothing wants a credential to be refused, the row to be told of in the log as
-// an alarm, and fsck to name it.
+// opensNothing checks the defence against a forged row: its credential is refused, a line of
+// the log raises an alarm that names the row, and audit fsck names it.
 func (h *house) opensNothing(what, id, token, path, body string) {
 	h.t.Helper()
 	if got := h.post(path, token, body); got.status != http.StatusUnauthorized {
@@ -114,7 +115,7 @@ func (h *house) opensNothing(what, id, token, path, body string) {
 	h.fsckNames(what, id)
 }
 
-// fsckNames wants audit fsck to end with a fault that names a row.
+// fsckNames checks that audit fsck ends with a fault that names the row.
 func (h *house) fsckNames(what, row string) {
 	h.t.Helper()
 	code, out := h.run("audit", "fsck", "--config", h.path("shuffled.toml"), "--json")
@@ -123,8 +124,8 @@ func (h *house) fsckNames(what, row string) {
 	}
 }
 
-// TestInsertedDealer: a row inserted into tokens is a dealer's token, and reads the
-// undealt cards of the house's shuffles. A row opens only what its entry says.
+// TestInsertedDealer: the attacker inserts a row into tokens for a dealer's token, and with
+// it asks for undealt cards of the house. A row gives only the rights that its entry gives.
 func TestInsertedDealer(t *testing.T) {
 	attack(t)
 	bothStores(t, terms{}, func(t *testing.T, h *house) {
@@ -136,7 +137,7 @@ func TestInsertedDealer(t *testing.T) {
 	})
 }
 
-// TestInsertedAdmin: a row inserted into tokens is an administrator's token.
+// TestInsertedAdmin: the attacker inserts a row into tokens for an administrator's token.
 func TestInsertedAdmin(t *testing.T) {
 	attack(t)
 	bothStores(t, terms{}, func(t *testing.T, h *house) {
@@ -148,8 +149,8 @@ func TestInsertedAdmin(t *testing.T) {
 	})
 }
 
-// keepsRows reports whether the database has rows that stand for tokens. A build whose
-// tokens are entries of the ledger has none: no statement makes or changes one.
+// keepsRows reports whether the database has a table of tokens. In a build whose tokens are
+// entries of the ledger it has none, so no SQL statement can make or change a token.
 func (h *house) keepsRows() bool {
 	h.t.Helper()
 	catalog := "SELECT name FROM sqlite_master WHERE type = 'table'"
@@ -199,8 +200,8 @@ func (h *house) mint(id string, hash []byte, like string) bool {
 	return h.taken(insert(db, "tokens", copied))
 }
 
-// taken reports whether the database took a statement. That it refuses one is a
-// defence; that it does not know a column is a fault of the suite.
+// taken reports whether the database took a statement. A refusal is a defence. An unknown
+// column or table is a fault of the suite, and ends the test.
 func (h *house) taken(err error) bool {
 	h.t.Helper()
 	if err == nil {
@@ -215,8 +216,8 @@ func (h *house) taken(err error) bool {
 	return false
 }
 
-// TestSwappedHash: the hash of the house's token is exchanged, so that another secret
-// acts under the house's name.
+// TestSwappedHash: the attacker exchanges the hash of the house's token, so that another
+// secret would act under the house's name.
 func TestSwappedHash(t *testing.T) {
 	attack(t)
 	bothStores(t, terms{}, func(t *testing.T, h *house) {
@@ -230,14 +231,14 @@ func TestSwappedHash(t *testing.T) {
 	})
 }
 
-// TestRevivedToken: a revoked token's row is set back. Revocation is read from the
-// ledger, never from the row.
+// TestRevivedToken: the attacker removes the revocation from the row of a token. The daemon
+// reads revocations from the ledger, never from the row.
 func TestRevivedToken(t *testing.T) {
 	attack(t)
 	bothStores(t, terms{}, func(t *testing.T, h *house) {
 		hand := h.hand("k1", "t1")
 		id := public(h.thief)
-		h.daemon.stop() // one that starts again remembers nothing of the row
+		h.daemon.stop() // so that the next daemon has nothing of the row in memory
 		h.must("token", "revoke", "--config", h.path("shuffled.toml"), id)
 		revived := h.keepsRows() && h.altered("UPDATE tokens SET revoked = NULL WHERE id = $1", id)
 		h.serve()
@@ -249,7 +250,7 @@ func TestRevivedToken(t *testing.T) {
 	})
 }
 
-// altered runs a statement on rows, and reports whether the database took it.
+// altered runs a statement, and reports whether the database took it and changed a row.
 func (h *house) altered(statement string, args ...any) bool {
 	h.t.Helper()
 	result, err := h.database().Exec(statement, args...)
@@ -261,8 +262,9 @@ func (h *house) altered(statement string, args ...any) bool {
 	return n > 0
 }
 
-// TestInsertedEntry: the daemon's role inserts a row behind the newest entry, which
-// stops the ledger for good. It is refused, or the daemon and fsck name the row.
+// TestInsertedEntry: the daemon's role inserts a row after the newest entry, which would
+// stop the ledger for good. The database refuses it, or the ledger still takes entries, or
+// the daemon and audit fsck name the row.
 func TestInsertedEntry(t *testing.T) {
 	attack(t)
 	h := open(t, terms{postgres: true})
@@ -287,8 +289,8 @@ func TestInsertedEntry(t *testing.T) {
 	h.fsckNames("a row behind the newest entry", fmt.Sprint(index))
 }
 
-// TestDeletedAccessRecords: the daemon's role deletes the records of what a regulator
-// asked for. It is refused, or it shows.
+// TestDeletedAccessRecords: the daemon's role deletes the records of a regulator's
+// requests. The database refuses it, or audit fsck finds it.
 func TestDeletedAccessRecords(t *testing.T) {
 	attack(t)
 	h := open(t, terms{postgres: true})
@@ -299,13 +301,13 @@ func TestDeletedAccessRecords(t *testing.T) {
 	if !h.altered("DELETE FROM access_records") {
 		return
 	}
-	h.daemon.stop() // which puts the head of the records into the ledger
+	h.daemon.stop() // the daemon writes the head of the records into the ledger
 	h.serve()
 	h.fsckNames("the records of a regulator are gone", "access")
 }
 
-// TestDecksOfRefusedCommits: commits that a kill switch refuses bring a deck of their
-// own each. A refused request leaves nothing behind.
+// TestDecksOfRefusedCommits: a kill switch refuses commits that each bring a new deck. A
+// refused request leaves no deck in the database.
 func TestDecksOfRefusedCommits(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})

@@ -39,17 +39,17 @@ var binary = sync.OnceValues(func() (string, error) {
 	return filepath.Join(dir, "shuffled"), termtest.Build(dir, "shuffled")
 })
 
-// terms say what kind of house is attacked. The zero value is a sandbox ledger
-// on SQLite that everybody reads.
+// terms describe the house that is attacked. The zero value is a sandbox ledger on
+// SQLite that everybody can read.
 type terms struct {
 	postgres   bool
 	production bool
-	access     string // of ledger create; "" is its default
-	witnesses  int    // that run
-	quorum     string // of the policy, such as "any w1 w2"; "" is all of them
-	auditor    bool   // the ledger names one
-	origin     string // of the ledger; "" is origin
-	mix        string // sources that a plan may have; "" is slots and a cut
+	access     string // --access of ledger create; "" leaves its default
+	witnesses  int    // the number of witnesses that run
+	quorum     string // the quorum of the policy, such as "any w1 w2"; "" is all witnesses
+	auditor    bool   // the ledger names an auditor
+	origin     string // the origin of the ledger; "" is the constant origin
+	mix        string // the sources that a mix plan may have; "" is slots and a cut
 }
 
 // house is an installation: keys, database, one ledger named main, a token for
@@ -60,14 +60,14 @@ type house struct {
 	terms           terms
 	dir             string
 	url, operator   string
-	super           string // address of the database as its superuser; "" for SQLite
+	super           string // the database's address for its superuser; "" for SQLite
 	cluster         *testdb.Cluster
 	witnesses       []*process
 	daemon          *process
-	vkey, policy    string // the ledger's key; the file of its policy, "" for none
-	house, thief    string // tokens of two dealers that are two identities
-	admin, auditor  string
-	regulator, room string // room is a dealer's token for table t1 only
+	vkey, policy    string // the ledger's verifier key; the file of its policy, "" for none
+	house, thief    string // the tokens of two dealers, each an identity of its own
+	admin, auditor  string // tokens
+	regulator, room string // tokens; room is a dealer's, for table t1 only
 }
 
 // open builds a house and serves it.
@@ -95,7 +95,7 @@ func prepare(t *testing.T, of terms) *house {
 	h.check(os.Chmod(h.dir, 0o700))
 	h.url, h.operator = "http://"+testdb.FreeAddress(t), "http://"+testdb.FreeAddress(t)
 	if of.postgres {
-		h.cluster = testdb.Start(t) // roles are the cluster's: it cannot be shared
+		h.cluster = testdb.Start(t) // roles belong to a whole cluster, so tests cannot share one
 		h.super = h.cluster.Database(t)
 		h.write("password", password+"\n")
 	}
@@ -133,8 +133,8 @@ func (h *house) create() {
 	h.must(append(args, h.administrators()...)...)
 }
 
-// administrators makes the keys of two administrators of a production ledger, where
-// the build knows them, and returns how ledger create names them.
+// administrators makes the keys of two administrators, if the ledger is for production and
+// the build knows administrators. It returns the flags with which ledger create names them.
 func (h *house) administrators() (args []string) {
 	h.t.Helper()
 	_, help := h.run("ledger", "create", "--help")
@@ -150,8 +150,8 @@ func (h *house) administrators() (args []string) {
 	return args
 }
 
-// hire makes a token for everybody. Two dealers are two identities, where the
-// build knows identities.
+// hire makes a token for each role. The dealers are identities of their own, if the build
+// knows identities.
 func (h *house) hire() {
 	h.t.Helper()
 	h.house = h.token("dealer", "backend")
@@ -162,8 +162,8 @@ func (h *house) hire() {
 	h.regulator = h.token("regulator", "inspector")
 }
 
-// administrator makes an administrator's token, in production as an act that both
-// administrators sign, where the build knows them.
+// administrator makes a token with the role admin. If there are administrators, an act that
+// both sign makes it.
 func (h *house) administrator() string {
 	h.t.Helper()
 	if _, err := os.Stat(h.path("bob.key")); err != nil {
@@ -188,13 +188,13 @@ func (h *house) token(role, identity string, args ...string) string {
 	return out[strings.LastIndexAny(out, "\n ")+1:]
 }
 
-// public is the id of a token, which stands in entries and rows.
+// public returns the id of a token, which entries and rows show.
 func public(token string) string {
 	id, _, _ := strings.Cut(token, ".")
 	return id
 }
 
-// place are the flags that say where the state is.
+// place returns the flags that say where the data directory and the database are.
 func (h *house) place(role string) []string {
 	if h.super == "" {
 		return []string{"--data", h.dir}
@@ -231,7 +231,7 @@ func (h *house) roles() {
 	}
 }
 
-// configure writes the configuration file, with further lines before the ledger.
+// configure writes the configuration file, with the lines of more before the ledger's part.
 func (h *house) configure(more string) {
 	h.t.Helper()
 	text := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\n",
@@ -263,7 +263,7 @@ func (h *house) check(err error) {
 	}
 }
 
-// run runs the command to its end and returns its exit code and all it printed.
+// run runs the command to its end, and returns its exit code and all that it printed.
 func (h *house) run(args ...string) (int, string) {
 	h.t.Helper()
 	path, err := binary()
@@ -296,7 +296,7 @@ func (h *house) serve() {
 	h.daemon.until("ready", func() bool { return strings.Contains(h.readiness(), `"ready":true`) })
 }
 
-// readiness is what /readyz says, nothing where no daemon listens.
+// readiness returns the answer of /readyz, "" if no daemon listens.
 func (h *house) readiness() string {
 	resp, err := client.Get(h.operator + "/readyz")
 	if err != nil {
@@ -310,14 +310,14 @@ func (h *house) readiness() string {
 	return string(b)
 }
 
-// key generates a witness's key, and returns its verifier key.
+// key generates a key pair for a witness, and returns the verifier key.
 func (h *house) key(name string) (vkey string) {
 	h.t.Helper()
 	h.must("key", "generate", "witness", "--name", name+".example.org/w", "--out", h.path(name+".key"))
 	return h.read(name + ".vkey")
 }
 
-// witness makes the next witness of the ledger, and starts it.
+// witness adds a witness of the ledger, and starts it.
 func (h *house) witness(name string) {
 	h.t.Helper()
 	h.key(name)
@@ -340,7 +340,7 @@ func (h *house) startWitness(name, address string) *process {
 	return w
 }
 
-// writePolicy writes the ledger's policy, and one for players with its key.
+// writePolicy writes the ledger's policy, and one for players, which also has the ledger's key.
 func (h *house) writePolicy() {
 	h.t.Helper()
 	text, names := "", ""

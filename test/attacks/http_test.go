@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// answer is what the daemon said.
+// answer is an answer of the daemon.
 type answer struct {
 	status int
 	body   []byte
 }
 
-// code is the stable word of a problem document, "" for what is none.
+// code returns the code of a problem document, "" if the answer is none.
 func (a answer) code() string {
 	var p struct{ Code string }
 	if a.status < 400 || json.Unmarshal(a.body, &p) != nil {
@@ -41,7 +41,7 @@ func (a answer) object(t *testing.T) map[string]any {
 
 var client = &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
-// do makes one request; an answer with status 0 is none.
+// do makes one request. Status 0 means that no answer came; the body is then the error.
 func (h *house) do(method, path, token, key, body string) answer {
 	h.t.Helper()
 	req, err := http.NewRequestWithContext(h.t.Context(), method, h.url+path, strings.NewReader(body))
@@ -77,7 +77,7 @@ func (h *house) post(path, token, body string) answer {
 	return h.do(http.MethodPost, path, token, "", body)
 }
 
-// ok wants an answer to what is no attack.
+// ok checks that a request that is no attack was answered with 200.
 func (h *house) ok(a answer) answer {
 	h.t.Helper()
 	if a.status != http.StatusOK {
@@ -86,7 +86,7 @@ func (h *house) ok(a answer) answer {
 	return a
 }
 
-// refused wants an attack to be answered with one of the codes, such as not_yours.
+// refused checks that an attack was refused with one of the codes, such as not_yours.
 func (h *house) refused(what string, a answer, codes ...string) {
 	h.t.Helper()
 	for _, code := range codes {
@@ -97,20 +97,20 @@ func (h *house) refused(what string, a answer, codes ...string) {
 	h.t.Errorf("%s: %s; the defence is a refusal with code %s", what, a, strings.Join(codes, " or "))
 }
 
-// commit commits to a deck at a table, under the key.
+// commit commits to a shuffle of 52 cards at a table, under the idempotency key.
 func (h *house) commit(token, key, table string) answer {
 	h.t.Helper()
 	return h.do(http.MethodPost, "/v1/main/shuffles", token, key,
 		fmt.Sprintf(`{"table":%q,"deck":"standard-52"}`, table))
 }
 
-// hand commits as the house and returns the address of the shuffle.
+// hand commits as the house, and returns the path of the shuffle.
 func (h *house) hand(key, table string) string {
 	h.t.Helper()
 	return h.shuffle(h.ok(h.commit(h.house, key, table)))
 }
 
-// shuffle is the address of the shuffle that a commit answered.
+// shuffle returns the path of the shuffle that an answer to a commit names.
 func (h *house) shuffle(a answer) string {
 	h.t.Helper()
 	return fmt.Sprintf("/v1/main/shuffles/%.0f", a.object(h.t)["id"])
@@ -123,7 +123,8 @@ const (
 	completed = `{"outcome":"completed"}`
 )
 
-// settled repeats a deal that waits for witnesses until it is answered otherwise.
+// settled repeats a request for as long as it is refused because the witnesses have not
+// cosigned yet, and returns the first other answer.
 func (h *house) settled(path, token, body string) (a answer) {
 	h.t.Helper()
 	h.daemon.until("done with "+path, func() bool {
@@ -133,7 +134,7 @@ func (h *house) settled(path, token, body string) (a answer) {
 	return a
 }
 
-// keep writes a shuffle's transcript, as everybody gets it, to a file.
+// keep writes a shuffle's transcript, as a stranger gets it, to a file, and returns its path.
 func (h *house) keep(shuffle, name string) string {
 	h.t.Helper()
 	h.write(name, string(bytes.TrimSpace(h.ok(h.get(shuffle+"/transcript", "")).body)))

@@ -11,9 +11,9 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// TestDealAhead: a second dealer deals the very runs that the house will deal
-// later, and sees the flop before the betting. Only the identity that committed
-// may mix, deal and close.
+// TestDealAhead: a second dealer deals the same runs that the house will deal later,
+// and would see the flop before the betting. Only the identity that committed may mix,
+// deal and close.
 func TestDealAhead(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})
@@ -30,7 +30,7 @@ func TestDealAhead(t *testing.T) {
 	h.refused("a close repeated by another service", h.post(hand+"/close", h.thief, completed), "not_yours")
 }
 
-// TestMixForeign: another dealer reveals a mix plan with values of its choice.
+// TestMixForeign: another dealer mixes the house's shuffle with values of its choice.
 func TestMixForeign(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})
@@ -41,9 +41,8 @@ func TestMixForeign(t *testing.T) {
 	h.refused("a mix repeated by another service", h.post(hand+"/mix", h.thief, `{"cut":17}`), "not_yours")
 }
 
-// TestGuessedKey: another dealer commits under the idempotency key that the house
-// will use next, and deals that hand first. The house must not be given the
-// thief's shuffle as its own.
+// TestGuessedKey: another dealer commits under the idempotency key that the house will
+// use next. The daemon must not answer the house's commit with the thief's shuffle.
 func TestGuessedKey(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})
@@ -56,8 +55,8 @@ func TestGuessedKey(t *testing.T) {
 	}
 }
 
-// TestGreetingKey: what the daemon tells a first user to type must not teach keys that
-// a thief can guess.
+// TestGreetingKey: the first command that the daemon tells a new user to type must not
+// have an idempotency key that a thief can guess.
 func TestGreetingKey(t *testing.T) {
 	attack(t)
 	address := testdb.FreeAddress(t)
@@ -70,9 +69,9 @@ func TestGreetingKey(t *testing.T) {
 	}
 }
 
-// TestReadOpenings: another dealer reads the hole cards of an open shuffle, from
-// the transcript, a recipient's file and a repeated deal. Only the owner reads
-// openings that are not public; others read what strangers do.
+// TestReadOpenings: another dealer asks for the hole cards of an open shuffle: in the
+// transcript, in a recipient's file and by a repeated deal. Only the owner gets openings
+// that are not public; other dealers get what strangers get.
 func TestReadOpenings(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})
@@ -91,8 +90,8 @@ func TestReadOpenings(t *testing.T) {
 	h.refused("hole cards, dealt again by another service", h.post(hand+"/deal", h.thief, holeCards), "not_yours")
 }
 
-// TestTakeByChild: a child's commit closes its parent, with its tape, and continues
-// with the undealt cards. Another dealer takes a shuffle over by it.
+// TestTakeByChild: another dealer commits to a child of the house's shuffle. That would
+// close the parent, disclose its tape, and continue with the undealt cards.
 func TestTakeByChild(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})
@@ -104,8 +103,8 @@ func TestTakeByChild(t *testing.T) {
 	h.ok(h.post(hand+"/deal", h.house, flop))
 }
 
-// TestSameToken: a thief uses the stolen token itself, so that no name differs. The
-// house's own deal then says that it is a repeat, and of when.
+// TestSameToken: a thief uses the house's own token, so its entries name the house. The
+// answer to the house's own deal then says that it is a repeat, and when it was made.
 func TestSameToken(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})
@@ -124,8 +123,9 @@ func TestSameToken(t *testing.T) {
 	}
 }
 
-// TestClientRefuses: the Go client, key pinned, is given a deal that somebody with
-// its token made before it asked. It refuses entries older than its first try.
+// TestClientRefuses: a thief with the token of the Go client deals before the client
+// does. The client, with the ledger's key pinned, refuses an entry that is older than its
+// own first try.
 func TestClientRefuses(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})
@@ -145,9 +145,10 @@ func TestClientRefuses(t *testing.T) {
 	}
 }
 
-// TestTakeover: a shuffle changes hands by an explicit call only, which is an entry
-// with its reason. The taker voids and closes; in production it neither deals on nor
-// reads earlier answers without a second person. The audit counts it.
+// TestTakeover: only an explicit takeover makes another identity the owner of a shuffle,
+// and its entry has a reason. The new owner may void and close the shuffle. In production
+// it may not deal further or read earlier answers without a second person. The audit
+// counts the takeover.
 func TestTakeover(t *testing.T) {
 	attack(t)
 	h := open(t, terms{production: true})
@@ -168,7 +169,7 @@ func TestTakeover(t *testing.T) {
 	h.ok(h.post(hand+"/close", h.thief, `{"outcome":"void","reason":"misdeal"}`))
 	h.export()
 	report := h.must("audit", "verify", h.path("bundle"), "--key", h.path("main.vkey"))
-	// The bundle's path has the test's name in it.
+	// A search for "takeover" alone would find the test's name in the bundle's path.
 	if !strings.Contains(strings.Join(strings.Fields(report), " "), "1 taken over to close") {
 		t.Errorf("the audit does not name the takeover:\n%s", report)
 	}

@@ -15,19 +15,18 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// pending are the attacks that the tree does not stop yet, with the item of the
-// work that will. An entry goes when its defence comes.
+// pending lists the attacks that this tree does not stop yet, each with the task that
+// will stop it. The change that adds a defence removes its entry.
 var pending = map[string]string{}
 
-// attack begins a test of the suite, which may run alongside others. It skips one that
-// is pending.
+// attack begins a test that may run alongside others. It skips a pending attack.
 func attack(t *testing.T) {
 	t.Helper()
 	attackAlone(t)
 	t.Parallel()
 }
 
-// attackAlone begins one that needs the machine for itself.
+// attackAlone begins a test that runs alone. It skips a pending attack.
 func attackAlone(t *testing.T) {
 	t.Helper()
 	if item, ok := pending[t.Name()]; ok && os.Getenv("SHUFFLED_ATTACKS_ALL") != "1" {
@@ -43,8 +42,9 @@ func TestMain(m *testing.M) {
 	testdb.Main(m)
 }
 
-// TestPending counts the attacks and those that are pending. Each entry of the
-// table is a test here, and each test here is an attack.
+// TestPending counts the attacks and the pending ones. It checks that each entry of
+// the table is a test of this package, and that each test begins with attack or
+// attackAlone.
 func TestPending(t *testing.T) {
 	files, err := filepath.Glob("*_test.go")
 	if err != nil {
@@ -79,8 +79,7 @@ func TestPending(t *testing.T) {
 	fmt.Printf("attacks: %d in the suite, %d of them pending\n", len(attacks), len(pending))
 }
 
-// begins reports whether the first statement of the test is attack(t) or
-// attackAlone(t).
+// begins reports whether the first statement of the test calls attack or attackAlone.
 func begins(fn *ast.FuncDecl) bool {
 	if len(fn.Body.List) == 0 {
 		return false

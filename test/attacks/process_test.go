@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// TestLooseTLSKey: anyone who may read the daemon's TLS key poses as the daemon. A file
-// that others can read is refused, as every other secret is.
+// TestLooseTLSKey: somebody who can read the daemon's TLS key can pose as the daemon. The
+// daemon refuses a key file that others can read, as it does for every other secret.
 func TestLooseTLSKey(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})
@@ -58,8 +58,8 @@ func TestLooseTLSKey(t *testing.T) {
 	t.Fatalf("the daemon neither serves nor ends:\n%s", p.printed())
 }
 
-// TestCoreDump: a crash writes the tapes and keys in memory to a file. The process
-// allows itself no core dump, whatever limit it was started with.
+// TestCoreDump: a core dump would write the tapes and keys in memory to a file. The
+// process sets its limit for core dumps to 0, also if it was started without a limit.
 func TestCoreDump(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})

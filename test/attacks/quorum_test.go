@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestDisjointQuorum: a policy whose quorums do not meet allows two histories that
-// both look witnessed. A production ledger is not created with it, and the refusal
-// names the two quorums.
+// TestDisjointQuorum: if two quorums of a policy have no witness in common, two histories
+// can both look witnessed. No production ledger is created with such a policy, and the
+// refusal names witnesses of both quorums.
 func TestDisjointQuorum(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})
@@ -40,9 +40,10 @@ func TestDisjointQuorum(t *testing.T) {
 	}
 }
 
-// TestTwoHistories: the operator copies database and marks, plays a shuffle with one
-// witness up, goes back to the copy and plays it again with the other. Both files
-// may be proved, and neither is witnessed.
+// TestTwoHistories: the operator copies the database and the marks, and plays a shuffle
+// while only one witness runs. Then the operator restores the copy, and plays a shuffle
+// while only the other one runs. Both transcripts may be proved, but neither has the level
+// witnessed.
 func TestTwoHistories(t *testing.T) {
 	attack(t)
 	h := open(t, terms{witnesses: 2, quorum: "any w1 w2"})
@@ -83,17 +84,17 @@ func (h *house) cosigned() {
 	})
 }
 
-// level is what verify --json calls the level, "" for none.
+// level returns the level in the output of verify --json, "" if there is none.
 func level(out string) string {
 	var verdict struct{ Level string }
-	_, object, _ := strings.Cut(out, "{") // behind warnings
+	_, object, _ := strings.Cut(out, "{") // warnings may come before the object
 	if json.NewDecoder(strings.NewReader("{"+object)).Decode(&verdict) != nil {
 		return ""
 	}
 	return verdict.Level
 }
 
-// state reads database and marks.
+// state reads the files of the database and the marks.
 func (h *house) state() map[string][]byte {
 	h.t.Helper()
 	saved := make(map[string][]byte)
@@ -109,7 +110,7 @@ func (h *house) state() map[string][]byte {
 	return saved
 }
 
-// restore puts them back, and nothing else of the kind stays.
+// restore removes the files of the database and the marks, and writes the saved ones.
 func (h *house) restore(saved map[string][]byte) {
 	h.t.Helper()
 	for name := range h.state() {
@@ -120,14 +121,15 @@ func (h *house) restore(saved map[string][]byte) {
 	}
 }
 
-// TestOneAdminReplacesWitnesses: one administrator's token replaces the regulator's
-// witness of a production ledger by the house's own. It takes a second person.
+// TestOneAdminReplacesWitnesses: one person with an administrator's token tries to replace
+// the regulator's witness of a production ledger with the house's own. The daemon asks for
+// a second person.
 func TestOneAdminReplacesWitnesses(t *testing.T) {
 	attack(t)
 	h := open(t, terms{production: true, witnesses: 1})
 	h.ok(h.settled(h.hand("k1", "t1")+"/deal", h.house, holeCards))
-	// The house's own witness stands where the regulator's did, since a build may ask
-	// only at addresses that it knows.
+	// The house's own witness listens at the address of the regulator's, because a build may
+	// send requests only to addresses that it knows.
 	h.witnesses[0].stop()
 	line := strings.Fields(h.read("w1.line"))
 	line[1], line[2] = "w9", h.key("w9")
@@ -141,7 +143,7 @@ func TestOneAdminReplacesWitnesses(t *testing.T) {
 	}
 }
 
-// twoPersons wants an act of one administrator to be refused for lack of a second.
+// twoPersons checks that a request of one administrator was refused for lack of a second.
 func (h *house) twoPersons(what string, got answer) {
 	h.t.Helper()
 	refused := got.status == http.StatusForbidden || got.status == http.StatusConflict
@@ -151,8 +153,9 @@ func (h *house) twoPersons(what string, got answer) {
 	}
 }
 
-// TestWitnessOfUnlistedHost: an administrator has the daemon make requests to any
-// host and port, by a policy with a witness there. Only configured hosts are asked.
+// TestWitnessOfUnlistedHost: an administrator enters a policy with a witness at an inner
+// service, so that the daemon would send requests there. The daemon sends requests only to
+// hosts that are configured.
 func TestWitnessOfUnlistedHost(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})

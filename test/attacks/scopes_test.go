@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestScopedToken: a token for table t1 reads the tape of table t2 on a ledger that
-// asks readers for a token, through the receipt of the close and the entry bundle.
+// TestScopedToken: a dealer whose token is for table t1 tries to read the tape of table t2,
+// among others from the receipt of the close and from the entry bundle. Readers of this
+// ledger need a token.
 func TestScopedToken(t *testing.T) {
 	attack(t)
 	h := open(t, terms{access: "token"})
@@ -20,7 +21,7 @@ func TestScopedToken(t *testing.T) {
 	tape, err := base64.StdEncoding.DecodeString(closed["tape"].(string))
 	h.check(err)
 	index := regexp.MustCompile(`(?m)^index (\d+)$`).FindStringSubmatch(closed["receipt"].(string))[1]
-	_, extra, _ := strings.Cut(closed["receipt"].(string), "\nextra ") // the entry in a receipt
+	_, extra, _ := strings.Cut(closed["receipt"].(string), "\nextra ") // the line that holds the entry
 	extra, _, _ = strings.Cut(extra, "\n")
 	size := strings.Split(string(h.ok(h.get("/log/main/checkpoint", h.house)).body), "\n")[1]
 	for _, path := range []string{

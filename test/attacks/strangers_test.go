@@ -13,9 +13,10 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// TestFloodOfStrangers: 64 strangers ask for a full bundle of entries, read a little
-// and leave. No hand that is played alongside them is refused. The ratio of the rates is
-// printed; the machine decides it, and nothing here.
+// TestFloodOfStrangers: 64 strangers again and again ask for a full bundle of entries, read
+// 64 bytes and hang up. No request of a hand that is played alongside them is refused. The
+// test prints how much longer a hand takes, and does not judge it: that depends on the
+// machine.
 func TestFloodOfStrangers(t *testing.T) {
 	attackAlone(t)
 	bothStores(t, terms{}, func(t *testing.T, h *house) {
@@ -35,9 +36,8 @@ func TestFloodOfStrangers(t *testing.T) {
 	})
 }
 
-// TestBundleWithoutDatabase: what strangers read again and again never changes. A full
-// bundle that was read once is served without asking the database, here one that has
-// gone away.
+// TestBundleWithoutDatabase: a full bundle of entries never changes. After it was read once,
+// the daemon serves it without a query, here while the database is stopped.
 func TestBundleWithoutDatabase(t *testing.T) {
 	attack(t)
 	h := open(t, terms{postgres: true})
@@ -50,8 +50,8 @@ func TestBundleWithoutDatabase(t *testing.T) {
 	}
 }
 
-// fill writes entries until the first bundle is full, and large: a close holds the
-// tape of its shuffle.
+// fill writes entries until the first bundle is full. The bundle is large, because each
+// close holds the tape of a shuffle of 4,096 cards.
 func (h *house) fill() {
 	h.t.Helper()
 	body := `{"table":"fill","cards":[` + deck(4096) + `]}`
@@ -64,7 +64,7 @@ func (h *house) fill() {
 	h.t.Logf("the bundle has %d bytes", len(bundle.body))
 }
 
-// deck names so many cards, as JSON.
+// deck returns the names of n cards, as the elements of a JSON array.
 func deck(n int) string {
 	names := make([]string, n)
 	for i := range names {
@@ -73,8 +73,8 @@ func deck(n int) string {
 	return strings.Join(names, ",")
 }
 
-// hands plays hands while more says so, and returns how long one took and how many
-// requests were refused on the way. A refused one is sent again.
+// hands plays hands while more returns true. It returns how long a hand took on average and
+// how many requests were refused. A refused request is sent again.
 func (h *house) hands(name string, more func(played int) bool) (each time.Duration, refused int) {
 	h.t.Helper()
 	send := func(path, key, body string) (a answer) {
@@ -99,8 +99,8 @@ func (h *house) hands(name string, more func(played int) bool) (each time.Durati
 	return (time.Since(began) / time.Duration(n)).Round(10 * time.Microsecond), refused
 }
 
-// flood has strangers ask for a path, each on a connection of its own that it leaves
-// after 64 bytes, until stop is called.
+// flood has strangers ask for a path until stop is called. Each request has a connection of
+// its own, which the stranger closes after 64 bytes. asked counts the answers.
 func (h *house) flood(strangers int, path string) (stop func(), asked *atomic.Int64) {
 	h.t.Helper()
 	asked = new(atomic.Int64)

@@ -20,32 +20,33 @@ import (
 
 const password = "test-only"
 
-// cluster is three members of etcd, three nodes, HAProxy in front of the leader, and
-// PgBouncer in front of HAProxy.
+// cluster is three members of etcd, three nodes, HAProxy, which connects to the leader, and
+// PgBouncer, which connects to HAProxy.
 type cluster struct {
 	t        testing.TB
 	dir      string
 	as       *syscall.Credential
 	watchdog io.Writer
-	bin      string // of PostgreSQL
+	bin      string // the directory of PostgreSQL's programs
 	etcd     []*spawned
 	etcdArgs [][]string
-	clients  []int // ports of etcd's members
+	clients  []int // the ports at which etcd's members serve clients
 	nodes    []*node
-	pooler   int // port of PgBouncer
+	pooler   int // the port of PgBouncer
 }
 
-// node is a server and its Patroni.
+// node is a PostgreSQL server and its Patroni.
 type node struct {
 	c          *cluster
 	name, data string
 	patroni    *spawned
 	rest       int
-	port       int      // at which others reach the server
-	relays     []*relay // to the server, and from Patroni to etcd
+	port       int      // of the relay to the server
+	relays     []*relay // one to the server, and one from Patroni to each member of etcd
 }
 
-// needed are the programs, in PATH or /usr/sbin.
+// needed checks that the programs are in PATH or /usr/sbin. If one is missing, the test is
+// skipped, or fails if SHUFFLED_REQUIRE_HA=1.
 func needed(t *testing.T) {
 	t.Helper()
 	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin")
@@ -88,7 +89,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// tell shows the ends of the logs.
+// tell prints the end of each log.
 func (c *cluster) tell() {
 	logs, _ := filepath.Glob(filepath.Join(c.dir, "*.log"))
 	for _, path := range logs {
@@ -124,7 +125,7 @@ func (c *cluster) startEtcd() {
 		c.etcd = append(c.etcd, nil)
 		c.startMember(i)
 	}
-	// Patroni 3.0 ends if the members have not agreed on a version yet.
+	// Patroni 3.0 exits if the members have not agreed on a version yet.
 	until(c.t, "etcd", func() bool {
 		resp, err := rest.Get(fmt.Sprintf("http://127.0.0.1:%d/version", c.clients[0]))
 		if err != nil {
@@ -140,7 +141,7 @@ func (c *cluster) startMember(i int) {
 	c.etcd[i] = c.spawn(fmt.Sprintf("etcd%d", i+1), "etcd", c.etcdArgs[i]...)
 }
 
-// newNode starts a node, as docs/operations/availability.md configures it.
+// newNode starts a node with the configuration of docs/operations/availability.md.
 func (c *cluster) newNode(i int) *node {
 	free := ports(c.t, 2)
 	n := &node{c: c, name: fmt.Sprintf("db%d", i), rest: free[1], data: filepath.Join(c.dir, fmt.Sprintf("db%d", i))}
@@ -189,7 +190,8 @@ func (n *node) start() {
 	n.patroni = n.c.spawn(n.name, "patroni", filepath.Join(n.c.dir, n.name+".yml"))
 }
 
-// kill takes the whole node away at once, as a loss of power does.
+// kill ends Patroni and the server with SIGKILL, as a loss of power would, and waits for
+// their end.
 func (n *node) kill() {
 	pids := n.server()
 	n.patroni.kill()
@@ -199,7 +201,8 @@ func (n *node) kill() {
 	until(n.c.t, n.name+" to end", func() bool { return len(n.server()) == 0 })
 }
 
-// cut separates the node from all others, or joins it again.
+// cut closes the node's relays, which separates it from the other nodes and from etcd, or
+// opens them again.
 func (n *node) cut(cut bool) {
 	for _, r := range n.relays {
 		r.set(cut)
@@ -208,7 +211,7 @@ func (n *node) cut(cut bool) {
 
 var rest = &http.Client{Timeout: 3 * time.Second}
 
-// is reports whether the node's Patroni says so: primary, replica, sync.
+// is reports whether the node's Patroni says that the node is primary, replica or sync.
 func (n *node) is(what string) bool {
 	resp, err := rest.Get(fmt.Sprintf("http://127.0.0.1:%d/%s", n.rest, what))
 	if err != nil {
@@ -218,7 +221,7 @@ func (n *node) is(what string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// leader returns the node that leads, nil for none.
+// leader returns the node that leads, nil if none does.
 func (c *cluster) leader() *node {
 	for _, n := range c.nodes {
 		if n.is("primary") {
@@ -228,7 +231,7 @@ func (c *cluster) leader() *node {
 	return nil
 }
 
-// others returns the nodes except for one.
+// others returns all nodes except one.
 func (c *cluster) others(not *node) (all []*node) {
 	for _, n := range c.nodes {
 		if n != not {
@@ -238,7 +241,7 @@ func (c *cluster) others(not *node) (all []*node) {
 	return all
 }
 
-// dsn is the address of the ledger's database on all nodes.
+// dsn returns the address of the ledger's database, with all nodes as hosts.
 func (c *cluster) dsn(role string) string {
 	var hosts []string
 	for _, n := range c.nodes {
@@ -248,10 +251,10 @@ func (c *cluster) dsn(role string) string {
 		strings.Join(hosts, ","))
 }
 
-// standbys leaves out pg_basebackup, which streams too while it copies.
+// standbys leaves out pg_basebackup, which also streams while it copies.
 const standbys = "AND application_name LIKE 'db_'"
 
-// synchronous returns how many synchronous standbys the leader has.
+// synchronous returns how many synchronous standbys the leader has, 0 if no node leads.
 func (c *cluster) synchronous() (n int) {
 	l := c.leader()
 	if l == nil {
@@ -268,7 +271,7 @@ func (c *cluster) synchronous() (n int) {
 	return n
 }
 
-// size returns that of the ledger's database in bytes, 0 while no node leads.
+// size returns the size of the ledger's database in bytes, 0 if no node leads.
 func (c *cluster) size() (n int64) {
 	l := c.leader()
 	if l == nil {
@@ -285,7 +288,7 @@ func (c *cluster) size() (n int64) {
 	return n
 }
 
-// ctl runs patronictl.
+// ctl runs patronictl, and returns its output, with the error if it failed.
 func (c *cluster) ctl(args ...string) string {
 	cmd := exec.Command("patronictl", append([]string{"-c", filepath.Join(c.dir, c.nodes[0].name+".yml")}, args...)...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "HOME="+c.dir)
@@ -296,8 +299,8 @@ func (c *cluster) ctl(args ...string) string {
 	return string(out)
 }
 
-// whole waits until a leader and two standbys are there, and makes anew a standby that went
-// apart: the page for operators says that somebody has to (patronictl reinit).
+// whole waits until there are a leader and two standbys that stream. It copies the leader
+// anew to a standby that does not stream (patronictl reinit), as the page for operators says.
 func (c *cluster) whole() {
 	c.t.Helper()
 	m := newMending()
@@ -307,8 +310,8 @@ func (c *cluster) whole() {
 	})
 }
 
-// mending is what an operator does who waits: a standby that does not stream for a time is made
-// anew.
+// mending does what an operator would do: it reinitialises a standby that has not streamed for
+// some time.
 type mending struct {
 	began time.Time
 	made  map[*node]time.Time
@@ -316,8 +319,9 @@ type mending struct {
 
 func newMending() *mending { return &mending{time.Now(), map[*node]time.Time{}} }
 
-// mend makes standbys of a leader anew that do not stream, or only those that run, and returns
-// how many stream.
+// mend reinitialises each standby that does not stream from the leader, with running only those
+// whose Patroni says that the server runs as a replica. It returns how many stream. It waits 20 s
+// before it begins, and 30 s before it does so to the same node again.
 func (m *mending) mend(l *node, running bool) int {
 	c := l.c
 	streams := c.streaming(l)
@@ -352,7 +356,7 @@ func (c *cluster) streaming(l *node) map[string]bool {
 	return all
 }
 
-// startPooler starts HAProxy, which asks each Patroni whether it leads, and PgBouncer.
+// startPooler starts HAProxy, which asks each Patroni whether its node leads, and PgBouncer.
 func (c *cluster) startPooler() {
 	free := ports(c.t, 2)
 	text := fmt.Sprintf(`global

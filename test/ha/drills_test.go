@@ -17,8 +17,8 @@ var (
 	from   = flag.Int("from", 1, "the round to go on with, of a run that was cut off: rounds are counted over all drills")
 )
 
-// drill breaks something while hands are played, and leaves the cluster such that it can
-// become whole.
+// drill breaks something while hands are played. After it, the cluster must be able to recover
+// (see whole).
 type drill struct {
 	name string
 	run  func(*house)
@@ -38,8 +38,8 @@ var drills = []drill{
 		}
 		h.served("the death of the leader's postmaster")
 	}},
-	// The server stands still while its Patroni lives; another leads, and the first one is
-	// fenced before it goes on.
+	// The leader's server is stopped while its Patroni runs. Another node becomes the leader, and
+	// the old one is fenced before its server can continue.
 	{"leader_stopped_and_fenced", func(h *house) {
 		l := h.c.leader()
 		l.signalServer(syscall.SIGSTOP)
@@ -65,8 +65,8 @@ var drills = []drill{
 		}
 		h.served("a switchover")
 	}},
-	// Of three members one may be lost, and nothing is seen of it; of two lost the leader
-	// steps down, and nothing is acknowledged.
+	// If one of three members is lost, requests are still acknowledged. If two are lost, the
+	// leader steps down.
 	{"etcd_members_lost", func(h *house) {
 		h.c.etcd[0].kill()
 		h.served("the loss of a member of etcd")
@@ -90,14 +90,14 @@ var drills = []drill{
 		h.served("a partition")
 		l.cut(false)
 	}},
-	// Strict: nothing is acknowledged without a synchronous standby.
+	// In strict mode nothing is acknowledged without a synchronous standby.
 	{"no_standby", func(h *house) {
 		l := h.c.leader()
 		for _, n := range h.c.others(l) {
 			n.kill()
 		}
 		at := h.load.settled()
-		time.Sleep(3 * time.Second) // in which there is nothing to wait for
+		time.Sleep(3 * time.Second) // no event shows that nothing is acknowledged
 		if n := h.load.count.Load(); n > at {
 			h.t.Errorf("%d requests were acknowledged without a synchronous standby", n-at)
 		}
@@ -106,8 +106,9 @@ var drills = []drill{
 		}
 		h.served("the return of the standbys")
 	}},
-	// The third node has what the synchronous standby, which then leads, does not have, and its
-	// server starts anew: it cannot follow until it is made anew.
+	// The third node has changes that the synchronous standby lacks, and then the standby becomes
+	// the leader. After its server starts again, the third node cannot follow until it is
+	// reinitialised.
 	{"replica_ahead", func(h *house) {
 		l := h.c.leader()
 		var first, ahead *node
@@ -146,8 +147,8 @@ var drills = []drill{
 		d.start()
 		until(h.t, "the daemon", func() bool { status, _ := d.readiness(); return status == http.StatusOK })
 	}},
-	// As leader_stopped_and_fenced, but the old leader goes on by itself. What the database
-	// makes of that is its own; the daemons lose nothing in silence.
+	// As leader_stopped_and_fenced, but the old leader's server continues without fencing. The
+	// database may then lose changes; the daemons must notice that, and stop signing.
 	{"leader_stopped", func(h *house) {
 		l := h.c.leader()
 		l.signalServer(syscall.SIGSTOP)
@@ -164,13 +165,14 @@ var drills = []drill{
 	}},
 }
 
-// served logs how long it took until requests were acknowledged again.
+// served waits until requests are acknowledged again, and logs how long that took.
 func (h *house) served(after string) {
 	h.t.Helper()
 	h.t.Logf("%.1f s after %s requests were acknowledged again", h.load.serves(after).Seconds(), after)
 }
 
-// settled waits until nothing was acknowledged for two seconds, and returns how much was.
+// settled waits until nothing was acknowledged for two seconds, and returns the number of
+// acknowledged requests.
 func (l *load) settled() (at int64) {
 	l.h.t.Helper()
 	since := time.Now()
@@ -183,8 +185,8 @@ func (l *load) settled() (at int64) {
 	return at
 }
 
-// settle reports whether both daemons become ready within a minute, or say that they are
-// frozen; ready, they are again ten seconds later.
+// settle reports whether, within a minute, both daemons are ready for ten seconds without a
+// break, or one of them is frozen.
 func (h *house) settle() bool {
 	h.t.Helper()
 	var since time.Time
@@ -206,7 +208,8 @@ func (h *house) settle() bool {
 	return false
 }
 
-// frozen reports whether a daemon says that it signs nothing, for the database lacks entries.
+// frozen reports whether a daemon says that it stopped signing, because the database lacks
+// entries.
 func (h *house) frozen() bool {
 	for _, d := range h.daemons {
 		if _, text := d.readiness(); strings.Contains(text, "signing stopped") {
@@ -216,8 +219,8 @@ func (h *house) frozen() bool {
 	return false
 }
 
-// TestDrills runs the chosen drills, each in a cluster that is whole again after the one
-// before, and sends what was acknowledged in it again.
+// TestDrills runs the chosen drills. After each, it waits until the cluster is whole, and sends
+// all requests that were acknowledged in the drill again.
 func TestDrills(t *testing.T) {
 	of := drills[:1]
 	if *chosen != "" {

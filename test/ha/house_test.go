@@ -20,11 +20,11 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// house is a ledger on the cluster, and two daemons that serve it: the first asks the nodes
-// directly, the second through PgBouncer.
+// house is a ledger on the cluster, and two daemons that serve it: the first connects to the
+// nodes, the second to PgBouncer.
 type house struct {
-	t       testing.TB // of the drill
-	whole   testing.TB // of the house, which outlives drills
+	t       testing.TB // the test of the drill
+	whole   testing.TB // the test of the house, which outlasts all drills
 	c       *cluster
 	dir     string
 	token   string
@@ -37,7 +37,7 @@ type daemon struct {
 	dir           string
 	url, operator string
 	process       *exec.Cmd
-	pid           atomic.Int64 // of process, for those who only look
+	pid           atomic.Int64 // of process, for goroutines that only read figures
 	ended         chan struct{}
 }
 
@@ -73,7 +73,7 @@ func newHouse(t *testing.T, c *cluster) *house {
 		"dealer", "--identity", "back-end"))
 	second := filepath.Join(h.dir, "data-2")
 	for i, dir := range []string{first, second} {
-		if i == 1 { // a copy of the mark, right before its first start
+		if i == 1 { // a copy of the first's directory, with the mark as it is before the second's first start
 			must(t, exec.Command("cp", "-a", first, second).Run())
 			h.configure(second, fmt.Sprintf("postgres://shuffled_writer@127.0.0.1:%d/shuffled", c.pooler), true)
 		}
@@ -116,7 +116,7 @@ func (h *house) configure(dir, database string, pooler bool) {
 	must(h.t, os.WriteFile(filepath.Join(dir, "at"), fmt.Appendf(nil, "%d %d", free[0], free[1]), 0o600))
 }
 
-// start starts the daemon, and does not wait for it.
+// start starts the daemon, and does not wait until it is ready.
 func (d *daemon) start() {
 	t := d.h.t
 	t.Helper()
@@ -131,7 +131,7 @@ func (d *daemon) start() {
 	d.process = exec.Command(filepath.Join(d.h.dir, "shuffled"), "serve", "--config",
 		filepath.Join(d.dir, "shuffled.toml"), "--log-level", "warn")
 	d.process.Stdout, d.process.Stderr = log, log
-	d.process.Env = append(os.Environ(), "SHUFFLED_HA="+d.h.c.dir) // by which the watchdog knows it
+	d.process.Env = append(os.Environ(), "SHUFFLED_HA="+d.h.c.dir) // the watchdog recognises it by this
 	must(t, d.process.Start())
 	d.pid.Store(int64(d.process.Process.Pid))
 	fmt.Fprintf(d.h.c.watchdog, "%d\n", d.process.Process.Pid)
@@ -147,13 +147,13 @@ func (d *daemon) kill() {
 	<-d.ended
 }
 
-// stop ends the daemon as a supervisor does.
+// stop ends the daemon with an interrupt, and waits for its end.
 func (d *daemon) stop() {
 	d.process.Process.Signal(os.Interrupt)
 	<-d.ended
 }
 
-// readiness returns what /readyz says.
+// readiness returns the answer of /readyz; status 0 means that none came.
 func (d *daemon) readiness() (status int, text string) {
 	resp, err := rest.Get(d.operator + "/readyz")
 	if err != nil {
@@ -164,7 +164,7 @@ func (d *daemon) readiness() (status int, text string) {
 	return resp.StatusCode, string(b)
 }
 
-// ready waits until both daemons are.
+// ready waits until both daemons are ready.
 func (h *house) ready() {
 	h.t.Helper()
 	for _, d := range h.daemons {
@@ -172,13 +172,14 @@ func (h *house) ready() {
 	}
 }
 
-// request is what a client sends until it is acknowledged, and the digest of its answer then.
+// request is a request that a client repeats until it is acknowledged, and the digest of the
+// answer that acknowledged it.
 type request struct {
 	path, key, body string
 	answer          [sha256.Size]byte
 }
 
-// load plays hands at both daemons by turns.
+// load plays hands, and sends its requests to the two daemons in turn.
 type load struct {
 	h     *house
 	stop  chan struct{}
@@ -187,7 +188,7 @@ type load struct {
 	mu    sync.Mutex
 	acked []*request
 	count atomic.Int64
-	took  []time.Duration // of each request from its first try, since the last look
+	took  []time.Duration // for each request since the last look: from its first try to its answer
 }
 
 const players = 4
@@ -197,7 +198,7 @@ var pause time.Duration
 
 var client = &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: players}}
 
-// play begins to play, until the load is stopped.
+// play starts the players, which play until the load is stopped.
 func (h *house) play() {
 	h.load = &load{h: h, stop: make(chan struct{})}
 	for p := range players {
@@ -208,7 +209,8 @@ func (h *house) play() {
 	}
 }
 
-// hand commits and closes; false when the load was stopped.
+// hand commits to a shuffle and closes it. It returns false if the load was stopped or a daemon
+// refused a request.
 func (l *load) hand(player, n int) bool {
 	select {
 	case <-l.stop:
@@ -229,11 +231,11 @@ func (l *load) hand(player, n int) bool {
 	return ok
 }
 
-// epoch makes keys of one run of the tests unlike those of another load in it.
+// epoch begins all idempotency keys of a load, so that no two loads have the same keys.
 var epoch = fmt.Sprint(time.Now().UnixNano())
 
-// send sends a request to the daemons by turns until it is acknowledged, and keeps it. id may
-// be nil.
+// send sends a request to the daemons in turn until one acknowledges it, and keeps it. It sets id,
+// unless that is nil. It returns false if the load was stopped or a daemon refused the request.
 func (l *load) send(r *request, turn int, id *uint64) bool {
 	began := time.Now()
 	for {
@@ -264,7 +266,7 @@ func (l *load) send(r *request, turn int, id *uint64) bool {
 	}
 }
 
-// answer is what a daemon says, without what tells a repeat.
+// answer is an answer of a daemon, without the member repeated.
 type answer struct {
 	id     uint64
 	text   []byte
@@ -293,7 +295,7 @@ func (d *daemon) ask(r *request, token string) (status int, a answer, err error)
 	}
 	delete(all, "repeated")
 	id, _ := all["id"].(float64)
-	if a.text, err = json.Marshal(all); err != nil { // its members in order
+	if a.text, err = json.Marshal(all); err != nil { // sorts the members, so that the digest is stable
 		return 0, a, err
 	}
 	a.id, a.digest = uint64(id), sha256.Sum256(a.text)
@@ -309,7 +311,7 @@ func (l *load) serves(what string) time.Duration {
 		if l.count.Load() >= before+2*players {
 			return true
 		}
-		// A standby that was ahead of the one that was promoted cannot follow it, and is the only one left.
+		// A standby that was ahead of the new leader cannot follow it, and may be the only one that is left.
 		if leader := l.h.c.leader(); leader != nil {
 			m.mend(leader, true)
 		}
@@ -318,7 +320,7 @@ func (l *load) serves(what string) time.Duration {
 	return time.Since(began)
 }
 
-// some is how many requests are acknowledged before and after something is broken.
+// some is how many requests must be acknowledged before and after something is broken.
 const some = 200
 
 // more waits until some more requests are acknowledged.
@@ -328,14 +330,14 @@ func (l *load) more() {
 	until(l.h.t, "more acknowledgements", func() bool { return l.count.Load() >= before+some })
 }
 
-// end stops the load.
+// end stops the load, and waits for its players.
 func (l *load) end() {
 	close(l.stop)
 	l.group.Wait()
 }
 
-// again sends everything that was acknowledged to both daemons again, and returns how many
-// have no answer, or another one.
+// again sends every acknowledged request to both daemons again. It returns how many times there
+// was no answer, or another one.
 func (l *load) again() (lost int) {
 	var n atomic.Int64
 	work := make(chan *request)
@@ -359,7 +361,7 @@ func (l *load) again() (lost int) {
 	return int(n.Load())
 }
 
-// same reports whether the daemon has the answer to a request that was given before.
+// same reports whether the daemon gives the same answer to a request as before. It tries for 20 s.
 func (d *daemon) same(r *request, token string) bool {
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
 		status, answer, err := d.ask(r, token)
