@@ -1,6 +1,6 @@
-// Package foreign has a ledger of ours cosigned and read by the newest programs and
-// libraries of others. They need a newer Go than the product has, so they are a module of
-// their own, of which nothing is in the product.
+// Package foreign lets programs and libraries of other projects cosign and read a ledger of
+// ours. They need a newer Go than the product, so this is a module of its own. No part of it
+// is in the product.
 package foreign
 
 import (
@@ -39,12 +39,12 @@ import (
 const (
 	origin      = "cards.example.com/main"
 	witnessName = "foreign.example.org/w"
-	commits     = 280 // a full tile, and more
+	commits     = 280 // more than a full tile of 256 entries
 )
 
-// TestForeign: litewitness cosigns a ledger that signs with Ed25519 and with ML-DSA-44, and
-// torchwood, Tessera and transparency-dev/merkle take its checkpoints, receipts, tiles and
-// entries, under the very policy that the ledger has.
+// TestForeign: litewitness cosigns a ledger that signs with Ed25519 and with ML-DSA-44. Then
+// torchwood, Tessera and transparency-dev/merkle accept its checkpoints, receipts, tiles and
+// entries. torchwood reads the same policy text that the ledger has.
 func TestForeign(t *testing.T) {
 	h := newHouse(t)
 	h.run("key", "generate", "signing", "--origin", origin, "--out", h.path("main.key"))
@@ -98,7 +98,7 @@ func TestForeign(t *testing.T) {
 	t.Run("receipts", func(t *testing.T) {
 		for _, r := range receipts[len(receipts)-3:] {
 			readReceipt(t, root, r, signed, true)
-			readReceipt(t, root, r[:len(r)-200]+r[len(r)-100:], signed, false) // of the last signature
+			readReceipt(t, root, r[:len(r)-200]+r[len(r)-100:], signed, false) // cuts the last signature
 		}
 		readReceipt(t, root, dealt.Receipt, signed, true)
 		i := indexOf(t, receipts[0])
@@ -124,7 +124,7 @@ func TestForeign(t *testing.T) {
 	})
 }
 
-// indexOf returns the index in a receipt, which is a tlog-proof.
+// indexOf returns the index of the entry in a receipt, which is a C2SP tlog-proof.
 func indexOf(t *testing.T, receipt string) (i int64) {
 	t.Helper()
 	for line := range strings.Lines(receipt) {
@@ -191,7 +191,8 @@ func bundleHashes(raw []byte) (hashes [][]byte, err error) {
 	return hashes, nil
 }
 
-// readReceipt has torchwood verify a receipt, with the entry as Tessera's client reads it.
+// readReceipt verifies a receipt with torchwood, for the entry that Tessera's client reads. good
+// says whether the receipt must be accepted.
 func readReceipt(t *testing.T, root *url.URL, receipt string, policy torchwood.Policy, good bool) {
 	t.Helper()
 	fetcher, err := client.NewHTTPFetcher(root, nil)
@@ -205,13 +206,13 @@ func readReceipt(t *testing.T, root *url.URL, receipt string, policy torchwood.P
 	}
 }
 
-// A litewitness is a running one.
+// A litewitness is a running litewitness.
 type litewitness struct{ addr, verifier string }
 
-// startLitewitness runs litewitness with its key in an agent, for one log.
+// startLitewitness runs litewitness for one log, with its key in an ssh-agent.
 func startLitewitness(t *testing.T, vkey string) litewitness {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "lw") // a socket's path has about 100 characters at most
+	dir, err := os.MkdirTemp("", "lw") // short, because a socket's path may have about 100 characters
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	binary := filepath.Join(dir, "litewitness")
@@ -252,7 +253,7 @@ func startLitewitness(t *testing.T, vkey string) litewitness {
 	return litewitness{addr, cosigner.Verifier().String()}
 }
 
-// A house is a daemon of ours, from outside.
+// A house is a daemon of ours, which is used only through its commands and its API.
 type house struct {
 	*testing.T
 	dir, binary, url string
@@ -381,7 +382,7 @@ func answers(url string) bool {
 	return resp.StatusCode < 300
 }
 
-// wait waits for what must come.
+// wait waits until come is true, and fails the test after a minute.
 func wait(t *testing.T, what string, come func() bool) {
 	t.Helper()
 	end := time.Now().Add(60 * time.Second)

@@ -19,11 +19,11 @@ import (
 	"shuffled/internal/terms"
 )
 
-// root has what version 1 wrote.
+// root is the directory of the files that version 1 wrote.
 const root = "../../testdata/v1"
 
-// frozen is the SHA-256 of SHA256SUMS, which has that of every other file. It changes in a release
-// candidate only, and never once version 1 is released (docs/STABILITY.md).
+// frozen is the SHA-256 of SHA256SUMS, which lists the SHA-256 of every other file. It may change in
+// a release candidate, and never after version 1 is released (docs/STABILITY.md).
 const frozen = "03fd63a03b19247650dbfe558a2abf88d1c873757991a2dbf731181221fcb273"
 
 func must(t testing.TB, err error) {
@@ -40,7 +40,7 @@ func read(t *testing.T, name string) []byte {
 	return b
 }
 
-// sums is what SHA256SUMS holds: a line for every other file, as sha256sum writes it.
+// sums returns what SHA256SUMS must hold: a line for every other file, as sha256sum writes it.
 func sums(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -69,8 +69,8 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// TestLedgers: the audit of each ledger, and that of the pair, finds what it found when it was
-// written. A report may have members that it did not have then.
+// TestLedgers: the audit of each ledger and of the pair finds what it found when the ledger was
+// written. A report may have members that the old report lacks.
 func TestLedgers(t *testing.T) {
 	for _, name := range []string{"house", "lab", "sandbox", "late"} {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestLedgers(t *testing.T) {
 	})
 }
 
-// same holds a report against the file of the one that was written.
+// same compares a report with the file of the old one: each member of the old one must be the same.
 func same(t *testing.T, file string, report any) {
 	t.Helper()
 	var want, got any
@@ -99,7 +99,7 @@ func same(t *testing.T, file string, report any) {
 	}
 }
 
-// report is the audit of a ledger.
+// report audits a ledger.
 func report(t *testing.T, dir string) *inspect.Report {
 	t.Helper()
 	source, o := ledgerOf(t, dir)
@@ -109,7 +109,7 @@ func report(t *testing.T, dir string) *inspect.Report {
 	return r
 }
 
-// pairReport is the audit of the house and the lab, which is its co-dealer.
+// pairReport audits the pair of the house and the lab, which is its co-dealer.
 func pairReport(t *testing.T, dir string) *inspect.PairReport {
 	t.Helper()
 	var o inspect.PairOptions
@@ -124,7 +124,7 @@ func pairReport(t *testing.T, dir string) *inspect.PairReport {
 	return r
 }
 
-// ledgerOf opens the bundle in a directory, with what is trusted.
+// ledgerOf opens the bundle in a directory, and returns it with the options of its audit.
 func ledgerOf(t *testing.T, dir string) (*inspect.Bundle, inspect.Options) {
 	t.Helper()
 	source, err := inspect.OpenBundle(filepath.Join(dir, "bundle"))
@@ -133,10 +133,10 @@ func ledgerOf(t *testing.T, dir string) (*inspect.Bundle, inspect.Options) {
 		Auditors: []*disclosure.Auditor{auditor(t, string(read(t, filepath.Join(dir, "auditor"))))}}
 }
 
-// auditorPrefix begins the line of an auditor's private key, as its file has it.
+// auditorPrefix is the beginning of the line in the file of an auditor's private key.
 const auditorPrefix = "shuffled-auditor-key:v1:"
 
-// auditor is the one with this line, whose file everybody may read here.
+// auditor returns the auditor with the private key in this line. This key is for tests only.
 func auditor(t *testing.T, line string) *disclosure.Auditor {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(strings.TrimPrefix(line, auditorPrefix)))
@@ -146,7 +146,9 @@ func auditor(t *testing.T, line string) *disclosure.Auditor {
 	return a
 }
 
-// missing is where the second value lacks something of the first, "" for nowhere.
+// missing returns the path of the first difference found: where the second value lacks a member or
+// an element of the first, or has another value. It returns "" if there is none. Further members of
+// the second value are no difference.
 func missing(want, got any) string {
 	switch w := want.(type) {
 	case map[string]any:
@@ -178,7 +180,7 @@ func missing(want, got any) string {
 	return ""
 }
 
-// TestTickets: each proof of a ticket leads to the root that the commit names.
+// TestTickets: the proof of each ticket leads to the root that the commit names.
 func TestTickets(t *testing.T) {
 	var proofs struct{ Tickets []struct{ Text string } }
 	must(t, json.Unmarshal(read(t, filepath.Join(root, "tickets.json")), &proofs))

@@ -32,7 +32,7 @@ import (
 	"shuffled/internal/witness"
 )
 
-// clock stands still except when a test moves it, for all daemons and witnesses alike.
+// clock is the clock of all daemons and witnesses. It stands still until a test moves it.
 type clock struct{ ms atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.UnixMilli(c.ms.Load()).UTC() }
@@ -43,15 +43,16 @@ func (c *clock) read() (time.Time, time.Duration) {
 
 func (c *clock) move(d time.Duration) { c.ms.Add(d.Milliseconds()) }
 
-// world is what all ledgers of a run share.
+// world holds what all ledgers of a run share.
 type world struct {
 	t       *testing.T
 	clock   *clock
-	servers map[string]string // of witnesses, by the address that policies give
-	lines   map[string]string // of a policy, by the witness's name
+	servers map[string]string // the URL of each witness's server, by the address that policies give
+	lines   map[string]string // the policy line of each witness, by its name
 }
 
-// witness starts one of the ledgers with these keys; with a second key, that is in policies.
+// witness starts a witness of the ledgers with these keys. If long is set, it has a second key, of
+// ML-DSA-44, and its line in policies has that key.
 func (w *world) witness(name string, long bool, logs ...note.Verifier) {
 	w.t.Helper()
 	_, key, err := ed25519.GenerateKey(nil)
@@ -74,7 +75,7 @@ func (w *world) witness(name string, long bool, logs ...note.Verifier) {
 	w.lines[name] = fmt.Sprintf("witness %s %s %s\n", name, vkey, address)
 }
 
-// policy is one of most of these witnesses.
+// policy returns a policy whose quorum is more than half of these witnesses.
 func (w *world) policy(names ...string) string {
 	text := ""
 	for _, name := range names {
@@ -83,15 +84,15 @@ func (w *world) policy(names ...string) string {
 	return text + fmt.Sprintf("group outside %d %s\nquorum outside\n", len(names)/2+1, strings.Join(names, " "))
 }
 
-// daemon is a ledger with its dealer behind its API.
+// daemon is a ledger with its dealer.
 type daemon struct {
 	*world
 	origin  string
-	path    string             // of the database
-	signers []*keys.SigningKey // the first is that of the genesis
+	path    string             // the file of the database
+	signers []*keys.SigningKey // the first is the key of the genesis
 	long    *keys.MLDSAKey
-	logs    []string // verifier keys in force
-	outside string   // witness policy in force
+	logs    []string // the verifier keys in force
+	outside string   // the witness policy in force
 	open    ledger.Config
 	cfg     dealer.Config
 	ledger  *ledger.Ledger
@@ -100,7 +101,7 @@ type daemon struct {
 	db     *sqlite.Store
 }
 
-// operator is who administers through the API.
+// operator is the actor of administrative requests.
 var operator = audit.Actor{Identity: "root", Credential: "root-1"}
 
 // newDaemon makes the keys of a ledger.
@@ -119,8 +120,8 @@ func (w *world) newDaemon(origin string) *daemon {
 	return d
 }
 
-// verifiers are those of all keys of Ed25519 that the ledger has or will have. A witness that knew the one of ML-DSA-44
-// from the beginning would refuse what comes before its entry.
+// verifiers returns the verifiers of all Ed25519 keys that the ledger has or will have. The ML-DSA-44 key is not among
+// them: a witness that knew it from the beginning would refuse all checkpoints before the key's entry.
 func (d *daemon) verifiers() (all []note.Verifier) {
 	for _, vkey := range []string{d.signers[0].VKey(), d.signers[1].VKey()} {
 		key, err := audit.ParseVKey(vkey)
@@ -130,7 +131,8 @@ func (d *daemon) verifiers() (all []note.Verifier) {
 	return all
 }
 
-// begin makes the ledger and opens it. Of its genesis it fills in what has keys.
+// begin makes the ledger and opens it. It fills in the genesis: the origin, the keys, in production the
+// administrators and their rules, and what is the same for all ledgers.
 func (d *daemon) begin(g audit.Genesis) {
 	t, w := d.t, d.world
 	t.Helper()
@@ -176,7 +178,7 @@ func (d *daemon) begin(g audit.Genesis) {
 	d.start()
 }
 
-// start opens the ledger, again if it was opened before.
+// start opens the ledger, after closing it if it was open.
 func (d *daemon) start() {
 	d.t.Helper()
 	if d.ledger != nil {
@@ -190,7 +192,7 @@ func (d *daemon) start() {
 	d.settle()
 }
 
-// serve puts the dealer behind the API, and returns its address.
+// serve serves the dealer through the HTTP API, and returns the URL.
 func (d *daemon) serve() (url string) {
 	d.t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -205,7 +207,7 @@ func (d *daemon) serve() (url string) {
 	return server.URL
 }
 
-// trusted is the policy that a verifier of this ledger trusts now.
+// trusted returns the policy that a verifier of this ledger must trust now.
 func (d *daemon) trusted() string {
 	text := ""
 	for _, key := range d.logs {
@@ -217,10 +219,11 @@ func (d *daemon) trusted() string {
 	return text + d.outside
 }
 
-// ctx is for requests that a co-dealer has to do with, whose answers are older than the host's clock.
+// ctx returns a context for requests that a co-dealer takes part in. It gives their first try the time of the test's
+// clock, because the co-dealer's answers have that time, which is before the time of the host's clock.
 func (d *daemon) ctx() context.Context { return client.FirstTried(d.t.Context(), d.clock.now()) }
 
-// settle lets a second pass when the witnesses have cosigned everything.
+// settle waits until the witnesses have cosigned everything, and then moves the clock by a second.
 func (d *daemon) settle() {
 	d.t.Helper()
 	if len(d.ledger.Genesis().Policy) > 0 {
@@ -229,7 +232,7 @@ func (d *daemon) settle() {
 	d.clock.move(time.Second)
 }
 
-// did checks an answer, and settles.
+// did checks that a command had no error, and settles.
 func did[T any](d *daemon, answer T, err error) T {
 	d.t.Helper()
 	must(d.t, err)
@@ -237,14 +240,14 @@ func did[T any](d *daemon, answer T, err error) T {
 	return answer
 }
 
-// append writes an entry of an actor.
+// append writes an entry of this actor.
 func (d *daemon) append(who audit.Actor, b audit.Body) {
 	d.t.Helper()
 	a, err := d.ledger.Append(d.t.Context(), ledger.Proposal{Actor: who, Bodies: []audit.Body{b}})
 	did(d, a, err)
 }
 
-// hire makes the credential of an actor, and returns its token.
+// hire makes a credential for an actor, and returns its token.
 func (d *daemon) hire(who audit.Actor, role audit.Role) (token string) {
 	d.t.Helper()
 	id, bearer := keys.NewToken()
@@ -263,7 +266,7 @@ func (d *daemon) hire(who audit.Actor, role audit.Role) (token string) {
 	return string(bearer.Bytes())
 }
 
-// act is the act of these administrators that approves what an identity writes.
+// act returns an act, signed by these administrators, that approves what an identity will write.
 func (d *daemon) act(identity string, body audit.Body, by ...string) *audit.ActEntry {
 	d.t.Helper()
 	p, err := d.ledger.Persons(d.t.Context())
@@ -287,7 +290,7 @@ func (d *daemon) sign(a *audit.ActEntry, name string) {
 	a.Signatures = append(a.Signatures, audit.ActSignature{Administrator: name, Signature: [64]byte(raw)})
 }
 
-// approved does what these administrators approve.
+// approved submits an entry with the act by which these administrators approve it.
 func (d *daemon) approved(who audit.Actor, body audit.Body, by ...string) {
 	d.t.Helper()
 	recorded, err := d.SubmitAct(d.t.Context(), who, d.act(who.Identity, body, by...), body)

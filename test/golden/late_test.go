@@ -8,8 +8,9 @@ import (
 	"shuffled/internal/dealer"
 )
 
-// late is a house two of whose five witnesses are asked at an interval, one of them with a key of ML-DSA-44. It plays a
-// hand when neither answers, one when the first does, and one when both do.
+// late plays the hands of a house with five witnesses. Two of them are asked at an interval, and one of these two has a
+// key of ML-DSA-44. The house plays a hand while neither of the two answers, one while the first does, and one while
+// both do.
 func (s *story) late() *daemon {
 	d := s.newDaemon(lateOrigin)
 	all := []string{"w6", "w7", "w8", "w9", "w10"}
@@ -42,7 +43,7 @@ func (s *story) late() *daemon {
 	return d
 }
 
-// awaitLate waits until so many witnesses with an interval cosigned the newest head.
+// awaitLate waits until exactly n of the witnesses with an interval have cosigned the newest head.
 func (d *daemon) awaitLate(n int) {
 	d.t.Helper()
 	p, err := audit.ParsePolicy([]byte(d.outside))

@@ -17,7 +17,7 @@ import (
 	"shuffled/internal/dealer"
 )
 
-// pair lets the lab deal orders for the house, which plays blind hands.
+// pair makes the lab the co-dealer of the house, and lets the house play blind hands.
 func (s *story) pair(house, lab *daemon) {
 	t := s.t
 	trusted, err := audit.ParseTrust("", []byte(house.trusted()))
@@ -94,7 +94,7 @@ func (s *story) ended(lab *daemon) {
 	lab.settle()
 }
 
-// way is between house and lab, and loses the answers of deals when it is told to.
+// way is a proxy between the house and the lab. While lost is set, it loses the answers to deals.
 type way struct {
 	dir     string
 	proxy   *httputil.ReverseProxy

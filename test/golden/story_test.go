@@ -15,7 +15,8 @@ import (
 	"shuffled/internal/terms"
 )
 
-// Who deals, who stands in, and who is the house of a co-dealer.
+// The dealers: cards commits and deals, second is another credential of the same identity, and rescue
+// takes shuffles over.
 var (
 	cards  = audit.Actor{Identity: "cards", Credential: "cards-1"}
 	second = audit.Actor{Identity: "cards", Credential: "cards-2"}
@@ -42,12 +43,12 @@ func void(reason audit.Reason) dealer.CloseRequest {
 	return dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: reason}
 }
 
-// deck is a request for 52 cards.
+// deck returns a request for a shuffle of 52 cards.
 func deck(table string) dealer.ShuffleRequest {
 	return dealer.ShuffleRequest{Table: table, Deck: "standard-52"}
 }
 
-// commit asks for a shuffle under a key of its own.
+// commit commits to a shuffle under a new idempotency key.
 func (d *daemon) commit(req dealer.ShuffleRequest) uint64 {
 	d.t.Helper()
 	s, err := d.Shuffle(d.ctx(), cards, fmt.Sprint("key-", d.ledger.Head().Size), req)
@@ -87,7 +88,7 @@ func (d *daemon) mix(id uint64, req dealer.MixRequest) {
 	did(d, m, err)
 }
 
-// hand plays one of hold'em to the showdown, of which the fold stays unseen.
+// hand plays a hand of hold'em to the showdown. The cards of the player who folds stay unseen.
 func (d *daemon) hand(table string, change ...func(*dealer.ShuffleRequest)) uint64 {
 	d.t.Helper()
 	req := deck(table)
@@ -106,10 +107,10 @@ func (d *daemon) hand(table string, change ...func(*dealer.ShuffleRequest)) uint
 	return id
 }
 
-// auditors is what discloses to auditors.
+// auditors makes a request ask for disclosure to auditors.
 func auditors(r *dealer.ShuffleRequest) { r.Disclosure = audit.DisclosureAuditor }
 
-// games are shuffles of all kinds, without a mix.
+// games plays shuffles and draws of all kinds, without a mix.
 func (s *story) games(d *daemon) {
 	s.file(d, d.hand("poker"), "hand", "a hand of hold'em: an exposed card, a showdown, a fold that stays unseen",
 		dealer.View{}, dealer.View{Identity: cards.Identity, Recipient: "seat-3"})
@@ -161,7 +162,7 @@ func (s *story) games(d *daemon) {
 	s.file(d, video, "pay-table", "cards with a pay table", dealer.View{})
 }
 
-// chain is a shoe whose stub is shuffled again, twice.
+// chain deals from a deck, and twice shuffles the undealt cards again as a child.
 func (s *story) chain(d *daemon, change ...func(*dealer.ShuffleRequest)) []uint64 {
 	req := deck("reshuffled")
 	for _, f := range change {
@@ -179,7 +180,7 @@ func (s *story) chain(d *daemon, change ...func(*dealer.ShuffleRequest)) []uint6
 	return ids
 }
 
-// mixes have outside randomness of each source, and a list of tickets.
+// mixes plays shuffles with a mix from each kind of source, and a draw from a list of tickets.
 func (s *story) mixes(d *daemon) {
 	round := beacontest.Newest()
 	slots := [][32]byte{[32]byte(keys.NewSlot().Bytes()), [32]byte(keys.NewSlot().Bytes())}
@@ -234,7 +235,7 @@ var ticketLines = func() string {
 	return b.String()
 }()
 
-// owners are takeovers, a batch, and what a house writes when a game fails.
+// owners plays takeovers, a batch, and what a house writes when a game fails.
 func (s *story) owners(d *daemon) {
 	ctx := s.t.Context()
 	taken := d.commit(deck("taken"))
@@ -286,7 +287,7 @@ func (s *story) owners(d *daemon) {
 	s.file(d, past, "expired", "its close-by passed", dealer.View{})
 }
 
-// lost is a shuffle whose tape nobody can open: a fault in every audit.
+// lost writes a shuffle whose tape nobody can open: every audit finds a fault.
 func (s *story) lost(d *daemon) {
 	id := d.commit(deck("lost"))
 	cfg := d.cfg
@@ -299,7 +300,7 @@ func (s *story) lost(d *daemon) {
 	s.file(d, id, "tape-lost", "its tape is lost, which fails", dealer.View{})
 }
 
-// administer are switches, tables, a latch and credentials.
+// administer writes switches, tables, a latch and credentials.
 func (s *story) administer(d *daemon) {
 	ctx := s.t.Context()
 	for _, open := range []bool{false, true} {
@@ -311,7 +312,8 @@ func (s *story) administer(d *daemon) {
 	did(d, r, err)
 	clear := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeTable, Name: "dice", Reason: "settled"}
 	if len(d.admins) > 0 {
-		// One person, who waits and is cancelled; one, who waits and clears; two.
+		// Three ways to clear a kill switch: the act of one administrator, which another one cancels; the act of one,
+		// which counts after the delay; and the act of two, which counts at once.
 		for _, cancelled := range []bool{true, false} {
 			a := d.act(operator.Identity, clear, "alice")
 			r, err = d.SubmitAct(ctx, operator, a, nil)
@@ -339,7 +341,7 @@ func (s *story) administer(d *daemon) {
 	d.append(audit.Operator, &audit.Credential{Kind: audit.CredentialRevoked, ID: rescue.Credential, Reason: "left"})
 }
 
-// persons are another auditor, a third administrator and another list of acts.
+// persons adds an auditor and a third administrator, and changes the list of acts.
 func (s *story) persons(d *daemon) {
 	carol, err := keys.GenerateSigning("carol")
 	must(s.t, err)
@@ -364,7 +366,8 @@ func (s *story) enter(d *daemon, k *audit.Key) {
 	did(d, a, err)
 }
 
-// rotate enters a key of ML-DSA-44, another of Ed25519, and another witness policy.
+// rotate enters a key of ML-DSA-44, a new key of Ed25519 and a new witness policy, and retires the
+// first key. It keeps the file of a hand that is played afterwards.
 func (s *story) rotate(d *daemon, witnesses ...string) {
 	s.enter(d, &audit.Key{Subject: audit.SubjectSigning, Public: d.long.Public()})
 	s.enter(d, &audit.Key{Subject: audit.SubjectSigning, Public: d.signers[1].Public()})

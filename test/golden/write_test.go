@@ -26,7 +26,7 @@ import (
 	"shuffled/internal/verify"
 )
 
-// The origins of the ledgers, whose directories have the first part as their name.
+// The origins of the ledgers. The first label of an origin is the name of the ledger's directory.
 const (
 	houseOrigin   = "house.example/main"
 	labOrigin     = "lab.example/orders"
@@ -34,7 +34,7 @@ const (
 	lateOrigin    = "late.example/main"
 )
 
-// file is a vector of docs/SPEC.md appendix A, as those of internal/verify/testdata/vectors.
+// file is a vector of docs/SPEC.md appendix A, like those of internal/verify/testdata/vectors.
 type file struct {
 	Name  string         `json:"name"`
 	About string         `json:"about"`
@@ -52,25 +52,25 @@ type trust struct {
 	History  string   `json:"history,omitempty"`
 }
 
-// story is what is played, and the files that it leaves.
+// story plays the ledgers, and collects the files that come of it.
 type story struct {
 	*world
 	files    []file
 	tickets  []ticket
-	auditor  note.Signer // signs statements
+	auditor  note.Signer // the key that signs statements
 	auditors []string
-	coDealer string // the policy of the co-dealer
+	coDealer string // the co-dealer's policy
 }
 
-// ticket is a proof as internal/terms/testdata/terms.json has them.
+// ticket is the proof of a ticket, in the form of internal/terms/testdata/terms.json.
 type ticket struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 	Want string `json:"want"`
 }
 
-// add judges a file and keeps it with the verdict. That every file but that of a lost tape is
-// proved is what an honest house gets.
+// add judges a file, and keeps it with the verdict. Every file of an honest house must be proved,
+// except the file of a lost tape.
 func (s *story) add(name, about, text string, by trust) {
 	s.t.Helper()
 	t := verify.Trust{VKey: by.VKey, Auditors: by.Auditors}
@@ -92,7 +92,7 @@ func (s *story) add(name, about, text string, by trust) {
 	s.files = append(s.files, file{name, about, by, text, found(s.t, v)})
 }
 
-// found are the members of a verdict that a vector has.
+// found returns the members of a verdict that a vector has.
 func found(t *testing.T, v *verify.Verdict) map[string]any {
 	t.Helper()
 	var all map[string]any
@@ -135,7 +135,7 @@ func found(t *testing.T, v *verify.Verdict) map[string]any {
 	return want
 }
 
-// file keeps the transcript of a shuffle, as each of the views gets it.
+// file keeps the transcript of a shuffle, once for each view.
 func (s *story) file(d *daemon, id uint64, name, about string, views ...dealer.View) {
 	s.t.Helper()
 	for _, v := range views {
@@ -156,7 +156,7 @@ func (s *story) file(d *daemon, id uint64, name, about string, views ...dealer.V
 	}
 }
 
-// slots is file for the players whose values these are.
+// slots keeps the transcript of a shuffle for the players whose slot values these are.
 func (s *story) slots(d *daemon, id uint64, name, about string, values [][32]byte) {
 	b, err := d.Transcript(s.t.Context(), id, dealer.View{})
 	must(s.t, err)
@@ -167,7 +167,7 @@ func (s *story) slots(d *daemon, id uint64, name, about string, values [][32]byt
 	s.add(d.name()+"-"+name, about, string(b), by)
 }
 
-// state signs that the order of a closed shuffle is right.
+// state keeps the auditor's signed statement that the order of a closed shuffle is right.
 func (s *story) state(d *daemon, id uint64) {
 	said := audit.Statement{Origin: d.origin, ID: id}
 	for row, err := range d.db.Rows(s.t.Context(), d.ledger.ID(), 0, audit.MaxInteger) {
@@ -185,7 +185,7 @@ func (s *story) state(d *daemon, id uint64) {
 	did(d, n, err)
 }
 
-// receipts keeps the receipt of the newest entry of each type.
+// receipts keeps the receipt of the newest entry of each type of entry.
 func (s *story) receipts(d *daemon) {
 	newest := map[audit.Type]uint64{}
 	for row, err := range d.db.Rows(s.t.Context(), d.ledger.ID(), 0, audit.MaxInteger) {
@@ -199,8 +199,8 @@ func (s *story) receipts(d *daemon) {
 	}
 }
 
-// TestPlay: everything that is played is proved. With SHUFFLED_WRITE_GOLDEN=1 the ledgers that
-// testdata/v1 does not have are added to it.
+// TestPlay: every ledger that is played is proved, except the sandbox, which has a shuffle with a
+// lost tape. With SHUFFLED_WRITE_GOLDEN=1 the ledgers that testdata/v1 lacks are added to it.
 func TestPlay(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
 	dir := filepath.Join(t.TempDir(), "v1")
@@ -224,7 +224,8 @@ func TestPlay(t *testing.T) {
 	t.Logf("the constant frozen is to be %q", digest(listed))
 }
 
-// add copies what a directory has of ledgers that testdata/v1 does not have: what is written once does not change.
+// add copies the files of a directory to testdata/v1, except those of ledgers that are already there, which must not
+// change.
 func add(t *testing.T, dir string) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Join(root, "ledgers"), 0o755))
@@ -306,7 +307,7 @@ func (s *story) play(dir string) {
 	s.write(dir, house, lab, sandbox, s.late())
 }
 
-// continued are two shuffles whose stubs were shuffled again.
+// continued keeps the files of shuffles whose undealt cards were shuffled again.
 func (s *story) continued(d *daemon, end string) {
 	for i, id := range s.chain(d) {
 		s.file(d, id, fmt.Sprintf("continued-%d%s", i, end), "a chain of three shuffles", dealer.View{})
@@ -315,7 +316,7 @@ func (s *story) continued(d *daemon, end string) {
 	s.file(d, id, "continued-auditors"+end, "a chain that is disclosed to auditors", dealer.View{})
 }
 
-// unfinished are shuffles that stay open.
+// unfinished keeps the files of shuffles that stay open.
 func (s *story) unfinished(d *daemon) {
 	s.file(d, d.commit(deck("undealt")), "undealt", "committed", dealer.View{})
 	id := d.commit(deck("open"))
@@ -323,13 +324,13 @@ func (s *story) unfinished(d *daemon) {
 	s.file(d, id, "open", "dealt, and open", dealer.View{})
 }
 
-// name is that of the ledger below testdata/v1.
+// name returns the name of the ledger's directory in testdata/v1/ledgers.
 func (d *daemon) name() string {
 	name, _, _ := strings.Cut(d.origin, ".")
 	return name
 }
 
-// write puts the files, what is trusted and each report into the directory.
+// write writes the files, the trusted keys and policies, and each report into the directory.
 func (s *story) write(dir string, of ...*daemon) {
 	t := s.t
 	put := func(name, text string) {
@@ -353,7 +354,7 @@ func (s *story) write(dir string, of ...*daemon) {
 	put("ledgers/pair.json", asJSON(t, pairReport(t, filepath.Join(dir, "ledgers"))))
 }
 
-// orders are those of a co-dealer, which its house named.
+// orders keeps the files of the orders of a co-dealer that its house named.
 func (s *story) orders(lab *daemon) {
 	for row, err := range lab.db.Rows(s.t.Context(), lab.ledger.ID(), 0, audit.MaxInteger) {
 		must(s.t, err)
@@ -373,7 +374,8 @@ func asJSON(t *testing.T, v any) string {
 	return b.String()
 }
 
-// auditorLine is the private key of a ledger's auditor as its file has it: of P-256 in the sandbox, hybrid elsewhere.
+// auditorLine returns the line in the file of the private key of a ledger's auditor: a key of P-256 for the sandbox, a
+// hybrid key for the other ledgers.
 func auditorLine(origin string) string {
 	seed := sha256.Sum256([]byte("auditor of " + origin))
 	kind := byte(audit.KeyHybrid)
@@ -383,7 +385,7 @@ func auditorLine(origin string) string {
 	return auditorPrefix + base64.StdEncoding.EncodeToString(append([]byte{kind}, seed[:]...))
 }
 
-// auditorOf is the auditor of a ledger.
+// auditorOf returns the auditor of a ledger.
 func auditorOf(t *testing.T, origin string) *disclosure.Auditor {
 	return auditor(t, auditorLine(origin))
 }

@@ -19,7 +19,7 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// patience bounds every wait for something that must come; it measures nothing.
+// patience is the longest wait for something that must happen. It is no measure of speed.
 const patience = 3 * time.Minute
 
 func must(t testing.TB, err error) {
@@ -29,7 +29,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// until waits for what must come.
+// until waits until come is true, and fails the test if that takes longer than patience.
 func until(t testing.TB, what string, come func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !come(); time.Sleep(100 * time.Millisecond) {
@@ -39,7 +39,7 @@ func until(t testing.TB, what string, come func() bool) {
 	}
 }
 
-// ports returns free ports of the loopback address, which no outgoing connection takes.
+// ports returns n different free ports of the loopback address, which no outgoing connection takes.
 func ports(t testing.TB, n int) (free []int) {
 	t.Helper()
 	for len(free) < n {
@@ -52,7 +52,8 @@ func ports(t testing.TB, n int) (free []int) {
 	return free
 }
 
-// serverUser is who PostgreSQL runs as, which refuses root; nil is the caller.
+// serverUser returns the user that PostgreSQL runs as. It is nil, for the caller's own user, unless
+// the caller is root, as which PostgreSQL refuses to run.
 func serverUser(t testing.TB) *syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -79,8 +80,8 @@ func (p *spawned) kill() {
 	<-p.ended
 }
 
-// spawn starts a program as the server's user. What it prints goes to DIR/NAME.log. The
-// watchdog ends it if nobody else has.
+// spawn starts a program as the server's user. Its output goes to DIR/NAME.log. The watchdog ends
+// it if it still runs after the test.
 func (c *cluster) spawn(name, path string, args ...string) *spawned {
 	c.t.Helper()
 	log, err := os.OpenFile(filepath.Join(c.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -97,10 +98,10 @@ func (c *cluster) spawn(name, path string, args ...string) *spawned {
 	return p
 }
 
-// watch starts a shell that ends, when the test does, however it ends, the processes that it
-// was told of and the servers of PostgreSQL, which Patroni has detached, and removes the
-// directory. A number that another process has by now is left alone: those of this test have
-// the directory in their arguments or in their environment.
+// watch starts a shell that outlasts the test process, also if that crashes. The shell then ends
+// the processes whose numbers it was given, and the servers of PostgreSQL, which Patroni has
+// detached, and removes the directory. It ends only processes that have the directory in their
+// arguments or in their environment, because a number may by then belong to another process.
 func watch(t testing.TB, dir string) io.Writer {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", `end() { grep -qs -- "$dir" "/proc/$1/cmdline" "/proc/$1/environ" && kill -9 "$1"; }
@@ -119,8 +120,8 @@ rm -rf "$0"`, dir)
 	return in
 }
 
-// server returns the processes of the node's server: the postmaster first, which all others
-// are children of.
+// server returns the processes of the node's PostgreSQL server: first the postmaster, then its
+// children.
 func (n *node) server() (pids []int) {
 	text, err := os.ReadFile(filepath.Join(n.data, "postmaster.pid"))
 	if err != nil {
@@ -133,7 +134,7 @@ func (n *node) server() (pids []int) {
 	}
 	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", postmaster))
 	if err != nil || !strings.Contains(string(command), n.data) {
-		return nil // another process has the number by now
+		return nil // the number now belongs to another process
 	}
 	pids = append(pids, postmaster)
 	all, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -148,7 +149,7 @@ func (n *node) server() (pids []int) {
 	return pids
 }
 
-// receiver returns the process that gets the write-ahead log from the leader, 0 for none.
+// receiver returns the process that receives the write-ahead log from the leader, 0 if there is none.
 func (n *node) receiver() int {
 	for _, pid := range n.server() {
 		if title, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.Contains(string(title), "walreceiver") {
@@ -165,7 +166,7 @@ func (n *node) signalServer(s syscall.Signal) {
 	}
 }
 
-// relay passes connections on to an address, until it is cut.
+// relay forwards connections to an address, except while it is cut.
 type relay struct {
 	to    string
 	mu    sync.Mutex
@@ -173,7 +174,7 @@ type relay struct {
 	conns map[net.Conn]bool
 }
 
-// relayTo listens on a free port and passes on what comes.
+// relayTo listens on a free port, and forwards its connections to the port to.
 func relayTo(t testing.TB, to int) (r *relay, port int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -212,7 +213,7 @@ func (r *relay) pass(in net.Conn) {
 	r.mu.Unlock()
 }
 
-// set cuts the relay, or lets it pass again.
+// set cuts the relay and closes its connections, or lets it forward again.
 func (r *relay) set(cut bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

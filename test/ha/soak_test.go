@@ -22,28 +22,29 @@ var (
 	between = flag.Duration("between", time.Minute, "TestSoak: the pause between two drills")
 )
 
-const looked = 15 * time.Second // how often figures are taken
+const looked = 15 * time.Second // the time between two looks at the figures
 
-// soaked are the drills of a soak. In none does the database break its promise, and the first
-// daemon runs from the beginning to the end.
+// soaked are the drills of a soak. In none of them may the database lose a change, and none of them
+// ends the first daemon.
 const soaked = "leader_killed|postmaster_killed|leader_stopped_and_fenced|switchover|etcd_members_lost|leader_cut_off|" +
 	"no_standby|second_daemon_killed"
 
-// figures are those of a daemon at one time.
+// figures are the figures of a daemon at one time.
 type figures struct {
 	at      time.Duration // since the soak began
-	memory  int64         // resident, in bytes
+	memory  int64         // resident memory, in bytes
 	files   int           // open descriptors
-	p50     time.Duration // of requests since the last figures
+	p50     time.Duration // of the requests to both daemons since the last figures
 	p99     time.Duration
-	entries int64
-	disk    int64 // the database, in bytes
-	data    int64 // the daemon's own files, in bytes
+	entries int64 // acknowledged requests to both daemons
+	disk    int64 // the size of the database, in bytes
+	data    int64 // the size of the daemon's own files, in bytes
 }
 
 // TestSoak plays hands for a long time, while strangers read, bundles are exported and audited,
-// and drills break the cluster. At the end memory, descriptors and disk are flat, and every
-// acknowledged request has its answer still.
+// and drills break the cluster. At the end, the memory and descriptors of the first daemon and the
+// disk per request must not have grown (see flat), and every acknowledged request must get the same
+// answer.
 func TestSoak(t *testing.T) {
 	if *soak == 0 {
 		t.Skip("takes -soak DURATION")
@@ -126,13 +127,13 @@ func (d *daemon) strangers(over <-chan struct{}, read *atomic.Int64) {
 	}
 }
 
-// reader is the address of the database for exports.
+// reader returns the address of the database for exports.
 func (h *house) reader() string {
 	return strings.Replace(h.c.dsn("shuffled_reader"), "shuffled_reader@", "shuffled_reader:"+password+"@", 1)
 }
 
-// audits exports the ledger, each time on top of the export before, and audits it. What fails
-// while the cluster is broken is tried again.
+// audits exports the ledger, each time into the same bundle, and audits the bundle. An export that
+// fails, as it may while the cluster is broken, is tried again.
 func (h *house) audits(over <-chan struct{}, audited *atomic.Int64) {
 	bundle := filepath.Join(h.dir, "bundle")
 	key := filepath.Join(h.daemons[0].dir, "main.vkey")
@@ -160,7 +161,7 @@ func (h *house) audits(over <-chan struct{}, audited *atomic.Int64) {
 	}
 }
 
-// look takes the figures of the daemons until the soak is over.
+// look collects the figures of the daemons until the soak is over.
 func (h *house) look(over <-chan struct{}, began time.Time, series [][]figures) {
 	for {
 		select {
@@ -186,7 +187,7 @@ func (h *house) look(over <-chan struct{}, began time.Time, series [][]figures) 
 	}
 }
 
-// figures reads those of the process, false if it is not there.
+// figures fills in the figures of the process. It returns false if the process does not run.
 func (d *daemon) figures(f *figures) bool {
 	proc := fmt.Sprintf("/proc/%d", d.pid.Load())
 	status, err := os.ReadFile(proc + "/status")
@@ -212,8 +213,9 @@ func (d *daemon) figures(f *figures) bool {
 	return true
 }
 
-// flat prints the figures of a daemon, and holds those of the last quarter against the
-// second: the first has the caches of a start. Latencies are printed and not judged.
+// flat prints the figures of a daemon. If judged, the median of memory, of descriptors and of disk
+// per request must in the last quarter be at most 1.5 times that of the second quarter. The first
+// quarter does not count, because caches fill then. Latencies are printed and not judged.
 func flat(t *testing.T, name string, all []figures, judged bool) {
 	t.Helper()
 	if len(all) < 8 {
@@ -225,7 +227,7 @@ func flat(t *testing.T, name string, all []figures, judged bool) {
 			filepath.Base(name), f.at.Round(time.Second), mib(f.memory), f.files, f.p50.Round(time.Millisecond/10),
 			f.p99.Round(time.Millisecond/10), f.entries, mib(f.disk), mib(f.data))
 	}
-	if !judged { // it was killed again and again
+	if !judged { // drills kill the second daemon again and again
 		return
 	}
 	n := len(all) / 4

@@ -57,7 +57,7 @@ func render(t *testing.T, values string) string {
 	return all.String()
 }
 
-// objects decodes manifests; a member that the API does not have is an error.
+// objects decodes manifests. A member that the API does not have is an error.
 func objects(t *testing.T, manifests string) (all []any) {
 	t.Helper()
 	for text := range strings.SplitSeq(manifests, "---\n") {
@@ -82,7 +82,8 @@ func objects(t *testing.T, manifests string) (all []any) {
 	return all
 }
 
-// TestLint: Helm finds nothing to say of the chart, except that it has no icon.
+// TestLint: Helm's linter has no warning and no error for the chart. Information, such as that it has
+// no icon, is no failure.
 func TestLint(t *testing.T) {
 	dir, err := filepath.Abs(chartDir)
 	if err != nil {
@@ -95,8 +96,8 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestManifests: every form of the chart is what the API takes, and runs the daemon as
-// docs/operations/install.md wants it run.
+// TestManifests: with each set of values, the chart renders objects of the API that run the daemon as
+// docs/operations/install.md says, and deploy/kubernetes.yaml is what the chart renders.
 func TestManifests(t *testing.T) {
 	for name, values := range map[string]string{
 		"as it is": "", "TLS": "tlsSecret: certificate", "one": "replicas: 1\nnetworkPolicy: {enabled: false}",
@@ -128,7 +129,8 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// confined: the pod may do nothing but its work, and outlives nothing that it must keep.
+// confined checks that the pod has only the rights that it needs, that its limits and probes are set,
+// and that the marks are kept when the StatefulSet is deleted.
 func confined(t *testing.T, s *appsv1.StatefulSet) {
 	t.Helper()
 	pod := s.Spec.Template.Spec

@@ -38,7 +38,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// until waits for what must come.
+// until waits until come is true, and fails the test if that takes too long.
 func until(t *testing.T, what string, come func() bool) {
 	t.Helper()
 	for end := time.Now().Add(90 * time.Second); !come(); time.Sleep(50 * time.Millisecond) {
@@ -48,7 +48,7 @@ func until(t *testing.T, what string, come func() bool) {
 	}
 }
 
-// start starts a program, which ends with the test, and logs to a file.
+// start starts a program. It logs to a file, and is ended at the end of the test.
 func start(t *testing.T, log string, path string, args ...string) {
 	t.Helper()
 	f, err := os.Create(log)
@@ -66,7 +66,7 @@ func start(t *testing.T, log string, path string, args ...string) {
 	})
 }
 
-// certificate writes a certificate of 30 days and its key.
+// certificate writes a certificate that is valid for 30 days, and its key.
 func certificate(t *testing.T, dir string) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -87,7 +87,7 @@ func certificate(t *testing.T, dir string) (cert, key string) {
 	return filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key")
 }
 
-// get decodes the answer of an address.
+// get decodes the answer of an address, and reports whether there was one.
 func get(t *testing.T, address string, answer any) bool {
 	t.Helper()
 	resp, err := client.Get(address)
@@ -99,8 +99,9 @@ func get(t *testing.T, address string, answer any) bool {
 	return err == nil && resp.StatusCode == http.StatusOK && (answer == nil || json.Unmarshal(b, answer) == nil)
 }
 
-// TestDashboard: a Prometheus that scraped a daemon under load, with a synchronous standby
-// and TLS, and one that deals blind, answers each query of each panel, and computes each alerting rule.
+// TestDashboard: a Prometheus scrapes two daemons under load: one with TLS and a database with a
+// synchronous standby, and one that deals blind. It then answers each query of each panel, and
+// computes each alerting rule.
 func TestDashboard(t *testing.T) {
 	prometheus, err := exec.LookPath("prometheus")
 	if err != nil && os.Getenv("SHUFFLED_REQUIRE_PROMETHEUS") == "1" {
@@ -177,7 +178,7 @@ func TestDashboard(t *testing.T) {
 	rulesHold(t, at)
 }
 
-// play commits to a shuffle, deals and closes, with the token of a dealer in the data directory.
+// play commits to a shuffle, deals and closes, with the dealer's token in the data directory.
 func play(t *testing.T, url, data, key, mix string) {
 	t.Helper()
 	token, err := os.ReadFile(filepath.Join(data, "dealer.token"))
@@ -205,7 +206,7 @@ func play(t *testing.T, url, data, key, mix string) {
 	post(fmt.Sprintf("/v1/main/shuffles/%d/close", id), `{"outcome":"completed"}`)
 }
 
-// answers reports whether Prometheus has a value, and not only NaN, for the query.
+// answers reports whether Prometheus has a value other than NaN for the query.
 func answers(t *testing.T, at, query string) bool {
 	t.Helper()
 	var answer struct {
@@ -222,8 +223,8 @@ func answers(t *testing.T, at, query string) bool {
 	return false
 }
 
-// rulesHold: each rule is computed without an error, and of this healthy daemon none fires
-// except that no time service may keep this machine's clock.
+// rulesHold checks that each rule is computed without an error, and that none fires for these
+// healthy daemons.
 func rulesHold(t *testing.T, at string) {
 	t.Helper()
 	var answer struct {

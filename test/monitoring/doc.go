@@ -1,5 +1,5 @@
-// Package monitoring holds what an operator's Prometheus and Grafana are given against a
-// real Prometheus that scraped a real daemon. It has no code but tests.
-// SHUFFLED_REQUIRE_PROMETHEUS=1 fails where it would be skipped; scripts/prometheus.sh finds
-// or installs Prometheus.
+// Package monitoring checks the alerting rules and the dashboard for operators with a real
+// Prometheus that scraped a real daemon. The package contains only tests. Without Prometheus
+// they are skipped; with SHUFFLED_REQUIRE_PROMETHEUS=1 they fail. scripts/prometheus.sh finds
+// or installs it.
 package monitoring

@@ -15,8 +15,8 @@ var (
 	claimed = regexp.MustCompile("(?m)^\\| `(\\w+\\.\\w+)` \\| .+ \\|$")
 )
 
-// TestPage: the theorems of the files, those of which Coq is asked what they rest on, and
-// those of docs/PROOF.md are the same, each once.
+// TestPage: three lists of theorems are the same, and name each theorem once: those of the
+// files, those whose assumptions Coq prints, and those of docs/PROOF.md.
 func TestPage(t *testing.T) {
 	files, err := filepath.Glob("../../proof/*.v")
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// A question is a line for the extracted program, and the line that it must answer.
+// A question is an input line for the extracted program, and the line that it must answer with.
 type question struct{ name, line, want string }
 
-// ask puts questions to the extracted program, which make proof builds, and fails the
-// test for a wrong answer.
+// ask gives the questions to the extracted program, which make proof builds. A wrong answer
+// fails the test.
 func ask(t *testing.T, questions []question) {
 	t.Helper()
 	path := os.Getenv("SHUFFLED_RECIPE")
@@ -53,10 +53,10 @@ func join[T any](values []T, between string) string {
 	return strings.Join(words, between)
 }
 
-// none is the answer if the tape runs out.
+// none is the program's answer if the tape runs out.
 const none = "none"
 
-// taken is the answer that has the values, or none.
+// taken returns the answer with these values, or none if they are nil.
 func taken[T any](values []T) string {
 	if values == nil {
 		return none

@@ -12,10 +12,10 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// TestRules: random sequences of commits, deals, reveals and closes, each entry often
-// wrong by one, are judged by internal/audit and by the extracted step alike. What the
-// model does not have, that an earlier serial of a table must begin first, only refuses
-// more: such an entry is left out.
+// TestRules: internal/audit and the extracted step reach the same verdicts on random
+// sequences of commits, deals, reveals and closes, whose entries are often wrong by one.
+// The model lacks the rule that an earlier serial of a table must begin first. That rule
+// only refuses more, so the entries that it refuses are left out.
 func TestRules(t *testing.T) {
 	l := inspecttest.New(t.TempDir(), "rules", inspecttest.Plain())
 	g := generator{rand.New(rand.NewPCG(*seed, 9))}
@@ -49,7 +49,8 @@ func TestRules(t *testing.T) {
 	ask(t, questions)
 }
 
-// judged applies an entry if it can be written and is legal, and otherwise says why not.
+// judged applies an entry, and returns "yes". If the entry cannot be written or is illegal, it
+// returns "no" and the rule.
 func judged(l *inspecttest.Ledger, body audit.Body) (verdict, rule string) {
 	e := audit.Entry{Time: l.Now, Actor: inspecttest.Dealer, Body: body}
 	if _, err := e.Encode(); err != nil {
@@ -62,7 +63,8 @@ func judged(l *inspecttest.Ledger, body audit.Body) (verdict, rule string) {
 	return "yes", ""
 }
 
-// entry is an entry for both, of which base entries stand below the first.
+// entry returns a random entry for both: a line for the extracted program and a body. base is
+// the index of the first entry of the sequence in the ledger.
 func (g generator) entry(l *inspecttest.Ledger, base uint64) (line string, body audit.Body) {
 	next := l.State.Size()
 	if next == base || g.IntN(8) == 0 {

@@ -15,8 +15,8 @@ var (
 	seed  = flag.Uint64("seed", 1, "seed of TestTapes and TestRules")
 )
 
-// TestTapes: on random recipes and tapes, many of them with more rejections than chance
-// gives, the extracted recipe and internal/shuffle say the same.
+// TestTapes: the extracted recipe and internal/shuffle give the same answers for random
+// recipes and tapes. Many of the tapes have more rejections than chance gives.
 func TestTapes(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(*seed, 19))}
 	counts := map[string]int{}
@@ -37,10 +37,10 @@ func TestTapes(t *testing.T) {
 	}
 }
 
-// A generator makes recipes and tapes, the same for the same seed.
+// A generator makes random recipes, tapes and entries. The same seed gives the same ones.
 type generator struct{ *rand.Rand }
 
-// recipe is a recipe for cards, for numbers or for draws.
+// recipe returns a recipe for cards, for numbers or for draws.
 func (g generator) recipe(t *testing.T) (r shuffle.Recipe, kind string, of int) {
 	switch g.IntN(3) {
 	case 0:
@@ -62,7 +62,7 @@ func (g generator) recipe(t *testing.T) (r shuffle.Recipe, kind string, of int) 
 	return r, "draws", 0
 }
 
-// size is a number of cards: seldom many.
+// size returns a number of cards: 2 to 66, and one time in 50 up to 832.
 func (g generator) size() int {
 	if g.IntN(50) == 0 {
 		return 2 + g.IntN(831)
@@ -70,7 +70,8 @@ func (g generator) size() int {
 	return 2 + g.IntN(65)
 }
 
-// wide is a range 1..k, of all widths of lanes alike, and often at the end of one.
+// wide returns the end k of a range 1..k. Each width of lanes is as likely as the others, and one
+// time in four k is at or just below the largest of the width.
 func (g generator) wide() uint32 {
 	most := []uint32{1 << 6, 1 << 14, shuffle.MaxRange}[g.IntN(3)]
 	if g.IntN(4) == 0 {
@@ -79,7 +80,7 @@ func (g generator) wide() uint32 {
 	return 1 + g.Uint32N(most)
 }
 
-// tape is a tape of the recipe; in every second, some bytes are the largest, so that
+// tape returns a random tape for the recipe. In three of five tapes some bytes are 0xff, so that
 // lanes are rejected.
 func (g generator) tape(r shuffle.Recipe) []byte {
 	tape := make([]byte, r.TapeLen())
@@ -93,7 +94,7 @@ func (g generator) tape(r shuffle.Recipe) []byte {
 	return tape
 }
 
-// questions are those of one tape, with the answers of internal/shuffle.
+// questions returns the questions for one tape, with the answers of internal/shuffle.
 func (g generator) questions(t *testing.T, counts map[string]int) []question {
 	r, kind, of := g.recipe(t)
 	tape := g.tape(r)

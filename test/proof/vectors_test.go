@@ -70,8 +70,8 @@ func loadVectors(t *testing.T) (v vectors) {
 	return v
 }
 
-// TestRuns: the extracted recipe gives the draws and values of every published tape, its
-// length, and no values where the tape runs out.
+// TestRuns: the extracted recipe gives the length, the draws and the values of every published
+// tape, and no values if the tape runs out.
 func TestRuns(t *testing.T) {
 	var questions []question
 	ends := map[string]int{}
@@ -101,8 +101,8 @@ func TestRuns(t *testing.T) {
 	ask(t, questions)
 }
 
-// TestMixes: the keystream of a seed is a tape for the extracted recipe, and what it
-// gives is the published permutation, also after a cut.
+// TestMixes: with the keystream of a seed as its tape, the extracted recipe gives the
+// published permutation, also after a cut.
 func TestMixes(t *testing.T) {
 	var questions []question
 	for _, c := range loadVectors(t).Mixes {
@@ -114,7 +114,7 @@ func TestMixes(t *testing.T) {
 	ask(t, questions)
 }
 
-// TestShifts: the extracted recipe draws from the keystream what the shift needs.
+// TestShifts: the extracted recipe draws the values of a shift from the keystream.
 func TestShifts(t *testing.T) {
 	var questions []question
 	for i, c := range loadVectors(t).Shifts {
@@ -130,7 +130,7 @@ func TestShifts(t *testing.T) {
 	ask(t, questions)
 }
 
-// TestNumbers: the extracted sparse shuffle takes the published numbers.
+// TestNumbers: the extracted sparse shuffle gives the published numbers.
 func TestNumbers(t *testing.T) {
 	var questions []question
 	for _, c := range loadVectors(t).Numbers {
@@ -139,7 +139,7 @@ func TestNumbers(t *testing.T) {
 	ask(t, questions)
 }
 
-// keystream is the beginning of the AES-256-CTR keystream of a seed: more than any case
+// keystream returns the beginning of the AES-256-CTR keystream of a seed, longer than any case
 // reads.
 func keystream(t *testing.T, seed string) string {
 	t.Helper()

@@ -27,7 +27,7 @@ class Policy:
             raise Malformed("policy")
         self.logs = []
         self.lines = []         # (name, Key) of each witness line
-        self.witness_of = {}    # name of a line -> name in its key: that is one witness
+        self.witness_of = {}    # name of a line -> name in its key; lines with one key name are one witness
         self.groups = {}
         self.quorum = None
         self.parents = {}

@@ -83,7 +83,7 @@ def judge_all(root):
         for path in sorted((root / WHOLE_FILES / folder).glob("*.json")):
             judge_files.judge(load(path), counter.report, False)
         good = counter.done() and good
-    golden = root / GOLDEN  # that it is there is what test/golden holds
+    golden = root / GOLDEN  # test/golden checks that it is there
     return (not golden.exists() or judge_golden(golden)) and good
 
 

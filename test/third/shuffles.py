@@ -157,7 +157,7 @@ def deal(reader, passed_over):
     for _ in range(reader.u16("runs", low=1, high=512)):
         run = {"cards": reader.u16("run count", low=1)}
         end += run["cards"]
-        if end > 4096:  # before the purpose is read: what is wrong first counts (SPEC 1.4)
+        if end > 4096:  # before the purpose is read: the first fault counts (SPEC 1.4)
             raise Malformed("runs")
         run["purpose"] = reader.u8("purpose")
         codes.check("purpose", run["purpose"], "purpose", passed_over)

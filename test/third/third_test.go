@@ -25,8 +25,8 @@ var (
 
 const tree = "../.."
 
-// python is an interpreter that has the module cryptography, which scripts/third.sh finds or
-// installs. Without one the test is skipped, and fails where SHUFFLED_REQUIRE_PYTHON is set.
+// python returns an interpreter that has the module cryptography, which scripts/third.sh finds or
+// installs. Without one the test is skipped, or fails if SHUFFLED_REQUIRE_PYTHON is set.
 func python(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
@@ -42,7 +42,7 @@ func python(t *testing.T) string {
 	return ""
 }
 
-// The third verifier reaches the verdict of each vector.
+// TestVectors: the third verifier reaches the verdict of each vector.
 func TestVectors(t *testing.T) {
 	out, err := exec.Command(python(t), "-B", "run.py", tree).CombinedOutput()
 	t.Logf("%s", out)
@@ -51,7 +51,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// A judged is a mutant with what the third verifier makes of it.
+// A judged is a mutant with the verdict of the third verifier.
 type judged struct {
 	Name    string         `json:"name"`
 	File    []byte         `json:"file"`
@@ -68,8 +68,9 @@ type trust struct {
 	History  *string  `json:"history"`
 }
 
-// Both verifiers reach the same verdict on mutants: of bytes, of JSON, of what is trusted, and of
-// entries under trees and signatures that are made anew.
+// TestMutants: both verifiers reach the same verdict on mutants: of bytes, of JSON, of what is
+// trusted, and of entries, for which the trees and signatures are made anew. Verdicts that depend
+// on a beacon are not compared.
 func TestMutants(t *testing.T) {
 	if *mutants == 0 {
 		t.Skip("-mutants is 0: make third judges some")
@@ -110,7 +111,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// shuffled builds the program, or is that of SHUFFLED_PROGRAMS.
+// shuffled returns the path of the program: that of SHUFFLED_PROGRAMS if it is set, or a new build.
 func shuffled(t *testing.T) string {
 	t.Helper()
 	if dir := os.Getenv("SHUFFLED_PROGRAMS"); dir != "" {
@@ -131,8 +132,8 @@ type both struct {
 	ours map[string]any
 }
 
-// verified adds to each mutant, a line of out, what shuffled verify says of it, on every core.
-// The channel is closed after the last.
+// verified reads a mutant from each line of out, and adds the verdict of shuffled verify. It uses all
+// cores, so the order is not kept. It closes the channel after the last mutant.
 func verified(t *testing.T, program string, out io.Reader) <-chan both {
 	read, done := make(chan judged), make(chan both)
 	var workers sync.WaitGroup
@@ -170,7 +171,7 @@ func verified(t *testing.T, program string, out io.Reader) <-chan both {
 	return done
 }
 
-// verify is what shuffled verify --json says of a mutant.
+// verify returns the verdict of shuffled verify --json on a mutant.
 func verify(program, dir string, m judged) (map[string]any, error) {
 	var unwritten error
 	write := func(name, text string) string {
@@ -212,7 +213,8 @@ func verify(program, dir string, m judged) (map[string]any, error) {
 	return verdict, nil
 }
 
-// beacon tells whether a verdict rests on the value of a beacon: the third verifier has no BLS.
+// beacon reports whether a verdict depends on the value of a beacon, which the third verifier cannot
+// check: it has no BLS.
 func beacon(verdict map[string]any) bool {
 	steps, _ := verdict["steps"].([]any)
 	for _, s := range steps {
@@ -224,12 +226,13 @@ func beacon(verdict map[string]any) bool {
 	return false
 }
 
-// What a verdict says of a file beyond steps and level, of one that is good.
+// members are the members of a verdict, other than its steps, that must be the same if the file is
+// proved or consistent.
 const members = "level witnesses late overlap mixed blind not_blind statements terms cards id recipient table serial " +
 	"game_ref commitment deck_root disclosure committed_at close_by places next shown end_at state closed_at outcome " +
 	"reason owner takeovers passed_over production ledger checkpoint entry kind"
 
-// compare says where two verdicts differ, or nothing.
+// compare returns the first difference of two verdicts, "" if there is none.
 func compare(ours, third map[string]any) string {
 	differs := func(name string) string {
 		if reflect.DeepEqual(ours[name], third[name]) {
