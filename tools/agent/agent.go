@@ -15,7 +15,8 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
-// patience is how long a store may take. The daemon gives a signature 5 s.
+// patience is the longest time that a request to the store may take. It is less than the 5 s that
+// the daemon waits for a signature.
 const patience = 4 * time.Second
 
 // A store holds keys outside this process: an HSM or a KMS. It is safe for concurrent use.
@@ -37,7 +38,7 @@ type key struct {
 // Public returns the public key.
 func (k *key) Public() crypto.PublicKey { return k.public }
 
-// Sign has the store sign the message, and checks the signature.
+// Sign lets the store sign the message, and checks the signature.
 func (k *key) Sign(_ io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
 	if opts.HashFunc() != 0 {
 		return nil, errors.New("a key of Ed25519 signs messages, and no digests")
@@ -52,7 +53,7 @@ func (k *key) Sign(_ io.Reader, message []byte, opts crypto.SignerOpts) ([]byte,
 	return sig, nil
 }
 
-// The requests of the extension. The body is the secret, or what wrap made of it.
+// The requests of the extension. The body of wrap is the secret; that of unwrap is the result of wrap.
 const (
 	wrapRequest   = "wrap@shuffled"
 	unwrapRequest = "unwrap@shuffled"
@@ -66,19 +67,20 @@ type extensionResponse struct {
 	Result  []byte `ssh:"rest"`
 }
 
-// envelope is authenticated with every wrapped secret, so that nothing that the key sealed
-// for others opens here.
+// envelope is authenticated with every wrapped secret, so that the helper opens nothing that the
+// key sealed for other programs.
 const envelope = "shuffled sealed secret v1"
 
-// A helper is an agent that lists and signs, seals and opens, and nothing else.
+// A helper is an ssh-agent that lists keys, signs, and seals and opens secrets. It refuses every
+// other request.
 type helper struct {
 	store store
 	log   *slog.Logger
 	keys  []*key
-	ssh   []ssh.Signer // of keys
+	ssh   []ssh.Signer // signers with the keys, in the same order
 }
 
-// newHelper has every key sign once: a store that cannot is an error at start.
+// newHelper signs once with every key, so that a store that cannot sign is an error at the start.
 func newHelper(s store, log *slog.Logger) (*helper, error) {
 	keys, err := s.Keys()
 	if err != nil {
@@ -107,12 +109,12 @@ func (h *helper) List() (list []*agent.Key, err error) {
 	return list, nil
 }
 
-// Sign has the store sign with the key.
+// Sign lets the store sign with the key.
 func (h *helper) Sign(with ssh.PublicKey, data []byte) (*ssh.Signature, error) {
 	return h.SignWithFlags(with, data, 0)
 }
 
-// SignWithFlags is Sign; a key of Ed25519 takes no flags.
+// SignWithFlags is Sign. Flags other than 0 are refused, because Ed25519 has none.
 func (h *helper) SignWithFlags(with ssh.PublicKey, data []byte, flags agent.SignatureFlags) (*ssh.Signature, error) {
 	for _, s := range h.ssh {
 		if flags == 0 && bytes.Equal(s.PublicKey().Marshal(), with.Marshal()) {
@@ -147,7 +149,7 @@ func (h *helper) Extension(request string, body []byte) ([]byte, error) {
 
 var errListsAndSigns = errors.New("this agent lists and signs, and holds no key of its own")
 
-// Add is refused, as everything below: the keys are the store's.
+// Add is refused, as are all requests below: the keys belong to the store.
 func (*helper) Add(agent.AddedKey) error { return errListsAndSigns }
 
 // Remove is refused.

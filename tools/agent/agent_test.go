@@ -18,7 +18,7 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
-// memory is a store in memory, which a test can spoil.
+// memory is a store in memory, whose signing key a test can exchange.
 type memory struct {
 	private ed25519.PrivateKey
 	signs   ed25519.PrivateKey
@@ -40,8 +40,8 @@ func (*memory) Unwrap(sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// TestHelper: over the protocol the helper lists, signs, wraps and unwraps, and does
-// nothing else; a wrong signature of the store does not leave it.
+// TestHelper: over the protocol, the helper lists, signs, wraps and unwraps, and refuses every
+// other request. It does not pass on a wrong signature of the store.
 func TestHelper(t *testing.T) {
 	t.Parallel()
 	_, private, err := ed25519.GenerateKey(nil)
@@ -118,7 +118,7 @@ func TestHelper(t *testing.T) {
 	}
 }
 
-// pipes is a listener of connections in memory. A connection that is nil is an error of accept.
+// pipes is a listener for connections in memory. A connection that is nil makes Accept fail.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -131,15 +131,15 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error { close(p); return nil }
 func (pipes) Addr() net.Addr { return nil }
 
-// connect returns a client of the listener, which accepted it.
+// connect returns the client's end of a connection that the listener accepted.
 func (p pipes) connect() net.Conn {
 	ours, theirs := net.Pipe()
 	p <- theirs
 	return ours
 }
 
-// TestServe: so many connections are served and no more, one that waits is served when another
-// ends, and an error of accept ends nothing.
+// TestServe: at most the constant connections are served at the same time, one that waits is served
+// when another ends, and an error of Accept ends neither serve nor a connection.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	_, private, err := ed25519.GenerateKey(nil)
@@ -188,7 +188,7 @@ func TestServe(t *testing.T) {
 	})
 }
 
-// TestArguments: what is not complete or not safe does not start.
+// TestArguments: with incomplete or unsafe arguments the program does not start.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -209,8 +209,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestListen: a socket that is served is left alone, and so is any other file; a socket that a
-// crash left is replaced.
+// TestListen: listen replaces a socket that a crash left behind. It leaves alone a socket that a
+// process serves, and any file that is no socket.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")

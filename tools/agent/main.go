@@ -1,10 +1,10 @@
 // Command shuffled-agent lets a daemon use keys that an HSM or a KMS holds. It speaks the
-// protocol of ssh-agent on a Unix socket: it lists keys of Ed25519 and signs with them. By
-// an extension it also seals and opens small secrets under a key of that store. It holds no
-// private key, and cannot be given one.
+// protocol of ssh-agent on a Unix socket: it lists keys of Ed25519 and signs with them. An
+// extension of the protocol seals and opens small secrets with a key of the same store. The
+// program holds no private key, and accepts none.
 //
-// The daemon reaches it as any other ssh-agent. What needs C (PKCS#11), or the credential of
-// a KMS, is in this process, and not in the daemon.
+// The daemon uses it like any other ssh-agent. C code (PKCS#11) and the credential of a KMS
+// are thus in this process, and not in the daemon.
 package main
 
 import (
@@ -23,13 +23,13 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
-// connection is how long a connection may last. The daemon makes one for each request.
+// connection is the longest time that a connection may last. The daemon opens one for each request.
 const connection = time.Minute
 
-// connections is how many are served at once; more wait.
+// connections is the number of connections that are served at the same time. Further ones wait.
 const connections = 64
 
-// settings are what the command line says.
+// settings are the settings of the command line.
 type settings struct {
 	socket, wrap           string
 	sign                   []string
@@ -52,7 +52,7 @@ func main() {
 }
 
 func run(ctx context.Context, log *slog.Logger, args []string) error {
-	// What the store opens passes through this process.
+	// Secrets that the store opens pass through the memory of this process.
 	memory, err := closeMemory()
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func run(ctx context.Context, log *slog.Logger, args []string) error {
 	return serve(ctx, log, h, listener)
 }
 
-// serve answers until the context ends, and an error of accept does not end it.
+// serve answers connections until the context ends. It logs an error of Accept, and continues.
 func serve(ctx context.Context, log *slog.Logger, h *helper, listener net.Listener) error {
 	slots := make(chan struct{}, connections)
 	for {
@@ -109,7 +109,7 @@ func serve(ctx context.Context, log *slog.Logger, h *helper, listener net.Listen
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err != nil { // such as too many open files, which passes
+		if err != nil { // for example too many open files, which may be over soon
 			log.Error("no connection", "err", err)
 			select {
 			case <-ctx.Done():
@@ -124,15 +124,15 @@ func serve(ctx context.Context, log *slog.Logger, h *helper, listener net.Listen
 		go func() {
 			defer func() { conn.Close(); <-slots }()
 			if conn.SetDeadline(time.Now().Add(connection)) == nil {
-				agent.ServeAgent(h, conn) // ends with an error always: the client hung up
+				agent.ServeAgent(h, conn) // always ends with an error, at the latest when the client hangs up
 			}
 		}()
 	}
 }
 
-// listen makes the socket with mode 0660: its group may ask, which is that of the directory if
-// that has the set-group-ID bit. A socket
-// that nobody serves any more is replaced.
+// listen makes the socket with mode 0660, so that its group may send requests. If the directory
+// has the set-group-ID bit, that is the group of the directory. listen replaces a socket that no
+// process serves any more.
 func listen(path string) (net.Listener, error) {
 	if conn, err := net.Dial("unix", path); err == nil {
 		conn.Close()
@@ -149,7 +149,8 @@ func listen(path string) (net.Listener, error) {
 	return net.Listen("unix", path)
 }
 
-// secret reads a file that only its owner, or root and a group, may read.
+// secret reads the text of a file, without newlines at its end. It refuses a file that others than
+// its owner may change, or that others than its owner and its group may read.
 func secret(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

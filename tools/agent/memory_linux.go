@@ -5,14 +5,14 @@ import (
 	"syscall"
 )
 
-// Of prctl(2) and mlockall(2).
+// Constants of prctl(2) and mlockall(2).
 const (
 	prSetDumpable = 4
 	mclOnFault    = 4
 )
 
-// closeMemory forbids core dumps and debuggers of the same user, and keeps the memory out
-// of swap where RLIMIT_MEMLOCK allows that for all of it. It says whether that holds.
+// closeMemory forbids core dumps, and debuggers of the same user. If RLIMIT_MEMLOCK has no limit,
+// it also keeps the memory out of swap. locked says whether it does, and if not, what to do.
 func closeMemory() (locked string, err error) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return "", fmt.Errorf("forbidding core dumps: %w", err)
@@ -25,7 +25,7 @@ func closeMemory() (locked string, err error) {
 	if err := syscall.Getrlimit(rlimitMemlock, &limit); err != nil {
 		return "", fmt.Errorf("reading RLIMIT_MEMLOCK: %w", err)
 	}
-	// Under a limit a later allocation could fail, and end the process.
+	// With locked memory, an allocation above the limit would fail and end the process.
 	if limit.Cur != infinite {
 		return "not locked: set LimitMEMLOCK=infinity, or let the host have no swap", nil
 	}

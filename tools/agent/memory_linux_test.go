@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestMemory: the process is closed to others of its user: it cannot be dumped. Under a limit
-// its memory is not locked, and it says what to set.
+// TestMemory: the process cannot be dumped, so other processes of its user cannot read its memory.
+// Under a limit its memory is not locked, and the program says what to set.
 func TestMemory(t *testing.T) {
 	if os.Getenv("SHUFFLED_TEST_MEMORY") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestMemory$", "-test.v")

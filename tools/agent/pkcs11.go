@@ -13,24 +13,24 @@ import (
 	"github.com/miekg/pkcs11"
 )
 
-// Numbers of PKCS#11 3.1 that the library of Go does not name.
+// Numbers of PKCS#11 3.1 that the Go library has no names for.
 const (
 	ckkEdwards     = 0x40   // CKK_EC_EDWARDS
 	ckmEdwardsPair = 0x1055 // CKM_EC_EDWARDS_KEY_PAIR_GEN
 	ckmEdDSA       = 0x1057 // CKM_EDDSA
 )
 
-// Of AES-GCM, in bytes.
+// Sizes of AES-GCM.
 const (
-	nonceSize = 12
-	tagBits   = 128
+	nonceSize = 12  // bytes
+	tagBits   = 128 // bits
 )
 
 // oidEd25519 is id-Ed25519 (RFC 8410) in DER.
 var oidEd25519 = []byte{6, 3, 43, 101, 112}
 
-// A token is a PKCS#11 token, in which one call runs at a time. After an error the next
-// call connects anew: a session that the HSM closed is no outage.
+// A token is a PKCS#11 token. One call runs at a time. An error ends the session, and a new one is
+// opened, so a session that the HSM closed causes no outage.
 type token struct {
 	*settings
 	ctx  *pkcs11.Ctx
@@ -38,8 +38,8 @@ type token struct {
 	turn chan struct{}
 
 	session pkcs11.SessionHandle
-	handles map[string]pkcs11.ObjectHandle // nil when there is no session
-	refused error                          // the PIN was: another try could lock the token
+	handles map[string]pkcs11.ObjectHandle // nil if there is no session
+	refused error                          // set if the PIN was refused: another try could lock the token
 }
 
 func openToken(s *settings) (store, error) {
@@ -57,7 +57,7 @@ func openToken(s *settings) (store, error) {
 	return t, nil
 }
 
-// do runs f in a session. If an older session fails, f runs once more in a new one.
+// do runs f in a session. If f fails in a session of an earlier call, it runs once more in a new one.
 func (t *token) do(f func() error) error {
 	select {
 	case t.turn <- struct{}{}:
@@ -87,7 +87,7 @@ func (t *token) do(f func() error) error {
 	}
 }
 
-// connect logs in and looks for the keys.
+// connect logs in, finds the keys, and refuses a key that can leave the token.
 func (t *token) connect() (err error) {
 	if err := t.login(); err != nil {
 		return err
@@ -122,15 +122,16 @@ func (t *token) connect() (err error) {
 	return nil
 }
 
-// stays reports whether a key is sensitive and not extractable. A token may give an attribute
-// without a value.
+// stays reports whether a key is sensitive and not extractable. A token may return an attribute
+// without a value; the key then does not count as one that stays.
 func stays(got []*pkcs11.Attribute) bool {
 	return bytes.Equal(got[0].Value, []byte{1}) && bytes.Equal(got[1].Value, []byte{0})
 }
 
-// login opens a session of the user. A PIN that was refused is not tried again.
+// login opens a session of the user. If the token refuses the PIN, login sets refused, and the PIN
+// is not tried again.
 func (t *token) login() error {
-	// A library that could not be stopped, since its token is gone, is still started.
+	// If the token was gone, the library could not be stopped, and is still started.
 	if err := t.ctx.Initialize(); err != nil && err != pkcs11.Error(pkcs11.CKR_CRYPTOKI_ALREADY_INITIALIZED) {
 		return fmt.Errorf("starting %s: %w", t.library, err)
 	}
@@ -172,7 +173,7 @@ func (t *token) enter() error {
 	return nil
 }
 
-// find returns the one object of this class, type and label.
+// find returns the object of this class, key type and label. It is an error if there is not exactly one.
 func (t *token) find(class, kind uint, label string) (pkcs11.ObjectHandle, error) {
 	err := t.ctx.FindObjectsInit(t.session, []*pkcs11.Attribute{
 		pkcs11.NewAttribute(pkcs11.CKA_CLASS, class),
@@ -194,8 +195,8 @@ func (t *token) find(class, kind uint, label string) (pkcs11.ObjectHandle, error
 	return found[0], nil
 }
 
-// Keys returns the keys of -sign; the public half of each is in the token as an object of
-// the same label.
+// Keys returns the keys of -sign. The public half of each is an object of the token with the same
+// label.
 func (t *token) Keys() (keys []*key, err error) {
 	err = t.do(func() error {
 		keys = nil
@@ -209,7 +210,7 @@ func (t *token) Keys() (keys []*key, err error) {
 			if err != nil {
 				return fmt.Errorf("reading the public key %q: %w", label, err)
 			}
-			// An OCTET STRING as PKCS#11 has it, or the 32 bytes themselves as some libraries do.
+			// PKCS#11 says an OCTET STRING; some libraries give the 32 bytes themselves.
 			public := got[0].Value
 			if rest, err := asn1.Unmarshal(got[0].Value, &public); err != nil || len(rest) > 0 {
 				public = got[0].Value
@@ -237,7 +238,8 @@ func (t *token) signed(label string, message []byte) (sig []byte, err error) {
 	return sig, err
 }
 
-// Wrap seals under AES-256-GCM, behind the nonce that the token used.
+// Wrap seals a secret with AES-256-GCM. The result is the nonce that the token used, and then the
+// ciphertext with its tag.
 func (t *token) Wrap(plain []byte) (sealed []byte, err error) {
 	nonce := make([]byte, nonceSize)
 	rand.Read(nonce) // never fails (crypto/rand)
@@ -252,7 +254,7 @@ func (t *token) Wrap(plain []byte) (sealed []byte, err error) {
 	return sealed, err
 }
 
-// Unwrap opens what Wrap sealed.
+// Unwrap opens a result of Wrap.
 func (t *token) Unwrap(sealed []byte) (plain []byte, err error) {
 	if len(sealed) <= nonceSize+tagBits/8 {
 		return nil, errors.New("what shall be opened is too short")
@@ -278,7 +280,7 @@ func (t *token) gcm(nonce []byte, f func([]*pkcs11.Mechanism, *pkcs11.GCMParams)
 	})
 }
 
-// makeKeys makes the keys that -sign and -wrap name, none of which may be there.
+// makeKeys makes the keys that -sign and -wrap name. It stops at a name that already has a key.
 func (t *token) makeKeys() error {
 	if err := t.login(); err != nil {
 		return err

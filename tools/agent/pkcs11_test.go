@@ -13,7 +13,7 @@ import (
 	"github.com/miekg/pkcs11"
 )
 
-// softToken makes a SoftHSM with a token, and returns settings for it.
+// softToken makes a token of SoftHSM, and returns the settings for it.
 func softToken(t *testing.T) *settings {
 	t.Helper()
 	const library = "/usr/lib/softhsm/libsofthsm2.so"
@@ -37,7 +37,7 @@ func softToken(t *testing.T) *settings {
 	return s
 }
 
-// opened returns the token, or the first error of a start.
+// opened opens the token as at a start, and returns it or the first error.
 func opened(s *settings) (*token, error) {
 	all, err := openToken(s)
 	if err != nil {
@@ -59,8 +59,8 @@ func refused(t *testing.T, s *settings, want string) {
 	}
 }
 
-// TestToken: keys that are missing, doubled, or can leave the token are refused, and a PIN
-// that the token refused is not tried again.
+// TestToken: a label without a key, a label with two keys, and a key that can leave the token are
+// refused. A PIN that the token refused is not tried again.
 func TestToken(t *testing.T) {
 	s := softToken(t)
 	refused(t, s, `key "main": there are 0`)
@@ -99,7 +99,7 @@ func TestToken(t *testing.T) {
 	if _, err := k.signed("main", []byte("a text")); err != nil {
 		t.Errorf("a session that the HSM closed: %v", err)
 	}
-	k.handles = nil // as after a stop that the library refused
+	k.handles = nil // as after the library could not be stopped
 	if _, err := k.signed("main", []byte("a text")); err != nil {
 		t.Errorf("a library that is started already: %v", err)
 	}
@@ -119,14 +119,14 @@ func TestToken(t *testing.T) {
 		if _, err = wrong.Keys(); !errors.Is(err, pkcs11.Error(pkcs11.CKR_PIN_INCORRECT)) {
 			t.Fatalf("a wrong PIN: %v", err)
 		}
-		wrong.(*token).pin = "1234" // one that would be taken
+		wrong.(*token).pin = "1234" // the right PIN
 	}
 	if !strings.Contains(err.Error(), "not tried again") {
 		t.Error(err)
 	}
 	put(t, s.pin, "1234\n")
 
-	// The objects that follow are made by hand.
+	// The test makes the objects that follow itself, because makeKeys makes no such keys.
 	s.generate = true
 	by := &token{settings: s, ctx: k.ctx, pin: "1234"}
 	if err := by.login(); err != nil {
@@ -166,8 +166,8 @@ func TestToken(t *testing.T) {
 	refused(t, s, "loads here")
 }
 
-// TestStays: a key whose attributes say so stays in its token; an attribute without a value
-// says nothing.
+// TestStays: a key stays in its token only if both attributes say so. An attribute without a value
+// does not say so.
 func TestStays(t *testing.T) {
 	t.Parallel()
 	for _, a := range []struct {

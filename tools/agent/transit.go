@@ -18,11 +18,11 @@ import (
 	"strings"
 )
 
-// maxAnswer is the longest answer that is read, in bytes.
+// maxAnswer is the largest number of bytes of an answer that are read.
 const maxAnswer = 1 << 20
 
-// transit is the transit engine of Vault or OpenBao, over HTTP. It keeps the
-// public keys alone: each request reads the token anew, which another program may renew.
+// transit is the transit engine of Vault or OpenBao, over HTTP. Each request reads the file of
+// the engine's token again, because another program may renew it.
 type transit struct {
 	*settings
 	client *http.Client
@@ -37,7 +37,7 @@ func openTransit(s *settings) (store, error) {
 		return nil, errors.New("-url must be https, except for an address of this host such as http://127.0.0.1:8200")
 	}
 	client := &http.Client{Timeout: patience,
-		// The token goes to the address that was given, and to no other.
+		// No redirect is followed, so that the token is sent only to the address of -url.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	t := &transit{s, client}
 	if s.wrap == "" {
@@ -49,7 +49,8 @@ func openTransit(s *settings) (store, error) {
 	return t, nil
 }
 
-// call asks the engine. An error repeats nothing of the answer but its status.
+// call makes a request to the engine. If the engine refuses it, the error has the status of the
+// answer, and nothing else of the answer.
 func (t *transit) call(method, path string, body, answer any) error {
 	token, err := secret(t.credential)
 	if err != nil {
@@ -81,7 +82,7 @@ func (t *transit) call(method, path string, body, answer any) error {
 	return nil
 }
 
-// keyInfo is what the engine says of a key.
+// keyInfo is what the engine says about a key.
 type keyInfo struct {
 	Type       string
 	Derived    bool
@@ -90,7 +91,8 @@ type keyInfo struct {
 	Keys       map[string]json.RawMessage
 }
 
-// key reads what the engine says of a key, and refuses one that can leave it.
+// key reads what the engine says about a key. It refuses a key of another type, and one that can
+// leave the engine.
 func (t *transit) key(name, kind string) (*keyInfo, error) {
 	var info keyInfo
 	if err := t.call(http.MethodGet, "keys/"+url.PathEscape(name), nil, &info); err != nil {
@@ -105,8 +107,8 @@ func (t *transit) key(name, kind string) (*keyInfo, error) {
 	return &info, nil
 }
 
-// Keys returns each version of the keys of -sign: after a rotation the KMS holds the old
-// and the new one, and the ledger says which is in force.
+// Keys returns every version of the keys of -sign: after a rotation, the KMS holds the old and
+// the new version, and the ledger says which one is in force.
 func (t *transit) Keys() (keys []*key, err error) {
 	for _, name := range t.sign {
 		info, err := t.key(name, "ed25519")
@@ -132,7 +134,7 @@ func (t *transit) Keys() (keys []*key, err error) {
 	return keys, nil
 }
 
-// signed has the engine sign with one version of a key, never with the newest.
+// signed lets the engine sign with the given version of a key, even if there is a newer one.
 func (t *transit) signed(name string, version int, message []byte) ([]byte, error) {
 	var answer struct{ Signature string }
 	err := t.call(http.MethodPost, "sign/"+url.PathEscape(name),
@@ -147,14 +149,14 @@ func (t *transit) signed(name string, version int, message []byte) ([]byte, erro
 	return base64.StdEncoding.DecodeString(text)
 }
 
-// Wrap seals under the newest version of the key of -wrap.
+// Wrap seals a secret with the newest version of the key of -wrap.
 func (t *transit) Wrap(plain []byte) ([]byte, error) {
 	var answer struct{ Ciphertext string }
 	err := t.cipher("encrypt/", "plaintext", plain, &answer)
 	return []byte(answer.Ciphertext), err
 }
 
-// Unwrap opens what Wrap sealed, under the version that sealed it.
+// Unwrap opens a result of Wrap, with the version of the key that sealed it.
 func (t *transit) Unwrap(sealed []byte) ([]byte, error) {
 	var answer struct{ Plaintext []byte }
 	err := t.cipher("decrypt/", "ciphertext", string(sealed), &answer)

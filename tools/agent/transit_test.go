@@ -17,12 +17,12 @@ import (
 	"time"
 )
 
-// realTransit is a transit engine of its own on the server that the environment names, with
-// the keys main and sealing, and what the server's administrator does.
+// realTransit is a new transit engine on the server that the environment names, with the keys main
+// and sealing. Its methods do what the server's administrator does.
 type realTransit struct {
 	*testing.T
 	url, token, mount string
-	limited           string // the token of the helper
+	limited           string // the helper's token, with few rights
 	settings          *settings
 }
 
@@ -85,7 +85,7 @@ func (r *realTransit) admin(method, path, body string) []byte {
 	return text
 }
 
-// helper starts on the settings.
+// helper starts a helper with the settings.
 func (r *realTransit) helper() (*helper, error) {
 	s, err := openTransit(r.settings)
 	if err != nil {
@@ -94,8 +94,8 @@ func (r *realTransit) helper() (*helper, error) {
 	return newHelper(s, slog.New(slog.DiscardHandler))
 }
 
-// TestTransit: keys in a real transit engine sign and wrap, also after a rotation there, and
-// what the engine refuses, loses or delays is an error.
+// TestTransit: keys in a real transit engine sign and wrap, also after the engine rotated them. A
+// request that the engine refuses or does not answer in time is an error.
 func TestTransit(t *testing.T) {
 	r := newTransit(t)
 	before, err := r.helper()
@@ -116,7 +116,7 @@ func TestTransit(t *testing.T) {
 		!before.keys[0].public.Equal(after.keys[0].public) || after.keys[1].public.Equal(after.keys[0].public) {
 		t.Errorf("before %v, after %v", before.keys, after.keys)
 	}
-	for _, h := range []*helper{before, after} { // the one that started before signs with its version
+	for _, h := range []*helper{before, after} { // before signs with the version that it knows
 		for i := range h.keys {
 			if _, err := h.Sign(h.ssh[i].PublicKey(), []byte("a text")); err != nil {
 				t.Error(err)
@@ -151,7 +151,7 @@ func TestTransit(t *testing.T) {
 	if err := sign(); err == nil || !strings.Contains(err.Error(), "403") || strings.Contains(err.Error(), "none") {
 		t.Errorf("a token that is not in force: %v", err)
 	}
-	put(t, r.settings.credential, r.limited+"\n") // a renewed one is read without a restart
+	put(t, r.settings.credential, r.limited+"\n") // a renewed token is read without a restart
 	if err := sign(); err != nil {
 		t.Error(err)
 	}
@@ -178,14 +178,14 @@ func TestTransit(t *testing.T) {
 	r.settings.sign, r.settings.wrap = []string{"main"}, "sealing"
 	r.admin("POST", r.mount+"/keys/main/config", `{"deletion_allowed":true}`)
 	r.admin("DELETE", r.mount+"/keys/main", "")
-	r.make("main", `{"type":"ed25519"}`) // another one of the same name
+	r.make("main", `{"type":"ed25519"}`) // another key of the same name
 	_, err = after.Sign(after.ssh[0].PublicKey(), []byte("x"))
 	if err == nil || !strings.Contains(err.Error(), "refuses") {
 		t.Errorf("another key of the same name: %v", err)
 	}
 }
 
-// stalled is the address of a server that takes connections and says nothing.
+// stalled returns the URL of a server that accepts connections and never answers.
 func stalled(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -196,7 +196,7 @@ func stalled(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
-// TestTransitAnswers: what no transit engine answers is no key and no signature.
+// TestTransitAnswers: an answer that no transit engine gives is neither a key nor a signature.
 func TestTransitAnswers(t *testing.T) {
 	t.Parallel()
 	key := make([]byte, 32)

@@ -28,7 +28,7 @@ const (
 	issuer = "https://receipts.example.com"
 )
 
-// ledger is a small one, whose entries are any bytes.
+// ledger is a small ledger, whose entries are arbitrary bytes.
 type ledger struct {
 	signer note.Signer
 	vkey   string
@@ -53,7 +53,7 @@ func (l *ledger) ReadHashes(indexes []int64) (list []tlog.Hash, err error) {
 	return list, nil
 }
 
-// receipt returns that of entry i of n.
+// receipt returns the receipt of entry i in a ledger of n entries.
 func (l *ledger) receipt(t *testing.T, i, n int64) string {
 	t.Helper()
 	for l.hashes = nil; tlog.StoredHashCount(n) > int64(len(l.hashes)); {
@@ -82,8 +82,8 @@ func (l *ledger) policy(t *testing.T, more string) *audit.Policy {
 	return p
 }
 
-// verify reads a COSE receipt with libraries that are not ours: the root from the entry and
-// the path by transparency-dev/merkle, then the signature over it by veraison/go-cose.
+// verify checks a COSE receipt with libraries that are not ours: transparency-dev/merkle computes
+// the root from the entry and the path, and veraison/go-cose checks the signature over the root.
 func verify(signed, entry []byte, public ed25519.PublicKey) error {
 	var m cose.Sign1Message
 	if err := m.UnmarshalCBOR(signed); err != nil {
@@ -123,8 +123,8 @@ func verify(signed, entry []byte, public ed25519.PublicKey) error {
 	return m.Verify(nil, v)
 }
 
-// TestConvert: libraries of others take the COSE receipt of every entry, with what it claims,
-// and none that was changed.
+// TestConvert: the libraries of others accept the COSE receipt of every entry with its claims, and
+// refuse every changed one.
 func TestConvert(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)
@@ -162,7 +162,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestRefused: nothing is signed that the policy does not take.
+// TestRefused: convert signs nothing for a receipt that the policy does not accept.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	l, other := newLedger(t), newLedger(t)
@@ -205,7 +205,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCommand: the command writes receipt and entry, and takes no key that others can read.
+// TestCommand: the command writes the receipt and the entry, and refuses a key that others can read.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)

@@ -1,10 +1,11 @@
 // Command shuffled-cose turns the receipt of a ledger into a COSE receipt of inclusion (RFC
-// 9942, RFC9162_SHA256), for systems that read no C2SP tlog-proof, as those of SCITT.
+// 9942, RFC9162_SHA256), for systems that cannot read a C2SP tlog-proof, such as those of SCITT.
 //
-// A ledger signs checkpoints, and a COSE receipt is signed over the root alone. So somebody
-// must sign anew: this program checks the receipt under a policy, and then signs the root
-// with a key of its own. Who trusts the COSE receipt trusts the holder of that key to have
-// checked the ledger's signature and the witnesses'. The receipt of the ledger needs nobody.
+// A ledger signs checkpoints, but the signature of a COSE receipt is over the root only. So a
+// new signature is needed: this program checks the receipt under a policy, and then signs the
+// root with a key of its own. A reader of the COSE receipt must trust the holder of that key to
+// have checked the signatures of the ledger and the witnesses. A reader of the ledger's own
+// receipt checks these signatures without a third party.
 package main
 
 import (
@@ -25,7 +26,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Labels and values of COSE (RFC 9052, RFC 9597) and of receipts in it (RFC 9942).
+// Labels and values of COSE (RFC 9052, RFC 9597) and of COSE receipts (RFC 9942).
 const (
 	labelAlg    = 1
 	labelKeyID  = 4
@@ -36,7 +37,7 @@ const (
 	algEdDSA       = -8
 	claimIssuer    = 1
 	claimSubject   = 2
-	treeRFC9162    = 1 // RFC9162_SHA256: the tree that C2SP logs have, too
+	treeRFC9162    = 1 // RFC9162_SHA256, which is also the tree of C2SP logs
 	proofInclusion = -1
 	tagSign1       = 18
 )
@@ -108,7 +109,7 @@ func convert(text string, p *audit.Policy, key ed25519.PrivateKey, issuer string
 	if err != nil {
 		return nil, nil, err
 	}
-	// The policy may name several ledgers: this one's keys count.
+	// The policy may name several ledgers; only the keys of this one count.
 	keys := slices.DeleteFunc(slices.Clone(p.Logs), func(v note.Verifier) bool { return v.Name() != c.Origin })
 	if len(keys) == 0 {
 		return nil, nil, fmt.Errorf("the policy has no log line of %s", c.Origin)
@@ -129,7 +130,7 @@ func convert(text string, p *audit.Policy, key ed25519.PrivateKey, issuer string
 	return signed, r.Entry, err
 }
 
-// inclusionProof is that of RFC 9942 section 5.2.
+// inclusionProof is the inclusion proof of RFC 9942 section 5.2.
 type inclusionProof struct {
 	_     struct{} `cbor:",toarray"`
 	Size  uint64
@@ -137,7 +138,7 @@ type inclusionProof struct {
 	Path  [][]byte
 }
 
-// sign1 is a COSE_Sign1, its payload detached: the root, which the reader computes.
+// sign1 is a COSE_Sign1 with a detached payload: the root, which the reader computes.
 type sign1 struct {
 	_           struct{} `cbor:",toarray"`
 	Protected   []byte
@@ -190,7 +191,7 @@ func sign(r audit.Receipt, c audit.Checkpoint, key ed25519.PrivateKey, issuer st
 	}})
 }
 
-// readKey reads the issuer's key, which nobody but its owner may read.
+// readKey reads the issuer's key. It refuses a file that others than its owner have any right to.
 func readKey(path string) (ed25519.PrivateKey, error) {
 	info, err := os.Stat(path)
 	if err != nil {

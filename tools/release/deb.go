@@ -11,8 +11,8 @@ import (
 	"github.com/goreleaser/nfpm/v2/files"
 )
 
-// afterInstall makes the users of the units, which need procps for /bin/kill. It starts nothing:
-// shuffled init sets a house up.
+// afterInstall makes the users of the units. It starts no unit, because a house must first be set
+// up with shuffled init. The units need procps for /bin/kill.
 const afterInstall = `#!/bin/sh
 set -e
 for name in shuffled shuffled-witness; do

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// user is nobody in particular: the image holds no accounts.
+// user is the number of the user and the group that the image runs as. The image has no accounts.
 const user = 65532
 
 // image writes an OCI image layout for all architectures of Linux, as a tar file that
@@ -92,11 +92,11 @@ func (r *release) imageOf(arch, program string) (v1.Image, error) {
 	return mutate.ConfigFile(img, r.config(arch, img))
 }
 
-// config says what runs: the same as deploy/Containerfile.
+// config returns the configuration of the image, which is that of deploy/Containerfile.
 func (r *release) config(arch string, img v1.Image) *v1.ConfigFile {
 	c, err := img.ConfigFile()
 	if err != nil {
-		panic(err) // an image of our own, in memory
+		panic(err) // cannot happen: the image was made here, in memory
 	}
 	c = c.DeepCopy()
 	c.OS, c.Architecture, c.Created = "linux", arch, v1.Time{Time: r.time}
@@ -109,8 +109,8 @@ func (r *release) config(arch string, img v1.Image) *v1.ConfigFile {
 	return c
 }
 
-// roots are the authorities that Go's maintainers take from Mozilla's list, for TLS to a
-// database or a witness.
+// roots returns the certificates of the authorities that Go's maintainers take from Mozilla's list.
+// The program needs them for TLS to a database or a witness.
 func roots() []byte {
 	var b bytes.Buffer
 	for root := range bundle.Roots() {
@@ -119,7 +119,7 @@ func roots() []byte {
 	return b.Bytes()
 }
 
-// tar writes a directory as a tar file, in the order of names.
+// tar writes a directory as a tar file. The files are in the order of their names.
 func (r *release) tar(dir, to string) (err error) {
 	out, err := os.Create(to)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// released returns the one file of a release that has such a name. scripts/reproduce.sh names
-// the release, SHUFFLED_RELEASE.
+// released returns the one file of the release whose name matches the pattern. SHUFFLED_RELEASE is
+// the directory of the release; scripts/reproduce.sh sets it.
 func released(t *testing.T, pattern string) string {
 	t.Helper()
 	dir := os.Getenv("SHUFFLED_RELEASE")
@@ -40,8 +40,9 @@ func released(t *testing.T, pattern string) string {
 	return found[0]
 }
 
-// TestInstalled: the package installs in a new Debian, SHUFFLED_DEBIAN, which is changed. The
-// units start what is there, also that of shuffled init, and the unit's user plays.
+// TestInstalled: the package installs in the new Debian system in the directory SHUFFLED_DEBIAN,
+// which the test changes. systemd finds no fault in the units of the package and of shuffled init.
+// The daemon serves as the user of the unit. A purge removes the program, and keeps the keys.
 func TestInstalled(t *testing.T) {
 	root := os.Getenv("SHUFFLED_DEBIAN")
 	if root == "" {
@@ -78,7 +79,7 @@ func TestInstalled(t *testing.T) {
 	typed("dpkg --purge shuffled; test ! -e /usr/bin/shuffled; test -e /etc/shuffled/credentials/main.key")
 }
 
-// TestImageRuns: what the image holds is enough for its program to run as its user.
+// TestImageRuns: the program of the image runs as the image's user, with only the files of the image.
 func TestImageRuns(t *testing.T) {
 	work, root := t.TempDir(), t.TempDir()
 	unpack(t, released(t, "shuffled-*-oci.tar"), work)
@@ -118,16 +119,16 @@ func TestImageRuns(t *testing.T) {
 	t.Fatalf("no image for %s: %+v", runtime.GOARCH, list.Manifests)
 }
 
-// inside is a command with this directory as its root, as this user, and with processes and
-// /proc of its own. What is left of it dies with it.
+// inside returns a command that runs as this user, with this directory as its root, and with a
+// process namespace and /proc of its own. When the command ends, all its processes are killed.
 func inside(ctx context.Context, root, user string, words ...string) *exec.Cmd {
 	const script = `mount -t proc proc "$0/proc"; user=$1; shift; chroot --userspec="$user" "$0" "$@"; exit $?`
 	return exec.CommandContext(ctx, "unshare", append([]string{"--mount", "--pid", "--fork", "--kill-child",
 		"sh", "-euc", script, root, user}, words...)...)
 }
 
-// play starts the program as a sandbox of this user, with this directory as its root, and
-// commits to a shuffle.
+// play starts a sandbox daemon as this user, with the directory root as its root, and commits to a
+// shuffle.
 func play(t *testing.T, root, user, program, data string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -1,6 +1,6 @@
-// Command release packs the programs that scripts/release.sh built: Debian packages, an OCI
-// image without a container daemon, a bill of materials and a provenance, and the digests of
-// all files. The same programs and time give the same bytes.
+// Command release packs the programs that scripts/release.sh built. It writes Debian packages, an
+// OCI image, for which it needs no container daemon, a bill of materials, a provenance, and the
+// digests of all files. The same programs and arguments give the same bytes.
 package main
 
 import (
@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// A release is what is packed.
+// A release describes what is packed.
 type release struct {
-	dir     string // with a directory of programs for each platform, OS-ARCH
+	dir     string // has a directory of programs for each platform, named OS-ARCH
 	source  string // the root of the repository
 	version string // without a v
-	commit  string // of git
+	commit  string // the commit in git
 	time    time.Time
 }
 
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// pack writes every file of the release that is no program, the digests last.
+// pack writes all files of the release except the programs. It writes the digests last.
 func (r *release) pack() error {
 	if r.dir == "" || r.source == "" || r.version == "" || r.commit == "" || r.time.Unix() == 0 {
 		return fmt.Errorf("-dir, -source, -version, -commit and -time must be given")
@@ -52,7 +52,7 @@ func (r *release) pack() error {
 	return r.sums()
 }
 
-// of returns the program of this name for each architecture of Linux.
+// of returns the path of the program of this name for each architecture of Linux that has it.
 func (r *release) of(name string) (map[string]string, error) {
 	found := map[string]string{}
 	for _, arch := range []string{"amd64", "arm64"} {

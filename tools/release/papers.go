@@ -16,10 +16,10 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// sumsName is the file of digests, which sha256sum -c reads.
+// sumsName is the name of the file of digests, which sha256sum -c reads.
 const sumsName = "SHA256SUMS"
 
-// materials writes the modules that the programs are built from, as CycloneDX.
+// materials writes the bill of materials, in CycloneDX: the modules that the programs are built from.
 func (r *release) materials(programs []string) error {
 	modules := map[string]cdx.Component{}
 	compilers := map[string]bool{}
@@ -61,8 +61,8 @@ func (r *release) materials(programs []string) error {
 	return os.WriteFile(filepath.Join(r.dir, "shuffled.cdx.json"), b.Bytes(), 0o644)
 }
 
-// A statement is one of in-toto, version 1, about the programs of the release: that they
-// were built from the commit by scripts/release.sh (SLSA provenance, version 1).
+// A statement is an in-toto statement, version 1. It says that scripts/release.sh built the
+// programs of the release from the commit (SLSA provenance, version 1).
 type statement struct {
 	Type          string    `json:"_type"`
 	Subject       []subject `json:"subject"`
@@ -88,7 +88,7 @@ type predicate struct {
 	} `json:"runDetails"`
 }
 
-// provenance says from what, and how, the programs were built.
+// provenance writes from what, and how, the programs were built.
 func (r *release) provenance(programs []string) error {
 	s := statement{Type: "https://in-toto.io/Statement/v1", PredicateType: "https://slsa.dev/provenance/v1"}
 	for _, program := range programs {
@@ -126,7 +126,7 @@ func (r *release) digest(path string) (name, sum string, err error) {
 	return filepath.ToSlash(name), fmt.Sprintf("%x", sha256.Sum256(text)), nil
 }
 
-// sums writes the digests of all files, as sha256sum does.
+// sums writes the digests of all files, in the format of sha256sum.
 func (r *release) sums() error {
 	var b strings.Builder
 	err := filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// packed packs a release of one program, which is the program of this test.
+// packed packs a release with one program, for which it takes the binary of this test.
 func packed(t *testing.T) *release {
 	t.Helper()
 	self, err := os.Executable()
@@ -58,7 +58,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestImage: the image is well formed, and holds the program and roots for TLS.
+// TestImage: the image is well formed, and contains the program and the certificates for TLS.
 func TestImage(t *testing.T) {
 	r := packed(t)
 	dir := t.TempDir()
@@ -153,7 +153,8 @@ func extract(in *tar.Reader, dir string) error {
 	}
 }
 
-// TestDeb: Debian's tools read the package, whose version is older than that of the release.
+// TestDeb: Debian's tools read the package. The version of a release candidate sorts before that of
+// the release.
 func TestDeb(t *testing.T) {
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		t.Skip("no dpkg-deb here: the package was not read")
