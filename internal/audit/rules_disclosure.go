@@ -66,8 +66,8 @@ func (s *State) checkDisclosed(d Disclosed) error {
 	return nil
 }
 
-// sealedLen reports whether a sealed tape is as long as its disclosure key makes it. A file
-// of one shuffle does not show the key: there it may be any that the ledger may have.
+// sealedLen reports whether a sealed tape has the length that its disclosure key gives. A file of
+// one shuffle does not show the key: then each type of key counts that the ledger may have.
 func (s *State) sealedLen(tape, sealed int) bool {
 	if kem, ok := KEMOf(s.keys.disclosure.public); ok {
 		return sealed == tape+kem.Overhead()
@@ -101,7 +101,8 @@ func (s *State) retireDisclosure(id [32]byte) {
 	}
 }
 
-// setAuditor puts an auditor key into force, or with nil takes it out.
+// setAuditor puts an auditor key into force, or takes it out if public is nil. The disclosure key is
+// stale then, because its wraps are for other auditors.
 func (s *State) setAuditor(id [32]byte, public []byte) {
 	s.keys.disclosure.stale = s.keys.disclosure.index != 0
 	before := s.keys.auditors[id]

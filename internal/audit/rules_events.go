@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// stops are what events set to stop commits, until other events clear it.
+// stops are the entropy latch and the kill switches. Events set and clear them, and no commit that
+// one of them covers is taken while it is set.
 type stops struct {
 	latched bool // the entropy latch of the ledger
 	killed  map[Switch]bool
@@ -31,7 +32,8 @@ func (s *State) checkStops(ctx *Context) error {
 	return nil
 }
 
-// checkEvent is the rule for an event: what it sets is not set, and what it clears is.
+// checkEvent is the rule for an event. Tables and kill switches change, and a latch that is cleared is
+// set. A latch may be set twice, by two daemons.
 func (s *State) checkEvent(e *Event) error {
 	switch e.Kind {
 	case EventTableOpen:
@@ -58,7 +60,7 @@ func (s *State) checkEvent(e *Event) error {
 	return nil
 }
 
-// kill is the switch that an event sets or clears.
+// kill returns the kill switch that an event sets or clears.
 func (e *Event) kill() Switch { return Switch{e.Scope, e.Name, e.Deck} }
 
 func (s *State) applyEvent(e *Event, index uint64, now int64) {
@@ -84,7 +86,7 @@ func (s *State) applyEvent(e *Event, index uint64, now int64) {
 	}
 }
 
-// stops are those of a saved state.
+// stops returns the latch and the kill switches of a saved state.
 func (saved *Saved) stops() stops {
 	s := stops{latched: saved.Latched, killed: make(map[Switch]bool)}
 	for _, k := range saved.Switches {
