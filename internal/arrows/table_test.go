@@ -73,7 +73,7 @@ var table = map[string]row{
 		ours: []string{"internal/beacon", "internal/audit", "internal/outbound"},
 	},
 	"internal/terms": {
-		why:  "reads what says what values mean, and hashes lists of tickets, for house and strangers alike",
+		why:  "reads the terms of shuffles, and hashes lists of tickets, for house and strangers alike",
 		ours: []string{"internal/audit", "internal/shuffle"}, pure: true,
 	},
 	"internal/verify": {

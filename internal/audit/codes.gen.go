@@ -393,7 +393,7 @@ const (
 	ChangeReplace Change = 3 // an administrator has another key
 )
 
-// TermsKind says what says what the values of a shuffle mean (docs/SPEC.md section 5.2).
+// TermsKind says which kind of text or list gives the values of a shuffle their meaning (docs/SPEC.md section 5.2).
 type TermsKind uint8
 
 // String returns the name of the code.

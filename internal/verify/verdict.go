@@ -93,7 +93,7 @@ type Verdict struct {
 	Outcome     string `json:"outcome,omitempty"`   // of a closed shuffle, as in docs/SPEC.md section 5.6
 	Reason      string `json:"reason,omitempty"`    // of a void one
 
-	Terms *Terms `json:"terms,omitempty"` // what says what the values mean; absent when the commit binds none
+	Terms *Terms `json:"terms,omitempty"` // what gives the values their meaning; absent if the commit binds nothing
 
 	Takeovers []Takeover `json:"takeovers,omitempty"` // changes of the owner, in order
 
