@@ -21,8 +21,9 @@ import { mistake, type Asked, type CallOptions } from "./ledger.ts";
 import { afterOf, pause, refusedBy, sleep } from "./send.ts";
 import { read } from "./shown.ts";
 
-// A Step is one command, with one request. of is the shuffle that it is of, or the parent of
-// a commit; from, in its place, is the number of an earlier step of the batch.
+// A Step is one command, with exactly one request. of is the shuffle that the command is for, or
+// the parent that a commit continues. from can stand in its place: it is the number of an earlier
+// step of the batch, whose shuffle the command is for.
 export interface Step {
   key?: string; // idempotency key of a commit or draw
   of?: Committed;
@@ -35,7 +36,7 @@ export interface Step {
   close?: CloseRequest;
 }
 
-// Done is the proved answer to a step; error is why it was refused, without the others.
+// Done is the proved answer to a step. If the step was refused, only error is set.
 export interface Done {
   shuffle?: Committed;
   mix?: Mix;
@@ -92,8 +93,8 @@ export class Batch {
     return { op, shuffle: { op: step.from }, body };
   }
 
-  // prove takes in an answer, as far as it is news, and gives after how many milliseconds the
-  // batch may be asked for again; below 0, if nothing is open.
+  // prove proves the steps of an answer that were not done before. It gives the milliseconds after
+  // which the batch may be sent again; below 0 if no refused step may be tried again.
   private async prove(answer: string): Promise<number> {
     const { results } = read<Answer>(answer);
     if (!Array.isArray(results) || results.length !== this.steps.length)

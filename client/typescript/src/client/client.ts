@@ -1,9 +1,9 @@
-// The client of a game's back end. It believes no answer before its evidence was checked
-// against the pinned key: what was committed to is held against what was asked for, each
-// card against the deck root and the public mix, and the ledger against what it was before.
+// The client for a game's back end. It checks the evidence of every command's answer with the
+// pinned key: that the commit is what was asked for, that each card opens the deck root at the
+// position that the public mix gives, and that the ledger extends what was seen of it before.
 //
-// Every call is safe to repeat, so every call is repeated when the daemon or the network
-// asks for it, with a growing pause. What is proved, and what is not, is in docs/CLIENT.md.
+// Every call is safe to repeat. The client repeats it, with growing pauses, if the daemon asks for
+// that or no answer came. docs/CLIENT.md says what is proved, and what is not.
 import { equal } from "../verify/bytes.ts";
 import { told } from "../verify/codes.ts";
 import type {
@@ -55,18 +55,19 @@ export class Client {
     this.ledger = new Ledger(config);
   }
 
-  // origin is the name of the ledger that the pinned keys are of.
+  // origin is the origin of the ledger, which is the name in the pinned keys.
   get origin(): string {
     return this.ledger.origin;
   }
 
-  // commit asks for a shuffle. The same key and request give the same shuffle for ever.
-  // A request with a parent loads that first; a caller that still has it calls child.
+  // commit asks for a shuffle. The same key and request always give the same shuffle. If the
+  // request has a parent, commit loads that first; a caller that still has the parent calls child.
   async commit(key: string, request: ShuffleRequest, o?: CallOptions): Promise<Committed> {
     return (await this.do({ key, shuffle: request }, o)).shuffle!;
   }
 
-  // child shuffles cards of an open shuffle again, which ends as continued in the same batch.
+  // child shuffles undealt cards of an open shuffle again. The same command closes that shuffle, as
+  // continued.
   async child(key: string, parent: Committed, request: ShuffleRequest, o?: CallOptions): Promise<Committed> {
     const asked = { ...request, parent: request.parent ?? { id: parent.id } };
     if (asked.parent.id !== parent.id) throw mistake("the request names another parent");
@@ -78,7 +79,8 @@ export class Client {
     return (await this.do({ key, draw: request }, o)).shuffle!;
   }
 
-  // putTerms keeps a document that says what values mean; draws bind what it gives.
+  // putTerms lets the daemon keep a document that says what values mean. A request for draws names
+  // what it gives.
   putTerms(document: TermsDocument, o?: CallOptions): Promise<BoundTerms> {
     return putTerms(this.ledger, document, o);
   }
@@ -96,7 +98,7 @@ export class Client {
     return (await this.do({ of: s, close: request }, o)).close!;
   }
 
-  // takeOver makes this client's identity the owner of a shuffle of another one.
+  // takeOver makes this client's identity the owner of another identity's shuffle.
   async takeOver(s: Committed, request: TakeoverRequest, o?: CallOptions): Promise<Takeover> {
     const when = this.ledger.command(o);
     const answer = await this.ledger.send(
@@ -106,7 +108,7 @@ export class Client {
     return believed(answer, async () => {
       const t = read<Takeover>(answer),
         repeated = t.repeated === true;
-      // It is told again for as long as it holds.
+      // The daemon repeats this answer for as long as the takeover is in force.
       if (repeated) Object.assign(when, { first: Date.parse(t.time), again: true });
       await acted(
         this.ledger,
@@ -124,14 +126,14 @@ export class Client {
     });
   }
 
-  // batch asks for many steps in one request, and proves the answer to each as the single
-  // call does. A step that is refused stops no other; one that is refused for now is asked
-  // for again with the whole batch.
+  // batch sends many steps in one request, and proves the answer to each like the single call.
+  // A refused step does not stop the others, except with allOrNone. If a refused step may be tried
+  // again, the whole batch is sent again.
   batch(steps: Step[], o: CallOptions & { allOrNone?: boolean } = {}): Promise<Done[]> {
     return new Batch(this, steps, o).run();
   }
 
-  // receipt gives the receipt of an entry, proved.
+  // receipt gives the receipt of an entry, after it was proved.
   async receipt(index: number, o?: CallOptions): Promise<string> {
     const when = this.ledger.reading(o),
       answer = await this.ledger.send({ method: "GET", path: `/entries/${index}/receipt`, signal: o?.signal });
@@ -139,20 +141,20 @@ export class Client {
     return answer;
   }
 
-  // transcript gives the evidence of a shuffle that this token may see, proved under what is
-  // pinned; with a recipient, that recipient's file. Pass it on byte for byte. Where a policy
-  // asks for witnesses, it waits until they cosigned the newest entry in it.
+  // transcript gives the evidence of a shuffle that this token may see, proved with the pinned key
+  // or policy. With a recipient, it gives that recipient's file. Pass the text on byte for byte. If
+  // the policy asks for witnesses, transcript waits until they cosigned its newest entry.
   async transcript(id: number, recipient?: string, o?: CallOptions): Promise<string> {
     return (await evidence(this.ledger, id, recipient, true, o)).text;
   }
 
-  // load gives a shuffle that was committed earlier, its commit proved again, with what was
-  // played of it: dealt() has the cards, next() the place where the game goes on.
+  // load gives a shuffle that was committed earlier. It proves the commit again, and what was
+  // played: dealt() gives the cards, next() the place at which the game continues.
   async load(id: number, o?: CallOptions): Promise<Committed> {
     return (await loaded(this.ledger, String(id), (t) => t.id === id, o))[0];
   }
 
-  // loadAt is load of the shuffle of a table with a serial, or of the one that is open.
+  // loadAt is load for the shuffle with this serial at a table, or without one for the open shuffle.
   async loadAt(table: string, serial = 0, o?: CallOptions): Promise<Committed> {
     const at = `@${encodeURIComponent(table)}${serial ? `:${serial}` : ""}`;
     return (await loaded(this.ledger, at, (t) => t.table === table && (serial === 0 || t.serial === serial), o))[0];
@@ -162,7 +164,7 @@ export class Client {
     return (await loaded(this.ledger, String(id), (t) => t.id === id, o))[1];
   }
 
-  // list gives a page of the shuffles that fit, as the daemon tells them. It proves nothing.
+  // list gives a page of the shuffles that match. It is the daemon's word and proves nothing.
   async list(params: ListParams = {}, o?: CallOptions): Promise<ShuffleList> {
     return read<ShuffleList>(
       await this.ledger.send({ method: "GET", path: "/shuffles", query: { ...params }, signal: o?.signal }),
@@ -185,22 +187,21 @@ export class Client {
     }
   }
 
-  // events tells what happens in the ledger, from the entry behind after on, or from now on,
-  // until the signal or the caller ends it. What is interrupted goes on where it was. Events
-  // are the daemon's word and prove nothing.
+  // events gives the events of the ledger: those after the entry with the index after, or without
+  // it those from now on. The signal or the caller ends it. If the connection is lost, it continues
+  // after the last event. Events are the daemon's word and prove nothing.
   events(o: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<Event> {
     return events(this.ledger, o);
   }
 
-  // check proves that the ledger only grew since what was accepted. The client does it by
-  // itself before a call when many checkpoints wait, and for an answer of the past.
+  // check proves that the newest checkpoint extends all others that were accepted. The client does
+  // it by itself before a call if many checkpoints wait for it, and for an answer about the past.
   check(): Promise<void> {
     return this.ledger.log.check();
   }
 
-  // witnessed waits until the quorum of the policy cosigned a checkpoint that covers the
-  // commit; at once for a policy that asks for nobody, and without one. mix and deal do this
-  // by themselves.
+  // witnessed waits until the policy's quorum cosigned a checkpoint that covers the commit. Without
+  // a policy that asks for witnesses it does not wait. mix, deal and reveal do this by themselves.
   async witnessed(s: Committed, o?: CallOptions): Promise<void> {
     if (s.seen > 0 || s.early || !this.ledger.asks) return;
     for (let attempt = 1; ; attempt++) {
@@ -218,7 +219,7 @@ export class Client {
     }
   }
 
-  // ready prepares a step, as far as its shuffle is known. It is the client's own.
+  // ready prepares a step, if its shuffle is known already. It is internal.
   async ready(step: Step, o?: CallOptions): Promise<void> {
     if (step.shuffle?.parent && !step.of) step.of = await this.load(step.shuffle.parent.id, o);
     const s = step.of;
@@ -227,7 +228,8 @@ export class Client {
     if (step.deal || step.reveal || step.close?.reveal?.length) await learn(this.ledger, s, o);
   }
 
-  // prove proves the answer to a step of a shuffle, of a commit's parent. It is the client's own.
+  // prove proves the answer to a step. s is the step's shuffle, for a commit its parent. It is
+  // internal.
   prove(step: Step, s: Committed | undefined, when: Asked, answer: string): Promise<Done> {
     return believed(answer, async () => {
       if (step.shuffle || step.draw) return { shuffle: await this.asked(step, s, when, answer) };
@@ -268,7 +270,7 @@ export class Client {
     return this.prove(step, step.of, when, await l.send({ ...requestOf(step), signal: o?.signal }, when.tries));
   }
 
-  // asked proves the answer to a commit that this client asked for.
+  // asked proves the answer to a commit or draw of this client.
   private async asked(step: Step, parent: Committed | undefined, when: Asked, answer: string): Promise<Committed> {
     const a = read<Shuffle>(answer),
       request = (step.shuffle ?? step.draw)!,
@@ -289,7 +291,7 @@ export function requestOf(step: Step): { method: "POST"; path: string; key?: str
   return { method: "POST", path: `/shuffles/${step.of!.id}/${op}`, body };
 }
 
-// opOf gives the name of a step's operation, and its request.
+// opOf gives the name of a step's operation and its request.
 export function opOf(step: Step): [string, object] {
   const found = (["shuffle", "draw", "mix", "deal", "reveal", "close"] as const).filter((op) => step[op] !== undefined);
   if (found.length !== 1) throw mistake("a step has one request");

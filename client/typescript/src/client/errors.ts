@@ -1,9 +1,9 @@
 // The one class of errors, by code.
 import type { Code } from "./api.gen.ts";
 
-// A fault is an answer that its own evidence does not bear out. not_witnessed says that
-// the policy's quorum has not cosigned. network is a call without an answer, refused_by_gateway
-// one that something in front of the daemon refused. caller is a mistake of the caller.
+// fault: the evidence of an answer does not prove it. not_witnessed: the policy's quorum has not
+// cosigned. network: a call got no answer that can be used. refused_by_gateway: not the daemon, but
+// something in front of it, refused the call. caller: a mistake of the caller.
 export type ErrorCode = Code | "fault" | "not_witnessed" | "network" | "refused_by_gateway" | "caller";
 
 export interface ErrorMore {
@@ -16,17 +16,17 @@ export interface ErrorMore {
   cause?: unknown;
 }
 
-// ShuffledError is every error of the client. sentence is the whole of what is wrong,
-// status the answer's, 0 without one.
+// ShuffledError is the class of every error of the client. sentence says what is wrong. status is
+// the HTTP status of the answer, 0 without one.
 export class ShuffledError extends Error {
   readonly status: number;
   readonly field: string | undefined; // the member of the request that is at fault
-  readonly shuffles: number[] | undefined; // of which_shuffle: the ids of those that are open
+  readonly shuffles: number[] | undefined; // for which_shuffle: the ids of the open shuffles
   readonly requestId: string | undefined; // names the request in the daemon's log
-  readonly answer: string | undefined; // of a fault: the body as it came, or the newest signed checkpoint
-  readonly other: string | undefined; // of a fork: the signed checkpoint that contradicts it
-  // unknown tells that a try may have been heard, and what became of it is open: the same
-  // call, with the same key, tells.
+  readonly answer: string | undefined; // for a fault: the answer's body, or the newest signed checkpoint
+  readonly other: string | undefined; // for a fork: the signed checkpoint that contradicts it
+  // unknown says that the daemon may have carried out the call. The same call with the same key
+  // finds out.
   unknown = false;
 
   constructor(

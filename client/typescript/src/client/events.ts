@@ -1,10 +1,10 @@
-// The stream of events (text/event-stream), which goes on where it was.
+// The stream of events (text/event-stream), which continues after a lost connection.
 import type { Event } from "./api.gen.ts";
 import { ShuffledError, fault } from "./errors.ts";
 import type { Ledger } from "./ledger.ts";
 import { headers, pause, refusal, sleep } from "./send.ts";
 
-const SILENCE = 20_000; // a daemon says something every five seconds
+const SILENCE = 20_000; // the daemon sends at least a comment every five seconds
 const MAX_LINE = 65536;
 
 export async function* events(l: Ledger, o: { after?: number; signal?: AbortSignal }): AsyncGenerator<Event> {
@@ -49,7 +49,8 @@ export async function* events(l: Ledger, o: { after?: number; signal?: AbortSign
   }
 }
 
-// parse gives what each block of a stream says; a comment alone is neither id nor event.
+// parse gives the id and the event of each block of a stream. For a comment it gives neither, so
+// that the caller sees that the stream is alive.
 async function* parse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ id?: number; event?: Event }> {
   const decoder = new TextDecoder(),
     reader = body.getReader();

@@ -1,4 +1,4 @@
-// What is known of a shuffle from its evidence: transcripts, and shuffles that are loaded.
+// What is known of a shuffle from its evidence: transcripts, and loaded shuffles.
 import { equal, toBase64, utf8 } from "../verify/bytes.ts";
 import { CONTINUED } from "../verify/codes.ts";
 import { deckHash } from "../verify/terms.ts";
@@ -23,8 +23,8 @@ export async function learn(l: Ledger, s: Committed, o?: CallOptions): Promise<v
   await restore(l, s, o);
 }
 
-// early wants the quorum to have cosigned the commit before the first mix or deal, given
-// the entry of one. Where others began, a transcript tells.
+// early checks that the quorum cosigned the commit before the first mix or deal. index is the entry
+// of a mix or deal; first says whether it is the first one. If others began, a transcript shows it.
 export async function early(l: Ledger, s: Committed, index: number, first: boolean): Promise<void> {
   if (first && s.seen > 0 && s.seen <= index) s.early = true;
   if (s.early || !l.asks) return;
@@ -66,7 +66,7 @@ export async function evidence(
   }
 }
 
-// restore takes what was played of a shuffle from a proved transcript.
+// restore takes from a proved transcript what was played of a shuffle.
 async function restore(l: Ledger, s: Committed, o?: CallOptions): Promise<Verdict> {
   const { text, verdict: v } = await evidence(l, s.id, undefined, false, o);
   if (v.commitment !== s.commitment) throw fault("the transcript is of another commit", text);
@@ -107,8 +107,8 @@ export async function loaded(
     return [s, statusOf(s, t, v, answer)];
   });
 }
-// statusOf is the state that a transcript proves, which is at least as new as what the daemon
-// told before.
+// statusOf gives the state that a transcript proves. It must be at least as new as the state t,
+// which the daemon told before.
 function statusOf(s: Committed, t: ShuffleState, v: Verdict | undefined, answer: string): Status {
   const next = v?.next ?? 0,
     last = v?.takeovers?.at(-1);
@@ -146,12 +146,13 @@ function statusOf(s: Committed, t: ShuffleState, v: Verdict | undefined, answer:
 export const notWitnessed = (what: string) =>
   new ShuffledError("not_witnessed", `${what}: the policy's quorum has not cosigned it`);
 
-// believed makes a fault of an answer in which a member is missing or of another type.
+// believed turns any other error of prove into a fault: a member of the answer is then missing or
+// of a wrong type.
 export async function believed<T>(answer: string, prove: () => Promise<T>): Promise<T> {
   try {
     return await prove();
   } catch (e) {
-    if (e instanceof ShuffledError || e instanceof DOMException) throw e; // a DOMException is of the caller's signal
+    if (e instanceof ShuffledError || e instanceof DOMException) throw e; // a DOMException is from the caller's signal
     throw fault("it is not what the contract says", answer, { cause: e });
   }
 }

@@ -1,5 +1,5 @@
-// What a client knows of the ledger's history: that it only grew (RFC 9162, section 2.1.4,
-// over the tiles of C2SP tlog-tiles).
+// What a client knows of the ledger's history. It proves that the ledger only grew (RFC 9162,
+// section 2.1.4), with the tiles of C2SP tlog-tiles.
 import { equal } from "../verify/bytes.ts";
 import { readCheckpoint } from "../verify/checkpoint.ts";
 import { signed } from "../verify/ledgersteps.ts";
@@ -7,10 +7,10 @@ import { nodeOf } from "../verify/tree.ts";
 import type { Bytes, Checkpoint, NoteKey } from "../verify/types.ts";
 import { ShuffledError, fault } from "./errors.ts";
 
-// A State keeps some text for a client, so that after a restart it still refuses a ledger
-// that does not extend what it saw: signed checkpoints, and nothing secret. load gives null
-// before the first save. The client saves before it returns an answer under a newer
-// checkpoint, one save at a time.
+// A State keeps a text for a client, so that after a restart it still refuses a ledger that does
+// not extend what it saw. The text has signed checkpoints, and no secret. load gives null before
+// the first save. The client saves before it returns an answer under a newer checkpoint. There is
+// never more than one save at a time.
 export interface State {
   load(): Promise<string | null>;
   save(text: string): Promise<void>;
@@ -28,13 +28,13 @@ const MAX_ROOTS = 4096,
 
 export class Log {
   newest: Head | null = null;
-  private roots = new Map<number, Bytes>(); // of sizes that were accepted
-  private loose = new Map<number, Head>(); // newest was not yet proved to extend these
+  private roots = new Map<number, Bytes>(); // the roots of accepted checkpoints, by size
+  private loose = new Map<number, Head>(); // accepted, but newest was not yet proved to extend these
   private tiles = new Map<string, Bytes>();
   private saved = "";
   private saving: Promise<void> = Promise.resolve();
 
-  // tile fetches the hashes of a tile: level, number and width, in the path of C2SP.
+  // tile fetches the hashes of a tile. path has its level, number and width, as C2SP says.
   constructor(
     private readonly state: State | undefined,
     private readonly tile: (path: string) => Promise<Bytes>,
@@ -47,8 +47,8 @@ export class Log {
     return this.loose.size >= MAX_LOOSE;
   }
 
-  // add accepts a checkpoint whose signature holds, unless another one of its size has
-  // another root. open is false for one that the newest was proved to extend.
+  // add accepts a checkpoint, whose signature the caller has checked, unless an accepted one of its
+  // size has another root. open is false if the newest was proved to extend it.
   private add(n: Head): { contradicts?: Head; open: boolean } {
     const root = this.roots.get(n.size);
     if (root !== undefined) {
@@ -67,8 +67,8 @@ export class Log {
     return { open: true };
   }
 
-  // hold accepts the checkpoint of an answer. One of the past is believed only when the
-  // newest is proved to extend it.
+  // hold accepts the checkpoint of an answer, or throws a fault. With past, the newest must also be
+  // proved to extend it.
   async hold(n: Head, past: boolean, answer: string): Promise<void> {
     const { contradicts, open } = this.add(n);
     if (contradicts)
@@ -99,8 +99,8 @@ export class Log {
     if (loose.length > 0) await this.save();
   }
 
-  // proof is PROOF(m, D[n]) of RFC 9162, from the hashes that the tiles hold. Nothing in
-  // them is believed: the proof that they make has to lead to both roots.
+  // proof gives PROOF(m, D[n]) of RFC 9162 from the hashes in the tiles. The tiles are not trusted:
+  // the caller checks that the proof leads to both roots.
   private async proof(m: number, n: number, under: Head): Promise<Bytes[]> {
     const root = async (from: number, to: number): Promise<Bytes> => {
       const size = to - from,
@@ -143,7 +143,7 @@ export class Log {
   private async save(): Promise<void> {
     const { state } = this;
     if (!state) return;
-    // Calls that run at once wait for each other, and the later find it saved.
+    // Concurrent calls wait for each other; a later one may find its text saved already.
     const next = this.saving
       .catch(() => {})
       .then(async () => {
@@ -165,7 +165,7 @@ export class Log {
     return next;
   }
 
-  // remember takes up what the State has.
+  // remember accepts the checkpoints that the State has.
   async remember(keys: NoteKey[]): Promise<void> {
     const text = await this.state?.load();
     if (!text) return;
@@ -185,8 +185,8 @@ export class Log {
   }
 }
 
-// signedByAny: whether one of the keys signed a checkpoint. One from before a key was pinned
-// alongside another lacks that key's line.
+// signedByAny tells whether one of the keys signed a checkpoint. One key is enough, because a
+// checkpoint that is older than a pinned key has no signature of that key.
 async function signedByAny(c: Checkpoint, keys: NoteKey[]): Promise<boolean> {
   for (const key of keys) if (c.origin === key.name && (await signed(c, key))) return true;
   return false;
@@ -199,7 +199,7 @@ function below(n: number): number {
   return k;
 }
 
-// tilePath is the path of C2SP tlog-tiles: the number in groups of three digits.
+// tilePath gives the path of a tile in C2SP tlog-tiles, with the number in groups of three digits.
 function tilePath(level: number, n: number, width: number): string {
   const digits = String(n)
     .padStart(Math.ceil(String(n).length / 3) * 3, "0")
@@ -208,8 +208,8 @@ function tilePath(level: number, n: number, width: number): string {
   return `${level}/${groups}${width < 256 ? `.p/${width}` : ""}`;
 }
 
-// consistent gives the two roots that a proof leads to (RFC 9162, 2.1.4.2): null for one of
-// another length.
+// consistent gives the two roots that a proof leads to (RFC 9162, 2.1.4.2), null if the proof has
+// a wrong length.
 export function consistent(m: number, n: number, proof: Bytes[], first: Bytes): [Bytes, Bytes] | null {
   const path = [...proof];
   if (Number.isInteger(Math.log2(m))) path.unshift(first);

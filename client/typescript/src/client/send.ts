@@ -1,4 +1,4 @@
-// One call, made until an answer says yes or no.
+// One call, repeated until there is a final answer.
 import type { Problem } from "./api.gen.ts";
 import { ShuffledError } from "./errors.ts";
 
@@ -29,15 +29,15 @@ export interface Tries {
   open: boolean;
 } // a try of it may have been done
 
-// refuses tells after how many milliseconds a call may be made again, at the least.
+// Refused is a try that failed. again is the shortest pause in milliseconds before the next try, or
+// NEVER. open says that the daemon may have carried out the call.
 interface Refused {
   error: ShuffledError;
   again: number;
   open: boolean;
 }
 
-// send makes the call. The body and its key are the same every time, so that nothing is
-// done twice.
+// send makes the call. Every try has the same body and key, so that nothing is done twice.
 export async function send(c: SendConfig, r: Request, tries: Tries = { open: false }): Promise<string> {
   const body = r.body === undefined ? undefined : JSON.stringify(r.body);
   let heard = false;
@@ -107,13 +107,13 @@ async function text(response: Response): Promise<string> {
   return new Blob(pieces).text();
 }
 
-// isUnheard: no connection was made, which browsers do not tell.
+// isUnheard tells whether no connection was made. In browsers it is always false: they do not say.
 function isUnheard(e: unknown): boolean {
   const code = e instanceof Error && e.cause instanceof Error ? (e.cause as Error & { code?: string }).code : undefined;
   return code === "ECONNREFUSED" || code === "ENOTFOUND" || code === "EAI_AGAIN" || code === "UND_ERR_CONNECT_TIMEOUT";
 }
 
-// refusal reads a problem document, or makes one of what there is.
+// refusal gives the error of a problem document, or refused_by_gateway if the answer is none.
 export function refusal(response: Response, what: string, answer: string): Refused {
   const problem = /^application\/problem\+json/.test(response.headers.get("Content-Type") ?? "")
     ? parsed(answer)
@@ -144,9 +144,9 @@ function parsed(answer: string): Problem | null {
   }
 }
 
-// retryAfter gives what the header of that name asks for, which the daemon sends when
-// another try is safe and may help, and proxies send with 503. A gateway that had no
-// answer is like a network that lost it.
+// retryAfter gives the milliseconds that the header Retry-After asks for. The daemon sends it if
+// another try is safe and may help, and proxies send it with 503. Without it, 502 and 504 may be
+// tried again at once: the gateway got no answer, as if the network had lost it.
 function retryAfter(response: Response): number {
   if (response.status < 400) return NEVER;
   const asked = response.headers.get("Retry-After") ?? "";
@@ -160,8 +160,8 @@ function retryAfter(response: Response): number {
 export const afterOf = (seconds: number | undefined) =>
   seconds === undefined ? NEVER : Math.min(seconds * 1000, MAX_RETRY_AFTER);
 
-// pause gives how long to wait after an attempt: it doubles up to a limit, and half of it
-// is random, so that clients that failed together come back apart.
+// pause gives the milliseconds to wait after an attempt. They double up to a limit. Half of them is
+// random, so that clients that failed together do not all come back together.
 export function pause(c: SendConfig, attempt: number): number {
   const d = Math.min(c.pause * 2 ** (attempt - 1), c.maxPause);
   return d / 2 + ((crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32) * d) / 2;
