@@ -154,6 +154,8 @@ func TestAdminRequests(t *testing.T) {
 		{"switches", `{"action":"set","scope":"deck","reason":"r"}`, CodeInvalidRequest, "deck"},
 		{"switches", `{"action":"set","scope":"deck","reason":"r","deck":"marked-52"}`, CodeInvalidRequest, "deck"},
 		{"switches", `{"action":"set","scope":"deck","reason":"r","deck_hash":"AAAA"}`, CodeInvalidValue, "deck_hash"},
+		{"switches", `{"action":"set","scope":"deck","reason":"r","deck_hash":"` + strings.Repeat("A", 40) +
+			`\nAAA="}`, CodeInvalidValue, "deck_hash"}, // base64 in lines
 		{"switches", `{"action":"set","scope":"deck","reason":"r","deck":"short-36","deck_hash":"` +
 			strings.Repeat("A", 43) + `="}`, CodeInvalidRequest, "deck"},
 		{"switches", `{"action":"set","scope":"table","reason":"r","table":"t","deck_hash":"` +

@@ -299,8 +299,14 @@ func TestBadPaths(t *testing.T) {
 			t.Errorf("%s %s: allow %q", a.method, a.path, allow)
 		}
 	}
-	if got := s.do(ask{method: "PUT", path: "/v1/main/shuffles"}); got.header.Get("Allow") != "GET, HEAD, POST" {
-		t.Errorf("allow %q", got.header.Get("Allow"))
+	for _, a := range []struct{ method, path, allow string }{
+		{"PUT", "/v1/main/shuffles", "GET, HEAD, POST"}, {"GET", "/v1/main/terms", "PUT"},
+	} {
+		got := s.do(ask{method: a.method, path: a.path})
+		got.want(t, CodeMethodNotAllowed, "")
+		if allow := got.header.Get("Allow"); allow != a.allow {
+			t.Errorf("%s %s: allow %q", a.method, a.path, allow)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func plainPath(r *http.Request) bool {
 // noRoute is the refusal of an address, or of a method, that mux does not have.
 func noRoute(mux *http.ServeMux, r *http.Request) error {
 	var allow []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut} {
 		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
 		if _, pattern := mux.Handler(other); pattern != "/" {
 			allow = append(allow, method)
