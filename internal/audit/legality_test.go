@@ -41,7 +41,7 @@ var stateOptions = cmp.Options{
 	cmp.AllowUnexported(State{}, restored{}, stops{}, Switch{}, table{}, heldOpen{}, open{}, chained{}, terms{}, keys{},
 		standing{}, disclosure{}, pair{}, holders{}, Holder{}, persons{}, approval{}, WaitingAct{}),
 	cmpopts.IgnoreFields(holders{}, "numbers", "identities", "changes"),
-	cmpopts.IgnoreFields(State{}, "undo", "scratch"), cmpopts.EquateEmpty(),
+	cmpopts.IgnoreFields(State{}, "undo", "saved", "scratch"), cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b [32]byte) bool { return a == b }),
 	cmp.Transformer("open", heldOf),
 	cmp.Comparer(func(a, b *Commit) bool { return sameBody(a, b) }),

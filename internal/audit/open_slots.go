@@ -260,14 +260,16 @@ func (s *openShuffles) atTable(t *table) iter.Seq[opened] {
 func (s *State) change(id uint64) opened {
 	o, _ := s.open.find(id)
 	s.keep(o)
-	slot := *o.open
-	before := o
-	before.open = &slot
+	before := &struct {
+		opened opened
+		slot   open
+	}{o, *o.open} // one allocation, as every entry of a shuffle comes here
+	before.opened.open = &before.slot
 	s.push(func() {
 		if s.open.has(id) {
 			s.open.remove(id)
 		}
-		s.open.insert(before)
+		s.open.insert(before.opened)
 	})
 	return o
 }

@@ -15,8 +15,9 @@ type State struct {
 	open      openShuffles
 	holders   holders
 
-	undo []func() // how to take back what was applied since the last Commit
-	copy *Copy    // that is being made, nil for none
+	undo  []func()   // how to take back what was applied since the last Commit
+	saved []restored // of each entry since the last Commit, which undo puts back
+	copy  *Copy      // that is being made, nil for none
 
 	copies uint8 // that were begun
 
@@ -102,11 +103,19 @@ func (s *State) Apply(e Entry) error {
 
 // fold is Apply of an entry that was checked.
 func (s *State) fold(e Entry) {
-	before := s.restored
-	s.push(func() { s.restored = before })
-	s.size, s.time, s.pair = before.size+1, e.Time, nil
+	index, expected := s.size, s.pair
+	s.saved = append(s.saved, s.restored)
+	s.push(s.restore)
+	s.size, s.time, s.pair = index+1, e.Time, nil
 	s.spend(e)
-	s.take(e, before.size, before.pair)
+	s.take(e, index, expected)
+}
+
+// restore puts back what fold saved last.
+func (s *State) restore() {
+	last := len(s.saved) - 1
+	s.restored = s.saved[last]
+	s.saved[last], s.saved = restored{}, s.saved[:last]
 }
 
 // take changes the state as the entry with this index says. expected is the pair that it completes, nil for none.
@@ -155,7 +164,8 @@ func (s *State) Rollback(mark int) {
 // Commit makes everything applied so far final. Marks taken before are void.
 func (s *State) Commit() {
 	clear(s.undo) // they hold shuffles that were closed
-	s.undo = s.undo[:0]
+	clear(s.saved)
+	s.undo, s.saved = s.undo[:0], s.saved[:0]
 }
 
 // push notes how to take back a change, which every change does.
