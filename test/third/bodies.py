@@ -1,4 +1,4 @@
-"""Bodies of entries that are not of one shuffle: SPEC 5.1, 5.7, 5.8, 5.10, 5.11."""
+"""The bodies of entries that are not about one shuffle: SPEC 5.1, 5.7, 5.8, 5.10, 5.11."""
 
 import re
 
@@ -13,7 +13,7 @@ WRAP_SIZES = {1: 113, 2: 1_201}
 
 
 def genesis(reader, passed_over):
-    """SPEC 5.1."""
+    """Read the body of a genesis (SPEC 5.1)."""
     body = {"revision": reader.u16("revision", low=1)}
     if body["revision"] != 1:
         raise Unknown("revision")
@@ -53,7 +53,7 @@ def genesis(reader, passed_over):
 
 
 def administrators(reader):
-    """u8 count (0 ... 16), each str8 name and blob16 key."""
+    """Read the administrators: a u8 count (0 to 16), and of each a str8 name and a blob16 key."""
     listed = []
     for _ in range(reader.u8("administrators", high=16)):
         name = reader.name("administrator")
@@ -68,7 +68,7 @@ def administrators(reader):
 
 
 def key(reader, _passed_over):
-    """SPEC 5.7."""
+    """Read the body of a key entry (SPEC 5.7)."""
     subject = reader.u8("subject")
     codes.check("subject", subject, "subject")
     body = {"subject": subject}
@@ -106,7 +106,7 @@ def key(reader, _passed_over):
 
 
 def wraps(reader, size):
-    """u8 count (1 ... 32), each the id of an auditor key and a wrapped private key."""
+    """Read the wraps: a u8 count (1 to 32), and of each an auditor key's id and a wrapped private key."""
     listed = []
     for _ in range(reader.u8("wraps", low=1, high=32)):
         auditor = reader.hash("auditor key id")
@@ -120,7 +120,7 @@ def wraps(reader, size):
 
 
 def event(reader, passed_over):
-    """SPEC 5.8."""
+    """Read the body of an event (SPEC 5.8)."""
     kind = reader.u8("event")
     body = {"kind": kind}
     if not codes.check("event", kind, "event", passed_over):
@@ -172,7 +172,7 @@ def event(reader, passed_over):
 
 
 def credential(reader, _passed_over):
-    """SPEC 5.10."""
+    """Read the body of a credential entry (SPEC 5.10)."""
     kind = reader.u8("credential")
     codes.check("credential_kind", kind, "credential")
     body = {"kind": kind, "credential": reader.name("credential")}
@@ -196,7 +196,8 @@ def credential(reader, _passed_over):
 
 
 def act(reader, _passed_over):
-    """SPEC 5.11. signed_fields: the bytes from the act to the expiry, which are signed."""
+    """Read the body of an act (SPEC 5.11). `signed_fields` are the bytes that the administrators
+    sign, from the act to the expiry."""
     start = reader.position
     body = {"act": reader.u8("act")}
     codes.check("act", body["act"], "act")

@@ -1,4 +1,4 @@
-"""Bundles of fewer than 256 entries, or of which nothing is there: SPEC 13.1 and 14.4."""
+"""Bundles of fewer than 256 entries, or without any entry and tile: SPEC 13.1 and 14.4."""
 
 import re
 
@@ -11,7 +11,7 @@ WIDTH, GAP = 256, 16
 
 
 def frames(data):
-    """What stands in a file, each after its length."""
+    """Return the items of a file. Each stands behind its length, a u16, and none is empty."""
     found = []
     while data:
         size = 2 + int.from_bytes(data[:2], "big")
@@ -23,28 +23,28 @@ def frames(data):
 
 
 def number(k):
-    """A number as tlog-tiles writes it, below a million."""
+    """Return a number below a million as tlog-tiles writes it."""
     return f"{k:03d}" if k < 1000 else f"x{k // 1000:03d}/{k % 1000:03d}"
 
 
 class Bundle:
-    """The files of a bundle; what is wrong with them goes to `fault`."""
+    """The files of a bundle. `fault` is called for each fault in them."""
 
     def __init__(self, files, fault):
         self.files = files
         self.fault = fault
         self.lost = set()
         self.entries = []
-        self.leaves = []        # leaf hashes, None where no tile gives one
+        self.leaves = []        # leaf hashes; None if neither an entry nor a tile gives one
         self.where = ""
 
     def path(self, folder, run, width):
-        """The file of a run of entries or hashes."""
+        """Return the path of a run of entries, hashes or checkpoints."""
         name = f"{folder}/{number(run)}"
         return name if width == WIDTH else f"{name}.p/{width}"
 
     def read_entries(self, newest):
-        """Entries and leaf hashes, as far as they are there. False after a gap."""
+        """Read all entries and their leaf hashes. Return False if the first 16 runs hold nothing."""
         run = 0
         while len(self.entries) < newest.size:
             width = min(WIDTH, newest.size - len(self.entries))
@@ -56,7 +56,7 @@ class Bundle:
         return True
 
     def read_run(self, run, width, above):
-        """One run, reconciled with its tile."""
+        """Read one run, and decide which of its entries are lost (SPEC 14.4)."""
         where, tile_where = self.path("tile/entries", run, width), self.path("tile/0", run, width)
         self.where = where
         own, tile = self.framed(where, width), self.tile(tile_where, width)
@@ -79,7 +79,7 @@ class Bundle:
         self.entries += own
 
     def framed(self, where, width):
-        """The entries of a file, None each where it is missing or not of its form."""
+        """Return the entries of a file, or as many None if it is missing or not of its form."""
         try:
             found = frames(self.files[where])
             if len(found) == width:
@@ -90,7 +90,7 @@ class Bundle:
         return [None] * width
 
     def tile(self, where, width):
-        """The hashes of a tile, or None."""
+        """Return the hashes of a tile, or None if it is missing or has another length."""
         data = self.files.get(where)
         if data is None or len(data) != 32 * width:
             self.fault("file", where=where)
@@ -98,7 +98,7 @@ class Bundle:
         return [data[i:i + 32] for i in range(0, len(data), 32)]
 
     def listed(self, folder):
-        """The checkpoints of a list: (file, Checkpoint, or None where it is malformed)."""
+        """Return the checkpoints of a list, each behind its file. A malformed one is None."""
         sizes = [int(m[1]) for m in (re.fullmatch(folder + r"/000\.p/(\d+)", name)
                                      for name in self.files) if m]
         if not sizes:
@@ -113,6 +113,6 @@ class Bundle:
         return found
 
     def root(self, size):
-        """The root of the first entries, or None."""
+        """Return the root of the first entries, or None if one of their leaf hashes is not known."""
         leaves = self.leaves[:size]
         return None if None in leaves or len(leaves) < size else root_of(leaves)

@@ -1,4 +1,4 @@
-"""The codes of SPEC 15: names by list, and which lists are open."""
+"""The codes of SPEC 15: the names of each list, and the lists that are open."""
 
 from errors import Malformed, Unknown
 
@@ -51,7 +51,7 @@ NAMES = {
 
 
 def check(code_list, code, field, passed_over=None):
-    """Check a code (SPEC 1.4). True if it is known, False if it is passed over."""
+    """Check a code (SPEC 1.4). Return True if it is known, and False if it is passed over."""
     names = NAMES[code_list]
     if code in names:
         return True
@@ -65,5 +65,5 @@ def check(code_list, code, field, passed_over=None):
 
 
 def name(code_list, code):
-    """The name of a code, or unknown(N) of one that was passed over."""
+    """Return the name of a code, or unknown(N) for one that was passed over."""
     return NAMES[code_list].get(code, f"unknown({code})")

@@ -10,7 +10,7 @@ RANKS = "A23456789TJQK"
 
 
 def forbidden(character):
-    """Characters that would let two decks look alike (SPEC 3.1)."""
+    """Whether SPEC 3.1 forbids this character in names."""
     code = ord(character)
     ranges = ((0, 0x1f), (0x7f, 0xa0), (0xad, 0xad), (0x61c, 0x61c), (0x200b, 0x200f),
               (0x2028, 0x202f), (0x2060, 0x206f), (0xfeff, 0xfeff), (0xd800, 0xdfff))
@@ -18,7 +18,7 @@ def forbidden(character):
 
 
 def check_name(name):
-    """A card's name, or a label of a wheel."""
+    """Check the name of a card, or a label of a wheel (SPEC 3.1)."""
     raw = name.encode("utf-8", "surrogatepass")
     if not 1 <= len(raw) <= 64 or name.startswith(" ") or name.endswith(" "):
         raise Malformed("card name")
@@ -27,7 +27,7 @@ def check_name(name):
 
 
 def deck_hash(names):
-    """The hash of a list of card names."""
+    """Return the hash of a list of card names (SPEC 3.1)."""
     hashed = hashlib.sha256(b"shuffled/v1/deck\0" + u16(len(names)))
     for name in names:
         hashed.update(str8(name))
@@ -35,12 +35,12 @@ def deck_hash(names):
 
 
 def cards(suits, ranks):
-    """Suits follow each other, each with all its ranks."""
+    """Return all cards of these suits and ranks. The suits follow each other, each with all ranks."""
     return [rank + suit for suit in suits for rank in ranks]
 
 
 def published(name):
-    """The cards of a published deck (SPEC 3.2), or None."""
+    """Return the cards of a published deck (SPEC 3.2), or None for any other name."""
     standard = cards(SUITS, RANKS)
     fixed = {
         "standard-52": standard,

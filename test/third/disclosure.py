@@ -1,4 +1,4 @@
-"""Disclosure to auditors: SPEC 12, opening wraps and sealed tapes."""
+"""Disclosure to auditors: how wraps and sealed tapes open (SPEC 12)."""
 
 import hashlib
 import hmac
@@ -19,7 +19,7 @@ CIPHERTEXT = 1_088
 
 
 class DoesNotOpen(Exception):
-    """A wrap or a sealed tape does not open, or holds something else."""
+    """A wrap or a sealed tape does not open, or does not hold what it must."""
 
 
 def extract(salt, secret):
@@ -48,12 +48,12 @@ def labeled_expand(suite, key, name, info, size):
 
 
 def point_of(private):
-    """The uncompressed point of a private key of P-256."""
+    """Return the uncompressed point of a private key of P-256."""
     return private.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
 def scalar_key(raw):
-    """A private key of P-256 from 32 bytes."""
+    """Return the private key of P-256 that these 32 bytes are."""
     scalar = int.from_bytes(raw, "big")
     if len(raw) != 32 or not 1 <= scalar < p256.ORDER:
         raise DoesNotOpen("not a private key of P-256")
@@ -61,7 +61,7 @@ def scalar_key(raw):
 
 
 def shared_x(private, point):
-    """The x of the Diffie-Hellman value."""
+    """Return the x coordinate of the Diffie-Hellman value."""
     if not p256.is_point(point):
         raise DoesNotOpen("a point that is none")
     public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
@@ -69,7 +69,7 @@ def shared_x(private, point):
 
 
 class SealingKey:
-    """A private key of an auditor, or that of a disclosure key."""
+    """The private key of an auditor, or the private half of a disclosure key."""
 
     def __init__(self, kind, private):
         self.kind = kind
@@ -89,7 +89,7 @@ class SealingKey:
         self.public = u8(2) + self.lattice.public + point_of(self.curve)
 
     def shared_secret(self, encapsulated):
-        """The shared secret of the KEM."""
+        """Return the shared secret of the KEM."""
         point = point_of(self.curve)
         if self.kind == 1:
             suite = b"KEM" + u16(KEM_IDS[1])
@@ -119,7 +119,7 @@ class SealingKey:
 
 
 def open_wrap(auditor, origin, disclosure_public, sealed):
-    """The private half of a disclosure key (SPEC 12.2, 12.4)."""
+    """Return the private half of a disclosure key from its wrap for an auditor (SPEC 12.2, 12.4)."""
     if auditor.kind != disclosure_public[0]:
         raise DoesNotOpen("keys of two types")
     private = auditor.open("wrap", origin, disclosure_public, sealed)
@@ -129,7 +129,7 @@ def open_wrap(auditor, origin, disclosure_public, sealed):
 
 
 def open_tape(key, origin, shuffle, commitment, sealed):
-    """A sealed tape (SPEC 12.3)."""
+    """Return the tape that is sealed to a disclosure key (SPEC 12.3)."""
     tape = key.open("disclosure", origin, u64(shuffle) + commitment, sealed)
     if not tape:
         raise DoesNotOpen("no tape")

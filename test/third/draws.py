@@ -8,7 +8,7 @@ class TapeOut(Exception):
 
 
 def lane_width(k):
-    """The number of bytes of a lane of a draw 1..k (SPEC 2.1)."""
+    """Return the number of bytes of a lane of a draw 1..k (SPEC 2.1)."""
     if k == 1:
         return 0
     if k <= 2**6:
@@ -19,14 +19,14 @@ def lane_width(k):
 
 
 class Tape:
-    """A string of bytes, each read once."""
+    """A tape. Each of its bytes is read once, in order."""
 
     def __init__(self, data):
         self.data = data
         self.position = 0
 
     def read(self, size):
-        """The next bytes."""
+        """Return the next bytes. Raise TapeOut if fewer are left."""
         end = self.position + size
         if end > len(self.data):
             raise TapeOut()
@@ -42,12 +42,12 @@ class Keystream:
         self.encryptor = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
     def read(self, size):
-        """The next bytes; they do not run out."""
+        """Return the next bytes. A keystream does not run out."""
         return self.encryptor.update(bytes(size))
 
 
 def draw(source, k):
-    """One draw 1..k (SPEC 2.1)."""
+    """Return one draw 1..k (SPEC 2.1)."""
     width = lane_width(k)
     if width == 0:
         return 1
@@ -59,7 +59,8 @@ def draw(source, k):
 
 
 def swaps(order_size, draws):
-    """Take places by the swaps of SPEC 2.2 and 2.5; keeps only entries that moved."""
+    """Return what the swaps of SPEC 2.2 and 2.5 take. Only entries that moved are stored,
+    because n of numbers can be 2^30."""
     moved = {}
     taken = []
     for i, drawn in enumerate(draws):
@@ -72,19 +73,19 @@ def swaps(order_size, draws):
 
 
 def shuffle_ranges(n, m):
-    """The ranges of a shuffle that takes m of n."""
+    """Return the ranges of the draws that take m of n."""
     return [n - i for i in range(m)]
 
 
 def tape_length(ranges):
-    """L of SPEC 2.3 for all draws, a drawn end_at included."""
+    """Return L (SPEC 2.3) for the ranges of all draws, including that of a drawn end_at."""
     widths = [lane_width(k) for k in ranges]
     total = sum(widths)
     return total + (total + 1) // 2 + 52 * max(1, max(widths, default=0))
 
 
 def recipe_ranges(context):
-    """The ranges of all draws of a context (SPEC 2.2, 2.5), the drawn end_at last."""
+    """Return the ranges of all draws of a context (SPEC 2.2, 2.5). A drawn end_at is the last one."""
     if context["kind"] == 2:
         return list(context["ranges"])
     if context["kind"] == 3:
@@ -97,19 +98,19 @@ def recipe_ranges(context):
 
 
 def value_ranges(context):
-    """The range of each position of draws or numbers."""
+    """Return the range of each position of draws or numbers."""
     if context["kind"] == 2:
         return list(context["ranges"])
     return shuffle_ranges(context["of"], context["m"])
 
 
 def size(context):
-    """m: the number of positions."""
+    """Return m, the number of positions."""
     return len(context["ranges"]) if context["kind"] == 2 else context["m"]
 
 
 def values_of_tape(context, tape):
-    """Values by position, and the place of a drawn cut card or None. May raise TapeOut."""
+    """Return the values by position, and the place of a drawn cut card or None. May raise TapeOut."""
     source = Tape(tape)
     drawn = [draw(source, k) for k in recipe_ranges(context)]
     if context["kind"] != 1:
@@ -121,22 +122,22 @@ def values_of_tape(context, tape):
 
 
 def mix_positions(seed, m):
-    """P of SPEC 4.3 without the cut."""
+    """Return P of SPEC 4.3, without the cut."""
     stream = Keystream(seed)
     return swaps(m, [draw(stream, k) for k in shuffle_ranges(m, m)])
 
 
 def shift(value, by, k):
-    """1 + (v - 1 + u - 1) mod k."""
+    """Return 1 + (v - 1 + u - 1) mod k (SPEC 4.3)."""
     return 1 + (value - 1 + by - 1) % k
 
 
 def mix_draws(seed, ranges):
-    """u of each position (SPEC 4.3)."""
+    """Return u of each position (SPEC 4.3)."""
     stream = Keystream(seed)
     return [draw(stream, k) for k in ranges]
 
 
 def numbers(n, draws):
-    """The numbers that draws take (SPEC 2.5)."""
+    """Return the numbers that draws take (SPEC 2.5)."""
     return [1 + x for x in swaps(n, draws)]

@@ -1,4 +1,4 @@
-"""Ed25519 under the rules of SPEC 7.1 and 10.1: points, and signatures without the cofactor."""
+"""Ed25519 under the rules of SPEC 7.1 and 10.1: points, and signatures, checked without the cofactor."""
 
 import hashlib
 
@@ -10,7 +10,7 @@ IDENTITY = (0, 1, 1, 0)
 
 
 def decode_point(raw):
-    """A point in its canonical encoding (RFC 8032, 5.1.3), in extended coordinates, or None."""
+    """Return the point of a canonical encoding (RFC 8032, 5.1.3) in extended coordinates, or None."""
     if len(raw) != 32:
         return None
     y = int.from_bytes(raw, "little")
@@ -33,7 +33,7 @@ def decode_point(raw):
 
 
 def add(one, other):
-    """The sum of two points."""
+    """Return the sum of two points."""
     a = (one[1] - one[0]) * (other[1] - other[0]) % P
     b = (one[1] + one[0]) * (other[1] + other[0]) % P
     c = 2 * one[3] * other[3] * D % P
@@ -43,7 +43,7 @@ def add(one, other):
 
 
 def multiply(scalar, point):
-    """A multiple of a point."""
+    """Return a multiple of a point."""
     result = IDENTITY
     while scalar:
         if scalar & 1:

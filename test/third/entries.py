@@ -1,4 +1,4 @@
-"""Entries: SPEC 5. Members of parsed entries have the names that the vectors use."""
+"""Entries: SPEC 5. Their members have the names that the vectors use."""
 
 import bodies
 import codes
@@ -11,7 +11,7 @@ MAX_OPAQUE = 1_024
 
 
 class Entry:
-    """A parsed entry: header, kind of body, body, and what was passed over."""
+    """A parsed entry: its header, the kind of its body, its body, and the codes that were passed over."""
 
     def __init__(self, raw):
         if len(raw) > MAX_ENTRY:
@@ -44,14 +44,14 @@ class Entry:
         return self.raw[self.body_start:]
 
     def fields(self):
-        """The entry as the vectors write it."""
+        """Return the entry as the vectors write it."""
         member = "credential_entry" if self.kind == "credential" else self.kind
         return {"time": self.time, "identity": self.identity, "credential": self.credential,
                 member: self.body}
 
 
 def read_opaque(reader, entry_type):
-    """The body behind a type that is passed over (SPEC 1.4)."""
+    """Read the body of an entry whose type is passed over (SPEC 1.4)."""
     rest = reader.data[reader.position:]
     if len(rest) > MAX_OPAQUE:
         raise Malformed("body")

@@ -1,4 +1,4 @@
-"""What can be wrong with evidence: SPEC 1.4."""
+"""The errors that evidence can have: SPEC 1.4, 9, 10.1."""
 
 
 class Malformed(Exception):
@@ -6,7 +6,7 @@ class Malformed(Exception):
 
 
 class Unknown(Exception):
-    """A version, type or code that this version does not list: nobody can judge."""
+    """A version, type or code that this version of the SPEC does not list. It cannot be judged."""
 
 
 class StepFailed(Exception):

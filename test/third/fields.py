@@ -1,4 +1,4 @@
-"""Parts of entries that several bodies share: keys, policies, extension lists (SPEC 5)."""
+"""Parts that several bodies of entries share: keys, policies, extension lists (SPEC 5)."""
 
 import codes
 from errors import Malformed, Unknown
@@ -12,7 +12,7 @@ SEALING_SIZES = {1: 66, 2: 1_250}
 
 
 def public_key(raw, sizes, field):
-    """Check type and size of a key (SPEC 5.7)."""
+    """Check the type and the size of a key (SPEC 5.7)."""
     if not 2 <= len(raw) <= 2_048:
         raise Malformed(field)
     if raw[0] not in sizes:
@@ -23,7 +23,7 @@ def public_key(raw, sizes, field):
 
 
 def sealing_key(raw, field):
-    """A disclosure or auditor key: its point is uncompressed."""
+    """Check a disclosure or auditor key. Its point is uncompressed."""
     public_key(raw, SEALING_SIZES, field)
     if raw[-65] != 4:
         raise Malformed(field)
@@ -31,21 +31,14 @@ def sealing_key(raw, field):
 
 
 def policy_text(raw):
-    """A witness policy in an entry: printable ASCII and newlines (SPEC 1.2)."""
+    """Read a witness policy of an entry: printable ASCII and newlines (SPEC 1.2)."""
     if len(raw) > MAX_POLICY or any(b != 10 and not 32 <= b <= 126 for b in raw):
         raise Malformed("witness policy")
     return raw.decode("ascii")
 
 
-def ascending(values, field):
-    """A list that ascends, so that nothing stands in it twice."""
-    if any(a >= b for a, b in zip(values, values[1:])):
-        raise Malformed(field)
-    return values
-
-
 def extensions(reader, code_list, passed_over, known):
-    """Read an extension list. known: a reader of the value by code; gives members by name."""
+    """Read an extension list, and return its members by name. `known` has, by name, a reader of each value."""
     members = {}
     others = []
     last = -1
@@ -70,7 +63,7 @@ def extensions(reader, code_list, passed_over, known):
 
 
 def acts_list(reader):
-    """u8 count, then each act, ascending."""
+    """Read a list of acts: a u8 count, then the acts, ascending."""
     acts = []
     for _ in range(reader.u8("acts")):
         act = reader.u8("act")

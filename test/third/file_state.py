@@ -1,4 +1,4 @@
-"""Legality of one shuffle: the state of a file, SPEC 10.3."""
+"""The legality of one shuffle: the state after the entries of a file (SPEC 10.3)."""
 
 import rules
 import rules_commit
@@ -9,42 +9,42 @@ from state import State
 
 
 class FileState(State):
-    """A state in which what a file cannot show is in order."""
+    """The state of a file. What a file cannot show is taken to be in order."""
 
     partial = True
 
     def disclosure_key_good(self):
-        """No auditor key changed."""
+        """Return True: the auditor keys are taken not to have changed."""
         return True
 
     def seals_to(self, index):
-        """The disclosure key stands where the close or disclosure says."""
+        """Whether the disclosure key can stand at this index: above 0, and below the entry."""
         return 0 < index < self.size
 
     def pin_names(self, _origin):
-        """A key entry of the subject co_dealer names the ledger."""
+        """Return True: the ledger's newest co-dealer is taken to be the one of the plan."""
         return True
 
     def apply_close(self, index, entry, pair):
-        """A close as continued has its child's commit in front of it."""
+        """Apply a close. One as continued is taken to stand behind the commit of the child."""
         super().apply_close(index, entry, pair)
         if entry.body["outcome"] == CONTINUED:
             self.shuffles[entry.body["shuffle"]].continued = True
 
     def apply_reveal(self, index, entry, pair):
-        """A reveal of what is continued holds, too."""
+        """Apply a reveal, also of a shuffle that is continued."""
         shuffle = self.shuffles[entry.body["shuffle"]]
         shuffle.apply_reveal(entry.body)
         if entry.body["final"] and shuffle.open:
             self.pair = ("final", shuffle, False)
 
     def apply_disclosure(self, _index, entry, _pair):
-        """A disclosure of what is continued."""
+        """Apply a disclosure. Its shuffle is continued, by the rule not_open."""
         self.shuffles[entry.body["shuffle"]].disclosed = True
 
 
 def believe(state, commit, index):
-    """Let stand what the commit names: instance, previous commit and parent."""
+    """Take as there what the commit names: instance, previous commit and parent (SPEC 10.3)."""
     body = commit.body
     context = body["context"]
     holds(0 < body["instance"] < index, "instance")
@@ -58,7 +58,7 @@ def believe(state, commit, index):
 
 
 def fold_file(receipts):
-    """Judge the entries of a file, each (index, entry); gives the state. May raise Broken."""
+    """Judge the entries of a file, each (index, entry), and return the state. May raise Broken."""
     state = FileState()
     (_, genesis), (commit_index, commit) = receipts[0], receipts[1]
     for rule in rules.OTHER_RULES["genesis"]:
@@ -82,7 +82,7 @@ def fold_file(receipts):
 
 
 def check_gap(state, entry, index, last_index):
-    """The part of `pair` that indexes show."""
+    """Check the part of the rule pair that the indexes show."""
     if state.pair is not None:
         holds(index == last_index + 1, "pair", "not the next entry")
     shuffle = next(iter(state.shuffles.values()), None)

@@ -7,7 +7,7 @@ from ledger import Ledger
 
 
 def bundles(vectors, report):
-    """bundles.json, except what rests on a beacon."""
+    """Judge bundles.json, except the cases about a beacon."""
     contents = [base64.b64decode(item) for item in vectors["contents"]]
     for case in vectors["cases"]:
         if "beacon" in case["name"]:
@@ -25,7 +25,8 @@ def bundles(vectors, report):
 
 
 def golden(folder, want, report):
-    """A ledger of testdata/v1: its bundle, the policy that is trusted, an auditor, and its report."""
+    """Judge a ledger of testdata/v1: its bundle, under a policy and with an auditor's key,
+    against its report."""
     bundle = folder / "bundle"
     files = {path.relative_to(bundle).as_posix(): path.read_bytes()
              for path in bundle.rglob("*") if path.is_file()}

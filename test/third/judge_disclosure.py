@@ -5,7 +5,7 @@ import hashes
 
 
 def judge(vectors, report):
-    """disclosure.json."""
+    """Judge disclosure.json."""
     raw = bytes.fromhex
     for case in vectors["wraps"]:
         report(case["name"], (case["opens"], case.get("disclosure_private")), wrap(case))
@@ -21,7 +21,7 @@ def judge(vectors, report):
 
 
 def wrap(case):
-    """What an auditor's key makes of a wrap."""
+    """Open a wrap with an auditor's key. Return whether it opens, and the private key if the case has it."""
     raw = bytes.fromhex
     try:
         auditor = disclosure.SealingKey(case["type"], raw(case["auditor_private"]))

@@ -1,4 +1,4 @@
-"""Vectors of entries and hashes (internal/audit/testdata)."""
+"""Vectors of entries (internal/audit/testdata) and of lost entries (internal/inspect/testdata)."""
 
 import lost
 from entries import Entry
@@ -6,7 +6,7 @@ from errors import Malformed, Unknown
 
 
 def plain(value):
-    """A parsed value as JSON: bytes in hex, and nothing that is 0, false or empty."""
+    """Return a parsed value as JSON has it: bytes in hex, and no member that is 0, false or empty."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, list):
@@ -19,12 +19,12 @@ def plain(value):
 
 
 def fields_as_vectors(entry):
-    """The fields of an entry, with the policy and the co-dealer as the vectors write them."""
+    """Return the fields of an entry as the vectors write them."""
     return plain(entry.fields())
 
 
 def entries(vectors, report):
-    """entries.json."""
+    """Judge entries.json."""
     for case in vectors["good"]:
         try:
             entry = Entry(bytes.fromhex(case["bytes"]))
@@ -39,7 +39,7 @@ def entries(vectors, report):
 
 
 def outcome_of(raw):
-    """good, malformed or unknown."""
+    """Return good, malformed or unknown for the bytes of an entry."""
     try:
         Entry(raw)
         return "good"
@@ -50,7 +50,7 @@ def outcome_of(raw):
 
 
 def lost_entries(vectors, report):
-    """lost.json."""
+    """Judge lost.json."""
     for case in vectors["runs"]:
         hashes, tile = ([bytes.fromhex(item) or None for item in case[name]]
                         for name in ("hashes", "tile"))

@@ -6,14 +6,15 @@ from verify import verify
 
 
 def content(case):
-    """The bytes of a file."""
+    """Return the bytes of a case's file."""
     if "file_base64" in case:
         return base64.b64decode(case["file_base64"])
     return case.get("file", "").encode("utf-8")
 
 
 def got_for(want, found):
-    """The members of a verdict that a vector asks about."""
+    """Return the members of a verdict that a vector names. Some members are returned even if the
+    vector does not name them, so that they are a mismatch."""
     got = {}
     for name in want:
         if name in ("shows", "labels"):
@@ -28,7 +29,7 @@ def got_for(want, found):
 
 
 def judge(case, report, bls):
-    """One vector."""
+    """Judge one vector. Without BLS its member `without_bls` replaces `want`, if there is one."""
     want = dict(case["want"])
     without = want.pop("without_bls", None)
     if without is not None and not bls:

@@ -10,7 +10,7 @@ from wire import Reader, blob16, str8, u8, u16, u64
 
 
 def recipe_of(case):
-    """A context with what the draws of a case need."""
+    """Return a context with the members that the draws of a case need."""
     if "ranges" in case:
         return {"kind": 2, "ranges": case["ranges"]}
     end_at = {"form": 0}
@@ -20,7 +20,7 @@ def recipe_of(case):
 
 
 def spent(case):
-    """The outcome of a run: error, or draws, values and end_at."""
+    """Return the outcome of a run: the length of the tape, and an error or what was drawn."""
     context = recipe_of(case)
     ranges = draws.recipe_ranges(context)
     tape = bytes.fromhex(case["tape"])
@@ -40,7 +40,7 @@ def spent(case):
 
 
 def shuffle(vectors, report):
-    """shuffle.json."""
+    """Judge shuffle.json."""
     asked = ("tape_len", "error", "draws", "values", "end_at")
     for case in vectors["runs"]:
         report(case["name"], {name: case[name] for name in asked if name in case}, spent(case))
@@ -55,13 +55,13 @@ def shuffle(vectors, report):
 
 
 def shifted(case):
-    """Draws after the mix."""
+    """Return the draws of a case after the mix."""
     moves = draws.mix_draws(bytes.fromhex(case["seed"]), case["ranges"])
     return [draws.shift(v, u, k) for v, u, k in zip(case["values"], moves, case["ranges"])]
 
 
 def deck_list(text, report):
-    """decks.txt."""
+    """Judge decks.txt."""
     for line in text.splitlines():
         if line.startswith("#"):
             continue
@@ -73,7 +73,7 @@ def deck_list(text, report):
 
 
 def hashes_file(vectors, report):
-    """hashes.json."""
+    """Judge hashes.json."""
     raw = bytes.fromhex
     for case in vectors["commitments"]:
         report(case["name"], case["commitment"],
@@ -110,7 +110,7 @@ def hashes_file(vectors, report):
 
 
 def more_hashes(vectors, report):
-    """The rest of hashes.json."""
+    """Judge the rest of hashes.json."""
     raw = bytes.fromhex
     for case in vectors["key_tags"]:
         report(case["name"], case["key_tag"],
@@ -150,7 +150,7 @@ def more_hashes(vectors, report):
 
 
 def asked(case):
-    """The seed of the ask key, what is signed, and whether the signature holds."""
+    """Return the seed of the ask key, what is signed, and whether the signature holds."""
     raw = bytes.fromhex
     seed = hashes.hkdf(raw(case["commitment"]), raw(case["tape"]), hashes.label("ask-key"), 32)
     message = (hashes.label("ask") + u64(case["shuffle"]) + raw(case["commit_leaf"])
@@ -164,7 +164,7 @@ def asked(case):
 
 
 def whole_shuffle(case):
-    """A context and a tape, to the deck root; gives the case as it should be."""
+    """Recompute a shuffle from its context and its tape. Return the case as it must be."""
     context_bytes, tape = bytes.fromhex(case["context"]), bytes.fromhex(case["tape"])
     reader = Reader(context_bytes)
     context = shuffles.context(reader, [])

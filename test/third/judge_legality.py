@@ -7,7 +7,7 @@ from state import State
 
 
 def fold(entries):
-    """The state after entries that are all legal."""
+    """Return the state after entries that must all be legal."""
     state = State()
     for entry in entries:
         rules.check(state, entry)
@@ -16,7 +16,7 @@ def fold(entries):
 
 
 def rule_of(prefix, entry):
-    """ok, or the code of the first rule that an entry breaks."""
+    """Return ok, unknown, or the code of the first rule that an entry breaks."""
     try:
         state = fold(prefix)
     except (Broken, Unknown) as error:
@@ -31,7 +31,7 @@ def rule_of(prefix, entry):
 
 
 def legality(vectors, report):
-    """legality.json."""
+    """Judge legality.json."""
     entries = [Entry(bytes.fromhex(raw)) for raw in vectors["entries"]]
     for case in vectors["cases"]:
         report(case["name"], case["rule"],
@@ -39,7 +39,7 @@ def legality(vectors, report):
 
 
 def faults_of(ledger):
-    """The faults of a whole ledger, by index: what SPEC 9.1 says, excuses apart."""
+    """Return the faults of a whole ledger, by index (SPEC 9.1). No fault is excused."""
     state, faults = State(), []
     for index, raw in enumerate(ledger):
         try:
@@ -57,7 +57,7 @@ def faults_of(ledger):
 
 
 def faulty(vectors, report):
-    """faulty.json: whole ledgers with faults."""
+    """Judge faulty.json: whole ledgers with faults."""
     entries = [bytes.fromhex(raw) for raw in vectors["entries"]]
     for case in vectors["cases"]:
         report(case["name"], [(fault["entry"], fault["rule"]) for fault in case["faults"]],
@@ -65,7 +65,7 @@ def faulty(vectors, report):
 
 
 def ledgers(vectors, report):
-    """ledgers.json: whole ledgers that are legal."""
+    """Judge ledgers.json: whole ledgers that are legal."""
     for case in vectors["cases"]:
         try:
             fold([Entry(bytes.fromhex(raw)) for raw in case["entries"]])

@@ -1,4 +1,4 @@
-"""Vectors of receipts, checkpoints, transcripts' form, manifests, terms and tickets."""
+"""Vectors of receipts, checkpoints, the form of transcripts, manifests, terms and tickets."""
 
 import json
 import re
@@ -12,7 +12,8 @@ from transcript import Transcript
 
 
 def step_of_receipt(text, key):
-    """The first step that fails, with a trusted key."""
+    """Return the first step that a receipt fails under this key, and the receipt if it was read.
+    The step is `proved` if none fails."""
     try:
         receipt = Receipt(text)
     except Malformed:
@@ -33,7 +34,7 @@ def step_of_receipt(text, key):
 
 
 def receipts(vectors, report):
-    """receipts.json."""
+    """Judge receipts.json."""
     for case in vectors["receipts"]:
         key = parse_vkey(case.get("vkey", vectors["vkey"]), (1, 6), 128)
         got, receipt = step_of_receipt(case["text"], key)
@@ -56,14 +57,14 @@ def receipts(vectors, report):
 
 
 def transcripts(vectors, report):
-    """transcripts.json: the form, without the receipts and the limits."""
+    """Judge transcripts.json: the JSON alone, without the texts in it."""
     for case in vectors["good"] + vectors["bad"]:
         report(case["name"], case.get("want", "good"),
                outcome(Transcript, case["text"].encode("utf-8", "surrogatepass"), "good"))
 
 
 def outcome(reader, value, good):
-    """What a reader makes of a value."""
+    """Return malformed, unknown, or else `good`; without a `good`, return what the reader returned."""
     try:
         result = reader(value)
         return good or result
@@ -74,7 +75,7 @@ def outcome(reader, value, good):
 
 
 def terms_file(vectors, report):
-    """terms.json."""
+    """Judge terms.json."""
     for case in vectors["documents"]:
         document = bytes.fromhex(case["document"])
         wheel = case["kind"] == "wheel"
@@ -96,14 +97,14 @@ def terms_file(vectors, report):
 
 
 def once(pairs):
-    """An object of JSON without a repeated member."""
+    """Return a JSON object as a dict. Raise ValueError if a member is repeated."""
     if len(dict(pairs)) < len(pairs):
         raise ValueError("a member twice")
     return dict(pairs)
 
 
 def manifest(text):
-    """SPEC 13.3: ok, malformed or unknown."""
+    """Judge a manifest (SPEC 13.3): ok, malformed or unknown."""
     try:
         value = json.loads(text, object_pairs_hook=once)
         later = re.fullmatch("shuffled/v([1-9][0-9]{0,9})/bundle", value["format"])
@@ -121,6 +122,6 @@ def manifest(text):
 
 
 def manifests(vectors, report):
-    """manifests.json."""
+    """Judge manifests.json."""
     for case in vectors["cases"]:
         report(case["name"], case["want"], manifest(case["text"]))

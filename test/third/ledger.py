@@ -1,4 +1,4 @@
-"""The judgement of a whole ledger in a bundle: SPEC 14.1 to 14.3, except beacons and lists of tickets."""
+"""The judgement of the ledger in a bundle: SPEC 14.1 to 14.3, without beacons and lists of tickets."""
 
 import json
 from datetime import datetime, timezone
@@ -20,7 +20,7 @@ LATE = 10_000
 
 
 class Ledger(Followed):
-    """One judgement."""
+    """The judgement of one ledger."""
 
     def __init__(self, files, trust, at, manifest):
         self.faults, self.unknown = [], False
@@ -35,11 +35,11 @@ class Ledger(Followed):
         self.diverged = self.unsigned = False
 
     def fault(self, code, entry=None, shuffle=None, where=""):
-        """One thing that is wrong."""
+        """Add a fault."""
         self.faults.append((code, entry, shuffle, where))
 
     def read_trust(self, trust):
-        """A key, a policy, an older checkpoint, an auditor."""
+        """Read what is trusted: a key or a policy, an older checkpoint, an auditor's key."""
         if trust.get("vkey"):
             self.policy = Policy(f"log {trust['vkey']}\nquorum none\n")
         if trust.get("policy"):
@@ -51,12 +51,12 @@ class Ledger(Followed):
             self.auditor = disclosure.SealingKey(trust["auditor"][0], trust["auditor"][1:])
 
     def in_force(self):
-        """The signing keys in force."""
+        """Return the signing keys in force."""
         origin = self.state.genesis["origin"] if self.state.genesis else ""
         return [vkey_of(origin, key) for key in self.state.signing_in_force.values()]
 
     def judge(self):
-        """Every fault, and what else is said."""
+        """Find every fault, and what the levels depend on."""
         files = self.bundle.files
         try:
             self.newest = Checkpoint(files["checkpoint"].decode())
@@ -80,7 +80,9 @@ class Ledger(Followed):
         self.finish(text)
 
     def in_order(self):
-        """The checkpoints of both lists and the newest, by size; those out of order are faults."""
+        """Return the checkpoints of both lists and the newest, by size. One that is out of order
+        is a fault. The first one of a list that is larger than the newest is judged at the
+        newest one's size."""
         points = [(self.newest.size, "newest", "checkpoint", self.newest)]
         for kind in ("cosigned", "signed"):
             size, beyond = 0, False
@@ -98,7 +100,7 @@ class Ledger(Followed):
         return sorted(points, key=lambda point: point[0])
 
     def look(self, size):
-        """Judge the checkpoints of a size."""
+        """Judge the checkpoints of one size."""
         points = [point[1:] for point in self.points if point[0] == size]
         due = self.rotations and self.rotations[-1][0] + 1 == size
         if due and any(kind != "beyond" and self.handed_on(checkpoint) for kind, _, checkpoint in points):
@@ -112,7 +114,7 @@ class Ledger(Followed):
             self.fault("since")
 
     def point(self, kind, where, checkpoint, due):
-        """One checkpoint; due: it lacks a signature by the fault rotation."""
+        """Judge one checkpoint. If `due` is true, a missing signature is part of the fault `rotation`."""
         signed = self.in_force() and signed_by_each(checkpoint, self.in_force())
         if kind == "beyond":
             if not signed and not self.bundle.lost:
@@ -140,7 +142,7 @@ class Ledger(Followed):
             self.cosigned[checkpoint.size] = checkpoint
 
     def handed_on(self, checkpoint):
-        """Whether a checkpoint carries the signatures of the keys before and after the newest hand-over."""
+        """Whether a checkpoint has signatures of the keys before and after the newest hand-over."""
         before, after = self.rotations[-1][1], self.in_force()
         held = signed_by_each(checkpoint, before) and signed_by_each(checkpoint, after)
         if held:
@@ -148,14 +150,14 @@ class Ledger(Followed):
         return held
 
     def vouch(self, checkpoint, keys):
-        """Of an algorithm of which one trusted key, among these, signed, no other is due."""
+        """Find which of these keys are trusted and signed. No key of their algorithms is due any more."""
         kinds = {key.kind for key in self.due if key in keys and signed_by_each(checkpoint, [key])}
         if kinds:
             self.due = [key for key in self.due
                         if key.name == checkpoint.origin and key.kind not in kinds]
 
     def entry(self, index, raw):
-        """Fold one entry in."""
+        """Judge one entry, and let it take effect."""
         if index in self.bundle.lost:
             self.state.skip()
             return
@@ -187,13 +189,13 @@ class Ledger(Followed):
             follow(index, entry, broken, before)
 
     def undealt(self, entry):
-        """The lowest id of an undealt open shuffle of the entry's table."""
+        """Return the lowest id of an undealt open shuffle of the entry's table, or 0."""
         table = self.state.shuffle_table(entry)
         waiting = self.state.tables[table].waiting.values() if table in self.state.tables else ()
         return min((shuffle.id for shuffle in waiting), default=0)
 
     def finish(self, text):
-        """What is known at the end."""
+        """Find the faults that show only at the end."""
         for index, _ in self.rotations:
             self.fault("rotation", index)
         named = self.bundle.lost or self.rotations or self.unsigned
@@ -217,7 +219,7 @@ class Ledger(Followed):
                 self.fault("manifest", where="manifest.json")
 
     def level(self, shuffle):
-        """Of a shuffle: 14.2, without mixed, for which beacons are needed."""
+        """Return the level of a shuffle (SPEC 14.2). It is never mixed, because that needs a beacon."""
         if not self.trusted:
             return "key not pinned"
         origin = self.state.genesis["origin"]
@@ -232,7 +234,7 @@ class Ledger(Followed):
         return "recorded"
 
     def report(self):
-        """What the vectors want."""
+        """Judge the ledger, and return the members of the report that the vectors have."""
         self.judge()
         verdict = "failed" if self.faults else "cannot judge" if self.unknown else \
             "proved" if self.trusted else "consistent"

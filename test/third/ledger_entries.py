@@ -1,4 +1,4 @@
-"""What entries mean for the judgement of a whole ledger, alongside the rules of SPEC 9: SPEC 14.1."""
+"""What entries mean for the judgement of a ledger, in addition to the rules of SPEC 9: SPEC 14.1."""
 
 import decks
 import disclosure
@@ -11,10 +11,10 @@ from shuffle_state import CONTINUED, is_tape_lost
 
 
 class Followed:
-    """The entries of a ledger, one after the other; `Ledger` has the rest."""
+    """The part of `Ledger` that follows the entries, one after the other."""
 
     def follow_genesis(self, index, entry, _broken, _before):
-        """Origin and predecessor."""
+        """Check the origin and the predecessor."""
         if index:
             return
         if entry.body["origin"] != self.newest.origin:
@@ -27,7 +27,7 @@ class Followed:
         self.keys += self.in_force()
 
     def follow_key(self, index, entry, _broken, before):
-        """Signing keys hand on; disclosure keys open."""
+        """Note the hand-over to a signing key, or open a new disclosure key."""
         body = entry.body
         if body["subject"] == 1:
             self.rotations.append((index, before))
@@ -38,7 +38,7 @@ class Followed:
                     self.unwrap(index, body["key"], wrap["wrapped_key"])
 
     def unwrap(self, index, public, sealed):
-        """The private half of a disclosure key."""
+        """Keep the private half of a disclosure key, if its wrap opens."""
         try:
             private = disclosure.open_wrap(self.auditor, self.state.genesis["origin"], public, sealed)
             self.openers[index] = disclosure.SealingKey(public[0], private)
@@ -46,7 +46,7 @@ class Followed:
             self.fault("wrap", index)
 
     def follow_commit(self, index, entry, _broken, _before):
-        """What stands in two commits; deck and terms."""
+        """Check the deck and the terms, and that nothing stands in two commits."""
         body, context = entry.body, entry.body["context"]
         once = [("commitment_twice", body["commitment"]), ("key_tag_twice", body["key_tag"])]
         once += [("slot_twice", item["slot_hash"]) for item in context["plan"] if item["source"] == 1]
@@ -60,7 +60,7 @@ class Followed:
             self.terms(index, context)
 
     def deck(self, index, context):
-        """The deck of a commit of cards."""
+        """Check the deck of a commit of cards."""
         path = f"decks/{context['deck_hash'].hex()}.txt"
         names = self.bundle.files.get(path, b"").decode().split("\n")[:-1]
         good = decks.deck_hash(names) == context["deck_hash"] \
@@ -70,7 +70,7 @@ class Followed:
             self.fault("deck", index, index, path)
 
     def terms(self, index, context):
-        """The document of a wheel or a pay table."""
+        """Check the document of a wheel or a pay table."""
         bound = context["terms"]
         path = f"terms/{bound['hash'].hex()}"
         document = self.bundle.files.get(path, b"")
@@ -87,7 +87,7 @@ class Followed:
             self.fault("terms", index, index, path)
 
     def follow_mix(self, index, entry, broken, _before):
-        """The first mix or deal of a shuffle."""
+        """Note the first mix or deal of a shuffle, and a cosigned checkpoint that is missing."""
         shuffle, size = entry.body["shuffle"], entry.body["checkpoint"]
         self.played.setdefault(shuffle, (index, entry.time))
         known = self.state.shuffles.get(shuffle)
@@ -98,17 +98,17 @@ class Followed:
     follow_deal = follow_mix
 
     def follow_close(self, index, entry, broken, _before):
-        """A tape is disclosed, or lost."""
+        """Note a close that discloses the tape, or says that it is lost."""
         body = entry.body
         if broken in (None, "form", "pair", "deadline") and body["outcome"] != CONTINUED:
             self.closes[body["shuffle"]] = (index, body, broken)
 
     def follow_disclosure(self, index, entry, broken, _before):
-        """The tape of an ancestor."""
+        """Note the disclosure of an ancestor."""
         self.closes[entry.body["shuffle"]] = (index, entry.body, broken)
 
     def tape(self, id, index, body, broken):
-        """Recompute a shuffle."""
+        """Recompute a shuffle from the tape that an entry discloses."""
         shuffle = self.state.shuffles.get(id)
         if shuffle is None or broken == "form":
             return

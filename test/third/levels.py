@@ -1,4 +1,4 @@
-"""Levels, and the verdict of a file whose steps hold: SPEC 10.2, 10.5."""
+"""Levels, and the verdict of a file whose steps all hold: SPEC 10.2, 10.5."""
 
 import codes
 import rules_commit
@@ -18,13 +18,13 @@ def gives_level(policy, origin, keys):
 
 
 def witness_list(policy, checkpoint):
-    """Who cosigned, in the order of the policy's lines."""
+    """Return the witnesses that cosigned, in the order of the policy's lines."""
     return [{"name": name, "time": rfc3339(time * 1000)}
             for name, _, time in policy.cosignatures(checkpoint)]
 
 
 def base(kind, trust, results, checkpoint):
-    """Verdict, level, steps and ledger of a good file."""
+    """Return verdict, level, steps and ledger of a file whose steps hold."""
     proved = bool(trust.pinned)
     return {"verdict": "proved" if proved else "consistent",
             "level": "recorded" if proved else "key not pinned", "kind": kind,
@@ -33,8 +33,8 @@ def base(kind, trust, results, checkpoint):
 
 
 def late_member(found, trust, checkpoint):
-    """Who else of the policy cosigned the checkpoint of a proved file: a witness is one, however
-    many lines of the policy it has."""
+    """Add the other witnesses of the policy that cosigned the checkpoint of a proved file. A
+    witness with several lines in the policy is one witness."""
     if found["verdict"] != "proved" or trust.policy is None or trust.policy.quorum == "none":
         return
     whose = trust.policy.witness_of
@@ -46,7 +46,7 @@ def late_member(found, trust, checkpoint):
 
 
 def receipt(file, entry, trust, results):
-    """A receipt alone."""
+    """Return the verdict of a receipt whose steps hold."""
     checkpoint = file.checkpoint
     found = base("receipt", trust, results, checkpoint)
     shown = entry.body.get("signing_key") if entry.kind == "genesis" else None
@@ -78,7 +78,7 @@ def receipt(file, entry, trust, results):
 
 
 def witnessed_second(case):
-    """The second of the level `witnessed`, or None."""
+    """Return the second at which the quorum was complete if that gives the level `witnessed`, or None."""
     policy, file = case.trust.policy, case.file
     if case.results["witnesses"] != "ok" or not case.trust.pinned or file.witnessed is None:
         return None
@@ -98,7 +98,7 @@ def witnessed_second(case):
 
 
 def mixed_for(case, second):
-    """For whom a transcript is mixed (SPEC 10.5)."""
+    """Return for whom a transcript is mixed (SPEC 10.5)."""
     context = case.context
     beacon = rules_commit.plan_source(context, 2)
     if case.mix is None or rules_commit.plan_source(context, 3) or "parent" in context:
@@ -119,7 +119,7 @@ def mixed_for(case, second):
 
 
 def transcript(case):
-    """A transcript whose steps hold."""
+    """Return the verdict of a transcript whose steps hold."""
     found = base("transcript", case.trust, case.results, case.file.checkpoint)
     found["production"] = case.genesis.body["production"]
     second = witnessed_second(case)

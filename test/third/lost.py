@@ -8,7 +8,7 @@ ANY_OF_COMMIT = ("latch", "kill", "table", "disclosure_key", "co_dealer")
 
 
 def choices(differ):
-    """The subsets of the places at which the tile's hashes stand, in the order of trying."""
+    """Give the places at which the tile's hashes are tried: all choices of SPEC 14.4, in their order."""
     yield []
     yield differ
     if len(differ) <= MOST_TRIED:
@@ -17,7 +17,8 @@ def choices(differ):
 
 
 def lost_of_run(hashes, tile, above):
-    """A run: hashes of the bytes, None without bytes. Gives the lost places and the faults."""
+    """Judge a run. `hashes` are those of the entries, None for an entry without bytes. Return
+    the lost places and the faults."""
     lost = [i for i, item in enumerate(hashes) if item is None]
     own = [tile[i] if item is None else item for i, item in enumerate(hashes)]
     differ = [i for i, item in enumerate(own) if item != tile[i]]
@@ -31,7 +32,7 @@ def lost_of_run(hashes, tile, above):
 
 
 def excused(rule, entry, index, lost, undealt):
-    """Whether a lost entry excuses that an entry breaks a rule."""
+    """Whether a lost entry excuses this rule, which the entry breaks."""
     body = entry.body
     kind = entry.kind
 

@@ -4,17 +4,17 @@ import hashlib
 
 
 def leaf_hash(data):
-    """SHA-256(0x00 || data)."""
+    """Return SHA-256(0x00 || data)."""
     return hashlib.sha256(b"\0" + data).digest()
 
 
 def node_hash(left, right):
-    """SHA-256(0x01 || left || right)."""
+    """Return SHA-256(0x01 || left || right)."""
     return hashlib.sha256(b"\1" + left + right).digest()
 
 
 def root_of(leaves):
-    """The root over leaf hashes."""
+    """Return the root over leaf hashes."""
     if not leaves:
         return hashlib.sha256(b"").digest()
     if len(leaves) == 1:
@@ -24,7 +24,7 @@ def root_of(leaves):
 
 
 def root_from_path(leaf, index, size, path):
-    """The root that an audit path leads to, or None where its length is another."""
+    """Return the root that an audit path leads to, or None if it has another length."""
     if not 0 <= index < size:
         return None
     inner, last = index, size - 1

@@ -55,7 +55,7 @@ def inverse_ntt(poly):
 
 
 def unpack(raw, bits):
-    """256 integers of so many bits, little-endian."""
+    """Return 256 integers of so many bits each, little-endian."""
     number = int.from_bytes(raw, "little")
     mask = 2**bits - 1
     return [number >> bits * i & mask for i in range(256)]

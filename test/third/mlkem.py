@@ -59,12 +59,12 @@ def multiply(one, other):
 
 
 def add(*polys):
-    """The sum of polynomials."""
+    """Return the sum of polynomials."""
     return [sum(values) % Q for values in zip(*polys)]
 
 
 def dot(row, column):
-    """The sum of products of two vectors in the NTT domain."""
+    """Return the sum of products of two vectors in the NTT domain."""
     return add(*[multiply(a, b) for a, b in zip(row, column)])
 
 
@@ -114,7 +114,7 @@ def sample_cbd(seed, counter):
 
 
 def matrix(rho):
-    """A of K-PKE."""
+    """Return A of K-PKE."""
     return [[sample_ntt(rho + bytes([j, i])) for j in range(K)] for i in range(K)]
 
 

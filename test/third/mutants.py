@@ -1,7 +1,7 @@
-"""Mutants of the vectors, and what this verifier makes of them.
+"""Makes mutants of the vectors, and judges them.
 
-python3 mutants.py TREE COUNT SEED writes a line of JSON for each: name, file (base64), trust,
-and the verdict. The same seed gives the same mutants.
+python3 mutants.py TREE COUNT SEED writes a line of JSON for each: its name, the file (base64), the
+trust and the verdict. The same seed gives the same mutants.
 """
 
 import base64
@@ -19,7 +19,7 @@ from verify import verify
 
 
 def flip_text(chance, raw):
-    """One byte or bit is another, or some bytes are gone, doubled or moved."""
+    """Return bytes with one byte or bit changed, or with some bytes deleted, doubled or moved."""
     data = bytearray(raw)
     if not data:
         return b"{"
@@ -43,7 +43,7 @@ def flip_text(chance, raw):
 
 
 def tree_of(value):
-    """JSON with objects as lists of pairs that can be changed."""
+    """Return JSON with its objects as lists of pairs that can be changed."""
     if isinstance(value, tuple):
         return {"pairs": [[name, tree_of(item)] for name, item in value]}
     if isinstance(value, list):
@@ -52,7 +52,7 @@ def tree_of(value):
 
 
 def value_of(tree):
-    """The way back."""
+    """Return the value of such a tree."""
     if isinstance(tree, dict):
         return tuple((name, value_of(item)) for name, item in tree["pairs"])
     if isinstance(tree, list):
@@ -61,7 +61,7 @@ def value_of(tree):
 
 
 def places_of(tree, found):
-    """Every container and key in a tree."""
+    """Add each value in a tree to `found`, as its holder and the key in it."""
     if isinstance(tree, dict):
         for pair in tree["pairs"]:
             found.append((pair, 1))
@@ -74,7 +74,7 @@ def places_of(tree, found):
 
 
 def other_scalar(chance, value):
-    """Another number or string of the same kind."""
+    """Return another number, or a changed string."""
     if isinstance(value, int):
         return chance.choice((0, 1, value + 1, max(0, value - 1), -1, 4096, 2**32, 2**53))
     lines = value.split("\n")
@@ -93,7 +93,8 @@ def other_scalar(chance, value):
 
 
 def change_json(chance, raw):
-    """A transcript with one member, element or scalar changed, in the one form."""
+    """Return a transcript with one or two values in its JSON changed, in the one form. If that
+    is impossible, change bytes."""
     try:
         tree = tree_of(one_form(raw))
     except Malformed:
@@ -124,7 +125,7 @@ def change_json(chance, raw):
 
 
 def change_policy(chance, text):
-    """A policy with a line gone, doubled, moved or damaged, or a word exchanged."""
+    """Return a policy with a line deleted, doubled, moved or damaged, or with a word exchanged."""
     lines = text.split("\n")
     i, j = chance.randrange(len(lines)), chance.randrange(len(lines))
     how = chance.randrange(6)
@@ -145,7 +146,7 @@ def change_policy(chance, text):
 
 
 def change_trust(chance, trust, others):
-    """What is trusted, changed or of another vector."""
+    """Return the trust with a changed policy, no trust, or the trust of another vector."""
     trust = copy.deepcopy(trust)
     names = [name for name in ("policy", "co_dealer") if name in trust]
     if names and chance.random() < 0.7:
@@ -174,7 +175,7 @@ class Maker:
         self.entries += [bytes.fromhex(raw) for raw in legality["entries"]]
 
     def make(self):
-        """One mutant: name, bytes, trust."""
+        """Return one mutant: its name, its bytes and its trust."""
         kind = self.chance.choices(("text", "json", "deep", "entry", "trust"),
                                    (15, 20, 40, 15, 10))[0]
         if kind == "entry":

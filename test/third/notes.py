@@ -20,7 +20,7 @@ ED25519, COSIGNATURE, ML_DSA = 1, 4, 6
 
 
 class Key:
-    """A verifier key: a name, a type byte and the public key; its id is that of a note."""
+    """A verifier key: a name, a type byte and the public key. Its id is that of signed notes."""
 
     def __init__(self, name, kind, public):
         self.name = name
@@ -31,7 +31,8 @@ class Key:
 
     @property
     def typed(self):
-        """Type byte and public key, as entries have them: of Ed25519 that of what signs."""
+        """The type byte and the public key as entries have them. An Ed25519 key that cosigns has
+        the type byte of one that signs."""
         return bytes([ED25519 if self.kind == COSIGNATURE else self.kind]) + self.public
 
     def __eq__(self, other):
@@ -61,18 +62,19 @@ class Note:
             raise Malformed(what)
 
     def signatures_of(self, key):
-        """The signature on the line of a key, in a list; lines of a name and id are one."""
+        """Return the signatures on lines of this key: at most one, because no two lines of a
+        note have the same name and id."""
         return [signature for name, key_id, signature in self.lines
                 if name == key.name and key_id == key.id]
 
     def signed_plainly(self, key):
-        """Whether the line of a key of Ed25519 is its signature of the text."""
+        """Whether the line of an Ed25519 key is its signature of the text."""
         return any(ed25519.verify(key.public, self.text.encode(), signature)
                    for signature in self.signatures_of(key))
 
 
 def signature_line(line, what):
-    """One signature line: a dash, a name, and base64 of id and signature."""
+    """Read a signature line: a dash, a name, and base64 of id and signature."""
     fields = line.split(" ")
     if len(fields) != 3 or fields[0] != "\u2014" or not is_key_name(fields[1]):
         raise Malformed(what)
@@ -89,7 +91,7 @@ def is_key_name(name):
 
 @functools.lru_cache(maxsize=None)
 def ml_dsa_verified(public, message, signature):
-    """mldsa.verify, remembered."""
+    """Call mldsa.verify, and cache its result."""
     return mldsa.verify(public, message, signature)
 
 
@@ -111,13 +113,13 @@ class Checkpoint:
         self.root = from_base64(lines[2], what, 32)
 
     def signed_by(self, key):
-        """Whether a key of a ledger, of either algorithm, signed."""
+        """Whether this signing key of a ledger, of either algorithm, signed."""
         if key.kind == ML_DSA:
             return self.cosigned_at(key) is not None
         return key.kind == ED25519 and self.note.signed_plainly(key)
 
     def cosigned_at(self, key):
-        """The time of a cosignature or signature of ML-DSA-44 that holds, or None."""
+        """Return the time of a valid cosignature or of a valid ML-DSA-44 signature, or None."""
         for line in self.note.signatures_of(key):
             time = int.from_bytes(line[:8], "big")
             signature = line[8:]
@@ -141,9 +143,9 @@ def later_version(head, prefix, end):
 
 
 class Receipt:
-    """A receipt in its one form; the entry is bytes, not parsed.
+    """A receipt in its one form. Its entry is not parsed.
 
-    Under a checkpoint that is given the text ends in front of it.
+    If `under` is given, the text has no checkpoint, and the receipt is under that one.
     """
 
     def __init__(self, text, under=None):
@@ -174,7 +176,8 @@ class Receipt:
 
 
 def parse_vkey(text, kinds, longest):
-    """A verifier key `name+id+base64`. Gives the key, or Unknown for another type."""
+    """Read a verifier key `name+id+base64`. If its type is not one of `kinds`, neither its id
+    nor its public key is checked."""
     name, _, rest = text.partition("+")
     key_id, _, encoded = rest.partition("+")
     if not is_key_name(name) or len(name.encode()) > longest:
@@ -195,12 +198,12 @@ def parse_vkey(text, kinds, longest):
 
 
 def check_public(key):
-    """A key of Ed25519 is a proper point, one of ML-DSA-44 any 1,312 bytes."""
+    """Check that an Ed25519 key is a proper point, or that an ML-DSA-44 key has 1,312 bytes."""
     good = len(key.public) == mldsa.KEY_SIZE if key.kind == ML_DSA else ed25519.is_key(key.public)
     if not good:
         raise Malformed("verifier key")
 
 
 def vkey_of(origin, key_bytes):
-    """The verifier key of a ledger, of a signing key with its type byte first."""
+    """Return the verifier key of a signing key of a ledger, which has its type byte first."""
     return Key(origin, key_bytes[0], key_bytes[1:])

@@ -14,7 +14,7 @@ def is_point(raw):
 
 
 def is_encapsulation_key(raw):
-    """Whether 1,184 bytes are an encapsulation key: all numbers of 12 bits below 3,329."""
+    """Whether bytes are an encapsulation key: 1,184 bytes, and all numbers of 12 bits below 3,329."""
     if len(raw) != 1_184:
         return False
     for i in range(0, 1_152, 3):
@@ -25,5 +25,5 @@ def is_encapsulation_key(raw):
 
 
 def is_sealing_key(key):
-    """Whether a disclosure or auditor key, type byte first, holds proper points."""
+    """Whether the points in a disclosure or auditor key (type byte first) are proper."""
     return is_point(key[-65:]) and (key[0] == 1 or is_encapsulation_key(key[1:-65]))

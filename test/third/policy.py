@@ -12,7 +12,7 @@ WORDS = {"log", "witness", "group", "quorum", "any", "all", "none"}
 
 
 class Group:
-    """A group: members are names of witnesses (after `witness `) and groups."""
+    """A group. Its members are units: `witness ` or `group `, and a name."""
 
     def __init__(self, threshold, members):
         self.threshold = threshold
@@ -20,14 +20,14 @@ class Group:
 
 
 class Policy:
-    """A policy that can be read. Raises Malformed, or Unknown if its quorum needs a later key."""
+    """A policy. The constructor raises Malformed, or Unknown if the quorum needs a key of a later type."""
 
     def __init__(self, text):
         if len(text.encode("utf-8", "surrogatepass")) > MAX_FILE:
             raise Malformed("policy")
         self.logs = []
         self.lines = []         # (name, Key) of each witness line
-        self.witness_of = {}    # name of a line -> name in its key; lines with one key name are one witness
+        self.witness_of = {}    # by name of a line, the name in its key: one witness can have several lines
         self.groups = {}
         self.quorum = None
         self.parents = {}
@@ -43,7 +43,7 @@ class Policy:
             raise Unknown("the quorum needs a witness key of a later type")
 
     def read_line(self, line):
-        """One line."""
+        """Read one line."""
         if len(line.encode("utf-8", "surrogatepass")) > MAX_LINE:
             raise Malformed("line of a policy")
         if re.search("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]", line):
@@ -60,7 +60,7 @@ class Policy:
         readers[fields[0]](fields[1:])
 
     def read_log(self, fields):
-        """`log` vkey [URL]."""
+        """Read `log` vkey [URL]."""
         if not 1 <= len(fields) <= 2 or len(self.logs) == MAX_EACH:
             raise Malformed("log line")
         key = parse_vkey(fields[0], (ED25519, ML_DSA), 128)
@@ -71,7 +71,7 @@ class Policy:
         self.logs.append(key)
 
     def read_witness(self, fields):
-        """`witness` name vkey [URL]."""
+        """Read `witness` name vkey [URL]."""
         if not 2 <= len(fields) <= 3 or len(self.lines) == MAX_EACH:
             raise Malformed("witness line")
         self.new_name(fields[0])
@@ -82,7 +82,7 @@ class Policy:
         self.witness_of[fields[0]] = key.name
 
     def read_group(self, fields):
-        """`group` name threshold members."""
+        """Read `group` name threshold members."""
         if len(fields) < 3 or len(self.groups) == MAX_EACH:
             raise Malformed("group line")
         name, threshold, names = fields[0], fields[1], fields[2:]
@@ -104,35 +104,35 @@ class Policy:
         self.groups[name] = Group(read_threshold(threshold, len(members)), members)
 
     def read_quorum(self, fields):
-        """`quorum` name."""
+        """Read `quorum` name."""
         if len(fields) != 1 or self.quorum is not None:
             raise Malformed("quorum line")
         self.quorum = fields[0]
 
     def new_name(self, name):
-        """A name that stood for nothing above."""
+        """Check that a name is no word of the syntax, and that no line above defines it."""
         if name in WORDS or name in self.witness_of or name in self.groups:
             raise Malformed("name in a policy")
 
     def check_keys(self):
-        """No witness has the name or the public key of a log line."""
+        """Check that no witness has the name or the public key of a log line."""
         for _, key in self.lines:
             if any(key.name == log.name or key.typed == log.typed for log in self.logs):
                 raise Malformed("a witness that is the log")
 
     @property
     def quorum_unit(self):
-        """The quorum as a member is written."""
+        """The quorum as a unit."""
         if self.quorum in self.witness_of:
             return "witness " + self.witness_of[self.quorum]
         return "group " + self.quorum
 
     def met(self, witnesses):
-        """Whether witnesses, by the names in their keys, meet the quorum."""
+        """Whether witnesses, given by the names in their keys, meet the quorum."""
         return self.quorum == "none" or self.unit_met(self.quorum_unit, witnesses)
 
     def unit_met(self, unit, witnesses):
-        """Whether a witness or group is met."""
+        """Whether witnesses meet a unit."""
         kind, _, name = unit.partition(" ")
         if kind == "witness":
             return name in witnesses
@@ -140,11 +140,11 @@ class Policy:
         return sum(self.unit_met(m, witnesses) for m in group.members) >= group.threshold
 
     def overlap(self):
-        """d: how many witnesses two quorums have in common at least."""
+        """Return d: the smallest number of witnesses that two quorums have in common."""
         return 0 if self.quorum == "none" else self.unit_overlap(self.quorum_unit)
 
     def unit_overlap(self, unit):
-        """d of a witness or group."""
+        """Return d of a unit."""
         kind, _, name = unit.partition(" ")
         if kind == "witness":
             return 1
@@ -153,7 +153,8 @@ class Policy:
         return sum(sorted(self.unit_overlap(m) for m in group.members)[:common])
 
     def cosignatures(self, checkpoint):
-        """(name of the line, name of the witness, time) of each that counts, in line order."""
+        """Return (name of the line, name of the witness, time) of each cosignature that counts,
+        in the order of the lines."""
         found = []
         for name, key in self.lines:
             if key.kind in (COSIGNATURE, ML_DSA):
@@ -163,7 +164,7 @@ class Policy:
         return found
 
     def complete(self, checkpoint):
-        """The first second at which the quorum was complete over a checkpoint, or None."""
+        """Return the first second at which the quorum was complete over a checkpoint, or None."""
         found = self.cosignatures(checkpoint)
         for second in sorted({0} | {time for _, _, time in found}):
             if self.met({witness for _, witness, time in found if time <= second}):
@@ -171,7 +172,7 @@ class Policy:
         return None
 
     def cannot_judge(self, checkpoint):
-        """Whether lines of keys of later types might have met a quorum that is not met."""
+        """Whether the quorum is not met, and lines of keys of later types could meet it."""
         witnesses = {witness for _, witness, _ in self.cosignatures(checkpoint)}
         later = {key.name for _, key in self.lines if key.kind not in (COSIGNATURE, ML_DSA)
                  and checkpoint.note.signatures_of(key)}
@@ -179,12 +180,12 @@ class Policy:
 
 
 def same_public(one, other):
-    """Whether two keys are the same public key, whatever their names."""
+    """Whether two keys have the same public key. Their names can differ."""
     return one.kind == other.kind and one.public == other.public
 
 
 def read_threshold(text, count):
-    """`any`, `all`, or a decimal from 1 to the number of members."""
+    """Read `any`, `all`, or a decimal from 1 to the number of members."""
     if text in ("any", "all"):
         return 1 if text == "any" else count
     if not re.fullmatch("[1-9][0-9]{0,3}", text) or int(text) > count:

@@ -1,8 +1,8 @@
-"""Files whose entries are changed, under trees and signatures that fit again.
+"""Mutants with changed entries, whose trees and signatures are made anew.
 
-A mutant whose entries are changed fails at `inclusion`, if nothing else is done. Here the trees
-are made anew and signed by a key of this program, which the mutant's reader trusts, so that the
-steps behind it are reached: entries, origin, legality, openings and the rest.
+Without that, a file with a changed entry fails at `inclusion`. Here a key of this program signs the
+new tree, and the mutant's trust names that key. So mutants reach the steps behind `inclusion`:
+origin, legality, openings and the rest.
 """
 
 import hashlib
@@ -23,20 +23,20 @@ MAX_SIZE = 400
 
 
 def vkey(origin):
-    """The verifier key of this program for an origin."""
+    """Return the verifier key of this program for an origin."""
     key = Key(origin, 1, PUBLIC)
     return f"{origin}+{key.id.hex()}+{to_base64(bytes([1]) + PUBLIC)}"
 
 
 def signed_checkpoint(origin, size, root):
-    """A checkpoint that this program signed."""
+    """Return a checkpoint that this program signed."""
     text = f"{origin}\n{size}\n{to_base64(root)}\n"
     signature = Key(origin, 1, PUBLIC).id + SIGNER.sign(text.encode())
     return f"{text}\n\u2014 {origin} {to_base64(signature)}\n"
 
 
 def audit_path(index, leaves):
-    """The audit path of a leaf (RFC 6962, section 2.1.1)."""
+    """Return the audit path of a leaf (RFC 6962, section 2.1.1)."""
     if len(leaves) == 1:
         return []
     split = 1 << (len(leaves) - 1).bit_length() - 1
@@ -46,7 +46,7 @@ def audit_path(index, leaves):
 
 
 def leaves_of(size, entries):
-    """The leaves of a tree that has entries at indexes, and others elsewhere."""
+    """Return the leaf hashes of a tree with these entries at their indexes, and fillers elsewhere."""
     leaves = [leaf_hash(f"filler {i}".encode()) for i in range(size)]
     for index, raw in entries:
         if index < size:
@@ -55,7 +55,7 @@ def leaves_of(size, entries):
 
 
 def receipt_text(index, raw, leaves):
-    """A receipt of an entry under a tree, up to its checkpoint."""
+    """Return the receipt of an entry in a tree, up to its checkpoint."""
     path = audit_path(index, leaves) if index < len(leaves) else []
     lines = ["c2sp.org/tlog-proof@v1", "extra " + to_base64(raw), f"index {index}",
              *map(to_base64, path), "", ""]
@@ -63,7 +63,7 @@ def receipt_text(index, raw, leaves):
 
 
 def lone_receipt(chance, raw):
-    """A receipt of any bytes, signed by this program."""
+    """Return a receipt of these bytes, signed by this program, and its trust."""
     origin = "casino.example/main"
     size = chance.randrange(1, 40)
     index = chance.randrange(size) if chance.random() < 0.7 else 0
@@ -74,13 +74,14 @@ def lone_receipt(chance, raw):
 
 
 class Resigner:
-    """A transcript, taken apart."""
+    """Makes mutants of one transcript."""
 
     def __init__(self, chance, raw, trust):
         self.chance, self.raw, self.trust = chance, raw, trust
 
     def mutant(self):
-        """Changed, put together again and signed: bytes and trust. None if it cannot be."""
+        """Return the bytes of a changed and newly signed transcript, and its trust. Return None
+        if the file cannot be read, has `keys`, or is of too large a tree."""
         try:
             file = json.loads(self.raw)
             checkpoint = Checkpoint(file["checkpoint"])
@@ -107,7 +108,7 @@ class Resigner:
         return text.encode("utf-8", "surrogatepass"), trust
 
     def change(self, file, listed, size):
-        """One change to the entries, their places, or the cards; gives the tree's size."""
+        """Make one change to the entries, their places, or the cards. Return the size of the tree."""
         how = self.chance.randrange(8)
         at = self.chance.randrange(len(listed))
         if how == 0 and len(listed) > 1:
@@ -136,7 +137,7 @@ class Resigner:
         return size
 
     def changed_entry(self, raw):
-        """An entry with another time, identity or field, or a byte that is another."""
+        """Return an entry with another time or identity, or with one other byte in its body."""
         data = bytearray(raw)
         how = self.chance.randrange(5)
         if how == 0:
@@ -153,7 +154,7 @@ class Resigner:
         return bytes(data)
 
     def other_identity(self, raw):
-        """The entry by another identity."""
+        """Return the entry with another identity and credential."""
         start = self.body_start(raw)
         name = self.chance.choice((b"dealer-1", b"dealer-2", b"daemon", b"operator", b"x"))
         both = bytes([len(name)]) + name
@@ -161,7 +162,7 @@ class Resigner:
 
     @staticmethod
     def body_start(raw):
-        """Where the body of an entry begins."""
+        """Return the offset of an entry's body."""
         try:
             return Entry(raw).body_start
         except (Malformed, Unknown):

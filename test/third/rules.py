@@ -1,4 +1,4 @@
-"""Rules of every entry, and of acts, credentials and events: SPEC 9."""
+"""The rules of every entry, and those of acts, credentials and events: SPEC 9."""
 
 import hashes
 from errors import Broken
@@ -28,13 +28,14 @@ def check(state, entry):
 
 
 def genesis_first(state, entry):
-    """Entry 0 is a genesis, and no other is; without one every entry breaks it."""
+    """Check the rule genesis_first: entry 0, and no other, is a genesis. Without a genesis every
+    entry breaks the rule."""
     holds((state.size == 0) == (entry.kind == "genesis"), "genesis_first")
     holds(state.genesis is not None or state.size == 0, "genesis_first")
 
 
 def approving_act(entry):
-    """The act that 5.11 lists for the kind of an entry, or None."""
+    """Return the act that 5.11 lists for an entry of this kind, or None."""
     if entry.kind == "key":
         return ACT_OF_SUBJECT.get(entry.body["subject"])
     if entry.kind == "event":
@@ -47,12 +48,12 @@ def approving_act(entry):
 
 
 def digest_of(entry):
-    """The digest of an entry that is approved."""
+    """Return the digest by which an act approves this entry."""
     return hashes.approval_digest(entry.type, entry.identity, entry.body_bytes)
 
 
 def pair(state, entry):
-    """What must stand behind the entry before."""
+    """Check the rule pair: if the entry before this one needs a certain entry behind it, this is it."""
     if state.pair is None:
         return
     waits_for = state.pair[0]
@@ -75,7 +76,8 @@ def pair(state, entry):
 
 
 def two_persons(state, entry):
-    """An entry that an act of the list two persons approves."""
+    """Check the rule two_persons: if the entry's act is on the list two persons, such an act
+    approves the entry."""
     act = approving_act(entry)
     if act is None or act not in state.two_persons:
         return
@@ -91,7 +93,7 @@ def two_persons(state, entry):
 
 
 def roles_of(state, entry):
-    """The roles that may cause an entry."""
+    """Return the roles that may write an entry."""
     body = entry.body
     if entry.kind in ("key", "credential") or is_tape_lost(body):
         return (ADMIN,)
@@ -111,7 +113,7 @@ def roles_of(state, entry):
 
 
 def credential_rule(state, entry):
-    """The credential of an identity that is not reserved."""
+    """Check the rule credential of an identity that is not reserved."""
     if entry.identity in RESERVED:
         return
     if not state.credential_created and not (state.genesis or entry.body).get("production"):
@@ -128,7 +130,7 @@ def credential_rule(state, entry):
 
 
 def credential_entry(state, entry):
-    """Created and revoked once."""
+    """Check the rule credential of a credential entry: created once, then revoked once."""
     body = entry.body
     known = state.credentials.get(body["credential"])
     if body["kind"] == 1:
@@ -139,7 +141,7 @@ def credential_entry(state, entry):
 
 
 def act_entry(state, entry):
-    """What administrators signed."""
+    """Check the rule act."""
     body = entry.body
     two = body["act"] in state.two_persons and body["act"] != CANCEL
     holds(body["previous"] == state.newest_act, "act", "previous")
@@ -161,7 +163,7 @@ def act_entry(state, entry):
 
 
 def event_rules(state, entry):
-    """Rules table, kill, instance and latch of an event."""
+    """Check the rules table, kill, instance and latch of an event."""
     body = entry.body
     kind = body["kind"]
     if kind in (2, 3):

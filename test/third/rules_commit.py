@@ -1,4 +1,4 @@
-"""Rules of commits: SPEC 9."""
+"""The rules of commits: SPEC 9."""
 
 import decks
 import ed25519
@@ -11,23 +11,23 @@ MAX_CHAIN = 8
 
 
 def holds(good, rule, detail=""):
-    """Name a rule that does not hold."""
+    """Raise Broken with this rule, unless it holds."""
     if not good:
         raise Broken(rule, detail)
 
 
 def round_time(number):
-    """When a round of quicknet comes out, in seconds."""
+    """Return the time of a round of quicknet, in seconds."""
     return QUICKNET_GENESIS + QUICKNET_PERIOD * (number - 1)
 
 
 def plan_source(context, code):
-    """A source of a plan, or None."""
+    """Return the first source of this kind in the plan, or None."""
     return next((item for item in context["plan"] if item["source"] == code), None)
 
 
 def commit_origin(state, entry):
-    """Rule origin."""
+    """Check the rule origin."""
     context = entry.body["context"]
     holds(context["origin"] == state.genesis["origin"]
           and context["genesis"] == state.genesis_hash
@@ -35,12 +35,12 @@ def commit_origin(state, entry):
 
 
 def commit_instance(state, entry):
-    """Rule instance."""
+    """Check the rule instance."""
     holds(entry.body["instance"] in state.instances, "instance")
 
 
 def commit_switches(state, entry):
-    """Rules latch and kill."""
+    """Check the rules latch and kill."""
     context = entry.body["context"]
     holds(not state.latch, "latch")
     stopped = {(1, None), (2, context["table"])}
@@ -50,7 +50,7 @@ def commit_switches(state, entry):
 
 
 def commit_table(state, entry):
-    """Rules table and serial."""
+    """Check the rules table and serial."""
     body = entry.body
     table = state.tables.get(body["context"]["table"])
     holds(table is None or table.open, "table")
@@ -59,7 +59,7 @@ def commit_table(state, entry):
 
 
 def commit_close_by(state, entry):
-    """Rule close_by."""
+    """Check the rule close_by."""
     cap = state.genesis["cap_on_close_by"] * 1000
     parent = state.shuffles.get(entry.body["context"].get("parent", {}).get("id"))
     root_time = parent.root.time if parent else entry.time
@@ -67,7 +67,7 @@ def commit_close_by(state, entry):
 
 
 def commit_modes(state, entry):
-    """Rules mix_modes and beacon."""
+    """Check the rules mix_modes and beacon."""
     context = entry.body["context"]
     for source in context["plan"]:
         holds(state.genesis["mix_modes"] & 1 << source["source"] - 1, "mix_modes")
@@ -77,13 +77,13 @@ def commit_modes(state, entry):
 
 
 def commit_disclosure_key(state, entry):
-    """Rule disclosure_key of a commit."""
+    """Check the rule disclosure_key of a commit."""
     if entry.body["context"]["disclosure"] == 2:
         holds(state.disclosure_key_good(), "disclosure_key")
 
 
 def commit_parent(state, entry):
-    """Rule parent."""
+    """Check the rule parent."""
     context = entry.body["context"]
     if "parent" not in context:
         return
@@ -97,7 +97,7 @@ def commit_parent(state, entry):
 
 
 def commit_terms(state, entry):
-    """Rule terms; in a file a child's are taken to be its parent's."""
+    """Check the rule terms. In a file the terms of a child are taken to be its parent's."""
     context = entry.body["context"]
     terms = context.get("terms")
     if "parent" in context:
@@ -111,7 +111,7 @@ def commit_terms(state, entry):
 
 
 def commit_co_dealer(state, entry):
-    """Rule co_dealer of a commit."""
+    """Check the rule co_dealer of a commit."""
     body, context = entry.body, entry.body["context"]
     co_dealer = plan_source(context, 4)
     named = co_dealer is not None
@@ -128,7 +128,7 @@ def commit_co_dealer(state, entry):
 
 
 def order_good(state, body, context):
-    """An order for another ledger."""
+    """Check the rule co_dealer of a commit that is an order for another ledger."""
     holds(context["for_ledger"] != state.genesis["origin"], "co_dealer", "for this ledger")
     holds("parent" not in context and not context["plan"] and "ask_key" not in body
           and context["end_at"]["form"] == 0 and "terms" not in context, "co_dealer", "order")
@@ -139,7 +139,7 @@ def order_good(state, body, context):
 
 
 def commit_owner(state, entry):
-    """Rule owner of a commit."""
+    """Check the rule owner of a commit."""
     holds(entry.identity not in RESERVED, "owner")
     parent = state.shuffles.get(entry.body["context"].get("parent", {}).get("id"))
     if parent is not None:

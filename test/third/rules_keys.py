@@ -1,4 +1,4 @@
-"""Rules of keys, administrators and co-dealers of a ledger: SPEC 9."""
+"""The rules of keys, administrators and co-dealers of a ledger: SPEC 9."""
 
 import ed25519
 import hashes
@@ -9,12 +9,13 @@ from rules_commit import holds
 
 
 def signing_point(key):
-    """A signing key is a proper point, one of ML-DSA-44 any bytes."""
+    """Whether a signing key is proper. An ML-DSA-44 key always is."""
     return key[0] == 6 or ed25519.is_key(key[1:])
 
 
 def policy_good(text, rule):
-    """Read a policy for a rule; one that needs a later key type is unknown."""
+    """Read a policy, for a rule that a malformed policy breaks. One that needs a later key type
+    raises Unknown."""
     try:
         return Policy(text)
     except Malformed as error:
@@ -22,7 +23,7 @@ def policy_good(text, rule):
 
 
 def policy_rule(genesis, text, signing_keys):
-    """A witness policy of a genesis or key entry (SPEC 7.3)."""
+    """Check the witness policy of a genesis or key entry (SPEC 7.3)."""
     policy = policy_good(text, "key")
     holds(genesis["deals"] == 1 or policy.quorum != "none", "key", "quorum none")
     for _, key in policy.lines:
@@ -32,7 +33,7 @@ def policy_rule(genesis, text, signing_keys):
 
 
 def genesis_key(_state, entry):
-    """Rule key of a genesis."""
+    """Check the rule key of a genesis."""
     body = entry.body
     holds(signing_point(body["signing_key"]), "key", "signing key")
     types = {key[0] for key in body["auditors"]}
@@ -46,14 +47,14 @@ def genesis_key(_state, entry):
 
 
 def sealing_type_good(state, key):
-    """The type of the auditor keys in force; in production 2."""
+    """Whether a key has the type of the auditor keys in force, and in production type 2."""
     types = {known[0] for known in state.auditors}
     return ((not types or key[0] in types)
             and (not state.genesis["production"] or key[0] == 2))
 
 
 def key_entry(state, entry):
-    """Rule key of a key entry."""
+    """Check the rule key of a key entry."""
     body = entry.body
     subject = body["subject"]
     if subject == 1:
@@ -80,7 +81,7 @@ def key_entry(state, entry):
 
 
 def witness_has(text, signing_key):
-    """Whether a witness of the newest policy has a key."""
+    """Whether a witness of this policy has this signing key."""
     try:
         policy = Policy(text)
     except (Malformed, Unknown):
@@ -89,7 +90,8 @@ def witness_has(text, signing_key):
 
 
 def retirement(state, body):
-    """A known key of its subject, not retired, not a signing key in force nor the last auditor."""
+    """Check a retirement. The key is known, of its subject and not retired. It is neither a
+    signing key in force nor the last auditor key."""
     subject, key_id = body["retired_subject"], body["retired_key_id"]
     if subject == 1:
         known = {hashes.key_id(key): key for key in state.signing_known}
@@ -103,7 +105,7 @@ def retirement(state, body):
 
 
 def co_dealer_pin(state, entry):
-    """Rule co_dealer of a key entry."""
+    """Check the rule co_dealer of a key entry."""
     body = entry.body
     if body["subject"] == 1 and state.co_dealer_pin is not None:
         keys = pin_keys(state.co_dealer_pin, Policy(state.co_dealer_pin["policy"]))
@@ -121,13 +123,13 @@ def co_dealer_pin(state, entry):
 
 
 def pin_keys(body, policy):
-    """The public keys of a co-dealer: its own, its policy's logs' and its witnesses'."""
+    """Return the public keys of a co-dealer: its own, and those of its policy's logs and witnesses."""
     lines = [key for _, key in policy.lines]
     return {body["key"]} | {key.typed for key in policy.logs + lines}
 
 
 def administrators_rule(state, entry):
-    """Rule administrators, of a genesis and of key entries of subjects 6 and 7."""
+    """Check the rule administrators of a genesis and of key entries of the subjects 6 and 7."""
     body = entry.body
     if entry.kind == "genesis":
         production = body["production"]
@@ -146,7 +148,7 @@ def administrators_rule(state, entry):
 
 
 def administrator_change(state, body):
-    """An administrator comes, goes or has another key: how many are in force then."""
+    """Check that an administrator comes, goes or gets another key. Return how many are in force then."""
     name, change = body["administrator"], body["change"]
     if change == 1:
         holds(name not in state.administrator_names, "administrators", "the name stood below")

@@ -1,4 +1,4 @@
-"""Rules of mixes, deals, reveals, closes, disclosures and takeovers: SPEC 9."""
+"""The rules of mixes, deals, reveals, closes, disclosures and takeovers: SPEC 9."""
 
 import draws
 import hashes
@@ -11,14 +11,14 @@ MAX_TAKEOVERS, MAX_BLIND = 16, 64
 
 
 def open_shuffle(state, entry):
-    """Rule not_open: the open shuffle of an entry."""
+    """Check the rule not_open. Return the open shuffle of an entry."""
     shuffle = state.shuffles.get(entry.body["shuffle"])
     holds(shuffle is not None and shuffle.open, "not_open")
     return shuffle
 
 
 def play_rules(state, entry):
-    """Rules not_open, deadline, owner and earlier_serial of a mix and deal."""
+    """Check the rules not_open, deadline, owner and earlier_serial of a mix or deal."""
     shuffle = open_shuffle(state, entry)
     holds(entry.time < shuffle.body["close_by"], "deadline")
     holds(entry.identity == shuffle.owner and shuffle.may_play, "owner")
@@ -28,7 +28,7 @@ def play_rules(state, entry):
 
 
 def mix_rules(state, entry):
-    """Rule mix of a mix, then checkpoint."""
+    """Check the rules mix and checkpoint of a mix."""
     shuffle = state.shuffles[entry.body["shuffle"]]
     plan, values = shuffle.plan, entry.body["values"]
     holds(plan and not shuffle.mixed and shuffle.next == 0, "mix")
@@ -44,12 +44,12 @@ def mix_rules(state, entry):
 
 
 def checkpoint(state, entry, shuffle):
-    """Rule checkpoint."""
+    """Check the rule checkpoint."""
     holds(shuffle.id < entry.body["checkpoint"] <= state.size, "checkpoint")
 
 
 def deal_rules(state, entry):
-    """Rules mix, place, places, co_dealer and checkpoint of a deal."""
+    """Check the rules mix, place, places, co_dealer and checkpoint of a deal."""
     body = entry.body
     shuffle = state.shuffles[body["shuffle"]]
     holds(not shuffle.plan or shuffle.mixed, "mix", "before the mix")
@@ -66,7 +66,7 @@ def deal_rules(state, entry):
 
 
 def deal_co_dealer(shuffle, body, end):
-    """Rule co_dealer of a deal."""
+    """Check the rule co_dealer of a deal."""
     holds(("blind" in body) == (shuffle.co_dealer is not None)
           and ("asked" in body) == shuffle.is_order, "co_dealer", "extension")
     if "blind" not in body and "asked" not in body:
@@ -98,13 +98,14 @@ def deal_co_dealer(shuffle, body, end):
 
 
 def given_in_order(shuffle, blind):
-    """The co-dealer's deal stands behind the commit that the plan names, under the checkpoint."""
+    """Check that the co-dealer's deal stands behind the commit that the plan names, and under
+    the checkpoint."""
     commit = shuffle.co_dealer["commit"]["index"]
     holds(commit < blind["deal"]["index"] < blind["head"]["index"], "co_dealer", "index")
 
 
 def opened_places(body):
-    """The places of a deal that are not aside, by place."""
+    """Return the places of a deal that are not aside, in ascending order."""
     places, place = [], body["first_place"]
     for run in body["runs"]:
         if run["public"] or run["purpose"] not in (BURN, DISCARD):
@@ -114,7 +115,7 @@ def opened_places(body):
 
 
 def reveal_rules(state, entry):
-    """Rules not_open, deadline, owner and reveal."""
+    """Check the rules not_open, deadline, owner and reveal of a reveal."""
     body = entry.body
     shuffle = state.shuffles.get(body["shuffle"])
     holds(shuffle is not None and (shuffle.open or shuffle.continued)
@@ -131,7 +132,7 @@ def reveal_rules(state, entry):
 
 
 def close_rules(state, entry):
-    """Rules of a close."""
+    """Check the rules of a close."""
     body = entry.body
     shuffle = open_shuffle(state, entry)
     outcome = body["outcome"]
@@ -148,7 +149,7 @@ def close_rules(state, entry):
 
 
 def close_co_dealer(shuffle, body):
-    """Rule co_dealer of a close."""
+    """Check the rule co_dealer of a close."""
     named = shuffle.co_dealer is not None
     if body["reason"] == REASON_CO_DEALER:
         holds(named, "co_dealer", "reason")
@@ -175,13 +176,13 @@ def close_co_dealer(shuffle, body):
 
 
 def unplayed(body):
-    """What a close names as not played: the extension `blind` with a deal, or None."""
+    """Return the extension `blind` of a close if it names a deal that was not played, or None."""
     blind = body.get("blind")
     return blind if blind is not None and blind["deal"]["index"] else None
 
 
 def tape_rules(state, shuffle, body):
-    """Rules form and disclosure_key of a close or disclosure."""
+    """Check the rules form and disclosure_key of a close or disclosure."""
     length = draws.tape_length(draws.recipe_ranges(shuffle.context))
     if shuffle.context["disclosure"] == 1:
         holds(body["form"] == 1 and len(body["tape"]) == length, "form")
@@ -193,7 +194,7 @@ def tape_rules(state, shuffle, body):
 
 
 def disclosure_rules(state, entry):
-    """Rules of a disclosure."""
+    """Check the rules of a disclosure."""
     shuffle = state.shuffles.get(entry.body["shuffle"])
     holds(shuffle is not None and shuffle.continued and not shuffle.disclosed
           and (state.partial or not shuffle.last.open), "not_open")
@@ -202,7 +203,7 @@ def disclosure_rules(state, entry):
 
 
 def takeover_rules(state, entry):
-    """Rules of a takeover."""
+    """Check the rules of a takeover."""
     shuffle = open_shuffle(state, entry)
     holds(entry.identity not in RESERVED, "owner", "reserved")
     if entry.identity == shuffle.owner:

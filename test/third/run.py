@@ -1,4 +1,7 @@
-"""Judge all vectors: python3 run.py [folder with internal/ and testdata/]. Fails on a mismatch or no case."""
+"""Judge all vectors: python3 run.py [tree], by default the tree of this file.
+
+It fails if a case is a mismatch, or if a file has no case.
+"""
 
 import json
 import sys
@@ -30,8 +33,8 @@ FILES = [
     ("disclosure/testdata/disclosure.json", judge_disclosure.judge),
 ]
 SKIPPED = {
-    "inspect/testdata/pair.json": "it takes the audit of whole ledgers (14), which this verifier leaves out",
-    "inspect/testdata/conduct.json": "a report without its ledger: there is nothing to judge",
+    "inspect/testdata/pair.json": "it needs the audit of a pair of ledgers (14.5), which this verifier leaves out",
+    "inspect/testdata/conduct.json": "an example of a report, without its ledger: it is no vector",
 }
 WHOLE_FILES = "verify/testdata/vectors"
 GOLDEN = "../testdata/v1"
@@ -58,13 +61,13 @@ class Counter:
 
 
 def load(path):
-    """A file of vectors: JSON, or lines of text."""
+    """Return a file of vectors: JSON, or lines of text."""
     text = path.read_text("utf-8")
     return json.loads(text) if path.suffix == ".json" else text
 
 
 def judge_all(root):
-    """Judge every file below a folder; tells whether all are good."""
+    """Judge every file below a folder. Return whether all are good."""
     known = {name for name, _ in FILES} | set(SKIPPED)
     found = {str(path.relative_to(root)) for path in root.glob("*/testdata/*")
              if path.suffix in (".json", ".txt")}
@@ -83,12 +86,12 @@ def judge_all(root):
         for path in sorted((root / WHOLE_FILES / folder).glob("*.json")):
             judge_files.judge(load(path), counter.report, False)
         good = counter.done() and good
-    golden = root / GOLDEN  # test/golden checks that it is there
+    golden = root / GOLDEN  # test/golden fails without it
     return (not golden.exists() or judge_golden(golden)) and good
 
 
 def judge_golden(root):
-    """What version 1 wrote: files, proofs of tickets, and whole ledgers."""
+    """Judge what version 1 wrote: files, proofs of tickets, and whole ledgers."""
     counter = Counter("testdata/v1")
     for path in sorted((root / "files").glob("*.json")):
         judge_files.judge(load(path), counter.report, False)
@@ -100,5 +103,5 @@ def judge_golden(root):
 
 
 if __name__ == "__main__":
-    here = Path(sys.argv[1] if len(sys.argv) > 1 else "/tmp/third")
+    here = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
     sys.exit(0 if judge_all(here / "internal") else 1)

@@ -13,7 +13,7 @@ LATEST = 253_402_300_800_000
 
 
 def rfc3339(milliseconds):
-    """A time as RFC 3339 in UTC with milliseconds, or None beyond the year 9999."""
+    """Return a time as RFC 3339 in UTC with milliseconds, or None after the year 9999."""
     if milliseconds >= LATEST:
         return None
     moment = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=milliseconds)
@@ -21,7 +21,7 @@ def rfc3339(milliseconds):
 
 
 def commit_members(found, index, entry):
-    """What a commit says of its shuffle."""
+    """Add what a commit says of its shuffle."""
     body, context = entry.body, entry.body["context"]
     found.update({
         "id": index, "table": context["table"], "serial": body["serial"],
@@ -36,7 +36,7 @@ def commit_members(found, index, entry):
 
 
 def close_members(found, entry):
-    """What a close says."""
+    """Add what a close says."""
     if rfc3339(entry.time):
         found["closed_at"] = rfc3339(entry.time)
     found["outcome"] = codes.name("outcome", entry.body["outcome"])
@@ -45,7 +45,7 @@ def close_members(found, entry):
 
 
 def passed_over(found, entries):
-    """Codes that are not critical and not known."""
+    """Add the codes that were passed over (SPEC 1.4)."""
     passed = {}
     for index, entry in entries:
         for key in entry.passed_over:
@@ -57,7 +57,7 @@ def passed_over(found, entries):
 
 
 def shuffle_members(case, found):
-    """What the file says of the shuffle."""
+    """Add what the file says of the shuffle."""
     shuffle = case.shuffle
     commit_members(found, case.file.id, case.commit)
     found["owner"] = case.commit.identity
@@ -76,7 +76,7 @@ def shuffle_members(case, found):
 
 
 def takeovers(case):
-    """The takeovers of a file, with the owner before and the next place then."""
+    """Return the takeovers of a file, each with the owner and the next place before it."""
     listed, owner, place = [], case.commit.identity, 0
     for index, entry in case.played:
         if entry.kind == "deal":
@@ -92,7 +92,7 @@ def takeovers(case):
 
 
 def terms_member(case, found, mixed):
-    """What the terms say."""
+    """Add what the terms say."""
     bound = case.context.get("terms")
     if bound is None:
         return
@@ -109,14 +109,15 @@ def terms_member(case, found, mixed):
 
 
 def cards_member(case, found):
-    """The cards of the file, by place."""
+    """Add the cards of the file, by place."""
     listed = card_items(case, case.file.cards, case.shuffle.runs)
     if listed:
         found["cards"] = listed
 
 
 def card_items(case, cards, runs):
-    """Cards as a verdict writes them; of numbers they go on behind those of `cards`."""
+    """Return cards as a verdict writes them. Numbers that were not played are computed behind
+    those of `cards`."""
     listed = []
     before = case.file.cards if cards is not case.file.cards else []
     drawn = [steps_cards.shown_value(case, card["place"], card["value"])
@@ -143,7 +144,7 @@ def card_items(case, cards, runs):
 
 
 def blind_members(case, found):
-    """`blind` and `not_blind` (SPEC 10.6)."""
+    """Add `blind` or `not_blind` (SPEC 10.6)."""
     dealt = any(e.kind == "deal" for _, e in case.co_entries)
     if found["verdict"] == "proved" and dealt and case.results["asked"] == "ok" \
             and case.results["co_dealer"] == "ok":
@@ -165,7 +166,7 @@ def blind_members(case, found):
 
 
 def request_of(case, deal, unplayed):
-    """A request as the verdict writes it."""
+    """Return a request as the verdict writes it."""
     runs = []
     for run in deal.body["runs"]:
         item = {"places": run["cards"], "purpose": codes.name("purpose", run["purpose"])}
@@ -189,7 +190,7 @@ def request_of(case, deal, unplayed):
 
 
 def places_of(deal):
-    """The run of each place of a deal."""
+    """Return the run of each place of a deal."""
     runs, place = {}, deal["first_place"]
     for run in deal["runs"]:
         for _ in range(run["cards"]):
@@ -199,7 +200,7 @@ def places_of(deal):
 
 
 def history_members(case, state, request):
-    """Whether the state is of the first lines of the given history."""
+    """Add whether the state is that of the first lines of the given history (SPEC 4.5)."""
     if case.trust.history is None or state == bytes(32):
         return
     text = b""

@@ -1,4 +1,4 @@
-"""A shuffle and a table in the state that legality depends on: SPEC 9, 9.1."""
+"""A shuffle and a table in the state on which legality depends: SPEC 9, 9.1."""
 
 import draws
 
@@ -10,12 +10,12 @@ CANCEL = 12
 
 
 def is_tape_lost(body):
-    """A close as void for tape_lost."""
+    """Whether a body is that of a close as void for tape_lost."""
     return body.get("outcome") == VOID and body.get("reason") == TAPE_LOST
 
 
 class Shuffle:
-    """An open or ended shuffle."""
+    """A shuffle, open or closed."""
 
     def __init__(self, index, entry):
         body = entry.body
@@ -34,8 +34,8 @@ class Shuffle:
         self.next = 0
         self.deals = 0
         self.public = set()
-        self.purposes = {}      # place -> purpose
-        self.runs = {}          # place -> run
+        self.purposes = {}      # by place
+        self.runs = {}          # by place
         self.co_values = []     # positions or draws that the co-dealer gave
         self.root = self
         self.parent = None
@@ -44,7 +44,7 @@ class Shuffle:
 
     @property
     def plan(self):
-        """The sources that have a value: all but a co-dealer."""
+        """The sources that have a value: all except a co-dealer."""
         return [source for source in self.context["plan"] if source["source"] != 4]
 
     @property
@@ -57,23 +57,23 @@ class Shuffle:
 
     @property
     def is_order(self):
-        """Whether it is an order for another ledger."""
+        """Whether the shuffle is an order for another ledger."""
         return "for_ledger" in self.context
 
     @property
     def last(self):
-        """The last shuffle of its chain."""
+        """The last shuffle of the chain that continues this one."""
         shuffle = self
         while shuffle.continued and shuffle.child is not None:
             shuffle = shuffle.child
         return shuffle
 
     def aside(self, place):
-        """Whether a dealt place opens nothing (SPEC 8)."""
+        """Whether a dealt place is aside (SPEC 8): of a burn or discard, and not public."""
         return self.purposes.get(place) in (BURN, DISCARD) and place not in self.public
 
     def apply_deal(self, body):
-        """Move the next place to the end of a deal, never back, at most to m."""
+        """Apply a deal (SPEC 9.1). The next place moves to its end, at most to m, and never back."""
         place = body["first_place"]
         for run in body["runs"]:
             for _ in range(run["cards"]):
@@ -88,15 +88,15 @@ class Shuffle:
         self.co_values += body.get("blind", {}).get("values", [])
 
     def apply_reveal(self, body):
-        """Make dealt places public."""
+        """Make those of its places public that were dealt (SPEC 9.1)."""
         self.public |= {place for place in body["places"] if place in self.purposes}
 
 
 class Table:
-    """A table: whether it is open, its last serial, and that commit's index."""
+    """A table: whether it is open, its last serial, and the index of the commit with that serial."""
 
     def __init__(self):
         self.open = False
         self.serial = 0
         self.last = 0
-        self.waiting = {}       # serial -> shuffle, of those that have not begun
+        self.waiting = {}       # by serial, the shuffles that have not begun

@@ -1,4 +1,4 @@
-"""Bodies of entries of a shuffle: SPEC 5.2 to 5.6, 5.9, 5.12, 5.13."""
+"""The bodies of entries about a shuffle: SPEC 5.2 to 5.6, 5.9, 5.12, 5.13."""
 
 import codes
 from errors import Malformed, Unknown
@@ -8,7 +8,7 @@ MAX_DEAL_VALUES = 64
 
 
 def context(reader, passed_over):
-    """SPEC 5.2."""
+    """Read a context (SPEC 5.2)."""
     body = {"origin": reader.origin("origin"), "genesis": reader.hash("genesis"),
             "production": reader.flag("production"), "table": reader.name("table")}
     body["algorithm"] = reader.u8("algorithm")
@@ -39,7 +39,7 @@ def context(reader, passed_over):
 
 
 def recipe(reader, body):
-    """The fields of the context's kind."""
+    """Read the fields that depend on the context's kind."""
     if body["kind"] == 1:
         body["deck_hash"] = reader.hash("recipe")
         body["n"] = reader.u16("recipe", low=2, high=4096)
@@ -53,7 +53,7 @@ def recipe(reader, body):
 
 
 def plan(reader, kind):
-    """A mix plan: at most 32 sources, in the order of SPEC 4."""
+    """Read a mix plan: at most 32 sources, in the order of SPEC 4."""
     sources = []
     order = {4: 0, 1: 1, 2: 2, 3: 3}
     for _ in range(reader.u8("mix plan", high=32)):
@@ -84,7 +84,7 @@ def plan(reader, kind):
 
 
 def end_at(reader, body):
-    """The place of the cut card; draws and numbers have none (SPEC 2.2)."""
+    """Read the place of the cut card. Draw lists and numbers have none (SPEC 2.2)."""
     form = reader.u8("end_at")
     if form > 2:
         raise Unknown("end_at")
@@ -100,7 +100,7 @@ def end_at(reader, body):
 
 
 def terms(reader):
-    """The value of the extension `terms`."""
+    """Read the extension `terms`."""
     kind = reader.u8("terms")
     codes.check("terms", kind, "terms")
     if kind == 3:
@@ -110,7 +110,8 @@ def terms(reader):
 
 
 def commit(reader, passed_over):
-    """SPEC 5.3. context_bytes: the stretch that the commitment covers."""
+    """Read the body of a commit (SPEC 5.3). `context_bytes` are the bytes of the context, which
+    the commitment binds."""
     inner = type(reader)(reader.blob16("context"))
     body = {"context": context(inner, passed_over), "context_bytes": inner.data}
     inner.end("context")
@@ -131,7 +132,7 @@ def commit(reader, passed_over):
 
 
 def mix(reader, _passed_over):
-    """SPEC 5.4."""
+    """Read the body of a mix (SPEC 5.4)."""
     body = {"shuffle": reader.u64("shuffle"), "checkpoint": reader.u64("checkpoint"),
             "values": []}
     for _ in range(reader.u8("mix values", low=1, high=32)):
@@ -148,7 +149,7 @@ def mix(reader, _passed_over):
 
 
 def deal(reader, passed_over):
-    """SPEC 5.5."""
+    """Read the body of a deal (SPEC 5.5)."""
     body = {"shuffle": reader.u64("shuffle"), "first_place": reader.u16("first place"),
             "checkpoint": reader.u64("checkpoint"), "final": reader.flag("final")}
     start = reader.position
@@ -157,7 +158,7 @@ def deal(reader, passed_over):
     for _ in range(reader.u16("runs", low=1, high=512)):
         run = {"cards": reader.u16("run count", low=1)}
         end += run["cards"]
-        if end > 4096:  # before the purpose is read: the first fault counts (SPEC 1.4)
+        if end > 4096:  # ahead of the purpose, because the first fault counts (SPEC 1.4)
             raise Malformed("runs")
         run["purpose"] = reader.u8("purpose")
         codes.check("purpose", run["purpose"], "purpose", passed_over)
@@ -171,7 +172,7 @@ def deal(reader, passed_over):
 
 
 def asked(reader):
-    """The extension `asked` of a deal."""
+    """Read the extension `asked` of a deal."""
     return {"commit": {"index": reader.u64("asked"), "leaf": reader.hash("asked")},
             "after": reader.hash("asked"),
             "head": {"index": reader.u64("asked"), "leaf": reader.hash("asked")},
@@ -179,7 +180,7 @@ def asked(reader):
 
 
 def blind(reader):
-    """The extension `blind` of a deal."""
+    """Read the extension `blind` of a deal."""
     body = {"deal": {"index": reader.u64("blind"), "leaf": reader.hash("blind")},
             "head": {"index": reader.u64("blind"), "leaf": reader.hash("blind")}}
     count = reader.u16("blind", high=MAX_DEAL_VALUES)
@@ -188,7 +189,7 @@ def blind(reader):
 
 
 def blind_close(reader):
-    """The extension `blind` of a close: entry 0 stands for no deal."""
+    """Read the extension `blind` of a close. Entry 0 stands for no deal."""
     body = blind(reader)
     if body["deal"]["index"] == 0 and (body["deal"]["leaf"] != bytes(32) or body["values"]):
         raise Malformed("blind")
@@ -196,12 +197,12 @@ def blind_close(reader):
 
 
 def follows(reader):
-    """The extension `follows` of a close."""
+    """Read the extension `follows` of a close."""
     return {"index": reader.u64("follows"), "leaf": reader.hash("follows")}
 
 
 def tape(reader, body):
-    """Form and disclosure of a close or disclosure (SPEC 5.6)."""
+    """Read what a close or disclosure discloses, by its form (SPEC 5.6)."""
     if body["form"] == 1:
         body["tape"] = reader.blob16("tape")
         if not 1 <= len(body["tape"]) <= 32_768:
@@ -214,7 +215,7 @@ def tape(reader, body):
 
 
 def close(reader, passed_over):
-    """SPEC 5.6."""
+    """Read the body of a close (SPEC 5.6)."""
     body = {"shuffle": reader.u64("shuffle"), "outcome": reader.u8("outcome")}
     codes.check("outcome", body["outcome"], "outcome")
     body["reason"] = reader.u8("reason")
@@ -234,7 +235,7 @@ def close(reader, passed_over):
 
 
 def disclosure(reader, passed_over):
-    """SPEC 5.13."""
+    """Read the body of a disclosure (SPEC 5.13)."""
     body = {"shuffle": reader.u64("shuffle"), "form": reader.u8("form")}
     codes.check("form", body["form"], "form")
     tape(reader, body)
@@ -243,7 +244,7 @@ def disclosure(reader, passed_over):
 
 
 def takeover(reader, _passed_over):
-    """SPEC 5.9."""
+    """Read the body of a takeover (SPEC 5.9)."""
     body = {"shuffle": reader.u64("shuffle"), "extent": reader.u8("extent")}
     codes.check("extent", body["extent"], "extent")
     body["reason"] = reader.reason("reason")
@@ -251,7 +252,7 @@ def takeover(reader, _passed_over):
 
 
 def reveal(reader, passed_over):
-    """SPEC 5.12."""
+    """Read the body of a reveal (SPEC 5.12)."""
     body = {"shuffle": reader.u64("shuffle"), "final": reader.flag("final"),
             "exposed": reader.flag("exposed"), "places": []}
     for _ in range(reader.u16("places", low=1, high=4096)):

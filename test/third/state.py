@@ -1,4 +1,4 @@
-"""The state that legality depends on: a fold over entries (SPEC 9, 9.1)."""
+"""The state on which legality depends: a fold over entries (SPEC 9, 9.1)."""
 
 import hashlib
 
@@ -8,9 +8,9 @@ from wire import RESERVED
 
 
 class State:
-    """What the entries below say."""
+    """The state after the entries so far."""
 
-    partial = False             # a file of one shuffle: SPEC 10.3
+    partial = False             # true of the state of a file (SPEC 10.3)
 
     def __init__(self):
         self.size = 0
@@ -27,7 +27,7 @@ class State:
         self.tables = {}
         self.shuffles = {}
         self.signing_in_force = {}
-        self.sealing = {}           # id -> {subject, key, retired}
+        self.sealing = {}           # by id: {subject, key, retired}
         self.signing_known = set()
         self.signing_retired = set()
         self.auditors = []          # keys in force, in order
@@ -43,11 +43,11 @@ class State:
         self.co_dealer_pin = None
 
     def table(self, name):
-        """A table, made where there was none."""
+        """Return a table. It is made if there is none."""
         return self.tables.setdefault(name, Table())
 
     def shuffle_table(self, entry):
-        """The table that an entry names, or that of its shuffle; None without one."""
+        """Return the table that an entry or its shuffle names, or None."""
         if entry.kind == "commit":
             return entry.body["context"]["table"]
         if entry.kind == "event":
@@ -67,12 +67,12 @@ class State:
             apply(index, entry, pair)
 
     def skip(self):
-        """An entry that is malformed or unknown counts and changes nothing."""
+        """Count an entry that is malformed, unknown or lost. It changes nothing else, and ends a pair."""
         self.size += 1
         self.pair = None
 
     def apply_genesis(self, _index, entry, _pair):
-        """SPEC 5.1."""
+        """Apply a genesis (SPEC 5.1)."""
         body = entry.body
         self.genesis = body
         self.genesis_entry = entry.raw
@@ -87,25 +87,25 @@ class State:
         self.delay = body["delay"] * 1000
 
     def new_signing(self, key):
-        """A signing key comes; it replaces the one of its algorithm."""
+        """Put a signing key in force. It replaces the one of its algorithm."""
         self.signing_in_force[key[0]] = key
         self.signing_known.add(key)
 
     def new_auditor(self, key):
-        """An auditor key comes."""
+        """Put an auditor key in force. A disclosure key from before is not wrapped for it, and is stale."""
         self.auditors.append(key)
         self.sealing[hashes.key_id(key)] = {"subject": 3, "key": key, "retired": False}
         if self.newest_disclosure:
             self.newest_disclosure["stale"] = True
 
     def new_administrator(self, name, key):
-        """An administrator is in force, with a key."""
+        """Put an administrator with this key in force."""
         self.administrators[name] = key
         self.administrator_names.add(name)
         self.administrator_keys.add(key)
 
     def apply_commit(self, index, entry, _pair):
-        """A commit opens its shuffle, and its table goes on from its serial."""
+        """Apply a commit. It opens its shuffle, and its table goes on from its serial."""
         shuffle = Shuffle(index, entry)
         self.shuffles[index] = shuffle
         name = shuffle.context["table"]
@@ -120,17 +120,17 @@ class State:
             self.pair = ("continue", parent, shuffle)
 
     def apply_mix(self, _index, entry, _pair):
-        """A mix of an open shuffle with a plan reveals it."""
+        """Apply a mix of an open shuffle with a plan."""
         shuffle = self.shuffles.get(entry.body["shuffle"])
         if shuffle and shuffle.open and shuffle.plan:
             shuffle.mixed = True
 
     def begun(self, shuffle):
-        """A shuffle was dealt from or closed."""
+        """Note that a shuffle was dealt from or closed."""
         self.table(shuffle.context["table"]).waiting.pop(shuffle.body["serial"], None)
 
     def apply_deal(self, _index, entry, _pair):
-        """A deal of an open shuffle."""
+        """Apply a deal of an open shuffle."""
         shuffle = self.shuffles.get(entry.body["shuffle"])
         if shuffle and shuffle.open:
             shuffle.apply_deal(entry.body)
@@ -139,7 +139,7 @@ class State:
                 self.pair = ("final", shuffle, True)
 
     def apply_reveal(self, _index, entry, _pair):
-        """A reveal of a shuffle that is open or continued."""
+        """Apply a reveal of a shuffle that is open or continued."""
         shuffle = self.shuffles.get(entry.body["shuffle"])
         if shuffle and shuffle.last.open:
             shuffle.apply_reveal(entry.body)
@@ -147,7 +147,7 @@ class State:
                 self.pair = ("final", shuffle, False)
 
     def apply_close(self, _index, entry, pair):
-        """A close of an open shuffle."""
+        """Apply a close of an open shuffle."""
         shuffle = self.shuffles.get(entry.body["shuffle"])
         if not shuffle or not shuffle.open:
             return
@@ -162,7 +162,7 @@ class State:
             self.disclose_next(shuffle, entry.identity)
 
     def disclose_next(self, last, identity):
-        """Wait for the disclosure of the first ancestor that is not disclosed."""
+        """Wait for a disclosure: that of the first shuffle of the chain that is not disclosed."""
         ancestor, due = last.parent, None
         while ancestor is not None:
             if not ancestor.disclosed:
@@ -172,7 +172,7 @@ class State:
             self.pair = ("disclose", due, identity, last)
 
     def apply_disclosure(self, _index, entry, pair):
-        """A disclosure that is due."""
+        """Apply a disclosure that is due, also out of turn."""
         shuffle = self.shuffles.get(entry.body["shuffle"])
         if shuffle and shuffle.continued and not shuffle.last.open:
             shuffle.disclosed = True
@@ -180,7 +180,7 @@ class State:
             self.disclose_next(pair[3], pair[2])
 
     def apply_takeover(self, _index, entry, _pair):
-        """A takeover of an open shuffle."""
+        """Apply a takeover of an open shuffle."""
         shuffle = self.shuffles.get(entry.body["shuffle"])
         if shuffle and shuffle.open:
             shuffle.owner = entry.identity
@@ -188,7 +188,7 @@ class State:
             shuffle.takeovers += 1
 
     def apply_credential(self, _index, entry, _pair):
-        """Created or revoked."""
+        """Apply the creation or the revocation of a credential."""
         body = entry.body
         if body["kind"] == 2:
             if body["credential"] in self.credentials:
@@ -198,7 +198,7 @@ class State:
             self.credential_created = True
 
     def apply_act(self, index, entry, _pair):
-        """An act waits, cancels, or asks for its entry."""
+        """Apply an act. It waits, cancels, or asks for its entry."""
         body = entry.body
         self.newest_act = index
         if body["act"] == CANCEL:
@@ -213,7 +213,7 @@ class State:
             self.pair = ("act", body["act"], body["digest"])
 
     def apply_event(self, index, entry, pair):
-        """SPEC 5.8."""
+        """Apply an event (SPEC 5.8)."""
         body = entry.body
         kind = body["kind"]
         if kind == 1:
@@ -234,7 +234,7 @@ class State:
             self.use_waiting(entry)
 
     def use_waiting(self, entry):
-        """An act that waits approves one entry: the first with its digest is used up."""
+        """Remove the first waiting act with the digest of this entry, because it approves one entry only."""
         digest = hashes.approval_digest(entry.type, entry.identity, entry.body_bytes)
         for act in self.waiting_acts:
             if act["digest"] == digest and act["expires"] > entry.time:
@@ -242,7 +242,7 @@ class State:
                 return
 
     def apply_key(self, index, entry, _pair):
-        """SPEC 5.7."""
+        """Apply a key entry (SPEC 5.7)."""
         body = entry.body
         subject = body["subject"]
         if subject == 1:
@@ -271,7 +271,7 @@ class State:
             self.co_dealer_pin = body if "co_dealer" in body else None
 
     def retire(self, body):
-        """The end of a key."""
+        """Apply the retirement of a key."""
         if body["retired_subject"] == 1:
             self.signing_retired.add(body["retired_key_id"])
             return
@@ -286,11 +286,12 @@ class State:
             self.newest_disclosure["stale"] = True
 
     def disclosure_key_good(self):
-        """A disclosure key stands below, and is up to date (rule disclosure_key)."""
+        """Whether a disclosure key stands below and is up to date (rule disclosure_key)."""
         return self.newest_disclosure is not None and not self.newest_disclosure["stale"]
 
     def sealed_types(self):
-        """The types that the disclosure key may have: that of the newest, or by rule `key`."""
+        """Return the types that the disclosure key may have: that of the newest one, or those
+        that the rule key allows."""
         if self.newest_disclosure is not None:
             return [self.newest_disclosure["key"][0]]
         if self.auditors:
@@ -298,15 +299,15 @@ class State:
         return [2] if self.genesis["production"] else [1, 2]
 
     def seals_to(self, index):
-        """Whether the newest disclosure key stands at an index, and is up to date."""
+        """Whether the newest disclosure key stands at this index and is up to date."""
         return self.disclosure_key_good() and self.newest_disclosure["index"] == index
 
     def pin_names(self, origin):
-        """Whether the newest key entry of the subject co_dealer names a ledger."""
+        """Whether the newest key entry about a co-dealer names this origin."""
         return self.co_dealer_pin is not None and self.co_dealer_pin["co_dealer"] == origin
 
     def pin_every(self):
-        """Whether that entry asks for a co-dealer in every commit."""
+        """Whether that entry demands a co-dealer in every commit."""
         return self.co_dealer_pin is not None and self.co_dealer_pin["every"]
 
 
@@ -316,5 +317,5 @@ def reserved(body):
 
 
 def switch(body):
-    """What a kill switch stops."""
+    """Return what a kill switch stops."""
     return body["scope"], body.get("table", body.get("deck_hash"))

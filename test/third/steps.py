@@ -15,13 +15,13 @@ NOT_CHECKED, OK = "not checked", "ok"
 
 
 def need(good, step, detail):
-    """A step fails unless something is good."""
+    """Fail the step if `good` is false."""
     if not good:
         raise StepFailed(step, detail)
 
 
 def parse(receipt):
-    """The entry of a receipt, in the step `entries`."""
+    """Parse the entry of a receipt, in the step `entries`."""
     try:
         return Entry(receipt.entry)
     except Malformed as error:
@@ -29,7 +29,7 @@ def parse(receipt):
 
 
 def entries(case):
-    """Every entry parses, and they are the file's in their order."""
+    """Step entries: each entry parses, and stands where it may."""
     file = case.file
     case.entries = []
     phase = {"mix": False, "deal": False, "close": None, "disclosure": False}
@@ -49,7 +49,7 @@ def entries(case):
 
 
 def place_in_file(case, number, receipt, entry, phase):
-    """Whether an entry may stand where it stands."""
+    """Check that an entry may stand where it stands."""
     kind, body = entry.kind, entry.body
     if number == 0:
         need(kind == "genesis" and receipt.index == 0, "entries", "the genesis")
@@ -73,7 +73,7 @@ def place_in_file(case, number, receipt, entry, phase):
 
 
 def signing_entries(receipts, largest):
-    """The entries of `keys`: (index, key, checkpoint)."""
+    """Return the entries of `keys`, each (index, key, checkpoint)."""
     listed = []
     for receipt in receipts:
         entry = parse(receipt)
@@ -86,7 +86,7 @@ def signing_entries(receipts, largest):
 
 
 def co_dealer_entries(case):
-    """The entries of `co_dealer`: the commit, then deals of that shuffle, at most one close."""
+    """Read the entries of `co_dealer`: a commit, then deals of that shuffle and at most one close."""
     file = case.file
     plan = case.commit.body["context"]["plan"]
     case.named = next((s for s in plan if s["source"] == 4), None)
@@ -107,7 +107,7 @@ def co_dealer_entries(case):
 
 
 def signature(case):
-    """The chain of keys, and who signed the checkpoints."""
+    """Step signature: the keys are a chain, and keys that are trusted signed the checkpoints."""
     file = case.file
     trusted = list(case.trust.pinned)
     genesis_key = case.genesis.body["signing_key"]
@@ -124,7 +124,7 @@ def signature(case):
 
 
 def inclusion(case):
-    """Every proof, and one root for each size."""
+    """Step inclusion: every proof holds, and each size has one root."""
     file = case.file
     listed = file.receipts + file.keys + ([file.witnessed] if file.witnessed else [])
     roots = {}
@@ -137,7 +137,7 @@ def inclusion(case):
 
 
 def witnesses(case):
-    """The quorum cosigned the file's checkpoint."""
+    """Step witnesses: the quorum cosigned the file's checkpoint."""
     policy = case.trust.policy
     if policy is None or policy.quorum == "none":
         return NOT_CHECKED
@@ -149,7 +149,7 @@ def witnesses(case):
 
 
 def origin(case):
-    """Genesis, context and checkpoint are of one ledger."""
+    """Step origin: genesis, context and checkpoint are of one ledger."""
     context, genesis = case.commit.body["context"], case.genesis.body
     need(genesis["origin"] == context["origin"] == case.file.checkpoint.origin, "origin", "name")
     need(context["genesis"] == hashlib.sha256(case.genesis.raw).digest(), "origin", "genesis")
@@ -158,7 +158,7 @@ def origin(case):
 
 
 def slots(case):
-    """Every slot that the verifier was given is in the plan."""
+    """Step slots: every slot that the verifier was given is in the plan."""
     if not case.trust.slots:
         return NOT_CHECKED
     context = case.commit.body["context"]
@@ -170,7 +170,7 @@ def slots(case):
 
 
 def legality(case):
-    """SPEC 10.3."""
+    """Step legality (SPEC 10.3)."""
     try:
         case.state = fold_file(case.entries)
     except Broken as error:
@@ -180,7 +180,7 @@ def legality(case):
 
 
 def beacon(case):
-    """The mix's value of the beacon. This verifier has no BLS: not checked."""
+    """Step beacon. It is never checked, because this verifier has no BLS."""
     source = rules_commit.plan_source(case.commit.body["context"], 2)
     if source is None or source["chain_hash"] != rules_commit.QUICKNET or case.mix is None:
         return NOT_CHECKED
@@ -188,5 +188,5 @@ def beacon(case):
 
 
 def entry_leaf(entry):
-    """The leaf hash of an entry (SPEC 4.2)."""
+    """Return the leaf hash of an entry (SPEC 4.2)."""
     return leaf_hash(entry.raw)

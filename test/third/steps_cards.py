@@ -9,7 +9,7 @@ from steps import NOT_CHECKED, OK, need
 
 
 def deck(case):
-    """The deck's hash, and n cards."""
+    """Step deck: the deck has its hash and n cards."""
     context, names = case.context, case.file.deck
     if context["kind"] != 1:
         need(names is None, "deck", "a draw list and numbers have none")
@@ -26,7 +26,7 @@ def deck(case):
 
 
 def terms(case):
-    """The document of a wheel or a pay table."""
+    """Step terms: the document of a wheel or a pay table."""
     bound, document = case.context.get("terms"), case.file.terms
     if bound is None or bound["kind"] == documents.TICKET_LIST:
         need(document is None, "terms", "a document that nothing binds")
@@ -46,7 +46,7 @@ def terms(case):
 
 
 def read_mix(case):
-    """P, the moves of draws, and the cut, of the mix in the file."""
+    """Compute P, the moves of draws, and the cut from the mix of the file."""
     context, m = case.context, draws.size(case.context)
     case.p, case.moves, case.cut = list(range(m)), None, 0
     if case.mix is None:
@@ -61,7 +61,7 @@ def read_mix(case):
 
 
 def position_of(case, place):
-    """The position that a place shows (SPEC 4.3, 4.5)."""
+    """Return the position that a place shows (SPEC 4.3, 4.5)."""
     if case.context["kind"] != 1:
         return place
     if case.named is None:
@@ -72,7 +72,7 @@ def position_of(case, place):
 
 
 def shown_value(case, place, value):
-    """What a draw shows after the mix and the co-dealer's value."""
+    """Return what a draw shows after the mix and the co-dealer's value."""
     k = draws.value_ranges(case.context)[place]
     if case.moves is not None:
         value = draws.shift(value, case.moves[place], k)
@@ -82,7 +82,7 @@ def shown_value(case, place, value):
 
 
 def openings(case):
-    """Every card opens, and what must be opened is."""
+    """Step openings: every card opens, and the file has every card that it must open."""
     read_mix(case)
     file, shuffle, context = case.file, case.shuffle, case.context
     last, seen = -1, set()
@@ -108,7 +108,7 @@ def openings(case):
 
 
 def open_card(case, card, step):
-    """A card shows its position and opens the deck root, and `by` that of the order."""
+    """Check that a card shows its position and opens the deck root, and that `by` opens the order's."""
     body = case.commit.body
     tag = hashes.leaf_tag(body["commitment"], body["context_bytes"])
     if case.named is not None:
@@ -120,7 +120,7 @@ def open_card(case, card, step):
 
 
 def open_by(case, card, step):
-    """`by` opens the order's deck root, with the value that the deal has."""
+    """Check that `by` opens the order's deck root, and has the value that the deal has."""
     order, by, place = case.order, card["by"], card["place"]
     tag = hashes.leaf_tag(order.body["commitment"], order.body["context_bytes"])
     need(hashes.opens(order.body["deck_root"], tag, draws.size(order.body["context"]), place,
@@ -129,7 +129,7 @@ def open_by(case, card, step):
 
 
 def check_value(case, card, step):
-    """A value is an index of the deck and its name that card's, or a value of its range."""
+    """Check that a value is an index of the deck, with that card's name, or a value of its range."""
     if case.context["kind"] == 1:
         names = case.file.deck
         need(card["value"] < len(names) and card["card"] == names[card["value"]], step,
@@ -140,7 +140,7 @@ def check_value(case, card, step):
 
 
 def tape(case):
-    """The tape that is disclosed to everybody opens the commitment."""
+    """Step tape: the tape that is disclosed to everybody opens the commitment."""
     body = case.last_body
     if body is None:
         return NOT_CHECKED
@@ -155,7 +155,7 @@ def tape(case):
 
 
 def order(case):
-    """Recomputed, the tape leads to the deck root."""
+    """Step order: recomputed from the tape, the order leads to the deck root."""
     body = case.last_body
     if body is None or body["form"] != 1:
         return NOT_CHECKED
@@ -174,7 +174,7 @@ def order(case):
 
 
 def cards(case):
-    """Every opened card is what the order has."""
+    """Step cards: every opened card is what the order has."""
     if case.values is None:
         return NOT_CHECKED
     for card in case.file.cards:

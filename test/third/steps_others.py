@@ -16,7 +16,7 @@ HOUR = 3600 * 1000
 
 
 def asked(case):
-    """The house dealt what it asked for, and the co-dealer what it was asked."""
+    """Step asked: the house dealt what it asked for, and the co-dealer dealt what it was asked for."""
     if case.named is None:
         return NOT_CHECKED
     (index, commit), rest = case.co_entries[0], case.co_entries[1:]
@@ -54,19 +54,20 @@ def asked(case):
 
 
 def receipt_head(case, index):
-    """Size and root of the checkpoint in the receipt of the co-dealer's entry."""
+    """Return size and root of the checkpoint in the receipt of the co-dealer's entry."""
     checkpoint = next(r.checkpoint for r in case.file.co_receipts if r.index == index)
     return {"index": checkpoint.size, "leaf": checkpoint.root}
 
 
 def ends_alone(body, deals):
-    """A close of an order that needs no shuffle to follow."""
+    """Whether this close of an order does not need to follow the close of a shuffle."""
     return (body["outcome"] == EXPIRED or is_tape_lost(body)
             or (body["outcome"] == VOID and "follows" not in body and not deals))
 
 
 def order_fits(case, body):
-    """The order is for this origin, and of this shuffle's kind, size and disclosure."""
+    """Whether the order is for this origin, and has the kind, size, production and disclosure of
+    this shuffle, and a close-by at least an hour later."""
     mine, theirs = case.context, body["context"]
     if theirs.get("for_ledger") != mine["origin"] or "parent" in theirs or theirs["plan"]:
         return False
@@ -82,7 +83,7 @@ def order_fits(case, body):
 
 
 def check_request(case, deal, before):
-    """The request for a deal: by this shuffle, behind E, under the ask key."""
+    """Check the request for a deal: by this shuffle, behind E (SPEC 4.5), signed by the ask key."""
     request = deal["asked"]
     leaf = entry_leaf(case.commit)
     need(request["commit"] == {"index": case.file.id, "leaf": leaf}, "asked", "another shuffle")
@@ -94,7 +95,8 @@ def check_request(case, deal, before):
 
 
 def check_unplayed(case, deal, unplayed, end):
-    """The close has one value for each place of what was not played that is not aside."""
+    """Check the deal that was not played. The close has a value for each of its places that is
+    not aside, or no value."""
     places, values = opened_places(deal.body), unplayed["values"]
     need(end <= case.shuffle.m and len(values) in (0, len(places)), "asked", "values")
     if case.context["kind"] != 1:
@@ -115,14 +117,14 @@ def check_unplayed(case, deal, unplayed, end):
 
 
 def check_follows(case, body):
-    """The order's close follows this shuffle's."""
+    """Check that the order's close follows this shuffle's."""
     closed = next(((i, e) for i, e in case.played if e.kind == "close"), None)
     need(closed is not None and body.get("follows") ==
          {"index": closed[0], "leaf": entry_leaf(closed[1])}, "asked", "follows another")
 
 
 def co_dealer(case):
-    """The co-dealer's evidence under its own policy."""
+    """Step co_dealer: the co-dealer's evidence holds under its own policy."""
     policy = case.trust.co_dealer
     if case.named is None or policy is None or policy.overlap() == 0 or not policy.logs:
         return NOT_CHECKED
@@ -151,7 +153,8 @@ def co_dealer(case):
 
 
 def apart(case, policy, origin):
-    """No origin and no key of one stands for the other."""
+    """Check that neither ledger has a signing key of the other, nor a witness with the other's
+    key or origin."""
     house = {key.typed for key in case.trust.pinned}
     house |= {case.genesis.body["signing_key"]} | {key for _, key, _ in case.key_entries}
     theirs = {key.typed for key in policy.logs} | {key for _, key, _ in case.co_keys}
@@ -165,7 +168,8 @@ def apart(case, policy, origin):
 
 
 def statements(case):
-    """Every statement is about this shuffle, and a trusted auditor's line is good."""
+    """Step statements: every statement is about this shuffle, and no line of a trusted auditor's
+    key is wrong."""
     listed = case.file.statements
     if not listed:
         return NOT_CHECKED

@@ -15,12 +15,12 @@ MAX_TOTAL = MAX_TICKETS = 2**30
 
 
 def document_hash(kind, document):
-    """SPEC 16.1."""
+    """Return the hash of a document (SPEC 16.1)."""
     return sha256(label("terms"), u8(kind), document)
 
 
 def read_wheel(document):
-    """The labels of a wheel, each {label, weight}, and the total of their weights."""
+    """Return the labels of a wheel, each {label, weight}, and the total of their weights."""
     if not 1 <= len(document) <= MAX_DOCUMENT:
         raise Malformed("wheel")
     reader = Reader(document)
@@ -42,7 +42,7 @@ def read_wheel(document):
 
 
 def label_of(labels, shown):
-    """The label that a place shows."""
+    """Return the label for the value that a draw shows."""
     total = 0
     for item in labels:
         total += item["weight"]
@@ -52,7 +52,7 @@ def label_of(labels, shown):
 
 
 def read_pay_table(document):
-    """The text of a pay table."""
+    """Return the text of a pay table."""
     if not 1 <= len(document) <= MAX_DOCUMENT:
         raise Malformed("pay table")
     try:
@@ -65,25 +65,25 @@ def read_pay_table(document):
 
 
 def ticket_leaf(index, salt, line):
-    """The leaf hash of a ticket (SPEC 16.2)."""
+    """Return the leaf hash of a ticket (SPEC 16.2)."""
     return leaf_hash(label("ticket") + u64(index) + salt + line.encode())
 
 
 def ticket_salts(secret, count):
-    """The salts of a list."""
+    """Return the salts of a list of tickets."""
     stream = Keystream(hkdf(b"", secret, label("ticket-salt"), 32))
     return [stream.read(16) for _ in range(count)]
 
 
 def list_root(secret, lines):
-    """Salts, leaves and root of a list of tickets."""
+    """Return salts, leaves and root of a list of tickets."""
     salts = ticket_salts(secret, len(lines))
     leaves = [ticket_leaf(i, salt, line) for i, (salt, line) in enumerate(zip(salts, lines))]
     return salts, leaves, root_of(leaves)
 
 
 def judge_proof(text):
-    """ok, or root when the proof leads to another root than it names (SPEC 16.3)."""
+    """Judge the proof of a ticket (SPEC 16.3): ok, or root if it leads to another root than it names."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_PROOF:
         raise Malformed("proof of a ticket")
     if later_version(text, "shuffled/v", "/ticket\n"):

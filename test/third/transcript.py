@@ -15,7 +15,7 @@ SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": 
 
 
 def write(value):
-    """JSON in the one form of SPEC 8. Objects are lists of pairs in a tuple."""
+    """Write JSON in the one form of SPEC 8. An object is a tuple of pairs."""
     if isinstance(value, str):
         return '"' + "".join(write_character(c) for c in value) + '"'
     if isinstance(value, bool) or value is None:
@@ -28,19 +28,19 @@ def write(value):
 
 
 def write_character(character):
-    """A character of a string, with the shortest escape."""
+    """Write a character of a string, with the shortest escape."""
     if character in SHORT:
         return SHORT[character]
     return f"\\u{ord(character):04x}" if ord(character) < 32 else character
 
 
 def no_fraction(text):
-    """Numbers are integers in plain decimal."""
+    """Refuse a number that is not an integer in plain decimal."""
     raise Malformed(f"number {text[:20]}")
 
 
 def one_form(raw):
-    """Parse JSON that is written in the one form; objects become tuples of pairs."""
+    """Parse JSON that is written in the one form. Objects become tuples of pairs."""
     try:
         text = raw.decode("utf-8")
         value = json.loads(text, object_pairs_hook=tuple, parse_float=no_fraction,
@@ -53,7 +53,7 @@ def one_form(raw):
 
 
 def members(value, required, optional, what):
-    """The members of an object, in their order."""
+    """Return the members of an object, which must stand in their order."""
     if not isinstance(value, tuple):
         raise Malformed(what)
     names = [name for name, _ in value]
@@ -66,14 +66,14 @@ def members(value, required, optional, what):
 
 
 def integer(value, low, high, what):
-    """An integer within bounds."""
+    """Check an integer within bounds."""
     if not isinstance(value, int) or not low <= value <= high:
         raise Malformed(what)
     return value
 
 
 def texts(value, low, high, what):
-    """A list of strings."""
+    """Check a list of strings."""
     if not isinstance(value, list) or not low <= len(value) <= high:
         raise Malformed(what)
     if not all(isinstance(item, str) for item in value):
@@ -82,19 +82,19 @@ def texts(value, low, high, what):
 
 
 def text(value, what):
-    """A string that is not empty."""
+    """Check a string that is not empty."""
     if not isinstance(value, str) or not value:
         raise Malformed(what)
     return value
 
 
 def hashes_of(value, what):
-    """At most 12 hashes of a proof."""
+    """Read the hashes of a proof, at most 12."""
     return [from_base64(item, what, 32) for item in texts(value, 0, 12, what)]
 
 
 def read_card(value):
-    """One of `cards`."""
+    """Read an element of `cards`."""
     order = ["place", "position", "value", "card", "salt", "proof", "by"]
     card = members(value, order, ("card", "by"), "a card")
     read = {"place": integer(card["place"], 0, 4095, "place"),
@@ -135,12 +135,12 @@ class Statement:
 
 
 def is_auditor_name(name):
-    """The name on a line of a statement: 1 to 128 bytes."""
+    """Whether a name can stand on a line of a statement: 1 to 128 bytes."""
     return re.fullmatch(r"[\x21-\x2a\x2c-\x7e]{1,128}", name) is not None
 
 
 class Transcript:
-    """The members of a transcript. The texts in it are read by read_texts()."""
+    """The members of a transcript. read_texts() reads the texts in it."""
 
     ORDER = ["format", "id", "recipient", "deck", "terms", "checkpoint", "receipts", "witnessed",
              "keys",
@@ -185,7 +185,7 @@ class Transcript:
         self.cards = [read_card(card) for card in found["cards"]]
 
     def read_co_dealer(self, value):
-        """The member `co_dealer`."""
+        """Read the member `co_dealer`."""
         self.has_co_dealer = value is not None
         self.co_receipt_texts, self.co_key_texts, self.unplayed = [], [], []
         if self.has_co_dealer:
@@ -229,6 +229,6 @@ class Transcript:
 
 
 def one_origin(checkpoint, receipt):
-    """All checkpoints of a ledger have one origin."""
+    """Check that all checkpoints of a ledger have one origin."""
     if receipt.checkpoint.origin != checkpoint.origin:
         raise Malformed("checkpoints of two origins")

@@ -1,4 +1,4 @@
-"""What a verifier trusts, and who signed: SPEC 10 and 10.1, step signature."""
+"""What a verifier trusts, and which keys signed: SPEC 10 and the step signature of 10.1."""
 
 import re
 
@@ -13,7 +13,7 @@ MAX_AUDITORS = 64
 
 
 class Trust:
-    """Read what is trusted: a key, a policy or nothing, slots, auditors, a co-dealer's policy."""
+    """What is trusted: a key, a policy or nothing, slots, auditors, a co-dealer's policy, a history."""
 
     def __init__(self, vkey=None, policy=None, slots=(), auditors=(), co_dealer=None,
                  history=None):
@@ -38,14 +38,14 @@ class Trust:
 
     @property
     def pinned(self):
-        """The keys of the ledger that are trusted."""
+        """The trusted keys of the ledger."""
         if self.key is not None:
             return [self.key]
         return self.policy.logs if self.policy is not None else []
 
 
 def read_history(text):
-    """The lines of a game's history (SPEC 4.5), each with its newline."""
+    """Return the lines of a game's history (SPEC 4.5), each with its newline."""
     if len(text.encode("utf-8", "surrogatepass")) > 65_536 or (text and not text.endswith("\n")):
         raise Malformed("history")
     lines = text.split("\n")[:-1]
@@ -59,11 +59,11 @@ def read_history(text):
 
 
 class KeyChain:
-    """The keys of a ledger that a file shows, and those that are trusted for it."""
+    """The keys of a ledger that a file shows, and the keys that are trusted for it."""
 
     def __init__(self, origin, first_key, entries, trusted, named=None):
-        """entries: (index, key bytes, checkpoint) of each signing key's entry; named: the
-        genesis's origin, which is the name of its keys."""
+        """`entries` has (index, key bytes, checkpoint) of each signing key's entry. `named` is
+        the genesis's origin, which is the name of its keys."""
         named = origin if named is None else named
         self.entries = [(index, vkey_of(named, key), checkpoint)
                         for index, key, checkpoint in entries]
@@ -72,7 +72,7 @@ class KeyChain:
         self.handed_on = []
 
     def check(self):
-        """The chain holds: None, or what is wrong."""
+        """Check the chain. Return None, or what is wrong."""
         in_force = {self.first.kind: self.first} if self.first else {}
         if self.first and not proper(self.first):
             return "the genesis's key"
@@ -88,7 +88,7 @@ class KeyChain:
         return None
 
     def check_forwards(self):
-        """The chain of a co-dealer, whose genesis no file holds: it begins at what is trusted."""
+        """Check the chain of a co-dealer. No file has its genesis, so the chain begins at the trusted keys."""
         for index, key, checkpoint in self.entries:
             if not proper(key) or not checkpoint.signed_by(key):
                 return "a key's checkpoint"
@@ -97,20 +97,20 @@ class KeyChain:
         return None
 
     def hand_on(self):
-        """Which keys are handed on to: by those that are trusted, and then by each other."""
+        """Find the keys that are handed on to, by trusted keys or by keys that were handed on to before."""
         for index, key, checkpoint in self.entries:
             keys = self.trusted if key.kind == ML_DSA else self.asked(checkpoint.size)
             if signed_by_each(checkpoint, keys + [known for _, known in self.handed_on]):
                 self.handed_on.append((index, key))
 
     def asked(self, size):
-        """The trusted keys but those of ML-DSA-44 whose entry is shown at this size or above."""
+        """Return the trusted keys, except each of ML-DSA-44 whose entry is shown at this size or above."""
         above = [key for index, key, _ in self.entries
                  if self.first and key.kind == ML_DSA and size <= index]
         return [key for key in self.trusted if key not in above]
 
     def signed(self, checkpoint, size=None):
-        """Whether trusted keys, or those that they handed on to, signed a checkpoint."""
+        """Whether trusted keys, or those that they handed on to, signed a checkpoint (SPEC 10.1.1)."""
         size = checkpoint.size if size is None else size
         keys = self.asked(size)
         keys += [key for index, key in self.handed_on
@@ -125,12 +125,12 @@ class KeyChain:
 
 
 def proper(key):
-    """A key of Ed25519 is a proper point."""
+    """Whether a key is proper. An Ed25519 key is a proper point."""
     return key.kind == ML_DSA or ed25519.is_key(key.public)
 
 
 def signed_by_each(checkpoint, keys):
-    """Of each algorithm that there are keys of for its origin, one signed (SPEC 7.1)."""
+    """Whether one key of each algorithm signed (SPEC 7.1). A key counts only if its name is the origin."""
     keys = [key for key in keys if key.name == checkpoint.origin]
     kinds = {key.kind for key in keys}
     return bool(kinds) and all(

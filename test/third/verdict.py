@@ -8,12 +8,12 @@ NAMES = {"transcript": TRANSCRIPT, "receipt": RECEIPT}
 
 
 def steps_of(kind, results):
-    """All steps of a kind of file, in order."""
+    """Return all steps of a kind of file, in order, with their results."""
     return [{"name": name, "result": results.get(name, "not checked")} for name in NAMES[kind]]
 
 
 def failed(kind, step, detail, results):
-    """A step failed."""
+    """Return the verdict of a file that fails a step."""
     listed = steps_of(kind, dict(results, **{step: "failed"}))
     for item in listed:
         if item["name"] == step:
@@ -23,7 +23,7 @@ def failed(kind, step, detail, results):
 
 
 def cannot_judge(kind, what, case):
-    """The file holds what this version does not know."""
+    """Return the verdict of a file that holds what this version does not know."""
     results = case.results if case is not None else {}
     return {"verdict": "cannot judge", "unknown": str(what), "kind": kind,
             "steps": steps_of(kind, results), "production": False}

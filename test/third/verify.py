@@ -1,4 +1,4 @@
-"""Verification of a file: SPEC 10. Gives the verdict as JSON (10.4)."""
+"""The verification of a file: SPEC 10. The verdict is JSON (10.4)."""
 
 import sys
 
@@ -23,7 +23,7 @@ TRANSCRIPT_STEPS = [
 
 
 class Case:
-    """A transcript with what is trusted, and what the steps find."""
+    """A transcript, with what is trusted and what the steps find."""
 
     def __init__(self, file, trust):
         self.file, self.trust = file, trust
@@ -34,7 +34,7 @@ class Case:
         self.genesis, self.commit, self.entries, self.order = None, None, [], None
 
     def check_beacon(self, _round):
-        """Without BLS nothing is checked."""
+        """Return `not checked`, because this verifier has no BLS."""
         return steps.NOT_CHECKED
 
     @property
@@ -44,12 +44,12 @@ class Case:
 
     @property
     def checkpoints(self):
-        """The checkpoints that trusted keys sign: the file's, and that of `witnessed`."""
+        """The checkpoints that trusted keys must sign: the file's, and that of `witnessed`."""
         witnessed = [self.file.witnessed.checkpoint] if self.file.witnessed else []
         return [self.file.checkpoint] + witnessed
 
     def read_played(self):
-        """The mix, what discloses the tape, and what the deals hold of the order."""
+        """Find the mix, the body that discloses the tape, and the co-dealer's values by place."""
         self.mix = next((e for _, e in self.played if e.kind == "mix"), None)
         self.last_body = None
         for _, entry in self.played:
@@ -65,7 +65,7 @@ class Case:
 
 
 def verify_transcript(raw, trust):
-    """The verdict of a transcript."""
+    """Return the verdict of a transcript."""
     case = None
     try:
         transcript = Transcript(raw)
@@ -86,7 +86,7 @@ def verify_transcript(raw, trust):
 
 
 def verify_receipt(raw, trust):
-    """The verdict of a receipt alone."""
+    """Return the verdict of a receipt alone."""
     results = {}
     try:
         try:
@@ -122,7 +122,7 @@ def verify_receipt(raw, trust):
 
 
 def receipt_signature(receipt, entry, trust):
-    """Without a trusted key only a genesis brings one."""
+    """Step signature of a receipt. Without a trusted key only a genesis is checked, because it has a key."""
     trusted = list(trust.pinned)
     if not trusted and entry.kind != "genesis":
         return steps.NOT_CHECKED
@@ -140,7 +140,7 @@ def receipt_signature(receipt, entry, trust):
 
 
 def brought(receipt, entry):
-    """The signing key of which the receipt shows the entry, the last of its checkpoint."""
+    """Return the receipt's entry for KeyChain, if it is of a signing key and the last of its checkpoint."""
     if entry.kind == "key" and entry.body["subject"] == 1 \
             and receipt.checkpoint.size == receipt.index + 1:
         return [(receipt.index, entry.body["key"], receipt.checkpoint)]
@@ -148,7 +148,7 @@ def brought(receipt, entry):
 
 
 def receipt_origin(receipt, entry, trust, results):
-    """`origin` of a genesis or commit, and `slots` of a commit."""
+    """Steps origin, of a genesis or commit, and slots, of a commit."""
     results["origin"] = results["slots"] = steps.NOT_CHECKED
     if entry.kind == "genesis":
         steps.need(entry.body["origin"] == receipt.checkpoint.origin, "origin", "name")
@@ -163,7 +163,7 @@ def receipt_origin(receipt, entry, trust, results):
 
 
 def verify(raw, trusted):
-    """The verdict of a file, with what is trusted as the vectors write it."""
+    """Return the verdict of a file, with what is trusted as the vectors write it."""
     try:
         trust = Trust(**trusted)
     except (Malformed, Unknown) as error:

@@ -15,43 +15,43 @@ RESERVED = ("daemon", "operator")
 
 
 def is_name(text):
-    """Tell whether a text is a name of SPEC 1.5."""
+    """Whether a text is a name of SPEC 1.5."""
     return NAME.fullmatch(text) is not None
 
 
 def is_origin(text):
-    """Tell whether a text is an origin of SPEC 1.5."""
+    """Whether a text is an origin of SPEC 1.5."""
     return ORIGIN.fullmatch(text) is not None
 
 
 def u8(number):
-    """One byte."""
+    """Return one byte."""
     return number.to_bytes(1, "big")
 
 
 def u16(number):
-    """Two bytes, big-endian."""
+    """Return two bytes, big-endian."""
     return number.to_bytes(2, "big")
 
 
 def u32(number):
-    """Four bytes, big-endian."""
+    """Return four bytes, big-endian."""
     return number.to_bytes(4, "big")
 
 
 def u64(number):
-    """Eight bytes, big-endian."""
+    """Return eight bytes, big-endian."""
     return number.to_bytes(8, "big")
 
 
 def str8(value):
-    """A u8 length and that many bytes."""
+    """Return a u8 length and that many bytes."""
     raw = value.encode() if isinstance(value, str) else value
     return u8(len(raw)) + raw
 
 
 def blob16(value):
-    """A u16 length and that many bytes."""
+    """Return a u16 length and that many bytes."""
     raw = value.encode() if isinstance(value, str) else value
     return u16(len(raw)) + raw
 
@@ -64,7 +64,7 @@ def decimal(text, low, high, what):
 
 
 def from_base64(text, what, size=None):
-    """Read padded base64 without stray bits, of a size if one is given."""
+    """Read padded base64 without stray bits. If `size` is given, it must have that many bytes."""
     try:
         raw = base64.b64decode(text.encode("ascii"), validate=True)
     except (binascii.Error, ValueError) as error:
@@ -75,19 +75,19 @@ def from_base64(text, what, size=None):
 
 
 def to_base64(raw):
-    """Padded base64."""
+    """Return padded base64."""
     return base64.b64encode(raw).decode()
 
 
 class Reader:
-    """Reads the fields of a structure one behind the other; each error names its field."""
+    """Reads the fields of a structure in their order. Each error names its field."""
 
     def __init__(self, data):
         self.data = data
         self.position = 0
 
     def take(self, size, field):
-        """The next bytes."""
+        """Return the next bytes."""
         end = self.position + size
         if end > len(self.data):
             raise Malformed(field)
@@ -96,46 +96,46 @@ class Reader:
         return raw
 
     def integer(self, size, field, low=0, high=MAX_INTEGER):
-        """An unsigned integer within bounds."""
+        """Read an unsigned integer within bounds."""
         number = int.from_bytes(self.take(size, field), "big")
         if not low <= number <= high:
             raise Malformed(field)
         return number
 
     def u8(self, field, low=0, high=255):
-        """A u8 within bounds."""
+        """Read a u8 within bounds."""
         return self.integer(1, field, low, high)
 
     def u16(self, field, low=0, high=65535):
-        """A u16 within bounds."""
+        """Read a u16 within bounds."""
         return self.integer(2, field, low, high)
 
     def u32(self, field, low=0, high=2**32 - 1):
-        """A u32 within bounds."""
+        """Read a u32 within bounds."""
         return self.integer(4, field, low, high)
 
     def u64(self, field, low=0, high=MAX_INTEGER):
-        """A u64, at most 2^53 - 1."""
+        """Read a u64, at most 2^53 - 1."""
         return self.integer(8, field, low, high)
 
     def flag(self, field):
-        """A u8 that is 0 or 1."""
+        """Read a u8 that is 0 or 1."""
         return self.u8(field, 0, 1) == 1
 
     def hash(self, field):
-        """32 bytes as they are."""
+        """Read 32 bytes."""
         return self.take(32, field)
 
     def str8(self, field):
-        """A u8 length and that many bytes."""
+        """Read a u8 length and that many bytes."""
         return self.take(self.u8(field), field)
 
     def blob16(self, field):
-        """A u16 length and that many bytes."""
+        """Read a u16 length and that many bytes."""
         return self.take(self.u16(field), field)
 
     def text(self, field, pattern):
-        """A str8 that a pattern of ASCII matches."""
+        """Read a str8 of ASCII that matches a pattern."""
         raw = self.str8(field)
         try:
             text = raw.decode("ascii")
@@ -146,25 +146,25 @@ class Reader:
         return text
 
     def name(self, field):
-        """A name."""
+        """Read a name."""
         return self.text(field, NAME)
 
     def origin(self, field):
-        """An origin."""
+        """Read an origin."""
         return self.text(field, ORIGIN)
 
     def reason(self, field):
-        """A reason."""
+        """Read a reason."""
         return self.text(field, REASON)
 
     def name_or_empty(self, field):
-        """A name, or nothing."""
+        """Read a name, or nothing."""
         if self.data[self.position:self.position + 1] == b"\0":
             self.position += 1
             return ""
         return self.name(field)
 
     def end(self, field):
-        """Nothing is left over."""
+        """Check that nothing is left over."""
         if self.position != len(self.data):
             raise Malformed(field)
