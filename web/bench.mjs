@@ -1,9 +1,9 @@
 // bench.mjs measures verify.html's verifier on the largest shuffles that
 // docs/SPEC.md allows: node web/bench.mjs
 //
-// Each file is judged in a process of its own: first alone, for memory, then
-// until a second has passed, for time. Memory is what the process grew by at its
-// peak, garbage that waits for the collector included.
+// A process of its own judges each file: once to measure memory, and then for a
+// second to measure time. Memory is the growth of the process at its peak,
+// including garbage that is not collected yet.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ const MiB = 2 ** 20;
 const REFUSED = "failed at format";
 const { parts } = load();
 
-// shuffle writes a closed shuffle of n cards in so many deals, all opened.
+// shuffle returns the file of a closed shuffle of n cards, with all cards opened, in this many deals.
 async function shuffle(key, n, deals) {
   const deck = Array.from({ length: n }, (_, i) => `card ${i}`);
   const genesis = house.genesis(key), context = house.context({ origin: ORIGIN, genesis: parts.sha256(genesis), deck, n, m: n });

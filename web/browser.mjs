@@ -18,14 +18,14 @@ const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", 
 
 export const vector = (dir, name) => JSON.parse(readFileSync(path.join(HERE, "..", "internal", "verify", "testdata", "vectors", dir, `${name}.json`), "utf8"));
 
-// A test waits for what happens, and a wait ends at once when the page or the
-// browser breaks. What is waited for in vain ends after PATIENCE, and a whole test
-// that hangs after HANGS: milliseconds far above what is needed on a busy machine.
+// A wait ends at once if the page or the browser breaks. A wait for a change of
+// the page ends after PATIENCE, and a whole test after HANGS. Both are in
+// milliseconds, and far longer than a busy machine needs.
 const PATIENCE = 60 * 1000, HANGS = 15 * 60 * 1000;
 
-// inBrowser is a test with a browser and a directory of its own. Without a
-// browser it is skipped, or fails if SHUFFLED_REQUIRE_BROWSER=1, as in CI.
-// flags gives more of them for the browser.
+// inBrowser runs a test with a browser and a directory of its own. Without a
+// browser the test is skipped, or fails if SHUFFLED_REQUIRE_BROWSER=1, as in CI.
+// flags returns further flags for the browser.
 export function inBrowser(name, run, flags = () => []) {
   const required = process.env.SHUFFLED_REQUIRE_BROWSER === "1";
   test(name, { skip: CHROMIUM || required ? false : "NO CHROMIUM HERE: the page was not driven. Install chromium (scripts/web.sh)", timeout: HANGS }, async (t) => {
@@ -37,8 +37,8 @@ export function inBrowser(name, run, flags = () => []) {
   });
 }
 
-// faint runs in the page: it lists the text that has a contrast below 4.5 : 1
-// with what is behind it (WCAG 2.2, 1.4.3).
+// faint runs in the page. It lists the text whose contrast with its background is
+// below 4.5 : 1 (WCAG 2.2, 1.4.3), and elements that are not opaque.
 function faint() {
   const rgba = (text) => { const n = text.match(/[\d.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
   const light = ([r, g, b]) => [r, g, b].map((x) => x / 255).map((x) => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4)
@@ -74,7 +74,7 @@ export class Browser {
     this.process = spawn(CHROMIUM, [...FLAGS, ...flags, `--user-data-dir=${profile}`, "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
     this.exited = new Promise((resolve) => this.process.on("exit", resolve).on("error", resolve));
     this.exited.then(() => this.broke("the browser ended"));
-    this.process.stdio[3].on("error", () => {}); // it ended: see above
+    this.process.stdio[3].on("error", () => {}); // the browser ended, which `exited` tells
     let text = "";
     this.process.stdio[4].on("data", (chunk) => {
       text += chunk;
@@ -99,7 +99,7 @@ export class Browser {
       if (m.method === "Runtime.exceptionThrown") this.broke(m.params.exceptionDetails.exception?.description ?? m.params.exceptionDetails.text);
     }
   }
-  // broke ends every wait: what is waited for may never come.
+  // broke ends every wait with an error.
   broke(why) {
     this.log.push(why);
     for (const { reject } of this.waiting.values()) reject(new Error(why));
@@ -110,8 +110,8 @@ export class Browser {
     this.process.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId: this.target })}\0`);
     return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
   }
-  // open loads the page, and wants its own blocks to run: one that does not would
-  // answer to nothing. What the page before asked for in vain is no matter.
+  // open loads the page, and checks that nothing in it broke. Failed requests do not
+  // count, because the page before can have made them.
   async open(url) {
     this.log.length = 0;
     const loaded = new Promise((resolve) => { this.loaded = resolve; });
@@ -130,7 +130,7 @@ export class Browser {
     this.asked(url.split("#")[0], ...asked);
     return this.verdict();
   }
-  // until waits for the page to change so that a condition holds.
+  // until waits until a condition holds in the page.
   until(condition) {
     return this.run(`new Promise((resolve, reject) => {
       const end = (settle, value) => { seen.disconnect(); clearTimeout(late); settle(value); };
@@ -159,7 +159,7 @@ export class Browser {
     return this.verdict();
   }
   verdict() {
-    return this.run(`(() => { const closed = [...document.querySelectorAll("#result .behind:not([open])")]; // what stands behind the first words is read, too
+    return this.run(`(() => { const closed = [...document.querySelectorAll("#result .behind:not([open])")]; // the closed parts are read, too
       const says = () => ({ title: document.querySelector("#result-title").textContent, text: document.querySelector("#result").innerText,
       focus: document.activeElement.id, json: JSON.parse(document.querySelector("details pre").textContent),
       steps: [...document.querySelectorAll(".steps li")].map((li) => li.className), cards: [...document.querySelectorAll(".cards li:not(.back) .unseen")].map((s) => s.textContent),
@@ -167,7 +167,7 @@ export class Browser {
       for (const part of closed) part.open = true;
       try { return says(); } finally { for (const part of closed) part.open = false; } })()`);
   }
-  // asked wants the page to have asked for these addresses, and logged nothing.
+  // asked checks that the page asked for these addresses and no other, and logged no error.
   asked(...allowed) {
     assert.deepEqual(this.log, allowed.map((url) => `asked for ${url}`), "the page asked for something else, or broke its own policy");
     this.log.length = 0;
@@ -177,7 +177,7 @@ export class Browser {
     const { nodeId } = await this.send("DOM.querySelector", { nodeId: root.nodeId, selector: "#file" });
     await this.send("DOM.setFileInputFiles", { nodeId, files });
   }
-  // paste types into a field as a person's clipboard does, by the paste event.
+  // paste sets the text of a field, and sends the events of a paste.
   paste(id, text) {
     return this.run(`{ const t = document.getElementById(${JSON.stringify(id)}); t.focus(); t.value = ${JSON.stringify(text)};
       t.dispatchEvent(new InputEvent("input", { bubbles: true })); t.dispatchEvent(new ClipboardEvent("paste", { bubbles: true })); } 0`);
@@ -190,15 +190,15 @@ export class Browser {
     await this.send("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: width < 500 ? 2 : 1, mobile: width < 500 });
     await this.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
   }
-  // axe wants no finding of axe-core in the page as it is.
+  // axe checks that axe-core finds nothing in the page.
   async axe(name) {
     if (await this.run("typeof axe") === "undefined") await this.run(`${AXE}; 0`);
     const found = await this.run(`axe.run().then(({ violations }) => violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ").slice(0, 300)))`);
     assert.deepEqual(found, [], `${name}: accessibility`);
   }
-  // shots looks at the page at two widths, light and dark: nothing is wider than
-  // the window, nor than one of 320 px, all text stands out from what is behind it, and
-  // axe finds nothing.
+  // shots checks the page at widths of 320, 390 and 1200 px. Nothing is wider than the
+  // window. At 390 and 1200 px, light and dark, all text has enough contrast. At last axe
+  // finds nothing.
   async shots(name) {
     for (const [width, dark] of [[320, false], [390, false], [1200, false], [390, true], [1200, true]]) {
       await this.size(width, dark);
@@ -214,7 +214,7 @@ export class Browser {
     await this.size(1200);
     await this.axe(name);
   }
-  // piece keeps a picture of a part of the page, from one element to another.
+  // piece keeps a picture of the page from one element to another, if SHOTS is set.
   async piece(name, from, to) {
     if (!process.env.SHOTS) return;
     await this.size(760);
@@ -226,7 +226,7 @@ export class Browser {
   }
   async stop() {
     this.send("Browser.close").catch(() => {});
-    this.process.stdio[3].end(); // it also ends with its pipe
+    this.process.stdio[3].end(); // if the command fails, the browser ends with its pipe
     await this.exited;
   }
 }

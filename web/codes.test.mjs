@@ -1,5 +1,5 @@
-// Tests of the codes, headers, extension lists and entries that no vector of a
-// whole file has, over bytes that are built here from docs/SPEC.md: node --test web/
+// Tests of codes, headers, extension lists and entries that no vector of a whole
+// file has. Their bytes are built here from docs/SPEC.md: node --test web/
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -15,7 +15,7 @@ const u64 = (n) => join(u32(Math.floor(n / 2 ** 32)), u32(n % 2 ** 32));
 const filled = (n, byte = 7) => new Uint8Array(n).fill(byte);
 const DAEMON = { by: "daemon" }, OPERATOR = { by: "operator" };
 
-// accepts parses an entry, refuses wants it malformed or unknown.
+// accepts parses an entry. refuses checks that it is malformed, or unknown.
 const accepts = (...bytes) => parts.parseEntry(join(...bytes));
 const refuses = (kind, what, ...bytes) => assert.throws(() => accepts(...bytes), (e) => e instanceof parts[kind], what);
 
@@ -36,7 +36,7 @@ test("the page knows the codes of SPEC section 15", () => {
   assert.deepEqual(parts.CODES, lists);
 });
 
-// Each takes the code that is to stand in its place, in an entry that is right otherwise.
+// Each returns an entry that is good except for the code, which is the one that it is given.
 const PLACES = {
   purpose: (code) => house.deal({ shuffle: 2, first: 0, cards: 1, purpose: code }),
   reason: (code) => house.close({ shuffle: 2, outcome: 4, reason: code, tape: filled(9) }),
@@ -60,7 +60,7 @@ test("a code that is not known is critical, or passed over", () => {
   for (const [list, at] of Object.entries(PLACES)) {
     const known = parts.CODES[list].names;
     for (const code of [0, 1, 77, 127, 128, 200, 240, 255]) {
-      if (code === 0 && list === "reason") continue; // no reason, and not with void
+      if (code === 0 && list === "reason") continue; // 0 means no reason, which void does not allow
       if (Object.hasOwn(known, code)) continue;
       if (code === 0) refuses("Malformed", `${list} 0`, at(0));
       else if (code < 128) refuses("Unknown", `${list} ${code}`, at(code));
@@ -210,19 +210,19 @@ test("acts", () => {
   refuses("Unknown", "act 14", act(["ann"], { act: 14 }));
 });
 
-// What a verifier of one file does not need, worked out here from 5.10 and 5.11.
+// The verifier of one file does not need these hashes. They are computed here by 5.10 and 5.11.
 const HASHES = JSON.parse(readFileSync(new URL("../internal/audit/testdata/hashes.json", import.meta.url), "utf8"));
 const bytes = (hex) => new Uint8Array(Buffer.from(hex, "hex"));
 const hex = (b) => Buffer.from(b).toString("hex");
 const { label, sha256 } = parts;
 
-// some refuses an empty list of cases: a test of nothing passes too easily.
+// some fails for an empty list of cases, because a test without cases would pass.
 function some(list) {
   assert.ok(Array.isArray(list) && list.length > 0, "no cases");
   return list;
 }
 
-// apart gives the type, the identity and the body of an entry.
+// apart returns the type, the identity (str8) and the body of an entry.
 function apart(entry) {
   const identity = entry.subarray(10, 11 + entry[10]), credential = entry[10 + identity.length];
   return { type: entry[1], identity, body: entry.subarray(11 + identity.length + credential) };

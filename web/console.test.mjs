@@ -1,4 +1,4 @@
-// The operators' console, on a daemon: node --test web/console.test.mjs
+// Tests of the operators' console on a real daemon: node --test web/console.test.mjs
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { HERE, inBrowser } from "./browser.mjs";
 
-// daemon starts a sandbox, and promises its address, tokens and a way to ask it.
+// daemon starts a sandbox. It returns its address, its tokens and a function that sends requests.
 async function daemon(t, dir) {
   const binary = path.join(dir, "shuffled"), data = path.join(dir, "data");
   execFileSync("go", ["build", "-o", binary, "./cmd/shuffled"], { cwd: path.join(HERE, "..") });
@@ -72,7 +72,7 @@ inBrowser("the console", async (t, browser, dir) => {
   await t.test("no token is kept, and nothing else is asked for", async () => {
     assert.deepEqual(await browser.run("[localStorage.length, sessionStorage.length, document.cookie]"), [0, 0, ""]);
     const reads = `${d.base}/(readyz|v1/main/(tables|shuffles|switches|acts|events)\\b)`;
-    // Refused is the wrong token, and an administrator's that lists no shuffles. Nothing else fails.
+    // Only two requests fail: with a wrong token, and the list of shuffles with the token of an admin.
     const fine = new RegExp(`^asked for ${reads}|^Failed to load resource: .* (401 .*${reads}|403 .*/v1/main/shuffles\\?)`);
     for (const line of browser.log) assert.match(line, fine);
   });

@@ -1,7 +1,10 @@
-// Package web holds the pages that the daemon serves. One is the second implementation
-// of the verifier, written from docs/SPEC.md alone, which works from disk as well: it is
-// made from client/typescript by npm run page, shares no code with the rest of this
-// module, and verify.mjs is its command line. The other is the operators' console.
+// Package web holds the pages that the daemon serves: verify.html and console.html.
+//
+// verify.html is the second implementation of the verifier, written from docs/SPEC.md alone. It
+// shares no code with the rest of this module. The page also works from disk, and verify.mjs runs
+// its verifier on the command line. npm run page makes it from client/typescript.
+//
+// console.html is the operators' console.
 package web
 
 import (
@@ -17,13 +20,14 @@ import (
 //go:embed verify.html
 var Page []byte
 
-// Policy is the Content-Security-Policy to serve Page under: its own, which allows its own
-// blocks by their hashes, and no other script or style; but requests to the server that it came
-// from only, where a copy from elsewhere may ask the server that a link names; and no frame
-// around it, which a page cannot ask for itself.
+// Policy is the Content-Security-Policy to serve Page under. It is the policy in the page, which
+// allows only the page's own script and style blocks, by their hashes, with two differences:
+//   - Requests may go only to the server that the page came from. A copy from elsewhere may also
+//     ask the server that a link names.
+//   - No other page may frame it. A page cannot demand this in its own policy.
 var Policy = strings.Replace(pagePolicy(), elsewhere, "", 1) + "; frame-ancestors 'none'"
 
-// elsewhere are the servers that a copy of Page may ask alongside its own.
+// elsewhere is the part of the page's policy that allows a copy of Page to ask other servers.
 const elsewhere = " https: http://localhost:* http://127.0.0.1:*"
 
 // ETag is the entity tag of Page (RFC 9110 section 8.8.3).
@@ -34,13 +38,13 @@ var ETag = pageTag()
 //go:embed console.html
 var Console []byte
 
-// ConsolePolicy is the Content-Security-Policy to serve Console under: it runs its own
-// script and no other, and asks the server that it came from and no other; its icon is in it.
-// Its bars have heights that the script sets, which no hash covers and no policy forbids.
+// ConsolePolicy is the Content-Security-Policy to serve Console under. It allows the page's own
+// script and style, requests to the server that the page came from, and the icon, which is in the
+// page. The script sets the heights of the bars through the DOM, which a policy does not forbid.
 var ConsolePolicy = "default-src 'none'; connect-src 'self'; img-src data:; script-src " + blockHash("script") +
 	"; style-src " + blockHash("style") + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// blockHash is the source expression that allows the one block of Console in a tag.
+// blockHash returns the source expression that allows the one block of Console with this tag.
 func blockHash(tag string) string {
 	_, rest, _ := bytes.Cut(Console, []byte("<"+tag+">"))
 	block, _, ok := bytes.Cut(rest, []byte("</"+tag+">"))

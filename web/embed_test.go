@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPolicy wants a policy that allows the page's own blocks and nothing else.
+// TestPolicy: the policy allows the page's own blocks and no other.
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	blocks := regexp.MustCompile(`(?s)<(script|style)[^>]*>(.*?)</(?:script|style)>`).FindAllSubmatch(Page, -1)

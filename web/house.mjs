@@ -1,5 +1,5 @@
-// A small house for the tests: it writes entries, a ledger, receipts and
-// transcripts as docs/SPEC.md says, with keys of its own, honest or not.
+// A small house for the tests. It writes entries, a ledger, receipts and
+// transcripts by docs/SPEC.md, with keys of its own. It can cheat.
 import { load } from "./verify.mjs";
 
 const { parts } = load();
@@ -23,7 +23,7 @@ export async function newKey(name) {
   };
 }
 
-// A witness of C2SP tlog-cosignature, which signs at a time in seconds.
+// newWitness makes a witness of C2SP tlog-cosignature. at(time) cosigns at a time in seconds.
 export async function newWitness(name) {
   const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
   const typed = join(u8(4), new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
@@ -41,8 +41,8 @@ export async function newWitness(name) {
   };
 }
 
-// Entries, 5. Each takes what differs from a plain one: by is the identity that
-// caused it, extensions are pairs of a code and a value.
+// Entries (5). Each function takes what differs from a plain entry. `by` is the
+// identity that caused it, and `extensions` are pairs of a code and a value.
 export const DEALER = "casino-1";
 export const header = (type, { time = T, by = DEALER, credential = by === DEALER ? "token-1" : by }) => join(u8(1, type), u64(time), str8(by), str8(credential));
 const extensions = (list = []) => join(u8(list.length), ...list.map(([code, value]) => join(u8(code), blob16(value))));
@@ -81,7 +81,7 @@ export const reveal = (o) => join(header(11, o), u64(o.shuffle), u8(o.final ?? 0
 
 export const takeover = (o) => join(header(o.type ?? 8, { by: "casino-2", ...o }), u64(o.shuffle), u8(o.extent ?? 2), str8(o.reason ?? "casino-1 does not answer"));
 
-// A ledger's tree, all levels, so that proofs are cheap.
+// levels returns all levels of a ledger's tree, so that proofs are cheap.
 function levels(leaves) {
   const all = [leaves];
   for (let l = leaves; l.length > 1; all.push(l))
@@ -98,7 +98,7 @@ function proof(all, index) {
   return out;
 }
 
-// receipts signs a checkpoint over all entries and proves those at the indexes.
+// receipts signs a checkpoint over all entries, and returns receipts of the entries at the indexes.
 export async function receipts(origin, keys, entries, indexes) {
   const all = levels(entries.map(parts.leafOf));
   const body = `${origin}\n${entries.length}\n${base64(all.at(-1)[0])}\n`;
@@ -106,7 +106,7 @@ export async function receipts(origin, keys, entries, indexes) {
   return indexes.map((i) => `c2sp.org/tlog-proof@v1\nextra ${base64(entries[i])}\nindex ${i}\n${proof(all, i).map((h) => `${h}\n`).join("")}\n${checkpoint}`);
 }
 
-// shuffleOf draws a tape and commits to it: all that a house knows of a shuffle.
+// shuffleOf draws a tape, and returns all that a house knows of a shuffle.
 export async function shuffleOf(contextBytes, random) {
   const c = parts.parseContext(contextBytes), ks = parts.ranges(c);
   const tape = Uint8Array.from({ length: parts.tapeLength(ks) }, random);
@@ -118,13 +118,13 @@ export async function shuffleOf(contextBytes, random) {
   return { context: contextBytes, tape, commitment, root: all.at(-1)[0], open };
 }
 
-// apart is what of a receipt stands in front of its checkpoint, and that.
+// apart splits a receipt in front of its checkpoint.
 export const apart = (receipt) => { const at = receipt.indexOf("\n\n") + 2; return [receipt.slice(0, at), receipt.slice(at)]; };
 
 export const transcript = (id, deck, list, cards) =>
   JSON.stringify({ format: "shuffled/v1/transcript", id, deck, checkpoint: apart(list[0])[1], receipts: list.map((r) => apart(r)[0]), cards });
 
-// A small generator (mulberry32): the same mutants in every run.
+// random returns a small generator (mulberry32), so that every run has the same mutants.
 export function random(seed) {
   return () => {
     seed = seed + 0x6d2b79f5 | 0;
@@ -136,9 +136,10 @@ export function random(seed) {
 
 export const ORIGIN = "house.example/main";
 
-// game plays one shuffle in a ledger of its own: genesis, instance, commit, mix
-// if there is a plan, deals (of two each, or the recipe's, which may have a
-// takeover among them), close. cheat changes what it is about to say.
+// game plays one shuffle in a ledger of its own, and returns its transcript. The
+// entries are genesis, instance, commit, mix if there is a plan, deals and close.
+// A deal has two cards unless the recipe has its own deals, which may have
+// takeovers among them. cheat changes members of the entries.
 export async function game(key, recipe, cheat = {}) {
   const next = random(recipe.seed ?? 7);
   const byte = () => next() & 0xff;

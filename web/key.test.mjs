@@ -1,4 +1,4 @@
-// How a key comes to the page, and whether it stays.
+// Tests of how a key comes to the page, and whether the page keeps it.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -9,13 +9,13 @@ import { fileURLToPath } from "node:url";
 
 const good = vector("good", "standard-52"), vkey = good.trust.vkey;
 
-// dots gives a QR code as rows of dark dots, with its quiet zone.
+// dots returns a QR code with its quiet zone, as rows that say of each dot whether it is dark.
 const dots = (text) => encodeQR(text, "raw", { border: 4 });
 
-// gif is a picture of a QR code, 8 pixels a dot.
+// gif returns a picture of a QR code. Each dot is 8 pixels wide.
 const gif = (text) => encodeQR(text, "gif", { scale: 8, border: 4 });
 
-// film is one picture of a QR code, as a camera that Chromium makes believe in has it: YUV4MPEG2, 4:2:0.
+// film returns one picture of a QR code for Chromium's fake camera: YUV4MPEG2, 4:2:0.
 function film(text) {
   const side = 480, code = dots(text), scale = Math.floor(side / code.length), from = Math.floor((side - scale * code.length) / 2);
   const y = Buffer.alloc(side * side, 235);
@@ -61,7 +61,7 @@ inBrowser("a key that stays when asked to", async (t, browser, dir) => {
   await browser.open(url);
   assert.equal(await trust(browser), vkey);
   assert.equal(await browser.run(`document.getElementById("remember").checked`), true);
-  // What comes in a file counts now, and does not take the place of what was to stay.
+  // A key from a file is used, but does not replace the key that the page keeps.
   const other = path.join(dir, "other.vkey");
   writeFileSync(other, vkey.replace("example.com", "other.example"));
   await browser.choose(other);
@@ -72,7 +72,7 @@ inBrowser("a key that stays when asked to", async (t, browser, dir) => {
   await browser.open(url);
   assert.equal(await trust(browser), "", "it was to be forgotten");
 
-  // All files that are opened from disk share one store: a copy from disk neither keeps nor takes anything.
+  // All files that are opened from disk share one store, so a page from disk neither writes nor reads it.
   await browser.open(PAGE);
   await browser.run(`localStorage.setItem("shuffled: whom I trust", ${JSON.stringify(vkey)})`);
   await browser.open(PAGE);

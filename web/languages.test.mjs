@@ -1,12 +1,12 @@
-// The page in its languages: what stands in another one has no English in it, except
-// what the verifier says, and what comes from the file.
+// Tests of the page in its languages. In another language the page has no English text,
+// except what the verifier says and what comes from the file.
 import assert from "node:assert/strict";
 import { PAGE, inBrowser, vector } from "./browser.mjs";
 import * as house from "./house.mjs";
 import { deckOf, game } from "./house.mjs";
 
-// latin runs in the page: it lists the visible text in Latin letters that is neither marked
-// as English, nor code, nor set apart as something that the page only repeats.
+// latin runs in the page. It lists the visible text in Latin letters, except code, text that
+// is marked as English, and text that the page repeats from the file.
 function latin() {
   const out = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
@@ -32,7 +32,7 @@ inBrowser("the page in other languages", async (t, browser) => {
     const all = JSON.parse(await game(key, { deck: deckOf(52).map((_, i) => "23456789TJQKA"[i % 13] + "shdc"[i / 13 | 0]), m: 52, deals }, { open: true }));
     return JSON.stringify({ format: all.format, id: all.id, recipient: "seat-2", deck: all.deck, checkpoint: all.checkpoint, receipts: all.receipts, cards: all.cards.filter(({ place }) => [2, 3, 5, 6, 7].includes(place)) });
   };
-  // Every state of the page, each with a key or policy and a file.
+  // The states of the page: each has a file, and a key or a policy.
   const states = {
     seats: { file: await seats(), trust: vkey },
     moved: { file: await game(key, { deck: deckOf(20), m: 20, slots: 2, beacon: true, cut: 7 }), trust: vkey },

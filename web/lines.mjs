@@ -1,9 +1,10 @@
-// lines.mjs judges one file per line, for tests of other implementations:
+// lines.mjs judges one file a line, for tests of other implementations:
 //
 //	{"file": base64, "vkey": text} or {"file": …, "policy": base64} or {"file": …}
 //
-// and perhaps {…, "slots": [base64, …], "auditors": [text, …], "co_dealer": base64, "history": base64}, each on a line of standard input; on standard output one verdict for each
-// (docs/SPEC.md section 10.4), with the milliseconds that it took.
+// Each is on a line of standard input. Further members can be "slots": [base64, …],
+// "auditors": [text, …], "co_dealer": base64 and "history": base64. For each line it
+// writes a line with the verdict (docs/SPEC.md section 10.4) and the milliseconds that it took.
 import { createInterface } from "node:readline";
 import { load } from "./verify.mjs";
 

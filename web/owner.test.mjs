@@ -1,5 +1,5 @@
-// Tests of the owner of a shuffle, of takeovers, and of what a genesis alone can
-// break (docs/SPEC.md sections 9 and 10), over a small house's files: node --test web/
+// Tests of the owner of a shuffle, of takeovers, and of the rules that a genesis alone can
+// break (docs/SPEC.md sections 9 and 10), on the files of a small house: node --test web/
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const judge = (file, trust = { vkey: key.vkey }) => shuffled.judge(file, trust);
 const failedAt = (v) => v.steps.find((s) => s.result === "failed");
 const cards = { deck: deckOf(6), m: 6 }, slot = { ...cards, slots: 1 };
 
-// broken plays a game and gives the rule of section 9 that it breaks.
+// broken plays a game, and returns the rule of section 9 that it breaks.
 async function broken(recipe, cheat) {
   const { verdict } = await judge(await game(key, recipe, cheat)), step = failedAt(verdict);
   if (!step) return undefined;

@@ -1,4 +1,4 @@
-// Drives verify.html from disk (web/browser.mjs).
+// Tests of verify.html, opened from disk.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -10,7 +10,7 @@ import { load } from "./verify.mjs";
 
 const status = (browser) => browser.run("document.getElementById('status').textContent");
 
-// judge gives the page a file, whom to trust and a secret value.
+// judge gives the page what to trust, the value of a slot if there is one, and a file.
 async function judge(browser, name, { file, trust, slot }) {
   await browser.open(PAGE);
   await browser.paste("trust", trust.vkey ?? trust.policy ?? "");

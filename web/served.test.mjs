@@ -1,5 +1,5 @@
-// Drives the page as a live daemon serves it, and as servers that lie would:
-// links to a shuffle, and the key that a link may bring.
+// Tests of the page as a daemon serves it, and as servers that lie serve it: links to a
+// shuffle, and the key that a link can have.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -115,7 +115,7 @@ inBrowser("the page from a daemon", async (t, browser, dir) => {
   });
 });
 
-// liar serves the page, and as any transcript whatever it is told to.
+// liar starts a server that serves the page, and answers every other request as the test says.
 async function liar(t) {
   const l = { answer: null };
   const server = createServer((request, response) => {

@@ -2,12 +2,13 @@
 //
 //	node web/verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]… [--auditor VKEY-or-file]… [--co-dealer FILE] [--history FILE] [--json] FILE
 //
-// --my-slot-file names a file with the value of a slot: it judges for its holder.
-// --auditor names an auditor's verifier key, whose statements it believes.
-// --co-dealer names a policy for the ledger of a co-dealer, without which nothing is blind; --history the text of the
-// game's history, which its requests are held against.
+// --my-slot-file names a file with the value of a slot. The verdict is then for the slot's holder.
+// --auditor names the verifier key of an auditor, whose statements are believed.
+// --co-dealer names a policy for the ledger of a co-dealer. Without it no verdict says blind.
+// --history names the text of the game's history, with which the requests to the co-dealer are compared.
+//
 // It exits with 0 for proved or consistent, 1 for failed, 2 for a wrong command
-// line, and 3 where it cannot judge or could not run.
+// line, and 3 if it cannot judge or could not run.
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import vm from "node:vm";
@@ -16,7 +17,7 @@ const PAGE = fileURLToPath(new URL("verify.html", import.meta.url));
 const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]... [--auditor VKEY-or-file]... [--co-dealer FILE] [--history FILE] [--json] FILE\n";
 const MOST_BYTES = 32 * 2 ** 20; // docs/SPEC.md section 1.2
 
-// load runs the script block of the page that is the verifier, and no other.
+// load runs only the script block of the page that is the verifier.
 export function load() {
   const block = /<script id="verifier">([\s\S]*?)<\/script>/.exec(readFileSync(PAGE, "utf8"));
   if (block === null) throw new Error("verify.html has no script block called verifier");
@@ -55,7 +56,7 @@ function parseArgs(args) {
   return options;
 }
 
-// A key may be given as itself or as a file that holds it.
+// A key may be given as its text, or as a file that has it.
 const readKey = (key) => /^[^+]+\+[0-9a-fA-F]{8}\+[A-Za-z0-9+/=]+$/.test(key) ? key : readFileSync(key, "utf8").trim();
 
 function trust(options) {
@@ -66,7 +67,7 @@ function trust(options) {
   return { coDealer, history, vkey: readKey(key) };
 }
 
-// readSlots takes the values of the files; what is wrong with one is said without it.
+// readSlots returns the values in the files. An error never shows a value, because it is secret.
 function readSlots(files, { readSlots: read }) {
   return files.flatMap((file) => {
     const values = read(readFileSync(file, "utf8"));
@@ -80,7 +81,7 @@ function readEvidence(file) {
   return new Uint8Array(readFileSync(file));
 }
 
-// A file's text must not steer the terminal.
+// The text of a file must not control the terminal.
 const safe = (text) => String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g, "\ufffd");
 
 function print(v) {
@@ -103,7 +104,7 @@ function print(v) {
   process.stdout.write(`${out.map(safe).join("\n")}\n`);
 }
 
-// What a blind verdict says in words (docs/SPEC.md section 10.6).
+// blind says in words what a blind verdict says (docs/SPEC.md section 10.6).
 function blind({ co_dealer, requests, order_checked }) {
   return [`blind: ${co_dealer} gave the order of the places. Before it entered a request in its own ledger, nobody with only the house's machines, keys and staff could know more of what its places show than which cards were left; from then on the house could not change which of them go to which name.`,
     ...requests.map((r) => `places ${r.place} to ${r.place + r.places - 1}: asked for in one request (${r.runs.map(runOf).join("; ")}), at ${r.time} by its clock${historyOf(r)}; the file does not show that this was not early${r.unplayed ? `; ${unplayedOf(r)}` : ""}`),
@@ -122,7 +123,7 @@ const unplayedOf = ({ cards }) => cards ? `the shuffle ended without a deal of t
 
 const runOf = (run) => `${run.places} ${run.purpose}${run.recipient ? ` for ${run.recipient}` : ""}${run.public ? ", public" : ""}`;
 
-// Why a shuffle is not blind, for somebody who trusts a co-dealer.
+// NOT_BLIND says why a shuffle is not blind, if a co-dealer is trusted.
 const NOT_BLIND = {
   no_co_dealer: "not blind: the shuffle names no co-dealer",
   key_not_pinned: "not shown to be blind: nothing is trusted for the house",

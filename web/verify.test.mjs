@@ -1,4 +1,4 @@
-// Tests of verify.html and verify.mjs over every published vector:
+// Tests of verify.html and verify.mjs on every published vector:
 // node --test web/
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -24,7 +24,7 @@ const bytes = (hex) => new Uint8Array(Buffer.from(hex, "hex"));
 const hex = (b) => Buffer.from(b).toString("hex");
 const utf8 = (text) => new TextEncoder().encode(text);
 
-// some refuses an empty list of cases: a test of nothing passes too easily.
+// some fails for an empty list of cases, because a test without cases would pass.
 function some(list) {
   assert.ok(Array.isArray(list) && list.length > 0, "no cases");
   return list;
@@ -36,24 +36,24 @@ const HASHES = readJSON("audit", "testdata", "hashes.json");
 const RECEIPTS = readJSON("audit", "testdata", "receipts.json");
 const LEGALITY = readJSON("audit", "testdata", "legality.json");
 const TERMS = readJSON("terms", "testdata", "terms.json");
-const GOLDEN = path.join(DATA, "..", "testdata", "v1"); // what version 1 wrote: that it is there is what test/golden holds
+const GOLDEN = path.join(DATA, "..", "testdata", "v1"); // what version 1 wrote: test/golden fails without it
 const TRANSCRIPTS = readJSON("audit", "testdata", "transcripts.json");
 
 test("every published vector file is read here", () => {
-  const files = (...name) => readdirSync(path.join(DATA, ...name, "testdata")).filter((f) => f !== "rapid").sort(); // rapid: a failed run of a test
+  const files = (...name) => readdirSync(path.join(DATA, ...name, "testdata")).filter((f) => f !== "rapid").sort(); // rapid keeps failed runs of tests there
   assert.deepEqual(files("shuffle"), ["decks.txt", "shuffle.json"]);
-  assert.deepEqual(files("audit"), ["entries.json", "faulty.json", "hashes.json", "ledgers.json", "legality.json", "receipts.json", "transcripts.json"]); // faulty, ledgers: of whole ledgers
+  assert.deepEqual(files("audit"), ["entries.json", "faulty.json", "hashes.json", "ledgers.json", "legality.json", "receipts.json", "transcripts.json"]); // faulty and ledgers are of whole ledgers, and are not judged here
   assert.deepEqual(files("terms"), ["terms.json"]);
   assert.deepEqual(files("verify"), ["vectors"]);
 });
 
 // ------------------------------------------------------------ legality, 9
 
-// ruleOf is the rule that the entries of one shuffle break by themselves, of a ledger's entries.
+// ruleOf returns the rule that the entries of the last entry's shuffle break, without those of other shuffles.
 function ruleOf(entries) {
   const last = entries.at(-1), bodyOf = (e) => e.mix ?? e.deal ?? e.reveal ?? e.takeover ?? e.close ?? e.disclosure;
   const id = last.commit ? entries.length - 1 : bodyOf(last)?.shuffle;
-  if (!entries[id]?.commit) return null; // it belongs to no shuffle
+  if (!entries[id]?.commit) return null; // the last entry is of no shuffle
   const own = entries.map((entry, index) => ({ index, entry })).filter(({ index, entry }) => index === 0 || index === id || bodyOf(entry)?.shuffle === id);
   const commit = { index: id, entry: entries[id] };
   const s = { file: { receipts: own }, genesis: own[0], commit, context: commit.entry.commit.context, deals: own.filter(({ entry }) => entry.deal) };
@@ -68,12 +68,12 @@ function ruleOf(entries) {
 
 test("legality.json: what the entries of one shuffle show of themselves", () => {
   const entries = LEGALITY.entries.map((e) => { try { return parts.parseEntry(bytes(e)); } catch { return null; } });
-  const alone = ["co_dealer", "reveal", "place", "places", "checkpoint", "form"], judged = {}; // rules for which they suffice
+  const alone = ["co_dealer", "reveal", "place", "places", "checkpoint", "form"], judged = {}; // the rules for which these entries suffice
   for (const c of some(LEGALITY.cases)) {
     const next = entries[c.next], got = ruleOf([...c.prefix, c.next].map((i) => entries[i]));
-    const pin = c.name.startsWith("pin: "); // a key entry, which stands in no shuffle's file
+    const pin = c.name.startsWith("pin: "); // it needs a key entry, and no file of a shuffle has one
     if (got === null || c.rule !== "ok" && (pin || !alone.includes(c.about))) continue;
-    const waits = next.deal?.final || next.reveal?.final; // for the close
+    const waits = next.deal?.final || next.reveal?.final; // it needs the close behind it
     assert.equal(got, c.rule === "ok" && waits ? "pair" : c.rule, `${c.about}: ${c.name}`);
     judged[`${c.about}/${c.rule}`] = 1 + (judged[`${c.about}/${c.rule}`] ?? 0);
   }
@@ -99,7 +99,7 @@ test("the page is one file that loads nothing, and its policy allows exactly its
     "one key is kept, when it is asked for");
   assert.equal(HTML.match(/\bfetch\b/g).length, 1, "one place asks the network, for the shuffle that a link names");
   assert.doesNotMatch(scripts[0][2], /\bfetch\b/);
-  // A loop over a curve's tables has a variable window.
+  // `window` alone is allowed, because a loop over the tables of a curve has a variable of that name.
   assert.doesNotMatch(scripts[0][2], /\b(?:document|navigator|localStorage|location)\b|\bwindow[.[]\w/, "the verifier looks at the page");
 });
 
@@ -285,7 +285,7 @@ test("entries.json: bad entries are malformed or unknown", () => {
   }
 });
 
-// What is passed over at the end of an entry is of any length.
+// What is passed over at the end of an entry can have any length.
 const hasForm = ({ opaque, event }) => opaque === undefined && event?.opaque === undefined;
 
 test("no prefix of a good entry is one, nor a good entry with a byte more", () => {
@@ -336,7 +336,7 @@ test("hashes.json: slots, seeds, places and shifts", async () => {
   }
 });
 
-// What a verifier of one file does not need, worked out here from 1.5, 3.3, 5.3 and 5.7.
+// The verifier of one file does not need these hashes. They are computed here by 1.5, 3.3, 5.3 and 5.7.
 test("hashes.json: key tags, key ids, references and children", () => {
   const { label, sha256, join, str8, blob16 } = parts;
   const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
@@ -410,8 +410,8 @@ test("quicknet.json: published rounds, and each as that of another round", async
   }
 });
 
-// All that 48 bytes can be that are not the one signature: the chord through the signature and (0, ±2), of order 3,
-// gives points that pass the equation of pairings, and only the check of the subgroup refuses them.
+// Each kind of 48 bytes that are not the one signature. The sum of the signature and a point (0, ±2) of order 3 passes
+// the equation of pairings, and only the check of the subgroup refuses it.
 test("a beacon's value that is not the one encoding of the one point", async () => {
   const p = 0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaabn;
   const mod = (n) => (n % p + p) % p;
@@ -427,7 +427,7 @@ test("a beacon's value that is not the one encoding of the one point", async () 
     assert.equal(mod(sumY * sumY), mod(sumX * sumX * sumX + 4n));
     return point(sumX, large(sumY) ? 0xa0 : 0x80);
   });
-  let off = x; // of no point
+  let off = x; // the x coordinate of no point
   do off += 1n; while (power(off * off * off + 4n, (p - 1n) / 2n) === 1n);
   for (const [name, value] of Object.entries({
     "negated": changed((b) => { b[0] ^= 0x20; }), "not compressed": changed((b) => { b[0] &= 0x7f; }), "infinity, with x": changed((b) => { b[0] |= 0x40; }),
@@ -448,7 +448,7 @@ function vectors() {
     some(readdirSync(dir).filter((f) => f.endsWith(".json")).map((f) => vector(path.join(dir, f))))));
 }
 
-// vector reads one.
+// vector reads a vector.
 function vector(file) {
   const c = JSON.parse(readFileSync(file, "utf8"));
   if (c.trust.slots) c.trust.slots = c.trust.slots.map((s) => new Uint8Array(Buffer.from(s, "base64")));
@@ -475,7 +475,7 @@ test("the verdict vectors: verdict, level and failed step", async () => {
   }
 });
 
-// checkShape holds a verdict against 10.4.
+// checkShape checks that a verdict has the form of 10.4.
 function checkShape(v, name) {
   assert.equal(typeof v.production, "boolean", name);
   const unread = v.unknown?.startsWith("what is trusted: ") ?? false;
@@ -635,7 +635,7 @@ test("a quorum counts each witness that cosigned, and no other", async () => {
     [[w1.at(1n), w2.at(0n)], two, "witnesses"],
     [[w1.at(1n), w2.at(2n ** 64n - 1n)], two, "witnesses"],
     [[w1.at(1n), w2.at(2n, 3n)], two, "witnesses"],
-    [[w1.at(1n), w2.at(2n, 3n), w3.at(4n)], two, undefined], // a bad one that is not needed
+    [[w1.at(1n), w2.at(2n, 3n), w3.at(4n)], two, undefined], // the quorum does not need the bad one
     [[w1.at(1n)], two, "witnesses"],
     [[], two, "witnesses"],
     [[w1.at(1n)], "quorum a", undefined],
@@ -761,7 +761,7 @@ test("policies that cannot be read", async () => {
   for (const text of [`witness a ${LOG.split(" ")[1]}\nquorum a`]) assert.throws(() => parts.readPolicy(text), parts.Unknown);
 });
 
-// P-encoded little-endian points of small order, other spellings, and no points.
+// Points of small order, points in other encodings, and encodings of no point.
 test("weak and impossible keys are refused", () => {
   const y = (n) => Uint8Array.from({ length: 32 }, (_, i) => Number(n >> BigInt(8 * i) & 255n));
   const p = 2n ** 255n - 19n, top = 2n ** 255n;
