@@ -1,10 +1,7 @@
-// Package web holds the pages that the daemon serves: verify.html and console.html.
-//
-// verify.html is the second implementation of the verifier, written from docs/SPEC.md alone. It
-// shares no code with the rest of this module. The page also works from disk, and verify.mjs runs
-// its verifier on the command line. npm run page makes it from client/typescript.
-//
-// console.html is the operators' console.
+// Package web holds the pages that the daemon serves. verify.html is the second implementation of
+// the verifier, written from docs/SPEC.md alone. It shares no code with the rest of this module.
+// The page also works from disk, and verify.mjs runs its verifier on the command line. npm run page
+// makes it from client/typescript. console.html is the operators' console.
 package web
 
 import (

@@ -29,7 +29,7 @@ import (
 
 type cli struct {
 	Demo   demo.Cmd       `cmd:"" group:"Begin" help:"Play a whole hand in this terminal: commit, deal, prove, close, verify, tamper."`
-	Init   host.InitCmd   `cmd:"" group:"Set up and run: operator" help:"Set up a production house: configuration, keys, roles, policy, unit, and the commands that follow."`
+	Init   host.InitCmd   `cmd:"" group:"Set up and run: operator" help:"Write the configuration, keys, roles, policy and unit of a production house, and print the commands that follow."`
 	Doctor host.DoctorCmd `cmd:"" group:"Set up and run: operator" help:"Check host, files, database, witnesses and listeners of a configuration, and say what to do."`
 
 	Ledger    host.LedgerCmd    `cmd:"" group:"Set up and run: operator" help:"Create and list ledgers."`
@@ -38,8 +38,8 @@ type cli struct {
 	Token     host.TokenCmd     `cmd:"" group:"Set up and run: operator" help:"Create, list and revoke API tokens."`
 	Act       host.ActCmd       `cmd:"" group:"Set up and run: operator" help:"Propose, sign and submit acts of administrators."`
 	Key       host.KeyCmd       `cmd:"" group:"Set up and run: operator" help:"Generate and show keys."`
-	Witness   host.WitnessCmd   `cmd:"" group:"Set up and run: operator" help:"Run a witness: it cosigns the checkpoints of ledgers that only grow."`
-	Retention host.RetentionCmd `cmd:"" group:"Set up and run: operator" help:"Drop what is past its retention."`
+	Witness   host.WitnessCmd   `cmd:"" group:"Set up and run: operator" help:"Run a witness, which cosigns the checkpoints of ledgers that only grow."`
+	Retention host.RetentionCmd `cmd:"" group:"Set up and run: operator" help:"Drop access records that are past their retention."`
 
 	Shuffle  operate.ShuffleCmd  `cmd:"" group:"Play: back end, floor" help:"Ask a running daemon for a shuffle."`
 	Draw     operate.DrawCmd     `cmd:"" group:"Play: back end, floor" help:"Ask a running daemon for dice, numbers or a wheel's spin."`
@@ -47,7 +47,7 @@ type cli struct {
 	Deal     operate.DealCmd     `cmd:"" group:"Play: back end, floor" help:"Deal the next cards of a shuffle."`
 	Reveal   operate.RevealCmd   `cmd:"" group:"Play: back end, floor" help:"Make dealt cards public: a showdown, or a card that was seen."`
 	Close    operate.CloseCmd    `cmd:"" group:"Play: back end, floor" help:"Close a shuffle and disclose its tape."`
-	Batch    operate.BatchCmd    `cmd:"" group:"Play: back end, floor" help:"Ask for many of these in one request."`
+	Batch    operate.BatchCmd    `cmd:"" group:"Play: back end, floor" help:"Send many shuffles, draws, mixes, deals, reveals and closes in one request."`
 	Show     operate.ShowCmd     `cmd:"" group:"Play: back end, floor" help:"Show a shuffle, or write its transcript to a file."`
 	Takeover operate.TakeoverCmd `cmd:"" group:"Play: back end, floor" help:"Become the owner of another identity's shuffle."`
 	Decks    operate.DecksCmd    `cmd:"" group:"Play: back end, floor" help:"List the decks that a running daemon knows by name."`
@@ -55,23 +55,23 @@ type cli struct {
 	Tickets  ticket.Cmd          `cmd:"" group:"Play: back end, floor" help:"Hash a list of tickets, prove a ticket, check a proof."`
 
 	Recall  operate.RecallCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Find shuffles by table, time, game or state."`
-	History operate.HistoryCmd `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Walk a table back from its newest commit, each proved by its receipt."`
+	History operate.HistoryCmd `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Follow the commits of a table back from the newest, and prove each by its receipt."`
 	Events  operate.EventsCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Follow what happens in the ledger of a running daemon."`
 	Table   operate.TableCmd   `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Open, close and list tables of a running daemon."`
 	Kill    operate.KillCmd    `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Set, clear and list kill switches of a running daemon."`
 	Latch   operate.LatchCmd   `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Clear the entropy latch of a running daemon."`
-	Access  operate.AccessCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Show what regulators asked a running daemon for."`
+	Access  operate.AccessCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Show what regulators and administrators asked a running daemon for."`
 
 	Verify auditcli.VerifyCmd `cmd:"" group:"Verify: player, auditor" help:"Verify a transcript or receipt, offline."`
 	Audit  auditcli.AuditCmd  `cmd:"" group:"Verify: player, auditor" help:"Export and check whole ledgers."`
 	Slot   player.SlotCmd     `cmd:"" group:"Verify: player, auditor" help:"Make a player's own randomness for a shuffle."`
 
 	Selftest selftestCmd `cmd:"" group:"Measure: test lab" help:"Run the known-answer tests of every primitive and format, and show them."`
-	Lab      otherCmd    `cmd:"" group:"Measure: test lab" passthrough:"" help:"What a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in: runs shuffled-lab."`
-	Bench    otherCmd    `cmd:"" group:"Measure: test lab" passthrough:"" help:"Put a running daemon under load, verify what it acknowledged, and report: runs shuffled-bench."`
+	Lab      otherCmd    `cmd:"" group:"Measure: test lab" passthrough:"" help:"Run shuffled-lab, which has what a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in."`
+	Bench    otherCmd    `cmd:"" group:"Measure: test lab" passthrough:"" help:"Run shuffled-bench, which puts a running daemon under load, verifies what it acknowledged, and reports."`
 
 	Version    versionCmd         `cmd:"" group:"This program" help:"Show build, algorithm and FIPS state."`
-	Completion term.CompletionCmd `cmd:"" group:"This program" help:"Print what makes bash, zsh or fish complete commands and flags."`
+	Completion term.CompletionCmd `cmd:"" group:"This program" help:"Print the script with which bash, zsh or fish completes commands and flags."`
 	Man        term.ManCmd        `cmd:"" group:"This program" help:"Print the manual page of a command, or write them all."`
 }
 
@@ -112,8 +112,8 @@ func run(ctx context.Context, args []string, s term.Streams) int {
 
 type versionCmd struct {
 	JSON  bool   `name:"json" help:"Print JSON."`
-	Check string `placeholder:"DIR" help:"Say whether this program is of the release whose SHA256SUMS and SHA256SUMS.sig lie in DIR."`
-	Key   string `placeholder:"FILE" help:"Public key of those who release, Ed25519 in PEM; with --check. Take it from elsewhere than DIR."`
+	Check string `placeholder:"DIR" help:"Say whether this program is of the release whose SHA256SUMS and SHA256SUMS.sig are in DIR."`
+	Key   string `placeholder:"FILE" help:"With --check: the public key that signs releases, Ed25519 in PEM. Take it from another place than DIR."`
 }
 
 // check says whether the program that runs is of a release.

@@ -16,7 +16,7 @@ type selftestCmd struct {
 }
 
 func (selftestCmd) Help() string {
-	return "Every other command but version runs the same tests before it does anything, and stops with code 3 if one fails.\n" +
+	return "Every other command except version runs the same tests before it does anything. If a test fails, the command stops with code 3.\n" +
 		"Example:\n  shuffled selftest --json"
 }
 

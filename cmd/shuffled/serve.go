@@ -25,16 +25,16 @@ import (
 
 type serveCmd struct {
 	place.Flags
-	Dev        bool   `help:"A sandbox on this machine: makes keys, a ledger named main and tokens on the first run, migrates by itself, one listener, no rate limit."`
-	CoDealer   bool   `name:"co-dealer" help:"With --dev: a second ledger, named co-dealer, that deals blind hands together with main. One daemon is both, to try it: it hides no card."`
+	Dev        bool   `help:"Run a sandbox on this machine, with one listener and no rate limit. The first run makes keys, a ledger named main and tokens. The database is migrated at each start."`
+	CoDealer   bool   `name:"co-dealer" help:"With --dev: a second ledger, named co-dealer, with which main deals blind hands. This is only for trying it: one daemon has both ledgers, so it hides no card."`
 	Listen     string `placeholder:"ADDR" help:"Address of the API (default 127.0.0.1:8080)."`
 	Operator   string `name:"operator-listen" placeholder:"ADDR" help:"Address of /healthz, /readyz and /metrics (default 127.0.0.1:9090; with --dev, that of the API)."`
 	LogLevel   string `enum:"debug,info,warn,error,default" default:"default" help:"debug, info, warn or error."`
-	Secrets    string `name:"credentials" placeholder:"DIR" help:"Take every secret file of the configuration from this directory, by its name: where systemd hands copies to the daemon (%d in a unit)."`
+	Secrets    string `name:"credentials" placeholder:"DIR" help:"Take every secret file of the configuration from this directory, by its name. systemd puts copies for the daemon into such a directory (%d in a unit)."`
 	AdoptHead  string `placeholder:"REASON" help:"Accept the stored head of a ledger that has no high-water mark here. The reason is written to the ledger, and every token and certificate is revoked."`
-	AdoptAct   string `type:"existingfile" placeholder:"FILE" help:"The same, for a ledger that asks for two administrators: the act of shuffled act propose adopt_head, signed by both. It has the reason."`
-	ClearLatch string `placeholder:"REASON" help:"Clear the entropy latch, after the generator's start-up test passed. The reason is written to the ledger."`
-	ClearFork  string `name:"clear-co-dealer" placeholder:"REASON" help:"Clear the latch of a co-dealer that showed two histories. The reason is logged, and what was seen of it kept under another name."`
+	AdoptAct   string `type:"existingfile" placeholder:"FILE" help:"As --adopt-head, for a ledger that needs two administrators for it. FILE is the act of shuffled act propose adopt_head, signed by both. The act has the reason."`
+	ClearLatch string `placeholder:"REASON" help:"Clear the entropy latch if the generator's start-up test passes. The reason is written to the ledger."`
+	ClearFork  string `name:"clear-co-dealer" placeholder:"REASON" help:"Clear the latch of a co-dealer that showed two histories. The reason is logged. The files with what was seen of the co-dealer are kept under other names."`
 }
 
 func (serveCmd) Help() string {

@@ -18,29 +18,31 @@ import (
 
 type auditAttestCmd struct {
 	Dir        string   `arg:"" help:"The bundle that shuffled audit export wrote."`
-	Key        string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
-	Policy     string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
+	Key        string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the key in the file of this name."`
+	Policy     string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and require its quorum."`
 	AuditorKey []string `name:"auditor-key" required:"" placeholder:"FILE" help:"Open the tapes that were sealed to this auditor's key."`
-	SignKey    string   `name:"sign-key" required:"" placeholder:"FILE" help:"Sign with this key, whose name the statements show: shuffled key generate signing --origin NAME makes one."`
+	SignKey    string   `name:"sign-key" required:"" placeholder:"FILE" help:"Sign with this key. The statements show its name. shuffled key generate signing --origin NAME makes a key."`
 	Passphrase string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of encrypted key files."`
-	Shuffle    []uint64 `placeholder:"ID" xor:"which" help:"Sign for this shuffle alone. May be repeated."`
-	From       string   `placeholder:"TIME" help:"Sign for shuffles committed from here on: a month, a day (UTC) or RFC 3339 (default: everything)."`
-	To         string   `placeholder:"TIME" help:"Until here: a month and a day are in the period."`
-	Out        string   `required:"" placeholder:"DIR" help:"Directory for the statements, a file ID.statement each."`
+	Shuffle    []uint64 `placeholder:"ID" xor:"which" help:"Sign only for this shuffle. May be repeated."`
+	From       string   `placeholder:"TIME" help:"Sign for shuffles committed at this time or later: a month, a day (UTC) or RFC 3339 (default: all)."`
+	To         string   `placeholder:"TIME" help:"End of the period. A month or day given here is part of it."`
+	Out        string   `required:"" placeholder:"DIR" help:"Directory for the statements. Each is a file ID.statement."`
 	JSON       bool     `name:"json" help:"Print JSON."`
 }
 
 func (auditAttestCmd) Help() string {
-	return `A statement says of one shuffle, to those who do not have its tape: the tape has its length, opens the commitment and leads to the deck root, so that the deck held each card once. The whole bundle is checked first, as by shuffled audit verify, and a statement is written only for a shuffle whose order was recomputed in this very run. If the ledger itself has a fault, none is written; a fault of one shuffle keeps the statement about that shuffle back.
+	return `A statement is about one shuffle, for readers who do not have its tape. It says that the tape has the right length, opens the commitment and leads to the deck root, so that the deck held each card once.
+
+The command checks the whole bundle first, as shuffled audit verify does. It writes a statement only for a shuffle whose order it recomputed in this run. If the ledger itself has a fault, it writes no statement. If a shuffle has a fault, it writes none for that shuffle.
 
 Examples:
 
     shuffled audit attest ./main-bundle --key main.vkey --auditor-key auditor.key --sign-key lab.key --shuffle 1234 --out ./statements
     shuffled audit attest ./main-bundle --key main.vkey --auditor-key auditor.key --sign-key lab.key --from 2026-11 --to 2026-11 --out ./statements
 
-The house takes a statement at POST /v1/LEDGER/shuffles/ID/statements with an auditor's token, and serves it in the transcript. A player names the verifier key of --sign-key: shuffled verify --auditor.
+The house takes a statement at POST /v1/LEDGER/shuffles/ID/statements with an auditor's token, and serves it in the transcript. A player gives the verifier key of --sign-key to shuffled verify --auditor.
 
-Exit codes: 0 every statement that was asked for is written, 1 a fault, or a shuffle of --shuffle has none, 2 usage, 3 could not run or cannot judge.`
+Exit codes: 0 every statement that was asked for is written, 1 a fault, or no statement for a shuffle of --shuffle, 2 usage, 3 could not run or cannot judge.`
 }
 
 // attested is the result of the command, as --json prints it.

@@ -22,19 +22,19 @@ import (
 
 type auditDecksCmd struct {
 	Dir        string   `arg:"" help:"The bundle that shuffled audit export wrote."`
-	Deck       string   `default:"standard-52" placeholder:"DECK" help:"Orders of this published deck, all of whose cards were taken."`
-	Table      string   `placeholder:"TABLE" help:"Of this table only."`
-	Key        string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
-	Policy     string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
+	Deck       string   `default:"standard-52" placeholder:"DECK" help:"Write the orders of this published deck that have all its cards."`
+	Table      string   `placeholder:"TABLE" help:"Write only those of this table."`
+	Key        string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the key in the file of this name."`
+	Policy     string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and require its quorum."`
 	AuditorKey []string `name:"auditor-key" placeholder:"FILE" help:"Open the tapes that were sealed to this auditor's key."`
 	Passphrase string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of encrypted key files."`
-	From       string   `placeholder:"TIME" help:"Of shuffles committed from here on: a month, a day (UTC) or RFC 3339 (default: everything)."`
-	To         string   `placeholder:"TIME" help:"Until here: a month and a day are in the period."`
-	Out        string   `required:"" placeholder:"FILE" help:"New file for the orders; FILE.json says how it is read."`
+	From       string   `placeholder:"TIME" help:"Write those of shuffles committed at this time or later: a month, a day (UTC) or RFC 3339 (default: all)."`
+	To         string   `placeholder:"TIME" help:"End of the period. A month or day given here is part of it."`
+	Out        string   `required:"" placeholder:"FILE" help:"New file for the orders. FILE.json says how to read it."`
 }
 
 func (auditDecksCmd) Help() string {
-	return `The whole bundle is checked first, as by shuffled audit verify. With a fault nothing is written. Then each order that was recomputed from its tape is written, in the order of the commits: what was committed to, before any mix, however the shuffle ended. An order is missing when its shuffle is open, its tape was lost or is sealed to another auditor, or it is a child of another shuffle; the command says how many orders there are.
+	return `Checks the whole bundle first, as shuffled audit verify does. If there is a fault, it writes nothing. Otherwise it writes each order that it recomputed from a tape, in the order of the commits, however the shuffle ended. The order is the committed one, from before any mix. An order is missing if its shuffle is open, if its tape was lost or is sealed to another auditor, or if the shuffle is a child. The command says how many orders it wrote.
 
 Examples:
 

@@ -19,19 +19,19 @@ import (
 
 // AuditCmd is shuffled audit.
 type AuditCmd struct {
-	Export auditExportCmd `cmd:"" help:"Write a ledger to a directory that proves it on its own, and mirrors the log."`
-	Verify auditVerifyCmd `cmd:"" help:"Check such a directory, offline: every entry, every rule, every disclosed shuffle."`
-	Attest auditAttestCmd `cmd:"" help:"Check such a directory, and sign for each shuffle whose tape an auditor's key opens that its order is right."`
-	Decks  auditDecksCmd  `cmd:"" help:"Check such a directory, and write the disclosed orders of one deck for a battery of tests."`
+	Export auditExportCmd `cmd:"" help:"Write a ledger with its proofs to a directory, a bundle, which is also a mirror of the log."`
+	Verify auditVerifyCmd `cmd:"" help:"Check a bundle, offline: every entry, every rule, every disclosed shuffle."`
+	Attest auditAttestCmd `cmd:"" help:"Check a bundle, and sign a statement for each shuffle whose tape an auditor's key opens: its order is right."`
+	Decks  auditDecksCmd  `cmd:"" help:"Check a bundle, and write the disclosed orders of one deck for a battery of tests."`
 	Fsck   auditFsckCmd   `cmd:"" help:"Check the rows of a database, alongside a running daemon: every column of every table of evidence."`
 }
 
 type auditExportCmd struct {
 	place.Flags
 	Ledger string `default:"main" help:"Ledger to export."`
-	Out    string `required:"" placeholder:"DIR" help:"Directory of the bundle. One that is there already gets what is new."`
+	Out    string `required:"" placeholder:"DIR" help:"Directory of the bundle. If it has a bundle of the ledger, what is new is added."`
 	From   string `placeholder:"TIME" help:"Beginning of the period that the report is about: a month, a day (UTC) or RFC 3339. The export itself always begins at entry 0."`
-	To     string `placeholder:"TIME" help:"Its end: through that month or day, or up to that instant."`
+	To     string `placeholder:"TIME" help:"End of the period. A month or day given here is part of it."`
 	JSON   bool   `name:"json" help:"Print JSON."`
 }
 

@@ -24,18 +24,18 @@ import (
 type auditFsckCmd struct {
 	place.Flags
 	Ledger     string   `default:"main" help:"Ledger to check."`
-	Key        string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name (default DATA/LEDGER.vkey, if it is there)."`
-	Policy     string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
-	Since      string   `placeholder:"FILE" help:"An older checkpoint of the ledger, kept elsewhere, which this one must extend."`
-	Witnesses  bool     `help:"Ask the ledger's witnesses for the newest checkpoint they cosigned, which this one must extend."`
-	SealingKey []string `name:"sealing-key" placeholder:"FILE" help:"Open sealed tapes with this key (default: the configured ones that are there)."`
+	Key        string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the key in the file of this name (default DATA/LEDGER.vkey, if it is there)."`
+	Policy     string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and require its quorum."`
+	Since      string   `placeholder:"FILE" help:"An older checkpoint of the ledger, kept elsewhere. The ledger must extend it."`
+	Witnesses  bool     `help:"Ask the ledger's witnesses for the newest checkpoint that they cosigned. The ledger must extend it."`
+	SealingKey []string `name:"sealing-key" placeholder:"FILE" help:"Open sealed tapes with this key (default: the keys of the configuration whose files exist)."`
 	AuditorKey []string `name:"auditor-key" placeholder:"FILE" help:"Open the tapes that were sealed to this auditor's key."`
 	Passphrase string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of encrypted key files."`
 	JSON       bool     `name:"json" help:"Print JSON."`
 }
 
 func (auditFsckCmd) Help() string {
-	return `Every stored row is held against the evidence in it: entries against the tree, signatures, rules and disclosed tapes, all other columns against the entries, sealed tapes against their commitments, and the head against what this host, an older checkpoint or the witnesses have seen. It reads only, and needs no more than SELECT.
+	return `Checks every stored row against the evidence. Entries are checked against the tree, signatures, rules and disclosed tapes. All other columns are checked against the entries, and sealed tapes against their commitments. The head is checked against what this host, an older checkpoint or the witnesses have seen. The command only reads, and SELECT is the only privilege that it needs.
 
 Examples:
 

@@ -17,20 +17,20 @@ import (
 // VerifyCmd is shuffled verify.
 type VerifyCmd struct {
 	File     string   `arg:"" help:"The transcript or receipt; - reads standard input."`
-	Key      string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
-	Policy   string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
-	MySlot   []string `name:"my-slot" placeholder:"R" sep:"none" help:"Judge for the holder of this slot, once its value is public: 32 bytes in base64 or hexadecimal. May be repeated."`
-	SlotFile []string `name:"my-slot-file" placeholder:"FILE" sep:"none" help:"The same, with the value in a file: while it is secret, for a receipt of the commit. May be repeated."`
-	Auditor  []string `placeholder:"VKEY" sep:"none" help:"Believe the statements of the auditor with this verifier key, or with the one in the file of this name. May be repeated."`
-	CoDealer string   `name:"co-dealer" placeholder:"FILE" help:"Trust this C2SP witness policy for the ledger of a co-dealer, without which nothing is blind."`
-	History  string   `placeholder:"FILE" help:"Hold the requests of a blind shuffle against this text of the game's history."`
-	Explain  bool     `help:"Show every draw and swap, as on paper, once the tape is disclosed."`
+	Key      string   `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the key in the file of this name."`
+	Policy   string   `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and require its quorum."`
+	MySlot   []string `name:"my-slot" placeholder:"R" sep:"none" help:"Judge for the holder of this slot: 32 bytes in base64 or hexadecimal. Only for a value that is public already. May be repeated."`
+	SlotFile []string `name:"my-slot-file" placeholder:"FILE" sep:"none" help:"As --my-slot, with the value in a file. For a value that is still secret, with a receipt of the commit. May be repeated."`
+	Auditor  []string `placeholder:"VKEY" sep:"none" help:"Believe the statements of the auditor with this verifier key, or with the key in the file of this name. May be repeated."`
+	CoDealer string   `name:"co-dealer" placeholder:"FILE" help:"Trust this C2SP witness policy for the ledger of a co-dealer. Without it, no verdict says blind."`
+	History  string   `placeholder:"FILE" help:"Compare the requests of a blind shuffle with this text of the game's history."`
+	Explain  bool     `help:"Show every draw and swap, if the tape is disclosed."`
 	Require  string   `placeholder:"LEVEL" enum:",recorded,witnessed,mixed" default:"" help:"Fail below this level: recorded, witnessed or mixed."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 }
 
 func (VerifyCmd) Help() string {
-	return `Everything is recomputed here, without a network and without the house. Take the key from where you trust it, not from the person who gave you the file.
+	return `Recomputes everything on this machine, without a network and without the house. Take the key from where you trust it, not from the person who gave you the file.
 
 Examples:
 

@@ -20,26 +20,26 @@ import (
 
 type auditVerifyCmd struct {
 	Dir        string        `arg:"" help:"The bundle that shuffled audit export wrote."`
-	Second     string        `arg:"" optional:"" name:"co-dealer-dir" help:"The bundle of the ledger of its co-dealer: both are checked, and held against each other."`
-	Key        string        `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the one in the file of this name."`
-	Policy     string        `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and ask for its quorum."`
-	CoDealer   string        `name:"co-dealer" placeholder:"FILE" help:"Of a pair: trust this C2SP witness policy for the co-dealer's ledger."`
-	Limit      time.Duration `default:"1h" help:"Of a pair: how long behind its close-by a shuffle may stand open with places that the co-dealer opened."`
-	Since      string        `placeholder:"FILE" help:"An older checkpoint of the ledger, which this one must extend."`
+	Second     string        `arg:"" optional:"" name:"co-dealer-dir" help:"The bundle of the co-dealer's ledger. Both are checked, alone and together."`
+	Key        string        `placeholder:"VKEY" xor:"trust" help:"Trust this verifier key of the ledger, or the key in the file of this name."`
+	Policy     string        `placeholder:"FILE" xor:"trust" help:"Trust the keys of this C2SP witness policy, and require its quorum."`
+	CoDealer   string        `name:"co-dealer" placeholder:"FILE" help:"For a pair: trust this C2SP witness policy for the co-dealer's ledger."`
+	Limit      time.Duration `default:"1h" help:"For a pair: how long after its close-by a shuffle may be open with places that the co-dealer opened."`
+	Since      string        `placeholder:"FILE" help:"An older checkpoint of the ledger. The ledger must extend it."`
 	AuditorKey []string      `name:"auditor-key" placeholder:"FILE" help:"Open the tapes that were sealed to this auditor's key."`
 	Passphrase string        `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of encrypted key files."`
-	At         string        `placeholder:"TIME" help:"By when open shuffles are overdue (RFC 3339; default: now, by this machine's clock)."`
+	At         string        `placeholder:"TIME" help:"Time at which a shuffle that is still open counts as overdue (RFC 3339; default: now, by this machine's clock)."`
 	From       string        `placeholder:"TIME" help:"Beginning of the period that the figures are about: a month, a day (UTC) or RFC 3339 (default: everything)."`
-	To         string        `placeholder:"TIME" help:"End of it: a month and a day are in the period."`
-	Tickets    []string      `placeholder:"FILE" sep:"none" help:"A list of tickets that a shuffle of this ledger is drawn from, as shuffled tickets root takes it: its count and root are recomputed. May be repeated."`
-	Secrets    []string      `name:"tickets-secret-file" placeholder:"FILE" sep:"none" help:"The secret of that list; as often as --tickets, in the same order."`
+	To         string        `placeholder:"TIME" help:"End of the period. A month or day given here is part of it."`
+	Tickets    []string      `placeholder:"FILE" sep:"none" help:"A list of tickets from which a shuffle of this ledger is drawn, as shuffled tickets root takes it. Its count and root are recomputed. May be repeated."`
+	Secrets    []string      `name:"tickets-secret-file" placeholder:"FILE" sep:"none" help:"File with the secret of the list. Give one for each --tickets, in the same order."`
 	Shuffles   string        `placeholder:"FILE" help:"Write a line of JSON for each shuffle to FILE."`
-	HTML       string        `name:"html" placeholder:"FILE" help:"Write the report to FILE as a page to read and to print."`
+	HTML       string        `name:"html" placeholder:"FILE" help:"Write the report to FILE as a page for a browser or printer."`
 	JSON       bool          `name:"json" help:"Print JSON."`
 }
 
 func (auditVerifyCmd) Help() string {
-	return `Every entry is hashed again up to the signed root, held against every rule, and every disclosed shuffle is recomputed: offline, on all cores. Take the key from where you trust it, not from the person who gave you the bundle.
+	return `Hashes every entry again up to the signed root, checks it against every rule, and recomputes every disclosed shuffle. It works offline, on all cores. Take the key from where you trust it, not from the person who gave you the bundle.
 
 Examples:
 
@@ -51,9 +51,9 @@ Examples:
 
 A list of tickets is in no ledger. Without it, the report says of how many shuffles the list was not seen.
 
-All faults are reported, each once. A check always begins at entry 0. It needs some 32 bytes for each shuffle where the system keeps temporary files, of a pair some 5 kB for each blind one: TMPDIR names another place.
+All faults are reported, each once. A check always begins at entry 0. It needs some 32 bytes for each shuffle in the directory of temporary files, and for a pair some 5 kB for each blind shuffle. TMPDIR names another directory.
 
-Of a pair, every deal of the co-dealer is held against the house's ledger: dealt on, or named by a close as not played, or a fault. All flags except --co-dealer, --at, --auditor-key and --json are of the house's ledger; --html is of one ledger only.
+For a pair, every deal of the co-dealer is compared with the house's ledger. The house dealt it on, or a close names it as not played, or the report says what became of it. All flags except --co-dealer, --at, --auditor-key and --json are about the house's ledger. --html is for one ledger only.
 
 Exit codes: 0 all holds, 1 a fault, 2 usage, 3 could not run or cannot judge. Without --key and --policy a ledger that agrees with itself exits 0, as "key not pinned".`
 }

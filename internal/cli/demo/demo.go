@@ -21,12 +21,12 @@ import (
 // Cmd is shuffled demo.
 type Cmd struct {
 	Keep  string `placeholder:"DIR" help:"Leave the transcripts, the forgeries and the verifier key in this new directory."`
-	Blind bool   `help:"Play another story: two daemons deal, and root at the house looks for the next card."`
+	Blind bool   `help:"Play a blind hand instead: two daemons deal it, and root at the house looks for the next card."`
 	JSON  bool   `name:"json" help:"Print JSON: what was proved and what was caught."`
 }
 
 func (Cmd) Help() string {
-	return `Plays in seconds, on an embedded ledger in a temporary directory, with keys made for this run. Exits 0 only if everything went as told: what must be proved was proved, and every forgery was caught at its step.
+	return `Takes seconds. The ledger is embedded, in a temporary directory, and the keys are made for this run. The exit code is 0 only if everything that must be proved was proved, and if every forgery was caught at its step.
 
 Examples:
 

@@ -17,10 +17,10 @@ import (
 
 // ActCmd is shuffled act.
 type ActCmd struct {
-	Propose actProposeCmd `cmd:"" help:"Write and sign what an administrator wants to do."`
+	Propose actProposeCmd `cmd:"" help:"Write an act of an administrator, and sign it."`
 	Sign    actSignCmd    `cmd:"" help:"Show an act, and sign it as another administrator."`
-	Submit  actSubmitCmd  `cmd:"" help:"Have the daemon do what was signed."`
-	List    actListCmd    `cmd:"" help:"List the administrators, what needs two of them, and the acts that wait."`
+	Submit  actSubmitCmd  `cmd:"" help:"Submit a signed act, which then takes effect or waits."`
+	List    actListCmd    `cmd:"" help:"List the administrators, the acts that need two of them, and the acts that wait."`
 }
 
 // persons returns who approves acts, and which acts wait and have not expired. It asks the daemon or, without
@@ -97,7 +97,7 @@ func (c actListCmd) Run(ctx context.Context, s term.Streams) error {
 }
 
 type actSignCmd struct {
-	File       string `arg:"" type:"existingfile" help:"Act, as shuffled act propose wrote it."`
+	File       string `arg:"" type:"existingfile" help:"The act, as shuffled act propose wrote it."`
 	Key        string `required:"" type:"existingfile" placeholder:"FILE" help:"Private key of the administrator who signs."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
 }

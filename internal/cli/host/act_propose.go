@@ -20,17 +20,17 @@ type actProposeCmd struct {
 	Sign       string        `name:"sign" required:"" type:"existingfile" placeholder:"FILE" help:"Private key of the administrator who proposes it."`
 	Passphrase string        `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
 	Out        string        `required:"" placeholder:"FILE" help:"File for the act."`
-	As         string        `default:"operator" placeholder:"IDENTITY" help:"Identity that will submit it: of the admin's token, of the dealer's for a takeover, operator for an offline command. An adopt_head is the daemon's."`
-	Life       time.Duration `default:"1h" help:"How long it is good for, at most 24h; for latch_clear and kill_clear, where two administrators are asked for, after the delay."`
-	Because    string        `name:"reason" placeholder:"TEXT" help:"Why, for latch_clear, kill_clear, takeover and adopt_head. It is written to the ledger for ever."`
+	As         string        `default:"operator" placeholder:"IDENTITY" help:"Identity that will submit it: that of the admin's token, for a takeover that of the dealer's token, and operator for an offline command. adopt_head ignores it, because the daemon submits."`
+	Life       time.Duration `default:"1h" help:"How long the act is valid, at most 24h. If latch_clear or kill_clear needs two administrators, this time begins after the delay."`
+	Because    string        `name:"reason" placeholder:"TEXT" help:"The reason, for latch_clear, kill_clear, takeover and adopt_head. It is written to the ledger for ever."`
 
-	Policy   string        `type:"existingfile" placeholder:"FILE" help:"policy: the C2SP tlog-policy. co_dealer: that of the co-dealer's ledger."`
-	Public   string        `type:"existingfile" placeholder:"FILE" help:"auditor: the .pub file. signing, add_administrator, replace_administrator: the .vkey file. co_dealer: that of its ledger; none: no co-dealer from here on."`
+	Policy   string        `type:"existingfile" placeholder:"FILE" help:"policy: the C2SP tlog-policy. co_dealer: the policy for the co-dealer's ledger."`
+	Public   string        `type:"existingfile" placeholder:"FILE" help:"auditor: the .pub file. signing, add_administrator, replace_administrator: the .vkey file. co_dealer: the .vkey file of the co-dealer's ledger. Without it, the ledger has no co-dealer from then on."`
 	Every    bool          `help:"co_dealer: every commit must name it."`
 	Retired  string        `enum:",signing,disclosure,auditor" default:"" help:"retirement: signing, disclosure or auditor."`
 	KeyID    string        `placeholder:"ID" help:"retirement: the id of the key, in base64."`
-	From     string        `placeholder:"TIME" help:"retirement: from when on what was done under the key deserves no trust, such as 2026-03-14T15:09:26Z. The default is now."`
-	Table    string        `placeholder:"NAME" help:"kill_clear: the table (default: the ledger's switch)."`
+	From     string        `placeholder:"TIME" help:"retirement: time from which what was done under the key deserves no trust, such as 2026-03-14T15:09:26Z. The default is now."`
+	Table    string        `placeholder:"NAME" help:"kill_clear: the table (default: the switch of the whole ledger)."`
 	Admin    string        `placeholder:"NAME" help:"add_, remove_, replace_administrator: the administrator."`
 	Identity string        `placeholder:"NAME" default:"admin" help:"admin_credential: the identity of the token."`
 	TokenOut string        `name:"new-token-file" placeholder:"FILE" help:"admin_credential: new file for the token, mode 0600."`

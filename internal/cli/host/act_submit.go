@@ -16,12 +16,12 @@ import (
 
 type actSubmitCmd struct {
 	tokenFlags
-	File string `arg:"" type:"existingfile" help:"Act, signed."`
+	File string `arg:"" type:"existingfile" help:"The signed act."`
 }
 
 // Help shows an example, and says which acts wait.
 func (actSubmitCmd) Help() string {
-	return `An act that one administrator signed, where two are asked for, waits (shuffled act list): submit it again when the delay is over, and before it expires. adopt_head never waits.
+	return `If an act needs two administrators, both must sign it. Only latch_clear and kill_clear can be submitted with one signature. Such an act waits (shuffled act list): submit it again when the delay is over, and before it expires.
 
 Example:
 

@@ -13,14 +13,15 @@ import (
 // DoctorCmd is shuffled doctor.
 type DoctorCmd struct {
 	place.Flags
-	Policy string `placeholder:"FILE" help:"Ask the witnesses of this C2SP tlog-policy, in place of those that the ledger names: also before the ledger is created."`
+	Policy string `placeholder:"FILE" help:"Ask the witnesses of this C2SP tlog-policy, instead of those that the ledger names. This also works before the ledger is created."`
 	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
 // Help says what the command checks, and shows an example.
 func (DoctorCmd) Help() string {
 	return `Checks the host, the files, the database, the witnesses and the listeners of a configuration, and says what to do.
-It writes nothing here; a witness that knows nothing of the ledger yet is shown an empty one, signed by the ledger's key.
+It writes nothing on this host. A witness that does not know the ledger yet gets an empty checkpoint, signed by the
+ledger's key.
 
 Exit codes: 0 nothing failed, 1 something did, 2 usage, 3 could not run.
 

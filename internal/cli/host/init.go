@@ -21,24 +21,24 @@ import (
 type InitCmd struct {
 	Dir       string   `arg:"" optional:"" default:"/etc/shuffled" help:"Directory for configuration and keys (default ${default})."`
 	Name      string   `default:"main" help:"The ledger's name in addresses: /v1/NAME/… (default ${default})."`
-	Origin    string   `help:"The ledger's name for ever, also its key's: cards.example.com/main."`
+	Origin    string   `help:"Name of the ledger and of its keys, for ever: cards.example.com/main."`
 	House     string   `enum:",poker,casino,lottery" default:"" help:"The kind of house: poker (tapes go to auditors), casino or lottery (tapes are public)."`
 	Database  string   `placeholder:"URL" help:"postgres://HOST/DATABASE, without role and password."`
-	Admins    []string `name:"administrator" placeholder:"NAME=FILE.vkey" sep:"none" help:"An administrator and the verifier key of that administrator. At least two."`
-	Auditor   []string `placeholder:"FILE.pub" sep:"none" help:"Public key of an auditor. A poker house needs one. Repeat it for each."`
-	Witness   []string `placeholder:"LINE" sep:"none" help:"A witness: the policy line that shuffled witness serve prints, or its name, key and address. Repeat it for each; more than half of them make the quorum."`
-	NoWitness bool     `name:"without-witnesses" help:"No witness: deals count once the ledger itself has signed them."`
-	Mix       []string `placeholder:"SOURCE" enum:"slots,beacon,cut" help:"Outside randomness that commits may plan: slots, beacon, cut. Default: none."`
+	Admins    []string `name:"administrator" placeholder:"NAME=FILE.vkey" sep:"none" help:"An administrator and the verifier key of that administrator. Repeat it for each administrator; two are needed."`
+	Auditor   []string `placeholder:"FILE.pub" sep:"none" help:"Public key of an auditor. A poker house needs one. Repeat it for each auditor."`
+	Witness   []string `placeholder:"LINE" sep:"none" help:"A witness: the policy line that shuffled witness serve prints, or its name, key and address. Repeat it for each witness. More than half of them make the quorum."`
+	NoWitness bool     `name:"without-witnesses" help:"Use no witnesses: a deal needs only the ledger's own signature."`
+	Mix       []string `placeholder:"SOURCE" enum:"slots,beacon,cut" help:"Outside randomness that commits may plan: slots, beacon, cut. Default: nothing."`
 	Data      string   `default:"/var/lib/shuffled" help:"Directory of the high-water mark (default ${default})."`
 	Listen    string   `default:"127.0.0.1:8080" help:"Address of the API (default ${default})."`
 	Operator  string   `name:"operator-listen" default:"127.0.0.1:9090" help:"Address of /healthz, /readyz and /metrics (default ${default})."`
-	Superuser string   `default:"postgres" help:"Role of the database's administrator, for the commands that are printed (default ${default})."`
+	Superuser string   `default:"postgres" help:"Role of the administrator of the database, for the printed commands (default ${default})."`
 }
 
 // Help says what the command writes, and shows an example.
 func (InitCmd) Help() string {
 	return `Writes the configuration, keys, roles with passwords, witness policy and systemd unit of a production ledger, and
-prints the commands that follow. On a terminal it asks for what is not given. It overwrites nothing.
+prints the commands that follow. On a terminal it asks for what is missing. It overwrites nothing.
 
 Example:
 

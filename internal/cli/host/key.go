@@ -17,17 +17,17 @@ type KeyCmd struct {
 	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a new ledger, a sealing key, or the key of a witness, auditor or administrator."`
 	Show     keyShowCmd     `cmd:"" help:"Show the public part of a key file."`
 	List     keyListCmd     `cmd:"" help:"List the keys of a running daemon's ledger, with their history."`
-	Rotate   keyRotateCmd   `cmd:"" help:"Exchange a signing or sealing key."`
-	Retire   keyRetireCmd   `cmd:"" help:"Retire a key from a date on."`
+	Rotate   keyRotateCmd   `cmd:"" help:"Replace a signing or sealing key."`
+	Retire   keyRetireCmd   `cmd:"" help:"Retire a key from a time on."`
 }
 
 type keyGenerateCmd struct {
 	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor,administrator,webhook,ml-dsa" help:"signing, sealing, witness, auditor, administrator, webhook or ml-dsa."`
 	Auditor    bool   `help:"The same as the word auditor."`
-	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key goes next to it as .vkey, an auditor's public key as .pub."`
+	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key is written next to it as .vkey, and the public key of an auditor as .pub."`
 	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
-	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1. For an ML-DSA-44 key: that, or the ledger's origin. For an administrator's: the administrator's, such as alice."`
-	Agent      string `type:"path" placeholder:"SOCKET" help:"For a signing key that an ssh-agent holds: the agent's socket. The file then names the key, and nothing in it is secret. For a sealing key: the socket of shuffled-agent, under whose -wrap key the file is sealed."`
+	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1. For an ML-DSA-44 key: the witness's name, or the ledger's origin. For an administrator's key: the administrator's name, such as alice."`
+	Agent      string `type:"path" placeholder:"SOCKET" help:"For a signing key that an ssh-agent holds: the socket of the agent. The file then only names the key, and is not secret. For a sealing key: the socket of shuffled-agent, which seals the file under its -wrap key."`
 	SSH        string `name:"ssh-public" placeholder:"FILE" help:"With --agent: the public half, ssh-ed25519, as ssh-keygen or ssh-add -L writes it."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Encrypt the file under the passphrase in FILE (age)."`
 }

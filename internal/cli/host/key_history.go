@@ -87,13 +87,13 @@ type keyRetireCmd struct {
 	remote.Flags
 	Subject string `arg:"" enum:"signing,disclosure,auditor" help:"signing, disclosure or auditor."`
 	Which   string `arg:"" name:"key" help:"The key: its id in base64, its verifier key, or its .vkey or .pub file."`
-	From    string `placeholder:"TIME" help:"From when on what was done under the key deserves no trust, such as 2026-03-14T15:09:26Z; it may lie in the past. The default is now."`
+	From    string `placeholder:"TIME" help:"Time from which what was done under the key deserves no trust, such as 2026-03-14T15:09:26Z. It may be in the past. The default is now."`
 	DryRun  bool   `help:"Say what would be written, and write nothing."`
 }
 
 func (keyRetireCmd) Help() string {
-	return `The key in force is replaced before it is retired. For a key that was stolen, --from is the time of
-the theft as far as it is known: readers see from then on which checkpoints to distrust.
+	return `Replace a key that is in force before you retire it. For a stolen key, --from is the time of the theft, as
+far as it is known. Readers then see which checkpoints to distrust.
 
 Examples:
 

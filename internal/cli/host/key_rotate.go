@@ -14,23 +14,23 @@ import (
 )
 
 type keyRotateCmd struct {
-	Signing keyRotateSigningCmd `cmd:"" help:"Hand a ledger on to a new signing key: the first call makes it, the second announces it."`
-	Sealing keyRotateSealingCmd `cmd:"" help:"Make a new key for undisclosed tapes, and say how it comes into use."`
+	Signing keyRotateSigningCmd `cmd:"" help:"Hand a ledger on to a new signing key. The first call makes the key, and the second announces it."`
+	Sealing keyRotateSealingCmd `cmd:"" help:"Make a new sealing key, for tapes that are not disclosed yet, and say how it comes into use."`
 }
 
 type keyRotateSigningCmd struct {
 	remote.Flags
-	New        string `required:"" placeholder:"FILE" help:"The new key. If the file is not there it is made, and nothing else is done."`
+	New        string `required:"" placeholder:"FILE" help:"File of the new key. If it does not exist, it is made, and nothing else is done."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of the new key's file (age)."`
 	DryRun     bool   `help:"Say what would be done, and do nothing."`
 }
 
 // Help says what the two calls do.
 func (keyRotateSigningCmd) Help() string {
-	return `Call it twice. The first call makes the key and says what to do with it: the witnesses are told,
-and every daemon of the ledger is started with it. The second call writes it to the ledger; the
-daemon refuses unless it holds the key and its witnesses know it. A daemon without the key stops
-signing then, and goes on when it is started with it.
+	return `Call it twice. The first call makes the key and says what to do with it: tell the witnesses, and start
+every daemon of the ledger with the key. The second call writes the key to the ledger. The daemon
+refuses this if it does not have the key, or if its witnesses do not know it. From then on, a daemon
+without the key does not sign until it is started with the key.
 
 Example:
   shuffled key rotate signing --new main-2.key --token-file admin.token`
@@ -125,8 +125,8 @@ type keyRotateSealingCmd struct {
 }
 
 func (keyRotateSealingCmd) Help() string {
-	return `The first key of sealing_keys seals; all of them open. A new key comes into use in two restarts, so that
-no daemon meets a tape that it cannot open.
+	return `The first key of sealing_keys seals, and all of them open. A new key comes into use with two restarts, so that
+no daemon gets a tape that it cannot open.
 
 Example:
   shuffled key rotate sealing --new /var/lib/shuffled/sealing-2.key`

@@ -25,21 +25,21 @@ const (
 type ledgerCreateCmd struct {
 	place.Flags
 	Name       string        `required:"" help:"Name in addresses: /v1/NAME/…"`
-	Origin     string        `required:"" help:"The ledger's name for ever, also its key's: cards.example.com/ledger-1."`
-	Production bool          `help:"A production ledger. Without it, a sandbox, which every commit says."`
+	Origin     string        `required:"" help:"Name of the ledger and of its keys, for ever: cards.example.com/ledger-1."`
+	Production bool          `help:"Create a production ledger. Without it, the ledger is a sandbox, and every commit says so."`
 	Deals      string        `enum:"signed,cosigned,default" default:"default" help:"Which checkpoint must cover a commit before its first card: signed (the ledger's own) or cosigned (by witnesses)."`
-	House      string        `enum:",poker,casino,lottery" default:"" help:"The kind of house, which sets --disclosure: poker (auditor: what nobody showed stays hidden), casino or lottery (public). Asked for on a terminal; needed where there is none, unless --disclosure is given."`
-	Disclosure string        `enum:",public,auditor" default:"" help:"Who gets the tape at the close, for commits that do not choose. Default: as --house says."`
-	Auditor    []string      `placeholder:"FILE.pub" sep:"none" help:"Public key of an auditor, to whom tapes go under disclosure auditor. Repeat it for each."`
-	Mix        []string      `placeholder:"SOURCE" enum:"slots,beacon,cut,co_dealer" help:"What its commits may plan: slots, beacon, cut, co_dealer, or several of them with commas. Default: none."`
-	Access     string        `enum:"public,token" default:"public" help:"Who may read the log."`
-	CloseBy    time.Duration `default:"24h" help:"Life of a shuffle that does not say."`
-	MaxCloseBy time.Duration `default:"744h" help:"Longest life of a shuffle."`
-	Admins     []string      `name:"administrator" placeholder:"NAME=FILE.vkey" sep:"none" help:"An administrator and the verifier key of that administrator, as shuffled key generate administrator makes it. Production asks for two, and for acts that two of them sign. Repeat it for each."`
-	Delay      time.Duration `default:"1h" help:"How long an act waits that one administrator signed where two are asked for: clearing a latch or switch."`
-	Key        string        `placeholder:"FILE" help:"Signing key file; made when it does not exist (default: that of the configuration, or DATA/NAME.key)."`
-	Policy     string        `placeholder:"FILE" help:"C2SP tlog-policy with the witnesses, their addresses and the quorum: it goes into the first entry."`
-	Succeeds   string        `placeholder:"FILE" help:"Newest checkpoint of the ledger that this one continues, as its witnesses hold it: it goes into the first entry."`
+	House      string        `enum:",poker,casino,lottery" default:"" help:"The kind of house, which sets --disclosure: poker (auditor: cards that nobody showed stay hidden), casino or lottery (public). Without --house and --disclosure the command asks on a terminal, and fails elsewhere."`
+	Disclosure string        `enum:",public,auditor" default:"" help:"Who gets the tape at the close, if the commit does not say: public or auditor. Default: as --house says."`
+	Auditor    []string      `placeholder:"FILE.pub" sep:"none" help:"Public key of an auditor, who gets the tapes under the disclosure auditor. Repeat it for each auditor."`
+	Mix        []string      `placeholder:"SOURCE" enum:"slots,beacon,cut,co_dealer" help:"What commits may plan for the mix: slots, beacon, cut, co_dealer, or several with commas between them. Default: nothing."`
+	Access     string        `enum:"public,token" default:"public" help:"Who may read the log: public (everybody) or token (only with a token)."`
+	CloseBy    time.Duration `default:"24h" help:"Time from the commit to the close-by, if the commit does not say."`
+	MaxCloseBy time.Duration `default:"744h" help:"Longest time from the commit to the close-by."`
+	Admins     []string      `name:"administrator" placeholder:"NAME=FILE.vkey" sep:"none" help:"An administrator and the verifier key of that administrator, as shuffled key generate administrator makes it. Production needs two, and acts that two of them sign. Repeat it for each administrator."`
+	Delay      time.Duration `default:"1h" help:"How long an act waits if it needs two administrators and only one signed: clearing a latch or switch."`
+	Key        string        `placeholder:"FILE" help:"Signing key file. It is made if it does not exist (default: the file of the configuration, or DATA/NAME.key)."`
+	Policy     string        `placeholder:"FILE" help:"C2SP tlog-policy with the witnesses, their addresses and the quorum. The first entry holds it."`
+	Succeeds   string        `placeholder:"FILE" help:"Newest checkpoint of the ledger that this one continues, as its witnesses have it. The first entry holds it."`
 	SucceedsBy string        `name:"succeeds-key" placeholder:"VKEY" help:"Verifier key of that ledger."`
 	JSON       bool          `name:"json" help:"Print JSON."`
 }

@@ -13,8 +13,8 @@ import (
 )
 
 type ledgerAuditorCmd struct {
-	Add    auditorAddCmd    `cmd:"" help:"Let one more auditor open tapes, from the next disclosure key on."`
-	Retire auditorRetireCmd `cmd:"" help:"Wrap no more disclosure keys to an auditor. What was wrapped stays open to them."`
+	Add    auditorAddCmd    `cmd:"" help:"Add an auditor, who can open tapes from the next disclosure key on."`
+	Retire auditorRetireCmd `cmd:"" help:"Retire an auditor, for whom no more disclosure keys are wrapped. Earlier ones stay open to that auditor."`
 	List   auditorListCmd   `cmd:"" help:"List the auditors of a ledger."`
 }
 
@@ -45,7 +45,7 @@ func (c *auditorAddCmd) Run(ctx context.Context, s term.Streams) error {
 type auditorRetireCmd struct {
 	remote.Flags
 	Which string `arg:"" name:"key" help:"The auditor's .pub file, or the id in base64."`
-	From  string `placeholder:"TIME" help:"From when on what was wrapped to the key deserves no trust. The default is now."`
+	From  string `placeholder:"TIME" help:"Time from which what is wrapped to the key deserves no trust. The default is now."`
 }
 
 func (auditorRetireCmd) Help() string {
@@ -91,12 +91,12 @@ type ledgerPolicyCmd struct {
 type policySetCmd struct {
 	remote.Flags
 	File   string `arg:"" help:"The new policy (C2SP tlog-policy)."`
-	DryRun bool   `help:"Read the policy and say who is in it, and write nothing."`
+	DryRun bool   `help:"Read the policy, list its witnesses, and write nothing."`
 }
 
 func (policySetCmd) Help() string {
-	return `The policy in force governs until its quorum has cosigned a checkpoint that covers the change; then the
-new one does. Keep both sets of witnesses up until then.
+	return `The old policy governs until its quorum has cosigned a checkpoint that covers the change. From then on the
+new policy governs. Keep the witnesses of both policies running until then.
 
 Example:
   shuffled ledger policy set witnesses-2.policy --token-file admin.token`

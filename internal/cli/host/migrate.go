@@ -13,14 +13,14 @@ import (
 
 // MigrateCmd is shuffled migrate.
 type MigrateCmd struct {
-	Up     migrateUpCmd     `cmd:"" help:"Create the tables, or bring them to the newest form."`
-	Down   migrateDownCmd   `cmd:"" help:"Undo the newest migration. Refused while there are entries."`
-	Status migrateStatusCmd `cmd:"" help:"Show which form the tables have."`
+	Up     migrateUpCmd     `cmd:"" help:"Create the tables, or bring them to the newest version."`
+	Down   migrateDownCmd   `cmd:"" help:"Undo the newest migration. This is refused if there are entries."`
+	Status migrateStatusCmd `cmd:"" help:"Show which version the tables have."`
 }
 
 type migrateUpCmd struct {
 	place.Flags
-	NoGuards bool `help:"Make the tables without the triggers that guard them, for an engine that has no such triggers."`
+	NoGuards bool `help:"Make the tables without the triggers that guard them, for a database engine that has no such triggers."`
 }
 
 func (migrateUpCmd) Help() string {

@@ -16,7 +16,7 @@ import (
 
 // RetentionCmd is shuffled retention.
 type RetentionCmd struct {
-	Run retentionRunCmd `cmd:"" name:"run" help:"Drop what is past its retention now, or count it. Evidence stays."`
+	Run retentionRunCmd `cmd:"" name:"run" help:"Drop the access records that are past their retention, or count them. Evidence stays."`
 }
 
 type retentionRunCmd struct {
@@ -26,10 +26,12 @@ type retentionRunCmd struct {
 }
 
 func (retentionRunCmd) Help() string {
-	return `Drops the requests (reads and acts) of regulators and administrators that are older than "access_retention" of the configuration, from the
-beginning of their chain; the newest stays, and the chain goes on from it. It takes the owner of the tables: the
-daemon only adds to the chain, so run this once a day from a timer. Entries, receipts, transcripts and whatever else proves something are never
-dropped. "retention", how long recall lists a closed shuffle after its commit, needs no run: it drops nothing.
+	return `Drops access records (the reads and acts of regulators and administrators) that are older than "access_retention"
+of the configuration, from the beginning of their chain. The newest record stays, and the chain goes on from it. The
+command needs the role that owns the tables, because the daemon can only add to the chain. Run it daily from a timer.
+
+Evidence is never dropped, such as entries, receipts and transcripts. The other setting, "retention", says how long
+recall lists a closed shuffle after its commit. It needs no run, because it drops nothing.
 
 Example:
   shuffled retention run --config shuffled.toml --dry-run`

@@ -19,7 +19,7 @@ import (
 
 // TokenCmd is shuffled token.
 type TokenCmd struct {
-	Create tokenCreateCmd `cmd:"" help:"Create a token and print it, this once, or let a client certificate stand for one."`
+	Create tokenCreateCmd `cmd:"" help:"Create a token and print it once, or let a client certificate stand for a token."`
 	List   tokenListCmd   `cmd:"" help:"List the tokens and certificates of a ledger."`
 	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a token or certificate by its public id."`
 }
@@ -27,10 +27,10 @@ type TokenCmd struct {
 // tokenFlags say where the ledger is: served by a running daemon, or in a data directory that no daemon serves.
 type tokenFlags struct {
 	place.Flags
-	Ledger    string `default:"main" help:"Ledger."`
-	URL       string `name:"url" placeholder:"URL" help:"Address of the daemon that serves the ledger (default: SHUFFLED_URL, unless --data, --config or --database says where the ledger is). Without it, the ledger is opened, which no daemon may serve in that time."`
-	TokenFile string `placeholder:"FILE" help:"With --url: file with an admin's token, mode 0600; else it is in SHUFFLED_TOKEN."`
-	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"With --url: the verifier key of the ledger, or the file of it."`
+	Ledger    string `default:"main" help:"Name of the ledger."`
+	URL       string `name:"url" placeholder:"URL" help:"Address of the daemon that serves the ledger (default: SHUFFLED_URL, unless --data, --config or --database says where the ledger is). Without an address, the command opens the ledger itself, and no daemon may serve it at that time."`
+	TokenFile string `placeholder:"FILE" help:"With --url: file with an admin's token, mode 0600. Default: the token in SHUFFLED_TOKEN."`
+	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"With --url: the verifier key of the ledger, or a file with it."`
 }
 
 // AfterApply takes the address from the environment, as every command does that asks a daemon. A flag that says
@@ -183,7 +183,7 @@ func toldTokens(told *client.CredentialList) []listedToken {
 type tokenRevokeCmd struct {
 	tokenFlags
 	ID      string `arg:"" help:"Public id, tok_… or crt_…"`
-	Because string `name:"reason" default:"revoked by an operator" placeholder:"TEXT" help:"Why. It is written to the ledger for ever."`
+	Because string `name:"reason" default:"revoked by an operator" placeholder:"TEXT" help:"The reason. It is written to the ledger for ever."`
 }
 
 func (tokenRevokeCmd) Help() string {

@@ -18,12 +18,12 @@ import (
 
 type tokenCreateCmd struct {
 	tokenFlags
-	Role        string        `required:"" enum:"dealer,auditor,regulator,admin,blind" help:"dealer, auditor, regulator or admin; blind for the house of another ledger that deals with orders of this one."`
-	Identity    string        `placeholder:"NAME" help:"The service that the token is of, such as poker-backend: it owns the shuffles that it commits, whichever of its tokens it shows. A dealer's must be said; others default to their role."`
-	Table       []string      `placeholder:"NAME" sep:"none" help:"Only for this table; repeat it for each (default: all tables)."`
-	Expires     time.Duration `placeholder:"DURATION" help:"Life of the token, such as 720h (default: until it is revoked)."`
+	Role        string        `required:"" enum:"dealer,auditor,regulator,admin,blind" help:"dealer, auditor, regulator, admin or blind. blind is for the house of another ledger, which deals with orders of this one."`
+	Identity    string        `placeholder:"NAME" help:"The service that has the token, such as poker-backend. It owns the shuffles that it commits, with any of its tokens. Needed for a dealer; for another role the default is the role."`
+	Table       []string      `placeholder:"NAME" sep:"none" help:"Only for this table. Repeat it for each table (default: all tables)."`
+	Expires     time.Duration `placeholder:"DURATION" help:"How long the token is valid, such as 720h (default: until it is revoked)."`
 	JSON        bool          `name:"json" help:"Print JSON: the id, and the token."`
-	Certificate string        `type:"existingfile" placeholder:"FILE" help:"No token: the client certificate in FILE (PEM) stands for one, also when it is renewed with the same key."`
+	Certificate string        `type:"existingfile" placeholder:"FILE" help:"Make no token: the client certificate in FILE (PEM) stands for one, also after it is renewed with the same key."`
 }
 
 func (tokenCreateCmd) Help() string {

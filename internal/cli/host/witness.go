@@ -32,13 +32,13 @@ type WitnessCmd struct {
 type witnessServeCmd struct {
 	Key        string   `required:"" placeholder:"FILE" help:"Witness key, made by: shuffled key generate witness."`
 	Passphrase string   `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
-	Second     string   `name:"ml-dsa-key" placeholder:"FILE" help:"Second key, made by: shuffled key generate ml-dsa. Every checkpoint gets a line of each."`
-	State      string   `required:"" placeholder:"DIR" help:"Directory of what was cosigned. Never restore it from a backup."`
-	Log        []string `placeholder:"VKEY" sep:"none" help:"Verifier key of a log to witness; may be repeated."`
+	Second     string   `name:"ml-dsa-key" placeholder:"FILE" help:"Second key, made by: shuffled key generate ml-dsa. Every cosigned checkpoint gets a line of each key."`
+	State      string   `required:"" placeholder:"DIR" help:"Directory that keeps what was cosigned. Never restore it from a backup."`
+	Log        []string `placeholder:"VKEY" sep:"none" help:"Verifier key of a log to witness. May be repeated."`
 	Policy     string   `placeholder:"FILE" help:"C2SP tlog-policy whose log lines name the logs."`
 	Listen     string   `default:"127.0.0.1:7380" placeholder:"ADDR" help:"Address of the witness (default ${default})."`
-	Operator   string   `name:"operator-listen" placeholder:"ADDR" help:"Address of /metrics; none if not given."`
-	URL        string   `placeholder:"URL" help:"Where logs reach this witness, for the policy line (default: the listening address)."`
+	Operator   string   `name:"operator-listen" placeholder:"ADDR" help:"Address of /metrics. Without it, /metrics is not served."`
+	URL        string   `placeholder:"URL" help:"Address at which logs reach this witness, for the policy line (default: that of --listen)."`
 	TLSCert    string   `name:"tls-cert" placeholder:"FILE" help:"Serve TLS with this certificate."`
 	TLSKey     string   `name:"tls-key" placeholder:"FILE" help:"Private key of the certificate."`
 	JSON       bool     `name:"json" help:"Print JSON, and log JSON lines."`

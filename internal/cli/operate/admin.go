@@ -13,9 +13,9 @@ import (
 
 // KillCmd is shuffled kill.
 type KillCmd struct {
-	Set   killSetCmd   `cmd:"" help:"Stop new shuffles, in the whole ledger, at a table or from a deck."`
-	Clear killClearCmd `cmd:"" help:"Let them go on."`
-	List  killListCmd  `cmd:"" help:"List the switches that are set."`
+	Set   killSetCmd   `cmd:"" help:"Stop new shuffles: in the whole ledger, at a table, or from a deck."`
+	Clear killClearCmd `cmd:"" help:"Allow new shuffles again."`
+	List  killListCmd  `cmd:"" help:"List the kill switches that are set."`
 }
 
 // killFlags say what a switch covers, and why it is set or cleared.
@@ -25,7 +25,7 @@ type killFlags struct {
 	Table    string `xor:"scope" placeholder:"NAME" help:"One table."`
 	Deck     string `xor:"scope" placeholder:"NAME" help:"One published deck, such as standard-52."`
 	DeckHash string `xor:"scope" placeholder:"HASH" help:"One deck by its hash, in base64."`
-	Because  string `name:"reason" required:"" placeholder:"TEXT" help:"Why. It is written to the ledger for ever."`
+	Because  string `name:"reason" required:"" placeholder:"TEXT" help:"The reason. It is written to the ledger for ever."`
 }
 
 func (c *killFlags) run(ctx context.Context, s term.Streams, action client.SwitchRequestAction) error {
@@ -111,7 +111,7 @@ func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
 // TableCmd is shuffled table.
 type TableCmd struct {
 	Open  tableOpenCmd  `cmd:"" help:"Open a table that was closed, or one before its first shuffle."`
-	Close tableCloseCmd `cmd:"" help:"Close a table: no new shuffles; open ones are played on."`
+	Close tableCloseCmd `cmd:"" help:"Close a table: it gets no new shuffle, and its open shuffles go on."`
 	List  tableListCmd  `cmd:"" help:"List the tables with their open shuffles."`
 }
 
@@ -201,13 +201,13 @@ type LatchCmd struct {
 
 type latchClearCmd struct {
 	remote.Flags
-	Because string `name:"reason" required:"" placeholder:"TEXT" help:"Why it may be trusted again. It is written to the ledger for ever."`
+	Because string `name:"reason" required:"" placeholder:"TEXT" help:"The reason why the generator may be trusted again. It is written to the ledger for ever."`
 }
 
 // Help shows an example, and says which latch is cleared.
 func (latchClearCmd) Help() string {
-	return `Clears the latch of the daemon at --url and of its ledger. Another daemon that is itself in doubt stays
-so until this is said to it.
+	return `Clears the latch of the ledger, and that of the daemon at --url. Another daemon that saw a failure itself draws
+nothing until the latch is cleared at that daemon, too.
 
 Example:
 
@@ -221,13 +221,13 @@ func (c *latchClearCmd) Run(ctx context.Context, s term.Streams) error {
 
 // AccessCmd is shuffled access.
 type AccessCmd struct {
-	List accessListCmd `cmd:"" help:"List what regulators asked for."`
+	List accessListCmd `cmd:"" help:"List what regulators and administrators asked for."`
 }
 
 type accessListCmd struct {
 	remote.Flags
-	From string `placeholder:"TIME" help:"At this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
-	To   string `placeholder:"TIME" help:"Before this time."`
+	From string `placeholder:"TIME" help:"Requests at this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
+	To   string `placeholder:"TIME" help:"Requests before this time."`
 }
 
 func (accessListCmd) Help() string {

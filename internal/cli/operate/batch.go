@@ -20,7 +20,7 @@ type BatchCmd struct {
 }
 
 func (BatchCmd) Help() string {
-	return `Asks for many operations in one request, and proves each answer as the single command does. Prints a line for each: its status, and the JSON of its answer. One that is refused stops no other, and the command fails then. With --again the same file gives the same answers again.
+	return `Sends many operations in one request, and proves each answer as the single command does. It prints a line for each operation: its status, and the JSON of its answer. If an operation is refused, the others are still done, and the command fails. With --again, the same file gives the same answers again.
 
 Examples:
 

@@ -26,14 +26,14 @@ func change[Q, T any](ctx context.Context, r *remote.Flags, s term.Streams, id *
 // CloseCmd is shuffled close.
 type CloseCmd struct {
 	remote.Flags
-	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
-	Outcome string     `required:"" placeholder:"OUTCOME" enum:"completed,ended_early,void" help:"How it ends: completed, ended_early or void."`
-	Because string     `name:"reason" placeholder:"REASON" help:"Why it is void: misdeal, exposed_card, foul_deck, game_cancelled, operator_error, system_fault, player_dispute, mix_failed or regulator."`
-	Reveal  []string   `sep:"none" placeholder:"PLACES" help:"Dealt places that become public together with the close, such as 0-1,4-5. May be given again."`
+	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open shuffle of a table, or @TABLE:SERIAL."`
+	Outcome string     `required:"" placeholder:"OUTCOME" enum:"completed,ended_early,void" help:"How the shuffle ends: completed, ended_early or void."`
+	Because string     `name:"reason" placeholder:"REASON" help:"With --outcome void, the reason: misdeal, exposed_card, foul_deck, game_cancelled, operator_error, system_fault, player_dispute, mix_failed or regulator."`
+	Reveal  []string   `sep:"none" placeholder:"PLACES" help:"Dealt places that become public together with the close, such as 0-1,4-5. May be repeated."`
 }
 
 func (CloseCmd) Help() string {
-	return `A shuffle is closed once and for ever, and its tape is disclosed as its commit declared. The same command gives the same answer again.
+	return `A shuffle is closed once and for ever. Its tape is disclosed as its commit declared. With --again, the same command gives the same answer again.
 
 Examples:
 
@@ -80,13 +80,13 @@ func sayClosed(s term.Streams, id uint64, asked client.CloseRequest, c *client.C
 // TakeoverCmd is shuffled takeover.
 type TakeoverCmd struct {
 	remote.Flags
-	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
-	Extent  string     `enum:"close,play" default:"close" help:"close: to end it. play: to deal on, for which a production ledger asks for two administrators (shuffled act propose takeover)."`
-	Because string     `name:"reason" required:"" placeholder:"TEXT" help:"Why. It is written to the ledger for ever, and every file of the shuffle shows it."`
+	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open shuffle of a table, or @TABLE:SERIAL."`
+	Extent  string     `enum:"close,play" default:"close" help:"close: to end the shuffle. play: to deal on. In production, play needs two administrators (shuffled act propose takeover)."`
+	Because string     `name:"reason" required:"" placeholder:"TEXT" help:"The reason. It is written to the ledger for ever, and every file of the shuffle shows it."`
 }
 
 func (TakeoverCmd) Help() string {
-	return `Only the identity that committed to a shuffle mixes, deals and closes it. A takeover makes the identity of this token its owner.
+	return `Only the owner of a shuffle mixes, deals and closes it: at first, the identity that committed to it. A takeover makes the identity of this token the owner.
 
 Example:
 
@@ -107,19 +107,19 @@ func (c *TakeoverCmd) Run(ctx context.Context, s term.Streams) error {
 // MixCmd is shuffled mix.
 type MixCmd struct {
 	remote.Flags
-	ID     ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
-	Slot   []string   `sep:"none" placeholder:"VALUE" help:"A player's value, or a file with what shuffled slot new printed. One for each slot of the plan, in its order."`
+	ID     ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open shuffle of a table, or @TABLE:SERIAL."`
+	Slot   []string   `sep:"none" placeholder:"VALUE" help:"A player's value, or a file with what shuffled slot new printed. Repeat it for each slot of the plan, in the order of the plan."`
 	Beacon string     `placeholder:"SIGNATURE" help:"The 48 bytes of the round's signature, in base64 or hexadecimal. Default: the daemon fetches it."`
-	Cut    *int       `placeholder:"N" help:"Places that the player's cut takes off the top, 0 to places-1."`
+	Cut    *int       `placeholder:"N" help:"How many places the player's cut takes off the top: 0 to the number of places less 1."`
 }
 
 func (MixCmd) Help() string {
-	return `All values of the plan are revealed at once, before the first deal, or the shuffle is closed as void with the reason mix_failed. The same values give the same answer again.
+	return `Reveals all values of the plan at once, before the first deal. If a value is missing, close the shuffle as void with the reason mix_failed. With --again, the same values give the same answer again.
 
 Examples:
 
     shuffled mix 7 --slot anna.slot --slot bert.slot --cut 17
-    shuffled mix 7                # a plan of a beacon alone, whose round the daemon fetches
+    shuffled mix 7                # a plan with only a beacon: the daemon fetches the round
     shuffled mix 7 --beacon b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e39`
 }
 

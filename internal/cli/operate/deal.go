@@ -15,22 +15,22 @@ import (
 // DealCmd is shuffled deal.
 type DealCmd struct {
 	remote.Flags
-	ID      ShuffleArg   `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
+	ID      ShuffleArg   `arg:"" help:"The shuffle: its id, @TABLE for the open shuffle of a table, or @TABLE:SERIAL."`
 	First   int          `required:"" placeholder:"PLACE" help:"The next place, counted from 0."`
-	Runs    []string     `required:"" name:"run" sep:"none" placeholder:"RUN" help:"COUNT:PURPOSE[:RECIPIENT[:public]]; purposes are seat, board, burn, discard, rabbit, order. May be given again."`
-	State   *client.Hash `placeholder:"HASH" help:"Of a blind shuffle: the hash of the game's history up to this request, in base64."`
+	Runs    []string     `required:"" name:"run" sep:"none" placeholder:"RUN" help:"A run, as COUNT:PURPOSE[:RECIPIENT[:public]]. Purposes are seat, board, burn, discard, rabbit and order. May be repeated."`
+	State   *client.Hash `placeholder:"HASH" help:"For a blind shuffle: the hash of the game's history up to this request, in base64."`
 	Close   string       `placeholder:"OUTCOME" enum:",completed,ended_early,void" default:"" help:"Close the shuffle with this deal: completed, ended_early or void."`
-	Because string       `name:"reason" placeholder:"REASON" help:"Why it is void, such as misdeal."`
+	Because string       `name:"reason" placeholder:"REASON" help:"With --close void: the reason, such as misdeal."`
 }
 
 func (DealCmd) Help() string {
-	return `The same places and runs give the same cards again, so a command whose answer was lost is simply repeated.
+	return `If the answer was lost, repeat the command with --again: the same places and runs give the same cards.
 
 Examples:
 
     shuffled deal 2 --first 0 --run 2:seat:seat-1 --run 2:seat:seat-2
     shuffled deal 2 --first 4 --run 1:burn --run 3:board::public
-    shuffled deal @table-1 --first 4 --run 1:burn --run 3:board::public  # what is open at the table
+    shuffled deal @table-1 --first 4 --run 1:burn --run 3:board::public  # the open shuffle of the table
     shuffled deal 2 --first 8 --run 1:board::public --close completed
     shuffled deal 6 --first 0 --run 2:board::public       # two dice, thrown
     shuffled deal 9 --first 0 --run 416:order:game-server  # the whole order, to a back end that deals by itself`

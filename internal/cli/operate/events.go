@@ -16,12 +16,12 @@ import (
 // EventsCmd is shuffled events.
 type EventsCmd struct {
 	remote.Flags
-	After *uint64 `placeholder:"INDEX" help:"Begin behind the entry with this index. Default: with what comes next."`
-	Until *uint64 `placeholder:"INDEX" help:"End after the entry with this index. Default: go on."`
+	After *uint64 `placeholder:"INDEX" help:"Begin after the entry with this index. Default: begin with the next event."`
+	Until *uint64 `placeholder:"INDEX" help:"End after the entry with this index. Default: do not end."`
 }
 
 func (EventsCmd) Help() string {
-	return `Follows what happens in the ledger: commits, mixes, deals, closes, takeovers, switches, the latch, what closes soon and what was witnessed. No card is in it. A token for some tables is told of those. With --json each line is an event. If the connection ends, it goes on where it was.
+	return `Follows what happens in the ledger: commits, mixes, deals, closes, takeovers, switches, the latch, shuffles that close soon, and what the witnesses have cosigned. No event holds a card. A token for some tables gets the events of these tables only. With --json each line is an event. If the connection ends, the command connects again and goes on where it was.
 
 Examples:
 

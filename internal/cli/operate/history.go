@@ -16,14 +16,14 @@ import (
 type HistoryCmd struct {
 	remote.Flags
 	Table string `arg:"" help:"The table."`
-	From  uint64 `placeholder:"ID" help:"Begin with this commit (default: the newest that recall lists)."`
-	Limit int    `default:"0" help:"How many commits to go back at most; 0 for all."`
+	From  uint64 `placeholder:"ID" help:"Begin with this commit (default: the newest one that recall lists)."`
+	Limit int    `default:"0" help:"Go back at most this many commits; 0 means all."`
 }
 
 func (HistoryCmd) Help() string {
-	return `Walks back from a commit of the table to the one it names as previous, and so on to serial 1. Every
-commit is proved by its receipt, and nothing else is believed. A step that leads nowhere, to another
-table, or to a serial that is not one less is a gap: exit status 1.
+	return `Goes back from a commit of the table to the commit that it names as the previous one, and so on to serial 1.
+Only commits that their receipts prove are believed. A step is a gap if it leads to no commit, to another
+table, or to a serial that is not one less. If there is a gap, the exit code is 1.
 
 Examples:
 

@@ -22,14 +22,14 @@ import (
 type terms struct {
 	Table      string    `required:"" placeholder:"NAME" help:"The table. Its shuffles and draws are numbered 1, 2, 3 without gaps."`
 	Slot       []string  `sep:"none" placeholder:"HASH" help:"A player's slot hash, as shuffled slot new prints it. Repeat it for each player: the order counts."`
-	Beacon     roundFlag `help:"Plan a round of drand's quicknet: --beacon=ROUND, or --beacon for one some seconds ahead."`
-	CoDealer   bool      `help:"Deal it blind: its places go through an order of the co-dealer that the ledger names."`
-	CloseBy    string    `placeholder:"TIME" help:"When the daemon closes it as expired: 2026-03-14T15:00:00Z, or from now, as 45m. Default: the ledger's."`
+	Beacon     roundFlag `help:"Plan a round of drand's quicknet: --beacon=ROUND, or --beacon for a round some seconds from now."`
+	CoDealer   bool      `help:"Deal it blind: the co-dealer that the ledger names gives the order of the places."`
+	CloseBy    string    `placeholder:"TIME" help:"When the daemon closes it as expired: 2026-03-14T15:00:00Z, or a time from now, such as 45m. Default: the ledger's."`
 	GameRef    string    `placeholder:"NAME" help:"Your name for the game. No personal data."`
 	Disclosure string    `placeholder:"WHO" enum:",public,auditor" default:"" help:"Who gets the tape at the close: public or auditor. Default: the ledger's."`
-	Terms      string    `placeholder:"KIND:HASH" help:"What says what the values mean: wheel:HASH or pay_table:HASH, as shuffled terms put prints it, or ticket_list:ROOT:COUNT."`
+	Terms      string    `placeholder:"KIND:HASH" help:"What the values mean: wheel:HASH or pay_table:HASH, as shuffled terms put prints it, or ticket_list:ROOT:COUNT."`
 	Idempotent string    `name:"idempotency-key" placeholder:"KEY" help:"The same key and request give the same answer. Default: a new UUIDv7."`
-	Quiet      bool      `short:"q" help:"Print the id, for a script, and nothing else."`
+	Quiet      bool      `short:"q" help:"Print only the id, for a script."`
 }
 
 // roundFlag is a flag that may have a round as its value.

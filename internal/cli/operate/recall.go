@@ -13,13 +13,13 @@ import (
 // RecallCmd is shuffled recall.
 type RecallCmd struct {
 	remote.Flags
-	Table   string `placeholder:"NAME" help:"Of this table."`
-	Serial  uint64 `placeholder:"N" help:"With this serial; goes with --table."`
-	From    string `placeholder:"TIME" help:"Committed at this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
-	To      string `placeholder:"TIME" help:"Committed before this time."`
-	GameRef string `placeholder:"NAME" help:"With this game reference."`
-	State   string `enum:",open,closed" default:"" placeholder:"STATE" help:"open or closed."`
-	Limit   int    `default:"1000" help:"How many at most; 0 for all."`
+	Table   string `placeholder:"NAME" help:"Shuffles of this table."`
+	Serial  uint64 `placeholder:"N" help:"With --table: the shuffle with this serial."`
+	From    string `placeholder:"TIME" help:"Shuffles committed at this time or later: 2026-11-22, or 2026-11-22T18:30:00Z."`
+	To      string `placeholder:"TIME" help:"Shuffles committed before this time."`
+	GameRef string `placeholder:"NAME" help:"Shuffles with this game reference."`
+	State   string `enum:",open,closed" default:"" placeholder:"STATE" help:"Shuffles in this state: open or closed."`
+	Limit   int    `default:"1000" help:"List at most this many shuffles; 0 means all."`
 }
 
 func (RecallCmd) Help() string {
@@ -29,8 +29,9 @@ func (RecallCmd) Help() string {
     shuffled recall --game-ref game-4711 --json
     shuffled recall --state open --limit 0
 
-A dealer finds the shuffles of the tables of its token, auditors and regulators all. What recall lists
-is an index: "shuffled show ID" proves a shuffle, "shuffled history TABLE" the order of a table.`
+A dealer finds the shuffles of the tables of its token. Auditors and regulators find all. The list is an
+index and proves nothing: "shuffled show ID" proves a shuffle, and "shuffled history TABLE" proves the
+sequence of the shuffles of a table.`
 }
 
 // recallPage is how many shuffles one request asks for.

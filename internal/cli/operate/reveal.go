@@ -14,13 +14,13 @@ import (
 // RevealCmd is shuffled reveal.
 type RevealCmd struct {
 	remote.Flags
-	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
+	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open shuffle of a table, or @TABLE:SERIAL."`
 	Places  []string   `arg:"" name:"place" help:"Dealt places that become public, counted from 0: 4, or 4-7."`
-	Exposed bool       `help:"The cards were seen by mistake: burns and discards may be among them, and audits count it."`
+	Exposed bool       `help:"The cards were seen by mistake. Burns and discards may be among them, and audits count such reveals."`
 }
 
 func (RevealCmd) Help() string {
-	return `A showdown: what is revealed is public for ever, and what is not stays hidden where the tape goes to auditors. The same places give the same answer again.
+	return `A revealed card is public for ever, as at a showdown. If the tape goes to auditors, all other cards stay hidden. With --again, the same places give the same answer again.
 
 Examples:
 

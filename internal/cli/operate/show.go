@@ -14,9 +14,9 @@ import (
 // ShowCmd is shuffled show.
 type ShowCmd struct {
 	remote.Flags
-	ID         ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open one of a table, or @TABLE:SERIAL."`
-	Transcript string     `placeholder:"FILE" help:"Write the transcript to FILE, byte for byte as served; - is standard output."`
-	Recipient  string     `placeholder:"NAME" help:"With --transcript: the file of one recipient, for a dealer."`
+	ID         ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open shuffle of a table, or @TABLE:SERIAL."`
+	Transcript string     `placeholder:"FILE" help:"Write the transcript to FILE, byte for byte as the daemon serves it; - is standard output."`
+	Recipient  string     `placeholder:"NAME" help:"With --transcript: the file of one recipient. It needs the token of a dealer."`
 }
 
 func (ShowCmd) Help() string {

@@ -18,10 +18,10 @@ type ShuffleCmd struct {
 	remote.Flags
 	terms
 	Deck      string `placeholder:"DECK" xor:"deck" help:"A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, shoe-1 to shoe-16."`
-	Parent    uint64 `placeholder:"ID" xor:"deck" help:"Shuffle cards of this open shuffle again: those that were not dealt, or --positions. It ends as continued."`
-	Positions string `placeholder:"LIST" help:"With --parent: its committed positions whose cards are shuffled, as 0,5,9-51. Returned cards may be among them."`
-	Take      int    `placeholder:"N" help:"Commit to the first N cards of the order only. Default: all."`
-	EndAt     string `placeholder:"PLACE" help:"Place of the cut card, or LO-HI to have it drawn."`
+	Parent    uint64 `placeholder:"ID" xor:"deck" help:"Shuffle cards of this open shuffle again: those that were not dealt, or those of --positions. The open shuffle ends as continued."`
+	Positions string `placeholder:"LIST" help:"With --parent: the positions in its committed order whose cards are shuffled, such as 0,5,9-51. Dealt cards that were returned may be among them."`
+	Take      int    `placeholder:"N" help:"Commit only to the first N cards of the order. Default: all."`
+	EndAt     string `placeholder:"PLACE" help:"Place of the cut card, or LO-HI to draw the place from these."`
 	Cut       bool   `help:"Plan a player's cut."`
 }
 

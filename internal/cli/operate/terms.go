@@ -25,7 +25,7 @@ type termsPutCmd struct {
 }
 
 func (termsPutCmd) Help() string {
-	return `Prints what --terms of shuffled draw and shuffled shuffle takes. Every range of a wheel's draw is the sum of its weights.
+	return `Prints the value for --terms of shuffled draw and shuffled shuffle. In a draw with a wheel, each range is the sum of the wheel's weights.
 
 Examples:
 

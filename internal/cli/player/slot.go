@@ -16,7 +16,7 @@ import (
 
 // SlotCmd is shuffled slot.
 type SlotCmd struct {
-	New  slotNewCmd  `cmd:"" help:"Draw a secret value, and print it with the hash to hand in before the commit."`
+	New  slotNewCmd  `cmd:"" help:"Draw a secret value. Print it with its hash, which is handed in before the commit."`
 	Hash slotHashCmd `cmd:"" help:"Print the hash of a value."`
 }
 
@@ -30,7 +30,7 @@ type slotPlace struct {
 type slotNewCmd struct{ slotPlace }
 
 func (slotNewCmd) Help() string {
-	return `A player's own randomness in a shuffle. Hand in the hash before the commit and keep the value. When the commit's receipt shows the slot and your witnesses' cosignatures (shuffled verify commit.receipt --policy FILE --my-slot-file FILE), hand in the value. Use it for one commit only.
+	return `The value is a player's own randomness in a shuffle. Hand in the hash before the commit, and keep the value. Hand in the value when the receipt of the commit shows your slot and the cosignatures of your witnesses: shuffled verify commit.receipt --policy FILE --my-slot-file FILE. Use a value for one commit only.
 
 Example:
 
@@ -43,7 +43,7 @@ type slotHashCmd struct {
 }
 
 func (slotHashCmd) Help() string {
-	return `The value is read from a file, for what stands on a command line is seen by everybody on the machine.
+	return `The value is read from a file, because everybody on the machine can see a command line.
 
 Example:
 

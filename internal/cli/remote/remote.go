@@ -25,14 +25,14 @@ import (
 type Flags struct {
 	URL       string `name:"url" default:"http://127.0.0.1:8080" env:"SHUFFLED_URL" help:"Address of the daemon."`
 	Ledger    string `default:"main" help:"Name of the ledger."`
-	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"Hold every answer against this verifier key of the ledger, or the one in the file of this name."`
-	Policy    string `placeholder:"FILE" help:"Hold them against a policy (C2SP tlog-policy) in place of a key: its log lines are the ledger's keys, of before and after a rotation."`
-	TokenFile string `placeholder:"FILE" help:"File with the API token, mode 0600; else the token is in SHUFFLED_TOKEN."`
+	Key       string `placeholder:"VKEY" env:"SHUFFLED_KEY" help:"Check every answer with this verifier key of the ledger, or with the key in the file of this name."`
+	Policy    string `placeholder:"FILE" help:"Check every answer with a policy (C2SP tlog-policy) instead of a key. Its log lines are the ledger's keys, from before and after a rotation."`
+	TokenFile string `placeholder:"FILE" help:"File with the API token, mode 0600. Default: the token in SHUFFLED_TOKEN."`
 
-	ClientCert string `placeholder:"FILE" and:"certificate" help:"Certificate to be known by in place of a token, in PEM, and those between it and its authority."`
-	ClientKey  string `placeholder:"FILE" and:"certificate" help:"Its private key, in PEM, mode 0600."`
+	ClientCert string `placeholder:"FILE" and:"certificate" help:"Client certificate instead of a token, in PEM, followed by the certificates between it and its authority."`
+	ClientKey  string `placeholder:"FILE" and:"certificate" help:"Private key of the client certificate, in PEM, mode 0600."`
 
-	Again bool `help:"This was tried before: take the answer of that time. Without it, what was done before this command is refused."`
+	Again bool `help:"Accept the answer to an earlier try of the same command. Without it, an answer from before this command is refused."`
 
 	JSON bool `name:"json" help:"Print JSON."`
 }

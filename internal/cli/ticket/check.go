@@ -13,15 +13,15 @@ import (
 
 type checkCmd struct {
 	File       string `arg:"" help:"The proof; - reads standard input."`
-	Transcript string `xor:"draw" placeholder:"FILE" help:"The transcript of the draw: it is verified, and says whether the ticket was drawn."`
-	Key        string `placeholder:"VKEY" xor:"trust" help:"With --transcript: trust this verifier key of the ledger, or the one in the file of this name."`
-	Policy     string `placeholder:"FILE" xor:"trust" help:"With --transcript: trust the keys of this C2SP witness policy, and ask for its quorum."`
+	Transcript string `xor:"draw" placeholder:"FILE" help:"The transcript of the draw. It is verified, and shows whether the ticket was drawn."`
+	Key        string `placeholder:"VKEY" xor:"trust" help:"With --transcript: trust this verifier key of the ledger, or the key in the file of this name."`
+	Policy     string `placeholder:"FILE" xor:"trust" help:"With --transcript: trust the keys of this C2SP witness policy, and require its quorum."`
 	Root       string `xor:"draw" placeholder:"ROOT" help:"Without a transcript: the root in the commit of the draw."`
-	Count      uint64 `placeholder:"N" help:"The count there: a root alone does not fix it."`
+	Count      uint64 `placeholder:"N" help:"With --root: the count in that commit, which a root alone does not fix."`
 }
 
 func (checkCmd) Help() string {
-	return `Says which number the ticket has in the list, and with --transcript whether it was drawn. Take root and count from a verdict on the transcript, not from the proof, and the key from where you trust it.
+	return `Says which number the ticket has in the list, and with --transcript whether it was drawn. Take root and count from a verdict on the transcript, not from the proof. Take the key from where you trust it.
 
 Examples:
 

@@ -16,15 +16,15 @@ import (
 
 // Cmd is shuffled tickets.
 type Cmd struct {
-	Root  rootCmd  `cmd:"" help:"Hash a list of tickets: the count and root that a draw is committed with."`
+	Root  rootCmd  `cmd:"" help:"Hash a list of tickets, and print the count and root for the commit of a draw."`
 	Prove proveCmd `cmd:"" help:"Write the proof of a ticket, for its entrant."`
 	Check checkCmd `cmd:"" help:"Check the proof of a ticket, offline."`
 }
 
 // List is a file of tickets, and the file with the secret of its salts.
 type List struct {
-	File   string `arg:"" help:"The list: a ticket number or reference in each line, ascending by bytes (LC_ALL=C sort -u)."`
-	Secret string `name:"secret-file" required:"" placeholder:"FILE" help:"The file with the secret of this list, and of no other."`
+	File   string `arg:"" help:"The list. Each line is a ticket number or reference, and lines ascend by bytes (LC_ALL=C sort -u)."`
+	Secret string `name:"secret-file" required:"" placeholder:"FILE" help:"File with the secret of this list. Each list has its own secret."`
 }
 
 type rootCmd struct {
@@ -33,7 +33,7 @@ type rootCmd struct {
 }
 
 func (rootCmd) Help() string {
-	return `Reads the list once, in a fixed amount of memory. The secret is drawn and written if its file is not there; keep it as long as proofs are asked for. Who has it can try which lines stand in the list.
+	return `Reads the list once, in a fixed amount of memory. If the file of the secret does not exist, the secret is drawn and written. Keep it as long as proofs may be needed. With the secret, anybody can find out whether a line is in the list.
 
 Example:
 
@@ -111,12 +111,12 @@ func (c *counted) Read(b []byte) (int, error) {
 
 type proveCmd struct {
 	List
-	Line   string `xor:"which" placeholder:"LINE" help:"The ticket, as its line stands in the list."`
-	Number uint64 `xor:"which" placeholder:"N" help:"The ticket by its number, from 1."`
+	Line   string `xor:"which" placeholder:"LINE" help:"The ticket, as its line is in the list."`
+	Number uint64 `xor:"which" placeholder:"N" help:"The number of the ticket in the list, from 1."`
 }
 
 func (proveCmd) Help() string {
-	return `Prints a text of at most 2,048 bytes, which shuffled tickets check and the page of shuffled verify read. It shows one line, and nothing of any other.
+	return `Prints a proof of at most 2,048 bytes, which shuffled tickets check and the page for players read. It shows this line, and nothing of any other line.
 
 Example:
 

@@ -24,12 +24,12 @@ import (
 )
 
 type labBatteryCmd struct {
-	Deck    []string `placeholder:"DECK" help:"Judge shuffles of this published deck; may be repeated. Default: standard-52, if nothing else is judged."`
-	Draws   []uint32 `placeholder:"K" help:"Judge values drawn from 1 to K, 2 to 2^30; may be repeated."`
-	Values  int      `default:"1" placeholder:"V" help:"With --draws: so many values in each outcome, 1 to 4096."`
-	Count   uint64   `default:"1000000" placeholder:"N" help:"So many outcomes of each kind, 1 to 4294967295."`
-	From    string   `placeholder:"FILE" help:"Judge this file that lab decks, lab draws or audit decks wrote as bin or csv, or another program as they do. Its manifest is FILE.json."`
-	Second  string   `placeholder:"FILE" help:"With --from: the second sample, for a first one that is borderline."`
+	Deck    []string `placeholder:"DECK" help:"Judge shuffles of this published deck. May be repeated. Default: standard-52, if nothing else is judged."`
+	Draws   []uint32 `placeholder:"K" help:"Judge values drawn from 1 to K. K is from 2 to 2^30. May be repeated."`
+	Values  int      `default:"1" placeholder:"V" help:"With --draws: number of values in each outcome, 1 to 4096."`
+	Count   uint64   `default:"1000000" placeholder:"N" help:"Number of outcomes of each kind, 1 to 4294967295."`
+	From    string   `placeholder:"FILE" help:"Judge this file, as lab decks, lab draws or audit decks writes it in bin or csv. Another program may have written it. Its manifest is FILE.json."`
+	Second  string   `placeholder:"FILE" help:"With --from: the second sample, if the first one is borderline."`
 	Workers int      `placeholder:"N" help:"Work with N goroutines. Default: one for each processor."`
 	All     bool     `help:"List every result, not only the worst."`
 	HTML    string   `name:"html" placeholder:"FILE" help:"Write the report as a page with plots to this new file."`
@@ -37,10 +37,10 @@ type labBatteryCmd struct {
 }
 
 func (labBatteryCmd) Help() string {
-	return `Makes outcomes with the function that the daemon deals with, or reads them from a file, and puts them to every test that regulators name. ` +
-		labreport.Rule() + ` A second sample is made when it is needed. It ends with exit code 1 when a sample is rejected.
+	return `Makes outcomes with the function that the daemon deals with, or reads them from a file. Then it runs every test that regulators name. ` +
+		labreport.Rule() + ` A second sample is made if it is needed. The exit code is 1 if a sample is rejected.
 
-Statistics are smoke tests on a cryptographic generator: shuffled lab prove has the proof that draws and orders are exact, shuffled lab selftest shows that the tests find known faults.
+For a cryptographic generator, statistics are only a smoke test. shuffled lab prove has the proof that draws and orders are exact, and shuffled lab selftest shows that the tests find known faults.
 
 Examples:
 

@@ -13,14 +13,14 @@ import (
 type labDecksCmd struct {
 	Deck   string `placeholder:"DECK" xor:"cards" help:"A published deck: standard-52, standard-54, short-36, pinochle-48, spanish-40, shoe-1 to shoe-16."`
 	Cards  string `placeholder:"FILE" xor:"cards" help:"A deck of your own: a file with the name of a card on each line, in the order before the shuffle."`
-	Take   *int   `placeholder:"M" help:"Write the first M cards of each order only, as a dealer would commit to them. Default: all."`
-	Count  uint64 `required:"" placeholder:"N" help:"So many decks, 1 to 10^12."`
+	Take   *int   `placeholder:"M" help:"Write only the first M cards of each order, as in a commit to M cards. Default: all."`
+	Count  uint64 `required:"" placeholder:"N" help:"Number of decks, 1 to 10^12."`
 	Format string `default:"csv" enum:"csv,bin,jsonl" help:"csv, bin or jsonl."`
 	labOutput
 }
 
 func (labDecksCmd) Help() string {
-	return `Shuffled decks, each from a tape of its own, made by the function that the daemon deals with. docs/LAB.md says how the formats are read; the manifest does so for the file alongside it.
+	return `Writes shuffled decks, made by the function that the daemon deals with. Each deck has a tape of its own. docs/LAB.md says how to read the formats, and the manifest says how to read its file.
 
 Examples:
 

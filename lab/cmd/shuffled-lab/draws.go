@@ -8,16 +8,16 @@ import (
 )
 
 type labDrawsCmd struct {
-	K        uint64 `name:"k" required:"" placeholder:"K" help:"Each value is 1 to K; K is 1 to 2^30."`
-	Values   int    `default:"1" placeholder:"V" help:"So many values in each outcome, of one tape."`
-	Count    uint64 `required:"" placeholder:"N" help:"So many outcomes, 1 to 10^12."`
+	K        uint64 `name:"k" required:"" placeholder:"K" help:"Each value is from 1 to K. K is from 1 to 2^30."`
+	Values   int    `default:"1" placeholder:"V" help:"Number of values in each outcome, which has one tape."`
+	Count    uint64 `required:"" placeholder:"N" help:"Number of outcomes, 1 to 10^12."`
 	Distinct bool   `help:"No value comes twice in an outcome, as in a lottery."`
 	Format   string `default:"csv" enum:"csv,bin,jsonl" help:"csv, bin or jsonl."`
 	labOutput
 }
 
 func (labDrawsCmd) Help() string {
-	return `Drawn values after scaling, made by the function that the daemon draws with. Each outcome is of a tape of its own. docs/LAB.md says how the formats are read.
+	return `Writes drawn values after scaling, made by the function that the daemon draws with. Each outcome has a tape of its own. docs/LAB.md says how to read the formats.
 
 Examples:
 

@@ -15,21 +15,21 @@ import (
 )
 
 type labHealthCmd struct {
-	Bytes    uint64 `default:"1000000000" placeholder:"N" help:"Test so many bytes, 1 to 10^15 (default 10^9)."`
-	AlphaExp []int  `name:"alpha-exp" default:"12,16,20" placeholder:"A,B" help:"Cutoffs at α = 2^-A, 1 to 64 each (default 12,16,20)."`
+	Bytes    uint64 `default:"1000000000" placeholder:"N" help:"Number of bytes to test, 1 to 10^15 (default 10^9)."`
+	AlphaExp []int  `name:"alpha-exp" default:"12,16,20" placeholder:"A,B" help:"Cutoffs at α = 2^-A. Each A is from 1 to 64 (default 12,16,20)."`
 	Workers  int    `placeholder:"N" help:"Work with N goroutines. Default: one for each processor."`
 	JSON     bool   `name:"json" help:"Print JSON."`
 }
 
 func (labHealthCmd) Help() string {
-	return `Counts the false alarms of the health tests on the bytes that tapes are made of, and holds the count against the exact distribution. The daemon's own cutoffs are chosen for α = 2^-60 and give no alarm in a lifetime; weaker ones, of the same code and chosen by the same formula, do. Bytes are tested in windows of 512, each without history.
+	return `Counts the false alarms of the health tests on the bytes that tapes are made of, and compares the count with the exact distribution. The daemon's own cutoffs are for α = 2^-60 and give no alarm in a lifetime. So the command uses weaker cutoffs, by the same formula, in the same code. Bytes are tested in windows of 512, each without history.
 
 Examples:
 
     shuffled lab health
     shuffled lab health --bytes 100000000 --alpha-exp 8,16,24 --json
 
-Exit codes: 0 the alarms are as many as they should be, 1 they are not (p below 1e-9), 2 usage, 3 could not run.`
+Exit codes: 0 the number of alarms is as expected, 1 it is not (p below 1e-9), 2 usage, 3 could not run.`
 }
 
 // healthReport is what --json prints.

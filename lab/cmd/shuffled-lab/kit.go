@@ -22,22 +22,29 @@ import (
 
 type labKitCmd struct {
 	Out      string   `placeholder:"DIR" required:"" xor:"mode" help:"Make a kit in this new directory."`
-	Source   string   `default:"." placeholder:"DIR" help:"The checkout of the source, with git; its commit is archived."`
-	RawBytes uint64   `default:"125000000" placeholder:"N" help:"So many bytes of raw output."`
-	Decks    uint64   `default:"200000" placeholder:"N" help:"So many outcomes in each sample: of 1, 2, 6 and 8 decks, of dice and of a wheel."`
-	Format   string   `default:"bin" enum:"bin,csv" help:"Of the samples of outcomes, which the battery judges: bin or csv."`
-	Since    string   `placeholder:"REV" help:"List what was changed since this version: a tag or commit of the source."`
-	SignKey  string   `name:"sign-key" placeholder:"FILE" help:"Sign the manifest with this key: shuffled key generate signing --origin NAME makes one."`
+	Source   string   `default:"." placeholder:"DIR" help:"The checkout of the source, with git. Its commit is archived."`
+	RawBytes uint64   `default:"125000000" placeholder:"N" help:"Number of bytes of raw output."`
+	Decks    uint64   `default:"200000" placeholder:"N" help:"Number of outcomes in each sample: of 1, 2, 6 and 8 decks, of dice and of a wheel."`
+	Format   string   `default:"bin" enum:"bin,csv" help:"Format of the samples of outcomes, which the battery judges: bin or csv."`
+	Since    string   `placeholder:"REV" help:"List what changed since this version: a tag or commit of the source."`
+	SignKey  string   `name:"sign-key" placeholder:"FILE" help:"Sign the manifest with this key. shuffled key generate signing --origin NAME makes a key."`
 	Pass     string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of an encrypted --sign-key."`
 	LeaveOut []string `placeholder:"PART" help:"Leave out source, modules, binary, raw, decks, proof, controls, battery or compliance."`
-	Signer   string   `placeholder:"VKEY" help:"With --check: see that the holder of this verifier key signed the manifest."`
-	Check    string   `placeholder:"DIR" required:"" xor:"mode" help:"Make nothing; hold this kit against its manifest."`
-	Against  string   `placeholder:"DIR" help:"With --check: see that this other kit has the same in all that is reproducible."`
+	Signer   string   `placeholder:"VKEY" help:"With --check: check that this verifier key signed the manifest."`
+	Check    string   `placeholder:"DIR" required:"" xor:"mode" help:"Make nothing. Check this kit against its manifest."`
+	Against  string   `placeholder:"DIR" help:"With --check: check that this other kit has the same reproducible files."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 }
 
 func (labKitCmd) Help() string {
-	return `Everything that a laboratory asks to be submitted, in one directory: a letter to fill in, samples, source with digests and the modules that it needs, changes since a version, compiler and platform, description of the generator with every use of randomness, differences between collecting and dealing, build instructions, version, proof, self-tests, controls, the battery on the samples that are there, the compliance run, and a manifest with the SHA-256 of each file, which a key can sign. The manifest says which files another machine gets byte for byte, and which are samples.
+	return `Makes everything that a laboratory asks for, in one directory:
+
+  - a letter to fill in, and samples with the battery on them
+  - the source with digests and the modules that it needs, and the changes since a version
+  - compiler, platform, version and build instructions
+  - a description of the generator with every use of randomness, and the differences between collecting and dealing
+  - proof, self-tests, controls and the compliance run
+  - a manifest with the SHA-256 of each file, which a key can sign. It says which files another machine makes byte for byte, and which are samples
 
 Examples:
 

@@ -12,11 +12,11 @@ import (
 )
 
 type labLessonCmd struct {
-	Out string `required:"" placeholder:"DIR" help:"Directory for the page and its pictures; those of an earlier run are replaced."`
+	Out string `required:"" placeholder:"DIR" help:"Directory for the page and its pictures. Those of an earlier run are replaced."`
 }
 
 func (labLessonCmd) Help() string {
-	return `Writes docs/SHUFFLING.md, a page for students on shuffles and what goes wrong with them, with its pictures. Each figure is counted by the code of the proofs and of the negative controls; no random byte is read, and every run writes the same.
+	return `Writes docs/SHUFFLING.md with its pictures: a page for students on shuffles and what goes wrong with them. The code of the proofs and of the negative controls counts each figure. No random byte is read, so every run writes the same.
 
 Example:
 

@@ -18,11 +18,11 @@ type labCmd struct {
 	Decks    labDecksCmd    `cmd:"" help:"Write shuffled decks."`
 	Draws    labDrawsCmd    `cmd:"" help:"Write drawn values."`
 	Prove    labProveCmd    `cmd:"" help:"Prove that draws and orders are exactly uniform."`
-	Battery  labBatteryCmd  `cmd:"" help:"Put outcomes to every test that regulators name, and report."`
-	Selftest labSelftestCmd `cmd:"" help:"See that the battery finds shufflers that are wrong on purpose, and accepts the true one."`
-	Kit      labKitCmd      `cmd:"" help:"Make everything that is handed in, in one directory, with a manifest; or check it."`
-	Lesson   labLessonCmd   `cmd:"" help:"Write a page on shuffles and what goes wrong with them, with pictures; every figure is counted."`
-	Health   labHealthCmd   `cmd:"" help:"Count the false alarms of the health tests, and hold them against the exact distribution."`
+	Battery  labBatteryCmd  `cmd:"" help:"Run every test that regulators name on outcomes, and report."`
+	Selftest labSelftestCmd `cmd:"" help:"Check that the battery rejects shufflers that are wrong on purpose, and accepts the true one."`
+	Kit      labKitCmd      `cmd:"" help:"Make a kit, or check one: everything that is handed in, in one directory, with a manifest."`
+	Lesson   labLessonCmd   `cmd:"" help:"Write a page on shuffles and what goes wrong with them, with pictures. Every figure is counted."`
+	Health   labHealthCmd   `cmd:"" help:"Count the false alarms of the health tests, and compare them with the exact distribution."`
 }
 
 func main() {

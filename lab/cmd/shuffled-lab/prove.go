@@ -16,26 +16,26 @@ import (
 )
 
 type labProveCmd struct {
-	Only    []string `placeholder:"PROOF" help:"These proofs only: lanes, orders, decks, exhaustion, budget."`
+	Only    []string `placeholder:"PROOF" help:"Only these proofs: lanes, orders, decks, exhaustion, budget."`
 	Workers int      `placeholder:"N" help:"Work with N goroutines. Default: one for each processor."`
 	JSON    bool     `name:"json" help:"Print JSON."`
 }
 
 func (labProveCmd) Help() string {
-	return `Proves that draws and orders are exactly uniform: by trying every case of the function that the daemon deals with where there are few enough, and by an argument with the cases in which it could fail above. Every part says which is which. No random byte is read: every run tries the same cases and prints the same.
+	return `Proves that draws and orders are exactly uniform. If there are few enough cases, it tries every case of the function that the daemon deals with. If there are more, it gives an argument, and tries the cases in which the argument could fail. Every part says which of the two it is. No random byte is read, so every run tries the same cases and prints the same.
 
-lanes: every value of every lane for every k up to 16,384 (1,070 million): each value 1..k comes equally often. Wider draws at their edges, and why that is enough.
-orders: every vector of draws for up to nine cards, and for the first m of them: each order once.
-decks: every published deck, held against swaps worked out apart. Every lane of one byte at every place, alone; every pair of draws up to 54 cards; 1,000,000 fixed orders of 52 cards and 20,000 of each other deck, with lanes to reject in front of their draws. Not every order: of 52 cards there are 8·10^67.
-exhaustion: how rarely a tape runs out, counted with integers for every named deck, and bounded for every list of draws.
-budget: bits that a tape has, bits that the orders need, and the share of orders that a generator with little state could reach.
+  - lanes: every value of every lane for every k up to 16,384 (1,070 million): each value 1..k comes equally often. For larger k, the lanes at which a draw can go wrong, and why that is enough.
+  - orders: every vector of draws for up to nine cards, and for the first m of them: each order comes once.
+  - decks: every published deck, compared with swaps that other code computes. Every lane of one byte at every place, alone; every pair of draws up to 54 cards; 1,000,000 fixed orders of 52 cards and 20,000 of each other deck, with lanes to reject in front of their draws. Not every order, because 52 cards have 8·10^67.
+  - exhaustion: how rarely a tape runs out, counted with integers for every named deck, and bounded for every list of draws.
+  - budget: the bits that a tape has, the bits that the orders need, and the share of orders that a generator with little state could reach.
 
 Examples:
 
     shuffled lab prove
     shuffled lab prove --only exhaustion,budget --json
 
-Exit codes: 0 all is proved, 1 a case against it, 2 usage, 3 could not run.`
+Exit codes: 0 all is proved, 1 a case fails, 2 usage, 3 could not run.`
 }
 
 // proofs is what --json prints.

@@ -10,12 +10,12 @@ import (
 )
 
 type labRawCmd struct {
-	Bytes uint64 `required:"" placeholder:"N" help:"So many bytes, 1 to 10^15."`
+	Bytes uint64 `required:"" placeholder:"N" help:"Number of bytes, 1 to 10^15."`
 	labOutput
 }
 
 func (labRawCmd) Help() string {
-	return `The generator's output before any scaling: the bytes that would be tapes, read and health-tested as tapes are. Every run gives other bytes; the manifest says which these are.
+	return `Writes the generator's output before any scaling. These bytes are read and health-tested as tapes are. Every run gives other bytes, and the manifest identifies them.
 
 Examples:
 

@@ -17,15 +17,15 @@ import (
 )
 
 type labSelftestCmd struct {
-	Only    []string `placeholder:"NAME" help:"These controls only."`
+	Only    []string `placeholder:"NAME" help:"Only these controls."`
 	Workers int      `placeholder:"N" help:"Work with N goroutines. Default: one for each processor."`
 	JSON    bool     `name:"json" help:"Print JSON."`
 }
 
 func (labSelftestCmd) Help() string {
-	return `Shows that the battery finds what it is there to find. Shufflers that are wrong on purpose, each with one fault that real houses had, are put to it: it must reject each of them at its stated sample, and by the test that is there for it. The true shuffler it must accept. All of them take their bytes from the entropy source, so every run is another one; that a right battery fails here has a chance below 1 in a billion. It ends with exit code 1 when a control does not come out as it must.
+	return `Shows that the battery finds what it must find. It judges shufflers that are wrong on purpose, each with one fault that real houses had. The battery must reject each of them at its stated sample, by the test that is meant for it. It must accept the true shuffler. All of them take their bytes from the entropy source, so every run is different. The chance that a right battery fails here is below 1 in a billion. The exit code is 1 if a control does not come out as it must.
 
-What no sample shows is listed with the sample that it would take; shuffled lab prove has the proof.
+Faults that no sample shows are listed, with the size of a sample that would show them. shuffled lab prove has the proof against them.
 
 Examples:
 

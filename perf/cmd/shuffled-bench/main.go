@@ -24,30 +24,30 @@ import (
 
 type benchCmd struct {
 	remote.Flags
-	Connections int           `default:"64" help:"Connections, each with one request under way and a table of its own."`
-	Rate        float64       `placeholder:"N" help:"Requests, or hands, due per second in all. Latency then counts from when one was due. Default: the next request when the last one is answered."`
-	Duration    time.Duration `default:"10s" help:"How long is measured."`
-	WarmUp      time.Duration `name:"warm-up" default:"2s" help:"How long the load runs before."`
-	Mix         string        `default:"commit=1" help:"Weights of commit, deal, close, verify and hand, as commit=1,deal=4,close=1."`
-	Batch       int           `default:"1" help:"Commits, or whole hands, in one request, 1 to 128: above 1 in a batch."`
+	Connections int           `default:"64" help:"Number of connections. Each has one request under way and a table of its own."`
+	Rate        float64       `placeholder:"N" help:"Requests, or hands, that are due per second in all. Latency then counts from the time at which one was due. Default: each connection sends the next request when the last one is answered."`
+	Duration    time.Duration `default:"10s" help:"How long the load is measured."`
+	WarmUp      time.Duration `name:"warm-up" default:"2s" help:"How long the load runs before it is measured."`
+	Mix         string        `default:"commit=1" help:"Weights of commit, deal, close, verify and hand, such as commit=1,deal=4,close=1."`
+	Batch       int           `default:"1" help:"Commits, or whole hands, in one request, 1 to 128. More than 1 are sent as a batch."`
 	Deck        string        `default:"standard-52" help:"A published deck."`
-	Tables      string        `placeholder:"NAME" help:"Tables are called NAME-1, NAME-2, … and have to be new. Default: a new name."`
-	Keep        int           `default:"256" placeholder:"MIB" help:"Memory for answers that are verified afterwards. Where it is full, whole shuffles are left out evenly."`
+	Tables      string        `placeholder:"NAME" help:"The tables are NAME-1, NAME-2, …, and must be new. Default: a new name."`
+	Keep        int           `default:"256" placeholder:"MIB" help:"Memory for answers that are verified afterwards. If it is full, whole shuffles are left out evenly."`
 	Timeout     time.Duration `default:"30s" help:"How long a request may take."`
 	Production  bool          `help:"Load a production ledger. What is written stays in it for ever."`
 }
 
 // Help shows examples.
 func (benchCmd) Help() string {
-	return `Load a ledger of its own, in a database of the size and on the machine that you will have: docs/SIZING.md says how to read the figures.
+	return `Put the load on a ledger that has no other use, in a database of the size and on the machine that you will have. docs/SIZING.md says how to read the figures.
 
-A hand is six requests: a commit, hole cards for six seats, flop, turn, river, and the close. A deal of the mix deals two cards from the table's first open shuffle, a close ends it, and a verify has the daemon verify the newest receipt; where there is none of these to do, a commit is made instead.
+A hand is six requests: a commit, hole cards for six seats, flop, turn, river, and the close. A deal of --mix deals two cards from the table's first open shuffle, a close ends it, and a verify has the daemon verify the newest receipt. If there is no such shuffle or receipt, a commit is made instead.
 
-There is no limit to the open shuffles of a table, but each takes memory of the daemon until it is closed: by the mix, or by the daemon as expired at the ledger's close-by (a day, with --dev).
+There is no limit to the open shuffles of a table, but each takes memory of the daemon until it is closed. A close of --mix closes it, or the daemon closes it as expired at the ledger's close-by (a day, with --dev).
 
-An answer of 429 or 503 is counted, and its request repeated after the pause that it asks for. Afterwards every answer that was kept is verified: inclusion and signature of its receipt, that the entry is what was asked for, that each card opens the deck root of its commit and was dealt once, and that a tape told at the close opens the commitment and leads to the deck root.
+An answer of 429 or 503 is counted, and its request is repeated after the pause that the answer asks for. Afterwards every answer that was kept is verified. Its receipt has a valid signature and inclusion proof. Its entry is what was asked for. Each card opens the deck root of its commit, and was dealt once. A tape that was disclosed at the close opens the commitment and leads to the deck root.
 
-Exit codes: 1 when an answer does not hold; 3 when the figures measure nothing, for nothing was acknowledged or, without --rate, less than was refused or failed. The report says why ("unusable" with --json).
+Exit codes: 1 if an answer does not hold, 3 if the figures measure nothing. The latter is so if nothing was acknowledged or, without --rate, if more requests were refused or failed than were acknowledged. The report says why ("unusable" with --json).
 
 Examples:
 
