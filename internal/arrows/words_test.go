@@ -71,7 +71,7 @@ func prose(t *testing.T) map[string]string {
 	t.Helper()
 	kinds := map[string]bool{
 		".go": true, ".md": true, ".mjs": true, ".html": true, ".sh": true, ".sql": true, ".yaml": true, ".toml": true,
-		".yml": true, ".service": true, ".tmpl": true,
+		".yml": true, ".service": true, ".tmpl": true, ".ts": true, ".css": true, ".py": true,
 	}
 	plain := map[string]bool{
 		"Makefile": true, filepath.Join("deploy", "Containerfile"): true, filepath.Join(".ci", "run"): true,
