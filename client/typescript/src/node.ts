@@ -1,11 +1,11 @@
-// What needs Node: a State in a file.
+// The part of the client that needs Node: a State in a file.
 import { open, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import type { State } from "./client/log.ts";
 
-// fileState keeps the state in a file, replaced as a whole. File and directory are flushed to
-// disk before save ends, so that a crash of the machine leaves the newest state. Each client
-// has a file of its own.
+// fileState keeps the state in a file. save replaces the file as a whole, and flushes file and
+// directory to disk before it ends, so that the newest state survives a crash of the machine.
+// Clients that run at the same time need a file each.
 export function fileState(file: string): State {
   return {
     async load() {
@@ -19,13 +19,13 @@ export function fileState(file: string): State {
     async save(text) {
       const next = `${file}.${crypto.randomUUID()}`;
       try {
-        await flushed(next, "wx", text); // before the name: else a crash may leave an empty file
+        await flushed(next, "wx", text); // before the rename, so that a crash cannot leave an empty file
         await rename(next, file);
       } catch (e) {
         await rm(next, { force: true });
         throw e;
       }
-      if (process.platform !== "win32") await flushed(path.dirname(file), "r"); // Windows flushes no directories
+      if (process.platform !== "win32") await flushed(path.dirname(file), "r"); // Windows cannot flush a directory
     },
   };
 }

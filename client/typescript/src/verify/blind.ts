@@ -1,12 +1,12 @@
-// What ties shuffles of two ledgers together, 4.5 and 5.
+// The extensions that tie shuffles of two ledgers together (4.5, 5.2 to 5.6).
 import { Malformed } from "./errors.ts";
 import { ORIGIN, Reader } from "./reader.ts";
 import type { Asked, Blind, Bytes, Foreign } from "./types.ts";
 
-// foreign reads an entry of the other ledger, or of a checkpoint its size and root.
+// foreign reads index and leaf hash of an entry of the other ledger, or size and root of a checkpoint of it.
 export const foreign = (r: Reader): Foreign => ({ index: r.u64("index in the other ledger"), leaf: r.hash("hash in the other ledger") });
 
-// whole reads the value of an extension to its end.
+// whole reads the value of an extension. No bytes may be left over.
 function whole<T>(bytes: Bytes, what: string, read: (r: Reader) => T): T {
   const r = new Reader(bytes), value = read(r);
   r.end(what);

@@ -1,4 +1,4 @@
-// The rule co_dealer, section 9.
+// The rule co_dealer, and what the rule reveal says about a co-dealer (9).
 import { equal } from "./bytes.ts";
 import { ASIDE, CARDS, CODEALER_REASON, EXPIRED, NUMBERS, ORDER, SEAT, TAPE_LOST, VOID } from "./codes.ts";
 import { coDealer, unplayed } from "./blindsteps.ts";
@@ -27,7 +27,7 @@ function forLedger(ledger: string, c: Commit["context"], asks: boolean, must: Mu
   must(equal(deckHash(Array.from({ length: c.n }, (_, i) => String(i))), c.deck_hash!), "co_dealer", "is an order for another ledger, and not of positions");
 }
 
-// aside says whether the co-dealer opens nothing of a run.
+// aside tells whether the places of a run are aside (8). The co-dealer does not open them.
 const aside = (run: Run) => !run.public && ASIDE.includes(run.purpose);
 
 export function blindDeal(s: Whole, { first_place, final, runs, blind, asked }: Deal, must: Must): void {
@@ -44,18 +44,19 @@ export function blindDeal(s: Whole, { first_place, final, runs, blind, asked }: 
   give(s, first_place, runs, blind.values, must);
 }
 
-// mustCover: a checkpoint of the other ledger covers the entry that it is named for.
+// mustCover refuses a checkpoint of the other ledger that does not cover the entry that it is named for.
 function mustCover({ index }: Foreign, head: Foreign, must: Must): void {
   must(index < head.index, "co_dealer", `names a checkpoint of ${head.index} entries for entry ${index} of the other ledger`);
 }
 
-// mustFollow: the co-dealer's deal stands behind its commit, and its checkpoint covers it.
+// mustFollow refuses a deal of the co-dealer that does not come after the co-dealer's commit, or
+// that the checkpoint named with it does not cover.
 function mustFollow({ context }: Whole, { deal, head }: Blind, must: Must): void {
   must(deal.index > coDealer(context)!.index, "co_dealer", "names a deal of the co-dealer that does not stand behind its commit");
   mustCover(deal, head, must);
 }
 
-// give notes the co-dealer's values: one for each place that is not aside.
+// give keeps the co-dealer's values by place. There is one for each place that is not aside.
 function give(s: Whole, first: number, runs: Run[], values: number[], must: Must): void {
   const ks = ranges(s.context), left = [...values], cards = s.context.kind === CARDS, seen = new Set(s.given.values());
   let place = first;
@@ -88,7 +89,7 @@ export function blindClose(s: Whole, close: Close, must: Must): void {
   if (opened) { mustFollow(s, opened, must); mustFitUnplayed(s, opened.values, must); } else if (blind) mustCover(of!, blind.head, must);
 }
 
-// mustFitUnplayed is give as far as a close shows it, which does not hold the runs.
+// mustFitUnplayed checks values like give, except for what needs the runs, which a close does not hold.
 function mustFitUnplayed({ context, given, next }: Whole, values: number[], must: Must): void {
   must(values.length <= positions(context) - next, "co_dealer", "names more values that were not played than places are left");
   if (context.kind !== CARDS) return;

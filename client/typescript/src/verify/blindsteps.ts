@@ -1,4 +1,5 @@
-// What the co-dealer's evidence shows: its part of entries and openings, the steps asked and co_dealer.
+// The co-dealer's evidence: its part of the steps entries and openings, the steps asked and
+// co_dealer (10.1), and what a verdict says of it (10.6).
 import { equal, join, label, str8, toBase64, u16, u64, time } from "./bytes.ts";
 import { ASIDE, CARDS, EXPIRED, NUMBERS, SIGNING, TAPE_LOST, VOID, told } from "./codes.ts";
 import { mustOpen } from "./cardsteps.ts";
@@ -15,13 +16,15 @@ import { many, skip, type Outcome } from "./step.ts";
 import { climb, leafOf } from "./tree.ts";
 import type { Blind, Blindness, Bytes, Card, Close, Context, Deal, Foreign, Of, Order, Policy, Receipt, Run, Whole } from "./types.ts";
 
-// coDealer gives the commit of another ledger that a plan names; undefined for none.
+// coDealer gives the co-dealer's commit that a plan names, undefined if it names none.
 export const coDealer = (c: Context): Foreign | undefined => c.plan[0]?.commit;
 
-// unplayed gives what a co-dealer opened and the shuffle ended without.
+// unplayed gives the co-dealer's deal that a close names as not played, undefined if it names none.
 export const unplayed = (c: Close): Blind | undefined => c.blind && c.blind.deal.index > 0 ? c.blind : undefined;
 
-// readHandovers: each is of a signing key, the last entry of its checkpoint, of at most size entries, and they ascend.
+// readHandovers parses the entries of the member keys. It refuses an entry that is not of a signing
+// key, is not the last of its checkpoint or does not ascend, and a checkpoint of more than size
+// entries.
 export function readHandovers(keys: Of<"key">[], size: number): void {
   let last = -1;
   for (const r of keys) {
@@ -33,7 +36,9 @@ export function readHandovers(keys: Of<"key">[], size: number): void {
   }
 }
 
-// readOrder is the part of entries for the co-dealer: a commit, deals and at most one close of one order, ascending.
+// readOrder is the co-dealer's part of the step entries. Its receipts are a commit, then deals,
+// then at most one close, all of one order, in ascending order of index. It gives null if the plan
+// names no co-dealer.
 export function readOrder({ file }: Pick<Whole, "file">, context: Context): Order | null {
   const given = file.co_dealer;
   if ((coDealer(context) !== undefined) !== (given !== undefined)) throw new Fault("evidence of a co-dealer stands in the file of a shuffle whose plan names one, and in no other");
@@ -51,7 +56,8 @@ export function readOrder({ file }: Pick<Whole, "file">, context: Context): Orde
   return { origin: receipts[0]!.checkpoint.origin, receipts, keys, commit: receipts[0] as Of<"commit">, deals, close, holds: false };
 }
 
-// mustOpenBy is the part of openings for the co-dealer: it opened the same place, and the deal has that value.
+// mustOpenBy is the co-dealer's part of the step openings: it opened the place of the card, and the
+// deal has the value that it opened.
 export function mustOpenBy(s: Whole, card: Card, must: (holds: boolean, what: string) => void): void {
   const { order } = s, by = card.by;
   must((by !== undefined) === (order !== null), "an opening of the co-dealer stands with each card of a shuffle that has one, and with no other");
@@ -64,11 +70,12 @@ export function mustOpenBy(s: Whole, card: Card, must: (holds: boolean, what: st
 const same = (a: Foreign, index: number, leaf: Bytes) => a.index === index && equal(a.leaf, leaf);
 const isOf = (a: Foreign, r: Receipt) => same(a, r.index, leafOf(r.bytes));
 
-// runsOf writes runs as an entry has them (5.5).
+// runsOf gives the bytes of a deal's runs (5.5).
 const runsOf = ({ runs }: Deal) => join(u16(runs.length),
   ...runs.flatMap((run) => [u16(run.cards), Uint8Array.of(run.purpose), str8(run.recipient), Uint8Array.of(run.public ? 1 : 0)]));
 
-// mustAsk: the holder of the house's tape asked for a deal of the order, behind an entry of the shuffle (4.5).
+// mustAsk refuses a deal of the order unless this shuffle asked for it, after the entry with the
+// leaf hash before, with a signature under its ask key (4.5).
 async function mustAsk(s: Whole, { entry: { deal }, index }: Of<"deal">, before: Bytes): Promise<void> {
   const { asked } = deal, { commit } = s;
   if (!asked || !isOf(asked.commit, commit)) throw new Fault(`entry ${index} of the co-dealer: asked for by another shuffle`);
@@ -113,7 +120,7 @@ const opened = ({ first_place, runs }: Deal): number[] => runs
   .flatMap((run) => Array<boolean>(run.cards).fill(!run.public && ASIDE.includes(run.purpose)))
   .flatMap((aside, i) => aside ? [] : [first_place + i]);
 
-// mustFit: the order is the one that the plan names, and is for this shuffle.
+// mustFit refuses an order that is not the one in the plan, or that is not made for this shuffle.
 function mustFit(s: Whole, order: Order): void {
   const { commit } = s.commit.entry, of = order.commit.entry.commit, a = commit.context, b = of.context;
   const list = (c: Context) => c.kind === CARDS ? [c.n] : ranges(c);
@@ -124,8 +131,9 @@ function mustFit(s: Whole, order: Order): void {
   if (of.close_by < commit.close_by + 3_600_000) throw new Fault("the co-dealer's order closes less than an hour behind the shuffle");
 }
 
-// mustShowUnplayed: the close has one value for each place of the deal that was opened, or none, and the file opens
-// these places as if they had been dealt.
+// mustShowUnplayed checks the deal that the close names as not played. The close has a value for
+// each place of it that is not aside, or no value at all. The file opens each place that has a
+// value, like a dealt one.
 function mustShowUnplayed(s: Whole, deal: Deal, values: number[]): void {
   const { context: c, file } = s, places = opened(deal), cards = file.co_dealer!.unplayed, ks = ranges(c);
   if (values.length > 0 && places.length !== values.length) throw new Fault(`the close names ${many(values.length, "value")} that were not played, and ${places.length} were asked for`);
@@ -167,8 +175,9 @@ export async function stepCoDealer(s: Whole): Promise<Outcome> {
   return `${many(order.receipts.length, "entry", "entries")} of ${order.origin}`;
 }
 
-// mustBeOneHistory: at each size the co-dealer's ledger has one root, in its checkpoints, which the house's deals name,
-// and in what its close has of them.
+// mustBeOneHistory refuses two roots of the co-dealer's ledger at one size, in the checkpoints of
+// the file and in the one that the house's close names. The step asked compares those that the
+// house's deals name.
 function mustBeOneHistory({ close }: Whole, order: Order): void {
   const roots = new Map<number, Bytes>(), last = close?.entry.close.blind;
   const heads = [...order.receipts, ...order.keys].map(({ checkpoint: { size, root } }) => ({ index: size, leaf: root }));
@@ -178,7 +187,8 @@ function mustBeOneHistory({ close }: Whole, order: Order): void {
   }
 }
 
-// mustBeApart: the co-dealer is no part of the house, as far as keys and names show it.
+// mustBeApart refuses a co-dealer that has the house's origin or one of its signing keys, and a
+// witness of the one that has the name or a signing key of the other.
 function mustBeApart(s: Whole, order: Order, policy: Policy): void {
   const { file, trust } = s, origin = file.checkpoint.origin;
   if (order.origin === origin) throw new Fault(`${origin} is the house's own ledger`);
@@ -190,7 +200,8 @@ function mustBeApart(s: Whole, order: Order, policy: Policy): void {
   if (bad) throw new Fault(`the two policies mix house and co-dealer: ${bad}`);
 }
 
-// behind says behind how many lines of the game's history that the verifier was given a request was made (4.5).
+// behind tells whether a request's state is the hash of the first lines of the history that the
+// verifier was given, and how many lines these are (4.5).
 function behind(history: Bytes | undefined, state: Bytes): { history?: "checked" | "differs"; line?: number } {
   if (history === undefined || state.every((b) => b === 0)) return {};
   let line = 0;
@@ -200,7 +211,8 @@ function behind(history: Bytes | undefined, state: Bytes): { history?: "checked"
   }
 }
 
-// blindness is what the verdict says of a shuffle whose steps hold, to somebody who trusts a co-dealer (10.6).
+// blindness gives the members blind and not_blind of the verdict on a file whose steps hold (10.6).
+// It gives neither for a receipt, or without a policy for the co-dealer.
 export function blindness(s: Whole, proved: boolean): { blind?: Blindness; not_blind?: string } {
   const { order, trust, file, deals } = s;
   if (!trust.second || file.kind === "receipt") return {};

@@ -1,4 +1,4 @@
-// Bytes and texts, 1.1.
+// Bytes and texts (1.1).
 import type { Bytes } from "./types.ts";
 
 export const MAX_INT = 2 ** 53 - 1;
@@ -11,13 +11,13 @@ export const u64 = (n: number) => join(u32(Math.floor(n / 2 ** 32)), u32(n % 2 *
 export const str8 = (text: string) => { const b = utf8.encode(text); return join(Uint8Array.of(b.length), b); };
 export const blob16 = (bytes: Bytes) => join(u16(bytes.length), bytes);
 
-// starts: whether a word of ASCII stands in the bytes, from at.
+// starts tells whether a word of ASCII stands in the bytes at the index at.
 export function starts(bytes: Uint8Array, word: string, at = 0): boolean {
   for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word.charCodeAt(i)) return false;
   return true;
 }
 
-// fromUTF8 is for bytes that were found to be UTF-8.
+// fromUTF8 replaces what is not UTF-8 by U+FFFD, so callers check the bytes first or compare them with the text.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 export const fromUTF8 = (bytes: Uint8Array) => decoder.decode(bytes);
 
@@ -34,14 +34,14 @@ export function equal(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-// RFC 4648 section 4, padded, nothing else: null for any other text. It takes
-// the bytes of the text, or the text.
 const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const SIXTET = new Int8Array(256).fill(-1);
 
 for (let i = 0; i < 64; i++) SIXTET[BASE64.charCodeAt(i)] = i;
 const PAD = 0x3d; // =
 
+// fromBase64 reads padded base64 (RFC 4648 section 4), given as text or as its bytes. It gives null for
+// any other text.
 export function fromBase64(input: string | Uint8Array): Bytes | null {
   const text = typeof input === "string" ? utf8.encode(input) : input, n = text.length;
   if (n % 4 !== 0) return null;
@@ -66,5 +66,5 @@ export function toBase64(bytes: Uint8Array): string {
 
 export const hex = (bytes: Uint8Array) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
 
-// RFC 3339 has years of four digits: a later time is left out.
+// time gives undefined after the year 9999, because RFC 3339 has years of four digits (10.4).
 export const time = (ms: number) => ms <= 253402300799999 ? new Date(ms).toISOString() : undefined;

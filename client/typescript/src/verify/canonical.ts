@@ -1,4 +1,4 @@
-// JSON of one spelling, section 8.
+// JSON in the one spelling of section 8.
 import { ascii, fromUTF8, starts } from "./bytes.ts";
 import { INTEGER, readHash } from "./checkpoint.ts";
 import { Malformed } from "./errors.ts";
@@ -7,11 +7,10 @@ import type { Bytes } from "./types.ts";
 
 const ESCAPES = new Map([..."\"\\bfnrt"].map((c, i) => [c.charCodeAt(0), "\"\\\b\f\n\r\t".charCodeAt(i)]));
 
-// A Span is where the content of a string stands, and where it ends.
+// A Span has the index of the first byte of a string's content, and the index after its last byte.
 export type Span = [number, number];
 
-// Canonical reads the bytes of JSON that has one spelling, so it expects rather
-// than parses.
+// Canonical reads JSON that has one spelling only, so its caller names what must come next.
 export class Canonical {
   at = 0;
   constructor(readonly bytes: Bytes) {}
@@ -22,7 +21,7 @@ export class Canonical {
     return true;
   }
   expect(literal: string): void { if (!this.next(literal)) this.refuse(`not the one form: ${literal} is missing`); }
-  // span steps over a string, and gives where its content stands.
+  // span reads a string, and gives the Span of its content.
   span(): Span {
     this.expect('"');
     for (let at = this.at; ; at++) {
@@ -49,7 +48,7 @@ export class Canonical {
     const code = four === null ? -1 : parseInt(four[1]!, 16);
     return code < 0 || "\b\f\n\r\t".includes(String.fromCharCode(code)) ? null : { code, length: 6 };
   }
-  // content gives the bytes that a span stands for.
+  // content gives the content of a string, its escapes replaced by what they mean.
   content([from, to]: Span): Bytes {
     const raw = this.bytes.subarray(from, to);
     if (!raw.includes(BACKSLASH)) return raw;

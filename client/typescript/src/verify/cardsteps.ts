@@ -1,4 +1,4 @@
-// The steps deck, terms and openings.
+// The steps deck, terms and openings (10.1).
 import { coDealer, mustOpenBy } from "./blindsteps.ts";
 import { equal, toBase64 } from "./bytes.ts";
 import { CARDS, CUT, NO_TAPE, NUMBERS, TICKET_LIST, WHEEL, codeOf, told } from "./codes.ts";
@@ -26,7 +26,8 @@ export function stepDeck(s: Whole): Outcome {
   return many(deck.length, "card");
 }
 
-// stepTerms holds the terms in the file against what the commit binds and what was drawn from.
+// stepTerms compares the terms in the file with their hash in the commit, and the total of a wheel
+// with the ranges of the draws.
 export function stepTerms(s: Whole): Outcome {
   const { terms } = s.context, written = s.file.terms;
   if (terms) s.terms = { kind: told("terms", terms.kind), hash: toBase64(terms.hash), ...(terms.count !== undefined && { count: terms.count }) };
@@ -43,7 +44,7 @@ export function stepTerms(s: Whole): Outcome {
   return read.labels ? `a wheel of ${many(read.labels.length, "label")}, whose weights add up to ${read.total}` : `a pay table of ${many(written.length, "byte")}`;
 }
 
-// dealt lists the places as the deals say it, up to the first gap.
+// dealt gives the run of each dealt place, up to the first gap between deals.
 export function dealt(s: Whole): Run[] {
   const places: Run[] = [];
   for (const { entry: { deal } } of s.deals) {
@@ -53,7 +54,8 @@ export function dealt(s: Whole): Run[] {
   return places;
 }
 
-// aside says whether a run is for nobody to see: it opens nothing before the tape is disclosed.
+// aside tells whether a run is a burn or discard that is not public. Unless a reveal names them,
+// its places are aside: nobody sees them before the tape is disclosed (8).
 const aside = (run: Run) => !run.public && (run.purpose === codeOf("purpose", "burn") || run.purpose === codeOf("purpose", "discard"));
 
 export async function stepOpenings(s: Whole): Promise<Outcome> {
@@ -82,7 +84,7 @@ export async function stepOpenings(s: Whole): Promise<Outcome> {
   return `shown: ${shown.length} of ${runs.length} dealt; ${open.size} opened here, and open the deck root`;
 }
 
-// mustOpen holds a card against the range or deck, the co-dealer and the tree.
+// mustOpen compares a card with its range or the deck, with the co-dealer's value, and with the deck root.
 export function mustOpen(s: Whole, card: Card, must: (holds: boolean, what: string) => void, above?: Made[]): void {
   const c = s.context, { deck_root: root, tag } = s.commit.entry.commit;
   if (c.kind !== CARDS) {
@@ -96,19 +98,20 @@ export function mustOpen(s: Whole, card: Card, must: (holds: boolean, what: stri
   must(opens(tag, root, positions(c), card, above), "it does not open the committed deck root");
 }
 
-// findPlaces works out which position a place shows, and what it shows (4.3).
+// findPlaces sets positionAt, the position that a place shows, and shown, what a card shows (4.3, 2.5).
 async function findPlaces(s: Whole): Promise<void> {
   s.positionAt = (place) => place;
   s.shown = (card) => card.value;
   if (s.mix) await movePlaces(s);
   if (coDealer(s.context)) passThrough(s);
   if (s.context.kind !== NUMBERS) return;
-  // The step asks for the places in order without a gap, each with a value in its range.
+  // stepOpenings refuses cards of numbers whose places leave a gap, so an index here is a place.
   const drawn = s.shown, taken = numbers(s.file.cards.map(drawn));
   s.shown = (card) => taken[card.place] ?? numbers([...s.file.cards, ...s.file.co_dealer!.unplayed].map(drawn))[card.place]!;
 }
 
-// passThrough has the places go through the co-dealer's values (4.5); -1: it gave none.
+// passThrough leads the places through the co-dealer's values (4.5). A place of cards for which
+// there is no value shows position -1.
 function passThrough(s: Whole): void {
   const { positionAt, shown } = s, ks = ranges(s.context);
   if (s.context.kind === CARDS) s.positionAt = (place) => s.given.has(place) ? positionAt(s.given.get(place)!) : -1;

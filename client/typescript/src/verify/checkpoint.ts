@@ -1,4 +1,4 @@
-// Signed notes and checkpoints, 7.1.
+// Signed notes and checkpoints (7.1).
 import { MAX_INT, ascii, fromBase64, fromUTF8, hex, utf8 } from "./bytes.ts";
 import { Malformed } from "./errors.ts";
 import { ORIGIN } from "./reader.ts";
@@ -8,21 +8,21 @@ const MAX_CHECKPOINT = 65535;
 export const MAX_STATEMENT = 16384;
 export const INTEGER = /^(?:0|[1-9][0-9]{0,15})$/;
 
-// readInteger takes the bytes of the text, or the text.
+// readInteger takes a text or its bytes.
 export function readInteger(input: string | Uint8Array, what: string): number {
   const text = typeof input === "string" ? input : input.length > 16 ? "" : ascii(input);
   if (!INTEGER.test(text) || Number(text) > MAX_INT) throw new Malformed(`${what}: not an integer up to 2^53 − 1`);
   return Number(text);
 }
 
-// readHash takes the bytes of the text, or the text.
+// readHash takes a text or its bytes.
 export function readHash(text: string | Uint8Array, what: string): Bytes {
   const bytes = text.length === 44 ? fromBase64(text) : null;
   if (bytes === null || bytes.length !== 32) throw new Malformed(`${what}: not 32 bytes in base64`);
   return bytes;
 }
 
-// readNote takes a signed note apart whose text has as many lines.
+// readNote reads a signed note of at most most bytes, whose text has count lines.
 export function readNote(bytes: Bytes, count: number, what: string, most: number): Note & { lines: string[] } {
   if (bytes.length > most) throw new Malformed(`${what}: above ${most.toLocaleString("en")} bytes`);
   const text = fromUTF8(bytes), lines = text.split("\n");
@@ -35,7 +35,7 @@ export function readNote(bytes: Bytes, count: number, what: string, most: number
   return { lines: lines.slice(0, count), body: utf8.encode(lines.slice(0, count).join("\n") + "\n"), signatures };
 }
 
-// A tlog-checkpoint without extension lines, in a signed note.
+// readCheckpoint reads a C2SP tlog-checkpoint without extension lines.
 export function readCheckpoint(bytes: Bytes): Checkpoint {
   const { lines, ...note } = readNote(bytes, 3, "checkpoint", MAX_CHECKPOINT), [origin, size, root] = lines as [string, string, string];
   const c = { origin, size: readInteger(size, "checkpoint size"), root: readHash(root, "checkpoint root"), ...note };

@@ -1,4 +1,4 @@
-// The codes of section 15 by their names, and the limits of sections 1.2 and 1.5.
+// The codes of section 15 by their names, limits of 1.2, and reserved identities.
 import { CODES } from "./codes.gen.ts";
 
 export { CODES };
@@ -6,13 +6,12 @@ export { CODES };
 export type ListName = keyof typeof CODES;
 const LISTS: Record<ListName, { open: boolean; names: Record<number, string> }> = CODES;
 
-// known tells whether a code is of a list; isOpen whether the list has codes that are
-// not critical.
+// known tells whether a list has a code. isOpen tells whether a list can have codes that are not critical (1.4).
 export const known = (list: ListName, code: number) => Object.hasOwn(LISTS[list].names, code);
 export const isOpen = (list: ListName) => LISTS[list].open;
 
-// nameOf gives the name of a code, undefined for one that was passed over; told
-// writes it as a verdict does (10.4); codeOf gives the code of a name.
+// nameOf gives the name of a code, undefined if the code was passed over. told gives it as a
+// verdict writes it (10.4). codeOf gives the code of a name.
 export const nameOf = (list: ListName, code: number): string | undefined => LISTS[list].names[code];
 export const told = (list: ListName, code: number) => nameOf(list, code) ?? `unknown(${code})`;
 
@@ -22,7 +21,7 @@ export function codeOf(list: ListName, name: string): number {
   return Number(found);
 }
 
-export const CARDS = 1, DRAWS = 2, NUMBERS = 3; // kinds
+export const CARDS = 1, DRAWS = 2, NUMBERS = 3; // kinds of a context (5.2)
 
 export const PUBLIC = codeOf("disclosure", "public");
 export const COSIGNED = codeOf("deals", "cosigned");
@@ -41,8 +40,8 @@ export const NO_TAPE = codeOf("form", "none"), TAPE = codeOf("form", "tape"), SE
 export const SIGNING = codeOf("subject", "signing");
 export const PLAY = codeOf("extent", "play");
 
-export const QUICKNET = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"; // a beacon chain, 4.4
+export const QUICKNET = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"; // chain hash (4.4)
 
-export const RESERVED = ["daemon", "operator"]; // identities, 1.5
+export const RESERVED = ["daemon", "operator"]; // identities (1.5)
 
 export const MAX_CARDS = 4096, MAX_ENTRY = 48000, MAX_PASSED = 1024, MAX_TAKEOVERS = 16, MAX_ADMINISTRATORS = 16, REVISION = 1;

@@ -1,4 +1,4 @@
-// The commit and its context, 5.2 and section 3.
+// The commit (5.3) and its context (5.2).
 import { ascii } from "./bytes.ts";
 import { foreign, parseAskKey, parseForLedger } from "./blind.ts";
 import { ASK_KEY, BEACON, CARDS, CO_DEALER, CUT, DRAWS, FOR_LEDGER, MAX_CARDS, SLOT, TERMS, TICKET_LIST } from "./codes.ts";
@@ -63,7 +63,7 @@ export function parseContext(bytes: Bytes, passed?: Passed[]): Context {
   return c;
 }
 
-// parseTerms reads what binds the shuffle to what its values mean.
+// parseTerms reads the extension that names the terms, which say what the values mean.
 function parseTerms(bytes: Bytes): Terms {
   const r = new Reader(bytes), t = { kind: r.code("terms") } as Terms;
   if (t.kind === TICKET_LIST) t.count = r.u64("tickets");
@@ -95,7 +95,7 @@ function parseParent(r: Reader, c: Context): Parent | null {
   return parent;
 }
 
-// A plan is at most one co-dealer, then slots, at most one beacon, at most one cut (4).
+// A plan has at most one co-dealer, then slots, then at most one beacon, then at most one cut (4).
 function parsePlan(r: Reader, c: Context): Source[] {
   const count = r.u8("mix plan");
   if (count > 32) throw new Malformed("mix plan: more than 32 sources");

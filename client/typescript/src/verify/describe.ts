@@ -1,4 +1,4 @@
-// The members of a verdict that only repeat what the file says, 10.4, and what the page tells alongside.
+// What a verdict says of the file (10.4), and the story that the page tells with it.
 import { time, toBase64 } from "./bytes.ts";
 import { dealt } from "./cardsteps.ts";
 import { CARDS, CONTINUED, ORDER, TAPE, TICKET_LIST, nameOf, told } from "./codes.ts";
@@ -9,8 +9,8 @@ import { choiceLeft } from "./level.ts";
 import { labelOf } from "./terms.ts";
 import type { Card, Checkpoint, Close, Entry, EvidenceFile, Of, PassedOver, Run, ShownCard, Story, ToldTakeover, Verdict, Whole, Witness } from "./types.ts";
 
-// describe gives the members of 10.4 that only repeat what the file says; the
-// cards are those of a file that holds.
+// describe gives the members of 10.4 that can be read from the file so far. Cards are among them
+// only if every step holds.
 export function describe(s: Whole, v: Verdict): Partial<Verdict> {
   const out: Partial<Verdict> = { production: false };
   if (s.file === undefined) return out;
@@ -21,7 +21,7 @@ export function describe(s: Whole, v: Verdict): Partial<Verdict> {
   const cosigned = (c: Checkpoint) => [...c.cosigned ?? []], say = ([w, seconds]: [Witness, number]) => ({ name: w.called, time: time(seconds * 1000) });
   const early = v.level === "witnessed" || v.level === "mixed" ? cosigned(checkpoints(s.file).at(-1)!) : undefined;
   out.witnesses = early?.map(say);
-  if (v.verdict === "proved") { // late is a witness of whom no line is early
+  if (v.verdict === "proved") { // a witness is late if none of its lines is in early
     const late = cosigned(checkpoint).filter(([w]) => !early?.some(([x]) => x.node === w.node));
     if (late.length > 0) out.late = late.map(say);
   }
@@ -47,8 +47,7 @@ export function describe(s: Whole, v: Verdict): Partial<Verdict> {
   return out;
 }
 
-// passedOver counts the codes that are not critical and not known, by list and
-// code; undefined if there are none.
+// passedOver counts the codes that were passed over, by list and code (1.4). It gives undefined if there are none.
 function passedOver({ receipts }: EvidenceFile): PassedOver[] | undefined {
   const found = new Map<string, PassedOver>();
   for (const { index, entry } of receipts) {
@@ -73,7 +72,7 @@ function describeTakeovers(s: Whole): ToldTakeover[] {
   return out;
 }
 
-// dealers gives, in order, the identities that dealt, each with its first and last place.
+// dealers gives the identities that dealt, in the order of the deals, each with its first and last place.
 function dealers(s: Whole): Story["dealers"] {
   const out: Story["dealers"] = [];
   let place = 0;
@@ -85,7 +84,7 @@ function dealers(s: Whole): Story["dealers"] {
   return out;
 }
 
-// tell gives what the page says of a shuffle that holds, and a verdict does not.
+// tell gives what the page says of a shuffle whose steps hold, and the verdict does not.
 export function tell(s: Whole): Story {
   const { kind, plan, parent, end_at, n, m } = s.context, values = s.mix?.entry.mix.values, runs = dealt(s);
   const order = runs.findIndex((run) => run.purpose === ORDER);

@@ -1,10 +1,10 @@
-// Draws and shuffles, section 2.
+// Draws and shuffles (section 2).
 import { CARDS, DRAWS, NUMBERS } from "./codes.ts";
 import type { Context } from "./types.ts";
 
 const lane = (k: number) => k === 1 ? 0 : k <= 2 ** 6 ? 1 : k <= 2 ** 14 ? 2 : 4;
 
-// ranges lists the k of every draw that a context makes, in order (2.2, 2.5).
+// ranges gives the k of every draw of a context, in order (2.2, 2.5).
 export function ranges(c: Context): number[] {
   if (c.kind === DRAWS) return c.ranges;
   if (c.kind === NUMBERS) return shuffleRanges(c.of!, c.m);
@@ -21,7 +21,7 @@ export function tapeLength(ks: number[]): number {
   return sum + Math.ceil(sum / 2) + 52 * Math.max(1, widest);
 }
 
-// draw spends bytes on the ranges (2.1): null if they run out.
+// draw draws a value for each range from the bytes (2.1). It gives null if the bytes run out.
 export function draw(bytes: Uint8Array, ks: number[]): number[] | null {
   let at = 0;
   const out: number[] = [];
@@ -40,7 +40,7 @@ export function draw(bytes: Uint8Array, ks: number[]): number[] | null {
   return out;
 }
 
-// shuffle takes m of n cards (2.2); a drawn end_at may follow in the draws.
+// shuffle takes m of n cards by the first m draws (2.2). A drawn end_at may follow them.
 export function shuffle(n: number, m: number, draws: number[]): number[] {
   const a = Array.from({ length: n }, (_, i) => i);
   for (let i = 0; i < m; i++) {
@@ -50,8 +50,8 @@ export function shuffle(n: number, m: number, draws: number[]): number[] {
   return a.slice(0, m);
 }
 
-// numbers gives the numbers of 1..n that draws take (2.5): shuffle, with only what was
-// swapped in memory.
+// numbers gives the numbers that draws take (2.5). It does what shuffle does, but keeps only the
+// entries that were swapped, because n can be 2^30.
 export function numbers(draws: number[]): number[] {
   const moved = new Map<number, number>(), at = (place: number) => moved.get(place) ?? place;
   return draws.map((v, i) => {
@@ -61,7 +61,7 @@ export function numbers(draws: number[]): number[] {
   });
 }
 
-// recompute spends a tape: the value of each position, and a drawn end_at.
+// recompute gives the value of each position and a drawn end_at from a tape (2.2), null if the tape runs out.
 export function recompute(c: Context, tape: Uint8Array): { values: number[]; endAt?: number } | null {
   const draws = draw(tape, ranges(c));
   if (draws === null) return null;

@@ -1,4 +1,4 @@
-// Entries, section 5.
+// Entries (section 5).
 import { parseAsked, parseBlind, parseFollows } from "./blind.ts";
 import { ASKED, BLIND, BLIND_CLOSE, CONTINUED, CO_DEALER, CUT, FOLLOWS, MAX_CARDS, MAX_ENTRY, NO_TAPE, RESERVED, SEALED, SLOT, TAPE, TAPE_LOST, VOID, nameOf } from "./codes.ts";
 import { parseCommit } from "./commit.ts";
@@ -8,10 +8,9 @@ import { parseAct, parseCredential, parseEvent, parseGenesis, parseKey } from ".
 import { NAME, NAME_OR_EMPTY, Reader } from "./reader.ts";
 import type { Bytes, Close, Deal, Disclosure, Entry, Mix, Reveal, Takeover, Tape } from "./types.ts";
 
-// parseEntry gives an entry with its body under the name of its type, except that
-// of a credential, which is credential_entry, for the header has a credential, too.
-// The body of a type that was passed over is opaque. passed lists what was passed
-// over in the entry, each {list, code}.
+// parseEntry gives an entry with its body under the name of its type. The body of a credential is
+// credential_entry, because the header has a member credential. The body of a type that was passed
+// over is opaque. passed lists the codes that were passed over in the entry (1.4).
 export function parseEntry(bytes: Bytes): Entry {
   if (bytes.length > MAX_ENTRY) throw new Malformed("entry: above 48,000 bytes");
   const r = new Reader(bytes);
@@ -102,7 +101,7 @@ function parseTakeover(r: Reader): Takeover {
   return { shuffle: r.u64("shuffle"), extent: r.code("extent"), ...reason(r) };
 }
 
-// BODIES has the reader of a body by the name of its type.
+// BODIES has a function that reads a body, by the name of the type.
 const BODIES: Record<string, (r: Reader) => unknown> = { genesis: parseGenesis, commit: parseCommit, mix: parseMix, deal: parseDeal, close: parseClose,
   key: parseKey, event: parseEvent, takeover: parseTakeover, credential: parseCredential, act: parseAct,
   reveal: parseReveal, disclosure: parseDisclosure };

@@ -1,4 +1,4 @@
-// The steps format and entries: what the file is, and whether its entries belong together.
+// The steps format and entries: what the file is, and whether its entries belong together (10.1).
 import { equal } from "./bytes.ts";
 import { readHandovers, readOrder } from "./blindsteps.ts";
 import { CONTINUED, SIGNING } from "./codes.ts";
@@ -26,7 +26,7 @@ export function stepEntries(s: State): Outcome {
     if (receipt.entry.key?.subject === SIGNING) s.file.keys = [receipt as Of<"key">];
     return `entry ${index}: ${called(type)}`;
   }
-  const [genesis, commit] = receipts as [Of<"genesis">, Of<"commit">]; // 1.4: each is parsed when those in front of it hold
+  const [genesis, commit] = receipts as [Of<"genesis">, Of<"commit">]; // 1.4: an entry is parsed only if those before it hold
   genesis.entry = parseEntry(genesis.bytes) as typeof genesis.entry;
   if (genesis.entry.type !== "genesis" || genesis.index !== 0) throw new Fault("the first receipt is not of the genesis, entry 0");
   commit.entry = parseEntry(commit.bytes) as typeof commit.entry;

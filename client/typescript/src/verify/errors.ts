@@ -1,5 +1,5 @@
-// 1.4: bytes that no writer makes; what this version does not list; and a step
-// of section 10 that does not hold.
+// Malformed: bytes that no writer of this version makes (1.4). Unknown: a code, version or type
+// that this version does not list (1.4). Fault: a step that fails (10.1).
 export class Malformed extends Error {}
 
 export class Unknown extends Error {}

@@ -1,4 +1,4 @@
-// Fields that several entries have, section 5.
+// Fields that several entries have (section 5).
 import { ascii } from "./bytes.ts";
 import { Malformed, Unknown } from "./errors.ts";
 import { ML_DSA } from "./keys.ts";
@@ -6,7 +6,7 @@ import { NAME, REASON, type Reader } from "./reader.ts";
 import type { ListName } from "./codes.ts";
 import type { Bytes } from "./types.ts";
 
-// 5.7: a type byte and the key. Whether it is a point is a rule of section 9.
+// publicKey reads a type byte and a key (5.7). The rule key checks whether the key is a point (9).
 function publicKey(r: Reader, field: string, lengths: Record<number, number>): Bytes {
   const key = r.blob(field, 2, 2048), length = lengths[key[0]!];
   if (length === undefined) throw new Unknown(`${field}, type ${key[0]}`);
@@ -16,11 +16,10 @@ function publicKey(r: Reader, field: string, lengths: Record<number, number>): B
 
 export const signingKey = (r: Reader, field: string) => publicKey(r, field, { 1: 33 });
 
-// A signing key of the ledger in a key entry is of Ed25519 or of ML-DSA-44.
+// ledgerKey reads a signing key of a key entry, which is of Ed25519 or ML-DSA-44 (5.7).
 export const ledgerKey = (r: Reader, field: string) => publicKey(r, field, { 1: 33, [ML_DSA]: 1313 });
 
-// 12.1: what is sealed to a key has so many bytes more than what it holds, by the key's type:
-// 1 P-256, 2 ML-KEM-768 with P-256.
+// ADDED has the number of bytes that sealing adds, by the type of the key: 1 P-256, 2 ML-KEM-768 with P-256 (12.1).
 export const ADDED: Record<number, number> = { 1: 81, 2: 1169 };
 export const HYBRID = 2;
 
@@ -36,7 +35,7 @@ export function policyText(r: Reader): string {
   return text;
 }
 
-// ascending reads a list of codes of a list, of which none stands twice.
+// ascending reads codes of a list. They ascend, so none stands twice.
 export function ascending(r: Reader, list: ListName, field: string): number[] {
   const out: number[] = [], count = r.u8(field);
   for (let i = 0; i < count; i++) {
@@ -47,7 +46,7 @@ export function ascending(r: Reader, list: ListName, field: string): number[] {
   return out;
 }
 
-// A name is ASCII, so that its order as a string is that of its bytes.
+// nextName reads a name that comes after last. Names are ASCII, so strings have the order of their bytes.
 export function nextName(r: Reader, field: string, last: string | undefined): string {
   const name = r.text(field, NAME);
   if (last !== undefined && last >= name) throw new Malformed(`${field}: the names do not ascend`);

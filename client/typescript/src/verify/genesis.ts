@@ -1,4 +1,4 @@
-// The entries of those who run the ledger: the genesis, keys, events, credentials and acts, section 5.
+// The entries that belong to no shuffle: genesis, keys, events, credentials and acts (section 5).
 import { ascii, equal } from "./bytes.ts";
 import { CODES, COSIGNED, MAX_ADMINISTRATORS, REVISION, codeOf, nameOf } from "./codes.ts";
 import { Malformed, Unknown } from "./errors.ts";
@@ -57,7 +57,7 @@ function parseAdministrators(r: Reader): Administrator[] {
   return out;
 }
 
-// Whom a key entry may retire: the subjects that have keys with ids.
+// RETIRED has the subjects whose keys a key entry can retire (5.7).
 const RETIRED = ["signing", "disclosure", "auditor"].map((name) => codeOf("subject", name));
 
 const SUBJECTS: Record<string, (r: Reader) => object> = {

@@ -1,4 +1,4 @@
-// Verifier keys (C2SP signed-note), and whom a reader trusts.
+// Verifier keys (C2SP signed-note), and what the reader gives the verifier (10).
 import { fromBase64, hex, utf8 } from "./bytes.ts";
 import { strongKey } from "./curves.ts";
 import { Malformed, Unknown } from "./errors.ts";
@@ -7,12 +7,12 @@ import { sha256 } from "./sha256.ts";
 import { SIGNER } from "./statement.ts";
 import type { Bytes, NoteKey, ReadTrust, Trust } from "./types.ts";
 
-// Types of keys: Ed25519 that signs notes and that cosigns, and ML-DSA-44, which does both.
+// Types of keys (C2SP signed-note): Ed25519 for signatures, Ed25519 for cosignatures, ML-DSA-44 for both.
 export const ED25519 = 0x01, COSIGNATURE = 0x04, ML_DSA = 0x06;
 const ML_DSA_BYTES = 1312, KEY_NAME = 255;
 
-// readVerifierKey reads a vkey, name+id+key (7.3), of one of some types. Of a witness a
-// key of another type is unknown: it cosigns nothing, and what makes its id is not known.
+// readVerifierKey reads a vkey, name+id+key (7.3), of one of the types. A witness's key of another
+// type is unknown: it cosigns nothing, and its id cannot be checked.
 export function readVerifierKey(text: string, ...types: number[]): NoteKey {
   const parts = /^([^+\p{White_Space}]+)\+([0-9a-f]{8})\+(.+)$/u.exec(text);
   const bytes = parts && fromBase64(parts[3]!);
@@ -54,8 +54,8 @@ function readHistory(text: string | Uint8Array): Bytes {
   return bytes;
 }
 
-// readTrust: nothing, a verifier key, or a policy; and keys of auditors. What cannot
-// be read is no fault of the file.
+// readTrust reads what the reader gives the verifier. If a part cannot be read, it throws Unknown:
+// that is no fault of the file (10).
 export function readTrust({ vkey, policy, auditors = [], slots = [], coDealer, history }: Trust): ReadTrust {
   if (vkey !== undefined && policy !== undefined) throw new TypeError("a key or a policy, not both");
   try {
@@ -75,9 +75,9 @@ function readAuditor(text: string): NoteKey {
   return key;
 }
 
-// readSlots reads the values of slots as people have them: 32 bytes each, in
-// padded base64 or hexadecimal, between white space or as "value" lines of
-// `shuffled slot new`. It gives null for anything else.
+// readSlots reads values of slots, 32 bytes each in padded base64 or hexadecimal. They stand
+// between white space, or in "value" lines as `shuffled slot new` prints them. It gives null if
+// anything else stands there.
 export function readSlots(text: string): Bytes[] | null {
   const lines = /^value[ \t]/m.test(text) ? [...text.matchAll(/^value[ \t]+(\S+)/gm)].map((m) => m[1]!) : text.split(/\s+/).filter((w) => w !== "");
   const values = lines.map((word) => /^[0-9a-fA-F]{64}$/.test(word) ? Uint8Array.from(word.match(/../g)!, (b) => parseInt(b, 16)) : fromBase64(word));

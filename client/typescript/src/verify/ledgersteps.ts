@@ -1,4 +1,4 @@
-// The steps about the ledger: signature, inclusion, witnesses, origin, slots and beacon.
+// The steps signature, inclusion, witnesses, origin, slots and beacon (10.1).
 import { isQuicknet, roundTime, signedRound } from "./beacon.ts";
 import { equal, join, time, toBase64, utf8 } from "./bytes.ts";
 import { BEACON, SLOT } from "./codes.ts";
@@ -13,7 +13,7 @@ import { many, skip, type Outcome } from "./step.ts";
 import { climb, leafOf, type Made } from "./tree.ts";
 import type { Checkpoint, EvidenceFile, Genesis, Node, Note, NoteKey, Of, State, Whole, Witness } from "./types.ts";
 
-// checkpoints are those of the file: of its receipts, and of witnessed.
+// checkpoints gives the checkpoint of the receipts, and that of witnessed if there is one.
 export const checkpoints = ({ checkpoint, witnessed }: EvidenceFile) => witnessed ? [checkpoint, witnessed.checkpoint] : [checkpoint];
 
 export async function stepSignature(s: State): Promise<Outcome> {
@@ -32,9 +32,9 @@ export async function stepSignature(s: State): Promise<Outcome> {
   return `${c.origin} with ${many(c.size, "entry", "entries")}, signed by the key ${first[0]!.id}${pinned ? "" : " that the file itself brings"}, with ${algorithms}${first.length > 1 ? "" : " alone"}`;
 }
 
-// handedOn gives the keys of the member keys, and whether the trusted ones handed on to
-// each: it is one chain from the genesis's key, in which the keys before and after an
-// entry sign its checkpoint, and trust does not go backwards.
+// handedOn gives the keys in the member keys, and tells of each whether trusted keys handed on to
+// it (10.1.1). The entries are one chain from the genesis's key: the keys in force before an entry
+// and those after it sign its checkpoint. A later key does not vouch for an earlier one.
 async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<Handed[]> {
   if (file.kind === "receipt") return handedForwards(file.keys, file.checkpoint.origin, keys);
   if (file.keys.length === 0) return [];
@@ -50,14 +50,16 @@ async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<Hand
     before = after;
   }
   for (const [i, { checkpoint }] of file.keys.entries()) {
-    const k = all[i]!, by = k.key.type === ML_DSA ? keys : asked(checkpoint.size, keys, all); // what signs in the place of a trusted key is handed on to by that
+    // A trusted key of ML-DSA-44 with a later entry need not hand on to a key of Ed25519 (10.1.1).
+    const k = all[i]!, by = k.key.type === ML_DSA ? keys : asked(checkpoint.size, keys, all);
     k.handedOn = await signers(checkpoint, [...by, ...all.filter((h) => h.handedOn).map((h) => h.key)]) !== null;
   }
   return all;
 }
 
-// handedForwards follows keys with no genesis in front of them: each signed the checkpoint of which its entry is the
-// last. Of a receipt alone the checkpoint may be larger, and other keys in force.
+// handedForwards is handedOn for keys without a genesis before them (10.1.1): each signed the checkpoint of
+// which its entry is the last. It leaves out a receipt alone under a larger checkpoint, where another key may
+// be in force.
 export async function handedForwards(entries: Of<"key">[], origin: string, keys: NoteKey[]): Promise<Handed[]> {
   const all: Handed[] = [];
   for (const { index, entry, checkpoint } of entries) {
@@ -72,12 +74,13 @@ export async function handedForwards(entries: Of<"key">[], origin: string, keys:
 
 export interface Handed { index: number; key: NoteKey; handedOn: boolean; pinned?: boolean }
 
-// asked are the trusted keys but those of ML-DSA-44 whose entry the file shows at that size or above.
+// asked gives the trusted keys, except those of ML-DSA-44 whose entry the file shows at that size or above (10.1.1).
 const asked = (size: number, keys: NoteKey[], later: Handed[]) =>
   keys.filter((t) => !later.some((k) => k.pinned && size <= k.index && equal(k.key.typed, t.typed)));
 
-// signedBy gives the keys that signed a checkpoint of a ledger that has size entries: of each algorithm one that is
-// trusted or handed on to, and of ML-DSA-44 one that the file shows below that size, whatever is trusted; null if not.
+// signedBy gives the keys that signed a checkpoint, null if a needed one did not (10.1.1). One key is needed
+// for each algorithm of the trusted keys and of those that these handed on to. If none of them is of
+// ML-DSA-44 and the file shows such keys in entries below size, the newest of these is also needed.
 export async function signedBy(c: Checkpoint, size: number, keys: NoteKey[], later: Handed[]): Promise<NoteKey[] | null> {
   const handed = later.filter((k) => k.handedOn && (k.key.type !== ML_DSA || k.index < size)).map((k) => k.key);
   const found = await signers(c, [...asked(size, keys, later), ...handed]), shown = later.findLast((k) => k.key.type === ML_DSA && k.index < size);
@@ -85,11 +88,11 @@ export async function signedBy(c: Checkpoint, size: number, keys: NoteKey[], lat
   return await signers(c, [shown.key]) && [...found, shown.key];
 }
 
-// signer gives the first of them.
+// signer gives one of the keys that signers gives.
 export const signer = async (c: Checkpoint, keys: NoteKey[]): Promise<NoteKey | null> => (await signers(c, keys))?.[0] ?? null;
 
-// signers gives keys that signed a checkpoint, one of each algorithm that the keys of its
-// origin have; null if one is missing.
+// signers gives the keys that signed a checkpoint, one for each algorithm among the keys with the
+// name of its origin. It gives null if no key has that name, or none of an algorithm signed.
 async function signers(c: Checkpoint, keys: NoteKey[]): Promise<NoteKey[] | null> {
   const by = new Map<number, NoteKey | null>();
   for (const key of keys.filter((k) => k.name === c.origin))
@@ -98,7 +101,7 @@ async function signers(c: Checkpoint, keys: NoteKey[]): Promise<NoteKey[] | null
   return all.length > 0 && all.length === by.size ? all : null;
 }
 
-// Where nothing is trusted the genesis names its key; a weak one proves nothing.
+// genesisKey gives the key that the genesis names. It refuses a weak key, which proves nothing.
 function genesisKey(g: Genesis): NoteKey {
   if (!strongKey(g.signing_key.subarray(1))) throw new Fault("the key of the genesis is no Ed25519 key, or a weak one");
   return noteKey(g.origin, g.signing_key);
@@ -136,7 +139,7 @@ export async function stepWitnesses(s: State): Promise<Outcome> {
     c.complete = completeAt(s.trust.quorum, c.cosigned);
     const met = c.complete !== undefined;
     if (!met && c !== s.file.checkpoint) {
-      s.file.witnessed!.unmet = true; // witnesses change, and readers differ
+      s.file.witnessed!.unmet = true; // no fault: witnesses change, and readers trust different ones (10.1.2)
       return `${found}; the early one lacks the quorum, so the level stays recorded`;
     }
     found = `${c.cosigned.size} of ${many(s.trust.witnesses.length, "witness", "witnesses")} cosigned the checkpoint of ${many(c.size, "entry", "entries")}`;
@@ -148,7 +151,7 @@ export async function stepWitnesses(s: State): Promise<Outcome> {
   return found;
 }
 
-// cosignatures gives the witnesses that cosigned, each with its second.
+// cosignatures gives the witnesses that cosigned, each with the second at which it did.
 export async function cosignatures(c: Checkpoint, witnesses: Witness[]): Promise<Map<Witness, number>> {
   const all = new Map<Witness, number>();
   for (const w of witnesses) {
@@ -158,13 +161,13 @@ export async function cosignatures(c: Checkpoint, witnesses: Witness[]): Promise
   return all;
 }
 
-// completeAt gives the first second at which a quorum was complete (7.3).
+// completeAt gives the first second at which a quorum was complete (7.3), undefined if it never was.
 const completeAt = (quorum: Node, cosigned: Map<Witness, number>) => [...cosigned.values()].sort((a, b) => a - b)
   .find((t) => isMet(quorum, new Set([...cosigned].filter(([, at]) => at <= t).map(([w]) => w.node))));
 
-// cosignedAt gives the seconds of a witness's cosignature (7.3), or null.
-const LAST_SECOND = 253402300799n;
+const LAST_SECOND = 253402300799n; // of the year 9999 (7.3)
 
+// cosignedAt gives the second of a witness's cosignature, null if it has no valid one (7.3).
 async function cosignedAt(c: Checkpoint, witness: Witness): Promise<number | null> {
   const s = c.signatures.find((x) => x.name === witness.name && x.id === witness.id);
   const long = witness.type === ML_DSA;
@@ -188,8 +191,8 @@ export function stepOrigin(s: State): Outcome {
   return `${ledger}, ${(genesis ?? context)!.production ? "production" : "a sandbox"}`;
 }
 
-// stepSlots finds the slots whose values the reader gave in the plan. The values
-// may still be secret, and are not shown.
+// stepSlots finds in the plan the slots whose values the reader gave. The values may still be
+// secret, so the detail does not show them.
 export function stepSlots(s: State): Outcome {
   const context = s.commit?.entry.commit.context;
   if (s.trust.slots.length === 0) return skip("no value of a slot was given");

@@ -1,4 +1,4 @@
-// The step legality, section 9 and 10.3.
+// The step legality (9, 10.3).
 import { isQuicknet, roundTime } from "./beacon.ts";
 import { equal } from "./bytes.ts";
 import { blindClose, blindCommit, blindDeal, blindReveal } from "./blindrules.ts";
@@ -13,9 +13,9 @@ import { ownWitness, readPolicy } from "./policy.ts";
 import type { Outcome } from "./step.ts";
 import type { Bodies, Context, Entry, Genesis, Policy, Receipt, Run, Tape, Whole } from "./types.ts";
 
-// A Must refuses what does not hold, by a rule of section 9.
+// A Must throws a Fault that names the rule of section 9, unless holds is true.
 export type Must = (holds: boolean, rule: string, what: string) => void;
-// Has is an entry of which each rule reads the body of its own type.
+// Has is an entry with every body. A rule reads only the body of its own type, which is there.
 export type Has = Entry & Required<Bodies>;
 
 export function stepLegality(s: Whole): Outcome {
@@ -39,7 +39,7 @@ const isFinal = ({ deal, reveal }: Entry) => (deal?.final || reveal?.final) === 
 
 function mustPair(before: Receipt, { index, entry }: Receipt, must: Must): void {
   const next = index === before.index + 1;
-  const revealed = before.entry.deal !== undefined && entry.reveal?.final === true; // one final reveal may stand in front of the close
+  const revealed = before.entry.deal !== undefined && entry.reveal?.final === true; // one final reveal can come before the close
   if (isFinal(before.entry)) must((entry.type === "close" || revealed) && next, "pair", `follows a final ${before.entry.type} and is not its close, at the next index`);
   if (before.entry.commit?.context.parent) must(!next, "pair", "stands where the close of the parent must");
   must(entry.close?.outcome !== CONTINUED || !next, "pair", "is continued, and no child stands before it");
@@ -60,8 +60,8 @@ function ruleGenesis(s: Whole, entry: Has, index: number, must: Must): void {
   must(!g.production || ALWAYS_TWO.every((act) => g.two_persons.includes(act)), "administrators", "is of a production ledger, and lets one person do what takes two");
 }
 
-// mayHave: whether a ledger may have keys of this type that tapes are sealed to: production
-// only hybrid ones, and no ledger two types.
+// mayHave tells whether the ledger can have keys of this type that tapes are sealed to. In
+// production they are hybrid, and no ledger has two types (9, key).
 const mayHave = (g: Genesis, type: number) => (type === HYBRID || !g.production) && g.auditors.every((k) => k[0] === type);
 
 const ALWAYS_TWO = ["administrator", "admin_credential", "takeover", "two_persons", "co_dealer"].map((name) => codeOf("act", name));
@@ -96,14 +96,14 @@ function ruleCommit(s: Whole, entry: Has, index: number, must: Must): void {
   s.owner = { identity: entry.identity, plays: true, takeovers: 0 };
 }
 
-// A child's terms are its parent's, which this file does not hold.
+// ruleTerms leaves out a child: its terms are its parent's, which this file does not hold.
 function ruleTerms({ terms, parent, kind, ranges, of }: Context, must: Must): void {
   if (!terms || parent) return;
   must(terms.kind !== WHEEL || kind === DRAWS && ranges.every((k) => k === ranges[0]), "terms", "has a wheel, and is no draw list of equal ranges");
   must(terms.kind !== TICKET_LIST || terms.count === of, "terms", "has a list of tickets, and is not of as many numbers");
 }
 
-// An owner's entries are its own, and a mix or deal takes an owner that may play.
+// mustOwn refuses an entry of another identity than the owner. mustPlay also refuses an owner that can only close.
 const mustOwn = (s: Whole, { identity }: Entry, must: Must) => must(identity === s.owner.identity, "owner", `is of ${identity}, and the owner of the shuffle is ${s.owner.identity}`);
 
 function mustPlay(s: Whole, entry: Entry, must: Must): void {
@@ -156,7 +156,7 @@ function ruleDeal(s: Whole, entry: Has, index: number, must: Must): void {
 function ruleReveal(s: Whole, entry: Has, index: number, must: Must): void {
   const { places, final, exposed } = entry.reveal;
   if (s.continued) must(!final, "reveal", "is final, and the shuffle was continued");
-  else { // of one that was continued both are those of a shuffle that this file does not hold
+  else { // after a close as continued both rules are about a later shuffle, which this file does not hold
     must(entry.time < s.commit.entry.commit.close_by, "deadline", "comes after the time to close");
     mustPlay(s, entry, must);
   }
@@ -192,7 +192,7 @@ function ruleTape(s: Whole, c: Tape, index: number, must: Must): void {
   if (c.form === NO_TAPE) return;
   const length = tapeLength(ranges(s.context)), publicly = s.context.disclosure === PUBLIC;
   must(c.form === (publicly ? TAPE : SEALED), "form", publicly ? "does not give the tape to everybody" : "does not seal the tape to auditors");
-  const more = c.tape!.length - length; // the disclosure key is in no file of one shuffle
+  const more = c.tape!.length - length; // no transcript holds the disclosure key, so both lengths are right (10.3)
   const fits = publicly ? more === 0 : Object.keys(ADDED).some((type) => more === ADDED[+type] && mayHave(s.genesis.entry.genesis, +type));
   must(fits, "form", `has a tape of ${c.tape!.length} bytes`);
   if (c.form === SEALED) must(c.disclosure_key! > 0 && c.disclosure_key! < index, "disclosure_key", `names ${c.disclosure_key} as its key`);

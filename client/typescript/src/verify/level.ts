@@ -1,4 +1,4 @@
-// The level of a run in which every step held, 10.2 and 10.5.
+// The level of a file whose steps hold (10.2, 10.5).
 import { roundTime } from "./beacon.ts";
 import { time, toBase64 } from "./bytes.ts";
 import { BEACON, CARDS, CUT } from "./codes.ts";
@@ -6,7 +6,8 @@ import { checkpoints } from "./ledgersteps.ts";
 import { noLevel } from "./policy.ts";
 import type { Context, Level, State, Verdict, Whole } from "./types.ts";
 
-// levelOf is 10.2, of a run in which every step held, with why it is not higher.
+// levelOf gives the level up to witnessed (10.2). If the policy or the second of the quorum keeps
+// it at recorded, it also gives the reason.
 export function levelOf(s: State): [Level, string?] {
   if (s.trust.logs.length === 0) return ["key not pinned"];
   if (!s.trust.quorum) return ["recorded"];
@@ -19,12 +20,12 @@ export function levelOf(s: State): [Level, string?] {
   return none ? ["recorded", none] : ["witnessed"];
 }
 
-// Clocks differ: a quorum may be complete by as many milliseconds after the first
-// mix or deal (10.2).
+// WITNESS_GRACE, in milliseconds: a quorum can be complete this long after the first mix or deal, because
+// clocks differ (10.2).
 const WITNESS_GRACE = 10000;
 
-// choiceLeft says what a house could choose of a mixed shuffle although it could
-// not know a slot's or beacon's value when it committed (10.5).
+// choiceLeft tells what a house could choose in a shuffle with a mix although it could not know the
+// value of a slot or beacon when it committed (10.5). It gives null if there is nothing.
 export function choiceLeft({ plan, parent, kind, n, m }: Context): string | null {
   if (plan.some((p) => p.source === CUT)) return "the cut could be chosen when everything else was known";
   if (parent) return "the cards of a child were chosen by somebody who may have known its parent’s order";
@@ -32,7 +33,8 @@ export function choiceLeft({ plan, parent, kind, n, m }: Context): string | null
   return null;
 }
 
-// raise gives the level mixed to whom it is due, and says in the steps why it is not (10.5).
+// raise sets the level mixed if it is due to somebody (10.5). If a step gives it to nobody, its
+// detail gets the reason.
 export function raise(s: Whole, v: Verdict): void {
   if (!s.mix) return;
   const nobody = choiceLeft(s.context) ?? (v.level !== "witnessed" ? "no quorum that is trusted saw the commit in time" : null);
@@ -43,8 +45,8 @@ export function raise(s: Whole, v: Verdict): void {
   }
 }
 
-// raiseWitnessed holds the beacon's round and the slots against when the quorum saw the commit, and returns by the
-// names of the two steps why they give nothing.
+// raiseWitnessed sets the level mixed for those whom 10.5 gives it, in a witnessed shuffle that left the
+// house no choice. It gives the reason why a step gives it to nobody, by the name of the step.
 function raiseWitnessed(s: Whole, v: Verdict): { beacon?: string; slots?: string } {
   const { plan } = s.context, seen = checkpoints(s.file).at(-1)!.complete!, witnessed = time(seen * 1000), mixed: Verdict["mixed"] = [];
   if (!s.round && plan.some((p) => p.source === BEACON)) return { slots: "the beacon’s value may be anything, and could be chosen when the slots were known" };

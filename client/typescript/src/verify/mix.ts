@@ -1,4 +1,4 @@
-// The mix, section 4.
+// The mix (section 4).
 import { label, str8 } from "./bytes.ts";
 import { CO_DEALER, CUT } from "./codes.ts";
 import { draw, shuffle, shuffleRanges, tapeLength } from "./draws.ts";
@@ -15,7 +15,7 @@ export const slotHash = (origin: string, table: string, secret: Bytes) => sha256
 export const mixSeed = (commitEntry: Bytes, values: MixValue[]) =>
   sha256(label("mix"), leafOf(commitEntry), ...values.filter((v) => v.source !== CUT).map((v) => v.value!));
 
-// The stream of a mix does not run out: take more of it until it suffices.
+// The keystream of a mix does not run out (4.3): drawFromSeed takes more of it until it suffices.
 async function drawFromSeed(seed: Bytes, ks: number[]): Promise<number[]> {
   for (let length = 2 * tapeLength(ks); ; length *= 2) {
     const draws = draw(await keystream(seed, length), ks);
@@ -23,11 +23,11 @@ async function drawFromSeed(seed: Bytes, ks: number[]): Promise<number[]> {
   }
 }
 
-// mixedPlaces gives, by place, the position that it shows (4.3).
+// mixedPlaces gives the position that each place shows (4.3).
 export async function mixedPlaces(seed: Bytes, m: number, cut: number): Promise<number[]> {
   const p = shuffle(m, m, await drawFromSeed(seed, shuffleRanges(m, m)));
   return p.map((_, i) => p[(i + cut) % m]!);
 }
 
-// shifts gives, by position, u − 1 for draws.
+// shifts gives u − 1 for each position of draws (4.3).
 export const shifts = async (seed: Bytes, ks: number[]) => (await drawFromSeed(seed, ks)).map((u) => u - 1);

@@ -1,4 +1,4 @@
-// Commitment and openings, section 6.
+// Commitment and openings (section 6).
 import { blob16, equal, join, label, u16, u32 } from "./bytes.ts";
 import { sha256 } from "./sha256.ts";
 import { climb, leafOf, rootOf, type Made } from "./tree.ts";
@@ -20,7 +20,7 @@ export async function salts(commitmentHash: Bytes, tape: Bytes, count: number): 
   return Array.from({ length: count }, (_, p) => stream.subarray(32 * p, 32 * p + 32));
 }
 
-// leafTag names a shuffle in its leaves.
+// leafTag gives the tag that names a shuffle in its leaves (6.3).
 export const leafTag = (commitmentHash: Bytes, context: Bytes) => sha256(label("pos"), commitmentHash, context).subarray(0, 16);
 export const leafHash = (tag: Bytes, position: number, value: number, salt: Bytes) => leafOf(join(tag, u16(position), u32(value), salt));
 export const deckRoot = (tag: Bytes, values: number[], saltOf: Bytes[]) => rootOf(values.map((v, p) => leafHash(tag, p, v, saltOf[p]!)));

@@ -1,4 +1,4 @@
-// What the vectors of docs/SPEC.md test one by one.
+// The parts of the verifier that the vectors of SPEC test one by one. The page's script exports them.
 import { signedRound } from "./beacon.ts";
 import { blob16, join, label, str8, u32 } from "./bytes.ts";
 import { Canonical } from "./canonical.ts";
@@ -22,7 +22,6 @@ import { readTicket, ticketLeaf } from "./tickets.ts";
 import { readForm } from "./transcript.ts";
 import { climb, leafOf, nodeOf, rootOf } from "./tree.ts";
 
-// parts are what the vectors of docs/SPEC.md test one by one.
 export const parts = { CODES, Malformed, Unknown, Fault, Canonical, leafOf, nodeOf, climb, rootOf, parseEntry, stepLegality, ranges, tapeLength, draw, shuffle, numbers, recompute, parseContext,
   badCardName, deckHash, termsHash, readTerms, readTicket, ticketLeaf, commitment, salts, leafTag, leafHash, deckRoot, opens, slotHash, mixSeed, mixedPlaces, shifts,
   strongKey, readPolicy, readVerifierKey, readForm, readCheckpoint, readStatement, signed, signedRound, ed25519, label, sha256, join, str8, blob16, u32 };

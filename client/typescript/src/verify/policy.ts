@@ -1,4 +1,4 @@
-// Witness policies (C2SP tlog-policy), 7.3.
+// Witness policies (C2SP tlog-policy; 7.3).
 import { equal, fromUTF8, join, utf8 } from "./bytes.ts";
 import { Malformed, Unknown } from "./errors.ts";
 import { COSIGNATURE, ED25519, ML_DSA, readLogKey, readVerifierKey } from "./keys.ts";
@@ -7,7 +7,7 @@ import type { Group, Node, NoteKey, Policy, State, Witness } from "./types.ts";
 const WORDS = new Set(["log", "witness", "group", "quorum", "any", "all", "none"]);
 export const MAX_POLICY = 131072, MAX_LINE = 8192, MAX_LINES = 64;
 
-// readPolicy reads the bytes of a policy (7.3), or its text.
+// readPolicy reads a policy (7.3), given as text or as its bytes.
 export function readPolicy(input: string | Uint8Array): Policy {
   const refuse = (why: string): never => { throw new Malformed(`policy: ${why}`); };
   if (input.length > MAX_POLICY) refuse("above 131,072 bytes");
@@ -17,7 +17,8 @@ export function readPolicy(input: string | Uint8Array): Policy {
   if (!equal(utf8.encode(text), bytes)) refuse("not UTF-8");
   const p: Policy = { logs: [], witnesses: [], groups: [], quorum: null };
   let quorum: string | undefined;
-  const named = new Map<string, Node>(), byKey = new Map<string, Node>(), grouped = new Set<Node>(); // a name, or a key's name → witness or group; those that are members
+  // named is by the name in the policy, byKey by the name in the vkey. grouped has the members of groups.
+  const named = new Map<string, Node>(), byKey = new Map<string, Node>(), grouped = new Set<Node>();
   const add = <T>(list: T[], item: T, word: string) => { if (list.push(item) > MAX_LINES) refuse(`more than 64 lines of ${word}`); };
   const define = (name: string, node: Node) => {
     if (WORDS.has(name) || named.has(name)) refuse(`the name ${name} is taken`);
@@ -31,7 +32,8 @@ export function readPolicy(input: string | Uint8Array): Policy {
     },
     witness([name, vkey, ...url]) {
       if (name === undefined || vkey === undefined || url.length > 1) return refuse("a witness line that is none");
-      const key = readVerifierKey(vkey, COSIGNATURE, ML_DSA), node = byKey.get(key.name) ?? { called: name, d: 1 }; // lines of one name are one witness
+      // Lines whose vkeys have one name are one witness.
+      const key = readVerifierKey(vkey, COSIGNATURE, ML_DSA), node = byKey.get(key.name) ?? { called: name, d: 1 };
       const line: Witness = { ...key, called: name, node };
       add(p.witnesses, fresh(p.witnesses, line), "witness");
       byKey.set(line.name, node);
@@ -81,8 +83,8 @@ export function readPolicy(input: string | Uint8Array): Policy {
   return p;
 }
 
-// ownWitness says that a witness is the ledger itself (7.3): it has its name or a
-// key that signs it, type byte first. null: none is.
+// ownWitness names a witness that is the ledger itself: it has the ledger's name or one of its
+// signing keys, given with type byte (7.3). It gives null if there is none.
 export function ownWitness(witnesses: Witness[], origin: string, keys: Uint8Array[]): string | null {
   const signs = (typed: Uint8Array) => keys.some((k) => equal(k, typed));
   const own = witnesses.find((w) => w.name === origin || signs(w.typed) || w.type === COSIGNATURE && signs(join(Uint8Array.of(ED25519), w.key)));
@@ -91,10 +93,10 @@ export function ownWitness(witnesses: Witness[], origin: string, keys: Uint8Arra
 
 const isGroup = (node: Node): node is Group => node.members !== undefined;
 
-// shared is how many members two sets that meet a group have in common at least.
+// shared gives how many members two sets that meet a group have in common at least.
 const shared = ({ need, members }: Group) => Math.max(0, 2 * need - members.length);
 
-// split gives two sets of witnesses that meet a node and share d of them.
+// split gives two sets of witnesses that meet a node and share no more than d of them.
 function split(node: Node): [string[], string[]] {
   if (!isGroup(node)) return [[node.called], [node.called]];
   const both = shared(node), alone = node.need - both, sets: [string[], string[]] = [[], []];
@@ -106,8 +108,8 @@ function split(node: Node): [string[], string[]] {
   return sets;
 }
 
-// noLevel says why a policy gives no level: two of its quorums share no witness, or
-// a witness is the ledger itself. null: it gives one.
+// noLevel tells why a policy gives no level above recorded: two of its quorums share no witness, or
+// a witness is the ledger itself (10.2). It gives null if neither is so.
 export function noLevel({ file, trust, genesis }: State): string | null {
   if (trust.quorum && trust.quorum.d === 0) {
     const [a, b] = split(trust.quorum);
@@ -117,7 +119,7 @@ export function noLevel({ file, trust, genesis }: State): string | null {
   return ownWitness(trust.witnesses, file.checkpoint.origin, [...(genesis ? [genesis.entry.genesis.signing_key] : []), ...keys]);
 }
 
-// isMet: whether the witnesses, a set, meet a node.
+// isMet tells whether a set of witnesses meets a node.
 export const isMet = (node: Node, cosigned: Set<Node>): boolean => !isGroup(node)
   ? cosigned.has(node)
   : node.members.filter((m) => isMet(m, cosigned)).length >= node.need;

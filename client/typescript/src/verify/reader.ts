@@ -1,10 +1,10 @@
-// The fields of an entry, 1.1 to 1.5.
+// The fields of an entry (1.1 to 1.5).
 import { ascii } from "./bytes.ts";
 import { MAX_PASSED, isOpen, known, type ListName } from "./codes.ts";
 import { Malformed, Unknown } from "./errors.ts";
 import type { Bytes, Extension, Passed } from "./types.ts";
 
-// Reader takes the fields of an entry one after the other.
+// Reader reads the fields of an entry one after another.
 export class Reader {
   at = 0;
   constructor(readonly bytes: Bytes, readonly passed: Passed[] = []) {}
@@ -32,15 +32,15 @@ export class Reader {
     if (v > 1) throw new Malformed(`${field}: a flag is 0 or 1, not ${v}`);
     return v === 1;
   }
-  // among reads a number from 1 to last that is of no list of section 15.
+  // among reads a number from 1 to last that is no code of section 15.
   among(last: number, field: string): number {
     const v = this.u8(field);
     if (v === 0) throw new Malformed(`${field}: 0`);
     if (v > last) throw new Unknown(`${field} ${v}`);
     return v;
   }
-  // code reads a code of a list. One that is not listed is unknown where it is
-  // critical; else it is noted in passed, and what it stands for changes nothing (1.4).
+  // code reads a code of a list. If the list does not have the code, a critical code is unknown,
+  // and any other is added to passed: what it stands for changes nothing (1.4).
   code(list: ListName, field: string = list): number {
     const v = this.u8(field);
     if (known(list, v)) return v;
@@ -49,14 +49,14 @@ export class Reader {
     this.passed.push({ list, code: v });
     return v;
   }
-  // rest takes the bytes behind a code that was passed over.
+  // rest reads the bytes after a code that was passed over.
   rest(field: string): Bytes {
     const n = this.bytes.length - this.at;
     if (n > MAX_PASSED) throw new Malformed(`${field}: ${n} bytes that nobody knows, above 1,024`);
     return this.take(n, field);
   }
-  // extensions reads the list that a structure ends in: readers has a reader of the value
-  // by code. What it does not know is returned.
+  // extensions reads the extension list at the end of a structure. readers has a function that
+  // reads the value, by code. The extensions without such a function are returned.
   extensions(list: ListName, readers: Record<number, (value: Bytes) => void> = {}): Extension[] {
     const out: Extension[] = [], count = this.u8("extensions");
     for (let i = 0, last = 0; i < count; i++) {
@@ -84,7 +84,7 @@ export class Reader {
   }
 }
 
-// 1.5
+// Names, origins and reasons (1.5), and the release of a kernel (5.8).
 export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export const NAME_OR_EMPTY = /^(?:[A-Za-z0-9][A-Za-z0-9._-]{0,63})?$/;
 export const ORIGIN = /^[a-z0-9](?:[a-z0-9./_-]{0,126}[a-z0-9])?$/;

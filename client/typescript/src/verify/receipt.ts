@@ -1,4 +1,4 @@
-// Receipts, 7.2, and how a file of another version is known.
+// Receipts (7.2), and how a file of another version begins (1.4).
 import { ascii, fromBase64, fromUTF8, join, starts } from "./bytes.ts";
 import { readHash, readInteger } from "./checkpoint.ts";
 import { MAX_ENTRY } from "./codes.ts";
@@ -7,8 +7,8 @@ import type { Bytes, Receipt } from "./types.ts";
 
 export const NEWLINE = 0x0a, QUOTE = 0x22, BACKSLASH = 0x5c, BRACE = 0x7b;
 
-// 1.4: a file of another version is known by how it begins, whatever follows: N
-// is a decimal of at most ten digits, and not 1.
+// What stands before and after the version at the beginning of a file. The version is a decimal of
+// at most ten digits. If it is not 1, the file is of another version, whatever follows (1.4).
 export const TRANSCRIPT_VERSION: [string, string] = ['{"format":"shuffled/v', '/transcript"'], RECEIPT_VERSION: [string, string] = ["c2sp.org/tlog-proof@v", "\n"];
 export const STATEMENT_VERSION: [string, string] = ["shuffled/v", "/statement\n"];
 
@@ -18,7 +18,7 @@ export function isOtherVersion(bytes: Uint8Array, before: string, behind: string
   return digits !== undefined && digits !== "1" && starts(bytes, behind, before.length + digits.length);
 }
 
-// readReceipt takes the bytes of a receipt apart, all but its checkpoint.
+// readReceipt reads a receipt, except its checkpoint, whose bytes it gives as signed.
 export function readReceipt(bytes: Bytes): Omit<Receipt, "checkpoint" | "entry"> & { signed: Bytes } {
   if (bytes.length > MAX_RECEIPT) throw new Malformed("receipt: above 132,626 bytes");
   let at = 0;

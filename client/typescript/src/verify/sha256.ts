@@ -1,12 +1,11 @@
-// SHA-256, FIPS 180-4.
+// SHA-256 (FIPS 180-4).
 import { sha256 as hash } from "@noble/hashes/sha2.js";
 import { equal } from "./bytes.ts";
 import type { Bytes } from "./types.ts";
 
-// Signatures, HKDF and AES are WebCrypto's. Its digests are not used: each is
-// promised for later, the largest file needs 40,000 of them, and waiting for
-// all took several times the time and memory of working them out here. Before
-// the first verdict checkHashes holds this code against WebCrypto.
+// Ed25519, HKDF and AES are WebCrypto's. Its digests are not used: each of them is a promise, a
+// large file needs tens of thousands, and waiting for all of them took several times the time and
+// memory of this code. Before the first verdict checkHashes compares this code with WebCrypto.
 
 export function sha256(...parts: Uint8Array[]): Bytes {
   const h = hash.create();

@@ -1,11 +1,11 @@
-// What an auditor says of a shuffle, 8.1.
+// Statements of auditors about a shuffle (8.1).
 import { MAX_STATEMENT, readHash, readInteger, readNote } from "./checkpoint.ts";
 import { Malformed, Unknown } from "./errors.ts";
 import { ORIGIN } from "./reader.ts";
 import { STATEMENT_VERSION, isOtherVersion } from "./receipt.ts";
 import type { Bytes, Statement } from "./types.ts";
 
-// What an auditor says of a shuffle, 8.1.
+// SIGNER matches the name of an auditor's key (8.1).
 export const SIGNER = /^[\x21-\x2a\x2c-\x7e]{1,128}$/;
 
 export function readStatement(bytes: Bytes): Statement {

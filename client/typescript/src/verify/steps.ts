@@ -29,7 +29,7 @@ export const STEPS: Record<string, Step> = {
   statements: { run: stepStatements, cause: "a statement about another shuffle, or one that the auditor did not sign" },
 };
 
-// stepsOf names the steps that a file runs, by how it begins.
+// stepsOf gives the names of a file's steps. The first bytes say what the file is (10).
 export function stepsOf(input: string | Uint8Array): string[] {
   const begins = (word: string) => typeof input === "string" ? input.startsWith(word) : starts(input, word);
   const all = Object.keys(STEPS);

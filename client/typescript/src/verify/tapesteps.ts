@@ -1,4 +1,4 @@
-// The steps tape, order, cards and statements.
+// The steps tape, order, cards and statements (10.1).
 import { equal } from "./bytes.ts";
 import { CARDS, NO_TAPE, SEALED } from "./codes.ts";
 import { canEd25519 } from "./curves.ts";
@@ -48,8 +48,8 @@ export function stepCards(s: Whole): Outcome {
   return `${many(s.file.cards.length, "card")} as the tape gives them`;
 }
 
-// stepStatements holds what auditors signed against this file. What an auditor says who
-// is not trusted gives nothing, but must be of this shuffle.
+// stepStatements compares the statements of auditors with this file. A statement of an auditor who
+// is not trusted gives nothing, but it must be about this shuffle.
 export async function stepStatements(s: Whole): Promise<Outcome> {
   const { statements, checkpoint, id } = s.file;
   if (statements.length === 0) return skip("the file holds no statement of an auditor");

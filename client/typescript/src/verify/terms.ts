@@ -1,4 +1,4 @@
-// Decks, 3.1, and terms, section 16.
+// Decks (3.1) and terms (section 16).
 import { equal, fromUTF8, label, str8, u16, utf8 } from "./bytes.ts";
 import { WHEEL } from "./codes.ts";
 import { Malformed } from "./errors.ts";
@@ -20,7 +20,7 @@ export const termsHash = (kind: number, written: Bytes) => sha256(label("terms")
 
 interface ReadTerms { labels?: Label[]; total?: number; text?: string }
 
-// readTerms reads the bytes of terms: {labels, total} of a wheel, {text} of a pay table.
+// readTerms gives labels and total of a wheel, or the text of a pay table.
 export function readTerms(kind: number, written: Bytes): ReadTerms {
   if (written.length < 1 || written.length > MAX_DOCUMENT) throw new Malformed("terms: not 1 to 65,536 bytes");
   return kind === WHEEL ? readWheel(written) : { text: readPayTable(written) };

@@ -1,4 +1,4 @@
-// Proofs of tickets, section 16.
+// Proofs of tickets (16.3).
 import { ascii, equal, fromBase64, join, label, toBase64, u32, utf8 } from "./bytes.ts";
 import { Fault, Malformed, Unknown } from "./errors.ts";
 import { MAX_RANGE, MAX_TICKET } from "./terms.ts";
@@ -10,7 +10,7 @@ const TICKET = /^shuffled\/v1\/ticket\ncount ([1-9][0-9]{0,9})\nroot (\S{44})\nn
 
 interface Ticket { count: number; root: string; number: number; line: string }
 
-// readTicket reads the proof of a ticket, and gives what it says if it holds.
+// readTicket gives what the proof of a ticket says. It throws if the proof does not hold.
 export function readTicket(input: string | Uint8Array): Ticket {
   const text = typeof input === "string" ? input : ascii(input);
   if (text.length > MAX_TICKET) throw new Malformed("proof of a ticket: above 2,048 bytes");
@@ -27,8 +27,8 @@ export function readTicket(input: string | Uint8Array): Ticket {
   return { count, root: toBase64(root), number, line };
 }
 
-// ticketOf reads the proof of a ticket for a verdict that holds: it is of the shuffle's list. place is absent of a
-// number that the file does not show.
+// ticketOf is readTicket for a ticket of the list that the verdict names. It throws if the ticket
+// is of another list. place is missing if the file does not show the ticket's number.
 export function ticketOf(input: string | Uint8Array, { terms, cards }: Pick<Verdict, "terms" | "cards">): Ticket & { place?: number } {
   const t = readTicket(input);
   if (terms?.kind !== "ticket_list" || t.count !== terms.count || t.root !== terms.hash) throw new Fault("it is of another list of tickets");

@@ -1,4 +1,4 @@
-// Transcripts, section 8, and what a file is.
+// Transcripts (section 8), and what the first bytes of a file say that it is (10).
 import { MAX_INT, fromBase64, join, starts, utf8 } from "./bytes.ts";
 import { Canonical, type Span } from "./canonical.ts";
 import { readCheckpoint } from "./checkpoint.ts";
@@ -12,13 +12,13 @@ import type { Bytes, Card, EvidenceFile, Of, Receipt } from "./types.ts";
 
 const FORMAT = "shuffled/v1/transcript";
 
-// Form is a transcript whose receipts are not read yet.
+// Form is a transcript in which the texts of 7.1, 7.2 and 8.1 are not read yet.
 interface Form extends Pick<EvidenceFile, "kind" | "id" | "recipient" | "deck" | "terms" | "cards"> {
   checkpoint: Span; receipts: Span[]; witnessed?: Span; keys: Span[]; statements: Span[];
   second?: { receipts: Span[]; keys: Span[]; unplayed: Card[] };
 }
 
-// readForm reads the object, and leaves its receipts as spans.
+// readForm reads the JSON, and leaves the texts in it as spans.
 export function readForm(j: Canonical): Form {
   j.expect(`{"format":"${FORMAT}"`);
   const t = { kind: "transcript" } as Form;
@@ -77,8 +77,7 @@ export function readForm(j: Canonical): Form {
   return t;
 }
 
-// readTranscript reads the form of the whole, then the checkpoint of all receipts, and
-// one receipt after the other.
+// readTranscript reads the JSON, and then the texts in it in their order (1.4).
 export function readTranscript(bytes: Bytes): EvidenceFile {
   const j = new Canonical(bytes), form = readForm(j);
   const checkpoint = readCheckpoint(j.content(form.checkpoint));
@@ -147,7 +146,7 @@ export function readFile(input: string | Bytes): EvidenceFile {
   return { kind: "receipt", receipts: [{ ...receipt, checkpoint } as Receipt], checkpoint, id: 0, keys: [], statements: [], cards: [] };
 }
 
-// readBytes checks what is true of the whole file: its size, and that it is UTF-8.
+// readBytes checks the file as a whole: its size, its version, and that it is UTF-8.
 function readBytes(input: string | Bytes): Bytes {
   if (input.length > MAX_FILE) throw new Malformed("above 32 MiB");
   const bytes = typeof input === "string" ? utf8.encode(input) : input;
@@ -159,7 +158,7 @@ function readBytes(input: string | Bytes): Bytes {
     return bytes;
   }
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  try { // in pieces, so that the text is never there as a whole
+  try { // in pieces, so that memory never holds the whole decoded text
     for (let at = 0; at < bytes.length; at += 65536) decoder.decode(bytes.subarray(at, at + 65536), { stream: true });
     decoder.decode();
   } catch {

@@ -1,4 +1,4 @@
-// Merkle trees, RFC 6962 section 2.1.
+// Merkle trees (RFC 6962 section 2.1).
 import { equal } from "./bytes.ts";
 import { sha256 } from "./sha256.ts";
 import type { Bytes } from "./types.ts";
@@ -6,12 +6,12 @@ import type { Bytes } from "./types.ts";
 export const leafOf = (bytes: Uint8Array) => sha256(Uint8Array.of(0), bytes);
 export const nodeOf = (left: Uint8Array, right: Uint8Array) => sha256(Uint8Array.of(1), left, right);
 
-// Made is a node with what it was made of.
+// Made is the hash of a node, with its two children.
 export interface Made { left: Bytes; right: Bytes; hash: Bytes }
 
-// climb gives the root that a path of hashes, one after the other, leads to;
-// null if it has not exactly the length that index and size demand. Proofs of
-// neighbours end alike: above keeps the last node made at each height.
+// climb gives the root to which a leaf and a path lead. path has its hashes one after another. It
+// gives null if the path is shorter or longer than index and size demand. Proofs of neighbouring
+// leaves end alike, so above keeps the last node of each height.
 export function climb(leaf: Bytes, index: number, size: number, path: Bytes, above: Made[] = []): Bytes | null {
   if (index >= size) return null;
   let hash = leaf, at = index, last = size - 1;
@@ -35,8 +35,8 @@ export function climb(leaf: Bytes, index: number, size: number, path: Bytes, abo
   return last === 0 ? hash : null;
 }
 
-// rootOf leaf hashes: a node without a sibling goes up as it is, which is the
-// split at the largest power of two.
+// rootOf gives the root of leaf hashes. A node without a sibling goes up as it is. This is the tree
+// of RFC 6962, which splits at the largest power of two.
 export function rootOf(hashes: Bytes[]): Bytes {
   let level = hashes;
   while (level.length > 1) {

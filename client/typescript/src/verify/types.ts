@@ -1,17 +1,17 @@
-// The types of what a file holds, as SPEC's structures are, and of a run over it.
+// The types of what a file holds, after the structures of SPEC, and of a run of the verifier.
 import type { ListName } from "./codes.ts";
 
-// Bytes are what WebCrypto takes.
+// Bytes is the type that WebCrypto takes.
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-// A code that is not critical and not known, which was passed over (1.4).
+// A Passed is a code that is not critical and not known, and was passed over (1.4).
 export interface Passed { list: ListName; code: number }
 export interface Extension { code: number; value: Bytes }
 
 // ------------------------------------------------------------- entries, 5
 
 export interface Source { source: number; slot_hash?: Bytes; chain_hash?: Bytes; round?: number; origin?: string; commit?: Foreign }
-export interface Foreign { index: number; leaf: Bytes } // an entry of another ledger; of a checkpoint its size and root
+export interface Foreign { index: number; leaf: Bytes } // an entry of another ledger, or size and root of its checkpoint
 export interface Asked { commit: Foreign; after: Bytes; head: Foreign; state: Bytes; ask: Bytes }
 export interface Blind { deal: Foreign; head: Foreign; values: number[] }
 export interface EndAt { form: number; place?: number; lo?: number; hi?: number }
@@ -80,12 +80,12 @@ export interface Signature { name: string; id: string; bytes: Bytes }
 export interface Note { body: Bytes; signatures: Signature[] }
 export interface Checkpoint extends Note {
   origin: string; size: number; root: Bytes;
-  cosigned?: Map<Witness, number>; // once the step witnesses looked
+  cosigned?: Map<Witness, number>; // set by the step witnesses
   complete?: number | undefined;
 }
 export interface Statement extends Note { origin: string; id: number; commit: Bytes; tape: Bytes }
 
-// A Receipt's entry is there once the step entries read it.
+// The step entries sets the entry of a Receipt.
 export interface Receipt { bytes: Bytes; index: number; proof: Bytes; checkpoint: Checkpoint; entry: Entry }
 export type Of<K extends keyof Bodies> = Receipt & { entry: Entry & Required<Pick<Entry, K>> };
 
@@ -94,25 +94,25 @@ export interface Card extends Opening { place: number; card?: string; by?: Omit<
 
 export interface EvidenceFile {
   kind: "receipt" | "transcript"; receipts: Receipt[]; checkpoint: Checkpoint;
-  id: number; recipient?: string; deck?: string[]; terms?: Bytes; // these and below: of a transcript
+  id: number; recipient?: string; deck?: string[]; terms?: Bytes; // id and what follows: of a transcript
   witnessed?: Receipt & { unmet?: boolean }; keys: Of<"key">[]; statements: Statement[]; cards: Card[];
   co_dealer?: { receipts: Receipt[]; keys: Of<"key">[]; unplayed: Card[] };
 }
 
 // --------------------------------------------------------------- whom to trust
 
-// A NoteKey is a verifier key; typed is the type byte and the key. Of an unknown type no
-// signature holds.
+// A NoteKey is a verifier key. typed is the type byte and the key. If its type is unknown, none of
+// its signatures counts.
 export interface NoteKey { name: string; id: string; key: Bytes; typed: Bytes; type: number; unknown?: boolean }
-// A Group of a policy, or a witness, which has no members. d is how many witnesses two
-// sets that meet it share at least.
+// A Node is a Group of a policy, or a witness, which has no members. d is how many witnesses two
+// sets that meet the node share at least (7.3).
 export interface Node { called: string; d: number; need?: number; members?: Node[] }
 export interface Group extends Node { need: number; members: Node[] }
 export interface Witness extends NoteKey { called: string; node: Node }
 export interface Policy { logs: NoteKey[]; witnesses: Witness[]; groups: Group[]; quorum: Node | null }
 
-// Trust says whom a reader trusts: a verifier key or a policy, and auditors; and which
-// slots are his own.
+// Trust is what a reader gives the verifier (10): a verifier key or a policy, keys of auditors,
+// values of the reader's own slots, and what concerns a co-dealer.
 export interface Trust {
   vkey?: string | undefined;
   policy?: string | Uint8Array | undefined;
@@ -135,29 +135,29 @@ export interface KnownTerms {
 }
 export interface Label { label: string; weight: number }
 
-// State is what a run knows. Of a receipt, genesis or commit is there if it is of one.
+// State is what a run knows. For a receipt alone, genesis or commit is set if the receipt is of one.
 export interface State {
   input: string | Bytes; trust: ReadTrust; file: EvidenceFile;
   genesis?: Of<"genesis">; commit?: Of<"commit">; cannot?: string; mine?: Set<number>;
 }
 
-// Whole is the State of a transcript behind the step entries.
+// Whole is the State of a transcript after the step entries.
 export interface Whole extends State {
   genesis: Of<"genesis">; commit: Of<"commit">; context: Context;
   mix: Of<"mix"> | null; deals: Of<"deal">[]; reveals: Of<"reveal">[]; takeovers: Of<"takeover">[];
   close: Of<"close"> | null; disclosure: Of<"disclosure"> | null;
-  disclosed: Tape | null; // by whichever entry discloses the tape
-  next: number; revealed: Set<number>; owner: { identity: string; plays: boolean; takeovers: number }; // legality
-  order: Order | null; given: Map<number, number>; // of the co-dealer: its ledger's entries, and its values by place
+  disclosed: Tape | null; // of the close, or of the disclosure of a shuffle that was continued
+  next: number; revealed: Set<number>; owner: { identity: string; plays: boolean; takeovers: number }; // set by the step legality
+  order: Order | null; given: Map<number, number>; // of the co-dealer: entries of its ledger, and its values by place
   runs?: Run[]; continued?: boolean;
-  round?: number; // of the beacon, whose signature holds
+  round?: number; // of the beacon, if the step beacon holds
   terms?: KnownTerms;
-  positionAt: (place: number) => number; shown: (card: Card) => number; // openings
-  endAt?: number; values?: number[]; // order
+  positionAt: (place: number) => number; shown: (card: Card) => number; // set by the step openings
+  endAt?: number; values?: number[]; // set by the step order
   stated?: Stated[];
 }
 
-// Order is what the co-dealer's ledger holds; holds is what the step co_dealer found.
+// Order is what the file holds of the co-dealer's ledger. holds tells whether the step co_dealer holds.
 export interface Order {
   origin: string; receipts: Receipt[]; keys: Of<"key">[]; commit: Of<"commit">; deals: Of<"deal">[]; close: Of<"close"> | null;
   holds: boolean;
@@ -191,7 +191,7 @@ export interface Verdict {
   verdict: "proved" | "consistent" | "failed" | "cannot judge";
   steps: StepResult[];
   level?: Level; failed?: string; unknown?: string; overlap?: number;
-  mixed?: { for: "everybody" | "slot"; witnessed?: string | undefined; round?: number | undefined; time?: string | undefined; slot?: string }[]; // everybody: round, time
+  mixed?: { for: "everybody" | "slot"; witnessed?: string | undefined; round?: number | undefined; time?: string | undefined; slot?: string }[]; // round and time: for everybody
   kind?: "receipt" | "transcript"; ledger?: string; production: boolean;
   checkpoint?: { origin: string; size: number };
   passed_over?: PassedOver[]; witnesses?: { name: string; time?: string }[]; late?: { name: string; time?: string }[];

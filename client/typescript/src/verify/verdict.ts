@@ -1,4 +1,4 @@
-// The verdict, 10.1 and 10.4.
+// The verdict (10.1, 10.4).
 import { blindness } from "./blindsteps.ts";
 import { describe, tell } from "./describe.ts";
 import { Fault, Malformed, Unknown } from "./errors.ts";
@@ -9,18 +9,20 @@ import { Skip } from "./step.ts";
 import { STEPS, stepsOf } from "./steps.ts";
 import type { Bytes, State, StepResult, Story, Trust, Verdict, Whole } from "./types.ts";
 
-// verify gives the verdict of 10.4 on the bytes, or the text, of a transcript or receipt:
-// trust has {vkey} or {policy}. With slots: [value, …], of 32 bytes each, it judges for the
-// holder of these slots, and with auditors: [vkey, …] it believes their statements; coDealer
-// is a policy for the ledger of a co-dealer, without which nothing is blind. It
-// reads nothing else, keeps nothing, and needs only WebCrypto. It throws for a caller's
-// mistake, or where there is no WebCrypto, and never for what is in a file.
+// verify gives the verdict of 10.4 on a transcript or receipt, given as text or as its bytes. trust
+// has vkey or policy, or neither. slots are values of 32 bytes: verify judges for the holder of
+// these slots. auditors are verifier keys: verify believes the statements under them. coDealer is a
+// policy for the ledger of a co-dealer: without it no shuffle is blind. history is the text of the
+// game's history.
+//
+// verify reads nothing else, keeps nothing of a file, and needs only WebCrypto. It throws for a
+// mistake of the caller or if there is no WebCrypto, and never for the content of a file.
 export const verify = async (input: string | Uint8Array, trust?: Trust): Promise<Verdict> => (await judge(input, trust)).verdict;
 
 let hashesRight: Promise<void> | undefined;
 
-// judge does the same, and gives {verdict, story}: the story is what the page tells of a
-// shuffle alongside its verdict.
+// judge does the same, and also gives what the page tells of a shuffle alongside its verdict: the
+// story, null unless every step of a transcript holds.
 export async function judge(input: string | Uint8Array, trust: Trust = {}): Promise<{ verdict: Verdict; story: Story | null }> {
   if (!globalThis.crypto?.subtle) throw new Error("no WebCrypto here: open the page from disk, or over HTTPS");
   if (typeof input !== "string" && !(input instanceof Uint8Array)) throw new TypeError("a file is bytes or text");
@@ -42,7 +44,7 @@ export async function judge(input: string | Uint8Array, trust: Trust = {}): Prom
     v.verdict = v.level === "key not pinned" ? "consistent" : "proved";
     Object.assign(v, blindness(s, v.verdict === "proved"));
   } catch (e) {
-    if (e instanceof Unknown) { // of what is trusted, too, before the first step
+    if (e instanceof Unknown) { // also before the first step, if what is trusted cannot be read
       Object.assign(v, { verdict: "cannot judge", unknown: e.message });
       if (step && step.result !== "ok") step.detail = `cannot be judged: ${e.message}`;
     } else if (step && (e instanceof Fault || e instanceof Malformed)) {
@@ -52,7 +54,7 @@ export async function judge(input: string | Uint8Array, trust: Trust = {}): Prom
       throw e;
     }
   }
-  const verdict: Verdict = JSON.parse(JSON.stringify({ ...v, ...describe(s, v) })); // without what is undefined
+  const verdict: Verdict = JSON.parse(JSON.stringify({ ...v, ...describe(s, v) })); // drops undefined members
   return { verdict, story: v.level !== undefined && s.context ? tell(s) : null };
 }
 
