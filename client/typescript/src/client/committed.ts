@@ -16,7 +16,7 @@ export interface Opened {
   proof: Bytes;
 }
 
-// openingOf reads a card of an answer: null if its salt or proof is none.
+// openingOf reads the opening of a card, null if the salt or a hash of the proof is not 32 bytes in base64.
 export function openingOf(card: Card): Opened | null {
   const salt = hash(card.salt),
     proof = card.proof.map(hash);
@@ -31,7 +31,7 @@ export function hash(text: string): Bytes | null {
   return b?.length === 32 ? b : null;
 }
 
-// Committed is safe to use in calls that run at once.
+// Committed can be used by several calls at the same time.
 export class Committed {
   readonly id: number;
   readonly table: string;
@@ -45,23 +45,23 @@ export class Committed {
   readonly gameRef: string;
   readonly repeated: boolean;
   readonly places: number; // how many cards can be dealt
-  // The rest is for the client.
+  // What follows is internal to the client.
   readonly context: Context;
   deck: string[] | undefined; // the names of the cards, once known
   order: number[] | null = null; // the position of each place, once the mix is known
-  shift: number[] | null = null; // of draws
+  shift: number[] | null = null; // of draws: what the mix adds at each position
   mix: Mix | null = null;
   upTo = 0;
   values = new Map<number, number>(); // by committed position
   at = new Map<number, number>(); // of cards: the position of each value
   cards = new Map<number, ShownCard>(); // by place
-  before: number; // the cut card lies behind place before and not behind place after
+  before: number; // the place of the cut card is above before, and not above after
   after: number;
   seen = 0; // size of a checkpoint over the commit that the quorum cosigned; 0: none
-  early = false; // it did so before the first mix or deal
-  all: number[] | null = null; // by position, once a tape that was disclosed told them
-  parent: number[] | null = null; // of a child: what the parent had at its positions
-  barred = new Set<number>(); // of a child: what the parent dealt from other positions
+  early = false; // the quorum cosigned the commit before the first mix or deal
+  all: number[] | null = null; // the value of each position, once the tape is disclosed
+  parent: number[] | null = null; // of a child: the values of the parent's positions that it took, once known
+  barred = new Set<number>(); // of a child: values that the parent dealt from other positions
 
   constructor(
     a: Shuffle,
@@ -94,19 +94,20 @@ export class Committed {
     return this.context.kind !== CARDS;
   }
 
-  // dealt gives what this client saw dealt and opened, by place: all that was there when the
-  // shuffle was loaded, and every deal since. Burns and discards that open nothing are not in it.
+  // dealt gives the opened cards that this client knows, by place: those that were dealt when the
+  // shuffle was loaded, and those of its own deals since. Burns and discards that open nothing are
+  // not in it.
   dealt(): ShownCard[] {
     return [...this.cards.values()].sort((a, b) => a.place - b.place);
   }
 
-  // next gives the next place to deal, as far as this client saw.
+  // next gives the next place to deal, as far as this client knows.
   next(): number {
     return this.upTo;
   }
 
-  // positions gives the committed positions without those that the given places show: what
-  // goes back into a child.
+  // positions gives the committed positions, except those that the given places show. These are the
+  // positions for a child.
   positions(...without: number[]): number[] {
     const out = new Set(
       without.map((place) => {
@@ -122,7 +123,7 @@ export class Committed {
     return index > this.id && time >= this.time && time < this.commit.close_by;
   }
 
-  // takeMix takes in a mix, whose values answer the plan of sources, and says what is wrong with a beacon's, or "".
+  // takeMix keeps a mix whose values fit the plan. It gives what is wrong with the beacon's value, or "".
   async takeMix(mix: Mix): Promise<string> {
     const at = this.context.plan.findIndex((p) => p.source === BEACON);
     if (at >= 0 && !(await signedRound(this.context.plan[at]!.round!, mix.values[at]!.value!)))
@@ -138,8 +139,8 @@ export class Committed {
     return "";
   }
 
-  // cut takes in whether the cut card has come out when next is the next place, and tells
-  // whether that can be.
+  // cut keeps whether the cut card has come out when next is the next place. It gives false if that
+  // contradicts the commit or an earlier answer.
   cut(next: number, out: boolean): boolean {
     const before = out ? this.before : Math.max(this.before, next),
       after = out ? Math.min(this.after, next) : this.after;
@@ -149,7 +150,7 @@ export class Committed {
     return true;
   }
 
-  // open takes in one card at a place, and says what is wrong with it, or "".
+  // open checks a card and keeps its value. It gives what is wrong with the card, or "".
   open(o: Opened): string {
     const { place, position, value } = o;
     if (this.order === null) return "a card was dealt before the mix";
@@ -175,7 +176,7 @@ export class Committed {
     return "";
   }
 
-  // fits says why a card cannot be at a place though it was committed to, or "".
+  // fits gives the reason why a card cannot be right although it opens the deck root, or "".
   private fits(place: number, position: number, value: number): string {
     const at = this.at.get(value);
     if (at !== undefined && at !== position) return `the card at place ${place} was dealt before`;
@@ -186,7 +187,8 @@ export class Committed {
     return "";
   }
 
-  // shows gives what drawn values show: null if one in front of a number is not known.
+  // shows gives what drawn values show. It gives null if a number depends on an earlier draw that is not known (SPEC
+  // 2.5).
   shows(opened: Opened[]): number[] | null {
     if (this.context.kind !== NUMBERS) {
       const ks = ranges(this.context);
@@ -205,15 +207,15 @@ export class Committed {
     return opened.map((o) => taken[o.position]!);
   }
 
-  // disclosed says what is wrong with what a close or disclosure discloses, or "".
+  // disclosed checks what a close or disclosure discloses. It gives what is wrong with it, or "".
   async disclosed({ form, tape }: Tape): Promise<string> {
     if (form !== (this.context.disclosure === PUBLIC ? TAPE : SEALED))
       return "the tape is not disclosed as the commit declared";
     return form === TAPE ? this.finish(tape!) : "";
   }
 
-  // finish holds a tape against all that was committed and shown. Of a child whose parent's
-  // cards are not known, the order is not recomputed.
+  // finish compares a disclosed tape with the commit and with the cards that were shown. For a
+  // child whose parent's cards are not all known, it does not compare the order.
   private async finish(tape: Bytes): Promise<string> {
     const { context: c, commit } = this,
       other = "the tape is not the one committed to";
@@ -233,8 +235,8 @@ export class Committed {
     return "";
   }
 
-  // inherit takes what is known of a parent's cards: those that were dealt, and all once its
-  // tape was disclosed.
+  // inherit keeps what is known of a parent's cards: all if its tape was disclosed, else those that
+  // it dealt and that are not in the child.
   inherit(parent: Committed): void {
     this.deck ??= parent.deck;
     const taken = this.context.parent!.positions;

@@ -1,4 +1,4 @@
-// The published decks, SPEC 3.2.
+// The published decks (SPEC 3.2).
 const LATIN = ["s", "h", "d", "c"],
   SPANISH = ["o", "b", "e", "c"];
 const RANKS = [..."A23456789TJQK"];
@@ -7,7 +7,8 @@ const by = (suits: string[], ranks: string[]) => suits.flatMap((suit) => ranks.m
 const STANDARD = by(LATIN, RANKS);
 const PINOCHLE = by(LATIN, [..."A9TJQK"]);
 
-// namedDeck gives the cards of a published deck, undefined for one of a later version.
+// namedDeck gives the cards of a published deck, undefined if this version has no deck of that
+// name.
 export function namedDeck(name: string): string[] | undefined {
   const shoe = /^shoe-([1-9]|1[0-6])$/.exec(name);
   if (shoe) return Array.from({ length: Number(shoe[1]) }, () => STANDARD).flat();

@@ -1,8 +1,7 @@
 // Idempotency keys: UUIDs of version 7 (RFC 9562, section 5.7).
 import { hex } from "../verify/bytes.ts";
 
-// newKey makes a key that starts with the time in milliseconds and ends in 74 random bits.
-// Keep it with the game before it is used.
+// newKey makes a key from the time in milliseconds and 74 random bits. Store the key with the game before you use it.
 export function newKey(now = Date.now()): string {
   const b = crypto.getRandomValues(new Uint8Array(16));
   for (let i = 0; i < 6; i++) b[i] = Math.floor(now / 256 ** (5 - i)) % 256;

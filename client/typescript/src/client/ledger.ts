@@ -20,32 +20,32 @@ import { send, type Request, type SendConfig, type Tries } from "./send.ts";
 export interface Config {
   url: string; // the daemon's address, such as https://shuffle.example.com
   ledger: string; // its name in addresses
-  token?: string; // the bearer token; without, a public ledger is read
-  // identity is the service that the token is a credential of. Every answer must be of it.
-  // Without, that of the first entry that shows this very token counts.
+  token?: string; // the bearer token; without it, a public ledger can be read
+  // identity is the identity of the token. The entry of every command must have it. Without it, the
+  // client takes the identity of the first entry of this token.
   identity?: string;
-  vkey?: string; // the ledger's verifier key, from somewhere else than the daemon
-  // policy, in place of vkey, is the text of a C2SP tlog-policy. If its quorum asks for
-  // witnesses, nothing is mixed or dealt before they cosigned the commit.
+  vkey?: string; // the ledger's verifier key, which must not come from the daemon
+  // policy, in place of vkey, is the text of a C2SP tlog-policy. If its quorum asks for witnesses,
+  // the client mixes, deals and reveals nothing before they cosigned the commit.
   policy?: string;
-  production?: boolean; // refuses the commits of a sandbox
-  state?: State; // remembers over restarts what the ledger was
+  production?: boolean; // refuse the commits of a sandbox
+  state?: State; // keeps the accepted checkpoints over restarts
   fetch?: typeof globalThis.fetch;
-  attempts?: number; // how often a call is made at most: 8
-  pause?: number; // milliseconds before the second attempt, which doubles up to maxPause: 100
-  maxPause?: number; // 5,000
-  timeout?: number; // milliseconds of one attempt: 30,000
+  attempts?: number; // tries of one call at most; 8 if not set
+  pause?: number; // milliseconds before the second try, doubled up to maxPause for later ones; 100 if not set
+  maxPause?: number; // milliseconds; 5,000 if not set
+  timeout?: number; // milliseconds of one try; 30,000 if not set
 }
 
-// CallOptions are of one call. firstTried is when the request was tried first, by this
-// program before it was started again or by another with its journal. Without it, a request
-// that was answered before this client tried it is a fault: somebody else made it.
+// CallOptions are options of one call. firstTried is the time of the first try of the request: by
+// this program before a restart, or by another program with the same journal. Without it, a request
+// that was carried out before this client tried it is a fault, because somebody else made it.
 export interface CallOptions {
   firstTried?: Date | number;
   signal?: AbortSignal;
 }
 
-// Asked says when a request was made: since is the size that was known then.
+// Asked says when a request was made. since is the size of the ledger that was known then.
 export interface Asked {
   since: number;
   read: boolean;
@@ -65,7 +65,7 @@ export interface Proved {
   receipt: string;
 }
 
-// Said is what an answer says of its entry; index is null if only the receipt says it.
+// Said is what an answer says of its entry. index is null if only the receipt says it.
 export interface Said {
   receipt: string;
   index: number | null;
@@ -73,19 +73,19 @@ export interface Said {
   repeated: boolean;
 }
 
-const CLOCK_SKEW = 10_000; // how far the daemon's clock may be behind this host's
+const CLOCK_SKEW = 10_000; // milliseconds that the daemon's clock may be behind this host's
 
 export class Ledger {
   readonly config: SendConfig;
   readonly log: Log;
   readonly tables = new Tables();
   readonly name: string;
-  readonly origin: string; // of the ledger, and the name of its keys
+  readonly origin: string; // of the ledger, which is the name of its keys
   readonly production: boolean;
   readonly asks: boolean; // the policy's quorum asks for witnesses
   readonly full: Trust; // the pinned key or policy
   private readonly keys: NoteKey[];
-  private readonly signed: Trust; // the keys alone: answers are cosigned later
+  private readonly signed: Trust; // the keys without the quorum, because answers are cosigned later
   private readonly credential: string;
   private identity: string | undefined;
   private remembered: Promise<void> | undefined;
@@ -125,7 +125,7 @@ export class Ledger {
     return send(this.config, { ...r, path: `/v1/${this.name}${r.path}` }, tries);
   }
 
-  // tile fetches hashes of the log.
+  // tile fetches a tile of the log. send gives text, so the bytes pass through it in base64.
   private async tile(path: string): Promise<Bytes> {
     const c: SendConfig = {
       ...this.config,
@@ -151,7 +151,7 @@ export class Ledger {
       signal: o.signal,
     };
     const made = key === undefined ? null : keyTime(key);
-    // Nobody guesses the random bits of such a key: a commit under it is of who made the key.
+    // Nobody else can guess the random bits of such a key, so its maker asked for the commit.
     return made === null ? asked : { ...asked, again: true, first: Math.min(asked.first, made) };
   }
 
@@ -159,8 +159,8 @@ export class Ledger {
     return { since: this.log.size, read: true, first: 0, again: true, tries: { open: false }, signal: o.signal };
   }
 
-  // prove gives the entry that a receipt proves: signed by the pinned key, included, at the
-  // index, in a ledger that is the one known so far.
+  // prove gives the entry that a receipt proves under the pinned key, at the index. Its checkpoint
+  // must not contradict what the log accepted.
   async prove(receipt: string, index: number | null, when: Asked, answer: string): Promise<Proved> {
     const v = await verify(String(receipt), this.signed);
     if (v.verdict !== "proved") throw fault(`the receipt is ${v.verdict} at ${v.failed ?? v.unknown}`, answer);
@@ -184,13 +184,15 @@ export class Ledger {
     return (await verify(receipt, this.full)).verdict === "proved";
   }
 
-  // evidence judges a transcript under the keys, and with all also under the quorum.
+  // evidence gives the verdict on a transcript under the pinned keys, with all also under the
+  // quorum.
   evidence(text: string, all: boolean) {
     return verify(text, all ? this.full : this.signed);
   }
 
-  // holdTranscript takes in the checkpoints of a transcript that was proved. One under a key
-  // that the pinned one handed on to is not taken, as no receipt under it is.
+  // holdTranscript gives the log the checkpoints of a transcript that was proved. It leaves out a
+  // checkpoint that only a key signed to which the pinned one handed on: prove refuses receipts
+  // under it.
   async holdTranscript(text: string, when: Asked): Promise<void> {
     const { checkpoint, witnessed } = readTranscript(utf8.encode(text));
     for (const [c, early] of [
@@ -211,8 +213,9 @@ export class Ledger {
     return receipts.map((r) => parseEntry(r.bytes));
   }
 
-  // own refuses an answer that misstates its entry, or whose entry is another's. A repeat
-  // answers this client only if a try before it may have been done.
+  // own refuses an answer that misstates the time of its entry, and an entry that another identity
+  // or an earlier request made. It accepts a repeat only if an earlier try of this request may have
+  // been carried out.
   own({ entry, index }: Proved, says: Said, when: Asked, answer: string): void {
     const done = new Date(entry.time).toISOString();
     if (says.time !== done) throw fault("its time is not the one in the ledger", answer);
@@ -231,12 +234,11 @@ export class Ledger {
   }
 }
 
-// Tables remembers the newest commit of each table: serials have no gaps, and each commit
-// names the one before.
+// Tables keeps the newest commit of each table. Serials have no gaps, and each commit names the one before.
 class Tables {
   private newest = new Map<string, { serial: number; id: number }>();
 
-  // add takes a commit in, and says where it contradicts the newest of its table, or "".
+  // add keeps a commit if it is the newest of its table. It gives what contradicts the one known before, or "".
   add(id: number, { serial, previous, context: { table } }: Commit): string {
     const known = this.newest.get(table);
     if (previous >= id) return "it names a commit before it that is none";
@@ -270,7 +272,7 @@ function trusted(c: Config): [NoteKey[], boolean] {
   }
 }
 
-// withoutQuorum keeps the log lines of a policy.
+// withoutQuorum gives a policy with the same log lines and without witnesses.
 const withoutQuorum = (policy: string) =>
   `${policy
     .split("\n")

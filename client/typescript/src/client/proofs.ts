@@ -1,4 +1,4 @@
-// Answers held against their requests, their entries and the commit.
+// Comparison of answers with their requests, their entries and the commit.
 import { isQuicknet, roundTime } from "../verify/beacon.ts";
 import { equal, fromBase64, toBase64 } from "../verify/bytes.ts";
 import { ASIDE, BEACON, CONTINUED, SLOT, TAPE, VOID, codeOf, told } from "../verify/codes.ts";
@@ -26,7 +26,7 @@ export const says = (a: { receipt: string; time: string; repeated?: true }, inde
   repeated: a.repeated === true,
 });
 
-// proveCommit holds what the daemon says of a shuffle against its commit.
+// proveCommit compares what the daemon says of a shuffle with its commit.
 export async function proveCommit(l: Ledger, s: Shuffle, when: Asked, answer: string): Promise<[Committed, Proved]> {
   const e = await l.prove(s.receipt, s.id, when, answer),
     { commit } = e.entry;
@@ -49,8 +49,8 @@ export async function proveCommit(l: Ledger, s: Shuffle, when: Asked, answer: st
   return [new Committed(s, commit, e.bytes, e.leaf, e.entry.time, e.entry.identity), e];
 }
 
-// acted gives the entry of a command about a shuffle: proved, of this client, within the
-// shuffle's life, and of the body that was asked for, which is tells.
+// acted gives the entry of a command and its body. The entry is proved, this client's own, and
+// between the commit and close-by of the shuffle. is tells whether the body is what was asked for.
 export async function acted<K extends keyof Bodies>(
   l: Ledger,
   s: Committed,
@@ -68,7 +68,7 @@ export async function acted<K extends keyof Bodies>(
   return [e, body];
 }
 
-// proveMix holds a mix against its request, the plan and its entry.
+// proveMix compares a mix with its request, the plan and its entry.
 export async function proveMix(
   l: Ledger,
   s: Committed,
@@ -107,7 +107,7 @@ const sameRun = (a: Run, b: Run | undefined) =>
   a.public === b.public;
 const isAside = (r: Run) => !r.public && ASIDE.includes(r.purpose);
 
-// proveDeal holds a deal against its request, its entry and the deck root.
+// proveDeal compares a deal with its request, its entry and the deck root.
 export async function proveDeal(
   l: Ledger,
   s: Committed,
@@ -184,7 +184,7 @@ function shownCard(
   };
 }
 
-// proveReveal holds a reveal against what was asked for, its entry and the deck root.
+// proveReveal compares a reveal with what was asked for, its entry and the deck root.
 export async function proveReveal(
   l: Ledger,
   s: Committed,
@@ -219,7 +219,7 @@ export async function proveReveal(
   }
 }
 
-// proveClose holds a close against its request, its entry and the commitment.
+// proveClose compares a close with its request, its entry and the commitment.
 export async function proveClose(
   l: Ledger,
   s: Committed,
@@ -252,8 +252,8 @@ export async function proveClose(
   if (what) throw fault(what, answer);
 }
 
-// inherit proves that the parent of a child was closed with its commit, and takes what is
-// known of the parent's cards.
+// inherit proves that the entry after a child's commit closes the parent as continued. The child
+// keeps what is known of the parent's cards.
 export async function inherit(l: Ledger, s: Committed, parent: Committed): Promise<void> {
   const when = l.reading(),
     answer = await l.send({ method: "GET", path: `/entries/${s.id + 1}/receipt` });

@@ -9,7 +9,7 @@ import { fault } from "./errors.ts";
 import type { CallOptions, Ledger } from "./ledger.ts";
 import { same } from "./wanted.ts";
 
-// openAll opens the cards of an answer, each under its own name.
+// openAll checks the cards of an answer against the deck root, and the name of each.
 export function openAll(s: Committed, { cards }: { cards: Deal["cards"] }, answer: string): Opened[] {
   return cards.map((card) => {
     const o = openingOf(card),
@@ -21,8 +21,8 @@ export function openAll(s: Committed, { cards }: { cards: Deal["cards"] }, answe
   });
 }
 
-// proveShown holds what values show, and their labels, against the mix and the wheel that the
-// commit names; it gives the labels.
+// proveShown compares what values show with the mix, and their labels with the wheel that the
+// commit names. It gives the labels, undefined without a wheel.
 export async function proveShown(
   l: Ledger,
   s: Committed,
@@ -42,7 +42,7 @@ export async function proveShown(
 
 const wheels = new WeakMap<Ledger, Map<string, Label[]>>();
 
-// wheelOf asks for the wheel with a hash, once.
+// wheelOf gives the wheel with a hash. It asks the daemon for it once, and keeps it.
 async function wheelOf(l: Ledger, hash: Uint8Array): Promise<Label[]> {
   const name = hex(hash),
     known = wheels.get(l) ?? new Map<string, Label[]>(),
@@ -57,8 +57,8 @@ async function wheelOf(l: Ledger, hash: Uint8Array): Promise<Label[]> {
   return document.labels;
 }
 
-// putTerms has the daemon keep a document, and gives what commits bind it by: the hash that
-// this client makes of it.
+// putTerms lets the daemon keep a document, and gives what a commit names it by. The hash must be
+// the one that this client computes.
 export async function putTerms(l: Ledger, body: TermsDocument, o?: CallOptions): Promise<BoundTerms> {
   const answer = await l.send({ method: "PUT", path: "/terms", body, signal: o?.signal }),
     { kind, hash } = read<KeptTerms>(answer);
@@ -75,7 +75,8 @@ function documentHash({ kind, labels = [], text = "" }: TermsDocument): Uint8Arr
   return termsHash(codeOf("terms", kind), written);
 }
 
-// read takes the JSON of an answer; members of a later contract are skipped.
+// read parses the JSON of an answer. It does not refuse members that it does not know, which a later contract can
+// have.
 export function read<T>(answer: string): T {
   try {
     const a: unknown = JSON.parse(answer);

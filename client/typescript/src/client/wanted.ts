@@ -1,4 +1,4 @@
-// What a request for a commit asks for, held against the commit.
+// Comparison of a commit with the request for it.
 import { isQuicknet } from "../verify/beacon.ts";
 import { equal, fromBase64, join, label, str8 } from "../verify/bytes.ts";
 import { CARDS, CUT, DRAWS, NUMBERS, SLOT, codeOf } from "../verify/codes.ts";
@@ -10,7 +10,7 @@ import type { Committed } from "./committed.ts";
 import { namedDeck } from "./decks.ts";
 import { keyTime } from "./key.ts";
 
-// keyTag is what a commit says of an idempotency key (5.3).
+// keyTag gives the tag of an idempotency key in a commit (SPEC 5.3).
 export function keyTag(origin: string, identity: string, table: string, key: string): Bytes {
   const time = new Uint8Array(6),
     at = keyTime(key) ?? 0;
@@ -18,7 +18,7 @@ export function keyTag(origin: string, identity: string, table: string, key: str
   return join(time, sha256(label("key-tag"), str8(origin), str8(identity), str8(table), str8(key)).subarray(0, 26));
 }
 
-// deckOf gives the deck whose names a request has; undefined if it has none.
+// deckOf gives the names of the cards that a request asks for, undefined if it names no deck that is known.
 export function deckOf(req: ShuffleRequest | DrawsRequest): string[] | undefined {
   if ("wheel" in req && req.wheel)
     return req.wheel.flatMap((stop) => Array.from({ length: stop.weight }, () => stop.label));
@@ -26,8 +26,7 @@ export function deckOf(req: ShuffleRequest | DrawsRequest): string[] | undefined
   return "deck" in req && req.deck !== undefined ? namedDeck(req.deck) : undefined;
 }
 
-// differs says where the commit is not what was asked for, or "". parent is what a child
-// continues.
+// differs gives what differs between the commit and the request, or "". parent is the shuffle that a child continues.
 export function differs(
   s: Committed,
   key: string,
@@ -70,8 +69,8 @@ function sameParent(s: Committed, req: ShuffleRequest | DrawsRequest, parent: Co
   return got.id === parent.id && got.id < s.id && want !== null && same(got.positions, want);
 }
 
-// undealt gives the positions of the last n places, ascending; null if the client saw one of
-// them dealt. Others may have dealt since.
+// undealt gives the positions of the last n places, ascending, null if the client knows that one of
+// them was dealt. n comes from the commit, because another client may have dealt since.
 function undealt(parent: Committed, n: number): number[] | null {
   const first = parent.places - n;
   return first < parent.next() || !parent.order ? null : parent.order.slice(first).sort((a, b) => a - b);
