@@ -1,15 +1,16 @@
-// What a blind shuffle was asked for, and when.
+// What the page says about blind dealing (SPEC 10.6).
 import { el } from "./dom.ts";
 import { iso, of, t, when } from "./words.ts";
 import type { AskedRun, ShownCard, Verdict } from "../src/verify/types.ts";
 
-// runOf says for whom a part of a request is.
+// runOf gives the words for a run of a request.
 const runOf = (run: AskedRun): string => t.run(run.places, of(t.purposes, run.purpose)?.[1] ?? iso(run.purpose), run.recipient && iso(run.recipient), Boolean(run.public));
 
-// unplayed says what places would have shown that were opened and not dealt.
+// unplayed gives the words for places that the co-dealer entered and that were not dealt: what they would
+// have shown, if the file opens them.
 const unplayed = (cards?: ShownCard[]): string => cards ? t.unplayed(iso(cards.map((c) => c.card ?? c.shows ?? c.value).join(" "))) : t.unplayedUnseen;
 
-// blindSection says of a blind shuffle what it shows, and what it does not.
+// blindSection says what a blind shuffle shows and what it does not, or why a shuffle is not blind.
 export function blindSection({ blind: b, not_blind: why }: Verdict): HTMLElement | null {
   if (why) return el("section", {}, el("h3", {}, t.notBlind), el("p", {}, of(t.whyNotBlind, why)));
   if (!b) return null;

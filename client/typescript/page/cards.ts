@@ -1,19 +1,19 @@
-// The cards, and what the page says of how they came.
+// The cards, and what the page says about their order.
 import { el } from "./dom.ts";
 import { face, lookOf, type Look } from "./faces.ts";
 import { iso, listed, of, t } from "./words.ts";
 import type { ShownCard, Story, Verdict } from "../src/verify/types.ts";
 
-// movedFrom says what the mix did to one card or value. Of numbers, what was locked in is draws.
+// movedFrom says what the mix did to one card or value. It says nothing of numbers: their draws were locked in.
 const movedFrom = (card: ShownCard, story: Story) => story.of ? null : card.shows !== undefined
   ? card.shows !== card.value && t.lockedInAs(card.value)
   : card.position !== card.place && t.from(card.position);
 
-// purpose is the word for what a place is dealt for; heading that over several.
+// purpose gives the word for the purpose of one place, heading the one above several places.
 const purpose = (code: string) => of(t.purposes, code)?.[1] ?? iso(code);
 const heading = (code: string) => of(t.purposes, code)?.[0] ?? iso(code);
 
-// cardItem draws a card; who is said under it, except where it stands under a name.
+// cardItem draws a card. Unless the card is in a hand with a name, the recipient or purpose stands below it.
 function cardItem(card: ShownCard, look: Look, story: Story, named: boolean): HTMLElement {
   const { said, picture } = face(card, look, story.ranges?.[card.position]);
   const who = !named && (card.recipient === undefined ? purpose(card.purpose) : iso(card.recipient)), from = story.mixed && movedFrom(card, story);
@@ -32,8 +32,8 @@ const MOST_CARDS = 1000;
 
 interface Hand { title: string; kind: string; rank: number; places: number[] }
 
-// hands sorts the places that were dealt by whom they are for, each in the order of the deal: the reader's
-// own first, then the board, the others, and what was laid aside.
+// hands sorts the dealt places by recipient, or by purpose if they have none, each in the order of the deals:
+// the reader's own first, then the board, the other recipients, and the other purposes.
 function hands(v: Verdict, { dealt }: Story): Hand[] {
   const all = new Map<string, Hand>();
   for (const [place, { purpose: code, recipient }] of dealt.slice(0, MOST_CARDS).entries()) {
@@ -46,7 +46,7 @@ function hands(v: Verdict, { dealt }: Story): Hand[] {
   return [...all.values()].sort((a, b) => a.rank - b.rank);
 }
 
-// list draws the cards of some places, with backs for those that are not shown here.
+// list draws the cards of some places. A card that the file does not open is drawn face down.
 function list(v: Verdict, look: Look, story: Story, places: number[], named: boolean): HTMLElement {
   const byPlace = new Map(v.cards?.map((card) => [card.place, card])), items: HTMLElement[] = [], cut = story.cutCard?.place;
   for (const [i, place] of places.entries()) {
@@ -73,7 +73,7 @@ export function cardSection(v: Verdict, story: Story | null): HTMLElement | null
 
 export const named = (name: string, value: string) => el("dl", { class: "pairs" }, el("dt", {}, name), el("dd", { dir: "ltr" }, value));
 
-// sources names what goes into the mix alongside the house's own random bytes.
+// sources names the values of the mix, which come alongside the house's own random bytes.
 function sources({ plan }: Story): string {
   const slots = plan.filter((p) => p.source === "slot");
   const words = slots.length > 0 ? [t.slots(slots.length, slots.filter((p) => p.mine).length)] : [];
@@ -91,7 +91,7 @@ function moved(v: Verdict, story: Story): HTMLElement[] {
   return [el("p", {}, story.of ? t.movedNumbers(by) : story.ranges ? t.movedValues(by) : t.movedOrder(by), v.cards !== undefined && !story.of && ` ${story.ranges ? t.howValues : t.howOrder}`)];
 }
 
-// fields says on how many fields of a wheel a result stands.
+// fields says how many fields of a wheel have the label of the result.
 function fields(v: Verdict, look: Look, { deck = [] }: Story): HTMLElement[] {
   const card = v.cards?.[0]?.card;
   return look === "field" && card !== undefined ? [el("p", {}, t.fields(iso(card), deck.filter((name) => name === card).length, deck.length))] : [];

@@ -1,11 +1,11 @@
-// Elements. All that comes from a file is set as text, never as markup.
+// Elements. A text from a file is always set as text, never as markup.
 
 export const $ = <T extends HTMLElement = HTMLElement>(id: string) => document.getElementById(id) as T;
 
-// A Child is left out if it is nothing.
+// A Child that is undefined, null or false is left out.
 export type Child = string | Node | undefined | null | false;
 
-// input is a field of the form by its id.
+// input gives a field of the form by its id.
 export const input = (id: string) => $<HTMLInputElement>(id);
 
 export function el(tag: string, attributes?: Record<string, string | false | undefined>, ...children: Child[]): HTMLElement {

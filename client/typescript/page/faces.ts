@@ -1,4 +1,4 @@
-// How cards, numbers and values are drawn, and said.
+// The pictures of cards, numbers and values, and their words for readers who do not see them.
 import { el } from "./dom.ts";
 import { iso, num, of as found, t } from "./words.ts";
 import type { ShownCard, Story } from "../src/verify/types.ts";
@@ -7,7 +7,7 @@ const PIPS: Record<string, string> = { s: "♠", h: "♥", d: "♦", c: "♣" };
 
 export type Look = "drawn" | "french" | "ball" | "field" | "plain" | "long";
 
-// lookOf says how to draw what a deck's names or a list's values are.
+// lookOf chooses how the cards of a deck, or the values of a list, are drawn.
 export function lookOf({ deck = [], ranges, of, taken }: Story): Look {
   if (of) return of < 10000 ? "ball" : "long";
   if (ranges) return "drawn";
@@ -16,9 +16,9 @@ export function lookOf({ deck = [], ranges, of, taken }: Story): Look {
   return taken === 1 ? "field" : deck.some((name) => [...name].length > 3) ? "long" : "plain";
 }
 
-const DOTS = ["", "4", "26", "246", "0268", "02468", "023568"]; // of a die: which of nine places
+const DOTS = ["", "4", "26", "246", "0268", "02468", "023568"]; // by value of a die: which of nine places have a dot
 
-// face draws one card, number or value, and says it.
+// face gives the picture of one card, number or value, and its words.
 export function face(card: ShownCard, look: Look, range = 0): { said: string; picture: HTMLElement } {
   const picture = (kind: string, ...parts: HTMLElement[]) => el("span", { class: `face ${kind}`, "aria-hidden": "true" }, ...parts);
   const rank = (text: string) => el("span", { class: "rank" }, text);

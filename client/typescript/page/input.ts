@@ -6,9 +6,10 @@ import { show } from "./result.ts";
 import { state, type Given } from "./state.ts";
 import { fill, iso, num, t, tech } from "./words.ts";
 
-export const MOST_BYTES = 32 * 2 ** 20 + 1; // one more than the verifier takes
+export const MOST_BYTES = 32 * 2 ** 20 + 1; // one more than the verifier takes, so that it refuses a longer file
 
-// A verifier key is one word; a policy has lines of its words.
+// isKey recognizes a verifier key, which is one word. isPolicy recognizes a policy by a line that
+// begins with one of its words.
 export const isKey = (text: string) => /^\S+\+[0-9a-fA-F]{8}\+\S+$/.test(text);
 const isPolicy = (text: string) => /^[ \t]*(?:log|witness|group|quorum)[ \t]/m.test(text);
 
@@ -18,7 +19,7 @@ function trusted(): { policy?: string; vkey?: string } {
   return isPolicy(text) ? { policy: text } : { vkey: text };
 }
 
-// second is the policy for a co-dealer, nothing if the field is empty.
+// second gives the policy for a co-dealer, nothing if the field is empty.
 function second(): { coDealer?: string } {
   const coDealer = input("co-dealer").value.trim();
   return coDealer === "" ? {} : { coDealer };
@@ -26,7 +27,8 @@ function second(): { coDealer?: string } {
 
 const believed = () => input("auditors").value.split(/\s+/).filter((word) => word !== "");
 
-// A clipboard adds and drops white space around a text; a file does not.
+// pasted gives the text of the field. Clipboards add and drop white space around a text, so it is trimmed,
+// and a receipt gets its last newline back.
 function pasted(): string {
   const text = input("text").value.trim();
   return text.startsWith("c2sp.org/") ? `${text}\n` : text;
@@ -64,10 +66,10 @@ export async function check(): Promise<void> {
 
 export function say(...parts: (string | Node)[]): void { $("status").replaceChildren(...parts); }
 
-// called names a file, or the shuffle that a link leads to.
+// called gives the name of a file, or of the shuffle that a link leads to.
 const called = (given: Given): string => given.link ? nameIn(given.link) : iso(given.name);
 
-// trust takes a key or policy that the reader brings; false for anything else.
+// trust puts a key or policy into its field. It gives false for anything else.
 function trust(text: string): boolean {
   if (text.startsWith("{") || text.startsWith("c2sp.org/") || !isKey(text) && !isPolicy(text)) return false;
   input("trust").value = text;
@@ -75,11 +77,11 @@ function trust(text: string): boolean {
   return true;
 }
 
-// scanned asks the camera for a key.
+// scanned reads a key with the camera.
 export async function scanned(): Promise<void> {
   say("");
   const button = $<HTMLButtonElement>("scan");
-  button.disabled = true; // one camera is enough
+  button.disabled = true; // no second scan at the same time
   try {
     const text = await scan();
     if (text !== null) say(trust(text.trim()) ? t.scanned : t.scannedNone);
@@ -90,32 +92,32 @@ export async function scanned(): Promise<void> {
   }
 }
 
-// What is to be remembered is kept by the browser for the server that the page came from. A copy from disk keeps
-// nothing: any other file that is opened from disk could put its own key there. A key that comes in a file does not
-// take the place of the one that is remembered.
+// The browser keeps what the reader wants remembered, for the server that the page came from. A copy from
+// disk remembers nothing, because any other file that is opened from disk could put its own key there. A key
+// that comes in a file does not replace the remembered one.
 const KEPT = "shuffled: whom I trust";
 export function remember(): void {
   try {
     const text = input("trust").value.trim();
     if (input("remember").checked && text !== "") localStorage.setItem(KEPT, text);
     else localStorage.removeItem(KEPT);
-  } catch { /* it is not to be kept */ }
+  } catch { /* the browser keeps nothing */ }
 }
 export function remembered(): void {
   let text: string | null = null;
-  try { text = localStorage.getItem(KEPT); } catch { /* nothing was kept */ }
+  try { text = localStorage.getItem(KEPT); } catch { /* the browser keeps nothing */ }
   if (text === null) return;
   input("trust").value = text;
   input("remember").checked = true;
 }
 
-// take reads files: what looks like a key or policy is trusted, the rest judged.
+// take reads files. It puts a key or policy into its field, keeps the proof of a ticket, and has any other file judged.
 export async function take(files: File[]): Promise<void> {
   let evidence = false;
   for (const file of files) {
     if (/^image\/(?!svg)/.test(file.type)) {
       const text = await ofPicture(file);
-      if (text === null || !trust(text.trim())) { // a picture is no evidence
+      if (text === null || !trust(text.trim())) { // a picture is never evidence
         say(t.noKey(iso(file.name)));
         return;
       }
@@ -144,7 +146,7 @@ export async function take(files: File[]): Promise<void> {
   else say(state.ticket ? t.ticketFirst : t.keyFirst);
 }
 
-// named says which file is checked.
+// named shows which file is checked.
 export function named(): void {
   $("name").textContent = state.chosen && !state.chosen.link ? t.checked(iso(state.chosen.name), t.bytes(num(state.chosen.size))) : "";
 }

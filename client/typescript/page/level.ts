@@ -1,13 +1,13 @@
-// The level that was reached, and what is between it and the next.
+// The level that was reached, and what is missing for the next one.
 import { el, type Child } from "./dom.ts";
 import { state } from "./state.ts";
 import { fill, t, tech, when } from "./words.ts";
 import type { Level, Story, Verdict } from "../src/verify/types.ts";
 
-// mixedForAll is what the level mixed rests on if it is for everybody.
+// mixedForAll gives what the level mixed rests on for everybody, undefined if it is not for everybody.
 export const mixedForAll = (v: Verdict) => v.mixed?.find((m) => m.for === "everybody");
 
-// rests says for whom a level is, and what it rests on.
+// rests says for whom the level is, and what it rests on.
 function rests(v: Verdict): string[] {
   const histories = v.overlap ? [t.overlap(v.overlap)] : [];
   if (v.level !== "mixed") return histories;
@@ -17,7 +17,7 @@ function rests(v: Verdict): string[] {
   return [...histories, ...all ? [] : [t.mixedOthers]];
 }
 
-// missing says what is between this level and the next.
+// missing says what is missing for the next level.
 function missing(v: Verdict, story: Story | null): Child[][] {
   const result = (name: string) => v.steps.find((s) => s.name === name)?.result;
   const why = /the level stays recorded: (.*)$/.exec(v.steps.find((s) => s.name === "witnesses")?.detail ?? "")?.[1];
@@ -27,7 +27,7 @@ function missing(v: Verdict, story: Story | null): Child[][] {
   return v.level === "witnessed" && story ? [steered(story, result("beacon"))] : [];
 }
 
-// steered says why a witnessed shuffle has the level mixed for nobody here.
+// steered says why a witnessed shuffle does not have the level mixed.
 function steered({ plan, mixed, choice, ranges }: Story, beacon: string | undefined): Child[] {
   if (plan.length === 0) return [ranges ? t.noPlanValues : t.noPlanOrder];
   if (choice) return fill(t.choice, { why: tech(choice) });

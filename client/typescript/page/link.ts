@@ -1,14 +1,13 @@
-// Links to a shuffle of the server that the page came from.
+// Links to a shuffle, of the server that the page came from or of another one.
 import { $, el, input } from "./dom.ts";
 import { MOST_BYTES, check, isKey, say } from "./input.ts";
 import { state, type Link } from "./state.ts";
 import { fill, iso, t } from "./words.ts";
 
-// #main/1234 names a shuffle of the server that the page came from, and #casino.example/main/1234
-// one of another server, which a copy of the page from elsewhere can ask. It is all
-// that the page ever asks the network for. #main/1234&key=…&slot=… brings a key
-// and a player's secret value, too, which anyone who made the link has chosen: they
-// are used only when told to. What follows # is sent to nobody.
+// #main/1234 names a shuffle of the server that the page came from. #casino.example/main/1234 names one of
+// another server, which a copy of the page from elsewhere can ask. The page asks the network for nothing
+// else. #main/1234&key=…&slot=… also brings a key and a player's secret value. The maker of the link chose
+// them, so they are used only if the reader says so. They are sent to nobody.
 
 const LINK = /^#(?:([A-Za-z0-9.-]+(?::[0-9]{1,5})?)\/)?([A-Za-z0-9][A-Za-z0-9._-]{0,63})\/([1-9][0-9]{0,15})((?:&[^&]*)*)$/;
 export const served = location.protocol === "https:" || location.protocol === "http:";
@@ -26,22 +25,22 @@ export function readLink(): Link | null {
   } catch {
     return null;
   }
-  // A secret value is to stand neither in the address bar nor in the history.
+  // The secret value is removed from the address bar and from the history.
   if (link.slot !== undefined) history.replaceState(null, "", `#${nameOf(link)}${link.key === undefined ? "" : `&key=${encodeURIComponent(link.key)}`}`);
   return link;
 }
 
-// nameOf is the link without what it brings.
+// nameOf gives the link without key and slot.
 export const nameOf = ({ host, ledger, id }: Link): string => `${host === undefined ? "" : `${host}/`}${ledger}/${id}`;
 
-// baseOf is where the link leads: to another host encrypted, except to this machine.
+// baseOf gives the address that the link leads to. Another host is asked over HTTPS, unless it is this machine.
 const baseOf = ({ host }: Link): URL | string => host === undefined ? document.baseURI
   : `${/^(?:localhost|127\.0\.0\.1)(?::|$)/.test(host) ? "http" : "https"}://${host}/`;
 
-// refusal says what an answer means that is no evidence.
+// refusal says what the status of an answer without evidence means.
 const refusal = (status: number): string => status === 401 || status === 403 ? t.closed : status === 404 ? t.noShuffle : status === 429 ? t.tooMany : status === 503 ? t.busy : t.status(status);
 
-// nameIn says which shuffle a link leads to, and where.
+// nameIn says which shuffle a link leads to, and on which server.
 export const nameIn = ({ id, ledger, host }: Link): string => t.ofLink(String(id), iso(ledger), iso(host ?? location.host));
 
 export async function follow(link: Link | null): Promise<void> {
@@ -75,16 +74,17 @@ export async function follow(link: Link | null): Promise<void> {
   await check();
 }
 
-// Refused is why there is no evidence, in whichever language the page has when it says so.
+// Refused has the reason why there is no evidence, as a function, because the reader can change the language.
 class Refused extends Error { constructor(readonly why: () => string) { super(); } }
 
-// download reads no more than the verifier takes.
+// download gives at most MOST_BYTES of the answer.
 async function download(url: URL | string): Promise<Uint8Array<ArrayBuffer>> {
   let answer: Response;
   try {
     answer = await fetch(url, { cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
   } catch {
-    // The policy that a house serves the page under blocks other servers, which looks like silence.
+    // The content security policy under which a house serves the page blocks other servers. The page cannot
+    // tell that from a server that does not answer.
     throw new Refused(() => served && new URL(url).origin !== location.origin ? t.silentElsewhere : t.silent);
   }
   if (!answer.ok) throw new Refused(() => refusal(answer.status));
@@ -112,7 +112,7 @@ function showLink(says: () => [title: string, text: string | (string | Node)[], 
   $("link").hidden = false;
 }
 
-// besides is what is said next to the verdict on a linked shuffle.
+// besides gives what stands below the verdict on a linked shuffle.
 export function besides(link: Link, bytes: Uint8Array<ArrayBuffer>): HTMLElement {
   return el("div", { class: "of-link" },
     el("p", {}, new URL(baseOf(link)).origin === location.origin ? t.sameServer(iso(location.host)) : t.otherServer(iso(link.host!))),
@@ -127,7 +127,7 @@ function button(text: string, kind: string, action: () => void): HTMLElement {
 
 const again = (link: Link) => button(t.again, "plain", () => follow(link));
 
-// keep saves the very bytes that were judged.
+// keep gives a button that saves the bytes that were judged.
 function keep(bytes: Uint8Array<ArrayBuffer>, name: string): HTMLElement {
   return button(t.save, "plain", () => {
     const url = URL.createObjectURL(new Blob([bytes], { type: "application/json" }));

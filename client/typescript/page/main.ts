@@ -16,7 +16,7 @@ $("language").addEventListener("change", () => {
   state.result?.();
 });
 $("form").addEventListener("submit", (e) => { e.preventDefault(); check(); });
-$("file").addEventListener("click", () => { input("file").value = ""; }); // so that the same file may be chosen again
+$("file").addEventListener("click", () => { input("file").value = ""; }); // so that the same file can be chosen again
 $("file").addEventListener("change", () => take([...input("file").files ?? []]));
 $("trust").addEventListener("input", () => { state.keyOfLink = false; if (served) remember(); });
 $("remember").addEventListener("change", remember);
@@ -28,7 +28,7 @@ $("slot").addEventListener("input", () => { state.slotOfLink = false; $("slot").
 $("text").addEventListener("input", () => { if (input("text").value !== "") { state.chosen = null; input("file").value = ""; $("name").textContent = ""; $("link").hidden = true; } });
 $("text").addEventListener("paste", () => setTimeout(check));
 window.addEventListener("hashchange", () => {
-  input("slot").value = ""; // it is for one shuffle
+  input("slot").value = ""; // the value is for one shuffle
   state.slotOfLink = false;
   follow(readLink());
 });

@@ -5,7 +5,7 @@ import { fill, iso, of, t, when } from "./words.ts";
 import type { Link } from "./state.ts";
 import type { Story, ToldTakeover, Verdict } from "../src/verify/types.ts";
 
-// ending says how a shuffle ended, where its end is not the ordinary one.
+// ending says that a shuffle is void, expired, continued or overdue. It gives null for any other.
 function ending(v: Verdict): string | null {
   if (v.outcome === "void") return t.voided(of(t.reasons, v.reason) ?? t.reasonUnknown);
   if (v.outcome === "expired") return t.expired;
@@ -13,13 +13,13 @@ function ending(v: Verdict): string | null {
   return v.state === "open" && v.close_by !== undefined && Date.parse(v.close_by) <= Date.now() ? t.overdue(when(v.close_by)) : null;
 }
 
-// origin says of a child what is checked of where its cards come from.
+// origin says what is checked about the cards of a child, which come from its parent.
 function origin({ id, cards }: { id: number; cards: number }, link: Link | undefined): HTMLElement {
   const name = t.shuffle(id), there = link ? el("a", { href: `#${nameOf({ ...link, id })}` }, name) : name;
   return el("p", {}, ...fill(t.child(cards), { shuffle: there, name }));
 }
 
-// takenOver says who took the shuffle over from whom, where in it, and why. The reason is the house's word.
+// takenOver says who took the shuffle over from whom, at which place, and why. The reason is the house's word.
 const takenOver = ({ time, identity, from, place, extent, reason }: ToldTakeover): HTMLElement =>
   el("p", {}, t.takenOver(iso(identity), iso(from), time && when(time), place, extent === "play", iso(reason)));
 

@@ -1,9 +1,9 @@
-// Reads a QR code, as on a printed card with a key, from a picture or by the camera. Nothing is sent anywhere.
+// Reading a QR code, such as on a printed card with a key, from a picture or with the camera. Nothing is sent anywhere.
 import decode from "qr/decode.js";
 import { $, el } from "./dom.ts";
 import { t } from "./words.ts";
 
-const SIDE = 1280; // pixels of the longer side that are looked at
+const SIDE = 1280; // pixels of the longer side of the picture that is decoded
 
 // read gives the text of a code in a picture, null for none.
 function read(from: CanvasImageSource, width: number, height: number): string | null {
@@ -15,11 +15,11 @@ function read(from: CanvasImageSource, width: number, height: number): string | 
   try {
     return decode(pen.getImageData(0, 0, canvas.width, canvas.height));
   } catch {
-    return null; // there is none in it
+    return null; // no code in it
   }
 }
 
-// ofPicture gives the text of the code in a file; null for none, and for what is no picture.
+// ofPicture gives the text of the code in a file, null if it has none or is no picture.
 export async function ofPicture(file: File): Promise<string | null> {
   try {
     const picture = await createImageBitmap(file);
@@ -31,7 +31,7 @@ export async function ofPicture(file: File): Promise<string | null> {
 
 export const hasCamera = () => navigator.mediaDevices?.getUserMedia !== undefined;
 
-// scan shows what the camera sees until it sees a code, or the reader has enough; null for none.
+// scan shows the camera's picture until it has a code or the reader stops. It gives the text of the code, or null.
 export async function scan(): Promise<string | null> {
   const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment" } });
   const video = el("video", { playsinline: "", muted: "" }) as HTMLVideoElement, stop = el("button", { type: "button", class: "plain" }, t.stop);

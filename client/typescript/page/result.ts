@@ -12,10 +12,10 @@ import type { Result, StepResult, Story, Verdict } from "../src/verify/types.ts"
 
 const MARKS: Record<Verdict["verdict"] | Result, string> = { "proved": "✓", "consistent": "≈", "failed": "✗", "cannot judge": "?", "ok": "✓", "not checked": "–" };
 
-// says is the sentence of a step that holds, or of one that fails.
+// says gives the sentence for a step that holds, or for one that fails.
 const says = (step: string, failed: boolean): string => of(t.stepSays, step)![failed ? 1 : 0];
 
-// unread tells that what is trusted could not be read: no step was begun.
+// unread tells whether what is trusted could not be read. Then no step was begun.
 const unread = (v: Verdict): boolean => v.verdict === "cannot judge" && v.steps.length === 0;
 
 function summary(v: Verdict): Child[] {
@@ -28,7 +28,7 @@ function summary(v: Verdict): Child[] {
   return [state.keyOfLink ? t.provedOfLink : t.proved];
 }
 
-// unchecked says so where the shuffle itself could not be worked out again.
+// unchecked says that the shuffle was not worked out again, if that is so, and which auditors state the result.
 function unchecked(v: Verdict): Child[] {
   const order = v.steps.find((s) => s.name === "order");
   if (v.level === undefined || v.kind !== "transcript" || order?.result !== "not checked") return [];
@@ -67,7 +67,8 @@ function verdictSection(v: Verdict, name: string, more: HTMLElement | undefined)
       el("p", { class: "source" }, name), more));
 }
 
-// A key that the file itself brings is not known to be the right one.
+// stepTitle gives the sentence for a step. If the key came in the file, nobody knows that it is the right
+// one, and the sentence says so.
 const stepTitle = (s: StepResult, v: Verdict): string =>
   s.name === "signature" && s.result === "ok" && v.level === "key not pinned" ? t.keyInFile : says(s.name, s.result === "failed");
 
@@ -83,7 +84,7 @@ function stepSection(v: Verdict): HTMLElement {
         el("p", { class: "detail" }, tech(s.detail), ...(s.cause ? fill(t.likely, { cause: tech(s.cause) }) : [])))))));
 }
 
-// by names who caused an entry: an identity, and the credential that it showed.
+// by names the identity that caused an entry, and the credential that it showed.
 const by = ({ identity, credential }: { identity: string; credential: string }) => identity === credential ? iso(identity) : t.withCredential(iso(identity), iso(credential));
 
 function factSection(v: Verdict, story: Story | null): HTMLElement | null {
@@ -115,7 +116,8 @@ function factSection(v: Verdict, story: Story | null): HTMLElement | null {
     el("dl", { class: "pairs" }, ...facts.flatMap(([k, value, bytes]) => [el("dt", {}, k), el("dd", { dir: bytes && "ltr" }, value as string)])));
 }
 
-// show says what was found, and again when the language changes; then the reader stays where they are.
+// show writes the result and puts the focus on it. When the language changes, state.result writes it again without the
+// focus.
 export function show({ verdict: v, story }: { verdict: Verdict; story: Story | null }, name: () => string, link: Link | undefined, more: () => HTMLElement | undefined): void {
   state.result = () => {
     $("result").replaceChildren(...[verdictSection(v, name(), more()), pastSection(v, story, link), cardSection(v, story), termsSection(v), levelSection(v, story), blindSection(v), stepSection(v), factSection(v, story),

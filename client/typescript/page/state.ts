@@ -1,16 +1,18 @@
 // What the page holds between two checks.
-// Of a file that is larger than the verifier takes, bytes are the first.
+
+// Given is a file that the reader gave, or the answer to a link. Of a file that is too large for the verifier, bytes
+// are only the beginning.
 export interface Given { name: string; bytes: Uint8Array<ArrayBuffer>; size: number; link?: Link }
 
-// A Link names a shuffle of the server that the page came from, or of a host, and may bring more.
+// A Link names a shuffle of the server that the page came from, or of host. It can bring a key and a slot.
 export interface Link { host?: string; ledger: string; id: number; key?: string; slot?: string }
 
 export const state: { chosen: Given | null; ticket: Given | null; keyOfLink: boolean; slotOfLink: boolean; runs: number; link: (() => void) | null; result: (() => void) | null } = {
-  chosen: null,      // {name, bytes} of a file, and the link that it came by
-  ticket: null,      // {name, bytes} of the proof of a ticket
-  keyOfLink: false,  // the key in the field is one that a link brought
-  slotOfLink: false, // and so is the secret value
+  chosen: null,      // what is checked, with the link that it came by
+  ticket: null,      // the proof of a ticket
+  keyOfLink: false,  // a link brought the key in the field
+  slotOfLink: false, // a link brought the secret value in the field
   runs: 0,
-  link: null,        // says again what is said of a link,
-  result: null,      // and of the verdict
+  link: null,        // writes again what is said about a link
+  result: null,      // writes the verdict again
 };

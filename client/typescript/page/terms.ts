@@ -1,4 +1,4 @@
-// What the values mean, and which number a ticket has.
+// Terms and tickets.
 import { named } from "./cards.ts";
 import { el } from "./dom.ts";
 import { state } from "./state.ts";
@@ -25,7 +25,7 @@ export function termsSection(v: Verdict): HTMLElement | null {
   return el("section", {}, el("h3", {}, t.terms), ...parts);
 }
 
-// ticketLine says what the ticket that was given is in this shuffle.
+// ticketLine says which number the given ticket has, and whether it was drawn.
 function ticketLine(v: Verdict): HTMLElement {
   if (state.ticket === null) return el("p", {}, t.giveTicket);
   try {

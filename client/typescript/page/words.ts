@@ -1,4 +1,4 @@
-// The language of the page, and how it writes numbers, times and what comes from a file.
+// The language of the page, and how it writes numbers, times and texts that are not its own.
 import { $, el, input } from "./dom.ts";
 import { ar } from "./words/ar.ts";
 import { de } from "./words/de.ts";
@@ -7,7 +7,7 @@ import { es } from "./words/es.ts";
 
 export type { Words };
 
-// LANGUAGES are by their codes of BCP 47, each with its own name.
+// LANGUAGES has the languages by their BCP 47 codes, each under its own name for itself.
 export const LANGUAGES: Record<string, { name: string; words: Words; rtl?: true }> = {
   en: { name: "English", words: en },
   es: { name: "Español", words: es },
@@ -15,15 +15,15 @@ export const LANGUAGES: Record<string, { name: string; words: Words; rtl?: true 
   ar: { name: "العربية", words: ar, rtl: true },
 };
 
-// t has the words of the language that is spoken.
+// t has the words of the page's language.
 export let t: Words = en;
 let locale = "en", rtl = false;
 
-// preferred is the first of the reader's languages that is here.
+// preferred gives the first of the reader's languages that the page has, or English.
 export const preferred = (): string => navigator.languages.map((tag) => tag.split("-")[0]!).find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? "en";
 
-// speak changes the language of all that stands in the page. Numbers and times are written as in the
-// reader's country, with the digits of the evidence.
+// speak sets the language of the page. Numbers and times are written as in the reader's country, but always
+// with the digits 0 to 9, as in the evidence.
 export function speak(language: string): void {
   ({ words: t, rtl = false } = LANGUAGES[language]! as { words: Words; rtl?: boolean });
   locale = `${navigator.languages.find((tag) => tag.split("-")[0] === language) ?? language}-u-nu-latn`;
@@ -35,12 +35,12 @@ export function speak(language: string): void {
   input("language").value = language;
 }
 
-// of is what a table says of a code, which may come from a file.
+// of gives a table's value for a code. The code can come from a file, so only the table's own members count.
 export const of = <T>(table: Record<string, T>, code: string | undefined): T | undefined => code !== undefined && Object.hasOwn(table, code) ? table[code] : undefined;
 
 export const num = (n: number): string => n.toLocaleString(locale);
 
-// when gives a time by the reader's clock. The JSON of a verdict has it as it stands in the ledger.
+// when gives a time in the reader's time zone. The JSON of a verdict has it in UTC.
 export function when(time: string): string {
   const at = new Date(time);
   return at.getTimezoneOffset() === 0 ? iso(`${time.slice(0, 10)}, ${time.slice(11, 19)} UTC`)
@@ -53,14 +53,15 @@ const CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, BEYOND = /[\
 
 const [ISOLATE, END] = [0x2068, 0x2069].map((code) => String.fromCodePoint(code));
 
-// iso keeps what is not the page's own from turning the sentence around that it stands in (Unicode UAX 9).
+// iso isolates a text that is not the page's own, so that it cannot change the direction of the sentence
+// around it (Unicode UAX 9).
 export function iso(text: string | number): string {
   const plain = String(text).replace(CONTROLS, "\ufffd");
   return rtl || BEYOND.test(plain) ? `${ISOLATE}${plain}${END}` : plain;
 }
 
-// tech is what the verifier says in its own words, which are English.
+// tech marks the verifier's own words, which are English in every language of the page.
 export const tech = (text: string): HTMLElement => el("span", { lang: "en", dir: "ltr", class: "tech" }, text.replace(CONTROLS, "\ufffd"));
 
-// fill puts nodes in the place of what stands in braces.
+// fill replaces each name in braces by its node.
 export const fill = (text: string, nodes: Record<string, string | Node>): (string | Node)[] => text.split(/\{(\w+)\}/).map((part, i) => i % 2 === 0 ? part : nodes[part]!);

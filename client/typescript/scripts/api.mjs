@@ -8,7 +8,7 @@ const CONTRACT = new URL("../../../internal/httpapi/openapi.yaml", import.meta.u
 const OUT = fileURLToPath(new URL("../src/client/api.gen.ts", import.meta.url));
 const UNUSED = ["paths", "webhooks", "$defs", "operations"];
 
-// api gives the schemas, each under its own name.
+// api gives the text of api.gen.ts: the schemas of the contract, each under its own name.
 export async function api() {
   const nodes = await openapiTS(CONTRACT, { rootTypes: true, rootTypesNoSchemaPrefix: true, silent: true });
   const kept = nodes.filter((node) => !UNUSED.includes(node.name?.text));

@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 const here = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const OUT = here("../../web/verify.html");
 
-// esbuild keeps a comment only if it begins with an exclamation mark, so that comments
-// of whole lines get one on their way through it. The page is to be read.
+// The page keeps its comments, because people read it. esbuild keeps only comments that begin with
+// an exclamation mark, so comments of whole lines get one before esbuild, and lose it after.
 const comments = {
   name: "comments",
   setup({ onLoad }) {
@@ -20,10 +20,10 @@ const comments = {
 };
 
 const marked = /^( *)\/\/!/gm;
-// A comment of the top level in a module begins a part of the page.
+// A blank line stands before each comment at the top level of a module.
 const begins = /(?<=\n)(?<!\n *\/\/.*\n)(?=  \/\/ )/g;
 
-// script gives a script block: entry with all that it imports, each module once.
+// script gives a script block: the module entry with all that it imports, each once.
 async function script(entry, more) {
   const {
     outputFiles: [file],

@@ -1,5 +1,5 @@
-// English, which the other languages are held against: a language without one of these does not compile.
-// What stands in braces is put in by name, and may be more than text.
+// English. The other languages have the type of this table: a language that lacks a member does not compile.
+// A name in braces is replaced by a text or an element.
 type Pair = [string, string];
 
 export const en = {
@@ -119,7 +119,7 @@ export const en = {
     statements: "Compare the auditor’s key that you gave with the one that the auditor publishes.",
   },
 
-  // The steps: what holds, and what it means that one fails.
+  // The steps: a sentence for each that holds, and one for each that fails.
   steps: "Step by step",
   stepsOf: (held: number, skipped: number) => `${held} hold, ${skipped} were not needed or not possible`,
   holds: "holds", fails: "fails", notChecked: "not checked",
@@ -225,7 +225,7 @@ export const en = {
   notDrawn: (n: string) => `It is not among the ${n} numbers that this file shows.`,
   noTicket: "{name} is no proof of a ticket of this shuffle: {why}.",
 
-  // How it came and ended.
+  // How the shuffle began and ended.
   voided: (why: string) => `The house declared this shuffle void. Its reason: ${why}. The shuffle stays in the ledger, and so does what was dealt of it.`,
   reasons: {
     misdeal: "it was dealt wrongly",
