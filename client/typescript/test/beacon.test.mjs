@@ -1,4 +1,4 @@
-// A mix with a beacon: only the signature of the planned round is taken in.
+// Tests of a mix with a beacon: only the signature of the planned round is accepted.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";

@@ -1,4 +1,4 @@
-// The client against the real daemon.
+// Tests of the client with the real daemon.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { daemon } from "./daemon.mjs";

@@ -1,4 +1,4 @@
-// A sandbox daemon for the tests: the real binary, one for all tests of a file.
+// Sandbox daemons for the tests, of the real program, which is built once for all tests of a file.
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ const dir = mkdtempSync(path.join(tmpdir(), "client-"));
 process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
 let built;
 
-// binary builds the daemon once, or takes the one of SHUFFLED_PROGRAMS.
+// binary builds the daemon once, or gives the one in SHUFFLED_PROGRAMS.
 function binary() {
   if (process.env.SHUFFLED_PROGRAMS) return Promise.resolve(path.join(process.env.SHUFFLED_PROGRAMS, "shuffled"));
   const file = path.join(dir, "shuffled");
@@ -22,7 +22,7 @@ function binary() {
 // daemon runs `shuffled serve --dev` with a new ledger until the test is over.
 export const daemon = (t) => start(t, mkdtempSync(path.join(dir, "data-")));
 
-// start runs it with the ledger in a directory.
+// start runs the daemon with the ledger in a directory.
 export async function start(t, data) {
   const child = spawn(await binary(), ["serve", "--dev", "--data", data, "--listen", "127.0.0.1:0"], {
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,4 +1,4 @@
-// Generated files are what their sources give.
+// Tests that generated files are what their sources give.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";

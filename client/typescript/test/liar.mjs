@@ -1,11 +1,11 @@
-// A liar stands between a client and the daemon: it changes, loses or delays answers.
+// A Liar stands between a client and the daemon. It changes or loses answers.
 export class Liar {
   constructor() {
     this.about = null;
     this.lost = 0;
     this.calls = [];
   }
-  // tell changes the answers to requests whose path ends so.
+  // tell changes the answers to requests whose path ends in path.
   tell(path, lie) {
     this.about = path === null ? null : { path, lie };
   }
@@ -24,7 +24,7 @@ export class Liar {
   };
 }
 
-// another gives a value that is not this one, of the same form.
+// another gives a different value of the same form.
 function another(value, name) {
   if (typeof value === "boolean") return !value;
   if (typeof value === "number") return value + 1;
@@ -36,8 +36,8 @@ function another(value, name) {
   return `${value}x`;
 }
 
-// forgeries gives, by a name, every answer in which one member is changed, left out, null or
-// added, and one element of a list left out, told twice or moved.
+// forgeries gives false answers, by a name. In each of them one member is changed, left out, null
+// or added, or one list lacks its last element, has its first one twice, is reversed or is a text.
 export function forgeries(text, added) {
   const truth = JSON.parse(text),
     out = new Map();

@@ -1,4 +1,4 @@
-// Answers that are lied about, lost, or somebody else's.
+// Tests of answers that are false, lost, or to somebody else's request.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import path from "node:path";
@@ -14,10 +14,10 @@ const SEATS = [
 ];
 const BOARD = [{ count: 3, purpose: "board", public: true }];
 
-// The client tried before. That an answer is a repeat is refuted only if it says that it is none.
+// The client made the call before, so an answer can be a repeat. A lie about that may pass.
 const HARMLESS = "/repeated";
 
-// lieAbout tells every lie about the answer to a call that was made before, and wants each to be a fault.
+// lieAbout makes a call twice, and then changes its answer in every way of forgeries. Each must be a fault.
 async function lieAbout(t, liar, name, at, call, { harmless = {}, added = {} } = {}) {
   let truth;
   liar.tell(at, (text) => (truth = text));

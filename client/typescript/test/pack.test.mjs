@@ -1,4 +1,4 @@
-// The packed file, in an empty project: in Node, with types, and bundled for a browser.
+// Tests of the package in an empty project: in Node, with types, and bundled for a browser.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ test("npm pack, and an import from an empty project", { timeout: 300_000 }, asyn
     "something else is in the package",
   );
   writeFileSync(path.join(dir, "package.json"), `{ "type": "module", "private": true }`);
-  // What the package needs comes from files too: no registry, and no cache of npm's, has a say.
+  // What the package needs also comes from files, and not from a registry or from npm's cache.
   const { packages } = JSON.parse(readFileSync(path.join(PACKAGE, "package-lock.json"), "utf8"));
   const needed = Object.keys(packages).filter((name) => name !== "" && !packages[name].dev);
   const packed = JSON.parse(

@@ -1,4 +1,4 @@
-// What a client takes up from its state, with keys of both algorithms.
+// Tests of what a client accepts from its state, with keys of both algorithms.
 import assert from "node:assert/strict";
 import { generateKeyPairSync, sign } from "node:crypto";
 import test from "node:test";

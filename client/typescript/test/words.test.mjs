@@ -1,4 +1,4 @@
-// The page's languages have the same strings, and no string stands elsewhere.
+// Tests that the page's languages have the same strings, and that no string stands elsewhere.
 import { build } from "esbuild";
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -72,5 +72,6 @@ test("no words stand in the page outside of its languages", () => {
   assert.ok(used.length > 20);
 });
 
-// What is no word of a language: a command, an address, a key of the browser's store, the words of a code.
+// ALLOWED has texts that need no translation: a command, addresses, a key of the browser's store, values of a
+// verdict.
 const ALLOWED = ["shuffled verify --key KEY FILE", "#main/1234", "#casino.example/main/1234", "shuffled: whom I trust", "key not pinned", "cannot judge", "not checked"];
