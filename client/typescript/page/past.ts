@@ -1,4 +1,4 @@
-// Where the cards come from, and how the shuffle ended.
+// The origin of a child's cards, takeovers, and how the shuffle ended.
 import { el } from "./dom.ts";
 import { nameOf } from "./link.ts";
 import { fill, iso, of, t, when } from "./words.ts";

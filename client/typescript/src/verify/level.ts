@@ -45,8 +45,9 @@ export function raise(s: Whole, v: Verdict): void {
   }
 }
 
-// raiseWitnessed sets the level mixed for those whom 10.5 gives it, in a witnessed shuffle that left the
-// house no choice. It gives the reason why a step gives it to nobody, by the name of the step.
+// raiseWitnessed sets the level mixed, for everybody or holders of slots as 10.5 says, in a witnessed shuffle
+// that left the house no choice. It gives the reason why a step gives the level to nobody, by the name of the
+// step.
 function raiseWitnessed(s: Whole, v: Verdict): { beacon?: string; slots?: string } {
   const { plan } = s.context, seen = checkpoints(s.file).at(-1)!.complete!, witnessed = time(seen * 1000), mixed: Verdict["mixed"] = [];
   if (!s.round && plan.some((p) => p.source === BEACON)) return { slots: "the beacon’s value may be anything, and could be chosen when the slots were known" };
