@@ -114,3 +114,50 @@ func TestParentsAreDurable(t *testing.T) {
 		t.Errorf("when the standby is back: %v", err)
 	}
 }
+
+// lost is a server that shows the last entry of each shuffle until somebody asks what is durable, as after a failover.
+type lost struct{ ledger.Store }
+
+func (s lost) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.Standing, all ...uint64) (
+	[][]ledger.Row, error) {
+	rows, err := s.Store.ByShuffles(ctx, id, standing, all...)
+	for i, of := range rows {
+		if standing == ledger.Durable {
+			rows[i] = of[:len(of)-1]
+		}
+	}
+	return rows, err
+}
+
+// TestVanished: a repeat of a request whose entry is visible, and lost when it is asked for behind the barrier, may be
+// made again. It writes nothing, and does not say that a rule forbids it.
+func TestVanished(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	ctx, by := t.Context(), as("tester")
+	cfg := tb.cfg
+	cfg.Store = lost{tb.cfg.Store}
+	id := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}).ID
+	for _, step := range []struct {
+		name string
+		ask  func(d *dealer.Dealer) error
+	}{
+		{"deal", func(d *dealer.Dealer) error {
+			_, err := d.Deal(ctx, by, id, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(3)}})
+			return err
+		}},
+		{"reveal", func(d *dealer.Dealer) error {
+			_, err := d.Reveal(ctx, by, id, dealer.RevealRequest{Places: []int{1}})
+			return err
+		}},
+		{"close", func(d *dealer.Dealer) error {
+			_, err := d.Close(ctx, by, id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
+			return err
+		}},
+	} {
+		if err := step.ask(tb.Dealer); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		tb.unwritten(func() { wantIs(t, step.name, step.ask(dealer.New(cfg)), ledger.ErrUnavailable) })
+	}
+}
