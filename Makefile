@@ -34,9 +34,9 @@ check:
 # All packages on a real PostgreSQL, found or installed if that is allowed. -short leaves
 # out tests that take minutes: damage of every kind, kills under load, samples. SHORT_SKIP
 # leaves out ledgers of many entries, the most keys that a file may hold, the store through
-# a pooler, TestSelfTestsStop, which make compliance runs, and TestGames, which make web runs.
-# PERF leaves out lost servers.
-SHORT_SKIP = ^(TestLong|TestManyHandovers|TestSelfTestsStop|TestStoreThroughPooler|TestGames)$$
+# a pooler, TestSelfTestsStop, which make compliance runs, and what make web runs: TestGames
+# and comparisons of the two implementations. PERF leaves out lost servers.
+SHORT_SKIP = ^(TestLong|TestManyHandovers|TestSelfTestsStop|TestStoreThroughPooler|TestGames|TestVectorsElsewhere|TestBothImplementations|TestPoliciesInBoth|TestTwoWrongsInBoth)$$
 PERF = ./bench ./cmd/... ./growth ./load
 # Tests wait for disks and clocks, so twice as many packages run at a time as there are
 # cores. go vet is a part of make lint, and is not run again here.
@@ -105,12 +105,14 @@ fips-all: fips
 FIPS_ALL = verify ledger dealer inspect
 
 # The second implementation, in TypeScript. The page is made from its sources, and run on
-# all vectors with Node 20, and in Chromium. scripts/web.sh finds or installs both. The
-# games in docs/ are played in every language that they are written in.
+# all vectors with Node 20, and in Chromium. scripts/web.sh finds or installs both. Then
+# both implementations judge the same files, and the games in docs/ are played in each
+# language.
 web:
 	sh scripts/web.sh
 	npm --prefix client/typescript test
 	node --test web/*.test.mjs
+	SHUFFLED_REQUIRE_NODE=1 go test -vet=off -run '^(TestVectorsElsewhere|TestBothImplementations|Test.*InBoth)$$' ./internal/verify
 	SHUFFLED_REQUIRE_NODE=1 go test -vet=off -run '^TestGames$$' ./cmd/shuffled
 
 # The machine-checked proof, by Coq, found or installed if that is allowed. The program
