@@ -2,19 +2,21 @@ package terms
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
-	"sync"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
 )
 
 // SecretLen is the length of the secret that the salts of a list come from. A secret is
@@ -38,60 +40,49 @@ type Wanted struct {
 // ErrNoTicket reports a ticket that is not in the list.
 var ErrNoTicket = errors.New("the list has no such ticket")
 
-// blockLevel says how many lines are hashed together, by one core: 2^blockLevel.
-const blockLevel = 12
-
-// Walk reads a list in one pass, on all cores. Its memory does not depend on the length of the
-// list. It returns the list's count and root, and the proofs of the tickets that are wanted, in
-// order of number.
+// Walk reads a list in one pass. Its memory does not depend on the length of the list. It returns the list's
+// count and root, and the proofs of the tickets that are wanted, in order of number.
 func Walk(lines io.Reader, secret []byte, wanted Wanted) (List, []*Ticket, error) {
-	return walkBlocks(lines, secret, wanted, blockLevel)
-}
-
-func walkBlocks(lines io.Reader, secret []byte, wanted Wanted, level int) (List, []*Ticket, error) {
 	if len(secret) != SecretLen {
 		return List{}, nil, fmt.Errorf("the secret of a list has %d bytes, not %d", SecretLen, len(secret))
 	}
 	w := walk{salts: saltCipher(secret), wanted: wanted}
-	in := reader{in: bufio.NewReaderSize(lines, 1<<16), size: 1 << level}
-	for !in.end {
-		var hashing sync.WaitGroup
-		blocks := make([]*block, 16*runtime.GOMAXPROCS(0))
-		for i := range blocks {
-			b := in.next()
-			blocks[i] = b
-			hashing.Go(func() { b.hash(&w) })
+	in := bufio.NewReaderSize(lines, 1<<16)
+	for {
+		line, err := in.ReadSlice('\n')
+		switch {
+		case errors.Is(err, io.EOF) && len(line) == 0:
+			return w.finish()
+		case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull): // take refuses so long a line
+			return List{}, nil, fmt.Errorf("reading line %d: %w", w.count+1, err)
 		}
-		hashing.Wait()
-		for _, b := range blocks {
-			if err := w.take(b); err != nil {
-				return List{}, nil, err
-			}
+		if err := w.take(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+			return List{}, nil, err
 		}
 	}
-	return w.finish()
 }
 
-// walk is a pass over a list. The salts and what is wanted are for all cores.
+// walk is a pass over a list.
 type walk struct {
 	salts  cipher.Block
 	wanted Wanted
-	count  uint64 // lines taken
-	newest edge
+	count  uint64      // lines taken
+	last   []byte      // the newest of them
+	newest []tlog.Hash // of each level of the tree
 	found  []*found
+
+	salt [aes.BlockSize]byte // of the newest line
+	read []tlog.Hash         // the newest answer of ReadHashes
 }
 
-// edge is the newest left hash of each level of the tree. Adding a node and hashing the whole take no other.
-type edge []tlog.Hash
-
-// ReadHashes implements tlog.HashReader.
-func (e edge) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
-	hashes := make([]tlog.Hash, len(indexes))
-	for i, index := range indexes {
+// ReadHashes implements tlog.HashReader. Adding a leaf and hashing the whole tree read the newest hashes only.
+func (w *walk) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	w.read = w.read[:0]
+	for _, index := range indexes {
 		level, _ := tlog.SplitStoredHashIndex(index)
-		hashes[i] = e[level]
+		w.read = append(w.read, w.newest[level])
 	}
-	return hashes, nil
+	return w.read, nil
 }
 
 // found is a ticket that is wanted, and the nodes that its path may need, by their stored
@@ -101,31 +92,40 @@ type found struct {
 	nodes map[int64]tlog.Hash
 }
 
-// take joins a block to those before it.
-func (w *walk) take(b *block) error {
-	if b.err != nil {
-		return b.err
+// take adds a line, if the rules of a list allow it (docs/SPEC.md section 16.2).
+func (w *walk) take(line []byte) error {
+	n := w.count
+	if n == MaxTickets {
+		return fmt.Errorf("the list has more than %d lines, and there are no more numbers", MaxTickets)
 	}
-	for _, f := range b.found {
-		maps.Copy(f.nodes, w.whole())
+	if err := audit.CheckName(string(line)); err != nil {
+		return fmt.Errorf("line %d is no ticket number or reference: it %w", n+1, err)
 	}
-	w.found = append(w.found, b.found...)
-	for _, t := range b.tops {
-		w.add(t)
+	if n > 0 && bytes.Compare(w.last, line) >= 0 {
+		return fmt.Errorf("line %d, %s, is not above the line before: lines ascend by their bytes, each once "+
+			"(sort them with LC_ALL=C sort -u)", n+1, line)
 	}
-	w.count += uint64(len(b.lines))
+	w.salt = [aes.BlockSize]byte{}
+	binary.BigEndian.PutUint64(w.salt[8:], n)
+	w.salts.Encrypt(w.salt[:], w.salt[:])
+	if slices.Contains(w.wanted.Numbers, n+1) || slices.Contains(w.wanted.Lines, string(line)) {
+		w.found = append(w.found, &found{Ticket{Number: n + 1, Line: string(line), Salt: w.salt}, w.whole()})
+	}
+	hashes, err := tlog.StoredHashesForRecordHash(int64(n), ticketLeaf(n, w.salt[:], string(line)), w)
+	if err != nil {
+		return fmt.Errorf("hashing line %d: %w", n+1, err)
+	}
+	for level, hash := range hashes { // the leaf, and each node that it completes
+		for _, f := range w.found {
+			f.see(level, n>>level, hash)
+		}
+		if level == len(w.newest) {
+			w.newest = append(w.newest, tlog.Hash{})
+		}
+		w.newest[level] = hash
+	}
+	w.count, w.last = n+1, append(w.last[:0], line...)
 	return nil
-}
-
-// add joins a node to the edge: a right one completes the node above it.
-func (w *walk) add(t node) {
-	for w.see(t); t.n%2 == 1; w.see(t) {
-		t = node{t.level + 1, t.n / 2, tlog.NodeHash(w.newest[t.level], t.hash)}
-	}
-	for len(w.newest) <= t.level {
-		w.newest = append(w.newest, tlog.Hash{})
-	}
-	w.newest[t.level] = t.hash
 }
 
 // whole is the nodes that the tree so far consists of.
@@ -139,20 +139,13 @@ func (w *walk) whole() map[int64]tlog.Hash {
 	return nodes
 }
 
-// see keeps a node for the tickets whose paths have it on their right.
-func (w *walk) see(t node) {
-	for _, f := range w.found {
-		f.see(t)
-	}
-}
-
 // finish returns the root, and the proofs of what was found.
 func (w *walk) finish() (list List, tickets []*Ticket, err error) {
 	list.Count = w.count
 	if list.Count < MinTickets {
 		return List{}, nil, fmt.Errorf("the list has %d lines, and at least %d are needed", list.Count, MinTickets)
 	}
-	if list.Root, err = tlog.TreeHash(int64(w.count), w.newest); err != nil {
+	if list.Root, err = tlog.TreeHash(int64(w.count), w); err != nil {
 		return List{}, nil, fmt.Errorf("hashing the list: %w", err)
 	}
 	if len(w.found) < len(w.wanted.Lines)+len(w.wanted.Numbers) {
@@ -173,10 +166,10 @@ func (w *walk) finish() (list List, tickets []*Ticket, err error) {
 	return list, tickets, nil
 }
 
-// see keeps a node that is a sibling of one above the ticket.
-func (f *found) see(t node) {
-	if (f.Number-1)>>t.level^1 == t.n {
-		f.nodes[tlog.StoredHashIndex(t.level, int64(t.n))] = t.hash
+// see keeps the n-th node of a level if it is a sibling of one above the ticket.
+func (f *found) see(level int, n uint64, hash tlog.Hash) {
+	if (f.Number-1)>>level^1 == n {
+		f.nodes[tlog.StoredHashIndex(level, int64(n))] = hash
 	}
 }
 
@@ -209,7 +202,7 @@ func (w *walk) missing() error {
 	return errors.New("a ticket is asked for twice: name each once")
 }
 
-// saltCipher makes the keystream whose bytes 16i … 16i+15 are the salt of line i: it encrypts i.
+// saltCipher makes the cipher that encrypts i, as 16 bytes, to the salt of line i.
 func saltCipher(secret []byte) cipher.Block {
 	key, err := hkdf.Key(sha256.New, secret, nil, saltLabel, 32)
 	if err != nil {

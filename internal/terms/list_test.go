@@ -1,12 +1,9 @@
 package terms
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -86,15 +83,9 @@ func (errReader) Read([]byte) (int, error) { return 0, errBroken }
 // TestWalkIsBounded: what a pass keeps does not grow with the list.
 func TestWalkIsBounded(t *testing.T) {
 	w := walk{salts: saltCipher(refSecret("bounded")), wanted: Wanted{Numbers: []uint64{100}}}
-	in := reader{in: bufio.NewReader(strings.NewReader(strings.Join(refLines(20_000), "\n"))), size: 1 << 6}
-	for !in.end {
-		b := in.next()
-		b.hash(&w)
-		if err := w.take(b); err != nil {
+	for _, line := range refLines(20_000) {
+		if err := w.take([]byte(line)); err != nil {
 			t.Fatal(err)
-		}
-		if len(b.lines) > 64 || len(b.tops) > 6 {
-			t.Fatalf("a block of %d lines with %d tops", len(b.lines), len(b.tops))
 		}
 	}
 	if w.count != 20_000 || len(w.newest) != 15 || len(w.found) != 1 || len(w.found[0].nodes) > 30 {
@@ -102,35 +93,18 @@ func TestWalkIsBounded(t *testing.T) {
 	}
 }
 
-// TestBlocks: how the lines are cut into blocks changes neither root nor proofs.
-func TestBlocks(t *testing.T) {
-	secret, lines := refSecret("blocks"), refLines(3<<blockLevel+5)
+// TestLongList: the root and some proofs of a list that is longer than the buffer of a pass.
+func TestLongList(t *testing.T) {
+	secret, lines := refSecret("long"), refLines(12_293)
 	_, leaves := refList(secret, lines)
-	text, root := strings.Join(lines, "\n"), refMTH(leaves)
-	wanted := Wanted{Numbers: []uint64{1, 1 << blockLevel, 1<<blockLevel + 1, 3<<blockLevel + 5},
-		Lines: lines[9000:9002]}
-	for level := range blockLevel + 3 {
-		list, tickets, err := walkBlocks(strings.NewReader(text), secret, wanted, level)
-		if err != nil || list.Count != uint64(len(lines)) || !bytes.Equal(list.Root[:], root) || len(tickets) != 6 {
-			t.Fatalf("blocks of %d: %+v, %d tickets: %v", 1<<level, list, len(tickets), err)
-		}
-		for _, ticket := range tickets {
-			if err := ticket.Check(); err != nil || ticket.Line != lines[ticket.Number-1] {
-				t.Errorf("blocks of %d: ticket %d, %s: %v", 1<<level, ticket.Number, ticket.Line, err)
-			}
-		}
-		// The last line of a block is in front of the first of the next.
-		for _, i := range []int{1 << level, 2 << level} {
-			if i >= len(lines) {
-				continue
-			}
-			bad := slices.Clone(lines)
-			bad[i] = bad[i-1]
-			_, _, err := walkBlocks(strings.NewReader(strings.Join(bad, "\n")), secret, Wanted{}, level)
-			want := fmt.Sprintf("line %d, %s, is not above", i+1, bad[i])
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("blocks of %d, line %d twice: %v", 1<<level, i+1, err)
-			}
+	list, tickets, err := Walk(strings.NewReader(strings.Join(lines, "\n")+"\n"), secret,
+		Wanted{Numbers: []uint64{1, 4096, 4097, 12_293}, Lines: lines[9000:9002]})
+	if err != nil || list.Count != uint64(len(lines)) || !bytes.Equal(list.Root[:], refMTH(leaves)) || len(tickets) != 6 {
+		t.Fatalf("%+v, %d tickets: %v", list, len(tickets), err)
+	}
+	for _, ticket := range tickets {
+		if err := ticket.Check(); err != nil || ticket.Line != lines[ticket.Number-1] {
+			t.Errorf("ticket %d, %s: %v", ticket.Number, ticket.Line, err)
 		}
 	}
 }
@@ -140,12 +114,9 @@ func TestFirstFault(t *testing.T) {
 	lines := refLines(100)
 	lines[40], lines[70] = "*", "*"
 	broken := io.MultiReader(strings.NewReader(strings.Join(lines, "\n")), errReader{})
-	for level := range 8 {
-		_, _, err := walkBlocks(broken, refSecret("first"), Wanted{}, level)
-		if err == nil || !strings.Contains(err.Error(), "line 41 is no ticket") {
-			t.Errorf("blocks of %d: %v", 1<<level, err)
-		}
-		broken = io.MultiReader(strings.NewReader(strings.Join(lines, "\n")), errReader{})
+	_, _, err := Walk(broken, refSecret("first"), Wanted{})
+	if err == nil || !strings.Contains(err.Error(), "line 41 is no ticket") {
+		t.Error(err)
 	}
 }
 
