@@ -2,6 +2,9 @@ module shuffled
 
 go 1.26.0
 
+// npm writes there, also while go lists packages.
+ignore ./client/typescript
+
 require (
 	filippo.io/age v1.3.2
 	filippo.io/mldsa v1.0.0
