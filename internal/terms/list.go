@@ -53,7 +53,8 @@ func Walk(lines io.Reader, secret []byte, wanted Wanted) (List, []*Ticket, error
 		switch {
 		case errors.Is(err, io.EOF) && len(line) == 0:
 			return w.finish()
-		case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull): // take refuses so long a line
+		case errors.Is(err, bufio.ErrBufferFull): // take refuses so long a line
+		case err != nil && !errors.Is(err, io.EOF):
 			return List{}, nil, fmt.Errorf("reading line %d: %w", w.count+1, err)
 		}
 		if err := w.take(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
