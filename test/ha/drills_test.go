@@ -112,16 +112,17 @@ var drills = []drill{
 	{"replica_ahead", func(h *house) {
 		l := h.c.leader()
 		var first, ahead *node
-		for _, n := range h.c.others(l) {
-			if n.is("sync") {
-				first = n
-			} else {
-				ahead = n
+		until(h.t, "a synchronous standby that streams, and another one", func() bool { // Patroni is later than the server
+			first, ahead = nil, nil
+			for _, n := range h.c.others(l) {
+				if n.is("sync") {
+					first = n
+				} else {
+					ahead = n
+				}
 			}
-		}
-		if first == nil || ahead == nil || first.receiver() == 0 {
-			h.t.Fatalf("no synchronous standby that streams, and another one: %v, %v", first, ahead)
-		}
+			return first != nil && ahead != nil && first.receiver() != 0
+		})
 		receiver := first.receiver()
 		syscall.Kill(receiver, syscall.SIGSTOP)
 		h.load.settled()
