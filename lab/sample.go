@@ -23,13 +23,13 @@ type FieldError struct{ Field, Rule string }
 func (e *FieldError) Error() string { return e.Field + " " + e.Rule }
 
 func between(low, high, got uint64) string {
-	return fmt.Sprintf("is %d to %d, not %d", low, high, got)
+	return fmt.Sprintf("must be %d to %d, not %d", low, high, got)
 }
 
 // CheckWorkers reports, as *FieldError, what is wrong with a number of workers.
 func CheckWorkers(workers int) error {
 	if workers < 1 || workers > MaxWorkers {
-		return &FieldError{"workers", fmt.Sprintf("is 1 to %d, not %d", MaxWorkers, workers)}
+		return &FieldError{"workers", fmt.Sprintf("must be 1 to %d, not %d", MaxWorkers, workers)}
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ type Sample struct {
 func Decks(deck shuffle.Deck, take int, count uint64, format Format) (Sample, error) {
 	s := Sample{Recipe: shuffle.Recipe{Cards: deck.Len(), Take: take}, Deck: deck, Count: count, Format: format}
 	if take < 1 || take > deck.Len() {
-		return s, &FieldError{"take", fmt.Sprintf("is 1 to the %d cards of the deck, not %d", deck.Len(), take)}
+		return s, &FieldError{"take", fmt.Sprintf("must be 1 to the %d cards of the deck, not %d", deck.Len(), take)}
 	}
 	return s, s.check()
 }
@@ -63,7 +63,7 @@ func Draws(k uint64, values int, count uint64, format Format) (Sample, error) {
 		return Sample{}, &FieldError{"k", between(1, shuffle.MaxRange, k)}
 	}
 	if values < 1 || values > shuffle.MaxRanges {
-		return Sample{}, &FieldError{"values", fmt.Sprintf("is 1 to %d, not %d", shuffle.MaxRanges, values)}
+		return Sample{}, &FieldError{"values", fmt.Sprintf("must be 1 to %d, not %d", shuffle.MaxRanges, values)}
 	}
 	s := Sample{Recipe: shuffle.Recipe{Ranges: slices.Repeat([]uint32{uint32(k)}, values)}, Count: count,
 		Format: format}
@@ -79,7 +79,7 @@ func Numbers(k uint64, values int, count uint64, format Format) (Sample, error) 
 	}
 	s.Distinct = true
 	if s.Recipe.Ranges, err = shuffle.NumberRanges(int(k), values); err != nil {
-		return s, &FieldError{"values", "does not go with distinct: " + err.Error()}
+		return s, &FieldError{"values", "does not fit distinct: " + err.Error()}
 	}
 	return s, nil
 }
@@ -98,7 +98,7 @@ func (s Sample) check() error {
 		return &FieldError{"count", between(1, MaxCount, s.Count)}
 	}
 	if !slices.Contains(Formats, s.Format) {
-		return &FieldError{"format", "is csv, bin or jsonl"}
+		return &FieldError{"format", "must be csv, bin or jsonl"}
 	}
 	return nil
 }

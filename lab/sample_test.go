@@ -329,7 +329,7 @@ func TestSampleRefused(t *testing.T) {
 		{"take is 1 to the 52 cards of the deck, not 53", decks(53, 1, CSV)},
 		{"count is 1 to 1000000000000, not 0", decks(52, 0, CSV)},
 		{"count is 1 to 1000000000000, not 1000000000001", decks(52, MaxCount+1, CSV)},
-		{"format is csv, bin or jsonl", decks(52, 1, "xml")},
+		{"format must be csv, bin or jsonl", decks(52, 1, "xml")},
 		{"k is 1 to 1073741824, not 0", draws(0, 1, 1)},
 		{"k is 1 to 1073741824, not 4294967297", draws(1<<32+1, 1, 1)},
 		{"values is 1 to 4096, not 0", draws(6, 0, 1)},

@@ -95,7 +95,7 @@ func (r *rotating) kinds() {
 	old := r.keyID("main.vkey")
 	byTwo("signing", "bob-2.key", "bring the signing key "+r.keyID("main-2.vkey"), "--public", r.path("main-2.vkey"))
 	pinned = "main-2.vkey"
-	refused(`--from is a time such as 2026-03-14T15:09:26Z, not "then"`, "retirement", "--retired", "signing",
+	refused(`--from must be a time such as 2026-03-14T15:09:26Z, not "then"`, "retirement", "--retired", "signing",
 		"--key-id", old, "--from", "then")
 	byTwo("retirement", "bob-2.key", "retire the signing key "+old+" from 2026-03-14T15:09:26Z on",
 		"--retired", "signing", "--key-id", old, "--from", "2026-03-14T16:09:26+01:00")

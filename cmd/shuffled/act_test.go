@@ -135,7 +135,7 @@ func (r *rotating) adminToken() {
 	r.offline(term.ExitOK, []string{"propose", "admin_credential", "--new-token-file", r.path("admin.token"), "--sign",
 		r.path("alice.key"), "--out", r.path("admin.act")}, "signed by   alice", "needs       a second signature")
 	r.offline(term.ExitCannot, []string{"submit", r.path("admin.act")}, "needs two administrators")
-	r.offline(term.ExitCannot, []string{"sign", r.path("admin.act"), "--key", r.path("alice.key")}, "signed it already")
+	r.offline(term.ExitCannot, []string{"sign", r.path("admin.act"), "--key", r.path("alice.key")}, "has already signed the act")
 	r.offline(term.ExitOK, []string{"sign", r.path("admin.act"), "--key", r.path("bob.key")}, "signed by   bob")
 	r.offline(term.ExitOK, []string{"submit", r.path("admin.act")}, "It is done: create the admin's credential")
 }
@@ -177,7 +177,7 @@ func (r *rotating) adopts() {
 			r.t.Errorf("serve %v: exit code %d\n%s", flags, code, out)
 		}
 	}
-	r.offline(term.ExitUsage, []string{"submit", act}, "adopt_head needs two administrators and never waits")
+	r.offline(term.ExitUsage, []string{"submit", act}, "adopt_head needs two administrators and cannot wait")
 	r.must("", "act", "sign", act, "--key", r.path("bob.key"))
 	r.launch(r.operator, []string{"serve", "--config", r.config, "--adopt-act", act})
 	r.says(term.ExitCannot, "dealer", "main.vkey", []string{"shuffle", "--table", "t2", "--deck", "standard-52"},

@@ -75,7 +75,7 @@ func TestAuditDecks(t *testing.T) {
 	}{
 		"one table":   {[]string{"--table", "t2"}, term.ExitOK, "1 order of"},
 		"no such":     {[]string{"--deck", "shoe-8"}, term.ExitCannot, "nothing was written"},
-		"no deck":     {[]string{"--deck", "tarot"}, term.ExitUsage, "--deck is one of"},
+		"no deck":     {[]string{"--deck", "tarot"}, term.ExitUsage, "--deck must be one of"},
 		"another key": {[]string{"--key", other.VKey()}, term.ExitFails, "no order was written"},
 	} {
 		if out, errs, code := decks(name+".bin", c.args...); code != c.code || !strings.Contains(out+errs, c.want) {

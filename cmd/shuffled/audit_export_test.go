@@ -534,7 +534,7 @@ func TestExportRefusals(t *testing.T) {
 		refused("a rollback", 1, "does not continue the bundle", "rolled back")
 		db.exec("UPDATE entries SET entry = " + db.bytes("00") + " WHERE idx = 50")
 		args[3] = filepath.Join(t.TempDir(), "other")
-		refused("an entry", 1, "contradicts itself", "audit fsck", "nothing was published")
+		refused("an entry", 1, "contradicts itself", "audit fsck", "the export changed nothing in")
 		if got := tree(t, dir); len(got) != len(before) {
 			t.Errorf("%d files, %d before", len(got), len(before))
 		} else {

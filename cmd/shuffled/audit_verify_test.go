@@ -130,7 +130,7 @@ func TestAuditTickets(t *testing.T) {
 			[]string{"FAILED: 1 fault ", "other: no shuffle of the ledger is drawn from this list"}},
 		{with("--tickets", at("sold"), "--tickets-secret-file", at("other.secret")), term.ExitFails,
 			[]string{"no shuffle of the ledger is drawn from this list"}},
-		{with("--tickets", at("sold")), term.ExitUsage, []string{"each list has its own secret"}},
+		{with("--tickets", at("sold")), term.ExitUsage, []string{"each list needs its own secret"}},
 		{with("--tickets", at("sold.secret"), "--tickets-secret-file", at("sold.secret")), term.ExitCannot,
 			[]string{"line 1 is no ticket number"}},
 	} {

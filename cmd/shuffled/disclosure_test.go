@@ -278,7 +278,7 @@ func TestAuditorCommands(t *testing.T) {
 	if err := keys.WriteAuditorPublic(at("old.pub"), point); err != nil {
 		t.Fatal(err)
 	}
-	run(term.ExitUsage, "a production ledger takes hybrid ones",
+	run(term.ExitUsage, "a production ledger needs a hybrid key",
 		create("--production", "--deals", "signed", "--auditor", at("old.pub"))...)
 	run(term.ExitUsage, "at most 8 times", create(slices.Repeat([]string{"--auditor", at("a.pub")}, 9)...)...)
 	run(term.ExitOK, "created", create("--disclosure", "auditor", "--auditor", at("a.pub"),

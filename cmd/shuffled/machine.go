@@ -94,7 +94,7 @@ func (m *machine) look() {
 		warn("%d files may be open, and limits.connections is %d, with the database and the witnesses alongside: "+
 			"set LimitNOFILE in the unit, or lower limits.connections", limit, m.cfg.Limits.Connections)
 	case limitErr == nil && err == nil && used > limit/10*9:
-		warn("more than 9/10 of the files that may be open are: set LimitNOFILE in the unit higher")
+		warn("more than 9/10 of the files that may be open are open: raise LimitNOFILE in the unit")
 	}
 	if free, err := process.FreeSpace(m.cfg.Data); err == nil {
 		s.figures[diskFree] = float64(free)
@@ -108,13 +108,13 @@ func (m *machine) look() {
 	if resident, err := process.ResidentBytes(); err == nil {
 		s.figures[memoryUsed] = float64(resident)
 		if m.memory != 0 && resident > m.memory/20*19 {
-			warn("more than 95 %% of the memory that there is are in use: give the daemon more, or lower limits")
+			warn("more than 95 %% of the available memory are in use: give the daemon more memory, or lower limits")
 		}
 	}
 	if kept, err := process.ClockSynchronised(); err == nil {
 		s.figures[clockKept] = asNumber(kept)
 		if !kept {
-			warn("no time service keeps the clock, as far as the kernel knows: entries carry its time")
+			warn("the kernel reports that no time service keeps the clock, and entries carry the clock's time: start a time service")
 		}
 	}
 	before := m.seen.Swap(s)

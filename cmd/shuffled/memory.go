@@ -26,7 +26,7 @@ func limitMemory(cfg *config.Config, log *slog.Logger) (available uint64) {
 		limit, from = config.Size(debug.SetMemoryLimit(-1)), "GOMEMLIMIT"
 	default:
 		if err != nil {
-			log.Warn("the memory of this machine is unknown: no memory limit is set, memory_limit would set one",
+			log.Warn("the memory of this machine is unknown, and no memory limit is set: set memory_limit",
 				"error", err)
 			return 0
 		}

@@ -136,7 +136,7 @@ func (o *opener) readFiles() (ledgers []toOpen, err error) {
 		ledgers = append(ledgers, l)
 	}
 	if !named {
-		return nil, term.Usage("--adopt-act: it is of the ledger %s, which this daemon does not serve",
+		return nil, term.Usage("--adopt-act: the act is of the ledger %s, which this daemon does not serve",
 			term.Visible(o.adoptAct.Origin))
 	}
 	return ledgers, nil

@@ -70,7 +70,7 @@ func (h *house) note(e audit.Event) {
 			err = errors.New("earlier events wait to be written")
 		}
 		if err != nil {
-			h.log.Error("the ledger will not say so", "ledger", l.Name, "event", e.Kind.String(), "reason", e.Reason,
+			h.log.Error("an event is only in this log: the ledger will not have it", "ledger", l.Name, "event", e.Kind.String(), "reason", e.Reason,
 				"error", err)
 			continue
 		}
@@ -97,7 +97,7 @@ func (h *house) noted(ledger string) ([]*unwritten, error) {
 	if err == nil && slices.ContainsFunc(list, func(u *unwritten) bool {
 		return u == nil || u.Kind != audit.EventLatchSet && u.Kind != audit.EventAlarm
 	}) {
-		err = errors.New("it holds what is neither a latch nor an alarm")
+		err = errors.New("the file holds an event that is neither a latch nor an alarm")
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s, the events that ledger %s does not have yet: %w: bring the file back, "+
@@ -184,7 +184,7 @@ func (h *house) keepWriting(s *openedLedger) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		if err := h.write(ctx, s.ledger()); err != nil {
-			h.log.Error("the ledger does not say what it must", "ledger", s.ledger().Info().Name, "error", err)
+			h.log.Error("the ledger does not have an entry that it must have", "ledger", s.ledger().Info().Name, "error", err)
 		}
 		cancel()
 	}

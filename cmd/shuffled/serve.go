@@ -73,7 +73,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 	defer listener.Close()
 	c.Listen = listener.Addr().String()
 	if c.CoDealer && (!c.Dev || cfg.TLS.Cert != "") {
-		return term.Usage("--co-dealer goes with --dev, without a certificate")
+		return term.Usage("--co-dealer needs --dev, and [tls] must have no certificate")
 	}
 	if err := cfg.Validate(); err != nil {
 		return term.Usage("%s", err)

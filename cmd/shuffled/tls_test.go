@@ -153,7 +153,7 @@ func TestCertificateIsRenewed(t *testing.T) {
 	c.issue("server", c.key("server"), false)
 	var out strings.Builder
 	code := run(t.Context(), args, term.Streams{In: strings.NewReader(""), Out: &out, Err: &out})
-	if code != term.ExitCannot || !strings.Contains(out.String(), "clients refuse it; renew it") {
+	if code != term.ExitCannot || !strings.Contains(out.String(), "and clients refuse it: renew the certificate") {
 		t.Errorf("a start with a certificate that has ended: %d\n%s", code, out.String())
 	}
 }

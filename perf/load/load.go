@@ -81,27 +81,27 @@ func (c *Config) Check() error {
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" ||
 		u.Fragment != "" || u.User != nil:
-		return &FieldError{"url", "is an http or https address without query or fragment"}
+		return &FieldError{"url", "must be an http or https address without query or fragment"}
 	case c.Connections < 1 || c.Connections > MaxConnections:
-		return &FieldError{"connections", fmt.Sprintf("is from 1 to %d", MaxConnections)}
+		return &FieldError{"connections", fmt.Sprintf("must be from 1 to %d", MaxConnections)}
 	case !(c.Rate >= 0 && c.Rate <= MaxRate):
-		return &FieldError{"rate", fmt.Sprintf("is from 0 (as fast as answers come) to %d per second", MaxRate)}
+		return &FieldError{"rate", fmt.Sprintf("must be from 0 (as fast as answers come) to %d per second", MaxRate)}
 	case c.Duration < time.Second || c.Duration > 24*time.Hour:
-		return &FieldError{"duration", "is from 1s to 24h"}
+		return &FieldError{"duration", "must be from 1s to 24h"}
 	case c.Warmup < 0 || c.Warmup > time.Hour:
-		return &FieldError{"warm-up", "is from 0s to 1h"}
+		return &FieldError{"warm-up", "must be from 0s to 1h"}
 	case c.Batch < 1 || c.Batch > MaxBatch:
-		return &FieldError{"batch", fmt.Sprintf("is from 1 to %d", MaxBatch)}
+		return &FieldError{"batch", fmt.Sprintf("must be from 1 to %d", MaxBatch)}
 	case c.Batch > 1 && !c.onlyCommits() && c.Mix != Mix{Hand: c.Mix[Hand]}:
-		return &FieldError{"batch", "is above 1 with a mix of commits only, or of hands only"}
+		return &FieldError{"batch", "can be above 1 only with a mix of commits or a mix of hands"}
 	case c.Mix == Mix{}:
-		return &FieldError{"mix", "has one kind at the least"}
+		return &FieldError{"mix", "must have at least one kind"}
 	case c.Spread < 0 || c.Spread > 1 && !c.onlyCommits():
-		return &FieldError{"spread", "is above 1 with a mix of commits only"}
+		return &FieldError{"spread", "must be 0 or more, and can be above 1 only with a mix of commits"}
 	case c.Keep < 1:
-		return &FieldError{"keep", "is above 0"}
+		return &FieldError{"keep", "must be above 0"}
 	case c.Timeout <= 0:
-		return &FieldError{"timeout", "is above 0s"}
+		return &FieldError{"timeout", "must be above 0s"}
 	}
 	if err := audit.CheckName(c.Ledger); err != nil {
 		return &FieldError{"ledger", err.Error()}
@@ -188,7 +188,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		return nil, err
 	}
 	if len(cfg.Keys) == 0 {
-		return nil, &FieldError{"key", "is needed to verify what is acknowledged"}
+		return nil, &FieldError{"key", "must be given, because acknowledged answers are verified under it"}
 	}
 	if cfg.until == nil {
 		cfg.until = wait

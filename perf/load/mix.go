@@ -40,18 +40,18 @@ func ParseMix(text string) (m Mix, err error) {
 		n, err := strconv.Atoi(weight)
 		switch {
 		case k == kinds:
-			return m, fmt.Errorf("the kinds are %s, and %q is none", strings.Join(kindNames[:], ", "), name)
+			return m, fmt.Errorf("a kind must be one of %s, not %q", strings.Join(kindNames[:], ", "), name)
 		case err != nil || n < 0 || n > maxWeight:
-			return m, fmt.Errorf("%s has a weight from 0 to %d, as in %s=1", name, maxWeight, name)
+			return m, fmt.Errorf("%s must have a weight from 0 to %d, as in %s=1", name, maxWeight, name)
 		case seen[name]:
-			return m, fmt.Errorf("%s stands twice", name)
+			return m, fmt.Errorf("%s must not be given twice", name)
 		}
 		seen[name] = true
 		m[k] = n
 		total += n
 	}
 	if total == 0 {
-		return m, fmt.Errorf("one kind at the least has a weight above 0")
+		return m, fmt.Errorf("at least one kind must have a weight above 0")
 	}
 	return m, nil
 }

@@ -31,7 +31,7 @@ type transit struct {
 func openTransit(s *settings) (store, error) {
 	u, err := url.Parse(s.url)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("-url is an address such as https://vault.example.com:8200, without a password in it")
+		return nil, errors.New("-url must be an address such as https://vault.example.com:8200, without a password")
 	}
 	if ip := net.ParseIP(u.Hostname()); u.Scheme != "https" && (u.Scheme != "http" || ip == nil || !ip.IsLoopback()) {
 		return nil, errors.New("-url must be https, except for an address of this host such as http://127.0.0.1:8200")

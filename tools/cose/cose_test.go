@@ -196,7 +196,7 @@ func TestRefused(t *testing.T) {
 			audit.ErrInclusion.Error()},
 		"not a receipt":         {"x", l.policy(t, "quorum none"), audit.ErrMalformed.Error()},
 		"signed by nobody else": {good, l.policy(t, "witness w "+witness+"\nquorum w"), "did not cosign"},
-		"the ledger's own key":  {good, l.policy(t, "log "+own+"\nquorum none"), "one of its own"},
+		"the ledger's own key":  {good, l.policy(t, "log "+own+"\nquorum none"), "a key of its own"},
 	} {
 		signed, _, err := convert(of.receipt, of.policy, key, issuer)
 		if signed != nil || err == nil || !strings.Contains(err.Error(), of.want) {

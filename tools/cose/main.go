@@ -99,7 +99,7 @@ func convert(text string, p *audit.Policy, key ed25519.PrivateKey, issuer string
 	public := key.Public().(ed25519.PublicKey)
 	isPublic := func(k []byte) bool { return slices.Equal(k[1:], public) }
 	if slices.ContainsFunc(p.LogKeys, isPublic) {
-		return nil, nil, errors.New("-key is the key of a ledger: the issuer has one of its own")
+		return nil, nil, errors.New("-key must not be the key of a ledger: the issuer has a key of its own")
 	}
 	r, err := audit.ParseReceipt(text)
 	if err != nil {

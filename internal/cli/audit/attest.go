@@ -57,7 +57,7 @@ func (c auditAttestCmd) Run(ctx context.Context, s term.Streams) error {
 		return term.Usage("--key or --policy is missing: a statement names a ledger, so the auditor knows its key")
 	}
 	if len(c.Shuffle) > 0 && (c.From != "" || c.To != "") {
-		return term.Usage("--shuffle names shuffles, --from and --to a period: give one of them")
+		return term.Usage("--shuffle names shuffles, and --from and --to name a period: give shuffles or a period, not both")
 	}
 	opts, err := auditVerifyCmd{Key: c.Key, Policy: c.Policy, AuditorKey: c.AuditorKey, Passphrase: c.Passphrase,
 		From: c.From, To: c.To}.options()
@@ -79,7 +79,7 @@ func (c auditAttestCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	if r.Origin == signer.Name() {
-		return term.Usage("--sign-key: %s is the ledger itself, and no auditor of it", term.Visible(r.Origin))
+		return term.Usage("--sign-key has the name %s, which is the ledger's own: an auditor signs statements with a key of another name", term.Visible(r.Origin))
 	}
 	faulty, sound := faultyShuffles(r)
 	if !sound {
@@ -162,7 +162,7 @@ func (c auditAttestCmd) conclude(s term.Streams, done attested) error {
 		_, err = fmt.Fprintf(s.Out, "%s in %s, signed by %s\n", term.Plural(uint64(len(done.Statements)), "statement"),
 			term.Visible(c.Out), done.SignedBy)
 		if n := len(done.KeptBack); n > 0 && err == nil {
-			_, err = fmt.Fprintf(s.Out, "%s without: a fault, no key that opens its tape, or not closed. shuffled audit verify %s says which.\n",
+			_, err = fmt.Fprintf(s.Out, "%s without a statement, because of a fault, a tape that no key opens, or a missing close. shuffled audit verify %s says which.\n",
 				term.Plural(uint64(n), "shuffle"), term.Visible(c.Dir))
 		}
 	}

@@ -79,11 +79,11 @@ type ordered struct {
 func (c auditDecksCmd) Run(ctx context.Context, s term.Streams) error {
 	deck, ok := shuffle.Named(c.Deck)
 	if !ok {
-		return term.Usage("--deck is one of %s, not %s", strings.Join(shuffle.Names(), ", "), term.Visible(c.Deck))
+		return term.Usage("--deck must be one of %s, not %s", strings.Join(shuffle.Names(), ", "), term.Visible(c.Deck))
 	}
 	for _, name := range []string{c.Out, c.Out + ".json"} {
 		if _, err := os.Lstat(name); err == nil {
-			return term.Usage("--out: %s is there already, and no file is overwritten", term.Visible(name))
+			return term.Usage("--out: %s exists, and no file is overwritten: name a new file", term.Visible(name))
 		}
 	}
 	opts, err := auditVerifyCmd{Key: c.Key, Policy: c.Policy, AuditorKey: c.AuditorKey, Passphrase: c.Passphrase,
@@ -120,7 +120,7 @@ func (c auditDecksCmd) Run(ctx context.Context, s term.Streams) error {
 		return concludeAudit(s, c.Dir, r, false)
 	}
 	if len(found) == 0 {
-		return fmt.Errorf("no closed shuffle of %s has a tape that is disclosed here: nothing was written", c.Deck)
+		return fmt.Errorf("no order was written: no closed shuffle of %s was found with a tape that is public or that --auditor-key opens", c.Deck)
 	}
 	slices.SortFunc(found, func(a, b ordered) int { return cmp.Compare(a.id, b.id) })
 	m := decksManifest{Command: "audit decks", Origin: r.Origin, Size: r.Size, Root: r.Root,

@@ -75,8 +75,8 @@ func (c auditExportCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	if n := result.MissingDecks; n > 0 {
 		return failed(s,
-			term.WithHint(fmt.Errorf("the store does not have %s that commits name: the bundle is whole except for that", term.Plural(n, "deck")),
-				"shuffled audit fsck finds what is wrong with the store; a later export asks again"))
+			term.WithHint(fmt.Errorf("the store does not have %s that commits name: the bundle has everything else", term.Plural(n, "deck")),
+				"shuffled audit fsck finds what is wrong with the store; a later export asks for the missing decks again"))
 	}
 	return nil
 }
@@ -92,24 +92,24 @@ func findLedger(cfg *config.Config, infos []ledger.Info, name string) (ledger.In
 	}
 	err := fmt.Errorf("there is no ledger %s in %s", name, place.Database(cfg))
 	if len(names) == 0 {
-		return ledger.Info{}, term.WithHint(err, "it has no ledgers: shuffled ledger create makes one")
+		return ledger.Info{}, term.WithHint(err, "this database has no ledger: shuffled ledger create makes one")
 	}
-	return ledger.Info{}, term.WithHint(err, "it has %s: choose one with --ledger", strings.Join(names, ", "))
+	return ledger.Info{}, term.WithHint(err, "this database has %s: choose a ledger with --ledger", strings.Join(names, ", "))
 }
 
 // refused adds what to do to an error of an export. Evidence that contradicts itself is a failure of the
 // evidence. After any other error the export could not run.
 func (c auditExportCmd) refused(s term.Streams, err error) error {
-	const unchanged = "nothing was published: %s holds what it held. "
+	const unchanged = "the export changed nothing in %s. "
 	switch {
 	case errors.Is(err, bundle.ErrContradiction):
 		return failed(s, term.WithHint(err, unchanged+"shuffled audit fsck finds what is wrong with the store", c.Out))
 	case errors.Is(err, bundle.ErrDiverged):
 		return failed(s, term.WithHint(err,
-			unchanged+"If this is the right ledger, it was rolled back or rewritten since, or this is a standby that lags: keep the directory, it is evidence", c.Out))
+			unchanged+"If this is the right ledger, it was rolled back or rewritten after the last export, or this database is a standby that lags: keep the directory, it is evidence", c.Out))
 	case errors.Is(err, bundle.ErrDamaged):
 		return failed(s, term.WithHint(err,
-			"shuffled audit verify %s tells more; an export to another directory starts at entry 0", c.Out))
+			"shuffled audit verify %s finds the damage; an export to another directory starts at entry 0", c.Out))
 	}
 	return err
 }
@@ -160,7 +160,7 @@ func parsePeriod(from, to string) (begin, end time.Time, err error) {
 		}
 	}
 	if !begin.IsZero() && !end.IsZero() && !begin.Before(end) {
-		return begin, end, term.Usage("--from is before --to")
+		return begin, end, term.Usage("--from must be before --to")
 	}
 	return begin, end, nil
 }
@@ -178,7 +178,7 @@ func parseSpan(s string) (begin, end time.Time, err error) {
 	}
 	if err != nil || begin.UnixMilli() < 0 {
 		return begin, end,
-			fmt.Errorf("is a month, a day or a time like 2026-11, 2026-11-07 or 2026-11-07T12:00:00Z, not %q", s)
+			fmt.Errorf("must be a month, a day or a time like 2026-11, 2026-11-07 or 2026-11-07T12:00:00Z, not %q", s)
 	}
 	return begin, end, nil
 }

@@ -18,7 +18,7 @@ import (
 // runPair checks the bundles of a house and of its co-dealer, and compares them.
 func (c auditVerifyCmd) runPair(ctx context.Context, s term.Streams, house inspect.Options) error {
 	if c.HTML != "" {
-		return term.Usage("--html is for one ledger, and two bundles were given")
+		return term.Usage("--html makes the page of one ledger, and two bundles were given: leave out --html or the second bundle")
 	}
 	o := inspect.PairOptions{House: house, Limit: c.Limit,
 		CoDealer: inspect.Options{At: house.At, Auditors: house.Auditors}}

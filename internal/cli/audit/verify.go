@@ -67,7 +67,7 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 		}
 	}
 	if c.File == "-" && slices.Contains(c.SlotFile, "-") {
-		return term.Usage("standard input is the evidence or a slot's value, not both")
+		return term.Usage("standard input can be the evidence or a slot's value, but not both")
 	}
 	if trust.Slots, err = player.ReadSlots(c.MySlot, c.SlotFile, s.In); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (c *VerifyCmd) judge(s term.Streams, v *verify.Verdict) error {
 		return player.CannotJudge(v.Unknown)
 	}
 	if c.Require != "" && !reaches(v.Level, verify.Level(c.Require)) {
-		fmt.Fprintf(s.Err, "shuffled: the level %q was required, this is %q\n", c.Require, v.Level)
+		fmt.Fprintf(s.Err, "shuffled: --require asks for the level %q, and the evidence has the level %q\n", c.Require, v.Level)
 		return term.ErrFails
 	}
 	return nil
@@ -122,7 +122,7 @@ func reaches(got, want verify.Level) bool {
 func readEvidence(name string, stdin io.Reader) (data []byte, err error) {
 	if data, err = term.ReadStart(name, stdin, audit.MaxTranscript); err != nil {
 		if err = fmt.Errorf("reading the evidence: %w", err); errors.Is(err, syscall.EISDIR) {
-			return nil, term.WithHint(err, "a bundle, which is a directory, is judged by shuffled audit verify")
+			return nil, term.WithHint(err, "a bundle is a directory; shuffled audit verify judges a bundle")
 		}
 		return nil, err
 	}

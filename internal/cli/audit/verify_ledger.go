@@ -105,7 +105,7 @@ func openBundle(dir string) (*inspect.Bundle, error) {
 		return nil, term.WithHint(err, "a bundle is a directory that shuffled audit export wrote")
 	}
 	if info, failed := os.Stat(dir); err != nil && failed == nil && !info.IsDir() {
-		return nil, term.WithHint(err, "a bundle is a directory; a transcript or receipt is judged by shuffled verify")
+		return nil, term.WithHint(err, "a bundle is a directory; shuffled verify judges a transcript or a receipt")
 	}
 	return b, cannotJudge(err)
 }
@@ -182,7 +182,7 @@ func (c auditVerifyCmd) options() (inspect.Options, error) {
 	if c.At != "" {
 		at, err := time.Parse(time.RFC3339Nano, c.At)
 		if err != nil {
-			return o, term.Usage("--at is a time like 2026-11-21T10:00:00Z, not %q", c.At)
+			return o, term.Usage("--at must be a time such as 2026-11-21T10:00:00Z, not %q", c.At)
 		}
 		o.At = at.UnixMilli()
 	}
@@ -198,7 +198,7 @@ func (c auditVerifyCmd) options() (inspect.Options, error) {
 // the evidence.
 func (c auditVerifyCmd) lists(s term.Streams) (all []inspect.TicketList, err error) {
 	if len(c.Tickets) != len(c.Secrets) {
-		return nil, term.Usage("--tickets stands %d times and --tickets-secret-file %d times: each list has its own secret",
+		return nil, term.Usage("--tickets is given %d times and --tickets-secret-file %d times: each list needs its own secret",
 			len(c.Tickets), len(c.Secrets))
 	}
 	for i, file := range c.Tickets {
@@ -237,7 +237,7 @@ func readSince(name string) ([]byte, error) {
 		return nil, fmt.Errorf("reading the older checkpoint: %w", err)
 	}
 	if c, err := audit.CheckpointText(b); err != nil || c.Size == 0 {
-		return nil, term.Usage("--since: %s is no signed checkpoint of a ledger with entries", term.Visible(name))
+		return nil, term.Usage("--since: %s must be a signed checkpoint of a ledger with entries", term.Visible(name))
 	}
 	return b, nil
 }

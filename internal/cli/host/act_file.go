@@ -53,7 +53,7 @@ func loadAct(path string) (*loadedAct, error) {
 	}
 	a := new(loadedAct)
 	if err := json.Unmarshal(text, &a.actFile, json.RejectUnknownMembers(true)); err != nil || a.Format != actFormat {
-		return nil, fmt.Errorf("%s is no act: shuffled act propose makes one", path)
+		return nil, fmt.Errorf("%s is no file of an act: shuffled act propose makes such a file", path)
 	}
 	body, err := audit.ParseBody(audit.TypeAct, a.Entry)
 	if err != nil {
@@ -84,10 +84,10 @@ func LoadAdoptedHead(path string) (*AdoptedHead, error) {
 		return nil, err
 	}
 	if a.entry.Act != audit.ActAdoptHead {
-		return nil, term.Usage("--adopt-act %s: it is an act %s, not adopt_head", path, a.Act)
+		return nil, term.Usage("--adopt-act: %s must be an act adopt_head, and is an act %s", path, a.Act)
 	}
 	if a.Identity != audit.Daemon.Identity {
-		return nil, term.Usage("--adopt-act %s: it is to be submitted by %s, and it is the daemon that adopts a head",
+		return nil, term.Usage("--adopt-act: %s names %s as its submitter, and only the daemon adopts a head: propose the act again",
 			path, a.Identity)
 	}
 	return &AdoptedHead{a.Ledger, a.body.(*audit.Event).Reason, a.entry}, nil
@@ -100,11 +100,11 @@ func (a *loadedAct) agrees(path string) error {
 	case len(a.Genesis) != 32:
 		return fmt.Errorf("%s: genesis is not 32 bytes", path)
 	case a.body == nil && a.entry.Act != audit.ActCancel:
-		return fmt.Errorf("%s: it approves nothing", path)
+		return fmt.Errorf("%s: the act approves no entry", path)
 	case a.body != nil && (!ok || needs != a.entry.Act || audit.Approved(a.Identity, a.body) != a.entry.Digest):
-		return fmt.Errorf("%s: what it approves is not what it would sign", path)
+		return fmt.Errorf("%s: the signed act does not approve the entry in the file", path)
 	case a.Act != a.entry.Act.String() || a.Says != approves(a.entry, a.body) || a.Expires != listed(a.entry.Expires):
-		return fmt.Errorf("%s: its words are not what it would sign", path)
+		return fmt.Errorf("%s: the words of the file do not describe the signed act", path)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func approvesKey(k *audit.Key) string {
 }
 
 // errSigned is the error for a second signature of an administrator.
-var errSigned = errors.New("this administrator signed it already")
+var errSigned = errors.New("this administrator has already signed the act")
 
 // sign adds a signature. Signatures are in the order of the administrators' names.
 func (a *loadedAct) sign(key *keys.SigningKey) error {

@@ -52,7 +52,7 @@ func (actProposeCmd) Help() string {
 
 func (c actProposeCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Life <= 0 || c.Life > 24*time.Hour {
-		return term.Usage("--life is at most 24h: an act that needs longer must be proposed again")
+		return term.Usage("--life must be above 0 and at most 24h: an act that needs longer must be proposed again")
 	}
 	if err := audit.CheckName(c.As); err != nil {
 		return term.Usage("--as %s", err)
@@ -69,7 +69,7 @@ func (c actProposeCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	if !slices.ContainsFunc(p.Administrators, func(a audit.Administrator) bool { return a.Name == key.Origin() }) {
-		return fmt.Errorf("%s is the key of %s, which is not the name of an administrator of %s", c.Sign, key.Origin(), origin)
+		return fmt.Errorf("%s is the key of %s, and %s has no administrator of this name", c.Sign, key.Origin(), origin)
 	}
 	body, err := c.body(p, origin)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *actProposeCmd) propose(p ledger.Persons, origin string, body audit.Body
 	if body == nil {
 		digest, err := base64.StdEncoding.DecodeString(c.Digest)
 		if err != nil || len(digest) != 32 {
-			return nil, term.Usage("--digest is 32 bytes in base64, as shuffled act list shows them")
+			return nil, term.Usage("--digest must be 32 bytes in base64, as shuffled act list shows them")
 		}
 		entry.Act, entry.Digest = audit.ActCancel, [32]byte(digest)
 	} else {
@@ -136,7 +136,7 @@ func (c *actProposeCmd) body(p ledger.Persons, origin string) (audit.Body, error
 		return e, c.reasoned()
 	case "takeover":
 		if c.Shuffle == 0 {
-			return nil, term.Usage("--shuffle is needed: the id of the shuffle that is taken over")
+			return nil, term.Usage("--shuffle is missing: give the id of the shuffle that is taken over")
 		}
 		return &audit.Takeover{Shuffle: c.Shuffle, Extent: audit.ExtentPlay, Reason: c.Because}, c.reasoned()
 	case "admin_credential":
@@ -155,7 +155,7 @@ func (c *actProposeCmd) reasoned() error {
 // adminToken makes the token before the act that creates it is signed. The act has only its digest.
 func (c *actProposeCmd) adminToken() (audit.Body, error) {
 	if c.TokenOut == "" {
-		return nil, term.Usage("--new-token-file is needed: a new file for the token, which opens nothing until the act is submitted")
+		return nil, term.Usage("--new-token-file is missing: give a new file for the token, which is not valid until the act is submitted")
 	}
 	if err := audit.CheckName(c.Identity); err != nil {
 		return nil, term.Usage("--identity %s", err)
@@ -207,7 +207,7 @@ func (c *actProposeCmd) keyBody(origin string) (audit.Body, error) {
 func (c *actProposeCmd) retirement() (audit.Body, error) {
 	id, err := base64.StdEncoding.DecodeString(c.KeyID)
 	if err != nil || len(id) != 32 || c.Retired == "" {
-		return nil, term.Usage("--retired and --key-id say which key, as shuffled key list shows it")
+		return nil, term.Usage("--retired and --key-id must name the key, as shuffled key list shows it")
 	}
 	from := time.Now()
 	if c.From != "" {
@@ -224,7 +224,7 @@ func (c *actProposeCmd) twoPersons() (audit.Body, error) {
 	for _, word := range c.Acts {
 		act := audit.ParseAct(word)
 		if act == 0 {
-			return nil, term.Usage("--acts: there is no act %q", term.Visible(word))
+			return nil, term.Usage("--acts names the unknown act %q", term.Visible(word))
 		}
 		k.Acts = append(k.Acts, act)
 	}
@@ -237,7 +237,7 @@ func (c *actProposeCmd) coDealer() (audit.Body, error) {
 	k := &audit.Key{Subject: audit.SubjectCoDealer, Every: c.Every}
 	if c.Public == "" {
 		if c.Every || c.Policy != "" {
-			return nil, term.Usage("--public is needed: the .vkey file of the co-dealer's ledger")
+			return nil, term.Usage("--public is missing: give the .vkey file of the co-dealer's ledger")
 		}
 		return k, nil
 	}
@@ -256,14 +256,14 @@ func (c *actProposeCmd) coDealer() (audit.Body, error) {
 // readPublic reads the verifier key of an administrator or of a ledger. The key must have this name.
 func readPublic(path, name string) ([]byte, error) {
 	if path == "" {
-		return nil, term.Usage("--public is needed: the .vkey file of the key")
+		return nil, term.Usage("--public is missing: give the .vkey file of the key")
 	}
 	vkey, err := keys.ReadVKey(path)
 	if err != nil {
 		return nil, err
 	}
 	if of, _, _ := strings.Cut(vkey, "+"); of != name {
-		return nil, term.Usage("%s is a key of %s, not of %s: give the .vkey file of a key with the name %s", path, of, name,
+		return nil, term.Usage("%s has a key with the name %s, not %s: give the .vkey file of a key with the name %s", path, of, name,
 			name)
 	}
 	return audit.SigningKey(vkey)

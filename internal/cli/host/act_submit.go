@@ -39,15 +39,15 @@ func (c actSubmitCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	switch {
 	case [32]byte(a.Genesis) != p.Genesis:
-		return fmt.Errorf("%s is an act of the ledger %s, and this is %s", c.File, term.Visible(a.Ledger),
+		return fmt.Errorf("%s is an act of the ledger %s, not of the ledger %s", c.File, term.Visible(a.Ledger),
 			term.Visible(origin))
 	case time.Now().UnixMilli() >= a.entry.Expires:
 		return fmt.Errorf("%s expired at %s and has no effect: propose it again", c.File, a.Expires)
 	case a.entry.Act == audit.ActAdoptHead && len(a.entry.Signatures) < 2 &&
 		slices.Contains(p.TwoPersons, audit.ActAdoptHead):
-		return term.Usage("%s: adopt_head needs two administrators and never waits: shuffled act sign %s --key FILE, then shuffled serve --adopt-act %s", c.File, c.File, c.File)
+		return term.Usage("%s: adopt_head needs two administrators and cannot wait: shuffled act sign %s --key FILE, then shuffled serve --adopt-act %s", c.File, c.File, c.File)
 	case a.entry.Act == audit.ActAdoptHead:
-		return term.Usage("%s: a head is adopted when the daemon starts: shuffled serve --adopt-act %s", c.File, c.File)
+		return term.Usage("%s: a daemon adopts a head only when it starts: shuffled serve --adopt-act %s", c.File, c.File)
 	}
 	at := slices.IndexFunc(p.Waiting,
 		func(w audit.WaitingAct) bool { return a.body != nil && w.Digest == a.entry.Digest })

@@ -56,8 +56,8 @@ func (c *InitCmd) Run(s term.Streams) error {
 		for _, file := range there {
 			fmt.Fprintf(s.Out, "there is  %s\n", file)
 		}
-		return term.WithHint(fmt.Errorf("%s was set up before; nothing was written", c.Dir),
-			"shuffled doctor --config %s checks it; another directory is for another house", c.at("shuffled.toml"))
+		return term.WithHint(fmt.Errorf("%s has files of an earlier shuffled init: nothing was written", c.Dir),
+			"shuffled doctor --config %s checks that house; set up another house in another directory", c.at("shuffled.toml"))
 	}
 	if err := c.settle(s); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (c *InitCmd) settle(s term.Streams) error {
 		flag, text string
 		answer     *string
 	}{
-		{c.Origin == "", "--origin", "The ledger's name for ever, such as cards.example.com/main", &c.Origin},
+		{c.Origin == "", "--origin", "The ledger's name, which never changes, such as cards.example.com/main", &c.Origin},
 		{c.House == "", "--house", "The kind of house: poker, casino or lottery", &c.House},
 		{c.Database == "", "--database", "The database, as postgres://HOST/DATABASE", &c.Database},
 		{len(c.Admins) == 0, "--administrator", "Administrators, at least two: NAME=FILE.vkey NAME=FILE.vkey", &administrators},
@@ -126,7 +126,7 @@ func (c *InitCmd) settle(s term.Streams) error {
 		}
 	}
 	if len(missing) > 0 {
-		return term.Usage("%s: needed if there is no terminal to ask on; what is for ever has no default", strings.Join(missing, ", "))
+		return term.Usage("%s must be given if there is no terminal to ask on: a choice that cannot be changed later has no default", strings.Join(missing, ", "))
 	}
 	if c.House == "poker" && len(c.Auditor) == 0 && interactive {
 		ask("Public keys of the auditors: FILE.pub FILE.pub", &auditors)
@@ -147,7 +147,7 @@ func (c *InitCmd) settle(s term.Streams) error {
 		c.Auditor[i] = absolute(path)
 	}
 	if c.NoWitness && len(c.Witness) > 0 {
-		return term.Usage("--witness and --without-witnesses exclude each other")
+		return term.Usage("--witness and --without-witnesses must not be given together")
 	}
 	return nil
 }
@@ -165,10 +165,10 @@ func (c *InitCmd) server() (*url.URL, error) {
 	u, err := url.Parse(c.Database)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Host == "" ||
 		strings.Trim(u.Path, "/") == "" {
-		return nil, term.Usage("--database is postgres://HOST/DATABASE, such as postgres://db.example.com/shuffled; shuffled serve --dev needs no server")
+		return nil, term.Usage("--database must be postgres://HOST/DATABASE, such as postgres://db.example.com/shuffled; shuffled serve --dev needs no server")
 	}
 	if u.User != nil {
-		return nil, term.Usage("--database has a role or password in it: the roles are made here, each with a password in a file")
+		return nil, term.Usage("--database must have no role and no password: shuffled init makes the roles, each with a password in a file")
 	}
 	return u, nil
 }
@@ -209,7 +209,7 @@ func (c *InitCmd) policy(vkey string) ([]byte, error) {
 			fields = fields[1:]
 		}
 		if len(fields) != 3 {
-			return nil, term.Usage("--witness %q: a name, a verifier key and an address are wanted, as shuffled witness serve prints them after \"policy line\"", term.Visible(line))
+			return nil, term.Usage("--witness must have a name, a verifier key and an address, as shuffled witness serve prints after \"policy line\", not %q", term.Visible(line))
 		}
 		if _, err := audit.ParseWitnessVKey(fields[1]); err != nil {
 			return nil, term.Usage("--witness %s: %s", term.Visible(fields[0]), err)

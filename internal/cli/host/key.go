@@ -43,14 +43,14 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 	}
 	switch {
 	case kind == "" || c.Auditor && c.Kind != "" && c.Kind != "auditor":
-		return term.Usage("say which kind of key: signing, sealing, witness, auditor, administrator, webhook or ml-dsa")
+		return term.Usage("the kind of the key is missing: signing, sealing, witness, auditor, administrator, webhook or ml-dsa")
 	case c.Name != "" && kind != "witness" && kind != "administrator" && kind != "ml-dsa":
-		return term.Usage("--name belongs to a key of ML-DSA-44, or of a witness or administrator")
+		return term.Usage("--name is only for a key of the kind witness, administrator or ml-dsa")
 	case c.Origin != "" && kind != "signing":
-		return term.Usage("--origin belongs to a signing key")
+		return term.Usage("--origin is only for a key of the kind signing")
 	case c.SSH != "" && kind != "signing" || c.Agent != "" && kind != "signing" && kind != "sealing" ||
 		kind == "signing" && (c.Agent == "") != (c.SSH == ""):
-		return term.Usage("--agent belongs to a sealing key, and with --ssh-public to a signing key")
+		return term.Usage("--agent is for a key of the kind sealing, and --agent with --ssh-public is for a key of the kind signing")
 	}
 	passphrase, err := keys.ReadPassphrase(c.Passphrase)
 	if err != nil {
@@ -122,7 +122,7 @@ func (c keyGenerateCmd) sealing(s term.Streams, passphrase keys.Secret) error {
 // writeSealing makes a sealing key and its file. If there is a socket, the agent there wraps the key.
 func writeSealing(path, socket string, passphrase keys.Secret) (*seal.Key, error) {
 	if socket != "" && !passphrase.Empty() {
-		return nil, term.Usage("--agent wraps the key: --passphrase-file belongs to a key that lies in its file")
+		return nil, term.Usage("--passphrase-file must be left out with --agent: the agent wraps the key, and no passphrase does")
 	}
 	secret := keys.GenerateSealing()
 	var err error

@@ -128,7 +128,7 @@ func (c *keyRetireCmd) Run(ctx context.Context, s term.Streams) error {
 func retiredFrom(text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil || at.Before(time.Unix(0, 0)) {
-		return at, term.Usage("--from is a time such as 2026-03-14T15:09:26Z, not %q", term.Visible(text))
+		return at, term.Usage("--from must be a time such as 2026-03-14T15:09:26Z, not %q", term.Visible(text))
 	}
 	return at, nil
 }
@@ -150,7 +150,7 @@ func keyID(arg string) (id client.Hash, err error) {
 		return client.Hash(audit.KeyID(public)), err
 	}
 	if err := id.UnmarshalText([]byte(arg)); err != nil {
-		return id, term.Usage("%q is no key id, no verifier key, and no .vkey or .pub file", term.Visible(arg))
+		return id, term.Usage("%q is no key: give a key id, a verifier key, or a .vkey or .pub file", term.Visible(arg))
 	}
 	return id, nil
 }

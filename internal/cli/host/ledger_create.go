@@ -126,7 +126,7 @@ func (c *ledgerCreateCmd) chosen() (*audit.Genesis, error) {
 		return nil, term.Usage("--name %s", err)
 	}
 	if c.CloseBy < time.Second || c.CloseBy > c.MaxCloseBy || c.MaxCloseBy > 10*366*24*time.Hour {
-		return nil, term.Usage("--close-by is from a second to --max-close-by, which is at most ten years")
+		return nil, term.Usage("--close-by must be from a second to --max-close-by, and --max-close-by at most ten years")
 	}
 	return &audit.Genesis{
 		Revision: audit.Revision, Administrators: administrators, TwoPersons: TwoPersons(administrators),
@@ -153,9 +153,9 @@ func (c *ledgerCreateCmd) settleDisclosure(s term.Streams) error {
 	case c.Disclosure != "":
 		return nil
 	case c.House == "":
-		return term.Usage("--house is needed: poker (tapes go to auditors, and what nobody showed stays hidden), casino or lottery (tapes are public)")
+		return term.Usage("--house is missing: poker (tapes go to auditors, and cards that nobody showed stay hidden), casino or lottery (tapes are public)")
 	case !known:
-		return term.Usage("--house is poker, casino or lottery, not %q", c.House)
+		return term.Usage("--house must be poker, casino or lottery, not %q", c.House)
 	}
 	c.Disclosure = of
 	return nil
@@ -168,9 +168,9 @@ func (c ledgerCreateCmd) deals() (audit.Deals, error) {
 	case c.Deals == "signed", c.Deals == "default" && !c.Production && c.Policy == "":
 		return audit.DealsSigned, nil
 	case c.Policy == "" && c.Deals == "default":
-		return 0, term.Usage("a production ledger's deals wait for witnesses: name them with --policy, or say --deals signed")
+		return 0, term.Usage("the deals of a production ledger wait for witnesses: name the witnesses with --policy, or give --deals signed")
 	case c.Policy == "":
-		return 0, term.Usage("--deals cosigned needs witnesses: name them with --policy")
+		return 0, term.Usage("--deals cosigned needs witnesses: name the witnesses with --policy")
 	}
 	return audit.DealsCosigned, nil
 }
@@ -191,9 +191,9 @@ func (c ledgerCreateCmd) mixModes() (modes uint8) {
 func (c ledgerCreateCmd) auditors() ([][]byte, error) {
 	switch {
 	case c.Disclosure == "auditor" && len(c.Auditor) == 0:
-		return nil, term.Usage("tapes that go to auditors (--house poker, or --disclosure auditor) need an auditor to disclose to: --auditor FILE.pub, as shuffled key generate auditor makes it")
+		return nil, term.Usage("--auditor is missing: with --house poker or --disclosure auditor, tapes are disclosed to auditors: give a FILE.pub of shuffled key generate auditor")
 	case len(c.Auditor) > audit.MaxFirstAuditors:
-		return nil, term.Usage("--auditor is given at most %d times; shuffled ledger auditor add brings the others",
+		return nil, term.Usage("--auditor can be given at most %d times: add the other auditors with shuffled ledger auditor add",
 			audit.MaxFirstAuditors)
 	}
 	var publics [][]byte
@@ -204,7 +204,7 @@ func (c ledgerCreateCmd) auditors() ([][]byte, error) {
 			return nil, term.Usage("--auditor: %s", err)
 		}
 		if c.Production && public[0] != audit.KeyHybrid {
-			return nil, term.Usage("--auditor: %s holds a key of P-256 alone, and a production ledger takes hybrid ones: the auditor makes a new key with shuffled key generate auditor",
+			return nil, term.Usage("--auditor: %s holds a key of P-256 alone, and a production ledger needs a hybrid key: the auditor makes a new key with shuffled key generate auditor",
 				path)
 		}
 		id := audit.KeyID(public)
@@ -220,7 +220,7 @@ func (c ledgerCreateCmd) auditors() ([][]byte, error) {
 // predecessor reads the newest checkpoint of the ledger that this one continues, nil for none.
 func (c ledgerCreateCmd) predecessor() ([]byte, error) {
 	if (c.Succeeds == "") != (c.SucceedsBy == "") {
-		return nil, term.Usage("--succeeds and --succeeds-key belong together")
+		return nil, term.Usage("--succeeds and --succeeds-key must be given together")
 	}
 	if c.Succeeds == "" {
 		return nil, nil
@@ -230,7 +230,7 @@ func (c ledgerCreateCmd) predecessor() ([]byte, error) {
 		return nil, term.Usage("--succeeds-key: %s", err)
 	}
 	if key.Name() == c.Origin {
-		return nil, term.Usage("--origin: a successor has a name of its own, and a key of its own")
+		return nil, term.Usage("--origin must not be the name of the predecessor: a successor has a name and a key of its own")
 	}
 	signed, err := term.ReadBounded(c.Succeeds, audit.MaxCheckpoint)
 	if err != nil {
@@ -262,7 +262,7 @@ func (c ledgerCreateCmd) administrators() (all []audit.Administrator, err error)
 	for _, given := range c.Admins {
 		name, path, ok := strings.Cut(given, "=")
 		if !ok || audit.CheckName(name) != nil {
-			return nil, term.Usage("--administrator is NAME=FILE.vkey: a name of letters, digits, '.', '_' and '-', and a verifier key file")
+			return nil, term.Usage("--administrator must be NAME=FILE.vkey: a name of letters, digits, '.', '_' and '-', and a verifier key file")
 		}
 		key, err := readPublic(path, name)
 		if err != nil {
@@ -272,7 +272,7 @@ func (c ledgerCreateCmd) administrators() (all []audit.Administrator, err error)
 	}
 	slices.SortFunc(all, func(a, b audit.Administrator) int { return cmp.Compare(a.Name, b.Name) })
 	if c.Production && len(all) < 2 {
-		return nil, term.Usage("a production ledger names at least two administrators: --administrator alice=alice.vkey --administrator bob=bob.vkey, made by shuffled key generate administrator --name alice --out alice.key")
+		return nil, term.Usage("a production ledger must name at least two administrators: --administrator alice=alice.vkey --administrator bob=bob.vkey. shuffled key generate administrator --name alice --out alice.key makes such a key")
 	}
 	return all, nil
 }

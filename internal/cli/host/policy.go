@@ -37,10 +37,10 @@ func (c ledgerCreateCmd) checkPolicy(text []byte, vkey string) error {
 		return term.Usage("--policy %s: %s", c.Policy, err)
 	}
 	if !p.Asks() {
-		return term.Usage("--policy %s: its quorum asks for no witness", c.Policy)
+		return term.Usage("--policy %s: the quorum must ask for a witness", c.Policy)
 	}
 	if weak != nil && c.Production {
-		return term.Usage("--policy %s: %s. A production ledger wants a quorum that shares a witness with any other: more than half of each group", c.Policy, weak)
+		return term.Usage("--policy %s: %s. In a production ledger any two quorums must share a witness: make the quorum more than half of each group", c.Policy, weak)
 	}
 	for _, w := range p.Witnesses {
 		if _, err := outbound.ParseURL(w.URL); err != nil {
@@ -60,7 +60,7 @@ func (c ledgerCreateCmd) checkPolicy(text []byte, vkey string) error {
 	}
 	for _, l := range p.Logs {
 		if l.Name() != key.Name() || l.KeyHash() != key.KeyHash() {
-			return term.Usage("--policy %s: log %s is not this ledger, whose key is %s", c.Policy, l.Name(), vkey)
+			return term.Usage("--policy %s: the log line of %s does not have this ledger's key %s", c.Policy, l.Name(), vkey)
 		}
 	}
 	return nil

@@ -53,11 +53,11 @@ func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) && illegal.Code == audit.RuleCredential && c.Certificate != "" {
 		return term.WithHint(fmt.Errorf("ledger %s knows the key of this certificate as %s", c.Ledger, body.ID),
-			"a key stays what it was made, also when it is revoked: make a new key")
+			"a ledger accepts each key once, also if its credential was revoked: make a new key")
 	}
 	if errors.As(err, &illegal) && illegal.Code == audit.RuleTwoPersons {
 		return term.WithHint(fmt.Errorf("creating the token: %w", err),
-			"an admin's token takes two administrators: shuffled act propose admin_credential")
+			"two administrators must approve an admin's token: shuffled act propose admin_credential")
 	}
 	if err != nil {
 		return fmt.Errorf("creating the token: %w", err)
@@ -81,11 +81,11 @@ func (c tokenCreateCmd) body(now time.Time) (*audit.Credential, error) {
 	b := &audit.Credential{Role: audit.ParseRole(c.Role), Identity: c.Identity}
 	switch {
 	case c.Expires < 0:
-		return nil, term.Usage("--expires is a time from now")
+		return nil, term.Usage("--expires must be a duration from now, such as 720h, not %s", c.Expires)
 	case b.Role == audit.RoleAdmin && len(c.Table) > 0:
-		return nil, term.Usage("--table: what an admin does is for all tables")
+		return nil, term.Usage("--table must be left out for an admin, because an admin acts for all tables")
 	case b.Role == audit.RoleDealer && b.Identity == "":
-		return nil, term.Usage("--identity is needed for a dealer: the name of the service that owns what it commits, such as poker-backend")
+		return nil, term.Usage("--identity is missing: a dealer needs the name of the service that owns its shuffles, such as poker-backend")
 	case b.Identity == "":
 		b.Identity = c.Role
 	}
@@ -100,7 +100,7 @@ func (c tokenCreateCmd) body(now time.Time) (*audit.Credential, error) {
 			return nil, term.Usage("--table: %q %s", term.Visible(table), err)
 		}
 		if slices.Contains(b.Tables, table) {
-			return nil, term.Usage("--table: %s is there twice", table)
+			return nil, term.Usage("--table must name each table once, and names %s twice", table)
 		}
 		b.Tables = append(b.Tables, table)
 	}
@@ -131,10 +131,10 @@ func readCertificate(b *audit.Credential, path string) (hash [32]byte, err error
 	}
 	block, rest := pem.Decode(text)
 	if block == nil || block.Type != "CERTIFICATE" {
-		return hash, term.Usage("--certificate: %s begins with no certificate in PEM", term.Visible(path))
+		return hash, term.Usage("--certificate: %s must begin with a certificate in PEM", term.Visible(path))
 	}
 	if more, _ := pem.Decode(rest); more != nil {
-		return hash, term.Usage("--certificate: %s holds more than one certificate: give the client's alone",
+		return hash, term.Usage("--certificate: %s holds more than one certificate: give only the client's",
 			term.Visible(path))
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
@@ -142,7 +142,7 @@ func readCertificate(b *audit.Credential, path string) (hash [32]byte, err error
 		return hash, term.Usage("--certificate: %s: %s", term.Visible(path), err)
 	}
 	if cert.IsCA {
-		return hash, term.Usage("--certificate: %s is of an authority, not of a client", term.Visible(path))
+		return hash, term.Usage("--certificate: %s is the certificate of an authority: give the client's", term.Visible(path))
 	}
 	b.Kind, b.Form = audit.CredentialCreated, audit.FormCertificate
 	b.ID, hash = ledger.CertificateID(cert.RawSubjectPublicKeyInfo)

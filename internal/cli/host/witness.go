@@ -65,10 +65,10 @@ func (c witnessServeCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	if u, err := url.Parse(c.URL); c.URL != "" &&
 		(err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsAny(c.URL, " #?")) {
-		return term.Usage("--url is not like https://witness.example.org/w1")
+		return term.Usage("--url must be an address such as https://witness.example.org/w1, not %q", term.Visible(c.URL))
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return term.Usage("--tls-cert and --tls-key belong together")
+		return term.Usage("--tls-cert and --tls-key must be given together")
 	}
 	var lines config.Log
 	if c.JSON {
@@ -130,7 +130,7 @@ func (c witnessServeCmd) logs() ([]note.Verifier, error) {
 		logs = append(logs, p.Logs...)
 	}
 	if len(logs) == 0 {
-		return nil, term.Usage("a log to witness is wanted: --log VKEY, or --policy FILE with log lines")
+		return nil, term.Usage("no log to witness is named: give --log VKEY, or --policy FILE with log lines")
 	}
 	return logs, nil
 }

@@ -44,7 +44,7 @@ func (c *killFlags) run(ctx context.Context, s term.Streams, action client.Switc
 			return term.Usage("--deck-hash is %s", err)
 		}
 	default:
-		return term.Usage("--all, --table, --deck or --deck-hash says what it covers")
+		return term.Usage("--all, --table, --deck or --deck-hash must say what the switch covers")
 	}
 	what := "set: no new shuffles there; open ones are played on"
 	if action == client.SwitchRequestActionClear {

@@ -46,15 +46,15 @@ func request[T client.Request](body []byte) (client.Request, error) {
 // unread says what is wrong with JSON, without the names of Go types.
 func unread(err error) string {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return fmt.Sprintf("no JSON from byte %d on: %s. JSON has no comments, and no comma behind the last member",
+		return fmt.Sprintf("no JSON from byte %d on: %s. JSON has no comments, and no comma after the last member",
 			e.ByteOffset, e.Err)
 	}
 	e, ok := errors.AsType[*json.SemanticError](err)
 	switch {
 	case ok && e.Err != nil:
-		return fmt.Sprintf("at %q: %s. It has the member operations, as openapi.yaml says", string(e.JSONPointer), e.Err)
+		return fmt.Sprintf("at %q: %s. A batch must have the members of BatchRequest in openapi.yaml", string(e.JSONPointer), e.Err)
 	case ok:
-		return fmt.Sprintf("at %q: %s is not what stands there, as openapi.yaml says", string(e.JSONPointer), e.JSONKind)
+		return fmt.Sprintf("at %q: a value of the JSON type %s is not allowed there, see BatchRequest in openapi.yaml", string(e.JSONPointer), e.JSONKind)
 	}
 	return err.Error()
 }
@@ -106,7 +106,7 @@ func stepsOf(ctx context.Context, d *client.Client, ops []client.Operation) (ste
 		step := client.Step{Key: remote.Value(op.Key), From: -1}
 		read := requests[op.Op]
 		if read == nil {
-			return nil, fmt.Errorf("operation %d: op is shuffle, draw, mix, deal, reveal or close, not %q", i, op.Op)
+			return nil, fmt.Errorf("operation %d: op must be shuffle, draw, mix, deal, reveal or close, not %q", i, op.Op)
 		}
 		if step.Request, err = read(op.Body); err != nil {
 			return nil, fmt.Errorf("operation %d: %w", i, err)

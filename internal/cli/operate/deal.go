@@ -48,7 +48,7 @@ func (c *DealCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Close != "" {
 		req.Close = new(closeRequest(c.Close, c.Because))
 	} else if c.Because != "" {
-		return term.Usage("--reason goes with --close")
+		return term.Usage("--reason needs --close")
 	}
 	return change(ctx, &c.Flags, s, &c.ID, (*client.Client).Deal, req,
 		func(shuffle *client.Committed, dealt *client.Deal) error { return c.print(s, req, shuffle, dealt) })
@@ -144,7 +144,7 @@ func parseRun(text string) (client.Run, error) {
 	parts := strings.Split(text, ":")
 	wrong := func() (client.Run, error) {
 		return client.Run{},
-			term.Usage("--run is COUNT:PURPOSE[:RECIPIENT[:public]], as 2:seat:seat-1 or 3:board::public, not %q", text)
+			term.Usage("--run must be COUNT:PURPOSE[:RECIPIENT[:public]], as 2:seat:seat-1 or 3:board::public, not %q", text)
 	}
 	if len(parts) < 2 || len(parts) > 4 {
 		return wrong()
@@ -154,12 +154,12 @@ func parseRun(text string) (client.Run, error) {
 		return wrong()
 	}
 	if audit.ParsePurpose(parts[1]) == 0 {
-		return client.Run{}, term.Usage("--run %s has no purpose %q: a purpose is seat, board, burn, discard, rabbit or order",
+		return client.Run{}, term.Usage("--run %s has the unknown purpose %q: a purpose is seat, board, burn, discard, rabbit or order",
 			text, parts[1])
 	}
 	run := client.Run{Count: count, Purpose: client.Purpose(parts[1])}
 	if run.Purpose == client.PurposeSeat && (len(parts) < 3 || parts[2] == "") {
-		return client.Run{}, term.Usage("--run %s names nobody, and a run of purpose seat names who gets its cards: "+
+		return client.Run{}, term.Usage("--run %s has no recipient, and a run with the purpose seat must name one: "+
 			"name the seat, as %d:seat:seat-1", text, count)
 	}
 	if len(parts) > 2 && parts[2] != "" {

@@ -65,7 +65,7 @@ func (c *DrawCmd) request(now time.Time) (req client.DrawsRequest, count int, er
 		n, err := strconv.Atoi(take)
 		m, err2 := strconv.Atoi(of)
 		if err != nil || err2 != nil {
-			return req, 0, term.Usage("--numbers is TAKE/OF, as 20/80, not %q", c.Numbers)
+			return req, 0, term.Usage("--numbers must be TAKE/OF, as 20/80, not %q", c.Numbers)
 		}
 		req.Numbers = &client.Numbers{Take: n, Of: m}
 		return req, n, nil
@@ -73,7 +73,7 @@ func (c *DrawCmd) request(now time.Time) (req client.DrawsRequest, count int, er
 		req.Wheel, err = parseWheel(c.Wheel)
 		return req, 1, err
 	}
-	return req, 0, term.Usage("one of --ranges, --numbers and --wheel says what is drawn")
+	return req, 0, term.Usage("one of --ranges, --numbers and --wheel must say what is drawn")
 }
 
 // maxRanges is how many values a draw list has at most.
@@ -89,7 +89,7 @@ func parseRanges(text string) (ranges []uint32, err error) {
 		high, err := strconv.ParseUint(k, 10, 32)
 		n, err2 := strconv.Atoi(times)
 		if err != nil || err2 != nil || n < 1 || n > maxRanges-len(ranges) {
-			return nil, term.Usage("--ranges is up to %d numbers, as 6,6 or 6x2, not %q", maxRanges, text)
+			return nil, term.Usage("--ranges must be up to %d numbers, as 6,6 or 6x2, not %q", maxRanges, text)
 		}
 		for range n {
 			ranges = append(ranges, uint32(high))
@@ -103,11 +103,11 @@ func parseWheel(text string) (wheel []client.Stop, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		i := strings.LastIndexByte(part, ':')
 		if i < 1 {
-			return nil, term.Usage("--wheel is LABEL:WEIGHT,…, as 1:24,2:15,joker:2, not %q", text)
+			return nil, term.Usage("--wheel must be LABEL:WEIGHT,…, as 1:24,2:15,joker:2, not %q", text)
 		}
 		weight, err := strconv.Atoi(part[i+1:])
 		if err != nil {
-			return nil, term.Usage("--wheel: the weight of %q is a number from 1, not %q", part[:i], part[i+1:])
+			return nil, term.Usage("--wheel: the weight of %q must be a number from 1, not %q", part[:i], part[i+1:])
 		}
 		wheel = append(wheel, client.Stop{Label: part[:i], Weight: weight})
 	}

@@ -49,7 +49,7 @@ type walk struct {
 
 func (c *HistoryCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Limit < 0 {
-		return term.Usage("--limit is a number of commits")
+		return term.Usage("--limit must be a number of commits from 0, not %d", c.Limit)
 	}
 	if err := audit.CheckName(c.Table); err != nil {
 		return term.Usage("the table %s", err)

@@ -50,7 +50,7 @@ func (f *roundFlag) Decode(ctx *kong.DecodeContext) error {
 	text := fmt.Sprint(ctx.Scan.Pop().Value)
 	round, err := strconv.ParseUint(text, 10, 53)
 	if err != nil || round == 0 {
-		return fmt.Errorf("a round is a number from 1, not %q", text)
+		return fmt.Errorf("a round must be a number from 1, not %q", text)
 	}
 	f.round = round
 	return nil
@@ -102,7 +102,7 @@ func (t *terms) closeBy(now time.Time) (*client.Timestamp, error) {
 // unknown tells with which key a request is repeated whose answer was lost.
 func (t *terms) unknown(s term.Streams, err error) {
 	if !remote.Refused(err) {
-		fmt.Fprintf(s.Err, "shuffled: whether it was done is not known: repeat it with --again --idempotency-key %s\n",
+		fmt.Fprintf(s.Err, "shuffled: it is not known whether the request was done: repeat the command with --again --idempotency-key %s\n",
 			term.Visible(t.Idempotent))
 	}
 }
@@ -187,7 +187,7 @@ func mixCommand(id uint64, p *client.Plan) string {
 func parsePositions(text string) ([]int, error) {
 	positions, err := parsePlaces([]string{text})
 	if err != nil {
-		return nil, term.Usage("--positions are positions from 0 and ranges of them, as 0,5,9-12, not %q", text)
+		return nil, term.Usage("--positions must be positions from 0 and ranges of positions, as 0,5,9-12, not %q", text)
 	}
 	return positions, nil
 }
@@ -199,7 +199,7 @@ func slotValue(arg string, s term.Streams) (client.Hash, error) {
 	}
 	value, err := player.ReadSlot(arg, s.In)
 	if errors.Is(err, os.ErrNotExist) {
-		return client.Hash{}, term.Usage("--slot takes a slot's value, 32 bytes in base64 or hexadecimal, or a file with one")
+		return client.Hash{}, term.Usage("--slot must be a slot's value, which is 32 bytes in base64 or hexadecimal, or a file with such a value")
 	}
 	return client.Hash(value), err
 }

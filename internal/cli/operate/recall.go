@@ -93,9 +93,9 @@ type recalled struct {
 func (c *RecallCmd) params() (p client.ListShufflesParams, err error) {
 	switch {
 	case c.Limit < 0:
-		return p, term.Usage("--limit is a number of shuffles")
+		return p, term.Usage("--limit must be a number of shuffles from 0, not %d", c.Limit)
 	case c.Serial != 0 && c.Table == "":
-		return p, term.Usage("--serial goes with --table")
+		return p, term.Usage("--serial needs --table")
 	}
 	p.Table, p.GameRef, p.Serial = remote.Given(c.Table), remote.Given(c.GameRef), remote.Given(c.Serial)
 	p.State = remote.Given(client.ListShufflesParamsState(c.State))
@@ -116,7 +116,7 @@ func parseDay(flag, text string) (*client.Timestamp, error) {
 			return &client.Timestamp{Time: t}, nil
 		}
 	}
-	return nil, term.Usage("%s: %q is no day such as 2026-11-22 and no time such as 2026-11-22T18:30:00Z", flag,
+	return nil, term.Usage("%s must be a day such as 2026-11-22 or a time such as 2026-11-22T18:30:00Z, not %q", flag,
 		term.Visible(text))
 }
 

@@ -29,7 +29,7 @@ func (ShowCmd) Help() string {
 
 func (c *ShowCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.Recipient != "" && c.Transcript == "" {
-		return term.Usage("--recipient goes with --transcript")
+		return term.Usage("--recipient needs --transcript")
 	}
 	if c.Transcript != "" {
 		return c.write(ctx, s)

@@ -59,9 +59,9 @@ func (c *ShuffleCmd) request(now time.Time) (req client.ShuffleRequest, err erro
 			}
 		}
 	case c.Deck == "":
-		return req, term.Usage("--deck or --parent says which cards are shuffled")
+		return req, term.Usage("--deck or --parent must say which cards are shuffled")
 	case c.Positions != "":
-		return req, term.Usage("--positions goes with --parent")
+		return req, term.Usage("--positions needs --parent")
 	}
 	if c.Take != 0 {
 		req.Take = &c.Take
@@ -92,7 +92,7 @@ func parseEndAt(text string) (client.EndAt, error) {
 	lo, err := strconv.Atoi(first)
 	hi, err2 := strconv.Atoi(last)
 	if err != nil || err2 != nil || lo < 1 || hi < lo {
-		return client.EndAt{}, term.Usage("--end-at is a place from 1, or LO-HI, not %q", text)
+		return client.EndAt{}, term.Usage("--end-at must be a place from 1, or LO-HI, not %q", text)
 	}
 	return client.EndAt{Lo: lo, Hi: hi}, nil
 }
@@ -104,7 +104,7 @@ func parseCloseBy(text string, now time.Time) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return at, term.Usage("--close-by is a time such as 2026-03-14T15:00:00Z or 45m, not %q", text)
+		return at, term.Usage("--close-by must be a time such as 2026-03-14T15:00:00Z or 45m, not %q", text)
 	}
 	return at.UTC().Truncate(time.Second), nil
 }

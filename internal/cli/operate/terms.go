@@ -44,7 +44,7 @@ func (c *termsPutCmd) Run(ctx context.Context, s term.Streams) error {
 		document.Kind = client.TermsDocumentKindWheel
 		for _, stop := range stops {
 			if stop.Weight < 1 || stop.Weight > 1<<30 {
-				return term.Usage("--wheel: the weight of %q is from 1 to 1073741824, not %d", stop.Label, stop.Weight)
+				return term.Usage("--wheel: the weight of %q must be from 1 to 1073741824, not %d", stop.Label, stop.Weight)
 			}
 			document.Labels = append(document.Labels, client.TermsLabel{Label: stop.Label, Weight: uint32(stop.Weight)})
 		}
@@ -55,7 +55,7 @@ func (c *termsPutCmd) Run(ctx context.Context, s term.Streams) error {
 		}
 		document.Kind, document.Text = client.TermsDocumentKindPayTable, remote.Given(string(text))
 	default:
-		return term.Usage("--wheel or --pay-table says what is put")
+		return term.Usage("--wheel or --pay-table must say which document is put")
 	}
 	return remote.Ask(ctx, &c.Flags, s,
 		func(d *client.Client) (*client.BoundTerms, error) { return d.PutTerms(ctx, document) },
@@ -103,7 +103,7 @@ func (c *terms) bound() (*client.BoundTerms, error) {
 	b := &client.BoundTerms{Kind: client.BoundTermsKind(parts[0])}
 	tickets := b.Kind == client.BoundTermsKindTicketList
 	if len(parts) < 2 || len(parts) > 3 || tickets != (len(parts) == 3) {
-		return nil, term.Usage("--terms is wheel:HASH, pay_table:HASH or ticket_list:ROOT:COUNT, not %q", c.Terms)
+		return nil, term.Usage("--terms must be wheel:HASH, pay_table:HASH or ticket_list:ROOT:COUNT, not %q", c.Terms)
 	}
 	if err := b.Hash.UnmarshalText([]byte(parts[1])); err != nil {
 		return nil, term.Usage("--terms: the hash is %s", err)
@@ -111,7 +111,7 @@ func (c *terms) bound() (*client.BoundTerms, error) {
 	if tickets {
 		count, err := strconv.ParseUint(parts[2], 10, 64)
 		if err != nil {
-			return nil, term.Usage("--terms: the count of tickets is a number, not %q", parts[2])
+			return nil, term.Usage("--terms: the count of tickets must be a number, not %q", parts[2])
 		}
 		b.Count = &count
 	}

@@ -19,7 +19,7 @@ type ShuffleArg struct {
 
 // UnmarshalText reads an id, @TABLE or @TABLE:SERIAL.
 func (a *ShuffleArg) UnmarshalText(text []byte) (err error) {
-	wrong := fmt.Errorf("%q names no shuffle: give its id, as 41, or @TABLE for the open one of a table, or @TABLE:SERIAL", text)
+	wrong := fmt.Errorf("%q names no shuffle: give its id, as 41, or @TABLE for the open shuffle of a table, or @TABLE:SERIAL", text)
 	at, named := strings.CutPrefix(string(text), "@")
 	if !named {
 		if a.Number, err = strconv.ParseUint(at, 10, 63); err != nil {

@@ -50,7 +50,7 @@ func openOffline(ctx context.Context, cfg *config.Config, store store.Database, 
 	l, err := ledger.Open(ctx, opening)
 	switch {
 	case errors.Is(err, ledger.ErrMarkLocked):
-		return nil, term.WithHint(err, "a daemon serves this ledger: say its address with --url and an admin's token with --token-file")
+		return nil, term.WithHint(err, "a daemon serves this ledger: give its address with --url and an admin's token with --token-file")
 	case err != nil:
 		return nil, ExplainOpen(ctx, store, err, opening.Info)
 	}

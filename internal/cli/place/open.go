@@ -54,12 +54,12 @@ func ExplainOpen(ctx context.Context, store ledger.Store, err error, info ledger
 		return term.WithHint(err, "if another daemon serves this ledger, copy its mark to this place; "+
 			"if this database is a restored copy, do not start a daemon on it: what it signed would be a fork, "+
 			"and shuffled audit fsck --since CHECKPOINT tries the copy without signing; "+
-			"if nobody ever saw a newer head, and you know that: serve --adopt-head REASON, "+
+			"if you know that nobody ever saw a newer head: serve --adopt-head REASON, "+
 			"which revokes every token and certificate")
 	}
 	var illegal *audit.Illegal
 	if errors.As(err, &illegal) && (illegal.Code == audit.RuleTwoPersons || illegal.Code == audit.RuleAct) {
-		return term.WithHint(err, "a head is adopted by an act that two administrators signed for this head, where the ledger asks for two: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
+		return term.WithHint(err, "if the ledger asks for two administrators, both must sign an act for this head: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
 	}
 	return err
 }
@@ -116,7 +116,7 @@ func ReadSigners(l config.Ledger, passphrase keys.Secret) (origin string, signer
 			origin = s.Name()
 		}
 		if s.Name() != origin {
-			return "", nil, fmt.Errorf("%s is a key of %s, %s one of %s", l.SigningKey, origin, path, s.Name())
+			return "", nil, fmt.Errorf("%s is a key of %s, and %s is a key of %s: all signing keys of a ledger must have one origin", l.SigningKey, origin, path, s.Name())
 		}
 		signers = append(signers, s)
 	}

@@ -132,15 +132,15 @@ func noDatabase(path string, err error) error {
 	}
 	dir, _ := filepath.Abs(filepath.Dir(path))
 	if Exists(dir) {
-		return term.WithHint(err, "--data DIR names the directory that has one. For a new house, and only then, "+
-			"\"shuffled migrate up\" makes one in %s. For a try: \"shuffled serve --dev\"", dir)
+		return term.WithHint(err, "--data DIR names the directory that has the database. Only for a new house, "+
+			"\"shuffled migrate up\" makes a database in %s. To try the program: \"shuffled serve --dev\"", dir)
 	}
 	others, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", filepath.Base(path)))
 	for i := range others {
 		others[i] = filepath.Base(filepath.Dir(others[i]))
 	}
-	return term.WithHint(err, "there is no directory %s; --data DIR, or data in the configuration, names the one that "+
-		"has the database.%s For a try: \"shuffled serve --dev\"", dir, near.Hint(filepath.Base(dir), others))
+	return term.WithHint(err, "there is no directory %s; --data DIR, or data in the configuration, names the directory that "+
+		"has the database.%s To try the program: \"shuffled serve --dev\"", dir, near.Hint(filepath.Base(dir), others))
 }
 
 // withStore opens the store, and calls do with it. A superuser of the database may do so.

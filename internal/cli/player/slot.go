@@ -129,7 +129,7 @@ func ReadSlots(values, files []string, stdin io.Reader) (slots [][32]byte, err e
 		value, err := parseSlot(text)
 		if err != nil {
 			if _, missing := os.Stat(text); missing == nil {
-				return nil, term.Usage("--my-slot takes a value; --my-slot-file reads it from a file")
+				return nil, term.Usage("--my-slot must be a slot's value, and is the name of a file: --my-slot-file reads the value from a file")
 			}
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func ParseBytes(text string, n int) ([]byte, error) {
 		b, err = base64.StdEncoding.Strict().DecodeString(text)
 	}
 	if err != nil || len(b) != n { // a line end in base64 is skipped
-		return nil, fmt.Errorf("is %d bytes in base64 or hexadecimal", n)
+		return nil, fmt.Errorf("must be %d bytes in base64 or hexadecimal", n)
 	}
 	return b, nil
 }

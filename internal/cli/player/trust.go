@@ -14,7 +14,7 @@ import (
 // evidence.
 func CannotJudge(unknown string) error {
 	return term.WithHint(errors.New("cannot judge: "+term.Visible(unknown)),
-		"this is no fault of the evidence; a newer version of shuffled may know it")
+		"this is no fault of the evidence; a newer version of shuffled may be able to judge the evidence")
 }
 
 // ReadTrust reads what --key, --policy and --auditor pin. A file that cannot be read is a failure to run. A

@@ -73,7 +73,7 @@ func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, 
 		if !ok {
 			host = r.URL
 		}
-		return client.Config{}, term.Usage("--url, or SHUFFLED_URL, begins with http:// or https://, and not with %q", host)
+		return client.Config{}, term.Usage("--url, or SHUFFLED_URL, must begin with http:// or https://, and not with %q", host)
 	}
 	cfg := client.Config{URL: r.URL, Ledger: r.Ledger, Attempts: attempts}
 	token := keys.NewSecret([]byte(os.Getenv(tokenVariable)))
@@ -108,7 +108,7 @@ func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, 
 		if cfg.Policy, err = askKeys(ctx, cfg); err != nil {
 			return cfg, r.Explain(err)
 		}
-		fmt.Fprintf(warnings, "shuffled: warning: key not pinned: the answers are held against the key that the daemon itself names; --key pins one\n")
+		fmt.Fprintf(warnings, "shuffled: warning: key not pinned: the answers are checked under the key that the daemon itself names; --key pins a key\n")
 	}
 	return cfg, nil
 }
@@ -163,7 +163,7 @@ func askKeys(ctx context.Context, cfg client.Config) (string, error) {
 			continue
 		}
 		if _, err := audit.ParseVKey(*k.Vkey); err != nil {
-			return "", fmt.Errorf("the daemon names a signing key that is none: %w", err)
+			return "", fmt.Errorf("the daemon names a signing key that is not valid: %w", err)
 		}
 		policy += "log " + *k.Vkey + "\n"
 	}
@@ -191,10 +191,10 @@ func Value[T any](p *T) (v T) {
 
 // Advice is what to do about a refusal, by its code.
 var Advice = map[client.Code]string{
-	client.CodeUnauthorized: "--token-file FILE or SHUFFLED_TOKEN gives the token",
-	client.CodeNoSuchLedger: "--ledger NAME says which one",
+	client.CodeUnauthorized: "give the token with --token-file FILE or SHUFFLED_TOKEN",
+	client.CodeNoSuchLedger: "--ledger NAME names the ledger",
 	client.CodePlace:        "`shuffled show ID` tells the next place",
-	client.CodeMix:          "`shuffled mix ID` reveals the plan's values, all of them and in its order; `shuffled show ID` lists it",
+	client.CodeMix:          "`shuffled mix ID` must reveal all values of the plan, in the plan's order; `shuffled show ID` lists the plan",
 }
 
 // Explain makes an error of the client one for people. Text of the daemon is not trusted.
@@ -209,9 +209,9 @@ func (r *Flags) Explain(err error) error {
 	switch {
 	case errors.As(err, &fault):
 		if strings.HasSuffix(fault.What, doneBefore) {
-			return &lie{error: shown, hint: "was it tried before? --again takes the answer of that time; if not, deal nothing from it"}
+			return &lie{error: shown, hint: "if this command was tried before, --again accepts the answer of that time; if not, deal nothing from this answer"}
 		}
-		return &lie{error: shown, hint: "deal nothing from it; is --key the ledger's own key?"}
+		return &lie{error: shown, hint: "deal nothing from this answer, and check that --key is the ledger's own key"}
 	case errors.As(err, &refused):
 		shown = term.WithCode(errors.New(term.Visible(refused.Error())), string(refused.Code)) // without method and path
 		if refused.Code == client.CodeInvalidValue || refused.Code == client.CodeInvalidRequest {
@@ -221,7 +221,7 @@ func (r *Flags) Explain(err error) error {
 			return term.WithHint(shown, "%s", hint)
 		}
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return term.WithHint(shown, "the daemon speaks http without TLS: --url, or SHUFFLED_URL, begins with http://")
+		return term.WithHint(shown, "the daemon speaks http without TLS: --url, or SHUFFLED_URL, must begin with http://")
 	case errors.As(err, &dial):
 		return term.WithHint(shown, "is a daemon running at %s? `shuffled serve --dev` starts one", term.Visible(r.URL))
 	}
@@ -306,7 +306,7 @@ func ReadKey(flag, arg string) (string, error) {
 	}
 	vkey, err := keys.ReadVKey(arg)
 	if err != nil {
-		return "", term.Usage("%s: %s; it takes a .vkey file, and a .key file is its owner's secret", flag,
+		return "", term.Usage("%s: %s; give a .vkey file, because a .key file is its owner's secret", flag,
 			term.Visible(err.Error()))
 	}
 	return vkey, nil

@@ -109,10 +109,10 @@ func (c *Certificates) Concern(now time.Time) (what string, leave bool) {
 		switch {
 		case !ok || now.Before(l.warn) && file == "listener" || end.Sub(now) > warnAtMost:
 		case file == "client_ca":
-			return fmt.Sprintf("an authority of client certificates ends %s: put the next one alongside it into tls.client_ca",
+			return fmt.Sprintf("the certificate of a client authority ends %s: add the next certificate to tls.client_ca",
 				end.UTC().Format(time.RFC3339)), false
 		default:
-			return fmt.Sprintf("the TLS certificate ends %s: write the next one to the files of [tls]",
+			return fmt.Sprintf("the TLS certificate ends %s: write the next certificate to the files of [tls]",
 				end.UTC().Format(time.RFC3339)), end.Sub(now) < leaveBefore
 		}
 	}
@@ -200,10 +200,10 @@ func (c *Certificates) load(now time.Time) (*loaded, error) {
 	leaf := chain.Leaf
 	switch {
 	case now.After(leaf.NotAfter):
-		return nil, fmt.Errorf("the TLS certificate %s ended %s: clients refuse it; renew it", c.files.Cert,
+		return nil, fmt.Errorf("the TLS certificate %s ended %s, and clients refuse it: renew the certificate", c.files.Cert,
 			leaf.NotAfter.UTC().Format(time.RFC3339))
 	case now.Before(leaf.NotBefore):
-		return nil, fmt.Errorf("the TLS certificate %s begins %s: clients refuse it until then; correct the clock, or wait",
+		return nil, fmt.Errorf("the TLS certificate %s begins %s, and clients refuse it until then: correct the clock, or wait",
 			c.files.Cert, leaf.NotBefore.UTC().Format(time.RFC3339))
 	}
 	l.ends["listener"] = leaf.NotAfter

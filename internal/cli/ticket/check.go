@@ -44,11 +44,11 @@ func (c *checkCmd) Run(s term.Streams) error {
 	case c.Root != "" && c.Count != 0 && c.Key == "" && c.Policy == "":
 		root, err := audit.ParseHash(c.Root)
 		if err != nil {
-			return term.Usage("--root is 32 bytes in base64, not %q", term.Visible(c.Root))
+			return term.Usage("--root must be 32 bytes in base64, not %q", term.Visible(c.Root))
 		}
 		bound = &audit.Terms{Kind: audit.TermsTicketList, Count: c.Count, Hash: root}
 	default:
-		return term.Usage("--transcript says what the ticket is checked against, with --key or --policy; or --root and --count do")
+		return term.Usage("the ticket needs a list to be checked against: give --transcript with --key or --policy, or --root with --count")
 	}
 	if err != nil {
 		return fails(s, err)
@@ -87,7 +87,7 @@ func (c *checkCmd) verdict(s term.Streams) (*verify.Verdict, error) {
 		return nil, err
 	}
 	if c.Transcript == "-" && c.File == "-" {
-		return nil, term.Usage("standard input is the proof or the transcript, not both")
+		return nil, term.Usage("standard input can be the proof or the transcript, but not both")
 	}
 	data, err := term.ReadStart(c.Transcript, s.In, audit.MaxTranscript)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *checkCmd) verdict(s term.Streams) (*verify.Verdict, error) {
 func listOf(v *verify.Verdict) (*audit.Terms, error) {
 	switch v.Verdict {
 	case verify.Failed:
-		return nil, fmt.Errorf("the transcript fails at the step %s: shuffled verify says more", v.Failed)
+		return nil, fmt.Errorf("the transcript fails at the step %s: shuffled verify says why", v.Failed)
 	case verify.CannotJudge:
 		return nil, fmt.Errorf("the transcript: %s: %w", v.Unknown, audit.ErrUnknown)
 	}

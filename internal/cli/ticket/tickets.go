@@ -73,7 +73,7 @@ func (l *List) Walk(s term.Streams, wanted terms.Wanted) (terms.List, []*terms.T
 	}
 	secret, err := base64.StdEncoding.Strict().DecodeString(string(text.Bytes()))
 	if err != nil || len(secret) != terms.SecretLen {
-		return terms.List{}, nil, fmt.Errorf("%s is no secret of a list: it has 32 bytes in base64", l.Secret)
+		return terms.List{}, nil, fmt.Errorf("%s is no secret of a list: such a file holds 32 bytes in base64", l.Secret)
 	}
 	defer clear(secret)
 	f, err := os.Open(l.File)
@@ -131,7 +131,7 @@ func (c *proveCmd) Run(s term.Streams) error {
 	case c.Number != 0:
 		wanted.Numbers = []uint64{c.Number}
 	default:
-		return term.Usage("--line or --number says which ticket is proved")
+		return term.Usage("--line or --number must say which ticket is proved")
 	}
 	_, tickets, err := c.Walk(s, wanted)
 	if err != nil {

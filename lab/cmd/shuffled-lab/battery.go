@@ -103,13 +103,13 @@ func (c *labBatteryCmd) check() (subjects []labreport.Subject, err error) {
 	}
 	switch {
 	case c.From != "" && len(c.Deck)+len(c.Draws) > 0:
-		return nil, term.Usage("--from judges what is in the file: without --deck and --draws")
+		return nil, term.Usage("--deck and --draws must be left out with --from: the file says what it holds")
 	case c.Second != "" && c.From == "":
-		return nil, term.Usage("--second goes with --from: a second sample is made when it is needed")
+		return nil, term.Usage("--second needs --from: without --from the command makes a second sample itself if it needs one")
 	case c.Values < 1 || c.Values > shuffle.MaxRanges:
-		return nil, term.Usage("--values is 1 to %d, not %d", shuffle.MaxRanges, c.Values)
+		return nil, term.Usage("--values must be 1 to %d, not %d", shuffle.MaxRanges, c.Values)
 	case c.Count < 1 || c.Count > maxJudged:
-		return nil, term.Usage("--count is 1 to %d, not %d", uint64(maxJudged), c.Count)
+		return nil, term.Usage("--count must be 1 to %d, not %d", uint64(maxJudged), c.Count)
 	}
 	if err := lab.CheckWorkers(c.Workers); err != nil {
 		return nil, wrongField(err)
@@ -128,7 +128,7 @@ func (c *labBatteryCmd) subjects() (subjects []labreport.Subject, err error) {
 	for _, name := range c.Deck {
 		deck, ok := shuffle.Named(name)
 		if !ok {
-			return nil, term.Usage("--deck is one of %s, not %s", strings.Join(shuffle.Names(), ", "),
+			return nil, term.Usage("--deck must be one of %s, not %s", strings.Join(shuffle.Names(), ", "),
 				term.Visible(name))
 		}
 		subject := labreport.OfDeck(deck)
@@ -139,7 +139,7 @@ func (c *labBatteryCmd) subjects() (subjects []labreport.Subject, err error) {
 	}
 	for _, k := range c.Draws {
 		if k < 2 || k > shuffle.MaxRange {
-			return nil, term.Usage("--draws is 2 to %d, not %d", shuffle.MaxRange, k)
+			return nil, term.Usage("--draws must be 2 to %d, not %d", shuffle.MaxRange, k)
 		}
 		subjects = append(subjects, labreport.OfDraws(k, c.Values))
 	}
@@ -189,8 +189,8 @@ func (c *labBatteryCmd) conclude(s term.Streams, r *labreport.Report) error {
 	case battery.Reject:
 		return term.ErrFails
 	case battery.Repeat:
-		return term.WithHint(errors.New("a sample is borderline and there is no second one"),
-			"make another of the same size, and judge both with --from FILE --second FILE")
+		return term.WithHint(errors.New("a sample is borderline, and no second sample was given"),
+			"make a second sample of the same size, and judge both with --from FILE --second FILE")
 	}
 	return nil
 }

@@ -175,9 +175,9 @@ func (d *dump) check() error {
 func (d *dump) independent(second *dump) error {
 	switch {
 	case d.manifest.SHA256 == second.manifest.SHA256:
-		return term.Usage("--second has the bytes of the first sample")
+		return term.Usage("--second must be another sample, and has the bytes of the first sample")
 	case d.subject.Shape != second.subject.Shape || d.manifest.Outcomes != second.manifest.Outcomes:
-		return term.Usage("--second is of another kind or size than the first sample")
+		return term.Usage("--second must be of the same kind and size as the first sample")
 	}
 	return nil
 }

@@ -64,11 +64,11 @@ func (c *labDecksCmd) deck() (shuffle.Deck, error) {
 	case c.Cards != "":
 		return readDeck(c.Cards)
 	case c.Deck == "":
-		return shuffle.Deck{}, term.Usage("--deck or --cards says what is shuffled")
+		return shuffle.Deck{}, term.Usage("--deck or --cards must say what is shuffled")
 	}
 	deck, ok := shuffle.Named(c.Deck)
 	if !ok {
-		return deck, term.Usage("--deck is one of %s, not %s", strings.Join(shuffle.Names(), ", "),
+		return deck, term.Usage("--deck must be one of %s, not %s", strings.Join(shuffle.Names(), ", "),
 			term.Visible(c.Deck))
 	}
 	return deck, nil

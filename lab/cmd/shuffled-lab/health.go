@@ -83,7 +83,7 @@ func (c *labHealthCmd) check() error {
 		return wrongField(err)
 	}
 	if len(c.AlphaExp) == 0 || slices.Min(c.AlphaExp) < 1 || slices.Max(c.AlphaExp) > 64 {
-		return term.Usage("--alpha-exp is a list of numbers, each 1 to 64")
+		return term.Usage("--alpha-exp must be a list of numbers from 1 to 64")
 	}
 	return nil
 }

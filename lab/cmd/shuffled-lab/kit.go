@@ -62,7 +62,7 @@ var kitParts = []string{"source", "modules", "binary", "raw", "decks", "proof", 
 func (c *labKitCmd) Run(ctx context.Context, s term.Streams) error {
 	for _, part := range c.LeaveOut {
 		if !slices.Contains(kitParts, part) {
-			return term.Usage("--leave-out is of %s, not %s", strings.Join(kitParts, ", "), term.Visible(part))
+			return term.Usage("--leave-out must be one of %s, not %s", strings.Join(kitParts, ", "), term.Visible(part))
 		}
 	}
 	if c.Check != "" {
@@ -70,13 +70,13 @@ func (c *labKitCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	switch {
 	case c.Against != "":
-		return term.Usage("--against goes with --check")
+		return term.Usage("--against needs --check")
 	case c.Signer != "":
-		return term.Usage("--signer goes with --check")
+		return term.Usage("--signer needs --check")
 	}
 	k := &kitMaker{labKitCmd: c, s: s}
 	if c.Since != "" && !k.with("source") {
-		return term.Usage("--since lists changes of the source, which --leave-out leaves out")
+		return term.Usage("--since needs the source, and --leave-out leaves the source out")
 	}
 	if c.SignKey != "" {
 		passphrase, err := keys.ReadPassphrase(c.Pass)
@@ -112,7 +112,7 @@ func (k *kitMaker) make(ctx context.Context) error {
 	k.manifest.Made = time.Now().UTC().Truncate(time.Second)
 	if k.with("source") {
 		if err := k.source(ctx); err != nil {
-			return term.WithHint(err, "--source names a checkout with git; --leave-out source does without")
+			return term.WithHint(err, "--source must name a checkout with git; --leave-out source makes a kit without the source")
 		}
 	}
 	if err := errors.Join(k.program(), k.papers(ctx)); err != nil {

@@ -81,7 +81,7 @@ func (c *labKitCmd) checkNote() (fault string, err error) {
 	}
 	verifier, err := note.NewVerifier(text)
 	if err != nil {
-		return "", term.Usage("--signer is a verifier key or a file with one: %s", err)
+		return "", term.Usage("--signer must be a verifier key or a file with a verifier key: %s", err)
 	}
 	return kit.CheckNote(c.Check, verifier)
 }

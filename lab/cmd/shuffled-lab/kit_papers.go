@@ -41,7 +41,7 @@ func (k *kitMaker) papers(ctx context.Context) error {
 			err = k.modules(ctx)
 		}
 		if err != nil {
-			return term.WithHint(err, "--leave-out modules does without go and a checkout")
+			return term.WithHint(err, "--leave-out modules makes a kit without go and a checkout")
 		}
 	}
 	text, err := letter.Text()
@@ -93,7 +93,7 @@ func (k *kitMaker) compliance(ctx context.Context) error {
 		k.failed, err = append(k.failed, name), nil
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
-		return term.WithHint(fmt.Errorf("the compliance run: %w", err), "--leave-out compliance does without")
+		return term.WithHint(fmt.Errorf("the compliance run: %w", err), "--leave-out compliance makes a kit without the compliance run")
 	}
 	return k.manifest.Add(k.Out, kit.File{Name: name, About: "each clause of docs/COMPLIANCE.md with the result of what shows it",
 		Command: []string{"make", "compliance"}, ExitCode: code})

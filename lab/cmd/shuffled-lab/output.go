@@ -82,16 +82,16 @@ func (o *labOutput) check(s term.Streams, binary bool) error {
 		return wrongField(err)
 	}
 	if o.JSON && o.Out == "" {
-		return term.Usage("--json goes with --out: standard output is taken by the sample")
+		return term.Usage("--json needs --out, because the sample goes to standard output")
 	}
 	if binary && o.Out == "" && term.IsTerminal(s.Out) {
-		return term.Usage("--out: a terminal cannot show bytes: name a file, or pipe them")
+		return term.Usage("--out is missing: a terminal cannot show bytes, so name a file, or pipe the bytes")
 	}
 	if o.Out != "" && o.Manifest == "" {
 		o.Manifest = o.Out + ".json"
 	}
 	if o.Manifest != "" && filepath.Clean(o.Manifest) == filepath.Clean(o.Out) {
-		return term.Usage("--manifest is another file than --out")
+		return term.Usage("--manifest must name another file than --out")
 	}
 	if err := isNew("--out", o.Out); err != nil {
 		return err
@@ -105,7 +105,7 @@ func isNew(flag, name string) error {
 		return nil
 	}
 	if exists(name) {
-		return term.Usage("%s: %s is there already, and is not overwritten", flag, term.Visible(name))
+		return term.Usage("%s: %s exists, and no file is overwritten: name a new file", flag, term.Visible(name))
 	}
 	if dir, err := os.Stat(filepath.Dir(name)); err != nil || !dir.IsDir() {
 		return term.Usage("%s: %s is no directory", flag, term.Visible(filepath.Dir(name)))

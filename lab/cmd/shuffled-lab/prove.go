@@ -95,7 +95,7 @@ func (c *labProveCmd) check() error {
 	}
 	for _, name := range c.Only {
 		if !slices.Contains(proofNames, name) {
-			return term.Usage("--only is %s, not %q", strings.Join(proofNames, ", "), term.Visible(name))
+			return term.Usage("--only must be one of %s, not %q", strings.Join(proofNames, ", "), term.Visible(name))
 		}
 	}
 	if len(c.Only) == 0 {

@@ -329,7 +329,7 @@ func TestBenchProduction(t *testing.T) {
 	said := *d
 	said.url = s.URL
 	if code, _, errs := said.bench(); code != term.ExitUsage ||
-		!strings.Contains(errs, "--production: ledger main is of production") || commits.Load() != 0 {
+		!strings.Contains(errs, "ledger main is for production") || commits.Load() != 0 {
 		t.Errorf("exit %d after %d commits: %s", code, commits.Load(), errs)
 	}
 	if code, _, errs := said.bench("--production"); code != term.ExitOK || commits.Load() == 0 {

@@ -114,7 +114,7 @@ var errUnusable = errors.New("the figures measure nothing")
 // trust takes the token and the keys, and refuses a production ledger unless the user allows it.
 func (c *benchCmd) trust(ctx context.Context, s term.Streams, cfg *load.Config) error {
 	if c.ClientCert != "" {
-		return term.Usage("--client-cert: the load is made with a token")
+		return term.Usage("--client-cert must be left out: the load is made with a token")
 	}
 	given, err := c.Config(ctx, s.Err)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *benchCmd) trust(ctx context.Context, s term.Streams, cfg *load.Config) 
 		return c.Explain(err)
 	}
 	if said.Production && !c.Production {
-		return term.WithHint(term.Usage("--production: ledger %s is of production, and what a load writes stays in it for ever", c.Ledger),
+		return term.WithHint(term.Usage("ledger %s is for production, and the entries of a load stay in the ledger: --production says that you want this", c.Ledger),
 			"create a sandbox ledger alongside it: shuffled ledger create --help")
 	}
 	cfg.Token = given.Token

@@ -43,7 +43,7 @@ func (c *benchCmd) print(s term.Streams, r *load.Report) error {
 		fmt.Fprintf(s.Err, "shuffled: error: acknowledged, and not so: %s\n", term.Visible(f.What))
 	}
 	if r.Verified.Failed > 0 {
-		fmt.Fprintf(s.Err, "shuffled: hint: is --key the ledger's own key? --json shows the answers\n")
+		fmt.Fprintf(s.Err, "shuffled: hint: check that --key is the ledger's own key; --json shows the answers\n")
 		return term.ErrFails
 	}
 	if r.Unusable != "" {
