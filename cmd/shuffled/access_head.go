@@ -69,7 +69,7 @@ func (h *house) keepAccessHead(ctx context.Context, s *openedLedger, written map
 			&audit.Event{Kind: audit.EventAccessHead, Records: head.Count, Digest: head.Hash}}})
 	}
 	if err != nil {
-		h.log.Error("writing the head of the access records into the ledger", "ledger", l.Info().Name, "error", err)
+		h.log.Error("the head of the access records could not be written into the ledger", "ledger", l.Info().Name, "error", err)
 		return
 	}
 	written[l] = head

@@ -73,11 +73,11 @@ func (r *rotating) kinds() {
 		says(term.ExitUsage, propose(act, args...), why)
 	}
 
-	refused("bob.vkey is a key of bob, not of carol", "add_administrator", "--admin", "carol", "--public",
+	refused("bob.vkey has a key with the name bob, not carol", "add_administrator", "--admin", "carol", "--public",
 		r.path("bob.vkey"))
 	byTwo("add_administrator", "bob.key", "add administrator carol", "--admin", "carol", "--public",
 		r.path("carol.vkey"))
-	refused("carol.vkey is a key of carol, not of bob", "replace_administrator", "--admin", "bob", "--public",
+	refused("carol.vkey has a key with the name carol, not bob", "replace_administrator", "--admin", "bob", "--public",
 		r.path("carol.vkey"))
 	byTwo("replace_administrator", "bob.key", "replace administrator bob", "--admin", "bob", "--public",
 		r.path("bob-2.vkey"))
@@ -91,7 +91,7 @@ func (r *rotating) kinds() {
 		"--acts", "signing,retirement,kill_clear,administrator,admin_credential,takeover,two_persons,co_dealer")
 	says(term.ExitOK, []string{"act", "list"}, "two persons    kill_clear", "delay          2h0m0s")
 
-	refused("bob-2.vkey is a key of bob, not of cards.example.com/main", "signing", "--public", r.path("bob-2.vkey"))
+	refused("bob-2.vkey has a key with the name bob, not cards.example.com/main", "signing", "--public", r.path("bob-2.vkey"))
 	old := r.keyID("main.vkey")
 	byTwo("signing", "bob-2.key", "bring the signing key "+r.keyID("main-2.vkey"), "--public", r.path("main-2.vkey"))
 	pinned = "main-2.vkey"

@@ -74,7 +74,7 @@ func TestAuditDecks(t *testing.T) {
 		want string
 	}{
 		"one table":   {[]string{"--table", "t2"}, term.ExitOK, "1 order of"},
-		"no such":     {[]string{"--deck", "shoe-8"}, term.ExitCannot, "nothing was written"},
+		"no such":     {[]string{"--deck", "shoe-8"}, term.ExitCannot, "no order was written"},
 		"no deck":     {[]string{"--deck", "tarot"}, term.ExitUsage, "--deck must be one of"},
 		"another key": {[]string{"--key", other.VKey()}, term.ExitFails, "no order was written"},
 	} {

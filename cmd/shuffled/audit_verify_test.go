@@ -249,7 +249,7 @@ func TestAuditPair(t *testing.T) {
 		{"json", append(trust, "--json", at("house"), at("lab")), term.ExitOK, []string{`"format": "shuffled/v1/pair"`,
 			`"blind": 1`, `"unplayed": 1`, `"needs_co_dealer": 0`, `"kind": "unplayed"`}},
 		{"an older co-dealer's", append(trust, at("house"), at("lab-1")), term.ExitOK,
-			[]string{"Entries of one ledger name 2 times what is beyond the evidence of the other"}},
+			[]string{"Entries of one ledger refer 2 times to what is beyond the evidence of the other"}},
 		{"no trust", []string{at("house"), at("lab")}, term.ExitOK,
 			[]string{"CONSISTENT", "No shuffle is shown to be blind"}},
 		{"a look", append(trust, at("looks"), at("lab-2")), term.ExitFails,

@@ -52,7 +52,7 @@ func (h *house) readCoDealers(c config.Ledger) (peers []codealer.Peer, err error
 		}
 		state := filepath.Join(h.cfg.Data, c.Name+".seen."+strings.ReplaceAll(one.Origin, "/", "_"))
 		if err := codealer.Readable(state); err != nil {
-			return nil, fmt.Errorf("opening the way to the co-dealer %s: %w", one.Origin, err)
+			return nil, fmt.Errorf("reading the state of the co-dealer %s: %w", one.Origin, err)
 		}
 		peers = append(peers, codealer.Peer{Origin: one.Origin, URL: one.URL, Ledger: one.Ledger, State: state,
 			Token: func() (string, error) {
@@ -89,9 +89,9 @@ var (
 	coDealerAsked = counter("shuffled_co_dealer_asked_total", "Deals that the co-dealer was asked for.",
 		"ledger", "co_dealer")
 	coDealerFailed = counter("shuffled_co_dealer_failed_total",
-		"Deals that the co-dealer did not answer, or by what does not hold.", "ledger", "co_dealer")
+		"Deals that the co-dealer did not answer, or with an answer that is not valid.", "ledger", "co_dealer")
 	coDealerWaited = counter("shuffled_co_dealer_answer_seconds_total",
-		"How long the co-dealer's answers that hold took, from the request to the cosigned deal, all together.",
+		"Total time of the co-dealer's valid answers, from the request to the cosigned deal.",
 		"ledger", "co_dealer")
 	coDealerRefused = counter("shuffled_co_dealer_refused_total", "Deals that the co-dealer refused for good.",
 		"ledger", "co_dealer")
@@ -100,9 +100,9 @@ var (
 	coDealerOrders = gauge("shuffled_co_dealer_orders", "Orders of the co-dealer that were made ahead and are not used.",
 		"ledger", "co_dealer")
 	coDealerForked = gauge("shuffled_co_dealer_forked",
-		"1 if the co-dealer showed two histories, and nobody cleared it.", "ledger", "co_dealer")
+		"1 if the co-dealer showed two histories, and nobody cleared the latch.", "ledger", "co_dealer")
 	orderConflicts = counter("shuffled_order_conflicts_total",
-		"Requests of houses for places of an order that another request was given.", "ledger")
+		"Requests of houses for places of an order that were opened for another request.", "ledger")
 )
 
 // collectCoDealers sends the figures of the co-dealers of a ledger, and of the orders that it deals for others.

@@ -256,8 +256,8 @@ func TestAuditorCommands(t *testing.T) {
 			t.Errorf("printed: %v", in)
 		}
 	}
-	run(term.ExitUsage, "which kind", "key", "generate", "--out", at("c.key"))
-	run(term.ExitUsage, "which kind", "key", "generate", "sealing", "--auditor", "--out", at("c.key"))
+	run(term.ExitUsage, "one kind of key", "key", "generate", "--out", at("c.key"))
+	run(term.ExitUsage, "one kind of key", "key", "generate", "sealing", "--auditor", "--out", at("c.key"))
 	run(term.ExitUsage, "--origin", "key", "generate", "auditor", "--origin", "x", "--out", at("c.key"))
 	run(term.ExitCannot, "exists", "key", "generate", "auditor", "--out", at("a.key"))
 

@@ -87,11 +87,11 @@ func TestDoctor(t *testing.T) {
 		{name: "no server", swap: [][2]string{{host, "127.0.0.1:1"}},
 			check: "database", found: "cannot be reached", cure: "start the server"},
 		{name: "expired certificate", swap: i.tls(-time.Minute, local),
-			check: "certificate", found: "it ended ", cure: "renew the certificate"},
+			check: "certificate", found: "the certificate ended ", cure: "renew the certificate"},
 		{name: "certificate near its end", swap: i.tls(73*time.Hour, local), result: "warn",
 			check: "certificate", found: "ends in 3 days", cure: "renew the certificate"},
 		{name: "certificate without a name", swap: i.tls(90 * 24 * time.Hour),
-			check: "certificate", found: "no name of a host", cure: "renew the certificate"},
+			check: "certificate", found: "the certificate names no host", cure: "renew the certificate"},
 		{name: "open address without TLS",
 			swap: [][2]string{{`listen = "` + i.addr, `listen = "0.0.0.0:0`}}, result: "warn",
 			check: "certificate", found: "in the clear", cure: `set \[tls\]`},
@@ -100,7 +100,7 @@ func TestDoctor(t *testing.T) {
 		{name: "witness of another key", flags: "--policy other-key.policy",
 			check: "witness w1", found: "signs with another key", cure: "policy set"},
 		{name: "witness away", flags: "--policy away.policy",
-			check: "witness w1", found: "127.0.0.1:1", cure: "start it"},
+			check: "witness w1", found: "127.0.0.1:1", cure: "start the witness"},
 		{name: "witness of another ledger", flags: "--policy stranger.policy",
 			check: "witness w2", found: "does not know this ledger", cure: "witness serve --log"},
 		{name: "witness with a key before its entry", flags: "--policy both.policy",
@@ -119,7 +119,7 @@ func TestDoctor(t *testing.T) {
 		{name: "no mark", swap: [][2]string{{`mark = ""`, `mark = "gone.mark"`}}, result: "warn",
 			check: "mark of main", found: "gone.mark", cure: "copy the mark"},
 		{name: "few files", plant: "ulimit -n 100", result: "warn",
-			check: "open files", found: "100 may be open", cure: "LimitNOFILE"},
+			check: "open files", found: "100 files may be open", cure: "LimitNOFILE"},
 	} {
 		t.Run(f.name, func(t *testing.T) { i.finds(t, f) })
 	}

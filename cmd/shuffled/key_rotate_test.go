@@ -258,7 +258,7 @@ func TestAuditorsAndPolicy(t *testing.T) {
 	if strings.Contains(list, "signing") {
 		t.Errorf("the auditors:\n%s", list)
 	}
-	r.says(term.ExitUsage, "admin", "main.vkey", auditor("retire", "nobody"), "no key id")
+	r.says(term.ExitUsage, "admin", "main.vkey", auditor("retire", "nobody"), "is no key: give a key id")
 
 	witness := strings.TrimSpace(r.must("", "key", "generate", "witness", "--name", "w.example.org/1", "--out",
 		r.path("w.key")))

@@ -54,7 +54,7 @@ func TestShutdownDelay(t *testing.T) {
 		t.Fatal("a second signal does not end the delay")
 	}
 	if code := d.cmd.ProcessState.ExitCode(); code != 0 ||
-		!strings.Contains(d.logged(), "requests are served for a while yet") {
+		!strings.Contains(d.logged(), "requests are served until the delay ends") {
 		t.Errorf("exit %d:\n%s", code, d.logged())
 	}
 }

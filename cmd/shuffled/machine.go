@@ -34,7 +34,7 @@ type sight struct {
 
 var (
 	filesOpen   = gauge("shuffled_host_open_files", "Files and connections that this process has open.")
-	filesLimit  = gauge("shuffled_host_open_files_limit", "Files and connections that it may have open.")
+	filesLimit  = gauge("shuffled_host_open_files_limit", "Files and connections that this process may have open.")
 	memoryUsed  = gauge("shuffled_host_memory_bytes", "Memory of the machine that this process has.")
 	memoryLimit = gauge("shuffled_host_memory_limit_bytes", "Memory that the cgroup allows, or that the machine has.")
 	diskFree    = gauge("shuffled_host_data_free_bytes", "Bytes that may be written below the data directory.")
@@ -44,7 +44,7 @@ var (
 	tlsEnds = gauge("shuffled_tls_not_after_timestamp_seconds",
 		"Earliest end of a certificate of the listener's chain, or of the authorities of clients.", "of")
 	tlsRefused = counter("shuffled_tls_refused_total",
-		"How often TLS files were read that do not hold, so that those before stay in use.")
+		"How often the TLS files that were read were not valid, so that the earlier files stayed in use.")
 )
 
 // newMachine looks at the host for the first time, and logs what needs attention. memory is how many bytes the

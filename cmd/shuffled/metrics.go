@@ -71,7 +71,7 @@ func newFigures(m *machine, passed selftest.Passed) *figures {
 			Buckets: []float64{.0002, .0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10},
 		}),
 		entries: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "shuffled_store_batch_entries", Help: "Entries of such a batch.",
+			Name: "shuffled_store_batch_entries", Help: "Entries of a batch that became durable at the first attempt.",
 			Buckets: prometheus.ExponentialBuckets(1, 2, 11),
 		}),
 	}
@@ -121,10 +121,10 @@ func (f *figures) Collect(to chan<- prometheus.Metric) {
 var (
 	selfTests = gauge("shuffled_selftest_tests",
 		"Known-answer tests that passed before this process opened a port.")
-	selfTested = gauge("shuffled_selftest_timestamp_seconds", "When they had passed.")
+	selfTested = gauge("shuffled_selftest_timestamp_seconds", "Time at which the known-answer tests had passed.")
 
 	tapesDrawn   = counter("shuffled_entropy_tapes_total", "Tapes drawn and tested.")
-	tapeBytes    = counter("shuffled_entropy_bytes_total", "Bytes of those tapes.")
+	tapeBytes    = counter("shuffled_entropy_bytes_total", "Bytes of the tapes drawn and tested.")
 	tapesFailed  = counter("shuffled_entropy_failures_total", "Failed health tests and reads.")
 	tapesStopped = gauge("shuffled_entropy_latched", "1 while this daemon's generator is latched.")
 	watched      = counter("shuffled_monitor_outcomes_total",
@@ -169,13 +169,13 @@ func collectMonitor(to chan<- prometheus.Metric, t monitor.Totals) {
 
 var (
 	poolLimit = gauge("shuffled_store_pool_limit",
-		"Connections to the database that there may be, by what they are for.", "pool", "database")
-	poolOpen  = gauge("shuffled_store_pool_open", "Connections to the database that there are.", "pool", "database")
-	poolUsed  = gauge("shuffled_store_pool_used", "Connections to the database that are at work.", "pool", "database")
+		"Limit of the connections to the database, by their use.", "pool", "database")
+	poolOpen  = gauge("shuffled_store_pool_open", "Open connections to the database.", "pool", "database")
+	poolUsed  = gauge("shuffled_store_pool_used", "Connections to the database that are in use.", "pool", "database")
 	poolWaits = counter("shuffled_store_pool_waits_total",
-		"How often somebody waited for a connection.", "pool", "database")
+		"Times that a caller had to wait for a connection to the database.", "pool", "database")
 	poolWait = counter("shuffled_store_pool_wait_seconds_total",
-		"For how long, all together.", "pool", "database")
+		"Total time of the waits for a connection to the database.", "pool", "database")
 
 	standbysWanted = gauge("shuffled_store_synchronous_replication",
 		"1 while the server has names of synchronous standbys.", "database")

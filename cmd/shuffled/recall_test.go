@@ -126,8 +126,8 @@ func TestHistoryGaps(t *testing.T) {
 		{"3", "0", "", 2},
 		{"4", "0", "entry 2 is a commit of table t-2", 1},
 		{"5", "0", "entry 3 has serial 2, and serial 3 should come before entry 5", 1},
-		{"7", "0", "entry 6 names entry 99 as the commit before it, which is none", 1},
-		{"8", "0", "entry 8 names entry 9 as the commit before it, which is none", 0},
+		{"7", "0", "entry 6 names entry 99 as the commit before it, and that entry does not come before it", 1},
+		{"8", "0", "entry 8 names entry 9 as the commit before it, and that entry does not come before it", 0},
 		{"2", "0", "entry 2 is a commit of table t-2", 0},
 		{"0", "0", "", 0}, // the newest, and there is no recall here
 		{"5", "1", "", 1},

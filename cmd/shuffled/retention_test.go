@@ -180,7 +180,7 @@ func TestRetentionRun(t *testing.T) {
 			more []string
 			want []string
 		}{
-			{"", nil, []string{"the requests of regulators and administrators are kept for ever: access_retention is 0s\n", "DROPPED  REQUESTS\n", " main         0\n"}},
+			{"", nil, []string{"the requests of regulators and administrators are kept without limit, because access_retention is 0s\n", "DROPPED  REQUESTS\n", " main         0\n"}},
 			{"access_retention = \"72h\"\n", nil,
 				[]string{"the requests of regulators and administrators are kept for 72h0m0s\n", " main         0\n"}},
 			{day, []string{"--dry-run"}, []string{"TO DROP  REQUESTS\n", " main         1\n"}},

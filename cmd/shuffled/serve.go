@@ -136,7 +136,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	tlsConfig := m.TLS()
 	go m.Watch(ctx) // ends with ctx
 	run, stop := serving.Outlive(ctx, cfg.ShutdownDelay.Duration(), func() {
-		log.Info("stopping: requests are served for a while yet", "delay", cfg.ShutdownDelay.Duration())
+		log.Info("stopping: requests are served until the delay ends", "delay", cfg.ShutdownDelay.Duration())
 		api.Leave()
 	})
 	defer stop()

@@ -24,7 +24,7 @@ const (
 )
 
 // errUnsigned: the digests are not what the key signed.
-var errUnsigned = errors.New("the signature of " + SumsName + " does not hold under this key")
+var errUnsigned = errors.New("the signature of " + SumsName + " is not valid under this key")
 
 // Digest returns the SHA-256 of the program that runs.
 func Digest() (sum [32]byte, err error) {
@@ -65,7 +65,7 @@ func Released(program [32]byte, sums, signature, key []byte) (name string, err e
 			return name, nil
 		}
 	}
-	return "", fmt.Errorf("the digest of this program is %s, and %s has no such file: it is another build", own, SumsName)
+	return "", fmt.Errorf("the digest of this program is %s, and %s has no file with this digest: the program is another build", own, SumsName)
 }
 
 func publicKey(text []byte) (ed25519.PublicKey, error) {

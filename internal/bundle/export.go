@@ -103,7 +103,7 @@ func (x *export) begin(ctx context.Context) (err error) {
 func (x *export) parseCheckpoint(signed []byte) (audit.Checkpoint, error) {
 	c, err := audit.CheckpointText(signed)
 	if err == nil && (c.Origin != x.o.Origin || c.Size == 0) {
-		err = fmt.Errorf("%w: it is of %d entries of the ledger %s", audit.ErrMalformed, c.Size, quoted(c.Origin))
+		err = fmt.Errorf("%w: the checkpoint is of %d entries of the ledger %s", audit.ErrMalformed, c.Size, quoted(c.Origin))
 	}
 	return c, err
 }
@@ -122,7 +122,7 @@ func (x *export) follows(ctx context.Context) error {
 		return fmt.Errorf("%w: the checkpoint of size %d: %w", ErrContradiction, x.old.Size, err)
 	}
 	if c.Size != x.old.Size || c.Root != x.old.Root {
-		return fmt.Errorf("%w: it never had the bundle's checkpoint of size %d", ErrDiverged, x.old.Size)
+		return fmt.Errorf("%w: the store does not have the bundle's checkpoint of size %d", ErrDiverged, x.old.Size)
 	}
 	return nil
 }

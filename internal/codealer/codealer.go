@@ -95,7 +95,7 @@ func Open(cfg Config) (*CoDealers, error) {
 		one := &peer{all: c, Peer: p, asks: make(chan struct{}, cfg.Asks), closes: make(chan ended, maxCloses),
 			pools: make(map[string]*pool), http: &http.Client{Timeout: callTimeout, Transport: transport(cfg.Asks)}}
 		if err := one.latch.load(p.State + latchSuffix); err != nil {
-			return nil, fmt.Errorf("opening the way to the co-dealer %s: %w", p.Origin, err)
+			return nil, fmt.Errorf("reading the state of the co-dealer %s: %w", p.Origin, err)
 		}
 		c.peers[p.Origin] = one
 	}
@@ -154,7 +154,7 @@ type peer struct {
 func (c *CoDealers) at(origin string) (*peer, *client.Client, error) {
 	p := c.peers[origin]
 	if p == nil {
-		return nil, nil, fmt.Errorf("%w: this daemon has no address of %s", dealer.ErrCoDealer, origin)
+		return nil, nil, fmt.Errorf("%w: the configuration of this daemon has no address of %s", dealer.ErrCoDealer, origin)
 	}
 	if err := p.latch.set(); err != nil {
 		return nil, nil, err
@@ -170,7 +170,7 @@ func (c *CoDealers) at(origin string) (*peer, *client.Client, error) {
 	}
 	token, err := p.Token()
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: reading the token for it: %w", dealer.ErrCoDealer, err)
+		return nil, nil, fmt.Errorf("%w: reading the token for the co-dealer: %w", dealer.ErrCoDealer, err)
 	}
 	policy, err := policyOf(pin)
 	if err == nil {

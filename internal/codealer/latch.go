@@ -48,7 +48,7 @@ func (l *latch) load(path string) error {
 	}
 	var c Contradiction
 	if err := json.Unmarshal(b, &c); err != nil || c.What == "" {
-		c.What = "the file " + path + " says so, and cannot be read" // in doubt it is set
+		c.What = "the latch is set, and its file " + path + " cannot be read" // in doubt it is set
 	}
 	l.why = c.What
 	return nil
@@ -91,7 +91,7 @@ func Clear(state string, now time.Time) (cleared bool, err error) {
 	}
 	kept := now.UTC().Format(".20060102T150405Z")
 	if err := os.Rename(state, state+kept); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("putting away what was seen of the co-dealer: %w", err)
+		return false, fmt.Errorf("renaming the saved state of the co-dealer: %w", err)
 	}
 	if err := os.Rename(state+latchSuffix, state+latchSuffix+kept); err != nil {
 		return false, fmt.Errorf("clearing the latch of the co-dealer: %w", err)
@@ -117,7 +117,7 @@ func (p *peer) checkSoon(to *client.Client) {
 			err := to.Check(ctx)
 			cancel()
 			if err = p.said(err); err != nil && p.all.running.Err() == nil {
-				p.all.cfg.Log.Warn("holding the co-dealer's checkpoints against each other", "co_dealer", p.Origin, "error", err)
+				p.all.cfg.Log.Warn("the co-dealer's checkpoints could not be compared with each other", "co_dealer", p.Origin, "error", err)
 				return // the next answer starts a check again
 			}
 		}

@@ -72,7 +72,7 @@ func TestUsedOrder(t *testing.T) {
 	order := p.lab.ledger.Head().Size - 1
 	p.deal(s.ID, 0, board(1))
 	second := p.blind("another", func(r *dealer.ShuffleRequest) { r.Table = "u" })
-	p.refused(order, 1, p.newest(second.ID), "the order is used by shuffle")
+	p.refused(order, 1, p.newest(second.ID), "the order is already used by shuffle")
 }
 
 // TestWrongOpening: an opening that does not lead to the order's deck root is not written, and the hand

@@ -98,7 +98,7 @@ func (p *peer) fill(to *client.Client, like *audit.Context, until int64, n int) 
 		p.mu.Unlock()
 		if err != nil {
 			if p.all.running.Err() == nil {
-				p.all.cfg.Log.Warn("making orders ahead", "co_dealer", p.Origin, "error", err)
+				p.all.cfg.Log.Warn("orders could not be made ahead", "co_dealer", p.Origin, "error", err)
 			}
 			return
 		}

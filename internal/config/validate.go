@@ -220,7 +220,7 @@ func (c *Config) checkLedgers(p *problems) {
 			if l.Database != "" && l.Database == other.Database &&
 				(l.DatabasePasswordFile != other.DatabasePasswordFile || l.DatabasePooler != other.DatabasePooler) {
 				// The message leaves out the address, which may hold a password.
-				p.add("ledger: database", "of %s stands twice, with another password file or pooler: give both the same",
+				p.add("ledger: database", "of %s is given twice, with different password files or poolers: both must be the same",
 					l.Name)
 			}
 		}

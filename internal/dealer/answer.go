@@ -66,7 +66,7 @@ func judged(err error) bool {
 }
 
 // errVanished: an entry was visible that was not durable. It is gone after a failover.
-var errVanished = fmt.Errorf("%w: the database lost what it showed", ledger.ErrUnavailable)
+var errVanished = fmt.Errorf("%w: the database lost an entry that it had shown", ledger.ErrUnavailable)
 
 // again answers from an entry that is in the ledger: it returns its time and its receipt.
 func again(ctx context.Context, row ledger.Row, prove func(context.Context, ledger.Row) (string, error)) (a Answered,

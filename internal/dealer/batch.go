@@ -40,8 +40,8 @@ type Result struct {
 type RoundsError struct{ Operation int }
 
 func (e *RoundsError) Error() string {
-	return fmt.Sprintf("operation %d needs what an earlier operation of the batch appends, and all or none is for "+
-		"what is appended at once", e.Operation)
+	return fmt.Sprintf("operation %d needs the entry of an earlier operation of the batch, and a batch for all or none "+
+		"appends all its entries at once", e.Operation)
 }
 
 // NoShuffleError refuses an operation on the shuffle of an earlier operation that was
@@ -71,7 +71,7 @@ func (d *Dealer) Batch(ctx context.Context, actor audit.Actor, ops []Operation, 
 	}
 	for len(left) > 0 {
 		if ctx.Err() != nil {
-			b.refuse(left, fmt.Errorf("%w: the time of the batch was over before it began", ledger.ErrOverloaded))
+			b.refuse(left, fmt.Errorf("%w: the time of the batch ended before all its operations began", ledger.ErrOverloaded))
 			break
 		}
 		p := b.plan(left)

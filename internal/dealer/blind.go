@@ -91,11 +91,11 @@ func (r *record) order() (*order, error) {
 	_, receipt := r.sealed()
 	o, err := orderOf(receipt)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the order kept of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
+		return nil, fmt.Errorf("%w: the stored order of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
 	}
 	planned, _ := r.commit.Context.CoDealer()
 	if o.Foreign != (audit.Foreign{Index: planned.Index, Leaf: planned.Leaf}) || o.origin != planned.Origin {
-		return nil, fmt.Errorf("%w: the order kept of shuffle %d is another one", ledger.ErrFrozen, r.id)
+		return nil, fmt.Errorf("%w: the stored order of shuffle %d is not the order that its plan names", ledger.ErrFrozen, r.id)
 	}
 	return o, nil
 }
@@ -111,9 +111,9 @@ func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *int64
 	case !ok || pin.Origin == "":
 		return nil, illegal(audit.RuleCoDealer, "the ledger names no co-dealer")
 	case d.cfg.CoDealer == nil:
-		return nil, illegal(audit.RuleCoDealer, "this daemon has no address of a co-dealer")
+		return nil, illegal(audit.RuleCoDealer, "the configuration of this daemon has no address of a co-dealer")
 	case c.Parent != nil || !c.IsDraw() && c.Recipe.Take != c.Recipe.Cards:
-		return nil, &RequestError{"mix.co_dealer", "must be left out for a child, and where not all cards are taken"}
+		return nil, &RequestError{"mix.co_dealer", "must be left out for a child, and if not all cards are taken"}
 	}
 	until := d.cfg.Now() + int64(d.cfg.Ledger.Genesis().DefaultCloseBy)*1000 + orderSlack
 	if closeBy != nil {
@@ -128,7 +128,7 @@ func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *int64
 		err = audit.CheckOrder(&audit.Commit{Context: c, CloseBy: until}, o.commit)
 	}
 	if err != nil || o.origin != pin.Origin {
-		return nil, fmt.Errorf("%w: it gave no order that fits: %w", ErrCoDealer, err)
+		return nil, fmt.Errorf("%w: the co-dealer gave no order that fits: %w", ErrCoDealer, err)
 	}
 	c.Plan[0].Origin, c.Plan[0].Index, c.Plan[0].Leaf = o.origin, o.Index, o.Leaf
 	return o, nil
@@ -150,7 +150,7 @@ func (d *Dealer) unused(o *order, err error) {
 func (d *Dealer) ask(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal,
 	state [32]byte) (kept []byte, err error) {
 	if d.cfg.CoDealer == nil {
-		return nil, fmt.Errorf("%w: this daemon has no address of one", ErrCoDealer)
+		return nil, fmt.Errorf("%w: the configuration of this daemon has no address of a co-dealer", ErrCoDealer)
 	}
 	o, err := r.order()
 	if err != nil {
@@ -168,7 +168,7 @@ func (d *Dealer) ask(ctx context.Context, actor audit.Actor, r *record, t *opene
 		return nil, err
 	}
 	if deal.Blind, err = r.gave(o, given, deal.First, deal.Runs, asked); err != nil {
-		return nil, fmt.Errorf("%w: what it gave for place %d of shuffle %d does not hold: %w", ErrCoDealer, deal.First,
+		return nil, fmt.Errorf("%w: the co-dealer's answer for place %d of shuffle %d is not valid: %w", ErrCoDealer, deal.First,
 			r.id, err)
 	}
 	t.give(deal, given.Cards)
@@ -228,7 +228,7 @@ func (r *record) gave(o *order, g Given, first int, runs []audit.Run, asked *aud
 		return nil, err
 	}
 	if !slices.Equal(d.Runs, runs) || !asked.SameRequest(d.Asked) {
-		return nil, errors.New("it answers another request")
+		return nil, errors.New("the co-dealer's deal answers another request")
 	}
 	b.Values, err = r.opens(o, d, g.Cards)
 	return b, err
@@ -255,7 +255,7 @@ func (r *record) entered(o *order, receipt string, first int) (*audit.Blind, *au
 	}
 	d, ok := e.Body.(*audit.Deal)
 	if !ok || head.Origin != o.origin || d.Shuffle != o.Index || d.First != first {
-		return nil, nil, errors.New("it is another entry than the deal that was asked for")
+		return nil, nil, errors.New("the co-dealer's entry is not the deal that was asked for")
 	}
 	of := audit.Foreign{Index: r.id, Leaf: tlog.RecordHash(r.row.Entry)}
 	if err := audit.CheckAsked(d, r.commit, of, tlog.RecordHash(r.before().Entry)); err != nil {
@@ -284,7 +284,7 @@ func (r *record) opens(o *order, d *audit.Deal, cards []audit.Card) (values []ui
 			return nil, err
 		}
 		if card.Place != places[i] || opening.Position != card.Place {
-			return nil, fmt.Errorf("place %d stands where %d should", card.Place, places[i])
+			return nil, fmt.Errorf("place %d was opened instead of place %d", card.Place, places[i])
 		}
 		err = opening.Check(o.commit.Tag(), tlog.Hash(o.commit.DeckRoot), o.commit.Context.Recipe.Positions())
 		if err != nil {
@@ -312,7 +312,7 @@ func (t *opened) give(deal *audit.Deal, cards []audit.Card) {
 // given reads what is kept with a deal of a blind shuffle.
 func (r *record) given(at dealt) (g Given, err error) {
 	if err := json.Unmarshal(at.row.Kept, &g); err != nil {
-		return g, fmt.Errorf("%w: what the co-dealer gave for place %d of shuffle %d: %w", ledger.ErrFrozen, at.deal.First,
+		return g, fmt.Errorf("%w: the stored answer of the co-dealer for place %d of shuffle %d: %w", ledger.ErrFrozen, at.deal.First,
 			r.id, err)
 	}
 	return g, nil
@@ -350,7 +350,7 @@ func (d *Dealer) coDealerEvidence(r *record) (*audit.CoDealer, error) {
 	}
 	var end keptEnd
 	if json.Unmarshal(r.closeRow().Kept, &end) != nil || end.Unplayed == nil {
-		return nil, fmt.Errorf("%w: what the close of shuffle %d names as not dealt is not kept", ledger.ErrFrozen, r.id)
+		return nil, fmt.Errorf("%w: the openings that the close of shuffle %d names as not dealt are not stored", ledger.ErrFrozen, r.id)
 	}
 	c.Receipts, c.Unplayed = append(c.Receipts, end.Unplayed.Receipt), end.Opened
 	return c, nil

@@ -48,7 +48,7 @@ func (d *Dealer) unplayed(ctx context.Context, r *record, req *CloseRequest) err
 		}
 	}
 	if err != nil && !waits {
-		d.cfg.Log.Error("a shuffle ends, and its co-dealer does not say what it opened that was not dealt", "shuffle", r.id,
+		d.cfg.Log.Error("a shuffle ends, and its co-dealer does not say which places it opened that were not dealt", "shuffle", r.id,
 			"co_dealer", o.origin, "error", err)
 		return nil
 	}
@@ -80,11 +80,11 @@ func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *Close
 		return nil, err
 	}
 	wrong := func(err error) (*audit.Deal, error) {
-		return nil, fmt.Errorf("%w: what it dealt behind shuffle %d does not hold: %w", ErrCoDealer, r.id, err)
+		return nil, fmt.Errorf("%w: the co-dealer's deal behind shuffle %d is not valid: %w", ErrCoDealer, r.id, err)
 	}
 	blind, deal, err := r.entered(o, g.Receipt, r.next())
 	if errors.Is(err, audit.ErrNotAsked) {
-		d.cfg.Log.Error("the co-dealer dealt what nobody asked for", "shuffle", r.id, "co_dealer", o.origin, "error", err)
+		d.cfg.Log.Error("the co-dealer dealt without a request that this house signed", "shuffle", r.id, "co_dealer", o.origin, "error", err)
 		return nil, nil
 	}
 	if err != nil {
@@ -92,7 +92,7 @@ func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *Close
 	}
 	if req.Outcome != audit.OutcomeVoid && req.Outcome != audit.OutcomeExpired {
 		return nil, illegal(audit.RuleCoDealer, "the co-dealer opened %d places from place %d, "+
-			"and they were not dealt: deal them by the very same request, or close as void with the reason co_dealer",
+			"and these were not dealt: deal them with the same request, or close as void with the reason co_dealer",
 			len(deal.Opens()), r.next())
 	}
 	req.blind, req.end.Unplayed = blind, g
@@ -130,7 +130,7 @@ func (d *Dealer) showUnplayed(ctx context.Context, r *record, deal *audit.Deal, 
 	if err == nil || !errors.Is(err, ErrSealed) && req.Reason != audit.ReasonTapeLost {
 		return err
 	}
-	d.cfg.Log.Error("a shuffle ends, and what was not played cannot be opened", "shuffle", r.id, "error", err)
+	d.cfg.Log.Error("a shuffle ends, and the cards that were not played cannot be opened", "shuffle", r.id, "error", err)
 	req.blind.Values, g.Cards = nil, nil
 	return nil
 }

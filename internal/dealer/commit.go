@@ -184,7 +184,7 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 	}
 	if len(c.Mixed()) > 0 && !c.IsDraw() && c.Recipe.Take == 1 {
 		return nil, nil, &RequestError{"mix",
-			"must have room to move cards among those that are taken: take more, and deal one"}
+			"must move cards among at least two that are taken: take more cards, and deal one"}
 	}
 	c.Plan = slices.Clone(c.Plan)
 	d.chooseRound(&c)

@@ -175,7 +175,7 @@ func (at dealt) words() string {
 func (d *Dealer) repeatDeal(ctx context.Context, actor audit.Actor, r *record, req DealRequest) (Deal, error) {
 	at, _ := r.dealAt(req.First)
 	if !at.askedAgain(req.Asked) {
-		d.cfg.Log.Error("a house asks for places that it was given, by another request", "shuffle", r.id, "place", req.First,
+		d.cfg.Log.Error("a house asks for places that were opened for another request", "shuffle", r.id, "place", req.First,
 			"identity", actor.Identity, "credential", actor.Credential)
 		d.conflicts.Add(1)
 	}

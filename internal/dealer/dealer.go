@@ -206,11 +206,11 @@ var (
 	// ErrKeyReused: another request was made under this idempotency key.
 	ErrKeyReused = errors.New("the idempotency key was used for another request")
 	// ErrRepeated: another request dealt these places, mixed the shuffle or closed it.
-	ErrRepeated = errors.New("this was answered before for another request")
+	ErrRepeated = errors.New("another request did this before")
 	// ErrNotFound: no shuffle has this id, or no entry this index.
 	ErrNotFound = errors.New("not found")
 	// ErrBeaconEarly: the beacon's round is not out, or no relay has it.
-	ErrBeaconEarly = errors.New("the beacon's round is not there yet")
+	ErrBeaconEarly = errors.New("the beacon's round is not available yet")
 	// ErrCoDealer: the co-dealer did not answer, or its answer proves nothing.
 	ErrCoDealer = errors.New("the co-dealer does not answer")
 	// ErrCoDealerForked: the co-dealer's checkpoints contradict each other, and no operator has cleared this.

@@ -59,7 +59,7 @@ func (d *Dealer) deckNames(ctx context.Context, c *audit.Context) ([]string, err
 		return nil, fmt.Errorf("reading the deck: %w", ledger.Unavailable(err))
 	}
 	if deck, err := shuffle.NewDeck(cards); err != nil || deck.Hash() != c.DeckHash {
-		return nil, fmt.Errorf("%w: the stored deck is another than the one committed to", ledger.ErrFrozen)
+		return nil, fmt.Errorf("%w: the stored deck is not the deck of the commit", ledger.ErrFrozen)
 	}
 	return slices.Clip(cards), nil
 }

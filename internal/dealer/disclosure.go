@@ -101,7 +101,7 @@ func (d *Dealer) appendUnder(ctx context.Context,
 		}
 		d.newestKey.CompareAndSwap(k, nil)
 	}
-	return nil, illegal(audit.RuleDisclosureKey, "disclosure keys change faster than a tape can be sealed to one")
+	return nil, illegal(audit.RuleDisclosureKey, "the disclosure keys change faster than a tape can be sealed to the newest")
 }
 
 // appendCommit appends a commit, which is the body of the proposal. The close of its parent comes
@@ -199,8 +199,8 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 			return appended, err
 		}
 		if in, ok := ctx.Value(turnKey{}).(turn); ok && in.round.together {
-			return nil, &RequestError{"operations", fmt.Sprintf("deal or reveal of shuffle %d in front of its close, "+
-				"whose tape is for auditors: in a batch for all or none, give the close with the deal", last.record.id)}
+			return nil, &RequestError{"operations", fmt.Sprintf("must not deal or reveal shuffle %d in front of its close, "+
+				"because its tape is for auditors and the batch is for all or none: give the close with the deal", last.record.id)}
 		}
 		for i := range all {
 			if all[i].record, err = d.record(ctx, all[i].record.id); err != nil {
@@ -211,7 +211,7 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%w: shuffle %d is dealt from or revealed all the time", ledger.ErrOverloaded,
+	return nil, fmt.Errorf("%w: the deals and reveals of shuffle %d leave no time for its close", ledger.ErrOverloaded,
 		last.record.id)
 }
 

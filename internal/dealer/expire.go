@@ -34,7 +34,7 @@ func (d *Dealer) expireNow(ctx context.Context) {
 	defer cancel()
 	closed, err := d.Expire(ctx)
 	if err != nil {
-		d.cfg.Log.Error("closing overdue shuffles", "ledger", d.cfg.Ledger.Info().Name, "error", err)
+		d.cfg.Log.Error("overdue shuffles could not be closed", "ledger", d.cfg.Ledger.Info().Name, "error", err)
 	}
 	if closed > 0 {
 		d.cfg.Log.Warn("closed overdue shuffles as expired", "ledger", d.cfg.Ledger.Info().Name, "shuffles", closed)

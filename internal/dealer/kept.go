@@ -66,7 +66,7 @@ func (r *record) rest() ledger.Rest {
 // keptCards returns those of the kept openings that a viewer may see.
 func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, err error) {
 	wrong := func(err error) ([]audit.Card, error) {
-		return nil, fmt.Errorf("%w: the openings kept of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
+		return nil, fmt.Errorf("%w: the stored openings of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
 	}
 	var kept []audit.Card
 	if text := r.rows[len(r.rows)-1].Kept; text != nil {
@@ -85,7 +85,7 @@ func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, er
 	for _, s := range r.public() {
 		for place := s.first; place < s.first+s.count; place++ {
 			if _, ok := byPlace[place]; !ok {
-				return wrong(fmt.Errorf("place %d is public, and is not opened", place))
+				return wrong(fmt.Errorf("place %d is public, and its opening is missing", place))
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *as
 			return Shuffle{}, notRepeated(refused)
 		}
 		if try == childTries {
-			return Shuffle{}, illegal(audit.RuleParent, "the parent is being dealt from")
+			return Shuffle{}, illegal(audit.RuleParent, "the parent was dealt from during every try to make the child")
 		}
 		s, err := d.committed(ctx, actor, a)
 		if err == nil || !mayRepeat(err) {
@@ -70,7 +70,7 @@ func unwritten(err error) bool {
 // was the reason, the lookup went to a database that was left behind in a failover.
 func notRepeated(refused error) error {
 	if _, ok := errors.AsType[*ledger.DuplicateError](refused); ok {
-		return fmt.Errorf("%w: the database does not show a key that it has", ledger.ErrUnavailable)
+		return fmt.Errorf("%w: the database refuses a key as used, and does not show its entry", ledger.ErrUnavailable)
 	}
 	return refused
 }

@@ -27,7 +27,7 @@ func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 	}
 	for i, slot := range p.Slots {
 		if slices.Contains(p.Slots[:i], slot) {
-			return nil, &RequestError{fmt.Sprintf("mix.slots[%d]", i), "must not repeat a slot hash that stands in front of it"}
+			return nil, &RequestError{fmt.Sprintf("mix.slots[%d]", i), "must not repeat an earlier slot hash"}
 		}
 		plan = append(plan, audit.Planned{Source: audit.SourceSlot, Slot: slot})
 	}
@@ -118,7 +118,7 @@ func (d *Dealer) repeatMix(ctx context.Context, r *record, req MixRequest) (Mix,
 		signature = signatureIn(r.mix)
 	}
 	if !slices.Equal(req.values(signature), r.mix.Values) {
-		return Mix{}, fmt.Errorf("%w: shuffle %d is mixed, with other values", ErrRepeated, r.id)
+		return Mix{}, fmt.Errorf("%w: shuffle %d is already mixed with other values", ErrRepeated, r.id)
 	}
 	answered, receipt, err := again(ctx, r.mixRow(), d.cfg.Ledger.FirstReceipt)
 	return Mix{answered, receipt}, err

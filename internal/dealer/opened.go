@@ -110,14 +110,14 @@ func (d *Dealer) values(c *audit.Context, out shuffle.Outcome, inputs []uint32) 
 // inputsIn returns a child's inputs in the order that its own shuffle gives.
 func (d *Dealer) inputsIn(c *audit.Context, order, inputs []uint32) ([]uint32, error) {
 	if len(inputs) != c.Recipe.Cards {
-		return nil, d.foul(fmt.Errorf("%w: a child has not the cards that it shuffles", outcome.ErrFoul))
+		return nil, d.foul(fmt.Errorf("%w: a child has another number of cards than it shuffles", outcome.ErrFoul))
 	}
 	var seen [shuffle.MaxCards]bool // by value: card of the root ancestor's deck
 	values := make([]uint32, len(order))
 	for i, x := range order {
 		v := inputs[x]
 		if int(v) >= len(seen) || seen[v] {
-			return nil, d.foul(fmt.Errorf("%w: a card stands twice, or is not of the deck", outcome.ErrFoul))
+			return nil, d.foul(fmt.Errorf("%w: a card comes twice, or is not of the deck", outcome.ErrFoul))
 		}
 		values[i], seen[v] = v, true
 	}
@@ -161,7 +161,7 @@ func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []b
 		inputs, err = d.inherited(ctx, c, ancestors)
 		return bytes.Clone(r.ended.Tape), inputs, err
 	}
-	d.cfg.Log.Error("opening a sealed tape", "shuffle", r.id, "error", err)
+	d.cfg.Log.Error("a sealed tape could not be opened", "shuffle", r.id, "error", err)
 	return nil, nil, fmt.Errorf("shuffle %d: %w", r.id, ErrSealed)
 }
 

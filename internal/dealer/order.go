@@ -66,7 +66,7 @@ func (h House) proves(origin, field, text string) (f foreign, err error) {
 		return wrong(err)
 	}
 	if f.checkpoint.Origin != origin || !h.Policy.Satisfied(r.Checkpoint) {
-		return wrong(errors.New("it is of another ledger, or lacks the quorum"))
+		return wrong(errors.New("the checkpoint is of another ledger, or lacks the quorum"))
 	}
 	e, err := audit.ParseEntry(r.Entry)
 	if err != nil {
@@ -101,7 +101,7 @@ func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) (*audit.Asked, err
 	}
 	if first, ok := r.usedBy(); ok && first != of.Foreign {
 		return nil, illegal(audit.RuleCoDealer,
-			"the order is used by shuffle %d of %s, and by no other", first.Index, origin)
+			"the order is already used by shuffle %d of %s", first.Index, origin)
 	}
 	before := of
 	if a.After != "" {
@@ -109,7 +109,7 @@ func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) (*audit.Asked, err
 			return nil, err
 		}
 		if before.checkpoint != of.checkpoint {
-			return nil, &RequestError{"asked.after", "must be under the checkpoint of asked.commit"}
+			return nil, &RequestError{"asked.after", "must be a receipt under the same checkpoint as asked.commit"}
 		}
 	}
 	if err := r.comesAfter(of.Index, commit, before.body); err != nil {
@@ -155,7 +155,7 @@ func (r *record) comesAfter(shuffle uint64, commit *audit.Commit, before audit.B
 	}
 	if !ok {
 		return illegal(audit.RuleCoDealer,
-			"asked.after must be the entry of the house's shuffle that stands before: %s", want)
+			"asked.after must be the entry of the house's shuffle that comes before this deal: %s", want)
 	}
 	return nil
 }
@@ -226,8 +226,8 @@ func (d *Dealer) orders(c *audit.Context) error {
 		return err
 	}
 	if c.Production && (d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned || h.Policy.Overlap() == 0) {
-		return illegal(audit.RuleCoDealer, "a production ledger gives orders only if its deals wait for "+
-			"witnesses, and to houses of whose policy any two quorums share one")
+		return illegal(audit.RuleCoDealer, "the deals of a production ledger that gives orders must wait for "+
+			"witnesses, and any two quorums of the house's policy must share a witness")
 	}
 	return nil
 }

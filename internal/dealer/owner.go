@@ -59,7 +59,7 @@ func mayClose(actor audit.Actor, req CloseRequest) may {
 func (r *record) ownedBy(actor audit.Actor) error {
 	if r.owner != actor.Identity {
 		return illegal(audit.RuleOwner,
-			"shuffle %d is of %s, and the request of %s: %s can take it over", r.id, r.owner,
+			"shuffle %d belongs to %s, and the request comes from %s: %s can take the shuffle over", r.id, r.owner,
 			actor.Identity, actor.Identity)
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 const childTries = 4
 
 // errMoved: a shuffle was dealt from or revealed after the dealer read it for a proposal.
-var errMoved = errors.New("the shuffle was dealt from or revealed in that time")
+var errMoved = errors.New("the shuffle was dealt from or revealed after it was read")
 
 // parent is a shuffle that a child continues.
 type parent struct {
@@ -39,7 +39,7 @@ func (p *Parent) validate(r *ShuffleRequest) error {
 	case r.Terms != nil:
 		return &RequestError{"terms", "must be left out: a child has the terms of its parent"}
 	case r.Deck != "" || r.Cards != nil:
-		return &RequestError{"parent", "must stand without deck and cards: the parent brings its deck"}
+		return &RequestError{"parent", "must be given without deck and cards, because a child has the deck of its parent"}
 	case p.ID < 1 || p.ID > audit.MaxInteger:
 		return &RequestError{"parent.id", "must be the id of an open shuffle"}
 	case p.Positions != nil && (len(p.Positions) < shuffle.MinCards || len(p.Positions) > shuffle.MaxCards):

@@ -144,7 +144,7 @@ func (d *Dealer) rows(ctx context.Context, from shuffles, id uint64) ([]ledger.R
 	case err != nil:
 		return nil, fmt.Errorf("reading shuffle %d: %w", id, ledger.Unavailable(err))
 	case rows[0].Index != id:
-		return nil, fmt.Errorf("%w: entry %d in the place of shuffle %d", ledger.ErrFrozen, rows[0].Index, id)
+		return nil, fmt.Errorf("%w: the database shows entry %d instead of shuffle %d", ledger.ErrFrozen, rows[0].Index, id)
 	}
 	return rows, nil
 }
@@ -185,7 +185,7 @@ func (d *Dealer) entryAt(ctx context.Context, index uint64) (ledger.Row, error) 
 		case err != nil:
 			return ledger.Row{}, fmt.Errorf("reading entry %d: %w", index, ledger.Unavailable(err))
 		case row.Index != index:
-			return ledger.Row{}, fmt.Errorf("%w: entry %d in the place of entry %d", ledger.ErrFrozen, row.Index, index)
+			return ledger.Row{}, fmt.Errorf("%w: the database shows entry %d instead of entry %d", ledger.ErrFrozen, row.Index, index)
 		}
 		return row, nil
 	}

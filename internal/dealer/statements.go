@@ -59,13 +59,13 @@ func (d *Dealer) AddStatement(ctx context.Context, id uint64, text string) (n in
 			return 0, ledger.Unavailable(err)
 		}
 	}
-	return 0, fmt.Errorf("%w: the database does not show statements that it has", ledger.ErrUnavailable)
+	return 0, fmt.Errorf("%w: the database does not show statements that it has stored", ledger.ErrUnavailable)
 }
 
 // admits refuses a statement if there are as many as a shuffle may have, or one of the same key.
 func admits(s audit.SignedStatement, all [][]byte) error {
 	if len(all) >= audit.MaxStatements {
-		return &StatementError{fmt.Sprintf("the shuffle has %d, and that is as many as it may have", len(all))}
+		return &StatementError{fmt.Sprintf("the shuffle already has %d statements, and may have no more", len(all))}
 	}
 	for _, b := range all {
 		held, err := audit.ParseStatement(b)
@@ -74,7 +74,7 @@ func admits(s audit.SignedStatement, all [][]byte) error {
 		}
 		for _, by := range s.By {
 			if slices.Contains(held.By, by) {
-				return &StatementError{fmt.Sprintf("the key %s+%08x signed one about this shuffle before", by.Name, by.ID)}
+				return &StatementError{fmt.Sprintf("the key %s+%08x has already signed a statement about this shuffle", by.Name, by.ID)}
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func (d *Dealer) statements(ctx context.Context, r *record) (texts []string, err
 	for i, b := range all {
 		s, err := audit.ParseStatement(b)
 		if err != nil || s.Statement != want || admits(s, served) != nil {
-			d.cfg.Log.Error("a stored statement is not of its shuffle, and is not served", "shuffle", r.id, "n", i)
+			d.cfg.Log.Error("a stored statement is not about its shuffle, and is not served", "shuffle", r.id, "n", i)
 			continue
 		}
 		served, texts = append(served, b), append(texts, string(b))

@@ -33,7 +33,7 @@ func (d *Dealer) Terms(ctx context.Context, hash [32]byte) (*terms.Document, err
 	}
 	document, err := terms.Parse(kept.Kind, kept.Bytes)
 	if err != nil || document.Hash() != hash {
-		return nil, fmt.Errorf("%w: the stored terms are others than those of this hash", ledger.ErrFrozen)
+		return nil, fmt.Errorf("%w: the stored terms have another hash", ledger.ErrFrozen)
 	}
 	return document, nil
 }

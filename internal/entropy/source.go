@@ -144,7 +144,7 @@ func (s *Source) Trip(r Reason) { _ = s.latch.trip(r, "reported by the dealer or
 // the latch is not set, the error is ErrNotLatched, and nothing is tested.
 func (s *Source) Clear(reason string) error {
 	if strings.TrimSpace(reason) == "" {
-		return errors.New("clearing the entropy latch takes a reason")
+		return errors.New("clearing the entropy latch needs a reason")
 	}
 	s.clearing.Lock()
 	defer s.clearing.Unlock()

@@ -103,7 +103,7 @@ func (f *Feed) Run(ctx context.Context) {
 		changed := f.cfg.Ledger.Changed()
 		wait := look
 		if err := f.update(ctx); err != nil && ctx.Err() == nil {
-			f.cfg.Log.Warn("reading the events of a ledger", "ledger", f.cfg.Ledger.Info().Name, "error", err)
+			f.cfg.Log.Warn("the events of a ledger could not be read", "ledger", f.cfg.Ledger.Info().Name, "error", err)
 			changed, wait = nil, again
 		}
 		if !sleep(ctx, pace, nil) || !sleep(ctx, wait, changed) {

@@ -52,7 +52,7 @@ func (c *call) submitted(req *ActRequest) (a submittedAct, err error) {
 	}
 	a.act = signed.(*audit.ActEntry)
 	if (req.Type == nil) != (req.Body == nil) {
-		return a, refuseValue("body", "must come with type, and type with body")
+		return a, refuseValue("body", "must be given if type is given, and only then")
 	}
 	if req.Type != nil {
 		if a.body, err = audit.ParseBody(audit.Type(*req.Type), req.Body); err != nil {

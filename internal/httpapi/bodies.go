@@ -12,7 +12,7 @@ import (
 const smallBody = 8 << 10
 
 // errNoRoom: the quota of bytes in memory, of all bodies together, is spent.
-var errNoRoom = errors.New("too much is being received")
+var errNoRoom = errors.New("the memory for request bodies is full")
 
 // limitBody bounds the size of the call's body, and counts it against the quota of all
 // bodies. The caller calls release at the end of the request.

@@ -92,10 +92,10 @@ func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 		}
 	}
 	if req.Tables != nil && (len(c.Tables) == 0 || len(c.Tables) > audit.MaxTables) {
-		return nil, refuseValue("tables", "must have 1 to 256 tables; leave it out for all of them")
+		return nil, refuseValue("tables", "must have 1 to 256 tables, or be left out for all tables")
 	}
 	if c.Role == audit.RoleAdmin && c.Tables != nil {
-		return nil, refuseValue("tables", "must be left out with the role admin: what an admin does is for all tables")
+		return nil, refuseValue("tables", "must be left out with the role admin, because an admin acts for all tables")
 	}
 	hash, err := decodeHash("hash", *req.Hash)
 	if err != nil {

@@ -120,7 +120,7 @@ func TestCredentialRefusals(t *testing.T) {
 		{`"identity":"i"`, `"identity":"daemon"`, CodeCredential, "", "reserved"},
 		{`"identity":"i"`, `"identity":"operator"`, CodeCredential, "", "reserved"},
 		{`"tables":["a","b"]`, `"tables":[]`, CodeInvalidValue, "tables",
-			"must have 1 to 256 tables; leave it out for all of them"},
+			"must have 1 to 256 tables, or be left out for all tables"},
 		{`"tables":["a","b"]`, `"tables":[` + many + `]`, CodeInvalidValue, "tables", "must have 1 to 256 tables"},
 		{`"tables":["a","b"]`, `"tables":["a b"]`, CodeInvalidValue, "tables", "must hold names, and one of them must have only"},
 		{`"tables":["a","b"]`, `"tables":["b","a","b"]`, CodeInvalidValue, "tables",

@@ -52,7 +52,7 @@ func (s *Server) identify(ctx context.Context, l *served, r *http.Request) (call
 		return caller{}, nil
 	}
 	if !valid(chains, s.cfg.Now()) {
-		return caller{}, unauthorized("the client certificate is before or after its time")
+		return caller{}, unauthorized("the client certificate is not valid yet, or has expired")
 	}
 	id, hash := ledger.CertificateID(chains[0][0].RawSubjectPublicKeyInfo)
 	return s.check(ctx, l, remote(r), id, hash)

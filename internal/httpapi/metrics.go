@@ -162,13 +162,13 @@ var figures = []ledgerFigure{
 		func(v ledgerView) uint64 { return v.live.Cosigned }),
 	gauge("shuffled_ledger_followers", "Streams of events and webhooks that follow the ledger.",
 		func(v ledgerView) int { return v.Events.Followers() }),
-	gauge("shuffled_ledger_unread_entries", "Entries that are not read yet for those who follow; 0 if nobody does.",
+	gauge("shuffled_ledger_unread_entries", "Entries that are not read yet for the followers of the ledger; 0 without followers.",
 		func(v ledgerView) uint64 { return v.Events.Unread() }),
 	gauge("shuffled_ledger_most_overtaken",
-		"How often other daemons were first with one request of this daemon, at most.",
+		"The most times that other daemons were first with one request of this daemon.",
 		func(v ledgerView) float64 { return float64(v.live.Appends.Most) }),
 	figure("shuffled_ledger_appends_total", "Batches that this daemon tried to append, by outcome; "+
-		"lost: another daemon was first, and they were prepared again.", prometheus.CounterValue, []string{"outcome"},
+		"lost: another daemon was first, and the batch was prepared again.", prometheus.CounterValue, []string{"outcome"},
 		func(v ledgerView, add addValue) {
 			a := v.live.Appends
 			for outcome, n := range map[string]uint64{"landed": a.Landed, "lost": a.Lost, "duplicate": a.Duplicate,
@@ -176,7 +176,7 @@ var figures = []ledgerFigure{
 				add(float64(n), outcome)
 			}
 		}),
-	figure("shuffled_witness_ok", "1 while the witness cosigns what it is asked for.", prometheus.GaugeValue,
+	figure("shuffled_witness_ok", "1 while the witness cosigns the checkpoints that it is asked for.", prometheus.GaugeValue,
 		[]string{"witness"}, func(v ledgerView, add addValue) {
 			for _, w := range v.Log.Witnesses() {
 				add(oneIf(w.Err == nil), w.Name)
@@ -189,7 +189,7 @@ var figures = []ledgerFigure{
 			}
 		}),
 	figure("shuffled_ledger_oldest_open_seconds", "Age of the oldest open shuffle, 0 for none. "+
-		"It and the overdue ones are absent while the ledger does not answer.", prometheus.GaugeValue, nil,
+		"This age and the number of overdue shuffles are absent while the ledger does not answer.", prometheus.GaugeValue, nil,
 		func(v ledgerView, add addValue) {
 			if b := v.backlog; b != nil && b.Oldest == 0 {
 				add(0)

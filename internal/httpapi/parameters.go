@@ -93,7 +93,7 @@ func (p *parameters) queryText(name string) *string {
 	p.asked = append(p.asked, name)
 	values, err := url.ParseQuery(p.request.URL.RawQuery)
 	if err != nil || len(values[name]) > 1 {
-		p.fail(refuseValue(name, "must stand once, well formed"))
+		p.fail(refuseValue(name, "must be given once, and be well formed"))
 		return nil
 	}
 	if len(values[name]) == 0 {

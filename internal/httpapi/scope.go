@@ -26,7 +26,7 @@ func (c *call) mayScope() error {
 		return nil
 	}
 	if c.caller.role == audit.RoleAdmin {
-		return &refusal{code: CodeForbidden, detail: "what an admin does is for all tables, and the credential is not"}
+		return &refusal{code: CodeForbidden, detail: "an admin acts for all tables, and the credential is for some tables only"}
 	}
 	switch {
 	case c.route.scope == scopeNone || c.route.scope == scopeOwn:

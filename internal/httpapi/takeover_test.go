@@ -59,7 +59,7 @@ func TestNotYours(t *testing.T) {
 		for _, a := range asks {
 			got := s.by(bearer, path+a[0], "", a[1])
 			if got.want(t, CodeNotYours, ""); !strings.Contains(value(got.problem(t).Detail),
-				"is of dealer, and the request of another") {
+				"belongs to dealer, and the request comes from another") {
 				t.Errorf("%s: %s", when, got.body)
 			}
 		}

@@ -79,7 +79,7 @@ func boundTerms(t *BoundTerms) (*audit.Terms, error) {
 	}
 	switch count := value(t.Count); {
 	case kind != audit.TermsTicketList && t.Count != nil:
-		return nil, refuseValue("terms.count", "must be left out, except of a ticket_list")
+		return nil, refuseValue("terms.count", "must be left out, except for a ticket_list")
 	case kind == audit.TermsTicketList && (count < terms.MinTickets || count > terms.MaxTickets):
 		return nil, refuseValue("terms.count", "must be the number of tickets, 2 to 1,073,741,824")
 	default:

@@ -47,7 +47,7 @@ func AgentSigning(socket, vkey string) (*SigningKey, error) {
 func parseAgent(line string) (*SigningKey, error) {
 	at := strings.LastIndexByte(line, ' ')
 	if at < 0 || !filepath.IsAbs(line[:at]) {
-		return nil, fmt.Errorf("the line of a key in an ssh-agent is %sSOCKET VKEY, the socket an absolute path", agentPrefix)
+		return nil, fmt.Errorf("the line of a key in an ssh-agent must be %sSOCKET VKEY, with an absolute path as SOCKET", agentPrefix)
 	}
 	socket, vkey := line[:at], line[at+1:]
 	verifier, err := audit.ParseVKey(vkey)
@@ -75,7 +75,7 @@ func (s *agentSigner) Present() error {
 func (s *agentSigner) Sign(msg []byte) ([]byte, error) {
 	sig, err := s.ask(msg)
 	if err == nil && !s.Verify(msg, sig) {
-		err = errors.New("it gave a signature that the public key refuses")
+		err = errors.New("the agent gave a signature that the public key refuses")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w at %s for a signature of %s: %w", ErrAgent, s.socket, s.Name(), err)
@@ -96,7 +96,7 @@ func (s *agentSigner) ask(msg []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w (ssh-add -L says whether it has the key, ssh-add -X unlocks it)", err)
 	}
 	if sig.Format != ssh.KeyAlgoED25519 || len(sig.Blob) != ed25519.SignatureSize || len(sig.Rest) > 0 {
-		return nil, errors.New("its answer is no signature of Ed25519")
+		return nil, errors.New("the agent's answer is no signature of Ed25519")
 	}
 	return sig.Blob, nil
 }

@@ -92,7 +92,7 @@ func decrypt(b []byte, passphrase Secret) ([]byte, error) {
 	}
 	r, err := age.Decrypt(src, id)
 	if errors.Is(err, age.ErrIncorrectIdentity) {
-		return nil, fmt.Errorf("%w: not with this passphrase", ErrPassphrase)
+		return nil, fmt.Errorf("%w: the passphrase does not open it", ErrPassphrase)
 	}
 	if err != nil {
 		return nil, err

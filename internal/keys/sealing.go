@@ -58,11 +58,11 @@ func unwrapSealing(line []byte) ([]byte, error) {
 	socket, text, ok := strings.Cut(string(line), " ")
 	wrapped, err := decodeLine([]byte(text), "")
 	if !ok || err != nil || !filepath.IsAbs(socket) {
-		return nil, fmt.Errorf("its line is %sSOCKET BASE64, the socket an absolute path", wrappedPrefix)
+		return nil, fmt.Errorf("the line must be %sSOCKET BASE64, with an absolute path as SOCKET", wrappedPrefix)
 	}
 	key, err := askExtension(socket, unwrapRequest, wrapped)
 	if err == nil && len(key) != sealingSize {
-		err = fmt.Errorf("%w at %s gave %d bytes: a sealing key has 32", ErrAgent, socket, len(key))
+		err = fmt.Errorf("%w at %s: the agent gave %d bytes, and a sealing key has 32", ErrAgent, socket, len(key))
 	}
 	return key, err
 }
@@ -87,7 +87,7 @@ func WriteWrappedSealing(path, socket string, key Secret) error {
 	if opened, err := unwrapSealing([]byte(line)); err != nil {
 		return err
 	} else if !bytes.Equal(opened, key.Bytes()) {
-		return fmt.Errorf("%w at %s gave another key than it wrapped", ErrAgent, socket)
+		return fmt.Errorf("%w at %s: the agent gave another key than it wrapped", ErrAgent, socket)
 	}
 	return createFile(path, []byte(wrappedPrefix+line+"\n"), modePrivate)
 }
@@ -101,7 +101,7 @@ func askExtension(socket, request string, body []byte) ([]byte, error) {
 	err := withAgent(socket, func(a agent.ExtendedAgent) error {
 		b, err := a.Extension(request, body)
 		if errors.Is(err, agent.ErrExtensionUnsupported) {
-			return fmt.Errorf("it does not know %s, as shuffled-agent with -wrap does", request)
+			return fmt.Errorf("the agent does not know %s, which shuffled-agent with -wrap does", request)
 		}
 		if err != nil {
 			return err
@@ -109,7 +109,7 @@ func askExtension(socket, request string, body []byte) ([]byte, error) {
 		return ssh.Unmarshal(b, &answer)
 	})
 	if err == nil && answer.Request != request {
-		err = errors.New("it answers another request")
+		err = errors.New("the agent answers another request")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w at %s for %s: %w", ErrAgent, socket, request, err)

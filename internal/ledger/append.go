@@ -229,7 +229,7 @@ func (l *Ledger) await(ctx context.Context, r *request) Answer {
 		case ctx.Err() != nil:
 			return Answer{Err: ctx.Err()}
 		case patient.Err() != nil:
-			return Answer{Err: fmt.Errorf("%w: it does not move", ErrOverloaded)}
+			return Answer{Err: fmt.Errorf("%w: it did not move in time", ErrOverloaded)}
 		}
 		return Answer{Err: ErrClosed}
 	}
@@ -243,6 +243,6 @@ func (l *Ledger) await(ctx context.Context, r *request) Answer {
 	case a := <-r.reply:
 		return a
 	default:
-		return Answer{Err: withCause(fmt.Errorf("%w: gave up waiting for it", ErrUnknownOutcome), CauseOf(l.Ready()))}
+		return Answer{Err: withCause(fmt.Errorf("%w: the time to wait for the outcome ended", ErrUnknownOutcome), CauseOf(l.Ready()))}
 	}
 }

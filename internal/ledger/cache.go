@@ -89,7 +89,7 @@ func (f *frames) write(w io.Writer, b []byte) error {
 	return nil
 }
 
-var errCacheMAC = errors.New("it was not written under the signing key of the stored head, or was changed")
+var errCacheMAC = errors.New("the cache was not written under the signing key of the stored head, or was changed")
 
 // read returns the bytes of the next frame. left is how many bytes of the file are left; b
 // is room that may be used again.
@@ -142,7 +142,7 @@ func (c *caching) run() {
 		case <-c.due:
 		}
 		if err := c.write(); err != nil && c.l.running.Err() == nil {
-			c.l.cfg.Log.Warn("writing the cache of the state: the next start takes longer",
+			c.l.cfg.Log.Warn("the cache of the state could not be written: the next start takes longer",
 				"ledger", c.l.cfg.Info.Name, "error", err)
 		}
 	}
@@ -239,14 +239,14 @@ func (l *Ledger) readCache(head Head, file *os.File) (header cacheHeader, state 
 			_, err = binary.Decode(first, binary.BigEndian, &header)
 		}
 		if err == nil && (header.Size == 0 || header.Size > head.Size) {
-			err = fmt.Errorf("it is of %d entries, and the ledger has %d", header.Size, head.Size)
+			err = fmt.Errorf("the cache is of %d entries, and the ledger has %d", header.Size, head.Size)
 		}
 		if err != nil {
 			return header, nil, err
 		}
 		state, err = readCopy(in, from, &left)
 		if err == nil && state.Size() != header.Size {
-			err = fmt.Errorf("it names %d entries and is of %d", header.Size, state.Size())
+			err = fmt.Errorf("the cache names %d entries, and its state is of %d", header.Size, state.Size())
 		}
 		return header, state, err
 	}

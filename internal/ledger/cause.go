@@ -15,7 +15,7 @@ const (
 	CauseReadOnly    Cause = "the database takes no writes: it is a standby, or read only"
 	CauseDiskFull    Cause = "the disk of the database is full"
 	CauseLock        Cause = "another transaction holds a lock that is needed"
-	CauseCertificate Cause = "the certificate of the database does not hold"
+	CauseCertificate Cause = "the certificate of the database is not valid"
 	CauseRefused     Cause = "the database refuses the role, its password or its rights"
 )
 

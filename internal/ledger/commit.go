@@ -193,7 +193,7 @@ func (l *Ledger) behind(d *draft, duplicate *DuplicateError) (again []*request) 
 		if !d.balked() {
 			return d.all
 		}
-		err = fmt.Errorf("%w: entry %d is taken, and no head covers it", ErrFrozen, known)
+		err = fmt.Errorf("%w: entry %d is stored, and no head covers it", ErrFrozen, known)
 	}
 	if err != nil {
 		l.unreadable(err)
@@ -298,7 +298,7 @@ func (l *Ledger) recheck() {
 		return // begin goes on
 	}
 	if l.stepped != "" {
-		l.alarm(audit.AlarmClockStep, l.stepped+"; entries were refused until it came back")
+		l.alarm(audit.AlarmClockStep, l.stepped+"; entries were refused until the clock came back")
 		l.stepped = ""
 	}
 	if l.owes() {

@@ -25,7 +25,7 @@ func (w *witnesses) keepCosigned(h Head, from uint64) bool {
 		return w.followCosigned()
 	}
 	if err != nil {
-		l.cfg.Log.Error("storing a cosigned checkpoint", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
+		l.cfg.Log.Error("a cosigned checkpoint could not be stored", "ledger", l.cfg.Info.Name, "size", h.Size, "error", err)
 		return false
 	}
 	w.show(h)
@@ -112,10 +112,10 @@ func (l *Ledger) isCosigned(h Head, policies intervals) bool {
 	policy := policies.at(h.Size)
 	c, err := audit.OpenCheckpoint(h.Checkpoint, l.keys.Load().at(h.Size)...)
 	if err == nil && (c.Size != h.Size || c.Root != h.Root || !policy.Asks() || !policy.Satisfied(h.Checkpoint)) {
-		err = errors.New("it is of another head, or lacks the quorum")
+		err = errors.New("the checkpoint is of another head, or lacks the quorum")
 	}
 	if err != nil && h.Size <= policies.waits {
-		l.cfg.Log.Error("a stored cosigned checkpoint does not hold", "ledger", l.cfg.Info.Name, "size", h.Size,
+		l.cfg.Log.Error("a stored cosigned checkpoint is not valid", "ledger", l.cfg.Info.Name, "size", h.Size,
 			"error", err)
 	}
 	return err == nil
@@ -157,7 +157,7 @@ func (l *Ledger) AwaitCosigned(ctx context.Context, index uint64) error {
 		select {
 		case <-newer:
 		case <-ctx.Done():
-			return fmt.Errorf("%w: entry %d, and %d entries are cosigned", ErrNotWitnessed, index, size)
+			return fmt.Errorf("%w: it is entry %d, and %d entries are cosigned", ErrNotWitnessed, index, size)
 		case <-l.done:
 			return ErrClosed
 		}

@@ -21,7 +21,7 @@ func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signe
 	now time.Time) error {
 	entry := audit.Entry{Time: now.UnixMilli(), Actor: audit.Operator, Body: g}
 	if g.Origin != info.Origin || signer.Name() != info.Origin {
-		return fmt.Errorf("creating ledger %s: genesis and signing key are of %q and %q", info.Name, g.Origin,
+		return fmt.Errorf("creating ledger %s: the genesis has the origin %q, and the signing key %q", info.Name, g.Origin,
 			signer.Name())
 	}
 	if _, err := os.Stat(markPath); !errors.Is(err, fs.ErrNotExist) {

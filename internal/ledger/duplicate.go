@@ -16,7 +16,7 @@ type DuplicateError struct {
 }
 
 func (e *DuplicateError) Error() string {
-	return fmt.Sprintf("%d idempotency keys and %d slots of the batch are in the ledger", len(e.Tags), len(e.Slots))
+	return fmt.Sprintf("%d idempotency keys and %d slots of the batch are already in the ledger", len(e.Tags), len(e.Slots))
 }
 
 // repeats reports whether a key tag or slot hash of r was noted for a request before it. If
@@ -66,7 +66,7 @@ func answerDuplicates(requests []*request, duplicate *DuplicateError) (again []*
 
 // SlotTaken is the refusal of a slot that stands in another commit.
 func SlotTaken() error {
-	return &audit.Illegal{Code: audit.RuleSlot, Detail: "a slot hash stands in another commit of the ledger"}
+	return &audit.Illegal{Code: audit.RuleSlot, Detail: "a slot hash is already in another commit of the ledger"}
 }
 
 // takenSlot reports whether a slot of r stands in another commit.

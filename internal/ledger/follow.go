@@ -47,7 +47,7 @@ func (l *Ledger) Entries(ctx context.Context, from, to uint64) ([]audit.Placed, 
 			return nil, Unavailable(fmt.Errorf("reading entry %d: %w", from+uint64(len(rows)), err))
 		}
 		if row.Index != from+uint64(len(rows)) {
-			return nil, fmt.Errorf("%w: entry %d in the place of entry %d", ErrFrozen, row.Index,
+			return nil, fmt.Errorf("%w: the database shows entry %d instead of entry %d", ErrFrozen, row.Index,
 				from+uint64(len(rows)))
 		}
 		rows = append(rows, row)

@@ -45,8 +45,8 @@ func (l *Ledger) checkIntervals(p *audit.Policy) error {
 			slow = append(slow, one.Key.Name())
 		}
 	}
-	return fmt.Errorf("without the witnesses that the configuration gives an interval, %v, the quorum cannot be met: "+
-		"take as many out of witness.intervals as the quorum needs", slow)
+	return fmt.Errorf("without the witnesses that have an interval in the configuration, %v, the quorum cannot be met: "+
+		"remove as many of these witnesses from witness.intervals as the quorum needs", slow)
 }
 
 // checkIntervals is that for the policy in force and for each policy that waits.
@@ -88,7 +88,7 @@ func (w *witnesses) askLate() {
 	w.group.Go(func() {
 		defer w.late.turn.Unlock()
 		if err := w.offer(head, slow); err != nil {
-			w.l.cfg.Log.Error("asking witnesses that have an interval", "ledger", w.l.cfg.Info.Name, "size", head.Size,
+			w.l.cfg.Log.Error("witnesses that have an interval could not be asked", "ledger", w.l.cfg.Info.Name, "size", head.Size,
 				"error", err)
 		}
 	})

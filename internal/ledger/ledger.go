@@ -27,7 +27,7 @@ import (
 var (
 	// ErrFrozen: signing stopped because the stored ledger does not extend what was seen, or
 	// cannot be compared with it. Reads go on.
-	ErrFrozen = errors.New("the stored ledger went backwards or sideways: signing stopped")
+	ErrFrozen = errors.New("the stored ledger does not extend what was seen: signing stopped")
 	// ErrClock: the clock stepped further than the limit.
 	ErrClock = errors.New("the clock stepped")
 	// ErrOverloaded: too many requests wait, or this one waited too long. Nothing was written.
@@ -39,9 +39,9 @@ var (
 	// ErrUnavailable: the store did not answer; nothing was written.
 	ErrUnavailable = errors.New("the store is unavailable")
 	// ErrNotWitnessed: no cosigned checkpoint covers the entry yet.
-	ErrNotWitnessed = errors.New("the witnesses have not cosigned it yet")
+	ErrNotWitnessed = errors.New("the witnesses have not cosigned the entry yet")
 	// ErrMarkLocked: another process of this host writes the ledger.
-	ErrMarkLocked = errors.New("another daemon has it")
+	ErrMarkLocked = errors.New("another daemon holds the lock")
 	// ErrNoMark: a ledger has entries, and this host has no high-water mark of it.
 	ErrNoMark = errors.New("no high-water mark for a ledger with entries")
 )

@@ -39,7 +39,7 @@ func (l *Ledger) load(ctx context.Context) error {
 		return err
 	}
 	if g := l.state.Genesis(); g.Origin != l.cfg.Info.Origin {
-		return fmt.Errorf("the genesis is of %q", g.Origin)
+		return fmt.Errorf("the genesis has the origin %q", g.Origin)
 	}
 	g, err := l.tree.extend(nil)
 	if err != nil {
@@ -96,7 +96,7 @@ func (l *Ledger) restoreFrom(ctx context.Context, head Head, file *os.File) erro
 	case err != nil:
 		return err
 	case root != header.Root:
-		return fmt.Errorf("it is of another tree of %d entries", header.Size)
+		return fmt.Errorf("the cache is of another tree of %d entries", header.Size)
 	}
 	row, err := l.row(ctx, 0)
 	if err != nil {
@@ -107,7 +107,7 @@ func (l *Ledger) restoreFrom(ctx context.Context, head Head, file *os.File) erro
 		return err
 	}
 	if sha256.Sum256(row.Entry) != header.Genesis {
-		return errors.New("it is of another genesis")
+		return errors.New("the cache is of another genesis")
 	}
 	brought, err := handoversOf(state, under)
 	if err != nil {

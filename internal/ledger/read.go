@@ -60,7 +60,7 @@ func (l *Ledger) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]au
 		proofs, err := prove(some, head.Size, reader)
 		if errors.Is(err, ErrNotFound) {
 			// The head covers them: the database lost its tail.
-			return nil, fmt.Errorf("%w: what proves entry %d at size %d is missing: %v", ErrFrozen, some[0].Index,
+			return nil, fmt.Errorf("%w: a part of the proof of entry %d at size %d is missing: %v", ErrFrozen, some[0].Index,
 				head.Size, err)
 		}
 		if err != nil {
@@ -162,7 +162,7 @@ func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
 			return err
 		}
 		if size := l.Head().Size; row.Index >= size {
-			return fmt.Errorf("%w: a row %d above the head of size %d", ErrFrozen, row.Index, size)
+			return fmt.Errorf("%w: entry %d is stored above the head of size %d", ErrFrozen, row.Index, size)
 		}
 	}
 	head := l.Head()

@@ -145,7 +145,7 @@ func (l *Ledger) reachSize(ctx context.Context, size uint64) error {
 	}
 	err := l.reachEntry(ctx, size-1)
 	if errors.Is(err, ErrNotFound) {
-		err = fmt.Errorf("%w: entry %d was there a moment ago", ErrUnavailable, size-1)
+		err = fmt.Errorf("%w: the database no longer shows entry %d", ErrUnavailable, size-1)
 	}
 	return err
 }

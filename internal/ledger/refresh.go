@@ -79,7 +79,7 @@ func (l *Ledger) reachTile(ctx context.Context, t tlog.Tile) error {
 // refreshTogether waits for the refresh that is under way, or starts one. A caller that leaves
 // does not end it. If the patience of ctx ends, the error is ErrOverloaded.
 func (l *Ledger) refreshTogether(ctx context.Context) error {
-	r, err := Await(ctx, l.startRefresh(), "the sequencer does not come to it")
+	r, err := Await(ctx, l.startRefresh(), "the sequencer does not come to the refresh")
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (l *Ledger) startRefresh() <-chan singleflight.Result {
 		defer cancel()
 		err := l.Refresh(ctx)
 		if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-			err = fmt.Errorf("%w: the sequencer does not come to it", ErrUnavailable)
+			err = fmt.Errorf("%w: the sequencer does not come to the refresh", ErrUnavailable)
 		}
 		return nil, err
 	})

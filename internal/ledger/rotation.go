@@ -145,7 +145,7 @@ func (l *Ledger) checkRotation(p *Proposal) error {
 	last := len(p.Bodies) - 1
 	k, ok := p.Bodies[last].(*audit.Key)
 	if !ok || last > 1 || last == 1 && p.Bodies[0].Type() != audit.TypeAct {
-		return errors.New("a signing key is the last of a batch of its own, with no more than its act in front")
+		return errors.New("a batch with a signing key must hold only this key, and in front of it at most the act that approves it")
 	}
 	key, err := audit.Verifier(l.cfg.Info.Origin, k.Public)
 	if err != nil {

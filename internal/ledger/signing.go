@@ -24,13 +24,13 @@ func (l *Ledger) checkSigners() error {
 	known := false
 	for _, s := range l.cfg.Signers {
 		if s.Name() != l.cfg.Info.Origin {
-			return fmt.Errorf("a signing key is of %q", s.Name())
+			return fmt.Errorf("a signing key has the origin %q, which is not this ledger's", s.Name())
 		}
 		known = known || slices.ContainsFunc(l.keys.Load().signing,
 			func(k signingKey) bool { return k.key.KeyHash() == s.KeyHash() })
 	}
 	if !known {
-		return errors.New("no signing key that was given is one of this ledger")
+		return errors.New("none of the given signing keys is a key of this ledger")
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func (l *Ledger) pay() {
 
 // errBegun refuses a second instance_start of this daemon: begin and recheck may both propose
 // one.
-var errBegun = errors.New("this daemon's instance_start stands")
+var errBegun = errors.New("the instance_start of this daemon is already written")
 
 // begin waits for the first answers of the witnesses and writes this daemon's instance_start.
 // If the stored ledger contradicts what was seen, or the signing key is not available, that

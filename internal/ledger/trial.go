@@ -118,7 +118,7 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 	group.Wait()
 	unaware = slices.DeleteFunc(unaware, func(name string) bool { return name == "" })
 	if len(unaware) > 0 {
-		return notTaken("these witnesses do not know the new signing key, or not the other one in force: %s",
+		return notTaken("these witnesses do not know the new signing key, or the other signing key in force: %s",
 			strings.Join(unaware, ", "))
 	}
 	return nil
@@ -150,7 +150,7 @@ func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
 	ask := slices.DeleteFunc(slices.Clone(p.Witnesses), l.hasInterval)
 	w := l.witnesses
 	if !w.trial.TryLock() {
-		return fmt.Errorf("%w: it was not tried: another one is", ErrPolicy)
+		return fmt.Errorf("%w: the policy was not tried, because another trial runs", ErrPolicy)
 	}
 	defer w.trial.Unlock()
 	for try := 1; ; try++ {

@@ -47,17 +47,17 @@ func Reason(err error) error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return errors.New("no answer in time")
 	case errors.As(err, &lookup):
-		return errors.New("its name is not found")
+		return errors.New("the name of the host is not found")
 	case errors.As(err, &cert):
-		return errors.New("its certificate does not verify")
+		return errors.New("the server's certificate does not verify")
 	case errors.As(err, &noTLS):
-		return errors.New("it does not speak TLS")
+		return errors.New("the server does not speak TLS")
 	case errors.As(err, &op):
 		return fmt.Errorf("%s: %w", op.Op, op.Err) // an error of this system, or an alert of TLS: fixed texts
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("it ended the connection")
+		return errors.New("the server ended the connection")
 	}
-	return errors.New("it gives no answer of HTTP")
+	return errors.New("the server's answer is not HTTP")
 }
 
 // ParseURL reads the address of a server: http or https, with a host, without credentials,

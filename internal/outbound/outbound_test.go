@@ -53,8 +53,8 @@ func TestReason(t *testing.T) {
 	tls.Config.ErrorLog = nil
 	tls.StartTLS()
 	defer tls.Close()
-	for at, want := range map[string]string{tls.URL: "its certificate does not verify",
-		strings.Replace(speaks(t, "220 SECRET"), "http:", "https:", 1): "it does not speak TLS"} {
+	for at, want := range map[string]string{tls.URL: "the server's certificate does not verify",
+		strings.Replace(speaks(t, "220 SECRET"), "http:", "https:", 1): "the server does not speak TLS"} {
 		if _, err := Client(nil).Get(at); err == nil || Reason(err).Error() != want {
 			t.Errorf("%s: %v, %v", at, err, Reason(err))
 		}

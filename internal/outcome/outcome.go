@@ -79,7 +79,7 @@ func Check(r shuffle.Recipe, out shuffle.Outcome) error {
 	for _, v := range out.Values {
 		word, bit := v/64%uint32(len(seen)), uint64(1)<<(v%64)
 		if int(v) >= r.Cards || seen[word]&bit != 0 {
-			return fmt.Errorf("%w: a card stands twice, or is not of the deck", ErrFoul)
+			return fmt.Errorf("%w: a card comes twice, or is not of the deck", ErrFoul)
 		}
 		seen[word] |= bit
 	}

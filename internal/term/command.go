@@ -179,7 +179,7 @@ func Distrust(err error) error {
 	if err == nil {
 		return nil
 	}
-	return WithHint(err, "this program computes something else than was published, here and now: use it for nothing, see docs/OPERATIONS.md, known-answer tests")
+	return WithHint(err, "this program does not compute what was published: do not use it, and see docs/OPERATIONS.md, known-answer tests")
 }
 
 // ErrFails is for evidence that fails, or a check of shuffled doctor that does. The command has printed why.

@@ -24,7 +24,7 @@ func ReadStart(name string, stdin io.Reader, n int64) ([]byte, error) {
 func ReadBounded(name string, n int64) ([]byte, error) {
 	b, err := ReadStart(name, nil, n)
 	if err == nil && int64(len(b)) > n {
-		err = fmt.Errorf("%s has more than the %d bytes that such a file can have: is it the right one, or can it be shorter?", name, n)
+		err = fmt.Errorf("%s has more than the %d bytes that such a file can have: give the right file, or make this file shorter", name, n)
 	}
 	return b, err
 }

@@ -169,7 +169,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (*res
 	}
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.URL, "/")+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, errors.New("its address cannot be asked")
+		return nil, errors.New("its address is not valid")
 	}
 	resp, err := outbound.Client(c.HTTP).Do(req)
 	if err != nil {

@@ -64,14 +64,14 @@ func (w *Witness) answer(rw http.ResponseWriter, r *http.Request) answer {
 	case r.URL.Path == "/add-checkpoint":
 		if r.Method != http.MethodPost {
 			rw.Header().Set("Allow", "POST")
-			return plain("add-checkpoint", http.StatusMethodNotAllowed, "POST is wanted")
+			return plain("add-checkpoint", http.StatusMethodNotAllowed, "the method must be POST")
 		}
 		return w.addCheckpoint(rw, r)
 	case !isCheckpoint && r.URL.Path != "/healthz":
 		return plain("", http.StatusNotFound, "no such address")
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		rw.Header().Set("Allow", "GET, HEAD")
-		return plain("", http.StatusMethodNotAllowed, "GET is wanted")
+		return plain("", http.StatusMethodNotAllowed, "the method must be GET")
 	case isCheckpoint:
 		if l := w.logs[hash]; l != nil && l.newest().note != nil {
 			return answer{route: "checkpoint", status: http.StatusOK, body: l.newest().note}

@@ -91,7 +91,7 @@ func readStateFile(path string, c *cosigner) (*cosigned, error) {
 		return nil, fmt.Errorf("not cosigned by this witness: %w", err)
 	}
 	if filepath.Base(path) != originHash(s.Origin)+stateSuffix {
-		return nil, fmt.Errorf("it is of another log: %q", s.Origin)
+		return nil, fmt.Errorf("the state is of another log: %q", s.Origin)
 	}
 	return s, nil
 }

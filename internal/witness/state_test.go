@@ -127,7 +127,7 @@ func TestStateIsRefused(t *testing.T) {
 	if _, err := os.Stat(cut); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a cut write is left: %v", err)
 	}
-	if !strings.Contains(w.log.String(), "a log without state") {
+	if !strings.Contains(w.log.String(), "a log has no state") {
 		t.Errorf("nothing is said of a log without state: %s", w.log)
 	}
 	w.must(l, 0, 5)

@@ -102,7 +102,7 @@ func Open(cfg Config) (*Witness, error) {
 	for _, key := range cfg.Logs {
 		same := func(k note.Verifier) bool { return k.KeyHash() == key.KeyHash() }
 		if slices.ContainsFunc(byOrigin[key.Name()], same) {
-			return nil, errors.Join(fmt.Errorf("opening a witness: a key of %q stands twice", key.Name()), w.Close())
+			return nil, errors.Join(fmt.Errorf("opening a witness: a key of %q is given twice", key.Name()), w.Close())
 		}
 		byOrigin[key.Name()] = append(byOrigin[key.Name()], key)
 	}
@@ -121,7 +121,7 @@ func Open(cfg Config) (*Witness, error) {
 func (w *Witness) add(dir, origin string, keys []note.Verifier, latest *cosigned) {
 	if latest == nil {
 		latest = &cosigned{Checkpoint: torchwood.Checkpoint{Origin: origin, Tree: tlog.Tree{Hash: emptyRoot}}}
-		w.log.Warn("a log without state: its next checkpoint is taken as it comes", "origin", origin)
+		w.log.Warn("a log has no state: its next checkpoint is accepted without a proof", "origin", origin)
 	} else {
 		w.log.Info("a log", "origin", origin, "size", latest.N, "root", latest.Hash)
 	}
@@ -255,7 +255,7 @@ func (w *Witness) advance(l *witnessed, r Request, cp torchwood.Checkpoint, sigs
 func grows(known tlog.Tree, r Request, next tlog.Tree) error {
 	switch {
 	case r.Old != known.N:
-		return &refusal{http.StatusConflict, "the old size is not the one cosigned last", known.N}
+		return &refusal{http.StatusConflict, "the old size is not the size that was cosigned last", known.N}
 	case r.Old == next.N && next.Hash != known.Hash:
 		return refuse(http.StatusConflict, "another root at a size that was cosigned: the log has forked")
 	case r.Old == next.N || r.Old == 0:
@@ -265,7 +265,7 @@ func grows(known tlog.Tree, r Request, next tlog.Tree) error {
 		return nil
 	}
 	if err := tlog.CheckTree(r.Proof, next.N, next.Hash, known.N, known.Hash); err != nil {
-		return refuse(http.StatusUnprocessableEntity, "the consistency proof does not hold")
+		return refuse(http.StatusUnprocessableEntity, "the consistency proof is not valid")
 	}
 	return nil
 }

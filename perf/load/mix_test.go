@@ -11,19 +11,19 @@ func TestParseMix(t *testing.T) {
 		t.Errorf("%v, %v", m, err)
 	}
 	for text, rule := range map[string]string{
-		"":                   "is none",
-		"commit":             "commit has a weight",
-		"commit=":            "commit has a weight",
-		"commit=-1":          "commit has a weight",
-		"commit=1001":        "commit has a weight",
-		"commit=1,commit=2":  "commit stands twice",
-		"shuffle=1":          "is none",
+		"":                   "must be one of",
+		"commit":             "commit must have a weight",
+		"commit=":            "commit must have a weight",
+		"commit=-1":          "commit must have a weight",
+		"commit=1001":        "commit must have a weight",
+		"commit=1,commit=2":  "commit must not be given twice",
+		"shuffle=1":          "must be one of",
 		"commit=0,verify=0":  "above 0",
-		"commit=1,deal = 2":  "is none",
-		"commit=1;deal=2":    "commit has a weight",
-		"commit=1,":          "is none",
-		"Commit=1":           "is none",
-		"commit=1.5,close=1": "commit has a weight",
+		"commit=1,deal = 2":  "must be one of",
+		"commit=1;deal=2":    "commit must have a weight",
+		"commit=1,":          "must be one of",
+		"Commit=1":           "must be one of",
+		"commit=1.5,close=1": "commit must have a weight",
 	} {
 		if m, err := ParseMix(text); err == nil || !strings.Contains(err.Error(), rule) {
 			t.Errorf("%q is %v, %v; want %q", text, m, err, rule)

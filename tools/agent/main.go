@@ -59,7 +59,7 @@ func run(ctx context.Context, log *slog.Logger, args []string) error {
 	}
 	stores := map[string]func(*settings) (store, error){"pkcs11": openToken, "transit": openTransit}
 	if len(args) == 0 || stores[args[0]] == nil {
-		return errors.New("the first argument is pkcs11 or transit: " + usage)
+		return errors.New("the first argument must be pkcs11 or transit: " + usage)
 	}
 	var s settings
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
@@ -136,10 +136,10 @@ func serve(ctx context.Context, log *slog.Logger, h *helper, listener net.Listen
 func listen(path string) (net.Listener, error) {
 	if conn, err := net.Dial("unix", path); err == nil {
 		conn.Close()
-		return nil, fmt.Errorf("something serves %s already", path)
+		return nil, fmt.Errorf("another program already serves %s", path)
 	} else if info, gone := os.Lstat(path); gone == nil && errors.Is(err, syscall.ECONNREFUSED) {
 		if info.Mode()&os.ModeSocket == 0 {
-			return nil, fmt.Errorf("%s is there, and is no socket: -socket must name another file", path)
+			return nil, fmt.Errorf("%s exists, and is no socket: -socket must name another file", path)
 		}
 		if err := os.Remove(path); err != nil {
 			return nil, err

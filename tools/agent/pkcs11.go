@@ -157,7 +157,7 @@ func (t *token) enter() error {
 		}
 	}
 	if len(with) != 1 {
-		return fmt.Errorf("%d tokens have the label, and one must", len(with))
+		return fmt.Errorf("%d tokens have the label, and exactly one must have it", len(with))
 	}
 	flags := uint(pkcs11.CKF_SERIAL_SESSION)
 	if t.generate {
@@ -187,7 +187,7 @@ func (t *token) find(class, kind uint, label string) (pkcs11.ObjectHandle, error
 		err = end
 	}
 	if err == nil && len(found) != 1 {
-		err = fmt.Errorf("there are %d of its type and label, and one must be", len(found))
+		err = fmt.Errorf("there are %d keys of its type and label, and there must be exactly one", len(found))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("looking for key %q: %w", label, err)
@@ -257,7 +257,7 @@ func (t *token) Wrap(plain []byte) (sealed []byte, err error) {
 // Unwrap opens a result of Wrap.
 func (t *token) Unwrap(sealed []byte) (plain []byte, err error) {
 	if len(sealed) <= nonceSize+tagBits/8 {
-		return nil, errors.New("what shall be opened is too short")
+		return nil, errors.New("the sealed secret is too short")
 	}
 	err = t.gcm(sealed[:nonceSize], func(m []*pkcs11.Mechanism, _ *pkcs11.GCMParams) error {
 		err := t.ctx.DecryptInit(t.session, m, t.handles[t.wrap])

@@ -63,7 +63,7 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	if *policyFile == "" || *keyFile == "" || *issuer == "" || flags.NArg() > 0 {
-		return errors.New("-policy, -key and -issuer must be given, and no word after them")
+		return errors.New("-policy, -key and -issuer must be given, and no other argument")
 	}
 	text, err := os.ReadFile(*policyFile)
 	if err != nil {

@@ -40,9 +40,9 @@ func Check(relay string) error {
 	u, err := url.Parse(relay)
 	switch {
 	case err != nil:
-		return errors.New("a beacon relay is an http or https URL")
+		return errors.New("a beacon relay must be an http or https URL")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("beacon relay %s: an http or https URL without query is wanted", u.Redacted())
+		return fmt.Errorf("beacon relay %s: the address must be an http or https URL without a query", u.Redacted())
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func ask(ctx context.Context, relay string, round uint64) (sig [beacon.Size]byte
 	at := strings.TrimSuffix(relay, "/") + fmt.Sprintf("/%x/public/%d", audit.Quicknet, round)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return sig, errors.New("the address cannot be asked")
+		return sig, errors.New("the address is not valid")
 	}
 	resp, err := outbound.Client(nil).Do(req)
 	if err != nil {
@@ -111,24 +111,24 @@ func ask(ctx context.Context, relay string, round uint64) (sig [beacon.Size]byte
 func read(body io.Reader, round uint64) (sig [beacon.Size]byte, err error) {
 	b, err := io.ReadAll(io.LimitReader(body, maxBody+1))
 	if err != nil {
-		return sig, fmt.Errorf("reading its answer: %w", outbound.Reason(err))
+		return sig, fmt.Errorf("reading the relay's answer: %w", outbound.Reason(err))
 	}
 	if len(b) > maxBody {
-		return sig, fmt.Errorf("its answer has more than %d bytes", maxBody)
+		return sig, fmt.Errorf("the relay's answer has more than %d bytes", maxBody)
 	}
 	var answer struct {
 		Round     uint64 `json:"round"`
 		Signature string `json:"signature"`
 	}
 	if err := json.Unmarshal(b, &answer); err != nil {
-		return sig, errors.New("its answer is no JSON of a round")
+		return sig, errors.New("the relay's answer is no JSON of a round")
 	}
 	decoded, err := hex.DecodeString(answer.Signature)
 	switch {
 	case answer.Round != round:
-		return sig, fmt.Errorf("it answers with round %d", answer.Round)
+		return sig, fmt.Errorf("the relay answers with round %d", answer.Round)
 	case err != nil || len(decoded) != beacon.Size:
-		return sig, fmt.Errorf("its signature is not %d bytes in hexadecimal", beacon.Size)
+		return sig, fmt.Errorf("the signature must be %d bytes in hexadecimal", beacon.Size)
 	}
 	sig = [beacon.Size]byte(decoded)
 	return sig, beacon.Verify(round, sig)

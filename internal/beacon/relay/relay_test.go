@@ -75,7 +75,7 @@ func TestNextRelay(t *testing.T) {
 		body, want string
 		is         error
 	}{
-		"another round":      {200, strings.Replace(recorded, "1000", "1001", 1), "it answers with round 1001", nil},
+		"another round":      {200, strings.Replace(recorded, "1000", "1001", 1), "the relay answers with round 1001", nil},
 		"a forged signature": {200, forged, "not the chain's signature", beacon.ErrSignature},
 		"of another round":   {200, other, "not the chain's signature", beacon.ErrSignature},
 		"a short signature":  {200, strings.Replace(recorded, "5e39", "", 1), "48 bytes in hexadecimal", nil},
@@ -126,7 +126,7 @@ func TestEveryRelayIsNamed(t *testing.T) {
 	}
 	text := fmt.Sprint(err)
 	for _, want := range []string{"fetching round 1000: ", broken + ": status 500; ", "refused", early +
-		": status 425: the round is not published yet; ", "ftp://relay.invalid: an http or https URL"} {
+		": status 425: the round is not published yet; ", "ftp://relay.invalid: the address must be an http or https URL"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}

@@ -167,7 +167,7 @@ func (s Sheet) auditPassed(codes []inspect.PassedCode) string {
 		lines = append(lines, fmt.Sprintf("%s %d: %s, first in entry %d", p.List, p.Code, term.Counted(p.Count),
 			p.First))
 	}
-	return s.listed("Passed over, for this version does not know it and it changes nothing:", lines, uint64(len(codes)))
+	return s.listed("Codes that this version does not know, and that change nothing:", lines, uint64(len(codes)))
 }
 
 // auditKeys lists the keys in the entries, and the policy that they put in force. They are the operator's word:

@@ -134,7 +134,7 @@ func (s Sheet) notPlayed(r *inspect.PairReport) string {
 
 // whyNotBlind says why no shuffle of a pair is shown to be blind.
 var whyNotBlind = map[string]string{
-	verify.NotPinned: "No shuffle is shown to be blind: of one of the ledgers no key is trusted. --key or --policy is for the house's, --co-dealer for the co-dealer's.",
+	verify.NotPinned: "No shuffle is shown to be blind, because no key of one of the ledgers is trusted: give --key or --policy for the house's ledger, and --co-dealer for the co-dealer's.",
 	verify.NotShared: "No shuffle is shown to be blind: no witness of both trusted policies cosigned both ledgers, or two quorums of the policy for the co-dealer share none.",
 }
 
@@ -144,7 +144,7 @@ func (s Sheet) pairConclusion(r *inspect.PairReport) string {
 		return s.headline("FAILED", s.P.Bad, fmt.Sprintf(": %s between the two ledgers. Ask both parties about each.",
 			term.Plural(r.FaultCount, "fault")))
 	case !r.Judged:
-		return s.headline("NOT JUDGED", s.P.Warn, ": what the two ledgers show of each other was not looked at.")
+		return s.headline("NOT JUDGED", s.P.Warn, ": the two ledgers were not compared.")
 	case r.Verdict == inspect.Failed:
 		return s.headline("FAILED", s.P.Bad, ": one of the ledgers has a fault; between the two there is none.")
 	case r.NotBlind != "":
@@ -159,7 +159,7 @@ func (s Sheet) pairConclusion(r *inspect.PairReport) string {
 			term.Plural(n, "shuffle"), term.Counted(r.Totals.BlindUnchecked)))
 	}
 	if n := r.Totals.Beyond; n > 0 {
-		lines = append(lines, fmt.Sprintf("Entries of one ledger name %s what is beyond the evidence of the other: ask for a newer bundle of it.",
+		lines = append(lines, fmt.Sprintf("Entries of one ledger refer %s to what is beyond the evidence of the other: ask for a newer bundle of the other.",
 			term.Plural(n, "time")))
 	}
 	if n := r.Totals.Silent; n > 0 {

@@ -34,7 +34,7 @@ func (d *doctor) host() {
 	locked := process.Lock()
 	switch {
 	case locked.All:
-		d.ok("memory", "all of it is locked: %s", locked.Note)
+		d.ok("memory", "all memory is locked: %s", locked.Note)
 	case !process.HasSwap():
 		d.ok("memory", "the host has no swap")
 	default:
@@ -50,22 +50,22 @@ func (d *doctor) limits() {
 		d.warn("open files", "", "%s", err)
 	case files < serving.FilesFor(d.cfg):
 		d.warn("open files", "set LimitNOFILE in the unit, or lower limits.connections",
-			"%d may be open, and limits.connections is %d, with the database and the witnesses alongside", files, d.cfg.Limits.Connections)
+			"%d files may be open, too few for limits.connections of %d, the database and the witnesses", files, d.cfg.Limits.Connections)
 	default:
-		d.ok("open files", "%d may be open, for limits.connections of %d", files, d.cfg.Limits.Connections)
+		d.ok("open files", "%d files may be open, enough for limits.connections of %d, the database and the witnesses", files, d.cfg.Limits.Connections)
 	}
 	const cure = "make room: a daemon that cannot write its high-water mark stops"
 	switch free, err := process.FreeSpace(d.cfg.Data); {
 	case errors.Is(err, fs.ErrNotExist):
-		d.warn("free space", "ledger create makes it; mistyped, it is another house's", "there is no data directory %s", d.cfg.Data)
+		d.warn("free space", "shuffled ledger create makes the directory; if the path is mistyped, correct it in the configuration", "there is no data directory %s", d.cfg.Data)
 	case err != nil:
 		d.warn("free space", "", "%s", err)
 	case free < serving.NoSpace:
-		d.fail("free space", cure, "%d MiB below %s", free>>20, d.cfg.Data)
+		d.fail("free space", cure, "%d MiB are free below %s", free>>20, d.cfg.Data)
 	case free < serving.LittleSpace:
-		d.warn("free space", cure, "%d MiB below %s", free>>20, d.cfg.Data)
+		d.warn("free space", cure, "%d MiB are free below %s", free>>20, d.cfg.Data)
 	default:
-		d.ok("free space", "%d MiB below %s", free>>20, d.cfg.Data)
+		d.ok("free space", "%d MiB are free below %s", free>>20, d.cfg.Data)
 	}
 }
 
@@ -142,7 +142,7 @@ const renewBefore = 21 * 24 * time.Hour
 
 // certificate checks the TLS of the listener.
 func (d *doctor) certificate() {
-	const cure = "renew the certificate, write chain and key to the files of [tls]: a daemon that runs takes them within 10 s, or on SIGHUP"
+	const cure = "renew the certificate, and write chain and key to the files of [tls]: a running daemon reads the files within 10 s, or on SIGHUP"
 	t, err := serving.LoadTLS(d.cfg.TLS)
 	if d.failed("certificate", "correct the files of [tls]", err) {
 		return
@@ -151,9 +151,9 @@ func (d *doctor) certificate() {
 		if host, _, err := net.SplitHostPort(d.cfg.Listen); err == nil && host != "localhost" &&
 			!net.ParseIP(host).IsLoopback() {
 			d.warn("certificate", "set [tls], or listen on 127.0.0.1 behind a proxy that ends TLS",
-				"tokens and cards cross %s in the clear, unless a proxy ends TLS in front of it", d.cfg.Listen)
+				"tokens and cards go to %s in the clear, unless a proxy in front of the daemon ends TLS", d.cfg.Listen)
 		} else {
-			d.ok("certificate", "none, and %s is of this host alone", d.cfg.Listen)
+			d.ok("certificate", "there is no certificate, and only this host reaches %s", d.cfg.Listen)
 		}
 		return
 	}
@@ -168,16 +168,16 @@ func (d *doctor) certificate() {
 	_, err = leaf.Verify(x509.VerifyOptions{Intermediates: chain})
 	switch {
 	case left < 0:
-		d.fail("certificate", cure, "it ended %s", leaf.NotAfter.UTC().Format(time.RFC3339))
+		d.fail("certificate", cure, "the certificate ended %s", leaf.NotAfter.UTC().Format(time.RFC3339))
 	case time.Until(leaf.NotBefore) > 0:
-		d.fail("certificate", "correct the clock, or wait", "it begins %s", leaf.NotBefore.UTC().Format(time.RFC3339))
+		d.fail("certificate", "correct the clock, or wait", "the certificate begins %s", leaf.NotBefore.UTC().Format(time.RFC3339))
 	case len(leaf.DNSNames)+len(leaf.IPAddresses) == 0:
-		d.fail("certificate", cure, "it has no name of a host: clients refuse it")
+		d.fail("certificate", cure, "the certificate names no host, so clients refuse it")
 	case left < renewBefore:
-		d.warn("certificate", cure, "it ends in %d days", int(left.Hours()/24))
+		d.warn("certificate", cure, "the certificate ends in %d days", int(left.Hours()/24))
 	case err != nil:
-		d.warn("certificate", "put the certificates between it and its authority behind it in tls.cert; clients of an authority of your own need its certificate",
-			"this host's authorities do not vouch for it: %s", err)
+		d.warn("certificate", "append the intermediate certificates to tls.cert; if the authority is your own, give its certificate to the clients",
+			"no authority that this host trusts vouches for the certificate: %s", err)
 	default:
 		d.ok("certificate", "for %v %v, %d days left", leaf.DNSNames, leaf.IPAddresses, int(left.Hours()/24))
 	}
@@ -258,9 +258,9 @@ func (d *doctor) running(ctx context.Context) bool {
 		}
 	}
 	if answer.Ready {
-		d.ok("daemon", "it serves, and is ready")
+		d.ok("daemon", "the daemon serves, and is ready")
 	} else {
-		d.fail("daemon", "docs/operations/alerts.md has what to do", "it is not ready: %s", term.Visible(answer.Reason))
+		d.fail("daemon", "docs/operations/alerts.md says what to do", "the daemon is not ready: %s", term.Visible(answer.Reason))
 	}
 	return true
 }

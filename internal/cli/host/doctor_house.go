@@ -32,7 +32,7 @@ type openedKeys struct {
 // databaseCures say what to do about a cause whose error does not say it.
 var databaseCures = map[ledger.Cause]string{
 	ledger.CauseUnreachable: "start the server, or correct host and port in database; the daemon waits for it",
-	ledger.CauseSilent:      "look at the server and at the network in between",
+	ledger.CauseSilent:      "check the server, and the network between this host and the server",
 	ledger.CauseStarting:    "wait, or raise max_connections",
 	ledger.CauseReadOnly:    "name the primary in database, or promote this server",
 	ledger.CauseRefused:     "run passwords.sql as the database's administrator, or correct role and database_password_file",
@@ -48,11 +48,11 @@ func (d *doctor) database(ctx context.Context, cfg *config.Config) {
 	const roles = "connect as shuffled_writer, and run roles.sql as the database's administrator, after every migration"
 	before := len(d.findings)
 	for _, fault := range []struct{ tables, found, cure string }{
-		{e.Owns, "the role owns %s: it could take the guards away", roles},
+		{e.Owns, "the role owns %s, so it could remove the guards of the evidence", roles},
 		{e.Changes, "the role may change or remove rows of %s", roles},
 		{e.Lacks, "the role cannot use %s", roles},
 		{e.Gone, "guards of the evidence are not in force: %s",
-			"find out who took them away, run audit fsck, and make them again as in migrations/postgres"},
+			"find out who removed these guards, run shuffled audit fsck, and make the guards again as in migrations/postgres"},
 	} {
 		if fault.tables != "" {
 			d.fail("database", fault.cure, fault.found, fault.tables)
@@ -62,7 +62,7 @@ func (d *doctor) database(ctx context.Context, cfg *config.Config) {
 		d.fail("database", "use PostgreSQL 13 or newer", "the server is PostgreSQL %s", e.Version)
 	}
 	if e.Citus {
-		d.warn("durability", "SELECT * FROM run_command_on_workers('SHOW synchronous_commit'), and the same for fsync and "+
+		d.warn("durability", "run SELECT * FROM run_command_on_workers('SHOW synchronous_commit'), and the same for fsync and "+
 			"full_page_writes: each must be on", "the server has Citus: the settings of its other nodes were not checked")
 	}
 	if len(d.findings) == before {
@@ -81,11 +81,11 @@ func (d *doctor) database(ctx context.Context, cfg *config.Config) {
 func (d *doctor) clock(check string, other time.Time, within time.Duration) {
 	apart := time.Since(other).Round(time.Millisecond)
 	if apart.Abs() > d.cfg.ClockStep.Duration()+within {
-		d.fail(check, "let one time service feed all hosts; entries and cosignatures carry these times",
-			"this host's clock is %s away from it, and clock_step is %s", apart, d.cfg.ClockStep.Duration())
+		d.fail(check, "set the clocks of all hosts from one time service, because entries and cosignatures carry these times",
+			"this host's clock and that clock differ by %s, and clock_step is %s", apart, d.cfg.ClockStep.Duration())
 		return
 	}
-	d.ok(check, "%s away from this host's", apart)
+	d.ok(check, "this host's clock and that clock differ by %s", apart)
 }
 
 // foldAtMost is how many entries doctor reads to find the witnesses, which takes some seconds.
@@ -103,8 +103,8 @@ func (d *doctor) ledger(ctx context.Context, store store.Database, h openedKeys,
 		text, production = state.Policy(), state.Genesis().Production
 		h.signers = h.inForce(state.SigningKeys())
 		if keys := state.AuditorKeys(); len(keys) > 0 && keys[0][0] != audit.KeyHybrid {
-			d.warn("auditors of "+h.config.Name, "a new ledger, for which each auditor makes a key: no ledger changes its type",
-				"their keys are of P-256 alone: a copy of the ledger opens if a quantum computer breaks that")
+			d.warn("auditors of "+h.config.Name, "create a new ledger, for which each auditor makes a new key: a ledger cannot change the type of its keys",
+				"the auditors' keys are of P-256 alone: if a quantum computer breaks P-256, it opens a copy of the ledger")
 		}
 	}
 	if policy != "" {
@@ -123,7 +123,7 @@ func (d *doctor) head(ctx context.Context, store store.Database, h openedKeys, p
 	check, info := "ledger "+h.config.Name, ledger.Info{Name: h.config.Name, Origin: h.origin}
 	head, err := store.Head(ctx, ledger.IDOf(h.origin))
 	if errors.Is(err, ledger.ErrNotFound) && policy != "" && place.Taken(ctx, store, info) == nil {
-		d.ok(check, "it is not created yet, and nothing has its name")
+		d.ok(check, "the ledger is not created yet, and no other ledger has its name")
 		return nil, true
 	}
 	if err != nil {
@@ -132,13 +132,13 @@ func (d *doctor) head(ctx context.Context, store store.Database, h openedKeys, p
 	}
 	d.ok(check, "%d entries", head.Size)
 	if !place.Exists(h.config.Mark) {
-		d.warn("mark of "+h.config.Name, "on a new host copy the mark of the host before, or start the witnesses: their quorum vouches for the head",
+		d.warn("mark of "+h.config.Name, "on a new host, copy the mark of the old host, or start the witnesses, whose quorum vouches for the head",
 			"there is no high-water mark %s", h.config.Mark)
 	}
 	if head.Size > foldAtMost {
 		if policy == "" {
 			d.warn("witnesses of "+h.config.Name, "name the newest policy with --policy; shuffled ledger policy show prints it",
-				"%d entries were not read for it", head.Size)
+				"the ledger has %d entries, too many to read the policy from", head.Size)
 		}
 		return nil, policy != ""
 	}
@@ -151,8 +151,8 @@ func (d *doctor) policy(ctx context.Context, h openedKeys, text []byte, producti
 	check := "policy of " + h.config.Name
 	if len(text) == 0 {
 		if production {
-			d.warn("witnesses of "+h.config.Name, "a ledger that names witnesses from its first entry on, if somebody is to see that it was rewritten",
-				"there are none: only its own key vouches for the history")
+			d.warn("witnesses of "+h.config.Name, "create a ledger that names witnesses from its first entry on, so that a rewritten ledger is noticed",
+				"the ledger has no witnesses: only its own key vouches for its history")
 		}
 		return
 	}
@@ -189,7 +189,7 @@ func (h openedKeys) inForce(keys [][]byte) (signers []note.Signer) {
 func (d *doctor) intervals() {
 	for _, name := range slices.Sorted(maps.Keys(d.cfg.Witness.Every())) {
 		if !d.asked[name] {
-			d.warn("witness.intervals", "give the name of a witness's key, the part of the verifier key before the first +, or take it out",
+			d.warn("witness.intervals", "give the name of a witness's key, the part of the verifier key before the first +, or remove the interval",
 				"the interval of %s has no effect: no policy that was read names a witness with a key of that name", name)
 		}
 	}
@@ -206,22 +206,22 @@ func (d *doctor) witness(ctx context.Context, h openedKeys, w audit.Witness) {
 	if err == nil {
 		_, err = client.AddCheckpoint(ctx, 0, nil, signed)
 	}
-	found := "it cosigned under the key of the policy"
+	found := "the witness cosigned under the key of the policy"
 	if knows, ok := errors.AsType[*gateway.Conflict](err); ok {
-		found = fmt.Sprintf("it has cosigned %d entries under the key of the policy", knows.Size)
+		found = fmt.Sprintf("the witness has cosigned %d entries under the key of the policy", knows.Size)
 		_, err = client.Latest(ctx, h.origin)
 	}
 	switch {
 	case errors.Is(err, gateway.ErrRefused):
-		d.fail(check, "its operator starts it with the verifier keys in force, and no others of this ledger: shuffled witness serve --log",
+		d.fail(check, "the operator of the witness starts it with the verifier keys in force and with no other keys of this ledger: shuffled witness serve --log",
 			"%s does not know this ledger or its key: %s", w.URL, err)
 	case errors.Is(err, gateway.ErrNone):
-		d.warn(check, "shuffled verify of a witnessed hand shows its key", "it shows no checkpoint, so its key was not checked")
+		d.warn(check, "shuffled verify of a witnessed hand shows its key", "the witness shows no checkpoint, so its key was not checked")
 	case err != nil && errors.As(err, new(*note.UnverifiedNoteError)):
-		d.fail(check, "take key and address from its operator again, and change the policy: shuffled ledger policy set",
+		d.fail(check, "ask the operator of the witness for its key and address again, and change the policy: shuffled ledger policy set",
 			"%s signs with another key than %s", w.URL, w.VKey)
 	case err != nil:
-		d.fail(check, "start it, or correct its address in the policy and the network in between", "%s: %s", w.URL, err)
+		d.fail(check, "start the witness, correct its address in the policy, or correct the network between this host and the witness", "%s: %s", w.URL, err)
 	default:
 		d.ok(check, "%s", found)
 		if now, err := client.Clock(ctx); err == nil {

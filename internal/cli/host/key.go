@@ -43,7 +43,7 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 	}
 	switch {
 	case kind == "" || c.Auditor && c.Kind != "" && c.Kind != "auditor":
-		return term.Usage("the kind of the key is missing: signing, sealing, witness, auditor, administrator, webhook or ml-dsa")
+		return term.Usage("one kind of key must be given: signing, sealing, witness, auditor, administrator, webhook or ml-dsa")
 	case c.Name != "" && kind != "witness" && kind != "administrator" && kind != "ml-dsa":
 		return term.Usage("--name is only for a key of the kind witness, administrator or ml-dsa")
 	case c.Origin != "" && kind != "signing":

@@ -54,12 +54,12 @@ func (c *keyRotateSigningCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	if k.Origin() != answer.Origin {
-		return term.Usage("%s is a key of %s, and ledger %s is %s", c.New, k.Origin(), c.Ledger,
+		return term.Usage("%s is a key of %s, and ledger %s has the origin %s", c.New, k.Origin(), c.Ledger,
 			term.Visible(answer.Origin))
 	}
 	if i := slices.IndexFunc(answer.Keys,
 		func(one client.Key) bool { return one.Vkey != nil && *one.Vkey == k.VKey() }); i >= 0 {
-		_, err := fmt.Fprintf(s.Out, "The key stands in the ledger since entry %d: there is nothing to do.\n%s\n",
+		_, err := fmt.Fprintf(s.Out, "The key is in the ledger since entry %d: there is nothing to do.\n%s\n",
 			answer.Keys[i].Entry, k.VKey())
 		return err
 	}

@@ -72,7 +72,7 @@ func (c retentionRunCmd) Run(ctx context.Context, s term.Streams) error {
 func printRetained(s term.Streams, keep time.Duration, did string, list []retained) error {
 	kept := fmt.Sprint("for ", keep)
 	if keep == 0 {
-		kept = "for ever: access_retention is 0s"
+		kept = "without limit, because access_retention is 0s"
 	}
 	fmt.Fprintln(s.Out, "the requests of regulators and administrators are kept", kept)
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)

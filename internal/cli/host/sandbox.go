@@ -59,8 +59,8 @@ func makeSandbox(ctx context.Context, cfg *config.Config, store store.Database, 
 			return err
 		}
 	} else if !place.Exists(f.Key) || !place.Exists(cfg.SealingKeys[0]) {
-		return term.WithHint(fmt.Errorf("the database has a ledger %s, but %s has no keys of it", name, cfg.Data),
-			"use the data directory it was made with, or another database")
+		return term.WithHint(fmt.Errorf("the database has a ledger %s, but %s does not have its keys", name, cfg.Data),
+			"use the data directory with which the ledger was made, or another database")
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func tokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, error
 	id, secret, ok := keys.SplitToken(string(bearer.Bytes()))
 	if !ok {
 		return false, term.WithHint(fmt.Errorf("%s holds no token", path),
-			"take the file away: serve --dev makes another")
+			"remove the file: shuffled serve --dev makes a new token")
 	}
 	c, err := l.Credential(ctx, id, true)
 	if errors.Is(err, ledger.ErrNotFound) {

@@ -46,7 +46,7 @@ func (c *killFlags) run(ctx context.Context, s term.Streams, action client.Switc
 	default:
 		return term.Usage("--all, --table, --deck or --deck-hash must say what the switch covers")
 	}
-	what := "set: no new shuffles there; open ones are played on"
+	what := "set: no new shuffle begins there, and open shuffles are played on"
 	if action == client.SwitchRequestActionClear {
 		what = "cleared"
 	}

@@ -65,7 +65,7 @@ func (c *HistoryCmd) Run(ctx context.Context, s term.Streams) error {
 		}
 		if from == 0 {
 			return term.WithHint(fmt.Errorf("recall lists no shuffle of table %s", c.Table),
-				"--from ID names a commit to begin with")
+				"give the commit to begin with as --from ID")
 		}
 	}
 	w := walk{Table: c.Table, Commits: []historyStep{}}
@@ -127,7 +127,7 @@ func misplaced(table string, c *audit.Commit, step historyStep, walked []history
 	case c.Context.Table != table:
 		return fmt.Sprintf("entry %d is a commit of table %s", step.ID, c.Context.Table)
 	case step.Previous >= step.ID:
-		return fmt.Sprintf("entry %d names entry %d as the commit before it, which is none", step.ID, step.Previous)
+		return fmt.Sprintf("entry %d names entry %d as the commit before it, and that entry does not come before it", step.ID, step.Previous)
 	case len(walked) == 0:
 		return ""
 	}

@@ -23,7 +23,7 @@ func TestMisplaced(t *testing.T) {
 		{historyStep{7, 3, at(91), 5}, "entry 7 is later than entry 9, which follows it"},
 		{historyStep{7, 2, at(90), 5}, "entry 7 has serial 2, and serial 3 should come before entry 9"},
 		{historyStep{7, 4, at(90), 5}, "entry 7 has serial 4, and serial 3 should come before entry 9"},
-		{historyStep{7, 3, at(90), 7}, "entry 7 names entry 7 as the commit before it, which is none"},
+		{historyStep{7, 3, at(90), 7}, "entry 7 names entry 7 as the commit before it, and that entry does not come before it"},
 	} {
 		if got := misplaced("t", c, test.step, after); got != test.want {
 			t.Errorf("%+v: %q, want %q", test.step, got, test.want)

@@ -62,7 +62,7 @@ func checkServer(ctx context.Context, conn *pgconn.PgConn, superuser bool) error
 	if engine := engineOf(v[7]); engine != "" {
 		// If it has the settings below, they may govern nothing.
 		return &refusal{err: fmt.Errorf("the server is %q and not PostgreSQL: whether it keeps what it acknowledged was "+
-			"not checked, for its settings are not those of PostgreSQL (docs/SCALE.md)", engine)}
+			"not checked, because its settings are not those of PostgreSQL (docs/SCALE.md)", engine)}
 	}
 	switch {
 	case v[3] != "f":
@@ -141,7 +141,7 @@ func parseVersion(comment string) (version int, guarded bool, err error) {
 	number, unguarded := strings.CutSuffix(number, versionUnguarded)
 	version, err = strconv.Atoi(number)
 	if !ours || err != nil || version < 1 {
-		return 0, false, errors.New("the table heads is not of shuffled")
+		return 0, false, errors.New("the table heads was not made by shuffled")
 	}
 	return version, !unguarded, nil
 }

@@ -112,7 +112,7 @@ func TestConnectionRefused(t *testing.T) {
 	exec(t, dsn, fmt.Sprintf("COMMENT ON TABLE heads IS 'shuffled schema %d'", migrations.Latest+1))
 	refusedWith(t, dsn, Options{AllowSuperuser: true}, "too old")
 	exec(t, dsn, "COMMENT ON TABLE heads IS 'heads of cabbage'")
-	refusedWith(t, dsn, Options{AllowSuperuser: true}, "not of shuffled")
+	refusedWith(t, dsn, Options{AllowSuperuser: true}, "not made by shuffled")
 }
 
 // TestServerChanges: a connection that is open finds out what became of its server.

@@ -31,7 +31,7 @@ func (s *Store) reader(ctx context.Context) (conn *pgxpool.Conn, sent context.Co
 	case err == nil:
 		ledger.Began(ctx)
 	case late:
-		return nil, nil, nil, fmt.Errorf("%w: its patience ended before it asked for a connection to the database",
+		return nil, nil, nil, fmt.Errorf("%w: the time of the request ended before it asked for a connection to the database",
 			ledger.ErrOverloaded)
 	case impatient && errors.Is(err, context.DeadlineExceeded):
 		return nil, nil, nil, fmt.Errorf("%w: no connection to the database became free, all %d of %s are taken",

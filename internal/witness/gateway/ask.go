@@ -66,11 +66,11 @@ func (g *Gateway) ahead(ctx context.Context, q question, size uint64) error {
 	switch {
 	case errors.Is(err, ErrNone):
 		return &Contradiction{Name: q.lines[0].Name,
-			Why: fmt.Sprintf("it says size %d, the stored ledger has %d entries", size, has)}
+			Why: fmt.Sprintf("the witness says size %d, and the stored ledger has %d entries", size, has)}
 	case errors.Is(err, errShown) || err == nil && c.Size < size:
-		return fmt.Errorf("it says size %d and shows no checkpoint of it under this ledger's key", size)
+		return fmt.Errorf("the witness says size %d, and shows no checkpoint of this size under this ledger's key", size)
 	case err != nil:
-		return fmt.Errorf("it says size %d, and does not show it: %w", size, err)
+		return fmt.Errorf("the witness says size %d, and does not show its checkpoint: %w", size, err)
 	}
 	if doubt := g.weigh(q, c); doubt != nil {
 		return doubt
@@ -86,17 +86,17 @@ func (g *Gateway) refuses(ctx context.Context, q question, old uint64) error {
 	switch {
 	case errors.Is(err, ErrNone):
 		return &Contradiction{Name: q.lines[0].Name,
-			Why: fmt.Sprintf("it refuses the head of size %d after one of size %d", head.Size, old)}
+			Why: fmt.Sprintf("the witness refuses the head of size %d after a head of size %d", head.Size, old)}
 	case err != nil:
-		return fmt.Errorf("it refuses the head of size %d, and does not show why: %w", head.Size, err)
+		return fmt.Errorf("the witness refuses the head of size %d, and does not show why: %w", head.Size, err)
 	}
 	if doubt := g.weigh(q, c); doubt != nil {
 		return doubt
 	}
-	return fmt.Errorf("it refuses the head of size %d, and shows one of size %d that it extends", head.Size, c.Size)
+	return fmt.Errorf("the witness refuses the head of size %d, and shows a head of size %d that the refused head extends", head.Size, c.Size)
 }
 
-var errShown = errors.New("it shows nothing under this ledger's key")
+var errShown = errors.New("the witness shows nothing under this ledger's key")
 
 // shown returns the newest checkpoint that a witness shows. It is an error if no key of the log
 // signed it.
@@ -123,12 +123,12 @@ func (g *Gateway) weigh(q question, c audit.Checkpoint) error {
 	if err == nil {
 		held, err = g.log.Extends(ctx, c)
 	}
-	why := fmt.Sprintf("it holds a checkpoint of size %d under this ledger's key, and the stored ledger ", c.Size)
+	why := fmt.Sprintf("the witness holds a checkpoint of size %d under this ledger's key, and the stored ledger ", c.Size)
 	switch {
 	case held:
 		return nil
 	case err != nil:
-		why += "cannot be held against it: " + err.Error()
+		why += "cannot be compared with it: " + err.Error()
 	case c.Size > size:
 		why += fmt.Sprintf("has %d entries", size)
 	default:

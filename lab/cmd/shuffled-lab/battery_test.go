@@ -292,7 +292,7 @@ func TestBatteryReports(t *testing.T) {
 		}
 	}
 	if code, _, stderr := labRun(t, "--from", name, "--html", pageName); code != term.ExitUsage ||
-		!strings.Contains(stderr, "is there already") {
+		!strings.Contains(stderr, "and no file is overwritten") {
 		t.Errorf("a page that is there: exit code %d, %s", code, stderr)
 	}
 }

@@ -199,7 +199,7 @@ func TestBenchLies(t *testing.T) {
 				!regexp.MustCompile(c.says).MatchString(v.Faults[0].What) {
 				t.Errorf("%d of %d failed: %+v\n%s", v.Failed, v.Answers, v.Faults, errs)
 			}
-			if !strings.Contains(errs, "shuffled: error: acknowledged, and not so: ") {
+			if !strings.Contains(errs, "shuffled: error: an acknowledged answer is wrong: ") {
 				t.Errorf("it says %s", errs)
 			}
 		})

@@ -40,7 +40,7 @@ func (c *benchCmd) print(s term.Streams, r *load.Report) error {
 		printReport(s, r)
 	}
 	for _, f := range r.Verified.Faults {
-		fmt.Fprintf(s.Err, "shuffled: error: acknowledged, and not so: %s\n", term.Visible(f.What))
+		fmt.Fprintf(s.Err, "shuffled: error: an acknowledged answer is wrong: %s\n", term.Visible(f.What))
 	}
 	if r.Verified.Failed > 0 {
 		fmt.Fprintf(s.Err, "shuffled: hint: check that --key is the ledger's own key; --json shows the answers\n")
