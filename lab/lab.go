@@ -46,7 +46,7 @@ const Block = 1024
 func Run(ctx context.Context, workers int, count uint64, maker func(worker int) (Maker, error),
 	each func(worker int, values []uint32) error, progress func(done uint64)) error {
 	if workers < 1 {
-		return fmt.Errorf("a run has at least one worker, not %d", workers)
+		return fmt.Errorf("a run must have at least one worker, not %d", workers)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -272,7 +272,7 @@ func TestAuditorsAndPolicy(t *testing.T) {
 	policy := func(args ...string) []string { return append([]string{"ledger", "policy"}, args...) }
 	r.says(term.ExitOK, "admin", "main.vkey", policy("show"), "no witness policy")
 	r.says(term.ExitOK, "admin", "main.vkey", policy("set", dead, "--dry-run"),
-		"Would have these witnesses cosign", ": w")
+		"Would ask these witnesses to cosign", ": w")
 	r.says(term.ExitCannot, "admin", "main.vkey", policy("set", dead),
 		"itness w: 127.0.0.1:1 is neither in the policy",
 		"witness.hosts")

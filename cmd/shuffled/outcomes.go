@@ -101,7 +101,7 @@ func (h *house) noted(ledger string) ([]*unwritten, error) {
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s, the events that ledger %s does not have yet: %w: bring the file back, "+
-			"or move it away once the log has shown what it held", h.unwrittenFile(ledger), ledger, err)
+			"or move it away if the daemon's log shows what it held", h.unwrittenFile(ledger), ledger, err)
 	}
 	h.unwritten[ledger] = list
 	return list, nil

@@ -271,7 +271,7 @@ shuffled serves the sandbox ledger %q at %s
   tokens        %s, auditor.token, regulator.token, admin.token
   verifier key  %s
   auditor key   %s
-  tapes         public at the close, folded hands included, where a commit does not choose: a poker room's ledger
+  tapes         public at the close, folded hands included, unless a commit chooses: a poker room's ledger
                 discloses to auditors (shuffled ledger create --house poker)
   stop          Ctrl-C
 

@@ -89,7 +89,7 @@ func (r *Reader) Checkpoint() []byte { return bytes.Clone(r.checkpoint) }
 func (r *Reader) Entries(bundle uint64) ([][]byte, error) {
 	width := widthOf(r.head.Size, bundle)
 	if width == 0 {
-		return nil, fmt.Errorf("entry bundle %d: past the size %d", bundle, r.head.Size)
+		return nil, fmt.Errorf("entry bundle %d is past the size %d", bundle, r.head.Size)
 	}
 	return readFramed(r.fsys, TilePath(LevelEntries, bundle, width), width, maxEntries)
 }
@@ -105,7 +105,7 @@ func widthOf(size, index uint64) int {
 // Tile returns width hashes of 32 bytes, 1 to Width, of a tile.
 func (r *Reader) Tile(level int, index uint64, width int) ([]byte, error) {
 	if level < 0 || level >= maxLevels || index > audit.MaxInteger || width < 1 || width > Width {
-		return nil, fmt.Errorf("tile %d/%d with %d hashes: there is none", level, index, width)
+		return nil, fmt.Errorf("there is no tile %d/%d with %d hashes", level, index, width)
 	}
 	return readTile(r.fsys, level, index, width)
 }

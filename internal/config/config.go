@@ -290,7 +290,7 @@ func (c *Config) Credentials(dir string) error {
 	take := func(path string) string {
 		name := filepath.Base(path)
 		if other, ok := taken[name]; ok && other != path {
-			twice = fmt.Errorf("%s and %s would be one file of %s: rename one of them", other, path, dir)
+			twice = fmt.Errorf("%s and %s have the same name in %s: rename one of them", other, path, dir)
 		}
 		taken[name] = path
 		return filepath.Join(dir, name)

@@ -111,7 +111,7 @@ func (p *problems) webhooks(key string, list []string) {
 			continue
 		}
 		if ip, err := netip.ParseAddr(u.Hostname()); err != nil || !ip.IsLoopback() {
-			p.add(key, "must hold https addresses: http goes to this host only, as http://127.0.0.1:9000, not to %s", u.Host)
+			p.add(key, "must hold https addresses: http is only for this host, as http://127.0.0.1:9000, not for %s", u.Host)
 		}
 	}
 }

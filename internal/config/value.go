@@ -22,7 +22,7 @@ func (d Duration) String() string { return time.Duration(d).String() }
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
 	if err != nil {
-		return errors.New(`a duration needs a number and a unit, as in "5s" or "1m30s"`)
+		return errors.New(`a duration must have a number and a unit, as in "5s" or "1m30s"`)
 	}
 	*d = Duration(v)
 	return nil
@@ -64,7 +64,7 @@ func (s *Size) UnmarshalText(b []byte) error {
 		*s = Size(int64(n) * u.bytes)
 		return nil
 	}
-	return fmt.Errorf(`a size is a whole number and B, KiB, MiB, GiB or TiB, as in "64KiB"`)
+	return fmt.Errorf(`a size must be a whole number and B, KiB, MiB, GiB or TiB, as in "64KiB"`)
 }
 
 // MarshalText writes what UnmarshalText reads.

@@ -74,7 +74,7 @@ func (d *Dealer) checkTerms(ctx context.Context, c *audit.Context) error {
 		}
 	}
 	if err := document.Of(c); err != nil {
-		return &RequestError{"terms", "must fit what is committed: " + err.Error()}
+		return &RequestError{"terms", "must fit the shuffle that is committed: " + err.Error()}
 	}
 	return nil
 }

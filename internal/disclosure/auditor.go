@@ -63,7 +63,7 @@ func (a *Auditor) unwrap(origin string, public, sealed []byte) (*Opener, error) 
 	defer clear(typed)
 	k, err := newKey(typed)
 	if err != nil || !bytes.Equal(k.public, public) {
-		return nil, fmt.Errorf("unwrapping a disclosure key: %w: what is wrapped is not its private half", ErrOpen)
+		return nil, fmt.Errorf("unwrapping a disclosure key: %w: the wrapped key is not its private half", ErrOpen)
 	}
 	return &Opener{k}, nil
 }

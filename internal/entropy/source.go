@@ -58,7 +58,7 @@ func newSource(read func([]byte) (int, error), c Config) (*Source, error) {
 // later Tape until Clear.
 func (s *Source) Tape(n int) ([]byte, error) {
 	if n < 1 || n > MaxTape {
-		return nil, fmt.Errorf("a tape has 1 to %d bytes, not %d", MaxTape, n)
+		return nil, fmt.Errorf("a tape must have 1 to %d bytes, not %d", MaxTape, n)
 	}
 	if err := s.latch.err(); err != nil {
 		return nil, err

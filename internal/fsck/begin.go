@@ -75,7 +75,7 @@ func (s *source) somewhere(ctx context.Context) error {
 	}
 	there, err := s.present(ctx)
 	if err == nil && !there {
-		err = fmt.Errorf("there is no ledger of %s in the database, whose key is trusted", s.origin)
+		err = fmt.Errorf("the trusted key is of %s, and the database has no ledger of this origin", s.origin)
 	}
 	return err
 }

@@ -66,7 +66,7 @@ func answerDuplicates(requests []*request, duplicate *DuplicateError) (again []*
 
 // SlotTaken is the refusal of a slot that stands in another commit.
 func SlotTaken() error {
-	return &audit.Illegal{Code: audit.RuleSlot, Detail: "a slot hash is already in another commit of the ledger"}
+	return &audit.Illegal{Code: audit.RuleSlot, Detail: "a slot hash stands in another commit of the ledger"}
 }
 
 // takenSlot reports whether a slot of r stands in another commit.

@@ -80,7 +80,7 @@ func (f *Finder) Find(ctx context.Context, q ledger.RecallQuery) (ledger.RecallP
 	case q.Limit < 1 || q.Limit > MaxPage:
 		return ledger.RecallPage{}, fmt.Errorf("recall of %d shuffles: 1 to %d", q.Limit, MaxPage)
 	case q.Serial != 0 && q.Table == "":
-		return ledger.RecallPage{}, errors.New("recall of a serial without its table")
+		return ledger.RecallPage{}, errors.New("recall of a serial needs a table")
 	case q.State != "" && q.State != ledger.RecallOpen && q.State != ledger.RecallClosed:
 		return ledger.RecallPage{}, errors.New("recall of an unknown state")
 	}
@@ -306,7 +306,7 @@ func (f *Finder) along(ctx context.Context, q question, by ledger.CommitQuery, m
 				return nil, 0, err
 			}
 			if by.Table != "" && serial != 0 && r.Serial != serial+1 {
-				return nil, 0, fmt.Errorf("serial %d of table %s stands where serial %d should", r.Serial, r.Table,
+				return nil, 0, fmt.Errorf("serial %d of table %s comes instead of serial %d", r.Serial, r.Table,
 					serial+1)
 			}
 			serial = r.Serial

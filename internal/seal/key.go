@@ -39,14 +39,14 @@ type Key struct {
 // All bytes equal is refused as the mark of a file that was never filled.
 func NewKey(secret []byte) (*Key, error) {
 	if len(secret) != KeySize {
-		return nil, fmt.Errorf("a sealing key has %d bytes, not %d", KeySize, len(secret))
+		return nil, fmt.Errorf("a sealing key must have %d bytes, not %d", KeySize, len(secret))
 	}
 	same := true
 	for _, b := range secret {
 		same = same && b == secret[0]
 	}
 	if same {
-		return nil, errors.New("a sealing key is random; all bytes of this one are equal")
+		return nil, errors.New("a sealing key must be random, and all bytes of this key are equal")
 	}
 	own := bytes.Clone(secret)
 	k := &Key{secret: func() []byte { return own }}

@@ -60,7 +60,7 @@ func NewKeyring(current *Key, older ...*Key) (*Keyring, error) {
 	r := &Keyring{current: current, keys: map[KeyID]*Key{}}
 	for _, k := range append([]*Key{current}, older...) {
 		if k == nil {
-			return nil, errors.New("a keyring takes no nil key")
+			return nil, errors.New("a keyring must not have a nil key")
 		}
 		if r.keys[k.id] != nil {
 			return nil, fmt.Errorf("sealing key %s is listed twice", k.id)

@@ -83,8 +83,8 @@ func manPage(path string, n *kong.Node, about string) string {
 	}
 	manCommands(&b, path, n)
 	head("EXIT STATUS")
-	for code, means := range []string{"Done; of evidence: proved.", "The evidence fails, or a check.",
-		"The command line is wrong.", "It could not run, or could not judge."} {
+	for code, means := range []string{"Done; for evidence: proved.", "The evidence fails, or a check fails.",
+		"The command line is wrong.", "The command could not run, or could not judge."} {
 		fmt.Fprintf(&b, ".TP\n%d\n%s\n", code, means)
 	}
 	if path != program {

@@ -44,7 +44,7 @@ var ErrNoTicket = errors.New("the list has no such ticket")
 // count and root, and the proofs of the tickets that are wanted, in order of number.
 func Walk(lines io.Reader, secret []byte, wanted Wanted) (List, []*Ticket, error) {
 	if len(secret) != SecretLen {
-		return List{}, nil, fmt.Errorf("the secret of a list has %d bytes, not %d", SecretLen, len(secret))
+		return List{}, nil, fmt.Errorf("the secret of a list must have %d bytes, not %d", SecretLen, len(secret))
 	}
 	w := walk{salts: saltCipher(secret), wanted: wanted}
 	in := bufio.NewReaderSize(lines, 1<<16)
@@ -144,7 +144,7 @@ func (w *walk) whole() map[int64]tlog.Hash {
 func (w *walk) finish() (list List, tickets []*Ticket, err error) {
 	list.Count = w.count
 	if list.Count < MinTickets {
-		return List{}, nil, fmt.Errorf("the list has %d lines, and at least %d are needed", list.Count, MinTickets)
+		return List{}, nil, fmt.Errorf("the list has %d lines, and must have at least %d", list.Count, MinTickets)
 	}
 	if list.Root, err = tlog.TreeHash(int64(w.count), w); err != nil {
 		return List{}, nil, fmt.Errorf("hashing the list: %w", err)

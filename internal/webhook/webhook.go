@@ -155,8 +155,8 @@ func Place(file string) (next uint64, err error) {
 }
 
 func noPlace(file, rule string) error {
-	return fmt.Errorf("%s does not hold an index%s: write the index of the first entry to send into it, or delete it "+
-		"to begin with the next one", file, rule)
+	return fmt.Errorf("%s does not hold an index%s: write the index of the first entry to send into the file, or delete the file "+
+		"to begin with the next entry", file, rule)
 }
 
 // save writes the place of the sender. It is on disk when save returns.

@@ -201,7 +201,7 @@ func (w *Witness) submit(body []byte) (s submission, err error) {
 	for of, one := range signed {
 		if !one {
 			return s, refuse(http.StatusForbidden, "the checkpoint has no signature by a key of %s that this witness has "+
-				"for the log: the log signs with that key, or the operator of the witness takes it out", of)
+				"for the log: the log must sign with that key, or the operator of the witness must remove the key", of)
 		}
 	}
 	cp, err := parseCheckpoint(n.Text)

@@ -34,17 +34,17 @@ func (s Shape) types() int { return s.Cards / s.Decks }
 func (s Shape) check() error {
 	switch {
 	case s.K > 0 && (s.Cards != 0 || s.Decks != 0):
-		return fmt.Errorf("draws of 1..%d have neither cards nor decks", s.K)
+		return fmt.Errorf("draws of 1..%d must have neither cards nor decks", s.K)
 	case s.K > 0 && (s.K < 2 || s.K > 1<<30):
-		return fmt.Errorf("k = %d: draws are tested for 2..%d", s.K, 1<<30)
+		return fmt.Errorf("k must be 2..%[2]d, not %[1]d", s.K, 1<<30)
 	case s.K > 0 && (s.Values < 1 || s.Values > 4096):
-		return fmt.Errorf("values = %d: an outcome has 1..4096", s.Values)
+		return fmt.Errorf("values must be 1..4096, not %d", s.Values)
 	case s.K > 0:
 		return nil
 	case s.Cards < 4 || s.Cards > maxCards:
-		return fmt.Errorf("cards = %d: the battery takes 4..%d", s.Cards, maxCards)
+		return fmt.Errorf("cards must be 4..%[2]d, not %[1]d", s.Cards, maxCards)
 	case s.Decks < 1 || s.Decks > 1 && s.Cards != shoeTypes*s.Decks:
-		return fmt.Errorf("decks = %d of %d cards: a deck is 1, a shoe has %d cards for each", s.Decks, s.Cards,
+		return fmt.Errorf("decks must be 1, or the number of decks of %[3]d cards in a shoe, not %[1]d with %[2]d cards", s.Decks, s.Cards,
 			shoeTypes)
 	}
 	return nil

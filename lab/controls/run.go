@@ -143,7 +143,7 @@ func (f *Finding) fault(untested []string) string {
 		return fmt.Sprintf("the battery has no p for the test %q; too small a sample: %s", f.Finder,
 			strings.Join(untested, "; "))
 	case !slices.Contains(f.RejectedBy, f.Finder):
-		return fmt.Sprintf("the battery rejects it, but not by the test %q, which is there for it", f.Finder)
+		return fmt.Sprintf("the battery rejects the shuffler, but not by the test %q, which is meant for it", f.Finder)
 	}
 	return ""
 }

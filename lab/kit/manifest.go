@@ -131,7 +131,7 @@ func (m *Manifest) Check(dir string) (faults []string, err error) {
 	named := map[string]bool{ManifestName: true, NoteName: true}
 	for _, f := range m.Files {
 		if named[f.Name] {
-			faults = append(faults, f.Name+" stands twice in the manifest")
+			faults = append(faults, f.Name+" is in the manifest twice")
 		}
 		named[f.Name] = true
 		sum, size, err := digestFile(filepath.Join(dir, filepath.FromSlash(f.Name)))

@@ -115,7 +115,7 @@ func convert(text string, p *audit.Policy, key ed25519.PrivateKey, issuer string
 		return nil, nil, fmt.Errorf("the policy has no log line of %s", c.Origin)
 	}
 	if _, err := audit.OpenCheckpoint(r.Checkpoint, keys...); err != nil {
-		return nil, nil, fmt.Errorf("no log line of the policy takes the checkpoint of %s: %w", c.Origin, err)
+		return nil, nil, fmt.Errorf("no log line of the policy verifies the checkpoint of %s: %w", c.Origin, err)
 	}
 	if !p.Satisfied(r.Checkpoint) {
 		return nil, nil, errors.New("the quorum of the policy did not cosign the checkpoint")

@@ -60,7 +60,7 @@ func (s Sheet) auditDealing(d *inspect.Dealing) string {
 		lines = append([]string{"all tables: " + dealingOf(d.Totals)}, lines[:min(len(lines), listedConduct-1)]...)
 		all++
 	}
-	return s.listed("Who dealt, and how far ahead, at tables where that can be asked about:", lines, all)
+	return s.listed("Who dealt, and how far ahead, at the tables about which the house can be asked:", lines, all)
 }
 
 // dealingOf lists the figures that are not 0.
@@ -76,8 +76,8 @@ func dealingOf(c inspect.DealingCounts) string {
 	say(c.ToClose, " taken over to close")
 	say(c.ToPlay, " taken over to play")
 	of := " of " + term.Counted(c.Deals)
-	say(c.InOneGo, "%s deals in one go with the one before", of)
-	say(c.LongBefore, "%s deals long before what came next", of)
+	say(c.InOneGo, "%s deals much sooner after the deal before than the table's median", of)
+	say(c.LongBefore, "%s deals much longer before the next entry than the table's median", of)
 	say(c.Exposed, " of %s reveals of a card that was seen by mistake", term.Counted(c.Reveals))
 	return strings.Join(parts, ", ")
 }
@@ -99,18 +99,18 @@ func (s Sheet) auditActs(a *inspect.Acts) string {
 		line := fmt.Sprintf("%s  entry %d  %s, by %s", l.Time, l.Entry, l.Act, strings.Join(l.Administrators, " and "))
 		switch {
 		case l.BreakGlass:
-			line += ", BREAK-GLASS: it waited for a second person, and took effect without one"
+			line += ", BREAK-GLASS: it waited for a second signature, and took effect without it"
 		case l.Waited && l.Cancelled != nil:
 			line += fmt.Sprintf(", waited, cancelled by entry %d", *l.Cancelled)
 		case l.Waited:
-			line += ", one person where two are asked for: it took no effect"
+			line += ", with one signature instead of two: it took no effect"
 		}
 		if l.Approved != nil {
 			line += fmt.Sprintf("; it approved entry %d", *l.Approved)
 		}
 		lines = append(lines, line)
 	}
-	return s.listed(fmt.Sprintf("Acts of administrators: %s, of one person where two are asked for: %s, of these with effect (break-glass): %s",
+	return s.listed(fmt.Sprintf("Acts of administrators: %s, with one signature instead of two: %s, of these with effect (break-glass): %s",
 		term.Counted(a.Count), term.Counted(a.Waited), term.Counted(a.BreakGlass)), lines, a.Count)
 }
 
@@ -123,7 +123,7 @@ func (s Sheet) auditHeads(heads []inspect.AdoptedHead) string {
 		line := fmt.Sprintf("%s  entry %d  %s adopted a head of %s entries", h.Time, h.Entry, h.Identity,
 			term.Counted(h.Size))
 		if h.LostSize > 0 {
-			line += fmt.Sprintf(", after one of %s was seen", term.Counted(h.LostSize))
+			line += fmt.Sprintf(", after a head of %s entries was seen", term.Counted(h.LostSize))
 		}
 		lines = append(lines, line+": "+h.Reason)
 	}

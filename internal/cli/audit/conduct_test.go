@@ -32,13 +32,13 @@ func TestAuditConduct(t *testing.T) {
 	text := print()
 	for _, want := range []string{
 		"rules revision 1",
-		"all tables: 2 of more than one identity, 1 dealt by more than one credential, 1 taken over to close, 1 taken over to play, 2 of 15 deals long before what came next",
+		"all tables: 2 of more than one identity, 1 dealt by more than one credential, 1 taken over to close, 1 taken over to play, 2 of 15 deals much longer before the next entry than the table's median",
 		"t1: 1 of more than one identity, 1 taken over to close; the median gap between deals of one shuffle is between 4.1 s and 8.2 s",
-		"Acts of administrators: 9, of one person where two are asked for: 4, of these with effect (break-glass): 2",
+		"Acts of administrators: 9, with one signature instead of two: 4, of these with effect (break-glass): 2",
 		"takeover, by alice and bob; it approved entry",
 		"kill_clear, by alice, waited, cancelled by entry",
-		"kill_clear, by bob, BREAK-GLASS: it waited for a second person, and took effect without one; it approved entry",
-		"operator adopted a head of 565 entries, after one of 572 was seen: restored",
+		"kill_clear, by bob, BREAK-GLASS: it waited for a second signature, and took effect without it; it approved entry",
+		"operator adopted a head of 565 entries, after a head of 572 entries was seen: restored",
 		"Credentials created: admin 1 (1 revoked), dealer 2 (2 revoked); those of administrators:",
 		"root-1 of root, token, expires 2026-09-22T14:13:20.000Z, revoked",
 		"entry 200: 2, first in entry",

@@ -146,7 +146,7 @@ func (s Sheet) pairConclusion(r *inspect.PairReport) string {
 	case !r.Judged:
 		return s.headline("NOT JUDGED", s.P.Warn, ": the two ledgers were not compared.")
 	case r.Verdict == inspect.Failed:
-		return s.headline("FAILED", s.P.Bad, ": one of the ledgers has a fault; between the two there is none.")
+		return s.headline("FAILED", s.P.Bad, ": one of the ledgers has a fault; between the two ledgers there is no fault.")
 	case r.NotBlind != "":
 		return s.headline("CONSISTENT", s.P.Warn, ": the two ledgers agree with each other.") + "\n" +
 			s.points([]string{whyNotBlind[r.NotBlind]})
@@ -155,7 +155,7 @@ func (s Sheet) pairConclusion(r *inspect.PairReport) string {
 		term.Plural(r.Totals.Shuffles, "shuffle"), term.Counted(r.Totals.Blind)+are(r.Totals.Blind), r.CoDealer.Origin),
 		"That the two are different parties, and that a request was not early, no ledger shows."}
 	if n := r.Totals.Shuffles - r.Totals.OrdersChecked; n > 0 {
-		lines = append(lines, fmt.Sprintf("Of %s the co-dealer's order was not recomputed: its tape is not disclosed, or no key was given that opens it. %s of these would be blind if the house has the values of the order, which is its word.",
+		lines = append(lines, fmt.Sprintf("Of %s the co-dealer's order was not recomputed: its tape is not disclosed, or no key was given that opens it. %s of these would be blind if the house has the values of the order, which only the house says.",
 			term.Plural(n, "shuffle"), term.Counted(r.Totals.BlindUnchecked)))
 	}
 	if n := r.Totals.Beyond; n > 0 {

@@ -284,7 +284,7 @@ func (s Sheet) auditConclusion(r *inspect.Report) string {
 		{r.Totals.Levels[inspect.LevelMixed], "Of %s the order hangs on a beacon's round that was out only after your witnesses had seen the commitment: a value that the house could not know when it committed. Who got which of the next places was still the house's word."},
 		{r.Totals.NeedsCoDealer, "Of %s the places hang on the ledger of a co-dealer, which was not looked at or does not show them: what the co-dealer gave is here the house's word, and the level is recorded at most."},
 		{r.Tickets.Seen, "Of %s the list of tickets is one that you gave. That every ticket that was sold stands in it, and nothing else, only its sales show."},
-		{r.Tickets.Shuffles - r.Tickets.Seen, "Of %s the list of tickets was not seen: --tickets takes it."},
+		{r.Tickets.Shuffles - r.Tickets.Seen, "Of %s the list of tickets was not seen: give it with --tickets."},
 		{r.Tickets.Shuffles - r.Tickets.Mixed, "Of %s with a list of tickets the house could choose the winner: it knows the list, and the level is not mixed."},
 	} {
 		if of.shuffles > 0 {

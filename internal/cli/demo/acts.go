@@ -158,7 +158,7 @@ func (d *demo) keepsSecrets(ctx context.Context, player []byte, v *verify.Verdic
 		}
 	}
 	if hidden != 2 {
-		return fmt.Errorf("%d places are hidden from seat-1, where 2 must be", hidden)
+		return fmt.Errorf("%d places are hidden from seat-1, and 2 must be", hidden)
 	}
 	return nil
 }

@@ -170,7 +170,7 @@ func (b *blindly) search(a, of *openedTape) error {
 	}
 	read := fmt.Sprintf("%d MiB of its process", memory>>20)
 	if unread {
-		read = "not looked through: the memory of a daemon takes root, on Linux"
+		read = "not searched: only root on Linux can read the memory of a daemon"
 	}
 	b.facts("memory", read, "files", fmt.Sprintf("%d KiB: database, log, keys, configuration", disk>>10),
 		"needles", fmt.Sprint(n.Len()), "found", "the house's own sealing key, which shows that the search works",

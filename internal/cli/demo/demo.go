@@ -119,7 +119,7 @@ func (d *demo) end(kept string) {
 	if len(d.caught) > 0 {
 		caught = fmt.Sprintf(", %d forgeries caught", len(d.caught))
 	}
-	fmt.Fprintf(d.out, "\n%s %d files proved%s.\n", d.P.Good("Everything went as told:"), len(d.held), caught)
+	fmt.Fprintf(d.out, "\n%s %d files proved%s.\n", d.P.Good("Everything went as described:"), len(d.held), caught)
 	dir := kept
 	if kept == "" {
 		dir = "hand"
@@ -127,7 +127,7 @@ func (d *demo) end(kept string) {
 		if d.house == nil {
 			again = "shuffled demo --blind --keep " + dir
 		}
-		fmt.Fprintf(d.out, "\nNothing was kept. To hold the files in your own hands:\n  %s\n", again)
+		fmt.Fprintf(d.out, "\nNothing was kept. To keep the files:\n  %s\n", again)
 	} else {
 		fmt.Fprintf(d.out, "\nThe files are in %s:\n", term.Visible(dir))
 		for _, name := range slices.Sorted(maps.Keys(d.files)) {
@@ -173,7 +173,7 @@ func (d *demo) expect(name string, data []byte, failed string) (*verify.Verdict,
 		want = verify.Failed
 	}
 	if v.Verdict != want || v.Failed != failed {
-		return nil, fmt.Errorf("%s: the verdict is %q at step %q where it must be %q at %q", name, v.Verdict, v.Failed,
+		return nil, fmt.Errorf("%s: the verdict is %q at step %q, and must be %q at %q", name, v.Verdict, v.Failed,
 			want, failed)
 	}
 	d.files[name] = data

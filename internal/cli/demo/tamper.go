@@ -144,7 +144,7 @@ WHERE type = $3 AND instr(entry, CAST($1 AS blob)) > 0`, from, to, audit.TypeDea
 	}
 	n, err := altered.RowsAffected()
 	if err == nil && n != 1 {
-		err = fmt.Errorf("%d deals name %s, where one must", n, from)
+		err = fmt.Errorf("%d deals name %s, and exactly one must", n, from)
 	}
 	return err
 }

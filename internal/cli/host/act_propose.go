@@ -84,7 +84,7 @@ func (c actProposeCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	alone := ""
 	if a.entry.Act.MayWait() {
-		alone = fmt.Sprintf(", or by one: then it takes effect %s after it was submitted",
+		alone = fmt.Sprintf(", or with one signature it takes effect %s after it was submitted",
 			time.Duration(p.Delay)*time.Second)
 	}
 	_, err = fmt.Fprintf(s.Out, "needs       a second signature (shuffled act sign %s --key FILE)%s\n", c.Out, alone)

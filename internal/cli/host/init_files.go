@@ -169,7 +169,7 @@ func (c *InitCmd) steps(s term.Streams, vkey string, server *url.URL, create *le
 				"\n" + psql + " -f " + quoted(c.at("roles.sql")) + " -f " + quoted(c.at("passwords.sql"))},
 		{"Make the tables, and grant what the roles need.", "shuffled migrate up --config " +
 			quoted(c.at("owner/owner.toml")) + "\n" + psql + " -f " + quoted(c.at("roles.sql"))},
-		{"Check the host, the database and the witnesses before anything is for ever.",
+		{"Check the host, the database and the witnesses, before the ledger is created.",
 			"shuffled doctor --config " + config + policyFlag(create.Policy)},
 		{"Create the ledger.", strings.Join(making, " ")},
 		{"Make a dealer's token; its identity is the service that owns what it commits.",
@@ -182,7 +182,7 @@ func (c *InitCmd) steps(s term.Streams, vkey string, server *url.URL, create *le
 	}
 	fmt.Fprintf(s.Out, "written to %s\nverifier key %s\n", c.Dir, vkey)
 	if !c.NoWitness {
-		fmt.Fprintf(s.Out, "\nTo each witness, who starts with it before the ledger is there:\n\n"+
+		fmt.Fprintf(s.Out, "\nThe operator of each witness starts the witness with this, before the ledger is created:\n\n"+
 			"  shuffled witness serve --key witness.key --state /var/lib/shuffled-witness --log %s --url URL\n", vkey)
 	}
 	for i, step := range steps {

@@ -75,7 +75,7 @@ func (c *keyRotateSigningCmd) Run(ctx context.Context, s term.Streams) error {
 	_, err = fmt.Fprintf(s.Out, `
 Now:
   1. See on /readyz that every daemon of the ledger is ready.
-  2. Publish the new verifier key where the old one was; who pins a key may pin both in a policy:
+  2. Publish the new verifier key where the old one was. Readers who pin a key may pin both in a policy:
        log OLD-VKEY
        log %s
        quorum none

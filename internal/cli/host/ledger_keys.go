@@ -119,7 +119,7 @@ func (c *policySetCmd) Run(ctx context.Context, s term.Streams) error {
 		if weak != nil {
 			fmt.Fprintf(s.Out, "A production ledger does not take this policy: %s.\n", term.Visible(weak.Error()))
 		}
-		_, err := fmt.Fprintf(s.Out, "Would have these witnesses cosign, then make it the policy: %s\nNothing was written.\n",
+		_, err := fmt.Fprintf(s.Out, "Would ask these witnesses to cosign, and then change the policy: %s\nNothing was written.\n",
 			term.Visible(strings.Join(names, ", ")))
 		return err
 	}

@@ -47,7 +47,7 @@ func (c migrateDownCmd) Run(ctx context.Context, s term.Streams) error {
 		for i, cfg := range all {
 			names[i] = place.Where(cfg)
 		}
-		return term.Usage("migrate down would undo the newest migration in %d databases (%s): name the one with --database",
+		return term.Usage("migrate down would undo the newest migration in %d databases (%s): name one of them with --database",
 			len(all), strings.Join(names, ", "))
 	}
 	return migrate(ctx, s, c.Flags, false, false, func(t place.Tables) error { return t.Down(ctx) })

@@ -158,13 +158,13 @@ func (c *HistoryCmd) conclude(s term.Streams, w walk) error {
 		fmt.Fprintf(s.Out, "\n%s %s\n", p.Bad("gap:"), term.Visible(w.Gap))
 		return term.ErrFails
 	case w.Whole:
-		fmt.Fprintf(s.Out, "\n%s %s back to serial 1, each proved and naming the one before it\n", p.Good("whole:"),
+		fmt.Fprintf(s.Out, "\n%s %s back to serial 1, each proved, and each naming the commit before it\n", p.Good("whole:"),
 			term.Plural(uint64(len(w.Commits)), "commit"))
 	default:
-		fmt.Fprintf(s.Out, "\n%s, each proved and naming the one before it; there are earlier ones\n",
+		fmt.Fprintf(s.Out, "\n%s, each proved, and each naming the commit before it; there are earlier commits\n",
 			term.Plural(uint64(len(w.Commits)), "commit"))
 	}
-	fmt.Fprintf(s.Out, "That no commit came after entry %d is the daemon's word; `shuffled audit` proves it.\n",
+	fmt.Fprintf(s.Out, "Only the daemon says that no commit came after entry %d; `shuffled audit` proves it.\n",
 		w.Commits[0].ID)
 	return nil
 }

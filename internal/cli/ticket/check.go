@@ -128,7 +128,7 @@ func drawn(v *verify.Verdict, number uint64) string {
 	}
 	text += fmt.Sprintf("The draw is proved, at the level %q.\n", v.Level)
 	if v.Terms.HouseCouldChoose {
-		text += "The house could choose the winner: it knows the list, and the order hangs on nothing that was unknown to it.\n"
+		text += "The house could choose the winner: it knows the list, and nothing that was unknown to it has a part in the order.\n"
 	}
 	return text
 }

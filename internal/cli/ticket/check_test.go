@@ -87,7 +87,7 @@ func TestCheckDrawn(t *testing.T) {
 				want += "It is not among the 3 numbers that the file shows, of 3 that were committed to.\n"
 			}
 			want += "The draw is proved, at the level \"recorded\".\nThe house could choose the winner: it knows the " +
-				"list, and the order hangs on nothing that was unknown to it.\n"
+				"list, and nothing that was unknown to it has a part in the order.\n"
 			if taken++; err != nil || said != want {
 				t.Errorf("%s: %q, %v, want %q", c.Name, said, err, want)
 			}

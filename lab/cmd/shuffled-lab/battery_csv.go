@@ -88,7 +88,7 @@ func (c *csvLines) value(field string) (uint32, error) {
 	copies, left := c.cards[field], c.left[field]
 	switch {
 	case left < 1:
-		return 0, fmt.Errorf("card %q is not in the deck, or comes more often than it is there", field)
+		return 0, fmt.Errorf("card %q is not in the deck, or comes more often than the deck has it", field)
 	case len(copies) == 1:
 		c.left[field] = 0
 		return copies[0], nil

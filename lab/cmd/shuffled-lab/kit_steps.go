@@ -191,7 +191,7 @@ func (k *kitMaker) step(ctx context.Context, st kitStep) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return errors.New("interrupted: what is there is no kit")
+		return errors.New("interrupted: the directory holds no complete kit")
 	}
 	if runErr != nil {
 		return runErr

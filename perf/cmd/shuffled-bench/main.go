@@ -34,7 +34,7 @@ type benchCmd struct {
 	Tables      string        `placeholder:"NAME" help:"The tables are NAME-1, NAME-2, …, and must be new. Default: a new name."`
 	Keep        int           `default:"256" placeholder:"MIB" help:"Memory for answers that are verified afterwards. If it is full, whole shuffles are left out evenly."`
 	Timeout     time.Duration `default:"30s" help:"How long a request may take."`
-	Production  bool          `help:"Load a production ledger. What is written stays in it for ever."`
+	Production  bool          `help:"Load a production ledger. The entries of the load stay in the ledger."`
 }
 
 // Help shows examples.
@@ -47,7 +47,7 @@ There is no limit to the open shuffles of a table, but each takes memory of the 
 
 An answer of 429 or 503 is counted, and its request is repeated after the pause that the answer asks for. Afterwards every answer that was kept is verified. Its receipt has a valid signature and inclusion proof. Its entry is what was asked for. Each card opens the deck root of its commit, and was dealt once. A tape that was disclosed at the close opens the commitment and leads to the deck root.
 
-Exit codes: 1 if an answer does not hold, 3 if the figures measure nothing. The latter is so if nothing was acknowledged or, without --rate, if more requests were refused or failed than were acknowledged. The report says why ("unusable" with --json).
+Exit codes: 1 if an answer is wrong, 3 if the figures measure nothing. The latter is so if nothing was acknowledged or, without --rate, if more requests were refused or failed than were acknowledged. The report says why ("unusable" with --json).
 
 Examples:
 
