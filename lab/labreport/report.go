@@ -53,7 +53,7 @@ func Rule() string {
 	return fmt.Sprintf("Each sample is judged by all its tests together, at a family-wise level of %g %% (Holm). "+
 		"It is rejected at once when an adjusted p is below %g, and accepted when none is below %g. In between, the tests below %g are "+
 		"judged alone on a second sample of the same size, made afterwards, at %g %% (Holm); a second sample below %g in any test is rejected too. "+
-		"A perfect generator is rejected in %.3g %% of samples at most, as far as p-values are exact: of the smallest samples they are approximations (docs/LAB.md).",
+		"A perfect generator is rejected in %.3g %% of samples at most, as far as p-values are exact: for the smallest samples they are approximations (docs/LAB.md).",
 		100*battery.Level, battery.RejectAtOnce, battery.Level, battery.Level, 100*battery.Level, battery.RejectAtOnce,
 		100*battery.FalseAlarm)
 }
@@ -61,8 +61,8 @@ func Rule() string {
 // CannotShow says what no such report can show.
 func CannotShow() []string {
 	return []string{
-		"That the generator cannot be predicted: output that looks random may be known to somebody. That rests on the generator's design and on where its entropy comes from.",
-		"A deviation smaller than the table says for each test. That all draws and orders are exactly equally likely is no matter of statistics: shuffled lab prove tries every lane of draws up to 2^14 and every order up to nine cards, and says what it tried of larger decks; docs/PROOF.md has the argument for every size, checked by machine.",
+		"That the generator cannot be predicted: output that looks random may be known to somebody. Whether the generator can be predicted depends on its design and on the source of its entropy.",
+		"A deviation smaller than the table says for each test. Statistics cannot show that all draws and orders are exactly equally likely: shuffled lab prove tries every lane of draws up to 2^14 and every order up to nine cards, and says what it tried of larger decks; docs/PROOF.md has the argument for every size, checked by machine.",
 		"What a test does not look for. That the tests find known faults is shown with shufflers that are wrong on purpose: shuffled lab selftest.",
 	}
 }

@@ -34,7 +34,7 @@ func (s sheet) lanesProof(r *exact.LanesReport) string {
 		[]string{"cards", fmt.Sprintf("first of %s decks", whole(r.Cards.Enumerated+r.Cards.Edges)),
 			whole(r.Cards.Lanes), "", "all lanes to 64 cards, above at the edges"})
 	return s.proof("Lanes: each value comes from equally many", rows, r.Verdict,
-		"Each value 1..k comes from exactly ⌊2^(8w)/k⌋ lanes of w bytes, k ≤ 16,384; all other lanes are rejected. Wider draws accept exactly the lanes below the largest multiple of k and take the remainder: so do theirs. They were tried at both sides of that limit, for the smallest and the largest k of every quotient ⌊2^32/k⌋ and about every power of two.")
+		"Each value 1..k comes from exactly ⌊2^(8w)/k⌋ lanes of w bytes for k ≤ 16,384, and all other lanes are rejected. Wider draws accept exactly the lanes below the largest multiple of k and take the remainder, so the same is true of them. They were tried at both sides of that limit, for the smallest and the largest k of every quotient ⌊2^32/k⌋ and about every power of two.")
 }
 
 func (s sheet) ordersProof(r *exact.OrdersReport) string {
@@ -43,7 +43,7 @@ func (s sheet) ordersProof(r *exact.OrdersReport) string {
 		rows = append(rows, []string{whole(d.Cards), whole(d.Orders), whole(d.Partial), ""})
 	}
 	return s.proof("Orders: each comes from one vector of draws", rows, r.Verdict,
-		"Every vector of draws gave another order, so each of the n!/(n−m)! orders came once. Vectors are equally likely, since draws are: so are orders. For more cards the argument is the same, an order determines its draws one by one, and the decks below show that it is about this function.")
+		"Every vector of draws gave another order, so each of the n!/(n−m)! orders came once. Vectors are equally likely, because draws are, and so are orders. For more cards the argument is the same: an order determines its draws one by one. The decks below show that the argument is about this function.")
 }
 
 func (s sheet) decksProof(r *exact.DecksReport) string {
@@ -63,7 +63,7 @@ func (s sheet) decksProof(r *exact.DecksReport) string {
 		rows = append(rows, []string{whole(d.Cards), lanes, pairs, whole(d.Random), whole(d.Rejected), names})
 	}
 	return s.proof("Decks: whole decks are dealt by the swaps of the specification", rows, r.Verdict, fmt.Sprintf(
-		"Every deck that is published was shuffled, and each order held against swaps worked out apart. Tried whole: every lane of every draw, the other draws being 1 (*: of lanes of two bytes, one for every value and those at the edges); up to %d cards every pair of values at every pair of places. Tried in part: a fixed sequence of orders, takes and cut-card places, with lanes to reject in front of the draws. Of 52 cards not all 8·10^67 orders were tried, and no run will: that swaps give each order once is the argument above, proved by machine for every n (docs/PROOF.md).",
+		"Every published deck was shuffled, and each order was compared with swaps that other code computed. Tried completely: every lane of every draw, the other draws being 1 (*: of lanes of two bytes, one for every value and those at the edges), and up to %d cards every pair of values at every pair of places. Tried in part: a fixed sequence of orders, takes and cut-card places, with lanes to reject in front of the draws. Of 52 cards not all 8·10^67 orders were tried, and no run can try all: the argument above, proved by machine for every n (docs/PROOF.md), shows that swaps give each order once.",
 		exact.MaxPairCards))
 }
 
@@ -74,7 +74,7 @@ func (s sheet) exhaustionProof(r *exact.ExhaustionReport) string {
 			fmt.Sprintf("2^%.1f", l.Log2), ""})
 	}
 	return s.proof("Exhaustion: how rarely a tape runs out", rows, r.Verdict, fmt.Sprintf(
-		"Counted with integers for the lists above: the named decks, and of each lane width the equal draws that run out most often. No list at all, of whatever draws, runs out with a probability above 2^%.2f (Chernoff's bound, docs/SPEC.md section 2.4), which is below 2^%d. Tapes were tried to run out where the count says.",
+		"Counted with integers for the lists above: the named decks, and for each lane width the equal draws that run out most often. No list of draws runs out with a probability above 2^%.2f (Chernoff's bound, docs/SPEC.md section 2.4), which is below 2^%d. Tapes were tried to run out where the count says.",
 		r.EveryListLog2, exact.BoundLog2))
 }
 
@@ -100,6 +100,6 @@ func (s sheet) budgetProof(r *exact.BudgetReport) string {
 	}
 	reach = append(reach, append(row, ""))
 	return s.proof("Budget: bits for every order", rows, r.Verdict,
-		"Every tape has, besides the bytes for rejected lanes, more bits than its deck has orders: n! ≤ 2^8S. What is behind the tape is another matter: the platform generator has about 256 bits of state between reseeds, which is enough, by counting, for every order of one deck and for few of a shoe's. That each order is then reached is no theorem: it is what a random function would do, except with a chance below e^-10^9. The largest deck of a state is that with n! ≤ 2^bits.") +
+		"Every tape has, besides the bytes for rejected lanes, more bits than its deck has orders: n! ≤ 2^8S. The generator behind the tape is another question: the platform generator has about 256 bits of state between reseeds, which is enough, by counting, for every order of one deck and for few orders of a shoe. It is no theorem that each order is then reached: a random function would reach each, except with a chance below e^-10^9. The largest deck of a state is the largest with n! ≤ 2^bits.") +
 		term.Table(reach) + "\n"
 }

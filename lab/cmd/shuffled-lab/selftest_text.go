@@ -60,14 +60,14 @@ func (e *swapAnywhere) curve() string {
 // unseenText lists what no sample shows.
 func unseenText(s sheet, list []controls.Unseen) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s\n", s.P.Bold("What statistics cannot see, or only at the price of the sample"))
+	fmt.Fprintf(&b, "\n%s\n", s.P.Bold("Faults that statistics cannot find, or only with a very large sample"))
 	rows := [][]string{{"sample", "at a million a second", "fault"}}
 	for _, u := range list {
 		rows = append(rows, []string{fmt.Sprintf("%.1e %s", u.Sample, u.Of), span(u.Years), u.Fault})
 	}
 	b.WriteString(term.Table(rows) + "\n")
-	b.WriteString(term.Hanging("", "The sample shows the fault with a chance of 99 %: of draws by their counts at a level of 1 %, of decks by one that comes twice. That the true shuffle has no such fault is proved without a sample: "+
-		list[0].Proof+" tries every lane and counts the bits of every tape.", s.W))
+	b.WriteString(term.Hanging("", "The sample shows the fault with a chance of 99 %: in draws by their counts at a level of 1 %, in decks by a deck that comes twice. Without a sample, "+
+		list[0].Proof+" proves that the true shuffle has no such fault: it tries every lane and counts the bits of every tape.", s.W))
 	return b.String()
 }
 
