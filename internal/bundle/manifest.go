@@ -55,7 +55,7 @@ func (m *Manifest) Marshal() ([]byte, error) {
 // write, and for a value out of its bounds.
 func ParseManifest(b []byte) (*Manifest, error) {
 	if len(b) > maxManifest {
-		return nil, malformed("it has %d bytes, at most %d are allowed", len(b), maxManifest)
+		return nil, malformed("it has %d bytes, and at most %d are allowed", len(b), maxManifest)
 	}
 	// The format comes first: a later one may have other members.
 	var head struct {
@@ -70,7 +70,7 @@ func ParseManifest(b []byte) (*Manifest, error) {
 	case laterFormat(*head.Format):
 		return nil, fmt.Errorf("manifest: format %s: %w", quoted(*head.Format), audit.ErrUnknown)
 	case *head.Format != ManifestFormat:
-		return nil, malformed("format is %s, it must be %s", quoted(*head.Format), ManifestFormat)
+		return nil, malformed("format is %s, and must be %s", quoted(*head.Format), ManifestFormat)
 	}
 	var m Manifest
 	if err := json.Unmarshal(b, &m, json.RejectUnknownMembers(true)); err != nil {
@@ -91,12 +91,12 @@ func (m *Manifest) check() error {
 		{"exported_at", m.ExportedAt}, {"period.from", m.Period.From}, {"period.to", m.Period.To},
 	} {
 		if _, err := parseTime(at.text); err != nil && (at.text != "" || at.field == "exported_at") {
-			return malformed("%s is %s, it must be %v", at.field, quoted(at.text), err)
+			return malformed("%s is %s, and must be %v", at.field, quoted(at.text), err)
 		}
 	}
 	// Texts of this form sort as their times do.
 	if p := m.Period; p.From != "" && p.To != "" && p.From >= p.To {
-		return malformed("period.from is %s, it must be before period.to, %s", p.From, p.To)
+		return malformed("period.from is %s, and must be before period.to, %s", p.From, p.To)
 	}
 	return nil
 }

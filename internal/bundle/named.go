@@ -68,9 +68,9 @@ func (n *named) read(fsys fs.FS, hash [32]byte) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case len(b) == 0:
-		return nil, fmt.Errorf("reading %s: %w: it is empty, the store did not have it", name, audit.ErrMalformed)
+		return nil, fmt.Errorf("reading %s: %w: the file is empty, because the store did not have it", name, audit.ErrMalformed)
 	case !n.check(hash, b):
-		return nil, fmt.Errorf("reading %s: %w: its hash is another", name, audit.ErrMalformed)
+		return nil, fmt.Errorf("reading %s: %w: the file has another hash", name, audit.ErrMalformed)
 	}
 	return b, nil
 }

@@ -74,7 +74,7 @@ func (x *export) checkpoints(ctx context.Context) error {
 		}
 		c, err := x.parseCheckpoint(signed)
 		if err == nil && c.Size < least {
-			err = fmt.Errorf("size %d, not %d or more", c.Size, least)
+			err = fmt.Errorf("the size must be %[2]d or more, not %[1]d", c.Size, least)
 		}
 		if err == nil && c.Size <= held {
 			again, err = x.cosigned.rejoin(again, signed, c.Size)

@@ -31,7 +31,7 @@ type Source interface {
 }
 
 // ErrNoDeck is a Source's answer for a deck or a document of terms that it does not have.
-var ErrNoDeck = errors.New("it is not stored")
+var ErrNoDeck = errors.New("the store does not have it")
 
 // Reasons why nothing is published.
 var (

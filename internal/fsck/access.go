@@ -25,7 +25,7 @@ func (s *source) accesses(ctx context.Context) error {
 		return err
 	}
 	if n := s.accessHeads[newest].Count; n > c.head.Count {
-		c.name(n, &newest, "entry %d tells of %d access records, and the chain ends with number %d", newest, n,
+		c.name(n, &newest, "entry %d names %d access records, and the chain ends with number %d", newest, n,
 			c.head.Count)
 	}
 	return nil
@@ -43,7 +43,7 @@ func (c *accessChain) take(r store.Raw) error {
 	seq, ok := c.integer(r, "seq")
 	prev, hashed := r.Bytes("prev")
 	if !ok || seq < 1 || !hashed || len(prev) != len(c.head.Hash) {
-		c.add(CodeAccessChain, placeOf(r, ""), "the record has no number or no hash of the one before")
+		c.add(CodeAccessChain, placeOf(r, ""), "the record has no number or no hash of the record before")
 		return nil
 	}
 	before := ledger.AccessHead{Count: uint64(seq) - 1, Hash: [32]byte(prev)}
@@ -53,7 +53,7 @@ func (c *accessChain) take(r store.Raw) error {
 	case before.Count != c.head.Count:
 		c.name(min(c.head.Count+1, uint64(seq)), nil, "after number %d comes number %d", c.head.Count, seq)
 	case before != c.head:
-		c.name(uint64(seq), nil, "its hash of the one before is another: one of the two was altered")
+		c.name(uint64(seq), nil, "its hash of the record before is another: one of the two records was altered")
 	}
 	a, ok := access(r)
 	if !ok {
@@ -68,7 +68,7 @@ func (c *accessChain) take(r store.Raw) error {
 func (c *accessChain) hold(head ledger.AccessHead) {
 	for _, index := range c.told[head.Count] {
 		if c.accessHeads[index] != head {
-			c.name(head.Count, &index, "entry %d tells another hash of the chain up to here", index)
+			c.name(head.Count, &index, "entry %d has another hash of the chain up to this record", index)
 		}
 	}
 }

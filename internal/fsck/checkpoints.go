@@ -64,7 +64,7 @@ func (s *source) sizes(ctx context.Context, t *store.Relation, from uint64) iter
 					continue
 				}
 				if size == last {
-					s.add(CodeRowTwice, placeOf(r, ""), "the size stands in more than one row")
+					s.add(CodeRowTwice, placeOf(r, ""), "the size is in more than one row")
 					continue
 				}
 				if !yield(r, nil) {

@@ -91,7 +91,7 @@ func (c *chunk) take(r *store.Raw, entries [][]byte) {
 			c.before, c.last, c.known = e, index, true
 		}
 	case c.rows[index-c.first] != nil:
-		c.found = append(c.found, fault(CodeRowTwice, placeOf(*r, ""), "the entry stands in more than one row"))
+		c.found = append(c.found, fault(CodeRowTwice, placeOf(*r, ""), "the entry is in more than one row"))
 	default:
 		c.rows[index-c.first], entries[index-c.first] = r, b
 		if !isBytes {
@@ -111,10 +111,10 @@ func (c *chunk) missing() {
 		switch where := entryKey(first); i - from {
 		case 0:
 		case 1:
-			c.name(first, CodeRowMissing, place(store.EntryRows, "", where), "the entry is not there")
+			c.name(first, CodeRowMissing, place(store.EntryRows, "", where), "the entry is missing")
 		default:
 			where = fmt.Sprintf("%s..%d", where, c.first+uint64(i)-1)
-			c.name(first, CodeRowMissing, place(store.EntryRows, "", where), "%d entries are not there", i-from)
+			c.name(first, CodeRowMissing, place(store.EntryRows, "", where), "%d entries are missing", i-from)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func cells(row *ledger.Row) []cell {
 func (c *chunk) batch(index uint64, e audit.Entry) {
 	if c.known && c.last+1 == index && c.before.Time != e.Time && !c.batches[index] {
 		c.found = append(c.found, fault(CodeRowMissing, place(store.CheckpointRows, "", sizeKey(index)),
-			"the entries %d and %d are of two batches, and the checkpoint between them is not there", index-1, index))
+			"the entries %d and %d are of two batches, and the checkpoint between them is missing", index-1, index))
 	}
 	c.before, c.last, c.known = e, index, true
 }
@@ -189,7 +189,7 @@ func (c *chunk) compareSlots(index uint64, want [][32]byte) {
 			continue
 		}
 		if n > 0 {
-			c.name(index, CodeRowTwice, placeOf(r, ""), "the slot stands in more than one row")
+			c.name(index, CodeRowTwice, placeOf(r, ""), "the slot is in more than one row")
 		}
 		rows[keyOf(r)]++
 	}

@@ -40,7 +40,7 @@ func (s *source) notes() (notes []string) {
 		note("decks that no commit names: %d", c.UnusedDecks)
 	}
 	if c.Later > 0 {
-		note("entries that were appended in that time and are for the next check: %d", c.Later)
+		note("entries that were appended during this check and are for the next check: %d", c.Later)
 	}
 	return append(notes, s.said...)
 }
@@ -63,7 +63,7 @@ func (s *source) names(ctx context.Context) error {
 			s.add(CodeColumn, placeOf(r, "name"), "it is %s, not text", kind(r.Value("name")))
 		}
 		if ids[id] || named && names[name] {
-			s.add(CodeRowTwice, placeOf(r, ""), "the ledger, or its name, stands in more than one row")
+			s.add(CodeRowTwice, placeOf(r, ""), "the ledger, or its name, is in more than one row")
 		}
 		ids[id], names[name] = true, named
 		switch {

@@ -120,10 +120,10 @@ func (s *source) compareSeen(ctx context.Context) error {
 		switch {
 		case len(rows) == 0:
 			s.add(CodeRowMissing, place(store.CheckpointRows, "", sizeKey(c.Size)),
-				"%s is the checkpoint of this size, and it is not there", c.by)
+				"%s is the checkpoint of this size, and the row is missing", c.by)
 		case !slices.ContainsFunc(rows, func(r store.Raw) bool { return same(r, "root", c.Root[:]) }):
 			s.add(CodeFork, place(store.CheckpointRows, "root", sizeKey(c.Size)),
-				"%s has another root for this size: one of the two is a fork", c.by)
+				"%s has another root for this size: one of the two checkpoints is a fork", c.by)
 		}
 	}
 	return nil
@@ -136,7 +136,7 @@ func (s *source) compareHead(ctx context.Context) error {
 		return err
 	}
 	if len(rows) == 0 {
-		s.add(CodeRowMissing, place(store.CheckpointRows, "", sizeKey(s.size)), "the head's own checkpoint is not there")
+		s.add(CodeRowMissing, place(store.CheckpointRows, "", sizeKey(s.size)), "the head's own checkpoint is missing")
 	}
 	for _, r := range rows {
 		b, ok := r.Bytes("checkpoint")

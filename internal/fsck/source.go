@@ -82,7 +82,7 @@ func (s *source) Tile(ctx context.Context, level int, index uint64, width int) (
 	}
 	rows, err := s.rows.Tile(ctx, s.id, level, index)
 	if err == nil {
-		err = s.one(rows, place(store.TileRows, "", tileKey(level, index)), "tile", "the tile is not there")
+		err = s.one(rows, place(store.TileRows, "", tileKey(level, index)), "tile", "the tile is missing")
 	}
 	if err != nil {
 		return nil, where, err
@@ -117,7 +117,7 @@ func named[T any](ctx context.Context, s *source, t *store.Relation, column stri
 	s.mu.Unlock()
 	rows, err := s.rows.Named(ctx, t, s.id, hash)
 	if err == nil {
-		err = s.one(rows, place(t, "", key), "hash", "a commit names this hash, and what has it is not there")
+		err = s.one(rows, place(t, "", key), "hash", "a commit names this hash, and no row has it")
 	}
 	if err == nil {
 		v, err = read(rows[0])
@@ -157,7 +157,7 @@ func documentOf(r store.Raw) ([]byte, error) {
 		return nil, damage(CodeColumn, placeOf(r, "kind"), "it is no kind of terms")
 	}
 	if other := audit.TermsHash(audit.TermsWheel+audit.TermsPayTable-audit.TermsKind(n), b); same(r, "hash", other[:]) {
-		return nil, damage(CodeColumn, placeOf(r, "kind"), "it is %d, and the hash is that of the other kind", n)
+		return nil, damage(CodeColumn, placeOf(r, "kind"), "it is %d, and the hash is of the other kind", n)
 	}
 	if hash := audit.TermsHash(audit.TermsKind(n), b); !same(r, "hash", hash[:]) {
 		return nil, damage(inspect.CodeTerms, placeOf(r, "bytes"), "the document has another hash")
@@ -171,7 +171,7 @@ func (s *source) one(rows []store.Raw, where, what, none string) error {
 		return damage(CodeRowMissing, where, "%s", none)
 	}
 	if len(rows) > 1 {
-		s.add(CodeRowTwice, where, "the %s stands in %d rows", what, len(rows))
+		s.add(CodeRowTwice, where, "the %s is in %d rows", what, len(rows))
 	}
 	return nil
 }

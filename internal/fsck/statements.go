@@ -67,11 +67,11 @@ func (s *source) row(ctx context.Context, r store.Raw, now *stated) error {
 		*now = stated{uint64(shuffle), 0, make(map[audit.Signer]bool)}
 	}
 	if n < now.next {
-		s.add(CodeRowTwice, placeOf(r, ""), "the statement stands in more than one row")
+		s.add(CodeRowTwice, placeOf(r, ""), "the statement is in more than one row")
 	}
 	for ; now.next < n; now.next++ {
 		s.add(CodeRowMissing, place(store.StatementRows, "", fmt.Sprintf("shuffle=%d,n=%d", shuffle, now.next)),
-			"a later statement about the shuffle is there, and this one is not")
+			"a later statement about the shuffle is stored, and this statement is missing")
 	}
 	now.next = n + 1
 	return s.statement(ctx, r, now)
@@ -115,7 +115,7 @@ func (s *source) statement(ctx context.Context, r store.Raw, now *stated) error 
 	case !leads(commit, found.Commit):
 		s.add(CodeColumn, placeOf(r, "note"), "it names another commit than that of the shuffle")
 	case !leads(ends[max(0, len(ends)-1):], found.Disclosed): // that of a continued shuffle is not its close
-		s.add(CodeColumn, placeOf(r, "note"), "it names another entry than the one that discloses the tape")
+		s.add(CodeColumn, placeOf(r, "note"), "it names another entry than the entry that discloses the tape")
 	}
 	return nil
 }

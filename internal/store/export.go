@@ -22,7 +22,7 @@ const (
 )
 
 // errOdd reports a row that is missing, or a value that its column cannot have.
-var errOdd = fmt.Errorf("%w: the store is not whole", bundle.ErrContradiction)
+var errOdd = fmt.Errorf("%w: a row is missing or has a wrong value", bundle.ErrContradiction)
 
 // Export is a [bundle.Source]: it reads what an export of one ledger may hold. It takes no lock and changes nothing, so
 // it works on a standby and with SELECT alone.
@@ -131,7 +131,7 @@ func (x Export) entries(ctx context.Context, from, to uint64) (part [][]byte, ne
 		index, ok1 := values[0].(int64)
 		entry, ok2 := values[1].([]byte)
 		if !ok1 || !ok2 || index != Number(next) {
-			return fmt.Errorf("%w: entry %d is missing or no bytes", errOdd, next)
+			return fmt.Errorf("%w: entry %d is missing, or its value is not bytes", errOdd, next)
 		}
 		part, next = append(part, entry), next+1
 		return nil
@@ -152,7 +152,7 @@ func (x Export) Cosigned(ctx context.Context, size uint64) iter.Seq2[[]byte, err
 			checkpoint, ok2 := values[1].([]byte)
 			late, ok3 := values[2].([]byte)
 			if !ok1 || !ok2 || !ok3 && values[2] != nil || found < Number(next) {
-				return fmt.Errorf("%w: a cosigned checkpoint that is no bytes", errOdd)
+				return fmt.Errorf("%w: a row of a cosigned checkpoint has a wrong value", errOdd)
 			}
 			if late != nil {
 				var err error
