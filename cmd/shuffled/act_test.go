@@ -135,7 +135,7 @@ func (r *rotating) adminToken() {
 	r.offline(term.ExitOK, []string{"propose", "admin_credential", "--new-token-file", r.path("admin.token"), "--sign",
 		r.path("alice.key"), "--out", r.path("admin.act")}, "signed by   alice", "needs       a second signature")
 	r.offline(term.ExitCannot, []string{"submit", r.path("admin.act")}, "needs two administrators")
-	r.offline(term.ExitCannot, []string{"sign", r.path("admin.act"), "--key", r.path("alice.key")}, "has already signed the act")
+	r.offline(term.ExitCannot, []string{"sign", r.path("admin.act"), "--key", r.path("alice.key")}, "signed the act")
 	r.offline(term.ExitOK, []string{"sign", r.path("admin.act"), "--key", r.path("bob.key")}, "signed by   bob")
 	r.offline(term.ExitOK, []string{"submit", r.path("admin.act")}, "It is done: create the admin's credential")
 }

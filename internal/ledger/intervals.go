@@ -96,7 +96,7 @@ func (p *policyHistory) learn() (news bool) {
 			continue
 		}
 		if err := p.in.Change(r.Index, r.Policy); err != nil {
-			p.l.cfg.Log.Error("a witness policy could not be read", "ledger", p.l.cfg.Info.Name, "entry", r.Index, "error", err)
+			p.l.cfg.Log.Error("unreadable witness policy", "ledger", p.l.cfg.Info.Name, "entry", r.Index, "error", err)
 			continue
 		}
 		news = true

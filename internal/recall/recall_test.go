@@ -321,7 +321,7 @@ func TestBroken(t *testing.T) {
 			want   string
 		}{
 			"a gap": {func(c *ledger.CommitEntry) bool { return c.Index != 2 },
-				"serial 3 of table t-1 stands where serial 2 should"},
+				"serial 3 of table t-1 comes instead of serial 2"},
 			"a commit cut short": {func(c *ledger.CommitEntry) bool {
 				c.Commit = c.Commit[:len(c.Commit)-1]
 				return true

@@ -115,7 +115,7 @@ func TestLitewitnessOfALedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer live.Close()
-	if err := live.Ready(); !errors.Is(err, ledger.ErrFrozen) || !strings.Contains(err.Error(), "the witness says size") {
+	if err := live.Ready(); !errors.Is(err, ledger.ErrFrozen) || !strings.Contains(err.Error(), "witness says size") {
 		t.Errorf("a database that went back: %v", err)
 	}
 }

@@ -75,7 +75,7 @@ func TestNextRelay(t *testing.T) {
 		body, want string
 		is         error
 	}{
-		"another round":      {200, strings.Replace(recorded, "1000", "1001", 1), "the relay answers with round 1001", nil},
+		"another round":      {200, strings.Replace(recorded, "1000", "1001", 1), "relay answers with round 1001", nil},
 		"a forged signature": {200, forged, "not the chain's signature", beacon.ErrSignature},
 		"of another round":   {200, other, "not the chain's signature", beacon.ErrSignature},
 		"a short signature":  {200, strings.Replace(recorded, "5e39", "", 1), "48 bytes in hexadecimal", nil},
