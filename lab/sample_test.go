@@ -324,21 +324,21 @@ func TestSampleRefused(t *testing.T) {
 		want string
 		err  error
 	}{
-		{"take is 1 to the 52 cards of the deck, not -1", decks(-1, 1, CSV)},
-		{"take is 1 to the 52 cards of the deck, not 0", decks(0, 1, CSV)},
-		{"take is 1 to the 52 cards of the deck, not 53", decks(53, 1, CSV)},
-		{"count is 1 to 1000000000000, not 0", decks(52, 0, CSV)},
-		{"count is 1 to 1000000000000, not 1000000000001", decks(52, MaxCount+1, CSV)},
+		{"take must be 1 to the 52 cards of the deck, not -1", decks(-1, 1, CSV)},
+		{"take must be 1 to the 52 cards of the deck, not 0", decks(0, 1, CSV)},
+		{"take must be 1 to the 52 cards of the deck, not 53", decks(53, 1, CSV)},
+		{"count must be 1 to 1000000000000, not 0", decks(52, 0, CSV)},
+		{"count must be 1 to 1000000000000, not 1000000000001", decks(52, MaxCount+1, CSV)},
 		{"format must be csv, bin or jsonl", decks(52, 1, "xml")},
-		{"k is 1 to 1073741824, not 0", draws(0, 1, 1)},
-		{"k is 1 to 1073741824, not 4294967297", draws(1<<32+1, 1, 1)},
-		{"values is 1 to 4096, not 0", draws(6, 0, 1)},
-		{"values is 1 to 4096, not 4097", draws(6, 4097, 1)},
-		{"count is 1 to 1000000000000, not 0", draws(6, 1, 0)},
-		{"bytes is 1 to 1000000000000000, not 0", CheckRaw(0)},
-		{"bytes is 1 to 1000000000000000, not 1000000000000001", CheckRaw(MaxBytes + 1)},
-		{"workers is 1 to 256, not 0", CheckWorkers(0)},
-		{"workers is 1 to 256, not 257", CheckWorkers(257)},
+		{"k must be 1 to 1073741824, not 0", draws(0, 1, 1)},
+		{"k must be 1 to 1073741824, not 4294967297", draws(1<<32+1, 1, 1)},
+		{"values must be 1 to 4096, not 0", draws(6, 0, 1)},
+		{"values must be 1 to 4096, not 4097", draws(6, 4097, 1)},
+		{"count must be 1 to 1000000000000, not 0", draws(6, 1, 0)},
+		{"bytes must be 1 to 1000000000000000, not 0", CheckRaw(0)},
+		{"bytes must be 1 to 1000000000000000, not 1000000000000001", CheckRaw(MaxBytes + 1)},
+		{"workers must be 1 to 256, not 0", CheckWorkers(0)},
+		{"workers must be 1 to 256, not 257", CheckWorkers(257)},
 	} {
 		var field *FieldError
 		if !errors.As(c.err, &field) || c.err.Error() != c.want {

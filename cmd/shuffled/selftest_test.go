@@ -116,7 +116,7 @@ func TestSelfTestsStop(t *testing.T) {
 		return code, out, data
 	}
 	if code, out, _ := serve(t, wrongAnswer+"="); code != term.ExitCannot ||
-		!strings.Contains(out, "another program has the address") || strings.Contains(out, "tests failed") {
+		!strings.Contains(out, "another program listens at") || strings.Contains(out, "tests failed") {
 		t.Fatalf("with right answers: %d: %s", code, out)
 	}
 	results := selftest.Run()
@@ -131,7 +131,7 @@ func TestSelfTestsStop(t *testing.T) {
 				!strings.Contains(out, "error: 1 of ") {
 				t.Errorf("code %d: %s", code, out)
 			}
-			if strings.Contains(out, "listening") || strings.Contains(out, "another program has the address") {
+			if strings.Contains(out, "listening") || strings.Contains(out, "another program listens at") {
 				t.Errorf("it came as far as its port: %s", out)
 			}
 			if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {

@@ -332,5 +332,5 @@ func TestNextUnseen(t *testing.T) {
 func ExampleShape() {
 	_, err := New(Shape{Cards: 100, Decks: 2})
 	fmt.Println(err)
-	// Output: battery: decks = 2 of 100 cards: a deck is 1, a shoe has 52 cards for each
+	// Output: battery: decks must be 1, or the number of decks of 52 cards in a shoe, not 2 with 100 cards
 }
