@@ -32,7 +32,7 @@ type Delivery struct {
 func ReadWebhook(origin string, header http.Header, body []byte, now time.Time, keys ...string) (*Delivery, error) {
 	at, err := strconv.ParseInt(header.Get("Webhook-Timestamp"), 10, 64)
 	if age := now.Sub(time.Unix(at, 0)).Abs(); err != nil || age > maxWebhookAge {
-		return nil, errors.New("the delivery is not of now")
+		return nil, errors.New("the time of the delivery is too far from now")
 	}
 	signed := append([]byte(header.Get("Webhook-Id")+"."+header.Get("Webhook-Timestamp")+"."), body...)
 	for _, text := range strings.Fields(header.Get("Webhook-Signature")) {
