@@ -97,7 +97,7 @@ type found struct {
 func (w *walk) take(line []byte) error {
 	n := w.count
 	if n == MaxTickets {
-		return fmt.Errorf("the list has more than %d lines, and there are no more numbers", MaxTickets)
+		return fmt.Errorf("the list has more than %d lines, and a list can have no more", MaxTickets)
 	}
 	if err := audit.CheckName(string(line)); err != nil {
 		return fmt.Errorf("line %d is no ticket number or reference: it %w", n+1, err)
