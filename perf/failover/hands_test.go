@@ -355,7 +355,12 @@ func (h *house) settled(c *clients, dsn string) {
 	}
 	for _, hand := range c.hands {
 		for _, d := range c.daemons {
-			if err := hand.repeat(h.t.Context(), d.Dealer); err != nil {
+			var err error
+			until(h.t, "an answer", func() bool { // a daemon may find only now that a connection leads to a dead server
+				err = hand.repeat(h.t.Context(), d.Dealer)
+				return !errors.Is(err, ledger.ErrUnavailable)
+			})
+			if err != nil {
 				h.t.Fatalf("%s: %v", d.name, err)
 			}
 		}
