@@ -597,7 +597,9 @@ func TestStubbornWitness(t *testing.T) {
 		return asked, err
 	}
 	l = w.open(c)
-	waitFor(t, func() bool { return strings.Contains(fmt.Sprint(l.Witnesses()[0].Err), "that the refused head extends") })
+	waitFor(t, func() bool {
+		return strings.Contains(fmt.Sprint(l.Witnesses()[0].Err), "that the refused head extends")
+	})
 	w.awaitCosigned(l, w.must(l, propose(commit("t", 1)))[0].Index)
 }
 
