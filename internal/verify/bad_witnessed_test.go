@@ -95,6 +95,8 @@ func wrongWitnessed(b *badAdder) {
 	fork.add(&audit.Event{Kind: audit.EventTableOpen, Name: "table-1"})
 	g.early = fork.receipt(g.id).Text()
 	file(stepEntries, "other-bytes", "another entry at the same index of a forked ledger", g)
+	early(stepEntries, "entry-version", "the commit's bytes with another version, which nobody has to parse",
+		func(r *audit.Receipt) { r.Entry[0] = 2 })
 
 	// signature
 	stranger := newKey(b.T, w.key.name, "a key of the same name")

@@ -40,9 +40,8 @@ def entries(case):
     case.genesis, case.commit = case.entries[0][1], case.entries[1][1]
     case.played = case.entries[2:]
     if file.witnessed is not None:
-        entry = parse(file.witnessed)
-        need(file.witnessed.index == file.id and entry.raw == case.commit.raw, "entries",
-             "witnessed is not of the commit")
+        same = file.witnessed.index == file.id and file.witnessed.entry == case.commit.raw
+        need(same, "entries", "witnessed is not of the commit")
     case.key_entries = signing_entries(file.keys, file.checkpoint.size)
     co_dealer_entries(case)
     return OK
