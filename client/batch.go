@@ -30,8 +30,7 @@ type Step struct {
 	From int
 }
 
-// A Request of a step is a ShuffleRequest, DrawsRequest, MixRequest, DealRequest,
-// RevealRequest or CloseRequest.
+// A Request of a step is a ShuffleRequest, DrawsRequest, MixRequest, DealRequest, RevealRequest or CloseRequest.
 type Request interface{ op() string }
 
 func (ShuffleRequest) op() string { return "shuffle" }

@@ -47,8 +47,7 @@ func (c *Client) State(ctx context.Context, id uint64) (*Status, error) {
 	return status, err
 }
 
-// load asks for the shuffle that is at an address, and for its proof. That it is the one
-// meant is told by is.
+// load asks for the shuffle that is at an address, and for its proof. That it is the one meant is told by is.
 func (c *Client) load(ctx context.Context, at string, is func(*ShuffleState) bool) (*Committed, *Status, error) {
 	when := c.reading()
 	answer, err := c.send(ctx, request{method: http.MethodGet,

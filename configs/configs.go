@@ -1,5 +1,4 @@
-// Package configs has the example configuration, in which shuffled init fills in what an
-// operator chose.
+// Package configs has the example configuration, in which shuffled init fills in what an operator chose.
 package configs
 
 import _ "embed"

@@ -20,8 +20,7 @@ const (
 // Formats are all formats.
 var Formats = []Format{CSV, Binary, JSONLines}
 
-// valueBytes is the width of a value in Binary: the least of 1, 2 and 4 bytes that
-// holds every value of the sample.
+// valueBytes is the width of a value in Binary: the least of 1, 2 and 4 bytes that holds every value of the sample.
 func (s Sample) valueBytes() int {
 	largest := uint32(max(s.Recipe.Cards-1, 0))
 	if s.Recipe.Ranges != nil {
@@ -37,8 +36,7 @@ func (s Sample) valueBytes() int {
 	}
 }
 
-// RecordBytes is the length of one outcome in Binary, 0 in the other formats, whose
-// lines have no fixed length.
+// RecordBytes is the length of one outcome in Binary, 0 in the other formats, whose lines have no fixed length.
 func (s Sample) RecordBytes() int {
 	if s.Format != Binary {
 		return 0

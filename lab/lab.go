@@ -37,12 +37,11 @@ func (m *maker) Next() ([]uint32, error) {
 // Block is the number of consecutive outcomes of one worker: worker ⌊i/Block⌋ mod workers makes outcome i.
 const Block = 1024
 
-// Run makes count outcomes on 1 or more workers in parallel and hands each over. Each worker has its own
-// maker, and its outcomes follow each other without a gap; each is called by the worker's goroutine, in
-// order. Workers take blocks of Block outcomes in turn, so a worker makes Share outcomes at any speed.
-// progress, which may be nil, is called from time to time by one goroutine at a time with the number of
-// outcomes made by all. Run returns when all workers have ended, with the first error of any, or with
-// ctx's.
+// Run makes count outcomes on 1 or more workers in parallel and hands each over. Each worker has its own maker, and its
+// outcomes follow each other without a gap; each is called by the worker's goroutine, in order. Workers take blocks of
+// Block outcomes in turn, so a worker makes Share outcomes at any speed. progress, which may be nil, is called from
+// time to time by one goroutine at a time with the number of outcomes made by all. Run returns when all workers have
+// ended, with the first error of any, or with ctx's.
 func Run(ctx context.Context, workers int, count uint64, maker func(worker int) (Maker, error),
 	each func(worker int, values []uint32) error, progress func(done uint64)) error {
 	if workers < 1 {

@@ -19,10 +19,9 @@ func CheckRaw(bytes uint64) error {
 	return nil
 }
 
-// Raw writes the generator's output before any scaling: the bytes that a dealer would read as tapes, in
-// tapes of entropy.MaxTape bytes; the last one may be shorter. Worker t mod workers reads tape t. The
-// health tests run over every byte; a failure ends the run. progress, which may be nil, is told how many
-// bytes are written.
+// Raw writes the generator's output before any scaling: the bytes that a dealer would read as tapes, in tapes of
+// entropy.MaxTape bytes; the last one may be shorter. Worker t mod workers reads tape t. The health tests run over
+// every byte; a failure ends the run. progress, which may be nil, is told how many bytes are written.
 func Raw(ctx context.Context, src *entropy.Source, workers int, bytes uint64, w io.Writer,
 	progress func(done uint64)) (*Written, error) {
 	if err := CheckRaw(bytes); err != nil {

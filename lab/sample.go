@@ -34,8 +34,7 @@ func CheckWorkers(workers int) error {
 	return nil
 }
 
-// A Sample says which outcomes are written, and in which form. Decks, Draws and
-// Numbers make them.
+// A Sample says which outcomes are written, and in which form. Decks, Draws and Numbers make them.
 type Sample struct {
 	Recipe shuffle.Recipe
 	Deck   shuffle.Deck // zero for draws

@@ -1,6 +1,5 @@
-// Command shuffled is a daemon that shuffles cards for regulated games and
-// leaves evidence that nobody has to take on trust, an operator's tool for it,
-// and an offline verifier of that evidence.
+// Command shuffled is a daemon that shuffles cards for regulated games and leaves evidence that nobody has to take on
+// trust, an operator's tool for it, and an offline verifier of that evidence.
 package main
 
 import (
@@ -166,8 +165,7 @@ type otherCmd struct {
 	Args []string `arg:"" optional:"" help:"Arguments of the program."`
 }
 
-// Run replaces this process by the program. The program has the streams, the signals and the exit code of this
-// process.
+// Run replaces this process by the program. The program has the streams, the signals and the exit code of this process.
 func (c *otherCmd) Run(parsed *kong.Context) error {
 	path, err := build.Sibling("shuffled-" + parsed.Selected().Name)
 	if err != nil {

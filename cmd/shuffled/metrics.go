@@ -21,8 +21,7 @@ type figure struct {
 	kind prometheus.ValueType
 }
 
-// allFigures are the figures of the daemon. They are appended while the package is initialised, and never after
-// that.
+// allFigures are the figures of the daemon. They are appended while the package is initialised, and never after that.
 var allFigures []figure
 
 func counter(name, help string, labels ...string) figure {

@@ -95,9 +95,8 @@ func isEnded(err error) bool {
 	return is
 }
 
-// together calls do for each i below things, at most atOnce at a time, until one call fails. It returns every
-// error, except those of calls that were ended because another one failed. If there are only such errors it
-// returns the first.
+// together calls do for each i below things, at most atOnce at a time, until one call fails. It returns every error,
+// except those of calls that were ended because another one failed. If there are only such errors it returns the first.
 func together(ctx context.Context, things, atOnce int, do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)

@@ -58,10 +58,9 @@ func (c selftestCmd) Run(s term.Streams) error {
 	return term.Distrust(failed)
 }
 
-// untested are the commands that run without the known-answer tests: selftest, lab
-// and bench run them themselves, and version says which build this is, which
-// matters most when they fail. Every other command deals, signs, seals or judges,
-// or shows what somebody acts on.
+// untested are the commands that run without the known-answer tests: selftest, lab and bench run them themselves, and
+// version says which build this is, which matters most when they fail. Every other command deals, signs, seals or
+// judges, or shows what somebody acts on.
 var untested = map[string]bool{"selftest": true, "version": true, "lab": true, "bench": true}
 
 // testSelf runs the known-answer tests before a command opens a port or reads a byte for a tape.

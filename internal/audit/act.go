@@ -66,8 +66,7 @@ func (a *ActEntry) Signed(genesis [32]byte) []byte {
 	return k.b
 }
 
-// Approved returns the digest under which an act approves an entry with this identity
-// and body.
+// Approved returns the digest under which an act approves an entry with this identity and body.
 func Approved(identity string, b Body) [32]byte {
 	k := coder{writing: true, b: str8(append([]byte(labelApproved), uint8(b.Type())), identity)}
 	b.fields(&k)

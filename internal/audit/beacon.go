@@ -20,8 +20,7 @@ func BeaconTime(chain [32]byte, round uint64) (at int64, known bool) {
 	return quicknetGenesis + quicknetPeriod*(int64(round)-1), true
 }
 
-// BeaconRound returns the first round of quicknet that comes out after the time in
-// UTC milliseconds.
+// BeaconRound returns the first round of quicknet that comes out after the time in UTC milliseconds.
 func BeaconRound(after int64) uint64 {
 	if after/1000 < quicknetGenesis {
 		return 1

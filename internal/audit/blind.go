@@ -15,8 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// The extensions of commits, deals and closes that tie the shuffles of two ledgers together
-// (docs/BLIND.md).
+// The extensions of commits, deals and closes that tie the shuffles of two ledgers together (docs/BLIND.md).
 const (
 	commitAskKey = 1
 	dealAsked    = 1
@@ -191,10 +190,9 @@ func (a *Asked) SameRequest(b *Asked) bool {
 // ErrNotAsked reports a request that the holder of the house's tape did not make.
 var ErrNotAsked = errors.New("the request is not signed under the ask key of the commit that it names")
 
-// CheckAsked returns why a co-dealer's deal d does not follow the entry with the leaf hash before:
-// the commit, mix or deal that stands before this deal in the house's shuffle. commit is the commit
-// of that shuffle, and of its index and leaf hash. The error is ErrNotAsked if only the signature
-// is wrong.
+// CheckAsked returns why a co-dealer's deal d does not follow the entry with the leaf hash before: the commit, mix or
+// deal that stands before this deal in the house's shuffle. commit is the commit of that shuffle, and of its index and
+// leaf hash. The error is ErrNotAsked if only the signature is wrong.
 func CheckAsked(d *Deal, commit *Commit, of Foreign, before tlog.Hash) error {
 	switch a := d.Asked; {
 	case a == nil:

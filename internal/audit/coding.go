@@ -7,8 +7,7 @@ import (
 	"fmt"
 )
 
-// ErrMalformed reports bytes that are not an encoding of anything this version
-// knows: a fault in the evidence.
+// ErrMalformed reports bytes that are not an encoding of anything this version knows: a fault in the evidence.
 var ErrMalformed = errors.New("malformed")
 
 // ErrUnknown reports a version, type or algorithm that this version does not
@@ -18,10 +17,9 @@ var ErrUnknown = errors.New("unknown, cannot judge")
 // coder goes through the fields of an encoding in their order, and reads them or
 // writes them: a format is described once for both.
 //
-// A reader keeps its first error, and what it sets after that means nothing. All that it
-// sets are copies. A writer changes no field and finds no fault: most values out of range are
-// refused by the parse that follows every encoding (Entry.Encode). What that parse
-// cannot see is a length or number whose high bits its field drops: those set wide.
+// A reader keeps its first error, and what it sets after that means nothing. All that it sets are copies. A writer
+// changes no field and finds no fault: most values out of range are refused by the parse that follows every encoding
+// (Entry.Encode). What that parse cannot see is a length or number whose high bits its field drops: those set wide.
 type coder struct {
 	writing bool
 	b       []byte // what is left to read, or was written
@@ -42,8 +40,7 @@ func (k *coder) unknown(field string, v uint64) {
 	}
 }
 
-// next returns the n bytes of a field, to be read or to be filled in; nil after an
-// error.
+// next returns the n bytes of a field, to be read or to be filled in; nil after an error.
 func (k *coder) next(field string, n int) []byte {
 	if k.writing {
 		k.b = append(k.b, make([]byte, n)...)

@@ -2,8 +2,7 @@ package audit
 
 import "crypto/ed25519"
 
-// Commit opens a shuffle or draw: its index becomes the id (docs/SPEC.md
-// section 5.3).
+// Commit opens a shuffle or draw: its index becomes the id (docs/SPEC.md section 5.3).
 type Commit struct {
 	Context    *Context
 	Commitment [32]byte // hash of label, context and tape

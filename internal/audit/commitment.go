@@ -5,9 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// Commitment returns SHA-256(label ‖ u16-prefixed context ‖ u32-prefixed tape)
-// (docs/SPEC.md section 6.1). The tape is at least 52 bytes of full entropy, so
-// the hash hides it as well as it binds it.
+// Commitment returns SHA-256(label ‖ u16-prefixed context ‖ u32-prefixed tape) (docs/SPEC.md section 6.1). The tape is
+// at least 52 bytes of full entropy, so the hash hides it as well as it binds it.
 func Commitment(context, tape []byte) [32]byte {
 	b := append(make([]byte, 0, 512), labelCommitment...) // on the stack, for a deck of 52
 	b = binary.BigEndian.AppendUint16(b, uint16(len(context)))
@@ -21,10 +20,9 @@ func Commitment(context, tape []byte) [32]byte {
 // Tag names a shuffle in each of its leaves.
 type Tag [16]byte
 
-// LeafTag returns the first half of SHA-256(label ‖ commitment ‖ context) (docs/SPEC.md
-// section 6.3). A leaf with it is in the tree of one shuffle of one ledger: commitment
-// and context together say which. A tag of the commitment alone would let another
-// context claim the leaves.
+// LeafTag returns the first half of SHA-256(label ‖ commitment ‖ context) (docs/SPEC.md section 6.3). A leaf with it is
+// in the tree of one shuffle of one ledger: commitment and context together say which. A tag of the commitment alone
+// would let another context claim the leaves.
 func LeafTag(commitment [32]byte, context []byte) Tag {
 	b := append(make([]byte, 0, 512), labelPosition...) // on the stack, for a deck of 52
 	b = append(b, commitment[:]...)

@@ -30,9 +30,8 @@ type Parent struct {
 	Positions []uint16 // committed positions of the parent, distinct, in input order
 }
 
-// Context is what the commitment covers alongside the tape: all that decides how
-// the tape becomes cards, and for whom (docs/SPEC.md section 5.2). Serial, index
-// and time are not in it: the sequencer assigns them later.
+// Context is what the commitment covers alongside the tape: all that decides how the tape becomes cards, and for whom
+// (docs/SPEC.md section 5.2). Serial, index and time are not in it: the sequencer assigns them later.
 type Context struct {
 	Origin     string
 	Genesis    [32]byte // SHA-256 of the genesis entry: origins can be equal, ledgers not
@@ -60,8 +59,7 @@ func (c *Context) Slots() (slots [][32]byte) {
 	return slots
 }
 
-// IsDraw reports whether what is committed is draws, of a draw list or of numbers, and
-// not cards.
+// IsDraw reports whether what is committed is draws, of a draw list or of numbers, and not cards.
 func (c *Context) IsDraw() bool { return c.Recipe.Ranges != nil }
 
 // IsNumbers reports whether the draws take numbers without repeats.

@@ -19,8 +19,7 @@ type Cosignature struct {
 	by      *node
 }
 
-// SameWitness reports whether two cosignatures under one policy are of one witness, perhaps
-// by two of its keys.
+// SameWitness reports whether two cosignatures under one policy are of one witness, perhaps by two of its keys.
 func (c Cosignature) SameWitness(d Cosignature) bool { return c.by == d.by }
 
 // Undecided reports whether the quorum may have cosigned a checkpoint that is not Satisfied: it has
@@ -47,9 +46,8 @@ func (p *Policy) Undecided(signed []byte) bool {
 	return p.quorum.met(by)
 }
 
-// Cosignatures returns the valid cosignatures of a checkpoint by the policy's
-// witnesses, in the policy's order. Of two lines with one name and key id the
-// first counts.
+// Cosignatures returns the valid cosignatures of a checkpoint by the policy's witnesses, in the policy's order. Of two
+// lines with one name and key id the first counts.
 func (p *Policy) Cosignatures(signed []byte) []Cosignature {
 	if p == nil {
 		return nil

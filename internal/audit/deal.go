@@ -7,9 +7,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Run is a number of cards that one deal gives to one recipient for one purpose. The cards of a run
-// for PurposeOrder go to a back end that deals by itself: the ledger then does not say which
-// recipient got which card.
+// Run is a number of cards that one deal gives to one recipient for one purpose. The cards of a run for PurposeOrder go
+// to a back end that deals by itself: the ledger then does not say which recipient got which card.
 type Run struct {
 	Count     int // cards, from 1
 	Purpose   Purpose
@@ -17,8 +16,7 @@ type Run struct {
 	Public    bool   // shown to everybody at once
 }
 
-// Deal gives out the next places of a shuffle (docs/SPEC.md section 5.5). It
-// names no card: openings do.
+// Deal gives out the next places of a shuffle (docs/SPEC.md section 5.5). It names no card: openings do.
 type Deal struct {
 	Shuffle    uint64
 	First      int    // first place, counted from 0

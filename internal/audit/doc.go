@@ -1,19 +1,16 @@
-// Package audit is the evidence of shuffled as bytes, and the rules those bytes
-// obey: entries, commitments, salts, deck roots, openings, receipts,
-// transcripts, and the legality of one entry after another. docs/SPEC.md is the
-// same text for other implementations; each function names its section.
+// Package audit is the evidence of shuffled as bytes, and the rules those bytes obey: entries, commitments, salts, deck
+// roots, openings, receipts, transcripts, and the legality of one entry after another. docs/SPEC.md is the same text
+// for other implementations; each function names its section.
 //
 // It is pure: no clock, no randomness, no files, no network. The sequencer and
 // the offline verifier call the same functions, so a rule stands in one place.
 //
-// Everything that is hashed or signed is length-prefixed binary with exactly
-// one encoding: parsing and encoding again gives the same bytes. JSON appears
-// only around exact bytes, in transcripts.
+// Everything that is hashed or signed is length-prefixed binary with exactly one encoding: parsing and encoding again
+// gives the same bytes. JSON appears only around exact bytes, in transcripts.
 package audit
 
-// Labels keep the hashes of different things apart (docs/SPEC.md section 1.3).
-// Each ends in a NUL byte. The deck's label is in package shuffle and the
-// sealing key's in package seal.
+// Labels keep the hashes of different things apart (docs/SPEC.md section 1.3). Each ends in a NUL byte. The deck's
+// label is in package shuffle and the sealing key's in package seal.
 const (
 	labelCommitment = "shuffled/v1/commitment\x00"
 	labelSalt       = "shuffled/v1/salt\x00"

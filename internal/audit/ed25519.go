@@ -14,10 +14,9 @@ import (
 // ErrWeakKey is matched by a public key that is no proper Ed25519 key.
 var ErrWeakKey = errors.New("weak Ed25519 public key")
 
-// smallOrder are the y coordinates of the eight points whose order divides 8,
-// little-endian, the sign of x left out. Under such a public key one signature
-// fits many messages: with the identity as key, S·B = R for every message
-// (RFC 8032 section 5.1.7 does not exclude it, and Go's verification accepts it).
+// smallOrder are the y coordinates of the eight points whose order divides 8, little-endian, the sign of x left out.
+// Under such a public key one signature fits many messages: with the identity as key, S·B = R for every message (RFC
+// 8032 section 5.1.7 does not exclude it, and Go's verification accepts it).
 var smallOrder = [][32]byte{
 	{}, // y = 0, order 4
 	{0: 1},
@@ -41,18 +40,16 @@ func coordinate(s string) [32]byte {
 	return [32]byte(b)
 }
 
-// The field and the curve −x² + y² = 1 + dx²y² of RFC 8032 section 5.1. Public
-// keys are public, so math/big will do.
+// The field and the curve −x² + y² = 1 + dx²y² of RFC 8032 section 5.1. Public keys are public, so math/big will do.
 var (
 	fieldP = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
 	curveD = new(big.Int).Mod(new(big.Int).Mul(big.NewInt(-121665),
 		new(big.Int).ModInverse(big.NewInt(121666), fieldP)), fieldP)
 )
 
-// CheckEd25519 refuses public keys under which a signature proves nothing or
-// cannot exist: of small order, not in their one encoding (y ≥ p), or no point
-// of the curve. It does not look for a small-order part in a larger key, which
-// only the key's owner can plant.
+// CheckEd25519 refuses public keys under which a signature proves nothing or cannot exist: of small order, not in their
+// one encoding (y ≥ p), or no point of the curve. It does not look for a small-order part in a larger key, which only
+// the key's owner can plant.
 func CheckEd25519(public []byte) error {
 	if len(public) != ed25519.PublicKeySize {
 		return fmt.Errorf("%w: %d bytes, not %d", ErrWeakKey, len(public), ed25519.PublicKeySize)
@@ -78,11 +75,10 @@ func CheckEd25519(public []byte) error {
 	return nil
 }
 
-// strict is a verifier of Ed25519 signatures that refuses those whose R is of
-// small order, which nobody makes by accident. Go takes them and browsers need
-// not (Web Cryptography, Ed25519, verify), so that one file could have two
-// verdicts. Go's verification does the rest: S below the group's order, R in its
-// one encoding, the equation without the cofactor (docs/SPEC.md section 7.1).
+// strict is a verifier of Ed25519 signatures that refuses those whose R is of small order, which nobody makes by
+// accident. Go takes them and browsers need not (Web Cryptography, Ed25519, verify), so that one file could have two
+// verdicts. Go's verification does the rest: S below the group's order, R in its one encoding, the equation without the
+// cofactor (docs/SPEC.md section 7.1).
 type strict struct {
 	note.Verifier
 	prefix int // bytes of the note's signature in front of R

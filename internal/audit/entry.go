@@ -37,8 +37,7 @@ type Body interface {
 	fields(k *coder) // goes through the body's fields, in their order
 }
 
-// ShuffleOf returns the id of the shuffle that an entry behind its commit is about; 0 for
-// any other body.
+// ShuffleOf returns the id of the shuffle that an entry behind its commit is about; 0 for any other body.
 func ShuffleOf(b Body) uint64 {
 	switch b := b.(type) {
 	case *Mix:
@@ -57,8 +56,7 @@ func ShuffleOf(b Body) uint64 {
 	return 0
 }
 
-// Encode returns the one encoding of e, or an error that names the field that
-// has none.
+// Encode returns the one encoding of e, or an error that names the field that has none.
 func (e Entry) Encode() ([]byte, error) {
 	if e.Body == nil {
 		return nil, fmt.Errorf("%w entry: no body", ErrMalformed)
@@ -80,8 +78,7 @@ func (e Entry) write() *coder {
 	return k
 }
 
-// fields goes through the entry behind its type. Both names of a header are the same reserved word,
-// or neither is one.
+// fields goes through the entry behind its type. Both names of a header are the same reserved word, or neither is one.
 func (e *Entry) fields(k *coder) {
 	k.time("time", &e.Time)
 	k.name("identity", &e.Actor.Identity)
@@ -92,9 +89,8 @@ func (e *Entry) fields(k *coder) {
 	e.Body.fields(k)
 }
 
-// ParseEntry reads the encoding of an entry. It returns an ErrUnknown for a
-// version, type or code of a later specification, an ErrMalformed for anything
-// else that Encode would not have written. The result keeps no part of b.
+// ParseEntry reads the encoding of an entry. It returns an ErrUnknown for a version, type or code of a later
+// specification, an ErrMalformed for anything else that Encode would not have written. The result keeps no part of b.
 func ParseEntry(b []byte) (Entry, error) {
 	e, _, err := ParseEntryCodes(b)
 	return e, err

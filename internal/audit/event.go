@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Event records something that is not part of one shuffle. Kind says which of
-// the other fields are set.
+// Event records something that is not part of one shuffle. Kind says which of the other fields are set.
 type Event struct {
 	Kind     EventKind
 	Build    [32]byte // instance_start: SHA-256 of the executable

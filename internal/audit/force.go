@@ -1,11 +1,9 @@
 package audit
 
-// Force applies, as the next entry, one that Apply refused. Only audits call it: they
-// go on after a fault and report the next one. No ledger is written with it. Whatever of
-// the entry can still take effect takes effect. Later entries that build on it are then
-// judged by themselves, and are not reported once more for the first fault (docs/SPEC.md
-// section 9.1). An entry that cannot be parsed is Entry{}: it counts, and changes
-// nothing else.
+// Force applies, as the next entry, one that Apply refused. Only audits call it: they go on after a fault and report
+// the next one. No ledger is written with it. Whatever of the entry can still take effect takes effect. Later entries
+// that build on it are then judged by themselves, and are not reported once more for the first fault (docs/SPEC.md
+// section 9.1). An entry that cannot be parsed is Entry{}: it counts, and changes nothing else.
 //
 // Everything applied so far is final, as after Commit. Force takes any entry in
 // any state, and a legal one as Apply does.
@@ -64,9 +62,8 @@ func (s *State) hasEffect(b Body) bool {
 	return b != nil
 }
 
-// counts reports whether a credential's entry that breaks a rule changes anything. A
-// revocation does if the credential is known. A creation does if the credential is new, and
-// neither name in it is reserved.
+// counts reports whether a credential's entry that breaks a rule changes anything. A revocation does if the credential
+// is known. A creation does if the credential is new, and neither name in it is reserved.
 func (s *State) counts(c *Credential) bool {
 	known := s.holders.known[c.ID] != nil
 	if c.Kind == CredentialRevoked {
@@ -75,9 +72,8 @@ func (s *State) counts(c *Credential) bool {
 	return !known && !reserved(c.ID) && !reserved(c.Identity)
 }
 
-// matters reports whether a key entry that breaks a rule changes anything. A
-// retirement of a key that is unknown, of another subject or retired does not,
-// nor an auditor key that is in force or would be one too many.
+// matters reports whether a key entry that breaks a rule changes anything. A retirement of a key that is unknown, of
+// another subject or retired does not, nor an auditor key that is in force or would be one too many.
 func (s *State) matters(k *Key) bool {
 	switch k.Subject {
 	case SubjectAuditor:

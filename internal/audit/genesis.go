@@ -26,8 +26,7 @@ type Genesis struct {
 	Extensions     []Extension
 }
 
-// maxPredecessor is the longest predecessor in bytes: an entry has no room for the
-// longest checkpoint.
+// maxPredecessor is the longest predecessor in bytes: an entry has no room for the longest checkpoint.
 const maxPredecessor = 16_384
 
 // Revision is that of the rules that this version judges by.

@@ -1,7 +1,6 @@
 package audit
 
-// KeyRecord is what an entry says of one key, or of the witness policy. A reader does not change
-// its slices.
+// KeyRecord is what an entry says of one key, or of the witness policy. A reader does not change its slices.
 type KeyRecord struct {
 	Index   uint64   // of the entry
 	Time    int64    // of the entry, UTC milliseconds
@@ -14,9 +13,8 @@ type KeyRecord struct {
 	Origin  string   // co_dealer: of its ledger, whose key and policy are Public and Policy; "": none any more
 }
 
-// KeyRecords returns what the entry at index says of keys: a genesis of its signing key,
-// then of its auditor keys, then of its policy if it has one; a key entry one thing, and
-// any other entry nothing.
+// KeyRecords returns what the entry at index says of keys: a genesis of its signing key, then of its auditor keys, then
+// of its policy if it has one; a key entry one thing, and any other entry nothing.
 func KeyRecords(index uint64, e Entry) (all []KeyRecord) {
 	add := func(r KeyRecord) {
 		if r.Index, r.Time = index, e.Time; r.Subject != SubjectPolicy && r.Subject != SubjectRetirement {
@@ -40,8 +38,7 @@ func KeyRecords(index uint64, e Entry) (all []KeyRecord) {
 	return all
 }
 
-// SigningKeyOf returns the signing key that an entry brings, type byte first; nil for
-// none.
+// SigningKeyOf returns the signing key that an entry brings, type byte first; nil for none.
 func SigningKeyOf(e Entry) []byte {
 	switch b := e.Body.(type) {
 	case *Genesis:

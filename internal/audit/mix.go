@@ -42,10 +42,8 @@ func (m *Mix) fields(k *coder) {
 	})
 }
 
-// SlotHash returns what a commit's plan says of a player's 32 bytes:
-// SHA-256(label ‖ u8-prefixed origin ‖ u8-prefixed table ‖ value). Origin and
-// table keep a value from being played a second time elsewhere (docs/SPEC.md
-// section 4.1).
+// SlotHash returns what a commit's plan says of a player's 32 bytes: SHA-256(label ‖ u8-prefixed origin ‖ u8-prefixed
+// table ‖ value). Origin and table keep a value from being played a second time elsewhere (docs/SPEC.md section 4.1).
 func SlotHash(origin, table string, value [32]byte) [32]byte {
 	b := str8(str8([]byte(labelSlot), origin), table)
 	return sha256.Sum256(append(b, value[:]...))

@@ -10,10 +10,9 @@ import (
 	"strings"
 )
 
-// CheckName reports whether s follows the grammar of tables, recipients, game
-// references, identities and credentials: 1 to MaxName letters, digits, dots, underscores and
-// hyphens, the first a letter or digit (docs/SPEC.md section 1.5). Anything that
-// could name a person goes through Reference first.
+// CheckName reports whether s follows the grammar of tables, recipients, game references, identities and credentials: 1
+// to MaxName letters, digits, dots, underscores and hyphens, the first a letter or digit (docs/SPEC.md section 1.5).
+// Anything that could name a person goes through Reference first.
 func CheckName(s string) error {
 	if s == "" || len(s) > MaxName {
 		return fmt.Errorf("must have 1 to %d characters, not %d", MaxName, len(s))
@@ -28,10 +27,9 @@ func CheckName(s string) error {
 	return nil
 }
 
-// CheckOrigin reports whether s can be a ledger's origin, which is also its key
-// name: 1 to MaxOrigin lower-case letters, digits, dots, hyphens, underscores
-// and slashes, no slash at either end (docs/SPEC.md section 1.5; narrower than
-// C2SP's key names).
+// CheckOrigin reports whether s can be a ledger's origin, which is also its key name: 1 to MaxOrigin lower-case
+// letters, digits, dots, hyphens, underscores and slashes, no slash at either end (docs/SPEC.md section 1.5; narrower
+// than C2SP's key names).
 func CheckOrigin(s string) error {
 	if s == "" || len(s) > MaxOrigin {
 		return fmt.Errorf("must have 1 to %d characters, not %d", MaxOrigin, len(s))
@@ -46,8 +44,7 @@ func CheckOrigin(s string) error {
 	return nil
 }
 
-// CheckReason reports whether s can be an operator's reason: 1 to MaxReason
-// printable ASCII characters.
+// CheckReason reports whether s can be an operator's reason: 1 to MaxReason printable ASCII characters.
 func CheckReason(s string) error {
 	return checkPrintable(s, MaxReason, ' ', "must have only printable ASCII characters")
 }
@@ -63,10 +60,9 @@ func checkPrintable(s string, longest int, first rune, rule string) error {
 	return nil
 }
 
-// Reference turns something that names a person into a name that does not:
-// "h." and 43 base64url characters of SHA-256(label ‖ u8-prefixed salt ‖
-// u16-prefixed value) (docs/SPEC.md section 1.5). The salt, 16 to 255 secret
-// bytes, stays with the operator.
+// Reference turns something that names a person into a name that does not: "h." and 43 base64url characters of
+// SHA-256(label ‖ u8-prefixed salt ‖ u16-prefixed value) (docs/SPEC.md section 1.5). The salt, 16 to 255 secret bytes,
+// stays with the operator.
 func Reference(salt []byte, value string) (string, error) {
 	if len(salt) < 16 || len(salt) > 255 || len(value) > 65_535 {
 		return "", errors.New("a reference takes a salt of 16 to 255 bytes and a value of at most 65,535")
@@ -86,11 +82,10 @@ func CheckIdempotencyKey(key string) error {
 	return checkPrintable(key, MaxIdempotencyKey, '!', "must have only printable ASCII characters and no spaces")
 }
 
-// KeyTag returns what a commit says of its idempotency key: 6 bytes that order
-// it, then the first 26 bytes of SHA-256(label ‖ origin ‖ identity ‖ table ‖ key),
-// each u8-prefixed (docs/SPEC.md section 5.3). The 6 bytes are the time in a UUIDv7
-// key, zero for any other: keys of the same minute stand together in an index,
-// so that a lookup does not touch a cold page.
+// KeyTag returns what a commit says of its idempotency key: 6 bytes that order it, then the first 26 bytes of
+// SHA-256(label ‖ origin ‖ identity ‖ table ‖ key), each u8-prefixed (docs/SPEC.md section 5.3). The 6 bytes are the
+// time in a UUIDv7 key, zero for any other: keys of the same minute stand together in an index, so that a lookup does
+// not touch a cold page.
 func KeyTag(origin, identity, table, key string) (tag [32]byte) {
 	b := append(make([]byte, 0, 640), labelKeyTag...) // on the stack: 537 bytes at most
 	for _, s := range []string{origin, identity, table, key} {
@@ -103,9 +98,8 @@ func KeyTag(origin, identity, table, key string) (tag [32]byte) {
 	return tag
 }
 
-// timeOfUUIDv7 returns the 48-bit time of a key in the text form of a UUIDv7
-// (RFC 9562: version digit 7, variant bits 10, digits of either case), zero for
-// any other key.
+// timeOfUUIDv7 returns the 48-bit time of a key in the text form of a UUIDv7 (RFC 9562: version digit 7, variant bits
+// 10, digits of either case), zero for any other key.
 func timeOfUUIDv7(key string) (t [6]byte) {
 	if len(key) != 36 || key[8] != '-' || key[13] != '-' || key[18] != '-' || key[23] != '-' {
 		return t

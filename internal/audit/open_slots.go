@@ -6,10 +6,9 @@ import (
 	"math"
 )
 
-// openShuffles holds the open shuffles of a state. There may be a million, and every
-// collection of garbage visits everything that has a pointer. So a shuffle is one slot
-// without pointers, in a chunk of many, and what many shuffles have in common is interned
-// (pool). BenchmarkOpenShuffles measures memory and collections.
+// openShuffles holds the open shuffles of a state. There may be a million, and every collection of garbage visits
+// everything that has a pointer. So a shuffle is one slot without pointers, in a chunk of many, and what many shuffles
+// have in common is interned (pool). BenchmarkOpenShuffles measures memory and collections.
 //
 // A new field of a shuffle is an integer in open. If it is a name, it is interned as terms
 // are, and the slot holds its number.
@@ -33,8 +32,7 @@ type openShuffles struct {
 
 const (
 	chunkSlots = 256
-	// tailSize has room for a commit with a game reference of 36 bytes, and makes a
-	// slot 256 bytes.
+	// tailSize has room for a commit with a game reference of 36 bytes, and makes a slot 256 bytes.
 	tailSize = 200
 )
 
@@ -100,8 +98,7 @@ const (
 
 const noSlot = math.MaxUint32
 
-// terms are a context, and what rules that run often need of it. Most open shuffles of a table have
-// the same terms.
+// terms are a context, and what rules that run often need of it. Most open shuffles of a table have the same terms.
 type terms struct {
 	encoded    string // with its length before it, as a commit's body begins
 	table      *table

@@ -72,9 +72,8 @@ func NewDeckTree(tag Tag, values []uint32, salts []byte) *DeckTree {
 	for p, v := range values {
 		nodes = append(nodes, leafHash(tag, p, v, salts[32*p:32*p+32]))
 	}
-	// Neighbours pair up, and an odd last node moves up unchanged. This is RFC 6962's
-	// tree: its left part is the largest power of two, so only the last node of a level
-	// can be without a neighbour.
+	// Neighbours pair up, and an odd last node moves up unchanged. This is RFC 6962's tree: its left part is the
+	// largest power of two, so only the last node of a level can be without a neighbour.
 	for level := nodes; len(level) > 1; level = nodes[len(nodes)-(len(level)+1)/2:] {
 		for pair := range slices.Chunk(level, 2) {
 			if len(pair) == 2 {
@@ -100,8 +99,7 @@ func DeckRoot(commitment [32]byte, context, tape []byte, values []uint32) tlog.H
 	return t.Root()
 }
 
-// Wipe clears the values and salts: those of cards that were not dealt are secret. Afterwards the
-// tree opens nothing.
+// Wipe clears the values and salts: those of cards that were not dealt are secret. Afterwards the tree opens nothing.
 func (t *DeckTree) Wipe() {
 	if t != nil {
 		clear(t.values)

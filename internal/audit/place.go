@@ -10,9 +10,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// MixSeed returns SHA-256(label ‖ leaf hash of the commit entry ‖ values): the
-// slots' 32 bytes and the beacon's 48, in plan order, without the cut
-// (docs/SPEC.md section 4.2).
+// MixSeed returns SHA-256(label ‖ leaf hash of the commit entry ‖ values): the slots' 32 bytes and the beacon's 48, in
+// plan order, without the cut (docs/SPEC.md section 4.2).
 func MixSeed(commit tlog.Hash, values []MixValue) [32]byte {
 	b := append([]byte(labelMix), commit[:]...)
 	for _, v := range values {
@@ -38,9 +37,8 @@ type Order struct {
 	given map[int]uint32 // by place: what it gave
 }
 
-// NewOrder returns the order of places under a commit and its mix (docs/SPEC.md
-// section 4.3). leaf is the RFC 6962 leaf hash of the commit entry. mix is nil
-// exactly when the plan has no source with a value.
+// NewOrder returns the order of places under a commit and its mix (docs/SPEC.md section 4.3). leaf is the RFC 6962 leaf
+// hash of the commit entry. mix is nil exactly when the plan has no source with a value.
 func NewOrder(leaf tlog.Hash, c *Commit, mix *Mix) (Order, error) {
 	if (len(c.Context.Mixed()) == 0) != (mix == nil) {
 		return Order{}, fmt.Errorf("%w order: a plan without its mix, or a mix without a plan", ErrMalformed)
@@ -84,8 +82,7 @@ func (o *Order) Give(d *Deal) {
 	}
 }
 
-// Position returns the committed position that a place shows, −1 if the co-dealer gave nothing for
-// the place.
+// Position returns the committed position that a place shows, −1 if the co-dealer gave nothing for the place.
 func (o Order) Position(place int) int {
 	if o.blind && o.ranges == nil {
 		v, ok := o.given[place]
@@ -100,9 +97,8 @@ func (o Order) Position(place int) int {
 	return int(o.positions[place])
 }
 
-// Shows returns what the places show, from the committed values from position 0 on. Draws show the
-// values moved by the mix, numbers those that the moved draws take, and anything else the values
-// themselves.
+// Shows returns what the places show, from the committed values from position 0 on. Draws show the values moved by the
+// mix, numbers those that the moved draws take, and anything else the values themselves.
 func (o Order) Shows(values []uint32) (shown []uint32, err error) {
 	if shown, err = o.Moved(values); err != nil || o.of == 0 {
 		return shown, err

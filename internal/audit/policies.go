@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// Policies says which witness policy of a ledger governs its cosigned checkpoints (docs/SPEC.md
-// section 7.3). The policy of a key entry takes force after the first checkpoint that covers the
-// entry and is cosigned under the policy then in force, so that the old witnesses see their
-// successors. If the policy in force asks for no witness, or there is none, the new policy governs
-// every checkpoint that covers its entry. Of several policies that wait, the newest that a
-// checkpoint covers takes force.
+// Policies says which witness policy of a ledger governs its cosigned checkpoints (docs/SPEC.md section 7.3). The
+// policy of a key entry takes force after the first checkpoint that covers the entry and is cosigned under the policy
+// then in force, so that the old witnesses see their successors. If the policy in force asks for no witness, or there
+// is none, the new policy governs every checkpoint that covers its entry. Of several policies that wait, the newest
+// that a checkpoint covers takes force.
 type Policies struct {
 	current *Policy         // under which the last checkpoint was accepted, or what it let take over
 	waiting []WaitingPolicy // by index
@@ -34,9 +33,8 @@ func NewPolicies(genesis []byte) (*Policies, error) {
 	return &Policies{current: p}, nil
 }
 
-// Change takes the policy of the key entry at index, ascending. It comes before
-// Accept of a checkpoint that covers the entry, and may come before smaller ones.
-// A text that cannot be read is an error and changes nothing.
+// Change takes the policy of the key entry at index, ascending. It comes before Accept of a checkpoint that covers the
+// entry, and may come before smaller ones. A text that cannot be read is an error and changes nothing.
 func (p *Policies) Change(index uint64, text []byte) error {
 	next, err := ParsePolicy(text)
 	if err != nil {
@@ -49,8 +47,7 @@ func (p *Policies) Change(index uint64, text []byte) error {
 	return nil
 }
 
-// Current returns the policy that governs the next checkpoint, if it covers every
-// change so far; nil for none.
+// Current returns the policy that governs the next checkpoint, if it covers every change so far; nil for none.
 func (p *Policies) Current() *Policy { return p.Governing(MaxInteger) }
 
 // Governing returns the policy that governs a checkpoint of that size, above
@@ -82,10 +79,9 @@ func (p *Policies) covered(size uint64) (n int) {
 	return n
 }
 
-// Accept reports whether a checkpoint of that size is cosigned under the policy that governs it. If
-// it is, the newest waiting policy that it covers takes force. Sizes ascend. Without a policy no
-// checkpoint is cosigned. Accept does not check that the checkpoint has this size and the log's
-// signature: OpenCheckpoint does.
+// Accept reports whether a checkpoint of that size is cosigned under the policy that governs it. If it is, the newest
+// waiting policy that it covers takes force. Sizes ascend. Without a policy no checkpoint is cosigned. Accept does not
+// check that the checkpoint has this size and the log's signature: OpenCheckpoint does.
 func (p *Policies) Accept(size uint64, signed []byte) bool {
 	policy := p.Governing(size)
 	if policy == nil || !policy.Satisfied(signed) {

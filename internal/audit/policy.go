@@ -199,9 +199,8 @@ func WitnessVKey(name string, public ed25519.PublicKey) (string, error) {
 	return fnote.VKeyToCosignatureV1(vkey)
 }
 
-// ParseWitnessVKey reads the verifier key of a witness, as a policy lists it: name+id+key
-// with an Ed25519 key for cosignature/v1 or an ML-DSA-44 key, in its one encoding. A key
-// of another type is ErrUnknown; a weak key is an error.
+// ParseWitnessVKey reads the verifier key of a witness, as a policy lists it: name+id+key with an Ed25519 key for
+// cosignature/v1 or an ML-DSA-44 key, in its one encoding. A key of another type is ErrUnknown; a weak key is an error.
 func ParseWitnessVKey(vkey string) (note.Verifier, error) {
 	key, err := SigningKey(vkey)
 	if err != nil || len(key) == 0 {
@@ -241,8 +240,7 @@ func (k unknownKey) Name() string          { return k.name }
 func (k unknownKey) KeyHash() uint32       { return k.id }
 func (unknownKey) Verify(_, _ []byte) bool { return false }
 
-// parseUnknown reads a verifier key of an unknown type. How such a type makes the id of
-// its keys is not known here.
+// parseUnknown reads a verifier key of an unknown type. How such a type makes the id of its keys is not known here.
 func parseUnknown(vkey string, key []byte) (note.Verifier, error) {
 	parts := strings.SplitN(vkey, "+", 3)
 	id, err := strconv.ParseUint(parts[1], 16, 32)

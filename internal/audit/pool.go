@@ -10,8 +10,7 @@ type pool[V any] struct {
 
 func newPool[V any]() pool[V] { return pool[V]{numbers: make(map[string]uint32)} }
 
-// hold counts one more holder of the value of a key and returns its number. If the key is new, its
-// value is v.
+// hold counts one more holder of the value of a key and returns its number. If the key is new, its value is v.
 func (p *pool[V]) hold(key string, v V) uint32 {
 	number, ok := p.numbers[key]
 	if !ok {
@@ -27,8 +26,7 @@ func (p *pool[V]) hold(key string, v V) uint32 {
 	return number
 }
 
-// release counts one holder less of the value of a number and key, and forgets the value after the
-// last.
+// release counts one holder less of the value of a number and key, and forgets the value after the last.
 func (p *pool[V]) release(number uint32, key string) {
 	if p.holders[number]--; p.holders[number] == 0 {
 		delete(p.numbers, key)

@@ -43,8 +43,7 @@ func KEMOf(key []byte) (*KEM, bool) {
 	return kem, ok
 }
 
-// Overhead is how many bytes what is sealed has more than what it holds: the encapsulated
-// key and the tag.
+// Overhead is how many bytes what is sealed has more than what it holds: the encapsulated key and the tag.
 func (k *KEM) Overhead() int { return k.Encaps + 16 }
 
 // Wrap is how many bytes the private half of a disclosure key has when it is sealed.
@@ -53,8 +52,7 @@ func (k *KEM) Wrap() int { return k.Overhead() + PrivateSize }
 // MaxOverhead is the largest Overhead of this version.
 const MaxOverhead = 1088 + pointSize + 16
 
-// PrivateSize is the length of a private key of any KEM: a scalar of P-256, or the seed
-// of both halves of a hybrid key.
+// PrivateSize is the length of a private key of any KEM: a scalar of P-256, or the seed of both halves of a hybrid key.
 const PrivateSize = 32
 
 // pointSize is the length of a point with both coordinates, behind the byte uncompressed
@@ -67,9 +65,8 @@ const (
 // signingKeySize is the length of a signing key in an entry, the type byte included.
 const signingKeySize = 1 + ed25519.PublicKeySize
 
-// signingKey is a type byte and the public key of a ledger or an administrator. Other types
-// are those of later versions (docs/SPEC.md section 5.7). Whether it is a key at all is a
-// question of legality.
+// signingKey is a type byte and the public key of a ledger or an administrator. Other types are those of later versions
+// (docs/SPEC.md section 5.7). Whether it is a key at all is a question of legality.
 func (k *coder) signingKey(field string, v *[]byte) {
 	if k.publicKey(field, v); k.err != nil || k.writing {
 		return
@@ -81,8 +78,7 @@ func (k *coder) signingKey(field string, v *[]byte) {
 	}
 }
 
-// sealingKey is a type byte and the public key of an auditor, or one for disclosure; its
-// last bytes are a point.
+// sealingKey is a type byte and the public key of an auditor, or one for disclosure; its last bytes are a point.
 func (k *coder) sealingKey(field string, v *[]byte) {
 	if k.publicKey(field, v); k.err != nil || k.writing {
 		return

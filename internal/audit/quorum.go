@@ -31,8 +31,7 @@ func (n *node) met(by map[*node]bool) bool {
 	return met >= n.need
 }
 
-// settle computes d of a group whose members are settled (docs/SPEC.md section
-// 7.3), once: a policy may nest 64 groups.
+// settle computes d of a group whose members are settled (docs/SPEC.md section 7.3), once: a policy may nest 64 groups.
 func (n *node) settle() {
 	slices.SortStableFunc(n.members, func(a, b *node) int { return cmp.Compare(a.d, b.d) })
 	for _, m := range n.members[:n.shared()] {
@@ -43,8 +42,7 @@ func (n *node) settle() {
 // shared is how many members two sets of need members have in common at least.
 func (n *node) shared() int { return max(0, 2*n.need-len(n.members)) }
 
-// split returns two sets of witnesses that both meet the node and have d of them
-// in common.
+// split returns two sets of witnesses that both meet the node and have d of them in common.
 func (n *node) split() (a, b []string) {
 	if len(n.members) == 0 {
 		return []string{n.name}, []string{n.name}
@@ -62,8 +60,7 @@ func (n *node) split() (a, b []string) {
 	return a, b
 }
 
-// Asks reports whether the policy wants any cosignature: there is a policy, and
-// its quorum is not none.
+// Asks reports whether the policy wants any cosignature: there is a policy, and its quorum is not none.
 func (p *Policy) Asks() bool { return p != nil && p.quorum != nil }
 
 // MetWithout reports whether the quorum can be met without the witnesses that are out. The quorum
@@ -81,9 +78,8 @@ func (p *Policy) MetWithout(out func(Witness) bool) bool {
 	return p.quorum.met(by)
 }
 
-// Overlap is how many witnesses any two quorums of the policy have in common at
-// least: so many must cosign both of two histories, and lie (docs/SPEC.md section
-// 7.3, d). It is 0 if two quorums share none, and without a quorum.
+// Overlap is how many witnesses any two quorums of the policy have in common at least: so many must cosign both of two
+// histories, and lie (docs/SPEC.md section 7.3, d). It is 0 if two quorums share none, and without a quorum.
 func (p *Policy) Overlap() int {
 	if !p.Asks() {
 		return 0
@@ -114,9 +110,8 @@ func (p *Policy) CheckLevel(origin string, signing func(public []byte) bool) err
 	return p.CheckWitnesses(origin, signing)
 }
 
-// CheckWitnesses refuses a policy in which a witness has the name of the ledger
-// or one of its signing keys: the house would be its own witness. signing reports
-// whether a key, type byte first, is one that signs the ledger.
+// CheckWitnesses refuses a policy in which a witness has the name of the ledger or one of its signing keys: the house
+// would be its own witness. signing reports whether a key, type byte first, is one that signs the ledger.
 func (p *Policy) CheckWitnesses(origin string, signing func(public []byte) bool) error {
 	if p == nil {
 		return nil
@@ -159,9 +154,8 @@ func (p *Policy) Satisfied(signed []byte) bool {
 	return ok
 }
 
-// CompleteAt returns the first second, since 1970, at which the quorum had cosigned a checkpoint,
-// by its witnesses' clocks (docs/SPEC.md section 7.3). ok is false if it did not, and for a policy
-// that asks for no witness.
+// CompleteAt returns the first second, since 1970, at which the quorum had cosigned a checkpoint, by its witnesses'
+// clocks (docs/SPEC.md section 7.3). ok is false if it did not, and for a policy that asks for no witness.
 func (p *Policy) CompleteAt(signed []byte) (unix int64, ok bool) {
 	if !p.Asks() {
 		return 0, false
@@ -177,14 +171,12 @@ func (p *Policy) CompleteAt(signed []byte) (unix int64, ok bool) {
 	return 0, false
 }
 
-// WitnessGrace is how much later than the first mix or deal, in milliseconds, a
-// quorum may be complete for the level witnessed: clocks differ (docs/SPEC.md
-// section 10.2).
+// WitnessGrace is how much later than the first mix or deal, in milliseconds, a quorum may be complete for the level
+// witnessed: clocks differ (docs/SPEC.md section 10.2).
 const WitnessGrace = 10_000
 
-// SecondsLate returns by how many seconds, rounded up, a quorum that was complete
-// at a second of 1970 came after the first mix or deal, at UTC milliseconds; 0 if
-// the level witnessed allows for it.
+// SecondsLate returns by how many seconds, rounded up, a quorum that was complete at a second of 1970 came after the
+// first mix or deal, at UTC milliseconds; 0 if the level witnessed allows for it.
 func SecondsLate(complete, played int64) int64 {
 	late := complete*1000 - played
 	if late <= WitnessGrace {

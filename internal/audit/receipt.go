@@ -16,8 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Checkpoint is the head of a ledger: C2SP tlog-checkpoint, without extension
-// lines (docs/SPEC.md section 7.1).
+// Checkpoint is the head of a ledger: C2SP tlog-checkpoint, without extension lines (docs/SPEC.md section 7.1).
 type Checkpoint struct {
 	Origin string
 	Size   uint64
@@ -50,10 +49,9 @@ var (
 	ErrInclusion = errors.New("the proof does not lead from the entry to the checkpoint's root")
 )
 
-// OpenCheckpoint checks the signature of one of keys on a signed checkpoint, that
-// its origin is the key's name, and that the first signature is of that name
-// (docs/SPEC.md section 7.1). If there are keys of Ed25519 and of ML-DSA-44 among
-// them, it wants one signature of each. It returns ErrMalformed or ErrSignature.
+// OpenCheckpoint checks the signature of one of keys on a signed checkpoint, that its origin is the key's name, and
+// that the first signature is of that name (docs/SPEC.md section 7.1). If there are keys of Ed25519 and of ML-DSA-44
+// among them, it wants one signature of each. It returns ErrMalformed or ErrSignature.
 func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
 	c, err := CheckpointText(signed)
 	if err != nil {
@@ -82,8 +80,7 @@ func OpenCheckpoint(signed []byte, keys ...note.Verifier) (Checkpoint, error) {
 	return c, nil
 }
 
-// OpenByAny is OpenCheckpoint with any one of keys. Some of them may be older or newer than the
-// checkpoint.
+// OpenByAny is OpenCheckpoint with any one of keys. Some of them may be older or newer than the checkpoint.
 func OpenByAny(signed []byte, keys ...note.Verifier) (c Checkpoint, err error) {
 	err = fmt.Errorf("%w: no key was given", ErrSignature)
 	for _, key := range keys {
@@ -94,9 +91,8 @@ func OpenByAny(signed []byte, keys ...note.Verifier) (c Checkpoint, err error) {
 	return Checkpoint{}, err
 }
 
-// CheckpointText returns a signed checkpoint in its one form (docs/SPEC.md section
-// 7.1) without a check of its signatures, for readers that hold no key yet. It
-// returns ErrMalformed.
+// CheckpointText returns a signed checkpoint in its one form (docs/SPEC.md section 7.1) without a check of its
+// signatures, for readers that hold no key yet. It returns ErrMalformed.
 func CheckpointText(signed []byte) (Checkpoint, error) {
 	text, _, err := splitNote("checkpoint", signed, MaxCheckpoint)
 	if err != nil {
@@ -113,9 +109,8 @@ func CheckpointText(signed []byte) (Checkpoint, error) {
 	return c, nil
 }
 
-// splitNote returns the text of a signed note and its signature lines, once its size
-// and their number are within their limits: no signature is checked before. what names
-// the note in errors.
+// splitNote returns the text of a signed note and its signature lines, once its size and their number are within their
+// limits: no signature is checked before. what names the note in errors.
 func splitNote(what string, signed []byte, most int) (text string, lines []note.Signature, err error) {
 	if len(signed) > most {
 		return "", nil, fmt.Errorf("%w %s: more than %d bytes", ErrMalformed, what, most)
@@ -133,9 +128,8 @@ func splitNote(what string, signed []byte, most int) (text string, lines []note.
 	return string(signed[:i+1]), lines, nil
 }
 
-// oneForm holds the signature lines of a note to one form (docs/SPEC.md section
-// 7.1), and returns them: the parser of signed notes takes stray bits of base64 and
-// drops lines that stand twice.
+// oneForm holds the signature lines of a note to one form (docs/SPEC.md section 7.1), and returns them: the parser of
+// signed notes takes stray bits of base64 and drops lines that stand twice.
 func oneForm(signed []byte) ([]note.Signature, error) {
 	var unverified *note.UnverifiedNoteError
 	if _, err := note.Open(signed, note.VerifierList()); !errors.As(err, &unverified) {
@@ -160,8 +154,7 @@ func oneForm(signed []byte) ([]note.Signature, error) {
 	return unverified.Note.UnverifiedSigs, nil
 }
 
-// Receipt proves one entry: C2SP tlog-proof with the entry's bytes in the extra
-// line (docs/SPEC.md section 7.2).
+// Receipt proves one entry: C2SP tlog-proof with the entry's bytes in the extra line (docs/SPEC.md section 7.2).
 type Receipt struct {
 	Index      uint64
 	Entry      []byte
@@ -169,16 +162,14 @@ type Receipt struct {
 	Checkpoint []byte // signed, perhaps cosigned
 }
 
-// otherReceipt is how a tlog-proof of another version begins (docs/SPEC.md section
-// 1.4).
+// otherReceipt is how a tlog-proof of another version begins (docs/SPEC.md section 1.4).
 var otherReceipt = regexp.MustCompile(`^c2sp\.org/tlog-proof@v([1-9][0-9]{0,9})\n`)
 
 // maxReceipt bounds the text of a receipt, 132,626 bytes: base64 of the largest
 // entry, the longest proof and the longest checkpoint.
 const maxReceipt = MaxEntry/3*4 + MaxProof*45 + MaxCheckpoint + 256
 
-// Text returns the receipt as text: what proof.TLogProof marshals to, without its
-// copies (TestReceiptText).
+// Text returns the receipt as text: what proof.TLogProof marshals to, without its copies (TestReceiptText).
 func (r Receipt) Text() string {
 	b := make([]byte, 0, 64+base64.StdEncoding.EncodedLen(len(r.Entry))+45*len(r.Proof))
 	if r.Entry != nil {
@@ -246,8 +237,7 @@ func (r Receipt) CheckInclusion(c Checkpoint) error {
 	return nil
 }
 
-// Printable keeps text from outside out of the way of terminals and logs: what
-// does not print becomes a question mark.
+// Printable keeps text from outside out of the way of terminals and logs: what does not print becomes a question mark.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

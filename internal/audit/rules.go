@@ -2,8 +2,7 @@ package audit
 
 import "slices"
 
-// The rules of legality, by code, in the order they are checked (docs/SPEC.md
-// section 9).
+// The rules of legality, by code, in the order they are checked (docs/SPEC.md section 9).
 const (
 	RuleGenesisFirst  = "genesis_first"  // entry 0 is the genesis, no other is
 	RuleTime          = "time"           // time never decreases
@@ -116,8 +115,7 @@ func (s *State) begun(o opened) {
 	}
 }
 
-// Next returns the serial and the previous index that the next commit of the
-// table must carry.
+// Next returns the serial and the previous index that the next commit of the table must carry.
 func (s *State) Next(name string) (serial, previous uint64) {
 	if t := s.tables[name]; t != nil {
 		return t.serial + 1, t.last

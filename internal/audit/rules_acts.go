@@ -219,8 +219,7 @@ func (s *State) spend(e Entry) {
 	}
 }
 
-// adopt ends what an adopted database may have brought back: every credential, and every act that
-// waits.
+// adopt ends what an adopted database may have brought back: every credential, and every act that waits.
 func (s *State) adopt(now int64) {
 	known := s.holders.known
 	s.holders.changes++
@@ -240,6 +239,5 @@ func (s *State) adopt(now int64) {
 	s.holders.known = revoked
 }
 
-// TwoPersons returns the acts that need two administrators, and after how many seconds
-// an act of one takes effect.
+// TwoPersons returns the acts that need two administrators, and after how many seconds an act of one takes effect.
 func (s *State) TwoPersons() (acts []Act, delay uint32) { return s.persons.acts, s.persons.delay }

@@ -40,8 +40,7 @@ func (s *State) share(o opened) {
 // and owner, which hold for o, are not known.
 func (s *State) elsewhere(o opened) bool { return s.holders.supposed && o.stage == continued }
 
-// link makes an open shuffle the parent of its child. If the child is in another file, nothing is
-// known of it.
+// link makes an open shuffle the parent of its child. If the child is in another file, nothing is known of it.
 func (s *State) link(parent, child uint64) {
 	above := s.change(parent)
 	above.stage = continued

@@ -23,10 +23,9 @@ func (s *State) AuditorKeys() [][]byte {
 	return all
 }
 
-// DisclosureKey returns the newest disclosure key, type byte first, with the index and the time
-// (UTC milliseconds) of its entry; index 0 and nil if there is none. It is not usable if the
-// auditors in force changed after it or it was retired: commits and closes with disclosure auditor
-// then need a new key.
+// DisclosureKey returns the newest disclosure key, type byte first, with the index and the time (UTC milliseconds) of
+// its entry; index 0 and nil if there is none. It is not usable if the auditors in force changed after it or it was
+// retired: commits and closes with disclosure auditor then need a new key.
 func (s *State) DisclosureKey() (index uint64, public []byte, at int64, usable bool) {
 	d := s.keys.disclosure
 	return d.index, d.public, d.at, s.sealable()
@@ -80,8 +79,7 @@ func (s *State) sealedLen(tape, sealed int) bool {
 	return false
 }
 
-// checkWraps: a disclosure key is wrapped to every auditor key in force and to
-// no other.
+// checkWraps: a disclosure key is wrapped to every auditor key in force and to no other.
 func (s *State) checkWraps(k *Key) error {
 	if len(k.Wraps) != len(s.keys.auditors) {
 		return illegal(RuleKey, "%d wraps for %d auditors in force", len(k.Wraps), len(s.keys.auditors))

@@ -98,8 +98,7 @@ func (saved *Saved) stops() stops {
 // Latched reports whether the entropy latch is set.
 func (s *State) Latched() bool { return s.latched }
 
-// Switches returns the kill switches that are set: of the ledger, of tables by
-// name, of decks by hash.
+// Switches returns the kill switches that are set: of the ledger, of tables by name, of decks by hash.
 func (s *State) Switches() []Switch {
 	return slices.SortedFunc(maps.Keys(s.killed), func(a, b Switch) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Table, b.Table), compareIDs(a.Deck, b.Deck))

@@ -69,8 +69,7 @@ func (s *State) applyGenesis(g *Genesis) {
 	}
 }
 
-// checkGenesis: the keys of a genesis can be used, and its policy asks for witnesses if its deals
-// need them.
+// checkGenesis: the keys of a genesis can be used, and its policy asks for witnesses if its deals need them.
 func checkGenesis(g *Genesis) error {
 	if err := soundKey(SubjectSigning, g.SigningKey); err != nil {
 		return err
@@ -100,8 +99,7 @@ func checkGenesis(g *Genesis) error {
 	return checkTwoPersons(g.Production, len(g.Administrators), g.TwoPersons)
 }
 
-// signsBoth: the key that signs checkpoints lies on the daemon's host. Its holder is not one of two
-// persons as well.
+// signsBoth: the key that signs checkpoints lies on the daemon's host. Its holder is not one of two persons as well.
 func signsBoth(administrator string) error {
 	return illegal(RuleKey, "the key of administrator %s is a signing key of the ledger: an administrator has a key of their own", administrator)
 }
@@ -137,9 +135,8 @@ func checkType(g *Genesis, inForce iter.Seq[[]byte], kind byte) error {
 	return nil
 }
 
-// checkPolicy: a policy can be read, asks for witnesses if deals need them, and
-// none of its witnesses is the ledger itself. One with a witness key of a later
-// type cannot be judged.
+// checkPolicy: a policy can be read, asks for witnesses if deals need them, and none of its witnesses is the ledger
+// itself. One with a witness key of a later type cannot be judged.
 func checkPolicy(text []byte, g *Genesis, signing func(public []byte) bool) error {
 	p, err := ParsePolicy(text)
 	switch {
@@ -156,8 +153,7 @@ func checkPolicy(text []byte, g *Genesis, signing func(public []byte) bool) erro
 	return nil
 }
 
-// IsSigningKey reports whether a key, type byte first, is or was a signing key of
-// the ledger.
+// IsSigningKey reports whether a key, type byte first, is or was a signing key of the ledger.
 func (s *State) IsSigningKey(public []byte) bool {
 	return s.keys.known[KeyID(public)].subject == SubjectSigning
 }

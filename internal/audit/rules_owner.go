@@ -1,7 +1,6 @@
 package audit
 
-// identity returns the number of the actor's identity: a million open shuffles have few
-// owners.
+// identity returns the number of the actor's identity: a million open shuffles have few owners.
 func (s *State) identity(by Actor) uint32 {
 	h := &s.holders
 	number, ok := h.numbers[by.Identity]
@@ -41,9 +40,8 @@ func (s *State) plays(o opened, by Actor) error {
 	return nil
 }
 
-// closes returns nil if the actor may write the close. The daemon or an offline command closes a
-// shuffle that expired. If the tape is lost, which is a fault in every audit, an administrator does
-// (writes).
+// closes returns nil if the actor may write the close. The daemon or an offline command closes a shuffle that expired.
+// If the tape is lost, which is a fault in every audit, an administrator does (writes).
 func (s *State) closes(o opened, c *Close, by Actor) error {
 	if s.owns(o, by) || c.Outcome == OutcomeExpired && by.Reserved() || c.Reason == ReasonTapeLost {
 		return nil

@@ -163,9 +163,8 @@ func (s *State) checkMix(m *Mix, e Entry) error {
 	return s.checkCheckpoint(m.Shuffle, m.Checkpoint)
 }
 
-// checkCheckpoint: the checkpoint that a mix or deal names lies below it and covers the commit. So
-// the commit was fixed before anybody saw a value or a card, and a commit and its first deal are
-// never appended together.
+// checkCheckpoint: the checkpoint that a mix or deal names lies below it and covers the commit. So the commit was fixed
+// before anybody saw a value or a card, and a commit and its first deal are never appended together.
 func (s *State) checkCheckpoint(id, size uint64) error {
 	switch {
 	case size > s.size:
@@ -294,8 +293,7 @@ func (s *State) checkClose(c *Close, e Entry) error {
 	return s.checkDisclosed(disclosed)
 }
 
-// applyClose ends the shuffle. If expected is the pair of its child, it continues the shuffle
-// instead.
+// applyClose ends the shuffle. If expected is the pair of its child, it continues the shuffle instead.
 func (s *State) applyClose(c *Close, expected *pair, by Actor) {
 	o, _ := s.open.find(c.Shuffle)
 	s.begun(o)

@@ -32,8 +32,7 @@ func (s *State) waits(a *ActEntry) bool {
 	return a.Act != ActCancel && len(a.Signatures) < 2 && s.NeedsTwo(a.Act)
 }
 
-// checkWaits: an act that waits is of a kind that may, and does not expire before it
-// takes effect.
+// checkWaits: an act that waits is of a kind that may, and does not expire before it takes effect.
 func (s *State) checkWaits(a *ActEntry, now int64) error {
 	switch due := now + s.persons.delayed(); {
 	case a.Act == ActAdoptHead:
@@ -47,8 +46,7 @@ func (s *State) checkWaits(a *ActEntry, now int64) error {
 	return nil
 }
 
-// checkWaited: what one administrator approved comes after the delay, and before the act
-// expires.
+// checkWaited: what one administrator approved comes after the delay, and before the act expires.
 func (s *State) checkWaited(a approval, now int64) error {
 	p := &s.persons
 	i := s.waitingFor(a, now)
@@ -62,8 +60,7 @@ func (s *State) checkWaited(a approval, now int64) error {
 	return nil
 }
 
-// waitingFor returns the index in waiting of the first act with this approval that has not expired,
-// −1 for none.
+// waitingFor returns the index in waiting of the first act with this approval that has not expired, −1 for none.
 func (s *State) waitingFor(a approval, now int64) int {
 	return slices.IndexFunc(s.persons.waiting, func(w WaitingAct) bool {
 		return w.Act == a.act && w.Digest == a.digest && now < w.Expires
@@ -90,8 +87,7 @@ func (p *persons) lapse(now int64) {
 	}
 }
 
-// WaitingActs returns the acts that wait, by index. Those that expired after the newest
-// entry are among them.
+// WaitingActs returns the acts that wait, by index. Those that expired after the newest entry are among them.
 func (s *State) WaitingActs() (all []WaitingAct) {
 	for _, a := range s.persons.waiting {
 		a.Due = a.At + s.persons.delayed()
@@ -100,9 +96,8 @@ func (s *State) WaitingActs() (all []WaitingAct) {
 	return all
 }
 
-// Instant returns a time of an entry, UTC milliseconds from 1970 on, as messages show it:
-// RFC 3339 in seconds. The days are counted from a 1st of March, so that a leap day is the
-// last of its year; 146,097 days are 400 years.
+// Instant returns a time of an entry, UTC milliseconds from 1970 on, as messages show it: RFC 3339 in seconds. The days
+// are counted from a 1st of March, so that a leap day is the last of its year; 146,097 days are 400 years.
 func Instant(ms int64) string {
 	seconds := ms / 1000
 	day := seconds/86400 + 719468 // from 0000-03-01

@@ -163,12 +163,10 @@ type transcriptVector struct {
 
 var embedded = sync.OnceValue(func() *vectors { return known.Load[vectors](selfTestJSON) })
 
-// SelfTest runs the known-answer test of that name on the embedded vectors. It
-// panics if there is none.
+// SelfTest runs the known-answer test of that name on the embedded vectors. It panics if there is none.
 func SelfTest(name string, a *known.Answers) { selfTests[name](a, embedded()) }
 
-// selfTests are the known-answer tests, by name. The tests of this package run them
-// on all of testdata.
+// selfTests are the known-answer tests, by name. The tests of this package run them on all of testdata.
 var selfTests = map[string]func(*known.Answers, *vectors){
 	"child": childrenTest, "slot-hash": slotsTest, "mix-seed": seedsTest,
 	"commitment": commitmentTest, "salts": saltsTest, "deck-root": deckRootTest, "opening": openingTest,

@@ -38,9 +38,8 @@ type made struct {
 	entry  Entry
 }
 
-// entryTest parses and encodes the vectors of one type, encodes one entry that is
-// written out below, and parses damaged ones. Parsing and encoding could agree
-// with each other in a mistake; the entry that is written out would show it.
+// entryTest parses and encodes the vectors of one type, encodes one entry that is written out below, and parses damaged
+// ones. Parsing and encoding could agree with each other in a mistake; the entry that is written out would show it.
 func entryTest(word string, written func() made) func(*known.Answers, *vectors) {
 	return func(a *known.Answers, v *vectors) {
 		m := written()

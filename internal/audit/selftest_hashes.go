@@ -11,8 +11,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Commitments, salts, openings, names, mixes and rules: docs/SPEC.md sections 1.5,
-// 4 to 6, 9 and 11.
+// Commitments, salts, openings, names, mixes and rules: docs/SPEC.md sections 1.5, 4 to 6, 9 and 11.
 
 func mixValues(values []valueVector) (out []MixValue) {
 	for _, v := range values {
@@ -63,8 +62,7 @@ func saltsTest(a *known.Answers, v *vectors) {
 	}
 }
 
-// deckRootTest computes each root as a commit does, and as the tree that gives
-// openings.
+// deckRootTest computes each root as a commit does, and as the tree that gives openings.
 func deckRootTest(a *known.Answers, v *vectors) {
 	for _, c := range v.Shuffles {
 		commitment, tape := [32]byte(c.Commitment), c.Tape

@@ -14,8 +14,7 @@ import (
 
 // Checkpoints, receipts, cosignatures, transcripts: docs/SPEC.md sections 7 and 8.
 
-// noteTest signs with the example's key, as a ledger does with its own. The
-// algorithm has one signature for a text.
+// noteTest signs with the example's key, as a ledger does with its own. The algorithm has one signature for a text.
 func noteTest(a *known.Answers, _ *vectors) {
 	const text = "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n"
 	signer, err := note.NewSigner("PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz")
@@ -52,8 +51,7 @@ func weakKeyTest(a *known.Answers, _ *vectors) {
 	a.Is("a good one", "accepted", CheckEd25519(key), "accepted")
 }
 
-// step maps what a reader of a receipt finds to the steps of docs/SPEC.md
-// section 10.1.
+// step maps what a reader of a receipt finds to the steps of docs/SPEC.md section 10.1.
 func step(err error) string {
 	switch {
 	case err == nil:
@@ -113,8 +111,7 @@ func receiptTest(a *known.Answers, v *vectors) {
 	}
 }
 
-// cosignatureTest takes the policy from a genesis and the cosignatures from a
-// receipt's checkpoint.
+// cosignatureTest takes the policy from a genesis and the cosignatures from a receipt's checkpoint.
 func cosignatureTest(a *known.Answers, v *vectors) {
 	var policy *Policy
 	for _, c := range v.Entries {

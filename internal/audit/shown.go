@@ -45,8 +45,7 @@ func (s shown) sound(next int) bool {
 		func(p uint8) bool { return p > placeAside })
 }
 
-// dealt is s after a deal that makes next the next place. A place that an illegal deal
-// leaves out is not public.
+// dealt is s after a deal that makes next the next place. A place that an illegal deal leaves out is not public.
 func (s shown) dealt(before, next int, d *Deal) shown {
 	if s == "" && d.First == before && !slices.ContainsFunc(d.Runs, func(r Run) bool { return !r.Public }) {
 		return ""

@@ -15,9 +15,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// Signature types of C2SP signed notes: the first byte of a key in an entry and in a
-// verifier key. ML-DSA-44 signs a ledger's checkpoints and cosigns those of others in one
-// form (C2SP tlog-cosignature).
+// Signature types of C2SP signed notes: the first byte of a key in an entry and in a verifier key. ML-DSA-44 signs a
+// ledger's checkpoints and cosigns those of others in one form (C2SP tlog-cosignature).
 const (
 	keyEd25519     = 0x01
 	keyCosignature = 0x04 // Ed25519, with a time
@@ -31,9 +30,8 @@ const mldsaKeySize = 1 + mldsa.MLDSA44PublicKeySize
 // what ML-DSA-44 signs holds it behind a length of one byte.
 const maxKeyName = 255
 
-// VKey returns the verifier key text of a ledger's signing key: what a player
-// pins (C2SP signed-note). key is the type byte and the public key, as in a
-// genesis or key entry; a type that this version cannot verify is ErrUnknown.
+// VKey returns the verifier key text of a ledger's signing key: what a player pins (C2SP signed-note). key is the type
+// byte and the public key, as in a genesis or key entry; a type that this version cannot verify is ErrUnknown.
 func VKey(origin string, key []byte) (string, error) {
 	if len(key) == mldsaKeySize && key[0] == keyMLDSA {
 		return vkeyText(origin, key), nil
@@ -59,8 +57,7 @@ func noteKeyID(name string, key []byte) uint32 {
 	return binary.BigEndian.Uint32(id[:])
 }
 
-// Verifier returns the verifier of a ledger's signing key. A weak key is an
-// error: under it a signature proves nothing.
+// Verifier returns the verifier of a ledger's signing key. A weak key is an error: under it a signature proves nothing.
 func Verifier(origin string, key []byte) (note.Verifier, error) {
 	vkey, err := VKey(origin, key)
 	if err != nil {
@@ -69,9 +66,8 @@ func Verifier(origin string, key []byte) (note.Verifier, error) {
 	return ParseVKey(vkey)
 }
 
-// ParseVKey reads the verifier key of a ledger: origin+hash+key with an Ed25519 or
-// ML-DSA-44 key, in its one encoding (C2SP signed-note). Weak keys are refused, see
-// CheckEd25519.
+// ParseVKey reads the verifier key of a ledger: origin+hash+key with an Ed25519 or ML-DSA-44 key, in its one encoding
+// (C2SP signed-note). Weak keys are refused, see CheckEd25519.
 func ParseVKey(vkey string) (note.Verifier, error) {
 	key, err := SigningKey(vkey)
 	if err == nil && len(key) > 0 && key[0] == keyMLDSA {
@@ -110,8 +106,7 @@ func checkLogName(name string) error {
 	return nil
 }
 
-// parseMLDSA reads the verifier key of a ledger or witness whose type byte is that of
-// ML-DSA-44.
+// parseMLDSA reads the verifier key of a ledger or witness whose type byte is that of ML-DSA-44.
 func parseMLDSA(vkey string, key []byte) (note.Verifier, error) {
 	v, err := fnote.NewMLDSAVerifier(vkey)
 	switch {
@@ -125,15 +120,13 @@ func parseMLDSA(vkey string, key []byte) (note.Verifier, error) {
 	return v, nil
 }
 
-// IsMLDSA reports whether a verifier that ParseVKey or ParseWitnessVKey returned is of
-// ML-DSA-44.
+// IsMLDSA reports whether a verifier that ParseVKey or ParseWitnessVKey returned is of ML-DSA-44.
 func IsMLDSA(v note.Verifier) bool {
 	_, is := v.(*fnote.SubtreeVerifier)
 	return is
 }
 
-// SigningKey returns the type byte and public key of a verifier key text, as a
-// genesis or key entry carries them.
+// SigningKey returns the type byte and public key of a verifier key text, as a genesis or key entry carries them.
 func SigningKey(vkey string) ([]byte, error) {
 	// name+hash+base64: names have no plus sign, base64 may.
 	parts := strings.SplitN(vkey, "+", 3)

@@ -12,14 +12,12 @@ type Placed struct {
 	Entry Entry
 }
 
-// CheckShuffle reports the first rule of docs/SPEC.md section 9 that the entries
-// of one shuffle break by themselves, as an *Illegal. entries are the genesis,
-// the commit and what followed it, in order of index.
+// CheckShuffle reports the first rule of docs/SPEC.md section 9 that the entries of one shuffle break by themselves, as
+// an *Illegal. entries are the genesis, the commit and what followed it, in order of index.
 //
-// It is State.Apply over these entries alone. The entries between them are not known,
-// and count in the operator's favour. An instance, an earlier serial, a parent and a
-// disclosure key are supposed to be in the entries that are named for them, if they can
-// be there. The latch and the switches are supposed to be clear, and earlier serials to
+// It is State.Apply over these entries alone. The entries between them are not known, and count in the operator's
+// favour. An instance, an earlier serial, a parent and a disclosure key are supposed to be in the entries that are
+// named for them, if they can be there. The latch and the switches are supposed to be clear, and earlier serials to
 // have begun. An audit of the whole ledger checks all of that.
 func CheckShuffle(entries []Placed) error {
 	if len(entries) < 2 || entries[0].Index != 0 {

@@ -171,10 +171,9 @@ func (s *State) Commit() {
 // push notes how to take back a change, which every change does.
 func (s *State) push(undo func()) { s.undo = append(s.undo, undo) }
 
-// Complete reports whether the newest entry may be the last of a batch. It may not if the
-// entry that it is a pair with is missing: the close after a final deal or reveal, the
-// parent's close after a child's commit, the disclosures after the close of a chain, or the
-// entry that an act approves.
+// Complete reports whether the newest entry may be the last of a batch. It may not if the entry that it is a pair with
+// is missing: the close after a final deal or reveal, the parent's close after a child's commit, the disclosures after
+// the close of a chain, or the entry that an act approves.
 func (s *State) Complete() bool { return s.pair == nil && s.persons.approved == nil }
 
 // Size returns the number of entries folded.

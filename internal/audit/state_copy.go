@@ -51,10 +51,9 @@ type SavedShuffle struct {
 	Given     []uint32 // the values that a co-dealer gave
 }
 
-// Copy copies a state in pieces. Between two pieces the state may change; the pieces hold the state
-// as it was at the beginning. A shuffle that changes before its turn is copied before it changes.
-// The size of a piece bounds the time for which the state is held up, and the memory that a copy
-// takes. A Copy belongs to the goroutine of its state.
+// Copy copies a state in pieces. Between two pieces the state may change; the pieces hold the state as it was at the
+// beginning. A shuffle that changes before its turn is copied before it changes. The size of a piece bounds the time
+// for which the state is held up, and the memory that a copy takes. A Copy belongs to the goroutine of its state.
 type Copy struct {
 	s       *State
 	below   uint64         // entries at the beginning
@@ -64,9 +63,8 @@ type Copy struct {
 	changed []SavedShuffle // since the last piece
 }
 
-// Copy begins a copy and returns all of the state except its open shuffles. The state has a genesis
-// and is Complete, nothing was applied with Force, and everything is final (Commit). A copy that
-// was begun before ends.
+// Copy begins a copy and returns all of the state except its open shuffles. The state has a genesis and is Complete,
+// nothing was applied with Force, and everything is final (Commit). A copy that was begun before ends.
 func (s *State) Copy() (*Copy, *Saved) {
 	s.copies = s.copies%math.MaxUint8 + 1 // a new slot has the mark 0
 	s.copy = &Copy{s: s, below: s.size, left: s.open.len(), turn: s.copies}
@@ -81,8 +79,7 @@ func (s *State) Copy() (*Copy, *Saved) {
 	return s.copy, saved
 }
 
-// More returns the next piece: n open shuffles, and those that changed since the last
-// piece. It is empty at the end.
+// More returns the next piece: n open shuffles, and those that changed since the last piece. It is empty at the end.
 func (c *Copy) More(n int) ([]SavedShuffle, error) {
 	if c.s.copy != c {
 		return nil, fmt.Errorf("copying the state of %d entries: another copy was begun", c.below)
@@ -118,17 +115,15 @@ func (c *Copy) take(o opened) SavedShuffle {
 		Chain: o.save(), Given: o.given}
 }
 
-// keep copies a shuffle that is about to change, if the copy that is being made does not have it
-// yet.
+// keep copies a shuffle that is about to change, if the copy that is being made does not have it yet.
 func (s *State) keep(o opened) {
 	if s.copy != nil && s.copy.wants(o.open) {
 		s.copy.changed = append(s.copy.changed, s.copy.take(o))
 	}
 }
 
-// Restore makes a state of what Copy returned first; every open shuffle follows with Reopen. It
-// returns an ErrUnknown for what another version wrote. It does not check that a ledger has such a
-// state.
+// Restore makes a state of what Copy returned first; every open shuffle follows with Reopen. It returns an ErrUnknown
+// for what another version wrote. It does not check that a ledger has such a state.
 func Restore(saved *Saved) (*State, error) {
 	if saved.Version != savedVersion {
 		return nil, fmt.Errorf("version %d of the saved state: %w", saved.Version, ErrUnknown)
@@ -157,8 +152,7 @@ func Restore(saved *Saved) (*State, error) {
 	return s, nil
 }
 
-// Reopen puts an open shuffle into a state that Restore made. It keeps no part of the saved
-// shuffle.
+// Reopen puts an open shuffle into a state that Restore made. It keeps no part of the saved shuffle.
 func (s *State) Reopen(saved SavedShuffle) error {
 	body, err := ParseBody(TypeCommit, saved.Commit)
 	if err != nil {

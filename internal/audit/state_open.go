@@ -85,8 +85,7 @@ type TableRef struct {
 	More   bool     // there are open ones alongside Open
 }
 
-// AtTable returns a table, with at most so many of its open shuffles; ok is false if no entry named
-// the table.
+// AtTable returns a table, with at most so many of its open shuffles; ok is false if no entry named the table.
 func (s *State) AtTable(name string, most int) (ref TableRef, ok bool) {
 	t, ok := s.tables[name]
 	if !ok {
@@ -113,9 +112,8 @@ func (s *State) TableCount() int { return len(s.tables) }
 // Tables returns the names of all tables, in no order.
 func (s *State) Tables() []string { return slices.Collect(maps.Keys(s.tables)) }
 
-// Overdue returns the open shuffles whose close-by has passed at now, in UTC milliseconds, by id.
-// Of a chain it returns the last shuffle, with which the others end. It costs nothing if there
-// cannot be any.
+// Overdue returns the open shuffles whose close-by has passed at now, in UTC milliseconds, by id. Of a chain it returns
+// the last shuffle, with which the others end. It costs nothing if there cannot be any.
 func (s *State) Overdue(now int64) (ids []uint64) {
 	if now < s.open.earliest {
 		return nil

@@ -14,9 +14,8 @@ import (
 // MaxStatements is how many statements a shuffle has at most.
 const MaxStatements = 8
 
-// Statement is what an auditor says of one shuffle after opening its tape: that the tape
-// has L bytes, opens the commitment, does not run out, and leads to the deck root
-// (docs/SPEC.md section 8.1).
+// Statement is what an auditor says of one shuffle after opening its tape: that the tape has L bytes, opens the
+// commitment, does not run out, and leads to the deck root (docs/SPEC.md section 8.1).
 type Statement struct {
 	Origin    string
 	ID        uint64    // of the shuffle
@@ -38,8 +37,7 @@ type SignedStatement struct {
 	note []byte
 }
 
-// Signer is what a signature line says of its signer: a name and the first four bytes of the key's
-// id.
+// Signer is what a signature line says of its signer: a name and the first four bytes of the key's id.
 type Signer struct {
 	Name string
 	ID   uint32

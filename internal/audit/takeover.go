@@ -1,7 +1,6 @@
 package audit
 
-// Takeover makes the identity of its entry the owner of a shuffle (docs/SPEC.md
-// section 5.9).
+// Takeover makes the identity of its entry the owner of a shuffle (docs/SPEC.md section 5.9).
 type Takeover struct {
 	Shuffle uint64
 	Extent  Extent

@@ -16,9 +16,8 @@ const TranscriptFormat = "shuffled/v1/transcript"
 // MaxTranscript bounds a transcript in bytes, checked before it is parsed.
 const MaxTranscript = 32 << 20
 
-// Transcript is all the evidence of one shuffle in one file (docs/SPEC.md
-// section 8). It is JSON around exact bytes: compact, members in this order,
-// every member known, so that one transcript has one form.
+// Transcript is all the evidence of one shuffle in one file (docs/SPEC.md section 8). It is JSON around exact bytes:
+// compact, members in this order, every member known, so that one transcript has one form.
 type Transcript struct {
 	Format    string   `json:"format"`
 	ID        uint64   `json:"id"`
@@ -37,8 +36,7 @@ type Transcript struct {
 	Cards      []Card    `json:"cards"`                // openings, by place
 }
 
-// CoDealer is the evidence of the co-dealer's ledger: receipts, each under a checkpoint of its
-// own.
+// CoDealer is the evidence of the co-dealer's ledger: receipts, each under a checkpoint of its own.
 type CoDealer struct {
 	Receipts []string `json:"receipts"`       // of the order's commit, its deals and its close
 	Keys     []string `json:"keys,omitempty"` // of signing keys, each handed on to by the key before it
@@ -121,18 +119,15 @@ func (t *Transcript) Marshal() ([]byte, error) {
 	return b, nil
 }
 
-// maxParts bounds the commas outside strings: at most 4,096 cards with 32 each,
-// as many names and receipts, 1,024 keys, and 8 statements. It is checked before the parser
-// allocates for each part.
+// maxParts bounds the commas outside strings: at most 4,096 cards with 32 each, as many names and receipts, 1,024 keys,
+// and 8 statements. It is checked before the parser allocates for each part.
 const maxParts = 1 << 18
 
-// otherTranscript is how a transcript of another version begins; what follows is
-// its own (docs/SPEC.md section 1.4).
+// otherTranscript is how a transcript of another version begins; what follows is its own (docs/SPEC.md section 1.4).
 var otherTranscript = regexp.MustCompile(`^\{"format":"shuffled/v([1-9][0-9]{0,9})/transcript"`)
 
-// ParseTranscript reads a transcript. Unknown and duplicate members, spaces,
-// other spellings of strings and numbers and bytes after the end are refused as
-// ErrMalformed; a later format is ErrUnknown. The bytes inside are not checked.
+// ParseTranscript reads a transcript. Unknown and duplicate members, spaces, other spellings of strings and numbers and
+// bytes after the end are refused as ErrMalformed; a later format is ErrUnknown. The bytes inside are not checked.
 func ParseTranscript(b []byte) (*Transcript, error) {
 	if len(b) > MaxTranscript {
 		return nil, fmt.Errorf("%w transcript: %d bytes, at most %d", ErrMalformed, len(b), MaxTranscript)

@@ -1,12 +1,9 @@
-// Package beacon checks the rounds of a public randomness beacon: that a
-// signature is the one that the chain's key makes of a round (docs/SPEC.md
-// section 4.4). It has no network and no clock, and it is the only package that
-// knows BLS: its curve is neither in Go's FIPS 140-3 module nor in WebCrypto, so
-// nothing but the level mixed may rest on it.
+// Package beacon checks the rounds of a public randomness beacon: that a signature is the one that the chain's key
+// makes of a round (docs/SPEC.md section 4.4). It has no network and no clock, and it is the only package that knows
+// BLS: its curve is neither in Go's FIPS 140-3 module nor in WebCrypto, so nothing but the level mixed may rest on it.
 //
-// The one chain is drand's quicknet, of the scheme bls-unchained-g1-rfc9380. A
-// signature is unique: for a round and a key there is one, which anyone who holds
-// fewer shares of the key than drand's threshold cannot know before the round.
+// The one chain is drand's quicknet, of the scheme bls-unchained-g1-rfc9380. A signature is unique: for a round and a
+// key there is one, which anyone who holds fewer shares of the key than drand's threshold cannot know before the round.
 package beacon
 
 import (
@@ -28,8 +25,7 @@ const Size = 48
 // ErrSignature reports bytes that are not the chain's signature of the round.
 var ErrSignature = errors.New("not the chain's signature of that round")
 
-// quicknetKey is quicknet's public key, a compressed point of G2. The chain's
-// hash covers it.
+// quicknetKey is quicknet's public key, a compressed point of G2. The chain's hash covers it.
 const quicknetKey = "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c" +
 	"8c4b450b6a0a6c3ac6a5776a2d1064510d1fec758c921cc22b0e17e63aaf4bcb" +
 	"5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"

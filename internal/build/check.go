@@ -14,9 +14,8 @@ import (
 	"strings"
 )
 
-// The files of a release that say what belongs to it: digests, as sha256sum writes them,
-// and the Ed25519 signature (RFC 8032) of that file's bytes. Neither has more than MaxSums
-// bytes.
+// The files of a release that say what belongs to it: digests, as sha256sum writes them, and the Ed25519 signature (RFC
+// 8032) of that file's bytes. Neither has more than MaxSums bytes.
 const (
 	SumsName      = "SHA256SUMS"
 	SignatureName = "SHA256SUMS.sig"

@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Sibling returns the path of another program of this project. It lies in the
-// directory of the program that runs; a program of that name elsewhere may be
-// another build, and is not looked for.
+// Sibling returns the path of another program of this project. It lies in the directory of the program that runs; a
+// program of that name elsewhere may be another build, and is not looked for.
 func Sibling(name string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -20,9 +20,8 @@ import (
 // writers is how many files are written at a time: each waits for the disk.
 const writers = 8
 
-// directory writes the files of a bundle. A file is written under another name,
-// synced and renamed, so that under its own name it is always whole. One goroutine
-// owns the directory.
+// directory writes the files of a bundle. A file is written under another name, synced and renamed, so that under its
+// own name it is always whole. One goroutine owns the directory.
 type directory struct {
 	root *os.Root
 	lock *os.File
@@ -66,8 +65,7 @@ func (d *directory) begin() {
 	d.writes.SetLimit(writers)
 }
 
-// prepare locks the directory for this export, and removes the files that an export
-// which was cut left half written.
+// prepare locks the directory for this export, and removes the files that an export which was cut left half written.
 func (d *directory) prepare(dir string) error {
 	if err := process.LockFile(d.lock); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("locking %s: another export writes to it: %w", dir, err)
@@ -99,9 +97,8 @@ func (d *directory) close() error {
 	return errors.Join(d.root.RemoveAll(dirNew), d.lock.Close(), d.root.Close())
 }
 
-// put writes a file before settle returns. Files are written in no order: settle is
-// called between two puts of one name. data belongs to the writer from then on. put
-// returns the failure of an earlier file.
+// put writes a file before settle returns. Files are written in no order: settle is called between two puts of one
+// name. data belongs to the writer from then on. put returns the failure of an earlier file.
 func (d *directory) put(name string, data []byte) error {
 	d.writes.Go(func() error {
 		if err := d.write(name, data); err != nil {

@@ -99,9 +99,8 @@ func (e *Edge) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	})
 }
 
-// forest reads the nodes of a tree of this size from the tiles of a directory. It keeps
-// one tile of each level: roots of ascending sizes need no more. What it reads is not
-// authenticated.
+// forest reads the nodes of a tree of this size from the tiles of a directory. It keeps one tile of each level: roots
+// of ascending sizes need no more. What it reads is not authenticated.
 type forest struct {
 	fsys fs.FS
 	size uint64
@@ -183,8 +182,7 @@ func readTile(fsys fs.FS, level int, index uint64, width int) ([]byte, error) {
 	}
 	name := TilePath(level, index, width)
 	b, err := readFile(fsys, name, int64(width)*tlog.HashSize)
-	// In a mirror that was copied while it grew only the full tile may be there
-	// (docs/SPEC.md section 13.1).
+	// In a mirror that was copied while it grew only the full tile may be there (docs/SPEC.md section 13.1).
 	if width < Width && errors.Is(err, fs.ErrNotExist) {
 		if full, more := readTile(fsys, level, index, Width); more == nil {
 			return full[:width*tlog.HashSize], nil

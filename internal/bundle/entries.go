@@ -62,8 +62,7 @@ func (x *export) entries(ctx context.Context) error {
 	return x.take(ctx, entries)
 }
 
-// take adds the entries of one entry bundle to the tree, and their full tiles to the
-// directory.
+// take adds the entries of one entry bundle to the tree, and their full tiles to the directory.
 func (x *export) take(ctx context.Context, entries [][]byte) error {
 	for i, entry := range entries {
 		// The entries that share a file with the bundle's last ones were read before.

@@ -12,11 +12,10 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Export brings the bundle in dir to the newest checkpoint of the source, and makes the
-// bundle if there is none. The file of the checkpoint makes new entries part of the
-// bundle. It is written last: the entries are on disk then, hash to its root, and it is
-// signed. An export that stops before leaves the bundle as it was, and the next one
-// continues where it stopped.
+// Export brings the bundle in dir to the newest checkpoint of the source, and makes the bundle if there is none. The
+// file of the checkpoint makes new entries part of the bundle. It is written last: the entries are on disk then, hash
+// to its root, and it is signed. An export that stops before leaves the bundle as it was, and the next one continues
+// where it stopped.
 func Export(ctx context.Context, src Source, dir string, o Options) (*Result, error) {
 	d, err := openDirectory(dir)
 	if err != nil {
@@ -127,9 +126,8 @@ func (x *export) follows(ctx context.Context) error {
 	return nil
 }
 
-// run reads, hashes and writes the entries that the bundle does not have, and compares
-// their root with the checkpoint. With reuse it takes entries from the directory that an
-// earlier export wrote and did not publish.
+// run reads, hashes and writes the entries that the bundle does not have, and compares their root with the checkpoint.
+// With reuse it takes entries from the directory that an earlier export wrote and did not publish.
 func (x *export) run(ctx context.Context, reuse bool) error {
 	// Files that an earlier run put must not be written after those of this run.
 	if err := x.dir.settle(); err != nil {
@@ -183,8 +181,7 @@ func (x *export) signedWith(keys map[byte][]byte, checkpoint []byte, size uint64
 	return nil
 }
 
-// restart sets the tree to that of the bundle, at the last multiple of Width. The entries
-// after it are read again.
+// restart sets the tree to that of the bundle, at the last multiple of Width. The entries after it are read again.
 func (x *export) restart() (err error) {
 	x.edge, err = edgeOf(x.fsys, x.old.Size-x.old.Size%Width)
 	x.keys, x.rotations, x.tail, x.resumed = maps.Clone(x.oldKeys), nil, nil, 0

@@ -10,8 +10,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// appendFramed appends one entry or checkpoint to a file of them, as C2SP
-// tlog-tiles does: a u16 length and the bytes.
+// appendFramed appends one entry or checkpoint to a file of them, as C2SP tlog-tiles does: a u16 length and the bytes.
 func appendFramed(b, item []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(b, uint16(len(item))), item...)
 }
@@ -20,8 +19,7 @@ func appendFramed(b, item []byte) []byte {
 // (docs/SPEC.md section 5). A longer one is exported, and a verifier refuses it.
 const maxEntry = 1<<16 - 1
 
-// readFramed reads a file of n items. If only the full file is there, it returns the
-// first n items of that.
+// readFramed reads a file of n items. If only the full file is there, it returns the first n items of that.
 func readFramed(fsys fs.FS, name string, n int, limit int64) ([][]byte, error) {
 	b, err := readFile(fsys, name, limit)
 	full, partial := strings.CutSuffix(name, fmt.Sprintf("%s/%d", partialSuffix, n))

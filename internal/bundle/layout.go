@@ -1,10 +1,8 @@
-// Package bundle reads and writes bundles: directories with a whole ledger from
-// entry 0, for auditors (docs/SPEC.md section 13). A web server that serves such a
-// directory is a mirror of the log in the form of C2SP tlog-tiles.
+// Package bundle reads and writes bundles: directories with a whole ledger from entry 0, for auditors (docs/SPEC.md
+// section 13). A web server that serves such a directory is a mirror of the log in the form of C2SP tlog-tiles.
 //
-// A bundle is written from a store that is not trusted, and read by people who
-// do not trust its writer. It holds the kinds of files that this package lists, and
-// nothing else of a ledger's database.
+// A bundle is written from a store that is not trusted, and read by people who do not trust its writer. It holds the
+// kinds of files that this package lists, and nothing else of a ledger's database.
 package bundle
 
 import (
@@ -46,9 +44,8 @@ const (
 	maxManifest    = 64 << 10
 )
 
-// TilePath returns the path of the tile with width hashes at this level, or with
-// width entries at LevelEntries. It has the form of C2SP tlog-tiles, which is tlog's
-// form without the height.
+// TilePath returns the path of the tile with width hashes at this level, or with width entries at LevelEntries. It has
+// the form of C2SP tlog-tiles, which is tlog's form without the height.
 func TilePath(level int, index uint64, width int) string {
 	p := tlog.Tile{H: tileHeight, L: level, N: int64(index), W: width}.Path()
 	p = strings.TrimPrefix(p, "tile/8/")

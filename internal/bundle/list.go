@@ -24,9 +24,8 @@ type list struct {
 	size  uint64   // of the last checkpoint
 }
 
-// continued opens the list in a directory of the bundle, up to the last checkpoint that is
-// not larger than the bundle. An export that was cut may have left larger ones, which are
-// dropped.
+// continued opens the list in a directory of the bundle, up to the last checkpoint that is not larger than the bundle.
+// An export that was cut may have left larger ones, which are dropped.
 func (x *export) continued(name string) (*list, error) {
 	l := &list{dir: x.dir, name: name}
 	if x.old.Size == 0 {
@@ -67,8 +66,7 @@ func listed(fsys fs.FS, name string) (count uint64, err error) {
 	return count, err
 }
 
-// eachOfList calls each for every file of a list. end is the number of checkpoints up to
-// the end of the file.
+// eachOfList calls each for every file of a list. end is the number of checkpoints up to the end of the file.
 func eachOfList(fsys fs.FS, name string, each func(path string, end uint64) error) error {
 	err := fs.WalkDir(fsys, name, func(path string, _ fs.DirEntry, err error) error {
 		switch {
@@ -122,9 +120,8 @@ func (l *list) from() (uint64, error) {
 	return c.Size, err
 }
 
-// rejoin adds the lines that came since to the checkpoint of this size, if it is in the file
-// that is not full. It searches from number i on, since sizes ascend, and returns the number to
-// continue from.
+// rejoin adds the lines that came since to the checkpoint of this size, if it is in the file that is not full. It
+// searches from number i on, since sizes ascend, and returns the number to continue from.
 func (l *list) rejoin(i int, checkpoint []byte, size uint64) (int, error) {
 	for ; i < len(l.file); i++ {
 		c, err := audit.CheckpointText(l.file[i])

@@ -50,9 +50,8 @@ func (m *Manifest) Marshal() ([]byte, error) {
 	return b, nil
 }
 
-// ParseManifest reads a manifest in its one form. It returns an audit.ErrUnknown for a
-// later format. It returns an audit.ErrMalformed for anything else that Marshal does not
-// write, and for a value out of its bounds.
+// ParseManifest reads a manifest in its one form. It returns an audit.ErrUnknown for a later format. It returns an
+// audit.ErrMalformed for anything else that Marshal does not write, and for a value out of its bounds.
 func ParseManifest(b []byte) (*Manifest, error) {
 	if len(b) > maxManifest {
 		return nil, malformed("it has %d bytes, and at most %d are allowed", len(b), maxManifest)
@@ -104,8 +103,7 @@ func (m *Manifest) check() error {
 // versioned matches ManifestFormat with the number of any version.
 var versioned = regexp.MustCompile(`^shuffled/v([1-9][0-9]{0,9})/bundle$`)
 
-// laterFormat reports whether a text is the format of a manifest of another version
-// (docs/SPEC.md section 1.4).
+// laterFormat reports whether a text is the format of a manifest of another version (docs/SPEC.md section 1.4).
 func laterFormat(s string) bool {
 	m := versioned.FindStringSubmatch(s)
 	return m != nil && m[1] != "1"

@@ -97,8 +97,7 @@ func (x *export) need(ctx context.Context, n *named, hash [32]byte) error {
 	return err
 }
 
-// bring writes a file from the store. The file is empty if the store does not have it, or has
-// bytes of another hash.
+// bring writes a file from the store. The file is empty if the store does not have it, or has bytes of another hash.
 func (x *export) bring(ctx context.Context, n *named, hash [32]byte) error {
 	content, err := n.of(ctx, x.src, hash)
 	if err != nil && !errors.Is(err, ErrNoDeck) {

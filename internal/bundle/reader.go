@@ -30,8 +30,7 @@ type Reader struct {
 	cosigned, signed func() (uint64, error)
 }
 
-// Open opens the bundle in dir. Nothing outside dir is read, even if a symbolic link
-// leads there.
+// Open opens the bundle in dir. Nothing outside dir is read, even if a symbolic link leads there.
 func Open(dir string) (*Reader, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -121,8 +120,7 @@ func (r *Reader) Counts() (cosigned, signed uint64) {
 // It ends with the first error.
 func (r *Reader) Cosigned() iter.Seq2[[]byte, error] { return r.checkpoints(dirCosigned, r.cosigned) }
 
-// Signed yields the checkpoints that first cover the entries of signing keys, as Cosigned
-// does.
+// Signed yields the checkpoints that first cover the entries of signing keys, as Cosigned does.
 func (r *Reader) Signed() iter.Seq2[[]byte, error] { return r.checkpoints(dirSigned, r.signed) }
 
 func (r *Reader) checkpoints(dir string, counted func() (uint64, error)) iter.Seq2[[]byte, error] {

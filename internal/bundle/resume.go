@@ -32,8 +32,7 @@ func (x *export) resume(checkpoint []byte) (err error) {
 	return x.signedWith(x.oldKeys, checkpoint, x.old.Size)
 }
 
-// lists opens both lists, and notes the files whose partial forms the bundle needs until
-// it has a newer checkpoint.
+// lists opens both lists, and notes the files whose partial forms the bundle needs until it has a newer checkpoint.
 func (x *export) lists() (err error) {
 	if x.cosigned, err = x.continued(dirCosigned); err == nil {
 		x.signed, err = x.continued(dirSigned)

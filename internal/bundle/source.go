@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// Source is what an export reads of a store. It gives evidence and nothing else. It is
-// not trusted: entries are hashed again, and nothing is published that does not lead to
-// the signed checkpoint.
+// Source is what an export reads of a store. It gives evidence and nothing else. It is not trusted: entries are hashed
+// again, and nothing is published that does not lead to the signed checkpoint.
 type Source interface {
 	// Head returns the newest signed checkpoint.
 	Head(ctx context.Context) ([]byte, error)

@@ -102,9 +102,8 @@ func Clear(state string, now time.Time) (cleared bool, err error) {
 // checking is the state of checkSoon.
 type checking struct{ due, busy atomic.Bool }
 
-// checkSoon has the client check, in the background, that the co-dealer's ledger only grew. The
-// deal does not wait for that. If two checkpoints contradict each other, the latch is set, and
-// no further deal is asked for.
+// checkSoon has the client check, in the background, that the co-dealer's ledger only grew. The deal does not wait for
+// that. If two checkpoints contradict each other, the latch is set, and no further deal is asked for.
 func (p *peer) checkSoon(to *client.Client) {
 	p.check.due.Store(true)
 	if !p.check.busy.CompareAndSwap(false, true) {

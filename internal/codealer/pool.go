@@ -25,8 +25,7 @@ type made struct {
 const (
 	// spare is how much longer an order is open than the shuffle for which it was made.
 	spare = 30 * time.Minute
-	// maxPools is how many pools a co-dealer has at most. Orders of other kinds are made when
-	// they are needed.
+	// maxPools is how many pools a co-dealer has at most. Orders of other kinds are made when they are needed.
 	maxPools = 64
 )
 

@@ -9,9 +9,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// SwitchRequest sets or clears a kill switch. Which of the other members are set
-// depends on the scope: none for the ledger, Table for a table, and Deck or
-// DeckHash for a deck.
+// SwitchRequest sets or clears a kill switch. Which of the other members are set depends on the scope: none for the
+// ledger, Table for a table, and Deck or DeckHash for a deck.
 type SwitchRequest struct {
 	Set      bool
 	Scope    audit.Scope
@@ -106,9 +105,8 @@ func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *aud
 	return d.append(ctx, actor, c)
 }
 
-// SubmitAct appends an act that administrators signed, and the entry that the act approves. body is
-// nil for an act that waits or cancels. Keys and the latch are changed by the same functions as
-// without an act.
+// SubmitAct appends an act that administrators signed, and the entry that the act approves. body is nil for an act that
+// waits or cancels. Keys and the latch are changed by the same functions as without an act.
 func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (Recorded,
 	error) {
 	switch b := body.(type) {

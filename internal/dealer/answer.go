@@ -22,9 +22,8 @@ type request[A any] struct {
 
 // answer answers a request about shuffle id. The same request gets the same answer for ever.
 //
-// If a rule refuses the entry, a copy of the request may have been first, and answer looks for
-// it. If the dealer itself refused the request, because of what it remembers of the shuffle, it
-// forgets that and tries once more.
+// If a rule refuses the entry, a copy of the request may have been first, and answer looks for it. If the dealer itself
+// refused the request, because of what it remembers of the shuffle, it forgets that and tries once more.
 func answer[A any](ctx context.Context, d *Dealer, id uint64, q request[A]) (none A, _ error) {
 	look := d.owned
 	if q.durable {

@@ -44,8 +44,7 @@ func (e *RoundsError) Error() string {
 		"appends all its entries at once", e.Operation)
 }
 
-// NoShuffleError refuses an operation on the shuffle of an earlier operation that was
-// refused itself, for the cause.
+// NoShuffleError refuses an operation on the shuffle of an earlier operation that was refused itself, for the cause.
 type NoShuffleError struct {
 	Operation int // the earlier one
 	Cause     error
@@ -55,11 +54,10 @@ func (e *NoShuffleError) Error() string {
 	return fmt.Sprintf("operation %d made no shuffle: %v", e.Operation, e.Cause)
 }
 
-// Batch answers each operation like the same single request. It works in rounds: a round appends
-// together what one append may hold, and operations that need an entry of the round go into the
-// next one. The operations of a table keep their order. await waits for the witnesses of a commit.
-// With together, all operations are answered or none is, and an operation that needs a second
-// round refuses the batch.
+// Batch answers each operation like the same single request. It works in rounds: a round appends together what one
+// append may hold, and operations that need an entry of the round go into the next one. The operations of a table keep
+// their order. await waits for the witnesses of a commit. With together, all operations are answered or none is, and an
+// operation that needs a second round refuses the batch.
 func (d *Dealer) Batch(ctx context.Context, actor audit.Actor, ops []Operation, together bool,
 	await func(id uint64) error) ([]Result, error) {
 	b := &batch{Dealer: d, ctx: ctx, actor: actor, ops: ops, results: make([]Result, len(ops)),

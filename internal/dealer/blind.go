@@ -180,9 +180,8 @@ func (d *Dealer) ask(ctx context.Context, actor audit.Actor, r *record, t *opene
 	return json.Marshal(given)
 }
 
-// asking is the request to the co-dealer for the places of a deal. It is signed under the key from
-// the tape and has receipts of the commit and of the entry before. asking waits until the witnesses
-// cosigned both.
+// asking is the request to the co-dealer for the places of a deal. It is signed under the key from the tape and has
+// receipts of the commit and of the entry before. asking waits until the witnesses cosigned both.
 func (d *Dealer) asking(ctx context.Context, r *record, t *opened, deal *audit.Deal, state [32]byte) (*audit.Asked,
 	Asking, error) {
 	rows := []ledger.Row{r.row}
@@ -209,8 +208,7 @@ func (d *Dealer) asking(ctx context.Context, r *record, t *opened, deal *audit.D
 	return asked, a, nil
 }
 
-// before returns the row behind which the next deal comes: the last deal, or else the mix, or else
-// the commit.
+// before returns the row behind which the next deal comes: the last deal, or else the mix, or else the commit.
 func (r *record) before() ledger.Row {
 	switch {
 	case len(r.deals) > 0:
@@ -234,9 +232,8 @@ func (r *record) gave(o *order, g Given, first int, runs []audit.Run, asked *aud
 	return b, err
 }
 
-// entered checks that a co-dealer's deal is under its checkpoint, and that the holder of the tape asked
-// for it behind the newest entry of the shuffle. It returns what the house writes of the deal,
-// without its values.
+// entered checks that a co-dealer's deal is under its checkpoint, and that the holder of the tape asked for it behind
+// the newest entry of the shuffle. It returns what the house writes of the deal, without its values.
 func (r *record) entered(o *order, receipt string, first int) (*audit.Blind, *audit.Deal, error) {
 	p, err := audit.ParseReceipt(receipt)
 	if err != nil {
@@ -265,9 +262,8 @@ func (r *record) entered(o *order, receipt string, first int) (*audit.Blind, *au
 		Head: audit.Head{Size: head.Size, Root: head.Root}}, d, nil
 }
 
-// opens returns the values of a deal's places that are not aside. The openings must lead to the
-// deck root of the order, and the house must be allowed to write the values: a foul deck has a deck
-// root, too.
+// opens returns the values of a deal's places that are not aside. The openings must lead to the deck root of the order,
+// and the house must be allowed to write the values: a foul deck has a deck root, too.
 func (r *record) opens(o *order, d *audit.Deal, cards []audit.Card) (values []uint32, err error) {
 	places := d.Opens()
 	if len(places) != len(cards) {
@@ -327,8 +323,7 @@ func receiptIn(kept []byte) string {
 	return g.Receipt
 }
 
-// coDealerEvidence is the part of a transcript that is from the co-dealer's ledger; nil without a
-// co-dealer.
+// coDealerEvidence is the part of a transcript that is from the co-dealer's ledger; nil without a co-dealer.
 func (d *Dealer) coDealerEvidence(r *record) (*audit.CoDealer, error) {
 	if !r.blind() {
 		return nil, nil

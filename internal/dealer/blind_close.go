@@ -12,12 +12,11 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// unplayed fills in what a close says of the co-dealer's order: the newest checkpoint of the
-// co-dealer's ledger that the shuffle has, and a deal that the co-dealer opened and the house did
-// not write. The house may have stopped between the two, or the game may have given the deal up.
-// The close must name such a deal, because checkpoints in other shuffles may show it. Only a close
-// as void or expired may leave a deal unplayed. If the co-dealer gives no answer, a close
-// fails, except as expired, with a lost tape, or as void because of the co-dealer.
+// unplayed fills in what a close says of the co-dealer's order: the newest checkpoint of the co-dealer's ledger that
+// the shuffle has, and a deal that the co-dealer opened and the house did not write. The house may have stopped between
+// the two, or the game may have given the deal up. The close must name such a deal, because checkpoints in other
+// shuffles may show it. Only a close as void or expired may leave a deal unplayed. If the co-dealer gives no answer, a
+// close fails, except as expired, with a lost tape, or as void because of the co-dealer.
 func (d *Dealer) unplayed(ctx context.Context, r *record, req *CloseRequest) error {
 	if !r.blind() {
 		return nil
@@ -145,8 +144,7 @@ func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *CloseReques
 	return d.unplayed(ctx, r, req)
 }
 
-// keptEnd is what is kept with a close that names an unplayed deal, or that follows the close of a
-// house's shuffle.
+// keptEnd is what is kept with a close that names an unplayed deal, or that follows the close of a house's shuffle.
 type keptEnd struct {
 	Cards    []audit.Card `json:"cards,omitempty"` // openings of public places; other closes keep only these
 	Unplayed *Given       `json:"unplayed,omitempty"`

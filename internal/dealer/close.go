@@ -62,8 +62,7 @@ func closed(appended []ledger.Appended, shown *Reveal) Close {
 	return answer
 }
 
-// end appends the close of an open shuffle, with the final reveal in front of it that the request
-// may ask for.
+// end appends the close of an open shuffle, with the final reveal in front of it that the request may ask for.
 func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req CloseRequest) (_ []ledger.Appended,
 	shown *Reveal, err error) {
 	tape, inputs, err := d.tape(ctx, r, maxAncestors)

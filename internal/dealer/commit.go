@@ -24,8 +24,7 @@ import (
 	"shuffled/internal/terms"
 )
 
-// Config is what a dealer works with. All of it is required except Round, Watch
-// and Rotation.
+// Config is what a dealer works with. All of it is required except Round, Watch and Rotation.
 type Config struct {
 	Ledger  *ledger.Ledger
 	Store   ledger.Store // the ledger's
@@ -54,8 +53,7 @@ type Config struct {
 	Rotation time.Duration
 }
 
-// Dealer serves one ledger. It is safe for concurrent use. What it remembers of shuffles is a
-// cache of the ledger.
+// Dealer serves one ledger. It is safe for concurrent use. What it remembers of shuffles is a cache of the ledger.
 type Dealer struct {
 	cfg              Config
 	newestKey        atomic.Pointer[ledger.Disclosure] // for disclosure; other daemons may have written since
@@ -194,9 +192,8 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 	return &c, opened, nil
 }
 
-// commit draws a tape for the context, and returns the commit with the sealed tape. The inputs of
-// a child are sealed with its tape. The tape and its outcome are wiped: until the first deal only
-// the sealed tape is left.
+// commit draws a tape for the context, and returns the commit with the sealed tape. The inputs of a child are sealed
+// with its tape. The tape and its outcome are wiped: until the first deal only the sealed tape is left.
 func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, error) {
 	tape, out, err := outcome.Make(d.cfg.Entropy, c.Recipe)
 	if errors.Is(err, entropy.ErrLatched) {

@@ -11,10 +11,9 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Deal gives out the next places and answers with their cards when the deal is durable. If the
-// genesis asks for witnesses, it waits until they cosigned the commit. The same first place and
-// runs get the same answer, as long as the tape can be opened. Another deal of places that were
-// dealt is ErrRepeated.
+// Deal gives out the next places and answers with their cards when the deal is durable. If the genesis asks for
+// witnesses, it waits until they cosigned the commit. The same first place and runs get the same answer, as long as the
+// tape can be opened. Another deal of places that were dealt is ErrRepeated.
 func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req DealRequest) (Deal, error) {
 	if err := req.validate(); err != nil {
 		return Deal{}, err
@@ -58,8 +57,7 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req Dea
 			return Deal{}, err
 		}
 	}
-	// The cards are ready before the deal is written, so that a deal in the ledger can always
-	// be answered.
+	// The cards are ready before the deal is written, so that a deal in the ledger can always be answered.
 	answer, err := d.dealAnswer(ctx, r, t, deal)
 	if err != nil {
 		return Deal{}, err

@@ -1,7 +1,6 @@
-// Package dealer is the lifecycle of shuffles: it turns requests into entries of a ledger. It
-// draws a tape, turns it into an order, commits to the order, and then gives out cards with their
-// openings. The rules of package audit decide which entry may follow; the sequencer of the ledger
-// asks them.
+// Package dealer is the lifecycle of shuffles: it turns requests into entries of a ledger. It draws a tape, turns it
+// into an order, commits to the order, and then gives out cards with their openings. The rules of package audit decide
+// which entry may follow; the sequencer of the ledger asks them.
 //
 // No answer has a tape or an undealt card before the close is durable. Under disclosure to
 // auditors a tape leaves this package only sealed: for the database, and to the auditors.
@@ -46,8 +45,7 @@ type MixPlan struct {
 	Cut      bool
 }
 
-// DrawsRequest asks for drawn values. Exactly one of Ranges, Numbers and Wheel is
-// set; nil and zero members are absent.
+// DrawsRequest asks for drawn values. Exactly one of Ranges, Numbers and Wheel is set; nil and zero members are absent.
 type DrawsRequest struct {
 	Table      string
 	Ranges     []uint32 // a value 1..k for each k, independent
@@ -200,8 +198,7 @@ type RequestError struct {
 
 func (e *RequestError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.Rule) }
 
-// What the dealer reports alongside *RequestError, *audit.Illegal and the ledger's
-// errors.
+// What the dealer reports alongside *RequestError, *audit.Illegal and the ledger's errors.
 var (
 	// ErrKeyReused: another request was made under this idempotency key.
 	ErrKeyReused = errors.New("the idempotency key was used for another request")

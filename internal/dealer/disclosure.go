@@ -117,10 +117,9 @@ func (d *Dealer) appendCommit(ctx context.Context, c *audit.Context, p ledger.Pr
 	return d.appendUnder(ctx, func(*ledger.Disclosure) (ledger.Proposal, error) { return p, nil })
 }
 
-// appendClose appends in one batch: the entries of before, the final reveal, the close of a shuffle,
-// and the disclosures of its ancestors. It fails if the tape of an ancestor cannot be opened. The
-// caller keeps and clears the tape. The sequencer gets a copy, because it may still need the tape
-// after the caller has left.
+// appendClose appends in one batch: the entries of before, the final reveal, the close of a shuffle, and the
+// disclosures of its ancestors. It fails if the tape of an ancestor cannot be opened. The caller keeps and clears the
+// tape. The sequencer gets a copy, because it may still need the tape after the caller has left.
 func (d *Dealer) appendClose(ctx context.Context, actor audit.Actor, r *record, tape []byte, req CloseRequest,
 	before ...audit.Body) ([]ledger.Appended, error) {
 	final, err := req.finalReveal("", r.id)
@@ -178,9 +177,8 @@ func (d *Dealer) ancestors(ctx context.Context, r *record) (above []tapeOf, lost
 	return above, lost, nil
 }
 
-// appendEnd appends the close of the last shuffle, behind the entries of before, and then the
-// disclosures of its ancestors. If one of them was dealt from or revealed since it was read,
-// appendEnd reads all of them again.
+// appendEnd appends the close of the last shuffle, behind the entries of before, and then the disclosures of its
+// ancestors. If one of them was dealt from or revealed since it was read, appendEnd reads all of them again.
 func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, above []tapeOf, req CloseRequest,
 	before ...audit.Body) (appended []ledger.Appended, err error) {
 	all := append([]tapeOf{last}, above...)
@@ -218,9 +216,8 @@ func (d *Dealer) appendEnd(ctx context.Context, actor audit.Actor, last tapeOf, 
 // endTries is how often a close is tried while its shuffle is dealt from or revealed.
 const endTries = 8
 
-// ending is the proposal of appendEnd. Each entry discloses its tape as the commit declared. A tape
-// for auditors is sealed before the sequencer gets it, and the openings of public places are kept
-// with it.
+// ending is the proposal of appendEnd. Each entry discloses its tape as the commit declared. A tape for auditors is
+// sealed before the sequencer gets it, and the openings of public places are kept with it.
 func (d *Dealer) ending(ctx context.Context, actor audit.Actor, all []tapeOf, req CloseRequest,
 	k *ledger.Disclosure, before []audit.Body) (ledger.Proposal, error) {
 	p := ledger.Proposal{Actor: actor, Bodies: slices.Clone(before), Kept: make([][]byte, len(before))}

@@ -41,11 +41,10 @@ func (d *Dealer) expireNow(ctx context.Context) {
 	}
 }
 
-// Expire closes every open shuffle whose close-by has passed as expired, and discloses its tape as
-// its commit declared. So every tape is disclosed in the end, and a forgotten shuffle does not stop
-// its table. Expire returns how many shuffles it closed, and the errors of those that it could not
-// close. Other daemons may do the same at the same time: the ledger lets one of them. Expire waits
-// once for a co-dealer that gives no answer, and then asks it nothing more.
+// Expire closes every open shuffle whose close-by has passed as expired, and discloses its tape as its commit declared.
+// So every tape is disclosed in the end, and a forgotten shuffle does not stop its table. Expire returns how many
+// shuffles it closed, and the errors of those that it could not close. Other daemons may do the same at the same time:
+// the ledger lets one of them. Expire waits once for a co-dealer that gives no answer, and then asks it nothing more.
 func (d *Dealer) Expire(ctx context.Context) (closed int, err error) {
 	overdue, err := d.cfg.Ledger.Overdue(ctx, d.cfg.Now())
 	if err != nil {

@@ -13,16 +13,14 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// The same idempotency key with the same request gets the same answer for ever, and draws no
-// second tape. The answer is in the ledger alone. The hash in a commit says which request it was
-// made for.
+// The same idempotency key with the same request gets the same answer for ever, and draws no second tape. The answer is
+// in the ledger alone. The hash in a commit says which request it was made for.
 
 // serve answers a request for a commit from the commit under its key. If there is none, it draws
 // a tape and commits to what comes of it. invalid is what is wrong with the request.
 //
-// If a rule refuses the commit, or a key that is in the ledger does, a copy of the request may
-// have been first, through another daemon: serve looks the key up again. If the parent of a child
-// was dealt from, serve tries again.
+// If a rule refuses the commit, or a key that is in the ledger does, a copy of the request may have been first, through
+// another daemon: serve looks the key up again. If the parent of a child was dealt from, serve tries again.
 func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *asked, invalid error) (Shuffle, error) {
 	if err := audit.CheckIdempotencyKey(key); err != nil {
 		return Shuffle{}, &RequestError{"Idempotency-Key", err.Error()}
@@ -129,8 +127,7 @@ type singleflight struct {
 	underway sync.Map // by key tag: a chan struct{}, closed and removed when the request is answered
 }
 
-// begin waits for its turn under the tag, until the queue deadline of ctx. The caller
-// must call end.
+// begin waits for its turn under the tag, until the queue deadline of ctx. The caller must call end.
 func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err error) {
 	done := make(chan struct{})
 	for {
@@ -150,9 +147,8 @@ func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err
 // requestLabel starts the hash of a request (docs/SPEC.md section 5.3).
 const requestLabel = "shuffled/v1/request\x00"
 
-// The hash of a request covers it as it was parsed: absent members are marked as absent, and
-// defaults are not filled in. So the same request has the same hash when the ledger's defaults
-// change.
+// The hash of a request covers it as it was parsed: absent members are marked as absent, and defaults are not filled
+// in. So the same request has the same hash when the ledger's defaults change.
 
 func (r *ShuffleRequest) hash() [32]byte {
 	h := newHasher("shuffle")

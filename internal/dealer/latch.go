@@ -9,9 +9,8 @@ import (
 	"shuffled/internal/entropy"
 )
 
-// The entropy latch is set in two places: in this daemon, which then draws no tape, and in
-// the ledger, which then takes no commit from any daemon. Package main writes the one into the
-// other. An administrator clears both at once.
+// The entropy latch is set in two places: in this daemon, which then draws no tape, and in the ledger, which then takes
+// no commit from any daemon. Package main writes the one into the other. An administrator clears both at once.
 
 // foul sets this daemon's latch because a deck is not what it must be.
 func (d *Dealer) foul(why error) error {

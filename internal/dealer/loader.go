@@ -26,9 +26,8 @@ const maxQuestions = 2
 // question waits also when its callers have left.
 const maxWaiting = 64
 
-// loader is a batch loader: it finds values in the store by their keys. Keys that come while the
-// store is busy go together into the next question. So many requests share a round trip, and none
-// waits for a timer.
+// loader is a batch loader: it finds values in the store by their keys. Keys that come while the store is busy go
+// together into the next question. So many requests share a round trip, and none waits for a timer.
 //
 // A question has a time limit of its own, so that it does not fail for the other callers when one
 // of them leaves. A goroutine ends when no question waits.
@@ -51,8 +50,7 @@ type load[K comparable, V any] struct {
 	err   error
 }
 
-// shuffles finds the rows of shuffles by id: a dealer's question does not wait for what a
-// stranger asks.
+// shuffles finds the rows of shuffles by id: a dealer's question does not wait for what a stranger asks.
 type shuffles = ledger.Apart[*loader[uint64, []ledger.Row]]
 
 // shuffleLoader finds the rows of shuffles by id.

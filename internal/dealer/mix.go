@@ -16,8 +16,7 @@ import (
 // shows that the house did not know the round when it committed.
 const beaconLead = 9000
 
-// planned is the plan as a context has it. chooseRound fills in the round of a beacon, if the
-// request names none.
+// planned is the plan as a context has it. chooseRound fills in the round of a beacon, if the request names none.
 func (p *MixPlan) planned() (plan []audit.Planned, err error) {
 	if p == nil {
 		return nil, nil

@@ -13,9 +13,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// opened is a shuffle whose tape was opened, with every value, salt and proof. It holds undealt
-// cards and never leaves this package. It belongs to the function that opened it, which wipes it.
-// No answer shares memory with it.
+// opened is a shuffle whose tape was opened, with every value, salt and proof. It holds undealt cards and never leaves
+// this package. It belongs to the function that opened it, which wipes it. No answer shares memory with it.
 type opened struct {
 	tape   []byte
 	values []uint32 // by position
@@ -35,14 +34,12 @@ func (t *opened) wipe() {
 	t.tree.Wipe()
 }
 
-// maxAncestors is how many parents at most are opened for a child whose own sealed inputs cannot
-// be opened.
+// maxAncestors is how many parents at most are opened for a child whose own sealed inputs cannot be opened.
 const maxAncestors = audit.MaxChain
 
-// open takes the tape of a shuffle from its close, or opens it with the sealing key, and computes
-// everything else from it. A tape that does not open the commitment is an error. An order that is
-// not the committed one, or is not of the deck's cards, is a foul deck: open sets the latch, and
-// nothing is dealt.
+// open takes the tape of a shuffle from its close, or opens it with the sealing key, and computes everything else from
+// it. A tape that does not open the commitment is an error. An order that is not the committed one, or is not of the
+// deck's cards, is a foul deck: open sets the latch, and nothing is dealt.
 func (d *Dealer) open(ctx context.Context, r *record) (*opened, error) {
 	return d.openBelow(ctx, r, maxAncestors)
 }
@@ -136,8 +133,7 @@ func (d *Dealer) tape(ctx context.Context, r *record, ancestors int) (tape []byt
 	return tape, inputs, err
 }
 
-// unseal reads tape and cards from the entry that discloses the tape, or opens them with the
-// sealing key.
+// unseal reads tape and cards from the entry that discloses the tape, or opens them with the sealing key.
 func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []byte, inputs []uint32, err error) {
 	c := r.commit.Context
 	n := 0
@@ -195,8 +191,7 @@ func (r *record) ordered() error {
 	return nil
 }
 
-// names returns the card names of a shuffle's deck, nil for a draw list. A shuffle without an
-// order is refused.
+// names returns the card names of a shuffle's deck, nil for a draw list. A shuffle without an order is refused.
 func (d *Dealer) names(ctx context.Context, r *record) ([]string, error) {
 	if err := r.ordered(); err != nil {
 		return nil, err

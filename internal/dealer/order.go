@@ -12,12 +12,10 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// The side of a co-dealer (docs/BLIND.md). A shuffle that is an order for another ledger is dealt
-// only behind entries of that ledger. The house of that ledger proves them under a checkpoint that
-// a quorum of its witnesses cosigned.
+// The side of a co-dealer (docs/BLIND.md). A shuffle that is an order for another ledger is dealt only behind entries
+// of that ledger. The house of that ledger proves them under a checkpoint that a quorum of its witnesses cosigned.
 
-// House is a ledger that this one deals orders for: its signing keys, and the policy under
-// which its checkpoints count.
+// House is a ledger that this one deals orders for: its signing keys, and the policy under which its checkpoints count.
 type House struct {
 	Keys   []note.Verifier
 	Policy *audit.Policy
@@ -48,8 +46,7 @@ type foreign struct {
 	checkpoint audit.Checkpoint
 }
 
-// proves returns the entry that a receipt of the house proves, under a checkpoint that the
-// house's quorum cosigned.
+// proves returns the entry that a receipt of the house proves, under a checkpoint that the house's quorum cosigned.
 func (h House) proves(origin, field, text string) (f foreign, err error) {
 	wrong := func(err error) (foreign, error) {
 		return foreign{}, &RequestError{field, fmt.Sprintf("must be a receipt of %s under a checkpoint that its quorum cosigned: %s",
@@ -126,8 +123,7 @@ func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) (*audit.Asked, err
 	return asked, nil
 }
 
-// usedBy returns the shuffle of the house that an order was dealt for. ok is false if the order was
-// not dealt from.
+// usedBy returns the shuffle of the house that an order was dealt for. ok is false if the order was not dealt from.
 func (r *record) usedBy() (of audit.Foreign, ok bool) {
 	if r.commit.Context.ForLedger == "" || len(r.deals) == 0 {
 		return of, false
@@ -166,9 +162,8 @@ func (at dealt) askedAgain(a *Asking) bool {
 	return (stored == nil) == (a == nil) && (a == nil || stored.State == a.State && stored.Ask == a.Ask)
 }
 
-// orderReceipt proves a deal of an order to the house. If the deals of this ledger wait for
-// witnesses, the proof is under the first checkpoint with the deal that the witnesses cosigned, so
-// that it is the same for ever.
+// orderReceipt proves a deal of an order to the house. If the deals of this ledger wait for witnesses, the proof is
+// under the first checkpoint with the deal that the witnesses cosigned, so that it is the same for ever.
 func (d *Dealer) orderReceipt(ctx context.Context, row ledger.Row) (string, error) {
 	if d.cfg.Ledger.Genesis().Deals != audit.DealsCosigned {
 		return d.cfg.Ledger.FirstReceipt(ctx, row)
@@ -214,9 +209,8 @@ func (d *Dealer) follows(r *record, req *CloseRequest) error {
 	return nil
 }
 
-// orders refuses an order for a ledger that is not among the houses of the configuration. A
-// production ledger gives orders only if its deals wait for witnesses and any two quorums of the
-// house's policy share one.
+// orders refuses an order for a ledger that is not among the houses of the configuration. A production ledger gives
+// orders only if its deals wait for witnesses and any two quorums of the house's policy share one.
 func (d *Dealer) orders(c *audit.Context) error {
 	if c.ForLedger == "" {
 		return nil

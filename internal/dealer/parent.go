@@ -56,8 +56,7 @@ func (p *Parent) validate(r *ShuffleRequest) error {
 	return nil
 }
 
-// inherit opens the parent of a child, and fills in the context of the child from it. The caller
-// wipes the parent.
+// inherit opens the parent of a child, and fills in the context of the child from it. The caller wipes the parent.
 func (d *Dealer) inherit(ctx context.Context, actor audit.Actor, c *audit.Context, req *ShuffleRequest) (_ *parent,
 	err error) {
 	r, err := d.durablyOwned(ctx, req.Parent.ID, mayPlay(actor))

@@ -31,9 +31,8 @@ func newRecent() *recent {
 	return k
 }
 
-// get returns the record of a shuffle. It returns none for a shuffle without an order, which
-// another daemon may have mixed, and none for a blind one: a co-dealer binds what it opens to the
-// entry before.
+// get returns the record of a shuffle. It returns none for a shuffle without an order, which another daemon may have
+// mixed, and none for a blind one: a co-dealer binds what it opens to the entry before.
 func (k *recent) get(id uint64) (*record, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -87,8 +86,7 @@ func (r *record) grown() *record {
 	return &more
 }
 
-// recordOverhead is about how many bytes a record, and each entry in it, take in addition to the
-// bytes of the entry.
+// recordOverhead is about how many bytes a record, and each entry in it, take in addition to the bytes of the entry.
 const recordOverhead = 512
 
 // bytes is about how many bytes the record takes. It holds each entry encoded and parsed.

@@ -149,9 +149,8 @@ func (d *Dealer) rows(ctx context.Context, from shuffles, id uint64) ([]ledger.R
 	return rows, nil
 }
 
-// absent returns why no commit with this id was found: ErrNotFound if the entry is another one, or
-// if there is none yet. A database without an entry that the ledger has was left behind in a
-// failover.
+// absent returns why no commit with this id was found: ErrNotFound if the entry is another one, or if there is none
+// yet. A database without an entry that the ledger has was left behind in a failover.
 func (d *Dealer) absent(ctx context.Context, id uint64) error {
 	none := fmt.Errorf("%w: the ledger has no shuffle %d", ErrNotFound, id)
 	if id >= d.cfg.Ledger.Head().Size {

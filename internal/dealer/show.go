@@ -36,8 +36,7 @@ func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
 	return s, nil
 }
 
-// lastHand reports whether the cut card has come out. It does not show the place of a drawn cut
-// card before that.
+// lastHand reports whether the cut card has come out. It does not show the place of a drawn cut card before that.
 func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
 	c := r.commit.Context
 	if c.EndAt != 0 || c.Recipe.EndHi == 0 {
@@ -59,8 +58,7 @@ func (d *Dealer) lastHand(ctx context.Context, r *record) (bool, error) {
 
 // View is the viewer of a transcript.
 type View struct {
-	// Identity of a dealer, "" for other viewers. It sees every dealt card of its own shuffles that
-	// is not aside.
+	// Identity of a dealer, "" for other viewers. It sees every dealt card of its own shuffles that is not aside.
 	Identity  string
 	Auditor   bool   // has the role auditor, and sees what is disclosed to auditors
 	Recipient string // limits the view to this recipient's cards and public ones; "": no limit
@@ -177,11 +175,10 @@ func (d *Dealer) receipts(ctx context.Context, r *record, head ledger.Head) ([]s
 // span is a stretch of dealt places.
 type span struct{ first, count int }
 
-// shown returns the dealt places that the viewer may see, in order. Every viewer sees public runs
-// and revealed places. The owner also sees the places that are not aside. Viewers to whom the tape
-// is disclosed see all places, except those aside in a blind shuffle: its co-dealer did not open
-// them. If the view has a recipient, it has only the public places and those
-// of the recipient.
+// shown returns the dealt places that the viewer may see, in order. Every viewer sees public runs and revealed places.
+// The owner also sees the places that are not aside. Viewers to whom the tape is disclosed see all places, except those
+// aside in a blind shuffle: its co-dealer did not open them. If the view has a recipient, it has only the public places
+// and those of the recipient.
 func (r *record) shown(v View) (spans []span) {
 	disclosed := r.ended != nil && (r.ended.Form == audit.FormTape || r.ended.Form == audit.FormSealed && v.Auditor)
 	owner := v.Identity != "" && v.Identity == r.owner && r.extent == audit.ExtentPlay

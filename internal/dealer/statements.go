@@ -81,8 +81,7 @@ func admits(s audit.SignedStatement, all [][]byte) error {
 	return nil
 }
 
-// statement returns the text of a statement about the shuffle. ok is false if its tape is not
-// disclosed.
+// statement returns the text of a statement about the shuffle. ok is false if its tape is not disclosed.
 func (r *record) statement() (s audit.Statement, ok bool) {
 	if r.ended == nil || r.ended.Form == audit.FormNone {
 		return s, false

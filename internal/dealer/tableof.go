@@ -8,9 +8,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// Table returns the name of a shuffle's table, which never changes. It checks only the commit, so
-// that it answers also if another entry or the tape of the shuffle is damaged. ErrNotFound for an
-// id that is no commit.
+// Table returns the name of a shuffle's table, which never changes. It checks only the commit, so that it answers also
+// if another entry or the tape of the shuffle is damaged. ErrNotFound for an id that is no commit.
 func (d *Dealer) Table(ctx context.Context, id uint64) (string, error) {
 	row, err := d.commitOf(ctx, d.visible, id)
 	if err != nil { // as in glance, no error comes from what may not be durable

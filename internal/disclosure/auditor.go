@@ -28,10 +28,9 @@ func NewAuditor(private []byte) (*Auditor, error) {
 // ID returns the KeyID of the auditor key.
 func (a *Auditor) ID() [32]byte { return audit.KeyID(a.public) }
 
-// Unwrap opens a disclosure key from its key entry, in the ledger named origin. The error matches
-// ErrNoWrap if the entry has no wrap to this auditor, and audit.ErrUnknown for a key of an unknown
-// type. It matches ErrOpen if the wrap does not open: the entry was altered, or its writer kept the
-// auditor from opening tapes.
+// Unwrap opens a disclosure key from its key entry, in the ledger named origin. The error matches ErrNoWrap if the
+// entry has no wrap to this auditor, and audit.ErrUnknown for a key of an unknown type. It matches ErrOpen if the wrap
+// does not open: the entry was altered, or its writer kept the auditor from opening tapes.
 func (a *Auditor) Unwrap(origin string, k *audit.Key) (*Opener, error) {
 	if k.Subject != audit.SubjectDisclosure {
 		return nil, fmt.Errorf("%w: a key entry of subject %s", ErrNoWrap, k.Subject)
@@ -68,13 +67,11 @@ func (a *Auditor) unwrap(origin string, public, sealed []byte) (*Opener, error) 
 	return &Opener{k}, nil
 }
 
-// Opener opens the tapes that were sealed to one disclosure key. It is safe for
-// concurrent use.
+// Opener opens the tapes that were sealed to one disclosure key. It is safe for concurrent use.
 type Opener struct{ *key }
 
-// Open returns the tape that was sealed for a shuffle of the ledger named
-// origin. The error matches ErrOpen. Whether the tape opens the commitment is
-// for the caller to check.
+// Open returns the tape that was sealed for a shuffle of the ledger named origin. The error matches ErrOpen. Whether
+// the tape opens the commitment is for the caller to check.
 func (o *Opener) Open(origin string, id uint64, commitment [32]byte, sealed []byte) ([]byte, error) {
 	if len(sealed) > shuffle.MaxTape+o.kem.Overhead() {
 		return nil, fmt.Errorf("opening the tape of shuffle %d: %w: %d bytes", id, ErrOpen, len(sealed))

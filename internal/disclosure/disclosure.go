@@ -1,13 +1,11 @@
-// Package disclosure seals the tapes of closed shuffles to auditors (docs/SPEC.md section 12). A
-// ledger has disclosure keys, one after another. A daemon makes a key, seals its private half to
-// every auditor key in force, writes both into a key entry with the public half, and forgets the
-// private half. From then on the house can seal to the key and not open, and each auditor can open
-// every tape with the ledger alone.
+// Package disclosure seals the tapes of closed shuffles to auditors (docs/SPEC.md section 12). A ledger has disclosure
+// keys, one after another. A daemon makes a key, seals its private half to every auditor key in force, writes both into
+// a key entry with the public half, and forgets the private half. From then on the house can seal to the key and not
+// open, and each auditor can open every tape with the ledger alone.
 //
-// Both steps are HPKE in base mode (RFC 9180) with HKDF-SHA256 and AES-256-GCM, with one message
-// for each encapsulated key. New keys are hybrid, ML-KEM-768 with P-256: a tape in a ledger stays
-// sealed if one of the two is broken. Keys of P-256 alone are read. A sandbox whose auditors have
-// such keys also seals to them.
+// Both steps are HPKE in base mode (RFC 9180) with HKDF-SHA256 and AES-256-GCM, with one message for each encapsulated
+// key. New keys are hybrid, ML-KEM-768 with P-256: a tape in a ledger stays sealed if one of the two is broken. Keys of
+// P-256 alone are read. A sandbox whose auditors have such keys also seals to them.
 package disclosure
 
 import (
@@ -178,10 +176,9 @@ func (p *Pair) Wrap(origin string, auditor []byte) (audit.Wrap, error) {
 	return audit.Wrap{Auditor: audit.KeyID(auditor), Sealed: sealed}, nil
 }
 
-// Body makes a disclosure key and returns the body of its key entry, with a wrap to each of the
-// auditor keys. There is no other copy of the private half. No auditor is left out: a key that
-// cannot be wrapped to is an error. The disclosure key has the type of the auditor keys, which all
-// have the same.
+// Body makes a disclosure key and returns the body of its key entry, with a wrap to each of the auditor keys. There is
+// no other copy of the private half. No auditor is left out: a key that cannot be wrapped to is an error. The
+// disclosure key has the type of the auditor keys, which all have the same.
 func Body(origin string, auditors [][]byte) (*audit.Key, error) {
 	if len(auditors) == 0 {
 		return nil, fmt.Errorf("making a disclosure key: no auditor key to wrap it to")

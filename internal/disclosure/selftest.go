@@ -46,8 +46,7 @@ type tapeVector struct {
 
 var embedded = sync.OnceValue(func() *vectors { return known.Load[vectors](selfTestJSON) })
 
-// SelfTest runs the known-answer test of that name on the embedded vectors. It
-// panics if there is none.
+// SelfTest runs the known-answer test of that name on the embedded vectors. It panics if there is none.
 func SelfTest(name string, a *known.Answers) { selfTests[name](a, embedded()) }
 
 // selfTests are the known-answer tests, by name.

@@ -6,8 +6,7 @@ import (
 	"math/big"
 )
 
-// The health tests assume H = 8 bits of entropy in each byte, as a generator
-// behind crypto/rand delivers.
+// The health tests assume H = 8 bits of entropy in each byte, as a generator behind crypto/rand delivers.
 const (
 	minEntropy = 8   // H, bits per sample
 	window     = 512 // W of SP 800-90B section 4.4.2 for samples that are not binary
@@ -17,9 +16,8 @@ const (
 // for each sample (repetition) or window (proportion).
 const AlphaExp = 60
 
-// Cutoffs returns the cutoffs C of the repetition count test and of the adaptive
-// proportion test on bytes at α = 2^-alphaExp, 1 ≤ alphaExp ≤ 64; it panics
-// outside that range. At 2^-60 they are 9 and 26.
+// Cutoffs returns the cutoffs C of the repetition count test and of the adaptive proportion test on bytes at α =
+// 2^-alphaExp, 1 ≤ alphaExp ≤ 64; it panics outside that range. At 2^-60 they are 9 and 26.
 func Cutoffs(alphaExp int) (repetition, proportion int) {
 	if alphaExp < 1 || alphaExp > 64 {
 		panic(fmt.Sprintf("entropy: α = 2^-%d is not between 2^-1 and 2^-64", alphaExp))
@@ -27,10 +25,9 @@ func Cutoffs(alphaExp int) (repetition, proportion int) {
 	// SP 800-90B section 4.4.1: C = 1 + ⌈−log2(α) / H⌉.
 	repetition = 1 + (alphaExp+minEntropy-1)/minEntropy
 
-	// SP 800-90B section 4.4.2 with its published correction: the first sample
-	// of a window always equals itself, so only W−1 are binomial and
-	// C = 2 + qbinom(1−α, W−1, 2^-H), that is, 1 + the least k with P(X ≥ k) ≤ α.
-	// In integers: the tail is Σ binom(n,i)·(2^H−1)^(n−i) for i ≥ k, out of 2^(H·n).
+	// SP 800-90B section 4.4.2 with its published correction: the first sample of a window always equals itself, so
+	// only W−1 are binomial and C = 2 + qbinom(1−α, W−1, 2^-H), that is, 1 + the least k with P(X ≥ k) ≤ α. In
+	// integers: the tail is Σ binom(n,i)·(2^H−1)^(n−i) for i ≥ k, out of 2^(H·n).
 	const n = window - 1
 	limit := new(big.Int).Lsh(big.NewInt(1), uint(minEntropy*n-alphaExp)) // α·2^(H·n)
 	term := big.NewInt(1)                                                 // the term of i = n
@@ -85,8 +82,7 @@ func (h *Health) Test(p []byte) Reason {
 	return failed
 }
 
-// countRepetition is SP 800-90B section 4.4.1: fail when one value comes
-// C times in a row.
+// countRepetition is SP 800-90B section 4.4.1: fail when one value comes C times in a row.
 func (h *Health) countRepetition(p []byte) bool {
 	last, run := h.last, h.run
 	for _, x := range p {
@@ -102,9 +98,8 @@ func (h *Health) countRepetition(p []byte) bool {
 	return true
 }
 
-// adaptProportion is SP 800-90B section 4.4.2: fail when the first value of a
-// window comes C times in it. Windows follow each other without overlap and run
-// on from one call to the next. B only grows within a window, so counting a
+// adaptProportion is SP 800-90B section 4.4.2: fail when the first value of a window comes C times in it. Windows
+// follow each other without overlap and run on from one call to the next. B only grows within a window, so counting a
 // stretch at once gives the verdict of counting sample by sample.
 func (h *Health) adaptProportion(p []byte) bool {
 	for len(p) > 0 {

@@ -9,15 +9,13 @@ import (
 
 var errReplaced = errors.New("crypto/rand.Reader is not the platform generator")
 
-// platform is crypto/rand.Reader as it was when this package was initialised.
-// Any linked package may assign crypto/rand.Reader, in FIPS mode too, and
-// rand.Read would then hand out that package's bytes.
+// platform is crypto/rand.Reader as it was when this package was initialised. Any linked package may assign
+// crypto/rand.Reader, in FIPS mode too, and rand.Read would then hand out that package's bytes.
 var platform = rand.Reader
 
-// readPlatform fills b from the platform generator. It refuses if crypto/rand.Reader was replaced.
-// It calls the reader that was captured, so that a replacement between check and read has no effect.
-// It needs no deadline: after the system has booted the generator neither blocks nor fails. If the
-// system call fails, crypto/rand ends the process.
+// readPlatform fills b from the platform generator. It refuses if crypto/rand.Reader was replaced. It calls the reader
+// that was captured, so that a replacement between check and read has no effect. It needs no deadline: after the system
+// has booted the generator neither blocks nor fails. If the system call fails, crypto/rand ends the process.
 func readPlatform(b []byte) (int, error) {
 	if rand.Reader != platform || !genuine {
 		return 0, errReplaced

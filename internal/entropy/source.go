@@ -53,9 +53,8 @@ func newSource(read func([]byte) (int, error), c Config) (*Source, error) {
 	return s, s.SelfTest()
 }
 
-// Tape reads the n bytes of one tape, 1 ≤ n ≤ MaxTape, and tests each of them. On any failure it
-// wipes the bytes and sets the latch. Its error then matches ErrLatched, and so does that of every
-// later Tape until Clear.
+// Tape reads the n bytes of one tape, 1 ≤ n ≤ MaxTape, and tests each of them. On any failure it wipes the bytes and
+// sets the latch. Its error then matches ErrLatched, and so does that of every later Tape until Clear.
 func (s *Source) Tape(n int) ([]byte, error) {
 	if n < 1 || n > MaxTape {
 		return nil, fmt.Errorf("a tape must have 1 to %d bytes, not %d", MaxTape, n)
@@ -104,9 +103,8 @@ func (s *Source) fill(b []byte) error {
 	}
 }
 
-// SelfTest runs the start-up test: it puts 1,024 samples through health tests without history, and
-// discards them. A failure sets the latch, and the error matches ErrLatched. Success does not clear
-// the latch.
+// SelfTest runs the start-up test: it puts 1,024 samples through health tests without history, and discards them. A
+// failure sets the latch, and the error matches ErrLatched. Success does not clear the latch.
 func (s *Source) SelfTest() error {
 	var samples [startupSamples]byte
 	if err := s.fill(samples[:]); err != nil {
@@ -185,10 +183,9 @@ var ErrLatched = errors.New("the entropy latch is set")
 // ErrNotLatched is the answer of Clear to a source that is not latched.
 var ErrNotLatched = errors.New("the entropy latch is not set")
 
-// Reason is why the latch was set. Its numbers and names are those of the ledger's latch events.
-// The last four come from other packages, through Trip: a shuffle ran out of its tape, which has a
-// probability below 2^-66; a shuffle gave no permutation; a latch that was opened could not be
-// cleared in the ledger; statistics over outcomes.
+// Reason is why the latch was set. Its numbers and names are those of the ledger's latch events. The last four come
+// from other packages, through Trip: a shuffle ran out of its tape, which has a probability below 2^-66; a shuffle gave
+// no permutation; a latch that was opened could not be cleared in the ledger; statistics over outcomes.
 type Reason uint8
 
 // String returns the reason's name in logs, metrics and events.

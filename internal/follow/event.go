@@ -1,11 +1,9 @@
-// Package follow turns the entries of a ledger into events, for consoles and back ends that
-// follow over the API, and for webhooks. An event says what its entry says, without cards,
-// openings, tapes and reasons that people wrote.
+// Package follow turns the entries of a ledger into events, for consoles and back ends that follow over the API, and
+// for webhooks. An event says what its entry says, without cards, openings, tapes and reasons that people wrote.
 //
-// The entries are the queue. A follower is a place in the ledger: it costs a fixed amount
-// of memory however far behind it is, it misses nothing while it is away, and it goes on
-// from its place at any daemon of the ledger. No deal waits for a follower: entries are
-// read after they are durable, over the connections of readers.
+// The entries are the queue. A follower is a place in the ledger: it costs a fixed amount of memory however far behind
+// it is, it misses nothing while it is away, and it goes on from its place at any daemon of the ledger. No deal waits
+// for a follower: entries are read after they are durable, over the connections of readers.
 package follow
 
 import (
@@ -15,8 +13,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// The types of events. An event without an entry has no index, and a follower that comes
-// back is told it again.
+// The types of events. An event without an entry has no index, and a follower that comes back is told it again.
 const (
 	Committed   = "committed"
 	Mixed       = "mixed"

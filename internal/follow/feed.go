@@ -214,8 +214,7 @@ func (f *Feed) closesSoon(o audit.OpenRef) {
 	}
 }
 
-// isOpen reports whether a shuffle of soon is open and before its close-by. The caller holds
-// the lock.
+// isOpen reports whether a shuffle of soon is open and before its close-by. The caller holds the lock.
 func (f *Feed) isOpen(s soon, now int64) bool {
 	_, open := f.open[s.ID]
 	return open && s.CloseBy > now

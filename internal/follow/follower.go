@@ -7,8 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Follower is a place in the events of a ledger. It belongs to one goroutine, except for
-// Place.
+// Follower is a place in the events of a ledger. It belongs to one goroutine, except for Place.
 type Follower struct {
 	feed     *Feed
 	tables   []string // whose events it is told; nil: of all
@@ -111,8 +110,7 @@ func (w *Follower) Next(ctx context.Context) ([]Event, error) {
 	}
 }
 
-// take returns the next events that the feed keeps, and whether these are all. The caller
-// holds the feed's lock.
+// take returns the next events that the feed keeps, and whether these are all. The caller holds the feed's lock.
 func (w *Follower) take() (events []Event, caught bool) {
 	f, next := w.feed, w.next.Load()
 	at, _ := slices.BinarySearchFunc(f.newest, next, func(e Event, next uint64) int {

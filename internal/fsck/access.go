@@ -8,10 +8,9 @@ import (
 	"shuffled/internal/store"
 )
 
-// accesses compares the chain of access records with all heads of it that are entries
-// (docs/SPEC.md section 5.8, access_head). If a chain was replaced and its new head became
-// an entry, an older head shows it. Retention drops the beginning of a chain, so that it is
-// followed from the first record that is kept.
+// accesses compares the chain of access records with all heads of it that are entries (docs/SPEC.md section 5.8,
+// access_head). If a chain was replaced and its new head became an entry, an older head shows it. Retention drops the
+// beginning of a chain, so that it is followed from the first record that is kept.
 func (s *source) accesses(ctx context.Context) error {
 	c := accessChain{source: s, told: make(map[uint64][]uint64)}
 	var newest uint64 // entry whose head has the most records

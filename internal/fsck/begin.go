@@ -58,15 +58,13 @@ func (s *source) resolve(ctx context.Context) (err error) {
 	return nil
 }
 
-// trusted returns the keys and the policy that the caller trusts. If they cannot be read,
-// inspect reports it.
+// trusted returns the keys and the policy that the caller trusts. If they cannot be read, inspect reports it.
 func (o Options) trusted() audit.Trusted {
 	t, _ := audit.ParseTrust(o.VKey, o.Policy)
 	return t
 }
 
-// somewhere returns an error if the database has nothing of the ledger: then another
-// database or another key was meant.
+// somewhere returns an error if the database has nothing of the ledger: then another database or another key was meant.
 func (s *source) somewhere(ctx context.Context) error {
 	for _, row := range s.catalogue {
 		if same(row, "origin", s.origin) || same(row, "ledger", int64(s.id)) {
@@ -104,9 +102,8 @@ func (s *source) genesisOrigin(ctx context.Context) error {
 	return err
 }
 
-// learnKeys collects the keys that may have signed a checkpoint: those that are trusted,
-// and those that entries bring. They tell checkpoints from other bytes. Package inspect
-// judges which of them were in force.
+// learnKeys collects the keys that may have signed a checkpoint: those that are trusted, and those that entries bring.
+// They tell checkpoints from other bytes. Package inspect judges which of them were in force.
 func (s *source) learnKeys(ctx context.Context) error {
 	trusted := s.opts.trusted()
 	s.keys = trusted.Keys

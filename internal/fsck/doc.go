@@ -1,8 +1,7 @@
-// Package fsck compares the rows of a store with the evidence in them. It checks the whole
-// ledger as package inspect does, and compares every other column with what follows from an
-// entry, a checkpoint or an available key. The owner of a database can drop every trigger
-// and constraint. So fsck assumes nothing: not that a key is unique, that a column is filled
-// or of its type, that rows are there, or that there are no others.
+// Package fsck compares the rows of a store with the evidence in them. It checks the whole ledger as package inspect
+// does, and compares every other column with what follows from an entry, a checkpoint or an available key. The owner of
+// a database can drop every trigger and constraint. So fsck assumes nothing: not that a key is unique, that a column is
+// filled or of its type, that rows are there, or that there are no others.
 //
 // It reads alongside a running daemon, without its locks. The head is read first, and rows
 // below it are final. Rows above it are compared with the head as it is at the end.

@@ -43,8 +43,7 @@ func place(t *store.Relation, column, key string) string {
 // placeOf returns the place of a column of a stored row.
 func placeOf(r store.Raw, column string) string { return place(r.Relation, column, keyOf(r)) }
 
-// keyOf returns the key of a row within its ledger. In a relation with one row for each
-// ledger that is the ledger.
+// keyOf returns the key of a row within its ledger. In a relation with one row for each ledger that is the ledger.
 func keyOf(r store.Raw) string {
 	columns := r.Relation.Columns[1 : 1+r.Relation.Keys]
 	if len(columns) == 0 {

@@ -45,8 +45,7 @@ func (s *source) notes() (notes []string) {
 	return append(notes, s.said...)
 }
 
-// names checks the catalogue: all columns of this ledger, and of others that the number
-// follows from the origin.
+// names checks the catalogue: all columns of this ledger, and of others that the number follows from the origin.
 func (s *source) names(ctx context.Context) error {
 	own := 0
 	names, ids := make(map[string]bool), make(map[int64]bool)
@@ -98,8 +97,7 @@ func (s *source) names(ctx context.Context) error {
 	return nil
 }
 
-// namedRows checks every deck and every document of terms against its hash, and counts the
-// decks that no commit names.
+// namedRows checks every deck and every document of terms against its hash, and counts the decks that no commit names.
 func (s *source) namedRows(ctx context.Context) error {
 	check := func(n *uint64, read func(store.Raw) error) func(store.Raw) error {
 		return func(r store.Raw) error {
@@ -259,8 +257,7 @@ func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
 	return nil
 }
 
-// cosigned checks that the lines of a checkpoint are as many as those of the ledger and of
-// witnesses.
+// cosigned checks that the lines of a checkpoint are as many as those of the ledger and of witnesses.
 func (s *source) cosigned(r store.Raw, signed []byte, policies []*audit.Policy) {
 	known := 0
 	for _, k := range s.keys {

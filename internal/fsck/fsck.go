@@ -25,8 +25,7 @@ type Options struct {
 	Witness func(audit.Witness) Witness
 }
 
-// Witness returns the newest checkpoint that it cosigned for an origin, or
-// gateway.ErrNone.
+// Witness returns the newest checkpoint that it cosigned for an origin, or gateway.ErrNone.
 type Witness interface {
 	Latest(ctx context.Context, origin string) ([]byte, error)
 }

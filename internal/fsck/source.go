@@ -176,8 +176,7 @@ func (s *source) one(rows []store.Raw, where, what, none string) error {
 	return nil
 }
 
-// integer reads a column that is part of a key. It names a value that is no integer: in
-// SQLite it may compare as one.
+// integer reads a column that is part of a key. It names a value that is no integer: in SQLite it may compare as one.
 func (s *source) integer(r store.Raw, column string) (n int64, ok bool) {
 	if n, ok = r.Int(column); !ok {
 		s.add(CodeColumn, placeOf(r, column), "it is %s, not an integer", kind(r.Value(column)))

@@ -18,9 +18,8 @@ type stated struct {
 	by      map[audit.Signer]bool
 }
 
-// statements compares the auditors' statements with the entries that they are about. It does
-// not check whether a signature is an auditor's: the house accepts any (docs/SPEC.md section
-// 8.1).
+// statements compares the auditors' statements with the entries that they are about. It does not check whether a
+// signature is an auditor's: the house accepts any (docs/SPEC.md section 8.1).
 func (s *source) statements(ctx context.Context) error {
 	now := stated{shuffle: 1}
 	for {
@@ -54,8 +53,7 @@ func (s *source) statements(ctx context.Context) error {
 // statementPage is how many rows are read at once.
 const statementPage = 256
 
-// row compares a statement with those about its shuffle before it. If its number is out of
-// range, odd names it.
+// row compares a statement with those about its shuffle before it. If its number is out of range, odd names it.
 func (s *source) row(ctx context.Context, r store.Raw, now *stated) error {
 	shuffle, _ := r.Int("shuffle")
 	n, ok := r.Int("n")

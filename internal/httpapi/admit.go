@@ -90,9 +90,8 @@ func (s *Server) answer(c *call) error {
 	return s.work(c)
 }
 
-// queueKey is what shares the places of work. Requests without a credential have a
-// share and a line of their own: a caller that reads its answer slowly holds a place, and
-// strangers must not hold those of dealers.
+// queueKey is what shares the places of work. Requests without a credential have a share and a line of their own: a
+// caller that reads its answer slowly holds a place, and strangers must not hold those of dealers.
 type queueKey struct {
 	ledger   ledger.ID
 	stranger bool
@@ -121,10 +120,9 @@ func (s *Server) leave(c *call) {
 	}
 }
 
-// awaitWitnesses waits, if the ledger deals only from what is cosigned, until the witnesses
-// have cosigned the commit at index id. That may take seconds, in which the request does no
-// work: it gives its place to others, and takes one again. The dealer asks once more, which
-// then costs nothing.
+// awaitWitnesses waits, if the ledger deals only from what is cosigned, until the witnesses have cosigned the commit at
+// index id. That may take seconds, in which the request does no work: it gives its place to others, and takes one
+// again. The dealer asks once more, which then costs nothing.
 func (s *Server) awaitWitnesses(c *call, id uint64) error {
 	if c.ledger.Log.Genesis().Deals != audit.DealsCosigned {
 		return nil
@@ -146,9 +144,8 @@ func (s *Server) awaitWitnesses(c *call, id uint64) error {
 	return s.enter(c, now)
 }
 
-// admit decides who the caller is, what the caller may do, and how often. A request of a
-// regulator or an administrator is on record before anything else is decided, even if it is
-// then refused.
+// admit decides who the caller is, what the caller may do, and how often. A request of a regulator or an administrator
+// is on record before anything else is decided, even if it is then refused.
 func (s *Server) admit(c *call) (err error) {
 	if c.caller, err = s.identify(c.r.Context(), c.ledger, c.r); err != nil {
 		if r, ok := errors.AsType[*refusal](err); ok && r.code == CodeRateLimited {

@@ -11,8 +11,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// newline ends JSON for a terminal. It is a part of its own, because to append it would copy
-// the body.
+// newline ends JSON for a terminal. It is a part of its own, because to append it would copy the body.
 var newline = []byte("\n")
 
 // noStore keeps out of caches what may change or is not for everybody.

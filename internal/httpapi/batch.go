@@ -24,8 +24,7 @@ type (
 	OperationAnswer = jsontext.Value
 )
 
-// batchOps are the operations of a batch: for each word the function that reads the body of
-// the single request.
+// batchOps are the operations of a batch: for each word the function that reads the body of the single request.
 var batchOps = map[string]func(*Operation, *dealer.Operation) error{
 	"shuffle": func(of *Operation, op *dealer.Operation) error {
 		return commits(of, op, func(req *ShuffleRequest) (string, error) {

@@ -24,8 +24,7 @@ func (s *Server) limitBody(c *call) (release func(), err error) {
 	if c.r.ContentLength > limit {
 		return nil, refuse(CodeBodyTooLarge)
 	}
-	// net/http closes the connection of a body that is too long, if it can see
-	// its own writer.
+	// net/http closes the connection of a body that is too long, if it can see its own writer.
 	c.r.Body = http.MaxBytesReader(c.w.ResponseWriter, c.r.Body, limit)
 	if c.r.ContentLength >= 0 && c.r.ContentLength <= smallBody {
 		return func() {}, nil
@@ -35,9 +34,8 @@ func (s *Server) limitBody(c *call) (release func(), err error) {
 	return body.release, nil
 }
 
-// countedBody is a body that counts against a byte quota: how many bytes of bodies may be in
-// memory at a time. They count as they arrive: a body that is only announced takes nothing
-// from others. It belongs to the request's goroutine.
+// countedBody is a body that counts against a byte quota: how many bytes of bodies may be in memory at a time. They
+// count as they arrive: a body that is only announced takes nothing from others. It belongs to the request's goroutine.
 type countedBody struct {
 	io.ReadCloser
 	quota *atomic.Int64 // bytes that are left

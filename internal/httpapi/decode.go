@@ -93,8 +93,7 @@ func syntaxDetail(e *jsontext.SyntacticError) string {
 	return fmt.Sprintf("The JSON is malformed at byte %d", e.ByteOffset)
 }
 
-// fieldName turns a JSON pointer into the spelling of problem documents:
-// runs[2].count.
+// fieldName turns a JSON pointer into the spelling of problem documents: runs[2].count.
 func fieldName(p jsontext.Pointer) string {
 	var b strings.Builder
 	for token := range p.Tokens() {
@@ -114,8 +113,7 @@ func fieldName(p jsontext.Pointer) string {
 	return b.String()
 }
 
-// checkMedia refuses a body that is of another type, in another charset, or
-// compressed: nothing is ever inflated here.
+// checkMedia refuses a body that is of another type, in another charset, or compressed: nothing is ever inflated here.
 func checkMedia(r *http.Request, want string) error {
 	if len(r.Header.Values("Content-Encoding")) > 0 {
 		return &refusal{code: CodeUnsupportedMediaType, field: "Content-Encoding",

@@ -52,8 +52,7 @@ var illegals = map[string]Code{
 	audit.RuleCoDealer:      CodeCoDealer,
 }
 
-// sentinels are the errors of the packages below, with their codes. The first
-// that matches counts.
+// sentinels are the errors of the packages below, with their codes. The first that matches counts.
 var sentinels = []struct {
 	err  error
 	code Code

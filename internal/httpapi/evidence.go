@@ -35,8 +35,7 @@ func (s *Server) GetTile(c *call, path string) error {
 	return c.tile(path, c.ledger.Log.Tile)
 }
 
-// GetEntries answers with a bundle of entries, addressed as in C2SP tlog-tiles.
-// The bundle at an address never changes.
+// GetEntries answers with a bundle of entries, addressed as in C2SP tlog-tiles. The bundle at an address never changes.
 func (s *Server) GetEntries(c *call, path string) error {
 	return c.tile("entries/"+path, c.ledger.Log.EntryBundle)
 }

@@ -35,10 +35,9 @@ func presents(r *http.Request) bool {
 	return len(r.Header.Values("Authorization")) > 0 || certificates(r) != nil
 }
 
-// identify returns the caller by the token of the request or, if it has none, by the
-// client certificate of the connection. Without a credential it returns the zero caller. A
-// credential that is malformed, unknown, wrong, expired or revoked is refused. Only a caller
-// that shows the secret is told that the credential expired.
+// identify returns the caller by the token of the request or, if it has none, by the client certificate of the
+// connection. Without a credential it returns the zero caller. A credential that is malformed, unknown, wrong, expired
+// or revoked is refused. Only a caller that shows the secret is told that the credential expired.
 func (s *Server) identify(ctx context.Context, l *served, r *http.Request) (caller, error) {
 	if values := r.Header.Values("Authorization"); len(values) > 0 {
 		id, secret, ok := parseCredential(values)
@@ -64,8 +63,7 @@ func (s *Server) stillIs(ctx context.Context, c *call) bool {
 	return err == nil && now.role == c.caller.role && now.actor == c.caller.actor
 }
 
-// certificates returns the chains by which the client's certificate was verified,
-// nil without a certificate.
+// certificates returns the chains by which the client's certificate was verified, nil without a certificate.
 func certificates(r *http.Request) [][]*x509.Certificate {
 	if r.TLS == nil {
 		return nil
@@ -115,16 +113,14 @@ func (s *Server) check(ctx context.Context, l *served, from netip.Prefix, id str
 
 func unauthorized(why string) error { return &refusal{code: CodeUnauthorized, detail: why} }
 
-// opens reports whether the hash of what was shown opens the credential (docs/SPEC.md
-// section 5.10).
+// opens reports whether the hash of what was shown opens the credential (docs/SPEC.md section 5.10).
 func opens(c audit.Credential, hash [32]byte) bool {
 	digest := c.Opens(hash)
 	return subtle.ConstantTimeCompare(digest[:], c.Digest[:]) == 1
 }
 
-// parseCredential splits "Bearer tok_<id>.<secret>" into the public id, which
-// is all before the dot, and the secret. The id of a certificate is no token:
-// what it hashes is public.
+// parseCredential splits "Bearer tok_<id>.<secret>" into the public id, which is all before the dot, and the secret.
+// The id of a certificate is no token: what it hashes is public.
 func parseCredential(values []string) (id, secret string, ok bool) {
 	if len(values) != 1 {
 		return "", "", false

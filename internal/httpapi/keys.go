@@ -9,9 +9,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// GetKeys answers with the keys and policies that the ledger's entries name, oldest first. The
-// administrators, and the acts that need two of them, are the answer of GetActs. A co-dealer's
-// keys are those of its own ledger.
+// GetKeys answers with the keys and policies that the ledger's entries name, oldest first. The administrators, and the
+// acts that need two of them, are the answer of GetActs. A co-dealer's keys are those of its own ledger.
 func (s *Server) GetKeys(c *call) error {
 	g := c.ledger.Log.Genesis()
 	answer := Keys{Origin: g.Origin, Production: g.Production, Webhook: optional(c.ledger.Webhook), Keys: []Key{}}

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits bound what callers can make the daemon do. A zero field is the value named here. A
-// rate of zero is no limit.
+// Limits bound what callers can make the daemon do. A zero field is the value named here. A rate of zero is no limit.
 type Limits struct {
 	Body        int64 // bytes of a request body; 1 MiB
 	Verify      int64 // bytes of evidence to verify; 32 MiB
@@ -69,14 +68,12 @@ func (l *Limits) setDefaults() {
 // burstOfBytes is how many seconds' worth of bytes a stranger may be given at once.
 const burstOfBytes = 2
 
-// maxHeader is the size of a request's header in bytes, which net/http rounds up
-// by 4 KiB; a larger one is 431.
+// maxHeader is the size of a request's header in bytes, which net/http rounds up by 4 KiB; a larger one is 431.
 const maxHeader = 12 << 10
 
-// maxStreams is how many requests one connection of HTTP/2 may have under way. An
-// answer that the caller's flow control holds back, even a short refusal, keeps about
-// 18 KiB until the time to write is over: 0.6 GiB for the share of connections that one
-// address has.
+// maxStreams is how many requests one connection of HTTP/2 may have under way. An answer that the caller's flow control
+// holds back, even a short refusal, keeps about 18 KiB until the time to write is over: 0.6 GiB for the share of
+// connections that one address has.
 const maxStreams = 8
 
 // NewHTTPServer returns a server for the handler under the limits. The caller
@@ -147,8 +144,7 @@ func (r *rates[K]) after(key K, now time.Time) time.Duration {
 	return time.Duration((1 - r.bucket(key).TokensAt(now)) / float64(r.limit) * float64(time.Second))
 }
 
-// spend takes n from the key's bucket, even if it holds less: it is then empty until the
-// rate has made up for it.
+// spend takes n from the key's bucket, even if it holds less: it is then empty until the rate has made up for it.
 func (r *rates[K]) spend(key K, n int, now time.Time) {
 	if r == nil {
 		return

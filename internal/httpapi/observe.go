@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// recorder remembers what a request's log line and metrics need. It belongs to
-// the request's goroutine.
+// recorder remembers what a request's log line and metrics need. It belongs to the request's goroutine.
 type recorder struct {
 	http.ResponseWriter
 	id     string // names the request in the log and to the caller

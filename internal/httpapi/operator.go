@@ -11,11 +11,10 @@ import (
 	"shuffled/web"
 )
 
-// Operator returns the handler of the operator's own listener: /healthz, /readyz, /metrics
-// and /console, with the reads of the console. It belongs on an address that only operators
-// reach. The console's reads are those of the API, for the same tokens, so that no table and
-// no shuffle is shown without a token. All other addresses count against no limit, and
-// answer when the public listener is full.
+// Operator returns the handler of the operator's own listener: /healthz, /readyz, /metrics and /console, with the reads
+// of the console. It belongs on an address that only operators reach. The console's reads are those of the API, for the
+// same tokens, so that no table and no shuffle is shown without a token. All other addresses count against no limit,
+// and answer when the public listener is full.
 func (s *Server) Operator() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -76,8 +75,7 @@ func console(w http.ResponseWriter, _ *http.Request) {
 // errLatched is why a ledger that can be written takes no commits.
 var errLatched = errors.New("the entropy latch is set: no commits until an operator clears it")
 
-// readyz answers whether every ledger takes commits, why one does not, and what of the
-// host needs attention.
+// readyz answers whether every ledger takes commits, why one does not, and what of the host needs attention.
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	ledgers, _, notReady := s.ledgers.all()
 	health := s.cfg.Health()

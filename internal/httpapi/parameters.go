@@ -10,8 +10,7 @@ import (
 	"shuffled/internal/near"
 )
 
-// parameters reads the path, the query and the headers of a request, and keeps the
-// first error.
+// parameters reads the path, the query and the headers of a request, and keeps the first error.
 type parameters struct {
 	request *http.Request
 	asked   []string // query parameters of the operation
@@ -115,8 +114,7 @@ func (p *parameters) header(name string) string {
 	return values[0]
 }
 
-// maxParameter is the length of the longest unknown parameter that an answer
-// repeats. A token is longer.
+// maxParameter is the length of the longest unknown parameter that an answer repeats. A token is longer.
 const maxParameter = 32
 
 // check returns the first error, or refuses a query parameter that the operation does not

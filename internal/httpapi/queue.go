@@ -30,8 +30,7 @@ type line struct {
 	place   *list.Element
 }
 
-// waiter is one request that waits. Granted is closed, under the lock, when it
-// has its place.
+// waiter is one request that waits. Granted is closed, under the lock, when it has its place.
 type waiter struct{ granted chan struct{} }
 
 func newFairQueue[K comparable](places, most int) *fairQueue[K] {
@@ -56,9 +55,8 @@ func (q *fairQueue[K]) try(key K, n int) bool {
 	return q.take(key, n)
 }
 
-// enter takes a place for key and reports whether it did. It fails at once if the line is
-// full, and later if ctx or the time until ends first. A caller that has a place calls
-// leave.
+// enter takes a place for key and reports whether it did. It fails at once if the line is full, and later if ctx or the
+// time until ends first. A caller that has a place calls leave.
 func (q *fairQueue[K]) enter(ctx context.Context, key K, until time.Time) bool {
 	q.mu.Lock()
 	l := q.lines[key]

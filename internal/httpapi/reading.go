@@ -10,8 +10,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// reads reports whether the route reads the store. Keys and checkpoints are in
-// memory.
+// reads reports whether the route reads the store. Keys and checkpoints are in memory.
 func (r route) reads() bool {
 	return r.method == http.MethodGet && strings.Contains(r.path, "/{ledger}/") &&
 		!strings.HasSuffix(r.path, "/keys") && !strings.HasSuffix(r.path, "/checkpoint")
@@ -41,9 +40,8 @@ func newReaders(l Limits) readers {
 	}
 }
 
-// work calls the operation, for a reader in its turn. Readers have places of work,
-// connections to the database and a share of bytes of their own, so that dealers notice
-// nothing of them. The readers of all addresses take turns.
+// work calls the operation, for a reader in its turn. Readers have places of work, connections to the database and a
+// share of bytes of their own, so that dealers notice nothing of them. The readers of all addresses take turns.
 func (s *Server) work(c *call) error {
 	if !c.reader() {
 		return c.route.call(c)
@@ -84,8 +82,7 @@ func (s *Server) work(c *call) error {
 	return c.route.call(c)
 }
 
-// bytesPerRead is how many bytes of an answer count as one more read: an answer that takes
-// long to compute is long.
+// bytesPerRead is how many bytes of an answer count as one more read: an answer that takes long to compute is long.
 const bytesPerRead = 64 << 10
 
 // spend counts an answer to a stranger against the bytes of its address and of all strangers.
@@ -104,9 +101,8 @@ func (s *Server) bytesAfter(from netip.Prefix) time.Duration {
 	return max(s.readBytes.after(from, now), s.allBytes.after(struct{}{}, now))
 }
 
-// awaitBytes waits until a stranger may be given more bytes, and reports whether it may. A
-// stranger that asks for more than its share is not refused at once: it would ask again at
-// once.
+// awaitBytes waits until a stranger may be given more bytes, and reports whether it may. A stranger that asks for more
+// than its share is not refused at once: it would ask again at once.
 func (s *Server) awaitBytes(c *call, from netip.Prefix, until time.Time) bool {
 	for {
 		wait := s.bytesAfter(from)

@@ -30,8 +30,7 @@ func (r route) costs() bool {
 	return r.open() && (r.ofShuffle() || strings.Contains(r.path, "/entries/{index}"))
 }
 
-// pattern turns a path of the contract into one of net/http: a tile's path has
-// slashes, and the root is only itself.
+// pattern turns a path of the contract into one of net/http: a tile's path has slashes, and the root is only itself.
 func pattern(path string) string {
 	if path == "/" {
 		return "/{$}"

@@ -17,10 +17,9 @@ const (
 	scopeOwn   = "own"   // the answer holds what belongs to the credential's tables
 )
 
-// mayScope checks what a token for some tables may do (docs/operations/run.md, "Tokens for some
-// tables"): at other tables it does nothing, and reads what a stranger reads. A route without
-// a scope counts as one of the whole ledger. A table that a body or a query names is checked
-// after it is read: by reads, readEach and recallQuery.
+// mayScope checks what a token for some tables may do (docs/operations/run.md, "Tokens for some tables"): at other
+// tables it does nothing, and reads what a stranger reads. A route without a scope counts as one of the whole ledger. A
+// table that a body or a query names is checked after it is read: by reads, readEach and recallQuery.
 func (c *call) mayScope() error {
 	if c.caller.tables == nil {
 		return nil
@@ -49,8 +48,7 @@ func (c *call) mayScope() error {
 	return nil
 }
 
-// addressed returns the table of the shuffle that an address names, "" for an
-// address that names none.
+// addressed returns the table of the shuffle that an address names, "" for an address that names none.
 func (c *call) addressed(text string) (table string, err error) {
 	if at, ok, err := parseAt(text); ok {
 		if err != nil {
@@ -65,8 +63,7 @@ func (c *call) addressed(text string) (table string, err error) {
 	return c.ledger.table(c.r.Context(), id)
 }
 
-// reads returns what the body of a call asks for, if the caller may ask it of the table
-// that the body names.
+// reads returns what the body of a call asks for, if the caller may ask it of the table that the body names.
 func reads[T, D any](c *call, read func(*T) (D, error)) (asked D, err error) {
 	var req T
 	if err := c.decode(&req); err != nil {
@@ -118,9 +115,8 @@ func readEach(c *call, of []Operation) []dealer.Operation {
 	return ops
 }
 
-// mayOperate is mayTable for an operation of a batch. It also sets the table of an operation
-// that names its shuffle by an id. If an earlier operation made the shuffle, the table was
-// checked with that operation.
+// mayOperate is mayTable for an operation of a batch. It also sets the table of an operation that names its shuffle by
+// an id. If an earlier operation made the shuffle, the table was checked with that operation.
 func (c *call) mayOperate(op *dealer.Operation) (err error) {
 	if op.Shuffle != 0 {
 		if op.Table, err = c.ledger.table(c.r.Context(), op.Shuffle); err != nil {

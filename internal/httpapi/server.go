@@ -36,8 +36,7 @@ type Health struct {
 	Warnings []string // what an operator should do soon
 }
 
-// Server answers requests for the ledgers that are added to it. Safe for
-// concurrent use. It starts no goroutine.
+// Server answers requests for the ledgers that are added to it. Safe for concurrent use. It starts no goroutine.
 type Server struct {
 	cfg     Config
 	ledgers registry

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// trace names the caller's work of which a request is a part: by the headers traceparent
-// (W3C Trace Context, level 1) and X-Request-Id. They go to the log, so that its lines can
-// be found from the caller's log, and have no other effect.
+// trace names the caller's work of which a request is a part: by the headers traceparent (W3C Trace Context, level 1)
+// and X-Request-Id. They go to the log, so that its lines can be found from the caller's log, and have no other effect.
 type trace struct {
 	id, span string // of traceparent, in lower-case hexadecimal
 	caller   string // of X-Request-Id

@@ -46,8 +46,7 @@ const (
 	errWrongType rule = "must be of another type"
 )
 
-// Timestamp is a time in UTC milliseconds since 1970. It is written with milliseconds, and
-// read with or without them.
+// Timestamp is a time in UTC milliseconds since 1970. It is written with milliseconds, and read with or without them.
 type Timestamp int64
 
 const (

@@ -38,8 +38,7 @@ func (s *Server) Verify(c *call) error {
 	}
 	defer s.verifying.Release(1)
 	verdict := verify.File(evidence, s.trust(evidence))
-	// The standard library leaves empty members out, as `shuffled verify --json`
-	// does: one verdict, one form.
+	// The standard library leaves empty members out, as `shuffled verify --json` does: one verdict, one form.
 	body, err := json.Marshal(verdict)
 	if err != nil {
 		return fmt.Errorf("writing the verdict: %w", err)
@@ -47,9 +46,8 @@ func (s *Server) Verify(c *call) error {
 	return c.write("application/json", noStore, body, newline)
 }
 
-// trust is trust in the signing keys of our ledger that the evidence is of, except those
-// that were retired. Evidence of any other ledger is judged without a key, and the verdict
-// says so.
+// trust is trust in the signing keys of our ledger that the evidence is of, except those that were retired. Evidence of
+// any other ledger is judged without a key, and the verdict says so.
 func (s *Server) trust(evidence []byte) verify.Trust {
 	origin, smallest := claimed(evidence)
 	ledgers, _, _ := s.ledgers.all()
@@ -64,10 +62,9 @@ func (s *Server) trust(evidence []byte) verify.Trust {
 // maxLogs is how many keys a policy names at most (docs/SPEC.md section 1.2).
 const maxLogs = 64
 
-// trustIn returns trust in the signing keys of a history that were not retired; if they are
-// more than maxLogs, in the first and the newest. A trusted key of ML-DSA-44 must have signed
-// every checkpoint (docs/SPEC.md section 10.1.1), so it is left out if the smallest checkpoint
-// is from before its entry.
+// trustIn returns trust in the signing keys of a history that were not retired; if they are more than maxLogs, in the
+// first and the newest. A trusted key of ML-DSA-44 must have signed every checkpoint (docs/SPEC.md section 10.1.1), so
+// it is left out if the smallest checkpoint is from before its entry.
 func trustIn(origin string, smallest uint64, history []audit.KeyRecord) verify.Trust {
 	retired := make(map[[32]byte]bool)
 	for _, r := range history {

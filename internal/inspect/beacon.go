@@ -50,9 +50,8 @@ func (f *fold) planned(c *audit.Context, index uint64) {
 	}
 }
 
-// inTime takes note of the shuffles whose commit the trusted quorum saw before their round
-// came out. All checkpoints are asked: clocks differ, so that the quorum of a later one may
-// have been complete earlier.
+// inTime takes note of the shuffles whose commit the trusted quorum saw before their round came out. All checkpoints
+// are asked: clocks differ, so that the quorum of a later one may have been complete earlier.
 func (f *fold) inTime(p *point) {
 	if len(f.rounds) == 0 {
 		return

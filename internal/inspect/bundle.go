@@ -22,9 +22,8 @@ type Bundle struct {
 	unread   *Fault
 }
 
-// OpenBundle opens the bundle in dir. It returns no error if the checkpoint or the
-// manifest is damaged: Run then reports that as a fault. A manifest of a later version
-// is an error.
+// OpenBundle opens the bundle in dir. It returns no error if the checkpoint or the manifest is damaged: Run then
+// reports that as a fault. A manifest of a later version is an error.
 func OpenBundle(dir string) (*Bundle, error) {
 	r, err := bundle.Open(dir)
 	if errors.Is(err, audit.ErrMalformed) {
@@ -155,8 +154,7 @@ func (b *Bundle) Terms(_ context.Context, hash [32]byte) ([]byte, string, error)
 	return document, where, damaged(CodeTerms, where, err)
 }
 
-// Finish implements Source. It checks the manifest, and notes the files that are no part
-// of a bundle.
+// Finish implements Source. It checks the manifest, and notes the files that are no part of a bundle.
 func (b *Bundle) Finish(_ context.Context, s Summary) (faults []Fault, notes []string, err error) {
 	if notes, err = b.strays(); err != nil {
 		return nil, nil, err

@@ -7,8 +7,7 @@ import (
 	"shuffled/internal/bundle"
 )
 
-// EventLine is an event that a reader of the report may ask about: a daemon's start, an
-// alarm, a latch, a kill switch.
+// EventLine is an event that a reader of the report may ask about: a daemon's start, an alarm, a latch, a kill switch.
 type EventLine struct {
 	Entry      uint64 `json:"entry"` // index
 	Time       string `json:"time"`

@@ -119,8 +119,7 @@ func (f *findings) add(faults ...Fault) {
 	}
 }
 
-// merge returns the faults of all stages by place, at most MaxFaults, and how many there
-// are of each code.
+// merge returns the faults of all stages by place, at most MaxFaults, and how many there are of each code.
 func merge(stages ...*findings) (kept []Fault, count map[string]uint64) {
 	count = make(map[string]uint64)
 	for _, s := range stages {

@@ -65,8 +65,7 @@ func (r *run) inForce() []note.Verifier {
 	return r.first
 }
 
-// peek returns the next checkpoint that can be judged, nil for none. What is wrong
-// with others is a fault of the chunk.
+// peek returns the next checkpoint that can be judged, nil for none. What is wrong with others is a fault of the chunk.
 func (f *feed) peek(c *chunk, keys []note.Verifier) *point {
 	for f.head == nil {
 		p := f.read(c)
@@ -77,8 +76,7 @@ func (f *feed) peek(c *chunk, keys []note.Verifier) *point {
 			f.spoil(c, fault(CodeCheckpoint, p.Where, "size %d stands after size %d", p.head.Size, f.last))
 			continue
 		}
-		// A size that is too large would put all others behind it: then the one
-		// that is not signed is wrong.
+		// A size that is too large would put all others behind it: then the one that is not signed is wrong.
 		f.after = f.read(c)
 		if q := f.after; q != nil && q.head.Size > f.last && q.head.Size <= p.head.Size && keys != nil &&
 			!signedBy(p.Signed, keys) {
@@ -91,8 +89,7 @@ func (f *feed) peek(c *chunk, keys []note.Verifier) *point {
 	return f.head
 }
 
-// read returns the next checkpoint that can be parsed, nil for none. An error ends
-// the checkpoints of the source.
+// read returns the next checkpoint that can be parsed, nil for none. An error ends the checkpoints of the source.
 func (f *feed) read(c *chunk) *point {
 	if p := f.after; p != nil {
 		f.after = nil

@@ -11,8 +11,7 @@ import (
 	"shuffled/internal/disclosure"
 )
 
-// fold is what one pass over the entries, in order, knows and counts. It belongs
-// to the goroutine that called Run.
+// fold is what one pass over the entries, in order, knows and counts. It belongs to the goroutine that called Run.
 type fold struct {
 	*run
 	state    *audit.State
@@ -275,8 +274,7 @@ func (f *fold) follow(c *chunk, i int, opened audit.Opened, legal bool) {
 	}
 }
 
-// root returns the root at a size in the chunk that is being folded. ok is false if it
-// cannot be known.
+// root returns the root at a size in the chunk that is being folded. ok is false if it cannot be known.
 func (f *fold) root(size uint64) (tlog.Hash, bool) {
 	if f.broken {
 		return tlog.Hash{}, false

@@ -45,8 +45,7 @@ func (f *fold) cannotJudge(line string) {
 	}
 }
 
-// unwrap opens a disclosure key with one of the auditors' keys that the caller gave. If
-// none opens it, it returns why.
+// unwrap opens a disclosure key with one of the auditors' keys that the caller gave. If none opens it, it returns why.
 func (f *fold) unwrap(k *audit.Key, index uint64) (problems []error) {
 	for _, a := range f.opts.Auditors {
 		o, err := a.Unwrap(f.state.Genesis().Origin, k)
@@ -134,13 +133,11 @@ func (f *fold) keyLines() []KeyLine {
 	return all[:min(len(all), MaxListed)]
 }
 
-// maxRetiredNotes bounds the notes about retired keys: a ledger can have any number of
-// disclosure keys.
+// maxRetiredNotes bounds the notes about retired keys: a ledger can have any number of disclosure keys.
 const maxRetiredNotes = 64
 
-// retiredKeys notes for how long a key was in use after the time from which its
-// retirement says that it deserves no trust. This breaks no rule (docs/SPEC.md section
-// 5.7): the reader of the report decides what it means.
+// retiredKeys notes for how long a key was in use after the time from which its retirement says that it deserves no
+// trust. This breaks no rule (docs/SPEC.md section 5.7): the reader of the report decides what it means.
 func (f *fold) retiredKeys() {
 	came := make(map[[32]byte]audit.KeyRecord) // first entry of each key
 	next := make(map[[32]byte]audit.KeyRecord) // by key: the one that took its place
@@ -163,8 +160,7 @@ func (f *fold) retiredKeys() {
 	}
 }
 
-// doubted says for how long the retired key was in use from r.From on. It returns "" if
-// it was not.
+// doubted says for how long the retired key was in use from r.From on. It returns "" if it was not.
 func doubted(r audit.KeyRecord, came, next map[[32]byte]audit.KeyRecord) string {
 	first, known := came[r.ID]
 	if !known || r.Retired == audit.SubjectAuditor {

@@ -74,8 +74,7 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 	return rule.Code != audit.RuleTime
 }
 
-// firstWaiting returns the id of the first open shuffle at the table of this one that is
-// not known to be dealt from.
+// firstWaiting returns the id of the first open shuffle at the table of this one that is not known to be dealt from.
 func (f *fold) firstWaiting(id uint64) uint64 {
 	this := f.live[id]
 	if this == nil {

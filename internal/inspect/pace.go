@@ -46,8 +46,7 @@ type RestDealing struct {
 	DealingCounts
 }
 
-// pace is what the fold keeps of a table. It counts gaps by class, since the median is
-// known only at the end.
+// pace is what the fold keeps of a table. It counts gaps by class, since the median is known only at the end.
 type pace struct {
 	DealingCounts
 	Between gaps // from a deal to the next deal of its shuffle

@@ -21,8 +21,7 @@ import (
 // PairFormat is the format member of a report on a pair.
 const PairFormat = "shuffled/v1/pair"
 
-// PairReport is what an audit of a house's ledger and of its co-dealer's ledger found
-// (docs/SPEC.md section 14.5).
+// PairReport is what an audit of a house's ledger and of its co-dealer's ledger found (docs/SPEC.md section 14.5).
 type PairReport struct {
 	Format   string  `json:"format"`
 	Verdict  string  `json:"verdict"`
@@ -98,9 +97,8 @@ func (c PairCounts) NotDealt() uint64 {
 type PairTable struct {
 	Table string `json:"table"`
 	PairCounts
-	// Median bounds the median time, in milliseconds, from the second at which a witness of both
-	// had seen the co-dealer's deal to that of the house's deal: it is at least the first and below
-	// the second. nil: there is none.
+	// Median bounds the median time, in milliseconds, from the second at which a witness of both had seen the
+	// co-dealer's deal to that of the house's deal: it is at least the first and below the second. nil: there is none.
 	Median  *[2]uint64 `json:"median_gap_ms,omitempty"`
 	Longest int64      `json:"longest_gap_s"`
 	gaps    gaps
@@ -150,8 +148,7 @@ func (r *Report) whole() bool {
 		!slices.ContainsFunc(notWhole, func(code string) bool { return r.FaultCodes[code] > 0 })
 }
 
-// Pair checks the ledgers of a house and of its co-dealer, each as Run does, and then compares
-// them with each other.
+// Pair checks the ledgers of a house and of its co-dealer, each as Run does, and then compares them with each other.
 func Pair(ctx context.Context, house, coDealer Source, o PairOptions) (report *PairReport, err error) {
 	w := &pairWork{seed: maphash.MakeSeed()}
 	defer func() {
@@ -188,8 +185,7 @@ func Pair(ctx context.Context, house, coDealer Source, o PairOptions) (report *P
 	return r, nil
 }
 
-// pair is an audit of two ledgers. The first element of an array is of the house, the second
-// of the co-dealer.
+// pair is an audit of two ledgers. The first element of an array is of the house, the second of the co-dealer.
 type pair struct {
 	ctx      context.Context
 	work     *pairWork
@@ -375,8 +371,7 @@ func (t *tally) merge(x *tally) {
 	t.lines = firstLines(append(t.lines, x.lines...))
 }
 
-// sum reports the tally of all parts, and raises the shuffles that the house's ledger alone
-// could not show.
+// sum reports the tally of all parts, and raises the shuffles that the house's ledger alone could not show.
 func (p *pair) sum(r *PairReport, all *tally) {
 	if r.NotBlind != "" || r.FaultCodes[CodeNotApart]+r.FaultCodes[CodeHouseForked]+r.FaultCodes[CodeCoDealerForked] > 0 {
 		all.unblind()

@@ -116,9 +116,8 @@ func (h *hand) play(n *noted) {
 	}
 }
 
-// find notes which deals of the co-dealer are there. It also notes the entries of the house
-// behind which the co-dealer may have entered one request twice: it has an illegal deal
-// there, or the house names a deal that is not there.
+// find notes which deals of the co-dealer are there. It also notes the entries of the house behind which the co-dealer
+// may have entered one request twice: it has an illegal deal there, or the house names a deal that is not there.
 func (h *hand) find() {
 	h.there = make(map[audit.Foreign]bool, len(h.deals))
 	h.excused = map[[32]byte]bool{}

@@ -25,8 +25,7 @@ type falseClaims struct {
 	count uint64 // checkpoints
 }
 
-// heads compares claims with the tree of the ledger that src holds, in one pass over the
-// hashes of its entries.
+// heads compares claims with the tree of the ledger that src holds, in one pass over the hashes of its entries.
 func heads(ctx context.Context, src Source, size uint64, claims *workFiles) (f falseClaims, err error) {
 	e, hasher := new(edge), newTreeHasher()
 	var due []claim
@@ -70,8 +69,7 @@ func heads(ctx context.Context, src Source, size uint64, claims *workFiles) (f f
 	return f, nil
 }
 
-// claimsOf reads a part, by size. It returns each checkpoint once, with the first entry that
-// holds it.
+// claimsOf reads a part, by size. It returns each checkpoint once, with the first entry that holds it.
 func claimsOf(claims *workFiles, part int) (all []claim, err error) {
 	b, err := claims.read(part)
 	for ; len(b) > 0; b = b[claimLen:] {

@@ -59,17 +59,15 @@ func (t *tally) fault(h *hand, which int, at *noted, code, format string, args .
 	t.faults.add(f)
 }
 
-// beyondGrace is how many seconds after an entry the evidence of the other ledger may be seen
-// and still end before what the entry names. A checkpoint has that long to be cosigned, by
-// clocks that differ.
+// beyondGrace is how many seconds after an entry the evidence of the other ledger may be seen and still end before what
+// the entry names. A checkpoint has that long to be cosigned, by clocks that differ.
 const beyondGrace = 60
 
 // forked are the faults, by side, of an entry that names what the other ledger does not have.
 var forked = [2]string{sideHouse: CodeCoDealerForked, sideCoDealer: CodeHouseForked}
 
-// beyond reports whether an entry of one ledger names more entries of the other than its
-// evidence has. Then the hand is not settled. If that evidence is newer than the entry, it
-// is a fault of this code.
+// beyond reports whether an entry of one ledger names more entries of the other than its evidence has. Then the hand is
+// not settled. If that evidence is newer than the entry, it is a fault of this code.
 func (t *tally) beyond(h *hand, which int, at *noted, size uint64, code string) bool {
 	has := t.work.sizes[1-which]
 	if size <= has {
@@ -128,8 +126,7 @@ func (t *tally) judge(h *hand) {
 	t.hold(h)
 }
 
-// orders checks that the house's commit names the order, and that the order is for this
-// commit alone.
+// orders checks that the house's commit names the order, and that the order is for this commit alone.
 func (t *tally) orders(h *hand) {
 	for i, x := range h.house {
 		planned, _ := x.commit.start().Context.CoDealer()
@@ -229,8 +226,7 @@ func (t *tally) matched(h *hand, d, by *noted) func(*PairCounts) *uint64 {
 	return func(c *PairCounts) *uint64 { return &c.Matched }
 }
 
-// given compares the values that an entry of the house has for the places of a deal with
-// those of the order.
+// given compares the values that an entry of the house has for the places of a deal with those of the order.
 func (t *tally) given(h *hand, by *noted, d *audit.Deal, values []uint32) {
 	for i, place := range d.Opens() {
 		if i < len(values) && place < len(h.values) && h.values[place] != values[i] {

@@ -28,16 +28,13 @@ type side struct {
 	instance uint64              // index of the newest start of a daemon
 }
 
-// mostWaiting bounds the entries that wait for a witness of both. Any more count as not seen
-// by one.
+// mostWaiting bounds the entries that wait for a witness of both. Any more count as not seen by one.
 const mostWaiting = 1 << 20
 
-// mostClaimed bounds the claims that are remembered, so that a checkpoint that many entries
-// hold is written once.
+// mostClaimed bounds the claims that are remembered, so that a checkpoint that many entries hold is written once.
 const mostClaimed = 1 << 16
 
-// mostIllegal bounds the illegal deals of one shuffle that are written. A shuffle has no more
-// legal ones.
+// mostIllegal bounds the illegal deals of one shuffle that are written. A shuffle has no more legal ones.
 const mostIllegal = 1 << 10
 
 type entryOf struct{ index, order uint64 }
@@ -96,9 +93,8 @@ func next(b []byte) (r pairRecord, rest []byte, err error) {
 	return r, rest, nil
 }
 
-// commonAt returns the second at which a witness of both ledgers had cosigned a checkpoint,
-// 0 if none had. For the co-dealer's ledger it is the second at which its whole quorum had,
-// too: the co-dealer answers no earlier.
+// commonAt returns the second at which a witness of both ledgers had cosigned a checkpoint, 0 if none had. For the
+// co-dealer's ledger it is the second at which its whole quorum had, too: the co-dealer answers no earlier.
 func (s *side) commonAt(p *point) int64 {
 	if s == nil || !p.pinned {
 		return 0

@@ -88,8 +88,7 @@ func (f *fold) pass(codes []audit.Code, index uint64) {
 	}
 }
 
-// persons notes what an entry says of administrators, after it was applied. waiting are
-// the acts that waited before.
+// persons notes what an entry says of administrators, after it was applied. waiting are the acts that waited before.
 func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, legal bool) {
 	if a, ok := e.Body.(*audit.ActEntry); ok {
 		f.act(a, e.Time, index, waiting)

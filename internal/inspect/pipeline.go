@@ -47,9 +47,8 @@ func (w *worker) work(ctx context.Context) {
 	}
 }
 
-// all cuts the ledger into chunks, folds them in order, and collects what they closed
-// in order. No more is on its way to or from the workers than the two queues hold, so
-// that a send does not wait.
+// all cuts the ledger into chunks, folds them in order, and collects what they closed in order. No more is on its way
+// to or from the workers than the two queues hold, so that a send does not wait.
 func (f *fold) all(ctx context.Context) error {
 	feeds, end := f.feeds(ctx)
 	defer end()

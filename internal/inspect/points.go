@@ -118,9 +118,8 @@ func (f *fold) notSigned(p *point) {
 	f.unsigned = f.unsigned || p.kind == kindNewest
 }
 
-// trustIn removes the keys of an algorithm from those that are due if one of them was in
-// force and signed p: the newest checkpoint, or one at a rotation, from which a chain of
-// rotations leads to the newest.
+// trustIn removes the keys of an algorithm from those that are due if one of them was in force and signed p: the newest
+// checkpoint, or one at a rotation, from which a chain of rotations leads to the newest.
 func (f *fold) trustIn(p *point, before ...note.Verifier) {
 	for _, key := range f.due {
 		_, err := audit.OpenCheckpoint(p.Signed, key)
@@ -146,8 +145,7 @@ func (f *fold) beyond(p *point) {
 	}
 }
 
-// rotate names the entry of a signing key if all checkpoints of its size were seen and
-// none is signed by both keys.
+// rotate names the entry of a signing key if all checkpoints of its size were seen and none is signed by both keys.
 func (f *fold) rotate() {
 	if r := f.rotated; r != nil && f.state.Size() > r.index {
 		if f.rotated = nil; f.unsure {

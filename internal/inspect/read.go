@@ -199,9 +199,8 @@ func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error
 // mostDoubts is up to how many differing hashes all combinations are tried.
 const mostDoubts = 8
 
-// reconcile takes of each leaf either the hash of the entry or that of the tile, so
-// that the tree holds. It names what is damaged: the entries whose leaf is the tile's,
-// and the tile if a leaf is the entry's.
+// reconcile takes of each leaf either the hash of the entry or that of the tile, so that the tree holds. It names what
+// is damaged: the entries whose leaf is the tile's, and the tile if a leaf is the entry's.
 func (c *chunk) reconcile(hasher *treeHasher, holds func(*subtree) bool) {
 	own := c.tree[0]
 	var doubts []int

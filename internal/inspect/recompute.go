@@ -74,8 +74,7 @@ func (w *worker) recompute(ctx context.Context, b *batch) {
 	}
 }
 
-// judge recomputes one shuffle from its tape and returns its values by position, nil if
-// they are not known.
+// judge recomputes one shuffle from its tape and returns its values by position, nil if they are not known.
 func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 	commit, tape := c.opened.Commit(), c.disclosed.Tape
 	switch c.disclosed.Form {

@@ -33,8 +33,7 @@ const (
 // ReportFormat is the format member of a report.
 const ReportFormat = "shuffled/v1/audit"
 
-// Report is what a check found. The same evidence and options give the same
-// report.
+// Report is what a check found. The same evidence and options give the same report.
 type Report struct {
 	Format     string `json:"format"`
 	Verdict    string `json:"verdict"`
@@ -95,8 +94,7 @@ type Counts struct {
 	Overdue    uint64            `json:"overdue"` // of the open ones
 	Shares     Shares            `json:"shares"`
 	Levels     map[string]uint64 `json:"levels"`
-	// of all, those whose places depend on the ledger of a co-dealer, without those that the audit of
-	// the pair confirms
+	// of all, those whose places depend on the ledger of a co-dealer, without those that the audit of the pair confirms
 	NeedsCoDealer uint64            `json:"needs_co_dealer"`
 	Tapes         map[string]uint64 `json:"tapes"` // of the closed ones
 }

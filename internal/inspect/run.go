@@ -80,8 +80,7 @@ func (r *run) begin() (*fold, error) {
 	return f, nil
 }
 
-// genesisKey reads the signing key of the genesis, without checking that the genesis
-// is the ledger's.
+// genesisKey reads the signing key of the genesis, without checking that the genesis is the ledger's.
 func (r *run) genesisKey() []note.Verifier {
 	c, err := r.src.Chunk(r.ctx, 0, int(min(Width, r.size)))
 	if err != nil || len(c.Entries) == 0 {
@@ -138,9 +137,8 @@ func (r *run) open(faults *findings) (ok bool, err error) {
 	return true, nil
 }
 
-// everPinned returns the size of the newest cosigned checkpoint with the quorum
-// that the caller trusts, 0 for none: any of them witnesses a commit that was never
-// dealt from. It looks from the end, in steps that double.
+// everPinned returns the size of the newest cosigned checkpoint with the quorum that the caller trusts, 0 for none: any
+// of them witnesses a commit that was never dealt from. It looks from the end, in steps that double.
 func (r *run) everPinned() (newest uint64, err error) {
 	if !r.trust.Policy.Asks() {
 		return 0, nil

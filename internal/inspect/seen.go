@@ -17,10 +17,9 @@ const (
 	kindSlot
 )
 
-// seen finds values that are in two commits. The fold writes a record of 16 bytes for each
-// value: the last 8 bytes of the value, then kind and index of the commit. The value decides
-// the part of the work files. At the end each part is sorted in memory. If two records have
-// the same 8 bytes, the entries are read again and decide.
+// seen finds values that are in two commits. The fold writes a record of 16 bytes for each value: the last 8 bytes of
+// the value, then kind and index of the commit. The value decides the part of the work files. At the end each part is
+// sorted in memory. If two records have the same 8 bytes, the entries are read again and decide.
 type seen struct{ workFiles }
 
 const seenRecord = 16
@@ -35,8 +34,7 @@ type record struct{ value, place uint64 }
 func (r record) kind() uint64  { return r.place >> 56 }
 func (r record) index() uint64 { return r.place & (1<<56 - 1) }
 
-// twice calls each for a record with the value and kind of an earlier one, first,
-// by ascending index for each value.
+// twice calls each for a record with the value and kind of an earlier one, first, by ascending index for each value.
 func (s *seen) twice(each func(first, again record) error) error {
 	for i := range s.parts {
 		part, err := s.read(i)

@@ -30,12 +30,10 @@ type Source interface {
 	// size from on. It ends with the first error.
 	Checkpoints(ctx context.Context, kind Kind, from uint64) iter.Seq2[Checkpoint, error]
 
-	// Deck returns the names of a deck, and where they are kept. The caller checks
-	// that they have the hash.
+	// Deck returns the names of a deck, and where they are kept. The caller checks that they have the hash.
 	Deck(ctx context.Context, hash [32]byte) (cards []string, where string, err error)
 
-	// Terms returns a document of terms, and where it is kept. The caller checks that
-	// it has the hash.
+	// Terms returns a document of terms, and where it is kept. The caller checks that it has the hash.
 	Terms(ctx context.Context, hash [32]byte) (document []byte, where string, err error)
 
 	// Finish is called once, at the end. It compares everything else that the source

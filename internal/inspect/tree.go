@@ -8,8 +8,7 @@ import (
 	"shuffled/internal/bundle"
 )
 
-// chunkLevels is the number of levels of the tree in a chunk, from the leaves at level 0 to
-// the one node at level 8.
+// chunkLevels is the number of levels of the tree in a chunk, from the leaves at level 0 to the one node at level 8.
 const chunkLevels = 9
 
 // subtree is the complete nodes over one chunk, by level.
@@ -51,8 +50,7 @@ func (e *edge) addTop(top tlog.Hash, full bundle.Full) error {
 	return e.AddTop(top, full)
 }
 
-// root returns the root of the first size entries, which end in the chunk that is
-// being folded.
+// root returns the root of the first size entries, which end in the chunk that is being folded.
 func (e *edge) root(size uint64) (root tlog.Hash, ok bool) {
 	if e.now == nil || size < e.Size()+1 || size > e.Size()+uint64(len(e.now[0])) {
 		return root, false

@@ -15,10 +15,9 @@ import (
 // treeHasher computes what audit.DeckRoot and tlog.NodeHash compute (TestTreeHasher)
 // in two thirds of the time, for audits of millions of shuffles.
 //
-// When crypto/sha256 hashes many short strings, it spends as much time on padding and
-// copies as on blocks. The treeHasher pads the strings once, and reads the hash from
-// the state after whole blocks. If that state is not where it is expected, it calls the
-// plain functions.
+// When crypto/sha256 hashes many short strings, it spends as much time on padding and copies as on blocks. The
+// treeHasher pads the strings once, and reads the hash from the state after whole blocks. If that state is not where it
+// is expected, it calls the plain functions.
 //
 // A treeHasher belongs to one goroutine.
 type treeHasher struct {

@@ -16,8 +16,7 @@ type sighting struct {
 	At   int64
 }
 
-// sightingsKept is the least number of sightings at which those that no open shuffle needs
-// are dropped.
+// sightingsKept is the least number of sightings at which those that no open shuffle needs are dropped.
 const sightingsKept = 1 << 12
 
 // saw keeps a sighting. Sizes and seconds of the sightings ascend: if a larger checkpoint

@@ -52,8 +52,7 @@ func ReadPassphrase(path string) (Secret, error) {
 	return s, nil
 }
 
-// WriteSecret creates a private file with s and a newline. An existing file is
-// an error that matches fs.ErrExist.
+// WriteSecret creates a private file with s and a newline. An existing file is an error that matches fs.ErrExist.
 func WriteSecret(path string, s Secret) error {
 	return createFile(path, append(bytes.Clone(s.Bytes()), '\n'), modePrivate)
 }

@@ -67,8 +67,7 @@ func (s MLDSASigner) KeyHash() uint32 { return s.key.signer.KeyHash() }
 // Verifier returns the verifier of the key.
 func (s MLDSASigner) Verifier() note.Verifier { return s.key.verifier }
 
-// Sign signs the text of a checkpoint. Its extension lines, if it has any, are not signed
-// (C2SP tlog-cosignature).
+// Sign signs the text of a checkpoint. Its extension lines, if it has any, are not signed (C2SP tlog-cosignature).
 func (s MLDSASigner) Sign(text []byte) ([]byte, error) {
 	var c log.Checkpoint
 	if _, err := c.Unmarshal(text); err != nil {

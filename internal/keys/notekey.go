@@ -60,8 +60,7 @@ func (k *noteKey) WriteFile(path string, passphrase Secret) error {
 	return writePrivate(path, append(bytes.Clone(k.skey.Bytes()), '\n'), passphrase)
 }
 
-// WriteVKey creates a file with the verifier key and mode 0644. An existing file
-// is an error that matches fs.ErrExist.
+// WriteVKey creates a file with the verifier key and mode 0644. An existing file is an error that matches fs.ErrExist.
 func (k *noteKey) WriteVKey(path string) error {
 	return createFile(path, []byte(k.vkey+"\n"), modePublic)
 }
@@ -78,14 +77,12 @@ func (k *noteKey) Format(s fmt.State, _ rune) { io.WriteString(s, k.vkey) }
 // LogValue implements slog.LogValuer.
 func (k *noteKey) LogValue() slog.Value { return slog.StringValue(k.vkey) }
 
-// ReadVKey reads a file with the verifier key of a ledger, or of an administrator, and
-// returns its text.
+// ReadVKey reads a file with the verifier key of a ledger, or of an administrator, and returns its text.
 func ReadVKey(path string) (string, error) {
 	return readVKey(path, "a verifier key", audit.ParseVKey)
 }
 
-// ReadWitnessVKey reads a file with the verifier key of a witness and returns
-// its text.
+// ReadWitnessVKey reads a file with the verifier key of a witness and returns its text.
 func ReadWitnessVKey(path string) (string, error) {
 	return readVKey(path, "a witness's verifier key", audit.ParseWitnessVKey)
 }

@@ -41,8 +41,7 @@ func ReadSigning(path string, passphrase Secret) (*SigningKey, error) {
 	return readNoteKey(path, passphrase, "signing", parseSigning)
 }
 
-// ReadSigner reads a key file of a ledger, of Ed25519 or of ML-DSA-44, and returns the
-// signer of its checkpoints.
+// ReadSigner reads a key file of a ledger, of Ed25519 or of ML-DSA-44, and returns the signer of its checkpoints.
 func ReadSigner(path string, passphrase Secret) (note.Signer, error) {
 	var signer note.Signer
 	_, err := readNoteKey(path, passphrase, "signing", func(skey []byte) (*noteKey, error) {
@@ -66,8 +65,7 @@ func (k *SigningKey) Origin() string { return k.signer.Name() }
 // Signer returns the signer of the ledger's checkpoints.
 func (k *SigningKey) Signer() note.Signer { return k.signer }
 
-// Public returns the type byte and the 32-byte public key, as genesis and key
-// entries hold it.
+// Public returns the type byte and the 32-byte public key, as genesis and key entries hold it.
 func (k *SigningKey) Public() []byte { return append([]byte(nil), k.public...) }
 
 // errSigning says nothing of the text: it may be a damaged private key.

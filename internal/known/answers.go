@@ -1,7 +1,6 @@
-// Package known is what known-answer tests report to, and what their vectors are
-// read with. The packages that a daemon and a verifier compute with have their
-// known-answer tests alongside the code, in selftest.go; internal/selftest is the list
-// that runs them.
+// Package known is what known-answer tests report to, and what their vectors are read with. The packages that a daemon
+// and a verifier compute with have their known-answer tests alongside the code, in selftest.go; internal/selftest is
+// the list that runs them.
 package known
 
 import (
@@ -77,8 +76,7 @@ func (b *Bytes) UnmarshalText(text []byte) (err error) {
 // String returns the hexadecimal form.
 func (b Bytes) String() string { return hex.EncodeToString(b) }
 
-// Unhex decodes a constant. If it is not hexadecimal, the binary is damaged: the
-// test that needs it fails.
+// Unhex decodes a constant. If it is not hexadecimal, the binary is damaged: the test that needs it fails.
 func Unhex(s string) []byte {
 	b, err := hex.DecodeString(s)
 	if err != nil {
@@ -99,8 +97,7 @@ func Count(first byte, n int) []byte {
 	return b
 }
 
-// Load reads embedded vectors. If they are damaged, so is the binary: the test that
-// needs them fails.
+// Load reads embedded vectors. If they are damaged, so is the binary: the test that needs them fails.
 func Load[V any](embedded []byte) *V {
 	v := new(V)
 	d := json.NewDecoder(bytes.NewReader(embedded))

@@ -6,8 +6,7 @@ import (
 	"encoding/binary"
 )
 
-// Access is one request of a regulator or an administrator. It is stored before the request is
-// answered.
+// Access is one request of a regulator or an administrator. It is stored before the request is answered.
 type Access struct {
 	Time    int64  // UTC milliseconds
 	Request string // request id, unique among those of its time
@@ -29,9 +28,8 @@ type AccessHead struct {
 // labelAccess keeps the hashes of accesses apart from all others.
 const labelAccess = "shuffled/v1/access\x00"
 
-// Next returns the head after one more access. Its hash is SHA-256 of label ‖ hash of the
-// access before ‖ u64 number, from 1 ‖ u64 time ‖ request, token, method and path, each
-// behind its length in two bytes.
+// Next returns the head after one more access. Its hash is SHA-256 of label ‖ hash of the access before ‖ u64 number,
+// from 1 ‖ u64 time ‖ request, token, method and path, each behind its length in two bytes.
 func (h AccessHead) Next(a Access) AccessHead {
 	b := append([]byte(labelAccess), h.Hash[:]...)
 	b = binary.BigEndian.AppendUint64(b, h.Count+1)
@@ -56,9 +54,8 @@ type AccessQuery struct {
 	Limit    int // how many at most, at least 1
 }
 
-// AccessStore keeps accesses alongside the evidence, as a chain: each is stored with the hash
-// of the access before it, and is never changed. Only the oldest are dropped, after their
-// retention time.
+// AccessStore keeps accesses alongside the evidence, as a chain: each is stored with the hash of the access before it,
+// and is never changed. Only the oldest are dropped, after their retention time.
 type AccessStore interface {
 	// PutAccess adds an access to the end of the chain. It returns nil only if the access is
 	// durable, replicas included; ErrExists if there is one of the same time and request;

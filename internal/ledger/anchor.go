@@ -18,17 +18,15 @@ import (
 	"shuffled/internal/witness/gateway"
 )
 
-// A database cannot guard against its own rollback. So the stored head is compared with what
-// lies outside the database: the high-water mark of this host, and what the witnesses have
-// cosigned. Nothing is signed before all of that agrees with the stored ledger. Stored
-// entries are read and proved in any case.
+// A database cannot guard against its own rollback. So the stored head is compared with what lies outside the database:
+// the high-water mark of this host, and what the witnesses have cosigned. Nothing is signed before all of that agrees
+// with the stored ledger. Stored entries are read and proved in any case.
 
 // witnessStart is how long the start waits for the witnesses' first answers.
 const witnessStart = gateway.Timeout + time.Second
 
-// objection returns why nothing may be signed on the stored head: what the head contradicts,
-// or who has not confirmed it yet. It returns nil if entries may be signed. It runs on the
-// sequencer's goroutine.
+// objection returns why nothing may be signed on the stored head: what the head contradicts, or who has not confirmed
+// it yet. It returns nil if entries may be signed. It runs on the sequencer's goroutine.
 func (l *Ledger) objection(ctx context.Context) error {
 	if c := l.witnesses.roll.doubt(ctx, l.head); c != nil {
 		return fmt.Errorf("%w: witness %s: %w", ErrFrozen, c.Name, c)
@@ -101,8 +99,7 @@ func (l *Ledger) stopForDoubts() {
 	}
 }
 
-// thaw resumes signing if the stored head extends everything that was seen, and the mark can
-// be written.
+// thaw resumes signing if the stored head extends everything that was seen, and the mark can be written.
 func (l *Ledger) thaw(ctx context.Context) {
 	if err := l.catchUp(ctx); err != nil {
 		l.refreeze(err)
@@ -145,10 +142,9 @@ func (l *Ledger) readMark() error {
 // mark is the high-water mark: the newest checkpoint that this host has seen, in a file
 // outside the database. The stored head is compared with it at the start and by thaw.
 //
-// The file has two slots, which are written in turn and in place, so that a torn write spoils
-// at most one. The checkpoint's signature serves as the checksum. The mark is written before
-// a batch is answered; from then on it survives the end of the process. It is synced at an
-// interval, which bounds how much of it a power cut can take.
+// The file has two slots, which are written in turn and in place, so that a torn write spoils at most one. The
+// checkpoint's signature serves as the checksum. The mark is written before a batch is answered; from then on it
+// survives the end of the process. It is synced at an interval, which bounds how much of it a power cut can take.
 type mark struct {
 	file *os.File
 

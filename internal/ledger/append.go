@@ -23,9 +23,8 @@ type Proposal struct {
 	starts bool // the first body is our instance_start
 }
 
-// Rest is what a proposal rests on: what was read of a shuffle before the proposal was made.
-// The next place to deal is Next, and Public of the dealt places are public. If that is no
-// longer so, nothing is written, and the error is Moved.
+// Rest is what a proposal rests on: what was read of a shuffle before the proposal was made. The next place to deal is
+// Next, and Public of the dealt places are public. If that is no longer so, nothing is written, and the error is Moved.
 type Rest struct {
 	Shuffle uint64
 	Next    int
@@ -97,11 +96,10 @@ func (r *request) size() (n int) {
 	return n
 }
 
-// Append writes the proposal and returns its entries with their receipts when they are
-// durable. With these errors nothing was written: an *audit.Illegal if a rule forbids an
-// entry; a *DuplicateError if a key tag is in the ledger; ErrOverloaded if the queue is full,
-// or if the patience of ctx ends while the proposal waits in it; ErrFrozen, ErrClock,
-// ErrUnavailable and ErrClosed. If ctx ends while the proposal is being written, the error is
+// Append writes the proposal and returns its entries with their receipts when they are durable. With these errors
+// nothing was written: an *audit.Illegal if a rule forbids an entry; a *DuplicateError if a key tag is in the ledger;
+// ErrOverloaded if the queue is full, or if the patience of ctx ends while the proposal waits in it; ErrFrozen,
+// ErrClock, ErrUnavailable and ErrClosed. If ctx ends while the proposal is being written, the error is
 // ErrUnknownOutcome.
 func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 	r := newRequest(p)
@@ -112,9 +110,8 @@ func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
 	return a.Appended, a.Err
 }
 
-// AppendAll is Append of several proposals, each with its own answer. They are appended in
-// this order, as many together as fit into a batch. Each sees what those before it wrote, and
-// no entry of others comes between the bodies of one.
+// AppendAll is Append of several proposals, each with its own answer. They are appended in this order, as many together
+// as fit into a batch. Each sees what those before it wrote, and no entry of others comes between the bodies of one.
 func (l *Ledger) AppendAll(ctx context.Context, all []Proposal) []Answer {
 	answers, requests := make([]Answer, len(all)), make([]*request, len(all))
 	for i, p := range all {
@@ -150,9 +147,8 @@ func portion(requests []*request) (n int) {
 	return n
 }
 
-// AppendTogether is Append of several proposals by one actor, all of them or none. With an
-// error it returns the index of the proposal that was refused, or -1 if the error is about
-// none in particular.
+// AppendTogether is Append of several proposals by one actor, all of them or none. With an error it returns the index
+// of the proposal that was refused, or -1 if the error is about none in particular.
 func (l *Ledger) AppendTogether(ctx context.Context, all []Proposal) (answers [][]Appended, of int, err error) {
 	whole := Proposal{Actor: all[0].Actor}
 	for _, p := range all {
@@ -200,8 +196,7 @@ func blamed(all []Proposal, err error) int {
 	return -1
 }
 
-// enqueue hands requests to the sequencer, which takes them one behind another, and no other
-// request between them.
+// enqueue hands requests to the sequencer, which takes them one behind another, and no other request between them.
 func (l *Ledger) enqueue(requests ...*request) error {
 	select {
 	case <-l.running.Done():

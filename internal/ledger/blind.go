@@ -6,9 +6,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// CoDealer returns the newest key entry that names the ledger of this origin as co-dealer. With
-// the origin "" it returns the newest entry of that subject, which may name none. ok is false
-// if there is no such entry.
+// CoDealer returns the newest key entry that names the ledger of this origin as co-dealer. With the origin "" it
+// returns the newest entry of that subject, which may name none. ok is false if there is no such entry.
 func (l *Ledger) CoDealer(origin string) (pin audit.KeyRecord, ok bool) {
 	all := l.KeyHistory()
 	for i := len(all) - 1; i >= 0; i-- {

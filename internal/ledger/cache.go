@@ -25,22 +25,18 @@ import (
 	"shuffled/internal/witness/gateway"
 )
 
-// The cache is a file alongside the high-water mark. It holds the state after all entries
-// below a size, and Open goes on from there. It is no evidence. It may be deleted at any
-// time: then Open folds all entries.
+// The cache is a file alongside the high-water mark. It holds the state after all entries below a size, and Open goes
+// on from there. It is no evidence. It may be deleted at any time: then Open folds all entries.
 //
-// Open uses the cache only if a daemon that held the signing key of the stored head wrote
-// it for this ledger. The cache names genesis, size and root of the tree, and every frame
-// has a MAC under a key that is derived from that signing key. So an edited database cannot
-// change the cache, and an edited file cannot make anybody an administrator.
+// Open uses the cache only if a daemon that held the signing key of the stored head wrote it for this ledger. The cache
+// names genesis, size and root of the tree, and every frame has a MAC under a key that is derived from that signing
+// key. So an edited database cannot change the cache, and an edited file cannot make anybody an administrator.
 //
-// The file is a sequence of frames. A frame is a u32 length, the bytes, and a MAC over the
-// MAC of the frame before and the bytes. The first frame is a cacheHeader. Then come an
-// audit.Saved and the pieces of its audit.Copy, in one stream of encoding/gob. An empty
-// frame ends the file.
+// The file is a sequence of frames. A frame is a u32 length, the bytes, and a MAC over the MAC of the frame before and
+// the bytes. The first frame is a cacheHeader. Then come an audit.Saved and the pieces of its audit.Copy, in one stream
+// of encoding/gob. An empty frame ends the file.
 
-// cachePieces is how many open shuffles are copied between two batches. That takes half a
-// millisecond.
+// cachePieces is how many open shuffles are copied between two batches. That takes half a millisecond.
 const cachePieces = 1024
 
 const labelCache = "shuffled/v1/cache\x00"
@@ -119,11 +115,10 @@ func (f *frames) read(r io.Reader, b []byte, left *int64) ([]byte, error) {
 	return b, nil
 }
 
-// caching writes a cache after every Config.CacheEvery entries, or after half as many
-// entries as there are open shuffles if that is more: so the cost of an entry does not grow
-// with the open shuffles. The sequencer's goroutine copies the state, one piece at a time;
-// the goroutine of run does the rest. If the daemon stops in between, the cache from before
-// stays.
+// caching writes a cache after every Config.CacheEvery entries, or after half as many entries as there are open
+// shuffles if that is more: so the cost of an entry does not grow with the open shuffles. The sequencer's goroutine
+// copies the state, one piece at a time; the goroutine of run does the rest. If the daemon stops in between, the cache
+// from before stays.
 type caching struct {
 	l   *Ledger
 	due chan struct{} // capacity 1
@@ -148,8 +143,7 @@ func (c *caching) run() {
 	}
 }
 
-// wake has a cache written if one is due. It runs on the sequencer's goroutine, when a head
-// is published.
+// wake has a cache written if one is due. It runs on the sequencer's goroutine, when a head is published.
 func (c *caching) wake() {
 	l := c.l
 	next := c.size + max(l.cfg.CacheEvery, uint64(l.state.OpenCount()/2))

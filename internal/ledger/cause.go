@@ -19,8 +19,7 @@ const (
 	CauseRefused     Cause = "the database refuses the role, its password or its rights"
 )
 
-// Passes reports whether the cause may end without a change of the configuration. Then a start
-// tries again.
+// Passes reports whether the cause may end without a change of the configuration. Then a start tries again.
 func (c Cause) Passes() bool {
 	switch c {
 	case CauseSilent, CauseUnreachable, CauseStarting, CauseStandby, CauseReadOnly, CauseDiskFull, CauseLock:

@@ -10,9 +10,8 @@ import (
 // the slewing of an honest clock, below 0.05 %, stays far below the limit.
 const rebase = time.Hour
 
-// clock gives entries their time. It does not follow a wall clock that steps: the wall clock
-// must stay within limit of where the monotonic clock expects it. It belongs to the
-// sequencer's goroutine.
+// clock gives entries their time. It does not follow a wall clock that steps: the wall clock must stay within limit of
+// where the monotonic clock expects it. It belongs to the sequencer's goroutine.
 type clock struct {
 	read  func() (wall time.Time, elapsed time.Duration)
 	limit time.Duration
@@ -22,8 +21,7 @@ type clock struct {
 	elapsed time.Duration
 }
 
-// now returns the time in UTC milliseconds, or ErrClock. The time is at least newest, the time
-// of the newest entry.
+// now returns the time in UTC milliseconds, or ErrClock. The time is at least newest, the time of the newest entry.
 func (c *clock) now(newest int64) (int64, error) {
 	wall, elapsed := c.read()
 	if c.started {

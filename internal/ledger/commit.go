@@ -10,8 +10,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// How long one step at the store may take: while an outcome is resolved or entries are
-// folded, and in a probe.
+// How long one step at the store may take: while an outcome is resolved or entries are folded, and in a probe.
 const (
 	storeTimeout = 10 * time.Second
 	probeTimeout = 3 * time.Second
@@ -19,19 +18,17 @@ const (
 
 // Appender adds batches to ledgers. Every [Store] is one.
 type Appender interface {
-	// Append writes b in one transaction, whose update of the head is a compare-and-swap from
-	// old's size and root. It returns nil only if the batch is durable. It returns ErrStale if
-	// the head is another one, or a *DuplicateError if key tags or slots of the batch stand in
-	// commits of the ledger: then nothing was written. It returns ErrUnknownOutcome, wrapped, if
-	// the batch may have been written, or may still be.
+	// Append writes b in one transaction, whose update of the head is a compare-and-swap from old's size and root. It
+	// returns nil only if the batch is durable. It returns ErrStale if the head is another one, or a *DuplicateError if
+	// key tags or slots of the batch stand in commits of the ledger: then nothing was written. It returns
+	// ErrUnknownOutcome, wrapped, if the batch may have been written, or may still be.
 	Append(ctx context.Context, id ID, old Head, b Batch) error
 }
 
-// write commits the draft and answers its requests. It returns those that must be prepared
-// again, because another daemon moved the head first or another request of the draft
-// repeated a key. If the outcome of the commit is unknown, write finds it out before it
-// returns. Until then nothing else is written, so that nothing is disclosed twice or answered
-// wrongly.
+// write commits the draft and answers its requests. It returns those that must be prepared again, because another
+// daemon moved the head first or another request of the draft repeated a key. If the outcome of the commit is unknown,
+// write finds it out before it returns. Until then nothing else is written, so that nothing is disclosed twice or
+// answered wrongly.
 func (l *Ledger) write(d *draft) (again []*request) {
 	var duplicate *DuplicateError
 	for unknown := false; ; {
@@ -170,8 +167,7 @@ func (l *Ledger) overtaken(d *draft, duplicate *DuplicateError) (again []*reques
 	}
 }
 
-// behind gives the draft up, reads what other daemons wrote, and returns the requests to
-// prepare again.
+// behind gives the draft up, reads what other daemons wrote, and returns the requests to prepare again.
 //
 // If the head is the one that this daemon knows, keys or slots were in the way, or else the
 // store holds rows that no head covers, and nothing can be written there. The store must have

@@ -8,9 +8,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// keepCosigned stores a cosigned checkpoint and then shows it. It reports whether it showed
-// this one or a newer one. from is policyHistory.unseen: above 0 if the checkpoint lets a
-// policy take over.
+// keepCosigned stores a cosigned checkpoint and then shows it. It reports whether it showed this one or a newer one.
+// from is policyHistory.unseen: above 0 if the checkpoint lets a policy take over.
 func (w *witnesses) keepCosigned(h Head, from uint64) bool {
 	l := w.l
 	ctx, cancel := context.WithTimeout(l.running, storeTimeout)
@@ -56,10 +55,9 @@ func (w *witnesses) followCosigned() bool {
 // maxUnheld is how many stored checkpoints that do not hold are passed over in one look-up.
 const maxUnheld = 16
 
-// CosignedAtMost returns the newest stored checkpoint of at most size entries that the
-// ledger's witnesses cosigned; ErrNotFound if there is none. A stored checkpoint counts only
-// if the ledger's keys and the quorum of the policy of that size signed it. One that does not
-// count does not hide an older one.
+// CosignedAtMost returns the newest stored checkpoint of at most size entries that the ledger's witnesses cosigned;
+// ErrNotFound if there is none. A stored checkpoint counts only if the ledger's keys and the quorum of the policy of
+// that size signed it. One that does not count does not hide an older one.
 func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) {
 	policies := *l.witnesses.policies.shown.Load()
 	if !policies.ask() {
@@ -82,9 +80,8 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 	return Head{}, ErrNotFound
 }
 
-// FirstCosigned returns the oldest stored checkpoint that covers the entry at index and that
-// the ledger's witnesses cosigned; ErrNotFound if there is none. It checks stored checkpoints
-// as CosignedAtMost does.
+// FirstCosigned returns the oldest stored checkpoint that covers the entry at index and that the ledger's witnesses
+// cosigned; ErrNotFound if there is none. It checks stored checkpoints as CosignedAtMost does.
 func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) {
 	policies := *l.witnesses.policies.shown.Load()
 	if !policies.ask() {
@@ -105,9 +102,8 @@ func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) 
 	return Head{}, ErrNotFound
 }
 
-// isCosigned reports whether the ledger signed a stored head and the quorum of its policy
-// interval cosigned it. If not, it logs why; except above the first policy that waits, which
-// another daemon may have let take over.
+// isCosigned reports whether the ledger signed a stored head and the quorum of its policy interval cosigned it. If not,
+// it logs why; except above the first policy that waits, which another daemon may have let take over.
 func (l *Ledger) isCosigned(h Head, policies intervals) bool {
 	policy := policies.at(h.Size)
 	c, err := audit.OpenCheckpoint(h.Checkpoint, l.keys.Load().at(h.Size)...)
@@ -121,8 +117,7 @@ func (l *Ledger) isCosigned(h Head, policies intervals) bool {
 	return err == nil
 }
 
-// show makes h the newest cosigned head, if it is, and wakes those who wait for one. It runs
-// on the goroutine of run.
+// show makes h the newest cosigned head, if it is, and wakes those who wait for one. It runs on the goroutine of run.
 func (w *witnesses) show(h Head) {
 	if h.Size > w.l.cosignedSize() {
 		w.cosigned.Store(&h)
@@ -131,8 +126,7 @@ func (w *witnesses) show(h Head) {
 	w.l.moved.tell()
 }
 
-// Cosigned returns the newest cosigned head that this daemon holds; ok is false
-// if there is none.
+// Cosigned returns the newest cosigned head that this daemon holds; ok is false if there is none.
 func (l *Ledger) Cosigned() (h Head, ok bool) {
 	if newest := l.witnesses.cosigned.Load(); newest != nil {
 		return *newest, true

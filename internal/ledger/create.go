@@ -14,9 +14,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Create makes a ledger. Entry 0 is the genesis, its checkpoint is signed with the genesis's
-// signing key, and then the high-water mark is written. The signer's name is the origin. It
-// returns ErrExists if the name or origin is taken.
+// Create makes a ledger. Entry 0 is the genesis, its checkpoint is signed with the genesis's signing key, and then the
+// high-water mark is written. The signer's name is the origin. It returns ErrExists if the name or origin is taken.
 func Create(ctx context.Context, store Store, info Info, g *audit.Genesis, signer note.Signer, markPath string,
 	now time.Time) error {
 	entry := audit.Entry{Time: now.UnixMilli(), Actor: audit.Operator, Body: g}

@@ -15,11 +15,10 @@ import (
 // revocation by another daemon reaches this daemon within that time.
 const CredentialLife = 5 * time.Second
 
-// Credential returns a credential that was created and not revoked, as its entry made it,
-// whatever a row of the database says. The caller checks whether it has expired. It returns
-// ErrNotFound for any other id, and ErrUnavailable if the store could not be read for
-// CredentialLife. With anew it asks the store in any case, because another daemon may have
-// just created the credential. A frozen ledger reads no entries, and answers from memory.
+// Credential returns a credential that was created and not revoked, as its entry made it, whatever a row of the
+// database says. The caller checks whether it has expired. It returns ErrNotFound for any other id, and ErrUnavailable
+// if the store could not be read for CredentialLife. With anew it asks the store in any case, because another daemon
+// may have just created the credential. A frozen ledger reads no entries, and answers from memory.
 func (l *Ledger) Credential(ctx context.Context, id string, anew bool) (audit.Credential, error) {
 	if err := l.known(ctx, anew); err != nil && !errors.Is(err, ErrFrozen) {
 		return audit.Credential{}, err
@@ -60,8 +59,7 @@ func (l *Ledger) elapsed() time.Duration {
 	return elapsed
 }
 
-// isNewest notes that memory covers the store's newest entry now. It runs on the sequencer's
-// goroutine.
+// isNewest notes that memory covers the store's newest entry now. It runs on the sequencer's goroutine.
 func (l *Ledger) isNewest() { l.folded.Store(int64(l.elapsed())) }
 
 // showHolders shows the credentials of the published head, if they changed.
@@ -78,8 +76,7 @@ func (l *Ledger) showHolders() {
 	l.holders.Store(&shown)
 }
 
-// certificatePrefix starts the public ids of client certificates, as tok_ starts
-// those of tokens.
+// certificatePrefix starts the public ids of client certificates, as tok_ starts those of tokens.
 const certificatePrefix = "crt_"
 
 var certificateEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)

@@ -7,9 +7,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// DuplicateError lists the key tags and slots of a batch that stand in the ledger, in the
-// batch's order. At least one of the lists has a member. A commit with slots that is sent a
-// second time is in both.
+// DuplicateError lists the key tags and slots of a batch that stand in the ledger, in the batch's order. At least one
+// of the lists has a member. A commit with slots that is sent a second time is in both.
 type DuplicateError struct {
 	Tags  [][32]byte
 	Slots [][32]byte
@@ -37,8 +36,7 @@ func repeats(noted map[[32]byte]bool, r *request) bool {
 	return false
 }
 
-// duplicated answers those requests of a refused draft whose key or slot is in the ledger,
-// and returns the others.
+// duplicated answers those requests of a refused draft whose key or slot is in the ledger, and returns the others.
 func (l *Ledger) duplicated(d *draft, duplicate *DuplicateError) (again []*request) {
 	l.appends.duplicate.Add(1)
 	return answerDuplicates(d.all, duplicate)

@@ -16,8 +16,7 @@ type intervals struct {
 	waits uint64           // index of the first policy that waits; MaxInteger for none
 }
 
-// policyInterval is a policy that governs the checkpoints above a size, up to the size of the
-// next interval.
+// policyInterval is a policy that governs the checkpoints above a size, up to the size of the next interval.
 type policyInterval struct {
 	above  uint64
 	policy *audit.Policy // nil: none
@@ -42,9 +41,8 @@ func (l *Ledger) asksWitnesses(size uint64) bool {
 	return l.witnesses.policies.shown.Load().at(size).Asks()
 }
 
-// policyHistory follows which policy governs: an entry brings a policy, and a stored
-// checkpoint lets it take over. It belongs to the goroutine of witnesses.run; any goroutine
-// may read shown.
+// policyHistory follows which policy governs: an entry brings a policy, and a stored checkpoint lets it take over. It
+// belongs to the goroutine of witnesses.run; any goroutine may read shown.
 type policyHistory struct {
 	l      *Ledger
 	in     *audit.Policies
@@ -145,9 +143,8 @@ func (p *policyHistory) unseen(size uint64) uint64 {
 	return max(p.looked, waiting[0].Index+1)
 }
 
-// follow looks among the stored cosigned checkpoints for those that let a waiting policy take
-// over, and reports whether there was one. Without a waiting policy it reads nothing. Each
-// checkpoint that does not hold is passed over once.
+// follow looks among the stored cosigned checkpoints for those that let a waiting policy take over, and reports whether
+// there was one. Without a waiting policy it reads nothing. Each checkpoint that does not hold is passed over once.
 func (p *policyHistory) follow() (changed bool) {
 	for waiting := p.in.Waiting(); len(waiting) > 0; waiting = p.in.Waiting() {
 		h, ok := p.nextHandover(max(p.looked, waiting[0].Index+1))
@@ -182,8 +179,7 @@ func (p *policyHistory) nextHandover(from uint64) (Head, bool) {
 	return Head{}, false
 }
 
-// holds reports whether the ledger signed a stored head and head extends it. An error says
-// that the store did not tell.
+// holds reports whether the ledger signed a stored head and head extends it. An error says that the store did not tell.
 func (p *policyHistory) holds(ctx context.Context, head, h Head) (bool, error) {
 	c, err := audit.OpenCheckpoint(h.Checkpoint, p.l.keys.Load().at(h.Size)...)
 	if err != nil || c.Size != h.Size || c.Root != h.Root {

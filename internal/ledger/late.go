@@ -14,9 +14,8 @@ import (
 	"shuffled/internal/witness/gateway"
 )
 
-// late is about the witnesses that have an interval. They take no part in the rounds. Each is
-// offered a cosigned head, once in its interval at most. The checkpoint with its cosignature
-// is stored as a late checkpoint.
+// late is about the witnesses that have an interval. They take no part in the rounds. Each is offered a cosigned head,
+// once in its interval at most. The checkpoint with its cosignature is stored as a late checkpoint.
 type late struct {
 	turn  sync.Mutex           // held by the goroutine that asks; guards the rest
 	asked map[string]time.Time // when each was asked last, by the name of its key
@@ -33,8 +32,7 @@ const (
 // hasInterval reports whether the configuration gives a witness an interval.
 func (l *Ledger) hasInterval(one audit.Witness) bool { return l.cfg.Intervals[one.Key.Name()] > 0 }
 
-// checkIntervals refuses a policy whose quorum cannot be met without the witnesses that have
-// an interval.
+// checkIntervals refuses a policy whose quorum cannot be met without the witnesses that have an interval.
 func (l *Ledger) checkIntervals(p *audit.Policy) error {
 	if p.MetWithout(l.hasInterval) {
 		return nil
@@ -59,9 +57,8 @@ func (w *witnesses) checkIntervals() error {
 	return nil
 }
 
-// split returns the witnesses that are asked for every head, and those that are asked at an
-// interval. If another daemon wrote a policy whose quorum needs one of the latter, all are
-// asked for every head.
+// split returns the witnesses that are asked for every head, and those that are asked at an interval. If another daemon
+// wrote a policy whose quorum needs one of the latter, all are asked for every head.
 func (w *witnesses) split() (fast, slow []audit.Witness) {
 	all := w.policies.witnesses()
 	if len(w.l.cfg.Intervals) == 0 || w.checkIntervals() != nil {
@@ -77,8 +74,7 @@ func (w *witnesses) split() (fast, slow []audit.Witness) {
 	return fast, slow
 }
 
-// askLate offers the newest cosigned head to the witnesses whose interval is over. One
-// goroutine does so at a time.
+// askLate offers the newest cosigned head to the witnesses whose interval is over. One goroutine does so at a time.
 func (w *witnesses) askLate() {
 	_, slow := w.split()
 	head, ok := w.l.Cosigned()
@@ -137,9 +133,8 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	return nil
 }
 
-// read takes the times of cosignatures from late checkpoints that hold and were not read
-// before, newest first. It ignores a time in the future, which would put off the next
-// question to the witness.
+// read takes the times of cosignatures from late checkpoints that hold and were not read before, newest first. It
+// ignores a time in the future, which would put off the next question to the witness.
 func (t *late) read(rows []Head, slow []audit.Witness) {
 	if len(rows) > 0 {
 		t.size = rows[0].Size
@@ -162,9 +157,8 @@ func (t *late) read(rows []Head, slow []audit.Witness) {
 	}
 }
 
-// due returns the witnesses to ask now. A witness whose interval is over waits for all that
-// have the same or a shorter interval, so that some checkpoints have the cosignatures of all.
-// It waits for one more interval of its own at most.
+// due returns the witnesses to ask now. A witness whose interval is over waits for all that have the same or a shorter
+// interval, so that some checkpoints have the cosignatures of all. It waits for one more interval of its own at most.
 func (t *late) due(intervals map[string]time.Duration, slow []audit.Witness) (due []audit.Witness) {
 	slow = slices.SortedStableFunc(slices.Values(slow), func(a, b audit.Witness) int {
 		return cmp.Compare(intervals[a.Key.Name()], intervals[b.Key.Name()])
@@ -180,11 +174,10 @@ func (t *late) due(intervals map[string]time.Duration, slow []audit.Witness) (du
 	return due
 }
 
-// BestHead returns the head under which the entries up to index are proved: the first late
-// checkpoint that covers them and has the cosignatures of all witnesses with an interval; if
-// there is none, the first late checkpoint; if there is none, that of HeadFor. After the
-// first one, it checks only checkpoints whose lines name all these witnesses, so that a
-// witness that is down makes no look-up slow.
+// BestHead returns the head under which the entries up to index are proved: the first late checkpoint that covers them
+// and has the cosignatures of all witnesses with an interval; if there is none, the first late checkpoint; if there is
+// none, that of HeadFor. After the first one, it checks only checkpoints whose lines name all these witnesses, so that
+// a witness that is down makes no look-up slow.
 func (l *Ledger) BestHead(ctx context.Context, index uint64) (Head, error) {
 	if len(l.cfg.Intervals) == 0 {
 		return l.HeadFor(index), nil

@@ -1,6 +1,5 @@
-// Package ledger keeps one append-only log: the sequencer, which alone writes it, C2SP
-// checkpoints and tiles, receipts, and the checks that keep a ledger from contradicting
-// itself. It declares the store that it needs.
+// Package ledger keeps one append-only log: the sequencer, which alone writes it, C2SP checkpoints and tiles, receipts,
+// and the checks that keep a ledger from contradicting itself. It declares the store that it needs.
 //
 // Entries, tiles, checkpoint and head are written in one transaction, whose update of the
 // head is a compare-and-swap. Then the high-water mark is written. Then callers get their
@@ -50,9 +49,8 @@ var (
 type Config struct {
 	Store Store
 	Info  Info
-	// Signers are the private signing keys that are available, in any order; the name of each
-	// is the origin. Those in force sign. Keys that are to be in force later, and old ones, may
-	// be among them.
+	// Signers are the private signing keys that are available, in any order; the name of each is the origin. Those in
+	// force sign. Keys that are to be in force later, and old ones, may be among them.
 	Signers []note.Signer
 
 	// Mark is the path of the high-water mark file.
@@ -66,13 +64,11 @@ type Config struct {
 	// Witness reaches a witness, given the lines that the ledger's policies have for it. These
 	// have one key name and one URL. Required if a policy asks for any witness.
 	Witness func([]audit.Witness) (Witness, error)
-	// Intervals have the shortest time between two questions to a witness, by the name of its
-	// key. A witness without an interval is asked for every head. Open refuses an interval of a
-	// witness that a quorum cannot do without.
+	// Intervals have the shortest time between two questions to a witness, by the name of its key. A witness without an
+	// interval is asked for every head. Open refuses an interval of a witness that a quorum cannot do without.
 	Intervals map[string]time.Duration
-	// MayAsk says why a witness may not be asked at the address that a policy gives it; nil if
-	// it may. An administrator writes the policy, and this daemon sends requests to the address.
-	// Without MayAsk every witness may be asked.
+	// MayAsk says why a witness may not be asked at the address that a policy gives it; nil if it may. An administrator
+	// writes the policy, and this daemon sends requests to the address. Without MayAsk every witness may be asked.
 	MayAsk func(*audit.Genesis, audit.Witness) error
 
 	// Start describes this daemon, for the instance_start event. Open sets its Kind.
@@ -87,11 +83,9 @@ type Config struct {
 	ClockStep time.Duration
 	// MarkSync is how often the mark is synced; 0: every second.
 	MarkSync time.Duration
-	// CacheEvery is how many entries come between two caches of the state, which lie alongside
-	// the mark; 0: 65,536.
+	// CacheEvery is how many entries come between two caches of the state, which lie alongside the mark; 0: 65,536.
 	CacheEvery uint64
-	// Probe is how often the ledger looks at clock and store while no request comes; 0: every
-	// second.
+	// Probe is how often the ledger looks at clock and store while no request comes; 0: every second.
 	Probe time.Duration
 	// Clock returns the wall clock, and a monotonic time since some start. It is safe for
 	// concurrent use. nil: the clock of this host.
@@ -148,8 +142,7 @@ func (c *Config) setDefaults() {
 	}
 }
 
-// Ledger is one open ledger. It is safe for concurrent use. Each part says which goroutine
-// owns it.
+// Ledger is one open ledger. It is safe for concurrent use. Each part says which goroutine owns it.
 type Ledger struct {
 	cfg     Config      // unchanged after Open
 	id      ID          // unchanged
@@ -185,8 +178,7 @@ type memory struct {
 	keyCount      int    // of state, when keys was shown
 }
 
-// shown is what readers see of the newest durable head. Nobody changes what a pointer leads
-// to.
+// shown is what readers see of the newest durable head. Nobody changes what a pointer leads to.
 type shown struct {
 	published atomic.Pointer[Head]
 	keys      atomic.Pointer[keyHistory]              // of memory.head
@@ -229,11 +221,10 @@ type Live struct {
 	Appends Appends // of this daemon, since it was opened
 }
 
-// Open loads the ledger, checks its signatures and rules, compares it with the high-water
-// mark and the witnesses, starts the sequencer and writes the instance_start event. The
-// caller must Close it. It is an error if the stored ledger is damaged. If it is sound and
-// contradicts what was seen, it is opened for reading: nothing is signed until it extends
-// everything that was seen, and Ready says why.
+// Open loads the ledger, checks its signatures and rules, compares it with the high-water mark and the witnesses,
+// starts the sequencer and writes the instance_start event. The caller must Close it. It is an error if the stored
+// ledger is damaged. If it is sound and contradicts what was seen, it is opened for reading: nothing is signed until it
+// extends everything that was seen, and Ready says why.
 func Open(ctx context.Context, cfg Config) (*Ledger, error) {
 	cfg.setDefaults()
 	l := &Ledger{
@@ -313,8 +304,7 @@ func (l *Ledger) Overdue(ctx context.Context, now int64) (ids []uint64, err erro
 	return ids, err
 }
 
-// ClosingBy returns the open shuffles whose close-by is at or before a time, in UTC
-// milliseconds, by ascending id.
+// ClosingBy returns the open shuffles whose close-by is at or before a time, in UTC milliseconds, by ascending id.
 func (l *Ledger) ClosingBy(ctx context.Context, at int64) (refs []audit.OpenRef, err error) {
 	err = l.ask(ctx, func() {
 		for _, id := range l.state.Overdue(at) {

@@ -122,10 +122,9 @@ func (l *Ledger) restoreFrom(ctx context.Context, head Head, file *os.File) erro
 	return nil
 }
 
-// foldRows folds the stored entries from ≤ index < to into the state, and checks the
-// handovers of signing keys among them. With most above 0 it keeps every so many entries. It
-// returns the leaves of the entries that it did not keep. Rows that are missing, or that
-// break a rule, are an ErrFrozen.
+// foldRows folds the stored entries from ≤ index < to into the state, and checks the handovers of signing keys among
+// them. With most above 0 it keeps every so many entries. It returns the leaves of the entries that it did not keep.
+// Rows that are missing, or that break a rule, are an ErrFrozen.
 func (l *Ledger) foldRows(ctx context.Context, from, to uint64, most int) (leaves []tlog.Hash, err error) {
 	var brought handovers // signing keys
 	next := from
@@ -189,9 +188,8 @@ func (l *Ledger) fold(row Row, index uint64) (e audit.Entry, err error) {
 	return e, nil
 }
 
-// advance brings state and tree from the known head to a stored head of another daemon,
-// after checking that it extends the known head and is signed with the keys in force. On an
-// error nothing has changed.
+// advance brings state and tree from the known head to a stored head of another daemon, after checking that it extends
+// the known head and is signed with the keys in force. On an error nothing has changed.
 func (l *Ledger) advance(ctx context.Context, head Head) error {
 	mark := l.state.Mark()
 	var full []Tile
@@ -212,8 +210,7 @@ func (l *Ledger) advance(ctx context.Context, head Head) error {
 	return nil
 }
 
-// replay folds the entries between the known head and a stored one, and checks the stored
-// head's root and signatures.
+// replay folds the entries between the known head and a stored one, and checks the stored head's root and signatures.
 func (l *Ledger) replay(ctx context.Context, head Head) (*growth, error) {
 	if head.Size < l.head.Size {
 		return nil, fmt.Errorf("%w: size %d after %d", ErrFrozen, head.Size, l.head.Size)

@@ -17,10 +17,9 @@ type patience struct {
 	began atomic.Bool // the first wait is over
 }
 
-// WithPatience returns a context whose work waits for its turn until a time at most: for a
-// connection of the store, or for the sequencer. Work that still waits then is refused with
-// ErrOverloaded; work that has begun goes on for as long as ctx does. Without a patience only
-// ctx bounds the wait, as is right for the daemon's own entries.
+// WithPatience returns a context whose work waits for its turn until a time at most: for a connection of the store, or
+// for the sequencer. Work that still waits then is refused with ErrOverloaded; work that has begun goes on for as long
+// as ctx does. Without a patience only ctx bounds the wait, as is right for the daemon's own entries.
 func WithPatience(ctx context.Context, until time.Time) context.Context {
 	return context.WithValue(ctx, patienceKey{}, &patience{until: until})
 }

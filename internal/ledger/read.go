@@ -11,9 +11,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Receipt returns the receipt of an entry as text, under the checkpoint of BestHead;
-// ErrNotFound for an index at or above the ledger's size. An entry that another daemon wrote
-// is folded first.
+// Receipt returns the receipt of an entry as text, under the checkpoint of BestHead; ErrNotFound for an index at or
+// above the ledger's size. An entry that another daemon wrote is folded first.
 func (l *Ledger) Receipt(ctx context.Context, index uint64) (string, error) {
 	if err := l.reachEntry(ctx, index); err != nil {
 		return "", err
@@ -40,9 +39,8 @@ func (l *Ledger) row(ctx context.Context, index uint64) (Row, error) {
 	return Row{}, fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
 }
 
-// ReceiptUnder returns the receipt of a stored entry under a head whose size is above its
-// index. Under the head of CheckpointAfter it is, byte for byte, the receipt that Append
-// returned.
+// ReceiptUnder returns the receipt of a stored entry under a head whose size is above its index. Under the head of
+// CheckpointAfter it is, byte for byte, the receipt that Append returned.
 func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, error) {
 	receipts, err := l.ReceiptsUnder(ctx, []Row{row}, head)
 	if err != nil {
@@ -149,10 +147,9 @@ func (l *Ledger) FirstReceipt(ctx context.Context, row Row) (string, error) {
 	return l.ReceiptUnder(ctx, row, head)
 }
 
-// Authentic returns nil if each stored row is the entry at its index, under a head that this
-// daemon checked. What a row says is believed only then: somebody may have put rows into the
-// database that no head covers, or genuine rows in the wrong place. Rows that another daemon
-// wrote are folded first.
+// Authentic returns nil if each stored row is the entry at its index, under a head that this daemon checked. What a row
+// says is believed only then: somebody may have put rows into the database that no head covers, or genuine rows in the
+// wrong place. Rows that another daemon wrote are folded first.
 func (l *Ledger) Authentic(ctx context.Context, rows []Row) error {
 	for _, row := range rows {
 		if row.Index < l.Head().Size {

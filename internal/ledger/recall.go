@@ -13,8 +13,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// Recalled is a shuffle as recall lists it: what its commit and close say.
-// Package recall makes it from the entries.
+// Recalled is a shuffle as recall lists it: what its commit and close say. Package recall makes it from the entries.
 type Recalled struct {
 	ID        uint64 // index of its commit
 	Table     string
@@ -54,8 +53,7 @@ type RecallPage struct {
 	Next     uint64 // the next page is after this id; 0 on the last
 }
 
-// CommitQuery asks for commits by their index. At most one of Table and GameRef is
-// given.
+// CommitQuery asks for commits by their index. At most one of Table and GameRef is given.
 type CommitQuery struct {
 	Table    string // of this table
 	Serial   uint64 // with this serial, of Table
@@ -100,9 +98,8 @@ type openList struct {
 	list []audit.OpenRef
 }
 
-// OpenAt returns the open shuffles, by id, as of the first size entries of the store or of
-// more. Entries that another daemon wrote are folded first. Callers share the list and do not
-// change it.
+// OpenAt returns the open shuffles, by id, as of the first size entries of the store or of more. Entries that another
+// daemon wrote are folded first. Callers share the list and do not change it.
 func (l *Ledger) OpenAt(ctx context.Context, size uint64) ([]audit.OpenRef, error) {
 	if err := l.reachSize(ctx, size); err != nil {
 		return nil, err
@@ -165,9 +162,8 @@ type tableNames struct {
 	names []string            // a list does not change once it is made
 }
 
-// Tables returns tables by name, as of the first size entries of the store or of more, and the
-// name after which the next page begins, "" if there is none. Entries that another daemon
-// wrote are folded first.
+// Tables returns tables by name, as of the first size entries of the store or of more, and the name after which the
+// next page begins, "" if there is none. Entries that another daemon wrote are folded first.
 func (l *Ledger) Tables(ctx context.Context, size uint64, q TableQuery) (page []audit.TableRef, next string,
 	err error) {
 	if err := l.reachSize(ctx, size); err != nil {

@@ -37,10 +37,9 @@ func (l *Ledger) refresh(ctx context.Context, size uint64) (err error) {
 	return errors.Join(asked, err)
 }
 
-// reachEntry has memory cover an entry, if the ledger has it. Behind a load balancer a client
-// may ask here for an entry that another daemon has just written. For an entry that is not
-// there it returns ErrNotFound after a plain read, so that many such requests cost the
-// sequencer nothing.
+// reachEntry has memory cover an entry, if the ledger has it. Behind a load balancer a client may ask here for an entry
+// that another daemon has just written. For an entry that is not there it returns ErrNotFound after a plain read, so
+// that many such requests cost the sequencer nothing.
 func (l *Ledger) reachEntry(ctx context.Context, index uint64) error {
 	if index < l.Head().Size {
 		return nil

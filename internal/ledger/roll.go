@@ -139,8 +139,7 @@ func (r *roll) tell(one *asked) {
 	}
 }
 
-// Witnesses returns the witnesses of the policy in force and of the policies that wait, by
-// name.
+// Witnesses returns the witnesses of the policy in force and of the policies that wait, by name.
 func (l *Ledger) Witnesses() []WitnessState {
 	r := &l.witnesses.roll
 	r.mu.Lock()

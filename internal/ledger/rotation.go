@@ -56,8 +56,7 @@ func historyOf(genesis audit.Entry, keys []audit.KeyEntry) (h keyHistory, err er
 	return h, nil
 }
 
-// inForce returns the newest signing keys: that of Ed25519, then that of ML-DSA-44 if there is
-// one.
+// inForce returns the newest signing keys: that of Ed25519, then that of ML-DSA-44 if there is one.
 func (h keyHistory) inForce() []signingKey { return h.of(audit.MaxInteger) }
 
 // at returns the keys that sign the checkpoint of a size of at least 1. The history must cover
@@ -97,9 +96,8 @@ func (h keyHistory) verifiers(retired bool) (keys []note.Verifier) {
 	return keys
 }
 
-// showKeys shows what the entries say of keys, if there are new key entries. It must come before
-// the head that covers these is shown, and after the state was committed. It runs on the
-// sequencer's goroutine.
+// showKeys shows what the entries say of keys, if there are new key entries. It must come before the head that covers
+// these is shown, and after the state was committed. It runs on the sequencer's goroutine.
 func (l *Ledger) showKeys() {
 	if shown := l.keys.Load(); shown != nil && l.state.KeyCount() == l.keyCount {
 		return
@@ -134,10 +132,9 @@ func (p *Proposal) rotates() bool {
 	})
 }
 
-// checkRotation refuses a new signing key that does not stand alone in its batch, or behind the
-// act that approves it: the checkpoint of the batch has the signatures of both keys
-// (docs/SPEC.md section 9). It refuses a key whose private half is not here as well, because
-// this daemon could not go on under it.
+// checkRotation refuses a new signing key that does not stand alone in its batch, or behind the act that approves it:
+// the checkpoint of the batch has the signatures of both keys (docs/SPEC.md section 9). It refuses a key whose private
+// half is not here as well, because this daemon could not go on under it.
 func (l *Ledger) checkRotation(p *Proposal) error {
 	if !p.rotates() {
 		return nil
@@ -157,9 +154,8 @@ func (l *Ledger) checkRotation(p *Proposal) error {
 	return nil
 }
 
-// sign signs the head of a draft with the keys in force before the draft. If the draft brings a
-// new key, that key signs too, and both signatures are checked: nobody could go on from a
-// checkpoint that lacks one.
+// sign signs the head of a draft with the keys in force before the draft. If the draft brings a new key, that key signs
+// too, and both signatures are checked: nobody could go on from a checkpoint that lacks one.
 func (l *Ledger) sign(d *draft, size uint64, root tlog.Hash) (Head, error) {
 	now := verifiersOf(l.keys.Load().inForce())
 	if !d.requests[0].rotates() {
@@ -176,8 +172,7 @@ func (l *Ledger) sign(d *draft, size uint64, root tlog.Hash) (Head, error) {
 	return head, handsOn(head.Checkpoint, now, next)
 }
 
-// handsOn returns an error unless both the keys before an entry and the keys after it signed the
-// checkpoint.
+// handsOn returns an error unless both the keys before an entry and the keys after it signed the checkpoint.
 func handsOn(signed []byte, old, next []note.Verifier) error {
 	for _, keys := range [][]note.Verifier{old, next} {
 		if _, err := audit.OpenCheckpoint(signed, keys...); err != nil {
@@ -187,9 +182,8 @@ func handsOn(signed []byte, old, next []note.Verifier) error {
 	return nil
 }
 
-// handovers are the entries of signing keys among entries that are read from the store. They are
-// collected first and checked later, so that the store is not asked for their checkpoints while
-// its rows are being read.
+// handovers are the entries of signing keys among entries that are read from the store. They are collected first and
+// checked later, so that the store is not asked for their checkpoints while its rows are being read.
 type handovers []handover
 
 type handover struct {
@@ -211,8 +205,7 @@ func (h *handovers) note(t *tree, e audit.Entry, leaves []tlog.Hash) error {
 	return err
 }
 
-// handoversOf returns the handovers of a restored state. Their roots come from the tree of that
-// state.
+// handoversOf returns the handovers of a restored state. Their roots come from the tree of that state.
 func handoversOf(s *audit.State, under tlog.HashReader) (h handovers, err error) {
 	for _, k := range s.KeyEntries() {
 		if k.Key.Subject != audit.SubjectSigning {
@@ -227,10 +220,9 @@ func handoversOf(s *audit.State, under tlog.HashReader) (h handovers, err error)
 	return h, nil
 }
 
-// check refuses handovers without their checkpoint: the first checkpoint that covers the entry of
-// a signing key must cover nothing above it, and the keys before and after the entry must have
-// signed it. Otherwise the database could name any key as the ledger's. The state must cover
-// the entries.
+// check refuses handovers without their checkpoint: the first checkpoint that covers the entry of a signing key must
+// cover nothing above it, and the keys before and after the entry must have signed it. Otherwise the database could
+// name any key as the ledger's. The state must cover the entries.
 func (h handovers) check(ctx context.Context, l *Ledger, genesis audit.Entry, s *audit.State) error {
 	if len(h) == 0 {
 		return nil

@@ -121,8 +121,7 @@ func answerAll(requests []*request, err error) {
 	}
 }
 
-// draft is a batch before it is written: entries at their indexes, and the head that covers
-// them.
+// draft is a batch before it is written: entries at their indexes, and the head that covers them.
 type draft struct {
 	all      []*request // requests and refused, in the order in which they came
 	requests []*request // that have entries in it

@@ -13,9 +13,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// ErrNoKey: the private half of a signing key in force is not available. Nothing is signed;
-// reads go on. It ends with a restart with the key, or when the agent that holds the key is
-// back.
+// ErrNoKey: the private half of a signing key in force is not available. Nothing is signed; reads go on. It ends with a
+// restart with the key, or when the agent that holds the key is back.
 var ErrNoKey = errors.New("the signing key in force is not available: signing stopped")
 
 // checkSigners refuses a private key that has another ledger's name, and keys of which none is
@@ -60,9 +59,8 @@ func (l *Ledger) canSign() error {
 	return nil
 }
 
-// attend asks the holder of the Ed25519 key in force, if it is another process, for a
-// signature at every probe. It runs on a goroutine of its own from Open until Close, so that
-// nothing waits for a holder that hangs.
+// attend asks the holder of the Ed25519 key in force, if it is another process, for a signature at every probe. It runs
+// on a goroutine of its own from Open until Close, so that nothing waits for a holder that hangs.
 func (l *Ledger) attend() {
 	for !l.stopping(l.cfg.Probe) {
 		var why *error
@@ -119,9 +117,8 @@ func (l *Ledger) ownKeys() (keys []note.Verifier) {
 // verifying is a signer of ML-DSA-44: no two of its signatures are alike.
 type verifying interface{ Verifier() note.Verifier }
 
-// ownKey checks a signature by making it again: Ed25519 makes the same signature of the same
-// text. So a daemon that holds a key knows what the key signed, even if the database went
-// back and no longer names the key.
+// ownKey checks a signature by making it again: Ed25519 makes the same signature of the same text. So a daemon that
+// holds a key knows what the key signed, even if the database went back and no longer names the key.
 type ownKey struct{ note.Signer }
 
 func (k ownKey) Verify(msg, sig []byte) bool {
@@ -153,21 +150,18 @@ func (l *Ledger) witnessedKeys() []note.Verifier {
 	return keys
 }
 
-// KeyHistory returns what the newest entries known here say of keys, oldest
-// first. The caller does not change it.
+// KeyHistory returns what the newest entries known here say of keys, oldest first. The caller does not change it.
 func (l *Ledger) KeyHistory() []audit.KeyRecord {
 	h := l.keys.Load()
 	return h.records[:len(h.records):len(h.records)]
 }
 
-// maxHandovers is how many signing keys a transcript has room for (docs/SPEC.md
-// section 8).
+// maxHandovers is how many signing keys a transcript has room for (docs/SPEC.md section 8).
 const maxHandovers = 1024
 
-// Handovers returns, for each signing key after the genesis's whose entry is below size, the
-// receipt of that entry under the checkpoint that both keys signed. With these receipts a
-// verifier that trusts an older key follows to the key in force. If there are more than a
-// transcript has room for, it returns none.
+// Handovers returns, for each signing key after the genesis's whose entry is below size, the receipt of that entry
+// under the checkpoint that both keys signed. With these receipts a verifier that trusts an older key follows to the
+// key in force. If there are more than a transcript has room for, it returns none.
 func (l *Ledger) Handovers(ctx context.Context, size uint64) (receipts []string, err error) {
 	signing := l.keys.Load().signing[1:]
 	if len(signing) > maxHandovers {

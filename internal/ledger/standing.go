@@ -96,8 +96,7 @@ func (l *Ledger) freeze(err error) {
 	l.cfg.Log.Error("signing stopped", "ledger", l.cfg.Info.Name, "size", l.head.Size, "error", err)
 }
 
-// alarm has an alarm written at the next probe at which entries can be written. It runs on
-// the sequencer's goroutine.
+// alarm has an alarm written at the next probe at which entries can be written. It runs on the sequencer's goroutine.
 func (l *Ledger) alarm(kind audit.Alarm, reason string) {
 	l.cfg.Log.Error("alarm", "ledger", l.cfg.Info.Name, "kind", kind.String(), "reason", reason)
 	l.alarms = append(l.alarms, audit.Event{Kind: audit.EventAlarm, Alarm: kind, Reason: reason})
@@ -106,9 +105,8 @@ func (l *Ledger) alarm(kind audit.Alarm, reason string) {
 // owes reports whether pay has anything to write. Only an append shows that appends work again.
 func (l *Ledger) owes() bool { return l.resumed || !l.begun() || len(l.alarms) > 0 }
 
-// pay writes what the ledger owes: the instance_start of this daemon if it does not stand yet,
-// otherwise that entries are written again, and the alarms. It is called at every probe
-// until that is durable.
+// pay writes what the ledger owes: the instance_start of this daemon if it does not stand yet, otherwise that entries
+// are written again, and the alarms. It is called at every probe until that is durable.
 func (l *Ledger) pay() {
 	p := Proposal{Actor: audit.Daemon}
 	if l.resumed {
@@ -132,14 +130,12 @@ func (l *Ledger) pay() {
 	}
 }
 
-// errBegun refuses a second instance_start of this daemon: begin and recheck may both propose
-// one.
+// errBegun refuses a second instance_start of this daemon: begin and recheck may both propose one.
 var errBegun = errors.New("the instance_start of this daemon is already written")
 
-// begin waits for the first answers of the witnesses and writes this daemon's instance_start.
-// If the stored ledger contradicts what was seen, or the signing key is not available, that
-// is no error: the ledger is read, Ready says why it is not written, and recheck writes the
-// instance_start when the cause is gone.
+// begin waits for the first answers of the witnesses and writes this daemon's instance_start. If the stored ledger
+// contradicts what was seen, or the signing key is not available, that is no error: the ledger is read, Ready says why
+// it is not written, and recheck writes the instance_start when the cause is gone.
 func (l *Ledger) begin(ctx context.Context) error {
 	l.cfg.Step("the first answers of the witnesses")
 	wait := time.NewTimer(witnessStart)

@@ -36,9 +36,8 @@ func PersonsOf(s *audit.State, head Head) Persons {
 	return p
 }
 
-// ReadState folds a stored ledger and returns its state with the head. A daemon may be writing
-// the ledger. ReadState reads every entry and checks no signature. It returns ErrNotFound if
-// there is no ledger of this name.
+// ReadState folds a stored ledger and returns its state with the head. A daemon may be writing the ledger. ReadState
+// reads every entry and checks no signature. It returns ErrNotFound if there is no ledger of this name.
 func ReadState(ctx context.Context, store Store, name string) (*audit.State, Head, error) {
 	infos, err := store.Ledgers(ctx)
 	if err != nil {
@@ -80,8 +79,7 @@ type Disclosure struct {
 	Usable bool   // it is wrapped to exactly the auditors in force, and not retired
 }
 
-// Disclosure returns what the entries known here say of disclosure to auditors. Another daemon
-// may have written more.
+// Disclosure returns what the entries known here say of disclosure to auditors. Another daemon may have written more.
 func (l *Ledger) Disclosure(ctx context.Context) (d Disclosure, err error) {
 	err = l.ask(ctx, func() {
 		d.Auditors = l.state.AuditorKeys()
@@ -90,8 +88,7 @@ func (l *Ledger) Disclosure(ctx context.Context) (d Disclosure, err error) {
 	return d, err
 }
 
-// Switches returns the kill switches that are set, as of the newest entry known
-// here.
+// Switches returns the kill switches that are set, as of the newest entry known here.
 func (l *Ledger) Switches(ctx context.Context) (all []audit.Switch, err error) {
 	err = l.ask(ctx, func() { all = l.state.Switches() })
 	return all, err
@@ -103,8 +100,7 @@ type Backlog struct {
 	Oldest  int64 // time of the oldest open shuffle's commit, UTC milliseconds; 0 for none
 }
 
-// Backlog returns the backlog at a time, in UTC milliseconds, as of the newest
-// entry known here.
+// Backlog returns the backlog at a time, in UTC milliseconds, as of the newest entry known here.
 func (l *Ledger) Backlog(ctx context.Context, now int64) (b Backlog, err error) {
 	var oldest uint64
 	err = l.ask(ctx, func() { oldest, b.Overdue = l.state.Backlog(now) })

@@ -12,9 +12,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// ID is the number under which a store keeps a ledger: the first 63 bits of SHA-256 of its
-// origin. Every primary key begins with it. Because no sequence gives it out, a ledger can be
-// moved to another database without a change.
+// ID is the number under which a store keeps a ledger: the first 63 bits of SHA-256 of its origin. Every primary key
+// begins with it. Because no sequence gives it out, a ledger can be moved to another database without a change.
 type ID int64
 
 // IDOf returns the ID of the ledger with this origin.
@@ -41,11 +40,10 @@ type Head struct {
 type Row struct {
 	Index uint64
 	Entry []byte // exact bytes, stored once, never re-encoded
-	// Kept belongs to some entries. Of a commit it is the sealed tape, followed by the receipt of
-	// the co-dealer's order if the shuffle is blind. Of a blind shuffle's deal or close it is what
-	// the co-dealer gave; of an order's deal or close the house's receipt that it comes behind. Of
-	// another close or disclosure to auditors it is the openings of public places. For every other
-	// entry it is nil.
+	// Kept belongs to some entries. Of a commit it is the sealed tape, followed by the receipt of the co-dealer's order
+	// if the shuffle is blind. Of a blind shuffle's deal or close it is what the co-dealer gave; of an order's deal or
+	// close the house's receipt that it comes behind. Of another close or disclosure to auditors it is the openings of
+	// public places. For every other entry it is nil.
 	Kept []byte
 
 	Time    int64 // UTC milliseconds
@@ -70,8 +68,7 @@ func (r *Row) Columns(e audit.Entry) {
 	}
 }
 
-// Tile is a full tile of the ledger's tree in the C2SP tlog-tiles geometry:
-// 256 hashes of 32 bytes.
+// Tile is a full tile of the ledger's tree in the C2SP tlog-tiles geometry: 256 hashes of 32 bytes.
 type Tile struct {
 	Level int    // 0 holds the leaf hashes of 256 entries
 	Index uint64 // counted from 0 in its level
@@ -95,11 +92,9 @@ type Deck struct {
 // Store keeps ledgers. There are two, on PostgreSQL and on SQLite, which pass
 // store/storetest. All methods are safe for concurrent use.
 //
-// Other errors than those named here are of the connection or the database. They never hold
-// parameter values.
+// Other errors than those named here are of the connection or the database. They never hold parameter values.
 type Store interface {
-	// Create makes a ledger with its first entries. It returns ErrExists if the name or origin
-	// is taken.
+	// Create makes a ledger with its first entries. It returns ErrExists if the name or origin is taken.
 	Create(ctx context.Context, info Info, first Batch) error
 
 	// Ledgers lists all ledgers by name.
@@ -123,9 +118,8 @@ type Store interface {
 // Statements keeps what auditors signed about shuffles (docs/SPEC.md section 8.1). The caller
 // checks what a statement says.
 type Statements interface {
-	// PutStatement adds statement n about a shuffle, counted from 0, and returns when it is
-	// durable. It returns ErrExists if there is a statement n, which stays, and ErrNotFound for
-	// an unknown ledger.
+	// PutStatement adds statement n about a shuffle, counted from 0, and returns when it is durable. It returns
+	// ErrExists if there is a statement n, which stays, and ErrNotFound for an unknown ledger.
 	PutStatement(ctx context.Context, id ID, shuffle uint64, n int, note []byte) error
 
 	// Statements returns the statements about a shuffle in their order.
@@ -135,10 +129,9 @@ type Statements interface {
 // Cosigned keeps the cosigned checkpoints of ledgers: for some sizes the checkpoint with the
 // cosignatures of witnesses, in Head.Checkpoint. The caller checks what a checkpoint says.
 type Cosigned interface {
-	// PutCosigned adds a cosigned checkpoint. It returns nil only if h is durable, replicas
-	// included. It returns ErrExists if there is one of this size, which stays and is as
-	// durable; ErrNotFound for an unknown ledger; ErrUnknownOutcome, wrapped, if h may have been
-	// written, or may still be. It may be called again.
+	// PutCosigned adds a cosigned checkpoint. It returns nil only if h is durable, replicas included. It returns
+	// ErrExists if there is one of this size, which stays and is as durable; ErrNotFound for an unknown ledger;
+	// ErrUnknownOutcome, wrapped, if h may have been written, or may still be. It may be called again.
 	PutCosigned(ctx context.Context, id ID, h Head) error
 
 	// PutHandover is PutCosigned for a checkpoint that lets a witness policy take over. It
@@ -146,8 +139,7 @@ type Cosigned interface {
 	// stored. Of two calls at the same time one sees the other's checkpoint.
 	PutHandover(ctx context.Context, id ID, h Head, from uint64) error
 
-	// CosignedAtMost returns the newest one whose size is at most size, behind the
-	// barrier of Head, or ErrNotFound.
+	// CosignedAtMost returns the newest one whose size is at most size, behind the barrier of Head, or ErrNotFound.
 	CosignedAtMost(ctx context.Context, id ID, size uint64) (Head, error)
 
 	// CosignedFrom reads those of at least size in ascending order, without the barrier. It may
@@ -159,8 +151,7 @@ type Cosigned interface {
 	// this size, which stays; ErrNotFound for an unknown ledger.
 	PutLate(ctx context.Context, id ID, h Head) error
 
-	// LateFrom reads the first n late checkpoints of at least size, ascending, without the
-	// barrier.
+	// LateFrom reads the first n late checkpoints of at least size, ascending, without the barrier.
 	LateFrom(ctx context.Context, id ID, size uint64, n int) ([]Head, error)
 
 	// NewestLate reads the n largest late checkpoints, largest first, without the barrier.
@@ -181,9 +172,8 @@ const (
 
 // Finder looks single things up. If nothing is found, it returns ErrNotFound or an empty list.
 type Finder interface {
-	// ByKeyTags returns the commits with these key tags, which are distinct: one for each that
-	// is in the ledger, in no order. It reads behind the barrier of Head, because the result is
-	// acknowledged again.
+	// ByKeyTags returns the commits with these key tags, which are distinct: one for each that is in the ledger, in no
+	// order. It reads behind the barrier of Head, because the result is acknowledged again.
 	ByKeyTags(ctx context.Context, id ID, tags ...[32]byte) ([]Row, error)
 
 	// TakenSlots returns those of the slots that stand in commits of the ledger, in the order
@@ -194,8 +184,7 @@ type Finder interface {
 	// its mix, deals, takeovers and close in order; nothing for a shuffle without commit.
 	ByShuffles(ctx context.Context, id ID, s Standing, shuffles ...uint64) ([][]Row, error)
 
-	// CheckpointAfter returns the first head whose size is above index: the head of the batch
-	// that has this entry.
+	// CheckpointAfter returns the first head whose size is above index: the head of the batch that has this entry.
 	CheckpointAfter(ctx context.Context, id ID, index uint64) (Head, error)
 
 	// Tile returns the data of a full tile.

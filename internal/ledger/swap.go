@@ -6,14 +6,12 @@ import (
 	"time"
 )
 
-// Several daemons may write one ledger. The compare-and-swap of Store.Append keeps them
-// apart: a daemon that loses it has written nothing. It waits for a short random time, folds
-// what the others wrote, and prepares its requests again.
+// Several daemons may write one ledger. The compare-and-swap of Store.Append keeps them apart: a daemon that loses it
+// has written nothing. It waits for a short random time, folds what the others wrote, and prepares its requests again.
 const (
 	// mostTries is how often a request is prepared.
 	mostTries = 64
-	// The wait after a lost swap is below firstWait. That bound doubles with each further one,
-	// up to maxWait.
+	// The wait after a lost swap is below firstWait. That bound doubles with each further one, up to maxWait.
 	firstWait = 500 * time.Microsecond
 	maxWait   = 16 * time.Millisecond
 )

@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// TileCache is an LRU cache of tiles and entry bundles, for all ledgers that share it, up to a
-// number of bytes. A ledger puts only authentic tiles into it, and they never change. It is
-// safe for concurrent use.
+// TileCache is an LRU cache of tiles and entry bundles, for all ledgers that share it, up to a number of bytes. A
+// ledger puts only authentic tiles into it, and they never change. It is safe for concurrent use.
 type TileCache struct {
 	most    int64                      // bytes
 	flights Apart[*singleflight.Group] // reads of the store, by tile

@@ -11,10 +11,9 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Tile returns the hashes of a tile in C2SP tlog-tiles form. It returns ErrNotFound for a tile
-// of another height or with hashes beyond the newest checkpoint, and ErrFrozen for a stored
-// tile that is not the ledger's. A full tile comes from the cache, and so does the beginning
-// of one. The caller does not change the result.
+// Tile returns the hashes of a tile in C2SP tlog-tiles form. It returns ErrNotFound for a tile of another height or
+// with hashes beyond the newest checkpoint, and ErrFrozen for a stored tile that is not the ledger's. A full tile comes
+// from the cache, and so does the beginning of one. The caller does not change the result.
 func (l *Ledger) Tile(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	if err := l.reachTile(ctx, t); err != nil {
 		return nil, err
@@ -60,9 +59,8 @@ func (l *Ledger) EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error) {
 // full reports whether the ledger has the full tile.
 func (l *Ledger) full(t tlog.Tile) bool { return l.Head().Size>>((t.L+1)*tileHeight) > uint64(t.N) }
 
-// kept returns a tile of at least so many hashes or entries from the cache. If the cache does
-// not have it, load reads it, once for all who ask at the same time. A caller that leaves
-// does not end the reading.
+// kept returns a tile of at least so many hashes or entries from the cache. If the cache does not have it, load reads
+// it, once for all who ask at the same time. A caller that leaves does not end the reading.
 func (l *Ledger) kept(ctx context.Context, key tileKey, width int,
 	load func(context.Context, tileKey) (*cachedTile, error)) ([]byte, int, error) {
 	for {
@@ -157,9 +155,8 @@ func (l *Ledger) loadBundle(ctx context.Context, key tileKey) (*cachedTile, erro
 	return &cachedTile{key, bundle, width}, nil
 }
 
-// tileData reads a tile from the right edge or from the store. If neither has it, it is a
-// partial tile of durable entries that are not folded here yet. Then it is computed from what
-// is below it.
+// tileData reads a tile from the right edge or from the store. If neither has it, it is a partial tile of durable
+// entries that are not folded here yet. Then it is computed from what is below it.
 func (l *Ledger) tileData(ctx context.Context, t tlog.Tile) ([]byte, error) {
 	l.edge.RLock()
 	data, ok := l.tree.partial(t.L, t.N, t.W)

@@ -12,9 +12,8 @@ const (
 	tileWidth  = 1 << tileHeight
 )
 
-// tree is the right edge of a ledger's Merkle tree: the nodes of the tiles that are not full
-// yet, by tlog's storage index. Every new node, the root and the proofs of new entries can be
-// computed from them, at any size of the ledger.
+// tree is the right edge of a ledger's Merkle tree: the nodes of the tiles that are not full yet, by tlog's storage
+// index. Every new node, the root and the proofs of new entries can be computed from them, at any size of the ledger.
 type tree struct {
 	size   int64
 	nodes  map[int64]tlog.Hash
@@ -29,8 +28,7 @@ func newTree() *tree {
 	return &tree{nodes: make(map[int64]tlog.Hash), leaves: make([]tlog.Hash, recentLeaves)}
 }
 
-// edgeAt returns the tree of the first size entries. It reads the nodes of the tiles that are
-// not full at that size.
+// edgeAt returns the tree of the first size entries. It reads the nodes of the tiles that are not full at that size.
 func edgeAt(under tlog.HashReader, size uint64) (*tree, error) {
 	var nodes []int64
 	for level := 0; size>>level > 0; level++ {
@@ -143,8 +141,7 @@ func (t *tree) grow(g *growth, full []Tile) {
 	}
 }
 
-// partial returns the first w hashes of a tile that is not full; false if the right edge does
-// not have them all.
+// partial returns the first w hashes of a tile that is not full; false if the right edge does not have them all.
 func (t *tree) partial(level int, index int64, w int) ([]byte, bool) {
 	data := make([]byte, 0, w*tlog.HashSize)
 	for i := range int64(w) {

@@ -15,8 +15,7 @@ import (
 	"shuffled/internal/witness/gateway"
 )
 
-// ErrPolicy: the witnesses of a new policy did not cosign the newest checkpoint, and nothing
-// was written.
+// ErrPolicy: the witnesses of a new policy did not cosign the newest checkpoint, and nothing was written.
 var ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkpoint")
 
 // trialRounds is how many rounds the quorum of a new policy may take: another daemon may be
@@ -66,9 +65,8 @@ func notTaken(format string, args ...any) error {
 	return &audit.Illegal{Code: audit.RuleKey, Detail: fmt.Sprintf(format, args...)}
 }
 
-// tryKey asks the witnesses whether they know a new signing key of the ledger. A witness that
-// does not know it would cosign nothing above its entry. A witness that cannot be reached is
-// no reason to refuse the key.
+// tryKey asks the witnesses whether they know a new signing key of the ledger. A witness that does not know it would
+// cosign nothing above its entry. A witness that cannot be reached is no reason to refuse the key.
 //
 // Each witness is sent the newest head, signed with the new key, with the old size 0. A
 // witness checks the signature before the size (C2SP tlog-witness). So one that knows the key
@@ -124,10 +122,9 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 	return nil
 }
 
-// tryPolicy has the witnesses of a policy cosign the newest head, at the addresses that the
-// policy gives them. A policy whose quorum is never met could not take over, and deals that
-// wait for witnesses would wait for ever. In production any two of its quorums must share a
-// witness (docs/SPEC.md section 7.3).
+// tryPolicy has the witnesses of a policy cosign the newest head, at the addresses that the policy gives them. A policy
+// whose quorum is never met could not take over, and deals that wait for witnesses would wait for ever. In production
+// any two of its quorums must share a witness (docs/SPEC.md section 7.3).
 func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
 	p, err := audit.ParsePolicy(text)
 	if err != nil {

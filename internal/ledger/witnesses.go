@@ -26,10 +26,9 @@ const (
 	missedRounds = 10
 )
 
-// witnesses gets cosignatures on published heads. The goroutine of run takes the newest head,
-// has the gateway ask the witnesses of the policy in force and of the policies that wait, and
-// stores and shows what a quorum cosigned. Only published heads are sent, because their
-// commit is known.
+// witnesses gets cosignatures on published heads. The goroutine of run takes the newest head, has the gateway ask the
+// witnesses of the policy in force and of the policies that wait, and stores and shows what a quorum cosigned. Only
+// published heads are sent, because their commit is known.
 type witnesses struct {
 	l         *Ledger
 	gateway   *gateway.Gateway
@@ -267,8 +266,7 @@ func (w witnessedLog) Prove(ctx context.Context, old uint64, head gateway.Head) 
 	return proof, nil
 }
 
-// Reach folds what other daemons wrote. That a frozen ledger does not is no error: it reads on
-// at every probe.
+// Reach folds what other daemons wrote. That a frozen ledger does not is no error: it reads on at every probe.
 func (w witnessedLog) Reach(ctx context.Context, size uint64) (uint64, error) {
 	if w.l.Head().Size < size {
 		if err := w.l.Refresh(ctx); err != nil && !errors.Is(err, ErrFrozen) {

@@ -2,15 +2,13 @@ package monitor
 
 import "math"
 
-// ChiSquare returns the chances that a chi-square of df degrees of freedom, 1 or
-// more, is at least q, and at most q.
+// ChiSquare returns the chances that a chi-square of df degrees of freedom, 1 or more, is at least q, and at most q.
 //
-// With whole degrees of freedom both are sums of the term exp(-x)·x^j/Γ(j+1), at x = q/2
-// and a = df/2. The first sums j = a-1, a-2, … down to 0 or 1/2, and adds erfc √x if df is
-// odd. The second sums j = a, a+1, … These are the identities 26.4.4 to 26.4.6 of
-// Abramowitz and Stegun; nothing is approximated. The smaller of the two is summed, and the
-// other is one less it: as a difference the smaller one would lose its digits. The module
-// of the lab compares both with another implementation.
+// With whole degrees of freedom both are sums of the term exp(-x)·x^j/Γ(j+1), at x = q/2 and a = df/2. The first sums j
+// = a-1, a-2, … down to 0 or 1/2, and adds erfc √x if df is odd. The second sums j = a, a+1, … These are the identities
+// 26.4.4 to 26.4.6 of Abramowitz and Stegun; nothing is approximated. The smaller of the two is summed, and the other
+// is one less it: as a difference the smaller one would lose its digits. The module of the lab compares both with
+// another implementation.
 func ChiSquare(q float64, df int) (atLeast, atMost float64) {
 	x, a := q/2, float64(df)/2
 	if x <= 0 {

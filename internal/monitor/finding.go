@@ -25,14 +25,12 @@ type Finding struct {
 	AtMost   float64 // the window's p-value, rounded up to one of Classes
 }
 
-// String returns the finding in one line of printable ASCII, which an entry of the ledger
-// can have as its reason.
+// String returns the finding in one line of printable ASCII, which an entry of the ledger can have as its reason.
 func (f Finding) String() string {
 	return fmt.Sprintf("%s, %s window of %d: %s, p <= %g", f.Shape, f.Span, f.Outcomes, f.Test, f.AtMost)
 }
 
-// Classes are the p-values that are reported. Others are rounded up to them: nothing finer
-// leaves this package.
+// Classes are the p-values that are reported. Others are rounded up to them: nothing finer leaves this package.
 var Classes = [...]float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1}
 
 // classOf returns the index of the class that p is rounded up to.

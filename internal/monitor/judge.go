@@ -10,9 +10,8 @@ const (
 	leastLower = 30   // degrees of freedom from which too even a table counts too
 )
 
-// judge returns the p-value of a window: the smallest p-value of its tests times their
-// number (Bonferroni), so that the levels hold for the window. test is that test. A
-// window without a test has p-value 1.
+// judge returns the p-value of a window: the smallest p-value of its tests times their number (Bonferroni), so that the
+// levels hold for the window. test is that test. A window without a test has p-value 1.
 func (s *shape) judge(t *tally) (p float64, test string) {
 	var j judgement
 	if s.key.k != 0 {
@@ -86,16 +85,13 @@ func (s *shape) judgeValues(j *judgement, t *tally) {
 	}
 }
 
-// positions returns the chi-square of position × type over the orders of m of n
-// cards, with its degrees of freedom, and that of each position alone, which has
-// types − 1.
+// positions returns the chi-square of position × type over the orders of m of n cards, with its degrees of freedom, and
+// that of each position alone, which has types − 1.
 //
-// Within one order the cells depend on each other: for multiplicities D of the
-// types, p = D/n, the covariance of position i, type a with j, b is
-// (δ(i,j) − 1/n)·(δ(a,b)·p(a) − p(a)·p(b))·n/(n−1). Its inverse on the cells gives
-// the factor (n−1)/n, and, where only m < n positions are looked at, a term for
-// the sums of the columns, which vary less than independent ones would. With m = n
-// and D = 1 this is the (n−1)/n of position × card.
+// Within one order the cells depend on each other: for multiplicities D of the types, p = D/n, the covariance of
+// position i, type a with j, b is (δ(i,j) − 1/n)·(δ(a,b)·p(a) − p(a)·p(b))·n/(n−1). Its inverse on the cells gives the
+// factor (n−1)/n, and, where only m < n positions are looked at, a term for the sums of the columns, which vary less
+// than independent ones would. With m = n and D = 1 this is the (n−1)/n of position × card.
 func positions(cells []row, outcomes float64, n, m, types int) (q float64, df int, rows []float64) {
 	rows = make([]float64, m)
 	for a := range types {
@@ -124,8 +120,7 @@ func positions(cells []row, outcomes float64, n, m, types int) (q float64, df in
 	return q * float64(n-1) / float64(n), df, rows
 }
 
-// fixedVariance returns the variance of the number of fixed points among the first
-// m positions of one order of n cards.
+// fixedVariance returns the variance of the number of fixed points among the first m positions of one order of n cards.
 func fixedVariance(n, m int) float64 {
 	mean := float64(m) / float64(n)
 	return falling(m, 2)/falling(n, 2) + mean - mean*mean
@@ -134,12 +129,10 @@ func fixedVariance(n, m int) float64 {
 // successors returns two chi-squares of the table type × type of the next
 // position, over the orders of m of n cards with n/types of each type.
 //
-// A renaming of the types changes no chance, so the covariance of the cells is a
-// multiple of the identity on each of two parts of the table: what is symmetric
-// and what is antisymmetric, off the diagonal and without the effects of rows and
-// columns, which position × type sees. The multiples are the variance of
-// Σ w(a,b)·cell(a,b) for a w of that part, from one pair, two pairs that share a
-// card and two that do not.
+// A renaming of the types changes no chance, so the covariance of the cells is a multiple of the identity on each of
+// two parts of the table: what is symmetric and what is antisymmetric, off the diagonal and without the effects of rows
+// and columns, which position × type sees. The multiples are the variance of Σ w(a,b)·cell(a,b) for a w of that part,
+// from one pair, two pairs that share a card and two that do not.
 func successors(follow *[columns]row, outcomes float64, n, m, types int) (even, odd float64,
 	dfEven, dfOdd int) {
 	size := float64(types)
@@ -193,9 +186,8 @@ func falling(n, k int) float64 {
 
 func square(x float64) float64 { return x * x }
 
-// evenness returns the p-value of a chi-square statistic. A table that is too even
-// is as unlikely as one that is too uneven; with few cells it may be so by the
-// grain of whole numbers, and is not tested for.
+// evenness returns the p-value of a chi-square statistic. A table that is too even is as unlikely as one that is too
+// uneven; with few cells it may be so by the grain of whole numbers, and is not tested for.
 func evenness(q float64, df int) float64 {
 	atLeast, atMost := ChiSquare(q, df)
 	if df < leastLower {

@@ -1,6 +1,5 @@
-// Package monitor tests production outcomes. For every order and value that a daemon
-// commits to, it counts which card is at which position and what follows what. It
-// compares the counts of a window with those of a uniform shuffle.
+// Package monitor tests production outcomes. For every order and value that a daemon commits to, it counts which card
+// is at which position and what follows what. It compares the counts of a window with those of a uniform shuffle.
 //
 // It is a smoke test of a cryptographic generator. It finds a fault of a few per cent in
 // a window. It cannot show that there is no fault: the exhaustive proof does.
@@ -19,18 +18,16 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// The levels are the chances that a window of a perfect generator has such a p-value or a
-// smaller one. They hold for each window; docs/LAB.md has the rates per year. At HaltLevel
-// there is a halt only if the configuration asks for it.
+// The levels are the chances that a window of a perfect generator has such a p-value or a smaller one. They hold for
+// each window; docs/LAB.md has the rates per year. At HaltLevel there is a halt only if the configuration asks for it.
 const (
 	WarnLevel = 1e-4
 	HaltLevel = 1e-6
 )
 
-// A window by count has at least CountWindow outcomes of one shape and lasts at least
-// CountLeast. A window by day has all outcomes of one UTC day, if they are at least
-// DayLeast. One commit may hold thousands of draws: without CountLeast a caller who may
-// ask for draws could cause as many windows, and so false halts, as the host can count.
+// A window by count has at least CountWindow outcomes of one shape and lasts at least CountLeast. A window by day has
+// all outcomes of one UTC day, if they are at least DayLeast. One commit may hold thousands of draws: without
+// CountLeast a caller who may ask for draws could cause as many windows, and so false halts, as the host can count.
 const (
 	CountWindow = 100_000
 	CountLeast  = 10 * time.Minute
@@ -39,8 +36,7 @@ const (
 
 // Config is what the owner of a Monitor decides. Report is required.
 type Config struct {
-	// Report is called with each window at or below WarnLevel, by the goroutine that
-	// called Turn, which holds no lock.
+	// Report is called with each window at or below WarnLevel, by the goroutine that called Turn, which holds no lock.
 	Report func(Finding)
 
 	// Halt makes a window at or below HaltLevel a halt. Otherwise it is a warning.
@@ -157,8 +153,7 @@ func (m *Monitor) values(k uint32, values []uint32) {
 	s.countValues(values)
 }
 
-// Run calls Turn every second until ctx ends, and then once more. The counts of windows
-// that are not due then are lost.
+// Run calls Turn every second until ctx ends, and then once more. The counts of windows that are not due then are lost.
 func (m *Monitor) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -173,11 +168,10 @@ func (m *Monitor) Run(ctx context.Context) {
 	}
 }
 
-// Turn judges every window that has CountWindow outcomes and has lasted CountLeast, and at
-// the first call of a UTC day the windows of the day before. A window holds all outcomes up
-// to the Turn that ends it. It begins with the Turn that ended the window before it; the first
-// of a shape begins with the last Turn before the shape came. At a halt all counts are
-// dropped, so that outcomes after the latch is cleared are judged by themselves.
+// Turn judges every window that has CountWindow outcomes and has lasted CountLeast, and at the first call of a UTC day
+// the windows of the day before. A window holds all outcomes up to the Turn that ends it. It begins with the Turn that
+// ended the window before it; the first of a shape begins with the last Turn before the shape came. At a halt all
+// counts are dropped, so that outcomes after the latch is cleared are judged by themselves.
 func (m *Monitor) Turn(now time.Time) {
 	for _, f := range m.turn(now) {
 		m.cfg.Report(f)

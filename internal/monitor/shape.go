@@ -9,8 +9,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// Bounds of what is counted. The largest shape takes 0.5 MB, all of them together
-// below 11.5 MB.
+// Bounds of what is counted. The largest shape takes 0.5 MB, all of them together below 11.5 MB.
 const (
 	maxShapes    = 8   // of orders and of draws, alongside the published decks dealt whole
 	maxPositions = 416 // of an order; later positions are not counted
@@ -30,16 +29,14 @@ var published = func() map[int]bool {
 	return sizes
 }()
 
-// key tells which outcomes are counted together: orders of take of the cards, or draws of
-// 1..k.
+// key tells which outcomes are counted together: orders of take of the cards, or draws of 1..k.
 type key struct {
 	cards, take int
 	k           uint32
 }
 
-// places hold the shapes of one kind, first come, first served, until the process
-// ends. There are few places, since a caller may ask for thousands of shapes. No shape
-// displaces another, or a published deck.
+// places hold the shapes of one kind, first come, first served, until the process ends. There are few places, since a
+// caller may ask for thousands of shapes. No shape displaces another, or a published deck.
 type places struct {
 	all    []atomic.Pointer[shape] // filled from the front
 	adding sync.Mutex
@@ -177,9 +174,8 @@ func (t *tally) order(of *[shuffle.MaxCards]uint8, values []uint32) {
 	t.n++
 }
 
-// values counts draws by value and in pairs: the first with the second, the third with
-// the fourth. A draw without a partner in its outcome is in no pair: no draw is kept until
-// the next outcome.
+// values counts draws by value and in pairs: the first with the second, the third with the fourth. A draw without a
+// partner in its outcome is in no pair: no draw is kept until the next outcome.
 func (t *tally) values(k uint32, values []uint32) {
 	for _, v := range values {
 		c := class(k, v)

@@ -1,6 +1,5 @@
-// Package outbound is for requests to servers of others, which are not trusted. No redirect
-// is followed, and no text of such a server becomes part of an error: errors reach logs,
-// readiness answers and problem documents.
+// Package outbound is for requests to servers of others, which are not trusted. No redirect is followed, and no text of
+// such a server becomes part of an error: errors reach logs, readiness answers and problem documents.
 package outbound
 
 import (
@@ -26,9 +25,8 @@ func Client(base *http.Client) *http.Client {
 	return &c
 }
 
-// Reason returns why a request got no answer, without the address, which the caller knows,
-// and without any text of the server. net/http puts the first line of an answer that is not
-// HTTP into its error.
+// Reason returns why a request got no answer, without the address, which the caller knows, and without any text of the
+// server. net/http puts the first line of an answer that is not HTTP into its error.
 func Reason(err error) error {
 	var (
 		lookup  *net.DNSError

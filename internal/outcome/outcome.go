@@ -2,8 +2,7 @@
 // outcomes and the lab measures its outcomes, so the lab measures what is dealt. No other package
 // reads a tape from the source; internal/arrows checks this.
 //
-// A shuffle is recomputed from its stored tape with shuffle.Recipe.Run and Check, which take no
-// randomness.
+// A shuffle is recomputed from its stored tape with shuffle.Recipe.Run and Check, which take no randomness.
 package outcome
 
 import (
@@ -14,15 +13,13 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// ErrFoul reports an outcome that its recipe cannot give: a card that is there twice or is not of
-// the deck, or a value outside of its range. No tape leads to one, so the program or the machine is
-// broken.
+// ErrFoul reports an outcome that its recipe cannot give: a card that is there twice or is not of the deck, or a value
+// outside of its range. No tape leads to one, so the program or the machine is broken.
 var ErrFoul = errors.New("foul deck")
 
-// Make reads one tape for the recipe, which must be valid, and makes its outcome. The caller clears
-// both after use. An error that matches entropy.ErrLatched means that there are no outcomes until
-// an operator clears the latch: the source refused the tape, or the outcome was in doubt and Make
-// set the latch. Nothing is read a second time.
+// Make reads one tape for the recipe, which must be valid, and makes its outcome. The caller clears both after use. An
+// error that matches entropy.ErrLatched means that there are no outcomes until an operator clears the latch: the source
+// refused the tape, or the outcome was in doubt and Make set the latch. Nothing is read a second time.
 func Make(src *entropy.Source, r shuffle.Recipe) (tape []byte, out shuffle.Outcome, err error) {
 	return makeBy(shuffle.Recipe.Run, src, r)
 }
@@ -47,8 +44,7 @@ func makeBy(run func(shuffle.Recipe, []byte) (shuffle.Outcome, error), src *entr
 // they are the generator's output before scaling.
 func Raw(src *entropy.Source, n int) ([]byte, error) { return src.Tape(n) }
 
-// doubt sets the latch if err shows that the generator or the machine is broken. An invalid recipe
-// does not show that.
+// doubt sets the latch if err shows that the generator or the machine is broken. An invalid recipe does not show that.
 func doubt(src *entropy.Source, err error) error {
 	switch {
 	case errors.Is(err, shuffle.ErrTapeExhausted):

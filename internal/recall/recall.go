@@ -1,12 +1,10 @@
-// Package recall finds shuffles by table, serial, time, game reference and state, in pages. It
-// searches the entries by the indexes of the database. Nothing is written for it after an append,
-// and an answer has everything that was appended before the question. It proves nothing: receipts
-// prove the shuffles that it finds.
+// Package recall finds shuffles by table, serial, time, game reference and state, in pages. It searches the entries by
+// the indexes of the database. Nothing is written for it after an append, and an answer has everything that was
+// appended before the question. It proves nothing: receipts prove the shuffles that it finds.
 //
-// Serials of a table and times grow with the indexes of entries. So a binary search finds the first
-// entry of a page, in as many steps as the size of the ledger has bits. From there on a page costs
-// as much as the entries that it has and leaves out. There is a bound: a page that would leave out
-// too many ends there, and says where the next one begins.
+// Serials of a table and times grow with the indexes of entries. So a binary search finds the first entry of a page, in
+// as many steps as the size of the ledger has bits. From there on a page costs as much as the entries that it has and
+// leaves out. There is a bound: a page that would leave out too many ends there, and says where the next one begins.
 //
 // Retention is how long a closed shuffle is listed after its commit, and how long the requests of
 // regulators are kept. Evidence is kept for ever.
@@ -65,8 +63,7 @@ type Finder struct {
 	most    int    // pageCommits
 }
 
-// New returns the finder of a ledger, which lists a closed shuffle for keep after
-// its commit, or for ever if keep is 0.
+// New returns the finder of a ledger, which lists a closed shuffle for keep after its commit, or for ever if keep is 0.
 func New(l Ledger, s Store, keep time.Duration, now func() time.Time) *Finder {
 	return &Finder{ledger: l, store: s, keep: keep, now: now, commits: biteCommits, entries: biteEntries,
 		most: pageCommits}
@@ -284,9 +281,8 @@ func (f *Finder) walk(ctx context.Context, q question) (list []ledger.Recalled, 
 	return list, q.to, nil
 }
 
-// along reads commits by one index, one statement after another, until the page is full or more
-// than most commits were read. It reads at least once. It returns the shuffles that fit, and the id
-// up to which it searched.
+// along reads commits by one index, one statement after another, until the page is full or more than most commits were
+// read. It reads at least once. It returns the shuffles that fit, and the id up to which it searched.
 func (f *Finder) along(ctx context.Context, q question, by ledger.CommitQuery, most int) (list []ledger.Recalled,
 	until uint64, err error) {
 	serial := uint64(0) // of the commit before

@@ -39,8 +39,7 @@ func Drop(ctx context.Context, s ledger.AccessStore, id ledger.ID, keep time.Dur
 	return all, nil
 }
 
-// past returns the time in UTC milliseconds before which nothing is kept. ok is false if
-// everything is kept.
+// past returns the time in UTC milliseconds before which nothing is kept. ok is false if everything is kept.
 func past(keep time.Duration, now time.Time) (before int64, ok bool) {
 	before = now.Add(-keep).UnixMilli()
 	return before, keep > 0 && before > 0

@@ -18,8 +18,7 @@ const idSize = 16
 // labelKeyID starts the hash that names a sealing key (docs/SPEC.md section 1.3).
 const labelKeyID = "shuffled/v1/sealing-key-id\x00"
 
-// KeyID names a sealing key in public: the first 16 bytes of
-// SHA-256(label ‖ key). It says nothing of a random key.
+// KeyID names a sealing key in public: the first 16 bytes of SHA-256(label ‖ key). It says nothing of a random key.
 type KeyID [idSize]byte
 
 // String returns the id in hexadecimal.
@@ -29,9 +28,8 @@ func (id KeyID) String() string { return hex.EncodeToString(id[:]) }
 // prints and logs as its id, in any format, and marshals to nothing.
 type Key struct {
 	id KeyID
-	// A function, so that fmt prints an address where it cannot call Format, in
-	// an unexported field of another struct. It would follow a pointer there,
-	// under a verb that does not fit.
+	// A function, so that fmt prints an address where it cannot call Format, in an unexported field of another struct.
+	// It would follow a pointer there, under a verb that does not fit.
 	secret func() []byte
 }
 

@@ -5,8 +5,7 @@ import (
 	"errors"
 )
 
-// What is sealed is a tape and, for a child, the cards that it shuffles: no ancestor is
-// needed to open a child.
+// What is sealed is a tape and, for a child, the cards that it shuffles: no ancestor is needed to open a child.
 
 // Join returns the plaintext to seal: the tape, and two bytes for each input.
 // Inputs are card indexes, below 2^16; none for anything but a child.

@@ -1,17 +1,13 @@
-// Package seal encrypts undisclosed tapes before they reach a store, so that
-// anyone who holds the database, its log or its backups cannot compute a card that
-// was not dealt.
+// Package seal encrypts undisclosed tapes before they reach a store, so that anyone who holds the database, its log or
+// its backups cannot compute a card that was not dealt.
 //
-// A tape is sealed with AES-256-GCM and a random nonce under a key of its own,
-// derived with HKDF-SHA256 from the sealing key and the tape's commitment. The
-// ledger's origin and the commitment are associated data: a sealed tape opens
-// only where it belongs. Layout of a sealed tape, Overhead bytes more than the
-// tape:
+// A tape is sealed with AES-256-GCM and a random nonce under a key of its own, derived with HKDF-SHA256 from the
+// sealing key and the tape's commitment. The ledger's origin and the commitment are associated data: a sealed tape
+// opens only where it belongs. Layout of a sealed tape, Overhead bytes more than the tape:
 //
 //	version (1) ‖ id of the sealing key (16) ‖ nonce (12) ‖ ciphertext ‖ tag (16)
 //
-// Sealing keys live in files of the house and never in the database. Everything
-// here is in Go's FIPS 140-3 module.
+// Sealing keys live in files of the house and never in the database. Everything here is in Go's FIPS 140-3 module.
 package seal
 
 import (
@@ -35,20 +31,17 @@ const (
 	version   = 1
 )
 
-// labelSeal keeps the keys and the associated data of sealed tapes apart from
-// all other uses of a key.
+// labelSeal keeps the keys and the associated data of sealed tapes apart from all other uses of a key.
 const labelSeal = "shuffled/v1/seal\x00"
 
 var (
 	// ErrUnknownKey reports a tape sealed under a key that is not in the ring.
 	ErrUnknownKey = errors.New("the sealing key of this tape is not loaded")
-	// ErrOpen reports a sealed tape that was altered, or belongs to another
-	// commitment or ledger.
+	// ErrOpen reports a sealed tape that was altered, or belongs to another commitment or ledger.
 	ErrOpen = errors.New("the sealed tape does not open")
 )
 
-// Keyring seals under its current key and opens under all its keys. It does not
-// change and is safe for concurrent use.
+// Keyring seals under its current key and opens under all its keys. It does not change and is safe for concurrent use.
 type Keyring struct {
 	current *Key
 	keys    map[KeyID]*Key
@@ -114,9 +107,8 @@ func (r *Keyring) Open(origin string, commitment [32]byte, sealed []byte) ([]byt
 	return tape, nil
 }
 
-// cipher returns the AEAD of one commitment and the associated data of its tape.
-// A key per commitment seals one tape, far below the 2^32 messages that random
-// nonces allow (SP 800-38D section 8.3).
+// cipher returns the AEAD of one commitment and the associated data of its tape. A key per commitment seals one tape,
+// far below the 2^32 messages that random nonces allow (SP 800-38D section 8.3).
 func (k *Key) cipher(origin string, commitment [32]byte) (cipher.AEAD, []byte, error) {
 	if len(origin) < 1 || len(origin) > 255 {
 		return nil, nil, fmt.Errorf("an origin has 1 to 255 bytes, not %d", len(origin))

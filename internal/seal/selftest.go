@@ -6,9 +6,8 @@ import (
 	"shuffled/internal/known"
 )
 
-// sealedBox is a box at rest: key 01 02 …, commitment 40 41 …, nonce c0 c1 …, tape
-// a0 a1 …, and the origin of SelfTest (TestSealedBox makes it again from HMAC
-// and AES).
+// sealedBox is a box at rest: key 01 02 …, commitment 40 41 …, nonce c0 c1 …, tape a0 a1 …, and the origin of SelfTest
+// (TestSealedBox makes it again from HMAC and AES).
 const sealedBox = "01f7cc26a7e1d9eba06f691b1476287d0ac0c1c2c3c4c5c6c7c8c9cacb4cb39b541c67401bed7ebfe0d5d2fb4dd73fbe0131a469b3b2ae86ecc9704e0d"
 
 // SelfTest runs the known-answer test of sealed tapes.

@@ -16,8 +16,7 @@ import (
 	"shuffled/internal/known"
 )
 
-// primitives are the known-answer tests of the cryptographic primitives, by name,
-// with the answers of the standards.
+// primitives are the known-answer tests of the cryptographic primitives, by name, with the answers of the standards.
 var primitives = map[string]func(*known.Answers){
 	"sha-256": sha256Test, "hmac-sha-256": hmacTest, "hkdf-sha-256": hkdfTest, "aes-256-ctr": ctrTest,
 	"aes-256-gcm": gcmTest,

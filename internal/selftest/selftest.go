@@ -1,15 +1,12 @@
-// Package selftest holds everything that the product rests on against known
-// answers: the primitives, the shuffle, the formats, the health tests. The
-// command runs it before it opens a port, reads a byte for a tape or judges
-// evidence, and on demand.
+// Package selftest holds everything that the product rests on against known answers: the primitives, the shuffle, the
+// formats, the health tests. The command runs it before it opens a port, reads a byte for a tape or judges evidence,
+// and on demand.
 //
-// A known-answer test computes with the very functions that the product calls
-// and compares with what was published: by a standard if there is one, else by
-// docs/SPEC.md through the data files of the packages, which their references wrote.
-// Each package has its tests alongside the code and the vectors that they need in the
-// binary (selftest.go, selftest.json); here are the primitives, and the list. It finds a binary, a
-// processor or a library that computes something else. It says nothing of the
-// quality of randomness.
+// A known-answer test computes with the very functions that the product calls and compares with what was published: by
+// a standard if there is one, else by docs/SPEC.md through the data files of the packages, which their references
+// wrote. Each package has its tests alongside the code and the vectors that they need in the binary (selftest.go,
+// selftest.json); here are the primitives, and the list. It finds a binary, a processor or a library that computes
+// something else. It says nothing of the quality of randomness.
 //
 // No flag and no variable leaves a test out or changes an answer.
 package selftest
@@ -41,8 +38,7 @@ type Result struct {
 	Wrong   []string `json:"wrong,omitempty"` // each that is wrong, and what came instead; empty: the test passed
 }
 
-// Run runs every test. It takes some milliseconds, reads nothing from outside
-// and leaves nothing behind.
+// Run runs every test. It takes some milliseconds, reads nothing from outside and leaves nothing behind.
 func Run() []Result {
 	results := make([]Result, len(tests))
 	for i, t := range tests {
@@ -51,8 +47,7 @@ func Run() []Result {
 	return results
 }
 
-// result runs one test. It fails closed: a test that panics, compares nothing or
-// cannot read its vectors has failed.
+// result runs one test. It fails closed: a test that panics, compares nothing or cannot read its vectors has failed.
 func (t test) result() (r Result) {
 	a := &known.Answers{Test: t.name}
 	defer func() {

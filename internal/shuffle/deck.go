@@ -54,9 +54,8 @@ func CheckCardName(c string) error {
 	return nil
 }
 
-// Invisible reports characters that would let two decks look alike on paper:
-// controls, soft hyphen, zero-width and bidirectional marks, line separators. The
-// list is fixed here, not taken from a version of Unicode (docs/SPEC.md
+// Invisible reports characters that would let two decks look alike on paper: controls, soft hyphen, zero-width and
+// bidirectional marks, line separators. The list is fixed here, not taken from a version of Unicode (docs/SPEC.md
 // section 3.1).
 func Invisible(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r <= 0xa0 || r == 0xad || r == 0x061c || r >= 0x200b && r <= 0x200f ||
@@ -96,9 +95,8 @@ const (
 	spanishRanks = "1234567SCR"
 )
 
-// Named returns the deck with the published name: standard-52, standard-54,
-// short-36, pinochle-48, spanish-40, shoe-1 … shoe-16, or positions-2 …
-// positions-4096.
+// Named returns the deck with the published name: standard-52, standard-54, short-36, pinochle-48, spanish-40, shoe-1 …
+// shoe-16, or positions-2 … positions-4096.
 func Named(name string) (Deck, bool) {
 	for _, d := range publishedDecks() {
 		if d.name == name {

@@ -1,7 +1,6 @@
 package shuffle
 
-// lanes reads lanes from a buffer: the whole of a tape, or the current stretch
-// of an endless keystream.
+// lanes reads lanes from a buffer: the whole of a tape, or the current stretch of an endless keystream.
 type lanes struct {
 	buf  []byte
 	pos  int           // bytes of buf that were read
@@ -32,8 +31,7 @@ func (l *lanes) draw(k uint32) uint32 {
 	}
 }
 
-// refill puts at least w unread bytes in the buffer, or reports that the tape
-// ran out.
+// refill puts at least w unread bytes in the buffer, or reports that the tape ran out.
 func (l *lanes) refill(w int) bool {
 	if l.more == nil {
 		l.dry = true
@@ -46,9 +44,8 @@ func (l *lanes) refill(w int) bool {
 	return true
 }
 
-// fisherYates returns the first m cards of n in the order that the draws make:
-// card i changes places with a card at or after it, i counting up
-// (docs/SPEC.md section 2.2). show, when not nil, sees every draw.
+// fisherYates returns the first m cards of n in the order that the draws make: card i changes places with a card at or
+// after it, i counting up (docs/SPEC.md section 2.2). show, when not nil, sees every draw.
 func (l *lanes) fisherYates(n, m int, show func(Step)) []uint32 {
 	a := make([]uint32, n)
 	for i := range a {
@@ -73,8 +70,7 @@ func (l *lanes) drawList(ranges []uint32, show func(Step)) []uint32 {
 // endAt is the position that explained gets for the draw of the cut-card place.
 const endAt = -1
 
-// explained draws 1..k from a tape for position i and, when show is not nil, shows
-// the draw.
+// explained draws 1..k from a tape for position i and, when show is not nil, shows the draw.
 func (l *lanes) explained(k uint32, i int, show func(Step)) uint32 {
 	at := l.pos
 	v := l.draw(k)

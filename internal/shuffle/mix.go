@@ -6,10 +6,9 @@ import (
 	"fmt"
 )
 
-// Mix returns P, the public permutation of m committed positions that seed
-// gives: place i shows committed position P[i] (docs/SPEC.md section 4.3). It is
-// the Fisher–Yates of a tape, fed by the AES-256-CTR keystream of seed.
-// 1 ≤ m ≤ MaxCards.
+// Mix returns P, the public permutation of m committed positions that seed gives: place i shows committed position P[i]
+// (docs/SPEC.md section 4.3). It is the Fisher–Yates of a tape, fed by the AES-256-CTR keystream of seed. 1 ≤ m ≤
+// MaxCards.
 func Mix(seed [32]byte, m int) ([]uint32, error) {
 	if m < 1 || m > MaxCards {
 		return nil, fmt.Errorf("a mix is over 1 to %d positions, not %d", MaxCards, m)
@@ -17,8 +16,7 @@ func Mix(seed [32]byte, m int) ([]uint32, error) {
 	return keystream(seed).fisherYates(m, m, nil), nil
 }
 
-// Cut returns P after a player's cut at offset c: place i shows P[(i+c) mod m].
-// 0 ≤ c < len(p).
+// Cut returns P after a player's cut at offset c: place i shows P[(i+c) mod m]. 0 ≤ c < len(p).
 func Cut(p []uint32, c int) ([]uint32, error) {
 	if c < 0 || c >= len(p) {
 		return nil, fmt.Errorf("a cut is 0 to %d, not %d", len(p)-1, c)
@@ -46,8 +44,7 @@ func Shift(seed [32]byte, ranges, values []uint32) ([]uint32, error) {
 	return out, nil
 }
 
-// keystream reads lanes from the AES-256-CTR keystream of seed with a zero
-// initial counter block. It never runs dry.
+// keystream reads lanes from the AES-256-CTR keystream of seed with a zero initial counter block. It never runs dry.
 func keystream(seed [32]byte) *lanes {
 	block, err := aes.NewCipher(seed[:])
 	if err != nil {

@@ -6,10 +6,9 @@ import "fmt"
 // taken of 1..n, with n from MinCards to MaxRange.
 const MaxNumbers = MaxRanges
 
-// NumberRanges returns the ranges of the draws that take m of the numbers 1..n
-// without repeats: n, n−1, … n−m+1 (docs/SPEC.md section 2.5). A Recipe of them has
-// the tape of m of n cards, and its values are draws: Numbers says which numbers
-// these take.
+// NumberRanges returns the ranges of the draws that take m of the numbers 1..n without repeats: n, n−1, … n−m+1
+// (docs/SPEC.md section 2.5). A Recipe of them has the tape of m of n cards, and its values are draws: Numbers says
+// which numbers these take.
 func NumberRanges(n, m int) ([]uint32, error) {
 	switch {
 	case n < MinCards || n > MaxRange:
@@ -24,10 +23,9 @@ func NumberRanges(n, m int) ([]uint32, error) {
 	return ranges, nil
 }
 
-// Numbers returns the numbers of 1..n that draws take, in the order of the draws, which may be the
-// first few of a longer list. Draw i is 1..n−i, and there are at most as many as NumberRanges
-// allows. It is the shuffle of n cards, cut short. It holds only the places that were swapped:
-// every other place still has its own card.
+// Numbers returns the numbers of 1..n that draws take, in the order of the draws, which may be the first few of a
+// longer list. Draw i is 1..n−i, and there are at most as many as NumberRanges allows. It is the shuffle of n cards,
+// cut short. It holds only the places that were swapped: every other place still has its own card.
 func Numbers(n int, draws []uint32) ([]uint32, error) {
 	if len(draws) == 0 {
 		return nil, nil

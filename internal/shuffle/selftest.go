@@ -67,12 +67,10 @@ type numbersVector struct {
 
 var embedded = sync.OnceValue(func() *vectorSet { return known.Load[vectorSet](selfTestJSON) })
 
-// SelfTest runs the known-answer test of that name on the embedded vectors. It
-// panics if there is none.
+// SelfTest runs the known-answer test of that name on the embedded vectors. It panics if there is none.
 func SelfTest(name string, a *known.Answers) { selfTests[name](a, embedded()) }
 
-// selfTests are the known-answer tests, by name. The tests of this package run them
-// on all of testdata.
+// selfTests are the known-answer tests, by name. The tests of this package run them on all of testdata.
 var selfTests = map[string]func(*known.Answers, *vectorSet){
 	"draw-lanes":  lanesTest,
 	"tape-length": tapeLengthTest,
@@ -96,8 +94,7 @@ var selfTests = map[string]func(*known.Answers, *vectorSet){
 	"numbers":      numbersTest,
 }
 
-// lanesTest shows draws about their limits: the last accepted lane, the first
-// rejected one, the last there is.
+// lanesTest shows draws about their limits: the last accepted lane, the first rejected one, the last there is.
 func lanesTest(a *known.Answers, _ *vectorSet) {
 	for _, c := range []struct {
 		k    uint32
@@ -154,8 +151,7 @@ func tapeLengthTest(a *known.Answers, _ *vectorSet) {
 	}
 }
 
-// runsTest spends the tapes of the vectors that belong to it, as a deal does and
-// with every draw shown.
+// runsTest spends the tapes of the vectors that belong to it, as a deal does and with every draw shown.
 func runsTest(mine func(runVector) bool) func(*known.Answers, *vectorSet) {
 	return func(a *known.Answers, v *vectorSet) {
 		for _, c := range v.Runs {

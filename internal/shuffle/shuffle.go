@@ -1,7 +1,6 @@
-// Package shuffle turns random bytes into draws, orders and mixes, exactly as
-// docs/SPEC.md sections 2 to 4 say. It is pure: no clock, no state, no
-// entropy source. The same bytes give the same cards for ever, here and in any
-// other implementation of the specification.
+// Package shuffle turns random bytes into draws, orders and mixes, exactly as docs/SPEC.md sections 2 to 4 say. It is
+// pure: no clock, no state, no entropy source. The same bytes give the same cards for ever, here and in any other
+// implementation of the specification.
 //
 // In one page (algorithm 1, "shuffled/v1"):
 //
@@ -37,16 +36,14 @@ const (
 	MaxTape   = 32768   // bytes of a tape, at most
 )
 
-// ErrTapeExhausted reports a tape whose lanes were rejected so often that it
-// ran out. Its probability is below 2^-66 on a uniform tape (docs/SPEC.md
-// section 2.4), so it is evidence of a broken generator, never bad luck.
+// ErrTapeExhausted reports a tape whose lanes were rejected so often that it ran out. Its probability is below 2^-66 on
+// a uniform tape (docs/SPEC.md section 2.4), so it is evidence of a broken generator, never bad luck.
 var ErrTapeExhausted = errors.New("the tape ran out of bytes")
 
 // ErrTapeLength reports a tape that is not exactly Recipe.TapeLen bytes long.
 var ErrTapeLength = errors.New("the tape has the wrong length")
 
-// Recipe says which draws one tape is spent on. Exactly one of Cards and Ranges
-// is set.
+// Recipe says which draws one tape is spent on. Exactly one of Cards and Ranges is set.
 type Recipe struct {
 	Cards  int      // n: cards that are shuffled, MinCards..MaxCards
 	Take   int      // m: cards of the order that are committed, 1..Cards
@@ -122,8 +119,7 @@ func LaneWidth(k uint32) int {
 	}
 }
 
-// Need returns S, the bytes that r spends when no lane is rejected, and the
-// width of its widest lane.
+// Need returns S, the bytes that r spends when no lane is rejected, and the width of its widest lane.
 func (r Recipe) Need() (s, widest int) {
 	add := func(k uint32) {
 		w := LaneWidth(k)
@@ -146,17 +142,15 @@ func laneBytes(n int) int {
 	return max(0, min(n, 1<<6)-1) + 2*max(0, n-(1<<6))
 }
 
-// TapeLen returns L, the exact length in bytes of r's tape (docs/SPEC.md
-// section 2.3): 129 for 52 cards, 1,255 for an eight-deck shoe, never more than
-// MaxTape for a valid recipe.
+// TapeLen returns L, the exact length in bytes of r's tape (docs/SPEC.md section 2.3): 129 for 52 cards, 1,255 for an
+// eight-deck shoe, never more than MaxTape for a valid recipe.
 func (r Recipe) TapeLen() int {
 	s, widest := r.Need()
 	return s + (s+1)/2 + 52*max(1, widest)
 }
 
-// Run spends tape on the draws of r. It returns an error, and no values, for an
-// invalid recipe, ErrTapeLength for a tape of another length than TapeLen, and
-// ErrTapeExhausted.
+// Run spends tape on the draws of r. It returns an error, and no values, for an invalid recipe, ErrTapeLength for a
+// tape of another length than TapeLen, and ErrTapeExhausted.
 func (r Recipe) Run(tape []byte) (Outcome, error) { return r.run(tape, nil) }
 
 // Step is one draw as Explain shows it.

@@ -93,8 +93,7 @@ func (x Export) Terms(ctx context.Context, hash [32]byte) ([]byte, error) {
 	return document, err
 }
 
-// one returns the bytes of the only column of the first row. No row is a contradiction
-// that matches ledger.ErrNotFound.
+// one returns the bytes of the only column of the first row. No row is a contradiction that matches ledger.ErrNotFound.
 func (x Export) one(ctx context.Context, sql string, args ...any) (b []byte, err error) {
 	found, ok := false, true
 	err = x.query(ctx, sql, args, func(values []any) error {

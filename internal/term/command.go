@@ -173,8 +173,7 @@ func (r *refusedError) Unwrap() error { return r.error }
 // WithCode adds the code with which a daemon refused a request.
 func WithCode(err error, code string) error { return &refusedError{err, code} }
 
-// Distrust adds to a failure of the known-answer tests that the program must not be used. It returns nil for
-// nil.
+// Distrust adds to a failure of the known-answer tests that the program must not be used. It returns nil for nil.
 func Distrust(err error) error {
 	if err == nil {
 		return nil

@@ -119,8 +119,7 @@ func Fit(s string, n int) string {
 // Pad adds spaces to s up to n columns.
 func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Cells(s))) }
 
-// Wrap breaks text between words into lines of at most n columns. A longer word is broken at the end of its
-// line.
+// Wrap breaks text between words into lines of at most n columns. A longer word is broken at the end of its line.
 func Wrap(text string, n int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {

@@ -19,8 +19,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// SecretLen is the length of the secret that the salts of a list come from. A secret is
-// of one list only.
+// SecretLen is the length of the secret that the salts of a list come from. A secret is of one list only.
 const SecretLen = 32
 
 const saltLabel = "shuffled/v1/ticket-salt\x00"
@@ -86,8 +85,7 @@ func (w *walk) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	return w.read, nil
 }
 
-// found is a ticket that is wanted, and the nodes that its path may need, by their stored
-// indexes.
+// found is a ticket that is wanted, and the nodes that its path may need, by their stored indexes.
 type found struct {
 	Ticket
 	nodes map[int64]tlog.Hash
@@ -188,8 +186,7 @@ func (f *found) read(indexes []int64) (hashes []tlog.Hash, err error) {
 	return hashes, nil
 }
 
-// missing names the first ticket that is wanted and was not found. If all were found, one was asked
-// for twice.
+// missing names the first ticket that is wanted and was not found. If all were found, one was asked for twice.
 func (w *walk) missing() error {
 	has := func(match func(*found) bool) bool { return slices.ContainsFunc(w.found, match) }
 	for _, line := range w.wanted.Lines {

@@ -41,9 +41,8 @@ var binDir = sync.OnceValues(func() (string, error) {
 	return firstServer(candidates(os.Getenv("PATH"), "/usr/lib/postgresql"))
 })
 
-// candidates lists the directories that may hold the server, best first.
-// Debian keeps the server out of PATH in one directory per major version below
-// versions, and its pg_config may be that of the client library.
+// candidates lists the directories that may hold the server, best first. Debian keeps the server out of PATH in one
+// directory per major version below versions, and its pg_config may be that of the client library.
 func candidates(path, versions string) []string {
 	dirs := filepath.SplitList(path)
 	if out, err := exec.Command("pg_config", "--bindir").Output(); err == nil {

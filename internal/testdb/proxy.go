@@ -250,8 +250,7 @@ func (l *link) await(f Fault) {
 	l.awaited = append(l.awaited, f)
 }
 
-// requests passes the client's messages on, those of the extended protocol in
-// groups.
+// requests passes the client's messages on, those of the extended protocol in groups.
 func (l *link) requests(from *bufio.Reader) error {
 	var group []byte
 	executes := ""

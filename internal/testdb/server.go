@@ -39,8 +39,7 @@ func (c *Cluster) Stop(t testing.TB, mode Mode) {
 	}
 }
 
-// Start starts a stopped server again, at the same address, and waits until it
-// has recovered and answers.
+// Start starts a stopped server again, at the same address, and waits until it has recovered and answers.
 func (c *Cluster) Start(t testing.TB) {
 	t.Helper()
 	if c.server != nil {
@@ -159,8 +158,7 @@ func (c *Cluster) launchOnce(ctx context.Context) error {
 	}
 }
 
-// answer connects and asks for the version. Another server on the same port
-// does not know the password.
+// answer connects and asks for the version. Another server on the same port does not know the password.
 func (c *Cluster) answer(ctx context.Context) (version string, err error) {
 	conn, err := pgx.Connect(ctx, c.url("postgres"))
 	if err != nil {
@@ -194,9 +192,8 @@ func (c *Cluster) startFailure(exit error, from int64) error {
 // close stops the server, removes the directory, and waits for both.
 func (c *Cluster) close() error {
 	if c.killed {
-		// A killed postmaster leaves a small System V memory segment, which only
-		// the next server in the same directory removes. If that one cannot start
-		// any more, the segment (56 bytes) stays until the machine restarts.
+		// A killed postmaster leaves a small System V memory segment, which only the next server in the same directory
+		// removes. If that one cannot start any more, the segment (56 bytes) stays until the machine restarts.
 		_ = c.relaunch()
 	}
 	err := c.dog.release()

@@ -66,8 +66,7 @@ func (c *Cluster) newStandby(ctx context.Context, opts []Option) (_ *Cluster, er
 	return s, s.launch(ctx, FreePort)
 }
 
-// Same returns the address of the database of dsn, of another cluster, in this
-// one: its copy.
+// Same returns the address of the database of dsn, of another cluster, in this one: its copy.
 func (c *Cluster) Same(t testing.TB, dsn string) string {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(dsn)

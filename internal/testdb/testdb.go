@@ -12,11 +12,10 @@
 //
 // # Where the server comes from
 //
-// The binaries are looked for in PATH, in `pg_config --bindir`, and in
-// /usr/lib/postgresql/*/bin, newest version first. Without them a test is
-// skipped with the command that installs them, or fails if
-// SHUFFLED_REQUIRE_POSTGRES=1. PostgreSQL refuses to run as root; for root the
-// server runs as the user postgres, or as the user nobody if there is none.
+// The binaries are looked for in PATH, in `pg_config --bindir`, and in /usr/lib/postgresql/*/bin, newest version first.
+// Without them a test is skipped with the command that installs them, or fails if SHUFFLED_REQUIRE_POSTGRES=1.
+// PostgreSQL refuses to run as root; for root the server runs as the user postgres, or as the user nobody if there is
+// none.
 //
 // # What is left behind
 //
@@ -28,9 +27,8 @@
 //
 // # Proof that it ran
 //
-// If SHUFFLED_POSTGRES_PROOF names a file, one line is appended to it for every
-// database created, beginning with the name of the test binary and the test, so
-// that continuous integration can tell a suite that passed from one that was
+// If SHUFFLED_POSTGRES_PROOF names a file, one line is appended to it for every database created, beginning with the
+// name of the test binary and the test, so that continuous integration can tell a suite that passed from one that was
 // skipped. A test that cannot write the line fails.
 package testdb
 
@@ -50,16 +48,14 @@ const (
 	envProof   = "SHUFFLED_POSTGRES_PROOF"
 )
 
-// shared is the cluster that [DSN] uses. It is started once, by the first test
-// that needs it, and closed by M.Run.
+// shared is the cluster that [DSN] uses. It is started once, by the first test that needs it, and closed by M.Run.
 var shared struct {
 	once    sync.Once
 	cluster *Cluster // nil if err is set
 	err     error
 }
 
-// Main runs the tests of a package, stops the shared cluster, and exits with
-// the tests' exit code. It does not return.
+// Main runs the tests of a package, stops the shared cluster, and exits with the tests' exit code. It does not return.
 func Main(m *testing.M) { os.Exit(M{m}.Run()) }
 
 // M wraps testing.M so that Run also stops the shared cluster. It is for
@@ -82,9 +78,8 @@ func (m M) Run() int {
 	return code
 }
 
-// DSN returns the connection URL of a new, empty database in the shared
-// cluster, as that cluster's superuser. The database is dropped, with its
-// connections cut, when the test ends.
+// DSN returns the connection URL of a new, empty database in the shared cluster, as that cluster's superuser. The
+// database is dropped, with its connections cut, when the test ends.
 func DSN(t testing.TB) string {
 	t.Helper()
 	shared.once.Do(func() {
@@ -96,8 +91,7 @@ func DSN(t testing.TB) string {
 	return shared.cluster.Database(t)
 }
 
-// Start starts a cluster that belongs to this test alone, and removes it when
-// the test ends.
+// Start starts a cluster that belongs to this test alone, and removes it when the test ends.
 func Start(t testing.TB, opts ...Option) *Cluster {
 	t.Helper()
 	var cfg config

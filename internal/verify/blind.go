@@ -131,9 +131,8 @@ func (t *transcript) openedBy(c audit.Card) error {
 	return nil
 }
 
-// asked holds the co-dealer's entries against those of the shuffle: its order is the one that the
-// plan names, and the holder of the ask key asked for each deal, after the entry that stands before
-// it, for the same runs.
+// asked holds the co-dealer's entries against those of the shuffle: its order is the one that the plan names, and the
+// holder of the ask key asked for each deal, after the entry that stands before it, for the same runs.
 func (t *transcript) asked() (string, error) {
 	o := t.second
 	if o == nil {
@@ -247,8 +246,7 @@ func (t *transcript) openUnplayed(d *audit.Deal, named *audit.Blind) error {
 	return nil
 }
 
-// orderClosed: the order was closed after the shuffle, or in a way that does not have to wait for
-// the shuffle.
+// orderClosed: the order was closed after the shuffle, or in a way that does not have to wait for the shuffle.
 func (t *transcript) orderClosed() error {
 	o := t.second.closed
 	switch {

@@ -212,9 +212,8 @@ func (t *transcript) unplayedCards(d *audit.Deal) (cards []CardShown) {
 	return cards
 }
 
-// drawn returns, by position, what the opened places of draws show after the mix. In a draw list
-// each value that is not opened counts as 1, and what it shows is not used. Numbers are opened from
-// the first on.
+// drawn returns, by position, what the opened places of draws show after the mix. In a draw list each value that is not
+// opened counts as 1, and what it shows is not used. Numbers are opened from the first on.
 func (t *transcript) drawn(cards []audit.Card) []uint32 {
 	ctx := t.commit.Context
 	if !ctx.IsDraw() {

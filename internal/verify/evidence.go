@@ -83,9 +83,8 @@ func (e *evidence) apart(text string) (*apart, error) {
 	return &apart{r, head}, nil
 }
 
-// quorum asks for the policy's quorum on the file's own checkpoint. That checkpoint is as large as
-// the ledger was when the file was made: its cosignatures say that outsiders saw this history, and
-// not when.
+// quorum asks for the policy's quorum on the file's own checkpoint. That checkpoint is as large as the ledger was when
+// the file was made: its cosignatures say that outsiders saw this history, and not when.
 func (e *evidence) quorum() error {
 	switch {
 	case e.trust.Policy == nil:

@@ -116,9 +116,8 @@ func succeeding(trusted []note.Verifier, origin string) *succession {
 		func(k note.Verifier) bool { return k.Name() != origin })}
 }
 
-// handedOn follows the member keys. They are one chain from the genesis's key: the keys before an
-// element and its own key sign its checkpoint. Trust goes forwards only, because a key is replaced
-// when it may be in other hands.
+// handedOn follows the member keys. They are one chain from the genesis's key: the keys before an element and its own
+// key sign its checkpoint. Trust goes forwards only, because a key is replaced when it may be in other hands.
 func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 	s := succeeding(trusted, e.head.Origin)
 	if e.genesis == nil {
@@ -162,9 +161,8 @@ func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 	return s, nil
 }
 
-// forwards follows keys without a genesis in front of them: each signed the checkpoint of which its
-// entry is the last. The checkpoint of a receipt alone may be larger, when other keys are in force:
-// then nothing follows from its key.
+// forwards follows keys without a genesis in front of them: each signed the checkpoint of which its entry is the last.
+// The checkpoint of a receipt alone may be larger, when other keys are in force: then nothing follows from its key.
 func (s *succession) forwards(keys []handover) error {
 	for _, h := range keys {
 		if h.head.Size > h.Index+1 {
@@ -192,10 +190,9 @@ func (s *succession) asked(size uint64) []note.Verifier {
 	})
 }
 
-// signed checks the signatures of a checkpoint, and returns the algorithms of their keys. Of the
-// keys that are trusted or were handed on to, one of each algorithm signs. If the file shows a key
-// of ML-DSA-44 below the checkpoint's size, a key of that algorithm signs as well, even if none is
-// trusted.
+// signed checks the signatures of a checkpoint, and returns the algorithms of their keys. Of the keys that are trusted
+// or were handed on to, one of each algorithm signs. If the file shows a key of ML-DSA-44 below the checkpoint's size,
+// a key of that algorithm signs as well, even if none is trusted.
 func (s *succession) signed(checkpoint []byte, size uint64) (string, error) {
 	keys := s.asked(size)
 	var shown note.Verifier

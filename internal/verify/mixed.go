@@ -9,8 +9,7 @@ import (
 	"shuffled/internal/beacon"
 )
 
-// beacon checks the value of the plan's beacon: that it is the one signature that
-// the chain makes of the planned round.
+// beacon checks the value of the plan's beacon: that it is the one signature that the chain makes of the planned round.
 func (t *transcript) beacon() (string, error) {
 	i := t.commit.Context.Find(audit.SourceBeacon)
 	if i < 0 {
@@ -35,8 +34,7 @@ func (t *transcript) beacon() (string, error) {
 // these very values is a rule (docs/SPEC.md section 9, mix).
 func (t *transcript) slots() (string, error) { return t.findSlots(t.commit.Context) }
 
-// findSlots finds where in a plan the hashes of the given values stand. The values may still be secret:
-// none is named.
+// findSlots finds where in a plan the hashes of the given values stand. The values may still be secret: none is named.
 func (e *evidence) findSlots(ctx *audit.Context) (string, error) {
 	if len(e.trust.slots) == 0 {
 		return "", notChecked("no value of a slot was given")

@@ -74,8 +74,7 @@ func (r *receipt) origin() (string, error) {
 	return "", notChecked("such an entry names no ledger")
 }
 
-// slots: with a receipt of the commit, a player checks that their slot is in the plan before they
-// give its value.
+// slots: with a receipt of the commit, a player checks that their slot is in the plan before they give its value.
 func (r *receipt) slots() (string, error) {
 	b, ok := r.body.(*audit.Commit)
 	if !ok {

@@ -66,8 +66,7 @@ func (t *transcript) statements() (string, error) {
 		trusted, len(t.v.Statements)), nil
 }
 
-// tapeEntry returns the leaf hash of the entry that discloses the tape, if the file
-// holds one.
+// tapeEntry returns the leaf hash of the entry that discloses the tape, if the file holds one.
 func (t *transcript) tapeEntry() (tlog.Hash, bool) {
 	if t.ended == nil || t.lost() {
 		return tlog.Hash{}, false

@@ -30,8 +30,7 @@ const (
 	stepStatements = "statements"
 )
 
-// causes says what a failure most often means. The first words are those of the
-// table in docs/SPEC.md section 10.1.
+// causes says what a failure most often means. The first words are those of the table in docs/SPEC.md section 10.1.
 var causes = map[string]string{
 	stepFormat:    "damaged or edited file: take the bytes as they were served, without an editor in between",
 	stepEntries:   "an entry was exchanged or damaged, or a receipt is missing",
@@ -54,8 +53,7 @@ var causes = map[string]string{
 	stepStatements: "a statement about another shuffle, or one that the auditor did not sign",
 }
 
-// A step reports what it found. An error fails the run, except notChecked and
-// audit.ErrUnknown.
+// A step reports what it found. An error fails the run, except notChecked and audit.ErrUnknown.
 type step struct {
 	name string
 	run  func() (detail string, err error)

@@ -23,8 +23,7 @@ func (t *transcript) parseTerms() error {
 	return nil
 }
 
-// terms holds the document in the file against what the commit binds, and against what
-// was drawn from.
+// terms holds the document in the file against what the commit binds, and against what was drawn from.
 func (t *transcript) terms() (string, error) {
 	ctx := t.commit.Context
 	bound := ctx.Terms
@@ -63,9 +62,8 @@ func showTerms(bound *audit.Terms) *Terms {
 	return &Terms{Kind: bound.Kind.String(), Hash: encode(bound.Hash), Count: bound.Count}
 }
 
-// winner says whether the house could choose the winner of a list of tickets. The house knows the
-// list when it draws the tape. Without a mix that it cannot foresee, it may draw as many tapes as
-// it likes.
+// winner says whether the house could choose the winner of a list of tickets. The house knows the list when it draws
+// the tape. Without a mix that it cannot foresee, it may draw as many tapes as it likes.
 func (t *transcript) winner() {
 	if w := t.v.Terms; w != nil && w.Kind == audit.TermsTicketList.String() {
 		w.HouseCouldChoose = !slices.ContainsFunc(t.v.Mixed, func(m Mixed) bool { return m.For == ForEverybody })

@@ -240,8 +240,7 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		if t.closed != nil {
 			return fmt.Errorf("entry %d is a deal after the close", index)
 		}
-		// Without its mix a deal cannot be judged; whether one was written is not
-		// for this file to say.
+		// Without its mix a deal cannot be judged; whether one was written is not for this file to say.
 		if len(t.commit.Context.Mixed()) > 0 && t.mix == nil {
 			return fmt.Errorf("entry %d is a deal, the commit has a mix plan, and the mix is missing", index)
 		}

@@ -14,13 +14,11 @@ type Trust struct {
 	VKey   string // verifier key of the ledger (C2SP signed-note)
 	Policy []byte // C2SP tlog-policy: log lines pin keys, the quorum asks for cosignatures
 
-	// Slots are the secret values of players whom the verdict is for: each gave
-	// the hash of one before the commit (docs/SPEC.md section 4.1), and to nobody
-	// the value. A file whose plan lacks one of them fails.
+	// Slots are the secret values of players whom the verdict is for: each gave the hash of one before the commit
+	// (docs/SPEC.md section 4.1), and to nobody the value. A file whose plan lacks one of them fails.
 	Slots [][32]byte
 
-	// Auditors are verifier keys of auditors whose statements about a shuffle are
-	// believed (docs/SPEC.md section 8.1).
+	// Auditors are verifier keys of auditors whose statements about a shuffle are believed (docs/SPEC.md section 8.1).
 	Auditors []string
 
 	// CoDealer is the policy for the ledger of a co-dealer (docs/SPEC.md section 4.5): its log

@@ -42,9 +42,8 @@ type Step struct {
 	Cause  string `json:"cause,omitempty"`  // of a failed step: what it most often means
 }
 
-// Verdict is what Transcript and Receipt answer, `shuffled verify --json` prints
-// and POST /v1/verify sends. The JSON names are stable; what does not apply is
-// absent. Verdict, Steps and Production are always there.
+// Verdict is what Transcript and Receipt answer, `shuffled verify --json` prints and POST /v1/verify sends. The JSON
+// names are stable; what does not apply is absent. Verdict, Steps and Production are always there.
 //
 // The members after Steps are what the file says. They are worth what the verdict is
 // worth: of a file that failed, none is to be believed, and no cards are given.
@@ -180,8 +179,7 @@ const (
 	ForSlot      = "slot"      // for the player alone who chose the slot's value
 )
 
-// Mixed says for whom the level mixed is given, and what it rests on
-// (docs/SPEC.md section 10.5).
+// Mixed says for whom the level mixed is given, and what it rests on (docs/SPEC.md section 10.5).
 type Mixed struct {
 	For       string `json:"for"`             // ForEverybody or ForSlot
 	Witnessed string `json:"witnessed"`       // by then the quorum had cosigned the commit, by its own clocks
@@ -200,8 +198,7 @@ type Entry struct {
 	Credential string `json:"credential"` // that it showed
 }
 
-// Terms are what the commit binds, and the document in the file. Labels and text are to be
-// shown as text.
+// Terms are what the commit binds, and the document in the file. Labels and text are to be shown as text.
 type Terms struct {
 	Kind   string        `json:"kind"`             // "wheel", "pay_table" or "ticket_list"
 	Hash   string        `json:"hash"`             // base64: of the document, or the root of the list
@@ -224,8 +221,7 @@ type Takeover struct {
 	Reason     string `json:"reason"`
 }
 
-// PassedOver is a code that this version does not know and may pass over (docs/SPEC.md
-// section 1.4).
+// PassedOver is a code that this version does not know and may pass over (docs/SPEC.md section 1.4).
 type PassedOver struct {
 	List  string `json:"list"`
 	Code  uint8  `json:"code"`

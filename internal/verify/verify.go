@@ -7,9 +7,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// File judges a transcript or a receipt and finds out which it is: a transcript begins with '{', a
-// receipt with its header. Anything else fails at format. A Trust that cannot be read gives
-// CannotJudge for every file.
+// File judges a transcript or a receipt and finds out which it is: a transcript begins with '{', a receipt with its
+// header. Anything else fails at format. A Trust that cannot be read gives CannotJudge for every file.
 func File(data []byte, t Trust) *Verdict {
 	switch {
 	case bytes.HasPrefix(data, []byte("{")):
@@ -37,8 +36,7 @@ func Transcript(data []byte, t Trust) *Verdict {
 	return judgeTranscript(data, trust)
 }
 
-// Receipt judges a receipt alone (docs/SPEC.md sections 7.2 and 10): that its
-// entry stands in the ledger at its index.
+// Receipt judges a receipt alone (docs/SPEC.md sections 7.2 and 10): that its entry stands in the ledger at its index.
 func Receipt(data []byte, t Trust) *Verdict {
 	trust, err := t.parse()
 	if err != nil {

@@ -31,8 +31,7 @@ import (
 )
 
 const (
-	// firstPause and longestPause bound the pause after a failed delivery. It doubles with
-	// each failure.
+	// firstPause and longestPause bound the pause after a failed delivery. It doubles with each failure.
 	firstPause   = time.Second
 	longestPause = time.Minute
 	// answerTime is how long a receiver may take to answer.

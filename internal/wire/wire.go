@@ -1,5 +1,4 @@
-// Package wire has the values of the HTTP API that JSON writes in more than one way, for the
-// daemon and for clients.
+// Package wire has the values of the HTTP API that JSON writes in more than one way, for the daemon and for clients.
 package wire
 
 import (
@@ -12,8 +11,7 @@ type Rule string
 
 func (r Rule) Error() string { return string(r) }
 
-// EndAt is the place of the cut card: Lo if Lo and Hi are the same, otherwise drawn from Lo
-// to Hi after the shuffle.
+// EndAt is the place of the cut card: Lo if Lo and Hi are the same, otherwise drawn from Lo to Hi after the shuffle.
 type EndAt struct{ Lo, Hi int }
 
 // places is EndAt as an object; 0 stands for absent.
@@ -30,8 +28,7 @@ func (e EndAt) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, places(e))
 }
 
-// UnmarshalJSONFrom reads a number, or an object with lo and hi. The error is a Rule, or of the
-// decoder.
+// UnmarshalJSONFrom reads a number, or an object with lo and hi. The error is a Rule, or of the decoder.
 func (e *EndAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	var err error
 	switch dec.PeekKind() {

@@ -40,14 +40,12 @@ func Reach(lines []audit.Witness) (gateway.Witness, error) {
 	return c, nil
 }
 
-// AddCheckpoint asks for cosignatures on a signed checkpoint, with a proof of consistency from
-// size old. It returns the note signature lines of the client's keys, verified. Other lines
-// are left out.
+// AddCheckpoint asks for cosignatures on a signed checkpoint, with a proof of consistency from size old. It returns the
+// note signature lines of the client's keys, verified. Other lines are left out.
 //
-// The error is a *gateway.Conflict if old is not the size that the witness cosigned last. It
-// is gateway.ErrRefused if the witness will not cosign this checkpoint, and
-// gateway.ErrContradicts if that is because it has seen another history. After any other
-// error the answer may have been lost, and the caller may ask again.
+// The error is a *gateway.Conflict if old is not the size that the witness cosigned last. It is gateway.ErrRefused if
+// the witness will not cosign this checkpoint, and gateway.ErrContradicts if that is because it has seen another
+// history. After any other error the answer may have been lost, and the caller may ask again.
 func (c *Client) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte, error) {
 	end := bytes.LastIndex(checkpoint, []byte("\n\n"))
 	if end < 0 || old > audit.MaxInteger {
@@ -68,9 +66,8 @@ func (c *Client) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Has
 	return lines, nil
 }
 
-// Latest returns the newest checkpoint that the witness says it cosigned for a log: a note with
-// a verified cosignature. The log's own signature is not checked. gateway.ErrNone is matched
-// if the witness has none or does not show any.
+// Latest returns the newest checkpoint that the witness says it cosigned for a log: a note with a verified cosignature.
+// The log's own signature is not checked. gateway.ErrNone is matched if the witness has none or does not show any.
 func (c *Client) Latest(ctx context.Context, origin string) ([]byte, error) {
 	resp, err := c.do(ctx, http.MethodGet, "/"+originHash(origin)+"/checkpoint", nil)
 	if err != nil {
@@ -159,8 +156,7 @@ type response struct {
 	body        []byte
 }
 
-// String returns the status alone: the body comes from whatever listens at the address, and
-// must not reach logs.
+// String returns the status alone: the body comes from whatever listens at the address, and must not reach logs.
 func (r *response) String() string { return fmt.Sprintf("status %d", r.status) }
 
 func (c *Client) do(ctx context.Context, method, path string, body []byte) (*response, error) {

@@ -49,8 +49,7 @@ func newCosigner(name string, key crypto.Signer, second SecondKey) (*cosigner, e
 	return &cosigner{name, vkey, key, verifier, second}, nil
 }
 
-// cosignerAt is a note.Signer whose cosignatures say that they were made at a time in Unix
-// seconds.
+// cosignerAt is a note.Signer whose cosignatures say that they were made at a time in Unix seconds.
 type cosignerAt struct {
 	*cosigner
 	unix int64

@@ -40,8 +40,7 @@ func (r Request) Encode() []byte {
 
 var errRequest = errors.New("malformed request")
 
-// ParseRequest reads a body. It checks the limits first. Each request has one form: Encode
-// gives the same bytes.
+// ParseRequest reads a body. It checks the limits first. Each request has one form: Encode gives the same bytes.
 func ParseRequest(body []byte) (Request, error) {
 	if len(body) > MaxRequest {
 		return Request{}, fmt.Errorf("%w: more than %d bytes", errRequest, MaxRequest)

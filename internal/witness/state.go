@@ -46,9 +46,8 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// readState verifies every state file of a directory and returns the states, by origin. It
-// removes files of interrupted writes. A file that does not verify is an error: a witness that
-// began anew for its log would let that log fork.
+// readState verifies every state file of a directory and returns the states, by origin. It removes files of interrupted
+// writes. A file that does not verify is an error: a witness that began anew for its log would let that log fork.
 func readState(dir string, c *cosigner) (map[string]*cosigned, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -99,9 +98,8 @@ func readStateFile(path string, c *cosigner) (*cosigned, error) {
 // errDoubt: it is not known which of two states the disk has.
 var errDoubt = errors.New("the state on the disk is in doubt")
 
-// writeState replaces a log's state file. If it returns nil, the new state survives a power cut.
-// After errDoubt either state may survive; after any other error the old state does. sync is
-// (*os.File).Sync.
+// writeState replaces a log's state file. If it returns nil, the new state survives a power cut. After errDoubt either
+// state may survive; after any other error the old state does. sync is (*os.File).Sync.
 func writeState(path string, content []byte, sync func(*os.File) error) error {
 	temp := path + tempSuffix
 	if err := writeTemp(temp, content, sync); err != nil {

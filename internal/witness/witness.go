@@ -1,15 +1,13 @@
-// Package witness is a witness of transparency logs and a client of witnesses: C2SP
-// tlog-witness over HTTP.
+// Package witness is a witness of transparency logs and a client of witnesses: C2SP tlog-witness over HTTP.
 //
 // A witness cosigns a checkpoint of a log after it has checked that the log only grew since
 // the checkpoint that it cosigned last. For each log it remembers that newest checkpoint, and
 // it must never forget it. So the state is on the disk before a cosignature leaves, one
 // process has the state at a time, and a state that cannot be verified stops the start.
 //
-// x/mod's sumdb/note and sumdb/tlog and torchwood check checkpoints and consistency proofs;
-// transparency-dev's formats check cosignatures. The only signature made here is the
-// cosignature with Ed25519, because no library takes the time of a cosignature from its
-// caller.
+// x/mod's sumdb/note and sumdb/tlog and torchwood check checkpoints and consistency proofs; transparency-dev's formats
+// check cosignatures. The only signature made here is the cosignature with Ed25519, because no library takes the time
+// of a cosignature from its caller.
 package witness
 
 import (
@@ -33,9 +31,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// maxStepBack is how far the clock may be behind the newest cosignature. Then the next
-// cosignature has the time of the newest. If the clock is further behind, the witness does
-// not know the time that it would attest, and refuses.
+// maxStepBack is how far the clock may be behind the newest cosignature. Then the next cosignature has the time of the
+// newest. If the clock is further behind, the witness does not know the time that it would attest, and refuses.
 const maxStepBack = 5 * time.Second
 
 // Config is what a witness is made of.
@@ -76,9 +73,8 @@ type witnessed struct {
 // emptyRoot is the root of a tree without entries: the state of a log that was never cosigned.
 var emptyRoot, _ = tlog.TreeHash(0, nil)
 
-// Open takes the lock of the state directory and verifies the state in it. A log without a
-// state file is new to the witness, which cosigns the first checkpoint that it is sent. The
-// caller must Close the witness.
+// Open takes the lock of the state directory and verifies the state in it. A log without a state file is new to the
+// witness, which cosigns the first checkpoint that it is sent. The caller must Close the witness.
 func Open(cfg Config) (*Witness, error) {
 	c, err := newCosigner(cfg.Name, cfg.Key, cfg.Second)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package alarms counts the false alarms of the health tests on the bytes of tapes, at weaker cutoffs than
-// a Source's, because at 2^-60 there is none to observe. It compares the count with the binomial
-// distribution.
+// Package alarms counts the false alarms of the health tests on the bytes of tapes, at weaker cutoffs than a Source's,
+// because at 2^-60 there is none to observe. It compares the count with the binomial distribution.
 package alarms
 
 import (
@@ -70,9 +69,8 @@ type Halt struct {
 	Years             float64 `json:"years_between_alarms"` // at that rate
 }
 
-// Measure tests windows of src at every α and counts the alarms. Each window is tested without history. On
-// uniform bytes windows are therefore independent, and the number of alarms is exactly binomial. health is
-// entropy.NewHealth.
+// Measure tests windows of src at every α and counts the alarms. Each window is tested without history. On uniform
+// bytes windows are therefore independent, and the number of alarms is exactly binomial. health is entropy.NewHealth.
 func Measure(ctx context.Context, src *entropy.Source, health func(alphaExp int) Health, o Options) (*Report, error) {
 	windows := (o.Bytes + window - 1) / window
 	if o.Workers < 1 {
@@ -181,8 +179,7 @@ func count(alphaExp int, test string, cutoff int, chance float64, windows, alarm
 	return Count{alphaExp, test, cutoff, chance, float64(windows) * chance, alarms, p}
 }
 
-// halt computes the false-alarm rates of a Source's own cutoffs, for a busy house: 20,000 decks of 52 cards
-// a second.
+// halt computes the false-alarm rates of a Source's own cutoffs, for a busy house: 20,000 decks of 52 cards a second.
 func halt() Halt {
 	h := Halt{AlphaExp: entropy.AlphaExp, TapesPerSecond: 20_000, TapeBytes: 129}
 	h.Repetition, h.Proportion = entropy.Cutoffs(h.AlphaExp)

@@ -1,9 +1,8 @@
 package alarms
 
-// chances returns the probability that a window of uniform bytes, tested without history, ends in an alarm
-// of the repetition count test at cutoff repetition ≥ 2, and in one of the adaptive proportion test at
-// cutoff proportion ≥ 2. A window in which both fail counts for the repetition count test, as in
-// entropy.Health.
+// chances returns the probability that a window of uniform bytes, tested without history, ends in an alarm of the
+// repetition count test at cutoff repetition ≥ 2, and in one of the adaptive proportion test at cutoff proportion ≥ 2.
+// A window in which both fail counts for the repetition count test, as in entropy.Health.
 //
 // The two depend on each other, so this goes through the window byte by byte and keeps the probability of
 // each relevant state: how often the first value came, how long the latest run is, and whether that run is

@@ -18,9 +18,8 @@ const maxCards = 416
 // shoeTypes is the number of card types of a shoe: value mod 52.
 const shoeTypes = 52
 
-// A Shape describes one outcome. A deck has Cards of 4..416 and Decks 1. A shoe has Decks of 2..8 and Cards
-// 52·Decks; its card types are the values mod 52. Draws have K > 0 and Values per outcome, and neither
-// Cards nor Decks.
+// A Shape describes one outcome. A deck has Cards of 4..416 and Decks 1. A shoe has Decks of 2..8 and Cards 52·Decks;
+// its card types are the values mod 52. Draws have K > 0 and Values per outcome, and neither Cards nor Decks.
 type Shape struct {
 	Cards  int    `json:"cards,omitempty"`
 	Decks  int    `json:"decks,omitempty"`
@@ -56,8 +55,7 @@ type tally interface {
 	add(outcome []uint32)
 	// merge adds the counts of another tally of the same shape.
 	merge(other tally)
-	// report fills in Outcomes, Results, Untested, Positions and Means. It does not apply Holm's
-	// correction.
+	// report fills in Outcomes, Results, Untested, Positions and Means. It does not apply Holm's correction.
 	report(r *Report)
 }
 

@@ -6,9 +6,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// lowerTail is the degrees of freedom from which a chi-square is also rejected if it is too small, because
-// counts that are too even are not random either. With fewer, a perfect fit is a likely lattice point and
-// no evidence.
+// lowerTail is the degrees of freedom from which a chi-square is also rejected if it is too small, because counts that
+// are too even are not random either. With fewer, a perfect fit is a likely lattice point and no evidence.
 const lowerTail = 30
 
 // chiSquareP returns the p-value of a chi-square statistic.
@@ -46,8 +45,7 @@ func kolmogorovP(above, below float64, n uint64) float64 {
 	return min(1, 2*distuv.ChiSquared{K: 2}.Survival(4*float64(n)*d*d))
 }
 
-// excess returns the mean number of additional events that a Poisson test of size
-// alpha finds with 99 %.
+// excess returns the mean number of additional events that a Poisson test of size alpha finds with 99 %.
 func excess(mean, alpha float64) float64 {
 	if mean > 1000 {
 		return shiftFound(alpha) * math.Sqrt(mean)

@@ -81,8 +81,7 @@ func twenty(k []int) int {
 	return 0
 }
 
-// threeCards is 1 for a flush, 2 straight, 3 three of a kind, 4 straight flush and
-// 5 for three of a kind in one suit.
+// threeCards is 1 for a flush, 2 straight, 3 three of a kind, 4 straight flush and 5 for three of a kind in one suit.
 func threeCards(k []int) int {
 	a, b, c := rankOf(k[0]), rankOf(k[1]), rankOf(k[2])
 	low, high := min(a, b, c), max(a, b, c)
@@ -175,9 +174,8 @@ func (b bet) at(start int) func(d *dealt) int {
 	}
 }
 
-// baccarat plays a round of punto banco with the values of the next six cards:
-// player, banker, player, banker, then third cards. It returns 0 when the player
-// wins, 1 for the banker, 2 for a tie.
+// baccarat plays a round of punto banco with the values of the next six cards: player, banker, player, banker, then
+// third cards. It returns 0 when the player wins, 1 for the banker, 2 for a tie.
 func baccarat(v [6]int) int {
 	player, banker := (v[0]+v[2])%10, (v[1]+v[3])%10
 	if player < 8 && banker < 8 {

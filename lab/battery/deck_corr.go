@@ -116,9 +116,8 @@ func (c *serial) results(f *deckFindings) {
 	}
 }
 
-// serialMoments returns mean and variance of Σ a(i)·a(i+lag), a being the centred
-// types of an order of n cards, twice. Drawing without replacement gives them from
-// the power sums S2 and S4 of the cards; S1 and S3 are 0.
+// serialMoments returns mean and variance of Σ a(i)·a(i+lag), a being the centred types of an order of n cards, twice.
+// Drawing without replacement gives them from the power sums S2 and S4 of the cards; S1 and S3 are 0.
 func serialMoments(n, types, lag int) (mean, variance float64) {
 	var s2, s4 float64
 	for v := range n {

@@ -43,8 +43,7 @@ func risesSince(lag int) func(d *dealt) int {
 	}
 }
 
-// firstSince is the difference of the first card's type to that of the game lag before, mod the number of
-// types.
+// firstSince is the difference of the first card's type to that of the game lag before, mod the number of types.
 func firstSince(lag int, types int32) func(d *dealt) int {
 	return func(d *dealt) int {
 		old := d.ago(lag)

@@ -11,9 +11,8 @@ type deckFindings struct {
 	lambdas map[[2]float64]float64 // noncentrality by level and df, because it is slow to compute
 }
 
-// cells adds a chi-square. The non-centrality grows by rate times the mean square of the relative deviation
-// of a cell with each of n observations; words describe the root of that mean square if it is something
-// else.
+// cells adds a chi-square. The non-centrality grows by rate times the mean square of the relative deviation of a cell
+// with each of n observations; words describe the root of that mean square if it is something else.
 func (f *deckFindings) cells(test, name string, x, df float64, n uint64, rate float64, words ...string) {
 	f.found = append(f.found, finding{
 		Result{Test: test, Name: name, Statistic: x, DF: df, P: chiSquareP(x, df), N: n},
@@ -53,9 +52,8 @@ func sparse(cells int) uint64 {
 	return uint64(10 * cells)
 }
 
-// tail is the least expected count of a cell of a law. Neighbours are merged until they reach it, because a
-// single rare cell would reject a perfect generator too often at 10^-6, the level of a member of a large
-// family.
+// tail is the least expected count of a cell of a law. Neighbours are merged until they reach it, because a single rare
+// cell would reject a perfect generator too often at 10^-6, the level of a member of a large family.
 const tail = 100
 
 // fit adds a chi-square of counts against a law.

@@ -14,8 +14,7 @@ type grouping struct {
 	size []int  // cards by class
 }
 
-// groupings returns suits and ranks. Suits follow each other, each with all its
-// ranks (docs/SPEC.md section 3).
+// groupings returns suits and ranks. Suits follow each other, each with all its ranks (docs/SPEC.md section 3).
 func groupings(s Shape) (suits, ranks grouping) {
 	types := s.types()
 	per := (types + 3) / 4
@@ -91,8 +90,7 @@ func coupons(g grouping) func(d *dealt) int {
 	}
 }
 
-// gapCounters count the other cards before the first of a suit, and between its
-// first and its second.
+// gapCounters count the other cards before the first of a suit, and between its first and its second.
 func gapCounters(s Shape, g grouping, class int) []counter {
 	gap := func(which int) func(d *dealt) int {
 		return func(d *dealt) int {
@@ -140,9 +138,8 @@ func hands(g grouping, at int, class map[[handSize]int8]int) func(d *dealt) int 
 	}
 }
 
-// handCodes is one more than the most pairs of equal cards in a hand. Their number distinguishes the seven
-// patterns of a poker hand: none 0, one pair 1, two pairs 2, three of a kind 3, full house 4, four of a
-// kind 6, five 10.
+// handCodes is one more than the most pairs of equal cards in a hand. Their number distinguishes the seven patterns of
+// a poker hand: none 0, one pair 1, two pairs 2, three of a kind 3, full house 4, four of a kind 6, five 10.
 const handCodes = handSize*(handSize-1)/2 + 1
 
 func handCode(pattern [handSize]int8) (same int) {
@@ -222,8 +219,7 @@ func blockOrder(at int) func(d *dealt) int {
 	}
 }
 
-// rankCounters count the lowest, the middle and the highest of the first five cards, by card and not by
-// type.
+// rankCounters count the lowest, the middle and the highest of the first five cards, by card and not by type.
 func rankCounters(s Shape) (all []counter) {
 	m := min(handSize, s.Cards-1)
 	for _, r := range []int{1, (m + 1) / 2, m} {

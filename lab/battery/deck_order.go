@@ -113,8 +113,7 @@ func cycles(d *dealt) (count int) {
 // descents counts neighbours of which the second is lower.
 func descents(d *dealt) int { return falls(d.card) }
 
-// rises counts cards that come after their successor. Each of them ends a rising sequence, except the last
-// sequence.
+// rises counts cards that come after their successor. Each of them ends a rising sequence, except the last sequence.
 func rises(d *dealt) int { return falls(d.place) }
 
 func falls(xs []int32) (count int) {
@@ -214,8 +213,7 @@ func matches(lag int) func(d *dealt) int {
 	}
 }
 
-// overlap counts the cards among the first h that were among them lag games
-// before.
+// overlap counts the cards among the first h that were among them lag games before.
 func overlap(h, lag int) func(d *dealt) int {
 	return func(d *dealt) (count int) {
 		old := d.ago(lag)

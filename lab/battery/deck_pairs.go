@@ -5,12 +5,10 @@ import (
 	"slices"
 )
 
-// fullTypes is the number of card types up to which a pair of positions has its
-// whole table, types × types.
+// fullTypes is the number of card types up to which a pair of positions has its whole table, types × types.
 const fullTypes = 64
 
-// pairedAlone is the number of positions up to which every pair of them is a
-// result of its own.
+// pairedAlone is the number of positions up to which every pair of them is a result of its own.
 const pairedAlone = 64
 
 // pairCounters returns the counters that compare two positions.
@@ -22,8 +20,7 @@ func pairCounters(s Shape) []counter {
 	return all
 }
 
-// stride is how many games share the work that grows with the square of the
-// cards.
+// stride is how many games share the work that grows with the square of the cards.
 func stride(s Shape) int { return max(1, s.Cards/52) }
 
 // turn is the number of consecutive games of a shoe that count the same pairs of positions, so that their

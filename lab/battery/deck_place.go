@@ -8,8 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// parts is the number of interleaved subsequences of games: every 8th from the
-// first, from the second, and so on.
+// parts is the number of interleaved subsequences of games: every 8th from the first, from the second, and so on.
 const parts = 8
 
 // placement counts card types by position, separately for each subsequence of games.
@@ -104,9 +103,8 @@ func (f *deckFindings) placed(test, name string, rows [][]uint64, games uint64) 
 	f.cells(test, name, x, df, games, float64(len(rows)-1))
 }
 
-// largest tests the cell that is farthest off. A card that is moved to one place is one cell in thousands,
-// and hardly changes their sum. Each count is binomial; the smallest p-value is multiplied by the number of
-// cells (Bonferroni).
+// largest tests the cell that is farthest off. A card that is moved to one place is one cell in thousands, and hardly
+// changes their sum. Each count is binomial; the smallest p-value is multiplied by the number of cells (Bonferroni).
 func (f *deckFindings) largest(rows [][]uint64, games uint64) {
 	t := float64(len(rows[0]))
 	cells := t * float64(len(rows))

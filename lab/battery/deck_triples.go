@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// tripleTurns is the number of games over which the triples are distributed: each game counts one part of
-// them.
+// tripleTurns is the number of games over which the triples are distributed: each game counts one part of them.
 const tripleTurns = 16
 
 // triplePlaces is the largest number of places of which every three are counted. Of more cards, this many
@@ -120,9 +119,8 @@ func against(counts []uint32, law []float64) (x float64) {
 	return x
 }
 
-// tripleLaw is the law of the sum mod t of the types of three different cards; each type has as many cards
-// as there are decks. It counts all triples, less those in which two are the same card, plus twice those in
-// which three are.
+// tripleLaw is the law of the sum mod t of the types of three different cards; each type has as many cards as there are
+// decks. It counts all triples, less those in which two are the same card, plus twice those in which three are.
 func tripleLaw(t, decks int) []float64 {
 	ways, all := make([]float64, t), 0.0
 	for s := range ways {

@@ -59,8 +59,7 @@ func addCounts(to, from []uint64) {
 // uniform returns n equal probabilities.
 func uniform(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
 
-// maxBins is the number of bins in which the values of a large K are counted; up to it every value has its
-// own bin.
+// maxBins is the number of bins in which the values of a large K are counted; up to it every value has its own bin.
 const maxBins = 1 << 12
 
 // bins cuts 0..K−1 into at most n bins, with their probabilities.
@@ -186,8 +185,7 @@ func (d *drawTally) permutation() drawTest {
 	return newBlocks("permutation", fmt.Sprintf("blocks of %d without a tie", t), t, uniform(orders), orderOf)
 }
 
-// orderOf numbers the order of a block by how many earlier values are larger, and
-// is −1 for a block with a tie.
+// orderOf numbers the order of a block by how many earlier values are larger, and is −1 for a block with a tie.
 func orderOf(block []uint32) int {
 	order := 0
 	for i, x := range block {

@@ -89,8 +89,7 @@ func (f *findings) chiSquared(test, name string, x, df float64, n uint64) {
 	f.found = append(f.found, finding{
 		Result{Test: test, Name: name, Statistic: x, DF: df, P: chiSquareP(x, df), N: n},
 		func(level float64) string {
-			// λ/n is the mean square of the relative deviations of the classes, each
-			// weighted by its probability.
+			// λ/n is the mean square of the relative deviations of the classes, each weighted by its probability.
 			return "classes off by " + percent(math.Sqrt(f.lambda(level, df)/float64(n))) + " (root mean square)"
 		},
 	})

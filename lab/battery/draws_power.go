@@ -11,8 +11,7 @@ import (
 // drawPower is the chance with which a deviation that Detects names is found.
 const drawPower = 0.99
 
-// shiftFound is the deviation of a mean, in standard deviations, that a two-sided normal test at level
-// finds.
+// shiftFound is the deviation of a mean, in standard deviations, that a two-sided normal test at level finds.
 func shiftFound(level float64) float64 {
 	return -distuv.UnitNormal.Quantile(level/2) + distuv.UnitNormal.Quantile(drawPower)
 }

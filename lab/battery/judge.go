@@ -23,8 +23,7 @@ type Report struct {
 	Outcomes uint64   `json:"outcomes"`
 	Level    float64  `json:"level"`
 	Results  []Result `json:"results"`
-	// Untested names the tests for which the sample is too small, with the number of outcomes that they
-	// need.
+	// Untested names the tests for which the sample is too small, with the number of outcomes that they need.
 	Untested []string `json:"untested,omitempty"`
 	// Rejected: an adjusted p is below RejectAtOnce. Borderline: none is, but one
 	// is below Level, and a second sample decides (see Judge).

@@ -131,9 +131,8 @@ func longestRunLaw(n, longest int) []float64 {
 	return law
 }
 
-// noLongerRun returns the probability that no run up has more than m cards. The
-// state is the length of the last run and the rank of the last card among those
-// before it.
+// noLongerRun returns the probability that no run up has more than m cards. The state is the length of the last run and
+// the rank of the last card among those before it.
 func noLongerRun(n, m int) (p float64) {
 	state := make([][]float64, m+1)
 	for l := range state {
@@ -166,8 +165,7 @@ func noLongerRun(n, m int) (p float64) {
 	return p
 }
 
-// inversionLaw counts pairs of cards in reverse order: the sum of independent uniform variables on 0..i−1,
-// i = 1..n.
+// inversionLaw counts pairs of cards in reverse order: the sum of independent uniform variables on 0..i−1, i = 1..n.
 func inversionLaw(n int) []float64 {
 	law := []float64{1}
 	for i := 2; i <= n; i++ {
@@ -187,8 +185,7 @@ func inversionLaw(n int) []float64 {
 	return law
 }
 
-// successionLaw counts cards that are followed by their successor:
-// C(n−1,k)·(D(n−k) + D(n−k−1)) orders.
+// successionLaw counts cards that are followed by their successor: C(n−1,k)·(D(n−k) + D(n−k−1)) orders.
 func successionLaw(n int) []float64 {
 	d, ways := derangements(n), make([]*big.Int, n)
 	for k := range ways {
@@ -204,8 +201,7 @@ func successionLaw(n int) []float64 {
 // can be reversed. Inclusion and exclusion gives the orders with exactly k.
 func neighbourLaw(n, most int) []float64 {
 	f := factorials(n)
-	// Σ over j bonds of the orders that keep them. About n!·2^j/j!: beyond 64 they
-	// are below 10^-69 of all.
+	// Σ over j bonds of the orders that keep them. About n!·2^j/j!: beyond 64 they are below 10^-69 of all.
 	atLeast := make([]*big.Int, min(n, 64))
 	for j := range atLeast {
 		sum := new(big.Int)
@@ -239,8 +235,7 @@ func neighbourLaw(n, most int) []float64 {
 	return law
 }
 
-// overlapLaw counts the cards that two hands of h have in common, each dealt from
-// its own deck of n: hypergeometric.
+// overlapLaw counts the cards that two hands of h have in common, each dealt from its own deck of n: hypergeometric.
 func overlapLaw(n, h int) []float64 {
 	ways := make([]*big.Int, h+1)
 	for k := range ways {

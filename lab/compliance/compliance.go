@@ -12,8 +12,7 @@ import "slices"
 
 // A Row is one requirement with its evidence or the reason why there is none.
 type Row struct {
-	// ID is the number of a clause of GLI-19 v3.0 chapter 3, or that of a related
-	// requirement.
+	// ID is the number of a clause of GLI-19 v3.0 chapter 3, or that of a related requirement.
 	ID string
 	// Title names it in a few words.
 	Title string
@@ -29,8 +28,7 @@ type Row struct {
 
 // Evidence is one thing that shows a requirement: one of tests, command, document.
 type Evidence struct {
-	// Package is a directory of the module, Tests are names of tests in it, and
-	// after a slash of subtests.
+	// Package is a directory of the module, Tests are names of tests in it, and after a slash of subtests.
 	Package string
 	Tests   []string
 	// Args are a command line of shuffled, which ends with the exit code 0.

@@ -66,8 +66,7 @@ func (e Evidence) markdown() string {
 	return fmt.Sprintf("%s%s: `%s`", e.Shows, minutes, strings.Join(e.Command(), " "))
 }
 
-// Command returns the command that runs the evidence, as in a shell at the root of the source; nil for a
-// document.
+// Command returns the command that runs the evidence, as in a shell at the root of the source; nil for a document.
 func (e Evidence) Command() []string {
 	switch {
 	case e.Tests != nil:
@@ -83,8 +82,7 @@ func (e Evidence) Command() []string {
 	return nil
 }
 
-// Module returns the directory of the module of the evidence's package, and the
-// package as it is named there.
+// Module returns the directory of the module of the evidence's package, and the package as it is named there.
 func (e Evidence) Module() (dir, pkg string) {
 	if top, rest, _ := strings.Cut(e.Package, "/"); slices.Contains([]string{"lab", "perf", "test"}, top) {
 		return top, "./" + rest
@@ -92,8 +90,7 @@ func (e Evidence) Module() (dir, pkg string) {
 	return ".", "./" + e.Package
 }
 
-// Pattern returns the argument of go test -run that matches exactly the tests.
-// Tests with subtests named stand alone.
+// Pattern returns the argument of go test -run that matches exactly the tests. Tests with subtests named stand alone.
 func Pattern(names []string) string {
 	parts := strings.Split(names[0], "/")
 	if len(names) > 1 {

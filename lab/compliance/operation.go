@@ -1,7 +1,6 @@
 package compliance
 
-// operation is rows 37 to 44: keys, links, changes, and who checks from
-// outside.
+// operation is rows 37 to 44: keys, links, changes, and who checks from outside.
 var operation = []Row{
 	{
 		ID: "37", Title: "Backup and recovery",

@@ -44,8 +44,7 @@ func key(deck []uint32) string {
 	return string(b)
 }
 
-// count makes the next vector of draws, the last one moving fastest; false after
-// all.
+// count makes the next vector of draws, the last one moving fastest; false after all.
 func count(drawn, ranges []uint32) bool {
 	for i := len(drawn) - 1; i >= 0; i-- {
 		if drawn[i] < ranges[i] {
@@ -75,10 +74,9 @@ func following(deck []uint32) bool {
 	return true
 }
 
-// matrix counts, for a shuffle of n cards that swaps card after card with one of the first k positions, the
-// ways in which each card (second index) comes to each position (first index). It follows one card at a
-// time: step i moves the card at i to each of the k positions in one way, and the card at another position
-// p to i in the one way that draws p.
+// matrix counts, for a shuffle of n cards that swaps card after card with one of the first k positions, the ways in
+// which each card (second index) comes to each position (first index). It follows one card at a time: step i moves the
+// card at i to each of the k positions in one way, and the card at another position p to i in the one way that draws p.
 func matrix(n, k int) [][]*big.Int {
 	m := make([][]*big.Int, n)
 	for p := range m {
@@ -124,9 +122,8 @@ func swapped(at []*big.Int, i, k int) []*big.Int {
 	return to
 }
 
-// SwapAnywhereChances returns the exact chance of each card (second index) at each
-// position (first index) after the naive swap of n cards, as the nearest float64. The
-// right shuffle has 1/n everywhere.
+// SwapAnywhereChances returns the exact chance of each card (second index) at each position (first index) after the
+// naive swap of n cards, as the nearest float64. The right shuffle has 1/n everywhere.
 func SwapAnywhereChances(n int) [][]float64 {
 	all := new(big.Int).Exp(big.NewInt(int64(n)), big.NewInt(int64(n)), nil)
 	chances := make([][]float64, n)

@@ -27,9 +27,8 @@ func repeated(m int) maker {
 	}
 }
 
-// notTwice shuffles again if the first card would be that of the last game, because that "does not look
-// random". A player who knows this knows more about the first card than chance allows. Every single deck is
-// perfect.
+// notTwice shuffles again if the first card would be that of the last game, because that "does not look random". A
+// player who knows this knows more about the first card than chance allows. Every single deck is perfect.
 func notTwice(src *entropy.Source) lab.Maker {
 	deals, last := lab.NewMaker(src, wholeDeck), uint32(cards)
 	return next(func() ([]uint32, error) {

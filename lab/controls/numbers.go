@@ -44,9 +44,8 @@ func floatRounded(r *raw) picker {
 	}
 }
 
-// windows scales a 32-bit register of which only four bits are new at each draw, as when a shift register
-// is read faster than it is clocked. Each number alone is as uniform as 32 bits allow, but it depends on
-// its neighbours.
+// windows scales a 32-bit register of which only four bits are new at each draw, as when a shift register is read
+// faster than it is clocked. Each number alone is as uniform as 32 bits allow, but it depends on its neighbours.
 func windows(r *raw) picker {
 	register := r.word()
 	var fresh byte

@@ -63,9 +63,8 @@ var neverLast = moves{
 	move:   anyPosition.move,
 }
 
-// sattolo swaps each card with a later one, never with itself: the right loop with an index that is off by
-// one. It makes a single cycle of all cards, which is a known algorithm (Sattolo, 1986), and no card stays
-// in its place.
+// sattolo swaps each card with a later one, never with itself: the right loop with an index that is off by one. It
+// makes a single cycle of all cards, which is a known algorithm (Sattolo, 1986), and no card stays in its place.
 var sattolo = moves{
 	ranges: func(n int) []uint32 { return down(n-1, 1) },
 	move: func(deck, drawn []uint32) {
@@ -75,8 +74,7 @@ var sattolo = moves{
 	},
 }
 
-// shortRange is the right loop with the other error of one: the range stops
-// before the last card, which is never moved.
+// shortRange is the right loop with the other error of one: the range stops before the last card, which is never moved.
 var shortRange = moves{
 	ranges: func(n int) []uint32 { return down(n-1, 1) },
 	move: func(deck, drawn []uint32) {
@@ -86,9 +84,8 @@ var shortRange = moves{
 	},
 }
 
-// nextFree draws a card of all n. If it is already dealt, it takes the next one that is not, in the order
-// of a new deck. Cards after runs of dealt cards are taken more often, so neighbours of a new deck stay
-// together.
+// nextFree draws a card of all n. If it is already dealt, it takes the next one that is not, in the order of a new
+// deck. Cards after runs of dealt cards are taken more often, so neighbours of a new deck stay together.
 var nextFree = moves{
 	ranges: func(n int) []uint32 { return same(n, uint32(n)) },
 	move: func(deck, drawn []uint32) {
@@ -103,9 +100,8 @@ var nextFree = moves{
 	},
 }
 
-// refilled draws cards of all n, drops those that are already dealt, and gives up after 3n tries. The
-// missing cards follow the others in the order of a new deck. Devices have such a bound on tries so that
-// they do not wait.
+// refilled draws cards of all n, drops those that are already dealt, and gives up after 3n tries. The missing cards
+// follow the others in the order of a new deck. Devices have such a bound on tries so that they do not wait.
 var refilled = moves{
 	ranges: func(n int) []uint32 { return same(3*n, uint32(n)) },
 	move: func(deck, drawn []uint32) {
@@ -140,9 +136,8 @@ func riffles(rounds int) moves {
 	}
 }
 
-// riffle interleaves the halves: place i takes the next card of the upper half if half[i] is 1, and of the
-// lower if it is 2. The upper half has as many cards as there are ones, which cuts the deck as in the
-// model.
+// riffle interleaves the halves: place i takes the next card of the upper half if half[i] is 1, and of the lower if it
+// is 2. The upper half has as many cards as there are ones, which cuts the deck as in the model.
 func riffle(deck, half []uint32) {
 	from, upper, lower := slices.Clone(deck), 0, 0
 	for _, h := range half {
@@ -161,9 +156,8 @@ func riffle(deck, half []uint32) {
 	}
 }
 
-// fewSwaps swaps two random cards, 2n times. No swap moves a card with probability (1−1/n)^4n, about 1.8 %,
-// so a card stays in its place too often by about that. About n·ln n swaps would hide this (and would still
-// not be exact).
+// fewSwaps swaps two random cards, 2n times. No swap moves a card with probability (1−1/n)^4n, about 1.8 %, so a card
+// stays in its place too often by about that. About n·ln n swaps would hide this (and would still not be exact).
 var fewSwaps = moves{
 	ranges: func(n int) []uint32 { return same(4*n, uint32(n)) },
 	move: func(deck, drawn []uint32) {
@@ -173,9 +167,8 @@ var fewSwaps = moves{
 	},
 }
 
-// cutOnly cuts a new deck at a random card. Every card is equally likely at every place, which is often
-// taken as the definition of a fair shuffle. Only 52 of the 52! orders can occur, and one card determines
-// all others.
+// cutOnly cuts a new deck at a random card. Every card is equally likely at every place, which is often taken as the
+// definition of a fair shuffle. Only 52 of the 52! orders can occur, and one card determines all others.
 var cutOnly = moves{
 	ranges: func(n int) []uint32 { return []uint32{uint32(n)} },
 	move: func(deck, drawn []uint32) {

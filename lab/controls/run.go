@@ -33,8 +33,7 @@ type Finding struct {
 	Tries      int              `json:"tries"`           // samples judged
 }
 
-// A Member is one p-value of the battery. P is 0 where it is too small for a
-// float.
+// A Member is one p-value of the battery. P is 0 where it is too small for a float.
 type Member struct {
 	Test     string  `json:"test"`
 	Name     string  `json:"name"`
@@ -66,8 +65,7 @@ type sampler struct {
 	progress func(done uint64)
 }
 
-// judge judges the control by one sample, or by two if the two-stage rule requires it. A fault must show in
-// the first.
+// judge judges the control by one sample, or by two if the two-stage rule requires it. A fault must show in the first.
 func (s sampler) judge(ctx context.Context) (*battery.Report, battery.Decision, error) {
 	b, first, err := s.sample(ctx)
 	if err != nil {

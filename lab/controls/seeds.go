@@ -12,8 +12,7 @@ import (
 // wholeDeck is the recipe of the true shuffle.
 var wholeDeck = shuffle.Recipe{Cards: cards, Take: cards}
 
-// spoilt is the true shuffle on tapes that are not the generator's: for each tape it reads some bytes and
-// expands them.
+// spoilt is the true shuffle on tapes that are not the generator's: for each tape it reads some bytes and expands them.
 func spoilt(src *entropy.Source, bytes int, spoil func(tape, read []byte)) lab.Maker {
 	r, read, tape := &raw{src: src}, make([]byte, bytes), make([]byte, wholeDeck.TapeLen())
 	return next(func() ([]uint32, error) {
@@ -33,9 +32,8 @@ func spoilt(src *entropy.Source, bytes int, spoil func(tape, read []byte)) lab.M
 // no test of single decks detects the seed. But it gives at most 2^(8·bytes) orders of 52! ≈ 2^225.6, and
 // by the birthday bound whole decks come twice among about the square root of that number.
 //
-// 16 bits: a process number, or the seconds of a day. 32 bits: the room of 1999
-// seeded with the milliseconds since midnight, and five known cards gave the rest
-// of the deck before the hand was over.
+// 16 bits: a process number, or the seconds of a day. 32 bits: the room of 1999 seeded with the milliseconds since
+// midnight, and five known cards gave the rest of the deck before the hand was over.
 func seeded(bytes int) maker {
 	return func(src *entropy.Source) lab.Maker {
 		block := make([]byte, 4+bytes)

@@ -38,15 +38,13 @@ type Budget struct {
 // can give: one order for each state.
 type Reach struct {
 	StateBits int `json:"state_bits"`
-	// SharePercent is a decimal number of two digits, "100" for all: a float64
-	// cannot hold most of them.
+	// SharePercent is a decimal number of two digits, "100" for all: a float64 cannot hold most of them.
 	SharePercent string  `json:"share_percent"`
 	ShareLog2    float64 `json:"share_log2"` // 0 for all
 }
 
-// Budgets computes the budget of shoes of 1, 2, 6 and 8 decks and then of all other named decks. It proves
-// that a tape has enough bits for every order, without the bits for rejected lanes: n! ≤ 2^8S. need is
-// Recipe.Need.
+// Budgets computes the budget of shoes of 1, 2, 6 and 8 decks and then of all other named decks. It proves that a tape
+// has enough bits for every order, without the bits for rejected lanes: n! ≤ 2^8S. need is Recipe.Need.
 func Budgets(need func(shuffle.Recipe) (s, widest int)) *BudgetReport {
 	report := new(BudgetReport)
 	var fault error

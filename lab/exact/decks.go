@@ -11,8 +11,7 @@ import (
 // MaxPairCards is the largest deck of which every pair of draws is tried. Only the time limits it.
 const MaxPairCards = 54
 
-// DecksReport says that whole decks are dealt by the swaps of docs/SPEC.md section 2.2, in every tried
-// case.
+// DecksReport says that whole decks are dealt by the swaps of docs/SPEC.md section 2.2, in every tried case.
 type DecksReport struct {
 	Verdict
 	Decks []Deck `json:"decks"`
@@ -22,13 +21,11 @@ type DecksReport struct {
 type Deck struct {
 	Cards int      `json:"cards"`
 	Names []string `json:"names"` // the published decks of so many cards
-	// Lanes counts the shuffles with one draw that is not 1: for each place, every lane of one byte; for
-	// wider lanes, one lane for every value, and the lanes at the edges. EveryLane says that all draws have
-	// lanes of one byte.
+	// Lanes counts the shuffles with one draw that is not 1: for each place, every lane of one byte; for wider lanes,
+	// one lane for every value, and the lanes at the edges. EveryLane says that all draws have lanes of one byte.
 	Lanes     uint64 `json:"lanes"`
 	EveryLane bool   `json:"every_lane"`
-	// Pairs counts the shuffles with every pair of values at two places, and 1 at all others: none above
-	// MaxPairCards.
+	// Pairs counts the shuffles with every pair of values at two places, and 1 at all others: none above MaxPairCards.
 	Pairs uint64 `json:"pairs"`
 	// Random counts the orders of draws that a fixed sequence chose, Rejected the lanes to reject that were
 	// put before their draws.
@@ -36,8 +33,7 @@ type Deck struct {
 	Rejected uint64 `json:"rejected"`
 }
 
-// NamedDecks returns the sizes of the published decks with 20,000 random orders each,
-// and 1,000,000 of 52 cards.
+// NamedDecks returns the sizes of the published decks with 20,000 random orders each, and 1,000,000 of 52 cards.
 func NamedDecks() (decks []Deck) {
 	for _, name := range shuffle.Names() {
 		d, _ := shuffle.Named(name)
@@ -137,8 +133,7 @@ type deckProver struct {
 	tape []byte
 }
 
-// fresh returns the tape of an order of n cards whose draws are all 1, and the order
-// that it gives.
+// fresh returns the tape of an order of n cards whose draws are all 1, and the order that it gives.
 func (p *deckProver) fresh(n int) (r shuffle.Recipe, tape []byte, want []uint32) {
 	r = shuffle.Recipe{Cards: n, Take: n}
 	tape, want = p.tape[:r.TapeLen()], p.want[:n]

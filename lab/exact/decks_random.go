@@ -109,9 +109,8 @@ func (p *deckProver) drawn(r shuffle.Recipe, s *sequence, rejects []int) (tape [
 	return tape, want[:r.Take], endAt, rejected
 }
 
-// spreadRejects says how many lanes are rejected before each draw. From a random draw on, and around to it
-// again, it is one, as long as the tape has room. More room is used for a second, third and fourth lane
-// before some draws.
+// spreadRejects says how many lanes are rejected before each draw. From a random draw on, and around to it again, it is
+// one, as long as the tape has room. More room is used for a second, third and fourth lane before some draws.
 func spreadRejects(r shuffle.Recipe, s *sequence, rejects []int, k func(int) uint64) (rejected int) {
 	clear(rejects)
 	need, _ := r.Need()

@@ -24,8 +24,7 @@ func Daemon(r shuffle.Recipe, tape []byte) (shuffle.Outcome, error) { return r.R
 // Options set how a prover works, not what it proves.
 type Options struct {
 	Workers int // goroutines; below 1: one for each processor
-	// Progress, if not nil, is told how much is done, by one goroutine at a time. Each prover has its own
-	// unit.
+	// Progress, if not nil, is told how much is done, by one goroutine at a time. Each prover has its own unit.
 	Progress func(done, total uint64)
 }
 

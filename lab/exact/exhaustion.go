@@ -20,8 +20,7 @@ type ExhaustionReport struct {
 	Verdict
 	// EveryListLog2 bounds the probability for every possible list of draws, as a power of two.
 	EveryListLog2 float64 `json:"every_list_log2"`
-	// Lists are exact: the named decks, and the lists of equal draws that run
-	// out most often.
+	// Lists are exact: the named decks, and the lists of equal draws that run out most often.
 	Lists []Exhaustion `json:"lists"`
 }
 
@@ -34,10 +33,9 @@ type Exhaustion struct {
 	Log2  float64 `json:"log2"`       // of the probability, exact to 53 bits
 }
 
-// Exhausted proves with integers that a tape runs out with a probability below 2^BoundLog2: for every list
-// of draws by Chernoff's bound, for the named decks and the worst lists of equal draws by counting tapes.
-// It then tries with run that tapes run out at the counted lane, not one lane earlier or later. Progress
-// counts lists.
+// Exhausted proves with integers that a tape runs out with a probability below 2^BoundLog2: for every list of draws by
+// Chernoff's bound, for the named decks and the worst lists of equal draws by counting tapes. It then tries with run
+// that tapes run out at the counted lane, not one lane earlier or later. Progress counts lists.
 func Exhausted(ctx context.Context, run Run, o Options) (*ExhaustionReport, error) {
 	report := &ExhaustionReport{EveryListLog2: chernoffLog2}
 	fault := chernoffHolds()
@@ -117,10 +115,9 @@ func (j exhaustionJob) prove(run Run) error {
 // countExhausted returns how many tapes run out, of those with slack bytes more than the draws need without
 // a rejection.
 //
-// Draws take one lane after another, so a tape is long enough exactly if the lanes rejected before the last
-// draw have together at most slack bytes. rejected[t] counts the ways to reject t bytes: for each draw any
-// number of its rejected lanes, one after another. Each accepted lane is one of limit, and each byte after
-// the last draw one of 256.
+// Draws take one lane after another, so a tape is long enough exactly if the lanes rejected before the last draw have
+// together at most slack bytes. rejected[t] counts the ways to reject t bytes: for each draw any number of its rejected
+// lanes, one after another. Each accepted lane is one of limit, and each byte after the last draw one of 256.
 func countExhausted(ks []uint32, slack int) *big.Int {
 	rejected := make([]big.Int, slack+1)
 	rejected[0].SetInt64(1)
@@ -195,18 +192,16 @@ func runsOutAt(run Run, r shuffle.Recipe, ks []uint32, i, slack int) error {
 
 // Chernoff's bound, for every list of draws (docs/SPEC.md section 2.4).
 //
-// k ≤ 2^(8w−2), so q = ⌊2^(8w)/k⌋ ≥ 4. The rejected lanes are fewer than k, and therefore fewer than
-// 1/(q+1) of all: a lane is rejected with probability p < 1/5. The number R of lanes rejected before a draw
-// has E(x^R) = (1−p)/(1−p·x) ≤ (4/5)/(1−x/5), 1 ≤ x < 5. With W the widest lane, at least 1, the tape runs
-// out if more than ⌈S/2⌉ + 52·W bytes are rejected. For any 1 < u < √5, let each of them count u^(2/W), so
-// that a lane of w bytes counts x = u^(2w/W). Then
+// k ≤ 2^(8w−2), so q = ⌊2^(8w)/k⌋ ≥ 4. The rejected lanes are fewer than k, and therefore fewer than 1/(q+1) of all: a
+// lane is rejected with probability p < 1/5. The number R of lanes rejected before a draw has E(x^R) = (1−p)/(1−p·x) ≤
+// (4/5)/(1−x/5), 1 ≤ x < 5. With W the widest lane, at least 1, the tape runs out if more than ⌈S/2⌉ + 52·W bytes are
+// rejected. For any 1 < u < √5, let each of them count u^(2/W), so that a lane of w bytes counts x = u^(2w/W). Then
 //
 //	P ≤ u^−104 · Π E(x^R)/√x,
 //
-// and a factor is at most 1 if 4 ≤ v·(5 − v²) for v = √x = u^(w/W), which lies
-// between 1 and u. The right side is concave in v > 0 and is 4 at v = 1, so it is
-// enough that 4 ≤ u·(5 − u²): up to u = (√17−1)/2 = 1.56155…. chernoffU/chernoffOne
-// is just below.
+// and a factor is at most 1 if 4 ≤ v·(5 − v²) for v = √x = u^(w/W), which lies between 1 and u. The right side is
+// concave in v > 0 and is 4 at v = 1, so it is enough that 4 ≤ u·(5 − u²): up to u = (√17−1)/2 = 1.56155….
+// chernoffU/chernoffOne is just below.
 const (
 	chernoffU   = 15_615
 	chernoffOne = 10_000

@@ -139,8 +139,7 @@ func (p *laneProver) edges(k uint32) error {
 	return p.atEdges(k, shuffle.Recipe{Ranges: p.ranges[:1]}, 1)
 }
 
-// cardEdges is edges for the first draw of a shuffle of k cards, whose value counts
-// from 0.
+// cardEdges is edges for the first draw of a shuffle of k cards, whose value counts from 0.
 func (p *laneProver) cardEdges(k uint32) error {
 	return p.atEdges(k, shuffle.Recipe{Cards: int(k), Take: 1}, 0)
 }

@@ -49,8 +49,7 @@ type CardDraws struct {
 	Lanes      uint64 `json:"lanes"`
 }
 
-// EveryK returns the draws whose lanes are enumerated, 2..MaxEnumerated. A draw
-// 1..1 takes no lane.
+// EveryK returns the draws whose lanes are enumerated, 2..MaxEnumerated. A draw 1..1 takes no lane.
 func EveryK() []uint32 {
 	ks := make([]uint32, 0, MaxEnumerated)
 	for k := uint32(2); k <= MaxEnumerated; k++ {
@@ -73,16 +72,14 @@ func WideK() (ks []uint32) {
 	return slices.Compact(ks)
 }
 
-// Lanes proves for every k of ks, 2 ≤ k ≤ MaxEnumerated, that each value 1..k comes from exactly ⌊2^(8w)/k⌋
-// of the 2^(8w) lanes of w bytes and that the rest are rejected, by drawing from every lane. It tries draws
-// of wide, with wider lanes, at their edges, and the first draw of a shuffle for every size of deck.
-// Progress counts lanes.
+// Lanes proves for every k of ks, 2 ≤ k ≤ MaxEnumerated, that each value 1..k comes from exactly ⌊2^(8w)/k⌋ of the
+// 2^(8w) lanes of w bytes and that the rest are rejected, by drawing from every lane. It tries draws of wide, with
+// wider lanes, at their edges, and the first draw of a shuffle for every size of deck. Progress counts lanes.
 //
-// If lanes are not enumerated, the argument is this. limit = ⌊2^32/k⌋·k is the largest multiple of k that
-// is at most 2^32. The lanes below it are limit/k blocks of k neighbours, and 1 + x mod k takes every value
-// once in each block. It is therefore enough that a draw accepts exactly the lanes below limit and takes x
-// mod k. The edges try this: the first and last lane of the first and of the last block, both sides of the
-// limit, and the last lane of all.
+// If lanes are not enumerated, the argument is this. limit = ⌊2^32/k⌋·k is the largest multiple of k that is at most
+// 2^32. The lanes below it are limit/k blocks of k neighbours, and 1 + x mod k takes every value once in each block. It
+// is therefore enough that a draw accepts exactly the lanes below limit and takes x mod k. The edges try this: the
+// first and last lane of the first and of the last block, both sides of the limit, and the last lane of all.
 func Lanes(ctx context.Context, run Run, ks, wide []uint32, o Options) (*LanesReport, error) {
 	report := &LanesReport{Enumerated: widths(ks), Wide: wideDraws(wide)}
 	var jobs []laneJob

@@ -59,8 +59,7 @@ type Letter struct {
 // Text returns the letter, with lines to fill in.
 func (l Letter) Text() ([]byte, error) { return fill("SUBMISSION.md", l) }
 
-// Suite returns the answers for NIST STS, to judge this many bytes of raw.bin as sequences of a million
-// bits.
+// Suite returns the answers for NIST STS, to judge this many bytes of raw.bin as sequences of a million bits.
 func Suite(bytes uint64) ([]byte, error) { return fill("sts.txt", max(1, bytes/125_000)) }
 
 // Readme returns the table of contents of a kit.

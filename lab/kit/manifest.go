@@ -86,8 +86,7 @@ func readManifest(name string) ([]byte, error) {
 	return b, err
 }
 
-// Read reads the manifest of the kit in dir. Each file has one name: local, with
-// slashes, without "." and "..".
+// Read reads the manifest of the kit in dir. Each file has one name: local, with slashes, without "." and "..".
 func Read(dir string) (*Manifest, error) {
 	b, err := readManifest(filepath.Join(dir, ManifestName))
 	if err != nil {
@@ -113,8 +112,7 @@ func Read(dir string) (*Manifest, error) {
 	return m, nil
 }
 
-// Failed returns the files of commands that ended with an exit code other than 0: the evidence in them
-// fails.
+// Failed returns the files of commands that ended with an exit code other than 0: the evidence in them fails.
 func (m *Manifest) Failed() (failed []File) {
 	for _, f := range m.Files {
 		if f.ExitCode != 0 {
@@ -124,9 +122,8 @@ func (m *Manifest) Failed() (failed []File) {
 	return failed
 }
 
-// Check compares the files in dir with the manifest, and returns the differences: a file that is missing,
-// that has other bytes, or that the manifest does not name. The error is about files that could not be
-// read.
+// Check compares the files in dir with the manifest, and returns the differences: a file that is missing, that has
+// other bytes, or that the manifest does not name. The error is about files that could not be read.
 func (m *Manifest) Check(dir string) (faults []string, err error) {
 	named := map[string]bool{ManifestName: true, NoteName: true}
 	for _, f := range m.Files {

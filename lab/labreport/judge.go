@@ -48,9 +48,8 @@ func OfDraws(k uint32, values int) Subject {
 	return s
 }
 
-// Sample counts a first sample, and a second one if the rule requires it. fill adds the outcomes of the
-// sample; without a second one (ErrNoSecond) the verdict is Repeat. A sample on which no test is possible
-// is not judged (ErrTooSmall).
+// Sample counts a first sample, and a second one if the rule requires it. fill adds the outcomes of the sample; without
+// a second one (ErrNoSecond) the verdict is Repeat. A sample on which no test is possible is not judged (ErrTooSmall).
 func (s Subject) Sample(fill func(b *battery.Battery, second bool) error) (*Sample, error) {
 	began := time.Now()
 	first, err := battery.New(s.Shape)

@@ -65,8 +65,7 @@ func short(name string) string {
 	return name
 }
 
-// A heat is the map of position × card: how far each cell is from what is
-// expected, in standard deviations.
+// A heat is the map of position × card: how far each cell is from what is expected, in standard deviations.
 type heat struct {
 	Across, Down  string // what columns and rows are
 	Width, Height float64
@@ -199,8 +198,7 @@ func (s *Sample) column(j int) string {
 	return "≥" + Counted((uint64(j)*uint64(shape.K)+n-1)/n+1)
 }
 
-// A curve is the mean value at each position with the band that all means are in
-// together with 99 %.
+// A curve is the mean value at each position with the band that all means are in together with 99 %.
 type curve struct {
 	Width, Height  float64
 	Expected, Band float64 // the band is as far below as above

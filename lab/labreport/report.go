@@ -80,8 +80,7 @@ func (r *Report) Conclude() {
 	}
 }
 
-// Accepted is the heading of the verdict of an accepted sample: by how many tests, if some were not
-// possible.
+// Accepted is the heading of the verdict of an accepted sample: by how many tests, if some were not possible.
 func (s *Sample) Accepted() string {
 	n, not := len(s.First.Results), len(s.First.Untested)
 	if not == 0 {

@@ -1,6 +1,5 @@
-// Package lesson writes docs/SHUFFLING.md, a page about right and wrong shuffles, and its pictures. No
-// figure in them is typed in: each is counted here, exactly, by the code that the lab's proofs and controls
-// use.
+// Package lesson writes docs/SHUFFLING.md, a page about right and wrong shuffles, and its pictures. No figure in them
+// is typed in: each is counted here, exactly, by the code that the lab's proofs and controls use.
 package lesson
 
 import (

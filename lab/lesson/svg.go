@@ -116,8 +116,7 @@ func (f *figures) curvePicture() []byte {
 	return p.end()
 }
 
-// heatPicture shows position × card of 52 after the naive swap, exactly: red is too often, blue is too
-// rare.
+// heatPicture shows position × card of 52 after the naive swap, exactly: red is too often, blue is too rare.
 func heatPicture() []byte {
 	const n, size = 52, 9
 	p := newPicture(n*size+90, n*size+50, "Chance of each card at each place after the naive swap of 52")

@@ -84,8 +84,7 @@ func newChecker(keys []note.Verifier, deck string) *checker {
 		roots: make(map[uint64]tlog.Hash), entries: make(map[uint64]tlog.Hash), shuffles: make(map[uint64]*committed)}
 }
 
-// checkpoint returns a checkpoint whose signature verifies. A batch of entries has one, which is checked
-// once.
+// checkpoint returns a checkpoint whose signature verifies. A batch of entries has one, which is checked once.
 func (c *checker) checkpoint(signed []byte) (audit.Checkpoint, error) {
 	c.mu.Lock()
 	known, ok := c.checkpoints[string(signed)]
@@ -107,8 +106,7 @@ func (c *checker) checkpoint(signed []byte) (audit.Checkpoint, error) {
 	return p, nil
 }
 
-// receipt returns the entry that a receipt proves, under the ledger's key. No two
-// requests have the same entry.
+// receipt returns the entry that a receipt proves, under the ledger's key. No two requests have the same entry.
 func (c *checker) receipt(text string) (e audit.Entry, index uint64, origin string, err error) {
 	r, err := audit.ParseReceipt(text)
 	if err != nil {

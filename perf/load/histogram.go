@@ -77,8 +77,7 @@ func (c *counts) since(before *counts) *counts {
 	return d
 }
 
-// quantile returns the smallest duration that at least the share q of all do not exceed; 0 if there are
-// none.
+// quantile returns the smallest duration that at least the share q of all do not exceed; 0 if there are none.
 func (c *counts) quantile(q float64) time.Duration {
 	rank := uint64(q * float64(c.n))
 	if float64(rank) < q*float64(c.n) || rank == 0 {

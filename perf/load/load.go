@@ -37,8 +37,7 @@ type Config struct {
 	// Warmup comes before Duration and is not measured.
 	Warmup, Duration time.Duration
 	Mix              Mix
-	// Batch is the number of commits, or whole hands, of one request: above 1 they are the operations of a
-	// batch.
+	// Batch is the number of commits, or whole hands, of one request: above 1 they are the operations of a batch.
 	Batch int
 	// Deck is a published one of at least 20 cards.
 	Deck string
@@ -74,8 +73,7 @@ type FieldError struct{ Field, Rule string }
 
 func (e *FieldError) Error() string { return e.Field + " " + e.Rule }
 
-// Check returns a *FieldError about the first wrong member. It does not check the Keys, which may be set
-// later.
+// Check returns a *FieldError about the first wrong member. It does not check the Keys, which may be set later.
 func (c *Config) Check() error {
 	u, err := url.Parse(c.URL)
 	switch {

@@ -9,8 +9,7 @@ import (
 // A Kind is the kind of a request, or a whole hand.
 type Kind int
 
-// Kinds. A hand is six requests: a commit, hole cards for six seats, a flop, a turn, a
-// river, and the close.
+// Kinds. A hand is six requests: a commit, hole cards for six seats, a flop, a turn, a river, and the close.
 const (
 	Commit Kind = iota
 	Deal

@@ -20,8 +20,7 @@ type Report struct {
 	Batch       int     `json:"batch"`
 	Started     string  `json:"started"` // UTC
 
-	// PerSecond counts requests acknowledged within the measured time, a batch as one,
-	// Shuffles the commits in them.
+	// PerSecond counts requests acknowledged within the measured time, a batch as one, Shuffles the commits in them.
 	PerSecond float64 `json:"per_second"`
 	Shuffles  float64 `json:"shuffles_per_second"`
 	// LatencyMS is by kind, from the time when a request was due to its answer, including repeats and the
@@ -91,8 +90,7 @@ func (r *run) unusable() string {
 	return ""
 }
 
-// because is the first error of a connection, or else the refusal that came most
-// often.
+// because is the first error of a connection, or else the refusal that came most often.
 func (r *run) because() string {
 	if r.firstError != "" {
 		return ": " + r.firstError

@@ -14,10 +14,9 @@ import (
 	"time"
 )
 
-// wire is one connection with the part of HTTP/1.1 (RFC 9112) that one request at a time needs. It belongs
-// to one goroutine. Compared with a transport of net/http, which has two more goroutines and a map for each
-// call, it uses a fraction of the processor time (BenchmarkCall), which the daemon needs on a shared
-// machine.
+// wire is one connection with the part of HTTP/1.1 (RFC 9112) that one request at a time needs. It belongs to one
+// goroutine. Compared with a transport of net/http, which has two more goroutines and a map for each call, it uses a
+// fraction of the processor time (BenchmarkCall), which the daemon needs on a shared machine.
 type wire struct {
 	dial    func(context.Context) (net.Conn, error)
 	tls     *tls.Config // nil: none
@@ -38,8 +37,7 @@ type reply struct {
 	body   []byte
 }
 
-// call sends a request, whole, and reads the answer. After an error the next call
-// connects again.
+// call sends a request, whole, and reads the answer. After an error the next call connects again.
 func (w *wire) call(ctx context.Context, request []byte) (reply, error) {
 	if err := w.connect(ctx); err != nil {
 		return reply{}, err

@@ -30,8 +30,7 @@ type worker struct {
 	path, body, request []byte // being written
 }
 
-// play is an open shuffle, the group of its commit among what is kept, and its next
-// place.
+// play is an open shuffle, the group of its commit among what is kept, and its next place.
 type play struct {
 	id, group uint64
 	next      int
@@ -68,8 +67,7 @@ func (w *worker) work(ctx context.Context) error {
 	}
 }
 
-// do sends the next request of the mix, or a commit if nothing is open that could be dealt, closed or
-// verified.
+// do sends the next request of the mix, or a commit if nothing is open that could be dealt, closed or verified.
 func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
 	if w.cfg.Batch > 1 {
 		w.turnTable()
@@ -106,8 +104,7 @@ func (w *worker) do(ctx context.Context, kind Kind, due time.Time) (err error) {
 	return err
 }
 
-// dealCards is the number of cards of a deal of the mix; deckCards is the least number of cards of a usable
-// deck.
+// dealCards is the number of cards of a deal of the mix; deckCards is the least number of cards of a usable deck.
 const (
 	dealCards = 2
 	deckCards = 20
@@ -171,8 +168,7 @@ func (w *worker) shufflePath(id uint64, what string) {
 	w.path = append(strconv.AppendUint(append(w.path[:0], "/shuffles/"...), id, 10), what...)
 }
 
-// hand plays six requests. The first is due when the hand is due, each of the others when the one before
-// was answered.
+// hand plays six requests. The first is due when the hand is due, each of the others when the one before was answered.
 func (w *worker) hand(ctx context.Context, due time.Time) error {
 	id, err := w.commit(ctx, due)
 	if id == 0 {

@@ -71,8 +71,7 @@ type extensionResponse struct {
 // key sealed for other programs.
 const envelope = "shuffled sealed secret v1"
 
-// A helper is an ssh-agent that lists keys, signs, and seals and opens secrets. It refuses every
-// other request.
+// A helper is an ssh-agent that lists keys, signs, and seals and opens secrets. It refuses every other request.
 type helper struct {
 	store store
 	log   *slog.Logger

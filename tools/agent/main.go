@@ -1,7 +1,6 @@
-// Command shuffled-agent lets a daemon use keys that an HSM or a KMS holds. It speaks the
-// protocol of ssh-agent on a Unix socket: it lists keys of Ed25519 and signs with them. An
-// extension of the protocol seals and opens small secrets with a key of the same store. The
-// program holds no private key, and accepts none.
+// Command shuffled-agent lets a daemon use keys that an HSM or a KMS holds. It speaks the protocol of ssh-agent on a
+// Unix socket: it lists keys of Ed25519 and signs with them. An extension of the protocol seals and opens small secrets
+// with a key of the same store. The program holds no private key, and accepts none.
 //
 // The daemon uses it like any other ssh-agent. C code (PKCS#11) and the credential of a KMS
 // are thus in this process, and not in the daemon.
@@ -130,9 +129,8 @@ func serve(ctx context.Context, log *slog.Logger, h *helper, listener net.Listen
 	}
 }
 
-// listen makes the socket with mode 0660, so that its group may send requests. If the directory
-// has the set-group-ID bit, that is the group of the directory. listen replaces a socket that no
-// process serves any more.
+// listen makes the socket with mode 0660, so that its group may send requests. If the directory has the set-group-ID
+// bit, that is the group of the directory. listen replaces a socket that no process serves any more.
 func listen(path string) (net.Listener, error) {
 	if conn, err := net.Dial("unix", path); err == nil {
 		conn.Close()

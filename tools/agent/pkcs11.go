@@ -128,8 +128,7 @@ func stays(got []*pkcs11.Attribute) bool {
 	return bytes.Equal(got[0].Value, []byte{1}) && bytes.Equal(got[1].Value, []byte{0})
 }
 
-// login opens a session of the user. If the token refuses the PIN, login sets refused, and the PIN
-// is not tried again.
+// login opens a session of the user. If the token refuses the PIN, login sets refused, and the PIN is not tried again.
 func (t *token) login() error {
 	// If the token was gone, the library could not be stopped, and is still started.
 	if err := t.ctx.Initialize(); err != nil && err != pkcs11.Error(pkcs11.CKR_CRYPTOKI_ALREADY_INITIALIZED) {
@@ -195,8 +194,7 @@ func (t *token) find(class, kind uint, label string) (pkcs11.ObjectHandle, error
 	return found[0], nil
 }
 
-// Keys returns the keys of -sign. The public half of each is an object of the token with the same
-// label.
+// Keys returns the keys of -sign. The public half of each is an object of the token with the same label.
 func (t *token) Keys() (keys []*key, err error) {
 	err = t.do(func() error {
 		keys = nil

@@ -91,8 +91,7 @@ type keyInfo struct {
 	Keys       map[string]json.RawMessage
 }
 
-// key reads what the engine says about a key. It refuses a key of another type, and one that can
-// leave the engine.
+// key reads what the engine says about a key. It refuses a key of another type, and one that can leave the engine.
 func (t *transit) key(name, kind string) (*keyInfo, error) {
 	var info keyInfo
 	if err := t.call(http.MethodGet, "keys/"+url.PathEscape(name), nil, &info); err != nil {

@@ -1,11 +1,10 @@
 // Command shuffled-cose turns the receipt of a ledger into a COSE receipt of inclusion (RFC
 // 9942, RFC9162_SHA256), for systems that cannot read a C2SP tlog-proof, such as those of SCITT.
 //
-// A ledger signs checkpoints, but the signature of a COSE receipt is over the root only. So a
-// new signature is needed: this program checks the receipt under a policy, and then signs the
-// root with a key of its own. A reader of the COSE receipt must trust the holder of that key to
-// have checked the signatures of the ledger and the witnesses. A reader of the ledger's own
-// receipt checks these signatures without a third party.
+// A ledger signs checkpoints, but the signature of a COSE receipt is over the root only. So a new signature is needed:
+// this program checks the receipt under a policy, and then signs the root with a key of its own. A reader of the COSE
+// receipt must trust the holder of that key to have checked the signatures of the ledger and the witnesses. A reader of
+// the ledger's own receipt checks these signatures without a third party.
 package main
 
 import (

@@ -23,8 +23,7 @@ import (
 // user is the number of the user and the group that the image runs as. The image has no accounts.
 const user = 65532
 
-// image writes an OCI image layout for all architectures of Linux, as a tar file that
-// podman, skopeo and docker load.
+// image writes an OCI image layout for all architectures of Linux, as a tar file that podman, skopeo and docker load.
 func (r *release) image([]string) error {
 	programs, err := r.of("shuffled")
 	if err != nil {

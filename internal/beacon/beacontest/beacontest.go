@@ -1,5 +1,4 @@
-// Package beacontest has rounds that drand's quicknet published, for tests: only
-// its nodes can make others.
+// Package beacontest has rounds that drand's quicknet published, for tests: only its nodes can make others.
 package beacontest
 
 import (
@@ -18,8 +17,7 @@ type Round struct {
 	Signature [48]byte
 }
 
-// Rounds returns the published rounds, ascending. The last two follow each other,
-// and so do others.
+// Rounds returns the published rounds, ascending. The last two follow each other, and so do others.
 func Rounds() []Round {
 	var file struct {
 		Rounds []struct {

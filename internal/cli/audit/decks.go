@@ -44,8 +44,7 @@ Examples:
 Exit codes: 0 written, 1 a fault, 2 usage, 3 could not run or cannot judge.`
 }
 
-// decksManifest is what shuffled lab battery --from reads (docs/LAB.md), and says from which ledger the orders
-// are.
+// decksManifest is what shuffled lab battery --from reads (docs/LAB.md), and says from which ledger the orders are.
 type decksManifest struct {
 	Command   string      `json:"command"`
 	Origin    string      `json:"origin"`

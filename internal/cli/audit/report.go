@@ -173,8 +173,7 @@ func reasons(c inspect.Counts) string {
 // listedEvents is how many alarms, latches and switches the terminal lists.
 const listedEvents = 20
 
-// auditEvents lists what happened apart from shuffles and may need a question. Starts of daemons are only
-// counted.
+// auditEvents lists what happened apart from shuffles and may need a question. Starts of daemons are only counted.
 func (s Sheet) auditEvents(r *inspect.Report) string {
 	var b strings.Builder
 	starts, told := 0, 0

@@ -176,8 +176,7 @@ func (c auditVerifyCmd) options() (inspect.Options, error) {
 	if !to.IsZero() {
 		o.To = to.UnixMilli()
 	}
-	// The manifest's times are the operator's word (docs/SPEC.md section 13.3), so the clock of this machine
-	// counts.
+	// The manifest's times are the operator's word (docs/SPEC.md section 13.3), so the clock of this machine counts.
 	o.At = time.Now().UnixMilli()
 	if c.At != "" {
 		at, err := time.Parse(time.RFC3339Nano, c.At)

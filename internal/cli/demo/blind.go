@@ -28,8 +28,7 @@ const (
 	lookedFile = "looked.json"
 )
 
-// blindly is the demonstration of docs/BLIND.md: two daemons deal, and root at the house searches for the next
-// card.
+// blindly is the demonstration of docs/BLIND.md: two daemons deal, and root at the house searches for the next card.
 type blindly struct {
 	*demo
 	*pair
@@ -308,8 +307,7 @@ type openedTape struct {
 	values []uint32
 }
 
-// openTape reads a shuffle from a daemon's database, and opens its tape with the sealing key in the daemon's
-// directory.
+// openTape reads a shuffle from a daemon's database, and opens its tape with the sealing key in the daemon's directory.
 func openTape(d *daemon, id uint64) (o *openedTape, err error) {
 	raw, err := keys.ReadSealing(d.path("sealing.key"), keys.Secret{})
 	if err != nil {

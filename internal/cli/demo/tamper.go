@@ -79,9 +79,8 @@ func alterReceipts(transcript []byte, checkpoint string,
 	return t.Marshal()
 }
 
-// rewriteTape is a forgery by the house. It flips one bit of the disclosed tape, builds the whole ledger anew
-// with the altered entry, signs it with the true key, and gives every entry of the transcript a proof under the
-// new root.
+// rewriteTape is a forgery by the house. It flips one bit of the disclosed tape, builds the whole ledger anew with the
+// altered entry, signs it with the true key, and gives every entry of the transcript a proof under the new root.
 func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte, error) {
 	var entries [][]byte
 	for row, err := range h.store.Rows(ctx, h.ledger.ID(), 0, h.ledger.Head().Size) {

@@ -250,8 +250,7 @@ func (c keyShowCmd) read() (shownKey, error) {
 	return shownKey{Kind: "sealing", KeyID: k.ID().String()}, nil
 }
 
-// shownAuditor shows the public half of an auditor's key. The id is the one in entries and in GET
-// /v1/{ledger}/keys.
+// shownAuditor shows the public half of an auditor's key. The id is the one in entries and in GET /v1/{ledger}/keys.
 func shownAuditor(kind string, public []byte) shownKey {
 	id := audit.KeyID(public)
 	kem, _ := audit.KEMOf(public) // cannot fail for a key that was read

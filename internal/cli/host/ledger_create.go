@@ -256,8 +256,7 @@ func (c ledgerCreateCmd) signingKey(f place.Files, passphrase keys.Secret) (*key
 	return key, nil
 }
 
-// administrators reads the keys of those who approve acts. The key in a file must have the name of its
-// administrator.
+// administrators reads the keys of those who approve acts. The key in a file must have the name of its administrator.
 func (c ledgerCreateCmd) administrators() (all []audit.Administrator, err error) {
 	for _, given := range c.Admins {
 		name, path, ok := strings.Cut(given, "=")

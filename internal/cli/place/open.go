@@ -64,8 +64,7 @@ func ExplainOpen(ctx context.Context, store ledger.Store, err error, info ledger
 	return err
 }
 
-// Taken returns an error that names the ledger of the database which has this name or origin, nil if there is
-// none.
+// Taken returns an error that names the ledger of the database which has this name or origin, nil if there is none.
 func Taken(ctx context.Context, store ledger.Store, info ledger.Info) error {
 	infos, err := store.Ledgers(ctx)
 	if err != nil {
@@ -123,9 +122,8 @@ func ReadSigners(l config.Ledger, passphrase keys.Secret) (origin string, signer
 	return origin, signers, nil
 }
 
-// mayAsk returns an error unless an operator named the host of the witness: in the policy with which the ledger
-// was created, or in the configuration. An administrator writes later policies over the API, and those do not
-// count.
+// mayAsk returns an error unless an operator named the host of the witness: in the policy with which the ledger was
+// created, or in the configuration. An administrator writes later policies over the API, and those do not count.
 func mayAsk(hosts []string, g *audit.Genesis, w audit.Witness) error {
 	u, err := outbound.ParseURL(w.URL)
 	if err != nil {
@@ -146,8 +144,7 @@ func mayAsk(hosts []string, g *audit.Genesis, w audit.Witness) error {
 		"an operator adds it there and restarts the daemon", at)
 }
 
-// names reports whether host or host:port is that of the address. A host without a port has the port of the
-// scheme.
+// names reports whether host or host:port is that of the address. A host without a port has the port of the scheme.
 func names(host string, u *url.URL) bool {
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return strings.EqualFold(host, outbound.Authority(u))

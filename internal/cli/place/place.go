@@ -71,8 +71,7 @@ func (p Flags) LoadOf(ledger string) (*config.Config, error) {
 	return cfg.Of(LedgerOf(cfg, ledger)), nil
 }
 
-// LoadEach is Load for every database of the configuration, or for the one with which --database overrides
-// them.
+// LoadEach is Load for every database of the configuration, or for the one with which --database overrides them.
 func (p Flags) LoadEach() ([]*config.Config, error) {
 	cfg, err := p.Load()
 	switch {
@@ -103,8 +102,7 @@ func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (st
 	})
 }
 
-// Examine asks the configured database what a daemon does not check at its start. It asks nothing of an
-// embedded store.
+// Examine asks the configured database what a daemon does not check at its start. It asks nothing of an embedded store.
 func Examine(ctx context.Context, cfg *config.Config) (postgres.Examined, error) {
 	if _, ok := sqlitePath(cfg); ok {
 		return postgres.Examined{}, nil

@@ -145,8 +145,7 @@ func ReadSlots(values, files []string, stdin io.Reader) (slots [][32]byte, err e
 	return slots, nil
 }
 
-// ParseBytes reads n bytes in padded base64 or hexadecimal. The error does not
-// repeat the text, which may be a secret.
+// ParseBytes reads n bytes in padded base64 or hexadecimal. The error does not repeat the text, which may be a secret.
 func ParseBytes(text string, n int) ([]byte, error) {
 	var b []byte
 	var err error

@@ -37,8 +37,7 @@ type Flags struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// Tried is the context of a command that writes. With --again, the client accepts an answer from before the
-// command.
+// Tried is the context of a command that writes. With --again, the client accepts an answer from before the command.
 func (r *Flags) Tried(ctx context.Context) context.Context {
 	if r.Again {
 		return client.FirstTried(ctx, time.Time{})

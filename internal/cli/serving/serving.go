@@ -77,8 +77,7 @@ func Listen(address, setting string) (net.Listener, error) {
 	return l, nil
 }
 
-// ServeUntil serves on l until ctx ends. It then calls drain, if there is one, and waits for the requests under
-// way.
+// ServeUntil serves on l until ctx ends. It then calls drain, if there is one, and waits for the requests under way.
 func ServeUntil(ctx context.Context, group *errgroup.Group, l net.Listener, server *http.Server, drain func()) {
 	group.Go(func() error {
 		serve := server.Serve

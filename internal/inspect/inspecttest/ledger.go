@@ -1,6 +1,5 @@
-// Package inspecttest writes ledgers straight into bundles, honest ones and ones
-// whose house cheats: it has the keys of the house, of its witnesses and of an
-// auditor, and signs whatever it is told to. It is for tests and benchmarks.
+// Package inspecttest writes ledgers straight into bundles, honest ones and ones whose house cheats: it has the keys of
+// the house, of its witnesses and of an auditor, and signs whatever it is told to. It is for tests and benchmarks.
 package inspecttest
 
 import (
@@ -70,9 +69,8 @@ func Public(k ed25519.PrivateKey) []byte {
 	return append([]byte{1}, k.Public().(ed25519.PublicKey)...)
 }
 
-// New begins a ledger in dir with this genesis, whose origin and signing key are
-// filled in if it has none, with the start of a daemon, entry 1, and with the credential of Dealer,
-// entry 2. The seed makes tapes.
+// New begins a ledger in dir with this genesis, whose origin and signing key are filled in if it has none, with the
+// start of a daemon, entry 1, and with the credential of Dealer, entry 2. The seed makes tapes.
 func New(dir, seed string, g audit.Genesis) *Ledger { return NewAt(dir, seed, g, Start) }
 
 // NewAt is New with another time of entry 0, UTC milliseconds.
@@ -278,9 +276,8 @@ var (
 	Admin  = audit.Actor{Identity: "admin", Credential: "admin-1"}
 )
 
-// actorOf is who writes an entry with this body: the dealer what is of shuffles, except
-// that the daemon closes what expired and an administrator what lost its tape, and the
-// daemon everything else.
+// actorOf is who writes an entry with this body: the dealer what is of shuffles, except that the daemon closes what
+// expired and an administrator what lost its tape, and the daemon everything else.
 func actorOf(body audit.Body) audit.Actor {
 	switch b := body.(type) {
 	case *audit.Close:

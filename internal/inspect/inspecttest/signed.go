@@ -17,8 +17,7 @@ func (l *Ledger) Text() string {
 	return audit.Checkpoint{Origin: l.origin, Size: l.Size, Root: l.Root()}.Text()
 }
 
-// Signed returns the checkpoint signed by these keys, by the one in force if
-// there are none.
+// Signed returns the checkpoint signed by these keys, by the one in force if there are none.
 func (l *Ledger) Signed(keys ...ed25519.PrivateKey) []byte {
 	if len(keys) == 0 {
 		keys = append(keys, l.signing)
@@ -66,8 +65,7 @@ func vkey(name string, kind byte, k ed25519.PrivateKey) string {
 // WitnessName is the name of a witness's key.
 func WitnessName(w string) string { return "witness.example/" + w }
 
-// Policy is a tlog-policy of witnesses by name, of whom quorum must cosign. With
-// log it pins the ledger's first key.
+// Policy is a tlog-policy of witnesses by name, of whom quorum must cosign. With log it pins the ledger's first key.
 func Policy(log bool, quorum int, witnesses ...string) []byte {
 	if log {
 		return PolicyOf(Origin, quorum, witnesses...)
@@ -105,8 +103,7 @@ func firstKey(origin string) ed25519.PrivateKey {
 // VKey returns the verifier key in force.
 func (l *Ledger) VKey() string { return vkey(l.origin, 1, l.signing) }
 
-// Cosigned keeps the checkpoint of all entries so far with the cosignatures of
-// witnesses, and returns its size.
+// Cosigned keeps the checkpoint of all entries so far with the cosignatures of witnesses, and returns its size.
 func (l *Ledger) Cosigned(witnesses ...string) uint64 {
 	l.KeepCosigned(Cosign(l.Signed(), l.Now/1000, witnesses...))
 	return l.Size

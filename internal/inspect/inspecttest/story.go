@@ -6,10 +6,9 @@ import (
 	"shuffled/internal/terms"
 )
 
-// Honest writes an honest ledger with about n shuffles of all kinds: cards,
-// shoes and draws, with mixes, children, all outcomes, tapes for everybody and
-// for auditors, witnesses, rotations, a change of policy, tables that close and
-// open. It returns the ledger, to be finished.
+// Honest writes an honest ledger with about n shuffles of all kinds: cards, shoes and draws, with mixes, children, all
+// outcomes, tapes for everybody and for auditors, witnesses, rotations, a change of policy, tables that close and open.
+// It returns the ledger, to be finished.
 func Honest(dir string, n int) *Ledger {
 	g := Plain()
 	g.Policy = Policy(false, 2, "w1", "w2", "w3")
@@ -135,9 +134,8 @@ func (l *Ledger) family(s *Shuffle, table string) {
 	child.Disclose()
 }
 
-// Fast writes n shuffles of 52 cards, each with a commit, four deals and a close,
-// fifty at a time on as many tables, and returns the finished ledger: what a busy
-// house writes, for benchmarks.
+// Fast writes n shuffles of 52 cards, each with a commit, four deals and a close, fifty at a time on as many tables,
+// and returns the finished ledger: what a busy house writes, for benchmarks.
 func Fast(dir string, n int) *Ledger {
 	l := New(dir, "fast", Plain())
 	const tables = 50

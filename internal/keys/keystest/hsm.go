@@ -1,5 +1,4 @@
-// Package keystest runs tools/agent for tests, with keys that lie outside of every process
-// of ours.
+// Package keystest runs tools/agent for tests, with keys that lie outside of every process of ours.
 package keystest
 
 import (

@@ -15,8 +15,7 @@ type Agent struct {
 	private string
 }
 
-// SSHAgent runs an ssh-agent that holds a new key. The test is skipped if this machine has
-// no OpenSSH.
+// SSHAgent runs an ssh-agent that holds a new key. The test is skipped if this machine has no OpenSSH.
 func SSHAgent(t *testing.T) *Agent {
 	t.Helper()
 	if _, err := exec.LookPath("ssh-agent"); err != nil {

@@ -86,8 +86,7 @@ func testRace(t *testing.T, b Backend) {
 	c.mustAppend(c.batch(eventRow(t)))
 }
 
-// testFindersDuringAppends finds rows while the head moves: a lock that is taken
-// during an append must not lose them.
+// testFindersDuringAppends finds rows while the head moves: a lock that is taken during an append must not lose them.
 func testFindersDuringAppends(t *testing.T, b Backend) {
 	c := newChain(t, b.Store, "main")
 	id := c.head.Size

@@ -31,9 +31,8 @@ func selects(all []played, q ledger.CommitQuery) (list []ledger.CommitEntry) {
 	return list
 }
 
-// growing is a ledger with 60 commits on three tables in turn, in games of four, every
-// fifth open, and other entries between them. Every second entry is a millisecond
-// later than the one before, and times gives the time of each.
+// growing is a ledger with 60 commits on three tables in turn, in games of four, every fifth open, and other entries
+// between them. Every second entry is a millisecond later than the one before, and times gives the time of each.
 func growing(t *testing.T, s ledger.Store, name string) (c *chain, all []played, times []int64) {
 	t.Helper()
 	c = newChain(t, s, name)

@@ -1,5 +1,4 @@
-// Package termtest builds the programs for tests, and has commands for their
-// scripts.
+// Package termtest builds the programs for tests, and has commands for their scripts.
 package termtest
 
 import (
@@ -44,8 +43,7 @@ func Main(run interface{ Run() int }, programs ...string) {
 // the temporary ones: those of a run of many packages are built once.
 const envPrograms = "SHUFFLED_PROGRAMS"
 
-// Build builds programs into a directory, each in its module, or links those of
-// SHUFFLED_PROGRAMS there.
+// Build builds programs into a directory, each in its module, or links those of SHUFFLED_PROGRAMS there.
 func Build(dir string, programs ...string) error {
 	if built := os.Getenv(envPrograms); built != "" {
 		for _, name := range programs {

@@ -98,8 +98,7 @@ func (g *Gateway) refuses(ctx context.Context, q question, old uint64) error {
 
 var errShown = errors.New("the witness shows nothing under this ledger's key")
 
-// shown returns the newest checkpoint that a witness shows. It is an error if no key of the log
-// signed it.
+// shown returns the newest checkpoint that a witness shows. It is an error if no key of the log signed it.
 func (g *Gateway) shown(ctx context.Context, q question) (audit.Checkpoint, error) {
 	signed, err := q.witness.Latest(ctx, g.log.Origin())
 	if err != nil {
@@ -112,9 +111,8 @@ func (g *Gateway) shown(ctx context.Context, q question) (audit.Checkpoint, erro
 	return c, nil
 }
 
-// weigh compares the stored log with a checkpoint that a witness shows. It returns nil if the
-// log extends the checkpoint. It has a timeout of its own, because the witness may have used
-// up that of the question.
+// weigh compares the stored log with a checkpoint that a witness shows. It returns nil if the log extends the
+// checkpoint. It has a timeout of its own, because the witness may have used up that of the question.
 func (g *Gateway) weigh(q question, c audit.Checkpoint) error {
 	ctx, cancel := context.WithTimeout(g.running, weighTimeout)
 	defer cancel()

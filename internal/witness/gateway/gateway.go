@@ -1,8 +1,7 @@
-// Package gateway is a witness gateway: it gets the cosignatures of a log's witnesses (C2SP
-// tlog-witness). It sends a head to all witnesses of a policy at the same time and returns
-// when the quorum has cosigned it. The slower witnesses are asked as well. The answer of each
-// is reported, in time or late, and so is the doubt of a witness that has seen another
-// history.
+// Package gateway is a witness gateway: it gets the cosignatures of a log's witnesses (C2SP tlog-witness). It sends a
+// head to all witnesses of a policy at the same time and returns when the quorum has cosigned it. The slower witnesses
+// are asked as well. The answer of each is reported, in time or late, and so is the doubt of a witness that has seen
+// another history.
 package gateway
 
 import (
@@ -26,10 +25,9 @@ const Timeout = 5 * time.Second
 // Witness is an outside party that cosigns checkpoints (C2SP tlog-witness). Its errors are
 // those of this package, or those of the connection.
 type Witness interface {
-	// AddCheckpoint asks for cosignatures on a signed checkpoint, with the proof that it extends
-	// the checkpoint of size old, and returns note signature lines. It returns a *Conflict if
-	// the newest checkpoint of the witness has another size, and an ErrRefused if the witness
-	// will never cosign.
+	// AddCheckpoint asks for cosignatures on a signed checkpoint, with the proof that it extends the checkpoint of size
+	// old, and returns note signature lines. It returns a *Conflict if the newest checkpoint of the witness has another
+	// size, and an ErrRefused if the witness will never cosign.
 	AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Hash, checkpoint []byte) ([]byte, error)
 
 	// Latest returns the newest checkpoint that the witness cosigned for origin, or ErrNone.
@@ -97,10 +95,9 @@ type Gateway struct {
 // whose answer has the cosignatures of all its keys.
 type place struct{ name, url string }
 
-// New returns a gateway that works until running ends. reach returns a witness, given the
-// lines that policies have for it at one place. heard is called with every answer, one for
-// each line, even after Cosign has returned. It is called with the answers of one place one
-// after another, and before Cosign counts an answer.
+// New returns a gateway that works until running ends. reach returns a witness, given the lines that policies have for
+// it at one place. heard is called with every answer, one for each line, even after Cosign has returned. It is called
+// with the answers of one place one after another, and before Cosign counts an answer.
 func New(running context.Context, log Log, reach func([]audit.Witness) (Witness, error),
 	heard func(Answer)) *Gateway {
 	return &Gateway{log: log, reach: reach, heard: heard, running: running, members: make(map[place]*member)}
@@ -185,9 +182,8 @@ func (g *Gateway) Cosign(ctx context.Context, head Head, ask []audit.Witness, qu
 	return r
 }
 
-// send asks each witness once at each place, for all of its lines. It returns how many answers
-// to wait for. It drops earlier questions for heads that are not newer and for which nobody
-// waits any more.
+// send asks each witness once at each place, for all of its lines. It returns how many answers to wait for. It drops
+// earlier questions for heads that are not newer and for which nobody waits any more.
 func (g *Gateway) send(head Head, ask []audit.Witness, c *call) (sent int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -221,8 +217,7 @@ func (g *Gateway) send(head Head, ask []audit.Witness, c *call) (sent int) {
 	return len(lines)
 }
 
-// member returns the witness at a place, with these lines among its lines. The caller holds
-// the gateway's mu.
+// member returns the witness at a place, with these lines among its lines. The caller holds the gateway's mu.
 func (g *Gateway) member(p place, lines []audit.Witness) *member {
 	m := g.members[p]
 	if m == nil {
@@ -314,9 +309,8 @@ type Contradiction struct {
 	Name string // of the witness
 	Why  string
 
-	// Seen is the checkpoint that the witness shows, under the log's own key. The doubt ends
-	// when the stored log extends it. nil: the witness shows none, and its word is believed
-	// until it cosigns again.
+	// Seen is the checkpoint that the witness shows, under the log's own key. The doubt ends when the stored log
+	// extends it. nil: the witness shows none, and its word is believed until it cosigns again.
 	Seen *audit.Checkpoint
 }
 

@@ -115,10 +115,9 @@ func (r *Round) sign(head Head, quorums []*audit.Policy) {
 		!slices.ContainsFunc(quorums, func(p *audit.Policy) bool { return !p.Satisfied(b) })
 }
 
-// Confirms reports whether the witnesses confirm the stored log although they cosigned no head
-// of this gateway, because another writer always asks them first. It is so if a quorum of the
-// policy cosigned a head of the other writer, and each of these witnesses said in this round
-// that it has cosigned no larger size.
+// Confirms reports whether the witnesses confirm the stored log although they cosigned no head of this gateway, because
+// another writer always asks them first. It is so if a quorum of the policy cosigned a head of the other writer, and
+// each of these witnesses said in this round that it has cosigned no larger size.
 func (r *Round) Confirms(cosigned Head, p *audit.Policy) bool {
 	signatures := bytes.LastIndex(cosigned.Checkpoint, []byte("\n\n")) + 2
 	said := slices.Clone(cosigned.Checkpoint[:signatures])

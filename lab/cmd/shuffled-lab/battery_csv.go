@@ -15,8 +15,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// csvLines reads outcomes from lines of card names, or of drawn values. It is a
-// lab.Maker.
+// csvLines reads outcomes from lines of card names, or of drawn values. It is a lab.Maker.
 type csvLines struct {
 	r      *csv.Reader
 	next   uint64 // the number of the outcome
@@ -28,10 +27,9 @@ type csvLines struct {
 	copies cipher.Stream       // which copy a card is, if the file cannot say
 }
 
-// lines begins at the first line of the file. For a shoe the file does not say which of equal cards is at
-// which place, but tests of the order of all cards need this. It is drawn from a sequence that depends only
-// on the bytes of the file. A fair order of faces then becomes a fair order of cards, and each run gives
-// the same figures.
+// lines begins at the first line of the file. For a shoe the file does not say which of equal cards is at which place,
+// but tests of the order of all cards need this. It is drawn from a sequence that depends only on the bytes of the
+// file. A fair order of faces then becomes a fair order of cards, and each run gives the same figures.
 func (d *dump) lines() (*csvLines, error) {
 	if _, err := d.f.Seek(0, io.SeekStart); err != nil {
 		return nil, err

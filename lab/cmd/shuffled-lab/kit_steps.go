@@ -172,8 +172,7 @@ func runStep(ctx context.Context, args []string, s term.Streams) (code int, err 
 	return 0, err
 }
 
-// step runs one command. A result with exit code 1 stays in the kit, marked as failed; other failures end
-// the kit.
+// step runs one command. A result with exit code 1 stays in the kit, marked as failed; other failures end the kit.
 func (k *kitMaker) step(ctx context.Context, st kitStep) error {
 	s := term.Streams{In: strings.NewReader(""), Out: new(strings.Builder), Err: k.s.Err}
 	var file *os.File

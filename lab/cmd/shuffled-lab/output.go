@@ -125,8 +125,7 @@ func (o *labOutput) open(ctx context.Context, s term.Streams) (*labFile, error) 
 	return &labFile{ctx: ctx, w: f, own: f}, nil
 }
 
-// labFile is what a sample is written to. A Write that nobody reads does not keep
-// the command from ending.
+// labFile is what a sample is written to. A Write that nobody reads does not keep the command from ending.
 type labFile struct {
 	ctx context.Context
 	w   io.Writer
@@ -152,8 +151,7 @@ func (f *labFile) Write(b []byte) (int, error) {
 	}
 }
 
-// end closes the file. After an error it removes the file, because a part of a sample looks like a whole
-// one.
+// end closes the file. After an error it removes the file, because a part of a sample looks like a whole one.
 func (f *labFile) end(err error) error {
 	if f.own == nil {
 		return err
@@ -180,8 +178,7 @@ func (o *labOutput) ended(ctx context.Context, err error) error {
 	return fmt.Errorf("writing the sample: %w", err)
 }
 
-// conclude writes the manifest, and prints what was made: on standard error if the sample is on standard
-// output.
+// conclude writes the manifest, and prints what was made: on standard error if the sample is on standard output.
 func (o *labOutput) conclude(s term.Streams, m *lab.Manifest) error {
 	if o.Out != "" {
 		m.File = filepath.Base(o.Out)
