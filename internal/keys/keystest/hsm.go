@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -112,9 +111,12 @@ func (h *Helper) run(t *testing.T, name string, args ...string) []byte {
 // build builds tools/agent, which is a module of its own.
 func build(t *testing.T, path, env, require string) {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "shuffled").Output()
+	if err != nil {
+		t.Fatalf("finding the source of tools/agent: %v", err)
+	}
 	cmd := exec.Command("go", "build", "-o", path, ".")
-	cmd.Dir = filepath.Join(filepath.Dir(here), "..", "..", "..", "tools", "agent")
+	cmd.Dir = filepath.Join(strings.TrimSpace(string(root)), "tools", "agent")
 	cmd.Env = append(os.Environ(), env, "GOFIPS140=off", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		missing(t, require, "tools/agent does not build here: %v\n%s", err, out)
