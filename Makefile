@@ -36,7 +36,7 @@ check:
 # leaves out ledgers of many entries, the most keys that a file may hold, the store through
 # poolers, TestSelfTestsStop, which make compliance runs, and what make web runs: TestGames
 # and comparisons of the two implementations. PERF leaves out lost servers.
-SHORT_SKIP = ^(TestLong|TestManyHandovers|TestSelfTestsStop|TestStoreThrough(Pooler|PgBouncer)|TestGames|TestVectorsElsewhere|TestBothImplementations|TestPoliciesInBoth|TestTwoWrongsInBoth)$$
+SHORT_SKIP = ^(TestLong|TestManyHandovers|TestSelfTestsStop|TestStoreThroughPooler|TestStoreThroughPgBouncer|TestGames|TestVectorsElsewhere|TestBothImplementations|TestPoliciesInBoth|TestTwoWrongsInBoth)$$
 PERF = ./bench ./cmd/... ./growth ./load
 # Tests wait for disks and clocks, so twice as many packages run at a time as there are
 # cores. go vet is a part of make lint, and is not run again here.
