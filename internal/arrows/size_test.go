@@ -34,7 +34,7 @@ var areas = []area{
 		"internal/seal",
 		"internal/disclosure", "internal/terms", "internal/verify",
 	}},
-	{"daemon", 27_330, 21_000, []string{
+	{"daemon", 27_340, 21_000, []string{
 		"internal/codealer",
 		"internal/ledger", "internal/witness", "internal/dealer", "internal/store", "internal/httpapi",
 		"internal/recall", "internal/follow", "internal/webhook", "internal/wire",

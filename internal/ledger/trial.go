@@ -18,9 +18,9 @@ import (
 // ErrPolicy: the witnesses of a new policy did not cosign the newest checkpoint, and nothing was written.
 var ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkpoint")
 
-// trialRounds is how many rounds the quorum of a new policy may take: another daemon may be
-// asking a witness at the same time.
-const trialRounds = 3
+// trialRounds is how many rounds the quorum of a new policy may take. overtakenRounds is how many it may take if the
+// last round failed only because another round, of this daemon or of another, had brought the witnesses a newer head.
+const trialRounds, overtakenRounds = 3, 10
 
 // AddKey writes a key entry of any subject except disclosure, for an administrator, behind
 // the act that approves it if there is one. Its errors are those of Append and two more. An
@@ -157,7 +157,7 @@ func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
 			return nil
 		case ctx.Err() != nil:
 			return fmt.Errorf("%w in time", ErrPolicy)
-		case try == trialRounds:
+		case try == overtakenRounds || try >= trialRounds && !overtaken(r.Refused):
 			var why []string
 			for _, a := range r.Refused {
 				why = append(why, a.Witness.Name+": "+a.Err.Error())
@@ -171,4 +171,10 @@ func (l *Ledger) tryPolicy(ctx context.Context, text []byte) error {
 			return ErrClosed
 		}
 	}
+}
+
+// overtaken reports whether witnesses refused, and each because it has a newer head than it was asked about.
+func overtaken(refused []gateway.Answer) bool {
+	moved := func(a gateway.Answer) bool { return errors.As(a.Err, new(*gateway.Moved)) }
+	return len(refused) > 0 && !slices.ContainsFunc(refused, func(a gateway.Answer) bool { return !moved(a) })
 }
