@@ -5,6 +5,9 @@
 
 # The modules below that of the product, which measure, attack and package it.
 NESTED = lab perf test tools/agent tools/cose tools/release
+# PKCS#11 is C: tools/agent is tested and read with it if there is a compiler, even where the
+# environment says CGO_ENABLED=0, as that of .ci/run does.
+WITH_C = case $$m in tools/agent) unset CGO_ENABLED ;; esac
 
 # A whole hand in the terminal: commit, deal, prove, close, verify, tamper.
 demo:
@@ -58,7 +61,8 @@ test-all:
 	cd tools/litewitness && CGO_ENABLED=0 go build -o /dev/null filippo.io/torchwood/cmd/litewitness || \
 		echo '*** litewitness does not build here: the test against a foreign witness will be SKIPPED ***' >&2
 	SHUFFLED_REQUIRE_POSTGRES=1 go test -timeout 20m ./...
-	set -e; for m in $(NESTED); do SHUFFLED_REQUIRE_POSTGRES=1 go test -C $$m -count=1 -timeout 20m ./...; done
+	set -e; for m in $(NESTED); do ($(WITH_C); \
+		SHUFFLED_REQUIRE_POSTGRES=1 go test -C $$m -count=1 -timeout 20m ./...); done
 
 # Attacks of an insider, a thief, a database administrator and a stranger against the real
 # binary. SHUFFLED_ATTACKS_BINARY=FILE attacks an older build, with its deploy/roles.sql as
@@ -79,12 +83,10 @@ ha:
 foreign:
 	GOTOOLCHAIN=auto go test -C test/foreign -count=1 -timeout 10m .
 
-# PKCS#11 is C: tools/agent is tested and read with it if there is a compiler, even where the
-# environment says CGO_ENABLED=0.
 lint:
 	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
 	set -e; staticcheck=$$(go tool -n staticcheck); for m in . $(NESTED); do (cd $$m && \
-		case $$m in tools/agent) unset CGO_ENABLED;; esac && go vet ./... && \
+		$(WITH_C); go vet ./... && \
 		$$staticcheck -checks=inherit,ST1000 ./... && go mod tidy -diff && go generate ./...); done
 	git diff --exit-code -- '*.gen.go' '*.gen.ts' docs/COMPLIANCE.md docs/SPEC.md
 	if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*.sh; \
