@@ -61,7 +61,7 @@ test-all:
 	cd tools/litewitness && CGO_ENABLED=0 go build -o /dev/null filippo.io/torchwood/cmd/litewitness || \
 		echo '*** litewitness does not build here: the test against a foreign witness will be SKIPPED ***' >&2
 	SHUFFLED_REQUIRE_POSTGRES=1 go test -timeout 20m ./...
-	set -e; for m in $(NESTED); do ($(WITH_C); \
+	set -e; for m in $(NESTED); do ($(WITH_C) && \
 		SHUFFLED_REQUIRE_POSTGRES=1 go test -C $$m -count=1 -timeout 20m ./...); done
 
 # Attacks of an insider, a thief, a database administrator and a stranger against the real
@@ -86,7 +86,7 @@ foreign:
 lint:
 	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
 	set -e; staticcheck=$$(go tool -n staticcheck); for m in . $(NESTED); do (cd $$m && \
-		$(WITH_C); go vet ./... && \
+		$(WITH_C) && go vet ./... && \
 		$$staticcheck -checks=inherit,ST1000 ./... && go mod tidy -diff && go generate ./...); done
 	git diff --exit-code -- '*.gen.go' '*.gen.ts' docs/COMPLIANCE.md docs/SPEC.md
 	if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*.sh; \
