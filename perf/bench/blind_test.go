@@ -26,7 +26,7 @@ var apart = []time.Duration{0, 5 * time.Millisecond, 20 * time.Millisecond}
 // compareBlind: deals of one card, one after another, by the house alone and with its co-dealer at
 // some distance. Each is a daemon with its own embedded store; one witness of both is on this host.
 func compareBlind(t *testing.T, all *table, binary string) {
-	p := startPair(t, binary)
+	p := startPair(t, binary, false)
 	contestants := []func() result{func() result { return p.deals(t, nil, 0) }}
 	plan := &client.MixPlan{CoDealer: new(client.MixPlanCoDealerTrue)}
 	var dealt uint64
@@ -57,6 +57,9 @@ type pair struct {
 	game        *client.Client
 	delay       atomic.Int64 // of a round trip
 	calls       atomic.Uint64
+	counts      bool     // whether its programs are traced
+	traced      []string // files of strace, if so
+	operators   []string // addresses for operators of house and co-dealer
 }
 
 // deals deals hands of 52 cards, one card at a time.
@@ -88,10 +91,11 @@ func (p *pair) deals(t *testing.T, plan *client.MixPlan, delay time.Duration) re
 		P50: milliseconds(times[n/2]), P99: milliseconds(times[n*99/100]), Acknowledged: uint64(n)}
 }
 
-// startPair starts a witness, a co-dealer and a house, as docs/operations/blind.md says.
-func startPair(t *testing.T, binary string) *pair {
+// startPair starts a witness, a co-dealer and a house, as docs/operations/blind.md says. If it counts, the syncs of
+// all three are counted.
+func startPair(t *testing.T, binary string, counts bool) *pair {
 	t.Helper()
-	p := &pair{dir: t.TempDir(), binary: binary}
+	p := &pair{dir: t.TempDir(), binary: binary, counts: counts}
 	urls, vkeys := make(map[string]string), make(map[string]string)
 	for _, in := range []string{"lab", "house"} {
 		if err := os.Mkdir(filepath.Join(p.dir, in), 0o700); err != nil {
@@ -114,8 +118,10 @@ func startPair(t *testing.T, binary string) *pair {
 	for _, in := range []string{"lab", "house"} {
 		p.write(t, in+"/ledger.policy", witnesses)
 		p.write(t, in+"/player.policy", "log "+vkeys[in]+"\n"+witnesses)
-		configs[in] = fmt.Sprintf("data = %q\nlisten = %q\noperator_listen = \"\"\nlog.level = \"error\"\n"+
-			"[[ledger]]\nname = \"main\"\n", filepath.Join(p.dir, in), strings.TrimPrefix(urls[in], "http://"))
+		operators := testdb.FreeAddress(t)
+		p.operators = append(p.operators, "http://"+operators)
+		configs[in] = fmt.Sprintf("data = %q\nlisten = %q\noperator_listen = %q\nlog.level = \"error\"\n"+
+			"[[ledger]]\nname = \"main\"\n", filepath.Join(p.dir, in), strings.TrimPrefix(urls[in], "http://"), operators)
 		p.write(t, in+"/shuffled.toml", configs[in])
 		p.run(t, in, "migrate up --data .")
 		p.run(t, in, "ledger create --house casino --name main --mix co_dealer --data . --production "+
@@ -185,6 +191,10 @@ func (p *pair) serve(t *testing.T, in, until string, args ...string) {
 		t.Fatal(err)
 	}
 	d := &service{url: address.Scheme + "://" + address.Host, dir: filepath.Join(p.dir, in)}
+	if p.counts {
+		d.traced = filepath.Join(p.dir, fmt.Sprintf("syncs-%d", len(p.traced)))
+		p.traced = append(p.traced, d.traced)
+	}
 	if address.Path != "" {
 		d.run(t, p.binary, address.Path, args...)
 		return

@@ -13,7 +13,7 @@ import (
 var (
 	compare  = flag.Bool("compare", false, "run the comparison (make bench)")
 	quick    = flag.Bool("quick", false, "with -compare: one short round, to see that it works")
-	only     = flag.String("only", "", "with -compare: only the section named: hands, strangers, open, ledgers, blind or growth")
+	only     = flag.String("only", "", "with -compare: only the section named: counts, hands, strangers, open, ledgers, blind or growth")
 	period   = flag.Duration("period", 5*time.Second, "how long each load is measured in a round")
 	rounds   = flag.Int("rounds", 3, "how often the rivals take turns")
 	open     = flag.Int("open", 1_000_000, "how many shuffles are open in the row that never closes what it opens")
@@ -48,6 +48,7 @@ func TestCompare(t *testing.T) {
 	binary := build(t)
 	switch *only {
 	case "":
+		all.counted(countAll(t, binary))
 		compareShuffles(all)
 		compareCommits(t, all, s, binary)
 		compareHands(t, all, s, binary)
@@ -57,6 +58,8 @@ func TestCompare(t *testing.T) {
 		compareLedgers(t, all, s, binary)
 		compareBlind(t, all, binary)
 		compareGrowth(t, all, s, binary)
+	case "counts":
+		all.counted(countAll(t, binary))
 	case "blind":
 		compareBlind(t, all, binary)
 	case "growth":
@@ -70,7 +73,7 @@ func TestCompare(t *testing.T) {
 	case "ledgers":
 		compareLedgers(t, all, s, binary)
 	default:
-		t.Fatalf("-only %s: hands, strangers, open, ledgers, blind or growth", *only)
+		t.Fatalf("-only %s: counts, hands, strangers, open, ledgers, blind or growth", *only)
 	}
 	all.goals()
 	if *jsonFile != "" {

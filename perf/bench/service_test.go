@@ -30,9 +30,11 @@ type service struct {
 	url, token string
 	ledger     string        // "" is main
 	key        note.Verifier // nil: its answers prove nothing
+	vkey       string        // of key
 	database   string
 	data       string // the daemon's directory
 	dir        string // that it runs in; "" is this one
+	traced     string // file in which strace writes the syncs of the process; "" for none
 	server     *server
 }
 
@@ -73,7 +75,8 @@ func startDaemonOn(t *testing.T, s *server, binary, database string) *service {
 	}
 	d.token = read("dealer.token")
 	var err error
-	if d.key, err = audit.ParseVKey(read("main.vkey")); err != nil {
+	d.vkey = read("main.vkey")
+	if d.key, err = audit.ParseVKey(d.vkey); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -111,6 +114,11 @@ func (d *service) run(t *testing.T, binary, until string, args ...string) {
 func (d *service) begin(t *testing.T, binary string, args ...string) *bytes.Buffer {
 	t.Helper()
 	d.cmd = exec.Command(binary, args...)
+	if path := strace(); d.traced != "" && path != "" {
+		// -D leaves the daemon the child of this process.
+		d.cmd = exec.Command(path, append([]string{"-D", "-f", "-qq", "--seccomp-bpf", "-e", "trace=fsync,fdatasync",
+			"-o", d.traced, binary}, args...)...)
+	}
 	log := new(bytes.Buffer)
 	d.cmd.Stdout, d.cmd.Stderr, d.cmd.Dir = log, log, d.dir
 	tie(d.cmd)
