@@ -37,9 +37,9 @@ check:
 # All packages on a real PostgreSQL, found or installed if that is allowed. -short leaves
 # out tests that take minutes: damage of every kind, kills under load, samples. SHORT_SKIP
 # leaves out ledgers of many entries, the most keys that a file may hold, the store through
-# poolers, TestSelfTestsStop, which make compliance runs, and what make web runs: TestGames
-# and comparisons of the two implementations. PERF leaves out lost servers.
-SHORT_SKIP = ^(TestLong|TestManyHandovers|TestSelfTestsStop|TestStoreThroughPooler|TestStoreThroughPgBouncer|TestGames|TestVectorsElsewhere|TestBothImplementations|TestPoliciesInBoth|TestTwoWrongsInBoth)$$
+# poolers, TestSelfTestsStop, which make compliance runs, what make web runs: TestGames and
+# comparisons of the two implementations, and what make lint runs: READS. PERF leaves out lost servers.
+SHORT_SKIP = ^(TestLong|TestManyHandovers|TestSelfTestsStop|TestStoreThroughPooler|TestStoreThroughPgBouncer|TestGames|TestVectorsElsewhere|TestBothImplementations|TestPoliciesInBoth|TestTwoWrongsInBoth|TestRules|TestFilesPointDown)$$
 PERF = ./bench ./cmd/... ./growth ./load
 # Tests wait for disks and clocks, so twice as many packages run at a time as there are
 # cores. go vet is a part of make lint, and is not run again here.
@@ -83,8 +83,11 @@ ha:
 foreign:
 	GOTOOLCHAIN=auto go test -C test/foreign -count=1 -timeout 10m .
 
+# READS are tests that type-check the whole product to find who names what.
+READS = ^(TestRules|TestFilesPointDown)$$
 lint:
 	test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
+	go test -vet=off -run '$(READS)' ./internal/arrows
 	set -e; staticcheck=$$(go tool -n staticcheck); for m in . $(NESTED); do (cd $$m && \
 		$(WITH_C) && go vet ./... && \
 		$$staticcheck -checks=inherit,ST1000 ./... && go mod tidy -diff && go generate ./...); done
