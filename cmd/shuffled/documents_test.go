@@ -91,8 +91,7 @@ var typedBlocks = map[string]map[string]string{
 		"shuffled takeover": "TestTypeRun", "shuffled act propose takeover": "TestInstall",
 		"shuffled recall": "TestTypeRun",
 		"shuffled deal":   "TestTypeRun", "shuffled events": "TestTypeRun",
-		"shuffled key generate webhook": "TestTypeRun",
-		"shuffled retention run":        "TestInstall"},
+		"shuffled retention run": "TestInstall"},
 	"docs/operations/witnesses.md": {"shuffled key generate witness": "TestTypeWitness"},
 }
 

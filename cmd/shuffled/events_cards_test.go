@@ -5,44 +5,24 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/host"
 )
 
-// TestEventsTellNoCards plays whole games while a dealer, an auditor and a webhook follow them,
-// and looks in all that these are sent for the names of cards and labels, values, salts, tapes,
-// secrets of players, and tokens. Then it compares two tables with the same requests and other
-// tapes: no event hangs on what was dealt, however small the value is that it would tell.
+// TestEventsTellNoCards plays whole games while a dealer and an auditor follow them, and looks in all
+// that these are sent for the names of cards and labels, values, salts, tapes, secrets of players, and
+// tokens. Then it compares two tables with the same requests and other tapes: no event hangs on what was
+// dealt, however small the value is that it would tell.
 func TestEventsTellNoCards(t *testing.T) {
 	t.Parallel()
-	hooked := new(hookLog)
-	server := httptest.NewServer(hooked)
-	defer server.Close()
 	d := newDaemon(t, "")
-	config := filepath.Join(filepath.Dir(d.data), "config.toml")
-	text := fmt.Sprintf("[[ledger]]\nname = \"main\"\nwebhooks = [%q]\n", server.URL)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(d.data, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, stderr, code := command(t, "key", "generate", "webhook", "--out",
-		filepath.Join(d.data, "webhook.key")); code != 0 {
-		t.Fatal(stderr)
-	}
-	d.start("--config", config)
+	d.start()
 	during := d.events("dealer.token", "")
 
 	g := &secretGames{d: d, secrets: make(needles), values: make(map[string]bool)}
@@ -55,8 +35,8 @@ func TestEventsTellNoCards(t *testing.T) {
 	var last struct{ ID uint64 }
 	d.mustPost("/v1/main/shuffles", "last", map[string]any{"table": "last", "deck": "standard-52"}, &last)
 
-	told := map[string][]byte{"stream": during(last.ID), "webhook": hooked.until(t, last.ID)}
-	told["stream from the beginning"] = d.events("auditor.token", "?after=0")(last.ID)
+	told := map[string][]byte{"stream": during(last.ID),
+		"stream from the beginning": d.events("auditor.token", "?after=0")(last.ID)}
 	for where, b := range told {
 		for _, what := range g.secrets.in(b) {
 			t.Errorf("%s stands in the %s", what, where)
@@ -139,60 +119,6 @@ func (d *daemon) events(token, query string) (until func(id uint64) []byte) {
 			told = append(told, line...)
 		}
 		return told
-	}
-}
-
-// hookLog takes all deliveries and keeps them: headers as they came, and each event as the line
-// of a stream.
-type hookLog struct {
-	mu   sync.Mutex
-	text []byte
-	next uint64
-	came chan struct{} // closed at the next one
-}
-
-func (h *hookLog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	var delivery struct {
-		Next   uint64
-		Events []json.RawMessage
-	}
-	if err != nil || json.Unmarshal(body, &delivery) != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.text = append(fmt.Appendf(h.text, "%v\n", r.Header), body...)
-	for _, e := range delivery.Events {
-		h.text = fmt.Appendf(h.text, "\ndata: %s\n", e)
-	}
-	h.next = delivery.Next
-	if h.came != nil {
-		close(h.came)
-		h.came = nil
-	}
-}
-
-// until waits until an entry came, and returns all that came.
-func (h *hookLog) until(t *testing.T, id uint64) []byte {
-	t.Helper()
-	for {
-		h.mu.Lock()
-		if h.next > id {
-			defer h.mu.Unlock()
-			return slices.Clone(h.text)
-		}
-		if h.came == nil {
-			h.came = make(chan struct{})
-		}
-		came := h.came
-		h.mu.Unlock()
-		select {
-		case <-came:
-		case <-t.Context().Done():
-			t.Fatalf("entry %d did not come", id)
-		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -29,7 +28,6 @@ type house struct {
 	entropy *entropy.Source
 	ring    *seal.Keyring
 	tiles   *ledger.TileCache // of all ledgers
-	hookKey keys.WebhookKey   // signs what is sent to webhooks, if there are any
 	monitor *monitor.Monitor
 
 	mu      sync.Mutex
@@ -84,11 +82,6 @@ func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*hous
 	if h.ring, err = place.ReadKeyring(cfg.SealingKeys, passphrase); err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(cfg.Ledgers, func(l config.Ledger) bool { return len(l.Webhooks) > 0 }) {
-		if h.hookKey, err = keys.ReadWebhook(cfg.Webhook.Key, passphrase); err != nil {
-			return nil, err
-		}
-	}
 	h.entropy, err = entropy.New(entropy.Config{OnLatch: h.onLatch})
 	if err != nil {
 		return nil, fmt.Errorf("starting the generator: %w", err)
@@ -112,9 +105,6 @@ func (h *house) follow(s *openedLedger) {
 	h.writers.Go(func() { h.keepWriting(s) })
 	h.watches.Go(func() { s.dealer.Run(h.run) })
 	h.watches.Go(func() { s.feed.Run(h.run) })
-	for _, sender := range s.senders {
-		h.watches.Go(func() { sender.Run(h.run) })
-	}
 }
 
 // every calls do at an interval until ctx ends.

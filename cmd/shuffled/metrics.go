@@ -51,7 +51,7 @@ func asNumber(b bool) float64 {
 	return 0
 }
 
-// figures collects what the daemon knows of its host, generator, stores, webhooks and co-dealers. The API has
+// figures collects what the daemon knows of its host, generator, stores and co-dealers. The API has
 // collectors of its own. Safe for concurrent use.
 type figures struct {
 	machine *machine
@@ -112,7 +112,6 @@ func (f *figures) Collect(to chan<- prometheus.Metric) {
 		collectStore(to, name, s)
 	}
 	for _, l := range h.open() {
-		collectWebhooks(to, l)
 		collectCoDealers(to, l)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -22,7 +21,6 @@ import (
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 	"shuffled/internal/term"
-	"shuffled/internal/webhook"
 )
 
 // openAtOnce is how many ledgers of a database are opened at a time. Opening is mostly waiting: some seconds
@@ -31,12 +29,11 @@ const openAtOnce = 32
 
 // openedLedger is an open ledger with what the house keeps for it.
 type openedLedger struct {
-	dealer  *dealer.Dealer
-	store   store.Database
-	way     *codealer.CoDealers // to its co-dealers; nil without any
-	feed    *follow.Feed
-	senders []*webhook.Sender
-	noted   chan struct{} // wakes keepWriting; capacity 1
+	dealer *dealer.Dealer
+	store  store.Database
+	way    *codealer.CoDealers // to its co-dealers; nil without any
+	feed   *follow.Feed
+	noted  chan struct{} // wakes keepWriting; capacity 1
 }
 
 func (s *openedLedger) ledger() *ledger.Ledger { return s.dealer.Ledger() }
@@ -152,11 +149,6 @@ func (o *opener) readOthers(l *toOpen) (err error) {
 	if l.houses, err = readHouses(l.Houses); err != nil {
 		return err
 	}
-	for _, address := range l.Webhooks {
-		if _, err = webhook.Place(o.webhookFile(l.Name, address)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("opening a webhook: %w", err)
-		}
-	}
 	l.peers, err = o.readCoDealers(l.Ledger)
 	return err
 }
@@ -246,9 +238,6 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again 
 		Watch:    o.monitor.Watch,
 	})
 	s.feed = follow.New(follow.Config{Ledger: l, Dealer: s.dealer, Now: time.Now, Log: o.log})
-	if s.senders, err = o.openWebhooks(c.Ledger, s); err != nil {
-		return s, err
-	}
 	switch {
 	case o.clearLatch == "" || !l.Live().Latched:
 	case again:

@@ -224,11 +224,7 @@ func (c serveCmd) serveBy(ctx context.Context, api *httpapi.Server, h *house, s 
 			return err
 		}
 	}
-	key := ""
-	if len(s.senders) > 0 {
-		key = h.hookKey.Public()
-	}
-	return api.Add(httpapi.Ledger{Dealer: s.dealer, Log: l, Access: s.store, Events: s.feed, Webhook: key,
+	return api.Add(httpapi.Ledger{Dealer: s.dealer, Log: l, Access: s.store, Events: s.feed,
 		Recall: recall.New(l, s.store, h.cfg.Retention.Duration(), time.Now)})
 }
 

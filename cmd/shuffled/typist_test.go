@@ -170,9 +170,6 @@ chmod 0600 rescue.token`))
 	if !strings.Contains(said, "table-7") {
 		t.Errorf("%s", said)
 	}
-	if said := y.block(document, "shuffled key generate webhook"); !strings.HasPrefix(said, "whpk_") {
-		t.Errorf("%s", said)
-	}
 }
 
 // TestTypeKeys types what docs/operations/keys.md does with one administrator's token or none.

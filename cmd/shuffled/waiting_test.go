@@ -139,18 +139,16 @@ func TestStartEnded(t *testing.T) {
 func TestFilesFirst(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, config.StatisticsWarn)
-	const hook, codealer = "https://hooks.example.com/x", "lab.example.org/orders https://lab.example.org/v1/orders /token"
+	const codealer = "lab.example.org/orders https://lab.example.org/v1/orders /token"
 	far := config.Ledger{Name: "far", SigningKey: s.cfg.Ledgers[0].SigningKey, Database: "postgres://127.0.0.1:1/x"}
 	ledgers := s.cfg.Ledgers
 	file := filepath.Join(s.cfg.Data, "house")
 	if err := errors.Join(os.WriteFile(file, []byte("log x\n"), 0o600),
-		os.WriteFile(s.webhookFile("far", hook), []byte("x"), 0o600),
 		os.Mkdir(filepath.Join(s.cfg.Data, "far.seen.lab.example.org_orders.forked"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*config.Ledger){
 		"the policy of a house":                    func(l *config.Ledger) { l.Houses = []string{file} },
-		"does not hold an index":                   func(l *config.Ledger) { l.Webhooks = []string{hook} },
 		"the co-dealer lab.example.org/orders":     func(l *config.Ledger) { l.CoDealers = []string{codealer} },
 		"co_dealers of ledger far must have three": func(l *config.Ledger) { l.CoDealers = []string{"x"} },
 	} {

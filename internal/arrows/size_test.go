@@ -37,7 +37,7 @@ var areas = []area{
 	{"daemon", 27_340, 21_000, []string{
 		"internal/codealer",
 		"internal/ledger", "internal/witness", "internal/dealer", "internal/store", "internal/httpapi",
-		"internal/recall", "internal/follow", "internal/webhook", "internal/wire",
+		"internal/recall", "internal/follow", "internal/wire",
 		"internal/keys", "internal/config", "internal/monitor", "internal/process", "internal/outbound",
 		"internal/build", "internal/beacon/relay", "internal/near", "migrations", "configs", "deploy", "web",
 	}},

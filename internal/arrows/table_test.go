@@ -98,10 +98,6 @@ var table = map[string]row{
 		why:  "finds shuffles by the indexes of entries, and writes none",
 		ours: []string{"internal/ledger", "internal/audit"},
 	},
-	"internal/webhook": {
-		why:  "sends events to servers of others, of which nothing is believed",
-		ours: []string{"internal/follow", "internal/outbound", "internal/process"},
-	},
 	"internal/follow": {
 		why:  "tells what the entries say, after they are durable; writes none",
 		ours: []string{"internal/ledger", "internal/audit"},

@@ -63,7 +63,6 @@ type Config struct {
 	TLS     TLS     `toml:"tls"`
 	Beacon  Beacon  `toml:"beacon"`
 	Witness Witness `toml:"witness"`
-	Webhook Webhook `toml:"webhook"`
 	Limits  Limits  `toml:"limits"`
 
 	// Ledgers are the ledgers to serve, each created beforehand. Default none.
@@ -104,11 +103,6 @@ type Witness struct {
 	// Intervals are witnesses that are asked once in an interval at most, and not for every checkpoint: the name of the
 	// key, and 1s to 24h, as in "w.example.org/w1 1m". Default none.
 	Intervals []string `toml:"intervals"`
-}
-
-// Webhook says how events are sent to the webhooks of ledgers.
-type Webhook struct {
-	Key string `toml:"key"` // file of the key that signs deliveries; default DATA/webhook.key, if a ledger has webhooks
 }
 
 // Limits bound the work that callers can cause.
@@ -176,8 +170,6 @@ type Ledger struct {
 	SigningKeys []string `toml:"signing_keys"`
 	// Mark is the file of the high-water mark. Default DATA/NAME.mark.
 	Mark string `toml:"mark"`
-	// Webhooks are the http or https addresses that the ledger's events are sent to. Default none.
-	Webhooks []string `toml:"webhooks"`
 	// Houses are files of policies, each with the keys and witnesses of a ledger whose house deals blind with orders of
 	// this ledger. Default none.
 	Houses []string `toml:"houses"`
@@ -251,9 +243,6 @@ func (c *Config) Resolve() {
 		if l.Mark == "" {
 			l.Mark = at(l.Name + ".mark")
 		}
-		if len(l.Webhooks) > 0 && c.Webhook.Key == "" {
-			c.Webhook.Key = at("webhook.key")
-		}
 	}
 }
 
@@ -295,7 +284,7 @@ func (c *Config) Credentials(dir string) error {
 		taken[name] = path
 		return filepath.Join(dir, name)
 	}
-	secrets := []*string{&c.DatabasePasswordFile, &c.PassphraseFile, &c.Webhook.Key}
+	secrets := []*string{&c.DatabasePasswordFile, &c.PassphraseFile}
 	for i := range c.SealingKeys {
 		secrets = append(secrets, &c.SealingKeys[i])
 	}

@@ -70,8 +70,8 @@ func TestValidate(t *testing.T) {
 		{"", func(c *Config) { c.Retention, c.AccessRetention = Duration(time.Hour), Duration(876_000*time.Hour) }},
 		{"access_retention", func(c *Config) { c.AccessRetention = 1 }},
 		{"", func(c *Config) {
-			c.Ledgers = []Ledger{{Name: "a", Webhooks: []string{"http://localhost:9000/hook", "http://127.8.0.1",
-				"http://[::1]:9", "https://10.0.0.7/hook"}}}
+			c.Ledgers = []Ledger{{Name: "a", CoDealers: []string{"a/o http://localhost:9000/v1/o t",
+				"b/o http://127.8.0.1/v1/o t", "c/o http://[::1]:9/v1/o t", "d/o https://10.0.0.7/v1/o t"}}}
 		}},
 		{"log.level", func(c *Config) { c.Log.Level = "trace" }},
 		{"log.level", func(c *Config) { c.Log.Level = "" }},
@@ -312,14 +312,14 @@ func TestCredentials(t *testing.T) {
 	c.DatabasePasswordFile, c.TLS.Cert, c.TLS.Key = "/etc/a/password", "/etc/a/cert.pem", "/etc/a/key.pem"
 	c.Data = "/var/lib/x"
 	c.Ledgers = []Ledger{{Name: "main",
-		SigningKeys: []string{"/etc/b/main-2.key"}, Webhooks: []string{"https://example.org/"}}}
+		SigningKeys: []string{"/etc/b/main-2.key"}}}
 	c.Resolve()
 	if err := c.Credentials("/run/c"); err != nil {
 		t.Fatal(err)
 	}
-	got := []string{c.DatabasePasswordFile, c.TLS.Key, c.Webhook.Key, c.SealingKeys[0], c.Ledgers[0].SigningKey,
+	got := []string{c.DatabasePasswordFile, c.TLS.Key, c.SealingKeys[0], c.Ledgers[0].SigningKey,
 		c.Ledgers[0].SigningKeys[0], c.TLS.Cert, c.Ledgers[0].Mark, c.PassphraseFile}
-	want := []string{"/run/c/password", "/etc/a/key.pem", "/run/c/webhook.key", "/run/c/sealing.key", "/run/c/main.key",
+	want := []string{"/run/c/password", "/etc/a/key.pem", "/run/c/sealing.key", "/run/c/main.key",
 		"/run/c/main-2.key", "/etc/a/cert.pem", "/var/lib/x/main.mark", ""}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -33,7 +33,7 @@ func TestExampleIsDefault(t *testing.T) {
 	want := Default()
 	want.SealingKeys = []string{} // written out
 	want.Beacon.Relays, want.Witness = []string{}, Witness{Hosts: []string{}, Intervals: []string{}}
-	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}, Webhooks: []string{}, Houses: []string{},
+	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}, Houses: []string{},
 		CoDealers: []string{}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the example is not the default (-want +got):\n%s", diff)
@@ -176,9 +176,6 @@ key = "/tls/key.pem"
 client_ca = "/tls/ca.pem"
 [beacon]
 relays = ["https://one.example.org", "http://127.0.0.1:9/relay/"]
-[webhook]
-key = "/keys/hook"
-
 [witness]
 hosts = ["w.example.org", "[::1]:8443"]
 intervals = ["w.example.org/w1 1m", "w.example.org/w2 1h"]
@@ -220,14 +217,12 @@ database_pooler = true
 signing_key = "/keys/nl"
 signing_keys = ["/keys/nl-2", "/keys/nl-3"]
 mark = "/marks/nl"
-webhooks = ["https://a.example/hook", "https://b.example/hook"]
 houses = ["/houses/a.policy", "/houses/b.policy"]
 co_dealers = ["lab.example.org/orders https://lab.example.org/v1/orders /keys/lab.token",
   "b.example.org/o http://127.0.0.1:9/v1/o /keys/b.token"]
 [[ledger]]
 name = "B-2_x"
 signing_keys = []
-webhooks = []
 houses = []
 co_dealers = []
 `))
@@ -257,7 +252,6 @@ func TestEverySettingIsRead(t *testing.T) {
 	if len(c.Ledgers) != 2 || !reflect.DeepEqual(c.Ledgers[0],
 		Ledger{"roulette.nl", "postgres://writer@other.example.org/shuffled", "/run/credentials/other", true,
 			"/keys/nl", []string{"/keys/nl-2", "/keys/nl-3"}, "/marks/nl",
-			[]string{"https://a.example/hook", "https://b.example/hook"},
 			[]string{"/houses/a.policy", "/houses/b.policy"},
 			[]string{"lab.example.org/orders https://lab.example.org/v1/orders /keys/lab.token",
 				"b.example.org/o http://127.0.0.1:9/v1/o /keys/b.token"}}) ||

@@ -80,19 +80,17 @@ func TestParseRefuses(t *testing.T) {
 		{"an interval of no number", "[witness]\nintervals = [\"w soon\"]", []string{"\"witness.intervals\"", "unit"}},
 		{"two intervals of a witness", "[witness]\nintervals = [\"w 1m\", \"w 2m\"]", []string{"\"witness.intervals\"", "twice"}},
 		{"a witness's host twice", "[witness]\nhosts = [\"w\", \"w\"]", []string{"\"witness.hosts\" must", "twice"}},
-		{"a webhook of another host without TLS", hooks("http://back-end.example.org/hook"),
-			[]string{`"ledger: webhooks" must hold https addresses: http`}},
-		{"a webhook of an address without TLS", hooks("http://10.0.0.7:9000/hook"),
-			[]string{`"ledger: webhooks" must hold https addresses: http`}},
-		{"a webhook of a host that looks like this one", hooks("http://localhost.example.org"),
-			[]string{`"ledger: webhooks" must hold https addresses: http`}},
-		{"a webhook of all addresses", hooks("http://0.0.0.0:9000"),
-			[]string{`"ledger: webhooks" must hold https addresses: http`}},
-		{"a webhook with a password", hooks("https://u:secret@back-end.example.org"),
-			[]string{`"ledger: webhooks" must hold http or https`}},
-		{"a webhook of another kind", hooks("file:///etc/passwd"), []string{`"ledger: webhooks" must hold http or https`}},
-		{"a webhook twice", hooks("https://a.example", "https://a.example"),
-			[]string{`"ledger: webhooks" must`, "twice"}},
+		{"a co-dealer of another host without TLS", coDealer("http://back-end.example.org"),
+			[]string{`"ledger: co_dealers" must hold https addresses: http`}},
+		{"a co-dealer of an address without TLS", coDealer("http://10.0.0.7:9000"),
+			[]string{`"ledger: co_dealers" must hold https addresses: http`}},
+		{"a co-dealer of a host that looks like this one", coDealer("http://localhost.example.org"),
+			[]string{`"ledger: co_dealers" must hold https addresses: http`}},
+		{"a co-dealer of all addresses", coDealer("http://0.0.0.0:9000"),
+			[]string{`"ledger: co_dealers" must hold https addresses: http`}},
+		{"a co-dealer with a password", coDealer("https://u:secret@back-end.example.org"),
+			[]string{`"ledger: co_dealers" must hold http or https`}},
+		{"a co-dealer of another kind", coDealer("file:///etc"), []string{`"ledger: co_dealers" must hold http or https`}},
 		{"an empty relay", "[beacon]\nrelays = [\"\"]", []string{"\"beacon.relays\" must not hold an empty value."}},
 		{"infinite", "[limits]\nverify_rate = inf", []string{"limits.verify_rate"}},
 	} {
@@ -142,9 +140,9 @@ func TestParsePassword(t *testing.T) {
 	}
 }
 
-// hooks is a ledger with webhooks.
-func hooks(addresses ...string) string {
-	return fmt.Sprintf("[[ledger]]\nname = \"main\"\nwebhooks = [\"%s\"]", strings.Join(addresses, `", "`))
+// coDealer is a ledger with a co-dealer at an address.
+func coDealer(address string) string {
+	return fmt.Sprintf("[[ledger]]\nname = \"main\"\nco_dealers = [\"lab.example.org/o %s/v1/o /token\"]", address)
 }
 
 func TestLoad(t *testing.T) {

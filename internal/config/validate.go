@@ -103,9 +103,9 @@ func (p *problems) servers(key string, list []string) (good []*url.URL) {
 	return good
 }
 
-// webhooks checks addresses of servers whose answers the daemon acts on. Nobody on the way may forge an answer, so http
-// is for this host only.
-func (p *problems) webhooks(key string, list []string) {
+// answering checks addresses of servers whose answers the daemon acts on. Nobody on the way may forge an answer, so
+// http is for this host only.
+func (p *problems) answering(key string, list []string) {
 	for _, u := range p.servers(key, list) {
 		if u.Scheme == "https" || u.Hostname() == "localhost" {
 			continue
@@ -224,7 +224,6 @@ func (c *Config) checkLedgers(p *problems) {
 					l.Name)
 			}
 		}
-		p.webhooks("ledger: webhooks", l.Webhooks)
 		p.distinct("ledger: houses", l.Houses)
 		p.coDealers(l.CoDealers)
 	}
@@ -270,7 +269,7 @@ func (p *problems) coDealers(list []string) {
 		origins, addresses = append(origins, c.Origin), append(addresses, c.URL)
 	}
 	p.distinct("ledger: co_dealers", origins)
-	p.webhooks("ledger: co_dealers", addresses)
+	p.answering("ledger: co_dealers", addresses)
 }
 
 // withoutPassword returns the address of a postgres:// database without the password, which can be in two places. It

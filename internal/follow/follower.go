@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync/atomic"
 )
 
-// Follower is a place in the events of a ledger. It belongs to one goroutine, except for Place.
+// Follower is a place in the events of a ledger. It belongs to one goroutine.
 type Follower struct {
 	feed     *Feed
 	tables   []string // whose events it is told; nil: of all
 	cosigned uint64   // size of the last event witnessed
 	told     uint64   // number of the last shuffle that was looked at for closing_soon
-
-	next atomic.Uint64 // index of the next entry
+	next     uint64   // index of the next entry
 }
 
 // Follow returns a follower that begins with the entry at index next. It is told the events
@@ -25,9 +23,7 @@ func (f *Feed) Follow(next uint64, tables []string) *Follower {
 	if f.followers++; f.followers == 1 {
 		close(f.came)
 	}
-	w := &Follower{feed: f, tables: tables}
-	w.next.Store(next)
-	return w
+	return &Follower{feed: f, tables: tables, next: next}
 }
 
 // Close ends the follower.
@@ -46,12 +42,6 @@ func (f *Feed) Followers() int {
 	return f.followers
 }
 
-// Behind returns how many entries the ledger has from an index on.
-func (f *Feed) Behind(index uint64) uint64 {
-	size := f.cfg.Ledger.Head().Size
-	return size - min(index, size)
-}
-
 // Unread returns how many entries the feed has not read yet; 0 without followers.
 func (f *Feed) Unread() uint64 {
 	f.mu.Lock()
@@ -60,12 +50,13 @@ func (f *Feed) Unread() uint64 {
 	if followers == 0 {
 		return 0
 	}
-	return f.Behind(to)
+	size := f.cfg.Ledger.Head().Size
+	return size - min(to, size)
 }
 
 // Place returns the index of the next entry. The events of all entries before it were
-// returned, or are not for this follower. Safe for concurrent use.
-func (w *Follower) Place() uint64 { return w.next.Load() }
+// returned, or are not for this follower.
+func (w *Follower) Place() uint64 { return w.next }
 
 // Next returns the next events, at least one and at most some hundreds. It waits for them.
 // It returns the error of ctx when ctx ends, and ErrEnded when the daemon stops.
@@ -74,7 +65,7 @@ func (w *Follower) Next(ctx context.Context) ([]Event, error) {
 		f := w.feed
 		f.mu.Lock()
 		ended, changed, from := f.ended, f.changed, f.from
-		next := w.next.Load()
+		next := w.next
 		var events []Event
 		caught := false
 		if !ended && next >= from {
@@ -90,7 +81,7 @@ func (w *Follower) Next(ctx context.Context) ([]Event, error) {
 			if err != nil {
 				return nil, err
 			}
-			w.next.Store(upto)
+			w.next = upto
 			events = w.mine(read)
 		}
 		if len(events) > 0 {
@@ -112,7 +103,7 @@ func (w *Follower) Next(ctx context.Context) ([]Event, error) {
 
 // take returns the next events that the feed keeps, and whether these are all. The caller holds the feed's lock.
 func (w *Follower) take() (events []Event, caught bool) {
-	f, next := w.feed, w.next.Load()
+	f, next := w.feed, w.next
 	at, _ := slices.BinarySearchFunc(f.newest, next, func(e Event, next uint64) int {
 		return cmp.Compare(*e.Index, next)
 	})
@@ -123,7 +114,7 @@ func (w *Follower) take() (events []Event, caught bool) {
 		some = some[:page]
 		next = *some[page-1].Index + 1
 	}
-	w.next.Store(next)
+	w.next = next
 	events = w.mine(some)
 	if !caught {
 		return events, false

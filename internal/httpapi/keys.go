@@ -13,7 +13,7 @@ import (
 // acts that need two of them, are the answer of GetActs. A co-dealer's keys are those of its own ledger.
 func (s *Server) GetKeys(c *call) error {
 	g := c.ledger.Log.Genesis()
-	answer := Keys{Origin: g.Origin, Production: g.Production, Webhook: optional(c.ledger.Webhook), Keys: []Key{}}
+	answer := Keys{Origin: g.Origin, Production: g.Production, Keys: []Key{}}
 	for _, r := range c.ledger.Log.KeyHistory() {
 		if r.Subject == audit.SubjectAdministrator || r.Subject == audit.SubjectTwoPersons ||
 			r.Subject == audit.SubjectCoDealer {

@@ -88,15 +88,13 @@ type Events interface {
 	Unread() uint64
 }
 
-// Ledger is one ledger as the API serves it. All of it is required except Webhook.
+// Ledger is one ledger as the API serves it. All of it is required.
 type Ledger struct {
 	Dealer Dealer
 	Log    Log
 	Access Access
 	Recall Recall
 	Events Events
-
-	Webhook string // public key of the signatures on webhooks; "" if it has none
 }
 
 // served is a Ledger with the state that the API keeps of it.

@@ -160,7 +160,7 @@ var figures = []ledgerFigure{
 		func(v ledgerView) int { return v.waiting }),
 	gauge("shuffled_ledger_cosigned_entries", "Entries that a cosigned checkpoint covers; 0 without witnesses.",
 		func(v ledgerView) uint64 { return v.live.Cosigned }),
-	gauge("shuffled_ledger_followers", "Streams of events and webhooks that follow the ledger.",
+	gauge("shuffled_ledger_followers", "Streams of events that follow the ledger.",
 		func(v ledgerView) int { return v.Events.Followers() }),
 	gauge("shuffled_ledger_unread_entries", "Entries that are not read yet for the followers of the ledger; 0 without followers.",
 		func(v ledgerView) uint64 { return v.Events.Unread() }),

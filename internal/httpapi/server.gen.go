@@ -1045,10 +1045,6 @@ type Keys struct {
 
 	// Production Whether the ledger is for production; false is a sandbox.
 	Production bool `json:"production"`
-
-	// Webhook The key that signs what this daemon sends to webhooks, in the form of Standard Webhooks.
-	// Absent if it sends nothing. It stands in no entry: another daemon may have another one.
-	Webhook *string `json:"webhook,omitempty"`
 }
 
 // LatchRequest defines model for LatchRequest.

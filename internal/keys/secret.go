@@ -1,6 +1,6 @@
 // Package keys makes, writes and reads secrets and the public keys that belong to them: signing keys of ledgers as
-// signed-note keys (C2SP signed-note, Ed25519 and ML-DSA-44), sealing keys of tapes, keys of auditors, witnesses and
-// webhooks, values of players' slots, passwords, and the tokens of the API.
+// signed-note keys (C2SP signed-note, Ed25519 and ML-DSA-44), sealing keys of tapes, keys of auditors and witnesses,
+// values of players' slots, passwords, and the tokens of the API.
 //
 // Private files are created with mode 0600 and never overwritten. They are refused if group or others may open them,
 // except that a file of root may be readable to the group of the daemon's user. A key file may be encrypted with age

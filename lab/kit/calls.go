@@ -31,8 +31,8 @@ func Calls() []Call {
 		{"internal/seal", "Key.cipher", "cipher.NewGCMWithRandomNonce",
 			"the nonce under which a tape is sealed at rest", false},
 		{"internal/selftest", "", "cipher.NewGCMWithRandomNonce", "known-answer test of opening", false},
-		{"internal/keys", "random", "rand.Read", "a player's own value, by the command slot new; a sealing key; the " +
-			"key that signs webhooks; the secret of a list of tickets; a key of ML-DSA-44", false},
+		{"internal/keys", "random", "rand.Read", "a player's own value, by the command slot new; a sealing key; " +
+			"the secret of a list of tickets; a key of ML-DSA-44", false},
 		{"internal/keys", "NewToken", "rand.Read", "an API token", false},
 		{"internal/keys", "NewPassword", "rand.Read", "the password of a role of the database, and its salt", false},
 		{"internal/keys", "GenerateSigning", "note.GenerateKey", "a signing key", false},

@@ -22,7 +22,7 @@ type KeyCmd struct {
 }
 
 type keyGenerateCmd struct {
-	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor,administrator,webhook,ml-dsa" help:"signing, sealing, witness, auditor, administrator, webhook or ml-dsa."`
+	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor,administrator,ml-dsa" help:"signing, sealing, witness, auditor, administrator or ml-dsa."`
 	Auditor    bool   `help:"The same as the word auditor."`
 	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key is written next to it as .vkey, and the public key of an auditor as .pub."`
 	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
@@ -43,7 +43,7 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 	}
 	switch {
 	case kind == "" || c.Auditor && c.Kind != "" && c.Kind != "auditor":
-		return term.Usage("one kind of key must be given: signing, sealing, witness, auditor, administrator, webhook or ml-dsa")
+		return term.Usage("one kind of key must be given: signing, sealing, witness, auditor, administrator or ml-dsa")
 	case c.Name != "" && kind != "witness" && kind != "administrator" && kind != "ml-dsa":
 		return term.Usage("--name is only for a key of the kind witness, administrator or ml-dsa")
 	case c.Origin != "" && kind != "signing":
@@ -59,13 +59,6 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 	switch kind {
 	case "sealing":
 		return c.sealing(s, passphrase)
-	case "webhook":
-		k := keys.GenerateWebhook()
-		if err := k.WriteFile(c.Out, passphrase); err != nil {
-			return fmt.Errorf("writing the webhook key: %w", err)
-		}
-		fmt.Fprintln(s.Out, k.Public())
-		return nil
 	case "auditor":
 		k, err := writeAuditor(c.Out, passphrase)
 		if err != nil {

@@ -37,7 +37,7 @@ func SetUpSandbox(ctx context.Context, cfg *config.Config, store store.Database)
 	one := config.Ledger{Name: SandboxLedger, SigningKey: f.Key, Mark: f.Mark}
 	for _, l := range cfg.Ledgers {
 		if l.Name == SandboxLedger {
-			one.SigningKeys, one.Webhooks = l.SigningKeys, l.Webhooks // the keys of a rotation, and the webhooks, stay
+			one.SigningKeys = l.SigningKeys // the keys of a rotation stay
 		}
 	}
 	cfg.Ledgers = []config.Ledger{one}

@@ -1261,11 +1261,6 @@ export interface components {
             origin: string;
             /** @description Whether the ledger is for production; false is a sandbox. */
             production: boolean;
-            /**
-             * @description The key that signs what this daemon sends to webhooks, in the form of Standard Webhooks.
-             *     Absent if it sends nothing. It stands in no entry: another daemon may have another one.
-             */
-            webhook?: string;
             /** @description Oldest first. */
             keys: components["schemas"]["Key"][];
         };
