@@ -82,9 +82,6 @@ BEGIN
             WHEN rel.name = 'access_records' THEN
                 writer := 'SELECT, INSERT'; -- a chain; its owner drops what is past its retention
                 reader := 'SELECT'; -- audit fsck compares the chain with its heads in the ledger
-            WHEN rel.name = 'schema_migrations' THEN
-                writer := 'SELECT';
-                reader := 'SELECT';
             ELSE
                 RAISE EXCEPTION 'roles.sql does not know %: decide who may do what with it', rel.quoted;
         END CASE;

@@ -89,11 +89,11 @@ func installBy(t *testing.T, dsn, by string) (admin *pgx.Conn, as func(role stri
 	for _, role := range []string{owner, writer, reader} {
 		do(t, admin, fmt.Sprintf("ALTER ROLE %s PASSWORD 'known'", role))
 	}
-	files, err := filepath.Glob("../migrations/postgres/*.up.sql")
+	files, err := filepath.Glob("../migrations/postgres/*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("found no migrations: %v", err)
 	}
-	slices.Sort(files)
+	slices.Sort(files) // the tables, then their guards
 	for _, file := range files {
 		if err := script(t, as(owner), file); err != nil {
 			t.Fatalf("%s as the owner: %v", file, err)

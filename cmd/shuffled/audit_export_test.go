@@ -263,7 +263,6 @@ var (
 		"cosigned.size",
 		"decks.ledger", "decks.hash", "heads.ledger", "heads.size", "ledgers.ledger", "tiles.ledger", "tiles.level",
 		"tiles.idx",
-		"schema_migrations.version", "schema_migrations.dirty",
 		"terms.ledger", "terms.hash", "terms.kind", "slots.ledger", "access_records.ledger",
 		"statements.ledger", "statements.n", "late.ledger", "late.size",
 	}

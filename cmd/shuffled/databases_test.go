@@ -236,10 +236,6 @@ func TestCommandsFollow(t *testing.T) {
 		"--database", "sqlite:"+at("shuffled.db")); code != term.ExitCannot {
 		t.Errorf("--database is passed over: %d\n%s%s", code, out, errs)
 	}
-	if _, errs, code := command(t, "migrate", "down", "--config", at("shuffled.toml")); code != term.ExitUsage ||
-		!strings.Contains(errs, at("shuffled.db")) || !strings.Contains(errs, at("far.db")+" of ledger far") {
-		t.Errorf("migrate down of two databases: %d\n%s", code, errs)
-	}
 	if err := os.Rename(at("far.db"), at("gone.db")); err != nil {
 		t.Fatal(err)
 	}

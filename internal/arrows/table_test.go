@@ -475,11 +475,6 @@ var monopolies = []monopoly{
 	{"github.com/cloudflare/circl", map[string]string{
 		"internal/beacon": "the one user of a curve that is not in the FIPS 140-3 module",
 	}},
-	{"github.com/golang-migrate/migrate/v4", map[string]string{
-		"internal/store":          "runs them",
-		"internal/store/postgres": "its driver",
-		"internal/store/sqlite":   "its driver",
-	}},
 	{"filippo.io/torchwood", map[string]string{
 		"internal/ledger":  "tiles",
 		"internal/httpapi": "tiles",

@@ -305,7 +305,7 @@ func isNumber(v any) bool {
 }
 
 // notEvidence are the tables that fsck leaves alone.
-var notEvidence = []string{"access_records", "schema_migrations"}
+var notEvidence = []string{"access_records"}
 
 func columnCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 	t.Helper()

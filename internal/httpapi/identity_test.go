@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -308,21 +307,14 @@ func TestFrozen(t *testing.T) {
 // that somebody writes there makes nobody.
 func TestNoRowOpens(t *testing.T) {
 	t.Parallel()
-	files := 0
-	err := fs.WalkDir(migrations.Files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".up.sql") {
-			return err
-		}
-		files++
-		text, err := fs.ReadFile(migrations.Files, path)
+	for _, text := range []string{migrations.Above("postgres", 0), migrations.Above("sqlite", 0)} {
 		for _, word := range []string{"credential", "role", "secret", "identity", "certificate", "tokens"} {
-			if regexp.MustCompile(`(?im)^[^-]*\b` + word + `\b`).Match(text) {
-				t.Errorf("%s speaks of %s", path, word)
+			if regexp.MustCompile(`(?im)^[^-]*\b` + word + `\b`).MatchString(text) {
+				t.Errorf("a migration speaks of %s", word)
 			}
 		}
-		return err
-	})
-	if err != nil || files < 4 {
-		t.Fatalf("%d migrations: %v", files, err)
+		if !strings.Contains(text, "CREATE TABLE") {
+			t.Errorf("no migration: %q", text)
+		}
 	}
 }

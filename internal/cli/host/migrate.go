@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
@@ -14,7 +13,6 @@ import (
 // MigrateCmd is shuffled migrate.
 type MigrateCmd struct {
 	Up     migrateUpCmd     `cmd:"" help:"Create the tables, or bring them to the newest version."`
-	Down   migrateDownCmd   `cmd:"" help:"Undo the newest migration. This is refused if there are entries."`
 	Status migrateStatusCmd `cmd:"" help:"Show which version the tables have."`
 }
 
@@ -29,28 +27,6 @@ func (migrateUpCmd) Help() string {
 
 func (c migrateUpCmd) Run(ctx context.Context, s term.Streams) error {
 	return migrate(ctx, s, c.Flags, c.NoGuards, false, func(t place.Tables) error { return t.Up(ctx) })
-}
-
-type migrateDownCmd struct{ place.Flags }
-
-func (migrateDownCmd) Help() string {
-	return "Example:\n  shuffled migrate down --data ./shuffled-data"
-}
-
-func (c migrateDownCmd) Run(ctx context.Context, s term.Streams) error {
-	all, err := c.LoadEach()
-	if err != nil {
-		return err
-	}
-	if len(all) > 1 {
-		names := make([]string, len(all))
-		for i, cfg := range all {
-			names[i] = place.Where(cfg)
-		}
-		return term.Usage("migrate down would undo the newest migration in %d databases (%s): name one of them with --database",
-			len(all), strings.Join(names, ", "))
-	}
-	return migrate(ctx, s, c.Flags, false, false, func(t place.Tables) error { return t.Down(ctx) })
 }
 
 type migrateStatusCmd struct {

@@ -237,8 +237,8 @@ func First(cfg *config.Config) string {
 
 // Tables change the tables of a database, and tell their version.
 type Tables struct {
-	Up, Down func(context.Context) error // to the newest version; back by one migration
-	Version  func(context.Context) (int, error)
+	Up      func(context.Context) error // to the newest version
+	Version func(context.Context) (int, error)
 }
 
 // TablesOf returns the tables of the configured database, which need not exist. If noGuards is set, Up makes
@@ -256,14 +256,12 @@ func TablesOf(cfg *config.Config, noGuards bool) Tables {
 				}
 				return sqlite.MigrateUp(ctx, path, o)
 			},
-			Down:    func(ctx context.Context) error { return sqlite.MigrateDown(ctx, path, o) },
 			Version: func(ctx context.Context) (int, error) { return sqlite.SchemaVersion(ctx, path, o) },
 		}
 	}
 	o := postgres.Options{PasswordFile: cfg.DatabasePasswordFile, NoGuards: noGuards}
 	return Tables{
 		Up:      func(ctx context.Context) error { return postgres.MigrateUp(ctx, cfg.Database, o) },
-		Down:    func(ctx context.Context) error { return postgres.MigrateDown(ctx, cfg.Database, o) },
 		Version: func(ctx context.Context) (int, error) { return postgres.SchemaVersion(ctx, cfg.Database, o) },
 	}
 }

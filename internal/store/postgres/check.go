@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/ledger"
 	"shuffled/internal/store"
+	"shuffled/migrations"
 )
 
 // refusal is why a server is not used. Open returns it without the words that the driver puts around it.
@@ -125,11 +126,11 @@ func keepsConnection(fatal pgconn.PgErrorHandler, moved func()) pgconn.PgErrorHa
 	}
 }
 
-// versionPrefix starts the comment of the relation heads (migrations/postgres). versionUnguarded ends it if the guards
-// were left out.
+// What stands in the comment of the relation heads alongside migrations.Comment and the number: unguarded ends it if
+// the guards were left out. oldComment begins that of a program up to 1.0.0-rc.1.
 const (
-	versionPrefix    = "shuffled schema "
-	versionUnguarded = " without guards"
+	unguarded  = " without guards"
+	oldComment = "shuffled schema "
 )
 
 // parseVersion reads the schema's number from the comment of heads. An empty comment is version 0: there is no schema.
@@ -137,11 +138,14 @@ func parseVersion(comment string) (version int, guarded bool, err error) {
 	if comment == "" {
 		return 0, false, nil
 	}
-	number, ours := strings.CutPrefix(comment, versionPrefix)
-	number, unguarded := strings.CutSuffix(number, versionUnguarded)
-	version, err = strconv.Atoi(number)
-	if !ours || err != nil || version < 1 {
-		return 0, false, errors.New("the table heads was not made by shuffled")
+	number, ours := strings.CutPrefix(comment, migrations.Comment)
+	number, bare := strings.CutSuffix(number, unguarded)
+	if version, err = strconv.Atoi(number); ours && err == nil && version > 0 {
+		return version, !bare, nil
 	}
-	return version, !unguarded, nil
+	number, old := strings.CutPrefix(number, oldComment)
+	if version, err = strconv.Atoi(number); old && err == nil {
+		return 0, false, store.OldSchema(version)
+	}
+	return 0, false, errors.New("the table heads was not made by shuffled")
 }

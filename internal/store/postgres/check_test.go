@@ -109,7 +109,7 @@ func TestConnectionRefused(t *testing.T) {
 			refusedWith(t, with, Options{AllowSuperuser: true}, reason)
 		}
 	}
-	exec(t, dsn, fmt.Sprintf("COMMENT ON TABLE heads IS 'shuffled schema %d'", migrations.Latest+1))
+	exec(t, dsn, fmt.Sprintf("COMMENT ON TABLE heads IS '%s%d'", migrations.Comment, migrations.Latest+1))
 	refusedWith(t, dsn, Options{AllowSuperuser: true}, "too old")
 	exec(t, dsn, "COMMENT ON TABLE heads IS 'heads of cabbage'")
 	refusedWith(t, dsn, Options{AllowSuperuser: true}, "not made by shuffled")

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -61,9 +62,12 @@ func OpenEvidence(ctx context.Context, dsn string, o Options) (*store.Evidence, 
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
 	text, _ := comment.(string)
-	version, _, _ := parseVersion(text) // 0 if it cannot be read
+	version, _, err := parseVersion(text) // 0 if it cannot be read
 	e := &store.Evidence{Query: query, Close: func() error { pool.Close(); return nil }}
-	if err := e.CheckSchema(ctx, version); err != nil {
+	if !errors.Is(err, store.ErrOldSchema) {
+		err = e.CheckSchema(ctx, version)
+	}
+	if err != nil {
 		pool.Close()
 		return nil, err
 	}

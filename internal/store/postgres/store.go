@@ -57,8 +57,8 @@ type Options struct {
 	// Pooler says that the address is of a transaction pooler such as PgBouncer. Then statements are not prepared, and
 	// no settings are sent with connections: they belong to the role (docs/OPERATIONS.md).
 	Pooler bool
-	// NoGuards has MigrateUp leave out the migration that only guards the tables (migrations.Guards), for an engine
-	// that has no such triggers. A later MigrateUp without NoGuards brings the guards.
+	// NoGuards has MigrateUp leave out what guards the tables (migrations.Guards), for an engine that has no such
+	// triggers. A later MigrateUp without NoGuards brings the guards.
 	NoGuards bool
 
 	recheck time.Duration // how long a check of a connection's server counts; 30 s if it is 0

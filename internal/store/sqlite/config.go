@@ -15,6 +15,8 @@ import (
 	"modernc.org/sqlite"
 
 	"shuffled/internal/process"
+	"shuffled/internal/store"
+	"shuffled/migrations"
 )
 
 // setting is a PRAGMA, its value, and what it must answer after it was set.
@@ -96,9 +98,15 @@ func makeFile(path string) error {
 	return errors.Join(f.Sync(), f.Close(), process.SyncDir(dir), process.SyncDir(filepath.Dir(dir)))
 }
 
-func schemaVersion(ctx context.Context, db *sql.DB) (version int, err error) {
+// schemaVersion returns the number of the schema, 0 for none.
+func schemaVersion(ctx context.Context, db interface {
+	QueryRowContext(ctx context.Context, sql string, args ...any) *sql.Row
+}) (version int, err error) {
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return 0, fmt.Errorf("reading the schema version: %w", err)
 	}
-	return version, nil
+	if version != 0 && version < migrations.UserVersion {
+		return 0, store.OldSchema(version)
+	}
+	return version &^ migrations.UserVersion, nil
 }

@@ -45,7 +45,7 @@ func TestOpenRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	newer := migrated(t)
-	if _, err := raw(t, newer).Exec(fmt.Sprint("PRAGMA user_version = ", migrations.Latest+1)); err != nil {
+	if _, err := raw(t, newer).Exec(fmt.Sprint("PRAGMA user_version = ", migrations.UserVersion+migrations.Latest+1)); err != nil {
 		t.Fatal(err)
 	}
 	for path, reason := range map[string]string{

@@ -9,27 +9,42 @@ import (
 	"os"
 	"time"
 
-	driver "github.com/golang-migrate/migrate/v4/database/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"shuffled/internal/store"
+	"shuffled/migrations"
 )
 
-// MigrateUp brings the database file at path to the newest schema. If there is no file it makes one, and its directory,
-// which only the owner can read.
+// MigrateUp brings the database file at path to the newest schema, in one transaction. If there is no file it makes
+// one, and its directory, which only the owner can read.
 func MigrateUp(ctx context.Context, path string, o Options) error {
 	if err := makeFile(path); err != nil {
 		return fmt.Errorf("making the database: %w", err)
 	}
-	return o.migrate(ctx, path, store.Schema.Up)
-}
-
-// MigrateDown undoes the newest migration. It returns store.ErrNotEmpty if there are entries.
-func MigrateDown(ctx context.Context, path string, o Options) error {
-	if err := isFile(path); err != nil {
+	db, err := o.connectWriter(ctx, path)
+	if err != nil {
+		return fmt.Errorf("opening the database: %w", err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, nil) // one migration at a time
+	if err != nil {
+		return fmt.Errorf("opening the database: %w", err)
+	}
+	defer tx.Rollback()
+	version, err := schemaVersion(ctx, tx)
+	if err != nil {
 		return err
 	}
-	return o.migrate(ctx, path, store.Schema.Down)
+	if version > migrations.Latest {
+		return store.CheckSchema(version)
+	}
+	if _, err := tx.ExecContext(ctx, migrations.Above("sqlite", version)); err != nil {
+		return fmt.Errorf("migrating up: %w", err)
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("migrating up: %w", err)
+	}
+	return nil
 }
 
 // SchemaVersion returns the number of the schema of the database file at path, 0 for none. It changes nothing.
@@ -43,30 +58,6 @@ func SchemaVersion(ctx context.Context, path string, o Options) (int, error) {
 	}
 	defer db.Close()
 	return schemaVersion(ctx, db)
-}
-
-func (o Options) migrate(ctx context.Context, path string, do func(store.Schema) error) error {
-	db, err := o.connectWriter(ctx, path)
-	if err != nil {
-		return fmt.Errorf("opening the database: %w", err)
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	d, err := driver.WithInstance(db, &driver.Config{})
-	if err != nil {
-		return fmt.Errorf("preparing to migrate: %w", err)
-	}
-	return do(store.Schema{
-		Store:   "sqlite",
-		Driver:  d,
-		Version: func() (int, error) { return schemaVersion(ctx, db) },
-		Entries: func() (some bool, err error) {
-			if err := db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM entries)").Scan(&some); err != nil {
-				return false, fmt.Errorf("looking for entries: %w", err)
-			}
-			return some, nil
-		},
-	})
 }
 
 // connectWriter connects, and tries again while another process makes the write-ahead log: SQLite itself does not wait

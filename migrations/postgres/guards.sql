@@ -1,7 +1,7 @@
 -- What guards the tables: storage settings and triggers, which an engine that speaks
--- PostgreSQL's protocol may lack. "shuffled migrate up --no-guards" leaves this migration
--- out, "shuffled doctor" names the guards that are not there, and a later "shuffled migrate
--- up" brings them, also alongside daemons: their appends wait.
+-- PostgreSQL's protocol may lack. "shuffled migrate up --no-guards" leaves this file out,
+-- "shuffled doctor" names the guards that are not there, and a later "shuffled migrate up"
+-- brings them, also alongside daemons: their appends wait.
 
 -- The order is that in which an append takes its locks.
 LOCK TABLE heads, entries, tiles, checkpoints, decks, terms, slots, cosigned, late, statements, ledgers,
@@ -137,4 +137,4 @@ END
 $$;
 CREATE TRIGGER guard BEFORE INSERT ON access_records FOR EACH ROW EXECUTE FUNCTION guard_access();
 
-COMMENT ON TABLE heads IS 'shuffled schema 2';
+COMMENT ON TABLE heads IS 'shuffled/v1 schema 1';

@@ -1,6 +1,5 @@
--- The tables. A migration runs as one transaction, and leaves its number in the
--- comment of table heads: see package migrations. What guards the tables, and what
--- not every engine has, is the next migration.
+-- The tables. A migration leaves its number in the comment of table heads: see package
+-- migrations. What guards the tables, and what not every engine has, is in guards.sql.
 --
 -- Every key starts with the ledger, so that a ledger can be moved, partitioned or
 -- distributed by that column alone. ledgers is the catalogue of them all and a
@@ -17,7 +16,7 @@ CREATE TABLE ledgers (
 );
 
 -- One row per ledger, changed by every append. It has no index but its key, and
--- its checkpoint stays in the row (0002), so that the change touches one page.
+-- its checkpoint stays in the row (guards.sql), so that the change touches one page.
 CREATE TABLE heads (
     ledger     bigint PRIMARY KEY REFERENCES ledgers,
     size       bigint NOT NULL CHECK (size > 0),
@@ -144,4 +143,4 @@ CREATE TABLE access_records (
 );
 CREATE UNIQUE INDEX access_records_seq ON access_records (ledger, seq);
 
-COMMENT ON TABLE heads IS 'shuffled schema 1';
+COMMENT ON TABLE heads IS 'shuffled/v1 schema 1 without guards';
