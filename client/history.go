@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -34,9 +35,27 @@ func (c *Client) History(ctx context.Context, id uint64) iter.Seq2[Past, error] 
 	}
 }
 
+// Prove checks a found shuffle against its commit. Only a transcript proves its end.
+func (p *Past) Prove(s ShuffleSummary) error {
+	kind := ShuffleSummaryKindCards
+	if p.Draw {
+		kind = ShuffleSummaryKindDraws
+	}
+	if s.ID != p.ID || s.Table != p.Table || s.Serial != p.Serial || s.Kind != kind || deref(s.Parent) != p.Parent ||
+		deref(s.GameRef) != p.GameRef || !s.CommittedAt.Equal(p.CommittedAt) || !s.CloseBy.Equal(p.CloseBy) {
+		return &Fault{What: fmt.Sprintf("the list says of shuffle %d what its commit does not say", s.ID),
+			Answer: []byte(p.Receipt)}
+	}
+	return nil
+}
+
 // past proves the commit at id, which the commit after names. after is nil for the first.
 func (c *Client) past(ctx context.Context, id uint64, after *Past) (p Past, previous uint64, err error) {
 	receipt, e, commit, err := c.commitAt(ctx, id)
+	if refused, is := errors.AsType[*Error](err); is && refused.Code == CodeNotFound && after != nil {
+		return p, 0, &Fault{What: fmt.Sprintf("the daemon has no entry %d, which entry %d names as the commit before it",
+			id, after.ID), Answer: []byte(after.Receipt)}
+	}
 	if err != nil {
 		return p, 0, err
 	}

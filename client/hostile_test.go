@@ -18,6 +18,7 @@ type house struct {
 	signer note.Signer
 	vkey   string
 	at     int64 // of its entries
+	pace   int64 // between two of them
 }
 
 // client returns one that has seen nothing of this house yet: each lie is a
@@ -48,7 +49,7 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &house{t, signer, vkey, 1000}
+	return &house{t: t, signer: signer, vkey: vkey, at: 1000}
 }
 
 // receipts writes a log of these entries and returns their receipts.
@@ -63,7 +64,7 @@ func (h *house) receipts(bodies ...audit.Body) []string {
 		return out, nil
 	})
 	for i, body := range bodies {
-		b, err := audit.Entry{Time: h.at, Actor: as(hostileIdentity), Body: body}.Encode()
+		b, err := audit.Entry{Time: h.at + h.pace*int64(i), Actor: as(hostileIdentity), Body: body}.Encode()
 		if err != nil {
 			h.t.Fatal(err)
 		}

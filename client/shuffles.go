@@ -36,22 +36,9 @@ func (p *ListShufflesParams) fits(s *ShuffleSummary) bool {
 
 // ProveSummary checks a found shuffle against its commit. Only a transcript proves its end.
 func (c *Client) ProveSummary(ctx context.Context, s ShuffleSummary) error {
-	receipt, e, commit, err := c.commitAt(ctx, s.ID)
+	p, _, err := c.past(ctx, s.ID, nil)
 	if err != nil {
 		return err
 	}
-	kind, parent := ShuffleSummaryKindCards, uint64(0)
-	if commit.Context.IsDraw() {
-		kind = ShuffleSummaryKindDraws
-	}
-	if commit.Context.Parent != nil {
-		parent = commit.Context.Parent.ID
-	}
-	if s.Table != commit.Context.Table || s.Serial != commit.Serial || s.Kind != kind ||
-		deref(s.Parent) != parent ||
-		deref(s.GameRef) != commit.GameRef || s.CommittedAt.UnixMilli() != e.Time ||
-		s.CloseBy.UnixMilli() != commit.CloseBy {
-		return &Fault{What: "it is not what its commit says", Answer: []byte(receipt)}
-	}
-	return nil
+	return p.Prove(s)
 }

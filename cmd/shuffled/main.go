@@ -53,13 +53,12 @@ type cli struct {
 	Terms    operate.TermsCmd    `cmd:"" group:"Play: back end, floor" help:"Put and show documents that say what values mean: wheels and pay tables."`
 	Tickets  ticket.Cmd          `cmd:"" group:"Play: back end, floor" help:"Hash a list of tickets, prove a ticket, check a proof."`
 
-	Recall  operate.RecallCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Find shuffles by table, time, game or state."`
-	History operate.HistoryCmd `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Follow the commits of a table back from the newest, and prove each by its receipt."`
-	Events  operate.EventsCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Follow what happens in the ledger of a running daemon."`
-	Table   operate.TableCmd   `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Open, close and list tables of a running daemon."`
-	Kill    operate.KillCmd    `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Set, clear and list kill switches of a running daemon."`
-	Latch   operate.LatchCmd   `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Clear the entropy latch of a running daemon."`
-	Access  operate.AccessCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Show what regulators and administrators asked a running daemon for."`
+	Recall operate.RecallCmd `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Find shuffles by table, time, game or state."`
+	Events operate.EventsCmd `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Follow what happens in the ledger of a running daemon."`
+	Table  operate.TableCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Open, close and list tables of a running daemon."`
+	Kill   operate.KillCmd   `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Set, clear and list kill switches of a running daemon."`
+	Latch  operate.LatchCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Clear the entropy latch of a running daemon."`
+	Access operate.AccessCmd `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Show what regulators and administrators asked a running daemon for."`
 
 	Verify auditcli.VerifyCmd `cmd:"" group:"Verify: player, auditor" help:"Verify a transcript or receipt, offline."`
 	Audit  auditcli.AuditCmd  `cmd:"" group:"Verify: player, auditor" help:"Export and check whole ledgers."`
@@ -69,9 +68,7 @@ type cli struct {
 	Lab      otherCmd    `cmd:"" group:"Measure: test lab" passthrough:"" help:"Run shuffled-lab, which has what a test lab needs: raw output, outcomes, statistics, controls, proofs, and the kit to hand in."`
 	Bench    otherCmd    `cmd:"" group:"Measure: test lab" passthrough:"" help:"Run shuffled-bench, which puts a running daemon under load, verifies what it acknowledged, and reports."`
 
-	Version    versionCmd         `cmd:"" group:"This program" help:"Show build, algorithm and FIPS state."`
-	Completion term.CompletionCmd `cmd:"" group:"This program" help:"Print the script with which bash, zsh or fish completes commands and flags."`
-	Man        term.ManCmd        `cmd:"" group:"This program" help:"Print the manual page of a command, or write them all."`
+	Version versionCmd `cmd:"" group:"This program" help:"Show build, algorithm and FIPS state."`
 }
 
 func main() {

@@ -1,25 +1,26 @@
 package main
 
 import (
-	"context"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"golang.org/x/mod/sumdb/tlog"
 
-	"shuffled/internal/audit"
-	"shuffled/internal/keys"
-	"shuffled/internal/ledger"
-	"shuffled/internal/shuffle"
 	"shuffled/internal/term"
 	"shuffled/internal/term/termtest"
 )
 
-// TestRecall finds shuffles of a running daemon and walks its tables.
+// TestRecall finds shuffles of a running daemon and proves what recall lists.
 func TestRecall(t *testing.T) {
 	t.Parallel()
 	d := newDaemon(t, "")
@@ -39,115 +40,55 @@ func TestRecall(t *testing.T) {
 	})
 }
 
-// crooked serves the receipts of a ledger that keeps no rules and is still
-// signed.
-func crooked(t *testing.T, key *keys.SigningKey, bodies []audit.Body) string {
-	t.Helper()
-	var entries [][]byte
-	var hashes []tlog.Hash
-	read := tlog.HashReaderFunc(func(indexes []int64) (list []tlog.Hash, err error) {
-		for _, i := range indexes {
-			list = append(list, hashes[i])
-		}
-		return list, nil
-	})
-	times := []int64{10, 20, 30, 40, 50, 60, 70, 80, 90, 35}
-	for i, body := range bodies {
-		b, err := audit.Entry{Time: times[i], Actor: as("dealer-1"), Body: body}.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		more, err := tlog.StoredHashes(int64(i), b, read)
-		if err != nil {
-			t.Fatal(err)
-		}
-		entries, hashes = append(entries, b), append(hashes, more...)
-	}
-	root, err := tlog.TreeHash(int64(len(entries)), read)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, err := ledger.SignHead(key.Signer(), uint64(len(entries)), root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for i, b := range entries {
-			if !strings.HasSuffix(r.URL.Path, "/entries/"+string(rune('0'+i))+"/receipt") {
-				continue
-			}
-			proof, err := tlog.ProveRecord(int64(len(entries)), int64(i), read)
-			if err != nil {
-				t.Error(err)
-			}
-			w.Write([]byte(audit.Receipt{Entry: b, Index: uint64(i), Proof: proof, Checkpoint: head.Checkpoint}.Text()))
-			return
-		}
-		w.Header().Set("Content-Type", "application/problem+json")
-		w.WriteHeader(http.StatusNotFound)
-		w.Write([]byte(`{"type":"x","title":"no","status":404,"code":"not_found"}`))
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
-// TestHistoryGaps walks tables whose commits do not follow each other.
-func TestHistoryGaps(t *testing.T) {
+// TestRecallLies: what the list says against the commits is not believed, and what it leaves out is named.
+func TestRecallLies(t *testing.T) {
 	t.Parallel()
-	key, err := keys.GenerateSigning("example.org/main")
+	d := newDaemon(t, "")
+	d.start()
+	for i := range 3 {
+		d.mustPost("/v1/main/shuffles", fmt.Sprint("k-", i), map[string]any{"table": "t", "deck": "short-36"}, nil)
+	}
+	daemon, err := url.Parse(d.url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit := func(table string, serial, previous uint64) *audit.Commit {
-		return &audit.Commit{
-			Context: &audit.Context{Origin: key.Origin(), Table: table, Recipe: shuffle.Recipe{Cards: 52, Take: 52},
-				Disclosure: audit.DisclosurePublic},
-			Serial: serial, Previous: previous, CloseBy: 1000,
-		}
-	}
-	url := crooked(t, key, []audit.Body{
-		&audit.Event{Kind: audit.EventTableOpen, Name: "t-1"}, // 0
-		commit("t-1", 1, 0),  // 1
-		commit("t-2", 1, 0),  // 2
-		commit("t-1", 2, 1),  // 3
-		commit("t-1", 3, 2),  // 4: before it is another table
-		commit("t-1", 4, 3),  // 5: serial 3 is left out
-		commit("t-1", 2, 99), // 6: after itself
-		commit("t-1", 3, 6),  // 7
-		commit("t-1", 3, 9),  // 8: before it is one that comes after it
-		commit("t-1", 3, 5),  // 9: earlier than 5
-	})
-	for _, test := range []struct {
-		from  string
-		limit string
-		gap   string // "" for none
-		walks int    // proved commits
+	for name, test := range map[string]struct {
+		lie  func(list []map[string]any) []map[string]any
+		says string
+		code int
 	}{
-		{"3", "0", "", 2},
-		{"4", "0", "entry 2 is a commit of table t-2", 1},
-		{"5", "0", "entry 3 has serial 2, and serial 3 should come before entry 5", 1},
-		{"7", "0", "entry 6 names entry 99 as the commit before it, and that entry does not come before it", 1},
-		{"8", "0", "entry 8 names entry 9 as the commit before it, and that entry does not come before it", 0},
-		{"2", "0", "entry 2 is a commit of table t-2", 0},
-		{"0", "0", "", 0}, // the newest, and there is no recall here
-		{"5", "1", "", 1},
+		"none": {func(list []map[string]any) []map[string]any { return list },
+			"proved: 3 commits from serial 3 back to serial 1,", term.ExitOK},
+		"one is left out": {func(list []map[string]any) []map[string]any { return slices.Delete(list, 1, 2) },
+			"Not in the list, which leaves out what closed before its retention: 1 commit.", term.ExitOK},
+		"another game": {func(list []map[string]any) []map[string]any { list[1]["game_ref"] = "g"; return list },
+			"what its commit does not say", term.ExitFails},
+		"another newest": {func(list []map[string]any) []map[string]any { list[2]["id"] = 999; return list },
+			"404 not_found", term.ExitCannot},
 	} {
-		var out, errs strings.Builder
-		args := []string{"history", "t-1", "--from", test.from, "--limit", test.limit, "--url", url, "--key",
-			key.VKey()}
-		code := run(context.Background(), args, term.Streams{Out: &out, Err: &errs})
-		want := term.ExitOK
-		switch {
-		case test.from == "0":
-			want = term.ExitCannot
-		case test.gap != "":
-			want = term.ExitFails
+		proxy := httputil.NewSingleHostReverseProxy(daemon)
+		proxy.ModifyResponse = func(r *http.Response) error {
+			if !strings.HasSuffix(r.Request.URL.Path, "/shuffles") {
+				return nil
+			}
+			var answer struct {
+				Shuffles []map[string]any `json:"shuffles"`
+			}
+			if err := json.NewDecoder(r.Body).Decode(&answer); err != nil {
+				return err
+			}
+			answer.Shuffles = test.lie(answer.Shuffles)
+			b, err := json.Marshal(answer)
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(b)), int64(len(b))
+			r.Header.Set("Content-Length", fmt.Sprint(len(b)))
+			return err
 		}
-		if code != want || test.gap != "" && !strings.Contains(out.String(), "\ngap: "+test.gap+"\n") {
-			t.Errorf("from %s: exit code %d, want %d\n%s%s", test.from, code, want, out.String(), errs.String())
-		}
-		if n := strings.Count(out.String(), " UTC "); n != test.walks {
-			t.Errorf("from %s: %d commits were walked, want %d\n%s", test.from, n, test.walks, out.String())
+		server := httptest.NewServer(proxy)
+		out, errs, code := command(t, "recall", "--table", "t", "--prove", "--url", server.URL, "--token-file",
+			filepath.Join(d.data, "dealer.token"), "--key", filepath.Join(d.data, "main.vkey"))
+		server.Close()
+		if code != test.code || !strings.Contains(out+errs, test.says) {
+			t.Errorf("%s: exit code %d, want %d and %q\n%s%s", name, code, test.code, test.says, out, errs)
 		}
 	}
 }

@@ -20,6 +20,7 @@ type RecallCmd struct {
 	GameRef string `placeholder:"NAME" help:"Shuffles with this game reference."`
 	State   string `enum:",open,closed" default:"" placeholder:"STATE" help:"Shuffles in this state: open or closed."`
 	Limit   int    `default:"1000" help:"List at most this many shuffles; 0 means all."`
+	Prove   bool   `help:"With --table: go back from the newest shuffle of the list to --from, or to serial 1, and prove each commit by its receipt."`
 }
 
 func (RecallCmd) Help() string {
@@ -28,10 +29,12 @@ func (RecallCmd) Help() string {
     shuffled recall --table table-1 --from 2026-11-22 --token-file shuffled-data/auditor.token
     shuffled recall --game-ref game-4711 --json
     shuffled recall --state open --limit 0
+    shuffled recall --table table-1 --limit 0 --prove --key main.vkey
 
 A dealer finds the shuffles of the tables of its token. Auditors and regulators find all. The list is an
-index and proves nothing: "shuffled show ID" proves a shuffle, and "shuffled history TABLE" proves the
-sequence of the shuffles of a table.`
+index and proves nothing: "shuffled show ID" proves a shuffle, and --prove the sequence of the commits of a
+table. Each commit names the one before it, so that none can be left out. If one is not proved, is of another
+table, or has a serial that is not one less, the exit code is 1.`
 }
 
 // recallPage is how many shuffles one request asks for.
@@ -46,32 +49,36 @@ func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	var all []client.ShuffleSummary // for JSON
-	lines, n, more := recallLines{s: s}, 0, false
-	for {
-		size := uint64(recallPage)
-		if c.Limit > 0 {
-			size = uint64(min(recallPage, c.Limit-n))
+	var all []client.ShuffleSummary
+	more, printed := false, 0
+	lines := recallLines{s: s}
+	flush := func() {
+		if !c.JSON {
+			lines.print(all[printed:])
 		}
-		params.Limit = &size
-		list, err := d.List(ctx, params)
+		printed = len(all)
+	}
+	for one, err := range d.Shuffles(ctx, params) {
 		if err != nil {
 			return c.Fail(s, err)
 		}
-		n += len(list.Shuffles)
-		if c.JSON {
-			all = append(all, list.Shuffles...)
-		} else {
-			lines.print(list.Shuffles)
-		}
-		more = list.Next != nil
-		if !more || c.Limit > 0 && n >= c.Limit {
+		if more = c.Limit > 0 && len(all) == c.Limit; more {
 			break
 		}
-		params.Cursor = list.Next
+		if all = append(all, one); len(all)-printed == recallPage {
+			flush()
+		}
+	}
+	flush()
+	n := len(all)
+	var proved *proof
+	if c.Prove && n > 0 {
+		if proved, err = prove(ctx, d, all, params.From); err != nil {
+			return c.Fail(s, err)
+		}
 	}
 	if c.JSON {
-		return term.PrintJSON(s.Out, recalled{append([]client.ShuffleSummary{}, all...), more})
+		return term.PrintJSON(s.Out, recalled{append([]client.ShuffleSummary{}, all...), more, proved})
 	}
 	switch {
 	case n == 0:
@@ -81,6 +88,9 @@ func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
 	default:
 		fmt.Fprintf(s.Out, "\n%s\n", term.Plural(uint64(n), "shuffle"))
 	}
+	if proved != nil {
+		proved.print(s, all[n-1].ID)
+	}
 	return nil
 }
 
@@ -88,6 +98,53 @@ func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
 type recalled struct {
 	Shuffles []client.ShuffleSummary `json:"shuffles"`
 	More     bool                    `json:"more"` // more fit than --limit lists
+	Proof    *proof                  `json:"proof,omitzero"`
+}
+
+// proof is what `recall --prove` has proved of a table.
+type proof struct {
+	Newest   uint64   `json:"newest"` // serial of the commit with which it began
+	Oldest   uint64   `json:"oldest"`
+	Unlisted []uint64 `json:"unlisted"` // ids of commits between the two that are not in the list
+}
+
+// prove goes back from the newest shuffle of a list to a time, or to serial 1, and holds the list against the commits.
+func prove(ctx context.Context, d *client.Client, list []client.ShuffleSummary, from *client.Timestamp) (*proof,
+	error) {
+	listed := make(map[uint64]client.ShuffleSummary, len(list))
+	for _, s := range list {
+		listed[s.ID] = s
+	}
+	p := proof{Newest: list[len(list)-1].Serial, Unlisted: []uint64{}}
+	for past, err := range d.History(ctx, list[len(list)-1].ID) {
+		if err != nil {
+			return nil, err
+		}
+		if from != nil && past.CommittedAt.Before(from.Time) {
+			break
+		}
+		p.Oldest = past.Serial
+		s, is := listed[past.ID]
+		if delete(listed, past.ID); !is {
+			p.Unlisted = append(p.Unlisted, past.ID)
+		} else if err := past.Prove(s); err != nil {
+			return nil, err
+		}
+	}
+	for id := range listed {
+		return nil, &client.Fault{What: fmt.Sprintf("shuffle %d of the list is no commit of its table", id)}
+	}
+	return &p, nil
+}
+
+func (p *proof) print(s term.Streams, newest uint64) {
+	fmt.Fprintf(s.Out, "%s %s from serial %d back to serial %d, each by its receipt, and each naming the commit before it\n",
+		s.Sheet().P.Good("proved:"), term.Plural(p.Newest-p.Oldest+1, "commit"), p.Newest, p.Oldest)
+	if n := len(p.Unlisted); n > 0 {
+		fmt.Fprintf(s.Out, "Not in the list, which leaves out what closed before its retention: %s.\n",
+			term.Plural(uint64(n), "commit"))
+	}
+	fmt.Fprintf(s.Out, "Only the daemon says that no commit came after entry %d; `shuffled audit` proves it.\n", newest)
 }
 
 func (c *RecallCmd) params() (p client.ListShufflesParams, err error) {
@@ -96,9 +153,14 @@ func (c *RecallCmd) params() (p client.ListShufflesParams, err error) {
 		return p, term.Usage("--limit must be a number of shuffles from 0, not %d", c.Limit)
 	case c.Serial != 0 && c.Table == "":
 		return p, term.Usage("--serial needs --table")
+	case c.Prove && (c.Table == "" || c.Serial != 0 || c.GameRef != "" || c.State != ""):
+		return p, term.Usage("--prove needs --table, and goes with --from, --to and --limit only")
 	}
 	p.Table, p.GameRef, p.Serial = remote.Given(c.Table), remote.Given(c.GameRef), remote.Given(c.Serial)
-	p.State = remote.Given(client.ListShufflesParamsState(c.State))
+	p.State, p.Limit = remote.Given(client.ListShufflesParamsState(c.State)), new(uint64(recallPage))
+	if c.Limit > 0 && c.Limit < recallPage {
+		*p.Limit = uint64(c.Limit) + 1 // one more says that there are more
+	}
 	if p.From, err = parseDay("--from", c.From); err != nil {
 		return p, err
 	}
