@@ -58,7 +58,7 @@ func (s *Server) serve(rec *recorder, r *http.Request, rt route) {
 	}
 	c := &call{w: rec, r: r.WithContext(ctx), route: rt, whole: r.Context()}
 	if err := s.answer(c); err != nil {
-		s.fail(rec, r, err)
+		s.fail(rec, r, c.explained(err))
 	}
 }
 
@@ -192,7 +192,7 @@ func (s *Server) keepAccess(c *call) error {
 		Method: c.r.Method, Path: recordedPath(c.r.URL),
 	})
 	if err != nil {
-		return &refusal{code: CodeUnavailable, detail: "the access could not be recorded",
+		return &refusal{code: CodeUnavailable, detail: "The access could not be recorded.",
 			cause: fmt.Errorf("recording an access: %w", err)}
 	}
 	return nil

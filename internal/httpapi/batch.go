@@ -182,7 +182,7 @@ func checkPlaces(ops []dealer.Operation) error {
 // result is the answer to one operation, as to its single request.
 func (s *Server) result(c *call, r dealer.Result, asked []byte) (BatchResult, error) {
 	if r.Err != nil {
-		e := translate(c.r.Method, r.Err)
+		e := c.explained(r.Err)
 		s.logCause(c.w, c.r, e)
 		e.body = asked
 		result := BatchResult{Status: problems[e.code].Status, Body: problemBody(e)}

@@ -113,21 +113,36 @@ func translate(method string, err error) *refusal {
 			return &refusal{code: s.code, detail: said, cause: err}
 		}
 		if errors.Is(err, s.err) {
-			return &refusal{code: s.code, detail: string(ledger.CauseOf(err)), cause: err}
+			return &refusal{code: s.code, cause: err}
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		// A caller that has left cannot know whether a batch took the entry.
 		if method == http.MethodPost {
-			return &refusal{code: CodeOutcomeUnknown, detail: string(ledger.CauseOf(err)), cause: err}
+			return &refusal{code: CodeOutcomeUnknown, cause: err}
 		}
-		return &refusal{code: CodeUnavailable, detail: string(ledger.CauseOf(err)), cause: err}
+		return &refusal{code: CodeUnavailable, cause: err}
 	}
-	if cause := ledger.CauseOf(err); cause != "" {
-		return &refusal{code: CodeUnavailable, detail: string(cause), cause: err}
+	if ledger.CauseOf(err) != "" {
+		return &refusal{code: CodeUnavailable, cause: err}
 	}
 	if _, ok := errors.AsType[net.Error](err); ok { // of the store, or of another host
 		return &refusal{code: CodeUnavailable, cause: err}
 	}
 	return &refusal{code: CodeInternal, cause: err}
+}
+
+// explained translates the error of a call. Every refusal with status 503 says the cause: of its own error or, if that
+// has none, what the ledger waits for now.
+func (c *call) explained(err error) *refusal {
+	e := translate(c.r.Method, err)
+	if problems[e.code].Status != http.StatusServiceUnavailable {
+		return e
+	}
+	cause := ledger.CauseOf(e.cause)
+	if cause == "" && c.ledger != nil {
+		cause = ledger.CauseOf(c.ledger.Log.Ready())
+	}
+	e.detail = strings.TrimSpace(e.detail + " " + whole(string(cause)))
+	return e
 }

@@ -62,6 +62,7 @@ type Log interface {
 	EntryBundle(ctx context.Context, t tlog.Tile) ([]byte, error)
 
 	Ready() error
+	Abilities() ledger.Abilities
 	Live() ledger.Live
 	Switches(ctx context.Context) ([]audit.Switch, error)
 	Backlog(ctx context.Context, now int64) (ledger.Backlog, error)
@@ -145,7 +146,7 @@ func (r *registry) find(name string) (*served, error) {
 	defer r.mu.RUnlock()
 	switch l := r.byName[name]; {
 	case r.draining || l == nil && !r.complete:
-		return nil, refuse(CodeNotReady)
+		return nil, &refusal{code: CodeNotReady, detail: r.notReady()}
 	case l == nil:
 		return nil, &refusal{code: CodeNoSuchLedger, detail: shown(name, "name") + " is no ledger of this daemon." +
 			near.Hint(name, slices.Sorted(maps.Keys(r.byName)))}
@@ -162,17 +163,22 @@ func (r *registry) all() (ledgers []*served, missing []string, notReady string) 
 	for _, name := range slices.Sorted(maps.Keys(r.byName)) {
 		ledgers = append(ledgers, r.byName[name])
 	}
+	return ledgers, missing, r.notReady()
+}
+
+// notReady is why the daemon as a whole is not ready, "" if it is. r.mu is held.
+func (r *registry) notReady() string {
 	switch {
 	case r.leaving || r.draining:
-		notReady = "stopping"
+		return "stopping"
+	case !r.complete && r.waiting != "":
+		return "waiting for " + r.waiting
 	case !r.complete:
-		if notReady = "loading"; r.waiting != "" {
-			notReady = "waiting for " + r.waiting
-		}
-	case len(ledgers) == 0:
-		notReady = "no ledger is configured"
+		return "loading"
+	case len(r.byName) == 0:
+		return "no ledger is configured"
 	}
-	return ledgers, missing, notReady
+	return ""
 }
 
 // set changes the state of the start or the stop.

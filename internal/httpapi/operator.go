@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -72,10 +71,8 @@ func console(w http.ResponseWriter, _ *http.Request) {
 	w.Write(web.Console)
 }
 
-// errLatched is why a ledger that can be written takes no commits.
-var errLatched = errors.New("the entropy latch is set: no commits until an operator clears it")
-
-// readyz answers whether every ledger takes commits, why one does not, and what of the host needs attention.
+// readyz answers what every ledger can do, why it cannot do something and what to do about it, and what of the host
+// needs attention.
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	ledgers, _, notReady := s.ledgers.all()
 	health := s.cfg.Health()
@@ -83,17 +80,12 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	answer := Readiness{Ready: notReady == "", Reason: optional(notReady), Warnings: health.Warnings,
 		Ledgers: []LedgerReadiness{}}
 	for _, l := range ledgers {
-		live, err := l.Log.Live(), l.Log.Ready()
+		live, can := l.Log.Live(), l.Log.Abilities()
 		one := LedgerReadiness{
-			Name: l.Log.Info().Name, Ready: err == nil, Size: live.Size, Newest: Timestamp(live.Time),
-			Latched: live.Latched, Queue: l.Log.QueueLen(),
+			Name: l.Log.Info().Name, Ready: can.Ready(), Size: live.Size, Newest: Timestamp(live.Time), Latched: live.Latched,
+			Queue: l.Log.QueueLen(), Read: ability(can.Read), Commit: ability(can.Commit), Deal: ability(can.Deal),
 		}
-		if err == nil && live.Latched {
-			err = errLatched
-		}
-		if err != nil {
-			one.Ready, one.Reason, answer.Ready = false, optional(reason(err)), false
-		}
+		answer.Ready = answer.Ready && one.Ready
 		one.Cosigned, one.Witnesses = witnessReadiness(l.Log)
 		answer.Ledgers = append(answer.Ledgers, one)
 	}
@@ -104,13 +96,17 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, status, answer)
 }
 
-// reason is why a ledger is not ready. If the store named a cause, it is the cause alone:
-// the error holds addresses and names that are for the log.
-func reason(err error) string {
-	if cause := ledger.CauseOf(err); cause != "" {
-		return string(cause)
+// ability is whether something works or, with an error, why not. If the store named a cause, the reason is the cause
+// alone: the error holds addresses and names that are for the log.
+func ability(err error) Ability {
+	if err == nil {
+		return Ability{Ok: true}
 	}
-	return clip(err.Error(), 500)
+	reason := string(ledger.CauseOf(err))
+	if reason == "" {
+		reason = clip(err.Error(), 500)
+	}
+	return Ability{Reason: &reason, Cure: new(ledger.Cure(err))}
 }
 
 // witnessReadiness returns what the witnesses have cosigned; nil without witnesses.

@@ -416,6 +416,18 @@ const (
 	ListShufflesParamsStateOpen   ListShufflesParamsState = "open"
 )
 
+// Ability defines model for Ability.
+type Ability struct {
+	// Cure What to do. There if it cannot.
+	Cure *string `json:"cure,omitempty"`
+
+	// Ok Whether it can.
+	Ok bool `json:"ok"`
+
+	// Reason Why it cannot. There if it cannot.
+	Reason *string `json:"reason,omitempty"`
+}
+
 // AccessList defines model for AccessList.
 type AccessList struct {
 	// Next The cursor of the next page. Absent on the last.
@@ -1055,8 +1067,14 @@ type LatchRequest struct {
 
 // LedgerReadiness defines model for LedgerReadiness.
 type LedgerReadiness struct {
+	// Commit Whether new shuffles can be committed.
+	Commit Ability `json:"commit"`
+
 	// Cosigned Entries that a cosigned checkpoint covers. Absent without witnesses.
 	Cosigned *uint64 `json:"cosigned,omitempty"`
+
+	// Deal Whether cards can be dealt and shuffles closed.
+	Deal Ability `json:"deal"`
 
 	// Latched Whether the entropy latch is set.
 	Latched bool `json:"latched"`
@@ -1073,11 +1091,11 @@ type LedgerReadiness struct {
 	// Queue Requests that wait.
 	Queue int `json:"queue"`
 
-	// Ready Whether it can be written.
-	Ready bool `json:"ready"`
+	// Read Whether entries and evidence can be read.
+	Read Ability `json:"read"`
 
-	// Reason Why it cannot.
-	Reason *string `json:"reason,omitempty"`
+	// Ready Whether it can do all three. A kill switch of the whole ledger, which is no fault, leaves it true.
+	Ready bool `json:"ready"`
 
 	// Size Entries.
 	Size uint64 `json:"size"`
@@ -1236,7 +1254,7 @@ type Readiness struct {
 	// Ledgers The ledgers that are loaded.
 	Ledgers []LedgerReadiness `json:"ledgers"`
 
-	// Ready Whether every ledger can be written.
+	// Ready Whether every ledger is ready, and nothing else is in the way.
 	Ready bool `json:"ready"`
 
 	// Reason Why not, where it is not one ledger's fault.

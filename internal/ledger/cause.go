@@ -28,6 +28,27 @@ func (c Cause) Passes() bool {
 	return false
 }
 
+// cures say to whoever is on call what ends a cause.
+var cures = map[Cause]string{
+	CauseSilent:      "check the server, and the network between this host and the server",
+	CauseUnreachable: "start the server, or correct host and port in database",
+	CauseStarting:    "wait, or raise max_connections",
+	CauseStandby:     "start the standby, or take it out of synchronous_standby_names",
+	CauseReadOnly:    "name the primary in database, or promote this server",
+	CauseDiskFull:    "make room on the disk of the database",
+	CauseLock:        "find who holds the lock (pg_stat_activity), and end that transaction",
+	CauseCertificate: "correct sslmode and sslrootcert in database, or renew the server's certificate",
+	CauseRefused:     "run passwords.sql as the database's administrator, or correct role and database_password_file",
+}
+
+// Cure says what ends the cause, "" for an unknown one.
+func (c Cause) Cure() string { return cures[c] }
+
+// reads reports whether entries can be read in spite of the cause.
+func (c Cause) reads() bool {
+	return c == CauseStandby || c == CauseReadOnly || c == CauseDiskFull || c == CauseLock
+}
+
 // StoreError is an error of a store whose cause is known.
 type StoreError struct {
 	Cause Cause

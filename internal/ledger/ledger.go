@@ -211,6 +211,7 @@ type Live struct {
 	Time    int64 // of the newest entry, UTC milliseconds
 	Open    int   // open shuffles
 	Latched bool
+	Killed  bool // the kill switch of the whole ledger is set
 
 	Switches int // kill switches that are set
 
@@ -368,7 +369,7 @@ func (l *Ledger) publish() {
 	head := l.head
 	l.showHolders()
 	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(),
-		Switches: l.state.SwitchCount()})
+		Killed: l.state.Killed(), Switches: l.state.SwitchCount()})
 	l.published.Store(&head)
 	l.moved.tell()
 	l.witnesses.wake()

@@ -38,6 +38,7 @@ type witnesses struct {
 	confirmed atomic.Bool          // a quorum cosigned a head of this daemon
 	cosigned  atomic.Pointer[Head] // the newest cosigned head, nil for none; written by run
 	newer     moved                // tells of a newer cosigned head
+	missed    atomic.Uint32        // rounds without a quorum since the last with one; written by run
 	late      late
 	trial     sync.Mutex // held while a policy is tried
 
@@ -48,7 +49,6 @@ type witnesses struct {
 	policies *policyHistory
 	asking   bool        // a round is under way
 	rounds   chan *round // rounds that are over
-	missed   int         // rounds without a quorum since the last with one
 }
 
 // round is one head on its way to a quorum. Its policies are those of the time when it began.
@@ -207,17 +207,14 @@ func (w *witnesses) ended(r *round) (failed bool) {
 // missing counts successive rounds without a quorum. At missedRounds it has the alarm written.
 func (w *witnesses) missing(missed bool) {
 	if !missed {
-		w.missed = 0
+		w.missed.Store(0)
 		return
 	}
-	if w.missed++; w.missed != missedRounds {
+	if w.missed.Add(1) != missedRounds {
 		return
 	}
-	reason := fmt.Sprintf("%d rounds without a quorum of the witnesses, since the cosigned checkpoint of size %d",
-		missedRounds, w.l.cosignedSize())
-	if w.l.ask(w.l.running, func() { w.l.alarm(audit.AlarmWitnesses, reason) }) != nil {
-		w.missed-- // the ledger is closing
-	}
+	reason := w.lacking().Error()
+	w.l.ask(w.l.running, func() { w.l.alarm(audit.AlarmWitnesses, reason) }) // unless the ledger is closing
 }
 
 // heard takes in what a witness answered, in time or late. If a witness that is asked doubts,
