@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -78,44 +77,26 @@ func (m *machine) Health() httpapi.Health {
 // look finds out how the host is. If the disk does not answer, only the caller waits.
 func (m *machine) look() {
 	s := &sight{figures: map[figure]float64{}}
-	warn := func(format string, args ...any) {
-		s.health.Warnings = append(s.health.Warnings, fmt.Sprintf(format, args...))
-	}
-	limit, limitErr := process.OpenFiles()
-	if limitErr == nil {
+	if limit, err := process.OpenFiles(); err == nil {
 		s.figures[filesLimit] = float64(limit)
 	}
-	used, err := process.UsedFiles()
-	if err == nil {
+	if used, err := process.UsedFiles(); err == nil {
 		s.figures[filesOpen] = float64(used)
-	}
-	switch {
-	case limitErr == nil && limit < serving.FilesFor(m.cfg):
-		warn("%d files may be open, and limits.connections is %d, with the database and the witnesses alongside: "+
-			"set LimitNOFILE in the unit, or lower limits.connections", limit, m.cfg.Limits.Connections)
-	case limitErr == nil && err == nil && used > limit/10*9:
-		warn("more than 9/10 of the files that may be open are open: raise LimitNOFILE in the unit")
 	}
 	if free, err := process.FreeSpace(m.cfg.Data); err == nil {
 		s.figures[diskFree] = float64(free)
-		if free < serving.LittleSpace {
-			warn("less than %d MiB are free below the data directory: make room", serving.LittleSpace>>20)
-		}
 	}
 	if m.memory != 0 {
 		s.figures[memoryLimit] = float64(m.memory)
 	}
 	if resident, err := process.ResidentBytes(); err == nil {
 		s.figures[memoryUsed] = float64(resident)
-		if m.memory != 0 && resident > m.memory/20*19 {
-			warn("more than 95 %% of the available memory are in use: give the daemon more memory, or lower limits")
-		}
 	}
 	if kept, err := process.ClockSynchronised(); err == nil {
 		s.figures[clockKept] = asNumber(kept)
-		if !kept {
-			warn("the kernel reports that no time service keeps the clock, and entries carry the clock's time: start a time service")
-		}
+	}
+	for _, c := range serving.HostConcerns(m.cfg, m.memory) {
+		s.health.Warnings = append(s.health.Warnings, c.String())
 	}
 	before := m.seen.Swap(s)
 	for _, w := range s.health.Warnings {

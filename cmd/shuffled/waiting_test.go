@@ -207,11 +207,13 @@ func TestNoStandbyIsNamed(t *testing.T) {
 		t.Errorf("a commit that no standby confirms: %d, %v: %s", status, err, body)
 	}
 	d.waitFor(d.url+"/readyz", func(r *http.Response) bool {
-		var answer struct{ Ledgers []struct{ Reason string } }
+		var answer struct {
+			Ledgers []struct{ Commit struct{ Reason string } }
+		}
 		if err := json.NewDecoder(r.Body).Decode(&answer); err != nil || len(answer.Ledgers) != 1 {
 			t.Fatalf("readiness: %v, %+v", err, answer)
 		}
-		return answer.Ledgers[0].Reason == cause
+		return answer.Ledgers[0].Commit.Reason == cause
 	})
 	u, _ := url.Parse(dsn)
 	if strings.Contains(string(body), u.Host) || !strings.Contains(d.logged(), cause) {

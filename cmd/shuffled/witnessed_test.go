@@ -63,6 +63,9 @@ func TestWitnessedLedger(t *testing.T) {
 		!strings.Contains(answer, `"code":"cosigned"`) {
 		t.Errorf("a deal that one witness of three has seen: %d: %s", status, answer)
 	}
+	c.readyNames(http.StatusServiceUnavailable, `"commit":{"ok":true}`, `"read":{"ok":true}`, "rounds without a quorum")
+	c.doctorNames("it cannot deal: the witnesses have not cosigned", "start the witnesses that are not ok",
+		"warn  witness w0")
 	c.witnesses[0].start()
 	c.deal(token, id, http.StatusOK)
 	c.stop()
@@ -79,7 +82,8 @@ func TestWitnessedLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.launchUnready()
-	c.readyNames(http.StatusServiceUnavailable, "another history", "under this ledger's key")
+	c.readyNames(http.StatusServiceUnavailable, "another history", "under this ledger's key", `"read":{"ok":true}`)
+	c.doctorNames("it cannot commit: the stored ledger does not extend what was seen", "which copy of the ledger is the true one")
 	if status, answer, err := c.post("/v1/main/shuffles", token, "hand-4",
 		map[string]any{"table": "t1", "deck": "standard-52"}); err != nil ||
 		status != http.StatusServiceUnavailable || !strings.Contains(string(answer), `"code":"frozen"`) {
@@ -268,7 +272,7 @@ func (c *cardRoom) serve() {
 func (c *cardRoom) launchUnready() {
 	c.t.Helper()
 	c.launchUntil(c.operator+"/readyz", func(resp *http.Response) bool {
-		var answer struct{ Ledgers []struct{ Reason string } }
+		var answer struct{ Ledgers []struct{ Name string } }
 		json.NewDecoder(resp.Body).Decode(&answer)
 		return resp.StatusCode == http.StatusServiceUnavailable && len(answer.Ledgers) == 1
 	}, []string{"serve", "--config", c.path("shuffled.toml")})
@@ -292,6 +296,17 @@ func (c *cardRoom) readyNames(status int, words ...string) {
 	for _, w := range words {
 		if !strings.Contains(text.String(), w) {
 			c.t.Errorf("readiness does not say %q: %s", w, text.String())
+		}
+	}
+}
+
+// doctorNames runs doctor, which must fail, and wants the words in what it prints.
+func (c *cardRoom) doctorNames(words ...string) {
+	c.t.Helper()
+	code, out := c.run("doctor", "--config", c.path("shuffled.toml"))
+	for _, w := range words {
+		if code != term.ExitFails || !strings.Contains(out, w) {
+			c.t.Errorf("doctor ends with %d and does not say %q:\n%s", code, w, out)
 		}
 	}
 }

@@ -56,7 +56,8 @@ func (p checked) files() fileGraph {
 	g := fileGraph{}
 	for id, object := range p.info.Uses {
 		object = origin(object)
-		if v, ok := object.(*types.Var); object.Pkg() != p.types || ok && !v.IsField() && v.Parent() != p.types.Scope() {
+		v, isVar := object.(*types.Var)
+		if object.Pkg() != p.types || isVar && !v.IsField() && v.Parent() != p.types.Scope() {
 			continue // of another package, or local to a function
 		}
 		from, to := p.fset.Position(id.Pos()).Filename, p.fset.Position(object.Pos()).Filename

@@ -82,8 +82,9 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	for _, l := range ledgers {
 		live, can := l.Log.Live(), l.Log.Abilities()
 		one := LedgerReadiness{
-			Name: l.Log.Info().Name, Ready: can.Ready(), Size: live.Size, Newest: Timestamp(live.Time), Latched: live.Latched,
-			Queue: l.Log.QueueLen(), Read: ability(can.Read), Commit: ability(can.Commit), Deal: ability(can.Deal),
+			Name: l.Log.Info().Name, Ready: can.Ready(), Read: ability(can.Read), Commit: ability(can.Commit),
+			Deal: ability(can.Deal), Size: live.Size, Newest: Timestamp(live.Time), Latched: live.Latched,
+			Queue: l.Log.QueueLen(),
 		}
 		answer.Ready = answer.Ready && one.Ready
 		one.Cosigned, one.Witnesses = witnessReadiness(l.Log)

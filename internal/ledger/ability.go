@@ -43,7 +43,7 @@ func (l *Ledger) Abilities() (a Abilities) {
 	return a
 }
 
-// Cure says to whoever is on call what to do about an error of Abilities.
+// Cure says to the engineer on call what to do about an error of Abilities.
 func Cure(err error) string {
 	if cause := CauseOf(err); cause != "" {
 		return cause.Cure()
@@ -72,6 +72,11 @@ func (w *witnesses) lacking() error {
 	if missed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %d rounds without a quorum of the witnesses, since the cosigned checkpoint of size %d",
-		ErrNotWitnessed, missed, w.l.cosignedSize())
+	return fmt.Errorf("%w: %s", ErrNotWitnessed, w.without(missed))
+}
+
+// without says in words that rounds had no quorum.
+func (w *witnesses) without(rounds uint32) string {
+	return fmt.Sprintf("%d rounds without a quorum of the witnesses, since the cosigned checkpoint of size %d", rounds,
+		w.l.cosignedSize())
 }

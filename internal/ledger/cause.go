@@ -28,12 +28,12 @@ func (c Cause) Passes() bool {
 	return false
 }
 
-// cures say to whoever is on call what ends a cause.
+// cures say to the engineer on call what ends a cause.
 var cures = map[Cause]string{
 	CauseSilent:      "check the server, and the network between this host and the server",
 	CauseUnreachable: "start the server, or correct host and port in database",
 	CauseStarting:    "wait, or raise max_connections",
-	CauseStandby:     "start the standby, or take it out of synchronous_standby_names",
+	CauseStandby:     "bring a standby back, and never empty synchronous_standby_names to resume writing",
 	CauseReadOnly:    "name the primary in database, or promote this server",
 	CauseDiskFull:    "make room on the disk of the database",
 	CauseLock:        "find who holds the lock (pg_stat_activity), and end that transaction",

@@ -213,7 +213,7 @@ func (w *witnesses) missing(missed bool) {
 	if w.missed.Add(1) != missedRounds {
 		return
 	}
-	reason := w.lacking().Error()
+	reason := w.without(missedRounds)
 	w.l.ask(w.l.running, func() { w.l.alarm(audit.AlarmWitnesses, reason) }) // unless the ledger is closing
 }
 

@@ -121,7 +121,8 @@ func startPair(t *testing.T, binary string, counts bool) *pair {
 		operators := testdb.FreeAddress(t)
 		p.operators = append(p.operators, "http://"+operators)
 		configs[in] = fmt.Sprintf("data = %q\nlisten = %q\noperator_listen = %q\nlog.level = \"error\"\n"+
-			"[[ledger]]\nname = \"main\"\n", filepath.Join(p.dir, in), strings.TrimPrefix(urls[in], "http://"), operators)
+			"[[ledger]]\nname = \"main\"\n", filepath.Join(p.dir, in), strings.TrimPrefix(urls[in], "http://"),
+			operators)
 		p.write(t, in+"/shuffled.toml", configs[in])
 		p.run(t, in, "migrate up --data .")
 		p.run(t, in, "ledger create --house casino --name main --mix co_dealer --data . --production "+

@@ -6,22 +6,20 @@ import (
 
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
-	"shuffled/internal/ledger"
 	"shuffled/internal/term"
 )
 
 // DoctorCmd is shuffled doctor.
 type DoctorCmd struct {
 	place.Flags
-	Policy string `placeholder:"FILE" help:"Ask the witnesses of this C2SP tlog-policy, instead of those that the ledger names. This also works before the ledger is created."`
-	JSON   bool   `name:"json" help:"Print JSON."`
+	JSON bool `name:"json" help:"Print JSON."`
 }
 
 // Help says what the command checks, and shows an example.
 func (DoctorCmd) Help() string {
-	return `Checks the host, the files, the database, the witnesses and the listeners of a configuration, and says what to do.
-It writes nothing on this host. A witness that does not know the ledger yet gets an empty checkpoint, signed by the
-ledger's key.
+	return `Checks the host, the files, the database and the listeners of a configuration, and says what to do. If the daemon
+of the configuration runs, it also prints what that daemon says on /readyz: what each ledger can do, and its witnesses.
+It writes nothing.
 
 Exit codes: 0 nothing failed, 1 something did, 2 usage, 3 could not run.
 
@@ -49,7 +47,6 @@ type finding struct {
 type doctor struct {
 	cfg      *config.Config
 	findings []finding
-	asked    map[string]bool // names of the witnesses' keys in the policies that were read
 }
 
 func (d *doctor) ok(check, format string, args ...any) {
@@ -79,7 +76,7 @@ func (d *doctor) failed(check, cure string, err error) bool {
 
 // Run makes all checks, and returns term.ErrFails if one failed.
 func (c DoctorCmd) Run(ctx context.Context, s term.Streams) error {
-	d := &doctor{asked: make(map[string]bool)}
+	d := new(doctor)
 	c.look(ctx, d)
 	failed := false
 	rows := make([][]any, 0, len(d.findings))
@@ -114,29 +111,13 @@ func (c DoctorCmd) look(ctx context.Context, d *doctor) {
 	d.cfg = cfg
 	d.limits()
 	d.files(c.Config)
-	houses := d.keys()
+	origins := d.keys()
 	d.certificate()
-	d.listeners(ctx, houses)
+	d.listeners(ctx, origins)
 	for _, of := range cfg.Databases() {
-		d.stored(ctx, of, houses, c.Policy)
+		d.database(ctx, of)
 	}
-	d.intervals()
 	if len(cfg.Ledgers) == 0 {
 		d.warn("ledgers", "add a [[ledger]] block", "the configuration serves no ledger")
-	}
-}
-
-// stored checks a database and the ledgers in it.
-func (d *doctor) stored(ctx context.Context, cfg *config.Config, houses []openedKeys, policy string) {
-	store, err := place.OpenStore(ctx, cfg, false)
-	if d.failed("database", databaseCures[ledger.CauseOf(err)], err) {
-		return
-	}
-	defer store.Close()
-	d.database(ctx, cfg)
-	for _, h := range houses {
-		if d.cfg.Of(h.config).Database == cfg.Database {
-			d.ledger(ctx, store, h, policy)
-		}
 	}
 }

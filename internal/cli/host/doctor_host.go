@@ -3,18 +3,22 @@ package host
 import (
 	"context"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/place"
@@ -22,7 +26,6 @@ import (
 	"shuffled/internal/entropy"
 	"shuffled/internal/keys"
 	"shuffled/internal/process"
-	"shuffled/internal/term"
 )
 
 // host checks what every daemon needs: random bytes, and memory that stays out of swap.
@@ -43,29 +46,18 @@ func (d *doctor) host() {
 	}
 }
 
-// limits checks what the configuration needs of the host.
+// limits says what of the host needs attention, as a running daemon says it on /readyz.
 func (d *doctor) limits() {
-	switch files, err := process.OpenFiles(); {
-	case err != nil:
-		d.warn("open files", "", "%s", err)
-	case files < serving.FilesFor(d.cfg):
-		d.warn("open files", "set LimitNOFILE in the unit, or lower limits.connections",
-			"%d files may be open, too few for limits.connections of %d, the database and the witnesses", files, d.cfg.Limits.Connections)
-	default:
-		d.ok("open files", "%d files may be open, enough for limits.connections of %d, the database and the witnesses", files, d.cfg.Limits.Connections)
+	concerns := serving.HostConcerns(d.cfg, 0)
+	for _, c := range concerns {
+		d.warn("host", c.Cure, "%s", c.What)
 	}
-	const cure = "make room: a daemon that cannot write its high-water mark stops"
-	switch free, err := process.FreeSpace(d.cfg.Data); {
-	case errors.Is(err, fs.ErrNotExist):
-		d.warn("free space", "shuffled ledger create makes the directory; if the path is mistyped, correct it in the configuration", "there is no data directory %s", d.cfg.Data)
-	case err != nil:
-		d.warn("free space", "", "%s", err)
-	case free < serving.NoSpace:
-		d.fail("free space", cure, "%d MiB are free below %s", free>>20, d.cfg.Data)
-	case free < serving.LittleSpace:
-		d.warn("free space", cure, "%d MiB are free below %s", free>>20, d.cfg.Data)
-	default:
-		d.ok("free space", "%d MiB are free below %s", free>>20, d.cfg.Data)
+	if len(concerns) == 0 {
+		d.ok("host", "descriptors, free space and clock are as a daemon needs them")
+	}
+	if !place.Exists(d.cfg.Data) {
+		d.warn("data directory", "shuffled ledger create makes the directory; if the path is mistyped, correct it in the configuration",
+			"there is no data directory %s", d.cfg.Data)
 	}
 }
 
@@ -104,12 +96,14 @@ func (d *doctor) mode(check, path string, not fs.FileMode) {
 	}
 }
 
-// keys reads the files that a daemon reads at its start. It returns the ledgers whose keys could be read.
-func (d *doctor) keys() (houses []openedKeys) {
+// keys reads the files that a daemon reads at its start. It returns the origins of the ledgers whose keys could be
+// read, by name.
+func (d *doctor) keys() map[string]string {
+	origins := make(map[string]string)
 	const cure = "restore the file from the place where it is kept safe, with mode 0600, or correct its path"
 	passphrase, err := keys.ReadPassphrase(d.cfg.PassphraseFile)
 	if d.failed("passphrase", cure, err) {
-		return nil
+		return origins
 	}
 	passwords := []string{d.cfg.DatabasePasswordFile}
 	for _, l := range d.cfg.Ledgers {
@@ -132,22 +126,19 @@ func (d *doctor) keys() (houses []openedKeys) {
 			continue
 		}
 		d.ok("signing key of "+l.Name, "%s, %d can be read", origin, len(signers))
-		houses = append(houses, openedKeys{l, origin, signers})
+		origins[l.Name] = origin
 	}
-	return houses
+	return origins
 }
 
-// renewBefore is how long before the end of a certificate doctor warns.
-const renewBefore = 21 * 24 * time.Hour
-
-// certificate checks the TLS of the listener.
+// certificate checks the TLS of the listener: what a daemon checks, and what its clients do.
 func (d *doctor) certificate() {
 	const cure = "renew the certificate, and write chain and key to the files of [tls]: a running daemon reads the files within 10 s, or on SIGHUP"
-	t, err := serving.LoadTLS(d.cfg.TLS)
-	if d.failed("certificate", "correct the files of [tls]", err) {
+	c, err := serving.OpenCertificates(d.cfg.TLS, slog.New(slog.DiscardHandler))
+	if d.failed("certificate", cure, err) {
 		return
 	}
-	if t == nil {
+	if c == nil {
 		if host, _, err := net.SplitHostPort(d.cfg.Listen); err == nil && host != "localhost" &&
 			!net.ParseIP(host).IsLoopback() {
 			d.warn("certificate", "set [tls], or listen on 127.0.0.1 behind a proxy that ends TLS",
@@ -157,39 +148,36 @@ func (d *doctor) certificate() {
 		}
 		return
 	}
-	leaf := t.Certificates[0].Leaf
-	left := time.Until(leaf.NotAfter)
-	chain := x509.NewCertPool()
-	for _, der := range t.Certificates[0].Certificate[1:] {
+	certificates := c.TLS().Certificates[0]
+	leaf, chain := certificates.Leaf, x509.NewCertPool()
+	for _, der := range certificates.Certificate[1:] {
 		if c, err := x509.ParseCertificate(der); err == nil {
 			chain.AddCert(c)
 		}
 	}
 	_, err = leaf.Verify(x509.VerifyOptions{Intermediates: chain})
+	what, _ := c.Concern(time.Now())
 	switch {
-	case left < 0:
-		d.fail("certificate", cure, "the certificate ended %s", leaf.NotAfter.UTC().Format(time.RFC3339))
-	case time.Until(leaf.NotBefore) > 0:
-		d.fail("certificate", "correct the clock, or wait", "the certificate begins %s", leaf.NotBefore.UTC().Format(time.RFC3339))
 	case len(leaf.DNSNames)+len(leaf.IPAddresses) == 0:
 		d.fail("certificate", cure, "the certificate names no host, so clients refuse it")
-	case left < renewBefore:
-		d.warn("certificate", cure, "the certificate ends in %d days", int(left.Hours()/24))
+	case what != "":
+		d.warn("certificate", cure, "%s", what)
 	case err != nil:
 		d.warn("certificate", "append the intermediate certificates to tls.cert; if the authority is your own, give its certificate to the clients",
 			"no authority that this host trusts vouches for the certificate: %s", err)
 	default:
-		d.ok("certificate", "for %v %v, %d days left", leaf.DNSNames, leaf.IPAddresses, int(left.Hours()/24))
+		d.ok("certificate", "for %v %v, until %s", leaf.DNSNames, leaf.IPAddresses,
+			leaf.NotAfter.UTC().Format(time.RFC3339))
 	}
 }
 
 // listeners checks that each address is free, or that the daemon of this configuration answers there.
-func (d *doctor) listeners(ctx context.Context, houses []openedKeys) {
+func (d *doctor) listeners(ctx context.Context, origins map[string]string) {
 	running := d.running(ctx)
 	for _, at := range []struct {
 		address string
 		own     bool
-	}{{d.cfg.Listen, d.serves(ctx, running, houses)}, {d.cfg.OperatorListen, running}} {
+	}{{d.cfg.Listen, d.serves(ctx, running, origins)}, {d.cfg.OperatorListen, running}} {
 		if at.address == "" {
 			continue
 		}
@@ -210,17 +198,18 @@ func (d *doctor) listeners(ctx context.Context, houses []openedKeys) {
 // checkpoint of a ledger, and takes a refusal of the daemon for an answer, too. With TLS, or if no key could be
 // read, it does not ask: the names in a certificate are for clients to check. It then returns what the
 // operator's listener said, or true if there is none.
-func (d *doctor) serves(ctx context.Context, running bool, houses []openedKeys) bool {
-	if d.cfg.TLS.Cert != "" || len(houses) == 0 {
+func (d *doctor) serves(ctx context.Context, running bool, origins map[string]string) bool {
+	if d.cfg.TLS.Cert != "" || len(origins) == 0 {
 		return running || d.cfg.OperatorListen == ""
 	}
-	resp, err := get(ctx, "http://"+d.cfg.Listen+"/log/"+houses[0].config.Name+"/checkpoint")
+	ledger := slices.Min(slices.Collect(maps.Keys(origins)))
+	resp, err := get(ctx, "http://"+d.cfg.Listen+"/log/"+ledger+"/checkpoint")
 	if err != nil {
 		return false
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, audit.MaxCheckpoint))
-	return err == nil && (strings.HasPrefix(string(text), houses[0].origin+"\n") ||
+	return err == nil && (strings.HasPrefix(string(text), origins[ledger]+"\n") ||
 		resp.Header.Get("Content-Type") == "application/problem+json")
 }
 
@@ -233,34 +222,97 @@ func get(ctx context.Context, address string) (*http.Response, error) {
 	return (&http.Client{Timeout: 5 * time.Second}).Do(req)
 }
 
-// running reports whether a daemon with the ledgers of this configuration answers at the operator's address.
+// readiness is what doctor prints of the answer of /readyz (openapi.yaml, Readiness).
+type readiness struct {
+	Ready    bool          `json:"ready"`
+	Reason   string        `json:"reason"`
+	Warnings []string      `json:"warnings"`
+	Ledgers  []ledgerReady `json:"ledgers"`
+}
+
+type ledgerReady struct {
+	Name      string  `json:"name"`
+	Ready     bool    `json:"ready"`
+	Read      ability `json:"read"`
+	Commit    ability `json:"commit"`
+	Deal      ability `json:"deal"`
+	Size      uint64  `json:"size"`
+	Witnesses []struct {
+		Name   string `json:"name"`
+		Ok     bool   `json:"ok"`
+		Size   uint64 `json:"size"`
+		Reason string `json:"reason"`
+	} `json:"witnesses"`
+}
+
+type ability struct {
+	Ok     bool   `json:"ok"`
+	Reason string `json:"reason"`
+	Cure   string `json:"cure"`
+}
+
+// running reports whether a daemon with the ledgers of this configuration answers at the operator's address. It prints
+// what that daemon says of itself, which doctor does not judge again.
 func (d *doctor) running(ctx context.Context) bool {
 	resp, err := get(ctx, "http://"+d.cfg.OperatorListen+"/readyz")
 	if err != nil {
 		return false
 	}
 	defer resp.Body.Close()
-	var answer struct {
-		Ready   bool
-		Reason  string
-		Ledgers []struct{ Name string }
-	}
-	if json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&answer) != nil {
+	var said readiness
+	if json.UnmarshalRead(io.LimitReader(resp.Body, 1<<20), &said) != nil {
 		return false
 	}
 	served := map[string]bool{}
-	for _, l := range answer.Ledgers {
+	for _, l := range said.Ledgers {
 		served[l.Name] = true
 	}
 	for _, l := range d.cfg.Ledgers {
-		if !served[l.Name] && answer.Ready {
+		if !served[l.Name] && said.Ready {
 			return false
 		}
 	}
-	if answer.Ready {
+	switch {
+	case said.Reason != "":
+		d.fail("daemon", "docs/operations/alerts.md says what to do", "the daemon is not ready: %s", said.Reason)
+	case !said.Ready:
+		d.fail("daemon", "see its ledgers", "the daemon is not ready")
+	default:
 		d.ok("daemon", "the daemon serves, and is ready")
-	} else {
-		d.fail("daemon", "docs/operations/alerts.md says what to do", "the daemon is not ready: %s", term.Visible(answer.Reason))
+	}
+	for _, warning := range said.Warnings {
+		d.warn("daemon", "the warning says what to do", "%s", warning)
+	}
+	for _, l := range said.Ledgers {
+		d.serving(l)
 	}
 	return true
+}
+
+// serving prints what a daemon says of one of its ledgers.
+func (d *doctor) serving(l ledgerReady) {
+	well := true
+	for _, one := range []struct {
+		what string
+		can  ability
+	}{{"read", l.Read}, {"commit", l.Commit}, {"deal", l.Deal}} {
+		if well = well && one.can.Ok; one.can.Ok {
+			continue
+		}
+		if l.Ready { // an order of an administrator, and no fault
+			d.warn("ledger "+l.Name, one.can.Cure, "it cannot %s: %s", one.what, one.can.Reason)
+		} else {
+			d.fail("ledger "+l.Name, one.can.Cure, "it cannot %s: %s", one.what, one.can.Reason)
+		}
+	}
+	if well {
+		d.ok("ledger "+l.Name, "it reads, commits and deals; %d entries", l.Size)
+	}
+	for _, w := range l.Witnesses {
+		if w.Ok {
+			d.ok("witness "+w.Name, "it cosigned %d entries", w.Size)
+		} else {
+			d.warn("witness "+w.Name, "docs/operations/witnesses.md says what to do", "%s", w.Reason)
+		}
+	}
 }

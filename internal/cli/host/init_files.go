@@ -169,8 +169,7 @@ func (c *InitCmd) steps(s term.Streams, vkey string, server *url.URL, create *le
 				"\n" + psql + " -f " + quoted(c.at("roles.sql")) + " -f " + quoted(c.at("passwords.sql"))},
 		{"Make the tables, and grant what the roles need.", "shuffled migrate up --config " +
 			quoted(c.at("owner/owner.toml")) + "\n" + psql + " -f " + quoted(c.at("roles.sql"))},
-		{"Check the host, the database and the witnesses, before the ledger is created.",
-			"shuffled doctor --config " + config + policyFlag(create.Policy)},
+		{"Check the host and the database, before the ledger is created.", "shuffled doctor --config " + config},
 		{"Create the ledger.", strings.Join(making, " ")},
 		{"Make a dealer's token; its identity is the service that owns what it commits.",
 			"(umask 077; shuffled token create --config " + config + " --ledger " + c.Name +

@@ -25,16 +25,6 @@ import (
 // shutdownTime is how long requests under way may take after the daemon was told to stop.
 const shutdownTime = 20 * time.Second
 
-// Free space, in bytes. Below LittleSpace the high-water mark and the caches may soon have no room. Below
-// NoSpace doctor fails.
-const (
-	LittleSpace = 1 << 30
-	NoSpace     = 64 << 20
-)
-
-// FilesFor returns how many files and connections a daemon of this configuration may need.
-func FilesFor(cfg *config.Config) uint64 { return uint64(cfg.Limits.Connections) + 256 }
-
 // Outlive returns a context that ends a delay after ctx, or with the next signal to stop. It calls leave when
 // the delay begins. The returned function ends its goroutine.
 func Outlive(ctx context.Context, delay time.Duration, leave func()) (context.Context, context.CancelFunc) {
