@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"errors"
-	"fmt"
 
 	"shuffled/internal/audit"
 )
@@ -64,19 +63,4 @@ func Cure(err error) string {
 		}
 	}
 	return "read the daemon's log, which has the details: docs/operations/runbooks.md"
-}
-
-// lacking is why nothing can be dealt that needs a quorum, nil if the last round had one.
-func (w *witnesses) lacking() error {
-	missed := w.missed.Load()
-	if missed == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %s", ErrNotWitnessed, w.without(missed))
-}
-
-// without says in words that rounds had no quorum.
-func (w *witnesses) without(rounds uint32) string {
-	return fmt.Sprintf("%d rounds without a quorum of the witnesses, since the cosigned checkpoint of size %d", rounds,
-		w.l.cosignedSize())
 }

@@ -217,6 +217,21 @@ func (w *witnesses) missing(missed bool) {
 	w.l.ask(w.l.running, func() { w.l.alarm(audit.AlarmWitnesses, reason) }) // unless the ledger is closing
 }
 
+// lacking is why nothing can be dealt that needs a quorum, nil if the last round had one.
+func (w *witnesses) lacking() error {
+	missed := w.missed.Load()
+	if missed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrNotWitnessed, w.without(missed))
+}
+
+// without says in words that rounds had no quorum.
+func (w *witnesses) without(rounds uint32) string {
+	return fmt.Sprintf("%d rounds without a quorum of the witnesses, since the cosigned checkpoint of size %d", rounds,
+		w.l.cosignedSize())
+}
+
 // heard takes in what a witness answered, in time or late. If a witness that is asked doubts,
 // signing stops. A witness that is only tried is no reason to stop.
 func (w *witnesses) heard(a gateway.Answer) {
