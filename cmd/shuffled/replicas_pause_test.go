@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -162,7 +163,7 @@ func TestReplicasPausedUnderLoad(t *testing.T) {
 		t.Skip("runs daemons under load")
 	}
 	r := newReplicas(t, repeat(testdb.DSN(t), 3)...)
-	c := &crowd{replicas: r, name: "c", clients: shares(3, 24, false), attempts: 1}
+	c := &crowd{replicas: r, name: "c", clients: slices.Repeat([]int{8}, 3), attempts: 1}
 	done := make(chan struct{})
 	go func() { defer close(done); c.run(0) }()
 	for i := 0; i < *replicasPauses && !c.stop.Load(); i++ {
@@ -195,7 +196,7 @@ func TestReplicasRestarted(t *testing.T) {
 		t.Skip("runs daemons under load")
 	}
 	r := newReplicas(t, repeat(testdb.DSN(t), 3)...)
-	c := &crowd{replicas: r, name: "c", clients: shares(3, 24, false), attempts: 2}
+	c := &crowd{replicas: r, name: "c", clients: slices.Repeat([]int{8}, 3), attempts: 2}
 	done := make(chan struct{})
 	go func() { defer close(done); c.run(0) }()
 	entries := func(enough int64) {

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"shuffled/internal/testdb"
@@ -38,7 +39,7 @@ func TestReplicas(t *testing.T) {
 func replicasTest(t *testing.T, databases []string) {
 	n := len(databases)
 	r := newReplicas(t, databases...)
-	c := &crowd{replicas: r, name: "c", clients: shares(n, 64, false), attempts: 3}
+	c := &crowd{replicas: r, name: "c", clients: slices.Repeat([]int{64 / n}, n), attempts: 3}
 	c.run(*replicasAppends)
 	c.ok()
 	work, lost, landed, most := make([]int, n), 0.0, 0.0, 0.0

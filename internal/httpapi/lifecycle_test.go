@@ -28,65 +28,6 @@ func (s *stack) commit(table, key string) (Shuffle, string) {
 	return shuffle, fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID)
 }
 
-// TestHand plays one hand: commit, deal, look from all sides, close, verify.
-func TestHand(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, stackOptions{})
-	shuffle, path := s.commit("poker-7", "hand-1")
-	receipt, err := audit.ParseReceipt(shuffle.Receipt)
-	if err != nil || receipt.Index != shuffle.ID || shuffle.Serial != 1 || shuffle.Table != "poker-7" {
-		t.Errorf("%+v: %v", shuffle, err)
-	}
-	deal := read[Deal](t, s.post(path+"/deal", "", twoHands))
-	if len(deal.Cards) != 7 || len(deal.Unopened) != 1 || deal.Unopened[0].Place != 4 || deal.Next != 8 ||
-		deal.Close != nil {
-		t.Errorf("%+v", deal)
-	}
-	state := read[ShuffleState](t, s.get(path, ""))
-	if state.State != ShuffleStateStateOpen || state.Next != 8 || state.Receipt != shuffle.Receipt {
-		t.Errorf("%+v", state)
-	}
-
-	shown := func(token, query string, want ...int) {
-		t.Helper()
-		got := s.get(path+"/transcript"+query, token)
-		file, err := audit.ParseTranscript(got.body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var places []int
-		for _, c := range file.Cards {
-			places = append(places, c.Place)
-		}
-		if fmt.Sprint(places) != fmt.Sprint(want) {
-			t.Errorf("transcript%s shows places %v, not %v", query, places, want)
-		}
-		if v := verify.Transcript(got.body, verify.Trust{VKey: s.vkey}); v.Verdict != verify.Proved {
-			t.Errorf("transcript%s is %s at %s", query, v.Verdict, v.Failed)
-		}
-	}
-	shown("", "", 5, 6, 7)
-	shown(s.auditorToken, "", 5, 6, 7)
-	shown(s.adminToken, "", 5, 6, 7)
-	shown(s.dealerToken, "", 0, 1, 2, 3, 5, 6, 7)
-	shown(s.dealerToken, "?recipient=seat-2", 2, 3, 5, 6, 7)
-	s.get(path+"/transcript?recipient=seat-9", s.dealerToken).want(t, CodeInvalidRequest, "recipient")
-
-	last := read[Deal](t, s.post(path+"/deal", "",
-		`{"first":8,"runs":[{"count":1,"purpose":"discard"}],"close":{"outcome":"void","reason":"misdeal"}}`))
-	if last.Close == nil || len(last.Close.Tape) != 129 {
-		t.Errorf("%+v", last)
-	}
-	shown("", "", 0, 1, 2, 3, 4, 5, 6, 7, 8)
-	state = read[ShuffleState](t, s.get(path, ""))
-	if state.State != ShuffleStateStateClosed || state.ClosedAt == nil || value(state.Outcome) != OutcomeVoid ||
-		value(state.Reason) != ReasonMisdeal {
-		t.Errorf("%+v", state)
-	}
-	s.post(path+"/close", "", `{"outcome":"completed"}`).want(t, CodeRepeated, "")
-	s.post(path+"/deal", "", `{"first":9,"runs":[{"count":1,"purpose":"seat","recipient":"seat-1"}]}`).want(t, CodeNotOpen, "")
-}
-
 // TestRepeatedRequests wants the same answer for the same request, which says that it
 // is a repeat, and a refusal for another one in its place.
 func TestRepeatedRequests(t *testing.T) {
@@ -118,54 +59,6 @@ func TestRepeatedRequests(t *testing.T) {
 	s.post(path+"/deal", "", `{"first":3,"runs":[{"count":4,"purpose":"seat","recipient":"seat-1"}]}`).want(t, CodePlaces, "")
 	same(path+"/close", "", `{"outcome":"ended_early"}`)
 	s.post(path+"/close", "", `{"outcome":"void","reason":"regulator"}`).want(t, CodeRepeated, "")
-}
-
-// TestConcurrentDeals wants every place to be dealt once.
-func TestConcurrentDeals(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, stackOptions{})
-	_, path := s.commit("t", "k")
-	var mu sync.Mutex
-	dealt := make(map[int]int)
-	var wg sync.WaitGroup
-	for i := range 16 {
-		wg.Go(func() {
-			got := s.post(path+"/deal", "", fmt.Sprintf(`{"first":0,"runs":[{"count":%d,"purpose":"seat","recipient":"seat-1"}]}`, i+1))
-			if got.status != 200 {
-				got.want(t, CodeRepeated, "")
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for _, c := range read[Deal](t, got).Cards {
-				dealt[c.Place]++
-			}
-		})
-	}
-	wg.Wait()
-	for place, times := range dealt {
-		if times != 1 {
-			t.Errorf("place %d was dealt %d times", place, times)
-		}
-	}
-	if len(dealt) == 0 || read[ShuffleState](t, s.get(path, "")).Next != len(dealt) {
-		t.Errorf("%d places were dealt", len(dealt))
-	}
-}
-
-func TestOrderOfSerials(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, stackOptions{})
-	_, first := s.commit("t", "1")
-	_, second := s.commit("t", "2")
-	one := `{"first":0,"runs":[{"count":1,"purpose":"seat","recipient":"seat-1"}]}`
-	s.post(second+"/deal", "", one).want(t, CodeEarlierSerial, "")
-	if got := s.post(first+"/close", "", `{"outcome":"void","reason":"game_cancelled"}`); got.status != 200 {
-		t.Errorf("%d", got.status)
-	}
-	if got := s.post(second+"/deal", "", one); got.status != 200 {
-		t.Errorf("%d", got.status)
-	}
 }
 
 func TestTimes(t *testing.T) {

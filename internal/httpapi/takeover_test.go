@@ -177,42 +177,6 @@ func TestTakeoverToClose(t *testing.T) {
 	}
 }
 
-// TestTakeoverToPlay: in a sandbox that asks for nobody else, a taker to play is the
-// owner in everything; and the owner before may take the shuffle back.
-func TestTakeoverToPlay(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, stackOptions{})
-	_, path := s.commit("t", "k")
-	first := s.post(path+"/deal", "", twoHands)
-	play := `{"reason":"the service was moved","extent":"play"}`
-	read[Takeover](t, s.by(s.otherToken, path+"/takeover", "", `{"reason":"the service is gone"}`))
-	taken := s.by(s.otherToken, path+"/takeover", "", play) // from close to play
-	if over := read[Takeover](t, taken); over.From != "another" || over.Repeated != nil {
-		t.Errorf("%+v", over)
-	}
-	if state := read[ShuffleState](t, s.get(path, "")); state.Owner != "another" || state.Extent != nil {
-		t.Errorf("%+v", state)
-	}
-	if got := s.places(path+"/transcript", s.otherToken); !slices.Equal(got, dealt) {
-		t.Errorf("the owner sees %v", got)
-	}
-	wantRepeat(t, first, s.by(s.otherToken, path+"/deal", "", twoHands))
-	read[Deal](t, s.by(s.otherToken, path+"/deal", "", next))
-	s.post(path+"/deal", "", next).want(t, CodeNotYours, "")
-	s.by(s.otherToken, path+"/takeover", "", `{"reason":"down to close"}`).want(t, CodeNotYours, "")
-
-	if back := read[Takeover](t, s.post(path+"/takeover", "", play)); back.From != "another" {
-		t.Errorf("%+v", back)
-	}
-	s.by(s.otherToken, path+"/deal", "", next).want(t, CodeNotYours, "")
-	last := s.post(path+"/deal", "", `{"first":9,"runs":[{"count":1,"purpose":"discard"}],"close":`+completed+`}`)
-	wantRepeat(t, last, s.post(path+"/deal", "",
-		`{"first":9,"runs":[{"count":1,"purpose":"discard"}],"close":`+completed+`}`))
-	if d := read[Deal](t, last); d.Close == nil || d.Time != d.Close.Time {
-		t.Errorf("%+v", d)
-	}
-}
-
 // TestTakeoverOfTables: a token for some tables takes over at those only.
 func TestTakeoverOfTables(t *testing.T) {
 	t.Parallel()
