@@ -8,18 +8,14 @@ import (
 	"shuffled/internal/audit"
 )
 
-// SetSwitch sets or clears a kill switch and returns the proved entry. If the switch is set or cleared already, for
-// instance by a call whose answer was lost, it is refused with CodeKill.
+// SetSwitch sets a kill switch and returns the proved entry. If the switch is set already, for instance by a call whose
+// answer was lost, it is refused with CodeKill. An act clears it (SubmitAct).
 func (c *Client) SetSwitch(ctx context.Context, req SwitchRequest) (*Appended, error) {
 	return appended(ctx, c, c.setSwitch, req, "the switch is not the one that was asked for", func(e *audit.Event) bool {
-		kind := audit.EventKillClear
-		if req.Action == SwitchRequestActionSet {
-			kind = audit.EventKillSet
-		}
 		// The daemon looks up a deck that is given by its name.
 		deck := req.DeckHash == nil || Hash(e.Deck) == *req.DeckHash
-		return e.Kind == kind && e.Scope.String() == string(req.Scope) && e.Name == deref(req.Table) && deck &&
-			e.Reason == req.Reason
+		return e.Kind == audit.EventKillSet && e.Scope.String() == string(req.Scope) && e.Name == deref(req.Table) &&
+			deck && e.Reason == req.Reason
 	})
 }
 
@@ -38,13 +34,6 @@ func (c *Client) SetTable(ctx context.Context, req TableRequest) (*Appended, err
 		}
 		return e.Kind == kind && e.Name == req.Table
 	})
-}
-
-// ClearLatch clears the entropy latch of the daemon and of its ledger, after the start-up test of the generator, and
-// returns the proved entry.
-func (c *Client) ClearLatch(ctx context.Context, reason string) (*Appended, error) {
-	is := func(e *audit.Event) bool { return e.Kind == audit.EventLatchClear && e.Reason == reason }
-	return appended(ctx, c, c.clearLatch, LatchRequest{Reason: reason}, "the latch is not cleared", is)
 }
 
 // Access returns a page of the requests of regulators and administrators, as the daemon tells it. If Next is set, the
@@ -99,7 +88,10 @@ func (c *Client) Credentials(ctx context.Context) (*CredentialList, error) {
 func (c *Client) Acts(ctx context.Context) (*Acts, error) { return decoded[Acts](c.getActs(ctx)) }
 
 // SubmitAct appends an act of administrators and the entry that it approves, and returns the second of these entries,
-// proved. An act without an entry that it approves is returned itself.
+// proved. An act without an entry that it approves is returned itself. An entry that an act which waits approves is
+// asked for without the act. A new signing key signs all later answers: this one is the last that is proved under the
+// old key. A key that the ledger cannot take is refused with CodeKey, a policy whose witnesses do not cosign now with
+// CodePolicy.
 func (c *Client) SubmitAct(ctx context.Context, req ActRequest) (*Appended, error) {
 	wanted, body := audit.TypeAct, req.Act
 	if req.Type != nil {

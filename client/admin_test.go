@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"shuffled/client"
+	"shuffled/internal/audit"
 	"shuffled/internal/shuffle"
 )
 
@@ -21,8 +22,8 @@ func TestAdmin(t *testing.T) {
 	ctx := t.Context()
 	deck, _ := shuffle.Named("short-36")
 	hash, other := client.Hash(deck.Hash()), client.Hash{1}
-	turn := func(action client.SwitchRequestAction, req client.SwitchRequest) func() (*client.Appended, error) {
-		req.Action, req.Reason = action, "a test"
+	set := func(req client.SwitchRequest) func() (*client.Appended, error) {
+		req.Reason = "a test"
 		return func() (*client.Appended, error) { return c.SetSwitch(ctx, req) }
 	}
 	table := func(action client.TableRequestAction, name string) func() (*client.Appended, error) {
@@ -30,21 +31,20 @@ func TestAdmin(t *testing.T) {
 			return c.SetTable(ctx, client.TableRequest{Action: action, Table: name})
 		}
 	}
-	const set, unset = client.SwitchRequestActionSet, client.SwitchRequestActionClear
 	all := client.SwitchRequest{Scope: client.SwitchRequestScopeLedger}
+	clear := d.act(c, &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Reason: "a test"})
 	calls := []func() (*client.Appended, error){
-		turn(set, all),
-		turn(unset, all),
-		turn(set, client.SwitchRequest{Scope: client.SwitchRequestScopeTable, Table: ptr("t")}),
-		turn(set, client.SwitchRequest{Scope: client.SwitchRequestScopeTable, Table: ptr("u")}),
-		turn(set, client.SwitchRequest{Scope: client.SwitchRequestScopeDeck, DeckHash: &hash}),
-		turn(set, client.SwitchRequest{Scope: client.SwitchRequestScopeDeck, DeckHash: &other}),
-		turn(unset, client.SwitchRequest{Scope: client.SwitchRequestScopeDeck, Deck: ptr("short-36")}),
+		set(all),
+		func() (*client.Appended, error) { return c.SubmitAct(ctx, clear) },
+		set(client.SwitchRequest{Scope: client.SwitchRequestScopeTable, Table: ptr("t")}),
+		set(client.SwitchRequest{Scope: client.SwitchRequestScopeTable, Table: ptr("u")}),
+		set(client.SwitchRequest{Scope: client.SwitchRequestScopeDeck, DeckHash: &hash}),
+		set(client.SwitchRequest{Scope: client.SwitchRequestScopeDeck, DeckHash: &other}),
 		table(client.TableRequestActionOpen, "v"),
 		table(client.TableRequestActionClose, "v"),
 		table(client.TableRequestActionOpen, "w"),
 		func() (*client.Appended, error) {
-			return c.SetSwitch(ctx, client.SwitchRequest{Action: set, Scope: all.Scope, Reason: "another reason"})
+			return c.SetSwitch(ctx, client.SwitchRequest{Scope: all.Scope, Reason: "another reason"})
 		},
 	}
 	answers := make([][]byte, len(calls))
@@ -56,15 +56,15 @@ func TestAdmin(t *testing.T) {
 	}
 	l.tell("", nil)
 	list, err := c.Switches(ctx)
-	if got, _ := json.Marshal(list); err != nil || len(list.Switches) != 4 || *list.Switches[3].DeckHash != other {
+	if got, _ := json.Marshal(list); err != nil || len(list.Switches) != 5 {
 		t.Errorf("%s, %v", got, err)
 	}
 	var refused *client.Error
-	if _, err := turn(unset, client.SwitchRequest{Scope: client.SwitchRequestScopeTable,
-		Table: ptr("none")})(); !errors.As(err, &refused) || refused.Code != client.CodeKill {
-		t.Errorf("a switch that is not set: %v", err)
+	if _, err := set(all)(); !errors.As(err, &refused) || refused.Code != client.CodeKill {
+		t.Errorf("a switch that is set: %v", err)
 	}
-	if _, err := c.ClearLatch(ctx, "not set"); !errors.As(err, &refused) || refused.Code != client.CodeInvalidRequest {
+	latch := d.act(c, &audit.Event{Kind: audit.EventLatchClear, Reason: "not set"})
+	if _, err := c.SubmitAct(ctx, latch); !errors.As(err, &refused) || refused.Code != client.CodeInvalidRequest {
 		t.Errorf("a latch that is not set: %v", err)
 	}
 	// An administrator's own requests are on record.
@@ -84,6 +84,20 @@ func TestAdmin(t *testing.T) {
 			}
 		}
 	}
+}
+
+// act is the request for what the administrator approves.
+func (d *daemon) act(c *client.Client, body audit.Body) client.ActRequest {
+	d.t.Helper()
+	told, err := c.Acts(d.t.Context())
+	check(err)
+	act := &audit.ActEntry{Digest: audit.Approved("admin", body), Previous: told.Newest, HeadSize: told.Size,
+		HeadRoot: told.Root, Expires: time.Now().Add(time.Hour).UnixMilli()}
+	act.Act, _ = audit.ActFor(body)
+	signature, err := d.administrator.Signer().Sign(act.Signed(told.Genesis))
+	check(err)
+	act.Signatures = []audit.ActSignature{{Administrator: "admin", Signature: [64]byte(signature)}}
+	return client.ActRequest{Act: audit.EncodeBody(act), Type: ptr(int(body.Type())), Body: audit.EncodeBody(body)}
 }
 
 // TestOtherCredential has a daemon that writes another credential than was asked for.
@@ -112,7 +126,7 @@ func TestOtherCredential(t *testing.T) {
 			})
 		}, func(cfg *client.Config) { cfg.Token = d.admin })
 		_, err := c.ChangeCredential(t.Context(), client.CredentialRequest{
-			Action: client.CredentialRequestActionCreate, Credential: id, Role: ptr(client.RoleDealer),
+			Action: client.CredentialRequestActionCreate, Credential: id, Role: ptr(client.CredentialRequestRoleDealer),
 			Identity: ptr("floor"),
 			Tables:   []string{"b", "a"}, Expires: &until, Hash: &client.Hash{1},
 		})

@@ -111,6 +111,14 @@ const (
 	CredentialRequestActionRevoke CredentialRequestAction = "revoke"
 )
 
+// Defines values for CredentialRequestRole.
+const (
+	CredentialRequestRoleAuditor   CredentialRequestRole = "auditor"
+	CredentialRequestRoleBlind     CredentialRequestRole = "blind"
+	CredentialRequestRoleDealer    CredentialRequestRole = "dealer"
+	CredentialRequestRoleRegulator CredentialRequestRole = "regulator"
+)
+
 // Defines values for DealRepeated.
 const (
 	DealRepeatedTrue DealRepeated = true
@@ -185,21 +193,6 @@ const (
 	KeySubjectPolicy     KeySubject = "policy"
 	KeySubjectRetirement KeySubject = "retirement"
 	KeySubjectSigning    KeySubject = "signing"
-)
-
-// Defines values for KeyRequestRetired.
-const (
-	KeyRequestRetiredAuditor    KeyRequestRetired = "auditor"
-	KeyRequestRetiredDisclosure KeyRequestRetired = "disclosure"
-	KeyRequestRetiredSigning    KeyRequestRetired = "signing"
-)
-
-// Defines values for KeyRequestSubject.
-const (
-	KeyRequestSubjectAuditor    KeyRequestSubject = "auditor"
-	KeyRequestSubjectPolicy     KeyRequestSubject = "policy"
-	KeyRequestSubjectRetirement KeyRequestSubject = "retirement"
-	KeyRequestSubjectSigning    KeyRequestSubject = "signing"
 )
 
 // Defines values for MixRepeated.
@@ -299,12 +292,6 @@ const (
 	SwitchScopeTable  SwitchScope = "table"
 )
 
-// Defines values for SwitchRequestAction.
-const (
-	SwitchRequestActionClear SwitchRequestAction = "clear"
-	SwitchRequestActionSet   SwitchRequestAction = "set"
-)
-
 // Defines values for SwitchRequestScope.
 const (
 	SwitchRequestScopeDeck   SwitchRequestScope = "deck"
@@ -382,8 +369,9 @@ type AccessRecord struct {
 
 // ActRequest defines model for ActRequest.
 type ActRequest struct {
-	// Act The body of the act's entry, of section 5.11 of the specification.
-	Act []byte `json:"act"`
+	// Act The body of the act's entry, of section 5.11 of the specification. Absent for an entry that an act
+	// which waits approves.
+	Act []byte `json:"act,omitempty"`
 
 	// Body The body of that entry.
 	Body []byte `json:"body,omitempty"`
@@ -668,7 +656,7 @@ type CredentialRequest struct {
 	Reason *Why `json:"reason,omitempty"`
 
 	// Role With create, and needed there.
-	Role *Role `json:"role,omitempty"`
+	Role *CredentialRequestRole `json:"role,omitempty"`
 
 	// Tables With create: the tables that it is for. Absent means all.
 	Tables []Name `json:"tables,omitempty"`
@@ -676,6 +664,9 @@ type CredentialRequest struct {
 
 // CredentialRequestAction What happens to the credential.
 type CredentialRequestAction string
+
+// CredentialRequestRole With create, and needed there.
+type CredentialRequestRole string
 
 // Deal defines model for Deal.
 type Deal struct {
@@ -937,39 +928,6 @@ type KeyRetired string
 // KeySubject What it is.
 type KeySubject string
 
-// KeyRequest defines model for KeyRequest.
-type KeyRequest struct {
-	// From From when on what was done under the retired key deserves no trust. Absent means now.
-	//
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	From *Timestamp `json:"from,omitempty"`
-
-	// ID The id of the key that is retired.
-	ID *Hash `json:"id,omitempty"`
-
-	// Policy The new witness policy (C2SP tlog-policy). Up to 18 of its witnesses can be of ML-DSA-44.
-	Policy *string `json:"policy,omitempty"`
-
-	// Public Type byte and public key of the new auditor.
-	Public []byte `json:"public,omitempty"`
-
-	// Retired The kind of key that is retired.
-	Retired *KeyRequestRetired `json:"retired,omitempty"`
-
-	// Subject What the entry is about. Disclosure keys are the daemon's to make.
-	Subject KeyRequestSubject `json:"subject"`
-
-	// Vkey The verifier key of the new signing key, of Ed25519 or ML-DSA-44.
-	Vkey *string `json:"vkey,omitempty"`
-}
-
-// KeyRequestRetired The kind of key that is retired.
-type KeyRequestRetired string
-
-// KeyRequestSubject What the entry is about. Disclosure keys are the daemon's to make.
-type KeyRequestSubject string
-
 // Keys defines model for Keys.
 type Keys struct {
 	// Keys Oldest first.
@@ -980,12 +938,6 @@ type Keys struct {
 
 	// Production Whether the ledger is for production; false is a sandbox.
 	Production bool `json:"production"`
-}
-
-// LatchRequest defines model for LatchRequest.
-type LatchRequest struct {
-	// Reason Why, in printable ASCII. It is written to the ledger for ever.
-	Reason Why `json:"reason"`
 }
 
 // Mix defines model for Mix.
@@ -1465,9 +1417,6 @@ type SwitchList struct {
 
 // SwitchRequest defines model for SwitchRequest.
 type SwitchRequest struct {
-	// Action Stop new shuffles, or let them go on.
-	Action SwitchRequestAction `json:"action"`
-
 	// Deck A published deck, with that scope.
 	Deck *string `json:"deck,omitempty"`
 
@@ -1483,9 +1432,6 @@ type SwitchRequest struct {
 	// Table The table, with that scope.
 	Table *Name `json:"table,omitempty"`
 }
-
-// SwitchRequestAction Stop new shuffles, or let them go on.
-type SwitchRequestAction string
 
 // SwitchRequestScope What it covers.
 type SwitchRequestScope string
@@ -1786,12 +1732,6 @@ type ChangeCredentialJSONRequestBody = CredentialRequest
 // CreateDrawsJSONRequestBody defines body for CreateDraws for application/json ContentType.
 type CreateDrawsJSONRequestBody = DrawsRequest
 
-// AddKeyJSONRequestBody defines body for AddKey for application/json ContentType.
-type AddKeyJSONRequestBody = KeyRequest
-
-// ClearLatchJSONRequestBody defines body for ClearLatch for application/json ContentType.
-type ClearLatchJSONRequestBody = LatchRequest
-
 // CreateShuffleJSONRequestBody defines body for CreateShuffle for application/json ContentType.
 type CreateShuffleJSONRequestBody = ShuffleRequest
 
@@ -2006,26 +1946,6 @@ func (c *Client) getKeys(ctx context.Context) ([]byte, error) {
 	r := request{
 		method: http.MethodGet,
 		path:   fmt.Sprintf("/v1/%s/keys", url.PathEscape(c.ledger)),
-	}
-	return c.send(ctx, r)
-}
-
-// addKey sends POST /v1/{ledger}/keys and returns the answer's body.
-func (c *Client) addKey(ctx context.Context, body AddKeyJSONRequestBody) ([]byte, error) {
-	r := request{
-		method: http.MethodPost,
-		path:   fmt.Sprintf("/v1/%s/keys", url.PathEscape(c.ledger)),
-		body:   body,
-	}
-	return c.send(ctx, r)
-}
-
-// clearLatch sends POST /v1/{ledger}/latch and returns the answer's body.
-func (c *Client) clearLatch(ctx context.Context, body ClearLatchJSONRequestBody) ([]byte, error) {
-	r := request{
-		method: http.MethodPost,
-		path:   fmt.Sprintf("/v1/%s/latch", url.PathEscape(c.ledger)),
-		body:   body,
 	}
 	return c.send(ctx, r)
 }

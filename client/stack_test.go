@@ -33,11 +33,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // daemon is a real ledger with its API.
 type daemon struct {
-	t     testing.TB
-	api   http.Handler
-	vkey  string
-	token string // a dealer's
-	admin string // an administrator's token
+	administrator *keys.SigningKey
+	t             testing.TB
+	api           http.Handler
+	vkey          string
+	token         string // a dealer's
+	admin         string // an administrator's token
 
 	start     time.Time // its clock's, when it was made
 	origin    string
@@ -114,6 +115,8 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	}
 	auditor, err := keys.GenerateAuditor()
 	check(err)
+	made.administrator, err = keys.GenerateSigning("admin")
+	check(err)
 	if o.disclosure == 0 {
 		o.disclosure = audit.DisclosurePublic
 	}
@@ -122,8 +125,9 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	mark := filepath.Join(dir, "main.mark")
 	check(ledger.Create(t.Context(), store, info, &audit.Genesis{
 		Revision: audit.Revision, Origin: signing.Origin(), SigningKey: signing.Public(),
-		AuditorKeys: [][]byte{auditor.Public()},
-		Policy:      made.witnessPolicy(), Deals: deals, Disclosure: o.disclosure, MixModes: 7,
+		AuditorKeys:    [][]byte{auditor.Public()},
+		Administrators: []audit.Administrator{{Name: "admin", Key: made.administrator.Public()}},
+		Policy:         made.witnessPolicy(), Deals: deals, Disclosure: o.disclosure, MixModes: 7,
 		DefaultCloseBy: 3600, MaxCloseBy: 86_400, Access: audit.AccessPublic,
 	}, signing.Signer(), mark, now()))
 	l, err := ledger.Open(t.Context(), ledger.Config{

@@ -30,8 +30,8 @@ func TestActKinds(t *testing.T) {
 				r.must("", append([]string{"key", "generate"}, key...)...)
 			}
 			r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
-			r.adminToken()
 			if r.configure(); r.database == "" {
+				r.adminToken()
 				r.serve()
 				defer r.stop()
 			}
@@ -56,15 +56,15 @@ func (r *rotating) kinds() {
 		}
 	}
 	propose := func(act string, args ...string) []string {
-		return append([]string{"act", "propose", act, "--as", as, "--sign", r.path("alice.key"), "--out",
+		return append([]string{"act", "do", act, "--as", as, "--sign", r.path("alice.key"), "--yes", "--out",
 			r.path("kind.act")}, args...)
 	}
 	submit := []string{"act", "submit", r.path("kind.act")}
 	byTwo := func(act, second, done string, args ...string) {
 		r.t.Helper()
-		says(term.ExitOK, propose(act, args...), "signed by   alice", "needs       a second signature")
+		says(term.ExitOK, propose(act, args...), "signed by   alice", "needs a second signature")
 		says(term.ExitCannot, submit, "needs two administrators")
-		r.must("", "act", "sign", r.path("kind.act"), "--key", r.path(second))
+		r.must("", "act", "sign", r.path("kind.act"), "--key", r.path(second), "--yes")
 		says(term.ExitOK, submit, "It is done: "+done)
 		says(term.ExitCannot, submit, "newest act is entry")
 	}
@@ -85,7 +85,7 @@ func (r *rotating) kinds() {
 		"delay          1h0m0s")
 	byTwo("remove_administrator", "bob-2.key", "remove administrator carol", "--admin", "carol")
 	says(term.ExitOK, propose("remove_administrator", "--admin", "bob"))
-	r.must("", "act", "sign", r.path("kind.act"), "--key", r.path("bob-2.key"))
+	r.must("", "act", "sign", r.path("kind.act"), "--key", r.path("bob-2.key"), "--yes")
 	says(term.ExitCannot, submit, "administrators are asked for, and 1 would be in force")
 	byTwo("two_persons", "bob-2.key", "ask two administrators for", "--delay", "2h",
 		"--acts", "signing,retirement,kill_clear,administrator,admin_credential,takeover,two_persons,co_dealer")

@@ -5,7 +5,6 @@ import (
 	"os"
 	"regexp"
 	"shuffled/internal/term"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -24,13 +23,13 @@ func TestActs(t *testing.T) {
 	}
 	token("dealer", "--role", "dealer", "--identity", "poker-backend")
 	token("other", "--role", "dealer", "--identity", "pit")
-	if code, out := r.run("", "token", "create", "--data", r.dir, "--role", "admin"); code != term.ExitCannot ||
-		!strings.Contains(out, "shuffled act propose admin_credential") {
-		t.Errorf("an admin's token by nobody: %d\n%s", code, out)
-	}
-
 	r.adminToken()
-	r.offline(term.ExitCannot, []string{"submit", r.path("admin.act")}, "the newest act is entry")
+	lost := []string{"is in force, so only a daemon makes this change", "shuffled token revoke tok_"}
+	r.offline(term.ExitCannot, []string{"submit", r.path("admin.act")}, lost...)
+	if code, out := r.run("", "token", "create", "--data", r.dir, "--role", "auditor"); code != term.ExitCannot ||
+		!strings.Contains(out, lost[1]) {
+		t.Errorf("a token past the daemon: %d\n%s", code, out)
+	}
 	r.offline(term.ExitOK, []string{"list"}, "administrator  alice", "two persons    takeover")
 	r.restart()
 
@@ -40,17 +39,18 @@ func TestActs(t *testing.T) {
 		t.Helper()
 		file := r.path(act + ".act")
 		r.says(term.ExitOK, role, "main.vkey",
-			append([]string{"act", "propose", act, "--as", as, "--sign", r.path("alice.key"), "--out", file}, args...),
-			"signed by   alice")
+			append([]string{"act", "do", act, "--as", as, "--sign", r.path("alice.key"), "--yes", "--out", file},
+				args...), "signed by   alice")
 		return file
 	}
-	sign := func(file string) { r.must("", "act", "sign", file, "--key", r.path("bob.key")) }
+	sign := func(file string) { r.must("", "act", "sign", file, "--key", r.path("bob.key"), "--yes") }
 	submit := func(code int, role, file string, texts ...string) {
 		t.Helper()
 		r.says(code, role, "main.vkey", []string{"act", "submit", file}, texts...)
 	}
-	r.says(term.ExitCannot, "admin", "main.vkey", []string{"ledger", "auditor", "add", r.path("lab.pub")},
-		"two_persons")
+	alone := []string{"--sign", r.path("alice.key"), "--yes"}
+	r.says(term.ExitUsage, "admin", "main.vkey",
+		append([]string{"act", "do", "auditor", "--public", r.path("lab.pub")}, alone...), "give --out FILE")
 	file := propose("admin", "admin", "auditor", "--public", r.path("lab.pub"))
 	submit(term.ExitCannot, "admin", file, "two administrators")
 	sign(file)
@@ -77,13 +77,12 @@ func TestActs(t *testing.T) {
 
 	// A switch that one clears waits, and is cancelled.
 	r.says(term.ExitOK, "admin", "main.vkey", []string{"kill", "set", "--all", "--reason", "a fault"})
-	r.says(term.ExitCannot, "admin", "main.vkey", []string{"kill", "clear", "--all", "--reason", "mended"},
-		"two_persons")
 	file = propose("admin", "admin", "kill_clear", "--reason", "mended")
 	submit(term.ExitOK, "admin", file, "The act waits for 1h0m0s")
 	submit(term.ExitCannot, "admin", file, "submit it again at", "and before")
-	file = propose("admin", "admin", "latch_clear", "--reason", "the host was exchanged")
-	submit(term.ExitOK, "admin", file, "The act waits for 1h0m0s")
+	r.says(term.ExitOK, "admin", "main.vkey",
+		append([]string{"act", "do", "latch_clear", "--reason", "the host was exchanged"}, alone...),
+		"takes effect 1h0m0s after it was submitted", "The act waits for 1h0m0s")
 	list := r.says(term.ExitOK, "admin", "main.vkey", []string{"act", "list"}, "waits")
 	waits := regexp.MustCompile(`(?m)^waits .* (\S+)$`).FindAllStringSubmatch(list, -1)
 	if len(waits) != 2 {
@@ -94,7 +93,24 @@ func TestActs(t *testing.T) {
 		t.Errorf("one waits:\n%s", list)
 	}
 	r.stop()
+	r.losesToken()
 	r.adopts()
+}
+
+// losesToken loses the only admin's token of a stopped daemon. It is revoked past the daemon, and two
+// administrators make another one.
+func (r *rotating) losesToken() {
+	r.t.Helper()
+	lost, err := os.ReadFile(r.path("admin.token"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.Remove(r.path("admin.token")); err != nil {
+		r.t.Fatal(err)
+	}
+	id, _, _ := strings.Cut(string(lost), ".")
+	r.must("", "token", "revoke", id, "--data", r.dir, "--reason", "lost, ticket 4714")
+	r.adminToken()
 }
 
 // newActing is a production ledger with two administrators, and its daemon, which does not
@@ -132,8 +148,8 @@ func (r *rotating) place() []string {
 // adminToken makes an admin's token by both administrators, without a daemon.
 func (r *rotating) adminToken() {
 	r.t.Helper()
-	r.offline(term.ExitOK, []string{"propose", "admin_credential", "--new-token-file", r.path("admin.token"), "--sign",
-		r.path("alice.key"), "--out", r.path("admin.act")}, "signed by   alice", "needs       a second signature")
+	r.offline(term.ExitOK, []string{"do", "admin_credential", "--new-token-file", r.path("admin.token"), "--sign",
+		r.path("alice.key"), "--out", r.path("admin.act")}, "signed by   alice", "needs a second signature")
 	r.offline(term.ExitCannot, []string{"submit", r.path("admin.act")}, "needs two administrators")
 	r.offline(term.ExitCannot, []string{"sign", r.path("admin.act"), "--key", r.path("alice.key")}, "signed the act")
 	r.offline(term.ExitOK, []string{"sign", r.path("admin.act"), "--key", r.path("bob.key")}, "signed by   bob")
@@ -147,6 +163,9 @@ func (r *rotating) offline(code int, args []string, texts ...string) {
 	if args[1] != "sign" {
 		args = append(args, r.place()...)
 	}
+	if args[1] == "sign" || args[1] == "do" {
+		args = append(args, "--yes")
+	}
 	got, out := r.run("", args...)
 	if got != code {
 		r.t.Fatalf("shuffled %s: exit code %d, want %d\n%s", strings.Join(args, " "), got, code, out)
@@ -158,32 +177,38 @@ func (r *rotating) offline(code int, args []string, texts ...string) {
 	}
 }
 
-// adopts loses the mark of a stopped daemon: the word of two administrators takes its
-// place, and every token is revoked.
+// adopts loses the mark of a stopped daemon: the act of two administrators takes its
+// place, and every token is revoked. A lost token then stops nobody.
 func (r *rotating) adopts() {
 	r.t.Helper()
 	if err := os.Remove(r.path("main.mark")); err != nil {
 		r.t.Fatal(err)
 	}
 	act := r.path("head.act")
-	r.offline(term.ExitOK, []string{"propose", "adopt_head", "--reason", "a new host", "--sign", r.path("alice.key"),
+	r.offline(term.ExitOK, []string{"do", "adopt_head", "--reason", "a new host", "--sign", r.path("alice.key"),
 		"--out", act}, "submitted   by daemon")
-	for _, flags := range [][]string{nil, {"--adopt-head", "a new host"}, {"--adopt-act", act},
-		{"--adopt-act", r.path("auditor.act")}} {
-		if code, out := r.run("", append([]string{"serve", "--config", r.config}, flags...)...); code == term.ExitOK ||
-			!strings.Contains(out, "adopt") ||
-			slices.Contains(flags, act) &&
-				!strings.Contains(out, "adopt_head needs two administrators: it cannot wait") {
-			r.t.Errorf("serve %v: exit code %d\n%s", flags, code, out)
-		}
+	if code, out := r.run("", "serve", "--config", r.config); code == term.ExitOK ||
+		!strings.Contains(out, "shuffled act do adopt_head") {
+		r.t.Errorf("serve: exit code %d\n%s", code, out)
 	}
-	r.offline(term.ExitUsage, []string{"submit", act}, "adopt_head needs two administrators and cannot wait")
-	r.must("", "act", "sign", act, "--key", r.path("bob.key"))
-	r.launch(r.operator, []string{"serve", "--config", r.config, "--adopt-act", act})
-	r.says(term.ExitCannot, "dealer", "main.vkey", []string{"shuffle", "--table", "t2", "--deck", "standard-52"},
-		"401 unauthorized")
+	r.offline(term.ExitCannot, []string{"submit", act}, "adopt_head needs two administrators")
+	y := newTypist(r.t)
+	y.work = r.dir
+	y.replaces("/etc/shuffled/shuffled.toml", r.config)
+	block, serve, ok := strings.Cut(y.text("docs/operations/backup.md", "shuffled act do adopt_head"), "shuffled serve")
+	if !ok {
+		r.t.Fatal("the block starts no daemon")
+	}
+	if said := y.must(block); !strings.Contains(said, "It is done: adopt the stored head of") {
+		r.t.Errorf("%s", said)
+	}
+	if list := r.must("", "token", "list", "--data", r.dir); strings.Count(list, "in force") != 2 {
+		r.t.Errorf("two tokens were made after a head was adopted:\n%s", list)
+	}
+	r.launch(r.operator, y.arguments("shuffled serve"+serve))
+	hand := []string{"shuffle", "--table", "t2", "--deck", "standard-52"}
+	r.says(term.ExitCannot, "dealer", "main.vkey", hand, "401 unauthorized")
+	r.says(term.ExitCannot, "dealer-2", "main.vkey", hand, "409 kill")
+	r.says(term.ExitOK, "admin-3", "main.vkey", []string{"token", "list"}, "in force")
 	r.stop()
-	if list := r.must("", "token", "list", "--data", r.dir); strings.Contains(list, "in force") {
-		r.t.Errorf("after a head was adopted:\n%s", list)
-	}
 }

@@ -219,7 +219,7 @@ func TestLogOfActs(t *testing.T) {
 	d := newDaemon(t, "")
 	d.start()
 	req, err := http.NewRequest(http.MethodPost, d.url+"/v1/main/switches",
-		strings.NewReader(`{"action":"set","scope":"table","table":"t-9","reason":"a private word"}`))
+		strings.NewReader(`{"scope":"table","table":"t-9","reason":"a private word"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func TestStartWithoutCluster(t *testing.T) {
 	case <-time.After(stopLimit):
 		t.Fatal("a ledger without its mark did not stop the start")
 	}
-	if code := c.cmd.ProcessState.ExitCode(); code == 0 || !strings.Contains(c.logged(), "--adopt-head") {
+	if code := c.cmd.ProcessState.ExitCode(); code == 0 || !strings.Contains(c.logged(), "act do adopt_head") {
 		t.Errorf("a ledger without its mark: exit code %d\n%s", code, c.logged())
 	}
 }

@@ -7,9 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"shuffled/internal/audit"
 	"shuffled/internal/beacon/relay"
-	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/entropy"
@@ -47,25 +45,11 @@ type house struct {
 
 // words are what an operator may order for this start, and where the batches of the ledgers are counted.
 type words struct {
-	adoptHead  string // reason to accept a head without a high-water mark
-	clearLatch string // reason to clear an entropy latch
-
 	clearCoDealer string // reason to clear the latches of co-dealers
-
-	adoptAct *host.AdoptedHead // signed by administrators; nil for none
 
 	dev bool // a sandbox
 
 	appended func(took time.Duration, entries int) // called for each batch
-}
-
-// adopt returns the reason and the act with which the head of the ledger is adopted. Without a reason it is not
-// adopted.
-func (w words) adopt(origin string) (reason string, act *audit.ActEntry) {
-	if w.adoptAct == nil || w.adoptAct.Origin != origin {
-		return w.adoptHead, nil
-	}
-	return w.adoptAct.Reason, w.adoptAct.Act
 }
 
 // openHouse starts the generator and reads the keys. It opens no ledger. The caller must close the house.

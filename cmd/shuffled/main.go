@@ -35,7 +35,7 @@ type cli struct {
 	Migrate   host.MigrateCmd   `cmd:"" group:"Set up and run: operator" help:"Create or change the tables of a database."`
 	Serve     serveCmd          `cmd:"" group:"Set up and run: operator" help:"Run the daemon."`
 	Token     host.TokenCmd     `cmd:"" group:"Set up and run: operator" help:"Create, list and revoke API tokens."`
-	Act       host.ActCmd       `cmd:"" group:"Set up and run: operator" help:"Propose, sign and submit acts of administrators."`
+	Act       host.ActCmd       `cmd:"" group:"Set up and run: operator" help:"Change with signatures of administrators: keys, policies, auditors, switches, the latch, admins."`
 	Key       host.KeyCmd       `cmd:"" group:"Set up and run: operator" help:"Generate and show keys."`
 	Witness   host.WitnessCmd   `cmd:"" group:"Set up and run: operator" help:"Run a witness, which cosigns the checkpoints of ledgers that only grow."`
 	Retention host.RetentionCmd `cmd:"" group:"Set up and run: operator" help:"Drop access records that are past their retention."`
@@ -56,8 +56,7 @@ type cli struct {
 	Recall operate.RecallCmd `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Find shuffles by table, time, game or state."`
 	Events operate.EventsCmd `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Follow what happens in the ledger of a running daemon."`
 	Table  operate.TableCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Open, close and list tables of a running daemon."`
-	Kill   operate.KillCmd   `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Set, clear and list kill switches of a running daemon."`
-	Latch  operate.LatchCmd  `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Clear the entropy latch of a running daemon."`
+	Kill   operate.KillCmd   `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Set and list kill switches of a running daemon."`
 	Access operate.AccessCmd `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Show what regulators and administrators asked a running daemon for."`
 
 	Verify auditcli.VerifyCmd `cmd:"" group:"Verify: player, auditor" help:"Verify a transcript or receipt, offline."`

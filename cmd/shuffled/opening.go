@@ -119,7 +119,6 @@ func (o *opener) readFiles() (ledgers []toOpen, err error) {
 	if err != nil {
 		return nil, err
 	}
-	named := o.adoptAct == nil // whether the ledger of the act is served
 	for _, c := range o.cfg.Ledgers {
 		l := toOpen{Ledger: c}
 		if l.origin, l.signers, err = place.ReadSigners(c, passphrase); err != nil {
@@ -128,12 +127,7 @@ func (o *opener) readFiles() (ledgers []toOpen, err error) {
 		if err := o.readOthers(&l); err != nil {
 			return nil, fmt.Errorf("opening ledger %s: %w", c.Name, err)
 		}
-		named = named || o.adoptAct.Origin == l.origin
 		ledgers = append(ledgers, l)
-	}
-	if !named {
-		return nil, term.Usage("--adopt-act: the act is of the ledger %s, which this daemon does not serve",
-			term.Visible(o.adoptAct.Origin))
 	}
 	return ledgers, nil
 }
@@ -159,11 +153,8 @@ func (o *opener) database(ctx context.Context, of *config.Config, ledgers []toOp
 	if first != "" {
 		what += " of ledger " + first
 	}
-	again := false
-	db, err := insist(ctx, o.start, first, what, func(s *step) (store.Database, error) {
-		again = s.again
-		return place.OpenStore(ctx, of, o.dev)
-	})
+	db, err := insist(ctx, o.start, first, what,
+		func(*step) (store.Database, error) { return place.OpenStore(ctx, of, o.dev) })
 	if err != nil {
 		return err
 	}
@@ -175,7 +166,7 @@ func (o *opener) database(ctx context.Context, of *config.Config, ledgers []toOp
 	}
 	opened := make([]*openedLedger, len(ledgers))
 	err = together(ctx, len(ledgers), openAtOnce, func(ctx context.Context, i int) (err error) {
-		opened[i], err = o.ledger(ctx, ledgers[i], db, again)
+		opened[i], err = o.ledger(ctx, ledgers[i], db)
 		return err
 	})
 	if err != nil {
@@ -198,16 +189,11 @@ func (o *opener) database(ctx context.Context, of *config.Config, ledgers []toOp
 }
 
 // ledger opens one ledger. If it returns a ledger together with an error, the caller must close the ledger.
-// again says that the database did not answer at first. What an operator ordered for this start was about the
-// ledger as it stood at that time, so a later attempt does not do it.
-func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again bool) (*openedLedger, error) {
+func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database) (*openedLedger, error) {
 	info := ledger.Info{Name: c.Name, Origin: c.origin}
 	l, err := insist(ctx, o.start, info.Name, "ledger "+info.Name+" to open", func(s *step) (*ledger.Ledger, error) {
 		opening := place.LedgerConfig(o.cfg, c.Mark, info, c.signers)
 		opening.Store, opening.Start, opening.Log, opening.Tiles = db, o.event, o.log, o.tiles
-		if again = again || s.again; !again {
-			opening.AdoptHead, opening.AdoptAct = o.adopt(info.Origin)
-		}
 		opening.Step, opening.Appended = s.next, o.appended
 		l, err := ledger.Open(ctx, opening)
 		if err != nil || l.Ready() != nil { // a ledger that cannot be written takes no commits, so its events may wait
@@ -238,16 +224,6 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database, again 
 		Watch:    o.monitor.Watch,
 	})
 	s.feed = follow.New(follow.Config{Ledger: l, Dealer: s.dealer, Now: time.Now, Log: o.log})
-	switch {
-	case o.clearLatch == "" || !l.Live().Latched:
-	case again:
-		o.log.Error("the latch is not cleared: the database did not answer when the daemon started; start it again",
-			"ledger", info.Name)
-	default:
-		if err := s.dealer.ClearLedgerLatch(ctx, o.clearLatch); err != nil {
-			return s, fmt.Errorf("clearing the entropy latch of ledger %s: %w", info.Name, err)
-		}
-	}
 	return s, nil
 }
 

@@ -206,12 +206,10 @@ func TestClientCertificates(t *testing.T) {
 	run("key", "generate", "sealing", "--out", filepath.Join(d.data, "sealing.key"))
 	run("ledger", "create", "--house", "casino",
 		"--config", config, "--name", "main", "--origin", "sandbox.example/main")
-	if err := os.WriteFile(c.path("admin.token"),
-		[]byte(run("token", "create", "--config", config, "--role", "admin")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	id := run("token", "create", "--config", config, "--role", "dealer", "--identity", "poker-backend", "--certificate",
 		c.path("known.pem"))
+	run("act", "do", "admin_credential", "--new-token-file", c.path("admin.token"), "--sign",
+		filepath.Join(d.data, "admin.key"), "--yes", "--config", config)
 	d.launch("http://"+operator, []string{"serve", "--config", config})
 
 	commit := func(client *http.Client) int {

@@ -27,7 +27,6 @@ import (
 	"shuffled/internal/shuffle"
 	"shuffled/internal/store"
 	"shuffled/internal/term"
-	"shuffled/internal/testdb"
 )
 
 // The tests of this package do not wait ten minutes for a window.
@@ -466,43 +465,5 @@ func TestClearedBefore(t *testing.T) {
 	s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"})
 	if got := list(); len(got) != 3 || got[1] != audit.EventLatchSet {
 		t.Errorf("after another halt there wait %v", got)
-	}
-}
-
-// TestClearLatchAtFirst: --clear-latch is said of what stands when the daemon starts. It clears nothing of
-// a ledger whose database answers later.
-func TestClearLatchAtFirst(t *testing.T) {
-	t.Parallel()
-	dsn := testdb.DSN(t)
-	proxy := testdb.NewProxy(t, dsn)
-	s := newSandboxIn(t, config.StatisticsHalt, proxy.DSN)
-	s.onFinding(monitor.Finding{Halt: true, Shape: "draws of 1 to 2", Test: "frequency"})
-	s.until(2)
-	s.store.Close()
-	direct := *s.cfg
-	direct.Database = dsn
-	var err error
-	if s.store, err = place.OpenStore(t.Context(), &direct, true); err != nil {
-		t.Fatal(err)
-	}
-	w := words{dev: true, clearLatch: "looked at it"}
-	for _, at := range []string{"postgres://127.0.0.1:1/x", dsn} {
-		if err := s.house.close(); err != nil {
-			t.Fatal(err)
-		}
-		proxy.Aim(t, at)
-		err := s.reopen(w, func(what string) {
-			if strings.HasSuffix(what, string(ledger.CauseUnreachable)) {
-				proxy.Aim(t, dsn)
-			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		late := at != dsn
-		if latched := s.open()[0].ledger().Live().Latched; latched != late ||
-			!strings.Contains(s.said.String(), "the latch is not cleared") {
-			t.Errorf("the database answers late %t: latched %t, and the log is\n%s", late, latched, s.said.String())
-		}
 	}
 }

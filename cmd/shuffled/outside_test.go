@@ -41,17 +41,16 @@ func keysOutside(t *testing.T, h *keystest.Helper) {
 		"--passphrase-file", r.path("phrase")}, seals...)...); code != term.ExitUsage {
 		t.Errorf("wrapped and under a passphrase: %d, %s", code, out)
 	}
-	r.must("", append([]string{"key", "rotate", "sealing", "--new", r.path("sealing-2.key")}, seals...)...)
+	r.must("", append([]string{"key", "generate", "sealing", "--out", r.path("sealing-2.key")}, seals...)...)
 	shown := r.must("", "key", "show", r.path("sealing-2.key"))
 
 	r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
 	r.sealing = fmt.Sprintf("[%q, %q]", r.path("sealing-2.key"), r.path("sealing.key"))
 	r.restart()
-	r.says(term.ExitOK, "admin", "main.vkey", []string{"key", "rotate", "signing", "--new", r.path("main-2.key")},
-		"signed with the new key")
+	r.does(term.ExitOK, "main.vkey", "signing", []string{"--public", r.path("main-2.vkey")}, "It is done")
 	hand := []string{"shuffle", "--table", "t1", "--deck", "standard-52"}
-	r.says(term.ExitOK, "dealer", "main-2.vkey", hand) // entry 7
-	deal := []string{"deal", "7", "--first", "0", "--run", "2:seat:seat-1"}
+	r.says(term.ExitOK, "dealer", "main-2.vkey", hand) // entry 9
+	deal := []string{"deal", "9", "--first", "0", "--run", "2:seat:seat-1"}
 
 	h.Stop()
 	r.waitFor(r.operator+"/readyz",
@@ -87,10 +86,9 @@ func TestHungAgent(t *testing.T) {
 		"--agent", a.Socket, "--ssh-public", a.Public(t, a.Key))
 	r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
 	r.restart()
-	r.says(term.ExitOK, "admin", "main.vkey", []string{"key", "rotate", "signing", "--new", r.path("main-2.key")},
-		"signed with the new key")
+	r.does(term.ExitOK, "main.vkey", "signing", []string{"--public", r.path("main-2.vkey")}, "It is done")
 	r.says(term.ExitOK, "dealer", "main-2.vkey", []string{"shuffle", "--table", "t1", "--deck", "standard-52"})
-	deal := []string{"deal", "7", "--first", "0", "--run", "2:seat:seat-1"}
+	deal := []string{"deal", "9", "--first", "0", "--run", "2:seat:seat-1"}
 	readyz := func(status int) {
 		r.waitFor(r.operator+"/readyz", func(resp *http.Response) bool { return resp.StatusCode == status })
 	}
@@ -98,7 +96,7 @@ func TestHungAgent(t *testing.T) {
 	a.Hang(t)
 	readyz(http.StatusServiceUnavailable)
 	for range 2 {
-		for _, path := range []string{"tables", "switches", "credentials", "keys", "shuffles/7"} {
+		for _, path := range []string{"tables", "switches", "credentials", "keys", "shuffles/9"} {
 			r.reads(path)
 		}
 	}

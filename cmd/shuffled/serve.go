@@ -25,16 +25,13 @@ import (
 
 type serveCmd struct {
 	place.Flags
-	Dev        bool   `help:"Run a sandbox on this machine, with one listener and no rate limit. The first run makes keys, a ledger named main and tokens. The database is migrated at each start."`
-	CoDealer   bool   `name:"co-dealer" help:"With --dev: a second ledger, named co-dealer, with which main deals blind hands. This is only for trying it: one daemon has both ledgers, so it hides no card."`
-	Listen     string `placeholder:"ADDR" help:"Address of the API (default 127.0.0.1:8080)."`
-	Operator   string `name:"operator-listen" placeholder:"ADDR" help:"Address of /healthz, /readyz and /metrics (default 127.0.0.1:9090; with --dev, that of the API)."`
-	LogLevel   string `enum:"debug,info,warn,error,default" default:"default" help:"debug, info, warn or error."`
-	Secrets    string `name:"credentials" placeholder:"DIR" help:"Take every secret file of the configuration from this directory, by its name. systemd puts copies for the daemon into such a directory (%d in a unit)."`
-	AdoptHead  string `placeholder:"REASON" help:"Accept the stored head of a ledger that has no high-water mark here. The reason is written to the ledger, and every token and certificate is revoked."`
-	AdoptAct   string `type:"existingfile" placeholder:"FILE" help:"As --adopt-head, for a ledger that needs two administrators for it. FILE is the act of shuffled act propose adopt_head, signed by both. The act has the reason."`
-	ClearLatch string `placeholder:"REASON" help:"Clear the entropy latch if the generator's start-up test passes. The reason is written to the ledger."`
-	ClearFork  string `name:"clear-co-dealer" placeholder:"REASON" help:"Clear the latch of a co-dealer that showed two histories. The reason is logged. The files with what was seen of the co-dealer are kept under other names."`
+	Dev       bool   `help:"Run a sandbox on this machine, with one listener and no rate limit. The first run makes keys, a ledger named main and tokens. The database is migrated at each start."`
+	CoDealer  bool   `name:"co-dealer" help:"With --dev: a second ledger, named co-dealer, with which main deals blind hands. This is only for trying it: one daemon has both ledgers, so it hides no card."`
+	Listen    string `placeholder:"ADDR" help:"Address of the API (default 127.0.0.1:8080)."`
+	Operator  string `name:"operator-listen" placeholder:"ADDR" help:"Address of /healthz, /readyz and /metrics (default 127.0.0.1:9090; with --dev, that of the API)."`
+	LogLevel  string `enum:"debug,info,warn,error,default" default:"default" help:"debug, info, warn or error."`
+	Secrets   string `name:"credentials" placeholder:"DIR" help:"Take every secret file of the configuration from this directory, by its name. systemd puts copies for the daemon into such a directory (%d in a unit)."`
+	ClearFork string `name:"clear-co-dealer" placeholder:"REASON" help:"Clear the latch of a co-dealer that showed two histories. The reason is logged. The files with what was seen of the co-dealer are kept under other names."`
 }
 
 func (serveCmd) Help() string {
@@ -83,10 +80,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 		return err
 	}
 	m := newMachine(cfg, certificates, available, log)
-	w := words{adoptHead: c.AdoptHead, clearLatch: c.ClearLatch, clearCoDealer: c.ClearFork}
-	if w.adoptAct, err = host.LoadAdoptedHead(c.AdoptAct); err != nil {
-		return err
-	}
+	w := words{clearCoDealer: c.ClearFork}
 	return c.serve(ctx, s, cfg, listener, m, w, passed, log)
 }
 
@@ -267,12 +261,13 @@ shuffled serves the sandbox ledger %q at %s
   tokens        %s, auditor.token, regulator.token, admin.token
   verifier key  %s
   auditor key   %s
+  acts          signed with %s, which is there only because this is a sandbox
   tapes         public at the close, folded hands included, unless a commit chooses: a poker room's ledger
                 discloses to auditors (shuffled ledger create --house poker)
   stop          Ctrl-C
 
 Try it:
   curl -s %s/v1/%s/shuffles -H "Authorization: Bearer $(cat %s)" -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" -H 'Content-Type: application/json' -d '{"table":"table-1","deck":"standard-52"}'
-`, host.SandboxLedger, url, token, place.FilesOf(cfg.Data, host.SandboxLedger).VKey, host.SandboxAuditorKey(cfg), url,
-		host.SandboxLedger, token)
+`, host.SandboxLedger, url, token, place.FilesOf(cfg.Data, host.SandboxLedger).VKey, host.SandboxAuditorKey(cfg),
+		host.SandboxAdminKey(cfg), url, host.SandboxLedger, token)
 }

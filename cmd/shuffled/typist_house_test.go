@@ -7,7 +7,7 @@ import (
 )
 
 // afterwards types what other chapters do with a house that is installed: acts, audits with the
-// witness, retention, and what follows a lost mark and a lost tail.
+// witness, retention, and what follows a lost token, a lost mark and a lost tail.
 func (i *installation) afterwards() {
 	i.t.Helper()
 	const run, keys, audit, backup = "docs/operations/run.md", "docs/operations/keys.md", "docs/AUDIT.md",
@@ -28,10 +28,21 @@ sed 's/^group .*/group one 1 w1/; s/^quorum .*/quorum one/' witnesses.policy > n
 		return strings.TrimSpace(i.must("shuffled shuffle --table " + table +
 			" --deck standard-52 --token-file dealer.token --key main.vkey --quiet"))
 	}
-	if said := i.block(run, "shuffled act propose takeover", "41", hand("table-2")); !strings.Contains(said, "rescue") {
+	if said := i.block(run, "shuffled act do takeover", "41", hand("table-2")); !strings.Contains(said, "rescue") {
 		i.t.Errorf("%s", said)
 	}
-	i.block(keys, "shuffled act propose policy")
+	i.block(keys, "shuffled act do policy")
+	i.must("shuffled kill set --deck short-36 --reason misprinted --token-file admin.token --key main.vkey\n" +
+		"shuffled kill set --table poker-7 --reason 'camera fault' --token-file admin.token --key main.vkey")
+	said := i.block(run, "shuffled act do kill_clear")
+	if !strings.Contains(said, "It is done: clear the kill switch of") {
+		i.t.Errorf("%s", said)
+	}
+	const again = "--key main.vkey\nshuffled act do kill_clear"
+	said = i.block(keys, "shuffled act do kill_clear", again, strings.Replace(again, "\n", "\n! ", 1))
+	if !strings.Contains(said, "The act waits for 1h0m0s") || !strings.Contains(said, "again at ") {
+		i.t.Errorf("%s", said)
+	}
 	i.block(audit, "curl -s https://w1.regulator.example.org")
 	if said := i.block(audit, "shuffled audit fsck"); !strings.Contains(said, "PROVED") {
 		i.t.Errorf("%s", said)
@@ -43,16 +54,17 @@ sed 's/^group .*/group one 1 w1/; s/^quorum .*/quorum one/' witnesses.policy > n
 		i.t.Errorf("%s", said)
 	}
 	i.daemon.stop()
-	if err := os.Remove(filepath.Join(i.data, "main.mark")); err != nil {
+	lost, _, _ := strings.Cut(i.must("cat admin.token"), ".")
+	if said := i.block(keys, "shuffled token list", "tok_7h3k2m5n6p4q2r3s", lost); !strings.Contains(said,
+		"It is done: create the admin's credential") {
+		i.t.Errorf("%s", said)
+	}
+	if err := os.Remove(filepath.Join(i.data, "main.mark")); err != nil { // the witness vouches for the head
 		i.t.Fatal(err)
 	}
-	acts, serve, ok := strings.Cut(i.text(backup, "shuffled act propose adopt_head"), "shuffled serve")
-	if !ok {
-		i.t.Fatal("the block starts no daemon")
-	}
-	i.must(acts)
 	i.daemon.dir = i.work
-	i.launch("http://"+i.operator, i.arguments(i.replace.Replace("shuffled serve")+serve))
+	i.launch("http://"+i.operator, i.arguments(i.replace.Replace("shuffled serve --config /etc/shuffled/shuffled.toml")))
+	i.must("shuffled table open table-3 --token-file admin-2.token --key main.vkey")
 	i.daemon.stop()
 	if said := i.block(backup, "curl -s https://witness.example.org"); !strings.Contains(said, "main-2") {
 		i.t.Errorf("%s", said)

@@ -39,7 +39,6 @@ type step struct {
 	what       string
 	told       string    // what readiness says of it, "" for nothing
 	began, due time.Time // when what began, and when it is logged next
-	again      bool      // an attempt failed
 }
 
 // newWaiting starts to watch. tell may be nil.
@@ -117,7 +116,7 @@ func (s *step) end() {
 func (s *step) failed(why string) {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
-	s.again, s.told = true, why
+	s.told = why
 	s.w.tellAll()
 }
 

@@ -2,6 +2,7 @@ package dealer
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"shuffled/internal/audit"
@@ -9,10 +10,9 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// SwitchRequest sets or clears a kill switch. Which of the other members are set depends on the scope: none for the
+// SwitchRequest sets a kill switch. Which of the other members are set depends on the scope: none for the
 // ledger, Table for a table, and Deck or DeckHash for a deck.
 type SwitchRequest struct {
-	Set      bool
 	Scope    audit.Scope
 	Table    string
 	Deck     string    // published name
@@ -26,8 +26,8 @@ type Recorded struct {
 	Receipt string
 }
 
-// SetSwitch sets or clears a kill switch. Open shuffles can still be dealt. If the switch is so
-// already, the error is an *audit.Illegal.
+// SetSwitch sets a kill switch. Open shuffles can still be dealt. If the switch is set already, the error is an
+// *audit.Illegal.
 func (d *Dealer) SetSwitch(ctx context.Context, actor audit.Actor, req SwitchRequest) (Recorded, error) {
 	e, err := req.event()
 	if err != nil {
@@ -37,10 +37,7 @@ func (d *Dealer) SetSwitch(ctx context.Context, actor audit.Actor, req SwitchReq
 }
 
 func (r *SwitchRequest) event() (*audit.Event, error) {
-	e := &audit.Event{Kind: audit.EventKillClear, Scope: r.Scope, Reason: r.Reason}
-	if r.Set {
-		e.Kind = audit.EventKillSet
-	}
+	e := &audit.Event{Kind: audit.EventKillSet, Scope: r.Scope, Reason: r.Reason}
 	if err := checkReason(r.Reason); err != nil {
 		return nil, err
 	}
@@ -106,9 +103,14 @@ func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *aud
 }
 
 // SubmitAct appends an act that administrators signed, and the entry that the act approves. body is nil for an act that
-// waits or cancels. Keys and the latch are changed by the same functions as without an act.
+// waits or cancels. act is nil if an act that waits approves body.
 func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (Recorded,
 	error) {
+	if act == nil {
+		if err := d.checkWaits(ctx, audit.Approved(actor.Identity, body)); err != nil {
+			return Recorded{}, err
+		}
+	}
 	switch b := body.(type) {
 	case nil:
 		return d.append(ctx, actor, act)
@@ -123,7 +125,24 @@ func (d *Dealer) SubmitAct(ctx context.Context, actor audit.Actor, act *audit.Ac
 			return d.ClearLatch(ctx, actor, b.Reason, act)
 		}
 	}
+	if act == nil {
+		return d.append(ctx, actor, body)
+	}
 	return d.append(ctx, actor, act, body)
+}
+
+// checkWaits returns an error unless an act that waits has this digest. The rules of legality ask for an act only where
+// two administrators are needed, and a daemon asks for one always.
+func (d *Dealer) checkWaits(ctx context.Context, digest [32]byte) error {
+	p, err := d.cfg.Ledger.Persons(ctx)
+	if err != nil {
+		return err
+	}
+	waits := func(w audit.WaitingAct) bool { return w.Digest == digest && d.cfg.Now() < w.Expires }
+	if !slices.ContainsFunc(p.Waiting, waits) {
+		return illegal(audit.RuleAct, "no act that waits approves this entry")
+	}
+	return nil
 }
 
 func checkReason(reason string) error {

@@ -55,13 +55,6 @@ func (d *Dealer) ClearLatch(ctx context.Context, actor audit.Actor, reason strin
 	return recorded, err
 }
 
-// ClearLedgerLatch writes that the ledger's latch is cleared, for an operator who gave the reason
-// when this daemon started. The generator passed its start-up test before.
-func (d *Dealer) ClearLedgerLatch(ctx context.Context, reason string) error {
-	_, err := d.append(ctx, audit.Operator, &audit.Event{Kind: audit.EventLatchClear, Reason: reason})
-	return err
-}
-
 // testGenerator runs the start-up test, which opens this daemon's latch if that is set.
 func (d *Dealer) testGenerator(latched bool, reason string) error {
 	if !latched {

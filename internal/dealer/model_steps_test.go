@@ -11,6 +11,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
 	"shuffled/internal/ledger"
+	"shuffled/internal/shuffle"
 )
 
 // terms draws what commits of all kinds may have.
@@ -303,14 +304,25 @@ func (m *model) throwSwitch(r *rapid.T) {
 	name := map[audit.Scope]string{audit.ScopeLedger: "ledger", audit.ScopeTable: "table t",
 		audit.ScopeDeck: "deck short-36"}[req.Scope]
 	// Most often cleared, so that stories go on.
-	req.Reason, req.Set = "checked", rapid.IntRange(0, 9).Draw(r, "set") == 9
+	req.Reason = "checked"
+	set, d := rapid.IntRange(0, 9).Draw(r, "set") == 9, m.pick(r)
 	want := ""
-	if m.switches[name] == req.Set {
+	if m.switches[name] == set {
 		want = audit.RuleKill
 	}
-	_, err := m.pick(r).SetSwitch(context.Background(), m.by(), req)
+	var err error
+	if set {
+		_, err = d.SetSwitch(context.Background(), m.by(), req)
+	} else {
+		deck, _ := shuffle.Named("short-36")
+		e := &audit.Event{Kind: audit.EventKillClear, Scope: req.Scope, Name: req.Table, Reason: req.Reason}
+		if req.Scope == audit.ScopeDeck {
+			e.Deck = deck.Hash()
+		}
+		_, err = d.Ledger().Append(context.Background(), ledger.Proposal{Actor: m.by(), Bodies: []audit.Body{e}})
+	}
 	if m.expect(r, "switch", want, err) {
-		m.switches[name] = req.Set
+		m.switches[name] = set
 	}
 }
 

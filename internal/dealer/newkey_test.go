@@ -44,7 +44,7 @@ func TestLyingKeys(t *testing.T) {
 		}
 		same("after a restart")
 		if _, err := tb.SetSwitch(t.Context(), as("admin"),
-			dealer.SwitchRequest{Scope: audit.ScopeLedger, Set: true, Reason: "a test"}); err != nil {
+			dealer.SwitchRequest{Scope: audit.ScopeLedger, Reason: "a test"}); err != nil {
 			t.Fatal(err)
 		}
 		same("behind a switch")

@@ -45,7 +45,7 @@ func TestAccessRecords(t *testing.T) {
 		{ask{method: "GET", path: "/v1/main/shuffles/999"}, 404},
 		{ask{method: "GET", path: "/v1/main/shuffles?nonsense=1"}, 400},
 		{ask{method: "GET", path: path + "/transcript?recipient=seat-1"}, 403},
-		{ask{method: "POST", path: "/v1/main/latch", body: `{"reason":"r"}`}, 403},
+		{ask{method: "POST", path: "/v1/main/switches", body: `{"scope":"ledger","reason":"r"}`}, 403},
 		{ask{method: "GET", path: "/log/main/checkpoint"}, 200},
 	}
 	for _, a := range asks {

@@ -1,7 +1,10 @@
 package httpapi
 
 import (
+	"errors"
+
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 )
 
 // GetActs answers with the administrators, the acts that need two of them, and the acts that wait.
@@ -36,21 +39,35 @@ func (s *Server) SubmitAct(c *call) error {
 	if err != nil {
 		return err
 	}
-	return answers(c, appendedAnswer)(c.ledger.Dealer.SubmitAct(c.r.Context(), c.caller.actor, asked.act, asked.body))
+	recorded, err := c.ledger.Dealer.SubmitAct(c.r.Context(), c.caller.actor, asked.act, asked.body)
+	illegal, _ := errors.AsType[*audit.Illegal](err)
+	switch {
+	case illegal != nil && illegal.Code == audit.RuleLatch:
+		// The latch is not set, and the code latch would tell that it is.
+		return &refusal{code: CodeInvalidRequest, detail: illegal.Detail}
+	case errors.Is(err, ledger.ErrPolicy):
+		return &refusal{code: CodePolicy, detail: err.Error()} // which witness, and why not
+	}
+	return answers(c, appendedAnswer)(recorded, err)
 }
 
-// submittedAct is an act with the body that it approves, or nil.
+// submittedAct is an act with the body that it approves. One of them may be nil.
 type submittedAct struct {
 	act  *audit.ActEntry
 	body audit.Body
 }
 
 func (c *call) submitted(req *ActRequest) (a submittedAct, err error) {
-	signed, err := audit.ParseBody(audit.TypeAct, req.Act)
-	if err != nil {
-		return a, refuseValue("act", "must be the body of an act, as shuffled act writes it: "+err.Error())
+	if req.Act == nil && req.Body == nil {
+		return a, refuseValue("act", "must be given, except with the entry that an act which waits approves")
 	}
-	a.act = signed.(*audit.ActEntry)
+	if req.Act != nil {
+		signed, err := audit.ParseBody(audit.TypeAct, req.Act)
+		if err != nil {
+			return a, refuseValue("act", "must be the body of an act, as shuffled act writes it: "+err.Error())
+		}
+		a.act = signed.(*audit.ActEntry)
+	}
 	if (req.Type == nil) != (req.Body == nil) {
 		return a, refuseValue("body", "must be given if type is given, and only then")
 	}

@@ -1,13 +1,11 @@
 package httpapi
 
 import (
-	"errors"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
 )
 
-// SetSwitch sets or clears a kill switch.
+// SetSwitch sets a kill switch.
 func (s *Server) SetSwitch(c *call) error {
 	return run(c, switchRequest, c.ledger.Dealer.SetSwitch, appendedAnswer)
 }
@@ -16,13 +14,6 @@ func (s *Server) SetSwitch(c *call) error {
 // a member that is there and empty is refused here.
 func switchRequest(req *SwitchRequest) (dealer.SwitchRequest, error) {
 	out := dealer.SwitchRequest{Scope: audit.ParseScope(string(req.Scope)), Reason: req.Reason}
-	switch req.Action {
-	case SwitchRequestActionSet:
-		out.Set = true
-	case SwitchRequestActionClear:
-	default:
-		return out, refuseWord("action", string(req.Action), "set", "clear")
-	}
 	switch {
 	case out.Scope == 0:
 		return out, refuseWord("scope", string(req.Scope), "ledger", "table", "deck")
@@ -78,20 +69,6 @@ func changeTable(req *TableRequest) (tableChange, error) {
 		return tableChange{}, refuseWord("action", string(req.Action), "open", "close")
 	}
 	return tableChange{req.Table, req.Action == TableRequestActionOpen}, nil
-}
-
-// ClearLatch clears the entropy latch, after the generator's start-up test.
-func (s *Server) ClearLatch(c *call) error {
-	var req LatchRequest
-	if err := c.decode(&req); err != nil {
-		return err
-	}
-	recorded, err := c.ledger.Dealer.ClearLatch(c.r.Context(), c.caller.actor, req.Reason, nil)
-	if illegal, ok := errors.AsType[*audit.Illegal](err); ok && illegal.Code == audit.RuleLatch {
-		// The latch is not set, and the code latch would tell that it is.
-		return &refusal{code: CodeInvalidRequest, detail: illegal.Detail}
-	}
-	return answers(c, appendedAnswer)(recorded, err)
 }
 
 func appendedAnswer(r dealer.Recorded) Appended { return Appended{Index: r.Index, Receipt: r.Receipt} }

@@ -25,6 +25,13 @@ func (s *stack) admin(path, body string) answer {
 	return s.do(ask{method: http.MethodPost, path: path, token: s.adminToken, body: body})
 }
 
+// act submits what the administrator ann alone approves.
+func (s *stack) act(body audit.Body) answer {
+	s.t.Helper()
+	act, _ := audit.ActFor(body)
+	return s.submit(s.adminToken, s.sign(s.propose(act, audit.Approved("admin", body)), ann), body)
+}
+
 // event returns the event that an answer of an admin call is about, from its
 // receipt.
 func (s *stack) event(a answer) *audit.Event {
@@ -93,7 +100,7 @@ func TestKillSwitch(t *testing.T) {
 					}
 				}
 			}
-			set := s.event(s.admin("/v1/main/switches", `{"action":"set","reason":"camera fault",`+c.what+`}`))
+			set := s.event(s.admin("/v1/main/switches", `{"reason":"camera fault",`+c.what+`}`))
 			want := c.want
 			want.Kind, want.Reason = audit.EventKillSet, "camera fault"
 			if !reflect.DeepEqual(*set, want) {
@@ -112,13 +119,14 @@ func TestKillSwitch(t *testing.T) {
 				value(list[0].Table) != c.want.Name || (list[0].DeckHash != nil) != (c.want.Deck == short) {
 				t.Errorf("%+v are set", list)
 			}
-			s.admin("/v1/main/switches", `{"action":"set","reason":"again",`+c.what+`}`).want(t, CodeKill, "")
-			s.event(s.admin("/v1/main/switches", `{"action":"clear","reason":"repaired",`+c.what+`}`))
+			s.admin("/v1/main/switches", `{"reason":"again",`+c.what+`}`).want(t, CodeKill, "")
+			want.Kind, want.Reason = audit.EventKillClear, "repaired"
+			s.event(s.act(&want))
 			if list := read[SwitchList](t, s.get("/v1/main/switches", s.auditorToken)).Switches; len(list) != 0 {
 				t.Errorf("%+v are still set", list)
 			}
 			commits(false)
-			got := s.admin("/v1/main/switches", `{"action":"clear","reason":"again",`+c.what+`}`)
+			got := s.act(&want)
 			if got.want(t, CodeKill, ""); !strings.HasPrefix(value(got.problem(t).Detail), "The switch is so already. ") {
 				t.Errorf("%s", got.body)
 			}
@@ -135,39 +143,36 @@ func TestAdminRequests(t *testing.T) {
 		code       Code
 		field      string
 	}{
-		{"switches", `{}`, CodeInvalidValue, "action"},
-		{"switches", `{"action":"toggle","scope":"ledger","reason":"r"}`, CodeInvalidValue, "action"},
-		{"switches", `{"action":"set","reason":"r"}`, CodeInvalidValue, "scope"},
-		{"switches", `{"action":"set","scope":"seat","reason":"r"}`, CodeInvalidValue, "scope"},
-		{"switches", `{"action":"set","scope":"ledger"}`, CodeInvalidRequest, "reason"},
-		{"switches", `{"action":"set","scope":"ledger","reason":" "}`, CodeInvalidRequest, "reason"},
-		{"switches", `{"action":"set","scope":"ledger","reason":"two\nlines"}`, CodeInvalidRequest, "reason"},
-		{"switches", `{"action":"set","scope":"ledger","reason":"` + strings.Repeat("x", 201) + `"}`,
+		{"switches", `{}`, CodeInvalidValue, "scope"},
+		{"switches", `{"action":"clear","scope":"ledger","reason":"r"}`, CodeUnknownMember, "action"},
+		{"switches", `{"reason":"r"}`, CodeInvalidValue, "scope"},
+		{"switches", `{"scope":"seat","reason":"r"}`, CodeInvalidValue, "scope"},
+		{"switches", `{"scope":"ledger"}`, CodeInvalidRequest, "reason"},
+		{"switches", `{"scope":"ledger","reason":" "}`, CodeInvalidRequest, "reason"},
+		{"switches", `{"scope":"ledger","reason":"two\nlines"}`, CodeInvalidRequest, "reason"},
+		{"switches", `{"scope":"ledger","reason":"` + strings.Repeat("x", 201) + `"}`,
 			CodeInvalidRequest, "reason"},
-		{"switches", `{"action":"set","scope":"ledger","reason":"r","table":"t"}`, CodeInvalidRequest, "table"},
-		{"switches", `{"action":"set","scope":"ledger","reason":"r","deck":"short-36"}`, CodeInvalidRequest, "deck"},
-		{"switches", `{"action":"set","scope":"table","reason":"r"}`, CodeInvalidRequest, "table"},
-		{"switches", `{"action":"set","scope":"table","reason":"r","table":""}`, CodeInvalidValue, "table"},
-		{"switches", `{"action":"set","scope":"table","reason":"r","table":"a b"}`, CodeInvalidRequest, "table"},
-		{"switches", `{"action":"set","scope":"table","reason":"r","table":"t","deck":"short-36"}`, CodeInvalidRequest,
+		{"switches", `{"scope":"ledger","reason":"r","table":"t"}`, CodeInvalidRequest, "table"},
+		{"switches", `{"scope":"ledger","reason":"r","deck":"short-36"}`, CodeInvalidRequest, "deck"},
+		{"switches", `{"scope":"table","reason":"r"}`, CodeInvalidRequest, "table"},
+		{"switches", `{"scope":"table","reason":"r","table":""}`, CodeInvalidValue, "table"},
+		{"switches", `{"scope":"table","reason":"r","table":"a b"}`, CodeInvalidRequest, "table"},
+		{"switches", `{"scope":"table","reason":"r","table":"t","deck":"short-36"}`, CodeInvalidRequest,
 			"deck"},
-		{"switches", `{"action":"set","scope":"deck","reason":"r"}`, CodeInvalidRequest, "deck"},
-		{"switches", `{"action":"set","scope":"deck","reason":"r","deck":"marked-52"}`, CodeInvalidRequest, "deck"},
-		{"switches", `{"action":"set","scope":"deck","reason":"r","deck_hash":"AAAA"}`, CodeInvalidValue, "deck_hash"},
-		{"switches", `{"action":"set","scope":"deck","reason":"r","deck_hash":"` + strings.Repeat("A", 40) +
+		{"switches", `{"scope":"deck","reason":"r"}`, CodeInvalidRequest, "deck"},
+		{"switches", `{"scope":"deck","reason":"r","deck":"marked-52"}`, CodeInvalidRequest, "deck"},
+		{"switches", `{"scope":"deck","reason":"r","deck_hash":"AAAA"}`, CodeInvalidValue, "deck_hash"},
+		{"switches", `{"scope":"deck","reason":"r","deck_hash":"` + strings.Repeat("A", 40) +
 			`\nAAA="}`, CodeInvalidValue, "deck_hash"}, // base64 in lines
-		{"switches", `{"action":"set","scope":"deck","reason":"r","deck":"short-36","deck_hash":"` +
+		{"switches", `{"scope":"deck","reason":"r","deck":"short-36","deck_hash":"` +
 			strings.Repeat("A", 43) + `="}`, CodeInvalidRequest, "deck"},
-		{"switches", `{"action":"set","scope":"table","reason":"r","table":"t","deck_hash":"` +
+		{"switches", `{"scope":"table","reason":"r","table":"t","deck_hash":"` +
 			strings.Repeat("A", 43) + `="}`, CodeInvalidRequest, "deck_hash"},
-		{"switches", `{"action":"set","scope":"ledger","reason":"r","until":"noon"}`, CodeUnknownMember, "until"},
+		{"switches", `{"scope":"ledger","reason":"r","until":"noon"}`, CodeUnknownMember, "until"},
 		{"tables", `{}`, CodeInvalidValue, "action"},
 		{"tables", `{"action":"burn","table":"t"}`, CodeInvalidValue, "action"},
 		{"tables", `{"action":"open"}`, CodeInvalidRequest, "table"},
 		{"tables", `{"action":"open","table":"a/b"}`, CodeInvalidRequest, "table"},
-		{"latch", `{}`, CodeInvalidRequest, "reason"},
-		{"latch", `{"reason":"   "}`, CodeInvalidRequest, "reason"},
-		{"latch", `{"reason":"none is set"}`, CodeInvalidRequest, ""},
 	} {
 		s.admin("/v1/main/"+c.path, c.body).want(t, c.code, c.field)
 	}
@@ -241,7 +246,12 @@ func TestClearLatch(t *testing.T) {
 	g.broken.Store(true)
 	commit("k1").want(t, CodeLatch, "")
 	size := s.ledger.Live().Size
-	got := s.admin("/v1/main/latch", `{"reason":"looks fine"}`)
+	clear := func(reason string) answer {
+		t.Helper()
+		return s.act(&audit.Event{Kind: audit.EventLatchClear, Reason: reason})
+	}
+	clear(" ").want(t, CodeInvalidRequest, "reason")
+	got := clear("looks fine")
 	if got.want(t, CodeLatch, ""); s.ledger.Live().Size != size || got.header.Get("Retry-After") != "" {
 		t.Errorf("%d entries were written: %s", s.ledger.Live().Size-size, got.body)
 	}
@@ -250,9 +260,9 @@ func TestClearLatch(t *testing.T) {
 	// The generator is repaired, and the ledger learns of the latch only now.
 	g.broken.Store(false)
 	commit("k2").want(t, CodeLatch, "")
-	event := s.event(s.admin("/v1/main/latch", `{"reason":"host exchanged"}`))
+	event := s.event(clear("host exchanged"))
 	if event.Kind != audit.EventLatchClear || event.Reason != "host exchanged" ||
-		s.ledger.Live().Size != size+3 { // the deal, set, clear
+		s.ledger.Live().Size != size+4 { // the deal, set, the act, clear
 		t.Errorf("%+v after %d entries", event, s.ledger.Live().Size-size)
 	}
 	for row, err := range s.store.Rows(t.Context(), s.ledger.ID(), size+1, size+2) {
@@ -265,7 +275,7 @@ func TestClearLatch(t *testing.T) {
 	if got := commit("k3"); got.status != 200 {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	s.admin("/v1/main/latch", `{"reason":"once more"}`).want(t, CodeInvalidRequest, "")
+	clear("once more").want(t, CodeInvalidRequest, "")
 
 	// Another daemon's latch, which the ledger tells of: tested here, too.
 	latch := func() {
@@ -283,12 +293,12 @@ func TestClearLatch(t *testing.T) {
 	}
 	commit("k4").want(t, CodeLatch, "")
 	g.broken.Store(true)
-	s.admin("/v1/main/latch", `{"reason":"r"}`).want(t, CodeLatch, "")
+	clear("r").want(t, CodeLatch, "")
 	g.broken.Store(false)
 	commit("k5").want(t, CodeLatch, "")
 	size = s.ledger.Live().Size
-	s.event(s.admin("/v1/main/latch", `{"reason":"r"}`))
-	if got := commit("k6"); got.status != 200 || s.ledger.Live().Size != size+2 {
+	s.event(clear("r"))
+	if got := commit("k6"); got.status != 200 || s.ledger.Live().Size != size+3 {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }

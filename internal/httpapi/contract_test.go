@@ -73,21 +73,15 @@ func TestContractDescribesEverything(t *testing.T) {
 	}
 }
 
-// TestContractLimits: the contract has room for the longest keys, policies and receipts.
+// TestContractLimits: the contract has room for the longest policies and receipts.
 func TestContractLimits(t *testing.T) {
 	t.Parallel()
 	doc := loadContract(t)
-	vkey, err := audit.VKey(strings.Repeat("o", audit.MaxOrigin), append([]byte{6}, make([]byte, 1312)...))
-	if err != nil {
-		t.Fatal(err)
-	}
 	schema := func(name string) *openapi3.Schema { return doc.Components.Schemas[name].Value }
 	for name, of := range map[string]struct {
 		s    *openapi3.Schema
 		most int
 	}{
-		"a signing key":      {schema("KeyRequest").Properties["vkey"].Value, len(vkey)},
-		"a policy":           {schema("KeyRequest").Properties["policy"].Value, audit.MaxPolicy},
 		"a policy in a list": {schema("Key").Properties["policy"].Value, audit.MaxPolicy},
 		"a receipt":          {schema("Receipt"), audit.MaxEntry/3*4 + audit.MaxProof*45 + audit.MaxCheckpoint + 256},
 	} {

@@ -60,7 +60,7 @@ func credentialBody(req *CredentialRequest) (*audit.Credential, error) {
 	case req.Reason != nil:
 		return nil, refuseValue("reason", "must be left out, except with the action revoke")
 	case req.Role == nil:
-		return nil, refuseValue("role", "must be given with the action create: dealer, auditor, admin, regulator or blind")
+		return nil, refuseValue("role", "must be given with the action create: dealer, auditor, regulator or blind")
 	case req.Identity == nil || audit.CheckName(*req.Identity) != nil:
 		return nil, refuseValue("identity",
 			"must be given with the action create: a name of 1 to 64 letters, digits, '.', '_' and '-'")
@@ -79,8 +79,12 @@ func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 	if req.Expires != nil {
 		c.Expires = int64(*req.Expires)
 	}
-	if c.Role == 0 {
-		return nil, refuseWord("role", string(*req.Role), "dealer", "auditor", "admin", "regulator", "blind")
+	switch c.Role {
+	case 0:
+		return nil, refuseWord("role", string(*req.Role), "dealer", "auditor", "regulator", "blind")
+	case audit.RoleAdmin:
+		return nil, refuseValue("role",
+			"must not be admin: an act makes an admin's credential (shuffled act do admin_credential)")
 	}
 	slices.Sort(c.Tables)
 	for i, table := range c.Tables {
@@ -93,9 +97,6 @@ func createdBody(req *CredentialRequest) (*audit.Credential, error) {
 	}
 	if req.Tables != nil && (len(c.Tables) == 0 || len(c.Tables) > audit.MaxTables) {
 		return nil, refuseValue("tables", "must have 1 to 256 tables, or be left out for all tables")
-	}
-	if c.Role == audit.RoleAdmin && c.Tables != nil {
-		return nil, refuseValue("tables", "must be left out with the role admin, because an admin acts for all tables")
 	}
 	hash, err := decodeHash("hash", *req.Hash)
 	if err != nil {

@@ -115,7 +115,7 @@ func TestWords(t *testing.T) {
 	get("/v1/main/shuffles?tabel=t", s.dealerToken, `"tabel" is no parameter of this address. The nearest is "table".`)
 	get("/v1/main/shuffles?limit=0", s.dealerToken, `"limit" must be 1 to`)
 	get("/v1/main/shuffles/x2", s.dealerToken, `"id" must be a number without`)
-	get("/v1/main/latch", s.adminToken, `This address takes POST, not "GET".`)
+	get("/v1/main/batch", s.dealerToken, `This address takes POST, not "GET".`)
 }
 
 // TestSecretsAreNotRepeated: what is as long as a secret is counted, and not shown.

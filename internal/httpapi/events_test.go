@@ -128,18 +128,14 @@ func (s *stack) play() (told func(tables ...string) []string) {
 		s.do(ask{method: "POST", path: path + "/close", token: s.otherToken,
 			body: `{"outcome":"void","reason":"misdeal"}`})
 		note("closed", table)
-		s.do(ask{method: "POST", path: "/v1/main/switches", token: s.adminToken,
-			body: fmt.Sprintf(`{"action":"set","scope":"table","table":%q,"reason":"a test"}`, table)})
+		s.admin("/v1/main/switches", fmt.Sprintf(`{"scope":"table","table":%q,"reason":"a test"}`, table))
 		note("kill", table)
-		s.do(ask{method: "POST", path: "/v1/main/switches", token: s.adminToken,
-			body: fmt.Sprintf(`{"action":"clear","scope":"table","table":%q,"reason":"a test"}`, table)})
+		s.act(&audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeTable, Name: table, Reason: "a test"})
 		note("kill", table)
 	}
-	s.do(ask{method: "POST", path: "/v1/main/switches", token: s.adminToken,
-		body: `{"action":"set","scope":"ledger","reason":"a test"}`})
+	s.admin("/v1/main/switches", `{"scope":"ledger","reason":"a test"}`)
 	note("kill", "")
-	s.do(ask{method: "POST", path: "/v1/main/switches", token: s.adminToken,
-		body: `{"action":"clear","scope":"ledger","reason":"a test"}`})
+	s.act(&audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Reason: "a test"})
 	note("kill", "")
 	return func(tables ...string) (some []string) {
 		for _, one := range all {

@@ -285,7 +285,7 @@ func TestBadPaths(t *testing.T) {
 		s.get(path, s.dealerToken).want(t, code, "")
 	}
 	for _, a := range []ask{
-		{method: "DELETE", path: good}, {method: "PUT", path: good + "/deal"}, {method: "GET", path: "/v1/main/latch"},
+		{method: "DELETE", path: good}, {method: "PUT", path: good + "/deal"},
 		{method: "POST", path: "/log/main/checkpoint"}, {method: "POST", path: "/"},
 		{method: "OPTIONS", path: "/v1/main/access"},
 		{method: "GET", path: good + "/close"}, {method: "PATCH", path: "/openapi.yaml"},

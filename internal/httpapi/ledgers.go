@@ -39,7 +39,6 @@ type Dealer interface {
 
 	SetSwitch(ctx context.Context, actor audit.Actor, req dealer.SwitchRequest) (dealer.Recorded, error)
 	SetTable(ctx context.Context, actor audit.Actor, table string, open bool) (dealer.Recorded, error)
-	ClearLatch(ctx context.Context, actor audit.Actor, reason string, act *audit.ActEntry) (dealer.Recorded, error)
 	ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential) (dealer.Recorded, error)
 	SubmitAct(ctx context.Context, actor audit.Actor, act *audit.ActEntry, body audit.Body) (dealer.Recorded, error)
 }
@@ -50,7 +49,6 @@ type Log interface {
 	Genesis() *audit.Genesis
 	VKey() string
 	KeyHistory() []audit.KeyRecord
-	AddKey(ctx context.Context, actor audit.Actor, k *audit.Key, act *audit.ActEntry) (ledger.Appended, error)
 
 	Credential(ctx context.Context, id string, anew bool) (audit.Credential, error)
 	Credentials(ctx context.Context) ([]audit.Holder, error)

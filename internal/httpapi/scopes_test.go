@@ -43,14 +43,12 @@ var bodies = map[string]string{
 	"dealCards":        twoHands,
 	"closeShuffle":     `{"outcome":"completed"}`,
 	"revealCards":      `{"places":[0]}`,
-	"clearLatch":       `{"reason":"a test"}`,
 	"addStatement":     `{"statement":"x"}`,
 	"takeOverShuffle":  `{"reason":"a test"}`,
 	"changeCredential": `{"action":"revoke","credential":"tok_nobody","reason":"a test"}`,
 	"submitAct":        `{"act":"` + anAct + `","type":8,"body":"TAKEOVER"}`,
-	"addKey":           `{"subject":"auditor"}`,
 	"setTable":         `{"action":"close","table":"TABLE"}`,
-	"setSwitch":        `{"action":"set","scope":"table","table":"TABLE","reason":"a test"}`,
+	"setSwitch":        `{"scope":"table","table":"TABLE","reason":"a test"}`,
 }
 
 // payTable is the document of terms that the ledger keeps.

@@ -108,6 +108,14 @@ const (
 	CredentialRequestActionRevoke CredentialRequestAction = "revoke"
 )
 
+// Defines values for CredentialRequestRole.
+const (
+	CredentialRequestRoleAuditor   CredentialRequestRole = "auditor"
+	CredentialRequestRoleBlind     CredentialRequestRole = "blind"
+	CredentialRequestRoleDealer    CredentialRequestRole = "dealer"
+	CredentialRequestRoleRegulator CredentialRequestRole = "regulator"
+)
+
 // Defines values for DealRepeated.
 const (
 	DealRepeatedTrue DealRepeated = true
@@ -182,21 +190,6 @@ const (
 	KeySubjectPolicy     KeySubject = "policy"
 	KeySubjectRetirement KeySubject = "retirement"
 	KeySubjectSigning    KeySubject = "signing"
-)
-
-// Defines values for KeyRequestRetired.
-const (
-	KeyRequestRetiredAuditor    KeyRequestRetired = "auditor"
-	KeyRequestRetiredDisclosure KeyRequestRetired = "disclosure"
-	KeyRequestRetiredSigning    KeyRequestRetired = "signing"
-)
-
-// Defines values for KeyRequestSubject.
-const (
-	KeyRequestSubjectAuditor    KeyRequestSubject = "auditor"
-	KeyRequestSubjectPolicy     KeyRequestSubject = "policy"
-	KeyRequestSubjectRetirement KeyRequestSubject = "retirement"
-	KeyRequestSubjectSigning    KeyRequestSubject = "signing"
 )
 
 // Defines values for MixRepeated.
@@ -294,12 +287,6 @@ const (
 	SwitchScopeDeck   SwitchScope = "deck"
 	SwitchScopeLedger SwitchScope = "ledger"
 	SwitchScopeTable  SwitchScope = "table"
-)
-
-// Defines values for SwitchRequestAction.
-const (
-	SwitchRequestActionClear SwitchRequestAction = "clear"
-	SwitchRequestActionSet   SwitchRequestAction = "set"
 )
 
 // Defines values for SwitchRequestScope.
@@ -459,8 +446,9 @@ type AccessRecord struct {
 
 // ActRequest defines model for ActRequest.
 type ActRequest struct {
-	// Act The body of the act's entry, of section 5.11 of the specification.
-	Act []byte `json:"act"`
+	// Act The body of the act's entry, of section 5.11 of the specification. Absent for an entry that an act
+	// which waits approves.
+	Act []byte `json:"act,omitempty"`
 
 	// Body The body of that entry.
 	Body []byte `json:"body,omitempty"`
@@ -745,7 +733,7 @@ type CredentialRequest struct {
 	Reason *Why `json:"reason,omitempty"`
 
 	// Role With create, and needed there.
-	Role *Role `json:"role,omitempty"`
+	Role *CredentialRequestRole `json:"role,omitempty"`
 
 	// Tables With create: the tables that it is for. Absent means all.
 	Tables []Name `json:"tables,omitempty"`
@@ -753,6 +741,9 @@ type CredentialRequest struct {
 
 // CredentialRequestAction What happens to the credential.
 type CredentialRequestAction string
+
+// CredentialRequestRole With create, and needed there.
+type CredentialRequestRole string
 
 // Deal defines model for Deal.
 type Deal struct {
@@ -1014,39 +1005,6 @@ type KeyRetired string
 // KeySubject What it is.
 type KeySubject string
 
-// KeyRequest defines model for KeyRequest.
-type KeyRequest struct {
-	// From From when on what was done under the retired key deserves no trust. Absent means now.
-	//
-	//
-	// Examples: 2026-03-14T15:09:26.535Z
-	From *Timestamp `json:"from,omitempty"`
-
-	// ID The id of the key that is retired.
-	ID *Hash `json:"id,omitempty"`
-
-	// Policy The new witness policy (C2SP tlog-policy). Up to 18 of its witnesses can be of ML-DSA-44.
-	Policy *string `json:"policy,omitempty"`
-
-	// Public Type byte and public key of the new auditor.
-	Public []byte `json:"public,omitempty"`
-
-	// Retired The kind of key that is retired.
-	Retired *KeyRequestRetired `json:"retired,omitempty"`
-
-	// Subject What the entry is about. Disclosure keys are the daemon's to make.
-	Subject KeyRequestSubject `json:"subject"`
-
-	// Vkey The verifier key of the new signing key, of Ed25519 or ML-DSA-44.
-	Vkey *string `json:"vkey,omitempty"`
-}
-
-// KeyRequestRetired The kind of key that is retired.
-type KeyRequestRetired string
-
-// KeyRequestSubject What the entry is about. Disclosure keys are the daemon's to make.
-type KeyRequestSubject string
-
 // Keys defines model for Keys.
 type Keys struct {
 	// Keys Oldest first.
@@ -1057,12 +1015,6 @@ type Keys struct {
 
 	// Production Whether the ledger is for production; false is a sandbox.
 	Production bool `json:"production"`
-}
-
-// LatchRequest defines model for LatchRequest.
-type LatchRequest struct {
-	// Reason Why, in printable ASCII. It is written to the ledger for ever.
-	Reason Why `json:"reason"`
 }
 
 // LedgerReadiness defines model for LedgerReadiness.
@@ -1596,9 +1548,6 @@ type SwitchList struct {
 
 // SwitchRequest defines model for SwitchRequest.
 type SwitchRequest struct {
-	// Action Stop new shuffles, or let them go on.
-	Action SwitchRequestAction `json:"action"`
-
 	// Deck A published deck, with that scope.
 	Deck *string `json:"deck,omitempty"`
 
@@ -1614,9 +1563,6 @@ type SwitchRequest struct {
 	// Table The table, with that scope.
 	Table *Name `json:"table,omitempty"`
 }
-
-// SwitchRequestAction Stop new shuffles, or let them go on.
-type SwitchRequestAction string
 
 // SwitchRequestScope What it covers.
 type SwitchRequestScope string
@@ -2372,12 +2318,6 @@ type ChangeCredentialJSONRequestBody = CredentialRequest
 // CreateDrawsJSONRequestBody defines body for CreateDraws for application/json ContentType.
 type CreateDrawsJSONRequestBody = DrawsRequest
 
-// AddKeyJSONRequestBody defines body for AddKey for application/json ContentType.
-type AddKeyJSONRequestBody = KeyRequest
-
-// ClearLatchJSONRequestBody defines body for ClearLatch for application/json ContentType.
-type ClearLatchJSONRequestBody = LatchRequest
-
 // CreateShuffleJSONRequestBody defines body for CreateShuffle for application/json ContentType.
 type CreateShuffleJSONRequestBody = ShuffleRequest
 
@@ -2545,12 +2485,6 @@ type operations interface {
 	// GetKeys is GET /v1/{ledger}/keys
 	GetKeys(c *call) error
 
-	// AddKey is POST /v1/{ledger}/keys
-	AddKey(c *call) error
-
-	// ClearLatch is POST /v1/{ledger}/latch
-	ClearLatch(c *call) error
-
 	// ListShuffles is GET /v1/{ledger}/shuffles
 	ListShuffles(c *call, params ListShufflesParams) error
 
@@ -2629,7 +2563,7 @@ var problems = map[Code]kind{
 	"invalid_value":           {400, "A value is not what the contract allows", "A member, parameter or header has another type, is out of range, or is not one of the words that stand for it.", "Send a value that keeps the rule; /openapi.yaml has the rule of every member.", false},
 	"key":                     {422, "The ledger cannot take this key", "The key stood in the ledger before, is of another kind, or the ledger would be left without one.", "List the keys of the ledger, and add a new one.", false},
 	"kill":                    {409, "A kill switch stops new shuffles here, or is so already", "A kill switch for the ledger, the table or the deck stops new shuffles, or is asked to be what it is already.", "An administrator clears the switch: \"shuffled kill list\" shows those that are set. Open shuffles can be dealt and closed.", false},
-	"latch":                   {503, "The entropy latch is set, an operator must clear it", "The random generator failed a test. No commit is made until an operator has cleared the latch.", "An administrator clears it after a look at the cause: \"shuffled latch clear\".", false},
+	"latch":                   {503, "The entropy latch is set, and an act must clear it", "The random generator failed a test. No commit is made until administrators clear the latch by an act.", "An administrator clears it after a look at the cause: \"shuffled act do latch_clear\".", false},
 	"method_not_allowed":      {405, "This address does not take this method", "The address exists and takes other methods.", "Use a method that the header Allow names.", false},
 	"mix":                     {409, "The mix plan is revealed once, whole, before the first deal", "The plan of the shuffle was not revealed yet, is revealed already, or the values are not those of the plan.", "Reveal the values of the plan once, all of them and in its order, before the first deal.", false},
 	"mix_modes":               {422, "The ledger does not allow this source in a mix plan", "The ledger was created without this source of outside randomness.", "Leave the source out of the plan.", false},
@@ -2645,7 +2579,7 @@ var problems = map[Code]kind{
 	"parent":                  {409, "The parent cannot give these cards", "The parent is closed, of another table or deck, of drawn values, or has too few undealt cards.", "Read the parent, and continue an open shuffle of cards at the same table.", false},
 	"place":                   {409, "A deal starts at the next place", "A deal names another first place than the next one: a deal was lost, repeated with other runs, or made at the same time elsewhere.", "Read the member next of the shuffle, and deal from there.", false},
 	"places":                  {409, "A deal ends at the last place at the latest", "The deal asks for more places than are left, or an order that does not end at the last place.", "Deal fewer places, or close the shuffle and commit to another.", false},
-	"policy":                  {422, "The policy's witnesses did not cosign the newest checkpoint", "A witness of the new policy did not cosign the newest checkpoint, so deals could come to a stop.", "See that each witness of the policy can be reached and follows this ledger, and send the policy again.", false},
+	"policy":                  {422, "The policy's witnesses did not cosign the newest checkpoint", "A witness of the new policy did not cosign the newest checkpoint, so deals could come to a stop.", "See that each witness of the policy can be reached and follows this ledger, and submit the act again.", false},
 	"rate_limited":            {429, "Too many requests", "The credential or the address has used up its rate.", "Send the same request again after the seconds of Retry-After, and fewer of them.", true},
 	"repeated":                {409, "This was answered before, for another request", "The same step was done before, with other runs, values or another outcome. What was done stays.", "Read the shuffle, and go on from what it says. A repeat sends the very same request.", false},
 	"request_timeout":         {408, "The body did not arrive in time", "The body came too slowly, or stopped.", "Send the whole body at once.", false},
@@ -2656,7 +2590,7 @@ var problems = map[Code]kind{
 	"statement":               {409, "The shuffle cannot take this statement", "The shuffle discloses no tape, has as many statements as it may, or has one of this key.", "A statement is about a closed shuffle that discloses its tape, and each key signs one.", false},
 	"table":                   {409, "The table is closed, or is so already", "The table is closed to new shuffles, or is asked to be what it is already.", "Open the table first, or leave it as it is.", false},
 	"terms":                   {422, "The terms do not fit what is committed", "The document of terms is of another kind, or its count or its total is not that of the draw.", "Bind terms that fit what is drawn.", false},
-	"two_persons":             {409, "This needs an act that two administrators signed", "The ledger asks for two administrators for this, and the request is of one.", "Have two administrators sign an act: \"shuffled act propose\" begins one.", false},
+	"two_persons":             {409, "This needs an act that two administrators signed", "The ledger asks for two administrators for this, and the request is of one.", "Have two administrators sign an act: \"shuffled act do\" begins one.", false},
 	"unauthorized":            {401, "The request has no credential that holds", "The operation needs a credential and none was sent, or the one that was sent is malformed, unknown, expired or revoked.", "Send the header \"Authorization: Bearer tok_ID.SECRET\" with a token of this ledger, or show a client certificate that it knows.", false},
 	"unavailable":             {503, "The store does not answer", "The database cannot be reached, or does not write.", "Send the same request again after the seconds of Retry-After; an operator looks at the database if it lasts.", true},
 	"unknown_member":          {400, "The contract has no such member", "A member is misspelt, or is of another operation. Names are lower-case with underscores.", "Use the members of the contract at /openapi.yaml, in their spelling.", false},
@@ -2823,22 +2757,6 @@ func (b binder) GetKeys(c *call) error {
 		return err
 	}
 	return b.ops.GetKeys(c)
-}
-
-func (b binder) AddKey(c *call) error {
-	p := parameters{request: c.r}
-	if err := p.check(); err != nil {
-		return err
-	}
-	return b.ops.AddKey(c)
-}
-
-func (b binder) ClearLatch(c *call) error {
-	p := parameters{request: c.r}
-	if err := p.check(); err != nil {
-		return err
-	}
-	return b.ops.ClearLatch(c)
 }
 
 func (b binder) ListShuffles(c *call) error {
@@ -3013,7 +2931,6 @@ func routes(ops operations) []route {
 		{http.MethodPost, "/v1/{ledger}/draws", []string{"dealer", "blind"}, "table", b.CreateDraws},
 		{http.MethodGet, "/v1/{ledger}/entries/{index}/receipt", []string{}, "ledger", b.GetReceipt},
 		{http.MethodGet, "/v1/{ledger}/keys", []string{}, "none", b.GetKeys},
-		{http.MethodPost, "/v1/{ledger}/keys", []string{"admin"}, "ledger", b.AddKey},
 		{http.MethodGet, "/v1/{ledger}/switches", []string{"admin", "auditor", "regulator"}, "ledger", b.ListSwitches},
 		{http.MethodPost, "/v1/{ledger}/switches", []string{"admin"}, "ledger", b.SetSwitch},
 		{http.MethodGet, "/v1/{ledger}/events", []string{"dealer", "admin", "auditor", "regulator"}, "own", b.FollowEvents},
@@ -3022,7 +2939,6 @@ func routes(ops operations) []route {
 		{http.MethodGet, "/v1/{ledger}/terms/{hash}", []string{}, "none", b.GetTerms},
 		{http.MethodGet, "/v1/{ledger}/tables", []string{"dealer", "admin", "auditor", "regulator"}, "own", b.ListTables},
 		{http.MethodPost, "/v1/{ledger}/tables", []string{"dealer", "admin"}, "table", b.SetTable},
-		{http.MethodPost, "/v1/{ledger}/latch", []string{"admin"}, "ledger", b.ClearLatch},
 		{http.MethodGet, "/v1/{ledger}/credentials", []string{"admin", "auditor", "regulator"}, "ledger", b.ListCredentials},
 		{http.MethodPost, "/v1/{ledger}/credentials", []string{"admin"}, "ledger", b.ChangeCredential},
 		{http.MethodGet, "/v1/{ledger}/acts", []string{"dealer", "admin", "auditor", "regulator"}, "none", b.GetActs},

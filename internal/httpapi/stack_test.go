@@ -149,7 +149,7 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	s.next, err = keys.GenerateSigning(s.origin)
 	check(err)
 	g := &audit.Genesis{Revision: audit.Revision, Origin: s.origin, SigningKey: signing.Public(),
-		Deals:    audit.DealsSigned,
+		Administrators: []audit.Administrator{ann.administrator()}, Deals: audit.DealsSigned,
 		MixModes: 7, Disclosure: audit.DisclosurePublic, DefaultCloseBy: 3600, MaxCloseBy: 86_400,
 		Access: audit.AccessPublic}
 	if o.auditor != nil {

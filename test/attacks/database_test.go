@@ -143,7 +143,7 @@ func TestInsertedAdmin(t *testing.T) {
 	bothStores(t, terms{}, func(t *testing.T, h *house) {
 		id, token, hash := minted()
 		if h.mint(id, hash, public(h.admin)) {
-			body := `{"action":"set","scope":"ledger","reason":"an attack"}`
+			body := `{"scope":"ledger","reason":"an attack"}`
 			h.opensNothing("an administrator by INSERT", id, token, "/v1/main/switches", body)
 		}
 	})
@@ -311,7 +311,7 @@ func TestDeletedAccessRecords(t *testing.T) {
 func TestDecksOfRefusedCommits(t *testing.T) {
 	attack(t)
 	h := open(t, terms{})
-	h.ok(h.post("/v1/main/switches", h.admin, `{"action":"set","scope":"ledger","reason":"a drill"}`))
+	h.ok(h.post("/v1/main/switches", h.admin, `{"scope":"ledger","reason":"a drill"}`))
 	db := h.database()
 	before := row(t, db, "SELECT count(*) AS n FROM decks")["n"]
 	for i := range 5 {

@@ -134,22 +134,36 @@ func TestOneAdminReplacesWitnesses(t *testing.T) {
 	line := strings.Fields(h.read("w1.line"))
 	line[1], line[2] = "w9", h.key("w9")
 	h.startWitness("w9", strings.Trim(strings.TrimPrefix(line[3], "http://"), "/"))
-	policy := strings.Join(line, " ") + `\ngroup g all w9\nquorum g\n`
-	got := h.post("/v1/main/keys", h.admin, `{"subject":"policy","policy":"`+policy+`"}`)
-	h.twoPersons("a policy with the house's own witness", got)
-	got = h.post("/v1/main/keys", h.admin, `{"subject":"policy","policy":"quorum none\n"}`)
-	if got.status == http.StatusOK {
-		t.Errorf("a policy without witnesses: %s", got)
+	policy := strings.Join(line, " ") + "\ngroup g all w9\nquorum g\n"
+	for _, got := range h.changePolicy("alice.key", policy) {
+		if said := string(got.body); got.status != http.StatusUnprocessableEntity ||
+			!strings.Contains(said, "two administrators") && !strings.Contains(said, "No act") {
+			t.Errorf("a policy with the house's own witness: %s; the defence is a refusal that asks for a second administrator",
+				got)
+		}
+	}
+	for _, got := range h.changePolicy("alice.key", "quorum none\n") {
+		if got.status == http.StatusOK {
+			t.Errorf("a policy without witnesses: %s", got)
+		}
 	}
 }
 
-// twoPersons checks that a request of one administrator was refused for lack of a second.
-func (h *house) twoPersons(what string, got answer) {
+// changePolicy asks the daemon for a policy with the act of one administrator, and without the act.
+func (h *house) changePolicy(key, policy string) (answers []answer) {
 	h.t.Helper()
-	refused := got.status == http.StatusForbidden || got.status == http.StatusConflict
-	said := string(got.body)
-	if !refused || !strings.Contains(said, "second") && !strings.Contains(said, "two administrators") {
-		h.t.Errorf("%s: %s; the defence is a refusal that asks for a second administrator", what, got)
+	h.write("attack.policy", policy)
+	h.must("act", "do", "policy", "--policy", h.path("attack.policy"), "--sign", h.path(key), "--yes", "--as", "admin",
+		"--out", h.path("attack.act"), "--config", h.path("shuffled.toml"))
+	var file struct {
+		Entry, Body string
+		Type        int
+	}
+	h.check(json.Unmarshal([]byte(h.read("attack.act")), &file))
+	without := fmt.Sprintf(`"type":%d,"body":%q}`, file.Type, file.Body)
+	return []answer{
+		h.post("/v1/main/acts", h.admin, fmt.Sprintf(`{"act":%q,`, file.Entry)+without),
+		h.post("/v1/main/acts", h.admin, "{"+without),
 	}
 }
 
@@ -173,10 +187,11 @@ func TestWitnessOfUnlistedHost(t *testing.T) {
 	go server.Serve(l)
 	t.Cleanup(func() { server.Close() })
 	vkey := h.key("w9")
-	policy := fmt.Sprintf(`witness w9 %s http://%s/inner\ngroup g all w9\nquorum g\n`, vkey, l.Addr())
-	got := h.post("/v1/main/keys", h.admin, `{"subject":"policy","policy":"`+policy+`"}`)
-	if got.status == http.StatusOK || strings.Contains(string(got.body), "inner service") {
-		t.Errorf("a policy with a witness at an unlisted host: %s", got)
+	policy := fmt.Sprintf("witness w9 %s http://%s/inner\ngroup g all w9\nquorum g\n", vkey, l.Addr())
+	for _, got := range h.changePolicy("admin.key", policy) {
+		if got.status == http.StatusOK || strings.Contains(string(got.body), "inner service") {
+			t.Errorf("a policy with a witness at an unlisted host: %s", got)
+		}
 	}
 	select {
 	case request := <-asked:

@@ -56,12 +56,12 @@ func TestForeign(t *testing.T) {
 	h.run("migrate", "up", "--data", h.dir)
 	h.run("ledger", "create", "--data", h.dir, "--name", "main", "--origin", origin, "--house", "casino",
 		"--policy", h.path("ledger.policy"), "--deals", "cosigned")
-	for _, role := range []string{"admin", "dealer"} {
-		h.write(role+".token", h.run("token", "create", "--data", h.dir, "--ledger", "main", "--role", role,
-			"--identity", role))
-	}
+	h.write("dealer.token", h.run("token", "create", "--data", h.dir, "--role", "dealer", "--identity", "dealer"))
+	do := []string{"act", "do", "--yes", "--sign", h.path("admin.key")}
+	h.run(append(do, "admin_credential", "--data", h.dir, "--new-token-file", h.path("admin.token"))...)
 	h.serve()
-	h.post("admin", "/v1/main/keys", map[string]any{"subject": "signing", "vkey": h.read("pq.vkey")})
+	h.run(append(do, "signing", "--public", h.path("pq.vkey"), "--url", h.url, "--token-file", h.path("admin.token"),
+		"--key", h.path("main.vkey"))...)
 
 	var receipts []string
 	for i := range commits {

@@ -307,7 +307,7 @@ func (s *story) administer(d *daemon) {
 		r, err := d.SetTable(ctx, operator, "poker", open)
 		did(d, r, err)
 	}
-	r, err := d.SetSwitch(ctx, operator, dealer.SwitchRequest{Set: true, Scope: audit.ScopeTable, Table: "dice",
+	r, err := d.SetSwitch(ctx, operator, dealer.SwitchRequest{Scope: audit.ScopeTable, Table: "dice",
 		Reason: "a dispute"})
 	did(d, r, err)
 	clear := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeTable, Name: "dice", Reason: "settled"}
@@ -328,7 +328,7 @@ func (s *story) administer(d *daemon) {
 		}
 		d.clock.move(time.Hour)
 		d.append(operator, clear)
-		r, err = d.SetSwitch(ctx, operator, dealer.SwitchRequest{Set: true, Scope: audit.ScopeTable, Table: "dice",
+		r, err = d.SetSwitch(ctx, operator, dealer.SwitchRequest{Scope: audit.ScopeTable, Table: "dice",
 			Reason: "another dispute"})
 		did(d, r, err)
 		d.approved(operator, clear, "alice", "bob")

@@ -241,8 +241,8 @@ func (p *pair) introduce(ctx context.Context) (err error) {
 			p.lab.origin+" "+p.lab.url+"/v1/main "+p.casino.path("lab.token")))); err != nil {
 		return err
 	}
-	if err := p.casino.commands(ctx, "act propose co_dealer --config shuffled.toml --public ../lab/main.vkey --policy "+
-		"../lab/player.policy --every --sign alice.key --out pin.act", "act sign pin.act --key bob.key",
+	if err := p.casino.commands(ctx, "act do co_dealer --config shuffled.toml --yes --public ../lab/main.vkey --policy "+
+		"../lab/player.policy --every --sign alice.key --out pin.act", "act sign pin.act --key bob.key --yes",
 		"act submit pin.act --config shuffled.toml"); err != nil {
 		return err
 	}

@@ -60,9 +60,14 @@ func openDemoHouse(ctx context.Context, dir string) (*demoHouse, error) {
 	if err := h.openStore(); err != nil {
 		return nil, err
 	}
+	administrator, err := keys.GenerateSigning("admin") // nobody keeps the key: the demonstration has no act
+	if err != nil {
+		return nil, err
+	}
 	genesis := &audit.Genesis{
 		Revision: audit.Revision, Origin: demoOrigin,
 		SigningKey:     h.key.Public(),
+		Administrators: []audit.Administrator{{Name: administrator.Origin(), Key: administrator.Public()}},
 		Deals:          audit.DealsSigned,
 		MixModes:       1 << (audit.SourceSlot - 1),
 		Disclosure:     audit.DisclosurePublic,

@@ -1,10 +1,14 @@
 package host
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"shuffled/client"
@@ -17,36 +21,42 @@ import (
 
 // ActCmd is shuffled act.
 type ActCmd struct {
-	Propose actProposeCmd `cmd:"" help:"Write an act of an administrator, and sign it."`
-	Sign    actSignCmd    `cmd:"" help:"Show an act, and sign it as another administrator."`
-	Submit  actSubmitCmd  `cmd:"" help:"Submit a signed act, which then takes effect or waits."`
-	List    actListCmd    `cmd:"" help:"List the administrators, the acts that need two of them, and the acts that wait."`
+	Do     actDoCmd     `cmd:"" help:"Show an act, sign it as an administrator, and submit it or write it to a file."`
+	Sign   actSignCmd   `cmd:"" help:"Show an act, and sign it as another administrator."`
+	Submit actSubmitCmd `cmd:"" help:"Submit a signed act, which then takes effect or waits."`
+	List   actListCmd   `cmd:"" help:"List the administrators, the acts that need two of them, and the acts that wait."`
 }
 
-// persons returns who approves acts, and which acts wait and have not expired. It asks the daemon or, without
-// an address, reads the stored ledger.
-func (t *tokenFlags) persons(ctx context.Context, s term.Streams) (p ledger.Persons, origin string, err error) {
+// standing is what a ledger says of its administrators, and of the acts that wait and have not expired.
+type standing struct {
+	ledger.Persons
+	origin string
+	state  *audit.State // of the stored ledger; nil if a daemon told it
+}
+
+// standing asks the daemon or, without an address, reads the stored ledger.
+func (t *tokenFlags) standing(ctx context.Context, s term.Streams) (st standing, err error) {
 	if t.URL == "" {
-		state, head, err := t.ReadState(ctx, t.Ledger)
-		if err != nil {
-			return p, "", err
+		var head ledger.Head
+		if st.state, head, err = t.ReadState(ctx, t.Ledger); err != nil {
+			return st, err
 		}
-		p, origin = ledger.PersonsOf(state, head), state.Genesis().Origin
+		st.Persons, st.origin = ledger.PersonsOf(st.state, head), st.state.Genesis().Origin
 	} else {
 		told, err := remote.Call(ctx, t.remote(), s, func(d *client.Client) (*client.Acts, error) {
-			origin = d.Origin()
+			st.origin = d.Origin()
 			return d.Acts(ctx)
 		})
 		if err != nil {
-			return p, "", err
+			return st, err
 		}
-		if p, err = personsOf(told); err != nil {
-			return p, "", err
+		if st.Persons, err = personsOf(told); err != nil {
+			return st, err
 		}
 	}
 	now := time.Now().UnixMilli()
-	p.Waiting = slices.DeleteFunc(p.Waiting, func(w audit.WaitingAct) bool { return w.Expires <= now })
-	return p, origin, nil
+	st.Waiting = slices.DeleteFunc(st.Waiting, func(w audit.WaitingAct) bool { return w.Expires <= now })
+	return st, nil
 }
 
 func personsOf(told *client.Acts) (p ledger.Persons, err error) {
@@ -76,18 +86,18 @@ type actListCmd struct {
 func (actListCmd) Help() string { return "Example:\n  shuffled act list --ledger main" }
 
 func (c actListCmd) Run(ctx context.Context, s term.Streams) error {
-	p, origin, err := c.persons(ctx, s)
+	p, err := c.standing(ctx, s)
 	if err != nil {
 		return err
 	}
-	rows := [][]any{{"ledger", origin}}
+	rows := [][]any{{"ledger", p.origin}}
 	for _, a := range p.Administrators {
 		rows = append(rows, []any{"administrator", a.Name, base64.StdEncoding.EncodeToString(a.Key)})
 	}
 	for _, a := range p.TwoPersons {
 		rows = append(rows, []any{"two persons", a})
 	}
-	rows = append(rows, []any{"delay", time.Duration(p.Delay) * time.Second})
+	rows = append(rows, []any{"delay", delayOf(p.Persons)})
 	for _, a := range p.Waiting {
 		rows = append(rows, []any{"waits", fmt.Sprintf("entry %d", a.Index),
 			fmt.Sprintf("in force from %s until %s", listed(a.Due+999), listed(a.Expires)),
@@ -97,12 +107,15 @@ func (c actListCmd) Run(ctx context.Context, s term.Streams) error {
 }
 
 type actSignCmd struct {
-	File       string `arg:"" type:"existingfile" help:"The act, as shuffled act propose wrote it."`
+	File       string `arg:"" type:"existingfile" help:"The act, as shuffled act do wrote it."`
 	Key        string `required:"" type:"existingfile" placeholder:"FILE" help:"Private key of the administrator who signs."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
+	Yes        bool   `help:"Sign without a question."`
 }
 
-func (actSignCmd) Help() string { return "Example:\n  shuffled act sign policy.act --key bob.key" }
+func (actSignCmd) Help() string {
+	return "Shows the act, asks, and signs it.\n\nExample:\n  shuffled act sign policy.act --key bob.key"
+}
 
 func (c actSignCmd) Run(s term.Streams) error {
 	a, err := loadAct(c.File)
@@ -113,7 +126,10 @@ func (c actSignCmd) Run(s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	return a.finish(s, key, c.File)
+	if err := a.signed(s, key, c.Yes, "it is written to "+c.File+", and shuffled act submit submits it"); err != nil {
+		return err
+	}
+	return a.save(c.File)
 }
 
 func readAdministrator(path, passphraseFile string) (*keys.SigningKey, error) {
@@ -124,18 +140,37 @@ func readAdministrator(path, passphraseFile string) (*keys.SigningKey, error) {
 	return keys.ReadSigning(path, passphrase)
 }
 
-// finish signs the act, writes it to the file and shows it.
-func (a *loadedAct) finish(s term.Streams, key *keys.SigningKey, path string) error {
+// signed shows the act, asks unless yes is set, and signs it. then says what becomes of the signed act.
+func (a *loadedAct) signed(s term.Streams, key *keys.SigningKey, yes bool, then string) error {
+	fmt.Fprintf(s.Out, "ledger      %s\nact         %s\ndoes        %s\nsubmitted   by %s\nexpires     %s\n",
+		term.Visible(a.Ledger), a.entry.Act, term.Visible(a.Says), term.Visible(a.Identity), a.Expires)
+	for _, sig := range a.entry.Signatures {
+		fmt.Fprintf(s.Out, "signed by   %s\n", sig.Administrator)
+	}
+	fmt.Fprintf(s.Out, "then        %s\n", term.Visible(then))
+	if err := agreed(s, yes, "Sign this act as "+key.Origin()+"? (yes or no) "); err != nil {
+		return err
+	}
 	if err := a.sign(key); err != nil {
 		return err
 	}
-	if err := a.save(path); err != nil {
-		return err
+	_, err := fmt.Fprintf(s.Out, "signed by   %s\n", key.Origin())
+	return err
+}
+
+// agreed asks on a terminal, unless yes is set. Nobody agrees where nobody can be asked.
+func agreed(s term.Streams, yes bool, question string) error {
+	in, isFile := s.In.(*os.File)
+	switch {
+	case yes:
+		return nil
+	case !isFile || !term.IsTerminal(in):
+		return term.Usage("--yes must be given if there is no terminal to ask on: read what the act does before you sign it")
 	}
-	fmt.Fprintf(s.Out, "ledger      %s\nact         %s\ndoes        %s\nsubmitted   by %s\nexpires     %s\n", a.Ledger,
-		a.Act, term.Visible(a.Says), a.Identity, a.Expires)
-	for _, sig := range a.entry.Signatures {
-		fmt.Fprintf(s.Out, "signed by   %s\n", sig.Administrator)
+	fmt.Fprint(s.Err, term.Visible(question))
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "yes" && answer != "y" {
+		return errors.New("the act was not signed")
 	}
 	return nil
 }

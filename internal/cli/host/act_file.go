@@ -14,6 +14,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
 	"shuffled/internal/process"
 	"shuffled/internal/term"
 )
@@ -53,7 +54,7 @@ func loadAct(path string) (*loadedAct, error) {
 	}
 	a := new(loadedAct)
 	if err := json.Unmarshal(text, &a.actFile, json.RejectUnknownMembers(true)); err != nil || a.Format != actFormat {
-		return nil, fmt.Errorf("%s is no file of an act: shuffled act propose makes such a file", path)
+		return nil, fmt.Errorf("%s is no file of an act: shuffled act do makes such a file", path)
 	}
 	body, err := audit.ParseBody(audit.TypeAct, a.Entry)
 	if err != nil {
@@ -68,29 +69,9 @@ func loadAct(path string) (*loadedAct, error) {
 	return a, a.agrees(path)
 }
 
-// AdoptedHead is the act with which a daemon adopts the head of a ledger at its start.
-type AdoptedHead struct {
-	Origin, Reason string // origin of the ledger; why the head is adopted
-	Act            *audit.ActEntry
-}
-
-// LoadAdoptedHead reads the act that --adopt-act names. It returns nil for an empty path.
-func LoadAdoptedHead(path string) (*AdoptedHead, error) {
-	if path == "" {
-		return nil, nil
-	}
-	a, err := loadAct(path)
-	if err != nil {
-		return nil, err
-	}
-	if a.entry.Act != audit.ActAdoptHead {
-		return nil, term.Usage("--adopt-act: %s must be an act adopt_head, and is an act %s", path, a.Act)
-	}
-	if a.Identity != audit.Daemon.Identity {
-		return nil, term.Usage("--adopt-act: %s names %s as its submitter, and only the daemon adopts a head: propose the act again",
-			path, a.Identity)
-	}
-	return &AdoptedHead{a.Ledger, a.body.(*audit.Event).Reason, a.entry}, nil
+// needsTwo reports whether the ledger asks for another administrator's signature.
+func (a *loadedAct) needsTwo(p ledger.Persons) bool {
+	return a.body != nil && len(a.entry.Signatures) < 2 && slices.Contains(p.TwoPersons, a.entry.Act)
 }
 
 // agrees returns an error if the words of the file do not say what is signed.
@@ -139,7 +120,7 @@ func approves(a *audit.ActEntry, body audit.Body) string {
 		case audit.EventLatchClear:
 			return "clear the entropy latch, because: " + b.Reason
 		}
-		return fmt.Sprintf("clear the kill switch of the %s %s, because: %s", b.Scope, b.Name, b.Reason)
+		return fmt.Sprintf("clear the kill switch of the %s, because: %s", switchWords(b), b.Reason)
 	case *audit.Credential:
 		return fmt.Sprintf("create the admin's credential %s of %s", b.ID, b.Identity)
 	case *audit.Takeover:
@@ -176,7 +157,7 @@ var errSigned = errors.New("this administrator has already signed the act")
 // sign adds a signature. Signatures are in the order of the administrators' names.
 func (a *loadedAct) sign(key *keys.SigningKey) error {
 	if time.Now().UnixMilli() >= a.entry.Expires {
-		return fmt.Errorf("the act expired at %s: propose it again", a.Expires)
+		return fmt.Errorf("the act expired at %s: make it again", a.Expires)
 	}
 	signature, err := key.Signer().Sign(a.entry.Signed([32]byte(a.Genesis)))
 	if err != nil {

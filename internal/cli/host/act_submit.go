@@ -23,6 +23,8 @@ type actSubmitCmd struct {
 func (actSubmitCmd) Help() string {
 	return `If an act needs two administrators, both must sign it. Only latch_clear and kill_clear can be submitted with one signature. Such an act waits (shuffled act list): submit it again when the delay is over, and before it expires.
 
+Without --url the command opens the stored ledger itself. It does so while no admin's credential is in force, and to adopt a head.
+
 Example:
 
     shuffled act submit policy.act --url https://shuffle.example.com --token-file admin.token`
@@ -33,76 +35,87 @@ func (c actSubmitCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	p, origin, err := c.persons(ctx, s)
+	st, err := c.standing(ctx, s)
 	if err != nil {
 		return err
 	}
-	switch {
-	case [32]byte(a.Genesis) != p.Genesis:
+	if [32]byte(a.Genesis) != st.Genesis {
 		return fmt.Errorf("%s is an act of the ledger %s, not of the ledger %s", c.File, term.Visible(a.Ledger),
-			term.Visible(origin))
-	case time.Now().UnixMilli() >= a.entry.Expires:
-		return fmt.Errorf("%s expired at %s and has no effect: propose it again", c.File, a.Expires)
-	case a.entry.Act == audit.ActAdoptHead && len(a.entry.Signatures) < 2 &&
-		slices.Contains(p.TwoPersons, audit.ActAdoptHead):
-		return term.Usage("%s: adopt_head needs two administrators and cannot wait: shuffled act sign %s --key FILE, then shuffled serve --adopt-act %s", c.File, c.File, c.File)
-	case a.entry.Act == audit.ActAdoptHead:
-		return term.Usage("%s: a daemon adopts a head only when it starts: shuffled serve --adopt-act %s", c.File, c.File)
+			term.Visible(st.origin))
 	}
-	at := slices.IndexFunc(p.Waiting,
-		func(w audit.WaitingAct) bool { return a.body != nil && w.Digest == a.entry.Digest })
+	if err := c.maySubmit(st, a.entry.Act); err != nil {
+		return err
+	}
+	return c.submit(ctx, s, st, a)
+}
+
+// maySubmit says why the act cannot be submitted there, nil if it can.
+func (t *tokenFlags) maySubmit(st standing, act audit.Act) error {
 	switch {
-	case at >= 0 && len(a.entry.Signatures) < 2:
-		if w := p.Waiting[at]; time.Now().UnixMilli() < w.Due {
+	case act == audit.ActAdoptHead && t.URL != "":
+		return term.Usage("--url must be left out for adopt_head: the command adopts the head of the stored ledger, while no daemon serves it")
+	case act == audit.ActAdoptHead || t.URL != "":
+		return nil
+	}
+	return overAPI(st.state, time.Now())
+}
+
+// submit submits the act. If it has waited, what it approves is submitted.
+func (t *tokenFlags) submit(ctx context.Context, s term.Streams, st standing, a *loadedAct) error {
+	act, body, said := a.entry, a.body, "It is done: "+term.Visible(a.Says)
+	at := slices.IndexFunc(st.Waiting, func(w audit.WaitingAct) bool { return w.Digest == act.Digest })
+	switch two := a.needsTwo(st.Persons); {
+	case time.Now().UnixMilli() >= act.Expires:
+		return fmt.Errorf("the act expired at %s and has no effect: make it again", a.Expires)
+	case two && !act.Act.MayWait():
+		return term.WithHint(fmt.Errorf("the act %s needs two administrators", act.Act),
+			"the other one signs the file: shuffled act sign ACT --key FILE")
+	case two && at >= 0:
+		w := st.Waiting[at]
+		if time.Now().UnixMilli() < w.Due {
 			return fmt.Errorf("the act waits as entry %d: submit it again at %s or later, and before %s", w.Index,
 				listed(w.Due+999), listed(w.Expires))
 		}
-		return c.submit(ctx, s, nil, a.body, "It is done: "+term.Visible(a.Says))
-	case a.body != nil && len(a.entry.Signatures) < 2 && slices.Contains(p.TwoPersons, a.entry.Act):
-		said := fmt.Sprintf("The act waits for %s: then submit it again, before %s. An administrator cancels it with act propose cancel --digest %s",
-			time.Duration(p.Delay)*time.Second, a.Expires, base64.StdEncoding.EncodeToString(a.entry.Digest[:]))
-		return c.submit(ctx, s, a.entry, nil, said)
+		act = nil
+	case two:
+		body = nil
+		said = fmt.Sprintf("The act waits for %s: then submit it again, before %s. An administrator cancels it with act do cancel --digest %s",
+			delayOf(st.Persons), a.Expires, base64.StdEncoding.EncodeToString(act.Digest[:]))
 	}
-	return c.submit(ctx, s, a.entry, a.body, "It is done: "+term.Visible(a.Says))
-}
-
-// submit writes the act and the entry that it approves. One of them may be nil.
-func (c *actSubmitCmd) submit(ctx context.Context, s term.Streams, act *audit.ActEntry, body audit.Body,
-	said string) error {
-	if c.URL == "" {
-		err := c.WithLedger(ctx, c.Ledger, func(l *ledger.Ledger) error {
-			if body == nil {
-				return place.Append(ctx, l, act, nil)
-			}
-			return place.Append(ctx, l, body, act)
-		})
-		if err == nil {
-			_, err = fmt.Fprintf(s.Out, "%s.\n", said)
-		}
+	if t.URL != "" {
+		return t.remote().Record(ctx, s, said,
+			func(d *client.Client) (*client.Appended, error) { return d.SubmitAct(ctx, actRequest(act, body)) })
+	}
+	if err := t.store(ctx, st.Newest, act, body); err != nil {
 		return err
 	}
-	return c.remote().Record(ctx, s, said,
-		func(d *client.Client) (*client.Appended, error) { return c.ask(ctx, d, act, body) })
+	_, err := fmt.Fprintf(s.Out, "%s.\n", said)
+	return err
 }
 
-// ask asks the daemon to write them. If act is nil, an act approved body earlier and has waited, so body is
-// asked for as if it needed no act.
-func (c *actSubmitCmd) ask(ctx context.Context, d *client.Client, act *audit.ActEntry,
-	body audit.Body) (*client.Appended, error) {
-	if e, ok := body.(*audit.Event); ok && act == nil {
-		if e.Kind == audit.EventLatchClear {
-			return d.ClearLatch(ctx, e.Reason)
-		}
-		req := client.SwitchRequest{Action: client.SwitchRequestActionClear, Scope: client.SwitchRequestScopeLedger,
-			Reason: e.Reason}
-		if e.Scope == audit.ScopeTable {
-			req.Scope, req.Table = client.SwitchRequestScopeTable, &e.Name
-		}
-		return d.SetSwitch(ctx, req)
+func actRequest(act *audit.ActEntry, body audit.Body) (req client.ActRequest) {
+	if act != nil {
+		req.Act = audit.EncodeBody(act)
 	}
-	req := client.ActRequest{Act: audit.EncodeBody(act)}
 	if body != nil {
 		req.Type, req.Body = new(int(body.Type())), audit.EncodeBody(body)
 	}
-	return d.SubmitAct(ctx, req)
+	return req
+}
+
+// store writes the act and what it approves into the stored ledger, behind the newest act. A head is adopted by opening
+// the ledger with the act.
+func (t *tokenFlags) store(ctx context.Context, newest uint64, act *audit.ActEntry, body audit.Body) error {
+	head, ok := body.(*audit.Event)
+	if !ok || head.Kind != audit.EventHeadAdopted {
+		return t.WithLedger(ctx, t.Ledger, func(l *ledger.Ledger) error { return place.Append(ctx, l, act, body) })
+	}
+	return t.Adopting(ctx, t.Ledger, head.Reason, act, func(l *ledger.Ledger) error {
+		p, err := l.Persons(ctx)
+		if err == nil && p.Newest == newest {
+			err = fmt.Errorf("the head of ledger %s was not adopted: the high-water mark or the witnesses vouch for it, and no act is needed",
+				t.Ledger)
+		}
+		return err
+	})
 }

@@ -174,6 +174,7 @@ func (c *InitCmd) steps(s term.Streams, vkey string, server *url.URL, create *le
 		{"Make a dealer's token; its identity is the service that owns what it commits.",
 			"(umask 077; shuffled token create --config " + config + " --ledger " + c.Name +
 				" --role dealer --identity back-end > " + token + ")"},
+		{"Make the token of an admin. Two administrators sign the act, each where the key is.", c.adminToken(config)},
 		{"Start the daemon. With systemd: install the unit " + c.at("shuffled.service") + ", and systemctl enable --now shuffled.",
 			"shuffled serve --config " + config},
 		{"Check everything again, the running daemon included.", "shuffled doctor --config " + config},
@@ -190,6 +191,16 @@ func (c *InitCmd) steps(s term.Streams, vkey string, server *url.URL, create *le
 	_, err := fmt.Fprintf(s.Out, "\nThen move %s to the owner of the tables, and keep a copy of %s as safe as this host.\n",
 		c.at("owner"), c.at("credentials"))
 	return err
+}
+
+// adminToken is the act of the first two administrators, whose keys are not here.
+func (c *InitCmd) adminToken(config string) string {
+	first, _, _ := strings.Cut(c.Admins[0], "=")
+	second, _, _ := strings.Cut(c.Admins[1], "=")
+	return "shuffled act do admin_credential --config " + config + " --new-token-file " + quoted(c.at("admin.token")) +
+		" --sign " + first + ".key --out admin.act" +
+		"\nshuffled act sign admin.act --key " + second + ".key" +
+		"\nshuffled act submit admin.act --config " + config
 }
 
 func policyFlag(policy string) string {

@@ -14,11 +14,9 @@ import (
 
 // KeyCmd is shuffled key.
 type KeyCmd struct {
-	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a new ledger, a sealing key, or the key of a witness, auditor or administrator."`
+	Generate keyGenerateCmd `cmd:"" help:"Make a signing key for a ledger, a sealing key, or the key of a witness, auditor or administrator."`
 	Show     keyShowCmd     `cmd:"" help:"Show the public part of a key file."`
 	List     keyListCmd     `cmd:"" help:"List the keys of a running daemon's ledger, with their history."`
-	Rotate   keyRotateCmd   `cmd:"" help:"Replace a signing or sealing key."`
-	Retire   keyRetireCmd   `cmd:"" help:"Retire a key from a time on."`
 }
 
 type keyGenerateCmd struct {
@@ -105,29 +103,21 @@ func (c keyGenerateCmd) named(kind string) (namedKey, error) {
 	return keys.AgentSigning(c.Agent, vkey)
 }
 
-func (c keyGenerateCmd) sealing(s term.Streams, passphrase keys.Secret) error {
-	if _, err := writeSealing(c.Out, c.Agent, passphrase); err != nil {
-		return err
-	}
-	return keyShowCmd{File: c.Out, Passphrase: c.Passphrase}.Run(s)
-}
-
-// writeSealing makes a sealing key and its file. If there is a socket, the agent there wraps the key.
-func writeSealing(path, socket string, passphrase keys.Secret) (*seal.Key, error) {
-	if socket != "" && !passphrase.Empty() {
-		return nil, term.Usage("--passphrase-file must be left out with --agent: the agent wraps the key, and no passphrase does")
+// sealing makes a sealing key. If an agent is given, it wraps the key.
+func (c keyGenerateCmd) sealing(s term.Streams, passphrase keys.Secret) (err error) {
+	if c.Agent != "" && !passphrase.Empty() {
+		return term.Usage("--passphrase-file must be left out with --agent: the agent wraps the key, and no passphrase does")
 	}
 	secret := keys.GenerateSealing()
-	var err error
-	if socket != "" {
-		err = keys.WriteWrappedSealing(path, socket, secret)
+	if c.Agent != "" {
+		err = keys.WriteWrappedSealing(c.Out, c.Agent, secret)
 	} else {
-		err = keys.WriteSealing(path, secret, passphrase)
+		err = keys.WriteSealing(c.Out, secret, passphrase)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("writing the sealing key: %w", err)
+		return fmt.Errorf("writing the sealing key: %w", err)
 	}
-	return seal.NewKey(secret.Bytes())
+	return keyShowCmd{File: c.Out, Passphrase: c.Passphrase}.Run(s)
 }
 
 func vkeyPath(key string) string { return strings.TrimSuffix(key, filepath.Ext(key)) + ".vkey" }

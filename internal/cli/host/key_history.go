@@ -5,12 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"shuffled/client"
-	"shuffled/internal/audit"
 	"shuffled/internal/cli/remote"
-	"shuffled/internal/keys"
 	"shuffled/internal/term"
 )
 
@@ -27,7 +26,7 @@ func (c *keyListCmd) Run(ctx context.Context, s term.Streams) error {
 }
 
 func printKeys(s term.Streams, list []client.Key) error {
-	standing := keyStanding(list)
+	standing, policy := keyStanding(list), ""
 	rows := [][]any{{"ENTRY", "TIME", "SUBJECT", "STANDING", "KEY"}}
 	for i, k := range list {
 		what := ""
@@ -38,7 +37,7 @@ func printKeys(s term.Streams, list []client.Key) error {
 			what = k.ID.String()
 		case k.Policy != nil:
 			sum := sha256.Sum256([]byte(*k.Policy))
-			what = "SHA-256 of the text " + hex.EncodeToString(sum[:8])
+			what, policy = "SHA-256 of the text "+hex.EncodeToString(sum[:8]), *k.Policy
 		}
 		subject := string(k.Subject)
 		if k.Retired != nil {
@@ -47,7 +46,16 @@ func printKeys(s term.Streams, list []client.Key) error {
 		rows = append(rows, []any{k.Entry, k.Time.UTC().Format(time.RFC3339), term.Visible(subject),
 			term.Visible(standing[i]), term.Visible(what)})
 	}
-	return s.List(rows)
+	if err := s.List(rows); err != nil || policy == "" {
+		return err
+	}
+	fmt.Fprintln(s.Out, "\nThe newest policy:")
+	for line := range strings.Lines(policy) {
+		if _, err := fmt.Fprintf(s.Out, "  %s\n", term.Visible(strings.TrimSuffix(line, "\n"))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keyStanding says what became of each key, in the order of the list. Which policy is in force cannot be told
@@ -81,76 +89,4 @@ func keyStanding(list []client.Key) []string {
 		}
 	}
 	return standing
-}
-
-type keyRetireCmd struct {
-	remote.Flags
-	Subject string `arg:"" enum:"signing,disclosure,auditor" help:"signing, disclosure or auditor."`
-	Which   string `arg:"" name:"key" help:"The key: its id in base64, its verifier key, or its .vkey or .pub file."`
-	From    string `placeholder:"TIME" help:"Time from which what was done under the key deserves no trust, such as 2026-03-14T15:09:26Z. It may be in the past. The default is now."`
-	DryRun  bool   `help:"Say what would be written, and write nothing."`
-}
-
-func (keyRetireCmd) Help() string {
-	return `Replace a key that is in force before you retire it. For a stolen key, --from is the time of the theft, as
-far as it is known. Readers then see which checkpoints to distrust.
-
-Examples:
-
-    shuffled key retire signing main.vkey --from 2026-03-14T15:09:26Z --token-file admin.token
-    shuffled key retire auditor lab.pub --token-file admin.token`
-}
-
-func (c *keyRetireCmd) Run(ctx context.Context, s term.Streams) error {
-	id, err := keyID(c.Which)
-	if err != nil {
-		return err
-	}
-	retired := client.KeyRequestRetired(c.Subject)
-	req := client.KeyRequest{Subject: client.KeyRequestSubjectRetirement, Retired: &retired, ID: &id}
-	from := "now"
-	if c.From != "" {
-		at, err := retiredFrom(c.From)
-		if err != nil {
-			return err
-		}
-		req.From, from = &client.Timestamp{Time: at}, at.UTC().Format(time.RFC3339)
-	}
-	if c.DryRun {
-		_, err := fmt.Fprintf(s.Out, "Would retire the %s key %s from %s on. Nothing was written.\n", c.Subject, id,
-			from)
-		return err
-	}
-	return addKey(ctx, &c.Flags, s, req, fmt.Sprintf("The %s key %s is retired from %s on", c.Subject, id, from))
-}
-
-// retiredFrom reads the time from which a retired key deserves no trust.
-func retiredFrom(text string) (time.Time, error) {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil || at.Before(time.Unix(0, 0)) {
-		return at, term.Usage("--from must be a time such as 2026-03-14T15:09:26Z, not %q", term.Visible(text))
-	}
-	return at, nil
-}
-
-// addKey asks the daemon for the entry of a key, and says which entry it is.
-func addKey(ctx context.Context, r *remote.Flags, s term.Streams, req client.KeyRequest, done string) error {
-	return r.Record(ctx, s, done, func(d *client.Client) (*client.Appended, error) { return d.AddKey(ctx, req) })
-}
-
-// keyID returns the id of a key that is named by its id, its verifier key or a public file.
-func keyID(arg string) (id client.Hash, err error) {
-	if vkey, err := keys.ReadVKey(arg); err == nil {
-		arg = vkey
-	} else if public, err := keys.ReadAuditorPublic(arg); err == nil {
-		return client.Hash(audit.KeyID(public)), nil
-	}
-	if _, err := audit.ParseVKey(arg); err == nil {
-		public, err := audit.SigningKey(arg)
-		return client.Hash(audit.KeyID(public)), err
-	}
-	if err := id.UnmarshalText([]byte(arg)); err != nil {
-		return id, term.Usage("%q is no key: give a key id, a verifier key, or a .vkey or .pub file", term.Visible(arg))
-	}
-	return id, nil
 }

@@ -15,10 +15,8 @@ import (
 
 // LedgerCmd is shuffled ledger.
 type LedgerCmd struct {
-	Create  ledgerCreateCmd  `cmd:"" help:"Create a ledger: its keys, its first entry and its high-water mark."`
-	List    ledgerListCmd    `cmd:"" help:"List the ledgers of every database of a configuration."`
-	Auditor ledgerAuditorCmd `cmd:"" help:"Add, retire and list the auditors of a running daemon's ledger."`
-	Policy  ledgerPolicyCmd  `cmd:"" help:"Change or show the witness policy of a running daemon's ledger."`
+	Create ledgerCreateCmd `cmd:"" help:"Create a ledger: its keys, its first entry and its high-water mark."`
+	List   ledgerListCmd   `cmd:"" help:"List the ledgers of every database of a configuration."`
 }
 
 type ledgerListCmd struct {

@@ -35,7 +35,7 @@ type ledgerCreateCmd struct {
 	Access     string        `enum:"public,token" default:"public" help:"Who may read the log: public (everybody) or token (only with a token)."`
 	CloseBy    time.Duration `default:"24h" help:"Time from the commit to the close-by, if the commit does not say."`
 	MaxCloseBy time.Duration `default:"744h" help:"Longest time from the commit to the close-by."`
-	Admins     []string      `name:"administrator" placeholder:"NAME=FILE.vkey" sep:"none" help:"An administrator and the verifier key of that administrator, as shuffled key generate administrator makes it. Production needs two, and acts that two of them sign. Repeat it for each administrator."`
+	Admins     []string      `name:"administrator" placeholder:"NAME=FILE.vkey" sep:"none" help:"An administrator and the verifier key of that administrator, as shuffled key generate administrator makes it. Production needs two, and acts that two of them sign. Repeat it for each administrator. Without it, a sandbox has the administrator admin, whose key is made in DATA/admin.key."`
 	Delay      time.Duration `default:"1h" help:"How long an act waits if it needs two administrators and only one signed: clearing a latch or switch."`
 	Key        string        `placeholder:"FILE" help:"Signing key file. It is made if it does not exist (default: the file of the configuration, or DATA/NAME.key)."`
 	Policy     string        `placeholder:"FILE" help:"C2SP tlog-policy with the witnesses, their addresses and the quorum. The first entry holds it."`
@@ -91,6 +91,11 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	policy, err := c.policy(key.VKey())
 	if err != nil {
 		return err
+	}
+	if len(chosen.Administrators) == 0 { // a sandbox
+		if chosen.Administrators, err = sandboxAdmin(cfg, passphrase); err != nil {
+			return err
+		}
 	}
 	chosen.SigningKey, chosen.Policy, chosen.Predecessor = key.Public(), policy, predecessor
 	err = ledger.Create(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}, chosen, key.Signer(), f.Mark,
@@ -193,7 +198,7 @@ func (c ledgerCreateCmd) auditors() ([][]byte, error) {
 	case c.Disclosure == "auditor" && len(c.Auditor) == 0:
 		return nil, term.Usage("--auditor is missing: with --house poker or --disclosure auditor, tapes are disclosed to auditors: give a FILE.pub of shuffled key generate auditor")
 	case len(c.Auditor) > audit.MaxFirstAuditors:
-		return nil, term.Usage("--auditor can be given at most %d times: add the other auditors with shuffled ledger auditor add",
+		return nil, term.Usage("--auditor can be given at most %d times: add the other auditors with shuffled act do auditor",
 			audit.MaxFirstAuditors)
 	}
 	var publics [][]byte

@@ -8,15 +8,6 @@ import (
 	"shuffled/internal/term"
 )
 
-// parsePolicy reads a policy. weak says why a production ledger does not take the policy: two of
-// its quorums share no witness, or it asks for none. weak is nil if any two quorums share one.
-func parsePolicy(text []byte) (p *audit.Policy, weak, err error) {
-	if p, err = audit.ParsePolicy(text); err != nil {
-		return nil, nil, err
-	}
-	return p, p.CheckOverlap(), nil
-}
-
 // policy reads the policy of the flag. The daemon asks the witnesses, so each needs an address. Log
 // lines may be there for other readers of the policy.
 func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
@@ -32,14 +23,14 @@ func (c ledgerCreateCmd) policy(vkey string) ([]byte, error) {
 
 // checkPolicy checks whether the first entry of a ledger with this key may have the policy.
 func (c ledgerCreateCmd) checkPolicy(text []byte, vkey string) error {
-	p, weak, err := parsePolicy(text)
+	p, err := audit.ParsePolicy(text)
 	if err != nil {
 		return term.Usage("--policy %s: %s", c.Policy, err)
 	}
 	if !p.Asks() {
 		return term.Usage("--policy %s: the quorum must ask for a witness", c.Policy)
 	}
-	if weak != nil && c.Production {
+	if weak := p.CheckOverlap(); weak != nil && c.Production {
 		return term.Usage("--policy %s: %s. In a production ledger any two quorums must share a witness: make the quorum more than half of each group", c.Policy, weak)
 	}
 	for _, w := range p.Witnesses {

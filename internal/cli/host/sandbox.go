@@ -29,8 +29,9 @@ const (
 // sandboxRoles are the roles of which the sandbox has a token each, in a file with the name of the role.
 var sandboxRoles = []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleRegulator, audit.RoleAdmin}
 
-// SetUpSandbox makes what is missing at the first run: the sealing key, and the ledger with its signing key and
-// an auditor's. What exists stays as it is. A ledger whose keys are gone is an error, and no others are made.
+// SetUpSandbox makes what is missing at the first run: the sealing key, and the ledger with its signing key, an
+// auditor's and an administrator's. What exists stays as it is. A ledger whose keys are gone is an error, and no others
+// are made.
 func SetUpSandbox(ctx context.Context, cfg *config.Config, store store.Database) error {
 	f := place.FilesOf(cfg.Data, SandboxLedger)
 	cfg.SealingKeys = []string{filepath.Join(cfg.Data, "sealing.key")}
@@ -77,7 +78,7 @@ func MakeSandboxTokens(ctx context.Context, cfg *config.Config, l *ledger.Ledger
 		if good {
 			continue
 		}
-		if err := makeSandboxToken(ctx, l, role, path); err != nil {
+		if err := makeSandboxToken(ctx, cfg, l, role, path); err != nil {
 			return fmt.Errorf("creating the token of the %s: %w", role, err)
 		}
 	}
@@ -110,13 +111,18 @@ func tokenOpens(ctx context.Context, l *ledger.Ledger, path string) (bool, error
 }
 
 // makeSandboxToken makes a token. It replaces a file whose token is not in force.
-func makeSandboxToken(ctx context.Context, l *ledger.Ledger, role audit.Role, path string) error {
+func makeSandboxToken(ctx context.Context, cfg *config.Config, l *ledger.Ledger, role audit.Role, path string) error {
 	body := &audit.Credential{Role: role, Identity: role.String()}
 	bearer, _, err := newToken(body)
 	if err != nil {
 		return err
 	}
-	if err := place.Append(ctx, l, body, nil); err != nil {
+	if role == audit.RoleAdmin {
+		err = doInSandbox(ctx, cfg, l, body)
+	} else {
+		err = place.Append(ctx, l, nil, body)
+	}
+	if err != nil {
 		return err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -127,6 +133,40 @@ func makeSandboxToken(ctx context.Context, l *ledger.Ledger, role audit.Role, pa
 	}
 	return nil
 }
+
+// doInSandbox writes what an act approves, behind the act of the sandbox's administrator.
+func doInSandbox(ctx context.Context, cfg *config.Config, l *ledger.Ledger, body audit.Body) error {
+	key, err := keys.ReadSigning(SandboxAdminKey(cfg), keys.Secret{})
+	if err != nil {
+		return fmt.Errorf("reading the key of the sandbox's administrator: %w", err)
+	}
+	st := standing{origin: l.Genesis().Origin}
+	if st.Persons, err = l.Persons(ctx); err != nil {
+		return err
+	}
+	a := newAct(st, audit.Operator.Identity, time.Hour, body, [32]byte{})
+	if err := a.sign(key); err != nil {
+		return err
+	}
+	return place.Append(ctx, l, a.entry, body)
+}
+
+// sandboxAdmin returns the administrator of a sandbox. The private key is next to the house's own keys only because
+// this is a sandbox.
+func sandboxAdmin(cfg *config.Config, passphrase keys.Secret) ([]audit.Administrator, error) {
+	path, name := SandboxAdminKey(cfg), audit.RoleAdmin.String()
+	k, err := keys.ReadSigning(path, passphrase)
+	if !place.Exists(path) {
+		k, err = writeSigning(path, vkeyPath(path), name, passphrase)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []audit.Administrator{{Name: k.Origin(), Key: k.Public()}}, nil
+}
+
+// SandboxAdminKey is the path of the private key of a sandbox's administrator.
+func SandboxAdminKey(cfg *config.Config) string { return filepath.Join(cfg.Data, "admin.key") }
 
 // allMixModes lets commits plan every source.
 const allMixModes = 1<<(audit.SourceSlot-1) | 1<<(audit.SourceBeacon-1) | 1<<(audit.SourceCut-1) |
@@ -149,12 +189,15 @@ func createSandbox(ctx context.Context, cfg *config.Config, store store.Database
 	if err != nil {
 		return err
 	}
+	administrators, err := sandboxAdmin(cfg, keys.Secret{})
+	if err != nil {
+		return err
+	}
 	return ledger.Create(ctx, store, ledger.Info{Name: name, Origin: key.Origin()}, &audit.Genesis{
 		Revision: audit.Revision, Origin: key.Origin(), SigningKey: key.Public(), AuditorKeys: [][]byte{auditor},
-		Deals:    audit.DealsSigned,
-		MixModes: allMixModes, Disclosure: audit.DisclosurePublic,
-		DefaultCloseBy: defaultCloseBy,
-		MaxCloseBy:     maxCloseBy, Access: audit.AccessPublic,
+		Administrators: administrators, Deals: audit.DealsSigned, MixModes: allMixModes,
+		Disclosure: audit.DisclosurePublic, DefaultCloseBy: defaultCloseBy, MaxCloseBy: maxCloseBy,
+		Access: audit.AccessPublic,
 	}, key.Signer(), f.Mark, time.Now())
 }
 

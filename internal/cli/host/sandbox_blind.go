@@ -53,7 +53,7 @@ func IntroduceSandbox(ctx context.Context, cfg *config.Config, house, coDealer *
 		return err
 	}
 	if !good {
-		if err := makeSandboxToken(ctx, coDealer, audit.RoleBlind, path); err != nil {
+		if err := makeSandboxToken(ctx, cfg, coDealer, audit.RoleBlind, path); err != nil {
 			return fmt.Errorf("creating the token of the house at its co-dealer: %w", err)
 		}
 	}
@@ -61,6 +61,6 @@ func IntroduceSandbox(ctx context.Context, cfg *config.Config, house, coDealer *
 	if pin, ok := house.CoDealer(""); ok && pin.Origin == g.Origin {
 		return nil
 	}
-	return place.Append(ctx, house, &audit.Key{Subject: audit.SubjectCoDealer, Origin: g.Origin, Public: g.SigningKey,
-		Policy: []byte("quorum none\n")}, nil)
+	return doInSandbox(ctx, cfg, house, &audit.Key{Subject: audit.SubjectCoDealer, Origin: g.Origin,
+		Public: g.SigningKey, Policy: []byte("quorum none\n")})
 }

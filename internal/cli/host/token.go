@@ -47,10 +47,20 @@ func (t *tokenFlags) remote() *remote.Flags {
 	return &remote.Flags{URL: t.URL, Ledger: t.Ledger, Key: t.Key, TokenFile: t.TokenFile}
 }
 
-// change writes the entry, by the daemon or into the stored ledger.
+// change writes the entry, by the daemon or into the stored ledger. There a credential is created only while no
+// admin's is in force. It is revoked at any time: an admin's credential that is lost is revoked first.
 func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Credential, hash [32]byte) error {
 	if t.URL == "" {
-		return t.WithLedger(ctx, t.Ledger, func(l *ledger.Ledger) error { return place.Append(ctx, l, body, nil) })
+		if body.Kind == audit.CredentialCreated {
+			state, _, err := t.ReadState(ctx, t.Ledger)
+			if err != nil {
+				return err
+			}
+			if err := overAPI(state, time.Now()); err != nil {
+				return err
+			}
+		}
+		return t.WithLedger(ctx, t.Ledger, func(l *ledger.Ledger) error { return place.Append(ctx, l, nil, body) })
 	}
 	r := t.remote()
 	d, err := r.Connect(ctx, s)
@@ -58,13 +68,24 @@ func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Cre
 		return err
 	}
 	_, err = d.ChangeCredential(ctx, credentialRequest(body, hash))
-	if refused, ok := errors.AsType[*client.Error](err); ok &&
-		(refused.Code == client.CodeCredential || refused.Code == client.CodeTwoPersons) {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == client.CodeCredential {
 		return &audit.Illegal{Code: string(refused.Code),
 			Detail: term.Visible(remote.Value(refused.Detail))} // the same error as of the stored ledger
 	}
 	if err != nil {
 		return r.Fail(s, err)
+	}
+	return nil
+}
+
+// overAPI returns an error while an admin's credential is in force: only a daemon then changes the ledger.
+func overAPI(state *audit.State, now time.Time) error {
+	for _, h := range state.Holders() {
+		if h.Role == audit.RoleAdmin && h.Revoked == 0 && (h.Expires == 0 || now.UnixMilli() < h.Expires) {
+			return term.WithHint(fmt.Errorf("the admin's credential %s is in force, so only a daemon makes this change", h.ID),
+				"give the daemon's address with --url and the admin's token with --token-file; if nobody has the token, revoke it: "+
+					"shuffled token revoke %s", h.ID)
+		}
 	}
 	return nil
 }
@@ -75,7 +96,7 @@ func credentialRequest(body *audit.Credential, hash [32]byte) client.CredentialR
 		req.Action, req.Reason = client.CredentialRequestActionRevoke, remote.Given(body.Reason)
 		return req
 	}
-	req.Action, req.Role = client.CredentialRequestActionCreate, new(client.Role(body.Role.String()))
+	req.Action, req.Role = client.CredentialRequestActionCreate, new(client.CredentialRequestRole(body.Role.String()))
 	req.Identity, req.Tables, req.Hash = &body.Identity, body.Tables, new(client.Hash(hash))
 	if body.Expires != 0 {
 		req.Expires = &client.Timestamp{Time: time.UnixMilli(body.Expires)}

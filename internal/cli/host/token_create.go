@@ -18,11 +18,16 @@ import (
 
 type tokenCreateCmd struct {
 	tokenFlags
-	Role        string        `required:"" enum:"dealer,auditor,regulator,admin,blind" help:"dealer, auditor, regulator, admin or blind. blind is for the house of another ledger, which deals with orders of this one."`
+	credentialFlags
+	Role  string   `required:"" enum:"dealer,auditor,regulator,blind" help:"dealer, auditor, regulator or blind. blind is for the house of another ledger, which deals with orders of this one. The token of an admin is made by an act: shuffled act do admin_credential."`
+	Table []string `placeholder:"NAME" sep:"none" help:"Only for this table. Repeat it for each table (default: all tables)."`
+	JSON  bool     `name:"json" help:"Print JSON: the id, and the token."`
+}
+
+// credentialFlags say which credential is made, for the commands that make one.
+type credentialFlags struct {
 	Identity    string        `placeholder:"NAME" help:"The service that has the token, such as poker-backend. It owns the shuffles that it commits, with any of its tokens. Needed for a dealer; for another role the default is the role."`
-	Table       []string      `placeholder:"NAME" sep:"none" help:"Only for this table. Repeat it for each table (default: all tables)."`
 	Expires     time.Duration `placeholder:"DURATION" help:"How long the token is valid, such as 720h (default: until it is revoked)."`
-	JSON        bool          `name:"json" help:"Print JSON: the id, and the token."`
 	Certificate string        `type:"existingfile" placeholder:"FILE" help:"Make no token: the client certificate in FILE (PEM) stands for one, also after it is renewed with the same key."`
 }
 
@@ -35,17 +40,7 @@ func (tokenCreateCmd) Help() string {
 }
 
 func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
-	body, err := c.body(time.Now())
-	if err != nil {
-		return err
-	}
-	var hash [32]byte
-	var bearer keys.Secret
-	if c.Certificate == "" {
-		bearer, hash, err = newToken(body)
-	} else {
-		hash, err = readCertificate(body, c.Certificate)
-	}
+	body, bearer, hash, err := c.credential(audit.ParseRole(c.Role), c.Table, time.Now())
 	if err != nil {
 		return err
 	}
@@ -54,10 +49,6 @@ func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	if errors.As(err, &illegal) && illegal.Code == audit.RuleCredential && c.Certificate != "" {
 		return term.WithHint(fmt.Errorf("ledger %s knows the key of this certificate as %s", c.Ledger, body.ID),
 			"a ledger accepts each key once, also if its credential was revoked: make a new key")
-	}
-	if errors.As(err, &illegal) && illegal.Code == audit.RuleTwoPersons {
-		return term.WithHint(fmt.Errorf("creating the token: %w", err),
-			"two administrators must approve an admin's token: shuffled act propose admin_credential")
 	}
 	if err != nil {
 		return fmt.Errorf("creating the token: %w", err)
@@ -76,18 +67,30 @@ func (c tokenCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	return err
 }
 
+// credential makes the credential that was asked for. bearer is empty for a certificate.
+func (c credentialFlags) credential(role audit.Role, tables []string, now time.Time) (b *audit.Credential,
+	bearer keys.Secret, hash [32]byte, err error) {
+	if b, err = c.body(role, tables, now); err != nil {
+		return nil, bearer, hash, err
+	}
+	if c.Certificate == "" {
+		bearer, hash, err = newToken(b)
+	} else {
+		hash, err = readCertificate(b, c.Certificate)
+	}
+	return b, bearer, hash, err
+}
+
 // body is the credential that was asked for. newToken or readCertificate completes it.
-func (c tokenCreateCmd) body(now time.Time) (*audit.Credential, error) {
-	b := &audit.Credential{Role: audit.ParseRole(c.Role), Identity: c.Identity}
+func (c credentialFlags) body(role audit.Role, tables []string, now time.Time) (*audit.Credential, error) {
+	b := &audit.Credential{Role: role, Identity: c.Identity}
 	switch {
 	case c.Expires < 0:
 		return nil, term.Usage("--expires must be a duration from now, such as 720h, not %s", c.Expires)
-	case b.Role == audit.RoleAdmin && len(c.Table) > 0:
-		return nil, term.Usage("--table must be left out for an admin, because an admin acts for all tables")
 	case b.Role == audit.RoleDealer && b.Identity == "":
 		return nil, term.Usage("--identity is missing: a dealer needs the name of the service that owns its shuffles, such as poker-backend")
 	case b.Identity == "":
-		b.Identity = c.Role
+		b.Identity = role.String()
 	}
 	if err := audit.CheckName(b.Identity); err != nil {
 		return nil, term.Usage("--identity: %q %s", term.Visible(b.Identity), err)
@@ -95,7 +98,7 @@ func (c tokenCreateCmd) body(now time.Time) (*audit.Credential, error) {
 	if c.Expires > 0 {
 		b.Expires = now.Add(c.Expires).UnixMilli()
 	}
-	for _, table := range c.Table {
+	for _, table := range tables {
 		if err := audit.CheckName(table); err != nil {
 			return nil, term.Usage("--table: %q %s", term.Visible(table), err)
 		}

@@ -13,13 +13,11 @@ import (
 
 // KillCmd is shuffled kill.
 type KillCmd struct {
-	Set   killSetCmd   `cmd:"" help:"Stop new shuffles: in the whole ledger, at a table, or from a deck."`
-	Clear killClearCmd `cmd:"" help:"Allow new shuffles again."`
-	List  killListCmd  `cmd:"" help:"List the kill switches that are set."`
+	Set  killSetCmd  `cmd:"" help:"Stop new shuffles: in the whole ledger, at a table, or from a deck."`
+	List killListCmd `cmd:"" help:"List the kill switches that are set."`
 }
 
-// killFlags say what a switch covers, and why it is set or cleared.
-type killFlags struct {
+type killSetCmd struct {
 	remote.Flags
 	All      bool   `xor:"scope" help:"The whole ledger."`
 	Table    string `xor:"scope" placeholder:"NAME" help:"One table."`
@@ -28,9 +26,19 @@ type killFlags struct {
 	Because  string `name:"reason" required:"" placeholder:"TEXT" help:"The reason. It is written to the ledger for ever."`
 }
 
-func (c *killFlags) run(ctx context.Context, s term.Streams, action client.SwitchRequestAction) error {
-	req := client.SwitchRequest{Action: action, Reason: c.Because, Table: remote.Given(c.Table),
-		Deck: remote.Given(c.Deck)}
+// Help shows examples, and says how a switch is cleared.
+func (killSetCmd) Help() string {
+	return `An act of the administrators clears the switch: shuffled act do kill_clear.
+
+Examples:
+
+    shuffled kill set --table poker-7 --reason "camera fault" --token-file admin.token
+    shuffled kill set --deck short-36 --reason "misprinted" --token-file admin.token
+    shuffled kill set --all --reason "regulator's order 4711" --token-file admin.token`
+}
+
+func (c *killSetCmd) Run(ctx context.Context, s term.Streams) error {
+	req := client.SwitchRequest{Reason: c.Because, Table: remote.Given(c.Table), Deck: remote.Given(c.Deck)}
 	switch {
 	case c.All:
 		req.Scope = client.SwitchRequestScopeLedger
@@ -46,36 +54,8 @@ func (c *killFlags) run(ctx context.Context, s term.Streams, action client.Switc
 	default:
 		return term.Usage("--all, --table, --deck or --deck-hash must say what the switch covers")
 	}
-	what := "set: no new shuffle begins there, and open shuffles are played on"
-	if action == client.SwitchRequestActionClear {
-		what = "cleared"
-	}
-	return c.Record(ctx, s, "The kill switch is "+what,
+	return c.Record(ctx, s, "The kill switch is set: no new shuffle begins there, and open shuffles are played on",
 		func(d *client.Client) (*client.Appended, error) { return d.SetSwitch(ctx, req) })
-}
-
-type killSetCmd struct{ killFlags }
-
-func (killSetCmd) Help() string {
-	return `Examples:
-
-    shuffled kill set --table poker-7 --reason "camera fault" --token-file admin.token
-    shuffled kill set --deck short-36 --reason "misprinted" --token-file admin.token
-    shuffled kill set --all --reason "regulator's order 4711" --token-file admin.token`
-}
-
-func (c *killSetCmd) Run(ctx context.Context, s term.Streams) error {
-	return c.run(ctx, s, client.SwitchRequestActionSet)
-}
-
-type killClearCmd struct{ killFlags }
-
-func (killClearCmd) Help() string {
-	return "Example:\n  shuffled kill clear --table poker-7 --reason \"camera exchanged\" --token-file admin.token"
-}
-
-func (c *killClearCmd) Run(ctx context.Context, s term.Streams) error {
-	return c.run(ctx, s, client.SwitchRequestActionClear)
 }
 
 type killListCmd struct{ remote.Flags }
@@ -192,31 +172,6 @@ func (tableCloseCmd) Help() string {
 
 func (c *tableCloseCmd) Run(ctx context.Context, s term.Streams) error {
 	return c.run(ctx, s, client.TableRequestActionClose, "closed")
-}
-
-// LatchCmd is shuffled latch.
-type LatchCmd struct {
-	Clear latchClearCmd `cmd:"" help:"Run the generator's start-up test and clear the entropy latch."`
-}
-
-type latchClearCmd struct {
-	remote.Flags
-	Because string `name:"reason" required:"" placeholder:"TEXT" help:"The reason why the generator may be trusted again. It is written to the ledger for ever."`
-}
-
-// Help shows an example, and says which latch is cleared.
-func (latchClearCmd) Help() string {
-	return `Clears the latch of the ledger, and that of the daemon at --url. Another daemon that saw a failure itself draws
-nothing until the latch is cleared at that daemon, too.
-
-Example:
-
-    shuffled latch clear --reason "host exchanged, ticket 4711" --token-file admin.token`
-}
-
-func (c *latchClearCmd) Run(ctx context.Context, s term.Streams) error {
-	return c.Record(ctx, s, "The generator passed its start-up test, and the entropy latch is cleared",
-		func(d *client.Client) (*client.Appended, error) { return d.ClearLatch(ctx, c.Because) })
 }
 
 // AccessCmd is shuffled access.

@@ -81,7 +81,7 @@ func sayClosed(s term.Streams, id uint64, asked client.CloseRequest, c *client.C
 type TakeoverCmd struct {
 	remote.Flags
 	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open shuffle of a table, or @TABLE:SERIAL."`
-	Extent  string     `enum:"close,play" default:"close" help:"close: to end the shuffle. play: to deal on. In production, play needs two administrators (shuffled act propose takeover)."`
+	Extent  string     `enum:"close,play" default:"close" help:"close: to end the shuffle. play: to deal on. In production, play needs two administrators (shuffled act do takeover)."`
 	Because string     `name:"reason" required:"" placeholder:"TEXT" help:"The reason. It is written to the ledger for ever, and every file of the shuffle shows it."`
 }
 

@@ -18,12 +18,18 @@ import (
 // WithLedger opens one ledger as its writer, and calls do with it. It fails while a daemon of this data
 // directory serves the ledger.
 func (p Flags) WithLedger(ctx context.Context, name string, do func(*ledger.Ledger) error) error {
+	return p.Adopting(ctx, name, "", nil, do)
+}
+
+// Adopting is WithLedger for a ledger whose head administrators adopt by an act, with this reason.
+func (p Flags) Adopting(ctx context.Context, name, reason string, act *audit.ActEntry,
+	do func(*ledger.Ledger) error) error {
 	cfg, err := p.LoadOf(name)
 	if err != nil {
 		return err
 	}
 	return withStore(ctx, cfg, func(store store.Database) error {
-		l, err := openOffline(ctx, cfg, store, name)
+		l, err := openOffline(ctx, cfg, store, name, func(c *ledger.Config) { c.AdoptHead, c.AdoptAct = reason, act })
 		if err != nil {
 			return err
 		}
@@ -31,8 +37,9 @@ func (p Flags) WithLedger(ctx context.Context, name string, do func(*ledger.Ledg
 	})
 }
 
-// openOffline opens the ledger of this name. The caller must close it.
-func openOffline(ctx context.Context, cfg *config.Config, store store.Database, name string) (*ledger.Ledger, error) {
+// openOffline opens the ledger of this name, as adopt says. The caller must close it.
+func openOffline(ctx context.Context, cfg *config.Config, store store.Database, name string,
+	adopt func(*ledger.Config)) (*ledger.Ledger, error) {
 	c := LedgerOf(cfg, name)
 	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
 	if err != nil {
@@ -47,6 +54,7 @@ func openOffline(ctx context.Context, cfg *config.Config, store store.Database, 
 	if opening.Start, err = Describe(cfg); err != nil {
 		return nil, err
 	}
+	adopt(&opening)
 	l, err := ledger.Open(ctx, opening)
 	switch {
 	case errors.Is(err, ledger.ErrMarkLocked):
@@ -71,13 +79,20 @@ func LedgerOf(cfg *config.Config, name string) config.Ledger {
 	return config.Ledger{Name: name, SigningKey: f.Key, Mark: f.Mark}
 }
 
-// Append writes one entry of an operator, after the act that approves it if there is one.
-func Append(ctx context.Context, l *ledger.Ledger, body audit.Body, act *audit.ActEntry) error {
+// Append writes an act and the entry that it approves, as an operator. One of them may be nil.
+func Append(ctx context.Context, l *ledger.Ledger, act *audit.ActEntry, body audit.Body) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	bodies := []audit.Body{body}
+	if k, ok := body.(*audit.Key); ok {
+		_, err := l.AddKey(ctx, audit.Operator, k, act)
+		return err
+	}
+	var bodies []audit.Body
 	if act != nil {
-		bodies = []audit.Body{act, body}
+		bodies = append(bodies, act)
+	}
+	if body != nil {
+		bodies = append(bodies, body)
 	}
 	_, err := l.Append(ctx, ledger.Proposal{Actor: audit.Operator, Bodies: bodies})
 	return err

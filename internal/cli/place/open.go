@@ -54,12 +54,8 @@ func ExplainOpen(ctx context.Context, store ledger.Store, err error, info ledger
 		return term.WithHint(err, "if another daemon serves this ledger, copy its mark to this place; "+
 			"if this database is a restored copy, do not start a daemon on it: what it signed would be a fork, "+
 			"and shuffled audit fsck --since CHECKPOINT tries the copy without signing; "+
-			"if you know that nobody ever saw a newer head: serve --adopt-head REASON, "+
+			"if you know that nobody ever saw a newer head, administrators adopt this one: shuffled act do adopt_head, "+
 			"which revokes every token and certificate")
-	}
-	var illegal *audit.Illegal
-	if errors.As(err, &illegal) && (illegal.Code == audit.RuleTwoPersons || illegal.Code == audit.RuleAct) {
-		return term.WithHint(err, "if the ledger asks for two administrators, both must sign an act for this head: shuffled act propose adopt_head, act sign, and serve --adopt-act FILE")
 	}
 	return err
 }

@@ -353,11 +353,6 @@ export interface components {
         };
         SwitchRequest: {
             /**
-             * @description Stop new shuffles, or let them go on.
-             * @enum {string}
-             */
-            action: "set" | "clear";
-            /**
              * @description What it covers.
              * @enum {string}
              */
@@ -501,33 +496,8 @@ export interface components {
             /** @description The table. */
             table: components["schemas"]["Name"];
         };
-        LatchRequest: {
-            reason: components["schemas"]["Why"];
-        };
         /** @description Why, in printable ASCII. It is written to the ledger for ever. */
         Why: string;
-        KeyRequest: {
-            /**
-             * @description What the entry is about. Disclosure keys are the daemon's to make.
-             * @enum {string}
-             */
-            subject: "signing" | "auditor" | "policy" | "retirement";
-            /** @description The verifier key of the new signing key, of Ed25519 or ML-DSA-44. */
-            vkey?: string;
-            /** @description Type byte and public key of the new auditor. */
-            public?: string;
-            /** @description The new witness policy (C2SP tlog-policy). Up to 18 of its witnesses can be of ML-DSA-44. */
-            policy?: string;
-            /**
-             * @description The kind of key that is retired.
-             * @enum {string}
-             */
-            retired?: "signing" | "disclosure" | "auditor";
-            /** @description The id of the key that is retired. */
-            id?: components["schemas"]["Hash"];
-            /** @description From when on what was done under the retired key deserves no trust. Absent means now. */
-            from?: components["schemas"]["Timestamp"];
-        };
         AccessList: {
             /** @description Oldest first. */
             records: components["schemas"]["AccessRecord"][];
@@ -575,8 +545,11 @@ export interface components {
             co_dealer?: components["schemas"]["Receipt"];
         };
         ActRequest: {
-            /** @description The body of the act's entry, of section 5.11 of the specification. */
-            act: string;
+            /**
+             * @description The body of the act's entry, of section 5.11 of the specification. Absent for an entry that an act
+             *     which waits approves.
+             */
+            act?: string;
             /** @description The type of the entry that it approves. */
             type?: number;
             /** @description The body of that entry. */
@@ -644,8 +617,11 @@ export interface components {
             action: "create" | "revoke";
             /** @description The public id, tok_… or crt_…. */
             credential: components["schemas"]["Name"];
-            /** @description With create, and needed there. */
-            role?: components["schemas"]["Role"];
+            /**
+             * @description With create, and needed there.
+             * @enum {string}
+             */
+            role?: "dealer" | "auditor" | "regulator" | "blind";
             /**
              * @description With create: the service that it is a credential of. Several credentials of one identity are
              *     one owner of shuffles.
@@ -1295,7 +1271,7 @@ export interface components {
             from?: components["schemas"]["Timestamp"];
         };
         Readiness: {
-            /** @description Whether every ledger can be written. */
+            /** @description Whether every ledger is ready, and nothing else is in the way. */
             ready: boolean;
             /** @description Why not, where it is not one ledger's fault. */
             reason?: string;
@@ -1306,10 +1282,14 @@ export interface components {
         };
         LedgerReadiness: {
             name: components["schemas"]["Name"];
-            /** @description Whether it can be written. */
+            /** @description Whether it can do all three. A kill switch of the whole ledger, which is no fault, leaves it true. */
             ready: boolean;
-            /** @description Why it cannot. */
-            reason?: string;
+            /** @description Whether entries and evidence can be read. */
+            read: components["schemas"]["Ability"];
+            /** @description Whether new shuffles can be committed. */
+            commit: components["schemas"]["Ability"];
+            /** @description Whether cards can be dealt and shuffles closed. */
+            deal: components["schemas"]["Ability"];
             /**
              * Format: uint64
              * @description Entries.
@@ -1328,6 +1308,14 @@ export interface components {
             cosigned?: number;
             /** @description What is known of each witness. Absent without witnesses. */
             witnesses?: components["schemas"]["WitnessReadiness"][];
+        };
+        Ability: {
+            /** @description Whether it can. */
+            ok: boolean;
+            /** @description Why it cannot. There if it cannot. */
+            reason?: string;
+            /** @description What to do. There if it cannot. */
+            cure?: string;
         };
         WitnessReadiness: {
             /** @description Its name in the ledger's policy. */
@@ -1470,9 +1458,7 @@ export type PublishedDeck = components['schemas']['PublishedDeck'];
 export type TableList = components['schemas']['TableList'];
 export type TableState = components['schemas']['TableState'];
 export type TableRequest = components['schemas']['TableRequest'];
-export type LatchRequest = components['schemas']['LatchRequest'];
 export type Why = components['schemas']['Why'];
-export type KeyRequest = components['schemas']['KeyRequest'];
 export type AccessList = components['schemas']['AccessList'];
 export type AccessRecord = components['schemas']['AccessRecord'];
 export type Shuffle = components['schemas']['Shuffle'];
@@ -1520,6 +1506,7 @@ export type Keys = components['schemas']['Keys'];
 export type Key = components['schemas']['Key'];
 export type Readiness = components['schemas']['Readiness'];
 export type LedgerReadiness = components['schemas']['LedgerReadiness'];
+export type Ability = components['schemas']['Ability'];
 export type WitnessReadiness = components['schemas']['WitnessReadiness'];
 export type Problem = components['schemas']['Problem'];
 export type Code = components['schemas']['Code'];

@@ -1,0 +1,143 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/keys"
+	"shuffled/internal/ledger"
+	"shuffled/internal/term"
+)
+
+type actDoCmd struct {
+	tokenFlags
+	actSubject
+	Sign       string        `name:"sign" required:"" type:"existingfile" placeholder:"FILE" help:"Private key of the administrator who signs."`
+	Passphrase string        `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
+	Out        string        `placeholder:"FILE" help:"Write the signed act to FILE, for the second administrator or for act submit, and submit nothing."`
+	Yes        bool          `help:"Sign without a question."`
+	As         string        `placeholder:"IDENTITY" help:"Identity that submits it: that of the admin's token, for a takeover that of the dealer's token. The default is admin with --url, and operator without. adopt_head ignores it, because the daemon adopts."`
+	Life       time.Duration `default:"1h" help:"How long the act is valid, at most 24h. If latch_clear or kill_clear needs two administrators, this time begins after the delay."`
+}
+
+// Help shows examples, and says what --out is for.
+func (actDoCmd) Help() string {
+	return `Shows the act, asks, signs and submits it. If the act needs two administrators, give --out: the other one signs the file with act sign, and act submit submits it. Without --out, latch_clear and kill_clear are submitted with one signature, and then wait.
+
+Examples:
+
+    shuffled act do kill_clear --table poker-7 --reason "camera exchanged" --sign alice.key --url https://shuffle.example.com --token-file admin.token
+    shuffled act do policy --policy new.policy --sign alice.key --out policy.act --url https://shuffle.example.com
+    shuffled act do admin_credential --new-token-file admin.token --sign alice.key --out admin.act --config shuffled.toml
+    shuffled act do adopt_head --reason "restored, ticket 4713" --sign alice.key --out head.act --config shuffled.toml`
+}
+
+func (c actDoCmd) Run(ctx context.Context, s term.Streams) error {
+	if err := c.settle(); err != nil {
+		return err
+	}
+	st, err := c.standing(ctx, s)
+	if err != nil {
+		return err
+	}
+	key, err := readAdministrator(c.Sign, c.Passphrase)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(st.Administrators, func(a audit.Administrator) bool { return a.Name == key.Origin() }) {
+		return fmt.Errorf("%s is the key of %s, and %s has no administrator of this name", c.Sign, key.Origin(),
+			term.Visible(st.origin))
+	}
+	body, bearer, err := c.body(st)
+	if err != nil {
+		return err
+	}
+	var cancels [32]byte
+	if body == nil {
+		if cancels, err = c.digest(); err != nil {
+			return err
+		}
+	}
+	a := newAct(st, c.As, c.Life, body, cancels)
+	if a.needsTwo(st.Persons) && c.Out == "" && !a.entry.Act.MayWait() {
+		return term.Usage("%s needs two administrators: give --out FILE for the file that the other one signs with act sign",
+			a.entry.Act)
+	}
+	if c.Out == "" { // what would be refused is refused before anything is signed
+		if err := c.maySubmit(st, a.entry.Act); err != nil {
+			return err
+		}
+	}
+	if err := a.signed(s, key, c.Yes, c.follows(st, a)); err != nil {
+		return err
+	}
+	if !bearer.Empty() {
+		if err := keys.WriteSecret(c.TokenOut, bearer); err != nil {
+			return fmt.Errorf("writing the token: %w", err)
+		}
+	}
+	if c.Out != "" {
+		return a.save(c.Out)
+	}
+	return c.submit(ctx, s, st, a)
+}
+
+// settle completes and checks the flags.
+func (c *actDoCmd) settle() error {
+	if c.Life <= 0 || c.Life > 24*time.Hour {
+		return term.Usage("--life must be above 0 and at most 24h: an act that needs longer must be made again")
+	}
+	switch {
+	case c.Kind == "adopt_head":
+		c.As = audit.Daemon.Identity
+	case c.As == "" && c.URL == "":
+		c.As = audit.Operator.Identity
+	case c.As == "":
+		c.As = audit.RoleAdmin.String()
+	}
+	if err := audit.CheckName(c.As); err != nil {
+		return term.Usage("--as %s", err)
+	}
+	return nil
+}
+
+// follows says what becomes of the act after this signature.
+func (c *actDoCmd) follows(st standing, a *loadedAct) string {
+	then := "it is submitted"
+	if c.Out != "" {
+		then = "it is written to " + c.Out
+	}
+	if !a.needsTwo(st.Persons) {
+		return then
+	}
+	if c.Out != "" {
+		then += ", and needs a second signature: shuffled act sign " + c.Out + " --key FILE"
+	}
+	if a.entry.Act.MayWait() {
+		then += fmt.Sprintf("; with one signature it takes effect %s after it was submitted", delayOf(st.Persons))
+	}
+	return then
+}
+
+func delayOf(p ledger.Persons) time.Duration { return time.Duration(p.Delay) * time.Second }
+
+// newAct makes the act that approves body, nil for one that cancels. The act has no signature yet.
+func newAct(st standing, as string, life time.Duration, body audit.Body, cancels [32]byte) *loadedAct {
+	entry := &audit.ActEntry{Act: audit.ActCancel, Digest: cancels, Previous: st.Newest, HeadSize: st.Head.Size,
+		HeadRoot: st.Head.Root, Expires: time.Now().Add(life).Truncate(time.Second).UnixMilli()}
+	a := &loadedAct{entry: entry, body: body}
+	if body != nil {
+		entry.Act, _ = audit.ActFor(body)
+		entry.Digest = audit.Approved(as, body)
+		a.Type, a.Body = uint8(body.Type()), audit.EncodeBody(body)
+	}
+	if a.needsTwo(st.Persons) && entry.Act.MayWait() {
+		entry.Expires += int64(st.Delay) * 1000
+	}
+	a.Format, a.Ledger, a.Identity, a.Genesis = actFormat, st.origin, as, st.Genesis[:]
+	a.Act, a.Says, a.Expires = entry.Act.String(), approves(entry, body), listed(entry.Expires)
+	return a
+}
