@@ -32,7 +32,7 @@ func TestAdmin(t *testing.T) {
 		}
 	}
 	all := client.SwitchRequest{Scope: client.SwitchRequestScopeLedger}
-	clear := d.act(c, &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Reason: "a test"})
+	clear := d.act(c, "admin", &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Reason: "a test"})
 	calls := []func() (*client.Appended, error){
 		set(all),
 		func() (*client.Appended, error) { return c.SubmitAct(ctx, clear) },
@@ -63,7 +63,7 @@ func TestAdmin(t *testing.T) {
 	if _, err := set(all)(); !errors.As(err, &refused) || refused.Code != client.CodeKill {
 		t.Errorf("a switch that is set: %v", err)
 	}
-	latch := d.act(c, &audit.Event{Kind: audit.EventLatchClear, Reason: "not set"})
+	latch := d.act(c, "admin", &audit.Event{Kind: audit.EventLatchClear, Reason: "not set"})
 	if _, err := c.SubmitAct(ctx, latch); !errors.As(err, &refused) || refused.Code != client.CodeInvalidRequest {
 		t.Errorf("a latch that is not set: %v", err)
 	}
@@ -86,12 +86,12 @@ func TestAdmin(t *testing.T) {
 	}
 }
 
-// act is the request for what the administrator approves.
-func (d *daemon) act(c *client.Client, body audit.Body) client.ActRequest {
+// act is the request for what the administrator approves, by an identity.
+func (d *daemon) act(c *client.Client, as string, body audit.Body) client.ActRequest {
 	d.t.Helper()
 	told, err := c.Acts(d.t.Context())
 	check(err)
-	act := &audit.ActEntry{Digest: audit.Approved("admin", body), Previous: told.Newest, HeadSize: told.Size,
+	act := &audit.ActEntry{Digest: audit.Approved(as, body), Previous: told.Newest, HeadSize: told.Size,
 		HeadRoot: told.Root, Expires: time.Now().Add(time.Hour).UnixMilli()}
 	act.Act, _ = audit.ActFor(body)
 	signature, err := d.administrator.Signer().Sign(act.Signed(told.Genesis))

@@ -127,9 +127,9 @@ func (c *Client) own(e proved, says said, when asked, answer []byte) error {
 	return nil
 }
 
-// TakeOver makes this client's identity the owner of a shuffle of another identity. It returns when the takeover is
-// proved to stand in the ledger. With the extent close, which is the default, the shuffle can be closed and nothing
-// else (docs/CLIENT.md). From, the owner before, is the daemon's word: Transcript proves it.
+// TakeOver makes this client's identity the owner of a shuffle of another identity, to close it and for nothing else
+// (docs/CLIENT.md). It returns when the takeover is proved to stand in the ledger. From, the owner before, is the
+// daemon's word: Transcript proves it.
 func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest) (*Takeover, error) {
 	when := c.command(ctx)
 	answer, err := c.takeOverShuffle(when.in(ctx), s.ID, req)
@@ -137,16 +137,13 @@ func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest
 	if err != nil {
 		return nil, err
 	}
-	extent, repeated := ExtentClose, bool(deref(taken.Repeated))
-	if req.Extent != nil {
-		extent = *req.Extent
-	}
+	repeated := bool(deref(taken.Repeated))
 	if repeated { // a takeover is told again for as long as it holds, also with another reason
 		when.first, when.again = taken.Time.Time, true
 	}
 	_, _, err = acted(ctx, c, s, said{taken.Receipt, anyIndex, taken.Time, repeated}, when, answer,
 		func(b *audit.Takeover) bool {
-			return b.Shuffle == s.ID && b.Extent.String() == string(extent) && (b.Reason == req.Reason || repeated)
+			return b.Shuffle == s.ID && b.Extent == audit.ExtentClose && (b.Reason == req.Reason || repeated)
 		})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -221,10 +222,9 @@ func TestTakeOver(t *testing.T) {
 
 	// To play, and of a shuffle that nobody dealt from.
 	for _, s := range []*client.Committed{dealt("l"), dealt("m")} {
-		req.Extent = ptr(client.ExtentPlay)
-		if taken, err := floor.TakeOver(ctx, s, req); err != nil || taken.From != "dealer" {
-			t.Fatalf("%+v, %v", taken, err)
-		}
+		play := &audit.Takeover{Shuffle: s.ID, Extent: audit.ExtentPlay, Reason: "the back end is down"}
+		_, err := floor.SubmitAct(ctx, d.act(floor, "floor", play))
+		check(err)
 		loaded, err := floor.Load(ctx, s.ID)
 		check(err)
 		if _, err := floor.Deal(ctx, loaded, next); err != nil {
@@ -241,35 +241,30 @@ func TestTakeOverOfAnother(t *testing.T) {
 	d, l := newDaemon(t), &liar{forge: true}
 	c := d.client(nil, nil)
 	floor := d.of(d.newToken(audit.RoleDealer, "floor"), l.between)
-	var answers [][]byte
-	for i, extent := range []client.Extent{client.ExtentClose, client.ExtentPlay} {
-		s, err := c.Commit(t.Context(), fmt.Sprint("k", i), shortDeck)
-		check(err)
-		l.tell("/takeover", func(b []byte) []byte { answers = append(answers, slices.Clone(b)); return b })
-		_, err = floor.TakeOver(t.Context(), s, client.TakeoverRequest{Reason: "a test", Extent: &extent})
-		check(err)
-		for _, ask := range []client.TakeoverRequest{
-			{Reason: "a test", Extent: ptr(client.ExtentPlay)}, {Reason: "another", Extent: &extent},
-			{Reason: "a test"},
-		} {
-			if ask.Extent == nil && i == 0 || deref(ask.Extent) == extent && ask.Reason == "a test" {
-				continue // what was asked for
-			}
-			l.tell("/takeover", func([]byte) []byte { return answers[i] })
-			_, err = floor.TakeOver(t.Context(), s, ask)
-			isFault(t, fmt.Sprintf("%s for %+v", extent, ask), err, "")
-		}
-		if i == 1 {
-			l.tell("/takeover", func([]byte) []byte { return answers[0] })
-			_, err = floor.TakeOver(t.Context(), s, client.TakeoverRequest{Reason: "a test"})
-			isFault(t, "of another shuffle", err, "the takeover in the ledger is another one")
-		}
+	var answer []byte
+	take := func(s *client.Committed, reason string) error {
+		_, err := floor.TakeOver(t.Context(), s, client.TakeoverRequest{Reason: reason})
+		return err
 	}
-}
+	first, err := c.Commit(t.Context(), "k", shortDeck)
+	check(err)
+	second, err := c.Commit(t.Context(), "l", shortDeck)
+	check(err)
+	l.tell("/takeover", func(b []byte) []byte { answer = slices.Clone(b); return b })
+	check(take(first, "a test"))
+	l.tell("/takeover", func([]byte) []byte { return answer })
+	isFault(t, "with another reason", take(first, "another"), "")
+	isFault(t, "of another shuffle", take(second, "a test"), "the takeover in the ledger is another one")
 
-func deref[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
+	play := &audit.Takeover{Shuffle: second.ID, Extent: audit.ExtentPlay, Reason: "a test"}
+	done, err := floor.SubmitAct(t.Context(), d.act(floor, "floor", play))
+	check(err)
+	receipt, err := audit.ParseReceipt(done.Receipt)
+	check(err)
+	entry, err := audit.ParseEntry(receipt.Entry)
+	check(err)
+	answer, err = json.Marshal(client.Takeover{From: "dealer", Receipt: done.Receipt,
+		Time: client.Timestamp{Time: time.UnixMilli(entry.Time)}})
+	check(err)
+	isFault(t, "to play", take(second, "a test"), "the takeover in the ledger is another one")
 }

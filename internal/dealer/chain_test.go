@@ -40,11 +40,7 @@ func TestReshuffledStub(t *testing.T) {
 			}
 		}
 		// Who takes the stub over has the hand as well.
-		_, err = tb.Takeover(t.Context(), as("another"), stub.ID,
-			dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: "does not answer"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		takePlay(t, tb.Dealer, as("another"), stub.ID)
 		seen(5, 5)
 		sees(hand.ID, dealer.View{Identity: "another"}, 7)
 		_, err = tb.Reveal(t.Context(), as("tester"), hand.ID, dealer.RevealRequest{Places: []int{0}})

@@ -157,10 +157,9 @@ type Close struct {
 	Reveal  *Reveal // with CloseRequest.Reveal
 }
 
-// TakeoverRequest asks for a shuffle of another identity.
+// TakeoverRequest asks for a shuffle of another identity, to close it.
 type TakeoverRequest struct {
-	Extent audit.Extent // to close it, or to play on
-	Reason string       // written to the ledger for ever
+	Reason string // written to the ledger for ever
 }
 
 // Takeover is the answer to a TakeoverRequest.

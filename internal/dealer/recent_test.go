@@ -91,9 +91,8 @@ func TestRecentOfTwo(t *testing.T) {
 			return a.Cards, err
 		}},
 		"a takeover": {other: func(d *dealer.Dealer, id uint64) error {
-			req := dealer.TakeoverRequest{Extent: audit.ExtentPlay, Reason: "tried"}
-			_, err := d.Takeover(t.Context(), thief, id, req)
-			return err
+			takePlay(t, d, thief, id)
+			return nil
 		}, then: func(d *dealer.Dealer, id uint64) (any, error) {
 			a, err := d.Deal(t.Context(), me, id, hand)
 			return a.Cards, err

@@ -112,13 +112,7 @@ func (s *Server) TakeOverShuffle(c *call, id ID) error {
 }
 
 func takeoverRequest(req *TakeoverRequest) (dealer.TakeoverRequest, error) {
-	asked := dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: req.Reason}
-	if req.Extent != nil {
-		if asked.Extent = audit.ParseExtent(string(*req.Extent)); asked.Extent == 0 {
-			return asked, refuseWord("extent", string(*req.Extent), "close", "play")
-		}
-	}
-	return asked, nil
+	return dealer.TakeoverRequest{Reason: req.Reason}, nil
 }
 
 func takeoverAnswer(t dealer.Takeover) Takeover {

@@ -1637,9 +1637,6 @@ type TakeoverRepeated bool
 
 // TakeoverRequest defines model for TakeoverRequest.
 type TakeoverRequest struct {
-	// Extent Absent means close.
-	Extent *Extent `json:"extent,omitempty"`
-
 	// Reason Why, in printable ASCII. It is written to the ledger for ever.
 	Reason Why `json:"reason"`
 }

@@ -241,7 +241,7 @@ func (s *story) owners(d *daemon) {
 	taken := d.commit(deck("taken"))
 	d.deal(taken, seat(2, "seat-1"))
 	t, err := d.Takeover(ctx, rescue, taken,
-		dealer.TakeoverRequest{Extent: audit.ExtentClose, Reason: "the dealer is gone"})
+		dealer.TakeoverRequest{Reason: "the dealer is gone"})
 	did(d, t, err)
 	c, err := d.Close(ctx, rescue, taken, void(audit.ReasonSystemFault))
 	did(d, c, err)

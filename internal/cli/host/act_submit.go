@@ -73,13 +73,13 @@ func (t *tokenFlags) submit(ctx context.Context, s term.Streams, st standing, a 
 	case two && at >= 0:
 		w := st.Waiting[at]
 		if time.Now().UnixMilli() < w.Due {
-			return fmt.Errorf("the act waits as entry %d: submit it again at %s or later, and before %s", w.Index,
+			return fmt.Errorf("the act waits as entry %d: give the same command again at %s or later, and before %s", w.Index,
 				listed(w.Due+999), listed(w.Expires))
 		}
 		act = nil
 	case two:
 		body = nil
-		said = fmt.Sprintf("The act waits for %s: then submit it again, before %s. An administrator cancels it with act do cancel --digest %s",
+		said = fmt.Sprintf("The act waits for %s: then give the same command again, before %s. An administrator cancels it with act do cancel --digest %s",
 			delayOf(st.Persons), a.Expires, base64.StdEncoding.EncodeToString(act.Digest[:]))
 	}
 	if t.URL != "" {

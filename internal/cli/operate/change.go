@@ -81,12 +81,11 @@ func sayClosed(s term.Streams, id uint64, asked client.CloseRequest, c *client.C
 type TakeoverCmd struct {
 	remote.Flags
 	ID      ShuffleArg `arg:"" help:"The shuffle: its id, @TABLE for the open shuffle of a table, or @TABLE:SERIAL."`
-	Extent  string     `enum:"close,play" default:"close" help:"close: to end the shuffle. play: to deal on. In production, play needs two administrators (shuffled act do takeover)."`
 	Because string     `name:"reason" required:"" placeholder:"TEXT" help:"The reason. It is written to the ledger for ever, and every file of the shuffle shows it."`
 }
 
 func (TakeoverCmd) Help() string {
-	return `Only the owner of a shuffle mixes, deals and closes it: at first, the identity that committed to it. A takeover makes the identity of this token the owner.
+	return `Only the owner of a shuffle mixes, deals and closes it: at first, the identity that committed to it. A takeover makes the identity of this token the owner, to close the shuffle and for nothing else. To deal on, it takes an act: shuffled act do takeover.
 
 Example:
 
@@ -94,11 +93,11 @@ Example:
 }
 
 func (c *TakeoverCmd) Run(ctx context.Context, s term.Streams) error {
-	req := client.TakeoverRequest{Reason: c.Because, Extent: new(client.Extent(c.Extent))}
+	req := client.TakeoverRequest{Reason: c.Because}
 	return change(ctx, &c.Flags, s, &c.ID, (*client.Client).TakeOver, req,
 		func(_ *client.Committed, taken *client.Takeover) error {
-			said := fmt.Sprintf("Shuffle %d: taken over from %s to %s, recorded and signed", c.ID.Number,
-				term.Visible(taken.From), c.Extent)
+			said := fmt.Sprintf("Shuffle %d: taken over from %s to close, recorded and signed", c.ID.Number,
+				term.Visible(taken.From))
 			_, err := fmt.Fprintln(s.Out, s.Sheet().P.Bold(said))
 			return err
 		})

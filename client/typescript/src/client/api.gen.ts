@@ -588,8 +588,6 @@ export interface components {
             digest: components["schemas"]["Hash"];
         };
         TakeoverRequest: {
-            /** @description Absent means close. */
-            extent?: components["schemas"]["Extent"];
             reason: components["schemas"]["Why"];
         };
         Takeover: {

@@ -119,7 +119,7 @@ export class Client {
         answer,
         (b) =>
           b.shuffle === s.id &&
-          told("extent", b.extent) === (request.extent ?? "close") &&
+          told("extent", b.extent) === "close" &&
           (repeated || b.reason === request.reason),
       );
       return t;
