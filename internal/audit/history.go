@@ -1,5 +1,91 @@
 package audit
 
+import (
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// History is what the entries of a ledger say of keys, taken in their order: the one fold of them, of the daemon and of
+// every verifier. Policies is that of witness policies, which also needs checkpoints.
+type History struct {
+	Records []KeyRecord // oldest first
+	Signing []KeyInForce
+	Origin  string
+}
+
+// KeyInForce is a key that signs the checkpoints of every size above the index of its entry, up to the entry of the
+// next key of its algorithm (docs/SPEC.md section 7.1).
+type KeyInForce struct {
+	Index   uint64        // of its entry
+	Public  []byte        // type byte and public key
+	Key     note.Verifier // nil: the key cannot be used
+	Retired bool
+}
+
+// Take takes in the next entry, which may say nothing of keys. A signing key that cannot be used is an error, and taken
+// in without a verifier. It signed nothing.
+func (h *History) Take(index uint64, e Entry) (err error) {
+	for _, r := range KeyRecords(index, e) {
+		h.Records = append(h.Records, r)
+		switch r.Subject {
+		case SubjectSigning:
+			if g, first := e.Body.(*Genesis); first && h.Origin == "" {
+				h.Origin = g.Origin
+			}
+			k := KeyInForce{Index: index, Public: r.Public}
+			k.Key, err = Verifier(h.Origin, r.Public)
+			h.Signing = append(h.Signing, k)
+		case SubjectRetirement:
+			for i, k := range h.Signing {
+				h.Signing[i].Retired = k.Retired || KeyID(k.Public) == r.ID
+			}
+		}
+	}
+	return err
+}
+
+// At returns the keys that sign the checkpoint of a size of at least 1, that of the genesis and its successors first.
+// The history covers the entries below that size.
+func (h *History) At(size uint64) (keys []KeyInForce) {
+	for i, k := range h.Signing {
+		if i > 0 && k.Index >= size {
+			break
+		}
+		at := slices.IndexFunc(keys, func(o KeyInForce) bool { return o.Public[0] == k.Public[0] })
+		if at < 0 {
+			keys = append(keys, k)
+		} else {
+			keys[at] = k
+		}
+	}
+	return keys
+}
+
+// InForce returns the newest key of each algorithm.
+func (h *History) InForce() []KeyInForce { return h.At(MaxInteger) }
+
+// HandsOn returns an error unless both the keys before the entry of a signing key and those after it signed a
+// checkpoint: the key is handed on to by that alone.
+func (h *History) HandsOn(index uint64, signed []byte) error {
+	for _, size := range []uint64{index, index + 1} {
+		if _, err := OpenCheckpoint(signed, Verifiers(h.At(size))...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Verifiers returns the verifiers of the keys that can be used.
+func Verifiers(all []KeyInForce) (keys []note.Verifier) {
+	for _, k := range all {
+		if k.Key != nil {
+			keys = append(keys, k.Key)
+		}
+	}
+	return keys
+}
+
 // KeyRecord is what an entry says of one key, or of the witness policy. A reader does not change its slices.
 type KeyRecord struct {
 	Index   uint64   // of the entry
@@ -36,17 +122,4 @@ func KeyRecords(index uint64, e Entry) (all []KeyRecord) {
 			From: b.From, Origin: b.Origin})
 	}
 	return all
-}
-
-// SigningKeyOf returns the signing key that an entry brings, type byte first; nil for none.
-func SigningKeyOf(e Entry) []byte {
-	switch b := e.Body.(type) {
-	case *Genesis:
-		return b.SigningKey
-	case *Key:
-		if b.Subject == SubjectSigning {
-			return b.Public
-		}
-	}
-	return nil
 }

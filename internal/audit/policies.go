@@ -11,8 +11,14 @@ import (
 // is none, the new policy governs every checkpoint that covers its entry. Of several policies that wait, the newest
 // that a checkpoint covers takes force.
 type Policies struct {
-	current *Policy         // under which the last checkpoint was accepted, or what it let take over
+	past    []interval      // of the policies that are or were in force, ascending; empty: none yet
 	waiting []WaitingPolicy // by index
+}
+
+// interval is a policy that governs the checkpoints above a size, up to the size of the next interval.
+type interval struct {
+	above  uint64
+	policy *Policy
 }
 
 // WaitingPolicy is a policy that no accepted checkpoint covers yet.
@@ -30,7 +36,7 @@ func NewPolicies(genesis []byte) (*Policies, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Policies{current: p}, nil
+	return &Policies{past: []interval{{0, p}}}, nil
 }
 
 // Change takes the policy of the key entry at index, ascending. It comes before Accept of a checkpoint that covers the
@@ -47,16 +53,35 @@ func (p *Policies) Change(index uint64, text []byte) error {
 	return nil
 }
 
-// Current returns the policy that governs the next checkpoint, if it covers every change so far; nil for none.
-func (p *Policies) Current() *Policy { return p.Governing(MaxInteger) }
+// InForce returns the policy under which the last checkpoint was accepted, or what that let take over; nil for none.
+func (p *Policies) InForce() *Policy {
+	if len(p.past) == 0 {
+		return nil
+	}
+	return p.past[len(p.past)-1].policy
+}
 
-// Governing returns the policy that governs a checkpoint of that size, above
-// those accepted so far; nil for none. Of size 0 it is the one in force.
-func (p *Policies) Governing(size uint64) *Policy {
-	if n := p.covered(size); n > 0 && !p.current.Asks() {
+// Current returns the policy that governs the next checkpoint, if it covers every change so far; nil for none.
+func (p *Policies) Current() *Policy { return p.At(MaxInteger) }
+
+// At returns the policy that governs a checkpoint of that size of at least 1, nil for none. Above the first policy that
+// waits it may be another after a smaller checkpoint was accepted.
+func (p *Policies) At(size uint64) *Policy {
+	if n := p.covered(size); n > 0 && !p.InForce().Asks() {
 		return p.waiting[n-1].Policy
 	}
-	return p.current
+	for _, i := range slices.Backward(p.past) {
+		if i.above < size {
+			return i.policy
+		}
+	}
+	return nil
+}
+
+// Ask reports whether any of the policies that govern a checkpoint asks for witnesses.
+func (p *Policies) Ask() bool {
+	return slices.ContainsFunc(p.past, func(i interval) bool { return i.policy.Asks() }) ||
+		!p.InForce().Asks() && slices.ContainsFunc(p.waiting, func(w WaitingPolicy) bool { return w.Policy.Asks() })
 }
 
 // Next returns the policy that is in force once a checkpoint of that size is accepted: the newest
@@ -65,7 +90,7 @@ func (p *Policies) Next(size uint64) *Policy {
 	if n := p.covered(size); n > 0 {
 		return p.waiting[n-1].Policy
 	}
-	return p.current
+	return p.InForce()
 }
 
 // Waiting returns the policies that wait, by index.
@@ -83,12 +108,19 @@ func (p *Policies) covered(size uint64) (n int) {
 // waiting policy that it covers takes force. Sizes ascend. Without a policy no checkpoint is cosigned. Accept does not
 // check that the checkpoint has this size and the log's signature: OpenCheckpoint does.
 func (p *Policies) Accept(size uint64, signed []byte) bool {
-	policy := p.Governing(size)
+	policy := p.At(size)
 	if policy == nil || !policy.Satisfied(signed) {
 		return false
 	}
-	if n := p.covered(size); n > 0 {
-		p.current, p.waiting = p.waiting[n-1].Policy, p.waiting[n:]
+	n, asked := p.covered(size), p.InForce().Asks()
+	for i, w := range p.waiting[:n] {
+		switch {
+		case !asked:
+			p.past = append(p.past, interval{w.Index, w.Policy})
+		case i == n-1:
+			p.past = append(p.past, interval{size, w.Policy})
+		}
 	}
+	p.waiting = p.waiting[n:]
 	return true
 }

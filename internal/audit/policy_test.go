@@ -339,7 +339,20 @@ func TestPolicies(t *testing.T) {
 			}
 		}
 	}
-	p, err := NewPolicies(nil)
+	p, err := NewPolicies([]byte(policyWords.Replace(one("w1"))))
+	if err != nil || p.Change(3, []byte(policyWords.Replace(one("w2")))) != nil || !p.Accept(6, by(6, "w1")) ||
+		p.Change(8, []byte(policyWords.Replace(one("w3")))) != nil || !p.Ask() {
+		t.Fatal(err)
+	}
+	for size, want := range map[uint64]string{1: "w1", 6: "w1", 7: "w2", 20: "w2"} {
+		if got := p.At(size).Witnesses[0].Name; got != want {
+			t.Errorf("size %d: %s governs, want %s", size, got, want)
+		}
+	}
+	p, err = NewPolicies(nil)
+	if p.Ask() || p.At(1) != nil || p.InForce() != nil {
+		t.Error("no policy asks")
+	}
 	if err != nil || p.Change(2, []byte("x")) == nil || p.Change(3, []byte("quorum none\n")) != nil ||
 		p.Change(3, []byte("quorum none\n")) == nil {
 		t.Error("an unreadable policy, or two at one index, are taken")

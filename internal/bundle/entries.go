@@ -125,11 +125,11 @@ func (x *export) names(ctx context.Context, c *audit.Context) error {
 
 // signingKey notes the signing key that an entry brings, if it brings one.
 func (x *export) signingKey(index uint64, e audit.Entry) {
-	key := audit.SigningKeyOf(e)
-	if key == nil || index > 0 && e.Body.Type() == audit.TypeGenesis {
-		return
+	before := len(x.keys.Signing)
+	if index == 0 || e.Body.Type() != audit.TypeGenesis {
+		x.keys.Take(index, e) // signedWith says which key cannot be used
 	}
-	if x.keys[key[0]] = key; index > 0 {
+	if index > 0 && len(x.keys.Signing) > before {
 		x.rotations = append(x.rotations, index)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"time"
 
@@ -29,7 +28,8 @@ func exportInto(ctx context.Context, src Source, d *directory, o Options) (*Resu
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	x := &export{src: src, dir: d, fsys: d.root.FS(), o: o, oldKeys: make(map[byte][]byte)}
+	x := &export{src: src, dir: d, fsys: d.root.FS(), o: o}
+	x.oldKeys.Origin = o.Origin
 	if err := x.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -56,12 +56,12 @@ type export struct {
 
 	// What the bundle has. If there is no bundle, the size is 0 and the lists are empty.
 	old              audit.Checkpoint
-	oldKeys          map[byte][]byte // the signing keys in force at its size, by type
+	oldKeys          audit.History // its signing keys
 	cosigned, signed *list
 
 	// What it will have.
 	edge      *Edge
-	keys      map[byte][]byte   // the signing keys in force, by type
+	keys      audit.History     // its signing keys
 	rotations []uint64          // indexes of the new entries of signing keys
 	seen      map[[32]byte]bool // hashes that commits name, whose files were put or found
 	tail      []byte            // the entry bundle that is not full
@@ -157,25 +157,25 @@ func (x *export) run(ctx context.Context, reuse bool) error {
 
 // checkSignature checks that the checkpoint to be published is signed with the keys in force.
 func (x *export) checkSignature() error {
-	if err := x.signedWith(x.keys, x.checkpoint, x.head.Size); err != nil {
+	if err := x.signedWith(&x.keys, x.checkpoint, x.head.Size); err != nil {
 		return fmt.Errorf("%w: %w", ErrContradiction, err)
 	}
 	return nil
 }
 
-// signedWith returns an error unless all of the keys, by type, signed the checkpoint of this size.
-func (x *export) signedWith(keys map[byte][]byte, checkpoint []byte, size uint64) error {
-	for _, kind := range slices.Sorted(maps.Keys(keys)) {
-		name := map[byte]string{1: "Ed25519", 6: "ML-DSA-44"}[kind]
-		key, err := audit.Verifier(x.o.Origin, keys[kind])
-		if err != nil {
+// signedWith returns an error unless all keys in force signed the checkpoint of this size.
+func (x *export) signedWith(keys *audit.History, checkpoint []byte, size uint64) error {
+	inForce := keys.InForce()
+	for _, k := range inForce {
+		name := map[byte]string{1: "Ed25519", 6: "ML-DSA-44"}[k.Public[0]]
+		if _, err := audit.Verifier(x.o.Origin, k.Public); err != nil {
 			return fmt.Errorf("the %s key in force at size %d is not a valid key: %w", name, size, err)
 		}
-		if _, err := audit.OpenCheckpoint(checkpoint, key); err != nil {
+		if _, err := audit.OpenCheckpoint(checkpoint, k.Key); err != nil {
 			return fmt.Errorf("the checkpoint of size %d lacks the signature of the %s key in force: %w", size, name, err)
 		}
 	}
-	if len(keys) == 0 {
+	if len(inForce) == 0 {
 		return fmt.Errorf("no entry below size %d brings a signing key: %w", size, audit.ErrMalformed)
 	}
 	return nil
@@ -184,7 +184,8 @@ func (x *export) signedWith(keys map[byte][]byte, checkpoint []byte, size uint64
 // restart sets the tree to that of the bundle, at the last multiple of Width. The entries after it are read again.
 func (x *export) restart() (err error) {
 	x.edge, err = edgeOf(x.fsys, x.old.Size-x.old.Size%Width)
-	x.keys, x.rotations, x.tail, x.resumed = maps.Clone(x.oldKeys), nil, nil, 0
+	x.keys, x.rotations, x.tail, x.resumed = x.oldKeys, nil, nil, 0
+	x.keys.Signing = slices.Clip(x.keys.Signing)
 	x.seen = make(map[[32]byte]bool)
 	return err
 }

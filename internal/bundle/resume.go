@@ -29,7 +29,7 @@ func (x *export) resume(checkpoint []byte) (err error) {
 	if err := x.keysInForce(); err != nil {
 		return err
 	}
-	return x.signedWith(x.oldKeys, checkpoint, x.old.Size)
+	return x.signedWith(&x.oldKeys, checkpoint, x.old.Size)
 }
 
 // lists opens both lists, and notes the files whose partial forms the bundle needs until it has a newer checkpoint.
@@ -50,8 +50,8 @@ func (x *export) lists() (err error) {
 	return nil
 }
 
-// keysInForce finds the signing keys at the bundle's size: of each type the newest among that
-// of the genesis and those that checkpoints under signed/ cover first.
+// keysInForce finds the bundle's signing keys: that of the genesis and those that checkpoints
+// under signed/ cover first.
 func (x *export) keysInForce() error {
 	r, err := OpenFS(x.fsys)
 	if err != nil {
@@ -82,8 +82,11 @@ func (x *export) keyBelow(end uint64) error {
 			if err != nil {
 				continue
 			}
-			if key := audit.SigningKeyOf(e); key != nil && (index == 1 || e.Body.Type() == audit.TypeKey) {
-				x.oldKeys[key[0]] = key
+			before := len(x.oldKeys.Signing)
+			if index == 1 || e.Body.Type() == audit.TypeKey {
+				x.oldKeys.Take(index-1, e) // signedWith says which key cannot be used
+			}
+			if len(x.oldKeys.Signing) > before {
 				return nil
 			}
 		}

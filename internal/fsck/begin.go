@@ -106,7 +106,7 @@ func (s *source) genesisOrigin(ctx context.Context) error {
 // They tell checkpoints from other bytes. Package inspect judges which of them were in force.
 func (s *source) learnKeys(ctx context.Context) error {
 	trusted := s.opts.trusted()
-	s.keys = trusted.Keys
+	s.keys, s.history.Origin = trusted.Keys, s.origin
 	if trusted.Policy != nil {
 		s.witnesses = trusted.Policy.Witnesses
 	}
@@ -130,20 +130,15 @@ func (s *source) learnKeys(ctx context.Context) error {
 			continue
 		}
 		index, _ := row.Int("idx")
-		for _, r := range audit.KeyRecords(uint64(index), e) {
-			switch r.Subject {
-			case audit.SubjectPolicy:
-				if p, err := audit.ParsePolicy(r.Policy); err == nil {
-					s.witnesses = append(s.witnesses, p.Witnesses...)
-				}
-			case audit.SubjectSigning:
-				s.signing = append(s.signing, r)
-				if k, err := audit.Verifier(s.origin, r.Public); err == nil &&
-					!slices.ContainsFunc(s.keys, func(o note.Verifier) bool { return o.KeyHash() == k.KeyHash() }) {
-					s.keys = append(s.keys, k)
-				}
-			}
+		s.history.Take(uint64(index), e) // inspect judges a key that cannot be used
+	}
+	for _, k := range audit.Verifiers(s.history.Signing) {
+		if !slices.ContainsFunc(s.keys, func(o note.Verifier) bool { return o.KeyHash() == k.KeyHash() }) {
+			s.keys = append(s.keys, k)
 		}
+	}
+	for _, p := range policiesOf(&s.history) {
+		s.witnesses = append(s.witnesses, p.Witnesses...)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (s *source) Checkpoints(ctx context.Context, kind inspect.Kind, from uint64
 			if !ok || !same(r, "size", int64(head.Size)) {
 				continue
 			}
-			if n := signatures(signed); kind == inspect.KindHead && s.lines != nil && n > lines(s.signing, head.Size) {
+			if n := signatures(signed); kind == inspect.KindHead && s.lines != nil && n > lines(&s.history, head.Size) {
 				s.mu.Lock()
 				s.lines[head.Size] = n
 				s.mu.Unlock()

@@ -213,24 +213,23 @@ func (s *source) signatureLines(sum inspect.Summary) {
 	}
 }
 
-// lines returns how many keys sign the checkpoint of a size: the key in force of each
-// algorithm, and if the last entry brings a key, the one before it, too.
-func lines(keys []audit.KeyRecord, size uint64) (n int) {
-	has := make(map[byte]bool) // by type
-	for _, k := range keys {
-		if k.Subject == audit.SubjectSigning && k.Index < size && (!has[k.Public[0]] || k.Index+1 == size) {
-			has[k.Public[0]] = true
-			n++
+// lines returns how many keys sign the checkpoint of a size: those in force, and if the last
+// entry brings a key, the one before it, too.
+func lines(keys *audit.History, size uint64) int {
+	now, before := keys.At(size), keys.At(size-1)
+	for _, k := range before {
+		if !slices.ContainsFunc(now, func(o audit.KeyInForce) bool { return o.Index == k.Index }) {
+			now = append(now, k)
 		}
 	}
-	return n
+	return len(now)
 }
 
 // cosignatures checks that every line of a cosigned or late checkpoint is the ledger's own or a
 // valid cosignature of a witness that a policy of the ledger names: the daemon keeps no other.
 // A late checkpoint is a cosigned one with other lines.
 func (s *source) cosignatures(ctx context.Context, sum inspect.Summary) error {
-	policies := policiesOf(sum)
+	policies := policiesOf(sum.Keys)
 	late := make(map[string]store.Raw) // by text
 	for r, err := range s.sizes(ctx, store.LateRows, 0) {
 		if err != nil {
@@ -284,9 +283,9 @@ func (s *source) cosigned(r store.Raw, signed []byte, policies []*audit.Policy) 
 func textOf(signed []byte) string { return string(signed[:len(signed)-len(linesOf(signed))]) }
 
 // policiesOf returns the policies that entries brought.
-func policiesOf(sum inspect.Summary) (all []*audit.Policy) {
-	for _, k := range sum.Keys {
-		if p, err := audit.ParsePolicy(k.Policy); err == nil && len(k.Policy) > 0 {
+func policiesOf(keys *audit.History) (all []*audit.Policy) {
+	for _, k := range keys.Records {
+		if p, err := audit.ParsePolicy(k.Policy); err == nil && k.Subject == audit.SubjectPolicy {
 			all = append(all, p)
 		}
 	}

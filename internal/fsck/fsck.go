@@ -89,7 +89,7 @@ func (s *source) run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	if !s.finished { // inspect had no checkpoint to begin with
-		faults, notes, err := s.Finish(ctx, inspect.Summary{})
+		faults, notes, err := s.Finish(ctx, inspect.Summary{Keys: new(audit.History)})
 		if err != nil {
 			return nil, err
 		}

@@ -22,11 +22,11 @@ type source struct {
 	id        ledger.ID
 	origin    string
 	catalogue []store.Raw
-	keys      []note.Verifier   // those that may have signed a checkpoint
-	signing   []audit.KeyRecord // signing keys that entries bring
-	witnesses []audit.Witness   // those that its policies name
-	seen      []seen            // checkpoints that are kept elsewhere
-	said      []string          // notes on what it could not be compared with
+	keys      []note.Verifier // those that may have signed a checkpoint
+	history   audit.History   // of the keys that entries bring
+	witnesses []audit.Witness // those that its policies name
+	seen      []seen          // checkpoints that are kept elsewhere
+	said      []string        // notes on what it could not be compared with
 	newest    inspect.Checkpoint
 	size      uint64 // that newest has
 	finished  bool   // Finish was called

@@ -96,7 +96,7 @@ func (f *fold) judgeTrust() {
 }
 
 func (f *fold) summary() Summary {
-	s := Summary{Keys: f.keys, From: f.opts.From, To: f.opts.To, Newest: f.times[1]}
+	s := Summary{Keys: &f.history, From: f.opts.From, To: f.opts.To, Newest: f.times[1]}
 	if n := len(f.sightings); n > 0 {
 		s.Newest = max(s.Newest, f.sightings[n-1].At*1000)
 	}
@@ -108,7 +108,7 @@ func (f *fold) report() (*Report, error) {
 	if r.Witnesses = f.witnesses; f.levelless == "" {
 		r.Witnesses.Overlap = f.trust.Policy.Overlap()
 	}
-	r.Entries, r.Events, r.keys = f.types, append(r.Events, f.events...), f.keys
+	r.Entries, r.Events, r.keys = f.types, append(r.Events, f.events...), f.history.Records
 	r.Unknown, r.Notes = append(r.Unknown, f.unknown...), append(r.Notes, f.notes...)
 	if g := f.state.Genesis(); g != nil {
 		r.Production, r.Revision = g.Production, g.Revision

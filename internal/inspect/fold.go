@@ -57,7 +57,7 @@ type figures struct {
 
 // signing is what the fold knows of keys and policies.
 type signing struct {
-	keys     []audit.KeyRecord             // as entries say them
+	history  audit.History                 // of keys, as entries say them
 	openers  map[uint64]*disclosure.Opener // by index of the disclosure key's entry
 	policies *audit.Policies
 	pending  bool            // a policy waits for its first checkpoint
@@ -153,16 +153,15 @@ func (f *fold) choose(c *chunk) {
 func (f *fold) judgeOf(c *chunk) (size uint64, root tlog.Hash) {
 	keys := slices.Clone(f.trust.Keys)
 	keys = append(keys, f.signers.Load().keys...)
-	last := c.first
+	last, brought := c.first, audit.History{Origin: f.newest.Origin}
 	for i := range c.other {
 		if c.tree[0][i] != c.other[i] {
 			last = c.first + uint64(i)
 			continue
 		}
-		if k, err := audit.Verifier(f.newest.Origin, audit.SigningKeyOf(c.entries[i].e)); err == nil {
-			keys = append(keys, k)
-		}
+		brought.Take(c.first+uint64(i), c.entries[i].e)
 	}
+	keys = append(keys, audit.Verifiers(brought.Signing)...)
 	for i := len(c.points) - 1; i >= 0 && c.points[i].head.Size > last; i-- {
 		if _, err := audit.OpenByAny(c.points[i].Signed, keys...); err == nil {
 			return c.points[i].head.Size, c.points[i].head.Root

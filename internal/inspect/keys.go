@@ -12,7 +12,7 @@ import (
 
 // key follows what a key entry changes.
 func (f *fold) key(k *audit.Key, e audit.Entry, index uint64) {
-	f.keys = append(f.keys, audit.KeyRecords(index, e)...)
+	f.history.Take(index, e) // a key that cannot be used breaks the rule key
 	switch k.Subject {
 	case audit.SubjectSigning:
 		f.rotated = &rotation{index: index, old: f.signers.Load().keys}
@@ -62,8 +62,8 @@ func (f *fold) unwrap(k *audit.Key, index uint64) (problems []error) {
 
 // genesis begins the ledger.
 func (f *fold) genesis(g *audit.Genesis, e audit.Entry, index uint64) {
-	second := len(f.keys) > 0
-	if f.keys = append(f.keys, audit.KeyRecords(index, e)...); second {
+	second := len(f.history.Records) > 0
+	if f.history.Take(index, e); second {
 		return // named by its rule
 	}
 	if g.Origin != f.newest.Origin {
@@ -111,7 +111,7 @@ type KeyLine struct {
 // this order: the signing key, the auditor keys, the policy.
 func (f *fold) keyLines() []KeyLine {
 	all := []KeyLine{}
-	for _, r := range f.keys {
+	for _, r := range f.history.Records {
 		origin := f.newest.Origin
 		if g := f.state.Genesis(); r.Index == 0 && g != nil {
 			origin = g.Origin
@@ -143,7 +143,7 @@ func (f *fold) retiredKeys() {
 	next := make(map[[32]byte]audit.KeyRecord) // by key: the one that took its place
 	newest := make(map[audit.Subject][32]byte)
 	said := 0
-	for _, r := range f.keys {
+	for _, r := range f.history.Records {
 		switch r.Subject {
 		case audit.SubjectSigning, audit.SubjectDisclosure:
 			came[r.ID] = r

@@ -51,7 +51,7 @@ func TestRetiredKeys(t *testing.T) {
 func TestRetiredDisclosureKey(t *testing.T) {
 	f := new(fold)
 	key := func(index uint64, at int64, b *audit.Key) {
-		f.keys = append(f.keys, audit.KeyRecords(index, audit.Entry{Time: at, Body: b})...)
+		f.history.Take(index, audit.Entry{Time: at, Body: b})
 	}
 	d1, d2 := []byte{1, 1}, []byte{1, 2}
 	key(1, 1000, &audit.Key{Subject: audit.SubjectDisclosure, Public: d1})

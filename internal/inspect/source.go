@@ -78,7 +78,7 @@ const (
 
 // Summary is what a ledger's entries say, for Source.Finish.
 type Summary struct {
-	Keys []audit.KeyRecord // as entries say them
+	Keys *audit.History // as entries say them
 	// Newest is the time of the newest entry, in UTC milliseconds. If the newest quorum that
 	// the caller trusts was complete later, it is that time.
 	Newest   int64

@@ -166,7 +166,7 @@ func (c *caching) write() error {
 	var s note.Signer
 	err := l.ask(l.running, func() {
 		c.size, c.key = l.head.Size, string(l.state.SigningKey())
-		if s = l.signer(l.keys.Load().inForce()[0].key); s != nil {
+		if s = l.signer(l.keys.Load().InForce()[0].Key); s != nil {
 			header = cacheHeader{l.genesisHash, l.head.Size, l.head.Root}
 			from, saved = l.state.Copy()
 		}

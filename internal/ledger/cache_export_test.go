@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -24,9 +25,9 @@ type Memory struct {
 	Signing []string // verifier key and what became of it
 	Edge    map[int64]tlog.Hash
 	Size    int64
-	Tenures [][]string // of each policy the witnesses
-	Above   []uint64
-	Waits   uint64
+	Waits   int // how many policies
+
+	Policies [][]string // by size, from 1: the witnesses
 
 	From int64 // the first entry that was folded, which is no part of what is known
 }
@@ -47,26 +48,26 @@ func Remember(ctx context.Context, cfg Config) (*Memory, error) {
 		return nil, err
 	}
 	l.witnesses.follow()
-	m := &Memory{State: encoded(l.state), Genesis: l.genesis, Records: l.keys.Load().records,
+	m := &Memory{State: encoded(l.state), Genesis: l.genesis, Records: l.keys.Load().Records,
 		Edge: maps.Clone(l.tree.nodes),
 		Size: l.tree.size, From: l.tree.known}
-	for _, k := range l.keys.Load().signing {
+	for _, k := range l.keys.Load().Signing {
 		fate := " in force"
-		if k.retired {
+		if k.Retired {
 			fate = " retired"
 		}
-		m.Signing = append(m.Signing, k.vkey+fate)
+		m.Signing = append(m.Signing, fmt.Sprintf("%x%s", k.Public, fate))
 	}
-	tenures := l.witnesses.policies.shown.Load()
-	for _, one := range tenures.list {
+	for size := range uint64(l.tree.size) + 1 {
 		names := []string{}
-		if one.policy != nil {
-			for _, w := range one.policy.Witnesses {
+		if p := l.witnesses.policies.shown.Load().At(size + 1); p != nil {
+			for _, w := range p.Witnesses {
 				names = append(names, w.VKey)
 			}
 		}
-		m.Above, m.Tenures, m.Waits = append(m.Above, one.above), append(m.Tenures, names), tenures.waits
+		m.Policies = append(m.Policies, names)
 	}
+	m.Waits = len(l.witnesses.policies.in.Waiting())
 	return m, nil
 }
 

@@ -59,8 +59,8 @@ const maxUnheld = 16
 // ErrNotFound if there is none. A stored checkpoint counts only if the ledger's keys and the quorum of the policy of
 // that size signed it. One that does not count does not hide an older one.
 func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) {
-	policies := *l.witnesses.policies.shown.Load()
-	if !policies.ask() {
+	policies := l.witnesses.policies.shown.Load()
+	if !policies.Ask() {
 		return Head{}, ErrNotFound
 	}
 	size = min(size, l.Head().Size) // a checkpoint above it may be under another key
@@ -83,8 +83,8 @@ func (l *Ledger) CosignedAtMost(ctx context.Context, size uint64) (Head, error) 
 // FirstCosigned returns the oldest stored checkpoint that covers the entry at index and that the ledger's witnesses
 // cosigned; ErrNotFound if there is none. It checks stored checkpoints as CosignedAtMost does.
 func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) {
-	policies := *l.witnesses.policies.shown.Load()
-	if !policies.ask() {
+	policies := l.witnesses.policies.shown.Load()
+	if !policies.Ask() {
 		return Head{}, ErrNotFound
 	}
 	looked, newest := 0, l.Head().Size
@@ -104,13 +104,14 @@ func (l *Ledger) FirstCosigned(ctx context.Context, index uint64) (Head, error) 
 
 // isCosigned reports whether the ledger signed a stored head and the quorum of its policy interval cosigned it. If not,
 // it logs why; except above the first policy that waits, which another daemon may have let take over.
-func (l *Ledger) isCosigned(h Head, policies intervals) bool {
-	policy := policies.at(h.Size)
-	c, err := audit.OpenCheckpoint(h.Checkpoint, l.keys.Load().at(h.Size)...)
+func (l *Ledger) isCosigned(h Head, policies *audit.Policies) bool {
+	policy := policies.At(h.Size)
+	c, err := audit.OpenCheckpoint(h.Checkpoint, l.signedBy(h.Size)...)
 	if err == nil && (c.Size != h.Size || c.Root != h.Root || !policy.Asks() || !policy.Satisfied(h.Checkpoint)) {
 		err = errors.New("the checkpoint is of another head, or lacks the quorum")
 	}
-	if err != nil && h.Size <= policies.waits {
+	waiting := policies.Waiting()
+	if err != nil && (len(waiting) == 0 || h.Size <= waiting[0].Index) {
 		l.cfg.Log.Error("a stored cosigned checkpoint is not valid", "ledger", l.cfg.Info.Name, "size", h.Size,
 			"error", err)
 	}

@@ -9,36 +9,9 @@ import (
 	"shuffled/internal/witness/gateway"
 )
 
-// intervals says which witness policy governs which checkpoints (docs/SPEC.md
-// section 7.3). It does not change once it is published.
-type intervals struct {
-	list  []policyInterval // ascending, at least one
-	waits uint64           // index of the first policy that waits; MaxInteger for none
-}
-
-// policyInterval is a policy that governs the checkpoints above a size, up to the size of the next interval.
-type policyInterval struct {
-	above  uint64
-	policy *audit.Policy // nil: none
-}
-
-// at returns the policy that governs a checkpoint of that size, nil for none.
-func (t intervals) at(size uint64) *audit.Policy {
-	i := len(t.list) - 1
-	for i > 0 && t.list[i].above >= size {
-		i--
-	}
-	return t.list[i].policy
-}
-
-// ask reports whether any of the policies asks for witnesses.
-func (t intervals) ask() bool {
-	return slices.ContainsFunc(t.list, func(one policyInterval) bool { return one.policy.Asks() })
-}
-
 // asksWitnesses reports whether checkpoints of the newest size need cosignatures.
 func (l *Ledger) asksWitnesses(size uint64) bool {
-	return l.witnesses.policies.shown.Load().at(size).Asks()
+	return l.witnesses.policies.shown.Load().At(size).Asks()
 }
 
 // policyHistory follows which policy governs: an entry brings a policy, and a stored checkpoint lets it take over. It
@@ -46,10 +19,9 @@ func (l *Ledger) asksWitnesses(size uint64) bool {
 type policyHistory struct {
 	l      *Ledger
 	in     *audit.Policies
-	past   []policyInterval // of the policies that are or were in force
-	record int              // how many records of the key history were taken in
-	looked uint64           // no stored checkpoint below this size lets a waiting policy take over
-	shown  atomic.Pointer[intervals]
+	record int    // how many records of the key history were taken in
+	looked uint64 // no stored checkpoint below this size lets a waiting policy take over
+	shown  atomic.Pointer[audit.Policies]
 }
 
 func (l *Ledger) newPolicyHistory() (*policyHistory, error) {
@@ -57,12 +29,12 @@ func (l *Ledger) newPolicyHistory() (*policyHistory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &policyHistory{l: l, in: in, past: []policyInterval{{0, in.Governing(0)}}}, nil
+	return &policyHistory{l: l, in: in}, nil
 }
 
 // open returns the policy in force and those that wait.
 func (p *policyHistory) open() []*audit.Policy {
-	list := []*audit.Policy{p.in.Governing(0)}
+	list := []*audit.Policy{p.in.InForce()}
 	for _, waiting := range p.in.Waiting() {
 		list = append(list, waiting.Policy)
 	}
@@ -87,7 +59,7 @@ func (p *policyHistory) witnesses() (all []audit.Witness) {
 // learn takes in the policies of new entries, and reports whether there was one. An error is
 // only logged: the rules let no policy into the ledger that cannot be read.
 func (p *policyHistory) learn() (news bool) {
-	records := p.l.keys.Load().records
+	records := p.l.keys.Load().Records
 	for ; p.record < len(records); p.record++ {
 		r := records[p.record]
 		if r.Subject != audit.SubjectPolicy || r.Index == 0 {
@@ -100,37 +72,25 @@ func (p *policyHistory) learn() (news bool) {
 		news = true
 	}
 	if news || p.shown.Load() == nil {
-		p.changed()
+		p.show()
 	}
 	return news
 }
 
-// changed shows the intervals: of the policies that are or were in force and, if the newest of
-// them asks for nobody, of those that wait.
-func (p *policyHistory) changed() {
-	t := intervals{slices.Clone(p.past), audit.MaxInteger}
-	for i, next := range p.in.Waiting() {
-		if i == 0 {
-			t.waits = next.Index
-		}
-		if !p.in.Governing(0).Asks() {
-			t.list = append(t.list, policyInterval{next.Index, next.Policy})
-		}
-	}
-	p.shown.Store(&t)
+// show shows the policies as they are. What is shown does not change: they only grow, and lose what no longer waits.
+func (p *policyHistory) show() {
+	now := *p.in
+	p.shown.Store(&now)
 }
-
-// governing returns the policy that governs a head of that size, nil for none.
-func (p *policyHistory) governing(size uint64) *audit.Policy { return p.in.Governing(size) }
 
 // quorums returns those that a round for a head of that size needs; none if no witness is to be
 // asked. A head that lets a waiting policy take over needs both quorums, though the old one's is
 // enough for docs/SPEC.md section 7.3: the new one is shown to be met before it governs.
 func (p *policyHistory) quorums(size uint64) []*audit.Policy {
-	if !p.governing(size).Asks() {
+	if !p.in.At(size).Asks() {
 		return nil
 	}
-	return []*audit.Policy{p.governing(size), p.in.Next(size)}
+	return []*audit.Policy{p.in.At(size), p.in.Next(size)}
 }
 
 // unseen returns 0 if a head of that size lets no waiting policy take over. If it does, unseen
@@ -172,7 +132,7 @@ func (p *policyHistory) nextHandover(from uint64) (Head, bool) {
 			break
 		}
 		p.looked = h.Size + 1
-		if policy := p.in.Governing(h.Size); held && policy != nil && policy.Satisfied(h.Checkpoint) {
+		if policy := p.in.At(h.Size); held && policy != nil && policy.Satisfied(h.Checkpoint) {
 			return h, true
 		}
 	}
@@ -181,7 +141,7 @@ func (p *policyHistory) nextHandover(from uint64) (Head, bool) {
 
 // holds reports whether the ledger signed a stored head and head extends it. An error says that the store did not tell.
 func (p *policyHistory) holds(ctx context.Context, head, h Head) (bool, error) {
-	c, err := audit.OpenCheckpoint(h.Checkpoint, p.l.keys.Load().at(h.Size)...)
+	c, err := audit.OpenCheckpoint(h.Checkpoint, p.l.signedBy(h.Size)...)
 	if err != nil || c.Size != h.Size || c.Root != h.Root {
 		return false, nil
 	}
@@ -190,18 +150,8 @@ func (p *policyHistory) holds(ctx context.Context, head, h Head) (bool, error) {
 
 // accept lets the newest waiting policy that h covers take over.
 func (p *policyHistory) accept(h Head, waiting []audit.WaitingPolicy) {
-	asked := p.in.Governing(0).Asks()
 	p.in.Accept(h.Size, h.Checkpoint)
-	taken := waiting[:len(waiting)-len(p.in.Waiting())]
-	for i, next := range taken {
-		switch {
-		case !asked:
-			p.past = append(p.past, policyInterval{next.Index, next.Policy})
-		case i == len(taken)-1:
-			p.past = append(p.past, policyInterval{h.Size, next.Policy})
-		}
-	}
-	p.changed()
-	p.l.cfg.Log.Info("a witness policy is in force", "ledger", p.l.cfg.Info.Name, "entry", taken[len(taken)-1].Index,
-		"after_size", h.Size)
+	p.show()
+	p.l.cfg.Log.Info("a witness policy is in force", "ledger", p.l.cfg.Info.Name,
+		"entry", waiting[len(waiting)-len(p.in.Waiting())-1].Index, "after_size", h.Size)
 }

@@ -103,7 +103,7 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 	if err != nil {
 		return err
 	}
-	policies := *w.policies.shown.Load()
+	policies := w.policies.shown.Load()
 	t.read(slices.DeleteFunc(rows, func(h Head) bool { return h.Size <= t.size || !l.isCosigned(h, policies) }), slow)
 	due := t.due(l.cfg.Intervals, slow)
 	if head.Size <= t.size || len(due) == 0 {
@@ -114,7 +114,7 @@ func (w *witnesses) offer(head Head, slow []audit.Witness) error {
 		t.asked[one.Key.Name()] = now
 	}
 	bare := gateway.Head(head) // with the ledger's own signature lines alone
-	bare.Checkpoint = gateway.LinesOf(head.Checkpoint, l.keys.Load().at(head.Size)...)
+	bare.Checkpoint = gateway.LinesOf(head.Checkpoint, l.signedBy(head.Size)...)
 	r := w.gateway.Cosign(l.running, bare, due)
 	lines := r.Cosignatures(head.Checkpoint)
 	if len(lines) == 0 {
@@ -182,7 +182,7 @@ func (l *Ledger) BestHead(ctx context.Context, index uint64) (Head, error) {
 	if len(l.cfg.Intervals) == 0 {
 		return l.HeadFor(index), nil
 	}
-	policies := *l.witnesses.policies.shown.Load()
+	policies := l.witnesses.policies.shown.Load()
 	newest, best := l.Head().Size, Head{}
 	from, checked := index+1, 0
 	for _, n := range []int{firstLateRows, lateRows} {
@@ -191,7 +191,7 @@ func (l *Ledger) BestHead(ctx context.Context, index uint64) (Head, error) {
 			return Head{}, Unavailable(fmt.Errorf("reading late checkpoints: %w", err))
 		}
 		for _, h := range rows {
-			policy := policies.at(h.Size)
+			policy := policies.At(h.Size)
 			if h.Size > newest || checked == maxUnheld || best.Size > 0 && !l.namesAllLate(h, policy) {
 				continue
 			}

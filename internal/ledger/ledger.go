@@ -181,7 +181,7 @@ type memory struct {
 // shown is what readers see of the newest durable head. Nobody changes what a pointer leads to.
 type shown struct {
 	published atomic.Pointer[Head]
-	keys      atomic.Pointer[keyHistory]              // of memory.head
+	keys      atomic.Pointer[audit.History]           // of memory.head
 	holders   atomic.Pointer[map[string]audit.Holder] // credentials, by id
 	moved     moved
 	live      atomic.Pointer[Live] // counts for metrics

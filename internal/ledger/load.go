@@ -46,7 +46,7 @@ func (l *Ledger) load(ctx context.Context) error {
 		return err
 	}
 	l.head = head
-	if err := l.checkHead(g, head); err != nil {
+	if err := l.checkHead(ctx, g, head, from); err != nil {
 		return err
 	}
 	l.showKeys()
@@ -109,11 +109,11 @@ func (l *Ledger) restoreFrom(ctx context.Context, head Head, file *os.File) erro
 	if sha256.Sum256(row.Entry) != header.Genesis {
 		return errors.New("the cache is of another genesis")
 	}
-	brought, err := handoversOf(state, under)
+	keys, err := historyOf(genesis, state.KeyEntries())
 	if err != nil {
 		return err
 	}
-	if err := brought.check(ctx, l, genesis, state); err != nil {
+	if err := l.checkHandovers(ctx, head, keys, 0); err != nil {
 		return err
 	}
 	l.genesis, l.genesisHash = genesis, header.Genesis
@@ -122,25 +122,20 @@ func (l *Ledger) restoreFrom(ctx context.Context, head Head, file *os.File) erro
 	return nil
 }
 
-// foldRows folds the stored entries from ≤ index < to into the state, and checks the handovers of signing keys among
-// them. With most above 0 it keeps every so many entries. It returns the leaves of the entries that it did not keep.
-// Rows that are missing, or that break a rule, are an ErrFrozen.
+// foldRows folds the stored entries from ≤ index < to into the state. With most above 0 it keeps every so many entries.
+// It returns the leaves of the entries that it did not keep. Rows that are missing, or that break a rule, are an
+// ErrFrozen.
 func (l *Ledger) foldRows(ctx context.Context, from, to uint64, most int) (leaves []tlog.Hash, err error) {
-	var brought handovers // signing keys
 	next := from
 	for row, err := range l.cfg.Store.Rows(ctx, l.id, from, to) {
 		if err != nil {
 			return nil, fmt.Errorf("reading entries: %w", err)
 		}
-		e, err := l.fold(row, next)
-		if err != nil {
+		if err := l.fold(row, next); err != nil {
 			return nil, err
 		}
 		next++
 		leaves = append(leaves, tlog.RecordHash(row.Entry))
-		if err := brought.note(l.tree, e, leaves); err != nil {
-			return nil, err
-		}
 		if len(leaves) == most {
 			if err := l.keep(leaves); err != nil {
 				return nil, err
@@ -151,7 +146,7 @@ func (l *Ledger) foldRows(ctx context.Context, from, to uint64, most int) (leave
 	if next == 0 || next != to {
 		return nil, fmt.Errorf("%w: entry %d is missing", ErrFrozen, next)
 	}
-	return leaves, brought.check(ctx, l, l.genesis, l.state)
+	return leaves, nil
 }
 
 // keep commits the folded entries to the state and adds their leaves to the tree.
@@ -172,20 +167,21 @@ func (l *Ledger) keep(leaves []tlog.Hash) error {
 }
 
 // fold applies a stored row as entry index.
-func (l *Ledger) fold(row Row, index uint64) (e audit.Entry, err error) {
+func (l *Ledger) fold(row Row, index uint64) error {
 	if row.Index != index {
-		return e, fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
+		return fmt.Errorf("%w: entry %d is missing", ErrFrozen, index)
 	}
-	if e, err = audit.ParseEntry(row.Entry); err == nil {
+	e, err := audit.ParseEntry(row.Entry)
+	if err == nil {
 		err = l.state.Apply(e)
 	}
 	if err != nil {
-		return e, fmt.Errorf("%w: entry %d: %w", ErrFrozen, index, err)
+		return fmt.Errorf("%w: entry %d: %w", ErrFrozen, index, err)
 	}
 	if index == 0 {
 		l.genesis, l.genesisHash = e, sha256.Sum256(row.Entry)
 	}
-	return e, nil
+	return nil
 }
 
 // advance brings state and tree from the known head to a stored head of another daemon, after checking that it extends
@@ -223,12 +219,12 @@ func (l *Ledger) replay(ctx context.Context, head Head) (*growth, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g, l.checkHead(g, head)
+	return g, l.checkHead(ctx, g, head, l.head.Size)
 }
 
-// checkHead refuses a stored head whose root is not that of its entries, or whose checkpoint
-// does not say so under the signing keys in force.
-func (l *Ledger) checkHead(g *growth, head Head) error {
+// checkHead refuses a stored head whose root is not that of its entries, or whose checkpoint does not say so under the
+// signing keys in force. It checks the handovers of those that the entries from an index on brought.
+func (l *Ledger) checkHead(ctx context.Context, g *growth, head Head, from uint64) error {
 	root, err := g.root()
 	if err != nil {
 		return err
@@ -237,9 +233,9 @@ func (l *Ledger) checkHead(g *growth, head Head) error {
 		return fmt.Errorf("%w: the entries do not lead to the stored root", ErrFrozen)
 	}
 	var c audit.Checkpoint
-	keys, err := l.newestKeys()
+	keys, err := historyOf(l.genesis, l.state.KeyEntries())
 	if err == nil {
-		c, err = audit.OpenCheckpoint(head.Checkpoint, keys...)
+		c, err = audit.OpenCheckpoint(head.Checkpoint, audit.Verifiers(keys.InForce())...)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: the stored checkpoint: %w", ErrFrozen, err)
@@ -247,7 +243,7 @@ func (l *Ledger) checkHead(g *growth, head Head) error {
 	if c.Size != head.Size || c.Root != root {
 		return fmt.Errorf("%w: the stored checkpoint is of another head", ErrFrozen)
 	}
-	return nil
+	return l.checkHandovers(ctx, head, keys, from)
 }
 
 // rootAt computes the root of the first size entries, at least 1, from the

@@ -172,7 +172,7 @@ func TestPolicyHandsOn(t *testing.T) {
 			t.Errorf("a checkpoint of the old quorum: size %d, %v", h.Size, err)
 		}
 		w.awaitCosigned(l, w.must(l, propose(commit("t", 4)))[0].Index)
-		if p := w.judged(); p.Governing(0).Witnesses[0].Name != next.policy.Witnesses[0].Name || len(p.Waiting()) != 0 {
+		if p := w.judged(); p.InForce().Witnesses[0].Name != next.policy.Witnesses[0].Name || len(p.Waiting()) != 0 {
 			t.Error("an audit does not see the new policy in force")
 		}
 	})

@@ -137,7 +137,7 @@ func (l *Ledger) FirstReceipt(ctx context.Context, row Row) (string, error) {
 	if err != nil {
 		return "", Unavailable(fmt.Errorf("reading the checkpoint after entry %d: %w", row.Index, err))
 	}
-	c, err := audit.OpenCheckpoint(head.Checkpoint, l.keys.Load().at(head.Size)...)
+	c, err := audit.OpenCheckpoint(head.Checkpoint, l.signedBy(head.Size)...)
 	if err != nil {
 		return "", fmt.Errorf("%w: the checkpoint after entry %d: %w", ErrFrozen, row.Index, err)
 	}

@@ -25,8 +25,8 @@ func (l *Ledger) checkSigners() error {
 		if s.Name() != l.cfg.Info.Origin {
 			return fmt.Errorf("a signing key has the origin %q, which is not this ledger's", s.Name())
 		}
-		known = known || slices.ContainsFunc(l.keys.Load().signing,
-			func(k signingKey) bool { return k.key.KeyHash() == s.KeyHash() })
+		known = known || slices.ContainsFunc(l.keys.Load().Signing,
+			func(k audit.KeyInForce) bool { return k.Key.KeyHash() == s.KeyHash() })
 	}
 	if !known {
 		return errors.New("none of the given signing keys is a key of this ledger")
@@ -47,10 +47,11 @@ func (l *Ledger) signer(key note.Verifier) note.Signer {
 // canSign returns ErrNoKey if a signing key in force is not here, or if its holder did not sign
 // when it was asked last. It asks no holder. It runs on the sequencer's goroutine.
 func (l *Ledger) canSign() error {
-	for _, k := range l.keys.Load().inForce() {
-		if l.signer(k.key) == nil {
+	for _, k := range l.keys.Load().InForce() {
+		if l.signer(k.Key) == nil {
+			vkey, _ := audit.VKey(l.cfg.Info.Origin, k.Public) // k.Key was made of it
 			return fmt.Errorf("%w: entry %d brought %s; start this daemon with its file among signing_keys", ErrNoKey,
-				k.index, k.vkey)
+				k.Index, vkey)
 		}
 	}
 	if why := l.absent.Load(); why != nil {
@@ -64,7 +65,7 @@ func (l *Ledger) canSign() error {
 func (l *Ledger) attend() {
 	for !l.stopping(l.cfg.Probe) {
 		var why *error
-		if away, ok := l.signer(l.keys.Load().inForce()[0].key).(interface{ Present() error }); ok {
+		if away, ok := l.signer(l.keys.Load().InForce()[0].Key).(interface{ Present() error }); ok {
 			if err := away.Present(); err != nil {
 				err = fmt.Errorf("%w: %w", ErrNoKey, err)
 				why = &err
@@ -132,28 +133,23 @@ func (k ownKey) Verify(msg, sig []byte) bool {
 // markKeys are the keys that may have signed the high-water mark: all that the ledger ever had,
 // and all that are available here.
 func (l *Ledger) markKeys() []note.Verifier {
-	return append(l.keys.Load().verifiers(true), l.ownKeys()...)
+	return append(audit.Verifiers(l.keys.Load().Signing), l.ownKeys()...)
 }
 
 // witnessedKeys are the keys under which a checkpoint that a witness shows is evidence of
 // another history: markKeys without retired keys. Otherwise the thief of a retired key could
 // stop the ledger by a witness that still knows the key.
 func (l *Ledger) witnessedKeys() []note.Verifier {
-	h := l.keys.Load()
-	keys := h.verifiers(false)
-	for _, own := range l.ownKeys() {
-		if !slices.ContainsFunc(h.signing,
-			func(k signingKey) bool { return k.retired && k.key.KeyHash() == own.KeyHash() }) {
-			keys = append(keys, own)
-		}
-	}
-	return keys
+	signing := l.keys.Load().Signing
+	return slices.DeleteFunc(l.markKeys(), func(key note.Verifier) bool {
+		return slices.ContainsFunc(signing,
+			func(k audit.KeyInForce) bool { return k.Retired && k.Key.KeyHash() == key.KeyHash() })
+	})
 }
 
 // KeyHistory returns what the newest entries known here say of keys, oldest first. The caller does not change it.
 func (l *Ledger) KeyHistory() []audit.KeyRecord {
-	h := l.keys.Load()
-	return h.records[:len(h.records):len(h.records)]
+	return slices.Clip(l.keys.Load().Records)
 }
 
 // maxHandovers is how many signing keys a transcript has room for (docs/SPEC.md section 8).
@@ -163,20 +159,20 @@ const maxHandovers = 1024
 // under the checkpoint that both keys signed. With these receipts a verifier that trusts an older key follows to the
 // key in force. If there are more than a transcript has room for, it returns none.
 func (l *Ledger) Handovers(ctx context.Context, size uint64) (receipts []string, err error) {
-	signing := l.keys.Load().signing[1:]
+	signing := l.keys.Load().Signing[1:]
 	if len(signing) > maxHandovers {
 		return nil, nil
 	}
 	for _, k := range signing {
-		if k.index >= size {
+		if k.Index >= size {
 			break
 		}
-		text, known := l.handovers.Load(k.index)
+		text, known := l.handovers.Load(k.Index)
 		if !known {
-			if text, err = l.handoverReceipt(ctx, k.index); err != nil {
+			if text, err = l.handoverReceipt(ctx, k.Index); err != nil {
 				return nil, err
 			}
-			l.handovers.Store(k.index, text)
+			l.handovers.Store(k.Index, text)
 		}
 		receipts = append(receipts, text.(string))
 	}
@@ -192,4 +188,7 @@ func (l *Ledger) handoverReceipt(ctx context.Context, index uint64) (string, err
 }
 
 // VKey returns the verifier key of the Ed25519 signing key in force, as text.
-func (l *Ledger) VKey() string { return l.keys.Load().inForce()[0].vkey }
+func (l *Ledger) VKey() string {
+	vkey, _ := audit.VKey(l.cfg.Info.Origin, l.keys.Load().InForce()[0].Public) // its verifier was made of it
+	return vkey
+}

@@ -72,7 +72,7 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 	if l.signer(key) == nil {
 		return notTaken("this daemon does not hold the private half of the new signing key")
 	}
-	inForce := verifiersOf(l.keys.Load().inForce())
+	inForce := audit.Verifiers(l.keys.Load().InForce())
 	same := func(k note.Verifier) bool { return audit.IsMLDSA(k) == audit.IsMLDSA(key) }
 	if !slices.ContainsFunc(inForce, same) {
 		return nil // the first key of ML-DSA-44: a witness that does not know it goes on with that of Ed25519
@@ -83,7 +83,7 @@ func (l *Ledger) tryKey(ctx context.Context, public []byte) error {
 			"file of that key among signing_keys")
 	}
 	head := l.Head()
-	policy := l.witnesses.policies.shown.Load().at(head.Size)
+	policy := l.witnesses.policies.shown.Load().At(head.Size)
 	if !policy.Asks() {
 		return nil
 	}

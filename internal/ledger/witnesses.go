@@ -71,7 +71,7 @@ func (l *Ledger) newWitnesses() (*witnesses, error) {
 	w.late.asked = make(map[string]time.Time)
 	w.gateway = gateway.New(l.running, witnessedLog{l}, l.reachWitness, w.heard)
 	w.learn()
-	if w.policies.shown.Load().ask() && l.cfg.Witness == nil {
+	if w.policies.shown.Load().Ask() && l.cfg.Witness == nil {
 		return nil, errors.New("the ledger has witnesses, and there is no way to reach them")
 	}
 	return w, nil
@@ -162,14 +162,14 @@ func (w *witnesses) awaitAll(r *round) {
 // due reports whether the witnesses are to be asked for head: if a witness doubts, or if the
 // policy asks for witnesses and head is above the cosigned one or not confirmed yet.
 func (w *witnesses) due(head Head) bool {
-	return w.roll.doubted() || w.policies.governing(head.Size).Asks() &&
+	return w.roll.doubted() || w.policies.in.At(head.Size).Asks() &&
 		(head.Size > w.l.cosignedSize() || !w.confirmed.Load())
 }
 
 // open begins a round. The witnesses of all policies that wait are asked as well, so that they
 // are at the head when their policy takes over.
 func (w *witnesses) open(head Head) {
-	r := &round{governing: w.policies.governing(head.Size), from: w.policies.unseen(head.Size)}
+	r := &round{governing: w.policies.in.At(head.Size), from: w.policies.unseen(head.Size)}
 	quorums := w.policies.quorums(head.Size)
 	ask, slow := w.split()
 	ask = append(ask, w.roll.doubters(slow)...) // nothing is signed until they doubt no more
@@ -195,7 +195,7 @@ func (w *witnesses) ended(r *round) (failed bool) {
 		failed = !w.followCosigned()
 		if r.governing.Satisfied(r.came.Head.Checkpoint) {
 			w.confirmed.Store(true) // only the policy that waits was not met
-		} else if h, ok := w.l.Cosigned(); ok && r.came.Confirms(gateway.Head(h), w.policies.shown.Load().at(h.Size)) {
+		} else if h, ok := w.l.Cosigned(); ok && r.came.Confirms(gateway.Head(h), w.policies.shown.Load().At(h.Size)) {
 			w.confirmed.Store(true)
 		}
 		w.missing(failed)

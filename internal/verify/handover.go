@@ -126,26 +126,20 @@ func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
 	if len(e.keys) == 0 {
 		return s, nil
 	}
-	first, err := audit.Verifier(e.genesis.Origin, e.genesis.SigningKey)
-	if err != nil {
+	var history audit.History
+	if err := history.Take(0, audit.Entry{Body: e.genesis}); err != nil {
 		return nil, err
 	}
-	before := []note.Verifier{first}
 	for _, h := range e.keys {
-		next, err := audit.Verifier(e.genesis.Origin, h.key.Public)
-		if err != nil {
+		if err := history.Take(h.Index, audit.Entry{Body: h.key}); err != nil {
 			return nil, fmt.Errorf("the key of entry %d: %w", h.Index, err)
 		}
-		after := append(slices.DeleteFunc(slices.Clone(before),
-			func(k note.Verifier) bool { return audit.IsMLDSA(k) == audit.IsMLDSA(next) }), next)
-		for _, keys := range [][]note.Verifier{before, after} {
-			if _, err := audit.OpenCheckpoint(h.Checkpoint, keys...); err != nil {
-				return nil, fmt.Errorf("the key of entry %d was not handed on to: %w", h.Index, err)
-			}
+		if err := history.HandsOn(h.Index, h.Checkpoint); err != nil {
+			return nil, fmt.Errorf("the key of entry %d was not handed on to: %w", h.Index, err)
 		}
+		next := history.Signing[len(history.Signing)-1].Key
 		pinned := audit.IsMLDSA(next) && holds(e.trust.Public, h.key.Public)
 		s.later = append(s.later, successor{h.Index, next, false, pinned})
-		before = after
 	}
 	var handed []note.Verifier
 	for i := range s.later {
