@@ -129,10 +129,10 @@ func (c *Client) proveStep(ctx context.Context, step *Step, s *Committed, when a
 	case DealRequest:
 		first = req.First == 0 && len(s.commit.Context.Mixed()) == 0
 		d.Deal, err = held(answer, func(m *Deal) (err error) {
-			if index, err = c.proveDeal(ctx, s, &req, m, when, answer); err != nil {
-				return err
+			if err = c.learnNames(ctx, s); err == nil {
+				index, err = c.proveDeal(ctx, s, &req, m, when, answer)
 			}
-			return c.proveNames(ctx, s, m.Cards, answer)
+			return err
 		})
 	case RevealRequest:
 		want := &audit.Reveal{Shuffle: s.ID, Exposed: deref(req.Exposed), Places: places(req.Places)}

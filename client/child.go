@@ -24,7 +24,7 @@ func (s *Committed) inherit(parent *Committed, e proved, answer string) error {
 		return &Fault{What: "the parent was not closed with the child's commit", Answer: []byte(answer)}
 	}
 	parent.mu.Lock()
-	all, dealt := parent.all, maps.Clone(parent.play.values)
+	all, dealt := parent.all, maps.Clone(parent.play.bound.Values)
 	parent.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()

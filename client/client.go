@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
 	meaning "shuffled/internal/terms"
 	"shuffled/internal/verify"
 )
@@ -67,7 +68,7 @@ type Client struct {
 	heads    heads
 	tables   tables
 
-	decks  cache[[]string]          // card names by deck hash, proved
+	decks  cache[shuffle.Deck]      // by hash, proved
 	wheels cache[*meaning.Document] // by hash, proved
 }
 

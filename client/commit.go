@@ -15,9 +15,7 @@ type Committed struct {
 	Shuffle
 	Terms
 	commit *audit.Commit
-	entry  proved        // of the commit
-	tag    audit.Tag     // of the leaves of its positions
-	other  *audit.Commit // with a co-dealer, its commit; after a Load, once a transcript was read
+	entry  proved // of the commit
 
 	mu   sync.Mutex // guards all fields below
 	play play
@@ -129,7 +127,7 @@ func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer 
 	if what := c.tables.add(s.ID, commit); what != "" {
 		return fault(what)
 	}
-	committed := &Committed{Shuffle: s, Terms: termsOf(commit, e.Time), commit: commit, entry: e, tag: commit.Tag()}
+	committed := &Committed{Shuffle: s, Terms: termsOf(commit, e.Time), commit: commit, entry: e}
 	committed.play = newPlay(committed)
 	if committed.blind() && s.CoDealer != nil {
 		if err := committed.ordered(*s.CoDealer); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/beacon"
+	"shuffled/internal/verify"
 )
 
 // Mix reveals the values of the plan. It returns when it is proved that the mix stands in the ledger with these values,
@@ -102,24 +103,17 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	if !slices.EqualFunc(d.Unopened, aside, sameUnopened) {
 		return fault("the places that open nothing are not the burns and discards of the deal")
 	}
-	var opened []audit.Opening
 	for i, card := range d.Cards {
 		if card.Place != places[i].Place {
 			return fault("place %d stands where %d should", card.Place, places[i].Place)
 		}
 		places[i].Position, places[i].Value, places[i].Name = card.Position, card.Value, deref(card.Card)
-		o := opening(card)
-		if what, err := s.open(card.Place, o); what != "" {
-			return 0, &Fault{What: what, Answer: answer, Err: err}
-		}
-		if err := s.openedBy(card.Place, card.By); err != nil {
-			what := fmt.Sprintf("the co-dealer's opening of place %d", card.Place)
-			return 0, &Fault{What: what, Answer: answer, Err: err}
-		}
-		opened = append(opened, o)
 	}
-	if what := s.told(d, opened); what != "" {
-		return fault("%s", what)
+	if err := s.openAll(d.Cards, d.Shows); err != nil {
+		return 0, &Fault{What: "the cards", Answer: answer, Err: err}
+	}
+	if !s.cut(d.Next, deref(d.LastHand)) {
+		return fault("the cut card has not come out, or has and was not told")
 	}
 	if err := c.proveLabels(ctx, s, d.Shows, d.Labels, answer); err != nil {
 		return 0, err
@@ -156,33 +150,6 @@ func sameUnopened(a, b UnopenedPlace) bool {
 	return a.Place == b.Place && a.Purpose == b.Purpose && deref(a.Recipient) == deref(b.Recipient)
 }
 
-// told says what is wrong with what the answer to a deal says besides its cards, or "".
-func (s *Committed) told(d *Deal, opened []audit.Opening) string {
-	s.mu.Lock()
-	possible := s.play.cut(d.Next, deref(d.LastHand))
-	s.mu.Unlock()
-	if !possible {
-		return "the cut card has not come out, or has and was not told"
-	}
-	what, _ := s.misshown(opened, d.Shows)
-	return what
-}
-
-// misshown says what is wrong with the numbers that opened values are said to show, or "".
-func (s *Committed) misshown(opened []audit.Opening, told []uint32) (what string, err error) {
-	if !s.commit.Context.IsDraw() {
-		if told != nil {
-			return "cards do not show numbers", nil
-		}
-		return "", nil
-	}
-	shows, err := s.shows(opened)
-	if err != nil || !slices.Equal(shows, told) {
-		return "the values show other numbers", err
-	}
-	return "", nil
-}
-
 // during reports whether an entry can belong to the life of the shuffle.
 func (s *Committed) during(e proved) bool {
 	return e.index > s.ID && e.Time >= s.entry.Time && e.Time < s.commit.CloseBy
@@ -197,9 +164,19 @@ func runs(req *DealRequest) []audit.Run {
 	return out
 }
 
-func opening(card Card) audit.Opening {
-	o := audit.Opening{Position: card.Position, Value: card.Value, Salt: card.Salt}
-	for _, h := range card.Proof {
+// opened is a card of an answer as the verifier takes it.
+func opened(card Card) verify.Opened {
+	o := verify.Opened{Place: card.Place, Name: deref(card.Card),
+		Opening: opening(card.Position, card.Value, card.Salt, card.Proof)}
+	if by := card.By; by != nil {
+		o.By = new(opening(card.Place, by.Value, by.Salt, by.Proof))
+	}
+	return o
+}
+
+func opening(position int, value uint32, salt Hash, proof []Hash) audit.Opening {
+	o := audit.Opening{Position: position, Value: value, Salt: salt}
+	for _, h := range proof {
 		o.Proof = append(o.Proof, tlog.Hash(h))
 	}
 	return o

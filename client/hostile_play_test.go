@@ -50,9 +50,26 @@ func (r *rigged) committed() *Committed {
 	}
 	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: r.commit.Commitment,
 		DeckRoot: Hash(r.commit.DeckRoot)},
-		commit: r.commit, entry: proved{Entry: audit.Entry{Time: 1000}, leaf: tlog.RecordHash(b)}, tag: r.commit.Tag()}
+		commit: r.commit, entry: proved{Entry: audit.Entry{Time: 1000}, leaf: tlog.RecordHash(b)}}
 	s.play = newPlay(s)
+	s.name(fiveNames)
 	return s
+}
+
+// fiveNames are the cards of every rigged deck.
+var fiveNames, _ = shuffle.NewDeck([]string{"a", "b", "c", "d", "e"})
+
+// cardAt is what an answer opens at a place.
+func cardAt(c *audit.Context, tree *audit.DeckTree, place, position int) Card {
+	o := tree.Open(position)
+	card := Card{Place: place, Position: position, Value: o.Value, Salt: o.Salt}
+	if !c.IsDraw() && int(o.Value) < fiveNames.Len() {
+		card.Card = new(fiveNames.Card(o.Value))
+	}
+	for _, h := range o.Proof {
+		card.Proof = append(card.Proof, Hash(h))
+	}
+	return card
 }
 
 // deal answers a deal from first with these positions.
@@ -62,12 +79,7 @@ func (r *rigged) deal(first int, positions ...int) (DealRequest, Deal) {
 	entry := &audit.Deal{First: first, Runs: []audit.Run{{Count: len(positions), Purpose: audit.PurposeSeat}}}
 	d := Deal{Time: timestamp(r.at), Next: first + len(positions), Receipt: r.receipts(r.commit, entry)[1]}
 	for i, p := range positions {
-		o := r.tree.Open(p)
-		card := Card{Place: first + i, Position: p, Value: o.Value, Salt: o.Salt}
-		for _, h := range o.Proof {
-			card.Proof = append(card.Proof, Hash(h))
-		}
-		d.Cards = append(d.Cards, card)
+		d.Cards = append(d.Cards, cardAt(r.commit.Context, r.tree, first+i, p))
 	}
 	return req, d
 }
@@ -153,6 +165,10 @@ func TestFoulDeck(t *testing.T) {
 	s = swapped.committed()
 	expect(t, "another order than the tape's", swapped.dealt(s, nil, 0, 0, 1), false)
 	expect(t, "which the tape shows", swapped.closed(s), true)
+	four := h.rig(audit.Context{Recipe: shuffle.Recipe{Cards: 4, Take: 4}, DeckHash: fiveNames.Hash()}, nil)
+	c := h.client()
+	c.learn(fiveNames)
+	expect(t, "four cards of a deck of five", c.learnNames(t.Context(), four.committed()), true)
 	draws := h.rig(audit.Context{Recipe: shuffle.Recipe{Ranges: []uint32{6, 6}}}, func(v []uint32) { v[0] = 7 })
 	expect(t, "seven of six", draws.dealt(draws.committed(), func(d *Deal) { d.Shows = []uint32{7} }, 0, 0), true)
 }
@@ -194,7 +210,7 @@ func TestHostileMix(t *testing.T) {
 	missing.Cut = nil
 	expect(t, "a plan half answered", mixed(r.committed(), given[:1], missing), true)
 
-	places := []int{s.play.order.Position(0), s.play.order.Position(1)}
+	places := []int{s.play.bound.Order.Position(0), s.play.bound.Order.Position(1)}
 	expect(t, "what the mix shows", r.dealt(s, nil, 0, places...), false)
 	expect(t, "the other way round", r.dealt(s, nil, 0, places[1], places[0]), true)
 	for p := range 5 {
@@ -207,7 +223,11 @@ func TestHostileMix(t *testing.T) {
 	s = draws.committed()
 	r = draws
 	expect(t, "an honest mix of draws", mixed(s, given[:1], missing), false)
-	shows, err := s.shows([]audit.Opening{draws.tree.Open(0), draws.tree.Open(1)})
+	order, err := audit.NewOrder(s.entry.leaf, draws.commit, &audit.Mix{Values: given[:1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows, err := order.Shows([]uint32{draws.tree.Open(0).Value, draws.tree.Open(1).Value})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,9 @@ func (h *house) client() *Client {
 
 // again returns a shuffle as it was when it was committed.
 func (s *Committed) again() *Committed {
-	fresh := &Committed{Shuffle: s.Shuffle, commit: s.commit, entry: s.entry, tag: s.tag}
+	fresh := &Committed{Shuffle: s.Shuffle, commit: s.commit, entry: s.entry}
 	fresh.play = newPlay(fresh)
+	fresh.name(fiveNames)
 	return fresh
 }
 
@@ -123,7 +124,7 @@ func TestHostileHouse(t *testing.T) {
 	h := newHouse(t)
 	commit, tape, tree := h.commit()
 	s := &Committed{Shuffle: Shuffle{ID: 0, Table: "t", Serial: 1, Commitment: commit.Commitment,
-		DeckRoot: Hash(commit.DeckRoot)}, commit: commit, tag: commit.Tag()}
+		DeckRoot: Hash(commit.DeckRoot)}, commit: commit}
 	other := append([]byte(nil), tape...)
 	other[0] ^= 1
 
@@ -152,12 +153,7 @@ func TestHostileHouse(t *testing.T) {
 		answer := Deal{Time: timestamp(h.at), Next: req.First + d.Count(), Unopened: aside, Receipt: h.receipts(commit,
 			d)[1]}
 		for i, position := range cards {
-			o := tree.Open(position)
-			card := Card{Place: req.First + i, Position: position, Value: o.Value, Salt: o.Salt}
-			for _, p := range o.Proof {
-				card.Proof = append(card.Proof, Hash(p))
-			}
-			answer.Cards = append(answer.Cards, card)
+			answer.Cards = append(answer.Cards, cardAt(commit.Context, tree, req.First+i, position))
 		}
 		_, err := h.client().proveDeal(t.Context(), s.again(), &req, &answer, asked{}, nil)
 		return err

@@ -101,7 +101,7 @@ func (s *Committed) status(told *ShuffleState, v *verify.Verdict) (status *Statu
 			st.Extent = &extent
 		}
 	}
-	if mixed := s.play.mix != nil; len(s.commit.Context.Mixed()) > 0 {
+	if mixed := s.play.ordered; len(s.commit.Context.Mixed()) > 0 {
 		st.Mixed = &mixed
 	}
 	if out := v.Next >= s.play.after; s.EndAt != nil && (out || v.Next <= s.play.before) {

@@ -40,37 +40,8 @@ func (s *Committed) ordered(receipt string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.other = order
+	s.play.bound.Second = order
 	return nil
-}
-
-// give takes in what the co-dealer gave for the places of a deal.
-func (s *Committed) give(d *audit.Deal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.play.order.Give(d)
-}
-
-// openedBy checks the co-dealer's opening of a place against the co-dealer's commit.
-func (s *Committed) openedBy(place int, by *CoDealerOpening) error {
-	if (by != nil) != s.blind() {
-		return errors.New("it stands with a card of a shuffle with a co-dealer, and with no other")
-	}
-	if by == nil {
-		return nil
-	}
-	s.mu.Lock()
-	given, ok := s.play.order.Given(place)
-	order := s.other
-	s.mu.Unlock()
-	if order == nil {
-		return errors.New("the co-dealer's commit is not known")
-	}
-	if !ok || given != by.Value {
-		return fmt.Errorf("the deal has %d of the co-dealer, and the answer %d", given, by.Value)
-	}
-	o := opening(Card{Position: place, Value: by.Value, Salt: by.Salt, Proof: by.Proof})
-	return o.Check(order.Tag(), tlog.Hash(order.DeckRoot), order.Context.Recipe.Positions())
 }
 
 // Given is a deal of an order for the caller's ledger, with the openings of its places that are not dealt aside.
@@ -98,7 +69,7 @@ func (c *Client) Ask(ctx context.Context, order uint64, req DealRequest) (*Given
 	}
 	g := &Given{Receipt: told.Receipt}
 	for _, card := range told.Cards {
-		g.Cards = append(g.Cards, audit.NewCard(card.Place, opening(card), deref(card.Card)))
+		g.Cards = append(g.Cards, audit.NewCard(card.Place, opened(card).Opening, deref(card.Card)))
 	}
 	return g, nil
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,17 +9,15 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
 	"shuffled/internal/verify"
 )
 
 // play is what a client saw of a shuffle since its commit. The shuffle's mu guards it.
 type play struct {
-	order   audit.Order // of places, once ordered is true
-	ordered bool
-	mix     *audit.Mix
-	next    int            // at least the places below it were dealt
-	values  map[int]uint32 // by committed position
-	shown   map[uint32]int // of cards: the position of each value
+	bound   verify.Bound
+	ordered bool // whether the order in bound is known
+	next    int  // at least the places below it were dealt
 	dealt   map[int]CardShown
 
 	// The cut card has not come out when the next place is before, and has when it is after.
@@ -30,10 +29,9 @@ type play struct {
 
 func newPlay(s *Committed) play {
 	ctx := s.commit.Context
-	p := play{values: make(map[int]uint32), shown: make(map[uint32]int),
-		dealt: make(map[int]CardShown)}
+	p := play{bound: verify.NewBound(s.commit), dealt: make(map[int]CardShown)}
 	if len(ctx.Mixed()) == 0 {
-		p.order, _ = audit.NewOrder(s.entry.leaf, s.commit, nil) // fails for a mix only
+		p.bound.Order, _ = audit.NewOrder(s.entry.leaf, s.commit, nil) // fails for a mix only
 		p.ordered = true
 	}
 	switch r := ctx.Recipe; {
@@ -61,6 +59,12 @@ func (p *play) cut(next int, out bool) bool {
 	}
 	p.before, p.after = before, after
 	return true
+}
+
+func (s *Committed) cut(next int, out bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.play.cut(next, out)
 }
 
 // CardShown is a dealt card, or a drawn value, with the run that it was dealt in.
@@ -106,90 +110,68 @@ func (s *Committed) mixed(m *audit.Mix) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.play.mix, s.play.order, s.play.ordered = m, order, true
+	s.play.bound.Order, s.play.ordered = order, true
 	return nil
 }
 
-// open takes in the card at a place, or says what is wrong with it.
-func (s *Committed) open(place int, o audit.Opening) (what string, err error) {
+// name takes in the deck that the commit has the hash of.
+func (s *Committed) name(deck shuffle.Deck) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ctx := s.commit.Context
+	s.play.bound.Names = deck
+}
+
+// give takes in what the co-dealer gave for the places of a deal.
+func (s *Committed) give(d *audit.Deal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.play.bound.Order.Give(d)
+}
+
+// open takes in the card at a place, as the verifier does. That of a child must be one that the parent gave.
+func (s *Committed) open(o verify.Opened) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
 	case !s.play.ordered:
-		return "a card was dealt before the mix", nil
-	case place < 0 || place >= s.Places():
-		return fmt.Sprintf("there is no place %d", place), nil
-	case s.play.order.Position(place) != o.Position:
-		return fmt.Sprintf("place %d shows position %d, and it is position %d", place, o.Position,
-			s.play.order.Position(place)), nil
+		return errors.New("a card was dealt before the mix")
+	case o.Place < 0 || o.Place >= s.Places():
+		return fmt.Errorf("there is no place %d", o.Place)
+	case s.blind() && s.play.bound.Second == nil:
+		return errors.New("the co-dealer's commit is not known")
+	case s.barred[o.Value] || s.parent != nil && !s.given[o.Value]:
+		return fmt.Errorf("the card at place %d is none that the parent gave", o.Place)
 	}
-	if err := o.Check(s.tag, tlog.Hash(s.DeckRoot), s.Places()); err != nil {
-		return fmt.Sprintf("the card at place %d", place), err
+	if err := s.play.bound.Open(o); err != nil {
+		return fmt.Errorf("place %d: %w", o.Place, err)
 	}
-	if ctx.IsDraw() {
-		if k := ctx.Recipe.Ranges[o.Position]; o.Value < 1 || o.Value > k {
-			return fmt.Sprintf("place %d holds %d of 1 to %d", place, o.Value, k), nil
+	s.play.next = max(s.play.next, o.Place+1)
+	return nil
+}
+
+// openAll takes in cards, and what draws are said to show.
+func (s *Committed) openAll(cards []Card, told []uint32) error {
+	for _, card := range cards {
+		if err := s.open(opened(card)); err != nil {
+			return err
 		}
-	} else if what := s.fits(place, o); what != "" {
-		return what, nil
 	}
-	s.play.values[o.Position] = o.Value
-	s.play.next = max(s.play.next, place+1)
-	return "", nil
-}
-
-// fits says why a card that was committed to cannot be at a place, or "".
-func (s *Committed) fits(place int, o audit.Opening) string {
-	if at, dealt := s.play.shown[o.Value]; dealt && at != o.Position {
-		return fmt.Sprintf("the card at place %d was dealt before", place)
-	}
-	if s.commit.Context.Parent == nil && int64(o.Value) >= int64(s.commit.Context.Recipe.Cards) {
-		return fmt.Sprintf("the card at place %d is none of the deck", place)
-	}
-	if s.barred[o.Value] || s.parent != nil && !s.given[o.Value] {
-		return fmt.Sprintf("the card at place %d is none that the parent gave", place)
-	}
-	s.play.shown[o.Value] = o.Position
-	return ""
-}
-
-// shows returns the numbers that opened values show, which a mix moves. Of numbers without repeats it needs the values
-// of all places before them, which were opened before.
-func (s *Committed) shows(opened []audit.Opening) ([]uint32, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	end := s.Places()
-	if s.commit.Context.IsNumbers() {
-		end = 0
-		for _, o := range opened {
-			end = max(end, o.Position+1)
-		}
-	}
-	given := make(map[int]uint32, len(opened))
-	for _, o := range opened {
-		given[o.Position] = o.Value
-	}
-	values := make([]uint32, end)
-	for i := range values {
-		values[i] = 1 // what is not opened moves nothing else
-		if v, known := given[i]; known {
-			values[i] = v
-		} else if v, known := s.play.values[i]; known {
-			values[i] = v
-		} else if s.commit.Context.IsNumbers() {
-			return nil, fmt.Errorf("the number at place %d was not opened, and those after it depend on it", i)
-		}
-	}
-	moved, err := s.play.order.Shows(values)
+	shows, err := s.play.bound.Shows()
+	s.mu.Unlock()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := make([]uint32, len(opened))
-	for i, o := range opened {
-		out[i] = moved[o.Position]
+	var want []uint32
+	for _, card := range cards {
+		if card.Position < len(shows) {
+			want = append(want, shows[card.Position])
+		}
 	}
-	return out, nil
+	if !slices.Equal(want, told) {
+		return errors.New("the values show other numbers")
+	}
+	return nil
 }
 
 // finish checks a tape against all that was committed and shown. The order of a child is not recomputed if its parent's
@@ -223,7 +205,7 @@ func (s *Committed) finish(tape []byte) (what string, err error) {
 	if audit.DeckRoot(s.commit.Commitment, context, tape, values) != tlog.Hash(s.commit.DeckRoot) {
 		return "the tape leads to another order than the one committed to", nil
 	}
-	for position, value := range s.play.values {
+	for position, value := range s.play.bound.Values {
 		if values[position] != value {
 			return fmt.Sprintf("the tape has another card at position %d than was dealt", position), nil
 		}
@@ -243,7 +225,7 @@ func (s *Committed) Positions(without ...int) ([]int, error) {
 		if place < 0 || place >= s.Places() || !s.play.ordered {
 			return nil, fmt.Errorf("shuffle %d shows nothing at place %d", s.ID, place)
 		}
-		out[s.play.order.Position(place)] = true
+		out[s.play.bound.Order.Position(place)] = true
 	}
 	positions := make([]int, 0, s.Places())
 	for p := range s.Places() {

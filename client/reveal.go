@@ -36,28 +36,18 @@ func (c *Client) proveReveal(ctx context.Context, s *Committed, want *audit.Reve
 	if err != nil {
 		return err
 	}
-	var opened []audit.Opening
-	for i, card := range r.Cards {
-		if len(r.Cards) != len(want.Places) || card.Place != int(want.Places[i]) {
-			return fault("the cards are not those of the places that were revealed", nil)
-		}
-		o := opening(card)
-		if what, err := s.open(card.Place, o); what != "" {
-			return fault(what, err)
-		}
-		opened = append(opened, o)
-	}
 	ascending := slices.EqualFunc(r.Places, want.Places, func(told int, p uint16) bool { return told == int(p) })
-	if len(opened) != len(want.Places) || !ascending {
+	theirs := slices.EqualFunc(r.Cards, want.Places, func(card Card, p uint16) bool { return card.Place == int(p) })
+	if !ascending || !theirs {
 		return fault("the cards are not those of the places that were revealed", nil)
 	}
-	if what, err := s.misshown(opened, r.Shows); what != "" {
-		return fault(what, err)
-	}
-	if err := c.proveLabels(ctx, s, r.Shows, r.Labels, answer); err != nil {
+	if err := c.learnNames(ctx, s); err != nil {
 		return err
 	}
-	return c.proveNames(ctx, s, r.Cards, answer)
+	if err := s.openAll(r.Cards, r.Shows); err != nil {
+		return fault("the cards", err)
+	}
+	return c.proveLabels(ctx, s, r.Shows, r.Labels, answer)
 }
 
 // proveFinalReveal checks what a close revealed against its request. The entry of the reveal is the one before the

@@ -113,13 +113,17 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 			return fault("the co-dealer's commit", err)
 		}
 	}
+	if deck, err := shuffle.NewDeck(file.Deck); err == nil {
+		c.learn(deck)
+		s.name(deck)
+	}
 	for _, card := range file.Cards {
-		o, err := card.Opening()
-		if err != nil {
-			return fault("the transcript", err)
+		o, err := verify.ReadCard(card)
+		if err == nil {
+			err = s.open(o)
 		}
-		if what, err := s.open(card.Place, o); what != "" {
-			return fault(what, err)
+		if err != nil {
+			return fault("the cards of the transcript", err)
 		}
 	}
 	s.mu.Lock()
@@ -128,9 +132,6 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 		s.play.dealt[card.Place] = card
 	}
 	s.mu.Unlock()
-	if deck, err := shuffle.NewDeck(file.Deck); err == nil {
-		c.learn(deck)
-	}
 	if told.Form == audit.FormTape {
 		return v, s.proveTape(told, answer)
 	}
@@ -155,27 +156,24 @@ func (c *Client) learnMix(ctx context.Context, s *Committed) error {
 const maxDecks = 1000
 
 // learn remembers the names of a deck.
-func (c *Client) learn(deck shuffle.Deck) { c.decks.put(deck.Hash(), deck.Cards(), maxDecks) }
+func (c *Client) learn(deck shuffle.Deck) { c.decks.put(deck.Hash(), deck, maxDecks) }
 
-// proveNames checks the cards' names against the deck. A commit has only the hash of the deck: names that this client
-// does not know come from a proved transcript.
-func (c *Client) proveNames(ctx context.Context, s *Committed, cards []Card, answer []byte) error {
-	var deck []string
-	if hash := s.commit.Context.DeckHash; !s.commit.Context.IsDraw() {
-		var known bool
-		if deck, known = c.decks.get(hash); !known {
-			if _, err := c.restore(ctx, s); err != nil {
-				return fmt.Errorf("learning the deck's names: %w", err)
-			}
-			deck, _ = c.decks.get(hash)
-		}
+// learnNames learns the names of a shuffle's cards. A commit has only the hash of the deck: names that this client does
+// not know come from a proved transcript.
+func (c *Client) learnNames(ctx context.Context, s *Committed) error {
+	if s.commit.Context.IsDraw() {
+		return nil
 	}
-	for _, card := range cards {
-		switch {
-		case deck == nil && card.Card == nil:
-		case deck == nil || int64(card.Value) >= int64(len(deck)) || card.Card == nil || *card.Card != deck[card.Value]:
-			return &Fault{What: fmt.Sprintf("the card at place %d has another card's name", card.Place), Answer: answer}
+	if deck, known := c.decks.get(s.commit.Context.DeckHash); known {
+		if cards := s.commit.Context.Recipe.Cards; s.commit.Context.Parent == nil && cards != deck.Len() {
+			return &Fault{What: fmt.Sprintf("it shuffles %d cards of a deck of %d", cards, deck.Len()),
+				Answer: []byte(s.Receipt)}
 		}
+		s.name(deck)
+		return nil
+	}
+	if _, err := c.restore(ctx, s); err != nil {
+		return fmt.Errorf("learning the deck's names: %w", err)
 	}
 	return nil
 }

@@ -123,7 +123,9 @@ func TestPositions(t *testing.T) {
 			t.Errorf("place %d is taken", place)
 		}
 	}
-	s.play.ordered = false
+	mixed := fiveCards
+	mixed.Plan = []audit.Planned{{Source: audit.SourceCut}}
+	s = newHouse(t).rig(mixed, nil).committed()
 	if _, err := s.Positions(0); err == nil {
 		t.Error("a place before the mix is taken")
 	}

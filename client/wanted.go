@@ -87,7 +87,7 @@ func (s *Committed) undealt(n int) []uint16 {
 	}
 	left := make([]uint16, 0, n)
 	for place := first; place < s.Places(); place++ {
-		left = append(left, uint16(s.play.order.Position(place)))
+		left = append(left, uint16(s.play.bound.Order.Position(place)))
 	}
 	slices.Sort(left)
 	return left

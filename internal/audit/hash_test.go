@@ -259,6 +259,20 @@ func TestOrderNeedsItsMix(t *testing.T) {
 	}
 }
 
+// TestGivenBeyondPlaces: a co-dealer that gives what no place has leads to no position.
+func TestGivenBeyondPlaces(t *testing.T) {
+	c := &Commit{Context: &Context{Recipe: shuffle.Recipe{Cards: 5, Take: 5},
+		Plan: []Planned{{Source: SourceCoDealer, Origin: "lab", Index: 7}, {Source: SourceCut}}}}
+	order, err := NewOrder(tlog.Hash{}, c, &Mix{Values: []MixValue{{Source: SourceCut, Cut: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	order.Give(&Deal{Runs: []Run{{Count: 1, Purpose: PurposeSeat}}, Blind: &Blind{Values: []uint32{5}}})
+	if p := order.Position(0); p < 5 {
+		t.Errorf("place 0 shows position %d", p)
+	}
+}
+
 // TestChildValues: a child's values are the parent's at the listed positions.
 func TestChildValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -91,7 +91,7 @@ func (o Order) Position(place int) int {
 		}
 		place = int(v)
 	}
-	if o.positions == nil {
+	if o.positions == nil || place >= len(o.positions) { // the latter is no position, whatever the co-dealer gave
 		return place
 	}
 	return int(o.positions[place])

@@ -18,7 +18,6 @@ type order struct {
 
 	entries []audit.Entry // of proofs
 	commit  *audit.Commit
-	tag     audit.Tag
 	deals   []*audit.Deal
 	closed  *audit.Close // nil: none
 	holds   bool         // the step co_dealer
@@ -35,21 +34,17 @@ func (t *transcript) parseCoDealer() error {
 	}
 	t.second = new(order)
 	for i, text := range append(slices.Clone(f.Receipts), f.Keys...) {
-		r, err := audit.ParseReceipt(text)
+		r, err := parseApart(text)
 		if err != nil {
 			return fmt.Errorf("receipt %d of the co-dealer: %w", i, err)
 		}
-		head, err := checkpointForm(r.Checkpoint)
-		if err != nil {
-			return fmt.Errorf("receipt %d of the co-dealer: %w", i, err)
-		}
-		if first := t.second.proofs; len(first) > 0 && first[0].head.Origin != head.Origin {
-			return malformed("co_dealer: receipts of %s and of %s", first[0].head.Origin, head.Origin)
+		if first := t.second.proofs; len(first) > 0 && first[0].head.Origin != r.head.Origin {
+			return malformed("co_dealer: receipts of %s and of %s", first[0].head.Origin, r.head.Origin)
 		}
 		if i < len(f.Receipts) {
-			t.second.proofs = append(t.second.proofs, apart{r, head})
+			t.second.proofs = append(t.second.proofs, r)
 		} else {
-			t.second.keys = append(t.second.keys, handover{apart: apart{r, head}})
+			t.second.keys = append(t.second.keys, handover{apart: r})
 		}
 	}
 	return nil
@@ -77,7 +72,7 @@ func (t *transcript) orderEntries() error {
 		id, ok := o.proofs[0].Index, i > 0
 		switch b := e.Body.(type) {
 		case *audit.Commit:
-			o.commit, o.tag, ok = b, b.Tag(), i == 0
+			o.commit, t.bound.Second, ok = b, b, i == 0
 		case *audit.Deal:
 			o.deals, ok = append(o.deals, b), ok && b.Shuffle == id
 		case *audit.Close:
@@ -92,41 +87,6 @@ func (t *transcript) orderEntries() error {
 	}
 	if err := handoverEntries(o.keys, audit.MaxInteger); err != nil {
 		return fmt.Errorf("the co-dealer: %w", err)
-	}
-	return nil
-}
-
-// parseBy is the part of format for the co-dealer's opening of a card.
-func (t *transcript) parseBy(c audit.Card) error {
-	if c.By == nil {
-		return nil
-	}
-	if len(c.By.Proof) > maxOpening {
-		return malformed("card: %d hashes in the co-dealer's proof of place %d, at most %d", len(c.By.Proof), c.Place,
-			maxOpening)
-	}
-	_, err := c.By.Opening(c.Place)
-	return err
-}
-
-// openedBy is the part of openings for the co-dealer: the co-dealer opened the same place of its
-// order, and the deal has that value. This needs no trust in the co-dealer.
-func (t *transcript) openedBy(c audit.Card) error {
-	if (c.By != nil) != (t.second != nil) {
-		return errors.New("an opening of the co-dealer stands with each card of a shuffle that has one, and with no other")
-	}
-	if c.By == nil {
-		return nil
-	}
-	if v, ok := t.places.Given(c.Place); !ok || v != c.By.Value {
-		return fmt.Errorf("the deal has %d of the co-dealer, and the file %d", v, c.By.Value)
-	}
-	opening, err := c.By.Opening(c.Place)
-	if err != nil {
-		return err
-	}
-	if err := opening.Check(t.second.tag, t.second.commit.DeckRoot, t.second.commit.Context.Recipe.Positions()); err != nil {
-		return fmt.Errorf("the co-dealer's opening: %w", err)
 	}
 	return nil
 }
@@ -218,11 +178,7 @@ func (t *transcript) openUnplayed(d *audit.Deal, named *audit.Blind) error {
 		return fmt.Errorf("the close names %d values that were not played, and the file opens %d", len(named.Values),
 			len(cards))
 	}
-	t.places.Give(&audit.Deal{First: d.First, Runs: d.Runs, Blind: named})
-	seen := make(map[uint32]bool)
-	for _, c := range t.file.Cards {
-		seen[c.Value] = true
-	}
+	t.bound.Order.Give(&audit.Deal{First: d.First, Runs: d.Runs, Blind: named})
 	places, ranges := d.Opens(), t.commit.Context.Recipe.Ranges
 	for i, c := range cards {
 		place := places[i] // unplayed: a value for each of them, or none
@@ -232,16 +188,12 @@ func (t *transcript) openUnplayed(d *audit.Deal, named *audit.Blind) error {
 		if t.commit.Context.IsNumbers() && place != len(t.file.Cards)+i {
 			return fmt.Errorf("place %d was not played: which number it shows hangs on places that are not shown", place)
 		}
-		if c.Place != place || t.places.Position(place) != c.Position {
-			return fmt.Errorf("place %d was not played, and the file opens place %d at position %d", place, c.Place, c.Position)
+		if c.Place != place {
+			return fmt.Errorf("place %d was not played, and the file opens place %d", place, c.Place)
 		}
-		if !t.commit.Context.IsDraw() && seen[c.Value] {
-			return fmt.Errorf("place %d, which was not played: card %d was shown before", place, c.Value)
-		}
-		if err := t.openCard(c, t.opened[len(t.file.Cards)+i]); err != nil {
+		if err := t.bound.Open(t.opened[len(t.file.Cards)+i]); err != nil {
 			return fmt.Errorf("place %d, which was not played: %w", place, err)
 		}
-		seen[c.Value] = true
 	}
 	return nil
 }

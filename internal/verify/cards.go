@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -16,14 +15,13 @@ import (
 func (t *transcript) openings() (string, error) {
 	if len(t.commit.Context.Mixed()) == 0 || t.mix != nil {
 		var err error
-		if t.places, err = audit.NewOrder(t.commitLeaf(), t.commit, t.mix); err != nil {
+		if t.bound.Order, err = audit.NewOrder(t.commitLeaf(), t.commit, t.mix); err != nil {
 			return "", err
 		}
 		for _, d := range t.deals {
-			t.places.Give(d)
+			t.bound.Order.Give(d)
 		}
 	}
-	seen := make(map[uint32]bool)
 	for i, c := range t.file.Cards {
 		if i > 0 && c.Place <= t.file.Cards[i-1].Place {
 			return "", fmt.Errorf("place %d stands behind place %d", c.Place, t.file.Cards[i-1].Place)
@@ -31,14 +29,9 @@ func (t *transcript) openings() (string, error) {
 		if t.commit.Context.IsNumbers() && c.Place != i {
 			return "", fmt.Errorf("place %d: which number it shows hangs on place %d, which is not shown", c.Place, i)
 		}
-		if err := t.openPlace(c, t.opened[i]); err != nil {
+		if err := t.openPlace(t.opened[i]); err != nil {
 			return "", fmt.Errorf("place %d: %w", c.Place, err)
 		}
-		// A shuffle shows no card twice, though a deck may have equal names.
-		if !t.commit.Context.IsDraw() && seen[c.Value] {
-			return "", fmt.Errorf("place %d: card %d was shown before", c.Place, c.Value)
-		}
-		seen[c.Value] = true
 	}
 	if err := t.allShown(); err != nil {
 		return "", err
@@ -69,9 +62,9 @@ func (t *transcript) allShown() error {
 	return nil
 }
 
-// openPlace checks one card: it was dealt, may be in this file, is at its position, is named as its
-// value, and is in the tree. A place was dealt only if the mix is known (entries).
-func (t *transcript) openPlace(c audit.Card, o audit.Opening) error {
+// openPlace checks one card: it was dealt, may be in this file, and is what its place shows. A place was
+// dealt only if the mix is known (entries).
+func (t *transcript) openPlace(c Opened) error {
 	if c.Place >= len(t.dealt) {
 		return fmt.Errorf("was not dealt, only %d places were", len(t.dealt))
 	}
@@ -82,38 +75,7 @@ func (t *transcript) openPlace(c audit.Card, o audit.Opening) error {
 	if d.Aside() && !d.open() && (t.ended == nil || t.lost()) {
 		return fmt.Errorf("is a %s that nobody is to see before the tape is disclosed", d.Purpose)
 	}
-	if p := t.places.Position(c.Place); p != c.Position {
-		return fmt.Errorf("shows position %d, not %d", p, c.Position)
-	}
-	return t.openCard(c, o)
-}
-
-// openCard holds a card at its position against its name, the co-dealer and the tree.
-func (t *transcript) openCard(c audit.Card, o audit.Opening) error {
-	if err := t.checkValue(c); err != nil {
-		return err
-	}
-	if err := t.openedBy(c); err != nil {
-		return err
-	}
-	return o.Check(t.tag, t.commit.DeckRoot, t.commit.Context.Recipe.Positions())
-}
-
-// checkValue holds a value against the deck or the range it was drawn from.
-func (t *transcript) checkValue(c audit.Card) error {
-	if r := t.commit.Context.Recipe; r.Ranges != nil {
-		if c.Card != "" || c.Value < 1 || c.Value > r.Ranges[c.Position] {
-			return fmt.Errorf("value %d, where a draw is 1 to %d without a name", c.Value, r.Ranges[c.Position])
-		}
-		return nil
-	}
-	if c.Value >= uint32(t.names.Len()) {
-		return fmt.Errorf("value %d in a deck of %d", c.Value, t.names.Len())
-	}
-	if name := t.names.Card(c.Value); c.Card != name {
-		return fmt.Errorf("card %d is %q, not %q", c.Value, name, c.Card)
-	}
-	return nil
+	return t.bound.Open(c)
 }
 
 func (t *transcript) tape() (string, error) {
@@ -178,7 +140,7 @@ func (t *transcript) cards() (string, error) {
 // shown lists the cards of a file that holds.
 func (t *transcript) shown() []CardShown {
 	var shown []CardShown
-	shows := t.drawn(t.file.Cards)
+	shows, _ := t.bound.Shows() // openings found every value in its range
 	for _, c := range t.file.Cards {
 		d := t.dealt[c.Place]
 		s := t.show(c, d.Run, shows)
@@ -188,7 +150,7 @@ func (t *transcript) shown() []CardShown {
 	return shown
 }
 
-// show describes a card of a run; shows is what drawn returns.
+// show describes a card of a run; shows is what Bound.Shows returns.
 func (t *transcript) show(c audit.Card, run audit.Run, shows []uint32) CardShown {
 	s := CardShown{Place: c.Place, Position: c.Position, Value: c.Value, Name: c.Card,
 		Purpose: run.Purpose.String(), Recipient: run.Recipient, Public: run.Public}
@@ -203,36 +165,10 @@ func (t *transcript) show(c audit.Card, run audit.Run, shows []uint32) CardShown
 
 // unplayedCards returns what the places of a co-dealer's deal that was not played would have shown.
 func (t *transcript) unplayedCards(d *audit.Deal) (cards []CardShown) {
-	all := slices.Concat(t.file.Cards, t.file.CoDealer.Unplayed)
-	shows := t.drawn(all)
+	shows, _ := t.bound.Shows()
 	runs := maps.Collect(d.Places())
 	for _, c := range t.file.CoDealer.Unplayed {
 		cards = append(cards, t.show(c, runs[c.Place], shows))
 	}
 	return cards
-}
-
-// drawn returns, by position, what the opened places of draws show after the mix. In a draw list each value that is not
-// opened counts as 1, and what it shows is not used. Numbers are opened from the first on.
-func (t *transcript) drawn(cards []audit.Card) []uint32 {
-	ctx := t.commit.Context
-	if !ctx.IsDraw() {
-		return nil
-	}
-	n := ctx.Recipe.Positions()
-	if ctx.IsNumbers() {
-		n = len(cards)
-	}
-	values := make([]uint32, n)
-	for p := range values {
-		values[p] = 1
-	}
-	for _, c := range cards {
-		values[c.Position] = c.Value
-	}
-	shows, err := t.places.Shows(values)
-	if err != nil { // openings found every value in its range
-		return nil
-	}
-	return shows
 }

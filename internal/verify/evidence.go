@@ -67,20 +67,21 @@ func checkpointForm(signed []byte) (audit.Checkpoint, error) {
 	return c, nil
 }
 
-// apart is the part of format for a receipt under a checkpoint of its own.
+// parseApart reads a receipt under a checkpoint of its own.
+func parseApart(text string) (a apart, err error) {
+	if a.Receipt, err = audit.ParseReceipt(text); err == nil {
+		a.head, err = checkpointForm(a.Checkpoint)
+	}
+	return a, err
+}
+
+// apart is the part of format for a receipt of the same ledger under a checkpoint of its own.
 func (e *evidence) apart(text string) (*apart, error) {
-	r, err := audit.ParseReceipt(text)
-	if err != nil {
-		return nil, err
+	a, err := parseApart(text)
+	if err == nil && a.head.Origin != e.head.Origin {
+		err = malformed("checkpoint: of %s, the other is of %s", a.head.Origin, e.head.Origin)
 	}
-	head, err := checkpointForm(r.Checkpoint)
-	if err != nil {
-		return nil, err
-	}
-	if head.Origin != e.head.Origin {
-		return nil, malformed("checkpoint: of %s, the other is of %s", head.Origin, e.head.Origin)
-	}
-	return &apart{r, head}, nil
+	return &a, err
 }
 
 // quorum asks for the policy's quorum on the file's own checkpoint. That checkpoint is as large as the ledger was when

@@ -28,12 +28,11 @@ type transcript struct {
 	evidence
 	data   []byte
 	file   *audit.Transcript
-	opened []audit.Opening // of file.Cards, and of what was not played behind them
+	opened []Opened // file.Cards, and what was not played behind them
 	placed []audit.Placed
 	stated []audit.SignedStatement // of file.Statements
 
 	commit *audit.Commit
-	tag    audit.Tag  // of the commit's leaves
 	mix    *audit.Mix // nil: none
 	deals  []*audit.Deal
 	ending        // close and disclosure
@@ -44,15 +43,14 @@ type transcript struct {
 	means   meaning
 	reveals []*audit.Reveal
 	dealt   []dealt // by place
-	names   shuffle.Deck
 	ordered
 }
 
 // ordered is what the places show, and the co-dealer's order.
 type ordered struct {
-	places audit.Order // what each place shows
-	values []uint32    // the recomputed order; nil: it cannot be recomputed
-	second *order      // of the co-dealer; nil: the file has none
+	bound  Bound
+	values []uint32 // the recomputed order; nil: it cannot be recomputed
+	second *order   // of the co-dealer; nil: the file has none
 }
 
 // ending is how the shuffle ended, as far as the file shows it.
@@ -160,17 +158,14 @@ func (t *transcript) parseCards() error {
 			return malformed("card: place %d shows position %d, where both are 0 to %d", c.Place, c.Position,
 				shuffle.MaxCards-1)
 		}
-		if len(c.Proof) > maxOpening {
-			return malformed("card: %d hashes in the proof of place %d, at most %d", len(c.Proof), c.Place, maxOpening)
+		if len(c.Proof) > maxOpening || c.By != nil && len(c.By.Proof) > maxOpening {
+			return malformed("card: more than %d hashes in a proof of place %d", maxOpening, c.Place)
 		}
-		o, err := c.Opening()
+		o, err := ReadCard(c)
 		if err != nil {
 			return err
 		}
 		t.opened = append(t.opened, o)
-		if err := t.parseBy(c); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -223,7 +218,7 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		if i != 1 || index != t.file.ID {
 			return fmt.Errorf("a commit at entry %d, as receipt %d, where shuffle %d is meant", index, i, t.file.ID)
 		}
-		t.commit, t.tag = b, b.Tag()
+		t.commit, t.bound = b, NewBound(b)
 		t.v.showCommit(index, b, e.Time)
 		t.v.Owner, t.owner = e.Actor.Identity, e.Actor.Identity
 		t.v.State = "open"
@@ -406,7 +401,7 @@ func (t *transcript) deck() (string, error) {
 	case ctx.Parent == nil && deck.Len() != ctx.Recipe.Cards:
 		return "", fmt.Errorf("a deck of %d cards where %d were shuffled", deck.Len(), ctx.Recipe.Cards)
 	}
-	t.names = deck
+	t.bound.Names = deck
 	return many(deck.Len(), "card", "cards"), nil
 }
 
