@@ -60,11 +60,3 @@ func names(d *client.Deal) (names []string) {
 	}
 	return names
 }
-
-// sum adds numbers that draws show.
-func sum(shows []uint32) (n uint32) {
-	for _, v := range shows {
-		n += v
-	}
-	return n
-}

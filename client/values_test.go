@@ -152,22 +152,3 @@ func TestPast(t *testing.T) {
 		}
 	}
 }
-
-func TestPrecedes(t *testing.T) {
-	t.Parallel()
-	at := time.UnixMilli(1000)
-	after := &Past{ID: 9, Serial: 3, Table: "t", CommittedAt: at}
-	if p := (Past{ID: 4, Serial: 2, Table: "t", CommittedAt: at}); !p.precedes(after) {
-		t.Error("the one before is refused")
-	}
-	for what, p := range map[string]Past{
-		"another table":  {ID: 4, Serial: 2, Table: "u", CommittedAt: at},
-		"one left out":   {ID: 4, Serial: 1, Table: "t", CommittedAt: at},
-		"itself":         {ID: 9, Serial: 2, Table: "t", CommittedAt: at},
-		"a later moment": {ID: 4, Serial: 2, Table: "t", CommittedAt: at.Add(1)},
-	} {
-		if p.precedes(after) {
-			t.Errorf("%s is taken", what)
-		}
-	}
-}

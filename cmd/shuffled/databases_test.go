@@ -249,10 +249,4 @@ func TestCommandsFollow(t *testing.T) {
 			t.Errorf("%s without the second database: %d\n%s", strings.Join(all, " "), code, errs)
 		}
 	}
-	if err := os.Rename(at("shuffled.db"), at("old.db")); err != nil {
-		t.Fatal(err)
-	}
-	empty := []string{"--database", "sqlite:" + at("shuffled.db")}
-	must(append([]string{"migrate", "up"}, empty...)...)
-	must(append([]string{"migrate", "down"}, empty...)...)
 }

@@ -104,10 +104,6 @@ func TestProduction(t *testing.T) {
 		t.Errorf("a revoked token: %d, %v", status, err)
 	}
 	p.stop()
-	if code, out := p.run("owner", "migrate", "down", "--database", p.as("shuffled_owner")); code != term.ExitCannot ||
-		!strings.Contains(out, "entries") {
-		t.Errorf("migrating down over entries: %d: %s", code, out)
-	}
 	if code, out := p.run("", "serve", "--data", p.dir, "--database", p.super); code != term.ExitCannot ||
 		!strings.Contains(out, "superuser") {
 		t.Errorf("serving as a superuser: %d: %s", code, out)
