@@ -8,60 +8,36 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
-	"shuffled/internal/testdb"
 )
 
 // TestActKinds does what takes two administrators: nothing with the signature of one, and
-// each act with both; by a daemon on SQLite, and without one on PostgreSQL.
+// each act with both.
 func TestActKinds(t *testing.T) {
 	t.Parallel()
-	for name, database := range map[string]func(t *testing.T) string{
-		"sqlite":   func(*testing.T) string { return "" },
-		"postgres": func(t *testing.T) string { return testdb.DSN(t) },
+	r := newActing(t)
+	for _, key := range [][]string{
+		{"administrator", "--name", "carol", "--out", r.path("carol.key")},
+		{"administrator", "--name", "bob", "--out", r.path("bob-2.key")},
+		{"signing", "--origin", "cards.example.com/main", "--out", r.path("main-2.key")},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := newActing(t, database(t))
-			for _, key := range [][]string{
-				{"administrator", "--name", "carol", "--out", r.path("carol.key")},
-				{"administrator", "--name", "bob", "--out", r.path("bob-2.key")},
-				{"signing", "--origin", "cards.example.com/main", "--out", r.path("main-2.key")},
-			} {
-				r.must("", append([]string{"key", "generate"}, key...)...)
-			}
-			r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
-			if r.configure(); r.database == "" {
-				r.adminToken()
-				r.serve()
-				defer r.stop()
-			}
-			r.kinds()
-		})
+		r.must("", append([]string{"key", "generate"}, key...)...)
 	}
-}
-
-// kinds proposes each act as alice, submits it alone, and then with bob's signature.
-func (r *rotating) kinds() {
-	r.t.Helper()
-	pinned, as := "main.vkey", "admin"
-	if r.database != "" {
-		as = "operator"
-	}
+	r.settings = fmt.Sprintf("signing_keys = [%q]\n", r.path("main-2.key"))
+	r.adminToken()
+	r.restart()
+	defer r.stop()
+	pinned := "main.vkey"
 	says := func(code int, args []string, texts ...string) {
-		r.t.Helper()
-		if r.database == "" {
-			r.says(code, "admin", pinned, args, texts...)
-		} else {
-			r.offline(code, args[1:], texts...)
-		}
+		t.Helper()
+		r.says(code, "admin", pinned, args, texts...)
 	}
 	propose := func(act string, args ...string) []string {
-		return append([]string{"act", "do", act, "--as", as, "--sign", r.path("alice.key"), "--yes", "--out",
+		return append([]string{"act", "do", act, "--sign", r.path("alice.key"), "--yes", "--out",
 			r.path("kind.act")}, args...)
 	}
 	submit := []string{"act", "submit", r.path("kind.act")}
 	byTwo := func(act, second, done string, args ...string) {
-		r.t.Helper()
+		t.Helper()
 		says(term.ExitOK, propose(act, args...), "signed by   alice", "needs a second signature")
 		says(term.ExitCannot, submit, "needs two administrators")
 		r.must("", "act", "sign", r.path("kind.act"), "--key", r.path(second), "--yes")
@@ -99,9 +75,15 @@ func (r *rotating) kinds() {
 		"--key-id", old, "--from", "then")
 	byTwo("retirement", "bob-2.key", "retire the signing key "+old+" from 2026-03-14T15:09:26Z on",
 		"--retired", "signing", "--key-id", old, "--from", "2026-03-14T16:09:26+01:00")
-	if r.database == "" {
-		r.says(term.ExitOK, "admin", pinned, []string{"key", "list"}, "from 2026-03-14T15:09:26Z", "retired")
-	}
+	says(term.ExitOK, []string{"key", "list"}, "from 2026-03-14T15:09:26Z", "retired")
+
+	byTwo("two_persons", "bob-2.key", "ask two administrators for", "--delay", "0s",
+		"--acts", "kill_clear,administrator,admin_credential,takeover,two_persons,co_dealer")
+	says(term.ExitOK, []string{"kill", "set", "--all", "--reason", "a fault"})
+	alone := []string{"act", "do", "kill_clear", "--reason", "mended", "--sign", r.path("alice.key"), "--yes"}
+	says(term.ExitOK, alone, "The act waits for 0s: then give the same command again")
+	says(term.ExitOK, alone, "It is done: clear the kill switch of the whole ledger")
+	says(term.ExitOK, []string{"kill", "list"}, "no kill switch is set")
 }
 
 // keyID is the id of a verifier key's key, as key list shows it.

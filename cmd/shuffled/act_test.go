@@ -13,7 +13,7 @@ import (
 // what one of them may begin, and how a head is adopted.
 func TestActs(t *testing.T) {
 	t.Parallel()
-	r := newActing(t, "")
+	r := newActing(t)
 	token := func(name string, args ...string) {
 		t.Helper()
 		made := r.must("", append([]string{"token", "create", "--data", r.dir}, args...)...)
@@ -113,34 +113,23 @@ func (r *rotating) losesToken() {
 
 // newActing is a production ledger with two administrators, and its daemon, which does not
 // run yet.
-func newActing(t *testing.T, database string) *rotating {
+func newActing(t *testing.T) *rotating {
 	t.Helper()
 	r := newRotating(t)
 	if err := os.Remove(r.path("main.key")); err != nil {
 		t.Fatal(err)
 	}
-	r.dir, r.database = t.TempDir(), database
+	r.dir = t.TempDir()
 	admins := administrators(t, r.dir, func(args ...string) { r.must("", args...) })
 	r.config = r.path("shuffled.toml")
 	r.sealing = `["` + r.path("sealing.key") + `"]`
 	r.must("", "key", "generate", "sealing", "--out", r.path("sealing.key"))
-	if database != "" {
-		r.configure()
-	}
-	r.must("", append([]string{"migrate", "up"}, r.place()...)...)
+	r.must("", "migrate", "up", "--data", r.dir)
 	create := append([]string{"ledger", "create", "--house", "casino",
 		"--name", "main", "--origin", "cards.example.com/main",
-		"--production", "--deals", "signed"}, admins...)
-	r.must("", append(create, r.place()...)...)
+		"--production", "--deals", "signed", "--data", r.dir}, admins...)
+	r.must("", create...)
 	return r
-}
-
-// place are the flags that say where the ledger is.
-func (r *rotating) place() []string {
-	if r.database != "" {
-		return []string{"--config", r.config}
-	}
-	return []string{"--data", r.dir}
 }
 
 // adminToken makes an admin's token by both administrators, without a daemon.
@@ -159,7 +148,7 @@ func (r *rotating) offline(code int, args []string, texts ...string) {
 	r.t.Helper()
 	args = append([]string{"act"}, args...)
 	if args[1] != "sign" {
-		args = append(args, r.place()...)
+		args = append(args, "--data", r.dir)
 	}
 	if args[1] == "sign" || args[1] == "do" {
 		args = append(args, "--yes")

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +17,6 @@ import (
 type rotating struct {
 	*production
 	settings string // of the ledger
-	database string // address, "" for SQLite in the data directory
 	sealing  string
 }
 
@@ -62,28 +60,11 @@ func (r *rotating) configure() {
 	if r.cmd != nil {
 		r.stop()
 	}
-	text := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\nsealing_keys = %s\n%s[[ledger]]\nname = \"main\"\n%s",
-		r.addr, strings.TrimPrefix(r.operator, "http://"), r.dir, r.sealing, r.stored(), r.settings)
+	text := fmt.Sprintf("listen = %q\noperator_listen = %q\ndata = %q\nsealing_keys = %s\n[[ledger]]\nname = \"main\"\n%s",
+		r.addr, strings.TrimPrefix(r.operator, "http://"), r.dir, r.sealing, r.settings)
 	if err := os.WriteFile(r.config, []byte(text), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
-}
-
-// stored is the setting of the database.
-func (r *rotating) stored() string {
-	if r.database == "" {
-		return ""
-	}
-	u, err := url.Parse(r.database)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	password, _ := u.User.Password()
-	u.User = url.User(u.User.Username())
-	if err := os.WriteFile(r.path("password"), []byte(password), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
-	return fmt.Sprintf("database = %q\ndatabase_password_file = %q\n", u, r.path("password"))
 }
 
 // operate runs a command against the daemon with a token, pinned to a key file.
@@ -137,8 +118,13 @@ func TestRotateSigning(t *testing.T) {
 	r.does(term.ExitCannot, "main-2.vkey", "retirement", retire, "was retired before")
 	r.does(term.ExitCannot, "main-2.vkey", "retirement",
 		[]string{"--retired", "signing", "--key-id", r.path("main-2.vkey")}, "replaced before it is retired")
+	none := r.path("none.policy")
+	if err := os.WriteFile(none, []byte("quorum none\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.does(term.ExitOK, "main-2.vkey", "policy", []string{"--policy", none}, "put this witness policy into force")
 	r.says(term.ExitOK, "admin", "main-2.vkey", []string{"key", "list"}, "retirement of signing",
-		"from 2026-03-14T15:09:26Z", "retired")
+		"from 2026-03-14T15:09:26Z", "retired", "The newest policy:\n  quorum none")
 	if out := r.must("", "verify", r.path("before.json"), "--key", r.path("main.vkey")); !strings.Contains(out,
 		"PROVED") {
 		t.Errorf("a transcript of before, under the key of before:\n%s", out)
@@ -227,52 +213,5 @@ func TestRotateSealing(t *testing.T) {
 	r.restart()
 	r.says(term.ExitOK, "dealer", "main.vkey", []string{"close", "11", "--outcome", "completed"})
 	r.says(term.ExitCannot, "dealer", "main.vkey", []string{"close", "9", "--outcome", "completed"}, "503 sealed")
-	r.stop()
-}
-
-// TestAuditorsAndPolicy changes who opens tapes and who cosigns.
-func TestAuditorsAndPolicy(t *testing.T) {
-	t.Parallel()
-	r := newRotating(t)
-	r.restart()
-	for _, name := range []string{"lab", "regulator"} {
-		r.must("", "key", "generate", "auditor", "--out", r.path(name+".key"))
-	}
-	auditor := func(code int, act string, args []string, texts ...string) {
-		t.Helper()
-		r.does(code, "main.vkey", act, args, texts...)
-	}
-	add := func(name string) []string { return []string{"--public", r.path(name + ".pub")} }
-	retire := func(key string) []string { return []string{"--retired", "auditor", "--key-id", key} }
-	auditor(term.ExitOK, "auditor", add("lab"), "Entry 8 of ledger main")
-	auditor(term.ExitCannot, "auditor", add("lab"), "stood in the ledger before")
-	auditor(term.ExitCannot, "retirement", retire(r.path("lab.pub")), "last auditor")
-	auditor(term.ExitOK, "auditor", add("regulator"))
-	auditor(term.ExitOK, "retirement", retire(r.path("lab.pub")), "It is done: retire the auditor key")
-	auditor(term.ExitUsage, "retirement", retire("nobody"), "is no key: give a key id")
-	r.says(term.ExitOK, "admin", "main.vkey", []string{"key", "list"}, "in force", "retired", "retirement of auditor")
-
-	witness := strings.TrimSpace(r.must("", "key", "generate", "witness", "--name", "w.example.org/1", "--out",
-		r.path("w.key")))
-	write := func(name, text string) string {
-		if err := os.WriteFile(r.path(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return r.path(name)
-	}
-	dead := write("dead.policy", "witness w "+witness+" http://127.0.0.1:1\nquorum w\n")
-	policy := func(code int, file string, texts ...string) {
-		t.Helper()
-		r.does(code, "main.vkey", "policy", []string{"--policy", file}, texts...)
-	}
-	policy(term.ExitCannot, dead, "itness w: 127.0.0.1:1 is neither in the policy", "witness.hosts")
-	named := write("named.policy", "witness w "+witness+" http://me:password@127.0.0.1:1\nquorum w\n")
-	policy(term.ExitCannot, named, "holds a user name or password")
-	r.settings += "[witness]\nhosts = [\"127.0.0.1:1\"]\n"
-	r.restart()
-	policy(term.ExitCannot, dead, "422 policy", "w: ", "connection refused")
-	policy(term.ExitUsage, write("bad.policy", "quorum nobody\n"), "bad.policy")
-	policy(term.ExitOK, write("none.policy", "quorum none\n"), "It is done: put this witness policy into force")
-	r.says(term.ExitOK, "admin", "main.vkey", []string{"key", "list"}, "The newest policy:\n  quorum none")
 	r.stop()
 }

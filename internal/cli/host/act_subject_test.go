@@ -31,4 +31,11 @@ func TestLongestPolicy(t *testing.T) {
 			t.Errorf("%d witnesses: %v", i+1, err)
 		}
 	}
+	if err := os.WriteFile(file, []byte("quorum nobody\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&actSubject{Kind: "policy", Policy: file}).keyBody(""); err == nil ||
+		!strings.Contains(err.Error(), "nobody") {
+		t.Errorf("a quorum of nobody: %v", err)
+	}
 }
