@@ -189,6 +189,7 @@ func (r *rotating) adopts() {
 	if said := y.must(block); !strings.Contains(said, "It is done: adopt the stored head of") {
 		r.t.Errorf("%s", said)
 	}
+	r.offline(term.ExitCannot, []string{"submit", act}, "needs no act, because the high-water mark")
 	if list := r.must("", "token", "list", "--data", r.dir); strings.Count(list, "in force") != 2 {
 		r.t.Errorf("two tokens were made after a head was adopted:\n%s", list)
 	}

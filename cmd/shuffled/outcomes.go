@@ -47,7 +47,7 @@ const maxFindings = 16
 // unwritten is an event that is not in a ledger yet.
 type unwritten struct {
 	audit.Event
-	seen bool // noted by this daemon: if its latch is not set any more, an operator cleared it
+	seen bool // noted by this daemon: if its latch is not set any more, an act cleared it
 }
 
 // unwrittenFile is the file of the events that are not in a ledger yet, so that a stop loses none.

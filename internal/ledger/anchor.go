@@ -57,17 +57,14 @@ func (l *Ledger) compare(ctx context.Context) error {
 }
 
 // holdAgainstMark compares the stored ledger with the high-water mark. If there is no mark,
-// the witnesses must confirm the head or an operator must vouch for it.
+// the witnesses must confirm the head or administrators must adopt it.
 func (l *Ledger) holdAgainstMark(ctx context.Context) error {
 	seen := l.seen
 	switch {
 	case seen == nil && l.witnesses.confirmed.Load():
 		l.vouched = voucherWitnesses
 	case seen == nil && l.cfg.AdoptHead != "":
-		l.vouched = voucherOperator
-		l.cfg.Log.Error("the stored head is adopted on an operator's word, and every credential is revoked; "+
-			"if a newer head was ever shown to anybody, what is signed from now on is a fork",
-			"ledger", l.cfg.Info.Name, "size", l.head.Size)
+		l.vouched = voucherAdministrators
 	case seen == nil && l.asksWitnesses(l.head.Size):
 		return fmt.Errorf("%w: %w (size %d, %s): waiting for a quorum of witnesses", ErrFrozen, ErrNoMark, l.head.Size,
 			l.cfg.Mark)

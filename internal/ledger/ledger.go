@@ -55,10 +55,10 @@ type Config struct {
 
 	// Mark is the path of the high-water mark file.
 	Mark string
-	// AdoptHead is an operator's reason to accept the stored head although there is no mark. It
-	// is written to the ledger. Empty: the head is not accepted.
+	// AdoptHead is the reason to accept the stored head although there is no mark. It is written to the ledger. Empty:
+	// the head is not accepted.
 	AdoptHead string
-	// AdoptAct is the act of administrators that approves this, nil for none.
+	// AdoptAct is the act of administrators that approves this.
 	AdoptAct *audit.ActEntry
 
 	// Witness reaches a witness, given the lines that the ledger's policies have for it. These

@@ -50,10 +50,10 @@ type standing struct {
 type voucher int
 
 const (
-	voucherNone      voucher = iota // nobody yet: the mark is not raised, and nothing is signed
-	voucherMark                     // the high-water mark
-	voucherWitnesses                // a quorum of witnesses, as there is no mark; the ledger says so
-	voucherOperator                 // an operator, as there is no mark; the ledger says so
+	voucherNone           voucher = iota // nobody yet: the mark is not raised, and nothing is signed
+	voucherMark                          // the high-water mark
+	voucherWitnesses                     // a quorum of witnesses, as there is no mark; the ledger says so
+	voucherAdministrators                // administrators by an act, as there is no mark; the ledger says so
 )
 
 // to changes the phase. why says why nothing can be written; it is nil for phaseWriting alone.
@@ -180,7 +180,7 @@ func (l *Ledger) announcement() Proposal {
 	case voucherWitnesses:
 		bodies = append(bodies, &audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmMarkAdopted,
 			Reason: "a quorum of witnesses cosigned the stored head"})
-	case voucherOperator:
+	case voucherAdministrators:
 		if l.cfg.AdoptAct != nil {
 			bodies = append(bodies, l.cfg.AdoptAct) // which approves the next
 		}

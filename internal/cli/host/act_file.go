@@ -115,14 +115,19 @@ func approves(a *audit.ActEntry, body audit.Body) string {
 	case *audit.Event:
 		switch b.Kind {
 		case audit.EventHeadAdopted:
-			return fmt.Sprintf("adopt the stored head of %d entries, root %s, because: %s", b.Size,
+			return fmt.Sprintf("adopt the stored head of %d entries, root %s, and revoke every credential, because: %s. "+
+				"If a newer head was ever shown to anybody, what is signed from then on is a fork", b.Size,
 				base64.StdEncoding.EncodeToString(b.Digest[:]), b.Reason)
 		case audit.EventLatchClear:
 			return "clear the entropy latch, because: " + b.Reason
 		}
 		return fmt.Sprintf("clear the kill switch of the %s, because: %s", switchWords(b), b.Reason)
 	case *audit.Credential:
-		return fmt.Sprintf("create the admin's credential %s of %s", b.ID, b.Identity)
+		said := fmt.Sprintf("create the admin's credential %s of %s, a %s", b.ID, b.Identity, b.Form)
+		if b.Expires != 0 {
+			said += " that expires at " + listed(b.Expires)
+		}
+		return said
 	case *audit.Takeover:
 		return fmt.Sprintf("let the submitter play on shuffle %d, because: %s", b.Shuffle, b.Reason)
 	}

@@ -113,7 +113,7 @@ func (t *tokenFlags) store(ctx context.Context, newest uint64, act *audit.ActEnt
 	return t.Adopting(ctx, t.Ledger, head.Reason, act, func(l *ledger.Ledger) error {
 		p, err := l.Persons(ctx)
 		if err == nil && p.Newest == newest {
-			err = fmt.Errorf("the head of ledger %s was not adopted: the high-water mark or the witnesses vouch for it, and no act is needed",
+			err = fmt.Errorf("the head of ledger %s needs no act, because the high-water mark or the witnesses vouch for it",
 				t.Ledger)
 		}
 		return err

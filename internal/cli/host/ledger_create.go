@@ -107,6 +107,10 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		return term.PrintJSON(s.Out, map[string]string{"name": c.Name, "origin": c.Origin, "vkey": key.VKey()})
 	}
 	fmt.Fprintf(s.Out, "created ledger %s\n%s\n", c.Name, key.VKey())
+	if len(c.Admins) == 0 {
+		fmt.Fprintf(s.Out, "administrator %s: %s, which is there only because this is a sandbox\n",
+			chosen.Administrators[0].Name, SandboxAdminKey(cfg))
+	}
 	return nil
 }
 
