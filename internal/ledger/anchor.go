@@ -144,6 +144,7 @@ func (l *Ledger) readMark() error {
 // survives the end of the process. It is synced at an interval, which bounds how much of it a power cut can take.
 type mark struct {
 	file *os.File
+	held process.Held // the same file; for the sequencer's goroutine
 
 	mu    sync.Mutex
 	slot  int64
@@ -204,7 +205,11 @@ func openMark(path string) (*mark, error) {
 		f.Close()
 		return nil, fmt.Errorf("locking the high-water mark %s: %w: %w", path, ErrMarkLocked, err)
 	}
-	return &mark{file: f}, nil
+	m := &mark{file: f}
+	if err := m.held.Add(path); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return m, nil
 }
 
 // write puts a signed checkpoint into the next slot. It leaves out signature lines of

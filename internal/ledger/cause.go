@@ -17,6 +17,8 @@ const (
 	CauseLock        Cause = "another transaction holds a lock that is needed"
 	CauseCertificate Cause = "the certificate of the database is not valid"
 	CauseRefused     Cause = "the database refuses the role, its password or its rights"
+	CauseReplaced    Cause = "a file that the daemon has open was removed, replaced or cut"
+	CauseDamaged     Cause = "the file of the database is damaged"
 )
 
 // Passes reports whether the cause may end without a change of the configuration. Then a start tries again.
@@ -39,6 +41,8 @@ var cures = map[Cause]string{
 	CauseLock:        "find who holds the lock (pg_stat_activity), and end that transaction",
 	CauseCertificate: "correct sslmode and sslrootcert in database, or renew the server's certificate",
 	CauseRefused:     "run passwords.sql as the database's administrator, or correct role and database_password_file",
+	CauseReplaced:    "before the daemon stops, export the ledger and copy its open files: docs/operations/backup.md",
+	CauseDamaged:     "restore database and -wal together, or what was rescued: docs/operations/backup.md",
 }
 
 // Cure says what ends the cause, "" for an unknown one.
@@ -46,7 +50,7 @@ func (c Cause) Cure() string { return cures[c] }
 
 // reads reports whether entries can be read in spite of the cause.
 func (c Cause) reads() bool {
-	return c == CauseStandby || c == CauseReadOnly || c == CauseDiskFull || c == CauseLock
+	return c == CauseStandby || c == CauseReadOnly || c == CauseDiskFull || c == CauseLock || c == CauseReplaced
 }
 
 // StoreError is an error of a store whose cause is known.

@@ -60,6 +60,11 @@ func (l *Ledger) write(d *draft) (again []*request) {
 			l.cfg.Log.Error("the outcome of a commit is unknown; resolving it", "ledger", l.cfg.Info.Name, "error", err)
 		case unknown:
 			// Nothing was written this time; the first attempt is still open.
+		case errors.Is(err, ErrFrozen):
+			l.state.Rollback(d.mark)
+			l.freeze(err)
+			answerAll(d.all, l.Ready())
+			return nil
 		default:
 			l.appends.failed.Add(1)
 			l.state.Rollback(d.mark)
@@ -137,11 +142,19 @@ func (l *Ledger) landed(d *draft) {
 // keepMark raises the high-water mark to the head. If it cannot, nothing more is signed; what
 // is durable is still answered.
 func (l *Ledger) keepMark() (kept bool) {
+	if err := l.mark.held.Check(); err != nil {
+		l.freeze(replaced(err))
+		return false
+	}
 	if err := l.mark.write(l.head.Checkpoint); err != nil {
 		l.freeze(fmt.Errorf("%w: %w", ErrFrozen, err))
 		return false
 	}
 	return true
+}
+
+func replaced(err error) error {
+	return &StoreError{Cause: CauseReplaced, Err: fmt.Errorf("%w: %w", ErrFrozen, err)}
 }
 
 // overtaken handles a draft that the store refused after an attempt whose outcome is unknown.
@@ -292,6 +305,10 @@ func (l *Ledger) recheck() {
 	}
 	if l.phase == phaseStarting {
 		return // begin goes on
+	}
+	if err := l.mark.held.Check(); err != nil {
+		l.freeze(replaced(err))
+		return
 	}
 	if l.stepped != "" {
 		l.alarm(audit.AlarmClockStep, l.stepped+"; entries were refused until the clock came back")

@@ -94,12 +94,21 @@ func sqlitePath(cfg *config.Config) (path string, ok bool) {
 func OpenStore(ctx context.Context, cfg *config.Config, allowSuperuser bool) (store.Database, error) {
 	if path, ok := sqlitePath(cfg); ok {
 		db, err := sqlite.Open(path, sqlite.Options{Audience: cfg.Limits.Readers})
-		return db, noDatabase(path, err)
+		return db, cured(noDatabase(path, err))
 	}
-	return postgres.Open(ctx, cfg.Database, postgres.Options{
+	db, err := postgres.Open(ctx, cfg.Database, postgres.Options{
 		PasswordFile: cfg.DatabasePasswordFile, AllowSuperuser: allowSuperuser, Pooler: cfg.DatabasePooler,
 		Audience: cfg.Limits.Readers,
 	})
+	return db, cured(err)
+}
+
+// cured adds what ends the cause of an error of a store.
+func cured(err error) error {
+	if cure := ledger.CauseOf(err).Cure(); cure != "" {
+		return term.WithHint(err, "%s", cure)
+	}
+	return err
 }
 
 // Examine asks the configured database what a daemon does not check at its start. It asks nothing of an embedded store.
@@ -254,14 +263,14 @@ func TablesOf(cfg *config.Config, noGuards bool) Tables {
 				if err := MakeData(cfg.Data); err != nil {
 					return err
 				}
-				return sqlite.MigrateUp(ctx, path, o)
+				return cured(sqlite.MigrateUp(ctx, path, o))
 			},
 			Version: func(ctx context.Context) (int, error) { return sqlite.SchemaVersion(ctx, path, o) },
 		}
 	}
 	o := postgres.Options{PasswordFile: cfg.DatabasePasswordFile, NoGuards: noGuards}
 	return Tables{
-		Up:      func(ctx context.Context) error { return postgres.MigrateUp(ctx, cfg.Database, o) },
+		Up:      func(ctx context.Context) error { return cured(postgres.MigrateUp(ctx, cfg.Database, o)) },
 		Version: func(ctx context.Context) (int, error) { return postgres.SchemaVersion(ctx, cfg.Database, o) },
 	}
 }

@@ -17,7 +17,8 @@ import (
 
 // MigrateUp brings the database file at path to the newest schema, in one transaction. If there is no file it makes
 // one, and its directory, which only the owner can read.
-func MigrateUp(ctx context.Context, path string, o Options) error {
+func MigrateUp(ctx context.Context, path string, o Options) (err error) {
+	defer func() { err = caused(err) }()
 	if err := makeFile(path); err != nil {
 		return fmt.Errorf("making the database: %w", err)
 	}

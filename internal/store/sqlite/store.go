@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"shuffled/internal/ledger"
+	"shuffled/internal/process"
 	"shuffled/internal/store"
 )
 
@@ -54,6 +55,7 @@ type Store struct {
 	writer *writer
 	turn   chan struct{}         // capacity 1: the goroutine that put a value in owns writer
 	failed atomic.Pointer[error] // why the store acknowledges nothing any more; nil while it does
+	held   process.Held          // the files of the database; owned as writer is
 
 	reads ledger.Apart[*readers]
 }
@@ -95,6 +97,12 @@ func Open(path string, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	if _, err := s.writer.conn.ExecContext(context.Background(), "BEGIN IMMEDIATE; COMMIT"); err != nil {
+		return nil, err // with it SQLite makes the two files beside the database
+	}
+	if err := s.held.Add(path, path+"-wal", path+"-shm"); err != nil {
 		return nil, err
 	}
 	return s, nil

@@ -74,6 +74,9 @@ func (s *Store) transact(ctx context.Context, do func(*writer) error) (err error
 	if err := errors.Join(ctx.Err(), s.sound()); err != nil {
 		return err
 	}
+	if err := s.held.Check(); err != nil { // what is written now would be gone when this process ends
+		return &ledger.StoreError{Cause: ledger.CauseReplaced, Err: fmt.Errorf("%w: %w", ledger.ErrFrozen, err)}
+	}
 	if _, err := s.writer.exec(sqlBegin); err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
@@ -134,6 +137,8 @@ func caused(err error) error {
 		return &ledger.StoreError{Cause: ledger.CauseLock, Err: err}
 	case sqlite3.SQLITE_READONLY:
 		return &ledger.StoreError{Cause: ledger.CauseReadOnly, Err: err}
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return &ledger.StoreError{Cause: ledger.CauseDamaged, Err: err}
 	}
 	return err
 }
