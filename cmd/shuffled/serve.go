@@ -238,7 +238,7 @@ func apiLimits(cfg *config.Config, dev bool) httpapi.Limits {
 	c := cfg.Limits
 	l := httpapi.Limits{
 		Body: int64(c.MaxBody), Verify: int64(c.MaxVerifyBody), Connections: c.Connections, Concurrent: c.Concurrency,
-		Waiting: c.Waiting, Followers: c.Followers,
+		Waiting: c.Waiting, Followers: c.Followers, TokenFollowers: c.TokenFollowers,
 		Witnessed: c.Witnessed, Verifying: c.Verifications, Readers: c.Readers, ReadBytes: int64(c.ReadBytes),
 		ReadBytesAll: int64(c.ReadBytesAll), QueueDeadline: c.Patience.Duration(),
 		TokenRate: c.TokenRate, TokenBurst: c.TokenBurst, UnknownRate: c.UnknownRate, UnknownBurst: c.UnknownBurst,

@@ -115,10 +115,10 @@ type Limits struct {
 	Concurrency int `toml:"concurrency"`
 	Waiting     int `toml:"waiting"` // requests that wait to work, per ledger; at least 1, default 4096
 	// requests that wait for witnesses at a time, half of them of one ledger; at least 1, default 4096
-	Witnessed int `toml:"witness_waiting"`
-	// streams of events at a time, half of them of one token; at least 2, default 256
-	Followers     int `toml:"followers"`
-	Verifications int `toml:"verifications"` // verifications at a time; at least 1, default 4
+	Witnessed      int `toml:"witness_waiting"`
+	Followers      int `toml:"followers"`       // streams of events at a time; at least 2, default 256
+	TokenFollowers int `toml:"token_followers"` // of these of one token; at least 1, default 16
+	Verifications  int `toml:"verifications"`   // verifications at a time; at least 1, default 4
 	// reads of shuffles and the log at a time by callers that do not deal, half of them from one address; also the
 	// connections to the database for these reads; at least 1, default 4
 	Readers   int  `toml:"readers"`
@@ -200,6 +200,7 @@ func Default() *Config {
 			Waiting:           4096,
 			Witnessed:         4096,
 			Followers:         256,
+			TokenFollowers:    16,
 			Verifications:     4,
 			Readers:           4,
 			TileCache:         64 << 20,

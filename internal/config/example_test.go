@@ -187,6 +187,7 @@ concurrency = 1
 waiting = 2
 witness_waiting = 4
 followers = 8
+token_followers = 3
 verifications = 2
 readers = 6
 tile_cache = "1MiB"

@@ -166,6 +166,7 @@ func (l *Limits) check(p *problems) {
 	p.atLeast("limits.waiting", l.Waiting, 1)
 	p.atLeast("limits.witness_waiting", l.Witnessed, 1)
 	p.atLeast("limits.followers", l.Followers, 2)
+	p.atLeast("limits.token_followers", l.TokenFollowers, 1)
 	p.atLeast("limits.verifications", l.Verifications, 1)
 	p.atLeast("limits.readers", l.Readers, 1)
 	p.size("limits.tile_cache", l.TileCache, 1<<20, 64<<30)

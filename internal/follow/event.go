@@ -10,6 +10,8 @@ import (
 	"encoding/base64"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"shuffled/internal/audit"
 )
 
@@ -55,6 +57,19 @@ type Event struct {
 	Size     uint64   `json:"size,omitzero"` // witnessed: entries below it are
 
 	closeBy int64
+	text    []byte // JSON, made once for all followers; nil for an event that has no entry
+}
+
+// JSON returns the event as it is sent. The caller does not change it.
+func (e *Event) JSON() []byte {
+	if e.text != nil {
+		return e.text
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // a struct of strings and numbers
+	}
+	return text
 }
 
 // Timestamp is a time in UTC milliseconds as events show it.

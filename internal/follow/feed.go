@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -21,8 +23,10 @@ const (
 	kept = 4096
 	// page is how many entries are read, and events returned, at a time.
 	page = 256
-	// pace is the least time between two reads of what is new.
-	pace = 20 * time.Millisecond
+	// pagesKept is how many pages of older events a feed keeps for all who catch up.
+	pagesKept = 64
+	// pace is the least time between two reads of what is new: followers are woken at most ten times a second.
+	pace = 100 * time.Millisecond
 	// Soon is how long before its close-by a shuffle gets the event closing_soon, and look
 	// is how often the feed asks for such shuffles.
 	Soon = time.Minute
@@ -62,8 +66,10 @@ type Config struct {
 // Feed reads the newest entries of one ledger once, for all followers. Without a follower
 // it does nothing. Safe for concurrent use.
 type Feed struct {
-	cfg    Config
-	tables *lru.Cache[uint64, string] // of shuffles
+	cfg     Config
+	tables  *lru.Cache[uint64, string]  // of shuffles
+	pages   *lru.Cache[uint64, []Event] // of whole pages, by their number
+	reading singleflight.Group          // of pages
 
 	mu        sync.Mutex
 	followers int
@@ -91,7 +97,11 @@ func New(cfg Config) *Feed {
 	if err != nil {
 		panic(err) // not reached: the size is above 0
 	}
-	return &Feed{cfg: cfg, tables: tables, came: make(chan struct{}), changed: make(chan struct{}),
+	pages, err := lru.New[uint64, []Event](pagesKept)
+	if err != nil {
+		panic(err) // not reached: the size is above 0
+	}
+	return &Feed{cfg: cfg, tables: tables, pages: pages, came: make(chan struct{}), changed: make(chan struct{}),
 		open: make(map[uint64]struct{})}
 }
 
@@ -166,8 +176,16 @@ func (f *Feed) skip() {
 	}
 }
 
-// update reads new entries, a page at a time.
+// update reads new entries, a page at a time, and wakes the followers once if there is anything to tell.
 func (f *Feed) update(ctx context.Context) error {
+	before := f.place()
+	defer func() {
+		if f.place() != before {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.tell()
+		}
+	}()
 	for {
 		head, known := f.cfg.Ledger.Head().Size, f.to // f.to is written by this goroutine alone
 		if known >= head {
@@ -181,6 +199,13 @@ func (f *Feed) update(ctx context.Context) error {
 		f.add(events, upto)
 	}
 	return f.lookAhead(ctx)
+}
+
+// place changes when there is something to tell: an entry, a cosigned head, a shuffle that closes soon.
+func (f *Feed) place() [3]uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return [3]uint64{f.to, f.cosigned, f.number}
 }
 
 func (f *Feed) add(events []Event, upto uint64) {
@@ -202,7 +227,6 @@ func (f *Feed) add(events []Event, upto uint64) {
 			delete(f.open, *e.Shuffle)
 		}
 	}
-	f.tell()
 }
 
 // closesSoon adds a shuffle to soon, if it is not there. The caller holds the lock.
@@ -250,7 +274,6 @@ func (f *Feed) lookAhead(ctx context.Context) error {
 		f.until = until
 	}
 	f.cosigned = max(f.cosigned, cosigned)
-	f.tell()
 	return nil
 }
 
@@ -281,7 +304,36 @@ func (f *Feed) read(ctx context.Context, from, to uint64) (events []Event, err e
 		case e.Type == Committed:
 			f.tables.Add(p.Index, e.Table)
 		}
+		e.text = e.JSON()
 		events = append(events, e)
 	}
 	return events, nil
+}
+
+// page returns the events of a whole page of entries. Those who want it together read it once, and the first of them
+// takes its turn.
+func (f *Feed) page(ctx context.Context, number uint64, turn Turn) ([]Event, error) {
+	if events, ok := f.pages.Get(number); ok {
+		return events, nil
+	}
+	read, err, shared := f.reading.Do(strconv.FormatUint(number, 10), func() (any, error) {
+		done, err := turn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		events, err := f.read(ctx, number*page, (number+1)*page)
+		if err == nil {
+			f.pages.Add(number, events)
+		}
+		return events, err
+	})
+	switch {
+	case err != nil && shared && ctx.Err() == nil && (errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded)):
+		return f.page(ctx, number, turn) // another follower, who read it for this one, has left
+	case err != nil:
+		return nil, err
+	}
+	return read.([]Event), nil
 }

@@ -70,6 +70,8 @@ func (b *book) Entries(_ context.Context, from, to uint64) (all []audit.Placed, 
 	return all, nil
 }
 
+func noTurn(context.Context) (func(), error) { return func() {}, nil }
+
 // TestFollowersReadAll: a follower that comes late, or is slow, is told of every entry once and in
 // order, while the feed keeps a bounded number.
 func TestFollowersReadAll(t *testing.T) {
@@ -84,7 +86,7 @@ func TestFollowersReadAll(t *testing.T) {
 	starts := []uint64{1, 3*kept + 10, 3 * kept}
 	followers := make([]*Follower, len(starts))
 	for i, start := range starts {
-		followers[i] = f.Follow(start, nil)
+		followers[i] = f.Follow(start, nil, noTurn)
 	}
 	reaches(f, b.Head().Size)
 	for range 8 {
@@ -126,7 +128,7 @@ func TestFollowersReadAll(t *testing.T) {
 	}
 	f.mu.Unlock()
 
-	w := f.Follow(size, []string{"other"})
+	w := f.Follow(size, []string{"other"}, noTurn)
 	defer w.Close()
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -173,7 +175,7 @@ func TestManyCloseSoon(t *testing.T) {
 		running.Go(func() { f.Run(ctx) })
 		told := func(from int, step uint64, tables ...string) {
 			t.Helper()
-			w := f.Follow(1, tables)
+			w := f.Follow(1, tables, noTurn)
 			defer w.Close()
 			for want := uint64(from); want < n; {
 				events, err := w.Next(ctx)
@@ -202,13 +204,91 @@ func TestManyCloseSoon(t *testing.T) {
 		f.mu.Unlock()
 		told(100, 1)
 		time.Sleep(2 * Soon)
-		w := f.Follow(1, nil)
+		w := f.Follow(1, nil, noTurn)
 		time.Sleep(2 * look)
 		f.mu.Lock()
 		if len(f.soon) > 0 || len(f.open) > 0 {
 			t.Errorf("%d of %d are kept behind their close-by", len(f.soon), len(f.open))
 		}
 		f.mu.Unlock()
+		w.Close()
+		stop()
+		running.Wait()
+	})
+}
+
+// TestPagesAreShared: a crowd that catches up reads each page of old entries once, and takes a turn for each reading.
+// A follower that leaves while it reads for others does not end them.
+func TestPagesAreShared(t *testing.T) {
+	t.Parallel()
+	const pages = 20
+	b := &book{size: pages*page + kept, changed: make(chan struct{})}
+	f := New(Config{Ledger: b, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	ctx, stop := context.WithCancel(t.Context())
+	var running, reading sync.WaitGroup
+	running.Go(func() { f.Run(ctx) })
+	turns := make(chan struct{}, 10*pages)
+	gone, leave := context.WithCancel(ctx)
+	first := f.Follow(0, nil, func(context.Context) (func(), error) { leave(); return nil, gone.Err() })
+	if _, err := first.Next(gone); !errors.Is(err, context.Canceled) || first.Place() != 0 {
+		t.Errorf("one that left: %v, at %d", err, first.Place())
+	}
+	reaches(f, b.size)
+	for range 50 {
+		reading.Go(func() {
+			w := f.Follow(0, nil, func(context.Context) (func(), error) { turns <- struct{}{}; return func() {}, nil })
+			defer w.Close()
+			for want := uint64(0); want < pages*page; {
+				events, err := w.Next(ctx)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, e := range events {
+					if *e.Index != want {
+						t.Errorf("entry %d, not %d", *e.Index, want)
+						return
+					}
+					want++
+				}
+			}
+		})
+	}
+	reading.Wait()
+	if n := len(turns); n < pages || n > 2*pages {
+		t.Errorf("%d turns for %d pages", n, pages)
+	}
+	first.Close()
+	stop()
+	running.Wait()
+}
+
+// TestWokenTenTimes: whatever the ledger does, followers are woken at most ten times a second.
+func TestWokenTenTimes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &book{size: 1, changed: make(chan struct{})}
+		f := New(Config{Ledger: b, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { f.Run(ctx) })
+		w := f.Follow(1, nil, noTurn)
+		running.Go(func() {
+			for ctx.Err() == nil {
+				b.grow(1)
+				time.Sleep(time.Millisecond)
+			}
+		})
+		woken, until := 0, time.Now().Add(5*time.Second)
+		for time.Now().Before(until) {
+			if _, err := w.Next(ctx); err != nil {
+				t.Fatal(err)
+			}
+			woken++
+		}
+		if woken > 51 || w.Place() < 4000 {
+			t.Errorf("woken %d times in five seconds, at entry %d", woken, w.Place())
+		}
 		w.Close()
 		stop()
 		running.Wait()

@@ -9,21 +9,26 @@ import (
 // Follower is a place in the events of a ledger. It belongs to one goroutine.
 type Follower struct {
 	feed     *Feed
+	turn     Turn
 	tables   []string // whose events it is told; nil: of all
 	cosigned uint64   // size of the last event witnessed
 	told     uint64   // number of the last shuffle that was looked at for closing_soon
 	next     uint64   // index of the next entry
 }
 
+// A Turn is what a follower waits for before it reads old entries from the store: a place among the readers. It returns
+// a function that gives the place back, or the error of ctx.
+type Turn func(ctx context.Context) (done func(), err error)
+
 // Follow returns a follower that begins with the entry at index next. It is told the events
 // of these tables, nil for all tables, and the events of no table. Its owner calls Close.
-func (f *Feed) Follow(next uint64, tables []string) *Follower {
+func (f *Feed) Follow(next uint64, tables []string, turn Turn) *Follower {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.followers++; f.followers == 1 {
 		close(f.came)
 	}
-	return &Follower{feed: f, tables: tables, next: next}
+	return &Follower{feed: f, tables: tables, next: next, turn: turn}
 }
 
 // Close ends the follower.
@@ -76,13 +81,9 @@ func (w *Follower) Next(ctx context.Context) ([]Event, error) {
 		case ended:
 			return nil, ErrEnded
 		case next < from:
-			upto := min(next+page, from)
-			read, err := f.read(ctx, next, upto)
-			if err != nil {
-				return nil, err
+			if events, err := w.older(ctx, from); err != nil || len(events) > 0 {
+				return events, err
 			}
-			w.next = upto
-			events = w.mine(read)
 		}
 		if len(events) > 0 {
 			return events, nil
@@ -99,6 +100,28 @@ func (w *Follower) Next(ctx context.Context) ([]Event, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// older returns the next events of entries that the feed no longer keeps, which end below from.
+func (w *Follower) older(ctx context.Context, from uint64) (events []Event, err error) {
+	f, number, next := w.feed, w.next/page, w.next
+	if upto := (number + 1) * page; upto <= from {
+		events, err = f.page(ctx, number, w.turn)
+		w.next = upto
+	} else {
+		var done func()
+		if done, err = w.turn(ctx); err == nil {
+			defer done()
+			events, err = f.read(ctx, next, from)
+		}
+		w.next = from
+	}
+	if err != nil {
+		w.next = next
+		return nil, err
+	}
+	at, _ := slices.BinarySearchFunc(events, next, func(e Event, next uint64) int { return cmp.Compare(*e.Index, next) })
+	return w.mine(events[at:]), nil
 }
 
 // take returns the next events that the feed keeps, and whether these are all. The caller holds the feed's lock.

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"shuffled/internal/follow"
 )
 
@@ -37,7 +35,7 @@ func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
 		return err
 	}
 	key := tokenKey{c.ledger.id, c.caller.actor.Credential}
-	if !s.followers.try(key, 1) {
+	if !s.followers.tryWithin(key, s.cfg.Limits.TokenFollowers) {
 		s.metrics.refuse(c.ledger, refusedFollowers)
 		return refuse(CodeOverloaded)
 	}
@@ -50,7 +48,7 @@ func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
 	ctx, cancel := context.WithCancel(c.whole)
 	defer cancel()
 	defer context.AfterFunc(s.streams, cancel)()
-	follower := c.ledger.Events.Follow(next, c.caller.tables)
+	follower := c.ledger.Events.Follow(next, c.caller.tables, s.catchUp(c, key))
 	defer follower.Close()
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -60,7 +58,7 @@ func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
 	if out.ResponseController.SetReadDeadline(time.Time{}) != nil || !out.send(lines(nil, next)) {
 		return nil
 	}
-	for s.stillIs(ctx, c) {
+	for {
 		waiting, stop := context.WithTimeout(ctx, heartbeat)
 		events, err := follower.Next(waiting)
 		idle := waiting.Err() != nil && ctx.Err() == nil
@@ -70,6 +68,27 @@ func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
 		}
 	}
 	return nil
+}
+
+// catchUp returns what a follower asks before it reads old entries: it waits for a place of readers, as any other
+// reader does, and a page counts as a request of its token.
+func (s *Server) catchUp(c *call, key tokenKey) follow.Turn {
+	from := remote(c.r)
+	return func(ctx context.Context) (func(), error) {
+		wait := time.NewTimer(max(0, s.tokenRates.after(key, s.cfg.Now())))
+		defer wait.Stop()
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if !s.reading.enter(ctx, from, time.Now().Add(heartbeat)) {
+			<-ctx.Done() // the line is full: the heartbeat goes on
+			return nil, ctx.Err()
+		}
+		s.tokenRates.spend(key, 1, s.cfg.Now())
+		return func() { s.reading.leave(from) }, nil
+	}
 }
 
 // followsFrom returns the index of the entry that a stream begins with.
@@ -105,11 +124,7 @@ func lines(events []follow.Event, next uint64) []byte {
 		if e.Index != nil {
 			b.WriteString("id: " + strconv.FormatUint(*e.Index, 10) + "\n")
 		}
-		data, err := json.Marshal(e)
-		if err != nil {
-			panic(err) // a struct of strings and numbers
-		}
-		fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", e.Type, data)
+		fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", e.Type, e.JSON())
 	}
 	if len(events) == 0 {
 		fmt.Fprintf(&b, ":\nid: %d\n\n", next-1)

@@ -82,7 +82,7 @@ type Recall interface {
 
 // Events is the feed of a ledger's events; *follow.Feed is one.
 type Events interface {
-	Follow(next uint64, tables []string) *follow.Follower
+	Follow(next uint64, tables []string, turn follow.Turn) *follow.Follower
 	Followers() int
 	Unread() uint64
 }

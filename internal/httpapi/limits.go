@@ -19,8 +19,10 @@ type Limits struct {
 	Concurrent  int   // requests that work on ledgers at a time, of one ledger half of them, strangers apart; 2,048
 	Waiting     int   // requests that wait for their turn, per ledger, strangers apart; 4,096
 	Witnessed   int   // requests that wait for witnesses at a time, of one ledger half of them; 4,096
-	Followers   int   // streams of events at a time, of one token half of them; 256
-	Verifying   int   // verifications at a time; 4
+	Followers   int   // streams of events at a time; 256
+	// streams of events of one token at a time; 16
+	TokenFollowers int
+	Verifying      int // verifications at a time; 4
 	// reads of shuffles and the log at a time by callers that do not deal, of one address half of them; 4
 	Readers int
 
@@ -51,6 +53,7 @@ func (l *Limits) setDefaults() {
 	l.Waiting = cmp.Or(l.Waiting, 4096)
 	l.Witnessed = cmp.Or(l.Witnessed, 4096)
 	l.Followers = cmp.Or(l.Followers, 256)
+	l.TokenFollowers = cmp.Or(l.TokenFollowers, 16)
 	l.Verifying = cmp.Or(l.Verifying, 4)
 	l.Readers = cmp.Or(l.Readers, 4)
 	l.TokenBurst = cmp.Or(l.TokenBurst, 1)

@@ -55,6 +55,13 @@ func (q *fairQueue[K]) try(key K, n int) bool {
 	return q.take(key, n)
 }
 
+// tryWithin is try for one place, if key holds fewer than most.
+func (q *fairQueue[K]) tryWithin(key K, most int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.held[key] < most && q.take(key, 1)
+}
+
 // enter takes a place for key and reports whether it did. It fails at once if the line is full, and later if ctx or the
 // time until ends first. A caller that has a place calls leave.
 func (q *fairQueue[K]) enter(ctx context.Context, key K, until time.Time) bool {
