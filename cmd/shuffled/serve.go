@@ -123,7 +123,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	shown := newFigures(m, passed)
 	w.appended = shown.appended
 	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: build.This().Name(), Log: log,
-		Collectors: shown.collectors(), Health: m.Health})
+		Collectors: shown.collectors(), Health: m.Health, OperatorHosts: cfg.OperatorHosts})
 	if err != nil {
 		return err
 	}

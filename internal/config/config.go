@@ -23,6 +23,9 @@ type Config struct {
 	// OperatorListen is the address of /healthz, /readyz and /metrics, which have no access control. If it is empty,
 	// they are not served. Default 127.0.0.1:9090.
 	OperatorListen string `toml:"operator_listen"`
+	// OperatorHosts are the names, besides localhost and IP addresses, under which OperatorListen is reached. Default
+	// none.
+	OperatorHosts []string `toml:"operator_hosts"`
 	// Data is the directory of the high-water marks, and of all files whose paths are not set. Default ./shuffled-data.
 	Data string `toml:"data"`
 	// Database is postgres://… without a password, or sqlite:PATH. Default sqlite:DATA/shuffled.db.

@@ -26,6 +26,7 @@ func TestValidate(t *testing.T) {
 		{"", func(c *Config) { c.Listen = ":65535" }},
 		{"", func(c *Config) { c.Listen = "[::]:0" }},
 		{"operator_listen", func(c *Config) { c.OperatorListen = "9090" }},
+		{"operator_hosts", func(c *Config) { c.OperatorHosts = []string{"a.example.com:9090"} }},
 		{"operator_listen", func(c *Config) { c.OperatorListen = c.Listen }},
 		{"", func(c *Config) { c.OperatorListen = "" }},
 		{"", func(c *Config) { c.Listen, c.OperatorListen = "127.0.0.1:0", "127.0.0.1:0" }},

@@ -31,7 +31,7 @@ func TestExampleIsDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Default()
-	want.SealingKeys = []string{} // written out
+	want.SealingKeys, want.OperatorHosts = []string{}, []string{} // written out
 	want.Beacon.Relays, want.Witness = []string{}, Witness{Hosts: []string{}, Intervals: []string{}}
 	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}, Houses: []string{},
 		CoDealers: []string{}}}
@@ -155,6 +155,7 @@ func different(t *testing.T) *Config {
 	c, err := Parse("different.toml", []byte(`
 listen = "[::1]:443"
 operator_listen = "10.0.0.1:9"
+operator_hosts = ["ops.example.com", "metrics.example.com"]
 data = "/var/lib/shuffled"
 database = "postgres://writer@db.example.org:5432/shuffled?sslmode=verify-full"
 database_password_file = "/run/credentials/password"

@@ -26,6 +26,11 @@ func (c *Config) Validate() error { return errors.Join(c.problems()...) }
 func (c *Config) problems() []error {
 	p := &problems{}
 	p.address("listen", c.Listen)
+	for _, name := range c.OperatorHosts {
+		if name == "" || strings.ContainsAny(name, ":/ ") {
+			p.add("operator_hosts", "have names of hosts without a port", name)
+		}
+	}
 	if c.OperatorListen != "" {
 		p.address("operator_listen", c.OperatorListen)
 		if c.OperatorListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {

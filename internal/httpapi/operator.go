@@ -2,7 +2,11 @@ package httpapi
 
 import (
 	"cmp"
+	"net"
 	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
@@ -31,6 +35,11 @@ func (s *Server) Operator() http.Handler {
 		writeProblem(w, translate(r.Method, noRoute(mux, r)))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.mayHost(r.Host) {
+			writeProblem(s.record(w, r), &refusal{code: CodeForbidden, detail: "the request names the host " +
+				shown(r.Host, "name") + "; operators use an IP address, localhost, or a name of operator_hosts"})
+			return
+		}
 		if h, pattern := reads.Handler(r); pattern != "" && plainPath(r) {
 			h.ServeHTTP(w, r)
 			return
@@ -43,6 +52,18 @@ func (s *Server) Operator() http.Handler {
 		}
 		mux.ServeHTTP(rec, r)
 	})
+}
+
+// mayHost reports whether operators reach their listener under the host of a request. The listener has no access
+// control, and a page can give its own name the address of a listener that only a browser inside the house reaches (DNS
+// rebinding): the browser then sends the page's name.
+func (s *Server) mayHost(hostPort string) bool {
+	host := hostPort
+	if name, _, err := net.SplitHostPort(hostPort); err == nil {
+		host = name
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil || host == "" || host == "localhost" || slices.Contains(s.cfg.OperatorHosts, host)
 }
 
 // Combined returns a handler with the public addresses and the operator's, for a

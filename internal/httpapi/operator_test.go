@@ -95,6 +95,31 @@ func TestOperator(t *testing.T) {
 	}
 }
 
+// TestOperatorHosts: the operators' listener answers under addresses, localhost and names that are configured, and under
+// no name that somebody else can give it.
+func TestOperatorHosts(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	s.api.cfg.OperatorHosts = []string{"ops.example.com"}
+	for host, want := range map[string]int{
+		"127.0.0.1:9090": 200, "[::1]:9090": 200, "::1": 200, "10.0.0.7": 200, "localhost:9090": 200, "localhost": 200,
+		"ops.example.com": 200, "ops.example.com:9090": 200, "": 200,
+		"evil.example.com": 403, "evil.example.com:9090": 403, "ops.example.com.evil.example.com": 403,
+		"127.0.0.1.evil.example.com": 403, "localhost.evil.example.com:9090": 403,
+	} {
+		for _, path := range []string{"/readyz", "/metrics", "/console", "/v1/main/tables"} {
+			r := httptest.NewRequest(http.MethodGet, path, nil)
+			r.Host = host
+			r.Header.Set("Authorization", "Bearer "+s.adminToken)
+			w := httptest.NewRecorder()
+			s.api.Operator().ServeHTTP(w, r)
+			if w.Code != want {
+				t.Errorf("%s of %q: %d %s", path, host, w.Code, cut(w.Body.Bytes()))
+			}
+		}
+	}
+}
+
 // TestNotReady wants not_ready until the ledger is there and again when the
 // daemon stops, and pages all the time.
 func TestNotReady(t *testing.T) {

@@ -27,7 +27,7 @@ var errorsPage = sync.OnceValue(func() []byte {
 
 // GetErrors answers with the page that explains the codes.
 func (s *Server) GetErrors(c *call) error {
-	c.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	c.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	return c.write("text/html; charset=utf-8", "public, max-age=60", errorsPage())
 }
 

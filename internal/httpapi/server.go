@@ -24,6 +24,8 @@ type Config struct {
 	Collectors []prometheus.Collector
 	// Log gets one line for each request, and the cause of each failure of this side. Required.
 	Log *slog.Logger
+	// OperatorHosts are names, besides localhost and IP addresses, under which operators reach their listener.
+	OperatorHosts []string
 	// Health returns the state of the daemon's host; nil: it is well.
 	Health func() Health
 	// Now is the wall clock, for tokens and rates; nil is time.Now.
