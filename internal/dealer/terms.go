@@ -33,7 +33,8 @@ func (d *Dealer) Terms(ctx context.Context, hash [32]byte) (*terms.Document, err
 	}
 	document, err := terms.Parse(kept.Kind, kept.Bytes)
 	if err != nil || document.Hash() != hash {
-		return nil, fmt.Errorf("%w: the stored terms have another hash", ledger.ErrFrozen)
+		return nil, &ledger.StoreError{Cause: ledger.CauseAltered,
+			Err: fmt.Errorf("%w: the stored terms %x have another hash", ledger.ErrUnavailable, hash)}
 	}
 	return document, nil
 }

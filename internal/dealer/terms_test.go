@@ -2,6 +2,7 @@ package dealer_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"shuffled/internal/bundle"
 	"shuffled/internal/dealer"
 	"shuffled/internal/inspect"
+	"shuffled/internal/ledger"
 	"shuffled/internal/terms"
 	"shuffled/internal/verify"
 )
@@ -118,6 +120,32 @@ func TestTermsOfChild(t *testing.T) {
 			t.Errorf("the child has the terms %+v", got)
 		}
 	})
+}
+
+// TestTermsAltered: a document that somebody put in the place of another one is not taken for it, stops nothing else, and
+// is called what it is.
+func TestTermsAltered(t *testing.T) {
+	t.Parallel()
+	tb := newTableWith(t, setting{})
+	pays, err := terms.NewPayTable("a pair: 1\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tb.PutTerms(t.Context(), pays); err != nil {
+		t.Fatal(err)
+	}
+	other, err := terms.NewPayTable("a pair: 2\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb.administer("DROP TRIGGER terms_no_update", fmt.Sprintf("UPDATE terms SET bytes = x'%x'", other.Bytes()))
+	bound := &audit.Terms{Kind: audit.TermsPayTable, Hash: pays.Hash()}
+	_, err = tb.Shuffle(t.Context(), as("tester"), "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Terms: bound})
+	if !errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrFrozen) ||
+		ledger.CauseOf(err) != ledger.CauseAltered {
+		t.Errorf("%v", err)
+	}
+	tb.commit("another", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 }
 
 // auditTerms audits the bundle of the ledger: whole, and with its document missing, emptied

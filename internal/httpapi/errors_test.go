@@ -78,6 +78,8 @@ func TestWords(t *testing.T) {
 			`"disclosure" must be public or auditor. The value sent is "publik". The nearest is "public".`}},
 		{"/v1/main/shuffles", `{"table":"t","deck":"standard-52","close_by":"2020-01-02T03:04:05Z"}`, []string{
 			`Close_by must be later than `, `and is 2020-01-02T03:04:05`}},
+		{"/v1/main/shuffles", `{"table":"t","deck":"standard-52","close_by":0}`, []string{
+			`"close_by" must be a time in UTC since 1970, such as 2026-03-14T15:09:26.535Z. The value sent is 0.`}},
 		{"/v1/mian/shuffles", `{}`, []string{`"mian" is no ledger of this daemon. The nearest is "main".`}},
 		{path + "/deal", `{"first":0,"runs":[{"count":3,"purpose":"board"}]}`, []string{
 			"Shuffle " + id + " dealt from place 0: 2 seat to seat-1."}},

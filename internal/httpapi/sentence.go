@@ -106,6 +106,8 @@ func wanted(t reflect.Type) string {
 		return wanted(t.Elem())
 	case t == reflect.TypeFor[[]byte]():
 		return "must be bytes in padded base64"
+	case t == reflect.TypeFor[Timestamp]():
+		return string(errTime)
 	}
 	return "must be " + cmp.Or(kindWords[t.Kind()], "a whole number")
 }

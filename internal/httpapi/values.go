@@ -44,6 +44,7 @@ type (
 const (
 	errNull      rule = "must not be null: leave the member out"
 	errWrongType rule = "must be of another type"
+	errTime      rule = "must be a time in UTC since 1970, such as 2026-03-14T15:09:26.535Z"
 )
 
 // Timestamp is a time in UTC milliseconds since 1970. It is written with milliseconds, and read with or without them.
@@ -70,7 +71,7 @@ func (t *Timestamp) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return rule("must be a time in UTC since 1970, such as 2026-03-14T15:09:26.535Z")
+	return errTime
 }
 
 // parseIndex reads an index or id in its one spelling.

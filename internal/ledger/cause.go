@@ -19,6 +19,7 @@ const (
 	CauseRefused     Cause = "the database refuses the role, its password or its rights"
 	CauseReplaced    Cause = "a file that the daemon has open was removed, replaced or cut"
 	CauseDamaged     Cause = "the file of the database is damaged"
+	CauseAltered     Cause = "a row of the database is not what the ledger says"
 )
 
 // Passes reports whether the cause may end without a change of the configuration. Then a start tries again.
@@ -42,6 +43,7 @@ var cures = map[Cause]string{
 	CauseCertificate: "correct sslmode and sslrootcert in database, or renew the server's certificate",
 	CauseRefused:     "run passwords.sql as the database's administrator, or correct role and database_password_file",
 	CauseReplaced:    "before the daemon stops, export the ledger and copy its open files: docs/operations/backup.md",
+	CauseAltered:     "find the row, and who wrote it: shuffled audit fsck",
 	CauseDamaged:     "restore database and -wal together, or what was rescued: docs/operations/backup.md",
 }
 
