@@ -79,8 +79,9 @@ func TestFilesTakenAway(t *testing.T) {
 				!strings.Contains(string(ready), `"read":{"ok":true}`) {
 				t.Errorf("readiness: %s", ready)
 			}
-			if status, body := commit("k5"); c.back && (status != http.StatusServiceUnavailable ||
-				!strings.Contains(body, `"code":"frozen"`) || !strings.Contains(body, string(ledger.CauseReplaced)[1:])) {
+			status, body := commit("k5")
+			if c.back && (status != http.StatusServiceUnavailable || !strings.Contains(body, `"code":"frozen"`) ||
+				!strings.Contains(body, string(ledger.CauseReplaced)[1:])) {
 				t.Errorf("frozen: %d %s", status, body)
 			}
 			if !strings.Contains(d.logged(), "signing stopped") || !strings.Contains(d.logged(), c.file) {

@@ -122,8 +122,8 @@ func TestTermsOfChild(t *testing.T) {
 	})
 }
 
-// TestTermsAltered: a document that somebody put in the place of another one is not taken for it, stops nothing else, and
-// is called what it is.
+// TestTermsAltered: a document that somebody put in the place of another one is not taken for it, stops nothing else,
+// and is called what it is.
 func TestTermsAltered(t *testing.T) {
 	t.Parallel()
 	tb := newTableWith(t, setting{})
@@ -140,7 +140,8 @@ func TestTermsAltered(t *testing.T) {
 	}
 	tb.administer("DROP TRIGGER terms_no_update", fmt.Sprintf("UPDATE terms SET bytes = x'%x'", other.Bytes()))
 	bound := &audit.Terms{Kind: audit.TermsPayTable, Hash: pays.Hash()}
-	_, err = tb.Shuffle(t.Context(), as("tester"), "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Terms: bound})
+	_, err = tb.Shuffle(t.Context(), as("tester"), "k",
+		dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Terms: bound})
 	if !errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrFrozen) ||
 		ledger.CauseOf(err) != ledger.CauseAltered {
 		t.Errorf("%v", err)

@@ -120,7 +120,9 @@ func (w *Follower) older(ctx context.Context, from uint64) (events []Event, err 
 		w.next = next
 		return nil, err
 	}
-	at, _ := slices.BinarySearchFunc(events, next, func(e Event, next uint64) int { return cmp.Compare(*e.Index, next) })
+	at, _ := slices.BinarySearchFunc(events, next, func(e Event, next uint64) int {
+		return cmp.Compare(*e.Index, next)
+	})
 	return w.mine(events[at:]), nil
 }
 

@@ -95,8 +95,8 @@ func TestOperator(t *testing.T) {
 	}
 }
 
-// TestOperatorHosts: the operators' listener answers under addresses, localhost and names that are configured, and under
-// no name that somebody else can give it.
+// TestOperatorHosts: the operators' listener answers under addresses, localhost and names that are configured, and
+// under no name that somebody else can give it.
 func TestOperatorHosts(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})

@@ -7,8 +7,8 @@ import (
 )
 
 // Held are files that this process has open, by their paths. What is written to a file that was removed or replaced
-// under its path is gone when the process ends, so whoever acknowledges what is written asks Check first. The zero
-// value holds nothing. One goroutine at a time uses it.
+// under its path is gone when the process ends, so a store that acknowledges what is written asks Check first. The
+// zero value holds nothing. One goroutine at a time uses it.
 type Held struct{ files []held }
 
 type held struct {

@@ -100,7 +100,7 @@ func Open(path string, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	if _, err := s.writer.conn.ExecContext(context.Background(), "BEGIN IMMEDIATE; COMMIT"); err != nil {
-		return nil, err // with it SQLite makes the two files beside the database
+		return nil, err // with it SQLite makes the two files next to the database
 	}
 	if err := s.held.Add(path, path+"-wal", path+"-shm"); err != nil {
 		return nil, err
