@@ -49,7 +49,7 @@ func (h *History) Take(index uint64, e Entry) (err error) {
 // The history covers the entries below that size.
 func (h *History) At(size uint64) (keys []KeyInForce) {
 	for i, k := range h.Signing {
-		if i > 0 && k.Index >= size {
+		if k.Index >= size && (i > 0 || k.Index > 0) {
 			break
 		}
 		at := slices.IndexFunc(keys, func(o KeyInForce) bool { return o.Public[0] == k.Public[0] })

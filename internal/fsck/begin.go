@@ -28,70 +28,56 @@ func (s *source) begin(ctx context.Context) error {
 	return s.readHead(ctx)
 }
 
-// resolve finds the ledger's number: by its origin if the caller trusts a key of it, and
-// otherwise by the catalogue, which may be wrong.
+// resolve finds the ledger's number: by its origin if the caller trusts a key of it, and otherwise by the catalogue,
+// which may be wrong.
 func (s *source) resolve(ctx context.Context) (err error) {
 	if s.catalogue, err = s.rows.Ledgers(ctx); err != nil {
 		return err
 	}
-	if keys := s.opts.trusted().Keys; len(keys) > 0 {
-		s.origin = keys[0].Name()
-		s.id = ledger.IDOf(s.origin)
-		return s.somewhere(ctx)
-	}
-	i := slices.IndexFunc(s.catalogue, func(r store.Raw) bool { return same(r, "name", s.opts.Ledger) })
-	if i < 0 {
-		return fmt.Errorf("there is no ledger %s in the database", s.opts.Ledger)
-	}
-	s.origin, _ = s.catalogue[i].Text("origin")
-	id, numbered := s.catalogue[i].Int("ledger")
-	for _, s.id = range []ledger.ID{ledger.IDOf(s.origin), ledger.ID(id)} {
-		if there, err := s.present(ctx); err != nil {
-			return err
-		} else if there {
-			return s.genesisOrigin(ctx)
+	var numbers []ledger.ID
+	trusted := s.opts.trusted().Keys
+	if len(trusted) > 0 {
+		s.origin = trusted[0].Name()
+	} else {
+		i := slices.IndexFunc(s.catalogue, func(r store.Raw) bool { return same(r, "name", s.opts.Ledger) })
+		if i < 0 {
+			return fmt.Errorf("there is no ledger %s in the database", s.opts.Ledger)
+		}
+		s.origin, _ = s.catalogue[i].Text("origin")
+		if id, ok := s.catalogue[i].Int("ledger"); ok {
+			numbers = append(numbers, ledger.ID(id))
 		}
 	}
-	if s.origin != "" || !numbered {
+	for _, s.id = range append([]ledger.ID{ledger.IDOf(s.origin)}, numbers...) {
+		if there, err := s.present(ctx); err != nil || there {
+			return err
+		}
+	}
+	if len(numbers) > 0 && s.origin != "" {
 		s.id = ledger.IDOf(s.origin)
+	}
+	// Nothing of the ledger is there: another database or another key was meant, if the catalogue does not know it.
+	if len(trusted) > 0 && !slices.ContainsFunc(s.catalogue, func(r store.Raw) bool {
+		return same(r, "origin", s.origin) || same(r, "ledger", int64(s.id))
+	}) {
+		return fmt.Errorf("the trusted key is of %s, and the database has no ledger of this origin", s.origin)
 	}
 	return nil
 }
 
-// trusted returns the keys and the policy that the caller trusts. If they cannot be read, inspect reports it.
-func (o Options) trusted() audit.Trusted {
-	t, _ := audit.ParseTrust(o.VKey, o.Policy)
-	return t
-}
-
-// somewhere returns an error if the database has nothing of the ledger: then another database or another key was meant.
-func (s *source) somewhere(ctx context.Context) error {
-	for _, row := range s.catalogue {
-		if same(row, "origin", s.origin) || same(row, "ledger", int64(s.id)) {
-			return nil
-		}
-	}
-	there, err := s.present(ctx)
-	if err == nil && !there {
-		err = fmt.Errorf("the trusted key is of %s, and the database has no ledger of this origin", s.origin)
-	}
-	return err
-}
-
-// present reports whether there is a head or an entry under the ledger's number.
+// present reports whether there is a head or an entry under the ledger's number. It takes the origin from the genesis,
+// if the number is that of the origin.
 func (s *source) present(ctx context.Context) (bool, error) {
 	heads, err := s.rows.Heads(ctx, s.id)
-	if err != nil || len(heads) > 0 {
-		return true, err
+	if err != nil {
+		return false, err
 	}
 	entries, err := s.rows.Newest(ctx, store.EntryRows, s.id, allSizes, 1)
-	return len(entries) > 0, err
-}
-
-// genesisOrigin takes the origin from the genesis, if the ledger's number is that of the origin.
-func (s *source) genesisOrigin(ctx context.Context) error {
-	rows, err := s.rows.Range(ctx, store.EntryRows, s.id, 0, 1)
-	for _, row := range rows {
+	if err != nil {
+		return false, err
+	}
+	genesis, err := s.rows.Range(ctx, store.EntryRows, s.id, 0, 1)
+	for _, row := range genesis {
 		b, _ := row.Bytes("entry")
 		if e, err := audit.ParseEntry(b); err == nil {
 			if g, ok := e.Body.(*audit.Genesis); ok && ledger.IDOf(g.Origin) == s.id {
@@ -99,7 +85,13 @@ func (s *source) genesisOrigin(ctx context.Context) error {
 			}
 		}
 	}
-	return err
+	return len(heads)+len(entries) > 0, err
+}
+
+// trusted returns the keys and the policy that the caller trusts. If they cannot be read, inspect reports it.
+func (o Options) trusted() audit.Trusted {
+	t, _ := audit.ParseTrust(o.VKey, o.Policy)
+	return t
 }
 
 // learnKeys collects the keys that may have signed a checkpoint: those that are trusted, and those that entries bring.
@@ -123,8 +115,8 @@ func (s *source) learnKeys(ctx context.Context) error {
 		e, err := audit.ParseEntry(b)
 		if err != nil {
 			if s.lines != nil { // it may have changed the signing key
-				s.said = append(s.said, fmt.Sprintf("signature lines of signed checkpoints were not counted: %s cannot be read, and may bring a signing key",
-					placeOf(row, "entry")))
+				s.say("signature lines of signed checkpoints were not counted: %s cannot be read, and may bring a signing key",
+					placeOf(row, "entry"))
 			}
 			s.lines = nil
 			continue
@@ -157,8 +149,7 @@ func (s *source) readMark() {
 	c, err := ledger.ReadMark(s.opts.Mark, s.keys...)
 	switch {
 	case errors.Is(err, ledger.ErrNoMark):
-		s.said = append(s.said,
-			"this host has no high-water mark of the ledger: only an older checkpoint or the witnesses would show that the whole database is an older one")
+		s.say("this host has no high-water mark of the ledger: only an older checkpoint or the witnesses would show that the whole database is an older one")
 	case err != nil:
 		s.add(CodeMark, s.opts.Mark, "%v", err)
 	default:
@@ -183,13 +174,12 @@ func (s *source) askWitnesses(ctx context.Context) {
 		}
 		b, err := witness.Latest(ctx, s.origin)
 		if err != nil {
-			s.said = append(s.said, fmt.Sprintf("the witness %s shows no checkpoint: %v", w.Name, err))
+			s.say("the witness %s shows no checkpoint: %v", w.Name, err)
 			continue
 		}
 		c, err := audit.OpenByAny(b, s.keys...)
 		if err != nil {
-			s.said = append(s.said,
-				fmt.Sprintf("the witness %s shows a checkpoint that no known key of the ledger signed", w.Name))
+			s.say("the witness %s shows a checkpoint that no known key of the ledger signed", w.Name)
 			continue
 		}
 		s.seen = append(s.seen, seen{"the witness " + w.Name, c})

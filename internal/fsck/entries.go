@@ -54,13 +54,17 @@ func (s *source) Chunk(ctx context.Context, n uint64, width int) (inspect.Chunk,
 			c.slots[uint64(index)] = append(c.slots[uint64(index)], r)
 		}
 	}
+	statements, err := s.rows.Range(ctx, store.StatementRows, s.id, first, end)
+	if err != nil {
+		return inspect.Chunk{}, err
+	}
 	out := inspect.Chunk{Where: entries, Entries: make([][]byte, width), Parsed: c.parsed}
 	for i := range rows {
 		c.take(&rows[i], out.Entries)
 	}
 	c.missing()
 	out.Faults = c.handOver()
-	return out, nil
+	return out, c.statements(ctx, statements, out.Entries)
 }
 
 // name adds a fault of an entry to those of the chunk.

@@ -106,17 +106,6 @@ func evidenceOfPostgres(t testing.TB, dsn string) *store.Evidence {
 	return e
 }
 
-func TestHonest(t *testing.T) {
-	t.Parallel()
-	m := made(t)
-	path, s := openSQLite(t)
-	m.load(t, s, len(m.heads))
-	wantHonest(t, m, evidenceOfSQLite(t, path))
-	dsn, p := openPostgres(t)
-	m.load(t, p, len(m.heads))
-	wantHonest(t, m, evidenceOfPostgres(t, dsn))
-}
-
 func wantHonest(t *testing.T, m *material, e *store.Evidence) {
 	t.Helper()
 	r := check(t, e, m.options())

@@ -2,6 +2,7 @@ package fsck
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"golang.org/x/mod/sumdb/note"
@@ -26,7 +27,6 @@ type source struct {
 	history   audit.History   // of the keys that entries bring
 	witnesses []audit.Witness // those that its policies name
 	seen      []seen          // checkpoints that are kept elsewhere
-	said      []string        // notes on what it could not be compared with
 	newest    inspect.Checkpoint
 	size      uint64 // that newest has
 	finished  bool   // Finish was called
@@ -34,6 +34,7 @@ type source struct {
 	mu     sync.Mutex // guards what follows
 	counts Counts
 	faults []inspect.Fault
+	said   []string          // notes on what it could not be compared with
 	once   map[string]bool   // faults by code and place
 	asked  map[[32]byte]bool // decks and documents of terms that commits name
 	lines  map[uint64]int    // by size: lines of checkpoints with more than signing explains; nil: not counted
@@ -56,6 +57,13 @@ func (s *source) keep(faults ...inspect.Fault) {
 			s.faults = append(s.faults, f)
 		}
 	}
+}
+
+// say keeps a note on what could not be compared.
+func (s *source) say(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said = append(s.said, fmt.Sprintf(format, args...))
 }
 
 // count adds one to a number of s.counts.

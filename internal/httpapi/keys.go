@@ -9,7 +9,7 @@ import (
 func (s *Server) GetKeys(c *call) error {
 	g := c.ledger.Log.Genesis()
 	answer := Keys{Origin: g.Origin, Production: g.Production, Keys: []Key{}}
-	for _, r := range c.ledger.Log.KeyHistory() {
+	for _, r := range c.ledger.Log.KeyHistory().Records {
 		if r.Subject == audit.SubjectAdministrator || r.Subject == audit.SubjectTwoPersons ||
 			r.Subject == audit.SubjectCoDealer {
 			continue

@@ -48,7 +48,7 @@ type Log interface {
 	Info() ledger.Info
 	Genesis() *audit.Genesis
 	VKey() string
-	KeyHistory() []audit.KeyRecord
+	KeyHistory() *audit.History
 
 	Credential(ctx context.Context, id string, anew bool) (audit.Credential, error)
 	Credentials(ctx context.Context) ([]audit.Holder, error)

@@ -15,6 +15,15 @@ import (
 	"shuffled/internal/verify"
 )
 
+// historyOf is that of a ledger whose entries from 0 on bring these signing keys.
+func historyOf(origin string, public ...[]byte) *audit.History {
+	h := &audit.History{Origin: origin}
+	for i, k := range public {
+		h.Take(uint64(i), audit.Entry{Body: &audit.Key{Subject: audit.SubjectSigning, Public: k}})
+	}
+	return h
+}
+
 // TestTrustInManyKeys: however often a ledger changed its signing key, its own
 // evidence is judged under keys that can be read, the first and the newest among
 // them, and under none that was retired.
@@ -26,16 +35,14 @@ func TestTrustInManyKeys(t *testing.T) {
 		return append([]byte{1}, ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)...)
 	}
 	for _, n := range []int{1, 2, 64, 65, 200} {
-		var history []audit.KeyRecord
-		for i := range n {
-			history = append(history, audit.KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(key(i)),
-				Public: key(i)})
+		var public [][]byte
+		for i := range n + 1 {
+			public = append(public, key(i))
 		}
-		retired := key(n)
-		history = append(history, audit.KeyRecord{Subject: audit.SubjectSigning, ID: audit.KeyID(retired),
-			Public: retired},
-			audit.KeyRecord{Subject: audit.SubjectRetirement, ID: audit.KeyID(retired), Retired: audit.SubjectSigning})
-		trust := trustIn(origin, 1, history)
+		history, retired := historyOf(origin, public...), public[n]
+		history.Take(uint64(n+1), audit.Entry{Body: &audit.Key{Subject: audit.SubjectRetirement,
+			Retired: audit.SubjectSigning, ID: audit.KeyID(retired)}})
+		trust := trustIn(1, history)
 		if err := trust.Check(); err != nil {
 			t.Fatalf("%d keys: %v", n, err)
 		}
@@ -74,18 +81,17 @@ func TestTrustInManyKeys(t *testing.T) {
 func TestTrustInManyLongKeys(t *testing.T) {
 	t.Parallel()
 	origin := "example.com/" + strings.Repeat("o", audit.MaxOrigin-len("example.com/"))
-	var history []audit.KeyRecord
+	var public [][]byte
 	var newest *keys.MLDSAKey
-	for i := range maxLogs {
+	for range maxLogs {
 		k, err := keys.GenerateMLDSA(origin)
 		if err != nil {
 			t.Fatal(err)
 		}
 		newest = k
-		history = append(history, audit.KeyRecord{Index: uint64(i), Subject: audit.SubjectSigning,
-			ID: audit.KeyID(k.Public()), Public: k.Public()})
+		public = append(public, k.Public())
 	}
-	trust := trustIn(origin, maxLogs, history)
+	trust := trustIn(maxLogs, historyOf(origin, public...))
 	p, err := audit.ParsePolicy(trust.Policy)
 	if err != nil || len(p.Logs) != maxLogs || len(trust.Policy) != 121_292 { // docs/SPEC.md section 1.2
 		t.Fatalf("%d keys in %d bytes: %v", maxLogs, len(trust.Policy), err)
@@ -121,9 +127,7 @@ func TestTrustBeforeALongKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	history := []audit.KeyRecord{
-		{Subject: audit.SubjectSigning, ID: audit.KeyID(ed.Public()), Public: ed.Public()},
-		{Index: 1, Subject: audit.SubjectSigning, ID: audit.KeyID(long.Public()), Public: long.Public()}}
+	history := historyOf(origin, ed.Public(), long.Public())
 	entry, other := []byte("the entry"), tlog.RecordHash([]byte("another"))
 	leaf := tlog.RecordHash(entry)
 	before, after := audit.Receipt{Entry: entry}, audit.Receipt{Entry: entry, Proof: []tlog.Hash{other}}
@@ -163,7 +167,7 @@ func TestTrustBeforeALongKey(t *testing.T) {
 		if (claims == origin) != (of.size > 0) || smallest != of.size {
 			t.Errorf("%s claims to be of %q and size %d, not %d", name, claims, smallest, of.size)
 		}
-		trust := trustIn(origin, smallest, history)
+		trust := trustIn(smallest, history)
 		if n := max(1, strings.Count(string(trust.Policy), "log ")); n != of.logs {
 			t.Errorf("%s: %d keys are trusted, and not %d", name, n, of.logs)
 		}

@@ -53,7 +53,7 @@ func (s *Server) trust(evidence []byte) verify.Trust {
 	ledgers, _, _ := s.ledgers.all()
 	for _, l := range ledgers {
 		if l.Log.Info().Origin == origin {
-			return trustIn(origin, smallest, l.Log.KeyHistory())
+			return trustIn(smallest, l.Log.KeyHistory())
 		}
 	}
 	return verify.Trust{}
@@ -65,21 +65,13 @@ const maxLogs = 64
 // trustIn returns trust in the signing keys of a history that were not retired; if they are more than maxLogs, in the
 // first and the newest. A trusted key of ML-DSA-44 must have signed every checkpoint (docs/SPEC.md section 10.1.1), so
 // it is left out if the smallest checkpoint is from before its entry.
-func trustIn(origin string, smallest uint64, history []audit.KeyRecord) verify.Trust {
-	retired := make(map[[32]byte]bool)
-	for _, r := range history {
-		retired[r.ID] = retired[r.ID] || r.Subject == audit.SubjectRetirement
-	}
+func trustIn(smallest uint64, keys *audit.History) verify.Trust {
 	var vkeys []string
-	for _, r := range history {
-		if r.Subject != audit.SubjectSigning || retired[r.ID] {
+	for _, k := range keys.Signing {
+		if k.Retired || k.Key == nil || audit.IsMLDSA(k.Key) && k.Index >= smallest {
 			continue
 		}
-		key, err := audit.Verifier(origin, r.Public)
-		if err != nil || audit.IsMLDSA(key) && r.Index >= smallest {
-			continue
-		}
-		vkey, _ := audit.VKey(origin, r.Public) // Verifier has read it
+		vkey, _ := audit.VKey(keys.Origin, k.Public) // k.Key was made of it
 		vkeys = append(vkeys, vkey)
 	}
 	if len(vkeys) == 1 {

@@ -9,7 +9,7 @@ import (
 // CoDealer returns the newest key entry that names the ledger of this origin as co-dealer. With the origin "" it
 // returns the newest entry of that subject, which may name none. ok is false if there is no such entry.
 func (l *Ledger) CoDealer(origin string) (pin audit.KeyRecord, ok bool) {
-	all := l.KeyHistory()
+	all := l.KeyHistory().Records
 	for i := len(all) - 1; i >= 0; i-- {
 		if r := all[i]; r.Subject == audit.SubjectCoDealer && (origin == "" || r.Origin == origin) {
 			return r, true

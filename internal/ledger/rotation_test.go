@@ -152,7 +152,7 @@ func TestRotation(t *testing.T) {
 		if l.VKey() != next.vkey || oldVKey == next.vkey {
 			t.Errorf("VKey: %s, then %s", oldVKey, l.VKey())
 		}
-		keys := l.KeyHistory()
+		keys := l.KeyHistory().Records
 		if n := len(keys); n != 3 || keys[2].Index != index || keys[2].Subject != audit.SubjectSigning ||
 			!bytes.Equal(keys[2].Public, next.public) {
 			t.Errorf("the history: %+v", keys)
@@ -275,9 +275,9 @@ func TestRotationRefused(t *testing.T) {
 		"a key that is not available": propose(newSigningKey(t).rotation()),
 		"alongside another entry":     propose(commit("t", 1), next.rotation()),
 		"the key in force": propose(&audit.Key{Subject: audit.SubjectSigning,
-			Public: l.KeyHistory()[0].Public}),
+			Public: l.KeyHistory().Records[0].Public}),
 		"retiring the key in force": propose(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectSigning,
-			ID: l.KeyHistory()[0].ID}),
+			ID: l.KeyHistory().Records[0].ID}),
 		"a point of small order": propose(&audit.Key{Subject: audit.SubjectSigning,
 			Public: append([]byte{1, 1}, make([]byte, 31)...)}),
 	} {
@@ -417,7 +417,7 @@ func TestCrashAroundRotation(t *testing.T) {
 				h.must(l, propose(commit("t", 2)))
 				h.entries()
 				n := 0
-				for _, k := range l.KeyHistory() {
+				for _, k := range l.KeyHistory().Records {
 					if k.Subject == audit.SubjectSigning {
 						n++
 					}

@@ -147,10 +147,8 @@ func (l *Ledger) witnessedKeys() []note.Verifier {
 	})
 }
 
-// KeyHistory returns what the newest entries known here say of keys, oldest first. The caller does not change it.
-func (l *Ledger) KeyHistory() []audit.KeyRecord {
-	return slices.Clip(l.keys.Load().Records)
-}
+// KeyHistory returns what the newest entries known here say of keys. The caller does not change it.
+func (l *Ledger) KeyHistory() *audit.History { return l.keys.Load() }
 
 // maxHandovers is how many signing keys a transcript has room for (docs/SPEC.md section 8).
 const maxHandovers = 1024

@@ -29,7 +29,7 @@ func TestThiefOfSigningKey(t *testing.T) {
 		w, next := rotatable(t, store, audit.DealsSigned, 0)
 		thief := w.signer
 		l := w.open(w.holding("mark", w.signer, next))
-		genesis := l.KeyHistory()[0]
+		genesis := l.KeyHistory().Records[0]
 		w.must(l, propose(commit("t", 1)))
 		w.rotate(l, next)
 		if _, err := l.AddKey(t.Context(), as("tok_admin"),

@@ -143,12 +143,13 @@ func (e *Evidence) Heads(ctx context.Context, id ledger.ID) ([]Raw, error) {
 }
 
 const inRange = `ledger = CAST($1 AS bigint) AND %[1]s >= CAST($2 AS bigint) AND %[1]s < CAST($3 AS bigint)
-ORDER BY %[1]s`
+ORDER BY `
 
-// Range returns the rows of entries, checkpoints, cosigned, late or slots whose key, or the first part of it, is
-// from ≤ key < to, ordered by key. It returns all rows that have the same key.
+// Range returns the rows of entries, checkpoints, cosigned, late, slots or statements whose key, or the first part of
+// it, is from ≤ key < to, ordered by key. It returns all rows that have the same key.
 func (e *Evidence) Range(ctx context.Context, t *Relation, id ledger.ID, from, to uint64) ([]Raw, error) {
-	return e.read(ctx, t, fmt.Sprintf(inRange, t.Columns[1]), int64(id), Number(from), Number(to))
+	where := fmt.Sprintf(inRange, t.Columns[1]) + strings.Join(t.Columns[1:1+t.Keys], ", ")
+	return e.read(ctx, t, where, int64(id), Number(from), Number(to))
 }
 
 // Newest returns the n rows of entries, checkpoints or cosigned with the largest keys below, largest first.
@@ -195,14 +196,6 @@ func (e *Evidence) Named(ctx context.Context, t *Relation, id ledger.ID, hash [3
 func (e *Evidence) EachNamed(ctx context.Context, t *Relation, id ledger.ID, do func(Raw) error) error {
 	return e.each(ctx, t, "ledger = CAST($1 AS bigint)", []any{int64(id)}, do)
 }
-
-// Statements returns the first n statements of auditors about shuffles from ≤ shuffle < to, by shuffle and number.
-func (e *Evidence) Statements(ctx context.Context, id ledger.ID, from, to uint64, n int) ([]Raw, error) {
-	const where = inShuffles + " ORDER BY shuffle, n LIMIT CAST($4 AS bigint)"
-	return e.read(ctx, StatementRows, where, int64(id), Number(from), Number(to), int64(n))
-}
-
-const inShuffles = `ledger = CAST($1 AS bigint) AND shuffle >= CAST($2 AS bigint) AND shuffle < CAST($3 AS bigint)`
 
 // Ends returns the entries whose columns say that they close a shuffle or disclose its tape, in order.
 func (e *Evidence) Ends(ctx context.Context, id ledger.ID, shuffle uint64) ([]Raw, error) {

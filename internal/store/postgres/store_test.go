@@ -71,18 +71,6 @@ func (s twoRoles) DropAccess(ctx context.Context, id ledger.ID, before int64, li
 	return s.owner.DropAccess(ctx, id, before, limit)
 }
 
-// TestStoreThroughPooler runs statements of every kind in the mode for transaction poolers:
-// without prepared statements, and without settings of the connection.
-func TestStoreThroughPooler(t *testing.T) {
-	t.Parallel()
-	schema := schemas(t)
-	storetest.Test(t, func(t *testing.T) storetest.Backend {
-		dsn := schema(t)
-		return backend(t, dsn, func(t *testing.T) store.Database { return open(t, dsn, Options{Pooler: true}) })
-	}, "AppendKeepsEverything", "DuplicateKeys", "Finders", "Cosigned", "Race", "Slots", "Accesses", "Commits",
-		"EntryAt")
-}
-
 func backend(t *testing.T, admin string, open func(t *testing.T) store.Database) storetest.Backend {
 	conn := connect(t, admin)
 	return storetest.Backend{
