@@ -39,7 +39,7 @@ check:
 # leaves out ledgers of many entries, the most keys that a file may hold, the store through
 # poolers, TestSelfTestsStop, which make compliance runs, what make web runs: TestGames and
 # comparisons of the two implementations, and what make lint runs: READS. PERF leaves out lost servers.
-SHORT_SKIP = ^(TestLong|TestManyHandovers|TestSelfTestsStop|TestStoreThroughPooler|TestStoreThroughPgBouncer|TestGames|TestVectorsElsewhere|TestBothImplementations|TestPoliciesInBoth|TestTwoWrongsInBoth|TestRules|TestFilesPointDown)$$
+SHORT_SKIP = ^(TestLong|TestManyHandovers|TestSelfTestsStop|TestStoreThroughPgBouncer|TestGames|TestVectorsElsewhere|TestBothImplementations|TestPoliciesInBoth|TestTwoWrongsInBoth|TestRules|TestFilesPointDown)$$
 PERF = ./bench ./cmd/... ./growth ./load
 # Tests wait for disks and clocks, so twice as many packages run at a time as there are
 # cores. go vet is a part of make lint, and is not run again here.

@@ -70,27 +70,6 @@ func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
 	return nil
 }
 
-// catchUp returns what a follower asks before it reads old entries: it waits for a place of readers, as any other
-// reader does, and a page counts as a request of its token.
-func (s *Server) catchUp(c *call, key tokenKey) follow.Turn {
-	from := remote(c.r)
-	return func(ctx context.Context) (func(), error) {
-		wait := time.NewTimer(max(0, s.tokenRates.after(key, s.cfg.Now())))
-		defer wait.Stop()
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		if !s.reading.enter(ctx, from, time.Now().Add(heartbeat)) {
-			<-ctx.Done() // the line is full: the heartbeat goes on
-			return nil, ctx.Err()
-		}
-		s.tokenRates.spend(key, 1, s.cfg.Now())
-		return func() { s.reading.leave(from) }, nil
-	}
-}
-
 // followsFrom returns the index of the entry that a stream begins with.
 func (c *call) followsFrom(after *Index) (uint64, error) {
 	field := "after"

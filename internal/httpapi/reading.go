@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"strings"
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/follow"
 	"shuffled/internal/ledger"
 )
 
@@ -80,6 +82,27 @@ func (s *Server) work(c *call) error {
 	ledger.Began(c.r.Context())
 	c.r = c.r.WithContext(ledger.AsReader(c.r.Context()))
 	return c.route.call(c)
+}
+
+// catchUp returns what a follower asks before it reads old entries: it waits for a place of readers, as any other
+// reader does, and a page counts as a request of its token.
+func (s *Server) catchUp(c *call, key tokenKey) follow.Turn {
+	from := remote(c.r)
+	return func(ctx context.Context) (func(), error) {
+		wait := time.NewTimer(max(0, s.tokenRates.after(key, s.cfg.Now())))
+		defer wait.Stop()
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if !s.reading.enter(ctx, from, time.Now().Add(heartbeat)) {
+			<-ctx.Done() // the line is full: the heartbeat goes on
+			return nil, ctx.Err()
+		}
+		s.tokenRates.spend(key, 1, s.cfg.Now())
+		return func() { s.reading.leave(from) }, nil
+	}
 }
 
 // bytesPerRead is how many bytes of an answer count as one more read: an answer that takes long to compute is long.
