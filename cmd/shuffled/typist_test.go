@@ -47,7 +47,7 @@ func (y *typist) replaces(names ...string) {
 
 // agrees answers yes to what an act asks, as the reader of the page does on a terminal.
 const agrees = `shuffled() {
-  case "$1 $2" in
+  case "${1-} ${2-}" in
   "act do" | "act sign") command shuffled "$@" --yes ;;
   *) command shuffled "$@" ;;
   esac
