@@ -233,6 +233,24 @@ func TestEventsEnd(t *testing.T) {
 	s.get("/v1/main/events", s.auditorToken).want(t, CodeNotReady, "")
 }
 
+// TestStrangerSendsNothing: who has no credential is told so before its body has come, and keeps no connection.
+func TestStrangerSendsNothing(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "POST /v1/main/shuffles HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
+		"Idempotency-Key: k\r\nContent-Length: 1000\r\n\r\n{")
+	conn.SetReadDeadline(time.Now().Add(20 * time.Second)) // the body would have 30
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 401 ") {
+		t.Errorf("%v: %s", err, answer)
+	}
+}
+
 // TestSlowFollower: one that does not read is cut off, and its place is free again; a
 // deal notices nothing.
 func TestSlowFollower(t *testing.T) {

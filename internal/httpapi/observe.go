@@ -62,6 +62,10 @@ func (s *Server) fail(rec *recorder, r *http.Request, err error) {
 	e := translate(r.Method, err)
 	s.logCause(rec, r, e)
 	e.body = rec.body
+	if e.code == CodeUnauthorized && r.ProtoMajor == 1 && r.ContentLength != 0 {
+		// net/http would wait for the rest of the body. One that is here leaves the connection open.
+		_ = http.NewResponseController(rec).SetReadDeadline(time.Now())
+	}
 	writeProblem(rec, e)
 }
 
