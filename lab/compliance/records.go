@@ -35,7 +35,7 @@ var records = []Row{
 		Evidence: []Evidence{
 			document("docs/operations/run.md", "Recall", "shuffles by table, time, game or state"),
 			long(tests("cmd/shuffled", "shuffles of a running daemon are found, tables walked back", "TestRecall",
-				"TestHistoryGaps")),
+				"TestRecallLies")),
 			tests("internal/verify", "an order is recomputed from the disclosed tape", "TestVectors"),
 			tests("internal/cli/audit", "and shown swap by swap", "TestDryRun"),
 		},
