@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/ecdh"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,12 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"shuffled/client"
 	"shuffled/internal/audit"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/keys"
 	"shuffled/internal/term"
-	"shuffled/internal/testdb"
 )
 
 // entry reads one entry from its receipt.
@@ -98,112 +95,6 @@ func (d *daemon) sealedTape(id uint64) []byte {
 		d.t.Fatal(err)
 	}
 	return tape
-}
-
-// disclosureKeys counts the disclosure keys below an entry.
-func (d *daemon) disclosureKeys(below uint64) (n int) {
-	d.t.Helper()
-	for index := range below {
-		if k, ok := d.entry(index).Body.(*audit.Key); ok && k.Subject == audit.SubjectDisclosure {
-			n++
-		}
-	}
-	return n
-}
-
-// TestAuditorDisclosure plays a hand for auditors against a sandbox with the Go
-// client, verifies its transcript, and opens its tape as the auditor does.
-func TestAuditorDisclosure(t *testing.T) {
-	t.Parallel()
-	for name, database := range map[string]func(*testing.T) string{
-		"sqlite":   func(*testing.T) string { return "" },
-		"postgres": func(t *testing.T) string { return testdb.DSN(t) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := newDaemon(t, database(t))
-			d.start()
-			vkey, err := keys.ReadVKey(filepath.Join(d.data, "main.vkey"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := client.New(client.Config{URL: d.url, Ledger: "main", VKey: vkey, Token: d.token("dealer.token")})
-			if err != nil {
-				t.Fatal(err)
-			}
-			playForAuditors(t, d, c)
-			d.stop()
-		})
-	}
-}
-
-func playForAuditors(t *testing.T, d *daemon, c *client.Client) {
-	ctx, deck, who := t.Context(), "standard-52", client.DisclosureAuditor
-	first, err := c.Commit(ctx, "public-1", client.ShuffleRequest{Table: "t0", Deck: &deck})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := d.disclosureKeys(first.ID); n != 0 {
-		t.Errorf("%d disclosure keys stand below the first commit, entry %d: keys come when they are needed", n,
-			first.ID)
-	}
-	s, err := c.Commit(ctx, "k1", client.ShuffleRequest{Table: "t1", Deck: &deck, Disclosure: &who})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := d.disclosureKeys(s.ID); n != 1 {
-		t.Errorf("%d disclosure keys stand below the first commit for auditors, entry %d, not one", n, s.ID)
-	}
-	seat := "seat-1"
-	dealt, err := c.Deal(ctx, s, client.DealRequest{First: 0,
-		Runs:  []client.Run{{Count: 5, Purpose: "seat", Recipient: &seat}},
-		Close: &client.CloseRequest{Outcome: "completed"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if dealt.Close == nil || dealt.Close.Tape != nil {
-		t.Fatalf("the close is answered with %+v", dealt.Close)
-	}
-	tape := d.sealedTape(s.ID)
-	if audit.Commitment(d.entry(s.ID).Body.(*audit.Commit).Context.Encode(), tape) != s.Commitment {
-		t.Error("the auditor's tape is not the one committed to")
-	}
-	for reader, token := range map[string]string{"anybody": "", "the auditor": d.token("auditor.token"),
-		"the dealer": d.token("dealer.token")} {
-		status, text, err := d.get(fmt.Sprintf("/v1/main/shuffles/%d/transcript", s.ID), token)
-		if err != nil || status != 200 {
-			t.Fatalf("%s: %d, %v", reader, status, err)
-		}
-		path := filepath.Join(t.TempDir(), "t.json")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		binary, err := builtBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := exec.Command(binary, "verify", path, "--key", filepath.Join(d.data, "main.vkey"), "--json").Output()
-		if err != nil {
-			t.Fatalf("%s: %v: %s", reader, err, out)
-		}
-		var v struct {
-			Verdict, Level, Disclosure string
-			Steps                      []struct{ Name, Result string }
-			Cards                      []struct{ Place int }
-		}
-		if err := json.Unmarshal(out, &v); err != nil {
-			t.Fatal(err)
-		}
-		if want := map[bool]int{true: 0, false: 5}[token == ""]; v.Verdict != "proved" || v.Level != "recorded" ||
-			v.Disclosure != "auditor" || len(v.Cards) != want {
-			t.Errorf("%s: %s %s %s, %d cards of %d", reader, v.Verdict, v.Level, v.Disclosure, len(v.Cards), want)
-		}
-		for _, step := range v.Steps {
-			if step.Name == "tape" && step.Result != "not checked" {
-				t.Errorf("%s: the tape is %s", reader, step.Result)
-			}
-		}
-	}
 }
 
 // TestAuditorCommands makes keys of auditors and ledgers that name them.
