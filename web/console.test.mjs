@@ -60,7 +60,7 @@ inBrowser("the console", async (t, browser, dir) => {
   await t.test("what happens, as it happens", async () => {
     const second = await d.ask("dealer", "shuffles", { table: "table-2", deck: "standard-52" });
     await shows("open", "table-2");
-    await d.ask("admin", "switches", { action: "set", scope: "table", table: "table-9", reason: "camera fault" });
+    await d.ask("admin", "switches", { scope: "table", table: "table-9", reason: "camera fault" });
     await shows("stops", "table-9");
     await browser.shots("console");
     await d.ask("dealer", `shuffles/${first.id}/close`, { outcome: "ended_early" });
