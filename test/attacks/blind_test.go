@@ -56,9 +56,9 @@ func openPair(t *testing.T, postgres bool) *pair {
 	p.append(fmt.Sprintf("co_dealers = [%q]\n", p.lab.terms.origin+" "+p.lab.url+"/v1/main "+p.path("lab.token")))
 	p.house.house = p.house.token("dealer", "backend")
 	config := p.path("shuffled.toml")
-	p.must("act", "propose", "co_dealer", "--config", config, "--public", p.lab.path("main.vkey"), "--policy",
-		p.lab.path("player.policy"), "--every", "--sign", p.path("alice.key"), "--out", p.path("pin.act"))
-	p.must("act", "sign", p.path("pin.act"), "--key", p.path("bob.key"))
+	p.must("act", "do", "co_dealer", "--config", config, "--public", p.lab.path("main.vkey"), "--policy",
+		p.lab.path("player.policy"), "--every", "--sign", p.path("alice.key"), "--out", p.path("pin.act"), "--yes")
+	p.must("act", "sign", p.path("pin.act"), "--key", p.path("bob.key"), "--yes")
 	p.must("act", "submit", p.path("pin.act"), "--config", config)
 	p.lab.serve()
 	p.serve()
