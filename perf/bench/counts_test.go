@@ -48,7 +48,8 @@ func (c counts) each(less counts, n float64) counts {
 }
 
 // A counted is work whose counts may not grow. TestCounts compares each with the most that it may cost, which goes down
-// when the work has become cheaper. Above the whole numbers is room for what a daemon writes at times of its own.
+// when the work has become cheaper. Above the whole numbers is room for what a daemon writes at times of its own, which
+// is more on a slower machine: 2.6 to 3.1 syncs of an embedded deal were seen.
 type counted struct {
 	name string
 	unit int // hands or deals of one play
@@ -70,7 +71,7 @@ var onPostgreSQL = []counted{
 
 // onFiles is played by a house and its co-dealer, each on an embedded store, and a witness.
 var onFiles = []counted{
-	{"a deal of one card, the house alone", 1, 26, deals(nil), counts{Rounds: 1, Syncs: 3}},
+	{"a deal of one card, the house alone", 1, 26, deals(nil), counts{Rounds: 1, Syncs: 4}},
 	{"a deal of one card, blind", 1, 26, deals(&client.MixPlan{CoDealer: new(client.MixPlanCoDealerTrue)}),
 		counts{Rounds: 2, Syncs: 13}},
 }
