@@ -75,20 +75,20 @@ func (r *record) blind() bool {
 	return ok
 }
 
-// sealed returns the sealed tape that is kept with the commit, and the receipt of the co-dealer's
-// commit that is kept behind it; "" without a co-dealer.
-func (r *record) sealed() (tape []byte, receipt string) {
-	n := seal.Overhead + r.commit.Context.Recipe.TapeLen()
-	if !r.blind() || len(r.row.Kept) < n {
-		return r.row.Kept, ""
+// keptWith splits what is kept with a commit: the sealed tape, and behind it the receipt of the co-dealer's commit, ""
+// without a co-dealer.
+func keptWith(c *audit.Commit, kept []byte) (tape []byte, receipt string) {
+	n := seal.Overhead + c.Context.Recipe.TapeLen()
+	if _, blind := c.Context.CoDealer(); !blind || len(kept) < n {
+		return kept, ""
 	}
-	return r.row.Kept[:n], string(r.row.Kept[n:])
+	return kept[:n], string(kept[n:])
 }
 
 // order returns the co-dealer's order of a blind shuffle. It believes the database only if the
 // order is the one that the plan names.
 func (r *record) order() (*order, error) {
-	_, receipt := r.sealed()
+	_, receipt := keptWith(r.commit, r.row.Kept)
 	o, err := orderOf(receipt)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the stored order of shuffle %d: %w", ledger.ErrFrozen, r.id, err)

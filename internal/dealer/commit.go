@@ -149,11 +149,7 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 	}
 	d.keptDecks(a)
 	e := appended[0] // a parent's close may stand behind it
-	answer := shuffleAnswer(e.Index, e.Entry.Body.(*audit.Commit), e.Entry.Time, e.Receipt.Text())
-	if order != nil {
-		answer.CoDealer = order.receipt
-	}
-	return answer, nil
+	return shuffleAnswer(e.Index, e.Entry.Body.(*audit.Commit), e.Entry.Time, e.Receipt.Text(), sealed), nil
 }
 
 // settle does what must be done before a tape is drawn. It returns the context of the commit, and
@@ -231,7 +227,9 @@ func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, 
 	return made, sealed, nil
 }
 
-func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string) Shuffle {
+// shuffleAnswer is the answer to a request for a commit, the same when it is repeated. kept is what is kept with c.
+func shuffleAnswer(id uint64, c *audit.Commit, at int64, receipt string, kept []byte) Shuffle {
+	_, coDealer := keptWith(c, kept)
 	return Shuffle{Answered: Answered{Time: at}, ID: id, Table: c.Context.Table, Serial: c.Serial,
-		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Receipt: receipt}
+		Commitment: c.Commitment, DeckRoot: c.DeckRoot, CloseBy: c.CloseBy, Receipt: receipt, CoDealer: coDealer}
 }

@@ -98,7 +98,7 @@ func (d *Dealer) repeated(ctx context.Context, a *asked) (Shuffle, error) {
 	if err != nil {
 		return Shuffle{}, err
 	}
-	answer := shuffleAnswer(row.Index, c, e.Time, receipt)
+	answer := shuffleAnswer(row.Index, c, e.Time, receipt, row.Kept)
 	answer.Repeated = true
 	return answer, nil
 }

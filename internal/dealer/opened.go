@@ -144,7 +144,7 @@ func (d *Dealer) unseal(ctx context.Context, r *record, ancestors int) (tape []b
 	if told && n == 0 {
 		return bytes.Clone(r.ended.Tape), nil, nil
 	}
-	kept, _ := r.sealed()
+	kept, _ := keptWith(r.commit, r.row.Kept)
 	sealed, err := d.cfg.Keys.Open(c.Origin, r.commit.Commitment, kept)
 	if err == nil {
 		tape, inputs, err = seal.Split(sealed, c.Recipe.TapeLen(), n)

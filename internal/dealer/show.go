@@ -21,7 +21,7 @@ func (d *Dealer) Status(ctx context.Context, id uint64) (Status, error) {
 	}
 	c := r.commit.Context
 	s := Status{
-		Shuffle: shuffleAnswer(id, r.commit, r.at, receipt), Owner: r.owner, Extent: r.extent,
+		Shuffle: shuffleAnswer(id, r.commit, r.at, receipt, r.row.Kept), Owner: r.owner, Extent: r.extent,
 		Planned: len(c.Mixed()) > 0, Mixed: r.mix != nil, CutCard: c.EndAt != 0 || c.Recipe.EndHi != 0, Next: r.next(),
 	}
 	if s.LastHand, err = d.lastHand(ctx, r); err != nil {
