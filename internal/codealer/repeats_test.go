@@ -27,8 +27,8 @@ func commands(t *testing.T) (all map[string]string) {
 	doc, err := openapi3.NewLoader().LoadFromFile("../httpapi/openapi.yaml")
 	check(t, err)
 	all = map[string]string{}
-	words := map[string]string{"createShuffle": "shuffle", "createDraws": "draw", "mixShuffle": "mix", "dealCards": "deal",
-		"revealCards": "reveal", "closeShuffle": "close"}
+	words := map[string]string{"createShuffle": "shuffle", "createDraws": "draw", "mixShuffle": "mix",
+		"dealCards": "deal", "revealCards": "reveal", "closeShuffle": "close"}
 	for _, item := range doc.Paths.Map() {
 		if item.Post == nil || item.Post.Responses.Status(200) == nil {
 			continue
@@ -214,8 +214,8 @@ func TestClientPlaysOnFromRepeats(t *testing.T) {
 	front.broken("", func(w http.ResponseWriter, answered func() *httptest.ResponseRecorder) bool {
 		return calls.Add(1)%2 == 1 && lost(w, answered)
 	})
-	c, err := client.New(client.Config{URL: front.url, Ledger: "main", Token: p.house.newToken(audit.RoleDealer, "tester"),
-		Policy: p.policy[houseOrigin], Pause: time.Millisecond})
+	c, err := client.New(client.Config{URL: front.url, Ledger: "main", Policy: p.policy[houseOrigin],
+		Token: p.house.newToken(audit.RoleDealer, "tester"), Pause: time.Millisecond})
 	check(t, err)
 	for _, blind := range []*client.MixPlanCoDealer{nil, new(client.MixPlanCoDealer(true))} {
 		table := fmt.Sprint("blind-", blind != nil)
@@ -225,8 +225,8 @@ func TestClientPlaysOnFromRepeats(t *testing.T) {
 		check(t, err)
 		_, err = c.Mix(t.Context(), s, client.MixRequest{Slots: []client.Hash{slot.Value}})
 		check(t, err)
-		dealt, err := c.Deal(t.Context(), s, client.DealRequest{Runs: []client.Run{{Count: 2, Purpose: client.PurposeSeat,
-			Recipient: new("a")}}})
+		dealt, err := c.Deal(t.Context(), s, client.DealRequest{Runs: []client.Run{{Count: 2,
+			Purpose: client.PurposeSeat, Recipient: new("a")}}})
 		check(t, err)
 		end, err := c.Close(t.Context(), s, client.CloseRequest{Outcome: client.OutcomeCompleted})
 		check(t, err)

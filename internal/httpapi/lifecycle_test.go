@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
+
 	"sync"
 	"testing"
 	"time"
@@ -26,39 +26,6 @@ func (s *stack) commit(table, key string) (Shuffle, string) {
 	shuffle := read[Shuffle](s.t, s.post("/v1/main/shuffles", key,
 		fmt.Sprintf(`{"table":%q,"deck":"standard-52"}`, table)))
 	return shuffle, fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID)
-}
-
-// TestRepeatedRequests wants the same answer for the same request, which says that it
-// is a repeat, and a refusal for another one in its place.
-func TestRepeatedRequests(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, stackOptions{})
-	same := func(path, key, body string) {
-		t.Helper()
-		first := s.post(path, key, body)
-		size := s.ledger.Live().Size
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Go(func() {
-				again := s.post(path, key, " "+body)
-				wantRepeat(t, first, again)
-			})
-		}
-		wg.Wait()
-		if first.status != 200 || s.ledger.Live().Size != size {
-			t.Errorf("%s: %d, and %d entries more", path, first.status, s.ledger.Live().Size-size)
-		}
-	}
-	body := `{"table":"t","cards":["a","b","c","d","e","f"],"end_at":{"lo":2,"hi":4}}`
-	same("/v1/main/shuffles", "k", body)
-	s.post("/v1/main/shuffles", "k", strings.Replace(body, `"f"`, `"g"`, 1)).want(t, CodeIdempotencyKeyReused, "")
-	path := fmt.Sprintf("/v1/main/shuffles/%d", read[Shuffle](t, s.post("/v1/main/shuffles", "k", body)).ID)
-	same(path+"/deal", "", `{"first":0,"runs":[{"count":3,"purpose":"seat","recipient":"seat-1"}]}`)
-	s.post(path+"/deal", "", `{"first":0,"runs":[{"count":2,"purpose":"seat","recipient":"seat-1"}]}`).want(t, CodeRepeated, "")
-	s.post(path+"/deal", "", `{"first":4,"runs":[{"count":1,"purpose":"seat","recipient":"seat-1"}]}`).want(t, CodePlace, "")
-	s.post(path+"/deal", "", `{"first":3,"runs":[{"count":4,"purpose":"seat","recipient":"seat-1"}]}`).want(t, CodePlaces, "")
-	same(path+"/close", "", `{"outcome":"ended_early"}`)
-	s.post(path+"/close", "", `{"outcome":"void","reason":"regulator"}`).want(t, CodeRepeated, "")
 }
 
 func TestTimes(t *testing.T) {

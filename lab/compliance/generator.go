@@ -61,7 +61,7 @@ var generator = []Row{
 		Requirement: "One request, one outcome; nothing after it changes, repeats or drops it.",
 		Evidence: []Evidence{
 			tests("internal/dealer", "copies sent together, to one daemon and to two: one commit, one answer",
-				"TestCopiesTogether", "TestCopies", "TestRepeats"),
+				"TestCopiesTogether", "TestCopies", "TestNotRepeated"),
 			tests("internal/inspect", "damage, gaps and forgeries in a ledger are found", "TestAnyEntry",
 				"TestDamages"),
 			long(tests("cmd/shuffled", "a house that writes what no honest daemon would: each deed is a fault in the audit", "TestCheatingHouse", "TestSelectiveHouse")),

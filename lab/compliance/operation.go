@@ -36,8 +36,8 @@ var operation = []Row{
 		Evidence: []Evidence{
 			tests("internal/httpapi", "TLS 1.3 and client certificates: wrong, expired and revoked ones are refused",
 				"TestCertificates", "TestCertificateRevoked", "TestCertificateRunsOut", "TestRoles"),
-			tests("internal/httpapi", "a request that comes again gets the same bytes and draws nothing",
-				"TestRepeatedRequests"),
+			tests("internal/codealer", "a request that comes again gets the same answer and draws nothing",
+				"TestRepeatsAreTheFirstAnswer"),
 		},
 	},
 	{
