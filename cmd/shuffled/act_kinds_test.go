@@ -40,7 +40,7 @@ func TestActKinds(t *testing.T) {
 		t.Helper()
 		says(term.ExitOK, propose(act, args...), "signed by   alice", "needs a second signature")
 		says(term.ExitCannot, submit, "needs two administrators")
-		r.must("", "act", "sign", r.path("kind.act"), "--key", r.path(second), "--yes")
+		r.must("", "act", "sign", r.path("kind.act"), "--sign", r.path(second), "--yes")
 		says(term.ExitOK, submit, "It is done: "+done)
 		says(term.ExitCannot, submit, "newest act is entry")
 	}
@@ -61,7 +61,7 @@ func TestActKinds(t *testing.T) {
 		"delay          1h0m0s")
 	byTwo("remove_administrator", "bob-2.key", "remove administrator carol", "--admin", "carol")
 	says(term.ExitOK, propose("remove_administrator", "--admin", "bob"))
-	r.must("", "act", "sign", r.path("kind.act"), "--key", r.path("bob-2.key"), "--yes")
+	r.must("", "act", "sign", r.path("kind.act"), "--sign", r.path("bob-2.key"), "--yes")
 	says(term.ExitCannot, submit, "administrators are asked for, and 1 would be in force")
 	byTwo("two_persons", "bob-2.key", "ask two administrators for", "--delay", "2h",
 		"--acts", "signing,retirement,kill_clear,administrator,admin_credential,takeover,two_persons,co_dealer")

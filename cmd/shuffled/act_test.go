@@ -43,7 +43,7 @@ func TestActs(t *testing.T) {
 				args...), "signed by   alice")
 		return file
 	}
-	sign := func(file string) { r.must("", "act", "sign", file, "--key", r.path("bob.key"), "--yes") }
+	sign := func(file string) { r.must("", "act", "sign", file, "--sign", r.path("bob.key"), "--yes") }
 	submit := func(code int, role, file string, texts ...string) {
 		t.Helper()
 		r.says(code, role, "main.vkey", []string{"act", "submit", file}, texts...)
@@ -138,8 +138,8 @@ func (r *rotating) adminToken() {
 	r.offline(term.ExitOK, []string{"do", "admin_credential", "--new-token-file", r.path("admin.token"), "--sign",
 		r.path("alice.key"), "--out", r.path("admin.act")}, "signed by   alice", "needs a second signature")
 	r.offline(term.ExitCannot, []string{"submit", r.path("admin.act")}, "needs two administrators")
-	r.offline(term.ExitCannot, []string{"sign", r.path("admin.act"), "--key", r.path("alice.key")}, "signed the act")
-	r.offline(term.ExitOK, []string{"sign", r.path("admin.act"), "--key", r.path("bob.key")}, "signed by   bob")
+	r.offline(term.ExitCannot, []string{"sign", r.path("admin.act"), "--sign", r.path("alice.key")}, "signed the act")
+	r.offline(term.ExitOK, []string{"sign", r.path("admin.act"), "--sign", r.path("bob.key")}, "signed by   bob")
 	r.offline(term.ExitOK, []string{"submit", r.path("admin.act")}, "It is done: create the admin's credential")
 }
 

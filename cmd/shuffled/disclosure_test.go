@@ -123,7 +123,7 @@ func TestAuditorCommands(t *testing.T) {
 	if err := os.WriteFile(at("pass"), []byte("a long passphrase\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	first := run(term.ExitOK, "shuffled-auditor:v1:", "key", "generate", "--auditor", "--out", at("a.key"))
+	first := run(term.ExitOK, "shuffled-auditor:v1:", "key", "generate", "auditor", "--out", at("a.key"))
 	second := run(term.ExitOK, "shuffled-auditor:v1:", "key", "generate", "auditor", "--out", at("b.key"),
 		"--passphrase-file", at("pass"))
 	for name, line := range map[string]string{"a": first, "b": second} {
@@ -148,7 +148,6 @@ func TestAuditorCommands(t *testing.T) {
 		}
 	}
 	run(term.ExitUsage, "one kind of key", "key", "generate", "--out", at("c.key"))
-	run(term.ExitUsage, "one kind of key", "key", "generate", "sealing", "--auditor", "--out", at("c.key"))
 	run(term.ExitUsage, "--origin", "key", "generate", "auditor", "--origin", "x", "--out", at("c.key"))
 	run(term.ExitCannot, "exists", "key", "generate", "auditor", "--out", at("a.key"))
 

@@ -180,13 +180,13 @@ func TestRetentionRun(t *testing.T) {
 			more []string
 			want []string
 		}{
-			{"", nil, []string{"the requests of regulators and administrators are kept without limit, because access_retention is 0s\n", "DROPPED  REQUESTS\n", " main         0\n"}},
+			{"", nil, []string{"the requests of regulators and administrators are kept without limit, because access_retention is 0s\n", "DROPPED  REQUESTS\n", "main     0\n"}},
 			{"access_retention = \"72h\"\n", nil,
-				[]string{"the requests of regulators and administrators are kept for 72h0m0s\n", " main         0\n"}},
-			{day, []string{"--dry-run"}, []string{"TO DROP  REQUESTS\n", " main         1\n"}},
+				[]string{"the requests of regulators and administrators are kept for 72h0m0s\n", "main     0\n"}},
+			{day, []string{"--dry-run"}, []string{"TO DROP  REQUESTS\n", "main     1\n"}},
 			{day, []string{"--dry-run", "--json"}, []string{"\"ledger\": \"main\",\n    \"accesses\": 1\n"}},
-			{day, nil, []string{" main         1\n"}},
-			{day, nil, []string{" main         0\n"}},
+			{day, nil, []string{"main     1\n"}},
+			{day, nil, []string{"main     0\n"}},
 		} {
 			stdout, stderr, code := command(t, append(conf(step.text), step.more...)...)
 			if code != 0 || stderr != "" {

@@ -109,44 +109,6 @@ func wantIs(t *testing.T, what string, err, target error) {
 	}
 }
 
-// TestCopiesTogether sends 100 copies of one commit, deal and close at once.
-func TestCopiesTogether(t *testing.T) {
-	t.Parallel()
-	tb := newTable(t, nil)
-	together := func(call func() (any, error)) any {
-		answers, errs := make([]any, 100), make([]error, 100)
-		var wg sync.WaitGroup
-		for i := range answers {
-			wg.Go(func() { answers[i], errs[i] = call() })
-		}
-		wg.Wait()
-		for i := range answers {
-			if errs[i] != nil {
-				t.Fatal(errs[i])
-			}
-			if diff := cmp.Diff(answers[0], answers[i], sameAnswer); diff != "" {
-				t.Fatal("copies get different answers:", diff)
-			}
-		}
-		return answers[0]
-	}
-	ctx := context.Background()
-	s := together(func() (any, error) {
-		return tb.Shuffle(ctx, as("tester"), "key", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
-	}).(dealer.Shuffle)
-	together(func() (any, error) {
-		return tb.Deal(ctx, as("tester"), s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a"), board(5)}})
-	})
-	together(func() (any, error) {
-		return tb.Close(ctx, as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
-	})
-	// genesis, instance_start, and one entry for each.
-	if got := tb.Ledger().Live().Size; got != 5 {
-		t.Errorf("%d entries, want 5", got)
-	}
-	tb.transcript(s.ID, dealer.View{})
-}
-
 // TestRivalDeals: many dealers deal from one deck at once; no place is given twice.
 func TestRivalDeals(t *testing.T) {
 	t.Parallel()

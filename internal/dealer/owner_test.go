@@ -143,39 +143,6 @@ func TestKeyOfAnother(t *testing.T) {
 	})
 }
 
-// TestSeveralCredentials: the credentials of one identity are one owner.
-func TestSeveralCredentials(t *testing.T) {
-	t.Parallel()
-	tb := newTable(t, nil)
-	replica := audit.Actor{Identity: "tester", Credential: "second"}
-	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
-	s := tb.commit("k", req)
-	if again, err := tb.Shuffle(t.Context(), replica, "k", req); err != nil || !again.Repeated || again.ID != s.ID {
-		t.Errorf("the same request by the second credential: %+v, %v", again, err)
-	}
-	deal := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
-	dealt, err := tb.Deal(t.Context(), replica, s.ID, deal)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(dealt, tb.deal(s.ID, deal), sameAnswer); diff != "" {
-		t.Errorf("the same deal by the first credential: %s", diff)
-	}
-	_, err = tb.Takeover(t.Context(), replica, s.ID, dealer.TakeoverRequest{Reason: "r"})
-	wantRefusal(t, "taking over one's own", err, "", audit.RuleOwner)
-	if _, err := tb.Close(t.Context(), replica, s.ID, ended); err != nil {
-		t.Error(err)
-	}
-	tb.close(s.ID)
-	var credentials []string
-	for _, e := range tb.entries()[s.ID:] {
-		credentials = append(credentials, e.Actor.Credential)
-	}
-	if want := []string{"tester", "second", "second"}; !slices.Equal(credentials, want) {
-		t.Errorf("the entries name the credentials %v, want %v", credentials, want)
-	}
-}
-
 // takePlay writes what an act of administrators approves: that an identity plays on.
 func takePlay(t *testing.T, d *dealer.Dealer, by audit.Actor, id uint64) {
 	t.Helper()

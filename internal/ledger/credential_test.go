@@ -93,12 +93,12 @@ func TestCredentials(t *testing.T) {
 		}
 		got, err := other.Credentials(t.Context())
 		again("all of them", got, err)
-		state, _, err := ledger.ReadState(t.Context(), h.store, "main")
+		state, _, _, err := ledger.ReadState(t.Context(), h.store, "main")
 		if err != nil {
 			t.Fatal(err)
 		}
 		again("of the store", state.Holders(), nil)
-		if _, _, err := ledger.ReadState(t.Context(), h.store, "other"); !errors.Is(err, ledger.ErrNotFound) {
+		if _, _, _, err := ledger.ReadState(t.Context(), h.store, "other"); !errors.Is(err, ledger.ErrNotFound) {
 			t.Errorf("of a ledger that is none: %v", err)
 		}
 		if err := l.Close(); err != nil {

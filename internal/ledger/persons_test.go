@@ -201,7 +201,7 @@ func TestActInOneBatch(t *testing.T) {
 			!cmp.Equal(p.Administrators, []audit.Administrator{alice.Administrator, bob.Administrator}) {
 			t.Errorf("%+v, %v", p, err)
 		}
-		state, head, err := ledger.ReadState(t.Context(), h.store, "main")
+		state, head, _, err := ledger.ReadState(t.Context(), h.store, "main")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,36 +36,40 @@ func PersonsOf(s *audit.State, head Head) Persons {
 	return p
 }
 
-// ReadState folds a stored ledger and returns its state with the head. A daemon may be writing the ledger. ReadState
-// reads every entry and checks no signature. It returns ErrNotFound if there is no ledger of this name.
-func ReadState(ctx context.Context, store Store, name string) (*audit.State, Head, error) {
+// ReadState folds a stored ledger and returns its state with the head and the genesis entry. A daemon may be writing
+// the ledger. ReadState reads every entry and checks no signature. ErrNotFound: there is no ledger of this name.
+func ReadState(ctx context.Context, store Store, name string) (state *audit.State, head Head, genesis []byte,
+	err error) {
 	infos, err := store.Ledgers(ctx)
 	if err != nil {
-		return nil, Head{}, fmt.Errorf("listing ledgers: %w", err)
+		return nil, head, nil, fmt.Errorf("listing ledgers: %w", err)
 	}
 	at := slices.IndexFunc(infos, func(i Info) bool { return i.Name == name })
 	if at < 0 {
-		return nil, Head{}, ErrNotFound
+		return nil, head, nil, ErrNotFound
 	}
-	id, state := IDOf(infos[at].Origin), audit.NewState()
-	head, err := store.Head(ctx, id)
-	if err != nil {
-		return nil, head, fmt.Errorf("reading the head: %w", err)
+	id := IDOf(infos[at].Origin)
+	state = audit.NewState()
+	if head, err = store.Head(ctx, id); err != nil {
+		return nil, head, nil, fmt.Errorf("reading the head: %w", err)
 	}
 	for row, err := range store.Rows(ctx, id, 0, head.Size) {
 		if err != nil {
-			return nil, head, fmt.Errorf("reading entries: %w", err)
+			return nil, head, nil, fmt.Errorf("reading entries: %w", err)
 		}
 		e, err := audit.ParseEntry(row.Entry)
 		if err == nil {
 			err = state.Apply(e)
 		}
 		if err != nil {
-			return nil, head, fmt.Errorf("reading entry %d: %w", row.Index, err)
+			return nil, head, nil, fmt.Errorf("reading entry %d: %w", row.Index, err)
+		}
+		if row.Index == 0 {
+			genesis = row.Entry
 		}
 		state.Commit()
 	}
-	return state, head, nil
+	return state, head, genesis, nil
 }
 
 // Disclosure is what a ledger's entries say of disclosure to auditors.

@@ -57,7 +57,7 @@ var chapter3 = []Row{
 			tests("internal/shuffle", "a draw forgets the lanes before it", "TestDrawForgetsEarlierLanes"),
 			command("statistics see four riffles of each of the eight games before: here of one, two and three", "lab", "selftest", "--only", "carried", "--only", "carried-2", "--only", "carried-3"),
 			tests("internal/dealer",
-				"one request is one shuffle for ever, however often it comes; no tape is drawn for a repeat", "TestNotRepeated", "TestCopiesTogether", "TestCopies", "TestLyingKeys"),
+				"one request is one shuffle for ever, however often it comes; no tape is drawn for a repeat", "TestNotRepeated", "TestCopies", "TestLyingKeys"),
 			tests("internal/dealer",
 				"a copy of a request that comes to another daemon while the first is written may cost a tape, which nobody sees; its answer is the first one", "TestCopies", "TestLyingKeyLatched", "TestLyingKeyOfAChild"),
 			tests("internal/audit", "serials have no gaps, and each commit has one close", "TestLegalityVectors",

@@ -60,8 +60,8 @@ var generator = []Row{
 		Clauses:     "GLI-19 §3.2.4(a), §4.5.2(a)–(c); [AGCO 4.26(4); UKGC RTS 7A]",
 		Requirement: "One request, one outcome; nothing after it changes, repeats or drops it.",
 		Evidence: []Evidence{
-			tests("internal/dealer", "copies sent together, to one daemon and to two: one commit, one answer",
-				"TestCopiesTogether", "TestCopies", "TestNotRepeated"),
+			tests("internal/dealer", "copies sent together, to two daemons: one commit, one answer",
+				"TestCopies", "TestNotRepeated"),
 			tests("internal/inspect", "damage, gaps and forgeries in a ledger are found", "TestAnyEntry",
 				"TestDamages"),
 			long(tests("cmd/shuffled", "a house that writes what no honest daemon would: each deed is a fault in the audit", "TestCheatingHouse", "TestSelectiveHouse")),

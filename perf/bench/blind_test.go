@@ -132,7 +132,7 @@ func startPair(t *testing.T, binary string, counts bool) *pair {
 	dealer := p.run(t, "house", "token create --config shuffled.toml --role dealer --identity game")
 	p.run(t, "house", "act do co_dealer --yes --config shuffled.toml --public ../lab/main.vkey "+
 		"--policy ../lab/player.policy --sign alice.key --out pin.act")
-	p.run(t, "house", "act sign pin.act --key bob.key --yes")
+	p.run(t, "house", "act sign pin.act --sign bob.key --yes")
 	p.run(t, "house", "act submit pin.act --config shuffled.toml")
 	p.write(t, "lab/shuffled.toml", configs["lab"]+fmt.Sprintf("houses = [%q]\n",
 		filepath.Join(p.dir, "house/player.policy")))

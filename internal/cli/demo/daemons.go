@@ -242,7 +242,7 @@ func (p *pair) introduce(ctx context.Context) (err error) {
 		return err
 	}
 	if err := p.casino.commands(ctx, "act do co_dealer --config shuffled.toml --yes --public ../lab/main.vkey --policy "+
-		"../lab/player.policy --every --sign alice.key --out pin.act", "act sign pin.act --key bob.key --yes",
+		"../lab/player.policy --every --sign alice.key --out pin.act", "act sign pin.act --sign bob.key --yes",
 		"act submit pin.act --config shuffled.toml"); err != nil {
 		return err
 	}

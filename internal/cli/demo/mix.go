@@ -49,7 +49,11 @@ func (d *demo) mix(ctx context.Context) error {
 	hands := append([]term.Hand{{Label: "the tape", Cards: term.French.Faces(paper.Order[:5])}},
 		runHands(0, []audit.Run{{Count: 5, Purpose: audit.PurposeBoard, Recipient: "the table"}}, dealt.Cards)...)
 	d.show(term.DrawHands(d.P, hands, d.W))
-	d.say("The first five places show the positions %s of what the house committed to. Both players' bytes decide which positions these are, and the house did not have those bytes. %s, as anna checks it, with her bytes:", positionsOf(dealt.Cards), mixFile)
+	var positions []string
+	for _, c := range dealt.Cards {
+		positions = append(positions, fmt.Sprint(c.Position))
+	}
+	d.say("The first five places show the positions %s of what the house committed to. Both players' bytes decide which positions these are, and the house did not have those bytes. %s, as anna checks it, with her bytes:", strings.Join(positions, ", "), mixFile)
 	return d.holdsFor(mixFile, data, anna)
 }
 
@@ -69,14 +73,4 @@ func (d *demo) holdsFor(name string, data []byte, slot client.Slot) error {
 	d.show(d.Steps(steps))
 	d.say("With witnesses who saw the commit before she gave them, this is the level \"mixed\", for her.")
 	return nil
-}
-
-// positionsOf lists the committed positions of at least two cards.
-func positionsOf(cards []audit.Card) string {
-	var all []string
-	for _, c := range cards {
-		all = append(all, fmt.Sprint(c.Position))
-	}
-	last := len(all) - 1
-	return strings.Join(all[:last], ", ") + " and " + all[last]
 }

@@ -27,16 +27,6 @@ func alterCard(transcript []byte) (altered []byte, was, is string, err error) {
 	return altered, was, c.Card, err
 }
 
-// alterProof flips one bit in the proof that the commit is in the ledger.
-func alterProof(transcript []byte) ([]byte, error) {
-	return alterReceipts(transcript, "", func(r *audit.Receipt, of audit.Type) error {
-		if of == audit.TypeCommit {
-			r.Proof[0][0] ^= 1
-		}
-		return nil
-	})
-}
-
 // alterTape flips one bit of the disclosed tape.
 func alterTape(transcript []byte) ([]byte, error) {
 	return alterReceipts(transcript, "", func(r *audit.Receipt, of audit.Type) (err error) {

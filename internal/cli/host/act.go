@@ -30,21 +30,30 @@ type ActCmd struct {
 // standing is what a ledger says of its administrators, and of the acts that wait and have not expired.
 type standing struct {
 	ledger.Persons
-	origin string
-	state  *audit.State // of the stored ledger; nil if a daemon told it
+	genesis []byte // entry
+	of      *audit.Genesis
+	state   *audit.State // of the stored ledger; nil if a daemon told it
 }
 
 // standing asks the daemon or, without an address, reads the stored ledger.
 func (t *tokenFlags) standing(ctx context.Context, s term.Streams) (st standing, err error) {
 	if t.URL == "" {
 		var head ledger.Head
-		if st.state, head, err = t.ReadState(ctx, t.Ledger); err != nil {
+		if st.state, head, st.genesis, err = t.ReadState(ctx, t.Ledger); err != nil {
 			return st, err
 		}
-		st.Persons, st.origin = ledger.PersonsOf(st.state, head), st.state.Genesis().Origin
+		st.Persons = ledger.PersonsOf(st.state, head)
 	} else {
 		told, err := remote.Call(ctx, t.remote(), s, func(d *client.Client) (*client.Acts, error) {
-			st.origin = d.Origin()
+			text, err := d.Receipt(ctx, 0)
+			if err != nil {
+				return nil, err
+			}
+			r, err := audit.ParseReceipt(text)
+			if err != nil {
+				return nil, err
+			}
+			st.genesis = r.Entry
 			return d.Acts(ctx)
 		})
 		if err != nil {
@@ -53,6 +62,9 @@ func (t *tokenFlags) standing(ctx context.Context, s term.Streams) (st standing,
 		if st.Persons, err = personsOf(told); err != nil {
 			return st, err
 		}
+	}
+	if st.of, err = genesisOf(st.genesis); err != nil {
+		return st, err
 	}
 	now := time.Now().UnixMilli()
 	st.Waiting = slices.DeleteFunc(st.Waiting, func(w audit.WaitingAct) bool { return w.Expires <= now })
@@ -90,7 +102,7 @@ func (c actListCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	rows := [][]any{{"ledger", p.origin}}
+	rows := [][]any{{"ledger", p.of.Origin}}
 	for _, a := range p.Administrators {
 		rows = append(rows, []any{"administrator", a.Name, base64.StdEncoding.EncodeToString(a.Key)})
 	}
@@ -108,13 +120,14 @@ func (c actListCmd) Run(ctx context.Context, s term.Streams) error {
 
 type actSignCmd struct {
 	File       string `arg:"" type:"existingfile" help:"The act, as shuffled act do wrote it."`
-	Key        string `required:"" type:"existingfile" placeholder:"FILE" help:"Private key of the administrator who signs."`
+	Sign       string `required:"" type:"existingfile" placeholder:"FILE" help:"Private key of the administrator who signs."`
 	Passphrase string `name:"passphrase-file" placeholder:"FILE" help:"Passphrase of an encrypted key file."`
+	Public     string `type:"existingfile" placeholder:"FILE" help:"The .vkey file of the administrator who signed first. It is needed if this administrator or this key came after the genesis of the ledger."`
 	Yes        bool   `help:"Sign without a question."`
 }
 
 func (actSignCmd) Help() string {
-	return "Shows the act, asks, and signs it.\n\nExample:\n  shuffled act sign policy.act --key bob.key"
+	return "Shows the act from the bytes that are signed, asks, and signs it.\n\nExample:\n  shuffled act sign policy.act --sign bob.key"
 }
 
 func (c actSignCmd) Run(s term.Streams) error {
@@ -122,9 +135,12 @@ func (c actSignCmd) Run(s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	key, err := readAdministrator(c.Key, c.Passphrase)
+	key, err := readAdministrator(c.Sign, c.Passphrase)
 	if err != nil {
 		return err
+	}
+	if err := a.check(c.Public); err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	if err := a.signed(s, key, c.Yes, "it is written to "+c.File+", and shuffled act submit submits it"); err != nil {
 		return err
@@ -142,12 +158,19 @@ func readAdministrator(path, passphraseFile string) (*keys.SigningKey, error) {
 
 // signed shows the act, asks unless yes is set, and signs it. then says what becomes of the signed act.
 func (a *loadedAct) signed(s term.Streams, key *keys.SigningKey, yes bool, then string) error {
-	fmt.Fprintf(s.Out, "ledger      %s\nact         %s\ndoes        %s\nsubmitted   by %s\nexpires     %s\n",
-		term.Visible(a.Ledger), a.entry.Act, term.Visible(a.Says), term.Visible(a.Identity), a.Expires)
-	for _, sig := range a.entry.Signatures {
-		fmt.Fprintf(s.Out, "signed by   %s\n", sig.Administrator)
+	rows := [][2]string{{"ledger", a.of.Origin}, {"act", a.entry.Act.String()}, {"does", a.says()}}
+	if a.body != nil {
+		rows = append(rows, [2]string{"submitted", "by " + a.Identity})
 	}
-	fmt.Fprintf(s.Out, "then        %s\n", term.Visible(then))
+	rows = append(rows, [2]string{"expires", listed(a.entry.Expires)}, [2]string{"behind", fmt.Sprintf(
+		"the act at entry %d, and a head of %d entries, root %s", a.entry.Previous, a.entry.HeadSize,
+		base64.StdEncoding.EncodeToString(a.entry.HeadRoot[:]))})
+	for _, sig := range a.entry.Signatures {
+		rows = append(rows, [2]string{"signed by", sig.Administrator})
+	}
+	for _, row := range append(rows, [2]string{"then", then}) {
+		fmt.Fprintf(s.Out, "%-11s %s\n", row[0], term.Visible(row[1]))
+	}
 	if err := agreed(s, yes, "Sign this act as "+key.Origin()+"? (yes or no) "); err != nil {
 		return err
 	}

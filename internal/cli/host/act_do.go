@@ -49,7 +49,7 @@ func (c actDoCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	if !slices.ContainsFunc(st.Administrators, func(a audit.Administrator) bool { return a.Name == key.Origin() }) {
 		return fmt.Errorf("%s is the key of %s, and %s has no administrator of this name", c.Sign, key.Origin(),
-			term.Visible(st.origin))
+			st.of.Origin)
 	}
 	body, bearer, err := c.body(st)
 	if err != nil {
@@ -114,7 +114,7 @@ func (c *actDoCmd) follows(st standing, a *loadedAct) string {
 		return then
 	}
 	if c.Out != "" {
-		then += ", and needs a second signature: shuffled act sign " + c.Out + " --key FILE"
+		then += ", and needs a second signature: shuffled act sign " + c.Out + " --sign FILE"
 	}
 	if a.entry.Act.MayWait() {
 		then += fmt.Sprintf("; with one signature it takes effect %s after it was submitted", delayOf(st.Persons))
@@ -128,16 +128,14 @@ func delayOf(p ledger.Persons) time.Duration { return time.Duration(p.Delay) * t
 func newAct(st standing, as string, life time.Duration, body audit.Body, cancels [32]byte) *loadedAct {
 	entry := &audit.ActEntry{Act: audit.ActCancel, Digest: cancels, Previous: st.Newest, HeadSize: st.Head.Size,
 		HeadRoot: st.Head.Root, Expires: time.Now().Add(life).Truncate(time.Second).UnixMilli()}
-	a := &loadedAct{entry: entry, body: body}
+	a := &loadedAct{actFile: actFile{Format: actFormat, Genesis: st.genesis}, of: st.of, entry: entry, body: body}
 	if body != nil {
 		entry.Act, _ = audit.ActFor(body)
 		entry.Digest = audit.Approved(as, body)
-		a.Type, a.Body = uint8(body.Type()), audit.EncodeBody(body)
+		a.Identity, a.Type, a.Body = as, uint8(body.Type()), audit.EncodeBody(body)
 	}
 	if a.needsTwo(st.Persons) && entry.Act.MayWait() {
 		entry.Expires += int64(st.Delay) * 1000
 	}
-	a.Format, a.Ledger, a.Identity, a.Genesis = actFormat, st.origin, as, st.Genesis[:]
-	a.Act, a.Says, a.Expires = entry.Act.String(), approves(entry, body), listed(entry.Expires)
 	return a
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -23,26 +24,23 @@ import (
 const actFormat = "shuffled/v1/act"
 
 // actFile is an act that goes from one administrator to the next. Administrators sign the bytes of docs/SPEC.md
-// section 5.11. The words are for people, and loadAct compares them with the bytes.
+// section 5.11. The file has these bytes, and those whose hashes they contain. What people read is made from them.
 type actFile struct {
 	Format   string `json:"format"`
-	Ledger   string `json:"ledger"`         // origin
-	Act      string `json:"act"`            // the word for its code
-	Says     string `json:"says"`           // what it does, in words
-	Identity string `json:"identity"`       // of the credential that submits it
-	Expires  string `json:"expires"`        // RFC 3339
-	Genesis  []byte `json:"genesis"`        // SHA-256 of the genesis entry
-	Entry    []byte `json:"entry"`          // body of the act's entry
-	Type     uint8  `json:"type,omitzero"`  // of the entry that it approves; absent for a cancel
-	Body     []byte `json:"body,omitempty"` // body of that entry
+	Genesis  []byte `json:"genesis"`            // entry
+	Entry    []byte `json:"entry"`              // body of the act's entry
+	Identity string `json:"identity,omitempty"` // of the credential that submits what the act approves; "" for a cancel
+	Type     uint8  `json:"type,omitzero"`      // of the entry that it approves; absent for a cancel
+	Body     []byte `json:"body,omitempty"`     // body of that entry
 }
 
 // maxActFile bounds the file of an act in bytes.
 const maxActFile = 128 << 10
 
-// loadedAct is an act whose words and bytes agree.
+// loadedAct is an act with all that it has hashes of.
 type loadedAct struct {
 	actFile
+	of    *audit.Genesis
 	entry *audit.ActEntry
 	body  audit.Body // nil for a cancel
 }
@@ -56,36 +54,72 @@ func loadAct(path string) (*loadedAct, error) {
 	if err := json.Unmarshal(text, &a.actFile, json.RejectUnknownMembers(true)); err != nil || a.Format != actFormat {
 		return nil, fmt.Errorf("%s is no file of an act: shuffled act do makes such a file", path)
 	}
-	body, err := audit.ParseBody(audit.TypeAct, a.Entry)
+	if a.of, err = genesisOf(a.Genesis); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	entry, err := audit.ParseBody(audit.TypeAct, a.Entry)
 	if err != nil {
 		return nil, fmt.Errorf("%s: its entry: %w", path, err)
 	}
-	a.entry = body.(*audit.ActEntry)
+	a.entry = entry.(*audit.ActEntry)
 	if a.Type != 0 {
 		if a.body, err = audit.ParseBody(audit.Type(a.Type), a.Body); err != nil {
 			return nil, fmt.Errorf("%s: what it approves: %w", path, err)
 		}
 	}
-	return a, a.agrees(path)
+	needs, ok := audit.ActFor(a.body)
+	switch {
+	case a.body == nil && a.entry.Act != audit.ActCancel:
+		return nil, fmt.Errorf("%s: the act approves no entry", path)
+	case a.body != nil && (!ok || needs != a.entry.Act || audit.Approved(a.Identity, a.body) != a.entry.Digest):
+		return nil, fmt.Errorf("%s: the signed act does not approve the entry in the file", path)
+	}
+	return a, nil
 }
+
+// genesisOf reads the entry that begins a ledger. Its hash is signed with each act.
+func genesisOf(entry []byte) (*audit.Genesis, error) {
+	e, err := audit.ParseEntry(entry)
+	if err != nil {
+		return nil, fmt.Errorf("the genesis entry: %w", err)
+	}
+	g, ok := e.Body.(*audit.Genesis)
+	if !ok {
+		return nil, errors.New("the entry that should begin the ledger is another one")
+	}
+	return g, nil
+}
+
+// signedBytes are what administrators sign.
+func (a *loadedAct) signedBytes() []byte { return a.entry.Signed(sha256.Sum256(a.Genesis)) }
+
+// says is what the act does, in words.
+func (a *loadedAct) says() string { return approves(a.entry, a.body) }
 
 // needsTwo reports whether the ledger asks for another administrator's signature.
 func (a *loadedAct) needsTwo(p ledger.Persons) bool {
 	return a.body != nil && len(a.entry.Signatures) < 2 && slices.Contains(p.TwoPersons, a.entry.Act)
 }
 
-// agrees returns an error if the words of the file do not say what is signed.
-func (a *loadedAct) agrees(path string) error {
-	needs, ok := audit.ActFor(a.body)
-	switch {
-	case len(a.Genesis) != 32:
-		return fmt.Errorf("%s: genesis is not 32 bytes", path)
-	case a.body == nil && a.entry.Act != audit.ActCancel:
-		return fmt.Errorf("%s: the act approves no entry", path)
-	case a.body != nil && (!ok || needs != a.entry.Act || audit.Approved(a.Identity, a.body) != a.entry.Digest):
-		return fmt.Errorf("%s: the signed act does not approve the entry in the file", path)
-	case a.Act != a.entry.Act.String() || a.Says != approves(a.entry, a.body) || a.Expires != listed(a.entry.Expires):
-		return fmt.Errorf("%s: the words of the file do not describe the signed act", path)
+// check verifies the signature that the act has. public is the .vkey file of its administrator, who may have come after
+// the genesis or have another key since. Without it the genesis must name the administrator.
+func (a *loadedAct) check(public string) (err error) {
+	if len(a.entry.Signatures) > 1 {
+		return errors.New("two administrators have signed the act: shuffled act submit submits it")
+	}
+	sig, key := a.entry.Signatures[0], []byte(nil)
+	if public != "" {
+		if key, err = readPublic(public, sig.Administrator); err != nil {
+			return err
+		}
+	} else if i := slices.IndexFunc(a.of.Administrators,
+		func(of audit.Administrator) bool { return of.Name == sig.Administrator }); i >= 0 {
+		key = a.of.Administrators[i].Key
+	}
+	v, err := audit.Verifier(sig.Administrator, key)
+	if err != nil || !v.Verify(a.signedBytes(), sig.Signature[:]) {
+		return term.WithHint(fmt.Errorf("the key of %s does not prove the signature of this name", sig.Administrator),
+			"if this administrator or this key came after the genesis of the ledger, name the .vkey file with --public")
 	}
 	return nil
 }
@@ -135,7 +169,7 @@ func approves(a *audit.ActEntry, body audit.Body) string {
 }
 
 func approvesKey(k *audit.Key) string {
-	id := audit.KeyID(k.Public)
+	id, key := audit.KeyID(k.Public), base64.StdEncoding.EncodeToString(k.Public)
 	switch k.Subject {
 	case audit.SubjectPolicy:
 		return fmt.Sprintf("put this witness policy into force: %q", k.Policy)
@@ -143,17 +177,17 @@ func approvesKey(k *audit.Key) string {
 		return fmt.Sprintf("retire the %s key %s from %s on", k.Retired, base64.StdEncoding.EncodeToString(k.ID[:]),
 			listed(k.From))
 	case audit.SubjectAdministrator:
-		return fmt.Sprintf("%s administrator %s, key %s", k.Admin, k.Name, base64.StdEncoding.EncodeToString(k.Public))
+		return fmt.Sprintf("%s administrator %s, key %s", k.Admin, k.Name, key)
 	case audit.SubjectCoDealer:
 		if k.Origin == "" {
 			return "let commits name no co-dealer"
 		}
-		return fmt.Sprintf("let commits name the co-dealer %s, key %s (every commit: %t), policy: %q", k.Origin,
-			base64.StdEncoding.EncodeToString(k.Public), k.Every, k.Policy)
+		return fmt.Sprintf("let commits name the co-dealer %s, key %s (every commit: %t), policy: %q", k.Origin, key,
+			k.Every, k.Policy)
 	case audit.SubjectTwoPersons:
 		return fmt.Sprintf("ask two administrators for %v, and let an act of one wait %d s", k.Acts, k.Delay)
 	}
-	return fmt.Sprintf("bring the %s key %s into force", k.Subject, base64.StdEncoding.EncodeToString(id[:]))
+	return fmt.Sprintf("bring the %s key %s into force: %s", k.Subject, base64.StdEncoding.EncodeToString(id[:]), key)
 }
 
 // errSigned is the error for a second signature of an administrator.
@@ -162,9 +196,9 @@ var errSigned = errors.New("this administrator has already signed the act")
 // sign adds a signature. Signatures are in the order of the administrators' names.
 func (a *loadedAct) sign(key *keys.SigningKey) error {
 	if time.Now().UnixMilli() >= a.entry.Expires {
-		return fmt.Errorf("the act expired at %s: make it again", a.Expires)
+		return fmt.Errorf("the act expired at %s: make it again", listed(a.entry.Expires))
 	}
-	signature, err := key.Signer().Sign(a.entry.Signed([32]byte(a.Genesis)))
+	signature, err := key.Signer().Sign(a.signedBytes())
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (c *actSubject) body(st standing) (body audit.Body, bearer keys.Secret, err
 	case "admin_credential":
 		return c.adminCredential()
 	default:
-		body, err = c.keyBody(st.origin)
+		body, err = c.keyBody(st.of.Origin)
 	}
 	return body, bearer, err
 }
@@ -110,10 +110,7 @@ func (c *actSubject) adminCredential() (audit.Body, keys.Secret, error) {
 	}
 	made := credentialFlags{Identity: c.Identity, Expires: c.Expires, Certificate: c.Cert}
 	body, bearer, _, err := made.credential(audit.RoleAdmin, nil, time.Now())
-	if err != nil {
-		return nil, bearer, err
-	}
-	return body, bearer, nil
+	return body, bearer, err
 }
 
 func (c *actSubject) keyBody(origin string) (audit.Body, error) {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -39,9 +40,8 @@ func (c actSubmitCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	if [32]byte(a.Genesis) != st.Genesis {
-		return fmt.Errorf("%s is an act of the ledger %s, not of the ledger %s", c.File, term.Visible(a.Ledger),
-			term.Visible(st.origin))
+	if !bytes.Equal(a.Genesis, st.genesis) {
+		return fmt.Errorf("%s is an act of the ledger %s, not of the ledger %s", c.File, a.of.Origin, st.of.Origin)
 	}
 	if err := c.maySubmit(st, a.entry.Act); err != nil {
 		return err
@@ -62,14 +62,14 @@ func (t *tokenFlags) maySubmit(st standing, act audit.Act) error {
 
 // submit submits the act. If it has waited, what it approves is submitted.
 func (t *tokenFlags) submit(ctx context.Context, s term.Streams, st standing, a *loadedAct) error {
-	act, body, said := a.entry, a.body, "It is done: "+term.Visible(a.Says)
+	act, body, said := a.entry, a.body, "It is done: "+term.Visible(a.says())
 	at := slices.IndexFunc(st.Waiting, func(w audit.WaitingAct) bool { return w.Digest == act.Digest })
 	switch two := a.needsTwo(st.Persons); {
 	case time.Now().UnixMilli() >= act.Expires:
-		return fmt.Errorf("the act expired at %s and has no effect: make it again", a.Expires)
+		return fmt.Errorf("the act expired at %s and has no effect: make it again", listed(act.Expires))
 	case two && !act.Act.MayWait():
 		return term.WithHint(fmt.Errorf("the act %s needs two administrators", act.Act),
-			"the other one signs the file: shuffled act sign ACT --key FILE")
+			"the other one signs the file: shuffled act sign ACT --sign FILE")
 	case two && at >= 0:
 		w := st.Waiting[at]
 		if time.Now().UnixMilli() < w.Due {
@@ -80,7 +80,7 @@ func (t *tokenFlags) submit(ctx context.Context, s term.Streams, st standing, a 
 	case two:
 		body = nil
 		said = fmt.Sprintf("The act waits for %s: then give the same command again, before %s. An administrator cancels it with act do cancel --digest %s",
-			delayOf(st.Persons), a.Expires, base64.StdEncoding.EncodeToString(act.Digest[:]))
+			delayOf(st.Persons), listed(act.Expires), base64.StdEncoding.EncodeToString(act.Digest[:]))
 	}
 	if t.URL != "" {
 		return t.remote().Record(ctx, s, said,

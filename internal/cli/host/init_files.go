@@ -199,21 +199,14 @@ func (c *InitCmd) adminToken(config string) string {
 	second, _, _ := strings.Cut(c.Admins[1], "=")
 	return "shuffled act do admin_credential --config " + config + " --new-token-file " + quoted(c.at("admin.token")) +
 		" --sign " + first + ".key --out admin.act" +
-		"\nshuffled act sign admin.act --key " + second + ".key" +
+		"\nshuffled act sign admin.act --sign " + second + ".key" +
 		"\nshuffled act submit admin.act --config " + config
 }
 
-func policyFlag(policy string) string {
-	if policy == "" {
-		return ""
-	}
-	return " --policy " + quoted(policy)
-}
-
 func (c *InitCmd) firstHand(policy string) string {
-	trust := policyFlag(policy)
-	if trust == "" {
-		trust = " --key " + quoted(c.at(c.Name+".vkey"))
+	trust := " --key " + quoted(c.at(c.Name+".vkey"))
+	if policy != "" {
+		trust = " --policy " + quoted(policy)
 	}
 	to := " --url http://" + c.Listen + " --ledger " + c.Name + " --key " + quoted(c.at(c.Name+".vkey")) +
 		" --token-file " + quoted(c.at("dealer.token"))

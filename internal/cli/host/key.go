@@ -21,7 +21,6 @@ type KeyCmd struct {
 
 type keyGenerateCmd struct {
 	Kind       string `arg:"" optional:"" default:"" enum:",signing,sealing,witness,auditor,administrator,ml-dsa" help:"signing, sealing, witness, auditor, administrator or ml-dsa."`
-	Auditor    bool   `help:"The same as the word auditor."`
 	Out        string `required:"" placeholder:"FILE" help:"New file for the private key, mode 0600. The verifier key of a signing or witness key is written next to it as .vkey, and the public key of an auditor as .pub."`
 	Origin     string `help:"For a signing key: the ledger's origin, such as cards.example.com/ledger-1."`
 	Name       string `help:"For a witness key: the witness's name, such as witness.example.org/w1. For an ML-DSA-44 key: the witness's name, or the ledger's origin. For an administrator's key: the administrator's name, such as alice."`
@@ -36,11 +35,8 @@ func (keyGenerateCmd) Help() string {
 
 func (c keyGenerateCmd) Run(s term.Streams) error {
 	kind := c.Kind
-	if c.Auditor {
-		kind = "auditor"
-	}
 	switch {
-	case kind == "" || c.Auditor && c.Kind != "" && c.Kind != "auditor":
+	case kind == "":
 		return term.Usage("one kind of key must be given: signing, sealing, witness, auditor, administrator or ml-dsa")
 	case c.Name != "" && kind != "witness" && kind != "administrator" && kind != "ml-dsa":
 		return term.Usage("--name is only for a key of the kind witness, administrator or ml-dsa")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"shuffled/internal/cli/place"
@@ -74,11 +73,10 @@ func printRetained(s term.Streams, keep time.Duration, did string, list []retain
 	if keep == 0 {
 		kept = "without limit, because access_retention is 0s"
 	}
-	fmt.Fprintln(s.Out, "the requests of regulators and administrators are kept", kept)
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "\n%s\tREQUESTS\t\n", did)
+	fmt.Fprintf(s.Out, "the requests of regulators and administrators are kept %s\n\n", kept)
+	rows := [][]any{{did, "REQUESTS"}}
 	for _, l := range list {
-		fmt.Fprintf(w, "%s\t%d\t\n", l.Ledger, l.Accesses)
+		rows = append(rows, []any{l.Ledger, l.Accesses})
 	}
-	return w.Flush()
+	return s.List(rows)
 }

@@ -140,7 +140,10 @@ func doInSandbox(ctx context.Context, cfg *config.Config, l *ledger.Ledger, body
 	if err != nil {
 		return fmt.Errorf("reading the key of the sandbox's administrator: %w", err)
 	}
-	st := standing{origin: l.Genesis().Origin}
+	st := standing{of: l.Genesis()}
+	if st.genesis, err = l.GenesisEntry().Encode(); err != nil {
+		return err
+	}
 	if st.Persons, err = l.Persons(ctx); err != nil {
 		return err
 	}

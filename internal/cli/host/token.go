@@ -52,7 +52,7 @@ func (t *tokenFlags) remote() *remote.Flags {
 func (t *tokenFlags) change(ctx context.Context, s term.Streams, body *audit.Credential, hash [32]byte) error {
 	if t.URL == "" {
 		if body.Kind == audit.CredentialCreated {
-			state, _, err := t.ReadState(ctx, t.Ledger)
+			state, _, _, err := t.ReadState(ctx, t.Ledger)
 			if err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func (c *tokenListCmd) list(ctx context.Context, s term.Streams) ([]listedToken,
 		}
 		return toldTokens(told), nil
 	}
-	state, _, err := c.ReadState(ctx, c.Ledger)
+	state, _, _, err := c.ReadState(ctx, c.Ledger)
 	if err != nil {
 		return nil, err
 	}

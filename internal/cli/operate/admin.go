@@ -75,14 +75,11 @@ func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
 			return err
 		}
 		for _, one := range list {
-			what := ""
-			switch {
-			case one.Table != nil:
-				what = " " + *one.Table
-			case one.DeckHash != nil:
-				what = " " + one.DeckHash.String()
+			what := string(one.Scope) + " " + remote.Value(one.Table)
+			if one.DeckHash != nil {
+				what += one.DeckHash.String()
 			}
-			fmt.Fprintf(s.Out, "%s%s\n", term.Visible(string(one.Scope)), term.Visible(what))
+			fmt.Fprintln(s.Out, term.Visible(strings.TrimSuffix(what, " ")))
 		}
 		return nil
 	})

@@ -96,10 +96,9 @@ func (c *TakeoverCmd) Run(ctx context.Context, s term.Streams) error {
 	req := client.TakeoverRequest{Reason: c.Because}
 	return change(ctx, &c.Flags, s, &c.ID, (*client.Client).TakeOver, req,
 		func(_ *client.Committed, taken *client.Takeover) error {
-			said := fmt.Sprintf("Shuffle %d: taken over from %s to close, recorded and signed", c.ID.Number,
+			s.Title("Shuffle %d: taken over from %s to close, recorded and signed", c.ID.Number,
 				term.Visible(taken.From))
-			_, err := fmt.Fprintln(s.Out, s.Sheet().P.Bold(said))
-			return err
+			return nil
 		})
 }
 

@@ -121,7 +121,8 @@ func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands [
 		if r.Recipient != nil {
 			h.Label = term.Visible(*r.Recipient)
 		}
-		if runAside(r) {
+		run := audit.Run{Purpose: audit.ParsePurpose(string(r.Purpose)), Public: remote.Value(r.Public)}
+		if run.Aside() { // it opens nothing
 			for range r.Count {
 				h.Cards = append(h.Cards, term.Back)
 			}
@@ -132,11 +133,6 @@ func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands [
 		hands = append(hands, h)
 	}
 	return hands
-}
-
-// runAside reports whether the run opens nothing.
-func runAside(r client.Run) bool {
-	return audit.Run{Purpose: audit.ParsePurpose(string(r.Purpose)), Public: remote.Value(r.Public)}.Aside()
 }
 
 // parseRun reads COUNT:PURPOSE[:RECIPIENT[:public]].

@@ -139,20 +139,15 @@ func (t *terms) announce(s term.Streams, made *client.Committed, what, runs stri
 	s.Title("%s %d: number %d of table %s, committed and signed", what, made.ID, made.Serial, made.Table)
 	s.Fact("commitment", "%s", made.Commitment)
 	s.Fact("deck root", "%s", made.DeckRoot)
-	t.facts(s, made)
+	s.Fact("places", "%d", made.Places())
+	sayPlan(s, made.Plan)
+	s.Fact("close by", "%s", clock(made.CloseBy))
+	s.Fact("key", "%s", t.Idempotent)
 	if p := made.Plan; p != nil && (len(p.Slots) > 0 || p.Beacon != nil || p.Cut) {
 		fmt.Fprintf(s.Out, "\nNothing is dealt before the mix. Players reveal once they hold this commit's receipt:\n  %s\n", mixCommand(made.ID, p))
 		return
 	}
 	fmt.Fprintf(s.Out, "\nDeal from it: shuffled deal %d --first 0 %s\n", made.ID, runs)
-}
-
-// facts lists what commits to cards and to draws have in common.
-func (t *terms) facts(s term.Streams, made *client.Committed) {
-	s.Fact("places", "%d", made.Places())
-	sayPlan(s, made.Plan)
-	s.Fact("close by", "%s", clock(made.CloseBy))
-	s.Fact("key", "%s", t.Idempotent)
 }
 
 // sayPlan lists the sources of a plan.
@@ -181,15 +176,6 @@ func mixCommand(id uint64, p *client.Plan) string {
 		line += " --cut N"
 	}
 	return line
-}
-
-// parsePositions reads "0,5,9-12".
-func parsePositions(text string) ([]int, error) {
-	positions, err := parsePlaces([]string{text})
-	if err != nil {
-		return nil, term.Usage("--positions must be positions from 0 and ranges of positions, as 0,5,9-12, not %q", text)
-	}
-	return positions, nil
 }
 
 // slotValue reads a slot's value, or the file of this name that has one.

@@ -51,13 +51,13 @@ func TestParsePositions(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string][]int{"0": {0}, "3,1": {3, 1}, "0,5,9-11": {0, 5, 9, 10, 11},
 		"4095-4095": {4095}} {
-		if got, err := parsePositions(in); err != nil || !cmp.Equal(got, want) {
+		if got, err := parsePlaces([]string{in}); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %v, %v", in, got, err)
 		}
 	}
 	for _, in := range []string{"", ",", "1,", "-1", "5-2", "1-", "4096", "0-4096", "a", "1-2-3"} {
 		var wrong *term.UsageError
-		if got, err := parsePositions(in); !errors.As(err, &wrong) {
+		if got, err := parsePlaces([]string{in}); !errors.As(err, &wrong) {
 			t.Errorf("%q: %v, %v", in, got, err)
 		}
 	}

@@ -109,11 +109,11 @@ func (c *ShowCmd) print(s term.Streams, st *client.Status) error {
 		s.Fact("cut card", "%s", cutCard(st))
 	}
 	s.Fact("committed", "%s", clock(st.CommittedAt))
+	overdue := ""
 	if st.State == client.ShuffleStateStateOverdue {
-		s.Fact("close by", "%s: overdue, the daemon closes it as expired", clock(st.CloseBy))
-	} else {
-		s.Fact("close by", "%s", clock(st.CloseBy))
+		overdue = ": overdue, the daemon closes it as expired"
 	}
+	s.Fact("close by", "%s%s", clock(st.CloseBy), overdue)
 	if st.ClosedAt != nil && st.Outcome != nil {
 		how := string(*st.Outcome)
 		if st.Reason != nil {

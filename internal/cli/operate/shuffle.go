@@ -54,8 +54,8 @@ func (c *ShuffleCmd) request(now time.Time) (req client.ShuffleRequest, err erro
 	case c.Parent != 0:
 		req.Parent = &client.Parent{ID: c.Parent}
 		if c.Positions != "" {
-			if req.Parent.Positions, err = parsePositions(c.Positions); err != nil {
-				return req, err
+			if req.Parent.Positions, err = parsePlaces([]string{c.Positions}); err != nil {
+				return req, term.Usage("--positions: %s", err)
 			}
 		}
 	case c.Deck == "":

@@ -202,19 +202,20 @@ func (p Flags) EachLedger(ctx context.Context, do func(store.Database, ledger.In
 }
 
 // ReadState computes the state of the stored ledger of this name. A daemon may be writing to it.
-func (p Flags) ReadState(ctx context.Context, name string) (state *audit.State, head ledger.Head, err error) {
+func (p Flags) ReadState(ctx context.Context, name string) (state *audit.State, head ledger.Head, genesis []byte,
+	err error) {
 	cfg, err := p.LoadOf(name)
 	if err != nil {
-		return nil, head, err
+		return nil, head, nil, err
 	}
 	err = withStore(ctx, cfg, func(store store.Database) (err error) {
-		state, head, err = ledger.ReadState(ctx, store, name)
+		state, head, genesis, err = ledger.ReadState(ctx, store, name)
 		if errors.Is(err, ledger.ErrNotFound) {
 			return fmt.Errorf("there is no ledger %s in %s", name, Database(cfg))
 		}
 		return err
 	})
-	return state, head, err
+	return state, head, genesis, err
 }
 
 // Database names the configured database, without its password.
