@@ -89,13 +89,8 @@ func TestLostAnswers(t *testing.T) {
 	_, err = p.house.dealer.Close(t.Context(), house, s.ID, completed)
 	wantRule(t, err, "opened 2 places from place 0")
 
-	first, err := p.house.dealer.Deal(t.Context(), house, s.ID, req)
+	_, err = p.house.dealer.Deal(t.Context(), house, s.ID, req)
 	check(t, err)
-	again, err := p.house.dealer.Deal(t.Context(), house, s.ID, req)
-	check(t, err)
-	if diff := cmp.Diff(first, again, sameDeal); diff != "" || first.Repeated || !again.Repeated {
-		t.Errorf("the deal again: %s", diff)
-	}
 	if now := p.lab.ledger.Head().Size; now != entered {
 		t.Errorf("the co-dealer entered %d more", now-entered)
 	}

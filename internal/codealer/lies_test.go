@@ -2,10 +2,6 @@ package codealer_test
 
 import (
 	"context"
-	"errors"
-	"net/http"
-	"net/http/httptest"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -73,26 +69,6 @@ func TestUsedOrder(t *testing.T) {
 	p.deal(s.ID, 0, board(1))
 	second := p.blind("another", func(r *dealer.ShuffleRequest) { r.Table = "u" })
 	p.refused(order, 1, p.newest(second.ID), "the order is already used by shuffle")
-}
-
-// TestWrongOpening: an opening that does not lead to the order's deck root is not written, and the hand
-// goes on with the right one.
-func TestWrongOpening(t *testing.T) {
-	p := newPair(t, setting{})
-	s := p.blind("hand")
-	size := p.house.ledger.Head().Size
-	p.front.broken("/deal", func(w http.ResponseWriter, answered func() *httptest.ResponseRecorder) bool {
-		salt := regexp.MustCompile(`"salt":"..`)
-		w.Write(salt.ReplaceAll(answered().Body.Bytes(), []byte(`"salt":"AA`)))
-		return true
-	})
-	_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}})
-	if !errors.Is(err, dealer.ErrCoDealer) || p.house.ledger.Head().Size != size {
-		t.Errorf("%v, and %d entries", err, p.house.ledger.Head().Size-size)
-	}
-	p.front.broken("", nil)
-	p.deal(s.ID, 0, board(1))
-	p.proved(s.ID, dealer.View{})
 }
 
 // TestPinChanges: a shuffle goes on with the co-dealer that it names, when the ledger names none any more.

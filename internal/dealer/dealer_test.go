@@ -12,67 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
-	"shuffled/internal/shuffle"
 )
-
-func TestWholeHand(t *testing.T) {
-	t.Parallel()
-	tb := newTable(t, nil)
-	s := tb.commit("k1", dealer.ShuffleRequest{Table: "t1", Deck: "standard-52", GameRef: "hand-1"})
-	first := tb.deal(s.ID, dealer.DealRequest{First: 0, Runs: []audit.Run{seat(2, "seat-1"), seat(2, "seat-2")}})
-	second := tb.deal(s.ID, dealer.DealRequest{First: 4,
-		Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}, board(3)}})
-	if first.Next != 4 || second.Next != 8 || len(first.Cards) != 4 || len(second.Cards) != 3 {
-		t.Errorf("next %d and %d, cards %d and %d", first.Next, second.Next, len(first.Cards), len(second.Cards))
-	}
-	before, err := tb.Status(t.Context(), s.ID)
-	if err != nil || before.Closed || before.Next != 8 || tb.commitOf(s.ID).GameRef != "hand-1" {
-		t.Errorf("status: %+v, %v", before, err)
-	}
-	c, err := tb.Close(t.Context(), as("tester"), s.ID, dealer.CloseRequest{Outcome: audit.OutcomeCompleted})
-	if err != nil || len(c.Tape) != 129 {
-		t.Fatalf("close: %d bytes of tape, %v", len(c.Tape), err)
-	}
-	tr := tb.transcript(s.ID, dealer.View{})
-	if dealt := slices.Delete(slices.Clone(tr.Cards), 4, 5); !cmp.Equal(dealt, slices.Concat(first.Cards,
-		second.Cards)) {
-		t.Error("the transcript shows other cards than were dealt")
-	}
-	out, err := (shuffle.Recipe{Cards: 52, Take: 52}).Run(c.Tape)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, card := range tr.Cards {
-		if card.Value != out.Values[i] {
-			t.Errorf("place %d shows %d, the tape says %d", i, card.Value, out.Values[i])
-		}
-	}
-}
-
-// TestOptions: take, cut cards, custom decks and the order of a shoe.
-func TestOptions(t *testing.T) {
-	t.Parallel()
-	tb := newTable(t, nil)
-	take := 7
-	for name, req := range map[string]dealer.ShuffleRequest{
-		"take":         {Deck: "standard-52", Take: &take},
-		"shoe":         {Deck: "shoe-8"},
-		"custom":       {Cards: []string{"red", "black", "red"}},
-		"fixed end_at": {Deck: "shoe-2", EndAt: &dealer.EndAt{Lo: 90, Hi: 90}},
-		"drawn end_at": {Deck: "shoe-2", EndAt: &dealer.EndAt{Lo: 80, Hi: 95}},
-	} {
-		req.Table = "t"
-		s := tb.commit(strings.ReplaceAll(name, " ", "-"), req)
-		tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "player"), board(1)},
-			Close: &dealer.CloseRequest{Outcome: audit.OutcomeCompleted}})
-		tb.transcript(s.ID, dealer.View{})
-	}
-}
 
 // TestNotRepeated: another request under a key, at a place or for a close is refused, and uses nothing.
 func TestNotRepeated(t *testing.T) {
@@ -320,7 +263,7 @@ func TestViews(t *testing.T) {
 		{Count: 1, Purpose: audit.PurposeBurn}, board(3)}})
 	public, owners, all := []int{5, 6, 7}, []int{0, 1, 2, 3, 5, 6, 7}, []int{0, 1, 2, 3, 4, 5, 6, 7}
 	check("before the close", map[dealer.View][]int{
-		{}: public, {Auditor: true}: public, {Identity: "tester"}: owners,
+		{}: public, {Auditor: true}: public, {Identity: "tester"}: owners, {Identity: "mallory"}: public,
 		{Identity: "tester", Recipient: "a"}: {0, 1, 5, 6, 7}, {Identity: "tester", Recipient: "b"}: {2, 3, 5, 6, 7},
 	})
 	// Nobody but a dealer gets a recipient's cards.

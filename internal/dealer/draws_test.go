@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"shuffled/internal/audit"
 	"shuffled/internal/dealer"
 	"shuffled/internal/shuffle"
@@ -18,10 +16,6 @@ func (tb *table) draw(key string, req dealer.DrawsRequest) dealer.Shuffle {
 	s, err := tb.Draws(tb.t.Context(), as("tester"), key, req)
 	if err != nil {
 		tb.t.Fatal(err)
-	}
-	again, err := tb.Draws(tb.t.Context(), as("tester"), key, req)
-	if diff := cmp.Diff(s, again, sameAnswer); diff != "" || err != nil {
-		tb.t.Error("the same draw again:", err, diff)
 	}
 	return s
 }
@@ -150,9 +144,6 @@ func TestMixedDraw(t *testing.T) {
 		if moved < 10 {
 			t.Errorf("the mix moved %d of %d values", moved, len(ranges))
 		}
-		if diff := cmp.Diff(d, tb.deal(s.ID, req), sameAnswer); diff != "" {
-			t.Error("repeated:", diff)
-		}
 		tb.close(s.ID)
 		v := tb.judged(s.ID, verify.Trust{Slots: values[1:]})
 		if v.Verdict != verify.Proved || len(v.Cards) != len(ranges) {
@@ -245,9 +236,6 @@ func TestOrder(t *testing.T) {
 		d := tb.deal(s.ID, req)
 		if got := sortedValues(first.Cards, d.Cards); !slices.Equal(got, wholeDeck(52)) {
 			t.Errorf("all cards are %v", got)
-		}
-		if diff := cmp.Diff(d, tb.deal(s.ID, req), sameAnswer); diff != "" {
-			t.Error("repeated:", diff)
 		}
 		if public := tb.transcript(s.ID, dealer.View{}); len(public.Cards) != 4 {
 			t.Errorf("everybody sees %d cards", len(public.Cards))

@@ -255,9 +255,6 @@ func TestActWaits(t *testing.T) {
 	s.clock.add(actsDelay - time.Millisecond)
 	clear().want(t, CodeTwoPersons, "")
 	s.clock.add(time.Millisecond)
-	another := *putOut
-	another.Reason = "another"
-	s.wantAct(s.submit(s.adminToken, nil, &another), alone)
 	read[Appended](t, clear())
 	waiting(0)
 	read[Appended](t, s.admin("/v1/main/switches", set))

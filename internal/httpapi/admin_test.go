@@ -181,38 +181,6 @@ func TestAdminRequests(t *testing.T) {
 	}
 }
 
-// TestTables: a closed table takes no shuffle, and its open ones are played on.
-func TestTables(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, stackOptions{})
-	table := func(action, name, token string) answer {
-		t.Helper()
-		return s.do(ask{method: "POST", path: "/v1/main/tables", token: token,
-			body: fmt.Sprintf(`{"action":%q,"table":%q}`, action, name)})
-	}
-	_, open := s.commit("a", "k1")
-	event := s.event(table("close", "a", s.adminToken))
-	if event.Kind != audit.EventTableClose || event.Name != "a" {
-		t.Errorf("%+v", event)
-	}
-	s.post("/v1/main/shuffles", "k2", `{"table":"a","deck":"short-36"}`).want(t, CodeTable, "")
-	s.commit("b", "k3")
-	read[Deal](t, s.post(open+"/deal", "", twoHands))
-	got := table("close", "a", s.dealerToken)
-	if got.want(t, CodeTable, ""); !strings.HasPrefix(value(got.problem(t).Detail), "Table a is not open. ") {
-		t.Errorf("%s", got.body)
-	}
-	if got := table("open", "a", s.tableToken); got.status != 200 { // a dealer of this table
-		t.Errorf("%d %s", got.status, got.body)
-	}
-	table("open", "a", s.adminToken).want(t, CodeTable, "")
-	table("open", "z", s.tableToken).want(t, CodeForbidden, "")
-	table("open", "a", s.auditorToken).want(t, CodeForbidden, "")
-	if next, _ := s.commit("a", "k4"); next.Serial != 2 {
-		t.Errorf("serial %d", next.Serial)
-	}
-}
-
 // generator is good, or gives zeros.
 type generator struct{ broken atomic.Bool }
 

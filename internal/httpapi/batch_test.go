@@ -24,25 +24,6 @@ func (s *stack) sendBatch(t *testing.T, ops ...string) []BatchResult {
 	return results
 }
 
-// TestBatchThroughTheAPI: a hand in one request, with an operation that fails alone.
-func TestBatchThroughTheAPI(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, stackOptions{})
-	hand := []string{
-		`{"op":"shuffle","key":"k","body":{"table":"t","deck":"standard-52"}}`,
-		`{"op":"deal","shuffle":{"op":0},"body":` + twoHands + `}`,
-		`{"op":"close","shuffle":{"op":1},"body":{"outcome":"completed"}}`,
-		`{"op":"deal","shuffle":{"op":0},"body":{"first":9,"runs":[{"count":1,"purpose":"seat","recipient":"seat-1"}]}}`,
-		`{"op":"draw","key":"d","body":{"table":"u","ranges":[6,6]}}`,
-	}
-	first := s.sendBatch(t, hand...)
-	for i, want := range []int{200, 200, 200, 409, 200} {
-		if first[i].Status != want {
-			t.Fatalf("operation %d: %d %s", i, first[i].Status, first[i].Body)
-		}
-	}
-}
-
 // TestOperationForNow: an operation that is refused for now says when the batch may be sent
 // again, as the header of its single request does.
 func TestOperationForNow(t *testing.T) {
@@ -118,11 +99,5 @@ func TestBadOperations(t *testing.T) {
 	}
 	if got := s.ledger.Live().Size; got != size {
 		t.Errorf("%d entries were written for nothing", got-size)
-	}
-	// A token for some tables is for no operation at another.
-	got := s.do(ask{method: http.MethodPost, path: "/v1/main/batch", token: s.tableToken,
-		body: `{"operations":[` + one + `]}`})
-	if r := read[Batch](t, got).Results; r[0].Status != http.StatusForbidden {
-		t.Errorf("another table: %d %s", r[0].Status, r[0].Body)
 	}
 }

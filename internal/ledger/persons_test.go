@@ -211,33 +211,6 @@ func TestActInOneBatch(t *testing.T) {
 	})
 }
 
-// TestActThatWaits: the act of one administrator takes effect after the delay of the
-// ledger, and is listed until then.
-func TestActThatWaits(t *testing.T) {
-	t.Parallel()
-	h, alice, _ := administered(t, openSQLite(t), audit.ActKillClear)
-	clock := &aging{start: time.Now()}
-	c := h.config("mark")
-	c.Clock = clock.read
-	l := h.open(c)
-	h.must(l, byOperator(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeLedger, Reason: "r"}))
-	clear := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeLedger, Reason: "all is well"}
-	act := approve(t, l, audit.Operator.Identity, clear, alice)
-	_, err := on(l).Append(t.Context(), byOperator(act, clear))
-	wantRule(t, "at once", err, audit.RuleTwoPersons)
-	h.must(l, byOperator(act))
-	if p, err := l.Persons(t.Context()); err != nil || len(p.Waiting) != 1 {
-		t.Errorf("%+v, %v", p, err)
-	}
-	_, err = on(l).Append(t.Context(), byOperator(clear))
-	wantRule(t, "before the delay is over", err, audit.RuleTwoPersons)
-	clock.pass(time.Minute)
-	h.must(l, byOperator(clear))
-	if p, err := l.Persons(t.Context()); err != nil || len(p.Waiting) != 0 {
-		t.Errorf("%+v, %v", p, err)
-	}
-}
-
 // TestProductionGenesis: a production ledger names two administrators, and what changes
 // them needs both of them.
 func TestProductionGenesis(t *testing.T) {

@@ -109,7 +109,7 @@ var records = []Row{
 		Clauses:     "GLI-19 §2.4.1, §4.15.1, A.6.3",
 		Requirement: "All or some play is stopped at once; games that have begun may end; time and reason are recorded.",
 		Evidence: []Evidence{
-			tests("internal/httpapi", "a switch stops the commits that it covers and no others; open shuffles are played on", "TestKillSwitch", "TestTables"),
+			tests("internal/httpapi", "a switch stops the commits that it covers and no others; open shuffles are played on", "TestKillSwitch"),
 			tests("internal/ledger", "a stopped ledger takes nothing", "TestClosedLedgerRefuses"),
 		},
 	},
