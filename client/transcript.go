@@ -58,12 +58,8 @@ func (c *Client) holdTranscript(ctx context.Context, answer []byte, when asked) 
 		return nil, &Fault{What: "the transcript", Answer: answer, Err: err}
 	}
 	heads := [][]byte{[]byte(file.Checkpoint)}
-	if file.Witnessed != "" {
-		r, err := audit.ParseReceipt(file.Witnessed)
-		if err != nil {
-			return nil, &Fault{What: "the transcript", Answer: answer, Err: err}
-		}
-		heads = append(heads, r.Checkpoint)
+	if file.Witnessed != nil {
+		heads = append(heads, []byte(file.Witnessed.Checkpoint))
 	}
 	for i, signed := range heads {
 		checkpoint, err := audit.OpenCheckpoint(signed, c.keys...)

@@ -96,6 +96,7 @@ function print(v) {
   if (v.level && v.takeovers) out.push("", ...v.takeovers.map((t) => `taken over at place ${t.place}, to ${t.extent}: by ${t.identity} from ${t.from}. The house says: ${t.reason}`));
   if (v.level && v.statements) out.push("", ...v.statements.map(({ name, trusted }) => trusted ? `${name}, an auditor whom you trust, states that the order comes out of the tape` : `${name} signed a statement, and is not trusted: it gives nothing`));
   if (v.level && v.kind === "transcript" && v.state === "closed" && v.steps.some((s) => s.name === "order" && s.result !== "ok") && !v.statements?.some((s) => s.trusted)) out.push("", "not shown by this file: that the deck held each card once");
+  if (v.key_in_force) out.push("", "not shown by this file: that the key which signed it was still in force");
   if (v.level && v.passed_over) out.push("", ...v.passed_over.map((p) => `passed over, for it changes nothing that is checked: ${p.count} of code ${p.code} in the list ${p.list}, first in entry ${p.first}`));
   if (v.blind) out.push("", ...blind(v.blind));
   if (v.not_blind) out.push("", NOT_BLIND[v.not_blind]);

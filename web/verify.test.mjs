@@ -387,10 +387,12 @@ test("transcripts.json: the one form", async () => {
   for (const c of some(TRANSCRIPTS.good)) {
     const j = new parts.Canonical(utf8(c.text)), read = parts.readForm(j), plainly = JSON.parse(c.text);
     assert.equal(JSON.stringify(plainly), c.text, c.name);
-    const cards = read.cards.map((x) => ({ ...x, salt: Buffer.from(x.salt).toString("base64"), proof: Array.from({ length: x.proof.length / 32 }, (_, i) => Buffer.from(x.proof.subarray(32 * i, 32 * i + 32)).toString("base64")) }));
     const { kind, keys, statements, ...members } = read, text = (span) => span && new TextDecoder().decode(j.content(span));
-    const checkpoint = text(read.checkpoint), receipts = read.receipts.map(text), witnessed = text(read.witnessed);
-    assert.deepEqual(JSON.parse(JSON.stringify({ format: "shuffled/v1/transcript", ...members, checkpoint, receipts, witnessed, keys: keys.length > 0 ? keys.map(text) : undefined, statements: statements.length > 0 ? statements.map(text) : undefined, cards })), plainly, c.name);
+    const base64 = (bytes) => Buffer.from(bytes).toString("base64"), hashes = (all) => Array.from({ length: all.length / 32 }, (_, i) => base64(all.subarray(32 * i, 32 * i + 32)));
+    const checkpoint = text(read.checkpoint), receipts = read.receipts.map(text), early = read.witnessed;
+    const witnessed = early && { checkpoint: text(early.checkpoint), leaf: base64(early.leaf), proof: hashes(early.path) };
+    const cards = read.cards.map((x) => ({ ...x, salt: base64(x.salt), proof: hashes(x.proof) }));
+    assert.deepEqual(JSON.parse(JSON.stringify({ format: "shuffled/v1/transcript", ...members, checkpoint, receipts, witnessed, keys: keys.length > 0 ? keys.map((k) => ({ receipt: text(k.receipt), checkpoint: text(k.checkpoint) })) : undefined, statements: statements.length > 0 ? statements.map(text) : undefined, cards })), plainly, c.name);
   }
   for (const c of some(TRANSCRIPTS.bad)) {
     const v = await shuffled.verify(c.text);
@@ -469,6 +471,7 @@ test("the verdict vectors: verdict, level and failed step", async () => {
       assert.deepEqual((v.cards ?? []).flatMap((card) => card.label ?? []), c.want.labels ?? [], c.name);
       assert.deepEqual(v.blind, c.want.blind, c.name);
       assert.equal(v.not_blind, c.want.not_blind, c.name);
+      assert.equal(v.key_in_force, c.want.key_in_force, c.name);
       if (c.want.shows) assert.deepEqual(v.cards.map((card) => card.shows), c.want.shows, c.name);
     }
     checkShape(v, c.name);
@@ -506,7 +509,7 @@ test("the verdict says what a closed transcript says", async () => {
     checkpoint: { origin: "example.com/main", size: Number(file.checkpoint.split("\n")[1]) }, id: file.id, table: "table-1", serial: 1, game_ref: "hand-1",
     owner: identity, commitment: base64(commit.commitment), deck_root: base64(commit.deck_root),
     disclosure: "public", committed_at: "2026-03-14T15:09:30.535Z", close_by: "2026-03-14T16:09:30.535Z",
-    places: 6, next: 6, shown: 2, state: "closed", closed_at: "2026-03-14T15:09:33.535Z", outcome: "completed",
+    places: 6, next: 6, shown: 2, state: "closed", closed_at: "2026-03-14T15:09:33.535Z", outcome: "completed", key_in_force: "not_shown",
   });
   const [{ place, position, value, card }] = file.cards;
   assert.deepEqual(cards[0], { place, position, value, card, purpose: "seat", recipient: "seat-1", public: false });

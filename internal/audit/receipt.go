@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math/bits"
 	"regexp"
 	"strconv"
 	"strings"
@@ -233,6 +234,29 @@ func (r Receipt) CheckInclusion(c Checkpoint) error {
 	}
 	if tlog.CheckRecord(r.Proof, int64(c.Size), c.Root, int64(r.Index), tlog.RecordHash(r.Entry)) != nil {
 		return ErrInclusion
+	}
+	return nil
+}
+
+// CheckPrefix returns nil if the tree of c begins with that of first (docs/SPEC.md section 7.2), and an ErrInclusion
+// otherwise. leaf and path are of the last entry of first, in the tree of c.
+func (c Checkpoint) CheckPrefix(first Checkpoint, leaf tlog.Hash, path tlog.RecordProof) error {
+	if first.Size < 1 || first.Size > c.Size {
+		return fmt.Errorf("%w: %d entries, where the larger tree has %d", ErrInclusion, first.Size, c.Size)
+	}
+	last := first.Size - 1
+	if tlog.CheckRecord(path, int64(c.Size), c.Root, int64(last), leaf) != nil {
+		return ErrInclusion
+	}
+	forks := bits.Len64(last ^ (c.Size - 1)) // from this level up the entry lies on the right edge
+	var left tlog.RecordProof
+	for level, h := range path {
+		if level >= forks || last>>level&1 == 1 {
+			left = append(left, h)
+		}
+	}
+	if tlog.CheckRecord(left, int64(first.Size), first.Root, int64(last), leaf) != nil {
+		return fmt.Errorf("%w: the larger tree begins with other %d entries", ErrInclusion, first.Size)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -445,5 +446,56 @@ func TestPrintable(t *testing.T) {
 	}
 	if got := printable(strings.Repeat("é", 150) + "\x1b"); strings.ContainsRune(got, 0x1b) || len(got) > 210 {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestPrefixOfEverySize: leaf and path of the last entry of each tree of up to 64 entries prove that each larger tree
+// begins with it, and no tree in which an entry or their number is another. The reference makes every tree anew.
+func TestPrefixOfEverySize(t *testing.T) {
+	t.Parallel()
+	const most = 64
+	leaves := make([][]byte, most)
+	for i := range leaves {
+		leaves[i] = refSum("leaf", uint8(i))
+	}
+	at := func(leaves [][]byte) Checkpoint {
+		return Checkpoint{Origin: "example.com/main", Size: uint64(len(leaves)), Root: tlog.Hash(refRoot(leaves))}
+	}
+	var trees [most + 1]Checkpoint
+	for n := 1; n <= most; n++ {
+		trees[n] = at(leaves[:n])
+	}
+	for n := 1; n <= most; n++ {
+		for last := range n {
+			leaf, path := tlog.Hash(leaves[last]), tlog.RecordProof(nil)
+			for _, h := range refPath(last, leaves[:n]) {
+				path = append(path, tlog.Hash(h))
+			}
+			check := func(what string, first Checkpoint, leaf tlog.Hash, path tlog.RecordProof, want error) {
+				if err := trees[n].CheckPrefix(first, leaf, path); !errors.Is(err, want) {
+					t.Fatalf("%d entries of %d, %s: %v", last+1, n, what, err)
+				}
+			}
+			first := trees[last+1]
+			check("as they are", first, leaf, path, nil)
+			check("another leaf", first, tlog.Hash(refSum("another leaf")), path, ErrInclusion)
+			check("a hash more", first, leaf, append(slices.Clone(path), leaf), ErrInclusion)
+			for size := range uint64(most + 2) {
+				if other := (Checkpoint{Size: size, Root: first.Root}); size != first.Size {
+					check("another size", other, leaf, path, ErrInclusion)
+				}
+			}
+			for i := range path {
+				other := slices.Clone(path)
+				other[i][0] ^= 1
+				check("another hash", first, leaf, other, ErrInclusion)
+				check("a hash less", first, leaf, slices.Delete(slices.Clone(path), i, i+1), ErrInclusion)
+			}
+			for i := range last { // who has the key of the last entry alone wrote another one in front of it
+				other := slices.Clone(leaves[:last+1])
+				other[i] = refSum("another leaf")
+				check("another beginning", at(other), leaf, path, ErrInclusion)
+			}
+		}
 	}
 }

@@ -47,11 +47,16 @@ func refTranscript(t *Transcript) string {
 	}
 	out += `,"checkpoint":` + refString(t.Checkpoint)
 	out += `,"receipts":` + refStrings(t.Receipts)
-	if t.Witnessed != "" {
-		out += `,"witnessed":` + refString(t.Witnessed)
+	if w := t.Witnessed; w != nil {
+		out += `,"witnessed":{"checkpoint":` + refString(w.Checkpoint) + `,"leaf":` + refString(w.Leaf) + `,"proof":` +
+			refStrings(w.Proof) + "}"
 	}
-	if len(t.Keys) > 0 {
-		out += `,"keys":` + refStrings(t.Keys)
+	var keys []string
+	for _, k := range t.Keys {
+		keys = append(keys, `{"receipt":`+refString(k.Receipt)+`,"checkpoint":`+refString(k.Checkpoint)+"}")
+	}
+	if keys != nil {
+		out += `,"keys":` + refList(keys)
 	}
 	if len(t.Statements) > 0 {
 		out += `,"statements":` + refStrings(t.Statements)

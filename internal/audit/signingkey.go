@@ -33,17 +33,13 @@ const maxKeyName = 255
 // VKey returns the verifier key text of a ledger's signing key: what a player pins (C2SP signed-note). key is the type
 // byte and the public key, as in a genesis or key entry; a type that this version cannot verify is ErrUnknown.
 func VKey(origin string, key []byte) (string, error) {
-	if len(key) == mldsaKeySize && key[0] == keyMLDSA {
+	switch {
+	case len(key) == mldsaKeySize && key[0] == keyMLDSA, len(key) == 1+ed25519.PublicKeySize && key[0] == keyEd25519:
 		return vkeyText(origin, key), nil
+	case len(key) > 0 && key[0] == keyEd25519:
+		return "", fmt.Errorf("%w signing key: of %d bytes", ErrMalformed, len(key)-1)
 	}
-	if len(key) == 0 || key[0] != keyEd25519 {
-		return "", fmt.Errorf("signing key type: %w", ErrUnknown)
-	}
-	vkey, err := note.NewEd25519VerifierKey(origin, ed25519.PublicKey(key[1:]))
-	if err != nil {
-		return "", fmt.Errorf("%w signing key: %w", ErrMalformed, err)
-	}
-	return vkey, nil
+	return "", fmt.Errorf("signing key type: %w", ErrUnknown)
 }
 
 // vkeyText returns the one form of a verifier key; key is the type byte and the public key.
@@ -70,40 +66,32 @@ func Verifier(origin string, key []byte) (note.Verifier, error) {
 // (C2SP signed-note). Weak keys are refused, see CheckEd25519.
 func ParseVKey(vkey string) (note.Verifier, error) {
 	key, err := SigningKey(vkey)
+	var v note.Verifier
 	if err == nil && len(key) > 0 && key[0] == keyMLDSA {
-		v, err := parseMLDSA(vkey, key)
-		if err != nil {
-			return nil, fmt.Errorf("reading a verifier key: %w", err)
-		}
-		if err := checkLogName(v.Name()); err != nil {
-			return nil, err
-		}
-		return v, nil
+		v, err = parseMLDSA(vkey, key)
+	} else {
+		v, err = parseEd25519(vkey, key)
 	}
-	v, noteErr := note.NewVerifier(vkey)
-	if noteErr != nil {
-		return nil, fmt.Errorf("reading a verifier key: %w", noteErr)
-	}
-	if err := checkLogName(v.Name()); err != nil {
-		return nil, err
-	}
-	if err != nil || len(key) != 1+ed25519.PublicKeySize || key[0] != keyEd25519 {
-		return nil, errors.New("reading a verifier key: no Ed25519 or ML-DSA-44 key in its one encoding")
-	}
-	if again, err := note.NewEd25519VerifierKey(v.Name(), key[1:]); err != nil || again != vkey {
-		return nil, errors.New("reading a verifier key: not in its one encoding")
-	}
-	if err := CheckEd25519(key[1:]); err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("reading a verifier key: %w", err)
+	case len(v.Name()) > MaxOrigin:
+		return nil, fmt.Errorf("reading a verifier key: an origin has 1 to %d bytes", MaxOrigin)
 	}
-	return strict{v, 0}, nil
+	return v, nil
 }
 
-func checkLogName(name string) error {
-	if len(name) > MaxOrigin {
-		return fmt.Errorf("reading a verifier key: an origin has 1 to %d bytes", MaxOrigin)
+func parseEd25519(vkey string, key []byte) (note.Verifier, error) {
+	v, err := note.NewVerifier(vkey)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(key) != 1+ed25519.PublicKeySize || key[0] != keyEd25519:
+		return nil, errors.New("no Ed25519 or ML-DSA-44 key in its one encoding")
+	case vkey != vkeyText(v.Name(), key):
+		return nil, errors.New("not in its one encoding")
 	}
-	return nil
+	return strict{v, 0}, CheckEd25519(key[1:])
 }
 
 // parseMLDSA reads the verifier key of a ledger or witness whose type byte is that of ML-DSA-44.

@@ -26,14 +26,26 @@ type Transcript struct {
 	Terms     string   `json:"terms,omitempty"`     // base64 of the document of the terms, or ""
 	// the signed checkpoint of all receipts, each of which is a text up to and with its empty line:
 	// genesis, commit, mix if any, deals and takeovers, close if closed
-	Checkpoint string   `json:"checkpoint"`
-	Receipts   []string `json:"receipts"`
-	Witnessed  string   `json:"witnessed,omitempty"` // receipt of the commit under an early cosigned checkpoint, or ""
-	// receipts of signing keys, each handed on to by the key before it
-	Keys       []string  `json:"keys,omitempty"`
-	Statements []string  `json:"statements,omitempty"` // signed notes of auditors
-	CoDealer   *CoDealer `json:"co_dealer,omitempty"`  // with a co-dealer, and only then
-	Cards      []Card    `json:"cards"`                // openings, by place
+	Checkpoint string     `json:"checkpoint"`
+	Receipts   []string   `json:"receipts"`
+	Witnessed  *Prefix    `json:"witnessed,omitempty"`  // an early cosigned checkpoint with the commit; nil: none
+	Keys       []Handover `json:"keys,omitempty"`       // of each signing key after the genesis's
+	Statements []string   `json:"statements,omitempty"` // signed notes of auditors
+	CoDealer   *CoDealer  `json:"co_dealer,omitempty"`  // with a co-dealer, and only then
+	Cards      []Card     `json:"cards"`                // openings, by place
+}
+
+// Prefix is an earlier checkpoint of a ledger, and what proves that its tree is the beginning of a larger one.
+type Prefix struct {
+	Checkpoint string   `json:"checkpoint"` // signed
+	Leaf       string   `json:"leaf"`       // base64 of the leaf hash of its last entry
+	Proof      []string `json:"proof"`      // base64: the path of that entry in the larger tree
+}
+
+// Handover is the entry of a signing key, which the key before it handed on to.
+type Handover struct {
+	Receipt    string `json:"receipt"`    // of the entry, without a checkpoint, as in Receipts
+	Checkpoint string `json:"checkpoint"` // of which the entry is the last, signed by the keys before and after it
 }
 
 // CoDealer is the evidence of the co-dealer's ledger: receipts, each under a checkpoint of its own.
@@ -72,33 +84,60 @@ func (b *By) Opening(place int) (Opening, error) {
 
 // NewCard returns o as the card at place, with the card's name or "".
 func NewCard(place int, o Opening, cardName string) Card {
-	c := Card{Place: place, Position: o.Position, Value: o.Value, Card: cardName,
-		Salt: base64.StdEncoding.EncodeToString(o.Salt[:]), Proof: make([]string, len(o.Proof))}
-	for i, h := range o.Proof {
-		c.Proof[i] = base64.StdEncoding.EncodeToString(h[:])
+	return Card{Place: place, Position: o.Position, Value: o.Value, Card: cardName,
+		Salt: base64.StdEncoding.EncodeToString(o.Salt[:]), Proof: hashTexts(o.Proof)}
+}
+
+// NewPrefix returns an earlier signed checkpoint, of which last proves the last entry under a larger one.
+func NewPrefix(checkpoint []byte, last Receipt) *Prefix {
+	leaf := tlog.RecordHash(last.Entry)
+	return &Prefix{string(checkpoint), base64.StdEncoding.EncodeToString(leaf[:]), hashTexts(last.Proof)}
+}
+
+// Last returns the leaf hash of the last entry, and its path in the larger tree, or an ErrMalformed.
+func (p *Prefix) Last() (leaf tlog.Hash, path tlog.RecordProof, err error) {
+	if leaf, err = ParseHash(p.Leaf); err == nil {
+		path, err = parseHashes(p.Proof)
 	}
-	return c
+	if err != nil {
+		err = fmt.Errorf("%w last entry of an earlier checkpoint: %w", ErrMalformed, err)
+	}
+	return leaf, path, err
 }
 
 // Opening returns the opening that c holds, or an ErrMalformed.
-func (c Card) Opening() (Opening, error) {
-	o := Opening{Position: c.Position, Value: c.Value}
-	salt, err := ParseHash(c.Salt)
+func (c Card) Opening() (o Opening, err error) {
+	o = Opening{Position: c.Position, Value: c.Value}
+	if o.Salt, err = ParseHash(c.Salt); err == nil {
+		o.Proof, err = parseHashes(c.Proof)
+	}
 	if err != nil {
-		return Opening{}, fmt.Errorf("%w salt at place %d: %w", ErrMalformed, c.Place, err)
-	}
-	o.Salt = salt
-	if len(c.Proof) > MaxProof {
-		return Opening{}, fmt.Errorf("%w proof at place %d: too long", ErrMalformed, c.Place)
-	}
-	for _, p := range c.Proof {
-		h, err := ParseHash(p)
-		if err != nil {
-			return Opening{}, fmt.Errorf("%w proof at place %d: %w", ErrMalformed, c.Place, err)
-		}
-		o.Proof = append(o.Proof, h)
+		return Opening{}, fmt.Errorf("%w opening at place %d: %w", ErrMalformed, c.Place, err)
 	}
 	return o, nil
+}
+
+func hashTexts(all []tlog.Hash) []string {
+	texts := make([]string, len(all))
+	for i, h := range all {
+		texts[i] = base64.StdEncoding.EncodeToString(h[:])
+	}
+	return texts
+}
+
+// parseHashes reads the hashes of a proof.
+func parseHashes(texts []string) (all []tlog.Hash, err error) {
+	if len(texts) > MaxProof {
+		return nil, fmt.Errorf("a proof of %d hashes, at most %d", len(texts), MaxProof)
+	}
+	for _, text := range texts {
+		h, err := ParseHash(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, h)
+	}
+	return all, nil
 }
 
 // ParseHash reads 32 bytes of padded base64 in their one form.

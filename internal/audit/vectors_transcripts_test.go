@@ -29,8 +29,15 @@ func makeTranscripts() transcriptVectors {
 		{"a draw list: no deck, no names", func(t *Transcript) {
 			t.Recipient, t.Deck, t.Cards = "", nil, []Card{sampleCard(0, 0, "")}
 		}},
-		{"with an early checkpoint", func(t *Transcript) { t.Witnessed = t.Receipt(1) }},
-		{"with the hand-over of a signing key", func(t *Transcript) { t.Keys = []string{t.Receipt(1)} }},
+		{"with an early checkpoint", func(t *Transcript) {
+			t.Witnessed = &Prefix{t.Checkpoint, tr.Cards[0].Salt, tr.Cards[0].Proof}
+		}},
+		{"an early checkpoint that is the file's own in a tree of one entry", func(t *Transcript) {
+			t.Witnessed = &Prefix{t.Checkpoint, tr.Cards[0].Salt, nil}
+		}},
+		{"with the hand-over of a signing key", func(t *Transcript) {
+			t.Keys = []Handover{{t.Receipts[1], t.Checkpoint}}
+		}},
 		{"with an auditor's statement", func(t *Transcript) { t.Statements = []string{sampleStatement()} }},
 		{"takeovers among the receipts", func(t *Transcript) {
 			s := newStory()
@@ -119,14 +126,23 @@ func makeTranscripts() transcriptVectors {
 	add("two objects", malformed, good+good)
 	add("no object", malformed, "[]")
 	add("no format", malformed, strings.Replace(good, `"format":"shuffled/v1/transcript",`, "", 1))
-	edit("an empty early checkpoint", `,"cards"`, `,"witnessed":"","cards"`)
+	early := `,"witnessed":{"checkpoint":"w","leaf":"` + tr.Cards[0].Salt + `","proof":[]}`
+	edit("an early checkpoint that is a text", `,"cards"`, `,"witnessed":"w","cards"`)
+	edit("null for the early checkpoint", `,"cards"`, `,"witnessed":null,"cards"`)
+	edit("an early checkpoint without a proof", `,"cards"`, strings.Replace(early, `,"proof":[]`, "", 1)+`,"cards"`)
+	edit("an early checkpoint with its leaf in front", `,"cards"`, `,"witnessed":{"leaf":"`+tr.Cards[0].Salt+
+		`","checkpoint":"w","proof":[]},"cards"`)
+	edit("an early checkpoint and more", `,"cards"`, strings.Replace(early, `[]}`, `[],"index":1}`, 1)+`,"cards"`)
+	edit("a key that is a text", `,"cards"`, `,"keys":["k"],"cards"`)
+	edit("a key without a checkpoint", `,"cards"`, `,"keys":[{"receipt":"k"}],"cards"`)
+	edit("a key with its checkpoint in front", `,"cards"`, `,"keys":[{"checkpoint":"c","receipt":"k"}],"cards"`)
 	edit("keys without any", `,"cards"`, `,"keys":[],"cards"`)
-	edit("keys in front of the receipts", `,"receipts"`, `,"keys":["k"],"receipts"`)
-	edit("keys behind the cards", `]}]}`, `]}],"keys":["k"]}`)
+	edit("keys in front of the receipts", `,"receipts"`, `,"keys":[{"receipt":"k","checkpoint":"c"}],"receipts"`)
+	edit("keys behind the cards", `]}]}`, `]}],"keys":[{"receipt":"k","checkpoint":"c"}]}`)
 	edit("statements without any", `,"cards"`, `,"statements":[],"cards"`)
 	edit("statements behind the cards", `]}]}`, `]}],"statements":["s"]}`)
-	edit("an early checkpoint in front of the receipts", `,"receipts"`, `,"witnessed":"w","receipts"`)
-	edit("an early checkpoint behind the cards", `]}]}`, `]}],"witnessed":"w"}`)
+	edit("an early checkpoint in front of the receipts", `,"receipts"`, early+`,"receipts"`)
+	edit("an early checkpoint behind the cards", `]}]}`, `]}]`+early+`}`)
 	edit("an empty card name", `"card":"As"`, `"card":""`)
 	edit("version 0", "/v1/", "/v0/")
 	edit("a version with a leading zero", "/v1/", "/v02/")

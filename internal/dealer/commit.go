@@ -147,7 +147,9 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 		d.unused(order, err)
 		return Shuffle{}, err
 	}
-	d.keptDecks(a)
+	if a.deck.Name() != "" { // published: the list of these is fixed, so that the notes do not grow without bound
+		d.decks.Store(a.deck.Hash(), true)
+	}
 	e := appended[0] // a parent's close may stand behind it
 	return shuffleAnswer(e.Index, e.Entry.Body.(*audit.Commit), e.Entry.Time, e.Receipt.Text(), sealed), nil
 }

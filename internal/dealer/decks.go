@@ -38,14 +38,6 @@ func unpublished(name string) string {
 	return "must be one of the published decks, such as standard-52 or shoe-8." + near.Hint(name, shuffle.Names())
 }
 
-// keptDecks notes that the store has a published deck. The list of published decks is fixed, so
-// that the notes do not grow without bound.
-func (d *Dealer) keptDecks(a *asked) {
-	if a.deck.Name() != "" {
-		d.decks.Store(a.deck.Hash(), true)
-	}
-}
-
 // deckNames returns the card names of a shuffle, nil for a draw list.
 func (d *Dealer) deckNames(ctx context.Context, c *audit.Context) ([]string, error) {
 	if c.IsDraw() {

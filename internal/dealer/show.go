@@ -98,10 +98,10 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if t.Receipts, err = d.receipts(ctx, r, head); err != nil {
 		return nil, err
 	}
-	if t.Keys, err = d.cfg.Ledger.Handovers(ctx, head.Size); err != nil {
+	if t.Keys, err = d.cfg.Ledger.Handovers(ctx, head); err != nil {
 		return nil, err
 	}
-	if t.Witnessed, err = d.witnessed(ctx, r); err != nil {
+	if t.Witnessed, err = d.witnessed(ctx, r, head); err != nil {
 		return nil, err
 	}
 	if t.Statements, err = d.statements(ctx, r); err != nil {
@@ -142,18 +142,26 @@ func (d *Dealer) shownCards(ctx context.Context, r *record, names []string, show
 	return cards, nil
 }
 
-// witnessed proves the commit under the oldest checkpoint with it that the witnesses cosigned, if
-// that came before the first mix or deal; otherwise it is "". A later checkpoint may have been
+// witnessed returns the oldest checkpoint with the commit that the witnesses cosigned, if that came before the first
+// mix or deal, and proves that the tree of head begins with its tree; otherwise nil. A later checkpoint may have been
 // cosigned when the round of the plan's beacon was out (docs/SPEC.md section 8).
-func (d *Dealer) witnessed(ctx context.Context, r *record) (string, error) {
-	head, err := d.cfg.Ledger.FirstCosigned(ctx, r.id)
-	if errors.Is(err, ledger.ErrNotFound) || err == nil && head.Size > r.playedAt() {
-		return "", nil
+func (d *Dealer) witnessed(ctx context.Context, r *record, head ledger.Head) (*audit.Prefix, error) {
+	early, err := d.cfg.Ledger.FirstCosigned(ctx, r.id)
+	if errors.Is(err, ledger.ErrNotFound) || err == nil && early.Size > min(r.playedAt(), head.Size) {
+		return nil, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("reading a cosigned checkpoint: %w", err)
+		return nil, fmt.Errorf("reading a cosigned checkpoint: %w", err)
 	}
-	return d.cfg.Ledger.ReceiptUnder(ctx, r.row, head)
+	last, err := d.entryAt(ctx, early.Size-1)
+	if err != nil {
+		return nil, err
+	}
+	receipts, err := d.cfg.Ledger.ReceiptsUnder(ctx, []ledger.Row{last}, head)
+	if err != nil {
+		return nil, err
+	}
+	return audit.NewPrefix(early.Checkpoint, receipts[0]), nil
 }
 
 // receipts proves the genesis and every entry of the shuffle under head. The receipts do not have

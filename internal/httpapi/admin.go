@@ -51,24 +51,17 @@ func (s *Server) ListSwitches(c *call) error {
 
 // SetTable opens or closes a table.
 func (s *Server) SetTable(c *call) error {
-	asked, err := reads(c, changeTable)
+	asked, err := reads(c, func(req *TableRequest) (*TableRequest, error) {
+		if req.Action != TableRequestActionOpen && req.Action != TableRequestActionClose {
+			return nil, refuseWord("action", string(req.Action), "open", "close")
+		}
+		return req, nil
+	})
 	if err != nil {
 		return err
 	}
-	return answers(c, appendedAnswer)(c.ledger.Dealer.SetTable(c.r.Context(), c.caller.actor, asked.table, asked.open))
-}
-
-// tableChange is what SetTable is asked for.
-type tableChange struct {
-	table string
-	open  bool
-}
-
-func changeTable(req *TableRequest) (tableChange, error) {
-	if req.Action != TableRequestActionOpen && req.Action != TableRequestActionClose {
-		return tableChange{}, refuseWord("action", string(req.Action), "open", "close")
-	}
-	return tableChange{req.Table, req.Action == TableRequestActionOpen}, nil
+	return answers(c, appendedAnswer)(c.ledger.Dealer.SetTable(c.r.Context(), c.caller.actor, asked.Table,
+		asked.Action == TableRequestActionOpen))
 }
 
 func appendedAnswer(r dealer.Recorded) Appended { return Appended{Index: r.Index, Receipt: r.Receipt} }

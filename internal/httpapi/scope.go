@@ -85,8 +85,8 @@ func (c *call) mayAsk(asked any) error {
 		return c.mayTable(asked.Table)
 	case dealer.DrawsRequest:
 		return c.mayTable(asked.Table)
-	case tableChange:
-		return c.mayTable(asked.table)
+	case *TableRequest:
+		return c.mayTable(asked.Table)
 	case submittedAct:
 		if takeover, ok := asked.body.(*audit.Takeover); ok {
 			table, err := c.ledger.table(c.r.Context(), takeover.Shuffle)

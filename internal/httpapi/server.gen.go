@@ -329,6 +329,11 @@ const (
 	TranscriptFormatShuffledV1Transcript TranscriptFormat = "shuffled/v1/transcript"
 )
 
+// Defines values for VerdictKeyInForce.
+const (
+	VerdictKeyInForceNotShown VerdictKeyInForce = "not_shown"
+)
+
 // Defines values for VerdictKind.
 const (
 	VerdictKindReceipt    VerdictKind = "receipt"
@@ -1696,9 +1701,8 @@ type Transcript struct {
 	// ID An index in the ledger. An id is the index of a shuffle's commit.
 	ID Index `json:"id"`
 
-	// Keys Of the entries of signing keys after the genesis's, oldest first, each under the checkpoint
-	// in which the key before it handed on. Absent when there are none.
-	Keys []Receipt `json:"keys,omitempty"`
+	// Keys The signing keys after the genesis's, oldest first. Absent when there are none.
+	Keys []TranscriptHandover `json:"keys,omitempty"`
 
 	// Receipts Of genesis, commit, mix if any, deals, reveals and takeovers, and close if there is one. Each ends with
 	// the empty line in front of its checkpoint, which the transcript holds once.
@@ -1714,13 +1718,34 @@ type Transcript struct {
 	// Terms The document of the terms. Absent where the commit binds no wheel and no pay table.
 	Terms []byte `json:"terms,omitempty"`
 
-	// Witnessed Of the commit, under the oldest cosigned checkpoint that covers it, from before the first mix or deal.
-	// Absent when there is none.
-	Witnessed *Receipt `json:"witnessed,omitempty"`
+	// Witnessed The oldest cosigned checkpoint that covers the commit, from before the first mix or deal. Absent when there
+	// is none.
+	Witnessed *TranscriptPrefix `json:"witnessed,omitempty"`
 }
 
 // TranscriptFormat The format and its version.
 type TranscriptFormat string
+
+// TranscriptHandover The entry of a signing key, which the key before it handed on to.
+type TranscriptHandover struct {
+	// Checkpoint The signed checkpoint of which the entry is the last.
+	Checkpoint string `json:"checkpoint"`
+
+	// Receipt Of the entry, under the transcript's checkpoint, which it ends in front of.
+	Receipt string `json:"receipt"`
+}
+
+// TranscriptPrefix An earlier checkpoint, and what proves that the tree of the transcript's begins with its tree.
+type TranscriptPrefix struct {
+	// Checkpoint The signed checkpoint.
+	Checkpoint string `json:"checkpoint"`
+
+	// Leaf The leaf hash of its last entry.
+	Leaf Hash `json:"leaf"`
+
+	// Proof The path of that entry in the larger tree.
+	Proof []Hash `json:"proof"`
+}
 
 // UnopenedPlace A place that was dealt and opens nothing.
 type UnopenedPlace struct {
@@ -1791,6 +1816,10 @@ type Verdict struct {
 
 	// ID The shuffle.
 	ID *Index `json:"id,omitempty"`
+
+	// KeyInForce Of a file that holds and shows no change of the ledger's key. It does not show that the key that signed it
+	// was still in force.
+	KeyInForce *VerdictKeyInForce `json:"key_in_force,omitempty"`
 
 	// Kind What the file is. Absent when it is neither.
 	Kind *VerdictKind `json:"kind,omitempty"`
@@ -1876,6 +1905,10 @@ type Verdict struct {
 	// Witnesses At the level witnessed, who cosigned the checkpoint that it rests on.
 	Witnesses []VerdictWitness `json:"witnesses,omitempty"`
 }
+
+// VerdictKeyInForce Of a file that holds and shows no change of the ledger's key. It does not show that the key that signed it
+// was still in force.
+type VerdictKeyInForce string
 
 // VerdictKind What the file is. Absent when it is neither.
 type VerdictKind string

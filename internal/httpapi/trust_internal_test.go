@@ -144,7 +144,7 @@ func TestTrustBeforeALongKey(t *testing.T) {
 	}
 	file := func(under, witnessed audit.Receipt) []byte {
 		transcript := audit.Transcript{Format: audit.TranscriptFormat, Checkpoint: string(under.Checkpoint),
-			Witnessed: witnessed.Text()}
+			Witnessed: &audit.Prefix{Checkpoint: string(witnessed.Checkpoint)}}
 		b, err := transcript.Marshal()
 		if err != nil {
 			t.Fatal(err)

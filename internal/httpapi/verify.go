@@ -89,16 +89,16 @@ func trustIn(smallest uint64, keys *audit.History) verify.Trust {
 // size of its smallest checkpoint.
 func claimed(evidence []byte) (origin string, smallest uint64) {
 	var signed []string
-	text := string(evidence)
 	// The first byte decides what the file is (docs/SPEC.md section 10), and not the media type.
-	if strings.HasPrefix(text, "{") {
+	if strings.HasPrefix(string(evidence), "{") {
 		t, err := audit.ParseTranscript(evidence)
 		if err != nil {
 			return "", 0
 		}
-		signed, text = append(signed, t.Checkpoint), t.Witnessed
-	}
-	if r, err := audit.ParseReceipt(text); err == nil {
+		if signed = append(signed, t.Checkpoint); t.Witnessed != nil {
+			signed = append(signed, t.Witnessed.Checkpoint)
+		}
+	} else if r, err := audit.ParseReceipt(string(evidence)); err == nil {
 		signed = append(signed, string(r.Checkpoint))
 	}
 	for i, one := range signed {

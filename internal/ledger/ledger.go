@@ -164,7 +164,7 @@ type Ledger struct {
 	refreshes singleflight.Group // for readers of what other daemons wrote
 	open      openList           // for recall
 	tables    tableNames
-	handovers sync.Map // receipts of signing keys by the index of their entries, as text; they never change
+	handovers sync.Map // first receipts of signing keys by the index of their entries; they never change
 }
 
 // memory is what the sequencer's goroutine knows of the ledger, as of the newest durable head.

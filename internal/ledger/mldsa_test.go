@@ -71,7 +71,7 @@ func TestMLDSA(t *testing.T) {
 		}
 		h.must(l, propose(commit("again", l.Head().Size)))
 		signedWith(t, l, 2, ed.key, second.Verifier())
-		texts, err := l.Handovers(t.Context(), l.Head().Size)
+		texts, err := l.Handovers(t.Context(), l.Head())
 		if err != nil || len(texts) != 3 {
 			t.Errorf("%d hand-overs: %v", len(texts), err)
 		}

@@ -52,7 +52,8 @@ func (l *Ledger) ReceiptUnder(ctx context.Context, row Row, head Head) (string, 
 // ReceiptsUnder is ReceiptUnder for many entries. Those that are proved together share the
 // reading and authentication of tiles.
 func (l *Ledger) ReceiptsUnder(ctx context.Context, rows []Row, head Head) ([]audit.Receipt, error) {
-	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, l.sharedTiles(ctx))
+	shared := &tileReader{tile: func(t tlog.Tile) ([]byte, error) { return l.sharedTile(ctx, t) }}
+	reader := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, shared)
 	receipts := make([]audit.Receipt, 0, len(rows))
 	for some := range slices.Chunk(rows, provedAtOnce) {
 		proofs, err := prove(some, head.Size, reader)

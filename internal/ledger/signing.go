@@ -153,36 +153,51 @@ func (l *Ledger) KeyHistory() *audit.History { return l.keys.Load() }
 // maxHandovers is how many signing keys a transcript has room for (docs/SPEC.md section 8).
 const maxHandovers = 1024
 
-// Handovers returns, for each signing key after the genesis's whose entry is below size, the receipt of that entry
-// under the checkpoint that both keys signed. With these receipts a verifier that trusts an older key follows to the
-// key in force. If there are more than a transcript has room for, it returns none.
-func (l *Ledger) Handovers(ctx context.Context, size uint64) (receipts []string, err error) {
+// Handovers returns, for each signing key after the genesis's whose entry a head covers, the receipt of that entry
+// under the head, and the checkpoint that both keys signed. With these a verifier that trusts an older key follows to
+// the key in force. If there are more than a transcript has room for, it returns none.
+func (l *Ledger) Handovers(ctx context.Context, head Head) (all []audit.Handover, err error) {
 	signing := l.keys.Load().Signing[1:]
 	if len(signing) > maxHandovers {
 		return nil, nil
 	}
+	var rows []Row
 	for _, k := range signing {
-		if k.Index >= size {
+		if k.Index >= head.Size {
 			break
 		}
-		text, known := l.handovers.Load(k.Index)
-		if !known {
-			if text, err = l.handoverReceipt(ctx, k.Index); err != nil {
-				return nil, err
-			}
-			l.handovers.Store(k.Index, text)
+		first, err := l.handover(ctx, k.Index)
+		if err != nil {
+			return nil, err
 		}
-		receipts = append(receipts, text.(string))
+		rows = append(rows, Row{Index: k.Index, Entry: first.Entry})
+		all = append(all, audit.Handover{Checkpoint: string(first.Checkpoint)})
 	}
-	return receipts, nil
+	head.Checkpoint = nil
+	receipts, err := l.ReceiptsUnder(ctx, rows, head)
+	for i, r := range receipts {
+		all[i].Receipt = r.Text()
+	}
+	return all, err
 }
 
-func (l *Ledger) handoverReceipt(ctx context.Context, index uint64) (string, error) {
+// handover returns the first receipt of a signing key's entry.
+func (l *Ledger) handover(ctx context.Context, index uint64) (first audit.Receipt, err error) {
+	if known, ok := l.handovers.Load(index); ok {
+		return known.(audit.Receipt), nil
+	}
 	row, err := l.row(ctx, index)
 	if err != nil {
-		return "", err
+		return first, err
 	}
-	return l.FirstReceipt(ctx, row)
+	text, err := l.FirstReceipt(ctx, row)
+	if err == nil {
+		first, err = audit.ParseReceipt(text)
+	}
+	if err == nil {
+		l.handovers.Store(index, first)
+	}
+	return first, err
 }
 
 // VKey returns the verifier key of the Ed25519 signing key in force, as text.

@@ -251,11 +251,6 @@ func (l *Ledger) ownTiles(ctx context.Context) *tileReader {
 	}}
 }
 
-// sharedTiles returns a reader that takes the full tiles of the published head from the cache.
-func (l *Ledger) sharedTiles(ctx context.Context) *tileReader {
-	return &tileReader{tile: func(t tlog.Tile) ([]byte, error) { return l.sharedTile(ctx, t) }}
-}
-
 // Height implements tlog.TileReader.
 func (r *tileReader) Height() int { return tileHeight }
 

@@ -36,7 +36,7 @@ func editedReceipts(b *badAdder) {
 	receipts(stepEntries, "close-twice", "the same close twice",
 		func(r []string) []string { return append(r, r[atClose]) })
 	receipts(stepEntries, "event", "an entry that belongs to no shuffle", func(r []string) []string {
-		return slices.Insert(r, 1, bare(rich(b.T).h.receipt(1)))
+		return slices.Insert(r, 1, rich(b.T).h.bare(1))
 	})
 	receipts(stepFormat, "too-few", "a genesis alone", func(r []string) []string { return r[:1] })
 	receipts(stepFormat, "none", "no receipt at all", func([]string) []string { return []string{} })

@@ -65,6 +65,7 @@ func (b *badAdder) file(step, name, about string, file []byte, change ...func(*v
 	for _, f := range change {
 		f(&v)
 	}
+	v.keyInForce()
 	b.add(v)
 }
 

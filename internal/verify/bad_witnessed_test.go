@@ -25,16 +25,13 @@ func wrongWitnessed(b *badAdder) {
 	file := func(step, name, about string, g *game, change ...func(*vector)) {
 		b.file(step, "witnessed-"+name, about, g.played().file(""), append([]func(*vector){w.want2of3()}, change...)...)
 	}
-	early := func(step, name, about string, change func(*audit.Receipt)) {
-		g := begin()
-		r, err := audit.ParseReceipt(g.early)
-		must(b.T, err)
-		change(&r)
-		g.early = r.Text()
-		file(step, name, about, g)
+	early := func(step, name, about string, change func(*audit.Prefix)) {
+		f := begin().played().transcript("")
+		change(f.Witnessed)
+		b.file(step, "witnessed-"+name, about, marshal(b.T, f), w.want2of3())
 	}
 	head := func(step, name, about string, change func(signed string) string) {
-		early(step, name, about, func(r *audit.Receipt) { r.Checkpoint = []byte(change(string(r.Checkpoint))) })
+		early(step, name, about, func(p *audit.Prefix) { p.Checkpoint = change(p.Checkpoint) })
 	}
 	text := func(name, about, old, with string) {
 		b.text(stepFormat, "witnessed-"+name, about, string(begin().played().file("")), old, with)
@@ -47,12 +44,13 @@ func wrongWitnessed(b *badAdder) {
 	text("empty", "an empty member, where it is to be absent", member, `,"witnessed":""`)
 	text("null", "a member that is null", member, `,"witnessed":null`)
 	text("array", "a member that is an array", member, `,"witnessed":["x"]`)
-	text("text", "no receipt", member, `,"witnessed":"x"`)
+	text("no-object", "an object without members", member, `,"witnessed":{}`)
+	text("no-proof", "no list of hashes, not even an empty one", member,
+		member[:strings.Index(member, `,"proof":`)]+"}")
+	text("more", "a member that has no place there", member, member[:len(member)-1]+`,"index":4}`)
 	text("twice", "the member twice", member, member+member)
 	text("after-cards", "members in another order", whole[strings.Index(whole, member):], `,"cards":[]`+member+"}")
-	b.text(unjudged, "witnessed-receipt-version", "a receipt of a later version", whole,
-		`"witnessed":"c2sp.org/tlog-proof@v1`, `"witnessed":"c2sp.org/tlog-proof@v2`)
-	text("crlf", "CRLF in the receipt", member, strings.ReplaceAll(member, `\n`, `\r\n`))
+	text("crlf", "CRLF in the checkpoint", member, strings.ReplaceAll(member, `\n`, `\r\n`))
 	head(stepFormat, "extension", "an extension line in the early checkpoint",
 		func(s string) string { return strings.Replace(s, "\n\n", "\nmore\n\n", 1) })
 	head(stepFormat, "spare-bits", "stray bits in a signature of the early checkpoint", func(s string) string {
@@ -74,29 +72,19 @@ func wrongWitnessed(b *badAdder) {
 		lines[4], lines[5] = lines[5], lines[4]
 		return strings.Join(lines, "\n")
 	})
+	early(stepFormat, "leaf-31", "a leaf hash of 31 bytes", func(p *audit.Prefix) {
+		p.Leaf = base64.StdEncoding.EncodeToString(seeded("leaf", 31))
+	})
+	early(stepFormat, "leaf-spare-bits", "stray bits in a leaf hash",
+		func(p *audit.Prefix) { p.Leaf = spareBits(seeded("leaf", 32)) })
+	early(stepFormat, "path-64", "a path of 64 hashes",
+		func(p *audit.Prefix) { p.Proof = slices.Repeat([]string{p.Leaf}, 64) })
 	g := begin()
 	other := openAs(b.T, newKey(b.T, "example.com/other", "other key"))
 	other.witnesses = g.h.witnesses
-	g.early = other.receipt(1).Text()
+	g.early = string(other.head())
 	file(stepFormat, "of-another-ledger", "an early checkpoint of another ledger that the policy has as well", g,
 		trusted1("log "+other.key.vkey+"\n"+w.policy(twoOfThree)))
-
-	// entries
-	g = begin()
-	g.early = g.h.receipt(1).Text()
-	file(stepEntries, "other-entry", "the receipt of another entry of this ledger", g)
-	g = begin()
-	g.h.cheating().addBytes(g.h.entries[g.id])
-	g.early = g.h.receipt(g.id + 2).Text()
-	file(stepEntries, "same-entry-elsewhere", "the same bytes, at another index", g)
-	g = begin()
-	fork := open(b.T)
-	fork.witnesses = g.h.witnesses
-	fork.add(&audit.Event{Kind: audit.EventTableOpen, Name: "table-1"})
-	g.early = fork.receipt(g.id).Text()
-	file(stepEntries, "other-bytes", "another entry at the same index of a forked ledger", g)
-	early(stepEntries, "entry-version", "the commit's bytes with another version, which nobody has to parse",
-		func(r *audit.Receipt) { r.Entry[0] = 2 })
 
 	// signature
 	stranger := newKey(b.T, w.key.name, "a key of the same name")
@@ -107,10 +95,7 @@ func wrongWitnessed(b *badAdder) {
 	}
 	head(stepSignature, "resigned", "signed by another key of the same name", resigned)
 	g = begin()
-	r, err := audit.ParseReceipt(g.early)
-	must(b.T, err)
-	r.Checkpoint = []byte(resigned(string(r.Checkpoint)))
-	g.early = r.Text()
+	g.early = resigned(g.early)
 	file(stepSignature, "resigned-key-only", "the same, where nobody asks for witnesses", g,
 		func(v *vector) { v.Trust = vectorTrust{VKey: w.key.vkey} })
 	b.file(stepSignature, "witnessed-resigned-nothing-pinned", "the same, where the genesis brings the key", g.file(""),
@@ -122,39 +107,46 @@ func wrongWitnessed(b *badAdder) {
 	})
 
 	// inclusion
-	early(stepInclusion, "proof-bit", "one bit of the early proof", func(r *audit.Receipt) { r.Proof[0][0] ^= 1 })
-	early(stepInclusion, "proof-missing", "no early proof", func(r *audit.Receipt) { r.Proof = nil })
-	g = begin()
-	r, err = audit.ParseReceipt(g.early)
-	must(b.T, err)
-	g.played()
-	r.Proof = g.h.receipt(g.id).Proof
-	g.early = r.Text()
-	b.file(stepInclusion, "witnessed-proof-of-newest", "the proof of the newest checkpoint under the early one",
-		g.file(""), w.want2of3())
-	b.file(stepInclusion, "witnessed-proof-key-only", "the same, where nobody asks for witnesses", g.file(""))
+	another := encode(hash32("another"))
+	early(stepInclusion, "path-other-hash", "another hash in the path", func(p *audit.Prefix) { p.Proof[0] = another })
+	early(stepInclusion, "path-empty", "no path", func(p *audit.Prefix) { p.Proof = []string{} })
+	early(stepInclusion, "path-longer", "a hash too many", func(p *audit.Prefix) { p.Proof = append(p.Proof, another) })
+	early(stepInclusion, "path-reversed", "from the root down", func(p *audit.Prefix) { slices.Reverse(p.Proof) })
+	early(stepInclusion, "leaf-other", "another leaf", func(p *audit.Prefix) { p.Leaf = another })
+	early(stepInclusion, "path-of-early", "leaf and path in the early tree itself",
+		func(p *audit.Prefix) { *p = *begin().h.prefix(p.Checkpoint) })
+	file2 := func(name, about string, g *game, more ...func(*vector)) {
+		b.file(stepInclusion, "witnessed-"+name, about, g.file(""), more...)
+	}
+	before := open(b.T)
+	before.witnesses = begin().h.witnesses
 	g = begin().played()
-	r = g.h.receipt(g.id)
-	older := open(b.T)
-	older.commitTo(older.cards(sixCards), sixCards)
-	r.Checkpoint = older.head()
-	g.early = r.Text()
-	b.file(stepInclusion, "witnessed-size-is-id", "a checkpoint that ends in front of the commit", func() []byte {
-		before := open(b.T)
-		before.witnesses = g.h.witnesses
-		r.Checkpoint, r.Proof = before.head(), nil
-		g.early = r.Text()
-		return g.file("")
-	}(), w.want2of3())
-	one, two := begin(), begin()
-	two.h.cheating().add(&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmWitnesses,
-		Reason: "in the place of the deal"})
-	one.deal(board(1))
-	one.early = two.h.receipt(two.id).Text()
-	b.file(stepInclusion, "witnessed-fork",
-		"two signed and cosigned checkpoints of one size with different roots, both with the commit", one.file(""),
+	g.early = string(before.head())
+	file2("size-is-id", "a checkpoint that ends in front of the commit", g, w.want2of3())
+	later := begin().played()
+	later.h.add(&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmWitnesses, Reason: "something behind"})
+	g = begin().played()
+	g.early = string(later.h.head())
+	file2("larger", "a checkpoint of more entries than the file's", g, w.want2of3())
+
+	// A fork: the witnesses saw another tree, in which the commit stands as well.
+	forked := func(why string) *game {
+		g := begin()
+		g.h.cheating().add(&audit.Event{Kind: audit.EventAlarm, Alarm: audit.AlarmWitnesses, Reason: why})
+		return g
+	}
+	fork := forked("in the place of the deal")
+	g = begin()
+	g.early = string(fork.h.head())
+	g.deal(board(1)).deal(board(1))
+	file2("fork", "a signed and cosigned checkpoint of another tree, in which the commit stands as well", g, w.want2of3())
+	file2("fork-key-only", "the same, where nobody asks for witnesses", g)
+	f := g.transcript("")
+	f.Witnessed = fork.h.prefix(g.early)
+	b.file(stepInclusion, "witnessed-fork-own-path", "the same, with leaf and path of the other tree", marshal(b.T, f),
 		w.want2of3())
-	b.file(stepInclusion, "witnessed-fork-key-only", "the same, where nobody asks for witnesses", one.file(""))
+	fork.early = string(forked("another reason").h.head())
+	file2("fork-one-size", "two signed and cosigned checkpoints of one size with different roots", fork, w.want2of3())
 
 	wrongCosignatures(b, w)
 }
@@ -357,7 +349,7 @@ func twoFaults(b *badAdder) {
 		}
 	}
 	event := func(i int) func(*audit.Transcript) {
-		return func(f *audit.Transcript) { f.Receipts[i] = bare(rich(b.T).h.receipt(1)) }
+		return func(f *audit.Transcript) { f.Receipts[i] = rich(b.T).h.bare(1) }
 	}
 	elsewhere := receipt(atMix, func(r *audit.Receipt) { r.Checkpoint = rich(b.T).h.head() })
 	ofAnother := receipt(atDeal, func(r *audit.Receipt) { r.Entry[inBody+7]++ })
@@ -393,15 +385,18 @@ func twoFaults(b *badAdder) {
 	handed(stepFormat, "witnessed-origin",
 		"what the witnesses saw is of another origin, and a key's receipt of a later version",
 		func(f *audit.Transcript) {
-			f.Witnessed, f.Keys = mine(f.Witnessed), []string{later(f.Keys[0]), f.Keys[1]}
+			f.Witnessed.Checkpoint, f.Keys[0].Receipt = mine(f.Witnessed.Checkpoint), later(f.Keys[0].Receipt)
 		})
-	handed(unjudged, "witnessed-version",
-		"what the witnesses saw is of a later version, and a key's receipt of another origin",
+	handed(stepFormat, "witnessed-leaf", "a leaf that is none, and a key's receipt of a later version",
+		func(f *audit.Transcript) { f.Witnessed.Leaf, f.Keys[0].Receipt = "x", later(f.Keys[0].Receipt) })
+	handed(unjudged, "key-version", "a key's receipt of a later version, and its checkpoint of another origin",
 		func(f *audit.Transcript) {
-			f.Witnessed, f.Keys = later(f.Witnessed), []string{mine(f.Keys[0]), f.Keys[1]}
+			f.Keys[0] = audit.Handover{Receipt: later(f.Keys[0].Receipt), Checkpoint: mine(f.Keys[0].Checkpoint)}
 		})
-	handed(stepFormat, "key-origin", "a key's receipt of another origin, and the next one's of a later version",
-		func(f *audit.Transcript) { f.Keys = []string{mine(f.Keys[0]), later(f.Keys[1])} })
+	handed(stepFormat, "key-origin", "a key's checkpoint of another origin, and the next one's receipt of a later version",
+		func(f *audit.Transcript) {
+			f.Keys[0].Checkpoint, f.Keys[1].Receipt = mine(f.Keys[0].Checkpoint), later(f.Keys[1].Receipt)
+		})
 
 	cheatingGeneses(b)
 
@@ -484,7 +479,7 @@ func cosignedFiles(t testing.TB, w trio, emit func(name, about string, file []by
 	file := func(name, about string, early, late func(h *house) []byte, play func(*game) *game) {
 		g := witnessedGame(t, w)
 		g = play(g)
-		g.early = g.h.receiptUnder(g.id, early(g.h)).Text()
+		g.early = string(early(g.h))
 		g.deal(board(1))
 		f := g.transcript("")
 		f.Checkpoint = string(late(g.h))

@@ -15,6 +15,7 @@ import (
 type order struct {
 	proofs []apart // of commit, deals, close
 	keys   []handover
+	all    []apart // of both
 
 	entries []audit.Entry // of proofs
 	commit  *audit.Commit
@@ -41,7 +42,7 @@ func (t *transcript) parseCoDealer() error {
 		if first := t.second.proofs; len(first) > 0 && first[0].head.Origin != r.head.Origin {
 			return malformed("co_dealer: receipts of %s and of %s", first[0].head.Origin, r.head.Origin)
 		}
-		if i < len(f.Receipts) {
+		if t.second.all = append(t.second.all, r); i < len(f.Receipts) {
 			t.second.proofs = append(t.second.proofs, r)
 		} else {
 			t.second.keys = append(t.second.keys, handover{apart: r})
@@ -85,7 +86,7 @@ func (t *transcript) orderEntries() error {
 		}
 		o.entries = append(o.entries, e)
 	}
-	if err := handoverEntries(o.keys, audit.MaxInteger); err != nil {
+	if err := handoverEntries(o.keys); err != nil {
 		return fmt.Errorf("the co-dealer: %w", err)
 	}
 	return nil
@@ -234,11 +235,11 @@ func (t *transcript) coDealer() (string, error) {
 	if err := t.apartFrom(p, origin); err != nil {
 		return "", err
 	}
-	chain := succeeding(p.Logs, origin)
-	if err := chain.forwards(o.keys); err != nil {
+	chain := &succession{trusted: p.Logs, public: p.LogKeys}
+	if err := chain.follow(origin, o.keys); err != nil {
 		return "", fmt.Errorf("the co-dealer: %w", err)
 	}
-	for _, r := range append(slices.Clone(o.proofs), o.keyProofs()...) {
+	for _, r := range o.all {
 		if err := r.CheckInclusion(r.head); err != nil {
 			return "", fmt.Errorf("entry %d of the co-dealer: %w", r.Index, err)
 		}
@@ -262,7 +263,7 @@ func (t *transcript) coDealer() (string, error) {
 // in the close of the house, which names a checkpoint. The step asked compared those in the deals.
 func (t *transcript) oneHistory() error {
 	var heads []audit.Head
-	for _, r := range append(slices.Clone(t.second.proofs), t.second.keyProofs()...) {
+	for _, r := range t.second.all {
 		heads = append(heads, audit.Head{Size: r.head.Size, Root: r.head.Root})
 	}
 	if t.closed != nil && t.closed.Blind != nil {
@@ -304,13 +305,6 @@ func (t *transcript) apartFrom(p *audit.Policy, origin string) error {
 
 func holds(keys [][]byte, public []byte) bool {
 	return slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, public) })
-}
-
-func (o *order) keyProofs() (all []apart) {
-	for _, h := range o.keys {
-		all = append(all, h.apart)
-	}
-	return all
 }
 
 // blind returns what the verdict says to a caller who trusts a co-dealer, if the steps hold: what

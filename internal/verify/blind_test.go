@@ -226,8 +226,15 @@ func (p *pair) end() *pair {
 func (p *pair) transcript() *audit.Transcript {
 	f := p.game.transcript("")
 	f.Cards = slices.Clone(p.cards)
-	f.CoDealer = &audit.CoDealer{Receipts: p.proofs, Keys: p.by.h.handed, Unplayed: p.after}
+	f.CoDealer = &audit.CoDealer{Receipts: p.proofs, Keys: handedTexts(p.by.h), Unplayed: p.after}
 	return f
+}
+
+func handedTexts(h *house) (texts []string) {
+	for _, r := range h.handed {
+		texts = append(texts, r.Text())
+	}
+	return texts
 }
 
 func (p *pair) trust() Trust {

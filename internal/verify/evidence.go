@@ -26,14 +26,14 @@ type evidence struct {
 	signed   []byte           // the checkpoint of all receipts
 	head     audit.Checkpoint // it, from format on; it is signed from signature on
 	genesis  *audit.Genesis   // nil: the file has none
-	early    *apart           // nil: the file has none
+	commit   *audit.Commit    // of a receipt alone: nil unless it is of a commit
+	early    *prefix          // nil: the file has none
 	keys     []handover       // of a transcript, by index
 	seen     []byte           // checkpoint on which the level witnessed rests; nil: none
 	mine     []int            // where in the plan the slots stand whose values were given, ascending
 }
 
-// apart is a receipt under a checkpoint of its own: the member witnessed of a transcript,
-// of the commit under a checkpoint from before the first card, and each element of keys.
+// apart is a receipt with a checkpoint of its own.
 type apart struct {
 	audit.Receipt
 	head audit.Checkpoint
@@ -75,13 +75,13 @@ func parseApart(text string) (a apart, err error) {
 	return a, err
 }
 
-// apart is the part of format for a receipt of the same ledger under a checkpoint of its own.
-func (e *evidence) apart(text string) (*apart, error) {
-	a, err := parseApart(text)
-	if err == nil && a.head.Origin != e.head.Origin {
-		err = malformed("checkpoint: of %s, the other is of %s", a.head.Origin, e.head.Origin)
+// earlier is the part of format for another checkpoint of the same ledger.
+func (e *evidence) earlier(signed []byte) (audit.Checkpoint, error) {
+	c, err := checkpointForm(signed)
+	if err == nil && c.Origin != e.head.Origin {
+		err = malformed("checkpoint: of %s, the other is of %s", c.Origin, e.head.Origin)
 	}
-	return &a, err
+	return c, err
 }
 
 // quorum asks for the policy's quorum on the file's own checkpoint. That checkpoint is as large as the ledger was when
@@ -114,6 +114,9 @@ func (e *evidence) ofLedger(t audit.Type, origin string) error {
 func (e *evidence) conclude(held bool) {
 	if !held {
 		return
+	}
+	if e.v.Kind == KindReceipt || len(e.keys) == 0 {
+		e.v.KeyInForce = KeyNotShown
 	}
 	if len(e.trust.Keys) == 0 {
 		e.v.Verdict, e.v.Level = Consistent, LevelKeyNotPinned

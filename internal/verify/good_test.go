@@ -33,6 +33,7 @@ func goodCases(t testing.TB) []vector {
 		for _, f := range change {
 			f(&v)
 		}
+		v.keyInForce()
 		for by := range strings.FieldsSeq(seenLate[name]) {
 			v.Want.Late = append(v.Want.Late, Cosigned{by, timestamp(witnessTime * 1000)})
 			if v.Want.WithoutBLS != nil {
@@ -60,6 +61,15 @@ func goodCases(t testing.TB) []vector {
 	chainFiles(t, add)
 	blindFiles(t, add)
 	return cases
+}
+
+// keyInForce sets what a verdict that holds says of a file that shows no hand-over.
+func (v *vector) keyInForce() {
+	for _, w := range []*want{&v.Want, v.Want.WithoutBLS} {
+		if w != nil && (w.Verdict == Proved || w.Verdict == Consistent) && !strings.Contains(v.File, `,"keys":[{`) {
+			w.KeyInForce = KeyNotShown
+		}
+	}
 }
 
 type adder func(name, about string, file []byte, change ...func(*vector))

@@ -2,24 +2,42 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
 	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 )
 
-// handover is an element of the member keys: the entry of a signing key, proved under the
-// checkpoint that the key before it and this key signed.
+// handover is an element of the member keys: the entry of a signing key, and the checkpoint of which it is the last,
+// which the keys before it and this key signed.
 type handover struct {
-	apart
-	key *audit.Key // from entries on
+	apart            // proved under the larger checkpoint that judges the file; a receipt alone: under its own
+	key   *audit.Key // from entries on
 }
 
-// handoverEntries: each is of a signing key, the last entry of its checkpoint, of at most
-// size entries, and they ascend.
-func handoverEntries(keys []handover, size uint64) error {
+// prefix is the member witnessed: an earlier checkpoint, and the path of its last entry in the tree of the receipts.
+type prefix struct {
+	signed []byte
+	head   audit.Checkpoint
+	leaf   tlog.Hash
+	path   tlog.RecordProof
+}
+
+// parsePrefix is the part of format for the member witnessed.
+func (e *evidence) parsePrefix(p *audit.Prefix) (err error) {
+	if p != nil {
+		e.early = &prefix{signed: []byte(p.Checkpoint)}
+		e.early.leaf, e.early.path, err = p.Last()
+	}
+	return err
+}
+
+// handoverEntries: each is of a signing key, the last entry of its checkpoint, and they ascend.
+func handoverEntries(keys []handover) error {
 	for i := range keys {
 		h := &keys[i]
 		entry, err := audit.ParseEntry(h.Entry)
@@ -32,8 +50,8 @@ func handoverEntries(keys []handover, size uint64) error {
 			return fmt.Errorf("entry %d, among the keys, is of no signing key", h.Index)
 		case i > 0 && h.Index <= keys[i-1].Index:
 			return fmt.Errorf("the key of entry %d stands behind that of entry %d", h.Index, keys[i-1].Index)
-		case h.head.Size != h.Index+1 || h.head.Size > size:
-			return fmt.Errorf("the key of entry %d is proved under a checkpoint of %d entries", h.Index, h.head.Size)
+		case h.head.Size != h.Index+1:
+			return fmt.Errorf("the key of entry %d is handed on to in a checkpoint of %d entries", h.Index, h.head.Size)
 		}
 		h.key = key
 	}
@@ -42,7 +60,7 @@ func handoverEntries(keys []handover, size uint64) error {
 
 // signature checks each checkpoint of the file once.
 func (e *evidence) signature() (string, error) {
-	keys, whose := e.trust.Keys, "the trusted key"
+	keys, public, whose := e.trust.Keys, e.trust.Public, "the trusted key"
 	if len(keys) == 0 {
 		if e.genesis == nil {
 			return "", notChecked("nothing is trusted, and the file has no genesis with a key")
@@ -51,9 +69,10 @@ func (e *evidence) signature() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		keys, whose = []note.Verifier{key}, "the key of the file's own genesis, which nothing vouches for"
+		keys, public = []note.Verifier{key}, [][]byte{e.genesis.SigningKey}
+		whose = "the key of the file's own genesis, which nothing vouches for"
 	}
-	chain, err := e.handedOn(keys)
+	chain, err := e.succession(keys, public)
 	if err != nil {
 		return "", err
 	}
@@ -61,172 +80,126 @@ func (e *evidence) signature() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if e.early != nil && !bytes.Equal(e.early.Checkpoint, e.signed) {
-		if _, err := chain.signed(e.early.Checkpoint, e.early.head.Size); err != nil {
+	if e.early != nil && !bytes.Equal(e.early.signed, e.signed) {
+		if _, err := chain.signed(e.early.signed, e.early.head.Size); err != nil {
 			return "", fmt.Errorf("the early checkpoint: %w", err)
 		}
 	}
-	if len(chain.later) > 0 {
+	if len(chain.Signing) > 0 {
 		whose += ", or by one that it handed on to"
 	}
 	return fmt.Sprintf("%s of %s, signed by %s, with %s", many(e.head.Size, "entry", "entries"), e.head.Origin, whose,
 		signed), nil
 }
 
+// inclusion: each head of the ledger in the file is the head of a beginning of the tree that the receipts lead to.
 func (e *evidence) inclusion() (string, error) {
 	for _, r := range e.receipts {
 		if err := r.CheckInclusion(e.head); err != nil {
 			return "", fmt.Errorf("entry %d: %w", r.Index, err)
 		}
 	}
-	if e.early != nil {
-		if err := e.early.CheckInclusion(e.early.head); err != nil {
+	if p := e.early; p != nil {
+		if err := e.head.CheckPrefix(p.head, p.leaf, p.path); err != nil {
 			return "", fmt.Errorf("the early checkpoint: %w", err)
 		}
-		if e.early.head.Size == e.head.Size && e.early.head.Root != e.head.Root {
-			return "", fmt.Errorf("two signed checkpoints of %d entries have different roots: the ledger was forked",
-				e.head.Size)
+		if p.head.Size <= e.v.ID {
+			return "", fmt.Errorf("the early checkpoint of %d entries ends in front of commit %d", p.head.Size, e.v.ID)
 		}
 	}
-	for _, h := range e.keys {
-		if err := h.included(e); err != nil {
-			return "", err
+	if e.v.Kind == KindTranscript { // a receipt alone of a signing key's entry was checked above
+		for _, h := range e.keys {
+			if err := e.head.CheckPrefix(h.head, tlog.RecordHash(h.Entry), h.Proof); err != nil {
+				return "", fmt.Errorf("the key of entry %d: %w", h.Index, err)
+			}
 		}
 	}
 	return many(len(e.receipts), "entry leads", "entries lead") + " to the checkpoint's root", nil
 }
 
-// succession says which keys a checkpoint of the file needs.
+// succession says which keys count on a checkpoint of the ledger (docs/SPEC.md section 10.1.1).
 type succession struct {
-	trusted []note.Verifier
-	later   []successor // by index
+	audit.History // of the keys that the file shows
+	trusted       []note.Verifier
+	public        [][]byte        // of trusted, type byte first
+	handedOn      map[uint64]bool // by the index of the entry: trusted keys led to it
 }
 
-// successor is a key of the member keys.
-type successor struct {
-	index    uint64 // of its entry
-	key      note.Verifier
-	handedOn bool // the trusted keys, or those that they handed on to, signed its checkpoint
-	pinned   bool // it is a trusted key of ML-DSA-44
+// succession begins at the genesis's key if the file shows keys. Without any it asks nothing of that key.
+func (e *evidence) succession(trusted []note.Verifier, public [][]byte) (*succession, error) {
+	s := &succession{trusted: trusted, public: public}
+	if e.genesis != nil && len(e.keys) > 0 {
+		if err := s.Take(0, audit.Entry{Body: e.genesis}); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.follow(e.head.Origin, e.keys)
 }
 
-// succeeding begins at the trusted keys of a ledger: those of others sign nothing of it.
-func succeeding(trusted []note.Verifier, origin string) *succession {
-	return &succession{trusted: slices.DeleteFunc(slices.Clone(trusted),
-		func(k note.Verifier) bool { return k.Name() != origin })}
-}
-
-// handedOn follows the member keys. They are one chain from the genesis's key: the keys before an element and its own
-// key sign its checkpoint. Trust goes forwards only, because a key is replaced when it may be in other hands.
-func (e *evidence) handedOn(trusted []note.Verifier) (*succession, error) {
-	s := succeeding(trusted, e.head.Origin)
-	if e.genesis == nil {
-		return s, s.forwards(e.keys)
+// follow takes keys in: the keys before an element and its own key sign its checkpoint. Trust goes forwards only,
+// because a key is replaced when it may be in other hands. The checkpoint of a receipt alone may be larger, when other
+// keys are in force: then nothing follows from its key.
+func (s *succession) follow(origin string, keys []handover) error {
+	s.Origin, s.handedOn = cmp.Or(s.Origin, origin), make(map[uint64]bool)
+	if len(keys) == 1 && keys[0].head.Size > keys[0].Index+1 {
+		return nil
 	}
-	if len(e.keys) == 0 {
-		return s, nil
-	}
-	var history audit.History
-	if err := history.Take(0, audit.Entry{Body: e.genesis}); err != nil {
-		return nil, err
-	}
-	for _, h := range e.keys {
-		if err := history.Take(h.Index, audit.Entry{Body: h.key}); err != nil {
-			return nil, fmt.Errorf("the key of entry %d: %w", h.Index, err)
-		}
-		if err := history.HandsOn(h.Index, h.Checkpoint); err != nil {
-			return nil, fmt.Errorf("the key of entry %d was not handed on to: %w", h.Index, err)
-		}
-		next := history.Signing[len(history.Signing)-1].Key
-		pinned := audit.IsMLDSA(next) && holds(e.trust.Public, h.key.Public)
-		s.later = append(s.later, successor{h.Index, next, false, pinned})
-	}
-	var handed []note.Verifier
-	for i := range s.later {
-		k, keys := &s.later[i], s.trusted
-		if !audit.IsMLDSA(k.key) { // what signs in the place of a trusted key is handed on to by that
-			keys = s.asked(e.keys[i].head.Size)
-		}
-		_, err := audit.OpenCheckpoint(e.keys[i].Checkpoint, slices.Concat(keys, handed)...)
-		if k.handedOn = err == nil; k.handedOn {
-			handed = append(handed, k.key)
-		}
-	}
-	return s, nil
-}
-
-// forwards follows keys without a genesis in front of them: each signed the checkpoint of which its entry is the last.
-// The checkpoint of a receipt alone may be larger, when other keys are in force: then nothing follows from its key.
-func (s *succession) forwards(keys []handover) error {
 	for _, h := range keys {
-		if h.head.Size > h.Index+1 {
-			continue
-		}
-		next, err := audit.Verifier(h.head.Origin, h.key.Public)
-		if err == nil {
-			_, err = audit.OpenCheckpoint(h.Checkpoint, next)
-		}
-		if err != nil {
+		if err := s.Take(h.Index, audit.Entry{Body: h.key}); err != nil {
 			return fmt.Errorf("the key of entry %d: %w", h.Index, err)
 		}
-		_, why := s.signed(h.Checkpoint, h.Index)
-		s.later = append(s.later, successor{h.Index, next, why == nil, false})
+	}
+	for _, h := range keys {
+		if err := s.HandsOn(h.Index, h.Checkpoint); err != nil {
+			return fmt.Errorf("the key of entry %d was not handed on to: %w", h.Index, err)
+		}
+		_, why := s.signed(h.Checkpoint, h.head.Size)
+		s.handedOn[h.Index] = why == nil
 	}
 	return nil
 }
 
-// asked returns the trusted keys that sign a checkpoint of that size. A key of ML-DSA-44 does not,
-// if the file shows its entry at that index or a later one.
-func (s *succession) asked(size uint64) []note.Verifier {
-	return slices.DeleteFunc(slices.Clone(s.trusted), func(t note.Verifier) bool {
-		return audit.IsMLDSA(t) && slices.ContainsFunc(s.later,
-			func(k successor) bool { return k.pinned && size <= k.index && k.key.KeyHash() == t.KeyHash() })
-	})
+// counting returns the keys that count on a checkpoint of a size, those that are trusted and those that were handed on
+// to, if the file does not show another key in force there. A key that is replaced signs the checkpoint that hands on.
+func (s *succession) counting(size uint64) (keys []note.Verifier) {
+	inForce := append(s.At(size), s.At(max(size, 1)-1)...)
+	shown := func(among []audit.KeyInForce, public []byte) bool {
+		return slices.ContainsFunc(among, func(k audit.KeyInForce) bool { return bytes.Equal(k.Public, public) })
+	}
+	for i, key := range s.trusted {
+		if key.Name() == s.Origin && (shown(inForce, s.public[i]) || !shown(s.Signing, s.public[i])) {
+			keys = append(keys, key)
+		}
+	}
+	for _, k := range inForce {
+		if s.handedOn[k.Index] {
+			keys = append(keys, k.Key)
+		}
+	}
+	return keys
 }
 
-// signed checks the signatures of a checkpoint, and returns the algorithms of their keys. Of the keys that are trusted
-// or were handed on to, one of each algorithm signs. If the file shows a key of ML-DSA-44 below the checkpoint's size,
-// a key of that algorithm signs as well, even if none is trusted.
+// signed checks the signatures of a checkpoint, and returns the algorithms of their keys. Of the keys that count, one
+// of each algorithm signs. If none of them is of ML-DSA-44, and the file shows one below the checkpoint's size, that
+// one signs as well.
 func (s *succession) signed(checkpoint []byte, size uint64) (string, error) {
-	keys := s.asked(size)
-	var shown note.Verifier
-	for _, k := range s.later {
-		mldsa := audit.IsMLDSA(k.key)
-		if k.handedOn && (!mldsa || k.index < size) {
-			keys = append(keys, k.key)
-		}
-		if mldsa && k.index < size {
-			shown = k.key
+	keys := s.counting(size)
+	if len(keys) > 0 && !slices.ContainsFunc(keys, audit.IsMLDSA) {
+		for _, k := range s.At(size) {
+			if audit.IsMLDSA(k.Key) {
+				keys = append(keys, k.Key)
+			}
 		}
 	}
 	if _, err := audit.OpenCheckpoint(checkpoint, keys...); err != nil {
 		return "", err
 	}
-	mldsa := slices.DeleteFunc(slices.Clone(keys), func(k note.Verifier) bool { return !audit.IsMLDSA(k) })
-	if len(mldsa) == 0 && shown != nil {
-		mldsa = []note.Verifier{shown}
-		if _, err := audit.OpenCheckpoint(checkpoint, shown); err != nil {
-			return "", fmt.Errorf("the ML-DSA-44 key of an entry below: %w", err)
-		}
-	}
+	mldsa := slices.ContainsFunc(keys, audit.IsMLDSA)
 	switch {
-	case len(mldsa) == 0:
+	case !mldsa:
 		return "Ed25519 alone", nil
-	case len(mldsa) == len(keys):
+	case !slices.ContainsFunc(keys, func(k note.Verifier) bool { return !audit.IsMLDSA(k) }):
 		return "ML-DSA-44 alone", nil
 	}
 	return "Ed25519 and ML-DSA-44", nil
-}
-
-// included is the part of inclusion for an element of keys.
-func (h *handover) included(e *evidence) error {
-	if err := h.CheckInclusion(h.head); err != nil {
-		return fmt.Errorf("the key of entry %d: %w", h.Index, err)
-	}
-	if h.head.Size == e.head.Size && h.head.Root != e.head.Root ||
-		e.early != nil && h.head.Size == e.early.head.Size && h.head.Root != e.early.head.Root {
-		return fmt.Errorf("two signed checkpoints of %d entries have different roots: the ledger was forked",
-			h.head.Size)
-	}
-	return nil
 }

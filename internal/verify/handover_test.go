@@ -23,7 +23,7 @@ func (h *house) rotate(seed string) *house {
 func (h *house) rotateAs(next keyPair, by ...keyPair) *house {
 	h.t.Helper()
 	index := h.add(&audit.Key{Subject: audit.SubjectSigning, Public: next.public()})
-	h.handed = append(h.handed, h.receiptUnder(index, signedBy(h.t, h.text(), by...)).Text())
+	h.handed = append(h.handed, h.receiptUnder(index, signedBy(h.t, h.text(), by...)))
 	h.key = next
 	return h
 }
@@ -69,8 +69,15 @@ func handedFiles(t testing.TB, add adder) {
 	add("rotated-newest-key", "the newest key is pinned", file, pinned(g.h.key.vkey))
 	add("rotated-nothing-pinned", "nothing is pinned: the key of the genesis, and those that it handed on to", file,
 		consistent)
+	last := open(t)
+	ends := last.commitTo(last.cards(sixCards), sixCards)
+	last.rotate("second ledger key")
+	end := ends.transcript("")
+	end.Checkpoint = end.Keys[0].Checkpoint
+	add("rotated-last", "the new key's entry is the last one: the key before it signs as well", marshal(t, end))
+	add("rotated-last-new-key", "the same, and the new key is pinned", marshal(t, end), pinned(last.key.vkey))
 	add("rotated-recipient", "one recipient's file", g.file("seat-1"))
-	add("rotated-receipt", "the entry of a new key alone, under the checkpoint that both keys signed", []byte(g.h.handed[0]))
+	add("rotated-receipt", "the entry of a new key alone, under the checkpoint that both keys signed", []byte(g.h.handed[0].Text()))
 	weak := open(t).cheating()
 	index := weak.add(&audit.Key{Subject: audit.SubjectSigning, Public: smallOrder})
 	weak.add(&audit.Key{Subject: audit.SubjectSigning, Public: newKey(t, weak.key.name, "second ledger key").public()})
@@ -87,19 +94,23 @@ func handedFiles(t testing.TB, add adder) {
 func wrongHandovers(b *badAdder) {
 	g := handedGame(b.T)
 	second := newKey(b.T, g.h.key.name, "second ledger key")
-	keys := func(step, name, about string, change func([]string) []string, more ...func(*vector)) {
+	keys := func(step, name, about string, change func([]audit.Handover) []audit.Handover, more ...func(*vector)) {
 		b.T.Helper()
 		f := g.transcript("")
 		f.Keys = change(slices.Clone(f.Keys))
 		b.file(step, "rotated-"+name, about, marshal(b.T, f), more...)
 	}
+	// one changes the first element, whose receipt stands there with the element's checkpoint.
 	one := func(step, name, about string, change func(*audit.Receipt), more ...func(*vector)) {
 		b.T.Helper()
-		keys(step, name, about, func(all []string) []string {
-			r, err := audit.ParseReceipt(all[0])
+		keys(step, name, about, func(all []audit.Handover) []audit.Handover {
+			r, err := audit.ParseReceipt(all[0].Receipt)
 			must(b.T, err)
+			r.Checkpoint = []byte(all[0].Checkpoint)
 			change(&r)
-			all[0] = r.Text()
+			head := string(r.Checkpoint)
+			r.Checkpoint = nil
+			all[0] = audit.Handover{Receipt: r.Text(), Checkpoint: head}
 			return all
 		}, more...)
 	}
@@ -110,12 +121,18 @@ func wrongHandovers(b *badAdder) {
 	b.text(stepFormat, "rotated-empty", "an empty list, where it is to be absent", whole, member, `,"keys":[]`)
 	b.text(stepFormat, "rotated-null", "a list that is null", whole, member, `,"keys":null`)
 	b.text(stepFormat, "rotated-string", "a text in place of the list", whole, member, `,"keys":"x"`)
-	b.text(stepFormat, "rotated-no-receipt", "an element that is no receipt", whole, member, `,"keys":["x"]`)
+	b.text(stepFormat, "rotated-no-object", "an element that is a text", whole, member, `,"keys":["x"]`)
+	b.text(stepFormat, "rotated-no-checkpoint", "an element without its checkpoint", whole, `,"checkpoint":"example`,
+		`,"other":"example`)
 	b.text(stepFormat, "rotated-twice", "the member twice", whole, member, member+member)
 	b.text(stepFormat, "rotated-after-cards", "members in another order", whole, whole[strings.Index(whole, member):],
 		whole[strings.Index(whole, `,"cards":`):len(whole)-1]+member+"}")
 	b.text(unjudged, "rotated-receipt-version", "a receipt of a later version", whole,
-		`"keys":["c2sp.org/tlog-proof@v1`, `"keys":["c2sp.org/tlog-proof@v2`)
+		`"keys":[{"receipt":"c2sp.org/tlog-proof@v1`, `"keys":[{"receipt":"c2sp.org/tlog-proof@v2`)
+	keys(stepFormat, "own-checkpoint", "a receipt with a checkpoint", func(all []audit.Handover) []audit.Handover {
+		all[0].Receipt += all[0].Checkpoint
+		return all
+	})
 	one(stepFormat, "other-origin", "the checkpoint of another ledger", func(r *audit.Receipt) {
 		other := newKey(b.T, "example.com/other", "other key")
 		r.Checkpoint = signedBy(b.T, strings.Replace(checkpointOf(b.T, r), g.h.key.name, other.name, 1), other)
@@ -128,35 +145,31 @@ func wrongHandovers(b *badAdder) {
 	added := open(b.T)
 	addedTo := added.commitTo(added.cards(sixCards), sixCards)
 	index := added.add(&audit.Key{Subject: audit.SubjectAuditor, Public: hybrid("another auditor")})
-	added.handed = []string{added.receipt(index).Text()}
+	added.handed = []audit.Receipt{added.receipt(index)}
 	b.file(stepEntries, "rotated-not-a-signing-key", "the entry of an auditor key, the last of its checkpoint",
 		addedTo.file(""))
-	keys(stepEntries, "not-a-key", "the entry of an instance_start", func(all []string) []string {
-		return append([]string{g.h.receipt(1).Text()}, all...)
+	keys(stepEntries, "not-a-key", "the entry of an instance_start", func(all []audit.Handover) []audit.Handover {
+		return append([]audit.Handover{{Receipt: g.h.bare(1), Checkpoint: all[0].Checkpoint}}, all...)
 	})
-	keys(stepEntries, "descending", "in another order", func(all []string) []string { return []string{all[1], all[0]} })
+	keys(stepEntries, "descending", "in another order",
+		func(all []audit.Handover) []audit.Handover { return []audit.Handover{all[1], all[0]} })
 	keys(stepEntries, "one-twice", "the same entry twice",
-		func(all []string) []string { return []string{all[0], all[0]} })
-	one(stepEntries, "larger-checkpoint", "under a checkpoint with entries behind it",
-		func(r *audit.Receipt) { *r = g.h.receipt(r.Index) })
+		func(all []audit.Handover) []audit.Handover { return []audit.Handover{all[0], all[0]} })
+	one(stepEntries, "larger-checkpoint", "with a checkpoint that has entries behind it",
+		func(r *audit.Receipt) { r.Checkpoint = g.h.head() })
 	one(unjudged, "unknown-key-type", "a key of a later type", func(r *audit.Receipt) {
 		r.Entry = []byte(strings.Replace(string(r.Entry), string(second.public()),
 			string(append([]byte{9}, second.public()[1:]...)), 1))
 	})
-	short := handedGame(b.T)
-	early := short.transcript("")
-	late := short.h.rotate("fourth ledger key").handed
-	early.Keys = late
-	b.file(stepEntries, "rotated-above-the-file", "a key from above the file's checkpoint", marshal(b.T, early))
 
 	// signature
 	thief := newKey(b.T, g.h.key.name, "thief")
 	keys(stepSignature, "left-out", "no keys: the pinned one does not sign any more",
-		func([]string) []string { return nil })
+		func([]audit.Handover) []audit.Handover { return nil })
 	keys(stepSignature, "last-left-out", "the last hand-over is missing",
-		func(all []string) []string { return all[:1] })
+		func(all []audit.Handover) []audit.Handover { return all[:1] })
 	keys(stepSignature, "first-left-out", "the chain does not begin at the genesis's key",
-		func(all []string) []string { return all[1:] })
+		func(all []audit.Handover) []audit.Handover { return all[1:] })
 	for _, c := range []struct {
 		name, about string
 		by          []keyPair
@@ -192,8 +205,7 @@ func wrongHandovers(b *badAdder) {
 		seen.played().file(""), pinned(second.vkey))
 
 	alone := func(name, about string, change func(*audit.Receipt)) {
-		r, err := audit.ParseReceipt(g.h.handed[0])
-		must(b.T, err)
+		r := g.h.handed[0]
 		change(&r)
 		b.file(stepSignature, "rotated-receipt-"+name, about, []byte(r.Text()))
 	}
@@ -205,12 +217,69 @@ func wrongHandovers(b *badAdder) {
 
 	// inclusion
 	one(stepInclusion, "another-proof", "a proof of another entry", func(r *audit.Receipt) { r.Proof[0][0] ^= 1 })
+	one(stepInclusion, "proof-of-its-checkpoint", "the proof in the checkpoint of which the entry is the last",
+		func(r *audit.Receipt) { r.Proof = g.h.handed[0].Proof })
 	one(stepInclusion, "another-root", "a root that both signed, of another history", func(r *audit.Receipt) {
 		c, err := audit.CheckpointText(r.Checkpoint)
 		must(b.T, err)
 		c.Root[0] ^= 1
 		r.Checkpoint = signedBy(b.T, c.Text(), mainKey(b.T), second)
 	})
+	short := handedGame(b.T)
+	early := short.transcript("")
+	short.h.rotate("fourth ledger key")
+	early.Keys = short.transcript("").Keys
+	b.file(stepInclusion, "rotated-above-the-file", "a key from above the file's checkpoint", marshal(b.T, early))
+	rewritten(b)
+}
+
+// rewritten are files of a holder of one key, the replaced one or the new one, who writes another history.
+func rewritten(b *badAdder) {
+	w := newTrio(b.T)
+	first, second := mainKey(b.T), newKey(b.T, mainKey(b.T).name, "second ledger key")
+	rotated := witnessedGame(b.T, w)
+	at := len(rotated.h.entries)
+	rotated.h.rotate("second ledger key")
+
+	// The new key alone rewrites what stands in front of its entry.
+	other := witnessedGame(b.T, w, func(g *audit.Genesis) { g.DefaultCloseBy++ })
+	other.h.cheating().addBytes(rotated.h.entries[at])
+	other.h.key, other.h.handed, other.early = second, rotated.h.handed, ""
+	b.file(stepInclusion, "rotated-rewritten", "the new key rewrote the history, with its own entry at the same index",
+		other.played().file(""), pinned(first.vkey))
+	b.file(stepInclusion, "rotated-rewritten-newest-pinned", "the same, and the new key is pinned", other.file(""),
+		pinned(second.vkey))
+
+	// Findings: the hand-over of another history.
+	spliced := witnessedGame(b.T, w).played()
+	file := func(step, name, about string, more ...func(*vector)) {
+		f := spliced.transcript("")
+		for _, r := range rotated.h.handed {
+			f.Keys = append(f.Keys, audit.Handover{Receipt: rotated.h.bare(r.Index), Checkpoint: string(r.Checkpoint)})
+		}
+		b.file(step, name, about, marshal(b.T, f), append([]func(*vector){w.want2of3()}, more...)...)
+	}
+	file(stepSignature, "rotated-spliced",
+		"the hand-over of another history: its key is replaced there, and signs here")
+	spliced.h.key = second
+	file(stepInclusion, "rotated-spliced-new-key",
+		"the same, signed by the key that the other history brings: one index has two entries")
+
+	// The replaced key forks above its replacement.
+	rotated.h.key = first
+	forked := rotated.played()
+	for name, of := range map[string]func(*vector){"": pinned(first.vkey), "-witnessed": w.want2of3(),
+		"-both-pinned": logs(first.vkey, second.vkey)} {
+		b.file(stepSignature, "rotated-old-key-signs"+name, "the replaced key signs alone above the entry of the new one",
+			forked.file(""), of)
+	}
+	g, one, two := longGame(b.T)
+	g.h.long = []longKey{one}
+	for name, of := range map[string]func(*vector){"": pinned(g.h.key.vkey),
+		"-pinned": logs(g.h.key.vkey, one.vkey), "-both-pinned": logs(g.h.key.vkey, one.vkey, two.vkey)} {
+		b.file(stepSignature, "mldsa-old-key-signs"+name,
+			"the replaced key of ML-DSA-44 signs above the entry of the new one, with that of Ed25519", g.file(""), of)
+	}
 }
 
 // handedFar is a shuffle whose file has as many hand-overs as a file may have, and
@@ -251,21 +320,6 @@ func TestManyHandovers(t *testing.T) {
 	judge("the last left out", Trust{VKey: first.vkey}, want{Verdict: Failed, Failed: stepSignature})
 	f.Keys = append(slices.Clone(last), last[0])
 	judge("one more", Trust{VKey: first.vkey}, want{Verdict: Failed, Failed: stepFormat})
-}
-
-// BenchmarkManyHandovers judges the file under the first key and under none of its.
-func BenchmarkManyHandovers(b *testing.B) {
-	f, first := handedFar(b)
-	file := marshal(b, f)
-	for _, key := range []keyPair{first, newKey(b, first.name, "thief")} {
-		b.Run(fmt.Sprint(File(file, Trust{VKey: key.vkey}).Verdict), func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(len(file)))
-			for b.Loop() {
-				File(file, Trust{VKey: key.vkey})
-			}
-		})
-	}
 }
 
 // checkpointOf is what the receipt's checkpoint signs.

@@ -109,9 +109,9 @@ type house struct {
 	entries   [][]byte
 	hashes    []tlog.Hash // stored hashes, in tlog's order
 	instance  uint64
-	handed    []string    // member keys of its files
-	dealer    audit.Actor // who writes what is of shuffles
-	act       uint64      // index of the newest act, 0 for none
+	handed    []audit.Receipt // member keys of its files
+	dealer    audit.Actor     // who writes what is of shuffles
+	act       uint64          // index of the newest act, 0 for none
 	hired     map[audit.Actor]bool
 }
 
@@ -312,7 +312,7 @@ type game struct {
 	deals     []*audit.Deal
 	closed    *audit.Close
 	disclosed bool   // after it was continued
-	early     string // member witnessed of its files
+	early     string // checkpoint of the member witnessed of its files
 	stated    []string
 
 	revealed []int // places
@@ -426,10 +426,10 @@ func (g *game) dealAs(d *audit.Deal) *game {
 	return g
 }
 
-// witness puts the commit's receipt under the head of now into the game's files.
+// witness puts the head of now into the game's files.
 func (g *game) witness() *game {
 	g.h.t.Helper()
-	g.early = g.h.receipt(g.id).Text()
+	g.early = string(g.h.head())
 	return g
 }
 
@@ -495,11 +495,13 @@ func (g *game) closeAs(c *audit.Close) *game {
 func (g *game) transcript(recipient string) *audit.Transcript {
 	g.h.t.Helper()
 	f := &audit.Transcript{Format: audit.TranscriptFormat, ID: g.id, Recipient: recipient, Deck: g.deck,
-		Checkpoint: string(g.h.head()), Receipts: []string{bare(g.h.receipt(0))},
-		Witnessed: g.early, Keys: g.h.handed, Statements: g.stated,
-		Cards: []audit.Card{}}
+		Checkpoint: string(g.h.head()), Receipts: []string{g.h.bare(0)},
+		Witnessed: g.h.prefix(g.early), Statements: g.stated, Cards: []audit.Card{}}
+	for _, r := range g.h.handed {
+		f.Keys = append(f.Keys, audit.Handover{Receipt: g.h.bare(r.Index), Checkpoint: string(r.Checkpoint)})
+	}
 	for _, i := range g.indexes {
-		f.Receipts = append(f.Receipts, bare(g.h.receipt(i)))
+		f.Receipts = append(f.Receipts, g.h.bare(i))
 	}
 	place := 0
 	for _, d := range g.deals {
@@ -518,9 +520,17 @@ func (g *game) transcript(recipient string) *audit.Transcript {
 }
 
 // bare is a receipt as a transcript has it, without the checkpoint of all.
-func bare(r audit.Receipt) string {
-	r.Checkpoint = nil
-	return r.Text()
+func (h *house) bare(index uint64) string { return h.receiptUnder(index, nil).Text() }
+
+// prefix proves an earlier head in the tree of now; nil for "".
+func (h *house) prefix(head string) *audit.Prefix {
+	h.t.Helper()
+	if head == "" {
+		return nil
+	}
+	c, err := audit.CheckpointText([]byte(head))
+	must(h.t, err)
+	return audit.NewPrefix([]byte(head), h.receiptUnder(min(c.Size, uint64(len(h.entries)))-1, nil))
 }
 
 // card opens what a place shows.

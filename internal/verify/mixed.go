@@ -30,15 +30,17 @@ func (t *transcript) beacon() (string, error) {
 		timestamp(beacon.TimeOf(p.Round)*1000)), nil
 }
 
-// slots finds the slots whose values were given in the plan. That the mix has
-// these very values is a rule (docs/SPEC.md section 9, mix).
-func (t *transcript) slots() (string, error) { return t.findSlots(t.commit.Context) }
-
-// findSlots finds where in a plan the hashes of the given values stand. The values may still be secret: none is named.
-func (e *evidence) findSlots(ctx *audit.Context) (string, error) {
-	if len(e.trust.slots) == 0 {
+// slots finds where in the plan the hashes of the given values stand. The values may still be secret: none is named.
+// With a receipt of the commit, a player checks that before they give a value. That the mix has these very values is a
+// rule (docs/SPEC.md section 9, mix).
+func (e *evidence) slots() (string, error) {
+	switch {
+	case e.commit == nil:
+		return "", notChecked("only a commit has a mix plan")
+	case len(e.trust.slots) == 0:
 		return "", notChecked("no value of a slot was given")
 	}
+	ctx := e.commit.Context
 	for _, value := range e.trust.slots {
 		hash := audit.SlotHash(ctx.Origin, ctx.Table, value)
 		i := slices.IndexFunc(ctx.Plan,

@@ -55,7 +55,7 @@ func (s steered) committed(plan ...audit.Planned) *game {
 	if ctx.IsDraw() {
 		g.deck = nil
 	}
-	g.early = h.receiptUnder(g.id, s.early(h)).Text()
+	g.early = string(s.early(h))
 	h.now = (out + 1) * 1000
 	h.witnesses = []keyPair{s.w.a, s.w.c}
 	return g
@@ -238,7 +238,7 @@ func clocks(t testing.TB, add adder) {
 
 	s = newSteered(t)
 	g := s.mixed(planBeacon)
-	g.early = g.h.receiptUnder(g.id, s.early(g.h)).Text()
+	g.early = string(s.early(g.h))
 	g.h.witnesses = []keyPair{s.w.a, s.w.c}
 	add("beacon-witnessed-after-mix",
 		"what the quorum saw before the round covers the mix: its clocks are wrong, and the level is recorded",
@@ -288,7 +288,7 @@ func (s steered) childPlayed(plan ...audit.Planned) *game {
 		g.plant(c, values)
 	})
 	parent.close(audit.OutcomeContinued, 0)
-	g.early = h.receiptUnder(g.id, s.early(h)).Text()
+	g.early = string(s.early(h))
 	h.now = (out + 1) * 1000
 	h.witnesses = []keyPair{s.w.a, s.w.c}
 	return g.mix(valueBeacon).deal(board(2)).close(audit.OutcomeEndedEarly, 0)

@@ -60,7 +60,7 @@ func (k longKey) add(h *house, by ...longKey) {
 	for _, b := range by {
 		head = append(head, b.line(h.t, h.text(), 0)...)
 	}
-	h.handed = append(h.handed, h.receiptUnder(index, head).Text())
+	h.handed = append(h.handed, h.receiptUnder(index, head))
 	h.long = []longKey{k}
 }
 
@@ -94,7 +94,7 @@ func longRotated(t testing.TB) (g *game, second longKey) {
 	third := newKey(t, g.h.key.name, "another ledger key")
 	index := g.h.add(&audit.Key{Subject: audit.SubjectSigning, Public: third.public()})
 	head := append(signedBy(t, g.h.text(), g.h.key, third), second.line(t, g.h.text(), 0)...)
-	g.h.handed = append(g.h.handed, g.h.receiptUnder(index, head).Text())
+	g.h.handed = append(g.h.handed, g.h.receiptUnder(index, head))
 	g.h.key = third
 	return g, second
 }
@@ -138,8 +138,8 @@ func later(name string) (vkey, line string) {
 func withLine(t testing.TB, f *audit.Transcript, line string) *audit.Transcript {
 	t.Helper()
 	f.Checkpoint += line
-	if f.Witnessed != "" {
-		f.Witnessed += line
+	if f.Witnessed != nil {
+		f.Witnessed.Checkpoint += line
 	}
 	return f
 }
@@ -155,8 +155,7 @@ func longFiles(t testing.TB, add adder) {
 	})
 	add("mldsa-receipt", "a receipt alone, both keys pinned", []byte(g.h.receipt(g.id).Text()),
 		logs(g.h.key.vkey, second.vkey))
-	own, err := audit.ParseReceipt(g.h.handed[0])
-	must(t, err)
+	own := g.h.handed[0]
 	add("mldsa-receipt-own-entry", "the entry of a key of ML-DSA-44 alone, under the checkpoint that the key signed first",
 		[]byte(own.Text()))
 	add("mldsa-receipt-own-entry-replaced", "the same under a checkpoint that the key after it signed, and Ed25519 is pinned",
@@ -243,9 +242,7 @@ func wrongLongFiles(b *badAdder) {
 	})
 	file(stepSignature, "other-pinned", "another key of ML-DSA-44 is pinned", func(*audit.Transcript) {},
 		logs(own, newLongKey(b.T, g.h.key.name, "foreign long key").vkey))
-	alone := func(name, about, receipt string, by longKey, more ...func(*vector)) {
-		r, err := audit.ParseReceipt(receipt)
-		must(b.T, err)
+	alone := func(name, about string, r audit.Receipt, by longKey, more ...func(*vector)) {
 		r.Checkpoint = []byte(strings.Replace(string(r.Checkpoint), by.line(b.T, checkpointOf(b.T, &r), 0), "", 1))
 		b.file(stepSignature, "mldsa-receipt-"+name, about, []byte(r.Text()), more...)
 	}
@@ -253,7 +250,7 @@ func wrongLongFiles(b *badAdder) {
 		g.h.handed[0], first)
 	alone("own-entry-other-signs", "the same, and the key of ML-DSA-44 before is pinned and signed", g.h.handed[1], second,
 		logs(own, first.vkey))
-	alone("own-entry-pinned", "the key is pinned, and signed no checkpoint above its entry", g.h.receipt(g.indexes[0]).Text(),
+	alone("own-entry-pinned", "the key is pinned, and signed no checkpoint above its entry", g.h.receipt(g.indexes[0]),
 		second, logs(own, second.vkey))
 	rotated, still := longRotated(b.T)
 	bare := rotated.transcript("")
@@ -296,7 +293,7 @@ func wrongLongFiles(b *badAdder) {
 	above := witnessedGame(b.T, newTrio(b.T))
 	second.add(above.h, second)
 	unlined := above.witness().played().transcript("")
-	unlined.Witnessed = strings.Join(slices.DeleteFunc(strings.SplitAfter(unlined.Witnessed, "\n"),
+	unlined.Witnessed.Checkpoint = strings.Join(slices.DeleteFunc(strings.SplitAfter(unlined.Witnessed.Checkpoint, "\n"),
 		func(line string) bool { return len(line) > 3000 }), "")
 	b.file(stepSignature, "mldsa-witnessed-above", "both keys are pinned, and the checkpoint of witnessed above the entry lacks one",
 		marshal(b.T, unlined), trusted1("log "+second.vkey+"\n"+newTrio(b.T).policy(twoOfThree)))
@@ -305,12 +302,12 @@ func wrongLongFiles(b *badAdder) {
 	entry := short.commitTo(short.cards(sixCards), sixCards)
 	first.add(short, first)
 	f := entry.deal(board(1)).transcript("")
-	r, err := audit.ParseReceipt(f.Keys[0])
+	r, err := audit.ParseReceipt(f.Keys[0].Receipt)
 	must(b.T, err)
 	at := strings.Index(string(r.Entry), string(first.public()))
 	cut := slices.Concat(r.Entry[:at-2], binary.BigEndian.AppendUint16(nil, 1312), r.Entry[at:len(r.Entry)-1])
 	r.Entry = cut
-	f.Keys = []string{r.Text()}
+	f.Keys[0].Receipt = r.Text()
 	b.file(stepEntries, "mldsa-short-key", "a key of ML-DSA-44 of 1,311 bytes", marshal(b.T, f))
 
 	w := newLongTrio(b.T)
@@ -321,7 +318,7 @@ func wrongLongFiles(b *badAdder) {
 	timed := w.long(b.T, w.am)
 	none := timed.transcript("")
 	none.Checkpoint += w.cm.line(b.T, timed.h.text(), 0)
-	none.Witnessed = ""
+	none.Witnessed = nil
 	b.file(stepWitnesses, "mldsa-cosigned-at-0", "a cosignature of time 0 counts for nothing", marshal(b.T, none), policy)
 	bent := w.long(b.T, w.am, w.cm).transcript("")
 	bent.Checkpoint = flip(bent.Checkpoint, len(bent.Checkpoint)-100)

@@ -96,7 +96,7 @@ func (w truth) lies(v *Verdict, file []byte) error {
 	if v.Verdict != Proved {
 		return nil
 	}
-	texts := []string{string(file)}
+	texts, signed := []string{string(file)}, []string(nil)
 	if v.Kind == KindTranscript {
 		f, err := audit.ParseTranscript(file)
 		if err != nil {
@@ -106,8 +106,8 @@ func (w truth) lies(v *Verdict, file []byte) error {
 		for i := range f.Receipts {
 			texts = append(texts, f.Receipt(i))
 		}
-		if f.Witnessed != "" {
-			texts = append(texts, f.Witnessed)
+		if f.Witnessed != nil {
+			signed = append(signed, f.Witnessed.Checkpoint)
 		}
 		if v.Level == LevelWitnessed {
 			if err := late(f); err != nil {
@@ -123,7 +123,10 @@ func (w truth) lies(v *Verdict, file []byte) error {
 		if r.Index >= uint64(len(w.h.entries)) || !bytes.Equal(r.Entry, w.h.entries[r.Index]) {
 			return fmt.Errorf("entry %d is not the ledger's", r.Index)
 		}
-		text, _, _ := strings.Cut(string(r.Checkpoint), "\n\n")
+		signed = append(signed, string(r.Checkpoint))
+	}
+	for _, one := range signed {
+		text, _, _ := strings.Cut(one, "\n\n")
 		if !slices.ContainsFunc(w.heads, func(head string) bool { return strings.HasPrefix(head, text+"\n\n") }) {
 			return fmt.Errorf("a checkpoint that the house never signed: %q", text)
 		}
@@ -143,11 +146,7 @@ func (w truth) lies(v *Verdict, file []byte) error {
 // late reports that the early checkpoint of a file says nothing of its commit, or
 // nothing early.
 func late(f *audit.Transcript) error {
-	r, err := audit.ParseReceipt(f.Witnessed)
-	if err != nil {
-		return err
-	}
-	head, err := audit.CheckpointText(r.Checkpoint)
+	head, err := audit.CheckpointText([]byte(f.Witnessed.Checkpoint))
 	if err != nil {
 		return err
 	}
@@ -161,9 +160,8 @@ func late(f *audit.Transcript) error {
 			first = min(first, next.Index)
 		}
 	}
-	if r.Index != f.ID || head.Size <= f.ID || head.Size > first {
-		return fmt.Errorf("witnessed at %d entries of entry %d, where entry %d began the play", head.Size, r.Index,
-			first)
+	if head.Size <= f.ID || head.Size > first {
+		return fmt.Errorf("witnessed at %d entries of commit %d, where entry %d began the play", head.Size, f.ID, first)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
@@ -266,7 +267,7 @@ func (p *player) relaid(g *game) []byte {
 	forged := *g
 	forged.h = &h
 	if forged.early != "" && p.chance(60) {
-		forged.early = h.receipt(g.id).Text()
+		forged.early = string(h.head())
 	}
 	return forged.file("")
 }
@@ -374,16 +375,19 @@ func (p *player) retold(g *game, other *game) []byte {
 	o := other.transcript("")
 	receipt := func() string { return pick(p, append(slices.Clone(o.Receipts), f.Receipts...)...) }
 	i := p.IntN(len(f.Receipts))
-	alone := func() string { return receipt() + pick(p, f.Checkpoint, o.Checkpoint) }
 	edits := []func(){
 		func() { f.ID = pick(p, o.ID, f.ID+1, 1) }, func() { f.Recipient = pick(p, "", "seat-1", "seat-2") },
 		func() { f.Deck = o.Deck },
 		func() { f.Receipts = slices.Delete(f.Receipts, i, i+1) }, func() { f.Receipts[i] = receipt() },
 		func() { f.Receipts = slices.Insert(f.Receipts, i, receipt()) }, func() { f.Receipts = o.Receipts },
 		func() { f.Checkpoint = o.Checkpoint },
-		func() { f.Witnessed = alone() }, func() { f.Witnessed = o.Witnessed }, func() { f.Witnessed = "" },
+		func() { f.Witnessed = p.seen(f, o) }, func() { f.Witnessed = o.Witnessed }, func() { f.Witnessed = nil },
 		func() { f.Receipts[i] = p.rewritten(f.Receipts[i]) }, func() { f.Receipts[i] = p.rewritten(f.Receipts[i]) },
-		func() { f.Witnessed = p.rewritten(alone()) },
+		func() {
+			if f.Witnessed = p.seen(f, o); f.Witnessed != nil {
+				f.Witnessed.Checkpoint = p.rewritten(f.Witnessed.Checkpoint)
+			}
+		},
 		func() { f.Checkpoint = p.rewritten(f.Checkpoint) }, func() { f.Receipts[i] += f.Checkpoint },
 		func() {
 			f.Receipts = slices.Clone(f.Receipts)
@@ -414,6 +418,16 @@ func (p *player) retold(g *game, other *game) []byte {
 		return p.damaged(g.file(""))
 	}
 	return b
+}
+
+// seen mixes the members witnessed and the checkpoints of two files; nil if neither has that member.
+func (p *player) seen(f, o *audit.Transcript) *audit.Prefix {
+	a, b := cmp.Or(f.Witnessed, o.Witnessed), cmp.Or(o.Witnessed, f.Witnessed)
+	if a == nil {
+		return nil
+	}
+	return &audit.Prefix{Checkpoint: pick(p, f.Checkpoint, o.Checkpoint, b.Checkpoint), Leaf: pick(p, a.Leaf, b.Leaf),
+		Proof: pick(p, a.Proof, b.Proof)}
 }
 
 // rewritten changes one line of a receipt.

@@ -12,7 +12,6 @@ import (
 type receipt struct {
 	evidence
 	data []byte
-	body audit.Body
 }
 
 func (r *receipt) format() (string, error) {
@@ -34,7 +33,6 @@ func (r *receipt) entries() (string, error) {
 	if (e.Body.Type() == audit.TypeGenesis) != (index == 0) {
 		return "", fmt.Errorf("entry %d is a %s, where a genesis is entry 0 and no other", index, e.Body.Type())
 	}
-	r.body = e.Body
 	r.v.ID = audit.ShuffleOf(e.Body)
 	r.v.Entry = &Entry{Index: index, Type: e.Body.Type().String(), Time: timestamp(e.Time),
 		Identity: e.Actor.Identity, Credential: e.Actor.Credential}
@@ -43,6 +41,7 @@ func (r *receipt) entries() (string, error) {
 		r.genesis = b
 		r.v.Production = b.Production
 	case *audit.Commit:
+		r.commit = b
 		r.v.showCommit(index, b, e.Time)
 	case *audit.Close:
 		r.v.showClose(b, e.Time)
@@ -65,22 +64,13 @@ func (r *receipt) witnesses() (string, error) {
 }
 
 func (r *receipt) origin() (string, error) {
-	switch b := r.body.(type) {
-	case *audit.Genesis:
-		return b.Origin, r.ofLedger(b.Type(), b.Origin)
-	case *audit.Commit:
-		return b.Context.Origin, r.ofLedger(b.Type(), b.Context.Origin)
+	switch g, c := r.genesis, r.commit; {
+	case g != nil:
+		return g.Origin, r.ofLedger(g.Type(), g.Origin)
+	case c != nil:
+		return c.Context.Origin, r.ofLedger(c.Type(), c.Context.Origin)
 	}
 	return "", notChecked("such an entry names no ledger")
-}
-
-// slots: with a receipt of the commit, a player checks that their slot is in the plan before they give its value.
-func (r *receipt) slots() (string, error) {
-	b, ok := r.body.(*audit.Commit)
-	if !ok {
-		return "", notChecked("only a commit has a mix plan")
-	}
-	return r.findSlots(b.Context)
 }
 
 // passOver counts the codes of an entry that this version passed over.

@@ -37,10 +37,10 @@ func (t *transcript) statements() (string, error) {
 	if len(t.stated) == 0 {
 		return "", notChecked("the file holds no statement of an auditor")
 	}
-	tape, ok := t.tapeEntry()
-	if !ok {
+	if t.ended == nil || t.lost() {
 		return "", errors.New("a statement, and no entry of the file holds a tape that it could be about")
 	}
+	tape := tlog.RecordHash(t.receipts[len(t.receipts)-1].Entry)
 	want := audit.Statement{Origin: t.head.Origin, ID: t.file.ID, Commit: t.commitLeaf(), Disclosed: tape}
 	trusted := 0
 	for i, s := range t.stated {
@@ -64,14 +64,6 @@ func (t *transcript) statements() (string, error) {
 	}
 	return fmt.Sprintf("%d of %d signatures are of auditors who are trusted: each opened the tape, and it leads to the deck root",
 		trusted, len(t.v.Statements)), nil
-}
-
-// tapeEntry returns the leaf hash of the entry that discloses the tape, if the file holds one.
-func (t *transcript) tapeEntry() (tlog.Hash, bool) {
-	if t.ended == nil || t.lost() {
-		return tlog.Hash{}, false
-	}
-	return tlog.RecordHash(t.receipts[len(t.receipts)-1].Entry), true
 }
 
 // signed reports whether a signature line of a statement is of a trusted auditor's key. It is an

@@ -201,7 +201,7 @@ func closing(g *game, o audit.Outcome, r audit.Reason) *audit.Close {
 // or kept a choice when it committed. None has the level mixed.
 func otherCommits(s steered, plan []audit.Planned) map[string][]byte {
 	files := make(map[string][]byte)
-	seen := s.committed(plan...).early // the receipt of the commit that the witnesses saw
+	seen := s.committed(plan...).early // what the witnesses saw
 
 	// Once the round is out, the house commits to the tape that it likes best, at
 	// the same index and under its own key.
@@ -228,7 +228,7 @@ func otherCommits(s steered, plan []audit.Planned) map[string][]byte {
 	short := *g.h
 	short.entries = short.entries[:g.id+1]
 	short.hashes = short.hashes[:storedCount(g.id+1)]
-	g.early = short.receiptUnder(g.id, late.early(&short)).Text()
+	g.early = string(late.early(&short))
 	files["another commit that the witnesses saw when the round was out"] = s.wholly(g)
 
 	for cut := range uint16(6) {

@@ -27,7 +27,9 @@ func (t *transcript) parseTerms() error {
 func (t *transcript) terms() (string, error) {
 	ctx := t.commit.Context
 	bound := ctx.Terms
-	t.v.Terms = showTerms(bound)
+	if bound != nil {
+		t.v.Terms = &Terms{Kind: bound.Kind.String(), Hash: encode(bound.Hash), Count: bound.Count}
+	}
 	switch {
 	case bound == nil || bound.Kind == audit.TermsTicketList:
 		if t.means.document != nil {
@@ -53,13 +55,6 @@ func (t *transcript) terms() (string, error) {
 		return fmt.Sprintf("a wheel of %d labels, whose weights add up to %d", len(d.Wheel), d.Total()), nil
 	}
 	return fmt.Sprintf("a pay table of %d bytes", len(t.means.document)), nil
-}
-
-func showTerms(bound *audit.Terms) *Terms {
-	if bound == nil {
-		return nil
-	}
-	return &Terms{Kind: bound.Kind.String(), Hash: encode(bound.Hash), Count: bound.Count}
 }
 
 // winner says whether the house could choose the winner of a list of tickets. The house knows the list when it draws

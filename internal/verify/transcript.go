@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -32,7 +31,6 @@ type transcript struct {
 	placed []audit.Placed
 	stated []audit.SignedStatement // of file.Statements
 
-	commit *audit.Commit
 	mix    *audit.Mix // nil: none
 	deals  []*audit.Deal
 	ending        // close and disclosure
@@ -107,33 +105,34 @@ func (t *transcript) format() (string, error) {
 	if err := t.parseTerms(); err != nil {
 		return "", err
 	}
-	if err := t.parseCards(); err != nil {
+	if err := errors.Join(t.parseCards(), t.parsePrefix(f.Witnessed)); err != nil {
 		return "", err
 	}
 	if err := t.under([]byte(f.Checkpoint)); err != nil {
 		return "", err
 	}
 	for i, text := range f.Receipts {
-		r, err := audit.ParseReceipt(text)
-		if err == nil && len(r.Checkpoint) > 0 {
-			err = malformed("receipt: with a checkpoint of its own, where the transcript holds that of all")
-		}
+		r, err := parseBare(text)
 		if err != nil {
 			return "", fmt.Errorf("receipt %d: %w", i, err)
 		}
 		t.receipts = append(t.receipts, r)
 	}
-	if f.Witnessed != "" {
-		if t.early, err = t.apart(f.Witnessed); err != nil {
+	if t.early != nil {
+		if t.early.head, err = t.earlier(t.early.signed); err != nil {
 			return "", fmt.Errorf("witnessed: %w", err)
 		}
 	}
-	for i, text := range f.Keys {
-		key, err := t.apart(text)
+	for i, k := range f.Keys {
+		var h handover
+		if h.Receipt, err = parseBare(k.Receipt); err == nil {
+			h.Checkpoint = []byte(k.Checkpoint)
+			h.head, err = t.earlier(h.Checkpoint)
+		}
 		if err != nil {
 			return "", fmt.Errorf("key %d: %w", i, err)
 		}
-		t.keys = append(t.keys, handover{apart: *key})
+		t.keys = append(t.keys, h)
 	}
 	if err := t.parseStatements(); err != nil {
 		return "", err
@@ -142,6 +141,15 @@ func (t *transcript) format() (string, error) {
 		return "", err
 	}
 	return many(len(f.Receipts), "receipt", "receipts") + ", " + many(len(f.Cards), "card", "cards"), nil
+}
+
+// parseBare reads a receipt under a checkpoint that the transcript holds elsewhere.
+func parseBare(text string) (audit.Receipt, error) {
+	r, err := audit.ParseReceipt(text)
+	if err == nil && len(r.Checkpoint) > 0 {
+		err = malformed("receipt: with a checkpoint of its own, where the transcript holds that of all")
+	}
+	return r, err
 }
 
 func (t *transcript) parseCards() error {
@@ -186,15 +194,11 @@ func (t *transcript) entries() (string, error) {
 			return "", err
 		}
 	}
-	if commit := t.receipts[1]; t.early != nil &&
-		(t.early.Index != commit.Index || !bytes.Equal(t.early.Entry, commit.Entry)) {
-		return "", fmt.Errorf("the early checkpoint's receipt is of entry %d, and not of this commit", t.early.Index)
-	}
 	if err := t.orderEntries(); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("shuffle %d: %s, %s", t.file.ID, many(len(t.deals), "deal", "deals"), t.v.State),
-		handoverEntries(t.keys, t.head.Size)
+		handoverEntries(t.keys)
 }
 
 // many writes a number of things, with one word for one and another for more.
@@ -208,6 +212,11 @@ func many[T int | uint64](n T, one, more string) string {
 // take puts the i-th entry in its place: genesis, commit, at most one mix, deals and
 // takeovers, at most one close, of one that was continued at most one disclosure.
 func (t *transcript) take(i int, index uint64, e audit.Entry) error {
+	if of := e.Body.Type(); of != audit.TypeGenesis && of != audit.TypeCommit {
+		if err := t.follows(i, index, audit.ShuffleOf(e.Body)); err != nil {
+			return err
+		}
+	}
 	switch b := e.Body.(type) {
 	case *audit.Genesis:
 		if index != 0 { // so it is the first receipt: indexes ascend
@@ -227,11 +236,7 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 			return fmt.Errorf("entry %d is a second mix, or one after a deal or close", index)
 		}
 		t.mix = b
-		return t.follows(i, index, b.Shuffle)
 	case *audit.Deal:
-		if err := t.follows(i, index, b.Shuffle); err != nil {
-			return err
-		}
 		if t.closed != nil {
 			return fmt.Errorf("entry %d is a deal after the close", index)
 		}
@@ -241,17 +246,11 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		}
 		t.deals = append(t.deals, b)
 	case *audit.Takeover:
-		if err := t.follows(i, index, b.Shuffle); err != nil {
-			return err
-		}
 		if t.closed != nil {
 			return fmt.Errorf("entry %d is a takeover after the close", index)
 		}
 		t.takeOver(index, e, b)
 	case *audit.Reveal:
-		if err := t.follows(i, index, b.Shuffle); err != nil {
-			return err
-		}
 		if t.closed != nil && t.closed.Outcome != audit.OutcomeContinued || t.ended != nil {
 			return fmt.Errorf("entry %d is a reveal after the close", index)
 		}
@@ -263,16 +262,12 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		t.closed = b
 		t.ending.take(b)
 		t.v.showClose(b, e.Time)
-		return t.follows(i, index, b.Shuffle)
 	case *audit.DisclosureEntry:
 		if t.closed == nil || t.ended != nil {
 			return fmt.Errorf("entry %d is a disclosure, and no close as continued waits for one", index)
 		}
 		t.ending.take(b)
 		t.v.State = "closed"
-		return t.follows(i, index, b.Shuffle)
-	default:
-		return fmt.Errorf("entry %d, of type %s, is part of no shuffle", index, b.Type())
 	}
 	return nil
 }
@@ -290,7 +285,7 @@ func (t *transcript) takeOver(index uint64, e audit.Entry, b *audit.Takeover) {
 	t.owner = e.Actor.Identity
 }
 
-// follows reports whether an entry comes after the commit, and of this shuffle.
+// follows reports whether an entry comes after the commit, and of this shuffle. Other entries are of shuffle 0.
 func (t *transcript) follows(i int, index, shuffle uint64) error {
 	switch {
 	case i < 2:
@@ -310,7 +305,7 @@ func (t *transcript) witnesses() (string, error) {
 	if t.early == nil {
 		return "the quorum cosigned this checkpoint; that it saw the commit before the first card is not in the file, so the level stays recorded", nil
 	}
-	complete, met := t.trust.Policy.CompleteAt(t.early.Checkpoint)
+	complete, met := t.trust.Policy.CompleteAt(t.early.signed)
 	if !met {
 		// Witnesses change, and readers differ: no fault of the file's.
 		return "the quorum cosigned this checkpoint, and not the early one, so the level stays recorded", nil
@@ -326,7 +321,7 @@ func (t *transcript) witnesses() (string, error) {
 				size, late, first.Entry.Body.Type()), nil
 		}
 	}
-	t.seen = t.early.Checkpoint
+	t.seen = t.early.signed
 	return fmt.Sprintf("the quorum cosigned the commit at %d entries, before the first mix or deal", size), nil
 }
 

@@ -47,6 +47,7 @@ type want struct {
 	Witnesses  []Cosigned `json:"witnesses,omitempty"`
 	Late       []Cosigned `json:"late,omitempty"`
 	Overlap    int        `json:"overlap,omitempty"`
+	KeyInForce string     `json:"key_in_force,omitempty"`
 	Mixed      []Mixed    `json:"mixed,omitempty"`
 	Terms      *Terms     `json:"terms,omitempty"`
 	Labels     []string   `json:"labels,omitempty"` // of the cards, in their order
@@ -60,7 +61,8 @@ type want struct {
 // found is what a verdict says of it.
 func found(v *Verdict) want {
 	w := want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Late: v.Late,
-		Overlap: v.Overlap, Mixed: v.Mixed, Statements: v.Statements, Blind: v.Blind, NotBlind: v.NotBlind}
+		Overlap: v.Overlap, Mixed: v.Mixed, Statements: v.Statements, Blind: v.Blind, NotBlind: v.NotBlind,
+		KeyInForce: v.KeyInForce}
 	if v.Verdict == Proved || v.Verdict == Consistent {
 		w.Terms = v.Terms
 	}

@@ -67,6 +67,9 @@ type Verdict struct {
 	Overlap int    `json:"overlap,omitempty"`
 	Entry   *Entry `json:"entry,omitempty"` // of a receipt
 
+	// KeyNotShown with Proved and Consistent, if the file has no member keys
+	KeyInForce string `json:"key_in_force,omitempty"`
+
 	Mixed []Mixed `json:"mixed,omitempty"` // with LevelMixed: for whom, everybody first
 
 	PassedOver []PassedOver `json:"passed_over,omitempty"` // by list and code
@@ -104,6 +107,9 @@ type Verdict struct {
 
 	Statements []Stated `json:"statements,omitempty"` // of auditors, in order, a line of a signature each
 }
+
+// KeyNotShown says that the file does not show whether the key that signed it was still in force, or had been replaced.
+const KeyNotShown = "not_shown"
 
 // Blind says that a co-dealer gave the order of the places, each when it was asked for, and that the
 // house could not know what they show before (docs/SPEC.md section 10.6).

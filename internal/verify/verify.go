@@ -16,37 +16,30 @@ func File(data []byte, t Trust) *Verdict {
 	case bytes.HasPrefix(data, []byte(receiptHeader)):
 		return Receipt(data, t)
 	}
-	if err := t.Check(); err != nil {
-		return untrusted("", err)
-	}
-	v := new(Verdict)
-	v.run([]step{{stepFormat, func() (string, error) {
-		return "", errors.New("neither a transcript nor a receipt")
-	}}})
-	return v
+	return judge("", data, t, func([]byte, *trusted) *Verdict {
+		v := new(Verdict)
+		v.run([]step{{stepFormat, func() (string, error) {
+			return "", errors.New("neither a transcript nor a receipt")
+		}}})
+		return v
+	})
 }
 
 // Transcript judges a transcript (docs/SPEC.md sections 8 and 10). A Trust that
 // cannot be read gives CannotJudge; see Trust.Check.
 func Transcript(data []byte, t Trust) *Verdict {
-	trust, err := t.parse()
-	if err != nil {
-		return untrusted(KindTranscript, err)
-	}
-	return judgeTranscript(data, trust)
+	return judge(KindTranscript, data, t, judgeTranscript)
 }
 
 // Receipt judges a receipt alone (docs/SPEC.md sections 7.2 and 10): that its entry stands in the ledger at its index.
-func Receipt(data []byte, t Trust) *Verdict {
+func Receipt(data []byte, t Trust) *Verdict { return judge(KindReceipt, data, t, judgeReceipt) }
+
+func judge(kind string, data []byte, t Trust, by func([]byte, *trusted) *Verdict) *Verdict {
 	trust, err := t.parse()
 	if err != nil {
-		return untrusted(KindReceipt, err)
+		return &Verdict{Verdict: CannotJudge, Kind: kind, Unknown: audit.Printable(err.Error()), Steps: []Step{}}
 	}
-	return judgeReceipt(data, trust)
-}
-
-func untrusted(kind string, err error) *Verdict {
-	return &Verdict{Verdict: CannotJudge, Kind: kind, Unknown: audit.Printable(err.Error()), Steps: []Step{}}
+	return by(data, trust)
 }
 
 func judgeTranscript(data []byte, trust *trusted) *Verdict {

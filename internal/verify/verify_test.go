@@ -40,6 +40,7 @@ STEPS
   "origin": "example.com/main",
   "size": 7
  },
+ "key_in_force": "not_shown",
  "id": 4,
  "recipient": "seat-1",
  "table": "table-1",
@@ -107,7 +108,7 @@ func TestWitnessesJSON(t *testing.T) {
 	v := Transcript(g.file(""), Trust{Policy: []byte(w.policy(twoOfThree))})
 	got, err := json.Marshal(v)
 	must(t, err)
-	want := `"checkpoint":{"origin":"example.com/main","size":6},"witnesses":[{"name":"a","time":"2026-03-14T15:09:31.000Z"},{"name":"c","time":"2026-03-14T15:09:31.000Z"}],"overlap":1,"id":4`
+	want := `"checkpoint":{"origin":"example.com/main","size":6},"witnesses":[{"name":"a","time":"2026-03-14T15:09:31.000Z"},{"name":"c","time":"2026-03-14T15:09:31.000Z"}],"overlap":1,"key_in_force":"not_shown","id":4`
 	if !strings.Contains(string(got), want) {
 		t.Errorf("%s lacks %s", got, want)
 	}
@@ -136,12 +137,12 @@ func TestEarlyWork(t *testing.T) {
 		key, err := note.NewVerifier(w.key.vkey)
 		must(t, err)
 		c := &counted{Verifier: key}
+		trust := &trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}, Public: [][]byte{w.key.public()}}}
 		want := 2
 		if own {
 			want = 1
 		}
-		if v := judgeTranscript(g.file(""),
-			&trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}}}); v.Verdict != Proved || c.n != want {
+		if v := judgeTranscript(g.file(""), trust); v.Verdict != Proved || c.n != want {
 			t.Errorf("%s with %d signatures, want %d", v.Verdict, c.n, want)
 		}
 	}
@@ -275,16 +276,15 @@ func TestWork(t *testing.T) {
 	key, err := note.NewVerifier(h.key.vkey)
 	must(t, err)
 	c := &counted{Verifier: key}
-	if v := judgeTranscript(file, &trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}}}); v.Verdict != Proved ||
-		len(v.Cards) != 52 {
+	trust := &trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}, Public: [][]byte{h.key.public()}}}
+	if v := judgeTranscript(file, trust); v.Verdict != Proved || len(v.Cards) != 52 {
 		t.Fatalf("%+v", v)
 	}
 	if c.n != 1 {
 		t.Errorf("%d signatures were verified for %d receipts", c.n, len(g.indexes)+1)
 	}
 	allocs := testing.AllocsPerRun(5, func() {
-		judgeTranscript(file,
-			&trusted{Trusted: audit.Trusted{Keys: []note.Verifier{c}}})
+		judgeTranscript(file, trust)
 	})
 	if most := 60.0 * float64(len(g.indexes)+52); allocs > most {
 		t.Errorf("%.0f allocations, at most %.0f are wanted", allocs, most)

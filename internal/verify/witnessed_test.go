@@ -149,7 +149,7 @@ func witnessedFiles(t testing.TB, add adder) {
 	}
 
 	g = witnessedGame(t, w)
-	g.early = g.h.receiptUnder(g.id, crowd(g.h.head(), audit.MaxSignatures)).Text()
+	g.early = string(crowd(g.h.head(), audit.MaxSignatures))
 	add("witnessed-64-signatures", "as many signature lines as a checkpoint may have", g.played().file(""),
 		w.want2of3(), proves(LevelWitnessed, "a", "c"))
 
@@ -157,7 +157,7 @@ func witnessedFiles(t testing.TB, add adder) {
 	g = h.commitTo(h.cards(sixCards), sixCards)
 	early := append(h.head(), w.a.cosignAt(h.text(), lastSecond)+w.b.cosignAt(h.text(),
 		lastSecond+1)+w.c.cosignAt(h.text(), 1)...)
-	g.early = h.receiptUnder(g.id, early).Text()
+	g.early = string(early)
 	h.witnesses = []keyPair{w.a, w.b}
 	add("witnessed-times", "the first second and the last one that count; one beyond does not", g.file(""),
 		w.want2of3(), func(v *vector) {
@@ -236,7 +236,7 @@ func lateFiles(t testing.TB, add adder) {
 			early = append(early, k.cosignAt(h.text(), uint64(at))...)
 			names = append(names, Cosigned{string(rune('a' + i)), timestamp(at * 1000)})
 		}
-		g.early = h.receiptUnder(g.id, early).Text()
+		g.early = string(early)
 		h.witnesses = []keyPair{w.a, w.b}
 		add(name, about, g.deal(board(1)).file(""), w.want2of3(), func(v *vector) {
 			v.Want = want{Verdict: Proved, Level: level}

@@ -22,7 +22,8 @@ def got_for(want, found):
             got[name] = [card.get(member) for card in found.get("cards", [])]
         else:
             got[name] = found.get(name)
-    for name in ("failed", "level", "witnesses", "late", "overlap", "mixed", "blind", "not_blind"):
+    for name in ("failed", "level", "witnesses", "late", "overlap", "mixed", "blind", "not_blind",
+                 "key_in_force"):
         if name in found and name not in want:
             got[name] = found[name]
     return got

@@ -29,7 +29,8 @@ def base(kind, trust, results, checkpoint):
     return {"verdict": "proved" if proved else "consistent",
             "level": "recorded" if proved else "key not pinned", "kind": kind,
             "steps": verdict.steps_of(kind, results), "ledger": checkpoint.origin,
-            "checkpoint": {"origin": checkpoint.origin, "size": checkpoint.size}}
+            "checkpoint": {"origin": checkpoint.origin, "size": checkpoint.size},
+            "key_in_force": "not_shown"}
 
 
 def late_member(found, trust, checkpoint):
@@ -122,6 +123,8 @@ def transcript(case):
     """Return the verdict of a transcript whose steps hold."""
     found = base("transcript", case.trust, case.results, case.file.checkpoint)
     found["production"] = case.genesis.body["production"]
+    if case.file.keys:
+        del found["key_in_force"]
     second = witnessed_second(case)
     mixed = []
     if second is not None:

@@ -23,8 +23,9 @@ def root_of(leaves):
     return node_hash(root_of(leaves[:split]), root_of(leaves[split:]))
 
 
-def root_from_path(leaf, index, size, path):
-    """Return the root that an audit path leads to, or None if it has another length."""
+def root_from_path(leaf, index, size, path, sides=None):
+    """Return the root that an audit path leads to, or None if it has another length. `sides` gets
+    for each hash whether it stands left of the leaf."""
     if not 0 <= index < size:
         return None
     inner, last = index, size - 1
@@ -37,7 +38,21 @@ def root_from_path(leaf, index, size, path):
             if sibling is None:
                 return None
             used += 1
+            if sides is not None:
+                sides.append(inner % 2 == 1)
             root = node_hash(sibling, root) if inner % 2 == 1 else node_hash(root, sibling)
         inner //= 2
         last //= 2
     return root if used == len(path) else None
+
+
+def begins(first, larger, leaf, path):
+    """Whether the tree of the larger checkpoint begins with that of the first. `leaf` is of the
+    last entry of the first, and `path` that of this entry in the larger tree. The hashes of the
+    path left of the entry are its whole path in the first tree (SPEC 7.2)."""
+    sides = []
+    index = first.size - 1
+    if root_from_path(leaf, index, larger.size, path, sides) != larger.root:
+        return False
+    left = [hashed for hashed, is_left in zip(path, sides) if is_left]
+    return root_from_path(leaf, index, first.size, left) == first.root

@@ -4,6 +4,7 @@ import json
 import re
 
 from errors import Malformed, Unknown
+from merkle import begins
 from notes import Checkpoint, Note, Receipt, later_version
 from wire import MAX_INTEGER, decimal, from_base64, is_name, is_origin
 
@@ -88,9 +89,35 @@ def text(value, what):
     return value
 
 
-def hashes_of(value, what):
-    """Read the hashes of a proof, at most 12."""
-    return [from_base64(item, what, 32) for item in texts(value, 0, 12, what)]
+def hashes_of(value, what, most=12):
+    """Read the hashes of a proof."""
+    return [from_base64(item, what, 32) for item in texts(value, 0, most, what)]
+
+
+def handovers(value):
+    """Read `keys`. Return the texts of each element, (receipt, checkpoint)."""
+    if not isinstance(value, list) or not 1 <= len(value) <= 1024:
+        raise Malformed("keys")
+    listed = [members(item, ["receipt", "checkpoint"], (), "a key") for item in value]
+    return [tuple(texts(list(item.values()), 2, 2, "a key")) for item in listed]
+
+
+class Prefix:
+    """An earlier checkpoint, and what proves that its tree is the beginning of a larger one."""
+
+    def __init__(self, value):
+        found = members(value, ["checkpoint", "leaf", "proof"], (), "witnessed")
+        self.signed, = texts([found["checkpoint"]], 1, 1, "witnessed")
+        self.leaf = from_base64(text(found["leaf"], "leaf"), "leaf", 32)
+        self.path = hashes_of(found["proof"], "proof", 63)
+
+    def read_text(self):
+        """Read the checkpoint."""
+        self.checkpoint = Checkpoint(self.signed)
+
+    def begins(self, larger):
+        """Whether the larger checkpoint's tree begins with this one's."""
+        return begins(self.checkpoint, larger, self.leaf, self.path)
 
 
 def read_card(value):
@@ -174,9 +201,8 @@ class Transcript:
         if not isinstance(self.checkpoint_text, str):
             raise Malformed("checkpoint")
         self.receipt_texts = texts(found["receipts"], 2, 8213, "receipts")
-        self.witnessed_text = text(found["witnessed"], "witnessed") \
-            if "witnessed" in found else None
-        self.key_texts = texts(found["keys"], 1, 1024, "keys") if "keys" in found else []
+        self.witnessed = Prefix(found["witnessed"]) if "witnessed" in found else None
+        self.key_texts = handovers(found["keys"]) if "keys" in found else []
         self.statement_texts = texts(found["statements"], 1, 8, "statements") \
             if "statements" in found else []
         self.read_co_dealer(found.get("co_dealer"))
@@ -203,13 +229,13 @@ class Transcript:
         """Read the texts of SPEC 7.2 and 8.1, in their order."""
         self.checkpoint = Checkpoint(self.checkpoint_text)
         self.receipts = [Receipt(item, self.checkpoint) for item in self.receipt_texts]
-        self.witnessed = None
-        if self.witnessed_text is not None:
-            self.witnessed = Receipt(self.witnessed_text)
+        if self.witnessed is not None:
+            self.witnessed.read_text()
             one_origin(self.checkpoint, self.witnessed)
         self.keys = []
-        for item in self.key_texts:
-            self.keys.append(Receipt(item))
+        for receipt, signed in self.key_texts:
+            self.keys.append(Receipt(receipt, self.checkpoint))
+            self.keys[-1].checkpoint = Checkpoint(signed)
             one_origin(self.checkpoint, self.keys[-1])
         self.statements = []
         seen = set()

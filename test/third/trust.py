@@ -69,59 +69,44 @@ class KeyChain:
                         for index, key, checkpoint in entries]
         self.first = vkey_of(named, first_key) if first_key else None
         self.trusted = [key for key in trusted if key.name == origin]
-        self.handed_on = []
+        self.shown = [(index, key) for index, key, _ in self.entries]
+        if self.first and self.entries:
+            self.shown.insert(0, (0, self.first))
+        self.handed_on = set()
 
-    def check(self):
-        """Check the chain. Return None, or what is wrong."""
-        in_force = {self.first.kind: self.first} if self.first else {}
-        if self.first and not proper(self.first):
+    def check(self, needed=True):
+        """Check the chain, and the genesis's key if it is needed. Return None, or what is wrong."""
+        if needed and self.first and not proper(self.first):
             return "the genesis's key"
-        for _, key, checkpoint in self.entries:
-            if not proper(key):
-                return "a key that is none"
-            before = list(in_force.values())
-            in_force[key.kind] = key
-            for signer in before + list(in_force.values()):
-                if not checkpoint.signed_by(signer):
+        if not all(proper(key) for _, key, _ in self.entries):
+            return "a key that is none"
+        for index, _, checkpoint in self.entries:
+            for signer in self.in_force(index) + self.in_force(index + 1):
+                if not checkpoint.signed_by(signer[1]):
                     return "a key's checkpoint"
-        self.hand_on()
+            if self.signed(checkpoint):
+                self.handed_on.add(index)
         return None
 
-    def check_forwards(self):
-        """Check the chain of a co-dealer. No file has its genesis, so the chain begins at the trusted keys."""
-        for index, key, checkpoint in self.entries:
-            if not proper(key) or not checkpoint.signed_by(key):
-                return "a key's checkpoint"
-            if self.signed(checkpoint, index):
-                self.handed_on.append((index, key))
-        return None
+    def in_force(self, size):
+        """Return the newest shown key of each algorithm below a size, each (index, key)."""
+        newest = {key.kind: (index, key) for number, (index, key) in enumerate(self.shown)
+                  if index < size or (number == 0 and index == 0)}
+        return list(newest.values())
 
-    def hand_on(self):
-        """Find the keys that are handed on to, by trusted keys or by keys that were handed on to before."""
-        for index, key, checkpoint in self.entries:
-            keys = self.trusted if key.kind == ML_DSA else self.asked(checkpoint.size)
-            if signed_by_each(checkpoint, keys + [known for _, known in self.handed_on]):
-                self.handed_on.append((index, key))
+    def counting(self, size):
+        """Return the keys that count on a checkpoint of this size (SPEC 10.1.1)."""
+        now = self.in_force(size) + self.in_force(size - 1)
+        shown, valid = [key for _, key in self.shown], [key for _, key in now]
+        return ([key for key in self.trusted if key in valid or key not in shown]
+                + [key for index, key in now if index in self.handed_on])
 
-    def asked(self, size):
-        """Return the trusted keys, except each of ML-DSA-44 whose entry is shown at this size or above."""
-        above = [key for index, key, _ in self.entries
-                 if self.first and key.kind == ML_DSA and size <= index]
-        return [key for key in self.trusted if key not in above]
-
-    def signed(self, checkpoint, size=None):
-        """Whether trusted keys, or those that they handed on to, signed a checkpoint (SPEC 10.1.1)."""
-        size = checkpoint.size if size is None else size
-        keys = self.asked(size)
-        keys += [key for index, key in self.handed_on
-                 if key.kind == ED25519 or index < size]
-        if not keys or not signed_by_each(checkpoint, keys):
-            return False
-        newest = [key for index, key, _ in self.entries
-                  if key.kind == ML_DSA and index < size]
-        if newest and not any(key.kind == ML_DSA for key in keys):
-            return checkpoint.signed_by(newest[-1])
-        return True
+    def signed(self, checkpoint):
+        """Whether the keys that count signed a checkpoint, one of each algorithm."""
+        keys = self.counting(checkpoint.size)
+        if keys and not any(key.kind == ML_DSA for key in keys):
+            keys += [key for _, key in self.in_force(checkpoint.size) if key.kind == ML_DSA]
+        return signed_by_each(checkpoint, keys)
 
 
 def proper(key):

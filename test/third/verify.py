@@ -131,10 +131,8 @@ def receipt_signature(receipt, entry, trust):
                      entry.body["origin"] if key else None)
     if not trusted:
         chain.trusted = [chain.first]
-        steps.need(chain.check() is None, "signature", "the genesis's key")
-    elif chain.entries:
-        wrong = chain.check_forwards()
-        steps.need(wrong is None, "signature", wrong)
+    wrong = chain.check(not trusted)
+    steps.need(wrong is None, "signature", wrong)
     steps.need(chain.signed(receipt.checkpoint), "signature", "not signed by a trusted key")
     return steps.OK
 

@@ -9,7 +9,7 @@ export const mixedForAll = (v: Verdict) => v.mixed?.find((m) => m.for === "every
 
 // rests says for whom the level is, and what it rests on.
 function rests(v: Verdict): string[] {
-  const histories = v.overlap ? [t.overlap(v.overlap)] : [];
+  const histories = [...v.overlap ? [t.overlap(v.overlap)] : [], ...v.key_in_force ? [t.keyNotShown] : []];
   if (v.level !== "mixed") return histories;
   const fixed = when(v.mixed![0]!.witnessed!), all = mixedForAll(v), mine = v.mixed!.some((m) => m.for === "slot");
   if (all) histories.push(t.mixedForAll(fixed, all.round!, when(all.time!)));

@@ -112,6 +112,9 @@ func silent(v *verify.Verdict) (lines []string) {
 	if v.Level == verify.LevelWitnessed || v.Level == verify.LevelMixed {
 		lines = append(lines, fmt.Sprintf("That there is no second history at this level: it takes %s. Which operators run the witnesses is not known to this verdict, and readers with another policy are not covered.", liars(v.Overlap)))
 	}
+	if v.KeyInForce == verify.KeyNotShown {
+		lines = append(lines, "That the key which signed was still in force. The file shows no later one, and a key that was replaced may be in other hands.")
+	}
 	switch {
 	case v.Kind == verify.KindReceipt:
 		lines = append(lines, "That what the entry says is true: that takes the shuffle's transcript.")

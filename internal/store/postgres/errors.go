@@ -101,12 +101,14 @@ func causeOf(err error) ledger.Cause {
 	var network net.Error
 	var dial *net.OpError
 	var name *net.DNSError // a cluster that is gone may have no name any more
+	var verification *tls.CertificateVerificationError
+	var alert tls.AlertError // the other side refused the certificate of this one
 	switch {
 	case errors.As(err, &refused):
 		return refused.cause
 	case errors.As(err, &pg):
 		return causeOfCode(pg.Code)
-	case isCertificate(err):
+	case errors.As(err, &verification), errors.As(err, &alert):
 		return ledger.CauseCertificate
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		return ledger.CauseSilent
@@ -139,13 +141,6 @@ func causeOfCode(code string) ledger.Cause {
 		return ledger.CauseUnreachable
 	}
 	return ""
-}
-
-// isCertificate reports whether TLS refused the certificate of either side.
-func isCertificate(err error) bool {
-	var verification *tls.CertificateVerificationError
-	var alert tls.AlertError
-	return errors.As(err, &verification) || errors.As(err, &alert)
 }
 
 // stripped is err without values and secrets.

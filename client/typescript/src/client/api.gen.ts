@@ -900,15 +900,12 @@ export interface components {
              */
             receipts: string[];
             /**
-             * @description Of the commit, under the oldest cosigned checkpoint that covers it, from before the first mix or deal.
-             *     Absent when there is none.
+             * @description The oldest cosigned checkpoint that covers the commit, from before the first mix or deal. Absent when there
+             *     is none.
              */
-            witnessed?: components["schemas"]["Receipt"];
-            /**
-             * @description Of the entries of signing keys after the genesis's, oldest first, each under the checkpoint
-             *     in which the key before it handed on. Absent when there are none.
-             */
-            keys?: components["schemas"]["Receipt"][];
+            witnessed?: components["schemas"]["TranscriptPrefix"];
+            /** @description The signing keys after the genesis's, oldest first. Absent when there are none. */
+            keys?: components["schemas"]["TranscriptHandover"][];
             /** @description What the co-dealer's ledger holds of the order. Absent without a co-dealer. */
             co_dealer?: {
                 /** @description Of its commit, deals, and close if there is one, each under a checkpoint of its own. */
@@ -928,6 +925,22 @@ export interface components {
             statements?: string[];
             /** @description Openings, by place. */
             cards: components["schemas"]["Card"][];
+        };
+        /** @description An earlier checkpoint, and what proves that the tree of the transcript's begins with its tree. */
+        TranscriptPrefix: {
+            /** @description The signed checkpoint. */
+            checkpoint: string;
+            /** @description The leaf hash of its last entry. */
+            leaf: components["schemas"]["Hash"];
+            /** @description The path of that entry in the larger tree. */
+            proof: components["schemas"]["Hash"][];
+        };
+        /** @description The entry of a signing key, which the key before it handed on to. */
+        TranscriptHandover: {
+            /** @description Of the entry, under the transcript's checkpoint, which it ends in front of. */
+            receipt: string;
+            /** @description The signed checkpoint of which the entry is the last. */
+            checkpoint: string;
         };
         /**
          * @description What was checked, step by step, and how far the evidence reaches. Below `steps` stands what
@@ -968,6 +981,12 @@ export interface components {
             late?: components["schemas"]["VerdictWitness"][];
             /** @description At the level witnessed, the witnesses that would have to lie for two histories at this level. */
             overlap?: number;
+            /**
+             * @description Of a file that holds and shows no change of the ledger's key. It does not show that the key that signed it
+             *     was still in force.
+             * @enum {string}
+             */
+            key_in_force?: "not_shown";
             /** @description At the level mixed, for whom, everybody first. */
             mixed?: components["schemas"]["VerdictMixed"][];
             blind?: components["schemas"]["VerdictBlind"];
@@ -1484,6 +1503,8 @@ export type RevealRequest = components['schemas']['RevealRequest'];
 export type Reveal = components['schemas']['Reveal'];
 export type Close = components['schemas']['Close'];
 export type Transcript = components['schemas']['Transcript'];
+export type TranscriptPrefix = components['schemas']['TranscriptPrefix'];
+export type TranscriptHandover = components['schemas']['TranscriptHandover'];
 export type Verdict = components['schemas']['Verdict'];
 export type VerdictStep = components['schemas']['VerdictStep'];
 export type VerdictCheckpoint = components['schemas']['VerdictCheckpoint'];

@@ -8,7 +8,7 @@ import { positions, ranges } from "./draws.ts";
 import { describeCard } from "./describe.ts";
 import { parseEntry } from "./entries.ts";
 import { Fault } from "./errors.ts";
-import { cosignatures, handedForwards, signedBy } from "./ledgersteps.ts";
+import { cosignatures, follow, signedBy } from "./ledgersteps.ts";
 import { opens } from "./openings.ts";
 import { isMet, ownWitness } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
@@ -23,15 +23,14 @@ export const coDealer = (c: Context): Foreign | undefined => c.plan[0]?.commit;
 export const unplayed = (c: Close): Blind | undefined => c.blind && c.blind.deal.index > 0 ? c.blind : undefined;
 
 // readHandovers parses the entries of the member keys. It refuses an entry that is not of a signing
-// key, is not the last of its checkpoint or does not ascend, and a checkpoint of more than size
-// entries.
-export function readHandovers(keys: Of<"key">[], size: number): void {
+// key, is not the last of its checkpoint or does not ascend.
+export function readHandovers(keys: Of<"key">[]): void {
   let last = -1;
   for (const r of keys) {
     r.entry = parseEntry(r.bytes) as typeof r.entry;
     if (r.entry.type !== "key" || r.entry.key.subject !== SIGNING) throw new Fault(`entry ${r.index}, among the keys: no signing key`);
     if (r.index <= last) throw new Fault(`entry ${r.index}, among the keys: its index does not ascend`);
-    if (r.checkpoint.size !== r.index + 1 || r.checkpoint.size > size) throw new Fault(`entry ${r.index}, among the keys: not the last of its checkpoint, or above the file's`);
+    if (r.checkpoint.size !== r.index + 1) throw new Fault(`entry ${r.index}, among the keys: not the last of its checkpoint`);
     last = r.index;
   }
 }
@@ -52,7 +51,7 @@ export function readOrder({ file }: Pick<Whole, "file">, context: Context): Orde
     if (deal) deals.push(r as Of<"deal">);
     if (closes) close = r as Of<"close">;
   }
-  readHandovers(keys, Infinity);
+  readHandovers(keys);
   return { origin: receipts[0]!.checkpoint.origin, receipts, keys, commit: receipts[0] as Of<"commit">, deals, close, holds: false };
 }
 
@@ -160,14 +159,14 @@ export async function stepCoDealer(s: Whole): Promise<Outcome> {
   if (!policy.quorum || policy.quorum.d === 0) return skip("two quorums of the co-dealer's policy share no witness");
   if (!await canEd25519()) { s.cannot = "Ed25519"; return skip("this browser cannot check Ed25519 signatures"); }
   mustBeApart(s, order, policy);
-  const later = await handedForwards(order.keys, order.origin, policy.logs);
+  const chain = await follow(order.keys, order.origin, policy.logs);
   for (const r of [...order.receipts, ...order.keys]) {
     const root = climb(leafOf(r.bytes), r.index, r.checkpoint.size, r.proof);
     if (root === null || !equal(root, r.checkpoint.root)) throw new Fault(`entry ${r.index} of the co-dealer: its proof does not lead to the root of the checkpoint`);
   }
   mustBeOneHistory(s, order);
   for (const { index, checkpoint } of order.receipts) {
-    if (!await signedBy(checkpoint, checkpoint.size, policy.logs, later)) throw new Fault(`entry ${index} of the co-dealer: no signature by a key that is trusted`);
+    if (!await signedBy(checkpoint, chain)) throw new Fault(`entry ${index} of the co-dealer: no signature by a key that is trusted`);
     const seen = await cosignatures(checkpoint, policy.witnesses);
     if (!isMet(policy.quorum, new Set([...seen.keys()].map((w) => w.node)))) throw new Fault(`entry ${index} of the co-dealer: the quorum of its policy did not cosign the checkpoint`);
   }

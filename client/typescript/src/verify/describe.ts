@@ -19,6 +19,7 @@ export function describe(s: Whole, v: Verdict): Partial<Verdict> {
   if (v.steps[1]?.result !== "ok") return out;
   out.passed_over = passedOver(s.file);
   const cosigned = (c: Checkpoint) => [...c.cosigned ?? []], say = ([w, seconds]: [Witness, number]) => ({ name: w.called, time: time(seconds * 1000) });
+  if (v.level !== undefined && (kind === "receipt" || s.file.keys.length === 0)) out.key_in_force = "not_shown";
   const early = v.level === "witnessed" || v.level === "mixed" ? cosigned(checkpoints(s.file).at(-1)!) : undefined;
   out.witnesses = early?.map(say);
   if (v.verdict === "proved") { // a witness is late if none of its lines is in early

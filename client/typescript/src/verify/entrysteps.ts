@@ -1,5 +1,4 @@
 // The steps format and entries: what the file is, and whether its entries belong together (10.1).
-import { equal } from "./bytes.ts";
 import { readHandovers, readOrder } from "./blindsteps.ts";
 import { CONTINUED, SIGNING } from "./codes.ts";
 import { parseEntry } from "./entries.ts";
@@ -53,10 +52,8 @@ export function stepEntries(s: State): Outcome {
     else if (entry.takeover) found.takeovers.push(receipt as Of<"takeover">);
     else Object.assign(found, { [type]: receipt });
   }
-  const { witnessed } = s.file;
-  if (witnessed && (witnessed.index !== commit.index || !equal(witnessed.bytes, commit.bytes))) throw new Fault("what the witnesses saw is another entry than the commit");
   const order = readOrder(s, commit.entry.commit.context);
-  readHandovers(s.file.keys, s.file.checkpoint.size);
+  readHandovers(s.file.keys);
   const close = found.close?.entry.close;
   const disclosed = found.disclosure?.entry.disclosure ?? (close?.outcome === CONTINUED ? null : close ?? null);
   Object.assign(s, found, { order, genesis, commit, context: commit.entry.commit.context, disclosed });

@@ -4,14 +4,14 @@ import { equal, join, time, toBase64, utf8 } from "./bytes.ts";
 import { BEACON, SLOT } from "./codes.ts";
 import { bigEndian, canEd25519, ed25519, strongKey } from "./curves.ts";
 import { Fault, Unknown } from "./errors.ts";
-import { ML_DSA, noteKey } from "./keys.ts";
+import { ED25519, ML_DSA, noteKey } from "./keys.ts";
 import { slotHash } from "./mix.ts";
 import { MLDSA_SIGNATURE, cosignedMessage, mldsa } from "./mldsa.ts";
 import { isMet } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
 import { many, skip, type Outcome } from "./step.ts";
-import { climb, leafOf, type Made } from "./tree.ts";
-import type { Checkpoint, EvidenceFile, Genesis, Node, Note, NoteKey, Of, State, Whole, Witness } from "./types.ts";
+import { begins, climb, leafOf, type Made } from "./tree.ts";
+import type { Bytes, Checkpoint, EvidenceFile, Genesis, Node, Note, NoteKey, Of, State, Whole, Witness } from "./types.ts";
 
 // checkpoints gives the checkpoint of the receipts, and that of witnessed if there is one.
 export const checkpoints = ({ checkpoint, witnessed }: EvidenceFile) => witnessed ? [checkpoint, witnessed.checkpoint] : [checkpoint];
@@ -21,9 +21,9 @@ export async function stepSignature(s: State): Promise<Outcome> {
   if (!pinned && !s.genesis) return skip("no key is trusted, and this entry brings none");
   const keys = pinned ? s.trust.logs : [genesisKey(s.genesis!.entry.genesis)];
   if (!await canEd25519()) { s.cannot = "Ed25519"; return skip("this browser cannot check Ed25519 signatures"); }
-  const later = await handedOn(s, keys), by: NoteKey[][] = [];
+  const chain = await succession(s, keys), by: NoteKey[][] = [];
   for (const c of checkpoints(s.file)) {
-    const signed = await signedBy(c, c.size, keys, later);
+    const signed = await signedBy(c, chain);
     if (signed === null) throw new Fault(`${many(c.size, "entry", "entries")}: no signature by ${pinned ? "a key that is trusted" : "the key of the genesis"}, of each algorithm one, or by a key of ML-DSA-44 that the file shows`);
     by.push(signed);
   }
@@ -32,60 +32,55 @@ export async function stepSignature(s: State): Promise<Outcome> {
   return `${c.origin} with ${many(c.size, "entry", "entries")}, signed by the key ${first[0]!.id}${pinned ? "" : " that the file itself brings"}, with ${algorithms}${first.length > 1 ? "" : " alone"}`;
 }
 
-// handedOn gives the keys in the member keys, and tells of each whether trusted keys handed on to
-// it (10.1.1). The entries are one chain from the genesis's key: the keys in force before an entry
-// and those after it sign its checkpoint. A later key does not vouch for an earlier one.
-async function handedOn({ genesis, file }: State, keys: NoteKey[]): Promise<Handed[]> {
-  if (file.kind === "receipt") return handedForwards(file.keys, file.checkpoint.origin, keys);
-  if (file.keys.length === 0) return [];
-  const all: Handed[] = [];
-  let before = [genesisKey(genesis!.entry.genesis)];
-  for (const r of file.keys) {
-    const next = noteKey(before[0]!.name, r.entry.key.key!);
-    if (next.type !== ML_DSA && !strongKey(next.key)) throw new Fault(`entry ${r.index}: no Ed25519 key, or a weak one`);
-    const after = [...before.filter((k) => k.type !== next.type), next];
-    for (const both of [before, after])
-      if (!await signers(r.checkpoint, both)) throw new Fault(`entry ${r.index}: the signing key was not handed on by the keys before and after it`);
-    all.push({ index: r.index, key: next, handedOn: false, pinned: next.type === ML_DSA && keys.some((k) => equal(k.typed, next.typed)) });
-    before = after;
-  }
-  for (const [i, { checkpoint }] of file.keys.entries()) {
-    // A trusted key of ML-DSA-44 with a later entry need not hand on to a key of Ed25519 (10.1.1).
-    const k = all[i]!, by = k.key.type === ML_DSA ? keys : asked(checkpoint.size, keys, all);
-    k.handedOn = await signers(checkpoint, [...by, ...all.filter((h) => h.handedOn).map((h) => h.key)]) !== null;
-  }
-  return all;
+// A Succession says which keys count on a checkpoint of a ledger (10.1.1): trusted are keys of its name, shown those of
+// the genesis and of keys, by index.
+export interface Succession { trusted: NoteKey[]; shown: Shown[] }
+interface Shown { index: number; key: NoteKey; handedOn?: boolean }
+
+// succession begins at the genesis's key if the file shows keys. Without any it asks nothing of that key.
+async function succession({ genesis, file }: State, trusted: NoteKey[]): Promise<Succession> {
+  const first = genesis && file.keys.length > 0 ? [{ index: 0, key: genesisKey(genesis.entry.genesis) }] : [];
+  return follow(file.keys, file.checkpoint.origin, trusted, first);
 }
 
-// handedForwards is handedOn for keys without a genesis before them (10.1.1): each signed the checkpoint of
-// which its entry is the last. It leaves out a receipt alone under a larger checkpoint, where another key may
-// be in force.
-export async function handedForwards(entries: Of<"key">[], origin: string, keys: NoteKey[]): Promise<Handed[]> {
-  const all: Handed[] = [];
-  for (const { index, entry, checkpoint } of entries) {
-    if (checkpoint.size > index + 1) continue;
-    const key = noteKey(origin, entry.key.key!);
-    if (key.type !== ML_DSA && !strongKey(key.key)) throw new Fault(`entry ${index} of ${origin}: no Ed25519 key, or a weak one`);
-    if (!await signer(checkpoint, [key])) throw new Fault(`entry ${index} of ${origin}: the signing key did not sign the checkpoint of which its entry is the last`);
-    all.push({ index, key, handedOn: await signedBy(checkpoint, index, keys, all) !== null });
+// follow takes the entries of signing keys in: the keys in force before an entry and those after it sign its checkpoint.
+// Trust goes forwards only. It leaves out a receipt alone under a larger checkpoint, where another key may be in force.
+export async function follow(entries: Of<"key">[], origin: string, trusted: NoteKey[], shown: Shown[] = []): Promise<Succession> {
+  const name = shown[0]?.key.name ?? origin, keys = entries.filter((r) => r.checkpoint.size === r.index + 1);
+  for (const { index, entry } of keys) {
+    const key = noteKey(name, entry.key.key!);
+    if (key.type !== ML_DSA && !strongKey(key.key)) throw new Fault(`entry ${index}: no Ed25519 key, or a weak one`);
+    shown.push({ index, key });
   }
-  return all;
+  const chain = { trusted: trusted.filter((k) => k.name === origin), shown };
+  for (const { index, checkpoint } of keys) {
+    for (const size of [index, index + 1]) {
+      const by = inForce(shown, size).map((k) => k.key);
+      if (by.length > 0 && !await signers(checkpoint, by)) throw new Fault(`entry ${index}: the signing key was not handed on by the keys before and after it`);
+    }
+    shown.find((k) => k.index === index)!.handedOn = await signedBy(checkpoint, chain) !== null;
+  }
+  return chain;
 }
 
-export interface Handed { index: number; key: NoteKey; handedOn: boolean; pinned?: boolean }
+// inForce gives the newest key of each algorithm below a size, and that of the genesis at every size.
+const inForce = (shown: Shown[], size: number) => [ML_DSA, ED25519]
+  .flatMap((type) => shown.findLast((k, i) => k.key.type === type && (k.index < size || i === 0 && k.index === 0)) ?? []);
 
-// asked gives the trusted keys, except those of ML-DSA-44 whose entry the file shows at that size or above (10.1.1).
-const asked = (size: number, keys: NoteKey[], later: Handed[]) =>
-  keys.filter((t) => !later.some((k) => k.pinned && size <= k.index && equal(k.key.typed, t.typed)));
+// counting gives the keys that count on a checkpoint of a size: those that are trusted and those that were handed on
+// to, if the file does not show another key in force there. A key that is replaced signs the checkpoint that hands on.
+function counting({ trusted, shown }: Succession, size: number): NoteKey[] {
+  const now = [...inForce(shown, size), ...inForce(shown, size - 1)], among = (keys: Shown[], t: NoteKey) => keys.some((k) => equal(k.key.typed, t.typed));
+  return [...trusted.filter((t) => among(now, t) || !among(shown, t)), ...now.filter((k) => k.handedOn).map((k) => k.key)];
+}
 
-// signedBy gives the keys that signed a checkpoint, null if a needed one did not (10.1.1). One key is needed
-// for each algorithm of the trusted keys and of those that these handed on to. If none of them is of
-// ML-DSA-44 and the file shows such keys in entries below size, the newest of these is also needed.
-export async function signedBy(c: Checkpoint, size: number, keys: NoteKey[], later: Handed[]): Promise<NoteKey[] | null> {
-  const handed = later.filter((k) => k.handedOn && (k.key.type !== ML_DSA || k.index < size)).map((k) => k.key);
-  const found = await signers(c, [...asked(size, keys, later), ...handed]), shown = later.findLast((k) => k.key.type === ML_DSA && k.index < size);
-  if (!found || !shown || found.some((k) => k.type === ML_DSA)) return found;
-  return await signers(c, [shown.key]) && [...found, shown.key];
+// signedBy gives the keys that signed a checkpoint, null if a needed one did not (10.1.1). One key is needed for each
+// algorithm of those that count. If none of them is of ML-DSA-44, and the file shows such a key in force, that one is
+// needed as well.
+export async function signedBy(c: Checkpoint, chain: Succession): Promise<NoteKey[] | null> {
+  const keys = counting(chain, c.size);
+  if (keys.length > 0 && !keys.some((k) => k.type === ML_DSA)) keys.push(...inForce(chain.shown, c.size).map((k) => k.key).filter((k) => k.type === ML_DSA));
+  return signers(c, keys);
 }
 
 // signer gives one of the keys that signers gives.
@@ -114,19 +109,19 @@ export async function signed(c: Note, key: NoteKey): Promise<boolean> {
 }
 
 export function stepInclusion(s: State): Outcome {
-  const { receipts, witnessed } = s.file, above: Made[] = [];
-  const handovers = s.file.keys;
-  for (const r of [...receipts, ...(witnessed ? [witnessed] : []), ...handovers]) {
-    const root = climb(leafOf(r.bytes), r.index, r.checkpoint.size, r.proof, above);
-    if (root === null || !equal(root, r.checkpoint.root))
+  const { kind, receipts, witnessed, checkpoint, keys } = s.file, above: Made[] = [];
+  for (const r of receipts) {
+    const root = climb(leafOf(r.bytes), r.index, checkpoint.size, r.proof, above);
+    if (root === null || !equal(root, checkpoint.root))
       throw new Fault(`entry ${r.index}: its proof does not lead to the root of the checkpoint`);
   }
-  const [a, b] = checkpoints(s.file);
-  const pairs: [Checkpoint?, Checkpoint?][] = [[a, b]];
-  for (const r of handovers) pairs.push([a, r.checkpoint], [b, r.checkpoint]);
-  for (const [x, y] of pairs)
-    if (x && y && x.size === y.size && !equal(x.root, y.root)) throw new Fault(`${many(x.size, "entry", "entries")} with two roots: the ledger was forked`);
-  return `${many(receipts.length, "proof")} to the root of the checkpoint${b ? `, and one to that of the ${many(b.size, "entry", "entries")} that witnesses saw` : ""}`;
+  const must = (first: Checkpoint, leaf: Bytes, path: Bytes) => {
+    if (!begins(first, checkpoint, leaf, path)) throw new Fault(`the checkpoint of ${many(first.size, "entry", "entries")} is of another tree than that of ${checkpoint.size}`);
+  };
+  if (witnessed) must(witnessed.checkpoint, witnessed.leaf, witnessed.path);
+  if (witnessed && witnessed.checkpoint.size <= s.file.id) throw new Fault("the checkpoint that witnesses saw ends in front of the commit");
+  if (kind === "transcript") for (const r of keys) must(r.checkpoint, leafOf(r.bytes), r.proof);
+  return `${many(receipts.length, "proof")} to the root of the checkpoint${witnessed ? `, which begins with the ${many(witnessed.checkpoint.size, "entry", "entries")} that witnesses saw` : ""}`;
 }
 
 export async function stepWitnesses(s: State): Promise<Outcome> {

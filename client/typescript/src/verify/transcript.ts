@@ -8,13 +8,13 @@ import { NAME } from "./reader.ts";
 import { BRACE, MAX_FILE, MAX_RECEIPT, RECEIPT_VERSION, TRANSCRIPT_VERSION, isOtherVersion, readReceipt } from "./receipt.ts";
 import { readStatement } from "./statement.ts";
 import { MAX_DOCUMENT } from "./terms.ts";
-import type { Bytes, Card, EvidenceFile, Of, Receipt } from "./types.ts";
+import type { Bytes, Card, Checkpoint, EvidenceFile, Last, Of, Receipt } from "./types.ts";
 
 const FORMAT = "shuffled/v1/transcript";
 
 // Form is a transcript in which the texts of 7.1, 7.2 and 8.1 are not read yet.
 interface Form extends Pick<EvidenceFile, "kind" | "id" | "recipient" | "deck" | "terms" | "cards"> {
-  checkpoint: Span; receipts: Span[]; witnessed?: Span; keys: Span[]; statements: Span[];
+  checkpoint: Span; receipts: Span[]; witnessed?: Last & { checkpoint: Span }; keys: { receipt: Span; checkpoint: Span }[]; statements: Span[];
   second?: { receipts: Span[]; keys: Span[]; unplayed: Card[] };
 }
 
@@ -43,13 +43,13 @@ export function readForm(j: Canonical): Form {
   j.expect(',"receipts":');
   t.receipts = j.list(() => j.span(), 8213, "receipts");
   if (t.receipts.length < 2) j.refuse("fewer than 2 receipts");
-  if (j.next(',"witnessed":')) {
-    t.witnessed = j.span();
-    if (t.witnessed[0] === t.witnessed[1]) j.refuse("what the witnesses saw is empty");
+  if (j.next(',"witnessed":{"checkpoint":')) {
+    t.witnessed = { checkpoint: j.span(), ...readLast(j) };
+    j.expect("}");
   }
   t.keys = [];
   if (j.next(',"keys":')) {
-    t.keys = j.list(() => j.span(), 1024, "signing keys");
+    t.keys = j.list(() => readHandover(j), 1024, "signing keys");
     if (t.keys.length === 0) j.refuse("keys without any are left out");
   }
   t.statements = [];
@@ -81,19 +81,25 @@ export function readForm(j: Canonical): Form {
 export function readTranscript(bytes: Bytes): EvidenceFile {
   const j = new Canonical(bytes), form = readForm(j);
   const checkpoint = readCheckpoint(j.content(form.checkpoint));
-  const receipts = form.receipts.map((span) => {
+  const bare = (span: Span, under: () => Checkpoint) => {
     const { signed: own, ...r } = readReceipt(j.content(span));
     if (own.length > 0) throw new Malformed("a receipt has a checkpoint of its own, where the transcript holds that of all");
-    return { ...r, checkpoint } as Receipt;
-  });
+    return { ...r, checkpoint: under() } as Receipt;
+  };
+  const receipts = form.receipts.map((span) => bare(span, () => checkpoint));
+  const earlier = (span: Span) => {
+    const of = readCheckpoint(j.content(span));
+    if (of.origin !== origin) throw new Malformed("the checkpoints have different origins");
+    return of;
+  };
   const underItsOwn = (span: Span, origin: string | undefined) => {
     const { signed: own, ...r } = readReceipt(j.content(span)), of = readCheckpoint(own);
     if (origin !== undefined && of.origin !== origin) throw new Malformed("the checkpoints have different origins");
     return { ...r, checkpoint: of } as Of<"key">;
   };
   const { witnessed: early, second, ...t } = form, { origin } = checkpoint;
-  const witnessed = early && { witnessed: underItsOwn(early, origin) };
-  const keys = t.keys.map((span) => underItsOwn(span, origin)), by = new Set<string>();
+  const witnessed = early && { witnessed: { ...early, checkpoint: earlier(early.checkpoint) } };
+  const keys = t.keys.map((k) => bare(k.receipt, () => earlier(k.checkpoint)) as Of<"key">), by = new Set<string>();
   const statements = t.statements.map((span) => {
     const s = readStatement(j.content(span));
     for (const { name, id } of s.signatures) {
@@ -112,6 +118,23 @@ function readOpening(j: Canonical): { salt: Bytes; proof: Bytes } {
   const salt = j.hash("a salt");
   j.expect(',"proof":');
   return { salt, proof: join(...j.list(() => j.hash("a hash of an opening"), 12, "hashes in an opening")) };
+}
+
+// readLast reads the leaf hash of the last entry of a tree, and the path of that entry in a larger one.
+function readLast(j: Canonical): Last {
+  j.expect(',"leaf":');
+  const leaf = j.hash("a leaf");
+  j.expect(',"proof":');
+  return { leaf, path: join(...j.list(() => j.hash("a hash of a path"), 63, "hashes in a path")) };
+}
+
+function readHandover(j: Canonical): { receipt: Span; checkpoint: Span } {
+  j.expect('{"receipt":');
+  const receipt = j.span();
+  j.expect(',"checkpoint":');
+  const checkpoint = j.span();
+  j.expect("}");
+  return { receipt, checkpoint };
 }
 
 function readCard(j: Canonical): Card {

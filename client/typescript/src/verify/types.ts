@@ -89,13 +89,18 @@ export interface Statement extends Note { origin: string; id: number; commit: By
 export interface Receipt { bytes: Bytes; index: number; proof: Bytes; checkpoint: Checkpoint; entry: Entry }
 export type Of<K extends keyof Bodies> = Receipt & { entry: Entry & Required<Pick<Entry, K>> };
 
+// Last is the leaf hash of the last entry of a tree, and the path of that entry in a larger one.
+export interface Last { leaf: Bytes; path: Bytes }
+
 export interface Opening { position: number; value: number; salt: Bytes; proof: Bytes }
 export interface Card extends Opening { place: number; card?: string; by?: Omit<Opening, "position"> }
 
 export interface EvidenceFile {
   kind: "receipt" | "transcript"; receipts: Receipt[]; checkpoint: Checkpoint;
   id: number; recipient?: string; deck?: string[]; terms?: Bytes; // id and what follows: of a transcript
-  witnessed?: Receipt & { unmet?: boolean }; keys: Of<"key">[]; statements: Statement[]; cards: Card[];
+  witnessed?: Last & { checkpoint: Checkpoint; unmet?: boolean }; // an earlier checkpoint, whose tree the receipts' begins with
+  keys: Of<"key">[]; // of a transcript: under the receipts' checkpoint, with the checkpoint that hands on
+  statements: Statement[]; cards: Card[];
   co_dealer?: { receipts: Receipt[]; keys: Of<"key">[]; unplayed: Card[] };
 }
 
@@ -191,6 +196,7 @@ export interface Verdict {
   verdict: "proved" | "consistent" | "failed" | "cannot judge";
   steps: StepResult[];
   level?: Level; failed?: string; unknown?: string; overlap?: number;
+  key_in_force?: "not_shown" | undefined;
   mixed?: { for: "everybody" | "slot"; witnessed?: string | undefined; round?: number | undefined; time?: string | undefined; slot?: string }[]; // round and time: for everybody
   kind?: "receipt" | "transcript"; ledger?: string; production: boolean;
   checkpoint?: { origin: string; size: number };
