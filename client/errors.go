@@ -30,7 +30,7 @@ func open(err error) bool {
 	return !errors.As(err, &u)
 }
 
-// unheard is the error of an attempt that got no connection.
+// unheard is the error of an attempt that got no connection, so that nothing was sent.
 type unheard struct{ error }
 
 func (u *unheard) Unwrap() error { return u.error }

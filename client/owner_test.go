@@ -180,7 +180,6 @@ func TestTakeOver(t *testing.T) {
 	ctx := client.FirstTried(t.Context(), d.start)
 	c := d.client(nil, nil)
 	floor := d.of(d.newToken(audit.RoleDealer, "floor"), l.between)
-	next := client.DealRequest{First: 5, Runs: []client.Run{{Count: 1, Purpose: client.PurposeBurn}}}
 	dealt := func(key string) *client.Committed {
 		s, err := c.Commit(ctx, key, shortDeck)
 		check(err)
@@ -210,20 +209,6 @@ func TestTakeOver(t *testing.T) {
 	}
 	if _, err := c.Load(ctx, s.ID); err != nil {
 		t.Errorf("loaded by the first owner: %v", err)
-	}
-
-	// To play, and of a shuffle that nobody dealt from.
-	for _, s := range []*client.Committed{dealt("l"), dealt("m")} {
-		play := &audit.Takeover{Shuffle: s.ID, Extent: audit.ExtentPlay, Reason: "the back end is down"}
-		_, err := floor.SubmitAct(ctx, d.act(floor, "floor", play))
-		check(err)
-		loaded, err := floor.Load(ctx, s.ID)
-		check(err)
-		if _, err := floor.Deal(ctx, loaded, next); err != nil {
-			t.Error(err)
-		}
-		_, err = floor.Deal(ctx, loaded, twoSeats)
-		isFault(t, "what the first owner dealt", err, "it was done by dealer, and not by floor")
 	}
 }
 

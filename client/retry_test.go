@@ -228,12 +228,22 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	gone := d.client(func(h http.Handler) http.Handler { return h }, func(cfg *client.Config) {
-		cfg.Attempts, cfg.URL = 3, "http://127.0.0.1:1"
-	})
-	_, err := gone.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
-	if err == nil || client.Unknown(err) {
-		t.Errorf("nobody listens: %v", err)
+	stranger := httptest.NewTLSServer(d.api) // whose certificate no authority vouches for
+	defer stranger.Close()
+	for name, change := range map[string]func(*client.Config){
+		"nobody listens": func(cfg *client.Config) { cfg.URL = "http://127.0.0.1:1" },
+		"no such host":   func(cfg *client.Config) { cfg.URL = "http://nobody.invalid" },
+		"a certificate":  func(cfg *client.Config) { cfg.URL, cfg.HTTP = stranger.URL, nil },
+		"a bad token":    func(cfg *client.Config) { cfg.Token = "tok_x.y\r" },
+	} {
+		gone := d.client(func(h http.Handler) http.Handler { return h }, func(cfg *client.Config) {
+			cfg.Attempts = 2
+			change(cfg)
+		})
+		_, err := gone.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
+		if err == nil || client.Unknown(err) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	if client.Unknown(nil) || client.Unknown(&client.Fault{}) {
 		t.Error("nothing, or a fault, is unknown")

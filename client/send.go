@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -107,11 +106,10 @@ func (c *Client) try(ctx context.Context, r request, body []byte) (answer []byte
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { connected = true }})
 	resp, err := c.http.Do(req.WithContext(traced))
+	if err != nil && !connected {
+		err = &unheard{err}
+	}
 	if err != nil {
-		var dial *net.OpError
-		if !connected && errors.As(err, &dial) && dial.Op == "dial" {
-			err = &unheard{err}
-		}
 		return nil, 0, err
 	}
 	defer resp.Body.Close()

@@ -29,8 +29,6 @@ func writeLine(path string, passphrase Secret, prefix string, key []byte) error 
 	return writePrivate(path, []byte(prefix+base64.StdEncoding.EncodeToString(key)+"\n"), passphrase)
 }
 
-var errLine = errors.New("not the line of a key file")
-
 // decodeLine returns the bytes whose base64, in its one encoding, follows prefix on the only line of a file. The error
 // has nothing of the text.
 func decodeLine(b []byte, prefix string) ([]byte, error) {
@@ -38,7 +36,7 @@ func decodeLine(b []byte, prefix string) ([]byte, error) {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	// Encoding again refuses spare bits and the line ends that the decoder skips.
 	if !ok || err != nil || base64.StdEncoding.EncodeToString(raw) != text {
-		return nil, errLine
+		return nil, errors.New("not the line of a key file")
 	}
 	return raw, nil
 }

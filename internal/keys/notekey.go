@@ -92,7 +92,7 @@ func readVKey(path, what string, parse func(string) (note.Verifier, error)) (str
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", what, err)
 	}
-	vkey := string(trimNewline(b))
+	vkey := strings.TrimSpace(strings.TrimPrefix(string(b), "\ufeff"))
 	if _, err := parse(vkey); err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}

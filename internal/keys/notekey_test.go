@@ -37,11 +37,16 @@ func TestParseVKey(t *testing.T) {
 		if v, err := audit.ParseVKey(vkey); v != nil || err == nil {
 			t.Errorf("%s: accepted", name)
 		}
-		if strings.ContainsAny(vkey, "\n\r") {
-			continue
+		if strings.ContainsAny(vkey, "\n\r ") {
+			continue // an editor adds these to a file
 		}
 		if got, err := ReadVKey(put(t, "vkey", vkey, 0o644)); got != "" || err == nil {
 			t.Errorf("%s in a file: accepted", name)
+		}
+	}
+	for _, text := range []string{exampleVKey + "\r\n", "\ufeff" + exampleVKey + "\n\n", "\n" + exampleVKey + " "} {
+		if got, err := ReadVKey(put(t, "vkey", text, 0o644)); got != exampleVKey || err != nil {
+			t.Errorf("%q in a file: %q, %v", text, got, err)
 		}
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
@@ -24,7 +24,7 @@ func (c auditVerifyCmd) runPair(ctx context.Context, s term.Streams, house inspe
 		CoDealer: inspect.Options{At: house.At, Auditors: house.Auditors}}
 	if c.CoDealer != "" {
 		var err error
-		if o.CoDealer.Policy, err = os.ReadFile(c.CoDealer); err != nil {
+		if o.CoDealer.Policy, err = term.ReadBounded(c.CoDealer, audit.MaxPolicy); err != nil {
 			return fmt.Errorf("reading the co-dealer's policy: %w", err)
 		}
 	}

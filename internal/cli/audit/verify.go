@@ -62,7 +62,7 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 		}
 	}
 	if c.CoDealer != "" {
-		if trust.CoDealer, err = os.ReadFile(c.CoDealer); err != nil {
+		if trust.CoDealer, err = term.ReadBounded(c.CoDealer, audit.MaxPolicy); err != nil {
 			return fmt.Errorf("reading the co-dealer's policy: %w", err)
 		}
 	}

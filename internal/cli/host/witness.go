@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -119,7 +118,7 @@ func (c witnessServeCmd) logs() ([]note.Verifier, error) {
 		logs = append(logs, v)
 	}
 	if c.Policy != "" {
-		text, err := os.ReadFile(c.Policy)
+		text, err := term.ReadBounded(c.Policy, audit.MaxPolicy)
 		if err != nil {
 			return nil, fmt.Errorf("reading the policy: %w", err)
 		}

@@ -101,7 +101,7 @@ func (t *terms) closeBy(now time.Time) (*client.Timestamp, error) {
 
 // unknown tells with which key a request is repeated whose answer was lost.
 func (t *terms) unknown(s term.Streams, err error) {
-	if !remote.Refused(err) {
+	if client.Unknown(err) {
 		fmt.Fprintf(s.Err, "shuffled: it is not known whether the request was done: repeat the command with --again --idempotency-key %s\n",
 			term.Visible(t.Idempotent))
 	}

@@ -3,8 +3,8 @@ package player
 import (
 	"errors"
 	"fmt"
-	"os"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/cli/remote"
 	"shuffled/internal/term"
 	"shuffled/internal/verify"
@@ -26,7 +26,7 @@ func ReadTrust(key, policy string, auditors []string) (t verify.Trust, err error
 			return t, err
 		}
 	case policy != "":
-		if t.Policy, err = os.ReadFile(policy); err != nil {
+		if t.Policy, err = term.ReadBounded(policy, audit.MaxPolicy); err != nil {
 			return t, fmt.Errorf("reading the policy: %w", err)
 		}
 	}

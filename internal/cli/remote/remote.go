@@ -82,7 +82,7 @@ func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, 
 			return cfg, fmt.Errorf("reading the token: %w", err)
 		}
 	}
-	cfg.Token = string(token.Bytes())
+	cfg.Token = strings.TrimSpace(string(token.Bytes())) // a file may end with several lines, or in CR
 	if r.ClientCert != "" {
 		var err error
 		if cfg.HTTP, err = r.certified(); err != nil {
@@ -91,7 +91,7 @@ func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, 
 	}
 	switch {
 	case r.Policy != "":
-		text, err := os.ReadFile(r.Policy)
+		text, err := term.ReadBounded(r.Policy, audit.MaxPolicy)
 		if err != nil {
 			return cfg, fmt.Errorf("reading the policy: %w", err)
 		}
@@ -260,12 +260,6 @@ func (r *Flags) Record(ctx context.Context, s term.Streams, done string,
 		_, err := fmt.Fprintf(s.Out, "%s.\nEntry %d of ledger %s, recorded and signed.\n", done, entry.Index, r.Ledger)
 		return err
 	})
-}
-
-// Refused reports whether the daemon refused a request, so that nothing was done.
-func Refused(err error) bool {
-	var e *client.Error
-	return errors.As(err, &e) && e.Status < 500
 }
 
 // lie is an answer whose evidence does not hold.

@@ -23,7 +23,7 @@ type Cmd struct {
 
 // List is a file of tickets, and the file with the secret of its salts.
 type List struct {
-	File   string `arg:"" help:"The list. Each line is a ticket number or reference, and lines ascend by bytes (LC_ALL=C sort -u)."`
+	File   string `arg:"" help:"The list; - reads standard input. Each line is a ticket number or reference, and lines ascend by bytes (LC_ALL=C sort -u)."`
 	Secret string `name:"secret-file" required:"" placeholder:"FILE" help:"File with the secret of this list. Each list has its own secret."`
 }
 
@@ -76,18 +76,21 @@ func (l *List) Walk(s term.Streams, wanted terms.Wanted) (terms.List, []*terms.T
 		return terms.List{}, nil, fmt.Errorf("%s is no secret of a list: such a file holds 32 bytes in base64", l.Secret)
 	}
 	defer clear(secret)
-	f, err := os.Open(l.File)
-	if err != nil {
-		return terms.List{}, nil, fmt.Errorf("reading the list: %w", err)
+	in := s.In
+	if l.File != "-" {
+		f, err := os.Open(l.File)
+		if err != nil {
+			return terms.List{}, nil, fmt.Errorf("reading the list: %w", err)
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return terms.List{}, nil, fmt.Errorf("reading the list: %w", err)
+		}
+		progress := term.NewProgress(s.Err, "bytes of the list")
+		defer progress.End()
+		in = &counted{f: f, at: func(n uint64) { progress.At(n, uint64(info.Size())) }}
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return terms.List{}, nil, fmt.Errorf("reading the list: %w", err)
-	}
-	progress := term.NewProgress(s.Err, "bytes of the list")
-	defer progress.End()
-	in := &counted{f: f, at: func(n uint64) { progress.At(n, uint64(info.Size())) }}
 	found, tickets, err := terms.Walk(in, secret, wanted)
 	if err != nil {
 		return found, nil, fmt.Errorf("%s: %w", l.File, err)

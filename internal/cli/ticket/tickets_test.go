@@ -20,7 +20,7 @@ func TestCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, notes bytes.Buffer
-	s := term.Streams{In: strings.NewReader(""), Out: &out, Err: &notes}
+	s := term.Streams{In: strings.NewReader("T-1\nT-2\nT-3\n"), Out: &out, Err: &notes}
 	run := func(c interface{ Run(term.Streams) error }) (string, error) {
 		out.Reset()
 		err := c.Run(s)
@@ -32,7 +32,7 @@ func TestCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := regexp.MustCompile(`^count 3\nroot (\S{44})\n$`).FindStringSubmatch(first)
-	if again, err := run(&rootCmd{List: from}); err != nil || again != first || m == nil {
+	if again, err := run(&rootCmd{List: List{"-", secret}}); err != nil || again != first || m == nil {
 		t.Fatalf("the root is %q, and then %q: %v", first, again, err)
 	}
 	if info, err := os.Stat(secret); err != nil || info.Mode().Perm() != 0o600 {

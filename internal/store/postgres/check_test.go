@@ -251,6 +251,20 @@ func TestAddress(t *testing.T) {
 	}
 }
 
+// TestEnvironment: a variable of libpq that may be what is wrong is named.
+func TestEnvironment(t *testing.T) {
+	for name, value := range map[string]string{"PGSSLMODE": "perhaps", "PGCONNECT_TIMEOUT": "soon",
+		"PGSERVICE": "none"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			_, err := Open(t.Context(), "postgres://daemon@localhost/shuffled", Options{})
+			if err == nil || !strings.Contains(err.Error(), "or "+name+" of the environment, is malformed") {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestPasswordFile(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.DSN(t)

@@ -29,7 +29,13 @@ func (o Options) parse(dsn string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		// The error's text holds the address, and may hold the password.
-		return nil, errors.New("the database address is malformed: it should be like postgres://user@host:5432/database")
+		wrong := "the database address"
+		for _, name := range []string{"PGSERVICE", "PGSSLMODE", "PGCONNECT_TIMEOUT"} {
+			if os.Getenv(name) != "" {
+				wrong += ", or " + name + " of the environment,"
+			}
+		}
+		return nil, errors.New(wrong + " is malformed: the address should be like postgres://user@host:5432/database")
 	}
 	cc := cfg.ConnConfig
 	if cc.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol {
