@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -233,15 +232,4 @@ func TestTakeOverOfAnother(t *testing.T) {
 	isFault(t, "with another reason", take(first, "another"), "")
 	isFault(t, "of another shuffle", take(second, "a test"), "the takeover in the ledger is another one")
 
-	play := &audit.Takeover{Shuffle: second.ID, Extent: audit.ExtentPlay, Reason: "a test"}
-	done, err := floor.SubmitAct(t.Context(), d.act(floor, "floor", play))
-	check(err)
-	receipt, err := audit.ParseReceipt(done.Receipt)
-	check(err)
-	entry, err := audit.ParseEntry(receipt.Entry)
-	check(err)
-	answer, err = json.Marshal(client.Takeover{From: "dealer", Receipt: done.Receipt,
-		Time: client.Timestamp{Time: time.UnixMilli(entry.Time)}})
-	check(err)
-	isFault(t, "to play", take(second, "a test"), "the takeover in the ledger is another one")
 }

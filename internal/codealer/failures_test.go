@@ -40,25 +40,6 @@ func wantRule(t *testing.T, err error, words string) {
 
 var sameDeal = cmpopts.IgnoreFields(dealer.Answered{}, "Repeated")
 
-// TestDown: while the co-dealer is down nothing is written, and the same request goes on later.
-func TestDown(t *testing.T) {
-	p := newPair(t, setting{})
-	s := p.blind("hand")
-	size := p.house.ledger.Head().Size
-	p.front.broken("/deal", down)
-	req := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
-	_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, req)
-	if !errors.Is(err, dealer.ErrCoDealer) {
-		t.Errorf("%v, want ErrCoDealer", err)
-	}
-	if now := p.house.ledger.Head().Size; now != size {
-		t.Errorf("%d entries were written", now-size)
-	}
-	p.front.broken("", nil)
-	p.deal(s.ID, 0, seat(2, "a"))
-	p.proved(s.ID, dealer.View{})
-}
-
 // TestLostAnswers: an answer that is lost on either side is given again.
 func TestLostAnswers(t *testing.T) {
 	p := newPair(t, setting{})

@@ -138,13 +138,6 @@ func (d *Dealer) takeOrder(ctx context.Context, c *audit.Context, closeBy *int64
 // a close-by closes a fixed time after it is written.
 const orderSlack = 60_000
 
-// unused gives an order back if err shows that its commit was not written.
-func (d *Dealer) unused(o *order, err error) {
-	if o != nil && unwritten(err) {
-		d.cfg.CoDealer.Unused(o.origin, o.receipt)
-	}
-}
-
 // ask has the co-dealer open the places of a deal, and fills in what the co-dealer gave. It
 // returns what is kept with the deal.
 func (d *Dealer) ask(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal,

@@ -144,7 +144,9 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 	p := ledger.Proposal{Actor: actor, Bodies: []audit.Body{commit}, Kept: [][]byte{sealed}, Decks: d.newDecks(a)}
 	appended, err := d.appendCommit(ctx, c, p, from)
 	if err != nil {
-		d.unused(order, err)
+		if order != nil && unwritten(err) { // then no commit names the order
+			d.cfg.CoDealer.Unused(order.origin, order.receipt)
+		}
 		return Shuffle{}, err
 	}
 	if a.deck.Name() != "" { // published: the list of these is fixed, so that the notes do not grow without bound

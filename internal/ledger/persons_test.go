@@ -166,13 +166,8 @@ func TestActInOneBatch(t *testing.T) {
 			rule string
 		}{
 			"no act":                  {by(take), audit.RuleTwoPersons},
-			"an act of one":           {by(approve(t, l, "second", take, alice), take), audit.RuleAct},
 			"the act alone":           {by(act), audit.RulePair},
 			"the act after its entry": {by(take, act), audit.RuleTwoPersons},
-			"another entry": {by(act,
-				&audit.Takeover{Shuffle: id, Extent: audit.ExtentPlay, Reason: "another"}), audit.RulePair},
-			"another identity": {ledger.Proposal{Actor: as("third"), Bodies: []audit.Body{act, take}},
-				audit.RulePair},
 		} {
 			_, err := on(l).Append(t.Context(), c.p)
 			wantRule(t, name, err, c.rule)
