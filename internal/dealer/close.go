@@ -19,8 +19,13 @@ func (d *Dealer) Close(ctx context.Context, actor audit.Actor, id uint64, req Cl
 	return answer(ctx, d, id, request[Close]{
 		may:    mayClose(actor, req),
 		stands: func(r *record) bool { return r.closed != nil },
-		repeat: func(r *record) (Close, error) { return d.repeatClose(ctx, r, req) },
-		do:     func(r *record) (Close, error) { return d.close(ctx, actor, r, req) },
+		repeat: func(r *record) (Close, error) {
+			if !r.closedAs(&req) {
+				return Close{}, fmt.Errorf("%w: shuffle %d was closed as %s", ErrRepeated, r.id, r.closed.Outcome)
+			}
+			return d.closeAgain(ctx, r)
+		},
+		do: func(r *record) (Close, error) { return d.close(ctx, actor, r, req) },
 	})
 }
 
@@ -98,13 +103,6 @@ func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req Clos
 		actor.Credential)
 	appended, err := d.appendEnd(ctx, actor, tapeOf{record: r}, above, req)
 	return appended, nil, err
-}
-
-func (d *Dealer) repeatClose(ctx context.Context, r *record, req CloseRequest) (Close, error) {
-	if !r.closedAs(&req) {
-		return Close{}, fmt.Errorf("%w: shuffle %d was closed as %s", ErrRepeated, r.id, r.closed.Outcome)
-	}
-	return d.closeAgain(ctx, r)
 }
 
 // closedAs reports whether the shuffle was closed as the request asks for.

@@ -17,6 +17,7 @@ const (
 	CauseLock        Cause = "another transaction holds a lock that is needed"
 	CauseCertificate Cause = "the certificate of the database is not valid"
 	CauseRefused     Cause = "the database refuses the role, its password or its rights"
+	CauseParameter   Cause = "a pooler in front of the database refuses what the daemon sets for its sessions"
 	CauseReplaced    Cause = "a file that the daemon has open was removed, replaced or cut"
 	CauseDamaged     Cause = "the file of the database is damaged"
 	CauseAltered     Cause = "a row of the database is not what the ledger says"
@@ -42,6 +43,7 @@ var cures = map[Cause]string{
 	CauseLock:        "find who holds the lock (pg_stat_activity), and end that transaction",
 	CauseCertificate: "correct sslmode and sslrootcert in database, or renew the server's certificate",
 	CauseRefused:     "run passwords.sql as the database's administrator, or correct role and database_password_file",
+	CauseParameter:   "set database_pooler to true",
 	CauseReplaced:    "before the daemon stops, export the ledger and copy its open files: docs/operations/backup.md",
 	CauseAltered:     "find the row, and who wrote it: shuffled audit fsck",
 	CauseDamaged:     "restore database and -wal together, or what was rescued: docs/operations/backup.md",

@@ -106,6 +106,8 @@ func causeOf(err error) ledger.Cause {
 	switch {
 	case errors.As(err, &refused):
 		return refused.cause
+	case errors.As(err, &pg) && strings.HasPrefix(pg.Message, "unsupported startup parameter"): // of PgBouncer
+		return ledger.CauseParameter
 	case errors.As(err, &pg):
 		return causeOfCode(pg.Code)
 	case errors.As(err, &verification), errors.As(err, &alert):

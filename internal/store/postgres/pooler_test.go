@@ -3,6 +3,7 @@ package postgres
 import (
 	"testing"
 
+	"shuffled/internal/ledger"
 	"shuffled/internal/store"
 	"shuffled/internal/store/storetest"
 	"shuffled/internal/testdb"
@@ -14,6 +15,10 @@ func TestStoreThroughPgBouncer(t *testing.T) {
 	t.Parallel()
 	c := testdb.Start(t)
 	through := c.Pooler(t)
+	_, err := Open(t.Context(), through(c.Database(t)), Options{})
+	if ledger.CauseOf(err) != ledger.CauseParameter {
+		t.Errorf("without the setting for a pooler: %v", err)
+	}
 	storetest.Test(t, func(t *testing.T) storetest.Backend {
 		dsn := c.Database(t)
 		migrate(t, dsn)
