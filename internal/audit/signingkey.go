@@ -4,7 +4,6 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,13 +43,8 @@ func VKey(origin string, key []byte) (string, error) {
 
 // vkeyText returns the one form of a verifier key; key is the type byte and the public key.
 func vkeyText(name string, key []byte) string {
-	return fmt.Sprintf("%s+%08x+%s", name, noteKeyID(name, key), base64.StdEncoding.EncodeToString(key))
-}
-
-// noteKeyID names a key in signature lines (docs/SPEC.md section 7.1).
-func noteKeyID(name string, key []byte) uint32 {
-	id := sha256.Sum256(slices.Concat([]byte(name+"\n"), key))
-	return binary.BigEndian.Uint32(id[:])
+	id := sha256.Sum256(slices.Concat([]byte(name+"\n"), key)) // docs/SPEC.md section 7.1
+	return fmt.Sprintf("%s+%x+%s", name, id[:4], base64.StdEncoding.EncodeToString(key))
 }
 
 // Verifier returns the verifier of a ledger's signing key. A weak key is an error: under it a signature proves nothing.

@@ -277,29 +277,18 @@ func holdMembers(t *testing.T, members []string, optional []int, whole func([]st
 func TestTranscriptFormats(t *testing.T) {
 	good := refTranscript(sampleTranscript())
 	for _, c := range []struct{ name, text, want string }{
-		{"version 2 with a new member", `{"format":"shuffled/v2/transcript","id":1,"pages":[{"a":null}]}`, unknown},
-		{"version 2 with nothing else", `{"format":"shuffled/v2/transcript"}`, unknown},
-		{"version 2 with a member of another type", `{"format":"shuffled/v2/transcript","id":"x"}`, unknown},
 		{"version 2 cut short", `{"format":"shuffled/v2/transcript","id":`, unknown},
-		{"version 2 and no JSON", `{"format":"shuffled/v2/transcript"`, unknown},
 		{"a version of ten digits", `{"format":"shuffled/v1234567890/transcript"`, unknown},
 		{"a version of eleven", `{"format":"shuffled/v12345678901/transcript"`, malformed},
-		{"version 01", strings.Replace(good, "/v1/", "/v01/", 1), malformed},
 		{"no version", strings.Replace(good, "/v1/", "/v/", 1), malformed},
 		{"another word", strings.Replace(good, "/v1/transcript", "/v2/transcripts", 1), malformed},
 		{"another format altogether", strings.Replace(good, "shuffled/v1", "shuffler/v2", 1), malformed},
 		{"version 2 behind a space", strings.Replace(good, `{"format":"shuffled/v1`, `{"format": "shuffled/v2`, 1),
 			malformed},
-		{"no format", `{"id":1,"receipts":[],"cards":[]}`, malformed},
 		{"null for a format", `{"format":null,"id":1,"receipts":[],"cards":[]}`, malformed},
 		{"an empty object", `{}`, malformed},
-		{"null", `null`, malformed},
-		{"a string", `"shuffled/v1/transcript"`, malformed},
-		{"a number", `1`, malformed},
 		{"nothing", ``, malformed},
-		{"a transcript and a word", good + "null", malformed},
 		{"deeply nested", strings.Repeat("[", 20_000), malformed},
-		{"a deep later format", `{"format":"shuffled/v2/transcript","a":` + strings.Repeat("[", 20_000), unknown},
 	} {
 		if tr, err := ParseTranscript([]byte(c.text)); faultOf(err) != c.want || tr != nil {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)

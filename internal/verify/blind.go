@@ -259,23 +259,35 @@ func (t *transcript) coDealer() (string, error) {
 	return fmt.Sprintf("%d entries of %s", len(o.proofs), origin), nil
 }
 
-// oneHistory: at each size the co-dealer's ledger has one root, in its checkpoints in the file and
-// in the close of the house, which names a checkpoint. The step asked compared those in the deals.
+// oneHistory: at each size a ledger has one root: the co-dealer's in its checkpoints in the file and in the close of
+// the house, the house's in its own in the file and in the deals of the order, which name what the co-dealer was shown.
+// The step asked compared those in the deals of the house.
 func (t *transcript) oneHistory() error {
-	var heads []audit.Head
+	heads := []audit.Checkpoint{t.head}
+	if t.early != nil {
+		heads = append(heads, t.early.head)
+	}
+	for _, h := range t.keys {
+		heads = append(heads, h.head)
+	}
+	for _, d := range t.second.deals {
+		heads = append(heads, audit.Checkpoint{Origin: t.head.Origin, Size: d.Asked.Head.Size, Root: d.Asked.Head.Root})
+	}
 	for _, r := range t.second.all {
-		heads = append(heads, audit.Head{Size: r.head.Size, Root: r.head.Root})
+		heads = append(heads, r.head)
 	}
 	if t.closed != nil && t.closed.Blind != nil {
-		heads = append(heads, t.closed.Blind.Head)
+		h := t.closed.Blind.Head
+		heads = append(heads, audit.Checkpoint{Origin: t.second.proofs[0].head.Origin, Size: h.Size, Root: h.Root})
 	}
-	roots := make(map[uint64][32]byte)
+	roots := make(map[audit.Checkpoint]tlog.Hash) // by origin and size alone
 	for _, h := range heads {
-		if root, ok := roots[h.Size]; ok && root != h.Root {
-			return fmt.Errorf("%d entries of the co-dealer have two roots: its ledger was forked, or the house wrote another "+
-				"root", h.Size)
+		at := audit.Checkpoint{Origin: h.Origin, Size: h.Size}
+		if root, ok := roots[at]; ok && root != h.Root {
+			return fmt.Errorf("%d entries of %s have two roots: it was forked, or the other party wrote another root", h.Size,
+				h.Origin)
 		}
-		roots[h.Size] = h.Root
+		roots[at] = h.Root
 	}
 	return nil
 }

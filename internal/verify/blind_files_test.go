@@ -39,6 +39,10 @@ func blindFiles(t testing.TB, add adder) {
 	add("blind-not-named", "a policy for the co-dealer, and a shuffle that names none", rich(t).file(""),
 		func(v *vector) { v.Trust.CoDealer, v.Want.NotBlind = string(secondPolicy(p.by.h)), NotNamed })
 
+	p = hand(t)
+	p.early = string(p.h.head())
+	blindly("blind-witnessed", "what witnesses saw is what the co-dealer was shown", p.play(seat("a", 1)))
+
 	a := open(t, withPin)
 	p = blind(a, coDealer(t), sixCards, func(c *audit.Context) {
 		c.Plan = []audit.Planned{{Source: audit.SourceSlot, Slot: audit.SlotHash(a.key.name, c.Table, slot)},

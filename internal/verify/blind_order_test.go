@@ -48,6 +48,15 @@ func otherOrders(b *badAdder) {
 	add(stepCoDealer, "close-other-root", "the house's close has another root of the co-dealer's ledger at its size", p,
 		p.transcript())
 
+	for name, more := range map[string]uint64{"witnessed": 0, "file": 1} { // entries that the house has not written yet
+		p = hand(b.T)
+		p.early = string(p.h.head())
+		p.dealt(&audit.Deal{Shuffle: p.id, Runs: two, Blind: p.given(p.ask(0, two, func(a *audit.Asked, _ *audit.Deal) {
+			a.Head = audit.Head{Size: uint64(len(p.h.entries)) + more, Root: hash32("root")}
+		}))})
+		add(stepCoDealer, "house-two-roots-"+name, "the co-dealer's deal has another root of the house's ledger", p,
+			p.transcript())
+	}
 	p, fork := hand(b.T), hand(b.T)
 	fork.by.h.hireAs(service("house-b"), audit.RoleBlind)
 	p.proofs[0] = fork.by.h.receipt(fork.by.id).Text()

@@ -257,7 +257,7 @@ func wrongLongFiles(b *badAdder) {
 	bare.Checkpoint = strings.Replace(bare.Checkpoint, still.line(b.T, rotated.h.text(), 0), "", 1)
 	b.file(stepSignature, "mldsa-stripped-other-log",
 		"the line of ML-DSA-44 is left out, and the newest Ed25519 key and one of ML-DSA-44 of another ledger are pinned",
-		marshal(b.T, bare), logs(rotated.h.key.vkey, newLongKey(b.T, "other.example/ledger", "first long key").vkey))
+		marshal(b.T, bare), logs(rotated.h.key.vkey, newLongKey(b.T, "other.example/ledger", "foreign long key").vkey))
 	plain := handedGame(b.T)
 	b.file(stepSignature, "mldsa-absent", "both keys are pinned, and the file is from before", plain.file(""),
 		logs(own, second.vkey))

@@ -133,12 +133,10 @@ def co_dealer(case):
     need(origin != file.checkpoint.origin, "co_dealer", "one origin")
     apart(case, policy, origin)
     listed = file.co_receipts + file.co_keys
-    roots = {}
     closes = [e.body["blind"] for _, e in case.played if e.kind == "close" and "blind" in e.body]
-    heads = [(b["head"]["index"], b["head"]["leaf"]) for b in closes]
-    heads += [(r.checkpoint.size, r.checkpoint.root) for r in listed]
-    for size, root in heads:
-        need(roots.setdefault(size, root) == root, "co_dealer", "two roots")
+    one_history([b["head"] for b in closes], [r.checkpoint for r in listed])
+    asked_at = [e.body["asked"]["head"] for _, e in case.co_entries if e.kind == "deal"]
+    one_history(asked_at, case.checkpoints + [r.checkpoint for r in file.keys])
     chain = KeyChain(origin, None, case.co_keys, policy.logs)
     need(chain.check() is None, "co_dealer", "keys")
     for receipt in listed:
@@ -150,6 +148,14 @@ def co_dealer(case):
                 raise Unknown("a witness key of a later type decides")
             raise StepFailed("co_dealer", "too few witnesses")
     return OK
+
+
+def one_history(named, checkpoints):
+    """Check that each size of a ledger has one root, in checkpoints and in what entries name."""
+    roots = {}
+    heads = [(head["index"], head["leaf"]) for head in named]
+    for size, root in heads + [(c.size, c.root) for c in checkpoints]:
+        need(roots.setdefault(size, root) == root, "co_dealer", "two roots")
 
 
 def apart(case, policy, origin):

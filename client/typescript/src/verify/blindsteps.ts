@@ -8,13 +8,13 @@ import { positions, ranges } from "./draws.ts";
 import { describeCard } from "./describe.ts";
 import { parseEntry } from "./entries.ts";
 import { Fault } from "./errors.ts";
-import { cosignatures, follow, signedBy } from "./ledgersteps.ts";
+import { checkpoints, cosignatures, follow, signedBy } from "./ledgersteps.ts";
 import { opens } from "./openings.ts";
 import { isMet, ownWitness } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
 import { many, skip, type Outcome } from "./step.ts";
 import { climb, leafOf } from "./tree.ts";
-import type { Blind, Blindness, Bytes, Card, Close, Context, Deal, Foreign, Of, Order, Policy, Receipt, Run, Whole } from "./types.ts";
+import type { Blind, Blindness, Bytes, Card, Checkpoint, Close, Context, Deal, Foreign, Of, Order, Policy, Receipt, Run, Whole } from "./types.ts";
 
 // coDealer gives the co-dealer's commit that a plan names, undefined if it names none.
 export const coDealer = (c: Context): Foreign | undefined => c.plan[0]?.commit;
@@ -174,16 +174,20 @@ export async function stepCoDealer(s: Whole): Promise<Outcome> {
   return `${many(order.receipts.length, "entry", "entries")} of ${order.origin}`;
 }
 
-// mustBeOneHistory refuses two roots of the co-dealer's ledger at one size, in the checkpoints of
-// the file and in the one that the house's close names. The step asked compares those that the
-// house's deals name.
-function mustBeOneHistory({ close }: Whole, order: Order): void {
-  const roots = new Map<number, Bytes>(), last = close?.entry.close.blind;
-  const heads = [...order.receipts, ...order.keys].map(({ checkpoint: { size, root } }) => ({ index: size, leaf: root }));
-  for (const head of [...heads, ...(last ? [last.head] : [])]) {
-    if (!equal(roots.get(head.index) ?? head.leaf, head.leaf)) throw new Fault(`${many(head.index, "entry", "entries")} of the co-dealer have two roots: its ledger was forked, or the house wrote another root`);
-    roots.set(head.index, head.leaf);
-  }
+// mustBeOneHistory refuses two roots of a ledger at one size: of the co-dealer's in the checkpoints of the file and in
+// the one that the house's close names, of the house's in the checkpoints of the file and in those that the deals of the
+// order name. The step asked compares those that the house's deals name.
+function mustBeOneHistory({ close, file }: Whole, order: Order): void {
+  const head = ({ size, root }: Checkpoint) => ({ index: size, leaf: root }), last = close?.entry.close.blind;
+  const one = (origin: string, heads: Foreign[]) => {
+    const roots = new Map<number, Bytes>();
+    for (const { index: size, leaf: root } of heads) {
+      if (!equal(roots.get(size) ?? root, root)) throw new Fault(`${many(size, "entry", "entries")} of ${origin} have two roots: it was forked, or the other party wrote another root`);
+      roots.set(size, root);
+    }
+  };
+  one(order.origin, [...[...order.receipts, ...order.keys].map((r) => head(r.checkpoint)), ...last ? [last.head] : []]);
+  one(file.checkpoint.origin, [...[...checkpoints(file), ...file.keys.map((r) => r.checkpoint)].map(head), ...order.deals.map((r) => r.entry.deal.asked!.head)]);
 }
 
 // mustBeApart refuses a co-dealer that has the house's origin or one of its signing keys, and a
