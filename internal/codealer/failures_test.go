@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -184,28 +185,6 @@ func TestOverdueAsksOnce(t *testing.T) {
 	}
 }
 
-// TestRestarts: either side starts again in the middle of a hand, and the hand goes on.
-func TestRestarts(t *testing.T) {
-	p := newPair(t, setting{pool: 1})
-	s := p.blind("hand")
-	p.deal(s.ID, 0, seat(2, "a"))
-	check(t, p.house.ledger.Close())
-	p.house.start()
-	p.way.Close()
-	p.way = p.open(p.house, "state", setting{})
-	p.house.cfg.CoDealer = p.way
-	p.house.serve()
-	p.deal(s.ID, 2, seat(2, "b"))
-	check(t, p.lab.ledger.Close())
-	p.lab.start()
-	p.lab.serve()
-	p.deal(s.ID, 4, burn, board(3))
-	p.close(s.ID, completed)
-	if v := p.proved(s.ID, dealer.View{}); len(v.Blind.Requests) != 3 {
-		t.Errorf("%+v", v.Blind)
-	}
-}
-
 // TestReplicas: two daemons of the house deal the same hand at the same time.
 func TestReplicas(t *testing.T) {
 	p := newPair(t, setting{postgres: true})
@@ -238,7 +217,7 @@ func TestReplicas(t *testing.T) {
 	other.proved(s.ID, dealer.View{})
 }
 
-// TestRotation: the co-dealer goes on to its next signing key in the middle of a hand.
+// TestRotation: both ledgers go on to their next signing keys, and are opened again, in the middle of a hand.
 func TestRotation(t *testing.T) {
 	p := newPair(t, setting{})
 	s := p.blind("hand")
@@ -250,7 +229,16 @@ func TestRotation(t *testing.T) {
 	_, err = p.house.ledger.AddKey(t.Context(), audit.Operator,
 		&audit.Key{Subject: audit.SubjectSigning, Public: p.house.signers[1].Public()}, nil)
 	check(t, err)
+	check(t, p.house.ledger.Close())
+	p.house.start()
+	p.way.Close()
+	p.house.cfg.CoDealer = p.open(p.house, "state", setting{})
+	p.house.serve()
 	p.deal(s.ID, 4, board(3))
+	check(t, p.lab.ledger.Close())
+	p.lab.start()
+	p.lab.serve()
+	p.deal(s.ID, 7, board(1))
 	p.close(s.ID, completed)
 	p.proved(s.ID, dealer.View{})
 }
@@ -317,6 +305,31 @@ func TestForkedLedger(t *testing.T) {
 	}
 }
 
+// TestChecksBehindDeals: behind a deal the house compares the co-dealer's checkpoints, and the deals after one that the
+// tiles of the ledger contradict are refused.
+func TestChecksBehindDeals(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	foul := func(w http.ResponseWriter, r *http.Request, answered func() *httptest.ResponseRecorder) bool {
+		if !strings.Contains(r.URL.Path, "/tile/") {
+			return false
+		}
+		tile := answered().Body.Bytes()
+		tile[0] ^= 1
+		w.Write(tile)
+		return true
+	}
+	p.front.fault.Store(&foul)
+	var err error
+	for place := 0; err == nil && place < 52; place++ { // no deal waits for the comparison
+		_, err = p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{First: place,
+			Runs: []audit.Run{board(1)}})
+	}
+	if !errors.Is(err, dealer.ErrCoDealerForked) {
+		t.Errorf("%v, want ErrCoDealerForked", err)
+	}
+}
+
 // TestForked: a co-dealer with two histories stops everything until a person clears it, over
 // restarts as well.
 func TestForked(t *testing.T) {
@@ -330,13 +343,16 @@ func TestForked(t *testing.T) {
 	codealer.Trip(way, labOrigin)
 	p.house.cfg.CoDealer = way
 	p.house.serve()
-	for range 2 {
+	written, err := os.ReadFile(state + ".forked")
+	check(t, err)
+	for _, next := range [][]byte{written, written[:len(written)/2], nil, []byte("null"), {0}, written} { // torn, foul
 		_, err := p.house.dealer.Deal(t.Context(), house, s.ID,
 			dealer.DealRequest{First: 2, Runs: []audit.Run{board(1)}})
 		if !errors.Is(err, dealer.ErrCoDealerForked) {
 			t.Errorf("%v, want ErrCoDealerForked", err)
 		}
 		way.Close()
+		check(t, os.WriteFile(state+".forked", next, 0o600))
 		way = p.open(p.house, "state", setting{})
 		p.house.cfg.CoDealer = way
 		p.house.serve()
@@ -345,6 +361,14 @@ func TestForked(t *testing.T) {
 	if cleared, err := codealer.Clear(state, time.Now()); !cleared || err != nil {
 		t.Fatal(cleared, err)
 	}
+	if _, err := os.Stat(state); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was seen of the co-dealer before is still there: %v", err)
+	}
+	check(t, os.Mkdir(state+".forked", 0o700))
+	if codealer.Readable(state) == nil {
+		t.Error("a latch that cannot be read counts as none")
+	}
+	check(t, os.Remove(state+".forked"))
 	p.house.cfg.CoDealer = p.open(p.house, "state", setting{})
 	p.house.serve()
 	p.deal(s.ID, 2, board(1))

@@ -24,22 +24,12 @@ func TestHand(t *testing.T) {
 				t.Fatalf("%+v", flop)
 			}
 			p.proved(s.ID, dealer.View{})
-			last, err := p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{First: 8,
+			_, err := p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{First: 8,
 				Runs: []audit.Run{board(1)}, Close: &completed})
 			check(t, err)
-			if last.Close == nil {
-				t.Fatal("no close")
-			}
 			v := p.proved(s.ID, dealer.View{Identity: house.Identity})
 			if v.State != "closed" || len(v.Blind.Requests) != 3 || len(v.Cards) == 0 {
 				t.Errorf("%+v", v)
-			}
-			seen := map[uint32]bool{}
-			for _, c := range v.Cards {
-				if seen[c.Value] {
-					t.Errorf("%s twice", c.Name)
-				}
-				seen[c.Value] = true
 			}
 		})
 	}

@@ -2,6 +2,8 @@ package codealer_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/keys"
 	"shuffled/internal/seal"
+	"shuffled/internal/witness/witnesstest"
 )
 
 // newest is the receipt of a shuffle's newest entry.
@@ -71,13 +74,26 @@ func TestUsedOrder(t *testing.T) {
 	p.refused(order, 1, p.newest(second.ID), "the order is already used by shuffle")
 }
 
-// TestPinChanges: a shuffle goes on with the co-dealer that it names, when the ledger names none any more.
+// TestPinChanges: answers are checked under the newest pin, and a shuffle goes on with the co-dealer that it names when
+// the ledger names none any more.
 func TestPinChanges(t *testing.T) {
 	p := newPair(t, setting{})
 	s := p.blind("hand")
 	p.deal(s.ID, 0, board(1))
-	p.house.append(&audit.Key{Subject: audit.SubjectCoDealer})
+	pin := func(w *witnesstest.Witness) {
+		p.house.append(&audit.Key{Subject: audit.SubjectCoDealer, Origin: labOrigin, Public: p.lab.signers[0].Public(),
+			Policy: []byte(fmt.Sprintf("log %s\n%s\nquorum %s\n", p.lab.vkey, w.PolicyLine, w.Name))})
+	}
+	pin(witnesstest.Start(t, p.lab.vkey)) // which the co-dealer does not ask
+	_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, dealer.DealRequest{First: 1,
+		Runs: []audit.Run{board(1)}})
+	if !errors.Is(err, dealer.ErrCoDealer) {
+		t.Errorf("an answer that the new policy does not cover: %v", err)
+	}
+	pin(p.witness)
 	p.deal(s.ID, 1, board(1))
+	p.house.append(&audit.Key{Subject: audit.SubjectCoDealer})
+	p.deal(s.ID, 2, board(1))
 	p.close(s.ID, completed)
 	p.proved(s.ID, dealer.View{})
 }

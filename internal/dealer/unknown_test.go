@@ -177,8 +177,6 @@ func saysRepeated(t *testing.T, answer any) bool {
 	switch a := answer.(type) {
 	case dealer.Shuffle:
 		return a.Repeated
-	case []dealer.Shuffle:
-		return len(a) > 0 && !slices.ContainsFunc(a, func(s dealer.Shuffle) bool { return !s.Repeated })
 	case dealer.Mix:
 		return a.Repeated
 	case dealer.Deal:

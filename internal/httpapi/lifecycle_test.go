@@ -8,7 +8,6 @@ import (
 
 	"sync"
 	"testing"
-	"time"
 
 	"filippo.io/torchwood"
 	"golang.org/x/mod/sumdb/note"
@@ -26,29 +25,6 @@ func (s *stack) commit(table, key string) (Shuffle, string) {
 	shuffle := read[Shuffle](s.t, s.post("/v1/main/shuffles", key,
 		fmt.Sprintf(`{"table":%q,"deck":"standard-52"}`, table)))
 	return shuffle, fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID)
-}
-
-func TestTimes(t *testing.T) {
-	t.Parallel()
-	s := newStack(t, stackOptions{})
-	at := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
-	body := `{"table":"t","deck":"short-36","close_by":%q}`
-	got := s.post("/v1/main/shuffles", "1", fmt.Sprintf(body, at.Format(time.RFC3339)))
-	if read[Shuffle](t, got).CloseBy != Timestamp(at.UnixMilli()) ||
-		!bytes.Contains(got.body, []byte(at.Format(`"close_by":"2006-01-02T15:04:05.000Z"`))) {
-		t.Errorf("%s", cut(got.body))
-	}
-	s.post("/v1/main/shuffles", "2", fmt.Sprintf(body, time.Now().Add(-time.Second).UTC().Format(millisLayout))).want(t,
-		CodeCloseBy, "")
-	s.post("/v1/main/shuffles", "3", fmt.Sprintf(body, time.Now().Add(48*time.Hour).UTC().Format(millisLayout))).want(t,
-		CodeCloseBy, "")
-
-	id := read[Shuffle](t, got).ID
-	s.clock.add(2 * time.Hour)
-	if state := read[ShuffleState](t, s.get(fmt.Sprintf("/v1/main/shuffles/%d", id),
-		"")); state.State != ShuffleStateStateOverdue {
-		t.Errorf("%+v", state)
-	}
 }
 
 // TestEvidence fetches receipts and keys, and has good and bad evidence judged.
