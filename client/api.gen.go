@@ -78,6 +78,7 @@ const (
 	CodeRepeated              Code = "repeated"
 	CodeRequestTimeout        Code = "request_timeout"
 	CodeReveal                Code = "reveal"
+	CodeRound                 Code = "round"
 	CodeSealed                Code = "sealed"
 	CodeSigningKey            Code = "signing_key"
 	CodeSlot                  Code = "slot"
@@ -1149,6 +1150,10 @@ type Run struct {
 
 	// Recipient Who gets them; their own file holds them. A run of purpose seat without a recipient is refused (422 invalid_request).
 	Recipient *Name `json:"recipient,omitempty"`
+
+	// Round The round of the game, counted from 1, when one shuffle serves several: that of the run before, or the next.
+	// Before the first run stands 0, and absent means 0. A child goes on with its parent's.
+	Round *uint16 `json:"round,omitempty"`
 }
 
 // Shuffle defines model for Shuffle.

@@ -140,7 +140,7 @@ func placesOf(deal *audit.Deal) (opened []CardShown, aside []UnopenedPlace) {
 				Recipient: &r.Recipient})
 		} else {
 			opened = append(opened, CardShown{Place: place, Purpose: r.Purpose.String(), Recipient: r.Recipient,
-				Public: r.Public})
+				Public: r.Public, Round: r.Round})
 		}
 	}
 	return opened, aside
@@ -159,7 +159,7 @@ func runs(req *DealRequest) []audit.Run {
 	out := make([]audit.Run, len(req.Runs))
 	for i, r := range req.Runs {
 		out[i] = audit.Run{Count: r.Count, Purpose: audit.ParsePurpose(string(r.Purpose)),
-			Recipient: deref(r.Recipient), Public: deref(r.Public)}
+			Recipient: deref(r.Recipient), Public: deref(r.Public), Round: deref(r.Round)}
 	}
 	return out
 }
@@ -212,7 +212,7 @@ func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest
 }
 
 // proveTape checks what a close or disclosure discloses against the commitment.
-func (s *Committed) proveTape(body audit.Disclosed, answer []byte) error {
+func (s *Committed) proveTape(body audit.DisclosureEntry, answer []byte) error {
 	form := audit.FormTape
 	if s.commit.Context.Disclosure != audit.DisclosurePublic {
 		form = audit.FormSealed

@@ -86,7 +86,7 @@ func (c *Client) restore(ctx context.Context, s *Committed) (*verify.Verdict, er
 	if v.Commitment != s.Commitment.String() {
 		return fault("the transcript is of another commit", nil)
 	}
-	var told audit.Disclosed
+	var told audit.DisclosureEntry
 	for _, text := range file.Receipts[2:] {
 		_, e, err := audit.ReceiptEntry(text)
 		if err != nil {

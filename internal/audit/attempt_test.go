@@ -400,9 +400,16 @@ func (a attempts) deal(now int64) Body {
 	if a.odd() {
 		count = max(1, places-d.First+1)
 	}
+	round := 0
+	if a.m.begun(id) {
+		round = int(a.m.round(id))
+	}
 	for range count {
+		if round += a.pick(0, 1); a.odd() {
+			round = a.pick(0, 4)
+		}
 		d.Runs = append(d.Runs, Run{Count: 1, Purpose: Purpose(a.pick(1, 5)),
-			Public: public && !a.odd() || a.pick(0, 3) == 0})
+			Public: public && !a.odd() || a.pick(0, 3) == 0, Round: uint16(round)})
 	}
 	if c := a.m.openCommit(id); c != nil {
 		a.give(d, c.Context)

@@ -64,23 +64,15 @@ func (k *coder) disclosed(form *Form, tape *[]byte, key *uint64) {
 	}
 }
 
-// Disclosed is what the last entry of a shuffle says of its tape: the close, or the disclosure of a
-// shuffle that was continued.
-type Disclosed struct {
-	Shuffle uint64
-	Form    Form   // FormNone: the tape is lost, which is a fault in every audit
-	Tape    []byte // FormTape: the tape; FormSealed: encapsulated key ‖ ciphertext
-	Key     uint64 // FormSealed: index of the key entry of the disclosure key
-}
-
 // DisclosedBy returns what the entry with this body says of a tape. ok is false if the entry ends
-// no shuffle. A close with the outcome continued does not: a disclosure comes later.
-func DisclosedBy(b Body) (d Disclosed, ok bool) {
+// no shuffle. A close with the outcome continued does not: a disclosure comes later. Without a tape (FormNone) it is
+// lost, which is a fault in every audit.
+func DisclosedBy(b Body) (d DisclosureEntry, ok bool) {
 	switch b := b.(type) {
 	case *Close:
-		return Disclosed{b.Shuffle, b.Form, b.Tape, b.Key}, b.Outcome != OutcomeContinued
+		return DisclosureEntry{b.Shuffle, b.Form, b.Tape, b.Key, nil}, b.Outcome != OutcomeContinued
 	case *DisclosureEntry:
-		return Disclosed{b.Shuffle, b.Form, b.Tape, b.Key}, true
+		return *b, true
 	}
-	return Disclosed{}, false
+	return DisclosureEntry{}, false
 }

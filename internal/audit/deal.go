@@ -14,6 +14,7 @@ type Run struct {
 	Purpose   Purpose
 	Recipient string // of the cards, or empty
 	Public    bool   // shown to everybody at once
+	Round     uint16 // of the game, counted from 1; 0 for none
 }
 
 // Deal gives out the next places of a shuffle (docs/SPEC.md section 5.5). It names no card: openings do.
@@ -92,5 +93,6 @@ func (d *Deal) runs(k *coder) {
 		code(k, "purpose", &run.Purpose, &codesOfPurpose)
 		k.nameOrNone("recipient", &run.Recipient)
 		k.flag("public", &run.Public)
+		k.u16("round", &run.Round)
 	})
 }

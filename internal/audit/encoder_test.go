@@ -302,6 +302,7 @@ func (d *refDeal) write(w *refWriter) {
 		w.num("purpose", uint64(r.Purpose), 1)
 		w.str8("recipient", r.Recipient)
 		w.flag("public", r.Public)
+		w.num("round", r.Round, 2)
 	}
 	w.extensions(slices.Concat(d.Asked.extension(), d.Blind.extension(2), d.Extensions))
 }

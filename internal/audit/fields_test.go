@@ -170,6 +170,7 @@ type refRun struct {
 	Purpose   uint8  `json:"purpose"`
 	Recipient string `json:"recipient,omitempty"`
 	Public    bool   `json:"public,omitempty"`
+	Round     uint64 `json:"round,omitempty"`
 }
 
 type refClose struct {

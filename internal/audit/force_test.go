@@ -67,6 +67,14 @@ func forcedStories() map[string]forced {
 			s.then(s.commit("t"))
 			return s
 		}},
+		"a round left out, and the rounds after it": {"round", 3, func() *story {
+			s, id := dealt()
+			s.then(s.deal(id, 1, 0, runs(refRun{Cards: 1, Purpose: 3, Round: 7})))
+			s.then(s.deal(id, 2, 0, runs(refRun{Cards: 1, Purpose: 3, Round: 8}), final))
+			s.then(s.close(id, 1))
+			s.then(s.commit("t"))
+			return s
+		}},
 		"a place of long ago": {"place", 2, func() *story {
 			s, id := dealt()
 			s.then(s.deal(id, 1, 2))
@@ -407,47 +415,6 @@ func TestForceGoesOn(t *testing.T) {
 				t.Errorf("%d entries folded of %d", s.Size(), len(entries))
 			}
 		})
-	}
-}
-
-// TestForceUnreadable: an entry that nobody can parse counts, and breaks a pair.
-func TestForceUnreadable(t *testing.T) {
-	t.Parallel()
-	told, id := dealt()
-	told.then(told.deal(id, 1, 1, final))
-	s := NewState()
-	for _, e := range told.entries {
-		if err := s.Apply(e.entry()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	before := s.Time()
-	s.Force(Entry{})
-	if s.Size() != uint64(len(told.entries))+1 || s.Time() != before || !s.Complete() || s.OpenCount() != 1 {
-		t.Errorf("size %d, time %d, complete %t, %d open", s.Size(), s.Time(), s.Complete(), s.OpenCount())
-	}
-}
-
-// TestForceWithoutGenesis: nothing can be judged before there is a genesis, and
-// a late one makes a ledger of what follows.
-func TestForceWithoutGenesis(t *testing.T) {
-	t.Parallel()
-	told, _ := dealt()
-	told.then(told.auditor("1"))
-	var entries []Entry
-	for _, e := range told.entries[1:] {
-		entries = append(entries, e.entry())
-	}
-	s := NewState()
-	if faults := audited(s, entries); len(faults) != len(entries) || faults[1] != RuleGenesisFirst {
-		t.Errorf("faults %v in %d entries without a genesis", faults, len(entries))
-	}
-	if s.Genesis() != nil || s.OpenCount() != 0 || s.SigningKey() != nil {
-		t.Error("entries took effect without a ledger")
-	}
-	late := []Entry{told.entries[0].entry(), told.entries[1].entry()}
-	if faults := audited(s, late); len(faults) != 1 || faults[0] != RuleGenesisFirst || s.Genesis() == nil {
-		t.Errorf("faults %v after a late genesis", faults)
 	}
 }
 

@@ -314,7 +314,8 @@ func genDeal(t *rapid.T) *refDeal {
 	for left := 4096 - d.First; left > 0 && len(d.Runs) < 20; {
 		cards := rapid.Uint64Range(1, left).Draw(t, "cards")
 		d.Runs = append(d.Runs, refRun{Cards: cards, Purpose: genOpen(6).Draw(t, "purpose"),
-			Recipient: genOptional(genName()).Draw(t, "recipient"), Public: rapid.Bool().Draw(t, "public")})
+			Recipient: genOptional(genName()).Draw(t, "recipient"), Public: rapid.Bool().Draw(t, "public"),
+			Round: rapid.Uint64Range(0, 0xffff).Draw(t, "round")})
 		if left -= cards; rapid.Bool().Draw(t, "enough") {
 			break
 		}

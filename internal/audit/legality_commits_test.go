@@ -21,6 +21,7 @@ func (c legalityCases) all() {
 	c.earlierSerial()
 	c.mixes()
 	c.places()
+	c.rounds()
 	c.checkpoints()
 	c.outcomes()
 	c.forms()

@@ -130,6 +130,31 @@ func (c legalityCases) places() {
 	c.add("places", "past the cut card: it forbids nothing", holds, fresh, fresh.deal(shoe, 0, 4))
 }
 
+// rounds: a run has the round of the run before it, or the next one. 0 stands before the first.
+func (c legalityCases) rounds() {
+	of := func(numbers ...uint64) func(*refDeal) {
+		return func(d *refDeal) {
+			d.Runs = nil
+			for _, n := range numbers {
+				d.Runs = append(d.Runs, refRun{Cards: 1, Purpose: 3, Round: n})
+			}
+		}
+	}
+	s := newStory()
+	id := s.then(s.commit("t"))
+	add := func(name, want string, next refEntry) { c.add("round", name, want, s, next) }
+	add("a first run of round 1", holds, s.deal(id, 0, 0, of(1)))
+	add("a first run of round 2", "round", s.deal(id, 0, 0, of(2)))
+	add("a run of none behind round 1", "round", s.deal(id, 0, 0, of(1, 0)))
+	s.then(s.deal(id, 0, 0, of(1, 2)))
+	add("the round goes on in the next deal", holds, s.deal(id, 2, 0, of(2)))
+	add("a round left out between deals", "round", s.deal(id, 2, 0, of(4)))
+	kid := s.continued(id, 2, 0)
+	last := s.continued(kid, 1, 0)
+	add("a child's child goes on with the round", holds, s.deal(last, 0, 0, of(2, 3)))
+	add("a child's child begins anew", "round", s.deal(last, 0, 0, of(1)))
+}
+
 // checkpoints: the rule is the same whichever checkpoint the genesis asks for.
 func (c legalityCases) checkpoints() {
 	slot, plan := storySlot("u", 0)

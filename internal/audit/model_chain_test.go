@@ -37,6 +37,18 @@ func (m model) rootOf(id uint64) Entry {
 	return m[append(m.ancestors(id), id)[0]]
 }
 
+// round returns that of the newest run of a shuffle or, before its first, of its parent; 0 for none.
+func (m model) round(id uint64) (last uint16) {
+	if deals := m.dealsOf(id); len(deals) > 0 {
+		runs := m[deals[len(deals)-1]].Body.(*Deal).Runs
+		return runs[len(runs)-1].Round
+	}
+	if parent, ok := m.parentOf(id); ok {
+		return m.round(parent)
+	}
+	return 0
+}
+
 // begun tells whether a shuffle was committed, and its tape not disclosed.
 func (m model) begun(id uint64) bool {
 	if id >= uint64(len(m)) {

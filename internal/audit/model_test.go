@@ -408,6 +408,14 @@ func (m model) dealRule(d *Deal, e Entry) string {
 			hidden := slices.ContainsFunc(d.Runs, func(r Run) bool { return !r.Public })
 			return last > places-1 || c.Context.IsNumbers() && hidden
 		},
+		"round", func() bool {
+			last := m.round(d.Shuffle)
+			return slices.ContainsFunc(d.Runs, func(r Run) bool {
+				skips := uint32(r.Round)-uint32(last) > 1
+				last = r.Round
+				return skips
+			})
+		},
 		"co_dealer", func() bool { return m.badBlindDeal(c.Context, d) },
 		"checkpoint", func() bool {
 			return d.Checkpoint > uint64(len(m)) || !(d.Checkpoint > d.Shuffle)

@@ -33,7 +33,7 @@ type openShuffles struct {
 const (
 	chunkSlots = 256
 	// tailSize has room for a commit with a game reference of 36 bytes, and makes a slot 256 bytes.
-	tailSize = 200
+	tailSize = 198
 )
 
 // open is the part of an open shuffle that differs from one shuffle to the next.
@@ -48,6 +48,7 @@ type open struct {
 	used        uint8          // bytes of tail
 	copied      uint8          // the copy that has it (State.Copy)
 	prev, succ  uint32         // the slots around this one in its table's list; noSlot at an end
+	round       uint16         // of the newest run of the chain, 0 for none
 	tail        [tailSize]byte // the commit's body (docs/SPEC.md section 5.3) after its context
 }
 
@@ -109,6 +110,7 @@ type terms struct {
 	numbers    bool // numbers without repeats
 	blind      bool // the plan names a co-dealer
 	forLedger  bool // an order for another ledger
+	child      bool // of a shuffle below
 }
 
 // opened is an open shuffle in its slot: valid until that shuffle is removed.
@@ -183,7 +185,7 @@ func (s *openShuffles) describe(id uint64, c *Commit, body []byte, t *table) ope
 	recipe := &c.Context.Recipe
 	o.terms = &terms{encoded: string(body[:begin]), table: t, m: recipe.Positions(), tapeLen: recipe.TapeLen(),
 		disclosure: c.Context.Disclosure, planned: len(c.Context.Mixed()) > 0,
-		numbers: c.Context.IsNumbers(), forLedger: c.Context.ForLedger != ""}
+		numbers: c.Context.IsNumbers(), forLedger: c.Context.ForLedger != "", child: c.Context.Parent != nil}
 	_, o.blind = c.Context.CoDealer()
 	return o
 }

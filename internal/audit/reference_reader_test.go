@@ -440,6 +440,7 @@ func (r *refReader) deal() {
 		r.open("purpose", 6)
 		r.optionalName()
 		r.flag()
+		r.num(2)
 	}
 	r.must(end <= 4096)
 	r.extensions("deal_extension")

@@ -137,8 +137,8 @@ func (m model) played() (shuffles []string) {
 			next += m[i].Body.(*Deal).Count()
 		}
 		mixed := any1(m, func(x *Mix) bool { return x.Shuffle == id })
-		shuffles = append(shuffles, string(refJoin(id, refBlob(refBody(m[id])), uint16(next), mixed, m.refOwner(id),
-			refBlob(m.refShown(id)), m.refChained(id), uint16(len(m.gave(id))), m.gave(id))))
+		shuffles = append(shuffles, string(refJoin(id, refBlob(refBody(m[id])), uint16(next), m.round(id), mixed,
+			m.refOwner(id), refBlob(m.refShown(id)), m.refChained(id), uint16(len(m.gave(id))), m.gave(id))))
 	}
 	return shuffles
 }

@@ -30,6 +30,7 @@ const (
 	RuleMix           = "mix"            // a plan is revealed once, whole, before the first deal
 	RulePlace         = "place"          // a deal starts at the next place
 	RulePlaces        = "places"         // a deal ends at the last place at the latest, an order there
+	RuleRound         = "round"          // a run is of the round of the run before, or of the next
 	RuleCheckpoint    = "checkpoint"     // a checkpoint, cosigned if asked for, covers the commit
 	RuleReveal        = "reveal"         // what is revealed was dealt and is not public
 	RuleOutcome       = "outcome"        // continued follows the child's commit, and only that

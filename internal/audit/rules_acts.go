@@ -101,14 +101,9 @@ func (s *State) checkAdministrator(k *Key) error {
 	return checkTwoPersons(s.genesis.Production, after, p.acts)
 }
 
-func (s *State) applyAdministrator(k *Key) {
-	p := &s.persons
-	p.inForce, p.stood = maps.Clone(p.inForce), maps.Clone(p.stood)
-	p.put(Administrator{k.Name, k.Public}, k.Admin)
-}
-
-// put changes maps that no copy shares.
+// put makes maps of its own, because copies share those that it finds.
 func (p *persons) put(a Administrator, how Change) {
+	p.inForce, p.stood = maps.Clone(p.inForce), maps.Clone(p.stood)
 	if how == ChangeRemove {
 		delete(p.inForce, a.Name)
 		return

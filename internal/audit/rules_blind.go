@@ -161,8 +161,7 @@ func behindOrder(o opened, b *Blind) error {
 
 // checkAsking is the part of checkBlindDeal that depends on the runs alone.
 func checkAsking(o opened, d *Deal) error {
-	switch {
-	case d.Count() > MaxBlindPlaces:
+	if d.Count() > MaxBlindPlaces {
 		return illegal(RuleCoDealer, "a deal with a co-dealer has at most %d places, not %d", MaxBlindPlaces, d.Count())
 	}
 	for i, r := range d.Runs {
@@ -244,12 +243,8 @@ func checkUnplayed(o opened, b *Blind) error {
 		return illegal(RuleCoDealer, "%d values of the co-dealer were not played, where %d places are left", len(b.Values), left)
 	}
 	for i, v := range b.Values {
-		switch {
-		case c.IsDraw():
-		case v >= uint32(o.m):
-			return illegal(RuleCoDealer, "the co-dealer's position %d was not played, and is 0 to %d", v, o.m-1)
-		case slices.Contains(o.given, v) || slices.Contains(b.Values[:i], v):
-			return illegal(RuleCoDealer, "the co-dealer gave position %d twice", v)
+		if err := MayGive(c, int(o.next), v, o.given, b.Values[:i]); err != nil && !c.IsDraw() {
+			return illegal(RuleCoDealer, "what was not played: %v", err)
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func (s *State) checkDisclosable(ctx *Context) error {
 }
 
 // checkDisclosed: a tape is disclosed to everybody or to auditors, as the commit says.
-func (s *State) checkDisclosed(d Disclosed) error {
+func (s *State) checkDisclosed(d DisclosureEntry) error {
 	if d.Form == FormNone {
 		return nil // continued, or lost, which is legal to write and a fault in every audit
 	}

@@ -107,6 +107,3 @@ func (s *State) Switches() []Switch {
 
 // Killed reports whether the kill switch of the whole ledger is set.
 func (s *State) Killed() bool { return s.killed[Switch{Scope: ScopeLedger}] }
-
-// SwitchCount returns the number of kill switches that are set.
-func (s *State) SwitchCount() int { return len(s.killed) }

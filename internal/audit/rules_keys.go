@@ -261,7 +261,7 @@ func (s *State) applyKey(k *Key, index uint64, now int64) {
 	case SubjectRetirement:
 		s.applyRetirement(k)
 	case SubjectAdministrator:
-		s.applyAdministrator(k)
+		s.persons.put(Administrator{k.Name, k.Public}, k.Admin)
 	case SubjectTwoPersons:
 		s.persons.acts, s.persons.delay = k.Acts, k.Delay
 	}

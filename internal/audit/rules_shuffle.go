@@ -175,8 +175,6 @@ func (s *State) checkCheckpoint(id, size uint64) error {
 	return nil
 }
 
-func (s *State) applyMix(m *Mix) { s.change(m.Shuffle).mixed = true }
-
 func (s *State) checkDeal(d *Deal, e Entry) error {
 	o, err := s.dealable(d, e)
 	if err != nil {
@@ -209,6 +207,13 @@ func (s *State) dealable(d *Deal, e Entry) (o opened, err error) {
 			return o, illegal(RulePlaces, "an order must be the last run, and end at place %d", o.m-1)
 		}
 	}
+	last := s.roundBefore(o, d.Runs[0].Round)
+	for i, r := range d.Runs {
+		if r.Round != last && int(r.Round) != int(last)+1 {
+			return o, illegal(RuleRound, "run %d is of round %d, and comes after one of round %d", i, r.Round, last)
+		}
+		last = r.Round
+	}
 	return o, nil
 }
 
@@ -218,7 +223,7 @@ func (s *State) applyDeal(d *Deal) {
 	s.give(o, d)
 	next := min(o.m, max(int(o.next), d.First+d.Count()))
 	s.open.show(o, o.shown.dealt(int(o.next), next, d))
-	o.next = uint16(next)
+	o.next, o.round = uint16(next), d.Runs[len(d.Runs)-1].Round
 	s.begun(o)
 	if d.Final {
 		s.pair = &pair{shuffle: d.Shuffle}

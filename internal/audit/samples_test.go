@@ -291,10 +291,10 @@ func (s *samples) addDeals() {
 	add("every purpose", refDeal{Shuffle: 2, First: 4, Checkpoint: 9, Runs: []refRun{
 		{Cards: 2, Purpose: 1, Recipient: "seat-1"}, {Cards: 3, Purpose: 2, Public: true}, {Cards: 1, Purpose: 3},
 		{Cards: 1, Purpose: 4, Recipient: "muck"}, {Cards: 1, Purpose: 5, Public: true},
-		{Cards: 40, Purpose: 6, Recipient: "back-end"}}})
+		{Cards: 40, Purpose: 6, Recipient: "back-end", Round: 1}}})
 	add("final, to a salted reference", refDeal{Shuffle: 2, First: 51, Final: true, Runs: []refRun{
 		{Cards: 1, Purpose: 1, Recipient: refReference(bytesOf("salt", 16), "Erika Mustermann")}}})
-	add("all places there can be, in one run", refDeal{Shuffle: 2, Runs: []refRun{{Cards: 4096, Purpose: 4}}})
+	add("all places there can be, in one run", refDeal{Shuffle: 2, Runs: []refRun{{4096, 4, "", false, 65_535}}})
 	add("the last place there can be", refDeal{Shuffle: 2, First: 4095,
 		Runs: []refRun{{Cards: 1, Purpose: 2, Public: true}}})
 	many := refDeal{Shuffle: 2}

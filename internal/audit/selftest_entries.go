@@ -133,7 +133,7 @@ func dealEntry() made {
 		{Count: 1, Purpose: PurposeBurn},
 		{Count: 1, Purpose: PurposeDiscard, Recipient: "muck"},
 		{Count: 1, Purpose: PurposeRabbit, Public: true},
-		{Count: 40, Purpose: PurposeOrder, Recipient: "back-end"}}})
+		{Count: 40, Purpose: PurposeOrder, Recipient: "back-end", Round: 1}}})
 }
 
 func closeEntry() made {

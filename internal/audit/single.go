@@ -107,7 +107,10 @@ func (s *State) pass(e Placed) error {
 			s.pair = &pair{shuffle: c.Shuffle, continued: true}
 		}
 		if d, ok := e.Entry.Body.(*DisclosureEntry); ok {
-			s.supposeDue(d.Shuffle)
+			// If this shuffle was continued, the last shuffle of its chain was closed right below.
+			if o, ok := s.open.find(d.Shuffle); ok && o.stage == continued {
+				o.stage = due
+			}
 		}
 	}
 	if d, ok := DisclosedBy(e.Entry.Body); ok && d.Form == FormSealed {
@@ -117,11 +120,4 @@ func (s *State) pass(e Placed) error {
 		s.keys.disclosure.index = d.Key
 	}
 	return nil
-}
-
-// supposeDue: if this shuffle was continued, the last shuffle of its chain was closed right below.
-func (s *State) supposeDue(id uint64) {
-	if o, ok := s.open.find(id); ok && o.stage == continued {
-		o.stage = due
-	}
 }

@@ -127,7 +127,7 @@ func (s *State) take(e Entry, index uint64, expected *pair) {
 	case *Commit:
 		s.applyCommit(b, index, e)
 	case *Mix:
-		s.applyMix(b)
+		s.change(b.Shuffle).mixed = true
 	case *Deal:
 		s.applyDeal(b)
 	case *Close:

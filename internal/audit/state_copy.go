@@ -9,7 +9,7 @@ import (
 
 // savedVersion is the version of Saved and SavedShuffle. It changes with what they
 // hold, and with what State makes of it.
-const savedVersion = 5
+const savedVersion = 6
 
 // Saved is what a state keeps, except its open shuffles, as values that the caller may write down.
 // It is no evidence: Restore believes it, so the caller must know where it comes from.
@@ -43,6 +43,7 @@ type SavedShuffle struct {
 	ID        uint64
 	Commit    []byte // its body
 	Next      uint16 // next place to deal
+	Round     uint16 // of the newest run of its chain, 0 for none
 	Chain     SavedChain
 	Mixed     bool
 	Owner     string
@@ -110,8 +111,8 @@ func (c *Copy) wants(o *open) bool { return o.id < c.below && o.copied != c.turn
 func (c *Copy) take(o opened) SavedShuffle {
 	o.copied = c.turn
 	c.left--
-	return SavedShuffle{ID: o.id, Commit: o.appendBody(make([]byte, 0, o.bodyLen())), Next: o.next, Mixed: o.mixed,
-		Owner: c.s.holders.identities[o.owner], Takeovers: o.takeovers, Shown: []byte(o.shown),
+	return SavedShuffle{ID: o.id, Commit: o.appendBody(make([]byte, 0, o.bodyLen())), Next: o.next, Round: o.round,
+		Mixed: o.mixed, Owner: c.s.holders.identities[o.owner], Takeovers: o.takeovers, Shown: []byte(o.shown),
 		Chain: o.save(), Given: o.given}
 }
 
@@ -170,7 +171,7 @@ func (s *State) Reopen(saved SavedShuffle) error {
 	if depth := saved.Chain.Depth; depth < 1 || depth > MaxChain || depth > 1 && c.Context.Parent == nil {
 		return fmt.Errorf("%w state: shuffle %d has depth %d in its chain", ErrMalformed, saved.ID, depth)
 	}
-	o.next, o.mixed, o.takeovers = saved.Next, saved.Mixed, saved.Takeovers
+	o.next, o.round, o.mixed, o.takeovers = saved.Next, saved.Round, saved.Mixed, saved.Takeovers
 	o.given = slices.Clone(saved.Given)
 	o.restore(saved.Chain)
 	o.owner = s.identity(Actor{Identity: saved.Owner})

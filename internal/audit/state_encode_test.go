@@ -46,6 +46,7 @@ func (s *State) encodeOpen(w *writer, o opened) {
 	w.n16(o.bodyLen())
 	w.b = o.appendBody(w.b)
 	w.n16(int(o.next))
+	w.n16(int(o.round))
 	w.flag(o.mixed)
 	w.str(s.holders.identities[o.owner])
 	w.u8(uint8(o.extent))

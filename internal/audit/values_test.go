@@ -146,7 +146,7 @@ func (d *refDeal) body() *Deal {
 		Asked: d.Asked.value(), Blind: d.Blind.value(), Extensions: extensions(d.Extensions)}
 	for _, r := range d.Runs {
 		out.Runs = append(out.Runs, Run{Count: int(r.Cards), Purpose: Purpose(r.Purpose), Recipient: r.Recipient,
-			Public: r.Public})
+			Public: r.Public, Round: uint16(r.Round)})
 	}
 	return out
 }

@@ -56,8 +56,8 @@ func (v *hashVectors) addAsks() {
 		runs          []refRun
 		first         uint16
 	}{
-		{"two cards to a seat, and a burn", "", []refRun{{2, 1, "seat-1", false}, {1, 3, "", false}}, 0},
-		{"three cards of a board, with a state", sampleHistory, []refRun{{3, 2, "", true}}, 9},
+		{"two cards to a seat, and a burn", "", []refRun{{2, 1, "seat-1", false, 0}, {1, 3, "", false, 0}}, 0},
+		{"three cards of a board, with a state", sampleHistory, []refRun{{3, 2, "", true, 7}}, 9},
 	} {
 		a := askVector{Name: c.name, Commitment: bytesOf("commitment", 32), Tape: bytesOf("tape", 129), Shuffle: 17,
 			Commit: bytesOf("leaf", 32), After: bytesOf("before", 32), State: make(hexed, 32), First: c.first,
@@ -75,7 +75,8 @@ func (v *hashVectors) addAsks() {
 			if r.Public {
 				public = 1
 			}
-			a.Signed = refJoin([]byte(a.Signed), uint16(r.Cards), r.Purpose, refStr8(r.Recipient), public)
+			a.Signed = refJoin([]byte(a.Signed), uint16(r.Cards), r.Purpose, refStr8(r.Recipient), public,
+				uint16(r.Round))
 		}
 		a.Signature = ed25519.Sign(key, a.Signed)
 		v.Asks = append(v.Asks, a)

@@ -114,7 +114,7 @@ func TestRulesAreListed(t *testing.T) {
 		RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline, RuleEarlier,
 		RuleMix, RulePlace,
 		RulePlaces, RuleCheckpoint, RuleOutcome, RuleForm, RuleKey, RuleOwner, RuleTwoPersons, RuleAct, RuleAdmins,
-		RuleCredential, RuleTerms, RuleReveal, RuleCoDealer}
+		RuleCredential, RuleTerms, RuleReveal, RuleCoDealer, RuleRound}
 	slices.Sort(ours)
 	want := slices.Sorted(slices.Values(rules))
 	if !slices.Equal(ours, want) || len(slices.Compact(want)) != len(rules) {

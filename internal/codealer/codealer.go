@@ -228,6 +228,9 @@ func (c *CoDealers) Ask(ctx context.Context, origin string, order uint64, first 
 		if r.Public {
 			run.Public = &r.Public
 		}
+		if r.Round > 0 {
+			run.Round = &r.Round
+		}
 		req.Runs = append(req.Runs, run)
 	}
 	p.asked.Add(1)

@@ -133,7 +133,7 @@ func deckOf(who audit.Disclosure) dealer.ShuffleRequest {
 }
 
 // endOf is what the ledger says of the tape of a shuffle.
-func (tb *table) endOf(id uint64) audit.Disclosed {
+func (tb *table) endOf(id uint64) audit.DisclosureEntry {
 	tb.t.Helper()
 	for _, e := range tb.entries() {
 		if d, ok := audit.DisclosedBy(e.Body); ok && d.Shuffle == id {
@@ -141,7 +141,7 @@ func (tb *table) endOf(id uint64) audit.Disclosed {
 		}
 	}
 	tb.t.Fatalf("no entry says anything of the tape of shuffle %d", id)
-	return audit.Disclosed{}
+	return audit.DisclosureEntry{}
 }
 
 // closeOf is the close of a shuffle.

@@ -266,8 +266,8 @@ func (t tapeOf) forAuditors() bool {
 
 // disclose is how the entry that ends a shuffle discloses its tape: in the clear to everybody, or
 // sealed to the auditors; with no tape if it is lost.
-func (d *Dealer) disclose(t tapeOf, k *ledger.Disclosure) (audit.Disclosed, error) {
-	out := audit.Disclosed{Shuffle: t.record.id}
+func (d *Dealer) disclose(t tapeOf, k *ledger.Disclosure) (audit.DisclosureEntry, error) {
+	out := audit.DisclosureEntry{Shuffle: t.record.id}
 	switch {
 	case t.tape == nil:
 		return out, nil

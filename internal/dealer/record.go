@@ -19,7 +19,7 @@ type record struct {
 	mix     *audit.Mix
 	deals   []dealt
 	closed  *audit.Close
-	ended   *audit.Disclosed // how the ledger discloses the tape; nil: open, or continued
+	ended   *audit.DisclosureEntry // how the ledger discloses the tape; nil: open, or continued
 	closeAt int64
 	closeBy int64        // of the chain, if the shuffle was continued
 	owner   string       // identity

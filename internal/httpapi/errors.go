@@ -46,6 +46,7 @@ var illegals = map[string]Code{
 	audit.RuleMix:           CodeMix,
 	audit.RulePlace:         CodePlace,
 	audit.RulePlaces:        CodePlaces,
+	audit.RuleRound:         CodeRound,
 	audit.RuleReveal:        CodeReveal,
 	audit.RuleCheckpoint:    CodeCosigned,
 	audit.RuleOutcome:       CodeOutcome,

@@ -75,6 +75,7 @@ const (
 	CodeRepeated              Code = "repeated"
 	CodeRequestTimeout        Code = "request_timeout"
 	CodeReveal                Code = "reveal"
+	CodeRound                 Code = "round"
 	CodeSealed                Code = "sealed"
 	CodeSigningKey            Code = "signing_key"
 	CodeSlot                  Code = "slot"
@@ -338,6 +339,11 @@ const (
 const (
 	VerdictKindReceipt    VerdictKind = "receipt"
 	VerdictKindTranscript VerdictKind = "transcript"
+)
+
+// Defines values for VerdictLastGoesOn.
+const (
+	VerdictLastGoesOnTrue VerdictLastGoesOn = true
 )
 
 // Defines values for VerdictLevel.
@@ -1285,6 +1291,10 @@ type Run struct {
 
 	// Recipient Who gets them; their own file holds them. A run of purpose seat without a recipient is refused (422 invalid_request).
 	Recipient *Name `json:"recipient,omitempty"`
+
+	// Round The round of the game, counted from 1, when one shuffle serves several: that of the run before, or the next.
+	// Before the first run stands 0, and absent means 0. A child goes on with its parent's.
+	Round *uint16 `json:"round,omitempty"`
 }
 
 // Shuffle defines model for Shuffle.
@@ -1824,6 +1834,12 @@ type Verdict struct {
 	// Kind What the file is. Absent when it is neither.
 	Kind *VerdictKind `json:"kind,omitempty"`
 
+	// LastGoesOn The shuffle is open or was continued, so that more cards of its last round may follow.
+	LastGoesOn *VerdictLastGoesOn `json:"last_goes_on,omitempty"`
+
+	// LastRound The round of the newest run in the file. Absent for none.
+	LastRound *uint16 `json:"last_round,omitempty"`
+
 	// Late Who else of the policy's witnesses cosigned the checkpoint of the file. That gives no level.
 	Late []VerdictWitness `json:"late,omitempty"`
 
@@ -1913,6 +1929,9 @@ type VerdictKeyInForce string
 // VerdictKind What the file is. Absent when it is neither.
 type VerdictKind string
 
+// VerdictLastGoesOn The shuffle is open or was continued, so that more cards of its last round may follow.
+type VerdictLastGoesOn bool
+
 // VerdictLevel How much is proved, with proved and consistent.
 type VerdictLevel string
 
@@ -1971,6 +1990,9 @@ type VerdictCard struct {
 
 	// Revealed A reveal made it public. Absent where none did.
 	Revealed *bool `json:"revealed,omitempty"`
+
+	// Round The round that its run is of. Absent for none.
+	Round *uint16 `json:"round,omitempty"`
 
 	// Shows What a drawn value shows after its mix, or the number that it takes.
 	Shows *uint32 `json:"shows,omitempty"`
@@ -2099,6 +2121,9 @@ type VerdictRun struct {
 
 	// Recipient Whom they are for. Absent for none.
 	Recipient *string `json:"recipient,omitempty"`
+
+	// Round The round that they are of. Absent for none.
+	Round *uint16 `json:"round,omitempty"`
 }
 
 // VerdictStatement defines model for VerdictStatement.
@@ -2614,6 +2639,7 @@ var problems = map[Code]kind{
 	"repeated":                {409, "This was answered before, for another request", "The same step was done before, with other runs, values or another outcome. What was done stays.", "Read the shuffle, and go on from what it says. A repeat sends the very same request.", false},
 	"request_timeout":         {408, "The body did not arrive in time", "The body came too slowly, or stopped.", "Send the whole body at once.", false},
 	"reveal":                  {409, "The places cannot be revealed like this", "A place was not dealt yet, is public already, or is a burn or discard that was not exposed.", "Name places that were dealt face down; a burn or discard takes exposed, or the reveal of the close.", false},
+	"round":                   {409, "A run has the round of the run before it, or the next one", "A round was left out, or is below that of the run before. Before the first run stands round 0; a child goes on with its parent's.", "Give each run the round of the run before it or one more, or give no run a round.", false},
 	"sealed":                  {503, "The sealing key of this tape is not available", "The key that the tape of this shuffle was sealed with is not among the daemon's sealing keys.", "An operator starts the daemon with the key among sealing_keys, or an admin closes the shuffle as void with the reason tape_lost.", false},
 	"signing_key":             {503, "The daemon does not have the signing key in force", "The ledger has gone on to a signing key that this daemon was not given, or the agent that holds it does not sign.", "An operator starts the daemon with the key among its signing_keys, or brings the agent back.", false},
 	"slot":                    {409, "A slot hash stands in another commit", "A slot hash of the plan stands in an earlier commit.", "Have the player make a new value for each commit: \"shuffled slot new\".", false},

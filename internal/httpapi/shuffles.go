@@ -68,7 +68,7 @@ func dealRequest(req *DealRequest) (dealer.DealRequest, error) {
 	asked := dealer.DealRequest{First: req.First, Runs: make([]audit.Run, len(req.Runs))}
 	for i, run := range req.Runs {
 		asked.Runs[i] = audit.Run{Count: run.Count, Purpose: audit.ParsePurpose(string(run.Purpose)),
-			Public: value(run.Public)}
+			Public: value(run.Public), Round: value(run.Round)}
 		if asked.Runs[i].Purpose == 0 {
 			return asked, refuseWord(fmt.Sprintf("runs[%d].purpose", i), string(run.Purpose), "seat", "board", "burn",
 				"discard", "rabbit", "order")

@@ -37,7 +37,7 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 	switch {
 	case len(l.Spans) == 0:
 		return false
-	case rule.Code == audit.RuleCredential: // it may have been created there
+	case rule.Code == audit.RuleCredential, rule.Code == audit.RuleRound: // created there, or dealt from a parent
 		return true
 	case rule.Code == audit.RuleOwner: // it may have been taken over there
 		return l.between(audit.ShuffleOf(e.Body), index)

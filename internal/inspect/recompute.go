@@ -24,7 +24,7 @@ type batch struct {
 type closing struct {
 	id, index uint64       // of the commit, of the close or disclosure
 	opened    audit.Opened // before its end
-	disclosed audit.Disclosed
+	disclosed audit.DisclosureEntry
 	opener    *disclosure.Opener // nil: no key was given that opens it
 	parent    *lineage           // nil: no parent, or unknown
 	self      *lineage           // a child waits for the values
@@ -70,7 +70,7 @@ func (w *worker) recompute(ctx context.Context, b *batch) {
 			close(c.self.done)
 		}
 		// Only the result is needed from here on.
-		c.opened, c.disclosed, c.parent, c.self = audit.Opened{}, audit.Disclosed{}, nil, nil
+		c.opened, c.disclosed, c.parent, c.self = audit.Opened{}, audit.DisclosureEntry{}, nil, nil
 	}
 }
 

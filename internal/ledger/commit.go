@@ -314,7 +314,7 @@ func (l *Ledger) recheck() {
 		l.alarm(audit.AlarmClockStep, l.stepped+"; entries were refused until the clock came back")
 		l.stepped = ""
 	}
-	if l.owes() {
+	if l.resumed || !l.begun() || len(l.alarms) > 0 { // only an append shows that appends work again
 		l.pay()
 		return
 	}

@@ -369,7 +369,7 @@ func (l *Ledger) publish() {
 	head := l.head
 	l.showHolders()
 	l.live.Store(&Live{Size: head.Size, Time: l.state.Time(), Open: l.state.OpenCount(), Latched: l.state.Latched(),
-		Killed: l.state.Killed(), Switches: l.state.SwitchCount()})
+		Killed: l.state.Killed(), Switches: len(l.state.Switches())})
 	l.published.Store(&head)
 	l.moved.tell()
 	l.witnesses.wake()

@@ -102,9 +102,6 @@ func (l *Ledger) alarm(kind audit.Alarm, reason string) {
 	l.alarms = append(l.alarms, audit.Event{Kind: audit.EventAlarm, Alarm: kind, Reason: reason})
 }
 
-// owes reports whether pay has anything to write. Only an append shows that appends work again.
-func (l *Ledger) owes() bool { return l.resumed || !l.begun() || len(l.alarms) > 0 }
-
 // pay writes what the ledger owes: the instance_start of this daemon if it does not stand yet, otherwise that entries
 // are written again, and the alarms. It is called at every probe until that is durable.
 func (l *Ledger) pay() {

@@ -343,7 +343,7 @@ func (t *transcript) blind() (*Blind, string) {
 			Unplayed: i >= len(t.deals)}
 		for _, run := range d.Runs {
 			r.Runs = append(r.Runs, Run{Places: run.Count, Purpose: run.Purpose.String(), Recipient: run.Recipient,
-				Public: run.Public})
+				Public: run.Public, Round: run.Round})
 		}
 		if d.Asked.State != [32]byte{} {
 			r.State = encode(d.Asked.State)

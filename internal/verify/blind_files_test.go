@@ -52,6 +52,8 @@ func blindFiles(t testing.TB, add adder) {
 		play(seat("a", 2)).play(board(4)).end()
 	blindly("blind-mixed", "a slot and a cut alongside the co-dealer", p)
 
+	p = hand(t).play(ofRound(1, seat("a", 1))).play(ofRound(1, seat("b", 1)), ofRound(2, board(1))).end()
+	blindly("blind-rounds", "two rounds, which the house asked for", p)
 	p = blind(open(t, withPin), coDealer(t), nil).play(board(1)).play(board(2)).end()
 	blindly("blind-draws", "draws: the sum of both", p)
 	p = blind(open(t, withPin), coDealer(t), sixCards, func(c *audit.Context) {
@@ -158,6 +160,10 @@ func notBlind(b *badAdder) {
 	blindly(stepAsked, "other-runs", "other runs than were asked for", func(p *pair) *audit.Transcript {
 		d := p.ask(0, two)
 		return p.dealt(&audit.Deal{Shuffle: p.id, Runs: []audit.Run{seat("b", 2)}, Blind: p.given(d)}).transcript()
+	})
+	blindly(stepAsked, "other-round", "another round than was asked for", func(p *pair) *audit.Transcript {
+		d := p.given(p.ask(0, two))
+		return p.dealt(&audit.Deal{Shuffle: p.id, Runs: []audit.Run{ofRound(1, seat("a", 2))}, Blind: d}).transcript()
 	})
 	blindly(stepAsked, "not-asked", "a request without the tape", func(p *pair) *audit.Transcript {
 		d := p.ask(0, two, func(a *audit.Asked, _ *audit.Deal) { a.Ask[63] ^= 1 })

@@ -153,7 +153,7 @@ func (t *transcript) shown() []CardShown {
 // show describes a card of a run; shows is what Bound.Shows returns.
 func (t *transcript) show(c audit.Card, run audit.Run, shows []uint32) CardShown {
 	s := CardShown{Place: c.Place, Position: c.Position, Value: c.Value, Name: c.Card,
-		Purpose: run.Purpose.String(), Recipient: run.Recipient, Public: run.Public}
+		Purpose: run.Purpose.String(), Recipient: run.Recipient, Public: run.Public, Round: run.Round}
 	if shows != nil {
 		s.Shows = shows[c.Position]
 		if t.means.held != nil {

@@ -47,6 +47,12 @@ func chainFiles(t testing.TB, add adder) {
 	add("continued-disclosed-recipient", "the file of one who played", hand.file("seat-1"))
 	add("receipt-disclosure", "a disclosure alone", []byte(hand.h.receipt(hand.indexes[5]).Text()))
 
+	h := open(t)
+	shoe := h.commitTo(h.cards(sixCards), sixCards).deal(ofRound(1, board(1)), ofRound(2, board(1)))
+	rest := shoe.childOf(3, 4, 5).deal(ofRound(3, seat("box-1", 1)), ofRound(4, board(1)))
+	add("continued-rounds", "a shoe whose second round may go on in its stub", shoe.file(""))
+	add("child-rounds", "the stub of a shoe, which goes on with its rounds", rest.file(""))
+
 	hand, stub = continued(open(t), audit.DisclosurePublic)
 	last := stub.childOf(1, 0)
 	add("continued-twice", "a stub that was shuffled again, too", stub.file(""))
@@ -94,6 +100,10 @@ func wrongChains(b *badAdder) {
 	})
 	ended(stepEntries, "revealed-afterwards", "a reveal of what is disclosed",
 		func(hand *game) { hand.disclose().reveal(false, false, 1) })
+	b.cheat(stepLegality, "chain-round-left-out", "a stub that leaves a round out", func(h *house) *game {
+		_, stub := continued(h, audit.DisclosurePublic)
+		return stub.deal(ofRound(1, board(1)), ofRound(3, board(1)))
+	})
 	of(stepEntries, "dealt", "a deal of what was continued", func(hand, _ *game) { hand.deal(board(1)) })
 	of(stepEntries, "taken-over", "a takeover of what was continued",
 		func(hand, _ *game) { hand.takeOver("second", audit.ExtentPlay) })

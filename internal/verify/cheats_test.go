@@ -91,6 +91,12 @@ func cheatingPlay(b *badAdder) {
 		g.add(&audit.Deal{Shuffle: g.id, First: 1, Runs: []audit.Run{board(1)}})
 		return g
 	})
+	play("round-left-out", "a round left out between two deals", func(g *game) *game {
+		return g.deal(ofRound(1, board(1))).deal(ofRound(3, board(1)))
+	})
+	play("round-back", "a run of an earlier round than the run before", func(g *game) *game {
+		return g.deal(ofRound(1, board(1)), ofRound(2, board(1)), ofRound(1, board(1)))
+	})
 	play("checkpoint-future", "a checkpoint larger than the ledger", func(g *game) *game {
 		return g.dealAs(&audit.Deal{Shuffle: g.id, Checkpoint: 100, Runs: []audit.Run{board(1)}})
 	})

@@ -86,6 +86,11 @@ func shuffles(t testing.TB, add adder) {
 	add("closed", "closed with its tape: every step runs", g.file(""))
 	add("closed-few-cards", "a transcript need not open every dealt card", marshal(t, without(g, 3)))
 	add("recipient", "one recipient's file", g.file("seat-1"))
+	g = h.commitTo(h.cards(sixCards), sixCards).deal(burn, ofRound(1, seat("box-1", 2)), ofRound(1, board(1)))
+	g.deal(ofRound(2, seat("box-1", 1)))
+	add("open-rounds", "a shoe: a burn in front of two rounds, of which the second may go on", g.file(""))
+	g.deal(ofRound(3, board(1))).close(audit.OutcomeCompleted, 0)
+	add("closed-rounds", "a shoe of three rounds, closed", g.file(""))
 
 	h = open(t)
 	ctx := h.cards(sixCards)

@@ -570,6 +570,12 @@ func shown(r audit.Run) audit.Run {
 	return r
 }
 
+// ofRound makes a run one of a round.
+func ofRound(n uint16, r audit.Run) audit.Run {
+	r.Round = n
+	return r
+}
+
 func board(n int) audit.Run {
 	return audit.Run{Count: n, Purpose: audit.PurposeBoard, Public: true}
 }

@@ -53,8 +53,8 @@ type ordered struct {
 
 // ending is how the shuffle ended, as far as the file shows it.
 type ending struct {
-	closed *audit.Close     // nil: none
-	ended  *audit.Disclosed // what the file says of the tape; nil: the shuffle is open, or was continued
+	closed *audit.Close           // nil: none
+	ended  *audit.DisclosureEntry // what the file says of the tape; nil: the shuffle is open, or was continued
 }
 
 // take keeps what a close or disclosure says of the tape, if it ends the shuffle.
@@ -363,6 +363,7 @@ func (t *transcript) legality() (string, error) {
 	for _, d := range t.deals {
 		for _, r := range d.Places() {
 			t.dealt = append(t.dealt, dealt{Run: r})
+			t.v.LastRound, t.v.LastGoesOn = r.Round, r.Round > 0 && t.v.State != "closed"
 		}
 	}
 	t.v.Next = len(t.dealt)

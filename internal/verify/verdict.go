@@ -85,15 +85,17 @@ type Verdict struct {
 	Disclosure string `json:"disclosure,omitempty"` // "public" or "auditor"
 	// times are RFC 3339 in UTC, with milliseconds; beyond 9999 they are absent
 	CommittedAt string `json:"committed_at,omitempty"`
-	CloseBy     string `json:"close_by,omitempty"`  //
-	Places      int    `json:"places,omitempty"`    // m: positions committed
-	Next        int    `json:"next,omitempty"`      // places dealt, as far as the file shows
-	Shown       int    `json:"shown,omitempty"`     // of these, those that everybody may see: dealt public, or revealed
-	EndAt       int    `json:"end_at,omitempty"`    // place of the cut card; a drawn one once the tape is known
-	State       string `json:"state,omitempty"`     // "closed"; "open": no close; "continued": no disclosure
-	ClosedAt    string `json:"closed_at,omitempty"` //
-	Outcome     string `json:"outcome,omitempty"`   // of a closed shuffle, as in docs/SPEC.md section 5.6
-	Reason      string `json:"reason,omitempty"`    // of a void one
+	CloseBy     string `json:"close_by,omitempty"`     //
+	Places      int    `json:"places,omitempty"`       // m: positions committed
+	Next        int    `json:"next,omitempty"`         // places dealt, as far as the file shows
+	Shown       int    `json:"shown,omitempty"`        // of these, those that are public or were revealed
+	LastRound   uint16 `json:"last_round,omitempty"`   // of the newest run in the file; absent for none
+	LastGoesOn  bool   `json:"last_goes_on,omitempty"` // later entries may deal more cards of that round
+	EndAt       int    `json:"end_at,omitempty"`       // place of the cut card; a drawn one once the tape is known
+	State       string `json:"state,omitempty"`        // "closed"; "open": no close; "continued": no disclosure
+	ClosedAt    string `json:"closed_at,omitempty"`    //
+	Outcome     string `json:"outcome,omitempty"`      // of a closed shuffle, as in docs/SPEC.md section 5.6
+	Reason      string `json:"reason,omitempty"`       // of a void one
 
 	Terms *Terms `json:"terms,omitempty"` // what gives the values their meaning; absent if the commit binds nothing
 
@@ -150,6 +152,7 @@ type Run struct {
 	Purpose   string `json:"purpose"`
 	Recipient string `json:"recipient,omitempty"`
 	Public    bool   `json:"public,omitempty"`
+	Round     uint16 `json:"round,omitempty"`
 }
 
 // Why a shuffle that holds is not blind, for a caller who trusts a co-dealer.
@@ -246,5 +249,6 @@ type CardShown struct {
 	Purpose   string `json:"purpose"`             // of the run: "seat", "board", "burn", "discard" or "rabbit"
 	Recipient string `json:"recipient,omitempty"` // of the run
 	Public    bool   `json:"public"`              // of the run
+	Round     uint16 `json:"round,omitempty"`     // of the run, from 1; absent for none
 	Revealed  bool   `json:"revealed,omitempty"`  // made public by a reveal
 }

@@ -119,8 +119,11 @@ func (s *story) games(d *daemon) {
 
 	shoe := d.commit(dealer.ShuffleRequest{Table: "baccarat", Deck: "shoe-8", EndAt: &dealer.EndAt{Lo: 390, Hi: 402},
 		GameRef: "round-1"})
-	d.deal(shoe, board(4))
-	d.deal(shoe, board(6))
+	for i, cards := range []int{4, 6} {
+		coup := board(cards)
+		coup.Round = uint16(i) + 1
+		d.deal(shoe, coup)
+	}
 	d.end(shoe, early)
 	s.file(d, shoe, "shoe", "a shoe of eight decks with a cut card", dealer.View{})
 

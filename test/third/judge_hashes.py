@@ -158,7 +158,7 @@ def asked(case):
                + u16(len(case["runs"])))
     for run in case["runs"]:
         message += (u16(run["cards"]) + u8(run["purpose"]) + str8(run.get("recipient", ""))
-                    + u8(run.get("public", False)))
+                    + u8(run.get("public", False)) + u16(run.get("round", 0)))
     good = ed25519.verify(raw(case["ask_key"]), message, raw(case["signature"]))
     return seed.hex(), message.hex(), good
 

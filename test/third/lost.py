@@ -40,7 +40,7 @@ def excused(rule, entry, index, lost, undealt):
         return any(first <= item < index for item in lost)
 
     shuffle = body.get("shuffle", 0)
-    if rule == "credential":
+    if rule in ("credential", "round"):
         return bool(lost)
     if rule == "owner":
         return between(shuffle)

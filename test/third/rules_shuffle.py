@@ -49,7 +49,7 @@ def checkpoint(state, entry, shuffle):
 
 
 def deal_rules(state, entry):
-    """Check the rules mix, place, places, co_dealer and checkpoint of a deal."""
+    """Check the rules mix, place, places, round, co_dealer and checkpoint of a deal."""
     body = entry.body
     shuffle = state.shuffles[body["shuffle"]]
     holds(not shuffle.plan or shuffle.mixed, "mix", "before the mix")
@@ -61,6 +61,12 @@ def deal_rules(state, entry):
             holds(number == len(body["runs"]) - 1 and end == shuffle.m, "places", "order")
         if shuffle.context["kind"] == 3:
             holds(run["public"], "places", "numbers")
+    last = shuffle.round
+    if state.partial and shuffle.next == 0 and "parent" in shuffle.context:
+        last = body["runs"][0]["round"]     # the runs of the parent are in another file
+    for run in body["runs"]:
+        holds(run["round"] in (last, last + 1), "round")
+        last = run["round"]
     deal_co_dealer(shuffle, body, end)
     checkpoint(state, entry, shuffle)
 

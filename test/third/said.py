@@ -62,7 +62,8 @@ def shuffle_members(case, found):
     commit_members(found, case.file.id, case.commit)
     found["owner"] = case.commit.identity
     optional = {"recipient": case.file.recipient, "next": shuffle.next,
-                "shown": len(shuffle.public), "takeovers": takeovers(case)}
+                "shown": len(shuffle.public), "last_round": shuffle.round,
+                "takeovers": takeovers(case)}
     found.update({name: value for name, value in optional.items() if value})
     if case.end_at is not None:
         found["end_at"] = case.end_at
@@ -72,6 +73,8 @@ def shuffle_members(case, found):
         if close.body["outcome"] == 3 and case.last_body is None:
             found["state"] = "continued"
         close_members(found, close)
+    if shuffle.round and found["state"] != "closed":
+        found["last_goes_on"] = True
     passed_over(found, case.entries)
 
 
@@ -137,6 +140,8 @@ def card_items(case, cards, runs):
         if run["recipient"]:
             item["recipient"] = run["recipient"]
         item["public"] = run["public"]
+        if run["round"]:
+            item["round"] = run["round"]
         if card["place"] in case.shuffle.public and not run["public"]:
             item["revealed"] = True
         listed.append(item)
@@ -174,6 +179,8 @@ def request_of(case, deal, unplayed):
             item["recipient"] = run["recipient"]
         if run["public"]:
             item["public"] = True
+        if run["round"]:
+            item["round"] = run["round"]
         runs.append(item)
     request = {"place": deal.body["first_place"],
                "places": sum(run["cards"] for run in deal.body["runs"]), "runs": runs,

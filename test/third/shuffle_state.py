@@ -32,6 +32,7 @@ class Shuffle:
         self.disclosed = False
         self.mixed = False
         self.next = 0
+        self.round = 0          # of the newest run of the chain
         self.deals = 0
         self.public = set()
         self.purposes = {}      # by place
@@ -84,6 +85,7 @@ class Shuffle:
                         self.public.add(place)
                 place += 1
         self.next = max(self.next, min(place, self.m))
+        self.round = body["runs"][-1]["round"]
         self.deals += 1
         self.co_values += body.get("blind", {}).get("values", [])
 

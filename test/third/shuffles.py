@@ -164,6 +164,7 @@ def deal(reader, passed_over):
         codes.check("purpose", run["purpose"], "purpose", passed_over)
         run["recipient"] = reader.name_or_empty("recipient")
         run["public"] = reader.flag("public")
+        run["round"] = reader.u16("round")
         body["runs"].append(run)
     body["runs_bytes"] = reader.data[start:reader.position]
     body.update(extensions(reader, "deal_extension", passed_over,

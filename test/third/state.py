@@ -158,6 +158,7 @@ class State:
             child = pair[2]
             shuffle.continued, shuffle.child = True, child
             child.parent, child.root, child.depth = shuffle, shuffle.root, shuffle.depth + 1
+            child.round = shuffle.round
         elif shuffle.parent is not None and entry.body["outcome"] != CONTINUED:
             self.disclose_next(shuffle, entry.identity)
 

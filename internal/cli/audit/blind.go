@@ -14,7 +14,17 @@ func blindly(v *verify.Verdict) (lines []string) {
 	for _, r := range v.Blind.Requests {
 		var runs []string
 		for _, run := range r.Runs {
-			runs = append(runs, runOf(run))
+			text := fmt.Sprintf("%d %s", run.Places, run.Purpose)
+			if run.Recipient != "" {
+				text += " for " + run.Recipient
+			}
+			if run.Public {
+				text += ", public"
+			}
+			if run.Round > 0 {
+				text += fmt.Sprintf(", round %d", run.Round)
+			}
+			runs = append(runs, text)
 		}
 		lines = append(lines, fmt.Sprintf("Places %d to %d were asked for at %s by its clock, in one request (%s), %s. The file does not show that this was not early.",
 			r.Place, r.Place+r.Places-1, r.Time, strings.Join(runs, "; "), historyOf(r)))
@@ -57,18 +67,6 @@ func unplayedOf(r verify.Request) string {
 		}
 	}
 	return "The shuffle ended without a deal of these places. They would have shown " + strings.Join(cards, " ") + "."
-}
-
-// runOf says for whom a run of a request is.
-func runOf(r verify.Run) string {
-	text := fmt.Sprintf("%d %s", r.Places, r.Purpose)
-	if r.Recipient != "" {
-		text += " for " + r.Recipient
-	}
-	if r.Public {
-		text += ", public"
-	}
-	return text
 }
 
 // notBlind says why a shuffle is not blind to a reader who trusts a co-dealer.

@@ -14,13 +14,6 @@ import (
 // listedConduct is how many lines of each list go to the terminal. --json has more.
 const listedConduct = 20
 
-// auditConduct lists what no rule forbids and an auditor may want to ask about: who dealt and how far ahead,
-// what administrators signed, which credentials there are.
-func (s Sheet) auditConduct(r *inspect.Report) string {
-	return s.auditDealing(&r.Dealing) + s.auditActs(&r.Acts) + s.auditHeads(r.AdoptedHeads) +
-		s.auditCredentials(&r.Credentials) + s.auditPassed(r.Passed)
-}
-
 // listed is a heading with at most listedConduct lines below it. all is how many there are.
 func (s Sheet) listed(heading string, lines []string, all uint64) string {
 	var b strings.Builder

@@ -35,7 +35,8 @@ func (s Sheet) audit(name string, r *inspect.Report) string {
 	if len(r.Tables) > 0 {
 		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r))
 	}
-	b.WriteString(s.auditKeys(r) + s.auditConduct(r) + s.auditEvents(r) + s.auditOpen(r) +
+	b.WriteString(s.auditKeys(r) + s.auditDealing(&r.Dealing) + s.auditActs(&r.Acts) + s.auditHeads(r.AdoptedHeads) +
+		s.auditCredentials(&r.Credentials) + s.auditPassed(r.Passed) + s.auditEvents(r) + s.auditOpen(r) +
 		s.auditFaults(r.Faults, r.FaultCount, r.FaultCodes) + "\n" + s.auditConclusion(r))
 	return b.String()
 }

@@ -161,6 +161,9 @@ func (s Sheet) shuffle(v *verify.Verdict, fact func(label, format string, args .
 		fact("closed", "not yet, as far as the file shows")
 	}
 	s.terms(v, fact)
+	if v.LastGoesOn {
+		fact("last round", "%d: more of its cards may follow, as far as the file shows", v.LastRound)
+	}
 	if v.EndAt != 0 {
 		fact("cut card", "in front of place %d", v.EndAt)
 	}
@@ -193,6 +196,9 @@ func (s Sheet) cards(data []byte, shown []verify.CardShown) string {
 			if c.Purpose != "seat" {
 				label += " (" + c.Purpose + ")"
 			}
+		}
+		if c.Round > 0 {
+			label = fmt.Sprintf("round %d, %s", c.Round, label)
 		}
 		f := look.Face(c.Name)
 		if c.Name == "" { // of a draw list

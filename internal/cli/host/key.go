@@ -128,13 +128,11 @@ func writeAuditor(path string, passphrase keys.Secret) (*keys.AuditorKey, error)
 	if err := k.WriteFile(path, passphrase); err != nil {
 		return nil, fmt.Errorf("writing the auditor key: %w", err)
 	}
-	if err := keys.WriteAuditorPublic(auditorPublicPath(path), k.Public()); err != nil {
+	if err := keys.WriteAuditorPublic(strings.TrimSuffix(path, filepath.Ext(path))+".pub", k.Public()); err != nil {
 		return nil, fmt.Errorf("writing the public auditor key: %w", err)
 	}
 	return k, nil
 }
-
-func auditorPublicPath(key string) string { return strings.TrimSuffix(key, filepath.Ext(key)) + ".pub" }
 
 // writeSigning makes a signing key and writes both its files.
 func writeSigning(key, vkey, origin string, passphrase keys.Secret) (*keys.SigningKey, error) {

@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ type DealCmd struct {
 	ID      ShuffleArg   `arg:"" help:"The shuffle: its id, @TABLE for the open shuffle of a table, or @TABLE:SERIAL."`
 	First   int          `required:"" placeholder:"PLACE" help:"The next place, counted from 0."`
 	Runs    []string     `required:"" name:"run" sep:"none" placeholder:"RUN" help:"A run, as COUNT:PURPOSE[:RECIPIENT[:public]]. Purposes are seat, board, burn, discard, rabbit and order. May be repeated."`
+	Round   uint16       `placeholder:"N" help:"The round that the runs are of, when one shuffle serves several: that of the run before, or the next."`
 	State   *client.Hash `placeholder:"HASH" help:"For a blind shuffle: the hash of the game's history up to this request, in base64."`
 	Close   string       `placeholder:"OUTCOME" enum:",completed,ended_early,void" default:"" help:"Close the shuffle with this deal: completed, ended_early or void."`
 	Because string       `name:"reason" placeholder:"REASON" help:"With --close void: the reason, such as misdeal."`
@@ -32,6 +34,7 @@ Examples:
     shuffled deal 2 --first 4 --run 1:burn --run 3:board::public
     shuffled deal @table-1 --first 4 --run 1:burn --run 3:board::public  # the open shuffle of the table
     shuffled deal 2 --first 8 --run 1:board::public --close completed
+    shuffled deal 4 --first 9 --run 2:seat:box-1 --run 1:board:dealer:public --round 2  # of a shoe
     shuffled deal 6 --first 0 --run 2:board::public       # two dice, thrown
     shuffled deal 9 --first 0 --run 416:order:game-server  # the whole order, to a back end that deals by itself`
 }
@@ -42,6 +45,9 @@ func (c *DealCmd) Run(ctx context.Context, s term.Streams) error {
 		run, err := parseRun(text)
 		if err != nil {
 			return err
+		}
+		if c.Round > 0 {
+			run.Round = &c.Round
 		}
 		req.Runs = append(req.Runs, run)
 	}
@@ -123,13 +129,10 @@ func dealtHands(runs []client.Run, dealt *client.Deal, look term.Style) (hands [
 		}
 		run := audit.Run{Purpose: audit.ParsePurpose(string(r.Purpose)), Public: remote.Value(r.Public)}
 		if run.Aside() { // it opens nothing
-			for range r.Count {
-				h.Cards = append(h.Cards, term.Back)
-			}
-			hands = append(hands, h)
-			continue
+			h.Cards = slices.Repeat([]term.Face{term.Back}, r.Count)
+		} else {
+			h.Cards, opened = opened[:r.Count], opened[r.Count:]
 		}
-		h.Cards, opened = opened[:r.Count], opened[r.Count:]
 		hands = append(hands, h)
 	}
 	return hands

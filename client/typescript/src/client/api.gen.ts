@@ -709,6 +709,12 @@ export interface components {
             recipient?: components["schemas"]["Name"];
             /** @description Whether everybody sees them at once. Absent means false. */
             public?: boolean;
+            /**
+             * Format: uint16
+             * @description The round of the game, counted from 1, when one shuffle serves several: that of the run before, or the next.
+             *     Before the first run stands 0, and absent means 0. A child goes on with its parent's.
+             */
+            round?: number;
         };
         DealRequest: {
             /** @description The first place of this deal, which must be the next one. */
@@ -1034,6 +1040,16 @@ export interface components {
             next?: number;
             /** @description Of the places dealt, those that everybody may see (dealt public, or revealed). Absent for none. */
             shown?: number;
+            /**
+             * Format: uint16
+             * @description The round of the newest run in the file. Absent for none.
+             */
+            last_round?: number;
+            /**
+             * @description The shuffle is open or was continued, so that more cards of its last round may follow.
+             * @enum {boolean}
+             */
+            last_goes_on?: true;
             /** @description The place of the cut card, once it is known. */
             end_at?: number;
             /**
@@ -1196,6 +1212,11 @@ export interface components {
             recipient?: string;
             /** @description Everybody may see them. */
             public?: boolean;
+            /**
+             * Format: uint16
+             * @description The round that they are of. Absent for none.
+             */
+            round?: number;
         };
         /** @description What the commit binds, and the document in the file. Labels and text are to be shown as text. */
         VerdictTerms: {
@@ -1246,6 +1267,11 @@ export interface components {
             recipient?: components["schemas"]["Name"];
             /** @description Of the run. */
             public: boolean;
+            /**
+             * Format: uint16
+             * @description The round that its run is of. Absent for none.
+             */
+            round?: number;
             /** @description A reveal made it public. Absent where none did. */
             revealed?: boolean;
         };
@@ -1367,7 +1393,7 @@ export interface components {
          * @description What went wrong. The codes are stable.
          * @enum {string}
          */
-        Code: "invalid_json" | "unknown_member" | "duplicate_member" | "invalid_value" | "idempotency_key_missing" | "unauthorized" | "forbidden" | "no_such_route" | "no_such_ledger" | "not_found" | "method_not_allowed" | "request_timeout" | "not_yours" | "two_persons" | "act" | "credential" | "administrators" | "which_shuffle" | "all_or_none" | "statement" | "not_open" | "deadline" | "place" | "places" | "reveal" | "earlier_serial" | "co_dealer" | "mix" | "outcome" | "cosigned" | "parent" | "table" | "kill" | "slot" | "beacon" | "beacon_early" | "co_dealer_unavailable" | "co_dealer_forked" | "key" | "policy" | "signing_key" | "disclosure_key" | "repeated" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "idempotency_key_reused" | "close_by" | "mix_modes" | "terms" | "rate_limited" | "internal" | "not_ready" | "overloaded" | "outcome_unknown" | "unavailable" | "frozen" | "clock" | "latch" | "sealed";
+        Code: "invalid_json" | "unknown_member" | "duplicate_member" | "invalid_value" | "idempotency_key_missing" | "unauthorized" | "forbidden" | "no_such_route" | "no_such_ledger" | "not_found" | "method_not_allowed" | "request_timeout" | "not_yours" | "two_persons" | "act" | "credential" | "administrators" | "which_shuffle" | "all_or_none" | "statement" | "not_open" | "deadline" | "place" | "places" | "round" | "reveal" | "earlier_serial" | "co_dealer" | "mix" | "outcome" | "cosigned" | "parent" | "table" | "kill" | "slot" | "beacon" | "beacon_early" | "co_dealer_unavailable" | "co_dealer_forked" | "key" | "policy" | "signing_key" | "disclosure_key" | "repeated" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "idempotency_key_reused" | "close_by" | "mix_modes" | "terms" | "rate_limited" | "internal" | "not_ready" | "overloaded" | "outcome_unknown" | "unavailable" | "frozen" | "clock" | "latch" | "sealed";
     };
     responses: {
         /** @description The request was refused, or failed. `code` says how. */

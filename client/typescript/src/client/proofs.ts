@@ -98,13 +98,15 @@ const runsOf = (req: DealRequest): Run[] =>
     purpose: codeOf("purpose", r.purpose),
     recipient: r.recipient ?? "",
     public: r.public ?? false,
+    round: r.round ?? 0,
   }));
 const sameRun = (a: Run, b: Run | undefined) =>
   b !== undefined &&
   a.cards === b.cards &&
   a.purpose === b.purpose &&
   a.recipient === b.recipient &&
-  a.public === b.public;
+  a.public === b.public &&
+  a.round === b.round;
 const isAside = (r: Run) => !r.public && ASIDE.includes(r.purpose);
 
 // proveDeal compares a deal with its request, its entry and the deck root.
@@ -181,6 +183,7 @@ function shownCard(
     purpose: told("purpose", run.purpose),
     ...(run.recipient && { recipient: run.recipient }),
     public: run.public,
+    ...(run.round > 0 && { round: run.round }),
   };
 }
 

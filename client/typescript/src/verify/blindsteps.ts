@@ -71,7 +71,7 @@ const isOf = (a: Foreign, r: Receipt) => same(a, r.index, leafOf(r.bytes));
 
 // runsOf gives the bytes of a deal's runs (5.5).
 const runsOf = ({ runs }: Deal) => join(u16(runs.length),
-  ...runs.flatMap((run) => [u16(run.cards), Uint8Array.of(run.purpose), str8(run.recipient), Uint8Array.of(run.public ? 1 : 0)]));
+  ...runs.flatMap((run) => [u16(run.cards), Uint8Array.of(run.purpose), str8(run.recipient), Uint8Array.of(run.public ? 1 : 0), u16(run.round)]));
 
 // mustAsk refuses a deal of the order unless this shuffle asked for it, after the entry with the
 // leaf hash before, with a signature under its ask key (4.5).
@@ -227,7 +227,7 @@ export function blindness(s: Whole, proved: boolean): { blind?: Blindness; not_b
   const requests = order.deals.map(({ entry }, i) => {
     const { first_place: place, runs, asked } = entry.deal, { state } = asked!;
     return { place, places: runs.reduce((n, run) => n + run.cards, 0), time: time(entry.time),
-      runs: runs.map((run) => ({ places: run.cards, purpose: told("purpose", run.purpose), recipient: run.recipient || undefined, public: run.public || undefined })),
+      runs: runs.map((run) => ({ places: run.cards, purpose: told("purpose", run.purpose), recipient: run.recipient || undefined, public: run.public || undefined, round: run.round || undefined })),
       state: state.some((b) => b !== 0) ? toBase64(state) : undefined, ...behind(trust.history, state), unplayed: i >= deals.length || undefined,
       cards: i < deals.length || cards.length === 0 ? undefined : cards.map((card) => describeCard(s, card, runOf(entry.deal, card.place))) };
   });

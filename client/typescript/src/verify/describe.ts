@@ -41,6 +41,8 @@ export function describe(s: Whole, v: Verdict): Partial<Verdict> {
   if (s.takeovers.length > 0) out.takeovers = describeTakeovers(s);
   const shown = (s.revealed as Set<number> | undefined) && runs.filter((run, place) => isPublic(s, runs, place)).length;
   Object.assign(out, { next: runs.length || undefined, shown: shown || undefined, state: s.disclosed ? "closed" : s.close ? "continued" : "open" });
+  out.last_round = runs.at(-1)?.round || undefined;
+  if (out.last_round && !s.disclosed) out.last_goes_on = true;
   if (s.context.end_at.form === 2) out.end_at = s.endAt;
   if (s.close) Object.assign(out, describeClose(s.close.entry, s.close.entry.close));
   out.statements = s.stated;
@@ -119,7 +121,7 @@ export function describeCard(s: Whole, card: Card, run: Run): ShownCard {
   return {
     place, position, value, shows: s.context.kind === CARDS ? undefined : s.shown(card), card: card.card,
     label: s.terms?.labels && labelOf(s.terms.labels, s.shown(card)),
-    purpose: told("purpose", run.purpose), recipient: run.recipient || undefined, public: run.public,
+    purpose: told("purpose", run.purpose), recipient: run.recipient || undefined, public: run.public, round: run.round || undefined,
     revealed: s.revealed.has(place) || undefined,
   };
 }

@@ -56,7 +56,7 @@ function parseDeal(r: Reader): Deal {
     if (cards < 1) throw new Malformed("run count: 0");
     end += cards;
     if (end > MAX_CARDS) throw new Malformed("runs: past place 4,095");
-    d.runs.push({ cards, purpose: r.code("purpose"), recipient: r.text("recipient", NAME_OR_EMPTY), public: r.flag("public") });
+    d.runs.push({ cards, purpose: r.code("purpose"), recipient: r.text("recipient", NAME_OR_EMPTY), public: r.flag("public"), round: r.u16("round") });
   }
   const more: Pick<Deal, "asked" | "blind"> = {}, extensions = r.extensions("deal_extension", {
     [ASKED]: (value) => { more.asked = parseAsked(value); }, [BLIND]: (value) => { more.blind = parseBlind(value); } });

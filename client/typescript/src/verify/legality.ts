@@ -20,7 +20,7 @@ export type Has = Entry & Required<Bodies>;
 
 export function stepLegality(s: Whole): Outcome {
   const { receipts } = s.file;
-  s.next = 0;
+  s.next = s.lastRound = 0;
   s.revealed = new Set();
   s.given = new Map();
   for (let i = 0; i < receipts.length; i++) {
@@ -142,12 +142,18 @@ function ruleDeal(s: Whole, entry: Has, index: number, must: Must): void {
   const d = entry.deal;
   must(entry.time < s.commit.entry.commit.close_by, "deadline", "comes after the time to close");
   mustPlay(s, entry, must);
+  const first = s.next === 0;
   must(d.first_place === s.next, "place", `starts at place ${d.first_place}, not ${s.next}`);
   s.next += d.runs.reduce((n, run) => n + run.cards, 0);
   must(s.next <= positions(s.context), "places", "goes beyond the last place");
   for (const [i, run] of d.runs.entries()) {
     must(s.context.kind !== NUMBERS || run.public, "places", "deals numbers that are not for everybody to see");
     must(run.purpose !== ORDER || i === d.runs.length - 1 && s.next === positions(s.context), "places", "hands over an order that is not the whole rest");
+  }
+  if (first && s.context.parent) s.lastRound = d.runs[0]!.round; // the parent's runs are in another file
+  for (const { round } of d.runs) {
+    must(round === s.lastRound || round === s.lastRound + 1, "round", `has a run of round ${round} after one of round ${s.lastRound}`);
+    s.lastRound = round;
   }
   blindDeal(s, d, must);
   mustFollow(s, d, index, must);

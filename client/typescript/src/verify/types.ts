@@ -33,7 +33,7 @@ export interface Commit {
 export interface MixValue { source: number; cut?: number; value?: Bytes }
 export interface Mix { shuffle: number; checkpoint: number; values: MixValue[] }
 
-export interface Run { cards: number; purpose: number; recipient: string; public: boolean }
+export interface Run { cards: number; purpose: number; recipient: string; public: boolean; round: number }
 export interface Deal {
   shuffle: number; first_place: number; checkpoint: number; final: boolean; runs: Run[];
   asked?: Asked; blind?: Blind; extensions: Extension[];
@@ -152,7 +152,7 @@ export interface Whole extends State {
   mix: Of<"mix"> | null; deals: Of<"deal">[]; reveals: Of<"reveal">[]; takeovers: Of<"takeover">[];
   close: Of<"close"> | null; disclosure: Of<"disclosure"> | null;
   disclosed: Tape | null; // of the close, or of the disclosure of a shuffle that was continued
-  next: number; revealed: Set<number>; owner: { identity: string; plays: boolean; takeovers: number }; // set by the step legality
+  next: number; lastRound: number; revealed: Set<number>; owner: { identity: string; plays: boolean; takeovers: number }; // set by the step legality
   order: Order | null; given: Map<number, number>; // of the co-dealer: entries of its ledger, and its values by place
   runs?: Run[]; continued?: boolean;
   round?: number; // of the beacon, if the step beacon holds
@@ -167,7 +167,7 @@ export interface Order {
   origin: string; receipts: Receipt[]; keys: Of<"key">[]; commit: Of<"commit">; deals: Of<"deal">[]; close: Of<"close"> | null;
   holds: boolean;
 }
-export interface AskedRun { places: number; purpose: string; recipient?: string | undefined; public?: true | undefined }
+export interface AskedRun { places: number; purpose: string; recipient?: string | undefined; public?: true | undefined; round?: number | undefined }
 export interface Blindness {
   co_dealer: string; requests: { place: number; places: number; runs: AskedRun[]; time?: string | undefined; state?: string | undefined; history?: "checked" | "differs"; line?: number;
     unplayed?: true | undefined; cards?: ShownCard[] | undefined }[];
@@ -184,7 +184,7 @@ export type Level = "key not pinned" | "recorded" | "witnessed" | "mixed";
 
 export interface ShownCard {
   place: number; position: number; value: number; shows?: number; card?: string; label?: string;
-  purpose: string; recipient?: string; public: boolean; revealed?: true;
+  purpose: string; recipient?: string; public: boolean; round?: number; revealed?: true;
 }
 export interface ToldTakeover {
   index: number; time?: string; identity: string; credential: string; from: string; place: number; extent: string;
@@ -205,7 +205,7 @@ export interface Verdict {
   id?: number; recipient?: string; owner?: string; table?: string; serial?: number; game_ref?: string;
   commitment?: string; deck_root?: string; disclosure?: string; committed_at?: string; close_by?: string;
   places?: number; end_at?: number; terms?: KnownTerms; takeovers?: ToldTakeover[];
-  next?: number; shown?: number; state?: "open" | "continued" | "closed";
+  next?: number; shown?: number; last_round?: number; last_goes_on?: true; state?: "open" | "continued" | "closed";
   closed_at?: string; outcome?: string; reason?: string; statements?: Stated[]; blind?: Blindness | undefined; not_blind?: string; cards?: ShownCard[];
 }
 
