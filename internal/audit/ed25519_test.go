@@ -16,6 +16,13 @@ import (
 // edPoint is an affine point of edwards25519, for naive arithmetic in tests.
 type edPoint struct{ x, y *big.Int }
 
+// The field and the curve −x² + y² = 1 + dx²y² of RFC 8032 section 5.1.
+var (
+	fieldP = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
+	curveD = new(big.Int).Mod(new(big.Int).Mul(big.NewInt(-121665),
+		new(big.Int).ModInverse(big.NewInt(121666), fieldP)), fieldP)
+)
+
 func mulP(a, b *big.Int) *big.Int { return new(big.Int).Mod(new(big.Int).Mul(a, b), fieldP) }
 
 // decode is RFC 8032 section 5.1.3, by math/big; nil when there is no point.

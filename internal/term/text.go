@@ -11,8 +11,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
-	"golang.org/x/text/width"
 )
 
 // Columns of a terminal of unknown size, and bounds for others. Columns do not fit below the lower bound, and
@@ -82,42 +82,23 @@ func Visible(s string) string {
 	return b.String()
 }
 
+// cells counts columns alike in every locale.
+var cells = &runewidth.Condition{StrictEmojiNeutral: true}
+
 // Cells returns how many columns of a terminal s takes. s must be visible text.
-func Cells(s string) (n int) {
-	for _, r := range s {
-		switch {
-		case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r):
-		case width.LookupRune(r).Kind() == width.EastAsianWide ||
-			width.LookupRune(r).Kind() == width.EastAsianFullwidth:
-			n += 2
-		default:
-			n++
-		}
-	}
-	return n
-}
+func Cells(s string) int { return cells.StringWidth(s) }
 
 // Cut returns the beginning of s that takes at most n columns, but at least one character.
 func Cut(s string, n int) string {
-	used := 0
-	for i, r := range s {
-		if used += Cells(string(r)); used > n && i > 0 {
-			return s[:i]
-		}
-	}
-	return s
+	_, first := utf8.DecodeRuneInString(s)
+	return s[:max(first, len(cells.Truncate(s, n, "")))]
 }
 
 // Fit shortens s to n columns, with a mark at the end, if it is longer.
-func Fit(s string, n int) string {
-	if Cells(s) <= n {
-		return s
-	}
-	return Cut(s, n-1) + "…"
-}
+func Fit(s string, n int) string { return cells.Truncate(s, n, "…") }
 
 // Pad adds spaces to s up to n columns.
-func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-Cells(s))) }
+func Pad(s string, n int) string { return cells.FillRight(s, n) }
 
 // Wrap breaks text between words into lines of at most n columns. A longer word is broken at the end of its line.
 func Wrap(text string, n int) (lines []string) {
