@@ -119,32 +119,19 @@ func ParseEntryCodes(b []byte) (Entry, []Code, error) {
 	return e, k.passed, nil
 }
 
+// bodies make an empty body, by type.
+var bodies = map[Type]func() Body{
+	TypeGenesis: func() Body { return new(Genesis) }, TypeCommit: func() Body { return new(Commit) },
+	TypeMix: func() Body { return new(Mix) }, TypeDeal: func() Body { return new(Deal) },
+	TypeClose: func() Body { return new(Close) }, TypeKey: func() Body { return new(Key) },
+	TypeEvent: func() Body { return new(Event) }, TypeTakeover: func() Body { return new(Takeover) },
+	TypeCredential: func() Body { return new(Credential) }, TypeAct: func() Body { return new(ActEntry) },
+	TypeReveal: func() Body { return new(Reveal) }, TypeDisclosure: func() Body { return new(DisclosureEntry) },
+}
+
 func newBody(t Type) Body {
-	switch t {
-	case TypeGenesis:
-		return new(Genesis)
-	case TypeCommit:
-		return new(Commit)
-	case TypeMix:
-		return new(Mix)
-	case TypeDeal:
-		return new(Deal)
-	case TypeClose:
-		return new(Close)
-	case TypeKey:
-		return new(Key)
-	case TypeEvent:
-		return new(Event)
-	case TypeTakeover:
-		return new(Takeover)
-	case TypeCredential:
-		return new(Credential)
-	case TypeAct:
-		return new(ActEntry)
-	case TypeReveal:
-		return new(Reveal)
-	case TypeDisclosure:
-		return new(DisclosureEntry)
+	if body := bodies[t]; body != nil {
+		return body()
 	}
 	return &Opaque{Code: t}
 }

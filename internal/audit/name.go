@@ -101,15 +101,9 @@ func KeyTag(origin, identity, table, key string) (tag [32]byte) {
 // timeOfUUIDv7 returns the 48-bit time of a key in the text form of a UUIDv7 (RFC 9562: version digit 7, variant bits
 // 10, digits of either case), zero for any other key.
 func timeOfUUIDv7(key string) (t [6]byte) {
-	if len(key) != 36 || key[8] != '-' || key[13] != '-' || key[18] != '-' || key[23] != '-' {
-		return t
-	}
-	digits := make([]byte, 0, 32)
-	for _, part := range []string{key[:8], key[9:13], key[14:18], key[19:23], key[24:]} {
-		digits = append(digits, part...)
-	}
-	var b [16]byte
-	if _, err := hex.Decode(b[:], digits); err != nil || b[6]>>4 != 7 || b[8]>>6 != 2 {
+	b, err := hex.DecodeString(strings.ReplaceAll(key, "-", ""))
+	if err != nil || len(b) != 16 || len(key) != 36 || key[8] != '-' || key[13] != '-' || key[18] != '-' ||
+		key[23] != '-' || b[6]>>4 != 7 || b[8]>>6 != 2 {
 		return t
 	}
 	return [6]byte(b[:6])

@@ -25,11 +25,9 @@ type Opening struct {
 // ErrOpening reports an opening that does not prove its value.
 var ErrOpening = errors.New("the opening does not lead to the deck root")
 
-// Salts returns n salts of 32 bytes, end to end: the AES-256-CTR keystream with
-// a zero initial counter block under
-// HKDF-Expand(HKDF-Extract(salt = commitment, ikm = tape), label, 32)
-// (docs/SPEC.md section 6.2). Each hides its card behind 256 bits, though a card
-// has only a few dozen values.
+// Salts returns n salts of 32 bytes, end to end: the AES-256-CTR keystream with a zero initial counter block under
+// HKDF-Expand(HKDF-Extract(salt = commitment, ikm = tape), label, 32) (docs/SPEC.md section 6.2). Each hides its card
+// behind 256 bits, though a card has only a few dozen values.
 func Salts(commitment [32]byte, tape []byte, n int) []byte {
 	key, err := hkdf.Key(sha256.New, tape, commitment[:], labelSalt, 32)
 	if err != nil {

@@ -53,8 +53,7 @@ func NewOrder(leaf tlog.Hash, c *Commit, mix *Mix) (Order, error) {
 		o.shifted = true
 		return o, nil
 	}
-	seed := o.seed
-	p, err := shuffle.Mix(seed, c.Context.Recipe.Take)
+	p, err := shuffle.Mix(o.seed, c.Context.Recipe.Take)
 	if err != nil {
 		return Order{}, err
 	}

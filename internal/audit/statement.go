@@ -84,26 +84,14 @@ func ParseStatement(signed []byte) (SignedStatement, error) {
 	return s, nil
 }
 
-func parseStatement(text string) (Statement, error) {
-	lines := strings.Split(text, "\n")
-	if len(lines) != 7 {
-		return Statement{}, fmt.Errorf("%w statement: %d lines, not 6", ErrMalformed, len(lines)-1)
-	}
-	s := Statement{Origin: lines[1]}
-	var err error
-	if err := CheckOrigin(s.Origin); err != nil {
-		return Statement{}, fmt.Errorf("%w statement: an origin %w", ErrMalformed, err)
-	}
-	if s.ID, err = strconv.ParseUint(lines[2], 10, 64); err != nil || s.ID == 0 || s.ID > MaxInteger {
-		return Statement{}, fmt.Errorf("%w statement: its third line is no id of a shuffle", ErrMalformed)
-	}
-	if s.Commit, err = ParseHash(lines[3]); err != nil {
-		return Statement{}, fmt.Errorf("%w statement: leaf hash of the commit: %w", ErrMalformed, err)
-	}
-	if s.Disclosed, err = ParseHash(lines[4]); err != nil {
-		return Statement{}, fmt.Errorf("%w statement: leaf hash of the entry with the tape: %w", ErrMalformed, err)
-	}
-	if s.Text() != text {
+// parseStatement reads what Text writes: a line that cannot be read is not what Text writes for it.
+func parseStatement(text string) (s Statement, err error) {
+	lines := append(strings.Split(text, "\n"), make([]string, 4)...)
+	s.Origin = lines[1]
+	s.ID, _ = strconv.ParseUint(lines[2], 10, 64)
+	s.Commit, _ = ParseHash(lines[3])
+	s.Disclosed, _ = ParseHash(lines[4])
+	if s.Text() != text || s.ID == 0 || s.ID > MaxInteger || CheckOrigin(s.Origin) != nil {
 		return Statement{}, fmt.Errorf("%w statement: not in its one form", ErrMalformed)
 	}
 	return s, nil

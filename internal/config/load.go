@@ -5,13 +5,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/pelletier/go-toml/v2/unstable"
 
 	"shuffled/internal/near"
 )
@@ -38,7 +38,7 @@ func Load(path string) (*Config, error) {
 
 // Parse is Load for text that was read from a file of the given name.
 func Parse(name string, text []byte) (*Config, error) {
-	if err := checkKeys(name, text); err != nil {
+	if err := checkNames(name, text); err != nil {
 		return nil, err
 	}
 	c := Default()
@@ -111,37 +111,29 @@ func names(t reflect.Type, prefix string) (all []string) {
 	return all
 }
 
-// checkKeys refuses keys that are not lower-case: the decoder would accept Listen as listen, and both in one file.
-func checkKeys(name string, text []byte) error {
-	var p unstable.Parser
-	p.Reset(text)
-	var all []error
-	for p.NextExpression() {
-		checkNode(&p, p.Expression(), func(n *unstable.Node) {
-			all = append(all, fmt.Errorf("%s:%d: %s", name, p.Shape(n.Raw).Start.Line,
-				fmt.Sprintf("There is no setting %q: the names are lower-case.", n.Data)))
-		})
+// checkNames refuses names that are not lower-case: the decoder would take Listen for listen, and both in one file. It
+// leaves text that does not parse to the decoder.
+func checkNames(file string, text []byte) error {
+	var tables map[string]any
+	if toml.Unmarshal(text, &tables) != nil {
+		return nil
 	}
-	// The decoder reports text that does not parse.
-	return errors.Join(all...)
-}
-
-// checkNode calls bad for each such key in an expression, inline tables included.
-func checkNode(p *unstable.Parser, n *unstable.Node, bad func(*unstable.Node)) {
-	switch n.Kind {
-	case unstable.Table, unstable.ArrayTable, unstable.KeyValue:
-		for keys := n.Key(); keys.Next(); {
-			if key := keys.Node(); strings.Trim(string(key.Data), "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-				bad(key)
+	var all []error
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				if walk(v[name]); name != strings.ToLower(name) {
+					all = append(all, fmt.Errorf("%s: There is no setting %q: the names are lower-case.", file, name))
+				}
 			}
 		}
 	}
-	switch n.Kind {
-	case unstable.KeyValue:
-		checkNode(p, n.Value(), bad)
-	case unstable.InlineTable, unstable.Array:
-		for children := n.Children(); children.Next(); {
-			checkNode(p, children.Node(), bad)
-		}
-	}
+	walk(tables)
+	return errors.Join(all...)
 }

@@ -47,8 +47,7 @@ func TestClearNotLatched(t *testing.T) {
 	mustTape(t, s, tape52)
 }
 
-// TestClearStillBroken: the latch keeps its first cause as long as the start-up
-// test fails, whatever the failure.
+// TestClearStillBroken: the latch keeps its first cause as long as the start-up test fails, whatever the failure.
 func TestClearStillBroken(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
@@ -75,8 +74,7 @@ func TestClearStillBroken(t *testing.T) {
 	}
 }
 
-// TestClearWhileFailing: a failure reported during the start-up test of Clear
-// is not lost.
+// TestClearWhileFailing: a failure reported during the start-up test of Clear is not lost.
 func TestClearWhileFailing(t *testing.T) {
 	var s *Source
 	s, _ = from(t, scripted(good, eof, func(b []byte) (int, error) {
@@ -94,8 +92,7 @@ func TestClearWhileFailing(t *testing.T) {
 	mustTape(t, s, tape52)
 }
 
-// TestClearForgetsSamples: what the tests saw before the failure does not count
-// against the repaired generator.
+// TestClearForgetsSamples: what the tests saw before the failure does not count against the repaired generator.
 func TestClearForgetsSamples(t *testing.T) {
 	s, _ := from(t, scripted(good, stuck))
 	for range 8 {
@@ -132,8 +129,7 @@ func TestSelfTestOnDemand(t *testing.T) {
 	}
 }
 
-// The tests below assign package variables and crypto/rand.Reader, so they do
-// not run alongside others.
+// The tests below assign package variables and crypto/rand.Reader, so they do not run alongside others.
 
 // replace assigns crypto/rand.Reader for the length of one test.
 func replace(t *testing.T, r io.Reader) {

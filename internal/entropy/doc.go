@@ -5,13 +5,10 @@
 // 140-3 mode the module's SP 800-90A DRBG, which mixes 128 bits of the operating system into every read. The program
 // keeps no bytes for a later tape. There is no seed, no flag, no environment variable, and no second source.
 //
-// Below the program the generator may have a state in memory of the process. If the kernel offers getrandom in its vDSO
-// (Linux 6.11 and newer; Platform of internal/process says whether it does), Go's runtime reads there, in FIPS mode
-// too. Each thread then has a ChaCha20 key of 256 bits and the rest of one batch, and most reads make no system call.
-// Each read replaces the key, so that the key shows nothing of earlier tapes. All later reads of that thread follow
-// from the key until the kernel reseeds, about once a minute. The kernel wipes this memory in a forked copy. A virtual
-// machine that is cloned while it runs repeats bytes, unless the kernel learns of it (vmgenid). The program cannot
-// detect this.
+// Where the kernel offers getrandom in its vDSO (Linux 6.11 and newer; Platform of internal/process says whether), Go's
+// runtime reads there, in FIPS mode too: each thread has a ChaCha20 key of 256 bits in memory, which each read replaces
+// and the kernel reseeds about once a minute. A forked copy is wiped. A virtual machine that is cloned while it runs
+// repeats bytes, unless the kernel learns of it (vmgenid). The program cannot detect this.
 //
 // Every byte passes the repetition count test and the adaptive proportion test of NIST SP 800-90B
 // section 4.4. They were made for raw noise sources. Behind a cryptographic generator they find

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// tails returns Σ weight(i) for i ≥ k, k = 0..n, where weight(i)/256^n is the
-// exact probability of i hits in n trials of probability 1/256. It adds trial
-// after trial and knows no binomial coefficient, unlike Cutoffs.
+// tails returns Σ weight(i) for i ≥ k, k = 0..n, where weight(i)/256^n is the exact probability of i hits in n trials
+// of probability 1/256. It adds trial after trial and knows no binomial coefficient, unlike Cutoffs.
 func tails(n int) []*big.Int {
 	w := make([]*big.Int, n+1)
 	for i := range w {
@@ -33,8 +32,7 @@ func tails(n int) []*big.Int {
 	return w
 }
 
-// quantile returns qbinom(1−2^-alphaExp, n, 1/256): the least c with
-// P(X ≤ c) ≥ 1−α, that is P(X ≥ c+1) ≤ α.
+// quantile returns qbinom(1−2^-alphaExp, n, 1/256): the least c with P(X ≤ c) ≥ 1−α, that is P(X ≥ c+1) ≤ α.
 func quantile(tail []*big.Int, alphaExp int) int {
 	n := len(tail) - 1
 	total := new(big.Int).Exp(big.NewInt(256), big.NewInt(int64(n)), nil)
@@ -73,8 +71,7 @@ func TestCutoffsExact(t *testing.T) {
 		if want := 2 + quantile(tail, alphaExp); p != want {
 			t.Errorf("α = 2^-%d: proportion cutoff %d, want %d", alphaExp, p, want)
 		}
-		// A run of C samples has probability 2^-8(C−1): at most α for C, more
-		// than α for C−1.
+		// A run of C samples has probability 2^-8(C−1): at most α for C, more than α for C−1.
 		if 8*(r-1) < alphaExp || 8*(r-2) >= alphaExp {
 			t.Errorf("α = 2^-%d: repetition cutoff %d", alphaExp, r)
 		}
@@ -94,15 +91,13 @@ func TestCutoffsRange(t *testing.T) {
 	}
 }
 
-// reference is both tests as section 4.4 writes them: one sample at a time, no
-// shortcut, all samples kept.
+// reference is both tests as section 4.4 writes them: one sample at a time, no shortcut, all samples kept.
 type reference struct {
 	repetition, proportion int
 	samples                []byte
 }
 
-// test says which tests fail within p, repetition first, and forgets everything
-// after a failure.
+// test says which tests fail within p, repetition first, and forgets everything after a failure.
 func (r *reference) test(p []byte) Reason {
 	before := len(r.samples)
 	r.samples = append(r.samples, p...)
@@ -197,8 +192,7 @@ func counting(n int) []byte {
 	return b
 }
 
-// TestRepetitionEdge puts C−1 and C equal bytes at every place of a tape, cut
-// into two calls at every place.
+// TestRepetitionEdge puts C−1 and C equal bytes at every place of a tape, cut into two calls at every place.
 func TestRepetitionEdge(t *testing.T) {
 	const c = 9
 	h := NewHealth(60)
@@ -265,8 +259,7 @@ func TestProportionEdge(t *testing.T) {
 	}
 }
 
-// TestProportionLastSample fails on the very last sample of a window and passes
-// when the same value opens the next one.
+// TestProportionLastSample fails on the very last sample of a window and passes when the same value opens the next one.
 func TestProportionLastSample(t *testing.T) {
 	const c = 26
 	for _, inNext := range []bool{false, true} {
@@ -313,8 +306,7 @@ func TestTenPercent(t *testing.T) {
 	}
 }
 
-// TestNoFalseAlarm: at α = 2^-60 a good generator passes, at 2^-20 it is
-// stopped about 2^-24 times per byte.
+// TestNoFalseAlarm: at α = 2^-60 a good generator passes, at 2^-20 it is stopped about 2^-24 times per byte.
 func TestNoFalseAlarm(t *testing.T) {
 	b := make([]byte, 1<<20)
 	h, weak, alarms := NewHealth(60), NewHealth(8), 0

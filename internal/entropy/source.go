@@ -68,7 +68,7 @@ func (s *Source) Tape(n int) ([]byte, error) {
 	}
 	if failed := s.test(tape); failed != 0 {
 		clear(tape)
-		return nil, s.latch.trip(failed, describe(failed))
+		return nil, s.latch.trip(failed, "the health test of this name")
 	}
 	if err := s.latch.err(); err != nil { // another caller set it since
 		clear(tape)
@@ -113,16 +113,9 @@ func (s *Source) SelfTest() error {
 	failed := NewHealth(AlphaExp).Test(samples[:])
 	clear(samples[:])
 	if failed != 0 {
-		return s.latch.trip(ReasonStartup, describe(failed))
+		return s.latch.trip(ReasonStartup, "the health test "+failed.String())
 	}
 	return nil
-}
-
-func describe(failed Reason) string {
-	if failed == ReasonRepetition {
-		return "a value came too often in a row"
-	}
-	return "a value came too often in one window"
 }
 
 // Latched returns the first cause since the latch was last clear. ok is false if it is clear.

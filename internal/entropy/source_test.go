@@ -302,8 +302,7 @@ func TestTrip(t *testing.T) {
 	}
 }
 
-// TestTripWhileReading: a tape that was on its way when the latch was set is
-// refused.
+// TestTripWhileReading: a tape that was on its way when the latch was set is refused.
 func TestTripWhileReading(t *testing.T) {
 	var s *Source
 	s, _ = from(t, scripted(good, func(b []byte) (int, error) {

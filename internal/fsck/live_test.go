@@ -22,8 +22,7 @@ import (
 
 const liveOrigin = "live.example/ledger"
 
-// TestLive checks a ledger again and again while a daemon appends to it: there is
-// nothing to find.
+// TestLive checks a ledger again and again while a daemon appends to it: there is nothing to find.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	path, s := openSQLite(t)

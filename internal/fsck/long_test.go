@@ -9,8 +9,7 @@ import (
 	"shuffled/internal/store"
 )
 
-// TestLong tampers with a ledger of more than one tile of level 1, and more than
-// two pages of checkpoints.
+// TestLong tampers with a ledger of more than one tile of level 1, and more than two pages of checkpoints.
 func TestLong(t *testing.T) {
 	t.Parallel()
 	m := madeBusy(t, 11_000)

@@ -18,8 +18,7 @@ import (
 	"shuffled/internal/store"
 )
 
-// tampered is a database that its owner has taken every constraint and trigger
-// from, for one case at a time.
+// tampered is a database that its owner has taken every constraint and trigger from, for one case at a time.
 type tampered interface {
 	// columns returns the names of a table's columns, of the database.
 	columns(t *testing.T, table string) []string
@@ -62,9 +61,8 @@ type want struct {
 	code          string // "": any
 }
 
-// TestMatrix changes every column of every table of evidence in every way that
-// somebody could who owns the database, and sees each change named with its
-// table, column and row. Columns come from the database: one that is new fails
+// TestMatrix changes every column of every table of evidence in every way that somebody could who owns the database,
+// and sees each change named with its table, column and row. Columns come from the database: one that is new fails
 // until a check of it exists.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
@@ -388,8 +386,7 @@ func wantOf(v victim, column string) []want {
 	return wants
 }
 
-// missingCode is the code of a row that is not there: of a cosigned checkpoint the
-// entry says so that relies on it.
+// missingCode is the code of a row that is not there: of a cosigned checkpoint the entry says so that relies on it.
 func missingCode(t *store.Relation) string {
 	if t == store.CosignedRows {
 		return inspect.CodeCosigned
@@ -481,8 +478,7 @@ func strayCases(v victim, name func(string) string) (cases []tamperCase) {
 	return cases
 }
 
-// lineCases add a signature line that no key of the ledger or of its witnesses
-// made, which a signature does not cover.
+// lineCases add a signature line that no key of the ledger or of its witnesses made, which a signature does not cover.
 func lineCases(t *testing.T, m *material, db tampered) (cases []tamperCase) {
 	t.Helper()
 	own := m.heads[3].Checkpoint[bytes.LastIndex(m.heads[3].Checkpoint, []byte("\n\n"))+2:]

@@ -2,6 +2,5 @@
 
 package fsck_test
 
-// sparse: with the race detector a case takes ten times as long, and one of many
-// shows a race as well as all of them.
+// sparse: with the race detector a case takes ten times as long, and one of many shows a race as well as all of them.
 func sparse() int { return 9 }

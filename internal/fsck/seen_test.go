@@ -48,8 +48,7 @@ func wantFault(t *testing.T, r *fsck.Report, code, where string) {
 	t.Errorf("no fault %s at %s in %+v", code, where, r.Faults)
 }
 
-// TestSetBack: nothing in a whole database that was set back says so. What was
-// kept elsewhere does.
+// TestSetBack: nothing in a whole database that was set back says so. What was kept elsewhere does.
 func TestSetBack(t *testing.T) {
 	t.Parallel()
 	m := made(t)
@@ -89,8 +88,7 @@ func TestSetBack(t *testing.T) {
 	wantFault(t, check(t, whole, marked), fsck.CodeMark, marked.Mark)
 }
 
-// TestFork: a ledger with the same keys and other entries agrees with itself, and
-// not with what was seen.
+// TestFork: a ledger with the same keys and other entries agrees with itself, and not with what was seen.
 func TestFork(t *testing.T) {
 	t.Parallel()
 	m := made(t)
@@ -118,8 +116,7 @@ func TestFork(t *testing.T) {
 	wantFault(t, check(t, e, o), fsck.CodeFork, "checkpoints.root[size="+number(int64(seen.Size))+"]")
 }
 
-// TestForgedNewest: a later checkpoint that no key of the ledger signed is a row too
-// many, and nothing is judged by it.
+// TestForgedNewest: a later checkpoint that no key of the ledger signed is a row too many, and nothing is judged by it.
 func TestForgedNewest(t *testing.T) {
 	t.Parallel()
 	m := made(t)
@@ -149,8 +146,7 @@ func (w told) Latest(context.Context, string) ([]byte, error) {
 	return w.signed, nil
 }
 
-// TestSchema: tables that are not there, or of another shape, are a fault and
-// not a failure to run.
+// TestSchema: tables that are not there, or of another shape, are a fault and not a failure to run.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	m := made(t)

@@ -133,8 +133,7 @@ func named[T any](ctx context.Context, s *source, t *store.Relation, column stri
 	return v, place(t, column, key), err
 }
 
-// cardsOf reads the row of a deck, and compares it with its hash. Its error is an
-// *inspect.Damage.
+// cardsOf reads the row of a deck, and compares it with its hash. Its error is an *inspect.Damage.
 func cardsOf(r store.Raw) ([]string, error) {
 	b, ok := r.Bytes("cards")
 	if !ok {

@@ -25,8 +25,7 @@ import (
 
 const name = "main"
 
-// material is an honest ledger with everything that a ledger can hold, in the
-// pieces that a store keeps.
+// material is an honest ledger with everything that a ledger can hold, in the pieces that a store keeps.
 type material struct {
 	id       ledger.ID
 	entries  [][]byte
@@ -317,8 +316,7 @@ func (m *material) load(t testing.TB, s ledger.Store, batches int) {
 	}
 }
 
-// values are those of the commit at index i and, of a child, the cards that it
-// shuffles.
+// values are those of the commit at index i and, of a child, the cards that it shuffles.
 func (m *material) values(t testing.TB, i uint64) (values, inputs []uint32) {
 	t.Helper()
 	ctx := m.parsed[i].Body.(*audit.Commit).Context

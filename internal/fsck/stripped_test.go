@@ -45,8 +45,7 @@ func strippedSQLite(t *testing.T, m *material) tampered {
 	return stripSQLite(t, path, store.Relations())
 }
 
-// stripSQLite takes from a file all triggers, and from some of its tables
-// everything but columns and rows.
+// stripSQLite takes from a file all triggers, and from some of its tables everything but columns and rows.
 func stripSQLite(t *testing.T, path string, tables []*store.Relation) *sqliteFile {
 	t.Helper()
 	f := &sqliteFile{path}
@@ -163,8 +162,7 @@ func allRows(t *testing.T, e *store.Evidence, table *store.Relation) (list []sto
 	return list
 }
 
-// postgresConn is a stripped database: each case is a transaction that is rolled
-// back.
+// postgresConn is a stripped database: each case is a transaction that is rolled back.
 type postgresConn struct{ conn *pgx.Conn }
 
 func strippedPostgres(t *testing.T, m *material) tampered {
@@ -251,7 +249,6 @@ func (p *postgresConn) rows(t *testing.T, table *store.Relation) (list []store.R
 
 func (p *postgresConn) mistyped() []any { return nil }
 
-// step: what is done with a value is the same for both stores, and SQLite is
-// sooner made anew.
+// step: what is done with a value is the same for both stores, and SQLite is sooner made anew.
 func (p *postgresConn) step() int { return 3 }
 func (f *sqliteFile) step() int   { return 1 }

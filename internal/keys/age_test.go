@@ -85,8 +85,7 @@ func TestReadAgeFileForOthers(t *testing.T) {
 	}
 }
 
-// TestEncryptedFiles writes both kinds of key as an operator does, with the
-// real cost of scrypt.
+// TestEncryptedFiles writes both kinds of key as an operator does, with the real cost of scrypt.
 func TestEncryptedFiles(t *testing.T) {
 	t.Parallel()
 	dir, pass := t.TempDir(), NewSecret([]byte("a long passphrase"))

@@ -9,7 +9,7 @@ import (
 )
 
 // Each auditor key file is one line: a prefix, and base64 of a type byte and the key. The private key has 32 bytes. The
-// public key is the one in entries (docs/SPEC.md section 5.7). A private key of P-256 may lack its type byte.
+// public key is the one in entries (docs/SPEC.md section 5.7).
 const (
 	auditorPrefix       = "shuffled-auditor-key:v1:"
 	auditorPublicPrefix = "shuffled-auditor:v1:"
@@ -51,12 +51,9 @@ func newAuditor(private []byte) (*AuditorKey, error) {
 
 // ReadAuditor reads a private auditor key file, which may be encrypted under passphrase.
 func ReadAuditor(path string, passphrase Secret) (*AuditorKey, error) {
-	raw, err := readLine(path, passphrase, "an auditor key", auditorPrefix, 1+audit.PrivateSize, audit.PrivateSize)
+	raw, err := readLine(path, passphrase, "an auditor key", auditorPrefix, 1+audit.PrivateSize)
 	if err != nil {
 		return nil, err
-	}
-	if len(raw) == audit.PrivateSize {
-		raw = append([]byte{audit.KeyP256}, raw...)
 	}
 	k, err := newAuditor(raw)
 	if err != nil { // the message has nothing of the text, which may be a damaged key

@@ -110,7 +110,7 @@ func TestReadAuditorExample(t *testing.T) {
 	if err != nil || !bytes.Equal(hybrid.Private().Bytes(), seed) || len(hybrid.Public()) != 1250 {
 		t.Errorf("%v, %v", hybrid, err)
 	}
-	k, err := ReadAuditor(put(t, "key", "shuffled-auditor-key:v1:"+base64.StdEncoding.EncodeToString(private)+"\n",
+	k, err := ReadAuditor(put(t, "key", "shuffled-auditor-key:v1:"+base64.StdEncoding.EncodeToString(append([]byte{1}, private...))+"\n",
 		0o600), Secret{})
 	if err != nil || !bytes.Equal(k.Public(), public) {
 		t.Errorf("%v, %v", k, err)
@@ -122,8 +122,7 @@ func TestReadAuditorExample(t *testing.T) {
 	}
 }
 
-// TestReadAuditorRefuses: what is not exactly a key is no key, and its text
-// stands in no error.
+// TestReadAuditorRefuses: what is not exactly a key is no key, and its text stands in no error.
 func TestReadAuditorRefuses(t *testing.T) {
 	private, public := unhex(t, examplePrivate), append([]byte{1}, unhex(t, examplePublic)...)
 	good := base64.StdEncoding.EncodeToString(private)

@@ -68,13 +68,8 @@ func encrypt(plain []byte, passphrase Secret, logN int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := w.Write(plain); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	if err := text.Close(); err != nil {
+	_, err = w.Write(plain)
+	if err := errors.Join(err, w.Close(), text.Close()); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil

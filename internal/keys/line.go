@@ -4,21 +4,19 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
-// readLine reads a private file of one line, which may be encrypted under passphrase: a prefix and a key of one of
-// these sizes. what names the key in errors. They have nothing of the text, which may be a damaged key.
-func readLine(path string, passphrase Secret, what, prefix string, sizes ...int) ([]byte, error) {
+// readLine reads a private file of one line, which may be encrypted under passphrase: a prefix and a key of this
+// size. what names the key in errors. They have nothing of the text, which may be a damaged key.
+func readLine(path string, passphrase Secret, what, prefix string, size int) ([]byte, error) {
 	b, err := readPrivate(path, passphrase)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", what, err)
 	}
 	key, err := decodeLine(b, prefix)
-	if err != nil || !slices.Contains(sizes, len(key)) {
-		return nil, fmt.Errorf("reading %s: %s holds no %q and %d bytes in base64", what, path, prefix,
-			sizes[0])
+	if err != nil || len(key) != size {
+		return nil, fmt.Errorf("reading %s: %s holds no %q and %d bytes in base64", what, path, prefix, size)
 	}
 	return key, nil
 }

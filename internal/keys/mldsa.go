@@ -50,22 +50,17 @@ func (k *MLDSAKey) Verifier() note.Verifier { return k.verifier }
 
 // At returns a signer of checkpoints whose signatures state a time, in seconds since 1970. A ledger states 0, which
 // means no time: it signs its newest head, and entries have their times.
-func (k *MLDSAKey) At(unix int64) note.Signer { return MLDSASigner{k, uint64(unix)} }
+func (k *MLDSAKey) At(unix int64) note.Signer { return MLDSASigner{k.signer, k.verifier, uint64(unix)} }
 
 // MLDSASigner signs checkpoints with an ML-DSA-44 key.
 type MLDSASigner struct {
-	key  *MLDSAKey
-	unix uint64
+	*fnote.SubtreeSigner // its name, and its id in signature lines
+	verifier             note.Verifier
+	unix                 uint64
 }
 
-// Name returns the name of the ledger or witness.
-func (s MLDSASigner) Name() string { return s.key.signer.Name() }
-
-// KeyHash returns the id of the key in signature lines.
-func (s MLDSASigner) KeyHash() uint32 { return s.key.signer.KeyHash() }
-
 // Verifier returns the verifier of the key.
-func (s MLDSASigner) Verifier() note.Verifier { return s.key.verifier }
+func (s MLDSASigner) Verifier() note.Verifier { return s.verifier }
 
 // Sign signs the text of a checkpoint. Its extension lines, if it has any, are not signed (C2SP tlog-cosignature).
 func (s MLDSASigner) Sign(text []byte) ([]byte, error) {
@@ -73,7 +68,7 @@ func (s MLDSASigner) Sign(text []byte) ([]byte, error) {
 	if _, err := c.Unmarshal(text); err != nil {
 		return nil, fmt.Errorf("signing with ML-DSA-44: %w", err)
 	}
-	return s.key.signer.SignSubtree(s.unix, c.Origin, 0, c.Size, c.Hash)
+	return s.SignSubtree(s.unix, c.Origin, 0, c.Size, c.Hash)
 }
 
 // errMLDSA says nothing of the text: it may be a damaged private key.

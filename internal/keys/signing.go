@@ -2,7 +2,6 @@ package keys
 
 import (
 	"crypto/ed25519"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -78,30 +77,25 @@ func parseSigning(skey []byte) (*SigningKey, error) {
 	if line, ok := strings.CutPrefix(text, agentPrefix); ok {
 		return parseAgent(line)
 	}
-	signer, err := note.NewSigner(text)
-	if err != nil {
+	name, seed, ok := splitPrivate(skey, ed25519.SeedSize)
+	if !ok {
 		return nil, errSigning
 	}
-	// NewSigner found five parts: PRIVATE+KEY+name+hash+key. The decoder skips line ends: the comparison with the key
-	// encoded again refuses them.
-	key64 := strings.SplitN(text, "+", 5)[4]
-	key, err := base64.StdEncoding.DecodeString(key64)
-	if err != nil || len(key) != 1+ed25519.SeedSize || key[0] != algEd25519 ||
-		base64.StdEncoding.EncodeToString(key) != key64 {
-		return nil, errSigning
-	}
-	public := ed25519.NewKeyFromSeed(key[1:]).Public().(ed25519.PublicKey)
-	vkey, err := note.NewEd25519VerifierKey(signer.Name(), public)
-	if err != nil {
+	public := ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
+	vkey, err := note.NewEd25519VerifierKey(name, public)
+	if err != nil || privateText(vkey, algEd25519, seed) != text {
 		return nil, errSigning
 	}
 	verifier, err := audit.ParseVKey(vkey)
 	if err != nil {
 		return nil, err
 	}
-	sig, err := signer.Sign(pairwise)
-	if err != nil || verifier.KeyHash() != signer.KeyHash() || !verifier.Verify(pairwise, sig) {
-		return nil, errors.New("the signing key does not match its verifier key")
+	signer, err := note.NewSigner(text)
+	if err != nil {
+		return nil, errSigning
+	}
+	if err := proves(signer, verifier); err != nil {
+		return nil, err
 	}
 	return &SigningKey{noteKey{vkey, NewSecret(skey)}, signer, append([]byte{algEd25519}, public...)}, nil
 }

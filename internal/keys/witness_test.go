@@ -103,8 +103,7 @@ func TestWitnessFiles(t *testing.T) {
 	}
 }
 
-// TestWitnessFileRefused damages the text of a key file, and sees that no error
-// shows any of it.
+// TestWitnessFileRefused damages the text of a key file, and sees that no error shows any of it.
 func TestWitnessFileRefused(t *testing.T) {
 	k, err := GenerateWitness("w")
 	for err == nil && strings.Count(string(k.skey.Bytes()), "+") != 4 {

@@ -90,8 +90,7 @@ func encoded(s *audit.State) []byte {
 // CacheHeader is what a cache is bound to.
 type CacheHeader = cacheHeader
 
-// ForgeCache changes the header of a cache that was written under one key and writes
-// it under another.
+// ForgeCache changes the header of a cache that was written under one key and writes it under another.
 func ForgeCache(b []byte, change func(*CacheHeader), from, to note.Signer) ([]byte, error) {
 	old, err := cacheKey(from)
 	if err != nil {

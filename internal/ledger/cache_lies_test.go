@@ -25,9 +25,8 @@ func cacheFrames(t *testing.T, b []byte) (frames [][]byte) {
 	return frames
 }
 
-// TestLyingCache: whatever is made of the cache by somebody who does not hold the
-// signing key, a start knows what all entries say, and not more: no administrator, no
-// owner of a shuffle, no signing key.
+// TestLyingCache: whatever is made of the cache by somebody who does not hold the signing key, a start knows what all
+// entries say, and not more: no administrator, no owner of a shuffle, no signing key.
 func TestLyingCache(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, openSQLite(t))
@@ -138,8 +137,7 @@ func TestLyingCache(t *testing.T) {
 	}
 }
 
-// TestCacheAfterRotation: a cache under the key before is not used, and the next one
-// comes with the rotation.
+// TestCacheAfterRotation: a cache under the key before is not used, and the next one comes with the rotation.
 func TestCacheAfterRotation(t *testing.T) {
 	t.Parallel()
 	h, next := newHouse(t, openSQLite(t)), newSigningKey(t)

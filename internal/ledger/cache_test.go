@@ -50,8 +50,7 @@ func (h *house) grow(l *ledger.Ledger, mark string, size uint64) {
 	})
 }
 
-// remember is what a daemon knows when it has started, with the cache alongside the
-// mark, or without any.
+// remember is what a daemon knows when it has started, with the cache alongside the mark, or without any.
 func (h *house) remember(c ledger.Config) *ledger.Memory {
 	h.t.Helper()
 	m, err := ledger.Remember(h.t.Context(), c)
@@ -74,9 +73,8 @@ func same(t *testing.T, what string, folded, restored *ledger.Memory) {
 	}
 }
 
-// TestRestoredIsFolded: whatever a ledger holds and wherever it ends, what a daemon
-// knows from its cache and the tail is what it knows from all entries: state, keys and
-// their history, policies and when they governed, right edge.
+// TestRestoredIsFolded: whatever a ledger holds and wherever it ends, what a daemon knows from its cache and the tail
+// is what it knows from all entries: state, keys and their history, policies and when they governed, right edge.
 func TestRestoredIsFolded(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
@@ -231,9 +229,8 @@ func (c *countedStore) Tile(ctx context.Context, id ledger.ID, level int, index 
 	return c.Store.Tile(ctx, id, level, index)
 }
 
-// TestStartReadsTheTail: what a start reads does not grow with the ledger: the entries
-// above the cache, the bundle at the end that is not full, and the tiles below the
-// right edge.
+// TestStartReadsTheTail: what a start reads does not grow with the ledger: the entries above the cache, the bundle at
+// the end that is not full, and the tiles below the right edge.
 func TestStartReadsTheTail(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		l := h.open(dense(h.config("mark")))

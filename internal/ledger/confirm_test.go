@@ -9,9 +9,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// TestOneWitnessConfirmsNothing: where deals wait for witnesses, a daemon that starts
-// signs only when a quorum has cosigned the stored head. One witness that does is
-// none, however often it is asked.
+// TestOneWitnessConfirmsNothing: where deals wait for witnesses, a daemon that starts signs only when a quorum has
+// cosigned the stored head. One witness that does is none, however often it is asked.
 func TestOneWitnessConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsCosigned)

@@ -18,8 +18,7 @@ func MarkSize(path string, keys ...note.Verifier) (uint64, error) {
 	return c.Size, err
 }
 
-// Send proposes without waiting. answered reports whether the answer is there, and
-// wait takes it.
+// Send proposes without waiting. answered reports whether the answer is there, and wait takes it.
 func (l *Ledger) Send(p Proposal) (answered func() bool, wait func() error) {
 	r := newRequest(p)
 	l.queue <- []*request{r}

@@ -8,8 +8,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// TestFirstCosigned: the oldest cosigned checkpoint over an entry is found, behind a
-// row that does not hold, too.
+// TestFirstCosigned: the oldest cosigned checkpoint over an entry is found, behind a row that does not hold, too.
 func TestFirstCosigned(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store ledger.Store) {
 		w := newWitnessed(t, store, audit.DealsSigned)

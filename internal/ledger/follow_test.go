@@ -27,8 +27,7 @@ func (c countingStore) CosignedFrom(ctx context.Context, id ledger.ID, size uint
 	}
 }
 
-// TestFollowSkips: at a start, the rows between two policies are not read: none of
-// them can let the second take over.
+// TestFollowSkips: at a start, the rows between two policies are not read: none of them can let the second take over.
 func TestFollowSkips(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store ledger.Store) {
 		w := newWitnessed(t, store, audit.DealsSigned)

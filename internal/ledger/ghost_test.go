@@ -11,8 +11,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// moving is a store whose address changes: what a sequencer reads and writes with
-// goes where at says.
+// moving is a store whose address changes: what a sequencer reads and writes with goes where at says.
 type moving struct {
 	ledger.Store
 	at atomic.Pointer[ledger.Store]

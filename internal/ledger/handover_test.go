@@ -96,9 +96,8 @@ func (w *witnessed) cosignedBy(l *ledger.Ledger, size uint64, names ...string) {
 	})
 }
 
-// TestRoundBelowHandover: a daemon asks for a head while another lets the waiting
-// policy take over at a larger one. What the new quorum alone cosigned of the
-// smaller head is not cosigned: the old policy governs it.
+// TestRoundBelowHandover: a daemon asks for a head while another lets the waiting policy take over at a larger one.
+// What the new quorum alone cosigned of the smaller head is not cosigned: the old policy governs it.
 func TestRoundBelowHandover(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)
@@ -180,9 +179,8 @@ func (s *blindStore) note(h ledger.Head) {
 	}
 }
 
-// TestTwoPoliciesWait: of two policies the first takes over on one daemon; the other
-// daemon, which has not seen it, stores no checkpoint of the policy before and the
-// second alone.
+// TestTwoPoliciesWait: of two policies the first takes over on one daemon; the other daemon, which has not seen it,
+// stores no checkpoint of the policy before and the second alone.
 func TestTwoPoliciesWait(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store ledger.Store) {
 		w := newWitnessed(t, store, audit.DealsSigned)

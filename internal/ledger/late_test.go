@@ -15,8 +15,7 @@ import (
 	"shuffled/internal/witness"
 )
 
-// slowly is a configuration where the third witness has an interval, and counts the
-// checkpoints that it is offered.
+// slowly is a configuration where the third witness has an interval, and counts the checkpoints that it is offered.
 func (w *witnessed) slowly(every time.Duration, asked *atomic.Int64) ledger.Config {
 	c := w.config("mark")
 	c.Probe = 10 * time.Millisecond
@@ -32,8 +31,7 @@ func (w *witnessed) slowly(every time.Duration, asked *atomic.Int64) ledger.Conf
 	return c
 }
 
-// lateOver returns the head under which an entry is served once the third witness has
-// cosigned one.
+// lateOver returns the head under which an entry is served once the third witness has cosigned one.
 func (w *witnessed) lateOver(l *ledger.Ledger, index uint64) (late ledger.Head) {
 	w.t.Helper()
 	waitFor(w.t, func() bool {
@@ -53,9 +51,8 @@ func (w *witnessed) lines(h ledger.Head) int {
 	return len(p.Cosignatures(h.Checkpoint))
 }
 
-// TestInterval: a witness with an interval is offered one checkpoint in it, also after a
-// restart; the quorum is met without it. What it cosigned late is stored with the
-// checkpoint, and served for the entries below.
+// TestInterval: a witness with an interval is offered one checkpoint in it, also after a restart; the quorum is met
+// without it. What it cosigned late is stored with the checkpoint, and served for the entries below.
 func TestInterval(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store ledger.Store) {
 		w := newWitnessed(t, store, audit.DealsCosigned)
@@ -105,8 +102,7 @@ func TestInterval(t *testing.T) {
 	})
 }
 
-// TestLateFails: a witness with an interval that is down stops nothing, and is asked again
-// after its interval.
+// TestLateFails: a witness with an interval that is down stops nothing, and is asked again after its interval.
 func TestLateFails(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsCosigned)

@@ -18,9 +18,8 @@ func (o onError) Handle(context.Context, slog.Record) error      { o.call(); ret
 func (o onError) WithAttrs([]slog.Attr) slog.Handler             { return o }
 func (o onError) WithGroup(string) slog.Handler                  { return o }
 
-// TestMarkBeforeAnswers: the high-water mark is written before anybody is told of
-// the batch. Here it cannot be written, which is noticed before the answer; what is
-// durable is still answered, and nothing more is signed.
+// TestMarkBeforeAnswers: the high-water mark is written before anybody is told of the batch. Here it cannot be written,
+// which is noticed before the answer; what is durable is still answered, and nothing more is signed.
 func TestMarkBeforeAnswers(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		f := &faultyStore{Store: h.store}
@@ -60,8 +59,7 @@ func TestMarkBeforeAnswers(t *testing.T) {
 	})
 }
 
-// TestNoMarkNoEntry: a daemon whose mark cannot be written looks again and again, and
-// writes nothing before it can.
+// TestNoMarkNoEntry: a daemon whose mark cannot be written looks again and again, and writes nothing before it can.
 func TestNoMarkNoEntry(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		s := &headCount{Store: h.store}
@@ -82,8 +80,7 @@ func TestNoMarkNoEntry(t *testing.T) {
 	})
 }
 
-// TestFollowedMark: a daemon raises its own mark to what another one wrote, as soon
-// as it has folded that.
+// TestFollowedMark: a daemon raises its own mark to what another one wrote, as soon as it has folded that.
 func TestFollowedMark(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		a, b, _ := h.apart(nil)

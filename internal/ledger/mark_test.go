@@ -108,8 +108,7 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// TestMarkSlotFits: the largest checkpoint that the sequencer signs, of a
-// rotation, has its place.
+// TestMarkSlotFits: the largest checkpoint that the sequencer signs, of a rotation, has its place.
 func TestMarkSlotFits(t *testing.T) {
 	t.Parallel()
 	var signers []note.Signer

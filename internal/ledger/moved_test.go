@@ -19,8 +19,7 @@ import (
 	"shuffled/internal/witness"
 )
 
-// nobody is an address where no witness answers: who asks hangs until the test
-// says otherwise.
+// nobody is an address where no witness answers: who asks hangs until the test says otherwise.
 type nobody struct {
 	asked  chan struct{} // capacity 1
 	answer func()        // from now on an error, at once
@@ -48,8 +47,7 @@ func (n *nobody) Latest(context.Context, string) ([]byte, error) {
 	return nil, errors.New("nobody is here")
 }
 
-// all returns the policy that wants every one of the witnesses, the first of them
-// at the address with this behind it.
+// all returns the policy that wants every one of the witnesses, the first of them at the address with this behind it.
 func (w *witnessed) all(first string) []byte {
 	w.t.Helper()
 	var names []string
@@ -66,8 +64,7 @@ func (w *witnessed) all(first string) []byte {
 	return []byte(text.String())
 }
 
-// addresses is a configuration where the first witness also answers at /moved, and
-// nobody at /wrong.
+// addresses is a configuration where the first witness also answers at /moved, and nobody at /wrong.
 func (w *witnessed) addresses(wrong *nobody, old *atomic.Int64) ledger.Config {
 	c := w.config("mark")
 	c.Witness = func(lines []audit.Witness) (ledger.Witness, error) {
@@ -96,10 +93,9 @@ func (c counting) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.Ha
 	return c.Witness.AddCheckpoint(ctx, old, proof, checkpoint)
 }
 
-// TestWrongAddressTried: the policy in force needs every witness, and one that is
-// tried names the first at an address where nobody answers. In that time heads are
-// cosigned and cards dealt; the trial fails; with the right address it passes, and
-// the old address is left.
+// TestWrongAddressTried: the policy in force needs every witness, and one that is tried names the first at an address
+// where nobody answers. In that time heads are cosigned and cards dealt; the trial fails; with the right address it
+// passes, and the old address is left.
 func TestWrongAddressTried(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsCosigned)
@@ -162,9 +158,8 @@ func TestWrongAddressTried(t *testing.T) {
 	w.judged()
 }
 
-// TestWrongAddressWaits: a policy with a wrong address stands in the ledger,
-// and the quorum in force needs that witness. It is still asked where it
-// is, so that the policy comes into force.
+// TestWrongAddressWaits: a policy with a wrong address stands in the ledger, and the quorum in force needs that
+// witness. It is still asked where it is, so that the policy comes into force.
 func TestWrongAddressWaits(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsCosigned)
@@ -179,8 +174,7 @@ func TestWrongAddressWaits(t *testing.T) {
 	w.judged()
 }
 
-// TestBothAddresses: while a policy waits, a witness has two addresses, and each
-// is shown under a name of its own.
+// TestBothAddresses: while a policy waits, a witness has two addresses, and each is shown under a name of its own.
 func TestBothAddresses(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)

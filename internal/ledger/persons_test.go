@@ -206,8 +206,7 @@ func TestActInOneBatch(t *testing.T) {
 	})
 }
 
-// TestProductionGenesis: a production ledger names two administrators, and what changes
-// them needs both of them.
+// TestProductionGenesis: a production ledger names two administrators, and what changes them needs both of them.
 func TestProductionGenesis(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store ledger.Store) {
 		h, vkey := newKeys(t, store)

@@ -140,9 +140,8 @@ func (w *witnessed) stored(index uint64) ledger.Head {
 	return ledger.Head{}
 }
 
-// TestPolicyHandsOn: the new quorum shares nobody with the old one. It takes over
-// after a checkpoint that both cosigned; the old one is asked no more; a restart
-// finds the same.
+// TestPolicyHandsOn: the new quorum shares nobody with the old one. It takes over after a checkpoint that both
+// cosigned; the old one is asked no more; a restart finds the same.
 func TestPolicyHandsOn(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store ledger.Store) {
 		w := newWitnessed(t, store, audit.DealsCosigned)
@@ -178,8 +177,7 @@ func TestPolicyHandsOn(t *testing.T) {
 	})
 }
 
-// TestPolicyRefused: a policy that its witnesses do not meet now is not written,
-// and the old one goes on.
+// TestPolicyRefused: a policy that its witnesses do not meet now is not written, and the old one goes on.
 func TestPolicyRefused(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsCosigned)
@@ -217,9 +215,8 @@ func TestPolicyRefused(t *testing.T) {
 	}
 }
 
-// TestPolicyWaits: a policy stands in the ledger and its witnesses are away. What
-// it covers is not cosigned, deals wait, a restart changes nothing; another policy
-// may come in its place, or its witnesses back.
+// TestPolicyWaits: a policy stands in the ledger and its witnesses are away. What it covers is not cosigned, deals
+// wait, a restart changes nothing; another policy may come in its place, or its witnesses back.
 func TestPolicyWaits(t *testing.T) {
 	for _, replaced := range []bool{false, true} {
 		t.Run(fmt.Sprint(replaced), func(t *testing.T) {
@@ -262,8 +259,7 @@ func (w *witnessed) everyone(l *ledger.Ledger, q *quorum) {
 	})
 }
 
-// TestOldQuorumAway: without the old quorum the ledger stays with it, whatever
-// the new one cosigned.
+// TestOldQuorumAway: without the old quorum the ledger stays with it, whatever the new one cosigned.
 func TestOldQuorumAway(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)
@@ -333,9 +329,8 @@ func TestPolicyFromNoneAndToNone(t *testing.T) {
 	})
 }
 
-// TestPoliciesOnTwoDaemons: policies change on one daemon while both write; every
-// checkpoint that either stores has the quorum that governs it, and both end with
-// the same.
+// TestPoliciesOnTwoDaemons: policies change on one daemon while both write; every checkpoint that either stores has the
+// quorum that governs it, and both end with the same.
 func TestPoliciesOnTwoDaemons(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store ledger.Store) {
 		w := newWitnessed(t, store, audit.DealsCosigned)
@@ -482,9 +477,8 @@ func (s *watchedStore) CosignedFrom(ctx context.Context, id ledger.ID, size uint
 	return s.Store.CosignedFrom(ctx, id, size)
 }
 
-// TestPolicyOfOthers: a writer that is content with the old quorum, as the
-// specification is, hands on, above the head of a daemon that reaches no witness.
-// That one takes the new policy when it has folded so far, and believes both
+// TestPolicyOfOthers: a writer that is content with the old quorum, as the specification is, hands on, above the head
+// of a daemon that reaches no witness. That one takes the new policy when it has folded so far, and believes both
 // checkpoints.
 func TestPolicyOfOthers(t *testing.T) {
 	t.Parallel()

@@ -76,8 +76,7 @@ func TestReadOfAnothers(t *testing.T) {
 	})
 }
 
-// TestAbsentAsksNobody: what no daemon has written is told by plain reads, also
-// while the sequencer is at the store.
+// TestAbsentAsksNobody: what no daemon has written is told by plain reads, also while the sequencer is at the store.
 func TestAbsentAsksNobody(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		f := &faultyStore{}
@@ -156,8 +155,7 @@ func TestReceiptsShare(t *testing.T) {
 	})
 }
 
-// lateHead returns the first head that is read once late is set only when it may
-// carry on.
+// lateHead returns the first head that is read once late is set only when it may carry on.
 type lateHead struct {
 	ledger.Store
 	late          atomic.Bool
@@ -179,8 +177,7 @@ func (s *lateHead) Head(ctx context.Context, id ledger.ID) (ledger.Head, error) 
 	return h, err
 }
 
-// TestRefreshTooEarly: an entry that was written while a refresh was under way is
-// found by the next one.
+// TestRefreshTooEarly: an entry that was written while a refresh was under way is found by the next one.
 func TestRefreshTooEarly(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		s := &lateHead{read: make(chan struct{}), carryOn: make(chan struct{})}
@@ -211,8 +208,7 @@ func TestRefreshTooEarly(t *testing.T) {
 	})
 }
 
-// TestReadOfAnothersFrozen: a daemon that may not follow does not say that an entry
-// is not there.
+// TestReadOfAnothersFrozen: a daemon that may not follow does not say that an entry is not there.
 func TestReadOfAnothersFrozen(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		a, b, _ := h.apart(nil)

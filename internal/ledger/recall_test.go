@@ -43,8 +43,7 @@ func TestOpenAt(t *testing.T) {
 	})
 }
 
-// TestTables: tables are listed by name with what is open there, also what another
-// daemon wrote, in pages.
+// TestTables: tables are listed by name with what is open there, also what another daemon wrote, in pages.
 func TestTables(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		a, b, _ := h.apart(nil)

@@ -12,8 +12,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// slowHead is a store whose head is read only once free is closed, or its reader
-// has left.
+// slowHead is a store whose head is read only once free is closed, or its reader has left.
 type slowHead struct {
 	ledger.Store
 	free  atomic.Pointer[chan struct{}]

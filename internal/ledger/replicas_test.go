@@ -29,9 +29,8 @@ func oneCard(id uint64) *audit.Deal {
 	return &audit.Deal{Shuffle: id, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeSeat}}}
 }
 
-// TestEqualFirstRows: two daemons write batches that begin with the same bytes,
-// as a client's retry through a load balancer makes them. The slower one must
-// not take the other's batch for its own.
+// TestEqualFirstRows: two daemons write batches that begin with the same bytes, as a client's retry through a load
+// balancer makes them. The slower one must not take the other's batch for its own.
 func TestEqualFirstRows(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		at := time.Now().Add(time.Second)
@@ -62,8 +61,7 @@ func TestEqualFirstRows(t *testing.T) {
 	})
 }
 
-// TestNoRefusalFromStaleMemory: what another daemon wrote counts before anything
-// is refused.
+// TestNoRefusalFromStaleMemory: what another daemon wrote counts before anything is refused.
 func TestNoRefusalFromStaleMemory(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		rarely := func(c *ledger.Config) { c.Probe = time.Hour } // so that no probe helps
@@ -78,8 +76,7 @@ func TestNoRefusalFromStaleMemory(t *testing.T) {
 	})
 }
 
-// TestNoRefusalFromAnUndoneDraft: a deal is not refused because of a close in
-// front of it that then was not written.
+// TestNoRefusalFromAnUndoneDraft: a deal is not refused because of a close in front of it that then was not written.
 func TestNoRefusalFromAnUndoneDraft(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		f := &faultyStore{Store: h.store}
@@ -158,8 +155,7 @@ func TestCatchUpInSteps(t *testing.T) {
 	}
 }
 
-// TestSignerAway: a signing key that does not answer refuses the batch, and the
-// ledger works again when it does.
+// TestSignerAway: a signing key that does not answer refuses the batch, and the ledger works again when it does.
 func TestSignerAway(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, openSQLite(t))

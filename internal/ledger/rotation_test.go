@@ -291,9 +291,8 @@ func TestRotationRefused(t *testing.T) {
 	h.rotate(l, next)
 }
 
-// TestForgedRotation: somebody who can write the database, and has no key of the
-// ledger, names a key of their own. Neither a daemon that runs nor one that starts
-// follows.
+// TestForgedRotation: somebody who can write the database, and has no key of the ledger, names a key of their own.
+// Neither a daemon that runs nor one that starts follows.
 func TestForgedRotation(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		thief := newSigningKey(t)
@@ -430,9 +429,8 @@ func TestCrashAroundRotation(t *testing.T) {
 	}
 }
 
-// TestMarkAcrossRotation: the mark of before a rotation, of it and of after it is
-// read; a database of before it is not signed onto, also where the mark knows
-// only the new key.
+// TestMarkAcrossRotation: the mark of before a rotation, of it and of after it is read; a database of before it is not
+// signed onto, also where the mark knows only the new key.
 func TestMarkAcrossRotation(t *testing.T) {
 	for _, after := range []uint64{0, 1, 5} { // batches after the rotation
 		t.Run(fmt.Sprint(after), func(t *testing.T) {
@@ -502,9 +500,8 @@ func (w *witnessed) holding(mark string, signers ...note.Signer) ledger.Config {
 	return c
 }
 
-// TestWitnessedRotation: witnesses that know the new key cosign across; one that
-// does not is left behind and says so; cosigned checkpoints of both keys are read
-// after a restart.
+// TestWitnessedRotation: witnesses that know the new key cosign across; one that does not is left behind and says so;
+// cosigned checkpoints of both keys are read after a restart.
 func TestWitnessedRotation(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store ledger.Store) {
 		w, next := rotatable(t, store, audit.DealsCosigned, 1)
@@ -542,9 +539,8 @@ func (w *witnessed) everyWitnessBut(l *ledger.Ledger, name string) {
 	})
 }
 
-// TestRollbackAcrossRotation: the database is of before the rotation and the mark
-// is lost. Witnesses show checkpoints under a key that the database does not name,
-// and the daemon knows it for its own.
+// TestRollbackAcrossRotation: the database is of before the rotation and the mark is lost. Witnesses show checkpoints
+// under a key that the database does not name, and the daemon knows it for its own.
 func TestRollbackAcrossRotation(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, db database) {
 		w, next := rotatable(t, db.open(), audit.DealsSigned, 0)

@@ -128,9 +128,8 @@ func TestTogetherLimits(t *testing.T) {
 	})
 }
 
-// TestUnknownOutcomes is a table of what can happen to the statement that
-// commits a batch, each twice: it was written, or it was not. The answer must be
-// true and the entry must stand exactly once.
+// TestUnknownOutcomes is a table of what can happen to the statement that commits a batch, each twice: it was written,
+// or it was not. The answer must be true and the entry must stand exactly once.
 func TestUnknownOutcomes(t *testing.T) {
 	t.Parallel()
 	lost := fmt.Errorf("the connection broke: %w", ledger.ErrUnknownOutcome)
@@ -205,8 +204,7 @@ func TestStoreAway(t *testing.T) {
 	})
 }
 
-// TestTwoDaemons: two sequencers on one ledger never fork it and both get their
-// work in.
+// TestTwoDaemons: two sequencers on one ledger never fork it and both get their work in.
 func TestTwoDaemons(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		one := h.open(h.config("mark"))
@@ -469,9 +467,8 @@ func TestOneKeyTwiceInABatch(t *testing.T) {
 	})
 }
 
-// TestForgedHead: a stored head that is not what its own entries and our key say
-// TestRefusedInOrder: proposals that go together are judged in their order, also when
-// the store refuses one between them for its key.
+// TestForgedHead: a stored head that is not what its own entries and our key say TestRefusedInOrder: proposals that go
+// together are judged in their order, also when the store refuses one between them for its key.
 func TestRefusedInOrder(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		l := h.open(h.config("mark"))

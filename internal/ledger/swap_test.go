@@ -44,8 +44,7 @@ func TestAloneForNothing(t *testing.T) {
 	}
 }
 
-// TestMostTries: a request that is overtaken every time is refused, with nothing
-// written, and not prepared for ever.
+// TestMostTries: a request that is overtaken every time is refused, with nothing written, and not prepared for ever.
 func TestMostTries(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, openSQLite(t))

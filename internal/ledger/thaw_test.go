@@ -47,9 +47,8 @@ func (o overtaken) AddCheckpoint(ctx context.Context, old uint64, proof []tlog.H
 	return o.Witness.AddCheckpoint(ctx, old, proof, checkpoint)
 }
 
-// TestConfirmedByOthers: a daemon that starts alongside a busy one never gets a
-// quorum for a head of its own. What the other stored, and the witnesses say they
-// are at, confirms the ledger as well.
+// TestConfirmedByOthers: a daemon that starts alongside a busy one never gets a quorum for a head of its own. What the
+// other stored, and the witnesses say they are at, confirms the ledger as well.
 func TestConfirmedByOthers(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsCosigned)
@@ -115,9 +114,8 @@ func (s *probedStore) Head(ctx context.Context, id ledger.ID) (ledger.Head, erro
 	return s.Store.Head(ctx, id)
 }
 
-// TestEveryWitnessIsHeard: one witness alone has seen the end that a restored
-// backup lacks. The start hears it too, though the quorum of the others is
-// faster.
+// TestEveryWitnessIsHeard: one witness alone has seen the end that a restored backup lacks. The start hears it too,
+// though the quorum of the others is faster.
 func TestEveryWitnessIsHeard(t *testing.T) {
 	t.Parallel()
 	db := newSQLite(t)

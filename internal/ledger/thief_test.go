@@ -21,9 +21,8 @@ import (
 // Tests here are of somebody who stole one key; what the thief of a sealing or
 // disclosure key can do is in package dealer.
 
-// TestThiefOfSigningKey: with a signing key that was replaced and retired, a thief
-// who can also write the database and is heard by witnesses neither extends the
-// ledger, nor makes a checkpoint that counts, nor stops the daemon.
+// TestThiefOfSigningKey: with a signing key that was replaced and retired, a thief who can also write the database and
+// is heard by witnesses neither extends the ledger, nor makes a checkpoint that counts, nor stops the daemon.
 func TestThiefOfSigningKey(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store ledger.Store) {
 		w, next := rotatable(t, store, audit.DealsSigned, 0)
@@ -39,8 +38,7 @@ func TestThiefOfSigningKey(t *testing.T) {
 		}
 		w.everyWitness(l)
 
-		// A witness that still takes the old key cosigns whatever extends what it saw,
-		// and shows that from then on.
+		// A witness that still takes the old key cosigns whatever extends what it saw, and shows that from then on.
 		fork, proof := w.theft(thief)
 		poisoned := w.witnesses[0]
 		line, err := poisoned.Client().AddCheckpoint(t.Context(), fork.Size-1, proof, fork.Checkpoint)
@@ -98,9 +96,8 @@ func TestThiefOfSigningKey(t *testing.T) {
 	})
 }
 
-// TestThiefBeforeRetirement: as long as the old key is not retired, a checkpoint
-// under it that the ledger does not extend is a second history for all that the
-// daemon can know, and it stops.
+// TestThiefBeforeRetirement: as long as the old key is not retired, a checkpoint under it that the ledger does not
+// extend is a second history for all that the daemon can know, and it stops.
 func TestThiefBeforeRetirement(t *testing.T) {
 	t.Parallel()
 	w, next := rotatable(t, openSQLite(t), audit.DealsSigned, 0)
@@ -248,10 +245,9 @@ func (w *witnessed) theft(thief note.Signer) (ledger.Head, []tlog.Hash) {
 	return head, proof
 }
 
-// TestThiefOfOneAlgorithm: the thief of the Ed25519 key of a ledger that signs with
-// ML-DSA-44 as well moves no witness that knows both keys. Rotations go on with witnesses of
-// both kinds. One that knows the one key alone is moved, and that stops the daemon: the head
-// may as well be of the ledger before it was set back.
+// TestThiefOfOneAlgorithm: the thief of the Ed25519 key of a ledger that signs with ML-DSA-44 as well moves no witness
+// that knows both keys. Rotations go on with witnesses of both kinds. One that knows the one key alone is moved, and
+// that stops the daemon: the head may as well be of the ledger before it was set back.
 func TestThiefOfOneAlgorithm(t *testing.T) {
 	t.Parallel()
 	w, next, long, enter := ofBoth(t)

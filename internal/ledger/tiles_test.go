@@ -283,8 +283,7 @@ func TestManyProofs(t *testing.T) {
 	}
 }
 
-// TestFirstPatience: of work that needs many turns only the wait for the first one
-// has an end.
+// TestFirstPatience: of work that needs many turns only the wait for the first one has an end.
 func TestFirstPatience(t *testing.T) {
 	t.Parallel()
 	soon := time.Now().Add(-time.Second)

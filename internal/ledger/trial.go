@@ -23,9 +23,8 @@ var ErrPolicy = errors.New("the policy's quorum did not cosign the newest checkp
 const trialRounds, overtakenRounds = 3, 10
 
 // AddKey writes a key entry behind the act that approves it. Its errors are those of Append and two more. An
-// *audit.Illegal of audit.RuleKey refuses a signing key whose private half is not here, or
-// that a witness does not know: nobody could go on with the ledger. ErrPolicy refuses a policy
-// whose witnesses do not cosign now.
+// *audit.Illegal of audit.RuleKey refuses a signing key whose private half is not here, or that a witness does not
+// know: nobody could go on with the ledger. ErrPolicy refuses a policy whose witnesses do not cosign now.
 func (l *Ledger) AddKey(ctx context.Context, actor audit.Actor, k *audit.Key, act *audit.ActEntry) (Appended, error) {
 	if err := l.Ready(); err != nil {
 		return Appended{}, err

@@ -8,9 +8,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// TestOneWitnessTwice: while a policy waits, one witness cosigns at two addresses. It
-// is one witness: no quorum of two, and one line of the checkpoint that the others
-// cosign with it.
+// TestOneWitnessTwice: while a policy waits, one witness cosigns at two addresses. It is one witness: no quorum of two,
+// and one line of the checkpoint that the others cosign with it.
 func TestOneWitnessTwice(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)

@@ -12,10 +12,9 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// TestAnotherBatch: the outcome of a batch is unknown, and another daemon has
-// written one of the same size in its place. Size and index tell nothing: the batch
-// is not there, and is written behind the other one, also when the store cannot be
-// asked at first.
+// TestAnotherBatch: the outcome of a batch is unknown, and another daemon has written one of the same size in its
+// place. Size and index tell nothing: the batch is not there, and is written behind the other one, also when the store
+// cannot be asked at first.
 func TestAnotherBatch(t *testing.T) {
 	lost := fmt.Errorf("the connection broke: %w", ledger.ErrUnknownOutcome)
 	for name, away := range map[string]int{"the store answers": 0, "the store does not answer at first": 3} {
@@ -50,9 +49,8 @@ func TestAnotherBatch(t *testing.T) {
 	}
 }
 
-// TestNobodyKnows: a caller who leaves while the batch is being written, and one
-// whose daemon stops before it learns the outcome, are told that it is unknown, and
-// not that nothing was written, whether it was or not.
+// TestNobodyKnows: a caller who leaves while the batch is being written, and one whose daemon stops before it learns
+// the outcome, are told that it is unknown, and not that nothing was written, whether it was or not.
 func TestNobodyKnows(t *testing.T) {
 	for name, written := range map[string]bool{"written": true, "not written": false} {
 		t.Run(name, func(t *testing.T) {

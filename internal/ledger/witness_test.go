@@ -70,8 +70,7 @@ func (w *witnessed) awaitCosigned(l *ledger.Ledger, index uint64) {
 	}
 }
 
-// TestWitnessed: heads are cosigned by a quorum, stored, published, and named by
-// the deals that rest on them.
+// TestWitnessed: heads are cosigned by a quorum, stored, published, and named by the deals that rest on them.
 func TestWitnessed(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store ledger.Store) {
 		w := newWitnessed(t, store, audit.DealsCosigned)
@@ -178,8 +177,7 @@ func TestWitnessesAlarm(t *testing.T) {
 	}
 }
 
-// TestOnlyDurableHeads: what a witness is shown has been committed: a batch whose
-// commit fails or is unknown is not.
+// TestOnlyDurableHeads: what a witness is shown has been committed: a batch whose commit fails or is unknown is not.
 func TestOnlyDurableHeads(t *testing.T) {
 	t.Parallel()
 	f := &faultyStore{Store: openSQLite(t)}
@@ -239,9 +237,8 @@ func (l hashList) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	return out, nil
 }
 
-// TestRestoredBackup: a database that was restored from a backup is not signed
-// onto, whatever guard is left, and is read in that time; it is signed onto again
-// when it holds all that was ever seen.
+// TestRestoredBackup: a database that was restored from a backup is not signed onto, whatever guard is left, and is
+// read in that time; it is signed onto again when it holds all that was ever seen.
 func TestRestoredBackup(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -490,8 +487,7 @@ func TestCreateHoldsTheGenesis(t *testing.T) {
 	}
 }
 
-// TestForkIsRefused: the ledger's own key signs a second history; no witness
-// that saw the first cosigns it.
+// TestForkIsRefused: the ledger's own key signs a second history; no witness that saw the first cosigns it.
 func TestForkIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsCosigned)
@@ -614,8 +610,7 @@ type silent struct{ liar }
 
 func (silent) Latest(context.Context, string) ([]byte, error) { return nil, gateway.ErrNone }
 
-// TestForgedCosigned: a cosigned checkpoint that a database administrator puts
-// into the table is not believed.
+// TestForgedCosigned: a cosigned checkpoint that a database administrator puts into the table is not believed.
 func TestForgedCosigned(t *testing.T) {
 	t.Parallel()
 	w := newWitnessed(t, openSQLite(t), audit.DealsSigned)

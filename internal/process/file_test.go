@@ -10,8 +10,7 @@ import (
 	"shuffled/internal/process"
 )
 
-// TestReplaceFile: a file is replaced as a whole, and what could not be written leaves the
-// one before.
+// TestReplaceFile: a file is replaced as a whole, and what could not be written leaves the one before.
 func TestReplaceFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	put := func(text string, then error) error {

@@ -72,8 +72,7 @@ func beChild(as string) (a childAnswer) {
 	return a
 }
 
-// useMemory makes the heap 256 MiB larger and starts threads that draw bytes, each of
-// which takes mappings of its own.
+// useMemory makes the heap 256 MiB larger and starts threads that draw bytes, each of which takes mappings of its own.
 func useMemory() {
 	big := make([][]byte, 256)
 	for i := range big {

@@ -24,11 +24,9 @@ func Split(b []byte, tapeLen, n int) (tape []byte, inputs []uint32, err error) {
 	if len(b) != tapeLen+2*n {
 		return nil, nil, errors.New("what was sealed is of another length than the tape and its inputs")
 	}
-	if n > 0 {
-		inputs = make([]uint32, 0, n) // growing would leave copies behind
-	}
-	for i := range n {
-		inputs = append(inputs, uint32(binary.BigEndian.Uint16(b[tapeLen+2*i:])))
+	inputs = make([]uint32, n) // growing would leave copies behind
+	for i := range inputs {
+		inputs[i] = uint32(binary.BigEndian.Uint16(b[tapeLen+2*i:]))
 	}
 	return b[:tapeLen:tapeLen], inputs, nil
 }

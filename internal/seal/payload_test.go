@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestSplit: what was joined comes apart again, and what has one byte more or less
-// than its recipe asks for does not.
+// TestSplit: what was joined comes apart again, and what has one byte more or less than its recipe asks for does not.
 func TestSplit(t *testing.T) {
 	for name, c := range map[string]struct {
 		tape   int

@@ -61,8 +61,7 @@ func mustSeal(t testing.TB, r *Keyring, origin string, commitment [32]byte, tape
 	return sealed
 }
 
-// mustNotOpen checks that the sealed tape is refused with want and that no byte
-// of a tape comes with the refusal.
+// mustNotOpen checks that the sealed tape is refused with want and that no byte of a tape comes with the refusal.
 func mustNotOpen(t *testing.T, r *Keyring, origin string, commitment [32]byte, sealed []byte, want error) {
 	t.Helper()
 	tape, err := r.Open(origin, commitment, sealed)
@@ -183,8 +182,7 @@ func TestOpenAltered(t *testing.T) {
 	}
 }
 
-// TestOpenMoved: a sealed tape of one commit does not open under another, in
-// this ledger or in one with the same keys.
+// TestOpenMoved: a sealed tape of one commit does not open under another, in this ledger or in one with the same keys.
 func TestOpenMoved(t *testing.T) {
 	r := testRing(t, testKey(t, 1))
 	commitment := [32]byte(testTape(32))
@@ -198,8 +196,7 @@ func TestOpenMoved(t *testing.T) {
 		strings.Repeat("o", 256)} {
 		mustNotOpen(t, r, o, commitment, sealed, ErrOpen)
 	}
-	// Bytes pushed from the origin into the commitment and back: the length
-	// prefix keeps the two apart.
+	// Bytes pushed from the origin into the commitment and back: the length prefix keeps the two apart.
 	shifted := [32]byte(append([]byte("s"), commitment[:31]...))
 	mustNotOpen(t, r, strings.TrimSuffix(origin, "s"), shifted, sealed, ErrOpen)
 }
@@ -226,8 +223,7 @@ func TestKeyRotation(t *testing.T) {
 	}
 }
 
-// TestSealFresh: sealing twice gives different nonces and ciphertexts, and the
-// key belongs to the commitment.
+// TestSealFresh: sealing twice gives different nonces and ciphertexts, and the key belongs to the commitment.
 func TestSealFresh(t *testing.T) {
 	r, tape := testRing(t, testKey(t, 1)), testTape(32)
 	nonces, texts := map[string]bool{}, map[string]bool{}

@@ -11,8 +11,7 @@ import (
 	"shuffled/internal/known"
 )
 
-// TestSealedBox makes the box of sealed-tape from the layout of package seal with
-// nothing but HMAC and AES-GCM.
+// TestSealedBox makes the box of sealed-tape from the layout of package seal with nothing but HMAC and AES-GCM.
 func TestSealedBox(t *testing.T) {
 	key, commitment, nonce, tape := known.Count(0x01, 32), known.Count(0x40, 32), known.Count(0xc0, 12),
 		known.Count(0xa0, 16)

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// randomRecipe picks a valid recipe. Small ones come most often: they are quick
-// and as telling.
+// randomRecipe picks a valid recipe. Small ones come most often: they are quick and as telling.
 func randomRecipe(rng *rand.Rand) Recipe {
 	if rng.IntN(3) == 0 {
 		ranges := make([]uint32, 1+rng.IntN(12))
@@ -41,8 +40,7 @@ func randomRecipe(rng *rand.Rand) Recipe {
 	return r
 }
 
-// randomRange picks a k of 1..MaxRange: any size, or the neighbour of a power
-// of two, or one that rejects most.
+// randomRange picks a k of 1..MaxRange: any size, or the neighbour of a power of two, or one that rejects most.
 func randomRange(rng *rand.Rand) uint32 {
 	switch rng.IntN(4) {
 	case 0:
@@ -73,8 +71,7 @@ func randomTape(rng *rand.Rand, length, ones int) []byte {
 	return tape
 }
 
-// checkReference compares s with the reference on random tapes of random
-// recipes, and counts how many ran out.
+// checkReference compares s with the reference on random tapes of random recipes, and counts how many ran out.
 func checkReference(s shuffler, rng *rand.Rand, tapes int) (exhausted int, err error) {
 	for range tapes {
 		r := randomRecipe(rng)
@@ -188,8 +185,7 @@ func FuzzMix(f *testing.F) {
 	})
 }
 
-// TestReferenceKnowsItsErrors keeps the comparison honest: the reference tells
-// the three errors apart by itself.
+// TestReferenceKnowsItsErrors keeps the comparison honest: the reference tells the three errors apart by itself.
 func TestReferenceKnowsItsErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

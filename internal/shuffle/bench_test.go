@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkShuffle52 puts the exact shuffle alongside what a Go programmer would
-// pick instead (design goal: at most 1.5 × ChaCha8, which reads no OS bytes;
-// health tests are measured where they live, in cmd's bench).
+// BenchmarkShuffle52 puts the exact shuffle alongside what a Go programmer would pick instead (design goal: at most 1.5
+// × ChaCha8, which reads no OS bytes; health tests are measured where they live, in cmd's bench).
 func BenchmarkShuffle52(b *testing.B) {
 	b.Run("shuffled", func(b *testing.B) {
 		r := Recipe{Cards: 52, Take: 52}
@@ -47,8 +46,7 @@ func BenchmarkRun(b *testing.B) {
 	})
 }
 
-// benchRun spends tapes from memory. There are so many that no processor learns
-// which of their lanes are rejected.
+// benchRun spends tapes from memory. There are so many that no processor learns which of their lanes are rejected.
 func benchRun(b *testing.B, r Recipe) {
 	tapes := make([][]byte, 1024)
 	for i := range tapes {

@@ -7,12 +7,10 @@ import (
 	"slices"
 )
 
-// shuffler is one way to do what docs/SPEC.md section 2 asks. The checks of
-// this package's tests are functions over it that return what they find wrong,
-// so that TestMutantsAreCaught can show each of them to be able to fail.
+// shuffler is one way to do what docs/SPEC.md section 2 asks. The checks of this package's tests are functions over it
+// that return what they find wrong, so that TestMutantsAreCaught can show each of them to be able to fail.
 type shuffler interface {
-	// draw takes one value of 1..k, k > 1, off the front of buf; ok is false
-	// when buf runs out first.
+	// draw takes one value of 1..k, k > 1, off the front of buf; ok is false when buf runs out first.
 	draw(k uint32, buf []byte) (v uint32, rest []byte, ok bool)
 	// tally draws 1..k from buf until it runs out and counts the values.
 	tally(counts []uint32, k uint32, buf []byte)
@@ -54,8 +52,7 @@ func tallyByDraw(s shuffler, counts []uint32, k uint32, buf []byte) {
 	}
 }
 
-// expect checks that s gives exactly this outcome, or exactly this error and
-// no part of an outcome.
+// expect checks that s gives exactly this outcome, or exactly this error and no part of an outcome.
 func expect(s shuffler, r Recipe, tape []byte, want Outcome, wantErr error) error {
 	got, err := s.run(r, tape)
 	switch {
@@ -101,9 +98,8 @@ func vectors(ks []uint64, f func(v []uint64) error) error {
 	}
 }
 
-// tapeOf writes a tape on which r draws vector v after rejecting rejected[i]
-// lanes before draw i (nil: none at all). Which of the lanes that mean the same
-// are used is rng's choice, as are the bytes after the last draw. need is the
+// tapeOf writes a tape on which r draws vector v after rejecting rejected[i] lanes before draw i (nil: none at all).
+// Which of the lanes that mean the same are used is rng's choice, as are the bytes after the last draw. need is the
 // length of the tape that the draws want; with need > len(tape) it runs out.
 func tapeOf(rng *rand.Rand, r Recipe, v []uint64, rejected []int) (tape []byte, need int) {
 	ks := refDraws(r)

@@ -61,8 +61,7 @@ func TestNamedDecksAreThePublishedOrders(t *testing.T) {
 	}
 }
 
-// TestNamedDecksAreFrozen loads testdata/decks.txt, whose hashes were made by a
-// program in another language.
+// TestNamedDecksAreFrozen loads testdata/decks.txt, whose hashes were made by a program in another language.
 func TestNamedDecksAreFrozen(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/decks.txt")
@@ -217,8 +216,7 @@ func TestDeckHashIsTheOrdersOwn(t *testing.T) {
 	}
 }
 
-// TestDeckIsNobodyElses: a deck cannot be changed through what it was made
-// from, or through what it gave away.
+// TestDeckIsNobodyElses: a deck cannot be changed through what it was made from, or through what it gave away.
 func TestDeckIsNobodyElses(t *testing.T) {
 	t.Parallel()
 	cards := []string{"a", "b", "c"}

@@ -21,11 +21,10 @@ func every(w int) []byte {
 // oneByte and twoByte hold every lane of their width.
 var oneByte, twoByte = every(1), every(2)
 
-// checkLanes draws 1..k from every lane there is, 2 ≤ k ≤ 2^14, for the draw
-// itself and its mutants; TestDrawIsUniform does it for every k, through Run. Each value
-// comes ⌊2^(8w)/k⌋ times. That is as often as all k values can come equally
-// often, so no lane is rejected in vain. Seen as lanes of another width, the
-// buffer would not give these counts.
+// checkLanes draws 1..k from every lane there is, 2 ≤ k ≤ 2^14, for the draw itself and its mutants; TestDrawIsUniform
+// does it for every k, through Run. Each value comes ⌊2^(8w)/k⌋ times. That is as often as all k values can come
+// equally often, so no lane is rejected in vain. Seen as lanes of another width, the buffer would not give these
+// counts.
 func checkLanes(s shuffler, k uint32) error {
 	buf := twoByte
 	if k <= 1<<6 {
@@ -42,9 +41,8 @@ func checkLanes(s shuffler, k uint32) error {
 	return nil
 }
 
-// TestDrawForgetsEarlierLanes feeds lanes one at a time, each to a draw of its
-// own: what a lane gives does not depend on the lanes before it, so the counts
-// above hold wherever on a tape a lane stands. A lane cut short gives nothing.
+// TestDrawForgetsEarlierLanes feeds lanes one at a time, each to a draw of its own: what a lane gives does not depend
+// on the lanes before it, so the counts above hold wherever on a tape a lane stands. A lane cut short gives nothing.
 func TestDrawForgetsEarlierLanes(t *testing.T) {
 	t.Parallel()
 	for _, k := range []uint32{2, 3, 51, 52, 63, 64, 65, 66, 416, 13107, 13108, 16383, 16384} {
@@ -74,9 +72,8 @@ func oneLane(s shuffler, k uint32, buf []byte, x, limit uint64) error {
 	return nil
 }
 
-// wideRanges are draws with four-byte lanes: the ends, the neighbours of powers
-// of two, the powers themselves (2^32 mod k = 0: nothing is rejected), and for
-// some q the k that rejects most among those with ⌊2^32/k⌋ = q.
+// wideRanges are draws with four-byte lanes: the ends, the neighbours of powers of two, the powers themselves (2^32 mod
+// k = 0: nothing is rejected), and for some q the k that rejects most among those with ⌊2^32/k⌋ = q.
 func wideRanges() []uint32 {
 	ks := []uint32{1<<14 + 1, 1<<14 + 2, 100_000, 1_000_003, 1<<30 - 2}
 	for e := 15; e <= 30; e++ {
@@ -93,12 +90,10 @@ func wideRanges() []uint32 {
 
 // checkWideLanes looks at four-byte lanes, too many to try for every k.
 //
-// Argument: limit is the largest multiple of k that 2^32 holds. The lanes below
-// it are limit/k whole runs of k neighbours, and 1 + x mod k takes every value
-// once in each run; so each value has limit/k lanes, and the lanes from limit
-// on have none. What is left to show is that the draw accepts below limit, not
-// from it on, and takes x mod k; it is shown at the ends of the first and last
-// run, at both sides of the limit, at the last lane and at random. The loop
+// Argument: limit is the largest multiple of k that 2^32 holds. The lanes below it are limit/k whole runs of k
+// neighbours, and 1 + x mod k takes every value once in each run; so each value has limit/k lanes, and the lanes from
+// limit on have none. What is left to show is that the draw accepts below limit, not from it on, and takes x mod k; it
+// is shown at the ends of the first and last run, at both sides of the limit, at the last lane and at random. The loop
 // that reads the lanes is the one of the two-byte lanes, tried above in full.
 func checkWideLanes(s shuffler) error {
 	rng := fixed(1)

@@ -11,12 +11,10 @@ func rejection(k uint64) float64 {
 	return (lanes - float64(refLimit(k))) / lanes
 }
 
-// exhaustionLog2 returns the binary logarithm of the exact probability (up to
-// rounding) that the draws ks run out of their tape, by convolution of the
-// geometric R_i. at[t] is the chance that t bytes were rejected so far,
-// t ≤ slack; what goes beyond is collected in beyond. All terms are positive,
-// so nothing cancels. The probabilities are far below what a float64 holds:
-// at[t] is kept times base^t, and beyond times base^slack.
+// exhaustionLog2 returns the binary logarithm of the exact probability (up to rounding) that the draws ks run out of
+// their tape, by convolution of the geometric R_i. at[t] is the chance that t bytes were rejected so far, t ≤ slack;
+// what goes beyond is collected in beyond. All terms are positive, so nothing cancels. The probabilities are far below
+// what a float64 holds: at[t] is kept times base^t, and beyond times base^slack.
 func exhaustionLog2(ks []uint64) float64 {
 	slack, most, widest := refTapeLen(ks), 0.0, 1
 	for _, k := range ks {
@@ -52,9 +50,8 @@ func exhaustionLog2(ks []uint64) float64 {
 	return math.Log2(beyond) - float64(slack)*math.Log2(base)
 }
 
-// TestExhaustionOfMixtures computes the probabilities of lists that the proof of the
-// named decks (TestExhaustionExact) does not have: other decks, and lists that mix
-// widths. None is above the bound of docs/SPEC.md section 2.4.
+// TestExhaustionOfMixtures computes the probabilities of lists that the proof of the named decks (TestExhaustionExact)
+// does not have: other decks, and lists that mix widths. None is above the bound of docs/SPEC.md section 2.4.
 func TestExhaustionOfMixtures(t *testing.T) {
 	t.Parallel()
 	within := func(what string, log2 float64) {

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// checkExplain plays the steps of Explain out on paper: end to end they are the
-// beginning of the tape, each follows from its bytes by the arithmetic of
-// docs/SPEC.md section 2.1, their swaps make the order, and the outcome and the
+// checkExplain plays the steps of Explain out on paper: end to end they are the beginning of the tape, each follows
+// from its bytes by the arithmetic of docs/SPEC.md section 2.1, their swaps make the order, and the outcome and the
 // error are those of Run. On an error the steps are those before it.
 func checkExplain(r Recipe, tape []byte) error {
 	var steps []Step
@@ -113,8 +112,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainByHand is one shuffle small enough to follow: three cards, first a
-// lane beyond the limit 255 of 1..3.
+// TestExplainByHand is one shuffle small enough to follow: three cards, first a lane beyond the limit 255 of 1..3.
 func TestExplainByHand(t *testing.T) {
 	t.Parallel()
 	tape := append([]byte{0xff, 0xfe, 0x01}, make([]byte, 52)...)

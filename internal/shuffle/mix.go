@@ -24,9 +24,8 @@ func Cut(p []uint32, c int) ([]uint32, error) {
 	return append(append(make([]uint32, 0, len(p)), p[c:]...), p[:c]...), nil
 }
 
-// Shift moves drawn values by the seed: value i becomes
-// 1 + (v−1 + u−1) mod k, with u drawn 1..k from the keystream of seed, in the
-// order of ranges (docs/SPEC.md section 4.3). Each value must be 1..k of its range.
+// Shift moves drawn values by the seed: value i becomes 1 + (v−1 + u−1) mod k, with u drawn 1..k from the keystream of
+// seed, in the order of ranges (docs/SPEC.md section 4.3). Each value must be 1..k of its range.
 func Shift(seed [32]byte, ranges, values []uint32) ([]uint32, error) {
 	if err := (Recipe{Ranges: ranges}).Validate(); err != nil {
 		return nil, err

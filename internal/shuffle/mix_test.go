@@ -58,8 +58,7 @@ func TestMixRefusesOtherSizes(t *testing.T) {
 	}
 }
 
-// TestKeystreamNeverRunsDry reads more than one stretch, in lanes that straddle
-// the end of a stretch.
+// TestKeystreamNeverRunsDry reads more than one stretch, in lanes that straddle the end of a stretch.
 func TestKeystreamNeverRunsDry(t *testing.T) {
 	t.Parallel()
 	for _, ranges := range [][]uint32{

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// mutant is the shuffle with places to break it. With none set it is right,
-// which TestMutantsAreCaught checks first: a mutant is then caught for its
-// fault alone.
+// mutant is the shuffle with places to break it. With none set it is right, which TestMutantsAreCaught checks first: a
+// mutant is then caught for its fault alone.
 type mutant struct {
 	width  func(k uint64) int                 // nil: the table of widths
 	reject func(x, limit, k, all uint64) bool // nil: x ≥ limit
@@ -173,8 +172,7 @@ func narrow(one, two int) func(k uint64) int {
 	}
 }
 
-// mutants are the mistakes that shuffles are known for, each with the check
-// that is there to reject it.
+// mutants are the mistakes that shuffles are known for, each with the check that is there to reject it.
 var mutants = []struct {
 	name   string
 	m      mutant
@@ -226,9 +224,8 @@ var mutants = []struct {
 	{"a tape of any length", mutant{anyLen: true}, "tape length"},
 }
 
-// TestMutantsAreCaught shows that the checks can fail: each mutant is rejected
-// by the check that is meant for it. The package, the reference and the mutant
-// without a fault pass them all.
+// TestMutantsAreCaught shows that the checks can fail: each mutant is rejected by the check that is meant for it. The
+// package, the reference and the mutant without a fault pass them all.
 func TestMutantsAreCaught(t *testing.T) {
 	t.Parallel()
 	for name, check := range checks {

@@ -41,8 +41,7 @@ func randomDraws(rng *rand.Rand, n, m int) []uint32 {
 	return draws
 }
 
-// checkSparse compares with the whole array: for every n for which that runs, taking
-// all and taking some.
+// checkSparse compares with the whole array: for every n for which that runs, taking all and taking some.
 func checkSparse(take taker, last int) error {
 	rng := fixed(4)
 	for n := MinCards; n <= last; n++ {
@@ -234,8 +233,7 @@ func TestNumbersAreCards(t *testing.T) {
 	}
 }
 
-// FuzzNumbers: any n and draws give an error, or what the reference gives, each number
-// once.
+// FuzzNumbers: any n and draws give an error, or what the reference gives, each number once.
 func FuzzNumbers(f *testing.F) {
 	f.Add(int32(80), []byte{0, 0, 0, 80, 0, 0, 0, 79, 0, 0, 0, 1})
 	f.Add(int32(1<<30), []byte{0x40, 0, 0, 0, 0x3f, 0xff, 0xff, 0xff})

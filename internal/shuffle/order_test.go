@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// checkOrders writes a tape for every vector of draws and checks that each of
-// the n!/(n−m)! orders of m cards of n comes from exactly one of them. With
-// exact draws every vector is equally likely, so every order is. It is here for
+// checkOrders writes a tape for every vector of draws and checks that each of the n!/(n−m)! orders of m cards of n
+// comes from exactly one of them. With exact draws every vector is equally likely, so every order is. It is here for
 // the mutants; TestEveryOrderHasOneDrawVector goes further.
 func checkOrders(s shuffler, n, m int) error {
 	r := Recipe{Cards: n, Take: m}
@@ -120,18 +119,16 @@ func patterns(ks []uint64, budget int, f func(rejected []int, cost int)) {
 	choose(0, 0)
 }
 
-// TestUniformGivenNotExhausted takes tiny recipes apart. A way to reject is how
-// many lanes fall before each draw. For every way that fits, and the first that
-// do not, it checks on tapes that
+// TestUniformGivenNotExhausted takes tiny recipes apart. A way to reject is how many lanes fall before each draw. For
+// every way that fits, and the first that do not, it checks on tapes that
 //
 //   - the outcome is the one of the vector of draws, whatever was rejected, and
 //   - whether the tape runs out depends on the way alone, not on the draws.
 //
-// The tapes of one way and one vector are counted by Π (rejected lanes)^r ·
-// limit/k and the free bytes behind the last draw: no v in it, so all vectors,
-// and with them all outcomes, have equally many tapes that do not run out
-// (docs/SPEC.md section 2.4). What the counts leave of all 256^L tapes is the
-// chance of exhaustion, which exhaustion_test.go computes in another way.
+// The tapes of one way and one vector are counted by Π (rejected lanes)^r · limit/k and the free bytes behind the last
+// draw: no v in it, so all vectors, and with them all outcomes, have equally many tapes that do not run out
+// (docs/SPEC.md section 2.4). What the counts leave of all 256^L tapes is the chance of exhaustion, which
+// exhaustion_test.go computes in another way.
 func TestUniformGivenNotExhausted(t *testing.T) {
 	t.Parallel()
 	for _, r := range []Recipe{
@@ -188,8 +185,7 @@ func checkWays(s shuffler, r Recipe) (left float64, err error) {
 	return math.Log2(f) + float64(exponent-8*length), err
 }
 
-// wayCount counts the tapes that reject exactly so, accept one given vector and
-// have free bytes behind it.
+// wayCount counts the tapes that reject exactly so, accept one given vector and have free bytes behind it.
 func wayCount(ks []uint64, rejected []int, free int) *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(1), uint(8*free))
 	for i, k := range ks {
@@ -202,9 +198,8 @@ func wayCount(ks []uint64, rejected []int, free int) *big.Int {
 	return n
 }
 
-// TestEveryTapeOfTwoLanes needs no argument at all: it spends all 65,536 tapes
-// that begin with two free bytes and go on with bytes that both draws reject.
-// Those on which two lanes are accepted give each pair of values equally often.
+// TestEveryTapeOfTwoLanes needs no argument at all: it spends all 65,536 tapes that begin with two free bytes and go on
+// with bytes that both draws reject. Those on which two lanes are accepted give each pair of values equally often.
 func TestEveryTapeOfTwoLanes(t *testing.T) {
 	t.Parallel()
 	for _, ks := range [][2]uint32{{3, 5}, {6, 6}, {52, 51}, {63, 37}} {

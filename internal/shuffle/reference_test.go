@@ -8,10 +8,9 @@ import (
 	"errors"
 )
 
-// This file does docs/SPEC.md sections 2 to 4 once more, slowly, and shares
-// nothing with the package but the names of its types: the draws are listed
-// first, then all are made, then the cards move. The package is held against
-// it, and testdata/shuffle.json is written by it.
+// This file does docs/SPEC.md sections 2 to 4 once more, slowly, and shares nothing with the package but the names of
+// its types: the draws are listed first, then all are made, then the cards move. The package is held against it, and
+// testdata/shuffle.json is written by it.
 
 // reference is the naive implementation as a shuffler.
 type reference struct{}

@@ -12,8 +12,7 @@ import (
 // deck returns the recipe that shuffles all of n cards.
 func deck(n int) Recipe { return Recipe{Cards: n, Take: n} }
 
-// TestTapeLenOfNamedDecks is the table of docs/SPEC.md section 2.3. It is
-// frozen with the algorithm.
+// TestTapeLenOfNamedDecks is the table of docs/SPEC.md section 2.3. It is frozen with the algorithm.
 func TestTapeLenOfNamedDecks(t *testing.T) {
 	t.Parallel()
 	want := map[string]int{
@@ -59,9 +58,8 @@ func TestNeedIsTheNaiveSum(t *testing.T) {
 	}
 }
 
-// TestTapeLenIsTheReferences covers what the table of decks leaves out: draw
-// lists and drawn cut-card places. The longest tape of all is the one of
-// MaxRanges widest draws, since L grows with every lane and its width.
+// TestTapeLenIsTheReferences covers what the table of decks leaves out: draw lists and drawn cut-card places. The
+// longest tape of all is the one of MaxRanges widest draws, since L grows with every lane and its width.
 func TestTapeLenIsTheReferences(t *testing.T) {
 	t.Parallel()
 	recipes := []Recipe{
@@ -86,9 +84,8 @@ func TestTapeLenIsTheReferences(t *testing.T) {
 	}
 }
 
-// TestTapeHasRoomForEveryOrder: even without the spare bytes, a tape has more
-// bits than the logarithm of the number of orders, for every number of cards and
-// takes from one card to all.
+// TestTapeHasRoomForEveryOrder: even without the spare bytes, a tape has more bits than the logarithm of the number of
+// orders, for every number of cards and takes from one card to all.
 func TestTapeHasRoomForEveryOrder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -180,9 +177,8 @@ var someRecipes = []Recipe{
 	{Ranges: []uint32{100_000, 3, 3, 3}}, {Ranges: []uint32{65, 3, 100_000, 65, 3}},
 }
 
-// checkRejections forces rejections at chosen draws and compares with the
-// outcome that the same values have without: first one draw at a time up to the
-// last lane that the tape has room for, and one more; then at random draws.
+// checkRejections forces rejections at chosen draws and compares with the outcome that the same values have without:
+// first one draw at a time up to the last lane that the tape has room for, and one more; then at random draws.
 func checkRejections(s shuffler) error {
 	rng := fixed(6)
 	for _, r := range someRecipes {
@@ -239,9 +235,8 @@ func TestForcedRejections(t *testing.T) {
 	}
 }
 
-// checkExhaustion runs tapes of 0xff, the lane that every draw rejects whose k
-// is no power of two. Some of them starve a two-byte lane with one byte left,
-// which a narrower draw after it could still read.
+// checkExhaustion runs tapes of 0xff, the lane that every draw rejects whose k is no power of two. Some of them starve
+// a two-byte lane with one byte left, which a narrower draw after it could still read.
 func checkExhaustion(s shuffler) error {
 	exhausted := 0
 	for n := MinCards; n <= 300; n++ {

@@ -14,9 +14,8 @@ import (
 	"shuffled/internal/known"
 )
 
-// update writes testdata/shuffle.json from the reference, never from the code
-// under test. The file is frozen with the algorithm: cases are added, a case
-// that is there is never changed.
+// update writes testdata/shuffle.json from the reference, never from the code under test. The file is frozen with the
+// algorithm: cases are added, a case that is there is never changed.
 var update = flag.Bool("update", false, "write testdata/shuffle.json from the reference implementation")
 
 const (
@@ -45,8 +44,7 @@ var vectorsAbout = []string{
 // vectorErrors are the names of the errors in the file.
 var vectorErrors = map[string]error{"": nil, "tape_length": ErrTapeLength, "tape_exhausted": ErrTapeExhausted}
 
-// vectorBytes returns n bytes that anybody can make again:
-// SHA-256(name ‖ 0), SHA-256(name ‖ 1) …
+// vectorBytes returns n bytes that anybody can make again: SHA-256(name ‖ 0), SHA-256(name ‖ 1) …
 func vectorBytes(name string, n int) (b []byte) {
 	for i := byte(0); len(b) < n; i++ {
 		block := sha256.Sum256(append([]byte(name), i))
@@ -145,8 +143,7 @@ func (f *vectorFile) addRun(name string, r Recipe, tape []byte) {
 	f.Runs = append(f.Runs, c)
 }
 
-// addEdges adds tapes that are made to be hard: forced rejections, the last
-// lane there is, exhaustion, wrong lengths.
+// addEdges adds tapes that are made to be hard: forced rejections, the last lane there is, exhaustion, wrong lengths.
 func (f *vectorFile) addEdges() {
 	zero, ones := make([]byte, 129), bytes.Repeat([]byte{0xff}, 205)
 	f.addRun("52 cards, a tape of zeros", deck(52), zero)
@@ -199,8 +196,7 @@ func encodeVectors(f vectorFile) []byte {
 	return b.Bytes()
 }
 
-// TestVectorsAreTheReferences holds the file against the reference, and writes
-// it with -update.
+// TestVectorsAreTheReferences holds the file against the reference, and writes it with -update.
 func TestVectorsAreTheReferences(t *testing.T) {
 	made := encodeVectors(referenceVectors())
 	if *update {

@@ -11,8 +11,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// fakeRows answers the statements of an export from a list of entries, and notes
-// what it was asked.
+// fakeRows answers the statements of an export from a list of entries, and notes what it was asked.
 type fakeRows struct {
 	entries map[int64]any
 	asked   []string
@@ -101,8 +100,7 @@ func TestExportNothing(t *testing.T) {
 	}
 }
 
-// TestExportColumns: no statement of an export reads more than it may hold, or
-// the numbers that find it.
+// TestExportColumns: no statement of an export reads more than it may hold, or the numbers that find it.
 func TestExportColumns(t *testing.T) {
 	t.Parallel()
 	for _, sql := range []string{SQLLedgers, sqlExportEntries, sqlExportNewest, sqlExportCheckpoint,

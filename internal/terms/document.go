@@ -29,19 +29,15 @@ type Label struct {
 
 // NewWheel returns the wheel with these labels, or what is wrong with them.
 func NewWheel(labels []Label) (*Document, error) {
-	d := &Document{Kind: audit.TermsWheel, Wheel: labels}
-	if len(labels) > MaxDocument {
-		return nil, fmt.Errorf("a wheel has at most %d bytes, so it cannot have %d labels", MaxDocument, len(labels))
-	}
-	if err := d.check(); err != nil {
-		return nil, err
-	}
-	return d, nil
+	return checked(&Document{Kind: audit.TermsWheel, Wheel: labels})
 }
 
 // NewPayTable returns the pay table with this text, or what is wrong with it.
 func NewPayTable(text string) (*Document, error) {
-	d := &Document{Kind: audit.TermsPayTable, Text: text}
+	return checked(&Document{Kind: audit.TermsPayTable, Text: text})
+}
+
+func checked(d *Document) (*Document, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}

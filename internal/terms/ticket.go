@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -78,20 +79,22 @@ func (t *Ticket) Text() string {
 
 func base64Of(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
 
+// ticketVersion is how a proof begins, with its version (docs/SPEC.md section 1.4).
+var ticketVersion = regexp.MustCompile(`^shuffled/v([1-9][0-9]{0,9})/ticket\n`)
+
 // ParseTicket reads the text of a proof, without a check of the proof. It returns an
 // audit.ErrMalformed if Text would give another text, and an audit.ErrUnknown for a later version.
 func ParseTicket(b []byte) (*Ticket, error) {
-	text := string(b)
-	version, ok := strings.CutPrefix(text, "shuffled/v")
-	version, _, _ = strings.Cut(version, "/ticket\n")
-	switch n, err := strconv.ParseUint(version, 10, 64); {
+	m := ticketVersion.FindSubmatch(b)
+	switch {
 	case len(b) > MaxTicketProof:
 		return nil, notTicket("it has %d bytes, at most %d", len(b), MaxTicketProof)
-	case !ok || err != nil || len(version) > 10 || version != strconv.FormatUint(n, 10) || n == 0:
+	case m == nil:
 		return nil, notTicket("it does not begin with %s and a newline", proofFormat)
-	case n != 1:
-		return nil, fmt.Errorf("proof of a ticket, version %d: %w", n, audit.ErrUnknown)
+	case string(m[1]) != "1":
+		return nil, fmt.Errorf("proof of a ticket, version %s: %w", m[1], audit.ErrUnknown)
 	}
+	text := string(b)
 	t := new(Ticket)
 	if err := t.read(strings.Split(text, "\n")[1:]); err != nil {
 		return nil, err
@@ -106,16 +109,10 @@ func notTicket(format string, args ...any) error {
 	return fmt.Errorf("%w proof of a ticket: %s", audit.ErrMalformed, fmt.Sprintf(format, args...))
 }
 
-// read takes the lines after the first.
+// read reads the lines behind the first. ParseTicket compares the text with what Text writes for what was read.
 func (t *Ticket) read(lines []string) (err error) {
-	next := func(name string) string {
-		value := ""
-		if len(lines) > 0 {
-			value, _ = strings.CutPrefix(lines[0], name+" ")
-			lines = lines[1:]
-		}
-		return value
-	}
+	lines = append(lines, make([]string, max(0, 6-len(lines)))...)
+	value := func(i int, name string) string { return strings.TrimPrefix(lines[i], name+" ") }
 	hash := func(s string, n int) []byte {
 		b, wrong := base64.StdEncoding.DecodeString(s)
 		if (wrong != nil || len(b) != n) && err == nil {
@@ -123,14 +120,13 @@ func (t *Ticket) read(lines []string) (err error) {
 		}
 		return append(b, make([]byte, max(0, n-len(b)))...)
 	}
-	t.Count, _ = strconv.ParseUint(next("count"), 10, 64)
-	t.Root = tlog.Hash(hash(next("root"), 32))
-	t.Number, _ = strconv.ParseUint(next("number"), 10, 64)
-	t.Line = next("line")
-	t.Salt = [16]byte(hash(next("salt"), 16))
-	for len(lines) > 1 {
-		t.Path = append(t.Path, tlog.Hash(hash(lines[0], 32)))
-		lines = lines[1:]
+	t.Count, _ = strconv.ParseUint(value(0, "count"), 10, 64)
+	t.Root = tlog.Hash(hash(value(1, "root"), 32))
+	t.Number, _ = strconv.ParseUint(value(2, "number"), 10, 64)
+	t.Line = value(3, "line")
+	t.Salt = [16]byte(hash(value(4, "salt"), 16))
+	for _, line := range lines[5 : len(lines)-1] {
+		t.Path = append(t.Path, tlog.Hash(hash(line, 32)))
 	}
 	switch {
 	case err != nil:

@@ -52,8 +52,7 @@ func TestCauseOf(t *testing.T) {
 	}
 }
 
-// TestCauseStandby: what is written while no standby confirms it says so, and names
-// it while it waits.
+// TestCauseStandby: what is written while no standby confirms it says so, and names it while it waits.
 func TestCauseStandby(t *testing.T) {
 	t.Parallel()
 	c := testdb.Start(t)

@@ -164,8 +164,7 @@ func TestServerChanges(t *testing.T) {
 	}
 }
 
-// TestServers: of several servers the first that answers and passes is used, one
-// that hangs notwithstanding.
+// TestServers: of several servers the first that answers and passes is used, one that hangs notwithstanding.
 func TestServers(t *testing.T) {
 	t.Parallel()
 	c := testdb.Start(t)
@@ -209,8 +208,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// TestVanishedClient: a server hears when the machine of a daemon is gone, and
-// gives up its locks.
+// TestVanishedClient: a server hears when the machine of a daemon is gone, and gives up its locks.
 func TestVanishedClient(t *testing.T) {
 	t.Parallel()
 	s := open(t, migrated(t), Options{Timeout: 8 * time.Second})

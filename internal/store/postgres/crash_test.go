@@ -11,8 +11,7 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// TestLostMessages cuts the connection before an append arrives, and before its
-// reply does.
+// TestLostMessages cuts the connection before an append arrives, and before its reply does.
 func TestLostMessages(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)

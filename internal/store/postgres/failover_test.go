@@ -47,8 +47,7 @@ func hold(t *testing.T, dsn string) (release func()) {
 	}
 }
 
-// untilCalm waits until no commit waits for a standby: the driver's cancel
-// requests take their time.
+// untilCalm waits until no commit waits for a standby: the driver's cancel requests take their time.
 func untilCalm(t *testing.T, admin *pgx.Conn) {
 	t.Helper()
 	until(t, "no commit to wait", func() bool {

@@ -55,8 +55,7 @@ INSERT INTO checkpoints SELECT ledger, size, root, checkpoint FROM h`,
 	}
 }
 
-// TestRowInTheWay: a row that stands where the next one goes is named, with the page
-// that says what to do.
+// TestRowInTheWay: a row that stands where the next one goes is named, with the page that says what to do.
 func TestRowInTheWay(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)

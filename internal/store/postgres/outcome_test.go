@@ -31,8 +31,7 @@ func until(t testing.TB, what string, reached func() bool) {
 	}
 }
 
-// untilWaiting waits until a connection of the store waits for something, and
-// returns its process.
+// untilWaiting waits until a connection of the store waits for something, and returns its process.
 func untilWaiting(t testing.TB, admin *pgx.Conn, event string) (pid int) {
 	t.Helper()
 	until(t, "a connection that waits for "+event, func() bool {
@@ -86,8 +85,7 @@ func TestLockedHead(t *testing.T) {
 	}
 }
 
-// TestHeadWaitsForAppends: an append that is under way is over when Head
-// returns. Finders do not wait for it.
+// TestHeadWaitsForAppends: an append that is under way is over when Head returns. Finders do not wait for it.
 func TestHeadWaitsForAppends(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)

@@ -72,10 +72,9 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// TestShares: with all connections of readers taken dealers read and append, and
-// with all of dealers' readers do. A question is told which of them are taken, or
-// that its patience was over before; a reader that has begun waits for its next turn
-// as long as its request does.
+// TestShares: with all connections of readers taken dealers read and append, and with all of dealers' readers do. A
+// question is told which of them are taken, or that its patience was over before; a reader that has begun waits for its
+// next turn as long as its request does.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.DSN(t)
@@ -135,8 +134,7 @@ func TestShares(t *testing.T) {
 	release()
 }
 
-// TestEvidenceOfPrimary: an address that asks for the server that takes writes serves those who
-// only read, too.
+// TestEvidenceOfPrimary: an address that asks for the server that takes writes serves those who only read, too.
 func TestEvidenceOfPrimary(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.DSN(t)

@@ -66,8 +66,7 @@ func TestOpenRefused(t *testing.T) {
 	}
 }
 
-// TestSettings asks the connections themselves, and sees that a setting that is
-// not taken is noticed.
+// TestSettings asks the connections themselves, and sees that a setting that is not taken is noticed.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	s := open(t, migrated(t))

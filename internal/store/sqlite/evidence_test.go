@@ -43,8 +43,7 @@ func (l aLedger) next(n int) (b ledger.Batch) {
 	return b
 }
 
-// TestInsertOnly tries to change evidence over a connection that is not the
-// store's, with SQLite's own defaults.
+// TestInsertOnly tries to change evidence over a connection that is not the store's, with SQLite's own defaults.
 func TestInsertOnly(t *testing.T) {
 	t.Parallel()
 	path := migrated(t)
@@ -111,8 +110,7 @@ func TestInsertOnly(t *testing.T) {
 	}
 }
 
-// TestRecallPlans sees every question of recall look things up by its indexes, and
-// answered in the order of one.
+// TestRecallPlans sees every question of recall look things up by its indexes, and answered in the order of one.
 func TestRecallPlans(t *testing.T) {
 	t.Parallel()
 	db := raw(t, migrated(t))

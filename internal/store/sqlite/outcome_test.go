@@ -21,8 +21,7 @@ func plain(err error) bool {
 	return err != nil && !errors.Is(err, ledger.ErrUnknownOutcome) && !errors.Is(err, ledger.ErrStale)
 }
 
-// TestOtherWriter: a transaction of another process is waited for, by appends
-// and heads, but not for ever.
+// TestOtherWriter: a transaction of another process is waited for, by appends and heads, but not for ever.
 func TestOtherWriter(t *testing.T) {
 	t.Parallel()
 	path := migrated(t)
@@ -71,8 +70,7 @@ func TestOtherWriter(t *testing.T) {
 	}
 }
 
-// TestFull: a database that may not grow refuses appends, and takes them again
-// once it may.
+// TestFull: a database that may not grow refuses appends, and takes them again once it may.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	s := open(t, migrated(t))
@@ -110,9 +108,8 @@ func TestFull(t *testing.T) {
 // envVictim makes the test binary fail while it commits: see TestCommitFails.
 const envVictim = "SHUFFLED_SQLITE_VICTIM"
 
-// TestCommitFails has a commit fail in its writes, in a process whose files may
-// not grow: the outcome is unknown, and nothing is acknowledged until the store
-// is opened again.
+// TestCommitFails has a commit fail in its writes, in a process whose files may not grow: the outcome is unknown, and
+// nothing is acknowledged until the store is opened again.
 func TestCommitFails(t *testing.T) {
 	t.Parallel()
 	path := os.Getenv(envVictim)

@@ -9,9 +9,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// TestShares: with all connections of readers taken, each in the middle of a
-// statement, dealers read and the writer commits; a reader waits as long as it has
-// patience for its first question, and is told why.
+// TestShares: with all connections of readers taken, each in the middle of a statement, dealers read and the writer
+// commits; a reader waits as long as it has patience for its first question, and is told why.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	path := migrated(t)
