@@ -44,6 +44,7 @@ const (
 	CodeCosigned              Code = "cosigned"
 	CodeCredential            Code = "credential"
 	CodeDeadline              Code = "deadline"
+	CodeDeckNotAllowed        Code = "deck_not_allowed"
 	CodeDisclosureKey         Code = "disclosure_key"
 	CodeDuplicateMember       Code = "duplicate_member"
 	CodeEarlierSerial         Code = "earlier_serial"
@@ -793,7 +794,10 @@ type Event struct {
 	// Count With dealt, how many places.
 	Count *int `json:"count,omitempty"`
 
-	// DeckHash With kill of a deck.
+	// Deck With committed, the first published name of the deck. Absent where it has none.
+	Deck *string `json:"deck,omitempty"`
+
+	// DeckHash With kill of a deck; with committed, of the cards that were shuffled.
 	DeckHash *Hash `json:"deck_hash,omitempty"`
 
 	// Draws With committed, that values are drawn, and not cards.

@@ -1,6 +1,9 @@
 package client
 
-import "shuffled/internal/audit"
+import (
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
 
 // Terms are what a commit says of its shuffle besides the members of Shuffle. All of it is read from the entry that the
 // receipt proves.
@@ -8,6 +11,7 @@ type Terms struct {
 	Production  bool       `json:"production"` // false: a sandbox
 	Disclosure  Disclosure `json:"disclosure"`
 	GameRef     *Name      `json:"game_ref,omitempty"`
+	Deck        string     `json:"deck,omitempty"`      // the first published name of the deck; "": it has none
 	DeckHash    *Hash      `json:"deck_hash,omitempty"` // of the deck's names in order; nil for a list of draws
 	Cards       int        `json:"cards"`               // of the deck, 0 for a list of draws
 	Places      int        `json:"places"`              // places that can be dealt
@@ -53,7 +57,8 @@ func termsOf(c *audit.Commit, at int64) Terms {
 		t.GameRef = &c.GameRef
 	}
 	if !ctx.IsDraw() {
-		t.DeckHash = (*Hash)(&ctx.DeckHash)
+		deck, _ := shuffle.Published(ctx.DeckHash)
+		t.Deck, t.DeckHash = deck.Name(), (*Hash)(&ctx.DeckHash)
 	}
 	if ctx.IsNumbers() {
 		t.Ranges, t.Numbers = nil, &Numbers{Of: int(ctx.Of), Take: ctx.Recipe.Positions()}

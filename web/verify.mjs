@@ -1,10 +1,11 @@
 // verify.mjs judges a transcript or receipt with the verifier of verify.html:
 //
-//	node web/verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]… [--auditor VKEY-or-file]… [--co-dealer FILE] [--history FILE] [--json] FILE
+//	node web/verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]… [--auditor VKEY-or-file]… [--co-dealer FILE] [--history FILE] [--deck NAME] [--json] FILE
 //
 // --my-slot-file names a file with the value of a slot. The verdict is then for the slot's holder.
 // --auditor names the verifier key of an auditor, whose statements are believed.
 // --co-dealer names a policy for the ledger of a co-dealer. Without it no verdict says blind.
+// --deck names the published deck that must have been shuffled as a whole.
 // --history names the text of the game's history, with which the requests to the co-dealer are compared.
 //
 // It exits with 0 for proved or consistent, 1 for failed, 2 for a wrong command
@@ -14,7 +15,7 @@ import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 
 const PAGE = fileURLToPath(new URL("verify.html", import.meta.url));
-const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]... [--auditor VKEY-or-file]... [--co-dealer FILE] [--history FILE] [--json] FILE\n";
+const USAGE = "usage: node verify.mjs [--key VKEY-or-file | --policy FILE] [--my-slot-file FILE]... [--auditor VKEY-or-file]... [--co-dealer FILE] [--history FILE] [--deck NAME] [--json] FILE\n";
 const MOST_BYTES = 32 * 2 ** 20; // docs/SPEC.md section 1.2
 
 // load runs only the script block of the page that is the verifier.
@@ -30,7 +31,7 @@ function parseArgs(args) {
   const options = { slots: [], auditors: [] };
   for (let i = 0; i < args.length; i++) {
     const [flag, inline] = /^(--[a-z-]+)=([\s\S]*)$/.exec(args[i])?.slice(1) ?? [args[i]];
-    if (flag === "--key" || flag === "--policy" || flag === "--co-dealer" || flag === "--history") {
+    if (flag === "--key" || flag === "--policy" || flag === "--co-dealer" || flag === "--history" || flag === "--deck") {
       const value = inline ?? args[++i];
       if (!value || options[flag] !== undefined) throw new Usage(`${flag} is given once, with a value`);
       options[flag] = value;
@@ -62,9 +63,7 @@ const readKey = (key) => /^[^+]+\+[0-9a-fA-F]{8}\+[A-Za-z0-9+/=]+$/.test(key) ? 
 function trust(options) {
   const key = options["--key"], policy = options["--policy"], second = options["--co-dealer"], told = options["--history"];
   const coDealer = second && new Uint8Array(readFileSync(second)), history = told && new Uint8Array(readFileSync(told));
-  if (policy) return { coDealer, history, policy: new Uint8Array(readFileSync(policy)) };
-  if (!key) return { coDealer, history };
-  return { coDealer, history, vkey: readKey(key) };
+  return { coDealer, history, deck: options["--deck"], policy: policy && new Uint8Array(readFileSync(policy)), vkey: key && readKey(key) };
 }
 
 // readSlots returns the values in the files. An error never shows a value, because it is secret.

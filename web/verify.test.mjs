@@ -468,6 +468,7 @@ test("the verdict vectors: verdict, level and failed step", async () => {
       { verdict: c.want.verdict, level: c.want.level, failed: c.want.failed, late: c.want.late, overlap: c.want.overlap, mixed: c.want.mixed, statements: c.want.statements }, `${c.name}: ${v.steps.find((s) => s.result === "failed")?.detail ?? v.unknown ?? ""}`);
     if (v.level !== undefined) {
       assert.deepEqual(v.terms, c.want.terms, c.name);
+      if (c.want.shuffled) assert.deepEqual(v.shuffled, c.want.shuffled, c.name);
       assert.deepEqual((v.cards ?? []).flatMap((card) => card.label ?? []), c.want.labels ?? [], c.name);
       assert.deepEqual(v.blind, c.want.blind, c.name);
       assert.equal(v.not_blind, c.want.not_blind, c.name);

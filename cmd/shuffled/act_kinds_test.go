@@ -10,8 +10,7 @@ import (
 	"shuffled/internal/term"
 )
 
-// TestActKinds does what takes two administrators: nothing with the signature of one, and
-// each act with both.
+// TestActKinds does what takes two administrators: nothing with the signature of one, and each act with both.
 func TestActKinds(t *testing.T) {
 	t.Parallel()
 	r := newActing(t)

@@ -111,8 +111,7 @@ func (r *rotating) losesToken() {
 	r.adminToken()
 }
 
-// newActing is a production ledger with two administrators, and its daemon, which does not
-// run yet.
+// newActing is a production ledger with two administrators, and its daemon, which does not run yet.
 func newActing(t *testing.T) *rotating {
 	t.Helper()
 	r := newRotating(t)

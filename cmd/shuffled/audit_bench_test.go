@@ -15,8 +15,7 @@ import (
 
 var exportEntries = flag.Uint64("export-entries", 50_000, "entries of the ledger that BenchmarkExport exports")
 
-// BenchmarkExport measures the real binary on a generated ledger: a whole export,
-// and one that finds 300 entries more.
+// BenchmarkExport measures the real binary on a generated ledger: a whole export, and one that finds 300 entries more.
 func BenchmarkExport(b *testing.B) {
 	for _, store := range []string{"sqlite", "postgres"} {
 		b.Run(store, func(b *testing.B) {

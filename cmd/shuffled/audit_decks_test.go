@@ -16,9 +16,8 @@ import (
 	"shuffled/internal/term"
 )
 
-// TestAuditDecks: the command writes the orders of closed shuffles, void ones too, in the
-// order of their commits, with a manifest that the battery reads; and none of a ledger
-// with a fault.
+// TestAuditDecks: the command writes the orders of closed shuffles, void ones too, in the order of their commits, with
+// a manifest that the battery reads; and none of a ledger with a fault.
 func TestAuditDecks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

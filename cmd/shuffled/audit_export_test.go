@@ -185,9 +185,8 @@ func tree(t testing.TB, dir string) map[string]string {
 	return all
 }
 
-// TestExportAllowList plants a secret in every column of every table that an
-// export does not hold, and looks for all of them, and for every key and token of
-// the data directory, in each byte of it. A column that is in none of the lists
+// TestExportAllowList plants a secret in every column of every table that an export does not hold, and looks for all of
+// them, and for every key and token of the data directory, in each byte of it. A column that is in none of the lists
 // fails: anyone who adds one decides.
 func TestExportAllowList(t *testing.T) {
 	t.Parallel()
@@ -253,8 +252,7 @@ func (s secret) forms() []string {
 		base64.RawStdEncoding.EncodeToString(s.value), base64.RawURLEncoding.EncodeToString(s.value)}
 }
 
-// The columns that an export holds, and those that have no room for a secret or
-// without which nothing can be read.
+// The columns that an export holds, and those that have no room for a secret or without which nothing can be read.
 var (
 	exportedColumns = []string{"entries.entry", "checkpoints.checkpoint", "cosigned.checkpoint", "decks.cards",
 		"terms.bytes", "ledgers.name", "ledgers.origin"}
@@ -335,9 +333,8 @@ func contains(list []string, s string) bool {
 	return strings.Contains("\n"+strings.Join(list, "\n")+"\n", "\n"+s+"\n")
 }
 
-// TestExportKilled kills exports with SIGKILL at random moments. The next one
-// ends with the same bytes as one that nobody disturbed, and a bundle that was
-// there before stays whole all the time.
+// TestExportKilled kills exports with SIGKILL at random moments. The next one ends with the same bytes as one that
+// nobody disturbed, and a bundle that was there before stays whole all the time.
 func TestExportKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -389,8 +386,7 @@ func killExports(t *testing.T, d *daemon, dir string, size uint64) {
 	t.Logf("killed %d of %d exports of %d entries", killed, *exportKills, size)
 }
 
-// untilWritten returns when a directory has so many entry bundles or the export is
-// done.
+// untilWritten returns when a directory has so many entry bundles or the export is done.
 func untilWritten(dir string, bundles uint64, done <-chan struct{}) {
 	for {
 		files, _ := os.ReadDir(filepath.Join(dir, "tile", "entries"))
@@ -405,8 +401,7 @@ func untilWritten(dir string, bundles uint64, done <-chan struct{}) {
 	}
 }
 
-// sizeOf returns the size of a bundle whose every entry can be read and leads to
-// the root; 0 for none.
+// sizeOf returns the size of a bundle whose every entry can be read and leads to the root; 0 for none.
 func sizeOf(dir string) uint64 {
 	r, err := bundle.Open(dir)
 	if err != nil {
@@ -445,8 +440,7 @@ func sizeOf(dir string) uint64 {
 	return c.Size
 }
 
-// same holds two bundles of the same state against each other, except the time
-// of the export.
+// same holds two bundles of the same state against each other, except the time of the export.
 func same(t *testing.T, got, want string) {
 	t.Helper()
 	a, b := tree(t, got), tree(t, want)

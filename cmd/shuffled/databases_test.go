@@ -149,9 +149,8 @@ func TestTwoClusters(t *testing.T) {
 	}
 }
 
-// TestStartWithoutCluster: a daemon that starts while either of two clusters is gone serves the ledger
-// in the other, and the one in it when it is back. It can be stopped before. What then stands in
-// doubt stops it, as at any start.
+// TestStartWithoutCluster: a daemon that starts while either of two clusters is gone serves the ledger in the other,
+// and the one in it when it is back. It can be stopped before. What then stands in doubt stops it, as at any start.
 func TestStartWithoutCluster(t *testing.T) {
 	t.Parallel()
 	c := newClusters(t)

@@ -67,8 +67,7 @@ var typed = map[string]string{
 	"docs/GAMES.md": "TestGames", "docs/CLIENT.md": "TestGames", "docs/operations/install.md": "TestInstall",
 }
 
-// typedBlocks are the blocks of commands of the other documents, by their beginning and the test
-// that types them.
+// typedBlocks are the blocks of commands of the other documents, by their beginning and the test that types them.
 var typedBlocks = map[string]map[string]string{
 	"README.md": {"make demo": "TestReadme", "go run ./cmd/shuffled serve": "TestReadme", "TOKEN=": "TestReadme",
 		"go run ./cmd/shuffled audit": "TestReadme"},
@@ -115,10 +114,9 @@ var untyped = map[string]map[string]string{
 	},
 }
 
-// TestDocumentedBlocks: each block of the documents with a kind is typed by a test, or it is a
-// block of commands that stands in untyped. These, and those of other kinds, are at least well
-// formed: a script, JSON, a part of the configuration, statements that PostgreSQL runs, or what
-// nginx takes. No test reads text.
+// TestDocumentedBlocks: each block of the documents with a kind is typed by a test, or it is a block of commands that
+// stands in untyped. These, and those of other kinds, are at least well formed: a script, JSON, a part of the
+// configuration, statements that PostgreSQL runs, or what nginx takes. No test reads text.
 func TestDocumentedBlocks(t *testing.T) {
 	t.Parallel()
 	tests := testsHere(t)
@@ -192,8 +190,7 @@ func testsHere(t *testing.T) map[string]bool {
 	return tests
 }
 
-// wellFormed reads a block as what it says it is. It skips the test when the program that
-// reads it is not installed.
+// wellFormed reads a block as what it says it is. It skips the test when the program that reads it is not installed.
 func wellFormed(t *testing.T, b fence) error {
 	t.Helper()
 	switch b.kind {
@@ -286,8 +283,7 @@ func TestWellFormed(t *testing.T) {
 	}
 }
 
-// commandsOf are the words of the program's commands in a script, without comments and what
-// stands in quotes.
+// commandsOf are the words of the program's commands in a script, without comments and what stands in quotes.
 func commandsOf(script string) (commands [][]string) {
 	script = strings.ReplaceAll(script, "\\\n", " ")
 	script = regexp.MustCompile(`"[^"\n]*"|'[^'\n]*'`).ReplaceAllString(script, "quoted")

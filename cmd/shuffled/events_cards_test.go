@@ -131,8 +131,7 @@ type secretGames struct {
 	games   int
 }
 
-// commit commits to a shuffle of n positions and returns its path, and what to call when it is
-// closed.
+// commit commits to a shuffle of n positions and returns its path, and what to call when it is closed.
 func (g *secretGames) commit(route string, body map[string]any, n int) (path string, ended func()) {
 	g.games++
 	var made struct {

@@ -30,9 +30,8 @@ import (
 // foreignCommits fills a full tile and more.
 const foreignCommits = 300
 
-// TestForeignReaders reads a live log with software that is not ours: Tessera's
-// client and fsck, torchwood's client, transparency-dev/merkle, and x/mod's note
-// and tlog.
+// TestForeignReaders reads a live log with software that is not ours: Tessera's client and fsck, torchwood's client,
+// transparency-dev/merkle, and x/mod's note and tlog.
 func TestForeignReaders(t *testing.T) {
 	t.Parallel()
 	for store, database := range map[string]func() string{

@@ -34,9 +34,8 @@ var selective = []deed{
 	{"", "", 0},                      // never closed
 }
 
-// TestSelectiveHouse: a house with all its keys drops some of its hands, each in a
-// way that the rules allow. The audit of the exported ledger reports exactly these
-// hands, by table and serial, with how they ended and why.
+// TestSelectiveHouse: a house with all its keys drops some of its hands, each in a way that the rules allow. The audit
+// of the exported ledger reports exactly these hands, by table and serial, with how they ended and why.
 func TestSelectiveHouse(t *testing.T) {
 	t.Parallel()
 	for _, inPostgres := range []bool{false, true} {
@@ -123,8 +122,7 @@ func (d *daemon) awaitExpired(want map[string]deed) {
 	})
 }
 
-// wantSelection exports the ledger, audits it, and holds figures and shuffles
-// against what the house did.
+// wantSelection exports the ledger, audits it, and holds figures and shuffles against what the house did.
 func wantSelection(t *testing.T, d *daemon, vkey string, want map[string]deed) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "bundle")

@@ -20,10 +20,9 @@ import (
 
 var kills = flag.Int("kills", 30, "how often the kill test kills the daemon, on each store")
 
-// TestKill kills the daemon with SIGKILL at random moments under 8 clients, half of which
-// send batches. Whatever was acknowledged must be there with the same bytes, every request
-// that was cut off must resolve when it is repeated, and serials have no gap. A batch that
-// was cut off between its rounds answers for the first as before.
+// TestKill kills the daemon with SIGKILL at random moments under 8 clients, half of which send batches. Whatever was
+// acknowledged must be there with the same bytes, every request that was cut off must resolve when it is repeated, and
+// serials have no gap. A batch that was cut off between its rounds answers for the first as before.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -56,8 +55,7 @@ func killTest(t *testing.T, d *daemon) {
 		for _, c := range clients {
 			wg.Go(func() { c.play(&stop) })
 		}
-		// A random moment after some answers, for a busy machine gives few in a time: time is
-		// the experiment here.
+		// A random moment after some answers, for a busy machine gives few in a time: time is the experiment here.
 		limit := time.Now().Add(time.Minute)
 		for enough := answers.Load() + rand.Int64N(20); answers.Load() < enough && time.Now().Before(limit); {
 			time.Sleep(time.Millisecond)
@@ -104,10 +102,9 @@ type call struct {
 	answer    []byte
 }
 
-// killClient plays hand after hand at a table of its own, and commits to a table
-// that all share. One request is pending at a time, and is repeated as it stands
-// until it is answered. One of batches plays many hands in a request, at tables of its own
-// alongside the shared one.
+// killClient plays hand after hand at a table of its own, and commits to a table that all share. One request is pending
+// at a time, and is repeated as it stands until it is answered. One of batches plays many hands in a request, at tables
+// of its own alongside the shared one.
 type killClient struct {
 	d       *daemon
 	name    string
@@ -127,8 +124,7 @@ func (c *killClient) play(stop *atomic.Bool) {
 	}
 }
 
-// step sends the pending request, or the next, and reports whether it was
-// acknowledged.
+// step sends the pending request, or the next, and reports whether it was acknowledged.
 func (c *killClient) step() bool {
 	if c.pending == nil {
 		c.pending = c.next()
@@ -170,8 +166,7 @@ func (c *killClient) next() *call {
 	}
 	switch c.n % 4 {
 	case 1:
-		// Every other hand is closed for auditors, whose close never comes out the
-		// same twice: the stored one counts.
+		// Every other hand is closed for auditors, whose close never comes out the same twice: the stored one counts.
 		return shuffle(c.name, []string{"public", "auditor"}[c.n/4%2])
 	case 2:
 		return &call{path: fmt.Sprintf("/v1/main/shuffles/%d/deal", c.id),
@@ -242,8 +237,7 @@ func plain(answer []byte) string {
 
 func isRepeated(answer []byte) bool { return bytes.Contains(answer, []byte(`"repeated":true`)) }
 
-// checkSerials: every commit was acknowledged in the end, so the serials of each
-// table are 1, 2, 3 … without a gap.
+// checkSerials: every commit was acknowledged in the end, so the serials of each table are 1, 2, 3 … without a gap.
 func checkSerials(t *testing.T, clients []*killClient) {
 	t.Helper()
 	serials := make(map[string][]uint64)

@@ -20,8 +20,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// loaded is a production daemon on a PostgreSQL of its own, and one client of it
-// with as many connections as it takes.
+// loaded is a production daemon on a PostgreSQL of its own, and one client of it with as many connections as it takes.
 type loaded struct {
 	*production
 	token  string
@@ -228,9 +227,8 @@ func (l *loaded) connect() *pgx.Conn {
 	return conn
 }
 
-// checkCommits sends every commit again, by key, and wants the answer that was
-// given, where one was, and serials without a gap: nothing was lost, and nothing
-// stands twice.
+// checkCommits sends every commit again, by key, and wants the answer that was given, where one was, and serials
+// without a gap: nothing was lost, and nothing stands twice.
 func (l *loaded) checkCommits(table string, given map[string][]byte) {
 	l.t.Helper()
 	type commit struct {

@@ -15,9 +15,8 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// TestMain makes the test binary be the command as well, under its name: that is
-// what scripts run. Tests wait for daemons, witnesses and servers: four at a time for
-// each processor, if -parallel says nothing else.
+// TestMain makes the test binary be the command as well, under its name: that is what scripts run. Tests wait for
+// daemons, witnesses and servers: four at a time for each processor, if -parallel says nothing else.
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.NumCPU())); err != nil {
 		panic(err)
@@ -25,8 +24,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(testdb.M{M: m}, map[string]func(){"shuffled": main})
 }
 
-// TestScripts runs the command as its users do. Every script finds the files of
-// samples in its directory.
+// TestScripts runs the command as its users do. Every script finds the files of samples in its directory.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	files := samples(t)

@@ -216,7 +216,7 @@ func (o *opener) ledger(ctx context.Context, c toOpen, db store.Database) (*open
 		reach = s.way
 	}
 	s.dealer = dealer.New(dealer.Config{
-		Houses: c.houses, CoDealer: reach,
+		Houses: c.houses, CoDealer: reach, Decks: c.Decks,
 		Ledger: l, Store: db, Entropy: o.entropy, Keys: o.ring, Log: o.log,
 		Now:      func() int64 { return time.Now().UnixMilli() },
 		Rotation: o.cfg.DisclosureRotation.Duration(),

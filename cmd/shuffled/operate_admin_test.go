@@ -163,8 +163,7 @@ func (c *certificates) client(name string) *http.Client {
 	return &http.Client{Transport: transport, Timeout: 30 * time.Second}
 }
 
-// TestClientCertificates: a daemon that ends TLS knows callers by their
-// certificates, until they are revoked.
+// TestClientCertificates: a daemon that ends TLS knows callers by their certificates, until they are revoked.
 func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	d, c := newDaemon(t, ""), newCertificates(t)
@@ -265,8 +264,7 @@ func TestClientCertificates(t *testing.T) {
 	d.stop()
 }
 
-// TestNoSecretInFlags: a process list shows every argument, so secrets are given
-// as files.
+// TestNoSecretInFlags: a process list shows every argument, so secrets are given as files.
 func TestNoSecretInFlags(t *testing.T) {
 	t.Parallel()
 	parser, err := kong.New(new(cli), kong.Name("shuffled"))

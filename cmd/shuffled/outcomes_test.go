@@ -135,8 +135,7 @@ func (s *sandbox) until(n int) []audit.Event {
 	}
 }
 
-// figures are what /metrics shows of the monitor: by name and labels, without those
-// that are 0.
+// figures are what /metrics shows of the monitor: by name and labels, without those that are 0.
 func (s *sandbox) figures() map[string]float64 {
 	s.t.Helper()
 	shown := newFigures(newMachine(s.cfg, nil, 0, slog.New(slog.DiscardHandler)), selftest.Passed{})
@@ -162,9 +161,8 @@ func (s *sandbox) figures() map[string]float64 {
 	return all
 }
 
-// TestStatistics: a window that is unlikely is an alarm in the ledger, and the
-// deals go on. One that is far out sets the latch for good: also after a restart,
-// until an operator clears it.
+// TestStatistics: a window that is unlikely is an alarm in the ledger, and the deals go on. One that is far out sets
+// the latch for good: also after a restart, until an operator clears it.
 func TestStatistics(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, config.StatisticsHalt)
@@ -243,8 +241,7 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
-// TestStatisticsWarn: without the setting a window that is far out is an alarm in the
-// ledger, and the deals go on.
+// TestStatisticsWarn: without the setting a window that is far out is an alarm in the ledger, and the deals go on.
 func TestStatisticsWarn(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, config.Default().Statistics)

@@ -12,9 +12,8 @@ import (
 	"shuffled/internal/term"
 )
 
-// TestKeysOutside: signing and sealing key of a daemon go over to an HSM or a KMS, by
-// rotation. While it is away a running daemon writes nothing and another one does not start;
-// when it is back, what is open is dealt.
+// TestKeysOutside: signing and sealing key of a daemon go over to an HSM or a KMS, by rotation. While it is away a
+// running daemon writes nothing and another one does not start; when it is back, what is open is dealt.
 func TestKeysOutside(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(*testing.T) *keystest.Helper{"HSM": keystest.HSM, "KMS": keystest.KMS} {

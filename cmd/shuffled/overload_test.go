@@ -155,8 +155,7 @@ func (l *loaded) transcript() []byte {
 	return r.body
 }
 
-// capacity returns the commits per second that so many clients get, one request
-// each at a time.
+// capacity returns the commits per second that so many clients get, one request each at a time.
 func (l *loaded) capacity(clients int, d time.Duration) float64 {
 	l.t.Helper()
 	var done atomic.Int64
@@ -181,8 +180,7 @@ func (l *loaded) capacity(clients int, d time.Duration) float64 {
 	return float64(done.Load()) / time.Since(start).Seconds()
 }
 
-// alive looks whether what must answer under any load does: health, metrics and
-// verification.
+// alive looks whether what must answer under any load does: health, metrics and verification.
 func (l *loaded) alive(transcript []byte) {
 	l.t.Helper()
 	for _, path := range []string{"/healthz", "/metrics"} {
@@ -212,9 +210,8 @@ func (l *loaded) watch(transcript []byte) (stop func()) {
 	return func() { close(done); group.Wait() }
 }
 
-// TestCancelStorm gives up requests at random moments. It must leave nothing
-// behind: no transaction, no goroutine, and no entry that is not acknowledged to
-// anyone who asks again under its key.
+// TestCancelStorm gives up requests at random moments. It must leave nothing behind: no transaction, no goroutine, and
+// no entry that is not acknowledged to anyone who asks again under its key.
 func TestCancelStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads the machine")

@@ -110,8 +110,7 @@ func TestProduction(t *testing.T) {
 	}
 }
 
-// keepsApart: two ledgers of one daemon share neither tokens nor keys, and one of
-// them is read with a token only.
+// keepsApart: two ledgers of one daemon share neither tokens nor keys, and one of them is read with a token only.
 func (p *production) keepsApart(token, auditor string) {
 	p.t.Helper()
 	body := map[string]any{"table": "t1", "deck": "standard-52"}
@@ -144,8 +143,7 @@ func administrators(t *testing.T, dir string, run func(args ...string)) (flags [
 	return flags
 }
 
-// production is a database with the roles of deploy/roles.sql and a daemon that
-// is configured by a file.
+// production is a database with the roles of deploy/roles.sql and a daemon that is configured by a file.
 type production struct {
 	*daemon
 	dir, config, operator string
@@ -229,8 +227,7 @@ func (p *production) must(owner string, args ...string) string {
 	return out
 }
 
-// serve starts the daemon with the configuration file and waits for its
-// operator's listener.
+// serve starts the daemon with the configuration file and waits for its operator's listener.
 func (p *production) serve() {
 	p.t.Helper()
 	p.launch(p.operator, []string{"serve", "--config", p.config})

@@ -14,8 +14,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// TestRelays: a daemon asks its relays for the round of a plan, from the round's
-// time on, and believes none of them.
+// TestRelays: a daemon asks its relays for the round of a plan, from the round's time on, and believes none of them.
 func TestRelays(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 100)

@@ -26,8 +26,7 @@ import (
 // needs, so that a daemon that never answers fails a test and does not hang it.
 const requestLimit = time.Minute
 
-// replicas are daemons of one ledger, each with a directory and a mark of its own
-// and the same keys.
+// replicas are daemons of one ledger, each with a directory and a mark of its own and the same keys.
 type replicas struct {
 	t       *testing.T
 	daemons []*daemon
@@ -36,9 +35,8 @@ type replicas struct {
 	http    *http.Client
 }
 
-// newReplicas starts a daemon on each of the addresses, which lead to one
-// database. The first makes the ledger; each other one begins from a copy of its mark
-// (docs/OPERATIONS.md, Several daemons), so that no credential is revoked.
+// newReplicas starts a daemon on each of the addresses, which lead to one database. The first makes the ledger; each
+// other one begins from a copy of its mark (docs/OPERATIONS.md, Several daemons), so that no credential is revoked.
 func newReplicas(t *testing.T, databases ...string) *replicas {
 	t.Helper()
 	r := &replicas{t: t, http: &http.Client{
@@ -96,8 +94,7 @@ func repeat(database string, n int) []string {
 	return list
 }
 
-// figures reads metrics of a daemon whose names begin with a prefix, each by name
-// and labels.
+// figures reads metrics of a daemon whose names begin with a prefix, each by name and labels.
 func (d *daemon) figures(prefix string) map[string]float64 {
 	d.t.Helper()
 	status, text, err := d.get("/metrics", "")
@@ -130,9 +127,8 @@ type acked struct {
 	daemon int // that answered
 }
 
-// crowd plays hands at the daemons: a commit, then a deal that closes; every fourth is two
-// hands in a batch, and every eighth no more than a commit to a table that all share. Each
-// second of these is sent to two daemons at once.
+// crowd plays hands at the daemons: a commit, then a deal that closes; every fourth is two hands in a batch, and every
+// eighth no more than a commit to a table that all share. Each second of these is sent to two daemons at once.
 type crowd struct {
 	*replicas
 	name     string // of this crowd: keys begin with it
@@ -263,8 +259,7 @@ func (c *gambler) failed(format string, args ...any) bool {
 	return false
 }
 
-// call sends one request until it is acknowledged, and to the next daemon after
-// each failure.
+// call sends one request until it is acknowledged, and to the next daemon after each failure.
 func (c *gambler) call(path, key, body string, answer any) bool {
 	var last string
 	c.took = 0

@@ -24,9 +24,8 @@ type oracle struct {
 	commits int
 }
 
-// check reads the whole ledger from the database and holds it against the rules,
-// against every acknowledged answer, and against the marks of all daemons. resolved
-// says that every request was acknowledged in the end.
+// check reads the whole ledger from the database and holds it against the rules, against every acknowledged answer, and
+// against the marks of all daemons. resolved says that every request was acknowledged in the end.
 func (r *replicas) check(journal []acked, resolved bool) *oracle {
 	r.t.Helper()
 	store, err := r.store()

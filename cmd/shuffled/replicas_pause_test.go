@@ -71,9 +71,8 @@ func (g *gate) holds() bool {
 	return g.wanted == ""
 }
 
-// TestReplicaPaused stops a daemon with SIGSTOP between its look at the head and
-// its commit, while others write. When it goes on it writes nothing on the old
-// head, and anyone who asked it gets a true answer.
+// TestReplicaPaused stops a daemon with SIGSTOP between its look at the head and its commit, while others write. When
+// it goes on it writes nothing on the old head, and anyone who asked it gets a true answer.
 func TestReplicaPaused(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -89,8 +88,7 @@ func TestReplicaPaused(t *testing.T) {
 			g := newGate(t, database)
 			r := newReplicas(t, database, g.proxy.DSN)
 			paused := r.daemons[1]
-			// No request is made again: one that another daemon refused would wait for
-			// the paused one.
+			// No request is made again: one that another daemon refused would wait for the paused one.
 			c := &crowd{replicas: r, name: "c", attempts: 1}
 			at := func(daemon int, name string) *gambler { return &gambler{crowd: c, home: daemon, name: name} }
 			mine, other := at(1, "mine"), at(0, "other")
@@ -155,8 +153,7 @@ func (d *daemon) signal(s syscall.Signal) {
 	}
 }
 
-// TestReplicasPausedUnderLoad stops daemons at random moments, one at a time, under
-// load, and lets them go on.
+// TestReplicasPausedUnderLoad stops daemons at random moments, one at a time, under load, and lets them go on.
 func TestReplicasPausedUnderLoad(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -16,9 +16,8 @@ var (
 	replicasPauses  = flag.Int("replicas.pauses", 15, "how often daemons are stopped for a moment")
 )
 
-// TestReplicas has several daemons append to one ledger under full load, also for
-// the same tables and keys: no gap, no fork, nothing twice, and all of them have
-// their share.
+// TestReplicas has several daemons append to one ledger under full load, also for the same tables and keys: no gap, no
+// fork, nothing twice, and all of them have their share.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

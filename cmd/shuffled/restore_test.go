@@ -119,8 +119,7 @@ func TestRestoreDrill(t *testing.T) {
 	d.stop()
 }
 
-// TestPointInTime: a server that replays the write-ahead log to a named point, and opens
-// there.
+// TestPointInTime: a server that replays the write-ahead log to a named point, and opens there.
 func TestPointInTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -24,9 +24,8 @@ import (
 	"shuffled/internal/term"
 )
 
-// TestRetention drops everything that can be dropped, alongside a running daemon, and has
-// recall list nothing that is closed: every receipt, every transcript, the bundle
-// and all checks are the same before and after.
+// TestRetention drops everything that can be dropped, alongside a running daemon, and has recall list nothing that is
+// closed: every receipt, every transcript, the bundle and all checks are the same before and after.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, d *daemon) {
@@ -98,8 +97,7 @@ func (c closing) OpenAt(ctx context.Context, size uint64) (open []audit.OpenRef,
 // checkedAt is the only line of a report that says when it was made.
 var checkedAt = regexp.MustCompile(`(?m)^ +"at": ".*",\n`)
 
-// playSome plays shuffles, of which all but the last are closed, and returns
-// their ids.
+// playSome plays shuffles, of which all but the last are closed, and returns their ids.
 func (d *daemon) playSome(n int) (ids []uint64) {
 	d.t.Helper()
 	for i := range n {

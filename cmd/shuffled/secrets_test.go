@@ -20,12 +20,10 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// TestSecretsStayHidden plays hands and then looks for every tape, every salt of
-// an undealt position, the keys and the tokens in all that the daemon wrote or
-// said before the close: the store's files with their write-ahead log, a dump,
-// the server's log of statements, the daemon's log at debug level, metrics, and
-// answers, those to bad requests among them. The tapes of hands for auditors it
-// looks for once more after the close, for nobody but auditors ever gets them.
+// TestSecretsStayHidden plays hands and then looks for every tape, every salt of an undealt position, the keys and the
+// tokens in all that the daemon wrote or said before the close: the store's files with their write-ahead log, a dump,
+// the server's log of statements, the daemon's log at debug level, metrics, and answers, those to bad requests among
+// them. The tapes of hands for auditors it looks for once more after the close, for nobody but auditors ever gets them.
 func TestSecretsStayHidden(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -220,9 +218,8 @@ type needle struct {
 	form []byte
 }
 
-// add looks for a secret's first 24 bytes: raw, in hexadecimal of either case, as the
-// numbers and the quoted text that fmt and log/slog print, and in base64 of either
-// alphabet at each of its three alignments.
+// add looks for a secret's first 24 bytes: raw, in hexadecimal of either case, as the numbers and the quoted text that
+// fmt and log/slog print, and in base64 of either alphabet at each of its three alignments.
 func (n needles) add(what string, secret []byte) {
 	head := secret[:min(len(secret), 24)]
 	forms := [][]byte{head, []byte(hex.EncodeToString(head)), bytes.ToUpper([]byte(hex.EncodeToString(head)))}

@@ -160,8 +160,7 @@ func everyAnswerFails(t *testing.T, wrong string, results []selftest.Result) {
 	}
 }
 
-// commandsStop: what signs, judges or shows stops as the daemon does; the version
-// can be asked for.
+// commandsStop: what signs, judges or shows stops as the daemon does; the version can be asked for.
 func commandsStop(t *testing.T, wrong string) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
@@ -184,9 +183,8 @@ func commandsStop(t *testing.T, wrong string) {
 	}
 }
 
-// TestModuleSelfTestsStop: Go's FIPS 140-3 module has known-answer tests of its
-// own. Some run when the process begins and some at first use, which the tests of
-// this program are: all of them stop a daemon before its port is open.
+// TestModuleSelfTestsStop: Go's FIPS 140-3 module has known-answer tests of its own. Some run when the process begins
+// and some at first use, which the tests of this program are: all of them stop a daemon before its port is open.
 func TestModuleSelfTestsStop(t *testing.T) {
 	t.Parallel()
 	binary, err := builtBinary()

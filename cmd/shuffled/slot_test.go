@@ -23,8 +23,7 @@ func said(t *testing.T, stdin string, args ...string) (code int, out, errs strin
 	return code, stdout.String(), stderr.String()
 }
 
-// TestSlotNew: a value is new each time, and its hash is that of the specification
-// at this ledger and table alone.
+// TestSlotNew: a value is new each time, and its hash is that of the specification at this ledger and table alone.
 func TestSlotNew(t *testing.T) {
 	t.Parallel()
 	at := []string{"--origin", "example.com/main", "--table", "table-1"}
@@ -73,8 +72,7 @@ func TestSlotNew(t *testing.T) {
 	}
 }
 
-// TestVerifyMySlot: the level is for anyone who gave the slot, and a file without it
-// fails.
+// TestVerifyMySlot: the level is for anyone who gave the slot, and a file without it fails.
 func TestVerifyMySlot(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

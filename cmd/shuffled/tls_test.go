@@ -55,9 +55,8 @@ func TestTLSKeyMode(t *testing.T) {
 	}
 }
 
-// TestCertificateIsRenewed: a daemon takes a new certificate on SIGHUP, which does not end it,
-// goes on with the one that it has if the new one does not hold, and says before the end that
-// it comes.
+// TestCertificateIsRenewed: a daemon takes a new certificate on SIGHUP, which does not end it, goes on with the one
+// that it has if the new one does not hold, and says before the end that it comes.
 func TestCertificateIsRenewed(t *testing.T) {
 	t.Parallel()
 	c, d := newCertificates(t), newDaemon(t, "")

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// TestOpenTogether starts a daemon with ledgers whose witnesses answer nobody
-// before all of them were asked: they are opened alongside each other, so that a
-// witness that is away delays the start once, and not once for each ledger.
+// TestOpenTogether starts a daemon with ledgers whose witnesses answer nobody before all of them were asked: they are
+// opened alongside each other, so that a witness that is away delays the start once, and not once for each ledger.
 func TestOpenTogether(t *testing.T) {
 	t.Parallel()
 	const ledgers = 6

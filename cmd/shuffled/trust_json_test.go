@@ -35,8 +35,7 @@ func TestVerifyJSONWithoutTrust(t *testing.T) {
 	}
 }
 
-// TestDevKeepsSigningKeys: a rotation in a sandbox names the next key in the file of
-// configuration.
+// TestDevKeepsSigningKeys: a rotation in a sandbox names the next key in the file of configuration.
 func TestDevKeepsSigningKeys(t *testing.T) {
 	t.Parallel()
 	s := &sandbox{t: t, cfg: config.Default()}

@@ -91,8 +91,7 @@ func (y *typist) block(document, begins string, names ...string) string {
 	return out
 }
 
-// text is the block, with the names of this test. A name of the block's own that is not in it
-// fails the test.
+// text is the block, with the names of this test. A name of the block's own that is not in it fails the test.
 func (y *typist) text(document, begins string, names ...string) string {
 	y.tb.Helper()
 	b := theBlock(y.tb, document, begins)

@@ -53,8 +53,7 @@ func TestVerdictText(t *testing.T) {
 	}
 }
 
-// TestWitnessedText does so for what witnesses and auditors add, on vectors of the
-// specification.
+// TestWitnessedText does so for what witnesses and auditors add, on vectors of the specification.
 func TestWitnessedText(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"witnessed", "witnessed-undealt", "witnessed-too-late", "receipt-witnessed",

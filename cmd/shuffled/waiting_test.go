@@ -22,10 +22,9 @@ import (
 	"shuffled/internal/testdb"
 )
 
-// TestStartSays: a start that waits for a database says so, in the log and on
-// /readyz, before it ends, and succeeds when the database answers: behind an address
-// that accepts connections and says nothing, and where the first statement of each
-// kind gets no answer.
+// TestStartSays: a start that waits for a database says so, in the log and on /readyz, before it ends, and succeeds
+// when the database answers: behind an address that accepts connections and says nothing, and where the first statement
+// of each kind gets no answer.
 func TestStartSays(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -170,8 +169,7 @@ func TestFilesFirst(t *testing.T) {
 	}
 }
 
-// startWaits starts a sandbox and returns when readiness and the log say what it
-// waits for.
+// startWaits starts a sandbox and returns when readiness and the log say what it waits for.
 func startWaits(t *testing.T, dsn, says string) *daemon {
 	t.Helper()
 	d := newDaemon(t, dsn)

@@ -57,12 +57,11 @@ var languages = map[string]language{
 	"ts": {"ts", "import ", "// The TypeScript of a section stands here.\n"},
 }
 
-// A walk types the blocks of documents in their order against one sandbox: commands in one
-// shell for each document, which begins with the blocks of the walk's own beginning. The Go
-// blocks of a section are one function, run where its last block stands, and so are those of
-// TypeScript; one that is a program is ./hand or hand.js from there on. A block of json or
-// text shows what the block before it prints. A block of another kind fails: what a document
-// shows is tried. Without Node, TypeScript is left out, and the sections of its programs.
+// A walk types the blocks of documents in their order against one sandbox: commands in one shell for each document,
+// which begins with the blocks of the walk's own beginning. The Go blocks of a section are one function, run where its
+// last block stands, and so are those of TypeScript; one that is a program is ./hand or hand.js from there on. A block
+// of json or text shows what the block before it prints. A block of another kind fails: what a document shows is tried.
+// Without Node, TypeScript is left out, and the sections of its programs.
 type walk struct {
 	t      *testing.T
 	d      *daemon
@@ -134,8 +133,7 @@ func (w *walk) framed(kind, body string) string {
 	return strings.Replace(w.frames[kind], languages[kind].mark, body, 1)
 }
 
-// compile makes programs of the blocks of code and gives their commands, each by document
-// and the place of a block.
+// compile makes programs of the blocks of code and gives their commands, each by document and the place of a block.
 func (w *walk) compile() map[string]string {
 	commands, cases, scripts := map[string]string{}, "", map[string]string{}
 	for document, blocks := range w.blocks {
@@ -252,8 +250,7 @@ func shown(b fence, printed string) string {
 // varies are the members of answers that are others each time.
 var varies = map[string]bool{"id": true, "time": true, "close_by": true, "card": true, "value": true, "shows": true}
 
-// like says where an answer differs from the one that a document shows, which may leave out
-// members.
+// like says where an answer differs from the one that a document shows, which may leave out members.
 func like(want, got any, at string) string {
 	differs := func() string { return fmt.Sprintf("%s is %v, not %v", at, got, want) }
 	switch w := want.(type) {

@@ -11,8 +11,7 @@ import (
 // npmPackage is the second implementation.
 const npmPackage = "../../client/typescript"
 
-// nodePackages reports whether TypeScript can be typed here: with Node, and what `npm ci` in
-// the npm package installs.
+// nodePackages reports whether TypeScript can be typed here: with Node, and what `npm ci` in the npm package installs.
 func nodePackages(t *testing.T) bool {
 	t.Helper()
 	_, err := exec.LookPath("node")

@@ -222,9 +222,8 @@ func getText(t *testing.T, url string) string {
 
 var witnessKills = flag.Int("witness-kills", 25, "how often the witness is killed")
 
-// TestWitnessKill kills the witness with SIGKILL at random moments while its log
-// grows. After each start it shows the newest checkpoint that it acknowledged, or
-// the one whose answer was cut off: it never went back, and forgot nothing.
+// TestWitnessKill kills the witness with SIGKILL at random moments while its log grows. After each start it shows the
+// newest checkpoint that it acknowledged, or the one whose answer was cut off: it never went back, and forgot nothing.
 func TestWitnessKill(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// TestWitnessedLedger follows docs/OPERATIONS.md for a production ledger with
-// three witnesses: each step with the real binary, each witness a process of its
-// own. Then the database goes back to a backup.
+// TestWitnessedLedger follows docs/OPERATIONS.md for a production ledger with three witnesses: each step with the real
+// binary, each witness a process of its own. Then the database goes back to a backup.
 func TestWitnessedLedger(t *testing.T) {
 	t.Parallel()
 	c := newWitnessedRoom(t)

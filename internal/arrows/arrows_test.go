@@ -57,9 +57,8 @@ func load(t *testing.T) graph {
 	return g
 }
 
-// listed yields what go list says of the packages of each module and of everything
-// they reach. A package that does not build (-e) still has its imports; the build
-// is the test of that.
+// listed yields what go list says of the packages of each module and of everything they reach. A package that does not
+// build (-e) still has its imports; the build is the test of that.
 func listed[P any](t *testing.T, flags ...string) iter.Seq[P] {
 	t.Helper()
 	return func(yield func(P) bool) {
@@ -87,9 +86,8 @@ func listed[P any](t *testing.T, flags ...string) iter.Seq[P] {
 	}
 }
 
-// TestModules: the product's module replaces nothing and needs nothing of what
-// measures it, so that go install works on it; each nested module takes the product
-// from this tree and replaces nothing else.
+// TestModules: the product's module replaces nothing and needs nothing of what measures it, so that go install works on
+// it; each nested module takes the product from this tree and replaces nothing else.
 func TestModules(t *testing.T) {
 	rememberSources(t)
 	for _, dir := range modules {
@@ -109,9 +107,8 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// rememberSources looks at every source file. The go command then knows what
-// this test depends on and does not repeat a cached result after a change: it
-// sees what a test opens, but not what a test's child reads.
+// rememberSources looks at every source file. The go command then knows what this test depends on and does not repeat a
+// cached result after a change: it sees what a test opens, but not what a test's child reads.
 func rememberSources(t *testing.T) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -16,9 +16,8 @@ import (
 	"testing"
 )
 
-// reserved lists the packages that may name a function or method at all, to call
-// it or to pass it on, each with its reason. It is what proves that the lab
-// measures what is dealt: bytes for a tape are read in one package, so no other
+// reserved lists the packages that may name a function or method at all, to call it or to pass it on, each with its
+// reason. It is what proves that the lab measures what is dealt: bytes for a tape are read in one package, so no other
 // can spend fresh ones.
 var reserved = map[string]map[string]string{
 	"(*shuffled/internal/entropy.Source).Tape": {
@@ -54,10 +53,9 @@ var reserved = map[string]map[string]string{
 	},
 }
 
-// TestReserved type-checks every package of the modules that can name one of the
-// reserved functions, without its tests, and finds who does. It does not see a
-// method that is called through an interface, so no package may write one that has
-// a method Tape.
+// TestReserved type-checks every package of the modules that can name one of the reserved functions, without its tests,
+// and finds who does. It does not see a method that is called through an interface, so no package may write one that
+// has a method Tape.
 func TestReserved(t *testing.T) {
 	rememberSources(t)
 	packages := compiled(t)
@@ -115,9 +113,8 @@ func compiled(t *testing.T) units {
 	return all
 }
 
-// canName reports whether a package imports any of this module. Another one can
-// get hold of no value whose methods are reserved. Importing the package of its
-// type is not needed for that.
+// canName reports whether a package imports any of this module. Another one can get hold of no value whose methods are
+// reserved. Importing the package of its type is not needed for that.
 func (u unit) canName() bool {
 	return slices.ContainsFunc(u.Imports, func(imp string) bool { _, own := ours(imp); return own })
 }

@@ -99,16 +99,14 @@ func (r rules) reserved(name, imp string) string {
 	return ""
 }
 
-// narrower reports whether imp has a monopoly of its own below what, as
-// math/rand/v2 has below math/rand.
+// narrower reports whether imp has a monopoly of its own below what, as math/rand/v2 has below math/rand.
 func (r rules) narrower(what, imp string) bool {
 	return slices.ContainsFunc(r.monopolies, func(m monopoly) bool {
 		return len(m.what) > len(what) && within(imp, m.what)
 	})
 }
 
-// reach returns a shortest chain of imports from one package to another or to
-// something below it, or nil.
+// reach returns a shortest chain of imports from one package to another or to something below it, or nil.
 func reach(g graph, from, to string) []string {
 	if _, ok := g[from]; !ok {
 		return nil // not written yet

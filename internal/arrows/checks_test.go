@@ -40,8 +40,7 @@ var (
 // shown are targets that check nothing.
 var shown = []string{"demo", "run"}
 
-// checksDiffer returns where the table of checks differs from the Makefile and from
-// .ci/run.
+// checksDiffer returns where the table of checks differs from the Makefile and from .ci/run.
 func checksDiffer(document, makefile, ci string) (faults []string) {
 	var rows, short, all, targets, phony []string
 	for _, m := range checkRow.FindAllStringSubmatch(document, -1) {

@@ -65,8 +65,7 @@ func TestLawfulGraphPasses(t *testing.T) {
 	}
 }
 
-// TestBreachesAreFound adds one import to the lawful module and sees exactly
-// the breaches it makes.
+// TestBreachesAreFound adds one import to the lawful module and sees exactly the breaches it makes.
 func TestBreachesAreFound(t *testing.T) {
 	for _, test := range []struct {
 		from, to string
@@ -123,8 +122,7 @@ func TestBreachesAreFound(t *testing.T) {
 	}
 }
 
-// TestTableIsComplete sees that the table names only packages that it has, and
-// gives a reason for everything.
+// TestTableIsComplete sees that the table names only packages that it has, and gives a reason for everything.
 func TestTableIsComplete(t *testing.T) {
 	for name, row := range table {
 		if row.why == "" {

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// mostFields is how many fields a struct may have. What it has more of is read in one
-// piece by nobody.
+// mostFields is how many fields a struct may have. What it has more of is read in one piece by nobody.
 const mostFields = 20
 
 // lists are structs with more fields, each of which is an element of a list that others
@@ -93,8 +92,7 @@ func countFields(structs map[string]int, pkg string, f *ast.File) {
 	}
 }
 
-// TestCountFields: names of one line count each, an embedded type once, and a struct
-// inside another apart from it.
+// TestCountFields: names of one line count each, an embedded type once, and a struct inside another apart from it.
 func TestCountFields(t *testing.T) {
 	const text = `package p
 type T struct { a, b int; U; c struct { d, e, f, g, h int } }

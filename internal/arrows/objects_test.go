@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// objects says of each name of the product's packages in which files it is declared
-// and mentioned, without tests, known answers and generated code. A name is package.name, or
-// package.Type.name for a method or a field.
+// objects says of each name of the product's packages in which files it is declared and mentioned, without tests, known
+// answers and generated code. A name is package.name, or package.Type.name for a method or a field.
 type objects struct {
 	declared  map[string]string
 	mentioned map[string]map[string]bool
@@ -69,8 +68,7 @@ func relative(t *testing.T, file string) string {
 	return filepath.ToSlash(file)
 }
 
-// origin returns the declared object of one that may be of a generic type with its
-// arguments.
+// origin returns the declared object of one that may be of a generic type with its arguments.
 func origin(object types.Object) types.Object {
 	switch o := object.(type) {
 	case *types.Func:
@@ -97,8 +95,7 @@ func reached(from *types.Package) []*types.Package {
 	return slices.Collect(maps.Keys(seen))
 }
 
-// nameObjects gives each object of a package's scope, each method and each field its
-// name.
+// nameObjects gives each object of a package's scope, each method and each field its name.
 func nameObjects(names map[types.Object]string, pkg *types.Package) {
 	path, _ := ours(pkg.Path())
 	for _, name := range pkg.Scope().Names() {

@@ -13,8 +13,7 @@ const paragraphLines = 5
 
 var heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 
-// anchors are the names by which links reach the headings of a document. A heading that
-// stands twice has two.
+// anchors are the names by which links reach the headings of a document. A heading that stands twice has two.
 func anchors(text string) (all []string) {
 	text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
 	for _, m := range heading.FindAllStringSubmatch(text, -1) {

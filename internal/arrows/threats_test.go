@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// neverShows is what a row says that no test can try, and untried what stands in the
-// place of its tests.
+// neverShows is what a row says that no test can try, and untried what stands in the place of its tests.
 const (
 	neverShows = "**does not show**"
 	untried    = "none"
@@ -30,8 +29,7 @@ func TestThreats(t *testing.T) {
 	rowsNameTests(t, "docs/THREATS.md", readFile(t, "docs/THREATS.md"), neverShows, 50)
 }
 
-// TestC2SP: each row of docs/C2SP.md names the tests of its requirement, and the tree has
-// them.
+// TestC2SP: each row of docs/C2SP.md names the tests of its requirement, and the tree has them.
 func TestC2SP(t *testing.T) {
 	rowsNameTests(t, "docs/C2SP.md", readFile(t, "docs/C2SP.md"), neverShows, 40)
 }
@@ -45,8 +43,7 @@ func TestBlind(t *testing.T) {
 	rowsNameTests(t, "docs/BLIND.md", strings.Repeat("\n", strings.Count(before, "\n")+2)+text, "", 34)
 }
 
-// rowsNameTests holds the tables of a page, of which there are so many rows at least,
-// against the tree.
+// rowsNameTests holds the tables of a page, of which there are so many rows at least, against the tree.
 func rowsNameTests(t *testing.T, page, text, without string, least int) {
 	t.Helper()
 	rows, faults := threats(page, text, without, hasTest)

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// eachFile calls do with every file that somebody wrote, by its name from the root of the
-// tree: hidden directories are skipped except those of the checks, and so are those in
-// which programs write.
+// eachFile calls do with every file that somebody wrote, by its name from the root of the tree: hidden directories are
+// skipped except those of the checks, and so are those in which programs write.
 func eachFile(t *testing.T, do func(file string, text []byte)) {
 	t.Helper()
 	tree := os.DirFS(root)

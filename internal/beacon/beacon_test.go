@@ -16,8 +16,7 @@ import (
 	"shuffled/internal/beacon/beacontest"
 )
 
-// TestPublishedRounds proves key, message, tag and groups right by what the chain
-// itself signed.
+// TestPublishedRounds proves key, message, tag and groups right by what the chain itself signed.
 func TestPublishedRounds(t *testing.T) {
 	t.Parallel()
 	rounds := beacontest.Rounds()
@@ -136,9 +135,8 @@ func compressed(x *big.Int, flags byte) (s [Size]byte) {
 	return s
 }
 
-// TestSubgroup adds the point (0, 2), of order 3, to the signature. The equation of
-// pairings holds for the sum as well; only the check of the subgroup refuses it.
-// Without that the house could choose one of several values.
+// TestSubgroup adds the point (0, 2), of order 3, to the signature. The equation of pairings holds for the sum as well;
+// only the check of the subgroup refuses it. Without that the house could choose one of several values.
 func TestSubgroup(t *testing.T) {
 	t.Parallel()
 	r := beacontest.Newest()
@@ -201,8 +199,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// FuzzVerify looks for a second signature of a published round, and for bytes
-// that make it panic.
+// FuzzVerify looks for a second signature of a published round, and for bytes that make it panic.
 func FuzzVerify(f *testing.F) {
 	rounds := beacontest.Rounds()
 	known := make(map[uint64][Size]byte)

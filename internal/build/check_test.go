@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// TestReleased: a program is of a release when its digest stands in a file that the key
-// signed, and not otherwise.
+// TestReleased: a program is of a release when its digest stands in a file that the key signed, and not otherwise.
 func TestReleased(t *testing.T) {
 	program := sha256.Sum256([]byte("a program"))
 	public, private, err := ed25519.GenerateKey(rand.Reader)

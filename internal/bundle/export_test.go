@@ -118,8 +118,7 @@ func sizeOf(t testing.TB, r *bundle.Reader) uint64 {
 	return c.Size
 }
 
-// rich returns a ledger with everything that a bundle shows: rotated keys,
-// policies, decks, cosigned checkpoints.
+// rich returns a ledger with everything that a bundle shows: rotated keys, policies, decks, cosigned checkpoints.
 func rich(t testing.TB, size int) *house {
 	h := newHouse(t)
 	h.commit("A", "B", "C")
@@ -414,8 +413,7 @@ func (h *house) note(size uint64, root tlog.Hash) []byte {
 	return h.text(audit.Checkpoint{Origin: origin, Size: size, Root: root}.Text())
 }
 
-// TestRefusals: nothing is published that does not hold, and what was published
-// stays, byte for byte.
+// TestRefusals: nothing is published that does not hold, and what was published stays, byte for byte.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for _, test := range refusals {
@@ -486,8 +484,7 @@ func TestResume(t *testing.T) {
 	same(t, dir, h.fresh())
 }
 
-// TestResumeFromDamage: what a cut export left is no evidence. Damaged, it is
-// written again.
+// TestResumeFromDamage: what a cut export left is no evidence. Damaged, it is written again.
 func TestResumeFromDamage(t *testing.T) {
 	t.Parallel()
 	h := rich(t, 2000)
@@ -527,9 +524,8 @@ func TestResumeFromDamage(t *testing.T) {
 	}
 }
 
-// TestCutWhilePublished: an export that is cut before its last file, the checkpoint,
-// leaves the bundle as it was: what the lists have more is above its size. The next
-// export writes what is missing and nothing else is left.
+// TestCutWhilePublished: an export that is cut before its last file, the checkpoint, leaves the bundle as it was: what
+// the lists have more is above its size. The next export writes what is missing and nothing else is left.
 func TestCutWhilePublished(t *testing.T) {
 	t.Parallel()
 	for _, first := range []bool{false, true} {
@@ -603,8 +599,7 @@ func wasCut(t *testing.T, dir string, before *bundle.Result) {
 	}
 }
 
-// TestLeftPartials: partial files of an export that was cut before its checkpoint
-// go when the full ones come.
+// TestLeftPartials: partial files of an export that was cut before its checkpoint go when the full ones come.
 func TestLeftPartials(t *testing.T) {
 	t.Parallel()
 	h, dir := rich(t, 300), t.TempDir()
@@ -626,8 +621,7 @@ func TestLeftPartials(t *testing.T) {
 	same(t, dir, h.fresh())
 }
 
-// TestDamaged: an export adds nothing to a bundle whose right edge or checkpoint
-// is damaged, and says so.
+// TestDamaged: an export adds nothing to a bundle whose right edge or checkpoint is damaged, and says so.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"checkpoint", "tile/0/002.p/90", "tile/1/000.p/2", "cosigned/000.p/18"} {
@@ -720,8 +714,7 @@ func edit(t *testing.T, path, from, to string) {
 	}
 }
 
-// TestManifestMended: a manifest that is damaged or missing is written anew; one of a
-// later version is left alone.
+// TestManifestMended: a manifest that is damaged or missing is written anew; one of a later version is left alone.
 func TestManifestMended(t *testing.T) {
 	t.Parallel()
 	h, dir := rich(t, 300), t.TempDir()
@@ -742,8 +735,7 @@ func TestManifestMended(t *testing.T) {
 	}
 }
 
-// TestDeckless: a deck that the store has lost keeps nothing else back, and comes
-// later if it is found.
+// TestDeckless: a deck that the store has lost keeps nothing else back, and comes later if it is found.
 func TestDeckless(t *testing.T) {
 	t.Parallel()
 	h, dir := rich(t, 300), t.TempDir()
@@ -875,8 +867,7 @@ func TestForeignDirectory(t *testing.T) {
 	same(t, other, h.fresh())
 }
 
-// TestNoEscape: a symbolic link in the directory leads neither writer nor reader
-// out of it.
+// TestNoEscape: a symbolic link in the directory leads neither writer nor reader out of it.
 func TestNoEscape(t *testing.T) {
 	t.Parallel()
 	h, dir, outside := rich(t, 300), t.TempDir(), t.TempDir()
@@ -914,8 +905,7 @@ func TestNoEscape(t *testing.T) {
 	}
 }
 
-// TestCancelled: an export that is told to stop leaves no goroutine (TestMain) and
-// no bundle.
+// TestCancelled: an export that is told to stop leaves no goroutine (TestMain) and no bundle.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	h, dir := newHouse(t), t.TempDir()

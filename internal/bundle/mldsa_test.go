@@ -13,8 +13,7 @@ import (
 	"shuffled/internal/bundle"
 )
 
-// long is a ledger with a key of ML-DSA-44, whose newest key entries are so many of
-// Ed25519; below zero: of ML-DSA-44.
+// long is a ledger with a key of ML-DSA-44, whose newest key entries are so many of Ed25519; below zero: of ML-DSA-44.
 func long(t *testing.T, newest int) *house {
 	h := rich(t, 300)
 	h.rotateLong()

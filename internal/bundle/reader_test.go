@@ -241,8 +241,7 @@ func TestTileOfTheFull(t *testing.T) {
 	}
 }
 
-// TestReplacedPartial: a list whose partial file became a full one between two
-// reads is read from that.
+// TestReplacedPartial: a list whose partial file became a full one between two reads is read from that.
 func TestReplacedPartial(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

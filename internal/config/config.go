@@ -173,6 +173,9 @@ type Ledger struct {
 	SigningKeys []string `toml:"signing_keys"`
 	// Mark is the file of the high-water mark. Default DATA/NAME.mark.
 	Mark string `toml:"mark"`
+	// Decks are the decks that the ledger may commit: published names, hashes of other decks in base64, or "any".
+	// Default: in a sandbox every deck, in production every published one except positions.
+	Decks []string `toml:"decks"`
 	// Houses are files of policies, each with the keys and witnesses of a ledger whose house deals blind with orders of
 	// this ledger. Default none.
 	Houses []string `toml:"houses"`

@@ -149,8 +149,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestValidateAll: every problem is reported, each on its line, in the order of
-// the file.
+// TestValidateAll: every problem is reported, each on its line, in the order of the file.
 func TestValidateAll(t *testing.T) {
 	err := (&Config{Database: "x", TLS: TLS{ClientCA: "ca"}, Ledgers: []Ledger{{Name: "/"}}}).Validate()
 	if err == nil {
@@ -215,8 +214,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestDigest: equal settings give equal digests, each change another one, and a
-// password none.
+// TestDigest: equal settings give equal digests, each change another one, and a password none.
 func TestDigest(t *testing.T) {
 	base := different(t)
 	if base.Digest() != different(t).Digest() {

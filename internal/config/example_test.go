@@ -33,7 +33,7 @@ func TestExampleIsDefault(t *testing.T) {
 	want := Default()
 	want.SealingKeys, want.OperatorHosts = []string{}, []string{} // written out
 	want.Beacon.Relays, want.Witness = []string{}, Witness{Hosts: []string{}, Intervals: []string{}}
-	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}, Houses: []string{},
+	want.Ledgers = []Ledger{{Name: "main", SigningKeys: []string{}, Decks: []string{}, Houses: []string{},
 		CoDealers: []string{}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the example is not the default (-want +got):\n%s", diff)
@@ -116,8 +116,7 @@ func TestExampleNamesEverySetting(t *testing.T) {
 	}
 }
 
-// TestExampleCommentsAgree: where the comment names a default that is a value,
-// it is the value below it.
+// TestExampleCommentsAgree: where the comment names a default that is a value, it is the value below it.
 func TestExampleCommentsAgree(t *testing.T) {
 	pattern := regexp.MustCompile(`Default: ([0-9]+[A-Za-z]*|info|text|\./shuffled-data)\.\n(?:#.*\n)*([a-z_]+) = (.*)\n`)
 	found := 0
@@ -219,12 +218,14 @@ database_pooler = true
 signing_key = "/keys/nl"
 signing_keys = ["/keys/nl-2", "/keys/nl-3"]
 mark = "/marks/nl"
+decks = ["shoe-8", "O8RZTaSaMwmO86IiR3nBl2MeJF2ZQLT5knAk3SmFBn4="]
 houses = ["/houses/a.policy", "/houses/b.policy"]
 co_dealers = ["lab.example.org/orders https://lab.example.org/v1/orders /keys/lab.token",
   "b.example.org/o http://127.0.0.1:9/v1/o /keys/b.token"]
 [[ledger]]
 name = "B-2_x"
 signing_keys = []
+decks = []
 houses = []
 co_dealers = []
 `))
@@ -254,7 +255,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	if len(c.Ledgers) != 2 || !reflect.DeepEqual(c.Ledgers[0],
 		Ledger{"roulette.nl", "postgres://writer@other.example.org/shuffled", "/run/credentials/other", true,
 			"/keys/nl", []string{"/keys/nl-2", "/keys/nl-3"}, "/marks/nl",
-			[]string{"/houses/a.policy", "/houses/b.policy"},
+			[]string{"shoe-8", "O8RZTaSaMwmO86IiR3nBl2MeJF2ZQLT5knAk3SmFBn4="}, []string{"/houses/a.policy", "/houses/b.policy"},
 			[]string{"lab.example.org/orders https://lab.example.org/v1/orders /keys/lab.token",
 				"b.example.org/o http://127.0.0.1:9/v1/o /keys/b.token"}}) ||
 		c.Limits.MaxBody != 65536 {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/near"
+	"shuffled/internal/shuffle"
 )
 
 // schemeSQLite starts the address of an embedded database; a path follows.
@@ -230,12 +232,26 @@ func (c *Config) checkLedgers(p *problems) {
 					l.Name)
 			}
 		}
+		p.decks(l.Decks)
 		p.distinct("ledger: houses", l.Houses)
 		p.coDealers(l.CoDealers)
 	}
 	p.distinct("ledger: name", names)
 	p.distinct("ledger: signing_key, signing_keys", signing) // a key's name is one ledger's origin
 	p.distinct("ledger: mark", marks)
+}
+
+// decks checks the names and hashes of decks.
+func (p *problems) decks(list []string) {
+	p.distinct("ledger: decks", list)
+	for _, name := range list {
+		_, published := shuffle.Named(name)
+		hash, err := base64.StdEncoding.DecodeString(name)
+		if !published && name != "any" && (err != nil || len(hash) != 32) {
+			p.add("ledger: decks", "must hold names of published decks, hashes of decks in base64, or any, and not %q.%s", name,
+				near.Hint(name, shuffle.Names()))
+		}
+	}
 }
 
 // CoDealer is where a co-dealer is reached.

@@ -91,8 +91,7 @@ func (d *Dealer) SetTable(ctx context.Context, actor audit.Actor, table string, 
 	return d.append(ctx, actor, e)
 }
 
-// ChangeCredential creates or revokes a token or certificate. If it is so already, the error is an
-// *audit.Illegal.
+// ChangeCredential creates or revokes a token or certificate. If it is so already, the error is an *audit.Illegal.
 func (d *Dealer) ChangeCredential(ctx context.Context, actor audit.Actor, c *audit.Credential) (Recorded, error) {
 	if c.Kind == audit.CredentialRevoked {
 		if err := checkReason(c.Reason); err != nil {

@@ -49,6 +49,9 @@ type Config struct {
 	// Houses are the ledgers that this one deals orders for, by origin; nil: none.
 	Houses map[string]House
 
+	// Decks are those that the ledger may commit, as in package config.
+	Decks []string
+
 	// Rotation is the age at which a commit makes a new disclosure key; 0 for a day.
 	Rotation time.Duration
 }
@@ -166,6 +169,9 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 			opened.wipe()
 		}
 	}()
+	if err := d.allowed(a); err != nil {
+		return nil, nil, err
+	}
 	if a.child != nil && a.child.Parent != nil {
 		if opened, err = d.inherit(ctx, actor, &c, a.child); err != nil {
 			return nil, nil, err

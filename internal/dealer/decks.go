@@ -1,7 +1,10 @@
 package dealer
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,6 +13,39 @@ import (
 	"shuffled/internal/near"
 	"shuffled/internal/shuffle"
 )
+
+// AnyDeck among Config.Decks lets the ledger commit every deck.
+const AnyDeck = "any"
+
+// ErrDeck reports a deck that the settings do not let the ledger commit.
+var ErrDeck = errors.New("the settings of the ledger do not allow the deck")
+
+// allowed returns ErrDeck for a deck that no setting names. That stops who has a dealer's token, and not the house. A
+// child has the deck of its parent, and an order for another ledger is of positions by its rule.
+func (d *Dealer) allowed(a *asked) error {
+	if a.deck.Len() == 0 || a.context.ForLedger != "" ||
+		allows(d.cfg.Decks, d.cfg.Ledger.Genesis().Production, a.deck) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s, of the hash %s, is not in \"decks\" of the ledger", ErrDeck,
+		cmp.Or(a.deck.Name(), "a deck without a name"), base64Of(a.deck))
+}
+
+func allows(decks []string, production bool, deck shuffle.Deck) bool {
+	if len(decks) == 0 {
+		_, published := shuffle.Published(deck.Hash())
+		return published || !production
+	}
+	return slices.ContainsFunc(decks, func(name string) bool {
+		named, ok := shuffle.Named(name)
+		return name == AnyDeck || name == base64Of(deck) || ok && named.Hash() == deck.Hash()
+	})
+}
+
+func base64Of(deck shuffle.Deck) string {
+	hash := deck.Hash()
+	return base64.StdEncoding.EncodeToString(hash[:])
+}
 
 // newDecks returns the deck to be written with a commit, because receipts have only its hash. It
 // returns none for a published deck that the store has, for a draw list and for a child.

@@ -84,3 +84,25 @@ func decksOfCommits(t *testing.T, tb *table) {
 		}
 	}
 }
+
+// TestDecksAllowed: a refused deck changes nothing. What was committed before the settings changed has its first
+// answer, and children.
+func TestDecksAllowed(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, nil)
+	set := func(decks ...string) { tb.cfg.Decks = decks; tb.Dealer = dealer.New(tb.cfg) }
+	request := dealer.ShuffleRequest{Table: "t", Cards: []string{"a", "b", "c"}}
+	s := tb.commit("first", request)
+	set("shoe-1")
+	size := tb.Ledger().Head().Size
+	if _, err := tb.Shuffle(t.Context(), as("tester"), "second", request); !errors.Is(err, dealer.ErrDeck) ||
+		tb.Ledger().Head().Size != size {
+		t.Errorf("a deck that is not allowed: %v", err)
+	}
+	if again := tb.commit("first", request); again.ID != s.ID {
+		t.Error("the repeat of an earlier commit is another")
+	}
+	tb.commit("child", dealer.ShuffleRequest{Table: "t", Parent: &dealer.Parent{ID: s.ID, Positions: []uint16{2, 0}}})
+	tb.commit("standard", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}) // shoe-1 by its first name
+	tb.draw("draws", dealer.DrawsRequest{Table: "t", Ranges: []uint32{6}})
+}

@@ -35,8 +35,7 @@ func eachType(t *testing.T, test func(t *testing.T, kind byte)) {
 	}
 }
 
-// TestForAuditors: a key entry serves each of its auditors and nobody else, and
-// the reference reads what we seal.
+// TestForAuditors: a key entry serves each of its auditors and nobody else, and the reference reads what we seal.
 func TestForAuditors(t *testing.T) { eachType(t, testForAuditors) }
 
 func testForAuditors(t *testing.T, kind byte) {

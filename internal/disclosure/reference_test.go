@@ -20,10 +20,9 @@ import (
 	"testing"
 )
 
-// The reference is RFC 9180 in base mode, written from its text: sections 4 (KDF), 4.1
-// (DHKEM), 5.1 (key schedule), 5.2 (AEAD); and MLKEM768-P256 as docs/SPEC.md section 12.1
-// has it. It shares no code with crypto/hpke, and its ephemeral values are given, so it
-// always writes the same bytes.
+// The reference is RFC 9180 in base mode, written from its text: sections 4 (KDF), 4.1 (DHKEM), 5.1 (key schedule), 5.2
+// (AEAD); and MLKEM768-P256 as docs/SPEC.md section 12.1 has it. It shares no code with crypto/hpke, and its ephemeral
+// values are given, so it always writes the same bytes.
 
 // refSuite is what the key schedule depends on.
 type refSuite struct {
@@ -215,9 +214,8 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// TestReference holds the reference, and crypto/hpke as we call it, against the
-// published vector of CFRG for mode base, KEM 0x0010, KDF 0x0001, AEAD 0x0002,
-// first message (test-vectors.json of draft-irtf-cfrg-hpke; RFC 9180 appendix A
+// TestReference holds the reference, and crypto/hpke as we call it, against the published vector of CFRG for mode base,
+// KEM 0x0010, KDF 0x0001, AEAD 0x0002, first message (test-vectors.json of draft-irtf-cfrg-hpke; RFC 9180 appendix A
 // prints the same suite with AES-128).
 func TestReference(t *testing.T) {
 	info := unhex(t, "4f6465206f6e2061204772656369616e2055726e")
@@ -257,9 +255,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestHybridReference holds the reference, and the KEM as we have it from crypto/hpke,
-// against the vector of draft-ietf-hpke-pq-03 for KEM 0x0050 and KDF 0x0001. It is with
-// AES-128-GCM: the draft has none with our AEAD.
+// TestHybridReference holds the reference, and the KEM as we have it from crypto/hpke, against the vector of
+// draft-ietf-hpke-pq-03 for KEM 0x0050 and KDF 0x0001. It is with AES-128-GCM: the draft has none with our AEAD.
 func TestHybridReference(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "selftest", "hpke-pq.json"))
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	"shuffled/internal/known"
 )
 
-// The data file is for other implementations of docs/SPEC.md section 12. The
-// reference writes it, never the package.
+// The data file is for other implementations of docs/SPEC.md section 12. The reference writes it, never the package.
 var update = flag.Bool("update", false, "write the data file in testdata from the reference implementation")
 
 type vectorFile struct {

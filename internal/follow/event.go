@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
 )
 
 // The types of events. An event without an entry has no index, and a follower that comes back is told it again.
@@ -44,17 +45,18 @@ type Event struct {
 	Draws    bool     `json:"draws,omitzero"` // committed: values, not cards
 	GameRef  string   `json:"game_ref,omitzero"`
 	Parent   *uint64  `json:"parent,omitzero"`
-	CloseBy  string   `json:"close_by,omitzero"` // committed, closing_soon
-	First    *int     `json:"first,omitzero"`    // dealt
-	Count    int      `json:"count,omitzero"`    // dealt
-	Places   []uint16 `json:"places,omitzero"`   // revealed
-	Outcome  string   `json:"outcome,omitzero"`  // closed, expired
-	Reason   string   `json:"reason,omitzero"`   // of a void shuffle
-	Extent   string   `json:"extent,omitzero"`   // takeover
-	Action   string   `json:"action,omitzero"`   // latch, kill: set or clear; table: open or close
-	Scope    string   `json:"scope,omitzero"`    // kill
-	DeckHash string   `json:"deck_hash,omitzero"`
-	Size     uint64   `json:"size,omitzero"` // witnessed: entries below it are
+	CloseBy  string   `json:"close_by,omitzero"`  // committed, closing_soon
+	First    *int     `json:"first,omitzero"`     // dealt
+	Count    int      `json:"count,omitzero"`     // dealt
+	Places   []uint16 `json:"places,omitzero"`    // revealed
+	Outcome  string   `json:"outcome,omitzero"`   // closed, expired
+	Reason   string   `json:"reason,omitzero"`    // of a void shuffle
+	Extent   string   `json:"extent,omitzero"`    // takeover
+	Action   string   `json:"action,omitzero"`    // latch, kill: set or clear; table: open or close
+	Scope    string   `json:"scope,omitzero"`     // kill
+	DeckHash string   `json:"deck_hash,omitzero"` // kill, committed
+	Deck     string   `json:"deck,omitzero"`      // committed: the first published name
+	Size     uint64   `json:"size,omitzero"`      // witnessed: entries below it are
 
 	closeBy int64
 	text    []byte // JSON, made once for all followers; nil for an event that has no entry
@@ -88,6 +90,7 @@ func of(p audit.Placed, tables func(id uint64) (string, error)) (e Event, ok boo
 		e.Type, e.Shuffle, e.Table, e.Serial = Committed, &p.Index, b.Context.Table, b.Serial
 		e.Draws, e.GameRef, e.closeBy = b.Context.IsDraw(), b.GameRef, b.CloseBy
 		e.CloseBy = Timestamp(b.CloseBy)
+		e.shuffled(b.Context)
 		if b.Context.Parent != nil {
 			e.Parent = &b.Context.Parent.ID
 		}
@@ -140,5 +143,12 @@ func (e *Event) happened(b *audit.Event) {
 		e.Action = "open"
 	case audit.EventTableClose:
 		e.Action = "close"
+	}
+}
+
+// shuffled names the deck of a commit of cards.
+func (e *Event) shuffled(c *audit.Context) {
+	if deck, _ := shuffle.Published(c.DeckHash); !c.IsDraw() {
+		e.Deck, e.DeckHash = deck.Name(), base64.StdEncoding.EncodeToString(c.DeckHash[:])
 	}
 }

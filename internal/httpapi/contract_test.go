@@ -162,25 +162,20 @@ var internalRules = []string{
 	audit.RuleSerial, audit.RuleForm,
 }
 
-// renamedRules are those whose code has another name. A request that breaks the rule pair
-// holds an act and something else than it approves.
-var renamedRules = map[string]Code{audit.RuleOwner: CodeNotYours, audit.RulePair: CodeAct,
-	audit.RuleCheckpoint: CodeCosigned}
-
 // TestEveryRuleHasACode reads the rules from the source of package audit.
 func TestEveryRuleHasACode(t *testing.T) {
 	t.Parallel()
 	rules := 0
 	for name, v := range constants(t, "../audit", "Rule") {
 		rules++
-		_, public := illegals[v]
+		_, public := codeOf(v)
 		if public == slices.Contains(internalRules, v) {
 			t.Errorf("%s (%q) stands in both lists or in none", name, v)
 		}
 		got := translate(http.MethodPost, fmt.Errorf("wrapped: %w", &audit.Illegal{Code: v, Detail: "d"}))
 		want := Code(v)
-		if renamed, ok := renamedRules[v]; ok {
-			want = renamed
+		if other, ok := others[v]; ok {
+			want = other
 		}
 		if public && got.code != want || !public && got.code != CodeInternal {
 			t.Errorf("%s becomes %s", v, got.code)
@@ -209,7 +204,7 @@ func TestEverySentinelHasACode(t *testing.T) {
 		"ledger.ErrNotWitnessed": ledger.ErrNotWitnessed, "ledger.ErrNoKey": ledger.ErrNoKey,
 		"ledger.ErrPolicy": ledger.ErrPolicy, "ledger.ErrTooLarge": ledger.ErrTooLarge,
 		"dealer.ErrTogether": dealer.ErrTogether, "dealer.ErrCoDealer": dealer.ErrCoDealer,
-		"dealer.ErrCoDealerForked": dealer.ErrCoDealerForked,
+		"dealer.ErrCoDealerForked": dealer.ErrCoDealerForked, "dealer.ErrDeck": dealer.ErrDeck,
 	}
 	found := 0
 	for _, pkg := range []string{"dealer", "ledger"} {

@@ -20,37 +20,17 @@ type kind struct {
 	Retry              bool // the same request may be sent again, and that may help
 }
 
-// illegals are the rules of legality that a request can break, with their
-// codes. Any other rule is one that the daemon itself must not break.
-var illegals = map[string]Code{
-	audit.RuleLatch:         CodeLatch,
-	audit.RuleKill:          CodeKill,
-	audit.RuleTable:         CodeTable,
-	audit.RuleCloseBy:       CodeCloseBy,
-	audit.RuleMixModes:      CodeMixModes,
-	audit.RuleTerms:         CodeTerms,
-	audit.RuleBeacon:        CodeBeacon,
-	audit.RuleSlot:          CodeSlot,
-	audit.RuleKey:           CodeKey,
-	audit.RuleParent:        CodeParent,
-	audit.RuleDisclosureKey: CodeDisclosureKey,
-	audit.RuleOwner:         CodeNotYours,
-	audit.RuleTwoPersons:    CodeTwoPersons,
-	audit.RuleAct:           CodeAct,
-	audit.RulePair:          CodeAct,
-	audit.RuleCredential:    CodeCredential,
-	audit.RuleAdmins:        CodeAdministrators,
-	audit.RuleNotOpen:       CodeNotOpen,
-	audit.RuleDeadline:      CodeDeadline,
-	audit.RuleEarlier:       CodeEarlierSerial,
-	audit.RuleMix:           CodeMix,
-	audit.RulePlace:         CodePlace,
-	audit.RulePlaces:        CodePlaces,
-	audit.RuleRound:         CodeRound,
-	audit.RuleReveal:        CodeReveal,
-	audit.RuleCheckpoint:    CodeCosigned,
-	audit.RuleOutcome:       CodeOutcome,
-	audit.RuleCoDealer:      CodeCoDealer,
+// others are the rules of legality whose codes have other names. A request that breaks the rule pair holds an act and
+// something else than the act approves.
+var others = map[string]Code{audit.RuleOwner: CodeNotYours, audit.RulePair: CodeAct, audit.RuleCheckpoint: CodeCosigned}
+
+// codeOf returns the code of a rule that a request can break. Any other rule is one that the daemon must not break.
+func codeOf(rule string) (code Code, ok bool) {
+	if code, ok = others[rule]; !ok {
+		code = Code(rule)
+		_, ok = problems[code]
+	}
+	return code, ok
 }
 
 // sentinels are the errors of the packages below, with their codes. The first that matches counts.
@@ -60,6 +40,7 @@ var sentinels = []struct {
 }{
 	{dealer.ErrKeyReused, CodeIdempotencyKeyReused},
 	{dealer.ErrRepeated, CodeRepeated},
+	{dealer.ErrDeck, CodeDeckNotAllowed},
 	{dealer.ErrTogether, CodeAllOrNone},
 	{ledger.ErrTooLarge, CodeAllOrNone},
 	{dealer.ErrBeaconEarly, CodeBeaconEarly},
@@ -81,7 +62,7 @@ var sentinels = []struct {
 }
 
 // occurrences are the codes of the dealer's own errors whose whole text is for callers.
-var occurrences = map[Code]bool{CodeRepeated: true, CodeNotFound: true}
+var occurrences = map[Code]bool{CodeRepeated: true, CodeDeckNotAllowed: true, CodeNotFound: true}
 
 // translate turns any error into a refusal. An error that it does not know is internal:
 // the caller is told only that, and the log has the cause.
@@ -105,7 +86,7 @@ func translate(method string, err error) *refusal {
 	case errors.As(err, &statement):
 		return &refusal{code: CodeStatement, detail: statement.Rule}
 	case errors.As(err, &illegal):
-		if code, ok := illegals[illegal.Code]; ok {
+		if code, ok := codeOf(illegal.Code); ok {
 			return &refusal{code: code, detail: illegal.Detail}
 		}
 	}

@@ -41,6 +41,7 @@ const (
 	CodeCosigned              Code = "cosigned"
 	CodeCredential            Code = "credential"
 	CodeDeadline              Code = "deadline"
+	CodeDeckNotAllowed        Code = "deck_not_allowed"
 	CodeDisclosureKey         Code = "disclosure_key"
 	CodeDuplicateMember       Code = "duplicate_member"
 	CodeEarlierSerial         Code = "earlier_serial"
@@ -387,6 +388,13 @@ const (
 const (
 	VerdictRequestHistoryChecked VerdictRequestHistory = "checked"
 	VerdictRequestHistoryDiffers VerdictRequestHistory = "differs"
+)
+
+// Defines values for VerdictShuffledKind.
+const (
+	VerdictShuffledKindCards   VerdictShuffledKind = "cards"
+	VerdictShuffledKindDraws   VerdictShuffledKind = "draws"
+	VerdictShuffledKindNumbers VerdictShuffledKind = "numbers"
 )
 
 // Defines values for VerdictStepResult.
@@ -880,7 +888,10 @@ type Event struct {
 	// Count With dealt, how many places.
 	Count *int `json:"count,omitempty"`
 
-	// DeckHash With kill of a deck.
+	// Deck With committed, the first published name of the deck. Absent where it has none.
+	Deck *string `json:"deck,omitempty"`
+
+	// DeckHash With kill of a deck; with committed, of the cards that were shuffled.
 	DeckHash *Hash `json:"deck_hash,omitempty"`
 
 	// Draws With committed, that values are drawn, and not cards.
@@ -1891,6 +1902,9 @@ type Verdict struct {
 	// Shown Of the places dealt, those that everybody may see (dealt public, or revealed). Absent for none.
 	Shown *int `json:"shown,omitempty"`
 
+	// Shuffled What was shuffled, of a transcript whose step deck is ok.
+	Shuffled *VerdictShuffled `json:"shuffled,omitempty"`
+
 	// State Open means that the file holds no close. Continued means that the cards were shuffled again, and the
 	// file holds no disclosure.
 	State *VerdictState `json:"state,omitempty"`
@@ -2125,6 +2139,33 @@ type VerdictRun struct {
 	// Round The round that they are of. Absent for none.
 	Round *uint16 `json:"round,omitempty"`
 }
+
+// VerdictShuffled What was shuffled. Without deck, the deck is none of the published ones.
+type VerdictShuffled struct {
+	// Cards How many cards there were, of which places were taken.
+	Cards *int `json:"cards,omitempty"`
+
+	// Deck The first published name of the deck.
+	Deck *string `json:"deck,omitempty"`
+
+	// Differs How many more of each card there are than in that deck; below 0 fewer.
+	Differs map[string]int `json:"differs,omitempty"`
+
+	// Kind Numbers are without repeats, draws each from a range of its own.
+	Kind VerdictShuffledKind `json:"kind"`
+
+	// Like The published deck that it differs least from.
+	Like *string `json:"like,omitempty"`
+
+	// Of The largest of the numbers.
+	Of *uint32 `json:"of,omitempty"`
+
+	// Parent Of a child, the shuffle from whose cards the house chose these.
+	Parent *Index `json:"parent,omitempty"`
+}
+
+// VerdictShuffledKind Numbers are without repeats, draws each from a range of its own.
+type VerdictShuffledKind string
 
 // VerdictStatement defines model for VerdictStatement.
 type VerdictStatement struct {
@@ -2605,6 +2646,7 @@ var problems = map[Code]kind{
 	"cosigned":                {503, "The witnesses have not cosigned the commit yet", "The ledger deals only when witnesses have cosigned the commit, and they have not answered yet.", "Send the same request again after the seconds of Retry-After; an operator looks at the witnesses if it lasts.", true},
 	"credential":              {409, "A credential has this id already, or may not do this", "A token or certificate is created twice, revoked twice, or was never created.", "List the credentials of the ledger, and use an id that fits.", false},
 	"deadline":                {409, "The time to close the shuffle has passed", "The time close_by of the shuffle has passed. It can only expire now.", "Commit to a new shuffle, with a later close_by if the game takes longer.", false},
+	"deck_not_allowed":        {403, "The ledger may not commit this deck", "The setting decks of the ledger does not name the deck, nor its hash.", "Ask for a deck that is allowed, or add this one to \"decks\" of the ledger and start the daemon again.", false},
 	"disclosure_key":          {409, "The ledger has no disclosure key in force", "The ledger discloses to auditors, and has no disclosure key that is for all auditors in force.", "An administrator adds an auditor key; the daemon then makes the disclosure key.", false},
 	"duplicate_member":        {400, "A member stands twice", "The same member stands twice in one object.", "Send each member once.", false},
 	"earlier_serial":          {409, "An earlier shuffle of the table has had no deal", "Each table deals its shuffles in their order, and an earlier one has had no deal.", "Deal from the earlier shuffle, or close it.", false},

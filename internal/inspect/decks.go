@@ -2,7 +2,9 @@ package inspect
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"sync"
 
 	"shuffled/internal/audit"
@@ -110,4 +112,25 @@ func readDeck(ctx context.Context, src Source, hash [32]byte) (deck, error) {
 		err = &Damage{fault(CodeDeck, where, "%v", err)}
 	}
 	return deck{cards: len(cards)}, err
+}
+
+// named says what a commit shuffles. Which cards of a deck a child has was chosen by the house.
+func named(c *audit.Context) string {
+	deck, published := shuffle.Published(c.DeckHash)
+	name := deck.Name()
+	if !published {
+		name = "no published deck, of the hash " + base64.StdEncoding.EncodeToString(c.DeckHash[:])
+	}
+	switch m := c.Recipe.Positions(); {
+	case c.IsNumbers():
+		return fmt.Sprintf("%d of the numbers 1 to %d", m, c.Of)
+	case c.IsDraw():
+		return fmt.Sprintf("%d drawn values", m)
+	case c.ForLedger != "":
+		return "an order for " + c.ForLedger
+	case c.Parent != nil:
+		return "cards chosen from a shuffle of " + name
+	default:
+		return fmt.Sprintf("%d of %d cards of %s", m, c.Recipe.Cards, name)
+	}
 }

@@ -132,7 +132,7 @@ func (f *fold) report() (*Report, error) {
 	for _, name := range slices.Sorted(maps.Keys(f.tables)) {
 		t := f.tables[name]
 		t.share()
-		r.Totals.add(t)
+		sum(&r.Totals, t)
 		r.Tables = append(r.Tables, TableCounts{name, *t})
 	}
 	r.Totals.share()
@@ -207,24 +207,6 @@ func (c *Counts) share() {
 	closed := c.Closed()
 	c.Shares = Shares{Void: share(c.Void, closed), Expired: share(c.Expired, closed),
 		EndedEarly: share(c.EndedEarly, closed)}
-}
-
-func (c *Counts) add(t *Counts) {
-	c.Shuffles += t.Shuffles
-	c.Completed += t.Completed
-	c.EndedEarly += t.EndedEarly
-	c.Continued += t.Continued
-	c.Void += t.Void
-	c.Expired += t.Expired
-	c.Open += t.Open
-	c.Overdue += t.Overdue
-	c.NeedsCoDealer += t.NeedsCoDealer
-	for _, m := range []struct{ to, from map[string]uint64 }{{c.VoidBy, t.VoidBy}, {c.Levels, t.Levels},
-		{c.Tapes, t.Tapes}} {
-		for k, n := range m.from {
-			m.to[k] += n
-		}
-	}
 }
 
 // Add adds faults to a finished report.

@@ -165,7 +165,7 @@ func (f *fold) dealings() Dealing {
 	d := Dealing{Tables: []TableDealing{}}
 	for _, name := range slices.Sorted(maps.Keys(f.conduct.Paces)) {
 		c, median := f.conduct.Paces[name].judge()
-		d.Totals.add(c)
+		sum(&d.Totals, &c)
 		switch {
 		case c.plain():
 		case len(d.Tables) < MaxListed:
@@ -175,7 +175,7 @@ func (f *fold) dealings() Dealing {
 				d.Rest = &RestDealing{}
 			}
 			d.Rest.Count++
-			d.Rest.add(c)
+			sum(&d.Rest.DealingCounts, &c)
 		}
 	}
 	return d
@@ -183,15 +183,3 @@ func (f *fold) dealings() Dealing {
 
 // plain reports whether nothing but deals and reveals was counted.
 func (c DealingCounts) plain() bool { return c == DealingCounts{Deals: c.Deals, Reveals: c.Reveals} }
-
-func (c *DealingCounts) add(x DealingCounts) {
-	c.Owners += x.Owners
-	c.Credentials += x.Credentials
-	c.ToClose += x.ToClose
-	c.ToPlay += x.ToPlay
-	c.Deals += x.Deals
-	c.InOneGo += x.InOneGo
-	c.LongBefore += x.LongBefore
-	c.Reveals += x.Reveals
-	c.Exposed += x.Exposed
-}

@@ -354,7 +354,7 @@ func (p *pair) hands() (all *tally, faults []*findings, err error) {
 
 // merge adds the tally of a part, except its faults.
 func (t *tally) merge(x *tally) {
-	t.counts.add(&x.counts)
+	sum(&t.counts, &x.counts)
 	for name, table := range x.tables {
 		if all := t.tables[name]; all != nil {
 			all.merge(table)
@@ -366,7 +366,7 @@ func (t *tally) merge(x *tally) {
 		if t.daemons[start] == nil {
 			t.daemons[start] = &PairCounts{}
 		}
-		t.daemons[start].add(c)
+		sum(t.daemons[start], c)
 	}
 	t.lines = firstLines(append(t.lines, x.lines...))
 }
@@ -430,7 +430,7 @@ func (r *Report) raise(table string, t *PairTable) {
 }
 
 func (t *PairTable) merge(x *PairTable) {
-	t.add(&x.PairCounts)
+	sum(&t.PairCounts, &x.PairCounts)
 	for class, n := range x.gaps {
 		for len(t.gaps) <= class {
 			t.gaps = append(t.gaps, 0)
@@ -438,24 +438,6 @@ func (t *PairTable) merge(x *PairTable) {
 		t.gaps[class] += n
 	}
 	t.Longest, t.held, t.raised = max(t.Longest, x.Longest), t.held+x.held, t.raised+x.raised
-}
-
-func (c *PairCounts) add(x *PairCounts) {
-	c.Shuffles += x.Shuffles
-	c.Blind += x.Blind
-	c.BlindUnchecked += x.BlindUnchecked
-	c.OrdersChecked += x.OrdersChecked
-	c.Requests += x.Requests
-	c.Matched += x.Matched
-	c.Unplayed += x.Unplayed
-	c.Unanswered += x.Unanswered
-	c.Silent += x.Silent
-	c.Unread += x.Unread
-	c.Withheld += x.Withheld
-	c.TapeLost += x.TapeLost
-	c.Restarted += x.Restarted
-	c.Pending += x.Pending
-	c.Beyond += x.Beyond
 }
 
 // conclude counts the faults and gives the verdict.

@@ -510,7 +510,7 @@ func TestPairFaults(t *testing.T) {
 			if strings.Contains(x.faults, "_forked") {
 				good.Blind = 0
 			}
-			if want.add(&good); r.Totals != want {
+			if sum(&want, &good); r.Totals != want {
 				t.Errorf("%+v, want %+v", r.Totals, want)
 			}
 		})

@@ -88,7 +88,8 @@ type Counts struct {
 	EndedEarly uint64            `json:"ended_early"`
 	Continued  uint64            `json:"continued"`
 	Void       uint64            `json:"void"`
-	VoidBy     map[string]uint64 `json:"void_by"` // by reason
+	VoidBy     map[string]uint64 `json:"void_by"`  // by reason
+	Shuffled   map[string]uint64 `json:"shuffled"` // by what; at most MaxListed, and the rest as "others"
 	Expired    uint64            `json:"expired"`
 	Open       uint64            `json:"open"`
 	Overdue    uint64            `json:"overdue"` // of the open ones

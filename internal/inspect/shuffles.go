@@ -60,6 +60,11 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 	if f.counts(l) {
 		t := f.table(l.Table)
 		t.Shuffles++
+		what := named(c.Context)
+		if len(t.Shuffled) >= MaxListed && t.Shuffled[what] == 0 {
+			what = "others"
+		}
+		t.Shuffled[what]++
 		if l.CoDealer {
 			t.NeedsCoDealer++
 		}
@@ -204,7 +209,8 @@ func (f *fold) witnessed(l *live, id uint64) bool {
 }
 
 func newCounts() *Counts {
-	return &Counts{VoidBy: make(map[string]uint64), Levels: make(map[string]uint64), Tapes: make(map[string]uint64)}
+	return &Counts{Shuffled: make(map[string]uint64), VoidBy: make(map[string]uint64), Levels: make(map[string]uint64),
+		Tapes: make(map[string]uint64)}
 }
 
 func countClose(t *Counts, outcome audit.Outcome, reason audit.Reason, level string) {

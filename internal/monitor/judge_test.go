@@ -30,10 +30,9 @@ func orders(n, m int, yield func([]uint32)) {
 	from(0)
 }
 
-// TestExactMoments: over all orders, each counted alone, the mean of each
-// statistic is its degrees of freedom, exactly. A wrong factor, such as the
-// missing (n-1)/n, moves the mean. types is given, so that small decks stand for
-// shoes, and for decks in which some types have a card more.
+// TestExactMoments: over all orders, each counted alone, the mean of each statistic is its degrees of freedom, exactly.
+// A wrong factor, such as the missing (n-1)/n, moves the mean. types is given, so that small decks stand for shoes, and
+// for decks in which some types have a card more.
 func TestExactMoments(t *testing.T) {
 	if raceEnabled {
 		t.Skip("statistics of one goroutine")
@@ -87,9 +86,8 @@ func shapeOf(k key, types int) *shape {
 	return s
 }
 
-// TestFiveCards: samples of 1,500 orders of five cards have a mean of 16 and a
-// variance of 32, those of a chi-square with 16 degrees of freedom. Without the
-// factor (n-1)/n they would be 20 and 50.
+// TestFiveCards: samples of 1,500 orders of five cards have a mean of 16 and a variance of 32, those of a chi-square
+// with 16 degrees of freedom. Without the factor (n-1)/n they would be 20 and 50.
 func TestFiveCards(t *testing.T) {
 	if raceEnabled {
 		t.Skip("statistics of one goroutine")
@@ -134,8 +132,7 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-// TestBonferroni: the p-value of a window is the smallest of its tests times their
-// number, and at most 1.
+// TestBonferroni: the p-value of a window is the smallest of its tests times their number, and at most 1.
 func TestBonferroni(t *testing.T) {
 	var j judgement
 	for i, p := range []float64{0.3, 0.002, 0.9} {
@@ -149,8 +146,7 @@ func TestBonferroni(t *testing.T) {
 	}
 }
 
-// TestClasses: the stretches of 1..k that are counted together are those that the
-// expected counts are of.
+// TestClasses: the stretches of 1..k that are counted together are those that the expected counts are of.
 func TestClasses(t *testing.T) {
 	for _, k := range []uint32{2, 6, 37, 50, 51, 127, 128, 129, 1000, 16_385} {
 		s := newShape(key{k: k})
@@ -204,10 +200,9 @@ func TestMargins(t *testing.T) {
 	}
 }
 
-// TestPower computes the table of docs/LAB.md: the relative deviation of cells, as
-// a root mean square, with which a window of 100,000 is at or below a level in 99
-// of 100 cases. A chi-square that is off by that has a non-central distribution,
-// here by its mean and variance.
+// TestPower computes the table of docs/LAB.md: the relative deviation of cells, as a root mean square, with which a
+// window of 100,000 is at or below a level in 99 of 100 cases. A chi-square that is off by that has a non-central
+// distribution, here by its mean and variance.
 func TestPower(t *testing.T) {
 	for _, c := range []struct {
 		name              string

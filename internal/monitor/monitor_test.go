@@ -36,8 +36,7 @@ func newSlowStand(window, day uint64, least time.Duration) *stand {
 	return s
 }
 
-// tapes makes outcomes as the daemon does, from a fixed stream: the same in every
-// run.
+// tapes makes outcomes as the daemon does, from a fixed stream: the same in every run.
 type tapes struct {
 	stream *rand.ChaCha8
 	recipe shuffle.Recipe
@@ -91,9 +90,8 @@ func TestFair(t *testing.T) {
 // and say something of WarnLevel itself.
 var windows = flag.Int("windows", 1000, "windows of the false-alarm test")
 
-// TestFalseAlarms: over many windows of a good stream each test, and the window as
-// a whole, is below a level as often as the level says, or less. Each bound is
-// exceeded by chance with 1e-4; the streams are fixed, and so is the result.
+// TestFalseAlarms: over many windows of a good stream each test, and the window as a whole, is below a level as often
+// as the level says, or less. Each bound is exceeded by chance with 1e-4; the streams are fixed, and so is the result.
 func TestFalseAlarms(t *testing.T) {
 	if raceEnabled {
 		t.Skip("statistics of one goroutine")
@@ -293,8 +291,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// stuckBit reads a good stream in which one bit of each twentieth byte is stuck:
-// no health test sees it.
+// stuckBit reads a good stream in which one bit of each twentieth byte is stuck: no health test sees it.
 type stuckBit struct {
 	stream *rand.ChaCha8
 	reads  int
@@ -416,9 +413,8 @@ func (s *stand) judged() (n [2]uint64) {
 	return n
 }
 
-// TestCountLeast: commits of 4,096 draws, enough for 26 windows between two Turns, end no window
-// sooner than CountLeast after the one before; it holds them all, and ends by time
-// alone. A day of any load has 144.
+// TestCountLeast: commits of 4,096 draws, enough for 26 windows between two Turns, end no window sooner than CountLeast
+// after the one before; it holds them all, and ends by time alone. A day of any load has 144.
 func TestCountLeast(t *testing.T) {
 	if raceEnabled {
 		t.Skip("counts of one goroutine")
@@ -468,8 +464,7 @@ func TestCountLeast(t *testing.T) {
 	}
 }
 
-// TestCountLeastAfterHalt: a halt begins the time anew too, and a window that is
-// slow to fill ends when it is full.
+// TestCountLeastAfterHalt: a halt begins the time anew too, and a window that is slow to fill ends when it is full.
 func TestCountLeastAfterHalt(t *testing.T) {
 	m := newSlowStand(1000, 0, 0)
 	ones := func(n int) { m.Watch(ranges(2, n), shuffle.Outcome{Values: slices.Repeat([]uint32{1}, n)}) }
@@ -649,8 +644,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestRanges: of a mixed list each value is counted under its own k, and pairs are
-// of neighbours within a run.
+// TestRanges: of a mixed list each value is counted under its own k, and pairs are of neighbours within a run.
 func TestRanges(t *testing.T) {
 	m := newStand(0, 0)
 	m.Watch(shuffle.Recipe{Ranges: []uint32{6, 6, 6, 2, 6, 6}}, shuffle.Outcome{Values: []uint32{1, 2, 3, 1, 5, 6}})
@@ -719,9 +713,8 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// TestOneOrder: what is told of a window does not depend on one order in it, but
-// where the p-value stands at the limit of a class already. Of 20 orders that
-// could be the last of the smallest window, all lead to the same class.
+// TestOneOrder: what is told of a window does not depend on one order in it, but where the p-value stands at the limit
+// of a class already. Of 20 orders that could be the last of the smallest window, all lead to the same class.
 func TestOneOrder(t *testing.T) {
 	if raceEnabled {
 		t.Skip("statistics of one goroutine")

@@ -15,8 +15,7 @@ import (
 
 var deck52 = shuffle.Recipe{Cards: 52, Take: 52}
 
-// then is a generator that passes the start-up test and whose later tapes are
-// what it says.
+// then is a generator that passes the start-up test and whose later tapes are what it says.
 type then struct {
 	started bool
 	tape    func(b []byte)
@@ -74,8 +73,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// TestMakeExhausted: a tape that runs out sets the latch, though its bytes pass
-// the health tests.
+// TestMakeExhausted: a tape that runs out sets the latch, though its bytes pass the health tests.
 func TestMakeExhausted(t *testing.T) {
 	next := byte(208) // 208 … 255 are rejected for k = 52
 	src := source(t, &then{tape: func(b []byte) {

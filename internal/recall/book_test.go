@@ -209,8 +209,7 @@ func closes(id uint64, o audit.Outcome, r audit.Reason) *audit.Close {
 	return &audit.Close{Shuffle: id, Outcome: o, Reason: r, Form: audit.FormTape, Tape: make([]byte, 129)}
 }
 
-// kept is what recall should list of shuffles where closed ones committed before a
-// time are past their retention.
+// kept is what recall should list of shuffles where closed ones committed before a time are past their retention.
 func (b *book) kept(since int64) (list []ledger.Recalled) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -268,8 +267,7 @@ func pageOf(t *testing.T, x *Finder, q ledger.RecallQuery) (list []ledger.Recall
 	}
 }
 
-// newFinder lists what is open or was committed since a time in UTC milliseconds, or
-// all if it is 0.
+// newFinder lists what is open or was committed since a time in UTC milliseconds, or all if it is 0.
 func newFinder(b *book, s Store, since int64) *Finder {
 	if since == 0 {
 		return New(b, s, 0, time.Now)

@@ -256,8 +256,7 @@ func TestReads(t *testing.T) {
 	})
 }
 
-// TestPageEnds: a page for which too much would be left out ends before it is full,
-// and what it leads to is whole.
+// TestPageEnds: a page for which too much would be left out ends before it is full, and what it leads to is whole.
 func TestPageEnds(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() database) {
 		store := open()
@@ -305,8 +304,7 @@ func TestPageEnds(t *testing.T) {
 	})
 }
 
-// TestBroken: an entry that is missing or cannot be read is an error, and no part
-// of an answer.
+// TestBroken: an entry that is missing or cannot be read is an error, and no part of an answer.
 func TestBroken(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() database) {
 		s := open()
@@ -372,8 +370,7 @@ func (s changed) Commits(ctx context.Context, id ledger.ID, q ledger.CommitQuery
 	return kept, err
 }
 
-// TestAtOnce has daemons ask while the ledger grows: what was committed before a
-// question is in its answer.
+// TestAtOnce has daemons ask while the ledger grows: what was committed before a question is in its answer.
 func TestAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() database) {
 		stores := []database{open(), open()}

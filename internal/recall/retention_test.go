@@ -11,8 +11,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// TestRetention: a closed shuffle is listed for a time, an open one until it is
-// closed, and nothing is gone.
+// TestRetention: a closed shuffle is listed for a time, an open one until it is closed, and nothing is gone.
 func TestRetention(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() database) {
 		s := open()

@@ -17,8 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write selftest.json of each package from the data files")
 
-// A pick takes cases of one list of a data file into the excerpt: those with
-// these names, or by their place.
+// A pick takes cases of one list of a data file into the excerpt: those with these names, or by their place.
 type pick struct {
 	member string // of the excerpt
 	file   string

@@ -72,8 +72,7 @@ func TestPause(t *testing.T) {
 	connect(t, dsn)
 }
 
-// TestProxy spoils an INSERT in every way, and holds what became of it against
-// the fault.
+// TestProxy spoils an INSERT in every way, and holds what became of it against the fault.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	dsn := DSN(t)

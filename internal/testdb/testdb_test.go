@@ -30,8 +30,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(M{m})
 }
 
-// victim starts a cluster, or just a child with its attributes, says so, and
-// never ends by itself.
+// victim starts a cluster, or just a child with its attributes, says so, and never ends by itself.
 func victim(kind string) {
 	var err error
 	if kind == "unwatched" {
@@ -244,8 +243,7 @@ func TestTakenPortIsLeft(t *testing.T) {
 	}
 }
 
-// TestKilledTestProcess kills a test process that owns a cluster and sees the
-// server and its directory go.
+// TestKilledTestProcess kills a test process that owns a cluster and sees the server and its directory go.
 func TestKilledTestProcess(t *testing.T) {
 	t.Parallel()
 	if _, err := binDir(); err != nil {

@@ -162,6 +162,24 @@ func editedDecks(b *badAdder) {
 		func(f *audit.Transcript) { f.Deck = sixCards })
 }
 
+// otherDecks are honest files of another deck than the reader asked for.
+func otherDecks(b *badAdder) {
+	deck := func(step, name, about, pinned string, g *game) {
+		b.file(step, "shuffled-"+name, about, g.file(""), func(v *vector) { v.Trust.Deck = pinned })
+	}
+	of := func(cards []string) *game {
+		h := open(b.T)
+		return h.commitTo(h.cards(cards), cards).deal(board(1))
+	}
+	standard := publishedCards("standard-52")
+	deck(stepDeck, "not-as-asked", "standard-52, where six of them were asked for", "shoe-6", of(standard))
+	deck(stepDeck, "custom", "a deck without the ace of hearts", "standard-52", of(slices.Delete(standard, 13, 14)))
+	_, child := familyOf(b.T, publishedCards("standard-52"), 2)
+	deck(stepDeck, "part", "a child, whose cards the house chose", "standard-52", child)
+	deck(stepDeck, "draws", "values, and no cards", "standard-52", mixedDraws(b.T).deal(board(1)))
+	deck(unjudged, "unpublished", "a name that no published deck has", "shoe-17", plain(b.T))
+}
+
 // wrongTrust judges honest files by what they are not.
 func wrongTrust(b *badAdder) {
 	g := plain(b.T)

@@ -22,6 +22,7 @@ func badCases(t testing.TB) []vector {
 	editedCheckpoints(b)
 	editedCards(b)
 	editedDecks(b)
+	otherDecks(b)
 	badTerms(b)
 	editedNumbers(b)
 	otherForms(b)

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,7 @@ func goodCases(t testing.TB) []vector {
 		cases = append(cases, v)
 	}
 	shuffles(t, add)
+	decks(t, add)
 	lists(t, add)
 	numbersOf(t, add)
 	endings(t, add)
@@ -170,24 +172,72 @@ func mixValues() []audit.MixValue {
 
 // family returns a shuffle that was continued after some cards, and the child
 // that took its stub.
-func family(t testing.TB, dealt int) (parent, child *game) {
+func family(t testing.TB, dealt int) (parent, child *game) { return familyOf(t, sixCards, dealt) }
+
+func familyOf(t testing.TB, cards []string, dealt int) (parent, child *game) {
 	h := open(t)
-	parent = h.commitTo(h.cards(sixCards), sixCards)
+	parent = h.commitTo(h.cards(cards), cards)
 	if dealt > 0 {
 		parent.deal(board(dealt))
 	}
-	ctx := h.cards(sixCards)
-	ctx.Recipe = shuffle.Recipe{Cards: 6 - dealt, Take: 6 - dealt}
-	ctx.Parent = &audit.Parent{ID: parent.id, Positions: []uint16{0, 1, 2, 3, 4, 5}[dealt:]}
-	child = h.commitTo(ctx, sixCards, func(c *audit.Commit, g *game) {
+	ctx := h.cards(cards)
+	ctx.Recipe = shuffle.Recipe{Cards: len(cards) - dealt, Take: len(cards) - dealt}
+	ctx.Parent = &audit.Parent{ID: parent.id}
+	for p := dealt; p < len(cards); p++ {
+		ctx.Parent.Positions = append(ctx.Parent.Positions, uint16(p))
+	}
+	child = h.commitTo(ctx, cards, func(c *audit.Commit, g *game) {
 		values, err := audit.ChildValues(parent.values, ctx.Parent.Positions, g.values)
 		must(t, err)
 		g.plant(c, values)
 	})
 	parent.close(audit.OutcomeContinued, 0)
-	child.deal(board(6-dealt)).close(audit.OutcomeCompleted, 0)
+	child.deal(board(len(cards)-dealt)).close(audit.OutcomeCompleted, 0)
 	parent.disclose()
 	return parent, child
+}
+
+// decks are files that say what was shuffled (docs/SPEC.md section 10.4).
+func decks(t testing.TB, add adder) {
+	of := func(cards []string) []byte {
+		h := open(t)
+		return h.commitTo(h.cards(cards), cards).deal(board(2)).close(audit.OutcomeEndedEarly, 0).file("")
+	}
+	is := func(pinned string, s *Shuffled) func(*vector) {
+		return func(v *vector) { v.Trust.Deck, v.Want.Shuffled = pinned, s }
+	}
+	of52 := &Shuffled{Kind: "cards", Cards: 52, Deck: "standard-52"}
+	standard := publishedCards("standard-52")
+	add("shuffled-standard-52", "the deck that was asked for", of(standard), is("standard-52", of52))
+	add("shuffled-shoe-1", "a shoe of one deck is standard-52, and has both names", of(standard), is("shoe-1", of52))
+	rigged := publishedCards("shoe-6")
+	for i, c := range rigged {
+		rigged[i] = strings.Replace(c, "T", "5", 1)
+	}
+	add("shuffled-rigged", "six decks whose tens are fives", of(rigged), is("", &Shuffled{Kind: "cards", Cards: 312,
+		Like: "shoe-6", Differs: map[string]int{"5c": 6, "5d": 6, "5h": 6, "5s": 6,
+			"Tc": -6, "Td": -6, "Th": -6, "Ts": -6}}))
+	add("shuffled-less", "a deck without the ace of hearts", of(slices.Delete(slices.Clone(standard), 13, 14)),
+		is("", &Shuffled{Kind: "cards", Cards: 51, Like: "standard-52", Differs: map[string]int{"Ah": -1}}))
+	slices.Reverse(standard)
+	add("shuffled-reversed", "the cards of a published deck in another order", of(standard),
+		is("", &Shuffled{Kind: "cards", Cards: 52, Like: "standard-52"}))
+	add("shuffled-nameless", "a deck that is like no published one, with names that programs know",
+		of([]string{"__proto__", "constructor", "\U0001d11e", "\uff21"}), is("", &Shuffled{Kind: "cards", Cards: 4}))
+	add("shuffled-more", "such names alongside a published deck", of(append(publishedCards("standard-52"), "__proto__",
+		"1")), is("", &Shuffled{Kind: "cards", Cards: 54, Like: "standard-52",
+		Differs: map[string]int{"__proto__": 1, "1": 1}}))
+	_, child := family(t, 2)
+	add("shuffled-child", "cards that the house chose from a parent's", child.file(""),
+		is("", &Shuffled{Kind: "cards", Cards: 4, Parent: child.commit.Context.Parent.ID}))
+	h := open(t)
+	add("shuffled-numbers", "numbers, and no cards", h.commitTo(h.numbers(312, 2), nil).file(""),
+		is("", &Shuffled{Kind: "numbers", Of: 312}))
+}
+
+func publishedCards(name string) []string {
+	deck, _ := shuffle.Named(name)
+	return deck.Cards()
 }
 
 func lists(t testing.TB, add adder) {

@@ -75,6 +75,9 @@ func (js *javascript) judge(file []byte, trust Trust) map[string]any {
 	if trust.History != nil {
 		ask["history"] = trust.History
 	}
+	if trust.Deck != "" {
+		ask["deck"] = trust.Deck
+	}
 	if trust.Auditors != nil {
 		ask["auditors"] = trust.Auditors
 	}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -382,23 +383,30 @@ func (t *transcript) legality() (string, error) {
 
 func (t *transcript) deck() (string, error) {
 	ctx := t.commit.Context
-	if ctx.IsDraw() {
-		if t.file.Deck != nil {
-			return "", errors.New("a deck with draws")
-		}
-		return "draws, which have none", nil
-	}
 	deck, err := shuffle.NewDeck(t.file.Deck)
 	switch {
+	case ctx.IsDraw() && t.file.Deck != nil:
+		return "", errors.New("a deck with draws")
+	case ctx.IsDraw():
 	case err != nil:
 		return "", err
 	case deck.Hash() != ctx.DeckHash:
 		return "", errors.New("the deck's hash is not the one committed to")
 	case ctx.Parent == nil && deck.Len() != ctx.Recipe.Cards:
 		return "", fmt.Errorf("a deck of %d cards where %d were shuffled", deck.Len(), ctx.Recipe.Cards)
+	default:
+		t.bound.Names = deck
 	}
-	t.bound.Names = deck
-	return many(deck.Len(), "card", "cards"), nil
+	t.v.Shuffled = shuffled(ctx, deck)
+	what := t.v.Shuffled.Kind
+	if n := ctx.Recipe.Cards; n > 0 {
+		what = many(n, "card", "cards") + " of " + cmp.Or(t.v.Shuffled.Deck, "no published deck")
+	}
+	named, asked := shuffle.Named(t.trust.Deck)
+	if asked && (named.Hash() != ctx.DeckHash || ctx.Parent != nil) {
+		return "", fmt.Errorf("%s, and not the whole of %s", what, named.Name())
+	}
+	return what, nil
 }
 
 // commitLeaf is the leaf hash of the commit entry, which a mix seed covers.

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
 )
 
 // Trust is what the caller knows from elsewhere. At most one of VKey and Policy is set. With
@@ -28,6 +29,9 @@ type Trust struct {
 	// History is the text of the game's history, that requests of a shuffle with a co-dealer are
 	// held against (docs/SPEC.md section 4.5); nil: none.
 	History []byte
+
+	// Deck is the published deck that must have been shuffled as a whole (docs/SPEC.md section 3.2); "": any.
+	Deck string
 }
 
 // Check reports what is wrong with t itself, so that a caller can tell a mistake
@@ -44,6 +48,7 @@ type trusted struct {
 	auditors []note.Verifier
 	second   *audit.Policy // for the co-dealer's ledger; nil: none
 	history  []byte        // of the game; nil: none
+	Deck     string        // of that published name; "": any
 }
 
 func (t Trust) parse() (*trusted, error) {
@@ -55,7 +60,7 @@ func (t Trust) parse() (*trusted, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &trusted{Trusted: parsed, slots: t.Slots, auditors: auditors, history: t.History}
+	all := &trusted{Trusted: parsed, slots: t.Slots, auditors: auditors, history: t.History, Deck: t.Deck}
 	if err := audit.CheckHistory(t.History); err != nil {
 		return nil, err
 	}
@@ -63,6 +68,9 @@ func (t Trust) parse() (*trusted, error) {
 		if all.second, err = audit.ParsePolicy(t.CoDealer); err != nil {
 			return nil, fmt.Errorf("the co-dealer's policy: %w", err)
 		}
+	}
+	if _, ok := shuffle.Named(t.Deck); !ok && t.Deck != "" {
+		return nil, fmt.Errorf("deck: %q is not the name of a published deck", t.Deck)
 	}
 	return all, nil
 }

@@ -97,7 +97,8 @@ type Verdict struct {
 	Outcome     string `json:"outcome,omitempty"`      // of a closed shuffle, as in docs/SPEC.md section 5.6
 	Reason      string `json:"reason,omitempty"`       // of a void one
 
-	Terms *Terms `json:"terms,omitempty"` // what gives the values their meaning; absent if the commit binds nothing
+	Shuffled *Shuffled `json:"shuffled,omitempty"` // of a transcript whose step deck holds
+	Terms    *Terms    `json:"terms,omitempty"`    // what gives the values their meaning
 
 	Takeovers []Takeover `json:"takeovers,omitempty"` // changes of the owner, in order
 

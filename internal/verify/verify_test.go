@@ -58,6 +58,9 @@ STEPS
  "closed_at": "2026-03-14T15:09:32.535Z",
  "outcome": "void",
  "reason": "misdeal",
+ "shuffled": {
+  "kind": "draws"
+ },
  "cards": [
   {
    "place": 0,

@@ -268,8 +268,7 @@ func TestForkLeavesEvidence(t *testing.T) {
 	w.must(l, 6, 9)
 }
 
-// TestManyLogs has logs of one witness keep apart, and a log whose signing key
-// is rotated sign with either key or both.
+// TestManyLogs has logs of one witness keep apart, and a log whose signing key is rotated sign with either key or both.
 func TestManyLogs(t *testing.T) {
 	a, b := newTestLog(t, "example.org/a", "one key"), newTestLog(t, "example.org/b", "one key")
 	rotated := newTestLog(t, "example.org/a", "the next key")

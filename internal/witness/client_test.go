@@ -294,8 +294,7 @@ func TestClientLatest(t *testing.T) {
 	}
 }
 
-// TestClientRequests looks at what the client sends: exact addresses, one
-// connection, and no redirect followed.
+// TestClientRequests looks at what the client sends: exact addresses, one connection, and no redirect followed.
 func TestClientRequests(t *testing.T) {
 	l := newTestLog(t, "example.org/log", "log")
 	w := openWitness(t, t.TempDir(), nil, l.vkey)

@@ -15,8 +15,7 @@ import (
 	"shuffled/internal/witness/witnesstest"
 )
 
-// TestForeignVerifiers gives our cosignatures to the verifiers of two libraries
-// and to their policies.
+// TestForeignVerifiers gives our cosignatures to the verifiers of two libraries and to their policies.
 func TestForeignVerifiers(t *testing.T) {
 	l := newTestLog(t, "example.org/log", "log")
 	w := witnesstest.Start(t, l.vkey)

@@ -29,9 +29,8 @@ import (
 // requireLitewitness makes a missing litewitness a failure.
 const requireLitewitness = "SHUFFLED_REQUIRE_LITEWITNESS"
 
-// TestLitewitness sets a witness that is not ours against our client and a log
-// of ours: filippo.io/torchwood/cmd/litewitness, built from a module of its own
-// for the sake of its dependencies.
+// TestLitewitness sets a witness that is not ours against our client and a log of ours:
+// filippo.io/torchwood/cmd/litewitness, built from a module of its own for the sake of its dependencies.
 func TestLitewitness(t *testing.T) {
 	binary := buildLitewitness(t)
 	l := newTestLog(t, "cards.example.org/main", "litewitness")
@@ -95,8 +94,7 @@ func buildLitewitness(t *testing.T) string {
 	return ""
 }
 
-// startLitewitness runs litewitness for l, its key in an agent of the test's,
-// until the test ends.
+// startLitewitness runs litewitness for l, its key in an agent of the test's, until the test ends.
 func startLitewitness(t *testing.T, binary string, l *testLog) *witness.Client {
 	t.Helper()
 	// A socket's path has about 100 characters at most.
@@ -167,8 +165,7 @@ func serveAgent(t *testing.T, path string, key agent.AddedKey) {
 	t.Cleanup(func() { l.Close(); served.Wait() })
 }
 
-// register makes the log known to litewitness, in the tables that it makes
-// itself when they are missing.
+// register makes the log known to litewitness, in the tables that it makes itself when they are missing.
 func register(t *testing.T, path string, l *testLog) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -15,9 +15,8 @@ import (
 	"shuffled/internal/witness"
 )
 
-// TestSecondKey: a witness that gets a key of ML-DSA-44 goes on from the state that it
-// has, gives a line of each key, and the same ones after a restart; policies count them
-// as one witness.
+// TestSecondKey: a witness that gets a key of ML-DSA-44 goes on from the state that it has, gives a line of each key,
+// and the same ones after a restart; policies count them as one witness.
 func TestSecondKey(t *testing.T) {
 	t.Parallel()
 	log := newTestLog(t, "example.com/log", "log")
@@ -79,9 +78,8 @@ func TestSecondKey(t *testing.T) {
 	}
 }
 
-// TestThiefOfOneAlgorithm: a witness with keys of both algorithms of a log takes no
-// checkpoint that one of them alone signed, in whatever place its keys stand, and says
-// which is missing. Of each algorithm any key will do.
+// TestThiefOfOneAlgorithm: a witness with keys of both algorithms of a log takes no checkpoint that one of them alone
+// signed, in whatever place its keys stand, and says which is missing. Of each algorithm any key will do.
 func TestThiefOfOneAlgorithm(t *testing.T) {
 	t.Parallel()
 	log := newTestLog(t, "example.com/log", "log")

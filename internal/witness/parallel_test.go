@@ -17,9 +17,8 @@ import (
 	"shuffled/internal/witness/gateway"
 )
 
-// TestParallel has 100 clients of two histories of one log race. Whatever the
-// order, all that was cosigned is one chain: of one history, and no size cosigned
-// after a larger one.
+// TestParallel has 100 clients of two histories of one log race. Whatever the order, all that was cosigned is one
+// chain: of one history, and no size cosigned after a larger one.
 func TestParallel(t *testing.T) {
 	const clients, limit = 100, 64
 	l := newTestLog(t, "example.org/log", "log")

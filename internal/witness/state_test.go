@@ -259,8 +259,7 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
-// TestTime: cosignatures never go back in time, across restarts, and a clock far
-// behind is not followed.
+// TestTime: cosignatures never go back in time, across restarts, and a clock far behind is not followed.
 func TestTime(t *testing.T) {
 	l := newTestLog(t, "example.org/log", "log")
 	dir := t.TempDir()

@@ -1,6 +1,8 @@
 """Decks: SPEC 3."""
 
 import hashlib
+import re
+from collections import Counter
 
 from errors import Malformed
 from wire import str8, u16
@@ -52,8 +54,29 @@ def published(name):
     if name in fixed:
         return fixed[name]
     head, _, tail = name.partition("-")
-    if head == "shoe" and 1 <= int(tail) <= 16:
+    if not re.fullmatch("[1-9][0-9]{0,3}", tail):
+        return None
+    if head == "shoe" and int(tail) <= 16:
         return standard * int(tail)
     if head == "positions" and 2 <= int(tail) <= 4096:
         return [str(i) for i in range(int(tail))]
     return None
+
+
+def likeness(names):
+    """Return which published deck this is, or is most like, as members of a verdict (SPEC 10.4)."""
+    known = ["standard-52", "standard-54", "short-36", "pinochle-48", "spanish-40"]
+    known += [f"shoe-{number}" for number in range(1, 17)]
+    found, least = {}, len(names) // 2 + 1
+    for name in known + [f"positions-{len(names)}"]:
+        if published(name) == names:
+            return {"deck": name}
+        differs = Counter(names)
+        differs.subtract(published(name))
+        differs = {card: count for card, count in differs.items() if count}
+        number = sum(abs(count) for count in differs.values())
+        if number < least:
+            least, found = number, {"like": name}
+            if differs:
+                found["differs"] = differs
+    return found

@@ -101,7 +101,7 @@ class Resigner:
         file["checkpoint"] = signed_checkpoint(origin, size, root_of(leaves))
         file["receipts"] = [receipt_text(index, raw, leaves) for index, raw in listed]
         trust = {"vkey": vkey(origin)}
-        for name in ("co_dealer", "auditors", "slots", "history"):
+        for name in ("co_dealer", "auditors", "slots", "history", "deck"):
             if name in self.trust:
                 trust[name] = self.trust[name]
         text = json.dumps(file, ensure_ascii=False, separators=(",", ":"))

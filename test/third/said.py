@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta, timezone
 
 import codes
+import decks
 import draws
 import hashes
 import steps_cards
@@ -76,6 +77,17 @@ def shuffle_members(case, found):
     if shuffle.round and found["state"] != "closed":
         found["last_goes_on"] = True
     passed_over(found, case.entries)
+    found["shuffled"] = shuffled(case.context, case.file.deck)
+
+
+def shuffled(context, names):
+    """Return what was shuffled."""
+    if context["kind"] != 1:
+        return {"kind": "draws"} if context["kind"] == 2 else {"kind": "numbers", "of": context["of"]}
+    found = dict(decks.likeness(names), kind="cards", cards=context["n"])
+    if "parent" in context:
+        found["parent"] = context["parent"]["id"]
+    return found
 
 
 def takeovers(case):

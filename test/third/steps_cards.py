@@ -12,7 +12,7 @@ def deck(case):
     """Step deck: the deck has its hash and n cards."""
     context, names = case.context, case.file.deck
     if context["kind"] != 1:
-        need(names is None, "deck", "a draw list and numbers have none")
+        need(names is None and case.trust.deck is None, "deck", "a draw list and numbers have none")
         return OK
     need(names is not None and len(names) >= 2, "deck", "none")
     try:
@@ -22,6 +22,8 @@ def deck(case):
         raise StepFailed("deck", "a card's name") from error
     need("parent" in context or len(names) == context["n"], "deck", "another number of cards")
     need(decks.deck_hash(names) == context["deck_hash"], "deck", "another deck")
+    if case.trust.deck is not None:
+        need("parent" not in context and names == case.trust.deck, "deck", "not what was asked for")
     return OK
 
 

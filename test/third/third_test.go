@@ -66,6 +66,7 @@ type trust struct {
 	Auditors []string `json:"auditors"`
 	CoDealer *string  `json:"co_dealer"`
 	History  *string  `json:"history"`
+	Deck     *string  `json:"deck"`
 }
 
 // TestMutants: both verifiers reach the same verdict on mutants: of bytes, of JSON, of what is
@@ -191,6 +192,9 @@ func verify(program, dir string, m judged) (map[string]any, error) {
 	}
 	if m.Trust.History != nil {
 		args = append(args, "--history="+write("history", *m.Trust.History))
+	}
+	if m.Trust.Deck != nil {
+		args = append(args, "--deck="+*m.Trust.Deck)
 	}
 	for i, s := range m.Trust.Slots {
 		args = append(args, "--my-slot-file="+write("slot"+strconv.Itoa(i), s+"\n"))

@@ -2,6 +2,7 @@
 
 import re
 
+import decks
 import ed25519
 from errors import Malformed, Unknown
 from notes import ED25519, ML_DSA, parse_vkey, vkey_of
@@ -13,10 +14,10 @@ MAX_AUDITORS = 64
 
 
 class Trust:
-    """What is trusted: a key, a policy or nothing, slots, auditors, a co-dealer's policy, a history."""
+    """What is trusted: a key, a policy or nothing, slots, auditors, a co-dealer's policy, a history, a deck."""
 
     def __init__(self, vkey=None, policy=None, slots=(), auditors=(), co_dealer=None,
-                 history=None):
+                 history=None, deck=None):
         self.key = None
         if vkey is not None:
             self.key = parse_vkey(vkey, (ED25519, ML_DSA), 128)
@@ -35,6 +36,9 @@ class Trust:
         self.co_dealer = Policy(co_dealer) if co_dealer is not None else None
 
         self.history = read_history(history) if history is not None else None
+        self.deck = decks.published(deck) if deck is not None else None
+        if deck is not None and self.deck is None:
+            raise Malformed("deck")
 
     @property
     def pinned(self):

@@ -46,6 +46,19 @@ function passedOver(v: Verdict): string | null {
   return t.passedOver(num(n), n === 1, num(kinds), kinds === 1);
 }
 
+// shuffled says what was shuffled, so that a deck which is none of the published ones cannot pass for one of them.
+function shuffled({ shuffled: s, places = 0 }: Verdict): string | null {
+  const words = t.shuffled;
+  if (s === undefined) return null;
+  if (s.kind === "draws") return words.draws(num(places));
+  if (s.kind === "numbers") return words.numbers(num(places), num(s.of!));
+  const all = Object.entries(s.differs ?? {}), counts = [...new Set(all.map(([, n]) => n))].sort((a, b) => a - b);
+  const differs = counts.map((n) => (n < 0 ? words.fewer : words.more)(num(Math.abs(n)), listed(all.filter(([, m]) => m === n).map(([card]) => iso(card)))));
+  const of = s.deck !== undefined ? iso(s.deck) : s.like === undefined ? words.none : differs.length === 0 ? words.reordered(iso(s.like)) : words.like(iso(s.like), differs.join("; "));
+  if (s.parent !== undefined) return words.child(num(s.cards!), String(s.parent), of);
+  return places < s.cards! ? words.part(num(places), num(s.cards!), of) : words.cards(num(s.cards!), of);
+}
+
 function verdictSection(v: Verdict, name: string, more: HTMLElement | undefined): HTMLElement {
   const failed = v.steps.find((s) => s.result === "failed"), unknown = passedOver(v);
   const giveKey = (v.verdict === "consistent" || unread(v)) && el("button", { type: "button", class: "plain" }, t.giveKey);
@@ -55,6 +68,7 @@ function verdictSection(v: Verdict, name: string, more: HTMLElement | undefined)
     el("div", {},
       el("h2", { id: "result-title", tabindex: "-1" }, v.failed === "format" ? t.noEvidence : t.verdicts[v.verdict]),
       el("p", {}, ...summary(v), ...unchecked(v)),
+      v.level !== undefined && el("p", { class: "shuffled" }, shuffled(v)),
       failed && el("p", { class: "advice" }, el("strong", {}, t.relyOnNothing), " ", of(t.advice, failed.name) ?? t.getAgain),
       unknown !== null && el("p", {}, unknown),
       failed ? el("dl", { class: "pairs" },

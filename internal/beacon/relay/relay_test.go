@@ -111,8 +111,7 @@ func TestNextRelay(t *testing.T) {
 	}
 }
 
-// TestEveryRelayIsNamed: the error says of each what it answered, and nothing of
-// a password in its address.
+// TestEveryRelayIsNamed: the error says of each what it answered, and nothing of a password in its address.
 func TestEveryRelayIsNamed(t *testing.T) {
 	t.Parallel()
 	broken, _ := relay(t, 500, "")

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -59,12 +60,7 @@ func unplayedOf(r verify.Request) string {
 	}
 	var cards []string
 	for _, c := range r.Cards {
-		switch {
-		case c.Name != "":
-			cards = append(cards, c.Name)
-		default:
-			cards = append(cards, fmt.Sprint(c.Shows))
-		}
+		cards = append(cards, cmp.Or(c.Name, fmt.Sprint(c.Shows)))
 	}
 	return "The shuffle ended without a deal of these places. They would have shown " + strings.Join(cards, " ") + "."
 }

@@ -15,11 +15,8 @@ import (
 	"shuffled/internal/term"
 )
 
-// How many faults and open shuffles go to the terminal. --json has more.
-const (
-	shownFaults = 50
-	shownOpen   = 20
-)
+// shownFaults is how many faults go to the terminal. --json has more.
+const shownFaults = 50
 
 // printAudit writes the report on a whole ledger as text.
 func printAudit(w io.Writer, name string, r *inspect.Report) error {
@@ -33,7 +30,7 @@ func (s Sheet) audit(name string, r *inspect.Report) string {
 	b.WriteString(s.P.Bold(term.Fit(term.Visible(name), max(s.W-20, 8))+": a whole ledger") + "\n\n")
 	b.WriteString(s.auditFacts(r))
 	if len(r.Tables) > 0 {
-		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r))
+		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r) + s.auditDecks(r))
 	}
 	b.WriteString(s.auditKeys(r) + s.auditDealing(&r.Dealing) + s.auditActs(&r.Acts) + s.auditHeads(r.AdoptedHeads) +
 		s.auditCredentials(&r.Credentials) + s.auditPassed(r.Passed) + s.auditEvents(r) + s.auditOpen(r) +
@@ -111,6 +108,21 @@ func auditTable(r *inspect.Report) string {
 	return b.String()
 }
 
+// auditDecks lists what was shuffled at each table, the rarest first: a deck that came in for a few hands stands there.
+func (s Sheet) auditDecks(r *inspect.Report) string {
+	var lines []string
+	var counts []uint64
+	for _, t := range r.Tables {
+		for _, what := range slices.Sorted(maps.Keys(t.Shuffled)) {
+			n := t.Shuffled[what]
+			line := fmt.Sprintf("%s at table %s: %s", term.Plural(n, "shuffle"), t.Table, what)
+			i, _ := slices.BinarySearch(counts, n+1)
+			counts, lines = slices.Insert(counts, i, n), slices.Insert(lines, i, line)
+		}
+	}
+	return s.listed("What was shuffled, the rarest first:", lines, uint64(len(lines)))
+}
+
 // The cells of a bar.
 const (
 	barDone    = "█"
@@ -171,56 +183,41 @@ func reasons(c inspect.Counts) string {
 	return " (" + strings.Join(list, ", ") + ")"
 }
 
-// listedEvents is how many alarms, latches and switches the terminal lists.
-const listedEvents = 20
-
 // auditEvents lists what happened apart from shuffles and may need a question. Starts of daemons are only counted.
 func (s Sheet) auditEvents(r *inspect.Report) string {
-	var b strings.Builder
-	starts, told := 0, 0
+	var lines []string
 	for _, e := range r.Events {
-		if e.Kind == audit.EventInstanceStart.String() {
-			starts++
-			continue
-		}
-		if told++; told <= listedEvents {
-			b.WriteString(term.Hanging(fmt.Sprintf("  %s  %-11s  ", e.Time, e.Kind), term.Visible(e.Detail), s.W))
+		if e.Kind != audit.EventInstanceStart.String() {
+			lines = append(lines, fmt.Sprintf("%s  %-11s  %s", e.Time, e.Kind, e.Detail))
 		}
 	}
-	if told > listedEvents {
-		fmt.Fprintf(&b, "  and %d more: --json lists them\n", told-listedEvents)
-	}
-	if told == 0 {
+	if lines == nil {
 		return ""
 	}
-	return fmt.Sprintf("\nAlarms, latches and kill switches: %d; daemons started: %d\n", told, starts) + b.String()
+	return s.listed(fmt.Sprintf("Alarms, latches and kill switches: %d; daemons started: %d", len(lines),
+		len(r.Events)-len(lines)), lines, uint64(len(lines)))
 }
 
+// auditOpen lists the open shuffles, those that are overdue first.
 func (s Sheet) auditOpen(r *inspect.Report) string {
 	if r.Totals.Open == 0 {
 		return ""
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\nOpen: %s", term.Counted(r.Totals.Open))
+	heading := "Open: " + term.Counted(r.Totals.Open)
 	if r.Totals.Overdue > 0 {
-		fmt.Fprintf(&b, ", of them %s by %s", s.P.Warn(term.Counted(r.Totals.Overdue)+" overdue"), r.Period.At)
+		heading += fmt.Sprintf(", of them %s by %s", s.P.Warn(term.Counted(r.Totals.Overdue)+" overdue"), r.Period.At)
 	}
-	b.WriteString("\n")
 	var overdue, others []string
 	for _, o := range r.Open {
-		line := fmt.Sprintf("  %d, number %d of table %s, %d of %d places dealt, to close by %s", o.ID, o.Serial,
-			term.Visible(o.Table), o.Dealt, o.Places, o.CloseBy)
+		line := fmt.Sprintf("%d, number %d of table %s, %d of %d places dealt, to close by %s", o.ID, o.Serial, o.Table, o.Dealt,
+			o.Places, o.CloseBy)
 		if o.Overdue {
-			overdue = append(overdue, s.P.Warn(line+": overdue"))
+			overdue = append(overdue, line+": overdue")
 		} else {
 			others = append(others, line)
 		}
 	}
-	lines := append(overdue, others...)
-	for _, line := range lines[:min(len(lines), shownOpen)] {
-		b.WriteString(line + "\n")
-	}
-	return b.String() + more(r.Totals.Open, shownOpen)
+	return s.listed(heading, append(overdue, others...), r.Totals.Open)
 }
 
 func (s Sheet) auditFaults(faults []inspect.Fault, all uint64, codes map[string]uint64) string {

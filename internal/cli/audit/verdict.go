@@ -145,6 +145,7 @@ func (s Sheet) shuffle(v *verify.Verdict, fact func(label, format string, args .
 	if v.GameRef != "" {
 		fact("game", "%s", v.GameRef)
 	}
+	fact("shuffled", "%s", shuffled(v))
 	fact("committed", "%s by %s, to close by %s", v.CommittedAt, v.Owner, v.CloseBy)
 	for _, t := range v.Takeovers {
 		fact("taken over", "%s by %s from %s at place %d, to %s: %s", t.Time, t.Identity, t.From, t.Place, t.Extent,
@@ -217,7 +218,7 @@ func (s Sheet) cards(data []byte, shown []verify.CardShown) string {
 func (s Sheet) conclusion(v *verify.Verdict) string {
 	switch v.Verdict {
 	case verify.Failed:
-		text := s.headline("FAILED", s.P.Bad, " at the step "+v.Failed+": "+Meaning[v.Failed]+".")
+		text := s.headline("FAILED", s.P.Bad, " at the step "+v.Failed+".")
 		for _, step := range v.Steps {
 			if step.Cause != "" {
 				text += term.Hanging("Likely cause: ", term.Visible(step.Cause)+".", s.W)

@@ -1,9 +1,13 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"shuffled/internal/term"
 	"shuffled/internal/verify"
 )
 
@@ -12,29 +16,6 @@ var inWords = map[verify.Level]string{
 	verify.LevelRecorded:  "signed, and in the ledger",
 	verify.LevelWitnessed: "in the ledger, and seen there in time by outside witnesses",
 	verify.LevelMixed:     "the order hangs on a value that the house could not know when it committed; who got which of the next places was still the house's word",
-}
-
-// Meaning says what the failure of a step means, for a reader who does not know the step.
-var Meaning = map[string]string{
-	"format":    "the file is not in the one form that evidence has",
-	"entries":   "the entries in the file are not those of one shuffle",
-	"signature": "the file is not signed by the ledger's key",
-	"inclusion": "an entry in the file is not in the ledger",
-	"witnesses": "the witnesses that the policy asks for did not sign",
-	"origin":    "the file is not all of one ledger",
-	"slots":     "your slot is not in the plan of this shuffle",
-	"legality":  "the operator broke the rules of a shuffle's life",
-	"beacon":    "what was put in for the public beacon is not the beacon's value",
-	"deck":      "the deck in the file is not the one committed to",
-	"terms":     "the file gives the values another meaning than was committed to",
-	"openings":  "a card in the file is not the one committed to",
-	"asked":     "the co-dealer's part of a deal was not asked for, or not as the deal says",
-	"tape":      "the random bytes in the file are not those committed to",
-	"order":     "the random bytes do not give the order committed to",
-	"cards":     "a card in the file is not what the random bytes give",
-
-	"co_dealer":  "the co-dealer's ledger is not the one that you trust, or its witnesses did not see it",
-	"statements": "a statement in the file is not an auditor's about this shuffle",
 }
 
 // says is what a proved file proves, as far as it was checked.
@@ -126,6 +107,9 @@ func silent(v *verify.Verdict) (lines []string) {
 	if unmade(v) && len(believed(v)) == 0 {
 		lines = append(lines, "That "+fairly(v)+", which this file does not show. An auditor can state it: see --auditor.")
 	}
+	if s := v.Shuffled; s != nil && s.Kind == "cards" && (s.Deck == "" || s.Parent != 0) {
+		lines = append(lines, "That such cards are those of the game: these are "+term.Visible(shuffled(v))+".")
+	}
 	lines = append(lines, untold(v)...)
 	if v.Kind == verify.KindTranscript {
 		if isFor(v, verify.ForEverybody) {
@@ -200,4 +184,29 @@ func checked(v *verify.Verdict, name string) bool {
 		}
 	}
 	return false
+}
+
+// shuffled says what was shuffled. A deck that is not published is told by how it differs from the one that it is most
+// like.
+func shuffled(v *verify.Verdict) string {
+	s := v.Shuffled
+	switch {
+	case s.Kind == "draws":
+		return fmt.Sprintf("no cards: %d values of a draw list", v.Places)
+	case s.Kind == "numbers":
+		return fmt.Sprintf("no cards: %d of the numbers 1 to %d", v.Places, s.Of)
+	}
+	text := fmt.Sprintf("%d of %d cards of %s", v.Places, s.Cards, cmp.Or(s.Deck, "no published deck"))
+	if s.Parent != 0 {
+		text += fmt.Sprintf(", chosen by the house from those of shuffle %d", s.Parent)
+	}
+	if s.Like == "" {
+		return text
+	}
+	differs := []string{text + ": those of " + s.Like + " in another order"}
+	for _, card := range slices.Sorted(maps.Keys(s.Differs)) {
+		differs[0] = text + ": as " + s.Like
+		differs = append(differs, fmt.Sprintf("%+d %s", s.Differs[card], card))
+	}
+	return strings.Join(differs, ", ")
 }

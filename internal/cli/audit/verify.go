@@ -24,6 +24,7 @@ type VerifyCmd struct {
 	Auditor  []string `placeholder:"VKEY" sep:"none" help:"Believe the statements of the auditor with this verifier key, or with the key in the file of this name. May be repeated."`
 	CoDealer string   `name:"co-dealer" placeholder:"FILE" help:"Trust this C2SP witness policy for the ledger of a co-dealer. Without it, no verdict says blind."`
 	History  string   `placeholder:"FILE" help:"Compare the requests of a blind shuffle with this text of the game's history."`
+	Deck     string   `placeholder:"NAME" help:"Fail unless this published deck was shuffled as a whole, such as standard-52 or shoe-8."`
 	Explain  bool     `help:"Show every draw and swap, if the tape is disclosed."`
 	Require  string   `placeholder:"LEVEL" enum:",recorded,witnessed,mixed" default:"" help:"Fail below this level: recorded, witnessed or mixed."`
 	JSON     bool     `name:"json" help:"Print JSON."`
@@ -56,6 +57,7 @@ func (c *VerifyCmd) Run(s term.Streams) error {
 	if err != nil {
 		return err
 	}
+	trust.Deck = c.Deck
 	if c.History != "" {
 		if trust.History, err = os.ReadFile(c.History); err != nil {
 			return fmt.Errorf("reading the history: %w", err)

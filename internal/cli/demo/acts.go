@@ -252,7 +252,7 @@ func (d *demo) catch(what, name string, forged []byte, step string) error {
 		return err
 	}
 	i := slices.IndexFunc(v.Steps, func(s verify.Step) bool { return s.Name == step })
-	d.forgery(what, step, auditcli.Meaning[step], v.Steps[i].Detail)
+	d.forgery(what, step, v.Steps[i].Cause, v.Steps[i].Detail)
 	return nil
 }
 

@@ -77,8 +77,7 @@ func TestDemoNoticesWhatIsNotAsTold(t *testing.T) {
 	}
 }
 
-// TestDemoNoticesLeaks: a player's file that holds another card, or the salt of
-// one, is not shown as a proof.
+// TestDemoNoticesLeaks: a player's file that holds another card, or the salt of one, is not shown as a proof.
 func TestDemoNoticesLeaks(t *testing.T) {
 	t.Parallel()
 	d := newDemo(t, func(d *demo) []func(context.Context) error {
@@ -96,8 +95,7 @@ func TestDemoNoticesLeaks(t *testing.T) {
 	}
 }
 
-// TestDemoNoticesAnUntouchedRow: the act about the database fails if the ledger
-// opens.
+// TestDemoNoticesAnUntouchedRow: the act about the database fails if the ledger opens.
 func TestDemoNoticesAnUntouchedRow(t *testing.T) {
 	t.Parallel()
 	d := newDemo(t, func(d *demo) []func(context.Context) error {

@@ -14,8 +14,7 @@ import (
 	"shuffled/internal/term"
 )
 
-// TestCreateQuorums: a production ledger begins with no policy of which two quorums share
-// no witness; a sandbox does.
+// TestCreateQuorums: a production ledger begins with no policy of which two quorums share no witness; a sandbox does.
 func TestCreateQuorums(t *testing.T) {
 	t.Parallel()
 	public := func(b byte) ed25519.PublicKey {

@@ -63,8 +63,7 @@ func TestParsePositions(t *testing.T) {
 	}
 }
 
-// TestRoundFlag: --beacon stands alone or has a round, and takes no other word
-// with it.
+// TestRoundFlag: --beacon stands alone or has a round, and takes no other word with it.
 func TestRoundFlag(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]roundFlag{

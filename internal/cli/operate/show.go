@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -80,6 +81,10 @@ func (c *ShowCmd) print(s term.Streams, st *client.Status) error {
 	s.Fact("ledger", "%s (%s)", c.Ledger, kind)
 	if st.GameRef != nil {
 		s.Fact("game", "%s", *st.GameRef)
+	}
+	if st.DeckHash != nil {
+		s.Fact("deck", "%d of %d cards of %s", st.Places, st.Cards,
+			cmp.Or(st.Deck, "no published deck: its hash is "+st.DeckHash.String()))
 	}
 	if n := st.Numbers; n != nil {
 		s.Fact("numbers", "%d of 1-%d, none twice", n.Take, n.Of)

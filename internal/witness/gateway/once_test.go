@@ -26,9 +26,8 @@ type noHistory struct{ gateway.Log }
 
 func (noHistory) Prove(context.Context, uint64, gateway.Head) ([]tlog.Hash, error) { return nil, nil }
 
-// TestOneQuestionForTwoKeys: a witness with two keys gets one request for a head, and its
-// answer counts for each of its lines. A key that it has no more is missed, and the other
-// line counts.
+// TestOneQuestionForTwoKeys: a witness with two keys gets one request for a head, and its answer counts for each of its
+// lines. A key that it has no more is missed, and the other line counts.
 func TestOneQuestionForTwoKeys(t *testing.T) {
 	t.Parallel()
 	b := newBoard(t)

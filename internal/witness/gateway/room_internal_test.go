@@ -11,9 +11,8 @@ import (
 	"shuffled/internal/keys"
 )
 
-// TestRoom: a checkpoint takes as many cosignatures as it has bytes for, and first those
-// that a quorum lacks: two policies of 14 witnesses with ML-DSA-44 are both met. What is
-// added later is bounded in the same way.
+// TestRoom: a checkpoint takes as many cosignatures as it has bytes for, and first those that a quorum lacks: two
+// policies of 14 witnesses with ML-DSA-44 are both met. What is added later is bounded in the same way.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	const origin = "cards.example.com/main"

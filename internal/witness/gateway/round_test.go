@@ -117,9 +117,8 @@ func TestRoundCountsWitnesses(t *testing.T) {
 	}
 }
 
-// TestConfirm: if another daemon is always with the witnesses first, the ledger is
-// confirmed by a quorum that cosigned the newest cosigned checkpoint and said in this
-// round that it has seen no more, and by nothing less.
+// TestConfirm: if another daemon is always with the witnesses first, the ledger is confirmed by a quorum that cosigned
+// the newest cosigned checkpoint and said in this round that it has seen no more, and by nothing less.
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	b := newBoard(t)

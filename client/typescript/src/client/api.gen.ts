@@ -438,8 +438,10 @@ export interface components {
              * @enum {string}
              */
             scope?: "ledger" | "table" | "deck";
-            /** @description With kill of a deck. */
+            /** @description With kill of a deck; with committed, of the cards that were shuffled. */
             deck_hash?: components["schemas"]["Hash"];
+            /** @description With committed, the first published name of the deck. Absent where it has none. */
+            deck?: string;
             /**
              * Format: uint64
              * @description With witnessed, that the quorum has cosigned the entries below it.
@@ -1061,6 +1063,8 @@ export interface components {
             closed_at?: components["schemas"]["Timestamp"];
             outcome?: components["schemas"]["Outcome"];
             reason?: components["schemas"]["Reason"];
+            /** @description What was shuffled, of a transcript whose step deck is ok. */
+            shuffled?: components["schemas"]["VerdictShuffled"];
             /** @description What says what the values mean. Absent when the commit binds none. */
             terms?: components["schemas"]["VerdictTerms"];
             /** @description Opened cards, by place. */
@@ -1217,6 +1221,31 @@ export interface components {
              * @description The round that they are of. Absent for none.
              */
             round?: number;
+        };
+        /** @description What was shuffled. Without deck, the deck is none of the published ones. */
+        VerdictShuffled: {
+            /**
+             * @description Numbers are without repeats, draws each from a range of its own.
+             * @enum {string}
+             */
+            kind: "cards" | "draws" | "numbers";
+            /**
+             * Format: uint32
+             * @description The largest of the numbers.
+             */
+            of?: number;
+            /** @description How many cards there were, of which places were taken. */
+            cards?: number;
+            /** @description The first published name of the deck. */
+            deck?: string;
+            /** @description The published deck that it differs least from. */
+            like?: string;
+            /** @description How many more of each card there are than in that deck; below 0 fewer. */
+            differs?: {
+                [key: string]: number;
+            };
+            /** @description Of a child, the shuffle from whose cards the house chose these. */
+            parent?: components["schemas"]["Index"];
         };
         /** @description What the commit binds, and the document in the file. Labels and text are to be shown as text. */
         VerdictTerms: {
@@ -1393,7 +1422,7 @@ export interface components {
          * @description What went wrong. The codes are stable.
          * @enum {string}
          */
-        Code: "invalid_json" | "unknown_member" | "duplicate_member" | "invalid_value" | "idempotency_key_missing" | "unauthorized" | "forbidden" | "no_such_route" | "no_such_ledger" | "not_found" | "method_not_allowed" | "request_timeout" | "not_yours" | "two_persons" | "act" | "credential" | "administrators" | "which_shuffle" | "all_or_none" | "statement" | "not_open" | "deadline" | "place" | "places" | "round" | "reveal" | "earlier_serial" | "co_dealer" | "mix" | "outcome" | "cosigned" | "parent" | "table" | "kill" | "slot" | "beacon" | "beacon_early" | "co_dealer_unavailable" | "co_dealer_forked" | "key" | "policy" | "signing_key" | "disclosure_key" | "repeated" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "idempotency_key_reused" | "close_by" | "mix_modes" | "terms" | "rate_limited" | "internal" | "not_ready" | "overloaded" | "outcome_unknown" | "unavailable" | "frozen" | "clock" | "latch" | "sealed";
+        Code: "invalid_json" | "unknown_member" | "duplicate_member" | "invalid_value" | "idempotency_key_missing" | "unauthorized" | "forbidden" | "deck_not_allowed" | "no_such_route" | "no_such_ledger" | "not_found" | "method_not_allowed" | "request_timeout" | "not_yours" | "two_persons" | "act" | "credential" | "administrators" | "which_shuffle" | "all_or_none" | "statement" | "not_open" | "deadline" | "place" | "places" | "round" | "reveal" | "earlier_serial" | "co_dealer" | "mix" | "outcome" | "cosigned" | "parent" | "table" | "kill" | "slot" | "beacon" | "beacon_early" | "co_dealer_unavailable" | "co_dealer_forked" | "key" | "policy" | "signing_key" | "disclosure_key" | "repeated" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "idempotency_key_reused" | "close_by" | "mix_modes" | "terms" | "rate_limited" | "internal" | "not_ready" | "overloaded" | "outcome_unknown" | "unavailable" | "frozen" | "clock" | "latch" | "sealed";
     };
     responses: {
         /** @description The request was refused, or failed. `code` says how. */
@@ -1545,6 +1574,7 @@ export type VerdictMixed = components['schemas']['VerdictMixed'];
 export type VerdictBlind = components['schemas']['VerdictBlind'];
 export type VerdictRequest = components['schemas']['VerdictRequest'];
 export type VerdictRun = components['schemas']['VerdictRun'];
+export type VerdictShuffled = components['schemas']['VerdictShuffled'];
 export type VerdictTerms = components['schemas']['VerdictTerms'];
 export type VerdictCard = components['schemas']['VerdictCard'];
 export type Keys = components['schemas']['Keys'];

@@ -7,7 +7,7 @@ import { deckHash } from "../verify/terms.ts";
 import type { Bytes, Context } from "../verify/types.ts";
 import type { DrawsRequest, ShuffleRequest } from "./api.gen.ts";
 import type { Committed } from "./committed.ts";
-import { namedDeck } from "./decks.ts";
+import { namedDeck } from "../verify/decks.ts";
 import { keyTime } from "./key.ts";
 
 // keyTag gives the tag of an idempotency key in a commit (SPEC 5.3).

@@ -2,6 +2,7 @@
 import { coDealer, mustOpenBy } from "./blindsteps.ts";
 import { equal, toBase64 } from "./bytes.ts";
 import { CARDS, CUT, NO_TAPE, NUMBERS, TICKET_LIST, WHEEL, codeOf, told } from "./codes.ts";
+import { likeness } from "./decks.ts";
 import { numbers, positions, ranges } from "./draws.ts";
 import { Fault } from "./errors.ts";
 import { isPublic } from "./legality.ts";
@@ -16,14 +17,19 @@ export function stepDeck(s: Whole): Outcome {
   const { deck } = s.file, c = s.context;
   if (c.kind !== CARDS) {
     if (deck) throw new Fault("draws have no deck, and the file has one");
-    return `${c.kind === NUMBERS ? "numbers" : "a draw list"}, without a deck`;
+    s.shuffled = c.kind === NUMBERS ? { kind: "numbers", of: c.of! } : { kind: "draws" };
+    if (s.trust.deck) throw new Fault(`${s.shuffled.kind}, and no cards of ${s.trust.deck.name}`);
+    return `${s.shuffled.kind}, without a deck`;
   }
   if (!deck) throw new Fault("the deck is missing");
   const bad = deck.findIndex(badCardName);
   if (bad >= 0) throw new Fault(`card ${bad} has a name that no deck may have`);
   if (deck.length < 2 || (!c.parent && deck.length !== c.n)) throw new Fault(`${many(deck.length, "card")}, and the commit says ${c.n}`);
   if (!equal(deckHash(deck), c.deck_hash!)) throw new Fault("the deck's hash is not the one in the commit");
-  return many(deck.length, "card");
+  s.shuffled = { kind: "cards", cards: c.n, ...likeness(deck), ...(c.parent && { parent: c.parent.id }) };
+  const want = s.trust.deck;
+  if (want && (c.parent || !equal(deckHash(want.cards), c.deck_hash!))) throw new Fault(`not the whole of ${want.name}`);
+  return `${many(c.n, "card")} of ${s.shuffled.deck ?? "no published deck"}`;
 }
 
 // stepTerms compares the terms in the file with their hash in the commit, and the total of a wheel

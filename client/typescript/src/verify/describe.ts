@@ -36,7 +36,7 @@ export function describe(s: Whole, v: Verdict): Partial<Verdict> {
   }
   const runs = dealt(s);
   Object.assign(out, { recipient: s.file.recipient, owner: s.commit.entry.identity }, describeCommit(s.commit));
-  out.terms = s.terms;
+  Object.assign(out, { shuffled: s.shuffled, terms: s.terms });
   if (v.level !== undefined && s.context.terms?.kind === TICKET_LIST && v.mixed?.[0]?.for !== "everybody") out.terms!.house_could_choose = true;
   if (s.takeovers.length > 0) out.takeovers = describeTakeovers(s);
   const shown = (s.revealed as Set<number> | undefined) && runs.filter((run, place) => isPublic(s, runs, place)).length;

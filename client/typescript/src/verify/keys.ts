@@ -1,6 +1,7 @@
 // Verifier keys (C2SP signed-note), and what the reader gives the verifier (10).
 import { fromBase64, hex, utf8 } from "./bytes.ts";
 import { strongKey } from "./curves.ts";
+import { namedDeck } from "./decks.ts";
 import { Malformed, Unknown } from "./errors.ts";
 import { MAX_LINES, readPolicy } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
@@ -56,17 +57,23 @@ function readHistory(text: string | Uint8Array): Bytes {
 
 // readTrust reads what the reader gives the verifier. If a part cannot be read, it throws Unknown:
 // that is no fault of the file (10).
-export function readTrust({ vkey, policy, auditors = [], slots = [], coDealer, history }: Trust): ReadTrust {
+export function readTrust({ vkey, policy, auditors = [], slots = [], coDealer, history, deck }: Trust): ReadTrust {
   if (vkey !== undefined && policy !== undefined) throw new TypeError("a key or a policy, not both");
   try {
     if (auditors.length > MAX_LINES) throw new Malformed("more than 64 keys of auditors");
     const logs = policy !== undefined ? readPolicy(policy) : { logs: vkey !== undefined ? [readLogKey(vkey)] : [], witnesses: [] };
     const own = { ...logs, slots: slots as Bytes[], auditors: auditors.map(readAuditor) };
-    return { ...own, ...(coDealer !== undefined && { second: readPolicy(coDealer) }), ...(history !== undefined && { history: readHistory(history) }) };
+    return { ...own, ...(coDealer !== undefined && { second: readPolicy(coDealer) }), ...(history !== undefined && { history: readHistory(history) }), ...(deck && { deck: readDeck(deck) }) };
   } catch (e) {
     if (e instanceof Malformed || e instanceof Unknown) throw new Unknown(`what is trusted: ${e.message}`);
     throw e;
   }
+}
+
+function readDeck(name: string) {
+  const cards = namedDeck(name);
+  if (!cards) throw new Malformed("no published deck has the name of deck");
+  return { name, cards };
 }
 
 function readAuditor(text: string): NoteKey {

@@ -125,12 +125,14 @@ export interface Trust {
   slots?: Uint8Array[] | undefined;
   coDealer?: string | Uint8Array | undefined; // a policy for the ledger of a co-dealer
   history?: string | Uint8Array | undefined; // text of the game's history (4.5)
+  deck?: string | undefined; // the published deck that must have been shuffled as a whole (3.2)
 }
 
 export interface ReadTrust {
   logs: NoteKey[]; witnesses: Witness[]; quorum?: Node | null; slots: Bytes[]; auditors: NoteKey[];
   second?: Policy; // for the ledger of a co-dealer
   history?: Bytes; // of the game
+  deck?: { name: string; cards: string[] };
 }
 
 // ------------------------------------------------------------------------ a run
@@ -156,7 +158,7 @@ export interface Whole extends State {
   order: Order | null; given: Map<number, number>; // of the co-dealer: entries of its ledger, and its values by place
   runs?: Run[]; continued?: boolean;
   round?: number; // of the beacon, if the step beacon holds
-  terms?: KnownTerms;
+  shuffled?: Shuffled; terms?: KnownTerms;
   positionAt: (place: number) => number; shown: (card: Card) => number; // set by the step openings
   endAt?: number; values?: number[]; // set by the step order
   stated?: Stated[];
@@ -173,6 +175,10 @@ export interface Blindness {
     unplayed?: true | undefined; cards?: ShownCard[] | undefined }[];
   closed?: true | undefined; order_checked: boolean;
 }
+
+// Shuffled names what was shuffled. Without deck, the cards are those of like, apart from those of differs.
+export interface Shuffled extends Likeness { kind: "cards" | "draws" | "numbers"; cards?: number; parent?: number; of?: number }
+export interface Likeness { deck?: string; like?: string; differs?: Record<string, number> | undefined }
 
 export interface Stated { name: string; trusted: boolean }
 
@@ -204,7 +210,7 @@ export interface Verdict {
   entry?: { index: number; type: string; time?: string; identity: string; credential: string };
   id?: number; recipient?: string; owner?: string; table?: string; serial?: number; game_ref?: string;
   commitment?: string; deck_root?: string; disclosure?: string; committed_at?: string; close_by?: string;
-  places?: number; end_at?: number; terms?: KnownTerms; takeovers?: ToldTakeover[];
+  places?: number; end_at?: number; shuffled?: Shuffled; terms?: KnownTerms; takeovers?: ToldTakeover[];
   next?: number; shown?: number; last_round?: number; last_goes_on?: true; state?: "open" | "continued" | "closed";
   closed_at?: string; outcome?: string; reason?: string; statements?: Stated[]; blind?: Blindness | undefined; not_blind?: string; cards?: ShownCard[];
 }

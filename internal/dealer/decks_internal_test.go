@@ -1,0 +1,35 @@
+package dealer
+
+import (
+	"testing"
+
+	"shuffled/internal/shuffle"
+)
+
+// TestAllows: which decks a ledger commits by its settings.
+func TestAllows(t *testing.T) {
+	t.Parallel()
+	own, err := shuffle.NewDeck([]string{"a", "b", "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	standard, _ := shuffle.Named("standard-52")
+	all := []shuffle.Deck{standard, shuffle.Positions(52), own}
+	for _, c := range []struct {
+		production bool
+		decks      []string
+		want       [3]bool // of all
+	}{
+		{false, nil, [3]bool{true, true, true}},
+		{true, nil, [3]bool{true, false, false}},
+		{true, []string{AnyDeck}, [3]bool{true, true, true}},
+		{true, []string{"shoe-1", base64Of(own)}, [3]bool{true, false, true}}, // shoe-1 is standard-52
+		{false, []string{"positions-52"}, [3]bool{false, true, false}},
+	} {
+		for i, deck := range all {
+			if got := allows(c.decks, c.production, deck); got != c.want[i] {
+				t.Errorf("production %t, decks %q: deck %d: %t", c.production, c.decks, i, got)
+			}
+		}
+	}
+}

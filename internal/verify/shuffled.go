@@ -1,0 +1,56 @@
+package verify
+
+import (
+	"maps"
+
+	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
+)
+
+// Shuffled names what was shuffled (docs/SPEC.md section 10.4).
+type Shuffled struct {
+	Kind    string         `json:"kind"`              // "cards", "draws" or "numbers"
+	Of      uint32         `json:"of,omitempty"`      // of numbers: the largest
+	Cards   int            `json:"cards,omitempty"`   // of cards: how many, of which Verdict.Places were taken
+	Deck    string         `json:"deck,omitempty"`    // the first published name of the deck
+	Like    string         `json:"like,omitempty"`    // without Deck: the published deck with the fewest differences
+	Differs map[string]int `json:"differs,omitempty"` // how many more of a card than Like
+	Parent  uint64         `json:"parent,omitempty"`  // of a child: the house chose the cards from that shuffle
+}
+
+// shuffled describes what a commit shuffles. A deck that differs in more than half of its cards is like none.
+func shuffled(c *audit.Context, deck shuffle.Deck) *Shuffled {
+	s := &Shuffled{Kind: "cards", Of: c.Of, Cards: c.Recipe.Cards}
+	if c.IsDraw() {
+		if s.Kind = "draws"; c.IsNumbers() {
+			s.Kind = "numbers"
+		}
+		return s
+	}
+	if c.Parent != nil {
+		s.Parent = c.Parent.ID
+	}
+	least := deck.Len()/2 + 1
+	for _, name := range append(shuffle.Names(), shuffle.Positions(deck.Len()).Name()) {
+		p, _ := shuffle.Named(name)
+		if p.Hash() == c.DeckHash {
+			s.Deck, s.Like, s.Differs = name, "", nil
+			return s
+		}
+		more, n := make(map[string]int), 0
+		for _, card := range deck.Cards() {
+			more[card]++
+		}
+		for _, card := range p.Cards() {
+			more[card]--
+		}
+		for _, k := range more {
+			n += max(k, -k)
+		}
+		if n < least {
+			maps.DeleteFunc(more, func(_ string, k int) bool { return k == 0 })
+			s.Like, s.Differs, least = name, more, n
+		}
+	}
+	return s
+}
