@@ -254,7 +254,7 @@ test("hashes.json: requests to a co-dealer, states and records", async () => {
     const key = await crypto.subtle.importKey("raw", bytes(c.tape), "HKDF", false, ["deriveBits"]);
     const info = { name: "HKDF", hash: "SHA-256", salt: bytes(c.commitment), info: label("ask-key") };
     assert.equal(hex(await crypto.subtle.deriveBits(info, key, 256)), c.seed, c.name);
-    const runs = c.runs.map((r) => join(u16(r.cards), u8(r.purpose), str8(r.recipient ?? ""), u8(r.public ? 1 : 0)));
+    const runs = c.runs.map((r) => join(u16(r.cards), u8(r.purpose), str8(r.recipient ?? ""), u8(r.public ? 1 : 0), u16(r.round ?? 0)));
     const signed = join(label("ask"), u64(c.shuffle), bytes(c.commit_leaf), bytes(c.after), bytes(c.state), u16(c.first), u16(runs.length), ...runs);
     assert.equal(hex(signed), c.signed, c.name);
     assert.ok(await parts.ed25519(bytes(c.ask_key), bytes(c.signature), signed), c.name);

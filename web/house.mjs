@@ -68,7 +68,7 @@ export const mix = (o) => join(header(3, o), u64(o.shuffle), u64(o.checkpoint ??
   ...o.values.map((v) => join(u8(v.source), v.source === 3 ? u16(v.cut) : v.value)));
 
 export const deal = (o) => join(header(4, o), u64(o.shuffle), u16(o.first), u64(o.checkpoint ?? o.shuffle + 1), u8(o.final ?? 0), u16(1),
-  u16(o.cards), u8(o.purpose ?? 1), str8(o.recipient ?? "seat-1"), u8(o.public ?? 1), extensions(o.extensions));
+  u16(o.cards), u8(o.purpose ?? 1), str8(o.recipient ?? "seat-1"), u8(o.public ?? 1), u16(o.round ?? 0), extensions(o.extensions));
 
 export const close = (o) => {
   const form = o.form ?? (o.outcome === 3 ? 0 : 1); // a close as continued discloses no tape

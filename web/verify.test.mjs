@@ -510,7 +510,7 @@ test("the verdict says what a closed transcript says", async () => {
     checkpoint: { origin: "example.com/main", size: Number(file.checkpoint.split("\n")[1]) }, id: file.id, table: "table-1", serial: 1, game_ref: "hand-1",
     owner: identity, commitment: base64(commit.commitment), deck_root: base64(commit.deck_root),
     disclosure: "public", committed_at: "2026-03-14T15:09:30.535Z", close_by: "2026-03-14T16:09:30.535Z",
-    places: 6, next: 6, shown: 2, state: "closed", closed_at: "2026-03-14T15:09:33.535Z", outcome: "completed", key_in_force: "not_shown",
+    places: 6, next: 6, shown: 2, state: "closed", closed_at: "2026-03-14T15:09:33.535Z", outcome: "completed", shuffled: { kind: "cards", cards: 6 }, key_in_force: "not_shown",
   });
   const [{ place, position, value, card }] = file.cards;
   assert.deepEqual(cards[0], { place, position, value, card, purpose: "seat", recipient: "seat-1", public: false });

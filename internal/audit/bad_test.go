@@ -361,6 +361,10 @@ func (b *badEntries) addMixesAndDeals() {
 	add("a recipient of 65 bytes", malformed, "recipient",
 		func(d *refDeal) { d.Runs[0].Recipient = strings.Repeat("s", 65) })
 	add("shuffle 2^53", malformed, "shuffle", func(d *refDeal) { d.Shuffle = 1 << 53 })
+	add("entry 0 of a co-dealer, with a hash", malformed, "leaf hash in the other ledger",
+		func(d *refDeal) { d.Blind = &refBlind{refForeign{0, foreign.Leaf}, foreignHead, nil} })
+	add("entry 0 of a co-dealer, with a value", malformed, "leaf hash in the other ledger",
+		func(d *refDeal) { d.Blind = &refBlind{noDeal, foreignHead, []uint32{1}} })
 	for _, x := range badExtensions() {
 		add(x.name, x.want, "extension", func(d *refDeal) { d.Extensions = x.list })
 	}

@@ -63,8 +63,8 @@ var faults = []struct {
 	atNew  Reason // at the start-up test
 	detail string
 }{
-	{"stuck", stuck, ReasonRepetition, ReasonStartup, "in a row"},
-	{"cycle", cycle, ReasonProportion, ReasonStartup, "in one window"},
+	{"stuck", stuck, ReasonRepetition, ReasonStartup, "health test"},
+	{"cycle", cycle, ReasonProportion, ReasonStartup, "health test"},
 	{"short", short, ReasonShortRead, ReasonShortRead, " of "},
 	{"nothing", nothing, ReasonShortRead, ReasonShortRead, "0 of "},
 	{"too many", tooMany, ReasonShortRead, ReasonShortRead, " of "},

@@ -181,17 +181,11 @@ def asked(reader):
 
 
 def blind(reader):
-    """Read the extension `blind` of a deal."""
+    """Read the extension `blind` of a deal or close. Entry 0 stands for no deal."""
     body = {"deal": {"index": reader.u64("blind"), "leaf": reader.hash("blind")},
             "head": {"index": reader.u64("blind"), "leaf": reader.hash("blind")}}
     count = reader.u16("blind", high=MAX_DEAL_VALUES)
     body["values"] = [reader.u32("blind") for _ in range(count)]
-    return body
-
-
-def blind_close(reader):
-    """Read the extension `blind` of a close. Entry 0 stands for no deal."""
-    body = blind(reader)
     if body["deal"]["index"] == 0 and (body["deal"]["leaf"] != bytes(32) or body["values"]):
         raise Malformed("blind")
     return body
@@ -231,7 +225,7 @@ def close(reader, passed_over):
         raise Malformed("form")
     tape(reader, body)
     body.update(extensions(reader, "close_extension", passed_over,
-                           {"blind": blind_close, "follows": follows}))
+                           {"blind": blind, "follows": follows}))
     return body
 
 
