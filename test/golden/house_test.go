@@ -174,7 +174,8 @@ func (d *daemon) begin(g audit.Genesis) {
 	ring, err := seal.NewKeyring(key)
 	must(t, err)
 	d.cfg = dealer.Config{Store: s, Entropy: source, Keys: ring, Log: slog.New(slog.DiscardHandler),
-		Now: func() int64 { return w.clock.now().UnixMilli() }}
+		Decks: []string{dealer.AnyDeck},
+		Now:   func() int64 { return w.clock.now().UnixMilli() }}
 	d.start()
 }
 
