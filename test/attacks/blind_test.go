@@ -58,7 +58,7 @@ func openPair(t *testing.T, postgres bool) *pair {
 	config := p.path("shuffled.toml")
 	p.must("act", "do", "co_dealer", "--config", config, "--public", p.lab.path("main.vkey"), "--policy",
 		p.lab.path("player.policy"), "--every", "--sign", p.path("alice.key"), "--out", p.path("pin.act"), "--yes")
-	p.must("act", "sign", p.path("pin.act"), "--key", p.path("bob.key"), "--yes")
+	p.must("act", "sign", p.path("pin.act"), "--sign", p.path("bob.key"), "--yes")
 	p.must("act", "submit", p.path("pin.act"), "--config", config)
 	p.lab.serve()
 	p.serve()

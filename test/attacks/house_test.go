@@ -172,7 +172,7 @@ func (h *house) administrator() string {
 		return h.read("admin.token")
 	}
 	h.must(append(do, h.path("alice.key"), "--out", h.path("admin.act"))...)
-	h.must("act", "sign", h.path("admin.act"), "--key", h.path("bob.key"), "--yes")
+	h.must("act", "sign", h.path("admin.act"), "--sign", h.path("bob.key"), "--yes")
 	h.must("act", "submit", h.path("admin.act"), "--config", h.path("shuffled.toml"))
 	return h.read("admin.token")
 }
