@@ -129,7 +129,7 @@ func checkNames(file string, text []byte) error {
 		case map[string]any:
 			for _, name := range slices.Sorted(maps.Keys(v)) {
 				if walk(v[name]); name != strings.ToLower(name) {
-					all = append(all, fmt.Errorf("%s: There is no setting %q: %s", file, name, "the names are lower-case."))
+					all = append(all, fmt.Errorf("%s: There is no setting %q: %s", file, name, "names are lower-case."))
 				}
 			}
 		}

@@ -33,7 +33,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a password as key", "database_password = \"x\"", []string{"f.toml:1: There is no setting \"database_password\""}},
 
 		{"capital", "data = \"x\"\nListen = \"127.0.0.1:1\"",
-			[]string{"f.toml: There is no setting \"Listen\": the names are lower-case."}},
+			[]string{"f.toml: There is no setting \"Listen\": names are lower-case."}},
 		{"capital twice", "listen = \"127.0.0.1:1\"\nLISTEN = \"127.0.0.1:2\"",
 			[]string{"f.toml: There is no setting \"LISTEN\""}},
 		{"capital in a table", "[Limits]\nmax_body = \"1MiB\"", []string{"f.toml: There is no setting \"Limits\""}},

@@ -61,12 +61,12 @@ type counted struct {
 // onPostgreSQL is played with one connection by a daemon on PostgreSQL.
 var onPostgreSQL = []counted{
 	{"a hand of six requests", 1, 16, singly,
-		counts{6, 6.2, 7.2, 6.2, 0.2, 9_000, 12.2}},
+		counts{6, 7, 8, 7, 1, 9_500, 13}},
 	{"a hand, 16 in a batch", 16, 8, inBatch(16),
-		counts{17.0 / 16, 1.1, 2.15, 1.1, 0.05, 4_200, 7.2}},
+		counts{17.0 / 16, 1.2, 2.3, 1.2, 0.1, 4_300, 7.3}},
 	{"a hand, 64 in a batch", 64, 4, inBatch(64),
-		counts{65.0 / 64, 1.05, 2.1, 1.05, 0.05, 4_100, 7.1}},
-	{"a deal of one card", 1, 26, deals(nil), counts{1, 1.1, 1.1, 1.1, 0.1, 1_300, 2.1}},
+		counts{65.0 / 64, 1.2, 2.3, 1.2, 0.1, 4_200, 7.3}},
+	{"a deal of one card", 1, 26, deals(nil), counts{1, 1.3, 1.3, 1.3, 0.3, 1_400, 2.3}},
 }
 
 // onFiles is played by a house and its co-dealer, each on an embedded store, and a witness.

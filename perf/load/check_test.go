@@ -268,7 +268,7 @@ func TestCheck(t *testing.T) {
 		"another salt": {[]claim{deals(turned,
 			spoilt(6, func(c *audit.Card) { c.Salt = card(tree, 7).Salt }))}, "does not lead to the deck root"},
 		"half a salt": {[]claim{deals(turned, spoilt(6, func(c *audit.Card) { c.Salt = c.Salt[:22] }))},
-			"salt"},
+			"32 bytes"},
 		"a hash of a proof": {[]claim{deals(turned, spoilt(6, func(c *audit.Card) { c.Proof[2] = c.Proof[1] }))},
 			"does not lead to the deck root"},
 		"another tape": {[]claim{both(otherTape, first),
