@@ -275,7 +275,8 @@ func TestCounts(t *testing.T) {
 			if values[j] > most[j] {
 				t.Errorf("%s: %.4g %s, and at most %.4g are allowed", w.name, values[j], name, most[j])
 			}
-			if values[j] == 0 && most[j] >= 1 && (name != "own syncs" || strace() != "") {
+			onServer := i < len(onPostgreSQL) // a daemon on PostgreSQL has nothing of its own to sync for a hand
+			if values[j] == 0 && most[j] >= 1 && (name != "own syncs" || strace() != "" && !onServer) {
 				t.Errorf("%s: no %s: has the counter lost them?", w.name, name)
 			}
 		}
