@@ -16,6 +16,7 @@ import (
 
 	"shuffled/client"
 	"shuffled/internal/audit"
+	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
 	"shuffled/internal/follow"
@@ -149,7 +150,7 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	d := dealer.New(dealer.Config{Ledger: l, Store: store, Entropy: source, Keys: ring, Log: log,
 		Now: func() int64 { return now().UnixMilli() }, Round: o.round})
 
-	api, err := httpapi.New(httpapi.Config{Log: log, Now: now})
+	api, err := httpapi.New(httpapi.Config{Limits: config.Default().Limits.Sandbox(), Log: log, Now: now})
 	check(err)
 	check(api.Add(httpapi.Ledger{Dealer: d, Log: l, Access: store, Recall: recall.New(l, store, 0, now),
 		Events: made.follow(d, l)}))

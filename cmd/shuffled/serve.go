@@ -122,7 +122,11 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	m *machine, w words, passed selftest.Passed, log *slog.Logger) error {
 	shown := newFigures(m, passed)
 	w.appended = shown.appended
-	api, err := httpapi.New(httpapi.Config{Limits: apiLimits(cfg, c.Dev), Version: build.This().Name(), Log: log,
+	limits := cfg.Limits
+	if c.Dev {
+		limits = limits.Sandbox()
+	}
+	api, err := httpapi.New(httpapi.Config{Limits: limits, Version: build.This().Name(), Log: log,
 		Collectors: shown.collectors(), Health: m.Health, OperatorHosts: cfg.OperatorHosts})
 	if err != nil {
 		return err
@@ -148,7 +152,7 @@ func (c serveCmd) serve(ctx context.Context, s term.Streams, cfg *config.Config,
 	if tlsConfig != nil {
 		scheme = "https"
 	}
-	server := httpapi.NewHTTPServer(public, apiLimits(cfg, c.Dev), log)
+	server := httpapi.NewHTTPServer(public, limits, log)
 	server.TLSConfig = tlsConfig
 	serving.ServeUntil(run, group, api.Limit(listener), server, api.Drain)
 
@@ -229,28 +233,8 @@ func (c serveCmd) listenOperator(ctx context.Context, group *errgroup.Group, cfg
 		return err
 	}
 	log.Info("serving operators", "address", l.Addr().String())
-	serving.ServeUntil(ctx, group, l, httpapi.NewHTTPServer(api.Operator(), apiLimits(cfg, false), log), api.Drain)
+	serving.ServeUntil(ctx, group, l, httpapi.NewHTTPServer(api.Operator(), cfg.Limits, log), api.Drain)
 	return nil
-}
-
-// apiLimits are the configured limits. A sandbox has no rates, no queue deadline and no byte quota.
-func apiLimits(cfg *config.Config, dev bool) httpapi.Limits {
-	c := cfg.Limits
-	l := httpapi.Limits{
-		Body: int64(c.MaxBody), Verify: int64(c.MaxVerifyBody), Connections: c.Connections, Concurrent: c.Concurrency,
-		Waiting: c.Waiting, Followers: c.Followers, TokenFollowers: c.TokenFollowers,
-		Witnessed: c.Witnessed, Verifying: c.Verifications, Readers: c.Readers, ReadBytes: int64(c.ReadBytes),
-		ReadBytesAll: int64(c.ReadBytesAll), QueueDeadline: c.Patience.Duration(),
-		TokenRate: c.TokenRate, TokenBurst: c.TokenBurst, UnknownRate: c.UnknownRate, UnknownBurst: c.UnknownBurst,
-		ReadRate: c.ReadRate, ReadBurst: c.ReadBurst, VerifyRate: c.VerifyRate, VerifyBurst: c.VerifyBurst,
-		Request: c.RequestTimeout.Duration(), Header: c.ReadHeaderTimeout.Duration(), Read: c.ReadTimeout.Duration(),
-		Write: c.WriteTimeout.Duration(), Idle: c.IdleTimeout.Duration(),
-	}
-	if dev {
-		l.TokenRate, l.UnknownRate, l.ReadRate, l.VerifyRate, l.QueueDeadline = 0, 0, 0, 0, 0
-		l.ReadBytes, l.ReadBytesAll = 0, 0
-	}
-	return l
 }
 
 // greet tells a developer where everything is, with a line to try.

@@ -21,7 +21,6 @@ var lists = map[string]string{
 	"internal/config.Config":  "sections of the configuration file",
 	"internal/config.Limits":  "settings of the configuration file",
 	"internal/follow.Event":   "members of a JSON message",
-	"internal/httpapi.Limits": "settings of the configuration file",
 	"internal/inspect.Report": "members of a JSON report",
 	"internal/verify.Verdict": "members of a JSON report",
 	"perf/load.Report":        "members of a JSON report",

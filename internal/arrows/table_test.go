@@ -196,7 +196,7 @@ var table = map[string]row{
 	"internal/httpapi": {
 		why: "requests in, answers out; neither stores nor keys",
 		ours: []string{"internal/near", "internal/dealer", "internal/follow", "internal/ledger", "internal/verify",
-			"internal/terms", "internal/audit", "internal/wire",
+			"internal/terms", "internal/audit", "internal/wire", "internal/config",
 			"web"},
 	},
 	"internal/wire": {why: "values that JSON writes in more than one way", pure: true},

@@ -18,6 +18,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/codealer"
+	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
 	"shuffled/internal/follow"
@@ -219,7 +220,7 @@ func (d *daemon) serve() {
 	d.t.Helper()
 	d.dealer = dealer.New(d.cfg)
 	log := slog.New(slog.DiscardHandler)
-	api, err := httpapi.New(httpapi.Config{Log: log})
+	api, err := httpapi.New(httpapi.Config{Limits: config.Default().Limits.Sandbox(), Log: log})
 	check(d.t, err)
 	feed := follow.New(follow.Config{Ledger: d.ledger, Dealer: d.dealer, Now: time.Now, Log: log})
 	check(d.t, api.Add(httpapi.Ledger{Dealer: d.dealer, Log: d.ledger, Access: d.store,

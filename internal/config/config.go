@@ -156,6 +156,13 @@ type Limits struct {
 	IdleTimeout       Duration `toml:"idle_timeout"`        // of a kept connection; 100ms to 10m, default 2m
 }
 
+// Sandbox returns limits without rates, byte quotas and patience of its own.
+func (l Limits) Sandbox() Limits {
+	l.TokenRate, l.UnknownRate, l.ReadRate, l.VerifyRate, l.ReadBytes, l.ReadBytesAll = 0, 0, 0, 0, 0, 0
+	l.Patience = l.RequestTimeout
+	return l
+}
+
 // Ledger is one ledger to serve.
 type Ledger struct {
 	// Name is part of addresses: /v1/NAME/…. It has 1 to 64 letters, digits, dots, underscores and hyphens, and begins

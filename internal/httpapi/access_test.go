@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 )
 
@@ -31,7 +32,7 @@ func (b *brokenAccess) PutAccess(ctx context.Context, id ledger.ID, a ledger.Acc
 // record, also what was refused, and nothing of others.
 func TestAccessRecords(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{TokenRate: 1, TokenBurst: 100}})
+	s := newStack(t, stackOptions{limits: config.Limits{TokenRate: 1, TokenBurst: 100}})
 	_, path := s.commit("t", "k")
 	id, regulator := s.putToken(audit.RoleRegulator, nil)
 	want := []string{}
@@ -85,7 +86,7 @@ func TestAccessRecords(t *testing.T) {
 // TestAccessRateLimited: a request that is too many is on record too.
 func TestAccessRateLimited(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{TokenRate: 1, TokenBurst: 1}})
+	s := newStack(t, stackOptions{limits: config.Limits{TokenRate: 1, TokenBurst: 1}})
 	s.get("/v1/main/keys", s.regulatorToken)
 	s.get("/v1/main/keys", s.regulatorToken).want(t, CodeRateLimited, "")
 	if list := read[AccessList](t, s.get("/v1/main/access", s.adminToken)); len(list.Records) != 3 {

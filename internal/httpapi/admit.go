@@ -19,6 +19,7 @@ type call struct {
 	w      *recorder
 	r      *http.Request
 	route  route
+	price  price
 	ledger *served // nil if the path names none
 	caller caller
 	works  bool // it has a place among those that work on ledgers
@@ -41,22 +42,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve answers a request whose route was found.
-func (s *Server) serve(rec *recorder, r *http.Request, rt route) {
+func (s *Server) serve(rec *recorder, r *http.Request, rt route, p price) {
 	rec.route = r.Pattern
 	if rt.open() && r.Header.Get("Authorization") == "" {
 		// A page of another server may read evidence, too (Fetch standard, CORS protocol). Nothing
 		// else is shared: before a browser sends a token it asks with OPTIONS, and no route answers that.
 		rec.Header().Set("Access-Control-Allow-Origin", "*")
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Request)
+	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.RequestTimeout.Duration())
 	defer cancel()
-	until := rec.start.Add(s.cfg.Limits.QueueDeadline)
+	until := rec.start.Add(s.cfg.Limits.Patience.Duration())
 	if r.Method != http.MethodPost {
 		ctx = ledger.WithFirstPatience(ctx, until)
 	} else {
 		ctx = ledger.WithPatience(ctx, until)
 	}
-	c := &call{w: rec, r: r.WithContext(ctx), route: rt, whole: r.Context()}
+	c := &call{w: rec, r: r.WithContext(ctx), route: rt, price: p, whole: r.Context()}
 	if err := s.answer(c); err != nil {
 		s.fail(rec, r, c.explained(err))
 	}
@@ -69,14 +70,17 @@ func (s *Server) answer(c *call) error {
 		return err
 	}
 	defer release()
-	if !c.route.ofLedger() {
+	if c.price.place == noPlace {
+		if !s.rates[c.price.rate].allow(remote(c.r), s.cfg.Now()) {
+			return refuse(CodeRateLimited)
+		}
 		return c.route.call(c)
 	}
 	if c.ledger, err = s.ledgers.find(c.r.PathValue("ledger")); err != nil {
 		return err
 	}
 	// An anonymous crowd takes no place from callers with a credential.
-	if c.route.costs() && !presents(c.r) && !s.readRates.allow(remote(c.r), s.cfg.Now()) {
+	if !presents(c.r) && !s.rates[c.price.rate].allow(remote(c.r), s.cfg.Now()) {
 		s.metrics.refuse(c.ledger, refusedAddress)
 		return refuse(CodeRateLimited)
 	}
@@ -103,7 +107,7 @@ func (c *call) queueKey() queueKey { return queueKey{c.ledger.id, !presents(c.r)
 // It waits for half of the queue deadline. The other half is for the queues that follow:
 // if a later queue refused the request, the work done so far would be lost.
 func (s *Server) enter(c *call, since time.Time) error {
-	if !s.working.enter(c.r.Context(), c.queueKey(), since.Add(s.cfg.Limits.QueueDeadline/2)) {
+	if !s.working.enter(c.r.Context(), c.queueKey(), since.Add(s.cfg.Limits.Patience.Duration()/2)) {
 		s.metrics.refuse(c.ledger, refusedQueue)
 		c.w.away = true
 		return refuse(CodeOverloaded)
@@ -140,7 +144,7 @@ func (s *Server) awaitWitnesses(c *call, id uint64) error {
 		return err
 	}
 	now := time.Now()
-	c.r = c.r.WithContext(ledger.WithPatience(c.r.Context(), now.Add(s.cfg.Limits.QueueDeadline)))
+	c.r = c.r.WithContext(ledger.WithPatience(c.r.Context(), now.Add(s.cfg.Limits.Patience.Duration())))
 	return s.enter(c, now)
 }
 

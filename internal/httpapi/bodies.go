@@ -17,9 +17,9 @@ var errNoRoom = errors.New("the memory for request bodies is full")
 // limitBody bounds the size of the call's body, and counts it against the quota of all
 // bodies. The caller calls release at the end of the request.
 func (s *Server) limitBody(c *call) (release func(), err error) {
-	limit, quota := s.cfg.Limits.Body, &s.bodies
-	if c.route.path == "/v1/verify" {
-		limit, quota = s.cfg.Limits.Verify, &s.evidence
+	limit, quota := int64(s.cfg.Limits.MaxBody), &s.bodies
+	if c.price.large {
+		limit, quota = int64(s.cfg.Limits.MaxVerifyBody), &s.evidence
 	}
 	if c.r.ContentLength > limit {
 		return nil, refuse(CodeBodyTooLarge)

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"shuffled/internal/config"
 )
 
 // TestBodyRoom holds as much of large bodies as may be in memory. The next large
@@ -15,7 +17,7 @@ import (
 func TestBodyRoom(t *testing.T) {
 	t.Parallel()
 	const most = 64 << 10
-	s := newStack(t, stackOptions{limits: Limits{Body: most, Verify: most}})
+	s := newStack(t, stackOptions{limits: config.Limits{MaxBody: most, MaxVerifyBody: most}})
 	for path, room := range map[string]*atomic.Int64{"/v1/main/shuffles": &s.api.bodies,
 		"/v1/verify": &s.api.evidence} {
 		all := room.Load()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 )
 
@@ -121,7 +122,8 @@ func TestStuckSaysTheCause(t *testing.T) {
 	t.Parallel()
 	store := new(refusingStore)
 	s := newStack(t, stackOptions{byClock: true,
-		limits: Limits{QueueDeadline: 100 * time.Millisecond, Request: time.Second},
+		limits: config.Limits{Patience: config.Duration(100 * time.Millisecond),
+			RequestTimeout: config.Duration(time.Second)},
 		stored: func(of testStore) testStore { store.testStore = of; return store }})
 	store.full.Store(true)
 	s.post("/v1/main/shuffles", "k", `{"table":"a","deck":"standard-52"}`).want(t, CodeOutcomeUnknown, "")

@@ -11,13 +11,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shuffled/internal/config"
 )
 
 // TestConnectionLimit: one address has half of the connections, whatever it does
 // with them. The next ones are closed, and a place that is given back is had again.
 func TestConnectionLimit(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{Connections: 8}})
+	s := newStack(t, stackOptions{limits: config.Limits{Connections: 8}})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -81,9 +83,8 @@ func TestConnectionLimit(t *testing.T) {
 // answer that cannot be sent took 17.6 KB (a client with a window of 0).
 func TestStreams(t *testing.T) {
 	t.Parallel()
-	var l Limits
-	l.setDefaults()
-	streams := NewHTTPServer(nil, Limits{}, slog.New(slog.DiscardHandler)).HTTP2.MaxConcurrentStreams
+	l := config.Default().Limits
+	streams := NewHTTPServer(nil, config.Limits{}, slog.New(slog.DiscardHandler)).HTTP2.MaxConcurrentStreams
 	if stuck := streams * l.Connections / 2 * 17_600; streams < 1 || stuck > 1<<30 {
 		t.Errorf("%d streams: %d bytes", streams, stuck)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"shuffled/internal/config"
 	"shuffled/internal/follow"
 )
 
@@ -22,7 +23,7 @@ type follows struct {
 	endStreams context.CancelFunc
 }
 
-func newFollows(l Limits) follows {
+func newFollows(l config.Limits) follows {
 	f := follows{followers: newFairQueue[tokenKey](l.Followers, 0)}
 	f.streams, f.endStreams = context.WithCancel(context.Background())
 	return f
@@ -54,7 +55,7 @@ func (s *Server) FollowEvents(c *call, params FollowEventsParams) error {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", noStore)
 	h.Set("X-Accel-Buffering", "no") // for proxies that would hold events back
-	out := stream{http.NewResponseController(c.w), c.w, s.cfg.Limits.Write}
+	out := stream{http.NewResponseController(c.w), c.w, s.cfg.Limits.WriteTimeout.Duration()}
 	if out.ResponseController.SetReadDeadline(time.Time{}) != nil || !out.send(lines(nil, next)) {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 )
 
@@ -255,7 +256,8 @@ func TestStrangerSendsNothing(t *testing.T) {
 // deal notices nothing.
 func TestSlowFollower(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{Followers: 2, Write: 200 * time.Millisecond}})
+	s := newStack(t, stackOptions{limits: config.Limits{Followers: 2,
+		WriteTimeout: config.Duration(200 * time.Millisecond)}})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/config"
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/migrations"
@@ -146,7 +147,7 @@ func bogus() string {
 // worse off.
 func TestUnknownCredentials(t *testing.T) {
 	t.Parallel()
-	s, w := watched(t, stackOptions{limits: Limits{UnknownRate: 1, UnknownBurst: 6}})
+	s, w := watched(t, stackOptions{limits: config.Limits{UnknownRate: 1, UnknownBurst: 6}})
 	wrong := func() string {
 		_, secret, _ := strings.Cut(bogus(), ".")
 		return s.dealerID + "." + secret
@@ -247,7 +248,7 @@ func TestExpires(t *testing.T) {
 // and then nobody. That it cannot tell counts against no address.
 func TestStoreAway(t *testing.T) {
 	t.Parallel()
-	s, w := watched(t, stackOptions{limits: Limits{UnknownRate: 1e-9, UnknownBurst: 3}})
+	s, w := watched(t, stackOptions{limits: config.Limits{UnknownRate: 1e-9, UnknownBurst: 3}})
 	s.get("/v1/main/acts", s.adminToken) // memory is of now
 	w.away.Store(true)
 	s.clock.add(ledger.CredentialLife - time.Millisecond)

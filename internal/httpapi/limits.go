@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -9,64 +8,9 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
+
+	"shuffled/internal/config"
 )
-
-// Limits bound what callers can make the daemon do. A zero field is the value named here. A rate of zero is no limit.
-type Limits struct {
-	Body        int64 // bytes of a request body; 1 MiB
-	Verify      int64 // bytes of evidence to verify; 32 MiB
-	Connections int   // open at a time, from one address half of them; 8,192
-	Concurrent  int   // requests that work on ledgers at a time, of one ledger half of them, strangers apart; 2,048
-	Waiting     int   // requests that wait for their turn, per ledger, strangers apart; 4,096
-	Witnessed   int   // requests that wait for witnesses at a time, of one ledger half of them; 4,096
-	Followers   int   // streams of events at a time; 256
-	// streams of events of one token at a time; 16
-	TokenFollowers int
-	Verifying      int // verifications at a time; 4
-	// reads of shuffles and the log at a time by callers that do not deal, of one address half of them; 4
-	Readers int
-
-	TokenRate    float64 // requests per second and token
-	TokenBurst   int     // of these at once; at least 1
-	UnknownRate  float64 // credentials that do not hold, or that no entry known here made, per second and address
-	UnknownBurst int     // of these at once; at least 1
-	ReadRate     float64 // anonymous reads of shuffles and receipts per second and address
-	ReadBurst    int     // of these at once; at least 1
-	ReadBytes    int64   // bytes of such reads per second and address
-	ReadBytesAll int64   // the same of all addresses together
-	VerifyRate   float64 // verifications per second and address
-	VerifyBurst  int     // of these at once; at least 1
-
-	QueueDeadline time.Duration // from a request's header until its turn has come, else it is refused; as Request
-	Request       time.Duration // from a request's header to its answer; 10 s
-	Header        time.Duration // to read a request's header; 5 s
-	Read          time.Duration // to read a whole request; 30 s
-	Write         time.Duration // to answer; 60 s
-	Idle          time.Duration // of a kept connection; 120 s
-}
-
-func (l *Limits) setDefaults() {
-	l.Body = cmp.Or(l.Body, 1<<20)
-	l.Verify = cmp.Or(l.Verify, 32<<20)
-	l.Connections = cmp.Or(l.Connections, 8192)
-	l.Concurrent = cmp.Or(l.Concurrent, 2048)
-	l.Waiting = cmp.Or(l.Waiting, 4096)
-	l.Witnessed = cmp.Or(l.Witnessed, 4096)
-	l.Followers = cmp.Or(l.Followers, 256)
-	l.TokenFollowers = cmp.Or(l.TokenFollowers, 16)
-	l.Verifying = cmp.Or(l.Verifying, 4)
-	l.Readers = cmp.Or(l.Readers, 4)
-	l.TokenBurst = cmp.Or(l.TokenBurst, 1)
-	l.UnknownBurst = cmp.Or(l.UnknownBurst, 1)
-	l.ReadBurst = cmp.Or(l.ReadBurst, 1)
-	l.VerifyBurst = cmp.Or(l.VerifyBurst, 1)
-	l.Request = cmp.Or(l.Request, 10*time.Second)
-	l.QueueDeadline = cmp.Or(l.QueueDeadline, l.Request)
-	l.Header = cmp.Or(l.Header, 5*time.Second)
-	l.Read = cmp.Or(l.Read, 30*time.Second)
-	l.Write = cmp.Or(l.Write, 60*time.Second)
-	l.Idle = cmp.Or(l.Idle, 120*time.Second)
-}
 
 // burstOfBytes is how many seconds' worth of bytes a stranger may be given at once.
 const burstOfBytes = 2
@@ -81,14 +25,13 @@ const maxStreams = 8
 
 // NewHTTPServer returns a server for the handler under the limits. The caller
 // runs it and shuts it down. Messages of net/http go to log as warnings.
-func NewHTTPServer(h http.Handler, l Limits, log *slog.Logger) *http.Server {
-	l.setDefaults()
+func NewHTTPServer(h http.Handler, l config.Limits, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
-		ReadHeaderTimeout: l.Header,
-		ReadTimeout:       l.Read,
-		WriteTimeout:      l.Write,
-		IdleTimeout:       l.Idle,
+		ReadHeaderTimeout: l.ReadHeaderTimeout.Duration(),
+		ReadTimeout:       l.ReadTimeout.Duration(),
+		WriteTimeout:      l.WriteTimeout.Duration(),
+		IdleTimeout:       l.IdleTimeout.Duration(),
 		MaxHeaderBytes:    maxHeader,
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: 64 << 10,
 			MaxReceiveBufferPerStream: 64 << 10},

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"shuffled/internal/config"
 )
 
 // TestConcurrencyLimit holds requests open until all places are taken and one
@@ -24,7 +26,7 @@ import (
 func TestConcurrencyLimit(t *testing.T) {
 	t.Parallel()
 	const most, waiting = 3, 1
-	s := newStack(t, stackOptions{limits: Limits{Concurrent: 2 * most, Waiting: waiting}})
+	s := newStack(t, stackOptions{limits: config.Limits{Concurrency: 2 * most, Waiting: waiting}})
 	release := make(chan struct{})
 	done := make(chan int, most+waiting)
 	for range most + waiting {
@@ -81,7 +83,7 @@ func TestConcurrencyLimit(t *testing.T) {
 // the log and anyone who is known are not.
 func TestReadRate(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{ReadRate: 1, ReadBurst: 4}})
+	s := newStack(t, stackOptions{limits: config.Limits{ReadRate: 1, ReadBurst: 4}})
 	_, path := s.commit("t", "k")
 	costly := []string{path, path + "/transcript", "/v1/main/entries/0/receipt"}
 	for _, p := range append(costly, "/v1/main/shuffles/999") {
@@ -113,7 +115,7 @@ func TestReadRate(t *testing.T) {
 
 func TestTokenRate(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{TokenRate: 1, TokenBurst: 3}})
+	s := newStack(t, stackOptions{limits: config.Limits{TokenRate: 1, TokenBurst: 3}})
 	status := func(token string) int { return s.get("/v1/main/keys", token).status }
 	for range 3 {
 		if got := status(s.dealerToken); got != 200 {
@@ -132,7 +134,7 @@ func TestTokenRate(t *testing.T) {
 
 func TestVerifyRate(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{VerifyRate: 1, VerifyBurst: 2, Verify: 1000}})
+	s := newStack(t, stackOptions{limits: config.Limits{VerifyRate: 1, VerifyBurst: 2, MaxVerifyBody: 1000}})
 	verify := func(body string) answer { return s.do(ask{method: "POST", path: "/v1/verify", body: body}) }
 	verify(strings.Repeat(" ", 1001)).want(t, CodeBodyTooLarge, "") // not counted
 	for range 2 {
@@ -149,7 +151,7 @@ func TestVerifyRate(t *testing.T) {
 
 func TestVerifyingLimit(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{Verifying: 1}})
+	s := newStack(t, stackOptions{limits: config.Limits{Verifications: 1}})
 	s.api.verifying.TryAcquire(1)
 	s.do(ask{method: "POST", path: "/v1/verify", body: "{}"}).want(t, CodeOverloaded, "")
 	s.api.verifying.Release(1)
@@ -164,7 +166,7 @@ func TestVerifyingLimit(t *testing.T) {
 // with none of it, keeps nobody else from a verdict.
 func TestSlowEvidence(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{Verifying: 1}})
+	s := newStack(t, stackOptions{limits: config.Limits{Verifications: 1}})
 	var slow sync.WaitGroup
 	var stop []func() error
 	refused := 0
@@ -259,7 +261,8 @@ func TestRemote(t *testing.T) {
 // TestServerLimits talks HTTP by hand.
 func TestServerLimits(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{Header: 100 * time.Millisecond, Read: 300 * time.Millisecond}})
+	s := newStack(t, stackOptions{limits: config.Limits{ReadHeaderTimeout: config.Duration(100 * time.Millisecond),
+		ReadTimeout: config.Duration(300 * time.Millisecond)}})
 	say := func(text string) string {
 		t.Helper()
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
@@ -294,7 +297,7 @@ func TestServerLimits(t *testing.T) {
 			t.Errorf("%s: %.300q", name, got)
 		}
 	}
-	server := NewHTTPServer(s.api, Limits{}, s.api.cfg.Log)
+	server := NewHTTPServer(s.api, s.api.cfg.Limits, s.api.cfg.Log)
 	for name, d := range map[string]time.Duration{"header": server.ReadHeaderTimeout, "read": server.ReadTimeout,
 		"write": server.WriteTimeout, "idle": server.IdleTimeout} {
 		if d <= 0 {
@@ -322,7 +325,7 @@ func TestSlowCallers(t *testing.T) {
 
 func TestCancelled(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{Request: time.Nanosecond}})
+	s := newStack(t, stackOptions{limits: config.Limits{RequestTimeout: config.Duration(time.Nanosecond)}})
 	s.post("/v1/main/shuffles", "k", `{"table":"t","deck":"short-36"}`).want(t, CodeUnavailable,
 		"") // the token could not be read
 	s.get("/v1/main/shuffles/1", "").want(t, CodeUnavailable, "")

@@ -5,13 +5,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"shuffled/internal/config"
 )
 
 // TestMetricsNameNobody: what a caller can choose is in no figure: neither in a
 // label's value nor in its name, whatever comes of the request.
 func TestMetricsNameNobody(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{TokenRate: 1, TokenBurst: 40}})
+	s := newStack(t, stackOptions{limits: config.Limits{TokenRate: 1, TokenBurst: 40}})
 	planted := map[string]string{}
 	plant := func(what string) string {
 		planted[what] = "planted-" + strings.ReplaceAll(what, " ", "-")

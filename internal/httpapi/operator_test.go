@@ -236,7 +236,7 @@ func TestFailures(t *testing.T) {
 		!strings.Contains(s.log.String(), "request panicked") {
 		t.Error("a panic shows its value, or is not logged")
 	}
-	if n := s.api.inFlight.Load(); n != 0 || s.api.working.free != s.api.cfg.Limits.Concurrent {
+	if n := s.api.inFlight.Load(); n != 0 || s.api.working.free != s.api.cfg.Limits.Concurrency {
 		t.Errorf("%d requests are still counted, %d places are free", n, s.api.working.free)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"shuffled/internal/config"
 	"shuffled/internal/keys"
 )
 
@@ -29,8 +30,8 @@ func (s *stack) listen() string {
 func TestRatesOfNewConnections(t *testing.T) {
 	t.Parallel()
 	const burst = 3
-	s := newStack(t, stackOptions{limits: Limits{ReadRate: 1, ReadBurst: burst, VerifyRate: 1, VerifyBurst: burst,
-		TokenRate: 1, TokenBurst: burst, UnknownRate: 1, UnknownBurst: burst}})
+	s := newStack(t, stackOptions{limits: config.Limits{ReadRate: 1, ReadBurst: burst, VerifyRate: 1,
+		VerifyBurst: burst, TokenRate: 1, TokenBurst: burst, UnknownRate: 1, UnknownBurst: burst}})
 	url := s.listen()
 	stranger := func() ask {
 		_, secret := keys.NewToken()

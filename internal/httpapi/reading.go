@@ -2,43 +2,33 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 	"net/netip"
-	"strings"
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/config"
 	"shuffled/internal/follow"
 	"shuffled/internal/ledger"
 )
 
-// reads reports whether the route reads the store. Keys and checkpoints are in memory.
-func (r route) reads() bool {
-	return r.method == http.MethodGet && strings.Contains(r.path, "/{ledger}/") &&
-		!strings.HasSuffix(r.path, "/keys") && !strings.HasSuffix(r.path, "/checkpoint")
-}
-
-// reader reports whether the call is the work of a reader: a read by a caller that does not
-// deal, and every read of the log.
+// reader reports whether the call takes a place of readers.
 func (c *call) reader() bool {
 	deals := c.caller.role == audit.RoleDealer || c.caller.role == audit.RoleAdmin
-	return c.route.reads() && (!deals || strings.HasPrefix(c.route.path, "/log/"))
+	return c.price.place == logPlace || c.price.place == readPlace && !deals
 }
 
 // readers is what readers share.
 type readers struct {
 	reading   *fairQueue[netip.Prefix] // of readers that work
-	readRates *rates[netip.Prefix]     // of anonymous reads that cost
 	readBytes *rates[netip.Prefix]     // of answers to strangers
 	allBytes  *rates[struct{}]         // of answers to all strangers together
 }
 
-func newReaders(l Limits) readers {
+func newReaders(l config.Limits) readers {
 	return readers{
 		reading:   newFairQueue[netip.Prefix](l.Readers, l.Waiting),
-		readRates: newRates[netip.Prefix](l.ReadRate, l.ReadBurst),
-		readBytes: newRates[netip.Prefix](float64(l.ReadBytes), int(burstOfBytes*l.ReadBytes)),
-		allBytes:  newRates[struct{}](float64(l.ReadBytesAll), int(burstOfBytes*l.ReadBytesAll)),
+		readBytes: newRates[netip.Prefix](float64(l.ReadBytes), burstOfBytes*int(l.ReadBytes)),
+		allBytes:  newRates[struct{}](float64(l.ReadBytesAll), burstOfBytes*int(l.ReadBytesAll)),
 	}
 }
 
@@ -49,7 +39,7 @@ func (s *Server) work(c *call) error {
 		return c.route.call(c)
 	}
 	from := remote(c.r)
-	until := c.w.start.Add(s.cfg.Limits.QueueDeadline)
+	until := c.w.start.Add(s.cfg.Limits.Patience.Duration())
 	for {
 		if !c.caller.known() && !s.awaitBytes(c, from, until) {
 			s.metrics.refuse(c.ledger, refusedBytes)
@@ -113,9 +103,7 @@ func (s *Server) spend(c *call, from netip.Prefix, bytes int) {
 	now := s.cfg.Now()
 	s.readBytes.spend(from, bytes, now)
 	s.allBytes.spend(struct{}{}, bytes, now)
-	if c.route.costs() {
-		s.readRates.spend(from, bytes/bytesPerRead, now)
-	}
+	s.rates[c.price.rate].spend(from, bytes/bytesPerRead, now)
 }
 
 // bytesAfter returns in what time a stranger may be given more bytes; 0 or less: now.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 )
 
@@ -68,7 +69,7 @@ func (s *stack) from(address, path string) *httptest.ResponseRecorder {
 func TestReadersShare(t *testing.T) {
 	t.Parallel()
 	log := &readLog{hold: make(chan struct{}), held: make(chan struct{}, 8)}
-	s := newStack(t, stackOptions{limits: Limits{Readers: 4}, wrap: func(l Ledger) Ledger {
+	s := newStack(t, stackOptions{limits: config.Limits{Readers: 4}, wrap: func(l Ledger) Ledger {
 		log.Log, l.Log = l.Log, log
 		return l
 	}})
@@ -99,7 +100,7 @@ func TestReadersShare(t *testing.T) {
 	if got := s.from("192.0.2.9", "/log/main/checkpoint"); got.Code != http.StatusOK {
 		t.Errorf("a checkpoint, which is in memory: %d", got.Code)
 	}
-	s.api.cfg.Limits.QueueDeadline = 10 * time.Millisecond
+	s.api.cfg.Limits.Patience = config.Duration(10 * time.Millisecond)
 	for _, token := range []string{"", s.auditorToken} {
 		s.get("/v1/main/entries/0/receipt", token).want(t, CodeOverloaded, "")
 	}
@@ -107,7 +108,7 @@ func TestReadersShare(t *testing.T) {
 		`shuffled_http_refused_total{ledger="main",reason="readers"} 2`) {
 		t.Error("refusals are not counted")
 	}
-	s.api.cfg.Limits.QueueDeadline = time.Minute
+	s.api.cfg.Limits.Patience = config.Duration(time.Minute)
 	s.api.reading.leave(prefix("192.0.2.3:1"))
 	close(log.hold)
 	strangers.Wait()
@@ -145,7 +146,7 @@ func TestWhoReads(t *testing.T) {
 // place, whatever it holds else.
 func TestReadersDoNotRead(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{Readers: 1}})
+	s := newStack(t, stackOptions{limits: config.Limits{Readers: 1}})
 	writing, reads := make(chan struct{}), make(chan struct{})
 	var strangers sync.WaitGroup
 	for range 3 {
@@ -169,8 +170,8 @@ func TestReadersDoNotRead(t *testing.T) {
 // of all together; who is known is not counted.
 func TestReadBytes(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{ReadBytes: 60, ReadBytesAll: 150,
-		QueueDeadline: 20 * time.Millisecond}})
+	s := newStack(t, stackOptions{limits: config.Limits{ReadBytes: 60, ReadBytesAll: 150,
+		Patience: config.Duration(20 * time.Millisecond)}})
 	size := len(s.from("192.0.2.1", bundlePath).Body.Bytes())
 	if size <= 150 || size >= 300 {
 		t.Fatalf("a bundle of %d bytes: void", size)
@@ -204,7 +205,7 @@ func TestReadBytes(t *testing.T) {
 // TestReadWeight: a long transcript counts as more than one read.
 func TestReadWeight(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{ReadRate: 1, ReadBurst: 5}})
+	s := newStack(t, stackOptions{limits: config.Limits{ReadRate: 1, ReadBurst: 5}})
 	path := s.manyDeals(1200, 1200)
 	got := s.from("192.0.2.1", path+"/transcript")
 	reads := got.Body.Len() / bytesPerRead
@@ -250,8 +251,8 @@ func (s *stack) manyDeals(cards, deals int) (path string) {
 func TestManyDeals(t *testing.T) {
 	t.Parallel()
 	const most = 4096
-	s := newStack(t, stackOptions{limits: Limits{QueueDeadline: 700 * time.Millisecond, ReadRate: 20, ReadBurst: 100,
-		ReadBytes: 8 << 20, ReadBytesAll: 32 << 20}})
+	s := newStack(t, stackOptions{limits: config.Limits{Patience: config.Duration(700 * time.Millisecond), ReadRate: 20,
+		ReadBurst: 100, ReadBytes: 8 << 20, ReadBytesAll: 32 << 20}})
 	path := s.manyDeals(most, most)
 	read[Close](s.t, s.post(path+"/close", "", `{"outcome":"completed"}`))
 	for name, token := range map[string]string{"dealer": s.dealerToken, "auditor": s.auditorToken, "stranger": ""} {

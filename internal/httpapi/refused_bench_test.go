@@ -5,12 +5,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"shuffled/internal/config"
 )
 
 // BenchmarkRefused is what a request costs that is turned away because too many
 // wait, without reading it from the wire.
 func BenchmarkRefused(b *testing.B) {
-	s := newStack(b, stackOptions{limits: Limits{Concurrent: 1, Waiting: 1}})
+	s := newStack(b, stackOptions{limits: config.Limits{Concurrency: 1, Waiting: 1}})
 	if !s.api.working.enter(b.Context(), queueKey{s.ledger.ID(), false}, never) {
 		b.Fatal("no place")
 	}

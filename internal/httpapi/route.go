@@ -24,12 +24,6 @@ func (r route) ofShuffle() bool { return strings.Contains(r.path, "/shuffles/{id
 // open reports whether the route is a read of a ledger that asks for no role.
 func (r route) open() bool { return r.method == http.MethodGet && len(r.roles) == 0 && r.ofLedger() }
 
-// costs reports whether the route is open and computes its answer from the store. The tiles
-// of the log are cached, here and by mirrors: they are counted in bytes.
-func (r route) costs() bool {
-	return r.open() && (r.ofShuffle() || strings.Contains(r.path, "/entries/{index}"))
-}
-
 // pattern turns a path of the contract into one of net/http: a tile's path has slashes, and the root is only itself.
 func pattern(path string) string {
 	if path == "/" {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -12,12 +13,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/semaphore"
 
+	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 )
 
 // Config is what an API is made with.
 type Config struct {
-	Limits Limits
+	Limits config.Limits
 	// Version is the build's, for metrics.
 	Version string
 	// Collectors are added to the API's own metrics.
@@ -56,8 +58,8 @@ type Server struct {
 	verifying    *semaphore.Weighted
 	uploads      *fairQueue[netip.Prefix] // of evidence: uploadsPerVerification times as many
 	tokenRates   *rates[tokenKey]
-	unknownRates *rates[netip.Prefix] // of credentials that do not hold
-	verifyRates  *rates[netip.Prefix]
+	unknownRates *rates[netip.Prefix]                 // of credentials that do not hold
+	rates        map[addressRate]*rates[netip.Prefix] // that callers without a credential pay
 
 	epoch  string // names this process in request ids
 	number atomic.Uint64
@@ -69,7 +71,6 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		return nil, errors.New("making the API: no log")
 	}
-	cfg.Limits.setDefaults()
 	if cfg.Health == nil {
 		cfg.Health = func() Health { return Health{} }
 	}
@@ -83,25 +84,31 @@ func New(cfg Config) (*Server, error) {
 		follows:      newFollows(l),
 		witnessed:    newFairQueue[ledger.ID](l.Witnessed, 0),
 		readers:      newReaders(l),
-		working:      newFairQueue[queueKey](l.Concurrent, l.Waiting),
+		working:      newFairQueue[queueKey](l.Concurrency, l.Waiting),
 		connections:  newFairQueue[netip.Prefix](l.Connections, 0),
-		verifying:    semaphore.NewWeighted(int64(l.Verifying)),
-		uploads:      newFairQueue[netip.Prefix](uploadsPerVerification*l.Verifying, 0),
+		verifying:    semaphore.NewWeighted(int64(l.Verifications)),
+		uploads:      newFairQueue[netip.Prefix](uploadsPerVerification*l.Verifications, 0),
 		tokenRates:   newRates[tokenKey](l.TokenRate, l.TokenBurst),
 		unknownRates: newRates[netip.Prefix](l.UnknownRate, l.UnknownBurst),
-		verifyRates:  newRates[netip.Prefix](l.VerifyRate, l.VerifyBurst),
+		rates: map[addressRate]*rates[netip.Prefix]{readRate: newRates[netip.Prefix](l.ReadRate, l.ReadBurst),
+			verifyRate: newRates[netip.Prefix](l.VerifyRate, l.VerifyBurst)},
 		// Request ids tell requests apart and are no secret, so they need no randomness.
 		epoch: strconv.FormatInt(cfg.Now().UnixNano(), 36),
 	}
-	s.bodies.Store(roomPerBody * l.Body)
-	s.evidence.Store(roomPerEvidence * l.Verify)
+	s.bodies.Store(roomPerBody * int64(l.MaxBody))
+	s.evidence.Store(roomPerEvidence * int64(l.MaxVerifyBody))
 	var err error
 	if s.metrics, err = newMetrics(s); err != nil {
 		return nil, err
 	}
 	for _, rt := range routes(s) {
+		name := rt.method + " " + rt.path
+		i := slices.IndexFunc(prices, func(p price) bool { return slices.Contains(p.routes, name) })
+		if i < 0 {
+			return nil, errors.New("making the API: the route " + name + " has no price")
+		}
 		s.mux.HandleFunc(rt.method+" "+pattern(rt.path), func(w http.ResponseWriter, r *http.Request) {
-			s.serve(w.(*recorder), r, rt)
+			s.serve(w.(*recorder), r, rt, prices[i])
 		})
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

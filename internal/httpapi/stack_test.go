@@ -2,12 +2,14 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
 	"shuffled/internal/follow"
@@ -72,7 +75,7 @@ func (noRecall) Tables(context.Context, ledger.TableQuery) ([]audit.TableRef, st
 
 // stackOptions change what newStack makes.
 type stackOptions struct {
-	limits  Limits
+	limits  config.Limits
 	source  *entropy.Source // nil: the platform's
 	private bool            // readers need a token
 	auditor []byte          // public key of one, nil: none
@@ -102,8 +105,9 @@ func newStack(t testing.TB, o stackOptions) *stack {
 func (s *stack) serve(o stackOptions) {
 	s.t.Helper()
 	log := slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	limits := limitsOf(o.limits)
 	var err error
-	s.api, err = New(Config{Limits: o.limits, Version: "test", Log: log, Now: s.clock.Now})
+	s.api, err = New(Config{Limits: limits, Version: "test", Log: log, Now: s.clock.Now})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -111,10 +115,23 @@ func (s *stack) serve(o stackOptions) {
 		s.add(o)
 	}
 	server := httptest.NewUnstartedServer(nil)
-	server.Config = NewHTTPServer(s.api, o.limits, log)
+	server.Config = NewHTTPServer(s.api, limits, log)
 	server.Start()
 	s.t.Cleanup(server.Close)
 	s.url = server.URL
+}
+
+// limitsOf are a sandbox's limits, except for those that are set.
+func limitsOf(set config.Limits) config.Limits {
+	l := config.Default().Limits.Sandbox()
+	from, to := reflect.ValueOf(set), reflect.ValueOf(&l).Elem()
+	for i := range to.NumField() {
+		if !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	l.Patience = cmp.Or(set.Patience, l.RequestTimeout)
+	return l
 }
 
 func (s *stack) add(o stackOptions) {

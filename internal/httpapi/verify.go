@@ -12,9 +12,6 @@ import (
 // Verify answers with the verdict on a transcript or a receipt. It needs neither the
 // sequencer nor the store, and answers while they do not.
 func (s *Server) Verify(c *call) error {
-	if !s.verifyRates.allow(remote(c.r), s.cfg.Now()) {
-		return refuse(CodeRateLimited)
-	}
 	want := "application/json"
 	if mediaType(c.r) == "text/plain" {
 		want = "text/plain"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/config"
 	"shuffled/internal/ledger"
 )
 
@@ -39,7 +40,7 @@ func (u *unwitnessed) AwaitWitnesses(ctx context.Context, _ uint64) error {
 func TestWitnessWait(t *testing.T) {
 	t.Parallel()
 	u := &unwitnessed{arrived: make(chan struct{}), cosigned: make(chan struct{})}
-	s := newStack(t, stackOptions{limits: Limits{Concurrent: 2, Waiting: 1, Witnessed: 10},
+	s := newStack(t, stackOptions{limits: config.Limits{Concurrency: 2, Waiting: 1, Witnessed: 10},
 		wrap: func(l Ledger) Ledger {
 			u.Dealer, u.Log, u.genesis = l.Dealer, l.Log, *l.Log.Genesis()
 			u.genesis.Deals = audit.DealsCosigned
@@ -72,7 +73,7 @@ func TestWitnessWait(t *testing.T) {
 		t.Error("the refusal is not counted")
 	}
 	// Their places are few: who gets one after the other has it for a moment.
-	s.api.cfg.Limits.QueueDeadline = time.Minute
+	s.api.cfg.Limits.Patience = config.Duration(time.Minute)
 	s.api.working.most = most
 	close(u.cosigned)
 	for range most {
@@ -102,7 +103,7 @@ func (s stuck) Write(b []byte) (int, error) {
 // not read their answers, keep nobody who is known from work.
 func TestStrangersDoNotRead(t *testing.T) {
 	t.Parallel()
-	s := newStack(t, stackOptions{limits: Limits{Concurrent: 4}})
+	s := newStack(t, stackOptions{limits: config.Limits{Concurrency: 4}})
 	writing, reads := make(chan struct{}), make(chan struct{})
 	var strangers sync.WaitGroup
 	for range 2 {

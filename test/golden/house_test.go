@@ -19,6 +19,7 @@ import (
 	"shuffled/client"
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
+	"shuffled/internal/config"
 	"shuffled/internal/dealer"
 	"shuffled/internal/entropy"
 	"shuffled/internal/follow"
@@ -197,7 +198,7 @@ func (d *daemon) start() {
 func (d *daemon) serve() (url string) {
 	d.t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	api, err := httpapi.New(httpapi.Config{Log: log})
+	api, err := httpapi.New(httpapi.Config{Limits: config.Default().Limits.Sandbox(), Log: log})
 	must(d.t, err)
 	must(d.t, api.Add(httpapi.Ledger{Dealer: d.Dealer, Log: d.ledger, Access: d.db,
 		Recall: recall.New(d.ledger, d.db, 0, d.clock.now),
