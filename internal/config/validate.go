@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -62,7 +64,7 @@ func (c *Config) problems() []error {
 	if c.TLS.ClientCA != "" && c.TLS.Cert == "" {
 		p.add("tls.client_ca", "must come with cert and key")
 	}
-	c.Beacon.check(p)
+	p.servers("beacon.relays", c.Beacon.Relays)
 	c.Witness.check(p)
 	c.Limits.check(p)
 	c.checkLedgers(p)
@@ -92,8 +94,6 @@ func checkDatabase(p *problems, prefix string, c *Config) {
 		p.add(prefix+"database_pooler", "must be left out: only a postgres:// database has a pooler")
 	}
 }
-
-func (b *Beacon) check(p *problems) { p.servers("beacon.relays", b.Relays) }
 
 // servers checks addresses of other hosts' servers, and returns those that are well formed.
 func (p *problems) servers(key string, list []string) (good []*url.URL) {
@@ -165,43 +165,28 @@ func (w *Witness) Every() map[string]time.Duration {
 	return all
 }
 
+// check: a count is at least 1, a rate a finite number, a time from 100ms to 10m, except where it says otherwise.
 func (l *Limits) check(p *problems) {
-	p.size("limits.max_body", l.MaxBody, 64<<10, 64<<20)
-	p.size("limits.max_verify_body", l.MaxVerifyBody, 64<<10, 64<<20)
-	p.atLeast("limits.connections", l.Connections, 2)
-	p.atLeast("limits.concurrency", l.Concurrency, 1)
-	p.atLeast("limits.waiting", l.Waiting, 1)
-	p.atLeast("limits.witness_waiting", l.Witnessed, 1)
-	p.atLeast("limits.followers", l.Followers, 2)
-	p.atLeast("limits.token_followers", l.TokenFollowers, 1)
-	p.atLeast("limits.verifications", l.Verifications, 1)
-	p.atLeast("limits.readers", l.Readers, 1)
-	p.size("limits.tile_cache", l.TileCache, 1<<20, 64<<30)
-	p.atLeast("limits.queue", l.Queue, 1024) // as the design requires for each ledger
-	p.atLeast("limits.co_dealer_asks", l.Asks, 1)
-	p.atLeast("limits.co_dealer_orders", l.Orders, 0)
-	p.rate("limits.token_rate", l.TokenRate)
-	p.atLeast("limits.token_burst", l.TokenBurst, 1)
-	p.rate("limits.unknown_rate", l.UnknownRate)
-	p.atLeast("limits.unknown_burst", l.UnknownBurst, 1)
-	p.rate("limits.read_rate", l.ReadRate)
-	p.atLeast("limits.read_burst", l.ReadBurst, 1)
-	p.size("limits.read_bytes", l.ReadBytes, 0, 1<<40)
-	p.size("limits.read_bytes_all", l.ReadBytesAll, 0, 1<<40)
-	p.rate("limits.verify_rate", l.VerifyRate)
-	p.atLeast("limits.verify_burst", l.VerifyBurst, 1)
-	p.duration("limits.patience", l.Patience, 10*time.Millisecond, 10*time.Minute)
-	for _, t := range []struct {
-		key string
-		d   Duration
-	}{
-		{"request_timeout", l.RequestTimeout},
-		{"read_header_timeout", l.ReadHeaderTimeout},
-		{"read_timeout", l.ReadTimeout},
-		{"write_timeout", l.WriteTimeout},
-		{"idle_timeout", l.IdleTimeout},
-	} {
-		p.duration("limits."+t.key, t.d, 100*time.Millisecond, 10*time.Minute)
+	least := map[string]int{"connections": 2, "followers": 2, "queue": 1024, "co_dealer_orders": 0} // queue: a batch
+	shortest := map[string]time.Duration{"patience": 10 * time.Millisecond}
+	sizes := map[string][2]Size{"max_body": {64 << 10, 64 << 20}, "max_verify_body": {64 << 10, 64 << 20},
+		"tile_cache": {1 << 20, 64 << 30}, "read_bytes": {0, 1 << 40}, "read_bytes_all": {0, 1 << 40}}
+	for field, v := range reflect.ValueOf(l).Elem().Fields() {
+		name := field.Tag.Get("toml")
+		switch v := v.Interface().(type) {
+		case int:
+			low, other := least[name]
+			if !other {
+				low = 1
+			}
+			p.atLeast("limits."+name, v, low)
+		case float64:
+			p.rate("limits."+name, v)
+		case Size:
+			p.size("limits."+name, v, sizes[name][0], sizes[name][1])
+		case Duration:
+			p.duration("limits."+name, v, cmp.Or(shortest[name], 100*time.Millisecond), 10*time.Minute)
+		}
 	}
 }
 

@@ -27,7 +27,8 @@ type Bundle struct {
 func OpenBundle(dir string) (*Bundle, error) {
 	r, err := bundle.Open(dir)
 	if errors.Is(err, audit.ErrMalformed) {
-		return &Bundle{damage: &Damage{fault(CodeCheckpoint, "checkpoint", "%v", cutDir(dir, err))}}, nil
+		why := strings.TrimPrefix(err.Error(), dir+": ") // the path of the directory stays out of reports
+		return &Bundle{damage: &Damage{fault(CodeCheckpoint, "checkpoint", "%s", why)}}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -45,9 +46,6 @@ func OpenBundle(dir string) (*Bundle, error) {
 	}
 	return b, nil
 }
-
-// cutDir keeps the path of the directory out of reports.
-func cutDir(dir string, err error) string { return strings.TrimPrefix(err.Error(), dir+": ") }
 
 // Close ends the reading.
 func (b *Bundle) Close() error {

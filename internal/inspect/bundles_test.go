@@ -99,7 +99,8 @@ var (
 	sealedForgeries = []string{"a sealed tape that does not open", "another tape sealed", "auditors kept out",
 		"a chain for auditors, disclosed to everybody"}
 	forged = []string{"honest", "a wheel of another total", "a wheel that was never published", "a place dealt twice",
-		"time runs back", "two geneses", "a cosigned checkpoint made up", "a slot in two commits",
+		"time runs back", "two geneses", "a cosigned checkpoint made up", "acts of another history",
+		"a slot in two commits",
 		"one commitment for two shuffles", "one idempotency key for two shuffles", "another tape at the close",
 		"a tape too short", "another tape, with its commitment", "a tape that runs out", "a tape lost",
 		"a chain, disclosed", "a chain, its root's tape lost", "rotated without the old key",

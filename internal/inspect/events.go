@@ -25,8 +25,7 @@ func (f *fold) note(e audit.Entry, index uint64) {
 	}
 	if detail, ok := telling(b); ok {
 		f.events = append(f.events, EventLine{Entry: index, Time: bundle.FormatTime(e.Time), Kind: b.Kind.String(),
-			Detail:   detail,
-			Identity: e.Actor.Identity, Credential: e.Actor.Credential})
+			Detail: detail, Identity: e.Actor.Identity, Credential: e.Actor.Credential})
 	}
 }
 

@@ -1,8 +1,10 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"iter"
+	"slices"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -52,7 +54,9 @@ func (r *run) cut(n uint64, feeds []*feed) *chunk {
 	if end == r.size {
 		c.points = append(c.points, point{Checkpoint: r.last, kind: kindNewest, head: r.newest})
 	}
-	sortPoints(c.points)
+	slices.SortStableFunc(c.points, func(a, b point) int { // those of one size by kind
+		return cmp.Or(cmp.Compare(a.head.Size, b.head.Size), cmp.Compare(a.kind, b.kind))
+	})
 	return c
 }
 

@@ -13,8 +13,9 @@ import (
 	"shuffled/internal/bundle"
 )
 
-func (f *findings) total() (n uint64) {
-	for _, c := range f.Count {
+// total returns how many faults there are of all codes.
+func total(codes map[string]uint64) (n uint64) {
+	for _, c := range codes {
 		n += c
 	}
 	return n
@@ -59,6 +60,9 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	report, err := f.report()
+	if err == nil && report.whole() {
+		err = f.actHeads(report)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +70,16 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 		f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles, Faults: report.FaultCount})
 	}
 	return report, f.out.flush()
+}
+
+// actHeads names an act whose head has another root than the entries have: it was signed for another history.
+func (f *fold) actHeads(r *Report) error {
+	wrong, err := heads(f.ctx, f.src, f.size, &f.heads)
+	if wrong.count > 0 {
+		r.Add(fault(CodeActHead, "", "the act names another root for %d entries than they have, one of %d such heads",
+			wrong.first.size, wrong.count).at(wrong.first.entry))
+	}
+	return err
 }
 
 // judgeTrust checks that the trusted keys were in force, and that the trusted quorum
@@ -222,10 +236,7 @@ func (r *Report) Add(faults ...Fault) {
 
 // conclude counts the faults and gives the verdict.
 func (r *Report) conclude() {
-	r.FaultCount = 0
-	for _, n := range r.FaultCodes {
-		r.FaultCount += n
-	}
+	r.FaultCount = total(r.FaultCodes)
 	switch {
 	case r.FaultCount > 0:
 		r.Verdict = Failed

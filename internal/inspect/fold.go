@@ -64,6 +64,7 @@ type signing struct {
 	rotated  *rotation       // a signing key's entry without its checkpoint so far
 	unsure   bool            // not all such checkpoints could be read
 	due      []note.Verifier // trusted keys of the algorithms of which no trusted key signed so far
+	heads    workFiles       // that acts name
 	unsigned bool            // the newest checkpoint is not signed by the key in force
 }
 

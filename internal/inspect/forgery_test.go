@@ -124,6 +124,20 @@ var forgeries = []struct {
 		l.Append(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeTable, Name: "t1", Reason: "checked"})
 		l.hand("t1")
 	}, []string{"rule_kill"}},
+	{"acts of another history", func(l *ledger) {
+		clear := &audit.Event{Kind: audit.EventKillClear, Scope: audit.ScopeTable, Name: "t1", Reason: "settled"}
+		digest := audit.Approved(audit.Daemon.Identity, clear)
+		saw := audit.Head{Size: l.Size, Root: l.Root()}
+		for _, root := range [][32]byte{saw.Root, {1}, saw.Root, {2}, {}} {
+			l.Append(&audit.Event{Kind: audit.EventKillSet, Scope: audit.ScopeTable, Name: "t1", Reason: "dispute"})
+			if l.Saw = (&audit.Head{Size: saw.Size, Root: root}); root == [32]byte{} {
+				l.Saw = &audit.Head{} // of no entry, which is no head
+			}
+			l.Act(audit.ActKillClear, digest, "alice", "bob")
+			l.Append(clear)
+		}
+		l.hand("t1")
+	}, []string{"act_head"}},
 	{"under the latch", func(l *ledger) {
 		l.Append(&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchRepetition, Instance: 1})
 		l.hand("t1")

@@ -442,10 +442,7 @@ func (t *PairTable) merge(x *PairTable) {
 
 // conclude counts the faults and gives the verdict.
 func (r *PairReport) conclude() {
-	r.FaultCount = 0
-	for _, n := range r.FaultCodes {
-		r.FaultCount += n
-	}
+	r.FaultCount = total(r.FaultCodes)
 	one := func(verdict string) bool { return r.House.Verdict == verdict || r.CoDealer.Verdict == verdict }
 	switch {
 	case r.FaultCount > 0 || one(Failed):

@@ -5,10 +5,11 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"shuffled/internal/audit"
 )
 
 // claim is a checkpoint of the other ledger that an entry of one ledger holds.
@@ -34,15 +35,11 @@ func heads(ctx context.Context, src Source, size uint64, claims *workFiles) (f f
 		if err := ctx.Err(); err != nil {
 			return f, err
 		}
-		width := int(min(Width, size-n*Width))
-		data, where, err := src.Tile(ctx, 0, n, width)
-		if err == nil && data == nil {
-			err = errors.New("it is not there any more")
-		}
+		leaves, err := leavesOf(ctx, src, n, int(min(Width, size-n*Width)))
 		if err != nil {
-			return f, fmt.Errorf("reading %s again: %w", where, err)
+			return f, err
 		}
-		tree := newSubtree(hasher, hashes(data))
+		tree := newSubtree(hasher, leaves)
 		e.now = &tree
 		for {
 			for ; len(due) == 0 && part < workParts; part++ {
@@ -50,7 +47,10 @@ func heads(ctx context.Context, src Source, size uint64, claims *workFiles) (f f
 					return f, err
 				}
 			}
-			if len(due) == 0 || due[0].size > n*Width+uint64(width) {
+			if len(due) == 0 {
+				return f, nil
+			}
+			if due[0].size > n*Width+uint64(len(leaves)) {
 				break
 			}
 			if root, ok := e.root(due[0].size); !ok || root != due[0].root {
@@ -60,13 +60,36 @@ func heads(ctx context.Context, src Source, size uint64, claims *workFiles) (f f
 			}
 			due = due[1:]
 		}
-		if width == Width {
+		if len(leaves) == Width {
 			if err := e.addTop(tree.top(), func(int, uint64, []byte) error { return nil }); err != nil {
 				return f, err
 			}
 		}
 	}
 	return f, nil
+}
+
+// leavesOf reads the hashes of a chunk's entries again. It reads the entries if their tile is damaged or not kept: a
+// database does not keep that of its last chunk.
+func leavesOf(ctx context.Context, src Source, n uint64, width int) ([]tlog.Hash, error) {
+	data, _, err := src.Tile(ctx, 0, n, width)
+	if _, damaged := errors.AsType[*Damage](err); data != nil || err != nil && !damaged {
+		return hashes(data), err
+	}
+	c, err := src.Chunk(ctx, n, width)
+	leaves := make([]tlog.Hash, 0, width)
+	for _, entry := range c.Entries {
+		leaves = append(leaves, tlog.RecordHash(entry))
+	}
+	return leaves, err
+}
+
+// claim adds a checkpoint of a ledger of size entries that the entry of this index holds.
+func (w *workFiles) claim(size uint64, h audit.Head, index uint64) {
+	if h.Size >= 1 && h.Size <= size {
+		c := append(binary.BigEndian.AppendUint64(nil, h.Size), h.Root[:]...)
+		w.put(h.Size*(workParts-1)/size, binary.BigEndian.AppendUint64(c, index))
+	}
 }
 
 // claimsOf reads a part, by size. It returns each checkpoint once, with the first entry that holds it.

@@ -187,17 +187,14 @@ func (f *fold) noteForPair(p *parsed, index uint64, legal bool) {
 
 // claim writes a checkpoint of the other ledger that an entry holds, if its bundle goes so far.
 func (s *side) claim(h audit.Head, index uint64) {
-	about := 1 - s.which
-	size := s.work.sizes[about]
-	if h.Size < 1 || h.Size > size || s.claimed[h] {
+	if s.claimed[h] {
 		return
 	}
 	if len(s.claimed) == mostClaimed {
 		clear(s.claimed)
 	}
 	s.claimed[h] = true
-	c := append(binary.BigEndian.AppendUint64(nil, h.Size), h.Root[:]...)
-	s.work.claims[about].put(h.Size*(workParts-1)/size, binary.BigEndian.AppendUint64(c, index))
+	s.work.claims[1-s.which].claim(s.work.sizes[1-s.which], h, index)
 }
 
 // values writes the values that the tape of an order gave.

@@ -129,6 +129,7 @@ func (f *fold) act(a *audit.ActEntry, now int64, index uint64, before []audit.Wa
 		f.conduct.Approving = index
 	}
 	f.conduct.Acts.Count++
+	f.heads.claim(f.size, audit.Head{Size: a.HeadSize, Root: a.HeadRoot}, index)
 	if line.Waited {
 		f.conduct.Acts.Waited++
 	}

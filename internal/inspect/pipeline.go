@@ -81,7 +81,7 @@ func (f *fold) all(ctx context.Context) error {
 		if now := time.Now(); f.opts.Progress != nil && now.Sub(shown) > 200*time.Millisecond {
 			shown = now
 			f.opts.Progress(Progress{Entries: f.state.Size(), Of: f.size, Shuffles: f.shuffles,
-				Faults: f.faults.total()})
+				Faults: total(f.faults.Count)})
 		}
 	}
 	if gap == maxGap {

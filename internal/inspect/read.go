@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -36,13 +35,6 @@ type chunk struct {
 	spoilt        int  // cosigned checkpoints that cannot be judged
 	endOfCosigned bool // the cosigned checkpoints could not be read further
 	endOfSigned   bool // nor those that cover signing keys
-}
-
-// sortPoints orders the checkpoints of a chunk by size, those of one size by kind.
-func sortPoints(points []point) {
-	slices.SortStableFunc(points, func(a, b point) int {
-		return cmp.Or(cmp.Compare(a.head.Size, b.head.Size), cmp.Compare(a.kind, b.kind))
-	})
 }
 
 // parsed is one entry.
@@ -165,7 +157,7 @@ func (w *worker) settle(ctx context.Context, c *chunk, leaves []tlog.Hash) error
 	c.tileAt = where
 	lost := slices.ContainsFunc(c.entries, func(p parsed) bool { return p.lost })
 	switch {
-	case !lost && (data == nil || same(leaves, data)):
+	case !lost && (data == nil || slices.Equal(leaves, hashes(data))):
 		c.tree = newSubtree(w.hasher, leaves)
 		return nil
 	case data == nil && c.width < Width:
@@ -271,26 +263,12 @@ func differ(a, b []tlog.Hash) (n int) {
 	return n
 }
 
-// same reports whether a tile holds these hashes.
-func same(leaves []tlog.Hash, data []byte) bool {
-	for i := range leaves {
-		if leaves[i] != tlog.Hash(data[i*tlog.HashSize:]) {
-			return false
-		}
-	}
-	return true
-}
-
 // hashes returns the hashes of a tile, nil for nil.
-func hashes(data []byte) []tlog.Hash {
-	if data == nil {
-		return nil
+func hashes(data []byte) (all []tlog.Hash) {
+	for hash := range slices.Chunk(data, tlog.HashSize) {
+		all = append(all, tlog.Hash(hash))
 	}
-	out := make([]tlog.Hash, len(data)/tlog.HashSize)
-	for i := range out {
-		out[i] = tlog.Hash(data[i*tlog.HashSize:])
-	}
-	return out
+	return all
 }
 
 // parse parses entry i of the chunk.

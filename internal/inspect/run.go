@@ -52,7 +52,7 @@ func Run(ctx context.Context, src Source, opts Options) (*Report, error) {
 	}
 	f.faults.add(early.Kept...)
 	report, err := f.pipeline(ctx)
-	return report, errors.Join(err, f.seen.close(), f.out.close())
+	return report, errors.Join(err, f.seen.close(), f.heads.close(), f.out.close())
 }
 
 // begin prepares a check, and opens its files.

@@ -45,8 +45,8 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 			f.seen.add(kindSlot, s.Slot, index)
 		}
 	}
-	if id := parentOf(c); id != nil {
-		parent := f.live[*id]
+	if of := c.Context.Parent; of != nil {
+		parent := f.live[of.ID]
 		if parent == nil {
 			return // its parent is not known: that is a fault, or follows from one
 		}
@@ -69,13 +69,6 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 			t.NeedsCoDealer++
 		}
 	}
-}
-
-func parentOf(c *audit.Commit) *uint64 {
-	if c.Context.Parent == nil {
-		return nil
-	}
-	return &c.Context.Parent.ID
 }
 
 // absent names a deck or a document of terms that is missing or wrong, once.

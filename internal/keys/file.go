@@ -111,16 +111,8 @@ func createFile(path string, content []byte, mode os.FileMode) (err error) {
 			err = fmt.Errorf("writing %s: %w", path, err)
 		}
 	}()
-	if _, err = f.Write(content); err != nil {
-		return err
-	}
-	if err = f.Chmod(mode); err != nil { // the umask does not apply
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil { // the umask does not apply
 		return err
 	}
 	return process.SyncDir(filepath.Dir(path))

@@ -96,20 +96,6 @@ func (r *request) size() (n int) {
 	return n
 }
 
-// Append writes the proposal and returns its entries with their receipts when they are durable. With these errors
-// nothing was written: an *audit.Illegal if a rule forbids an entry; a *DuplicateError if a key tag is in the ledger;
-// ErrOverloaded if the queue is full, or if the patience of ctx ends while the proposal waits in it; ErrFrozen,
-// ErrClock, ErrUnavailable and ErrClosed. If ctx ends while the proposal is being written, the error is
-// ErrUnknownOutcome.
-func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
-	r := newRequest(p)
-	if err := l.enqueue(r); err != nil {
-		return nil, err
-	}
-	a := l.await(ctx, r)
-	return a.Appended, a.Err
-}
-
 // AppendAll is Append of several proposals, each with its own answer. They are appended in this order, as many together
 // as fit into a batch. Each sees what those before it wrote, and no entry of others comes between the bodies of one.
 func (l *Ledger) AppendAll(ctx context.Context, all []Proposal) []Answer {

@@ -332,6 +332,42 @@ func (l *Ledger) Live() Live {
 	return live
 }
 
+// Append writes the proposal and returns its entries with their receipts when they are durable. With these errors
+// nothing was written: an *audit.Illegal if a rule forbids an entry; a *DuplicateError if a key tag is in the ledger;
+// ErrOverloaded if the queue is full, or if the patience of ctx ends while the proposal waits in it; ErrFrozen,
+// ErrClock, ErrUnavailable and ErrClosed. If ctx ends while the proposal is being written, the error is
+// ErrUnknownOutcome.
+func (l *Ledger) Append(ctx context.Context, p Proposal) ([]Appended, error) {
+	for _, body := range p.Bodies {
+		if act, ok := body.(*audit.ActEntry); ok && act.HeadSize > 0 {
+			if err := l.saw(ctx, audit.Head{Size: act.HeadSize, Root: act.HeadRoot}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r := newRequest(p)
+	if err := l.enqueue(r); err != nil {
+		return nil, err
+	}
+	a := l.await(ctx, r)
+	return a.Appended, a.Err
+}
+
+// saw returns an *audit.Illegal if the entries have another root than a head that administrators saw: they signed for
+// another history, and an audit refuses that (docs/SPEC.md section 14.1). Rule act refuses a size that is too large.
+func (l *Ledger) saw(ctx context.Context, head audit.Head) error {
+	log := witnessedLog{l}
+	if size, err := log.Reach(ctx, head.Size); err != nil || head.Size > size {
+		return err
+	}
+	extends, err := log.Extends(ctx, audit.Checkpoint{Size: head.Size, Root: head.Root})
+	if err == nil && !extends {
+		err = &audit.Illegal{Code: audit.RuleAct,
+			Detail: fmt.Sprintf("the act names another root than the first %d entries have", head.Size)}
+	}
+	return err
+}
+
 // QueueLen returns how many requests wait.
 func (l *Ledger) QueueLen() int { return len(l.queue) }
 

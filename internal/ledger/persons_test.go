@@ -45,6 +45,12 @@ func approve(t *testing.T, l *ledger.Ledger, identity string, body audit.Body, b
 	if err != nil {
 		t.Fatal(err)
 	}
+	return approveIn(t, p, identity, body, by...)
+}
+
+// approveIn is approve for what administrators were shown of a ledger.
+func approveIn(t *testing.T, p ledger.Persons, identity string, body audit.Body, by ...person) *audit.ActEntry {
+	t.Helper()
 	act, ok := audit.ActFor(body)
 	if !ok {
 		t.Fatalf("no act approves a %s", body.Type())
@@ -160,6 +166,10 @@ func TestActInOneBatch(t *testing.T) {
 			return ledger.Proposal{Actor: as("second"), Bodies: bodies}
 		}
 		act := approve(t, l, "second", take, alice, bob)
+		other, err := l.Persons(t.Context())
+		if other.Head.Root[0] ^= 1; err != nil {
+			t.Fatal(err)
+		}
 		size := l.Head().Size
 		for name, c := range map[string]struct {
 			p    ledger.Proposal
@@ -168,6 +178,7 @@ func TestActInOneBatch(t *testing.T) {
 			"no act":                  {by(take), audit.RuleTwoPersons},
 			"the act alone":           {by(act), audit.RulePair},
 			"the act after its entry": {by(take, act), audit.RuleTwoPersons},
+			"of another history":      {by(approveIn(t, other, "second", take, alice, bob), take), audit.RuleAct},
 		} {
 			_, err := on(l).Append(t.Context(), c.p)
 			wantRule(t, name, err, c.rule)
@@ -186,7 +197,7 @@ func TestActInOneBatch(t *testing.T) {
 			t.Errorf("the act is entry %d and the takeover %d, under two checkpoints or apart", done[0].Index,
 				done[1].Index)
 		}
-		_, err := on(l).Append(t.Context(), by(act, take))
+		_, err = on(l).Append(t.Context(), by(act, take))
 		wantRule(t, "the act again", err, audit.RuleAct)
 		h.entries()
 

@@ -30,13 +30,16 @@ func shuffled(c *audit.Context, deck shuffle.Deck) *Shuffled {
 	if c.Parent != nil {
 		s.Parent = c.Parent.ID
 	}
-	least := deck.Len()/2 + 1
-	for _, name := range append(shuffle.Names(), shuffle.Positions(deck.Len()).Name()) {
-		p, _ := shuffle.Named(name)
-		if p.Hash() == c.DeckHash {
-			s.Deck, s.Like, s.Differs = name, "", nil
+	names := append(shuffle.Names(), shuffle.Positions(deck.Len()).Name())
+	for _, name := range names {
+		if p, _ := shuffle.Named(name); p.Hash() == c.DeckHash {
+			s.Deck = name
 			return s
 		}
+	}
+	least := deck.Len()/2 + 1
+	for _, name := range names {
+		p, _ := shuffle.Named(name)
 		more, n := make(map[string]int), 0
 		for _, card := range deck.Cards() {
 			more[card]++
@@ -44,11 +47,8 @@ func shuffled(c *audit.Context, deck shuffle.Deck) *Shuffled {
 		for _, card := range p.Cards() {
 			more[card]--
 		}
-		for _, k := range more {
-			n += max(k, -k)
-		}
+		maps.DeleteFunc(more, func(_ string, k int) bool { n += max(k, -k); return k == 0 })
 		if n < least {
-			maps.DeleteFunc(more, func(_ string, k int) bool { return k == 0 })
 			s.Like, s.Differs, least = name, more, n
 		}
 	}

@@ -66,11 +66,12 @@ def published(name):
 def likeness(names):
     """Return which published deck this is, or is most like, as members of a verdict (SPEC 10.4)."""
     known = ["standard-52", "standard-54", "short-36", "pinochle-48", "spanish-40"]
-    known += [f"shoe-{number}" for number in range(1, 17)]
-    found, least = {}, len(names) // 2 + 1
-    for name in known + [f"positions-{len(names)}"]:
+    known += [f"shoe-{number}" for number in range(1, 17)] + [f"positions-{len(names)}"]
+    for name in known:
         if published(name) == names:
             return {"deck": name}
+    found, least = {}, len(names) // 2 + 1
+    for name in known:
         differs = Counter(names)
         differs.subtract(published(name))
         differs = {card: count for card, count in differs.items() if count}

@@ -17,6 +17,8 @@ from state import State
 from trust import signed_by_each
 
 LATE = 10_000
+NOT_WHOLE = {"checkpoint", "checkpoint_size", "signature", "root", "rotation", "key_not_in_force", "since",
+             "entry", "entries_missing", "malformed", "file", "tile", "origin"}
 
 
 class Ledger(Followed):
@@ -31,7 +33,7 @@ class Ledger(Followed):
         self.trusted, self.policy, self.due = [], None, []
         self.read_trust(trust)
         self.manifest = manifest
-        self.cosigned, self.spoilt = {}, 0
+        self.cosigned, self.spoilt, self.heads = {}, 0, []
         self.diverged = self.unsigned = False
 
     def fault(self, code, entry=None, shuffle=None, where=""):
@@ -213,10 +215,19 @@ class Ledger(Followed):
         same = self.cosigned.get(self.newest.size)
         if same and not set(self.newest.note.lines) <= set(same.note.lines):
             self.fault("checkpoint", where="checkpoint")
+        self.act_heads()
         if text is not None and self.manifest(text.decode()) == "ok":
             exported = datetime.strptime(json.loads(text)["exported_at"], "%Y-%m-%dT%H:%M:%S.%fZ")
             if exported.replace(tzinfo=timezone.utc).timestamp() * 1000 < self.state.time - LATE:
                 self.fault("manifest", where="manifest.json")
+
+    def act_heads(self):
+        """Find the first act whose head is of another history, if the ledger is whole (SPEC 14.1)."""
+        if self.unknown or self.bundle.lost or {code for code, *_ in self.faults} & NOT_WHOLE:
+            return
+        wrong = [head for head in self.heads if self.bundle.root(head[0]) != head[2]]
+        if wrong:
+            self.fault("act_head", min(wrong)[1])
 
     def level(self, shuffle):
         """Return the level of a shuffle (SPEC 14.2). It is never mixed, because that needs a beacon."""

@@ -45,6 +45,12 @@ class Followed:
         except disclosure.DoesNotOpen:
             self.fault("wrap", index)
 
+    def follow_act(self, index, entry, _broken, _before):
+        """Keep the head that an act names."""
+        size = entry.body["head_size"]
+        if 0 < size <= self.newest.size:
+            self.heads.append((size, index, entry.body["head_root"]))
+
     def follow_commit(self, index, entry, _broken, _before):
         """Check the deck and the terms, and that nothing stands in two commits."""
         body, context = entry.body, entry.body["context"]

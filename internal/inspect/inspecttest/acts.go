@@ -16,10 +16,12 @@ func (l *Ledger) By(a audit.Actor, body audit.Body) uint64 {
 func (l *Ledger) Act(act audit.Act, digest [32]byte, administrators ...string) uint64 {
 	a := &audit.ActEntry{Act: act, Digest: digest, Previous: l.State.NewestAct(),
 		HeadSize: l.Size, HeadRoot: l.Root(), Expires: l.Now + 3_600_000}
+	if l.Saw != nil {
+		a.HeadSize, a.HeadRoot = l.Saw.Size, l.Saw.Root
+	}
 	for _, name := range administrators {
 		a.Signatures = append(a.Signatures, audit.ActSignature{Administrator: name,
 			Signature: [64]byte(ed25519.Sign(Key("administrator "+name), a.Signed(l.State.GenesisHash())))})
 	}
-	l.act = l.Append(a)
-	return l.act
+	return l.Append(a)
 }

@@ -54,8 +54,8 @@ type Ledger struct {
 	stream   cipher.Stream
 	serials  map[string][2]uint64
 	came
-	genesis [32]byte // SHA-256 of entry 0
-	act     uint64   // index of the newest act, 0 for none
+	genesis [32]byte    // SHA-256 of entry 0
+	Saw     *audit.Head // what acts name; nil: the newest
 }
 
 // Key returns an Ed25519 key that a name gives.
@@ -124,14 +124,15 @@ func (l *Ledger) Approve(identity string, body audit.Body) {
 	if !ok {
 		panic(fmt.Sprintf("no act approves a %T", body))
 	}
-	a := &audit.ActEntry{Act: act, Digest: audit.Approved(identity, body), Previous: l.act, Expires: l.Now + 3_600_000}
+	a := &audit.ActEntry{Act: act, Digest: audit.Approved(identity, body), Previous: l.State.NewestAct(),
+		Expires: l.Now + 3_600_000}
 	signed := a.Signed(l.genesis)
 	for _, name := range administrators {
 		s := audit.ActSignature{Administrator: name}
 		copy(s.Signature[:], ed25519.Sign(Key("administrator "+name), signed))
 		a.Signatures = append(a.Signatures, s)
 	}
-	l.act = l.Append(a)
+	l.Append(a)
 }
 
 // Plain is a genesis without witnesses and auditors.

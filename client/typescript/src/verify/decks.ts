@@ -34,11 +34,12 @@ const NAMES = ["standard-52", "standard-54", "short-36", "pinochle-48", "spanish
 
 // likeness compares a deck with the published ones. A deck that differs in more than half of its cards is like none.
 export function likeness(deck: string[]): Likeness {
+  const names = [...NAMES, `positions-${deck.length}`];
+  const own = names.find((name) => JSON.stringify(namedDeck(name)) === JSON.stringify(deck));
+  if (own) return { deck: own };
   let found: Likeness = {}, least = Math.floor(deck.length / 2) + 1;
-  for (const name of [...NAMES, `positions-${deck.length}`]) {
-    const published = namedDeck(name)!;
-    if (JSON.stringify(published) === JSON.stringify(deck)) return { deck: name };
-    const differs = differences(deck, published), n = Object.values(differs).reduce((sum, count) => sum + Math.abs(count), 0);
+  for (const name of names) {
+    const differs = differences(deck, namedDeck(name)!), n = Object.values(differs).reduce((sum, count) => sum + Math.abs(count), 0);
     if (n < least) [found, least] = [{ like: name, differs: n > 0 ? differs : undefined }, n];
   }
   return found;
