@@ -8,8 +8,8 @@
 #   -open 1000000    how many shuffles are open in the row that never closes them
 #   -entries 1000000 size of the ledger that is compared with one of 100,000 entries
 #   -only NAME       only one section: counts (what is written for a hand and a deal), hands, strangers
-#                    (dealing while strangers read), open, ledgers, blind (a house and its co-dealer, two
-#                    daemons) or growth
+#                    (dealing while strangers read), followers (while streams of events catch up), open,
+#                    ledgers, blind (a house and its co-dealer, two daemons) or growth
 #   -json FILE       the table as JSON, alongside the text
 set -eu
 sh scripts/postgres.sh

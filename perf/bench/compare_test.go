@@ -13,7 +13,7 @@ import (
 var (
 	compare  = flag.Bool("compare", false, "run the comparison (make bench)")
 	quick    = flag.Bool("quick", false, "with -compare: one short round, to see that it works")
-	only     = flag.String("only", "", "with -compare: only the section named: counts, hands, strangers, open, ledgers, blind or growth")
+	only     = flag.String("only", "", "with -compare: only the section named: counts, hands, strangers, followers, open, ledgers, blind or growth")
 	period   = flag.Duration("period", 5*time.Second, "how long each load is measured in a round")
 	rounds   = flag.Int("rounds", 3, "how often the rivals take turns")
 	open     = flag.Int("open", 1_000_000, "how many shuffles are open in the row that never closes what it opens")
@@ -53,6 +53,7 @@ func TestCompare(t *testing.T) {
 		compareCommits(t, all, s, binary)
 		compareHands(t, all, s, binary)
 		compareStrangers(t, all, s, binary)
+		compareFollowers(t, all, s, binary)
 		measureAudit(t, all, binary)
 		compareOpen(t, all, s, binary)
 		compareLedgers(t, all, s, binary)
@@ -68,12 +69,14 @@ func TestCompare(t *testing.T) {
 		compareHands(t, all, s, binary)
 	case "strangers":
 		compareStrangers(t, all, s, binary)
+	case "followers":
+		compareFollowers(t, all, s, binary)
 	case "open":
 		compareOpen(t, all, s, binary)
 	case "ledgers":
 		compareLedgers(t, all, s, binary)
 	default:
-		t.Fatalf("-only %s: counts, hands, strangers, open, ledgers, blind or growth", *only)
+		t.Fatalf("-only %s: counts, hands, strangers, followers, open, ledgers, blind or growth", *only)
 	}
 	all.goals()
 	if *jsonFile != "" {

@@ -36,7 +36,7 @@ func compareStrangers(t *testing.T, all *table, s *server, binary string) {
 			database = s.Database(t)
 		}
 		d := startDaemonOn(t, s, binary, database)
-		d.underDefaultLimits(t, binary)
+		d.underDefaultLimits(t, binary, "")
 		bundle := d.fillBundle(t)
 		var contestants []func() result
 		var read [3]atomic.Int64
@@ -84,13 +84,13 @@ func (d *service) hands(t *testing.T, connections int) result {
 }
 
 // underDefaultLimits starts the daemon again on the state of the sandbox, with the
-// default limits, which a sandbox does not have.
-func (d *service) underDefaultLimits(t *testing.T, binary string) {
+// default limits, which a sandbox does not have, except for those in more.
+func (d *service) underDefaultLimits(t *testing.T, binary, more string) {
 	t.Helper()
 	d.stop()
 	path := filepath.Join(d.data, "shuffled.toml")
-	text := fmt.Sprintf("data = %q\nlisten = %q\noperator_listen = \"\"\n[log]\nlevel = \"error\"\n[[ledger]]\nname = \"main\"\n",
-		d.data, strings.TrimPrefix(d.url, "http://"))
+	text := fmt.Sprintf("data = %q\nlisten = %q\noperator_listen = \"\"\n[log]\nlevel = \"error\"\n%s[[ledger]]\nname = \"main\"\n",
+		d.data, strings.TrimPrefix(d.url, "http://"), more)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

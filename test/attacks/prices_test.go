@@ -40,9 +40,9 @@ var floods = map[string]string{
 	"verify":           `{}`,
 }
 
-// TestFloodOfEachRoute: each route of the contract is flooded by each role, and by a stranger without a token, while the
-// house deals. No flood takes the ledger from the house: in the best of some rounds its requests take at most mostSlow
-// times as long as without the flood.
+// TestFloodOfEachRoute: each route of the contract is flooded by each role, and by a stranger without a token, while
+// the house deals. No flood takes the ledger from the house: in the best of some rounds its requests take at most
+// mostSlow times as long as without the flood.
 func TestFloodOfEachRoute(t *testing.T) {
 	attackAlone(t)
 	h := open(t, terms{})
