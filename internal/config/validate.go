@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -357,12 +358,9 @@ func (p *problems) rate(key string, r float64) {
 }
 
 func (p *problems) oneOf(key, s string, words ...string) {
-	for _, w := range words {
-		if s == w {
-			return
-		}
+	if !slices.Contains(words, s) {
+		p.add(key, "must be one of %s, not %q.%s", strings.Join(words, ", "), s, near.Hint(s, words))
 	}
-	p.add(key, "must be one of %s, not %q.%s", strings.Join(words, ", "), s, near.Hint(s, words))
 }
 
 // distinct reports values that are empty or occur twice.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"shuffled/internal/config"
 	"shuffled/internal/follow"
 )
 
@@ -21,12 +20,6 @@ type follows struct {
 	followers  *fairQueue[tokenKey]
 	streams    context.Context // of all streams; Drain ends it
 	endStreams context.CancelFunc
-}
-
-func newFollows(l config.Limits) follows {
-	f := follows{followers: newFairQueue[tokenKey](l.Followers, 0)}
-	f.streams, f.endStreams = context.WithCancel(context.Background())
-	return f
 }
 
 // FollowEvents streams events until the caller leaves, the credential ends or the daemon stops.

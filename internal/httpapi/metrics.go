@@ -34,6 +34,7 @@ const (
 	refusedWitness   = "witnesses"     // too many wait for them
 	refusedBytes     = "bytes"         // an address, or all of them, had more than their share
 	refusedReaders   = "readers"       // too many read who do not deal
+	refusedTerms     = "terms_bytes"   // an identity stored too many documents
 	refusedFollowers = "followers"     // too many follow events
 	refusedRecord    = "access_record" // a regulator's, that could not be recorded
 )

@@ -28,9 +28,10 @@ type price struct {
 	routes []string // of the contract
 }
 
-// prices are the prices of all routes of the contract: none is served without. Four routes take more by themselves,
+// prices are the prices of all routes of the contract: none is served without. Five routes take more by themselves,
 // when they know how much: events a stream, a deal one of the places to wait for witnesses, a batch for each operation
-// a place and one of the rate, and verify a place to send evidence and one to have it judged.
+// a place and one of the rate, terms the bytes of a new document, of its identity, and verify a place to send evidence
+// and one to have it judged.
 var prices = []price{
 	{noPlace, noRate, false, []string{"GET /", "GET /errors", "GET /openapi.yaml"}},
 	{noPlace, verifyRate, true, []string{"POST /v1/verify"}},

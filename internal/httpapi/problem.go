@@ -97,17 +97,13 @@ func problemBody(e *refusal) []byte {
 
 // clip makes s, which may come from a caller, short and printable.
 func clip(s string, most int) string {
-	out := make([]rune, 0, min(len(s), most))
-	for _, r := range s {
-		if len(out) == most {
-			break
-		}
+	out := []rune(s)
+	for i, r := range out {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {
-			r = '?'
+			out[i] = '?'
 		}
-		out = append(out, r)
 	}
-	return string(out)
+	return string(out[:min(len(out), most)])
 }
 
 // optional is v as a member that is absent if v is zero.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/config"
 	"shuffled/internal/follow"
 	"shuffled/internal/ledger"
 )
@@ -22,14 +21,6 @@ type readers struct {
 	reading   *fairQueue[netip.Prefix] // of readers that work
 	readBytes *rates[netip.Prefix]     // of answers to strangers
 	allBytes  *rates[struct{}]         // of answers to all strangers together
-}
-
-func newReaders(l config.Limits) readers {
-	return readers{
-		reading:   newFairQueue[netip.Prefix](l.Readers, l.Waiting),
-		readBytes: newRates[netip.Prefix](float64(l.ReadBytes), burstOfBytes*int(l.ReadBytes)),
-		allBytes:  newRates[struct{}](float64(l.ReadBytesAll), burstOfBytes*int(l.ReadBytesAll)),
-	}
 }
 
 // work calls the operation, for a reader in its turn. Readers have places of work, connections to the database and a

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -59,6 +60,7 @@ type Server struct {
 	uploads      *fairQueue[netip.Prefix] // of evidence: uploadsPerVerification times as many
 	tokenRates   *rates[tokenKey]
 	unknownRates *rates[netip.Prefix]                 // of credentials that do not hold
+	termsBytes   *rates[tokenKey]                     // of new documents of terms, by identity
 	rates        map[addressRate]*rates[netip.Prefix] // that callers without a credential pay
 
 	epoch  string // names this process in request ids
@@ -78,17 +80,23 @@ func New(cfg Config) (*Server, error) {
 		cfg.Now = time.Now
 	}
 	l := cfg.Limits
+	streams, endStreams := context.WithCancel(context.Background())
 	s := &Server{
-		cfg:          cfg,
-		mux:          http.NewServeMux(),
-		follows:      newFollows(l),
-		witnessed:    newFairQueue[ledger.ID](l.Witnessed, 0),
-		readers:      newReaders(l),
+		cfg:       cfg,
+		mux:       http.NewServeMux(),
+		follows:   follows{newFairQueue[tokenKey](l.Followers, 0), streams, endStreams},
+		witnessed: newFairQueue[ledger.ID](l.Witnessed, 0),
+		readers: readers{
+			reading:   newFairQueue[netip.Prefix](l.Readers, l.Waiting),
+			readBytes: newRates[netip.Prefix](float64(l.ReadBytes), burstOfBytes*int(l.ReadBytes)),
+			allBytes:  newRates[struct{}](float64(l.ReadBytesAll), burstOfBytes*int(l.ReadBytesAll)),
+		},
 		working:      newFairQueue[queueKey](l.Concurrency, l.Waiting),
 		connections:  newFairQueue[netip.Prefix](l.Connections, 0),
 		verifying:    semaphore.NewWeighted(int64(l.Verifications)),
 		uploads:      newFairQueue[netip.Prefix](uploadsPerVerification*l.Verifications, 0),
 		tokenRates:   newRates[tokenKey](l.TokenRate, l.TokenBurst),
+		termsBytes:   newRates[tokenKey](termsPerDay/(24*time.Hour).Seconds(), termsPerDay),
 		unknownRates: newRates[netip.Prefix](l.UnknownRate, l.UnknownBurst),
 		rates: map[addressRate]*rates[netip.Prefix]{readRate: newRates[netip.Prefix](l.ReadRate, l.ReadBurst),
 			verifyRate: newRates[netip.Prefix](l.VerifyRate, l.VerifyBurst)},

@@ -2,16 +2,31 @@ package httpapi
 
 import (
 	"encoding/hex"
+	"errors"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/ledger"
 	"shuffled/internal/terms"
 )
+
+// termsPerDay is how many bytes of new documents an identity may have stored in a day, as many at once. Nothing deletes
+// a document, as nothing deletes evidence.
+const termsPerDay = 16 << 20
 
 // PutTerms stores a document that says what drawn values mean.
 func (s *Server) PutTerms(c *call) error {
 	document, err := reads(c, termsDocument)
 	if err != nil {
 		return err
+	}
+	if _, err := c.ledger.Dealer.Terms(c.r.Context(), document.Hash()); errors.Is(err, ledger.ErrNotFound) {
+		by, now := tokenKey{c.ledger.id, c.caller.actor.Identity}, s.cfg.Now()
+		if s.termsBytes.after(by, now) > 0 {
+			s.metrics.refuse(c.ledger, refusedTerms)
+			return &refusal{code: CodeRateLimited, detail: "the identity " + by.token +
+				" has stored 16 MiB of new documents of terms, and may store as much in a day"}
+		}
+		s.termsBytes.spend(by, len(document.Bytes()), now)
 	}
 	if err := c.ledger.Dealer.PutTerms(c.r.Context(), document); err != nil {
 		return err
