@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,21 +47,23 @@ func CheckCardName(c string) error {
 		return fmt.Errorf("a card name has 1 to %d bytes", MaxCardName)
 	case !utf8.ValidString(c):
 		return errors.New("a card name is UTF-8")
-	case strings.ContainsFunc(c, Invisible):
-		return errors.New("a card name has no control, format or line separator characters")
+	case Invisible(c):
+		return errors.New("a card name has no character that shows nothing, such as a control, and of white space only U+0020")
 	case c[0] == ' ' || c[len(c)-1] == ' ':
 		return errors.New("a card name neither starts nor ends with a space")
 	}
 	return nil
 }
 
-// Invisible reports characters that would let two decks look alike on paper: controls, soft hyphen, zero-width and
-// bidirectional marks, line separators. The list is fixed here, not taken from a version of Unicode (docs/SPEC.md
-// section 3.1).
-func Invisible(r rune) bool {
-	return r < 0x20 || r >= 0x7f && r <= 0xa0 || r == 0xad || r == 0x061c || r >= 0x200b && r <= 0x200f ||
-		r >= 0x2028 && r <= 0x202f || r >= 0x2060 && r <= 0x206f || r == 0xfeff
-}
+// invisible is white space other than U+0020, and what shows nothing or moves what is around it: two decks would look
+// alike on paper. The list is fixed here, not taken from a version of Unicode (docs/SPEC.md section 3.1).
+var invisible = regexp.MustCompile(`[\x00-\x1F\x{7F}-\x{A0}\x{AD}\x{34F}\x{600}-\x{605}\x{61C}\x{6DD}\x{70F}` +
+	`\x{890}-\x{891}\x{8E2}\x{115F}-\x{1160}\x{1680}\x{17B4}-\x{17B5}\x{180B}-\x{180F}\x{2000}-\x{200F}` +
+	`\x{2028}-\x{202F}\x{205F}-\x{206F}\x{3000}\x{3164}\x{FE00}-\x{FE0F}\x{FEFF}\x{FFA0}\x{FFF0}-\x{FFFB}\x{110BD}` +
+	`\x{110CD}\x{13430}-\x{1343F}\x{1BCA0}-\x{1BCA3}\x{1D173}-\x{1D17A}\x{E0000}-\x{E0FFF}]`)
+
+// Invisible reports whether a text has a character that the names of cards must not have.
+func Invisible(s string) bool { return invisible.MatchString(s) }
 
 // Name returns the published name of a named deck, "" for a custom one.
 func (d Deck) Name() string { return d.name }

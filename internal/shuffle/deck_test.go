@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // The published orders, written out: docs/SPEC.md section 3.
@@ -251,5 +252,18 @@ func TestPublishedByHash(t *testing.T) {
 	}
 	if d, ok := Published(custom.Hash()); ok {
 		t.Errorf("a custom deck is published as %s", d.Name())
+	}
+}
+
+// TestInvisible: no white space, control or format character and nothing that shows nothing is in a name, as Go's
+// version of Unicode has them.
+func TestInvisible(t *testing.T) {
+	t.Parallel()
+	tables := []*unicode.RangeTable{unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Variation_Selector,
+		unicode.Other_Default_Ignorable_Code_Point}
+	for r := range unicode.MaxRune {
+		if r != ' ' && unicode.In(r, tables...) && CheckCardName("a"+string(r)+"b") == nil {
+			t.Errorf("U+%04X is in a name", r)
+		}
 	}
 }

@@ -105,6 +105,17 @@ func (v *vectors) addPayTables() {
 	add("a carriage return", "a\r\n", "malformed")
 	add("a mark that turns the direction of text", "1\u202e00", "malformed")
 	add("no UTF-8", "a\xc3", "malformed")
+	// The edges of each range that SPEC 3.1 leaves out, and what stands in front of and behind them.
+	for _, r := range [][2]rune{{0x7f, 0xa0}, {0xad, 0xad}, {0x34f, 0x34f}, {0x600, 0x605}, {0x61c, 0x61c},
+		{0x6dd, 0x6dd}, {0x70f, 0x70f}, {0x890, 0x891}, {0x8e2, 0x8e2}, {0x115f, 0x1160}, {0x1680, 0x1680},
+		{0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x2000, 0x200f}, {0x2028, 0x202f}, {0x205f, 0x206f}, {0x3000, 0x3000},
+		{0x3164, 0x3164}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x110bd, 0x110bd},
+		{0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}} {
+		add(fmt.Sprintf("U+%04X and U+%04X", r[0]-1, r[1]+1), string([]rune{r[0] - 1, r[1] + 1}), "ok")
+		for _, c := range slices.Compact([]rune{r[0], (r[0] + r[1]) / 2, r[1]}) {
+			add(fmt.Sprintf("U+%04X", c), "a"+string(c)+"b", "malformed")
+		}
+	}
 }
 
 // refMTH and refPath are MTH and PATH of RFC 6962 section 2.1.

@@ -6,8 +6,8 @@ import { Reader } from "./reader.ts";
 import { sha256 } from "./sha256.ts";
 import type { Bytes, Label } from "./types.ts";
 
-const LOOKS_ALIKE =
-  /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/;
+const LOOKS_ALIKE = // 3.1
+  /[\u0000-\u001f\u007f-\u00a0\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890-\u0891\u08e2\u115f-\u1160\u1680\u17b4-\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{110bd}\u{110cd}\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/u;
 
 export function badCardName(name: string): boolean {
   const n = utf8.encode(name).length;
