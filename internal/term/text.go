@@ -82,6 +82,20 @@ func Visible(s string) string {
 	return b.String()
 }
 
+// Spelt is Visible, and behind it the code points that are not ASCII: letters of two scripts can look alike.
+func Spelt(s string) string {
+	var beyond []string
+	for _, r := range s {
+		if r > unicode.MaxASCII {
+			beyond = append(beyond, fmt.Sprintf("%U", r))
+		}
+	}
+	if beyond == nil {
+		return Visible(s)
+	}
+	return Visible(s) + " (" + strings.Join(beyond, " ") + ")"
+}
+
 // cells counts columns alike in every locale.
 var cells = &runewidth.Condition{StrictEmojiNeutral: true}
 

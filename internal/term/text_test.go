@@ -28,6 +28,16 @@ func TestVisible(t *testing.T) {
 	}
 }
 
+func TestSpelt(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"As": "As", "\u0410s": "\u0410s (U+0410)",
+		"\u202e\U0001d11e": "\\u202e\U0001d11e (U+202E U+1D11E)"} {
+		if got := Spelt(in); got != want {
+			t.Errorf("Spelt(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 // FuzzVisible: whatever comes in, nothing that moves a cursor comes out.
 func FuzzVisible(f *testing.F) {
 	f.Add("\x1b[2J")

@@ -219,6 +219,9 @@ func decks(t testing.TB, add adder) {
 			"Tc": -6, "Td": -6, "Th": -6, "Ts": -6}}))
 	add("shuffled-less", "a deck without the ace of hearts", of(slices.Delete(slices.Clone(standard), 13, 14)),
 		is("", &Shuffled{Kind: "cards", Cards: 51, Like: "standard-52", Differs: map[string]int{"Ah": -1}}))
+	cyrillic := append([]string{"\u0410s"}, standard[1:]...)
+	add("shuffled-lookalike", "an ace whose letter is Cyrillic", of(cyrillic), is("", &Shuffled{Kind: "cards",
+		Cards: 52, Like: "standard-52", Differs: map[string]int{"As": -1, "\u0410s": 1}}))
 	slices.Reverse(standard)
 	add("shuffled-reversed", "the cards of a published deck in another order", of(standard),
 		is("", &Shuffled{Kind: "cards", Cards: 52, Like: "standard-52"}))

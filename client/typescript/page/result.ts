@@ -6,7 +6,7 @@ import { levelSection, mixedForAll } from "./level.ts";
 import { pastSection } from "./past.ts";
 import { state } from "./state.ts";
 import { termsSection } from "./terms.ts";
-import { fill, iso, listed, num, of, t, tech, when } from "./words.ts";
+import { fill, iso, listed, num, of, spelt, t, tech, when } from "./words.ts";
 import type { Link } from "./state.ts";
 import type { Result, StepResult, Story, Verdict } from "../src/verify/types.ts";
 
@@ -53,7 +53,7 @@ function shuffled({ shuffled: s, places = 0 }: Verdict): string | null {
   if (s.kind === "draws") return words.draws(num(places));
   if (s.kind === "numbers") return words.numbers(num(places), num(s.of!));
   const all = Object.entries(s.differs ?? {}), counts = [...new Set(all.map(([, n]) => n))].sort((a, b) => a - b);
-  const differs = counts.map((n) => (n < 0 ? words.fewer : words.more)(num(Math.abs(n)), listed(all.filter(([, m]) => m === n).map(([card]) => iso(card)))));
+  const differs = counts.map((n) => (n < 0 ? words.fewer : words.more)(num(Math.abs(n)), listed(all.filter(([, m]) => m === n).map(([card]) => iso(spelt(card))))));
   const of = s.deck !== undefined ? iso(s.deck) : s.like === undefined ? words.none : differs.length === 0 ? words.reordered(iso(s.like)) : words.like(iso(s.like), differs.join("; "));
   if (s.parent !== undefined) return words.child(num(s.cards!), String(s.parent), of);
   return places < s.cards! ? words.part(num(places), num(s.cards!), of) : words.cards(num(s.cards!), of);

@@ -60,6 +60,10 @@ export function iso(text: string | number): string {
   return rtl || BEYOND.test(plain) ? `${ISOLATE}${plain}${END}` : plain;
 }
 
+// spelt has the code points that are not ASCII behind a name: letters of two scripts can look alike.
+const point = (c: string): string => `U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+export const spelt = (name: string, beyond = [...name].filter((c) => c > "\x7f")): string => beyond.length > 0 ? `${name} (${beyond.map(point).join(" ")})` : name;
+
 // tech marks the verifier's own words, which are English in every language of the page.
 export const tech = (text: string): HTMLElement => el("span", { lang: "en", dir: "ltr", class: "tech" }, text.replace(CONTROLS, "\ufffd"));
 

@@ -206,7 +206,7 @@ func shuffled(v *verify.Verdict) string {
 	differs := []string{text + ": those of " + s.Like + " in another order"}
 	for _, card := range slices.Sorted(maps.Keys(s.Differs)) {
 		differs[0] = text + ": as " + s.Like
-		differs = append(differs, fmt.Sprintf("%+d %s", s.Differs[card], card))
+		differs = append(differs, fmt.Sprintf("%+d %s", s.Differs[card], term.Spelt(card)))
 	}
 	return strings.Join(differs, ", ")
 }
