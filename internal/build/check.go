@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 )
 
@@ -54,15 +55,21 @@ func Released(program [32]byte, sums, signature, key []byte) (name string, err e
 	if !ed25519.Verify(public, sums, signature) {
 		return "", errUnsigned
 	}
-	own := hex.EncodeToString(program[:])
+	own, other := hex.EncodeToString(program[:]), ""
 	for line := range strings.Lines(string(sums)) {
 		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if !ok {
 			return "", fmt.Errorf("reading %s: the line %q is no digest and name", SumsName, line)
 		}
-		if sum == own {
+		if sum == own && strings.HasPrefix(name, runtime.GOOS+"-"+runtime.GOARCH+"/") {
 			return name, nil
+		} else if sum == own {
+			other = name
 		}
+	}
+	if other != "" {
+		return "", fmt.Errorf("%s names this program %s, and it runs on %s-%s: the list is wrong, or of another kind of release",
+			SumsName, other, runtime.GOOS, runtime.GOARCH)
 	}
 	return "", fmt.Errorf("the digest of this program is %s, and %s has no file with this digest: the program is another build", own, SumsName)
 }

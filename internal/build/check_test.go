@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -26,12 +27,19 @@ func TestReleased(t *testing.T) {
 	}
 	key := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 	other := strings.Repeat("0", 64) + "  other\n"
-	sums := fmt.Sprintf("%s%x  linux-amd64/shuffled\n", other, program)
+	listed := runtime.GOOS + "-" + runtime.GOARCH + "/shuffled"
+	sums := fmt.Sprintf("%s%x  %s\n", other, program, listed)
 	released := func(program [32]byte, sums, signed string, key []byte) (string, error) {
 		return Released(program, []byte(sums), ed25519.Sign(private, []byte(signed)), key)
 	}
-	if name, err := released(program, sums, sums, key); err != nil || name != "linux-amd64/shuffled" {
+	if name, err := released(program, sums, sums, key); err != nil || name != listed {
 		t.Errorf("%q, %v", name, err)
+	}
+	for _, elsewhere := range []string{"plan9-mips/shuffled", "shuffled"} {
+		moved := strings.Replace(sums, listed, elsewhere, 1)
+		if name, err := released(program, moved, moved, key); err == nil || !strings.Contains(err.Error(), elsewhere) {
+			t.Errorf("listed as %s: %q, %v", elsewhere, name, err)
+		}
 	}
 	if name, err := released(sha256.Sum256([]byte("another program")), sums, sums, key); err == nil {
 		t.Errorf("another program is %s", name)

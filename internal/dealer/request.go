@@ -97,18 +97,14 @@ func (t common) context(g *audit.Genesis) (*audit.Context, error) {
 	if err := audit.CheckName(t.table); err != nil {
 		return nil, &RequestError{"table", err.Error()}
 	}
-	if t.gameRef != "" {
-		if err := audit.CheckName(t.gameRef); err != nil {
-			return nil, &RequestError{"game_ref", err.Error()}
-		}
+	if err := audit.CheckName(t.gameRef); err != nil && t.gameRef != "" {
+		return nil, &RequestError{"game_ref", err.Error()}
 	}
 	if t.closeBy != nil && (*t.closeBy < 1 || *t.closeBy > audit.MaxInteger) {
 		return nil, &RequestError{"close_by", "must be a time after the request"}
 	}
-	if t.forLedger != "" {
-		if err := audit.CheckOrigin(t.forLedger); err != nil {
-			return nil, &RequestError{"for_ledger", err.Error()}
-		}
+	if err := audit.CheckOrigin(t.forLedger); err != nil && t.forLedger != "" {
+		return nil, &RequestError{"for_ledger", err.Error()}
 	}
 	c := &audit.Context{Origin: g.Origin, Production: g.Production, Table: t.table, Disclosure: t.disclosure,
 		Terms: t.terms, ForLedger: t.forLedger}
@@ -139,10 +135,8 @@ func (r *DealRequest) validate() error {
 			return &RequestError{field("recipient"),
 				"must name who gets the cards of a run with the purpose seat, such as seat-1"}
 		}
-		if run.Recipient != "" {
-			if err := audit.CheckName(run.Recipient); err != nil {
-				return &RequestError{field("recipient"), err.Error()}
-			}
+		if err := audit.CheckName(run.Recipient); err != nil && run.Recipient != "" {
+			return &RequestError{field("recipient"), err.Error()}
 		}
 		if total += run.Count; total > shuffle.MaxCards {
 			return &RequestError{"runs", fmt.Sprintf("must deal at most %d places", shuffle.MaxCards)}

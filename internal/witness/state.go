@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,7 +102,7 @@ var errDoubt = errors.New("the state on the disk is in doubt")
 func writeState(path string, content []byte, sync func(*os.File) error) error {
 	temp := path + tempSuffix
 	if err := writeTemp(temp, content, sync); err != nil {
-		return fmt.Errorf("writing the state: %w", errors.Join(err, removed(temp)))
+		return fmt.Errorf("writing the state: %w", errors.Join(err, os.RemoveAll(temp)))
 	}
 	if err := os.Rename(temp, path); err != nil {
 		return fmt.Errorf("writing the state: %w: %w", errDoubt, err)
@@ -131,11 +130,4 @@ func writeTemp(path string, content []byte, sync func(*os.File) error) error {
 		return errors.Join(err, f.Close())
 	}
 	return f.Close()
-}
-
-func removed(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
