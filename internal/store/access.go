@@ -63,8 +63,7 @@ func (c *Common) AccessHead(ctx context.Context, id ledger.ID) (ledger.AccessHea
 
 // AccessRecords implements [ledger.AccessStore].
 func (c *Common) AccessRecords(ctx context.Context, id ledger.ID, q ledger.AccessQuery) ([]ledger.Access, error) {
-	from, to := max(q.From, q.After.Time), q.To
-	to = cmp.Or(to, math.MaxInt64)
+	from, to := max(q.From, q.After.Time), cmp.Or(q.To, math.MaxInt64)
 	return All(ctx, c.db.Query, scanAccess, SQLAccess, int64(id), from, to, q.After.Time, q.After.Request, q.Limit)
 }
 

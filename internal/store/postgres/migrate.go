@@ -31,6 +31,14 @@ func MigrateUp(ctx context.Context, dsn string, o Options) error {
 	if _, err := lock.ExecContext(waiting, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
 		return fmt.Errorf("waiting for another migration to end: %w", clean(err))
 	}
+	var in string
+	if err := db.QueryRowContext(ctx, "SELECT coalesce(current_schema(), '')").Scan(&in); err != nil {
+		return fmt.Errorf("reading the schema: %w", clean(err))
+	}
+	if in != "public" && !o.anySchema { // a daemon looks for its tables in public
+		return fmt.Errorf("the tables would be made in the schema %q, and must be in public: take search_path out of the "+
+			"address and of the role's settings, and let the role create tables in public", in)
+	}
 	version, guarded, err := schemaVersion(ctx, db)
 	if err != nil {
 		return err

@@ -54,6 +54,21 @@ func wantVersion(t *testing.T, dsn string, want int) {
 	}
 }
 
+// TestOtherSchema: a daemon looks for its tables in public, so no migration makes them elsewhere.
+func TestOtherSchema(t *testing.T) {
+	t.Parallel()
+	dsn := testdb.DSN(t)
+	exec(t, dsn, "CREATE SCHEMA apart")
+	for schema, named := range map[string]string{"apart": `"apart"`, "nowhere": `""`} {
+		err := MigrateUp(t.Context(), dsn+"&search_path="+schema, Options{})
+		if err == nil || !strings.Contains(err.Error(), "in the schema "+named+", and must be in public") {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+	wantVersion(t, dsn+"&search_path=apart", 0)
+	migrate(t, dsn)
+}
+
 // TestMigrationLock: a migration does not wait for ever until another one ends.
 func TestMigrationLock(t *testing.T) {
 	t.Parallel()

@@ -61,6 +61,8 @@ type Options struct {
 	// triggers. A later MigrateUp without NoGuards brings the guards.
 	NoGuards bool
 
+	anySchema bool // MigrateUp makes the tables in any schema: tests make many in one database
+
 	recheck time.Duration // how long a check of a connection's server counts; 30 s if it is 0
 }
 

@@ -114,7 +114,7 @@ func migrated(t testing.TB) string {
 
 func migrate(t testing.TB, dsn string) {
 	t.Helper()
-	if err := MigrateUp(t.Context(), dsn, Options{}); err != nil {
+	if err := MigrateUp(t.Context(), dsn, Options{anySchema: true}); err != nil {
 		t.Fatal(err)
 	}
 }
