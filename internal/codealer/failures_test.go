@@ -330,8 +330,7 @@ func TestChecksBehindDeals(t *testing.T) {
 	}
 }
 
-// TestForked: a co-dealer with two histories stops everything until a person clears it, over
-// restarts as well.
+// TestForked: a co-dealer with two histories stops everything until a person clears it, over restarts as well.
 func TestForked(t *testing.T) {
 	p := newPair(t, setting{})
 	s := p.blind("hand")

@@ -118,8 +118,7 @@ func TestTapeLost(t *testing.T) {
 	}
 }
 
-// TestNothingDealt: a shuffle that ends before anything was dealt has its order ended, which follows
-// nothing.
+// TestNothingDealt: a shuffle that ends before anything was dealt has its order ended, which follows nothing.
 func TestNothingDealt(t *testing.T) {
 	p := newPair(t, setting{})
 	s := p.blind("hand")

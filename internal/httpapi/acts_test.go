@@ -32,8 +32,7 @@ var ann, ben, eve = newPerson("ann"), newPerson("ben"), newPerson("eve")
 // actsDelay is how long an act of one administrator waits, in the stack of the tests.
 const actsDelay = time.Hour
 
-// twoPersons is a stack whose ledger asks for two administrators, who are ann and ben,
-// from when its tokens are made.
+// twoPersons is a stack whose ledger asks for two administrators, who are ann and ben, from when its tokens are made.
 func twoPersons(t *testing.T) *stack {
 	t.Helper()
 	s := newStack(t, stackOptions{byClock: true, genesis: func(g *audit.Genesis) {
@@ -104,8 +103,7 @@ func (s *stack) wantAct(got answer, says string) {
 	}
 }
 
-// TestPolicyByTwo: a policy that needs two administrators is set by what both signed,
-// once, and by nothing less.
+// TestPolicyByTwo: a policy that needs two administrators is set by what both signed, once, and by nothing less.
 func TestPolicyByTwo(t *testing.T) {
 	t.Parallel()
 	s := twoPersons(t)
@@ -204,8 +202,7 @@ func TestTakeoverByTwo(t *testing.T) {
 	s.wantAct(s.submit(s.otherToken, act, takeover), "The newest act")
 }
 
-// TestActWaits: for what may be urgent one administrator suffices after the delay, and
-// another cancels it until then.
+// TestActWaits: for what may be urgent one administrator suffices after the delay, and another cancels it until then.
 func TestActWaits(t *testing.T) {
 	t.Parallel()
 	s := twoPersons(t)

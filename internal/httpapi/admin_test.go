@@ -32,8 +32,7 @@ func (s *stack) act(body audit.Body) answer {
 	return s.submit(s.adminToken, s.sign(s.propose(act, audit.Approved("admin", body)), ann), body)
 }
 
-// event returns the event that an answer of an admin call is about, from its
-// receipt.
+// event returns the event that an answer of an admin call is about, from its receipt.
 func (s *stack) event(a answer) *audit.Event {
 	s.t.Helper()
 	answered := read[Appended](s.t, a)

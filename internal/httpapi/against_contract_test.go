@@ -122,8 +122,7 @@ func checkContract(t testing.TB, a ask, got answer) {
 	checkHeaders(t, a, got)
 }
 
-// checkProblem checks the answer to an address or method that is not in the
-// contract.
+// checkProblem checks the answer to an address or method that is not in the contract.
 func checkProblem(t testing.TB, doc *openapi3.T, a ask, got answer) {
 	t.Helper()
 	if media := got.header.Get("Content-Type"); media != "application/problem+json" {

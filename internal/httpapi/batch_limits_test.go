@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/config"
 )
 
 // batchOf is the body of a request for n operations.
@@ -30,8 +31,7 @@ func (s *stack) wantAll(t *testing.T, what, body string, status int) {
 	}
 }
 
-// TestBatchLimits has a batch at each limit, which is done, and one above it, which is
-// refused and writes nothing.
+// TestBatchLimits has a batch at each limit, which is done, and one above it, which is refused and writes nothing.
 func TestBatchLimits(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
@@ -87,8 +87,7 @@ func TestBatchLimits(t *testing.T) {
 	s.wantAll(t, "1 MiB", padded(1<<20), 200)
 }
 
-// TestBatchesAtOnce: of the operations that a ledger works on, an identity has so many that
-// as many are left to others.
+// TestBatchesAtOnce: of the operations that a ledger works on, an identity has so many that as many are left to others.
 func TestBatchesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
@@ -125,6 +124,20 @@ func TestBatchesAtOnce(t *testing.T) {
 	if inside := batches.inside(atOnce); inside != 0 {
 		t.Errorf("%d operations are still under way", inside)
 	}
+}
+
+// TestBatchRate: each operation of a batch is one request of its token's rate.
+func TestBatchRate(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{limits: config.Limits{TokenRate: 1, TokenBurst: 8}})
+	commit := func(i int) string {
+		return fmt.Sprintf(`{"op":"draw","key":"k%d","body":{"table":"t","ranges":[6]}}`, i)
+	}
+	s.wantAll(t, "a batch", batchOf(7, "", commit), 200)
+	if got := s.get("/v1/main/keys", s.dealerToken); got.status != http.StatusOK {
+		t.Errorf("one more request: %d", got.status)
+	}
+	s.get("/v1/main/keys", s.dealerToken).want(t, CodeRateLimited, "")
 }
 
 // FuzzBatch sends any body as a batch. What is taken has an answer to each operation, and

@@ -11,9 +11,8 @@ import (
 	"shuffled/internal/config"
 )
 
-// TestBodyRoom holds as much of large bodies as may be in memory. The next large
-// one is told to come back; small ones, and those that only say that they are
-// large, take nothing, and what is over gives back what it took.
+// TestBodyRoom holds as much of large bodies as may be in memory. The next large one is told to come back; small ones,
+// and those that only say that they are large, take nothing, and what is over gives back what it took.
 func TestBodyRoom(t *testing.T) {
 	t.Parallel()
 	const most = 64 << 10

@@ -268,8 +268,7 @@ func TestCertificateAndHeader(t *testing.T) {
 	}
 }
 
-// TestCertificateRevoked wants a revocation to bite on a connection that is kept, and
-// on one that resumes.
+// TestCertificateRevoked wants a revocation to bite on a connection that is kept, and on one that resumes.
 func TestCertificateRevoked(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
@@ -296,8 +295,7 @@ func TestCertificateRevoked(t *testing.T) {
 	}
 }
 
-// TestCertificateRunsOut: a connection does not outlive the certificate that it
-// was opened with.
+// TestCertificateRunsOut: a connection does not outlive the certificate that it was opened with.
 func TestCertificateRunsOut(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
@@ -313,8 +311,7 @@ func TestCertificateRunsOut(t *testing.T) {
 	}
 }
 
-// TestCertificateIsNoToken: what the hash of a certificate is of is public, so it is
-// no secret of a bearer token.
+// TestCertificateIsNoToken: what the hash of a certificate is of is public, so it is no secret of a bearer token.
 func TestCertificateIsNoToken(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{private: true})

@@ -186,8 +186,7 @@ func TestEveryRuleHasACode(t *testing.T) {
 	}
 }
 
-// TestEverySentinelHasACode reads the errors from the sources of the packages
-// whose errors the API meets.
+// TestEverySentinelHasACode reads the errors from the sources of the packages whose errors the API meets.
 func TestEverySentinelHasACode(t *testing.T) {
 	t.Parallel()
 	// Those never leave the packages below, or say that something is wrong here.
@@ -228,8 +227,7 @@ func TestEverySentinelHasACode(t *testing.T) {
 	}
 }
 
-// declared returns the package-level names of a directory that begin with the
-// prefix, with their values.
+// declared returns the package-level names of a directory that begin with the prefix, with their values.
 func declared(t *testing.T, dir, prefix string) map[string]ast.Expr {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))

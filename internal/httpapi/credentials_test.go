@@ -82,8 +82,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestCredentialRefusals wants a sentence that says what to do for everything that is
-// wrong, and nothing written.
+// TestCredentialRefusals wants a sentence that says what to do for everything that is wrong, and nothing written.
 func TestCredentialRefusals(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})

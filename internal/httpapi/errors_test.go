@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// TestEveryMemberIsRefusedInWords sends, of every operation with a body and for every
-// member of it, a value of a wrong type and the name with a letter too many: the answer
-// names the member, the value and the nearest name.
+// TestEveryMemberIsRefusedInWords sends, of every operation with a body and for every member of it, a value of a wrong
+// type and the name with a letter too many: the answer names the member, the value and the nearest name.
 func TestEveryMemberIsRefusedInWords(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})

@@ -110,8 +110,7 @@ func (f *following) want(all ...string) {
 	}
 }
 
-// play has everything happen that an entry tells of, and returns what a stream for these
-// tables says of it.
+// play has everything happen that an entry tells of, and returns what a stream for these tables says of it.
 func (s *stack) play() (told func(tables ...string) []string) {
 	s.t.Helper()
 	var all [][2]string
@@ -185,8 +184,7 @@ func TestEventsAreFor(t *testing.T) {
 	s.follow(t, s.tableToken, "?after=0", "").want(told("a", "b")...)
 }
 
-// TestClosingSoon tells of what closes within a minute: what was open before, and what is
-// committed so.
+// TestClosingSoon tells of what closes within a minute: what was open before, and what is committed so.
 func TestClosingSoon(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
@@ -252,8 +250,7 @@ func TestStrangerSendsNothing(t *testing.T) {
 	}
 }
 
-// TestSlowFollower: one that does not read is cut off, and its place is free again; a
-// deal notices nothing.
+// TestSlowFollower: one that does not read is cut off, and its place is free again; a deal notices nothing.
 func TestSlowFollower(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{limits: config.Limits{Followers: 2,

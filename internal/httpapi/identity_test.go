@@ -22,8 +22,7 @@ import (
 	"shuffled/migrations"
 )
 
-// watchedStore counts the looks at the head, and can be away, slow, or back at an
-// older state.
+// watchedStore counts the looks at the head, and can be away, slow, or back at an older state.
 type watchedStore struct {
 	testStore
 	looks atomic.Int32
@@ -83,9 +82,8 @@ func (s *stack) status(bearer string) int {
 	return s.get("/v1/main/keys", bearer).status
 }
 
-// TestCredentialOfAnotherDaemon: what one daemon creates opens at another at once, for
-// one look at the store. What it revokes is refused there at once, and at the other
-// within CredentialLife.
+// TestCredentialOfAnotherDaemon: what one daemon creates opens at another at once, for one look at the store. What it
+// revokes is refused there at once, and at the other within CredentialLife.
 func TestCredentialOfAnotherDaemon(t *testing.T) {
 	t.Parallel()
 	a, _ := watched(t, stackOptions{})
@@ -141,10 +139,9 @@ func bogus() string {
 	return string(unknown.Bytes())
 }
 
-// TestUnknownCredentials: a credential that does not hold counts against its address,
-// and an unknown one costs one look at the store while the address has some left.
-// Nothing tells an id that is there from one that is not, and nobody who is known is any
-// worse off.
+// TestUnknownCredentials: a credential that does not hold counts against its address, and an unknown one costs one look
+// at the store while the address has some left. Nothing tells an id that is there from one that is not, and nobody who
+// is known is any worse off.
 func TestUnknownCredentials(t *testing.T) {
 	t.Parallel()
 	s, w := watched(t, stackOptions{limits: config.Limits{UnknownRate: 1, UnknownBurst: 6}})
@@ -273,9 +270,8 @@ func TestStoreAway(t *testing.T) {
 	}
 }
 
-// TestFrozen: a ledger that stopped signing, for its store went back, is read with the
-// credentials that it knew. None that was revoked opens anything, though the store's
-// state is of before.
+// TestFrozen: a ledger that stopped signing, for its store went back, is read with the credentials that it knew. None
+// that was revoked opens anything, though the store's state is of before.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
 	s, w := watched(t, stackOptions{private: true})

@@ -133,8 +133,7 @@ func posts(path string) []struct {
 	}
 }
 
-// TestBadInput wants a 4xx with the right name for everything that is wrong, and
-// no entry written.
+// TestBadInput wants a 4xx with the right name for everything that is wrong, and no entry written.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
@@ -310,8 +309,7 @@ func TestBadPaths(t *testing.T) {
 	}
 }
 
-// TestProblemsHoldNoInput wants nothing of a caller in a problem but a clipped
-// name.
+// TestProblemsHoldNoInput wants nothing of a caller in a problem but a clipped name.
 func TestProblemsHoldNoInput(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})

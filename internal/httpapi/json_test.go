@@ -11,9 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// jsonCases are whole bodies for a close, good and bad, after the manner of the
-// JSON parsing test suites: what is good by RFC 8259 and by the contract, what
-// is bad by the contract, what is bad by RFC 8259.
+// jsonCases are whole bodies for a close, good and bad, after the manner of the JSON parsing test suites: what is good
+// by RFC 8259 and by the contract, what is bad by the contract, what is bad by RFC 8259.
 var jsonCases = []struct {
 	body string
 	code Code // "" is good
@@ -151,9 +150,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds the decoder against the standard library's and against its
-// own rules: what it takes is valid JSON, says the same to a lenient reader, has
-// no null, and has every member once.
+// FuzzDecode holds the decoder against the standard library's and against its own rules: what it takes is valid JSON,
+// says the same to a lenient reader, has no null, and has every member once.
 func FuzzDecode(f *testing.F) {
 	for _, c := range jsonCases {
 		f.Add([]byte(c.body))

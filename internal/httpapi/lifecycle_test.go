@@ -77,8 +77,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestForeignEvidence wants evidence of a ledger that is not served to be no
-// more than consistent.
+// TestForeignEvidence wants evidence of a ledger that is not served to be no more than consistent.
 func TestForeignEvidence(t *testing.T) {
 	t.Parallel()
 	s, other := newStack(t, stackOptions{}), newStack(t, stackOptions{})

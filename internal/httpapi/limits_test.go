@@ -20,9 +20,8 @@ import (
 	"shuffled/internal/config"
 )
 
-// TestConcurrencyLimit holds requests open until all places are taken and one
-// request waits. It wants the next of that ledger to be refused at once, and
-// what needs no ledger, and the operator's listener, to go on.
+// TestConcurrencyLimit holds requests open until all places are taken and one request waits. It wants the next of that
+// ledger to be refused at once, and what needs no ledger, and the operator's listener, to go on.
 func TestConcurrencyLimit(t *testing.T) {
 	t.Parallel()
 	const most, waiting = 3, 1
@@ -272,8 +271,7 @@ func TestServerLimits(t *testing.T) {
 		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(30 * time.Second))
 		io.WriteString(conn, text)
-		// net/http waits for us to close, or closes by itself; a reset loses nothing
-		// that was read before.
+		// net/http waits for us to close, or closes by itself; a reset loses nothing that was read before.
 		answer, _ := io.ReadAll(bufio.NewReader(conn))
 		return string(answer)
 	}
@@ -341,8 +339,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestLogAndMetrics plants secrets in requests and looks for them where they
-// must not be.
+// TestLogAndMetrics plants secrets in requests and looks for them where they must not be.
 func TestLogAndMetrics(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})

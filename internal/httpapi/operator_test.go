@@ -22,8 +22,7 @@ func operator(t testing.TB, s *stack, path string) answer {
 	return through(t, s.api.Operator(), ask{method: "GET", path: path})
 }
 
-// through makes a request to a handler and holds the answer against the
-// contract.
+// through makes a request to a handler and holds the answer against the contract.
 func through(t testing.TB, h http.Handler, a ask) answer {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -120,8 +119,7 @@ func TestOperatorHosts(t *testing.T) {
 	}
 }
 
-// TestNotReady wants not_ready until the ledger is there and again when the
-// daemon stops, and pages all the time.
+// TestNotReady wants not_ready until the ledger is there and again when the daemon stops, and pages all the time.
 func TestNotReady(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{notYet: true})
@@ -182,8 +180,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// brokenDealer fails in ways that the real one fails in only when something is
-// broken.
+// brokenDealer fails in ways that the real one fails in only when something is broken.
 type brokenDealer struct {
 	Dealer
 	err   error

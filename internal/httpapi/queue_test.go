@@ -19,8 +19,7 @@ type office struct {
 	ended  int // of served, from the front
 }
 
-// arrive lets a request for key wait, or work until it is told to leave, and
-// returns when that is settled.
+// arrive lets a request for key wait, or work until it is told to leave, and returns when that is settled.
 func (o *office) arrive(ctx context.Context, key string) (refused bool) {
 	over := false
 	go func() {
@@ -34,8 +33,7 @@ func (o *office) arrive(ctx context.Context, key string) (refused bool) {
 	return over
 }
 
-// next ends the request that was served first of those that still work, so that
-// another gets its place.
+// next ends the request that was served first of those that still work, so that another gets its place.
 func (o *office) next() {
 	o.leave(o.served[o.ended][:1])
 	o.ended++
@@ -146,8 +144,7 @@ func TestFairQueueBound(t *testing.T) {
 	})
 }
 
-// TestFairQueueCancelled: who gives up leaves the line, wherever in it, and the
-// others go on.
+// TestFairQueueCancelled: who gives up leaves the line, wherever in it, and the others go on.
 func TestFairQueueCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &office{fairQueue: newFairQueue[string](1, 100)}
@@ -236,8 +233,7 @@ func TestFairQueueShare(t *testing.T) {
 	})
 }
 
-// TestFairQueueDeadline: who waits is refused when its deadline ends, long before the
-// request does.
+// TestFairQueueDeadline: who waits is refused when its deadline ends, long before the request does.
 func TestFairQueueDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &office{fairQueue: newFairQueue[string](1, 100)}

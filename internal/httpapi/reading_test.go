@@ -63,9 +63,8 @@ func (s *stack) from(address, path string) *httptest.ResponseRecorder {
 	return w
 }
 
-// TestReadersShare: with all places of readers taken by strangers, dealers commit,
-// deal, close and read; one address leaves places to others; and who comes then is
-// told to come back.
+// TestReadersShare: with all places of readers taken by strangers, dealers commit, deal, close and read; one address
+// leaves places to others; and who comes then is told to come back.
 func TestReadersShare(t *testing.T) {
 	t.Parallel()
 	log := &readLog{hold: make(chan struct{}), held: make(chan struct{}, 8)}
@@ -117,8 +116,7 @@ func TestReadersShare(t *testing.T) {
 	}
 }
 
-// TestWhoReads: what those read who do not deal, and the log, is asked as a
-// reader's; what a dealer reads is not.
+// TestWhoReads: what those read who do not deal, and the log, is asked as a reader's; what a dealer reads is not.
 func TestWhoReads(t *testing.T) {
 	t.Parallel()
 	log := new(readLog)
@@ -142,8 +140,7 @@ func TestWhoReads(t *testing.T) {
 	}
 }
 
-// TestReadersDoNotRead: a reader who does not read its answer holds no reader's
-// place, whatever it holds else.
+// TestReadersDoNotRead: a reader who does not read its answer holds no reader's place, whatever it holds else.
 func TestReadersDoNotRead(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{limits: config.Limits{Readers: 1}})
@@ -245,9 +242,8 @@ func (s *stack) manyDeals(cards, deals int) (path string) {
 	return fmt.Sprintf("/v1/main/shuffles/%d", shuffle.ID)
 }
 
-// TestManyDeals: the transcript of as many deals as a shuffle can have is served
-// under the default limits, to a dealer, an auditor and a stranger. The queue deadline is
-// that of the default, and much shorter than the answer takes.
+// TestManyDeals: the transcript of as many deals as a shuffle can have is served under the default limits, to a dealer,
+// an auditor and a stranger. The queue deadline is that of the default, and much shorter than the answer takes.
 func TestManyDeals(t *testing.T) {
 	t.Parallel()
 	const most = 4096

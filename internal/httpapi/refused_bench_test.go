@@ -9,8 +9,7 @@ import (
 	"shuffled/internal/config"
 )
 
-// BenchmarkRefused is what a request costs that is turned away because too many
-// wait, without reading it from the wire.
+// BenchmarkRefused is what a request costs that is turned away because too many wait, without reading it from the wire.
 func BenchmarkRefused(b *testing.B) {
 	s := newStack(b, stackOptions{limits: config.Limits{Concurrency: 1, Waiting: 1}})
 	if !s.api.working.enter(b.Context(), queueKey{s.ledger.ID(), false}, never) {

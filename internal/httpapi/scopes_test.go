@@ -18,8 +18,7 @@ import (
 	"shuffled/internal/terms"
 )
 
-// right is one operation as the contract declares it: who may call it, and what a
-// token for some tables may do with it.
+// right is one operation as the contract declares it: who may call it, and what a token for some tables may do with it.
 type right struct {
 	id, method, path string
 	roles            []string // none: all who may read
@@ -166,9 +165,8 @@ func (r right) may(p party, table string, private bool) (status int, why string,
 	return http.StatusOK, "", false
 }
 
-// TestRoles calls every operation of the contract on a ledger as everybody, about
-// a table that the token may be for and about one that it is not for, on a ledger
-// that everybody reads and on one that asks readers for a token.
+// TestRoles calls every operation of the contract on a ledger as everybody, about a table that the token may be for and
+// about one that it is not for, on a ledger that everybody reads and on one that asks readers for a token.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	for _, private := range []bool{false, true} {
@@ -255,8 +253,7 @@ func (m *matrix) play(table, disclosure string) work {
 	return work{table, path, receipt.Index}
 }
 
-// try makes all calls that the filter takes, and holds the answers against what
-// the contract declares.
+// try makes all calls that the filter takes, and holds the answers against what the contract declares.
 func (m *matrix) try(takes func(r right, may bool) bool) {
 	for _, r := range m.rights {
 		for _, of := range m.works {
@@ -321,8 +318,7 @@ func (m *matrix) keeps(name string, body []byte) {
 	}
 }
 
-// tryBadTokens wants every credential that is sent to be checked, also where none
-// is needed.
+// tryBadTokens wants every credential that is sent to be checked, also where none is needed.
 func tryBadTokens(t *testing.T, s *stack, all []right) {
 	bad := map[string]string{
 		"unknown": s.unknown, "wrong secret": s.wrong, "expired": s.expired, "revoked": s.revoked, "no dot": "tok_abc",

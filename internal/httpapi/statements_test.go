@@ -48,8 +48,7 @@ func stated(t *testing.T, transcript []byte, name string, change func(*audit.Sta
 	return string(b)
 }
 
-// TestStatements: auditors hand in statements, nobody else does, and everybody's
-// transcript has them.
+// TestStatements: auditors hand in statements, nobody else does, and everybody's transcript has them.
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})

@@ -24,9 +24,8 @@ func historyOf(origin string, public ...[]byte) *audit.History {
 	return h
 }
 
-// TestTrustInManyKeys: however often a ledger changed its signing key, its own
-// evidence is judged under keys that can be read, the first and the newest among
-// them, and under none that was retired.
+// TestTrustInManyKeys: however often a ledger changed its signing key, its own evidence is judged under keys that can
+// be read, the first and the newest among them, and under none that was retired.
 func TestTrustInManyKeys(t *testing.T) {
 	t.Parallel()
 	const origin = "example.com/main"

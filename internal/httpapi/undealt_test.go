@@ -25,10 +25,9 @@ import (
 	"shuffled/internal/seal"
 )
 
-// TestUndealtCardsStayHidden builds shuffles in every state, makes every call of
-// the contract about each of them as everybody, good calls and bad ones, and then
-// opens what the house has sealed: no tape that nobody may have, and no card that
-// was not dealt, stands in any byte that was answered, logged or measured.
+// TestUndealtCardsStayHidden builds shuffles in every state, makes every call of the contract about each of them as
+// everybody, good calls and bad ones, and then opens what the house has sealed: no tape that nobody may have, and no
+// card that was not dealt, stands in any byte that was answered, logged or measured.
 func TestUndealtCardsStayHidden(t *testing.T) {
 	t.Parallel()
 	auditor, err := disclosure.NewAuditor(bytes.Repeat([]byte{audit.KeyHybrid}, disclosure.PrivateSize))
@@ -353,8 +352,7 @@ func (h *hunt) open(row ledger.Row, c *audit.Commit) opened {
 	return o
 }
 
-// openings wants every opening in an answer about a shuffle to be of a position
-// that was dealt.
+// openings wants every opening in an answer about a shuffle to be of a position that was dealt.
 func (h *hunt) openings(where string, b []byte, dealt map[uint64]map[int]bool) {
 	_, path, ok := strings.Cut(where, "/v1/main/shuffles/")
 	_, body, _ := bytes.Cut(b, []byte("\r\n\r\n"))

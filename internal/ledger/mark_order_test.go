@@ -1,9 +1,12 @@
 package ledger_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
 	"testing"
 	"time"
 
@@ -106,6 +109,25 @@ func TestOpenSyncsTheMark(t *testing.T) {
 				if time.Now().After(deadline) {
 					t.Fatal("the mark is not synced")
 				}
+			}
+		}
+	})
+}
+
+// TestFirstMarkAfterAStart: the first write goes to the older slot, so that one which is torn leaves the newest mark.
+func TestFirstMarkAfterAStart(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		for n := range uint64(2) { // the newest is in each slot once
+			l := h.open(h.config("mark"))
+			h.must(l, propose(commit("t", n)))
+			size := l.Head().Size
+			l.Close()
+			before, _ := os.ReadFile(h.mark("mark"))
+			h.open(h.config("mark")).Close() // which writes one entry
+			after, _ := os.ReadFile(h.mark("mark"))
+			newest := bytes.Index(before, fmt.Appendf(nil, "\n%d\n", size)) / (len(before) / 2) * (len(before) / 2)
+			if kept := before[newest : newest+len(before)/2]; !bytes.Contains(after, kept) {
+				t.Errorf("the mark of %d entries is gone after one more:\n%s", size, after)
 			}
 		}
 	})
