@@ -29,6 +29,9 @@ type Operation struct {
 // commits reports whether the operation makes a shuffle.
 func (o *Operation) commits() bool { return o.Cards != nil || o.Draws != nil }
 
+// child reports whether the operation makes a shuffle of cards that another one has left.
+func (o *Operation) child() bool { return o.Cards != nil && o.Cards.Parent != nil }
+
 // Result is the answer to an operation: a Shuffle, Mix, Deal, Reveal or Close; or an error.
 type Result struct {
 	Answer any

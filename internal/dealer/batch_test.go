@@ -227,15 +227,18 @@ func handOf(table string, n int) []dealer.Operation {
 		op(dealer.Operation{Close: &end})}
 }
 
-// TestBatchInTwoRounds: hands of many tables are two appends, their commits and the rest,
-// also under witnesses.
+// TestBatchInTwoRounds: hands of many tables, and of one, are two appends, their commits and the rest, also under
+// witnesses.
 func TestBatchInTwoRounds(t *testing.T) {
 	t.Parallel()
-	for _, witnesses := range []int{0, 2} {
+	for n := range 4 {
+		witnesses, tables := n&2, 1+n&1*49
 		tb := newTableWith(t, setting{witnesses: witnesses})
 		var ops []dealer.Operation
 		for i := range 50 {
-			ops = append(ops, handOf(fmt.Sprint("t", i), len(ops))...)
+			hand := handOf(fmt.Sprint("t", i%tables), len(ops))
+			hand[0].Key = fmt.Sprint("hand-", i)
+			ops = append(ops, hand...)
 		}
 		before := tb.Ledger().Live().Appends.Landed
 		results, err := tb.batch(t.Context(), ops, false)

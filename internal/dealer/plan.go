@@ -16,10 +16,12 @@ type plan struct {
 	slots map[[32]byte]bool // slots that operations before name
 }
 
-// lane has the operations of one table, which keep their order. Two of them go into the same round
-// only if the later one can be judged without the entry of the earlier one.
+// lane has the operations of one table. Commits keep their order, and so do the other operations: a commit that is no
+// child rests on nothing, and goes in front of those that wait. Two operations go into the same round only if the later
+// one can be judged without the entry of the earlier one.
 type lane struct {
-	blocked bool // an operation waits, and so do all behind it
+	blocked bool // an operation waits, and so do all behind it, except commits that are no children
+	held    bool // a commit waits, and so do all behind it
 	used    bool // an operation is in the round
 	keys    map[string]bool
 	next    map[uint64]int // by shuffle: the place where a further deal may start, or over
@@ -39,19 +41,22 @@ func (b *batch) plan(left []int) *plan {
 			l = &lane{keys: make(map[string]bool), next: make(map[uint64]int)}
 			p.lanes[op.Table] = l
 		}
-		known := b.find(i)
+		known, blocked := b.find(i), l.blocked
+		if op.commits() && !op.child() {
+			blocked = l.held
+		}
 		switch {
 		case op.Err != nil || known && !op.commits() && b.ids[i] == 0:
 			p.now = append(p.now, i) // it is refused, and appends nothing
 			continue
-		case !l.blocked && known && !op.commits() && b.unseen(op, b.ids[i]):
+		case !blocked && known && !op.commits() && b.unseen(op, b.ids[i]):
 			p.early = append(p.early, i)
-		case !l.blocked && known && !b.rests(op, l, b.ids[i]) && p.goes(op, l, b.ids[i]):
+		case !blocked && known && !b.rests(op, l, b.ids[i]) && p.goes(op, l, b.ids[i]):
 			p.now, l.used = append(p.now, i), true
 			continue
 		}
 		p.name(op)
-		l.blocked = true
+		l.blocked, l.held = true, l.held || op.commits()
 		p.later = append(p.later, i)
 	}
 	return p
@@ -116,14 +121,13 @@ func (p *plan) goes(op *Operation, l *lane, id uint64) bool {
 // into a later round, and is then compared with the ledger. So does a child after operations of its
 // table: its cards are those that its parent has left.
 func (p *plan) commitGoes(op *Operation, l *lane) bool {
-	child := op.Cards != nil && op.Cards.Parent != nil
 	if l.keys[op.Key] || slices.ContainsFunc(op.slots(), func(s [32]byte) bool { return p.slots[s] }) ||
-		child && l.used {
+		op.child() && l.used {
 		return false
 	}
 	l.keys[op.Key] = true
 	p.name(op)
-	l.blocked = child
+	l.blocked = l.blocked || op.child()
 	return true
 }
 

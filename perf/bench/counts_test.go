@@ -63,9 +63,9 @@ var onPostgreSQL = []counted{
 	{"a hand of six requests", 1, 16, singly,
 		counts{6, 7, 8, 7, 1, 9_500, 13}},
 	{"a hand, 16 in a batch", 16, 8, inBatch(16),
-		counts{17.0 / 16, 1.2, 2.3, 1.2, 0.1, 4_300, 7.3}},
+		counts{2.0 / 16, 0.4, 1.2, 0.4, 0.1, 3_500, 6.6}},
 	{"a hand, 64 in a batch", 64, 4, inBatch(64),
-		counts{65.0 / 64, 1.2, 2.3, 1.2, 0.1, 4_200, 7.3}},
+		counts{2.0 / 64, 0.2, 0.6, 0.2, 0.1, 3_400, 6.5}},
 	{"a deal of one card", 1, 26, deals(nil), counts{1, 1.3, 1.3, 1.3, 0.3, 1_400, 2.3}},
 }
 
