@@ -100,7 +100,9 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	if len(d.Cards) != len(places) || d.Next != next {
 		return fault("%d cards up to place %d were opened for %d from %d", len(d.Cards), d.Next, len(places), req.First)
 	}
-	if !slices.EqualFunc(d.Unopened, aside, sameUnopened) {
+	if !slices.EqualFunc(d.Unopened, aside, func(a, b UnopenedPlace) bool {
+		return a.Place == b.Place && a.Purpose == b.Purpose && deref(a.Recipient) == deref(b.Recipient)
+	}) {
 		return fault("the places that open nothing are not the burns and discards of the deal")
 	}
 	for i, card := range d.Cards {
@@ -144,10 +146,6 @@ func placesOf(deal *audit.Deal) (opened []CardShown, aside []UnopenedPlace) {
 		}
 	}
 	return opened, aside
-}
-
-func sameUnopened(a, b UnopenedPlace) bool {
-	return a.Place == b.Place && a.Purpose == b.Purpose && deref(a.Recipient) == deref(b.Recipient)
 }
 
 // during reports whether an entry can belong to the life of the shuffle.

@@ -208,20 +208,16 @@ func (r *tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 
 // get fetches a tile. Another daemon of the same ledger may not have the tile yet. If it never comes, the ledger has
 // lost what was signed.
-func (r *tileReader) get(path string) ([]byte, error) {
-	for attempt := 1; ; attempt++ {
-		data, err := r.c.send(r.ctx, request{method: http.MethodGet, path: path})
-		var e *Error
-		if !errors.As(err, &e) || e.Code != CodeNotFound {
-			return data, err
-		}
-		if attempt == r.c.cfg.Attempts {
-			return nil, &Fault{What: "the log lacks tiles of a checkpoint that was signed", Err: err}
-		}
-		if ctxErr := sleep(r.ctx, r.c.pause(attempt)); ctxErr != nil {
-			return nil, fmt.Errorf("%w, after: %w", ctxErr, err)
-		}
+func (r *tileReader) get(path string) (data []byte, err error) {
+	lacks := func(err error) bool { e, ok := errors.AsType[*Error](err); return ok && e.Code == CodeNotFound }
+	err = r.c.until(r.ctx, lacks, func() (err error) {
+		data, err = r.c.send(r.ctx, request{method: http.MethodGet, path: path})
+		return err
+	})
+	if lacks(err) && r.ctx.Err() == nil {
+		err = &Fault{What: "the log lacks tiles of a checkpoint that was signed", Err: err}
 	}
+	return data, err
 }
 
 func (r *tileReader) SaveTiles(tiles []tlog.Tile, data [][]byte) {
@@ -232,9 +228,7 @@ func (r *tileReader) SaveTiles(tiles []tlog.Tile, data [][]byte) {
 		clear(h.tiles)
 	}
 	for i, t := range tiles {
-		if t.W == 1<<t.H { // a full one never changes
-			h.tiles[t] = data[i]
-		}
+		h.tiles[t] = data[i]
 	}
 }
 

@@ -66,17 +66,12 @@ func (c *Client) past(ctx context.Context, id uint64, after *Past) (p Past, prev
 		p.Parent = commit.Context.Parent.ID
 	}
 	what := c.tables.add(id, commit)
-	if after != nil && !p.precedes(after) {
+	if after != nil && (p.Table != after.Table || p.Serial != after.Serial-1 || p.ID >= after.ID ||
+		p.CommittedAt.After(after.CommittedAt)) {
 		what = fmt.Sprintf("entry %d is not the commit before serial %d of table %s", id, after.Serial, after.Table)
 	}
 	if what != "" {
 		return Past{}, 0, &Fault{What: what, Answer: []byte(receipt)}
 	}
 	return p, commit.Previous, nil
-}
-
-// precedes reports whether p can be the commit before after.
-func (p *Past) precedes(after *Past) bool {
-	return p.Table == after.Table && p.Serial == after.Serial-1 && p.ID < after.ID &&
-		!p.CommittedAt.After(after.CommittedAt)
 }

@@ -13,10 +13,7 @@ import (
 func NewKey() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails (crypto/rand)
-	ms := uint64(time.Now().UnixMilli())
-	for i := range 6 {
-		b[i] = byte(ms >> (40 - 8*i))
-	}
+	copy(b[:], binary.BigEndian.AppendUint64(nil, uint64(time.Now().UnixMilli()))[2:])
 	b[6] = 0x70 | b[6]&0x0f // version
 	b[8] = 0x80 | b[8]&0x3f // variant
 	s := hex.EncodeToString(b[:])

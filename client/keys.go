@@ -13,10 +13,7 @@ import (
 // that it names. That none is left out, only an audit of the whole ledger shows. Do not pin a key from here.
 func (c *Client) Keys(ctx context.Context) (*Keys, error) {
 	answer, err := c.getKeys(ctx)
-	if err != nil {
-		return nil, err
-	}
-	k, err := decoded[Keys](answer, nil)
+	k, err := decoded[Keys](answer, err)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,13 +49,15 @@ func (s *Committed) ordered(receipt string) error {
 type Given struct {
 	Receipt string // of the deal, under a checkpoint that the quorum of Config.Policy cosigned
 	Cards   []audit.Card
+	Last    audit.Last // of the checkpoint that the caller named, in the tree of that of Receipt
 }
 
 // Ask deals the next places of an order that this ledger has for the caller's own. It returns when it is proved that
 // the deal stands in this ledger, under a checkpoint that the quorum of Config.Policy cosigned. The caller checks the
-// deal and the openings against its request and the order's commit. The same request gets the same answer. Another
-// request for these places is refused with CodeRepeated.
-func (c *Client) Ask(ctx context.Context, order uint64, req DealRequest) (*Given, error) {
+// deal and the openings against its request and the order's commit, and by Last that the ledger only grew since its
+// checkpoint of so many entries. The same request gets the same answer. Another request for these places is refused
+// with CodeRepeated.
+func (c *Client) Ask(ctx context.Context, order uint64, req DealRequest, since uint64) (*Given, error) {
 	if err := c.checkSometimes(ctx); err != nil {
 		return nil, err
 	}
@@ -64,47 +67,68 @@ func (c *Client) Ask(ctx context.Context, order uint64, req DealRequest) (*Given
 	if err != nil {
 		return nil, err
 	}
-	if err := c.proveCosigned(ctx, told.Receipt, anyIndex, when, answer); err != nil {
+	e, err := c.proveCosigned(ctx, told.Receipt, anyIndex, when, answer)
+	if err != nil {
 		return nil, err
 	}
 	g := &Given{Receipt: told.Receipt}
 	for _, card := range told.Cards {
 		g.Cards = append(g.Cards, audit.NewCard(card.Place, opened(card).Opening, deref(card.Card)))
 	}
-	return g, nil
+	return g, c.tie(ctx, g, e.signed, since)
+}
+
+// tie fills in the last entry of the ledger of so many entries, with its path in the tree of the receipt.
+func (c *Client) tie(ctx context.Context, g *Given, signed []byte, since uint64) error {
+	head, err := audit.CheckpointText(signed)
+	if err != nil {
+		return err
+	}
+	tiles := &tileReader{c: c, ctx: ctx}
+	hashes := tlog.TileHashReader(tlog.Tree{N: int64(head.Size), Hash: head.Root}, tiles)
+	var leaf []tlog.Hash
+	if g.Last.Proof, err = tlog.ProveRecord(int64(head.Size), int64(since)-1, hashes); err == nil {
+		leaf, err = hashes.ReadHashes([]int64{tlog.StoredHashIndex(0, int64(since)-1)})
+	}
+	if err != nil { // of the network, or the tiles contradict the checkpoint
+		return cmp.Or(tiles.err, c.Check(ctx), err)
+	}
+	g.Last.Leaf = leaf[0]
+	return nil
 }
 
 // Cosigned returns the receipt of an entry under a checkpoint that the quorum of Config.Policy cosigned. It asks again
 // with growing pauses, Config.Attempts times at most. Then it returns ErrNotWitnessed.
 func (c *Client) Cosigned(ctx context.Context, index uint64) (receipt string, err error) {
+	receipt, _, err = c.cosigned(ctx, index)
+	return receipt, err
+}
+
+func (c *Client) cosigned(ctx context.Context, index uint64) (receipt string, e proved, err error) {
 	err = c.untilWitnessed(ctx, func() error {
 		when := c.reading()
 		answer, err := c.getReceipt(ctx, index)
 		if err == nil {
-			err = c.proveCosigned(ctx, string(answer), index, when, answer)
-		}
-		if err == nil {
 			receipt = string(answer)
+			e, err = c.proveCosigned(ctx, receipt, index, when, answer)
 		}
 		return err
 	})
-	return receipt, err
+	return receipt, e, err
 }
 
-func (c *Client) proveCosigned(ctx context.Context, receipt string, index uint64, when asked, answer []byte) error {
+func (c *Client) proveCosigned(ctx context.Context, receipt string, index uint64, when asked,
+	answer []byte) (proved, error) {
 	e, err := c.prove(ctx, receipt, index, when, answer)
-	if err != nil {
-		return err
+	if err == nil && c.policy.Asks() && !c.policy.Satisfied(e.signed) {
+		err = fmt.Errorf("entry %d: %w", e.index, ErrNotWitnessed)
 	}
-	if c.policy.Asks() && !c.policy.Satisfied(e.signed) {
-		return fmt.Errorf("entry %d: %w", e.index, ErrNotWitnessed)
-	}
-	return nil
+	return e, err
 }
 
 // Asked returns the deal of an order that begins at place first, nil if there is none. It is for a caller that asked
 // for the deal and did not get the answer, or forgot it. That there is none is the daemon's word.
-func (c *Client) Asked(ctx context.Context, order uint64, first int) (*Given, error) {
+func (c *Client) Asked(ctx context.Context, order uint64, first int, since uint64) (*Given, error) {
 	answer, err := c.getShuffle(ctx, order)
 	told, err := decoded[ShuffleState](answer, err)
 	if err != nil || told.Next <= first {
@@ -120,9 +144,10 @@ func (c *Client) Asked(ctx context.Context, order uint64, first int) (*Given, er
 			return nil, err
 		}
 		if d, ok := e.Body.(*audit.Deal); ok && d.First == first {
-			return &Given{file.Receipt(i), slices.DeleteFunc(file.Cards, func(card audit.Card) bool {
+			g := &Given{Receipt: file.Receipt(i), Cards: slices.DeleteFunc(file.Cards, func(card audit.Card) bool {
 				return card.Place < first || card.Place >= first+d.Count()
-			})}, nil
+			})}
+			return g, c.tie(ctx, g, []byte(file.Checkpoint), since)
 		}
 	}
 	return nil, &Fault{What: fmt.Sprintf("no deal of the order begins at place %d", first), Answer: answer}

@@ -25,33 +25,30 @@ func (c *Client) Await(ctx context.Context, s *Committed) error {
 	if done || !c.policy.Asks() {
 		return nil
 	}
-	return c.untilWitnessed(ctx, func() error {
-		answer, err := c.getReceipt(ctx, s.ID)
-		if err != nil {
-			return err
-		}
-		e, err := c.prove(ctx, string(answer), s.ID, asked{}, answer)
-		switch {
-		case err != nil:
-			return err
-		case e.leaf != s.entry.leaf:
-			return &Fault{What: "the receipt is of another commit", Answer: answer}
-		case !c.policy.Satisfied(e.signed):
-			return fmt.Errorf("the commit of shuffle %d: %w", s.ID, ErrNotWitnessed)
-		}
-		s.mu.Lock()
-		s.play.seen = e.size
-		s.mu.Unlock()
-		return nil
-	})
+	receipt, e, err := c.cosigned(ctx, s.ID)
+	switch {
+	case e.signed != nil && e.leaf != s.entry.leaf:
+		return &Fault{What: "the receipt is of another commit", Answer: []byte(receipt)}
+	case err != nil:
+		return fmt.Errorf("the commit of shuffle %d: %w", s.ID, err)
+	}
+	s.mu.Lock()
+	s.play.seen = e.size
+	s.mu.Unlock()
+	return nil
 }
 
 // untilWitnessed makes a call until its error is not ErrNotWitnessed, with growing pauses, Config.Attempts times at
 // most.
 func (c *Client) untilWitnessed(ctx context.Context, call func() error) error {
+	return c.until(ctx, func(err error) bool { return errors.Is(err, ErrNotWitnessed) }, call)
+}
+
+// until makes a call until its error is not one to try again after.
+func (c *Client) until(ctx context.Context, again func(error) bool, call func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := call()
-		if !errors.Is(err, ErrNotWitnessed) || attempt == c.cfg.Attempts {
+		if !again(err) || attempt == c.cfg.Attempts {
 			return err
 		}
 		if ctxErr := sleep(ctx, c.pause(attempt)); ctxErr != nil {

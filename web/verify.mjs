@@ -129,6 +129,7 @@ const NOT_BLIND = {
   key_not_pinned: "not shown to be blind: nothing is trusted for the house",
   no_common_witness: "not shown to be blind: two quorums of the policy for the co-dealer need share no witness",
   not_dealt: "an order of a co-dealer is named, and nothing was dealt from it, as far as the file shows",
+  not_one_history: "not shown to be blind: the file does not show that the checkpoints of the co-dealer are of one history",
 };
 
 const EXIT = { "proved": 0, "consistent": 0, "failed": 1, "cannot judge": 3 };

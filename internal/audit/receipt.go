@@ -238,24 +238,33 @@ func (r Receipt) CheckInclusion(c Checkpoint) error {
 	return nil
 }
 
+// Last proves that a larger tree begins with a tree (docs/SPEC.md section 7.2).
+type Last struct {
+	Leaf  tlog.Hash        `json:"leaf"`  // of the last entry
+	Proof tlog.RecordProof `json:"proof"` // of that entry in the larger tree
+}
+
+// Last is what the receipt proves if its entry is the last of a tree.
+func (r Receipt) Last() Last { return Last{tlog.RecordHash(r.Entry), r.Proof} }
+
 // CheckPrefix returns nil if the tree of c begins with that of first (docs/SPEC.md section 7.2), and an ErrInclusion
-// otherwise. leaf and path are of the last entry of first, in the tree of c.
-func (c Checkpoint) CheckPrefix(first Checkpoint, leaf tlog.Hash, path tlog.RecordProof) error {
+// otherwise. by is of the last entry of first, in the tree of c.
+func (c Checkpoint) CheckPrefix(first Checkpoint, by Last) error {
 	if first.Size < 1 || first.Size > c.Size {
 		return fmt.Errorf("%w: %d entries, where the larger tree has %d", ErrInclusion, first.Size, c.Size)
 	}
 	last := first.Size - 1
-	if tlog.CheckRecord(path, int64(c.Size), c.Root, int64(last), leaf) != nil {
+	if tlog.CheckRecord(by.Proof, int64(c.Size), c.Root, int64(last), by.Leaf) != nil {
 		return ErrInclusion
 	}
 	forks := bits.Len64(last ^ (c.Size - 1)) // from this level up the entry lies on the right edge
 	var left tlog.RecordProof
-	for level, h := range path {
+	for level, h := range by.Proof {
 		if level >= forks || last>>level&1 == 1 {
 			left = append(left, h)
 		}
 	}
-	if tlog.CheckRecord(left, int64(first.Size), first.Root, int64(last), leaf) != nil {
+	if tlog.CheckRecord(left, int64(first.Size), first.Root, int64(last), by.Leaf) != nil {
 		return fmt.Errorf("%w: the larger tree begins with other %d entries", ErrInclusion, first.Size)
 	}
 	return nil

@@ -472,7 +472,7 @@ func TestPrefixOfEverySize(t *testing.T) {
 				path = append(path, tlog.Hash(h))
 			}
 			check := func(what string, first Checkpoint, leaf tlog.Hash, path tlog.RecordProof, want error) {
-				if err := trees[n].CheckPrefix(first, leaf, path); !errors.Is(err, want) {
+				if err := trees[n].CheckPrefix(first, Last{leaf, path}); !errors.Is(err, want) {
 					t.Fatalf("%d entries of %d, %s: %v", last+1, n, what, err)
 				}
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"golang.org/x/mod/sumdb/tlog"
 )
 
 // refString is a JSON string in the one form of docs/SPEC.md section 8.
@@ -48,8 +50,8 @@ func refTranscript(t *Transcript) string {
 	out += `,"checkpoint":` + refString(t.Checkpoint)
 	out += `,"receipts":` + refStrings(t.Receipts)
 	if w := t.Witnessed; w != nil {
-		out += `,"witnessed":{"checkpoint":` + refString(w.Checkpoint) + `,"leaf":` + refString(w.Leaf) + `,"proof":` +
-			refStrings(w.Proof) + "}"
+		out += `,"witnessed":{"checkpoint":` + refString(w.Checkpoint) + `,"leaf":` + refString(hashTexts([]tlog.Hash{w.Leaf})[0]) + `,"proof":` +
+			refStrings(hashTexts(w.Proof)) + "}"
 	}
 	var keys []string
 	for _, k := range t.Keys {

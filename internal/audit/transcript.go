@@ -23,7 +23,7 @@ type Transcript struct {
 	ID        uint64   `json:"id"`
 	Recipient string   `json:"recipient,omitempty"` // the file of one recipient
 	Deck      []string `json:"deck,omitempty"`      // card names; absent for a draw list
-	Terms     string   `json:"terms,omitempty"`     // base64 of the document of the terms, or ""
+	Terms     []byte   `json:"terms,omitempty"`     // the document of the terms; nil: none
 	// the signed checkpoint of all receipts, each of which is a text up to and with its empty line:
 	// genesis, commit, mix if any, deals and takeovers, close if closed
 	Checkpoint string     `json:"checkpoint"`
@@ -37,9 +37,8 @@ type Transcript struct {
 
 // Prefix is an earlier checkpoint of a ledger, and what proves that its tree is the beginning of a larger one.
 type Prefix struct {
-	Checkpoint string   `json:"checkpoint"` // signed
-	Leaf       string   `json:"leaf"`       // base64 of the leaf hash of its last entry
-	Proof      []string `json:"proof"`      // base64: the path of that entry in the larger tree
+	Checkpoint string `json:"checkpoint"` // signed
+	Last
 }
 
 // Handover is the entry of a signing key, which the key before it handed on to.
@@ -50,8 +49,9 @@ type Handover struct {
 
 // CoDealer is the evidence of the co-dealer's ledger: receipts, each under a checkpoint of its own.
 type CoDealer struct {
-	Receipts []string `json:"receipts"`       // of the order's commit, its deals and its close
-	Keys     []string `json:"keys,omitempty"` // of signing keys, each handed on to by the key before it
+	Receipts []string   `json:"receipts"`        // of the order's commit, its deals and its close
+	Heads    []Last     `json:"heads,omitempty"` // of each checkpoint in the tree of the next one; nil: not shown
+	Keys     []Handover `json:"keys,omitempty"`  // as those of the house
 	// openings of the places of a deal that the close names as not played, by place
 	Unplayed []Card `json:"unplayed,omitempty"`
 }
@@ -86,23 +86,6 @@ func (b *By) Opening(place int) (Opening, error) {
 func NewCard(place int, o Opening, cardName string) Card {
 	return Card{Place: place, Position: o.Position, Value: o.Value, Card: cardName,
 		Salt: base64.StdEncoding.EncodeToString(o.Salt[:]), Proof: hashTexts(o.Proof)}
-}
-
-// NewPrefix returns an earlier signed checkpoint, of which last proves the last entry under a larger one.
-func NewPrefix(checkpoint []byte, last Receipt) *Prefix {
-	leaf := tlog.RecordHash(last.Entry)
-	return &Prefix{string(checkpoint), base64.StdEncoding.EncodeToString(leaf[:]), hashTexts(last.Proof)}
-}
-
-// Last returns the leaf hash of the last entry, and its path in the larger tree, or an ErrMalformed.
-func (p *Prefix) Last() (leaf tlog.Hash, path tlog.RecordProof, err error) {
-	if leaf, err = ParseHash(p.Leaf); err == nil {
-		path, err = parseHashes(p.Proof)
-	}
-	if err != nil {
-		err = fmt.Errorf("%w last entry of an earlier checkpoint: %w", ErrMalformed, err)
-	}
-	return leaf, path, err
 }
 
 // Opening returns the opening that c holds, or an ErrMalformed.
@@ -158,9 +141,9 @@ func (t *Transcript) Marshal() ([]byte, error) {
 	return b, nil
 }
 
-// maxParts bounds the commas outside strings: at most 4,096 cards with 32 each, as many names and receipts, 1,024 keys,
-// and 8 statements. It is checked before the parser allocates for each part.
-const maxParts = 1 << 18
+// maxParts bounds the commas outside strings: at most 4,096 cards with 32 each, as many names, twice as many receipts
+// and heads with 65 each, 1,024 keys, and 8 statements. It is checked before the parser allocates for each part.
+const maxParts = 1 << 20
 
 // otherTranscript is how a transcript of another version begins; what follows is its own (docs/SPEC.md section 1.4).
 var otherTranscript = regexp.MustCompile(`^\{"format":"shuffled/v([1-9][0-9]{0,9})/transcript"`)

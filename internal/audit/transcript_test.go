@@ -60,7 +60,11 @@ func TestTranscriptAgreesWithReference(t *testing.T) {
 		return c
 	})
 	prefix := rapid.Custom(func(t *rapid.T) Prefix {
-		return Prefix{text.Draw(t, "checkpoint"), text.Draw(t, "leaf"), rapid.SliceOfN(text, 0, 3).Draw(t, "proof")}
+		last := Last{Leaf: tlog.Hash(genHash().Draw(t, "leaf")), Proof: tlog.RecordProof{}}
+		for range rapid.IntRange(0, 3).Draw(t, "hashes") {
+			last.Proof = append(last.Proof, tlog.Hash(genHash().Draw(t, "hash")))
+		}
+		return Prefix{text.Draw(t, "checkpoint"), last}
 	})
 	key := rapid.Custom(func(t *rapid.T) Handover {
 		return Handover{text.Draw(t, "receipt"), text.Draw(t, "checkpoint")}

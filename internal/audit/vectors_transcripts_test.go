@@ -20,6 +20,11 @@ var transcriptHead = newHead("transcripts",
 func makeTranscripts() transcriptVectors {
 	v := transcriptVectors{vectorHead: transcriptHead}
 	tr := sampleTranscript()
+	opening, err := tr.Cards[0].Opening()
+	if err != nil {
+		panic(err)
+	}
+	last := Last{opening.Salt, opening.Proof}
 	for _, c := range []struct {
 		name   string
 		change func(*Transcript)
@@ -30,10 +35,10 @@ func makeTranscripts() transcriptVectors {
 			t.Recipient, t.Deck, t.Cards = "", nil, []Card{sampleCard(0, 0, "")}
 		}},
 		{"with an early checkpoint", func(t *Transcript) {
-			t.Witnessed = &Prefix{t.Checkpoint, tr.Cards[0].Salt, tr.Cards[0].Proof}
+			t.Witnessed = &Prefix{t.Checkpoint, last}
 		}},
 		{"an early checkpoint that is the file's own in a tree of one entry", func(t *Transcript) {
-			t.Witnessed = &Prefix{t.Checkpoint, tr.Cards[0].Salt, nil}
+			t.Witnessed = &Prefix{t.Checkpoint, Last{last.Leaf, nil}}
 		}},
 		{"with the hand-over of a signing key", func(t *Transcript) {
 			t.Keys = []Handover{{t.Receipts[1], t.Checkpoint}}

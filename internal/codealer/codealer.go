@@ -203,9 +203,8 @@ func policyOf(pin audit.KeyRecord) (string, error) {
 }
 
 // Ask has the next places of an order dealt.
-func (c *CoDealers) Ask(ctx context.Context, origin string, order uint64, first int, runs []audit.Run,
-	a dealer.Asking) (dealer.Given, error) {
-	p, to, err := c.at(origin)
+func (c *CoDealers) Ask(ctx context.Context, n dealer.Next, runs []audit.Run, a dealer.Asking) (dealer.Given, error) {
+	p, to, err := c.at(n.Origin)
 	if err != nil {
 		return dealer.Given{}, err
 	}
@@ -213,7 +212,7 @@ func (c *CoDealers) Ask(ctx context.Context, origin string, order uint64, first 
 		return dealer.Given{}, err
 	}
 	defer func() { <-p.asks }()
-	req := client.DealRequest{First: first, Asked: &client.Asked{Commit: a.Commit, Ask: a.Ask[:]}}
+	req := client.DealRequest{First: n.First, Asked: &client.Asked{Commit: a.Commit, Ask: a.Ask[:]}}
 	if a.After != "" {
 		req.Asked.After = &a.After
 	}
@@ -235,7 +234,7 @@ func (c *CoDealers) Ask(ctx context.Context, origin string, order uint64, first 
 	}
 	p.asked.Add(1)
 	began := time.Now()
-	g, err := to.Ask(ctx, order, req)
+	g, err := to.Ask(ctx, n.Order, req, n.Since)
 	if err != nil {
 		err = p.said(err)
 		var illegal *audit.Illegal
@@ -248,7 +247,7 @@ func (c *CoDealers) Ask(ctx context.Context, origin string, order uint64, first 
 	}
 	p.waited.Add(int64(time.Since(began)))
 	p.checkSoon(to)
-	return dealer.Given{Receipt: g.Receipt, Cards: g.Cards}, nil
+	return dealer.Given(*g), nil
 }
 
 // turn waits until one more deal may be asked for. If the patience of ctx ends first, the error
@@ -270,16 +269,16 @@ func (p *peer) turn(ctx context.Context) error {
 }
 
 // Asked returns the deal of an order that began at this place, nil if there is none.
-func (c *CoDealers) Asked(ctx context.Context, origin string, order uint64, first int) (*dealer.Given, error) {
-	p, to, err := c.at(origin)
+func (c *CoDealers) Asked(ctx context.Context, n dealer.Next) (*dealer.Given, error) {
+	p, to, err := c.at(n.Origin)
 	if err != nil {
 		return nil, err
 	}
-	g, err := to.Asked(ctx, order, first)
+	g, err := to.Asked(ctx, n.Order, n.First, n.Since)
 	if err != nil || g == nil {
 		return nil, p.said(err)
 	}
-	return &dealer.Given{Receipt: g.Receipt, Cards: g.Cards}, nil
+	return (*dealer.Given)(g), nil
 }
 
 // said turns the error of a call into one for the dealer: the co-dealer refuses for good, it has
@@ -292,7 +291,7 @@ func (p *peer) said(err error) error {
 		return nil
 	case errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusTooManyRequests &&
 		refused.Status != http.StatusUnauthorized && refused.Status != http.StatusForbidden:
-		why := strings.TrimSpace(string(refused.Code) + ": " + value(refused.Detail))
+		why := strings.TrimSpace(string(refused.Code) + ": " + *cmp.Or(refused.Detail, new("")))
 		if refused.Code == client.CodeRepeated {
 			p.all.cfg.Log.Error("the co-dealer gave these places to another request", "co_dealer", p.Origin, "answer", why)
 			return fmt.Errorf("%w: the co-dealer opened these places, and %s", dealer.ErrRepeated, why)
@@ -303,13 +302,6 @@ func (p *peer) said(err error) error {
 		return p.latch.set()
 	}
 	return fmt.Errorf("%w: %s: %w", dealer.ErrCoDealer, p.Origin, err)
-}
-
-func value[T any](v *T) (zero T) {
-	if v == nil {
-		return zero
-	}
-	return *v
 }
 
 // ended is an order that is to be closed.

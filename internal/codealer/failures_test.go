@@ -2,6 +2,7 @@ package codealer_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -271,15 +272,20 @@ func TestBounds(t *testing.T) {
 	p.deal(b.ID, 0, board(1))
 }
 
+// forked is another history of the co-dealer's ledger, under its own key.
+func (p *pair) forked() *daemon {
+	other := witnesstest.Start(p.t, p.lab.vkey) // for that of both refuses the second history
+	return p.begin(labOrigin, p.lab.signers, fmt.Sprintf("%s\nquorum %s\n", other.PolicyLine, other.Name),
+		setting{disclosure: audit.DisclosurePublic}, 7200)
+}
+
 // TestForkedLedger: a co-dealer leads the house to another history of its ledger, under its own key. The house stops,
 // and keeps both checkpoints.
 func TestForkedLedger(t *testing.T) {
 	p := newPair(t, setting{})
 	s := p.blind("hand")
 	p.deal(s.ID, 0, seat(2, "a"))
-	other := witnesstest.Start(t, p.lab.vkey) // for that of both refuses the second history
-	two := p.begin(labOrigin, p.lab.signers, fmt.Sprintf("%s\nquorum %s\n", other.PolicyLine, other.Name),
-		setting{disclosure: audit.DisclosurePublic}, 7200)
+	two := p.forked()
 	two.cfg.Houses = map[string]dealer.House{houseOrigin: p.asHouse()}
 	two.serve()
 	token := two.newToken(audit.RoleBlind, "cards")
@@ -305,9 +311,30 @@ func TestForkedLedger(t *testing.T) {
 	}
 }
 
-// TestChecksBehindDeals: behind a deal the house compares the co-dealer's checkpoints, and the deals after one that the
-// tiles of the ledger contradict are refused.
+// TestChecksBehindDeals: behind a deal the house compares all checkpoints of the co-dealer that it saw, also for other
+// shuffles, and the deals after one that does not belong to the same history are refused.
 func TestChecksBehindDeals(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	p.way.Close()
+	two := p.forked()
+	state, err := json.Marshal(map[string]any{"newest": string(p.lab.ledger.Head().Checkpoint),
+		"loose": []string{string(two.ledger.Head().Checkpoint)}})
+	check(t, err)
+	check(t, os.WriteFile(filepath.Join(p.dir, "state"), state, 0o600))
+	p.house.cfg.CoDealer = p.open(p.house, "state", setting{})
+	p.house.serve()
+	for place := 0; err == nil && place < 52; place++ { // no deal waits for the comparison
+		_, err = p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{First: place,
+			Runs: []audit.Run{board(1)}})
+	}
+	if !errors.Is(err, dealer.ErrCoDealerForked) {
+		t.Errorf("%v, want ErrCoDealerForked", err)
+	}
+}
+
+// TestFoulTiles: a deal under a checkpoint that the tiles of the ledger contradict is not written.
+func TestFoulTiles(t *testing.T) {
 	p := newPair(t, setting{})
 	s := p.blind("hand")
 	foul := func(w http.ResponseWriter, r *http.Request, answered func() *httptest.ResponseRecorder) bool {
@@ -320,13 +347,10 @@ func TestChecksBehindDeals(t *testing.T) {
 		return true
 	}
 	p.front.fault.Store(&foul)
-	var err error
-	for place := 0; err == nil && place < 52; place++ { // no deal waits for the comparison
-		_, err = p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{First: place,
-			Runs: []audit.Run{board(1)}})
-	}
-	if !errors.Is(err, dealer.ErrCoDealerForked) {
-		t.Errorf("%v, want ErrCoDealerForked", err)
+	size := p.house.ledger.Head().Size
+	_, err := p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{Runs: []audit.Run{board(1)}})
+	if !errors.Is(err, dealer.ErrCoDealerForked) || p.house.ledger.Head().Size != size {
+		t.Errorf("%v, want ErrCoDealerForked; %d entries, want %d", err, p.house.ledger.Head().Size, size)
 	}
 }
 

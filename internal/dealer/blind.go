@@ -27,19 +27,28 @@ type CoDealer interface {
 	// Unused takes back an order that no commit names.
 	Unused(origin string, receipt string)
 	// Ask has the co-dealer deal the next places of an order. The same request gets the same answer.
-	Ask(ctx context.Context, origin string, order uint64, first int, runs []audit.Run, a Asking) (Given, error)
+	Ask(ctx context.Context, n Next, runs []audit.Run, a Asking) (Given, error)
 	// Asked returns the deal of an order from this place on, nil if there is none.
-	Asked(ctx context.Context, origin string, order uint64, first int) (*Given, error)
+	Asked(ctx context.Context, n Next) (*Given, error)
 	// Ended closes an order in the background. receipt proves the close of the shuffle that the
 	// order was for; it is nil if nothing was dealt from the order.
 	Ended(origin string, order uint64, receipt func(context.Context) (string, error))
 }
 
-// Given is what a co-dealer gave for a deal: the receipt of its own deal, and the openings of the
-// places that are not aside. It is kept with the house's deal.
+// Next are the next places of an order.
+type Next struct {
+	Origin string // of the co-dealer's ledger
+	Order  uint64
+	First  int
+	Since  uint64 // entries of the co-dealer's checkpoint that the shuffle has
+}
+
+// Given is what a co-dealer gave for a deal: the receipt of its own deal, the openings of the places that are not
+// aside, and what proves that its ledger only grew since the checkpoint before. It is kept with the house's deal.
 type Given struct {
 	Receipt string       `json:"receipt"`
 	Cards   []audit.Card `json:"cards"`
+	Last    audit.Last   `json:"last"`
 }
 
 // order is the co-dealer's order for a blind shuffle.
@@ -53,20 +62,16 @@ type order struct {
 
 // orderOf reads the receipt of an order.
 func orderOf(receipt string) (*order, error) {
-	r, e, err := audit.ReceiptEntry(receipt)
+	f, err := parseForeign(receipt)
 	if err != nil {
 		return nil, err
 	}
-	commit, ok := e.Body.(*audit.Commit)
+	commit, ok := f.body.(*audit.Commit)
 	if !ok {
-		return nil, fmt.Errorf("entry %d of the co-dealer is no commit", r.Index)
+		return nil, fmt.Errorf("entry %d of the co-dealer is no commit", f.Index)
 	}
-	head, err := audit.CheckpointText(r.Checkpoint)
-	if err != nil {
-		return nil, err
-	}
-	of := audit.Foreign{Index: r.Index, Leaf: tlog.RecordHash(r.Entry)}
-	return &order{of, commit.Context.Origin, receipt, commit, audit.Head{Size: head.Size, Root: head.Root}}, nil
+	head := audit.Head{Size: f.checkpoint.Size, Root: f.checkpoint.Root}
+	return &order{f.Foreign, commit.Context.Origin, receipt, commit, head}, nil
 }
 
 // blind reports whether the shuffle has a co-dealer.
@@ -156,7 +161,7 @@ func (d *Dealer) ask(ctx context.Context, actor audit.Actor, r *record, t *opene
 	if err != nil {
 		return nil, err
 	}
-	given, err := d.cfg.CoDealer.Ask(ctx, o.origin, o.Index, deal.First, deal.Runs, a)
+	given, err := d.cfg.CoDealer.Ask(ctx, r.nextOf(o), deal.Runs, a)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +219,7 @@ func (r *record) before() ledger.Row {
 
 // gave checks a co-dealer's deal, and returns what the house writes of it.
 func (r *record) gave(o *order, g Given, first int, runs []audit.Run, asked *audit.Asked) (*audit.Blind, error) {
-	b, d, err := r.entered(o, g.Receipt, first)
+	b, d, err := r.entered(o, g, first)
 	if err != nil {
 		return nil, err
 	}
@@ -225,25 +230,19 @@ func (r *record) gave(o *order, g Given, first int, runs []audit.Run, asked *aud
 	return b, err
 }
 
-// entered checks that a co-dealer's deal is under its checkpoint, and that the holder of the tape asked for it behind
-// the newest entry of the shuffle. It returns what the house writes of the deal, without its values.
-func (r *record) entered(o *order, receipt string, first int) (*audit.Blind, *audit.Deal, error) {
-	p, err := audit.ParseReceipt(receipt)
+// entered checks that a co-dealer's deal is under its checkpoint, that the tree of this begins with that of the
+// checkpoint that the shuffle has, and that the holder of the tape asked for the deal behind the newest entry of the
+// shuffle. It returns what the house writes of the deal, without its values.
+func (r *record) entered(o *order, g Given, first int) (*audit.Blind, *audit.Deal, error) {
+	f, err := parseForeign(g.Receipt)
+	head, seen := f.checkpoint, r.seen(o)
+	if err == nil {
+		err = head.CheckPrefix(audit.Checkpoint{Size: seen.Size, Root: seen.Root}, g.Last)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	head, err := audit.CheckpointText(p.Checkpoint)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := p.CheckInclusion(head); err != nil {
-		return nil, nil, err
-	}
-	e, err := audit.ParseEntry(p.Entry)
-	if err != nil {
-		return nil, nil, err
-	}
-	d, ok := e.Body.(*audit.Deal)
+	d, ok := f.body.(*audit.Deal)
 	if !ok || head.Origin != o.origin || d.Shuffle != o.Index || d.First != first {
 		return nil, nil, errors.New("the co-dealer's entry is not the deal that was asked for")
 	}
@@ -251,8 +250,7 @@ func (r *record) entered(o *order, receipt string, first int) (*audit.Blind, *au
 	if err := audit.CheckAsked(d, r.commit, of, tlog.RecordHash(r.before().Entry)); err != nil {
 		return nil, nil, err
 	}
-	return &audit.Blind{Deal: audit.Foreign{Index: p.Index, Leaf: tlog.RecordHash(p.Entry)},
-		Head: audit.Head{Size: head.Size, Root: head.Root}}, d, nil
+	return &audit.Blind{Deal: f.Foreign, Head: audit.Head{Size: head.Size, Root: head.Root}}, d, nil
 }
 
 // opens returns the values of a deal's places that are not aside. The openings must lead to the deck root of the order,
@@ -331,7 +329,7 @@ func (d *Dealer) coDealerEvidence(r *record) (*audit.CoDealer, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.Receipts = append(c.Receipts, g.Receipt)
+		c.Receipts, c.Heads = append(c.Receipts, g.Receipt), append(c.Heads, g.Last)
 	}
 	if r.closed == nil || r.closed.Unplayed() == nil {
 		return c, nil
@@ -340,6 +338,7 @@ func (d *Dealer) coDealerEvidence(r *record) (*audit.CoDealer, error) {
 	if json.Unmarshal(r.closeRow().Kept, &end) != nil || end.Unplayed == nil {
 		return nil, fmt.Errorf("%w: the openings that the close of shuffle %d names as not dealt are not stored", ledger.ErrFrozen, r.id)
 	}
-	c.Receipts, c.Unplayed = append(c.Receipts, end.Unplayed.Receipt), end.Opened
+	c.Receipts, c.Heads = append(c.Receipts, end.Unplayed.Receipt), append(c.Heads, end.Unplayed.Last)
+	c.Unplayed = end.Opened
 	return c, nil
 }

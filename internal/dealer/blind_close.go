@@ -65,13 +65,16 @@ func (r *record) seen(o *order) audit.Head {
 	return o.head
 }
 
+// nextOf names the next places of the order.
+func (r *record) nextOf(o *order) Next { return Next{o.origin, o.Index, r.next(), r.seen(o).Size} }
+
 // openedLast asks the co-dealer for a deal behind the last one of the shuffle. It fills the deal
 // in and returns it; nil if the co-dealer has none.
 func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *CloseRequest) (*audit.Deal, error) {
 	if d.cfg.CoDealer == nil || req.silent[o.origin] {
 		return nil, ErrCoDealer
 	}
-	g, err := d.cfg.CoDealer.Asked(ctx, o.origin, o.Index, r.next())
+	g, err := d.cfg.CoDealer.Asked(ctx, r.nextOf(o))
 	if req.silent != nil && errors.Is(err, context.DeadlineExceeded) {
 		req.silent[o.origin] = true
 	}
@@ -81,7 +84,7 @@ func (d *Dealer) openedLast(ctx context.Context, r *record, o *order, req *Close
 	wrong := func(err error) (*audit.Deal, error) {
 		return nil, fmt.Errorf("%w: the co-dealer's deal behind shuffle %d is not valid: %w", ErrCoDealer, r.id, err)
 	}
-	blind, deal, err := r.entered(o, g.Receipt, r.next())
+	blind, deal, err := r.entered(o, *g, r.next())
 	if errors.Is(err, audit.ErrNotAsked) {
 		d.cfg.Log.Error("the co-dealer dealt without a request that this house signed", "shuffle", r.id, "co_dealer", o.origin, "error", err)
 		return nil, nil

@@ -39,37 +39,39 @@ func (d *Dealer) houseOf(origin string) (House, error) {
 	return h, nil
 }
 
-// foreign is an entry of a house, proved.
+// foreign is an entry of another ledger, proved under a checkpoint of it.
 type foreign struct {
 	audit.Foreign
 	body       audit.Body
-	checkpoint audit.Checkpoint
+	signed     []byte
+	checkpoint audit.Checkpoint // signed, without its signatures
+}
+
+// parseForeign reads a receipt of another ledger. It does not check who signed the checkpoint.
+func parseForeign(text string) (f foreign, err error) {
+	r, e, err := audit.ReceiptEntry(text)
+	if err == nil {
+		f.checkpoint, err = audit.CheckpointText(r.Checkpoint)
+	}
+	if err == nil {
+		err = r.CheckInclusion(f.checkpoint)
+	}
+	f.Foreign, f.body, f.signed = audit.Foreign{Index: r.Index, Leaf: tlog.RecordHash(r.Entry)}, e.Body, r.Checkpoint
+	return f, err
 }
 
 // proves returns the entry that a receipt of the house proves, under a checkpoint that the house's quorum cosigned.
 func (h House) proves(origin, field, text string) (f foreign, err error) {
-	wrong := func(err error) (foreign, error) {
+	if f, err = parseForeign(text); err == nil {
+		_, err = audit.OpenCheckpoint(f.signed, h.Keys...)
+	}
+	if err == nil && (f.checkpoint.Origin != origin || !h.Policy.Satisfied(f.signed)) {
+		err = errors.New("the checkpoint is of another ledger, or lacks the quorum")
+	}
+	if err != nil {
 		return foreign{}, &RequestError{field, fmt.Sprintf("must be a receipt of %s under a checkpoint that its quorum cosigned: %s",
 			origin, err)}
 	}
-	r, err := audit.ParseReceipt(text)
-	if err != nil {
-		return wrong(err)
-	}
-	if f.checkpoint, err = audit.OpenCheckpoint(r.Checkpoint, h.Keys...); err != nil {
-		return wrong(err)
-	}
-	if err := r.CheckInclusion(f.checkpoint); err != nil {
-		return wrong(err)
-	}
-	if f.checkpoint.Origin != origin || !h.Policy.Satisfied(r.Checkpoint) {
-		return wrong(errors.New("the checkpoint is of another ledger, or lacks the quorum"))
-	}
-	e, err := audit.ParseEntry(r.Entry)
-	if err != nil {
-		return wrong(err)
-	}
-	f.Foreign, f.body = audit.Foreign{Index: r.Index, Leaf: tlog.RecordHash(r.Entry)}, e.Body
 	return f, nil
 }
 

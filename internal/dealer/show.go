@@ -86,7 +86,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if t.Deck, err = d.deckNames(ctx, r.commit.Context); err != nil {
 		return nil, err
 	}
-	if t.Terms, err = d.termsText(ctx, r.commit.Context.Terms); err != nil {
+	if t.Terms, err = d.document(ctx, r.commit.Context.Terms); err != nil {
 		return nil, err
 	}
 	// The head covers the newest entry, and so all of them.
@@ -161,7 +161,7 @@ func (d *Dealer) witnessed(ctx context.Context, r *record, head ledger.Head) (*a
 	if err != nil {
 		return nil, err
 	}
-	return audit.NewPrefix(early.Checkpoint, receipts[0]), nil
+	return &audit.Prefix{Checkpoint: string(early.Checkpoint), Last: receipts[0].Last()}, nil
 }
 
 // receipts proves the genesis and every entry of the shuffle under head. The receipts do not have

@@ -2,7 +2,6 @@ package dealer
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -112,14 +111,14 @@ func labels(wheel *terms.Document, shows []uint32) (all []string) {
 	return all
 }
 
-// termsText is the document of a shuffle's terms as a transcript has it; "" without a document.
-func (d *Dealer) termsText(ctx context.Context, t *audit.Terms) (string, error) {
+// document is that of a shuffle's terms; nil without one.
+func (d *Dealer) document(ctx context.Context, t *audit.Terms) ([]byte, error) {
 	if t == nil || t.Kind == audit.TermsTicketList {
-		return "", nil
+		return nil, nil
 	}
 	document, err := d.Terms(ctx, t.Hash)
 	if err != nil {
-		return "", fmt.Errorf("reading the terms: %w", err)
+		return nil, fmt.Errorf("reading the terms: %w", err)
 	}
-	return base64.StdEncoding.EncodeToString(document.Bytes()), nil
+	return document.Bytes(), nil
 }

@@ -1,7 +1,7 @@
 package dealer_test
 
 import (
-	"encoding/base64"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -57,7 +57,7 @@ func TestTerms(t *testing.T) {
 			}
 		}
 		file := tb.transcript(s.ID, dealer.View{})
-		if file.Terms != base64.StdEncoding.EncodeToString(wheel.Bytes()) {
+		if !bytes.Equal(file.Terms, wheel.Bytes()) {
 			t.Errorf("the transcript has the terms %q", file.Terms)
 		}
 		text, err := file.Marshal()

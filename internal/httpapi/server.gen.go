@@ -361,6 +361,7 @@ const (
 	VerdictNotBlindNoCoDealer      VerdictNotBlind = "no_co_dealer"
 	VerdictNotBlindNoCommonWitness VerdictNotBlind = "no_common_witness"
 	VerdictNotBlindNotDealt        VerdictNotBlind = "not_dealt"
+	VerdictNotBlindNotOneHistory   VerdictNotBlind = "not_one_history"
 )
 
 // Defines values for VerdictState.

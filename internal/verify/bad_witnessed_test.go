@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 )
@@ -72,13 +73,11 @@ func wrongWitnessed(b *badAdder) {
 		lines[4], lines[5] = lines[5], lines[4]
 		return strings.Join(lines, "\n")
 	})
-	early(stepFormat, "leaf-31", "a leaf hash of 31 bytes", func(p *audit.Prefix) {
-		p.Leaf = base64.StdEncoding.EncodeToString(seeded("leaf", 31))
-	})
-	early(stepFormat, "leaf-spare-bits", "stray bits in a leaf hash",
-		func(p *audit.Prefix) { p.Leaf = spareBits(seeded("leaf", 32)) })
+	leaf := encode(begin().played().transcript("").Witnessed.Leaf)
+	text("leaf-31", "a leaf hash of 31 bytes", leaf, base64.StdEncoding.EncodeToString(seeded("leaf", 31)))
+	text("leaf-spare-bits", "stray bits in a leaf hash", leaf, spareBits(seeded("leaf", 32)))
 	early(stepFormat, "path-64", "a path of 64 hashes",
-		func(p *audit.Prefix) { p.Proof = slices.Repeat([]string{p.Leaf}, 64) })
+		func(p *audit.Prefix) { p.Proof = slices.Repeat(tlog.RecordProof{p.Leaf}, 64) })
 	g := begin()
 	other := openAs(b.T, newKey(b.T, "example.com/other", "other key"))
 	other.witnesses = g.h.witnesses
@@ -107,9 +106,9 @@ func wrongWitnessed(b *badAdder) {
 	})
 
 	// inclusion
-	another := encode(hash32("another"))
+	another := tlog.Hash(hash32("another"))
 	early(stepInclusion, "path-other-hash", "another hash in the path", func(p *audit.Prefix) { p.Proof[0] = another })
-	early(stepInclusion, "path-empty", "no path", func(p *audit.Prefix) { p.Proof = []string{} })
+	early(stepInclusion, "path-empty", "no path", func(p *audit.Prefix) { p.Proof = nil })
 	early(stepInclusion, "path-longer", "a hash too many", func(p *audit.Prefix) { p.Proof = append(p.Proof, another) })
 	early(stepInclusion, "path-reversed", "from the root down", func(p *audit.Prefix) { slices.Reverse(p.Proof) })
 	early(stepInclusion, "leaf-other", "another leaf", func(p *audit.Prefix) { p.Leaf = another })
@@ -377,18 +376,23 @@ func twoFaults(b *badAdder) {
 	}
 	mine := func(text string) string { return strings.ReplaceAll(text, "example.com/main", "example.com/mine") }
 	later := func(text string) string { return strings.Replace(text, "@v1", "@v2", 1) }
-	handed := func(step, name, about string, change func(*audit.Transcript)) {
+	twiceRotated := func() *game {
 		early := witnessedGame(b.T, newTrio(b.T))
 		early.h.rotate("second ledger key").rotate("third ledger key")
-		b.edited(step, "first-"+name, about, early.played(), change)
+		return early.played()
+	}
+	handed := func(step, name, about string, change func(*audit.Transcript)) {
+		b.edited(step, "first-"+name, about, twiceRotated(), change)
 	}
 	handed(stepFormat, "witnessed-origin",
 		"what the witnesses saw is of another origin, and a key's receipt of a later version",
 		func(f *audit.Transcript) {
 			f.Witnessed.Checkpoint, f.Keys[0].Receipt = mine(f.Witnessed.Checkpoint), later(f.Keys[0].Receipt)
 		})
-	handed(stepFormat, "witnessed-leaf", "a leaf that is none, and a key's receipt of a later version",
-		func(f *audit.Transcript) { f.Witnessed.Leaf, f.Keys[0].Receipt = "x", later(f.Keys[0].Receipt) })
+	two := twiceRotated().transcript("")
+	two.Keys[0].Receipt = later(two.Keys[0].Receipt)
+	b.text(stepFormat, "first-witnessed-leaf", "a leaf that is none, and a key's receipt of a later version",
+		string(marshal(b.T, two)), encode(two.Witnessed.Leaf), "x")
 	handed(unjudged, "key-version", "a key's receipt of a later version, and its checkpoint of another origin",
 		func(f *audit.Transcript) {
 			f.Keys[0] = audit.Handover{Receipt: later(f.Keys[0].Receipt), Checkpoint: mine(f.Keys[0].Checkpoint)}

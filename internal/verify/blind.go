@@ -15,40 +15,52 @@ import (
 type order struct {
 	proofs []apart // of commit, deals, close
 	keys   []handover
-	all    []apart // of both
 
 	entries []audit.Entry // of proofs
 	commit  *audit.Commit
 	deals   []*audit.Deal
 	closed  *audit.Close // nil: none
-	holds   bool         // the step co_dealer
+	holds   bool         // the step co_dealer, and heads show one history
 }
 
-// parseCoDealer is the part of format for the member co_dealer.
-func (t *transcript) parseCoDealer() error {
-	f := t.file.CoDealer
+// boundHeads is the part of format that bounds the member co_dealer, and the paths of last entries.
+func (t *transcript) boundHeads() error {
+	var heads []audit.Last
+	if w := t.file.Witnessed; w != nil {
+		heads = append(heads, w.Last)
+	}
+	if f := t.file.CoDealer; f != nil {
+		n := len(f.Receipts)
+		if n < 1 || n > maxReceipts || len(f.Keys) > maxKeys || f.Heads != nil && len(f.Heads) != n-1 {
+			return malformed("co_dealer: too few or too many receipts, heads or keys")
+		}
+		heads = append(heads, f.Heads...)
+	}
+	if slices.ContainsFunc(heads, func(l audit.Last) bool { return len(l.Proof) > audit.MaxProof }) {
+		return malformed("the path of a checkpoint's last entry has more than %d hashes", audit.MaxProof)
+	}
+	return nil
+}
+
+// parseCoDealer is the part of format for the texts in the member co_dealer.
+func (t *transcript) parseCoDealer() (err error) {
+	f, origin := t.file.CoDealer, ""
 	if f == nil {
 		return nil
 	}
-	if len(f.Receipts) < 1 || len(f.Receipts) > maxReceipts || len(f.Keys) > maxKeys {
-		return malformed("co_dealer: too few or too many receipts or keys")
-	}
 	t.second = new(order)
-	for i, text := range append(slices.Clone(f.Receipts), f.Keys...) {
-		r, err := parseApart(text)
+	for i, text := range f.Receipts {
+		var r apart
+		if r.Receipt, err = audit.ParseReceipt(text); err == nil {
+			r.head, err = checkpointIn(r.Checkpoint, origin)
+		}
 		if err != nil {
 			return fmt.Errorf("receipt %d of the co-dealer: %w", i, err)
 		}
-		if first := t.second.proofs; len(first) > 0 && first[0].head.Origin != r.head.Origin {
-			return malformed("co_dealer: receipts of %s and of %s", first[0].head.Origin, r.head.Origin)
-		}
-		if t.second.all = append(t.second.all, r); i < len(f.Receipts) {
-			t.second.proofs = append(t.second.proofs, r)
-		} else {
-			t.second.keys = append(t.second.keys, handover{apart: r})
-		}
+		t.second.proofs, origin = append(t.second.proofs, r), r.head.Origin
 	}
-	return nil
+	t.second.keys, err = parseHandovers(f.Keys, origin)
+	return err
 }
 
 // orderEntries is the part of entries for the co-dealer: a commit, deals and at most one close of
@@ -239,12 +251,8 @@ func (t *transcript) coDealer() (string, error) {
 	if err := chain.follow(origin, o.keys); err != nil {
 		return "", fmt.Errorf("the co-dealer: %w", err)
 	}
-	for _, r := range o.all {
-		if err := r.CheckInclusion(r.head); err != nil {
-			return "", fmt.Errorf("entry %d of the co-dealer: %w", r.Index, err)
-		}
-	}
-	if err := t.oneHistory(); err != nil {
+	heads := t.file.CoDealer.Heads
+	if err := errors.Join(o.grew(heads), t.oneHistory()); err != nil {
 		return "", err
 	}
 	for _, r := range o.proofs {
@@ -255,8 +263,35 @@ func (t *transcript) coDealer() (string, error) {
 			return "", fmt.Errorf("entry %d of the co-dealer: the quorum of its policy did not cosign the checkpoint", r.Index)
 		}
 	}
-	o.holds = true
-	return fmt.Sprintf("%d entries of %s", len(o.proofs), origin), nil
+	found := fmt.Sprintf("%d entries of %s", len(o.proofs), origin)
+	if o.holds = len(heads) == len(o.proofs)-1; !o.holds {
+		found += ", of which the file does not show that they are of one history"
+	}
+	return found, nil
+}
+
+// grew: each receipt leads to the root of its checkpoint, whose tree begins with that of the checkpoint before. The
+// first one that covers the entry of a key begins with that of the checkpoint that the key signed.
+func (o *order) grew(heads []audit.Last) error {
+	for i, r := range o.proofs {
+		err := r.CheckInclusion(r.head)
+		if err == nil && i > 0 && heads != nil {
+			err = r.head.CheckPrefix(o.proofs[i-1].head, heads[i-1])
+		}
+		if err != nil {
+			return fmt.Errorf("entry %d of the co-dealer: %w", r.Index, err)
+		}
+	}
+	for _, h := range o.keys {
+		i := slices.IndexFunc(o.proofs, func(r apart) bool { return r.head.Size > h.Index })
+		if i < 0 {
+			return fmt.Errorf("the key of entry %d of the co-dealer is above each of its checkpoints", h.Index)
+		}
+		if err := h.under(o.proofs[i].head); err != nil {
+			return fmt.Errorf("the co-dealer: %w", err)
+		}
+	}
+	return nil
 }
 
 // oneHistory: at each size a ledger has one root: the co-dealer's in its checkpoints in the file and in the close of
@@ -273,7 +308,7 @@ func (t *transcript) oneHistory() error {
 	for _, d := range t.second.deals {
 		heads = append(heads, audit.Checkpoint{Origin: t.head.Origin, Size: d.Asked.Head.Size, Root: d.Asked.Head.Root})
 	}
-	for _, r := range t.second.all {
+	for _, r := range t.second.proofs {
 		heads = append(heads, r.head)
 	}
 	if t.closed != nil && t.closed.Blind != nil {
@@ -330,10 +365,12 @@ func (t *transcript) blind() (*Blind, string) {
 		return nil, NotNamed
 	case t.v.Verdict != Proved, len(t.trust.second.Logs) == 0:
 		return nil, NotPinned
-	case !o.holds:
+	case t.trust.second.Overlap() == 0:
 		return nil, NotShared
 	case len(o.deals) == 0:
 		return nil, NotDealt
+	case !o.holds:
+		return nil, NotOneHistory
 	}
 	b := &Blind{CoDealer: o.proofs[0].head.Origin, Requests: []Request{}, Closed: o.closed != nil,
 		OrderChecked: slices.ContainsFunc(t.v.Steps,

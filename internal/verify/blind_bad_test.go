@@ -2,7 +2,10 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 )
@@ -158,7 +161,9 @@ func notSeen(b *badAdder) {
 	blindCase(b, stepCoDealer, "not-included", "a proof of the co-dealer's that leads elsewhere", hand(b.T).play(two),
 		func(f *audit.Transcript) { f.CoDealer.Receipts[1] = astray(f.CoDealer.Receipts[1]) })
 	blindCase(b, stepCoDealer, "key-not-included", "a proof of the co-dealer's key that leads elsewhere",
-		handed(next, first, next), func(f *audit.Transcript) { f.CoDealer.Keys[0] = astray(f.CoDealer.Keys[0]) })
+		handed(next, first, next),
+		func(f *audit.Transcript) { f.CoDealer.Keys[0].Receipt = astray(f.CoDealer.Keys[0].Receipt) })
+	notOneHistory(b, next)
 	p := hand(b.T)
 	common := newKey(b.T, p.h.key.name, "co-dealer key")
 	p.h.cheating().rotateAs(common, p.h.key, common)
@@ -169,6 +174,68 @@ func notSeen(b *badAdder) {
 	house.cheating()
 	blindCase(b, stepCoDealer, "one-origin", "the co-dealer has the house's origin",
 		misfit{}.pair(open(b.T, withPin).cheating(), house, sixCards))
+}
+
+// notOneHistory are files whose checkpoints of the co-dealer are not of one history, though its keys signed and its
+// witnesses cosigned each of them.
+func notOneHistory(b *badAdder, next keyPair) {
+	blindCase(b, stepCoDealer, "fork", "the order's commit stands in another history than the deals", forkedPair(b.T))
+	heads := func(step, name, about string, change func([]audit.Last) []audit.Last) {
+		blindCase(b, step, name, about, hand(b.T).play(seat("a", 1)).play(seat("b", 1)),
+			func(f *audit.Transcript) { f.CoDealer.Heads = change(f.CoDealer.Heads) })
+	}
+	path := func(step, name, about string, change func(l *audit.Last)) {
+		heads(step, name, about, func(h []audit.Last) []audit.Last { change(&h[0]); return h })
+	}
+	path(stepCoDealer, "head-path-short", "the path of a checkpoint's last entry lacks a hash",
+		func(l *audit.Last) { l.Proof = l.Proof[1:] })
+	path(stepCoDealer, "head-path-long", "the path of a checkpoint's last entry has a hash more",
+		func(l *audit.Last) { l.Proof = append(l.Proof, l.Leaf) })
+	path(stepFormat, "head-path-64", "the path of a checkpoint's last entry has 64 hashes",
+		func(l *audit.Last) { l.Proof = slices.Repeat(tlog.RecordProof{l.Leaf}, 64) })
+	heads(stepCoDealer, "head-exchanged", "the path of another checkpoint's last entry",
+		func(h []audit.Last) []audit.Last { return []audit.Last{h[1], h[0]} })
+	heads(stepFormat, "head-left-out", "one of two checkpoints has no path",
+		func(h []audit.Last) []audit.Last { return h[:1] })
+	heads(stepFormat, "head-more", "more paths than checkpoints",
+		func(h []audit.Last) []audit.Last { return append(h, h[0]) })
+	late := hand(b.T).play(seat("a", 1))
+	late.by.h.rotateAs(next, late.by.h.key, next)
+	blindCase(b, stepCoDealer, "key-above", "a key of the co-dealer above each checkpoint of the file", late,
+		func(f *audit.Transcript) { // which pair leaves out
+			h := late.by.h
+			f.CoDealer.Keys = h.firstHanded()
+			h.key = coDealer(b.T).key
+		})
+	spliced, other := hand(b.T), hand(b.T)
+	other.by.h.hireAs(service("house-b"), audit.RoleBlind)
+	for _, p := range []*pair{spliced, other} {
+		first := p.by.h.key
+		p.by.h.rotateAs(next, first, next)
+		p.play(seat("a", 1))
+		p.by.h.key = first
+	}
+	blindCase(b, stepCoDealer, "keys-spliced", "the keys of another history of the co-dealer", spliced,
+		func(f *audit.Transcript) { f.CoDealer.Keys = other.transcript().CoDealer.Keys })
+
+	for name, more := range map[string]func(*pair){
+		"mldsa-fork":  func(p *pair) { p.play(seat("b", 1)) },
+		"mldsa-above": func(*pair) {},
+	} {
+		p := forkedPair(b.T)
+		long := newLongKey(b.T, p.by.h.key.name, "long key of the co-dealer")
+		long.add(p.by.h, long)
+		more(p)
+		f, h := p.transcript(), p.by.h
+		f.CoDealer.Keys = h.firstHanded()
+		b.file(stepCoDealer, "blind-"+name, "a fork below the entry of a trusted key of ML-DSA-44, which did not sign it",
+			marshal(b.T, f), func(v *vector) { v.Trust.CoDealer = "log " + long.vkey + "\n" + string(secondPolicy(h)) })
+	}
+}
+
+// firstHanded is the first key that was handed on to, in the tree of now.
+func (h *house) firstHanded() []audit.Handover {
+	return []audit.Handover{{Receipt: h.bare(h.handed[0].Index), Checkpoint: string(h.handed[0].Checkpoint)}}
 }
 
 // mixedPolicies are policies by one of which house or co-dealer is the other's witness or log.

@@ -118,6 +118,30 @@ func blindFiles(t testing.TB, add adder) {
 	p.play(seat("a", 2))
 	b.key = first
 	blindly("blind-handed-on", "the co-dealer handed its ledger on twice, and the policy has its first key", p)
+
+	forked := forkedPair(t)
+	f := forked.transcript()
+	f.CoDealer.Heads = nil
+	add("blind-no-heads", "two histories of the co-dealer, and nothing that ties its checkpoints: it is not blind",
+		marshal(t, f), forked.believed)
+	p = hand(t)
+	long = newLongKey(t, p.by.h.key.name, "long key of the co-dealer")
+	p.play(seat("a", 1))
+	long.add(p.by.h, long)
+	add("blind-mldsa-below", "a key of ML-DSA-44 is trusted, and the checkpoints below its entry lead to one that it signed",
+		marshal(t, p.play(seat("a", 1)).transcript()), p.believed, func(v *vector) {
+			v.Trust.CoDealer = "log " + long.vkey + "\n" + v.Trust.CoDealer
+		})
+}
+
+// forkedPair is a hand whose co-dealer showed the order's commit in another history than the deals. Its witnesses
+// cosigned both.
+func forkedPair(t testing.TB) *pair {
+	p, fork := hand(t), hand(t)
+	p.by.h.hireAs(service("house-b"), audit.RoleBlind)
+	fork.by.h.hireAs(service("house-c"), audit.RoleBlind)
+	p.proofs[0] = fork.by.h.receipt(fork.by.id).Text()
+	return p.play(seat("a", 1)).play(seat("b", 1))
 }
 
 // gone closes the shuffle as void for its co-dealer, with what was not played.
@@ -225,7 +249,7 @@ func notBlind(b *badAdder) {
 	blindly(stepEntries, "no-key", "an entry among the co-dealer's keys that hands on to none",
 		func(p *pair) *audit.Transcript {
 			f := p.play(two...).transcript()
-			f.CoDealer.Keys = p.proofs[:1]
+			f.CoDealer.Keys = []audit.Handover{{Receipt: p.by.h.bare(p.by.id), Checkpoint: string(p.by.h.head())}}
 			return f
 		})
 	blindly(stepAsked, "deal-left-out", "a deal of the co-dealer left out", func(p *pair) *audit.Transcript {
@@ -302,7 +326,7 @@ func notApart(b *badAdder) {
 		func(v *vector) { v.Trust.CoDealer = "quorum\n" })
 	text := string(file)
 	b.file(stepFormat, "blind-member-order", "the members of co_dealer in another order",
-		[]byte(strings.Replace(text, `"co_dealer":{"receipts":`, `"co_dealer":{"keys":[],"receipts":`, 1)))
+		[]byte(strings.Replace(text, `"co_dealer":{"receipts":`, `"co_dealer":{"heads":[],"receipts":`, 1)))
 	b.file(unjudged, "blind-receipt-version", "a receipt of a later version of the co-dealer's", func() []byte {
 		at := strings.Index(text, `"co_dealer":`)
 		return []byte(text[:at] + strings.Replace(text[at:], "tlog-proof@v1", "tlog-proof@v2", 1))

@@ -226,15 +226,40 @@ func (p *pair) end() *pair {
 func (p *pair) transcript() *audit.Transcript {
 	f := p.game.transcript("")
 	f.Cards = slices.Clone(p.cards)
-	f.CoDealer = &audit.CoDealer{Receipts: p.proofs, Keys: handedTexts(p.by.h), Unplayed: p.after}
+	f.CoDealer = &audit.CoDealer{Receipts: p.proofs, Unplayed: p.after}
+	h, sizes := p.by.h, p.sizes()
+	for i := range sizes[1:] {
+		last := min(sizes[i], sizes[i+1], uint64(len(h.entries))) - 1
+		of := audit.Receipt{Entry: h.entries[last], Proof: h.path(last, sizes[i+1])}
+		f.CoDealer.Heads = append(f.CoDealer.Heads, of.Last())
+	}
+	for _, r := range h.handed {
+		if i := slices.IndexFunc(sizes, func(size uint64) bool { return size > r.Index }); i >= 0 {
+			bare := audit.Receipt{Index: r.Index, Entry: r.Entry, Proof: h.path(r.Index, sizes[i])}.Text()
+			f.CoDealer.Keys = append(f.CoDealer.Keys, audit.Handover{Receipt: bare, Checkpoint: string(r.Checkpoint)})
+		}
+	}
 	return f
 }
 
-func handedTexts(h *house) (texts []string) {
-	for _, r := range h.handed {
-		texts = append(texts, r.Text())
+// sizes are those of the checkpoints of the proofs.
+func (p *pair) sizes() (sizes []uint64) {
+	for _, text := range p.proofs {
+		r, err := audit.ParseReceipt(text)
+		must(p.h.t, err)
+		c, err := audit.CheckpointText(r.Checkpoint)
+		must(p.h.t, err)
+		sizes = append(sizes, c.Size)
 	}
-	return texts
+	return sizes
+}
+
+// path is that of an entry in the tree of the first entries.
+func (h *house) path(index, size uint64) tlog.RecordProof {
+	h.t.Helper()
+	path, err := tlog.ProveRecord(int64(size), int64(index), h.reader())
+	must(h.t, err)
+	return path
 }
 
 func (p *pair) trust() Trust {

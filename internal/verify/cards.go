@@ -156,8 +156,8 @@ func (t *transcript) show(c audit.Card, run audit.Run, shows []uint32) CardShown
 		Purpose: run.Purpose.String(), Recipient: run.Recipient, Public: run.Public, Round: run.Round}
 	if shows != nil {
 		s.Shows = shows[c.Position]
-		if t.means.held != nil {
-			s.Label = t.means.held.Label(s.Shows)
+		if t.means != nil {
+			s.Label = t.means.Label(s.Shows)
 		}
 	}
 	return s

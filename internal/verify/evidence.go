@@ -67,19 +67,11 @@ func checkpointForm(signed []byte) (audit.Checkpoint, error) {
 	return c, nil
 }
 
-// parseApart reads a receipt under a checkpoint of its own.
-func parseApart(text string) (a apart, err error) {
-	if a.Receipt, err = audit.ParseReceipt(text); err == nil {
-		a.head, err = checkpointForm(a.Checkpoint)
-	}
-	return a, err
-}
-
-// earlier is the part of format for another checkpoint of the same ledger.
-func (e *evidence) earlier(signed []byte) (audit.Checkpoint, error) {
+// checkpointIn is checkpointForm for a checkpoint of the ledger of this origin; "": of any.
+func checkpointIn(signed []byte, origin string) (audit.Checkpoint, error) {
 	c, err := checkpointForm(signed)
-	if err == nil && c.Origin != e.head.Origin {
-		err = malformed("checkpoint: of %s, the other is of %s", c.Origin, e.head.Origin)
+	if err == nil && origin != "" && c.Origin != origin {
+		err = malformed("checkpoint: of %s, the other is of %s", c.Origin, origin)
 	}
 	return c, err
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 )
@@ -23,17 +22,23 @@ type handover struct {
 type prefix struct {
 	signed []byte
 	head   audit.Checkpoint
-	leaf   tlog.Hash
-	path   tlog.RecordProof
+	audit.Last
 }
 
-// parsePrefix is the part of format for the member witnessed.
-func (e *evidence) parsePrefix(p *audit.Prefix) (err error) {
-	if p != nil {
-		e.early = &prefix{signed: []byte(p.Checkpoint)}
-		e.early.leaf, e.early.path, err = p.Last()
+// parseHandovers is the part of format for the keys of a ledger.
+func parseHandovers(keys []audit.Handover, origin string) (all []handover, err error) {
+	for i, k := range keys {
+		var h handover
+		if h.Receipt, err = parseBare(k.Receipt); err == nil {
+			h.Checkpoint = []byte(k.Checkpoint)
+			h.head, err = checkpointIn(h.Checkpoint, origin)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("key %d: %w", i, err)
+		}
+		all = append(all, h)
 	}
-	return err
+	return all, nil
 }
 
 // handoverEntries: each is of a signing key, the last entry of its checkpoint, and they ascend.
@@ -100,7 +105,7 @@ func (e *evidence) inclusion() (string, error) {
 		}
 	}
 	if p := e.early; p != nil {
-		if err := e.head.CheckPrefix(p.head, p.leaf, p.path); err != nil {
+		if err := e.head.CheckPrefix(p.head, p.Last); err != nil {
 			return "", fmt.Errorf("the early checkpoint: %w", err)
 		}
 		if p.head.Size <= e.v.ID {
@@ -109,12 +114,20 @@ func (e *evidence) inclusion() (string, error) {
 	}
 	if e.v.Kind == KindTranscript { // a receipt alone of a signing key's entry was checked above
 		for _, h := range e.keys {
-			if err := e.head.CheckPrefix(h.head, tlog.RecordHash(h.Entry), h.Proof); err != nil {
-				return "", fmt.Errorf("the key of entry %d: %w", h.Index, err)
+			if err := h.under(e.head); err != nil {
+				return "", err
 			}
 		}
 	}
 	return many(len(e.receipts), "entry leads", "entries lead") + " to the checkpoint's root", nil
+}
+
+// under returns nil if the tree of head begins with that of the checkpoint that the key signed.
+func (h handover) under(head audit.Checkpoint) error {
+	if err := head.CheckPrefix(h.head, h.Last()); err != nil {
+		return fmt.Errorf("the key of entry %d: %w", h.Index, err)
+	}
+	return nil
 }
 
 // succession says which keys count on a checkpoint of the ledger (docs/SPEC.md section 10.1.1).

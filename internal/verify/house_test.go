@@ -291,8 +291,7 @@ func (h *house) receipt(index uint64) audit.Receipt {
 // receiptUnder is the receipt of an entry under a checkpoint of all entries.
 func (h *house) receiptUnder(index uint64, head []byte) audit.Receipt {
 	h.t.Helper()
-	proof, err := tlog.ProveRecord(int64(len(h.entries)), int64(index), h.reader())
-	must(h.t, err)
+	proof := h.path(index, uint64(len(h.entries)))
 	return audit.Receipt{Index: index, Entry: h.entries[index], Proof: proof, Checkpoint: head}
 }
 
@@ -530,7 +529,7 @@ func (h *house) prefix(head string) *audit.Prefix {
 	}
 	c, err := audit.CheckpointText([]byte(head))
 	must(h.t, err)
-	return audit.NewPrefix([]byte(head), h.receiptUnder(min(c.Size, uint64(len(h.entries)))-1, nil))
+	return &audit.Prefix{Checkpoint: head, Last: h.receiptUnder(min(c.Size, uint64(len(h.entries)))-1, nil).Last()}
 }
 
 // card opens what a place shows.

@@ -614,10 +614,10 @@ var exchanged = []kind{
 		func(v victim) []byte { return v.edited(func(f *audit.Transcript) { f.ID++ }) }, nil},
 	{"witnessed-leaf", "another leaf for the last entry that the witnesses saw", stepInclusion,
 		func(v victim) []byte {
-			return v.witnessed(func(p *audit.Prefix) { p.Leaf = encode(hash32("leaf")) })
+			return v.witnessed(func(p *audit.Prefix) { p.Leaf = hash32("leaf") })
 		}, nil},
 	{"witnessed-proof", "a path altered in what the witnesses saw", stepInclusion, func(v victim) []byte {
-		return v.witnessed(func(p *audit.Prefix) { p.Proof[0] = encode(hash32("another")) })
+		return v.witnessed(func(p *audit.Prefix) { p.Proof[0] = hash32("another") })
 	}, nil},
 	{"witnessed-signature", "what the witnesses saw, not signed by the house", stepSignature, func(v victim) []byte {
 		return v.witnessed(func(p *audit.Prefix) {

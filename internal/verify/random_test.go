@@ -426,8 +426,8 @@ func (p *player) seen(f, o *audit.Transcript) *audit.Prefix {
 	if a == nil {
 		return nil
 	}
-	return &audit.Prefix{Checkpoint: pick(p, f.Checkpoint, o.Checkpoint, b.Checkpoint), Leaf: pick(p, a.Leaf, b.Leaf),
-		Proof: pick(p, a.Proof, b.Proof)}
+	return &audit.Prefix{Checkpoint: pick(p, f.Checkpoint, o.Checkpoint, b.Checkpoint),
+		Last: audit.Last{Leaf: pick(p, a.Leaf, b.Leaf), Proof: pick(p, a.Proof, b.Proof)}}
 }
 
 // rewritten changes one line of a receipt.

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,51 +9,38 @@ import (
 	"shuffled/internal/terms"
 )
 
-// parseTerms decodes the document in the file, which the step terms judges.
-func (t *transcript) parseTerms() error {
-	if t.file.Terms == "" {
-		return nil
-	}
-	b, err := base64.StdEncoding.DecodeString(t.file.Terms)
-	if err != nil || len(b) > terms.MaxDocument || base64.StdEncoding.EncodeToString(b) != t.file.Terms {
-		return malformed("terms: not padded base64 of at most %d bytes", terms.MaxDocument)
-	}
-	t.means.document = b
-	return nil
-}
-
 // terms holds the document in the file against what the commit binds, and against what was drawn from.
 func (t *transcript) terms() (string, error) {
 	ctx := t.commit.Context
-	bound := ctx.Terms
+	bound, document := ctx.Terms, t.file.Terms
 	if bound != nil {
 		t.v.Terms = &Terms{Kind: bound.Kind.String(), Hash: encode(bound.Hash), Count: bound.Count}
 	}
 	switch {
 	case bound == nil || bound.Kind == audit.TermsTicketList:
-		if t.means.document != nil {
+		if document != nil {
 			return "", errors.New("the file holds a document, and the commit binds none")
 		}
 		if bound == nil {
 			return "", notChecked("the commit binds none: it does not say what its values mean")
 		}
 		return "", notChecked(fmt.Sprintf("a list of %d tickets, which this file does not hold", bound.Count))
-	case t.means.document == nil:
+	case document == nil:
 		return "", notChecked(fmt.Sprintf("the %s is not in the file: what the values mean is not known", bound.Kind))
 	}
-	d, err := terms.Parse(bound.Kind, t.means.document)
+	d, err := terms.Parse(bound.Kind, document)
 	if err != nil {
 		return "", err
 	}
 	if err := d.Of(ctx); err != nil {
 		return "", err
 	}
-	t.means.held = d
+	t.means = d
 	t.v.Terms.Labels, t.v.Terms.Text = d.Wheel, d.Text
 	if d.Kind == audit.TermsWheel {
 		return fmt.Sprintf("a wheel of %d labels, whose weights add up to %d", len(d.Wheel), d.Total()), nil
 	}
-	return fmt.Sprintf("a pay table of %d bytes", len(t.means.document)), nil
+	return fmt.Sprintf("a pay table of %d bytes", len(document)), nil
 }
 
 // winner says whether the house could choose the winner of a list of tickets. The house knows the list when it draws

@@ -36,7 +36,7 @@ func under(ctx *audit.Context, kind audit.TermsKind, document []byte) *audit.Con
 // withTerms is the file of a game that has the document.
 func withTerms(g *game, document []byte) *audit.Transcript {
 	f := g.transcript("")
-	f.Terms = base64.StdEncoding.EncodeToString(document)
+	f.Terms = document
 	return f
 }
 
@@ -170,15 +170,13 @@ func badTerms(b *badAdder) {
 	edit(stepTerms, "cut", "a wheel that ends in its last weight", carWheel[:len(carWheel)-1])
 	edit(stepTerms, "more", "a byte after the wheel", append(slices.Clone(carWheel), 0))
 	text := func(step, name, about, member string) {
-		f := withTerms(wheelGame(b.T), carWheel)
-		f.Terms = member
-		b.file(step, "terms-"+name, about, marshal(b.T, f))
+		b.text(step, "terms-"+name, about, string(marshal(b.T, withTerms(wheelGame(b.T), carWheel))),
+			base64.StdEncoding.EncodeToString(carWheel), member)
 	}
 	text(stepFormat, "unpadded", "base64 without padding", strings.Repeat("AAAA", 2)+"AA")
 	text(stepFormat, "stray-bits", "base64 with stray bits", "AB==")
-	text(stepFormat, "spaces", "base64 with a newline", "AAAA\nAAAA")
-	text(stepFormat, "too-long", "65,537 bytes",
-		base64.StdEncoding.EncodeToString(make([]byte, terms.MaxDocument+1)))
+	text(stepFormat, "spaces", "base64 with a newline", `AAAA\nAAAA`)
+	edit(stepFormat, "too-long", "65,537 bytes", make([]byte, terms.MaxDocument+1))
 	b.file(stepTerms, "terms-none-bound", "a document in the file of a shuffle that binds none",
 		marshal(b.T, withTerms(plain(b.T), payTable)))
 	// The house commits to what is no wheel of the draws.

@@ -39,7 +39,7 @@ type transcript struct {
 
 	round uint64 // of the beacon, whose signature holds; 0: there is none, or it was not checked
 
-	means   meaning
+	means   *terms.Document // of the file, that the step terms holds; nil: none
 	reveals []*audit.Reveal
 	dealt   []dealt // by place
 	ordered
@@ -68,12 +68,6 @@ func (e *ending) take(b audit.Body) {
 // lost reports whether the file says that the tape is lost.
 func (e *ending) lost() bool { return e.ended != nil && e.ended.Form == audit.FormNone }
 
-// meaning is what the file says that its values mean.
-type meaning struct {
-	document []byte          // in file.Terms; nil: there is none
-	held     *terms.Document // that the step terms holds; nil: none
-}
-
 // dealt is a place that was dealt.
 type dealt struct {
 	audit.Run      // that it was dealt in
@@ -92,8 +86,8 @@ func (t *transcript) format() (string, error) {
 	}
 	f := t.file
 	if len(f.Receipts) < 2 || len(f.Receipts) > maxReceipts || len(f.Cards) > shuffle.MaxCards ||
-		len(f.Deck) > shuffle.MaxCards || len(f.Keys) > maxKeys || len(f.Statements) > audit.MaxStatements ||
-		f.ID == 0 || f.ID > audit.MaxInteger {
+		len(f.Deck) > shuffle.MaxCards || len(f.Terms) > terms.MaxDocument || len(f.Keys) > maxKeys ||
+		len(f.Statements) > audit.MaxStatements || f.ID == 0 || f.ID > audit.MaxInteger {
 		return "",
 			malformed("transcript: too few or too many receipts, cards, keys or statements, or an id out of range")
 	}
@@ -103,10 +97,7 @@ func (t *transcript) format() (string, error) {
 		}
 	}
 	t.v.ID, t.v.Recipient = f.ID, f.Recipient
-	if err := t.parseTerms(); err != nil {
-		return "", err
-	}
-	if err := errors.Join(t.parseCards(), t.parsePrefix(f.Witnessed)); err != nil {
+	if err := errors.Join(t.parseCards(), t.boundHeads()); err != nil {
 		return "", err
 	}
 	if err := t.under([]byte(f.Checkpoint)); err != nil {
@@ -119,21 +110,14 @@ func (t *transcript) format() (string, error) {
 		}
 		t.receipts = append(t.receipts, r)
 	}
-	if t.early != nil {
-		if t.early.head, err = t.earlier(t.early.signed); err != nil {
+	if w := f.Witnessed; w != nil {
+		t.early = &prefix{signed: []byte(w.Checkpoint), Last: w.Last}
+		if t.early.head, err = checkpointIn(t.early.signed, t.head.Origin); err != nil {
 			return "", fmt.Errorf("witnessed: %w", err)
 		}
 	}
-	for i, k := range f.Keys {
-		var h handover
-		if h.Receipt, err = parseBare(k.Receipt); err == nil {
-			h.Checkpoint = []byte(k.Checkpoint)
-			h.head, err = t.earlier(h.Checkpoint)
-		}
-		if err != nil {
-			return "", fmt.Errorf("key %d: %w", i, err)
-		}
-		t.keys = append(t.keys, h)
+	if t.keys, err = parseHandovers(f.Keys, t.head.Origin); err != nil {
+		return "", err
 	}
 	if err := t.parseStatements(); err != nil {
 		return "", err
@@ -213,10 +197,12 @@ func many[T int | uint64](n T, one, more string) string {
 // take puts the i-th entry in its place: genesis, commit, at most one mix, deals and
 // takeovers, at most one close, of one that was continued at most one disclosure.
 func (t *transcript) take(i int, index uint64, e audit.Entry) error {
-	if of := e.Body.Type(); of != audit.TypeGenesis && of != audit.TypeCommit {
-		if err := t.follows(i, index, audit.ShuffleOf(e.Body)); err != nil {
-			return err
-		}
+	switch of, shuffle := e.Body.Type(), audit.ShuffleOf(e.Body); {
+	case of == audit.TypeGenesis || of == audit.TypeCommit:
+	case i < 2:
+		return fmt.Errorf("entry %d is receipt %d, where genesis and commit come first", index, i)
+	case shuffle != t.file.ID: // other entries are of shuffle 0
+		return fmt.Errorf("entry %d is of shuffle %d, not %d", index, shuffle, t.file.ID)
 	}
 	switch b := e.Body.(type) {
 	case *audit.Genesis:
@@ -284,17 +270,6 @@ func (t *transcript) takeOver(index uint64, e audit.Entry, b *audit.Takeover) {
 		From: t.owner, Place: place, Extent: b.Extent.String(), Reason: b.Reason,
 	})
 	t.owner = e.Actor.Identity
-}
-
-// follows reports whether an entry comes after the commit, and of this shuffle. Other entries are of shuffle 0.
-func (t *transcript) follows(i int, index, shuffle uint64) error {
-	switch {
-	case i < 2:
-		return fmt.Errorf("entry %d is receipt %d, where genesis and commit come first", index, i)
-	case shuffle != t.file.ID:
-		return fmt.Errorf("entry %d is of shuffle %d, not %d", index, shuffle, t.file.ID)
-	}
-	return nil
 }
 
 // witnesses asks for the quorum on both checkpoints. The early one gives the level, if it can hold

@@ -105,7 +105,7 @@ func early(p *player, f *audit.Transcript) *string {
 	if f.Witnessed == nil {
 		return &f.Checkpoint
 	}
-	return pick(p, &f.Witnessed.Checkpoint, &f.Witnessed.Checkpoint, &f.Witnessed.Leaf)
+	return pick(p, &f.Witnessed.Checkpoint, &f.Checkpoint)
 }
 
 // wrongs are all of them, for each part of a transcript.

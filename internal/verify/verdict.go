@@ -105,7 +105,7 @@ type Verdict struct {
 	Cards []CardShown `json:"cards,omitempty"` // opened cards, by place
 
 	Blind *Blind `json:"blind,omitempty"` // another organisation gave the order, place by place
-	// why it is not blind, if a co-dealer is trusted: NotNamed, NotPinned, NotShared or NotDealt
+	// why it is not blind, if a co-dealer is trusted: NotNamed, NotPinned, NotShared, NotDealt or NotOneHistory
 	NotBlind string `json:"not_blind,omitempty"`
 
 	Statements []Stated `json:"statements,omitempty"` // of auditors, in order, a line of a signature each
@@ -162,6 +162,8 @@ const (
 	NotPinned = "key_not_pinned"    // nothing is trusted for the house, or no key for the co-dealer
 	NotShared = "no_common_witness" // two quorums of the co-dealer's policy share no witness
 	NotDealt  = "not_dealt"         // its plan names one, which opened nothing in this file
+
+	NotOneHistory = "not_one_history" // its checkpoints in the file are not tied to each other
 )
 
 // Stated names a signer of a statement that the tape was opened and leads to the deck root

@@ -163,7 +163,8 @@ def card_items(case, cards, runs):
 def blind_members(case, found):
     """Add `blind` or `not_blind` (SPEC 10.6)."""
     dealt = any(e.kind == "deal" for _, e in case.co_entries)
-    if found["verdict"] == "proved" and dealt and case.results["asked"] == "ok" \
+    tied = len(case.file.heads) == len(case.file.co_receipts) - 1
+    if found["verdict"] == "proved" and dealt and tied and case.results["asked"] == "ok" \
             and case.results["co_dealer"] == "ok":
         requests = [request_of(case, deal, unplayed) for deal, unplayed in case.requests]
         found["blind"] = {"co_dealer": case.file.co_receipts[0].checkpoint.origin,
@@ -179,7 +180,7 @@ def blind_members(case, found):
         elif case.trust.co_dealer.overlap() == 0:
             found["not_blind"] = "no_common_witness"
         else:
-            found["not_blind"] = "not_dealt"
+            found["not_blind"] = "not_one_history" if dealt else "not_dealt"
 
 
 def request_of(case, deal, unplayed):

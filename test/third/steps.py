@@ -124,7 +124,7 @@ def inclusion(case):
         need(receipt.included(), "inclusion", f"entry {receipt.index}")
     if file.witnessed is not None:
         need(file.id < file.witnessed.checkpoint.size, "inclusion", "witnessed without the commit")
-        need(file.witnessed.begins(file.checkpoint), "inclusion", "witnessed")
+        need(file.witnessed.ties(file.witnessed.checkpoint, file.checkpoint), "inclusion", "witnessed")
     for key in file.keys:
         good = begins(key.checkpoint, file.checkpoint, leaf_hash(key.entry), key.path)
         need(good, "inclusion", f"the key of entry {key.index}")

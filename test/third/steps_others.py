@@ -6,6 +6,7 @@ import ed25519
 import hashes
 import steps_cards
 from errors import StepFailed, Unknown
+from merkle import begins, leaf_hash
 from rules_shuffle import opened_places, unplayed as unplayed_of
 from shuffle_state import EXPIRED, VOID, is_tape_lost
 from steps import NOT_CHECKED, OK, entry_leaf, need
@@ -132,22 +133,33 @@ def co_dealer(case):
     origin = file.co_receipts[0].checkpoint.origin
     need(origin != file.checkpoint.origin, "co_dealer", "one origin")
     apart(case, policy, origin)
-    listed = file.co_receipts + file.co_keys
     closes = [e.body["blind"] for _, e in case.played if e.kind == "close" and "blind" in e.body]
-    one_history([b["head"] for b in closes], [r.checkpoint for r in listed])
+    one_history([b["head"] for b in closes], [r.checkpoint for r in file.co_receipts])
     asked_at = [e.body["asked"]["head"] for _, e in case.co_entries if e.kind == "deal"]
     one_history(asked_at, case.checkpoints + [r.checkpoint for r in file.keys])
     chain = KeyChain(origin, None, case.co_keys, policy.logs)
     need(chain.check() is None, "co_dealer", "keys")
-    for receipt in listed:
-        need(receipt.included(), "co_dealer", "inclusion")
+    grew(file.co_receipts, file.heads, file.co_keys)
     for receipt in file.co_receipts:
+        need(receipt.included(), "co_dealer", "inclusion")
         need(chain.signed(receipt.checkpoint), "co_dealer", "signature")
         if policy.complete(receipt.checkpoint) is None:
             if policy.cannot_judge(receipt.checkpoint):
                 raise Unknown("a witness key of a later type decides")
             raise StepFailed("co_dealer", "too few witnesses")
     return OK
+
+
+def grew(receipts, heads, keys):
+    """Check that each checkpoint's tree begins with that of the one before, and that each key is
+    under the first checkpoint that covers its entry."""
+    checkpoints = [receipt.checkpoint for receipt in receipts]
+    for head, first, larger in zip(heads, checkpoints, checkpoints[1:]):
+        need(head.ties(first, larger), "co_dealer", "another history")
+    for key in keys:
+        under = next((c for c in checkpoints if c.size > key.index), None)
+        need(under and begins(key.checkpoint, under, leaf_hash(key.entry), key.path), "co_dealer",
+             f"the key of entry {key.index}")
 
 
 def one_history(named, checkpoints):

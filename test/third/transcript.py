@@ -102,22 +102,29 @@ def handovers(value):
     return [tuple(texts(list(item.values()), 2, 2, "a key")) for item in listed]
 
 
-class Prefix:
+class Last:
+    """The last entry of a tree, and its path in a larger one, which begins with that tree."""
+
+    def __init__(self, value, *more):
+        self.found = members(value, [*more, "leaf", "proof"], (), "a last entry")
+        self.leaf = from_base64(text(self.found["leaf"], "leaf"), "leaf", 32)
+        self.path = hashes_of(self.found["proof"], "proof", 63)
+
+    def ties(self, first, larger):
+        """Whether the larger checkpoint's tree begins with that of the first."""
+        return begins(first, larger, self.leaf, self.path)
+
+
+class Prefix(Last):
     """An earlier checkpoint, and what proves that its tree is the beginning of a larger one."""
 
     def __init__(self, value):
-        found = members(value, ["checkpoint", "leaf", "proof"], (), "witnessed")
-        self.signed, = texts([found["checkpoint"]], 1, 1, "witnessed")
-        self.leaf = from_base64(text(found["leaf"], "leaf"), "leaf", 32)
-        self.path = hashes_of(found["proof"], "proof", 63)
+        super().__init__(value, "checkpoint")
+        self.signed, = texts([self.found["checkpoint"]], 1, 1, "witnessed")
 
     def read_text(self):
         """Read the checkpoint."""
         self.checkpoint = Checkpoint(self.signed)
-
-    def begins(self, larger):
-        """Whether the larger checkpoint's tree begins with this one's."""
-        return begins(self.checkpoint, larger, self.leaf, self.path)
 
 
 def read_card(value):
@@ -214,12 +221,18 @@ class Transcript:
         """Read the member `co_dealer`."""
         self.has_co_dealer = value is not None
         self.co_receipt_texts, self.co_key_texts, self.unplayed = [], [], []
+        self.heads = []
         if self.has_co_dealer:
-            inner = members(value, ["receipts", "keys", "unplayed"], ("keys", "unplayed"),
-                            "co_dealer")
+            inner = members(value, ["receipts", "heads", "keys", "unplayed"],
+                            ("heads", "keys", "unplayed"), "co_dealer")
             self.co_receipt_texts = texts(inner["receipts"], 1, 8213, "co_dealer")
+            if "heads" in inner:
+                if not isinstance(inner["heads"], list) or not inner["heads"] \
+                        or len(inner["heads"]) != len(self.co_receipt_texts) - 1:
+                    raise Malformed("heads")
+                self.heads = [Last(item) for item in inner["heads"]]
             if "keys" in inner:
-                self.co_key_texts = texts(inner["keys"], 1, 1024, "co_dealer")
+                self.co_key_texts = handovers(inner["keys"])
             if "unplayed" in inner:
                 if not isinstance(inner["unplayed"], list) or not 1 <= len(inner["unplayed"]) <= 64:
                     raise Malformed("unplayed")
@@ -232,11 +245,7 @@ class Transcript:
         if self.witnessed is not None:
             self.witnessed.read_text()
             one_origin(self.checkpoint, self.witnessed)
-        self.keys = []
-        for receipt, signed in self.key_texts:
-            self.keys.append(Receipt(receipt, self.checkpoint))
-            self.keys[-1].checkpoint = Checkpoint(signed)
-            one_origin(self.checkpoint, self.keys[-1])
+        self.keys = read_handovers(self.key_texts, self.checkpoint)
         self.statements = []
         seen = set()
         for item in self.statement_texts:
@@ -247,11 +256,21 @@ class Transcript:
             seen |= lines
             self.statements.append(statement)
         self.co_receipts, self.co_keys = [], []
-        for listed, source in ((self.co_receipts, self.co_receipt_texts),
-                               (self.co_keys, self.co_key_texts)):
-            for item in source:
-                listed.append(Receipt(item))
-                one_origin(self.co_receipts[0].checkpoint, listed[-1])
+        for item in self.co_receipt_texts:
+            self.co_receipts.append(Receipt(item))
+            one_origin(self.co_receipts[0].checkpoint, self.co_receipts[-1])
+        if self.has_co_dealer:
+            self.co_keys = read_handovers(self.co_key_texts, self.co_receipts[0].checkpoint)
+
+
+def read_handovers(listed, checkpoint):
+    """Read the elements of `keys`, each a receipt with the checkpoint that hands on."""
+    keys = []
+    for receipt, signed in listed:
+        keys.append(Receipt(receipt, checkpoint))
+        keys[-1].checkpoint = Checkpoint(signed)
+        one_origin(checkpoint, keys[-1])
+    return keys
 
 
 def one_origin(checkpoint, receipt):

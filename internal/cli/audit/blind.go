@@ -71,4 +71,6 @@ var notBlind = map[string]string{
 	verify.NotPinned: "This shuffle is not shown to be blind: no key and no policy of the house is trusted.",
 	verify.NotShared: "This shuffle is not shown to be blind: two quorums of the policy for the co-dealer need share no witness.",
 	verify.NotDealt:  "This shuffle names an order of a co-dealer. Nothing was dealt from it, as far as the file shows.",
+
+	verify.NotOneHistory: "This shuffle is not shown to be blind: the file does not show that the checkpoints of its co-dealer are of one history.",
 }

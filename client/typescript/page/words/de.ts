@@ -254,6 +254,7 @@ export const de: Words = {
     key_not_pinned: "Keinem Schlüssel und keiner Zeugenregel des Hauses wird vertraut, also zeigt nichts, dass blind gegeben wurde.",
     no_common_witness: "Zwei Zeugenmehrheiten der Regel für den zweiten Geber müssen keinen Zeugen gemeinsam haben, also zeigt nichts, dass blind gegeben wurde.",
     not_dealt: "Diese Mischung nennt die Reihenfolge eines zweiten Gebers. Soweit die Datei zeigt, wurde nichts daraus gegeben.",
+    not_one_history: "Diese Datei zeigt nicht, dass alles, was der zweite Geber unterschrieb, zu einem einzigen Verlauf gehört. Also zeigt nichts, dass blind gegeben wurde.",
   },
   run: (n, purpose, recipient, open) => `${n} ${purpose}${recipient ? ` für ${recipient}` : ""}${open ? ", öffentlich" : ""}`,
   places: (first, last) => first === last ? `Platz ${first}` : `Plätze ${first} bis ${last}`,

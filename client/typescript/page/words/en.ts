@@ -266,6 +266,7 @@ export const en = {
     key_not_pinned: "No key and no policy of the house is trusted, so nothing shows that it was dealt blind.",
     no_common_witness: "Two quorums of the policy for the co-dealer need share no witness, so nothing shows that it was dealt blind.",
     not_dealt: "This shuffle names an order of a co-dealer. Nothing was dealt from it, as far as the file shows.",
+    not_one_history: "This file does not show that what the co-dealer signed is of one history, so nothing shows that it was dealt blind.",
   },
   run: (n: number, purpose: string, recipient: string | undefined, open: boolean) => `${n} ${purpose}${recipient ? ` for ${recipient}` : ""}${open ? ", public" : ""}`,
   places: (first: number, last: number) => first === last ? `Place ${first}` : `Places ${first} to ${last}`,

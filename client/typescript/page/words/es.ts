@@ -254,6 +254,7 @@ export const es: Words = {
     key_not_pinned: "No se confía en ninguna clave ni política de la casa, así que nada muestra que se repartiera a ciegas.",
     no_common_witness: "Dos mayorías de testigos de la política del segundo repartidor no tienen por qué compartir un testigo, así que nada muestra que se repartiera a ciegas.",
     not_dealt: "Esta mezcla nombra el orden de un segundo repartidor. Por lo que muestra el archivo, no se repartió nada de él.",
+    not_one_history: "Este archivo no muestra que lo que firmó el segundo repartidor pertenezca a un solo historial, así que nada muestra que se repartiera a ciegas.",
   },
   run: (n, purpose, recipient, open) => `${n} ${purpose}${recipient ? ` para ${recipient}` : ""}${open ? ", pública" : ""}`,
   places: (first, last) => first === last ? `Lugar ${first}` : `Lugares ${first} a ${last}`,

@@ -1003,7 +1003,7 @@ export interface components {
              *     none.
              * @enum {string}
              */
-            not_blind?: "no_co_dealer" | "key_not_pinned" | "no_common_witness" | "not_dealt";
+            not_blind?: "no_co_dealer" | "key_not_pinned" | "no_common_witness" | "not_dealt" | "not_one_history";
             entry?: components["schemas"]["VerdictEntry"];
             /** @description The shuffle. */
             id?: components["schemas"]["Index"];

@@ -8,13 +8,13 @@ import { positions, ranges } from "./draws.ts";
 import { describeCard } from "./describe.ts";
 import { parseEntry } from "./entries.ts";
 import { Fault } from "./errors.ts";
-import { checkpoints, cosignatures, follow, signedBy } from "./ledgersteps.ts";
+import { checkpoints, cosignatures, follow, mustBegin, signedBy } from "./ledgersteps.ts";
 import { opens } from "./openings.ts";
 import { isMet, ownWitness } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
 import { many, skip, type Outcome } from "./step.ts";
 import { climb, leafOf } from "./tree.ts";
-import type { Blind, Blindness, Bytes, Card, Checkpoint, Close, Context, Deal, Foreign, Of, Order, Policy, Receipt, Run, Whole } from "./types.ts";
+import type { Blind, Blindness, Bytes, Card, Checkpoint, Close, Context, Deal, Foreign, Last, Of, Order, Policy, Receipt, Run, Whole } from "./types.ts";
 
 // coDealer gives the co-dealer's commit that a plan names, undefined if it names none.
 export const coDealer = (c: Context): Foreign | undefined => c.plan[0]?.commit;
@@ -160,18 +160,30 @@ export async function stepCoDealer(s: Whole): Promise<Outcome> {
   if (!await canEd25519()) { s.cannot = "Ed25519"; return skip("this browser cannot check Ed25519 signatures"); }
   mustBeApart(s, order, policy);
   const chain = await follow(order.keys, order.origin, policy.logs);
-  for (const r of [...order.receipts, ...order.keys]) {
-    const root = climb(leafOf(r.bytes), r.index, r.checkpoint.size, r.proof);
-    if (root === null || !equal(root, r.checkpoint.root)) throw new Fault(`entry ${r.index} of the co-dealer: its proof does not lead to the root of the checkpoint`);
-  }
+  mustGrow(order, s.file.co_dealer!.heads);
   mustBeOneHistory(s, order);
   for (const { index, checkpoint } of order.receipts) {
     if (!await signedBy(checkpoint, chain)) throw new Fault(`entry ${index} of the co-dealer: no signature by a key that is trusted`);
     const seen = await cosignatures(checkpoint, policy.witnesses);
     if (!isMet(policy.quorum, new Set([...seen.keys()].map((w) => w.node)))) throw new Fault(`entry ${index} of the co-dealer: the quorum of its policy did not cosign the checkpoint`);
   }
-  order.holds = true;
-  return `${many(order.receipts.length, "entry", "entries")} of ${order.origin}`;
+  order.holds = s.file.co_dealer!.heads.length === order.receipts.length - 1;
+  return `${many(order.receipts.length, "entry", "entries")} of ${order.origin}${order.holds ? "" : ", of which the file does not show that they are of one history"}`;
+}
+
+// mustGrow refuses a receipt that does not lead to the root of its checkpoint, a checkpoint whose tree does not begin with
+// that of the one before, and a key that is not under the first checkpoint that covers its entry.
+function mustGrow({ receipts, keys }: Order, heads: Last[]): void {
+  for (const [i, { index, bytes, checkpoint, proof }] of receipts.entries()) {
+    const root = climb(leafOf(bytes), index, checkpoint.size, proof), head = heads[i - 1];
+    if (root === null || !equal(root, checkpoint.root)) throw new Fault(`entry ${index} of the co-dealer: its proof does not lead to the root of the checkpoint`);
+    if (head) mustBegin(receipts[i - 1]!.checkpoint, checkpoint, head.leaf, head.path);
+  }
+  for (const { index, bytes, checkpoint, proof } of keys) {
+    const under = receipts.find((r) => r.checkpoint.size > index);
+    if (!under) throw new Fault(`the key of entry ${index} of the co-dealer is above each of its checkpoints`);
+    mustBegin(checkpoint, under.checkpoint, leafOf(bytes), proof);
+  }
 }
 
 // mustBeOneHistory refuses two roots of a ledger at one size: of the co-dealer's in the checkpoints of the file and in
@@ -186,7 +198,7 @@ function mustBeOneHistory({ close, file }: Whole, order: Order): void {
       roots.set(size, root);
     }
   };
-  one(order.origin, [...[...order.receipts, ...order.keys].map((r) => head(r.checkpoint)), ...last ? [last.head] : []]);
+  one(order.origin, [...order.receipts.map((r) => head(r.checkpoint)), ...last ? [last.head] : []]);
   one(file.checkpoint.origin, [...[...checkpoints(file), ...file.keys.map((r) => r.checkpoint)].map(head), ...order.deals.map((r) => r.entry.deal.asked!.head)]);
 }
 
@@ -221,8 +233,9 @@ export function blindness(s: Whole, proved: boolean): { blind?: Blindness; not_b
   if (!trust.second || file.kind === "receipt") return {};
   if (!order) return { not_blind: "no_co_dealer" };
   if (!proved || trust.second.logs.length === 0) return { not_blind: "key_not_pinned" };
-  if (!order.holds) return { not_blind: "no_common_witness" };
+  if (!trust.second.quorum?.d) return { not_blind: "no_common_witness" };
   if (order.deals.length === 0) return { not_blind: "not_dealt" };
+  if (!order.holds) return { not_blind: "not_one_history" };
   const cards = file.co_dealer!.unplayed, runOf = (deal: Deal, place: number) => deal.runs.flatMap((run) => Array<Run>(run.cards).fill(run))[place - deal.first_place]!;
   const requests = order.deals.map(({ entry }, i) => {
     const { first_place: place, runs, asked } = entry.deal, { state } = asked!;

@@ -108,6 +108,11 @@ export async function signed(c: Note, key: NoteKey): Promise<boolean> {
   return key.type === ML_DSA ? mldsa(key.key, s.bytes, cosignedMessage(c, key.name, s.bytes)) : ed25519(key.key, s.bytes, c.body);
 }
 
+// mustBegin refuses a checkpoint with whose tree that of the larger one does not begin.
+export function mustBegin(first: Checkpoint, larger: Checkpoint, leaf: Bytes, path: Bytes): void {
+  if (!begins(first, larger, leaf, path)) throw new Fault(`${larger.origin}: the checkpoint of ${many(first.size, "entry", "entries")} is of another tree than that of ${larger.size}`);
+}
+
 export function stepInclusion(s: State): Outcome {
   const { kind, receipts, witnessed, checkpoint, keys } = s.file, above: Made[] = [];
   for (const r of receipts) {
@@ -115,12 +120,9 @@ export function stepInclusion(s: State): Outcome {
     if (root === null || !equal(root, checkpoint.root))
       throw new Fault(`entry ${r.index}: its proof does not lead to the root of the checkpoint`);
   }
-  const must = (first: Checkpoint, leaf: Bytes, path: Bytes) => {
-    if (!begins(first, checkpoint, leaf, path)) throw new Fault(`the checkpoint of ${many(first.size, "entry", "entries")} is of another tree than that of ${checkpoint.size}`);
-  };
-  if (witnessed) must(witnessed.checkpoint, witnessed.leaf, witnessed.path);
+  if (witnessed) mustBegin(witnessed.checkpoint, checkpoint, witnessed.leaf, witnessed.path);
   if (witnessed && witnessed.checkpoint.size <= s.file.id) throw new Fault("the checkpoint that witnesses saw ends in front of the commit");
-  if (kind === "transcript") for (const r of keys) must(r.checkpoint, leafOf(r.bytes), r.proof);
+  if (kind === "transcript") for (const r of keys) mustBegin(r.checkpoint, checkpoint, leafOf(r.bytes), r.proof);
   return `${many(receipts.length, "proof")} to the root of the checkpoint${witnessed ? `, which begins with the ${many(witnessed.checkpoint.size, "entry", "entries")} that witnesses saw` : ""}`;
 }
 

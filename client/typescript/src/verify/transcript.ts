@@ -15,7 +15,7 @@ const FORMAT = "shuffled/v1/transcript";
 // Form is a transcript in which the texts of 7.1, 7.2 and 8.1 are not read yet.
 interface Form extends Pick<EvidenceFile, "kind" | "id" | "recipient" | "deck" | "terms" | "cards"> {
   checkpoint: Span; receipts: Span[]; witnessed?: Last & { checkpoint: Span }; keys: { receipt: Span; checkpoint: Span }[]; statements: Span[];
-  second?: { receipts: Span[]; keys: Span[]; unplayed: Card[] };
+  second?: { receipts: Span[]; heads: Last[]; keys: Form["keys"]; unplayed: Card[] };
 }
 
 // readForm reads the JSON, and leaves the texts in it as spans.
@@ -44,7 +44,9 @@ export function readForm(j: Canonical): Form {
   t.receipts = j.list(() => j.span(), 8213, "receipts");
   if (t.receipts.length < 2) j.refuse("fewer than 2 receipts");
   if (j.next(',"witnessed":{"checkpoint":')) {
-    t.witnessed = { checkpoint: j.span(), ...readLast(j) };
+    const checkpoint = j.span();
+    j.expect(",");
+    t.witnessed = { checkpoint, ...readLast(j) };
     j.expect("}");
   }
   t.keys = [];
@@ -58,10 +60,14 @@ export function readForm(j: Canonical): Form {
     if (t.statements.length === 0) j.refuse("statements without any are left out");
   }
   if (j.next(',"co_dealer":{"receipts":')) {
-    t.second = { receipts: j.list(() => j.span(), 8213, "receipts"), keys: [], unplayed: [] };
+    t.second = { receipts: j.list(() => j.span(), 8213, "receipts"), heads: [], keys: [], unplayed: [] };
     if (t.second.receipts.length === 0) j.refuse("a co-dealer without receipts");
+    if (j.next(',"heads":')) {
+      t.second.heads = j.list(() => { j.expect("{"); const last = readLast(j); j.expect("}"); return last; }, 8212, "heads");
+      if (t.second.heads.length === 0 || t.second.heads.length !== t.second.receipts.length - 1) j.refuse("heads stand for each receipt of the co-dealer but the last");
+    }
     if (j.next(',"keys":')) {
-      t.second.keys = j.list(() => j.span(), 1024, "signing keys");
+      t.second.keys = j.list(() => readHandover(j), 1024, "signing keys");
       if (t.second.keys.length === 0) j.refuse("keys without any are left out");
     }
     if (j.next(',"unplayed":')) {
@@ -87,19 +93,15 @@ export function readTranscript(bytes: Bytes): EvidenceFile {
     return { ...r, checkpoint: under() } as Receipt;
   };
   const receipts = form.receipts.map((span) => bare(span, () => checkpoint));
-  const earlier = (span: Span) => {
-    const of = readCheckpoint(j.content(span));
+  const another = (signed: Bytes, origin: string) => {
+    const of = readCheckpoint(signed);
     if (of.origin !== origin) throw new Malformed("the checkpoints have different origins");
     return of;
   };
-  const underItsOwn = (span: Span, origin: string | undefined) => {
-    const { signed: own, ...r } = readReceipt(j.content(span)), of = readCheckpoint(own);
-    if (origin !== undefined && of.origin !== origin) throw new Malformed("the checkpoints have different origins");
-    return { ...r, checkpoint: of } as Of<"key">;
-  };
+  const handovers = (keys: Form["keys"], origin: string) => keys.map((k) => bare(k.receipt, () => another(j.content(k.checkpoint), origin)) as Of<"key">);
   const { witnessed: early, second, ...t } = form, { origin } = checkpoint;
-  const witnessed = early && { witnessed: { ...early, checkpoint: earlier(early.checkpoint) } };
-  const keys = t.keys.map((k) => bare(k.receipt, () => earlier(k.checkpoint)) as Of<"key">), by = new Set<string>();
+  const witnessed = early && { witnessed: { ...early, checkpoint: another(j.content(early.checkpoint), origin) } };
+  const keys = handovers(t.keys, origin), by = new Set<string>();
   const statements = t.statements.map((span) => {
     const s = readStatement(j.content(span));
     for (const { name, id } of s.signatures) {
@@ -109,8 +111,12 @@ export function readTranscript(bytes: Bytes): EvidenceFile {
     return s;
   });
   let of: string | undefined; // the co-dealer's origin
-  const next = (span: Span) => { const r = underItsOwn(span, of); of = r.checkpoint.origin; return r; };
-  const co_dealer = second && { co_dealer: { receipts: second.receipts.map(next), keys: second.keys.map(next), unplayed: second.unplayed } };
+  const next = (span: Span) => {
+    const { signed: own, ...r } = readReceipt(j.content(span)), checkpoint = of === undefined ? readCheckpoint(own) : another(own, of);
+    of = checkpoint.origin;
+    return { ...r, checkpoint } as Receipt;
+  };
+  const co_dealer = second && { co_dealer: { ...second, receipts: second.receipts.map(next), keys: handovers(second.keys, of!) } };
   return { ...t, receipts, checkpoint, ...witnessed, keys, statements, ...co_dealer };
 }
 
@@ -122,7 +128,7 @@ function readOpening(j: Canonical): { salt: Bytes; proof: Bytes } {
 
 // readLast reads the leaf hash of the last entry of a tree, and the path of that entry in a larger one.
 function readLast(j: Canonical): Last {
-  j.expect(',"leaf":');
+  j.expect('"leaf":');
   const leaf = j.hash("a leaf");
   j.expect(',"proof":');
   return { leaf, path: join(...j.list(() => j.hash("a hash of a path"), 63, "hashes in a path")) };

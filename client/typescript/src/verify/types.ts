@@ -101,7 +101,7 @@ export interface EvidenceFile {
   witnessed?: Last & { checkpoint: Checkpoint; unmet?: boolean }; // an earlier checkpoint, whose tree the receipts' begins with
   keys: Of<"key">[]; // of a transcript: under the receipts' checkpoint, with the checkpoint that hands on
   statements: Statement[]; cards: Card[];
-  co_dealer?: { receipts: Receipt[]; keys: Of<"key">[]; unplayed: Card[] };
+  co_dealer?: { receipts: Receipt[]; heads: Last[]; keys: Of<"key">[]; unplayed: Card[] }; // heads: of each checkpoint in the tree of the next
 }
 
 // --------------------------------------------------------------- whom to trust
@@ -164,7 +164,8 @@ export interface Whole extends State {
   stated?: Stated[];
 }
 
-// Order is what the file holds of the co-dealer's ledger. holds tells whether the step co_dealer holds.
+// Order is what the file holds of the co-dealer's ledger. holds tells that the step co_dealer holds, and that heads
+// show one history.
 export interface Order {
   origin: string; receipts: Receipt[]; keys: Of<"key">[]; commit: Of<"commit">; deals: Of<"deal">[]; close: Of<"close"> | null;
   holds: boolean;
