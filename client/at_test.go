@@ -17,9 +17,7 @@ func TestLoadAt(t *testing.T) {
 	commit := func(table string) uint64 {
 		t.Helper()
 		s, err := c.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: table, Deck: ptr("short-36")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return s.ID
 	}
 	one, other := commit("a"), commit("b")
@@ -43,9 +41,7 @@ func TestLoadAt(t *testing.T) {
 	}
 	var tables []string
 	for table, err := range c.Tables(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		tables = append(tables, table.Table)
 	}
 	if !slices.Equal(tables, []string{"a", "b"}) {

@@ -29,8 +29,7 @@ func handOf(table, key string, n int) []client.Step {
 	}
 }
 
-// doneOf is what a batch returned, in a form that can be compared: why steps were refused
-// is the daemon's word.
+// doneOf is what a batch returned, in a form that can be compared: why steps were refused is the daemon's word.
 func doneOf(done []client.Done, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -66,9 +65,7 @@ func TestBatch(t *testing.T) {
 		client.Step{Key: "child", Of: open, Request: client.ShuffleRequest{Table: "t",
 			Parent: &client.Parent{ID: open.ID}}})
 	done, err := c.Batch(ctx, steps, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, s := range done {
 		switch i {
 		case 13:
@@ -226,8 +223,7 @@ func step(t *testing.T, at int, r result) func(w http.ResponseWriter, r *http.Re
 	}
 }
 
-// TestBatchAllOrNone: nothing is done if one step is refused, and a batch of two rounds is
-// refused whole.
+// TestBatchAllOrNone: nothing is done if one step is refused, and a batch of two rounds is refused whole.
 func TestBatchAllOrNone(t *testing.T) {
 	t.Parallel()
 	d := newDaemon(t)
@@ -278,8 +274,7 @@ func TestBadSteps(t *testing.T) {
 	}
 }
 
-// TestWitnessedBatch: what the quorum saw before it was dealt is taken, and what it saw
-// later is not.
+// TestWitnessedBatch: what the quorum saw before it was dealt is taken, and what it saw later is not.
 func TestWitnessedBatch(t *testing.T) {
 	t.Parallel()
 	d := newDaemonWith(t, setting{witnesses: 1})
@@ -300,9 +295,7 @@ func TestWitnessedBatch(t *testing.T) {
 		if errors.Is(err, client.ErrNotWitnessed) {
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	t.Error("no hand was dealt before the witness saw it")
 }

@@ -7,9 +7,8 @@ import (
 	"shuffled/internal/verify"
 )
 
-// TestTranscriptAfterChain shuffles a stub again in the middle of a hand, and a stub of that. The
-// transcripts of all of them are proved with their tapes after the close of the last, and the
-// list says of each what its own state says.
+// TestTranscriptAfterChain shuffles a stub again in the middle of a hand, and a stub of that. The transcripts of all of
+// them are proved with their tapes after the close of the last, and the list says of each what its own state says.
 func TestTranscriptAfterChain(t *testing.T) {
 	t.Parallel()
 	d := newDaemon(t)
@@ -26,9 +25,7 @@ func TestTranscriptAfterChain(t *testing.T) {
 		if err == nil {
 			_, err = c.Deal(ctx, chain[i], twoSeats)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	want := func(s *client.Committed, state client.ShuffleStateState, tape string) {
 		t.Helper()
@@ -38,9 +35,7 @@ func TestTranscriptAfterChain(t *testing.T) {
 		}
 		listed := 0
 		for one, err := range c.Shuffles(ctx, client.ListShufflesParams{Table: ptr("t")}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if one.ID == s.ID {
 				listed++
 				if string(one.State) != string(state) {

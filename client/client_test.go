@@ -34,9 +34,7 @@ func TestHand(t *testing.T) {
 		Disclosure: ptr(client.DisclosurePublic), CloseBy: &closeBy, GameRef: ptr("g")}
 	key := client.NewKey()
 	s, err := c.Commit(ctx, key, req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if s.Serial != 1 || s.Places() != 20 || !s.CloseBy.Equal(closeBy.Time) {
 		t.Errorf("%+v", s)
 	}
@@ -64,9 +62,7 @@ func TestHand(t *testing.T) {
 	}
 	for _, recipient := range []string{"", "seat-2"} {
 		file, err := c.Transcript(ctx, s.ID, recipient)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if v := verify.Transcript(file, verify.Trust{VKey: d.vkey}); v.Verdict != verify.Proved ||
 			v.Recipient != recipient {
 			t.Errorf("%+v", v)
@@ -87,14 +83,10 @@ func TestCustomDeck(t *testing.T) {
 	cards := []string{"red", "red", "black", "grün", "🂡"}
 	s, err := c.Commit(t.Context(), "k",
 		client.ShuffleRequest{Table: "t", Cards: cards, EndAt: &client.EndAt{Lo: 3, Hi: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	deal, err := c.Deal(t.Context(), s, client.DealRequest{Runs: []client.Run{{Count: 5,
 		Purpose: client.PurposeBoard}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var dealt []string
 	for _, card := range deal.Cards {
 		dealt = append(dealt, *card.Card)
@@ -115,9 +107,7 @@ func TestRefusals(t *testing.T) {
 	d := newDaemon(t)
 	c := d.client(nil, nil)
 	s, err := c.Commit(t.Context(), "k", client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := func(err error, code client.Code, field string) {
 		t.Helper()
 		var e *client.Error
@@ -188,9 +178,7 @@ func TestQuorumsApart(t *testing.T) {
 	for i, name := range []string{"w1", "w2", "w3"} {
 		vkey, err := audit.WitnessVKey(name,
 			ed25519.NewKeyFromSeed(bytes.Repeat([]byte{byte(i)}, 32)).Public().(ed25519.PublicKey))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text += "witness " + name + " " + vkey + "\n"
 	}
 	for quorum, says := range map[string]string{

@@ -48,9 +48,7 @@ func TestEvents(t *testing.T) {
 	commit()
 	start, last, seen := uint64(0), uint64(0), 0
 	for e, err := range c.Events(t.Context(), &start) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e.Index != nil {
 			if *e.Index <= last {
 				t.Fatalf("entry %d after %d", *e.Index, last)

@@ -31,9 +31,8 @@ func ExampleNew() {
 	defer c.CloseIdleConnections()
 }
 
-// A hand of poker. Two players move the cards with secrets that nobody had when
-// the order was committed to, and two of three witnesses hold the commit before
-// either secret is shown.
+// A hand of poker. Two players move the cards with secrets that nobody had when the order was committed to, and two of
+// three witnesses hold the commit before either secret is shown.
 func Example() {
 	c, done := sandbox(3)
 	defer done()
@@ -42,8 +41,7 @@ func Example() {
 	// In the players' programs. Only the hashes leave them.
 	alice, bob := client.NewSlot("example.com/test", "poker-7"), client.NewSlot("example.com/test", "poker-7")
 
-	// Keep the key with the game before it is used: after a crash the same key and
-	// request give the same shuffle.
+	// Keep the key with the game before it is used: after a crash the same key and request give the same shuffle.
 	key := client.NewKey()
 	deck := "standard-52"
 	hand, err := c.Commit(ctx, key, client.ShuffleRequest{Table: "poker-7", Deck: &deck,
@@ -79,8 +77,7 @@ func Example() {
 	// Output: 4 hole cards, 5 for the board, a transcript: true
 }
 
-// Every shuffle of a table, newest first, each proved and none left out; and who
-// asks for one that is long ago.
+// Every shuffle of a table, newest first, each proved and none left out; and who asks for one that is long ago.
 func Example_history() {
 	c, done := sandbox(0)
 	defer done()

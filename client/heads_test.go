@@ -17,8 +17,7 @@ import (
 	"shuffled/internal/keys"
 )
 
-// forked are two ledgers under one key, and a client that is led from the first to
-// the second.
+// forked are two ledgers under one key, and a client that is led from the first to the second.
 type forked struct {
 	t        *testing.T
 	one, two *daemon
@@ -29,9 +28,7 @@ type forked struct {
 func newForked(t *testing.T) *forked {
 	t.Helper()
 	signing, err := keys.GenerateSigning("example.com/test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &forked{t: t, one: newDaemonUnder(t, signing), two: newDaemonUnder(t, signing)}
 }
 
@@ -174,8 +171,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestNoTiles wants no answer of the past without a proof, and no fault either
-// where the daemon only does not answer.
+// TestNoTiles wants no answer of the past without a proof, and no fault either where the daemon only does not answer.
 func TestNoTiles(t *testing.T) {
 	t.Parallel()
 	d := newDaemon(t)
@@ -225,9 +221,7 @@ func TestBadState(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	commits(t, other.client(nil, func(cfg *client.Config) { cfg.State = client.FileState(path) }), 2, "a")
 	foreign, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for what, state := range map[string]client.State{
 		"unreadable":       badState{load: full},
 		"no state":         badState{content: []byte("x")},
@@ -242,8 +236,7 @@ func TestBadState(t *testing.T) {
 	}
 }
 
-// TestForkInState: two checkpoints of one size in a state are a fork that the client
-// does not begin with.
+// TestForkInState: two checkpoints of one size in a state are a fork that the client does not begin with.
 func TestForkInState(t *testing.T) {
 	t.Parallel()
 	f := newForked(t)
@@ -256,16 +249,12 @@ func TestForkInState(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(b, &kept)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		newest[i] = kept.Newest
 	}
 	for want, loose := range map[string]string{"": newest[0], "two checkpoints": newest[1]} {
 		state, err := json.Marshal(map[string]any{"newest": newest[0], "loose": []string{loose}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = client.New(client.Config{URL: "http://localhost", Ledger: "main", VKey: f.one.vkey,
 			State: badState{content: state}})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -120,8 +120,7 @@ func (r *rigged) final(between ...audit.Body) error {
 
 var fiveCards = audit.Context{Recipe: shuffle.Recipe{Cards: 5, Take: 5}}
 
-// TestFoulDeck: a house that commits to what no deck has is caught as soon as it
-// shows, and otherwise by the tape.
+// TestFoulDeck: a house that commits to what no deck has is caught as soon as it shows, and otherwise by the tape.
 func TestFoulDeck(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -173,8 +172,7 @@ func TestFoulDeck(t *testing.T) {
 	expect(t, "seven of six", draws.dealt(draws.committed(), func(d *Deal) { d.Shows = []uint32{7} }, 0, 0), true)
 }
 
-// TestHostileMix: places show what the public permutation says, and draws what it
-// moves them to.
+// TestHostileMix: places show what the public permutation says, and draws what it moves them to.
 func TestHostileMix(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -382,8 +380,7 @@ func TestHostileChild(t *testing.T) {
 	}
 }
 
-// TestHostileCommit: commits that contradict their table, their plan or what is
-// pinned.
+// TestHostileCommit: commits that contradict their table, their plan or what is pinned.
 func TestHostileCommit(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

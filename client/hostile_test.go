@@ -21,8 +21,7 @@ type house struct {
 	pace   int64 // between two of them
 }
 
-// client returns one that has seen nothing of this house yet: each lie is a
-// ledger of its own.
+// client returns one that has seen nothing of this house yet: each lie is a ledger of its own.
 func (h *house) client() *Client {
 	h.t.Helper()
 	c, err := New(Config{URL: "http://localhost", Ledger: "main", VKey: h.vkey})
@@ -96,8 +95,7 @@ func (h *house) receipts(bodies ...audit.Body) []string {
 	return out
 }
 
-// commit returns a commit to an honest shuffle of three cards, and its tape and
-// tree.
+// commit returns a commit to an honest shuffle of three cards, and its tape and tree.
 func (h *house) commit() (*audit.Commit, []byte, *audit.DeckTree) {
 	h.t.Helper()
 	deck, err := shuffle.NewDeck([]string{"a", "b", "c"})

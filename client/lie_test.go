@@ -58,9 +58,7 @@ func forgeries(t *testing.T, truth []byte) map[string][]byte {
 	}
 	add := func(at string) {
 		b, err := json.Marshal(root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out[at] = b
 	}
 	var walk func(at string, v any, set func(any))
@@ -124,9 +122,7 @@ func TestSwaps(t *testing.T) {
 	commit := func(key, table string) *client.Committed {
 		t.Helper()
 		s, err := c.Commit(ctx, key, client.ShuffleRequest{Table: table, Deck: ptr("standard-52")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return s
 	}
 	keep("commit", "/shuffles")
@@ -178,20 +174,15 @@ func TestSwaps(t *testing.T) {
 	fault("a receipt", err)
 }
 
-// TestFork has two ledgers under one key and takes the deck's names from the
-// other one.
+// TestFork has two ledgers under one key and takes the deck's names from the other one.
 func TestFork(t *testing.T) {
 	t.Parallel()
 	signing, err := keys.GenerateSigning("example.com/test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	one, two := newDaemonUnder(t, signing), newDaemonUnder(t, signing)
 	other, err := two.client(nil, nil).Commit(t.Context(), "k",
 		client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := one.client(func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/transcript") {
@@ -221,8 +212,7 @@ func TestFork(t *testing.T) {
 func TestBadDaemon(t *testing.T) {
 	t.Parallel()
 	d := newDaemon(t)
-	// Between the two, requests are rewritten: the daemon's answers are true, but
-	// of something else than was asked for.
+	// Between the two, requests are rewritten: the daemon's answers are true, but of something else than was asked for.
 	for name, c := range map[string]struct {
 		replace, by string
 		ask         client.ShuffleRequest

@@ -23,13 +23,11 @@ import (
 type told struct {
 	name, path string // answers to requests whose path ends so
 	do         func() (any, error)
-	// harmless are lies that change nothing that the client returns or rests on, by
-	// how they begin, and why.
+	// harmless are lies that change nothing that the client returns or rests on, by how they begin, and why.
 	harmless map[string]string
 }
 
-// untold are the members of a state that a client takes from a transcript: a lie about
-// one of them is not shown.
+// untold are the members of a state that a client takes from a transcript: a lie about one of them is not shown.
 var untold = map[string]string{
 	"/state": "", "/owner": "", "/extent": "", "/mixed": "", "/closed_at": "", "/outcome": "", "/reason": "",
 	"/next left out": "an open shuffle is dealt on between two questions",
@@ -38,9 +36,8 @@ var untold = map[string]string{
 // pairs is how many pairs of lies each call is told, at the most.
 const pairs = 60
 
-// lieAbout tells every lie about the answer to each call, alone and in pairs, and
-// wants each to be caught or to be one that changes nothing. Each call is made before:
-// what is lied about is the answer to a repeated one.
+// lieAbout tells every lie about the answer to each call, alone and in pairs, and wants each to be caught or to be one
+// that changes nothing. Each call is made before: what is lied about is the answer to a repeated one.
 func lieAbout(t *testing.T, l *liar, calls []told) {
 	t.Helper()
 	for _, call := range calls {
@@ -438,8 +435,7 @@ func TestLiesOfLists(t *testing.T) {
 	}
 }
 
-// subset reports whether got holds shuffles of want, except whether they are
-// overdue.
+// subset reports whether got holds shuffles of want, except whether they are overdue.
 func subset(got, want []client.ShuffleSummary) bool {
 	for _, g := range got {
 		i := slices.IndexFunc(want, func(w client.ShuffleSummary) bool {

@@ -25,9 +25,7 @@ func TestList(t *testing.T) {
 	for range 3 {
 		s, err := c.Commit(t.Context(), client.NewKey(),
 			client.ShuffleRequest{Table: "t-1", Deck: ptr("standard-52"), GameRef: ptr("game-7")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ids = append(ids, s.ID)
 	}
 	from, to := client.Timestamp{Time: time.Now().Add(-time.Hour)}, client.Timestamp{Time: time.Now().Add(time.Hour)}
@@ -35,9 +33,7 @@ func TestList(t *testing.T) {
 		Table: ptr("t-1"), Serial: ptr(uint64(2)), GameRef: ptr("game-7"), From: &from, To: &to,
 		State: ptr(client.ListShufflesParamsState("open")), Limit: ptr(uint64(5)),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(list.Shuffles) != 1 || list.Shuffles[0].ID != ids[1] || list.Next != nil {
 		t.Errorf("found %+v", list)
 	}
@@ -48,9 +44,7 @@ func TestList(t *testing.T) {
 	params := client.ListShufflesParams{Limit: ptr(uint64(2))}
 	for {
 		list, err := c.List(t.Context(), params)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, s := range list.Shuffles {
 			found = append(found, s.ID)
 		}

@@ -30,8 +30,7 @@ func withBody(r *http.Request, body string) *http.Request {
 	return r
 }
 
-// troubles are what can come between: each ends one attempt after the daemon
-// has, or has not, done its part.
+// troubles are what can come between: each ends one attempt after the daemon has, or has not, done its part.
 var troubles = map[string]func(w http.ResponseWriter, r *http.Request, h http.Handler){
 	"overloaded": func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Retry-After", "0")
@@ -90,9 +89,7 @@ func TestRetries(t *testing.T) {
 			}, nil)
 			s, err := c.Commit(t.Context(), client.NewKey(),
 				client.ShuffleRequest{Table: "t", Deck: ptr("standard-52")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if s.Serial != 1 {
 				t.Errorf("serial %d", s.Serial)
 			}
@@ -264,9 +261,7 @@ func TestConnections(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	c, err := client.New(client.Config{URL: server.URL, Ledger: "main", VKey: d.vkey, Token: d.token})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range 30 {
 		if _, err := c.Commit(t.Context(), client.NewKey(),
 			client.ShuffleRequest{Table: "t", Deck: ptr("short-36")}); err != nil {

@@ -22,14 +22,10 @@ func TestReveal(t *testing.T) {
 			c := d.client(nil, nil)
 			ctx := client.FirstTried(t.Context(), d.start)
 			s, err := c.Commit(ctx, "k", client.ShuffleRequest{Table: "t", Deck: ptr("standard-52")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			dealt, err := c.Deal(ctx, s, client.DealRequest{Runs: slices.Concat(twoSeats.Runs, // places 0 to 4
 				[]client.Run{{Count: 1, Purpose: client.PurposeBurn}})})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			refused := func(code client.Code, req client.RevealRequest) {
 				t.Helper()
 				_, err := c.Reveal(ctx, s, req)
@@ -47,9 +43,7 @@ func TestReveal(t *testing.T) {
 				t.Fatalf("%+v, %v", shown, err)
 			}
 			loaded, err := c.Load(ctx, s.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, of := range []*client.Committed{s, loaded} {
 				again, err := c.Reveal(ctx, of, places(2, 3))
 				if err != nil || again.Repeated == nil || !same(t, again.Cards, shown.Cards) ||
@@ -69,13 +63,9 @@ func TestReveal(t *testing.T) {
 			}
 			refused(client.CodeNotOpen, places(1))
 			text, err := d.of("", nil).Transcript(ctx, s.ID, "") // what everybody may see
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			file, err := audit.ParseTranscript(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want := []int{0, 1, 2, 3, 4, 5}
 			if disclosure == audit.DisclosureAuditor {
 				want = slices.Delete(want, 1, 2) // the card that seat 1 kept
@@ -97,9 +87,7 @@ func TestRevealOfAnother(t *testing.T) {
 	d := newDaemon(t)
 	c := d.client(nil, nil)
 	s, err := c.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := c.Deal(t.Context(), s, twoSeats); err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // daemon is a real ledger with its API.
 type daemon struct {
 	administrator *keys.SigningKey
@@ -75,9 +82,7 @@ func (d *daemon) follow(of *dealer.Dealer, l *ledger.Ledger) *follow.Feed {
 func newDaemonWith(t testing.TB, o setting) *daemon {
 	t.Helper()
 	signing, err := keys.GenerateSigning("example.com/test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return newDaemonOf(t, signing, o)
 }
 
@@ -91,9 +96,7 @@ func newDaemonOf(t testing.TB, signing *keys.SigningKey, o setting) *daemon {
 	t.Helper()
 	check := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "test.sqlite")
@@ -174,8 +177,7 @@ func (d *daemon) newToken(role audit.Role, identity string) string {
 	return string(bearer.Bytes())
 }
 
-// startWitnesses starts n witnesses of the ledger, and returns what deals then
-// need.
+// startWitnesses starts n witnesses of the ledger, and returns what deals then need.
 func (d *daemon) startWitnesses(n int) audit.Deals {
 	for range n {
 		d.witnesses = append(d.witnesses, witnesstest.Start(d.t, d.vkey))
@@ -201,8 +203,7 @@ func (d *daemon) witnessPolicy() []byte {
 		max(1, len(names)-1), strings.Join(names, " "))
 }
 
-// client returns a client of the daemon behind between, which sees every
-// request; nil is nothing in between.
+// client returns a client of the daemon behind between, which sees every request; nil is nothing in between.
 func (d *daemon) client(between func(http.Handler) http.Handler, change func(*client.Config)) *client.Client {
 	d.t.Helper()
 	h := d.api
@@ -231,8 +232,7 @@ func repeated(s client.Shuffle) client.Shuffle {
 
 func ptr[T any](v T) *T { return &v }
 
-// witnessed makes a client pin the policy, and wait for witnesses as long as it
-// takes.
+// witnessed makes a client pin the policy, and wait for witnesses as long as it takes.
 func (d *daemon) witnessed(cfg *client.Config) {
 	cfg.VKey, cfg.Policy = "", d.policy
 	cfg.Attempts, cfg.MaxPause = 5000, 20*time.Millisecond

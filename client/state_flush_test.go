@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// TestFileStateFlushes: a state is kept when the file, and then its directory, have
-// been flushed. Where either cannot be, Save says so, and one that could not be
-// flushed does not take the place of the one before.
+// TestFileStateFlushes: a state is kept when the file, and then its directory, have been flushed. Where either cannot
+// be, Save says so, and one that could not be flushed does not take the place of the one before.
 func TestFileStateFlushes(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -72,8 +71,7 @@ func (f *failing) Save(b []byte) error {
 	return nil
 }
 
-// TestSaveAgain: what could not be kept is not taken for kept: the same state is
-// saved with the next answer.
+// TestSaveAgain: what could not be kept is not taken for kept: the same state is saved with the next answer.
 func TestSaveAgain(t *testing.T) {
 	t.Parallel()
 	full := errors.New("disk full")

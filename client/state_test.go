@@ -34,27 +34,17 @@ func TestStateBeforeAPin(t *testing.T) {
 	t.Parallel()
 	const origin = "example.com/test"
 	signing, err := keys.GenerateSigning(origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other, err := keys.GenerateSigning(origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	long, err := keys.GenerateMLDSA(origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := audit.Checkpoint{Origin: origin, Size: 1}.Text()
 	for by, start := range map[note.Signer]bool{signing.Signer(): true, other.Signer(): false} {
 		signed, err := note.Sign(&note.Note{Text: text}, by)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		state, err := json.Marshal(map[string]string{"newest": string(signed)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = client.New(client.Config{URL: "http://127.0.0.1:1", Ledger: "main", State: stateOf(state),
 			Policy: "log " + signing.VKey() + "\nlog " + long.VKey() + "\nquorum none\n"})
 		if (err == nil) != start {

@@ -20,9 +20,7 @@ func TestAddStatement(t *testing.T) {
 	c := d.client(nil, nil)
 	check := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	s, err := c.Commit(t.Context(), client.NewKey(), client.ShuffleRequest{Table: "t", Deck: ptr("standard-52")})
 	check(err)

@@ -8,9 +8,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// TestTwoHeadsOfOneSize: the second of two checkpoints of one size is a fork, be
-// the first one the newest, one that waits for its proof, or one that was proved;
-// and it is one every time that it is seen.
+// TestTwoHeadsOfOneSize: the second of two checkpoints of one size is a fork, be the first one the newest, one that
+// waits for its proof, or one that was proved; and it is one every time that it is seen.
 func TestTwoHeadsOfOneSize(t *testing.T) {
 	t.Parallel()
 	at := func(size uint64, root byte) head {

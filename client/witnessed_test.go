@@ -40,9 +40,7 @@ func TestNotWitnessed(t *testing.T) {
 	slot := client.NewSlot(d.origin, "t")
 	s, err := c.Commit(t.Context(), "k",
 		client.ShuffleRequest{Table: "t", Deck: ptr("short-36"), Mix: &client.MixPlan{Slots: []client.Hash{slot.Hash}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	mix := client.MixRequest{Slots: []client.Hash{slot.Value}}
 	if _, err := c.Mix(t.Context(), s, mix); !errors.Is(err, client.ErrNotWitnessed) || client.Unknown(err) {
 		t.Errorf("mix: %v", err)
@@ -65,17 +63,14 @@ func TestNotWitnessed(t *testing.T) {
 	// too late, also to a client that asks for them.
 	plain := d.client(nil, nil)
 	loaded, err := plain.Load(t.Context(), s.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := plain.Mix(t.Context(), loaded, mix); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestLate: who dealt before the quorum saw the commit cannot make up for it. A
-// question that was on its way when the witnesses came back may be of a head from
-// before the deal, and then it was not late: so a few hands.
+// TestLate: who dealt before the quorum saw the commit cannot make up for it. A question that was on its way when the
+// witnesses came back may be of a head from before the deal, and then it was not late: so a few hands.
 func TestLate(t *testing.T) {
 	t.Parallel()
 	d := newDaemonWith(t, setting{witnesses: 3, late: true})
@@ -86,9 +81,7 @@ func TestLate(t *testing.T) {
 		}
 		early, err := plain.Commit(t.Context(), fmt.Sprint("k", n),
 			client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := plain.Deal(t.Context(), early, twoSeats); err != nil {
 			t.Fatal(err)
 		}
@@ -96,9 +89,7 @@ func TestLate(t *testing.T) {
 			w.Down(false)
 		}
 		s, err := c.Load(t.Context(), early.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := c.Await(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
@@ -122,17 +113,13 @@ func TestWitnessed(t *testing.T) {
 	d := newDaemonWith(t, setting{witnesses: 3})
 	c := d.client(nil, d.witnessed)
 	s, err := c.Commit(t.Context(), "k", client.ShuffleRequest{Table: "t", Deck: ptr("short-36")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := c.Deal(t.Context(), s, twoSeats); err != nil {
 		t.Fatal(err)
 	}
 	other := d.client(nil, d.witnessed)
 	loaded, err := other.Load(t.Context(), s.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, req := range []client.DealRequest{twoSeats,
 		{First: 5, Runs: []client.Run{{Count: 1, Purpose: client.PurposeBurn}}}} {
 		if _, err := other.Deal(client.FirstTried(t.Context(), d.start), loaded, req); err != nil {
@@ -140,9 +127,7 @@ func TestWitnessed(t *testing.T) {
 		}
 	}
 	file, err := other.Transcript(t.Context(), s.ID, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if v := verify.Transcript(file, verify.Trust{Policy: []byte(d.policy)}); v.Level != verify.LevelWitnessed {
 		t.Errorf("level %s", v.Level)
 	}
@@ -152,9 +137,7 @@ func TestPolicies(t *testing.T) {
 	t.Parallel()
 	d, other := newDaemonWith(t, setting{witnesses: 1}), newDaemon(t)
 	stranger, err := keys.GenerateSigning("example.com/other")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for what, change := range map[string]func(*client.Config){
 		"both":        func(cfg *client.Config) { cfg.Policy = d.policy },
 		"no log line": func(cfg *client.Config) { cfg.VKey, cfg.Policy = "", "quorum none\n" },

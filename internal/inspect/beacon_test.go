@@ -169,8 +169,7 @@ func TestMixedForEverybody(t *testing.T) {
 	}
 }
 
-// TestForgedBeacon: another value than the beacon's is a fault of the mix, and
-// gives nobody the level mixed.
+// TestForgedBeacon: another value than the beacon's is a fault of the mix, and gives nobody the level mixed.
 func TestForgedBeacon(t *testing.T) {
 	t.Parallel()
 	for name, forge := range map[string]func(*inspecttest.Shuffle){
@@ -196,8 +195,7 @@ func TestForgedBeacon(t *testing.T) {
 	}
 }
 
-// TestForgedTwice: a value that many mixes share is checked once, and each of them
-// is at fault.
+// TestForgedTwice: a value that many mixes share is checked once, and each of them is at fault.
 func TestForgedTwice(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

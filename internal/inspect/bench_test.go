@@ -21,10 +21,9 @@ var benchLedger struct {
 	n   int
 }
 
-// BenchmarkInspect checks a ledger of 52-card shuffles, each with a commit, four
-// deals and a close: read from files, hashed, held against all rules, recomputed.
-// SHUFFLED_INSPECT is the number of shuffles, SHUFFLED_INSPECT_DIR a directory
-// that keeps the ledger between runs.
+// BenchmarkInspect checks a ledger of 52-card shuffles, each with a commit, four deals and a close: read from files,
+// hashed, held against all rules, recomputed. SHUFFLED_INSPECT is the number of shuffles, SHUFFLED_INSPECT_DIR a
+// directory that keeps the ledger between runs.
 //
 //	SHUFFLED_INSPECT=1000000 go test ./internal/inspect -run '^$' -bench Inspect -benchtime 1x
 func BenchmarkInspect(b *testing.B) {
@@ -117,8 +116,7 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// peak is the largest resident size of the process so far, in MiB: VmHWM on
-// Linux, 0 elsewhere.
+// peak is the largest resident size of the process so far, in MiB: VmHWM on Linux, 0 elsewhere.
 func peak(b *testing.B) int {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

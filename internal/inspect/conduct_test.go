@@ -12,8 +12,7 @@ import (
 	"shuffled/internal/inspect/inspecttest"
 )
 
-// house deals hands of hold'em at a pace: the time between two entries of a hand is the
-// pace to almost twice the pace.
+// house deals hands of hold'em at a pace: the time between two entries of a hand is the pace to almost twice the pace.
 type house struct {
 	*inspecttest.Ledger
 	pace int64 // milliseconds

@@ -19,8 +19,7 @@ import (
 	"shuffled/internal/inspect/inspecttest"
 )
 
-// damages are what a disk, a hasty hand or somebody without the keys does to an
-// honest bundle.
+// damages are what a disk, a hasty hand or somebody without the keys does to an honest bundle.
 var damages = []struct {
 	name string
 	do   func(b *broken)
@@ -322,8 +321,7 @@ func TestDamages(t *testing.T) {
 	}
 }
 
-// TestForgedTree: what stands on nothing that is signed is found by nothing but the
-// checkpoint.
+// TestForgedTree: what stands on nothing that is signed is found by nothing but the checkpoint.
 func TestForgedTree(t *testing.T) {
 	t.Parallel()
 	write := func(game string) *inspecttest.Ledger {
@@ -349,8 +347,7 @@ func TestForgedTree(t *testing.T) {
 	wantFaults(t, inspectDir(t, other.Dir, trusting()), []string{"root"})
 }
 
-// TestAnotherKey: a ledger that is signed by somebody else, as a whole or only at
-// its head.
+// TestAnotherKey: a ledger that is signed by somebody else, as a whole or only at its head.
 func TestAnotherKey(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)
@@ -380,8 +377,7 @@ func TestAnotherKey(t *testing.T) {
 	}
 }
 
-// TestSizes: a checkpoint can name any size. What is not there is looked for in
-// few places, and named once.
+// TestSizes: a checkpoint can name any size. What is not there is looked for in few places, and named once.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for _, size := range []uint64{5000, 1 << 40, 1<<53 - 1} {
@@ -398,8 +394,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestSince: an older checkpoint, kept by somebody else, is held against the
-// ledger.
+// TestSince: an older checkpoint, kept by somebody else, is held against the ledger.
 func TestSince(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)
@@ -472,9 +467,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestMixedExports: the files of two exports of one ledger. What is above the
-// checkpoint was left by an export that was cut or copied, and is not looked at; what
-// is missing below it is found.
+// TestMixedExports: the files of two exports of one ledger. What is above the checkpoint was left by an export that was
+// cut or copied, and is not looked at; what is missing below it is found.
 func TestMixedExports(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)
@@ -557,8 +551,7 @@ func TestExportTime(t *testing.T) {
 	}
 }
 
-// TestOneFileDoesNotStop: a link out of the bundle, or a file that is missing, is a
-// fault, and the report goes on.
+// TestOneFileDoesNotStop: a link out of the bundle, or a file that is missing, is a fault, and the report goes on.
 func TestOneFileDoesNotStop(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)

@@ -10,8 +10,7 @@ import (
 	"shuffled/internal/inspect/inspecttest"
 )
 
-// TestEvents: the report lists what a reader will want to ask about, and only of
-// its period.
+// TestEvents: the report lists what a reader will want to ask about, and only of its period.
 func TestEvents(t *testing.T) {
 	dir := t.TempDir()
 	l := inspecttest.New(dir, "events", inspecttest.Plain())
@@ -46,8 +45,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestPolicyOfALaterVersion: a policy that names a witness key of another type is
-// past judging, and no fault.
+// TestPolicyOfALaterVersion: a policy that names a witness key of another type is past judging, and no fault.
 func TestPolicyOfALaterVersion(t *testing.T) {
 	dir := t.TempDir()
 	l := inspecttest.New(dir, "later policy", inspecttest.Plain())

@@ -10,9 +10,8 @@ import (
 	"shuffled/internal/inspect/inspecttest"
 )
 
-// forgeries are ledgers that a house with all keys writes: everything is hashed,
-// signed and cosigned, and only the rule that is broken finds it. Each is one
-// deed, and must be the faults of that deed and no others.
+// forgeries are ledgers that a house with all keys writes: everything is hashed, signed and cosigned, and only the rule
+// that is broken finds it. Each is one deed, and must be the faults of that deed and no others.
 var forgeries = []struct {
 	name  string
 	write func(l *ledger)
@@ -411,8 +410,7 @@ const (
 	none      = audit.ReasonNone
 )
 
-// ledger is one to be forged: the generator's, with the size of the newest
-// cosigned checkpoint.
+// ledger is one to be forged: the generator's, with the size of the newest cosigned checkpoint.
 type ledger struct {
 	*inspecttest.Ledger
 	seen      uint64
@@ -508,8 +506,7 @@ func TestForgeries(t *testing.T) {
 	}
 }
 
-// wantFaults holds the faults of a report against codes, each as often as it
-// stands there.
+// wantFaults holds the faults of a report against codes, each as often as it stands there.
 func wantFaults(t testing.TB, r *Report, want []string) {
 	t.Helper()
 	left := make(map[string]uint64)

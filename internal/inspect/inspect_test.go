@@ -41,8 +41,7 @@ func asJSON(t testing.TB, v any) string {
 	return string(b)
 }
 
-// TestHonest: a ledger with everything in it holds, at the level that the caller's
-// trust gives.
+// TestHonest: a ledger with everything in it holds, at the level that the caller's trust gives.
 func TestHonest(t *testing.T) {
 	dir := t.TempDir()
 	l := inspecttest.Honest(dir, 400)

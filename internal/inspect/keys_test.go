@@ -46,8 +46,7 @@ func TestRetiredKeys(t *testing.T) {
 	}
 }
 
-// TestRetiredDisclosureKey: tapes that were closed under a disclosure key after
-// the time of its theft are told of.
+// TestRetiredDisclosureKey: tapes that were closed under a disclosure key after the time of its theft are told of.
 func TestRetiredDisclosureKey(t *testing.T) {
 	f := new(fold)
 	key := func(index uint64, at int64, b *audit.Key) {

@@ -18,8 +18,7 @@ func asked(p *inspecttest.Pair, change func(*audit.Deal)) *inspecttest.Hand {
 	return h
 }
 
-// unseen leaves out of a close what was not played, and what the house saw of the co-dealer's
-// ledger since the order.
+// unseen leaves out of a close what was not played, and what the house saw of the co-dealer's ledger since the order.
 func unseen(h *inspecttest.Hand) func(*audit.Close) {
 	return func(c *audit.Close) { c.Blind = &audit.Blind{Head: h.Order} }
 }
@@ -490,8 +489,7 @@ var pairFaults = map[string]struct {
 	}, "disclosed_early", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, OrdersChecked: 1}},
 }
 
-// TestPairFaults: each lie of a house or of a co-dealer is the fault that it is, and honest failures
-// are none.
+// TestPairFaults: each lie of a house or of a co-dealer is the fault that it is, and honest failures are none.
 func TestPairFaults(t *testing.T) {
 	for name, x := range pairFaults {
 		t.Run(name, func(t *testing.T) {

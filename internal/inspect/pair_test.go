@@ -186,8 +186,7 @@ func TestPairNotAsked(t *testing.T) {
 	}
 }
 
-// TestPairTrust: without a witness of both, or without trust, nothing is blind; parties that share a
-// key are not two.
+// TestPairTrust: without a witness of both, or without trust, nothing is blind; parties that share a key are not two.
 func TestPairTrust(t *testing.T) {
 	p := inspecttest.NewPair(t.TempDir(), t.TempDir())
 	p.Play("t1")

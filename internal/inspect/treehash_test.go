@@ -11,9 +11,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// TestTreeHasher holds the fast tree against the plain one, for every number of
-// positions up to 260 and some more, with buffers that were used before, and without
-// the shortcut.
+// TestTreeHasher holds the fast tree against the plain one, for every number of positions up to 260 and some more, with
+// buffers that were used before, and without the shortcut.
 func TestTreeHasher(t *testing.T) {
 	t.Parallel()
 	if !fastTrees() {

@@ -46,8 +46,7 @@ func TestLateQuorum(t *testing.T) {
 	}
 }
 
-// TestQuorumsApart: a policy whose quorums share no witness gives no level, and the
-// report says which two.
+// TestQuorumsApart: a policy whose quorums share no witness gives no level, and the report says which two.
 func TestQuorumsApart(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)
@@ -62,8 +61,7 @@ func TestQuorumsApart(t *testing.T) {
 	}
 }
 
-// TestSightings holds what is kept against all that was seen, over clocks that go
-// back and forth.
+// TestSightings holds what is kept against all that was seen, over clocks that go back and forth.
 func TestSightings(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(13, 10))

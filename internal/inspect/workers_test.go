@@ -63,8 +63,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestWorkFile: a check leaves nothing where the system keeps temporary files, whether
-// it ends or is cut.
+// TestWorkFile: a check leaves nothing where the system keeps temporary files, whether it ends or is cut.
 func TestWorkFile(t *testing.T) {
 	defer func(n int) { workTail = n }(workTail)
 	workTail = 2 * seenRecord

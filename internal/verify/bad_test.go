@@ -253,8 +253,7 @@ func closeFields() map[string]func(*audit.Close) {
 	}
 }
 
-// Offsets in an entry by the identity "dealer" with the credential "dealer-1", at
-// "example.com/main", "table-1".
+// Offsets in an entry by the identity "dealer" with the credential "dealer-1", at "example.com/main", "table-1".
 const (
 	inBody    = 1 + 1 + 8 + 1 + len("dealer") + 1 + len("dealer-1")
 	inContext = inBody + 2
@@ -264,8 +263,7 @@ const (
 	planned   = parent + 1 + 1
 )
 
-// unknownCodes puts in what a later version may mean by something: no fault, and
-// no verdict.
+// unknownCodes puts in what a later version may mean by something: no fault, and no verdict.
 func unknownCodes(b *badAdder) {
 	code := func(i int, name string, at func(entry []byte) int, v byte) {
 		b.edited(unjudged, "unknown-"+name, "a code that this version does not know", rich(b.T),

@@ -169,8 +169,7 @@ func wrongCosignatures(b *badAdder, w trio) {
 		w.want2of3())
 }
 
-// wrongSignatures are signatures that one implementation takes and another does
-// not, unless both keep to section 7.1.
+// wrongSignatures are signatures that one implementation takes and another does not, unless both keep to section 7.1.
 func wrongSignatures(b *badAdder) {
 	h := open(b.T)
 	line := func(sig []byte) string {
@@ -213,9 +212,8 @@ func littleEndian(n *big.Int) []byte {
 	return b
 }
 
-// smallR returns a line with the signature that an owner of k makes with the
-// nonce 0: R is the neutral point, S = H(R, A, message)·a. Go's verification
-// takes it.
+// smallR returns a line with the signature that an owner of k makes with the nonce 0: R is the neutral point, S = H(R,
+// A, message)·a. Go's verification takes it.
 func smallR(t testing.TB, k keyPair, message string, line func(sig []byte) string) string {
 	t.Helper()
 	digest := sha512.Sum512(k.private.Seed())
@@ -231,8 +229,7 @@ func smallR(t testing.TB, k keyPair, message string, line func(sig []byte) strin
 	return line(sig)
 }
 
-// unreadablePolicies are no fault of any file, and no file holds or fails under
-// them.
+// unreadablePolicies are no fault of any file, and no file holds or fails under them.
 func unreadablePolicies(b *badAdder) {
 	w := newTrio(b.T)
 	file := witnessedGame(b.T, w).played().file("")
@@ -477,8 +474,7 @@ func cheatingGeneses(b *badAdder) {
 		}())
 }
 
-// cosignedFiles makes files with one checkpoint that lacks the quorum: newest says
-// which.
+// cosignedFiles makes files with one checkpoint that lacks the quorum: newest says which.
 func cosignedFiles(t testing.TB, w trio, emit func(name, about string, file []byte, newest bool)) {
 	file := func(name, about string, early, late func(h *house) []byte, play func(*game) *game) {
 		g := witnessedGame(t, w)

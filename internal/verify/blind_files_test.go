@@ -172,8 +172,7 @@ func (p *pair) believed(v *vector) {
 	v.Want.Blind, v.Want.NotBlind = got.Blind, got.NotBlind
 }
 
-// notBlind are files of a house or co-dealer that cheats, and damaged ones. Each fails at the
-// step that is for it.
+// notBlind are files of a house or co-dealer that cheats, and damaged ones. Each fails at the step that is for it.
 func notBlind(b *badAdder) {
 	two := []audit.Run{seat("a", 2)}
 	blindly := func(step, name, about string, play func(*pair) *audit.Transcript) {

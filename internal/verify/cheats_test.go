@@ -7,8 +7,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// cheat adds a transcript that its house signed, and that no sequencer of ours
-// would have written.
+// cheat adds a transcript that its house signed, and that no sequencer of ours would have written.
 func (b *badAdder) cheat(step, name, about string, play func(h *house) *game) {
 	b.file(step, "cheat-"+name, about, play(open(b.T).cheating()).file(""))
 }

@@ -10,9 +10,8 @@ import (
 	"shuffled/internal/audit"
 )
 
-// TestEditsProveOnlyTruth applies random edits to honest transcripts, as someone
-// would who has every file of a ledger but not its key. The result may still
-// hold, since a file can leave things out, but then all it says is true.
+// TestEditsProveOnlyTruth applies random edits to honest transcripts, as someone would who has every file of a ledger
+// but not its key. The result may still hold, since a file can leave things out, but then all it says is true.
 func TestEditsProveOnlyTruth(t *testing.T) {
 	t.Parallel()
 	w, files := world(t)

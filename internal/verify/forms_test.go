@@ -8,8 +8,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// otherForms are the same content in other words, and words around it. A
-// transcript has one form.
+// otherForms are the same content in other words, and words around it. A transcript has one form.
 func otherForms(b *badAdder) {
 	h := open(b.T)
 	odd := []string{"Éclair", `"quoted" \ slash`, "tab", "<b>", "A", "B"}
@@ -84,8 +83,7 @@ func otherForms(b *badAdder) {
 // otherReceiptForms are the same for receipts alone.
 func otherReceiptForms(b *badAdder) {
 	g := rich(b.T)
-	// A receipt whose entry leaves spare bits in base64: its length is no
-	// multiple of three.
+	// A receipt whose entry leaves spare bits in base64: its length is no multiple of three.
 	i := g.id
 	for len(g.h.entries[i])%3 == 0 {
 		i++

@@ -171,8 +171,7 @@ func mixValues() []audit.MixValue {
 	}
 }
 
-// family returns a shuffle that was continued after some cards, and the child
-// that took its stub.
+// family returns a shuffle that was continued after some cards, and the child that took its stub.
 func family(t testing.TB, dealt int) (parent, child *game) { return familyOf(t, sixCards, dealt) }
 
 func familyOf(t testing.TB, cards []string, dealt int) (parent, child *game) {

@@ -282,8 +282,7 @@ func rewritten(b *badAdder) {
 	}
 }
 
-// handedFar is a shuffle whose file has as many hand-overs as a file may have, and
-// the key before the first of them.
+// handedFar is a shuffle whose file has as many hand-overs as a file may have, and the key before the first of them.
 func handedFar(t testing.TB) (f *audit.Transcript, first keyPair) {
 	h := open(t)
 	g, first := h.commitTo(h.cards(sixCards), sixCards), h.key
@@ -293,9 +292,8 @@ func handedFar(t testing.TB) (f *audit.Transcript, first keyPair) {
 	return g.played().transcript(""), first
 }
 
-// TestManyHandovers: a file with as many hand-overs as it may have holds under the
-// first key and under the newest, one more is malformed, and both implementations
-// say so.
+// TestManyHandovers: a file with as many hand-overs as it may have holds under the first key and under the newest, one
+// more is malformed, and both implementations say so.
 func TestManyHandovers(t *testing.T) {
 	t.Parallel()
 	f, first := handedFar(t)

@@ -135,8 +135,7 @@ func adminKey(name string) keyPair {
 	return keyPair{name: name, private: ed25519.NewKeyFromSeed(seeded("administrator "+name, 32))}
 }
 
-// open starts a ledger with genesis, instance, disclosure key and the credential of
-// its dealer.
+// open starts a ledger with genesis, instance, disclosure key and the credential of its dealer.
 func open(t testing.TB, change ...func(*audit.Genesis)) *house {
 	t.Helper()
 	return openAs(t, mainKey(t), change...)
@@ -169,8 +168,7 @@ func service(name string) audit.Actor {
 	return audit.Actor{Identity: name, Credential: name + "-1"}
 }
 
-// hire makes the credential of an actor, unless it has one, at the time of the entry
-// before.
+// hire makes the credential of an actor, unless it has one, at the time of the entry before.
 func (h *house) hire(who audit.Actor) {
 	h.t.Helper()
 	if h.hired[who] {
@@ -597,9 +595,8 @@ func signed(t testing.TB, text string, key keyPair) []byte {
 // storedCount is the number of stored hashes of a tree of n leaves.
 func storedCount(n uint64) int64 { return tlog.StoredHashCount(int64(n)) }
 
-// actorOf is who writes an entry with this body: the dealer what is of shuffles, except
-// that the daemon closes what expired and an administrator what lost its tape, and the
-// daemon everything else.
+// actorOf is who writes an entry with this body: the dealer what is of shuffles, except that the daemon closes what
+// expired and an administrator what lost its tape, and the daemon everything else.
 func (h *house) actorOf(body audit.Body) audit.Actor {
 	switch b := body.(type) {
 	case *audit.Close:

@@ -93,8 +93,7 @@ func (js *javascript) judge(file []byte, trust Trust) map[string]any {
 	return answer.Verdict
 }
 
-// differ judges a file by both, and says what differs beyond texts for people.
-// It returns the verdict of this package.
+// differ judges a file by both, and says what differs beyond texts for people. It returns the verdict of this package.
 func (js *javascript) differ(file []byte, trust Trust) (*Verdict, string) {
 	js.t.Helper()
 	v := File(file, trust)

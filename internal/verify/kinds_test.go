@@ -29,8 +29,7 @@ type victim struct {
 	sample  bool // also for what is large
 }
 
-// victims are of every shape: whole and one recipient's, mixed, drawn,
-// witnessed, and receipts of each type of entry.
+// victims are of every shape: whole and one recipient's, mixed, drawn, witnessed, and receipts of each type of entry.
 func victims(t testing.TB) []victim {
 	w := newTrio(t)
 	key, policy := Trust{VKey: w.key.vkey}, Trust{Policy: []byte(w.policy(twoOfThree))}
@@ -151,9 +150,8 @@ func (v victim) reheaded(edit func(*audit.Receipt)) []byte {
 	})
 }
 
-// relaid is the transcript over a ledger in which one entry is another, all of it
-// signed by the real key: what only an operator can do. at counts the entries of
-// the shuffle from its commit; -1 is the genesis.
+// relaid is the transcript over a ledger in which one entry is another, all of it signed by the real key: what only an
+// operator can do. at counts the entries of the shuffle from its commit; -1 is the genesis.
 func (v victim) relaid(at int, edit func(*audit.Entry)) []byte {
 	index := uint64(0)
 	if at >= 0 && !v.receipt {
@@ -240,8 +238,7 @@ type kind struct {
 
 const million = 1_000_000
 
-// kinds are all the kinds of damage to transcripts and receipts. Those to whole
-// bundles are internal/inspect's.
+// kinds are all the kinds of damage to transcripts and receipts. Those to whole bundles are internal/inspect's.
 func kinds() []kind {
 	return slices.Concat(damagedBytes, otherSpellings, wrongNumbers, tooMuch, exchanged, editedFields(), forgedCards,
 		forgedLedgers, wrongTrusts, fromLater)
@@ -672,8 +669,7 @@ func resigned(checkpoint []byte, edit func(b []byte)) []byte {
 	return []byte(text + "\n\n" + first[:at] + base64.StdEncoding.EncodeToString(b) + "\n" + rest)
 }
 
-// editedFields changes each field of each entry of the mixed shuffle, as someone
-// without the key can.
+// editedFields changes each field of each entry of the mixed shuffle, as someone without the key can.
 func editedFields() []kind {
 	var out []kind
 	field := func(i int, name string, change func(*audit.Entry)) {

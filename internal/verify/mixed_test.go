@@ -115,9 +115,8 @@ func holder(p audit.Planned, witnessedBefore int64) Mixed {
 	return Mixed{For: ForSlot, Witnessed: timestamp((out - witnessedBefore) * 1000), Slot: encode(p.Slot)}
 }
 
-// wants sets what a file of steered proves under the policy; proven is for whom
-// it has the level mixed. A verifier without BLS gives the level witnessed for any plan
-// with a beacon, and nothing is different for it without one.
+// wants sets what a file of steered proves under the policy; proven is for whom it has the level mixed. A verifier
+// without BLS gives the level witnessed for any plan with a beacon, and nothing is different for it without one.
 func (s steered) wants(bls bool, slots [][32]byte, proven ...Mixed) func(*vector) {
 	return func(v *vector) {
 		v.Trust = vectorTrust{Policy: s.w.policy(twoOfThree)}
@@ -273,8 +272,7 @@ func choices(t testing.TB, add adder) {
 		unknown.played(planSlot1, foreign).file(""), unknown.wants(plain, mine("slot 1")))
 }
 
-// childPlayed writes the child's commit and its parent's close, which come
-// together.
+// childPlayed writes the child's commit and its parent's close, which come together.
 func (s steered) childPlayed(plan ...audit.Planned) *game {
 	s.Helper()
 	h := open(s.TB)

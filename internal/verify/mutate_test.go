@@ -49,9 +49,8 @@ func TestEveryByteCounts(t *testing.T) {
 	}
 }
 
-// TestEveryByteOfCosigned does the same to a cosigned receipt. A cosignature is
-// evidence for anyone who asks for it: under a policy every byte of it matters, and
-// under a key alone none, since nothing is claimed from it.
+// TestEveryByteOfCosigned does the same to a cosigned receipt. A cosignature is evidence for anyone who asks for it:
+// under a policy every byte of it matters, and under a key alone none, since nothing is claimed from it.
 func TestEveryByteOfCosigned(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -143,8 +142,7 @@ func (w truth) lies(v *Verdict, file []byte) error {
 	return nil
 }
 
-// late reports that the early checkpoint of a file says nothing of its commit, or
-// nothing early.
+// late reports that the early checkpoint of a file says nothing of its commit, or nothing early.
 func late(f *audit.Transcript) error {
 	head, err := audit.CheckpointText([]byte(f.Witnessed.Checkpoint))
 	if err != nil {

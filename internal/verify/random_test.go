@@ -13,8 +13,7 @@ import (
 	"shuffled/internal/audit"
 )
 
-// player plays random games and damages what comes of them, always the same for
-// one seed.
+// player plays random games and damages what comes of them, always the same for one seed.
 type player struct {
 	t testing.TB
 	*rand.Rand
@@ -134,8 +133,7 @@ func (p *player) size(g *game) uint64 {
 	return g.id + 1 + p.Uint64N(uint64(len(g.h.entries))-g.id)
 }
 
-// takeOver has another identity take the shuffle over, now and then, and says whether its
-// owner may play.
+// takeOver has another identity take the shuffle over, now and then, and says whether its owner may play.
 func (p *player) takeOver(g *game) (plays bool) {
 	for p.chance(15) {
 		g.takeOver(pick(p, slices.DeleteFunc([]string{"dealer", "second", "third"},

@@ -18,8 +18,7 @@ func (g *game) reveal(final, exposed bool, places ...uint16) *game {
 	return g
 }
 
-// handOf is a hand in which two seats, a burn and the board were dealt: places 0 and 1, 2
-// and 3, 4, 5.
+// handOf is a hand in which two seats, a burn and the board were dealt: places 0 and 1, 2 and 3, 4, 5.
 func handOf(h *house) *game {
 	return h.commitTo(h.cards(sixCards), sixCards).deal(seat("seat-1", 2), seat("seat-2", 2),
 		audit.Run{Count: 1, Purpose: audit.PurposeBurn}, board(1))
@@ -158,8 +157,7 @@ func wrongReveals(b *badAdder) {
 		func(f *audit.Transcript) { f.Receipts = f.Receipts[:4] })
 }
 
-// TestShownToEverybody: a verdict says how much was shown to everybody, and of each card whether it
-// was revealed.
+// TestShownToEverybody: a verdict says how much was shown to everybody, and of each card whether it was revealed.
 func TestShownToEverybody(t *testing.T) {
 	t.Parallel()
 	g := handOf(open(t)).reveal(false, false, 0, 3).reveal(true, false, 4).close(audit.OutcomeCompleted, 0)

@@ -10,12 +10,10 @@ import (
 	"shuffled/internal/beacon/beacontest"
 )
 
-// TestNoChoiceIsLeft: with the tape known, no choice left to the house changes the
-// order without showing. The shuffle has two slots, one of them the house's own,
-// and a beacon; the commit is witnessed, and the house knows every value. Each move
-// it has from then on is refused by the ledger's rules, or fails in a verifier that
-// asks the ledger nothing, or lowers the level, or ends the shuffle for all to see,
-// or gives the very order that was fixed.
+// TestNoChoiceIsLeft: with the tape known, no choice left to the house changes the order without showing. The shuffle
+// has two slots, one of them the house's own, and a beacon; the commit is witnessed, and the house knows every value.
+// Each move it has from then on is refused by the ledger's rules, or fails in a verifier that asks the ledger nothing,
+// or lowers the level, or ends the shuffle for all to see, or gives the very order that was fixed.
 func TestNoChoiceIsLeft(t *testing.T) {
 	t.Parallel()
 	s := newSteered(t)
@@ -84,8 +82,7 @@ func TestNoChoiceIsLeft(t *testing.T) {
 		})
 	}
 
-	// What the house may choose without a word: how many cards it deals at a time
-	// and to whom. The order stays.
+	// What the house may choose without a word: how many cards it deals at a time and to whom. The order stays.
 	g := s.mixed(plan...).deal(seat("seat-2", 3)).deal(audit.Run{Count: 1, Purpose: audit.PurposeBurn},
 		board(2)).close(audit.OutcomeCompleted, 0)
 	if got := shownOf(Transcript(g.file(""), s.trust())); !slices.Equal(got, fixed) {
@@ -203,8 +200,7 @@ func otherCommits(s steered, plan []audit.Planned) map[string][]byte {
 	files := make(map[string][]byte)
 	seen := s.committed(plan...).early // what the witnesses saw
 
-	// Once the round is out, the house commits to the tape that it likes best, at
-	// the same index and under its own key.
+	// Once the round is out, the house commits to the tape that it likes best, at the same index and under its own key.
 	again := func() *game {
 		g := s.committed(plan...)
 		h := open(s.TB)

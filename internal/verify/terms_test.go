@@ -208,8 +208,7 @@ func badTerms(b *badAdder) {
 	b.file(stepLegality, "terms-wheel-cards", "a wheel with cards", marshal(b.T, withTerms(g, carWheel)))
 }
 
-// TestWinner: the house could choose the winner of a list of tickets unless the numbers
-// are mixed for everybody.
+// TestWinner: the house could choose the winner of a list of tickets unless the numbers are mixed for everybody.
 func TestWinner(t *testing.T) {
 	for _, c := range []struct {
 		kind  string

@@ -125,8 +125,7 @@ func load(t testing.TB, dir string) []vector {
 	return all
 }
 
-// golden are files that version 1 wrote, which lie with their ledgers. That they are there is
-// what test/golden holds.
+// golden are files that version 1 wrote, which lie with their ledgers. That they are there is what test/golden holds.
 const golden = "../../../../testdata/v1/files"
 
 // TestVectors judges every vector, and refuses to pass on few of them.

@@ -102,8 +102,7 @@ STEPS
 	}
 }
 
-// TestWitnessesJSON freezes how the witnesses of a verdict are written, and that
-// a time beyond 9999 is not.
+// TestWitnessesJSON freezes how the witnesses of a verdict are written, and that a time beyond 9999 is not.
 func TestWitnessesJSON(t *testing.T) {
 	t.Parallel()
 	w := newTrio(t)
@@ -128,8 +127,7 @@ func TestWitnessesJSON(t *testing.T) {
 	}
 }
 
-// TestEarlyWork: the early checkpoint costs one more signature, and none where it
-// is the file's own.
+// TestEarlyWork: the early checkpoint costs one more signature, and none where it is the file's own.
 func TestEarlyWork(t *testing.T) {
 	w := newTrio(t)
 	for _, own := range []bool{true, false} {
@@ -266,8 +264,7 @@ func (c *counted) Verify(msg, sig []byte) bool {
 	return c.Verifier.Verify(msg, sig)
 }
 
-// TestWork: a whole deck costs one signature, however many receipts carry it,
-// and memory in proportion to the file.
+// TestWork: a whole deck costs one signature, however many receipts carry it, and memory in proportion to the file.
 func TestWork(t *testing.T) {
 	deck, _ := shuffle.Named("standard-52")
 	h := open(t)
@@ -334,8 +331,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestCardsStep reaches the one step that nothing but a broken hash function can
-// fail in a file.
+// TestCardsStep reaches the one step that nothing but a broken hash function can fail in a file.
 func TestCardsStep(t *testing.T) {
 	t.Parallel()
 	g := plain(t)

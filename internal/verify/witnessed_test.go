@@ -33,8 +33,7 @@ const twoOfThree = "group g 2 a b c\nquorum g\n"
 
 func (w trio) want2of3() func(*vector) { return trusted1(w.policy(twoOfThree)) }
 
-// proves sets the level of a file that holds, and at the level witnessed who is
-// named for it.
+// proves sets the level of a file that holds, and at the level witnessed who is named for it.
 func proves(level Level, names ...string) func(*vector) {
 	return func(v *vector) {
 		v.Want = want{Verdict: Proved, Level: level}
@@ -47,8 +46,7 @@ func proves(level Level, names ...string) func(*vector) {
 	}
 }
 
-// witnessedGame is a shuffle whose commit two of three witnesses cosigned when
-// the next entry was to be its first deal.
+// witnessedGame is a shuffle whose commit two of three witnesses cosigned when the next entry was to be its first deal.
 func witnessedGame(t testing.TB, w trio, change ...func(*audit.Genesis)) *game {
 	h := open(t, change...)
 	h.witnesses = []keyPair{w.a, w.c}
@@ -172,8 +170,7 @@ func witnessedFiles(t testing.TB, add adder) {
 		})
 }
 
-// meetingFiles hold under policies whose quorums share a witness, or none (docs/SPEC.md
-// section 7.3).
+// meetingFiles hold under policies whose quorums share a witness, or none (docs/SPEC.md section 7.3).
 func meetingFiles(t testing.TB, add adder) {
 	w := newTrio(t)
 	recorded := proves(LevelRecorded)
@@ -220,8 +217,7 @@ func meetingFiles(t testing.TB, add adder) {
 		g.played().file(""), trusted1(next), recorded)
 }
 
-// lateFiles were cosigned around the time of the first deal (docs/SPEC.md section
-// 10.2).
+// lateFiles were cosigned around the time of the first deal (docs/SPEC.md section 10.2).
 func lateFiles(t testing.TB, add adder) {
 	w := newTrio(t)
 	late := func(name, about string, after int64, level Level) {
