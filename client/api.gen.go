@@ -81,6 +81,7 @@ const (
 	CodeReveal                Code = "reveal"
 	CodeRound                 Code = "round"
 	CodeSealed                Code = "sealed"
+	CodeSetAside              Code = "set_aside"
 	CodeSigningKey            Code = "signing_key"
 	CodeSlot                  Code = "slot"
 	CodeStatement             Code = "statement"

@@ -36,8 +36,7 @@ func TestCodecAgreesWithReference(t *testing.T) {
 	})
 }
 
-// TestContextAgreesWithReference is the same for the field that the commitment
-// covers, on its own.
+// TestContextAgreesWithReference is the same for the field that the commitment covers, on its own.
 func TestContextAgreesWithReference(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -61,9 +60,8 @@ func TestContextAgreesWithReference(t *testing.T) {
 	})
 }
 
-// TestDamagedEntries: whatever happens to the bytes of an entry, they are
-// refused, or are the one encoding of what they parse to; a second reader
-// refuses the same ones.
+// TestDamagedEntries: whatever happens to the bytes of an entry, they are refused, or are the one encoding of what they
+// parse to; a second reader refuses the same ones.
 func TestDamagedEntries(t *testing.T) {
 	t.Parallel()
 	var all [][]byte

@@ -200,7 +200,7 @@ func ParseEventKind(s string) EventKind { return EventKind(codesOfEvent.parse(s)
 const (
 	EventInstanceStart EventKind = 1   // a daemon began to write this ledger
 	EventTableOpen     EventKind = 2   // a table was opened
-	EventTableClose    EventKind = 3   // a table was closed
+	EventTableClose    EventKind = 3   // a table was closed, and what had no deal set aside
 	EventKillSet       EventKind = 4   // no new shuffles for a ledger, table or deck
 	EventKillClear     EventKind = 5   // the switch was cleared
 	EventLatchSet      EventKind = 6   // doubtful entropy or a foul deck: no commits

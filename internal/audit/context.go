@@ -88,22 +88,19 @@ func (c *Context) Find(s Source) int {
 	return slices.IndexFunc(c.Plan, func(p Planned) bool { return p.Source == s })
 }
 
-// Beacon returns the beacon of the plan; ok is false if there is none.
-func (c *Context) Beacon() (p Planned, ok bool) {
-	i := c.Find(SourceBeacon)
-	if i < 0 {
-		return Planned{}, false
+// source returns the first source of a kind in the plan; ok is false for none.
+func (c *Context) source(s Source) (p Planned, ok bool) {
+	if i := c.Find(s); i >= 0 {
+		return c.Plan[i], true
 	}
-	return c.Plan[i], true
+	return p, false
 }
 
+// Beacon returns the beacon of the plan; ok is false if there is none.
+func (c *Context) Beacon() (p Planned, ok bool) { return c.source(SourceBeacon) }
+
 // CoDealer returns the co-dealer's commit that the plan names; ok is false if it names none.
-func (c *Context) CoDealer() (p Planned, ok bool) {
-	if len(c.Plan) > 0 && c.Plan[0].Source == SourceCoDealer {
-		return c.Plan[0], true
-	}
-	return Planned{}, false
-}
+func (c *Context) CoDealer() (p Planned, ok bool) { return c.source(SourceCoDealer) }
 
 // Mixed returns the sources of the plan that have a value in the mix: all but a co-dealer.
 func (c *Context) Mixed() []Planned {

@@ -10,8 +10,7 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// TestDeckRootIsTlogs: both functions give the root of tlog's tree for every number of
-// positions.
+// TestDeckRootIsTlogs: both functions give the root of tlog's tree for every number of positions.
 func TestDeckRootIsTlogs(t *testing.T) {
 	most := shuffle.MaxCards
 	if testing.Short() {

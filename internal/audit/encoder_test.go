@@ -6,8 +6,7 @@ import "slices"
 // 5. It takes the fields as the data files show them, checks nothing, and
 // remembers where each field lies, so that tests can damage one.
 
-// refSpan is where a field lies. A length span holds the length or count of
-// what follows it.
+// refSpan is where a field lies. A length span holds the length or count of what follows it.
 type refSpan struct {
 	field  string
 	at, n  int

@@ -1,11 +1,5 @@
 package audit
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-)
-
 // Event records something that is not part of one shuffle. Kind says which of the other fields are set.
 type Event struct {
 	Kind     EventKind
@@ -80,11 +74,8 @@ func (e *Event) fields(k *coder) {
 
 // checkKernel is for the release of a kernel, which is not a name: it may hold a plus sign.
 func checkKernel(s string) error {
-	if len(s) > MaxName {
-		return fmt.Errorf("at most %d characters", MaxName)
+	if s == "" {
+		return nil
 	}
-	if strings.ContainsFunc(s, func(r rune) bool { return r <= 0x20 || r > 0x7e }) {
-		return errors.New("printable ASCII without spaces")
-	}
-	return nil
+	return checkPrintable(s, MaxName, '!', "must have only printable ASCII characters and no spaces")
 }

@@ -6,8 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// forcedChains: one fault of a chain is one fault, and the chain ends as its writer
-// meant it.
+// forcedChains: one fault of a chain is one fault, and the chain ends as its writer meant it.
 func forcedChains() map[string]forced {
 	ended := func() (s *story, root, kid uint64) {
 		s, root, kid, last := threeDeep()

@@ -73,8 +73,7 @@ func FuzzCheckShuffle(f *testing.F) {
 	})
 }
 
-// FuzzParseContext: whatever parses encodes to the same bytes, and has a tape
-// within the limits.
+// FuzzParseContext: whatever parses encodes to the same bytes, and has a tape within the limits.
 func FuzzParseContext(f *testing.F) {
 	var corpus [][]byte
 	for _, c := range loadEntries(f).Good {
@@ -128,8 +127,7 @@ func FuzzParseReceipt(f *testing.F) {
 	})
 }
 
-// FuzzParseCheckpoint: whatever parses has the same text, and so a signed one
-// that opens has a text that was signed.
+// FuzzParseCheckpoint: whatever parses has the same text, and so a signed one that opens has a text that was signed.
 func FuzzParseCheckpoint(f *testing.F) {
 	v := loadReceipts(f)
 	var corpus []string

@@ -12,8 +12,7 @@ import (
 // Generators of valid entries by their fields, over all types, subjects, kinds,
 // scopes, forms and options, with a liking for the ends of ranges.
 
-// bytesOf returns n bytes that anybody can make again:
-// SHA-256(name ‖ u32 0), SHA-256(name ‖ u32 1) …, cut to n.
+// bytesOf returns n bytes that anybody can make again: SHA-256(name ‖ u32 0), SHA-256(name ‖ u32 1) …, cut to n.
 func bytesOf(name string, n int) hexed {
 	b := make([]byte, 0, n+32)
 	for i := uint32(0); len(b) < n; i++ {

@@ -63,8 +63,7 @@ func TestHashesAgreeWithReference(t *testing.T) {
 	}
 }
 
-// TestHashesDiffer: no input of a hash can move into its neighbour, and none is
-// left out.
+// TestHashesDiffer: no input of a hash can move into its neighbour, and none is left out.
 func TestHashesDiffer(t *testing.T) {
 	seen := make(map[string]string)
 	see := func(what string, h []byte) {
@@ -102,8 +101,7 @@ func TestHashesDiffer(t *testing.T) {
 	}
 }
 
-// TestKeyTagTime: six bytes of time for the text form of a UUIDv7 and nothing
-// else (docs/SPEC.md section 5.3).
+// TestKeyTagTime: six bytes of time for the text form of a UUIDv7 and nothing else (docs/SPEC.md section 5.3).
 func TestKeyTagTime(t *testing.T) {
 	const uuid = "0192f3c4-d5e6-7abc-8def-0123456789ab"
 	for _, c := range keyTagCases() {
@@ -240,8 +238,7 @@ func drawnValues(ranges []uint32) (values []uint32) {
 	return values
 }
 
-// TestOrderNeedsItsMix: a plan without a mix has no order, and a mix without a
-// plan is none.
+// TestOrderNeedsItsMix: a plan without a mix has no order, and a mix without a plan is none.
 func TestOrderNeedsItsMix(t *testing.T) {
 	plain, planned := sampleCommit(sampleContext()),
 		sampleCommit(with(sampleContext(), func(c *refContext) { c.Plan = slots(1) }))

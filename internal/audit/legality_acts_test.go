@@ -138,20 +138,20 @@ func (c legalityCases) credentials() {
 	roles := []struct {
 		name string
 		e    refEntry
-		by   string // who may write it, apart from dealers where it says "both"
+		by   string // who may write it
 	}{
 		{"a commit", s.commit("u"), "dealer-1"}, {"a deal", s.deal(id, 0, 1), "dealer-1"},
 		{"a close", s.close(id, 2), "dealer-1"},
 		{"tape_lost", s.close(id, 4, tapeLost), "admin-1"}, {"a key", key, "admin-1"},
-		{"a table that opens", operator(refEvent{Kind: 2, Table: "x"}), "both"},
+		{"a table that opens", operator(refEvent{Kind: 2, Table: "x"}), "admin-1"},
+		{"a table that closes", operator(refEvent{Kind: 3, Table: "t"}), "admin-1"},
 		{"a switch", killSwitch(true, 1, "", nil), "admin-1"}, {"a credential", s.credential("dealer-9", 1), "admin-1"},
 		{"an event that is passed over", refEntry{Event: &refEvent{Kind: 200}}, "admin-1"},
 		{"an entry that is passed over", refEntry{Opaque: &refOpaque{200, nil}}, "dealer-1"},
 	}
 	for _, r := range roles {
 		for _, who := range []string{"dealer-1", "auditor-1", "admin-1", "regulator-1"} {
-			rule := map[bool]string{true: holds, false: "credential"}[who == r.by || r.by == "both" &&
-				(who == "dealer-1" || who == "admin-1")]
+			rule := map[bool]string{true: holds, false: "credential"}[who == r.by]
 			add(r.name+" by "+who, rule, s, of(who, r.e))
 		}
 	}

@@ -4,8 +4,7 @@ import "fmt"
 
 // Cases of chains: a root, its child, its child's child.
 
-// threeDeep is a story with a hand, of which five cards are dealt, its child and the child
-// of that.
+// threeDeep is a story with a hand, of which five cards are dealt, its child and the child of that.
 func threeDeep() (s *story, root, kid, last uint64) {
 	s, root = handDealt()
 	kid = s.continued(root, 5, 4, 3)

@@ -1,8 +1,7 @@
 package audit
 
-// The cases of testdata/legality.json. Each is a legal ledger and one entry
-// more, with the rule that it breaks or "ok". About is the rule of docs/SPEC.md
-// section 9 that the case is there for.
+// The cases of testdata/legality.json. Each is a legal ledger and one entry more, with the rule that it breaks or "ok".
+// About is the rule of docs/SPEC.md section 9 that the case is there for.
 
 type legalityCases struct {
 	add func(about, name, rule string, s *story, next refEntry)
@@ -18,6 +17,7 @@ func (c legalityCases) all() {
 	c.parents()
 	c.terms()
 	c.openAndInTime()
+	c.setAside()
 	c.earlierSerial()
 	c.mixes()
 	c.places()
@@ -197,7 +197,7 @@ func (c legalityCases) commitInOrder() {
 	c.add("table", "closed after serial 1 opened it", holds, s, closed)
 	s.then(closed)
 	c.add("table", "serial 2 at a closed table", "table", s, s.commit("t"))
-	c.add("table", "a deal at a closed table", holds, s, s.deal(id, 0, 1))
+	c.add("set_aside", "a deal at a closed table", "set_aside", s, s.deal(id, 0, 1))
 	s.then(open)
 	c.add("table", "serial 2 after it is opened again", holds, s, s.commit("t"))
 

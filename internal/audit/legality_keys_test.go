@@ -271,6 +271,7 @@ func (c legalityCases) events() {
 func (c legalityCases) twoRules() {
 	s := newStory(func(g *refGenesis) { g.MixModes = 0 })
 	id := s.then(s.commit("t"))
+	s.then(s.deal(id, 0, 1))
 	s.then(operator(refEvent{Kind: 3, Table: "t"}))
 	s.then(killSwitch(true, 1, "", nil))
 	s.then(refEntry{Event: &refEvent{Kind: 6, Cause: 2, Instance: 1}})

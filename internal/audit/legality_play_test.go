@@ -63,6 +63,51 @@ func (c legalityCases) earlierSerial() {
 	add("the first goes on after the third began", holds, s.deal(one, 1, 1))
 }
 
+// closedOver is a story with shuffles that a close of their table set aside, undealt and mixed, and with one of each
+// kind that it did not: one that was dealt from, an undealt child, an order. The tables are open again.
+func closedOver() (s *story, undealt, mixed, begun, kid, order uint64) {
+	s = newStory()
+	slot, plan := storySlot("u", 0)
+	root := s.then(s.commit("t"))
+	s.then(s.deal(root, 0, 1))
+	kid = s.continued(root, 2, 1)
+	begun, order = s.then(s.commit("u")), s.then(s.commit("o", forLedger))
+	s.then(s.deal(begun, 0, 1))
+	mixed = s.then(s.commit("u", planned(plan)))
+	s.then(s.mix(mixed, slot))
+	undealt = s.then(s.commit("u", planned(plan)))
+	for _, table := range []string{"t", "u", "o"} {
+		s.then(operator(refEvent{Kind: 3, Table: table}))
+		s.then(operator(refEvent{Kind: 2, Table: table}))
+	}
+	return s, undealt, mixed, begun, kid, order
+}
+
+func (c legalityCases) setAside() {
+	s, undealt, mixed, begun, kid, order := closedOver()
+	slot, _ := storySlot("u", 0)
+	add := func(name, rule string, next refEntry) { c.add("set_aside", name, rule, s, next) }
+	add("a mix of what was set aside", "set_aside", s.mix(undealt, slot))
+	add("a deal of a mixed one that was set aside", "set_aside", s.deal(mixed, 0, 1))
+	add("two rules: a deal before its mix", "set_aside", s.deal(undealt, 0, 1))
+	add("a takeover of what was set aside", holds, s.takeover(undealt, "dealer-2", 2))
+	add("what was set aside ends as void", holds, s.close(mixed, 4, void(8)))
+	expired := of("daemon", s.close(undealt, 5))
+	expired.Time = s.entries[undealt].Commit.CloseBy
+	add("what was set aside expires", holds, expired)
+	add("one that was dealt from goes on", holds, s.deal(begun, 1, 1))
+	add("a child that was not dealt from begins", holds, s.deal(kid, 0, 1))
+	add("an order that was not dealt from begins", holds, s.deal(order, 0, 1, askedFor))
+	c.add("parent", "a child of what was set aside", "parent", s, s.commit("u", child(mixed, 0, 1)))
+	c.add("parent", "a child of one that was dealt from before the close", holds, s, s.commit("u", child(begun, 0, 1)))
+	next := s.then(s.commit("o"))
+	c.add("earlier_serial", "an order that was not set aside holds up others", "earlier_serial", s, s.deal(next, 0, 1))
+	next = s.then(s.commit("u"))
+	c.add("earlier_serial", "what was set aside holds up nothing", holds, s, s.deal(next, 0, 1))
+	s.then(operator(refEvent{Kind: 3, Table: "u"}))
+	add("the next close sets aside what came since", "set_aside", s.deal(next, 0, 1))
+}
+
 func (c legalityCases) mixes() {
 	s := newStory()
 	v0, p0 := storySlot("t", 0)

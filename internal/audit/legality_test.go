@@ -123,15 +123,12 @@ func holdState(t interface{ Fatalf(string, ...any) }, s *State, entries model) {
 
 // rules are the codes of section 9.
 var rules = []string{"genesis_first", "time", "pair", "origin", "instance", "latch", "kill", "table", "serial",
-	"close_by", "mix_modes", "beacon",
-	"disclosure_key", "parent", "terms", "not_open", "deadline", "earlier_serial", "mix", "place", "places", "round",
-	"checkpoint",
-	"outcome", "form", "key",
-	"owner", "credential", "two_persons", "act", "administrators", "reveal", "co_dealer"}
+	"close_by", "mix_modes", "beacon", "disclosure_key", "parent", "terms", "not_open", "deadline", "set_aside",
+	"earlier_serial", "mix", "place", "places", "round", "checkpoint", "outcome", "form", "key", "owner",
+	"credential", "two_persons", "act", "administrators", "reveal", "co_dealer"}
 
-// TestLegalityAgreesWithModel: whatever comes next, the state and the model say
-// the same, down to the rule; an illegal entry changes nothing; a rollback to
-// any mark restores the state exactly, and the same entries lead on from it; so
+// TestLegalityAgreesWithModel: whatever comes next, the state and the model say the same, down to the rule; an illegal
+// entry changes nothing; a rollback to any mark restores the state exactly, and the same entries lead on from it; so
 // does a state that was encoded and parsed.
 func TestLegalityAgreesWithModel(t *testing.T) {
 	t.Parallel()
@@ -231,8 +228,7 @@ func (w *world) attempt(t *rapid.T) string {
 	return want
 }
 
-// rollback goes back to one of the marks, and sometimes forward again by the
-// entries that were taken back.
+// rollback goes back to one of the marks, and sometimes forward again by the entries that were taken back.
 func (w *world) rollback(t *rapid.T) {
 	i := rapid.IntRange(0, len(w.marks)-1).Draw(t, "mark")
 	p := w.marks[i]

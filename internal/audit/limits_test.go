@@ -535,8 +535,7 @@ func limitsOfEvents() []limit {
 	}
 }
 
-// TestLongestEntry: size comes before everything else. No entry of this version
-// is as long.
+// TestLongestEntry: size comes before everything else. No entry of this version is as long.
 func TestLongestEntry(t *testing.T) {
 	b := append(refEntry{Identity: "a", Credential: "a", Event: &refEvent{Kind: 2, Table: "t"}}.bytes(),
 		make([]byte, 48_001)...)
@@ -606,8 +605,7 @@ func TestLongSigningKey(t *testing.T) {
 	}
 }
 
-// TestGrammars tries every byte at the first, a middle and the last place of
-// the texts of section 1.5.
+// TestGrammars tries every byte at the first, a middle and the last place of the texts of section 1.5.
 func TestGrammars(t *testing.T) {
 	alone := func(first, middle, last bool) [3]bool { return [3]bool{first, middle, last} }
 	for c := 0; c < 256; c++ {

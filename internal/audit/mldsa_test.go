@@ -30,8 +30,7 @@ func refMLDSAKey(name, owner string) string {
 	return name + "+" + hex.EncodeToString(refSum(name, "\n", refMLDSA(owner))[:4]) + "+" + refBase64(refMLDSA(owner))
 }
 
-// refMLDSALine is a signature line by the text of C2SP tlog-cosignature, its message
-// written by hand.
+// refMLDSALine is a signature line by the text of C2SP tlog-cosignature, its message written by hand.
 func refMLDSALine(name, owner string, time uint64, origin string, size uint64, root []byte) string {
 	message := refJoin("subtree/v1\n\x00", uint8(len(name)), name, time, uint8(len(origin)), origin, uint64(0), size,
 		root)
@@ -66,8 +65,7 @@ func flipped(line string, i int) string {
 	return line[:i] + c + line[i+1:]
 }
 
-// TestMLDSACosignature: a line counts if it is what C2SP tlog-cosignature says, and
-// nothing else does.
+// TestMLDSACosignature: a line counts if it is what C2SP tlog-cosignature says, and nothing else does.
 func TestMLDSACosignature(t *testing.T) {
 	t.Parallel()
 	p := policyOf(t, "log LOG\nwitness a MLDSA\nquorum a\n")
@@ -113,8 +111,7 @@ func TestMLDSAOneWitness(t *testing.T) {
 	}
 }
 
-// TestUndecided: lines of unknown types matter if the quorum is not met without them and
-// could be with them.
+// TestUndecided: lines of unknown types matter if the quorum is not met without them and could be with them.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	p := policyOf(t, "log LOG\nwitness a W1\nwitness b W2\n"+

@@ -43,8 +43,7 @@ func (m model) takeoverRule(t *Takeover, by Actor) string {
 	)
 }
 
-// credential returns the entry that created a credential, −1 for none, and that which
-// revoked it, −1 for none.
+// credential returns the entry that created a credential, −1 for none, and that which revoked it, −1 for none.
 func (m model) credential(id string) (created, revoked int) {
 	created, revoked = -1, -1
 	for i, e := range m {
@@ -84,12 +83,7 @@ func (m model) holds(e Entry) bool {
 
 func rolesFor(b Body) []Role {
 	switch b := b.(type) {
-	case *Event:
-		if b.Kind == EventTableOpen || b.Kind == EventTableClose {
-			return []Role{RoleAdmin, RoleDealer}
-		}
-		return []Role{RoleAdmin}
-	case *Key, *Credential:
+	case *Event, *Key, *Credential:
 		return []Role{RoleAdmin}
 	case *ActEntry:
 		if b.Act == ActTakeover {

@@ -69,8 +69,7 @@ func (m model) live() (ids []uint64) {
 	return ids
 }
 
-// toDisclose returns the ancestor whose disclosure is the next entry, 0 for none, and of
-// whom it is.
+// toDisclose returns the ancestor whose disclosure is the next entry, 0 for none, and of whom it is.
 func (m model) toDisclose() (next uint64, by string) {
 	for i := len(m) - 1; i >= 0; i-- {
 		switch b := m[i].Body.(type) {

@@ -16,8 +16,7 @@ type model []Entry
 
 const holds = "ok"
 
-// rule returns the code of the first rule that e breaks as the next entry, or
-// holds.
+// rule returns the code of the first rule that e breaks as the next entry, or holds.
 func (m model) rule(e Entry) string {
 	_, isGenesis := e.Body.(*Genesis)
 	switch {
@@ -139,8 +138,7 @@ func (m model) killed(scope Scope, table string, deck [32]byte) (set bool) {
 	return set
 }
 
-// open tells whether a table was opened, by an event or by serial 1, and not
-// closed since; known, whether it ever was.
+// open tells whether a table was opened, by an event or by serial 1, and not closed since; known, whether it ever was.
 func (m model) table(name string) (open, known bool) {
 	for _, e := range m {
 		switch b := e.Body.(type) {
@@ -161,9 +159,8 @@ func (m model) commitsAt(table string) []uint64 {
 	return all(m, func(c *Commit) bool { return c.Context.Table == table })
 }
 
-// keysInForce returns the ids of auditors in force, the index of the newest
-// disclosure key (0 for none), and whether auditors changed after it or it was
-// retired.
+// keysInForce returns the ids of auditors in force, the index of the newest disclosure key (0 for none), and whether
+// auditors changed after it or it was retired.
 func (m model) keysInForce() (auditors [][32]byte, disclosure uint64, changed bool) {
 	for _, k := range m.genesis().AuditorKeys {
 		auditors = append(auditors, KeyID(k))
@@ -258,6 +255,7 @@ func (m model) commitRule(c *Commit, e Entry) string {
 			return p == nil || len(m.ancestors(ctx.Parent.ID)) == 7 || now >= p.CloseBy || p.Context.IsDraw() ||
 				p.Context.Table != ctx.Table ||
 				p.Context.DeckHash != ctx.DeckHash || blind(p.Context) || p.Context.ForLedger != "" ||
+				m.aside(ctx.Parent.ID) ||
 				slices.ContainsFunc(ctx.Parent.Positions,
 					func(pos uint16) bool { return int(pos) >= p.Context.Recipe.Take })
 		},
@@ -327,19 +325,26 @@ func (m model) dealsOf(id uint64) []uint64 {
 	return all(m, func(d *Deal) bool { return d.Shuffle == id })
 }
 
-// earlier tells whether a shuffle of the table before id still waits: it has no
-// deal and is not closed.
+// earlier tells whether a shuffle of the table before id still waits: it has no deal and is not closed.
 func (m model) earlier(id uint64) bool {
 	ctx := m[id].Body.(*Commit).Context
 	if ctx.ForLedger != "" {
 		return false
 	}
 	for _, other := range m.commitsAt(ctx.Table) {
-		if other < id && len(m.dealsOf(other)) == 0 && m.openCommit(other) != nil {
+		if other < id && len(m.dealsOf(other)) == 0 && m.openCommit(other) != nil && !m.aside(other) {
 			return true
 		}
 	}
 	return false
+}
+
+// aside tells whether a close of the table set a shuffle aside: it has no deal, and is no child and no order.
+func (m model) aside(id uint64) bool {
+	ctx := m[id].Body.(*Commit).Context
+	closes := all(m, func(e *Event) bool { return e.Kind == EventTableClose && e.Name == ctx.Table })
+	return ctx.Parent == nil && ctx.ForLedger == "" && len(m.dealsOf(id)) == 0 && len(closes) > 0 &&
+		slices.Max(closes) > id
 }
 
 func (m model) mixRule(x *Mix, e Entry) string {
@@ -348,6 +353,7 @@ func (m model) mixRule(x *Mix, e Entry) string {
 		"not_open", func() bool { return c == nil },
 		"deadline", func() bool { return now >= c.CloseBy },
 		"owner", func() bool { return !m.plays(x.Shuffle, e.Actor.Identity) },
+		"set_aside", func() bool { return m.aside(x.Shuffle) },
 		"earlier_serial", func() bool { return m.earlier(x.Shuffle) },
 		"mix", func() bool { return m.badMix(c, x) },
 		"checkpoint", func() bool {
@@ -389,6 +395,7 @@ func (m model) dealRule(d *Deal, e Entry) string {
 		"not_open", func() bool { return c == nil },
 		"deadline", func() bool { return now >= c.CloseBy },
 		"owner", func() bool { return !m.plays(d.Shuffle, e.Actor.Identity) },
+		"set_aside", func() bool { return m.aside(d.Shuffle) },
 		"earlier_serial", func() bool { return m.earlier(d.Shuffle) },
 		"mix", func() bool {
 			return len(valued(c.Context)) > 0 && !any1(m, func(x *Mix) bool { return x.Shuffle == d.Shuffle })
@@ -423,8 +430,7 @@ func (m model) dealRule(d *Deal, e Entry) string {
 	)
 }
 
-// shows returns what each dealt place of a shuffle is: p public, h hidden, b a burn or
-// discard that is hidden.
+// shows returns what each dealt place of a shuffle is: p public, h hidden, b a burn or discard that is hidden.
 func (m model) shows(id uint64) (places []byte) {
 	for _, i := range m.dealsOf(id) {
 		for _, r := range m[i].Body.(*Deal).Runs {
@@ -562,8 +568,7 @@ func soundEdwards(k []byte) bool {
 	return p != nil && !p.double().double().double().identity()
 }
 
-// mixes reports whether a key of this type may not come: production has the hybrid one, and
-// a ledger one.
+// mixes reports whether a key of this type may not come: production has the hybrid one, and a ledger one.
 func (m model) mixes(kind byte) bool {
 	inForce, _, _ := m.keysInForce()
 	of := func(k []byte) bool { return slices.Contains(inForce, KeyID(k)) && k[0] != kind }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
+	"slices"
 )
 
 // openShuffles holds the open shuffles of a state. There may be a million, and every collection of garbage visits
@@ -288,6 +289,12 @@ func (s *openShuffles) remove(id uint64) {
 	if len(s.slots) == 0 && len(s.chunks) > 1 {
 		*s = newOpenShuffles() // a map never shrinks by itself
 	}
+}
+
+// setAside reports whether a close of its table set the shuffle aside: then it has no deal, and waits no more.
+func (o opened) setAside() bool {
+	_, waits := slices.BinarySearch(o.table.waiting, o.id)
+	return o.stage == playing && o.next == 0 && !waits
 }
 
 // appendBody appends the body of the commit.

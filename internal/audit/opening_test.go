@@ -100,8 +100,7 @@ func TestOpeningsElsewhere(t *testing.T) {
 	}
 }
 
-// acceptOpening: the package, x/mod and transparency-dev accept the opening,
-// the latter two from the reference's leaf.
+// acceptOpening: the package, x/mod and transparency-dev accept the opening, the latter two from the reference's leaf.
 func acceptOpening(t *testing.T, c committed, o Opening, root tlog.Hash, n int) {
 	t.Helper()
 	p := o.Position
@@ -211,9 +210,8 @@ func TestOpeningOfAnotherShuffle(t *testing.T) {
 	}
 }
 
-// TestOpeningUnderAnotherCount: a path says nothing of m but its own shape. An
-// opening under another m is accepted exactly where the definition accepts it:
-// where position and that m demand a path of the same sides. m itself comes
+// TestOpeningUnderAnotherCount: a path says nothing of m but its own shape. An opening under another m is accepted
+// exactly where the definition accepts it: where position and that m demand a path of the same sides. m itself comes
 // from the commit, whose context the commitment covers.
 func TestOpeningUnderAnotherCount(t *testing.T) {
 	t.Parallel()
@@ -239,8 +237,7 @@ func TestOpeningUnderAnotherCount(t *testing.T) {
 	if accepted == 0 || refused < accepted {
 		t.Errorf("%d accepted, %d refused under another count", accepted, refused)
 	}
-	// The last position is on the right edge: there the shape tells sizes of
-	// different form apart.
+	// The last position is on the right edge: there the shape tells sizes of different form apart.
 	if err := c.tree(5).Open(4).Check(c.tag, c.tree(5).Root(), 6); !errors.Is(err, ErrOpening) {
 		t.Errorf("the last of 5 as one of 6: %v", err)
 	}

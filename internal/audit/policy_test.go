@@ -173,8 +173,7 @@ func TestPolicyFields(t *testing.T) {
 	}
 }
 
-// cosignedAt is the checkpoint over n entries with a cosignature of each witness
-// at its time.
+// cosignedAt is the checkpoint over n entries with a cosignature of each witness at its time.
 func (h *house) cosignedAt(n int, times map[string]uint64) string {
 	signed := h.signed(n)
 	for _, w := range []string{"w1", "w2", "w3"} {

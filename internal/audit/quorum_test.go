@@ -134,8 +134,7 @@ func TestCheckOverlap(t *testing.T) {
 	}
 }
 
-// TestOneWitness: lines whose keys have one name are one witness, met by any of
-// them, and the ledger is none.
+// TestOneWitness: lines whose keys have one name are one witness, met by any of them, and the ledger is none.
 func TestOneWitness(t *testing.T) {
 	t.Parallel()
 	h := newHouse()

@@ -72,8 +72,7 @@ func houseVerifier(t testing.TB, vkey string) note.Verifier {
 	return v
 }
 
-// TestReceiptsOfEveryEntry reads the reference's receipts of every entry under
-// every size, and writes the same text.
+// TestReceiptsOfEveryEntry reads the reference's receipts of every entry under every size, and writes the same text.
 func TestReceiptsOfEveryEntry(t *testing.T) {
 	h := newHouse()
 	vkey := refVKey(sampleOrigin, signer(houseKey))
@@ -104,8 +103,7 @@ func TestReceiptsOfEveryEntry(t *testing.T) {
 	}
 }
 
-// The steps at which a receipt alone can fail (docs/SPEC.md section 10.1), and
-// the two other ends.
+// The steps at which a receipt alone can fail (docs/SPEC.md section 10.1), and the two other ends.
 const (
 	proved        = "proved"
 	stepFormat    = "format"
@@ -184,8 +182,7 @@ func TestReceiptTruncated(t *testing.T) {
 	}
 }
 
-// TestReceiptLimits: entries, proofs, indexes and checkpoints at their limits
-// and one above.
+// TestReceiptLimits: entries, proofs, indexes and checkpoints at their limits and one above.
 func TestReceiptLimits(t *testing.T) {
 	signed := newHouse().signed(11)
 	hashes := func(n int) (path [][]byte) {
@@ -223,8 +220,7 @@ func TestReceiptLimits(t *testing.T) {
 	}
 }
 
-// longCheckpoint is a signed checkpoint of n bytes: of the house, and one more
-// signature line that nobody knows.
+// longCheckpoint is a signed checkpoint of n bytes: of the house, and one more signature line that nobody knows.
 func longCheckpoint(n int) string {
 	signed := newHouse().signed(11)
 	for _, name := range []string{"w", "ww", "www", "wwww"} {
@@ -236,8 +232,7 @@ func longCheckpoint(n int) string {
 	panic("no such length")
 }
 
-// TestCheckpointLimits: a signed checkpoint of 65,535 bytes is read, a longer
-// one is malformed.
+// TestCheckpointLimits: a signed checkpoint of 65,535 bytes is read, a longer one is malformed.
 func TestCheckpointLimits(t *testing.T) {
 	key := houseVerifier(t, refVKey(sampleOrigin, signer(houseKey)))
 	for n, want := range map[int]string{65_535: "", 65_536: malformed} {
@@ -325,8 +320,7 @@ func TestCheckInclusion(t *testing.T) {
 	}
 }
 
-// TestVKey: the verifier key of a signing key is the C2SP text, and what it
-// verifies is what the reference signed.
+// TestVKey: the verifier key of a signing key is the C2SP text, and what it verifies is what the reference signed.
 func TestVKey(t *testing.T) {
 	want := refVKey(sampleOrigin, signer(houseKey))
 	got, err := VKey(sampleOrigin, signingKey(houseKey))

@@ -17,8 +17,7 @@ func refCheckpoint(origin string, size uint64, root []byte) string {
 	return fmt.Sprintf("%s\n%d\n%s\n", origin, size, refBase64(root))
 }
 
-// refKeyHash is the key hash of a signed note: of name, newline, signature type
-// and public key.
+// refKeyHash is the key hash of a signed note: of name, newline, signature type and public key.
 func refKeyHash(name string, typ byte, key ed25519.PrivateKey) []byte {
 	return refSum(name, "\n", typ, []byte(key.Public().(ed25519.PublicKey)))[:4]
 }

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// refState is the encoding of the state of a legal ledger, from looks at the whole
-// list of entries.
+// refState is the encoding of the state of a legal ledger, from looks at the whole list of entries.
 func refState(m model) []byte {
 	if len(m) == 0 {
 		return append([]byte{1}, make([]byte, 17+2+32+1+1+4*4+4+4+8+4)...)

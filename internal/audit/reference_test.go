@@ -12,10 +12,9 @@ import (
 	"strconv"
 )
 
-// This file and reference_order_test.go do the hashes of docs/SPEC.md sections
-// 1.5, 4 and 6 once more, slowly, from the text alone. They share nothing with
-// the package. The package is held against them, and the data files in testdata
-// are written by them.
+// This file and reference_order_test.go do the hashes of docs/SPEC.md sections 1.5, 4 and 6 once more, slowly, from the
+// text alone. They share nothing with the package. The package is held against them, and the data files in testdata are
+// written by them.
 
 // refJoin joins integers of fixed width and byte strings.
 func refJoin(parts ...any) []byte {
@@ -50,9 +49,8 @@ func refHMAC(key []byte, parts ...any) []byte {
 	return m.Sum(nil)
 }
 
-// refSalts returns n salts. HKDF is RFC 5869: one block of output is
-// T(1) = HMAC(PRK, info ‖ 0x01). CTR mode is the encryption of 0, 1, 2 … as
-// 16-byte integers; a salt takes two blocks.
+// refSalts returns n salts. HKDF is RFC 5869: one block of output is T(1) = HMAC(PRK, info ‖ 0x01). CTR mode is the
+// encryption of 0, 1, 2 … as 16-byte integers; a salt takes two blocks.
 func refSalts(commitment, tape []byte, n int) (salts [][]byte) {
 	prk := refHMAC(commitment, tape)
 	key := refHMAC(prk, "shuffled/v1/salt\000", uint8(1))
@@ -124,8 +122,7 @@ func refPath(m int, leaves [][]byte) [][]byte {
 
 var errRefPath = errors.New("a path of another length")
 
-// refRootOf is the root to which leaf m of n and a path lead: the definition of
-// refPath read backwards.
+// refRootOf is the root to which leaf m of n and a path lead: the definition of refPath read backwards.
 func refRootOf(m, n int, leaf []byte, path [][]byte) ([]byte, error) {
 	if n == 1 {
 		if len(path) != 0 {

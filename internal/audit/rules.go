@@ -26,6 +26,7 @@ const (
 	RuleDisclosureKey = "disclosure_key" // auditor disclosure needs a disclosure key for the auditors in force
 	RuleNotOpen       = "not_open"       // the shuffle is open
 	RuleDeadline      = "deadline"       // before close-by, except expired, which comes at or after it
+	RuleSetAside      = "set_aside"      // a close of the table did not set the shuffle aside
 	RuleEarlier       = "earlier_serial" // earlier serials of the table were dealt from or closed
 	RuleMix           = "mix"            // a plan is revealed once, whole, before the first deal
 	RulePlace         = "place"          // a deal starts at the next place
@@ -114,6 +115,15 @@ func (s *State) begun(o opened) {
 	default:
 		t.waiting = slices.Concat(t.waiting[:i], t.waiting[i+1:])
 	}
+}
+
+// stillWaiting returns what waits when a table has opened or closed. A close sets aside what has not begun, all at
+// once. The cards of a child's ancestors are in play, and another ledger holds to an order.
+func (s *State) stillWaiting(t *table) []uint64 {
+	return slices.DeleteFunc(slices.Clone(t.waiting), func(id uint64) bool {
+		o, _ := s.open.find(id)
+		return t.closed && !o.child && !o.forLedger
+	})
 }
 
 // Next returns the serial and the previous index that the next commit of the table must carry.

@@ -70,9 +70,10 @@ func (s *State) applyEvent(e *Event, index uint64, now int64) {
 		s.push(func() { delete(s.instances, index) })
 	case EventTableOpen, EventTableClose:
 		t := s.table(e.Name)
-		closed := t.closed
+		before := *t
+		s.push(func() { *t = before })
 		t.closed = e.Kind == EventTableClose
-		s.push(func() { t.closed = closed })
+		t.waiting = s.stillWaiting(t)
 	case EventKillSet:
 		s.killed[e.kill()] = true
 		s.push(func() { delete(s.killed, e.kill()) })

@@ -67,9 +67,7 @@ func writes(r Role, b Body) bool {
 	switch b := b.(type) {
 	case *ActEntry: // a takeover comes with its act, and the rule looks at the table of that
 		return r == RoleAdmin || r == RoleDealer && b.Act == ActTakeover
-	case *Event:
-		return r == RoleAdmin || r == RoleDealer && (b.Kind == EventTableOpen || b.Kind == EventTableClose)
-	case *Key, *Credential:
+	case *Event, *Key, *Credential:
 		return r == RoleAdmin
 	case *Commit: // an order for another ledger is made by that ledger's house, and by nobody else
 		return r == RoleDealer && b.Context.ForLedger == "" || r == RoleBlind && b.Context.ForLedger != ""

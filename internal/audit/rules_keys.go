@@ -207,12 +207,9 @@ func (s *State) checkNewKey(k *Key) error {
 
 // checkNotWitness: a signing key is no key of a witness of the newest policy.
 func (s *State) checkNotWitness(public []byte) error {
-	if len(s.keys.policy) == 0 {
-		return nil
-	}
 	p, err := ParsePolicy(s.keys.policy)
 	if err != nil {
-		return nil // checked when it was set; then of a later type
+		return nil // there is none; or it was checked when it was set, and is of a later type
 	}
 	if err := p.CheckWitnesses(s.genesis.Origin, func(k []byte) bool { return bytes.Equal(k, public) }); err != nil {
 		return illegal(RuleKey, "%s", err)

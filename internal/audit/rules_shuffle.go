@@ -76,6 +76,8 @@ func (s *State) checkParent(ctx *Context, now int64) error {
 		return illegal(RuleParent, "shuffle %d is the last of a chain of %d", ctx.Parent.ID, MaxChain)
 	case now >= p.closeBy:
 		return illegal(RuleParent, "shuffle %d had to close by %s, and can only expire", ctx.Parent.ID, Instant(p.closeBy))
+	case p.setAside():
+		return illegal(RuleParent, "a close of table %s set shuffle %d aside", ctx.Table, ctx.Parent.ID)
 	}
 	switch of := p.commit().Context; {
 	case of.IsDraw():
@@ -130,8 +132,11 @@ func (s *State) playable(id uint64, e Entry) (o opened, err error) {
 	if err := s.plays(o, e.Actor); err != nil {
 		return o, err
 	}
+	switch {
+	case o.setAside():
+		return o, illegal(RuleSetAside, "a close of table %s set shuffle %d aside: it can only be closed", o.table.name, id)
 	// The commits of another ledger name the orders for it in any sequence.
-	if o.next == 0 && o.table.waiting[0] != id && !o.forLedger {
+	case o.next == 0 && o.table.waiting[0] != id && !o.forLedger:
 		return o, illegal(RuleEarlier, "shuffle %d of table %s has not begun: deal from it or close it first", o.table.waiting[0], o.table.name)
 	}
 	return o, nil

@@ -8,9 +8,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// TestThousandsOfOpenShuffles opens them at one table, among those of another,
-// and then deals, closes and rolls back in any order. Here the only question is
-// which shuffle may be dealt: the first of its table that waits.
+// TestThousandsOfOpenShuffles opens them at one table, among those of another, and then deals, closes and rolls back in
+// any order. Here the only question is which shuffle may be dealt: the first of its table that waits.
 func TestThousandsOfOpenShuffles(t *testing.T) {
 	t.Parallel()
 	const n = 3000

@@ -11,12 +11,10 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// aloneID is the index of the commit in TestCheckShuffle: entries of others lie
-// below it and between its own.
+// aloneID is the index of the commit in TestCheckShuffle: entries of others lie below it and between its own.
 const aloneID = 100
 
-// aloneKey is the type byte and the base point of Ed25519 (RFC 8032 section 5.1),
-// which is a public key as good as any.
+// aloneKey is the type byte and the base point of Ed25519 (RFC 8032 section 5.1), which is a public key as good as any.
 var aloneKey = append([]byte{1, 0x58}, bytes.Repeat([]byte{0x66}, 31)...)
 
 // hashOf is the hash of a genesis, zero for one that breaks a rule.

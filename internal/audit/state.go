@@ -41,7 +41,7 @@ type table struct {
 	closed  bool
 	serial  uint64   // of its newest commit
 	last    uint64   // index of its newest commit
-	waiting []uint64 // ids of open shuffles that were not dealt from, ascending
+	waiting []uint64 // ids of open shuffles that were not dealt from or set aside, ascending
 }
 
 // pair is what must follow the newest entry: the close of a shuffle, or the disclosures of a chain.

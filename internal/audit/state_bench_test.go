@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// openBench is how many open shuffles the benchmarks of the state hold, and
-// tablesBench at how many tables.
+// openBench is how many open shuffles the benchmarks of the state hold, and tablesBench at how many tables.
 const (
 	openBench   = 100_000
 	tablesBench = 256
@@ -75,8 +74,7 @@ func crowded(tb testing.TB) *State {
 	return s
 }
 
-// collected returns what is reachable, and the processor time of the collection
-// that found out.
+// collected returns what is reachable, and the processor time of the collection that found out.
 func collected() (bytes, objects uint64, seconds float64) {
 	runtime.GC()
 	before := collecting()

@@ -9,7 +9,7 @@ import (
 
 // savedVersion is the version of Saved and SavedShuffle. It changes with what they
 // hold, and with what State makes of it.
-const savedVersion = 6
+const savedVersion = 7
 
 // Saved is what a state keeps, except its open shuffles, as values that the caller may write down.
 // It is no evidence: Restore believes it, so the caller must know where it comes from.
@@ -35,7 +35,7 @@ type SavedTable struct {
 	Closed  bool
 	Serial  uint64
 	Last    uint64
-	Waiting []uint64 // ids of open shuffles that were not dealt from, ascending
+	Waiting []uint64 // ids of open shuffles that were not dealt from or set aside, ascending
 }
 
 // SavedShuffle is an open shuffle.

@@ -41,9 +41,8 @@ func copied(t interface{ Fatal(...any) }, s *State, n int, between func()) *Stat
 	return nil
 }
 
-// TestCopyStands: a copy is the state of its beginning, whatever becomes of the state
-// until its end: shuffles open, are mixed, dealt from, taken over and closed, and all
-// of it may be taken back.
+// TestCopyStands: a copy is the state of its beginning, whatever becomes of the state until its end: shuffles open, are
+// mixed, dealt from, taken over and closed, and all of it may be taken back.
 func TestCopyStands(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// Encode returns the one encoding of the state: lists are in ascending order of their
-// elements' bytes. What Rollback would take back is in it. Tests compare states by it,
-// and with refState.
+// Encode returns the one encoding of the state: lists are in ascending order of their elements' bytes. What Rollback
+// would take back is in it. Tests compare states by it, and with refState.
 func (s *State) Encode() []byte {
 	w := &writer{}
 	w.u8(1)
@@ -132,8 +131,7 @@ func (s *State) encodeKeys(w *writer) {
 	}
 }
 
-// writeSorted writes a u32 count and the elements of m, in ascending order of the
-// bytes that write makes of them.
+// writeSorted writes a u32 count and the elements of m, in ascending order of the bytes that write makes of them.
 func writeSorted[M ~map[K]V, K comparable, V any](w *writer, m M, compare func(a, b K) int, write func(K, V)) {
 	type element struct {
 		key   K

@@ -16,6 +16,7 @@ type Opened struct {
 	Owner   string // identity
 	Latest  int64  // no close-by of its chain is later, UTC milliseconds
 	Depth   int    // of its chain: 1 of a root
+	Aside   bool   // a close of its table set it aside
 
 	slot  open // a copy
 	terms *terms
@@ -39,7 +40,7 @@ func (s *State) Shuffle(id uint64) (Opened, bool) {
 
 func (s *State) view(o opened) Opened {
 	return Opened{ID: o.id, Table: o.table.name, CloseBy: o.closeBy, Places: o.m, Next: int(o.next),
-		Owner: s.holders.identities[o.owner], Latest: o.latest, Depth: int(o.depth),
+		Owner: s.holders.identities[o.owner], Latest: o.latest, Depth: int(o.depth), Aside: o.setAside(),
 		slot: *o.open, terms: o.terms, long: o.long, shown: o.shown}
 }
 

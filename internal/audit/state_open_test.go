@@ -58,8 +58,7 @@ func TestOpenShufflesKeepNoCommit(t *testing.T) {
 	runtime.KeepAlive(s)
 }
 
-// TestOpenIsOfItsCommit: what stands next to the body is what the body says, however
-// the state came about.
+// TestOpenIsOfItsCommit: what stands next to the body is what the body says, however the state came about.
 func TestOpenIsOfItsCommit(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]bool)
@@ -169,8 +168,7 @@ func TestOpenSlots(t *testing.T) {
 	}
 }
 
-// TestOverdue: what is overdue is found again, whatever was found, added, closed and
-// put back before.
+// TestOverdue: what is overdue is found again, whatever was found, added, closed and put back before.
 func TestOverdue(t *testing.T) {
 	t.Parallel()
 	s := benchState(t)

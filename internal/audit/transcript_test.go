@@ -41,8 +41,7 @@ func TestNewCard(t *testing.T) {
 	}
 }
 
-// TestTranscriptAgreesWithReference: any transcript has the reference's form
-// and reads back as it was.
+// TestTranscriptAgreesWithReference: any transcript has the reference's form and reads back as it was.
 func TestTranscriptAgreesWithReference(t *testing.T) {
 	t.Parallel()
 	text := rapid.StringN(0, 20, 60)
@@ -91,8 +90,7 @@ func TestTranscriptAgreesWithReference(t *testing.T) {
 	})
 }
 
-// TestTranscriptCharacters: every character below U+0300, and some beyond, has
-// the reference's form and no other.
+// TestTranscriptCharacters: every character below U+0300, and some beyond, has the reference's form and no other.
 func TestTranscriptCharacters(t *testing.T) {
 	t.Parallel()
 	tr := sampleTranscript()
@@ -129,8 +127,7 @@ func TestTranscriptCharacters(t *testing.T) {
 	}
 }
 
-// structure is where a JSON text is not inside a string: the offsets of and
-// behind its tokens.
+// structure is where a JSON text is not inside a string: the offsets of and behind its tokens.
 func structure(b string) (offsets []int) {
 	inString := false
 	for i := 0; i < len(b); i++ {
@@ -276,8 +273,7 @@ func holdMembers(t *testing.T, members []string, optional []int, whole func([]st
 	}
 }
 
-// TestTranscriptFormats: a later format is unknown whatever its members are; a
-// file without a format is no transcript.
+// TestTranscriptFormats: a later format is unknown whatever its members are; a file without a format is no transcript.
 func TestTranscriptFormats(t *testing.T) {
 	good := refTranscript(sampleTranscript())
 	for _, c := range []struct{ name, text, want string }{

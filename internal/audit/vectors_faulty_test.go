@@ -38,8 +38,7 @@ func unreadable(e refEntry) (malformed, unknown []byte) {
 	return malformed, unknown
 }
 
-// faultyCases are ledgers with several faults or with entries that nobody can read, besides
-// those of forcedStories.
+// faultyCases are ledgers with several faults or with entries that nobody can read, besides those of forcedStories.
 func faultyCases(add func(name string, ledger [][]byte, faults ...faultyEntry)) {
 	bytesOfAll := func(s *story) (ledger [][]byte) {
 		for _, e := range s.entries {
@@ -89,6 +88,27 @@ func faultyCases(add func(name string, ledger [][]byte, faults ...faultyEntry)) 
 	s.then(s.reveal(id, []uint64{0}))
 	add("a mix without a plan, a takeover twice, a reveal after the close", bytesOfAll(s), faultyEntry{3, "mix"},
 		faultyEntry{6, "owner"}, faultyEntry{8, "not_open"})
+
+	s, undealt, mixed, _, _, _ := closedOver()
+	at := len(s.entries)
+	slot, _ = storySlot("u", 0)
+	s.then(s.mix(undealt, slot))
+	s.then(s.deal(undealt, 0, 1))
+	s.then(s.deal(undealt, 1, 1))
+	kid := s.then(s.commit("u", child(mixed, 0, 1)))
+	s.then(s.close(mixed, 3))
+	s.then(s.deal(kid, 0, 2))
+	add("what was set aside is mixed, dealt and continued", bytesOfAll(s), faultyEntry{at, "set_aside"},
+		faultyEntry{at + 1, "set_aside"}, faultyEntry{at + 3, "parent"})
+
+	s = newStory()
+	s.then(s.credential("dealer-1", 1))
+	id = s.then(s.commit("t"))
+	s.then(of("dealer-1", operator(refEvent{Kind: 3, Table: "t"})))
+	s.then(s.deal(id, 0, 1))
+	s.then(s.deal(id, 1, 1))
+	add("a dealer's credential closes a table, which sets aside", bytesOfAll(s), faultyEntry{4, "credential"},
+		faultyEntry{5, "set_aside"})
 
 	s = newStory(withAuditors("1", "2", "3", "4", "5", "6", "7", "8"))
 	for i := 9; i <= MaxAuditors+1; i++ {

@@ -428,8 +428,7 @@ func TestHashVectors(t *testing.T) {
 	}
 }
 
-// holdSelfTests runs known-answer tests on all of the data files, where the binary
-// runs them on some of each.
+// holdSelfTests runs known-answer tests on all of the data files, where the binary runs them on some of each.
 func holdSelfTests(t *testing.T, v *vectors, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -470,8 +469,7 @@ func TestActVectors(t *testing.T) {
 	}
 }
 
-// TestPlaceVectors goes through NewOrder where the seed can be reached, and
-// through the seed itself.
+// TestPlaceVectors goes through NewOrder where the seed can be reached, and through the seed itself.
 func TestPlaceVectors(t *testing.T) {
 	v := loadHashes(t)
 	for _, c := range v.Places {

@@ -79,6 +79,14 @@ func stateStories() (names []string, stories []*story) {
 	add("the disclosure of a child of a chain comes next", s)
 	s.then(of("dealer-2", s.disclose(kid)))
 	add("a chain that is disclosed", s)
+	s, _, mixed, begun, kid, order := closedOver()
+	add("closes that set shuffles aside", s)
+	s.then(s.close(mixed, 4, void(8)))
+	s.then(s.deal(begun, 1, 1))
+	s.then(s.deal(kid, 0, 1))
+	s.then(s.deal(order, 0, 1, askedFor))
+	s.then(s.deal(s.then(s.commit("u")), 0, 1))
+	add("what was set aside holds up nothing, and the rest goes on", s)
 	s = newStory(withTwo(1, 5, 6, 7, 10))
 	s.then(s.credential("dealer-1", 1, func(h *refHolder) { h.Tables = []string{"t", "uu"} }))
 	s.then(s.credential("dealer-2", 1))
@@ -140,8 +148,7 @@ func loadLedgers(t testing.TB) (v ledgerVectors) {
 	return v
 }
 
-// TestLedgerVectors: every entry is legal, and the state after them is the reference's,
-// and its copy in pieces, too.
+// TestLedgerVectors: every entry is legal, and the state after them is the reference's, and its copy in pieces, too.
 func TestLedgerVectors(t *testing.T) {
 	t.Parallel()
 	_, stories := stateStories()

@@ -62,8 +62,7 @@ func loadLegality(t testing.TB) (v legalityVectors) {
 	return v
 }
 
-// TestLegalityVectors holds the state and the model against the cases, whose
-// rules were written by hand.
+// TestLegalityVectors holds the state and the model against the cases, whose rules were written by hand.
 func TestLegalityVectors(t *testing.T) {
 	t.Parallel()
 	v := loadLegality(t)
@@ -114,7 +113,7 @@ func TestRulesAreListed(t *testing.T) {
 		RuleCloseBy, RuleMixModes, RuleBeacon, RuleParent, RuleDisclosureKey, RuleNotOpen, RuleDeadline, RuleEarlier,
 		RuleMix, RulePlace,
 		RulePlaces, RuleCheckpoint, RuleOutcome, RuleForm, RuleKey, RuleOwner, RuleTwoPersons, RuleAct, RuleAdmins,
-		RuleCredential, RuleTerms, RuleReveal, RuleCoDealer, RuleRound}
+		RuleCredential, RuleTerms, RuleReveal, RuleCoDealer, RuleRound, RuleSetAside}
 	slices.Sort(ours)
 	want := slices.Sorted(slices.Values(rules))
 	if !slices.Equal(ours, want) || len(slices.Compact(want)) != len(rules) {

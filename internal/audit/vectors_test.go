@@ -67,8 +67,7 @@ func encodeVectors(t *testing.T, head vectorHead, members ...any) []byte {
 	return b.Bytes()
 }
 
-// holdVectors holds a stored file against what the reference makes, and writes
-// it with -update.
+// holdVectors holds a stored file against what the reference makes, and writes it with -update.
 func holdVectors(t *testing.T, name string, made []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".json")
@@ -102,8 +101,7 @@ func loadVectors(t testing.TB, name string, head *vectorHead, v any) {
 	}
 }
 
-// wantCases fails for a list that is too short, and for names that are missing
-// or repeated.
+// wantCases fails for a list that is too short, and for names that are missing or repeated.
 func wantCases[T any](t testing.TB, what string, atLeast int, cases []T, name func(T) string) {
 	t.Helper()
 	if len(cases) < atLeast {

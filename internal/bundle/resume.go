@@ -73,7 +73,8 @@ func (x *export) keysInForce() error {
 func (x *export) keyBelow(end uint64) error {
 	for ; end > 0; end = (end - 1) / Width * Width {
 		first := (end - 1) / Width * Width
-		entries, err := x.bundleOf(first/Width, x.old.Size)
+		width := widthOf(x.old.Size, first/Width)
+		entries, err := readFramed(x.fsys, TilePath(LevelEntries, first/Width, width), width, maxEntries)
 		if err != nil {
 			return err
 		}
@@ -92,9 +93,4 @@ func (x *export) keyBelow(end uint64) error {
 		}
 	}
 	return fmt.Errorf("%w: the entry of its signing key is missing", audit.ErrMalformed)
-}
-
-// bundleOf reads an entry bundle of a tree of this size.
-func (x *export) bundleOf(index, size uint64) ([][]byte, error) {
-	return readFramed(x.fsys, TilePath(LevelEntries, index, widthOf(size, index)), widthOf(size, index), maxEntries)
 }

@@ -12,8 +12,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// TestLatchOfAnother: what one daemon clears opens the ledger, and not another
-// daemon's own doubt.
+// TestLatchOfAnother: what one daemon clears opens the ledger, and not another daemon's own doubt.
 func TestLatchOfAnother(t *testing.T) {
 	t.Parallel()
 	first := newTable(t, nil)
@@ -110,8 +109,7 @@ func TestClearLatchNotKept(t *testing.T) {
 	}
 }
 
-// TestClearLatchUnwritten: where the event cannot be written the ledger stays
-// latched, whatever the generator says.
+// TestClearLatchUnwritten: where the event cannot be written the ledger stays latched, whatever the generator says.
 func TestClearLatchUnwritten(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)

@@ -35,9 +35,8 @@ func (s *unreplicated) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]
 	return s.Store.ByKeyTags(ctx, id, tags...)
 }
 
-// TestAnswersAreDurable: whatever is answered from the store was read behind the
-// barrier. What a server shows and may yet lose is told to nobody: no receipt, no
-// card, and above all no tape.
+// TestAnswersAreDurable: whatever is answered from the store was read behind the barrier. What a server shows and may
+// yet lose is told to nobody: no receipt, no card, and above all no tape.
 func TestAnswersAreDurable(t *testing.T) {
 	t.Parallel()
 	tb := newTableWith(t, setting{modes: allModes})

@@ -12,9 +12,8 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// BenchmarkCommitKernel does all that one commit of 52 cards computes by itself,
-// from the tape to the receipt's text: no store, no signature (one for each batch)
-// and no HTTP.
+// BenchmarkCommitKernel does all that one commit of 52 cards computes by itself, from the tape to the receipt's text:
+// no store, no signature (one for each batch) and no HTTP.
 func BenchmarkCommitKernel(b *testing.B) {
 	source, err := entropy.New(entropy.Config{})
 	if err != nil {

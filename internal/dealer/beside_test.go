@@ -17,8 +17,7 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// hooked is a store in which something happens right after a shuffle was read for
-// the first time.
+// hooked is a store in which something happens right after a shuffle was read for the first time.
 type hooked struct {
 	ledger.Store
 	reads int
@@ -34,8 +33,7 @@ func (h *hooked) ByShuffles(ctx context.Context, id ledger.ID, standing ledger.S
 	return rows, err
 }
 
-// TestDealBesideMix: a mix is written while a deal is on its way. The deal shows the
-// mixed order, for ever the same.
+// TestDealBesideMix: a mix is written while a deal is on its way. The deal shows the mixed order, for ever the same.
 func TestDealBesideMix(t *testing.T) {
 	t.Parallel()
 	for _, draw := range []bool{false, true} {
@@ -78,8 +76,7 @@ func dealBesideMix(t *testing.T, draw bool) {
 	tb.close(s.ID)
 }
 
-// TestMixCopy: a copy of a mix that was written, and whose shuffle is closed by now,
-// gets the answer.
+// TestMixCopy: a copy of a mix that was written, and whose shuffle is closed by now, gets the answer.
 func TestMixCopy(t *testing.T) {
 	tb := newTableWith(t, setting{modes: allModes})
 	values, hashes := slots("r", 1)
@@ -118,8 +115,7 @@ func (h *hookedTag) ByKeyTags(ctx context.Context, id ledger.ID, tags ...[32]byt
 	return rows, err
 }
 
-// TestCommitCopy: a copy of a commit that was written gets its answer, also when its
-// table is closed by now.
+// TestCommitCopy: a copy of a commit that was written gets its answer, also when its table is closed by now.
 func TestCommitCopy(t *testing.T) {
 	tb := newTableWith(t, setting{modes: allModes})
 	req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
@@ -248,9 +244,8 @@ func (b behind) Rows(ctx context.Context, id ledger.ID, from, to uint64) iter.Se
 	}
 }
 
-// TestLeftBehind: a key that was refused as a repeated one is not "not found", nor
-// is a commit whose row says that it is none; and no error is told of rows that were
-// read without the barrier.
+// TestLeftBehind: a key that was refused as a repeated one is not "not found", nor is a commit whose row says that it
+// is none; and no error is told of rows that were read without the barrier.
 func TestLeftBehind(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		req := dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}

@@ -8,9 +8,8 @@ import (
 	"shuffled/internal/dealer"
 )
 
-// TestChildBesideDeals: the parent is dealt from after its cards were read for a
-// child of its stub. The child holds what was not dealt until then, and none of the
-// cards that came between; where deals come without end, it is refused.
+// TestChildBesideDeals: the parent is dealt from after its cards were read for a child of its stub. The child holds
+// what was not dealt until then, and none of the cards that came between; where deals come without end, it is refused.
 func TestChildBesideDeals(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		for _, ends := range []bool{false, true} {

@@ -144,8 +144,7 @@ func (tb *table) endOf(id uint64) audit.DisclosureEntry {
 	return audit.DisclosureEntry{}
 }
 
-// closeOf is the close of a shuffle.
-// commitOf returns the commit at an index of the ledger.
+// closeOf is the close of a shuffle. commitOf returns the commit at an index of the ledger.
 func (tb *table) commitOf(id uint64) *audit.Commit {
 	tb.t.Helper()
 	c, ok := tb.entries()[id].Body.(*audit.Commit)

@@ -209,8 +209,7 @@ func TestDeadline(t *testing.T) {
 	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
 }
 
-// TestExpire: a shuffle past its close-by is closed by the daemon, once, with its
-// tape, and its table goes on.
+// TestExpire: a shuffle past its close-by is closed by the daemon, once, with its tape, and its table goes on.
 func TestExpire(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)

@@ -51,8 +51,7 @@ func onBoth(t *testing.T, auditors int, test func(t *testing.T, tb *table, audit
 
 var hand = dealer.ShuffleRequest{Table: "t", Deck: "standard-52"}
 
-// entries reads the ledger from entry 0, as an auditor does, and holds it against
-// the rules.
+// entries reads the ledger from entry 0, as an auditor does, and holds it against the rules.
 func (tb *table) entries() []audit.Entry {
 	tb.t.Helper()
 	var all []audit.Entry
@@ -211,8 +210,7 @@ func (tb *table) checkDealt(a *disclosure.Auditor, id uint64, d dealer.Deal) {
 	}
 }
 
-// TestNoAuditors: where nobody could open the tape there is no commit, and no
-// tape is drawn for one.
+// TestNoAuditors: where nobody could open the tape there is no commit, and no tape is drawn for one.
 func TestNoAuditors(t *testing.T) {
 	t.Parallel()
 	source, err := entropy.New(entropy.Config{})
@@ -458,8 +456,7 @@ func TestBehind(t *testing.T) {
 	})
 }
 
-// TestFastClock: a daemon whose own clock runs ahead of the ledger's makes a key
-// for each commit, and no more.
+// TestFastClock: a daemon whose own clock runs ahead of the ledger's makes a key for each commit, and no more.
 func TestFastClock(t *testing.T) {
 	t.Parallel()
 	_, publics := newAuditors(t, 1)
@@ -493,9 +490,8 @@ func (s *cutStore) Append(ctx context.Context, id ledger.ID, old ledger.Head, b 
 	return s.Store.Append(ctx, id, old, b)
 }
 
-// TestKilledBetween: a daemon that ends between its key entry and the close that
-// needed it leaves a key that the next daemon uses, though nobody in the house
-// has its private half.
+// TestKilledBetween: a daemon that ends between its key entry and the close that needed it leaves a key that the next
+// daemon uses, though nobody in the house has its private half.
 func TestKilledBetween(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, tb *table, auditors []*disclosure.Auditor) {
 		id := tb.commit("1", hand).ID

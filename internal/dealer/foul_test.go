@@ -13,8 +13,7 @@ import (
 	"shuffled/internal/seal"
 )
 
-// foul appends, behind the dealer's back, the commit of a deck that is not what
-// its tape gives: change makes it so.
+// foul appends, behind the dealer's back, the commit of a deck that is not what its tape gives: change makes it so.
 func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(values []uint32),
 	more ...audit.Body) uint64 {
 	t := tb.t
@@ -51,9 +50,8 @@ func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(
 	return appended[0].Index
 }
 
-// TestFoulDeck: no card is dealt of a deck whose root is of another order, or
-// which has a card twice. The latch is set; the deck can only be ended, and its
-// tape told, so that its table goes on and every audit sees it.
+// TestFoulDeck: no card is dealt of a deck whose root is of another order, or which has a card twice. The latch is set;
+// the deck can only be ended, and its tape told, so that its table goes on and every audit sees it.
 func TestFoulDeck(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		var causes []entropy.Cause

@@ -46,8 +46,7 @@ type table struct {
 	witnesses []*witnesstest.Witness
 }
 
-// clock is the time of all daemons of a table. Moving it moves its monotonic
-// part too: time passes, nothing steps.
+// clock is the time of all daemons of a table. Moving it moves its monotonic part too: time passes, nothing steps.
 type clock struct {
 	mu    sync.Mutex
 	ahead time.Duration
@@ -185,8 +184,7 @@ func (tb *table) serve(store ledger.Store, mark string) {
 	tb.Dealer = dealer.New(tb.cfg)
 }
 
-// rival returns another daemon on the same ledger, on this store: the table's
-// own, or one in front of it.
+// rival returns another daemon on the same ledger, on this store: the table's own, or one in front of it.
 func (tb *table) rival(store ledger.Store) *table {
 	tb.t.Helper()
 	other := *tb

@@ -13,8 +13,7 @@ import (
 	"shuffled/internal/verify"
 )
 
-// showdown plays a hand: places 0 and 1 are a seat's, 2 is a burn, 3 and 4 the board; the
-// seat shows place 1.
+// showdown plays a hand: places 0 and 1 are a seat's, 2 is a burn, 3 and 4 the board; the seat shows place 1.
 func (tb *table) showdown(key string, end func(id uint64)) uint64 {
 	tb.t.Helper()
 	s := tb.commit(key, deckOf(audit.DisclosureAuditor))
@@ -65,8 +64,7 @@ func (tb *table) opens(id uint64, want ...int) {
 	}
 }
 
-// TestKeptOpenings: what everybody may see of a shuffle is opened without the sealing key,
-// however it ended.
+// TestKeptOpenings: what everybody may see of a shuffle is opened without the sealing key, however it ended.
 func TestKeptOpenings(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, tb *table, auditors []*disclosure.Auditor) {
 		closes := func(req dealer.CloseRequest) func(uint64) {
@@ -175,8 +173,7 @@ func blob(t *testing.T, kept any) string {
 	return fmt.Sprintf("x'%x'", text)
 }
 
-// TestClosedAlongsideReveals: a close keeps the openings of what was revealed while it was
-// made, by whichever daemon.
+// TestClosedAlongsideReveals: a close keeps the openings of what was revealed while it was made, by whichever daemon.
 func TestClosedAlongsideReveals(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, tb *table, _ []*disclosure.Auditor) {
 		rival := tb.rival(tb.cfg.Store)

@@ -9,9 +9,8 @@ import (
 	"shuffled/internal/dealer"
 )
 
-// TestKeysLast: an idempotency key gets its answer for ever: after a day, after a
-// month, and after restarts, by the clock of the daemon and by that of the machine. A
-// retry draws no tape, and another request under the key is refused.
+// TestKeysLast: an idempotency key gets its answer for ever: after a day, after a month, and after restarts, by the
+// clock of the daemon and by that of the machine. A retry draws no tape, and another request under the key is refused.
 func TestKeysLast(t *testing.T) {
 	const day = 24 * time.Hour
 	onEachStore(t, setting{at: time.Now().Add(-40 * day)}, func(t *testing.T, tb *table) {

@@ -39,8 +39,7 @@ func (l *lines) logger() *slog.Logger {
 	return slog.New(slog.NewMultiHandler(slog.NewTextHandler(l, options), slog.NewJSONHandler(l, options)))
 }
 
-// printed are the ways in which bytes come into a log: what fmt and slog make of
-// them, and what they are encoded as.
+// printed are the ways in which bytes come into a log: what fmt and slog make of them, and what they are encoded as.
 func printed(secret []byte) (forms []string) {
 	s := secret[:16]
 	list := strings.Trim(fmt.Sprint(s), "[]")
@@ -126,8 +125,7 @@ func TestNothingLogsATape(t *testing.T) {
 	}
 }
 
-// played deals from a shuffle, asks for what there is to see of it, repeats it,
-// is refused, and closes it.
+// played deals from a shuffle, asks for what there is to see of it, repeats it, is refused, and closes it.
 func (tb *table) played(id uint64) {
 	tb.t.Helper()
 	ctx := tb.t.Context()

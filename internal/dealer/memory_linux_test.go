@@ -105,10 +105,9 @@ func memoryRing(t *testing.T) *seal.Keyring {
 	return ring
 }
 
-// TestNoTapeStays searches the whole memory of a daemon that committed, dealt, closed
-// and showed shuffles for 32 bytes in a row of any of its tapes. Garbage is searched as
-// well: nothing is given to the collector before. What hashing leaves of the last block
-// of a message, less than 64 bytes, is the limit of what a program in Go can wipe.
+// TestNoTapeStays searches the whole memory of a daemon that committed, dealt, closed and showed shuffles for 32 bytes
+// in a row of any of its tapes. Garbage is searched as well: nothing is given to the collector before. What hashing
+// leaves of the last block of a message, less than 64 bytes, is the limit of what a program in Go can wipe.
 func TestNoTapeStays(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]int{"wipes": 0, "keeps": 1} {
@@ -132,8 +131,7 @@ func TestNoTapeStays(t *testing.T) {
 	}
 }
 
-// occurrences returns the offsets, multiples of 32, at which 32 bytes of the tape stand
-// in memory.
+// occurrences returns the offsets, multiples of 32, at which 32 bytes of the tape stand in memory.
 func occurrences(memory, tape []byte) (at []int) {
 	for i := 0; i+32 <= len(tape); i += 32 {
 		if bytes.Contains(memory, tape[i:i+32]) {

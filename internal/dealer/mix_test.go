@@ -86,8 +86,7 @@ func stepOf(v *verify.Verdict, name string) string {
 	return v.Steps[i].Result
 }
 
-// TestMix plays a hand whose order players, a beacon and a cut change, and tries
-// every wrong value on the way.
+// TestMix plays a hand whose order players, a beacon and a cut change, and tries every wrong value on the way.
 func TestMix(t *testing.T) {
 	round := beacontest.Newest()
 	onEachStore(t, setting{modes: allModes, at: roundTime(round.Round).Add(-time.Minute)},
@@ -165,8 +164,7 @@ func (tb *table) wrongMixes(id uint64, right dealer.MixRequest) {
 	})
 }
 
-// repeatedMixes: the same values get the same answer, with or without the round's
-// signature; others are refused.
+// repeatedMixes: the same values get the same answer, with or without the round's signature; others are refused.
 func (tb *table) repeatedMixes(id uint64, right dealer.MixRequest, first dealer.Mix) {
 	t := tb.t
 	t.Helper()
@@ -197,8 +195,7 @@ func (tb *table) repeatedMixes(id uint64, right dealer.MixRequest, first dealer.
 	})
 }
 
-// checkMixed computes the order from the ledger's bytes and holds the deal
-// against it.
+// checkMixed computes the order from the ledger's bytes and holds the deal against it.
 func (tb *table) checkMixed(id uint64, d dealer.Deal, values [][32]byte, signature [48]byte, cut int) {
 	tb.t.Helper()
 	tr := tb.transcript(id, dealer.View{})

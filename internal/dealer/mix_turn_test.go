@@ -160,8 +160,7 @@ func TestMixWaitsForWitnesses(t *testing.T) {
 	})
 }
 
-// TestFetchedRound: a round is asked for when it is out and not before, and
-// believed when it is signed and not before.
+// TestFetchedRound: a round is asked for when it is out and not before, and believed when it is signed and not before.
 func TestFetchedRound(t *testing.T) {
 	t.Parallel()
 	round := beacontest.Newest()

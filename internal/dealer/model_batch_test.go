@@ -9,8 +9,7 @@ import (
 	"shuffled/internal/dealer"
 )
 
-// player asks a daemon for a request alone, or in a batch: twice there, and the second is
-// answered as the first.
+// player asks a daemon for a request alone, or in a batch: twice there, and the second is answered as the first.
 type player struct {
 	*table
 	inBatch bool

@@ -11,8 +11,7 @@ import (
 	"shuffled/internal/verify"
 )
 
-// judge makes every answered request once more, proves every transcript, and
-// audits the exported ledger.
+// judge makes every answered request once more, proves every transcript, and audits the exported ledger.
 func (m *model) judge() {
 	r := m.r
 	for _, a := range m.answered {

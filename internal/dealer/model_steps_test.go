@@ -143,7 +143,7 @@ func (m *model) child(r *rapid.T) {
 	case cards < 2:
 		want = audit.RuleParent
 	default:
-		if want = m.blocked(of.table, ""); want == "" && m.now() >= of.closeBy {
+		if want = m.blocked(of.table, ""); want == "" && (m.now() >= of.closeBy || of.aside) {
 			want = audit.RuleParent
 		}
 	}
@@ -155,7 +155,7 @@ func (m *model) child(r *rapid.T) {
 	}
 	if m.expect(r, "child", want, err) {
 		of.ended = &dealer.CloseRequest{Outcome: audit.OutcomeContinued}
-		of.child = &play{table: of.table, m: cards}
+		of.child = &play{table: of.table, m: cards, kid: true}
 		m.begun(r, s, of.child)
 		m.answer("child", s, func(d player) (any,
 			error) {
@@ -186,6 +186,8 @@ func (m *model) mix(r *rapid.T) {
 		want = audit.RuleNotOpen
 	case m.now() >= p.closeBy:
 		want = audit.RuleDeadline
+	case p.aside:
+		want = audit.RuleSetAside
 	case m.waits(p):
 		want = audit.RuleEarlier
 	case wrong:
@@ -230,6 +232,8 @@ func (m *model) deal(r *rapid.T) {
 		want = audit.RuleNotOpen
 	case m.now() >= p.closeBy:
 		want = audit.RuleDeadline
+	case p.aside:
+		want = audit.RuleSetAside
 	case p.next == 0 && m.waits(p):
 		want = audit.RuleEarlier
 	case p.plan != nil && p.mixed == nil:
@@ -335,6 +339,9 @@ func (m *model) setTable(r *rapid.T) {
 	_, err := m.pick(r).SetTable(context.Background(), m.by(), name, open)
 	if m.expect(r, "table", want, err) {
 		m.opened[name], m.closed[name] = true, !open
+		for _, p := range m.plays {
+			p.aside = p.aside || !open && p.table == name && p.next == 0 && p.ended == nil && !p.kid
+		}
 	}
 }
 

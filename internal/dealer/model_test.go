@@ -22,11 +22,9 @@ var (
 	modelSteps = flag.Int("model.steps", 80, "about how many steps each of them has")
 )
 
-// TestModel plays random stories against two daemons over one store and holds
-// every answer against a model that knows the rules by itself. Daemons end and
-// come back on the way, with and without being closed. In the end every
-// transcript is proved, and the audit of the exported ledger finds no fault and
-// the figures of the model.
+// TestModel plays random stories against two daemons over one store and holds every answer against a model that knows
+// the rules by itself. Daemons end and come back on the way, with and without being closed. In the end every transcript
+// is proved, and the audit of the exported ledger finds no fault and the figures of the model.
 func TestModel(t *testing.T) {
 	runs := *modelRuns
 	if testing.Short() {
@@ -82,6 +80,8 @@ type play struct {
 	closeBy int64
 	ended   *dealer.CloseRequest // nil: it is open
 	child   *play                // that continues it
+	kid     bool                 // it continues another
+	aside   bool                 // a close of its table set it aside
 }
 
 // model knows the rules, written down again.
@@ -154,8 +154,7 @@ func (m *model) one(r *rapid.T) *play {
 	return from[rapid.IntRange(0, len(from)-1).Draw(r, "shuffle")]
 }
 
-// expect holds an error against the rule, field or error that the model expects:
-// "" is success.
+// expect holds an error against the rule, field or error that the model expects: "" is success.
 func (m *model) expect(r *rapid.T, what, want string, err error) bool {
 	got := ""
 	var illegal *audit.Illegal
@@ -215,7 +214,7 @@ func (m *model) begun(r *rapid.T, s dealer.Shuffle, p *play) {
 // waits reports whether an earlier shuffle of the table was neither dealt nor closed.
 func (m *model) waits(p *play) bool {
 	return slices.ContainsFunc(m.plays, func(o *play) bool {
-		return o.table == p.table && o.serial < p.serial && o.ended == nil && o.next == 0
+		return o.table == p.table && o.serial < p.serial && o.ended == nil && o.next == 0 && !o.aside
 	})
 }
 

@@ -39,8 +39,7 @@ func (h *held) Append(ctx context.Context, id ledger.ID, old ledger.Head, b ledg
 	return err
 }
 
-// TestNewKeyLeaves: who leaves while the commit is being written is told that its
-// outcome is not known.
+// TestNewKeyLeaves: who leaves while the commit is being written is told that its outcome is not known.
 func TestNewKeyLeaves(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
@@ -117,8 +116,7 @@ func TestTakenSlotOfAChild(t *testing.T) {
 	})
 }
 
-// TestLyingKeyOfAChild: a child's key is always looked up, for its parent's tape
-// goes to the store with it.
+// TestLyingKeyOfAChild: a child's key is always looked up, for its parent's tape goes to the store with it.
 func TestLyingKeyOfAChild(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)

@@ -67,9 +67,8 @@ var (
 	voided = dealer.CloseRequest{Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal}
 )
 
-// TestOwner: nobody but the identity that committed a shuffle mixes, deals, continues
-// and closes it, and nobody else is answered what it was answered (docs/SPEC.md
-// section 9, owner).
+// TestOwner: nobody but the identity that committed a shuffle mixes, deals, continues and closes it, and nobody else is
+// answered what it was answered (docs/SPEC.md section 9, owner).
 func TestOwner(t *testing.T) {
 	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
 		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}})
@@ -251,8 +250,7 @@ func TestTakeoverToPlay(t *testing.T) {
 	})
 }
 
-// TestTakeoverRefused: what is asked wrongly changes nothing, and sixteen takeovers are
-// all that a shuffle has.
+// TestTakeoverRefused: what is asked wrongly changes nothing, and sixteen takeovers are all that a shuffle has.
 func TestTakeoverRefused(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
@@ -300,8 +298,7 @@ func (h *hides) ByShuffles(ctx context.Context, id ledger.ID, s ledger.Standing,
 	return lists, err
 }
 
-// TestTakeoverIsDurable: earlier answers and cards are told to a new owner only when the
-// takeover cannot be lost.
+// TestTakeoverIsDurable: earlier answers and cards are told to a new owner only when the takeover cannot be lost.
 func TestTakeoverIsDurable(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)
@@ -324,8 +321,7 @@ func TestTakeoverIsDurable(t *testing.T) {
 	}
 }
 
-// strays is a store whose server that shows without the barrier was left behind in a
-// failover.
+// strays is a store whose server that shows without the barrier was left behind in a failover.
 type strays struct {
 	ledger.Store
 	behind ledger.Store

@@ -21,9 +21,8 @@ import (
 
 var copiedKeys = flag.Int("copied.keys", 60, "how many requests TestCopies sends in 100 copies each, on each store")
 
-// TestCopies sends 100 copies of a request together, to two daemons, for many keys.
-// Each key is one commit, every copy gets the same answer, and no tape is drawn
-// for a key that is in the ledger.
+// TestCopies sends 100 copies of a request together, to two daemons, for many keys. Each key is one commit, every copy
+// gets the same answer, and no tape is drawn for a key that is in the ledger.
 func TestCopies(t *testing.T) {
 	t.Parallel()
 	for _, inPostgres := range []bool{false, true} {
@@ -97,8 +96,7 @@ func everyKey(n int, send func(int)) {
 	wg.Wait()
 }
 
-// checkCommits: the ledger holds these commits and no others, and each table's
-// serials count by one, back to the first.
+// checkCommits: the ledger holds these commits and no others, and each table's serials count by one, back to the first.
 func (tb *table) checkCommits(answers []dealer.Shuffle) {
 	tb.t.Helper()
 	entries := tb.entries()
@@ -124,9 +122,8 @@ func (tb *table) checkCommits(answers []dealer.Shuffle) {
 	}
 }
 
-// TestRaces deals, closes, voids, expires and continues one shuffle from many
-// goroutines and two daemons. Exactly one end stands, the deals have no gap, and
-// anyone who was answered finds in the ledger what the answer says.
+// TestRaces deals, closes, voids, expires and continues one shuffle from many goroutines and two daemons. Exactly one
+// end stands, the deals have no gap, and anyone who was answered finds in the ledger what the answer says.
 func TestRaces(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		daemons := []*table{tb, tb.rival(tb.cfg.Store)}
@@ -227,8 +224,7 @@ func (tb *table) race(daemons []*table, id uint64, n int) audit.Outcome {
 	return tb.settled(id, deals, ends)
 }
 
-// settled holds what was answered about a shuffle against the ledger, and ends it
-// if nobody did.
+// settled holds what was answered about a shuffle against the ledger, and ends it if nobody did.
 func (tb *table) settled(id uint64, deals []dealer.Deal, ends []audit.Outcome) audit.Outcome {
 	t := tb.t
 	t.Helper()

@@ -13,9 +13,8 @@ import (
 	"shuffled/internal/dealer"
 )
 
-// TestEveryMemberCounts makes requests that differ in one member, each under a key
-// of its own, and then each under the key of every other: it is the same request
-// only where it is.
+// TestEveryMemberCounts makes requests that differ in one member, each under a key of its own, and then each under the
+// key of every other: it is the same request only where it is.
 func TestEveryMemberCounts(t *testing.T) {
 	onBothAt(t, func(t *testing.T, tb *table) {
 		_, h := slots("members", 8)
@@ -113,8 +112,7 @@ func TestEveryMemberCounts(t *testing.T) {
 	})
 }
 
-// onBothAt runs a test on each store before the newest published round, with all
-// sources and one auditor.
+// onBothAt runs a test on each store before the newest published round, with all sources and one auditor.
 func onBothAt(t *testing.T, test func(t *testing.T, tb *table)) {
 	t.Helper()
 	_, publics := newAuditors(t, 1)

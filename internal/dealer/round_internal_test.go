@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestRoundPanics: a panic of one operation reaches the caller of the batch, when the
-// others have ended.
+// TestRoundPanics: a panic of one operation reaches the caller of the batch, when the others have ended.
 func TestRoundPanics(t *testing.T) {
 	t.Parallel()
 	ended := make([]bool, 3)

@@ -149,8 +149,7 @@ func TestTermsAltered(t *testing.T) {
 	tb.commit("another", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 }
 
-// auditTerms audits the bundle of the ledger: whole, and with its document missing, emptied
-// and exchanged.
+// auditTerms audits the bundle of the ledger: whole, and with its document missing, emptied and exchanged.
 func (tb *table) auditTerms(document *terms.Document) {
 	tb.t.Helper()
 	dir := tb.t.TempDir()

@@ -124,9 +124,8 @@ func TestThiefOfDisclosureKey(t *testing.T) {
 	}
 }
 
-// TestSealedOfAnotherLength: a thief of the sealing key and the database puts a
-// payload in the place of a sealed tape that begins with it, and has more. Nothing is
-// dealt from it, and nothing of it is told.
+// TestSealedOfAnotherLength: a thief of the sealing key and the database puts a payload in the place of a sealed tape
+// that begins with it, and has more. Nothing is dealt from it, and nothing of it is told.
 func TestSealedOfAnotherLength(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)

@@ -43,8 +43,7 @@ func (u *unanswered) Append(ctx context.Context, id ledger.ID, old ledger.Head, 
 	return fmt.Errorf("the connection broke: %w", ledger.ErrUnknownOutcome)
 }
 
-// request is one that writes entries. made returns it for a table that is ready
-// for it.
+// request is one that writes entries. made returns it for a table that is ready for it.
 type request struct {
 	entries int
 	made    func(t *testing.T, tb *table) func(context.Context) (any, error)

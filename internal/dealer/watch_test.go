@@ -24,9 +24,8 @@ func (w *watched) watch(r shuffle.Recipe, out shuffle.Outcome) {
 	w.recipes, w.outcomes = append(w.recipes, r), append(w.outcomes, out)
 }
 
-// TestWatch: anyone who watches is shown each outcome once, the one that the tape in
-// the ledger gives, of every kind of commit: also of those that the ledger then
-// refuses, and not again for a repeated request.
+// TestWatch: anyone who watches is shown each outcome once, the one that the tape in the ledger gives, of every kind of
+// commit: also of those that the ledger then refuses, and not again for a repeated request.
 func TestWatch(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		w := new(watched)

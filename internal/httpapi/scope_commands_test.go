@@ -75,7 +75,6 @@ func TestScopeOfCommands(t *testing.T) {
 		{"revealCards", "reveal", "SHUFFLE/reveal", `{"places":[0]}`},
 		{"takeOverShuffle", "", "SHUFFLE/takeover", `{"reason":"a test"}`},
 		{"closeShuffle", "close", "SHUFFLE/close", `{"outcome":"ended_early"}`},
-		{"setTable", "", "/v1/main/tables", `{"action":"close","table":"z"}`},
 	} {
 		if c.id == "takeOverShuffle" { // the shuffle is another identity's from then on
 			whole, narrow = s.otherToken, elsewhere

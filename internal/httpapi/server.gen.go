@@ -78,6 +78,7 @@ const (
 	CodeReveal                Code = "reveal"
 	CodeRound                 Code = "round"
 	CodeSealed                Code = "sealed"
+	CodeSetAside              Code = "set_aside"
 	CodeSigningKey            Code = "signing_key"
 	CodeSlot                  Code = "slot"
 	CodeStatement             Code = "statement"
@@ -2650,7 +2651,7 @@ var problems = map[Code]kind{
 	"deck_not_allowed":        {403, "The ledger may not commit this deck", "The setting decks of the ledger does not name the deck, nor its hash.", "Ask for a deck that is allowed, or add this one to \"decks\" of the ledger and start the daemon again.", false},
 	"disclosure_key":          {409, "The ledger has no disclosure key in force", "The ledger discloses to auditors, and has no disclosure key that is for all auditors in force.", "An administrator adds an auditor key; the daemon then makes the disclosure key.", false},
 	"duplicate_member":        {400, "A member stands twice", "The same member stands twice in one object.", "Send each member once.", false},
-	"earlier_serial":          {409, "An earlier shuffle of the table has had no deal", "Each table deals its shuffles in their order, and an earlier one has had no deal.", "Deal from the earlier shuffle, or close it.", false},
+	"earlier_serial":          {409, "An earlier shuffle of the table has had no deal", "Each table deals its shuffles in their order, and an earlier one has had no deal.", "Deal from the earlier shuffle, or close it. If it is of another identity, an administrator closes the table, which sets aside every shuffle without a deal, and opens it again.", false},
 	"forbidden":               {403, "The token is of another role, or for other tables", "The credential holds, and its role or its tables do not cover the request.", "Use a credential that covers it; \"shuffled token list\" shows the role and the tables of each.", false},
 	"frozen":                  {503, "Signing is stopped, reads go on", "What is stored is not what was signed, or the mark next to it is ahead. The daemon signs nothing until an operator has looked.", "Tell the operator: \"Rollback and split brain\" in docs/OPERATIONS.md says what to do. Reads go on.", false},
 	"idempotency_key_missing": {400, "This request needs one Idempotency-Key header", "A commit came without the header Idempotency-Key, or with two of them. In a batch, an operation that commits has no key.", "Choose one key for each commit, keep it, and send it again with every repeat of the same request.", false},
@@ -2684,6 +2685,7 @@ var problems = map[Code]kind{
 	"reveal":                  {409, "The places cannot be revealed like this", "A place was not dealt yet, is public already, or is a burn or discard that was not exposed.", "Name places that were dealt face down; a burn or discard takes exposed, or the reveal of the close.", false},
 	"round":                   {409, "A run has the round of the run before it, or the next one", "A round was left out, or is below that of the run before. Before the first run stands round 0; a child goes on with its parent's.", "Give each run the round of the run before it or one more, or give no run a round.", false},
 	"sealed":                  {503, "The sealing key of this tape is not available", "The key that the tape of this shuffle was sealed with is not among the daemon's sealing keys.", "An operator starts the daemon with the key among sealing_keys, or an admin closes the shuffle as void with the reason tape_lost.", false},
+	"set_aside":               {409, "A close of the table set the shuffle aside", "An administrator closed the table while the shuffle had no deal. The close set aside every such shuffle of the table.", "Close the shuffle, or let it expire, and commit to a new one.", false},
 	"signing_key":             {503, "The daemon does not have the signing key in force", "The ledger has gone on to a signing key that this daemon was not given, or the agent that holds it does not sign.", "An operator starts the daemon with the key among its signing_keys, or brings the agent back.", false},
 	"slot":                    {409, "A slot hash stands in another commit", "A slot hash of the plan stands in an earlier commit.", "Have the player make a new value for each commit: \"shuffled slot new\".", false},
 	"statement":               {409, "The shuffle cannot take this statement", "The shuffle discloses no tape, has as many statements as it may, or has one of this key.", "A statement is about a closed shuffle that discloses its tape, and each key signs one.", false},
@@ -3037,7 +3039,7 @@ func routes(ops operations) []route {
 		{http.MethodPut, "/v1/{ledger}/terms", []string{"dealer", "admin"}, "none", b.PutTerms},
 		{http.MethodGet, "/v1/{ledger}/terms/{hash}", []string{}, "none", b.GetTerms},
 		{http.MethodGet, "/v1/{ledger}/tables", []string{"dealer", "admin", "auditor", "regulator"}, "own", b.ListTables},
-		{http.MethodPost, "/v1/{ledger}/tables", []string{"dealer", "admin"}, "table", b.SetTable},
+		{http.MethodPost, "/v1/{ledger}/tables", []string{"admin"}, "table", b.SetTable},
 		{http.MethodGet, "/v1/{ledger}/credentials", []string{"admin", "auditor", "regulator"}, "ledger", b.ListCredentials},
 		{http.MethodPost, "/v1/{ledger}/credentials", []string{"admin"}, "ledger", b.ChangeCredential},
 		{http.MethodGet, "/v1/{ledger}/acts", []string{"dealer", "admin", "auditor", "regulator"}, "none", b.GetActs},

@@ -87,6 +87,28 @@ func TestByTableScope(t *testing.T) {
 	}
 }
 
+// TestHeldUp: another identity commits to 200 shuffles and deals none. One close of the table by an administrator, and
+// by nobody else, sets all of them aside, the house's own too, and the house deals at once.
+func TestHeldUp(t *testing.T) {
+	t.Parallel()
+	s := newStack(t, stackOptions{wrap: recalling})
+	var ops []string
+	for i := range 200 {
+		ops = append(ops, fmt.Sprintf(`{"op":"shuffle","key":"held-%d","body":{"table":"t","deck":"short-36"}}`, i))
+	}
+	s.by(s.otherToken, "/v1/main/batch", "", `{"operations":[`+strings.Join(ops, ",")+`]}`).want(t, "", "")
+	own, _ := s.commit("t", "own")
+	deal := func(id uint64) answer { return s.post(fmt.Sprintf("/v1/main/shuffles/%d/deal", id), "", twoHands) }
+	deal(own.ID).want(t, CodeEarlierSerial, "")
+	s.post("/v1/main/tables", "", `{"action":"close","table":"t"}`).want(t, CodeForbidden, "")
+	s.admin("/v1/main/tables", `{"action":"close","table":"t"}`).want(t, "", "")
+	s.admin("/v1/main/tables", `{"action":"open","table":"t"}`).want(t, "", "")
+	deal(own.ID).want(t, CodeSetAside, "")
+	s.by(s.otherToken, "/v1/main/shuffles/@t:200/deal", "", twoHands).want(t, CodeSetAside, "")
+	next, _ := s.commit("t", "next")
+	deal(next.ID).want(t, "", "")
+}
+
 // TestListTables lists tables in pages, and decks.
 func TestListTables(t *testing.T) {
 	t.Parallel()
@@ -95,9 +117,9 @@ func TestListTables(t *testing.T) {
 	two, _ := s.commit("b", "2")
 	s.commit("a", "1")
 	s.post("/v1/main/shuffles/@a/close", "", `{"outcome":"completed"}`).want(t, "", "")
-	s.post("/v1/main/tables", "", `{"action":"close","table":"c"}`).want(t, CodeTable, "")
-	s.post("/v1/main/tables", "", `{"action":"open","table":"c"}`).want(t, "", "")
-	s.post("/v1/main/tables", "", `{"action":"close","table":"c"}`).want(t, "", "")
+	s.admin("/v1/main/tables", `{"action":"close","table":"c"}`).want(t, CodeTable, "")
+	s.admin("/v1/main/tables", `{"action":"open","table":"c"}`).want(t, "", "")
+	s.admin("/v1/main/tables", `{"action":"close","table":"c"}`).want(t, "", "")
 	s.get("/v1/main/tables", "").want(t, CodeUnauthorized, "")
 	first := read[TableList](t, s.get("/v1/main/tables?limit=2", s.auditorToken))
 	if value(first.Next) != "b" || len(first.Tables) != 2 || first.Tables[0].Table != "a" ||

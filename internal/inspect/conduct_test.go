@@ -114,6 +114,33 @@ func TestExposed(t *testing.T) {
 	}
 }
 
+// TestSetAside: what a close of its table set aside counts as void, however it ends, and for the identity that
+// committed to it, also when another one owns it at the end. The house deals on at once.
+func TestSetAside(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, 6_000)
+	other := audit.Actor{Identity: "other", Credential: "other-1"}
+	h.Hire(other, audit.RoleDealer)
+	h.hand("t1")
+	mixed, taken, late := h.Commit("t1", inspecttest.Mixed(1, 0, false)), h.Commit("t1"), h.Commit("t1")
+	mixed.Mix(h.Size)
+	h.Commit("t1") // stays open
+	h.Append(&audit.Event{Kind: audit.EventTableClose, Name: "t1"})
+	h.Append(&audit.Event{Kind: audit.EventTableOpen, Name: "t1"})
+	h.hand("t1")
+	mixed.Close(audit.OutcomeEndedEarly, audit.ReasonNone)
+	h.By(other, &audit.Takeover{Shuffle: taken.ID, Extent: audit.ExtentClose, Reason: "table 1"})
+	h.By(other, taken.Closing(audit.OutcomeVoid, audit.ReasonMisdeal))
+	h.Now = late.Commit.CloseBy
+	late.Close(audit.OutcomeExpired, audit.ReasonNone)
+	c := h.report(t).Tables[0].Counts
+	if c.Void != 3 || c.VoidBy["set_aside"] != 3 || len(c.VoidBy) != 1 || c.Expired != 0 || c.EndedEarly != 2 ||
+		c.Open != 1 || c.Shares.Void != 0.6 || c.SetAside["dealer"] != 4 || len(c.SetAside) != 1 ||
+		c.SetAsideMixed != 1 {
+		t.Errorf("%s", asJSON(t, c))
+	}
+}
+
 // TestDealingAhead: deals ahead of the game show, with another credential and with the
 // stolen token itself, and only at their table.
 func TestDealingAhead(t *testing.T) {

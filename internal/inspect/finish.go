@@ -203,6 +203,9 @@ func (f *fold) listOpen(r *Report) error {
 		if overdue {
 			t.Overdue++
 		}
+		if o.Aside {
+			t.setAside(l)
+		}
 		if len(r.Open) < MaxListed {
 			r.Open = append(r.Open, OpenShuffle{ID: id, Table: l.Table, Serial: l.Serial, Committed: line.Committed,
 				CloseBy: line.CloseBy, Dealt: o.Next, Places: o.Places, Overdue: overdue})

@@ -103,8 +103,12 @@ func (f *fold) chunk(c *chunk) error {
 	}
 	if f.state.Size() == f.size {
 		f.release()
+		if c.top == nil {
+			if root, ok := f.root(f.size); ok {
+				f.final = &root
+			}
+		}
 	}
-	f.atEnd(c)
 	if c.width == Width && !f.broken {
 		top := c.top
 		if top == nil {
@@ -117,16 +121,6 @@ func (f *fold) chunk(c *chunk) error {
 	}
 	f.edge.now = nil
 	return nil
-}
-
-// atEnd keeps the root of all entries.
-func (f *fold) atEnd(c *chunk) {
-	if f.state.Size() != f.size || c.top != nil {
-		return
-	}
-	if root, ok := f.root(f.size); ok {
-		f.final = &root
-	}
 }
 
 // choose decides between the entries and the tile by a root that covers both: that of a

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 )
 
@@ -26,7 +25,7 @@ type ShuffleLine struct {
 	Tape      string `json:"tape,omitempty"` // of a closed one
 }
 
-// lines writes JSON lines. A nil *lines writes none.
+// lines writes JSON lines. A nil *lines writes none. Its errors name the file.
 type lines struct {
 	f   *os.File
 	w   *bufio.Writer
@@ -36,7 +35,7 @@ type lines struct {
 func openLines(name string) (*lines, error) {
 	f, err := os.Create(name)
 	if err != nil {
-		return nil, fmt.Errorf("writing shuffles: %w", err)
+		return nil, err
 	}
 	w := bufio.NewWriterSize(f, 1<<16)
 	return &lines{f, w, json.NewEncoder(w)}, nil
@@ -46,10 +45,7 @@ func (l *lines) write(line *ShuffleLine) error {
 	if l == nil {
 		return nil
 	}
-	if err := l.enc.Encode(line); err != nil {
-		return fmt.Errorf("writing shuffles: %w", err)
-	}
-	return nil
+	return l.enc.Encode(line)
 }
 
 // flush makes what was written durable.
@@ -57,10 +53,7 @@ func (l *lines) flush() error {
 	if l == nil {
 		return nil
 	}
-	if err := errors.Join(l.w.Flush(), l.f.Sync()); err != nil {
-		return fmt.Errorf("writing shuffles: %w", err)
-	}
-	return nil
+	return errors.Join(l.w.Flush(), l.f.Sync())
 }
 
 func (l *lines) close() error {

@@ -55,7 +55,13 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 	case *audit.Commit:
 		return l.explainCommit(rule.Code, b, index)
 	case *audit.Mix, *audit.Deal, *audit.Reveal:
-		return l.explainPlay(rule.Code, audit.ShuffleOf(b), index)
+		switch id := audit.ShuffleOf(b); rule.Code {
+		case audit.RuleNotOpen:
+			return l.has(id)
+		case audit.RuleSetAside, audit.RulePlace, audit.RuleMix, audit.RuleReveal:
+			return l.between(id, index)
+		}
+		return false
 	case *audit.Close:
 		switch rule.Code {
 		case audit.RuleNotOpen:
@@ -96,19 +102,9 @@ func (l *lostEntries) explainCommit(code string, c *audit.Commit, index uint64) 
 	case audit.RuleSerial:
 		return l.has(c.Previous)
 	case audit.RuleParent:
-		return c.Context.Parent != nil && l.has(c.Context.Parent.ID)
+		return c.Context.Parent != nil && l.between(c.Context.Parent.ID, index)
 	case audit.RuleLatch, audit.RuleKill, audit.RuleTable, audit.RuleDisclosureKey, audit.RuleCoDealer:
 		return true
-	}
-	return false
-}
-
-func (l *lostEntries) explainPlay(code string, id, index uint64) bool {
-	switch code {
-	case audit.RuleNotOpen:
-		return l.has(id)
-	case audit.RulePlace, audit.RuleMix, audit.RuleReveal:
-		return l.between(id, index)
 	}
 	return false
 }

@@ -83,18 +83,20 @@ type Period struct {
 
 // Counts are figures about shuffles and draws committed in the period.
 type Counts struct {
-	Shuffles   uint64            `json:"shuffles"`
-	Completed  uint64            `json:"completed"`
-	EndedEarly uint64            `json:"ended_early"`
-	Continued  uint64            `json:"continued"`
-	Void       uint64            `json:"void"`
-	VoidBy     map[string]uint64 `json:"void_by"`  // by reason
-	Shuffled   map[string]uint64 `json:"shuffled"` // by what; at most MaxListed, and the rest as "others"
-	Expired    uint64            `json:"expired"`
-	Open       uint64            `json:"open"`
-	Overdue    uint64            `json:"overdue"` // of the open ones
-	Shares     Shares            `json:"shares"`
-	Levels     map[string]uint64 `json:"levels"`
+	Shuffles      uint64            `json:"shuffles"`
+	Completed     uint64            `json:"completed"`
+	EndedEarly    uint64            `json:"ended_early"`
+	Continued     uint64            `json:"continued"`
+	Void          uint64            `json:"void"`
+	VoidBy        map[string]uint64 `json:"void_by"`   // by reason, also set_aside
+	SetAside      map[string]uint64 `json:"set_aside"` // of all, by the identity of the commit
+	SetAsideMixed uint64            `json:"set_aside_mixed"`
+	Shuffled      map[string]uint64 `json:"shuffled"` // by what; at most MaxListed, and the rest as "others"
+	Expired       uint64            `json:"expired"`
+	Open          uint64            `json:"open"`
+	Overdue       uint64            `json:"overdue"` // of the open ones
+	Shares        Shares            `json:"shares"`
+	Levels        map[string]uint64 `json:"levels"`
 	// of all, those whose places depend on the ledger of a co-dealer, without those that the audit of the pair confirms
 	NeedsCoDealer uint64            `json:"needs_co_dealer"`
 	Tapes         map[string]uint64 `json:"tapes"` // of the closed ones

@@ -10,6 +10,7 @@ import (
 // live is what the fold keeps of an open shuffle alongside the state.
 type live struct {
 	Table     string
+	By        string // the identity that committed it
 	Serial    uint64
 	Committed int64
 	CloseBy   int64
@@ -28,8 +29,8 @@ type live struct {
 }
 
 func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
-	l := &live{Table: c.Context.Table, Serial: c.Serial, Committed: p.e.Time, CloseBy: c.CloseBy,
-		leaf: p.leaf}
+	l := &live{Table: c.Context.Table, By: p.e.Actor.Identity, Serial: c.Serial, Committed: p.e.Time,
+		CloseBy: c.CloseBy, leaf: p.leaf}
 	f.live[index] = l
 	if p.noDeck != nil {
 		f.absent(*p.noDeck, c.Context.DeckHash, index)
@@ -60,11 +61,7 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 	if f.counts(l) {
 		t := f.table(l.Table)
 		t.Shuffles++
-		what := named(c.Context)
-		if len(t.Shuffled) >= MaxListed && t.Shuffled[what] == 0 {
-			what = "others"
-		}
-		t.Shuffled[what]++
+		addTo(t.Shuffled, named(c.Context))
 		if l.CoDealer {
 			t.NeedsCoDealer++
 		}
@@ -131,7 +128,12 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 	delete(f.rounds, o.ID)
 	level := f.level(l, o.ID)
 	if f.counts(l) {
-		countClose(f.table(l.Table), outcome, reason, level)
+		t, as, why := f.table(l.Table), outcome, reason.String()
+		if o.Aside {
+			as, why = audit.OutcomeVoid, "set_aside"
+			t.setAside(l)
+		}
+		t.ended(as, why, level)
 	}
 	d, _ := audit.DisclosedBy(b)
 	x := closing{id: o.ID, index: index, disclosed: d, opened: o, parent: l.parent, self: l.self,
@@ -203,10 +205,26 @@ func (f *fold) witnessed(l *live, id uint64) bool {
 
 func newCounts() *Counts {
 	return &Counts{Shuffled: make(map[string]uint64), VoidBy: make(map[string]uint64), Levels: make(map[string]uint64),
-		Tapes: make(map[string]uint64)}
+		Tapes: make(map[string]uint64), SetAside: make(map[string]uint64)}
 }
 
-func countClose(t *Counts, outcome audit.Outcome, reason audit.Reason, level string) {
+// addTo counts a name. From MaxListed names on, the others are one.
+func addTo(by map[string]uint64, name string) {
+	if len(by) >= MaxListed && by[name] == 0 {
+		name = "others"
+	}
+	by[name]++
+}
+
+// setAside counts a shuffle that a close of its table set aside.
+func (t *Counts) setAside(l *live) {
+	addTo(t.SetAside, l.By)
+	if l.Played { // without a deal
+		t.SetAsideMixed++
+	}
+}
+
+func (t *Counts) ended(outcome audit.Outcome, why, level string) {
 	switch outcome {
 	case audit.OutcomeCompleted:
 		t.Completed++
@@ -216,7 +234,7 @@ func countClose(t *Counts, outcome audit.Outcome, reason audit.Reason, level str
 		t.Continued++
 	case audit.OutcomeVoid:
 		t.Void++
-		t.VoidBy[reason.String()]++
+		t.VoidBy[why]++
 	case audit.OutcomeExpired:
 		t.Expired++
 	}

@@ -29,19 +29,14 @@ type Label struct {
 
 // NewWheel returns the wheel with these labels, or what is wrong with them.
 func NewWheel(labels []Label) (*Document, error) {
-	return checked(&Document{Kind: audit.TermsWheel, Wheel: labels})
+	d := &Document{Kind: audit.TermsWheel, Wheel: labels}
+	return d, d.check()
 }
 
 // NewPayTable returns the pay table with this text, or what is wrong with it.
 func NewPayTable(text string) (*Document, error) {
-	return checked(&Document{Kind: audit.TermsPayTable, Text: text})
-}
-
-func checked(d *Document) (*Document, error) {
-	if err := d.check(); err != nil {
-		return nil, err
-	}
-	return d, nil
+	d := &Document{Kind: audit.TermsPayTable, Text: text}
+	return d, d.check()
 }
 
 // Parse reads a document of a kind. It returns an audit.ErrMalformed for bytes that are none.

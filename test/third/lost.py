@@ -53,7 +53,7 @@ def excused(rule, entry, index, lost, undealt):
     if kind == "commit":
         parent = body["context"].get("parent")
         if rule == "parent":
-            return parent is not None and parent["id"] in lost
+            return parent is not None and between(parent["id"])
         return body[NAMED[rule]] in lost if rule in NAMED else rule in ANY_OF_COMMIT and bool(lost)
     if kind == "disclosure":
         return (rule == "not_open" and between(shuffle)
@@ -63,5 +63,5 @@ def excused(rule, entry, index, lost, undealt):
                 or rule == "disclosure_key" and between(body.get("disclosure_key", 0)))
     if kind in ("mix", "deal", "reveal"):
         return (rule == "not_open" and shuffle in lost
-                or rule in ("place", "mix", "reveal") and between(shuffle))
+                or rule in ("place", "mix", "reveal", "set_aside") and between(shuffle))
     return rule != "time" and bool(lost)

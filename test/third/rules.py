@@ -95,10 +95,8 @@ def two_persons(state, entry):
 def roles_of(state, entry):
     """Return the roles that may write an entry."""
     body = entry.body
-    if entry.kind in ("key", "credential") or is_tape_lost(body):
+    if entry.kind in ("key", "credential", "event") or is_tape_lost(body):
         return (ADMIN,)
-    if entry.kind == "event":
-        return (ADMIN, DEALER) if body["kind"] in (2, 3) else (ADMIN,)
     if entry.kind == "act":
         return (ADMIN, DEALER) if body["act"] == 10 else (ADMIN,)
     if entry.kind == "disclosure":

@@ -94,6 +94,7 @@ def commit_parent(state, entry):
           and parent.context["deck_hash"] == context["deck_hash"], "parent", "another game")
     holds(parent.co_dealer is None and not parent.is_order, "parent", "co-dealer")
     holds(all(p < parent.m for p in context["parent"]["positions"]), "parent", "positions")
+    holds(not parent.set_aside(state.table(context["table"])), "parent", "set aside")
 
 
 def commit_terms(state, entry):

@@ -18,13 +18,15 @@ def open_shuffle(state, entry):
 
 
 def play_rules(state, entry):
-    """Check the rules not_open, deadline, owner and earlier_serial of a mix or deal."""
+    """Check the rules not_open, deadline, owner, set_aside and earlier_serial of a mix or deal."""
     shuffle = open_shuffle(state, entry)
     holds(entry.time < shuffle.body["close_by"], "deadline")
     holds(entry.identity == shuffle.owner and shuffle.may_play, "owner")
+    table = state.table(shuffle.context["table"])
+    holds(not shuffle.set_aside(table), "set_aside")
     if not shuffle.is_order:
-        waiting = state.table(shuffle.context["table"]).waiting
-        holds(not any(serial < shuffle.body["serial"] for serial in waiting), "earlier_serial")
+        holds(not any(serial < shuffle.body["serial"] and not other.set_aside(table)
+                      for serial, other in table.waiting.items()), "earlier_serial")
 
 
 def mix_rules(state, entry):

@@ -61,6 +61,11 @@ class Shuffle:
         """Whether the shuffle is an order for another ledger."""
         return "for_ledger" in self.context
 
+    def set_aside(self, table):
+        """Whether a close of its table set the shuffle aside."""
+        return (self.open and self.id < table.closed_at and self.next == 0
+                and "parent" not in self.context and not self.is_order)
+
     @property
     def last(self):
         """The last shuffle of the chain that continues this one."""
@@ -95,10 +100,12 @@ class Shuffle:
 
 
 class Table:
-    """A table: whether it is open, its last serial, and the index of the commit with that serial."""
+    """A table: whether it is open, its last serial, the index of the commit with that serial, and that
+    of its newest close."""
 
     def __init__(self):
         self.open = False
         self.serial = 0
         self.last = 0
+        self.closed_at = 0
         self.waiting = {}       # by serial, the shuffles that have not begun

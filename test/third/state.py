@@ -221,6 +221,8 @@ class State:
             self.instances.add(index)
         elif kind in (2, 3):
             self.table(body["table"]).open = kind == 2
+            if kind == 3:
+                self.table(body["table"]).closed_at = index
         elif kind == 4:
             self.kills.add(switch(body))
         elif kind == 5:

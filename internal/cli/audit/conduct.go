@@ -16,6 +16,9 @@ const listedConduct = 20
 
 // listed is a heading with at most listedConduct lines below it. all is how many there are.
 func (s Sheet) listed(heading string, lines []string, all uint64) string {
+	if len(lines) == 0 {
+		return ""
+	}
 	var b strings.Builder
 	b.WriteString("\n" + heading + "\n")
 	for _, line := range lines[:min(len(lines), listedConduct)] {
@@ -36,9 +39,6 @@ func (s Sheet) auditDealing(d *inspect.Dealing) string {
 	all := uint64(len(d.Tables))
 	if d.Rest != nil {
 		all += d.Rest.Count
-	}
-	if all == 0 {
-		return ""
 	}
 	var lines []string
 	for _, t := range d.Tables[:min(len(d.Tables), listedConduct)] {
@@ -84,9 +84,6 @@ func pause(ms uint64) string {
 }
 
 func (s Sheet) auditActs(a *inspect.Acts) string {
-	if a.Count == 0 {
-		return ""
-	}
 	var lines []string
 	for _, l := range a.List[:min(len(a.List), listedConduct)] {
 		line := fmt.Sprintf("%s  entry %d  %s, by %s", l.Time, l.Entry, l.Act, strings.Join(l.Administrators, " and "))
@@ -108,9 +105,6 @@ func (s Sheet) auditActs(a *inspect.Acts) string {
 }
 
 func (s Sheet) auditHeads(heads []inspect.AdoptedHead) string {
-	if len(heads) == 0 {
-		return ""
-	}
 	var lines []string
 	for _, h := range heads {
 		line := fmt.Sprintf("%s  entry %d  %s adopted a head of %s entries", h.Time, h.Entry, h.Identity,
@@ -145,16 +139,13 @@ func (s Sheet) auditCredentials(c *inspect.Credentials) string {
 		lines = append(lines, line)
 	}
 	heading := "Credentials created: " + strings.Join(roles, ", ")
-	if len(lines) > 0 {
-		heading += "; those of administrators:"
+	if len(lines) == 0 {
+		return "\n" + heading + "\n"
 	}
-	return s.listed(heading, lines, c.Created[audit.RoleAdmin.String()])
+	return s.listed(heading+"; those of administrators:", lines, c.Created[audit.RoleAdmin.String()])
 }
 
 func (s Sheet) auditPassed(codes []inspect.PassedCode) string {
-	if len(codes) == 0 {
-		return ""
-	}
 	var lines []string
 	for _, p := range codes {
 		lines = append(lines, fmt.Sprintf("%s %d: %s, first in entry %d", p.List, p.Code, term.Counted(p.Count),

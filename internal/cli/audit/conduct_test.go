@@ -22,6 +22,8 @@ func TestAuditConduct(t *testing.T) {
 	if err := json.Unmarshal(b, &r); err != nil {
 		t.Fatal(err)
 	}
+	r.Tables[0].SetAside = map[string]uint64{"other": 200}
+	r.Totals.SetAside, r.Totals.SetAsideMixed = r.Tables[0].SetAside, 3
 	print := func() string {
 		var out strings.Builder
 		if err := printAudit(&out, "story", &r); err != nil {
@@ -42,6 +44,7 @@ func TestAuditConduct(t *testing.T) {
 		"Credentials created: admin 1 (1 revoked), dealer 2 (2 revoked); those of administrators:",
 		"root-1 of root, token, expires 2026-09-22T14:13:20.000Z, revoked",
 		"entry 200: 2, first in entry",
+		"Set aside by a close of their table, 3 of them mixed: 200 shuffles of other at table t1",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -55,7 +58,7 @@ func TestAuditConduct(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"revision 1", "dealer: 2 created, 2 revoked", "entry 200: 2, first",
-		"<td>break-glass", "<td class=\"left\">restored", "root-1"} {
+		"<td>break-glass", "<td>t1<td class=\"left\">other<td>200", "<td class=\"left\">restored", "root-1"} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("no %q in the page", want)
 		}

@@ -124,9 +124,6 @@ func (s Sheet) notPlayed(r *inspect.PairReport) string {
 		lines = append(lines, fmt.Sprintf("%s: shuffle %d of table %s, %s from %d on; %s, the close is of %s, and was %s", l.Kind,
 			l.Shuffle, l.Table, term.Plural(uint64(l.Places), "place"), l.Place, seen, l.Closed, closed))
 	}
-	if len(lines) == 0 {
-		return ""
-	}
 	return s.listed("Daemons of the house whose shuffles ended behind places that were not dealt:", daemons,
 		uint64(len(daemons))) + s.listed("Places that the co-dealer opened and the house did not deal; none of it is a fault, and the shuffle's transcript shows the cards:",
 		lines, r.Totals.NotDealt())

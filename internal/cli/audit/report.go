@@ -30,7 +30,7 @@ func (s Sheet) audit(name string, r *inspect.Report) string {
 	b.WriteString(s.P.Bold(term.Fit(term.Visible(name), max(s.W-20, 8))+": a whole ledger") + "\n\n")
 	b.WriteString(s.auditFacts(r))
 	if len(r.Tables) > 0 {
-		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r) + s.auditDecks(r))
+		b.WriteString("\n" + auditTable(r) + "\n" + s.auditBars(r) + s.auditAside(r) + s.auditDecks(r))
 	}
 	b.WriteString(s.auditKeys(r) + s.auditDealing(&r.Dealing) + s.auditActs(&r.Acts) + s.auditHeads(r.AdoptedHeads) +
 		s.auditCredentials(&r.Credentials) + s.auditPassed(r.Passed) + s.auditEvents(r) + s.auditOpen(r) +
@@ -106,6 +106,19 @@ func auditTable(r *inspect.Report) string {
 	row("all", &r.Totals)
 	w.Flush()
 	return b.String()
+}
+
+// auditAside lists whose shuffles closes of tables set aside: they are void because an administrator ended them all.
+func (s Sheet) auditAside(r *inspect.Report) string {
+	var lines []string
+	for _, t := range r.Tables {
+		for _, who := range slices.Sorted(maps.Keys(t.SetAside)) {
+			shuffles := term.Plural(t.SetAside[who], "shuffle")
+			lines = append(lines, fmt.Sprintf("%s of %s at table %s", shuffles, who, t.Table))
+		}
+	}
+	return s.listed(fmt.Sprintf("Set aside by a close of their table, %d of them mixed:", r.Totals.SetAsideMixed), lines,
+		uint64(len(lines)))
 }
 
 // auditDecks lists what was shuffled at each table, the rarest first: a deck that came in for a few hands stands there.
@@ -190,9 +203,6 @@ func (s Sheet) auditEvents(r *inspect.Report) string {
 		if e.Kind != audit.EventInstanceStart.String() {
 			lines = append(lines, fmt.Sprintf("%s  %-11s  %s", e.Time, e.Kind, e.Detail))
 		}
-	}
-	if lines == nil {
-		return ""
 	}
 	return s.listed(fmt.Sprintf("Alarms, latches and kill switches: %d; daemons started: %d", len(lines),
 		len(r.Events)-len(lines)), lines, uint64(len(lines)))

@@ -87,8 +87,8 @@ func (c *killListCmd) Run(ctx context.Context, s term.Streams) error {
 
 // TableCmd is shuffled table.
 type TableCmd struct {
-	Open  tableOpenCmd  `cmd:"" help:"Open a table that was closed, or one before its first shuffle."`
-	Close tableCloseCmd `cmd:"" help:"Close a table: it gets no new shuffle, and its open shuffles go on."`
+	Open  tableOpenCmd  `cmd:"" help:"Open a table that was closed, or one before its first shuffle, as an administrator."`
+	Close tableCloseCmd `cmd:"" help:"Close a table, as an administrator: it gets no new shuffle, and what was not dealt from is set aside."`
 	List  tableListCmd  `cmd:"" help:"List the tables with their open shuffles."`
 }
 
@@ -154,7 +154,7 @@ func (c *tableFlags) run(ctx context.Context, s term.Streams, action client.Tabl
 type tableOpenCmd struct{ tableFlags }
 
 func (tableOpenCmd) Help() string {
-	return "Example:\n  shuffled table open poker-7 --token-file dealer.token"
+	return "Example:\n  shuffled table open poker-7 --token-file admin.token"
 }
 
 func (c *tableOpenCmd) Run(ctx context.Context, s term.Streams) error {
@@ -164,7 +164,10 @@ func (c *tableOpenCmd) Run(ctx context.Context, s term.Streams) error {
 type tableCloseCmd struct{ tableFlags }
 
 func (tableCloseCmd) Help() string {
-	return "Example:\n  shuffled table close poker-7 --token-file dealer.token"
+	return `A close sets aside every shuffle of the table that has no deal, of all identities. Such a shuffle is never dealt: its owner closes it, or it expires. It holds up no other. What was dealt from goes on, and so do a child and an order for another ledger. An audit counts what was set aside.
+
+Example:
+  shuffled table close poker-7 --token-file admin.token`
 }
 
 func (c *tableCloseCmd) Run(ctx context.Context, s term.Streams) error {
