@@ -62,7 +62,8 @@ func (a *again) Order(ctx context.Context, origin string, like *audit.Context, b
 	return a.order, err
 }
 
-// TestUsedOrder: an order that was dealt from for a shuffle is dealt from for no other.
+// TestUsedOrder: an order of which one place was dealt for a shuffle is dealt from for no other, and closes behind that
+// shuffle only.
 func TestUsedOrder(t *testing.T) {
 	p := newPair(t, setting{})
 	p.house.cfg.CoDealer = &again{CoDealer: p.way}
@@ -72,6 +73,13 @@ func TestUsedOrder(t *testing.T) {
 	p.deal(s.ID, 0, board(1))
 	second := p.blind("another", func(r *dealer.ShuffleRequest) { r.Table = "u" })
 	p.refused(order, 1, p.newest(second.ID), "the order is already used by shuffle")
+	made, err := p.lab.ledger.Entries(t.Context(), order, order+1)
+	check(t, err)
+	_, err = p.lab.dealer.Close(t.Context(), made[0].Entry.Actor, order, dealer.CloseRequest{
+		Outcome: audit.OutcomeVoid, Reason: audit.ReasonMisdeal})
+	if err == nil || !strings.Contains(err.Error(), "closes behind the shuffle that it is for") {
+		t.Errorf("a close as void, with one place dealt: %v", err)
+	}
 }
 
 // TestPinChanges: answers are checked under the newest pin, and a shuffle goes on with the co-dealer that it names when
