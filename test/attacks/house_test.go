@@ -330,14 +330,16 @@ func (h *house) startWitness(name, address string) *process {
 	h.t.Helper()
 	w := start(h.t, "witness", "serve", "--key", h.path(name+".key"), "--state", h.path(name+"-state"),
 		"--log", h.vkey, "--listen", address)
-	w.until("serving", func() bool {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	})
+	w.until("serving", func() bool { return listens(address) })
 	return w
+}
+
+func listens(address string) bool {
+	conn, err := net.Dial("tcp", address)
+	if err == nil {
+		conn.Close()
+	}
+	return err == nil
 }
 
 // writePolicy writes the ledger's policy, and one for players, which also has the ledger's key.

@@ -35,13 +35,6 @@ func TestLooseTLSKey(t *testing.T) {
 	h.check(os.Chmod(h.path("tls.key"), 0o644))
 	h.configure(fmt.Sprintf("[tls]\ncert = %q\nkey = %q\n", h.path("tls.crt"), h.path("tls.key")))
 	p := start(t, "serve", "--config", h.path("shuffled.toml"))
-	listens := func() bool {
-		conn, err := net.Dial("tcp", h.url[len("http://"):])
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	}
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		select {
 		case <-p.ended:
@@ -51,7 +44,7 @@ func TestLooseTLSKey(t *testing.T) {
 			return
 		default:
 		}
-		if listens() {
+		if listens(h.url[len("http://"):]) {
 			t.Fatal("the daemon serves with a TLS key that everybody on the host may read")
 		}
 	}
