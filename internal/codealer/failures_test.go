@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,6 +184,34 @@ func TestOverdueAsksOnce(t *testing.T) {
 	defer mu.Unlock()
 	if len(asked) != 1 {
 		t.Errorf("the co-dealer was asked for %d orders, want 1: %v", len(asked), asked)
+	}
+}
+
+// durably counts the questions to a store about what is durable of shuffles.
+type durably struct {
+	ledger.Store
+	asked atomic.Int64
+}
+
+func (d *durably) ByShuffles(ctx context.Context, id ledger.ID, s ledger.Standing, of ...uint64) ([][]ledger.Row,
+	error) {
+	if s == ledger.Durable {
+		d.asked.Add(1)
+	}
+	return d.Store.ByShuffles(ctx, id, s, of...)
+}
+
+// TestBlindCloseIsDurable: what a blind close says was not dealt comes from what is durable: a failover may take away
+// what is only visible.
+func TestBlindCloseIsDurable(t *testing.T) {
+	p := newPair(t, setting{})
+	s := p.blind("hand")
+	p.deal(s.ID, 0, board(1))
+	store := &durably{Store: p.house.cfg.Store}
+	p.house.cfg.Store = store
+	p.house.serve()
+	if _, err := p.house.dealer.Close(t.Context(), house, s.ID, gone); err != nil || store.asked.Load() == 0 {
+		t.Errorf("the close asked %d times about what is durable: %v", store.asked.Load(), err)
 	}
 }
 

@@ -6,6 +6,18 @@ import (
 	"shuffled/internal/audit"
 )
 
+// TestNothingBlindFromMemory: what memory has of a blind shuffle may lack entries of other daemons, and a co-dealer
+// binds what it opens to the entry before.
+func TestNothingBlindFromMemory(t *testing.T) {
+	for _, plan := range [][]audit.Planned{nil, {{Source: audit.SourceCoDealer}}} {
+		k := newRecent()
+		k.records.Add(7, &record{id: 7, commit: &audit.Commit{Context: &audit.Context{Plan: plan}}})
+		if _, found := k.get(7); found != (plan == nil) {
+			t.Errorf("with the plan %v the shuffle is dealt from memory: %t", plan, found)
+		}
+	}
+}
+
 // TestReceiptOutlivesRetry: a close that is tried again still keeps the receipt of the close that it follows.
 func TestReceiptOutlivesRetry(t *testing.T) {
 	order := &record{commit: &audit.Commit{Context: new(audit.Context)}}

@@ -140,9 +140,7 @@ func TestAccessPages(t *testing.T) {
 	}
 	at := func(ms int64) string {
 		text, err := Timestamp(ms).MarshalText()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(text)
 	}
 	s.clock.add(time.Second)

@@ -226,9 +226,7 @@ func TestActWaits(t *testing.T) {
 	}
 	one := wait()
 	receipt, err := audit.ParseReceipt(one.Receipt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	act, err := audit.ParseEntry(receipt.Entry)
 	if w := waiting(1)[0]; err != nil || w.Entry != one.Index || w.Digest != encodeHash(digest) ||
 		int64(w.Due) != act.Time+actsDelay.Milliseconds() || int64(w.Expires) != act.Body.(*audit.ActEntry).Expires {

@@ -37,13 +37,9 @@ func (s *stack) event(a answer) *audit.Event {
 	s.t.Helper()
 	answered := read[Appended](s.t, a)
 	receipt, err := audit.ParseReceipt(answered.Receipt)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	entry, err := audit.ParseEntry(receipt.Entry)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	event, ok := entry.Body.(*audit.Event)
 	if by := (audit.Actor{Identity: "admin", Credential: idOf(s.adminToken)}); !ok || entry.Actor != by ||
 		receipt.Index != answered.Index {
@@ -195,9 +191,7 @@ func newGenerator(t *testing.T) (*generator, *entropy.Source) {
 	t.Helper()
 	g := new(generator)
 	source, err := entropy.NewFrom(g, entropy.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return g, source
 }
 
@@ -249,9 +243,7 @@ func TestClearLatch(t *testing.T) {
 		t.Helper()
 		_, err := s.ledger.Append(t.Context(), ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
 			&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchSlow}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	latch()
 	if figures := string(operator(t, s, "/metrics").body); !strings.Contains(figures,
@@ -292,9 +284,7 @@ func TestBacklogFigures(t *testing.T) {
 		`oldest_open_seconds{ledger="main"} 5`) // 5,400
 	read[Close](t, s.post(first+"/close", "", `{"outcome":"completed"}`))
 	figures(`open_shuffles{ledger="main"} 1`, `overdue_shuffles{ledger="main"} 1`)
-	if err := s.ledger.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.ledger.Close())
 	if got := string(operator(t, s, "/metrics").body); strings.Contains(got, "overdue_shuffles{") ||
 		!strings.Contains(got, `open_shuffles{ledger="main"} 1`) {
 		t.Error("the figures of a ledger that does not answer")

@@ -31,9 +31,7 @@ var document = sync.OnceValues(func() (*openapi3.T, error) {
 func loadContract(t testing.TB) *openapi3.T {
 	t.Helper()
 	doc, err := document()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return doc
 }
 
@@ -90,9 +88,7 @@ func checkContract(t testing.TB, a ask, got answer) {
 	t.Helper()
 	doc := loadContract(t)
 	u, err := url.Parse("http://daemon" + a.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	route, params := find(doc, a.method, u.Path)
 	if route == nil {
 		checkProblem(t, doc, a, got)

@@ -18,18 +18,14 @@ func TestBatchExamples(t *testing.T) {
 	asked := op.RequestBody.Value.Content["application/json"].Examples
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		body, err := json.Marshal(asked[name].Value.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := decodeAny(t, s.post("/v1/main/batch", "", string(body)).body)
 		if answers[name] == nil {
 			t.Errorf("%s has no answer among the examples", name)
 			continue
 		}
 		text, err := json.Marshal(answers[name].Value.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, want := shape("", got), shape("", decodeAny(t, text)); got != want {
 			t.Errorf("%s is answered with\n%s\nand in the example with\n%s", name, got, want)
 		}

@@ -92,19 +92,13 @@ func TestBatchesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
 	of, err := s.api.ledgers.find("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	batches := of.batches
 	made := read[Shuffle](t, s.post("/v1/main/draws", "k", `{"table":"t","ranges":[6]}`))
 	receipt, err := audit.ParseReceipt(made.Receipt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	entry, err := audit.ParseEntry(receipt.Entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	id := entry.Actor.Identity
 	const share = atOnce / 2
 	if !batches.try(id, share-2) {

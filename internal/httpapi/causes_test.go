@@ -105,9 +105,7 @@ func TestEveryRefusalSaysTheCause(t *testing.T) {
 		t.Errorf("only %d requests were answered 503", seen)
 	}
 	var now Readiness
-	if err := decodeBytes(operator(t, s, "/readyz").body, &now); err != nil {
-		t.Fatal(err)
-	}
+	must(t, decodeBytes(operator(t, s, "/readyz").body, &now))
 	r := now.Ledgers[0]
 	for _, can := range []Ability{r.Read, r.Commit, r.Deal} {
 		if can.Ok || value(can.Reason) != string(ledger.CauseRefused) || value(can.Cure) != ledger.CauseRefused.Cure() {

@@ -33,9 +33,7 @@ type authority struct {
 func newKey(t *testing.T) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return key
 }
 
@@ -49,9 +47,7 @@ func newAuthority(t *testing.T) *authority {
 		KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if a.cert, err = x509.ParseCertificate(der); err != nil {
 		t.Fatal(err)
 	}
@@ -125,9 +121,7 @@ func (s *secured) client(cert *tls.Certificate) *http.Client {
 func (s *secured) ask(c *http.Client, method, path, bearer, body string) (status int, answer string, resumed bool) {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, bytes.NewReader([]byte(body)))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	if bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+bearer)
 	}
@@ -139,9 +133,7 @@ func (s *secured) ask(c *http.Client, method, path, bearer, body string) (status
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return resp.StatusCode, string(b), resp.TLS.DidResume
 }
 
@@ -155,9 +147,7 @@ func (s *secured) status(c *http.Client) int {
 func (s *secured) register(key *ecdsa.PrivateKey, role audit.Role, change func(*audit.Credential)) (id string) {
 	s.t.Helper()
 	spki, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	id, hash := ledger.CertificateID(spki)
 	c := &audit.Credential{Kind: audit.CredentialCreated, ID: id, Form: audit.FormCertificate, Role: role,
 		Identity: role.String()}
@@ -175,9 +165,7 @@ func TestHSTS(t *testing.T) {
 	s := newSecured(t)
 	for _, path := range []string{"/", "/v1/main/keys", "/nowhere"} {
 		resp, err := s.client(nil).Get(s.url + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		resp.Body.Close()
 		if got := resp.Header.Get("Strict-Transport-Security"); got != "max-age=31536000" {
 			t.Errorf("%s: Strict-Transport-Security %q", path, got)
@@ -199,9 +187,7 @@ func TestCertificates(t *testing.T) {
 		t.Fatalf("a commit by certificate: %d %s", status, body)
 	}
 	for row, err := range s.store.Rows(t.Context(), s.ledger.ID(), s.size+1, s.size+2) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e, err := audit.ParseEntry(row.Entry); err != nil ||
 			e.Actor != (audit.Actor{Identity: "dealer", Credential: id}) {
 			t.Errorf("the actor is %+v: %v", e.Actor, err)

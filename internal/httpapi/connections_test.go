@@ -21,9 +21,7 @@ func TestConnectionLimit(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{limits: config.Limits{Connections: 8}})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := NewHTTPServer(s.api, s.api.cfg.Limits, s.api.cfg.Log)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(s.api.Limit(l)) }()
@@ -32,9 +30,7 @@ func TestConnectionLimit(t *testing.T) {
 		t.Helper()
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 		conn, err := d.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { conn.Close() })
 		conn.SetDeadline(time.Now().Add(30 * time.Second))
 		return conn
@@ -43,9 +39,7 @@ func TestConnectionLimit(t *testing.T) {
 		t.Helper()
 		fmt.Fprintf(conn, "GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n")
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return resp
 	}
 	var held []net.Conn

@@ -240,13 +240,9 @@ func declared(t *testing.T, dir, prefix string) map[string]ast.Expr {
 			continue
 		}
 		src, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		f, err := parser.ParseFile(token.NewFileSet(), file, src, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, decl := range f.Decls {
 			gen, ok := decl.(*ast.GenDecl)
 			if !ok {
@@ -269,9 +265,7 @@ func constants(t *testing.T, dir, prefix string) map[string]string {
 	for name, v := range declared(t, dir, prefix) {
 		if lit, ok := v.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 			s, err := strconv.Unquote(lit.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			found[name] = s
 		}
 	}

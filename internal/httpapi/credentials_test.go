@@ -37,9 +37,7 @@ func TestCredentials(t *testing.T) {
 	_, part, _ := keys.SplitToken(bearer)
 	expires := Timestamp(s.clock.Now().Add(time.Hour).UnixMilli())
 	at, err := expires.MarshalText()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	hash := sha256.Sum256([]byte(part))
 	create := fmt.Sprintf(`{"action":"create","credential":%q,"role":"dealer","identity":"tables-7",`+
 		`"tables":["b","a"],"expires":%q,"hash":%q}`, id, at, encodeHash(hash))

@@ -163,9 +163,7 @@ A request that is refused is answered with a problem document of RFC 9457. Its m
 	want := wrapped(b.String())
 	const path = "../../docs/ERRORS.md"
 	if os.Getenv("UPDATE_GOLDEN") != "" {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(want), 0o644))
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != want {
 		t.Errorf("docs/ERRORS.md is not the table: go generate ./internal/httpapi (%v)", err)

@@ -37,9 +37,7 @@ func (s *stack) follow(t *testing.T, token, query, lastID string) *following {
 		req.Header.Set("Last-Event-ID", lastID)
 	}
 	resp, err := http.DefaultTransport.(*http.Transport).Clone().RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	leave := func() { cancel(); resp.Body.Close() }
 	t.Cleanup(leave)
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
@@ -237,9 +235,7 @@ func TestStrangerSendsNothing(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	fmt.Fprint(conn, "POST /v1/main/shuffles HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
 		"Idempotency-Key: k\r\nContent-Length: 1000\r\n\r\n{")
@@ -256,9 +252,7 @@ func TestSlowFollower(t *testing.T) {
 	s := newStack(t, stackOptions{limits: config.Limits{Followers: 2,
 		WriteTimeout: config.Duration(200 * time.Millisecond)}})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	conn.(*net.TCPConn).SetReadBuffer(1)
 	fmt.Fprintf(conn, "GET /v1/main/events?after=0 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n",

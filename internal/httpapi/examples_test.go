@@ -56,9 +56,7 @@ func checkExamples(t *testing.T, at string, media *openapi3.MediaType) int {
 func exampleJSON(t *testing.T, e *openapi3.ExampleRef) []byte {
 	t.Helper()
 	b, err := json.Marshal(e.Value.Value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
@@ -76,9 +74,7 @@ func TestTranscriptExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := file.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, judge := newStack(t, stackOptions{}), paths.Find("/v1/verify").Post
 	for name, body := range map[string][]byte{"consistent": b, "failed": []byte("neither")} {
 		got := s.do(ask{method: "POST", path: "/v1/verify", body: body}).body
@@ -100,9 +96,7 @@ func TestTermsInEvidence(t *testing.T) {
 	kept := read[KeptTerms](t, s.do(ask{method: "PUT", path: "/v1/main/terms", token: s.dealerToken,
 		body: `{"kind":"wheel","labels":[{"label":"nothing","weight":35},{"label":"a car","weight":2}]}`}))
 	body, err := json.Marshal(map[string]any{"table": "a", "ranges": []int{37}, "terms": kept})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := fmt.Sprintf("/v1/main/shuffles/%d", read[Shuffle](t, s.post("/v1/main/draws", "k", string(body))).ID)
 	s.post(path+"/deal", "", `{"first":0,"runs":[{"count":1,"purpose":"board","public":true}],
 		"close":{"outcome":"completed"}}`)

@@ -63,12 +63,8 @@ func walk(v any, visit func(map[string]any)) {
 func committed(t testing.TB, receipt string) *audit.Commit {
 	t.Helper()
 	r, err := audit.ParseReceipt(receipt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e, err := audit.ParseEntry(r.Entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return e.Body.(*audit.Commit)
 }

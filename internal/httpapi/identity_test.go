@@ -58,9 +58,7 @@ func (s *stack) another() (*stack, *watchedStore) {
 	s.t.Helper()
 	check := func(err error) {
 		s.t.Helper()
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, err)
 	}
 	b, w := *s, &watchedStore{testStore: s.store}
 	b.clock, b.store = &testClock{now: s.clock.Now()}, w
@@ -278,9 +276,7 @@ func TestFrozen(t *testing.T) {
 	_, path := s.commit("t", "k")
 	id, bearer := s.putToken(audit.RoleDealer, nil)
 	old, err := w.testStore.Head(t.Context(), s.ledger.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.write(revoke(id))
 	w.older.Store(&old)
 	s.post("/v1/main/shuffles", "new", `{"table":"t","deck":"short-36"}`)

@@ -17,9 +17,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
 	auditor, err := keys.GenerateAuditor()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	before := read[Keys](t, s.get("/v1/main/keys", "")).Keys
 	if len(before) != 1 || before[0].Entry != 0 || value(before[0].Vkey) != s.vkey || value(before[0].ID) == "" {
 		t.Fatalf("%+v", before)
@@ -78,9 +76,7 @@ func TestKeys(t *testing.T) {
 	last := *unknown
 	last.ID = audit.KeyID(auditor.Public())
 	elsewhere, err := keys.GenerateSigning(s.origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, c := range map[string]struct {
 		key  *audit.Key
 		code Code
@@ -112,8 +108,6 @@ func policyOf(n int) *audit.Key {
 func witnessVKey(t *testing.T) string {
 	t.Helper()
 	k, err := keys.GenerateWitness("w.example.org")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return k.VKey()
 }

@@ -111,22 +111,14 @@ func TestLog(t *testing.T) {
 
 	checkpoint := s.get("/log/main/checkpoint", "")
 	key, err := note.NewVerifier(s.vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c, _, err := torchwood.VerifyCheckpoint(checkpoint.body,
 		torchwood.ThresholdPolicy(2, torchwood.OriginPolicy(s.origin), torchwood.SingleVerifierPolicy(key)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fetcher, err := torchwood.NewTileFetcher(s.url + "/log/main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	client, err := torchwood.NewClient(fetcher)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	n := 0
 	for i, entry := range client.AllEntries(t.Context(), c.Tree, 0) {
 		if _, err := audit.ParseEntry(entry); err != nil {

@@ -265,9 +265,7 @@ func TestServerLimits(t *testing.T) {
 	say := func(text string) string {
 		t.Helper()
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(30 * time.Second))
 		io.WriteString(conn, text)
@@ -310,9 +308,7 @@ func TestSlowCallers(t *testing.T) {
 	s := newStack(t, stackOptions{})
 	for range 500 {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer conn.Close()
 		fmt.Fprintf(conn, "POST /v1/main/shuffles HTTP/1.1\r\nHost: x\r\nX-Slow: ")
 	}

@@ -28,9 +28,7 @@ func through(t testing.TB, h http.Handler, a ask) answer {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, a.request(t, ""))
 	body, err := io.ReadAll(w.Result().Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := answer{w.Code, w.Result().Header, body}
 	checkContract(t, a, got)
 	return got
@@ -164,9 +162,7 @@ func TestStopped(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, stackOptions{})
 	_, path := s.commit("t", "k")
-	if err := s.ledger.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.ledger.Close())
 	s.post("/v1/main/shuffles", "k2", `{"table":"t","deck":"short-36"}`).want(t, CodeNotReady, "")
 	s.post(path+"/deal", "", twoHands).want(t, CodeNotReady, "")
 	for _, read := range []string{path, path + "/transcript", fmt.Sprintf("/v1/main/entries/%d/receipt", s.size),

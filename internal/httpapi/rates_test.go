@@ -15,9 +15,7 @@ import (
 func (s *stack) listen() string {
 	s.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	server := NewHTTPServer(s.api, s.api.cfg.Limits, s.api.cfg.Log)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(s.api.Limit(l)) }()
@@ -54,9 +52,7 @@ func TestRatesOfNewConnections(t *testing.T) {
 		send := func(client *http.Client) int {
 			t.Helper()
 			resp, err := client.Do(c.request().request(t, url))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer resp.Body.Close()
 			io.Copy(io.Discard, resp.Body)
 			return resp.StatusCode

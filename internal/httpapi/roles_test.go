@@ -15,9 +15,7 @@ import (
 func TestReaders(t *testing.T) {
 	t.Parallel()
 	auditor, err := keys.GenerateAuditor()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := newStack(t, stackOptions{auditor: auditor.Public()})
 	shuffle := read[Shuffle](t, s.post("/v1/main/shuffles", "k",
 		`{"table":"a","deck":"standard-52","disclosure":"auditor"}`))
@@ -26,9 +24,7 @@ func TestReaders(t *testing.T) {
 	cards := func(token string) int {
 		t.Helper()
 		file, err := audit.ParseTranscript(s.get(path+"/transcript", token).body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return len(file.Cards)
 	}
 	see := func(when string, want map[string]int) {

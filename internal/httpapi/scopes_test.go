@@ -117,9 +117,7 @@ func (r right) ask(s *stack, of work) ask {
 	tile := map[string]string{"getTile": "0/000.p/1", "getEntries": fmt.Sprintf("000.p/%d", s.ledger.Live().Size)}[r.id]
 	document := &terms.Document{Kind: audit.TermsPayTable, Text: payTable}
 	if r.id == "getTerms" {
-		if err := s.dealer.PutTerms(s.t.Context(), document); err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, s.dealer.PutTerms(s.t.Context(), document))
 	}
 	hash := document.Hash()
 	path := strings.NewReplacer("/v1/{ledger}/shuffles/{id}", of.path, "{ledger}", "main", "{index}",
@@ -204,9 +202,7 @@ type matrix struct {
 
 func newMatrix(t *testing.T, private bool) *matrix {
 	auditor, err := keys.GenerateAuditor()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := &matrix{t: t, private: private, rights: rights(t), secrets: make(map[string][][]byte)}
 	m.s = newStack(t, stackOptions{private: private, auditor: auditor.Public()})
 	m.parties = []party{{}}
@@ -234,18 +230,14 @@ func (m *matrix) play(table, disclosure string) work {
 	dealt := read[Deal](m.t, m.s.post(path+"/deal", "", twoHands))
 	closed := read[Close](m.t, m.s.post(path+"/close", "", `{"outcome":"completed"}`))
 	receipt, err := audit.ParseReceipt(closed.Receipt)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must(m.t, err)
 	texts := []string{base64.StdEncoding.EncodeToString(closed.Tape)} // "" for auditors
 	for _, card := range dealt.Cards {
 		texts = append(texts, string(card.Salt))
 	}
 	for _, text := range texts {
 		raw, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		must(m.t, err)
 		if text != "" {
 			m.secrets[table] = append(m.secrets[table], []byte(text), raw)
 		}

@@ -108,9 +108,7 @@ func (s *stack) serve(o stackOptions) {
 	limits := limitsOf(o.limits)
 	var err error
 	s.api, err = New(Config{Limits: limits, Version: "test", Log: log, Now: s.clock.Now})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	if !o.notYet {
 		s.add(o)
 	}
@@ -119,6 +117,14 @@ func (s *stack) serve(o stackOptions) {
 	server.Start()
 	s.t.Cleanup(server.Close)
 	s.url = server.URL
+}
+
+// must fails the test for an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // limitsOf are a sandbox's limits, except for those that are set.
@@ -146,9 +152,7 @@ func (s *stack) add(o stackOptions) {
 	if o.wrap != nil {
 		l = o.wrap(l)
 	}
-	if err := s.api.Add(l); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.api.Add(l))
 	s.api.Ready()
 }
 
@@ -156,9 +160,7 @@ func (s *stack) openLedger(dir string, o stackOptions) {
 	s.t.Helper()
 	check := func(err error) {
 		s.t.Helper()
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, err)
 	}
 	signing, err := keys.GenerateSigning(s.origin)
 	check(err)
@@ -230,14 +232,10 @@ func (s *stack) do(a ask) answer {
 	s.t.Helper()
 	req := a.request(s.t, s.url)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	out := answer{resp.StatusCode, resp.Header, body}
 	checkContract(s.t, a, out)
 	return out
@@ -255,9 +253,7 @@ func (a ask) request(t testing.TB, base string) *http.Request {
 		body = b
 	}
 	req, err := http.NewRequestWithContext(t.Context(), a.method, base+a.path, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -17,9 +17,7 @@ func stated(t *testing.T, transcript []byte, name string, change func(*audit.Sta
 	t.Helper()
 	check := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	file, err := audit.ParseTranscript(transcript)
 	check(err)

@@ -10,13 +10,9 @@ import (
 func openStore(t testing.TB, dir string) testStore {
 	t.Helper()
 	path := filepath.Join(dir, "test.sqlite")
-	if err := sqlite.MigrateUp(t.Context(), path, sqlite.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sqlite.MigrateUp(t.Context(), path, sqlite.Options{}))
 	store, err := sqlite.Open(path, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { store.Close() })
 	return store
 }

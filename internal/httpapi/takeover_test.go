@@ -23,9 +23,7 @@ func (s *stack) places(path, bearer string) []int {
 		s.t.Errorf("%s is %s at %s", path, v.Verdict, v.Failed)
 	}
 	file, err := audit.ParseTranscript(got.body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	var all []int
 	for _, c := range file.Cards {
 		all = append(all, c.Place)
@@ -58,9 +56,7 @@ func TestNotYours(t *testing.T) {
 
 	over := read[Takeover](t, s.by(s.otherToken, path+"/takeover", "", `{"reason":"ticket 4712"}`))
 	receipt, err := audit.ParseReceipt(over.Receipt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	entry, err := audit.ParseEntry(receipt.Entry)
 	body, ok := entry.Body.(*audit.Takeover)
 	if err != nil || !ok || body.Reason != "ticket 4712" || over.From != "dealer" || entry.Time != int64(over.Time) ||

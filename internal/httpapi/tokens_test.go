@@ -12,9 +12,7 @@ import (
 func (s *stack) write(bodies ...audit.Body) []ledger.Appended {
 	s.t.Helper()
 	appended, err := s.ledger.Append(s.t.Context(), ledger.Proposal{Actor: audit.Operator, Bodies: bodies})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return appended
 }
 

@@ -50,9 +50,7 @@ func TestTrustInManyKeys(t *testing.T) {
 			text = []byte("log " + trust.VKey + "\nquorum none\n")
 		}
 		p, err := audit.ParsePolicy(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(p.Logs) != min(n, maxLogs) {
 			t.Errorf("%d keys: %d are trusted", n, len(p.Logs))
 		}
@@ -61,9 +59,7 @@ func TestTrustInManyKeys(t *testing.T) {
 			here bool
 		}{"first": {key(0), true}, "newest": {key(n - 1), true}, "retired": {retired, false}} {
 			v, err := audit.Verifier(origin, want.key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			here := false
 			for _, log := range p.Logs {
 				here = here || log.KeyHash() == v.KeyHash()
@@ -84,9 +80,7 @@ func TestTrustInManyLongKeys(t *testing.T) {
 	var newest *keys.MLDSAKey
 	for range maxLogs {
 		k, err := keys.GenerateMLDSA(origin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		newest = k
 		public = append(public, k.Public())
 	}
@@ -97,16 +91,12 @@ func TestTrustInManyLongKeys(t *testing.T) {
 	}
 	entry, err := audit.Entry{Time: 1, Actor: audit.Actor{Identity: "d", Credential: "d"},
 		Body: &audit.Event{Kind: audit.EventTableOpen, Name: "t"}}.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	genesis := tlog.RecordHash([]byte("the genesis"))
 	root := tlog.NodeHash(genesis, tlog.RecordHash(entry))
 	text := audit.Checkpoint{Origin: origin, Size: 2, Root: root}.Text()
 	signed, err := note.Sign(&note.Note{Text: text}, newest.At(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	receipt := audit.Receipt{Index: 1, Entry: entry, Proof: []tlog.Hash{genesis}, Checkpoint: signed}.Text()
 	if v := verify.File([]byte(receipt), trust); v.Verdict != verify.Proved {
 		t.Errorf("%s: failed %q, unknown %q", v.Verdict, v.Failed, v.Unknown)
@@ -119,13 +109,9 @@ func TestTrustBeforeALongKey(t *testing.T) {
 	t.Parallel()
 	const origin = "example.com/main"
 	ed, err := keys.GenerateSigning(origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	long, err := keys.GenerateMLDSA(origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	history := historyOf(origin, ed.Public(), long.Public())
 	entry, other := []byte("the entry"), tlog.RecordHash([]byte("another"))
 	leaf := tlog.RecordHash(entry)
@@ -145,9 +131,7 @@ func TestTrustBeforeALongKey(t *testing.T) {
 		transcript := audit.Transcript{Format: audit.TranscriptFormat, Checkpoint: string(under.Checkpoint),
 			Witnessed: &audit.Prefix{Checkpoint: string(witnessed.Checkpoint)}}
 		b, err := transcript.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return b
 	}
 	for name, of := range map[string]struct {

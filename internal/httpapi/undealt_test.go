@@ -31,9 +31,7 @@ import (
 func TestUndealtCardsStayHidden(t *testing.T) {
 	t.Parallel()
 	auditor, err := disclosure.NewAuditor(bytes.Repeat([]byte{audit.KeyHybrid}, disclosure.PrivateSize))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := newStack(t, stackOptions{auditor: auditor.Public(), wrap: func(l Ledger) Ledger {
 		l.Recall = recall.New(l.Log.(recall.Ledger), l.Access.(recall.Store), 0, time.Now)
 		return l
@@ -65,9 +63,7 @@ func (h *hunt) everyState() map[string]work {
 	all := make(map[string]work)
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	long := time.Now().Add(20 * time.Hour).UnixMilli()
 	commit := func(state, table string, req dealer.ShuffleRequest) uint64 {
@@ -259,13 +255,9 @@ func (h *hunt) search() {
 	dealt := make(map[uint64]map[int]bool) // positions
 	tapes, cards := 0, 0
 	for row, err := range h.s.store.Rows(context.Background(), h.s.ledger.ID(), 0, audit.MaxInteger) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		e, err := audit.ParseEntry(row.Entry)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if c, ok := e.Body.(*audit.Commit); ok {
 			known.add("commitment", c.Commitment[:])
 			o := h.open(row, c)
@@ -311,9 +303,7 @@ func (h *hunt) open(row ledger.Row, c *audit.Commit) opened {
 	t := h.t
 	t.Helper()
 	b, err := h.s.ring.Open(h.s.origin, c.Commitment, row.Kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	n := 0
 	if c.Context.Parent != nil {
 		n = c.Context.Recipe.Cards
@@ -324,24 +314,18 @@ func (h *hunt) open(row ledger.Row, c *audit.Commit) opened {
 	}
 	o.salts = audit.Salts(c.Commitment, o.tape, c.Context.Recipe.Positions())
 	found, err := h.s.store.ByShuffles(context.Background(), h.s.ledger.ID(), ledger.Durable, row.Index)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rows := found[0]
 	var mix *audit.Mix
 	for _, r := range rows {
 		e, err := audit.ParseEntry(r.Entry)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch b := e.Body.(type) {
 		case *audit.Mix:
 			mix = b
 		case *audit.Deal:
 			order, err := audit.NewOrder(tlog.RecordHash(row.Entry), c, mix)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for place := b.First; place < b.First+b.Count(); place++ {
 				o.dealt[order.Position(place)] = true
 			}

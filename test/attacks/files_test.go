@@ -28,8 +28,8 @@ var damages = map[string]func(path string, text, before []byte) error{
 	"stale":      func(path string, _, before []byte) error { return os.WriteFile(path, before, 0o600) },
 }
 
-// readers say who reads a file at its start: the daemon, the witness, or nobody of them. *.checkpoint is what the witness
-// has cosigned.
+// readers say who reads a file at its start: the daemon, the witness, or nobody of them. *.checkpoint is what the
+// witness has cosigned.
 var readers = map[string]string{"shuffled.toml": "daemon", "main.key": "daemon", "sealing.key": "daemon",
 	"main.mark": "daemon", "shuffled.db": "daemon", "shuffled.db-shm": "", "shuffled.db-wal": "", "main.vkey": "",
 	"admin.key": "", "admin.vkey": "", "admin.token": "", "w1.key": "witness", "*.checkpoint": "witness", "lock": "",
@@ -37,14 +37,14 @@ var readers = map[string]string{"shuffled.toml": "daemon", "main.key": "daemon",
 
 // starts are how a reader starts, by file and damage. Otherwise it ends, and its message has the name of the file. An
 // older file of what never changes is the same one. A torn mark has its other slot. An older mark is raised. An older
-// database is not signed on: the mark has seen more. An older state of a witness is whole and its own, so that it cannot
-// be told; the daemon shows the witness that its ledger grew from there.
+// database is not signed on: the mark has seen more. An older state of a witness is whole and its own, so that it
+// cannot be told; the daemon shows the witness that its ledger grew from there.
 var starts = map[string]string{"shuffled.db": "database", "shuffled.db stale": "frozen",
 	"main.mark torn": "ready", "main.mark stale": "ready", "shuffled.toml stale": "ready", "main.key stale": "ready",
 	"sealing.key stale": "ready", "w1.key stale": "ready", "*.checkpoint stale": "ready"}
 
-// TestDamagedFiles: neither daemon nor witness starts on a file that is damaged in any of these ways, and each names it.
-// Each file of the house is one of readers.
+// TestDamagedFiles: neither daemon nor witness starts on a file that is damaged in any of these ways, and each names
+// it. Each file of the house is one of readers.
 func TestDamagedFiles(t *testing.T) {
 	attack(t)
 	h := open(t, terms{witnesses: 1})
@@ -104,8 +104,8 @@ func (h *house) files() map[string][]byte {
 	return all
 }
 
-// starts starts the daemon, for which a witness runs, or the witness. It returns "ready", what readiness says against it,
-// or what the program printed before it ended, and stops it.
+// starts starts the daemon, for which a witness runs, or the witness. It returns "ready", what readiness says against
+// it, or what the program printed before it ended, and stops it.
 func (h *house) starts(who, address string) string {
 	h.t.Helper()
 	w := []string{"witness", "serve", "--key", h.path("w1.key"), "--state", h.path("w1-state"), "--log", h.vkey,
