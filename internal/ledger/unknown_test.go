@@ -49,6 +49,23 @@ func TestAnotherBatch(t *testing.T) {
 	}
 }
 
+// TestOwnBatchIsThere: the outcome of a batch is unknown, and at the second attempt the store has its keys, because the
+// first one wrote them. That is no duplicate.
+func TestOwnBatchIsThere(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		f := &faultyStore{Store: h.store}
+		h.store = f
+		l := h.open(h.config("mark"))
+		f.failAppend(func(real func() error) error {
+			f.failAppend(func(func() error) error {
+				return &ledger.DuplicateError{Tags: [][32]byte{commit("t", 1).KeyTag}}
+			})
+			return errors.Join(real(), ledger.ErrUnknownOutcome)
+		})
+		h.proved(h.must(l, propose(commit("t", 1)))[0].Receipt)
+	})
+}
+
 // TestNobodyKnows: a caller who leaves while the batch is being written, and one whose daemon stops before it learns
 // the outcome, are told that it is unknown, and not that nothing was written, whether it was or not.
 func TestNobodyKnows(t *testing.T) {
