@@ -15,6 +15,10 @@ type Concern struct{ What, Cure string }
 
 func (c Concern) String() string { return c.What + ": " + c.Cure }
 
+// leastMemory is what a daemon needs, in bytes: with half of it, 24 batches of 70 largest shoes at once had the kernel
+// end it, and with all of it some of them got 503.
+const leastMemory = 128 << 20
+
 // HostConcerns looks at what a daemon needs of its host: descriptors, disk, memory, clock. What cannot be found out is
 // no concern. memory is how many bytes the process may take, 0 if unknown. If the disk does not answer, the caller
 // waits.
@@ -33,6 +37,10 @@ func HostConcerns(cfg *config.Config, memory uint64) (all []Concern) {
 	}
 	if free, err := process.FreeSpace(cfg.Data); err == nil && free < littleSpace {
 		add("make room", "less than %d MiB are free below the data directory", littleSpace>>20)
+	}
+	if memory != 0 && memory < leastMemory {
+		add("give the daemon more memory", "%d MiB of memory are available, and a daemon needs %d: "+
+			"many large batches at once may have the kernel end it", memory>>20, leastMemory>>20)
 	}
 	if resident, err := process.ResidentBytes(); err == nil && memory != 0 && resident > memory/20*19 {
 		add("give the daemon more memory, or lower limits", "more than 95 %% of the available memory are in use")
