@@ -170,12 +170,8 @@ func TestForceChildOfItself(t *testing.T) {
 	s.then(s.commit("t", child(id, 0, 1)))
 	s.then(s.close(id, 3))
 	s.then(s.start())
-	var entries []Entry
-	for _, e := range s.entries {
-		entries = append(entries, e.entry())
-	}
 	want := map[int]string{int(id): RuleParent, int(id) + 1: RuleOutcome}
-	if diff := cmp.Diff(want, audited(NewState(), entries)); diff != "" {
+	if diff := cmp.Diff(want, audited(NewState(), s.model())); diff != "" {
 		t.Error(diff)
 	}
 }

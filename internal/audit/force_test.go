@@ -2,7 +2,6 @@ package audit
 
 import (
 	"encoding/binary"
-	"maps"
 	"slices"
 	"testing"
 
@@ -392,30 +391,6 @@ type forced struct {
 	rule  string
 	after int // entries after the fault; the rest is before it
 	tell  func() *story
-}
-
-// TestForceGoesOn: the one entry is a fault, and nothing else.
-func TestForceGoesOn(t *testing.T) {
-	t.Parallel()
-	cases := forcedStories()
-	maps.Copy(cases, forcedChains())
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var entries []Entry
-			for _, e := range c.tell().entries {
-				entries = append(entries, e.entry())
-			}
-			s := NewState()
-			faults := audited(s, entries)
-			if at := len(entries) - 1 - c.after; len(faults) != 1 || faults[at] != c.rule {
-				t.Errorf("faults %v, want %s at %d alone", faults, c.rule, at)
-			}
-			if s.Size() != uint64(len(entries)) {
-				t.Errorf("%d entries folded of %d", s.Size(), len(entries))
-			}
-		})
-	}
 }
 
 // TestForceAnything mutilates legal ledgers: whatever is left, an audit reads it to the end.

@@ -150,8 +150,8 @@ func (s *State) checkMix(m *Mix, e Entry) error {
 	ctx := o.commit().Context
 	plan := ctx.Mixed()
 	switch {
-	case o.mixed:
-		return illegal(RuleMix, "shuffle %d is mixed already", m.Shuffle)
+	case o.mixed || o.next > 0:
+		return illegal(RuleMix, "shuffle %d is mixed already, or was dealt from", m.Shuffle)
 	case len(m.Values) != len(plan):
 		return illegal(RuleMix, "%d values for a plan of %d", len(m.Values), len(plan))
 	}

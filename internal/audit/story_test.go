@@ -196,6 +196,14 @@ func (s *story) model() (m model) {
 	return m
 }
 
+// encoded is the story so far as encodings.
+func (s *story) encoded() (ledger [][]byte) {
+	for _, e := range s.entries {
+		ledger = append(ledger, e.bytes())
+	}
+	return ledger
+}
+
 func (s *story) key(k refKey) refEntry {
 	return refEntry{Identity: "operator", Credential: "operator", Key: &k}
 }

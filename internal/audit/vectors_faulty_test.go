@@ -40,15 +40,9 @@ func unreadable(e refEntry) (malformed, unknown []byte) {
 
 // faultyCases are ledgers with several faults or with entries that nobody can read, besides those of forcedStories.
 func faultyCases(add func(name string, ledger [][]byte, faults ...faultyEntry)) {
-	bytesOfAll := func(s *story) (ledger [][]byte) {
-		for _, e := range s.entries {
-			ledger = append(ledger, e.bytes())
-		}
-		return ledger
-	}
 	s := newStory()
 	s.then(operator(refEvent{Kind: 2, Table: "t"}))
-	told := bytesOfAll(s)
+	told := s.encoded()
 	add("no genesis", told[1:], faultyEntry{0, "genesis_first"}, faultyEntry{1, "genesis_first"})
 	add("a late genesis, which counts", [][]byte{told[1], told[0], told[1], told[2], told[2]},
 		faultyEntry{0, "genesis_first"}, faultyEntry{1, "genesis_first"}, faultyEntry{4, "table"})
@@ -60,7 +54,7 @@ func faultyCases(add func(name string, ledger [][]byte, faults ...faultyEntry)) 
 	s.then(s.close(id, 1))
 	s.then(operator(refEvent{Kind: 2, Table: "t"}))
 	s.then(s.commit("t"))
-	add("two commits at a closed table, which stays closed", bytesOfAll(s), faultyEntry{5, "table"},
+	add("two commits at a closed table, which stays closed", s.encoded(), faultyEntry{5, "table"},
 		faultyEntry{6, "table"})
 
 	s, id = dealt()
@@ -68,37 +62,25 @@ func faultyCases(add func(name string, ledger [][]byte, faults ...faultyEntry)) 
 	s.then(s.close(id, 1))
 	s.then(s.close(id, 1))
 	s.then(s.commit("t"))
-	add("a second close of a pair's shuffle", bytesOfAll(s), faultyEntry{6, "not_open"})
+	add("a second close of a pair's shuffle", s.encoded(), faultyEntry{6, "not_open"})
 
 	s = newStory()
 	s.then(killSwitch(true, 2, "t", nil))
 	s.then(operator(refEvent{Kind: 3, Table: "t"}))
 	s.then(killSwitch(false, 2, "t", nil))
 	s.then(s.commit("t"))
-	add("a kill switch opens no table", bytesOfAll(s), faultyEntry{3, "table"}, faultyEntry{5, "table"})
-
-	s = newStory()
-	id = s.then(s.commit("t"))
-	slot, _ := storySlot("t", 0)
-	s.then(s.mix(id, slot))
-	s.then(s.deal(id, 0, 4))
-	s.then(s.takeover(id, "dealer-2", 1))
-	s.then(s.takeover(id, "dealer-2", 1))
-	s.then(of("dealer-2", s.close(id, 1)))
-	s.then(s.reveal(id, []uint64{0}))
-	add("a mix without a plan, a takeover twice, a reveal after the close", bytesOfAll(s), faultyEntry{3, "mix"},
-		faultyEntry{6, "owner"}, faultyEntry{8, "not_open"})
+	add("a kill switch opens no table", s.encoded(), faultyEntry{3, "table"}, faultyEntry{5, "table"})
 
 	s, undealt, mixed, _, _, _ := closedOver()
 	at := len(s.entries)
-	slot, _ = storySlot("u", 0)
+	slot, _ := storySlot("u", 0)
 	s.then(s.mix(undealt, slot))
 	s.then(s.deal(undealt, 0, 1))
 	s.then(s.deal(undealt, 1, 1))
 	kid := s.then(s.commit("u", child(mixed, 0, 1)))
 	s.then(s.close(mixed, 3))
 	s.then(s.deal(kid, 0, 2))
-	add("what was set aside is mixed, dealt and continued", bytesOfAll(s), faultyEntry{at, "set_aside"},
+	add("what was set aside is mixed, dealt and continued", s.encoded(), faultyEntry{at, "set_aside"},
 		faultyEntry{at + 1, "set_aside"}, faultyEntry{at + 3, "parent"})
 
 	s = newStory()
@@ -107,7 +89,7 @@ func faultyCases(add func(name string, ledger [][]byte, faults ...faultyEntry)) 
 	s.then(of("dealer-1", operator(refEvent{Kind: 3, Table: "t"})))
 	s.then(s.deal(id, 0, 1))
 	s.then(s.deal(id, 1, 1))
-	add("a dealer's credential closes a table, which sets aside", bytesOfAll(s), faultyEntry{4, "credential"},
+	add("a dealer's credential closes a table, which sets aside", s.encoded(), faultyEntry{4, "credential"},
 		faultyEntry{5, "set_aside"})
 
 	s = newStory(withAuditors("1", "2", "3", "4", "5", "6", "7", "8"))
@@ -118,7 +100,7 @@ func faultyCases(add func(name string, ledger [][]byte, faults ...faultyEntry)) 
 	s.then(s.retire(3, auditorKey("nobody's")))
 	s.then(s.retire(3, auditorKey(strconv.Itoa(MaxAuditors+1))))
 	s.then(s.auditor(strconv.Itoa(MaxAuditors + 1)))
-	add("an auditor too many, who is none", bytesOfAll(s), faultyEntry{over, "key"}, faultyEntry{over + 1, "key"},
+	add("an auditor too many, who is none", s.encoded(), faultyEntry{over, "key"}, faultyEntry{over + 1, "key"},
 		faultyEntry{over + 2, "key"}, faultyEntry{over + 3, "key"})
 
 	s, id = dealt()
@@ -127,7 +109,7 @@ func faultyCases(add func(name string, ledger [][]byte, faults ...faultyEntry)) 
 	malformed, unknown := unreadable(s.dated(s.start()))
 	s.now -= 5000
 	s.then(s.close(id, 1))
-	told = bytesOfAll(s)
+	told = s.encoded()
 	add("a malformed entry of a later time ends a pair", slices.Insert(slices.Clone(told), 5, malformed),
 		faultyEntry{5, "malformed"})
 	add("an unknown entry of a later time ends a pair", slices.Insert(slices.Clone(told), 5, unknown),
@@ -137,7 +119,7 @@ func faultyCases(add func(name string, ledger [][]byte, faults ...faultyEntry)) 
 	policy := s.key(refKey{Subject: 4, Policy: "quorum none\n"})
 	s.then(s.act(1, policy, "alice", "bob"))
 	s.then(policy)
-	add("an act does not reach over a malformed entry", slices.Insert(bytesOfAll(s), 3, malformed),
+	add("an act does not reach over a malformed entry", slices.Insert(s.encoded(), 3, malformed),
 		faultyEntry{3, "malformed"}, faultyEntry{4, "two_persons"})
 }
 
@@ -159,13 +141,11 @@ func makeFaulty() faultyVectors {
 	stories := forcedStories()
 	maps.Copy(stories, forcedChains())
 	for _, name := range slices.Sorted(maps.Keys(stories)) {
-		var ledger [][]byte
-		for _, e := range stories[name].tell().entries {
-			ledger = append(ledger, e.bytes())
-		}
+		ledger := stories[name].tell().encoded()
 		add(name, ledger, faultyEntry{len(ledger) - 1 - stories[name].after, stories[name].rule})
 	}
 	faultyCases(add)
+	pairCases(add)
 	return v
 }
 
@@ -179,7 +159,7 @@ func TestFaultyVectors(t *testing.T) {
 	t.Parallel()
 	var v faultyVectors
 	loadVectors(t, "faulty", &v.vectorHead, &v)
-	wantCases(t, "faulty", 60, v.Cases, func(c faultyVector) string { return c.Name })
+	wantCases(t, "faulty", 800, v.Cases, func(c faultyVector) string { return c.Name })
 	for _, c := range v.Cases {
 		var faults []faultyEntry
 		s := NewState()

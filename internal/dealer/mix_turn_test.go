@@ -89,43 +89,6 @@ func TestSlotOnce(t *testing.T) {
 	})
 }
 
-// TestMixOrder: when a shuffle may be mixed.
-func TestMixOrder(t *testing.T) {
-	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
-		refused := func(what string, id uint64, cut *int, rule string) {
-			t.Helper()
-			tb.unwritten(func() {
-				_, err := tb.Mix(t.Context(), as("tester"), id, dealer.MixRequest{Cut: cut})
-				wantRefusal(t, what, err, "", rule)
-			})
-		}
-		cut := dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}}
-		plain := tb.commit("plain", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
-		second, third := tb.commit("second", cut), tb.commit("third", cut)
-		refused("no plan", plain.ID, nil, audit.RuleMix)
-		refused("behind an earlier serial", second.ID, num(1), audit.RuleEarlier)
-		_, err := tb.Mix(t.Context(), as("tester"), 99, dealer.MixRequest{})
-		wantIs(t, "no shuffle", err, dealer.ErrNotFound)
-		tb.close(plain.ID)
-		if _, err := tb.Mix(t.Context(), as("tester"), second.ID, dealer.MixRequest{Cut: num(51)}); err != nil {
-			t.Fatal(err)
-		}
-		refused("behind an earlier serial that is mixed and not dealt", third.ID, num(1), audit.RuleEarlier)
-		tb.deal(second.ID, dealer.DealRequest{Runs: []audit.Run{seat(1, "a")}})
-		tb.close(third.ID) // void before its mix
-		refused("closed", third.ID, num(1), audit.RuleNotOpen)
-		last := tb.commit("last", cut)
-		tb.pass(time.Hour + time.Second)
-		refused("overdue", last.ID, num(1), audit.RuleDeadline)
-		if n, err := tb.Expire(t.Context()); n != 2 || err != nil {
-			t.Errorf("%d expired, %v", n, err)
-		}
-		for _, id := range []uint64{plain.ID, second.ID, third.ID, last.ID} {
-			tb.transcript(id, dealer.View{})
-		}
-	})
-}
-
 // TestMixWaitsForWitnesses: where deals wait for the witnesses, so do values.
 func TestMixWaitsForWitnesses(t *testing.T) {
 	onEachStore(t, setting{modes: allModes, witnesses: 2}, func(t *testing.T, tb *table) {

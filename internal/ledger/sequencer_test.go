@@ -30,12 +30,7 @@ func TestAppend(t *testing.T) {
 			t.Errorf("the default close-by is %d ms after the commit", life)
 		}
 
-		var illegal *audit.Illegal
 		deal := &audit.Deal{Shuffle: second.Index, Runs: []audit.Run{{Count: 1, Purpose: audit.PurposeBurn}}}
-		if _, err := on(l).Append(t.Context(), propose(deal)); !errors.As(err, &illegal) ||
-			illegal.Code != audit.RuleEarlier {
-			t.Errorf("a deal before an earlier serial's: %v", err)
-		}
 		// A final deal and its close stand together, or not at all.
 		end := &audit.Close{Shuffle: first.Index, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape()}
 		final := &audit.Deal{Shuffle: first.Index, Final: true,

@@ -24,9 +24,9 @@ def play_rules(state, entry):
     holds(entry.identity == shuffle.owner and shuffle.may_play, "owner")
     table = state.table(shuffle.context["table"])
     holds(not shuffle.set_aside(table), "set_aside")
-    if not shuffle.is_order:
-        holds(not any(serial < shuffle.body["serial"] and not other.set_aside(table)
-                      for serial, other in table.waiting.items()), "earlier_serial")
+    if not shuffle.is_order and shuffle.next == 0:
+        holds(not any(index < shuffle.id and not other.set_aside(table)
+                      for index, other in table.waiting.items()), "earlier_serial")
 
 
 def mix_rules(state, entry):

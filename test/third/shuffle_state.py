@@ -108,4 +108,4 @@ class Table:
         self.serial = 0
         self.last = 0
         self.closed_at = 0
-        self.waiting = {}       # by serial, the shuffles that have not begun
+        self.waiting = {}       # by id, the shuffles that have not begun

@@ -114,7 +114,7 @@ class State:
         table.open = table.open or opens
         table.serial = entry.body["serial"]
         table.last = index
-        table.waiting[table.serial] = shuffle
+        table.waiting[index] = shuffle
         parent = self.shuffles.get(shuffle.context.get("parent", {}).get("id"))
         if parent is not None and parent.open:
             self.pair = ("continue", parent, shuffle)
@@ -127,7 +127,7 @@ class State:
 
     def begun(self, shuffle):
         """Note that a shuffle was dealt from or closed."""
-        self.table(shuffle.context["table"]).waiting.pop(shuffle.body["serial"], None)
+        self.table(shuffle.context["table"]).waiting.pop(shuffle.id, None)
 
     def apply_deal(self, _index, entry, _pair):
         """Apply a deal of an open shuffle."""
