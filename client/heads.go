@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/mod/sumdb/tlog"
+	"golang.org/x/sync/errgroup"
 
 	"shuffled/internal/audit"
 )
@@ -191,19 +192,20 @@ func (*tileReader) Height() int { return 8 } // of C2SP tlog-tiles
 
 func (r *tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 	data := make([][]byte, len(tiles))
+	var all errgroup.Group // a co-dealer may be far away
 	for i, t := range tiles {
-		r.c.heads.mu.Lock()
-		data[i] = r.c.heads.tiles[t]
-		r.c.heads.mu.Unlock()
-		if data[i] != nil {
-			continue
-		}
-		path := "/log/" + r.c.ledger + "/tile/" + strings.TrimPrefix(t.Path(), "tile/8/")
-		if data[i], r.err = r.get(path); r.err != nil {
-			return nil, r.err
-		}
+		all.Go(func() (err error) {
+			r.c.heads.mu.Lock()
+			data[i] = r.c.heads.tiles[t]
+			r.c.heads.mu.Unlock()
+			if data[i] == nil {
+				data[i], err = r.get("/log/" + r.c.ledger + "/tile/" + strings.TrimPrefix(t.Path(), "tile/8/"))
+			}
+			return err
+		})
 	}
-	return data, nil
+	r.err = all.Wait()
+	return data, r.err
 }
 
 // get fetches a tile. Another daemon of the same ledger may not have the tile yet. If it never comes, the ledger has

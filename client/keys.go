@@ -74,9 +74,8 @@ func (c *Client) saidBy(e proved) (keys []Key) {
 
 func sameKey(a, b Key) bool {
 	return a.Subject == b.Subject && a.Entry == b.Entry && a.Time.Equal(b.Time.Time) && same(a.ID, b.ID) &&
-		same(a.Vkey, b.Vkey) &&
-		bytes.Equal(a.Public, b.Public) && same(a.Policy, b.Policy) && same(a.Retired, b.Retired) &&
-		(a.From == nil) == (b.From == nil) && deref(a.From).Equal(deref(b.From).Time)
+		same(a.Vkey, b.Vkey) && bytes.Equal(a.Public, b.Public) && same(a.Policy, b.Policy) &&
+		same(a.Retired, b.Retired) && (a.From == nil) == (b.From == nil) && deref(a.From).Equal(deref(b.From).Time)
 }
 
 // same compares members that may be absent.
