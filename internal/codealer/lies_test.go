@@ -62,6 +62,41 @@ func (a *again) Order(ctx context.Context, origin string, like *audit.Context, b
 	return a.order, err
 }
 
+// grown changes what shows that the co-dealer's ledger only grew.
+type grown struct {
+	dealer.CoDealer
+	change func(*audit.Last)
+}
+
+func (g *grown) Ask(ctx context.Context, n dealer.Next, runs []audit.Run, a dealer.Asking) (dealer.Given, error) {
+	given, err := g.CoDealer.Ask(ctx, n, runs, a)
+	g.change(&given.Last)
+	return given, err
+}
+
+// TestNotGrown: a deal is not written without the proof that the co-dealer's ledger only grew since the deal before.
+func TestNotGrown(t *testing.T) {
+	p := newPair(t, setting{})
+	way := &grown{CoDealer: p.way, change: func(*audit.Last) {}}
+	p.house.cfg.CoDealer = way
+	p.house.serve()
+	s := p.blind("hand")
+	p.deal(s.ID, 0, board(1))
+	size := p.house.ledger.Head().Size
+	for what, change := range map[string]func(*audit.Last){
+		"none":         func(l *audit.Last) { *l = audit.Last{} },
+		"another leaf": func(l *audit.Last) { l.Leaf[0] ^= 1 },
+		"another hash": func(l *audit.Last) { l.Proof[0][0] ^= 1 },
+	} {
+		way.change = change
+		_, err := p.house.dealer.Deal(t.Context(), house, s.ID, dealer.DealRequest{First: 1,
+			Runs: []audit.Run{board(1)}})
+		if !errors.Is(err, dealer.ErrCoDealer) || p.house.ledger.Head().Size != size {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 // TestUsedOrder: an order of which one place was dealt for a shuffle is dealt from for no other, and closes behind that
 // shuffle only.
 func TestUsedOrder(t *testing.T) {

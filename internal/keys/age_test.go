@@ -16,9 +16,7 @@ func ageBinary(t *testing.T, plain []byte, r age.Recipient) string {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := age.Encrypt(&b, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := w.Write(plain); err != nil {
 		t.Fatal(err)
 	}
@@ -31,9 +29,7 @@ func ageBinary(t *testing.T, plain []byte, r age.Recipient) string {
 func scryptRecipient(t *testing.T, pass string) age.Recipient {
 	t.Helper()
 	r, err := age.NewScryptRecipient(pass)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.SetWorkFactor(4)
 	return r
 }
@@ -41,14 +37,10 @@ func scryptRecipient(t *testing.T, pass string) age.Recipient {
 // TestReadAgeFile reads files that others encrypted.
 func TestReadAgeFile(t *testing.T) {
 	k, err := GenerateSigning("example.org/age")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	skey, pass := string(k.skey.Bytes()), NewSecret([]byte("swordfish"))
 	armored, err := encrypt([]byte(skey+"\n"), pass, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, content := range map[string]string{
 		"armored":      string(armored),
 		"armored CRLF": strings.ReplaceAll(string(armored), "\n", "\r\n"),
@@ -76,9 +68,7 @@ func TestReadAgeFile(t *testing.T) {
 // TestReadAgeFileForOthers: a file for a public key is no file for a passphrase.
 func TestReadAgeFileForOthers(t *testing.T) {
 	id, err := age.GenerateX25519Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := put(t, "key", ageBinary(t, []byte("secret"), id.Recipient()), 0o600)
 	if k, err := ReadSigning(path, NewSecret([]byte("pass"))); k != nil || err == nil {
 		t.Error("accepted")
@@ -90,17 +80,13 @@ func TestEncryptedFiles(t *testing.T) {
 	t.Parallel()
 	dir, pass := t.TempDir(), NewSecret([]byte("a long passphrase"))
 	k, err := GenerateSigning("example.org/encrypted")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := filepath.Join(dir, "signing.key")
 	if err := k.WriteFile(path, pass); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !bytes.HasPrefix(b, []byte("-----BEGIN AGE ENCRYPTED FILE-----\n")) || mode(t, path) != 0o600 {
 		t.Errorf("mode %04o, content %s", mode(t, path), b)
 	}

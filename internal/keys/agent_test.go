@@ -27,9 +27,7 @@ func sshAgent(t *testing.T, dir string) (socket string, p *os.Process) {
 	socket = filepath.Join(dir, "agent.sock")
 	cmd := exec.Command("ssh-agent", "-D", "-a", socket)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -59,18 +57,14 @@ func TestAgent(t *testing.T) {
 	private := filepath.Join(dir, "id")
 	sshTool(t, socket, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", private)
 	vkey, err := ReadSSHPublic(private+".pub", agentOrigin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if k, err := AgentSigning(socket, vkey); k != nil || err == nil ||
 		!strings.Contains(err.Error(), "failed to sign") {
 		t.Errorf("an agent without the key: %v", err)
 	}
 	sshTool(t, socket, "ssh-add", "-q", private)
 	k, err := AgentSigning(socket, vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(dir, "main.key")
 	if err := k.WriteFile(file, Secret{}); err != nil {
 		t.Fatal(err)
@@ -79,9 +73,7 @@ func TestAgent(t *testing.T) {
 		t.Fatal(k, err)
 	}
 	verifier, err := note.NewVerifier(vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	sign := func() error {
 		signed, err := note.Sign(&note.Note{Text: "a text\n"}, k.Signer())
 		if err == nil {
@@ -130,13 +122,9 @@ func TestAgent(t *testing.T) {
 func TestAgentAnswers(t *testing.T) {
 	t.Parallel()
 	public, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	vkey, err := note.NewEd25519VerifierKey(agentOrigin, public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const agentSigned = 14 // a message of draft-ietf-sshm-ssh-agent
 	sshString := func(to, b []byte) []byte { return append(binary.BigEndian.AppendUint32(to, uint32(len(b))), b...) }
 	signed := func(alg string, sig, more []byte) []byte {
@@ -161,9 +149,7 @@ func TestAgentAnswers(t *testing.T) {
 	} {
 		socket := filepath.Join(t.TempDir(), "s")
 		listener, err := net.Listen("unix", socket)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		go func() {
 			defer listener.Close()
 			conn, err := listener.Accept()

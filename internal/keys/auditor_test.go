@@ -23,9 +23,7 @@ const (
 func unhex(t *testing.T, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
@@ -34,9 +32,7 @@ func TestAuditorFiles(t *testing.T) {
 	dir, seen := t.TempDir(), map[string]bool{}
 	for _, pass := range []Secret{{}, NewSecret([]byte("a long passphrase"))} {
 		k, err := GenerateAuditor()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sub := t.TempDir()
 		private, public := filepath.Join(sub, "auditor.key"), filepath.Join(sub, "auditor.pub")
 		if err := k.WriteFile(private, pass); err != nil {
@@ -63,9 +59,7 @@ func TestAuditorFiles(t *testing.T) {
 			t.Errorf("the public file is %q, %v", text, err)
 		}
 		text, err = os.ReadFile(private)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if clear := strings.HasPrefix(string(text), "shuffled-auditor-key:v1:"); clear != pass.Empty() {
 			t.Errorf("in the clear: %t", clear)
 		}
@@ -177,9 +171,7 @@ func TestReadAuditorRefuses(t *testing.T) {
 
 func TestAuditorKeyIsNotPrinted(t *testing.T) {
 	k, err := GenerateAuditor()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	type hidden struct{ k *AuditorKey }
 	type value struct{ k AuditorKey }
 	out := printAll(k, *k, hidden{k}, value{*k}, []*AuditorKey{k})

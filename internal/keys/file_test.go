@@ -15,6 +15,13 @@ import (
 	"testing"
 )
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // secretForms are the ways in which b could show up in a text.
 func secretForms(b []byte) []string {
 	var decimal, hexes []string
@@ -92,9 +99,7 @@ func put(t *testing.T, name, content string, mode os.FileMode) string {
 func mode(t *testing.T, path string) os.FileMode {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return info.Mode().Perm()
 }
 
@@ -182,16 +187,12 @@ func TestTooOpen(t *testing.T) {
 // TestOthersRootFile: a file of our own never counts as handed down by root.
 func TestOthersRootFile(t *testing.T) {
 	info, err := os.Stat(put(t, "own", "x", 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if othersRootFile(info) {
 		t.Error("our own file counts as root's")
 	}
 	info, err = os.Stat("/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if os.Geteuid() != 0 && !othersRootFile(info) {
 		t.Error("the root directory does not count as root's")
 	}
@@ -261,9 +262,7 @@ func TestEncryptDecrypt(t *testing.T) {
 	const quick = 4 // log2 of the scrypt cost; files get workFactor
 	plain, pass := []byte("a private key"), NewSecret([]byte("opensesame"))
 	b, err := encrypt(plain, pass, quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if bytes.Contains(b, plain) || !isEncrypted(b) {
 		t.Errorf("not encrypted: %s", b)
 	}

@@ -17,9 +17,7 @@ func TestParseVKey(t *testing.T) {
 		t.Errorf("%v, %v", v, err)
 	}
 	long, err := note.NewEd25519VerifierKey(strings.Repeat("o", 129), exampleKey(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, vkey := range map[string]string{
 		"empty":            "",
 		"signing key":      exampleSKey,
@@ -54,9 +52,7 @@ func TestParseVKey(t *testing.T) {
 func exampleKey(t *testing.T) ed25519.PublicKey {
 	t.Helper()
 	raw, err := base64.StdEncoding.DecodeString(strings.SplitN(exampleVKey, "+", 3)[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return raw[1:]
 }
 

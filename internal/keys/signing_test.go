@@ -26,20 +26,14 @@ func TestGenerateSigning(t *testing.T) {
 	for _, origin := range []string{"main", "example.org/table-games/roulette", strings.Repeat("o", 128)} {
 		for range 2 {
 			k, err := GenerateSigning(origin)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if k.Origin() != origin || k.Signer().Name() != origin || !strings.HasPrefix(k.VKey(), origin+"+") {
 				t.Errorf("origin %q, signer %q, %s", k.Origin(), k.Signer().Name(), k.VKey())
 			}
 			v, err := note.NewVerifier(k.VKey())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			signed, err := note.Sign(&note.Note{Text: "text\n"}, k.Signer())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if _, err := note.Open(signed, note.VerifierList(v)); err != nil {
 				t.Error(err)
 			}
@@ -75,9 +69,7 @@ func TestGenerateSigningRefuses(t *testing.T) {
 func TestSigningFiles(t *testing.T) {
 	dir := t.TempDir()
 	k, err := GenerateSigning("example.org/files")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	private, public := filepath.Join(dir, "key"), filepath.Join(dir, "key.vkey")
 	if err := k.WriteFile(private, Secret{}); err != nil {
 		t.Fatal(err)
@@ -96,9 +88,7 @@ func TestSigningFiles(t *testing.T) {
 		t.Errorf("reading %q: %v", vkey, err)
 	}
 	text, err := os.ReadFile(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if signer, err := note.NewSigner(strings.TrimSuffix(string(text), "\n")); err != nil ||
 		signer.KeyHash() != k.Signer().KeyHash() {
 		t.Errorf("the file is not for x/mod: %v", err)
@@ -159,15 +149,11 @@ func TestReadSigningRefuses(t *testing.T) {
 
 func TestSigningKeyIsNotPrinted(t *testing.T) {
 	k, err := parseSigning([]byte(exampleSKey))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	type hidden struct{ k SigningKey }
 	out := printAll(k, *k, hidden{*k}, &hidden{*k}, []*SigningKey{k}, k.Signer())
 	raw, err := base64.StdEncoding.DecodeString("AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, form := range append(secretForms(raw[1:]), secretForms([]byte(exampleSKey))...) {
 		if strings.Contains(out, form) {
 			t.Errorf("printed as %q", form)

@@ -25,9 +25,7 @@ func TestGenerateWitness(t *testing.T) {
 	for _, name := range []string{"w", "witness.example.org/table-games/w1", strings.Repeat("w", 128)} {
 		for range 2 {
 			k, err := GenerateWitness(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if k.Name() != name || !strings.HasPrefix(k.VKey(), name+"+") {
 				t.Errorf("%q, %s", k.Name(), k.VKey())
 			}
@@ -65,9 +63,7 @@ func TestGenerateWitness(t *testing.T) {
 
 func TestWitnessFiles(t *testing.T) {
 	k, err := GenerateWitness("witness.example.org/w")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := t.TempDir()
 	for _, passphrase := range []Secret{{}, NewSecret([]byte("correct horse"))} {
 		path := filepath.Join(dir, fmt.Sprint("key", passphrase.Empty()))
@@ -109,9 +105,7 @@ func TestWitnessFileRefused(t *testing.T) {
 	for err == nil && strings.Count(string(k.skey.Bytes()), "+") != 4 {
 		k, err = GenerateWitness("w") // the key itself without a plus sign
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := string(k.skey.Bytes())
 	secret := base64.StdEncoding.EncodeToString(k.key.Seed())[4:20]
 	parts := strings.SplitN(text, "+", 5)
@@ -149,17 +143,13 @@ func TestWitnessFileRefused(t *testing.T) {
 	try("upper-case hash", strings.Replace(text, parts[3], strings.ToUpper(parts[3])+"A", 1))
 	try("another name", strings.Replace(text, "+w+", "+v+", 1))
 	ledger, err := GenerateSigning("w")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	try("signing key", string(ledger.skey.Bytes()))
 }
 
 func TestWitnessKeyPrintsItsVKey(t *testing.T) {
 	k, err := GenerateWitness("w")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out bytes.Buffer
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
 		fmt.Fprintf(&out, verb, k)

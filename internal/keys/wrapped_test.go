@@ -19,13 +19,9 @@ func TestHSM(t *testing.T) {
 	t.Parallel()
 	h := keystest.HSM(t)
 	vkey, err := ReadSSHPublic(h.Public(t, "main"), agentOrigin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	k, err := AgentSigning(h.Socket, vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if next, err := ReadSSHPublic(h.Public(t, "main-2"), agentOrigin); err != nil || next == vkey {
 		t.Errorf("the key to rotate to is %s, %v", next, err)
 	} else if _, err := AgentSigning(h.Socket, next); err != nil {

@@ -218,19 +218,19 @@ func notOneHistory(b *badAdder, next keyPair) {
 	blindCase(b, stepCoDealer, "keys-spliced", "the keys of another history of the co-dealer", spliced,
 		func(f *audit.Transcript) { f.CoDealer.Keys = other.transcript().CoDealer.Keys })
 
-	for name, more := range map[string]func(*pair){
-		"mldsa-fork":  func(p *pair) { p.play(seat("b", 1)) },
-		"mldsa-above": func(*pair) {},
-	} {
-		p := forkedPair(b.T)
-		long := newLongKey(b.T, p.by.h.key.name, "long key of the co-dealer")
-		long.add(p.by.h, long)
-		more(p)
-		f, h := p.transcript(), p.by.h
+	mldsa := func(name string, p *pair, play func()) {
+		h := p.by.h
+		long := newLongKey(b.T, h.key.name, "long key of the co-dealer")
+		long.add(h, long)
+		play()
+		f := p.transcript()
 		f.CoDealer.Keys = h.firstHanded()
-		b.file(stepCoDealer, "blind-"+name, "a fork below the entry of a trusted key of ML-DSA-44, which did not sign it",
+		b.file(stepCoDealer, "blind-"+name, "a trusted key of ML-DSA-44 signed nothing that begins with these checkpoints",
 			marshal(b.T, f), func(v *vector) { v.Trust.CoDealer = "log " + long.vkey + "\n" + string(secondPolicy(h)) })
 	}
+	fork := forkedPair(b.T)
+	mldsa("mldsa-fork", fork, func() { fork.play(seat("c", 1)) })
+	mldsa("mldsa-above", hand(b.T).play(seat("a", 1)), func() {})
 }
 
 // firstHanded is the first key that was handed on to, in the tree of now.

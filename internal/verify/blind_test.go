@@ -227,16 +227,15 @@ func (p *pair) transcript() *audit.Transcript {
 	f := p.game.transcript("")
 	f.Cards = slices.Clone(p.cards)
 	f.CoDealer = &audit.CoDealer{Receipts: p.proofs, Unplayed: p.after}
-	h, sizes := p.by.h, p.sizes()
+	co, h, sizes := f.CoDealer, p.by.h, p.sizes()
 	for i := range sizes[1:] {
 		last := min(sizes[i], sizes[i+1], uint64(len(h.entries))) - 1
-		of := audit.Receipt{Entry: h.entries[last], Proof: h.path(last, sizes[i+1])}
-		f.CoDealer.Heads = append(f.CoDealer.Heads, of.Last())
+		co.Heads = append(co.Heads, audit.Receipt{Entry: h.entries[last], Proof: h.path(last, sizes[i+1])}.Last())
 	}
 	for _, r := range h.handed {
 		if i := slices.IndexFunc(sizes, func(size uint64) bool { return size > r.Index }); i >= 0 {
 			bare := audit.Receipt{Index: r.Index, Entry: r.Entry, Proof: h.path(r.Index, sizes[i])}.Text()
-			f.CoDealer.Keys = append(f.CoDealer.Keys, audit.Handover{Receipt: bare, Checkpoint: string(r.Checkpoint)})
+			co.Keys = append(co.Keys, audit.Handover{Receipt: bare, Checkpoint: string(r.Checkpoint)})
 		}
 	}
 	return f
