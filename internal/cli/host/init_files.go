@@ -171,7 +171,7 @@ func (c *InitCmd) steps(s term.Streams, vkey string, server *url.URL, create *le
 			quoted(c.at("owner/owner.toml")) + "\n" + psql + " -f " + quoted(c.at("roles.sql"))},
 		{"Check the host and the database, before the ledger is created.", "shuffled doctor --config " + config},
 		{"Create the ledger.", strings.Join(making, " ")},
-		{"Make a dealer's token; its identity is the service that owns what it commits.",
+		{"Make a dealer's token; its identity is the service that owns what it commits. With --table NAME, once for each of its tables, it cannot hold up others.",
 			"(umask 077; shuffled token create --config " + config + " --ledger " + c.Name +
 				" --role dealer --identity back-end > " + token + ")"},
 		{"Make the token of an admin. Two administrators sign the act, each where the key is.", c.adminToken(config)},
