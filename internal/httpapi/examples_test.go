@@ -128,8 +128,8 @@ func checkMembers(t *testing.T, at string, schema *openapi3.Schema, of reflect.T
 		return
 	}
 	seen := 0
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+	for _, field := range reflect.VisibleFields(of) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "" || name == "-" {
 			continue
 		}
@@ -138,7 +138,7 @@ func checkMembers(t *testing.T, at string, schema *openapi3.Schema, of reflect.T
 			continue
 		}
 		seen++
-		checkMembers(t, at+"."+name, schema.Properties[name].Value, of.Field(i).Type)
+		checkMembers(t, at+"."+name, schema.Properties[name].Value, field.Type)
 	}
 	if seen != len(schema.Properties) {
 		t.Errorf("%s has %d members more", at, len(schema.Properties)-seen)

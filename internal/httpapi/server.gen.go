@@ -1704,8 +1704,18 @@ type Transcript struct {
 
 	// CoDealer What the co-dealer's ledger holds of the order. Absent without a co-dealer.
 	CoDealer *struct {
-		// Keys Of the entries of its signing keys, as the member keys. Absent when there are none.
-		Keys []Receipt `json:"keys,omitempty"`
+		// Heads For each of the receipts but the last, what proves that the tree of its checkpoint is the beginning of
+		// a later one's. Absent when it is not shown.
+		Heads []struct {
+			// Leaf The leaf hash of the last entry.
+			Leaf Hash `json:"leaf"`
+
+			// Proof The path of that entry in the larger tree.
+			Proof []Hash `json:"proof"`
+		} `json:"heads,omitempty"`
+
+		// Keys Of its signing keys after its genesis's, as the member keys. Absent when there are none.
+		Keys []TranscriptHandover `json:"keys,omitempty"`
 
 		// Receipts Of its commit, deals, and close if there is one, each under a checkpoint of its own.
 		Receipts []Receipt `json:"receipts"`

@@ -918,8 +918,18 @@ export interface components {
             co_dealer?: {
                 /** @description Of its commit, deals, and close if there is one, each under a checkpoint of its own. */
                 receipts: components["schemas"]["Receipt"][];
-                /** @description Of the entries of its signing keys, as the member keys. Absent when there are none. */
-                keys?: components["schemas"]["Receipt"][];
+                /**
+                 * @description For each of the receipts but the last, what proves that the tree of its checkpoint is the beginning of
+                 *     a later one's. Absent when it is not shown.
+                 */
+                heads?: {
+                    /** @description The leaf hash of the last entry. */
+                    leaf: components["schemas"]["Hash"];
+                    /** @description The path of that entry in the larger tree. */
+                    proof: components["schemas"]["Hash"][];
+                }[];
+                /** @description Of its signing keys after its genesis's, as the member keys. Absent when there are none. */
+                keys?: components["schemas"]["TranscriptHandover"][];
                 /**
                  * @description Openings of the places that it opened and the shuffle ended without, by place. Absent when there are
                  *     none.
