@@ -54,11 +54,11 @@ func leafHash(tag Tag, position int, value uint32, salt []byte) tlog.Hash {
 	return sha256.Sum256(b[:])
 }
 
-// DeckTree is the Merkle tree over the committed positions of one shuffle.
+// DeckTree is the Merkle tree over the committed positions of one shuffle. Values and salts are secret.
 type DeckTree struct {
-	values []uint32
-	salts  []byte
-	nodes  []tlog.Hash // level after level: the leaves first, the root last
+	Values []uint32    // by position
+	Salts  []byte      // 32 bytes each, by position
+	Nodes  []tlog.Hash // level after level: the leaves first, the root last; salted, so that they tell nothing
 }
 
 // NewDeckTree builds the tree over values with the tag of LeafTag and the salts that
@@ -81,7 +81,7 @@ func NewDeckTree(tag Tag, values []uint32, salts []byte) *DeckTree {
 			}
 		}
 	}
-	return &DeckTree{values: values, salts: salts, nodes: nodes}
+	return &DeckTree{values, salts, nodes}
 }
 
 // DeckOf builds the tree over the values by position, at least one, with the tag of a context, as
@@ -93,25 +93,25 @@ func DeckOf(commitment [32]byte, context, tape []byte, values []uint32) *DeckTre
 // DeckRoot returns the root of the tree of DeckOf. It leaves no salt in memory.
 func DeckRoot(commitment [32]byte, context, tape []byte, values []uint32) tlog.Hash {
 	t := DeckOf(commitment, context, tape, values)
-	defer clear(t.salts)
+	defer clear(t.Salts)
 	return t.Root()
 }
 
 // Wipe clears the values and salts: those of cards that were not dealt are secret. Afterwards the tree opens nothing.
 func (t *DeckTree) Wipe() {
 	if t != nil {
-		clear(t.values)
-		clear(t.salts)
+		clear(t.Values)
+		clear(t.Salts)
 	}
 }
 
 // Root returns the deck root.
-func (t *DeckTree) Root() tlog.Hash { return t.nodes[len(t.nodes)-1] }
+func (t *DeckTree) Root() tlog.Hash { return t.Nodes[len(t.Nodes)-1] }
 
 // Open returns the opening of position p, which must be one of the tree's.
 func (t *DeckTree) Open(p int) Opening {
-	o := Opening{Position: p, Value: t.values[p], Salt: [32]byte(t.salts[32*p : 32*p+32])}
-	n, level := len(t.values), t.nodes
+	o := Opening{Position: p, Value: t.Values[p], Salt: [32]byte(t.Salts[32*p : 32*p+32])}
+	n, level := len(t.Values), t.Nodes
 	for o.Proof = slices.Grow(o.Proof, bits.Len(uint(n-1))); n > 1; p, n = p/2, (n+1)/2 {
 		if sibling := p ^ 1; sibling < n {
 			o.Proof = append(o.Proof, level[sibling])

@@ -140,7 +140,7 @@ func TestOpeningFails(t *testing.T) {
 }
 
 func openingDamage(tree *DeckTree, p int) map[string]func(*Opening, *tlog.Hash) {
-	n := len(tree.values)
+	n := len(tree.Values)
 	damage := map[string]func(*Opening, *tlog.Hash){
 		"position −1":     func(o *Opening, _ *tlog.Hash) { o.Position = -1 },
 		"position m":      func(o *Opening, _ *tlog.Hash) { o.Position = n },

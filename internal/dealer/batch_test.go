@@ -59,8 +59,7 @@ func (tb *table) singly(ops []dealer.Operation) []dealer.Result {
 	return results
 }
 
-// told is what an answer says that does not hang on the tape, the clock or the place of an
-// entry.
+// told is what an answer says that does not hang on the tape, the clock or the place of an entry.
 func told(r dealer.Result) string {
 	var illegal *audit.Illegal
 	var wrong *dealer.RequestError
@@ -92,8 +91,7 @@ func told(r dealer.Result) string {
 	return fmt.Sprintf("%T", r.Answer)
 }
 
-// someOperations are n operations of a few tables and keys, most of them right. Each table
-// has an open shuffle.
+// someOperations are n operations of a few tables and keys, most of them right. Each table has an open shuffle.
 func someOperations(r *rand.Rand, n int, tables []string, open []uint64) (ops []dealer.Operation) {
 	end := func() dealer.CloseRequest {
 		return []dealer.CloseRequest{{Outcome: audit.OutcomeCompleted}, {Outcome: audit.OutcomeEndedEarly},
@@ -148,9 +146,8 @@ func someOperations(r *rand.Rand, n int, tables []string, open []uint64) (ops []
 	return ops
 }
 
-// TestBatchIsItsRequests: a batch answers as the same single requests in their order,
-// whatever the mix of tables, keys and errors; a repeated one repeats what was appended,
-// byte for byte; and the ledger passes its audit.
+// TestBatchIsItsRequests: a batch answers as the same single requests in their order, whatever the mix of tables, keys
+// and errors; a repeated one repeats what was appended, byte for byte; and the ledger passes its audit.
 func TestBatchIsItsRequests(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -356,8 +353,7 @@ func (s *endingStore) Append(ctx context.Context, id ledger.ID, old ledger.Head,
 	return err
 }
 
-// TestBatchCutBetweenRounds: what was appended is there after a restart, and the repeated
-// batch goes on from it.
+// TestBatchCutBetweenRounds: what was appended is there after a restart, and the repeated batch goes on from it.
 func TestBatchCutBetweenRounds(t *testing.T) {
 	t.Parallel()
 	tb := newTable(t, nil)

@@ -34,10 +34,11 @@ func BenchmarkCommitKernel(b *testing.B) {
 	r := audit.Receipt{Index: 1_000_003, Proof: make([]tlog.Hash, 20), Checkpoint: bytes.Repeat([]byte("x"), 180)}
 	b.ReportAllocs()
 	for b.Loop() {
-		commit, _, err := d.commit(c, nil)
+		commit, _, opened, err := d.commit(c, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
+		opened.wipe()
 		commit.KeyTag = audit.KeyTag(c.Origin, "0123456789abcdef", c.Table, "0199a1c2-7b3d-7c11-8e4f-0123456789ab")
 		commit.Serial, commit.Previous, commit.CloseBy, commit.GameRef = 1234, 55_555, 1_790_003_600_000, "round-123456"
 		entry, err := audit.Entry{Time: 1_790_000_000_000, Actor: as("0123456789abcdef"), Body: commit}.Encode()

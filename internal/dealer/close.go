@@ -70,21 +70,23 @@ func closed(appended []ledger.Appended, shown *Reveal) Close {
 // end appends the close of an open shuffle, with the final reveal in front of it that the request may ask for.
 func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req CloseRequest) (_ []ledger.Appended,
 	shown *Reveal, err error) {
-	tape, inputs, err := d.tape(ctx, r, maxAncestors)
-	defer clear(tape)
-	defer clear(inputs)
-	if err == nil && (req.Outcome != audit.OutcomeVoid || req.Reveal != nil) {
-		var t *opened
-		if t, err = d.open(ctx, r); err == nil { // a foul deck ends void only
+	t := new(opened)
+	if req.Outcome != audit.OutcomeVoid || req.Reveal != nil { // a foul deck ends void only
+		if t, err = d.open(ctx, r); err == nil {
 			shown, err = d.shownAtClose(ctx, r, t, &req, r.next())
-			t.wipe()
 		}
+	} else if t = d.recent.open(r); t == nil {
+		var inputs []uint32
+		t = new(opened)
+		t.tape, inputs, err = d.tape(ctx, r, maxAncestors)
+		clear(inputs)
 	}
+	defer t.wipe()
 	if req.Reason != audit.ReasonTapeLost {
 		if err != nil {
 			return nil, nil, err
 		}
-		appended, err := d.appendClose(ctx, actor, r, tape, req)
+		appended, err := d.appendClose(ctx, actor, r, t.tape, req)
 		return appended, shown, err
 	}
 	// A close without a tape is a fault in every audit. It is the only way on for a table whose

@@ -102,20 +102,20 @@ func (d *Dealer) Ledger() *ledger.Ledger { return d.cfg.Ledger }
 func (d *Dealer) Shuffle(ctx context.Context, actor audit.Actor, key string, req ShuffleRequest) (Shuffle, error) {
 	c, deck, err := req.context(d.cfg.Ledger.Genesis())
 	return d.serve(ctx, actor, key, &asked{
-		context: c, deck: deck, hash: req.hash, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
+		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef, child: &req,
 	}, err)
 }
 
 // asked is a request for a commit, of cards or draws.
 type asked struct {
 	context *audit.Context
-	deck    shuffle.Deck    // zero for a draw list and a child
-	hash    func() [32]byte // of the request, which is valid
+	deck    shuffle.Deck // zero for a draw list and a child
+	made    any          // the request
 	closeBy *int64
 	gameRef string
 	child   *ShuffleRequest // when its Parent is set
 
-	request [32]byte // hash()
+	request [32]byte // requestHash
 	tag     [32]byte // of the commit
 }
 
@@ -133,10 +133,11 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 	if err := ctx.Err(); err != nil {
 		return Shuffle{}, err // the caller has left, and nothing was written
 	}
-	commit, sealed, err := d.commit(c, from)
+	commit, sealed, t, err := d.commit(c, from)
 	if err != nil {
 		return Shuffle{}, err
 	}
+	defer t.wipe()
 	commit.KeyTag, commit.Request, commit.GameRef = a.tag, a.request, a.gameRef
 	if a.closeBy != nil {
 		commit.CloseBy = *a.closeBy
@@ -156,6 +157,7 @@ func (d *Dealer) committed(ctx context.Context, actor audit.Actor, a *asked) (Sh
 		d.decks.Store(a.deck.Hash(), true)
 	}
 	e := appended[0] // a parent's close may stand behind it
+	d.recent.hold(e.Index, commit, t)
 	return shuffleAnswer(e.Index, e.Entry.Body.(*audit.Commit), e.Entry.Time, e.Receipt.Text(), sealed), nil
 }
 
@@ -199,42 +201,46 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 }
 
 // commit draws a tape for the context, and returns the commit with the sealed tape. The inputs of a child are sealed
-// with its tape. The tape and its outcome are wiped: until the first deal only the sealed tape is left.
-func (d *Dealer) commit(c *audit.Context, from *parent) (*audit.Commit, []byte, error) {
+// with its tape. The caller wipes what is opened: then only the sealed tape is left, and what recent holds encrypted.
+func (d *Dealer) commit(c *audit.Context, from *parent) (_ *audit.Commit, sealed []byte, t *opened, err error) {
+	t = new(opened)
+	defer func() {
+		if err != nil {
+			t.wipe()
+		}
+	}()
 	tape, out, err := outcome.Make(d.cfg.Entropy, c.Recipe)
 	if errors.Is(err, entropy.ErrLatched) {
-		return nil, nil, fmt.Errorf("%w: %w", ErrEntropy, err)
+		return nil, nil, nil, fmt.Errorf("%w: %w", ErrEntropy, err)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	defer clear(tape)
-	defer clear(out.Values)
+	t.tape, t.values, t.endAt = tape, out.Values, max(out.EndAt, c.EndAt)
 	if d.cfg.Watch != nil {
 		d.cfg.Watch(c.Recipe, out)
 	}
-	values, inputs := out.Values, []uint32(nil)
+	var inputs []uint32
 	if from != nil {
+		defer clear(out.Values)
 		inputs = from.inputs
-		if values, err = d.inputsIn(c, values, inputs); err != nil {
-			return nil, nil, err
+		if t.values, err = d.inputsIn(c, out.Values, inputs); err != nil {
+			return nil, nil, t, err
 		}
-		defer clear(values)
 	}
 	context := c.Encode()
 	commitment := audit.Commitment(context, tape)
-	root := audit.DeckRoot(commitment, context, tape, values)
+	t.tree = audit.DeckOf(commitment, context, tape, t.values)
 	plain := seal.Join(tape, inputs)
 	defer clear(plain)
-	sealed, err := d.cfg.Keys.Seal(c.Origin, commitment, plain)
-	if err != nil {
-		return nil, nil, fmt.Errorf("sealing a tape: %w", err)
+	if sealed, err = d.cfg.Keys.Seal(c.Origin, commitment, plain); err != nil {
+		return nil, nil, t, fmt.Errorf("sealing a tape: %w", err)
 	}
-	made := &audit.Commit{Context: c, Commitment: commitment, DeckRoot: root}
+	made := &audit.Commit{Context: c, Commitment: commitment, DeckRoot: t.tree.Root()}
 	if _, blind := c.CoDealer(); blind {
 		made.AskKey = audit.AskKey(commitment, tape).Public().(ed25519.PublicKey)
 	}
-	return made, sealed, nil
+	return made, sealed, t, nil
 }
 
 // shuffleAnswer is the answer to a request for a commit, the same when it is repeated. kept is what is kept with c.

@@ -27,6 +27,15 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 }
 
 func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req DealRequest) (Deal, error) {
+	if r.ordered() != nil { // the mix may have been written since
+		var err error
+		if r, err = d.look(ctx, r.id); err == nil {
+			err = r.ordered()
+		}
+		if err != nil {
+			return Deal{}, err
+		}
+	}
 	if err := d.AwaitWitnesses(ctx, r.id); err != nil {
 		return Deal{}, err
 	}
@@ -48,9 +57,6 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req Dea
 	}
 	if _, err := d.wheel(ctx, r); err != nil { // before a co-dealer opens anything
 		return Deal{}, err
-	}
-	if r.ordered() != nil {
-		return d.dealUnordered(ctx, actor, r, t, deal, given, req)
 	}
 	if r.blind() {
 		if given, err = d.ask(ctx, actor, r, t, deal, req.State); err != nil {
@@ -83,23 +89,6 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req Dea
 		answer.Close = &c
 	}
 	return answer, nil
-}
-
-// dealUnordered deals from a shuffle that has no order in r because its plan is not mixed. The
-// ledger refuses the deal, unless the mix was written since r was read. Then the deal is answered
-// as a repeated one is, with the order that the ledger has.
-func (d *Dealer) dealUnordered(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal,
-	given []byte, req DealRequest) (Deal, error) {
-	if _, err := d.appendDeal(ctx, actor, r, t, deal, given, req); err != nil {
-		return Deal{}, err
-	}
-	r, err := d.record(ctx, r.id)
-	if err == nil {
-		if _, ok := r.dealAt(req.First); ok {
-			return d.repeatDeal(ctx, actor, r, req)
-		}
-	}
-	return Deal{}, fmt.Errorf("reading the deal of shuffle %d back: %w", deal.Shuffle, ledger.ErrUnknownOutcome)
 }
 
 func (d *Dealer) appendDeal(ctx context.Context, actor audit.Actor, r *record, t *opened, deal *audit.Deal,

@@ -12,7 +12,7 @@ import (
 func (d *Dealer) Draws(ctx context.Context, actor audit.Actor, key string, req DrawsRequest) (Shuffle, error) {
 	c, deck, err := req.context(d.cfg.Ledger.Genesis())
 	return d.serve(ctx, actor, key, &asked{
-		context: c, deck: deck, hash: req.hash, closeBy: req.CloseBy, gameRef: req.GameRef,
+		context: c, deck: deck, made: req, closeBy: req.CloseBy, gameRef: req.GameRef,
 	}, err)
 }
 

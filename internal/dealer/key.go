@@ -3,11 +3,10 @@ package dealer
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
-
-	"golang.org/x/crypto/cryptobyte"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
@@ -28,7 +27,7 @@ func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *as
 	if invalid != nil {
 		return Shuffle{}, invalid
 	}
-	a.request = a.hash()
+	a.request = requestHash(a.made)
 	a.tag = audit.KeyTag(a.context.Origin, actor.Identity, a.context.Table, key)
 	end, err := d.underway.begin(ctx, a.tag)
 	if err != nil {
@@ -147,111 +146,12 @@ func (f *singleflight) begin(ctx context.Context, tag [32]byte) (end func(), err
 // requestLabel starts the hash of a request (docs/SPEC.md section 5.3).
 const requestLabel = "shuffled/v1/request\x00"
 
-// The hash of a request covers it as it was parsed: absent members are marked as absent, and defaults are not filled
-// in. So the same request has the same hash when the ledger's defaults change.
-
-func (r *ShuffleRequest) hash() [32]byte {
-	h := newHasher("shuffle")
-	h.text(r.Table)
-	h.text(r.Deck)
-	h.number(len(r.Cards))
-	for _, c := range r.Cards {
-		h.text(c)
+// requestHash is the hash of a request as it was parsed: absent members are absent, and no default is filled in. So it
+// is the same when the ledger's defaults change. A member that is added later must be left out where it is absent.
+func requestHash(req any) [32]byte {
+	b, err := json.Marshal(req)
+	if err != nil {
+		panic("dealer: a request has no JSON: " + err.Error()) // its types are those of this package
 	}
-	if h.present(r.Take != nil) {
-		h.number(*r.Take)
-	}
-	if h.present(r.EndAt != nil) {
-		h.number(r.EndAt.Lo)
-		h.number(r.EndAt.Hi)
-	}
-	if h.present(r.Parent != nil) {
-		h.number(int(r.Parent.ID))
-		if h.present(r.Parent.Positions != nil) {
-			h.number(len(r.Parent.Positions))
-			for _, p := range r.Parent.Positions {
-				h.number(int(p))
-			}
-		}
-	}
-	h.common(r.common())
-	return h.sum()
+	return sha256.Sum256(append([]byte(requestLabel), b...))
 }
-
-func (r *DrawsRequest) hash() [32]byte {
-	h := newHasher("draws")
-	h.text(r.Table)
-	h.number(len(r.Ranges))
-	for _, k := range r.Ranges {
-		h.number(int(k))
-	}
-	if h.present(r.Numbers != nil) {
-		h.number(r.Numbers.Of)
-		h.number(r.Numbers.Take)
-	}
-	h.number(len(r.Wheel))
-	for _, s := range r.Wheel {
-		h.text(s.Label)
-		h.number(s.Weight)
-	}
-	h.common(r.common())
-	return h.sum()
-}
-
-// hasher collects the members of a request, each in an encoding with one reading.
-type hasher struct{ b *cryptobyte.Builder }
-
-func newHasher(kind string) hasher {
-	h := hasher{cryptobyte.NewBuilder([]byte(requestLabel))}
-	h.text(kind)
-	return h
-}
-
-func (h hasher) text(s string) {
-	h.b.AddUint16LengthPrefixed(func(b *cryptobyte.Builder) { b.AddBytes([]byte(s)) })
-}
-
-func (h hasher) number(n int) { h.b.AddUint64(uint64(n)) }
-
-// present marks a member as present or absent, and returns its argument.
-func (h hasher) present(there bool) bool {
-	if there {
-		h.b.AddUint8(1)
-	} else {
-		h.b.AddUint8(0)
-	}
-	return there
-}
-
-func (h hasher) common(t common) {
-	if h.present(t.plan != nil) {
-		h.number(len(t.plan.Slots))
-		for _, s := range t.plan.Slots {
-			h.b.AddBytes(s[:])
-		}
-		if h.present(t.plan.Beacon) {
-			h.number(int(t.plan.Round))
-		}
-		h.present(t.plan.Cut)
-	}
-	h.b.AddUint8(uint8(t.disclosure))
-	if h.present(t.closeBy != nil) {
-		h.number(int(*t.closeBy))
-	}
-	h.text(t.gameRef)
-	if h.present(t.terms != nil) {
-		h.b.AddUint8(uint8(t.terms.Kind))
-		h.number(int(t.terms.Count))
-		h.b.AddBytes(t.terms.Hash[:])
-	}
-	// Members that were added later come last, and only if they are present.
-	if t.plan != nil && t.plan.CoDealer {
-		h.text("co_dealer")
-	}
-	if t.forLedger != "" {
-		h.text("for_ledger")
-		h.text(t.forLedger)
-	}
-}
-
-func (h hasher) sum() [32]byte { return sha256.Sum256(h.b.BytesOrPanic()) }

@@ -26,8 +26,11 @@ type opened struct {
 	by map[int]*audit.By // openings of the co-dealer by place; nil without one
 }
 
-// wipe clears the tape and the cards, so that they do not stay in memory that is not used.
+// wipe clears the tape and the cards, so that they do not stay in memory that is not used. A nil t has none.
 func (t *opened) wipe() {
+	if t == nil {
+		return
+	}
 	clear(t.tape)
 	clear(t.values)
 	clear(t.shows)
@@ -44,43 +47,30 @@ func (d *Dealer) open(ctx context.Context, r *record) (*opened, error) {
 	return d.openBelow(ctx, r, maxAncestors)
 }
 
-func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (_ *opened, err error) {
-	c := r.commit
-	tape, inputs, err := d.tape(ctx, r, ancestors)
-	if err != nil {
-		return nil, err
-	}
-	defer clear(inputs)
-	out, err := c.Context.Recipe.Run(tape)
-	if err != nil {
-		clear(tape)
-		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
-	}
-	t := &opened{tape: tape, endAt: max(out.EndAt, c.Context.EndAt)}
+func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (t *opened, err error) {
 	defer func() {
 		if err != nil {
 			t.wipe()
+			t = nil
 		}
 	}()
-	if t.values, err = d.values(c.Context, out, inputs); err != nil {
-		return nil, fmt.Errorf("shuffle %d: %w", r.id, err)
+	if t = d.recent.open(r); t == nil {
+		if t, err = d.drawAgain(ctx, r, ancestors); err != nil {
+			return t, err
+		}
 	}
-	t.tree = audit.DeckOf(c.Commitment, c.Context.Encode(), tape, t.values)
-	if t.tree.Root() != tlog.Hash(c.DeckRoot) {
-		return nil, fmt.Errorf("shuffle %d: %w", r.id,
-			d.foul(fmt.Errorf("%w: the tape does not lead to the deck root", outcome.ErrFoul)))
-	}
+	c := r.commit
 	if len(c.Context.Mixed()) > 0 && r.mix == nil {
 		return t, nil
 	}
 	if t.order, err = audit.NewOrder(tlog.RecordHash(r.row.Entry), c, r.mix); err != nil {
-		return nil, err
+		return t, err
 	}
 	if r.blind() {
 		for _, at := range r.deals {
 			given, err := r.given(at)
 			if err != nil {
-				return nil, err
+				return t, err
 			}
 			t.give(at.deal, given.Cards)
 		}
@@ -89,6 +79,31 @@ func (d *Dealer) openBelow(ctx context.Context, r *record, ancestors int) (_ *op
 		t.shows, err = t.order.Shows(t.values)
 	}
 	return t, err
+}
+
+// drawAgain opens the sealed tape and draws the order again. It returns what the caller wipes, also with an error.
+func (d *Dealer) drawAgain(ctx context.Context, r *record, ancestors int) (*opened, error) {
+	c := r.commit
+	tape, inputs, err := d.tape(ctx, r, ancestors)
+	if err != nil {
+		return nil, err
+	}
+	defer clear(inputs)
+	t := &opened{tape: tape}
+	out, err := c.Context.Recipe.Run(tape)
+	if err == nil {
+		t.values, err = d.values(c.Context, out, inputs)
+	}
+	if err != nil {
+		return t, fmt.Errorf("shuffle %d: %w", r.id, err)
+	}
+	t.endAt = max(out.EndAt, c.Context.EndAt)
+	t.tree = audit.DeckOf(c.Commitment, c.Context.Encode(), tape, t.values)
+	if t.tree.Root() != tlog.Hash(c.DeckRoot) {
+		return t, fmt.Errorf("shuffle %d: %w", r.id,
+			d.foul(fmt.Errorf("%w: the tape does not lead to the deck root", outcome.ErrFoul)))
+	}
+	return t, nil
 }
 
 // values are the cards of a recipe's outcome: for a child its inputs in this order, otherwise the

@@ -1,18 +1,21 @@
 package dealer
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
+	"shuffled/internal/seal"
 )
 
 // recentBytes is how many bytes the records of a dealer's recent shuffles take at most.
-const recentBytes = 16 << 20
+const recentBytes = 32 << 20
 
 // recent is an LRU cache of the records of open shuffles that this daemon committed. A record has
 // the entries that this daemon wrote, in order, and lacks those of other daemons. So an append may
@@ -22,10 +25,11 @@ type recent struct {
 	mu      sync.Mutex
 	bytes   int
 	records *simplelru.LRU[uint64, *record]
+	ring    *seal.Keyring // a key that only this process has
 }
 
 func newRecent() *recent {
-	k := &recent{}
+	k := &recent{ring: seal.Draw()}
 	// Not an error: the size is positive.
 	k.records, _ = simplelru.NewLRU(math.MaxInt, func(_ uint64, r *record) { k.bytes -= r.bytes() })
 	return k
@@ -38,6 +42,66 @@ func (k *recent) get(id uint64) (*record, bool) {
 	defer k.mu.Unlock()
 	r, ok := k.records.Get(id)
 	return r, ok && r.ordered() == nil && !r.blind()
+}
+
+// hold keeps what opens a shuffle with the record of its commit, so that no operation unseals the tape and draws again.
+// It is sealed under a key that only this process has: who reads the memory finds the sealing key, too. What is longer
+// than the longest tape is not held.
+func (k *recent) hold(id uint64, c *audit.Commit, t *opened) {
+	size := 4 + 36*len(t.values) + tlog.HashSize*len(t.tree.Nodes) + len(t.tape)
+	plain := binary.BigEndian.AppendUint32(make([]byte, 0, size), uint32(t.endAt)) // it never moves, so it can be wiped
+	plain, _ = binary.Append(plain, binary.BigEndian, t.values)                    // no error: numbers of a fixed size
+	plain = append(plain, t.tree.Salts...)
+	for _, h := range t.tree.Nodes {
+		plain = append(plain, h[:]...)
+	}
+	plain = append(plain, t.tape...)
+	held, err := k.ring.Seal(c.Context.Origin, c.Commitment, plain)
+	clear(plain)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if r, ok := k.records.Peek(id); ok && err == nil {
+		r = r.grown()
+		r.held = held
+		k.put(r)
+	}
+}
+
+// open returns what is held of a shuffle, which the caller wipes; nil if nothing is, or not what the commit says.
+func (k *recent) open(r *record) *opened {
+	k.mu.Lock()
+	kept, ok := k.records.Peek(r.id)
+	k.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	c, n := r.commit, r.commit.Context.Recipe.Positions()
+	plain, err := k.ring.Open(c.Context.Origin, c.Commitment, kept.held)
+	if err != nil {
+		return nil
+	}
+	nodes, tape := 4+36*n, len(plain)-c.Context.Recipe.TapeLen()
+	t := &opened{endAt: int(binary.BigEndian.Uint32(plain)), values: make([]uint32, n), tape: plain[tape:]}
+	_, _ = binary.Decode(plain[4:], binary.BigEndian, t.values) // no error: hold wrote as many
+	clear(plain[:4+4*n])
+	t.tree = &audit.DeckTree{Values: t.values, Salts: plain[4+4*n : nodes]}
+	for h := range slices.Chunk(plain[nodes:tape], tlog.HashSize) {
+		t.tree.Nodes = append(t.tree.Nodes, tlog.Hash(h))
+	}
+	if t.tree.Root() != tlog.Hash(c.DeckRoot) {
+		t.wipe()
+		return nil
+	}
+	return t
+}
+
+// put keeps a record in place of an older one of its shuffle, and drops those that were used least recently.
+func (k *recent) put(r *record) {
+	k.records.Remove(r.id)
+	k.records.Add(r.id, r)
+	for k.bytes += r.bytes(); k.bytes > recentBytes; {
+		k.records.RemoveOldest()
+	}
 }
 
 // forget drops a shuffle, and reports whether it was kept.
@@ -66,14 +130,10 @@ func (k *recent) grew(p *ledger.Proposal, appended []ledger.Appended) {
 			continue
 		}
 		late := len(r.rows) > 0 && r.rows[len(r.rows)-1].Index > row.Index // of two requests at once
-		r.add(row, a.Entry)
-		k.records.Remove(id)
-		if late || r.closed != nil {
-			continue
-		}
-		k.records.Add(id, r)
-		for k.bytes += r.bytes(); k.bytes > recentBytes; {
-			k.records.RemoveOldest()
+		if r.add(row, a.Entry); late || r.closed != nil {
+			k.records.Remove(id)
+		} else {
+			k.put(r)
 		}
 	}
 }
@@ -91,7 +151,7 @@ const recordOverhead = 512
 
 // bytes is about how many bytes the record takes. It holds each entry encoded and parsed.
 func (r *record) bytes() int {
-	n := recordOverhead
+	n := recordOverhead + len(r.held)
 	for _, row := range r.rows {
 		n += recordOverhead + 3*len(row.Entry) + len(row.Kept)
 	}

@@ -27,6 +27,7 @@ type record struct {
 	taken   []taken      // takeovers
 	reveals []revealed
 	rows    []ledger.Row // all, in order; the commit first
+	held    []byte       // what recent.hold sealed; nil: nothing
 }
 
 // taken is one stored takeover.

@@ -47,3 +47,13 @@ func SplitToken(bearer string) (id, secret string, ok bool) {
 // HashToken returns the SHA-256 of a token's secret, which the digest in the token's entry covers. A slow password hash
 // would add nothing, since nobody can guess 256 random bits, and would let anybody make the daemon work.
 func HashToken(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
+
+// SlotSize is the length of a slot's value in bytes (docs/SPEC.md section 4.1).
+const SlotSize = 32
+
+// NewSlot makes the value of a player's slot. The player keeps it secret until the commit that has its hash is
+// witnessed. From the mix on it is public.
+func NewSlot() Secret { return random(SlotSize) }
+
+// NewTicketSecret makes the secret of a list of tickets (docs/SPEC.md section 16.2): 32 bytes.
+func NewTicketSecret() Secret { return random(32) }

@@ -14,6 +14,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -61,6 +62,14 @@ func NewKeyring(current *Key, older ...*Key) (*Keyring, error) {
 		r.keys[k.id] = k
 	}
 	return r, nil
+}
+
+// Draw returns a ring of one new key, for what only this process opens.
+func Draw() *Keyring {
+	secret := make([]byte, KeySize)
+	rand.Read(secret)        // never fails (crypto/rand)
+	key, _ := NewKey(secret) // no error: of drawn bytes not all are equal
+	return &Keyring{key, map[KeyID]*Key{key.id: key}}
 }
 
 // Current returns the id of the key that new tapes are sealed under.

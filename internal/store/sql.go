@@ -1,5 +1,12 @@
 package store
 
+import (
+	"errors"
+	"fmt"
+
+	"shuffled/migrations"
+)
+
 // The statements that both stores run. Parameters are $1, $2 …, typed if PostgreSQL could not tell. package sqlite puts
 // them into SQLite's words: a comment is for SQLite, which without it prefers the index of the key.
 
@@ -89,3 +96,25 @@ var (
 	}
 	Writes = []string{SQLNewCosigned, SQLNewHandover, SQLNewLate, SQLNewTerms, SQLNewStatement, SQLNewAccess}
 )
+
+// ErrOldSchema reports a database that a program up to 1.0.0-rc.1 made.
+var ErrOldSchema = errors.New("it cannot be migrated: read and export it with the program that made it, " +
+	"and make a new database for this program")
+
+// OldSchema returns the error of a database with the schema of a number, made by a program up to 1.0.0-rc.1.
+func OldSchema(number int) error {
+	return fmt.Errorf("the database has schema %d of shuffled 1.0.0-rc.1 or older, and %w", number, ErrOldSchema)
+}
+
+// CheckSchema returns an error unless version is that of this program.
+func CheckSchema(version int) error {
+	switch {
+	case version == migrations.Latest:
+		return nil
+	case version > migrations.Latest:
+		return fmt.Errorf("the database has schema %d and this program knows %d: the program is too old",
+			version, migrations.Latest)
+	}
+	return fmt.Errorf("the database has schema %d and this program needs %d: run \"shuffled migrate up\"",
+		version, migrations.Latest)
+}
