@@ -27,9 +27,6 @@ var Policy = strings.Replace(pagePolicy(), elsewhere, "", 1) + "; frame-ancestor
 // elsewhere is the part of the page's policy that allows a copy of Page to ask other servers.
 const elsewhere = " https: http://localhost:* http://127.0.0.1:*"
 
-// ETag is the entity tag of Page (RFC 9110 section 8.8.3).
-var ETag = pageTag()
-
 // Console is console.html, in UTF-8, for the operators' listener.
 //
 //go:embed console.html
@@ -59,9 +56,4 @@ func pagePolicy() string {
 		panic("web: verify.html has no policy")
 	}
 	return string(policy)
-}
-
-func pageTag() string {
-	sum := sha256.Sum256(Page)
-	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
 }

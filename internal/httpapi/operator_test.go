@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -239,9 +240,8 @@ func TestPages(t *testing.T) {
 	s := newStack(t, stackOptions{})
 	home := s.get("/", "")
 	if h := home.header; string(home.body) != string(web.Page) || h.Get("Content-Type") != "text/html; charset=utf-8" ||
-		h.Get("ETag") != web.ETag ||
-		h.Get("Content-Security-Policy") != web.Policy || h.Get("Referrer-Policy") != "no-referrer" ||
-		h.Get("Cache-Control") != "public, max-age=60" {
+		h.Get("Vary") != "Accept-Encoding" || h.Get("Content-Security-Policy") != web.Policy ||
+		h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cache-Control") != "public, max-age=60" {
 		t.Errorf("%v\n%.200s", home.header, home.body)
 	}
 	if h := home.header; h.Get("Cross-Origin-Resource-Policy") != "same-origin" ||
@@ -249,9 +249,34 @@ func TestPages(t *testing.T) {
 		h.Get("Cross-Origin-Opener-Policy") != "same-origin" || h.Get("Strict-Transport-Security") != "" {
 		t.Errorf("the page over plain HTTP: %v", h)
 	}
-	same := s.do(ask{method: "GET", path: "/", header: http.Header{"If-None-Match": {web.ETag}}})
-	if same.status != 304 || len(same.body) != 0 || same.header.Get("ETag") != web.ETag {
-		t.Errorf("the page that the browser has: %d, %v", same.status, same.header)
+	for _, path := range []string{"/", "/errors", "/openapi.yaml"} {
+		plain, tags := s.get(path, ""), []string{}
+		for _, c := range []struct{ accept, coding string }{{"", ""}, {"br, gzip;q=0", ""},
+			{"deflate, gzip;q=0.5", "gzip"}} {
+			got := s.do(ask{method: "GET", path: path, header: http.Header{"Accept-Encoding": {c.accept}}})
+			body := got.body
+			if c.coding != "" {
+				z, err := gzip.NewReader(bytes.NewReader(got.body))
+				if err == nil {
+					body, err = io.ReadAll(z)
+				}
+				if err != nil || len(got.body) >= len(body) {
+					t.Errorf("%s, for %q: %d bytes, %v", path, c.accept, len(got.body), err)
+				}
+			}
+			if got.header.Get("Content-Encoding") != c.coding || !bytes.Equal(body, plain.body) {
+				t.Errorf("%s, for %q: %v", path, c.accept, got.header)
+			}
+			tags = append(tags, got.header.Get("ETag"))
+			same := s.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {tags[len(tags)-1]},
+				"Accept-Encoding": {c.accept}}})
+			if same.status != 304 || len(same.body) != 0 || same.header.Get("ETag") != tags[len(tags)-1] {
+				t.Errorf("%s, which the browser has: %d, %v", path, same.status, same.header)
+			}
+		}
+		if tags[0] != tags[1] || tags[0] == tags[2] || len(tags[0]) < 20 {
+			t.Errorf("%s: the tags are %q", path, tags)
+		}
 	}
 	if got := s.get("/openapi.yaml", ""); string(got.body) != string(contract) ||
 		got.header.Get("Content-Type") != "application/yaml" {
