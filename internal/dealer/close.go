@@ -75,9 +75,8 @@ func (d *Dealer) end(ctx context.Context, actor audit.Actor, r *record, req Clos
 		if t, err = d.open(ctx, r); err == nil {
 			shown, err = d.shownAtClose(ctx, r, t, &req, r.next())
 		}
-	} else if t = d.recent.open(r); t == nil {
+	} else {
 		var inputs []uint32
-		t = new(opened)
 		t.tape, inputs, err = d.tape(ctx, r, maxAncestors)
 		clear(inputs)
 	}

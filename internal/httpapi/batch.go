@@ -132,13 +132,26 @@ func (s *Server) CreateBatch(c *call) error {
 	if err != nil {
 		return err
 	}
-	answer := Batch{Results: make([]BatchResult, n)}
+	answer := make([]BatchResult, n)
 	for i, r := range results {
-		if answer.Results[i], err = s.result(c, r, req.Operations[i].Body); err != nil {
+		if answer[i], err = s.result(c, r, req.Operations[i].Body); err != nil {
 			return err
 		}
 	}
-	return c.json(answer)
+	return c.write("application/json", noStore, encodeBatch(answer)...)
+}
+
+// encodeBatch is the JSON of a Batch, in parts: an encoder would read all bodies again.
+func encodeBatch(results []BatchResult) [][]byte {
+	parts, before := [][]byte{[]byte(`{"results":[`)}, `{"body":`
+	for _, r := range results {
+		behind := fmt.Sprintf(`,"status":%d}`, r.Status)
+		if r.RetryAfter != nil {
+			behind = fmt.Sprintf(`,"retry_after":%d`, *r.RetryAfter) + behind
+		}
+		parts, before = append(parts, []byte(before), r.Body, []byte(behind)), `,{"body":`
+	}
+	return append(parts, []byte("]}\n"))
 }
 
 // readOperation reads the last of ops, to which it may refer by the number of an earlier one.
@@ -205,8 +218,5 @@ func (s *Server) result(c *call, r dealer.Result, asked []byte) (BatchResult, er
 		v = closeAnswer(a)
 	}
 	body, err := json.Marshal(v)
-	if err != nil {
-		return BatchResult{}, fmt.Errorf("writing the answer: %w", err)
-	}
-	return BatchResult{Status: 200, Body: body}, nil
+	return BatchResult{Status: 200, Body: body}, err
 }

@@ -43,10 +43,8 @@ type static struct {
 
 func pack(mediaType string, body []byte) static {
 	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err == nil {
-		_, err = w.Write(body)
-	}
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // no error: there is this level
+	_, err := w.Write(body)
 	if err = errors.Join(err, w.Close()); err != nil {
 		panic(err) // in memory
 	}
@@ -59,12 +57,10 @@ func (c *call) static(s static) error {
 	const cache = "public, max-age=60"
 	h, body, tag := c.w.Header(), s.plain, `"`+s.tag+`"`
 	h.Set("Vary", "Accept-Encoding")
-	for coding := range strings.SplitSeq(c.r.Header.Get("Accept-Encoding"), ",") {
-		name, weight, _ := strings.Cut(coding, ";")
-		if strings.TrimSpace(name) == "gzip" && strings.TrimSpace(weight) != "q=0" {
-			h.Set("Content-Encoding", "gzip")
-			body, tag = s.packed, `"`+s.tag+`-gzip"`
-		}
+	takes := strings.ReplaceAll(c.r.Header.Get("Accept-Encoding"), " ", "")
+	if strings.Contains(takes, "gzip") && !strings.Contains(takes, "gzip;q=0") { // as it is serves any other wish, too
+		h.Set("Content-Encoding", "gzip")
+		body, tag = s.packed, `"`+s.tag+`-gzip"`
 	}
 	h.Set("ETag", tag)
 	if c.r.Header.Get("If-None-Match") == tag {
