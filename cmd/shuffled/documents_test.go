@@ -93,7 +93,7 @@ var typedBlocks = map[string]map[string]string{
 		"shuffled act do kill_clear": "TestInstall",
 		"shuffled recall":            "TestTypeRun",
 		"shuffled deal":              "TestTypeRun", "shuffled events": "TestTypeRun",
-		"shuffled retention run": "TestInstall"},
+		"shuffled retention run": "TestInstall", "shuffled table list": "TestTypeRun"},
 	"docs/operations/witnesses.md": {"shuffled key generate witness": "TestTypeWitness"},
 }
 

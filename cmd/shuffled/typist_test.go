@@ -165,6 +165,10 @@ chmod 0600 rescue.token`))
 	}
 	y.must("shuffled token create $ADMIN --role auditor --identity auditor > auditor.token; chmod 0600 auditor.token")
 	y.block(document, "shuffled takeover", " 41 ", " "+ID+" ")
+	y.must("shuffled table open poker-7 $ADMIN")
+	if said := y.block(document, "shuffled table list"); !strings.Contains(said, "Table poker-7 is open") {
+		t.Errorf("%s", said)
+	}
 	if said := y.block(document, "shuffled recall"); !strings.Contains(said, "table-7") {
 		t.Errorf("%s", said)
 	}
