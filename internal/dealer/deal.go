@@ -27,15 +27,6 @@ func (d *Dealer) Deal(ctx context.Context, actor audit.Actor, id uint64, req Dea
 }
 
 func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req DealRequest) (Deal, error) {
-	if r.ordered() != nil { // the mix may have been written since
-		var err error
-		if r, err = d.look(ctx, r.id); err == nil {
-			err = r.ordered()
-		}
-		if err != nil {
-			return Deal{}, err
-		}
-	}
 	if err := d.AwaitWitnesses(ctx, r.id); err != nil {
 		return Deal{}, err
 	}
@@ -57,6 +48,12 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req Dea
 	}
 	if _, err := d.wheel(ctx, r); err != nil { // before a co-dealer opens anything
 		return Deal{}, err
+	}
+	if unordered := r.ordered(); unordered != nil {
+		// The ledger says which rule refuses the deal. If it has the mix by now, the deal is written, and answered as
+		// a repeated one is.
+		_, err := d.appendDeal(ctx, actor, r, t, deal, given, req)
+		return Deal{}, cmp.Or(err, unordered)
 	}
 	if r.blind() {
 		if given, err = d.ask(ctx, actor, r, t, deal, req.State); err != nil {

@@ -109,6 +109,9 @@ func (m *model) figures() (total figures, tables map[string]figures) {
 				if m.now() >= last.closeBy {
 					f.add("overdue", 1)
 				}
+			case p.aside: // however it ended (docs/SPEC.md section 14.2)
+				f.add("void", 1)
+				f.add("void set_aside", 1)
 			default:
 				f.add(p.ended.Outcome.String(), 1)
 				if p.ended.Outcome == audit.OutcomeVoid {
