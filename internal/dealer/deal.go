@@ -50,6 +50,9 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req Dea
 		return Deal{}, err
 	}
 	if unordered := r.ordered(); unordered != nil {
+		if r.closed != nil {
+			return Deal{}, r.notOpen()
+		}
 		// The ledger says which rule refuses the deal. If it has the mix by now, the deal is written, and answered as
 		// a repeated one is.
 		_, err := d.appendDeal(ctx, actor, r, t, deal, given, req)
