@@ -115,7 +115,7 @@ func translate(method string, err error) *refusal {
 }
 
 // explained translates the error of a call. Every refusal with status 503 says the cause: of its own error or, if that
-// has none, what the ledger waits for now.
+// has none, what the ledger waits for now; the log then says it too.
 func (c *call) explained(err error) *refusal {
 	e := translate(c.r.Method, err)
 	if problems[e.code].Status != http.StatusServiceUnavailable {
@@ -123,7 +123,8 @@ func (c *call) explained(err error) *refusal {
 	}
 	cause := ledger.CauseOf(e.cause)
 	if cause == "" && c.ledger != nil {
-		cause = ledger.CauseOf(c.ledger.Log.Ready())
+		ready := c.ledger.Log.Ready()
+		cause, e.cause = ledger.CauseOf(ready), errors.Join(e.cause, ready)
 	}
 	e.detail = strings.TrimSpace(e.detail + " " + whole(string(cause)))
 	return e
