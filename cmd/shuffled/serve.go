@@ -100,7 +100,7 @@ func (c serveCmd) prepare(ctx context.Context, cfg *config.Config, step *step) e
 		return err
 	}
 	step.next("the database, in which the ledger of the sandbox is made")
-	if err := host.SetUpSandbox(ctx, cfg, store); err != nil {
+	if err := host.SetUpSandbox(ctx, cfg, store, host.SandboxOrigin); err != nil {
 		return err
 	}
 	if c.CoDealer {

@@ -258,9 +258,10 @@ var table = map[string]row{
 	},
 	"internal/cli/demo": {
 		why: "a house and those who check it, in one terminal: the daemon's parts and the auditor's pages",
-		ours: []string{"client", "internal/audit", "internal/cli/audit", "internal/cli/place", "internal/config",
-			"internal/dealer", "internal/entropy", "internal/keys", "internal/ledger", "internal/needle",
-			"internal/seal", "internal/shuffle", "internal/store/sqlite", "internal/term", "internal/verify"},
+		ours: []string{"client", "internal/audit", "internal/cli/audit", "internal/cli/host", "internal/cli/place",
+			"internal/config", "internal/dealer", "internal/entropy", "internal/keys", "internal/ledger",
+			"internal/needle", "internal/seal", "internal/shuffle", "internal/store", "internal/term",
+			"internal/verify"},
 	},
 	"internal/build": {
 		why:  "which build this is, and which programs lie in its directory",

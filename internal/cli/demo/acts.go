@@ -273,7 +273,7 @@ func (d *demo) catchRow(ctx context.Context) error {
 	if err := d.house.alterRow(ctx, "seat-2", "seat-9"); err != nil {
 		return err
 	}
-	if err := d.house.openStore(); err != nil {
+	if err := d.house.openStore(ctx); err != nil {
 		return err
 	}
 	err := d.house.openLedger(ctx)

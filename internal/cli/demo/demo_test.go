@@ -104,7 +104,7 @@ func TestDemoNoticesAnUntouchedRow(t *testing.T) {
 	if err := d.house.close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.house.openStore(); err != nil {
+	if err := d.house.openStore(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := refusedStart(d.house.openLedger(t.Context())); err == nil {

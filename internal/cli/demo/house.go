@@ -9,9 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/mod/sumdb/note"
-
-	"shuffled/internal/audit"
+	"shuffled/internal/cli/host"
 	"shuffled/internal/cli/place"
 	"shuffled/internal/config"
 	"shuffled/internal/dealer"
@@ -19,78 +17,57 @@ import (
 	"shuffled/internal/keys"
 	"shuffled/internal/ledger"
 	"shuffled/internal/seal"
-	"shuffled/internal/store/sqlite"
+	"shuffled/internal/store"
 	"shuffled/internal/term"
 )
 
 // The names of the demonstration.
 const (
-	demoLedger = "main"
+	demoLedger = host.SandboxLedger
 	demoOrigin = "demo.example"
 	demoTable  = "poker-1"
 )
 
 // demoHouse is the operator of the demonstration: the parts of a daemon without HTTP, on the embedded store.
 type demoHouse struct {
-	dir    string
+	cfg    *config.Config
 	key    *keys.SigningKey
 	ring   *seal.Keyring
-	store  *sqlite.Store
+	store  store.Database
 	ledger *ledger.Ledger
 	dealer *dealer.Dealer
 }
 
 // openDemoHouse makes keys and a sandbox ledger in dir, and opens it. The caller must close the house.
-func openDemoHouse(ctx context.Context, dir string) (*demoHouse, error) {
-	h := &demoHouse{dir: dir}
-	var err error
-	if h.key, err = keys.GenerateSigning(demoOrigin); err != nil {
+func openDemoHouse(ctx context.Context, dir string) (h *demoHouse, err error) {
+	h = &demoHouse{cfg: config.Default()}
+	h.cfg.Data = dir
+	h.cfg.Resolve()
+	if err := place.TablesOf(h.cfg, false).Up(ctx); err != nil {
 		return nil, err
 	}
-	sealing, err := seal.NewKey(keys.GenerateSealing().Bytes())
-	if err != nil {
+	if err := h.openStore(ctx); err != nil {
 		return nil, err
 	}
-	if h.ring, err = seal.NewKeyring(sealing); err != nil {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.close())
+		}
+	}()
+	if err := host.SetUpSandbox(ctx, h.cfg, h.store, demoOrigin); err != nil {
 		return nil, err
 	}
-	if err := sqlite.MigrateUp(ctx, h.database(), sqlite.Options{}); err != nil {
+	if h.key, err = keys.ReadSigning(place.FilesOf(dir, demoLedger).Key, keys.Secret{}); err != nil {
 		return nil, err
 	}
-	if err := h.openStore(); err != nil {
+	if h.ring, err = place.ReadKeyring(h.cfg.SealingKeys, keys.Secret{}); err != nil {
 		return nil, err
 	}
-	administrator, err := keys.GenerateSigning("admin") // nobody keeps the key: the demonstration has no act
-	if err != nil {
-		return nil, err
-	}
-	genesis := &audit.Genesis{
-		Revision: audit.Revision, Origin: demoOrigin,
-		SigningKey:     h.key.Public(),
-		Administrators: []audit.Administrator{{Name: administrator.Origin(), Key: administrator.Public()}},
-		Deals:          audit.DealsSigned,
-		MixModes:       1 << (audit.SourceSlot - 1),
-		Disclosure:     audit.DisclosurePublic,
-		DefaultCloseBy: 3600,
-		MaxCloseBy:     3600,
-		Access:         audit.AccessPublic,
-	}
-	err = ledger.Create(ctx, h.store, h.info(), genesis, h.key.Signer(), h.mark(), time.Now())
-	if err == nil {
-		err = h.openLedger(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, h.close())
-	}
-	return h, nil
+	return h, h.openLedger(ctx)
 }
 
-func (h *demoHouse) database() string  { return filepath.Join(h.dir, "ledger.sqlite") }
-func (h *demoHouse) mark() string      { return filepath.Join(h.dir, "high-water") }
-func (h *demoHouse) info() ledger.Info { return ledger.Info{Name: demoLedger, Origin: demoOrigin} }
-
-func (h *demoHouse) openStore() (err error) {
-	h.store, err = sqlite.Open(h.database(), sqlite.Options{})
+func (h *demoHouse) openStore(ctx context.Context) (err error) {
+	h.store, err = place.OpenStore(ctx, h.cfg, true)
 	return err
 }
 
@@ -100,17 +77,9 @@ func (h *demoHouse) openLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	start, err := place.Describe(config.Default())
-	if err != nil {
+	if h.ledger, err = place.OpenLedger(ctx, h.cfg, h.store, demoLedger, nil); err != nil {
 		return err
 	}
-	opened, err := ledger.Open(ctx, ledger.Config{
-		Store: h.store, Info: h.info(), Signers: []note.Signer{h.key.Signer()}, Mark: h.mark(), Start: start,
-	})
-	if err != nil {
-		return err
-	}
-	h.ledger = opened
 	h.dealer = dealer.New(dealer.Config{
 		Ledger: h.ledger, Store: h.store, Entropy: source, Keys: h.ring,
 		Log: slog.New(slog.DiscardHandler), Now: func() int64 { return time.Now().UnixMilli() },

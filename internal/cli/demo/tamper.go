@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -118,7 +119,7 @@ func (h *demoHouse) rewriteTape(ctx context.Context, transcript []byte) ([]byte,
 // alterRow changes the recipient of dealt cards in the database file. It first drops the trigger that forbids
 // this, as the owner of the database can. The house must be closed.
 func (h *demoHouse) alterRow(ctx context.Context, from, to string) (err error) {
-	db, err := sql.Open("sqlite", h.database())
+	db, err := sql.Open("sqlite", filepath.Join(h.cfg.Data, "shuffled.db"))
 	if err != nil {
 		return err
 	}

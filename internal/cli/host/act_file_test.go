@@ -30,7 +30,7 @@ func newOffice(t *testing.T) *office {
 	t.Helper()
 	o := &office{t: t, dir: t.TempDir(), keys: map[string]*keys.SigningKey{}}
 	for _, name := range []string{"alice", "bob", "carol", "main"} {
-		key, err := writeSigning(o.path(name+".key"), o.path(name+".vkey"), name, keys.Secret{})
+		key, err := signingKey(o.path(name+".key"), name, keys.Secret{})
 		o.check(err)
 		o.keys[name] = key
 	}

@@ -63,7 +63,7 @@ func (c keyGenerateCmd) Run(s term.Streams) error {
 	}
 	k, err := c.named(kind)
 	if err == nil {
-		err = writeBoth(k, c.Out, vkeyPath(c.Out), passphrase)
+		err = writeBoth(k, c.Out, passphrase)
 	}
 	if err != nil {
 		return err
@@ -116,8 +116,6 @@ func (c keyGenerateCmd) sealing(s term.Streams, passphrase keys.Secret) (err err
 	return keyShowCmd{File: c.Out, Passphrase: c.Passphrase}.Run(s)
 }
 
-func vkeyPath(key string) string { return strings.TrimSuffix(key, filepath.Ext(key)) + ".vkey" }
-
 // writeAuditor makes the key of an auditor and writes both its files. The public one is for houses, and is next
 // to the private one as .pub.
 func writeAuditor(path string, passphrase keys.Secret) (*keys.AuditorKey, error) {
@@ -134,15 +132,6 @@ func writeAuditor(path string, passphrase keys.Secret) (*keys.AuditorKey, error)
 	return k, nil
 }
 
-// writeSigning makes a signing key and writes both its files.
-func writeSigning(key, vkey, origin string, passphrase keys.Secret) (*keys.SigningKey, error) {
-	k, err := keys.GenerateSigning(origin)
-	if err != nil {
-		return nil, fmt.Errorf("making a signing key: %w", err)
-	}
-	return k, writeBoth(k, key, vkey, passphrase)
-}
-
 // namedKey is a key with a name and two files.
 type namedKey interface {
 	WriteFile(path string, passphrase keys.Secret) error
@@ -150,11 +139,12 @@ type namedKey interface {
 	VKey() string
 }
 
-func writeBoth(k namedKey, key, vkey string, passphrase keys.Secret) error {
-	if err := k.WriteFile(key, passphrase); err != nil {
+// writeBoth writes the key, and its verifier key next to it as .vkey.
+func writeBoth(k namedKey, path string, passphrase keys.Secret) error {
+	if err := k.WriteFile(path, passphrase); err != nil {
 		return fmt.Errorf("writing the key: %w", err)
 	}
-	if err := k.WriteVKey(vkey); err != nil {
+	if err := k.WriteVKey(strings.TrimSuffix(path, filepath.Ext(path)) + ".vkey"); err != nil {
 		return fmt.Errorf("writing the verifier key: %w", err)
 	}
 	return nil

@@ -70,7 +70,8 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	defer store.Close()
 	// It is asked before a key is made.
-	if err := place.Taken(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}); err != nil {
+	info := ledger.Info{Name: c.Name, Origin: c.Origin}
+	if err := place.Taken(ctx, store, info); err != nil {
 		return term.WithHint(fmt.Errorf("creating ledger %s: %w", c.Name, err),
 			"choose another --name and another --origin; no key was made")
 	}
@@ -78,13 +79,11 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	of := place.LedgerOf(cfg, c.Name)
-	f := place.Files{Key: cmp.Or(c.Key, of.SigningKey), Mark: of.Mark}
-	f.VKey = vkeyPath(f.Key)
 	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
 	if err != nil {
 		return err
 	}
-	key, err := c.signingKey(f, passphrase)
+	key, err := signingKey(cmp.Or(c.Key, of.SigningKey), c.Origin, passphrase)
 	if err != nil {
 		return err
 	}
@@ -98,8 +97,7 @@ func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
 		}
 	}
 	chosen.SigningKey, chosen.Policy, chosen.Predecessor = key.Public(), policy, predecessor
-	err = ledger.Create(ctx, store, ledger.Info{Name: c.Name, Origin: c.Origin}, chosen, key.Signer(), f.Mark,
-		time.Now())
+	err = ledger.Create(ctx, store, info, chosen, key.Signer(), of.Mark, time.Now())
 	if err != nil {
 		return err
 	}
@@ -251,16 +249,22 @@ func (c ledgerCreateCmd) predecessor() ([]byte, error) {
 	return signed, nil
 }
 
-func (c ledgerCreateCmd) signingKey(f place.Files, passphrase keys.Secret) (*keys.SigningKey, error) {
-	if _, err := os.Stat(f.Key); err != nil {
-		return writeSigning(f.Key, f.VKey, c.Origin, passphrase)
+// signingKey reads the signing key of this origin, or makes it if the file does not exist. The verifier key is written
+// next to it.
+func signingKey(path, origin string, passphrase keys.Secret) (*keys.SigningKey, error) {
+	if !place.Exists(path) {
+		k, err := keys.GenerateSigning(origin)
+		if err != nil {
+			return nil, fmt.Errorf("making a signing key: %w", err)
+		}
+		return k, writeBoth(k, path, passphrase)
 	}
-	key, err := keys.ReadSigning(f.Key, passphrase)
+	key, err := keys.ReadSigning(path, passphrase)
 	if err != nil {
 		return nil, err
 	}
-	if key.Origin() != c.Origin {
-		return nil, fmt.Errorf("%s is a key of %s, not of %s", f.Key, key.Origin(), c.Origin)
+	if key.Origin() != origin {
+		return nil, fmt.Errorf("%s is a key of %s, not of %s", path, key.Origin(), origin)
 	}
 	return key, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"shuffled/internal/audit"
@@ -32,7 +33,7 @@ var sandboxRoles = []audit.Role{audit.RoleDealer, audit.RoleAuditor, audit.RoleR
 // SetUpSandbox makes what is missing at the first run: the sealing key, and the ledger with its signing key, an
 // auditor's and an administrator's. What exists stays as it is. A ledger whose keys are gone is an error, and no others
 // are made.
-func SetUpSandbox(ctx context.Context, cfg *config.Config, store store.Database) error {
+func SetUpSandbox(ctx context.Context, cfg *config.Config, store store.Database, origin string) error {
 	f := place.FilesOf(cfg.Data, SandboxLedger)
 	cfg.SealingKeys = []string{filepath.Join(cfg.Data, "sealing.key")}
 	one := config.Ledger{Name: SandboxLedger, SigningKey: f.Key, Mark: f.Mark}
@@ -42,25 +43,19 @@ func SetUpSandbox(ctx context.Context, cfg *config.Config, store store.Database)
 		}
 	}
 	cfg.Ledgers = []config.Ledger{one}
-	return makeSandbox(ctx, cfg, store, SandboxLedger, f)
+	return makeSandbox(ctx, cfg, store, ledger.Info{Name: SandboxLedger, Origin: origin}, f)
 }
 
 // makeSandbox makes a ledger of the sandbox, unless it exists.
-func makeSandbox(ctx context.Context, cfg *config.Config, store store.Database, name string, f place.Files) error {
+func makeSandbox(ctx context.Context, cfg *config.Config, store store.Database, of ledger.Info, f place.Files) error {
 	ledgers, err := store.Ledgers(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("listing ledgers: %w", err)
-	}
-	fresh := true
-	for _, l := range ledgers {
-		fresh = fresh && l.Name != name
-	}
-	if fresh {
-		if err := createSandbox(ctx, cfg, store, name, f); err != nil {
-			return err
-		}
-	} else if !place.Exists(f.Key) || !place.Exists(cfg.SealingKeys[0]) {
-		return term.WithHint(fmt.Errorf("the database has a ledger %s, but %s does not have its keys", name, cfg.Data),
+	case !slices.ContainsFunc(ledgers, func(l ledger.Info) bool { return l.Name == of.Name }):
+		return createSandbox(ctx, cfg, store, of, f)
+	case !place.Exists(f.Key) || !place.Exists(cfg.SealingKeys[0]):
+		return term.WithHint(fmt.Errorf("the database has a ledger %s, but %s does not have its keys", of.Name, cfg.Data),
 			"use the data directory with which the ledger was made, or another database")
 	}
 	return nil
@@ -157,11 +152,7 @@ func doInSandbox(ctx context.Context, cfg *config.Config, l *ledger.Ledger, body
 // sandboxAdmin returns the administrator of a sandbox. The private key is next to the house's own keys only because
 // this is a sandbox.
 func sandboxAdmin(cfg *config.Config, passphrase keys.Secret) ([]audit.Administrator, error) {
-	path, name := SandboxAdminKey(cfg), audit.RoleAdmin.String()
-	k, err := keys.ReadSigning(path, passphrase)
-	if !place.Exists(path) {
-		k, err = writeSigning(path, vkeyPath(path), name, passphrase)
-	}
+	k, err := signingKey(SandboxAdminKey(cfg), audit.RoleAdmin.String(), passphrase)
 	if err != nil {
 		return nil, err
 	}
@@ -175,16 +166,13 @@ func SandboxAdminKey(cfg *config.Config) string { return filepath.Join(cfg.Data,
 const allMixModes = 1<<(audit.SourceSlot-1) | 1<<(audit.SourceBeacon-1) | 1<<(audit.SourceCut-1) |
 	1<<(audit.SourceCoDealer-1)
 
-func createSandbox(ctx context.Context, cfg *config.Config, store store.Database, name string, f place.Files) error {
+func createSandbox(ctx context.Context, cfg *config.Config, store store.Database, of ledger.Info, f place.Files) error {
 	if !place.Exists(cfg.SealingKeys[0]) {
 		if err := keys.WriteSealing(cfg.SealingKeys[0], keys.GenerateSealing(), keys.Secret{}); err != nil {
 			return fmt.Errorf("writing the sealing key: %w", err)
 		}
 	}
-	key, err := keys.ReadSigning(f.Key, keys.Secret{})
-	if !place.Exists(f.Key) {
-		key, err = writeSigning(f.Key, f.VKey, sandboxOrigins+name, keys.Secret{})
-	}
+	key, err := signingKey(f.Key, of.Origin, keys.Secret{})
 	if err != nil {
 		return err
 	}
@@ -196,8 +184,8 @@ func createSandbox(ctx context.Context, cfg *config.Config, store store.Database
 	if err != nil {
 		return err
 	}
-	return ledger.Create(ctx, store, ledger.Info{Name: name, Origin: key.Origin()}, &audit.Genesis{
-		Revision: audit.Revision, Origin: key.Origin(), SigningKey: key.Public(), AuditorKeys: [][]byte{auditor},
+	return ledger.Create(ctx, store, of, &audit.Genesis{
+		Revision: audit.Revision, Origin: of.Origin, SigningKey: key.Public(), AuditorKeys: [][]byte{auditor},
 		Administrators: administrators, Deals: audit.DealsSigned, MixModes: allMixModes,
 		Disclosure: audit.DisclosurePublic, DefaultCloseBy: defaultCloseBy, MaxCloseBy: maxCloseBy,
 		Access: audit.AccessPublic,

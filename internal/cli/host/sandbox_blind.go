@@ -22,9 +22,10 @@ const SandboxCoDealer = "co-dealer"
 // daemon's.
 func SetUpSandboxCoDealer(ctx context.Context, cfg *config.Config, store store.Database, address string) error {
 	f, of := place.FilesOf(cfg.Data, SandboxCoDealer), place.FilesOf(cfg.Data, SandboxLedger)
-	cfg.Ledgers[0].CoDealers = []string{fmt.Sprintf("%s http://%s/v1/%s %s", sandboxOrigins+SandboxCoDealer, address,
-		SandboxCoDealer, sandboxBlindToken(cfg))}
-	if err := makeSandbox(ctx, cfg, store, SandboxCoDealer, f); err != nil {
+	origin := sandboxOrigins + SandboxCoDealer
+	cfg.Ledgers[0].CoDealers = []string{fmt.Sprintf("%s http://%s/v1/%s %s", origin, address, SandboxCoDealer,
+		sandboxBlindToken(cfg))}
+	if err := makeSandbox(ctx, cfg, store, ledger.Info{Name: SandboxCoDealer, Origin: origin}, f); err != nil {
 		return err
 	}
 	key, err := keys.ReadSigning(of.Key, keys.Secret{})

@@ -29,7 +29,7 @@ func (p Flags) Adopting(ctx context.Context, name, reason string, act *audit.Act
 		return err
 	}
 	return withStore(ctx, cfg, func(store store.Database) error {
-		l, err := openOffline(ctx, cfg, store, name, func(c *ledger.Config) { c.AdoptHead, c.AdoptAct = reason, act })
+		l, err := OpenLedger(ctx, cfg, store, name, func(c *ledger.Config) { c.AdoptHead, c.AdoptAct = reason, act })
 		if err != nil {
 			return err
 		}
@@ -37,8 +37,9 @@ func (p Flags) Adopting(ctx context.Context, name, reason string, act *audit.Act
 	})
 }
 
-// openOffline opens the ledger of this name, as adopt says. The caller must close it.
-func openOffline(ctx context.Context, cfg *config.Config, store store.Database, name string,
+// OpenLedger opens the ledger of this name as its writer. adopt, if it is not nil, says which head is adopted. The
+// caller must close the ledger.
+func OpenLedger(ctx context.Context, cfg *config.Config, store store.Database, name string,
 	adopt func(*ledger.Config)) (*ledger.Ledger, error) {
 	c := LedgerOf(cfg, name)
 	passphrase, err := keys.ReadPassphrase(cfg.PassphraseFile)
@@ -54,7 +55,9 @@ func openOffline(ctx context.Context, cfg *config.Config, store store.Database, 
 	if opening.Start, err = Describe(cfg); err != nil {
 		return nil, err
 	}
-	adopt(&opening)
+	if adopt != nil {
+		adopt(&opening)
+	}
 	l, err := ledger.Open(ctx, opening)
 	switch {
 	case errors.Is(err, ledger.ErrMarkLocked):
