@@ -245,9 +245,10 @@ var table = map[string]row{
 	"internal/cli/host": {
 		why: "keys, ledgers, tokens and acts, in the stored state or through a daemon, and checks of a host; deals nothing",
 		ours: []string{"client", "internal/audit", "internal/cli/place", "internal/cli/remote", "internal/cli/serving",
-			"configs", "deploy", "internal/config", "internal/entropy", "internal/keys", "internal/ledger",
-			"internal/outbound", "internal/process", "internal/recall", "internal/seal", "internal/shuffle",
-			"internal/store", "internal/term", "internal/witness", "internal/witness/gateway", "migrations"},
+			"configs", "deploy", "internal/config", "internal/entropy", "internal/httpapi", "internal/keys",
+			"internal/ledger", "internal/outbound", "internal/process", "internal/recall", "internal/seal",
+			"internal/shuffle", "internal/store", "internal/term", "internal/witness",
+			"internal/witness/gateway", "migrations"},
 	},
 	"internal/cli/audit": {
 		why: "reads files and stores, and shows what verify, inspect and fsck find in them; writes no entry",

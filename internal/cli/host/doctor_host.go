@@ -22,8 +22,10 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/place"
+	"shuffled/internal/cli/remote"
 	"shuffled/internal/cli/serving"
 	"shuffled/internal/entropy"
+	"shuffled/internal/httpapi"
 	"shuffled/internal/keys"
 	"shuffled/internal/process"
 )
@@ -222,35 +224,6 @@ func get(ctx context.Context, address string) (*http.Response, error) {
 	return (&http.Client{Timeout: 5 * time.Second}).Do(req)
 }
 
-// readiness is what doctor prints of the answer of /readyz (openapi.yaml, Readiness).
-type readiness struct {
-	Ready    bool          `json:"ready"`
-	Reason   string        `json:"reason"`
-	Warnings []string      `json:"warnings"`
-	Ledgers  []ledgerReady `json:"ledgers"`
-}
-
-type ledgerReady struct {
-	Name      string  `json:"name"`
-	Ready     bool    `json:"ready"`
-	Read      ability `json:"read"`
-	Commit    ability `json:"commit"`
-	Deal      ability `json:"deal"`
-	Size      uint64  `json:"size"`
-	Witnesses []struct {
-		Name   string `json:"name"`
-		Ok     bool   `json:"ok"`
-		Size   uint64 `json:"size"`
-		Reason string `json:"reason"`
-	} `json:"witnesses"`
-}
-
-type ability struct {
-	Ok     bool   `json:"ok"`
-	Reason string `json:"reason"`
-	Cure   string `json:"cure"`
-}
-
 // running reports whether a daemon with the ledgers of this configuration answers at the operator's address. It prints
 // what that daemon says of itself, which doctor does not judge again.
 func (d *doctor) running(ctx context.Context) bool {
@@ -259,7 +232,7 @@ func (d *doctor) running(ctx context.Context) bool {
 		return false
 	}
 	defer resp.Body.Close()
-	var said readiness
+	var said httpapi.Readiness
 	if json.UnmarshalRead(io.LimitReader(resp.Body, 1<<20), &said) != nil {
 		return false
 	}
@@ -273,8 +246,8 @@ func (d *doctor) running(ctx context.Context) bool {
 		}
 	}
 	switch {
-	case said.Reason != "":
-		d.fail("daemon", "docs/operations/alerts.md says what to do", "the daemon is not ready: %s", said.Reason)
+	case said.Reason != nil:
+		d.fail("daemon", "docs/operations/alerts.md says what to do", "the daemon is not ready: %s", *said.Reason)
 	case !said.Ready:
 		d.fail("daemon", "see its ledgers", "the daemon is not ready")
 	default:
@@ -290,20 +263,20 @@ func (d *doctor) running(ctx context.Context) bool {
 }
 
 // serving prints what a daemon says of one of its ledgers.
-func (d *doctor) serving(l ledgerReady) {
+func (d *doctor) serving(l httpapi.LedgerReadiness) {
 	well := true
 	for _, one := range []struct {
 		what string
-		can  ability
+		can  httpapi.Ability
 	}{{"read", l.Read}, {"commit", l.Commit}, {"deal", l.Deal}} {
 		if well = well && one.can.Ok; one.can.Ok {
 			continue
 		}
+		say := d.fail
 		if l.Ready { // an order of an administrator, and no fault
-			d.warn("ledger "+l.Name, one.can.Cure, "it cannot %s: %s", one.what, one.can.Reason)
-		} else {
-			d.fail("ledger "+l.Name, one.can.Cure, "it cannot %s: %s", one.what, one.can.Reason)
+			say = d.warn
 		}
+		say("ledger "+l.Name, remote.Value(one.can.Cure), "it cannot %s: %s", one.what, remote.Value(one.can.Reason))
 	}
 	if well {
 		d.ok("ledger "+l.Name, "it reads, commits and deals; %d entries", l.Size)
@@ -312,7 +285,7 @@ func (d *doctor) serving(l ledgerReady) {
 		if w.Ok {
 			d.ok("witness "+w.Name, "it cosigned %d entries", w.Size)
 		} else {
-			d.warn("witness "+w.Name, "docs/operations/witnesses.md says what to do", "%s", w.Reason)
+			d.warn("witness "+w.Name, "docs/operations/witnesses.md says what to do", "%s", remote.Value(w.Reason))
 		}
 	}
 }
