@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"net/url"
@@ -38,7 +37,7 @@ type InitCmd struct {
 // Help says what the command writes, and shows an example.
 func (InitCmd) Help() string {
 	return `Writes the configuration, keys, roles with passwords, witness policy and systemd unit of a production ledger, and
-prints the commands that follow. On a terminal it asks for what is missing. It overwrites nothing.
+prints the commands that follow. It overwrites nothing.
 
 Example:
 
@@ -59,7 +58,7 @@ func (c *InitCmd) Run(s term.Streams) error {
 		return term.WithHint(fmt.Errorf("%s has files of an earlier shuffled init: nothing was written", c.Dir),
 			"shuffled doctor --config %s checks that house; set up another house in another directory", c.at("shuffled.toml"))
 	}
-	if err := c.settle(s); err != nil {
+	if err := c.settle(); err != nil {
 		return err
 	}
 	server, err := c.server()
@@ -92,51 +91,27 @@ func (c *InitCmd) there() (files []string) {
 
 func (c *InitCmd) at(name string) string { return filepath.Join(c.Dir, name) }
 
-// settle asks on a terminal for what was not given. Elsewhere it says everything that is missing at once. What
-// lasts for ever, and what others must trust, has no default.
-func (c *InitCmd) settle(s term.Streams) error {
-	var administrators, auditors, witnesses string
-	questions := []struct {
-		needed     bool
-		flag, text string
-		answer     *string
-	}{
-		{c.Origin == "", "--origin", "The ledger's name, which never changes, such as cards.example.com/main", &c.Origin},
-		{c.House == "", "--house", "The kind of house: poker, casino or lottery", &c.House},
-		{c.Database == "", "--database", "The database, as postgres://HOST/DATABASE", &c.Database},
-		{len(c.Admins) == 0, "--administrator", "Administrators, at least two: NAME=FILE.vkey NAME=FILE.vkey", &administrators},
-		{len(c.Witness) == 0 && !c.NoWitness, "--witness or --without-witnesses",
-			"Policy lines of the witnesses, separated by semicolons, or the word none", &witnesses},
-	}
-	in, interactive := s.In.(*os.File)
-	interactive = interactive && term.IsTerminal(in)
-	lines := bufio.NewScanner(s.In)
-	ask := func(text string, answer *string) {
-		fmt.Fprintf(s.Err, "%s: ", text)
-		if lines.Scan() {
-			*answer = strings.TrimSpace(lines.Text())
-		}
-	}
+// settle says everything that is missing at once. What lasts for ever, and what others must trust, has no default.
+func (c *InitCmd) settle() error {
 	var missing []string
-	for _, q := range questions {
-		if q.needed && interactive {
-			ask(q.text, q.answer)
-		} else if q.needed {
-			missing = append(missing, q.flag)
+	for _, choice := range []struct {
+		missing bool
+		flag    string
+	}{
+		{c.Origin == "", "--origin"}, {c.House == "", "--house"}, {c.Database == "", "--database"},
+		{len(c.Admins) == 0, "--administrator"},
+		{len(c.Witness) == 0 && !c.NoWitness, "--witness or --without-witnesses"},
+	} {
+		if choice.missing {
+			missing = append(missing, choice.flag)
 		}
 	}
-	if len(missing) > 0 {
-		return term.Usage("%s must be given if there is no terminal to ask on: a choice that cannot be changed later has no default", strings.Join(missing, ", "))
-	}
-	if c.House == "poker" && len(c.Auditor) == 0 && interactive {
-		ask("Public keys of the auditors: FILE.pub FILE.pub", &auditors)
-	}
-	c.Admins = append(c.Admins, strings.Fields(administrators)...)
-	c.Auditor = append(c.Auditor, strings.Fields(auditors)...)
-	if witnesses == "none" {
-		c.NoWitness = true
-	} else if witnesses != "" {
-		c.Witness = strings.Split(witnesses, ";")
+	switch {
+	case len(missing) > 0:
+		return term.Usage("%s must be given: a choice that cannot be changed later has no default",
+			strings.Join(missing, ", "))
+	case c.NoWitness && len(c.Witness) > 0:
+		return term.Usage("--witness and --without-witnesses must not be given together")
 	}
 	for i, given := range c.Admins {
 		if name, path, ok := strings.Cut(given, "="); ok {
@@ -145,9 +120,6 @@ func (c *InitCmd) settle(s term.Streams) error {
 	}
 	for i, path := range c.Auditor {
 		c.Auditor[i] = absolute(path)
-	}
-	if c.NoWitness && len(c.Witness) > 0 {
-		return term.Usage("--witness and --without-witnesses must not be given together")
 	}
 	return nil
 }
@@ -187,7 +159,7 @@ func (c *InitCmd) ledger(vkey string) (*ledgerCreateCmd, []byte, error) {
 	} else if err := create.checkPolicy(policy, vkey); err != nil {
 		return nil, nil, err
 	}
-	if err := create.settleDisclosure(term.Streams{}); err != nil {
+	if err := create.settleDisclosure(); err != nil {
 		return nil, nil, err
 	}
 	_, err = create.chosen()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +27,7 @@ type ledgerCreateCmd struct {
 	Origin     string        `required:"" help:"Name of the ledger and of its keys, for ever: cards.example.com/ledger-1."`
 	Production bool          `help:"Create a production ledger. Without it, the ledger is a sandbox, and every commit says so."`
 	Deals      string        `enum:"signed,cosigned,default" default:"default" help:"Which checkpoint must cover a commit before its first card: signed (the ledger's own) or cosigned (by witnesses)."`
-	House      string        `enum:",poker,casino,lottery" default:"" help:"The kind of house, which sets --disclosure: poker (auditor: cards that nobody showed stay hidden), casino or lottery (public). Without --house and --disclosure the command asks on a terminal, and fails elsewhere."`
+	House      string        `enum:",poker,casino,lottery" default:"" help:"The kind of house, which sets --disclosure: poker (auditor: cards that nobody showed stay hidden), casino or lottery (public). One of --house and --disclosure is needed."`
 	Disclosure string        `enum:",public,auditor" default:"" help:"Who gets the tape at the close, if the commit does not say: public or auditor. Default: as --house says."`
 	Auditor    []string      `placeholder:"FILE.pub" sep:"none" help:"Public key of an auditor, who gets the tapes under the disclosure auditor. Repeat it for each auditor."`
 	Mix        []string      `placeholder:"SOURCE" enum:"slots,beacon,cut,co_dealer" help:"What commits may plan for the mix: slots, beacon, cut, co_dealer, or several with commas between them. Default: nothing."`
@@ -49,7 +48,7 @@ func (ledgerCreateCmd) Help() string {
 }
 
 func (c *ledgerCreateCmd) Run(ctx context.Context, s term.Streams) error {
-	if err := c.settleDisclosure(s); err != nil {
+	if err := c.settleDisclosure(); err != nil {
 		return err
 	}
 	chosen, err := c.chosen()
@@ -149,22 +148,13 @@ var houses = map[string]string{"poker": "auditor", "casino": "public", "lottery"
 
 // settleDisclosure sets who gets the tapes, by the kind of house. It has no default: the choice is for ever,
 // and a poker ledger that shows mucked cards to everybody must not come from an oversight.
-func (c *ledgerCreateCmd) settleDisclosure(s term.Streams) error {
-	in, interactive := s.In.(*os.File)
-	if c.Disclosure == "" && c.House == "" && interactive && term.IsTerminal(in) {
-		fmt.Fprint(s.Err, "What kind of house is it: poker, casino or lottery? ")
-		fmt.Fscanln(in, &c.House)
+func (c *ledgerCreateCmd) settleDisclosure() error {
+	if c.Disclosure == "" {
+		c.Disclosure = houses[c.House]
 	}
-	of, known := houses[c.House]
-	switch {
-	case c.Disclosure != "":
-		return nil
-	case c.House == "":
+	if c.Disclosure == "" {
 		return term.Usage("--house is missing: poker (tapes go to auditors, and cards that nobody showed stay hidden), casino or lottery (tapes are public)")
-	case !known:
-		return term.Usage("--house must be poker, casino or lottery, not %q", c.House)
 	}
-	c.Disclosure = of
 	return nil
 }
 

@@ -2,7 +2,6 @@ package host
 
 import (
 	"crypto/ed25519"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"shuffled/internal/audit"
-	"shuffled/internal/term"
 )
 
 // TestCreateQuorums: a production ledger begins with no policy of which two quorums share no witness; a sandbox does.
@@ -80,7 +78,7 @@ func TestHouse(t *testing.T) {
 		{"", "", ""}, {"bingo", "", ""},
 	} {
 		c := ledgerCreateCmd{House: test.house, Disclosure: test.disclosure}
-		err := c.settleDisclosure(term.Streams{In: strings.NewReader("poker\n"), Err: io.Discard})
+		err := c.settleDisclosure()
 		if (err == nil) != (test.want != "") || err == nil && c.Disclosure != test.want {
 			t.Errorf("%+v: %q, %v", test, c.Disclosure, err)
 		}

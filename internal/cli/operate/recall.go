@@ -49,15 +49,7 @@ func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
 	if err != nil {
 		return err
 	}
-	var all []client.ShuffleSummary
-	more, printed := false, 0
-	lines := recallLines{s: s}
-	flush := func() {
-		if !c.JSON {
-			lines.print(all[printed:])
-		}
-		printed = len(all)
-	}
+	all, more := []client.ShuffleSummary{}, false
 	for one, err := range d.Shuffles(ctx, params) {
 		if err != nil {
 			return c.Fail(s, err)
@@ -65,11 +57,8 @@ func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
 		if more = c.Limit > 0 && len(all) == c.Limit; more {
 			break
 		}
-		if all = append(all, one); len(all)-printed == recallPage {
-			flush()
-		}
+		all = append(all, one)
 	}
-	flush()
 	n := len(all)
 	var proved *proof
 	if c.Prove && n > 0 {
@@ -78,8 +67,9 @@ func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
 		}
 	}
 	if c.JSON {
-		return term.PrintJSON(s.Out, recalled{append([]client.ShuffleSummary{}, all...), more, proved})
+		return term.PrintJSON(s.Out, recalled{all, more, proved})
 	}
+	printShuffles(s, all)
 	switch {
 	case n == 0:
 		fmt.Fprintln(s.Out, "no shuffle fits")
@@ -182,34 +172,22 @@ func parseDay(flag, text string) (*client.Timestamp, error) {
 		term.Visible(text))
 }
 
-// recallLines prints pages below one head. A column becomes wider when a wider cell comes.
-type recallLines struct {
-	s      term.Streams
-	widths [4]int
-	began  bool
-}
-
-func (l *recallLines) print(page []client.ShuffleSummary) {
-	if len(page) == 0 {
+func printShuffles(s term.Streams, list []client.ShuffleSummary) {
+	if len(list) == 0 {
 		return
 	}
-	rows := make([][6]string, 0, len(page)+1)
-	if !l.began {
-		l.began = true
-		rows = append(rows, [6]string{"ID", "SERIAL", "TABLE", "GAME", "COMMITTED", "STATE"})
-	}
-	for _, r := range page {
-		rows = append(rows, recallRow(r))
+	rows, widths := [][6]string{{"ID", "SERIAL", "TABLE", "GAME", "COMMITTED", "STATE"}}, [4]int{}
+	for _, one := range list {
+		rows = append(rows, recallRow(one))
 	}
 	for _, row := range rows {
-		for i := range l.widths {
-			l.widths[i] = max(l.widths[i], term.Cells(row[i]))
+		for i := range widths {
+			widths[i] = max(widths[i], term.Cells(row[i]))
 		}
 	}
 	for _, row := range rows {
-		w := l.widths
-		fmt.Fprintf(l.s.Out, "%*s  %*s  %s  %s  %-23s  %s\n", w[0], row[0], w[1], row[1],
-			term.Pad(row[2], w[2]), term.Pad(row[3], w[3]), row[4], row[5])
+		fmt.Fprintf(s.Out, "%*s  %*s  %s  %s  %-23s  %s\n", widths[0], row[0], widths[1], row[1],
+			term.Pad(row[2], widths[2]), term.Pad(row[3], widths[3]), row[4], row[5])
 	}
 }
 
