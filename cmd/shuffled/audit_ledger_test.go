@@ -47,7 +47,7 @@ func newGenerated(t testing.TB, d *daemon) *generated {
 	}
 	cfg.Resolve()
 	ctx := context.Background()
-	if err := place.TablesOf(cfg, false).Up(ctx); err != nil {
+	if err := place.MigrateUp(ctx, cfg, false); err != nil {
 		t.Fatal(err)
 	}
 	store, err := place.OpenStore(ctx, cfg, true)

@@ -50,7 +50,7 @@ type cli struct {
 	Show     operate.ShowCmd     `cmd:"" group:"Play: back end, floor" help:"Show a shuffle, or write its transcript to a file."`
 	Takeover operate.TakeoverCmd `cmd:"" group:"Play: back end, floor" help:"Become the owner of another identity's shuffle."`
 	Decks    operate.DecksCmd    `cmd:"" group:"Play: back end, floor" help:"List the decks that a running daemon knows by name."`
-	Terms    operate.TermsCmd    `cmd:"" group:"Play: back end, floor" help:"Put and show documents that say what values mean: wheels and pay tables."`
+	Terms    operate.TermsCmd    `cmd:"" group:"Play: back end, floor" help:"Put documents that say what values mean: wheels and pay tables."`
 	Tickets  ticket.Cmd          `cmd:"" group:"Play: back end, floor" help:"Hash a list of tickets, prove a ticket, check a proof."`
 
 	Recall operate.RecallCmd `cmd:"" group:"Look and intervene: floor, engineer on call" help:"Find shuffles by table, time, game or state."`

@@ -87,7 +87,7 @@ func (c serveCmd) Run(ctx context.Context, s term.Streams, passed selftest.Passe
 // prepare makes what a sandbox needs and does not have yet: tables, keys and its ledgers.
 func (c serveCmd) prepare(ctx context.Context, cfg *config.Config, step *step) error {
 	step.next("the database, whose tables are made or brought to the newest form, or another daemon that does so")
-	if err := place.TablesOf(cfg, false).Up(ctx); err != nil {
+	if err := place.MigrateUp(ctx, cfg, false); err != nil {
 		return err
 	}
 	step.next("the database")

@@ -43,7 +43,7 @@ func openDemoHouse(ctx context.Context, dir string) (h *demoHouse, err error) {
 	h = &demoHouse{cfg: config.Default()}
 	h.cfg.Data = dir
 	h.cfg.Resolve()
-	if err := place.TablesOf(h.cfg, false).Up(ctx); err != nil {
+	if err := place.MigrateUp(ctx, h.cfg, false); err != nil {
 		return nil, err
 	}
 	if err := h.openStore(ctx); err != nil {

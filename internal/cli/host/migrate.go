@@ -12,8 +12,7 @@ import (
 
 // MigrateCmd is shuffled migrate.
 type MigrateCmd struct {
-	Up     migrateUpCmd     `cmd:"" help:"Create the tables, or bring them to the newest version."`
-	Status migrateStatusCmd `cmd:"" help:"Show which version the tables have."`
+	Up migrateUpCmd `cmd:"" help:"Create the tables, or bring them to the newest version."`
 }
 
 type migrateUpCmd struct {
@@ -26,68 +25,16 @@ func (migrateUpCmd) Help() string {
 }
 
 func (c migrateUpCmd) Run(ctx context.Context, s term.Streams) error {
-	return migrate(ctx, s, c.Flags, c.NoGuards, false, func(t place.Tables) error { return t.Up(ctx) })
-}
-
-type migrateStatusCmd struct {
-	place.Flags
-	JSON bool `name:"json" help:"Print JSON: a list with an object for each database."`
-}
-
-func (migrateStatusCmd) Help() string {
-	return "Example:\n  shuffled migrate status --database postgres://owner@db/shuffled"
-}
-
-func (c migrateStatusCmd) Run(ctx context.Context, s term.Streams) error {
-	return migrate(ctx, s, c.Flags, false, c.JSON, func(place.Tables) error { return nil })
-}
-
-// schema is what `migrate status` says of a database.
-type schema struct {
-	Ledger  string `json:"ledger,omitempty"` // the first one, of a database that is not the daemon's
-	Version int    `json:"version"`
-	Latest  int    `json:"latest"`
-}
-
-// migrate changes the tables of each database, and says which version they have then.
-func migrate(ctx context.Context, s term.Streams, where place.Flags, noGuards, asJSON bool,
-	change func(place.Tables) error) error {
-	all, err := where.LoadEach()
+	all, err := c.LoadEach()
 	if err != nil {
 		return err
 	}
-	list := []schema{}
-	err = place.Each(all, func(cfg *config.Config) error {
-		tables := place.TablesOf(cfg, noGuards)
-		if err := change(tables); err != nil {
+	return place.Each(all, func(cfg *config.Config) error {
+		if err := place.MigrateUp(ctx, cfg, c.NoGuards); err != nil {
 			return err
 		}
-		version, err := tables.Version(ctx)
-		if err != nil {
-			return err
-		}
-		list = append(list, schema{place.First(cfg), version, migrations.Latest})
-		if !asJSON {
-			fmt.Fprintf(s.Out, "%s: schema %d of %d, %s\n", place.Where(cfg), version, migrations.Latest,
-				state(version))
-		}
-		return nil
+		_, err := fmt.Fprintf(s.Out, "%s: schema %d of %d, up to date\n", place.Where(cfg), migrations.Latest,
+			migrations.Latest)
+		return err
 	})
-	if err == nil && asJSON {
-		err = term.PrintJSON(s.Out, list)
-	}
-	return err
-}
-
-// state says how tables of the version relate to this program.
-func state(version int) string {
-	switch {
-	case version == 0:
-		return "no tables yet; run shuffled migrate up"
-	case version < migrations.Latest:
-		return "older than this program; run shuffled migrate up"
-	case version > migrations.Latest:
-		return "newer than this program"
-	}
-	return "up to date"
 }

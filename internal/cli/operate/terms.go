@@ -15,7 +15,6 @@ import (
 // TermsCmd is shuffled terms.
 type TermsCmd struct {
 	Put termsPutCmd `cmd:"" help:"Give a running daemon a document that says what values mean."`
-	Get termsGetCmd `cmd:"" help:"Show a document by its hash."`
 }
 
 type termsPutCmd struct {
@@ -62,35 +61,6 @@ func (c *termsPutCmd) Run(ctx context.Context, s term.Streams) error {
 		func(b *client.BoundTerms) error {
 			_, err := fmt.Fprintf(s.Out, "%s:%s\n", b.Kind, b.Hash)
 			return err
-		})
-}
-
-type termsGetCmd struct {
-	remote.Flags
-	Hash string `arg:"" help:"The hash, in base64."`
-}
-
-func (termsGetCmd) Help() string { return "Example:\n  shuffled terms get HASH" }
-
-func (c *termsGetCmd) Run(ctx context.Context, s term.Streams) error {
-	var hash client.Hash
-	if err := hash.UnmarshalText([]byte(c.Hash)); err != nil {
-		return term.Usage("the hash is %s", err)
-	}
-	return remote.Ask(ctx, &c.Flags, s,
-		func(d *client.Client) (*client.TermsDocument, error) { return d.TermsDocument(ctx, hash) },
-		func(document *client.TermsDocument) error {
-			if document.Text != nil {
-				for line := range strings.Lines(*document.Text) {
-					fmt.Fprintln(s.Out, term.Visible(strings.TrimSuffix(line, "\n")))
-				}
-				return nil
-			}
-			rows := [][]any{{"WEIGHT", "LABEL"}}
-			for _, l := range document.Labels {
-				rows = append(rows, []any{l.Weight, term.Visible(l.Label)})
-			}
-			return s.List(rows)
 		})
 }
 

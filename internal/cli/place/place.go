@@ -245,33 +245,19 @@ func First(cfg *config.Config) string {
 	return ""
 }
 
-// Tables change the tables of a database, and tell their version.
-type Tables struct {
-	Up      func(context.Context) error // to the newest version
-	Version func(context.Context) (int, error)
-}
-
-// TablesOf returns the tables of the configured database, which need not exist. If noGuards is set, Up makes
-// the tables of PostgreSQL without the triggers that guard them.
-func TablesOf(cfg *config.Config, noGuards bool) Tables {
-	if path, ok := sqlitePath(cfg); ok {
-		var o sqlite.Options
-		return Tables{
-			Up: func(ctx context.Context) error {
-				if noGuards {
-					return errors.New("--no-guards must be left out: SQLite has the triggers that guard the tables")
-				}
-				if err := MakeData(cfg.Data); err != nil {
-					return err
-				}
-				return cured(sqlite.MigrateUp(ctx, path, o))
-			},
-			Version: func(ctx context.Context) (int, error) { return sqlite.SchemaVersion(ctx, path, o) },
-		}
+// MigrateUp brings the tables of the configured database, which need not exist, to the newest version. If noGuards is
+// set, it makes the tables of PostgreSQL without the triggers that guard them.
+func MigrateUp(ctx context.Context, cfg *config.Config, noGuards bool) error {
+	path, ok := sqlitePath(cfg)
+	if !ok {
+		return cured(postgres.MigrateUp(ctx, cfg.Database,
+			postgres.Options{PasswordFile: cfg.DatabasePasswordFile, NoGuards: noGuards}))
 	}
-	o := postgres.Options{PasswordFile: cfg.DatabasePasswordFile, NoGuards: noGuards}
-	return Tables{
-		Up:      func(ctx context.Context) error { return cured(postgres.MigrateUp(ctx, cfg.Database, o)) },
-		Version: func(ctx context.Context) (int, error) { return postgres.SchemaVersion(ctx, cfg.Database, o) },
+	if noGuards {
+		return errors.New("--no-guards must be left out: SQLite has the triggers that guard the tables")
 	}
+	if err := MakeData(cfg.Data); err != nil {
+		return err
+	}
+	return cured(sqlite.MigrateUp(ctx, path, sqlite.Options{}))
 }

@@ -16,18 +16,14 @@ import (
 
 // SlotCmd is shuffled slot.
 type SlotCmd struct {
-	New  slotNewCmd  `cmd:"" help:"Draw a secret value. Print it with its hash, which is handed in before the commit."`
-	Hash slotHashCmd `cmd:"" help:"Print the hash of a value."`
+	New slotNewCmd `cmd:"" help:"Draw a secret value. Print it with its hash, which is handed in before the commit."`
 }
 
-// slotPlace is the ledger and the table for which a slot counts.
-type slotPlace struct {
+type slotNewCmd struct {
 	Origin string `required:"" help:"The ledger's origin, as in its key."`
 	Table  string `required:"" help:"The table."`
 	JSON   bool   `name:"json" help:"Print JSON."`
 }
-
-type slotNewCmd struct{ slotPlace }
 
 func (slotNewCmd) Help() string {
 	return `The value is a player's own randomness in a shuffle. Hand in the hash before the commit, and keep the value. Hand in the value when the receipt of the commit shows your slot and the cosignatures of your witnesses: shuffled verify commit.receipt --policy FILE --my-slot-file FILE. Use a value for one commit only.
@@ -37,54 +33,20 @@ Example:
     shuffled slot new --origin example.com/main --table table-7 > my-slot`
 }
 
-type slotHashCmd struct {
-	slotPlace
-	File string `arg:"" help:"A file with the value, or with what slot new printed; - reads standard input."`
-}
-
-func (slotHashCmd) Help() string {
-	return `The value is read from a file, because everybody on the machine can see a command line.
-
-Example:
-
-    shuffled slot hash --origin example.com/main --table table-7 my-slot`
-}
-
 func (c slotNewCmd) Run(s term.Streams) error {
-	if err := c.check(); err != nil {
-		return err
-	}
-	return c.print(s, [keys.SlotSize]byte(keys.NewSlot().Bytes()))
-}
-
-func (c slotHashCmd) Run(s term.Streams) error {
-	if err := c.check(); err != nil {
-		return err
-	}
-	value, err := ReadSlot(c.File, s.In)
-	if err != nil {
-		return err
-	}
-	return c.print(s, value)
-}
-
-func (p slotPlace) check() error {
-	if err := audit.CheckOrigin(p.Origin); err != nil {
+	if err := audit.CheckOrigin(c.Origin); err != nil {
 		return term.Usage("--origin %s", term.Visible(err.Error()))
 	}
-	if err := audit.CheckName(p.Table); err != nil {
+	if err := audit.CheckName(c.Table); err != nil {
 		return term.Usage("--table %s", term.Visible(err.Error()))
 	}
-	return nil
-}
-
-func (p slotPlace) print(s term.Streams, value [keys.SlotSize]byte) error {
-	hash := audit.SlotHash(p.Origin, p.Table, value)
+	value := [keys.SlotSize]byte(keys.NewSlot().Bytes())
+	hash := audit.SlotHash(c.Origin, c.Table, value)
 	out := struct {
 		Value []byte `json:"value"`
 		Hash  []byte `json:"hash"`
 	}{value[:], hash[:]}
-	if p.JSON {
+	if c.JSON {
 		return term.PrintJSON(s.Out, out)
 	}
 	_, err := fmt.Fprintf(s.Out, "value  %s  keep it until the commit is witnessed\nhash   %s  hand it in before the commit\n",
