@@ -9,62 +9,25 @@ import (
 )
 
 // accessHeadEvery is how often the end of each chain of access records is written into its ledger.
-// accessHeadLast bounds the time in which a daemon that stops writes the ends of all its chains.
-const (
-	accessHeadEvery = time.Hour
-	accessHeadLast  = 10 * time.Second
-)
+const accessHeadEvery = time.Hour
 
 // accessHeadBack is how many of the newest entries a daemon searches, once, for the head that an earlier daemon
 // wrote. If that head lies further back, the same head is written again.
 const accessHeadBack = 256
 
-// keepAccessHeads writes the end of each ledger's chain of access records into the ledger (docs/SPEC.md section
-// 5.8, access_head): every hour in which there was a record, and when the daemon stops. The chain up to that
-// end can then not be cut or rewritten unseen, not even by the owner of the database.
-func (h *house) keepAccessHeads() {
-	tick := time.NewTicker(accessHeadEvery)
-	defer tick.Stop()
-	h.writeAccessHeads(func() (stopping bool) {
-		select {
-		case <-h.last:
-			return true
-		case <-tick.C:
-			return false
-		}
-	})
-}
-
-// writeAccessHeads is keepAccessHeads with the clock of the caller. wait returns when the heads are due, and
-// reports whether this is the last time because the daemon stops.
-func (h *house) writeAccessHeads(wait func() (stopping bool)) {
-	written := make(map[*ledger.Ledger]ledger.AccessHead)
-	for stopping := false; !stopping; {
-		patience := time.Minute
-		if stopping = wait(); stopping {
-			patience = accessHeadLast
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		for _, s := range h.open() {
-			h.keepAccessHead(ctx, s, written)
-		}
-		cancel()
-	}
-}
-
-// keepAccessHead writes the head of one chain, unless this daemon wrote the same head before or found it in the
-// ledger. After an error the head is written at the next time.
-func (h *house) keepAccessHead(ctx context.Context, s *openedLedger, written map[*ledger.Ledger]ledger.AccessHead) {
+// keepAccessHead writes the end of a ledger's chain of access records into the ledger (docs/SPEC.md section 5.8,
+// access_head), unless this daemon wrote the same head before or found it there. The chain up to that end can then not
+// be cut or rewritten unseen, not even by the owner of the database. After an error it is written at the next time.
+func (h *house) keepAccessHead(ctx context.Context, s *openedLedger) {
 	l := s.ledger()
-	if l.Ready() != nil || ctx.Err() != nil {
+	if l.Ready() != nil {
 		return
 	}
 	head, err := s.store.AccessHead(ctx, l.ID())
-	before, known := written[l]
-	if err == nil && !known {
-		before, err = writtenAccessHead(ctx, s)
+	if err == nil && s.head == nil {
+		s.head, err = writtenAccessHead(ctx, s)
 	}
-	if err == nil && head != before { // an empty chain has the zero head
+	if err == nil && head != *s.head { // an empty chain has the zero head
 		_, err = l.Append(ctx, ledger.Proposal{Actor: audit.Daemon, Bodies: []audit.Body{
 			&audit.Event{Kind: audit.EventAccessHead, Records: head.Count, Digest: head.Hash}}})
 	}
@@ -72,23 +35,23 @@ func (h *house) keepAccessHead(ctx context.Context, s *openedLedger, written map
 		h.log.Error("the head of the access records could not be written into the ledger", "ledger", l.Info().Name, "error", err)
 		return
 	}
-	written[l] = head
+	s.head = &head
 }
 
 // writtenAccessHead returns the newest access_head among the newest accessHeadBack entries, or a zero one.
-func writtenAccessHead(ctx context.Context, s *openedLedger) (newest ledger.AccessHead, err error) {
-	l := s.ledger()
+func writtenAccessHead(ctx context.Context, s *openedLedger) (*ledger.AccessHead, error) {
+	l, newest := s.ledger(), new(ledger.AccessHead)
 	size := l.Live().Size
 	for row, err := range s.store.Rows(ctx, l.ID(), size-min(size, accessHeadBack), size) {
 		if err != nil {
-			return ledger.AccessHead{}, err
+			return nil, err
 		}
 		e, err := audit.ParseEntry(row.Entry)
 		if err != nil {
-			return ledger.AccessHead{}, err
+			return nil, err
 		}
 		if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventAccessHead {
-			newest = ledger.AccessHead{Count: b.Records, Hash: b.Digest}
+			newest = &ledger.AccessHead{Count: b.Records, Hash: b.Digest}
 		}
 	}
 	return newest, nil

@@ -10,8 +10,8 @@ import (
 	"shuffled/internal/ledger"
 )
 
-// TestAccessHeads: each tick writes the head of the records if there is a new one, and so
-// does a stop; a daemon that starts again writes none that stands in the ledger.
+// TestAccessHeads: the head of the records is written if there is a new one, and so it is at a stop; a daemon that
+// starts again writes none that stands in the ledger.
 func TestAccessHeads(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t, config.StatisticsWarn)
@@ -38,30 +38,28 @@ func TestAccessHeads(t *testing.T) {
 			t.Errorf("%s: heads of %d records, want %d", what, got, records)
 		}
 	}
-	// daemon takes each step before a time of its clock, and the last one before its stop.
-	daemon := func(steps ...func()) {
-		h := &house{log: s.log, ledgers: s.open()}
-		h.writeAccessHeads(func() (stopping bool) {
-			steps[0]()
-			steps = steps[1:]
-			return len(steps) == 0
-		})
+	// daemon is one that starts, with the number of times at which heads are due.
+	h := &house{log: s.log}
+	daemon := func(times int) {
+		l := *s.open()[0]
+		l.head = nil
+		for range times {
+			h.keepAccessHead(t.Context(), &l)
+		}
 	}
-	nothing := func() {}
-	daemon(nothing, func() {
-		wants("nothing was asked for")
-		ask()
-		ask()
-	}, func() {
-		wants("two requests", 2)
-	}, func() {
-		wants("no new one", 2)
-		ask()
-	})
-	wants("a stop", 2, 3)
-	daemon(nothing, nothing)
-	wants("a daemon that starts again, and stops", 2, 3)
-	daemon(ask)
+	daemon(1)
+	wants("nothing was asked for")
+	ask()
+	ask()
+	daemon(2)
+	wants("two requests, and then no new one", 2)
+	ask()
+	daemon(1)
+	wants("another request", 2, 3)
+	daemon(3)
+	wants("a daemon that starts again", 2, 3)
+	ask()
+	daemon(1)
 	wants("another request", 2, 3, 4)
 	s.house.close()
 	s.begin()

@@ -40,7 +40,7 @@ type house struct {
 	stop    context.CancelFunc // called by close
 	watches sync.WaitGroup     // the monitor, and what follow starts for a ledger
 	last    chan struct{}      // closed by close after the watches ended: nothing more comes
-	writers sync.WaitGroup     // keepWriting of each ledger, and keepAccessHeads; last ends them
+	writers sync.WaitGroup     // keepWriting of each ledger; last ends it
 }
 
 // words are what an operator may order for this start, and where the batches of the ledgers are counted.
@@ -70,7 +70,6 @@ func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*hous
 	if err != nil {
 		return nil, fmt.Errorf("starting the generator: %w", err)
 	}
-	h.writers.Go(h.keepAccessHeads)
 	h.run, h.stop = context.WithCancel(context.WithoutCancel(ctx)) // ctx ends before the requests under way do
 	h.watches.Go(func() { h.monitor.Run(h.run) })
 	return h, nil

@@ -34,6 +34,8 @@ type openedLedger struct {
 	way    *codealer.CoDealers // to its co-dealers; nil without any
 	feed   *follow.Feed
 	noted  chan struct{} // wakes keepWriting; capacity 1
+
+	head *ledger.AccessHead // the newest that is known to be in the ledger; keepWriting has it
 }
 
 func (s *openedLedger) ledger() *ledger.Ledger { return s.dealer.Ledger() }

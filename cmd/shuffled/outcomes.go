@@ -170,21 +170,28 @@ func (h *house) write(ctx context.Context, l *ledger.Ledger) error {
 // writeRetry is the interval at which an event is tried again.
 const writeRetry = time.Second
 
-// keepWriting writes the events that wait for a ledger, and tries again after an error. A daemon that stops
-// tries once more.
+// keepWriting writes the events that wait for a ledger, and tries again after an error. Every hour it writes the head
+// of the access records. A daemon that stops does both once more.
 func (h *house) keepWriting(s *openedLedger) {
-	retry := time.NewTicker(writeRetry)
+	retry, hour := time.NewTicker(writeRetry), time.NewTicker(accessHeadEvery)
 	defer retry.Stop()
+	defer hour.Stop()
 	for stopping := false; !stopping; {
+		due := false
 		select {
 		case <-h.last:
-			stopping = true
+			stopping, due = true, true
+		case <-hour.C:
+			due = true
 		case <-s.noted:
 		case <-retry.C:
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		if err := h.write(ctx, s.ledger()); err != nil {
 			h.log.Error("the ledger does not have an entry that it must have", "ledger", s.ledger().Info().Name, "error", err)
+		}
+		if due {
+			h.keepAccessHead(ctx, s)
 		}
 		cancel()
 	}
