@@ -7,13 +7,6 @@ import (
 	"shuffled/internal/shuffle"
 )
 
-// List returns a page of the shuffles that match params, by id, as the daemon tells them. It proves nothing: Load
-// proves a commit, Transcript the rest. If Next is set, also on a page without shuffles, the list goes on with Next as
-// Cursor.
-func (c *Client) List(ctx context.Context, params ListShufflesParams) (*ShuffleList, error) {
-	return decoded[ShuffleList](c.listShuffles(ctx, params))
-}
-
 // walk yields the items of all pages of a list in order, from the page that begins at start on. parts returns the items
 // of a page and where the next page begins. follows reports whether an item may come after the last one.
 func walk[L, T any](start *string, ask func(at *string) ([]byte, error), parts func(*L) ([]T, *string),

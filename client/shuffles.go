@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Shuffles yields all shuffles that match params, by id. It asks for a page at a time, and proves no more than List. It
-// checks that they match params and ascend, and not whether one is left out.
+// Shuffles yields all shuffles that match params, by id, as the daemon tells them. It asks for a page at a time. It
+// checks that they match params and ascend, and not whether one is left out: Load proves a commit, Transcript the rest.
 func (c *Client) Shuffles(ctx context.Context, params ListShufflesParams) iter.Seq2[ShuffleSummary, error] {
 	return walk(params.Cursor, func(at *string) ([]byte, error) {
 		params.Cursor = at

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,14 +26,15 @@ func TestTLSKeyMode(t *testing.T) {
 	c := newCertificates(t)
 	c.issue("server", c.key("server"), false)
 	files := config.TLS{Cert: c.path("server.pem"), Key: c.path("server.key")}
-	if made, err := serving.LoadTLS(files); err != nil || len(made.Certificates) != 1 {
+	log := slog.New(slog.DiscardHandler)
+	if made, err := serving.OpenCertificates(files, log); err != nil || len(made.TLS().Certificates) != 1 {
 		t.Fatalf("a key of mode 0600: %v", err)
 	}
 	for mode, cure := range map[os.FileMode]string{0o644: "0600", 0o640: "0600", 0o604: "0600", 0o660: "0600"} {
 		if err := os.Chmod(files.Key, mode); err != nil {
 			t.Fatal(err)
 		}
-		_, err := serving.LoadTLS(files)
+		_, err := serving.OpenCertificates(files, log)
 		if !errors.Is(err, keys.ErrMode) || !strings.Contains(err.Error(), files.Key) ||
 			!strings.Contains(err.Error(), "make it "+cure) {
 			t.Errorf("a key of mode %04o: %v", mode, err)

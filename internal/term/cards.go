@@ -48,12 +48,8 @@ func StyleOf(deck []string) Style {
 
 // StyleOfHash returns the style of the published deck with this hash, Plain if there is none.
 func StyleOfHash(hash [32]byte) Style {
-	for _, name := range shuffle.Names() {
-		if d, ok := shuffle.Named(name); ok && d.Hash() == hash {
-			return StyleOf(d.Cards())
-		}
-	}
-	return Plain
+	deck, _ := shuffle.Published(hash)
+	return StyleOf(deck.Cards())
 }
 
 // split divides a name of a published deck into rank and suit.

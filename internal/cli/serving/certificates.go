@@ -189,14 +189,22 @@ func (c *Certificates) reload(now time.Time) {
 	c.log.Info("the TLS files were read", "until", next.ends["listener"].UTC().Format(time.RFC3339))
 }
 
-// load reads the files as they are now.
+// load reads the files as they are now. The listener allows TLS 1.3 only. The private key is a secret: a file that
+// group or others can use is refused.
 func (c *Certificates) load(now time.Time) (*loaded, error) {
 	l := &loaded{files: c.stat(), ends: map[string]time.Time{}} // looked at before they are read
-	var err error
-	if l.config, err = LoadTLS(c.files); err != nil {
-		return nil, err
+	text, err := os.ReadFile(c.files.Cert)
+	if err != nil {
+		return nil, fmt.Errorf("reading the TLS certificate: %w", err)
 	}
-	chain := l.config.Certificates[0]
+	key, err := keys.ReadSecret(c.files.Key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the private key of the TLS certificate: %w", err)
+	}
+	chain, err := tls.X509KeyPair(text, key.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("reading the TLS certificate %s and its private key: %w", c.files.Cert, err)
+	}
 	leaf := chain.Leaf
 	switch {
 	case now.After(leaf.NotAfter):
@@ -206,65 +214,42 @@ func (c *Certificates) load(now time.Time) (*loaded, error) {
 		return nil, fmt.Errorf("the TLS certificate %s begins %s, and clients refuse it until then: correct the clock, or wait",
 			c.files.Cert, leaf.NotBefore.UTC().Format(time.RFC3339))
 	}
-	l.ends["listener"] = leaf.NotAfter
-	for _, der := range chain.Certificate[1:] {
-		if above, err := x509.ParseCertificate(der); err == nil {
-			l.earliest("listener", above.NotAfter)
+	l.config = &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{chain},
+		NextProtos: []string{"h2", "http/1.1"}}
+	for _, der := range chain.Certificate {
+		if one, err := x509.ParseCertificate(der); err == nil {
+			l.earliest("listener", one.NotAfter)
 		}
 	}
 	l.warn = leaf.NotAfter.Add(-min(warnAtMost, leaf.NotAfter.Sub(leaf.NotBefore)/3))
-	if c.files.ClientCA != "" {
-		text, err := os.ReadFile(c.files.ClientCA)
-		if err != nil {
-			return nil, fmt.Errorf("reading the client authorities: %w", err)
-		}
-		for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-			if authority, err := x509.ParseCertificate(block.Bytes); err == nil {
-				l.earliest("client_ca", authority.NotAfter)
-			}
+	return l, l.authorities(c.files.ClientCA)
+}
+
+// authorities has clients asked for a certificate, if a file of authorities is named. The handshake fails if none of
+// these authorities issued it. A client without a certificate is like one without a token.
+func (l *loaded) authorities(path string) error {
+	if path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("reading the client authorities: %w", err)
+	}
+	l.config.ClientCAs, l.config.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if authority, err := x509.ParseCertificate(block.Bytes); err == nil && block.Type == "CERTIFICATE" {
+			l.config.ClientCAs.AddCert(authority)
+			l.earliest("client_ca", authority.NotAfter)
 		}
 	}
-	return l, nil
+	if l.ends["client_ca"].IsZero() {
+		return errors.New("the file of client authorities holds no certificate")
+	}
+	return nil
 }
 
 func (l *loaded) earliest(file string, end time.Time) {
 	if before, ok := l.ends[file]; !ok || end.Before(before) {
 		l.ends[file] = end
 	}
-}
-
-// LoadTLS returns the listener's TLS configuration, nil without a certificate. It allows TLS 1.3 only. If
-// authorities are named, clients are asked for a certificate. The handshake fails if none of these authorities
-// issued it. A client without a certificate is like one without a token. The private key is a secret: a file
-// that group or others can use is refused.
-func LoadTLS(c config.TLS) (*tls.Config, error) {
-	if c.Cert == "" {
-		return nil, nil
-	}
-	chain, err := os.ReadFile(c.Cert)
-	if err != nil {
-		return nil, fmt.Errorf("reading the TLS certificate: %w", err)
-	}
-	key, err := keys.ReadSecret(c.Key)
-	if err != nil {
-		return nil, fmt.Errorf("reading the private key of the TLS certificate: %w", err)
-	}
-	cert, err := tls.X509KeyPair(chain, key.Bytes())
-	if err != nil {
-		return nil, fmt.Errorf("reading the TLS certificate %s and its private key: %w", c.Cert, err)
-	}
-	t := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert},
-		NextProtos: []string{"h2", "http/1.1"}}
-	if c.ClientCA == "" {
-		return t, nil
-	}
-	authorities, err := os.ReadFile(c.ClientCA)
-	if err != nil {
-		return nil, fmt.Errorf("reading the client authorities: %w", err)
-	}
-	t.ClientCAs, t.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
-	if !t.ClientCAs.AppendCertsFromPEM(authorities) {
-		return nil, errors.New("the file of client authorities holds no certificate")
-	}
-	return t, nil
 }
