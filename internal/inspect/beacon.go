@@ -43,27 +43,6 @@ func (c mixCheck) fault() *Fault {
 	return &f
 }
 
-// planned takes note of a beacon that a commit plans.
-func (f *fold) planned(c *audit.Context, index uint64) {
-	if p, ok := c.Beacon(); ok && p.Chain == audit.Quicknet {
-		f.rounds[index] = beacon.TimeOf(p.Round)
-	}
-}
-
-// inTime takes note of the shuffles whose commit the trusted quorum saw before their round came out. All checkpoints
-// are asked: clocks differ, so that the quorum of a later one may have been complete earlier.
-func (f *fold) inTime(p *point) {
-	if len(f.rounds) == 0 {
-		return
-	}
-	for id, out := range f.rounds {
-		if l := f.live[id]; l != nil && p.complete < out && p.head.Size > id {
-			l.InTime = true
-			delete(f.rounds, id)
-		}
-	}
-}
-
 // mixed sends the beacon of a mix to be checked. A mix that breaks a rule may have other
 // values than its plan, and the rule named it.
 func (f *fold) mixed(m *audit.Mix, index uint64, o audit.Opened, legal bool) {

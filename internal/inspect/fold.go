@@ -39,7 +39,6 @@ type fold struct {
 type play struct {
 	live   map[uint64]*live // open ones by id
 	held   *closing         // the last shuffle of a chain, until its ancestors are disclosed
-	rounds map[uint64]int64 // by id: when the round comes out, of those not yet played or seen by the quorum before it
 	checks map[light]*roundCheck
 	noDeck map[[32]byte]bool // decks and documents of terms that were named as faults
 	seen   seen

@@ -61,8 +61,7 @@ func (r *run) begin() (*fold, error) {
 	depth := depthPerWorker * r.opts.Workers
 	r.tasks, r.jobs = make(chan *chunk, depth), make(chan *batch, depth)
 	f := &fold{run: r, state: audit.NewState(), edge: new(edge),
-		play: play{live: make(map[uint64]*live), rounds: make(map[uint64]int64), checks: make(map[light]*roundCheck),
-			noDeck: make(map[[32]byte]bool)},
+		play: play{live: make(map[uint64]*live), checks: make(map[light]*roundCheck), noDeck: make(map[[32]byte]bool)},
 		figures: figures{tables: make(map[string]*Counts), types: make(map[string]uint64),
 			conduct: conduct{Paces: make(map[string]*pace)}},
 		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}, due: r.trust.Keys},

@@ -4,6 +4,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/beacon"
 	"shuffled/internal/bundle"
 )
 
@@ -17,8 +18,9 @@ type live struct {
 	Closed    int64 // of one that is closed, or was continued
 	Played    bool  // mixed or dealt
 	Dealt     bool
-	Witnessed bool // the trusted quorum saw the commit before it was played
-	InTime    bool // the trusted quorum saw the commit before the round of its beacon came out
+	Witnessed bool  // the trusted quorum saw the commit before it was played
+	Round     int64 // second at which the round of its beacon comes out, 0 for none
+	InTime    bool  // the trusted quorum saw the commit before that
 	Beacon    *roundCheck
 	Tickets   bool // drawn from a list of tickets
 	CoDealer  bool // its places depend on the ledger of a co-dealer
@@ -56,7 +58,9 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 		}
 		l.parent = parent.self
 	}
-	f.planned(c.Context, index)
+	if p, ok := c.Context.Beacon(); ok && p.Chain == audit.Quicknet {
+		l.Round = beacon.TimeOf(p.Round)
+	}
 	_, l.CoDealer = c.Context.CoDealer()
 	if f.counts(l) {
 		t := f.table(l.Table)
@@ -104,8 +108,10 @@ func (f *fold) played(id, index, checkpoint uint64, now int64) {
 		return
 	}
 	if !l.Played {
-		l.Played, l.Witnessed = true, f.sawBefore(id, now)
-		delete(f.rounds, id)
+		second, seen := f.seenAt(id)
+		l.Played = true
+		l.Witnessed = seen && audit.SecondsLate(second, now) == 0 // docs/SPEC.md section 10.2
+		l.InTime = seen && second < l.Round
 	}
 }
 
@@ -125,7 +131,6 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 		return // continued; or it was not open or not due, and the rule named that
 	}
 	delete(f.live, o.ID)
-	delete(f.rounds, o.ID)
 	level := f.level(l, o.ID)
 	if f.counts(l) {
 		t, as, why := f.table(l.Table), outcome, reason.String()

@@ -42,12 +42,14 @@ func (f *fold) covering(index uint64) int {
 	return sort.Search(len(f.sightings), func(i int) bool { return f.sightings[i].Size > index })
 }
 
-// sawBefore reports whether the trusted quorum saw a commit before the shuffle was first
-// mixed or dealt, at played, in UTC milliseconds (docs/SPEC.md section 10.2). It is called
-// at the entry that mixes or deals: the sightings so far do not cover more.
-func (f *fold) sawBefore(id uint64, played int64) bool {
+// seenAt returns the earliest second at which the trusted quorum had seen a commit. It is called at the entry that
+// first mixes or deals from the shuffle: the sightings so far do not cover more.
+func (f *fold) seenAt(id uint64) (second int64, seen bool) {
 	i := f.covering(id)
-	return i < len(f.sightings) && audit.SecondsLate(f.sightings[i].At, played) == 0
+	if i == len(f.sightings) {
+		return 0, false
+	}
+	return f.sightings[i].At, true
 }
 
 // judgePolicy finds out whether the trusted policy can give the level witnessed
@@ -121,7 +123,6 @@ func (f *fold) quorum(p *point) {
 		f.cosigned.pinned = p.head.Size
 		f.witnesses.Pinned++
 		f.saw(p.head.Size, p.complete)
-		f.inTime(p)
 		f.opts.side.saw(p)
 	}
 }

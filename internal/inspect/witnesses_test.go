@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"shuffled/internal/audit"
 	"shuffled/internal/inspect/inspecttest"
 )
 
@@ -94,7 +95,8 @@ func TestSightings(t *testing.T) {
 			for i := len(all) - 1; i >= 0 && all[i].Size > id; i-- {
 				want = want || all[i].At*1000 <= played+10_000
 			}
-			if got := f.sawBefore(id, played); got != want {
+			second, seen := f.seenAt(id)
+			if got := seen && audit.SecondsLate(second, played) == 0; got != want {
 				t.Fatalf("shuffle %d, played at %d: %t", id, played, got)
 			}
 		}
