@@ -109,36 +109,37 @@ func (r *Reader) Tile(level int, index uint64, width int) ([]byte, error) {
 	return readTile(r.fsys, level, index, width)
 }
 
-// Counts returns how many checkpoints Cosigned and Signed have, 0 if that cannot be read.
-func (r *Reader) Counts() (cosigned, signed uint64) {
-	cosigned, _ = r.cosigned()
-	signed, _ = r.signed()
-	return cosigned, signed
+// Listed is a checkpoint of a list.
+type Listed struct {
+	Signed []byte
+	File   string // of the bundle; with an error the file or directory that could not be read
+	Number int    // in the file, from 0
 }
 
 // Cosigned yields all cosigned checkpoints of the directory, those above the size as well.
 // It ends with the first error.
-func (r *Reader) Cosigned() iter.Seq2[[]byte, error] { return r.checkpoints(dirCosigned, r.cosigned) }
+func (r *Reader) Cosigned() iter.Seq2[Listed, error] { return r.checkpoints(dirCosigned, r.cosigned) }
 
 // Signed yields the checkpoints that first cover the entries of signing keys, as Cosigned does.
-func (r *Reader) Signed() iter.Seq2[[]byte, error] { return r.checkpoints(dirSigned, r.signed) }
+func (r *Reader) Signed() iter.Seq2[Listed, error] { return r.checkpoints(dirSigned, r.signed) }
 
-func (r *Reader) checkpoints(dir string, counted func() (uint64, error)) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+func (r *Reader) checkpoints(dir string, counted func() (uint64, error)) iter.Seq2[Listed, error] {
+	return func(yield func(Listed, error) bool) {
 		count, err := counted()
 		if err != nil {
-			yield(nil, err)
+			yield(Listed{File: dir}, err)
 			return
 		}
 		for i := uint64(0); i*Width < count; i++ {
 			width := widthOf(count, i)
-			items, err := readFramed(r.fsys, framedPath(dir, i, width), width, maxCheckpoints)
+			file := framedPath(dir, i, width)
+			items, err := readFramed(r.fsys, file, width, maxCheckpoints)
 			if err != nil {
-				yield(nil, err)
+				yield(Listed{File: file}, err)
 				return
 			}
-			for _, c := range items {
-				if !yield(c, nil) {
+			for n, c := range items {
+				if !yield(Listed{c, file, n}, nil) {
 					return
 				}
 			}

@@ -58,8 +58,8 @@ func (x *export) keysInForce() error {
 		return err
 	}
 	err = x.keyBelow(1)
-	for checkpoint, readErr := range r.Signed() {
-		c, textErr := audit.CheckpointText(checkpoint)
+	for listed, readErr := range r.Signed() {
+		c, textErr := audit.CheckpointText(listed.Signed)
 		if err = errors.Join(err, readErr, textErr); err != nil || c.Size > x.old.Size {
 			break
 		}

@@ -239,15 +239,15 @@ func (w *writer) finish() (*material, error) {
 			m.parsed = append(m.parsed, e)
 		}
 	}
-	for signed, err := range r.Cosigned() {
+	for listed, err := range r.Cosigned() {
 		if err != nil {
 			return nil, err
 		}
-		c, err := audit.CheckpointText(signed)
+		c, err := audit.CheckpointText(listed.Signed)
 		if err != nil {
 			return nil, err
 		}
-		m.cosigned = append(m.cosigned, ledger.Head{Size: c.Size, Root: c.Root, Checkpoint: bytes.Clone(signed)})
+		m.cosigned = append(m.cosigned, ledger.Head{Size: c.Size, Root: c.Root, Checkpoint: bytes.Clone(listed.Signed)})
 	}
 	files, err := filepath.Glob(filepath.Join(w.l.Dir, "decks", "*.txt"))
 	if err != nil {

@@ -95,47 +95,30 @@ func damaged(code, where string, err error) error {
 
 // Checkpoints implements Source.
 func (b *Bundle) Checkpoints(_ context.Context, kind Kind, from uint64) iter.Seq2[Checkpoint, error] {
-	var all iter.Seq2[[]byte, error]
-	var dir string
-	var count uint64
-	switch kind {
-	case KindCosigned:
-		all, dir = b.r.Cosigned(), "cosigned"
-		count, _ = b.r.Counts()
-	case KindSigned:
-		all, dir = b.r.Signed(), "signed"
-		_, count = b.r.Counts()
-	default:
-		return func(func(Checkpoint, error) bool) {}
-	}
 	return func(yield func(Checkpoint, error) bool) {
-		i := uint64(0)
-		for signed, err := range all {
+		var all iter.Seq2[bundle.Listed, error]
+		switch kind {
+		case KindCosigned:
+			all = b.r.Cosigned()
+		case KindSigned:
+			all = b.r.Signed()
+		default:
+			return
+		}
+		for c, err := range all {
 			if err != nil {
-				yield(Checkpoint{}, damaged(CodeFile, placeOf(dir, err), err))
+				yield(Checkpoint{}, damaged(CodeFile, c.File, err))
 				return
 			}
-			file := bundle.TilePath(bundle.LevelEntries, i/Width, int(min(Width, count-i/Width*Width)))
-			where := fmt.Sprintf("%s%s, number %d", dir, strings.TrimPrefix(file, "tile/entries"), i%Width)
-			i++
 			// The caller names one that cannot be read, or that covers no entry.
-			if c, err := audit.CheckpointText(signed); err == nil && c.Size > 0 && c.Size < from {
+			if head, err := audit.CheckpointText(c.Signed); err == nil && head.Size > 0 && head.Size < from {
 				continue
 			}
-			if !yield(Checkpoint{signed, where}, nil) {
+			if !yield(Checkpoint{c.Signed, fmt.Sprintf("%s, number %d", c.File, c.Number)}, nil) {
 				return
 			}
 		}
 	}
-}
-
-// placeOf returns the file that an error of bundle.Reader names.
-func placeOf(otherwise string, err error) string {
-	if rest, ok := strings.CutPrefix(err.Error(), "reading "); ok {
-		name, _, _ := strings.Cut(rest, ": ")
-		return name
-	}
-	return otherwise
 }
 
 // Deck implements Source.

@@ -83,9 +83,9 @@ func (k kept) Entries(_ context.Context, from, to uint64) iter.Seq2[[]byte, erro
 }
 
 func (k kept) CheckpointAfter(_ context.Context, index uint64) ([]byte, error) {
-	for signed, err := range k.Signed() {
-		if c, parseErr := audit.CheckpointText(signed); err == nil && parseErr == nil && c.Size > index {
-			return signed, nil
+	for listed, err := range k.Signed() {
+		if c, parseErr := audit.CheckpointText(listed.Signed); err == nil && parseErr == nil && c.Size > index {
+			return listed.Signed, nil
 		}
 	}
 	return k.Checkpoint(), nil
@@ -93,12 +93,12 @@ func (k kept) CheckpointAfter(_ context.Context, index uint64) ([]byte, error) {
 
 func (k kept) Cosigned(_ context.Context, size uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		for signed, err := range k.Reader.Cosigned() {
-			c, parseErr := audit.CheckpointText(signed)
+		for listed, err := range k.Reader.Cosigned() {
+			c, parseErr := audit.CheckpointText(listed.Signed)
 			if err == nil && parseErr == nil && c.Size < size {
 				continue
 			}
-			if !yield(signed, err) {
+			if !yield(listed.Signed, err) {
 				return
 			}
 		}
