@@ -20,15 +20,17 @@ type Options struct {
 	Progress func(Progress) // called by the goroutine of Run, a few times a second; nil: not called
 
 	// Recomputed is called by the goroutine of Run, in the order of the closes, for each
-	// closed shuffle that the figures are about and whose tape led to its deck root. It gets
-	// what an auditor may sign if the ledger holds (docs/SPEC.md section 8.1). nil: not called.
-	Recomputed func(audit.Statement)
-
-	// Orders is called as Recomputed is, for each outcome, with the values that the tape of
-	// the shuffle gave, by position, before any mix. It is not called for children. nil: not called.
-	Orders func(id uint64, context *audit.Context, values []uint32)
+	// closed shuffle that the figures are about and whose tape led to its deck root. nil: not called.
+	Recomputed func(Recomputed)
 
 	side *side // of the audit of a pair; nil: the ledger is judged alone
+}
+
+// Recomputed is a shuffle whose tape led to its deck root.
+type Recomputed struct {
+	audit.Statement // what an auditor may sign if the ledger holds (docs/SPEC.md section 8.1)
+	Context         *audit.Context
+	Values          []uint32 // that the tape gave, by position, before any mix; nil of a child
 }
 
 // Progress is how far a check has come.

@@ -129,8 +129,7 @@ type PairLine struct {
 	Restarted bool   `json:"restarted"`
 }
 
-// PairOptions say what to trust in the two ledgers of a pair, and how to work. Orders and
-// Recomputed of the two are not used.
+// PairOptions say what to trust in the two ledgers of a pair, and how to work. Recomputed of the two is not used.
 type PairOptions struct {
 	House, CoDealer Options
 	// Limit is how long after its close-by a shuffle with a request may be open, as of the newest
@@ -161,8 +160,7 @@ func Pair(ctx context.Context, house, coDealer Source, o PairOptions) (report *P
 	r := &PairReport{Format: PairFormat, Tables: []PairTable{}, Daemons: []PairDaemon{}, Unplayed: []PairLine{},
 		Faults: []Fault{}, FaultCodes: map[string]uint64{}, Notes: []string{}}
 	o.House.side, o.CoDealer.side = p.sides[0], p.sides[1]
-	o.House.Orders, o.House.Recomputed, o.CoDealer.Recomputed = nil, nil, nil
-	o.CoDealer.Orders = p.sides[1].values
+	o.House.Recomputed, o.CoDealer.Recomputed = nil, p.sides[1].values
 	o.CoDealer.From, o.CoDealer.To = 0, 0
 	if r.House, err = Run(ctx, house, o.House); err != nil {
 		return nil, fmt.Errorf("checking the house's ledger: %w", err)

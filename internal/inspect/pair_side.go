@@ -198,12 +198,12 @@ func (s *side) claim(h audit.Head, index uint64) {
 }
 
 // values writes the values that the tape of an order gave.
-func (s *side) values(id uint64, context *audit.Context, values []uint32) {
-	if context.ForLedger != s.other {
+func (s *side) values(of Recomputed) {
+	if of.Context.ForLedger != s.other {
 		return
 	}
-	r := pairRecord{recordHead: recordHead{Kind: recordValues, Order: id}}
-	for _, v := range values {
+	r := pairRecord{recordHead: recordHead{Kind: recordValues, Order: of.ID}}
+	for _, v := range of.Values {
 		r.body = binary.BigEndian.AppendUint32(r.body, v)
 	}
 	s.work.put(r)

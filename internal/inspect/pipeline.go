@@ -158,11 +158,8 @@ func (f *fold) collect(ctx context.Context, b *batch) error {
 // settle counts and hands on what recomputing a shuffle came to.
 func (f *fold) settle(x *closing) error {
 	mixed := x.beacon != nil && x.beacon.Holds // the mix came before the close, and so did its check
-	if x.tape == TapeRecomputed && x.stated != nil {
-		f.opts.Recomputed(*x.stated)
-	}
-	if x.values != nil {
-		f.opts.Orders(x.id, x.context, x.values)
+	if x.tape == TapeRecomputed && x.told != nil {
+		f.opts.Recomputed(*x.told)
 	}
 	if x.fault != nil {
 		f.judged.add(*x.fault)

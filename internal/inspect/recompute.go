@@ -32,12 +32,9 @@ type closing struct {
 	counted   bool               // the report's figures are about it
 	table     string
 	tickets   bool
-	line      *ShuffleLine     // nil: no file of shuffles was asked for
-	stated    *audit.Statement // what an auditor may sign if the tape is recomputed; nil: nobody asks for it
-	ordered   bool             // the values are asked for
-	values    []uint32         // if ordered, the tape was recomputed and there is no parent
-	context   *audit.Context   // if there are values
-	beacon    *roundCheck      // if it holds, the level is mixed and not witnessed; nil: it is not mixed
+	line      *ShuffleLine // nil: no file of shuffles was asked for
+	told      *Recomputed  // nil: nobody asks for it
+	beacon    *roundCheck  // if it holds, the level is mixed and not witnessed; nil: it is not mixed
 
 	tape  string // one of the results, TapeRecomputed and so on
 	fault *Fault
@@ -116,8 +113,10 @@ func (w *worker) judge(ctx context.Context, c *closing) ([]uint32, error) {
 		return nil, c.failed(CodeDeckRoot, "the recomputed order does not lead to the deck root")
 	}
 	c.tape = TapeRecomputed
-	if c.ordered && ctxt.Parent == nil {
-		c.values, c.context = values, ctxt
+	if c.told != nil {
+		if c.told.Context = ctxt; ctxt.Parent == nil {
+			c.told.Values = values
+		}
 	}
 	return values, nil
 }

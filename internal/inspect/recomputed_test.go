@@ -46,19 +46,19 @@ func TestRecomputed(t *testing.T) {
 			Disclosed: hashes[closeOf[s.ID]]}
 	}
 	orders := map[uint64][]uint32{}
-	opts := trusting()
-	opts.Orders = func(id uint64, _ *audit.Context, values []uint32) { orders[id] = values }
-	inspectDir(t, l.Dir, opts)
-	if len(orders) != 2 || !slices.Equal(orders[public.ID], public.Values) ||
-		!slices.Equal(orders[sealed.ID], sealed.Values) {
-		t.Errorf("orders of shuffles %v", slices.Collect(maps.Keys(orders)))
-	}
 	ask := func(change func(*Options)) (got []audit.Statement) {
 		opts := trusting()
-		opts.Recomputed = func(s audit.Statement) { got = append(got, s) }
+		opts.Recomputed = func(of Recomputed) {
+			orders[of.ID], got = of.Values, append(got, of.Statement)
+		}
 		change(&opts)
 		inspectDir(t, l.Dir, opts)
 		return got
+	}
+	ask(func(*Options) {})
+	if len(orders) != 2 || !slices.Equal(orders[public.ID], public.Values) ||
+		!slices.Equal(orders[sealed.ID], sealed.Values) {
+		t.Errorf("orders of shuffles %v", slices.Collect(maps.Keys(orders)))
 	}
 	for name, test := range map[string]struct {
 		change func(*Options)

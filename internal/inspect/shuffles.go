@@ -142,8 +142,7 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 	}
 	d, _ := audit.DisclosedBy(b)
 	x := closing{id: o.ID, index: index, disclosed: d, opened: o, parent: l.parent, self: l.self,
-		counted: f.counts(l), ordered: f.opts.Orders != nil && f.counts(l), table: l.Table, legal: legal,
-		tickets: l.Tickets}
+		counted: f.counts(l), table: l.Table, legal: legal, tickets: l.Tickets}
 	if level == LevelWitnessed && l.mixedForAll(o) {
 		x.beacon = l.Beacon
 	}
@@ -152,8 +151,9 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 		x.line.Closed, x.line.Entry = bundle.FormatTime(l.Closed), index
 		x.line.Outcome, x.line.Reason = outcome.String(), reason.String()
 	}
-	if x.counted && f.opts.Recomputed != nil && l.leaf != nil && p.leaf != nil {
-		x.stated = &audit.Statement{Origin: f.newest.Origin, ID: o.ID, Commit: *l.leaf, Disclosed: *p.leaf}
+	if x.counted && f.opts.Recomputed != nil {
+		x.told = &Recomputed{Statement: audit.Statement{Origin: f.newest.Origin, ID: o.ID, Commit: *l.leaf,
+			Disclosed: *p.leaf}}
 	}
 	if x.self != nil {
 		x.self.sent = true

@@ -69,9 +69,9 @@ func (c auditAttestCmd) Run(ctx context.Context, s term.Streams) error {
 		return err
 	}
 	var found []audit.Statement
-	opts.Recomputed = func(st audit.Statement) {
-		if len(c.Shuffle) == 0 || slices.Contains(c.Shuffle, st.ID) {
-			found = append(found, st)
+	opts.Recomputed = func(of inspect.Recomputed) {
+		if len(c.Shuffle) == 0 || slices.Contains(c.Shuffle, of.ID) {
+			found = append(found, of.Statement)
 		}
 	}
 	r, err := inspectBundle(ctx, s, c.Dir, opts)

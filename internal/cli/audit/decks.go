@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"shuffled/internal/audit"
+	"shuffled/internal/inspect"
 	"shuffled/internal/shuffle"
 	"shuffled/internal/term"
 )
@@ -96,19 +96,19 @@ func (c auditDecksCmd) Run(ctx context.Context, s term.Streams) error {
 	}
 	hash := deck.Hash()
 	var found []ordered
-	opts.Orders = func(id uint64, of *audit.Context, values []uint32) {
-		if of.DeckHash != hash || len(values) != deck.Len() || c.Table != "" && of.Table != c.Table {
+	opts.Recomputed = func(of inspect.Recomputed) {
+		if of.Context.DeckHash != hash || len(of.Values) != deck.Len() || c.Table != "" && of.Context.Table != c.Table {
 			return
 		}
-		record := make([]byte, 0, width*len(values))
-		for _, v := range values {
+		record := make([]byte, 0, width*len(of.Values))
+		for _, v := range of.Values {
 			if width == 2 {
 				record = binary.BigEndian.AppendUint16(record, uint16(v))
 			} else {
 				record = append(record, byte(v))
 			}
 		}
-		found = append(found, ordered{id, record})
+		found = append(found, ordered{of.ID, record})
 	}
 	r, err := inspectBundle(ctx, s, c.Dir, opts)
 	if err != nil {
