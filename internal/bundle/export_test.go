@@ -155,8 +155,8 @@ func TestContent(t *testing.T) {
 	h := rich(t, 600)
 	r := open(t, h.fresh())
 	for hash, cards := range h.decks {
-		if got, err := r.Deck(hash); err != nil || !cmp.Equal(got, cards) {
-			t.Errorf("deck %q: %q, %v", cards, got, err)
+		if got, err := r.Deck(hash); err != nil || !cmp.Equal(got.Cards(), cards) {
+			t.Errorf("deck %q: %q, %v", cards, got.Cards(), err)
 		}
 	}
 	if n := len(h.decks); n != 2 {

@@ -36,12 +36,17 @@ var (
 )
 
 func isDeck(hash [32]byte, content []byte) bool {
-	text, ended := strings.CutSuffix(string(content), "\n")
-	if !ended || strings.Count(text, "\n") >= shuffle.MaxCards {
-		return false
-	}
-	deck, err := shuffle.NewDeck(strings.Split(text, "\n"))
+	deck, err := deckIn(content)
 	return err == nil && deck.Hash() == hash
+}
+
+// deckIn reads the file of a deck.
+func deckIn(content []byte) (shuffle.Deck, error) {
+	text, ended := strings.CutSuffix(string(content), "\n")
+	if !ended {
+		return shuffle.Deck{}, errors.New("the last card has no line end")
+	}
+	return shuffle.NewDeck(strings.Split(text, "\n"))
 }
 
 // isTerms reports whether a document has the hash, as a wheel or as a pay table.

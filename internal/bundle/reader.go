@@ -10,10 +10,10 @@ import (
 	"math"
 	"os"
 	"path"
-	"strings"
 	"sync"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
 )
 
 // Reader reads a bundle. What it returns has the form of docs/SPEC.md section 13 and is
@@ -147,13 +147,13 @@ func (r *Reader) checkpoints(dir string, counted func() (uint64, error)) iter.Se
 	}
 }
 
-// Deck returns the card names of the deck with this hash. It checks the hash.
-func (r *Reader) Deck(hash [32]byte) ([]string, error) {
+// Deck returns the deck with this hash.
+func (r *Reader) Deck(hash [32]byte) (shuffle.Deck, error) {
 	b, err := deckFiles.read(r.fsys, hash)
 	if err != nil {
-		return nil, err
+		return shuffle.Deck{}, err
 	}
-	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n"), nil
+	return deckIn(b)
 }
 
 // Terms returns the document of terms with this hash. It checks the hash.

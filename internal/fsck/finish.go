@@ -117,7 +117,7 @@ func (s *source) namedRows(ctx context.Context) error {
 		if hash, _ := r.Bytes("hash"); !s.asked[[32]byte(hash)] {
 			s.counts.UnusedDecks++
 		}
-		_, err := cardsOf(r)
+		_, err := deckOf(r)
 		return err
 	})
 	terms := check(&s.counts.Terms, func(r store.Raw) error {

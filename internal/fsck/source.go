@@ -2,6 +2,7 @@ package fsck
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -107,8 +108,9 @@ func (s *source) Tile(ctx context.Context, level int, index uint64, width int) (
 }
 
 // Deck implements inspect.Source.
-func (s *source) Deck(ctx context.Context, hash [32]byte) ([]string, string, error) {
-	return named(ctx, s, store.DeckRows, "cards", hash, cardsOf)
+func (s *source) Deck(ctx context.Context, hash [32]byte) (shuffle.Deck, error) {
+	deck, _, err := named(ctx, s, store.DeckRows, "cards", hash, deckOf)
+	return deck, err
 }
 
 // Terms implements inspect.Source.
@@ -133,27 +135,27 @@ func named[T any](ctx context.Context, s *source, t *store.Relation, column stri
 	return v, place(t, column, key), err
 }
 
-// cardsOf reads the row of a deck, and compares it with its hash. Its error is an *inspect.Damage.
-func cardsOf(r store.Raw) ([]string, error) {
+// deckOf reads the row of a deck, and compares it with its hash. Its error is an *inspect.Damage.
+func deckOf(r store.Raw) (deck shuffle.Deck, err error) {
 	b, ok := r.Bytes("cards")
 	if !ok {
-		return nil, damage(CodeColumn, placeOf(r, "cards"), "it is %s, not bytes", kind(r.Value("cards")))
+		return deck, damage(CodeColumn, placeOf(r, "cards"), "it is %s, not bytes", kind(r.Value("cards")))
 	}
 	cards, err := store.DecodeDeck(b)
 	if err != nil {
-		return nil, damage(CodeColumn, placeOf(r, "cards"), "%v", err)
+		return deck, damage(CodeColumn, placeOf(r, "cards"), "%v", err)
 	}
-	deck, err := shuffle.NewDeck(cards)
+	deck, err = shuffle.NewDeck(cards)
+	if hash := deck.Hash(); err == nil && !same(r, "hash", hash[:]) {
+		err = errors.New("the list of cards has another hash")
+	}
 	if err != nil {
-		return nil, damage(inspect.CodeDeck, placeOf(r, "cards"), "%v", err)
+		return deck, damage(inspect.CodeDeck, placeOf(r, "cards"), "%v", err)
 	}
-	if hash := deck.Hash(); !same(r, "hash", hash[:]) {
-		return nil, damage(inspect.CodeDeck, placeOf(r, "cards"), "the list of cards has another hash")
-	}
-	return cards, nil
+	return deck, nil
 }
 
-// documentOf reads the row of a document of terms, as cardsOf does that of a deck.
+// documentOf reads the row of a document of terms, as deckOf does that of a deck.
 func documentOf(r store.Raw) ([]byte, error) {
 	b, ok := r.Bytes("bytes")
 	if !ok {

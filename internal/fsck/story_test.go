@@ -258,9 +258,11 @@ func (w *writer) finish() (*material, error) {
 		if err != nil {
 			return nil, err
 		}
-		if m.decks[[32]byte(hash)], err = r.Deck([32]byte(hash)); err != nil {
+		deck, err := r.Deck([32]byte(hash))
+		if err != nil {
 			return nil, err
 		}
+		m.decks[[32]byte(hash)] = deck.Cards()
 	}
 	key, err := seal.NewKey([]byte("a sealing key of exactly 32 byte"))
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
+	"shuffled/internal/shuffle"
 )
 
 // Bundle is a bundle as a Source (docs/SPEC.md section 13).
@@ -122,10 +123,9 @@ func (b *Bundle) Checkpoints(_ context.Context, kind Kind, from uint64) iter.Seq
 }
 
 // Deck implements Source.
-func (b *Bundle) Deck(_ context.Context, hash [32]byte) ([]string, string, error) {
-	where := fmt.Sprintf("decks/%x.txt", hash)
-	cards, err := b.r.Deck(hash)
-	return cards, where, damaged(CodeDeck, where, err)
+func (b *Bundle) Deck(_ context.Context, hash [32]byte) (shuffle.Deck, error) {
+	deck, err := b.r.Deck(hash)
+	return deck, damaged(CodeDeck, fmt.Sprintf("decks/%x.txt", hash), err)
 }
 
 // Terms implements Source.

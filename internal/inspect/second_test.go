@@ -105,7 +105,10 @@ func (k kept) Cosigned(_ context.Context, size uint64) iter.Seq2[[]byte, error] 
 	}
 }
 
-func (k kept) Deck(_ context.Context, hash [32]byte) ([]string, error) { return k.Reader.Deck(hash) }
+func (k kept) Deck(_ context.Context, hash [32]byte) ([]string, error) {
+	deck, err := k.Reader.Deck(hash)
+	return deck.Cards(), err
+}
 
 func (k kept) Terms(_ context.Context, hash [32]byte) ([]byte, error) { return k.Reader.Terms(hash) }
 

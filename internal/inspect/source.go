@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"shuffled/internal/audit"
+	"shuffled/internal/shuffle"
 )
 
 // Width is the number of entries in a chunk: those of one tile (C2SP tlog-tiles).
@@ -30,8 +31,8 @@ type Source interface {
 	// size from on. It ends with the first error.
 	Checkpoints(ctx context.Context, kind Kind, from uint64) iter.Seq2[Checkpoint, error]
 
-	// Deck returns the names of a deck, and where they are kept. The caller checks that they have the hash.
-	Deck(ctx context.Context, hash [32]byte) (cards []string, where string, err error)
+	// Deck returns the deck with a hash.
+	Deck(ctx context.Context, hash [32]byte) (shuffle.Deck, error)
 
 	// Terms returns a document of terms, and where it is kept. The caller checks that it has the hash.
 	Terms(ctx context.Context, hash [32]byte) (document []byte, where string, err error)
