@@ -20,11 +20,11 @@ type EventLine struct {
 // note keeps an event of the period, at most MaxListed.
 func (f *fold) note(e audit.Entry, index uint64) {
 	b, ok := e.Body.(*audit.Event)
-	if !ok || len(f.events) == MaxListed || e.Time < f.opts.From || f.opts.To != 0 && e.Time >= f.opts.To {
+	if !ok || len(f.report.Events) == MaxListed || e.Time < f.opts.From || f.opts.To != 0 && e.Time >= f.opts.To {
 		return
 	}
 	if detail, ok := telling(b); ok {
-		f.events = append(f.events, EventLine{Entry: index, Time: bundle.FormatTime(e.Time), Kind: b.Kind.String(),
+		f.report.Events = append(f.report.Events, EventLine{Entry: index, Time: bundle.FormatTime(e.Time), Kind: b.Kind.String(),
 			Detail: detail, Identity: e.Actor.Identity, Credential: e.Actor.Credential})
 	}
 }

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"maps"
 	"slices"
@@ -52,14 +51,15 @@ func (f *fold) finish(ctx context.Context) (*Report, error) {
 	}
 	faults, notes, err := f.src.Finish(ctx, f.summary())
 	f.faults.add(faults...)
-	f.notes = append(f.notes, notes...)
+	f.report.Notes = append(f.report.Notes, notes...)
 	switch {
 	case errors.Is(err, audit.ErrUnknown):
-		f.unknown = append(f.unknown, audit.Printable(err.Error()))
+		f.report.Unknown = append(f.report.Unknown, audit.Printable(err.Error()))
 	case err != nil:
 		return nil, err
 	}
-	report, err := f.report()
+	report := f.report
+	err = f.complete(report)
 	if err == nil && report.whole() {
 		err = f.actHeads(report)
 	}
@@ -97,15 +97,15 @@ func (f *fold) judgeTrust() {
 		return
 	}
 	switch {
-	case f.witnesses.Newest == 0 && !f.cosigned.broken:
+	case f.report.Witnesses.Newest == 0 && !f.cosigned.broken:
 		f.faults.add(fault(CodeQuorum, "",
 			"the trusted policy asks for witnesses, and there is no cosigned checkpoint"))
-	case f.cosigned.undecided == f.witnesses.Newest && !f.cosigned.named:
-		f.cannotJudge(undecided(f.witnesses.Newest))
-	case f.cosigned.pinned < f.witnesses.Newest && !f.cosigned.named:
+	case f.cosigned.undecided == f.report.Witnesses.Newest && !f.cosigned.named:
+		f.cannotJudge(undecided(f.report.Witnesses.Newest))
+	case f.cosigned.pinned < f.report.Witnesses.Newest && !f.cosigned.named:
 		f.faults.add(fault(CodeQuorum, "",
 			"the newest cosigned checkpoint, of size %d, is not cosigned by the quorum of the trusted policy",
-			f.witnesses.Newest))
+			f.report.Witnesses.Newest))
 	}
 }
 
@@ -117,32 +117,23 @@ func (f *fold) summary() Summary {
 	return s
 }
 
-func (f *fold) report() (*Report, error) {
-	r := f.newReport()
-	if r.Witnesses = f.witnesses; f.levelless == "" {
+// complete puts what is known at the end into the report.
+func (f *fold) complete(r *Report) error {
+	if f.levelless == "" {
 		r.Witnesses.Overlap = f.trust.Policy.Overlap()
 	}
-	r.Entries, r.Events, r.keys = f.types, append(r.Events, f.events...), f.history.Records
-	r.Unknown, r.Notes = append(r.Unknown, f.unknown...), append(r.Notes, f.notes...)
 	if g := f.state.Genesis(); g != nil {
 		r.Production, r.Revision = g.Production, g.Revision
 		r.VKey, _ = audit.VKey(g.Origin, f.state.SigningKey())
 	}
-	if f.final != nil {
-		r.Root = base64.StdEncoding.EncodeToString(f.final[:])
-	}
-	r.Period = f.period()
-	r.Keys = f.keyLines()
 	if p := f.policies.Current(); p != nil {
 		r.Policy = p.Text
 	}
-	r.Dealing, r.Credentials, r.Acts = f.dealings(), f.credentials(), f.conduct.Acts
-	r.Acts.List = append([]ActLine{}, f.conduct.Acts.List...)
-	r.AdoptedHeads, r.Passed = append(r.AdoptedHeads, f.conduct.Heads...), append(r.Passed, f.conduct.Passed...)
+	r.Period, r.Keys, r.keys = f.period(), f.keyLines(), f.history.Records
+	r.Dealing, r.Credentials = f.dealings(), f.credentials()
 	if err := f.listOpen(r); err != nil {
-		return nil, err
+		return err
 	}
-	r.Tickets = f.lists.tickets
 	for _, name := range slices.Sorted(maps.Keys(f.tables)) {
 		t := f.tables[name]
 		t.share()
@@ -153,7 +144,7 @@ func (f *fold) report() (*Report, error) {
 	kept, count := merge(&f.faults, &f.judged)
 	r.Faults, r.FaultCodes = append(r.Faults, kept...), count
 	r.conclude()
-	return r, nil
+	return nil
 }
 
 func (f *fold) period() Period {
@@ -198,7 +189,7 @@ func (f *fold) listOpen(r *Report) error {
 		t.Open++
 		t.Levels[level]++
 		if l.Tickets && level == LevelMixed {
-			f.lists.tickets.Mixed++
+			f.report.Tickets.Mixed++
 		}
 		if overdue {
 			t.Overdue++

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"encoding/base64"
 	"errors"
 	"slices"
 
@@ -19,20 +20,17 @@ type fold struct {
 	broken   bool // hashes of entries are not known, and so no root from there on
 	lost     lostEntries
 	diverged *divergence
-	final    *tlog.Hash // the root at the size of the newest checkpoint
-	batch    *batch     // of the chunk that is being folded
-	behind   []*batch   // sent to the workers and not collected
+	batch    *batch   // of the chunk that is being folded
+	behind   []*batch // sent to the workers and not collected
 	play
 	figures
 	signing
 	witnessing
-	lists
 
-	faults  findings
-	judged  findings // of recomputing, apart: which faults are kept must not depend on timing
-	unknown []string
-	notes   []string
-	out     *lines // nil: no file of shuffles was asked for
+	faults findings
+	judged findings // of recomputing, apart: which faults are kept must not depend on timing
+	report *Report  // what of it is known before the end
+	out    *lines   // nil: no file of shuffles was asked for
 }
 
 // play is what the fold knows of shuffles.
@@ -46,12 +44,11 @@ type play struct {
 
 // figures are what the fold counts for the report.
 type figures struct {
-	tables   map[string]*Counts // by table, of the period
-	types    map[string]uint64
-	times    [2]int64 // of the first and the last entry
-	events   []EventLine
-	conduct  conduct
-	shuffles uint64 // sent to be recomputed
+	tables    map[string]*Counts // by table, of the period
+	times     [2]int64           // of the first and the last entry
+	conduct   conduct
+	drawnFrom map[int]bool // by number in Options.Tickets: a commit names the root of the list
+	shuffles  uint64       // sent to be recomputed
 }
 
 // signing is what the fold knows of keys and policies.
@@ -74,7 +71,6 @@ type witnessing struct {
 	needed    int    // how many sightings were kept the last time that some were dropped
 	levelless string // why the trusted policy gives no level; "": it does
 	copied    []byte // the cosigned checkpoint of the newest's size
-	witnesses Witnesses
 }
 
 // chunk folds one chunk in.
@@ -104,7 +100,7 @@ func (f *fold) chunk(c *chunk) error {
 		f.release()
 		if c.top == nil {
 			if root, ok := f.root(f.size); ok {
-				f.final = &root
+				f.report.Root = base64.StdEncoding.EncodeToString(root[:])
 			}
 		}
 	}
@@ -229,7 +225,7 @@ func (f *fold) lose(index uint64) {
 }
 
 func (f *fold) count(e audit.Entry) {
-	f.types[e.Body.Type().String()]++
+	f.report.Entries[e.Body.Type().String()]++
 	if f.times[0] == 0 {
 		f.times[0] = e.Time
 	}

@@ -40,8 +40,8 @@ func (f *fold) cannot(index uint64, err error) {
 }
 
 func (f *fold) cannotJudge(line string) {
-	if n := len(f.unknown); n < MaxListed && (n == 0 || f.unknown[n-1] != line) {
-		f.unknown = append(f.unknown, line)
+	if n := len(f.report.Unknown); n < MaxListed && (n == 0 || f.report.Unknown[n-1] != line) {
+		f.report.Unknown = append(f.report.Unknown, line)
 	}
 }
 

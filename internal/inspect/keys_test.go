@@ -48,7 +48,7 @@ func TestRetiredKeys(t *testing.T) {
 
 // TestRetiredDisclosureKey: tapes that were closed under a disclosure key after the time of its theft are told of.
 func TestRetiredDisclosureKey(t *testing.T) {
-	f := new(fold)
+	f := &fold{report: new(Report)}
 	key := func(index uint64, at int64, b *audit.Key) {
 		f.history.Take(index, audit.Entry{Time: at, Body: b})
 	}
@@ -63,10 +63,10 @@ func TestRetiredDisclosureKey(t *testing.T) {
 	key(7, 4000, retire(d2, 3500))
 	key(8, 5000, &audit.Key{Subject: audit.SubjectDisclosure, Public: []byte{1, 3}})
 	f.retiredKeys()
-	if len(f.notes) != 2 || !strings.Contains(f.notes[0],
+	if len(f.report.Notes) != 2 || !strings.Contains(f.report.Notes[0],
 		"entry 1 deserves no trust from 1970-01-01T00:00:01Z on, and was in use until entry 5") ||
-		!strings.Contains(f.notes[1], "entry 5 deserves no trust from 1970-01-01T00:00:03Z on, and was in use until entry 7") {
-		t.Errorf("%q", f.notes)
+		!strings.Contains(f.report.Notes[1], "entry 5 deserves no trust from 1970-01-01T00:00:03Z on, and was in use until entry 7") {
+		t.Errorf("%q", f.report.Notes)
 	}
 }
 

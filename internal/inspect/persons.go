@@ -8,13 +8,10 @@ import (
 	"shuffled/internal/bundle"
 )
 
-// conduct is what the fold keeps of the acts of people and credentials.
+// conduct is what the fold keeps of the acts of people and credentials, until the report can say it.
 type conduct struct {
 	Paces     map[string]*pace // by table
-	Acts      Acts
-	Approving uint64 // index of the act that approves the next entry, 0 for none
-	Heads     []AdoptedHead
-	Passed    []PassedCode
+	Approving uint64           // index of the act that approves the next entry, 0 for none
 }
 
 // Acts are what administrators signed, in the whole ledger (docs/SPEC.md section 14.2).
@@ -78,13 +75,13 @@ type PassedCode struct {
 // pass counts codes that were passed over. A list has at most 128 of them.
 func (f *fold) pass(codes []audit.Code, index uint64) {
 	for _, c := range codes {
-		at := slices.IndexFunc(f.conduct.Passed,
+		at := slices.IndexFunc(f.report.Passed,
 			func(p PassedCode) bool { return p.List == c.List && p.Code == c.Number })
 		if at < 0 {
-			at = len(f.conduct.Passed)
-			f.conduct.Passed = append(f.conduct.Passed, PassedCode{List: c.List, Code: c.Number, First: index})
+			at = len(f.report.Passed)
+			f.report.Passed = append(f.report.Passed, PassedCode{List: c.List, Code: c.Number, First: index})
 		}
-		f.conduct.Passed[at].Count++
+		f.report.Passed[at].Count++
 	}
 }
 
@@ -94,8 +91,8 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, 
 		f.act(a, e.Time, index, waiting)
 		return
 	}
-	if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventHeadAdopted && len(f.conduct.Heads) < MaxListed {
-		f.conduct.Heads = append(f.conduct.Heads, AdoptedHead{Entry: index, Time: bundle.FormatTime(e.Time),
+	if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventHeadAdopted && len(f.report.AdoptedHeads) < MaxListed {
+		f.report.AdoptedHeads = append(f.report.AdoptedHeads, AdoptedHead{Entry: index, Time: bundle.FormatTime(e.Time),
 			Identity: e.Actor.Identity, Credential: e.Actor.Credential, Size: b.Size, LostSize: b.LostSize,
 			Reason: b.Reason})
 	}
@@ -128,13 +125,13 @@ func (f *fold) act(a *audit.ActEntry, now int64, index uint64, before []audit.Wa
 	} else if !line.Waited {
 		f.conduct.Approving = index
 	}
-	f.conduct.Acts.Count++
+	f.report.Acts.Count++
 	f.heads.claim(f.size, audit.Head{Size: a.HeadSize, Root: a.HeadRoot}, index)
 	if line.Waited {
-		f.conduct.Acts.Waited++
+		f.report.Acts.Waited++
 	}
-	if len(f.conduct.Acts.List) < MaxListed {
-		f.conduct.Acts.List = append(f.conduct.Acts.List, line)
+	if len(f.report.Acts.List) < MaxListed {
+		f.report.Acts.List = append(f.report.Acts.List, line)
 	}
 }
 
@@ -149,7 +146,7 @@ func (f *fold) brokeGlass(e audit.Entry, index uint64, waiting []audit.WaitingAc
 	if at < 0 {
 		return
 	}
-	f.conduct.Acts.BreakGlass++
+	f.report.Acts.BreakGlass++
 	if l := f.actLine(waiting[at].Index); l != nil {
 		l.BreakGlass = true
 	}
@@ -165,12 +162,12 @@ func (f *fold) approved(act, index uint64) {
 
 // actLine returns the line of the act of this index, nil if it is not listed.
 func (f *fold) actLine(index uint64) *ActLine {
-	at, ok := slices.BinarySearchFunc(f.conduct.Acts.List, index,
+	at, ok := slices.BinarySearchFunc(f.report.Acts.List, index,
 		func(l ActLine, index uint64) int { return int(l.Entry) - int(index) })
 	if !ok {
 		return nil
 	}
-	return &f.conduct.Acts.List[at]
+	return &f.report.Acts.List[at]
 }
 
 func (f *fold) credentials() Credentials {

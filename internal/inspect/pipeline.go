@@ -170,7 +170,7 @@ func (f *fold) settle(x *closing) error {
 		if mixed {
 			t.raise(1, LevelWitnessed, LevelMixed)
 			if x.tickets {
-				f.lists.tickets.Mixed++
+				f.report.Tickets.Mixed++
 			}
 		}
 	}

@@ -50,8 +50,8 @@ func (f *fold) point(p *point, known bool) {
 	size := p.head.Size
 	if p.kind == KindCosigned {
 		f.cosigned.push(size)
-		f.witnesses.Cosigned++
-		f.witnesses.Newest = size
+		f.report.Witnesses.Cosigned++
+		f.report.Witnesses.Newest = size
 	}
 	holds := f.signature(p) && f.compareRoot(p, known)
 	switch p.kind {
@@ -260,7 +260,7 @@ func (s *cosignedSizes) missing(f *fold, size, index, id uint64) {
 }
 
 func (f *fold) noteOnce(text string) {
-	if !slices.Contains(f.notes, text) {
-		f.notes = append(f.notes, text)
+	if !slices.Contains(f.report.Notes, text) {
+		f.report.Notes = append(f.report.Notes, text)
 	}
 }

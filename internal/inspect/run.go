@@ -62,10 +62,11 @@ func (r *run) begin() (*fold, error) {
 	r.tasks, r.jobs = make(chan *chunk, depth), make(chan *batch, depth)
 	f := &fold{run: r, state: audit.NewState(), edge: new(edge),
 		play: play{live: make(map[uint64]*live), checks: make(map[light]*roundCheck), noDeck: make(map[[32]byte]bool)},
-		figures: figures{tables: make(map[string]*Counts), types: make(map[string]uint64),
-			conduct: conduct{Paces: make(map[string]*pace)}},
+		figures: figures{tables: make(map[string]*Counts), conduct: conduct{Paces: make(map[string]*pace)},
+			drawnFrom: make(map[int]bool)},
 		signing: signing{openers: make(map[uint64]*disclosure.Opener), policies: &audit.Policies{}, due: r.trust.Keys},
-		lists:   newLists(r.opts.Tickets)}
+		report:  r.newReport()}
+	f.report.Tickets.Lists = newLists(r.opts.Tickets)
 	f.publish()
 	var err error
 	if f.cosigned.everPinned, err = r.everPinned(); err != nil {

@@ -29,19 +29,13 @@ type SeenList struct {
 	Shuffles uint64 `json:"shuffles"` // of any time, that are drawn from it
 }
 
-// lists are the lists of tickets of a check.
-type lists struct {
-	tickets Tickets
-	named   []bool // as Options.Tickets: a commit names the root
-}
-
-func newLists(given []TicketList) lists {
-	l := lists{Tickets{Lists: make([]SeenList, len(given))}, make([]bool, len(given))}
+func newLists(given []TicketList) []SeenList {
+	lists := make([]SeenList, len(given))
 	for i, g := range given {
-		l.tickets.Lists[i] = SeenList{Name: audit.Printable(g.Name), Count: g.Count,
+		lists[i] = SeenList{Name: audit.Printable(g.Name), Count: g.Count,
 			Root: base64.StdEncoding.EncodeToString(g.Root[:])}
 	}
-	return l
+	return lists
 }
 
 // drawn compares the list of tickets that a commit names with those that were given.
@@ -55,21 +49,21 @@ func (f *fold) drawn(l *live, t *audit.Terms, index uint64) {
 		if g.Root != t.Hash {
 			continue
 		}
-		f.lists.named[i] = true
+		f.drawnFrom[i] = true
 		if g.Count != t.Count { // a root alone does not fix the count
 			f.faults.add(fault(CodeTerms, "", "the shuffle is of %d tickets, and the list of this root, %s, has %d",
 				t.Count, g.Name, g.Count).at(index).of(index))
 			continue
 		}
-		f.lists.tickets.Lists[i].Shuffles++
+		f.report.Tickets.Lists[i].Shuffles++
 		seen = true
 	}
 	if !f.counts(l) {
 		return
 	}
-	f.lists.tickets.Shuffles++
+	f.report.Tickets.Shuffles++
 	if seen {
-		f.lists.tickets.Seen++
+		f.report.Tickets.Seen++
 	}
 }
 
@@ -78,8 +72,8 @@ func (f *fold) unnamed() {
 	if len(f.lost.Spans) > 0 || f.broken {
 		return
 	}
-	for i, named := range f.lists.named {
-		if g := f.lists.tickets.Lists[i]; !named {
+	for i, g := range f.report.Tickets.Lists {
+		if !f.drawnFrom[i] {
 			f.faults.add(fault(CodeTerms, g.Name, "no shuffle of the ledger is drawn from this list of %d tickets with the root %s",
 				g.Count, g.Root))
 		}

@@ -67,7 +67,7 @@ func (f *fold) judgePolicy() {
 // beginPolicies takes the policy of the genesis.
 func (f *fold) beginPolicies(g *audit.Genesis, index uint64) {
 	if len(g.Policy) > 0 {
-		f.witnesses.Policies++
+		f.report.Witnesses.Policies++
 	}
 	policies, err := audit.NewPolicies(g.Policy)
 	if errors.Is(err, audit.ErrUnknown) {
@@ -80,7 +80,7 @@ func (f *fold) beginPolicies(g *audit.Genesis, index uint64) {
 
 // policy takes the policy of a key entry. It waits for its first checkpoint.
 func (f *fold) policy(index uint64, text []byte) {
-	f.witnesses.Policies++
+	f.report.Witnesses.Policies++
 	switch err := f.policies.Change(index, text); {
 	case errors.Is(err, audit.ErrUnknown):
 		f.cannot(index, err)
@@ -121,7 +121,7 @@ func (f *fold) quorum(p *point) {
 	}
 	if p.pinned {
 		f.cosigned.pinned = p.head.Size
-		f.witnesses.Pinned++
+		f.report.Witnesses.Pinned++
 		f.saw(p.head.Size, p.complete)
 		f.opts.side.saw(p)
 	}
