@@ -157,19 +157,19 @@ func (f *fold) collect(ctx context.Context, b *batch) error {
 
 // settle counts and hands on what recomputing a shuffle came to.
 func (f *fold) settle(x *closing) error {
-	mixed := x.beacon != nil && x.beacon.Holds // the mix came before the close, and so did its check
+	mixed := x.mixed && x.Beacon.Holds // the mix came before the close, and so did its check
 	if x.tape == TapeRecomputed && x.told != nil {
 		f.opts.Recomputed(*x.told)
 	}
 	if x.fault != nil {
 		f.judged.add(*x.fault)
 	}
-	if x.counted {
-		t := f.table(x.table)
+	if f.counts(x.live) {
+		t := f.table(x.Table)
 		t.Tapes[x.tape]++
 		if mixed {
 			t.raise(1, LevelWitnessed, LevelMixed)
-			if x.tickets {
+			if x.Tickets {
 				f.report.Tickets.Mixed++
 			}
 		}

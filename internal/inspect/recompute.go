@@ -22,19 +22,15 @@ type batch struct {
 
 // closing is a closed shuffle to recompute, and the result.
 type closing struct {
+	*live
 	id, index uint64       // of the commit, of the close or disclosure
 	opened    audit.Opened // before its end
 	disclosed audit.DisclosureEntry
 	opener    *disclosure.Opener // nil: no key was given that opens it
-	parent    *lineage           // nil: no parent, or unknown
-	self      *lineage           // a child waits for the values
 	legal     bool               // the close or disclosure breaks no rule
-	counted   bool               // the report's figures are about it
-	table     string
-	tickets   bool
-	line      *ShuffleLine // nil: no file of shuffles was asked for
-	told      *Recomputed  // nil: nobody asks for it
-	beacon    *roundCheck  // if it holds, the level is mixed and not witnessed; nil: it is not mixed
+	line      *ShuffleLine       // nil: no file of shuffles was asked for
+	told      *Recomputed        // nil: nobody asks for it
+	mixed     bool               // the level is mixed and not witnessed, if the beacon holds
 
 	tape  string // one of the results, TapeRecomputed and so on
 	fault *Fault
@@ -48,8 +44,6 @@ type lineage struct {
 	values []uint32 // nil: not known
 	sent   bool     // the parent was sent to be recomputed; of the fold
 }
-
-func newLineage() *lineage { return &lineage{done: make(chan struct{})} }
 
 // recompute judges the closings of a batch, in order.
 func (w *worker) recompute(ctx context.Context, b *batch) {

@@ -54,7 +54,7 @@ func (f *fold) committed(c *audit.Commit, p *parsed, index uint64) {
 			return // its parent is not known: that is a fault, or follows from one
 		}
 		if parent.self == nil {
-			parent.self = newLineage()
+			parent.self = &lineage{done: make(chan struct{})}
 		}
 		l.parent = parent.self
 	}
@@ -141,17 +141,14 @@ func (f *fold) ended(b audit.Body, outcome audit.Outcome, reason audit.Reason, p
 		t.ended(as, why, level)
 	}
 	d, _ := audit.DisclosedBy(b)
-	x := closing{id: o.ID, index: index, disclosed: d, opened: o, parent: l.parent, self: l.self,
-		counted: f.counts(l), table: l.Table, legal: legal, tickets: l.Tickets}
-	if level == LevelWitnessed && l.mixedForAll(o) {
-		x.beacon = l.Beacon
-	}
+	x := closing{live: l, id: o.ID, index: index, disclosed: d, opened: o, legal: legal,
+		mixed: level == LevelWitnessed && l.mixedForAll(o)}
 	if f.opts.Shuffles != "" {
 		x.line = l.line(o, "closed", level)
 		x.line.Closed, x.line.Entry = bundle.FormatTime(l.Closed), index
 		x.line.Outcome, x.line.Reason = outcome.String(), reason.String()
 	}
-	if x.counted && f.opts.Recomputed != nil {
+	if f.opts.Recomputed != nil && f.counts(l) {
 		x.told = &Recomputed{Statement: audit.Statement{Origin: f.newest.Origin, ID: o.ID, Commit: *l.leaf,
 			Disclosed: *p.leaf}}
 	}
