@@ -31,11 +31,8 @@ var damages = []struct {
 	// Entries.
 	{"a bit of an entry", func(b *broken) { b.flip("tile/entries/001", 3000) }, []string{"entry"}},
 	{"a bit of the genesis", func(b *broken) { b.flip("tile/entries/000", 40) }, []string{"entry"}},
-	{"a bit of the last entries", func(b *broken) { b.flip(b.tail("tile/entries"), 300) }, []string{"entry"}},
 	{"two entries of one length exchanged", func(b *broken) { b.swap("tile/entries/001") }, []string{"entry", "entry"}},
 	{"entries cut short", func(b *broken) { b.cut("tile/entries/001", -1) }, []string{"file"}},
-	{"an empty file of entries", func(b *broken) { b.cut("tile/entries/001", 0) }, []string{"file"}},
-	{"entries and more", func(b *broken) { b.add("tile/entries/001", "\x00\x01x") }, []string{"file"}},
 	{"entries missing", func(b *broken) { b.remove("tile/entries/001") }, []string{"file"}},
 	{"the last entries missing", func(b *broken) { b.remove(b.tail("tile/entries")) }, []string{"file"}},
 	{"the tail dropped, with its tile", func(b *broken) {
@@ -44,15 +41,8 @@ var damages = []struct {
 	}, []string{"file", "file"}},
 	{"entries and their tile missing", func(b *broken) { b.remove("tile/entries/001"); b.remove("tile/0/001") },
 		[]string{"file", "file"}},
-	{"entries of 64 GiB", func(b *broken) { b.grow("tile/entries/001", 64<<30) }, []string{"file"}},
-	{"lengths that promise more", func(b *broken) { b.set("tile/entries/001", 0, "\xff\xff") }, []string{"file"}},
 	{"two files of entries exchanged", func(b *broken) { b.exchange("tile/entries/000", "tile/entries/001") },
 		slices.Repeat([]string{"entry"}, 512)},
-	{"a directory for a file", func(b *broken) {
-		b.remove("tile/entries/001")
-		must(b.t,
-			os.Mkdir(b.path("tile/entries/001"), 0o755))
-	}, []string{"file"}},
 
 	// Tiles.
 	{"a bit of a tile", func(b *broken) { b.flip("tile/0/001", 99) }, []string{"tile"}},
@@ -61,7 +51,6 @@ var damages = []struct {
 	{"a tile missing", func(b *broken) { b.remove("tile/0/000") }, []string{"file"}},
 	{"a tile above missing", func(b *broken) { b.remove(b.tail("tile/1")) }, []string{"file"}},
 	{"a tile cut short", func(b *broken) { b.cut("tile/0/000", 8191) }, []string{"file"}},
-	{"a tile of 1 TiB", func(b *broken) { b.grow("tile/0/000", 1<<40) }, []string{"file"}},
 	{"an entry and a tile", func(b *broken) { b.flip("tile/entries/001", 3000); b.flip("tile/0/001", 99) },
 		[]string{"entry", "tile"}},
 	{"an entry and a tile at the edge", func(b *broken) {
@@ -73,8 +62,6 @@ var damages = []struct {
 	{"a checkpoint with CRLF", func(b *broken) { b.edit("checkpoint", "\n", "\r\n") }, []string{"checkpoint"}},
 	{"a checkpoint of another root", func(b *broken) { b.editLine("checkpoint", 2, tlog.Hash{1}.String()) },
 		[]string{"signature"}},
-	{"an empty checkpoint", func(b *broken) { b.cut("checkpoint", 0) }, []string{"checkpoint"}},
-	{"a checkpoint of 1 TiB", func(b *broken) { b.grow("checkpoint", 1<<40) }, []string{"checkpoint"}},
 	{"cosigned checkpoints cut short", func(b *broken) { b.cut(b.tail("cosigned"), -1) }, []string{"file"}},
 	{"cosigned checkpoints of another number", func(b *broken) {
 		b.write("cosigned/000.p/255", b.read(b.tail("cosigned")))
@@ -90,14 +77,11 @@ var damages = []struct {
 	{"a signature line more", func(b *broken) { b.add("checkpoint", "— someone AAAAAAAA\n") }, []string{"checkpoint"}},
 
 	// The manifest and decks.
-	{"a manifest with spaces", func(b *broken) { b.edit("manifest.json", `,`, `, `) }, []string{"manifest"}},
 	{"a manifest that repeats what entries say",
 		func(b *broken) { b.edit("manifest.json", `"period"`, `"production":true,"period"`) }, []string{"manifest"}},
 	{"an empty manifest", func(b *broken) { b.cut("manifest.json", 0) }, []string{"manifest"}},
-	{"a manifest missing", func(b *broken) { b.remove("manifest.json") }, []string{"file"}},
 	{"a manifest and an entry", func(b *broken) { b.cut("manifest.json", 0); b.flip("tile/entries/001", 3000) },
 		[]string{"entry", "manifest"}},
-	{"an empty deck", func(b *broken) { b.cut(b.deck(), 0) }, []string{"deck"}},
 	{"a deck missing", func(b *broken) { b.remove(b.deck()) }, []string{"deck"}},
 	{"another card in a deck", func(b *broken) { b.edit(b.deck(), "Kc\n", "Ks\n") }, []string{"deck"}},
 	{"terms missing", func(b *broken) { b.remove(b.wheel()) }, []string{"terms"}},
@@ -107,7 +91,6 @@ var damages = []struct {
 	{"terms of another kind under the hash", func(b *broken) {
 		b.write(b.wheel(), inspecttest.PayTable().Bytes())
 	}, []string{"terms"}},
-	{"terms of 1 TiB", func(b *broken) { b.grow(b.wheel(), 1<<40) }, []string{"terms"}},
 	{"terms and a deck", func(b *broken) { b.remove(b.wheel()); b.remove(b.deck()) }, []string{"deck", "terms"}},
 	{"a deck without its last line end", func(b *broken) { b.cut(b.deck(), -1) }, []string{"deck"}},
 }
@@ -158,19 +141,12 @@ func (b *broken) write(name string, data []byte) {
 	must(b.t, os.WriteFile(b.path(name), data, 0o644))
 }
 
-func (b *broken) remove(name string)        { must(b.t, os.Remove(b.path(name))) }
-func (b *broken) grow(name string, n int64) { must(b.t, os.Truncate(b.path(name), n)) }
-func (b *broken) add(name, more string)     { b.write(name, append(b.read(name), more...)) }
+func (b *broken) remove(name string)    { must(b.t, os.Remove(b.path(name))) }
+func (b *broken) add(name, more string) { b.write(name, append(b.read(name), more...)) }
 
 func (b *broken) flip(name string, i int) {
 	data := b.read(name)
 	data[i] ^= 0x10
-	b.write(name, data)
-}
-
-func (b *broken) set(name string, i int, to string) {
-	data := b.read(name)
-	copy(data[i:], to)
 	b.write(name, data)
 }
 
@@ -491,14 +467,8 @@ func TestMixedExports(t *testing.T) {
 			tail := newestList(b, "cosigned")
 			b.flipNote(tail, len(b.frames(tail))-1, 0)
 		}, []string{"checkpoint_size"}, false},
-		"a checkpoint of no such size": {nil, func(b *broken) {
-			tail := newestList(b, "cosigned")
-			b.sizeNote(tail, len(b.frames(tail))-1, "100000")
-		}, []string{"checkpoint_size", "cosigned_missing", "cosigned_missing"}, false},
 		"the newest cosigned checkpoints missing": {nil, func(b *broken) { b.remove(newestList(b, "cosigned")) },
 			[]string{"cosigned_missing", "cosigned_missing"}, false},
-		"the checkpoint of a rotation missing": {nil, func(b *broken) { b.remove(newestList(b, "signed")) },
-			[]string{"rotation"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &broken{t, filepath.Join(t.TempDir(), "bundle")}
@@ -576,34 +546,11 @@ func TestOneFileDoesNotStop(t *testing.T) {
 		must(t, os.Symlink("/etc", filepath.Join(dir, "decks")))
 		wantFaults(t, inspectDir(t, dir, trusting()), []string{"deck"})
 	})
-	t.Run("no manifest", func(t *testing.T) {
-		dir := copied(t)
-		must(t, os.Remove(filepath.Join(dir, "manifest.json")))
-		wantFaults(t, inspectDir(t, dir, trusting()), []string{"file"})
-	})
-	t.Run("a manifest of another format", func(t *testing.T) {
-		for _, format := range []string{"shuffled/v1/keys", "x", "shuffled/v01/bundle", "shuffled/v0/bundle"} {
-			dir := copied(t)
-			must(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"format":"`+format+`"}`), 0o600))
-			wantFaults(t, inspectDir(t, dir, trusting()), []string{"manifest"})
-		}
+	t.Run("a manifest of a later version", func(t *testing.T) {
 		dir := copied(t)
 		must(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"format":"shuffled/v2/bundle"}`), 0o600))
 		if _, err := OpenBundle(dir); !errors.Is(err, audit.ErrUnknown) {
 			t.Errorf("a later version: %v", err)
 		}
 	})
-}
-
-// TestUnknown: what a later version may write is no fault.
-func TestUnknown(t *testing.T) {
-	t.Parallel()
-	l := newLedger(t)
-	l.AppendLost([]byte{2, 1, 0})
-	l.hand("t1")
-	l.Finish()
-	r := inspectDir(t, l.Dir, trusting())
-	if r.Verdict != CannotJudge || r.FaultCount != 0 || len(r.Unknown) != 1 {
-		t.Errorf("%s, %v, %v", r.Verdict, r.FaultCodes, r.Unknown)
-	}
 }
