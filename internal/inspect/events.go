@@ -24,8 +24,8 @@ func (f *fold) note(e audit.Entry, index uint64) {
 		return
 	}
 	if detail, ok := telling(b); ok {
-		f.report.Events = append(f.report.Events, EventLine{Entry: index, Time: bundle.FormatTime(e.Time), Kind: b.Kind.String(),
-			Detail: detail, Identity: e.Actor.Identity, Credential: e.Actor.Credential})
+		f.report.Events = append(f.report.Events, EventLine{Entry: index, Time: bundle.FormatTime(e.Time),
+			Kind: b.Kind.String(), Detail: detail, Identity: e.Actor.Identity, Credential: e.Actor.Credential})
 	}
 }
 

@@ -91,10 +91,10 @@ func (f *fold) persons(e audit.Entry, index uint64, waiting []audit.WaitingAct, 
 		f.act(a, e.Time, index, waiting)
 		return
 	}
-	if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventHeadAdopted && len(f.report.AdoptedHeads) < MaxListed {
-		f.report.AdoptedHeads = append(f.report.AdoptedHeads, AdoptedHead{Entry: index, Time: bundle.FormatTime(e.Time),
-			Identity: e.Actor.Identity, Credential: e.Actor.Credential, Size: b.Size, LostSize: b.LostSize,
-			Reason: b.Reason})
+	heads := &f.report.AdoptedHeads
+	if b, ok := e.Body.(*audit.Event); ok && b.Kind == audit.EventHeadAdopted && len(*heads) < MaxListed {
+		*heads = append(*heads, AdoptedHead{Entry: index, Time: bundle.FormatTime(e.Time), Identity: e.Actor.Identity,
+			Credential: e.Actor.Credential, Size: b.Size, LostSize: b.LostSize, Reason: b.Reason})
 	}
 	if f.conduct.Approving != 0 {
 		if legal { // otherwise another entry came, and the rule pair named it
