@@ -13,6 +13,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/disclosure"
 	"shuffled/internal/keys"
+	"shuffled/internal/needle"
 	"shuffled/internal/term"
 )
 
@@ -141,9 +142,9 @@ func TestAuditorCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := make(needles)
-		found.add("the private key", k.Private().Bytes())
-		if in := found.in([]byte(line + private + shown)); len(in) > 0 {
+		found := needle.New()
+		found.Bytes("the private key", k.Private().Bytes())
+		if in := foundIn(found, []byte(line+private+shown)); len(in) > 0 {
 			t.Errorf("printed: %v", in)
 		}
 	}

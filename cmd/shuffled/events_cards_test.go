@@ -13,6 +13,7 @@ import (
 
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/host"
+	"shuffled/internal/needle"
 )
 
 // TestEventsTellNoCards plays whole games while a dealer and an auditor follow them, and looks in all
@@ -25,10 +26,10 @@ func TestEventsTellNoCards(t *testing.T) {
 	d.start()
 	during := d.events("dealer.token", "")
 
-	g := &secretGames{d: d, secrets: make(needles), values: make(map[string]bool)}
+	g := &secretGames{d: d, secrets: needle.New(), values: make(map[string]bool)}
 	for _, name := range []string{"dealer.token", "auditor.token", "regulator.token", "admin.token"} {
 		_, secret, _ := strings.Cut(d.token(name), ".")
-		g.secrets.add(name, []byte(secret))
+		g.secrets.Bytes(name, []byte(secret))
 	}
 	g.play("left-table")
 	g.play("twin-table")
@@ -38,7 +39,7 @@ func TestEventsTellNoCards(t *testing.T) {
 	told := map[string][]byte{"stream": during(last.ID),
 		"stream from the beginning": d.events("auditor.token", "?after=0")(last.ID)}
 	for where, b := range told {
-		for _, what := range g.secrets.in(b) {
+		for _, what := range foundIn(g.secrets, b) {
 			t.Errorf("%s stands in the %s", what, where)
 		}
 		for value := range g.values {
@@ -59,7 +60,7 @@ func TestEventsTellNoCards(t *testing.T) {
 	}
 	// The same search finds what it looks for in what the dealer was answered.
 	kinds := make(map[string]bool)
-	for _, what := range g.secrets.in(g.answers) {
+	for _, what := range foundIn(g.secrets, g.answers) {
 		kind, _, _ := strings.Cut(what, " ")
 		kinds[kind] = true
 	}
@@ -125,7 +126,7 @@ func (d *daemon) events(token, query string) (until func(id uint64) []byte) {
 // secretGames plays, and keeps what nobody may be told by an event.
 type secretGames struct {
 	d       *daemon
-	secrets needles
+	secrets *needle.Needles
 	values  map[string]bool // drawn values and numbers, in decimal digits
 	answers []byte          // of the daemon to the dealer
 	games   int
@@ -141,10 +142,10 @@ func (g *secretGames) commit(route string, body map[string]any, n int) (path str
 	g.answers = append(g.answers, g.d.mustPost("/v1/main/"+route, fmt.Sprint("game-", g.games), body, &made)...)
 	return fmt.Sprintf("/v1/main/shuffles/%d/", made.ID), func() {
 		tape := g.d.disclosedTape(made.ID)
-		g.secrets.add(fmt.Sprint("tape ", made.ID), tape)
+		g.secrets.Bytes(fmt.Sprint("tape ", made.ID), tape)
 		salts := audit.Salts([32]byte(made.Commitment), tape, n)
 		for p := range n {
-			g.secrets.add(fmt.Sprint("salt ", p, " of ", made.ID), salts[32*p:32*p+32])
+			g.secrets.Bytes(fmt.Sprint("salt ", p, " of ", made.ID), salts[32*p:32*p+32])
 		}
 	}
 }
@@ -177,12 +178,12 @@ func (g *secretGames) play(table string) {
 	for i := range cards {
 		cards[i] = fmt.Sprintf("a-card-%02d-0123456789abcdef", i)
 		if g.games == 0 {
-			g.secrets.add("card "+cards[i], []byte(cards[i]))
+			g.secrets.Bytes("card "+cards[i], []byte(cards[i]))
 		}
 	}
 	var secret [32]byte
 	copy(secret[:], "a secret of a player at "+table)
-	g.secrets.add("slot of "+table, secret[:])
+	g.secrets.Bytes("slot of "+table, secret[:])
 	slot := audit.SlotHash(host.SandboxOrigin, table, secret)
 
 	poker, ended := g.commit("shuffles", map[string]any{"table": table, "cards": cards, "disclosure": "auditor",

@@ -14,9 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
-	"shuffled/internal/inspect/inspecttest"
 	"shuffled/internal/term"
 	"shuffled/internal/testdb"
 )
@@ -193,82 +191,4 @@ func readShuffles(t *testing.T, name string) (all []inspect.ShuffleLine) {
 		all = append(all, l)
 	}
 	return all
-}
-
-// TestCheatingHouse: a house that writes, signs and has cosigned what no honest
-// daemon would. Each deed is a fault at its entry, and nothing else is.
-func TestCheatingHouse(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "bundle")
-	g := inspecttest.Plain()
-	g.Policy = inspecttest.Policy(false, 2, "w1", "w2", "w3")
-	g.Deals = audit.DealsCosigned
-	l := inspecttest.New(dir, t.Name(), g)
-	see := func() uint64 { return l.Cosigned("w1", "w2", "w3") }
-	play := func(s *inspecttest.Shuffle) *inspecttest.Shuffle {
-		s.Last(5, see())
-		return s
-	}
-	want := make(map[string]uint64) // fault to entry
-	for range 3 {
-		play(l.Commit("honest"))
-	}
-	first := play(l.Commit("reused"))
-	want["rule_serial reused"] = play(l.Commit("reused",
-		func(s *inspecttest.Shuffle) { s.Commit.Serial, s.Commit.Previous = 1, 0 })).ID
-	play(l.Commit("skipped"))
-	want["rule_serial skipped"] = play(l.Commit("skipped", func(s *inspecttest.Shuffle) { s.Commit.Serial++ })).ID
-
-	held := see()
-	early := l.Commit("early")
-	want["rule_checkpoint early"] = l.Size
-	early.Last(5, held)
-
-	mixed := l.Commit("mixed", inspecttest.Mixed(2, 0, true))
-	mixed.Slots[0], mixed.Slots[1] = mixed.Slots[1], mixed.Slots[0]
-	held = see()
-	want["rule_mix mixed"] = l.Size
-	mixed.Mix(held)
-	play(mixed)
-
-	again := l.Commit("slots", inspecttest.Mixed(1, 0, false))
-	again.Mix(see())
-	play(again)
-	other := l.Commit("slots", func(s *inspecttest.Shuffle) {
-		s.Slots, s.Commit.Context.Plan = again.Slots, again.Commit.Context.Plan
-	})
-	want["slot_twice slots"] = other.ID
-	other.Mix(see())
-	play(other)
-	play(l.Commit("honest"))
-	see()
-	l.Finish()
-
-	out, errs, code := command(t, "audit", "verify", dir, "--key", inspecttest.VKey(), "--json")
-	if code != term.ExitFails {
-		t.Fatalf("exit code %d: %s%s", code, out, errs)
-	}
-	var r inspect.Report
-	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		t.Fatal(err)
-	}
-	for name, entry := range want {
-		code, _, _ := strings.Cut(name, " ")
-		if !slices.ContainsFunc(r.Faults,
-			func(f inspect.Fault) bool { return f.Code == code && f.Entry != nil && *f.Entry == entry }) {
-			t.Errorf("%s at entry %d is not reported", name, entry)
-		}
-	}
-	if r.FaultCount != uint64(len(want)) {
-		t.Errorf("%d faults for %d deeds: %+v", r.FaultCount, len(want), r.Faults)
-	}
-	if first.Commit.Serial != 1 || len(want) != 5 {
-		t.Errorf("void: %d deeds", len(want))
-	}
-	text, _, _ := command(t, "audit", "verify", dir, "--key", inspecttest.VKey())
-	for _, w := range []string{"FAILED: 5 faults", "rule_serial", "rule_checkpoint", "rule_mix", "slot_twice"} {
-		if !strings.Contains(text, w) {
-			t.Errorf("no %q in\n%s", w, text)
-		}
-	}
 }

@@ -1,22 +1,18 @@
 package main
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/keys"
+	"shuffled/internal/needle"
 	"shuffled/internal/testdb"
 )
 
@@ -176,83 +172,42 @@ func askEverything(t *testing.T, d *daemon, s sinks, path string, i int) {
 
 func searchFor(t *testing.T, d *daemon, s sinks, hands []playedHand) {
 	t.Helper()
-	hidden, public := make(needles), make(needles)
+	hidden, public := needle.New(), needle.New()
 	for _, name := range []string{"dealer.token", "auditor.token", "regulator.token", "admin.token"} {
 		_, secret, _ := strings.Cut(d.token(name), ".")
-		hidden.add(name, []byte(secret))
+		hidden.Bytes(name, []byte(secret))
 	}
 	k, err := keys.ReadAuditor(filepath.Join(d.data, "auditor.key"), keys.Secret{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	hidden.add("the auditor's private key", k.Private().Bytes())
+	hidden.Bytes("the auditor's private key", k.Private().Bytes())
 	for _, h := range hands {
 		if len(h.tape) != 129 {
 			t.Fatalf("a close discloses %d bytes", len(h.tape))
 		}
-		hidden.add(fmt.Sprintf("the tape of %d", h.id), h.tape)
+		hidden.Bytes(fmt.Sprintf("the tape of %d", h.id), h.tape)
 		salts := audit.Salts(h.commitment, h.tape, 52)
 		for p := dealtOfHand; p < 52; p++ {
-			hidden.add(fmt.Sprintf("salt %d of %d", p, h.id), salts[32*p:32*p+32])
+			hidden.Bytes(fmt.Sprintf("salt %d of %d", p, h.id), salts[32*p:32*p+32])
 		}
-		public.add("commitment", h.commitment[:])
+		public.Bytes("commitment", h.commitment[:])
 	}
 	found := 0
 	for where, b := range s {
-		for _, what := range hidden.in(b) {
+		for _, what := range foundIn(hidden, b) {
 			t.Errorf("%s stands in: %s", what, where)
 		}
 		// What is public is found by the same search, or the search finds nothing.
-		found += min(1, len(public.in(b)))
+		found += min(1, len(foundIn(public, b)))
 	}
 	if found < len(hands) {
 		t.Errorf("void: the search found public commitments in %d places only, of %d", found, len(s))
 	}
 }
 
-// needles are byte strings to look for, by their first eight bytes.
-type needles map[uint64][]needle
-
-type needle struct {
-	what string
-	form []byte
-}
-
-// add looks for a secret's first 24 bytes: raw, in hexadecimal of either case, as the numbers and the quoted text that
-// fmt and log/slog print, and in base64 of either alphabet at each of its three alignments.
-func (n needles) add(what string, secret []byte) {
-	head := secret[:min(len(secret), 24)]
-	forms := [][]byte{head, []byte(hex.EncodeToString(head)), bytes.ToUpper([]byte(hex.EncodeToString(head)))}
-	numbers := strings.Trim(fmt.Sprint(head), "[]")
-	forms = append(forms, []byte(numbers), []byte(strings.ReplaceAll(numbers, " ", ",")))
-	if quoted := strconv.Quote(string(secret)); len(quoted) > 32 {
-		forms = append(forms, []byte(quoted[1:25])) // without the end, which depends on the next byte
-	}
-	for shift := range 3 {
-		// Without the ends, which depend on the neighbours.
-		text := base64.StdEncoding.EncodeToString(append(make([]byte, shift), head...))
-		text = text[4 : len(text)-4]
-		forms = append(forms, []byte(text), []byte(strings.NewReplacer("+", "-", "/", "_").Replace(text)))
-	}
-	for _, f := range forms {
-		first := binary.BigEndian.Uint64(f)
-		n[first] = append(n[first], needle{what, f})
-	}
-}
-
-// in returns what stands in b.
-func (n needles) in(b []byte) (found []string) {
-	var window uint64
-	for i, c := range b {
-		window = window<<8 | uint64(c)
-		if i < 7 {
-			continue
-		}
-		for _, one := range n[window] {
-			if bytes.HasPrefix(b[i-7:], one.form) {
-				found = append(found, one.what)
-			}
-		}
-	}
+// foundIn returns the names of the needles that stand in b.
+func foundIn(n *needle.Needles, b []byte) (found []string) {
+	n.In(b, func(one needle.Needle, _ int) { found = append(found, one.What) })
 	return found
 }

@@ -82,6 +82,9 @@ func (n *Needles) Piece(what string, piece []byte) {
 	n.add(what, "bytes", bytes.Clone(piece))
 	n.add(what, "hex", []byte(hex.EncodeToString(piece)))
 	n.add(what, "HEX", []byte(strings.ToUpper(hex.EncodeToString(piece))))
+	if quoted := strconv.Quote(string(piece)); len(quoted) > 32 { // as fmt and log/slog write it
+		n.add(what, "quoted", []byte(quoted[1:25]))
+	}
 	for front := range 3 { // where the piece begins in a group of three bytes
 		shifted := append(make([]byte, front), piece...)
 		from, to := (front*8+5)/6, len(shifted)*8/6 // characters that depend on the piece alone

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -35,6 +36,7 @@ func TestSearchFinds(t *testing.T) {
 	planted := map[string]string{
 		"raw": string(secret), "a part": string(secret[5:40]), "hex": hex.EncodeToString(secret),
 		"HEX":      fmt.Sprintf("%X", secret),
+		"quoted":   strconv.Quote(string(secret[len(secret)-16:])),
 		"decimals": fmt.Sprint(secret), "JSON": asJSON(map[string]any{"tape": secret}),
 		"base64, 1":     base64.StdEncoding.EncodeToString(append([]byte("x"), secret...)),
 		"base64, 2":     base64.URLEncoding.EncodeToString(append([]byte("xy"), secret...)),

@@ -62,9 +62,9 @@ var generator = []Row{
 		Evidence: []Evidence{
 			tests("internal/dealer", "copies sent together, to two daemons: one commit, one answer",
 				"TestCopies", "TestNotRepeated"),
-			tests("internal/inspect", "damage, gaps and forgeries in a ledger are found", "TestAnyEntry",
-				"TestDamages"),
-			long(tests("cmd/shuffled", "a house that writes what no honest daemon would: each deed is a fault in the audit", "TestCheatingHouse", "TestSelectiveHouse")),
+			tests("internal/inspect", "damage, gaps and forgeries in a ledger are found: each deed of a house that writes what no honest daemon would is a fault", "TestAnyEntry",
+				"TestDamages", "TestForgeries"),
+			long(tests("cmd/shuffled", "a house that drops hands in ways that the rules allow: the audit reports exactly these", "TestSelectiveHouse")),
 			document("docs/SPEC.md", "9 Legality", "the rules: serials without gaps, one close"),
 		},
 		NotShown: "Tapes that were drawn and looked at before the first commit, by a changed program: only the level mixed excludes that.",
