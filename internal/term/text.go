@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -157,7 +158,10 @@ func Hanging(label, text string, w int) string {
 }
 
 // Table aligns rows of cells: the last column to the left, the others to the right.
-func Table(rows [][]string) string {
+func Table(rows [][]string) string { return Aligned("  ", rows, len(rows[0])-1) }
+
+// Aligned aligns rows of cells: the columns with these numbers to the left, the others to the right.
+func Aligned(indent string, rows [][]string, left ...int) string {
 	wide := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, c := range row {
@@ -166,13 +170,14 @@ func Table(rows [][]string) string {
 	}
 	var b strings.Builder
 	for _, row := range rows {
-		line := "  "
+		line := indent
 		for i, c := range row {
-			if i == len(row)-1 {
-				line += c
-				break
+			gap := strings.Repeat(" ", wide[i]-Cells(c))
+			if slices.Contains(left, i) {
+				line += c + gap + "  "
+			} else {
+				line += gap + c + "  "
 			}
-			line += strings.Repeat(" ", wide[i]-Cells(c)) + c + "  "
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

@@ -1,13 +1,11 @@
 package audit
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
@@ -82,27 +80,21 @@ func (s Sheet) pair(r *inspect.PairReport) string {
 
 // pairTable lists the figures of the house's tables in columns.
 func pairTable(r *inspect.PairReport) string {
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\ttable\tshuffles\tblind\tunchecked\trequests\tdealt on\tunplayed\tunanswered\tsilent\tunread\twithheld\ttape lost\trestarted\tpending\tbeyond\tmedian gap\tlongest\t")
-	row := func(name string, c *inspect.PairCounts, gap string) {
-		fmt.Fprintf(w, "\t%s\t", term.Visible(name))
-		for _, n := range []uint64{c.Shuffles, c.Blind, c.BlindUnchecked, c.Requests, c.Matched, c.Unplayed,
-			c.Unanswered, c.Silent, c.Unread, c.Withheld, c.TapeLost, c.Restarted, c.Pending, c.Beyond} {
-			fmt.Fprintf(w, "%d\t", n)
-		}
-		fmt.Fprintln(w, gap+"\t")
+	rows := [][]string{{"table", "shuffles", "blind", "unchecked", "requests", "dealt on", "unplayed", "unanswered",
+		"silent", "unread", "withheld", "tape lost", "restarted", "pending", "beyond", "median gap", "longest"}}
+	row := func(name string, c *inspect.PairCounts, gaps ...string) {
+		rows = append(rows, append(figures(name, c.Shuffles, c.Blind, c.BlindUnchecked, c.Requests, c.Matched, c.Unplayed,
+			c.Unanswered, c.Silent, c.Unread, c.Withheld, c.TapeLost, c.Restarted, c.Pending, c.Beyond), gaps...))
 	}
 	for i := range r.Tables {
-		t, gap := &r.Tables[i], "\t"
+		t, gaps := &r.Tables[i], []string(nil)
 		if t.Median != nil {
-			gap = fmt.Sprintf("< %s\t%d s", pause(t.Median[1]), t.Longest)
+			gaps = []string{"< " + pause(t.Median[1]), fmt.Sprintf("%d s", t.Longest)}
 		}
-		row(t.Table, &t.PairCounts, gap)
+		row(t.Table, &t.PairCounts, gaps...)
 	}
-	row("all", &r.Totals, "\t")
-	w.Flush()
-	return b.String()
+	row("all", &r.Totals)
+	return term.Aligned("    ", rows)
 }
 
 // notPlayed lists what the co-dealer opened and the house did not deal.

@@ -1,14 +1,12 @@
 package audit
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/inspect"
@@ -91,21 +89,27 @@ func ticketsOf(t inspect.Tickets) string {
 
 // auditTable lists the figures of all tables in columns.
 func auditTable(r *inspect.Report) string {
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\ttable\tshuffles\tcompleted\tearly\tvoid\texpired\topen\toverdue\twitnessed\tmixed\trecomputed\tsealed\t")
+	rows := [][]string{{"table", "shuffles", "completed", "early", "void", "expired", "open", "overdue", "witnessed",
+		"mixed", "recomputed", "sealed"}}
 	row := func(name string, c *inspect.Counts) {
-		fmt.Fprintf(w, "\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", term.Visible(name), c.Shuffles,
-			c.Completed+c.Continued, c.EndedEarly, c.Void,
-			c.Expired, c.Open, c.Overdue, c.Witnessed(), c.Levels[inspect.LevelMixed], c.Tapes[inspect.TapeRecomputed],
-			c.Tapes[inspect.TapeSealed])
+		rows = append(rows, figures(name, c.Shuffles, c.Completed+c.Continued, c.EndedEarly, c.Void, c.Expired, c.Open,
+			c.Overdue, c.Witnessed(), c.Levels[inspect.LevelMixed], c.Tapes[inspect.TapeRecomputed],
+			c.Tapes[inspect.TapeSealed]))
 	}
 	for i := range r.Tables {
 		row(r.Tables[i].Table, &r.Tables[i].Counts)
 	}
 	row("all", &r.Totals)
-	w.Flush()
-	return b.String()
+	return term.Aligned("    ", rows)
+}
+
+// figures is a row of a table: a name, and its figures.
+func figures(name string, all ...uint64) []string {
+	row := []string{term.Visible(name)}
+	for _, n := range all {
+		row = append(row, fmt.Sprint(n))
+	}
+	return row
 }
 
 // auditAside lists whose shuffles closes of tables set aside: they are void because an administrator ended them all.

@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"shuffled/client"
@@ -69,7 +70,13 @@ func (c *RecallCmd) Run(ctx context.Context, s term.Streams) error {
 	if c.JSON {
 		return term.PrintJSON(s.Out, recalled{all, more, proved})
 	}
-	printShuffles(s, all)
+	if n > 0 {
+		rows := [][]string{{"ID", "SERIAL", "TABLE", "GAME", "COMMITTED", "STATE"}}
+		for _, one := range all {
+			rows = append(rows, recallRow(one))
+		}
+		io.WriteString(s.Out, term.Aligned("", rows, 2, 3, 4, 5))
+	}
 	switch {
 	case n == 0:
 		fmt.Fprintln(s.Out, "no shuffle fits")
@@ -172,26 +179,7 @@ func parseDay(flag, text string) (*client.Timestamp, error) {
 		term.Visible(text))
 }
 
-func printShuffles(s term.Streams, list []client.ShuffleSummary) {
-	if len(list) == 0 {
-		return
-	}
-	rows, widths := [][6]string{{"ID", "SERIAL", "TABLE", "GAME", "COMMITTED", "STATE"}}, [4]int{}
-	for _, one := range list {
-		rows = append(rows, recallRow(one))
-	}
-	for _, row := range rows {
-		for i := range widths {
-			widths[i] = max(widths[i], term.Cells(row[i]))
-		}
-	}
-	for _, row := range rows {
-		fmt.Fprintf(s.Out, "%*s  %*s  %s  %s  %-23s  %s\n", widths[0], row[0], widths[1], row[1],
-			term.Pad(row[2], widths[2]), term.Pad(row[3], widths[3]), row[4], row[5])
-	}
-}
-
-func recallRow(r client.ShuffleSummary) [6]string {
+func recallRow(r client.ShuffleSummary) []string {
 	state := string(r.State)
 	if r.Outcome != nil {
 		state = string(*r.Outcome)
@@ -209,6 +197,6 @@ func recallRow(r client.ShuffleSummary) [6]string {
 	if r.GameRef != nil {
 		game = term.Visible(*r.GameRef)
 	}
-	return [6]string{fmt.Sprint(r.ID), fmt.Sprint(r.Serial), term.Visible(r.Table), game, clock(r.CommittedAt),
+	return []string{fmt.Sprint(r.ID), fmt.Sprint(r.Serial), term.Visible(r.Table), game, clock(r.CommittedAt),
 		term.Visible(state)}
 }
