@@ -52,7 +52,7 @@ func appended[B audit.Body, R any](ctx context.Context, c *Client, call func(con
 	if err != nil {
 		return nil, err
 	}
-	entry, err := c.prove(ctx, told.Receipt, told.Index, when, answer)
+	entry, err := c.prove(ctx, told.Receipt, told.Index, reply{when, answer})
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (c *Client) do(ctx context.Context, step Step) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	return c.proveStep(ctx, &step, step.Of, when, answer)
+	return c.proveStep(ctx, &step, step.Of, reply{when, answer})
 }
 
 // ready does what must come before a step: it loads a parent, waits for witnesses, and learns the mix. It does nothing
@@ -114,35 +114,30 @@ func (c *Client) sendAlone(ctx context.Context, step *Step) ([]byte, error) {
 }
 
 // proveStep proves the answer to a step of the shuffle s. Of a commit, s is the parent.
-func (c *Client) proveStep(ctx context.Context, step *Step, s *Committed, when asked, answer []byte) (d Done,
-	err error) {
+func (c *Client) proveStep(ctx context.Context, step *Step, s *Committed, r reply) (d Done, err error) {
 	d.Shuffle = s
 	index, first := uint64(0), true // the entry of a mix or deal, and whether it is the first of the shuffle
 	switch req := step.Request.(type) {
 	case ShuffleRequest, DrawsRequest:
-		d.Shuffle, err = c.proveAsked(ctx, step, s, when, answer)
+		d.Shuffle, err = c.proveAsked(ctx, step, s, r)
 	case MixRequest:
-		d.Mix, err = held(answer, func(m *Mix) (err error) {
-			index, err = c.proveMix(ctx, s, &req, m, when, answer)
+		d.Mix, err = held(r, func(m *Mix) (err error) {
+			index, err = c.proveMix(ctx, s, &req, m, r)
 			return err
 		})
 	case DealRequest:
 		first = req.First == 0 && len(s.commit.Context.Mixed()) == 0
-		d.Deal, err = held(answer, func(m *Deal) (err error) {
+		d.Deal, err = held(r, func(m *Deal) (err error) {
 			if err = c.learnNames(ctx, s); err == nil {
-				index, err = c.proveDeal(ctx, s, &req, m, when, answer)
+				index, err = c.proveDeal(ctx, s, &req, m, r)
 			}
 			return err
 		})
 	case RevealRequest:
 		want := &audit.Reveal{Shuffle: s.ID, Exposed: deref(req.Exposed), Places: places(req.Places)}
-		d.Reveal, err = held(answer, func(r *Reveal) error {
-			return c.proveReveal(ctx, s, want, r, anyIndex, when, answer)
-		})
+		d.Reveal, err = held(r, func(m *Reveal) error { return c.proveReveal(ctx, s, want, m, anyIndex, r) })
 	case CloseRequest:
-		d.Close, err = held(answer, func(ending *Close) error {
-			return c.proveClose(ctx, s, &req, ending, anyIndex, when, answer)
-		})
+		d.Close, err = held(r, func(m *Close) error { return c.proveClose(ctx, s, &req, m, anyIndex, r) })
 	}
 	if err != nil || index == 0 {
 		return d, err
@@ -151,8 +146,8 @@ func (c *Client) proveStep(ctx context.Context, step *Step, s *Committed, when a
 }
 
 // held reads an answer, and returns it if it is proved.
-func held[T any](answer []byte, prove func(*T) error) (*T, error) {
-	told, err := decoded[T](answer, nil)
+func held[T any](r reply, prove func(*T) error) (*T, error) {
+	told, err := decoded[T](r.body, nil)
 	if err == nil {
 		err = prove(told)
 	}
@@ -299,7 +294,7 @@ func (b *batch) proveOne(ctx context.Context, i int, answer []byte) error {
 				Answer: answer}
 		}
 	}
-	done, err := b.proveStep(ctx, step, of, b.whens[i], answer)
+	done, err := b.proveStep(ctx, step, of, reply{b.whens[i], answer})
 	if err == nil {
 		b.done[i] = done
 	}

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
@@ -68,31 +68,8 @@ type Client struct {
 	heads    heads
 	tables   tables
 
-	decks  cache[shuffle.Deck]      // by hash, proved
-	wheels cache[*meaning.Document] // by hash, proved
-}
-
-// cache keeps values by hash. When it is full, it begins anew. It is safe for concurrent use.
-type cache[V any] struct {
-	mu     sync.Mutex
-	values map[[32]byte]V
-}
-
-func (c *cache[V]) get(hash [32]byte) (v V, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v, ok = c.values[hash]
-	return v, ok
-}
-
-// put keeps a value alongside fewer than most others.
-func (c *cache[V]) put(hash [32]byte, v V, most int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.values == nil || len(c.values) >= most {
-		c.values = make(map[[32]byte]V)
-	}
-	c.values[hash] = v
+	decks  *lru.Cache[[32]byte, shuffle.Deck]      // by hash, proved
+	wheels *lru.Cache[[32]byte, *meaning.Document] // by hash, proved
 }
 
 // New returns a client. Its errors are about the configuration, or of the State.
@@ -119,7 +96,9 @@ func newClient(cfg Config) (*Client, error) {
 		return nil, errors.New("attempts and pauses are positive, and the first pause is the shortest")
 	}
 	c := &Client{cfg: cfg, base: base, ledger: cfg.Ledger, http: httpClient(cfg.HTTP), identity: newIdentity(&cfg),
-		heads: newHeads(), tables: newTables()}
+		heads: newHeads()}
+	c.decks, _ = lru.New[[32]byte, shuffle.Deck](maxDecks) // it fails without room
+	c.wheels, _ = lru.New[[32]byte, *meaning.Document](maxWheels)
 	if err := c.trust(); err != nil {
 		return nil, err
 	}
@@ -139,7 +118,9 @@ func httpClient(given *http.Client) *http.Client {
 		t.MaxIdleConnsPerHost = idlePerHost
 		own.Transport = t
 	}
-	own.CheckRedirect = noRedirect
+	own.CheckRedirect = func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // a call, its token and its body stay at the address that it was made to
+	}
 	return &own
 }
 
@@ -174,6 +155,6 @@ func (c *Client) receipt(ctx context.Context, index uint64) (string, proved, err
 	if err != nil {
 		return "", proved{}, err
 	}
-	p, err := c.prove(ctx, string(answer), index, when, answer)
+	p, err := c.prove(ctx, string(answer), index, reply{when, answer})
 	return string(answer), p, err
 }

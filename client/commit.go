@@ -62,17 +62,16 @@ func (c *Client) Draws(ctx context.Context, key string, req DrawsRequest) (*Comm
 }
 
 // proveAsked is proveCommit of a commit that this client asked for. A child takes over what is known of its parent.
-func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, when asked, answer []byte) (*Committed,
-	error) {
-	told, err := decoded[Shuffle](answer, nil)
+func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, r reply) (*Committed, error) {
+	told, err := decoded[Shuffle](r.body, nil)
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.proveCommit(ctx, *told, when, answer)
+	s, err := c.proveCommit(ctx, *told, r)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.own(s.entry, said{time: s.Time, repeated: bool(deref(s.Repeated))}, when, answer); err != nil {
+	if err := c.own(s.entry, said{time: s.Time, repeated: bool(deref(s.Repeated))}, r); err != nil {
 		return nil, err
 	}
 	var common *ShuffleRequest // what both kinds of request say
@@ -92,7 +91,7 @@ func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, 
 		named = err == nil
 	}
 	if what := s.differs(step.Key, common, want); what != "" {
-		return nil, &Fault{What: what, Answer: answer}
+		return nil, r.fault(what, nil)
 	}
 	if named {
 		c.learn(deck)
@@ -105,33 +104,32 @@ func (c *Client) proveAsked(ctx context.Context, step *Step, parent *Committed, 
 
 // proveCommit compares what the daemon says of a shuffle with its commit. The verdict on the receipt includes that the
 // commit is of the pinned ledger.
-func (c *Client) proveCommit(ctx context.Context, s Shuffle, when asked, answer []byte) (*Committed, error) {
-	e, err := c.prove(ctx, s.Receipt, s.ID, when, answer)
+func (c *Client) proveCommit(ctx context.Context, s Shuffle, r reply) (*Committed, error) {
+	e, err := c.prove(ctx, s.Receipt, s.ID, r)
 	if err != nil {
 		return nil, err
 	}
-	fault := func(what string) (*Committed, error) { return nil, &Fault{What: what, Answer: answer} }
 	commit, ok := e.Body.(*audit.Commit)
 	if !ok || commit.Context.Table != s.Table || commit.Serial != s.Serial ||
 		commit.Commitment != s.Commitment || commit.DeckRoot != s.DeckRoot || commit.CloseBy != s.CloseBy.UnixMilli() {
-		return fault("it is not what the commit says")
+		return nil, r.fault("it is not what the commit says", nil)
 	}
 	if c.cfg.Production && !commit.Context.Production {
-		return fault("it is of a sandbox, and production is wanted")
+		return nil, r.fault("it is of a sandbox, and production is wanted", nil)
 	}
 	if p, ok := commit.Context.Beacon(); ok {
 		if at, known := audit.BeaconTime(p.Chain, p.Round); !known || at <= e.Time/1000 {
-			return fault("the beacon's round was out when it was planned, or its chain is not known")
+			return nil, r.fault("the beacon's round was out when it was planned, or its chain is not known", nil)
 		}
 	}
 	if what := c.tables.add(s.ID, commit); what != "" {
-		return fault(what)
+		return nil, r.fault(what, nil)
 	}
 	committed := &Committed{Shuffle: s, Terms: termsOf(commit, e.Time), commit: commit, entry: e}
 	committed.play = newPlay(committed)
 	if committed.blind() && s.CoDealer != nil {
 		if err := committed.ordered(*s.CoDealer); err != nil {
-			return nil, &Fault{What: "the co-dealer's commit", Answer: answer, Err: err}
+			return nil, r.fault("the co-dealer's commit", err)
 		}
 	}
 	return committed, nil

@@ -21,10 +21,8 @@ func (c *Client) Mix(ctx context.Context, s *Committed, req MixRequest) (*Mix, e
 }
 
 // proveMix checks a mix against its request, the plan and its entry, whose index it returns.
-func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m *Mix, when asked,
-	answer []byte) (uint64, error) {
-	fault := func(what string, err error) (uint64, error) { return 0, &Fault{What: what, Answer: answer, Err: err} }
-	e, mix, err := acted(ctx, c, s, said{m.Receipt, anyIndex, m.Time, bool(deref(m.Repeated))}, when, answer,
+func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m *Mix, r reply) (uint64, error) {
+	e, mix, err := acted(ctx, c, s, said{m.Receipt, anyIndex, m.Time, bool(deref(m.Repeated))}, r,
 		func(b *audit.Mix) bool { return b.Shuffle == s.ID })
 	if err != nil {
 		return 0, err
@@ -36,18 +34,18 @@ func (c *Client) proveMix(ctx context.Context, s *Committed, req *MixRequest, m 
 		}
 	}
 	if !slices.Equal(mixValues(req, signature), mix.Values) || !answersPlan(mix.Values, s.commit.Context.Mixed()) {
-		return fault("the mix in the ledger has other values", nil)
+		return 0, r.fault("the mix in the ledger has other values", nil)
 	}
 	if p, ok := s.commit.Context.Beacon(); ok {
 		if p.Chain != audit.Quicknet {
-			return fault("the beacon's chain is not known", nil)
+			return 0, r.fault("the beacon's chain is not known", nil)
 		}
 		if err := beacon.Verify(p.Round, [48]byte(signature)); err != nil {
-			return fault("the beacon", err)
+			return 0, r.fault("the beacon", err)
 		}
 	}
 	if err := s.mixed(mix); err != nil {
-		return fault("the mix", err)
+		return 0, r.fault("the mix", err)
 	}
 	return e.index, nil
 }
@@ -81,12 +79,9 @@ func (c *Client) Deal(ctx context.Context, s *Committed, req DealRequest) (*Deal
 }
 
 // proveDeal checks a deal against its request, its entry, whose index it returns, and the deck root.
-func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, d *Deal, when asked,
-	answer []byte) (uint64, error) {
-	fault := func(format string, args ...any) (uint64, error) {
-		return 0, &Fault{What: fmt.Sprintf(format, args...), Answer: answer}
-	}
-	e, deal, err := acted(ctx, c, s, said{d.Receipt, anyIndex, d.Time, bool(deref(d.Repeated))}, when, answer,
+func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, d *Deal, r reply) (uint64, error) {
+	fault := func(format string, args ...any) (uint64, error) { return 0, r.fault(fmt.Sprintf(format, args...), nil) }
+	e, deal, err := acted(ctx, c, s, said{d.Receipt, anyIndex, d.Time, bool(deref(d.Repeated))}, r,
 		func(b *audit.Deal) bool {
 			return b.Shuffle == s.ID && b.First == req.First && b.Final == (req.Close != nil) &&
 				slices.Equal(b.Runs, runs(req))
@@ -112,12 +107,12 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 		places[i].Position, places[i].Value, places[i].Name = card.Position, card.Value, deref(card.Card)
 	}
 	if err := s.openAll(d.Cards, d.Shows); err != nil {
-		return 0, &Fault{What: "the cards", Answer: answer, Err: err}
+		return 0, r.fault("the cards", err)
 	}
 	if !s.cut(d.Next, deref(d.LastHand)) {
 		return fault("the cut card has not come out, or has and was not told")
 	}
-	if err := c.proveLabels(ctx, s, d.Shows, d.Labels, answer); err != nil {
+	if err := c.proveLabels(ctx, s, d.Shows, d.Labels, r); err != nil {
 		return 0, err
 	}
 	s.keep(places, d.Shows, next)
@@ -131,7 +126,7 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	if len(req.Close.Reveal) > 0 {
 		last++ // behind the final reveal
 	}
-	return e.index, c.proveClose(ctx, s, req.Close, d.Close, last, when, answer)
+	return e.index, c.proveClose(ctx, s, req.Close, d.Close, last, r)
 }
 
 // placesOf returns the places of a deal that its answer opens, and those that it does not: what is dealt aside.
@@ -189,9 +184,9 @@ func (c *Client) Close(ctx context.Context, s *Committed, req CloseRequest) (*Cl
 
 // proveClose checks a close against its request, its entry and the commitment.
 func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest, ending *Close, index uint64,
-	when asked, answer []byte) error {
-	e, body, err := acted(ctx, c, s, said{ending.Receipt, index, ending.Time, bool(deref(ending.Repeated))}, when,
-		answer, func(b *audit.Close) bool {
+	r reply) error {
+	e, body, err := acted(ctx, c, s, said{ending.Receipt, index, ending.Time, bool(deref(ending.Repeated))}, r,
+		func(b *audit.Close) bool {
 			return b.Shuffle == s.ID && b.Outcome.String() == string(req.Outcome) &&
 				b.Reason.String() == string(deref(req.Reason))
 		})
@@ -200,29 +195,29 @@ func (c *Client) proveClose(ctx context.Context, s *Committed, req *CloseRequest
 	}
 	if body.Form == audit.FormTape != (ending.Tape != nil) || ending.Tape != nil &&
 		!bytes.Equal(body.Tape, ending.Tape) {
-		return &Fault{What: "the tape is not the one in the ledger", Answer: answer}
+		return r.fault("the tape is not the one in the ledger", nil)
 	}
-	if err := c.proveFinalReveal(ctx, s, req, ending, e.index, when, answer); err != nil {
+	if err := c.proveFinalReveal(ctx, s, req, ending, e.index, r); err != nil {
 		return err
 	}
 	told, _ := audit.DisclosedBy(body)
-	return s.proveTape(told, answer)
+	return s.proveTape(told, r)
 }
 
 // proveTape checks what a close or disclosure discloses against the commitment.
-func (s *Committed) proveTape(body audit.DisclosureEntry, answer []byte) error {
+func (s *Committed) proveTape(body audit.DisclosureEntry, r reply) error {
 	form := audit.FormTape
 	if s.commit.Context.Disclosure != audit.DisclosurePublic {
 		form = audit.FormSealed
 	}
 	if body.Form != form {
-		return &Fault{What: "the tape is not disclosed as the commit declared", Answer: answer}
+		return r.fault("the tape is not disclosed as the commit declared", nil)
 	}
 	if form == audit.FormSealed {
 		return nil
 	}
 	if what, err := s.finish(body.Tape); what != "" {
-		return &Fault{What: what, Answer: answer, Err: err}
+		return r.fault(what, err)
 	}
 	return nil
 }

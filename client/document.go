@@ -58,7 +58,7 @@ func readDocument(d TermsDocument) (*meaning.Document, error) {
 
 // proveLabels checks the labels of drawn values against the wheel that the commit names. The wheel is fetched once, by
 // its hash.
-func (c *Client) proveLabels(ctx context.Context, s *Committed, shows []uint32, told []string, answer []byte) error {
+func (c *Client) proveLabels(ctx context.Context, s *Committed, shows []uint32, told []string, r reply) error {
 	var labels []string
 	if t := s.commit.Context.Terms; t != nil && t.Kind == audit.TermsWheel && len(shows) > 0 {
 		wheel, err := c.wheel(ctx, t.Hash)
@@ -70,7 +70,7 @@ func (c *Client) proveLabels(ctx context.Context, s *Committed, shows []uint32, 
 		}
 	}
 	if !slices.Equal(labels, told) {
-		return &Fault{What: "the labels are not those of the wheel that was committed to", Answer: answer}
+		return r.fault("the labels are not those of the wheel that was committed to", nil)
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (c *Client) proveLabels(ctx context.Context, s *Committed, shows []uint32, 
 const maxWheels = 64
 
 func (c *Client) wheel(ctx context.Context, hash [32]byte) (*meaning.Document, error) {
-	if known, ok := c.wheels.get(hash); ok {
+	if known, ok := c.wheels.Get(hash); ok {
 		return known, nil
 	}
 	document, err := c.TermsDocument(ctx, hash)
@@ -90,6 +90,6 @@ func (c *Client) wheel(ctx context.Context, hash [32]byte) (*meaning.Document, e
 	if err != nil {
 		return nil, err
 	}
-	c.wheels.put(hash, read, maxWheels)
+	c.wheels.Add(hash, read)
 	return read, nil
 }

@@ -72,6 +72,17 @@ func (f *Fault) Error() string {
 // Unwrap returns the check that failed.
 func (f *Fault) Unwrap() error { return f.Err }
 
+// reply is the body of an answer, and what the client knew when it asked.
+type reply struct {
+	asked
+	body []byte
+}
+
+// fault is the Fault of an answer. err is the check that failed, or nil.
+func (r reply) fault(what string, err error) error {
+	return &Fault{What: what, Answer: r.body, Err: err}
+}
+
 func deref[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

@@ -90,7 +90,7 @@ func (r *rigged) dealt(s *Committed, change func(*Deal), first int, positions ..
 	if change != nil {
 		change(&d)
 	}
-	_, err := r.client().proveDeal(r.t.Context(), s, &req, &d, asked{}, nil)
+	_, err := r.client().proveDeal(r.t.Context(), s, &req, &d, reply{})
 	return err
 }
 
@@ -98,8 +98,7 @@ func (r *rigged) closed(s *Committed) error {
 	r.t.Helper()
 	body := &audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: r.tape}
 	answer := Close{Time: timestamp(r.at), Tape: r.tape, Receipt: r.receipts(r.commit, body)[1]}
-	return r.client().proveClose(r.t.Context(), s, &CloseRequest{Outcome: OutcomeCompleted}, &answer, anyIndex, asked{},
-		nil)
+	return r.client().proveClose(r.t.Context(), s, &CloseRequest{Outcome: OutcomeCompleted}, &answer, anyIndex, reply{})
 }
 
 // final is a deal with its close, and what stands between them in the ledger.
@@ -114,7 +113,7 @@ func (r *rigged) final(between ...audit.Body) error {
 	receipts := r.receipts(bodies...)
 	d.Receipt = receipts[1]
 	d.Close = &Close{Time: timestamp(r.at), Tape: r.tape, Receipt: receipts[len(receipts)-1]}
-	_, err := r.client().proveDeal(r.t.Context(), r.committed(), &req, &d, asked{}, nil)
+	_, err := r.client().proveDeal(r.t.Context(), r.committed(), &req, &d, reply{})
 	return err
 }
 
@@ -184,7 +183,7 @@ func TestHostileMix(t *testing.T) {
 	of := uint64(0)
 	mixed := func(s *Committed, values []audit.MixValue, req MixRequest) error {
 		receipt := h.receipts(r.commit, &audit.Mix{Shuffle: of, Values: values})[1]
-		_, err := h.client().proveMix(t.Context(), s, &req, &Mix{Time: timestamp(h.at), Receipt: receipt}, asked{}, nil)
+		_, err := h.client().proveMix(t.Context(), s, &req, &Mix{Time: timestamp(h.at), Receipt: receipt}, reply{})
 		return err
 	}
 	given := []audit.MixValue{{Source: audit.SourceSlot, Slot: slot.Value}, {Source: audit.SourceCut, Cut: 2}}
@@ -394,7 +393,7 @@ func TestHostileCommit(t *testing.T) {
 			bodies[i] = &commit
 		}
 		s.Receipt, s.Serial = h.receipts(bodies...)[at], commit.Serial
-		_, err := c.proveCommit(t.Context(), s, asked{}, nil)
+		_, err := c.proveCommit(t.Context(), s, reply{})
 		return err
 	}
 	as := func(serial, previous uint64) func(*audit.Commit, *Shuffle) {

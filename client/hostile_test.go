@@ -128,7 +128,7 @@ func TestHostileHouse(t *testing.T) {
 
 	closed := func(c *audit.Close, answer Close, req CloseRequest) error {
 		answer.Receipt, answer.Time = h.receipts(commit, c)[1], timestamp(h.at)
-		return h.client().proveClose(t.Context(), s.again(), &req, &answer, anyIndex, asked{}, nil)
+		return h.client().proveClose(t.Context(), s.again(), &req, &answer, anyIndex, reply{})
 	}
 	completed := CloseRequest{Outcome: OutcomeCompleted}
 	honest := audit.Close{Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: tape}
@@ -153,7 +153,7 @@ func TestHostileHouse(t *testing.T) {
 		for i, position := range cards {
 			answer.Cards = append(answer.Cards, cardAt(commit.Context, tree, req.First+i, position))
 		}
-		_, err := h.client().proveDeal(t.Context(), s.again(), &req, &answer, asked{}, nil)
+		_, err := h.client().proveDeal(t.Context(), s.again(), &req, &answer, reply{})
 		return err
 	}
 	two := DealRequest{First: 0, Runs: []Run{{Count: 2, Purpose: PurposeSeat}}}

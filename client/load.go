@@ -62,7 +62,7 @@ func (c *Client) load(ctx context.Context, at string, is func(*ShuffleState) boo
 	s, err := c.proveCommit(ctx, Shuffle{
 		ID: told.ID, Table: told.Table, Serial: told.Serial, Commitment: told.Commitment, DeckRoot: told.DeckRoot,
 		CloseBy: told.CloseBy, Receipt: told.Receipt,
-	}, when, answer)
+	}, reply{when, answer})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -119,7 +119,7 @@ func (c *Client) cosigned(ctx context.Context, index uint64) (receipt string, e 
 
 func (c *Client) proveCosigned(ctx context.Context, receipt string, index uint64, when asked,
 	answer []byte) (proved, error) {
-	e, err := c.prove(ctx, receipt, index, when, answer)
+	e, err := c.prove(ctx, receipt, index, reply{when, answer})
 	if err == nil && c.policy.Asks() && !c.policy.Satisfied(e.signed) {
 		err = fmt.Errorf("entry %d: %w", e.index, ErrNotWitnessed)
 	}

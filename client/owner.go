@@ -92,37 +92,36 @@ type said struct {
 
 // acted returns the entry of a command about a shuffle. It proves that the entry is of this client, belongs to the life
 // of the shuffle, and has the body that was asked for, which is reports.
-func acted[B audit.Body](ctx context.Context, c *Client, s *Committed, says said, when asked, answer []byte,
+func acted[B audit.Body](ctx context.Context, c *Client, s *Committed, says said, r reply,
 	is func(B) bool) (e proved, body B, err error) {
-	if e, err = c.prove(ctx, says.receipt, says.index, when, answer); err != nil {
+	if e, err = c.prove(ctx, says.receipt, says.index, r); err != nil {
 		return e, body, err
 	}
 	body, ok := e.Body.(B)
 	if !ok || !s.during(e) || !is(body) {
-		what := fmt.Sprintf("the %s in the ledger is another one", body.Type())
-		return e, body, &Fault{What: what, Answer: answer}
+		return e, body, r.fault(fmt.Sprintf("the %s in the ledger is another one", body.Type()), nil)
 	}
-	return e, body, c.own(e, says, when, answer)
+	return e, body, c.own(e, says, r)
 }
 
 // own returns a *Fault for an answer that misstates its entry, or whose entry is foreign. A repeated answer is accepted
 // only if an earlier try may have been done. An answer that says that it is not repeated is refuted if its entry
 // stood in the ledger before the request was made. An answer that says that it is repeated cannot be refuted so.
-func (c *Client) own(e proved, says said, when asked, answer []byte) error {
+func (c *Client) own(e proved, says said, r reply) error {
 	what := ""
 	switch {
 	case says.time.UnixMilli() != e.Time:
 		what = "its time is not the one in the ledger"
-	case !says.repeated && e.index < when.since:
+	case !says.repeated && e.index < r.since:
 		what = "the request was answered before, and the answer does not say so"
-	case says.repeated && !when.again && !when.open.Load():
+	case says.repeated && !r.again && !r.open.Load():
 		what = fmt.Sprintf("it was done at %s, before this client asked for it",
 			time.UnixMilli(e.Time).UTC().Format(time.RFC3339))
 	default:
-		what = c.identity.foreign(e.Actor, e.Time, when.first)
+		what = c.identity.foreign(e.Actor, e.Time, r.first)
 	}
 	if what != "" {
-		return &Fault{What: what, Answer: answer}
+		return r.fault(what, nil)
 	}
 	return nil
 }
@@ -141,7 +140,7 @@ func (c *Client) TakeOver(ctx context.Context, s *Committed, req TakeoverRequest
 	if repeated { // a takeover is told again for as long as it holds, also with another reason
 		when.first, when.again = taken.Time.Time, true
 	}
-	_, _, err = acted(ctx, c, s, said{taken.Receipt, anyIndex, taken.Time, repeated}, when, answer,
+	_, _, err = acted(ctx, c, s, said{taken.Receipt, anyIndex, taken.Time, repeated}, reply{when, answer},
 		func(b *audit.Takeover) bool {
 			return b.Shuffle == s.ID && b.Extent == audit.ExtentClose && (b.Reason == req.Reason || repeated)
 		})

@@ -24,27 +24,24 @@ type proved struct {
 
 // prove returns the entry of a receipt. It proves that a checkpoint signed by the pinned key includes the entry at the
 // index, in the ledger that is known so far.
-func (c *Client) prove(ctx context.Context, receipt string, index uint64, when asked, answer []byte) (proved, error) {
-	fault := func(what string, err error) (proved, error) {
-		return proved{}, &Fault{What: what, Answer: answer, Err: err}
-	}
+func (c *Client) prove(ctx context.Context, receipt string, index uint64, re reply) (proved, error) {
 	// So the client accepts nothing that shuffled verify refuses.
 	if v := verify.Receipt([]byte(receipt), c.signed); v.Verdict != verify.Proved {
-		return fault("the receipt is "+v.Verdict+" at "+v.Failed+v.Unknown, nil)
+		return proved{}, re.fault("the receipt is "+v.Verdict+" at "+v.Failed+v.Unknown, nil)
 	}
 	r, e, err := audit.ReceiptEntry(receipt)
 	if err != nil {
-		return fault("the receipt", err)
+		return proved{}, re.fault("the receipt", err)
 	}
 	checkpoint, err := audit.CheckpointText(r.Checkpoint)
 	if err != nil {
-		return fault("the receipt", err)
+		return proved{}, re.fault("the receipt", err)
 	}
 	if index != anyIndex && r.Index != index {
-		return fault(fmt.Sprintf("the receipt is of entry %d, not %d", r.Index, index), nil)
+		return proved{}, re.fault(fmt.Sprintf("the receipt is of entry %d, not %d", r.Index, index), nil)
 	}
-	past := when.before(r.Index, checkpoint.Size)
-	if err := c.hold(ctx, head{checkpoint, r.Checkpoint}, past, answer); err != nil {
+	past := re.before(r.Index, checkpoint.Size)
+	if err := c.hold(ctx, head{checkpoint, r.Checkpoint}, past, re.body); err != nil {
 		return proved{}, err
 	}
 	return proved{e, r.Index, tlog.RecordHash(r.Entry), checkpoint.Size, r.Checkpoint}, nil

@@ -25,10 +25,9 @@ func places(asked []int) (all []uint16) {
 }
 
 // proveReveal checks a reveal against what was asked for, its entry and the deck root.
-func (c *Client) proveReveal(ctx context.Context, s *Committed, want *audit.Reveal, r *Reveal, index uint64,
-	when asked, answer []byte) error {
-	fault := func(what string, err error) error { return &Fault{What: what, Answer: answer, Err: err} }
-	_, _, err := acted(ctx, c, s, said{r.Receipt, index, r.Time, bool(deref(r.Repeated))}, when, answer,
+func (c *Client) proveReveal(ctx context.Context, s *Committed, want *audit.Reveal, m *Reveal, index uint64,
+	r reply) error {
+	_, _, err := acted(ctx, c, s, said{m.Receipt, index, m.Time, bool(deref(m.Repeated))}, r,
 		func(b *audit.Reveal) bool {
 			return b.Shuffle == s.ID && b.Final == want.Final && b.Exposed == want.Exposed &&
 				slices.Equal(b.Places, want.Places)
@@ -36,30 +35,30 @@ func (c *Client) proveReveal(ctx context.Context, s *Committed, want *audit.Reve
 	if err != nil {
 		return err
 	}
-	ascending := slices.EqualFunc(r.Places, want.Places, func(told int, p uint16) bool { return told == int(p) })
-	theirs := slices.EqualFunc(r.Cards, want.Places, func(card Card, p uint16) bool { return card.Place == int(p) })
+	ascending := slices.EqualFunc(m.Places, want.Places, func(told int, p uint16) bool { return told == int(p) })
+	theirs := slices.EqualFunc(m.Cards, want.Places, func(card Card, p uint16) bool { return card.Place == int(p) })
 	if !ascending || !theirs {
-		return fault("the cards are not those of the places that were revealed", nil)
+		return r.fault("the cards are not those of the places that were revealed", nil)
 	}
 	if err := c.learnNames(ctx, s); err != nil {
 		return err
 	}
-	if err := s.openAll(r.Cards, r.Shows); err != nil {
-		return fault("the cards", err)
+	if err := s.openAll(m.Cards, m.Shows); err != nil {
+		return r.fault("the cards", err)
 	}
-	return c.proveLabels(ctx, s, r.Shows, r.Labels, answer)
+	return c.proveLabels(ctx, s, m.Shows, m.Labels, r)
 }
 
 // proveFinalReveal checks what a close revealed against its request. The entry of the reveal is the one before the
 // close.
 func (c *Client) proveFinalReveal(ctx context.Context, s *Committed, req *CloseRequest, ending *Close, closed uint64,
-	when asked, answer []byte) error {
+	r reply) error {
 	switch {
 	case len(req.Reveal) == 0 && ending.Reveal == nil:
 		return nil
 	case len(req.Reveal) == 0 || ending.Reveal == nil:
-		return &Fault{What: "one of close and reveal is missing", Answer: answer}
+		return r.fault("one of close and reveal is missing", nil)
 	}
 	want := &audit.Reveal{Shuffle: s.ID, Final: true, Places: places(req.Reveal)}
-	return c.proveReveal(ctx, s, want, ending.Reveal, closed-1, when, answer)
+	return c.proveReveal(ctx, s, want, ending.Reveal, closed-1, r)
 }

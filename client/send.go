@@ -192,9 +192,6 @@ func (c *Client) pause(attempt int) time.Duration {
 	return d/2 + time.Duration(binary.LittleEndian.Uint64(b[:])%uint64(d/2+1))
 }
 
-// noRedirect keeps a call, its token and its body at the address that it was made to.
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
 // decoded reads the answer to a call. Members of a later contract are skipped.
 func decoded[T any](answer []byte, err error) (*T, error) {
 	if err != nil {

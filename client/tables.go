@@ -18,8 +18,6 @@ type numbered struct{ serial, id uint64 }
 
 const maxTables = 4096
 
-func newTables() tables { return tables{newest: make(map[string]numbered)} }
-
 // add takes in a commit, or says how it contradicts the newest commit of its table.
 func (t *tables) add(id uint64, c *audit.Commit) string {
 	t.mu.Lock()
@@ -37,8 +35,8 @@ func (t *tables) add(id uint64, c *audit.Commit) string {
 		return fmt.Sprintf("it is serial %d after entry %d, and serial %d of the table is entry %d", c.Serial,
 			c.Previous, known.serial, known.id)
 	}
-	if len(t.newest) >= maxTables {
-		clear(t.newest)
+	if t.newest == nil || len(t.newest) >= maxTables {
+		t.newest = make(map[string]numbered)
 	}
 	t.newest[table] = numbered{c.Serial, id}
 	return ""
