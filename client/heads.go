@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/mod/sumdb/tlog"
 	"golang.org/x/sync/errgroup"
 
@@ -35,8 +36,9 @@ type heads struct {
 	// newest was not yet proved to extend.
 	roots map[uint64]tlog.Hash
 	loose map[uint64]head
-	tiles map[tlog.Tile][]byte // proved under some head, bounded by maxTiles
-	saved []byte               // what this client wrote to the State last
+	saved []byte // what this client wrote to the State last
+
+	tiles *lru.Cache[tlog.Tile, []byte] // proved under some head; safe for concurrent use
 }
 
 // Bounds of what is remembered.
@@ -47,7 +49,8 @@ const (
 )
 
 func newHeads() heads {
-	return heads{roots: make(map[uint64]tlog.Hash), loose: make(map[uint64]head), tiles: make(map[tlog.Tile][]byte)}
+	tiles, _ := lru.New[tlog.Tile, []byte](maxTiles) // it fails without room
+	return heads{roots: make(map[uint64]tlog.Hash), loose: make(map[uint64]head), tiles: tiles}
 }
 
 // size returns the size of the newest checkpoint.
@@ -195,10 +198,8 @@ func (r *tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 	var all errgroup.Group // a co-dealer may be far away
 	for i, t := range tiles {
 		all.Go(func() (err error) {
-			r.c.heads.mu.Lock()
-			data[i] = r.c.heads.tiles[t]
-			r.c.heads.mu.Unlock()
-			if data[i] == nil {
+			var known bool
+			if data[i], known = r.c.heads.tiles.Get(t); !known {
 				data[i], err = r.get("/log/" + r.c.ledger + "/tile/" + strings.TrimPrefix(t.Path(), "tile/8/"))
 			}
 			return err
@@ -223,14 +224,8 @@ func (r *tileReader) get(path string) (data []byte, err error) {
 }
 
 func (r *tileReader) SaveTiles(tiles []tlog.Tile, data [][]byte) {
-	r.c.heads.mu.Lock()
-	defer r.c.heads.mu.Unlock()
-	h := &r.c.heads
-	if len(h.tiles)+len(tiles) > maxTiles {
-		clear(h.tiles)
-	}
 	for i, t := range tiles {
-		h.tiles[t] = data[i]
+		r.c.heads.tiles.Add(t, data[i])
 	}
 }
 

@@ -83,10 +83,8 @@ func (c *Client) send(ctx context.Context, r request) ([]byte, error) {
 
 // sleep waits for d, or returns the error of ctx when it is over before.
 func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

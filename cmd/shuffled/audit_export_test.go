@@ -21,7 +21,6 @@ import (
 	"testing"
 
 	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
@@ -358,7 +357,7 @@ func killExports(t *testing.T, d *daemon, dir string, size uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, killed := sizeOf(dir), 0
+	before, killed := sizeOf(t, dir), 0
 	for range *exportKills {
 		c := exec.Command(path, append([]string{"audit", "export", "--out", dir}, d.place()...)...)
 		if err := c.Start(); err != nil {
@@ -373,7 +372,7 @@ func killExports(t *testing.T, d *daemon, dir string, size uint64) {
 		if !c.ProcessState.Success() {
 			killed++
 		}
-		if now := sizeOf(dir); now != before && now != size {
+		if now := sizeOf(t, dir); now != before && now != size {
 			t.Errorf("after a kill the bundle has size %d, not %d or %d", now, before, size)
 		}
 	}
@@ -402,7 +401,7 @@ func untilWritten(dir string, bundles uint64, done <-chan struct{}) {
 }
 
 // sizeOf returns the size of a bundle whose every entry can be read and leads to the root; 0 for none.
-func sizeOf(dir string) uint64 {
+func sizeOf(t *testing.T, dir string) uint64 {
 	r, err := bundle.Open(dir)
 	if err != nil {
 		return 0
@@ -412,29 +411,15 @@ func sizeOf(dir string) uint64 {
 	if err != nil {
 		return ^uint64(0)
 	}
-	var nodes []tlog.Hash
-	read := tlog.HashReaderFunc(func(indexes []int64) (hashes []tlog.Hash, err error) {
-		for _, x := range indexes {
-			hashes = append(hashes, nodes[x])
-		}
-		return hashes, nil
-	})
-	n := int64(0)
+	var log stored
 	for i := range (c.Size + bundle.Width - 1) / bundle.Width {
 		entries, err := r.Entries(i)
 		if err != nil {
 			return ^uint64(0)
 		}
-		for _, e := range entries {
-			hashes, err := tlog.StoredHashes(n, e, read)
-			if err != nil {
-				return ^uint64(0)
-			}
-			nodes = append(nodes, hashes...)
-			n++
-		}
+		log.add(t, entries...)
 	}
-	if root, err := tlog.TreeHash(n, read); err != nil || root != c.Root || uint64(n) != c.Size {
+	if log.root(t, log.size) != c.Root || uint64(log.size) != c.Size {
 		return ^uint64(0)
 	}
 	return c.Size

@@ -12,7 +12,6 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"shuffled/internal/audit"
 	"shuffled/internal/cli/place"
@@ -32,7 +31,7 @@ type generated struct {
 	id     ledger.ID
 	signer note.Signer
 	head   ledger.Head
-	nodes  []tlog.Hash // as tlog stores them
+	tree   stored
 	deck   [32]byte
 }
 
@@ -134,31 +133,14 @@ func (g *generated) row(i uint64, body audit.Body) ledger.Row {
 
 // batch hashes rows after the head and signs the new one.
 func (g *generated) batch(rows ...ledger.Row) ledger.Batch {
-	read := tlog.HashReaderFunc(func(indexes []int64) (hashes []tlog.Hash, err error) {
-		for _, x := range indexes {
-			hashes = append(hashes, g.nodes[x])
-		}
-		return hashes, nil
-	})
-	size := int64(g.head.Size)
 	for _, r := range rows {
-		hashes, err := tlog.StoredHashes(size, r.Entry, read)
-		if err != nil {
-			g.t.Fatal(err)
-		}
-		g.nodes = append(g.nodes, hashes...)
-		size++
+		g.tree.add(g.t, r.Entry)
 	}
-	root, err := tlog.TreeHash(size, read)
+	head, err := ledger.SignHead(g.signer, uint64(g.tree.size), g.tree.root(g.t, g.tree.size))
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	c := audit.Checkpoint{Origin: generatedOrigin, Size: uint64(size), Root: root}
-	signed, err := note.Sign(&note.Note{Text: c.Text()}, g.signer)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return ledger.Batch{Rows: rows, Head: ledger.Head{Size: c.Size, Root: root, Checkpoint: signed}}
+	return ledger.Batch{Rows: rows, Head: head}
 }
 
 // rawDB is a database without the store in front of it, and without the triggers

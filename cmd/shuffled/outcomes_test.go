@@ -52,7 +52,7 @@ func newSandboxIn(t *testing.T, statistics, database string) *sandbox {
 	s.cfg.Data = t.TempDir()
 	s.cfg.Resolve()
 	var err error
-	start := newWaiting(slog.New(slog.DiscardHandler), nil)
+	start := newWaiting(slog.New(slog.DiscardHandler), func(string) {})
 	defer start.stop()
 	if err = (serveCmd{Dev: true}).prepare(t.Context(), s.cfg, start.begin("", "")); err != nil {
 		t.Fatal(err)
@@ -68,13 +68,13 @@ func newSandboxIn(t *testing.T, statistics, database string) *sandbox {
 
 func (s *sandbox) begin() {
 	s.t.Helper()
-	if err := s.reopen(words{dev: true}, nil); err != nil {
+	if err := s.reopen(words{dev: true}); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func (s *sandbox) reopen(w words, tell func(string)) (err error) {
-	start := newWaiting(slog.New(slog.DiscardHandler), tell)
+func (s *sandbox) reopen(w words) (err error) {
+	start := newWaiting(slog.New(slog.DiscardHandler), func(string) {})
 	defer start.stop()
 	log := slog.New(slog.NewTextHandler(io.Writer(&s.said), nil))
 	if s.house, err = openHouse(s.t.Context(), s.cfg, log); err != nil {
@@ -354,7 +354,7 @@ func TestOpenedLater(t *testing.T) {
 		if err := os.WriteFile(s.unwrittenFile(host.SandboxLedger), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := s.reopen(words{}, nil)
+		err := s.reopen(words{})
 		_, usage := errors.AsType[*term.UsageError](err)
 		if !usage || !strings.Contains(err.Error(), "bring the file back") {
 			t.Errorf("a file of %q: %v", text, err)

@@ -154,18 +154,15 @@ func (g *game) close() {
 // receipts proves the given entries under one checkpoint of the whole ledger.
 func (s *sampler) receipts(indexes ...uint64) []string {
 	s.t.Helper()
-	reader, size := s.tree()
-	root, err := tlog.TreeHash(size, reader)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	head, err := ledger.SignHead(s.signer, uint64(size), root)
+	var tree stored
+	tree.add(s.t, s.entries...)
+	head, err := ledger.SignHead(s.signer, uint64(tree.size), tree.root(s.t, tree.size))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	var texts []string
 	for _, i := range indexes {
-		proof, err := tlog.ProveRecord(size, int64(i), reader)
+		proof, err := tlog.ProveRecord(tree.size, int64(i), &tree)
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -173,25 +170,6 @@ func (s *sampler) receipts(indexes ...uint64) []string {
 			Checkpoint: head.Checkpoint}.Text())
 	}
 	return texts
-}
-
-func (s *sampler) tree() (tlog.HashReader, int64) {
-	s.t.Helper()
-	var nodes []tlog.Hash
-	reader := tlog.HashReaderFunc(func(indexes []int64) (hashes []tlog.Hash, err error) {
-		for _, x := range indexes {
-			hashes = append(hashes, nodes[x])
-		}
-		return hashes, nil
-	})
-	for i, e := range s.entries {
-		more, err := tlog.StoredHashes(int64(i), e, reader)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		nodes = append(nodes, more...)
-	}
-	return reader, int64(len(s.entries))
 }
 
 // transcript is the game's file: every dealt card, or one recipient's.

@@ -42,7 +42,7 @@ func TestDevKeepsSigningKeys(t *testing.T) {
 	s.cfg.Data = t.TempDir()
 	s.cfg.Ledgers = []config.Ledger{{Name: host.SandboxLedger, SigningKeys: []string{"next.key"}}}
 	s.cfg.Resolve()
-	start := newWaiting(slog.New(slog.DiscardHandler), nil)
+	start := newWaiting(slog.New(slog.DiscardHandler), func(string) {})
 	defer start.stop()
 	if err := (serveCmd{Dev: true}).prepare(t.Context(), s.cfg, start.begin("", "")); err != nil {
 		t.Fatal(err)

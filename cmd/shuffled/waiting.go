@@ -41,11 +41,8 @@ type step struct {
 	began, due time.Time // when what began, and when it is logged next
 }
 
-// newWaiting starts to watch. tell may be nil.
+// newWaiting starts to watch.
 func newWaiting(log *slog.Logger, tell func(string)) *waiting {
-	if tell == nil {
-		tell = func(string) {}
-	}
 	w := &waiting{log: log, tell: tell}
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancel(context.Background())
@@ -135,11 +132,9 @@ func insist[T any](ctx context.Context, w *waiting, of, what string, do func(*st
 		w.log.Warn("the start is tried again", "for", what, "ledger", of, "cause", string(cause),
 			"error", err, "in", tryAgain)
 		s.failed(what + ": " + string(cause))
-		pause := time.NewTimer(tryAgain)
 		select {
-		case <-pause.C:
+		case <-time.After(tryAgain):
 		case <-ctx.Done():
-			pause.Stop()
 			return done, err
 		}
 	}

@@ -32,10 +32,9 @@ import (
 
 // growing is a log in memory that a test lets grow.
 type growing struct {
-	t      *testing.T
-	key    *keys.SigningKey
-	hashes []tlog.Hash
-	size   int64
+	t   *testing.T
+	key *keys.SigningKey
+	stored
 }
 
 func newGrowing(t *testing.T) *growing {
@@ -47,37 +46,55 @@ func newGrowing(t *testing.T) *growing {
 	return &growing{t: t, key: key}
 }
 
-func (g *growing) read(indexes []int64) ([]tlog.Hash, error) {
-	var out []tlog.Hash
+// head returns the signed checkpoint of a size and a proof from an older one.
+func (g *growing) head(old, size int64) (signed []byte, proof []tlog.Hash) {
+	g.t.Helper()
+	for g.size < size {
+		g.add(g.t, fmt.Appendf(nil, "entry %d", g.size))
+	}
+	text := audit.Checkpoint{Origin: g.key.Origin(), Size: uint64(size), Root: g.root(g.t, size)}.Text()
+	signed, err := note.Sign(&note.Note{Text: text}, g.key.Signer())
+	if err == nil && old > 0 && old < size {
+		proof, err = tlog.ProveTree(size, old, g)
+	}
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return signed, proof
+}
+
+// stored is the tree of a log with its hashes, as tlog stores them.
+type stored struct {
+	size   int64
+	hashes []tlog.Hash
+}
+
+// ReadHashes makes the tree one that tlog reads.
+func (s *stored) ReadHashes(indexes []int64) (out []tlog.Hash, err error) {
 	for _, i := range indexes {
-		out = append(out, g.hashes[i])
+		out = append(out, s.hashes[i])
 	}
 	return out, nil
 }
 
-// head returns the signed checkpoint of a size and a proof from an older one.
-func (g *growing) head(old, size int64) (signed []byte, proof []tlog.Hash) {
-	g.t.Helper()
-	check := func(err error) {
+func (s *stored) add(t testing.TB, entries ...[]byte) {
+	t.Helper()
+	for _, e := range entries {
+		more, err := tlog.StoredHashes(s.size, e, s)
 		if err != nil {
-			g.t.Fatal(err)
+			t.Fatal(err)
 		}
+		s.size, s.hashes = s.size+1, append(s.hashes, more...)
 	}
-	for ; g.size < size; g.size++ {
-		more, err := tlog.StoredHashes(g.size, fmt.Appendf(nil, "entry %d", g.size), tlog.HashReaderFunc(g.read))
-		check(err)
-		g.hashes = append(g.hashes, more...)
+}
+
+func (s *stored) root(t testing.TB, size int64) tlog.Hash {
+	t.Helper()
+	root, err := tlog.TreeHash(size, s)
+	if err != nil {
+		t.Fatal(err)
 	}
-	root, err := tlog.TreeHash(size, tlog.HashReaderFunc(g.read))
-	check(err)
-	text := audit.Checkpoint{Origin: g.key.Origin(), Size: uint64(size), Root: root}.Text()
-	signed, err = note.Sign(&note.Note{Text: text}, g.key.Signer())
-	check(err)
-	if old > 0 && old < size {
-		proof, err = tlog.ProveTree(size, old, tlog.HashReaderFunc(g.read))
-		check(err)
-	}
-	return signed, proof
+	return root
 }
 
 // runningWitness is a running `shuffled witness serve`.

@@ -43,10 +43,8 @@ func Outlive(ctx context.Context, delay time.Duration, leave func()) (context.Co
 		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 		defer signal.Stop(again)
 		leave()
-		t := time.NewTimer(delay)
-		defer t.Stop()
 		select {
-		case <-t.C:
+		case <-time.After(delay):
 		case <-again:
 		case <-later.Done():
 		}
