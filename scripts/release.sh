@@ -10,11 +10,10 @@
 # nothing is signed. PLATFORMS="linux-amd64" makes only these. If the first heading of
 # CHANGELOG.md names no version, the version names the commit.
 #
-# Anybody can check the release with standard tools, and a program can check itself:
+# Anybody can check the release with standard tools:
 #
 #     openssl pkeyutl -verify -pubin -inkey release.pub -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig
 #     sha256sum -c SHA256SUMS
-#     shuffled version --check DIR --key release.pub
 set -eu
 [ $# -ge 1 ] || { echo 'release: sh scripts/release.sh DIR [KEY]' >&2; exit 2; }
 [ ! -e "$1" ] || { echo "release: $1 is there already: name a new directory" >&2; exit 2; }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -106,40 +105,10 @@ func run(ctx context.Context, args []string, s term.Streams) int {
 }
 
 type versionCmd struct {
-	JSON  bool   `name:"json" help:"Print JSON."`
-	Check string `placeholder:"DIR" help:"Say whether this program is of the release whose SHA256SUMS and SHA256SUMS.sig are in DIR."`
-	Key   string `placeholder:"FILE" help:"With --check: the public key that signs releases, Ed25519 in PEM. Take it from another place than DIR."`
-}
-
-// check says whether the program that runs is of a release.
-func (c versionCmd) check(s term.Streams) error {
-	if c.Key == "" {
-		return term.Usage("--key must name the file of the release's public key, because --check is given")
-	}
-	var files [3][]byte
-	sums, signature := filepath.Join(c.Check, build.SumsName), filepath.Join(c.Check, build.SignatureName)
-	for i, path := range []string{sums, signature, c.Key} {
-		var err error
-		if files[i], err = term.ReadBounded(path, build.MaxSums); err != nil {
-			return fmt.Errorf("reading the release: %w", err)
-		}
-	}
-	own, err := build.Digest()
-	if err != nil {
-		return err
-	}
-	name, err := build.Released(own, files[0], files[1], files[2])
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(s.Out, "This program is %s of the release in %s, under the key in %s.\n", name, c.Check, c.Key)
-	return nil
+	JSON bool `name:"json" help:"Print JSON."`
 }
 
 func (c versionCmd) Run(s term.Streams) error {
-	if c.Check != "" {
-		return c.check(s)
-	}
 	b := build.This()
 	if c.JSON {
 		return term.PrintJSON(s.Out, b)
