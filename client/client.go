@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/mod/sumdb/note"
 
 	"shuffled/internal/audit"
@@ -68,8 +68,31 @@ type Client struct {
 	heads    heads
 	tables   tables
 
-	decks  *lru.Cache[[32]byte, shuffle.Deck]      // by hash, proved
-	wheels *lru.Cache[[32]byte, *meaning.Document] // by hash, proved
+	decks  cache[[32]byte, shuffle.Deck]      // by hash, proved
+	wheels cache[[32]byte, *meaning.Document] // by hash, proved
+}
+
+// cache keeps values by a key. When it is full, it begins anew. It is safe for concurrent use.
+type cache[K comparable, V any] struct {
+	mu     sync.Mutex
+	values map[K]V
+}
+
+func (c *cache[K, V]) get(key K) (v V, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok = c.values[key]
+	return v, ok
+}
+
+// put keeps a value alongside fewer than most others.
+func (c *cache[K, V]) put(key K, v V, most int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.values == nil || len(c.values) >= most {
+		c.values = make(map[K]V)
+	}
+	c.values[key] = v
 }
 
 // New returns a client. Its errors are about the configuration, or of the State.
@@ -97,8 +120,6 @@ func newClient(cfg Config) (*Client, error) {
 	}
 	c := &Client{cfg: cfg, base: base, ledger: cfg.Ledger, http: httpClient(cfg.HTTP), identity: newIdentity(&cfg),
 		heads: newHeads()}
-	c.decks, _ = lru.New[[32]byte, shuffle.Deck](maxDecks) // it fails without room
-	c.wheels, _ = lru.New[[32]byte, *meaning.Document](maxWheels)
 	if err := c.trust(); err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func (c *Client) proveLabels(ctx context.Context, s *Committed, shows []uint32, 
 const maxWheels = 64
 
 func (c *Client) wheel(ctx context.Context, hash [32]byte) (*meaning.Document, error) {
-	if known, ok := c.wheels.Get(hash); ok {
+	if known, ok := c.wheels.get(hash); ok {
 		return known, nil
 	}
 	document, err := c.TermsDocument(ctx, hash)
@@ -90,6 +90,6 @@ func (c *Client) wheel(ctx context.Context, hash [32]byte) (*meaning.Document, e
 	if err != nil {
 		return nil, err
 	}
-	c.wheels.Add(hash, read)
+	c.wheels.put(hash, read, maxWheels)
 	return read, nil
 }

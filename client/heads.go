@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/mod/sumdb/tlog"
 	"golang.org/x/sync/errgroup"
 
@@ -38,7 +37,7 @@ type heads struct {
 	loose map[uint64]head
 	saved []byte // what this client wrote to the State last
 
-	tiles *lru.Cache[tlog.Tile, []byte] // proved under some head; safe for concurrent use
+	tiles cache[tlog.Tile, []byte] // proved under some head; it has a lock of its own
 }
 
 // Bounds of what is remembered.
@@ -49,8 +48,7 @@ const (
 )
 
 func newHeads() heads {
-	tiles, _ := lru.New[tlog.Tile, []byte](maxTiles) // it fails without room
-	return heads{roots: make(map[uint64]tlog.Hash), loose: make(map[uint64]head), tiles: tiles}
+	return heads{roots: make(map[uint64]tlog.Hash), loose: make(map[uint64]head)}
 }
 
 // size returns the size of the newest checkpoint.
@@ -199,7 +197,7 @@ func (r *tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 	for i, t := range tiles {
 		all.Go(func() (err error) {
 			var known bool
-			if data[i], known = r.c.heads.tiles.Get(t); !known {
+			if data[i], known = r.c.heads.tiles.get(t); !known {
 				data[i], err = r.get("/log/" + r.c.ledger + "/tile/" + strings.TrimPrefix(t.Path(), "tile/8/"))
 			}
 			return err
@@ -225,7 +223,7 @@ func (r *tileReader) get(path string) (data []byte, err error) {
 
 func (r *tileReader) SaveTiles(tiles []tlog.Tile, data [][]byte) {
 	for i, t := range tiles {
-		r.c.heads.tiles.Add(t, data[i])
+		r.c.heads.tiles.put(t, data[i], maxTiles)
 	}
 }
 

@@ -152,7 +152,7 @@ func (c *Client) learnMix(ctx context.Context, s *Committed) error {
 const maxDecks = 1000
 
 // learn remembers the names of a deck.
-func (c *Client) learn(deck shuffle.Deck) { c.decks.Add(deck.Hash(), deck) }
+func (c *Client) learn(deck shuffle.Deck) { c.decks.put(deck.Hash(), deck, maxDecks) }
 
 // learnNames learns the names of a shuffle's cards. A commit has only the hash of the deck: names that this client does
 // not know come from a proved transcript.
@@ -160,7 +160,7 @@ func (c *Client) learnNames(ctx context.Context, s *Committed) error {
 	if s.commit.Context.IsDraw() {
 		return nil
 	}
-	if deck, known := c.decks.Get(s.commit.Context.DeckHash); known {
+	if deck, known := c.decks.get(s.commit.Context.DeckHash); known {
 		if cards := s.commit.Context.Recipe.Cards; s.commit.Context.Parent == nil && cards != deck.Len() {
 			return &Fault{What: fmt.Sprintf("it shuffles %d cards of a deck of %d", cards, deck.Len()),
 				Answer: []byte(s.Receipt)}

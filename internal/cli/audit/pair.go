@@ -83,8 +83,9 @@ func pairTable(r *inspect.PairReport) string {
 	rows := [][]string{{"table", "shuffles", "blind", "unchecked", "requests", "dealt on", "unplayed", "unanswered",
 		"silent", "unread", "withheld", "tape lost", "restarted", "pending", "beyond", "median gap", "longest"}}
 	row := func(name string, c *inspect.PairCounts, gaps ...string) {
-		rows = append(rows, append(figures(name, c.Shuffles, c.Blind, c.BlindUnchecked, c.Requests, c.Matched, c.Unplayed,
-			c.Unanswered, c.Silent, c.Unread, c.Withheld, c.TapeLost, c.Restarted, c.Pending, c.Beyond), gaps...))
+		row := figures(name, c.Shuffles, c.Blind, c.BlindUnchecked, c.Requests, c.Matched, c.Unplayed, c.Unanswered,
+			c.Silent, c.Unread, c.Withheld, c.TapeLost, c.Restarted, c.Pending, c.Beyond)
+		rows = append(rows, append(row, gaps...))
 	}
 	for i := range r.Tables {
 		t, gaps := &r.Tables[i], []string(nil)
