@@ -109,7 +109,10 @@ func (c *Client) proveDeal(ctx context.Context, s *Committed, req *DealRequest, 
 	if err := s.openAll(d.Cards, d.Shows); err != nil {
 		return 0, r.fault("the cards", err)
 	}
-	if !s.cut(d.Next, deref(d.LastHand)) {
+	s.mu.Lock()
+	told := s.play.cut(d.Next, deref(d.LastHand))
+	s.mu.Unlock()
+	if !told {
 		return fault("the cut card has not come out, or has and was not told")
 	}
 	if err := c.proveLabels(ctx, s, d.Shows, d.Labels, r); err != nil {
@@ -141,11 +144,6 @@ func placesOf(deal *audit.Deal) (opened []CardShown, aside []UnopenedPlace) {
 		}
 	}
 	return opened, aside
-}
-
-// during reports whether an entry can belong to the life of the shuffle.
-func (s *Committed) during(e proved) bool {
-	return e.index > s.ID && e.Time >= s.entry.Time && e.Time < s.commit.CloseBy
 }
 
 func runs(req *DealRequest) []audit.Run {

@@ -153,16 +153,24 @@ func (c *Client) Asked(ctx context.Context, order uint64, first int, since uint6
 	return nil, &Fault{What: fmt.Sprintf("no deal of the order begins at place %d", first), Answer: answer}
 }
 
-// EndOrder closes an order. follows is the receipt of the close of the shuffle that the order was for. If it is "", the
-// order is closed as void, and nothing was dealt from it. It is no error if the order was closed before, or is expired.
-func (c *Client) EndOrder(ctx context.Context, order uint64, follows string) error {
+// EndOrder closes an order, and returns its close as Ask returns a deal. follows is the receipt of the close of the
+// shuffle that the order was for. If it is "", the order is closed as void, and nothing was dealt from it. It is no
+// error if the order was closed before, or is to expire: then it has no close yet, and the result is nil.
+func (c *Client) EndOrder(ctx context.Context, order uint64, follows string, since uint64) (*Given, error) {
 	req := CloseRequest{Outcome: OutcomeCompleted, Follows: &follows}
 	if follows == "" {
 		req = CloseRequest{Outcome: OutcomeVoid, Reason: new(ReasonGameCancelled)}
 	}
 	_, err := c.closeShuffle(ctx, order, req)
-	if e, ok := errors.AsType[*Error](err); ok && (e.Code == CodeRepeated || e.Code == CodeDeadline) {
-		return nil
+	if e, ok := errors.AsType[*Error](err); ok && e.Code == CodeDeadline {
+		return nil, nil
+	} else if err != nil && (!ok || e.Code != CodeRepeated) {
+		return nil, err
 	}
-	return err
+	_, _, file, err := c.transcript(ctx, order, "", c.full)
+	if err != nil {
+		return nil, err
+	}
+	g := &Given{Receipt: file.Receipt(len(file.Receipts) - 1)}
+	return g, c.tie(ctx, g, []byte(file.Checkpoint), since)
 }

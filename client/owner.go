@@ -33,16 +33,9 @@ func began(ctx context.Context) (at time.Time, again bool) {
 
 type openTries struct{}
 
-// in returns the context of the call. With noteOpen, send notes in it that a try may have been done.
+// in returns the context of the call. In it send notes that a try may have been done.
 func (a asked) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, openTries{}, a.open)
-}
-
-// noteOpen notes that a try may have been done.
-func noteOpen(ctx context.Context) {
-	if open, ok := ctx.Value(openTries{}).(*atomic.Bool); ok {
-		open.Store(true)
-	}
 }
 
 // identity is the service whose entries answer this client: Config.Identity, or that of the first entry that shows the
@@ -98,7 +91,7 @@ func acted[B audit.Body](ctx context.Context, c *Client, s *Committed, says said
 		return e, body, err
 	}
 	body, ok := e.Body.(B)
-	if !ok || !s.during(e) || !is(body) {
+	if !ok || e.index <= s.ID || e.Time < s.entry.Time || e.Time >= s.commit.CloseBy || !is(body) {
 		return e, body, r.fault(fmt.Sprintf("the %s in the ledger is another one", body.Type()), nil)
 	}
 	return e, body, c.own(e, says, r)

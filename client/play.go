@@ -61,12 +61,6 @@ func (p *play) cut(next int, out bool) bool {
 	return true
 }
 
-func (s *Committed) cut(next int, out bool) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.play.cut(next, out)
-}
-
 // CardShown is a dealt card, or a drawn value, with the run that it was dealt in.
 type CardShown = verify.CardShown
 

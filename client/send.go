@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -70,7 +71,9 @@ func (c *Client) send(ctx context.Context, r request) ([]byte, error) {
 		}
 		if open(err) {
 			heard = true
-			noteOpen(ctx)
+			if may, ok := ctx.Value(openTries{}).(*atomic.Bool); ok {
+				may.Store(true)
+			}
 		}
 		if again == never || attempt == c.cfg.Attempts || ctx.Err() != nil {
 			return nil, fail(err)

@@ -67,10 +67,9 @@ func (r *ShuffleRequest) wants(got *audit.Context, parent *Committed) *audit.Con
 	if r.Take != nil {
 		c.Recipe.Take = *r.Take
 	}
-	switch e := deref(r.EndAt); {
-	case e.Lo == e.Hi:
+	if e := deref(r.EndAt); e.Lo == e.Hi {
 		c.EndAt = e.Lo
-	default:
+	} else {
 		c.Recipe.EndLo, c.Recipe.EndHi = e.Lo, e.Hi
 	}
 	return c

@@ -42,7 +42,7 @@ inBrowser("the page in other languages", async (t, browser) => {
     passed: { file: await game(key, { deck: deckOf(6), m: 6, extensions: [[128, new Uint8Array(2)]] }), trust: vkey },
   };
   for (const [dir, name] of [["bad", "card-value-and-name"], ["bad", "signature"], ["good", "slots"], ["good", "stated"], ["good", "child"], ["good", "expired"], ["good", "level-mixed"], ["good", "witnessed"], ["good", "terms-wheel"],
-    ["good", "terms-raffle"], ["good", "terms-pay-table"], ["good", "tape-lost"], ["good", "cosigned-2-of-3"], ["good", "blind-auditors"], ["good", "receipt"], ["good", "open"], ["good", "revealed-sealed"], ["good", "continued-sealed"]]) {
+    ["good", "terms-raffle"], ["good", "terms-pay-table"], ["good", "tape-lost"], ["good", "cosigned-2-of-3"], ["good", "blind-auditors"], ["good", "blind-looked"], ["good", "blind-silent"], ["good", "receipt"], ["good", "open"], ["good", "revealed-sealed"], ["good", "continued-sealed"]]) {
     let c;
     try { c = vector(dir, name); } catch { continue; }
     states[name] = { file: c.file, trust: c.trust.policy ?? c.trust.vkey ?? "", slot: c.trust.slots?.[0], auditors: c.trust.auditors?.join("\n"), coDealer: c.trust.co_dealer };

@@ -100,6 +100,8 @@ function print(v) {
   if (v.blind) out.push("", ...blind(v.blind));
   if (v.not_blind) out.push("", NOT_BLIND[v.not_blind]);
   const more = v.level ? `, at the level "${v.level}"${v.level === "mixed" ? ` for ${v.mixed[0].for === "everybody" ? "everybody" : "the holder of the slot alone"}` : ""}` : v.failed ? ` at ${v.failed}` : v.unknown ? `: ${v.unknown}` : "";
+  if (v.dealt_on === "not_shown") out.push("", "not shown by this file: that the co-dealer opened no more places than were dealt; the house can have looked at more and ended the hand");
+  if (v.dealt_on === "opened_only") out.push("", `OPENED AND NOT DEALT ON: the co-dealer's ledger says that it opened ${v.not_dealt_on} more of the places than were dealt, or named by the close`);
   out.push("", `${v.verdict.toUpperCase()}${more}`);
   process.stdout.write(`${out.map(safe).join("\n")}\n`);
 }

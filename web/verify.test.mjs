@@ -471,7 +471,7 @@ test("the verdict vectors: verdict, level and failed step", async () => {
       if (c.want.shuffled) assert.deepEqual(v.shuffled, c.want.shuffled, c.name);
       assert.deepEqual((v.cards ?? []).flatMap((card) => card.label ?? []), c.want.labels ?? [], c.name);
       assert.deepEqual(v.blind, c.want.blind, c.name);
-      assert.equal(v.not_blind, c.want.not_blind, c.name);
+      assert.deepEqual([v.not_blind, v.dealt_on, v.not_dealt_on], [c.want.not_blind, c.want.dealt_on, c.want.not_dealt_on], c.name);
       assert.equal(v.key_in_force, c.want.key_in_force, c.name);
       if (c.want.shows) assert.deepEqual(v.cards.map((card) => card.shows), c.want.shows, c.name);
     }

@@ -145,6 +145,9 @@ func (a attempts) follow(c *Close, ctx *Context) {
 		}
 	}
 	if ctx.ForLedger != "" && a.pick(0, 5) > 0 || a.odd() {
-		c.Follows = new(Foreign)
+		c.Follows = &Follows{Places: a.m.dealt(c.Shuffle)}
+		if a.odd() {
+			c.Follows.Places++
+		}
 	}
 }

@@ -1,6 +1,11 @@
 package audit
 
-import "shuffled/internal/shuffle"
+import (
+	"errors"
+	"fmt"
+
+	"shuffled/internal/shuffle"
+)
 
 // ReasonNone stands with every outcome except void.
 const ReasonNone Reason = 0
@@ -14,8 +19,19 @@ type Close struct {
 	Tape       []byte   // FormTape: the tape; FormSealed: encapsulated key ‖ ciphertext
 	Key        uint64   // FormSealed: index of the key entry of the disclosure key
 	Blind      *Blind   // of a shuffle with a co-dealer: what the house knew of the order
-	Follows    *Foreign // of an order for another ledger: the close of the shuffle that it was for
+	Follows    *Follows // of an order for another ledger
 	Extensions []Extension
+}
+
+// Follows is what the close of an order says of its shuffle, and of how much was opened.
+type Follows struct {
+	Foreign     // the close of the shuffle that the order was for
+	Places  int // dealt from the order in all
+}
+
+func (f *Follows) fields(k *coder) {
+	f.Foreign.fields(k)
+	k.num("places dealt", &f.Places)
 }
 
 // Type returns TypeClose.
@@ -43,6 +59,20 @@ func (c *Close) Unplayed() *Blind {
 		return nil
 	}
 	return c.Blind
+}
+
+// EndsOrder returns why c is not the close of an order that so many places were asked of. after is the close of the
+// shuffle that the order was for, nil if that is not known.
+func (c *Close) EndsOrder(after *Foreign, asked int) error {
+	switch f := c.Follows; {
+	case f != nil && f.Places < asked:
+		return fmt.Errorf("%d places were asked of the co-dealer's order, and its close names %d", asked, f.Places)
+	case c.Outcome == OutcomeExpired, c.Reason == ReasonTapeLost, c.Outcome == OutcomeVoid && f == nil && asked == 0:
+		return nil
+	case f == nil || after == nil || f.Foreign != *after:
+		return errors.New("the co-dealer's order was closed, and not behind the close of the shuffle")
+	}
+	return nil
 }
 
 // disclosed goes through the fields of a close or disclosure that hold the tape.

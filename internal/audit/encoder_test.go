@@ -320,7 +320,10 @@ func (c *refClose) write(w *refWriter) {
 	}
 	var follows []refExtension
 	if c.Follows != nil {
-		follows = extensionOf(2, func(w *refWriter) { w.foreign(*c.Follows) })
+		follows = extensionOf(2, func(w *refWriter) {
+			w.foreign(c.Follows.refForeign)
+			w.num("places dealt", uint64(c.Follows.Places), 2)
+		})
 	}
 	w.extensions(slices.Concat(c.Blind.extension(1), follows, c.Extensions))
 }

@@ -110,6 +110,12 @@ type refForeign struct {
 	Leaf  hexed  `json:"leaf"`
 }
 
+// refFollows is the close that an order's close follows, and the places that were dealt from the order.
+type refFollows struct {
+	refForeign
+	Places uint16 `json:"places"`
+}
+
 type refAsked struct {
 	Commit refForeign `json:"commit"`
 	After  hexed      `json:"after"`
@@ -181,7 +187,7 @@ type refClose struct {
 	Key        uint64         `json:"disclosure_key,omitempty"`
 	Tape       hexed          `json:"tape,omitempty"` // form 2: encapsulated key ‖ ciphertext
 	Blind      *refBlind      `json:"blind,omitempty"`
-	Follows    *refForeign    `json:"follows,omitempty"`
+	Follows    *refFollows    `json:"follows,omitempty"`
 	Extensions []refExtension `json:"extensions,omitempty"`
 }
 

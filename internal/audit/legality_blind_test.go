@@ -395,7 +395,7 @@ func (c legalityCases) blindCloses() {
 	s, id := blindHand()
 	add := c.add8(s, "co_dealer")
 	unplayed := func(c *refClose) { c.Blind = &refBlind{foreignDeal, foreignHead, []uint32{1}} }
-	follows := func(c *refClose) { c.Follows = &foreign }
+	follows := func(c *refClose) { c.Follows = &refFollows{foreign, 0} }
 	late := func(s *story, id uint64, e refEntry) refEntry { e.Time = s.entries[id].Commit.CloseBy; return e }
 	add("void for co_dealer", holds, s.close(id, 4, void(11)))
 	add("void for co_dealer, with what was not played", holds, s.close(id, 4, void(11), unplayed))
@@ -448,13 +448,18 @@ func (c legalityCases) blindCloses() {
 
 func (c legalityCases) orderCloses() {
 	s, id := orderHand()
-	follows := func(c *refClose) { c.Follows = &foreign }
 	late := func(e refEntry) refEntry { e.Time = s.entries[id].Commit.CloseBy; return e }
 	for i, state := range []string{"an order, undealt: ", "an order that was dealt from: "} {
+		names := func(places int) func(*refClose) {
+			return func(c *refClose) { c.Follows = &refFollows{foreign, uint16(places)} }
+		}
+		follows := names(2 * i)
 		add := func(name, rule string, next refEntry) { c.add("co_dealer", state+name, rule, s, next) }
 		add("completed, behind the shuffle", holds, s.close(id, 1, follows))
 		add("ended_early, behind the shuffle", holds, s.close(id, 2, follows))
 		add("void, behind the shuffle", holds, s.close(id, 4, void(4), follows))
+		add("completed, a place more than were dealt", "co_dealer", s.close(id, 1, names(2*i+1)))
+		add("expired, another number of places than were dealt", "co_dealer", late(s.close(id, 5, names(2*(1-i)))))
 		add("completed, behind nothing", "co_dealer", s.close(id, 1))
 		add("ended_early, behind nothing", "co_dealer", s.close(id, 2))
 		add("void, behind nothing", []string{holds, "co_dealer"}[i], s.close(id, 4, void(4)))

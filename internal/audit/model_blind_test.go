@@ -155,7 +155,7 @@ func (m model) badBlindClose(ctx *Context, c *Close) bool {
 	if !has && (c.Reason == ReasonCoDealer || c.Blind != nil) || has && c.Blind == nil && c.Reason != ReasonTapeLost {
 		return true
 	}
-	if c.Follows != nil && !order || order && c.Follows == nil && !alone {
+	if c.Follows != nil && (!order || c.Follows.Places != m.dealt(c.Shuffle)) || order && c.Follows == nil && !alone {
 		return true
 	}
 	if c.Blind == nil {
@@ -168,12 +168,17 @@ func (m model) badBlindClose(ctx *Context, c *Close) bool {
 	return named && m.badUnplayed(ctx, c)
 }
 
+// dealt is how many places of a shuffle were dealt.
+func (m model) dealt(id uint64) (n int) {
+	for _, i := range m.dealsOf(id) {
+		n += m[i].Body.(*Deal).Count()
+	}
+	return n
+}
+
 // badUnplayed: values that were not played are as many as places are left at most, and of cards none twice.
 func (m model) badUnplayed(ctx *Context, c *Close) bool {
-	dealt, values := 0, m.gave(c.Shuffle)
-	for _, i := range m.dealsOf(c.Shuffle) {
-		dealt += m[i].Body.(*Deal).Count()
-	}
+	dealt, values := m.dealt(c.Shuffle), m.gave(c.Shuffle)
 	if ctx.IsDraw() {
 		return len(c.Blind.Values) > len(ctx.Recipe.Ranges)-dealt
 	}

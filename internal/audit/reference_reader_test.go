@@ -113,7 +113,7 @@ func (r *refReader) extensions(list string) {
 		"context_extension": {(*refReader).terms, (*refReader).forLedger},
 		"commit_extension":  {func(r *refReader) { r.take(32) }},
 		"deal_extension":    {(*refReader).asked, (*refReader).blind},
-		"close_extension":   {(*refReader).blind, (*refReader).foreign},
+		"close_extension":   {(*refReader).blind, (*refReader).follows},
 	}[list]
 	for range r.num(1) {
 		code := r.open(list, uint64(len(known)))
@@ -142,6 +142,11 @@ func (r *refReader) forLedger() { r.matches(refOrigin, r.str8()) }
 func (r *refReader) foreign() {
 	r.integer()
 	r.take(32)
+}
+
+func (r *refReader) follows() {
+	r.foreign()
+	r.take(2)
 }
 
 func (r *refReader) asked() {

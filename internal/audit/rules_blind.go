@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -111,13 +112,10 @@ func (s *State) checkForLedger(c *Commit) error {
 // a house asks only for what it may deal. e has the time and actor of the deal.
 func (s *State) MayAsk(d *Deal, e Entry) error {
 	o, err := s.dealable(d, e)
-	if err == nil {
-		err = checkAsking(o, d)
-	}
 	if err != nil {
 		return err
 	}
-	return s.checkHolder(e)
+	return cmp.Or(checkAsking(o, d), s.checkHolder(e))
 }
 
 // checkBlindDeal is the rule co_dealer of a deal.
@@ -136,10 +134,7 @@ func checkBlindDeal(o opened, d *Deal) error {
 	if o.forLedger {
 		return checkHead(d.Asked.Commit, d.Asked.Head)
 	}
-	if err := behindOrder(o, d.Blind); err != nil {
-		return err
-	}
-	return checkGiven(o, d)
+	return cmp.Or(behindOrder(o, d.Blind), checkGiven(o, d))
 }
 
 // checkHead: a checkpoint covers the entry that it is named for.
@@ -221,6 +216,9 @@ func checkBlindClose(o opened, c *Close) error {
 		return illegal(RuleCoDealer, "a close as void or expired names what was not played, and no other")
 	case c.Follows != nil && !o.forLedger:
 		return illegal(RuleCoDealer, "shuffle %d is not for another ledger", o.id)
+	case c.Follows != nil && c.Follows.Places != int(o.next):
+		return illegal(RuleCoDealer, "%d places of order %d were dealt, and its close names %d", o.next, o.id,
+			c.Follows.Places)
 	case o.forLedger && c.Follows == nil && c.Outcome != OutcomeExpired && c.Reason != ReasonTapeLost &&
 		(c.Outcome != OutcomeVoid || o.next > 0):
 		return illegal(RuleCoDealer, "an order that was dealt from closes behind the shuffle that it is for, or expires")

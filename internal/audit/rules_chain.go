@@ -75,8 +75,7 @@ func (s *State) checkDisclosure(d *DisclosureEntry) error {
 	if o, ok := s.open.find(d.Shuffle); !ok || o.stage != due {
 		return illegal(RuleNotOpen, "shuffle %d was not continued, is disclosed, or has an open descendant", d.Shuffle)
 	}
-	disclosed, _ := DisclosedBy(d)
-	return s.checkDisclosed(disclosed)
+	return s.checkDisclosed(*d)
 }
 
 func (s *State) applyDisclosure(d *DisclosureEntry, expected *pair) {

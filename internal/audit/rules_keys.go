@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"iter"
 	"maps"
@@ -188,10 +189,7 @@ func (s *State) checkNewKey(k *Key) error {
 		if s.persons.stood[string(k.Public)] {
 			return illegal(RuleKey, "the signing key stood in the ledger as the key of an administrator")
 		}
-		if err := s.checkNotWitness(k.Public); err != nil {
-			return err
-		}
-		return s.checkApart(k.Public)
+		return cmp.Or(s.checkNotWitness(k.Public), s.checkApart(k.Public))
 	}
 	if err := checkType(s.genesis, maps.Values(s.keys.auditors), k.Public[0]); err != nil {
 		return err

@@ -1,5 +1,7 @@
 package audit
 
+import "cmp"
+
 func (s *State) checkCommit(c *Commit, e Entry) error {
 	ctx, now := c.Context, e.Time
 	if ctx.Origin != s.genesis.Origin || ctx.Genesis != s.persons.genesis || ctx.Production != s.genesis.Production {
@@ -34,19 +36,10 @@ func (s *State) checkCommit(c *Commit, e Entry) error {
 				Instant(now))
 		}
 	}
-	if err := s.checkDisclosable(ctx); err != nil {
+	if err := cmp.Or(s.checkDisclosable(ctx), s.checkParent(ctx, now)); err != nil {
 		return err
 	}
-	if err := s.checkParent(ctx, now); err != nil {
-		return err
-	}
-	if err := s.checkTerms(ctx); err != nil {
-		return err
-	}
-	if err := s.checkBlindCommit(c); err != nil {
-		return err
-	}
-	return s.checkCommitter(ctx, e.Actor)
+	return cmp.Or(s.checkTerms(ctx), s.checkBlindCommit(c), s.checkCommitter(ctx, e.Actor))
 }
 
 func (s *State) checkCloseBy(c *Commit, now int64) error {
@@ -185,10 +178,7 @@ func (s *State) checkDeal(d *Deal, e Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := checkBlindDeal(o, d); err != nil {
-		return err
-	}
-	return s.checkCheckpoint(d.Shuffle, d.Checkpoint)
+	return cmp.Or(checkBlindDeal(o, d), s.checkCheckpoint(d.Shuffle, d.Checkpoint))
 }
 
 // dealable returns the open shuffle if its next places are those of the deal.
@@ -296,11 +286,8 @@ func (s *State) checkClose(c *Close, e Entry) error {
 	if c.Outcome == OutcomeContinued && s.pair == nil {
 		return illegal(RuleOutcome, "the outcome continued follows the commit of a child")
 	}
-	if err := checkBlindClose(o, c); err != nil {
-		return err
-	}
 	disclosed, _ := DisclosedBy(c)
-	return s.checkDisclosed(disclosed)
+	return cmp.Or(checkBlindClose(o, c), s.checkDisclosed(disclosed))
 }
 
 // applyClose ends the shuffle. If expected is the pair of its child, it continues the shuffle instead.

@@ -33,7 +33,7 @@ func (s *samples) addBlind() {
 	s.add("close: with a co-dealer, and nothing that was not played", refEntry{Close: &refClose{Shuffle: 2, Outcome: 1,
 		Form: 1, Tape: tape, Blind: &refBlind{Deal: noDeal, Head: head}}})
 	s.add("close: of an order, behind the shuffle", refEntry{Close: &refClose{Shuffle: 2, Outcome: 1, Form: 1, Tape: tape,
-		Follows: &foreign}})
+		Follows: &refFollows{foreign, 4096}}})
 	s.add("key: a co-dealer", refEntry{Key: &refKey{Subject: 8, Origin: "lab.example/orders", Public: keyLike(33),
 		Policy: "quorum none\n"}})
 	s.add("key: a co-dealer of every commit", refEntry{Key: &refKey{Subject: 8, Every: true,

@@ -22,7 +22,7 @@ func (e refEntry) entry() Entry {
 	case e.Close != nil:
 		c := e.Close
 		out.Body = &Close{Shuffle: c.Shuffle, Outcome: Outcome(c.Outcome), Reason: Reason(c.Reason), Form: Form(c.Form),
-			Tape: c.Tape, Key: c.Key, Blind: c.Blind.value(), Follows: c.Follows.pointer(),
+			Tape: c.Tape, Key: c.Key, Blind: c.Blind.value(), Follows: c.Follows.value(),
 			Extensions: extensions(c.Extensions)}
 	case e.Key != nil:
 		out.Body = e.Key.body()
@@ -153,12 +153,11 @@ func (d *refDeal) body() *Deal {
 
 func (f refForeign) value() Foreign { return Foreign{f.Index, array(f.Leaf)} }
 
-func (f *refForeign) pointer() *Foreign {
+func (f *refFollows) value() *Follows {
 	if f == nil {
 		return nil
 	}
-	out := f.value()
-	return &out
+	return &Follows{f.refForeign.value(), int(f.Places)}
 }
 
 func (a *refAsked) value() *Asked {

@@ -75,7 +75,9 @@ func (x *export) take(ctx context.Context, entries [][]byte) error {
 	err := x.edge.add(leavesOf(entries), func(level int, index uint64, data []byte) error {
 		return x.dir.put(TilePath(level, index, Width), data)
 	})
-	x.progress()
+	if x.o.Progress != nil {
+		x.o.Progress(x.edge.size-min(x.edge.size, x.old.Size), x.head.Size-x.old.Size)
+	}
 	return err
 }
 
@@ -131,12 +133,5 @@ func (x *export) signingKey(index uint64, e audit.Entry) {
 	}
 	if index > 0 && len(x.keys.Signing) > before {
 		x.rotations = append(x.rotations, index)
-	}
-}
-
-// progress reports how far the export is.
-func (x *export) progress() {
-	if x.o.Progress != nil {
-		x.o.Progress(x.edge.size-min(x.edge.size, x.old.Size), x.head.Size-x.old.Size)
 	}
 }

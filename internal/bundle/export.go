@@ -95,7 +95,9 @@ func (x *export) begin(ctx context.Context) (err error) {
 	if err := x.resume(old); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return x.mend(ctx)
+	// The store is asked again for the files that it did not have.
+	_, err = x.missing(func(n *named, hash [32]byte) error { return x.bring(ctx, n, hash) })
+	return err
 }
 
 // parseCheckpoint reads a checkpoint of the store, without its signatures.

@@ -66,7 +66,7 @@ func ParseManifest(b []byte) (*Manifest, error) {
 	switch {
 	case head.Format == nil:
 		return nil, malformed("the member format is missing")
-	case laterFormat(*head.Format):
+	case laterFormat.MatchString(*head.Format):
 		return nil, fmt.Errorf("manifest: format %s: %w", quoted(*head.Format), audit.ErrUnknown)
 	case *head.Format != ManifestFormat:
 		return nil, malformed("format is %s, and must be %s", quoted(*head.Format), ManifestFormat)
@@ -100,14 +100,8 @@ func (m *Manifest) check() error {
 	return nil
 }
 
-// versioned matches ManifestFormat with the number of any version.
-var versioned = regexp.MustCompile(`^shuffled/v([1-9][0-9]{0,9})/bundle$`)
-
-// laterFormat reports whether a text is the format of a manifest of another version (docs/SPEC.md section 1.4).
-func laterFormat(s string) bool {
-	m := versioned.FindStringSubmatch(s)
-	return m != nil && m[1] != "1"
-}
+// laterFormat matches the format of a manifest of another version (docs/SPEC.md section 1.4).
+var laterFormat = regexp.MustCompile(`^shuffled/v([2-9]|[1-9][0-9]{1,9})/bundle$`)
 
 // quoted makes text from outside safe to print: ASCII, and at most 200 bytes of it.
 func quoted(s string) string { return strconv.QuoteToASCII(s[:min(len(s), 200)]) }

@@ -114,12 +114,6 @@ func (x *export) bring(ctx context.Context, n *named, hash [32]byte) error {
 	return x.dir.put(n.path(hash), content)
 }
 
-// mend asks the store again for the files that it did not have.
-func (x *export) mend(ctx context.Context) error {
-	_, err := x.missing(func(n *named, hash [32]byte) error { return x.bring(ctx, n, hash) })
-	return err
-}
-
 // missing counts the files that are empty, and calls each for them.
 func (x *export) missing(each func(*named, [32]byte) error) (count uint64, err error) {
 	for _, n := range namedFiles {

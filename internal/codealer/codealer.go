@@ -212,25 +212,11 @@ func (c *CoDealers) Ask(ctx context.Context, n dealer.Next, runs []audit.Run, a 
 		return dealer.Given{}, err
 	}
 	defer func() { <-p.asks }()
-	req := client.DealRequest{First: n.First, Asked: &client.Asked{Commit: a.Commit, Ask: a.Ask[:]}}
-	if a.After != "" {
-		req.Asked.After = &a.After
-	}
-	if a.State != [32]byte{} {
-		req.Asked.State = new(client.Hash(a.State))
-	}
+	req := client.DealRequest{First: n.First, Asked: &client.Asked{Commit: a.Commit, After: given(a.After),
+		State: given(client.Hash(a.State)), Ask: a.Ask[:]}}
 	for _, r := range runs {
-		run := client.Run{Count: r.Count, Purpose: client.Purpose(r.Purpose.String())}
-		if r.Recipient != "" {
-			run.Recipient = &r.Recipient
-		}
-		if r.Public {
-			run.Public = &r.Public
-		}
-		if r.Round > 0 {
-			run.Round = &r.Round
-		}
-		req.Runs = append(req.Runs, run)
+		req.Runs = append(req.Runs, client.Run{Count: r.Count, Purpose: client.Purpose(r.Purpose.String()),
+			Recipient: given(r.Recipient), Public: given(r.Public), Round: given(r.Round)})
 	}
 	p.asked.Add(1)
 	began := time.Now()
@@ -248,6 +234,14 @@ func (c *CoDealers) Ask(ctx context.Context, n dealer.Next, runs []audit.Run, a 
 	p.waited.Add(int64(time.Since(began)))
 	p.checkSoon(to)
 	return dealer.Given(*g), nil
+}
+
+// given is a member of a request; nil: it is left out.
+func given[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
 }
 
 // turn waits until one more deal may be asked for. If the patience of ctx ends first, the error
@@ -306,20 +300,22 @@ func (p *peer) said(err error) error {
 
 // ended is an order that is to be closed.
 type ended struct {
-	order   uint64
+	dealer.Next
 	receipt func(context.Context) (string, error)
+	keep    func(context.Context, dealer.Given) error
 }
 
 // Ended closes an order in the background. An order that cannot be closed expires.
-func (c *CoDealers) Ended(origin string, order uint64, receipt func(context.Context) (string, error)) {
-	p := c.peers[origin]
+func (c *CoDealers) Ended(n dealer.Next, receipt func(context.Context) (string, error),
+	keep func(context.Context, dealer.Given) error) {
+	p := c.peers[n.Origin]
 	if p == nil {
 		return
 	}
 	select {
-	case p.closes <- ended{order, receipt}:
+	case p.closes <- ended{n, receipt, keep}:
 	default:
-		c.cfg.Log.Warn("an order is left to expire: too many wait to be closed", "co_dealer", origin, "order", order)
+		c.cfg.Log.Warn("an order is left to expire: too many wait to be closed", "co_dealer", n.Origin, "order", n.Order)
 	}
 }
 
@@ -330,7 +326,8 @@ func (p *peer) closeOrders() {
 			return
 		case e := <-p.closes:
 			if err := p.closeOrder(e); err != nil && p.all.running.Err() == nil {
-				p.all.cfg.Log.Warn("an order is left to expire", "co_dealer", p.Origin, "order", e.order, "error", err)
+				p.all.cfg.Log.Warn("the close of an order is not kept, and the order may be left to expire", "co_dealer", p.Origin,
+					"order", e.Order, "error", err)
 			}
 		}
 	}
@@ -343,11 +340,13 @@ func (p *peer) closeOrder(e ended) error {
 	if err != nil {
 		return err
 	}
-	follows := ""
-	if e.receipt != nil {
-		if follows, err = e.receipt(ctx); err != nil {
-			return err
-		}
+	follows, err := e.receipt(ctx)
+	if err != nil {
+		return err
 	}
-	return to.EndOrder(ctx, e.order, follows)
+	g, err := to.EndOrder(ctx, e.Order, follows, e.Since)
+	if err != nil || g == nil {
+		return err
+	}
+	return e.keep(ctx, dealer.Given(*g))
 }

@@ -12,6 +12,7 @@ import (
 	"shuffled/internal/dealer"
 	"shuffled/internal/keys"
 	"shuffled/internal/seal"
+	"shuffled/internal/verify"
 	"shuffled/internal/witness/witnesstest"
 )
 
@@ -161,24 +162,41 @@ func TestTapeLost(t *testing.T) {
 	}
 }
 
-// TestNothingDealt: a shuffle that ends before anything was dealt has its order ended, which follows nothing.
-func TestNothingDealt(t *testing.T) {
-	p := newPair(t, setting{})
-	s := p.blind("hand")
-	order := p.lab.ledger.Head().Size
-	moved := p.lab.ledger.Changed()
-	p.close(s.ID, gone)
-	for ctx := within(t, 20*time.Second); p.lab.ledger.Head().Size == order && ctx.Err() == nil; {
-		select {
-		case <-moved:
-		case <-ctx.Done():
-		}
-		moved = p.lab.ledger.Changed()
-	}
-	all, err := p.lab.ledger.Entries(t.Context(), order, order+1)
-	check(t, err)
-	c, ok := all[0].Entry.Body.(*audit.Close)
-	if !ok || c.Shuffle != order-1 || c.Follows != nil {
-		t.Errorf("%+v", all[0].Entry.Body)
+// TestOrderEnds: a transcript has the close of the order, which says how much was opened, also of a hand that was
+// looked at and ended. A kept close that does not fit is left out.
+func TestOrderEnds(t *testing.T) {
+	for name, want := range map[string]verify.Verdict{"nothing": {}, "played": {}, "unplayed": {},
+		"looked": {DealtOn: verify.OpenedOnly, NotDealtOn: 1}, "planted": {DealtOn: verify.DealtOnNotShown}} {
+		t.Run(name, func(t *testing.T) {
+			p := newPair(t, setting{})
+			s := p.blind("hand")
+			order := p.lab.ledger.Head().Size - 1
+			if name != "nothing" {
+				p.deal(s.ID, 0, burn, seat(2, "a"))
+			}
+			if name == "looked" || name == "unplayed" {
+				p.front.broken("/deal", lost)
+				_, err := p.house.dealer.Deal(within(t, time.Second), house, s.ID, dealer.DealRequest{First: 3,
+					Runs: []audit.Run{board(1)}})
+				if err == nil {
+					t.Fatal("dealt")
+				}
+				p.front.broken("", nil)
+			}
+			switch name {
+			case "looked": // the house does not hear which deals the order has
+				p.front.broken(fmt.Sprintf("/%d", order), lost)
+			case "planted":
+				check(t, p.house.store.PutStatement(t.Context(), p.house.ledger.ID(), p.house.ledger.Head().Size, 0,
+					fmt.Appendf(nil, `{"receipt":%q}`, s.CoDealer)))
+			}
+			p.close(s.ID, gone)
+			p.front.broken("", nil)
+			<-p.kept
+			v := p.proved(s.ID, dealer.View{})
+			if v.DealtOn != want.DealtOn || v.NotDealtOn != want.NotDealtOn {
+				t.Errorf("%q, %d places", v.DealtOn, v.NotDealtOn)
+			}
+		})
 	}
 }

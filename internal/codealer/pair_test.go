@@ -95,6 +95,18 @@ type pair struct {
 	way        *codealer.CoDealers // of the house
 	front      *front              // between them
 	witness    *witnesstest.Witness
+	kept       chan struct{} // the house kept, or did not keep, the close of an order
+}
+
+// keeps says when the close of an order was kept.
+type keeps struct {
+	store
+	kept chan struct{}
+}
+
+func (k keeps) PutStatement(ctx context.Context, id ledger.ID, shuffle uint64, n int, note []byte) error {
+	defer func() { k.kept <- struct{}{} }()
+	return k.store.PutStatement(ctx, id, shuffle, n, note)
 }
 
 type setting struct {
@@ -105,7 +117,7 @@ type setting struct {
 
 func newPair(t testing.TB, set setting) *pair {
 	t.Helper()
-	p := &pair{t: t, policy: map[string]string{}, dir: t.TempDir()}
+	p := &pair{t: t, policy: map[string]string{}, dir: t.TempDir(), kept: make(chan struct{}, 1024)}
 	var signers [2][]*keys.SigningKey
 	var vkeys []string
 	for i, origin := range []string{houseOrigin, labOrigin} {
@@ -132,7 +144,7 @@ func newPair(t testing.TB, set setting) *pair {
 		Policy: []byte(p.policy[labOrigin])})
 	p.front = newFront(t, p.lab.url)
 	p.way = p.open(p.house, "state", set)
-	p.house.cfg.CoDealer = p.way
+	p.house.cfg.CoDealer, p.house.cfg.Store = p.way, keeps{p.house.store, p.kept}
 	p.house.serve()
 	return p
 }

@@ -108,11 +108,8 @@ func (p *peer) fill(to *client.Client, like *audit.Context, until int64, n int) 
 func (c *CoDealers) Unused(origin, receipt string) {
 	p := c.peers[origin]
 	_, e, err := audit.ReceiptEntry(receipt)
-	if p == nil || err != nil {
-		return
-	}
 	commit, ok := e.Body.(*audit.Commit)
-	if !ok {
+	if p == nil || err != nil || !ok {
 		return
 	}
 	p.mu.Lock()

@@ -18,9 +18,7 @@ func TestLatchOfAnother(t *testing.T) {
 	first := newTable(t, nil)
 	second := first.rival(first.cfg.Store)
 	source, err := entropy.New(entropy.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	second.cfg.Entropy = source
 	second.Dealer = dealer.New(second.cfg)
 	commits := func(tb *table, key string, want error) {
@@ -44,27 +42,21 @@ func TestLatchOfAnother(t *testing.T) {
 	source.Trip(entropy.ReasonSlow)
 	_, err = second.Ledger().Append(t.Context(), ledger.Proposal{Actor: as("daemon"), Bodies: []audit.Body{
 		&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchSlow}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = first.Shuffle(t.Context(), as("tester"), "k1", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	if !latched(err) {
 		t.Errorf("a commit elsewhere while the ledger is latched: %v", err)
 	}
 	commits(second, "k2", dealer.ErrEntropy)
 
-	if err := clear(first); err != nil {
-		t.Fatal(err)
-	}
+	must(t, clear(first))
 	commits(first, "k3", nil)
 	commits(second, "k4", dealer.ErrEntropy)
 	if err := clear(first); !latched(err) {
 		t.Errorf("cleared twice: %v", err)
 	}
 	size := first.Ledger().Live().Size
-	if err := clear(second); err != nil {
-		t.Fatal(err)
-	}
+	must(t, clear(second))
 	if got := second.Ledger().Live().Size; got != size+2 {
 		t.Errorf("%d entries, not set and cleared", got-size)
 	}
@@ -101,9 +93,7 @@ func TestClearLatchNotKept(t *testing.T) {
 		t.Error("the latch is open, and nothing says that it was set")
 	}
 	store.full.Store(false)
-	if err := second.Ledger().Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, second.Ledger().Refresh(t.Context()))
 	if _, err := second.ClearLatch(t.Context(), as("admin"), "r", nil); err != nil {
 		t.Error(err)
 	}
@@ -115,13 +105,9 @@ func TestClearLatchUnwritten(t *testing.T) {
 	tb := newTable(t, nil)
 	_, err := tb.Ledger().Append(t.Context(), ledger.Proposal{Actor: as("daemon"), Bodies: []audit.Body{
 		&audit.Event{Kind: audit.EventLatchSet, Latch: audit.LatchOperator}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tb.cfg.Entropy.Trip(entropy.ReasonOperator)
-	if err := tb.Ledger().Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tb.Ledger().Close())
 	if _, err := tb.ClearLatch(t.Context(), as("admin"), "r", nil); !errors.Is(err, ledger.ErrClosed) {
 		t.Errorf("error %v", err)
 	}

@@ -75,40 +75,30 @@ func (tb *table) inspected(auditors []*disclosure.Auditor) *inspect.Report {
 func (tb *table) inspectedLines(auditors []*disclosure.Auditor) (*inspect.Report, map[uint64]inspect.ShuffleLine) {
 	tb.t.Helper()
 	dir, err := os.MkdirTemp(tb.dir, "bundle-")
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	if _, err := bundle.Export(tb.t.Context(), exported{tb}, dir,
 		bundle.Options{Origin: origin, Now: tb.now}); err != nil {
 		tb.t.Fatal(err)
 	}
 	b, err := inspect.OpenBundle(dir)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	defer b.Close()
 	lines := filepath.Join(tb.dir, "shuffles.jsonl")
 	r, err := inspect.Run(tb.t.Context(), b,
 		inspect.Options{VKey: tb.vkey, Auditors: auditors, At: tb.now().UnixMilli(), Shuffles: lines})
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	return r, readLines(tb, lines)
 }
 
 func readLines(tb *table, name string) map[uint64]inspect.ShuffleLine {
 	tb.t.Helper()
 	f, err := os.Open(name)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	defer f.Close()
 	all := make(map[uint64]inspect.ShuffleLine)
 	for s := bufio.NewScanner(f); s.Scan(); {
 		var line inspect.ShuffleLine
-		if err := json.Unmarshal(s.Bytes(), &line); err != nil {
-			tb.t.Fatal(err)
-		}
+		must(tb.t, json.Unmarshal(s.Bytes(), &line))
 		all[line.ID] = line
 	}
 	return all

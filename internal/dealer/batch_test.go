@@ -175,9 +175,7 @@ func TestBatchIsItsRequests(t *testing.T) {
 				ops := someOperations(r, 1+r.IntN(40), tables, open)
 				want := one.singly(ops)
 				got, err := other.batch(t.Context(), ops, false)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for i := range ops {
 					if told(got[i]) != told(want[i]) {
 						t.Errorf("seed %d, batch %d, operation %d of %d is %s, and alone it is %s: %+v", seed, n, i,
@@ -185,9 +183,7 @@ func TestBatchIsItsRequests(t *testing.T) {
 					}
 				}
 				again, err := other.batch(t.Context(), ops, false)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for i := range got {
 					if got[i].Err == nil && !cmp.Equal(got[i].Answer, again[i].Answer, sameAnswer) {
 						t.Errorf("seed %d, batch %d, operation %d again: %s", seed, n, i,
@@ -239,9 +235,7 @@ func TestBatchInTwoRounds(t *testing.T) {
 		}
 		before := tb.Ledger().Live().Appends.Landed
 		results, err := tb.batch(t.Context(), ops, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i, r := range results {
 			if r.Err != nil {
 				t.Fatalf("operation %d: %v", i, r.Err)
@@ -272,9 +266,7 @@ func TestBatchJudgesInOrder(t *testing.T) {
 	}
 	results, err := tb.batch(t.Context(), []dealer.Operation{deal(2), reveal(0), deal(0), reveal(1), deal(2), reveal(3),
 		of(dealer.Operation{Close: &dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly}})}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, refused := range []bool{true, true, false, false, false, false, false} {
 		if got := results[i].Err; (got != nil) != refused {
 			t.Errorf("operation %d: %v", i, got)
@@ -301,9 +293,7 @@ func TestBatchAllOrNone(t *testing.T) {
 	} {
 		tb.unwritten(func() {
 			results, err := tb.batch(t.Context(), append(good[:2:2], bad, good[2]), true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for i, r := range results {
 				if (i == 2) == errors.Is(r.Err, dealer.ErrTogether) || r.Err == nil {
 					t.Errorf("%s: operation %d: %v", name, i, r.Err)
@@ -321,13 +311,9 @@ func TestBatchAllOrNone(t *testing.T) {
 	before := tb.Ledger().Live().Appends.Landed
 	all := append(good[:3:3], deal(0, board(1)), deal(1, board(2)))
 	first, err := tb.batch(t.Context(), all, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	again, err := tb.batch(t.Context(), all, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range all {
 		if first[i].Err != nil || !cmp.Equal(first[i], again[i], sameAnswer) {
 			t.Errorf("operation %d: %v, %v", i, first[i].Err, again[i].Err)
@@ -367,9 +353,7 @@ func TestBatchCutBetweenRounds(t *testing.T) {
 	tb.serve(store, tb.open.Mark)
 	store.left.Store(1)
 	first, err := tb.batch(ctx, ops, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, r := range first {
 		if i%4 > 0 && r.Err == nil {
 			t.Errorf("operation %d was answered after the cut", i)
@@ -377,9 +361,7 @@ func TestBatchCutBetweenRounds(t *testing.T) {
 	}
 	tb.restart()
 	again, err := tb.batch(t.Context(), ops, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, r := range again {
 		if r.Err != nil {
 			t.Fatalf("operation %d: %v", i, r.Err)

@@ -54,9 +54,7 @@ func dealBesideMix(t *testing.T, draw bool) {
 		s, err = tb.Shuffle(t.Context(), as("tester"), "k",
 			dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg := tb.cfg
 	cfg.Store = &hooked{Store: tb.cfg.Store, after: func() {
 		if _, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Slots: values}); err != nil {
@@ -66,9 +64,7 @@ func dealBesideMix(t *testing.T, draw bool) {
 	racing := dealer.New(cfg)
 	req := dealer.DealRequest{Runs: []audit.Run{seat(3, "a")}}
 	first, err := racing.Deal(t.Context(), as("tester"), s.ID, req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	again := tb.deal(s.ID, req)
 	if diff := cmp.Diff(first, again, sameAnswer); diff != "" {
 		t.Errorf("draw %v: two answers for one deal: %s", draw, diff)
@@ -82,9 +78,7 @@ func TestMixCopy(t *testing.T) {
 	values, hashes := slots("r", 1)
 	s, err := tb.Shuffle(t.Context(), as("tester"), "k",
 		dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg := tb.cfg
 	var first dealer.Mix
 	cfg.Store = &hooked{Store: tb.cfg.Store, after: func() {
@@ -175,9 +169,7 @@ func TestCopyUnread(t *testing.T) {
 	values, hashes := slots("u", 1)
 	s, err := tb.Shuffle(t.Context(), as("tester"), "k",
 		dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Slots: hashes}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	type step func(*dealer.Dealer) error
 	for _, one := range []struct {
 		name string

@@ -30,9 +30,9 @@ type CoDealer interface {
 	Ask(ctx context.Context, n Next, runs []audit.Run, a Asking) (Given, error)
 	// Asked returns the deal of an order from this place on, nil if there is none.
 	Asked(ctx context.Context, n Next) (*Given, error)
-	// Ended closes an order in the background. receipt proves the close of the shuffle that the
-	// order was for; it is nil if nothing was dealt from the order.
-	Ended(origin string, order uint64, receipt func(context.Context) (string, error))
+	// Ended closes an order in the background, and hands over the close of the order. receipt proves the close of the
+	// shuffle that the order was for; "": nothing was dealt from the order.
+	Ended(n Next, receipt func(context.Context) (string, error), keep func(context.Context, Given) error)
 }
 
 // Next are the next places of an order.
@@ -212,7 +212,7 @@ func (r *record) before() ledger.Row {
 	case len(r.deals) > 0:
 		return r.deals[len(r.deals)-1].row
 	case r.mix != nil:
-		return r.mixRow()
+		return r.rowOf(audit.TypeMix)
 	}
 	return r.row
 }
@@ -314,8 +314,9 @@ func receiptIn(kept []byte) string {
 	return g.Receipt
 }
 
-// coDealerEvidence is the part of a transcript that is from the co-dealer's ledger; nil without a co-dealer.
-func (d *Dealer) coDealerEvidence(r *record) (*audit.CoDealer, error) {
+// coDealerEvidence is the part of a transcript that is from the co-dealer's ledger; nil without a co-dealer. A kept
+// close of the order that does not fit is logged and left out, because verifiers would refuse the file.
+func (d *Dealer) coDealerEvidence(ctx context.Context, r *record) (*audit.CoDealer, error) {
 	if !r.blind() {
 		return nil, nil
 	}
@@ -324,21 +325,34 @@ func (d *Dealer) coDealerEvidence(r *record) (*audit.CoDealer, error) {
 		return nil, err
 	}
 	c := &audit.CoDealer{Receipts: []string{o.receipt}}
+	add := func(g Given) { c.Receipts, c.Heads = append(c.Receipts, g.Receipt), append(c.Heads, g.Last) }
 	for _, at := range r.deals {
 		g, err := r.given(at)
 		if err != nil {
 			return nil, err
 		}
-		c.Receipts, c.Heads = append(c.Receipts, g.Receipt), append(c.Heads, g.Last)
+		add(g)
 	}
-	if r.closed == nil || r.closed.Unplayed() == nil {
+	if r.closed == nil {
 		return c, nil
 	}
-	var end keptEnd
-	if json.Unmarshal(r.closeRow().Kept, &end) != nil || end.Unplayed == nil {
-		return nil, fmt.Errorf("%w: the openings that the close of shuffle %d names as not dealt are not stored", ledger.ErrFrozen, r.id)
+	if r.closed.Unplayed() != nil {
+		var end keptEnd
+		if json.Unmarshal(r.rowOf(audit.TypeClose).Kept, &end) != nil || end.Unplayed == nil {
+			return nil, fmt.Errorf("%w: the openings that the close of shuffle %d names as not dealt are not stored", ledger.ErrFrozen, r.id)
+		}
+		add(*end.Unplayed)
+		c.Unplayed = end.Opened
 	}
-	c.Receipts, c.Heads = append(c.Receipts, end.Unplayed.Receipt), append(c.Heads, end.Unplayed.Last)
-	c.Unplayed = end.Opened
+	texts, err := d.cfg.Store.Statements(ctx, d.cfg.Ledger.ID(), r.rowOf(audit.TypeClose).Index)
+	if err != nil || len(texts) == 0 {
+		return c, ledger.Unavailable(err)
+	}
+	end, err := r.orderEnd(o, c, texts[0])
+	if err != nil {
+		d.cfg.Log.Error("the kept close of a co-dealer's order is not served", "shuffle", r.id, "error", err)
+		return c, nil
+	}
+	add(end)
 	return c, nil
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/mod/sumdb/tlog"
+
 	"shuffled/internal/audit"
 	"shuffled/internal/ledger"
 )
@@ -147,25 +149,16 @@ func (d *Dealer) unplayedBehind(ctx context.Context, r *record, req *CloseReques
 	return d.unplayed(ctx, r, req)
 }
 
-// keptEnd is what is kept with a close that names an unplayed deal, or that follows the close of a house's shuffle.
+// keptEnd is what is kept with the entry that discloses a tape.
 type keptEnd struct {
-	Cards    []audit.Card `json:"cards,omitempty"` // openings of public places; other closes keep only these
-	Unplayed *Given       `json:"unplayed,omitempty"`
-	Opened   []audit.Card `json:"opened,omitempty"`  // what its places would have shown
-	Follows  string       `json:"follows,omitempty"` // the house's receipt of the close
+	Cards    []audit.Card `json:"cards,omitempty"`    // openings of public places, if the tape is for auditors
+	Unplayed *Given       `json:"unplayed,omitempty"` // that the close names
+	Opened   []audit.Card `json:"opened,omitempty"`   // what its places would have shown
+	Follows  string       `json:"follows,omitempty"`  // of an order: the house's receipt of the close
 }
 
-// with is the JSON that is kept of k and of the openings, which are JSON or nil.
-func (k keptEnd) with(openings []byte) ([]byte, error) {
-	if openings != nil {
-		if err := json.Unmarshal(openings, &k.Cards); err != nil {
-			return nil, err
-		}
-	}
-	return json.Marshal(k)
-}
-
-// ended has the co-dealer close the order of a shuffle, after the shuffle's own close.
+// ended has the co-dealer close the order of a shuffle, after the shuffle's own close, and keeps the receipt of that
+// close. It stands where the statements about a shuffle do, under the index of the shuffle's close: no shuffle has it.
 func (d *Dealer) ended(r *record, appended []ledger.Appended) {
 	if !r.blind() || d.cfg.CoDealer == nil {
 		return
@@ -174,19 +167,52 @@ func (d *Dealer) ended(r *record, appended []ledger.Appended) {
 	if err != nil {
 		return // a request that reads the shuffle gets the error
 	}
-	end := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
-	closing := appended[end]
-	dealt := len(r.deals) > 0 || closing.Entry.Body.(*audit.Close).Unplayed() != nil ||
-		slices.ContainsFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeDeal })
-	if !dealt {
-		d.cfg.CoDealer.Ended(o.origin, o.Index, nil)
-		return
+	at := slices.IndexFunc(appended, func(a ledger.Appended) bool { return a.Entry.Body.Type() == audit.TypeClose })
+	row := ledger.Row{Index: appended[at].Index, Entry: appended[at].Receipt.Entry}
+	n := r.nextOf(o)
+	if b := appended[at].Entry.Body.(*audit.Close).Blind; b != nil { // otherwise its tape is lost
+		n.Since = b.Head.Size
 	}
-	row := ledger.Row{Index: closing.Index, Entry: closing.Receipt.Entry}
-	d.cfg.CoDealer.Ended(o.origin, o.Index, func(ctx context.Context) (string, error) {
+	keep := func(ctx context.Context, g Given) error {
+		text, err := json.Marshal(g)
+		if err == nil {
+			err = d.cfg.Store.PutStatement(ctx, d.cfg.Ledger.ID(), row.Index, 0, text)
+		}
+		return err
+	}
+	d.cfg.CoDealer.Ended(n, func(ctx context.Context) (string, error) {
+		if n.Since == o.head.Size { // the co-dealer was asked for nothing
+			return "", nil
+		}
 		if err := d.AwaitWitnesses(ctx, row.Index); err != nil {
 			return "", err
 		}
 		return d.cfg.Ledger.ReceiptUnder(ctx, row, d.cfg.Ledger.HeadFor(row.Index))
-	})
+	}, keep)
+}
+
+// orderEnd reads the kept close of the co-dealer's order, which stands behind the evidence that c has.
+func (r *record) orderEnd(o *order, c *audit.CoDealer, text []byte) (g Given, err error) {
+	if err := json.Unmarshal(text, &g); err != nil {
+		return g, err
+	}
+	var f foreign
+	var seen audit.Checkpoint
+	asked := 0
+	for _, receipt := range append(slices.Clip(c.Receipts), g.Receipt) {
+		seen = f.checkpoint
+		if f, err = parseForeign(receipt); err != nil {
+			return g, err
+		}
+		if deal, ok := f.body.(*audit.Deal); ok {
+			asked += deal.Count()
+		}
+	}
+	end, ok := f.body.(*audit.Close)
+	if !ok || end.Shuffle != o.Index || f.checkpoint.Origin != o.origin {
+		return g, errors.New("it is no close of the order")
+	}
+	row := r.rowOf(audit.TypeClose)
+	after := &audit.Foreign{Index: row.Index, Leaf: tlog.RecordHash(row.Entry)}
+	return g, errors.Join(f.checkpoint.CheckPrefix(seen, g.Last), end.EndsOrder(after, asked))
 }

@@ -87,9 +87,7 @@ func TestLostAncestor(t *testing.T) {
 		first, second := sealingKey(t, 1), sealingKey(t, 2)
 		under := func(newest *seal.Key, older ...*seal.Key) {
 			ring, err := seal.NewKeyring(newest, older...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			tb.cfg.Keys = ring
 			tb.Dealer = dealer.New(tb.cfg)
 		}

@@ -35,9 +35,7 @@ func TestChildBesideDeals(t *testing.T) {
 				tb.close(parent.ID)
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			rest := tb.all(s, 0, 52-len(dealt))
 			if got := sortedValues(dealt, rest); len(dealt) != 3 || !slices.Equal(got, wholeDeck(52)) {
 				t.Errorf("%d cards were dealt; parent and child together are %v", len(dealt), got)

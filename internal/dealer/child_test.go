@@ -106,9 +106,7 @@ func TestListedPositions(t *testing.T) {
 		tape := tb.endOf(parent.ID).Tape
 		commit := tb.entries()[parent.ID].Body.(*audit.Commit)
 		out, err := commit.Context.Recipe.Run(tape)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		back := []uint32{out.Values[3], out.Values[50], out.Values[1], out.Values[40]}
 		for _, c := range cards {
 			if !slices.Contains(back, c.Value) {
@@ -171,9 +169,7 @@ func TestBadChildren(t *testing.T) {
 		parent := tb.commit("parent", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Take: num(20)})
 		draw, err := tb.Draws(t.Context(), as("tester"), "draw",
 			dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		elsewhere := tb.commit("elsewhere", dealer.ShuffleRequest{Table: "u", Deck: "standard-52"})
 		closed := tb.commit("closed", deckOf(audit.DisclosurePublic))
 		tb.close(closed.ID)
@@ -242,9 +238,7 @@ func TestGenerations(t *testing.T) {
 	cards := tb.all(s, 0, 8)
 	commit := tb.entries()[ids[0]].Body.(*audit.Commit)
 	out, err := commit.Context.Recipe.Run(tb.endOf(ids[0]).Tape)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first := slices.Sorted(slices.Values(out.Values[:8]))
 	if got := sortedValues(cards); !slices.Equal(got, first) {
 		t.Errorf("after 7 generations the cards are %v, they were %v", got, first)

@@ -119,7 +119,8 @@ func (r *record) closedAs(req *CloseRequest) bool {
 func (d *Dealer) closeAgain(ctx context.Context, r *record) (Close, error) {
 	answer := closeAnswer(r.closed)
 	var err error
-	if answer.Answered, answer.Receipt, err = again(ctx, r.closeRow(), d.cfg.Ledger.FirstReceipt); err != nil {
+	row := r.rowOf(audit.TypeClose)
+	if answer.Answered, answer.Receipt, err = again(ctx, row, d.cfg.Ledger.FirstReceipt); err != nil {
 		return Close{}, err
 	}
 	if i := len(r.reveals) - 1; i >= 0 && r.reveals[i].reveal.Final {

@@ -179,10 +179,7 @@ func (d *Dealer) settle(ctx context.Context, actor audit.Actor, a *asked) (_ *au
 			return nil, nil, err
 		}
 	}
-	if err := d.checkTerms(ctx, &c); err != nil {
-		return nil, nil, err
-	}
-	if err := d.orders(&c); err != nil {
+	if err := cmp.Or(d.checkTerms(ctx, &c), d.orders(&c)); err != nil {
 		return nil, nil, err
 	}
 	if err := d.checkDisclosable(ctx, &c); err != nil {

@@ -42,7 +42,7 @@ func (d *Dealer) deal(ctx context.Context, actor audit.Actor, r *record, req Dea
 	var given []byte
 	if req.Asked != nil {
 		given = []byte(cmp.Or(req.Asked.After, req.Asked.Commit))
-		if deal.Asked, err = d.asks(r, deal, req.Asked); err != nil {
+		if err := d.asks(r, deal, req.Asked); err != nil {
 			return Deal{}, err
 		}
 	}

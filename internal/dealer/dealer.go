@@ -142,7 +142,7 @@ type CloseRequest struct {
 	Reveal  []int         // places that become public in front of it; nil: none
 	Follows string        // of an order for another ledger: receipt of the close of its shuffle; "": none
 
-	follows *audit.Foreign  // of Follows, checked
+	follows *audit.Follows  // of Follows, checked
 	blind   *audit.Blind    // what the house knows of the co-dealer's order; nil: nothing
 	end     keptEnd         // what is kept with the close
 	given   []byte          // what is kept with a deal in the same batch

@@ -278,9 +278,7 @@ func TestAside(t *testing.T) {
 		if draws {
 			d, err := tb.Draws(t.Context(), as("tester"), name, dealer.DrawsRequest{Table: name, Ranges: []uint32{6, 6,
 				6, 6, 6, 6}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			id = d.ID
 		} else {
 			id = s(name, dealer.ShuffleRequest{Table: name, Deck: "standard-52"}).ID
@@ -361,9 +359,7 @@ func TestDoubtfulEntropy(t *testing.T) {
 	t.Parallel()
 	good := &counter{}
 	source, err := entropy.NewFrom(&stuck{good: good, left: 4096}, entropy.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tb := newTable(t, source)
 	tb.commit("good", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
 	var failed error

@@ -29,9 +29,7 @@ func decksOfCommits(t *testing.T, tb *table) {
 	ctx := t.Context()
 	request := func(n int) (dealer.ShuffleRequest, shuffle.Deck) {
 		deck, err := shuffle.NewDeck([]string{"a", "b", fmt.Sprint("c", n)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return dealer.ShuffleRequest{Table: fmt.Sprint("t", n), Cards: deck.Cards()}, deck
 	}
 	kept := func(deck shuffle.Deck) bool {

@@ -3,6 +3,7 @@ package dealer
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -232,12 +233,15 @@ func (d *Dealer) ending(ctx context.Context, actor audit.Actor, all []tapeOf, re
 	with := p.Kept
 	for i, t := range all {
 		told, err := d.disclose(t, k)
-		var kept []byte
+		var end keptEnd
+		if i == 0 {
+			end = req.end
+		}
 		if t.forAuditors() || t.record.blind() {
 			p.Rests = append(p.Rests, t.record.rest())
 		}
 		if err == nil && t.forAuditors() {
-			kept, err = d.openings(ctx, t.record, before, with)
+			end.Cards, err = d.openings(ctx, t.record, before, with)
 		}
 		if err != nil {
 			return p, err
@@ -248,11 +252,13 @@ func (d *Dealer) ending(ctx context.Context, actor audit.Actor, all []tapeOf, re
 			body = &audit.Close{Shuffle: told.Shuffle, Outcome: req.Outcome, Reason: req.Reason, Form: told.Form,
 				Tape: told.Tape, Key: told.Key, Follows: req.follows, Blind: req.blind}
 			before, with = nil, nil // they are of the last shuffle, and not of its ancestors
-			if req.end.Unplayed != nil || req.end.Follows != "" {
-				if kept, err = req.end.with(kept); err != nil {
-					return p, err
-				}
-			}
+		}
+		kept, err := json.Marshal(end)
+		if err != nil {
+			return p, err
+		}
+		if string(kept) == "{}" {
+			kept = nil
 		}
 		p.Bodies, p.Kept = append(p.Bodies, body), append(p.Kept, kept)
 	}

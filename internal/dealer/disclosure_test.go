@@ -27,9 +27,7 @@ func newAuditors(t *testing.T, n int) (auditors []*disclosure.Auditor, publics [
 	for i := range n {
 		private := append([]byte{audit.KeyHybrid}, bytes.Repeat([]byte{byte(i + 1)}, audit.PrivateSize)...)
 		a, err := disclosure.NewAuditor(private)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		auditors, publics = append(auditors, a), append(publics, a.Public())
 	}
 	return auditors, publics
@@ -57,13 +55,9 @@ func (tb *table) entries() []audit.Entry {
 	var all []audit.Entry
 	state := audit.NewState()
 	for row, err := range tb.open.Store.Rows(tb.t.Context(), tb.Ledger().ID(), 0, audit.MaxInteger) {
-		if err != nil {
-			tb.t.Fatal(err)
-		}
+		must(tb.t, err)
 		e, err := audit.ParseEntry(row.Entry)
-		if err != nil {
-			tb.t.Fatal(err)
-		}
+		must(tb.t, err)
 		if err := state.Apply(e); err != nil {
 			tb.t.Fatalf("entry %d: %v", row.Index, err)
 		}
@@ -124,9 +118,7 @@ func (tb *table) append(bodies ...audit.Body) {
 func (tb *table) close(id uint64) dealer.Close {
 	tb.t.Helper()
 	c, err := tb.Close(tb.t.Context(), as("tester"), id, dealer.CloseRequest{Outcome: audit.OutcomeEndedEarly})
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	return c
 }
 
@@ -182,9 +174,7 @@ func TestForAuditorsOnly(t *testing.T) {
 			}
 		}
 		b, err := tb.Transcript(t.Context(), closed.ID, dealer.View{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, s := range verify.Transcript(b, verify.Trust{VKey: tb.vkey}).Steps {
 			if unchecked := s.Result == "not checked"; unchecked != slices.Contains([]string{"witnesses", "slots",
 				"beacon", "terms", "asked", "tape", "order", "cards", "co_dealer", "statements"}, s.Name) {
@@ -200,9 +190,7 @@ func (tb *table) checkDealt(a *disclosure.Auditor, id uint64, d dealer.Deal) {
 	tb.t.Helper()
 	commit := tb.entries()[id].Body.(*audit.Commit)
 	out, err := commit.Context.Recipe.Run(tb.opened(a)[id])
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	for i, c := range d.Cards {
 		if c.Value != out.Values[i] {
 			tb.t.Errorf("place %d shows %d, the tape says %d", i, c.Value, out.Values[i])
@@ -214,9 +202,7 @@ func (tb *table) checkDealt(a *disclosure.Auditor, id uint64, d dealer.Deal) {
 func TestNoAuditors(t *testing.T) {
 	t.Parallel()
 	source, err := entropy.New(entropy.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tb := newTableWith(t, setting{source: source, disclosure: audit.DisclosureAuditor})
 	size, drawn := tb.Ledger().Live().Size, source.Stats()
 	_, err = tb.Shuffle(t.Context(), as("tester"), "k", hand)
@@ -392,9 +378,7 @@ func TestTwoDaemons(t *testing.T) {
 		first := a.commit("1", hand).ID
 		b.close(a.commit("2", hand).ID) // b knows the key
 		other, err := disclosure.Body(origin, [][]byte{auditors[0].Public(), auditors[1].Public()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a.append(other)
 		b.close(first) // b learns that it was behind
 		entries := a.entries()

@@ -14,9 +14,7 @@ import (
 func (tb *table) draw(key string, req dealer.DrawsRequest) dealer.Shuffle {
 	tb.t.Helper()
 	s, err := tb.Draws(tb.t.Context(), as("tester"), key, req)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	return s
 }
 

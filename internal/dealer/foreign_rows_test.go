@@ -18,9 +18,7 @@ import (
 func (tb *table) administer(statements ...string) *sql.DB {
 	tb.t.Helper()
 	db, err := sql.Open("sqlite", tb.path)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	tb.t.Cleanup(func() { db.Close() })
 	for _, s := range statements {
 		if _, err := db.Exec(s); err != nil {
@@ -53,15 +51,11 @@ func TestInsertedRows(t *testing.T) {
 	tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
 	id := tb.Ledger().ID()
 	head, err := tb.cfg.Store.Head(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e := audit.Entry{Time: time.Now().UnixMilli(), Actor: as("dba"),
 		Body: &audit.Deal{Shuffle: s.ID, First: 2, Runs: []audit.Run{board(50)}}}
 	row, err := e.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	root := tlog.RecordHash(row)
 	db := tb.administer()
 	for query, args := range map[string][]any{

@@ -19,14 +19,10 @@ func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(
 	t := tb.t
 	t.Helper()
 	tape, err := tb.cfg.Entropy.Tape(c.Recipe.TapeLen())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Genesis = tb.Ledger().GenesisHash()
 	out, err := c.Recipe.Run(tape)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if inputs != nil {
 		for i, x := range out.Values {
 			out.Values[i] = inputs[x]
@@ -37,16 +33,12 @@ func (tb *table) foul(key string, c audit.Context, inputs []uint32, change func(
 	tree := audit.NewDeckTree(audit.LeafTag(commitment, c.Encode()), out.Values, audit.Salts(commitment, tape,
 		len(out.Values)))
 	sealed, err := tb.cfg.Keys.Seal(c.Origin, commitment, seal.Join(tape, inputs))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	commit := &audit.Commit{Context: &c, Commitment: commitment, DeckRoot: tree.Root(),
 		KeyTag: audit.KeyTag(origin, "tester", c.Table, key)}
 	appended, err := tb.Ledger().Append(t.Context(),
 		ledger.Proposal{Actor: as("tester"), Bodies: append([]audit.Body{commit}, more...), Kept: [][]byte{sealed}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return appended[0].Index
 }
 
@@ -56,9 +48,7 @@ func TestFoulDeck(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		var causes []entropy.Cause
 		source, err := entropy.New(entropy.Config{OnLatch: func(c entropy.Cause) { causes = append(causes, c) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		tb.cfg.Entropy = source
 		tb.Dealer = dealer.New(tb.cfg)
 		honest := tb.commit("honest", deckOf(audit.DisclosurePublic))

@@ -31,6 +31,13 @@ func TestMain(m *testing.M) { testdb.Main(m) }
 
 const origin = "test.example/dealer"
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // table is a dealer on a real store, with a clock that a test can move.
 type table struct {
 	*dealer.Dealer
@@ -82,17 +89,11 @@ func newTable(t *testing.T, source *entropy.Source) *table {
 func newTableWith(t *testing.T, set setting) *table {
 	t.Helper()
 	skey, vkey, err := note.GenerateKey(nil, origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	signer, err := note.NewSigner(skey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	public, err := audit.SigningKey(vkey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tb := &table{t: t, vkey: vkey, dir: t.TempDir(), start: time.Now(), shared: new(clock)}
 	if !set.at.IsZero() {
 		tb.shared.ahead = set.at.Sub(tb.start)
@@ -108,9 +109,7 @@ func newTableWith(t *testing.T, set setting) *table {
 		Access: audit.AccessPublic}
 	tb.startWitnesses(g, set.witnesses)
 	err = ledger.Create(t.Context(), store, info, g, signer, mark, tb.now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tb.open = ledger.Config{Store: store, Info: info, Signers: []note.Signer{signer}, Mark: mark,
 		Start:   audit.Event{Name: "test"},
 		Witness: witness.Reach,
@@ -152,9 +151,7 @@ func (tb *table) openStore(inPostgres bool) ledger.Store {
 			t.Fatal(err)
 		}
 		store, err := postgres.Open(t.Context(), dsn, postgres.Options{AllowSuperuser: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { store.Close() })
 		return store
 	}
@@ -163,9 +160,7 @@ func (tb *table) openStore(inPostgres bool) ledger.Store {
 		t.Fatal(err)
 	}
 	store, err := sqlite.Open(tb.path, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { store.Close() })
 	return store
 }
@@ -176,9 +171,7 @@ func (tb *table) serve(store ledger.Store, mark string) {
 	c := tb.open
 	c.Store, c.Mark = store, mark
 	l, err := ledger.Open(tb.t.Context(), c)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	tb.t.Cleanup(func() { l.Close() })
 	tb.cfg.Ledger, tb.cfg.Store = l, store
 	tb.Dealer = dealer.New(tb.cfg)
@@ -202,13 +195,9 @@ func newRing(t *testing.T) *seal.Keyring {
 	}
 	secret[0], secret[1] = 1, 2
 	k, err := seal.NewKey(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ring, err := seal.NewKeyring(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ring
 }
 
@@ -226,18 +215,14 @@ func (tb *table) pass(d time.Duration) {
 func (tb *table) commit(key string, req dealer.ShuffleRequest) dealer.Shuffle {
 	tb.t.Helper()
 	s, err := tb.Shuffle(tb.t.Context(), as("tester"), key, req)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	return s
 }
 
 func (tb *table) deal(id uint64, req dealer.DealRequest) dealer.Deal {
 	tb.t.Helper()
 	d, err := tb.Deal(tb.t.Context(), as("tester"), id, req)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	return d
 }
 
@@ -245,17 +230,13 @@ func (tb *table) deal(id uint64, req dealer.DealRequest) dealer.Deal {
 func (tb *table) transcript(id uint64, v dealer.View) *audit.Transcript {
 	tb.t.Helper()
 	b, err := tb.Transcript(tb.t.Context(), id, v)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	if verdict := verify.Transcript(b, verify.Trust{VKey: tb.vkey}); verdict.Verdict != "proved" {
 		js, _ := json.MarshalIndent(verdict, "", " ")
 		tb.t.Fatalf("the verdict on shuffle %d: %s", id, js)
 	}
 	tr, err := audit.ParseTranscript(b)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	return tr
 }
 

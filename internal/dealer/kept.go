@@ -31,9 +31,9 @@ func (r *record) after(bodies []audit.Body, kept [][]byte) *record {
 	return &then
 }
 
-// openings returns the openings that are kept of a shuffle that ends after these entries, in JSON;
-// nil if no place is public.
-func (d *Dealer) openings(ctx context.Context, r *record, before []audit.Body, with [][]byte) ([]byte, error) {
+// openings returns the openings that are kept of a shuffle that ends after these entries: of its public places.
+func (d *Dealer) openings(ctx context.Context, r *record, before []audit.Body, with [][]byte) (cards []audit.Card,
+	err error) {
 	r = r.after(before, with)
 	public := r.public()
 	if len(public) == 0 {
@@ -47,11 +47,10 @@ func (d *Dealer) openings(ctx context.Context, r *record, before []audit.Body, w
 		return nil, err
 	}
 	defer t.wipe()
-	var cards []audit.Card
 	for _, s := range public {
 		cards = append(cards, t.cards(nil, s.first, s.count)...)
 	}
-	return json.Marshal(cards)
+	return cards, nil
 }
 
 // rest names what openings depend on. The ledger refuses a proposal with errMoved if that changed.
@@ -68,18 +67,14 @@ func (r *record) keptCards(names []string, shown []span) (cards []audit.Card, er
 	wrong := func(err error) ([]audit.Card, error) {
 		return nil, fmt.Errorf("%w: the stored openings of shuffle %d: %w", ledger.ErrFrozen, r.id, err)
 	}
-	var kept []audit.Card
+	var kept keptEnd
 	if text := r.rows[len(r.rows)-1].Kept; text != nil {
 		if err := json.Unmarshal(text, &kept); err != nil {
-			var end keptEnd
-			if json.Unmarshal(text, &end) != nil || end.Unplayed == nil && end.Follows == "" {
-				return wrong(err)
-			}
-			kept = end.Cards
+			return wrong(err)
 		}
 	}
-	byPlace := make(map[int]audit.Card, len(kept))
-	for _, card := range kept {
+	byPlace := make(map[int]audit.Card, len(kept.Cards))
+	for _, card := range kept.Cards {
 		byPlace[card.Place] = card
 	}
 	for _, s := range r.public() {

@@ -46,15 +46,12 @@ func (d *Dealer) serve(ctx context.Context, actor audit.Actor, key string, a *as
 			return Shuffle{}, illegal(audit.RuleParent, "the parent was dealt from during every try to make the child")
 		}
 		s, err := d.committed(ctx, actor, a)
-		if err == nil || !mayRepeat(err) {
+		if err == nil || !unwritten(err) && !errors.Is(err, errMoved) {
 			return s, err
 		}
-		refused = err
+		refused = err // a copy of the request may have been first
 	}
 }
-
-// mayRepeat reports whether a copy of a refused request may have been first.
-func mayRepeat(err error) bool { return unwritten(err) || errors.Is(err, errMoved) }
 
 // unwritten reports whether a rule or a key refused a commit, which then was certainly not written.
 func unwritten(err error) bool {

@@ -112,14 +112,10 @@ func TestNothingLogsATape(t *testing.T) {
 	}
 	for _, id := range ids {
 		tape, err := tb.tapeOf(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		found(fmt.Sprintf("the tape of %d", id), printed(tape))
 		out, err := tb.entries()[id].Body.(*audit.Commit).Context.Recipe.Run(tape)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		order := strings.Trim(fmt.Sprint(out.Values[:min(8, len(out.Values))]), "[]")
 		found(fmt.Sprintf("the order of %d", id), []string{order, strings.ReplaceAll(order, " ", ",")})
 	}

@@ -44,9 +44,7 @@ func TestMemoryDaemon(t *testing.T) {
 		t.Skip("only as a child of TestNoTapeStays")
 	}
 	pair, err := disclosure.NewPair(audit.KeyHybrid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tb := newTableWith(t, setting{disclosure: audit.DisclosureAuditor, auditors: [][]byte{pair.Public()}})
 	tb.cfg.Keys = memoryRing(t)
 	tb.Dealer = dealer.New(tb.cfg)
@@ -54,9 +52,7 @@ func TestMemoryDaemon(t *testing.T) {
 	for i := range 12 {
 		made, err := tb.Shuffle(t.Context(), as("house"), fmt.Sprint("key-", i),
 			dealer.ShuffleRequest{Table: fmt.Sprint("t", i), Deck: "shoe-2"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for first := range i % 4 {
 			if _, err := tb.Deal(t.Context(), as("house"), made.ID,
 				dealer.DealRequest{First: first, Runs: []audit.Run{seat(1, "box")}}); err != nil {
@@ -75,9 +71,7 @@ func TestMemoryDaemon(t *testing.T) {
 			}
 		}
 		rows, err := tb.cfg.Store.ByShuffles(t.Context(), ledger.IDOf(origin), ledger.Durable, made.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if how == "keeps" && i == 3 {
 			if kept, err = memoryRing(t).Open(origin, made.Commitment, rows[0][0].Kept); err != nil {
 				t.Fatal(err)
@@ -95,13 +89,9 @@ func TestMemoryDaemon(t *testing.T) {
 func memoryRing(t *testing.T) *seal.Keyring {
 	t.Helper()
 	key, err := seal.NewKey(memorySecret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ring, err := seal.NewKeyring(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ring
 }
 
@@ -148,16 +138,10 @@ func daemonMemory(t *testing.T, how string) (tapes [][]byte, memory []byte) {
 	cmd.Env = append(os.Environ(), memoryVariable+"="+how, "GOGC=off")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	defer cmd.Wait()
 	defer in.Close()
 	ring := memoryRing(t)
@@ -171,9 +155,7 @@ func daemonMemory(t *testing.T, how string) (tapes [][]byte, memory []byte) {
 			break
 		}
 		tape, err := ring.Open(origin, s.Commitment, s.Sealed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		tapes = append(tapes, tape)
 	}
 	return tapes, readMemory(t, cmd.Process.Pid)
@@ -183,9 +165,7 @@ func daemonMemory(t *testing.T, how string) (tapes [][]byte, memory []byte) {
 func readMemory(t *testing.T, pid int) (all []byte) {
 	t.Helper()
 	maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer maps.Close()
 	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 	if err != nil {
@@ -199,13 +179,9 @@ func readMemory(t *testing.T, pid int) (all []byte) {
 		}
 		low, high, _ := strings.Cut(fields[0], "-")
 		from, err := strconv.ParseInt(low, 16, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		to, err := strconv.ParseInt(high, 16, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		part := make([]byte, to-from)
 		n, _ := memory.ReadAt(part, from) // [vvar] and the like cannot be read
 		all = append(all, part[:n]...)

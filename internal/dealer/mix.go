@@ -1,6 +1,7 @@
 package dealer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,38 +113,27 @@ func (d *Dealer) mix(ctx context.Context, actor audit.Actor, r *record, req MixR
 }
 
 func (d *Dealer) repeatMix(ctx context.Context, r *record, req MixRequest) (Mix, error) {
-	signature := req.Beacon
-	if signature == nil {
-		signature = signatureIn(r.mix)
-	}
-	if !slices.Equal(req.values(signature), r.mix.Values) {
+	if !slices.Equal(req.values(cmp.Or(req.Beacon, signatureIn(r.mix))), r.mix.Values) {
 		return Mix{}, fmt.Errorf("%w: shuffle %d is already mixed with other values", ErrRepeated, r.id)
 	}
-	answered, receipt, err := again(ctx, r.mixRow(), d.cfg.Ledger.FirstReceipt)
+	answered, receipt, err := again(ctx, r.rowOf(audit.TypeMix), d.cfg.Ledger.FirstReceipt)
 	return Mix{answered, receipt}, err
 }
 
 // answers refuses a request that leaves a source of the plan without a value, or has a value for
 // which the plan has no source.
 func (r *MixRequest) answers(plan []audit.Planned) error {
-	var slots int
-	var beacon, cut bool
+	of := make(map[audit.Source]int)
 	for _, p := range plan {
-		switch p.Source {
-		case audit.SourceSlot:
-			slots++
-		case audit.SourceBeacon:
-			beacon = true
-		case audit.SourceCut:
-			cut = true
-		}
+		of[p.Source]++
 	}
+	slots, cut := of[audit.SourceSlot], of[audit.SourceCut] > 0
 	switch {
 	case len(plan) == 0:
 		return illegal(audit.RuleMix, "the shuffle has no mix plan")
 	case len(r.Slots) != slots:
 		return &RequestError{"slots", fmt.Sprintf("must have one value for each of the %d slots of the plan", slots)}
-	case r.Beacon != nil && !beacon:
+	case r.Beacon != nil && of[audit.SourceBeacon] == 0:
 		return &RequestError{"beacon", "must be left out, because the plan has no beacon"}
 	case (r.Cut != nil) != cut:
 		return &RequestError{"cut", "must be given when the plan has a cut, and only then"}

@@ -53,9 +53,7 @@ func num(n int) *int { return &n }
 // restart ends the daemon and starts it again.
 func (tb *table) restart() {
 	tb.t.Helper()
-	if err := tb.Ledger().Close(); err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, tb.Ledger().Close())
 	tb.serve(tb.cfg.Store, tb.open.Mark)
 }
 
@@ -73,9 +71,7 @@ func (tb *table) unwritten(f func()) {
 func (tb *table) judged(id uint64, trust verify.Trust) *verify.Verdict {
 	tb.t.Helper()
 	b, err := tb.Transcript(tb.t.Context(), id, dealer.View{Identity: "tester"})
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	trust.VKey = tb.vkey
 	return verify.Transcript(b, trust)
 }
@@ -200,22 +196,16 @@ func (tb *table) checkMixed(id uint64, d dealer.Deal, values [][32]byte, signatu
 	tb.t.Helper()
 	tr := tb.transcript(id, dealer.View{})
 	r, err := audit.ParseReceipt(tr.Receipts[1])
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	var all []audit.MixValue
 	for _, v := range values {
 		all = append(all, audit.MixValue{Source: audit.SourceSlot, Slot: v})
 	}
 	all = append(all, audit.MixValue{Source: audit.SourceBeacon, Beacon: signature})
 	p, err := shuffle.Mix(audit.MixSeed(tlog.RecordHash(r.Entry), all), 52)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	out, err := (shuffle.Recipe{Cards: 52, Take: 52}).Run(d.Close.Tape)
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	moved := false
 	for i, c := range d.Cards {
 		position := int(p[(i+cut)%52])

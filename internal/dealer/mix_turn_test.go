@@ -110,9 +110,7 @@ func TestMixWaitsForWitnesses(t *testing.T) {
 				break
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		entries := tb.entries()
 		mix := entries[len(entries)-1].Body.(*audit.Mix)
 		if mix.Checkpoint <= s.ID {
@@ -154,9 +152,7 @@ func TestFetchedRound(t *testing.T) {
 		wantRefusal(t, "another round", mix(), "", audit.RuleBeacon)
 	})
 	answer = round.Signature
-	if err := mix(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, mix())
 	tb.cfg.Round = nil
 	tb.Dealer = dealer.New(tb.cfg)
 	if err := mix(); err != nil {

@@ -75,54 +75,52 @@ func (h House) proves(origin, field, text string) (f foreign, err error) {
 	return f, nil
 }
 
-// asks checks a request for the next places of an order against the house's ledger. It returns
-// what the deal says of the request.
-func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) (*audit.Asked, error) {
+// asks checks a request for the next places of an order against the house's ledger, and fills in what the deal says of
+// the request.
+func (d *Dealer) asks(r *record, deal *audit.Deal, a *Asking) error {
 	origin := r.commit.Context.ForLedger
 	h, err := d.houseOf(origin)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	of, err := h.proves(origin, "asked.commit", a.Commit)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	commit, ok := of.body.(*audit.Commit)
 	if !ok {
-		return nil, &RequestError{"asked.commit", "must be the receipt of a commit"}
+		return &RequestError{"asked.commit", "must be the receipt of a commit"}
 	}
 	planned, _ := commit.Context.CoDealer()
 	if planned.Index != r.id || tlog.Hash(planned.Leaf) != tlog.RecordHash(r.row.Entry) {
-		return nil, &RequestError{"asked.commit", fmt.Sprintf("must be of a shuffle whose plan names the order %d", r.id)}
+		return &RequestError{"asked.commit", fmt.Sprintf("must be of a shuffle whose plan names the order %d", r.id)}
 	}
 	if err := audit.CheckOrder(commit, r.commit); err != nil {
-		return nil, illegal(audit.RuleCoDealer, "%s", err)
+		return illegal(audit.RuleCoDealer, "%s", err)
 	}
 	if first, ok := r.usedBy(); ok && first != of.Foreign {
-		return nil, illegal(audit.RuleCoDealer,
+		return illegal(audit.RuleCoDealer,
 			"the order is already used by shuffle %d of %s", first.Index, origin)
 	}
 	before := of
 	if a.After != "" {
 		if before, err = h.proves(origin, "asked.after", a.After); err != nil {
-			return nil, err
+			return err
 		}
 		if before.checkpoint != of.checkpoint {
-			return nil, &RequestError{"asked.after", "must be a receipt under the same checkpoint as asked.commit"}
+			return &RequestError{"asked.after", "must be a receipt under the same checkpoint as asked.commit"}
 		}
 	}
 	if err := r.comesAfter(of.Index, commit, before.body); err != nil {
-		return nil, err
+		return err
 	}
-	asked := &audit.Asked{Commit: of.Foreign, After: before.Leaf,
+	deal.Asked = &audit.Asked{Commit: of.Foreign, After: before.Leaf,
 		Head:  audit.Head{Size: of.checkpoint.Size, Root: of.checkpoint.Root},
 		State: a.State, Ask: a.Ask}
-	then := *deal
-	then.Asked = asked
-	if err := audit.CheckAsked(&then, commit, of.Foreign, tlog.Hash(before.Leaf)); err != nil {
-		return nil, illegal(audit.RuleCoDealer, "%s", err)
+	if err := audit.CheckAsked(deal, commit, of.Foreign, tlog.Hash(before.Leaf)); err != nil {
+		return illegal(audit.RuleCoDealer, "%s", err)
 	}
-	return asked, nil
+	return nil
 }
 
 // usedBy returns the shuffle of the house that an order was dealt for. ok is false if the order was not dealt from.
@@ -207,7 +205,7 @@ func (d *Dealer) follows(r *record, req *CloseRequest) error {
 	if !ok || c.Shuffle != of.Index || c.Outcome == audit.OutcomeContinued {
 		return &RequestError{"follows", fmt.Sprintf("must be the receipt of the close of shuffle %d of %s", of.Index, origin)}
 	}
-	req.follows, req.end.Follows = &f.Foreign, req.Follows
+	req.follows, req.end.Follows = &audit.Follows{Foreign: f.Foreign, Places: r.next()}, req.Follows
 	return nil
 }
 

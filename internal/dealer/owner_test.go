@@ -91,9 +91,7 @@ func TestOwner(t *testing.T) {
 		}.refused(tb, mallory, audit.RuleOwner)
 
 		below, err := tb.Shuffle(t.Context(), as("tester"), "child", child(s.ID))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		calls{"the same child": tb.callChild("child", s.ID), "the same deal, closed": tb.callDeal(s.ID, first)}.
 			refused(tb, mallory, audit.RuleOwner)
 		tb.close(below.ID)
@@ -112,9 +110,7 @@ func TestKeyOfAnother(t *testing.T) {
 		send := func(by string) dealer.Shuffle {
 			t.Helper()
 			one, err := tb.Shuffle(t.Context(), as(by), "k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return one
 		}
 		first, other := send("tester"), send("mallory")
@@ -145,9 +141,7 @@ func takePlay(t *testing.T, d *dealer.Dealer, by audit.Actor, id uint64) {
 func (tb *table) takeOver(by string, id uint64, repeated bool) dealer.Takeover {
 	tb.t.Helper()
 	a, err := tb.Takeover(tb.t.Context(), as(by), id, dealer.TakeoverRequest{Reason: "the backend is down"})
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	if a.Repeated != repeated {
 		tb.t.Errorf("repeated is %v: %+v", a.Repeated, a)
 	}
@@ -208,9 +202,7 @@ func TestTakeoverToPlay(t *testing.T) {
 	onEachStore(t, setting{modes: allModes}, func(t *testing.T, tb *table) {
 		s := tb.commit("k", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Plan: &dealer.MixPlan{Cut: true}})
 		mix, err := tb.Mix(t.Context(), as("tester"), s.ID, dealer.MixRequest{Cut: num(9)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		first := dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}
 		dealt := tb.deal(s.ID, first)
 		tb.takeOver("bob", s.ID, false)
@@ -240,9 +232,7 @@ func TestTakeoverToPlay(t *testing.T) {
 			"close": tb.callClose(s.ID, ended)}.
 			refused(tb, as("tester"), audit.RuleOwner)
 		below, err := tb.Shuffle(t.Context(), as("bob"), "child", child(s.ID))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := tb.Close(t.Context(), as("bob"), below.ID, ended); err != nil {
 			t.Error(err)
 		}
@@ -344,9 +334,7 @@ func TestLostTakeover(t *testing.T) {
 	copied := tb.path + ".copy"
 	tb.administer(fmt.Sprintf("VACUUM INTO '%s'", copied))
 	behind, err := sqlite.Open(copied, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { behind.Close() })
 	takePlay(t, tb.rival(behind).Dealer, as("bob"), s.ID)
 

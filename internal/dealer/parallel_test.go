@@ -33,9 +33,7 @@ func TestCopies(t *testing.T) {
 				keys, copies = 20, 20
 			}
 			source, err := entropy.New(entropy.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			tb := newTableWith(t, setting{source: source, postgres: inPostgres})
 			daemons := []*table{tb, tb.rival(tb.cfg.Store)}
 			drawn := source.Stats().Tapes
@@ -284,9 +282,7 @@ func TestOutage(t *testing.T) {
 				tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
 			}
 		}
-		if err := tb.Ledger().Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tb.Ledger().Close())
 		tb.pass(26 * time.Hour)
 		daemons := []*table{tb}
 		tb.serve(tb.cfg.Store, tb.open.Mark)

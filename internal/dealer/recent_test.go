@@ -117,21 +117,15 @@ func TestRecentOfTwo(t *testing.T) {
 			if !test.mixed {
 				tb.deal(s.ID, dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}})
 			}
-			if err := test.other(dealer.New(tb.cfg), s.ID); err != nil {
-				t.Fatal(err)
-			}
+			must(t, test.other(dealer.New(tb.cfg), s.ID))
 			got, err := test.then(tb.Dealer, s.ID)
 			if test.refused != "" {
 				wantRefusal(t, name, err, "", test.refused)
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want, err := test.then(dealer.New(tb.cfg), s.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s: a daemon that remembers nothing answers otherwise: %s", name, diff)
 			}

@@ -96,7 +96,7 @@ func (d *Dealer) read(ctx context.Context, from shuffles, id uint64) (*record, e
 		return r, nil
 	}
 	// The child's commit is the entry before the close.
-	child, err := d.read(ctx, from, r.closeRow().Index-1)
+	child, err := d.read(ctx, from, r.rowOf(audit.TypeClose).Index-1)
 	if err != nil {
 		return nil, err
 	}
@@ -218,21 +218,16 @@ func (r *record) dealAt(first int) (dealt, bool) {
 	return r.deals[i], true
 }
 
-// closeRow returns the row of the close.
-func (r *record) closeRow() ledger.Row {
-	return r.rows[slices.IndexFunc(r.rows, func(row ledger.Row) bool { return row.Type == audit.TypeClose })]
-}
-
-// mixRow returns the row of the mix, which may come after takeovers.
-func (r *record) mixRow() ledger.Row {
-	return r.rows[slices.IndexFunc(r.rows, func(row ledger.Row) bool { return row.Type == audit.TypeMix })]
+// rowOf returns the row of the mix or of the close, which may come after takeovers.
+func (r *record) rowOf(t audit.Type) ledger.Row {
+	return r.rows[slices.IndexFunc(r.rows, func(row ledger.Row) bool { return row.Type == t })]
 }
 
 // playedAt returns the index of the first mix or deal, audit.MaxInteger for none.
 func (r *record) playedAt() uint64 {
 	switch {
 	case r.mix != nil:
-		return r.mixRow().Index
+		return r.rowOf(audit.TypeMix).Index
 	case len(r.deals) > 0:
 		return r.deals[0].row.Index
 	}

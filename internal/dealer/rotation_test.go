@@ -21,13 +21,9 @@ func TestTranscriptAcrossRotations(t *testing.T) {
 		tb.Ledger().Close()
 		for range 2 {
 			skey, vkey, err := note.GenerateKey(nil, origin)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			signer, err := note.NewSigner(skey)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			signers, pins = append(signers, signer), append(pins, vkey)
 		}
 		tb.open.Signers = signers
@@ -35,16 +31,12 @@ func TestTranscriptAcrossRotations(t *testing.T) {
 		rotate := func(vkey string) {
 			t.Helper()
 			public, err := audit.SigningKey(vkey)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			tb.append(&audit.Key{Subject: audit.SubjectSigning, Public: public})
 		}
 		s := tb.commit("key", hand)
 		before, err := tb.Transcript(t.Context(), s.ID, dealer.View{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		rotate(pins[1])
 		if _, err := tb.Deal(t.Context(), as("tester"), s.ID,
 			dealer.DealRequest{Runs: []audit.Run{seat(2, "a")}}); err != nil {
@@ -53,9 +45,7 @@ func TestTranscriptAcrossRotations(t *testing.T) {
 		rotate(pins[2])
 		tb.close(s.ID)
 		after, err := tb.Transcript(t.Context(), s.ID, dealer.View{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if v := verify.Transcript(before, verify.Trust{VKey: pins[0]}); v.Verdict != verify.Proved {
 			t.Errorf("a file of before: %+v", v)
 		}

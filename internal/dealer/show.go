@@ -107,7 +107,7 @@ func (d *Dealer) Transcript(ctx context.Context, id uint64, v View) ([]byte, err
 	if t.Statements, err = d.statements(ctx, r); err != nil {
 		return nil, err
 	}
-	if t.CoDealer, err = d.coDealerEvidence(r); err != nil {
+	if t.CoDealer, err = d.coDealerEvidence(ctx, r); err != nil {
 		return nil, err
 	}
 	shown := r.shown(v)

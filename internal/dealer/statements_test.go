@@ -24,22 +24,16 @@ type lab struct {
 func newLab(t *testing.T, name string) lab {
 	t.Helper()
 	private, vkey, err := note.GenerateKey(nil, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	signer, err := note.NewSigner(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return lab{signer, vkey}
 }
 
 func (l lab) sign(t *testing.T, s audit.Statement) string {
 	t.Helper()
 	b, err := s.Sign(l.signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(b)
 }
 
@@ -48,9 +42,7 @@ func (tb *table) statement(id uint64) audit.Statement {
 	tb.t.Helper()
 	s := audit.Statement{Origin: origin, ID: id}
 	for row, err := range tb.open.Store.Rows(tb.t.Context(), tb.Ledger().ID(), 0, audit.MaxInteger) {
-		if err != nil {
-			tb.t.Fatal(err)
-		}
+		must(tb.t, err)
 		if row.Index == id {
 			s.Commit = tlog.RecordHash(row.Entry)
 		}
@@ -101,9 +93,7 @@ func TestStatements(t *testing.T) {
 		}
 		second := newLab(t, "regulator.example")
 		both, err := note.Sign(&note.Note{Text: good.Text()}, first.signer, second.signer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		refused("a second one of a key", string(both), "lab.example/shuffles+")
 		for i := 1; i < audit.MaxStatements; i++ {
 			more := newLab(t, fmt.Sprint("lab-", i))
@@ -118,9 +108,7 @@ func TestStatements(t *testing.T) {
 			}
 		}
 		b, err := tb.Transcript(t.Context(), s.ID, dealer.View{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		v := verify.Transcript(b, verify.Trust{VKey: tb.vkey, Auditors: []string{first.vkey}})
 		if v.Verdict != verify.Proved || len(v.Statements) != 8 || !v.Statements[0].Trusted || v.Statements[1].Trusted {
 			t.Errorf("%s %+v", v.Verdict, v.Statements)
@@ -139,9 +127,7 @@ func TestForeignStatements(t *testing.T) {
 	other.ID++
 	rows := []string{"x", l.sign(t, other), l.sign(t, good), l.sign(t, good)}
 	for n, row := range rows {
-		if err := tb.cfg.Store.PutStatement(t.Context(), tb.Ledger().ID(), s.ID, n, []byte(row)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tb.cfg.Store.PutStatement(t.Context(), tb.Ledger().ID(), s.ID, n, []byte(row)))
 	}
 	if tr := tb.transcript(s.ID, dealer.View{}); len(tr.Statements) != 1 || tr.Statements[0] != rows[2] {
 		t.Errorf("statements %q", tr.Statements)

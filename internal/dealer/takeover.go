@@ -18,8 +18,12 @@ func (d *Dealer) Takeover(ctx context.Context, actor audit.Actor, id uint64, req
 		durable: true,
 		may:     func(*record) error { return nil },
 		stands:  func(r *record) bool { _, _, ok := r.takenBy(actor); return ok },
-		repeat:  func(r *record) (Takeover, error) { return d.repeatTakeover(ctx, actor, r) },
-		do:      func(r *record) (Takeover, error) { return d.takeover(ctx, actor, r, req) },
+		repeat: func(r *record) (Takeover, error) {
+			row, from, _ := r.takenBy(actor)
+			answered, receipt, err := again(ctx, row, d.cfg.Ledger.FirstReceipt)
+			return Takeover{Answered: answered, From: from, Receipt: receipt}, err
+		},
+		do: func(r *record) (Takeover, error) { return d.takeover(ctx, actor, r, req) },
 	})
 }
 
@@ -45,10 +49,4 @@ func (r *record) takenBy(actor audit.Actor) (row ledger.Row, from string, ok boo
 	}
 	last := r.taken[len(r.taken)-1]
 	return last.row, last.from, r.owner == actor.Identity && r.extent == audit.ExtentClose
-}
-
-func (d *Dealer) repeatTakeover(ctx context.Context, actor audit.Actor, r *record) (Takeover, error) {
-	row, from, _ := r.takenBy(actor)
-	answered, receipt, err := again(ctx, row, d.cfg.Ledger.FirstReceipt)
-	return Takeover{Answered: answered, From: from, Receipt: receipt}, err
 }

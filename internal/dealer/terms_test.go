@@ -24,17 +24,13 @@ func TestTerms(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		wheel, err := terms.NewWheel([]terms.Label{{Label: "nothing", Weight: 9989}, {Label: "a car", Weight: 10},
 			{Label: "a trip", Weight: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		bound := &audit.Terms{Kind: audit.TermsWheel, Hash: wheel.Hash()}
 		req := dealer.DrawsRequest{Table: "t", Ranges: []uint32{10_000, 10_000}, Terms: bound}
 		_, err = tb.Draws(t.Context(), as("tester"), "early", req)
 		wantRefusal(t, "terms that were not put", err, "terms.hash", "")
 		for range 2 {
-			if err := tb.PutTerms(t.Context(), wheel); err != nil {
-				t.Fatal(err)
-			}
+			must(t, tb.PutTerms(t.Context(), wheel))
 		}
 		bad := req
 		bad.Ranges = []uint32{10_000, 9999}
@@ -61,9 +57,7 @@ func TestTerms(t *testing.T) {
 			t.Errorf("the transcript has the terms %q", file.Terms)
 		}
 		text, err := file.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		v := verify.Transcript(text, verify.Trust{VKey: tb.vkey})
 		if v.Verdict != verify.Proved || len(v.Cards) != 2 || v.Cards[0].Label != wheel.Label(v.Cards[0].Shows) {
 			t.Errorf("%+v", v)
@@ -76,12 +70,8 @@ func TestTerms(t *testing.T) {
 func TestLabels(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		wheel, err := terms.NewWheel([]terms.Label{{Label: "nothing", Weight: 5}, {Label: "a car", Weight: 5}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := tb.PutTerms(t.Context(), wheel); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, tb.PutTerms(t.Context(), wheel))
 		s := tb.draw("spins", dealer.DrawsRequest{Table: "t", Ranges: []uint32{10, 10, 10},
 			Terms: &audit.Terms{Kind: audit.TermsWheel, Hash: wheel.Hash()}})
 		hidden := board(3)
@@ -104,12 +94,8 @@ func TestLabels(t *testing.T) {
 func TestTermsOfChild(t *testing.T) {
 	onEachStore(t, setting{}, func(t *testing.T, tb *table) {
 		pays, err := terms.NewPayTable("a pair: 1\n")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := tb.PutTerms(t.Context(), pays); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, tb.PutTerms(t.Context(), pays))
 		bound := &audit.Terms{Kind: audit.TermsPayTable, Hash: pays.Hash()}
 		parent := tb.commit("parent", dealer.ShuffleRequest{Table: "t", Deck: "standard-52", Terms: bound})
 		_, err = tb.Shuffle(t.Context(), as("tester"), "own", dealer.ShuffleRequest{Table: "t", Terms: bound,
@@ -128,16 +114,10 @@ func TestTermsAltered(t *testing.T) {
 	t.Parallel()
 	tb := newTableWith(t, setting{})
 	pays, err := terms.NewPayTable("a pair: 1\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tb.PutTerms(t.Context(), pays); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, tb.PutTerms(t.Context(), pays))
 	other, err := terms.NewPayTable("a pair: 2\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tb.administer("DROP TRIGGER terms_no_update", fmt.Sprintf("UPDATE terms SET bytes = x'%x'", other.Bytes()))
 	bound := &audit.Terms{Kind: audit.TermsPayTable, Hash: pays.Hash()}
 	_, err = tb.Shuffle(t.Context(), as("tester"), "k",
@@ -168,21 +148,13 @@ func (tb *table) auditTerms(document *terms.Document) {
 		"4 missing":   {func() error { return os.Remove(file) }, inspect.CodeTerms},
 	} {
 		tb.t.Run(name, func(t *testing.T) {
-			if err := os.WriteFile(file, document.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := want.do(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(file, document.Bytes(), 0o600))
+			must(t, want.do())
 			b, err := inspect.OpenBundle(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer b.Close()
 			r, err := inspect.Run(t.Context(), b, inspect.Options{VKey: tb.vkey, At: tb.now().UnixMilli()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if want.code == "" && len(r.Faults) == 0 {
 				return
 			}

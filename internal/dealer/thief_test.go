@@ -18,9 +18,7 @@ import (
 func (tb *table) sealedRow(id uint64) ledger.Row {
 	tb.t.Helper()
 	for row, err := range tb.open.Store.Rows(tb.t.Context(), tb.Ledger().ID(), id, id+1) {
-		if err != nil {
-			tb.t.Fatal(err)
-		}
+		must(tb.t, err)
 		return row
 	}
 	tb.t.Fatalf("no entry %d", id)
@@ -34,13 +32,9 @@ func TestThiefOfSealingKey(t *testing.T) {
 	tb := newTable(t, nil)
 	old := sealingKey(t, 1)
 	alone, err := seal.NewKeyring(old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	both, err := seal.NewKeyring(sealingKey(t, 2), old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg := tb.cfg
 	cfg.Keys = alone
 	tb.Dealer = dealer.New(cfg)
@@ -56,9 +50,7 @@ func TestThiefOfSealingKey(t *testing.T) {
 		t.Fatalf("the test's thief has the wrong key: %v", err)
 	}
 	e, err := audit.ParseEntry(row.Entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := e.Body.(*audit.Commit)
 	if audit.Commitment(c.Context.Encode(), payload) != c.Commitment {
 		t.Error("what the thief reads is not the tape")
@@ -82,9 +74,7 @@ func sealingKey(t *testing.T, n byte) *seal.Key {
 		secret[i] = byte(i) ^ n
 	}
 	k, err := seal.NewKey(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return k
 }
 
@@ -99,9 +89,7 @@ func TestThiefOfDisclosureKey(t *testing.T) {
 	entries := tb.entries()
 	stolen := entries[keysIn(entries)[0]].Body.(*audit.Key)
 	thief, err := auditors[0].Unwrap(origin, stolen)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tb.append(&audit.Key{Subject: audit.SubjectRetirement, Retired: audit.SubjectDisclosure,
 		ID: audit.KeyID(stolen.Public), From: 1})
 	tb.close(b)
@@ -133,13 +121,9 @@ func TestSealedOfAnotherLength(t *testing.T) {
 	for n, more := range []int{1, 2, 104} {
 		s := tb.commit(fmt.Sprint("key-", n), dealer.ShuffleRequest{Table: fmt.Sprint("t", n), Deck: "standard-52"})
 		tape, err := tb.tapeOf(s.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sealed, err := tb.cfg.Keys.Seal(origin, s.Commitment, append(tape, make([]byte, more)...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		tb.administer(fmt.Sprintf("UPDATE entries SET kept = x'%x' WHERE idx = %d", sealed, s.ID))
 		tb.unwritten(func() {
 			d := dealer.New(tb.cfg) // which did not make the commit, and so reads it

@@ -51,9 +51,7 @@ func TestWatch(t *testing.T) {
 		seen("five more", 6)
 		draws, err := tb.Draws(t.Context(), as("tester"), "draws",
 			dealer.DrawsRequest{Table: "t", Ranges: []uint32{6, 6, 37}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ids = append(ids, draws.ID)
 		parent := tb.commit("parent", dealer.ShuffleRequest{Table: "u", Deck: "spanish-40"})
 		child := tb.commit("child", dealer.ShuffleRequest{Table: "u",

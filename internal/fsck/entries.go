@@ -204,42 +204,32 @@ func (c *chunk) compareSlots(index uint64, want [][32]byte) {
 	}
 }
 
-// openings checks what is kept with an entry that is no commit: openings of public places, if
-// the tape is sealed to auditors. Each opening is compared with the deck root when it is read.
+// openings checks what is kept with an entry that is no commit. Each opening, and what a co-dealer or a house gave, is
+// compared with the ledger when it is read.
 func (c *chunk) openings(r store.Raw, index uint64, e audit.Entry) {
-	if isBlind(e.Body) {
-		text, _ := r.Bytes("kept")
-		if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
-			c.name(index, CodeColumn, placeOf(r, "kept"), "it holds no answer of a co-dealer: %v", err)
-		}
-		return
-	}
-	if d, ok := audit.DisclosedBy(e.Body); !ok || d.Form != audit.FormSealed {
-		c.name(index, CodeColumn, placeOf(r, "kept"),
-			"only a commit has a sealed tape, and only a tape for auditors openings alongside it")
-		return
-	}
-	var cards []audit.Card
+	var end struct{ Cards []audit.Card }
 	text, _ := r.Bytes("kept")
-	err := json.Unmarshal(text, &cards)
-	for i := 0; err == nil && i < len(cards); i++ {
-		_, err = cards[i].Opening()
+	err := errors.New("nothing is kept with such an entry")
+	d, ends := audit.DisclosedBy(e.Body)
+	switch b := e.Body.(type) {
+	case *audit.Deal:
+		if b.Asked != nil {
+			_, _, err = audit.ReceiptEntry(string(text))
+		} else if b.Blind != nil {
+			err = json.Unmarshal(text, &end)
+		}
+	case *audit.Close, *audit.DisclosureEntry:
+		closed, _ := b.(*audit.Close)
+		if ends && d.Form == audit.FormSealed || closed != nil && (closed.Unplayed() != nil || closed.Follows != nil) {
+			err = json.Unmarshal(text, &end)
+		}
+	}
+	for i := 0; err == nil && i < len(end.Cards); i++ {
+		_, err = end.Cards[i].Opening()
 	}
 	if err != nil {
-		c.name(index, CodeColumn, placeOf(r, "kept"), "it holds no openings of cards: %v", err)
+		c.name(index, CodeColumn, placeOf(r, "kept"), "it is not what is kept with the entry: %v", err)
 	}
-}
-
-// isBlind reports whether an answer of a co-dealer is kept with the entry. A house checks the
-// evidence in the answer before it shows a card.
-func isBlind(b audit.Body) bool {
-	switch b := b.(type) {
-	case *audit.Deal:
-		return b.Blind != nil
-	case *audit.Close:
-		return b.Unplayed() != nil
-	}
-	return false
 }
 
 // tape compares a sealed tape with its commitment and deck root, if its key is there. If

@@ -2,6 +2,7 @@ package fsck
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -51,6 +52,9 @@ func (c *chunk) statement(ctx context.Context, r store.Raw, about uint64, by map
 		c.add(CodeColumn, placeOf(r, "note"), "it is %s, not bytes", kind(r.Value("note")))
 		return nil
 	}
+	if e, err := audit.ParseEntry(commit); err == nil && e.Body.Type() == audit.TypeClose {
+		return c.orderEnd(r, b, about)
+	}
 	found, err := audit.ParseStatement(b)
 	if errors.Is(err, audit.ErrUnknown) {
 		c.say("a statement about shuffle %d is of a later version", about)
@@ -84,6 +88,23 @@ func (c *chunk) statement(ctx context.Context, r store.Raw, about uint64, by map
 		c.add(CodeColumn, placeOf(r, "note"), "it names another commit than that of the shuffle")
 	case tlog.RecordHash(end) != found.Disclosed:
 		c.add(CodeColumn, placeOf(r, "note"), "it names another entry than the entry that discloses the tape")
+	}
+	return nil
+}
+
+// orderEnd checks that the close of a co-dealer's order is kept under that of the shuffle. It is compared with the
+// shuffle when it is read.
+func (c *chunk) orderEnd(r store.Raw, text []byte, about uint64) error {
+	var kept struct{ Receipt string }
+	err := json.Unmarshal(text, &kept)
+	if err == nil {
+		_, e, _ := audit.ReceiptEntry(kept.Receipt)
+		if _, ok := e.Body.(*audit.Close); !ok {
+			err = errors.New("it has no receipt of one")
+		}
+	}
+	if err != nil {
+		c.add(CodeColumn, placeOf(r, "note"), "it holds no close of the order behind entry %d: %v", about, err)
 	}
 	return nil
 }

@@ -332,6 +332,12 @@ const (
 	TranscriptFormatShuffledV1Transcript TranscriptFormat = "shuffled/v1/transcript"
 )
 
+// Defines values for VerdictDealtOn.
+const (
+	VerdictDealtOnNotShown   VerdictDealtOn = "not_shown"
+	VerdictDealtOnOpenedOnly VerdictDealtOn = "opened_only"
+)
+
 // Defines values for VerdictKeyInForce.
 const (
 	VerdictKeyInForceNotShown VerdictKeyInForce = "not_shown"
@@ -1829,6 +1835,11 @@ type Verdict struct {
 	// Examples: 2026-03-14T15:09:26.535Z
 	CommittedAt *Timestamp `json:"committed_at,omitempty"`
 
+	// DealtOn Of a closed shuffle with a co-dealer. opened_only: the co-dealer's ledger says that it opened more places
+	// than the file shows as dealt, or as named by the close. not_shown: no close of the order shows how many it
+	// opened, or nobody is trusted for the co-dealer. Absent: all of them were dealt or named.
+	DealtOn *VerdictDealtOn `json:"dealt_on,omitempty"`
+
 	// DeckRoot Merkle root over the committed positions.
 	DeckRoot *Hash `json:"deck_root,omitempty"`
 
@@ -1881,6 +1892,9 @@ type Verdict struct {
 	// NotBlind Why the shuffle is not blind. Stands under a policy for the ledger of a co-dealer alone; this service has
 	// none.
 	NotBlind *VerdictNotBlind `json:"not_blind,omitempty"`
+
+	// NotDealtOn With opened_only, how many places.
+	NotDealtOn *int `json:"not_dealt_on,omitempty"`
 
 	// Outcome How a shuffle ended. A dealer asks for completed, ended_early or void; continued and
 	// expired are written by the daemon.
@@ -1947,6 +1961,11 @@ type Verdict struct {
 	// Witnesses At the level witnessed, who cosigned the checkpoint that it rests on.
 	Witnesses []VerdictWitness `json:"witnesses,omitempty"`
 }
+
+// VerdictDealtOn Of a closed shuffle with a co-dealer. opened_only: the co-dealer's ledger says that it opened more places
+// than the file shows as dealt, or as named by the close. not_shown: no close of the order shows how many it
+// opened, or nobody is trusted for the co-dealer. Absent: all of them were dealt or named.
+type VerdictDealtOn string
 
 // VerdictKeyInForce Of a file that holds and shows no change of the ledger's key. It does not show that the key that signed it
 // was still in force.

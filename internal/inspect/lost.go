@@ -68,6 +68,8 @@ func (f *fold) explain(rule *audit.Illegal, e audit.Entry, index uint64) bool {
 			return l.has(b.Shuffle)
 		case audit.RuleOutcome:
 			return l.has(index - 1)
+		case audit.RuleCoDealer: // it was dealt from there
+			return l.between(b.Shuffle, index)
 		case audit.RuleDisclosureKey:
 			return l.between(b.Key, index)
 		}

@@ -173,14 +173,14 @@ var pairFaults = map[string]struct {
 		h := asked(p, nil)
 		h.Play(nil)
 		p.See()
-		h.Follow(func(c *audit.Close) { c.Follows = &audit.Foreign{Index: 1 << 40} })
+		h.Follow(func(c *audit.Close) { c.Follows.Foreign = audit.Foreign{Index: 1 << 40} })
 		p.See()
 		h.End(audit.OutcomeCompleted, audit.ReasonNone, nil)
 	}, "disclosed_early", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, OrdersChecked: 1}},
 	"an order that is disclosed behind a close that no evidence has, of an open shuffle": {func(p *inspecttest.Pair) {
 		h := asked(p, nil)
 		h.Play(nil)
-		h.Follow(func(c *audit.Close) { c.Follows = &audit.Foreign{Index: 1 << 40} })
+		h.Follow(func(c *audit.Close) { c.Follows.Foreign = audit.Foreign{Index: 1 << 40} })
 		p.See()
 	}, "disclosed_early", PairCounts{Shuffles: 1, Requests: 1, Matched: 1, OrdersChecked: 1, Beyond: 1}},
 	"an order that expires by a clock ahead": {func(p *inspecttest.Pair) {
@@ -218,7 +218,7 @@ var pairFaults = map[string]struct {
 		}
 		p.See()
 		h.Ask(nil, 2)
-		h.Follow(func(c *audit.Close) { c.Follows = &audit.Foreign{Index: 1} })
+		h.Follow(func(c *audit.Close) { c.Follows.Foreign = audit.Foreign{Index: 1} })
 	}, "co_dealer_commit", PairCounts{Shuffles: 7, Requests: 1, OrdersChecked: 1}},
 	"asked in front of the mix": {func(p *inspecttest.Pair) {
 		h := p.Begin("t2", inspecttest.Mixed(1, 0, true))
@@ -351,7 +351,7 @@ var pairFaults = map[string]struct {
 		more.First = 2
 		h.End(audit.OutcomeVoid, void, nil)
 		p.Lab.Append(&more)
-		h.Follow(nil)
+		h.Follow(func(c *audit.Close) { c.Follows.Places = 4 })
 	}, "unasked", PairCounts{Shuffles: 1, Requests: 2, Unplayed: 1, OrdersChecked: 1}},
 	"a deal that breaks a rule of the house": {func(p *inspecttest.Pair) {
 		h := asked(p, nil)

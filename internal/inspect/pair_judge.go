@@ -359,8 +359,9 @@ func (t *tally) early(h *hand) {
 		return
 	}
 	c := h.closed.Body.(*audit.Close)
-	behind := func(x *played) bool { return c.Follows != nil && x.closed != nil && x.closed.foreign() == *c.Follows }
-	i := slices.IndexFunc(h.house, behind)
+	i := slices.IndexFunc(h.house, func(x *played) bool {
+		return c.Follows != nil && x.closed != nil && x.closed.foreign() == c.Follows.Foreign
+	})
 	if i >= 0 {
 		if end := h.house[i].closed; end.Body.(*audit.Close).Blind != nil {
 			t.behind(h, sideHouse, end, h.closed, end.Body.(*audit.Close).Blind.Head)

@@ -49,7 +49,10 @@ func (f *fold) point(p *point, known bool) {
 	}
 	size := p.head.Size
 	if p.kind == KindCosigned {
-		f.cosigned.push(size)
+		if s := &f.cosigned; len(s.recent) == 2*sizesKept {
+			s.recent, s.dropped = append(s.recent[:0], s.recent[sizesKept:]...), true
+		}
+		f.cosigned.recent = append(f.cosigned.recent, size)
 		f.report.Witnesses.Cosigned++
 		f.report.Witnesses.Newest = size
 	}
@@ -221,13 +224,6 @@ type cosignedSizes struct {
 }
 
 const sizesKept = 1 << 16
-
-func (s *cosignedSizes) push(size uint64) {
-	if len(s.recent) == 2*sizesKept {
-		s.recent, s.dropped = append(s.recent[:0], s.recent[sizesKept:]...), true
-	}
-	s.recent = append(s.recent, size)
-}
 
 // has reports whether a checkpoint of the size is there, or may be among those that were not read.
 func (s *cosignedSizes) has(size uint64) bool {

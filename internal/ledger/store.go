@@ -115,8 +115,8 @@ type Store interface {
 	Statements
 }
 
-// Statements keeps what auditors signed about shuffles (docs/SPEC.md section 8.1). The caller
-// checks what a statement says.
+// Statements keeps what auditors signed about shuffles (docs/SPEC.md section 8.1), and under the index of a shuffle's
+// close, as 0, the close of its co-dealer's order. The caller checks what a statement says.
 type Statements interface {
 	// PutStatement adds statement n about a shuffle, counted from 0, and returns when it is durable. It returns
 	// ErrExists if there is a statement n, which stays, and ErrNotFound for an unknown ledger.

@@ -20,6 +20,7 @@ type order struct {
 	commit  *audit.Commit
 	deals   []*audit.Deal
 	closed  *audit.Close // nil: none
+	asked   int          // places of deals
 	holds   bool         // the step co_dealer, and heads show one history
 }
 
@@ -87,7 +88,7 @@ func (t *transcript) orderEntries() error {
 		case *audit.Commit:
 			o.commit, t.bound.Second, ok = b, b, i == 0
 		case *audit.Deal:
-			o.deals, ok = append(o.deals, b), ok && b.Shuffle == id
+			o.deals, o.asked, ok = append(o.deals, b), o.asked+b.Count(), ok && b.Shuffle == id
 		case *audit.Close:
 			o.closed, ok = b, ok && b.Shuffle == id
 		default:
@@ -116,7 +117,8 @@ func (t *transcript) asked() (string, error) {
 		tlog.RecordHash(p.Entry) != tlog.Hash(planned.Leaf) {
 		return "", errors.New("the co-dealer's commit is not the one that the plan names")
 	}
-	if err := audit.CheckOrder(t.commit, o.commit); err != nil {
+	err := audit.CheckOrder(t.commit, o.commit)
+	if err != nil {
 		return "", err
 	}
 	if len(o.deals) < len(t.deals) {
@@ -133,11 +135,9 @@ func (t *transcript) asked() (string, error) {
 		case *audit.Deal:
 			d, r := o.deals[at], o.proofs[at+1]
 			at++
-			if b.Blind.Deal != (audit.Foreign{Index: r.Index, Leaf: tlog.RecordHash(r.Entry)}) {
-				return "", fmt.Errorf("entry %d names another deal of the co-dealer than entry %d", p.Index, r.Index)
-			}
-			if b.Blind.Head != (audit.Head{Size: r.head.Size, Root: r.head.Root}) {
-				return "", fmt.Errorf("entry %d names another checkpoint of the co-dealer than the one over its entry %d",
+			if b.Blind.Deal != (audit.Foreign{Index: r.Index, Leaf: tlog.RecordHash(r.Entry)}) ||
+				b.Blind.Head != (audit.Head{Size: r.head.Size, Root: r.head.Root}) {
+				return "", fmt.Errorf("entry %d names another deal of the co-dealer than entry %d, or another checkpoint over it",
 					p.Index, r.Index)
 			}
 			if d.First != b.First || !slices.Equal(d.Runs, b.Runs) {
@@ -149,10 +149,10 @@ func (t *transcript) asked() (string, error) {
 			before = leaf
 		}
 	}
-	if err := t.unplayed(o.deals[at:], o.proofs[at+1:], of, before); err != nil {
-		return "", err
+	if err = t.unplayed(o.deals[at:], o.proofs[at+1:], of, before); err == nil && o.closed != nil {
+		err = o.closed.EndsOrder(t.closing, o.asked)
 	}
-	return fmt.Sprintf("%d requests, each behind the entry before it", len(t.deals)), t.orderClosed()
+	return fmt.Sprintf("%d requests, each behind the entry before it", len(t.deals)), err
 }
 
 // unplayed: after the last deal of the shuffle, the co-dealer gave at most one deal more, and the
@@ -209,25 +209,6 @@ func (t *transcript) openUnplayed(d *audit.Deal, named *audit.Blind) error {
 		}
 	}
 	return nil
-}
-
-// orderClosed: the order was closed after the shuffle, or in a way that does not have to wait for the shuffle.
-func (t *transcript) orderClosed() error {
-	o := t.second.closed
-	switch {
-	case o == nil || o.Outcome == audit.OutcomeExpired || o.Reason == audit.ReasonTapeLost ||
-		o.Outcome == audit.OutcomeVoid && o.Follows == nil && len(t.second.deals) == 0:
-		return nil
-	case o.Follows == nil:
-		return errors.New("the co-dealer's order was closed, and not behind the close of the shuffle")
-	}
-	for i, p := range t.placed {
-		if p.Entry.Body == audit.Body(t.closed) &&
-			*o.Follows == (audit.Foreign{Index: p.Index, Leaf: tlog.RecordHash(t.receipts[i].Entry)}) {
-			return nil
-		}
-	}
-	return errors.New("the co-dealer's order was closed behind another entry than the close of the shuffle")
 }
 
 // coDealer holds the co-dealer's evidence against what the caller trusts for it.
@@ -352,6 +333,22 @@ func (t *transcript) apartFrom(p *audit.Policy, origin string) error {
 
 func holds(keys [][]byte, public []byte) bool {
 	return slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, public) })
+}
+
+// dealtOn says of a closed shuffle whether the co-dealer opened more of its places than were dealt, or named as not
+// played (docs/SPEC.md section 10.6). The co-dealer's ledger has a void order that follows nothing only undealt.
+func (t *transcript) dealtOn() {
+	o := t.second
+	if o == nil || t.closed == nil {
+		return
+	}
+	switch end := o.closed; {
+	case end != nil && end.Follows != nil && end.Follows.Places > o.asked:
+		t.v.DealtOn, t.v.NotDealtOn = OpenedOnly, end.Follows.Places-o.asked
+	case end == nil, !o.holds, end.Reason == audit.ReasonTapeLost && end.Follows == nil,
+		end.Outcome == audit.OutcomeExpired && end.Follows == nil:
+		t.v.DealtOn = DealtOnNotShown
+	}
 }
 
 // blind returns what the verdict says to a caller who trusts a co-dealer, if the steps hold: what

@@ -105,23 +105,37 @@ func notAsked(b *badAdder) {
 	add("unplayed-not-asked", "what was not played was asked for without the tape", func(p *pair) {
 		unplayed(p, p.ask(0, two, func(a *audit.Asked, _ *audit.Deal) { a.Ask[63] ^= 1 }), as)
 	})
-	closed := func(name, about string, follows func(p *pair, f *audit.Foreign) *audit.Foreign) {
+	closed := func(name, about string, follows func(p *pair, f *audit.Follows) *audit.Follows) {
 		add(name, about, func(p *pair) {
 			p.play(two...).close(audit.OutcomeCompleted, audit.ReasonNone)
 			p.by.h.cheating()
-			p.by.closeAs(&audit.Close{Shuffle: p.by.id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape,
-				Tape: p.by.tape, Follows: follows(p, p.at(len(p.h.entries)-1))})
-			p.prove()
+			p.ends(audit.OutcomeCompleted, follows(p, p.follows()))
 		})
 	}
 	closed("closed-behind-nothing", "the order was closed, and follows nothing",
-		func(*pair, *audit.Foreign) *audit.Foreign { return nil })
+		func(*pair, *audit.Follows) *audit.Follows { return nil })
 	closed("closed-at-another-index", "the order was closed behind another index than the shuffle's close",
-		func(_ *pair, f *audit.Foreign) *audit.Foreign { f.Index--; return f })
+		func(_ *pair, f *audit.Follows) *audit.Follows { f.Index--; return f })
 	closed("closed-behind-another", "the order was closed behind another hash than the shuffle's close",
-		func(_ *pair, f *audit.Foreign) *audit.Foreign { f.Leaf[0] ^= 1; return f })
+		func(_ *pair, f *audit.Follows) *audit.Follows { f.Leaf[0] ^= 1; return f })
 	closed("closed-behind-deal", "the order was closed behind a deal of the shuffle",
-		func(p *pair, f *audit.Foreign) *audit.Foreign { return p.at(len(p.h.entries) - 2) })
+		func(p *pair, f *audit.Follows) *audit.Follows {
+			f.Foreign = *p.at(len(p.h.entries) - 2)
+			return f
+		})
+	closed("closed-with-fewer", "the order's close names a place less than its deals in the file have",
+		func(_ *pair, f *audit.Follows) *audit.Follows { f.Places--; return f })
+	add("expired-with-fewer", "the order expired, and its close names a place less than its deals in the file have",
+		func(p *pair) {
+			p.play(two...).close(audit.OutcomeCompleted, audit.ReasonNone)
+			p.by.h.cheating()
+			f := p.follows()
+			f.Places--
+			p.ends(audit.OutcomeExpired, f)
+		})
+	p := hand(b.T).play(two...).end()
+	blindCase(b, stepAsked, "house-close-left-out", "the order was closed behind a close that the file has not", p,
+		func(f *audit.Transcript) { f.Receipts = f.Receipts[:len(f.Receipts)-1] })
 }
 
 // notSeen are files whose evidence of the co-dealer is not that of its log and witnesses.

@@ -15,7 +15,7 @@ func blindFiles(t testing.TB, add adder) {
 	blindly := func(name, about string, p *pair, change ...func(*vector)) {
 		add(name, about, marshal(t, p.transcript()), append([]func(*vector){p.believed}, change...)...)
 	}
-	undealt := func(v *vector) { v.Trust.CoDealer, v.Want.Blind = "", nil }
+	undealt := func(v *vector) { v.Trust.CoDealer, v.Want.Blind, v.Want.DealtOn = "", nil, DealtOnNotShown }
 	p := hand(t)
 	blindly("blind-undealt", "a co-dealer's order, and nothing dealt", p)
 	p.play(seat("a", 1), seat("b", 1))
@@ -26,11 +26,11 @@ func blindFiles(t testing.TB, add adder) {
 	blindly("blind-no-trust", "nothing is trusted for the co-dealer: it holds, and is not blind", p, undealt)
 	blindly("blind-weak-policy", "two quorums of the policy for the co-dealer share no witness", p, func(v *vector) {
 		v.Trust.CoDealer, v.Want.Blind = fmt.Sprintf("log %s\nquorum none\n", p.by.h.key.vkey), nil
-		v.Want.NotBlind = NotShared
+		v.Want.NotBlind, v.Want.DealtOn = NotShared, DealtOnNotShown
 	})
 	blindly("blind-no-log", "the policy for the co-dealer has no log line", p, func(v *vector) {
 		_, v.Trust.CoDealer, _ = strings.Cut(v.Trust.CoDealer, "\n")
-		v.Want.Blind, v.Want.NotBlind = nil, NotPinned
+		v.Want.Blind, v.Want.NotBlind, v.Want.DealtOn = nil, NotPinned, DealtOnNotShown
 	})
 	blindly("blind-nothing-pinned", "nothing is trusted for the house: it is consistent, and not blind", p,
 		func(v *vector) {
@@ -75,6 +75,26 @@ func blindFiles(t testing.TB, add adder) {
 	blindly("blind-unanswered", "a deal of the co-dealer that was entered, and not answered", p)
 	p = hand(t).play(seat("a", 2)).gone(nil)
 	blindly("blind-silent", "void for a co-dealer that was silent: the close has its newest checkpoint", p)
+
+	looked := func(v *vector) { v.Want.DealtOn, v.Want.NotDealtOn = OpenedOnly, 3 }
+	for i, name := range []string{"blind-looked-first", "blind-looked"} {
+		p = hand(t)
+		if i > 0 {
+			p.play(seat("a", 2))
+		}
+		seen := len(p.proofs)
+		p.ask(p.next(), []audit.Run{board(3)})
+		p.proofs = p.proofs[:seen]
+		p.gone(nil).ends(audit.OutcomeCompleted, p.follows())
+		blindly(name, "three places were opened, the close names no deal, and the order's close names them", p, looked)
+	}
+	p = hand(t).play(seat("a", 2))
+	p.gone(p.given(p.ask(2, []audit.Run{burn, board(1)}))).ends(audit.OutcomeCompleted, p.follows())
+	blindly("blind-unplayed-closed", "an opening that was not played, and the order's close that names its places", p)
+	p = hand(t).play(seat("a", 2)).gone(nil)
+	p.by.h.now = p.by.commit.CloseBy
+	p.ends(audit.OutcomeExpired, nil)
+	blindly("blind-expired-silent", "the order expired, and its close says nothing of places", p)
 
 	p = hand(t)
 	p.state = audit.StateHash(nil)
@@ -170,6 +190,9 @@ func (p *pair) believed(v *vector) {
 	v.Trust.CoDealer = string(secondPolicy(p.by.h))
 	got := Transcript([]byte(v.File), p.trust())
 	v.Want.Blind, v.Want.NotBlind = got.Blind, got.NotBlind
+	if c := p.by.closed; p.closed != nil && (c == nil || c.Follows == nil && c.Outcome != audit.OutcomeVoid) {
+		v.Want.DealtOn = DealtOnNotShown
+	}
 }
 
 // notBlind are files of a house or co-dealer that cheats, and damaged ones. Each fails at the step that is for it.

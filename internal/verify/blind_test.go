@@ -208,12 +208,22 @@ func (p *pair) at(index int) *audit.Foreign {
 	return &audit.Foreign{Index: uint64(index), Leaf: tlog.RecordHash(p.h.entries[index])}
 }
 
+// follows is what the close of the order says: it comes behind the house's newest entry.
+func (p *pair) follows() *audit.Follows {
+	return &audit.Follows{Foreign: *p.at(len(p.h.entries) - 1), Places: p.by.next()}
+}
+
 // end closes both, the order behind the shuffle.
 func (p *pair) end() *pair {
 	p.h.t.Helper()
 	p.close(audit.OutcomeCompleted, audit.ReasonNone)
-	c := &audit.Close{Shuffle: p.by.id, Outcome: audit.OutcomeCompleted, Form: audit.FormTape, Tape: p.by.tape,
-		Follows: p.at(len(p.h.entries) - 1)}
+	return p.ends(audit.OutcomeCompleted, p.follows())
+}
+
+// ends closes the order.
+func (p *pair) ends(outcome audit.Outcome, follows *audit.Follows) *pair {
+	p.h.t.Helper()
+	c := &audit.Close{Shuffle: p.by.id, Outcome: outcome, Form: audit.FormTape, Tape: p.by.tape, Follows: follows}
 	if p.commit.Context.Disclosure == audit.DisclosureAuditor {
 		c.Form, c.Key, c.Tape = audit.FormSealed, 2, seeded("sealed", len(p.by.tape)+1169)
 	}

@@ -39,13 +39,9 @@ type apart struct {
 	head audit.Checkpoint
 }
 
-func newEvidence(kind string, trust *trusted) evidence {
-	return evidence{v: &Verdict{Kind: kind}, trust: trust}
-}
-
 // under is the part of format for the checkpoint of all receipts.
 func (e *evidence) under(signed []byte) (err error) {
-	if e.head, err = checkpointForm(signed); err != nil {
+	if e.head, err = checkpointIn(signed, ""); err != nil {
 		return err
 	}
 	e.signed = signed
@@ -54,9 +50,9 @@ func (e *evidence) under(signed []byte) (err error) {
 	return nil
 }
 
-// checkpointForm reads a signed checkpoint in its one form (docs/SPEC.md section 7.1), and checks
-// that its origin can be one. It does not check signatures.
-func checkpointForm(signed []byte) (audit.Checkpoint, error) {
+// checkpointIn reads a signed checkpoint of the ledger of this origin, "" for any, in its one form (docs/SPEC.md
+// section 7.1), and checks that its origin can be one. It does not check signatures.
+func checkpointIn(signed []byte, origin string) (audit.Checkpoint, error) {
 	c, err := audit.CheckpointText(signed)
 	if err != nil {
 		return c, err
@@ -64,16 +60,10 @@ func checkpointForm(signed []byte) (audit.Checkpoint, error) {
 	if err := audit.CheckOrigin(c.Origin); err != nil {
 		return c, malformed("checkpoint: an origin %s", err)
 	}
-	return c, nil
-}
-
-// checkpointIn is checkpointForm for a checkpoint of the ledger of this origin; "": of any.
-func checkpointIn(signed []byte, origin string) (audit.Checkpoint, error) {
-	c, err := checkpointForm(signed)
-	if err == nil && origin != "" && c.Origin != origin {
-		err = malformed("checkpoint: of %s, the other is of %s", c.Origin, origin)
+	if origin != "" && c.Origin != origin {
+		return c, malformed("checkpoint: of %s, the other is of %s", c.Origin, origin)
 	}
-	return c, err
+	return c, nil
 }
 
 // quorum asks for the policy's quorum on the file's own checkpoint. That checkpoint is as large as the ledger was when

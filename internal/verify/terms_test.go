@@ -218,7 +218,7 @@ func TestWinner(t *testing.T) {
 		{"ticket_list", nil, true}, {"ticket_list", []Mixed{{For: ForSlot}}, true},
 		{"ticket_list", []Mixed{{For: ForEverybody}, {For: ForSlot}}, false}, {"wheel", nil, false},
 	} {
-		f := &transcript{evidence: newEvidence(KindTranscript, &trusted{})}
+		f := &transcript{evidence: evidence{v: new(Verdict), trust: new(trusted)}}
 		f.v.Mixed, f.v.Terms = c.mixed, &Terms{Kind: c.kind}
 		if f.winner(); f.v.Terms.HouseCouldChoose != c.want {
 			t.Errorf("%s, mixed %v: %t", c.kind, c.mixed, f.v.Terms.HouseCouldChoose)

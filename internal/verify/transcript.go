@@ -54,8 +54,9 @@ type ordered struct {
 
 // ending is how the shuffle ended, as far as the file shows it.
 type ending struct {
-	closed *audit.Close           // nil: none
-	ended  *audit.DisclosureEntry // what the file says of the tape; nil: the shuffle is open, or was continued
+	closed  *audit.Close           // nil: none
+	closing *audit.Foreign         // index and leaf hash of closed
+	ended   *audit.DisclosureEntry // what the file says of the tape; nil: the shuffle is open, or was continued
 }
 
 // take keeps what a close or disclosure says of the tape, if it ends the shuffle.
@@ -203,6 +204,8 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		return fmt.Errorf("entry %d is receipt %d, where genesis and commit come first", index, i)
 	case shuffle != t.file.ID: // other entries are of shuffle 0
 		return fmt.Errorf("entry %d is of shuffle %d, not %d", index, shuffle, t.file.ID)
+	case t.closed != nil && of != audit.TypeReveal && of != audit.TypeDisclosure:
+		return fmt.Errorf("entry %d, of type %s, stands behind the close", index, of)
 	}
 	switch b := e.Body.(type) {
 	case *audit.Genesis:
@@ -219,23 +222,17 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		t.v.Owner, t.owner = e.Actor.Identity, e.Actor.Identity
 		t.v.State = "open"
 	case *audit.Mix:
-		if t.mix != nil || len(t.deals) > 0 || t.closed != nil {
-			return fmt.Errorf("entry %d is a second mix, or one after a deal or close", index)
+		if t.mix != nil || len(t.deals) > 0 {
+			return fmt.Errorf("entry %d is a second mix, or one after a deal", index)
 		}
 		t.mix = b
 	case *audit.Deal:
-		if t.closed != nil {
-			return fmt.Errorf("entry %d is a deal after the close", index)
-		}
 		// Without its mix a deal cannot be judged; whether one was written is not for this file to say.
 		if len(t.commit.Context.Mixed()) > 0 && t.mix == nil {
 			return fmt.Errorf("entry %d is a deal, the commit has a mix plan, and the mix is missing", index)
 		}
 		t.deals = append(t.deals, b)
 	case *audit.Takeover:
-		if t.closed != nil {
-			return fmt.Errorf("entry %d is a takeover after the close", index)
-		}
 		t.takeOver(index, e, b)
 	case *audit.Reveal:
 		if t.closed != nil && t.closed.Outcome != audit.OutcomeContinued || t.ended != nil {
@@ -243,10 +240,7 @@ func (t *transcript) take(i int, index uint64, e audit.Entry) error {
 		}
 		t.reveals = append(t.reveals, b)
 	case *audit.Close:
-		if t.closed != nil {
-			return fmt.Errorf("entry %d is a second close", index)
-		}
-		t.closed = b
+		t.closed, t.closing = b, &audit.Foreign{Index: index, Leaf: tlog.RecordHash(t.receipts[i].Entry)}
 		t.ending.take(b)
 		t.v.showClose(b, e.Time)
 	case *audit.DisclosureEntry:
@@ -391,6 +385,7 @@ func (t *transcript) commitLeaf() tlog.Hash { return tlog.RecordHash(t.receipts[
 func (t *transcript) conclude(held bool) {
 	t.evidence.conclude(held)
 	if held {
+		t.dealtOn()
 		t.v.Blind, t.v.NotBlind = t.blind()
 		t.v.Cards = t.shown()
 		t.raise()

@@ -58,6 +58,8 @@ type want struct {
 	Statements []Stated   `json:"statements,omitempty"`
 	Blind      *Blind     `json:"blind,omitempty"`
 	NotBlind   string     `json:"not_blind,omitempty"`
+	DealtOn    string     `json:"dealt_on,omitempty"`
+	NotDealtOn int        `json:"not_dealt_on,omitempty"`
 	WithoutBLS *want      `json:"without_bls,omitempty"`
 }
 
@@ -65,7 +67,7 @@ type want struct {
 func found(v *Verdict) want {
 	w := want{Verdict: v.Verdict, Level: v.Level, Failed: v.Failed, Witnesses: v.Witnesses, Late: v.Late,
 		Overlap: v.Overlap, Mixed: v.Mixed, Statements: v.Statements, Blind: v.Blind, NotBlind: v.NotBlind,
-		KeyInForce: v.KeyInForce}
+		KeyInForce: v.KeyInForce, DealtOn: v.DealtOn, NotDealtOn: v.NotDealtOn}
 	if v.Verdict == Proved || v.Verdict == Consistent {
 		w.Terms = v.Terms
 	}

@@ -108,11 +108,21 @@ type Verdict struct {
 	// why it is not blind, if a co-dealer is trusted: NotNamed, NotPinned, NotShared, NotDealt or NotOneHistory
 	NotBlind string `json:"not_blind,omitempty"`
 
+	// of a closed shuffle with a co-dealer: OpenedOnly or DealtOnNotShown; absent: what was opened was dealt, or named
+	DealtOn    string `json:"dealt_on,omitempty"`
+	NotDealtOn int    `json:"not_dealt_on,omitempty"` // with OpenedOnly: how many places
+
 	Statements []Stated `json:"statements,omitempty"` // of auditors, in order, a line of a signature each
 }
 
 // KeyNotShown says that the file does not show whether the key that signed it was still in force, or had been replaced.
 const KeyNotShown = "not_shown"
+
+// Whether all that a co-dealer opened of a closed shuffle was dealt on.
+const (
+	OpenedOnly      = "opened_only" // the order's close names more places than the file shows as dealt or not played
+	DealtOnNotShown = "not_shown"   // no close of the order in the file shows it
+)
 
 // Blind says that a co-dealer gave the order of the places, each when it was asked for, and that the
 // house could not know what they show before (docs/SPEC.md section 10.6).

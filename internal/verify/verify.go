@@ -43,7 +43,7 @@ func judge(kind string, data []byte, t Trust, by func([]byte, *trusted) *Verdict
 }
 
 func judgeTranscript(data []byte, trust *trusted) *Verdict {
-	t := &transcript{evidence: newEvidence(KindTranscript, trust), data: data}
+	t := &transcript{evidence: evidence{v: &Verdict{Kind: KindTranscript}, trust: trust}, data: data}
 	held := t.v.run([]step{
 		{stepFormat, t.format},
 		{stepEntries, t.entries},
@@ -69,7 +69,7 @@ func judgeTranscript(data []byte, trust *trusted) *Verdict {
 }
 
 func judgeReceipt(data []byte, trust *trusted) *Verdict {
-	r := &receipt{evidence: newEvidence(KindReceipt, trust), data: data}
+	r := &receipt{evidence: evidence{v: &Verdict{Kind: KindReceipt}, trust: trust}, data: data}
 	held := r.v.run([]step{
 		{stepFormat, r.format},
 		{stepEntries, r.entries},

@@ -106,12 +106,13 @@ CREATE TABLE late (
 );
 
 -- Signed statements of auditors about shuffles whose tapes they opened (docs/SPEC.md
--- section 8.1), by shuffle in the order in which they came.
+-- section 8.1), by shuffle in the order in which they came. Under the index of a
+-- shuffle's close, which is no shuffle: the close of its co-dealer's order.
 CREATE TABLE statements (
     ledger  bigint NOT NULL REFERENCES ledgers,
     shuffle bigint NOT NULL CHECK (shuffle > 0),
     n       smallint NOT NULL CHECK (n BETWEEN 0 AND 7),
-    note    bytea NOT NULL CHECK (octet_length(note) <= 16384),
+    note    bytea NOT NULL CHECK (octet_length(note) <= 131072),
     PRIMARY KEY (ledger, shuffle, n)
 );
 

@@ -93,7 +93,7 @@ CREATE TABLE statements (
     ledger  INTEGER NOT NULL REFERENCES ledgers,
     shuffle INTEGER NOT NULL CHECK (shuffle > 0),
     n       INTEGER NOT NULL CHECK (n BETWEEN 0 AND 7),
-    note    BLOB NOT NULL CHECK (length(note) <= 16384),
+    note    BLOB NOT NULL CHECK (length(note) <= 131072),
     PRIMARY KEY (ledger, shuffle, n)
 ) STRICT, WITHOUT ROWID;
 

@@ -15,6 +15,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/codealer"
 	"shuffled/internal/dealer"
+	"shuffled/internal/ledger"
 )
 
 // pair makes the lab the co-dealer of the house, and lets the house play blind hands.
@@ -37,23 +38,24 @@ func (s *story) pair(house, lab *daemon) {
 		Log: slog.New(slog.DiscardHandler), Now: s.clock.now})
 	must(t, err)
 	defer way.dealers.Close()
-	house.cfg.CoDealer = way.dealers
+	store := keeps{house.cfg.Store, make(chan struct{}, 8)}
+	house.cfg.CoDealer, house.cfg.Store = way.dealers, store
 	house.Dealer = dealer.New(house.cfg)
 
 	blind := func(r *dealer.ShuffleRequest) { r.Plan = &dealer.MixPlan{CoDealer: true} }
 	one := house.hand("blind", blind)
-	s.ended(lab)
+	s.ended(lab, store.kept)
 	s.file(house, one, "blind", "a hand in the order of a co-dealer", dealer.View{},
 		dealer.View{Identity: cards.Identity, Recipient: "seat-2"})
 	one = house.hand("blind", blind, auditors)
-	s.ended(lab)
+	s.ended(lab, store.kept)
 	s.file(house, one, "blind-auditors", "the same, disclosed to auditors", dealer.View{})
 
 	dice := house.draw(dealer.DrawsRequest{Table: "blind", Ranges: []uint32{6, 6, 37},
 		Plan: &dealer.MixPlan{CoDealer: true}})
 	house.deal(dice, board(3))
 	house.end(dice, completed)
-	s.ended(lab)
+	s.ended(lab, store.kept)
 	s.file(house, dice, "blind-draws", "draws in the order of a co-dealer", dealer.View{})
 
 	req := deck("blind")
@@ -71,15 +73,27 @@ func (s *story) pair(house, lab *daemon) {
 	lab.settle()
 	house.settle()
 	house.end(open, void(audit.ReasonCoDealer))
-	s.ended(lab)
+	s.ended(lab, store.kept)
 	s.file(house, open, "blind-void", "the co-dealer's answer was lost: void, and what was not played is named",
 		dealer.View{})
-	house.cfg.CoDealer = nil
+	house.cfg.CoDealer, house.cfg.Store = nil, store.Store
 	house.Dealer = dealer.New(house.cfg)
 }
 
-// ended waits until the lab has closed all orders.
-func (s *story) ended(lab *daemon) {
+// keeps says when the house has kept the close of an order.
+type keeps struct {
+	ledger.Store
+	kept chan struct{}
+}
+
+func (k keeps) PutStatement(ctx context.Context, id ledger.ID, shuffle uint64, n int, note []byte) error {
+	err := k.Store.PutStatement(ctx, id, shuffle, n, note)
+	k.kept <- struct{}{}
+	return err
+}
+
+// ended waits until the lab has closed all orders, and the house has kept the close of the last one.
+func (s *story) ended(lab *daemon, kept chan struct{}) {
 	s.t.Helper()
 	for moved := lab.ledger.Changed(); lab.ledger.Live().Open > 0; moved = lab.ledger.Changed() {
 		if lab.ledger.Live().Open == 0 {
@@ -92,6 +106,11 @@ func (s *story) ended(lab *daemon) {
 		}
 	}
 	lab.settle()
+	select {
+	case <-kept:
+	case <-time.After(time.Minute):
+		s.t.Fatal("the house has not kept the close of an order")
+	}
 }
 
 // way is a proxy between the house and the lab. While lost is set, it loses the answers to deals.

@@ -101,7 +101,7 @@ func found(t *testing.T, v *verify.Verdict) map[string]any {
 	must(t, json.Unmarshal(raw, &all))
 	want := map[string]any{}
 	for _, name := range []string{"verdict", "level", "failed", "witnesses", "late", "overlap", "mixed", "terms",
-		"statements", "blind", "not_blind", "key_in_force"} {
+		"statements", "blind", "not_blind", "dealt_on", "not_dealt_on", "key_in_force"} {
 		if all[name] != nil {
 			want[name] = all[name]
 		}

@@ -23,7 +23,7 @@ def got_for(want, found):
         else:
             got[name] = found.get(name)
     for name in ("failed", "level", "witnesses", "late", "overlap", "mixed", "blind", "not_blind",
-                 "key_in_force"):
+                 "dealt_on", "not_dealt_on", "key_in_force"):
         if name in found and name not in want:
             got[name] = found[name]
     return got

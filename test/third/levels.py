@@ -139,6 +139,7 @@ def transcript(case):
     said.terms_member(case, found, mixed)
     said.cards_member(case, found)
     said.blind_members(case, found)
+    said.dealt_on_members(case, found)
     if case.stated is not None:
         found["statements"] = case.stated
     return found

@@ -60,7 +60,8 @@ def excused(rule, entry, index, lost, undealt):
                 or rule == "disclosure_key" and between(body.get("disclosure_key", 0)))
     if kind == "close":
         return (rule == "not_open" and shuffle in lost or rule == "outcome" and index - 1 in lost
-                or rule == "disclosure_key" and between(body.get("disclosure_key", 0)))
+                or rule == "disclosure_key" and between(body.get("disclosure_key", 0))
+                or rule == "co_dealer" and between(shuffle))
     if kind in ("mix", "deal", "reveal"):
         return (rule == "not_open" and shuffle in lost
                 or rule in ("place", "mix", "reveal", "set_aside") and between(shuffle))

@@ -177,6 +177,7 @@ def close_co_dealer(shuffle, body):
                   "co_dealer", "position twice")
     if "follows" in body:
         holds(shuffle.is_order, "co_dealer", "follows")
+        holds(body["follows"]["places"] == shuffle.next, "co_dealer", "places")
     elif shuffle.is_order:
         void_undealt = body["outcome"] == VOID and shuffle.next == 0
         holds(body["outcome"] == EXPIRED or is_tape_lost(body) or void_undealt, "co_dealer",

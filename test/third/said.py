@@ -8,6 +8,7 @@ import draws
 import hashes
 import steps_cards
 import terms as documents
+from shuffle_state import VOID, is_tape_lost
 from wire import to_base64
 
 LATEST = 253_402_300_800_000
@@ -181,6 +182,20 @@ def blind_members(case, found):
             found["not_blind"] = "no_common_witness"
         else:
             found["not_blind"] = "not_one_history" if dealt else "not_dealt"
+
+
+def dealt_on_members(case, found):
+    """Add whether what the co-dealer opened of a closed shuffle was dealt on (SPEC 10.6)."""
+    if case.named is None or not any(e.kind == "close" for _, e in case.played):
+        return
+    tied = len(case.file.heads) == len(case.file.co_receipts) - 1
+    end = case.co_entries[-1][1].body if case.co_entries[-1][1].kind == "close" else {}
+    more = end.get("follows", {"places": 0})["places"] - case.asked_places
+    if more > 0:
+        found["dealt_on"], found["not_dealt_on"] = "opened_only", more
+    elif not (tied and case.results["co_dealer"] == "ok" and end
+              and ("follows" in end or end["outcome"] == VOID and not is_tape_lost(end))):
+        found["dealt_on"] = "not_shown"
 
 
 def request_of(case, deal, unplayed):

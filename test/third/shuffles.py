@@ -193,7 +193,8 @@ def blind(reader):
 
 def follows(reader):
     """Read the extension `follows` of a close."""
-    return {"index": reader.u64("follows"), "leaf": reader.hash("follows")}
+    return {"index": reader.u64("follows"), "leaf": reader.hash("follows"),
+            "places": reader.u16("follows")}
 
 
 def tape(reader, body):

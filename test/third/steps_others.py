@@ -48,9 +48,13 @@ def asked(case):
         check_request(case, deal.body, before)
         case.requests.append((deal, number >= len(own)))
         before = own[number] if number < len(own) else None
+    case.asked_places = place
     for _, entry in rest:
-        if entry.kind == "close" and not ends_alone(entry.body, theirs):
-            check_follows(case, entry.body)
+        if entry.kind == "close":
+            named = entry.body.get("follows", {"places": place})["places"]
+            need(named >= place, "asked", "the order's close names fewer places")
+            if not ends_alone(entry.body, theirs):
+                check_follows(case, entry.body)
     return OK
 
 
@@ -120,8 +124,9 @@ def check_unplayed(case, deal, unplayed, end):
 def check_follows(case, body):
     """Check that the order's close follows this shuffle's."""
     closed = next(((i, e) for i, e in case.played if e.kind == "close"), None)
-    need(closed is not None and body.get("follows") ==
-         {"index": closed[0], "leaf": entry_leaf(closed[1])}, "asked", "follows another")
+    follows = body.get("follows")
+    need(closed is not None and follows is not None and follows["index"] == closed[0]
+         and follows["leaf"] == entry_leaf(closed[1]), "asked", "follows another")
 
 
 def co_dealer(case):

@@ -232,7 +232,7 @@ func beacon(verdict map[string]any) bool {
 
 // members are the members of a verdict, other than its steps, that must be the same if the file is
 // proved or consistent.
-const members = "level witnesses late overlap mixed blind not_blind statements terms cards id recipient table serial " +
+const members = "level witnesses late overlap mixed blind not_blind dealt_on not_dealt_on statements terms cards id recipient table serial " +
 	"key_in_force game_ref commitment deck_root disclosure committed_at close_by places next shown end_at state closed_at outcome " +
 	"reason owner takeovers passed_over production ledger checkpoint entry kind"
 

@@ -63,11 +63,14 @@ function verdictSection(v: Verdict, name: string, more: HTMLElement | undefined)
   const failed = v.steps.find((s) => s.result === "failed"), unknown = passedOver(v);
   const giveKey = (v.verdict === "consistent" || unread(v)) && el("button", { type: "button", class: "plain" }, t.giveKey);
   if (giveKey) giveKey.addEventListener("click", () => $("trust").focus());
-  return el("section", { class: `verdict ${v.verdict.replace(" ", "-")}` },
-    el("span", { class: "mark", "aria-hidden": "true" }, MARKS[v.verdict]),
+  const looked = v.dealt_on === "opened_only"; // it holds, and comes first
+  return el("section", { class: `verdict ${looked ? "consistent" : v.verdict.replace(" ", "-")}` },
+    el("span", { class: "mark", "aria-hidden": "true" }, looked ? "!" : MARKS[v.verdict]),
     el("div", {},
-      el("h2", { id: "result-title", tabindex: "-1" }, v.failed === "format" ? t.noEvidence : t.verdicts[v.verdict]),
-      el("p", {}, ...summary(v), ...unchecked(v)),
+      el("h2", { id: "result-title", tabindex: "-1" }, v.failed === "format" ? t.noEvidence : looked ? t.openedOnly : t.verdicts[v.verdict]),
+      looked && el("p", {}, el("strong", {}, t.openedOnlyMeans(num(v.not_dealt_on!), v.not_dealt_on === 1))),
+      el("p", {}, ...looked ? [el("strong", {}, t.verdicts[v.verdict]), ". "] : [], ...summary(v), ...unchecked(v)),
+      v.dealt_on === "not_shown" && el("p", {}, t.dealtOnNotShown),
       v.level !== undefined && el("p", { class: "shuffled" }, shuffled(v)),
       failed && el("p", { class: "advice" }, el("strong", {}, t.relyOnNothing), " ", of(t.advice, failed.name) ?? t.getAgain),
       unknown !== null && el("p", {}, unknown),

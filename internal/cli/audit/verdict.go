@@ -23,6 +23,9 @@ func (s Sheet) Verdict(name string, data []byte, v *verify.Verdict) string {
 		if cards := s.cards(data, v.Cards); cards != "" {
 			b.WriteString("\n" + cards)
 		}
+		if v.DealtOn == verify.OpenedOnly {
+			b.WriteString("\n" + s.headline("OPENED AND NOT DEALT ON", s.P.Warn, fmt.Sprintf(": the co-dealer's ledger says that it opened more places of this shuffle (%d) than were dealt, or are named by the close. The house can have looked at what lies there and ended the hand, or the co-dealer opened it unasked. An audit of both ledgers says which.", v.NotDealtOn)))
+		}
 	}
 	b.WriteString("\n" + s.conclusion(v))
 	return b.String()

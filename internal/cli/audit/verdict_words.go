@@ -96,6 +96,9 @@ func silent(v *verify.Verdict) (lines []string) {
 	if v.KeyInForce == verify.KeyNotShown {
 		lines = append(lines, "That the key which signed was still in force. The file shows no later one, and a key that was replaced may be in other hands.")
 	}
+	if v.DealtOn == verify.DealtOnNotShown {
+		lines = append(lines, "That the co-dealer opened no more places than were dealt. The house can have looked at more, and ended the hand.")
+	}
 	switch {
 	case v.Kind == verify.KindReceipt:
 		lines = append(lines, "That what the entry says is true: that takes the shuffle's transcript.")

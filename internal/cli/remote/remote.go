@@ -112,11 +112,6 @@ func (r *Flags) Config(ctx context.Context, warnings io.Writer) (client.Config, 
 	return cfg, nil
 }
 
-// credential reports whether the command has a token or a certificate.
-func (r *Flags) credential() bool {
-	return r.TokenFile != "" || r.ClientCert != "" || os.Getenv(tokenVariable) != ""
-}
-
 // certified returns an HTTP client that shows the certificate.
 func (r *Flags) certified() (*http.Client, error) {
 	chain, err := os.ReadFile(r.ClientCert)
@@ -216,7 +211,8 @@ func (r *Flags) Explain(err error) error {
 		if refused.Code == client.CodeInvalidValue || refused.Code == client.CodeInvalidRequest {
 			return term.WithCode(term.Usage("%s", shown), string(refused.Code))
 		}
-		if hint := Advice[refused.Code]; hint != "" && (refused.Code != client.CodeUnauthorized || !r.credential()) {
+		named := r.TokenFile != "" || r.ClientCert != "" || os.Getenv(tokenVariable) != "" // a token or certificate
+		if hint := Advice[refused.Code]; hint != "" && (refused.Code != client.CodeUnauthorized || !named) {
 			return term.WithHint(shown, "%s", hint)
 		}
 	case errors.Is(err, http.ErrSchemeMismatch):

@@ -171,8 +171,7 @@ func (h *Hand) End(o audit.Outcome, r audit.Reason, change func(*audit.Close)) {
 // Follow closes the order behind the close of the shuffle, or as change makes it.
 func (h *Hand) Follow(change func(*audit.Close)) {
 	c := h.B.Closing(audit.OutcomeCompleted, audit.ReasonNone)
-	follows := h.Deal
-	c.Follows = &follows
+	c.Follows = &audit.Follows{Foreign: h.Deal, Places: h.B.next}
 	if change != nil {
 		change(c)
 	}

@@ -28,7 +28,7 @@ func testStatements(t *testing.T, b Backend) {
 		shuffle uint64
 		n       int
 		note    []byte
-	}{"the ninth": {7, 8, nil}, "a place below 0": {7, -1, nil}, "16,385 bytes": {7, 3, make([]byte, 16_385)},
+	}{"the ninth": {7, 8, nil}, "a place below 0": {7, -1, nil}, "131,073 bytes": {7, 3, make([]byte, 131_073)},
 		"the genesis": {0, 0, nil}} {
 		err := b.Store.PutStatement(ctx, c.id, put.shuffle, put.n, append([]byte{}, put.note...))
 		if err == nil || errors.Is(err, ledger.ErrExists) || errors.Is(err, ledger.ErrNotFound) {

@@ -1014,6 +1014,15 @@ export interface components {
              * @enum {string}
              */
             not_blind?: "no_co_dealer" | "key_not_pinned" | "no_common_witness" | "not_dealt" | "not_one_history";
+            /**
+             * @description Of a closed shuffle with a co-dealer. opened_only: the co-dealer's ledger says that it opened more places
+             *     than the file shows as dealt, or as named by the close. not_shown: no close of the order shows how many it
+             *     opened, or nobody is trusted for the co-dealer. Absent: all of them were dealt or named.
+             * @enum {string}
+             */
+            dealt_on?: "opened_only" | "not_shown";
+            /** @description With opened_only, how many places. */
+            not_dealt_on?: number;
             entry?: components["schemas"]["VerdictEntry"];
             /** @description The shuffle. */
             id?: components["schemas"]["Index"];

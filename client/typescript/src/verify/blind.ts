@@ -1,7 +1,7 @@
 // The extensions that tie shuffles of two ledgers together (4.5, 5.2 to 5.6).
 import { Malformed } from "./errors.ts";
 import { ORIGIN, Reader } from "./reader.ts";
-import type { Asked, Blind, Bytes, Foreign } from "./types.ts";
+import type { Asked, Blind, Bytes, Follows, Foreign } from "./types.ts";
 
 // foreign reads index and leaf hash of an entry of the other ledger, or size and root of a checkpoint of it.
 export const foreign = (r: Reader): Foreign => ({ index: r.u64("index in the other ledger"), leaf: r.hash("hash in the other ledger") });
@@ -13,7 +13,7 @@ function whole<T>(bytes: Bytes, what: string, read: (r: Reader) => T): T {
   return value;
 }
 
-export const parseFollows = (bytes: Bytes): Foreign => whole(bytes, "follows", foreign);
+export const parseFollows = (bytes: Bytes): Follows => whole(bytes, "follows", (r) => ({ ...foreign(r), places: r.u16("places dealt") }));
 export const parseForLedger = (bytes: Bytes): string => whole(bytes, "for_ledger", (r) => r.text("ledger that the order is for", ORIGIN));
 export const parseAskKey = (bytes: Bytes): Bytes => whole(bytes, "ask_key", (r) => r.hash("ask key"));
 

@@ -85,6 +85,7 @@ export function blindClose(s: Whole, close: Close, must: Must): void {
   must(of ? blind !== undefined || reason === TAPE_LOST : !blind, "co_dealer", "holds what the house knew of a co-dealer's order, without one, or does not");
   must(!opened || outcome === VOID || outcome === EXPIRED, "co_dealer", "names what was not played, with another outcome than void and expired");
   must(!follows || order, "co_dealer", "follows a shuffle of another ledger, and is of no order for it");
+  must(!follows || follows.places === s.next, "co_dealer", "names another number of places than were dealt from the order");
   must(!order || follows !== undefined || outcome === EXPIRED || reason === TAPE_LOST || outcome === VOID && s.next === 0, "co_dealer", "is of an order that was dealt from, and does not follow the shuffle that it is for");
   if (opened) { mustFollow(s, opened, must); mustFitUnplayed(s, opened.values, must); } else if (blind) mustCover(of!, blind.head, must);
 }

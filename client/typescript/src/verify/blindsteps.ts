@@ -14,7 +14,7 @@ import { isMet, ownWitness } from "./policy.ts";
 import { sha256 } from "./sha256.ts";
 import { many, skip, type Outcome } from "./step.ts";
 import { climb, leafOf } from "./tree.ts";
-import type { Blind, Blindness, Bytes, Card, Checkpoint, Close, Context, Deal, Foreign, Last, Of, Order, Policy, Receipt, Run, Whole } from "./types.ts";
+import type { Blind, Blindness, Bytes, Card, Checkpoint, Close, Context, Deal, Foreign, Last, Of, Order, Policy, Receipt, Run, Verdict, Whole } from "./types.ts";
 
 // coDealer gives the co-dealer's commit that a plan names, undefined if it names none.
 export const coDealer = (c: Context): Foreign | undefined => c.plan[0]?.commit;
@@ -109,9 +109,25 @@ export async function stepAsked(s: Whole): Promise<Outcome> {
     throw new Fault("the file opens what was not played, and the close names none");
   }
   const { outcome, reason, follows } = order.close?.entry.close ?? { outcome: EXPIRED };
+  if (follows && follows.places < asked(order)) throw new Fault(`${many(asked(order), "place")} were asked of the co-dealer's order, and its close names ${follows.places}`);
   const alone = outcome === EXPIRED || reason === TAPE_LOST || outcome === VOID && !follows && order.deals.length === 0;
   if (!alone && !(s.close && follows && isOf(follows, s.close))) throw new Fault("the co-dealer's order was closed, and not behind the close of the shuffle");
   return `${many(s.deals.length, "request")}, each behind the entry before it`;
+}
+
+const count = ({ runs }: Deal): number => runs.reduce((n, run) => n + run.cards, 0);
+
+// asked gives how many places of the order the file shows as asked for.
+const asked = ({ deals }: Order): number => deals.reduce((n, r) => n + count(r.entry.deal), 0);
+
+// dealtOn says of a closed shuffle whether the co-dealer opened more of its places than were dealt, or named as not
+// played (10.6). The co-dealer's ledger has a void order that follows nothing only undealt.
+export function dealtOn({ order, close }: Whole): Pick<Verdict, "dealt_on" | "not_dealt_on"> {
+  if (!order || !close) return {};
+  const end = order.close?.entry.close, more = (end?.follows?.places ?? 0) - asked(order);
+  if (more > 0) return { dealt_on: "opened_only", not_dealt_on: more };
+  const shown = order.holds && end && (end.follows || end.outcome === VOID && end.reason !== TAPE_LOST);
+  return shown ? {} : { dealt_on: "not_shown" };
 }
 
 // opened lists the places of a deal that are not aside.
@@ -239,7 +255,7 @@ export function blindness(s: Whole, proved: boolean): { blind?: Blindness; not_b
   const cards = file.co_dealer!.unplayed, runOf = (deal: Deal, place: number) => deal.runs.flatMap((run) => Array<Run>(run.cards).fill(run))[place - deal.first_place]!;
   const requests = order.deals.map(({ entry }, i) => {
     const { first_place: place, runs, asked } = entry.deal, { state } = asked!;
-    return { place, places: runs.reduce((n, run) => n + run.cards, 0), time: time(entry.time),
+    return { place, places: count(entry.deal), time: time(entry.time),
       runs: runs.map((run) => ({ places: run.cards, purpose: told("purpose", run.purpose), recipient: run.recipient || undefined, public: run.public || undefined, round: run.round || undefined })),
       state: state.some((b) => b !== 0) ? toBase64(state) : undefined, ...behind(trust.history, state), unplayed: i >= deals.length || undefined,
       cards: i < deals.length || cards.length === 0 ? undefined : cards.map((card) => describeCard(s, card, runOf(entry.deal, card.place))) };

@@ -12,6 +12,7 @@ export interface Extension { code: number; value: Bytes }
 
 export interface Source { source: number; slot_hash?: Bytes; chain_hash?: Bytes; round?: number; origin?: string; commit?: Foreign }
 export interface Foreign { index: number; leaf: Bytes } // an entry of another ledger, or size and root of its checkpoint
+export interface Follows extends Foreign { places: number } // places: dealt from the order in all
 export interface Asked { commit: Foreign; after: Bytes; head: Foreign; state: Bytes; ask: Bytes }
 export interface Blind { deal: Foreign; head: Foreign; values: number[] }
 export interface EndAt { form: number; place?: number; lo?: number; hi?: number }
@@ -41,7 +42,7 @@ export interface Deal {
 
 export interface Tape { form: number; tape?: Bytes; disclosure_key?: number }
 export interface Close extends Tape {
-  shuffle: number; outcome: number; reason: number; blind?: Blind; follows?: Foreign; extensions: Extension[];
+  shuffle: number; outcome: number; reason: number; blind?: Blind; follows?: Follows; extensions: Extension[];
 }
 export interface Disclosure extends Tape { shuffle: number; extensions: Extension[] }
 export interface Reveal {
@@ -214,6 +215,7 @@ export interface Verdict {
   places?: number; end_at?: number; shuffled?: Shuffled; terms?: KnownTerms; takeovers?: ToldTakeover[];
   next?: number; shown?: number; last_round?: number; last_goes_on?: true; state?: "open" | "continued" | "closed";
   closed_at?: string; outcome?: string; reason?: string; statements?: Stated[]; blind?: Blindness | undefined; not_blind?: string; cards?: ShownCard[];
+  dealt_on?: "opened_only" | "not_shown"; not_dealt_on?: number;
 }
 
 // Story is what the page tells of a shuffle alongside its verdict.

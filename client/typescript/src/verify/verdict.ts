@@ -1,5 +1,5 @@
 // The verdict (10.1, 10.4).
-import { blindness } from "./blindsteps.ts";
+import { blindness, dealtOn } from "./blindsteps.ts";
 import { describe, tell } from "./describe.ts";
 import { Fault, Malformed, Unknown } from "./errors.ts";
 import { readTrust } from "./keys.ts";
@@ -42,7 +42,7 @@ export async function judge(input: string | Uint8Array, trust: Trust = {}): Prom
     if (level === "witnessed") v.overlap = s.trust.quorum!.d;
     raise(s, v);
     v.verdict = v.level === "key not pinned" ? "consistent" : "proved";
-    Object.assign(v, blindness(s, v.verdict === "proved"));
+    Object.assign(v, blindness(s, v.verdict === "proved"), dealtOn(s));
   } catch (e) {
     if (e instanceof Unknown) { // also before the first step, if what is trusted cannot be read
       Object.assign(v, { verdict: "cannot judge", unknown: e.message });
