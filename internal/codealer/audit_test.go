@@ -12,6 +12,7 @@ import (
 	"shuffled/internal/audit"
 	"shuffled/internal/bundle"
 	"shuffled/internal/dealer"
+	"shuffled/internal/fsck"
 	"shuffled/internal/inspect"
 	"shuffled/internal/ledger"
 	rows "shuffled/internal/store"
@@ -113,6 +114,17 @@ func TestReceiptsKept(t *testing.T) {
 			check(t, found.Err())
 			if held != 3 {
 				t.Errorf("%d receipts, want 3", held)
+			}
+			<-p.kept
+			for _, d := range []*daemon{p.house, p.lab} {
+				e, err := sqlite.OpenEvidence(d.db, sqlite.Options{})
+				check(t, err)
+				defer e.Close()
+				r, err := fsck.Run(t.Context(), e, fsck.Options{Ledger: d.ledger.Info().Name, Keys: d.cfg.Keys})
+				check(t, err)
+				if len(r.Faults) > 0 || d == p.house && r.Store.Statements != 1 {
+					t.Errorf("%s: %+v, %+v", d.origin, r.Faults, r.Store)
+				}
 			}
 		})
 	}
