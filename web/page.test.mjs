@@ -243,6 +243,24 @@ inBrowser("the page and a player's part", async (t, browser) => {
     assert.match(alone.text, /lab\.example\/shuffles, who is not trusted: it gives nothing/);
   });
 
+  await t.test("a hand of a co-dealer: what moved it, how it ended, and whether it was looked at and ended", async () => {
+    for (const [name, title, ...says] of [
+      ["blind-closed", "Proved", "lab.example.org/orders has an order of the places"],
+      ["blind-open", "Proved", "lab.example.org/orders has an order of the places"],
+      ["blind-silent", "Proved", "Not shown here: that the co-dealer opened no more places", "Its reason: the co-dealer gave no valid answer."],
+      ["blind-looked", "Opened and not dealt on", "opened 3 places of this shuffle that were not dealt", "Proved. "]]) {
+      const { file, trust } = vector("good", name);
+      await browser.open(PAGE);
+      await browser.paste("trust", trust.vkey);
+      await browser.paste("co-dealer", trust.co_dealer);
+      const r = await browser.judged(() => browser.drop(`${name}.json`, file));
+      assert.equal(r.title, title, name);
+      assert.equal(await browser.run(`document.querySelector(".verdict").classList.contains("proved")`), title === "Proved", name);
+      for (const text of says) assert.ok(r.text.includes(text), `${name}: no ${text} in ${r.text}`);
+      assert.doesNotMatch(r.text, /moved by \.|does not know/, name);
+    }
+  });
+
   await t.test("why it is not mixed here", async () => {
     for (const [name, why] of [
       ["witnessed", /the house’s random bytes alone made the order/],

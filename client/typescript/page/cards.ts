@@ -85,10 +85,11 @@ function sources({ plan }: Story): string {
 }
 
 function moved(v: Verdict, story: Story): HTMLElement[] {
-  if (story.plan.length === 0) return [];
+  const second = story.coDealer === undefined ? [] : [el("p", {}, t.placesOf(iso(story.coDealer)))];
+  if (story.plan.length === 0) return second;
   const by = sources(story);
-  if (!story.mixed) return [el("p", {}, t.toMove(by))];
-  return [el("p", {}, story.of ? t.movedNumbers(by) : story.ranges ? t.movedValues(by) : t.movedOrder(by), v.cards !== undefined && !story.of && ` ${story.ranges ? t.howValues : t.howOrder}`)];
+  if (!story.mixed) return [...second, el("p", {}, t.toMove(by))];
+  return [...second, el("p", {}, story.of ? t.movedNumbers(by) : story.ranges ? t.movedValues(by) : t.movedOrder(by), v.cards !== undefined && !story.of && ` ${story.ranges ? t.howValues : t.howOrder}`)];
 }
 
 // fields says how many fields of a wheel have the label of the result.

@@ -1,7 +1,7 @@
 // The level that was reached, and what is missing for the next one.
 import { el, type Child } from "./dom.ts";
 import { state } from "./state.ts";
-import { fill, t, tech, when } from "./words.ts";
+import { fill, iso, t, tech, when } from "./words.ts";
 import type { Level, Story, Verdict } from "../src/verify/types.ts";
 
 // mixedForAll gives what the level mixed rests on for everybody, undefined if it is not for everybody.
@@ -28,8 +28,8 @@ function missing(v: Verdict, story: Story | null): Child[][] {
 }
 
 // steered says why a witnessed shuffle does not have the level mixed.
-function steered({ plan, mixed, choice, ranges }: Story, beacon: string | undefined): Child[] {
-  if (plan.length === 0) return [ranges ? t.noPlanValues : t.noPlanOrder];
+function steered({ plan, coDealer, mixed, choice, ranges }: Story, beacon: string | undefined): Child[] {
+  if (plan.length === 0) return [coDealer !== undefined ? t.placesOf(iso(coDealer)) : ranges ? t.noPlanValues : t.noPlanOrder];
   if (choice) return fill(t.choice, { why: tech(choice) });
   if (!mixed) return [t.notYet];
   const slots = ranges ? t.slotsValues : t.slotsOrder;

@@ -105,7 +105,7 @@ function stepSection(v: Verdict): HTMLElement {
 const by = ({ identity, credential }: { identity: string; credential: string }) => identity === credential ? iso(identity) : t.withCredential(iso(identity), iso(credential));
 
 function factSection(v: Verdict, story: Story | null): HTMLElement | null {
-  const outcome = v.outcome && [of(t.outcomes, v.outcome) ?? iso(v.outcome), v.reason && iso(v.reason.replaceAll("_", " "))].filter(Boolean).join(t.comma);
+  const outcome = v.outcome && [of(t.outcomes, v.outcome) ?? iso(v.outcome), v.reason && (of(t.reasons, v.reason) ?? iso(v.reason.replaceAll("_", " ")))].filter(Boolean).join(t.comma);
   const told = v.ledger && [iso(v.ledger), ...(v.steps[1]?.result === "ok" && (v.id || v.entry?.type === "genesis") ? [v.production ? t.production : t.testing] : [])].join(t.comma);
   const all: [string, string | undefined | false, bytes?: true][] = [
     [t.ledger, told],

@@ -39,6 +39,23 @@ test("no language lacks a string", async () => {
   }
 });
 
+// CODED says where the words of a list of codes stand, of SPEC section 15 or of a member of the verdict in the contract.
+const CODED = { reason: "reasons", outcome: "outcomes", purpose: "purposes", not_blind: "whyNotBlind" };
+
+test("each code that a verdict has is in words", async () => {
+  const { outputFiles } = await build({ entryPoints: [fileURLToPath(new URL("../src/verify/codes.gen.ts", PAGE))], bundle: true, write: false, format: "esm" });
+  const { CODES } = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`);
+  const contract = readFileSync(new URL("../../../internal/httpapi/openapi.yaml", PAGE), "utf8").split("    Verdict:\n")[1];
+  for (const [list, table] of Object.entries(CODED)) {
+    const codes = CODES[list] ? Object.values(CODES[list].names) : new RegExp(`^        ${list}:\\n.*\\n *enum: \\[(.*)\\]`, "m").exec(contract)[1].split(", ");
+    assert.ok(codes.length > 3, list);
+    for (const name of names) {
+      const theirs = (await words(name))[table];
+      for (const code of codes) assert.ok(Object.hasOwn(theirs, code), `${name}: ${code} of ${list}`);
+    }
+  }
+});
+
 test("a language that lacks a string does not compile", () => {
   const config = ts.readConfigFile(fileURLToPath(new URL("../tsconfig.json", PAGE)), ts.sys.readFile).config;
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, fileURLToPath(new URL("..", PAGE)));

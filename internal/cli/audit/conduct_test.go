@@ -2,12 +2,14 @@ package audit
 
 import (
 	"encoding/json"
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"shuffled/internal/inspect"
+	"shuffled/internal/term"
 )
 
 // TestAuditConduct: the terminal says what a report has about people and credentials. The
@@ -69,5 +71,30 @@ func TestAuditConduct(t *testing.T) {
 	r.Dealing.Rest = &inspect.RestDealing{Count: 3}
 	if text = print(); !strings.Contains(text, "and 6 more: --json lists them") {
 		t.Errorf("no sum of tables in\n%s", text)
+	}
+}
+
+// TestPageSays: the page has each sentence that the text has of a report without faults, its caveats too.
+func TestPageSays(t *testing.T) {
+	for _, verdict := range []string{inspect.Proved, inspect.Consistent} {
+		r := &inspect.Report{Verdict: verdict}
+		r.Totals.Shuffles, r.Totals.NeedsCoDealer = 3, 1
+		text := strings.Join(strings.Fields(Sheet{Sheet: term.Sheet{W: 80}}.auditConclusion(r)), " ")
+		name := filepath.Join(t.TempDir(), "page.html")
+		if err := writeAuditPage(name, "story", r); err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range auditSays(r) {
+			if !strings.Contains(text, line) || !strings.Contains(string(page), "<li>"+html.EscapeString(line)) {
+				t.Errorf("%s: text or page lacks %q", verdict, line)
+			}
+		}
+		if !strings.Contains(string(page), "<li>") {
+			t.Errorf("%s: the page says nothing", verdict)
+		}
 	}
 }

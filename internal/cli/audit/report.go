@@ -280,11 +280,21 @@ func (s Sheet) auditConclusion(r *inspect.Report) string {
 			": the ledger uses something that this version does not know. That is no sign of a fault.")
 	case inspect.Consistent:
 		return s.headline("KEY NOT PINNED", s.P.Warn, ": the ledger agrees with itself, and nothing is proved.") +
-			"\n" +
-			s.points([]string{
-				"Anybody can make such a ledger with a key of their own.",
-				"Take the ledger's verifier key from somewhere you trust (not from this directory, nor from the person who gave it to you) and run this again with --key.",
-			})
+			"\n" + s.points(auditSays(r))
+	}
+	return s.headline("PROVED", s.P.Good, ": all of it holds.") + "\n" + s.points(auditSays(r))
+}
+
+// auditSays is what a report without faults says and leaves open, in the text and in the page.
+func auditSays(r *inspect.Report) []string {
+	switch r.Verdict {
+	case inspect.Failed, inspect.CannotJudge:
+		return nil
+	case inspect.Consistent:
+		return []string{
+			"Anybody can make such a ledger with a key of their own.",
+			"Take the ledger's verifier key from somewhere you trust (not from this directory, nor from the person who gave it to you) and run this again with --key.",
+		}
 	}
 	lines := []string{"Every entry stands under the key you trust, no rule is broken, and every available tape gives exactly the order that was committed to."}
 	for _, of := range []struct {
@@ -309,5 +319,5 @@ func (s Sheet) auditConclusion(r *inspect.Report) string {
 		lines = append(lines, fmt.Sprintf("For %s no outside witness whom you trust saw the commitment before the first card. Against an operator who holds the signing key and rebuilds the ledger, that is no proof.",
 			term.Plural(r.Totals.Shuffles-r.Totals.Witnessed(), "shuffle")))
 	}
-	return s.headline("PROVED", s.P.Good, ": all of it holds.") + "\n" + s.points(lines)
+	return lines
 }

@@ -93,7 +93,8 @@ export function tell(s: Whole): Story {
   const order = runs.findIndex((run) => run.purpose === ORDER);
   return {
     deck: s.file.deck, ranges: kind === CARDS ? null : ranges(s.context), of: s.context.of ?? null, cards: n, taken: m,
-    plan: plan.map((p, i) => ({ source: told("source", p.source), mine: s.mine?.has(i) ?? false, round: p.round, cut: values?.[i]?.cut })),
+    coDealer: plan[0]?.origin,
+    plan: plan.map((p, i) => ({ source: told("source", p.source), mine: s.mine?.has(i) ?? false, round: p.round, cut: values?.[i - Number(plan[0]!.commit !== undefined)]?.cut })).filter((p) => p.source !== "co_dealer"),
     mixed: Boolean(s.mix), dealers: dealers(s), choice: plan.length > 0 ? choiceLeft(s.context) : null,
     parent: parent && { id: parent.id, cards: parent.positions.length },
     cutCard: end_at.form === 0 ? null : { place: end_at.place ?? s.endAt, lo: end_at.lo, hi: end_at.hi },

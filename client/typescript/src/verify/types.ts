@@ -221,7 +221,8 @@ export interface Verdict {
 // Story is what the page tells of a shuffle alongside its verdict.
 export interface Story {
   deck?: string[]; ranges: number[] | null; of: number | null; cards: number; taken: number;
-  plan: { source: string; mine: boolean; round?: number; cut?: number }[];
+  plan: { source: string; mine: boolean; round?: number; cut?: number }[]; // without a co-dealer
+  coDealer?: string; // origin of its ledger
   mixed: boolean; dealers: { identity: string; first: number; last: number }[]; choice: string | null;
   parent: { id: number; cards: number } | null;
   cutCard: { place?: number; lo?: number; hi?: number } | null;
